@@ -1,0 +1,264 @@
+# cliq - GNU make. The targets people use:
+#
+#   make          build/cliq, build/libcliq.a, build/libcliq.so
+#   make demo     installs what is missing, builds, shows the main job
+#   make test     installs what is missing, builds, runs every test
+#   make check    the fast part of the tests, in under a minute
+#   make bench    our numbers beside their peers'
+#   make fuzz     every fuzz target for FUZZ_SECONDS (60) each
+#   make coverage, format, lint, check-layers, install, uninstall, clean
+#
+# Variables: CC, CFLAGS, PREFIX (/usr/local), DESTDIR, SANITIZE=1 (ASan + UBSan),
+# LEAN=0 (one binary, without the small static front).
+
+SHELL := /bin/bash
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+
+CC        = gcc
+PREFIX   ?= /usr/local
+CFLAGS   ?= -O2 -g
+SANITIZE ?= 0
+BUILD    ?= $(if $(filter 1,$(SANITIZE)),build/sanitize,build)
+PKGCONFIG = pkg-config
+
+VERSION := $(shell sed -n 's/^\#define CLIQ_VERSION  *"\(.*\)"/\1/p' include/cliq.h)
+
+# ---- flags -------------------------------------------------------------------
+
+cc-option = $(shell echo 'int x;' | $(1) -Werror $(2) -xc -c -o /dev/null - 2>/dev/null && echo '$(2)')
+
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+        -Wvla -Wundef -Wwrite-strings -Wno-missing-field-initializers
+HARDEN_ANY := -fstack-protector-strong -fstack-clash-protection -fcf-protection \
+              $(call cc-option,$(CC),-ftrivial-auto-var-init=zero)
+HARDEN_LINK := -Wl,-z,relro,-z,now,-z,noexecstack
+
+ifeq ($(SANITIZE),1)
+  HARDEN := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+  CFLAGS := -O1 -g
+  LEAN   := 0
+else
+  HARDEN := $(HARDEN_ANY) -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
+endif
+
+# The front is static and built with musl, whose programs start in a quarter of the time.
+MUSL_CC  ?= musl-gcc
+MUSL_DIR  = /usr/lib/x86_64-linux-musl
+LEAN     ?= $(if $(and $(shell command -v $(MUSL_CC)),$(wildcard $(MUSL_DIR)/rcrt1.o)),1,0)
+
+INCLUDES   := -Isrc -Iinclude
+UV_CFLAGS   = $(shell $(PKGCONFIG) --cflags libuv libutf8proc)
+LIBS        = $(shell $(PKGCONFIG) --libs libuv libutf8proc) -lpthread
+ALL_CFLAGS  = -std=gnu11 $(INCLUDES) $(WARN) $(HARDEN) -fPIC -fvisibility=hidden $(CFLAGS)
+LEAN_CFLAGS = -std=gnu11 $(INCLUDES) $(WARN) $(filter-out -fcf-protection,$(HARDEN_ANY)) -fPIE \
+              -DCLIQ_LEAN -O2 -g -ffunction-sections -fdata-sections
+
+# ---- sources -----------------------------------------------------------------
+
+# base/loop.c and base/table.c meet libuv and utf8proc: only the full program has them.
+FULL_BASE := src/base/loop.c src/base/table.c
+CORE_SRC  := $(filter-out $(FULL_BASE),$(sort $(wildcard src/base/*.c))) \
+             $(sort $(wildcard src/log/*.c src/room/*.c))
+LIB_SRC   := $(CORE_SRC) $(sort $(wildcard src/sdk/*.c))
+FULL_SRC  := $(CORE_SRC) $(FULL_BASE) $(sort $(wildcard src/cmd/*.c)) src/main.c
+LEAN_CMDS := $(shell sed -n 's/^LEAN(\(.*\))/src\/cmd\/\1.c/p' src/cmd/cmds.def)
+LEAN_SRC  := $(CORE_SRC) src/cmd/cmd.c $(LEAN_CMDS) src/lean.c
+
+obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+lean_obj = $(patsubst %.c,$(BUILD)/lean/%.o,$(1))
+
+PROGRAMS := $(BUILD)/cliq $(if $(filter 1,$(LEAN)),$(BUILD)/cliq-full)
+LIBRARIES := $(BUILD)/libcliq.a $(BUILD)/libcliq.so
+
+.PHONY: all
+all: $(PROGRAMS) $(LIBRARIES) man
+
+# Objects depend on how they are compiled: other flags, other objects.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(BUILD)
+	@echo '$(CC) $(ALL_CFLAGS) | $(LEAN) $(MUSL_CC) $(LEAN_CFLAGS)' | cmp -s - $@ || \
+	  echo '$(CC) $(ALL_CFLAGS) | $(LEAN) $(MUSL_CC) $(LEAN_CFLAGS)' > $@
+FORCE:
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(if $(filter test/%,$<),-Itest/lib) $(if $(filter src/base/loop.c src/base/table.c,$<),$(UV_CFLAGS)) -MMD -MP -c -o $@ $<
+
+$(BUILD)/lean/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(MUSL_CC) $(LEAN_CFLAGS) -MMD -MP -c -o $@ $<
+
+FULL := $(BUILD)/$(if $(filter 1,$(LEAN)),cliq-full,cliq)
+$(FULL): $(call obj,$(FULL_SRC))
+	$(CC) $(ALL_CFLAGS) -pie $(HARDEN_LINK) -o $@ $^ $(LIBS)
+
+ifeq ($(LEAN),1)
+# A static PIE; musl-gcc's specs know no such thing, so its start files are named here.
+$(BUILD)/cliq: $(call lean_obj,$(LEAN_SRC)) | $(FULL)
+	$(MUSL_CC) -nostartfiles -static -Wl,-pie,--no-dynamic-linker,-z,text,--gc-sections $(HARDEN_LINK) \
+	  -o $@ $(MUSL_DIR)/rcrt1.o $(MUSL_DIR)/crti.o $^ $(MUSL_DIR)/crtn.o
+endif
+
+$(BUILD)/libcliq.so: $(call obj,$(LIB_SRC))
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcliq.so.0 $(HARDEN_LINK) -o $@ $^ -lpthread
+	ln -sf libcliq.so $(BUILD)/libcliq.so.0
+
+# One object with only the public names visible, so that ours meet nobody else's.
+$(BUILD)/libcliq.a: $(call obj,$(LIB_SRC))
+	ld -r -o $(BUILD)/libcliq.o $^
+	objcopy --localize-hidden $(BUILD)/libcliq.o
+	rm -f $@ && ar rcs $@ $(BUILD)/libcliq.o && rm -f $(BUILD)/libcliq.o
+
+$(BUILD)/cliq.pc: FORCE
+	@printf 'prefix=%s\nName: cliq\nDescription: coordination of agents and people\nVersion: %s\nCflags: -I$${prefix}/include\nLibs: -L$${prefix}/lib -lcliq\nLibs.private: -lpthread\n' \
+	  '$(PREFIX)' '$(VERSION)' > $@
+
+-include $(shell find $(BUILD)/obj $(BUILD)/lean $(BUILD)/test -name '*.d' 2>/dev/null)
+
+# ---- man pages, made from the command table -----------------------------------
+
+PAGES := $(shell sed -n 's/^\(LEAN\|FULL\)(\(.*\))/\2/p' src/cmd/cmds.def | grep -v '^complete$$' | tr _ -)
+MAN1  := $(BUILD)/man/cliq.1 $(PAGES:%=$(BUILD)/man/cliq-%.1)
+MAN5  := $(patsubst man/%.scd,$(BUILD)/man/%,$(wildcard man/*.scd))
+
+.PHONY: man
+man: $(if $(shell command -v scdoc),$(MAN1) $(MAN5))
+
+$(BUILD)/man/cliq.1: $(FULL)
+	@mkdir -p $(@D)
+	$(FULL) help --scdoc | SOURCE_DATE_EPOCH=0 scdoc > $@
+$(BUILD)/man/cliq-%.1: $(FULL)
+	@mkdir -p $(@D)
+	$(FULL) help --scdoc $(subst -, ,$*) | SOURCE_DATE_EPOCH=0 scdoc > $@
+$(BUILD)/man/%: man/%.scd
+	@mkdir -p $(@D)
+	SOURCE_DATE_EPOCH=0 scdoc < $< > $@
+
+# ---- tests -------------------------------------------------------------------
+
+TESTLIB_SRC := $(sort $(wildcard test/lib/*.c))
+UNIT_SRC    := $(sort $(wildcard test/unit/test_*.c test/fault/test_*.c))
+UNITS        = $(patsubst test/%.c,$(BUILD)/test/%,$(UNIT_SRC))
+BATS_FAST   := $(sort $(wildcard test/cli/*.bats))
+BATS_SLOW   := $(sort $(wildcard test/scenario/*.bats test/fault/*.bats))
+TOOLS        = $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
+EXAMPLES     = $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+
+UNIT_OBJ = $(call obj,$(filter-out src/main.c,$(FULL_SRC)) $(TESTLIB_SRC))
+$(UNITS): $(BUILD)/test/%: test/%.c $(UNIT_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -Itest/lib -MMD -MP -o $@ $< $(UNIT_OBJ) $(LIBS) -lcmocka -ljansson
+
+$(TOOLS): $(BUILD)/test/%: test/%.c $(call obj,$(CORE_SRC))
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(call obj,$(CORE_SRC)) -lpthread
+
+$(BUILD)/examples/%: examples/%.c $(BUILD)/libcliq.a
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -Wall -Wextra -Werror -Iinclude $(CFLAGS) $(if $(filter 1,$(SANITIZE)),$(HARDEN)) -o $@ $< $(BUILD)/libcliq.a -lpthread
+
+.PHONY: deps test-deps tests test check
+deps:
+	@tools/deps build
+test-deps:
+	@tools/deps test
+
+tests: all $(UNITS) $(TOOLS) $(EXAMPLES)
+
+test: test-deps
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@$(MAKE) --no-print-directory -s -j$$(nproc) tests SANITIZE=1
+	@$(MAKE) --no-print-directory -s -j$$(nproc) tests
+	@test/run $(patsubst test/%.c,build/sanitize/test/%,$(UNIT_SRC)) $(BATS_FAST) $(BATS_SLOW)
+
+check: test-deps
+	@$(MAKE) --no-print-directory -s -j$$(nproc) tests
+	@test/run $(UNITS) $(BATS_FAST)
+
+# ---- style, layers, analysis --------------------------------------------------
+
+C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
+
+.PHONY: format check-format check-layers lint check-all
+format:
+	clang-format -i $(C_FILES)
+check-format:
+	clang-format --dry-run -Werror $(C_FILES)
+check-layers:
+	tools/check-layers
+lint: test-deps
+	@$(MAKE) --no-print-directory check-format check-layers
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all CC=clang BUILD=build/clang LEAN=0
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all CC=gcc BUILD=build/analyzer LEAN=0 CFLAGS='-O2 -g -fanalyzer'
+	cppcheck --quiet --error-exitcode=1 --enable=warning,performance,portability --inline-suppr \
+	  --std=c11 -j$$(nproc) $(INCLUDES) --suppress=missingIncludeSystem src
+	clang-tidy --quiet $(filter-out %.h,$(wildcard src/*/*.c src/*.c)) -- -std=gnu11 $(INCLUDES) 2>&1 | \
+	  { ! grep -E 'warning:|error:'; }
+check-all: lint test
+
+# ---- fuzzing, coverage, benchmarks --------------------------------------------
+
+FUZZ_SECONDS ?= 60
+FUZZERS = $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
+
+build/fuzz/%: test/fuzz/fuzz_%.c $(CORE_SRC) $(wildcard src/*/*.h)
+	@mkdir -p $(@D)
+	clang -g -O1 -std=gnu11 $(INCLUDES) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+	  -o $@ $< $(CORE_SRC) -ljansson -lpthread
+
+.PHONY: fuzz coverage bench demo
+fuzz: test-deps
+	@$(MAKE) --no-print-directory -s -j$$(nproc) $(FUZZERS:%=build/fuzz/%)
+	@for f in $(FUZZERS); do \
+	  mkdir -p build/fuzz/corpus/$$f; \
+	  dict=; [ -f test/fuzz/$$f.dict ] && dict=-dict=test/fuzz/$$f.dict; \
+	  echo "fuzz $$f for $(FUZZ_SECONDS) s"; \
+	  build/fuzz/$$f $$dict -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 \
+	    build/fuzz/corpus/$$f test/fuzz/corpus/$$f > build/fuzz/$$f.log 2>&1 || { tail -40 build/fuzz/$$f.log; exit 1; }; \
+	  grep -E 'number_of_executed_units' build/fuzz/$$f.log; \
+	done
+
+coverage: test-deps
+	@$(MAKE) --no-print-directory -s -j$$(nproc) tests BUILD=build/coverage LEAN=0 CFLAGS='-O0 -g --coverage'
+	@BUILD=build/coverage test/run $(patsubst test/%.c,build/coverage/test/%,$(UNIT_SRC)) $(BATS_FAST)
+	gcovr --root . --filter src/ build/coverage --print-summary --html-details build/coverage/index.html | tail -4
+
+bench: test-deps
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@bench/run
+
+demo: deps
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all
+	@examples/demo.sh
+
+# ---- installing ----------------------------------------------------------------
+
+.PHONY: install uninstall clean
+install: all $(BUILD)/cliq.pc
+	install -d $(DESTDIR)$(PREFIX)/{bin,lib/pkgconfig,include,share/man/man1,share/man/man5} \
+	  $(DESTDIR)$(PREFIX)/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
+	install -m 755 $(BUILD)/cliq $(DESTDIR)$(PREFIX)/bin/cliq
+ifeq ($(LEAN),1)
+	install -d $(DESTDIR)$(PREFIX)/libexec/cliq
+	install -m 755 $(BUILD)/cliq-full $(DESTDIR)$(PREFIX)/libexec/cliq/cliq-full
+endif
+	install -m 644 $(BUILD)/libcliq.a $(DESTDIR)$(PREFIX)/lib/libcliq.a
+	install -m 755 $(BUILD)/libcliq.so $(DESTDIR)$(PREFIX)/lib/libcliq.so.0
+	ln -sf libcliq.so.0 $(DESTDIR)$(PREFIX)/lib/libcliq.so
+	install -m 644 include/cliq.h $(DESTDIR)$(PREFIX)/include/cliq.h
+	install -m 644 $(BUILD)/cliq.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/cliq.pc
+	for p in $(BUILD)/man/*.[15]; do [ ! -f $$p ] || install -m 644 $$p $(DESTDIR)$(PREFIX)/share/man/man$${p##*.}/; done
+	$(FULL) completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cliq
+	$(FULL) completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_cliq
+	$(FULL) completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/cliq.fish
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/cliq libexec/cliq/cliq-full lib/libcliq.a lib/libcliq.so \
+	  lib/libcliq.so.0 include/cliq.h lib/pkgconfig/cliq.pc share/bash-completion/completions/cliq \
+	  share/zsh/site-functions/_cliq share/fish/vendor_completions.d/cliq.fish share/man/man1/cliq.1 \
+	  share/man/man1/cliq-*.1 share/man/man5/cliq-*.5)
+	[ ! -d $(DESTDIR)$(PREFIX)/libexec/cliq ] || rmdir $(DESTDIR)$(PREFIX)/libexec/cliq
+
+clean:
+	rm -rf build

@@ -1,0 +1,10 @@
+/* crc32c - the Castagnoli CRC-32 (RFC 3720), as iSCSI and ext4 use it. */
+#ifndef CLIQ_BASE_CRC32C_H
+#define CLIQ_BASE_CRC32C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint32_t crc32c(const void *p, size_t n);
+
+#endif

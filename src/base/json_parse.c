@@ -1,0 +1,506 @@
+/*
+ * json_parse - from text to tree, or to the place where the text went wrong.
+ *
+ * Owns the grammar. One pass, no recursion: open brackets wait on a stack of
+ * JSON_MAX_DEPTH frames inside struct parser, so hostile nesting costs nothing.
+ *
+ *               .----------- ',' ------------.
+ *               v                            |
+ *   '{' '[' -> kid --> (key ':') value --> after -- '}' ']' --> after, one level up
+ *                                  ^
+ *   the text begins here ----------'
+ *
+ * Faults: each is found at one byte, and stop() is the only door out. The rule
+ * that makes torn lines recognisable: a fault at the end of the text, and only
+ * there, means that the text could have gone on to be JSON. So every check
+ * complains at the first byte that rules out all continuations ("\udc" is a
+ * lone surrogate before its last two digits are seen), and a text that ended
+ * early still has the keys of its open objects compared.
+ *
+ * Speed: strings are looked at eight bytes a time, borrowed where they stand
+ * unless they hold an escape, and numbers are checked but not converted.
+ */
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct frame {
+    struct json *box;   /* an open array or object */
+    struct json **tail; /* where its next kid is linked */
+};
+
+struct parser {
+    struct arena *arena;
+    const char *text, *end;
+    struct json_fault *where; /* may be NULL */
+    unsigned depth;
+    struct frame open[JSON_MAX_DEPTH];
+};
+
+/* ---- faults ---- */
+
+static void *
+starved(struct parser *ps)
+{
+    if (ps->where)
+        *ps->where = (struct json_fault){ .what = "out of memory", .is_starved = true };
+    return NULL;
+}
+
+/* Where the key's opening quote stands. A key that was decoded left the
+ * text, so decode() puts the address of the quote in front of the copy. */
+static const char *
+key_at(const struct parser *ps, const struct json *v)
+{
+    const char *at;
+
+    if (v->key >= ps->text && v->key < ps->end)
+        return v->key - 1;
+    memcpy(&at, v->key - sizeof at, sizeof at);
+    return at;
+}
+
+/* Every refusal ends here; returns NULL so that readers can return it. */
+static __attribute__((noinline, cold)) void *
+stop(struct parser *ps, const char *at, const char *what)
+{
+    struct json_fault *w = ps->where;
+    const struct json *twin;
+
+    if (!w)
+        return NULL;
+    if (at == ps->end) {
+        what = "the text ends too early";
+        for (unsigned i = 0; i < ps->depth; i++) {
+            if (!json_find_twin(ps->open[i].box, ps->arena, &twin))
+                return starved(ps);
+            if (twin && key_at(ps, twin) < at) {
+                at = key_at(ps, twin);
+                what = "duplicate key";
+            }
+        }
+    }
+    *w = (struct json_fault){ .what = what, .line = 1, .column = 1 };
+    w->offset = (size_t)(at - ps->text);
+    w->is_cut_off = at == ps->end;
+    for (const char *p = ps->text; p < at; p++)
+        if (*p == '\n') {
+            w->line++;
+            w->column = 1;
+        } else if (((unsigned char)*p & 0xC0) != 0x80) {
+            w->column++;
+        }
+    return NULL;
+}
+
+/* ---- strings ---- readers take the place of their first byte and return the
+ * place after their last, or NULL once stop() was told. */
+
+static const char escapes[256] = {
+    ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+    ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t', /* and \u, by hand */
+};
+
+static inline bool
+is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+/* The first byte from p on that a string cannot just hold: a quote, a
+ * backslash, a control character or the start of something beyond ASCII. */
+static inline const char *
+skip_plain(const char *p, const char *end)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define EACH(byte) (0x0101010101010101u * (uint64_t)(byte))
+    for (; end - p >= 8; p += 8) {
+        uint64_t w;
+        memcpy(&w, p, sizeof w);
+        /* A borrow may mark the bytes above a marked one too: the lowest mark is exact. */
+        uint64_t marks =
+            (w - EACH(0x20)) | ((w ^ EACH('"')) - EACH(1)) | ((w ^ EACH('\\')) - EACH(1)) | w;
+        marks &= EACH(0x80);
+        if (marks)
+            return p + __builtin_ctzll(marks) / 8;
+    }
+#endif
+    while (p < end && is_plain((unsigned char)*p))
+        p++;
+    return p;
+}
+
+static int
+hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Four digits. DC..DF in the upper two says low surrogate: needed after a
+ * high one, a fault elsewhere, and known before the lower two are there. */
+static const char *
+check_unit(struct parser *ps, const char *escape, const char *p, bool wants_low, unsigned *unit)
+{
+    *unit = 0;
+    for (int i = 0; i < 4; i++, p++) {
+        if (p == ps->end)
+            return stop(ps, p, NULL);
+        int digit = hex_digit(*p);
+        if (digit < 0)
+            return stop(ps, p, "expected four hex digits after \\u");
+        *unit = *unit << 4 | (unsigned)digit;
+        if ((i == 0 && wants_low && *unit != 0xD) ||
+            (i == 1 && wants_low != ((*unit & 0xFC) == 0xDC)))
+            return stop(ps, escape, "lone surrogate");
+    }
+    return p;
+}
+
+static const char *
+check_escape(struct parser *ps, const char *escape)
+{
+    const char *p = escape + 1;
+    unsigned unit;
+
+    if (p == ps->end)
+        return stop(ps, p, NULL);
+    if (*p != 'u')
+        return escapes[(unsigned char)*p] ? p + 1 : stop(ps, p, "unknown escape");
+    p = check_unit(ps, escape, p + 1, false, &unit);
+    if (!p || (unit & 0xFC00) != 0xD800)
+        return p;
+    for (const char *want = "\\u"; *want; want++, p++)
+        if (p == ps->end || *p != *want)
+            return stop(ps, p == ps->end ? p : escape, "lone surrogate");
+    return check_unit(ps, escape, p, true, &unit);
+}
+
+static const char *
+check_beyond_ascii(struct parser *ps, const char *p)
+{
+    size_t left = (size_t)(ps->end - p);
+    size_t len = utf8_char(p, left);
+
+    if (len)
+        return p + len;
+    return stop(ps, utf8_is_begun(p, left) ? ps->end : p, "not UTF-8");
+}
+
+static uint32_t
+hex4(const char *p)
+{
+    return (uint32_t)(hex_digit(p[0]) << 12 | hex_digit(p[1]) << 8 | hex_digit(p[2]) << 4 |
+                      hex_digit(p[3]));
+}
+
+/* Undoes one checked escape, moving both places on. */
+static inline void
+decode_escape(char **to, const char **from)
+{
+    const char *p = *from + 1;
+
+    *from += 2;
+    if (*p != 'u') {
+        *(*to)++ = escapes[(unsigned char)*p];
+        return;
+    }
+    uint32_t c = hex4(p + 1);
+    *from += 4;
+    if ((c & 0xFC00) == 0xD800) {
+        c = 0x10000 + ((c & 0x3FF) << 10) + (hex4(p + 7) & 0x3FF);
+        *from += 6;
+    }
+    *to += utf8_encode(*to, c);
+}
+
+/* Copies a checked string without its escapes; none is shorter than what it
+ * stands for, so the length of the string is room enough. */
+static char *
+decode(struct parser *ps, const char *p, const char *end, size_t *len)
+{
+    const char *quote = p - 1, *escape;
+    char *copy = arena_alloc(ps->arena, sizeof quote + (size_t)(end - p));
+
+    if (!copy)
+        return starved(ps);
+    memcpy(copy, &quote, sizeof quote); /* for key_at() */
+    copy += sizeof quote;
+    char *to = copy;
+    while ((escape = memchr(p, '\\', (size_t)(end - p)))) {
+        memcpy(to, p, (size_t)(escape - p));
+        to += escape - p;
+        p = escape;
+        decode_escape(&to, &p);
+    }
+    memcpy(to, p, (size_t)(end - p));
+    *len = (size_t)(to - copy + (end - p));
+    return copy;
+}
+
+static inline const char *
+read_string(struct parser *ps, const char *p, const char **s, size_t *len)
+{
+    const char *from = ++p;
+    bool has_escape = false;
+
+    while ((p = skip_plain(p, ps->end)) < ps->end && *p != '"') {
+        if (*p == '\\') {
+            has_escape = true;
+            p = check_escape(ps, p);
+        } else if ((unsigned char)*p >= 0x80) {
+            p = check_beyond_ascii(ps, p);
+        } else {
+            p = stop(ps, p, "control character in a string");
+        }
+        if (!p)
+            return NULL;
+    }
+    if (p == ps->end)
+        return stop(ps, p, NULL);
+    *len = (size_t)(p - from);
+    *s = has_escape ? decode(ps, from, p, len) : from;
+    return *s ? p + 1 : NULL;
+}
+
+/* ---- numbers, literals, space ---- */
+
+static inline bool
+is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static const char *
+check_digits(struct parser *ps, const char *p)
+{
+    if (p == ps->end || !is_digit(*p))
+        return stop(ps, p, "expected a digit");
+    while (p < ps->end && is_digit(*p))
+        p++;
+    return p;
+}
+
+static const char *
+read_number(struct parser *ps, const char *p, struct json *v)
+{
+    const char *from = p;
+
+    if (*p == '-')
+        p++;
+    if (p < ps->end && *p == '0') {
+        p++;
+        if (p < ps->end && is_digit(*p))
+            return stop(ps, p, "leading zero");
+    } else if (!(p = check_digits(ps, p))) {
+        return NULL;
+    }
+    if (p < ps->end && *p == '.' && !(p = check_digits(ps, p + 1)))
+        return NULL;
+    if (p < ps->end && (*p | 0x20) == 'e') {
+        p++;
+        if (p < ps->end && (*p == '+' || *p == '-'))
+            p++;
+        if (!(p = check_digits(ps, p)))
+            return NULL;
+    }
+    v->type = JSON_NUMBER;
+    v->text.p = from;
+    v->text.len = (size_t)(p - from);
+    return p;
+}
+
+static const char *
+read_literal(struct parser *ps, const char *p, struct json *v)
+{
+    const char *word = *p == 't' ? "true" : *p == 'f' ? "false" : "null";
+
+    v->type = *p == 't' ? JSON_TRUE : *p == 'f' ? JSON_FALSE : JSON_NULL;
+    for (; *word; word++, p++)
+        if (p == ps->end || *p != *word)
+            return stop(ps, p, "expected true, false or null");
+    return p;
+}
+
+static inline const char *
+skip_white(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r'))
+        p++;
+    return p;
+}
+
+/* ---- the document ---- */
+
+static inline struct json *
+new_value(struct parser *ps, const char *key, size_t key_len)
+{
+    struct json *v = arena_alloc(ps->arena, sizeof *v);
+
+    if (!v)
+        return starved(ps);
+    *v = (struct json){ .key = key, .key_len = (uint32_t)key_len, .type = JSON_NULL };
+    if (ps->depth) {
+        struct frame *f = &ps->open[ps->depth - 1];
+        *f->tail = v;
+        f->tail = &v->next;
+        f->box->kids.count++;
+    }
+    return v;
+}
+
+static inline bool
+open_box(struct parser *ps, const char *p, struct json *v)
+{
+    if (ps->depth == JSON_MAX_DEPTH)
+        return stop(ps, p, "nested too deep");
+    v->type = *p == '{' ? JSON_OBJECT : JSON_ARRAY;
+    v->kids.first = NULL;
+    v->kids.count = 0;
+    ps->open[ps->depth++] = (struct frame){ .box = v, .tail = &v->kids.first };
+    return true;
+}
+
+static inline char
+closing(const struct json *box)
+{
+    return box->type == JSON_OBJECT ? '}' : ']';
+}
+
+static inline bool
+close_box(struct parser *ps)
+{
+    const struct json *twin;
+
+    if (!json_find_twin(ps->open[ps->depth - 1].box, ps->arena, &twin))
+        return starved(ps);
+    if (twin)
+        return stop(ps, key_at(ps, twin), "duplicate key");
+    ps->depth--;
+    return true;
+}
+
+/* Reads the key and its colon; the member is linked, its value still to come. */
+static inline const char *
+read_key(struct parser *ps, const char *p, struct json **v)
+{
+    const char *key, *quote = p;
+    size_t key_len;
+
+    if (p == ps->end || *p != '"')
+        return stop(ps, p, "expected a key in double quotes");
+    if (!(p = read_string(ps, p, &key, &key_len)))
+        return NULL;
+    if (key_len > UINT32_MAX)
+        return stop(ps, quote, "key too long");
+    if (!(*v = new_value(ps, key, key_len)))
+        return NULL;
+    p = skip_white(p, ps->end);
+    if (p == ps->end || *p != ':')
+        return stop(ps, p, "expected ':'");
+    return p + 1;
+}
+
+static bool
+read_document(struct parser *ps, struct json *v)
+{
+    const char *p = ps->text, *end = ps->end;
+    const struct json *box;
+
+    if (end - p >= 3 && !memcmp(p, "\xEF\xBB\xBF", 3))
+        return stop(ps, p, "byte order mark");
+
+value:
+    p = skip_white(p, end);
+    if (p == end)
+        return stop(ps, p, NULL);
+    switch (*p) {
+    case '"':
+        v->type = JSON_STRING;
+        p = read_string(ps, p, &v->text.p, &v->text.len);
+        break;
+    case '{':
+    case '[':
+        if (!open_box(ps, p, v))
+            return false;
+        p = skip_white(p + 1, end);
+        if (p == end || *p != closing(v))
+            goto kid;
+        p++;
+        ps->depth--; /* empty: no keys to compare */
+        break;
+    case 't':
+    case 'f':
+    case 'n':
+        p = read_literal(ps, p, v);
+        break;
+    default:
+        if (*p != '-' && !is_digit(*p))
+            return stop(ps, p, "expected a value");
+        p = read_number(ps, p, v);
+    }
+    if (!p)
+        return false;
+
+after:
+    p = skip_white(p, end);
+    if (!ps->depth)
+        return p == end || stop(ps, p, "text after the value");
+    box = ps->open[ps->depth - 1].box;
+    if (p < end && *p == ',') {
+        p = skip_white(p + 1, end);
+        goto kid;
+    }
+    if (p == end || *p != closing(box))
+        return stop(ps, p, closing(box) == '}' ? "expected ',' or '}'" : "expected ',' or ']'");
+    if (!close_box(ps))
+        return false;
+    p++;
+    goto after;
+
+kid:
+    if (ps->open[ps->depth - 1].box->type == JSON_OBJECT)
+        p = read_key(ps, p, &v);
+    else
+        v = new_value(ps, NULL, 0);
+    if (!p || !v)
+        return false;
+    goto value;
+}
+
+bool
+json_parse(struct arena *a, const char *text, size_t len, struct json **out,
+           struct json_fault *where)
+{
+    struct parser ps; /* not cleared: the frames above depth are never read */
+
+    assert(text || !len);
+    ps.arena = a;
+    ps.text = text ? text : "";
+    ps.end = ps.text + len;
+    ps.where = where;
+    ps.depth = 0;
+    struct json *root = new_value(&ps, NULL, 0);
+    if (!root || !read_document(&ps, root))
+        return false;
+    assert(ps.depth == 0);
+    *out = root;
+    return true;
+}
+
+enum status
+json_parse_named(struct arena *a, const char *name, const char *text, size_t len, struct json **out,
+                 struct err *e)
+{
+    struct json_fault f;
+
+    if (json_parse(a, text, len, out, &f))
+        return ST_OK;
+    if (f.is_starved)
+        return err_set(e, ST_IO, "%s: out of memory while reading JSON", name);
+    return err_set(e, ST_INVALID, "%s:%u:%u: %s", name, f.line, f.column, f.what);
+}

@@ -1,0 +1,382 @@
+/*
+ * json_write - from a tree, or from code, to JSON text in a buf.
+ *
+ * Owns how we spell JSON: no spaces unless pretty, "\n" rather than "\u000a",
+ * UTF-8 as it is, U+FFFD for every byte that is not. The same tree always gives
+ * the same bytes, and they parse back to the same tree.
+ *
+ * Speed: a struct out is a pen on the buf's free room. Most puts only compare
+ * two pointers; the buf is asked again when the room is used up and told once,
+ * at the end, how far we came. Strings are copied eight bytes a time. A put asks
+ * for exactly what is certain to follow, so text that fits under the buf's
+ * ceiling is never refused and text that does not always is.
+ *
+ * Recursion is as deep as the tree: JSON_MAX_DEPTH when it was parsed, and as
+ * deep as the code that built it otherwise.
+ */
+#include "base/json.h"
+#include "base/utf8.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- the pen ---- */
+
+struct out {
+    struct buf *b;
+    char *at;  /* where the next byte goes */
+    char *end; /* of the room; its last byte is the NUL's. Both NULL: no room at all */
+};
+
+static inline void
+out_begin(struct out *o, struct buf *b)
+{
+    *o = (struct out){ .b = b };
+    if (b->p && !buf_failed(b)) {
+        o->at = b->p + b->len;
+        o->end = b->p + b->cap;
+    }
+}
+
+/* Tells the buf. Its room may reach past its ceiling: what lands there is over. */
+static inline void
+out_end(struct out *o)
+{
+    struct buf *b = o->b;
+
+    if (!o->at)
+        return;
+    buf_grew(b, (size_t)(o->at - (b->p + b->len)));
+    if (b->len > (b->max ? b->max : BUF_DEFAULT_MAX))
+        b->is_over = true;
+}
+
+static __attribute__((noinline, cold)) bool
+out_more(struct out *o, size_t n)
+{
+    out_end(o);
+    char *room = buf_room(o->b, n);
+    out_begin(o, o->b);
+    return room != NULL;
+}
+
+/* May n bytes be written at o->at? Once false, false until the end. */
+static inline bool
+out_want(struct out *o, size_t n)
+{
+    return n < (size_t)(o->end - o->at) || out_more(o, n);
+}
+
+static inline void
+put(struct out *o, const char *p, size_t n)
+{
+    if (out_want(o, n)) {
+        memcpy(o->at, p, n);
+        o->at += n;
+    }
+}
+
+static inline void
+putch(struct out *o, char c)
+{
+    if (out_want(o, 1))
+        *o->at++ = c;
+}
+
+/* ---- strings ---- */
+
+#define EACH(byte) (0x0101010101010101u * (uint64_t)(byte))
+
+static inline bool
+is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+}
+
+/* Copies the bytes at p up to the first that must be spelt otherwise, or all n;
+ * n are free at `to`, and those behind the copy may be scribbled on. Returns how
+ * many count. */
+static inline size_t
+copy_plain(char *to, const char *p, size_t n)
+{
+    size_t i = 0;
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    for (; n - i >= 8; i += 8) {
+        uint64_t w;
+        memcpy(&w, p + i, sizeof w);
+        /* Marks controls, '"', '\\', DEL and all beyond ASCII. The lowest mark is
+         * exact; those above it may be borrows or carries. */
+        uint64_t marks = (w - EACH(0x20)) | ((w ^ EACH('"')) - EACH(1)) |
+                         ((w ^ EACH('\\')) - EACH(1)) | (w + EACH(1)) | w;
+        marks &= EACH(0x80);
+        memcpy(to + i, &w, sizeof w);
+        if (marks)
+            return i + (size_t)__builtin_ctzll(marks) / 8;
+    }
+#endif
+    for (; i < n && is_plain((unsigned char)p[i]); i++)
+        to[i] = p[i];
+    return i;
+}
+
+/* How the character at p is spelt: returns the number of bytes in `spelling`, up
+ * to six, and in *used the number of bytes at p they stand for. */
+static size_t
+spell(char spelling[8], const char *p, size_t n, size_t *used)
+{
+    static const char hex[] = "0123456789abcdef";
+    static const char letter[0x20] = {
+        ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'
+    };
+    unsigned char c = (unsigned char)*p;
+
+    *used = 1;
+    if (c >= 0x80) {
+        size_t len = utf8_char(p, n);
+        if (!len)
+            return utf8_encode(spelling, 0xFFFD);
+        memcpy(spelling, p, len);
+        return *used = len;
+    }
+    spelling[0] = '\\';
+    spelling[1] = c < 0x20 ? letter[c] : c == 0x7F ? '\0' : (char)c;
+    if (spelling[1])
+        return 2;
+    memcpy(spelling + 1, "u00", 3);
+    spelling[4] = hex[c >> 4];
+    spelling[5] = hex[c & 15];
+    return 6;
+}
+
+static inline void
+put_str(struct out *o, const char *p, size_t n)
+{
+    if (!out_want(o, n + 2))
+        return;
+    *o->at++ = '"';
+    for (;;) {
+        /* Here the n bytes left and the closing quote always have room. */
+        size_t plain = copy_plain(o->at, p, n);
+        o->at += plain;
+        p += plain;
+        n -= plain;
+        if (!n)
+            break;
+        char spelling[8];
+        size_t used, len = spell(spelling, p, n, &used);
+        p += used;
+        n -= used;
+        if (!out_want(o, len + n + 1))
+            return;
+        memcpy(o->at, spelling, len);
+        o->at += len;
+    }
+    *o->at++ = '"';
+}
+
+/* ---- trees ---- */
+
+enum { COMPACT = -1 };
+
+static void
+put_line(struct out *o, int level)
+{
+    if (level == COMPACT)
+        return;
+    putch(o, '\n');
+    while (level-- > 0)
+        put(o, "  ", 2);
+}
+
+/* level: how deep v stands, or COMPACT. */
+static void
+put_value(struct out *o, const struct json *v, int level)
+{
+    int inner = level == COMPACT ? COMPACT : level + 1;
+    bool is_object = v->type == JSON_OBJECT;
+
+    switch (v->type) {
+    case JSON_NULL:
+        put(o, "null", 4);
+        return;
+    case JSON_FALSE:
+        put(o, "false", 5);
+        return;
+    case JSON_TRUE:
+        put(o, "true", 4);
+        return;
+    case JSON_NUMBER:
+        put(o, v->text.p, v->text.len);
+        return;
+    case JSON_STRING:
+        put_str(o, v->text.p, v->text.len);
+        return;
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        break;
+    }
+    putch(o, is_object ? '{' : '[');
+    for (const struct json *kid = v->kids.first; kid; kid = kid->next) {
+        if (kid != v->kids.first)
+            putch(o, ',');
+        put_line(o, inner);
+        if (is_object) {
+            put_str(o, kid->key, kid->key_len);
+            put(o, ": ", level == COMPACT ? 1 : 2);
+        }
+        put_value(o, kid, inner);
+    }
+    if (v->kids.first)
+        put_line(o, level);
+    putch(o, is_object ? '}' : ']');
+}
+
+static void
+write_at(struct buf *b, const struct json *v, int level)
+{
+    static const struct json null = { .type = JSON_NULL };
+    struct out o;
+
+    out_begin(&o, b);
+    put_value(&o, v ? v : &null, level);
+    out_end(&o);
+}
+
+void
+json_write(struct buf *b, const struct json *v)
+{
+    write_at(b, v, COMPACT);
+}
+
+void
+json_write_pretty(struct buf *b, const struct json *v, unsigned indent)
+{
+    assert(indent <= 1024);
+    write_at(b, v, (int)indent);
+}
+
+void
+json_write_str(struct buf *b, const char *p, size_t len)
+{
+    struct out o;
+
+    assert(p || !len);
+    out_begin(&o, b);
+    put_str(&o, len ? p : "", len);
+    out_end(&o);
+}
+
+/* ---- by hand ---- */
+
+void
+json_open(struct buf *b, char bracket)
+{
+    assert(bracket == '{' || bracket == '[');
+    buf_addc(b, bracket);
+}
+
+void
+json_close(struct buf *b, char bracket)
+{
+    assert(bracket == '}' || bracket == ']');
+    buf_addc(b, bracket);
+}
+
+/* Strings end in a quote, so a bracket in last place is always a bracket. */
+static inline void
+put_sep(struct out *o)
+{
+    if (o->at && o->at > o->b->p && o->at[-1] != '{' && o->at[-1] != '[')
+        putch(o, ',');
+}
+
+static inline void
+put_key(struct out *o, const char *key)
+{
+    put_sep(o);
+    put_str(o, key, strlen(key));
+    putch(o, ':');
+}
+
+void
+json_sep(struct buf *b)
+{
+    struct out o;
+
+    out_begin(&o, b);
+    put_sep(&o);
+    out_end(&o);
+}
+
+void
+json_key(struct buf *b, const char *key)
+{
+    struct out o;
+
+    out_begin(&o, b);
+    put_key(&o, key);
+    out_end(&o);
+}
+
+void
+json_key_strn(struct buf *b, const char *key, const char *p, size_t len)
+{
+    struct out o;
+
+    assert(p || !len);
+    out_begin(&o, b);
+    put_key(&o, key);
+    put_str(&o, len ? p : "", len);
+    out_end(&o);
+}
+
+void
+json_key_str(struct buf *b, const char *key, const char *s)
+{
+    if (s)
+        json_key_strn(b, key, s, strlen(s));
+}
+
+void
+json_key_int(struct buf *b, const char *key, int64_t n)
+{
+    char digits[20]; /* "-9223372036854775808" */
+    char *p = digits + sizeof digits;
+    uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    struct out o;
+
+    do
+        *--p = (char)('0' + left % 10);
+    while (left /= 10);
+    if (n < 0)
+        *--p = '-';
+    out_begin(&o, b);
+    put_key(&o, key);
+    put(&o, p, (size_t)(digits + sizeof digits - p));
+    out_end(&o);
+}
+
+void
+json_key_bool(struct buf *b, const char *key, bool v)
+{
+    struct out o;
+
+    out_begin(&o, b);
+    put_key(&o, key);
+    put(&o, v ? "true" : "false", v ? 4 : 5);
+    out_end(&o);
+}
+
+void
+json_key_json(struct buf *b, const char *key, const struct json *v)
+{
+    struct out o;
+
+    if (!v)
+        return;
+    out_begin(&o, b);
+    put_key(&o, key);
+    put_value(&o, v, COMPACT);
+    out_end(&o);
+}

@@ -1,0 +1,179 @@
+#include "base/loop.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <uv.h>
+
+struct loop {
+    uv_loop_t uv;
+};
+
+struct source {
+    union {
+        uv_handle_t any;
+        uv_poll_t poll;
+        uv_timer_t timer;
+        uv_signal_t signal;
+    } h; /* first: libuv's pointer to the handle is a pointer to the source */
+    loop_fn *fn;
+    void *ctx;
+};
+
+static enum status
+fail(struct err *e, const char *what, int code)
+{
+    return err_set(e, ST_IO, "%s: %s", what, uv_strerror(code));
+}
+
+struct loop *
+loop_new(struct err *e)
+{
+    struct loop *l = calloc(1, sizeof *l);
+    int rc = l ? uv_loop_init(&l->uv) : UV_ENOMEM;
+
+    if (rc == 0)
+        return l;
+    fail(e, "start the event loop", rc);
+    free(l);
+    return NULL;
+}
+
+static void
+on_closed(uv_handle_t *h)
+{
+    free(h);
+}
+
+static void
+close_one(uv_handle_t *h, void *ctx)
+{
+    (void)ctx;
+    if (!uv_is_closing(h))
+        uv_close(h, on_closed);
+}
+
+void
+loop_free(struct loop *l)
+{
+    if (!l)
+        return;
+    uv_walk(&l->uv, close_one, NULL);
+    uv_run(&l->uv, UV_RUN_DEFAULT); /* the closing callbacks */
+    int rc = uv_loop_close(&l->uv);
+    assert(rc == 0);
+    (void)rc;
+    free(l);
+}
+
+static struct source *
+source_new(loop_fn *fn, void *ctx, struct err *e)
+{
+    struct source *s = calloc(1, sizeof *s);
+
+    if (!s) {
+        err_set(e, ST_IO, "out of memory");
+        return NULL;
+    }
+    s->fn = fn;
+    s->ctx = ctx;
+    return s;
+}
+
+void
+loop_drop(struct source *s)
+{
+    if (s)
+        close_one(&s->h.any, NULL);
+}
+
+static void
+call(void *handle)
+{
+    struct source *s = handle;
+
+    s->fn(s->ctx);
+}
+
+static void
+on_poll(uv_poll_t *h, int status, int events)
+{
+    (void)status; /* an error is for the reader of the descriptor to find */
+    (void)events;
+    call(h);
+}
+
+static void
+on_timer(uv_timer_t *h)
+{
+    call(h);
+}
+
+static void
+on_signal(uv_signal_t *h, int signo)
+{
+    (void)signo;
+    call(h);
+}
+
+struct source *
+loop_on_readable(struct loop *l, int fd, loop_fn *fn, void *ctx, struct err *e)
+{
+    struct source *s = source_new(fn, ctx, e);
+    int rc = s ? uv_poll_init(&l->uv, &s->h.poll, fd) : 0;
+
+    if (rc != 0) {
+        fail(e, "watch a descriptor", rc);
+        free(s); /* never became a handle */
+        return NULL;
+    }
+    if (s)
+        uv_poll_start(&s->h.poll, UV_READABLE, on_poll);
+    return s;
+}
+
+struct source *
+loop_after(struct loop *l, uint64_t ms, loop_fn *fn, void *ctx, struct err *e)
+{
+    struct source *s = source_new(fn, ctx, e);
+
+    if (s) {
+        uv_update_time(&l->uv);
+        uv_timer_init(&l->uv, &s->h.timer);
+        uv_timer_start(&s->h.timer, on_timer, ms, 0);
+    }
+    return s;
+}
+
+struct source *
+loop_on_signal(struct loop *l, int signo, loop_fn *fn, void *ctx, struct err *e)
+{
+    struct source *s = source_new(fn, ctx, e);
+    int rc = s ? uv_signal_init(&l->uv, &s->h.signal) : 0;
+
+    if (s && rc == 0) {
+        rc = uv_signal_start(&s->h.signal, on_signal, signo);
+        if (rc == 0)
+            return s;
+        loop_drop(s);
+        s = NULL;
+    }
+    if (rc != 0) {
+        fail(e, "listen for a signal", rc);
+        free(s);
+    }
+    return NULL;
+}
+
+enum status
+loop_run(struct loop *l, struct err *e)
+{
+    int rc = uv_run(&l->uv, UV_RUN_DEFAULT);
+
+    return rc < 0 ? fail(e, "wait for events", rc) : ST_OK;
+}
+
+void
+loop_stop(struct loop *l)
+{
+    uv_stop(&l->uv);
+}

@@ -1,0 +1,36 @@
+/*
+ * loop - one place where a process waits: descriptors, timers, signals.
+ *
+ * A thin coat over libuv, so that the rest of the tree does not meet its
+ * handles and their closing rules. Callbacks run on the thread that calls
+ * loop_run; nothing in them may block.
+ *
+ * Ownership: loop_new gives a loop, loop_free takes it with every source in
+ * it. A source may be freed alone with loop_drop, in its own callback too.
+ */
+#ifndef CLIQ_BASE_LOOP_H
+#define CLIQ_BASE_LOOP_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+struct loop;
+struct source;
+typedef void loop_fn(void *ctx);
+
+struct loop *loop_new(struct err *e);
+void loop_free(struct loop *l); /* NULL is fine */
+
+/* Each returns NULL (with the sentence) when it cannot be had. The descriptor is
+ * watched for reading and stays the caller's; the timer fires once. */
+struct source *loop_on_readable(struct loop *l, int fd, loop_fn *fn, void *ctx, struct err *e);
+struct source *loop_after(struct loop *l, uint64_t ms, loop_fn *fn, void *ctx, struct err *e);
+struct source *loop_on_signal(struct loop *l, int signo, loop_fn *fn, void *ctx, struct err *e);
+void loop_drop(struct source *s); /* NULL is fine */
+
+/* Runs callbacks until loop_stop is called. */
+enum status loop_run(struct loop *l, struct err *e);
+void loop_stop(struct loop *l);
+
+#endif

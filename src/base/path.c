@@ -1,0 +1,202 @@
+#include "base/path.h"
+
+#include "base/sys.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool
+path_is_name(const char *s)
+{
+    size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
+
+    return n > 0 && n <= PATH_NAME_MAX && s[n] == '\0' && s[0] != '.' && s[0] != '-';
+}
+
+enum status
+path_check_name(const char *what, const char *s, struct err *e)
+{
+    if (path_is_name(s))
+        return ST_OK;
+    if (!*s)
+        return err_set(e, ST_INVALID, "the %s is empty", what);
+    return err_set(e, ST_INVALID,
+                   "bad %s \"%s\": use 1 to %d of A-Z a-z 0-9 . _ - and start with a letter, "
+                   "a digit or _",
+                   what, s, PATH_NAME_MAX);
+}
+
+enum { DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
+
+/* mkdir that is durable, and content with a directory that is there already. */
+static enum status
+make_dir(int dir, const char *name, struct err *e)
+{
+    if (SYS_RETRY(sys->mkdirat(dir, name, 0700)) != 0)
+        return errno == EEXIST ? ST_OK : err_sys(e, "create directory %s", name);
+
+    /* The new entry lives in the parent: sync that. */
+    char parent[PATH_MAX];
+    size_t n = strlen(name);
+    while (n > 0 && name[n - 1] != '/')
+        n--;
+    if (n >= sizeof parent)
+        return err_set(e, ST_INVALID, "path too long: %s", name);
+    memcpy(parent, n ? name : ".", n ? n : 1);
+    parent[n ? n : 1] = '\0';
+    int fd = SYS_RETRY(sys->openat(dir, parent, DIR_FLAGS, 0));
+    if (fd < 0)
+        return err_sys(e, "open directory %s", parent);
+    enum status s =
+        SYS_RETRY(sys->fsync(fd)) == 0 ? ST_OK : err_sys(e, "sync directory %s", parent);
+    close(fd);
+    return s;
+}
+
+static enum status
+make_parents(const char *path, struct err *e)
+{
+    char part[PATH_MAX];
+    size_t len = strlen(path);
+    enum status s = ST_OK;
+
+    if (len >= sizeof part)
+        return err_set(e, ST_INVALID, "path too long: %s", path);
+    memcpy(part, path, len + 1);
+    while (len > 1 && part[len - 1] == '/')
+        part[--len] = '\0';
+    for (size_t i = 1; i <= len && !s; i++) {
+        if (part[i] != '/' && part[i] != '\0')
+            continue;
+        char c = part[i];
+        part[i] = '\0';
+        s = make_dir(AT_FDCWD, part, e);
+        part[i] = c;
+    }
+    return s;
+}
+
+enum status
+path_open_dir(const char *path, bool create, int *out, struct err *e)
+{
+    int fd = SYS_RETRY(sys->openat(AT_FDCWD, path, DIR_FLAGS, 0));
+
+    if (fd < 0 && errno == ENOENT && create) {
+        enum status s = make_parents(path, e);
+        if (s)
+            return s;
+        fd = SYS_RETRY(sys->openat(AT_FDCWD, path, DIR_FLAGS, 0));
+    }
+    if (fd < 0)
+        return errno == ENOENT ? err_set(e, ST_NOT_FOUND, "no directory %s", path)
+                               : err_sys(e, "open directory %s", path);
+    *out = fd;
+    return ST_OK;
+}
+
+enum status
+path_open_dir_at(int dir, const char *name, bool create, int *out, struct err *e)
+{
+    int flags = DIR_FLAGS | O_NOFOLLOW;
+    int fd = SYS_RETRY(sys->openat(dir, name, flags, 0));
+
+    if (fd < 0 && errno == ENOENT && create) {
+        enum status s = make_dir(dir, name, e);
+        if (s)
+            return s;
+        fd = SYS_RETRY(sys->openat(dir, name, flags, 0));
+    }
+    if (fd < 0) {
+        if (errno == ENOENT)
+            return err_set(e, ST_NOT_FOUND, "no directory %s", name);
+        if (errno == ENOTDIR || errno == ELOOP)
+            return err_set(e, ST_INVALID, "%s is not a directory (links are not followed)", name);
+        return err_sys(e, "open directory %s", name);
+    }
+    *out = fd;
+    return ST_OK;
+}
+
+enum status
+path_read_file(int dir, const char *path, struct buf *to, struct err *e)
+{
+    int fd = SYS_RETRY(sys->openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0));
+    struct stat st;
+    enum status s = ST_OK;
+
+    if (fd < 0)
+        return errno == ENOENT ? err_set(e, ST_NOT_FOUND, "no file %s", path)
+                               : err_sys(e, "open %s", path);
+    if (sys->fstat(fd, &st) != 0) {
+        s = err_sys(e, "look at %s", path);
+    } else if (!S_ISREG(st.st_mode)) {
+        s = err_set(e, ST_INVALID, "%s is not a regular file", path);
+    } else {
+        for (;;) {
+            char *room = buf_room(to, 4096);
+            if (!room) {
+                s = buf_status(to, path, e);
+                break;
+            }
+            ssize_t n = SYS_RETRY(sys->read(fd, room, 4096));
+            if (n < 0)
+                s = err_sys(e, "read %s", path);
+            if (n <= 0)
+                break;
+            buf_grew(to, (size_t)n);
+        }
+    }
+    close(fd);
+    return s;
+}
+
+enum status
+path_find_up(const char *name, struct buf *to, struct err *e)
+{
+    char cwd[PATH_MAX];
+
+    if (!getcwd(cwd, sizeof cwd))
+        return err_sys(e, "find the working directory");
+    for (size_t len = strlen(cwd);; len--) {
+        struct stat st;
+        buf_reset(to);
+        buf_add(to, cwd, len);
+        if (len == 0 || cwd[len - 1] != '/')
+            buf_addc(to, '/');
+        buf_adds(to, name);
+        if (buf_failed(to))
+            return buf_status(to, "the path", e);
+        if (sys->fstatat(AT_FDCWD, to->p, &st, 0) == 0 && S_ISDIR(st.st_mode) &&
+            st.st_uid == geteuid())
+            return ST_OK;
+        if (len == 0)
+            break;
+        while (len > 0 && cwd[len - 1] != '/')
+            len--;
+        if (len == 0)
+            break;
+    }
+    buf_reset(to);
+    return err_set(e, ST_NOT_FOUND, "no %s here or in a directory above", name);
+}
+
+enum status
+path_config(struct buf *to, struct err *e)
+{
+    const char *home = getenv("CLIQ_HOME");
+
+    if (home && *home) {
+        buf_adds(to, home);
+        return buf_status(to, "CLIQ_HOME", e);
+    }
+    home = getenv("HOME");
+    if (!home || !*home)
+        return err_set(e, ST_INVALID,
+                       "neither CLIQ_HOME nor HOME is set: set CLIQ_HOME to a "
+                       "directory for cliq's own files");
+    buf_addf(to, "%s/.cliqrc", home);
+    return buf_status(to, "HOME", e);
+}

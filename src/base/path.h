@@ -1,0 +1,46 @@
+/*
+ * path - names from outside, and directories that they cannot leave.
+ *
+ * A name that came from a user, a message or a file becomes a path only
+ * through these calls: checked against one alphabet, then opened below an
+ * open directory with no symbolic link followed.
+ */
+#ifndef CLIQ_BASE_PATH_H
+#define CLIQ_BASE_PATH_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+
+#define PATH_NAME_MAX 64
+
+/* [A-Za-z0-9._-]{1,64}, not starting with '.' or '-': rooms, roles, agents, identities. */
+bool path_is_name(const char *s);
+/* The same with a sentence; `what` is "room name". */
+enum status path_check_name(const char *what, const char *s, struct err *e);
+
+/* Opens the directory `path` (a path the user gave: links are followed), creating
+ * it and its parents (0700) when asked. *fd is the caller's, close-on-exec.
+ * ST_NOT_FOUND when it is not there. */
+enum status path_open_dir(const char *path, bool create, int *fd, struct err *e);
+
+/* The directory `name` in `dir`: a single component, no link followed. What was
+ * created is durable: the parent is synced. */
+enum status path_open_dir_at(int dir, const char *name, bool create, int *fd, struct err *e);
+
+/* The whole regular file `path` (relative to `dir`) appended to `to`, whose ceiling
+ * is the limit. ST_NOT_FOUND when there is none. */
+enum status path_read_file(int dir, const char *path, struct buf *to, struct err *e);
+
+/*
+ * The nearest directory called `name` in the working directory or above it that
+ * belongs to this user: projects are found from anywhere inside them, and a
+ * directory that somebody else left in /tmp is not taken for one.
+ * ST_NOT_FOUND when there is none. `to` receives the path.
+ */
+enum status path_find_up(const char *name, struct buf *to, struct err *e);
+
+/* $CLIQ_HOME, else ~/.cliqrc. ST_INVALID when there is no home. */
+enum status path_config(struct buf *to, struct err *e);
+
+#endif

@@ -1,0 +1,50 @@
+#include "base/sys.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/* openat and friends are variadic or differ between C libraries: fixed here. */
+static int
+kernel_openat(int dir, const char *path, int flags, mode_t mode)
+{
+    return openat(dir, path, flags, mode);
+}
+
+static int
+kernel_fstat(int fd, struct stat *st)
+{
+    return fstat(fd, st);
+}
+
+static int
+kernel_fstatat(int dir, const char *path, struct stat *st, int flags)
+{
+    return fstatat(dir, path, st, flags);
+}
+
+const struct sys sys_kernel = {
+    .openat = kernel_openat,
+    .read = read,
+    .pread = pread,
+    .write = write,
+    .lseek = lseek,
+    .fdatasync = fdatasync,
+    .fsync = fsync,
+    .ftruncate = ftruncate,
+    .flock = flock,
+    .fstat = kernel_fstat,
+    .fstatat = kernel_fstatat,
+    .mkdirat = mkdirat,
+    .renameat = renameat,
+    .inotify_init = inotify_init1,
+    .inotify_add = inotify_add_watch,
+    .clock_gettime = clock_gettime,
+    .getrandom = getrandom,
+    .getpid = getpid,
+};
+
+const struct sys *sys = &sys_kernel;

@@ -1,0 +1,57 @@
+/*
+ * sys - the one seam to the kernel.
+ *
+ * Code that must survive failing calls makes them through this table, so that
+ * a test can put another table in its place: one that fails the n-th call,
+ * writes short, or tells a time of its own. In the product it is always
+ * sys_kernel. Time, randomness and the pid come from here too, which is why
+ * ids and timestamps are repeatable in tests.
+ *
+ * The calls behave as their namesakes in section 2 of the manual: -1 and
+ * errno. SYS_RETRY repeats a call that a signal interrupted before it did
+ * anything.
+ */
+#ifndef CLIQ_BASE_SYS_H
+#define CLIQ_BASE_SYS_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+
+struct sys {
+    int (*openat)(int dir, const char *path, int flags, mode_t mode);
+    ssize_t (*read)(int fd, void *to, size_t n);
+    ssize_t (*pread)(int fd, void *to, size_t n, off_t at);
+    ssize_t (*write)(int fd, const void *from, size_t n);
+    off_t (*lseek)(int fd, off_t at, int whence);
+    int (*fdatasync)(int fd);
+    int (*fsync)(int fd);
+    int (*ftruncate)(int fd, off_t len);
+    int (*flock)(int fd, int op);
+    int (*fstat)(int fd, struct stat *st);
+    int (*fstatat)(int dir, const char *path, struct stat *st, int flags);
+    int (*mkdirat)(int dir, const char *path, mode_t mode);
+    int (*renameat)(int from_dir, const char *from, int to_dir, const char *to);
+    int (*inotify_init)(int flags);
+    int (*inotify_add)(int fd, const char *path, uint32_t mask);
+    int (*clock_gettime)(clockid_t id, struct timespec *t);
+    ssize_t (*getrandom)(void *to, size_t n, unsigned flags);
+    pid_t (*getpid)(void);
+};
+
+extern const struct sys sys_kernel;
+extern const struct sys *sys;
+
+#define SYS_RETRY(call)                                                                            \
+    ({                                                                                             \
+        __typeof__(call) ret_;                                                                     \
+        do                                                                                         \
+            ret_ = (call);                                                                         \
+        while (ret_ == -1 && errno == EINTR);                                                      \
+        ret_;                                                                                      \
+    })
+
+#endif

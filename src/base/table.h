@@ -1,0 +1,34 @@
+/*
+ * table - rows of text in columns, as wide as they need to be.
+ *
+ *     struct table t = { .columns = 3 };
+ *     table_cell(&t, "ROOM", 4); ... three cells make a row, the first row is the head
+ *     table_write(&t, &out, term_width(1), has_color);
+ *     table_release(&t);
+ *
+ * Cells are escaped for terminals when they are added. Widths are those that a
+ * terminal shows (wide and combining characters counted right). When a row does
+ * not fit, its last column is cut; width 0 means: never cut.
+ */
+#ifndef CLIQ_BASE_TABLE_H
+#define CLIQ_BASE_TABLE_H
+
+#include "base/buf.h"
+
+#define TABLE_COLUMNS_MAX 8
+
+struct table {
+    unsigned columns;
+    struct buf text; /* all cells, each ended by NUL */
+    size_t cells;
+    size_t widths[TABLE_COLUMNS_MAX]; /* of the widest cell */
+};
+
+void table_cell(struct table *t, const char *p, size_t len);
+void table_write(const struct table *t, struct buf *out, unsigned width, bool has_color);
+void table_release(struct table *t);
+
+/* Columns that the text takes on a terminal. */
+size_t table_text_width(const char *p, size_t len);
+
+#endif

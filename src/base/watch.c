@@ -1,0 +1,132 @@
+#include "base/watch.h"
+
+#include "base/sys.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/timerfd.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum {
+    CHANGES = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE |
+              IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR,
+    ARRIVALS = IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR,
+};
+
+/* File systems that other machines write to, unseen by our kernel. */
+static bool
+is_remote(const char *path)
+{
+    static const unsigned long types[] = {
+        0x6969 /* NFS */,      0x517B /* SMB */,        0xFE534D42 /* SMB2 */,
+        0xFF534D42 /* CIFS */, 0x01021997 /* 9P */,     0x65735546 /* FUSE */,
+        0x00C36400 /* Ceph */, 0x0BD00BD0 /* Lustre */, 0x5346414F /* AFS */,
+    };
+    struct statfs fs;
+
+    if (statfs(path, &fs) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (((unsigned long)fs.f_type & 0xFFFFFFFFu) == types[i])
+            return true;
+    return false;
+}
+
+static enum status
+poll_instead(struct watch *w, struct err *e)
+{
+    struct itimerspec every = { .it_interval = { .tv_sec = WATCH_POLL_MS / 1000 },
+                                .it_value = { .tv_sec = WATCH_POLL_MS / 1000 } };
+
+    if (w->fd >= 0)
+        close(w->fd);
+    w->is_polling = true;
+    w->fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (w->fd < 0 || timerfd_settime(w->fd, 0, &every, NULL) != 0)
+        return err_sys(e, "set a timer to watch %s", w->path);
+    return ST_OK;
+}
+
+/* Watches the directory or, while there is none, its nearest ancestor. */
+static enum status
+aim(struct watch *w, struct err *e)
+{
+    char part[PATH_MAX];
+
+    strcpy(part, w->path); /* its length was checked when it was opened */
+    w->is_aimed = false;
+    for (int tries = 0; tries < 1000; tries++) {
+        bool is_target = strcmp(part, w->path) == 0;
+        if (sys->inotify_add(w->fd, part, is_target ? CHANGES : ARRIVALS) >= 0) {
+            if (is_target) {
+                w->is_aimed = true;
+                return is_remote(part) ? poll_instead(w, e) : ST_OK;
+            }
+            /* Did it appear before we began to look? Then go for it again. */
+            struct stat st;
+            if (sys->fstatat(AT_FDCWD, w->path, &st, 0) != 0)
+                return ST_OK;
+            strcpy(part, w->path);
+            continue;
+        }
+        if (errno != ENOENT && errno != ENOTDIR)
+            return poll_instead(w, e);
+        size_t n = strlen(part);
+        while (n > 0 && part[n - 1] == '/')
+            n--;
+        while (n > 0 && part[n - 1] != '/')
+            n--;
+        while (n > 1 && part[n - 1] == '/')
+            n--;
+        strcpy(part + n, n ? "" : ".");
+    }
+    return poll_instead(w, e);
+}
+
+enum status
+watch_open(struct watch *w, const char *path, struct err *e)
+{
+    *w = (struct watch){ .fd = -1 };
+    if (strlen(path) >= PATH_MAX)
+        return err_set(e, ST_INVALID, "path too long: %s", path);
+    w->path = strdup(path);
+    if (!w->path)
+        return err_set(e, ST_IO, "out of memory");
+    w->fd = sys->inotify_init(IN_NONBLOCK | IN_CLOEXEC);
+    return w->fd < 0 ? poll_instead(w, e) : aim(w, e);
+}
+
+void
+watch_close(struct watch *w)
+{
+    if (w->fd >= 0)
+        close(w->fd);
+    free(w->path);
+    *w = (struct watch){ .fd = -1 };
+}
+
+void
+watch_drain(struct watch *w)
+{
+    _Alignas(struct inotify_event) char events[4096];
+    bool is_lost = !w->is_aimed;
+    ssize_t n;
+
+    while ((n = read(w->fd, events, sizeof events)) > 0) {
+        if (w->is_polling)
+            return;
+        for (ssize_t i = 0; i < n;) {
+            struct inotify_event ev;
+            memcpy(&ev, events + i, sizeof ev);
+            if (ev.mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF))
+                is_lost = true;
+            i += (ssize_t)(sizeof ev + ev.len);
+        }
+    }
+    if (is_lost && !w->is_polling)
+        aim(w, NULL);
+}

@@ -1,0 +1,31 @@
+/*
+ * watch - tells when something in a directory changed.
+ *
+ * A hint, never a log: after watch_fd became readable, call watch_drain and
+ * look for yourself. So an overflowing inotify queue costs nothing. The
+ * directory need not exist: until it does, its nearest existing ancestor is
+ * watched. Where inotify cannot work (network file systems, no instances
+ * left), the descriptor is a timer that says "look" every WATCH_POLL_MS.
+ */
+#ifndef CLIQ_BASE_WATCH_H
+#define CLIQ_BASE_WATCH_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+
+#define WATCH_POLL_MS 3000
+
+struct watch {
+    int fd;
+    char *path;      /* the directory, as given; a copy */
+    bool is_polling; /* fd is a timer */
+    bool is_aimed;   /* it is the directory itself that is watched */
+};
+
+enum status watch_open(struct watch *w, const char *path, struct err *e);
+void watch_close(struct watch *w); /* safe on a zeroed struct with fd -1 */
+/* Swallows what is readable on the descriptor; never blocks. */
+void watch_drain(struct watch *w);
+
+#endif

@@ -1,0 +1,159 @@
+/* channel read - messages of a room, as they stand in the file. */
+#include "base/term.h"
+#include "cmd/cmd.h"
+#include "cmd/show.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { FLUSH_AT = 1 << 16 };
+
+static const struct opt opts[] = {
+    SHOW_OPT_ROOM,
+    SHOW_OPTS_FILTER,
+    { "last", OPT_NUMBER, "N", "only the last N that match" },
+    { "json", OPT_FLAG, NULL, "print a JSON array (the default unless on a terminal)" },
+    { "jsonl", OPT_FLAG, NULL, "print one JSON object a line" },
+    { "text", OPT_FLAG, NULL, "print a table (the default on a terminal)" },
+    { 0 },
+};
+
+static enum status
+choose_form(const struct args *a, enum show_form *form, struct err *e)
+{
+    int chosen = args_has(a, "json") + args_has(a, "jsonl") + args_has(a, "text");
+
+    if (chosen > 1)
+        return err_set(e, ST_INVALID, "choose one of --json, --jsonl and --text");
+    *form = args_has(a, "json")          ? SHOW_ARRAY
+            : args_has(a, "jsonl")       ? SHOW_LINES
+            : args_has(a, "text")        ? SHOW_TABLE
+            : term_is_tty(STDOUT_FILENO) ? SHOW_TABLE
+                                         : SHOW_ARRAY;
+    return ST_OK;
+}
+
+/* Everything that matches from byte `at` on, printed as it is found. */
+static enum status
+show_from(int fd, off_t at, const struct message_filter *f, struct show *show, uint64_t *bad,
+          struct err *e)
+{
+    struct log_reader r;
+    struct log_record rec;
+    enum status s = ST_OK;
+
+    log_reader_init(&r, fd, at);
+    while (!s && log_next(&r, &rec)) {
+        if (!message_matches(f, rec.json))
+            continue;
+        show_message(show, rec.json);
+        if (show->out.len > FLUSH_AT)
+            s = show_flush(show, false, e);
+    }
+    if (!s)
+        s = log_reader_status(&r, e);
+    *bad = r.bad;
+    log_reader_release(&r);
+    return s;
+}
+
+/* Where the last n that match begin, newest first. */
+struct places {
+    off_t *at;
+    size_t n, cap;
+};
+
+static enum status
+add_place(struct places *p, off_t at, struct err *e)
+{
+    if (p->n == p->cap) {
+        size_t cap = p->cap ? p->cap * 2 : 64;
+        off_t *bigger = realloc(p->at, cap * sizeof *bigger);
+        if (!bigger)
+            return err_set(e, ST_IO, "out of memory");
+        p->at = bigger;
+        p->cap = cap;
+    }
+    p->at[p->n++] = at;
+    return ST_OK;
+}
+
+/* Reads backward from the end, so that the last few of a huge channel are cheap. */
+static enum status
+show_last(int fd, off_t at, uint64_t n, const struct message_filter *f, struct show *show,
+          uint64_t *bad, struct err *e)
+{
+    struct places places = { 0 };
+    struct log_reader r;
+    struct log_record rec;
+    enum status s = ST_OK;
+
+    log_reader_init(&r, fd, 0);
+    while (!s && places.n < n && log_prev(&r, &rec) && rec.at >= at)
+        if (message_matches(f, rec.json))
+            s = add_place(&places, rec.at, e);
+    if (!s)
+        s = log_reader_status(&r, e);
+    *bad = r.bad;
+    for (size_t i = places.n; !s && i > 0; i--) {
+        r.at = places.at[i - 1];
+        if (log_next(&r, &rec))
+            show_message(show, rec.json);
+        s = show->out.len > FLUSH_AT ? show_flush(show, false, e) : log_reader_status(&r, e);
+    }
+    log_reader_release(&r);
+    free(places.at);
+    return s;
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    const char *room = args_text(a, "room"), *after = args_text(a, "after");
+    struct message_filter f;
+    enum show_form form;
+    struct show show = { 0 };
+    uint64_t bad = 0;
+    off_t at = 0;
+    int fd = -1;
+    enum status s = choose_form(a, &form, e);
+
+    if (!s)
+        s = show_filter(a, &f, e);
+    if (!s)
+        s = channel_open_read(room, &fd, e);
+    if (!s)
+        show_init(&show, form);
+    if (!s && fd >= 0 && after) {
+        s = channel_find_after(fd, after, &at, e);
+        if (!s && at < 0)
+            cmd_warn("no message with the id %s in %s", after, room);
+    }
+    if (!s && fd >= 0 && at >= 0)
+        s = args_has(a, "last") ? show_last(fd, at, args_number(a, "last", 0), &f, &show, &bad, e)
+                                : show_from(fd, at, &f, &show, &bad, e);
+    if (!s)
+        s = show_flush(&show, true, e);
+    show_bad_lines(room, bad);
+    if (fd >= 0)
+        close(fd);
+    show_release(&show);
+    return s;
+}
+
+const struct cmd cmd_channel_read = {
+    .name = "channel read",
+    .brief = "print the messages of a room",
+    .about =
+        "Messages come in the order in which they were posted. A room or channel that does not\n"
+        "exist is an empty one, and so is what follows an unknown --after ID. Lines that are\n"
+        "not messages are passed over and counted on standard error.\n"
+        "\n"
+        "--last reads backward from the end and does not look at the rest.",
+    .examples = "cliq channel read --room room-001\n"
+                "cliq channel read --room room-001 --type done\n"
+                "cliq channel read --room room-001 --last 5\n"
+                "cliq channel read --room room-001 --type pass --type fail --last 1 --jsonl",
+    .opts = opts,
+    .run = run,
+};

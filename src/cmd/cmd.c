@@ -1,0 +1,142 @@
+#include "cmd/cmd.h"
+
+#include "base/sys.h"
+#include "base/term.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GROUP(name, brief)
+#define LEAN(name) extern const struct cmd cmd_##name;
+#ifdef CLIQ_LEAN
+#define FULL(name)
+#else
+#define FULL(name) LEAN(name)
+#endif
+#include "cmd/cmds.def"
+#undef LEAN
+#undef FULL
+
+#define LEAN(name) &cmd_##name,
+#ifdef CLIQ_LEAN
+#define FULL(name)
+#else
+#define FULL(name) LEAN(name)
+#endif
+const struct cmd *const cmds[] = {
+#include "cmd/cmds.def"
+    NULL,
+};
+#undef GROUP
+#undef LEAN
+#undef FULL
+
+#define GROUP(name, brief) { #name, brief },
+#define LEAN(name)
+#define FULL(name)
+const struct cmd_group cmd_groups[] = {
+#include "cmd/cmds.def"
+    { NULL, NULL },
+};
+
+/* How many of the words spell the name; 0 when they do not. */
+static size_t
+spells(const char *name, const char *const *words, size_t n)
+{
+    size_t i = 0;
+
+    while (*name) {
+        size_t len = strcspn(name, " ");
+        if (i >= n || strlen(words[i]) != len || memcmp(words[i], name, len) != 0)
+            return 0;
+        name += len + (name[len] == ' ');
+        i++;
+    }
+    return i;
+}
+
+const struct cmd *
+cmd_find(const char *const *words, size_t n, size_t *used)
+{
+    for (const struct cmd *const *c = cmds; *c; c++)
+        if ((*used = spells((*c)->name, words, n)))
+            return *c;
+    return NULL;
+}
+
+const struct cmd_group *
+cmd_find_group(const char *name)
+{
+    for (const struct cmd_group *g = cmd_groups; g->name; g++)
+        if (strcmp(g->name, name) == 0)
+            return g;
+    return NULL;
+}
+
+static enum status
+write_out(int fd, const char *p, size_t n, struct err *e)
+{
+    while (n > 0) {
+        ssize_t k = SYS_RETRY(sys->write(fd, p, n));
+        if (k < 0)
+            return err_sys(e, "write to standard output");
+        p += k;
+        n -= (size_t)k;
+    }
+    return ST_OK;
+}
+
+enum status
+cmd_print(const struct buf *text, struct err *e)
+{
+    enum status s = buf_status(text, "the output", e);
+
+    return s ? s : write_out(STDOUT_FILENO, text->p, text->len, e);
+}
+
+/* "cliq: TEXT" on standard error, escaped. */
+static void
+say(const char *text)
+{
+    struct buf line = { 0 };
+
+    buf_adds(&line, "cliq: ");
+    term_escape(&line, text, strlen(text), true);
+    buf_addc(&line, '\n');
+    if (!buf_failed(&line))
+        write_out(STDERR_FILENO, line.p, line.len, NULL);
+    buf_release(&line);
+}
+
+void
+cmd_warn(const char *fmt, ...)
+{
+    struct err e;
+    va_list ap;
+
+    va_start(ap, fmt);
+    err_vset(&e, ST_FAILED, fmt, ap);
+    va_end(ap);
+    struct buf text = { 0 };
+    buf_addf(&text, "warning: %s", e.text);
+    if (!buf_failed(&text))
+        say(text.p);
+    buf_release(&text);
+}
+
+void
+cmd_setup(void)
+{
+    /* Over a file size limit we want EFBIG and a sentence, not death. */
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+int
+cmd_exit(enum status s, const struct err *e)
+{
+    if (s && e->text[0])
+        say(e->text);
+    return status_exit(s);
+}

@@ -1,0 +1,395 @@
+/* help - texts made from the command table. */
+#include "cmd/help.h"
+
+#include "base/near.h"
+#include "base/term.h"
+#include "cliq.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct opt opts[] = {
+    { "scdoc", OPT_FLAG, NULL, "print the source of the man page (scdoc) instead" },
+    { 0 },
+};
+
+static const struct {
+    const char *name, *says;
+} environment[] = {
+    { "WARROOMS_DIR", "the directory of the war-rooms; default: the nearest .war-rooms/" },
+    { "CLIQ_HOME", "the user's own directory; default: ~/.cliqrc" },
+    { "NO_COLOR", "no colours; CLICOLOR_FORCE and FORCE_COLOR: colours everywhere" },
+};
+
+static const struct {
+    const char *name, *says;
+} files[] = {
+    { ".war-rooms/<room>/channel.jsonl", "a room's channel: cliq-channel(5)" },
+    { ".war-rooms/config.json", "settings of these rooms: channel.max_message_size_bytes" },
+    { ".cliq/settings.json", "settings of the project" },
+    { "~/.cliqrc/settings.json", "settings of the user" },
+};
+
+#define N(table) (sizeof table / sizeof *table)
+
+static const char INTRO[] =
+    "cliq joins agents and people: every hand-over between them is a line or a file\n"
+    "you can read, and everything else is a view of those lines. Every command works\n"
+    "on plain files, from many processes at once, with nothing running.";
+
+/* ---- plain text ---- */
+
+static void
+add_lines(struct buf *to, const char *indent, const char *text)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        if (n)
+            buf_addf(to, "%s%.*s", indent, (int)n, text);
+        buf_addc(to, '\n');
+        text += n + (text[n] == '\n');
+    }
+}
+
+/* "--room ROOM [--type TYPE]... FILE..." */
+static void
+add_usage(struct buf *to, const struct cmd *c)
+{
+    for (int is_required = 1; is_required >= 0; is_required--) {
+        for (const struct opt *o = c->opts; o->name; o++) {
+            if (o->is_required != (bool)is_required)
+                continue;
+            buf_addf(to, is_required ? " --%s" : " [--%s", o->name);
+            if (o->value)
+                buf_addf(to, " %s", o->value);
+            buf_adds(to, is_required ? "" : "]");
+            buf_adds(to, o->is_many ? "..." : "");
+        }
+    }
+    if (c->words)
+        buf_addf(to, " %s", c->words);
+}
+
+static void
+add_option(struct buf *to, const char *spelt, const char *help)
+{
+    buf_addf(to, "  %-18s %s\n", spelt, help);
+}
+
+static void
+add_options(struct buf *to, const struct cmd *c)
+{
+    char spelt[64];
+
+    for (const struct opt *o = c->opts; o->name; o++) {
+        snprintf(spelt, sizeof spelt, "--%s%s%s", o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        add_option(to, spelt, o->help);
+    }
+    add_option(to, "-h, --help", "show this help");
+}
+
+static void
+write_command(struct buf *to, const struct cmd *c)
+{
+    buf_addf(to, "cliq %s - %s\n\nUsage: cliq %s", c->name, c->brief, c->name);
+    add_usage(to, c);
+    buf_adds(to, "\n\nOptions:\n");
+    add_options(to, c);
+    if (c->about) {
+        buf_addc(to, '\n');
+        add_lines(to, "", c->about);
+    }
+    if (c->examples) {
+        buf_adds(to, "\nExamples:\n");
+        add_lines(to, "  ", c->examples);
+    }
+}
+
+static bool
+is_in_group(const struct cmd *c, const char *group)
+{
+    size_t n = strlen(group);
+
+    return strncmp(c->name, group, n) == 0 && c->name[n] == ' ';
+}
+
+static void
+list_commands(struct buf *to, const char *group)
+{
+    for (const struct cmd *const *c = cmds; *c; c++)
+        if (!(*c)->is_hidden && (!group || is_in_group(*c, group)))
+            add_option(to, (*c)->name, (*c)->brief);
+}
+
+static void
+write_group(struct buf *to, const struct cmd_group *g)
+{
+    buf_addf(to, "cliq %s - %s\n\nUsage: cliq %s COMMAND [options]\n\nCommands:\n", g->name,
+             g->brief, g->name);
+    list_commands(to, g->name);
+    buf_addf(to, "\nRun 'cliq %s COMMAND --help' for more on a command.\n", g->name);
+}
+
+static void
+write_exit_codes(struct buf *to)
+{
+    buf_adds(to, "Exit codes, of every command:\n");
+    for (enum status s = 0; s < ST_COUNT; s++)
+        buf_addf(to, "  %3d  %s\n", status_exit(s), status_text(s));
+    buf_adds(to, "Checks such as fsck: 0 clean or notes only, 1 problems.\n");
+}
+
+static void
+write_environment(struct buf *to)
+{
+    for (size_t i = 0; i < N(environment); i++)
+        add_option(to, environment[i].name, environment[i].says);
+}
+
+static void
+write_all(struct buf *to)
+{
+    add_lines(to, "", INTRO);
+    buf_adds(to, "\nUsage: cliq COMMAND [options]\n\nCommands:\n");
+    list_commands(to, NULL);
+    buf_adds(to, "\nEnvironment:\n");
+    write_environment(to);
+    buf_adds(to,
+             "\nRun 'cliq COMMAND --help' for more on a command, 'cliq help exit-codes' for what\n"
+             "exit codes mean.\n");
+}
+
+/* ---- man pages: scdoc ---- */
+
+/* Text with what scdoc would take for markup escaped. */
+static void
+scd_text(struct buf *to, const char *text)
+{
+    for (bool is_start = true; *text; text++) {
+        if (strchr("\\*_<>~", *text) || (is_start && strchr("#|[]-.;:`", *text)))
+            buf_addc(to, '\\');
+        buf_addc(to, *text);
+        is_start = *text == '\n';
+    }
+}
+
+static void
+scd_item(struct buf *to, const char *name, const char *value, const char *says)
+{
+    buf_adds(to, "*");
+    scd_text(to, name);
+    buf_adds(to, "*");
+    if (value) {
+        buf_adds(to, " _");
+        scd_text(to, value);
+        buf_adds(to, "_");
+    }
+    buf_adds(to, "\n\t");
+    scd_text(to, says);
+    buf_adds(to, "\n\n");
+}
+
+static void
+scd_command(struct buf *to, const struct cmd *c)
+{
+    struct buf usage = { 0 };
+    char page[64], option[64];
+
+    snprintf(page, sizeof page, "cliq-%s", c->name);
+    for (char *p = page; *p; p++)
+        *p = *p == ' ' ? '-' : *p;
+    buf_addf(to, "%s(1) \"cliq %s\" \"cliq manual\"\n\n# NAME\n\n%s - ", page, CLIQ_VERSION, page);
+    scd_text(to, c->brief);
+    buf_addf(to, "\n\n# SYNOPSIS\n\n*cliq %s*", c->name);
+    add_usage(&usage, c);
+    scd_text(to, usage.p ? usage.p : "");
+    buf_release(&usage);
+    buf_adds(to, "\n\n# DESCRIPTION\n\n");
+    scd_text(to, c->about);
+    buf_adds(to, "\n\n# OPTIONS\n\n");
+    for (const struct opt *o = c->opts; o->name; o++) {
+        snprintf(option, sizeof option, "--%s", o->name);
+        scd_item(to, option, o->value, o->help);
+    }
+    scd_item(to, "-h, --help", NULL, "Show a short help.");
+    if (c->examples)
+        buf_addf(to, "# EXAMPLES\n\n```\n%s\n```\n\n", c->examples);
+    buf_adds(to, "# EXIT STATUS\n\nSee *cliq*(1).\n\n# SEE ALSO\n\n*cliq*(1)\n");
+}
+
+static void
+scd_all(struct buf *to)
+{
+    char code[64];
+
+    buf_addf(to,
+             "cliq(1) \"cliq %s\" \"cliq manual\"\n\n# NAME\n\ncliq - coordination of agents and "
+             "people\n\n# SYNOPSIS\n\n*cliq* _COMMAND_ [options]\n\n# DESCRIPTION\n\n",
+             CLIQ_VERSION);
+    scd_text(to, INTRO);
+    buf_adds(to, "\n\n# COMMANDS\n\n");
+    for (const struct cmd *const *c = cmds; *c; c++)
+        if (!(*c)->is_hidden)
+            scd_item(to, (*c)->name, NULL, (*c)->brief);
+    buf_adds(to, "# ENVIRONMENT\n\n");
+    for (size_t i = 0; i < N(environment); i++)
+        scd_item(to, environment[i].name, NULL, environment[i].says);
+    buf_adds(to, "# FILES\n\n");
+    for (size_t i = 0; i < N(files); i++)
+        scd_item(to, files[i].name, NULL, files[i].says);
+    buf_adds(to, "# EXIT STATUS\n\n");
+    for (enum status s = 0; s < ST_COUNT; s++) {
+        snprintf(code, sizeof code, "%d", status_exit(s));
+        scd_item(to, code, NULL, status_text(s));
+    }
+    buf_adds(to, "# SEE ALSO\n\n*cliq-channel*(5), *cliq-log*(5)\n");
+}
+
+/* ---- the entries ---- */
+
+static enum status
+print(struct buf *text, struct err *e)
+{
+    enum status s = cmd_print(text, e);
+
+    buf_release(text);
+    return s;
+}
+
+enum status
+help_command(const struct cmd *c, struct err *e)
+{
+    struct buf text = { 0 };
+
+    write_command(&text, c);
+    return print(&text, e);
+}
+
+void
+help_hint(const char *name, struct err *e)
+{
+    size_t n = strlen(e->text);
+
+    snprintf(e->text + n, sizeof e->text - n, "\nTry 'cliq%s%s --help'.", *name ? " " : "", name);
+}
+
+/* "channel pots" is no command: what was meant? */
+static enum status
+unknown_command(const char *first, const char *second, struct err *e)
+{
+    const struct cmd_group *g = cmd_find_group(first);
+    char given[160];
+    struct near near = { .word = given };
+
+    snprintf(given, sizeof given, "%s%s%s", first, g ? " " : "", g ? second : "");
+    for (const struct cmd *const *c = cmds; *c; c++)
+        if (!(*c)->is_hidden)
+            near_try(&near, (*c)->name);
+    for (const struct cmd_group *h = cmd_groups; h->name && !g; h++)
+        near_try(&near, h->name);
+    if (near.best)
+        err_set(e, ST_INVALID, "unknown command \"%s\" (did you mean \"%s\"?)", given, near.best);
+    else
+        err_set(e, ST_INVALID, "unknown command \"%s\"", given);
+    help_hint(g ? g->name : "", e);
+    return ST_INVALID;
+}
+
+/* A group, or everything, on standard output because it was asked for, or on
+ * standard error because a command is missing. */
+static enum status
+show_list(const struct cmd_group *g, bool is_asked, struct err *e)
+{
+    struct buf text = { 0 };
+
+    if (g)
+        write_group(&text, g);
+    else
+        write_all(&text);
+    if (is_asked)
+        return print(&text, e);
+    fprintf(stderr, "%s\n", text.p ? text.p : "");
+    buf_release(&text);
+    return err_set(e, ST_INVALID, "a command is missing");
+}
+
+static bool
+is_help_flag(const char *s)
+{
+    return strcmp(s, "--help") == 0 || strcmp(s, "-h") == 0;
+}
+
+enum status
+help_without_command(int argc, char **argv, struct err *e)
+{
+    const char *first = argc > 1 ? argv[1] : NULL, *second = argc > 2 ? argv[2] : NULL;
+    struct buf text = { 0 };
+
+    if (!first)
+        return show_list(NULL, false, e);
+    if (is_help_flag(first))
+        return show_list(NULL, true, e);
+    if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
+        buf_addf(&text, "cliq %s\n", CLIQ_VERSION);
+        return print(&text, e);
+    }
+    if (first[0] == '-') {
+        err_set(e, ST_INVALID, "unknown option %s", first);
+        help_hint("", e);
+        return ST_INVALID;
+    }
+    const struct cmd_group *g = cmd_find_group(first);
+    if (g && (!second || is_help_flag(second)))
+        return show_list(g, second != NULL, e);
+    return unknown_command(first, second, e);
+}
+
+static enum status
+help_about(const struct args *a, struct buf *text, struct err *e)
+{
+    size_t used;
+
+    if (a->n_words == 0) {
+        (args_has(a, "scdoc") ? scd_all : write_all)(text);
+        return ST_OK;
+    }
+    const struct cmd *c = cmd_find(a->words, a->n_words, &used);
+    const struct cmd_group *g = cmd_find_group(a->words[0]);
+    if (c)
+        (args_has(a, "scdoc") ? scd_command : write_command)(text, c);
+    else if (g && a->n_words == 1)
+        write_group(text, g);
+    else if (strcmp(a->words[0], "exit-codes") == 0)
+        write_exit_codes(text);
+    else if (strcmp(a->words[0], "environment") == 0)
+        write_environment(text);
+    else
+        return unknown_command(a->words[0], a->n_words > 1 ? a->words[1] : "", e);
+    return ST_OK;
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    struct buf text = { 0 };
+    enum status s = help_about(a, &text, e);
+
+    if (s)
+        buf_release(&text);
+    return s ? s : print(&text, e);
+}
+
+const struct cmd cmd_help = {
+    .name = "help",
+    .words = "[COMMAND]",
+    .max_words = 2,
+    .brief = "explain a command, or a topic: exit-codes, environment",
+    .about = "Without a command, lists all of them.",
+    .examples = "cliq help\n"
+                "cliq help channel post\n"
+                "cliq help exit-codes",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,378 @@
+/*
+ * file - the writer of a log: lock, look at the tail, one write, one sync.
+ */
+#include "base/path.h"
+#include "base/sys.h"
+#include "log/lock.h"
+#include "log/log.h"
+#include "log/seal.h"
+#include "log/segment.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LOCK_WAIT_MS = 10000, REOPEN_TRIES = 1000 };
+
+static enum status
+open_file(struct log *l, struct err *e)
+{
+    int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    int fd = SYS_RETRY(sys->openat(l->dir, l->name, flags, 0600));
+    struct stat st;
+
+    if (fd < 0) {
+        if (errno == ELOOP)
+            return err_set(e, ST_INVALID, "%s is a symbolic link; a log must be a file", l->name);
+        if (errno == EISDIR || errno == ENXIO)
+            return err_set(e, ST_INVALID, "%s is not a regular file", l->name);
+        return err_sys(e, "open %s", l->name);
+    }
+    if (sys->fstat(fd, &st) != 0) {
+        enum status s = err_sys(e, "look at %s", l->name);
+        close(fd);
+        return s;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        close(fd);
+        return err_set(e, ST_INVALID, "%s is not a regular file", l->name);
+    }
+    l->fd = fd;
+    l->dev = st.st_dev;
+    l->ino = st.st_ino;
+    l->is_known = false;
+    l->segment[0] = '\0';
+    l->segment_end = 0;
+    return ST_OK;
+}
+
+enum status
+log_open(struct log *l, int dir, const char *name, const struct log_options *o, struct err *e)
+{
+    *l = (struct log){ .o = *o, .dir = dir, .fd = -1 };
+    if (!l->o.lock_wait_ms)
+        l->o.lock_wait_ms = LOCK_WAIT_MS;
+    if (strlen(name) >= sizeof l->name)
+        return err_set(e, ST_INVALID, "log name too long: %s", name);
+    strcpy(l->name, name);
+    return open_file(l, e);
+}
+
+void
+log_close(struct log *l)
+{
+    if (l->fd >= 0)
+        close(l->fd); /* and with it the lock */
+    l->fd = -1;
+    l->is_locked = l->is_known = false;
+    buf_release(&l->lines);
+}
+
+/* ---- under the lock: what is at the end of the file ---- */
+
+/* The number after everything from `l->end` on, which was known, to the end. */
+static enum status
+count_forward(struct log *l, struct err *e)
+{
+    struct log_reader r;
+    struct log_record rec;
+
+    log_reader_init(&r, l->fd, l->end);
+    r.is_sequenced = true;
+    r.next_seq = l->next_seq;
+    while (log_next(&r, &rec))
+        ;
+    l->next_seq = r.next_seq;
+    enum status s = log_reader_status(&r, e);
+    log_reader_release(&r);
+    return s;
+}
+
+static enum status count_backward(struct log *l, bool *is_ending, struct err *e);
+
+/* The number of this file's first line: one more than the older segments hold. */
+static enum status
+first_number(const struct log *l, uint64_t *first, struct err *e)
+{
+    char name[SEGMENT_NAME_SIZE];
+    struct log old;
+    bool is_ending;
+    enum status s = segment_find(l->dir, l->name, UINT64_MAX, name, NULL, e);
+
+    *first = 1;
+    if (s)
+        return s == ST_NOT_FOUND ? ST_OK : s;
+    s = log_open(&old, l->dir, name, &l->o, e);
+    if (!s)
+        s = count_backward(&old, &is_ending, e);
+    if (!s)
+        *first = old.next_seq;
+    log_close(&old);
+    return s;
+}
+
+/* The number of the next line, from the last lines of a file not seen before.
+ * *is_ending: a rotate line is among them. */
+static enum status
+count_backward(struct log *l, bool *is_ending, struct err *e)
+{
+    struct log_reader r;
+    struct log_record rec;
+    struct seal seal;
+    uint64_t foreign = 0, skip = 0;
+    bool is_found = false;
+    enum status s;
+
+    *is_ending = false;
+    log_reader_init(&r, l->fd, 0);
+    r.is_sequenced = true;
+    while (!is_found && log_prev(&r, &rec)) {
+        if (!seal_read(rec.text, rec.len, rec.json, &seal))
+            continue;
+        if (skip > 0) {
+            /* back to the first line of the group that ends the file */
+            if (--skip == 0) {
+                bool is_whole = seal.of == l->next_seq - seal.seq;
+                l->next_seq = (is_whole ? l->next_seq : seal.seq) + foreign;
+                is_found = true;
+            }
+        } else if (seal.seq == 0) {
+            foreign++;
+        } else if (seal.nth) {
+            skip = seal.nth - 1;
+            l->next_seq = seal.seq + 1;
+        } else {
+            /* alone, or the first line of a group whose rest was lost; what stands
+             * behind a rotate line has no number yet: it will be carried over */
+            *is_ending = json_eq(json_get(rec.json, "op"), "rotate");
+            l->next_seq = (seal.of ? seal.seq : seal.seq + 1) + (*is_ending ? 0 : foreign);
+            is_found = true;
+        }
+    }
+    s = log_reader_status(&r, e);
+    log_reader_release(&r);
+    if (!s && !is_found) {
+        uint64_t first;
+        s = first_number(l, &first, e);
+        l->next_seq = first + foreign;
+    }
+    return s;
+}
+
+/* Learns size, tail and next number. The lock is held and the inode is right. */
+static enum status
+look_at_tail(struct log *l, off_t size, bool *is_ending, struct err *e)
+{
+    enum status s = ST_OK;
+    char last = '\n';
+
+    *is_ending = false;
+    if (l->is_known && size == l->end)
+        return ST_OK;
+    if (size > 0 && SYS_RETRY(sys->pread(l->fd, &last, 1, size - 1)) != 1)
+        return err_sys(e, "read the end of %s", l->name);
+    if (l->o.is_sequenced)
+        s = l->is_known && size > l->end ? count_forward(l, e) : count_backward(l, is_ending, e);
+    if (s)
+        return s;
+    l->is_torn = last != '\n';
+    l->end = size;
+    l->is_known = !l->is_torn;
+    return ST_OK;
+}
+
+static enum status
+lock_current(struct log *l, struct err *e)
+{
+    for (int i = 0; i < REOPEN_TRIES; i++) {
+        struct stat st;
+        bool is_ending;
+        enum status s = l->fd < 0 ? open_file(l, e) : ST_OK;
+        if (!s)
+            s = lock_take(l->fd, l->name, l->o.lock_wait_ms, e);
+        if (s)
+            return s;
+        l->is_locked = true;
+        if (sys->fstatat(l->dir, l->name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+            if (st.st_ino == l->ino && st.st_dev == l->dev) {
+                s = look_at_tail(l, st.st_size, &is_ending, e);
+                if (!s && is_ending)
+                    s = segment_finish(l, e); /* a rotation that a crash cut short */
+                else
+                    return s;
+                if (s)
+                    return s;
+            }
+        } else if (errno != ENOENT) {
+            return err_sys(e, "look at %s", l->name);
+        }
+        log_close(l); /* rotated or replaced while we waited: the name is the log */
+    }
+    return err_set(e, ST_IO, "%s is being replaced all the time", l->name);
+}
+
+enum status
+log_lock(struct log *l, struct err *e)
+{
+    enum status s;
+
+    assert(!l->is_locked);
+    if (l->is_refusing)
+        return err_set(e, ST_IO,
+                       "%s: a sync failed earlier, so writes are refused until it is opened again",
+                       l->name);
+    s = lock_current(l, e);
+    if (!s && l->o.is_sequenced && l->o.rotate_bytes)
+        s = segment_carry(l, e);
+    if (s)
+        log_unlock(l);
+    return s;
+}
+
+void
+log_unlock(struct log *l)
+{
+    if (!l->is_locked)
+        return;
+    l->is_locked = false;
+    if (l->o.is_sequenced && l->o.rotate_bytes && l->end >= (off_t)l->o.rotate_bytes &&
+        !l->is_refusing) {
+        l->is_locked = true;
+        segment_rotate(l, NULL); /* if it fails, the next writer tries again */
+        log_close(l);
+        return;
+    }
+    lock_drop(l->fd);
+}
+
+/* ---- under the lock: writing ---- */
+
+/* One write of everything, or nothing. */
+static enum status
+write_all(struct log *l, const struct buf *lines, struct err *e)
+{
+    ssize_t n = SYS_RETRY(sys->write(l->fd, lines->p, lines->len));
+    struct stat st;
+
+    if (n == (ssize_t)lines->len)
+        return ST_OK;
+    if (n < 0)
+        return err_sys(e, "append to %s", l->name);
+    /* Unwrite the half line, unless somebody without the lock wrote behind it. */
+    l->is_known = false;
+    if (sys->fstat(l->fd, &st) == 0 && st.st_size == l->end + n)
+        SYS_RETRY(sys->ftruncate(l->fd, l->end));
+    return err_set(e, ST_IO, "append to %s: only %zd of %zu bytes could be written (disk full?)",
+                   l->name, n, lines->len);
+}
+
+static enum status
+sync_written(struct log *l, struct err *e)
+{
+    if (!l->o.is_durable)
+        return ST_OK;
+    if (SYS_RETRY(sys->fdatasync(l->fd)) == 0 &&
+        (l->end > 0 || SYS_RETRY(sys->fsync(l->dir)) == 0)) /* a first line: the name too */
+        return ST_OK;
+    l->is_refusing = true;
+    return err_sys(e, "sync %s: the record may or may not survive a crash", l->name);
+}
+
+static enum status
+check_record(const struct log *l, const struct log_text *rec, struct err *e)
+{
+    if (rec->len + 1 > LOG_LINE_MAX)
+        return err_set(e, ST_INVALID,
+                       "%s: a record of %zu bytes is over the limit of %zu bytes a line", l->name,
+                       rec->len, LOG_LINE_MAX - 1);
+    if (rec->len < 2 || rec->p[0] != '{' || memchr(rec->p, '\n', rec->len))
+        return err_set(e, ST_INVALID, "%s: a record must be one JSON object on one line", l->name);
+    return ST_OK;
+}
+
+static enum status
+compose(const struct log *l, const struct log_text *records, size_t n, struct buf *to,
+        struct err *e)
+{
+    if (l->is_torn)
+        buf_addc(to, '\n');
+    for (size_t i = 0; i < n; i++) {
+        enum status s = check_record(l, &records[i], e);
+        if (s)
+            return s;
+        size_t start = to->len;
+        if (l->o.is_sequenced) {
+            seal_write(to, records[i].p, records[i].len, i + 1, n, l->next_seq + i);
+            if (to->len - start > LOG_LINE_MAX)
+                return err_set(e, ST_INVALID, "%s: a record is over the limit of %zu bytes a line",
+                               l->name, LOG_LINE_MAX - 1);
+        } else {
+            buf_add(to, records[i].p, records[i].len);
+            buf_addc(to, '\n');
+        }
+    }
+    return buf_status(to, "the batch", e);
+}
+
+/* Does an unfinished line end at `start`? */
+static bool
+is_torn_at(const struct log *l, off_t start)
+{
+    char before;
+
+    return start > 0 && SYS_RETRY(sys->pread(l->fd, &before, 1, start - 1)) == 1 && before != '\n';
+}
+
+/* The write went where we meant it to: behind everything we knew of. */
+static enum status
+accept_written(struct log *l, size_t n, struct err *e)
+{
+    enum status s = sync_written(l, e);
+
+    l->next_seq += n;
+    l->end += (off_t)l->lines.len;
+    l->is_torn = false;
+    l->is_known = true;
+    return s;
+}
+
+enum status
+log_put(struct log *l, const struct log_text *records, size_t n, struct err *e)
+{
+    assert(l->is_locked && n > 0 && n <= LOG_BATCH_MAX);
+    for (int tries = 0; tries < 3; tries++) {
+        bool is_ending;
+        buf_reset(&l->lines);
+        enum status s = compose(l, records, n, &l->lines, e);
+        if (!s)
+            s = write_all(l, &l->lines, e);
+        if (s)
+            return s;
+        off_t end = sys->lseek(l->fd, 0, SEEK_CUR), start = end - (off_t)l->lines.len;
+        if (end < 0 || start == l->end)
+            return accept_written(l, n, e);
+        /* Somebody writes without the lock. Our lines are whole, but what we knew of
+         * the file is not; and if they stick to a torn line, they must go again. */
+        bool is_welded = is_torn_at(l, start);
+        s = is_welded ? ST_OK : sync_written(l, e);
+        l->is_known = false;
+        if (!s)
+            s = look_at_tail(l, end, &is_ending, e);
+        if (s || !is_welded)
+            return s;
+    }
+    return err_set(e, ST_IO, "append to %s: another program writes torn lines without the lock",
+                   l->name);
+}
+
+enum status
+log_append(struct log *l, const struct log_text *records, size_t n, struct err *e)
+{
+    enum status s = log_lock(l, e);
+
+    if (!s)
+        s = log_put(l, records, n, e);
+    log_unlock(l);
+    return s;
+}

@@ -1,0 +1,76 @@
+/*
+ * fsck - reads a whole log and names everything that is not a good record.
+ *
+ * A sealed fragment is a note: a crash or a full disk cost one record, was
+ * never acknowledged, and hurt no neighbour. So are the lines of an incomplete
+ * group and an unsealed tail. Everything else is a problem.
+ */
+#include "base/sys.h"
+#include "log/log.h"
+#include "log/seal.h"
+
+/* Numbers that jump: lines were lost or damaged in between. */
+static bool
+has_gap(const struct log_record *rec, uint64_t expected)
+{
+    return expected > 1 && rec->seq > expected;
+}
+
+/* Does the file begin with a sealed line? */
+static bool
+is_sequenced(int fd)
+{
+    struct log_reader r;
+    struct log_record rec;
+
+    log_reader_init(&r, fd, 0);
+    bool is_sealed = log_next(&r, &rec) && json_get(rec.json, "seq") && json_get(rec.json, "crc");
+    log_reader_release(&r);
+    return is_sealed;
+}
+
+enum status
+log_fsck(int fd, struct log_report *report, log_finding_fn *finding, void *ctx, struct err *e)
+{
+    struct log_reader r;
+    struct log_record rec;
+    struct stat st;
+    uint64_t expected = 0;
+
+    *report = (struct log_report){ 0 };
+    log_reader_init(&r, fd, 0);
+    r.wants_bad = true;
+    r.is_sequenced = is_sequenced(fd);
+    while (log_next(&r, &rec)) {
+        if (rec.verdict == LOG_GOOD) {
+            report->good++;
+            if (has_gap(&rec, expected)) {
+                rec.problem = "numbers are missing before this line";
+                report->problems++;
+                finding(ctx, &rec, false);
+            }
+            expected = rec.seq + 1;
+            continue;
+        }
+        bool is_note = rec.verdict == LOG_FRAGMENT || rec.verdict == LOG_UNGROUPED;
+        *(is_note ? &report->notes : &report->problems) += 1;
+        finding(ctx, &rec, is_note);
+    }
+    report->lines = r.line - 1;
+    enum status s = log_reader_status(&r, e);
+    if (!s && sys->fstat(fd, &st) != 0)
+        s = err_sys(e, "look at the log");
+    if (!s && st.st_size > r.at && !r.is_rotated) {
+        rec = (struct log_record){
+            .at = r.at,
+            .end = st.st_size,
+            .line = r.line,
+            .verdict = LOG_FRAGMENT,
+            .problem = "unfinished at the end of the file; the next writer seals it",
+        };
+        report->notes++;
+        finding(ctx, &rec, true);
+    }
+    log_reader_release(&r);
+    return s;
+}

@@ -1,0 +1,279 @@
+#include "log/segment.h"
+
+#include "base/clock.h"
+#include "base/sys.h"
+#include "log/seal.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static const char SUFFIX[] = ".jsonl";
+
+/* "events.jsonl" -> 6, the length of "events". */
+static size_t
+stem_len(const char *name)
+{
+    size_t n = strlen(name), k = sizeof SUFFIX - 1;
+
+    return n > k && strcmp(name + n - k, SUFFIX) == 0 ? n - k : n;
+}
+
+/* Is `file` a segment of `name`? Then its first number, else 0. */
+static uint64_t
+segment_first(const char *name, const char *file)
+{
+    size_t stem = stem_len(name);
+    char *end;
+
+    if (strncmp(name, file, stem) != 0 || file[stem] != '-' || file[stem + 1] < '1' ||
+        file[stem + 1] > '9')
+        return 0;
+    errno = 0;
+    uint64_t first = strtoull(file + stem + 1, &end, 10);
+    return errno == 0 && strcmp(end, SUFFIX) == 0 ? first : 0;
+}
+
+enum status
+segment_find(int dir, const char *name, uint64_t seq, char to[SEGMENT_NAME_SIZE], uint64_t *first,
+             struct err *e)
+{
+    int fd = SYS_RETRY(sys->openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    uint64_t best = 0;
+
+    if (!d) {
+        enum status s = err_sys(e, "list the segments of %s", name);
+        if (fd >= 0)
+            close(fd);
+        return s;
+    }
+    for (struct dirent *f; (f = readdir(d));) {
+        uint64_t n = segment_first(name, f->d_name);
+        if (n > best && n <= seq) {
+            best = n;
+            strcpy(to, f->d_name);
+        }
+    }
+    closedir(d);
+    if (!best)
+        return err_set(e, ST_NOT_FOUND, "%s has no older segments", name);
+    if (first)
+        *first = best;
+    return ST_OK;
+}
+
+enum status
+segment_rotate(struct log *l, struct err *e)
+{
+    char at[CLOCK_ISO_SIZE], text[80];
+    int n = snprintf(text, sizeof text, "{\"op\":\"rotate\",\"at\":\"%s\"}",
+                     clock_iso(at, clock_wall_ns(), 1));
+    enum status s = log_put(l, &(struct log_text){ text, (size_t)n }, 1, e);
+
+    return s ? s : segment_finish(l, e);
+}
+
+/* The number of the file's first line, from its first sealed one. */
+static enum status
+own_first(const struct log *l, uint64_t *first, struct err *e)
+{
+    struct log_reader r;
+    struct log_record rec;
+    struct seal seal = { 0 };
+    uint64_t before = 0;
+
+    log_reader_init(&r, l->fd, 0);
+    while (log_next(&r, &rec)) {
+        if (seal_read(rec.text, rec.len, rec.json, &seal) && seal.seq)
+            break;
+        before++;
+    }
+    enum status s = log_reader_status(&r, e);
+    log_reader_release(&r);
+    if (!s && seal.seq <= before)
+        return err_set(e, ST_FAILED, "%s: cannot tell the number of its first line", l->name);
+    *first = seal.seq - before;
+    return s;
+}
+
+enum status
+segment_finish(struct log *l, struct err *e)
+{
+    char name[SEGMENT_NAME_SIZE];
+    uint64_t first = 0;
+    enum status s = own_first(l, &first, e);
+
+    if (s)
+        return s;
+    int n = snprintf(name, sizeof name, "%.*s-%" PRIu64 "%s", (int)stem_len(l->name), l->name,
+                     first, SUFFIX);
+    if (n >= (int)sizeof name)
+        return err_set(e, ST_INVALID, "the name of a segment of %s is too long", l->name);
+    if (sys->renameat(l->dir, l->name, l->dir, name) != 0)
+        return err_sys(e, "rename %s to %s", l->name, name);
+    if (SYS_RETRY(sys->fsync(l->dir)) != 0)
+        return err_sys(e, "sync the directory of %s", l->name);
+    return ST_OK;
+}
+
+/* ---- strays: lines that a foreign writer put behind the rotate line ---- */
+
+/* Where the rotate line of the segment ends; 0 when it has none. */
+static enum status
+rotate_end(int fd, off_t *end, struct err *e)
+{
+    struct log_reader r;
+    struct log_record rec;
+
+    *end = 0;
+    log_reader_init(&r, fd, 0);
+    r.is_sequenced = true;
+    while (log_prev(&r, &rec)) {
+        if (rec.seq) {
+            if (json_eq(json_get(rec.json, "op"), "rotate"))
+                *end = rec.end;
+            break;
+        }
+    }
+    enum status s = log_reader_status(&r, e);
+    log_reader_release(&r);
+    return s;
+}
+
+/* Up to which byte strays of this segment were carried over before a crash. */
+static enum status
+carried_to(const struct log *l, off_t *to, struct err *e)
+{
+    struct log_reader r;
+    struct log_record rec;
+
+    log_reader_init(&r, l->fd, 0);
+    r.is_sequenced = true;
+    while (log_next(&r, &rec)) {
+        int64_t n;
+        if (json_eq(json_get(rec.json, "op"), "carry") &&
+            json_eq(json_get(rec.json, "segment"), l->segment) &&
+            json_int(json_get(rec.json, "to"), &n) && n > *to)
+            *to = (off_t)n;
+    }
+    enum status s = log_reader_status(&r, e);
+    log_reader_release(&r);
+    return s;
+}
+
+/* The object without members that a seal would write again. NULL without memory. */
+static char *
+without_seal(struct arena *a, const struct json *object, size_t *len)
+{
+    struct buf b = { 0 };
+
+    json_open(&b, '{');
+    json_each (v, object) {
+        char key[8] = "";
+        if (v->key_len < sizeof key)
+            memcpy(key, v->key, v->key_len);
+        if (strcmp(key, "seq") && strcmp(key, "crc") && strcmp(key, "of") && strcmp(key, "nth")) {
+            json_sep(&b);
+            json_write_str(&b, v->key, v->key_len);
+            buf_addc(&b, ':');
+            json_write(&b, v);
+        }
+    }
+    json_close(&b, '}');
+    *len = b.len;
+    char *text = buf_failed(&b) ? NULL : arena_dup(a, b.p, b.len);
+    buf_release(&b);
+    return text;
+}
+
+/* Appends the strays from byte `from` on in groups; *to is where they end. */
+static enum status
+carry_from(struct log *l, int fd, off_t from, off_t *to, struct err *e)
+{
+    struct arena a = { 0 };
+    struct log_text batch[LOG_BATCH_MAX];
+    struct log_reader r;
+    struct log_record rec;
+    enum status s = ST_OK;
+    bool is_more = true;
+
+    log_reader_init(&r, fd, from);
+    while (!s && is_more) {
+        size_t n = 0;
+        arena_reset(&a);
+        while (n < LOG_BATCH_MAX - 1 && (is_more = log_next(&r, &rec))) {
+            batch[n].p = without_seal(&a, rec.json, &batch[n].len);
+            n++;
+        }
+        s = log_reader_status(&r, e);
+        if (s || n == 0)
+            break;
+        char text[NAME_MAX + 120];
+        batch[n].len = (size_t)snprintf(
+            text, sizeof text, "{\"op\":\"carry\",\"segment\":\"%s\",\"from\":%jd,\"to\":%jd}",
+            l->segment, (intmax_t)from, (intmax_t)r.at);
+        batch[n++].p = text;
+        for (size_t i = 0; i < n; i++)
+            if (!batch[i].p)
+                s = err_set(e, ST_IO, "out of memory while carrying lines over");
+        if (!s)
+            s = log_put(l, batch, n, e);
+        from = r.at;
+    }
+    *to = r.at;
+    log_reader_release(&r);
+    arena_release(&a);
+    return s;
+}
+
+static enum status
+carry_strays(struct log *l, int fd, off_t size, struct err *e)
+{
+    off_t from, to;
+    enum status s = rotate_end(fd, &from, e);
+
+    if (s || from == 0 || from == size || sys->flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        l->segment_end = size; /* nothing to carry, or its writer is still at it */
+        return s;
+    }
+    to = from;
+    s = carried_to(l, &to, e);
+    if (!s)
+        s = carry_from(l, fd, to, &to, e);
+    /* Cut only what was carried: an unfinished line stays for the next time. */
+    if (!s && to == size) {
+        if (SYS_RETRY(sys->ftruncate(fd, from)) != 0)
+            s = err_sys(e, "cut %s", l->segment);
+        size = from;
+    }
+    l->segment_end = size;
+    return s;
+}
+
+enum status
+segment_carry(struct log *l, struct err *e)
+{
+    struct stat st;
+
+    if (l->segment_end < 0)
+        return ST_OK;
+    if (!l->segment[0] && segment_find(l->dir, l->name, UINT64_MAX, l->segment, NULL, NULL)) {
+        l->segment_end = -1; /* none; a rotation would bring a new inode, and us back here */
+        return ST_OK;
+    }
+    if (sys->fstatat(l->dir, l->segment, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+        st.st_size == l->segment_end)
+        return ST_OK;
+    int fd = SYS_RETRY(sys->openat(l->dir, l->segment, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0));
+    if (fd < 0)
+        return err_sys(e, "open %s", l->segment);
+    enum status s = carry_strays(l, fd, st.st_size, e);
+    close(fd);
+    return s;
+}

@@ -1,0 +1,40 @@
+/*
+ * segment - a sequenced log that grew too large goes on in a new file.
+ *
+ *     events-1.jsonl      lines 1 to 5000, the last one {"op":"rotate",...}
+ *     events-5001.jsonl   lines 5001 to 9999, likewise
+ *     events.jsonl        from line 10000 on: the one that is written to
+ *
+ * Under the log's lock: the rotate line is written and synced, the file is
+ * renamed to <stem>-<first seq>.jsonl, a new file is created, the directory is
+ * synced. A writer that finds a rotate line in the current file (a crash in
+ * between) finishes the job.
+ *
+ * A foreign writer that still holds the old file open may append behind the
+ * rotate line. Readers do not look there; the next writer carries such lines
+ * over: they go into the current file in one group with a line
+ * {"op":"carry","segment":NAME,"from":BYTE,"to":BYTE}, then the old segment is
+ * cut back. The carry line tells a writer after a crash that it was done.
+ */
+#ifndef CLIQ_LOG_SEGMENT_H
+#define CLIQ_LOG_SEGMENT_H
+
+#include "log/log.h"
+
+#define SEGMENT_NAME_SIZE (NAME_MAX + 1)
+
+/* The segment of `name` with the largest first line <= seq (UINT64_MAX: the newest).
+ * ST_NOT_FOUND when there is none. Its name and, if wanted, first line. */
+enum status segment_find(int dir, const char *name, uint64_t seq, char to[SEGMENT_NAME_SIZE],
+                         uint64_t *first, struct err *e);
+
+/* All with the lock held, on a sequenced log. */
+
+/* The file is full: ends it. The log must be closed or locked again after this. */
+enum status segment_rotate(struct log *l, struct err *e);
+/* The second half of that: the file's last line is a rotate line. */
+enum status segment_finish(struct log *l, struct err *e);
+/* Fetches strays from the newest finished segment. */
+enum status segment_carry(struct log *l, struct err *e);
+
+#endif

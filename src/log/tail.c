@@ -1,0 +1,179 @@
+/*
+ * tail - following a log: what is there, then what comes.
+ *
+ * The file may not exist yet, may be truncated, replaced, or rotated away.
+ * Whenever the reader is at its end we compare the file we hold with the one
+ * that has the name now.
+ */
+#include "base/path.h"
+#include "base/sys.h"
+#include "log/log.h"
+#include "log/segment.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Starts reading the open file fd from byte `at`. */
+static void
+enter(struct log_tail *t, int fd, const struct stat *st, off_t at)
+{
+    uint64_t bad = t->reader.bad, next_seq = t->reader.next_seq;
+
+    if (t->fd >= 0)
+        close(t->fd);
+    log_reader_release(&t->reader);
+    log_reader_init(&t->reader, fd, at);
+    t->reader.is_sequenced = t->is_sequenced;
+    t->reader.bad = bad;
+    if (next_seq)
+        t->reader.next_seq = next_seq;
+    t->fd = fd;
+    t->dev = st->st_dev;
+    t->ino = st->st_ino;
+}
+
+/* The end of the last whole line. */
+static off_t
+last_line_end(int fd)
+{
+    struct log_reader r;
+    struct log_record rec;
+
+    log_reader_init(&r, fd, 0);
+    r.wants_bad = true;
+    off_t end = log_prev(&r, &rec) ? rec.end : 0;
+    log_reader_release(&r);
+    return end;
+}
+
+/* The file to read after the one we finished (or first): in a sequenced log the
+ * segment that holds the next number, else the one that has the name now. */
+static int
+open_next(struct log_tail *t, struct stat *st)
+{
+    char segment[SEGMENT_NAME_SIZE];
+    const char *name = t->name;
+    uint64_t first;
+
+    if (t->is_sequenced && t->fd >= 0 &&
+        segment_find(t->dir, t->name, t->reader.next_seq, segment, &first, NULL) == ST_OK &&
+        first == t->reader.next_seq)
+        name = segment;
+    int fd =
+        SYS_RETRY(sys->openat(t->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
+    if (fd >= 0 && (sys->fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Opens what can be opened. True when there is something new to read. */
+static bool
+look(struct log_tail *t)
+{
+    struct stat st;
+
+    if (t->dir < 0 && path_open_dir(t->path, false, &t->dir, NULL) != ST_OK)
+        return false;
+    if (t->fd >= 0) {
+        bool is_there = sys->fstatat(t->dir, t->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+        if (is_there && st.st_ino == t->ino && st.st_dev == t->dev) {
+            if (st.st_size >= t->reader.at)
+                return false;
+            int fd = dup(t->fd); /* truncated: the same file from the top */
+            if (fd >= 0)
+                enter(t, fd, &st, 0);
+            return fd >= 0;
+        }
+        if (!is_there) {
+            /* Perhaps the whole directory was replaced. */
+            struct stat now, held;
+            if (sys->fstatat(AT_FDCWD, t->path, &now, 0) == 0 && sys->fstat(t->dir, &held) == 0 &&
+                (now.st_ino != held.st_ino || now.st_dev != held.st_dev)) {
+                close(t->dir);
+                t->dir = -1;
+                return look(t);
+            }
+            return false;
+        }
+        if (!t->is_leaving) {
+            /* Another file has the name. What was written to ours before it lost
+             * the name comes first: read to the end once more, then go over. */
+            t->is_leaving = true;
+            return true;
+        }
+    }
+    int fd = open_next(t, &st);
+    if (fd < 0)
+        return false;
+    bool at_end = t->fd < 0 && t->from == LOG_FROM_END;
+    enter(t, fd, &st, at_end ? last_line_end(fd) : 0);
+    t->from = LOG_FROM_START; /* every later file is new to us */
+    t->is_leaving = false;
+    return true;
+}
+
+enum status
+log_tail_open(struct log_tail *t, const char *path, const char *name, bool is_sequenced,
+              enum log_from from, struct err *e)
+{
+    *t = (struct log_tail){ .is_sequenced = is_sequenced, .from = from, .dir = -1, .fd = -1 };
+    t->watch.fd = -1;
+    log_reader_init(&t->reader, -1, 0);
+    t->path = strdup(path);
+    t->name = strdup(name);
+    if (!t->path || !t->name)
+        return err_set(e, ST_IO, "out of memory");
+    /* Watch first, then look: nothing falls between. */
+    enum status s = watch_open(&t->watch, path, e);
+    if (!s) {
+        look(t);
+        t->from = LOG_FROM_START;
+    }
+    return s;
+}
+
+bool
+log_tail_next(struct log_tail *t, struct log_record *rec)
+{
+    do {
+        if (t->fd >= 0 && log_next(&t->reader, rec))
+            return true;
+        if (t->reader.failed)
+            return false;
+        /* Swallow the hints, then look: a hint that comes later wakes us again. */
+        watch_drain(&t->watch);
+        if (t->fd >= 0 && log_next(&t->reader, rec))
+            return true;
+    } while (!t->reader.failed && look(t));
+    return false;
+}
+
+int
+log_tail_fd(const struct log_tail *t)
+{
+    return t->watch.fd;
+}
+
+enum status
+log_tail_status(const struct log_tail *t, struct err *e)
+{
+    return log_reader_status(&t->reader, e);
+}
+
+void
+log_tail_close(struct log_tail *t)
+{
+    log_reader_release(&t->reader);
+    watch_close(&t->watch);
+    if (t->fd >= 0)
+        close(t->fd);
+    if (t->dir >= 0)
+        close(t->dir);
+    free(t->path);
+    free(t->name);
+    *t = (struct log_tail){ .dir = -1, .fd = -1, .watch.fd = -1 };
+}

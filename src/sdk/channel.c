@@ -1,0 +1,142 @@
+/* channel - cliq.h's channels over room/ and log/: translation, no logic. */
+#include "cliq.h"
+
+#include "room/room.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cliq_channel {
+    char *room;
+    struct channel writer; /* opened by the first post */
+    bool is_writing;
+    bool is_durable;
+    struct log_tail tail;
+    struct arena strings; /* of the message last read or posted */
+    char id[MESSAGE_ID_SIZE];
+};
+
+const char *
+cliq_version(void)
+{
+    return CLIQ_VERSION;
+}
+
+static cliq_status
+outcome(enum status s, const struct err *from, cliq_error *to)
+{
+    if (s && to && to->size >= sizeof *to)
+        memcpy(to->text, from->text, sizeof to->text);
+    return (cliq_status)status_exit(s);
+}
+
+cliq_status
+cliq_channel_open(cliq_channel **out, const cliq_channel_options *o, cliq_error *err)
+{
+    struct buf path = { 0 };
+    struct err e;
+    enum status s;
+
+    *out = NULL;
+    if (!o || o->size < sizeof *o || !o->room)
+        return outcome(err_set(&e, ST_INVALID, "cliq_channel_open: options.room is missing"), &e,
+                       err);
+    cliq_channel *c = calloc(1, sizeof *c);
+    if (!c || !(c->room = strdup(o->room))) {
+        free(c);
+        return outcome(err_set(&e, ST_IO, "out of memory"), &e, err);
+    }
+    c->is_durable = !o->not_durable;
+    c->tail = (struct log_tail){ .dir = -1, .fd = -1, .watch.fd = -1 };
+    s = room_path(&path, o->room, &e);
+    if (!s)
+        s = log_tail_open(&c->tail, path.p, ROOM_CHANNEL, false,
+                          o->from_start ? LOG_FROM_START : LOG_FROM_END, &e);
+    buf_release(&path);
+    if (s)
+        cliq_channel_close(c);
+    else
+        *out = c;
+    return outcome(s, &e, err);
+}
+
+cliq_status
+cliq_channel_post(cliq_channel *c, cliq_message *m, cliq_error *err)
+{
+    struct err e;
+    bool is_cut;
+    enum status s;
+
+    if (!c || !m || m->size < sizeof *m || !m->from || !m->to || !m->type || !m->ref || !m->body)
+        return outcome(err_set(&e, ST_INVALID,
+                               "cliq_channel_post: from, to, type, ref and body "
+                               "must be set"),
+                       &e, err);
+    struct message msg = { m->from, m->to, m->type, m->ref, m->body, strlen(m->body) };
+    s = message_check(&msg, false, &e);
+    if (!s && !c->is_writing) {
+        s = channel_open(&c->writer, c->room, c->is_durable, &e);
+        c->is_writing = !s;
+    }
+    if (!s)
+        s = channel_post(&c->writer, &msg, c->id, &is_cut, &e);
+    if (!s)
+        m->id = c->id;
+    return outcome(s, &e, err);
+}
+
+static const char *
+string_member(struct arena *a, const struct json *object, const char *key)
+{
+    const struct json *v = json_get(object, key);
+
+    return json_is(v, JSON_STRING) ? arena_dup(a, v->text.p, v->text.len) : NULL;
+}
+
+cliq_status
+cliq_channel_next(cliq_channel *c, cliq_message *m, cliq_error *err)
+{
+    struct log_record rec;
+    struct err e;
+    enum status s;
+
+    if (!c || !m || m->size < sizeof *m)
+        return outcome(err_set(&e, ST_INVALID, "cliq_channel_next: bad arguments"), &e, err);
+    if (!log_tail_next(&c->tail, &rec)) {
+        s = log_tail_status(&c->tail, &e);
+        if (!s)
+            s = err_set(&e, ST_NOT_FOUND, "no new message");
+        return outcome(s, &e, err);
+    }
+    struct arena *a = &c->strings;
+    arena_reset(a);
+    m->from = string_member(a, rec.json, "from");
+    m->to = string_member(a, rec.json, "to");
+    m->type = string_member(a, rec.json, "type");
+    m->ref = string_member(a, rec.json, "ref");
+    m->body = string_member(a, rec.json, "body");
+    m->id = string_member(a, rec.json, "id");
+    m->ts = string_member(a, rec.json, "ts");
+    m->json = arena_dup(a, rec.text, rec.len);
+    s = m->json ? ST_OK : err_set(&e, ST_IO, "out of memory");
+    return outcome(s, &e, err);
+}
+
+int
+cliq_channel_fd(cliq_channel *c)
+{
+    return log_tail_fd(&c->tail);
+}
+
+void
+cliq_channel_close(cliq_channel *c)
+{
+    if (!c)
+        return;
+    if (c->is_writing)
+        channel_close(&c->writer);
+    log_tail_close(&c->tail);
+    arena_release(&c->strings);
+    free(c->room);
+    free(c);
+}
