@@ -57,7 +57,7 @@ arena_reset(struct arena *a)
 
     if (!b)
         return;
-    /* The newest block is the largest: keep that one. */
+    /* The newest block is the largest, or as large as they are made: keep that one. */
     for (struct arena_block *old = b->next, *next; old; old = next) {
         next = old->next;
         free(old);

@@ -2,10 +2,10 @@
  * arena - memory that is freed all at once.
  *
  * One request, one parsed document, one arena: no part of it is freed alone.
- * arena_reset keeps the largest block, so a loop that parses a line at a time
+ * arena_reset keeps the newest block, so a loop that parses a line at a time
  * allocates once.
  *
- * Zero is a valid empty arena. arena_alloc returns NULL when memory is out or
+ * Zero is a valid empty arena. n is at least 1. arena_alloc returns NULL when memory is out or
  * the ceiling (0: none) would be passed. Results are aligned for any type.
  */
 #ifndef CLIQ_BASE_ARENA_H

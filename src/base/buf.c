@@ -17,12 +17,12 @@ buf_room(struct buf *b, size_t n)
 {
     if (buf_failed(b))
         return NULL;
-    if (n < b->cap - b->len) /* strictly: one byte is kept for the NUL */
-        return b->p + b->len;
     if (n > ceiling(b) - b->len) {
         b->is_over = true;
         return NULL;
     }
+    if (n < b->cap - b->len) /* strictly: one byte is kept for the NUL */
+        return b->p + b->len;
     size_t cap = b->cap ? b->cap : 128;
     while (cap < b->len + n + 1)
         cap *= 2;

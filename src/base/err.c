@@ -1,6 +1,5 @@
 #include "base/err.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,34 +25,31 @@ mark_cut(struct err *e)
     memcpy(e->text + at, "...", 4);
 }
 
-enum status
-err_vset(struct err *e, enum status s, const char *fmt, va_list ap)
+void
+err_vsay(struct err *e, const char *fmt, va_list ap)
 {
-    assert(s != ST_OK);
     if (e && vsnprintf(e->text, sizeof e->text, fmt, ap) >= (int)sizeof e->text)
         mark_cut(e);
-    return s;
 }
 
-enum status
-err_set(struct err *e, enum status s, const char *fmt, ...)
+void
+err_say(struct err *e, const char *fmt, ...)
 {
     va_list ap;
 
     va_start(ap, fmt);
-    err_vset(e, s, fmt, ap);
+    err_vsay(e, fmt, ap);
     va_end(ap);
-    return s;
 }
 
-enum status
-err_sys(struct err *e, const char *fmt, ...)
+void
+err_say_errno(struct err *e, const char *fmt, ...)
 {
     int saved = errno;
     va_list ap;
 
     va_start(ap, fmt);
-    err_vset(e, ST_IO, fmt, ap);
+    err_vsay(e, fmt, ap);
     va_end(ap);
     if (e) {
         size_t n = strlen(e->text);
@@ -62,7 +58,6 @@ err_sys(struct err *e, const char *fmt, ...)
             mark_cut(e);
     }
     errno = saved;
-    return ST_IO;
 }
 
 int

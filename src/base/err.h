@@ -26,15 +26,26 @@ struct err {
     char text[1024]; /* a longer sentence ends in "..." */
 };
 
-/* Both return the status they were given (err_sys: ST_IO), so that a
- * failing function can say `return err_set(...)`. */
-enum status
-err_set(struct err *e, enum status s, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-enum status err_vset(struct err *e, enum status s, const char *fmt, va_list ap)
-    __attribute__((format(printf, 3, 0)));
+/*
+ * Both give the status they were told (err_sys: ST_IO), so that a failing
+ * function can say `return err_set(e, ST_INVALID, "bad name %s", name)`. err_sys
+ * adds ": " and what errno means. Macros, so that compilers and analysers see
+ * that a failure is never ST_OK.
+ */
+#define err_set(e, status, ...)                                                                    \
+    ({                                                                                             \
+        err_say((e), __VA_ARGS__);                                                                 \
+        (status);                                                                                  \
+    })
+#define err_sys(e, ...)                                                                            \
+    ({                                                                                             \
+        err_say_errno((e), __VA_ARGS__);                                                           \
+        ST_IO;                                                                                     \
+    })
 
-/* The sentence, then ": " and what errno means. */
-enum status err_sys(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void err_say(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void err_say_errno(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void err_vsay(struct err *e, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
 int status_exit(enum status s);
 int status_http(enum status s);

@@ -58,7 +58,8 @@ loop_free(struct loop *l)
     if (!l)
         return;
     uv_walk(&l->uv, close_one, NULL);
-    uv_run(&l->uv, UV_RUN_DEFAULT); /* the closing callbacks */
+    while (uv_run(&l->uv, UV_RUN_DEFAULT) != 0)
+        ; /* the closing callbacks; a pending loop_stop ends the first round early */
     int rc = uv_loop_close(&l->uv);
     assert(rc == 0);
     (void)rc;

@@ -50,8 +50,9 @@ make_dir(int dir, const char *name, struct err *e)
     int fd = SYS_RETRY(sys->openat(dir, parent, DIR_FLAGS, 0));
     if (fd < 0)
         return err_sys(e, "open directory %s", parent);
-    enum status s =
-        SYS_RETRY(sys->fsync(fd)) == 0 ? ST_OK : err_sys(e, "sync directory %s", parent);
+    enum status s = ST_OK;
+    if (SYS_RETRY(sys->fsync(fd)) != 0)
+        s = err_sys(e, "sync directory %s", parent);
     close(fd);
     return s;
 }

@@ -48,9 +48,9 @@ extern const struct sys *sys;
 #define SYS_RETRY(call)                                                                            \
     ({                                                                                             \
         __typeof__(call) ret_;                                                                     \
-        do                                                                                         \
+        do {                                                                                       \
             ret_ = (call);                                                                         \
-        while (ret_ == -1 && errno == EINTR);                                                      \
+        } while (ret_ == -1 && errno == EINTR);                                                    \
         ret_;                                                                                      \
     })
 

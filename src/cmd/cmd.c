@@ -117,7 +117,7 @@ cmd_warn(const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    err_vset(&e, ST_FAILED, fmt, ap);
+    err_vsay(&e, fmt, ap);
     va_end(ap);
     struct buf text = { 0 };
     buf_addf(&text, "warning: %s", e.text);

@@ -37,12 +37,6 @@ on_timeout(void *ctx)
                        (double)s->l->timeout_ms / 1000));
 }
 
-static void
-on_signal(void *ctx)
-{
-    end(ctx, ST_CANCELLED);
-}
-
 /* Hands over what is there. */
 static void
 on_change(void *ctx)
@@ -63,6 +57,14 @@ on_change(void *ctx)
         end(s, st);
     show_bad_lines(s->l->room, s->tail.reader.bad - s->bad_said);
     s->bad_said = s->tail.reader.bad;
+}
+
+/* Told to go: what was posted before that is still handed over. */
+static void
+on_signal(void *ctx)
+{
+    on_change(ctx);
+    end(ctx, ST_CANCELLED);
 }
 
 /* Puts the reader behind the message that --after names. */

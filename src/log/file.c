@@ -319,7 +319,7 @@ compose(const struct log *l, const struct log_text *records, size_t n, struct bu
 static bool
 is_torn_at(const struct log *l, off_t start)
 {
-    char before;
+    char before = '\n';
 
     return start > 0 && SYS_RETRY(sys->pread(l->fd, &before, 1, start - 1)) == 1 && before != '\n';
 }

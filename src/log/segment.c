@@ -167,6 +167,18 @@ carried_to(const struct log *l, off_t *to, struct err *e)
     return s;
 }
 
+static bool
+is_seal_key(const struct json *member)
+{
+    static const char *const keys[] = { "seq", "crc", "of", "nth" };
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (member->key_len == strlen(keys[i]) &&
+            memcmp(member->key, keys[i], member->key_len) == 0)
+            return true;
+    return false;
+}
+
 /* The object without members that a seal would write again. NULL without memory. */
 static char *
 without_seal(struct arena *a, const struct json *object, size_t *len)
@@ -175,10 +187,7 @@ without_seal(struct arena *a, const struct json *object, size_t *len)
 
     json_open(&b, '{');
     json_each (v, object) {
-        char key[8] = "";
-        if (v->key_len < sizeof key)
-            memcpy(key, v->key, v->key_len);
-        if (strcmp(key, "seq") && strcmp(key, "crc") && strcmp(key, "of") && strcmp(key, "nth")) {
+        if (!is_seal_key(v)) {
             json_sep(&b);
             json_write_str(&b, v->key, v->key_len);
             buf_addc(&b, ':');
