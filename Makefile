@@ -61,8 +61,10 @@ FULL_BASE := src/base/loop.c src/base/table.c
 CORE_SRC  := $(filter-out $(FULL_BASE),$(sort $(wildcard src/base/*.c))) \
              $(sort $(wildcard src/log/*.c src/room/*.c))
 LIB_SRC   := $(CORE_SRC) $(sort $(wildcard src/sdk/*.c))
-FULL_SRC  := $(CORE_SRC) $(FULL_BASE) $(sort $(wildcard src/cmd/*.c)) src/main.c
+CMDS      := $(shell sed -n 's/^\(LEAN\|FULL\)(\(.*\))/\2/p' src/cmd/cmds.def)
 LEAN_CMDS := $(shell sed -n 's/^LEAN(\(.*\))/src\/cmd\/\1.c/p' src/cmd/cmds.def)
+CMD_SRC   := $(CMDS:%=src/cmd/%.c) src/cmd/cmd.c src/cmd/show.c src/cmd/listen.c
+FULL_SRC  := $(CORE_SRC) $(FULL_BASE) $(CMD_SRC) src/main.c
 LEAN_SRC  := $(CORE_SRC) src/cmd/cmd.c $(LEAN_CMDS) src/lean.c
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
@@ -118,7 +120,7 @@ $(BUILD)/cliq.pc: FORCE
 
 # ---- man pages, made from the command table -----------------------------------
 
-PAGES := $(shell sed -n 's/^\(LEAN\|FULL\)(\(.*\))/\2/p' src/cmd/cmds.def | grep -v '^complete$$' | tr _ -)
+PAGES := $(subst _,-,$(filter-out complete,$(CMDS)))
 MAN1  := $(BUILD)/man/cliq.1 $(PAGES:%=$(BUILD)/man/cliq-%.1)
 MAN5  := $(patsubst man/%.scd,$(BUILD)/man/%,$(wildcard man/*.scd))
 
