@@ -23,7 +23,11 @@ arena_slow(struct arena *a, size_t n)
         size = MAX_BLOCK;
     if (size < n)
         size = n;
-    if (a->max && a->used + size > a->max)
+    if (a->max) {
+        size_t left = a->max > a->used ? a->max - a->used : 0;
+        size = size < left ? size : left;
+    }
+    if (size < n)
         return NULL;
     struct arena_block *b = malloc(sizeof *b + size);
     if (!b)

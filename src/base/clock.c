@@ -25,13 +25,14 @@ clock_mono_ms(void)
 char *
 clock_iso(char to[CLOCK_ISO_SIZE], int64_t wall_ns, int is_ms)
 {
-    time_t sec = (time_t)(wall_ns / 1000000000);
+    int64_t ms = wall_ns / 1000000 - (wall_ns % 1000000 < 0); /* rounded down, before 1970 too */
+    time_t sec = (time_t)(ms / 1000 - (ms % 1000 < 0));
     struct tm tm;
 
     gmtime_r(&sec, &tm);
     size_t n = strftime(to, CLOCK_ISO_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
     if (is_ms)
-        snprintf(to + n, CLOCK_ISO_SIZE - n, ".%03dZ", (int)(wall_ns / 1000000 % 1000));
+        snprintf(to + n, CLOCK_ISO_SIZE - n, ".%03dZ", (int)(ms - (int64_t)sec * 1000));
     else
         snprintf(to + n, CLOCK_ISO_SIZE - n, "Z");
     return to;

@@ -102,11 +102,22 @@ add_value(struct args *a, size_t i, const char *text, struct err *e)
     return ST_OK;
 }
 
+static size_t
+by_letter(const struct opt *opts, int letter)
+{
+    size_t i = 0;
+
+    while (opts[i].letter != letter)
+        i++;
+    return i;
+}
+
 enum status
 args_parse(struct args *a, const struct opt *opts, int argc, char **argv, size_t min_words,
            size_t max_words, struct err *e)
 {
     struct option table[OPT_MAX + 2] = { 0 };
+    char letters[2 * OPT_MAX + 3] = ":h", *letter = letters + 2;
     size_t n = 0;
 
     *a = (struct args){ .opts = opts };
@@ -116,6 +127,11 @@ args_parse(struct args *a, const struct opt *opts, int argc, char **argv, size_t
             (struct option){ .name = opts[n].name,
                              .has_arg = opts[n].kind == OPT_FLAG ? no_argument : required_argument,
                              .val = FIRST + (int)n };
+        if (opts[n].letter) {
+            *letter++ = opts[n].letter;
+            if (opts[n].kind != OPT_FLAG)
+                *letter++ = ':';
+        }
         a->got[n].v = arena_alloc(&a->arena, (size_t)argc * sizeof(char *) + 1);
         if (!a->got[n].v)
             return err_set(e, ST_IO, "out of memory");
@@ -124,7 +140,7 @@ args_parse(struct args *a, const struct opt *opts, int argc, char **argv, size_t
 
     optind = 0; /* also forgets what an earlier parse left behind */
     opterr = 0;
-    for (int c; (c = getopt_long(argc, argv, ":h", table, NULL)) != -1;) {
+    for (int c; (c = getopt_long(argc, argv, letters, table, NULL)) != -1;) {
         enum status s = ST_OK;
         if (c == HELP || c == 'h') {
             a->wants_help = true;
@@ -136,12 +152,13 @@ args_parse(struct args *a, const struct opt *opts, int argc, char **argv, size_t
                                           opts[optopt - FIRST].value)
                                 : err_set(e, ST_INVALID, "-%c needs a value", optopt);
         else if (c == '?')
-            s = optopt >= FIRST
-                    ? err_set(e, ST_INVALID, "--%s takes no value", opts[optopt - FIRST].name)
-                : optopt && optopt != HELP ? err_set(e, ST_INVALID, "unknown option -%c", optopt)
-                                           : unknown(opts, argv[optind - 1], e);
+            s = optopt >= FIRST || optopt == HELP
+                    ? err_set(e, ST_INVALID, "--%s takes no value",
+                              optopt == HELP ? "help" : opts[optopt - FIRST].name)
+                : optopt ? err_set(e, ST_INVALID, "unknown option -%c", optopt)
+                         : unknown(opts, argv[optind - 1], e);
         else
-            s = add_value(a, (size_t)(c - FIRST), optarg, e);
+            s = add_value(a, c >= FIRST ? (size_t)(c - FIRST) : by_letter(opts, c), optarg, e);
         if (s)
             return s;
     }

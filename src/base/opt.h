@@ -33,6 +33,7 @@ struct opt {
     bool is_required;
     bool is_many;       /* may be given again and again */
     const char *choose; /* what completion offers: "rooms", "types", ... */
+    char letter;        /* the short form, 'm' for -m; 0: none */
 };
 
 struct args {

@@ -136,18 +136,15 @@ path_read_file(int dir, const char *path, struct buf *to, struct err *e)
     } else if (!S_ISREG(st.st_mode)) {
         s = err_set(e, ST_INVALID, "%s is not a regular file", path);
     } else {
-        for (;;) {
-            char *room = buf_room(to, 4096);
-            if (!room) {
-                s = buf_status(to, path, e);
+        char chunk[4096];
+        ssize_t n;
+        while (!s && (n = SYS_RETRY(sys->read(fd, chunk, sizeof chunk))) != 0) {
+            if (n < 0) {
+                s = err_sys(e, "read %s", path);
                 break;
             }
-            ssize_t n = SYS_RETRY(sys->read(fd, room, 4096));
-            if (n < 0)
-                s = err_sys(e, "read %s", path);
-            if (n <= 0)
-                break;
-            buf_grew(to, (size_t)n);
+            buf_add(to, chunk, (size_t)n);
+            s = buf_status(to, path, e);
         }
     }
     close(fd);

@@ -28,9 +28,9 @@ table_text_width(const char *p, size_t len)
 void
 table_cell(struct table *t, const char *p, size_t len)
 {
+    assert(t->columns > 0 && t->columns <= TABLE_COLUMNS_MAX);
     size_t start = t->text.len, column = t->cells % t->columns;
 
-    assert(t->columns > 0 && t->columns <= TABLE_COLUMNS_MAX);
     term_escape(&t->text, p, len, false);
     if (buf_failed(&t->text))
         return;

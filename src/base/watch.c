@@ -14,7 +14,9 @@
 enum {
     CHANGES = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE |
               IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR,
-    ARRIVALS = IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR,
+    /* added to what may be watched already: "." is its own parent here */
+    COMINGS = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF |
+              IN_ONLYDIR | IN_MASK_ADD,
 };
 
 /* File systems that other machines write to, unseen by our kernel. */
@@ -51,38 +53,53 @@ poll_instead(struct watch *w, struct err *e)
     return ST_OK;
 }
 
+/* "a/b" -> "a", "a" -> ".", "/a" -> "/" */
+static void
+go_up(char *path)
+{
+    size_t n = strlen(path);
+
+    while (n > 0 && path[n - 1] == '/')
+        n--;
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    strcpy(path + n, n ? "" : ".");
+}
+
 /* Watches the directory or, while there is none, its nearest ancestor. */
 static enum status
 aim(struct watch *w, struct err *e)
 {
-    char part[PATH_MAX];
+    char part[PATH_MAX], above[PATH_MAX];
 
     strcpy(part, w->path); /* its length was checked when it was opened */
     w->is_aimed = false;
     for (int tries = 0; tries < 1000; tries++) {
         bool is_target = strcmp(part, w->path) == 0;
-        if (sys->inotify_add(w->fd, part, is_target ? CHANGES : ARRIVALS) >= 0) {
-            if (is_target) {
-                w->is_aimed = true;
-                return is_remote(part) ? poll_instead(w, e) : ST_OK;
-            }
+        /* The end of a directory that somebody holds open, as a follower does, is told
+         * to its parent only. Where we may not watch that, we live without. */
+        strcpy(above, part);
+        go_up(above);
+        sys->inotify_add(w->fd, above, COMINGS);
+        int wd = sys->inotify_add(w->fd, part, is_target ? CHANGES : COMINGS);
+        if (wd >= 0 && is_target) {
+            w->wd = wd;
+            w->is_aimed = true;
+            return is_remote(part) ? poll_instead(w, e) : ST_OK;
+        }
+        if (wd >= 0) {
             /* Did it appear before we began to look? Then go for it again. */
             struct stat st;
-            if (sys->fstatat(AT_FDCWD, w->path, &st, 0) != 0)
+            if (sys->fstatat(AT_FDCWD, w->path, &st, 0) != 0 || !S_ISDIR(st.st_mode))
                 return ST_OK;
             strcpy(part, w->path);
             continue;
         }
         if (errno != ENOENT && errno != ENOTDIR)
             return poll_instead(w, e);
-        size_t n = strlen(part);
-        while (n > 0 && part[n - 1] == '/')
-            n--;
-        while (n > 0 && part[n - 1] != '/')
-            n--;
-        while (n > 1 && part[n - 1] == '/')
-            n--;
-        strcpy(part + n, n ? "" : ".");
+        go_up(part);
     }
     return poll_instead(w, e);
 }
@@ -122,8 +139,9 @@ watch_drain(struct watch *w)
         for (ssize_t i = 0; i < n;) {
             struct inotify_event ev;
             memcpy(&ev, events + i, sizeof ev);
-            if (ev.mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF))
-                is_lost = true;
+            if (ev.wd != w->wd ||
+                ev.mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_Q_OVERFLOW))
+                is_lost = true; /* perhaps: another directory may have the path now */
             i += (ssize_t)(sizeof ev + ev.len);
         }
     }

@@ -20,7 +20,8 @@ struct watch {
     int fd;
     char *path;      /* the directory, as given; a copy */
     bool is_polling; /* fd is a timer */
-    bool is_aimed;   /* it is the directory itself that is watched */
+    bool is_aimed;   /* it is the directory itself that is watched: */
+    int wd;          /* by this inotify watch */
 };
 
 enum status watch_open(struct watch *w, const char *path, struct err *e);

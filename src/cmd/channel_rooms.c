@@ -4,6 +4,7 @@
 #include "base/table.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
+#include "cmd/show.h"
 #include "room/room.h"
 
 #include <dirent.h>
@@ -44,7 +45,7 @@ object(struct buf *out, const char *room, intmax_t bytes, const struct json *las
     json_key_int(out, "bytes", bytes);
     json_key(out, "last");
     if (last)
-        json_write(out, last);
+        show_json(out, last, term_is_tty(STDOUT_FILENO));
     else
         buf_adds(out, "null");
     json_close(out, '}');
@@ -79,7 +80,9 @@ show_room(const char *room, struct table *t, struct buf *out, struct err *e)
 static int
 is_room(const struct dirent *d)
 {
-    return path_is_name(d->d_name);
+    /* Other files (config.json) live beside the rooms; a link is told to be none. */
+    return path_is_name(d->d_name) &&
+           (d->d_type == DT_DIR || d->d_type == DT_LNK || d->d_type == DT_UNKNOWN);
 }
 
 static enum status

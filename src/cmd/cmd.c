@@ -3,6 +3,8 @@
 #include "base/sys.h"
 #include "base/term.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
@@ -126,9 +128,20 @@ cmd_warn(const char *fmt, ...)
     buf_release(&text);
 }
 
+/* A closed standard descriptor would go to the next file we open, and what we print
+ * into that file: a channel. A directory takes its place, which refuses it. */
+static void
+fill_standard_fds(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/", O_RDONLY | O_DIRECTORY); /* takes the lowest free number: fd */
+}
+
 void
 cmd_setup(void)
 {
+    fill_standard_fds();
     /* Over a file size limit we want EFBIG and a sentence, not death. */
     signal(SIGXFSZ, SIG_IGN);
 }

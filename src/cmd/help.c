@@ -83,7 +83,10 @@ add_options(struct buf *to, const struct cmd *c)
     char spelt[64];
 
     for (const struct opt *o = c->opts; o->name; o++) {
-        snprintf(spelt, sizeof spelt, "--%s%s%s", o->name, o->value ? " " : "",
+        char letter[8] = "";
+        if (o->letter)
+            snprintf(letter, sizeof letter, "-%c, ", o->letter);
+        snprintf(spelt, sizeof spelt, "%s--%s%s%s", letter, o->name, o->value ? " " : "",
                  o->value ? o->value : "");
         add_option(to, spelt, o->help);
     }
@@ -163,15 +166,17 @@ write_all(struct buf *to)
 
 /* ---- man pages: scdoc ---- */
 
-/* Text with what scdoc would take for markup escaped. */
+/* Text with what scdoc would take for markup escaped. The lines of a paragraph are
+ * joined: a "." at the start of one becomes a macro when escaped, and is lost if not. */
 static void
 scd_text(struct buf *to, const char *text)
 {
     for (bool is_start = true; *text; text++) {
+        bool is_inside = *text == '\n' && !is_start && text[1] && text[1] != '\n';
         if (strchr("\\*_<>~", *text) || (is_start && strchr("#|[]-.;:`", *text)))
             buf_addc(to, '\\');
-        buf_addc(to, *text);
-        is_start = *text == '\n';
+        buf_addc(to, is_inside ? ' ' : *text);
+        is_start = *text == '\n' && !is_inside;
     }
 }
 
@@ -210,7 +215,10 @@ scd_command(struct buf *to, const struct cmd *c)
     scd_text(to, c->about);
     buf_adds(to, "\n\n# OPTIONS\n\n");
     for (const struct opt *o = c->opts; o->name; o++) {
-        snprintf(option, sizeof option, "--%s", o->name);
+        if (o->letter)
+            snprintf(option, sizeof option, "-%c, --%s", o->letter, o->name);
+        else
+            snprintf(option, sizeof option, "--%s", o->name);
         scd_item(to, option, o->value, o->help);
     }
     scd_item(to, "-h, --help", NULL, "Show a short help.");
@@ -357,13 +365,23 @@ help_about(const struct args *a, struct buf *text, struct err *e)
     }
     const struct cmd *c = cmd_find(a->words, a->n_words, &used);
     const struct cmd_group *g = cmd_find_group(a->words[0]);
+    bool is_codes = strcmp(a->words[0], "exit-codes") == 0;
+    bool is_env = strcmp(a->words[0], "environment") == 0;
+
+    if (!c && (is_codes || is_env))
+        used = 1;
+    if (used && used < a->n_words) {
+        err_set(e, ST_INVALID, "unexpected argument \"%s\"", a->words[used]);
+        help_hint("help", e);
+        return ST_INVALID;
+    }
     if (c)
         (args_has(a, "scdoc") ? scd_command : write_command)(text, c);
     else if (g && a->n_words == 1)
         write_group(text, g);
-    else if (strcmp(a->words[0], "exit-codes") == 0)
+    else if (is_codes)
         write_exit_codes(text);
-    else if (strcmp(a->words[0], "environment") == 0)
+    else if (is_env)
         write_environment(text);
     else
         return unknown_command(a->words[0], a->n_words > 1 ? a->words[1] : "", e);

@@ -64,7 +64,10 @@ static void
 on_signal(void *ctx)
 {
     on_change(ctx);
-    end(ctx, ST_CANCELLED);
+    struct session *s = ctx;
+
+    s->e->text[0] = '\0'; /* the person knows why */
+    end(s, ST_CANCELLED);
 }
 
 /* Puts the reader behind the message that --after names. */
@@ -85,8 +88,15 @@ listen_run(const struct listen *l, struct err *e)
 {
     struct session s = { .l = l, .tail = { .dir = -1, .fd = -1, .watch.fd = -1 }, .e = e };
     struct buf path = { 0 };
-    enum status st = room_path(&path, l->room, e);
+    int fd = -1;
+    /* The tail waits for a name that is not there yet; one that is there is looked at
+     * as `read` does: no link, no device. */
+    enum status st = channel_open_read(l->room, &fd, e);
 
+    if (fd >= 0)
+        close(fd);
+    if (!st)
+        st = room_path(&path, l->room, e);
     if (!st)
         st = log_tail_open(&s.tail, path.p, ROOM_CHANNEL, false,
                            l->after ? LOG_FROM_START : l->from, e);

@@ -1,6 +1,7 @@
 #include "cmd/show.h"
 
 #include "base/term.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -25,6 +26,7 @@ show_init(struct show *s, enum show_form form)
 {
     *s = (struct show){ .form = form, .table = { .columns = 6 } };
     s->has_color = term_has_color(STDOUT_FILENO);
+    s->is_tty = term_is_tty(STDOUT_FILENO);
     if (form == SHOW_TABLE) {
         static const char *const head[] = { "TIME", "FROM", "TO", "TYPE", "REF", "BODY" };
         for (size_t i = 0; i < 6; i++)
@@ -78,15 +80,39 @@ show_talk(struct show *s, const struct json *m)
 }
 
 void
+show_json(struct buf *to, const struct json *v, bool is_tty)
+{
+    struct buf text = { 0 }, shown = { 0 };
+
+    if (!is_tty) {
+        json_write(to, v);
+        return;
+    }
+    json_write(&text, v);
+    for (size_t i = 0, n; i < text.len && !buf_failed(&text); i += n) {
+        n = utf8_char(text.p + i, text.len - i);
+        buf_reset(&shown);
+        term_escape(&shown, text.p + i, n, false);
+        if (n > 1 && shown.len && shown.p[0] == '\\')
+            buf_addf(to, "\\u%04x", (unsigned)utf8_decode(text.p + i, n));
+        else
+            buf_add(to, text.p + i, n);
+    }
+    to->is_starved = to->is_starved || text.is_starved || shown.is_starved;
+    buf_release(&text);
+    buf_release(&shown);
+}
+
+void
 show_message(struct show *s, const struct json *m)
 {
     switch (s->form) {
     case SHOW_ARRAY:
         buf_adds(&s->out, s->n ? ",\n " : "[");
-        json_write(&s->out, m);
+        show_json(&s->out, m, s->is_tty);
         break;
     case SHOW_LINES:
-        json_write(&s->out, m);
+        show_json(&s->out, m, s->is_tty);
         buf_addc(&s->out, '\n');
         break;
     case SHOW_TABLE:
@@ -104,10 +130,8 @@ show_flush(struct show *s, bool is_end, struct err *e)
 {
     if (is_end && s->form == SHOW_ARRAY)
         buf_adds(&s->out, s->n ? "]\n" : "[]\n");
-    if (is_end && s->form == SHOW_TABLE && s->n) {
-        bool is_tty = term_is_tty(STDOUT_FILENO);
-        table_write(&s->table, &s->out, is_tty ? term_width(STDOUT_FILENO) : 0, s->has_color);
-    }
+    if (is_end && s->form == SHOW_TABLE && s->n)
+        table_write(&s->table, &s->out, s->is_tty ? term_width(STDOUT_FILENO) : 0, s->has_color);
     enum status st = cmd_print(&s->out, e);
     buf_reset(&s->out);
     return st;

@@ -22,7 +22,7 @@ struct show {
     enum show_form form;
     struct buf out;
     struct table table;
-    bool has_color;
+    bool has_color, is_tty;
     size_t n;
 };
 
@@ -48,6 +48,10 @@ void show_message(struct show *s, const struct json *message);
 /* Prints what there is so far. The last call of an array or a table: is_end. */
 enum status show_flush(struct show *s, bool is_end, struct err *e);
 void show_release(struct show *s);
+
+/* Appends JSON for standard output. On a terminal the characters that it would obey
+ * (C1 and direction controls) are spelt \uXXXX: the same JSON, harmless. */
+void show_json(struct buf *to, const struct json *v, bool is_tty);
 
 /* Says once how many bad lines were passed over. */
 void show_bad_lines(const char *room, uint64_t n);

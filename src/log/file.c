@@ -71,112 +71,128 @@ log_close(struct log *l)
 
 /* ---- under the lock: what is at the end of the file ---- */
 
-/* The number after everything from `l->end` on, which was known, to the end. */
+/* Counts the lines from byte `at`, which has number `next`, up to byte `to`, just as
+ * every reader does. *is_ending: a rotate line is among them. */
 static enum status
-count_forward(struct log *l, struct err *e)
+count_lines(struct log *l, off_t at, uint64_t next, off_t to, bool *is_ending, struct err *e)
 {
     struct log_reader r;
     struct log_record rec;
 
-    log_reader_init(&r, l->fd, l->end);
+    log_reader_init(&r, l->fd, at);
     r.is_sequenced = true;
-    r.next_seq = l->next_seq;
-    while (log_next(&r, &rec))
+    r.next_seq = next;
+    while (r.at < to && log_next(&r, &rec))
         ;
     l->next_seq = r.next_seq;
+    *is_ending = r.is_rotated;
     enum status s = log_reader_status(&r, e);
     log_reader_release(&r);
     return s;
 }
 
-static enum status count_backward(struct log *l, bool *is_ending, struct err *e);
-
-/* The number of this file's first line: one more than the older segments hold. */
+/* The last line whose number is beyond doubt: sealed, not inside a group, and not right
+ * behind a foreign line that may have moved it. *seq is 0 when there is none. */
 static enum status
-first_number(const struct log *l, uint64_t *first, struct err *e)
+find_anchor(const struct log *l, off_t *at, uint64_t *seq, struct err *e)
+{
+    struct log_reader r;
+    struct log_record rec;
+    struct seal seal;
+
+    *at = 0;
+    *seq = 0;
+    log_reader_init(&r, l->fd, 0);
+    r.is_sequenced = true;
+    while (log_prev(&r, &rec)) {
+        if (rec.seq && *seq)
+            break;
+        *at = 0;
+        *seq = 0;
+        if (rec.seq && seal_read(rec.text, rec.len, rec.json, &seal) && !seal.nth) {
+            *at = rec.at;
+            *seq = seal.seq;
+        }
+    }
+    enum status s = log_reader_status(&r, e);
+    log_reader_release(&r);
+    return s;
+}
+
+static enum status count_file(struct log *l, off_t to, bool *is_ending, struct err *e);
+
+enum status
+segment_number_after(const struct log *l, uint64_t *next, struct err *e)
 {
     char name[SEGMENT_NAME_SIZE];
     struct log old;
     bool is_ending;
     enum status s = segment_find(l->dir, l->name, UINT64_MAX, name, NULL, e);
 
-    *first = 1;
+    *next = 0;
     if (s)
         return s == ST_NOT_FOUND ? ST_OK : s;
     s = log_open(&old, l->dir, name, &l->o, e);
     if (!s)
-        s = count_backward(&old, &is_ending, e);
+        s = count_file(&old, INT64_MAX, &is_ending, e);
     if (!s)
-        *first = old.next_seq;
+        *next = old.next_seq;
     log_close(&old);
     return s;
 }
 
-/* The number of the next line, from the last lines of a file not seen before.
- * *is_ending: a rotate line is among them. */
+/* The number of the next line of a file not seen before. */
 static enum status
-count_backward(struct log *l, bool *is_ending, struct err *e)
+count_file(struct log *l, off_t to, bool *is_ending, struct err *e)
 {
-    struct log_reader r;
-    struct log_record rec;
-    struct seal seal;
-    uint64_t foreign = 0, skip = 0;
-    bool is_found = false;
-    enum status s;
+    off_t at;
+    uint64_t seq;
+    enum status s = find_anchor(l, &at, &seq, e);
 
-    *is_ending = false;
-    log_reader_init(&r, l->fd, 0);
-    r.is_sequenced = true;
-    while (!is_found && log_prev(&r, &rec)) {
-        if (!seal_read(rec.text, rec.len, rec.json, &seal))
-            continue;
-        if (skip > 0) {
-            /* back to the first line of the group that ends the file */
-            if (--skip == 0) {
-                bool is_whole = seal.of == l->next_seq - seal.seq;
-                l->next_seq = (is_whole ? l->next_seq : seal.seq) + foreign;
-                is_found = true;
-            }
-        } else if (seal.seq == 0) {
-            foreign++;
-        } else if (seal.nth) {
-            skip = seal.nth - 1;
-            l->next_seq = seal.seq + 1;
-        } else {
-            /* alone, or the first line of a group whose rest was lost; what stands
-             * behind a rotate line has no number yet: it will be carried over */
-            *is_ending = json_eq(json_get(rec.json, "op"), "rotate");
-            l->next_seq = (seal.of ? seal.seq : seal.seq + 1) + (*is_ending ? 0 : foreign);
-            is_found = true;
-        }
+    if (!s && !seq) {
+        s = segment_number_after(l, &seq, e);
+        seq = seq ? seq : 1;
     }
-    s = log_reader_status(&r, e);
-    log_reader_release(&r);
-    if (!s && !is_found) {
-        uint64_t first;
-        s = first_number(l, &first, e);
-        l->next_seq = first + foreign;
-    }
-    return s;
+    return s ? s : count_lines(l, at, seq, to, is_ending, e);
+}
+
+/* Ends a torn line, so that it counts like any other: it may be a whole record that
+ * lacks only its '\n'. */
+static enum status
+seal_tail(struct log *l, off_t *size, struct err *e)
+{
+    if (SYS_RETRY(sys->write(l->fd, "\n", 1)) != 1)
+        return err_sys(e, "append to %s", l->name);
+    ++*size;
+    l->is_torn = false;
+    return ST_OK;
 }
 
 /* Learns size, tail and next number. The lock is held and the inode is right. */
 static enum status
 look_at_tail(struct log *l, off_t size, bool *is_ending, struct err *e)
 {
+    bool is_grown = l->is_known && size > l->end;
     enum status s = ST_OK;
     char last = '\n';
 
     *is_ending = false;
     if (l->is_known && size == l->end)
         return ST_OK;
+    l->is_known = false;
     if (size > 0 && SYS_RETRY(sys->pread(l->fd, &last, 1, size - 1)) != 1)
         return err_sys(e, "read the end of %s", l->name);
-    if (l->o.is_sequenced)
-        s = l->is_known && size > l->end ? count_forward(l, e) : count_backward(l, is_ending, e);
+    l->is_torn = last != '\n';
+    if (l->o.is_sequenced) {
+        if (l->is_torn)
+            s = seal_tail(l, &size, e);
+        if (!s && is_grown)
+            s = count_lines(l, l->end, l->next_seq, size, is_ending, e);
+        else if (!s)
+            s = count_file(l, size, is_ending, e);
+    }
     if (s)
         return s;
-    l->is_torn = last != '\n';
     l->end = size;
     l->is_known = !l->is_torn;
     return ST_OK;
@@ -237,7 +253,7 @@ log_unlock(struct log *l)
         return;
     l->is_locked = false;
     if (l->o.is_sequenced && l->o.rotate_bytes && l->end >= (off_t)l->o.rotate_bytes &&
-        !l->is_refusing) {
+        l->is_known && !l->is_refusing) {
         l->is_locked = true;
         segment_rotate(l, NULL); /* if it fails, the next writer tries again */
         log_close(l);
@@ -286,7 +302,11 @@ check_record(const struct log *l, const struct log_text *rec, struct err *e)
         return err_set(e, ST_INVALID,
                        "%s: a record of %zu bytes is over the limit of %zu bytes a line", l->name,
                        rec->len, LOG_LINE_MAX - 1);
-    if (rec->len < 2 || rec->p[0] != '{' || memchr(rec->p, '\n', rec->len))
+    size_t len = rec->len;
+    while (len > 0 &&
+           (rec->p[len - 1] == ' ' || rec->p[len - 1] == '\t' || rec->p[len - 1] == '\r'))
+        len--;
+    if (len < 2 || rec->p[0] != '{' || rec->p[len - 1] != '}' || memchr(rec->p, '\n', rec->len))
         return err_set(e, ST_INVALID, "%s: a record must be one JSON object on one line", l->name);
     return ST_OK;
 }
@@ -356,9 +376,11 @@ log_put(struct log *l, const struct log_text *records, size_t n, struct err *e)
          * the file is not; and if they stick to a torn line, they must go again. */
         bool is_welded = is_torn_at(l, start);
         s = is_welded ? ST_OK : sync_written(l, e);
-        l->is_known = false;
-        if (!s)
-            s = look_at_tail(l, end, &is_ending, e);
+        if (!s && l->o.is_sequenced)
+            s = count_lines(l, l->end, l->next_seq, end, &is_ending, e);
+        l->end = end;
+        l->is_torn = false;
+        l->is_known = !s;
         if (s || !is_welded)
             return s;
     }

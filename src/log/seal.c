@@ -23,7 +23,10 @@ seal_write(struct buf *to, const char *text, size_t len, size_t nth, size_t of, 
     while (len > 0 && text[len - 1] != '}')
         len--; /* white space after the object */
     assert(len >= 2);
-    buf_add(to, text, len - 1);
+    len--;
+    while (len > 1 && strchr(" \t\r", text[len - 1]))
+        len--; /* white space before its end: "{ }" must get no comma */
+    buf_add(to, text, len);
     if (of > 1 && nth == 1)
         json_key_int(to, "of", (int64_t)of);
     else if (nth > 1)

@@ -79,7 +79,8 @@ segment_rotate(struct log *l, struct err *e)
     return s ? s : segment_finish(l, e);
 }
 
-/* The number of the file's first line, from its first sealed one. */
+/* The number of the file's first line: behind the segment before or, where there is
+ * none any more, by its own first sealed line. */
 static enum status
 own_first(const struct log *l, uint64_t *first, struct err *e)
 {
@@ -87,18 +88,19 @@ own_first(const struct log *l, uint64_t *first, struct err *e)
     struct log_record rec;
     struct seal seal = { 0 };
     uint64_t before = 0;
+    enum status s = segment_number_after(l, first, e);
 
+    if (s || *first)
+        return s;
     log_reader_init(&r, l->fd, 0);
     while (log_next(&r, &rec)) {
         if (seal_read(rec.text, rec.len, rec.json, &seal) && seal.seq)
             break;
         before++;
     }
-    enum status s = log_reader_status(&r, e);
+    s = log_reader_status(&r, e);
     log_reader_release(&r);
-    if (!s && seal.seq <= before)
-        return err_set(e, ST_FAILED, "%s: cannot tell the number of its first line", l->name);
-    *first = seal.seq - before;
+    *first = seal.seq > before ? seal.seq - before : 1;
     return s;
 }
 

@@ -30,6 +30,9 @@ enum status segment_find(int dir, const char *name, uint64_t seq, char to[SEGMEN
 
 /* All with the lock held, on a sequenced log. */
 
+/* One more than the newest finished segment holds; 0 when there is none. (In file.c.) */
+enum status segment_number_after(const struct log *l, uint64_t *next, struct err *e);
+
 /* The file is full: ends it. The log must be closed or locked again after this. */
 enum status segment_rotate(struct log *l, struct err *e);
 /* The second half of that: the file's last line is a rotate line. */

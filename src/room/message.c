@@ -37,9 +37,10 @@ message_check_type(const char *type, struct err *e)
     struct near near = { .word = type };
     struct buf list = { 0 };
 
-    for (size_t i = 0; i < N_TYPES; i++) {
+    for (size_t i = 0; i < N_TYPES; i++)
         if (strcmp(types[i].name, type) == 0)
             return ST_OK;
+    for (size_t i = 0; i < N_TYPES; i++) {
         near_try(&near, types[i].name);
         buf_addf(&list, "%s%s", i ? ", " : "", types[i].name);
     }

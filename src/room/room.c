@@ -175,7 +175,10 @@ channel_open_read(const char *room, int *out, struct err *e)
         return s == ST_NOT_FOUND ? ST_OK : s;
     fd = SYS_RETRY(
         sys->openat(dir, ROOM_CHANNEL, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
-    if (fd < 0)
+    if (fd < 0 && errno == ELOOP)
+        s = err_set(e, ST_INVALID, "%s of room %s is a symbolic link; it must be a file",
+                    ROOM_CHANNEL, room);
+    else if (fd < 0)
         s = errno == ENOENT ? ST_OK : err_sys(e, "open %s of room %s", ROOM_CHANNEL, room);
     else if (sys->fstat(fd, &st) != 0)
         s = err_sys(e, "look at %s of room %s", ROOM_CHANNEL, room);
