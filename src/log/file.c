@@ -105,7 +105,8 @@ find_anchor(const struct log *l, off_t *at, uint64_t *seq, struct err *e)
     log_reader_init(&r, l->fd, 0);
     r.is_sequenced = true;
     while (log_prev(&r, &rec)) {
-        if (rec.seq && *seq)
+        bool is_end = rec.seq && json_eq(json_get(rec.json, "op"), "rotate");
+        if (rec.seq && *seq && !is_end) /* what stands behind a rotate line does not count */
             break;
         *at = 0;
         *seq = 0;
@@ -194,7 +195,7 @@ look_at_tail(struct log *l, off_t size, bool *is_ending, struct err *e)
     if (s)
         return s;
     l->end = size;
-    l->is_known = !l->is_torn;
+    l->is_known = !l->is_torn && !*is_ending; /* until it has ended, we must see that again */
     return ST_OK;
 }
 
@@ -228,6 +229,13 @@ lock_current(struct log *l, struct err *e)
     return err_set(e, ST_IO, "%s is being replaced all the time", l->name);
 }
 
+static void
+let_go(struct log *l)
+{
+    l->is_locked = false;
+    lock_drop(l->fd);
+}
+
 enum status
 log_lock(struct log *l, struct err *e)
 {
@@ -241,8 +249,8 @@ log_lock(struct log *l, struct err *e)
     s = lock_current(l, e);
     if (!s && l->o.is_sequenced && l->o.rotate_bytes)
         s = segment_carry(l, e);
-    if (s)
-        log_unlock(l);
+    if (s && l->is_locked)
+        let_go(l);
     return s;
 }
 
@@ -251,15 +259,13 @@ log_unlock(struct log *l)
 {
     if (!l->is_locked)
         return;
-    l->is_locked = false;
     if (l->o.is_sequenced && l->o.rotate_bytes && l->end >= (off_t)l->o.rotate_bytes &&
         l->is_known && !l->is_refusing) {
-        l->is_locked = true;
         segment_rotate(l, NULL); /* if it fails, the next writer tries again */
         log_close(l);
         return;
     }
-    lock_drop(l->fd);
+    let_go(l);
 }
 
 /* ---- under the lock: writing ---- */

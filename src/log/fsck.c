@@ -16,15 +16,17 @@ has_gap(const struct log_record *rec, uint64_t expected)
     return expected > 1 && rec->seq > expected;
 }
 
-/* Does the file begin with a sealed line? */
+/* Does the file have sealed lines? Foreign ones may stand before them. */
 static bool
 is_sequenced(int fd)
 {
     struct log_reader r;
     struct log_record rec;
+    bool is_sealed = false;
 
     log_reader_init(&r, fd, 0);
-    bool is_sealed = log_next(&r, &rec) && json_get(rec.json, "seq") && json_get(rec.json, "crc");
+    while (!is_sealed && log_next(&r, &rec))
+        is_sealed = json_get(rec.json, "seq") && json_get(rec.json, "crc");
     log_reader_release(&r);
     return is_sealed;
 }

@@ -94,7 +94,7 @@ enum log_verdict {
     LOG_GOOD,
     LOG_FRAGMENT,  /* the beginning of a record: a torn line, sealed later */
     LOG_BAD,       /* not a JSON object, or its checksum is wrong */
-    LOG_TOO_LONG,  /* over LOG_LINE_MAX: text is its beginning only */
+    LOG_TOO_LONG,  /* over LOG_LINE_MAX: comes without its text */
     LOG_UNGROUPED, /* good in itself, but part of an incomplete group */
 };
 
@@ -155,6 +155,7 @@ struct log_tail {
     struct watch watch;
     struct log_reader reader;
     enum log_from from; /* where the first file is entered */
+    bool is_counting;   /* the reader's next_seq tells which segment comes next */
     bool is_leaving;    /* the name has another file: finish this one */
 };
 
@@ -162,7 +163,8 @@ struct log_tail {
  * Follows `name` in the directory `path`; neither needs to exist yet. Records
  * come from log_tail_next until it returns false: then wait until log_tail_fd
  * is readable and go on. Truncation starts again at the top; when the file is
- * replaced or rotated, the old one is read to its end first.
+ * replaced or rotated, the old one is read to its end first. The start of a
+ * sequenced log is its line 1, in whatever segment that is now.
  */
 enum status log_tail_open(struct log_tail *t, const char *path, const char *name, bool is_sequenced,
                           enum log_from from, struct err *e);

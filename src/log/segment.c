@@ -15,6 +15,8 @@
 
 static const char SUFFIX[] = ".jsonl";
 
+enum { SEAL_MAX = 100 }; /* bytes that a seal adds, at most */
+
 /* "events.jsonl" -> 6, the length of "events". */
 static size_t
 stem_len(const char *name)
@@ -126,9 +128,9 @@ segment_finish(struct log *l, struct err *e)
 
 /* ---- strays: lines that a foreign writer put behind the rotate line ---- */
 
-/* Where the rotate line of the segment ends; 0 when it has none. */
+/* Where the segment's last rotate line ends, 0 when it has none, and the line itself. */
 static enum status
-rotate_end(int fd, off_t *end, struct err *e)
+rotate_end(int fd, off_t *end, struct buf *line, struct err *e)
 {
     struct log_reader r;
     struct log_record rec;
@@ -136,16 +138,16 @@ rotate_end(int fd, off_t *end, struct err *e)
     *end = 0;
     log_reader_init(&r, fd, 0);
     r.is_sequenced = true;
-    while (log_prev(&r, &rec)) {
-        if (rec.seq) {
-            if (json_eq(json_get(rec.json, "op"), "rotate"))
-                *end = rec.end;
-            break;
+    while (!*end && log_prev(&r, &rec)) {
+        if (rec.seq && json_eq(json_get(rec.json, "op"), "rotate")) {
+            *end = rec.end;
+            buf_add(line, rec.text, rec.len);
+            buf_addc(line, '\n');
         }
     }
     enum status s = log_reader_status(&r, e);
     log_reader_release(&r);
-    return s;
+    return s ? s : buf_status(line, "a rotate line", e);
 }
 
 /* Up to which byte strays of this segment were carried over before a crash. */
@@ -216,11 +218,13 @@ carry_from(struct log *l, int fd, off_t from, off_t *to, struct err *e)
 
     log_reader_init(&r, fd, from);
     while (!s && is_more) {
-        size_t n = 0;
+        size_t n = 0, bytes = 0;
         arena_reset(&a);
-        while (n < LOG_BATCH_MAX - 1 && (is_more = log_next(&r, &rec))) {
+        while (n < LOG_BATCH_MAX - 1 && bytes < LOG_LINE_MAX && (is_more = log_next(&r, &rec))) {
             batch[n].p = without_seal(&a, rec.json, &batch[n].len);
-            n++;
+            if (batch[n].len > LOG_LINE_MAX - SEAL_MAX)
+                continue; /* cannot be sealed: it stays where it is */
+            bytes += batch[n++].len;
         }
         s = log_reader_status(&r, e);
         if (s || n == 0)
@@ -243,27 +247,45 @@ carry_from(struct log *l, int fd, off_t from, off_t *to, struct err *e)
     return s;
 }
 
+/* Puts the rotate line once more behind strays that were carried up to byte `to`. False
+ * when it does not stand exactly there; the carry lines still tell what was done. */
+static bool
+end_again(int fd, const struct buf *line, off_t to)
+{
+    ssize_t n = SYS_RETRY(sys->write(fd, line->p, line->len));
+    off_t end = sys->lseek(fd, 0, SEEK_CUR);
+    struct stat st;
+
+    if (n == (ssize_t)line->len && end == to + n)
+        return true;
+    /* Half a line, or another stray came before it: take it back. */
+    if (n > 0 && end >= n && sys->fstat(fd, &st) == 0 && st.st_size == end)
+        SYS_RETRY(sys->ftruncate(fd, end - n));
+    return false;
+}
+
 static enum status
 carry_strays(struct log *l, int fd, off_t size, struct err *e)
 {
+    struct buf line = { 0 };
     off_t from, to;
-    enum status s = rotate_end(fd, &from, e);
+    enum status s = rotate_end(fd, &from, &line, e);
 
-    if (s || from == 0 || from == size || sys->flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        l->segment_end = size; /* nothing to carry, or its writer is still at it */
-        return s;
+    if (!s && from > 0 && from < size) {
+        if (sys->flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            buf_release(&line); /* its writer is still at it: next time */
+            return ST_OK;
+        }
+        to = from;
+        s = carried_to(l, &to, e);
+        if (!s)
+            s = carry_from(l, fd, to, &to, e);
+        if (!s && to == size && end_again(fd, &line, to))
+            size += (off_t)line.len;
     }
-    to = from;
-    s = carried_to(l, &to, e);
     if (!s)
-        s = carry_from(l, fd, to, &to, e);
-    /* Cut only what was carried: an unfinished line stays for the next time. */
-    if (!s && to == size) {
-        if (SYS_RETRY(sys->ftruncate(fd, from)) != 0)
-            s = err_sys(e, "cut %s", l->segment);
-        size = from;
-    }
-    l->segment_end = size;
+        l->segment_end = size;
+    buf_release(&line);
     return s;
 }
 
@@ -281,7 +303,8 @@ segment_carry(struct log *l, struct err *e)
     if (sys->fstatat(l->dir, l->segment, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
         st.st_size == l->segment_end)
         return ST_OK;
-    int fd = SYS_RETRY(sys->openat(l->dir, l->segment, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0));
+    int fd =
+        SYS_RETRY(sys->openat(l->dir, l->segment, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0));
     if (fd < 0)
         return err_sys(e, "open %s", l->segment);
     enum status s = carry_strays(l, fd, st.st_size, e);

@@ -13,8 +13,11 @@
  * A foreign writer that still holds the old file open may append behind the
  * rotate line. Readers do not look there; the next writer carries such lines
  * over: they go into the current file in one group with a line
- * {"op":"carry","segment":NAME,"from":BYTE,"to":BYTE}, then the old segment is
- * cut back. The carry line tells a writer after a crash that it was done.
+ * {"op":"carry","segment":NAME,"from":BYTE,"to":BYTE}, then the old segment gets
+ * its rotate line once more, behind them: what stands before its last rotate
+ * line is dealt with. The carry line tells a writer after a crash in between
+ * that it was done. Nothing is cut, so no byte of a segment ever has a second
+ * meaning.
  */
 #ifndef CLIQ_LOG_SEGMENT_H
 #define CLIQ_LOG_SEGMENT_H

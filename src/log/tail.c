@@ -48,26 +48,48 @@ last_line_end(int fd)
     return end;
 }
 
-/* The file to read after the one we finished (or first): in a sequenced log the
- * segment that holds the next number, else the one that has the name now. */
 static int
-open_next(struct log_tail *t, struct stat *st)
+open_file(struct log_tail *t, const char *name, struct stat *st)
 {
-    char segment[SEGMENT_NAME_SIZE];
-    const char *name = t->name;
-    uint64_t first;
-
-    if (t->is_sequenced && t->fd >= 0 &&
-        segment_find(t->dir, t->name, t->reader.next_seq, segment, &first, NULL) == ST_OK &&
-        first == t->reader.next_seq)
-        name = segment;
     int fd =
         SYS_RETRY(sys->openat(t->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
+
     if (fd >= 0 && (sys->fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
         close(fd);
         fd = -1;
     }
     return fd;
+}
+
+/* The file to read after the one we finished (or first): the one that has the name now
+ * or, in a sequenced log, the segment that begins with the next number. */
+static int
+open_next(struct log_tail *t, struct stat *st)
+{
+    char segment[SEGMENT_NAME_SIZE];
+    uint64_t first;
+    int fd = open_file(t, t->name, st);
+
+    /* Look for segments after that: a rotation in between renames the file we want
+     * before another one gets its name. */
+    if (t->is_sequenced && t->is_counting &&
+        segment_find(t->dir, t->name, t->reader.next_seq, segment, &first, NULL) == ST_OK &&
+        first == t->reader.next_seq) {
+        if (fd >= 0)
+            close(fd);
+        fd = open_file(t, segment, st);
+    }
+    return fd;
+}
+
+/* Has our path another directory than the one we hold? */
+static bool
+is_dir_replaced(const struct log_tail *t)
+{
+    struct stat now, held;
+
+    return sys->fstatat(AT_FDCWD, t->path, &now, 0) == 0 && sys->fstat(t->dir, &held) == 0 &&
+           (now.st_ino != held.st_ino || now.st_dev != held.st_dev);
 }
 
 /* Opens what can be opened. True when there is something new to read. */
@@ -76,32 +98,28 @@ look(struct log_tail *t)
 {
     struct stat st;
 
+    if (t->dir >= 0 && is_dir_replaced(t)) {
+        close(t->dir);
+        t->dir = -1;
+    }
     if (t->dir < 0 && path_open_dir(t->path, false, &t->dir, NULL) != ST_OK)
         return false;
     if (t->fd >= 0) {
         bool is_there = sys->fstatat(t->dir, t->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+        if (!is_there && !t->reader.is_rotated)
+            return false;
         if (is_there && st.st_ino == t->ino && st.st_dev == t->dev) {
+            t->is_leaving = false;
             if (st.st_size >= t->reader.at)
                 return false;
-            int fd = dup(t->fd); /* truncated: the same file from the top */
+            int fd = fcntl(t->fd, F_DUPFD_CLOEXEC, 0); /* truncated: the same file from the top */
             if (fd >= 0)
                 enter(t, fd, &st, 0);
             return fd >= 0;
         }
-        if (!is_there) {
-            /* Perhaps the whole directory was replaced. */
-            struct stat now, held;
-            if (sys->fstatat(AT_FDCWD, t->path, &now, 0) == 0 && sys->fstat(t->dir, &held) == 0 &&
-                (now.st_ino != held.st_ino || now.st_dev != held.st_dev)) {
-                close(t->dir);
-                t->dir = -1;
-                return look(t);
-            }
-            return false;
-        }
         if (!t->is_leaving) {
-            /* Another file has the name. What was written to ours before it lost
-             * the name comes first: read to the end once more, then go over. */
+            /* Another file has the name, or will have it. What was written to ours before
+             * it lost the name comes first: read to the end once more, then go over. */
             t->is_leaving = true;
             return true;
         }
@@ -112,6 +130,7 @@ look(struct log_tail *t)
     bool at_end = t->fd < 0 && t->from == LOG_FROM_END;
     enter(t, fd, &st, at_end ? last_line_end(fd) : 0);
     t->from = LOG_FROM_START; /* every later file is new to us */
+    t->is_counting = true;
     t->is_leaving = false;
     return true;
 }
@@ -121,6 +140,7 @@ log_tail_open(struct log_tail *t, const char *path, const char *name, bool is_se
               enum log_from from, struct err *e)
 {
     *t = (struct log_tail){ .is_sequenced = is_sequenced, .from = from, .dir = -1, .fd = -1 };
+    t->is_counting = from == LOG_FROM_START;
     t->watch.fd = -1;
     log_reader_init(&t->reader, -1, 0);
     t->path = strdup(path);

@@ -1081,7 +1081,7 @@ twins_are_found_in_built_objects(void **state)
 {
     struct json *doc = json_new(&arena, JSON_OBJECT);
     const struct json *twin;
-    char keys[40][8];
+    char keys[40][16];
 
     (void)state;
     for (int i = 0; i < 40; i++) {

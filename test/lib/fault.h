@@ -1,0 +1,68 @@
+/*
+ * fault - a kernel that fails when it is told to.
+ *
+ * A sweep runs the same story again and again: in run n the n-th call through
+ * `sys` fails. When a run ends in which nothing failed, the story is longer
+ * than no failure, and the sweep goes on with the next way of failing.
+ *
+ *     FAULT_SWEEP (f) {
+ *         ... put the world in order; nothing fails here ...
+ *         fault_on(&f);
+ *         enum status s = log_append(...);
+ *         fault_off(&f);
+ *         ... what must be true after any s? f.has_failed tells whether a call failed ...
+ *     }
+ *
+ * Each way comes once (the n-th call alone fails) and lasting (it and every
+ * call after it), except EINTR, which no call suffers for ever.
+ *
+ * The same table tells times, pids and random bytes of our choice: fake_*.
+ * They hold until the case ends (case_leave puts the kernel back).
+ */
+#ifndef CLIQ_TEST_FAULT_H
+#define CLIQ_TEST_FAULT_H
+
+#include "base/sys.h"
+
+#include <stdbool.h>
+
+enum fault_mode {
+    FAULT_EIO,
+    FAULT_ENOSPC,
+    FAULT_EINTR,
+    FAULT_EMFILE,
+    FAULT_ENOMEM,
+    FAULT_SHORT_ONE,  /* a write takes one byte */
+    FAULT_SHORT_HALF, /* a write takes half */
+    FAULT_MODES,
+};
+
+struct fault {
+    enum fault_mode mode;
+    bool is_lasting;
+    unsigned nth;     /* the eligible call that fails, from 1; 0: the sweep has not begun */
+    unsigned seen;    /* eligible calls so far, in this run */
+    bool has_failed;  /* in this run */
+    const char *call; /* the one that failed */
+    unsigned runs;    /* of the whole sweep */
+};
+
+#define FAULT_SWEEP(f) for (struct fault f = { .mode = FAULT_EIO, .nth = 0 }; fault_next(&f);)
+bool fault_next(struct fault *f);
+void fault_on(struct fault *f);
+void fault_off(struct fault *f);
+/* "run 3: write fails with EIO", for messages; valid until the next call. */
+const char *fault_story(const struct fault *f);
+
+/* One failure alone, without a sweep: every call of this name fails with error from now on,
+ * until fault_off(NULL). */
+void fault_always(const char *call, int error);
+/* How often a call of this name was made since the last fault_count_from_here. */
+unsigned fault_count(const char *call);
+void fault_count_from_here(void);
+
+void fake_clock(int64_t wall_ns); /* stands still; the monotonic clock too */
+void fake_pid(pid_t pid);
+void fake_random(unsigned char byte);
+
+#endif

@@ -1,0 +1,164 @@
+/* What must be true of base/clock and base/id: times as text, numbers that never repeat. */
+#include "fault.h"
+#include "test.h"
+
+#include "base/clock.h"
+#include "base/id.h"
+
+#include <pthread.h>
+
+static void
+a_moment_is_written_in_UTC(void **state)
+{
+    char to[CLOCK_ISO_SIZE];
+
+    (void)state;
+    assert_string_equal(clock_iso(to, 1775215174499753000, 0), "2026-04-03T11:19:34Z");
+    assert_string_equal(clock_iso(to, 0, 0), "1970-01-01T00:00:00Z");
+}
+
+static void
+the_time_zone_of_the_machine_does_not_matter(void **state)
+{
+    char to[CLOCK_ISO_SIZE];
+
+    (void)state;
+    setenv("TZ", "Asia/Kathmandu", 1);
+    assert_string_equal(clock_iso(to, 1775215174499753000, 0), "2026-04-03T11:19:34Z");
+    unsetenv("TZ");
+}
+
+static void
+milliseconds_are_cut_off_not_rounded(void **state)
+{
+    char to[CLOCK_ISO_SIZE];
+
+    (void)state;
+    assert_string_equal(clock_iso(to, 1775215174499753000, 1), "2026-04-03T11:19:34.499Z");
+    assert_string_equal(clock_iso(to, 1775215174999999999, 1), "2026-04-03T11:19:34.999Z");
+    assert_string_equal(clock_iso(to, 1775215174000999999, 1), "2026-04-03T11:19:34.000Z");
+}
+
+static void
+leap_days_and_the_end_of_32_bits_are_dates(void **state)
+{
+    char to[CLOCK_ISO_SIZE];
+
+    (void)state;
+    assert_string_equal(clock_iso(to, 1709164800000000000, 0), "2024-02-29T00:00:00Z");
+    assert_string_equal(clock_iso(to, 2147483648000000000, 0), "2038-01-19T03:14:08Z");
+    assert_string_equal(clock_iso(to, INT64_MAX, 1), "2262-04-11T23:47:16.854Z");
+}
+
+static void
+a_moment_before_1970_is_written_too(void **state)
+{
+    char to[CLOCK_ISO_SIZE];
+
+    (void)state;
+    assert_string_equal(clock_iso(to, -1, 1), "1969-12-31T23:59:59.999Z");
+    assert_string_equal(clock_iso(to, -1500000000, 1), "1969-12-31T23:59:58.500Z");
+    assert_string_equal(clock_iso(to, -1000000000, 0), "1969-12-31T23:59:59Z");
+}
+
+static void
+the_clock_is_asked_through_the_seam(void **state)
+{
+    (void)state;
+    fake_clock(1775215174499753000);
+    assert_int_equal(clock_wall_ns(), 1775215174499753000);
+    assert_int_equal(clock_mono_ms(), 1775215174499);
+}
+
+static void
+numbers_differ_while_the_clock_stands_still(void **state)
+{
+    (void)state;
+    fake_clock(4000000000000000000);
+    int64_t last = id_unique_ns();
+    for (int i = 0; i < 1000; i++) {
+        int64_t n = id_unique_ns();
+        assert_int_equal(n, last + 1);
+        last = n;
+    }
+}
+
+static void
+numbers_grow_although_the_clock_is_set_back(void **state)
+{
+    (void)state;
+    fake_clock(4100000000000000000);
+    int64_t before = id_unique_ns();
+    fake_clock(1);
+    assert_int_equal(id_unique_ns(), before + 1);
+    assert_int_equal(id_unique_ns(), before + 2);
+}
+
+static void
+numbers_follow_the_clock_when_it_goes_on(void **state)
+{
+    (void)state;
+    fake_clock(4200000000000000000);
+    assert_int_equal(id_unique_ns(), 4200000000000000000);
+    fake_clock(4200000000000000500);
+    assert_int_equal(id_unique_ns(), 4200000000000000500);
+}
+
+enum { THREADS = 4, EACH = 5000 };
+
+static void *
+take_many(void *to)
+{
+    int64_t *n = to;
+
+    for (int i = 0; i < EACH; i++)
+        n[i] = id_unique_ns();
+    return NULL;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void
+threads_never_get_the_same_number(void **state)
+{
+    static int64_t got[THREADS][EACH];
+    pthread_t threads[THREADS];
+
+    (void)state;
+    fake_clock(4300000000000000000); /* the worst clock there is */
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, take_many, got[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++)
+        for (int k = 1; k < EACH; k++)
+            assert_true(got[i][k] > got[i][k - 1]);
+    qsort(got, (size_t)THREADS * EACH, sizeof(int64_t), by_value);
+    for (int i = 1; i < THREADS * EACH; i++)
+        assert_int_not_equal((&got[0][0])[i], (&got[0][0])[i - 1]);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_moment_is_written_in_UTC),
+        CASE(the_time_zone_of_the_machine_does_not_matter),
+        CASE(milliseconds_are_cut_off_not_rounded),
+        CASE(leap_days_and_the_end_of_32_bits_are_dates),
+        CASE(a_moment_before_1970_is_written_too),
+        CASE(the_clock_is_asked_through_the_seam),
+        CASE(numbers_differ_while_the_clock_stands_still),
+        CASE(numbers_grow_although_the_clock_is_set_back),
+        CASE(numbers_follow_the_clock_when_it_goes_on),
+        CASE(threads_never_get_the_same_number),
+    };
+
+    return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
+}

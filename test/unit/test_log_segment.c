@@ -1,0 +1,751 @@
+/* What must be true of log/segment: a log that grew too large goes on, and loses nothing. */
+#include "fault.h"
+#include "logs.h"
+
+#include "log/seal.h"
+#include "log/segment.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+static struct err e;
+
+/* Rotates once the file has 200 bytes: after four of our records. */
+static const struct log_options rotating = { .lock_wait_ms = 50,
+                                             .is_sequenced = true,
+                                             .rotate_bytes = 200 };
+#define RECORD "{\"data\":\"0123456789012345\"}"
+/* Never rotates by itself, but carries strays over. */
+static const struct log_options huge = { .lock_wait_ms = 50,
+                                         .is_sequenced = true,
+                                         .rotate_bytes = 1 << 30 };
+
+static void
+append_many(const struct log_options *o, int n)
+{
+    struct log l = open_log(o);
+
+    for (int i = 0; i < n; i++)
+        CHECK_OK(append(&l, RECORD, &e), &e);
+    log_close(&l);
+}
+
+/* A finished segment with this many records of ours, and no current file. */
+static void
+make_segment(int records)
+{
+    struct log l = open_log(&sequenced);
+
+    for (int i = 0; i < records; i++)
+        CHECK_OK(append(&l, "{\"old\":1}", &e), &e);
+    CHECK_OK(log_lock(&l, &e), &e);
+    CHECK_OK(segment_rotate(&l, &e), &e);
+    log_close(&l);
+}
+
+/* Every number from 1 on is in exactly one place; returns the last. */
+static uint64_t
+check_all_numbers(void)
+{
+    char name[SEGMENT_NAME_SIZE];
+    uint64_t next = 1, first;
+
+    while (segment_find(here(), NAME, next, name, &first, &e) == ST_OK && first == next) {
+        struct lines l = read_lines(name, SEQUENCED);
+        for (size_t i = 0; i < l.n; i++, next++)
+            if (i > 0 || l.v[i].rec.seq > 1) /* a foreign first line counts from 1 here */
+                assert_int_equal(l.v[i].rec.seq, next);
+        assert_int_equal(l.bad, 0);
+        assert_non_null(strstr(l.v[l.n - 1].text, "{\"op\":\"rotate\",\"at\":\""));
+        free_lines(&l);
+    }
+    if (file_exists(NAME)) {
+        struct lines l = read_lines(NAME, SEQUENCED);
+        for (size_t i = 0; i < l.n; i++, next++)
+            assert_int_equal(l.v[i].rec.seq, next);
+        free_lines(&l);
+    }
+    return next - 1;
+}
+
+/* ---- rotation ---- */
+
+static void
+a_log_past_its_size_goes_on_in_a_new_file(void **state)
+{
+    (void)state;
+    append_many(&rotating, 5);
+    assert_true(file_exists("events-1.jsonl"));
+    CHECK_NUMBERS("events-1.jsonl", "1 2 3 4 5");
+    assert_int_equal(count_records("events-1.jsonl", SEQUENCED, "rotate"), 1);
+    CHECK_NUMBERS(NAME, "6");
+    assert_int_equal(count_files("."), 2);
+}
+
+static void
+numbers_run_on_over_many_segments(void **state)
+{
+    (void)state;
+    append_many(&rotating, 50);
+    assert_int_equal(check_all_numbers(), 50 + 12);
+    assert_int_equal(count_files("."), 12 + 1);
+}
+
+static void
+each_opener_may_rotate(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        append_once(&rotating, RECORD);
+    assert_int_equal(check_all_numbers(), 25);
+}
+
+static void
+a_segment_is_named_after_its_first_number(void **state)
+{
+    (void)state;
+    append_many(&rotating, 9);
+    assert_true(file_exists("events-1.jsonl"));
+    assert_true(file_exists("events-6.jsonl"));
+    CHECK_NUMBERS("events-6.jsonl", "6 7 8 9 10");
+}
+
+static void
+without_a_size_nothing_rotates(void **state)
+{
+    (void)state;
+    append_many(&sequenced, 50);
+    assert_int_equal(count_files("."), 1);
+    struct log_options o = { .rotate_bytes = 10 }; /* not sequenced: no segments */
+    append_many(&o, 5);
+    assert_int_equal(count_files("."), 1);
+}
+
+static void
+a_group_is_never_split_over_two_files(void **state)
+{
+    struct log l = open_log(&rotating);
+
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        CHECK_OK(append_group(&l, 1, 20, &e), &e);
+    log_close(&l);
+    assert_int_equal(check_all_numbers(), 105);
+    assert_int_equal(count_records("events-1.jsonl", SEQUENCED, "\"k\""), 20);
+    assert_false(file_exists(NAME)); /* the next writer makes it */
+}
+
+static void
+writers_that_are_open_follow_a_rotation(void **state)
+{
+    struct log a = open_log(&rotating), b = open_log(&rotating), c = open_log(&sequenced);
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        CHECK_OK(append(&a, RECORD, &e), &e);
+        CHECK_OK(append(&b, RECORD, &e), &e);
+        CHECK_OK(append(&c, RECORD, &e), &e);
+    }
+    log_close(&a);
+    log_close(&b);
+    log_close(&c);
+    check_all_numbers();
+}
+
+static void
+processes_that_race_rotate_without_loss(void **state)
+{
+    enum { PROCESSES = 3, EACH = 60 };
+    pid_t pids[PROCESSES];
+    size_t found = 0;
+
+    (void)state;
+    for (int p = 0; p < PROCESSES; p++)
+        if ((pids[p] = fork()) == 0) {
+            struct log_options o = { .is_sequenced = true, .rotate_bytes = 500 };
+            struct log l;
+            int bad = log_open(&l, here(), NAME, &o, NULL) != ST_OK;
+            for (int i = 0; i < EACH && !bad; i++)
+                bad = append_group(&l, p * EACH + i, 1, NULL) != ST_OK;
+            _exit(bad);
+        }
+    for (int p = 0; p < PROCESSES; p++)
+        assert_int_equal(wait_child(pids[p]), 0);
+    uint64_t last = check_all_numbers();
+    char name[SEGMENT_NAME_SIZE];
+    for (uint64_t first = UINT64_MAX;
+         segment_find(here(), NAME, first - 1, name, &first, &e) == ST_OK && first > 0;)
+        found += count_records(name, SEQUENCED, "\"k\"");
+    if (file_exists(NAME))
+        found += count_records(NAME, SEQUENCED, "\"k\"");
+    assert_int_equal(found, PROCESSES * EACH);
+    assert_int_equal(last, found + count_files(".") - (file_exists(NAME) ? 1 : 0));
+}
+
+static void
+a_new_segments_name_is_made_durable(void **state)
+{
+    struct log_options o = rotating;
+
+    (void)state;
+    o.is_durable = true;
+    struct log l = open_log(&o);
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(append(&l, RECORD, &e), &e);
+    fault_count_from_here();
+    CHECK_OK(append(&l, RECORD, &e), &e);
+    assert_int_equal(fault_count("fdatasync"), 2); /* the record, the rotate line */
+    assert_int_equal(fault_count("renameat"), 1);
+    assert_int_equal(fault_count("fsync"), 1); /* the directory */
+    fault_count_from_here();
+    CHECK_OK(append(&l, RECORD, &e), &e);
+    assert_int_equal(fault_count("fsync"), 1); /* the new file's name */
+    log_close(&l);
+}
+
+static void
+a_log_that_begins_with_foreign_lines_is_named_right(void **state)
+{
+    (void)state;
+    write_file(NAME, "{\"f\":1}\n{\"f\":2}\n");
+    append_many(&rotating, 4);
+    assert_true(file_exists("events-1.jsonl"));
+    CHECK_NUMBERS("events-1.jsonl", "1 2 3 4 5 6 7");
+    append_file(NAME, "{\"f\":3}\n");
+    append_many(&rotating, 4);
+    assert_true(file_exists("events-8.jsonl"));
+}
+
+static void
+a_name_without_the_usual_ending_rotates_too(void **state)
+{
+    struct log l;
+
+    (void)state;
+    CHECK_OK(log_open(&l, here(), "journal", &rotating, &e), &e);
+    for (int i = 0; i < 5; i++)
+        CHECK_OK(append(&l, RECORD, &e), &e);
+    log_close(&l);
+    assert_true(file_exists("journal-1.jsonl"));
+    CHECK_NUMBERS("journal", "6");
+}
+
+static void
+a_log_whose_old_segments_were_removed_goes_on(void **state)
+{
+    (void)state;
+    append_many(&rotating, 9);
+    assert_int_equal(unlink("events-1.jsonl"), 0);
+    append_many(&rotating, 4);
+    assert_true(file_exists("events-11.jsonl"));
+    CHECK_NUMBERS("events-11.jsonl", "11 12 13 14 15");
+}
+
+static void
+a_current_file_that_was_removed_is_numbered_behind_the_segments(void **state)
+{
+    (void)state;
+    append_many(&rotating, 5);
+    assert_int_equal(unlink(NAME), 0);
+    append_once(&rotating, RECORD);
+    CHECK_NUMBERS(NAME, "6");
+}
+
+static const char *intrusion;
+
+static ssize_t
+write_late(int fd, const void *p, size_t n)
+{
+    if (intrusion) {
+        append_file(NAME, intrusion);
+        intrusion = NULL;
+    }
+    return sys_kernel.write(fd, p, n);
+}
+
+static void
+an_unlocked_line_before_the_first_of_a_segment_does_not_jam_it(void **state)
+{
+    struct sys odd = sys_kernel;
+
+    (void)state;
+    for (int round = 0; round < 2; round++) { /* the first segment, and the second */
+        odd.write = write_late;
+        sys = &odd;
+        intrusion = "{\"f\":1}\n";
+        append_once(&rotating, RECORD);
+        sys = &sys_kernel;
+        append_many(&rotating, 3);
+    }
+    assert_true(file_exists("events-1.jsonl"));
+    assert_true(file_exists("events-7.jsonl"));
+    CHECK_NUMBERS("events-1.jsonl", "1 2 3 4 5 6");
+}
+
+/* ---- a crash in between ---- */
+
+/* A rotate line was written, then the machine stopped. */
+static void
+crash_before_rename(const struct log_options *o)
+{
+    struct log l = open_log(o);
+
+    fault_always("renameat", EIO);
+    CHECK_OK(append(&l, RECORD, &e), &e);
+    fault_off(NULL);
+    log_close(&l);
+    assert_int_equal(count_records(NAME, SEQUENCED, "rotate"), 1);
+    assert_false(file_exists("events-1.jsonl"));
+}
+
+static void
+a_rotation_cut_short_is_finished_by_the_next_writer(void **state)
+{
+    (void)state;
+    append_many(&rotating, 3);
+    crash_before_rename(&rotating);
+    append_once(&sequenced, RECORD); /* even by one that does not rotate */
+    CHECK_NUMBERS("events-1.jsonl", "1 2 3 4 5");
+    CHECK_NUMBERS(NAME, "6");
+}
+
+static void
+a_rotation_cut_short_is_finished_by_a_writer_that_was_open(void **state)
+{
+    struct log l = open_log(&sequenced);
+
+    (void)state;
+    CHECK_OK(append(&l, RECORD, &e), &e);
+    append_many(&rotating, 2);
+    CHECK_OK(log_lock(&l, &e), &e); /* knows the file up to here */
+    log_unlock(&l);
+    crash_before_rename(&rotating);
+    CHECK_OK(append(&l, "{\"new\":1}", &e), &e);
+    log_close(&l);
+    CHECK_NUMBERS("events-1.jsonl", "1 2 3 4 5");
+    CHECK_NUMBERS(NAME, "6");
+    assert_int_equal(count_records(NAME, SEQUENCED, "new"), 1);
+}
+
+static void
+a_rotation_cut_at_any_byte_of_its_last_line_goes_on(void **state)
+{
+    size_t len, before;
+
+    (void)state;
+    append_many(&rotating, 3);
+    append_once(&sequenced, RECORD);
+    before = (size_t)file_size(NAME);
+    struct log l = open_log(&rotating);
+    fault_always("renameat", EIO);
+    CHECK_OK(log_lock(&l, &e), &e);
+    log_unlock(&l);
+    fault_off(NULL);
+    log_close(&l);
+    char *whole = read_file(NAME, &len);
+    assert_true(len > before);
+    for (size_t cut = before; cut <= len; cut++) {
+        unlink("events-1.jsonl");
+        write_bytes(NAME, whole, cut);
+        append_once(&sequenced, "{\"new\":1}");
+        bool is_whole = cut + 1 >= len; /* only the '\n' is missing: sealed, it is a rotate line */
+        assert_int_equal(file_exists("events-1.jsonl"), is_whole);
+        assert_int_equal(count_records(NAME, SEQUENCED, "new"), 1);
+        if (is_whole)
+            CHECK_NUMBERS(NAME, "6");
+        else
+            CHECK_NUMBERS(NAME, "1 2 3 4 5");
+    }
+    free(whole);
+}
+
+static void
+an_append_succeeds_although_the_rotation_fails(void **state)
+{
+    struct log l = open_log(&rotating);
+
+    (void)state;
+    fault_always("renameat", EACCES);
+    for (int i = 0; i < 4; i++)
+        CHECK_OK(append(&l, RECORD, &e), &e);
+    CHECK_FAILS_WITH(append(&l, RECORD, &e), ST_IO, &e, "rename events.jsonl to events-1.jsonl");
+    fault_off(NULL);
+    CHECK_OK(append(&l, RECORD, &e), &e);
+    log_close(&l);
+    assert_int_equal(check_all_numbers(), 6);
+}
+
+static void
+a_lock_that_failed_does_not_rotate(void **state)
+{
+    struct log l = open_log(&rotating);
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        CHECK_OK(append(&l, RECORD, &e), &e); /* the handle remembers a large file */
+    append_once(&sequenced, RECORD);
+    fault_always("pread", EIO);
+    assert_int_equal(append(&l, RECORD, &e), ST_IO);
+    fault_off(NULL);
+    log_close(&l);
+    assert_int_equal(count_files("."), 2);
+    CHECK_NUMBERS(NAME, "6");
+}
+
+/* ---- strays ---- */
+
+static void
+a_stray_is_carried_over_by_the_next_writer(void **state)
+{
+    (void)state;
+    make_segment(2);
+    append_file("events-1.jsonl", "{\"stray\":1}\n{\"stray\":2}\n");
+    append_once(&huge, "{\"new\":1}");
+    struct lines l = read_lines(NAME, SEQUENCED);
+    assert_int_equal(l.n, 4);
+    assert_non_null(strstr(l.v[0].text, "{\"stray\":1,"));
+    assert_non_null(strstr(l.v[1].text, "{\"stray\":2,"));
+    assert_non_null(strstr(l.v[2].text, "{\"op\":\"carry\",\"segment\":\"events-1.jsonl\""));
+    assert_non_null(strstr(l.v[3].text, "{\"new\":1,"));
+    assert_int_equal(l.v[0].rec.seq, 4);
+    assert_int_equal(l.v[3].rec.seq, 7);
+    free_lines(&l);
+}
+
+static void
+readers_do_not_look_behind_the_rotate_line(void **state)
+{
+    (void)state;
+    make_segment(2);
+    append_file("events-1.jsonl", "{\"stray\":1}\n");
+    CHECK_NUMBERS("events-1.jsonl", "1 2 3");
+    append_once(&huge, "{\"new\":1}");
+    CHECK_NUMBERS("events-1.jsonl", "1 2 3");
+}
+
+static void
+a_stray_is_carried_over_once(void **state)
+{
+    (void)state;
+    make_segment(2);
+    append_file("events-1.jsonl", "{\"stray\":1}\n");
+    for (int i = 0; i < 4; i++)
+        append_once(&huge, "{\"new\":1}");
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 1);
+    assert_int_equal(count_records(NAME, SEQUENCED, "carry"), 1);
+}
+
+static void
+a_stray_is_carried_over_once_by_a_writer_that_stays_open(void **state)
+{
+    (void)state;
+    make_segment(2);
+    struct log l = open_log(&huge);
+    CHECK_OK(append(&l, "{\"new\":1}", &e), &e);
+    append_file("events-1.jsonl", "{\"stray\":1}\n");
+    CHECK_OK(append(&l, "{\"new\":2}", &e), &e);
+    CHECK_OK(append(&l, "{\"new\":3}", &e), &e);
+    log_close(&l);
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 1);
+    assert_int_equal(count_records(NAME, SEQUENCED, "new"), 3);
+}
+
+static void
+strays_that_come_again_and_again_are_all_carried(void **state)
+{
+    (void)state;
+    make_segment(2);
+    for (int i = 1; i <= 5; i++) {
+        append_file("events-1.jsonl", "{\"stray\":1}\n"); /* always the same bytes */
+        append_once(&huge, "{\"new\":1}");
+        assert_int_equal(count_records(NAME, SEQUENCED, "stray"), i);
+    }
+}
+
+static void
+strays_are_not_carried_again_after_a_crash_behind_the_carrying(void **state)
+{
+    size_t len;
+
+    (void)state;
+    make_segment(2);
+    append_file("events-1.jsonl", "{\"stray\":1}\n{\"stray\":2}\n");
+    char *before = read_file("events-1.jsonl", &len);
+    append_once(&huge, "{\"new\":1}");
+    write_bytes("events-1.jsonl", before, len); /* as if what came after had not been done */
+    append_once(&huge, "{\"new\":2}");
+    append_once(&huge, "{\"new\":3}");
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 2);
+    append_file("events-1.jsonl", "{\"stray\":3}\n");
+    append_once(&huge, "{\"new\":4}");
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 3);
+    free(before);
+}
+
+static void
+strays_are_carried_after_a_crash_before_the_carrying(void **state)
+{
+    size_t len;
+
+    (void)state;
+    make_segment(2);
+    append_file("events-1.jsonl", "{\"stray\":1}\n{\"stray\":2}\n");
+    char *segment = read_file("events-1.jsonl", &len);
+    append_once(&huge, "{\"new\":1}");
+    char *text = read_file(NAME, NULL);
+    size_t group = (size_t)(strstr(text, "{\"new\"") - text);
+    free(text);
+    assert_int_equal(truncate(NAME, (off_t)group - 5), 0); /* the group is torn */
+    write_bytes("events-1.jsonl", segment, len);
+    free(segment);
+    append_once(&huge, "{\"new\":2}");
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 2);
+    assert_int_equal(count_records(NAME, SEQUENCED, "new"), 1);
+}
+
+static void
+an_unfinished_stray_waits_for_its_end(void **state)
+{
+    (void)state;
+    make_segment(2);
+    append_file("events-1.jsonl", "{\"stray\":1}\n{\"stray\"");
+    append_once(&huge, "{\"new\":1}");
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 1);
+    append_once(&huge, "{\"new\":2}");
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 1);
+    append_file("events-1.jsonl", ":2}\n");
+    append_once(&huge, "{\"new\":3}");
+    append_once(&huge, "{\"new\":4}");
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 2);
+    assert_int_equal(count_records(NAME, SEQUENCED, "\"stray\":2"), 1);
+}
+
+static void
+strays_that_are_not_good_are_left_where_they_are(void **state)
+{
+    (void)state;
+    make_segment(2);
+    append_file("events-1.jsonl", "nonsense\n\n[]\n{\"stray\":1}\n");
+    append_once(&huge, "{\"new\":1}");
+    append_once(&huge, "{\"new\":2}");
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 1);
+    CHECK_NUMBERS(NAME, "4 5 6 7");
+}
+
+static void
+a_stray_with_a_seal_of_its_own_gets_ours(void **state)
+{
+    struct buf b = { 0 };
+
+    (void)state;
+    make_segment(2);
+    seal_write(&b, "{\"stray\":1}", 11, 1, 1, 77); /* a copy of some other log's line */
+    buf_adds(&b, "{\"stray\":2,\"seq\":1,\"crc\":\"wrong\"}\n");
+    append_file("events-1.jsonl", b.p);
+    buf_release(&b);
+    append_once(&huge, "{\"new\":1}");
+    append_once(&huge, "{\"new\":2}");
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 2);
+    CHECK_NUMBERS(NAME, "4 5 6 7 8");
+}
+
+static void
+a_stray_too_large_to_be_sealed_does_not_jam_the_log(void **state)
+{
+    char *big = malloc(LOG_LINE_MAX + 1);
+
+    (void)state;
+    memset(big, 'x', LOG_LINE_MAX);
+    memcpy(big, "{\"a\":\"", 6);
+    memcpy(big + LOG_LINE_MAX - 10, "\"}\n", 4);
+    make_segment(2);
+    append_file("events-1.jsonl", big);
+    append_file("events-1.jsonl", "{\"stray\":1}\n");
+    free(big);
+    append_once(&huge, "{\"new\":1}");
+    append_once(&huge, "{\"new\":2}");
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 1);
+    assert_int_equal(count_records(NAME, SEQUENCED, "new"), 2);
+}
+
+static void
+more_strays_than_fit_in_one_group_are_carried_in_several(void **state)
+{
+    struct buf b = { 0 };
+
+    (void)state;
+    make_segment(1);
+    for (int i = 0; i < 2500; i++)
+        buf_addf(&b, "{\"stray\":%d}\n", i);
+    append_file("events-1.jsonl", b.p);
+    buf_release(&b);
+    append_once(&huge, "{\"new\":1}");
+    append_once(&huge, "{\"new\":2}");
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray\":"), 2500);
+    assert_int_equal(count_records(NAME, SEQUENCED, "\"carry\""), 3);
+}
+
+static void
+strays_of_a_writer_that_holds_the_lock_wait(void **state)
+{
+    struct log l;
+
+    (void)state;
+    make_segment(2);
+    l = open_log(&huge);
+    append_file("events-1.jsonl", "{\"stray\":1}\n");
+    struct holder h = hold_lock("events-1.jsonl");
+    CHECK_OK(append(&l, "{\"new\":1}", &e), &e);
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 0);
+    let_go(&h);
+    CHECK_OK(append(&l, "{\"new\":2}", &e), &e);
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 1);
+    log_close(&l);
+}
+
+static void
+strays_are_carried_over_when_the_next_rotation_is_near(void **state)
+{
+    (void)state;
+    append_many(&rotating, 4);
+    append_file("events-1.jsonl", "{\"stray\":1}\n");
+    append_many(&rotating, 8);
+    size_t n = 0;
+    char name[SEGMENT_NAME_SIZE];
+    for (uint64_t first = UINT64_MAX;
+         segment_find(here(), NAME, first - 1, name, &first, &e) == ST_OK;)
+        n += count_records(name, SEQUENCED, "stray");
+    if (file_exists(NAME))
+        n += count_records(NAME, SEQUENCED, "stray");
+    assert_int_equal(n, 1);
+}
+
+static void
+a_segment_without_strays_costs_no_further_look(void **state)
+{
+    (void)state;
+    make_segment(2);
+    struct log l = open_log(&huge);
+    CHECK_OK(append(&l, "{\"new\":1}", &e), &e);
+    fault_count_from_here();
+    CHECK_OK(append(&l, "{\"new\":2}", &e), &e);
+    assert_int_equal(fault_count("openat"), 0);
+    assert_int_equal(fault_count("pread"), 0);
+    log_close(&l);
+}
+
+/* ---- finding ---- */
+
+static void
+segments_are_found_by_number(void **state)
+{
+    char name[SEGMENT_NAME_SIZE];
+    uint64_t first;
+
+    (void)state;
+    write_file("events-1.jsonl", "");
+    write_file("events-100.jsonl", "");
+    write_file("events-2000.jsonl", "");
+    CHECK_OK(segment_find(here(), NAME, 1, name, &first, &e), &e);
+    assert_string_equal(name, "events-1.jsonl");
+    CHECK_OK(segment_find(here(), NAME, 99, name, &first, &e), &e);
+    assert_int_equal(first, 1);
+    CHECK_OK(segment_find(here(), NAME, 100, name, &first, &e), &e);
+    assert_int_equal(first, 100);
+    CHECK_OK(segment_find(here(), NAME, 1999, name, NULL, &e), &e);
+    assert_string_equal(name, "events-100.jsonl");
+    CHECK_OK(segment_find(here(), NAME, UINT64_MAX, name, &first, &e), &e);
+    assert_string_equal(name, "events-2000.jsonl");
+}
+
+static void
+where_there_is_no_segment_none_is_found(void **state)
+{
+    char name[SEGMENT_NAME_SIZE];
+
+    (void)state;
+    write_file(NAME, "");
+    CHECK_FAILS(segment_find(here(), NAME, UINT64_MAX, name, NULL, &e), ST_NOT_FOUND, &e,
+                "events.jsonl has no older segments");
+    write_file("events-5.jsonl", "");
+    assert_int_equal(segment_find(here(), NAME, 4, name, NULL, &e), ST_NOT_FOUND);
+}
+
+static void
+files_that_only_look_like_segments_are_none(void **state)
+{
+    static const char *const names[] = {
+        "events-.jsonl",      "events-0.jsonl",  "events-01.jsonl",
+        "events--1.jsonl",    "events-1",        "events-1.json",
+        "events-1.jsonl.bak", "events-1x.jsonl", "event-1.jsonl",
+        "xevents-1.jsonl",    "events1.jsonl",   "events-+1.jsonl",
+        "events- 1.jsonl",    "events-a.jsonl",  "events-99999999999999999999999.jsonl",
+    };
+    char name[SEGMENT_NAME_SIZE];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        write_file(names[i], "");
+    if (segment_find(here(), NAME, UINT64_MAX, name, NULL, &e) == ST_OK)
+        fail_msg("%s was taken for a segment", name);
+}
+
+static void
+a_directory_that_cannot_be_listed_is_told(void **state)
+{
+    char name[SEGMENT_NAME_SIZE];
+
+    (void)state;
+    fault_always("openat", EMFILE);
+    CHECK_FAILS(segment_find(here(), NAME, 1, name, NULL, &e), ST_IO, &e,
+                "list the segments of events.jsonl: Too many open files");
+    fault_off(NULL);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_log_past_its_size_goes_on_in_a_new_file),
+        CASE(numbers_run_on_over_many_segments),
+        CASE(each_opener_may_rotate),
+        CASE(a_segment_is_named_after_its_first_number),
+        CASE(without_a_size_nothing_rotates),
+        CASE(a_group_is_never_split_over_two_files),
+        CASE(writers_that_are_open_follow_a_rotation),
+        CASE(processes_that_race_rotate_without_loss),
+        CASE(a_new_segments_name_is_made_durable),
+        CASE(a_log_that_begins_with_foreign_lines_is_named_right),
+        CASE(a_name_without_the_usual_ending_rotates_too),
+        CASE(a_log_whose_old_segments_were_removed_goes_on),
+        CASE(a_current_file_that_was_removed_is_numbered_behind_the_segments),
+        CASE(an_unlocked_line_before_the_first_of_a_segment_does_not_jam_it),
+        CASE(a_rotation_cut_short_is_finished_by_the_next_writer),
+        CASE(a_rotation_cut_short_is_finished_by_a_writer_that_was_open),
+        CASE(a_rotation_cut_at_any_byte_of_its_last_line_goes_on),
+        CASE(an_append_succeeds_although_the_rotation_fails),
+        CASE(a_lock_that_failed_does_not_rotate),
+        CASE(a_stray_is_carried_over_by_the_next_writer),
+        CASE(readers_do_not_look_behind_the_rotate_line),
+        CASE(a_stray_is_carried_over_once),
+        CASE(a_stray_is_carried_over_once_by_a_writer_that_stays_open),
+        CASE(strays_that_come_again_and_again_are_all_carried),
+        CASE(strays_are_not_carried_again_after_a_crash_behind_the_carrying),
+        CASE(strays_are_carried_after_a_crash_before_the_carrying),
+        CASE(an_unfinished_stray_waits_for_its_end),
+        CASE(strays_that_are_not_good_are_left_where_they_are),
+        CASE(a_stray_with_a_seal_of_its_own_gets_ours),
+        CASE(a_stray_too_large_to_be_sealed_does_not_jam_the_log),
+        CASE(more_strays_than_fit_in_one_group_are_carried_in_several),
+        CASE(strays_of_a_writer_that_holds_the_lock_wait),
+        CASE(strays_are_carried_over_when_the_next_rotation_is_near),
+        CASE(a_segment_without_strays_costs_no_further_look),
+        CASE(segments_are_found_by_number),
+        CASE(where_there_is_no_segment_none_is_found),
+        CASE(files_that_only_look_like_segments_are_none),
+        CASE(a_directory_that_cannot_be_listed_is_told),
+    };
+
+    return cmocka_run_group_tests_name("log segments", tests, NULL, NULL);
+}

@@ -1,0 +1,320 @@
+/* What must be true of base/loop: it calls when something is there, and only then. */
+#define _GNU_SOURCE
+#include "test.h"
+
+#include "base/loop.h"
+
+#include <fcntl.h>
+#include <signal.h>
+
+static struct loop *loop;
+static struct err e;
+static int in, out; /* a pipe */
+
+static int
+enter(void **state)
+{
+    int fds[2];
+
+    if (case_enter(state) != 0)
+        return -1;
+    if (pipe2(fds, O_CLOEXEC) != 0)
+        return -1;
+    in = fds[0];
+    out = fds[1];
+    loop = loop_new(&e);
+    return loop ? 0 : -1;
+}
+
+static int
+leave(void **state)
+{
+    loop_free(loop);
+    close(in);
+    close(out);
+    return case_leave(state);
+}
+#define LOOP_CASE(fact) cmocka_unit_test_setup_teardown(fact, enter, leave)
+
+struct seen {
+    int calls;
+    struct source *self;
+    bool is_last; /* stop the loop */
+};
+
+static void
+on_call(void *ctx)
+{
+    struct seen *s = ctx;
+
+    s->calls++;
+    if (s->is_last)
+        loop_stop(loop);
+}
+
+static void
+take_one(void *ctx)
+{
+    char c;
+
+    assert_int_equal(read(in, &c, 1), 1);
+    on_call(ctx);
+}
+
+static void
+drop_self(void *ctx)
+{
+    struct seen *s = ctx;
+
+    on_call(ctx);
+    loop_drop(s->self);
+}
+
+static void
+a_readable_descriptor_calls(void **state)
+{
+    struct seen s = { .is_last = true };
+
+    (void)state;
+    assert_non_null(loop_on_readable(loop, in, take_one, &s, &e));
+    assert_int_equal(write(out, "x", 1), 1);
+    CHECK_OK(loop_run(loop, &e), &e);
+    assert_int_equal(s.calls, 1);
+}
+
+static void
+a_descriptor_calls_as_long_as_something_is_left(void **state)
+{
+    struct seen s = { 0 }, end = { .is_last = true };
+
+    (void)state;
+    assert_non_null(loop_on_readable(loop, in, take_one, &s, &e));
+    assert_int_equal(write(out, "xyz", 3), 3);
+    assert_non_null(loop_after(loop, 20, on_call, &end, &e));
+    CHECK_OK(loop_run(loop, &e), &e);
+    assert_int_equal(s.calls, 3);
+}
+
+static void
+the_end_of_a_pipe_calls_too(void **state)
+{
+    struct seen s = { .is_last = true };
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+    struct source *source = loop_on_readable(loop, fds[0], on_call, &s, &e);
+    assert_non_null(source);
+    close(fds[1]);
+    CHECK_OK(loop_run(loop, &e), &e);
+    assert_true(s.calls >= 1);
+    loop_drop(source);
+    close(fds[0]);
+}
+
+static void
+a_timer_calls_once(void **state)
+{
+    struct seen s = { 0 }, end = { .is_last = true };
+
+    (void)state;
+    assert_non_null(loop_after(loop, 0, on_call, &s, &e));
+    assert_non_null(loop_after(loop, 20, on_call, &end, &e));
+    CHECK_OK(loop_run(loop, &e), &e);
+    assert_int_equal(s.calls, 1);
+    assert_int_equal(end.calls, 1);
+}
+
+static int order[3], n_order;
+
+static void
+note_order(void *ctx)
+{
+    order[n_order++] = *(int *)ctx;
+    if (n_order == 3)
+        loop_stop(loop);
+}
+
+static void
+timers_call_in_the_order_of_their_times(void **state)
+{
+    int one = 1, two = 2, three = 3;
+
+    (void)state;
+    n_order = 0;
+    assert_non_null(loop_after(loop, 30, note_order, &three, &e));
+    assert_non_null(loop_after(loop, 1, note_order, &one, &e));
+    assert_non_null(loop_after(loop, 15, note_order, &two, &e));
+    CHECK_OK(loop_run(loop, &e), &e);
+    assert_int_equal(order[0], 1);
+    assert_int_equal(order[1], 2);
+    assert_int_equal(order[2], 3);
+}
+
+static void
+a_signal_calls_instead_of_killing(void **state)
+{
+    struct seen s = { .is_last = true };
+
+    (void)state;
+    assert_non_null(loop_on_signal(loop, SIGTERM, on_call, &s, &e));
+    assert_int_equal(kill(getpid(), SIGTERM), 0);
+    CHECK_OK(loop_run(loop, &e), &e);
+    assert_int_equal(s.calls, 1);
+}
+
+static void
+two_listeners_both_hear_a_signal(void **state)
+{
+    struct seen a = { 0 }, b = { 0 }, end = { .is_last = true };
+
+    (void)state;
+    assert_non_null(loop_on_signal(loop, SIGHUP, on_call, &a, &e));
+    assert_non_null(loop_on_signal(loop, SIGHUP, on_call, &b, &e));
+    assert_int_equal(kill(getpid(), SIGHUP), 0);
+    assert_non_null(loop_after(loop, 20, on_call, &end, &e));
+    CHECK_OK(loop_run(loop, &e), &e);
+    assert_int_equal(a.calls, 1);
+    assert_int_equal(b.calls, 1);
+}
+
+static void
+a_source_may_be_dropped_in_its_own_callback(void **state)
+{
+    struct seen s = { 0 }, end = { .is_last = true };
+
+    (void)state;
+    s.self = loop_on_readable(loop, in, drop_self, &s, &e);
+    assert_non_null(s.self);
+    assert_int_equal(write(out, "x", 1), 1); /* stays readable: it would call for ever */
+    assert_non_null(loop_after(loop, 20, on_call, &end, &e));
+    CHECK_OK(loop_run(loop, &e), &e);
+    assert_int_equal(s.calls, 1);
+}
+
+static void
+a_timer_and_a_signal_may_be_dropped_in_their_own_callbacks(void **state)
+{
+    struct seen timer = { 0 }, sig = { 0 }, end = { .is_last = true };
+
+    (void)state;
+    timer.self = loop_after(loop, 0, drop_self, &timer, &e);
+    sig.self = loop_on_signal(loop, SIGTERM, drop_self, &sig, &e);
+    assert_non_null(timer.self);
+    assert_non_null(sig.self);
+    assert_int_equal(kill(getpid(), SIGTERM), 0);
+    assert_non_null(loop_after(loop, 20, on_call, &end, &e));
+    CHECK_OK(loop_run(loop, &e), &e);
+    assert_int_equal(timer.calls, 1);
+    assert_int_equal(sig.calls, 1);
+}
+
+static void
+a_dropped_source_does_not_call(void **state)
+{
+    struct seen s = { 0 }, end = { .is_last = true };
+
+    (void)state;
+    loop_drop(loop_after(loop, 0, on_call, &s, &e));
+    loop_drop(loop_on_readable(loop, in, on_call, &s, &e));
+    loop_drop(NULL);
+    assert_int_equal(write(out, "x", 1), 1);
+    assert_non_null(loop_after(loop, 10, on_call, &end, &e));
+    CHECK_OK(loop_run(loop, &e), &e);
+    assert_int_equal(s.calls, 0);
+}
+
+static void
+a_stopped_loop_can_run_again(void **state)
+{
+    struct seen s = { .is_last = true };
+
+    (void)state;
+    assert_non_null(loop_on_readable(loop, in, take_one, &s, &e));
+    for (int i = 1; i <= 3; i++) {
+        assert_int_equal(write(out, "x", 1), 1);
+        CHECK_OK(loop_run(loop, &e), &e);
+        assert_int_equal(s.calls, i);
+    }
+}
+
+static void
+the_loop_is_freed_with_every_source_in_it(void **state)
+{
+    struct seen s = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        assert_non_null(loop_after(loop, 1000000, on_call, &s, &e));
+        assert_non_null(loop_on_signal(loop, SIGHUP, on_call, &s, &e));
+    }
+    assert_non_null(loop_on_readable(loop, in, on_call, &s, &e));
+    loop_stop(loop); /* a stop that nobody awaited must not keep anything alive */
+}
+
+static void
+a_bad_descriptor_is_told(void **state)
+{
+    struct seen s = { 0 };
+
+    (void)state;
+    e.text[0] = '\0';
+    assert_null(loop_on_readable(loop, 9999, on_call, &s, &e));
+    assert_non_null(strstr(e.text, "watch a descriptor: "));
+}
+
+static void
+a_signal_that_cannot_be_caught_is_told(void **state)
+{
+    struct seen s = { 0 };
+
+    (void)state;
+    e.text[0] = '\0';
+    assert_null(loop_on_signal(loop, SIGKILL, on_call, &s, &e));
+    assert_non_null(strstr(e.text, "listen for a signal: "));
+}
+
+static void
+no_loop_can_be_freed(void **state)
+{
+    (void)state;
+    loop_free(NULL);
+}
+
+/* libuv keeps a pipe for signals, opened by the first loop of the process. */
+static int
+warm_up(void **state)
+{
+    struct seen s = { 0 };
+
+    (void)state;
+    loop = loop_new(&e);
+    if (!loop || !loop_on_signal(loop, SIGHUP, on_call, &s, &e))
+        return -1;
+    loop_free(loop);
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LOOP_CASE(a_readable_descriptor_calls),
+        LOOP_CASE(a_descriptor_calls_as_long_as_something_is_left),
+        LOOP_CASE(the_end_of_a_pipe_calls_too),
+        LOOP_CASE(a_timer_calls_once),
+        LOOP_CASE(timers_call_in_the_order_of_their_times),
+        LOOP_CASE(a_signal_calls_instead_of_killing),
+        LOOP_CASE(two_listeners_both_hear_a_signal),
+        LOOP_CASE(a_source_may_be_dropped_in_its_own_callback),
+        LOOP_CASE(a_timer_and_a_signal_may_be_dropped_in_their_own_callbacks),
+        LOOP_CASE(a_dropped_source_does_not_call),
+        LOOP_CASE(a_stopped_loop_can_run_again),
+        LOOP_CASE(the_loop_is_freed_with_every_source_in_it),
+        LOOP_CASE(a_bad_descriptor_is_told),
+        LOOP_CASE(a_signal_that_cannot_be_caught_is_told),
+        LOOP_CASE(no_loop_can_be_freed),
+    };
+
+    return cmocka_run_group_tests_name("loop", tests, warm_up, NULL);
+}
