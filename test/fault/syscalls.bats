@@ -3,15 +3,17 @@
 # one that is there, and behind a torn line. inject.py says what must be true.
 load ../lib/cli
 
-setup_file() {
+export ASAN_OPTIONS=detect_leaks=0 # where it is built in: it cannot work under strace
+
+may_trace() {
     command -v strace >/dev/null || skip "no strace here"
-    strace -qq -o /dev/null true || skip "processes may not be traced here"
+    strace -qq -o /dev/null true 2>/dev/null || skip "processes may not be traced here"
 }
 
 # inject AT_LEAST SYSCALL STATE [WHAT...]: so many calls must have been made to fail.
 inject() {
     local n
-    export ASAN_OPTIONS=detect_leaks=0 # it cannot work under strace
+    may_trace
     n=$($PY "$BATS_TEST_DIRNAME/inject.py" "$CLIQ" "${@:2}")
     [ "$n" -ge "$1" ] || complain "only $n calls of $2 were made to fail ($3)"
 }
@@ -75,6 +77,7 @@ everywhere() { # AT_LEAST_FRESH AT_LEAST_THERE SYSCALL [WHAT...]
 }
 
 @test "a failed write to standard output is exit 74, and the record stands" {
+    may_trace
     post r first >/dev/null
     a_post r second
     got_from strace -f -qq -o "$T/trace" -e trace=write -e inject=write:error=EIO:when=2 "$CLIQ" "${A_POST[@]}"
@@ -83,6 +86,7 @@ everywhere() { # AT_LEAST_FRESH AT_LEAST_THERE SYSCALL [WHAT...]
 }
 
 @test "a failed sync is exit 74 and says that nobody knows" {
+    may_trace
     post r first >/dev/null
     a_post r second
     got_from strace -f -qq -o "$T/trace" -e trace=fdatasync -e inject=fdatasync:error=EIO "$CLIQ" "${A_POST[@]}"
@@ -90,6 +94,7 @@ everywhere() { # AT_LEAST_FRESH AT_LEAST_THERE SYSCALL [WHAT...]
 }
 
 @test "an id is printed only behind the sync: lock, write, sync, print" {
+    may_trace
     post r first >/dev/null
     a_post r second
     got_from strace -f -qq -o "$T/trace" -e trace=flock,write,fdatasync "$CLIQ" "${A_POST[@]}"
@@ -99,6 +104,7 @@ everywhere() { # AT_LEAST_FRESH AT_LEAST_THERE SYSCALL [WHAT...]
 }
 
 @test "a read that fails in the middle is exit 74, not a shorter answer" {
+    may_trace
     $PY -c 'print("{\"body\":\"%s\"}\n" % ("x" * 1000) * 200, end="")' >"$T/lines"
     mkdir -p .war-rooms/r
     cp "$T/lines" .war-rooms/r/channel.jsonl

@@ -2,21 +2,22 @@
 # Under valgrind: no error, no leak, no descriptor lost, however a command ends.
 load ../lib/cli
 
+may_valgrind() {
+    command -v valgrind >/dev/null || skip "no valgrind here"
+    ! grep -q __asan_init "$FULL" || skip "the address sanitizer and valgrind do not mix"
+}
+
 # clean CODE ARGS...: cliq ARGS under valgrind; exit code as wanted, nothing to report.
 clean() {
     local want=$1
     shift
+    may_valgrind
     got_from valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=all --errors-for-leak-kinds=all \
         --track-fds=yes --log-file="$T/valgrind" "$FULL" "$@"
     # Descriptors that bats and valgrind itself left open are not ours.
     [ "$code" = "$want" ] &&
         ! sed -n '/Open /{N;/inherited from parent/d;p}' "$T/valgrind" | grep . >&2 ||
         complain "want exit code $want" "$(<"$T/valgrind")"
-}
-
-setup_file() {
-    command -v valgrind >/dev/null || skip "no valgrind here"
-    if grep -q __asan_init "${BUILD:-build}/cliq"; then skip "the address sanitizer and valgrind do not mix"; fi
 }
 
 some_channel() {
@@ -94,13 +95,14 @@ some_channel() {
 }
 
 @test "wait and follow are clean when a signal ends them" {
+    may_valgrind
     some_channel
     local command
     for command in wait "follow --all"; do
+        rm -f "$T/valgrind"
         (clean 130 channel $command --room r) 3>&- &
         local job=$!
         PIDS+=($job)
-        rm -f "$T/valgrind"
         until_true [ -e "$T/valgrind" ]
         # The program is a child of the subshell that waits for it.
         until_true pgrep -P "$job" >/dev/null
