@@ -167,9 +167,13 @@ path_find_up(const char *name, struct buf *to, struct err *e)
         buf_adds(to, name);
         if (buf_failed(to))
             return buf_status(to, "the path", e);
-        if (sys->fstatat(AT_FDCWD, to->p, &st, 0) == 0 && S_ISDIR(st.st_mode) &&
-            st.st_uid == geteuid())
-            return ST_OK;
+        if (sys->fstatat(AT_FDCWD, to->p, &st, 0) == 0) {
+            if (S_ISDIR(st.st_mode) && st.st_uid == geteuid())
+                return ST_OK;
+        } else if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ELOOP &&
+                   errno != ENAMETOOLONG) {
+            return err_sys(e, "look for %s", to->p); /* "not there" would be a guess */
+        }
         if (len == 0)
             break;
         while (len > 0 && cwd[len - 1] != '/')

@@ -92,9 +92,10 @@ count_lines(struct log *l, off_t at, uint64_t next, off_t to, bool *is_ending, s
 }
 
 /* The last line whose number is beyond doubt: sealed, not inside a group, and not right
- * behind a foreign line that may have moved it. *seq is 0 when there is none. */
+ * behind a foreign line that may have moved it. *seq is 0 when there is none. In a
+ * finished segment nothing behind its rotate line counts, not even what looks sealed. */
 static enum status
-find_anchor(const struct log *l, off_t *at, uint64_t *seq, struct err *e)
+find_anchor(const struct log *l, bool is_finished, off_t *at, uint64_t *seq, struct err *e)
 {
     struct log_reader r;
     struct log_record rec;
@@ -106,7 +107,10 @@ find_anchor(const struct log *l, off_t *at, uint64_t *seq, struct err *e)
     r.is_sequenced = true;
     while (log_prev(&r, &rec)) {
         bool is_end = rec.seq && json_eq(json_get(rec.json, "op"), "rotate");
-        if (rec.seq && *seq && !is_end) /* what stands behind a rotate line does not count */
+        if (is_finished && !is_end)
+            continue;
+        is_finished = false;
+        if (rec.seq && *seq && !is_end)
             break;
         *at = 0;
         *seq = 0;
@@ -120,7 +124,8 @@ find_anchor(const struct log *l, off_t *at, uint64_t *seq, struct err *e)
     return s;
 }
 
-static enum status count_file(struct log *l, off_t to, bool *is_ending, struct err *e);
+static enum status
+count_file(struct log *l, bool is_finished, off_t to, bool *is_ending, struct err *e);
 
 enum status
 segment_number_after(const struct log *l, uint64_t *next, struct err *e)
@@ -135,7 +140,7 @@ segment_number_after(const struct log *l, uint64_t *next, struct err *e)
         return s == ST_NOT_FOUND ? ST_OK : s;
     s = log_open(&old, l->dir, name, &l->o, e);
     if (!s)
-        s = count_file(&old, INT64_MAX, &is_ending, e);
+        s = count_file(&old, true, INT64_MAX, &is_ending, e);
     if (!s)
         *next = old.next_seq;
     log_close(&old);
@@ -144,11 +149,11 @@ segment_number_after(const struct log *l, uint64_t *next, struct err *e)
 
 /* The number of the next line of a file not seen before. */
 static enum status
-count_file(struct log *l, off_t to, bool *is_ending, struct err *e)
+count_file(struct log *l, bool is_finished, off_t to, bool *is_ending, struct err *e)
 {
     off_t at;
     uint64_t seq;
-    enum status s = find_anchor(l, &at, &seq, e);
+    enum status s = find_anchor(l, is_finished, &at, &seq, e);
 
     if (!s && !seq) {
         s = segment_number_after(l, &seq, e);
@@ -190,7 +195,7 @@ look_at_tail(struct log *l, off_t size, bool *is_ending, struct err *e)
         if (!s && is_grown)
             s = count_lines(l, l->end, l->next_seq, size, is_ending, e);
         else if (!s)
-            s = count_file(l, size, is_ending, e);
+            s = count_file(l, false, size, is_ending, e);
     }
     if (s)
         return s;
@@ -321,6 +326,8 @@ static enum status
 compose(const struct log *l, const struct log_text *records, size_t n, struct buf *to,
         struct err *e)
 {
+    if (l->o.is_sequenced && l->next_seq > INT64_MAX - n)
+        return err_set(e, ST_FAILED, "%s: its last line has the highest number there is", l->name);
     if (l->is_torn)
         buf_addc(to, '\n');
     for (size_t i = 0; i < n; i++) {

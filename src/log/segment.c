@@ -221,6 +221,9 @@ carry_from(struct log *l, int fd, off_t from, off_t *to, struct err *e)
         size_t n = 0, bytes = 0;
         arena_reset(&a);
         while (n < LOG_BATCH_MAX - 1 && bytes < LOG_LINE_MAX && (is_more = log_next(&r, &rec))) {
+            const struct json *op = json_get(rec.json, "op");
+            if (json_eq(op, "rotate") || json_eq(op, "carry"))
+                continue; /* these are not for others to say */
             batch[n].p = without_seal(&a, rec.json, &batch[n].len);
             if (batch[n].len > LOG_LINE_MAX - SEAL_MAX)
                 continue; /* cannot be sealed: it stays where it is */

@@ -34,9 +34,17 @@ enter(struct log_tail *t, int fd, const struct stat *st, off_t at)
     t->ino = st->st_ino;
 }
 
-/* The end of the last whole line. */
+/* Something is there that we cannot read: said, instead of waiting for ever. */
+static bool
+broken(struct log_tail *t, const char *what, const char *name)
+{
+    t->reader.failed = err_sys(&t->reader.failed_why, "%s %s", what, name);
+    return false;
+}
+
+/* The end of the last whole line; -1 after a failure. */
 static off_t
-last_line_end(int fd)
+last_line_end(struct log_tail *t, int fd)
 {
     struct log_reader r;
     struct log_record rec;
@@ -44,8 +52,9 @@ last_line_end(int fd)
     log_reader_init(&r, fd, 0);
     r.wants_bad = true;
     off_t end = log_prev(&r, &rec) ? rec.end : 0;
+    t->reader.failed = log_reader_status(&r, &t->reader.failed_why);
     log_reader_release(&r);
-    return end;
+    return t->reader.failed ? -1 : end;
 }
 
 static int
@@ -54,11 +63,17 @@ open_file(struct log_tail *t, const char *name, struct stat *st)
     int fd =
         SYS_RETRY(sys->openat(t->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
 
-    if (fd >= 0 && (sys->fstat(fd, st) != 0 || !S_ISREG(st->st_mode))) {
-        close(fd);
-        fd = -1;
+    if (fd < 0) {
+        if (errno != ENOENT && errno != ELOOP && errno != ENXIO)
+            broken(t, "open", name);
+        return -1;
     }
-    return fd;
+    if (sys->fstat(fd, st) != 0)
+        broken(t, "look at", name);
+    else if (S_ISREG(st->st_mode))
+        return fd;
+    close(fd);
+    return -1;
 }
 
 /* The file to read after the one we finished (or first): the one that has the name now
@@ -67,29 +82,46 @@ static int
 open_next(struct log_tail *t, struct stat *st)
 {
     char segment[SEGMENT_NAME_SIZE];
-    uint64_t first;
+    uint64_t first = 0;
     int fd = open_file(t, t->name, st);
 
     /* Look for segments after that: a rotation in between renames the file we want
      * before another one gets its name. */
-    if (t->is_sequenced && t->is_counting &&
-        segment_find(t->dir, t->name, t->reader.next_seq, segment, &first, NULL) == ST_OK &&
-        first == t->reader.next_seq) {
-        if (fd >= 0)
+    if (t->is_sequenced && t->is_counting && !t->reader.failed) {
+        enum status s = segment_find(t->dir, t->name, t->reader.next_seq, segment, &first,
+                                     &t->reader.failed_why);
+        t->reader.failed = s == ST_NOT_FOUND ? ST_OK : s;
+        if (!s && first != t->reader.next_seq)
+            return fd;
+        if (s != ST_NOT_FOUND && fd >= 0) {
             close(fd);
-        fd = open_file(t, segment, st);
+            fd = -1;
+        }
+        if (!s)
+            fd = open_file(t, segment, st);
     }
     return fd;
 }
 
-/* Has our path another directory than the one we hold? */
+/* Makes t->dir the directory that has our path now. False when there is none. */
 static bool
-is_dir_replaced(const struct log_tail *t)
+open_dir(struct log_tail *t)
 {
     struct stat now, held;
 
-    return sys->fstatat(AT_FDCWD, t->path, &now, 0) == 0 && sys->fstat(t->dir, &held) == 0 &&
-           (now.st_ino != held.st_ino || now.st_dev != held.st_dev);
+    if (t->dir >= 0) {
+        if (sys->fstatat(AT_FDCWD, t->path, &now, 0) != 0)
+            return errno == ENOENT || errno == ENOTDIR || broken(t, "look at", t->path);
+        if (sys->fstat(t->dir, &held) != 0)
+            return broken(t, "look at", t->path);
+        if (now.st_ino == held.st_ino && now.st_dev == held.st_dev)
+            return true;
+        close(t->dir);
+        t->dir = -1;
+    }
+    enum status s = path_open_dir(t->path, false, &t->dir, &t->reader.failed_why);
+    t->reader.failed = s == ST_NOT_FOUND ? ST_OK : s;
+    return !s;
 }
 
 /* Opens what can be opened. True when there is something new to read. */
@@ -98,14 +130,12 @@ look(struct log_tail *t)
 {
     struct stat st;
 
-    if (t->dir >= 0 && is_dir_replaced(t)) {
-        close(t->dir);
-        t->dir = -1;
-    }
-    if (t->dir < 0 && path_open_dir(t->path, false, &t->dir, NULL) != ST_OK)
+    if (!open_dir(t))
         return false;
     if (t->fd >= 0) {
         bool is_there = sys->fstatat(t->dir, t->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+        if (!is_there && errno != ENOENT)
+            return broken(t, "look at", t->name);
         if (!is_there && !t->reader.is_rotated)
             return false;
         if (is_there && st.st_ino == t->ino && st.st_dev == t->dev) {
@@ -113,9 +143,10 @@ look(struct log_tail *t)
             if (st.st_size >= t->reader.at)
                 return false;
             int fd = fcntl(t->fd, F_DUPFD_CLOEXEC, 0); /* truncated: the same file from the top */
-            if (fd >= 0)
-                enter(t, fd, &st, 0);
-            return fd >= 0;
+            if (fd < 0)
+                return broken(t, "open", t->name);
+            enter(t, fd, &st, 0);
+            return true;
         }
         if (!t->is_leaving) {
             /* Another file has the name, or will have it. What was written to ours before
@@ -127,8 +158,12 @@ look(struct log_tail *t)
     int fd = open_next(t, &st);
     if (fd < 0)
         return false;
-    bool at_end = t->fd < 0 && t->from == LOG_FROM_END;
-    enter(t, fd, &st, at_end ? last_line_end(fd) : 0);
+    off_t at = t->fd < 0 && t->from == LOG_FROM_END ? last_line_end(t, fd) : 0;
+    if (at < 0) {
+        close(fd);
+        return false;
+    }
+    enter(t, fd, &st, at);
     t->from = LOG_FROM_START; /* every later file is new to us */
     t->is_counting = true;
     t->is_leaving = false;
@@ -149,11 +184,11 @@ log_tail_open(struct log_tail *t, const char *path, const char *name, bool is_se
         return err_set(e, ST_IO, "out of memory");
     /* Watch first, then look: nothing falls between. */
     enum status s = watch_open(&t->watch, path, e);
-    if (!s) {
-        look(t);
-        t->from = LOG_FROM_START;
-    }
-    return s;
+    if (s)
+        return s;
+    look(t);
+    t->from = LOG_FROM_START;
+    return log_tail_status(t, e);
 }
 
 bool

@@ -19,12 +19,16 @@ room_base(struct buf *to, struct err *e)
         buf_adds(to, env);
         return buf_status(to, "WARROOMS_DIR", e);
     }
-    if (path_find_up(".war-rooms", to, NULL) == ST_OK)
-        return ST_OK;
-    if (path_find_up(".cliq", to, NULL) == ST_OK)
+    enum status s = path_find_up(".war-rooms", to, e);
+    if (s != ST_NOT_FOUND)
+        return s;
+    s = path_find_up(".cliq", to, e);
+    if (!s)
         buf_cut(to, to->len - strlen(".cliq"));
-    else
+    else if (s == ST_NOT_FOUND)
         buf_reset(to);
+    else
+        return s;
     buf_adds(to, ".war-rooms");
     return buf_status(to, "the path of the rooms", e);
 }
@@ -88,9 +92,14 @@ room_body_max(size_t *max, struct err *e)
     buf_adds(&path, "/config.json");
     if (!s && !buf_failed(&path))
         s = limit_in(path.p, max, &is_found, e);
-    if (!s && !is_found && path_find_up(".cliq", &path, NULL) == ST_OK) {
-        buf_adds(&path, "/settings.json");
-        s = limit_in(path.p, max, &is_found, e);
+    if (!s && !is_found) {
+        s = path_find_up(".cliq", &path, e);
+        if (!s) {
+            buf_adds(&path, "/settings.json");
+            s = limit_in(path.p, max, &is_found, e);
+        } else if (s == ST_NOT_FOUND) {
+            s = ST_OK;
+        }
     }
     buf_reset(&path);
     if (!s && !is_found && path_config(&path, NULL) == ST_OK) {

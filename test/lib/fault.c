@@ -1,4 +1,7 @@
+#define _GNU_SOURCE
 #include "fault.h"
+
+#include "test.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -237,24 +240,6 @@ take_over(void)
     sys = &faulty;
 }
 
-bool
-fault_next(struct fault *f)
-{
-    f->runs++;
-    if (f->nth == 0 || f->has_failed) {
-        f->nth++;
-        return true;
-    }
-    f->nth = 1;
-    if (!f->is_lasting && f->mode != FAULT_EINTR) {
-        f->is_lasting = true;
-        return true;
-    }
-    f->is_lasting = false;
-    f->mode++;
-    return f->mode < FAULT_MODES;
-}
-
 void
 fault_on(struct fault *f)
 {
@@ -274,14 +259,81 @@ fault_off(struct fault *f)
 }
 
 const char *
-fault_story(const struct fault *f)
+fault_what(const struct fault *f)
 {
     static char text[120];
 
-    snprintf(text, sizeof text, "call %u%s: %s: %s", f->nth,
-             f->is_lasting ? " and all later ones" : "", f->call, modes[f->mode].name);
+    snprintf(text, sizeof text, "call %u (%s)%s: %s", f->nth, f->call,
+             f->is_lasting ? " and all later ones" : "", modes[f->mode].name);
     return text;
 }
+
+/* ---- stories as cases ---- */
+
+struct telling {
+    const struct story *story;
+    struct fault f;
+    bool is_over;
+};
+
+static void
+tell(void **state)
+{
+    struct telling *t = *state;
+
+    take_over();
+    for (t->f.nth = 1; t->f.nth < 10000; t->f.nth++) {
+        t->f.has_failed = false;
+        t->story->tell(&t->f);
+        if (!t->f.has_failed)
+            break;
+        empty_dir();
+    }
+    assert_true(t->f.nth < 10000);
+    t->is_over = true;
+}
+
+static int
+end_telling(void **state)
+{
+    struct telling *t = *state;
+
+    if (!t->is_over)
+        fprintf(stderr, "# so it was in the run with %s\n", fault_what(&t->f));
+    return case_leave(state);
+}
+
+int
+run_stories(const char *group, const struct story *stories, size_t n)
+{
+    struct CMUnitTest *tests = calloc(n * FAULT_WAYS, sizeof *tests);
+    struct telling *tellings = calloc(n * FAULT_WAYS, sizeof *tellings);
+    size_t k = 0;
+
+    assert(tests && tellings);
+    for (size_t i = 0; i < n; i++)
+        for (int m = 0; m < FAULT_MODES; m++)
+            for (int lasting = 0; lasting <= (m != FAULT_EINTR); lasting++, k++) {
+                char *name = NULL;
+                if (asprintf(&name, "%s (%s, %s)", stories[i].name, modes[m].name,
+                             lasting ? "from then on" : "once") < 0)
+                    abort();
+                tellings[k] = (struct telling){
+                    .story = &stories[i],
+                    .f = { .mode = (enum fault_mode)m, .is_lasting = lasting, .call = "nothing" },
+                };
+                tests[k] = (struct CMUnitTest){ name, tell, case_enter, end_telling, &tellings[k] };
+            }
+    assert(k == n * FAULT_WAYS);
+    int rc = _cmocka_run_group_tests(group, tests, k, NULL, NULL);
+    for (size_t i = 0; i < k; i++)
+        free((char *)tests[i].name);
+    free(tests);
+    free(tellings);
+    return rc;
+}
+
+/* ---- one call ---- */
 
 static enum call
 find(const char *name)

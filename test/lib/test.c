@@ -188,6 +188,21 @@ remove_tree(const char *path)
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+void
+empty_dir(void)
+{
+    int fd = dup(now.dir);
+    DIR *d = fdopendir(fd);
+
+    assert_non_null(d);
+    assert_int_equal(fchdir(now.dir), 0);
+    rewinddir(d);
+    for (struct dirent *f; (f = readdir(d));)
+        if (strcmp(f->d_name, ".") && strcmp(f->d_name, ".."))
+            remove_tree(f->d_name);
+    closedir(d);
+}
+
 size_t
 count_files(const char *dir)
 {

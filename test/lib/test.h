@@ -58,6 +58,7 @@ bool file_exists(const char *name); /* a dangling link exists, too */
 off_t file_size(const char *name);
 void make_dirs(const char *path); /* mkdir -p */
 void remove_tree(const char *path);
+void empty_dir(void);                /* removes everything in the case's directory */
 size_t count_files(const char *dir); /* entries, without . and .. */
 unsigned file_mode(const char *name);
 int count_fds(void);

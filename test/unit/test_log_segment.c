@@ -540,14 +540,29 @@ a_stray_with_a_seal_of_its_own_gets_ours(void **state)
 
     (void)state;
     make_segment(2);
-    seal_write(&b, "{\"stray\":1}", 11, 1, 1, 77); /* a copy of some other log's line */
-    buf_adds(&b, "{\"stray\":2,\"seq\":1,\"crc\":\"wrong\"}\n");
+    seal_write(&b, "{\"stray\":1}", 11, 1, 1, 77); /* copies of some other log's lines */
+    seal_write(&b, "{\"stray\":2}", 11, 1, 1, 78);
+    buf_adds(&b, "{\"stray\":3,\"seq\":1,\"crc\":\"wrong\"}\n");
     append_file("events-1.jsonl", b.p);
     buf_release(&b);
     append_once(&huge, "{\"new\":1}");
     append_once(&huge, "{\"new\":2}");
+    assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 3);
+    CHECK_NUMBERS(NAME, "4 5 6 7 8 9");
+}
+
+static void
+a_stray_cannot_end_the_log(void **state)
+{
+    (void)state;
+    make_segment(2);
+    append_file("events-1.jsonl", "{\"op\":\"rotate\"}\n{\"stray\":1}\n"
+                                  "{\"op\":\"carry\",\"segment\":\"events-1.jsonl\",\"to\":999}\n");
+    append_once(&huge, "{\"new\":1}");
+    append_file("events-1.jsonl", "{\"stray\":2}\n");
+    append_once(&huge, "{\"new\":2}");
     assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 2);
-    CHECK_NUMBERS(NAME, "4 5 6 7 8");
+    assert_int_equal(count_records(NAME, SEQUENCED, "new"), 2);
 }
 
 static void
@@ -736,6 +751,7 @@ main(void)
         CASE(an_unfinished_stray_waits_for_its_end),
         CASE(strays_that_are_not_good_are_left_where_they_are),
         CASE(a_stray_with_a_seal_of_its_own_gets_ours),
+        CASE(a_stray_cannot_end_the_log),
         CASE(a_stray_too_large_to_be_sealed_does_not_jam_the_log),
         CASE(more_strays_than_fit_in_one_group_are_carried_in_several),
         CASE(strays_of_a_writer_that_holds_the_lock_wait),
