@@ -45,6 +45,9 @@ struct sys {
 extern const struct sys sys_kernel;
 extern const struct sys *sys;
 
+#ifdef CPPCHECK /* which does not follow statement expressions */
+#define SYS_RETRY(call) (call)
+#else
 #define SYS_RETRY(call)                                                                            \
     ({                                                                                             \
         __typeof__(call) ret_;                                                                     \
@@ -53,5 +56,6 @@ extern const struct sys *sys;
         } while (ret_ == -1 && errno == EINTR);                                                    \
         ret_;                                                                                      \
     })
+#endif
 
 #endif

@@ -59,13 +59,20 @@ log_open(struct log *l, int dir, const char *name, const struct log_options *o, 
     return open_file(l, e);
 }
 
-void
-log_close(struct log *l)
+/* The file only: what is to be written stays. */
+static void
+close_file(struct log *l)
 {
     if (l->fd >= 0)
         close(l->fd); /* and with it the lock */
     l->fd = -1;
     l->is_locked = l->is_known = false;
+}
+
+void
+log_close(struct log *l)
+{
+    close_file(l);
     buf_release(&l->lines);
 }
 
@@ -229,7 +236,7 @@ lock_current(struct log *l, struct err *e)
         } else if (errno != ENOENT) {
             return err_sys(e, "look at %s", l->name);
         }
-        log_close(l); /* rotated or replaced while we waited: the name is the log */
+        close_file(l); /* rotated or replaced while we waited: the name is the log */
     }
     return err_set(e, ST_IO, "%s is being replaced all the time", l->name);
 }
@@ -319,6 +326,10 @@ check_record(const struct log *l, const struct log_text *rec, struct err *e)
         len--;
     if (len < 2 || rec->p[0] != '{' || rec->p[len - 1] != '}' || memchr(rec->p, '\n', rec->len))
         return err_set(e, ST_INVALID, "%s: a record must be one JSON object on one line", l->name);
+    if (l->o.is_sequenced && seal_clashes(rec->p, rec->len))
+        return err_set(e, ST_INVALID,
+                       "%s: a record may not have seq, crc, of or nth: the log writes them",
+                       l->name);
     return ST_OK;
 }
 
@@ -370,14 +381,17 @@ accept_written(struct log *l, size_t n, struct err *e)
     return s;
 }
 
-enum status
-log_put(struct log *l, const struct log_text *records, size_t n, struct err *e)
+/* Writes what compose made, or makes it first. */
+static enum status
+put(struct log *l, const struct log_text *records, size_t n, bool is_composed, struct err *e)
 {
-    assert(l->is_locked && n > 0 && n <= LOG_BATCH_MAX);
     for (int tries = 0; tries < 3; tries++) {
         bool is_ending;
-        buf_reset(&l->lines);
-        enum status s = compose(l, records, n, &l->lines, e);
+        enum status s = ST_OK;
+        if (!is_composed || l->is_torn || tries > 0) {
+            buf_reset(&l->lines);
+            s = compose(l, records, n, &l->lines, e);
+        }
         if (!s)
             s = write_all(l, &l->lines, e);
         if (s)
@@ -402,12 +416,28 @@ log_put(struct log *l, const struct log_text *records, size_t n, struct err *e)
 }
 
 enum status
+log_put(struct log *l, const struct log_text *records, size_t n, struct err *e)
+{
+    assert(l->is_locked && n > 0 && n <= LOG_BATCH_MAX);
+    return put(l, records, n, false, e);
+}
+
+enum status
 log_append(struct log *l, const struct log_text *records, size_t n, struct err *e)
 {
-    enum status s = log_lock(l, e);
+    bool is_composed = !l->o.is_sequenced;
+    enum status s = ST_OK;
 
+    assert(n > 0 && n <= LOG_BATCH_MAX);
+    if (is_composed) { /* before the lock: others need not wait for it */
+        l->is_torn = false;
+        buf_reset(&l->lines);
+        s = compose(l, records, n, &l->lines, e);
+    }
     if (!s)
-        s = log_put(l, records, n, e);
+        s = log_lock(l, e);
+    if (!s)
+        s = put(l, records, n, is_composed, e);
     log_unlock(l);
     return s;
 }

@@ -2,48 +2,56 @@
 #include "log/lock.h"
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/path.h"
 #include "base/sys.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
 
-/* Most holders are gone in microseconds: look again a few times before waiting. */
-enum { QUICK_TRIES = 20 };
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
 
-struct waiter {
-    int fd;
-    int result, error;
-    bool is_done;
-    pthread_mutex_t mutex;
-    pthread_cond_t done;
-};
+/* Most holders are gone in microseconds: look again a few times before sleeping. */
+enum { QUICK_TRIES = 4 };
 
-static void *
-wait_in_flock(void *arg)
+/* ---- a tap on the shoulder ---- */
+
+/* The signal that ends a flock at the deadline. */
+#define TAP (SIGRTMAX - 1)
+
+static void
+on_tap(int signo)
 {
-    struct waiter *w = arg;
-    int old;
+    (void)signo; /* that it came is enough: flock says EINTR */
+}
 
-    /* Cancelled only inside the system call, which holds nothing of ours. */
-    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &old);
-    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &old);
-    int result = SYS_RETRY(sys->flock(w->fd, LOCK_EX));
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-    pthread_mutex_lock(&w->mutex);
-    w->result = result;
-    w->error = errno;
-    w->is_done = true;
-    pthread_cond_signal(&w->done);
-    pthread_mutex_unlock(&w->mutex);
-    return NULL;
+/* Taps this thread, and only it, after wait_ms and again and again: the first may come
+ * before flock is entered. */
+static bool
+tap_after(unsigned wait_ms, timer_t *timer)
+{
+    struct sigevent ev = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TAP };
+    struct itimerspec when = {
+        .it_value = { wait_ms / 1000, (long)(wait_ms % 1000) * 1000000 + 1 },
+        .it_interval = { 0, 50 * 1000000 },
+    };
+
+    ev.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+    if (timer_create(CLOCK_MONOTONIC, &ev, timer) != 0)
+        return false;
+    timer_settime(*timer, 0, &when, NULL);
+    return true;
 }
 
 /* " by pid 4711 (python3)", from /proc/locks: "1: FLOCK ADVISORY WRITE 4711 fe:00:1234 0 EOF". */
@@ -88,54 +96,35 @@ timed_out(int fd, const char *name, unsigned wait_ms, struct err *e)
                    holder, wait_ms / 1000.0);
 }
 
+/* Sleeps in flock until it has the lock or the time is up. The handler is ours for that
+ * long only, and only where the program has none of its own for this signal. */
 static enum status
 lock_slowly(int fd, const char *name, unsigned wait_ms, struct err *e)
 {
-    struct waiter w = { .fd = fd, .mutex = PTHREAD_MUTEX_INITIALIZER };
-    struct timespec until;
-    pthread_condattr_t attr;
-    pthread_t thread;
+    struct sigaction act = { .sa_handler = on_tap }, before;
+    sigset_t taps, mask;
+    int64_t until = clock_mono_ms() + wait_ms;
+    timer_t timer;
     int rc;
 
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&w.done, &attr);
-    pthread_condattr_destroy(&attr);
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += wait_ms / 1000;
-    until.tv_nsec += (long)(wait_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
-
-    rc = pthread_create(&thread, NULL, wait_in_flock, &w);
-    if (rc != 0) {
-        pthread_cond_destroy(&w.done);
-        errno = rc;
-        return err_sys(e, "wait for the lock on %s", name);
-    }
-    pthread_mutex_lock(&w.mutex);
-    rc = 0;
-    while (!w.is_done && rc == 0)
-        rc = pthread_cond_timedwait(&w.done, &w.mutex, &until);
-    bool is_done = w.is_done;
-    pthread_mutex_unlock(&w.mutex);
-    if (!is_done)
-        pthread_cancel(thread);
-    pthread_join(thread, NULL);
-    is_done = w.is_done; /* it may have come through while we gave up */
-    pthread_cond_destroy(&w.done);
-
-    if (!is_done) {
-        sys->flock(fd, LOCK_UN); /* taken in the instant of being cancelled */
-        return timed_out(fd, name, wait_ms, e);
-    }
-    if (w.result != 0) {
-        errno = w.error;
-        return err_sys(e, "lock %s", name);
-    }
-    return ST_OK;
+    sigemptyset(&taps);
+    sigaddset(&taps, TAP);
+    sigaction(TAP, NULL, &before);
+    if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)
+        sigaction(TAP, &act, NULL); /* and it stays: another thread may wait, too */
+    if (!tap_after(wait_ms, &timer))
+        return err_sys(e, "set a timer to wait for the lock on %s", name);
+    pthread_sigmask(SIG_UNBLOCK, &taps, &mask);
+    do
+        rc = sys->flock(fd, LOCK_EX);
+    while (rc != 0 && errno == EINTR && clock_mono_ms() < until);
+    int error = errno;
+    timer_delete(timer);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    errno = error;
+    if (rc == 0)
+        return ST_OK;
+    return error == EINTR ? timed_out(fd, name, wait_ms, e) : err_sys(e, "lock %s", name);
 }
 
 enum status
@@ -146,7 +135,6 @@ lock_take(int fd, const char *name, unsigned wait_ms, struct err *e)
             return ST_OK;
         if (errno != EWOULDBLOCK)
             return err_sys(e, "lock %s", name);
-        sched_yield();
     }
     return lock_slowly(fd, name, wait_ms, e);
 }

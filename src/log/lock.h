@@ -2,9 +2,9 @@
  * lock - flock(2) with a deadline.
  *
  * flock has no timeout, and polling for it is slow and unfair beside writers
- * that block. So a busy lock is awaited by a short-lived thread that blocks in
- * flock on our descriptor: the lock belongs to the open file, so what the
- * thread gets, we have. At the deadline the thread is cancelled.
+ * that block. So we block in it too, after a few quick tries, with a timer that
+ * taps this thread on the shoulder (SIGRTMAX - 1, an empty handler) when the
+ * time is up. Nothing of this happens while the lock is free.
  */
 #ifndef CLIQ_LOG_LOCK_H
 #define CLIQ_LOG_LOCK_H

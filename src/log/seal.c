@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "log/seal.h"
 
 #include "base/crc32c.h"
@@ -38,6 +39,24 @@ seal_write(struct buf *to, const char *text, size_t len, size_t nth, size_t of, 
     hex8(hex, crc32c(to->p + start, to->len - start));
     json_key_strn(to, "crc", hex, sizeof hex);
     buf_adds(to, "}\n");
+}
+
+bool
+seal_clashes(const char *text, size_t len)
+{
+    static const char *const keys[] = { "\"seq\"", "\"crc\"", "\"of\"", "\"nth\"" };
+    struct arena a = { 0 };
+    struct json *v;
+    bool is_taken = false;
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !is_taken; i++) {
+        /* Rarely anywhere in the text; only then is it worth parsing. */
+        if (!memmem(text, len, keys[i], strlen(keys[i])) || !json_parse(&a, text, len, &v, NULL))
+            continue;
+        is_taken = json_getn(v, keys[i] + 1, strlen(keys[i]) - 2) != NULL;
+    }
+    arena_release(&a);
+    return is_taken;
 }
 
 /* A member that, if it is there, must be a whole number of at least `min`. */

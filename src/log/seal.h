@@ -27,6 +27,10 @@ struct seal {
 /* Appends the object `text` with its seal and '\n'. One line alone: nth = of = 1. */
 void seal_write(struct buf *to, const char *text, size_t len, size_t nth, size_t of, uint64_t seq);
 
+/* Has the object a member of its own that a seal would write, too? Then it cannot be
+ * sealed: the line would have a key twice. */
+bool seal_clashes(const char *text, size_t len);
+
 /* Reads the seal of a parsed line. False when there is one and it is wrong. */
 bool seal_read(const char *text, size_t len, const struct json *object, struct seal *out);
 

@@ -389,3 +389,18 @@ fake_random(unsigned char byte)
     now.has_random = true;
     now.random = byte;
 }
+
+bool
+fault_next(struct fault *f)
+{
+    if (f->nth > 0 && !f->has_failed) { /* nothing failed: this way is through */
+        bool is_lasting = !f->is_lasting && f->mode != FAULT_EINTR;
+        f->mode += !is_lasting;
+        f->is_lasting = is_lasting;
+        f->nth = 0;
+    }
+    f->nth++;
+    f->seen = 0;
+    f->has_failed = false;
+    return f->mode < FAULT_MODES;
+}

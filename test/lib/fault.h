@@ -71,6 +71,11 @@ int run_stories(const char *group, const struct story *stories, size_t n);
 
 void fault_on(struct fault *f);
 void fault_off(struct fault *f);
+
+/* The same within one case: the body is repeated for every way and every n. */
+#define FAULT_SWEEP(f) for (struct fault f = { .has_failed = true }; fault_next(&f);)
+bool fault_next(struct fault *f);
+
 /* "call 3 (write): EIO", for messages; valid until the next call. */
 const char *fault_what(const struct fault *f);
 

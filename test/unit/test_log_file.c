@@ -308,6 +308,27 @@ what_is_no_object_is_refused(void **state)
 }
 
 static void
+a_record_with_the_names_of_the_seal_is_refused_where_it_is_sealed(void **state)
+{
+    static const char *const bad[] = { "{\"seq\":1}", "{\"a\":1,\"crc\":\"x\"}", "{\"of\":2}",
+                                       "{ \"nth\" : 2 }" };
+    static const char *const good[] = { "{\"data\":{\"seq\":1}}", "{\"a\":\"seq\"}",
+                                        "{\"list\":[\"crc\",\"of\",{\"nth\":1}]}" };
+
+    (void)state;
+    struct log l = open_log(&sequenced);
+    for (size_t i = 0; i < 4; i++)
+        CHECK_FAILS(append(&l, bad[i], &e), ST_INVALID, &e,
+                    "events.jsonl: a record may not have seq, crc, of or nth: the log writes them");
+    for (size_t i = 0; i < 3; i++)
+        CHECK_OK(append(&l, good[i], &e), &e);
+    log_close(&l);
+    CHECK_NUMBERS(NAME, "1 2 3");
+    assert_int_equal(unlink(NAME), 0);
+    append_once(&plain, "{\"seq\":1}"); /* a plain log does not care */
+}
+
+static void
 one_bad_record_refuses_its_whole_batch(void **state)
 {
     struct log l = open_log(&plain);
@@ -850,6 +871,7 @@ main(void)
         CASE(a_record_that_only_its_seal_makes_too_large_is_refused),
         CASE(a_record_with_a_newline_in_it_is_refused),
         CASE(what_is_no_object_is_refused),
+        CASE(a_record_with_the_names_of_the_seal_is_refused_where_it_is_sealed),
         CASE(one_bad_record_refuses_its_whole_batch),
         CASE(a_symbolic_link_is_refused),
         CASE(a_dangling_link_is_refused_and_creates_nothing),

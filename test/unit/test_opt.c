@@ -18,6 +18,14 @@ static const struct opt strict[] = {
     { 0 },
 };
 
+static const struct opt lettered[] = {
+    { .name = "message", .kind = OPT_TEXT, .value = "TEXT", .letter = 'm' },
+    { .name = "last", .kind = OPT_NUMBER, .value = "N", .letter = 'n' },
+    { .name = "follow", .kind = OPT_FLAG, .letter = 'f' },
+    { .name = "quiet", .kind = OPT_FLAG },
+    { 0 },
+};
+
 static struct args a;
 static struct err e;
 
@@ -313,6 +321,39 @@ too_few_words_are_told(void **state)
 }
 
 static void
+letters_stand_for_their_options(void **state)
+{
+    (void)state;
+    CHECK_OK(parse(lettered, 0, 1, "-m", "hello", "word", "-n5", "-f", NULL), &e);
+    assert_string_equal(args_text(&a, "message"), "hello");
+    assert_int_equal(args_number(&a, "last", 0), 5);
+    assert_true(args_has(&a, "follow"));
+    assert_false(args_has(&a, "quiet"));
+    assert_int_equal(a.n_words, 1);
+    args_release(&a);
+    CHECK_OK(parse(lettered, 0, 0, "-fm", "--", NULL), &e);
+    assert_true(args_has(&a, "follow"));
+    assert_string_equal(args_text(&a, "message"), "--");
+    args_release(&a);
+}
+
+static void
+letters_are_held_to_the_rules_of_their_options(void **state)
+{
+    (void)state;
+    CHECK_FAILS(parse(lettered, 0, 0, "-m", NULL), ST_INVALID, &e, "-m needs a value");
+    args_release(&a);
+    CHECK_FAILS(parse(lettered, 0, 0, "-m", "a", "--message", "b", NULL), ST_INVALID, &e,
+                "--message was given twice");
+    args_release(&a);
+    CHECK_FAILS(parse(lettered, 0, 0, "-n", "x", NULL), ST_INVALID, &e,
+                "--last needs a whole number, not \"x\"");
+    args_release(&a);
+    CHECK_FAILS(parse(lettered, 0, 0, "-q", NULL), ST_INVALID, &e, "unknown option -q");
+    args_release(&a);
+}
+
+static void
 parsing_again_starts_afresh(void **state)
 {
     (void)state;
@@ -352,6 +393,8 @@ main(void)
         CASE(what_is_no_time_is_refused),
         CASE(too_many_words_are_told_by_the_first_of_them),
         CASE(too_few_words_are_told),
+        CASE(letters_stand_for_their_options),
+        CASE(letters_are_held_to_the_rules_of_their_options),
         CASE(parsing_again_starts_afresh),
     };
 
