@@ -48,29 +48,40 @@ MUSL_DIR  = /usr/lib/x86_64-linux-musl
 LEAN     ?= $(if $(and $(shell command -v $(MUSL_CC)),$(wildcard $(MUSL_DIR)/rcrt1.o)),1,0)
 
 INCLUDES   := -Isrc -Iinclude
-UV_CFLAGS   = $(shell $(PKGCONFIG) --cflags libuv libutf8proc)
-LIBS        = $(shell $(PKGCONFIG) --libs libuv libutf8proc) -lpthread
+PACKAGES    = libuv libutf8proc yaml-0.1 libsodium
+LIB_CFLAGS := $(shell $(PKGCONFIG) --cflags $(PACKAGES))
+LIBS        = $(shell $(PKGCONFIG) --libs $(PACKAGES)) -lpthread
+NET_CFLAGS := $(shell $(PKGCONFIG) --cflags libcurl)
+NET_LIBS    = $(shell $(PKGCONFIG) --libs libcurl)
 ALL_CFLAGS  = -std=gnu11 $(INCLUDES) $(WARN) $(HARDEN) -fPIC -fvisibility=hidden $(CFLAGS)
 LEAN_CFLAGS = -std=gnu11 $(INCLUDES) $(WARN) $(filter-out -fcf-protection,$(HARDEN_ANY)) -fPIE \
               -DCLIQ_LEAN -O2 -g -ffunction-sections -fdata-sections
 
 # ---- sources -----------------------------------------------------------------
 
-# base/loop.c and base/table.c meet libuv and utf8proc: only the full program has them.
-FULL_BASE := src/base/loop.c src/base/table.c
-CORE_SRC  := $(filter-out $(FULL_BASE),$(sort $(wildcard src/base/*.c))) \
-             $(sort $(wildcard src/log/*.c src/room/*.c))
+# These meet libuv, utf8proc, libyaml or libsodium, or stand on what does: only the full
+# program has them. Everything else is the core, of which the front takes what it needs.
+FULL_ONLY := $(addprefix src/,base/loop.c base/table.c base/yaml.c base/yaml_json.c $(patsubst src/%,%,$(filter-out src/team/template%,$(wildcard src/team/*.c))) \
+             $(addprefix run/,cancel.c dag.c drive.c journal.c live.c lockfile.c notify.c past.c plan.c prepare.c project.c \
+             sched.c sched_route.c tmux.c verdict.c view.c))
+CORE_SRC  := $(filter-out $(FULL_ONLY),$(sort $(wildcard src/base/*.c src/log/*.c src/room/*.c src/team/*.c src/run/*.c)))
+AGENT_SRC := $(addprefix src/agents/,agent.c results.c shell.c verdict.c)
 LIB_SRC   := $(CORE_SRC) $(sort $(wildcard src/sdk/*.c))
 CMDS      := $(shell sed -n 's/^\(LEAN\|FULL\)(\(.*\))/\2/p' src/cmd/cmds.def)
-LEAN_CMDS := $(shell sed -n 's/^LEAN(\(.*\))/src\/cmd\/\1.c/p' src/cmd/cmds.def)
-CMD_SRC   := $(CMDS:%=src/cmd/%.c) src/cmd/cmd.c src/cmd/show.c src/cmd/listen.c
-FULL_SRC  := $(CORE_SRC) $(FULL_BASE) $(CMD_SRC) src/main.c
-LEAN_SRC  := $(CORE_SRC) src/cmd/cmd.c $(LEAN_CMDS) src/lean.c
+LEAN_CMDS := $(shell sed -n 's/^LEAN(\(.*\))/\1/p' src/cmd/cmds.def)
+cmd_src    = $(patsubst src/cmd/agent_%,src/agents/%,$(1:%=src/cmd/%.c))
+CMD_SRC   := $(call cmd_src,$(CMDS)) $(AGENT_SRC) $(addprefix src/cmd/,cmd.c show.c listen.c team_find.c sdk.c)
+FULL_SRC  := $(CORE_SRC) $(FULL_ONLY) $(CMD_SRC) src/main.c
+# What meets libcurl, whose thirty libraries cost 6 ms at every start. cliq-net is the full
+# program with these files; in cliq-full they are missing (net/fetch.h), and the commands
+# that need them become cliq-net. Without the front there is one program, with everything.
+NET_SRC   := src/net/fetch.c
+LEAN_SRC  := $(AGENT_SRC) src/cmd/cmd.c src/cmd/sdk.c $(call cmd_src,$(LEAN_CMDS)) src/lean.c
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 lean_obj = $(patsubst %.c,$(BUILD)/lean/%.o,$(1))
 
-PROGRAMS := $(BUILD)/cliq $(if $(filter 1,$(LEAN)),$(BUILD)/cliq-full)
+PROGRAMS := $(BUILD)/cliq $(if $(filter 1,$(LEAN)),$(BUILD)/cliq-full $(BUILD)/cliq-net)
 LIBRARIES := $(BUILD)/libcliq.a $(BUILD)/libcliq.so
 
 .PHONY: all
@@ -85,21 +96,27 @@ FORCE:
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(if $(filter test/%,$<),-Itest/lib) $(if $(filter src/base/loop.c src/base/table.c,$<),$(UV_CFLAGS)) -MMD -MP -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) $(if $(filter test/%,$<),-Itest/lib) $(if $(filter $(FULL_ONLY),$<),$(LIB_CFLAGS)) $(if $(filter $(NET_SRC),$<),$(NET_CFLAGS)) -MMD -MP -c -o $@ $<
 
 $(BUILD)/lean/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(MUSL_CC) $(LEAN_CFLAGS) -MMD -MP -c -o $@ $<
 
 FULL := $(BUILD)/$(if $(filter 1,$(LEAN)),cliq-full,cliq)
-$(FULL): $(call obj,$(FULL_SRC))
-	$(CC) $(ALL_CFLAGS) -pie $(HARDEN_LINK) -o $@ $^ $(LIBS)
+$(FULL): $(call obj,$(FULL_SRC) $(if $(filter 1,$(LEAN)),,$(NET_SRC)))
+	$(CC) $(ALL_CFLAGS) -pie $(HARDEN_LINK) -o $@ $^ $(LIBS) $(if $(filter 1,$(LEAN)),,$(NET_LIBS))
+
+$(BUILD)/cliq-net: $(call obj,$(FULL_SRC) $(NET_SRC))
+	$(CC) $(ALL_CFLAGS) -pie $(HARDEN_LINK) -o $@ $^ $(LIBS) $(NET_LIBS)
 
 ifeq ($(LEAN),1)
 # A static PIE; musl-gcc's specs know no such thing, so its start files are named here.
-$(BUILD)/cliq: $(call lean_obj,$(LEAN_SRC)) | $(FULL)
+$(BUILD)/cliq: $(call lean_obj,$(LEAN_SRC)) $(BUILD)/lean/core.a | $(FULL)
 	$(MUSL_CC) -nostartfiles -static -Wl,-pie,--no-dynamic-linker,-z,text,--gc-sections $(HARDEN_LINK) \
 	  -o $@ $(MUSL_DIR)/rcrt1.o $(MUSL_DIR)/crti.o $^ $(MUSL_DIR)/crtn.o
+
+$(BUILD)/lean/core.a: $(call lean_obj,$(CORE_SRC))
+	rm -f $@ && ar rcs $@ $^
 endif
 
 $(BUILD)/libcliq.so: $(call obj,$(LIB_SRC))
@@ -120,7 +137,7 @@ $(BUILD)/cliq.pc: FORCE
 
 # ---- man pages, made from the command table -----------------------------------
 
-PAGES := $(subst _,-,$(filter-out complete,$(CMDS)))
+PAGES := $(subst _,-,$(filter-out complete exec_attempt,$(CMDS)))
 MAN1  := $(BUILD)/man/cliq.1 $(PAGES:%=$(BUILD)/man/cliq-%.1)
 MAN5  := $(patsubst man/%.scd,$(BUILD)/man/%,$(wildcard man/*.scd))
 
@@ -132,7 +149,7 @@ $(BUILD)/man/cliq.1: $(FULL)
 	$(FULL) help --scdoc | SOURCE_DATE_EPOCH=0 scdoc > $@
 $(BUILD)/man/cliq-%.1: $(FULL)
 	@mkdir -p $(@D)
-	$(FULL) help --scdoc $(subst -, ,$*) | SOURCE_DATE_EPOCH=0 scdoc > $@
+	$(FULL) help --scdoc $$(echo $* | sed 's/-/ /') | SOURCE_DATE_EPOCH=0 scdoc > $@
 $(BUILD)/man/%: man/%.scd
 	@mkdir -p $(@D)
 	SOURCE_DATE_EPOCH=0 scdoc < $< > $@
@@ -145,12 +162,16 @@ UNITS        = $(patsubst test/%.c,$(BUILD)/test/%,$(UNIT_SRC))
 BATS_FAST   := $(sort $(wildcard test/cli/*.bats))
 BATS_SLOW   := $(sort $(wildcard test/scenario/*.bats test/fault/*.bats))
 TOOLS        = $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
-EXAMPLES     = $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+EXAMPLES     = $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c examples/*/*.c))
 
-UNIT_OBJ = $(call obj,$(filter-out src/main.c,$(FULL_SRC)) $(TESTLIB_SRC))
+UNIT_OBJ = $(call obj,$(filter-out src/main.c,$(FULL_SRC)) $(filter src/sdk/%,$(LIB_SRC)) $(TESTLIB_SRC))
 $(UNITS): $(BUILD)/test/%: test/%.c $(UNIT_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Itest/lib -MMD -MP -o $@ $< $(UNIT_OBJ) $(LIBS) -lcmocka -ljansson
+	$(CC) $(ALL_CFLAGS) -Itest/lib -MMD -MP -o $@ $< $(UNIT_OBJ) $(UNIT_NET) $(LIBS) -lcmocka -ljansson
+
+# Only the tests of fetch load libcurl.
+$(BUILD)/test/unit/test_fetch: $(call obj,$(NET_SRC))
+$(BUILD)/test/unit/test_fetch: UNIT_NET = $(call obj,$(NET_SRC)) $(NET_LIBS)
 
 $(TOOLS): $(BUILD)/test/%: test/%.c $(call obj,$(CORE_SRC))
 	@mkdir -p $(@D)
@@ -193,10 +214,10 @@ lint: test-deps
 	@$(MAKE) --no-print-directory check-format check-layers
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all CC=clang BUILD=build/clang LEAN=0
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all CC=gcc BUILD=build/analyzer LEAN=0 CFLAGS='-O2 -g -fanalyzer'
-	cppcheck --quiet --error-exitcode=1 --enable=warning,performance,portability --inline-suppr \
+	cppcheck --quiet -DCPPCHECK --error-exitcode=1 --enable=warning,performance,portability --inline-suppr \
 	  --std=c11 -j$$(nproc) $(INCLUDES) --suppress=missingIncludeSystem src
-	clang-tidy --quiet $(filter-out %.h,$(wildcard src/*/*.c src/*.c)) -- -std=gnu11 $(INCLUDES) 2>&1 | \
-	  { ! grep -E 'warning:|error:'; }
+	@echo clang-tidy src && printf '%s\n' src/*/*.c src/*.c | xargs -P$$(nproc) -n8 sh -c \
+	  'clang-tidy --quiet "$$@" -- -std=gnu11 $(INCLUDES) 2>/dev/null | grep -E "warning:|error:" && exit 1; exit 0' sh
 check-all: lint test
 
 # ---- fuzzing, coverage, benchmarks --------------------------------------------
@@ -204,10 +225,11 @@ check-all: lint test
 FUZZ_SECONDS ?= 60
 FUZZERS = $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 
-build/fuzz/%: test/fuzz/fuzz_%.c $(CORE_SRC) $(wildcard src/*/*.h)
+FUZZ_SRC = $(filter-out src/main.c src/cmd/% src/agents/%,$(FULL_SRC))
+build/fuzz/%: test/fuzz/fuzz_%.c $(FUZZ_SRC) $(wildcard src/*/*.h)
 	@mkdir -p $(@D)
 	clang -g -O1 -std=gnu11 $(INCLUDES) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	  -o $@ $< $(CORE_SRC) -ljansson -lpthread
+	  -o $@ $< $(FUZZ_SRC) $(LIBS) -ljansson
 
 .PHONY: fuzz coverage bench demo
 fuzz: test-deps
@@ -238,28 +260,28 @@ demo: deps
 
 .PHONY: install uninstall clean
 install: all $(BUILD)/cliq.pc
-	install -d $(DESTDIR)$(PREFIX)/{bin,lib/pkgconfig,include,share/man/man1,share/man/man5} \
+	install -d $(DESTDIR)$(PREFIX)/{bin,lib/pkgconfig,include,share/man/man1,share/man/man3,share/man/man5} \
 	  $(DESTDIR)$(PREFIX)/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
 	install -m 755 $(BUILD)/cliq $(DESTDIR)$(PREFIX)/bin/cliq
 ifeq ($(LEAN),1)
 	install -d $(DESTDIR)$(PREFIX)/libexec/cliq
-	install -m 755 $(BUILD)/cliq-full $(DESTDIR)$(PREFIX)/libexec/cliq/cliq-full
+	install -m 755 $(BUILD)/cliq-full $(BUILD)/cliq-net $(DESTDIR)$(PREFIX)/libexec/cliq/
 endif
 	install -m 644 $(BUILD)/libcliq.a $(DESTDIR)$(PREFIX)/lib/libcliq.a
 	install -m 755 $(BUILD)/libcliq.so $(DESTDIR)$(PREFIX)/lib/libcliq.so.0
 	ln -sf libcliq.so.0 $(DESTDIR)$(PREFIX)/lib/libcliq.so
 	install -m 644 include/cliq.h $(DESTDIR)$(PREFIX)/include/cliq.h
 	install -m 644 $(BUILD)/cliq.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/cliq.pc
-	for p in $(BUILD)/man/*.[15]; do [ ! -f $$p ] || install -m 644 $$p $(DESTDIR)$(PREFIX)/share/man/man$${p##*.}/; done
+	for p in $(BUILD)/man/*.[135]; do [ ! -f $$p ] || install -m 644 $$p $(DESTDIR)$(PREFIX)/share/man/man$${p##*.}/; done
 	$(FULL) completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cliq
 	$(FULL) completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_cliq
 	$(FULL) completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/cliq.fish
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/cliq libexec/cliq/cliq-full lib/libcliq.a lib/libcliq.so \
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/cliq libexec/cliq/cliq-full libexec/cliq/cliq-net lib/libcliq.a lib/libcliq.so \
 	  lib/libcliq.so.0 include/cliq.h lib/pkgconfig/cliq.pc share/bash-completion/completions/cliq \
 	  share/zsh/site-functions/_cliq share/fish/vendor_completions.d/cliq.fish share/man/man1/cliq.1 \
-	  share/man/man1/cliq-*.1 share/man/man5/cliq-*.5)
+	  share/man/man1/cliq-*.1 share/man/man3/cliq-*.3 share/man/man5/cliq-*.5)
 	[ ! -d $(DESTDIR)$(PREFIX)/libexec/cliq ] || rmdir $(DESTDIR)$(PREFIX)/libexec/cliq
 
 clean:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# make demo: a manager, an engineer and a reviewer, three processes that know
+# A manager, an engineer and a reviewer, three processes that know
 # nothing of each other, carry a task to its end through one war-room channel.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)

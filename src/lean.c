@@ -6,36 +6,10 @@
  * anything else (another command, a wrong option, --help) it becomes the full
  * program, which knows every command, the lean ones too.
  */
-#define _GNU_SOURCE
 #include "cmd/cmd.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* It stands beside us in the build tree, in libexec when installed. */
-static enum status
-become_full(char **argv, struct err *e)
-{
-    static const char *const places[] = { "cliq-full", "../libexec/cliq/cliq-full" };
-    char self[PATH_MAX], path[PATH_MAX + 32];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-
-    if (n < 0)
-        return err_sys(e, "find the cliq program");
-    self[n] = '\0';
-    *strrchr(self, '/') = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, sizeof path, "%s/%s", self, places[i]);
-        execv(path, argv);
-        if (errno != ENOENT)
-            break;
-    }
-    return err_sys(e, "start %s (is cliq installed whole?)", path);
-}
 
 int
 main(int argc, char **argv)
@@ -53,7 +27,9 @@ main(int argc, char **argv)
         if (args_parse(&a, c->opts, argc - (int)used, words + used, c->min_words, c->max_words, &e))
             c = NULL;
     }
-    enum status s = c && words && !a.wants_help ? c->run(&a, &e) : become_full(argv, &e);
+    enum status s = c && words && !a.wants_help
+                        ? c->run(&a, &e)
+                        : cmd_become("cliq-full", (const char *const *)argv, &e);
     args_release(&a);
     free(words);
     return cmd_exit(s, &e);

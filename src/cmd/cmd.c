@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -144,6 +146,26 @@ cmd_setup(void)
     fill_standard_fds();
     /* Over a file size limit we want EFBIG and a sentence, not death. */
     signal(SIGXFSZ, SIG_IGN);
+}
+
+enum status
+cmd_become(const char *program, const char *const *argv, struct err *e)
+{
+    static const char *const places[] = { "", "../libexec/cliq/" };
+    char self[PATH_MAX], path[PATH_MAX + 64];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    if (n < 0)
+        return err_sys(e, "find the cliq program");
+    self[n] = '\0';
+    *strrchr(self, '/') = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, sizeof path, "%s/%s%s", self, places[i], program);
+        execv(path, (char *const *)argv);
+        if (errno != ENOENT)
+            break;
+    }
+    return err_sys(e, "start %s (is cliq installed whole?)", path);
 }
 
 int

@@ -37,8 +37,9 @@ cliq_channel_open(cliq_channel **out, const cliq_channel_options *o, cliq_error 
     struct err e;
     enum status s;
 
-    *out = NULL;
-    if (!o || o->size < sizeof *o || !o->room)
+    if (out)
+        *out = NULL;
+    if (!out || !o || o->size < sizeof *o || !o->room)
         return outcome(err_set(&e, ST_INVALID, "cliq_channel_open: options.room is missing"), &e,
                        err);
     cliq_channel *c = calloc(1, sizeof *c);
@@ -125,7 +126,7 @@ cliq_channel_next(cliq_channel *c, cliq_message *m, cliq_error *err)
 int
 cliq_channel_fd(cliq_channel *c)
 {
-    return log_tail_fd(&c->tail);
+    return c ? log_tail_fd(&c->tail) : -1;
 }
 
 void

@@ -534,7 +534,14 @@ END
     [ -x "$ROOT/examples/demo.sh" ] || skip "no demo"
     got_from "$ROOT/examples/demo.sh"
     succeeds
-    has "$out" "pass"
+    has "$out" "ROUTE to developer: the tests fail"
+    has "$out" "COMPLETED"
+}
+
+@test "the war-room example comes to its end" {
+    CLIQ="$CLIQ" got_from "$ROOT/examples/war-room.sh"
+    succeeds
+    has "$out" "All acceptance criteria met."
 }
 
 # installed TARGET: into $T/root, from the build under test as it stands.

@@ -1,0 +1,39 @@
+#!/bin/sh
+# make demo: architect (C) -> developer (Python) -> reviewer (sh, a gate). The tests of a
+# little project fail first, the work goes back, and the second time it passes.
+set -eu
+here=$(cd "$(dirname "$0")/.." && pwd)
+build=$(cd "$here" && cd "${BUILD:-build}" && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/cliq-demo.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+export PATH="$build:$PATH" CLIQ_HOME="$work/home"
+
+say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
+[ -t 1 ] || say() { printf '\n$ %s\n' "$*"; }
+
+cp -r "$here/examples/pipeline/team" "$here/examples/pipeline/project" "$work"
+${CC:-cc} -std=c11 -O1 -I"$here/include" -o "$work/team/agents/architect/agent" \
+    "$work/team/agents/architect/agent.c" "$build/libcliq.a" -lpthread
+cd "$work/project"
+
+say "cliq init && cliq assemble ../team && cliq req -m 'A shell function add A B that prints the sum'"
+cliq init
+cliq assemble ../team
+cliq req -m "A shell function add A B that prints the sum" --key DEMO-1
+say cliq graph
+cliq graph
+say cliq run
+cliq run --headless
+say cat .cliq/channels/reviewer--developer/handoff.json
+cat .cliq/channels/reviewer--developer/handoff.json
+say cat .cliq/channels/developer--reviewer/handoff.json
+cat .cliq/channels/developer--reviewer/handoff.json
+echo
+say cat .cliq/signals/reviewer.jsonl
+cat .cliq/signals/reviewer.jsonl
+say cat .cliq/signals/_pipeline_status
+cat .cliq/signals/_pipeline_status
+echo
+say cliq status
+cliq status
+printf '\nNow try it yourself: build/cliq team new my-team, and cliq help. Another demo: examples/war-room.sh\n'

@@ -1,0 +1,19 @@
+/*
+ * agent - the frame that every built-in agent stands in: one AgentMessage on standard
+ * input, an ack, the handler, a terminal line, exit code 0 or 1.
+ */
+#ifndef CLIQ_AGENTS_AGENT_H
+#define CLIQ_AGENTS_AGENT_H
+
+#include "base/opt.h"
+#include "run/context.h"
+
+/* Does the phase's work and ends it (context_finalize_*), or fails with a sentence. */
+typedef enum status agent_fn(struct context *c, struct err *e);
+
+extern const struct opt agent_opts[]; /* none */
+
+/* The body of `cliq agent NAME`. The outcome is ST_OK or ST_FAILED: agents have no other. */
+enum status agent_run(agent_fn *handle, struct err *e);
+
+#endif

@@ -1,0 +1,720 @@
+/*
+ * curl - fetches the phase's sources and delivers its targets over HTTP.
+ *
+ *     sources:        - { name: report.json, url: "https://…", headers: {…}, method, body }
+ *     target_entries: - { name: tracker, file: files/build/log.txt, url: "https://…" }
+ *
+ * A source becomes files/<phase>/<name>; the name may hold directories. A target's file
+ * is files/<phase>/<name> of any phase, or a path in the work directory. The entries'
+ * shape is checked before the first request. Headers hold secrets: their values go to the server
+ * and nowhere else, not even when it says them back.
+ *
+ * The handoff's data:
+ *
+ *     {"sources":{"report.json":{"url":…,"file":…,"status":200,"bytes":17,
+ *                                "content_type":"application/json","json":{…}}},
+ *      "targets":{"tracker":{"url":…,"status":201,"bytes":512}}}
+ *
+ * file is relative to the work directory when it is below it; bytes is what travelled;
+ * json is there when the answer is JSON of at most JSON_MAX bytes.
+ */
+#include "agents/agent.h"
+#include "base/term.h"
+#include "cmd/cmd.h"
+#include "net/fetch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum {
+    ENTRIES_MAX = 1000, /* of a phase; names are compared with each other */
+    JSON_MAX = 64 * 1024,
+    EXCERPT = 200,       /* bytes of an answer in an error */
+    SECRET_MIN = 4,      /* bytes; shorter values would blot out everything */
+    BYTES_MAX = 1 << 30, /* of settings.max_bytes */
+};
+
+struct entry {
+    const char *kind; /* "source" or "target" */
+    const char *name, *url;
+    const char *method; /* NULL: not told */
+    const char *file;   /* of a target */
+    const char *mode;   /* of a target; NULL: not told */
+    struct fetch_header *headers;
+    size_t n_headers;
+    const char *body; /* of a source; NULL: none */
+    size_t body_len;
+    bool is_once; /* retry: false */
+};
+
+struct entries {
+    struct entry *v;
+    size_t n;
+};
+
+struct work {
+    struct context *c;
+    struct entries sources, targets;
+    int64_t timeout_ms; /* 0: fetch's own */
+    size_t max_bytes;
+    const char *proxy;
+    struct json *got, *sent; /* the handoff's sources and targets */
+    struct buf text;         /* the handoff's text */
+};
+
+static enum status
+no_memory(struct err *e)
+{
+    return err_set(e, ST_IO, "out of memory");
+}
+
+/* ---- entries ---- */
+
+static enum status
+wrong(const struct entry *n, const char *what, struct err *e)
+{
+    return err_set(e, ST_INVALID, "%s %.100s: %s", n->kind, n->name, what);
+}
+
+/* The text of a scalar; NULL in *out when v is none or there is a NUL in it. */
+static enum status
+scalar(struct work *w, const struct json *v, const char **out, struct err *e)
+{
+    const char *p = NULL;
+    size_t n = 0;
+
+    *out = NULL;
+    if (json_is(v, JSON_STRING) || json_is(v, JSON_NUMBER)) {
+        p = v->text.p;
+        n = v->text.len;
+    } else if (json_is(v, JSON_TRUE) || json_is(v, JSON_FALSE)) {
+        p = json_is(v, JSON_TRUE) ? "true" : "false";
+        n = strlen(p);
+    }
+    if (!p || memchr(p, '\0', n))
+        return ST_OK;
+    *out = arena_dup(w->c->arena, p, n);
+    return *out ? ST_OK : no_memory(e);
+}
+
+/* A member that is a text. Absent: NULL. */
+static enum status
+member(struct work *w, const struct entry *n, const struct json *v, const char *key,
+       const char **out, struct err *e)
+{
+    const struct json *text = json_get(v, key);
+    char what[64];
+
+    *out = NULL;
+    if (!text || json_is(text, JSON_NULL))
+        return ST_OK;
+    enum status s = scalar(w, text, out, e);
+    snprintf(what, sizeof what, "its %s must be a text", key);
+    return s || *out ? s : wrong(n, what, e);
+}
+
+/* Names separated by single slashes, none of them . or .., no control characters. */
+static bool
+stays_inside(const char *path)
+{
+    for (const char *p = path; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7F)
+            return false;
+    for (const char *p = path;; p++) {
+        size_t n = strcspn(p, "/");
+        if (n == 0 || (n == 1 && p[0] == '.') || (n == 2 && p[0] == '.' && p[1] == '.'))
+            return false;
+        p += n;
+        if (!*p)
+            return true;
+    }
+}
+
+static enum status
+get_headers(struct work *w, struct entry *n, const struct json *map, struct err *e)
+{
+    enum status s = ST_OK;
+
+    if (!map || json_is(map, JSON_NULL))
+        return ST_OK;
+    if (!json_is(map, JSON_OBJECT))
+        return wrong(n, "its headers must be a map of names to values", e);
+    n->headers = arena_alloc(w->c->arena, (map->kids.count + 1) * sizeof *n->headers);
+    if (!n->headers)
+        return no_memory(e);
+    json_each (v, map) {
+        struct fetch_header *h = &n->headers[n->n_headers];
+        h->name = arena_dup(w->c->arena, v->key, v->key_len);
+        s = h->name ? scalar(w, v, &h->value, e) : no_memory(e);
+        if (!s && !h->value)
+            s = err_set(e, ST_INVALID, "%s %.100s: its header %.100s must be a text", n->kind,
+                        n->name, h->name);
+        if (s)
+            return s;
+        n->n_headers++;
+    }
+    return ST_OK;
+}
+
+/* One more header, which stands only when the entry has none of that name. */
+static void
+default_header(struct entry *n, const char *name, const char *value)
+{
+    for (size_t i = 0; i < n->n_headers; i++)
+        if (strcasecmp(n->headers[i].name, name) == 0)
+            return;
+    n->headers[n->n_headers++] = (struct fetch_header){ name, value }; /* there is room */
+}
+
+static enum status
+get_body(struct work *w, struct entry *n, const struct json *v, struct err *e)
+{
+    struct buf text = { 0 };
+    struct arena scratch = { 0 };
+    struct json *doc;
+
+    if (!v || json_is(v, JSON_NULL))
+        return ST_OK;
+    if (json_is(v, JSON_STRING))
+        buf_add(&text, v->text.p, v->text.len);
+    else
+        json_write(&text, v); /* written as YAML */
+    enum status s = buf_status(&text, "the body", e);
+    if (!s && !(n->body = arena_dup(w->c->arena, text.p, text.len)))
+        s = no_memory(e);
+    n->body_len = text.len;
+    if (!s) /* the words of curl -d when it is not JSON */
+        default_header(n, "Content-Type",
+                       json_parse(&scratch, text.p, text.len, &doc, NULL)
+                           ? "application/json"
+                           : "application/x-www-form-urlencoded");
+    arena_release(&scratch);
+    buf_release(&text);
+    return s;
+}
+
+static const char *
+type_of(const char *file)
+{
+    static const struct {
+        const char *end, *type;
+    } types[] = {
+        { ".json", "application/json" },
+        { ".txt", "text/plain; charset=utf-8" },
+        { ".csv", "text/csv; charset=utf-8" },
+    };
+    const char *end = strrchr(file, '.');
+
+    for (size_t i = 0; end && i < sizeof types / sizeof *types; i++)
+        if (strcasecmp(end, types[i].end) == 0)
+            return types[i].type;
+    return "application/octet-stream";
+}
+
+static enum status
+get_entry(struct work *w, const struct entries *list, const struct json *v, struct entry *n,
+          struct err *e)
+{
+    bool is_source = n->kind[0] == 's', may_retry = true;
+    const struct json *name = json_get(v, "name");
+    enum status s = scalar(w, name, &n->name, e);
+
+    if (s)
+        return s;
+    if (!n->name || !*n->name)
+        return err_set(e, ST_INVALID, "%s number %zu has no name", n->kind, list->n + 1);
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->v[i].name, n->name) == 0)
+            return wrong(n, "there are two of that name", e);
+    if (is_source && !stays_inside(n->name))
+        return err_set(e, ST_INVALID,
+                       "bad name of a source \"%.100s\": it becomes a file below files/%s/, so "
+                       "use names separated by single slashes, no . or ..",
+                       n->name, w->c->phase);
+    const struct {
+        const char *key;
+        const char **to;
+    } texts[] = {
+        { "url", &n->url }, { "method", &n->method }, { "file", &n->file }, { "mode", &n->mode }
+    };
+    for (size_t i = 0; !s && i < (is_source ? 2 : 4); i++)
+        s = member(w, n, v, texts[i].key, texts[i].to, e);
+    if (!s && !n->url)
+        s = wrong(n, "it has no url", e);
+    if (!s && !is_source && !n->file)
+        s = wrong(n, "it has no file", e);
+    if (!s)
+        s = get_headers(w, n, json_get(v, "headers"), e);
+    if (!s && !n->headers) /* room for the one that we may add */
+        n->headers = arena_alloc(w->c->arena, sizeof *n->headers);
+    if (!s && !n->headers)
+        s = no_memory(e);
+    if (!s && is_source)
+        s = get_body(w, n, json_get(v, "body"), e);
+    else if (!s)
+        default_header(n, "Content-Type", type_of(n->file));
+    if (json_bool(json_get(v, "retry"), &may_retry))
+        n->is_once = !may_retry;
+    return s;
+}
+
+static enum status
+get_entries(struct work *w, const char *key, const char *kind, struct entries *out, struct err *e)
+{
+    const struct json *list = json_get(w->c->dispatch, key);
+
+    if (!list || json_is(list, JSON_NULL))
+        return ST_OK;
+    if (!json_is(list, JSON_ARRAY))
+        return err_set(e, ST_INVALID, "%s must be a list", key);
+    if (list->kids.count > ENTRIES_MAX)
+        return err_set(e, ST_INVALID, "%zu %ss are too many; the limit is %d", list->kids.count,
+                       kind, ENTRIES_MAX);
+    out->v = arena_alloc(w->c->arena, (list->kids.count + 1) * sizeof *out->v);
+    if (!out->v)
+        return no_memory(e);
+    json_each (v, list) {
+        out->v[out->n] = (struct entry){ .kind = kind };
+        enum status s = get_entry(w, out, v, &out->v[out->n], e);
+        if (s)
+            return s;
+        out->n++;
+    }
+    return ST_OK;
+}
+
+static enum status
+get_settings(struct work *w, struct err *e)
+{
+    const char *timeout, *bytes;
+    enum status s = scalar(w, json_get(w->c->settings, "timeout"), &timeout, e);
+
+    if (!s)
+        s = scalar(w, json_get(w->c->settings, "max_bytes"), &bytes, e);
+    if (!s)
+        s = scalar(w, json_get(w->c->settings, "proxy"), &w->proxy, e);
+    if (s)
+        return s;
+    if (timeout && (!opt_parse_ms(timeout, &w->timeout_ms) || w->timeout_ms < 1))
+        return err_set(e, ST_INVALID,
+                       "the setting agents.curl.timeout must be a time like 30, 90s or 2m");
+    if (bytes) {
+        char *end;
+        long long n = strtoll(bytes, &end, 10);
+        if (*end || n < 1 || n > BYTES_MAX)
+            return err_set(e, ST_INVALID,
+                           "the setting agents.curl.max_bytes must be a number from 1 to %d",
+                           BYTES_MAX);
+        w->max_bytes = (size_t)n;
+    }
+    return ST_OK;
+}
+
+/* ---- what people and the next phase are told ---- */
+
+static bool
+is_public_header(const char *name)
+{
+    return strcasecmp(name, "Content-Type") == 0 || strcasecmp(name, "Accept") == 0 ||
+           strcasecmp(name, "User-Agent") == 0;
+}
+
+/* How many bytes of a header's value stand at p; "Bearer X" is a secret, and X alone. */
+static size_t
+secret_at(const struct entry *n, const char *p, size_t len)
+{
+    for (size_t i = 0; i < n->n_headers; i++) {
+        const char *value = n->headers[i].value, *word = strchr(value, ' ');
+        if (is_public_header(n->headers[i].name))
+            continue;
+        for (int k = 0; k < 2 && value; k++, value = word ? word + 1 : NULL) {
+            size_t m = strlen(value);
+            if (m >= SECRET_MIN && m <= len && memcmp(p, value, m) == 0)
+                return m;
+        }
+    }
+    return 0;
+}
+
+/* The beginning of an answer, fit for a terminal and without our secrets. */
+static void
+add_excerpt(struct buf *to, const struct entry *n, const struct buf *body)
+{
+    struct buf raw = { 0 };
+    size_t i = 0;
+
+    while (i < body->len && raw.len < EXCERPT) {
+        size_t m = secret_at(n, body->p + i, body->len - i);
+        if (m)
+            buf_adds(&raw, "***");
+        else
+            buf_addc(&raw, body->p[i]);
+        i += m ? m : 1;
+    }
+    if (raw.len)
+        term_escape(to, raw.p, raw.len, false);
+    buf_adds(to, !body->len ? "(nothing)" : i < body->len ? "..." : "");
+    buf_release(&raw);
+}
+
+/* "source report: GET https://host/path: 200, 17 bytes, 2 tries": log, progress, text. */
+static enum status
+tell(struct work *w, const struct entry *n, const struct fetch_request *q,
+     const struct fetch_response *r, size_t bytes, struct err *e)
+{
+    struct buf line = { 0 }, shown = { 0 };
+
+    fetch_show_url(&line, q->url);
+    buf_addf(&shown, "%s %s: %s %s: %d, %zu bytes", n->kind, n->name,
+             q->method ? q->method : (q->body ? "POST" : "GET"), line.p ? line.p : "", r->status,
+             bytes);
+    if (r->tries > 1)
+        buf_addf(&shown, ", %u tries", r->tries);
+    buf_reset(&line);
+    if (!buf_failed(&shown))
+        term_escape(&line, shown.p, shown.len, false);
+    enum status s = buf_status(&line, "the note", e);
+    if (!s) {
+        dprintf(STDOUT_FILENO, "%s\n", line.p);
+        buf_addf(&w->text, "- %s\n", line.p);
+        s = context_progress(w->c, line.p, e);
+    }
+    buf_release(&line);
+    buf_release(&shown);
+    return s;
+}
+
+static bool
+set(struct json *object, const char *key, struct json *v)
+{
+    if (v)
+        json_set(object, key, v);
+    return v != NULL;
+}
+
+static struct json *
+text_json(struct work *w, const char *p, size_t n)
+{
+    const char *kept = arena_dup(w->c->arena, p, n);
+
+    return kept ? json_new_str(w->c->arena, kept, n) : NULL;
+}
+
+/* {"url":…,"status":…,"bytes":…} as a member of `in`; NULL without memory. */
+static struct json *
+add_record(struct work *w, struct json *in, const struct entry *n, int status, size_t bytes)
+{
+    struct arena *a = w->c->arena;
+    struct json *o = json_new(a, JSON_OBJECT);
+    struct buf url = { 0 };
+
+    fetch_public_url(&url, n->url);
+    bool ok = o && !buf_failed(&url) && set(o, "url", text_json(w, url.p, url.len)) &&
+              set(o, "status", json_new_int(a, status)) &&
+              set(o, "bytes", json_new_int(a, (int64_t)bytes));
+    buf_release(&url);
+    if (ok)
+        json_set(in, n->name, o);
+    return ok ? o : NULL;
+}
+
+/* ---- requests ---- */
+
+/* Sends it. An answer of 400 or more is a failure. */
+static enum status
+ask(struct work *w, const struct entry *n, struct fetch_request *q, struct fetch_response *r,
+    struct err *e)
+{
+    struct err why = { "" };
+
+    q->url = n->url;
+    q->method = n->method;
+    q->headers = n->headers;
+    q->n_headers = n->n_headers;
+    q->timeout_ms = w->timeout_ms;
+    q->max_bytes = w->max_bytes;
+    q->proxy = w->proxy;
+    q->tries = n->is_once ? 1 : 0;
+    q->is_repeatable = true; /* the page says: three tries, whatever is sent */
+    enum status s = fetch(q, r, &why);
+    if (s) {
+        err_say(e, "%s %.100s: %s", n->kind, n->name, why.text);
+        return s;
+    }
+    if (r->status < 400)
+        return ST_OK;
+    struct buf url = { 0 }, excerpt = { 0 };
+    char tries[32] = "";
+    fetch_show_url(&url, r->url);
+    add_excerpt(&excerpt, n, &r->body);
+    if (r->tries > 1)
+        snprintf(tries, sizeof tries, " after %u tries", r->tries);
+    err_say(e, "%s %.100s: %.300s answered %d%s: %s", n->kind, n->name, url.p ? url.p : "",
+            r->status, tries, excerpt.p ? excerpt.p : "");
+    buf_release(&url);
+    buf_release(&excerpt);
+    return ST_FAILED;
+}
+
+static bool
+is_json_type(const char *type)
+{
+    size_t n = strcspn(type, "; \t");
+
+    return (n == 16 && strncasecmp(type, "application/json", n) == 0) ||
+           (n == 9 && strncasecmp(type, "text/json", n) == 0) ||
+           (n > 5 && strncasecmp(type + n - 5, "+json", 5) == 0);
+}
+
+/* The file of a source: JSON for people to read, anything else as it came. */
+static enum status
+keep(struct work *w, const struct entry *n, const struct fetch_response *r, struct json **doc,
+     struct err *e)
+{
+    struct buf pretty = { 0 };
+    const char *text = NULL;
+
+    *doc = NULL;
+    if (is_json_type(r->content_type)) {
+        text = arena_dup(w->c->arena, r->body.p, r->body.len);
+        if (!text)
+            return no_memory(e);
+        if (json_parse(w->c->arena, text, r->body.len, doc, NULL)) {
+            json_write_pretty(&pretty, *doc, 0);
+            buf_addc(&pretty, '\n');
+        }
+    }
+    const struct buf *b = pretty.len && !buf_failed(&pretty) ? &pretty : &r->body;
+    enum status s = context_write_file(w->c, n->name, b->p, b->len, e);
+    buf_release(&pretty);
+    if (r->body.len > JSON_MAX)
+        *doc = NULL;
+    return s;
+}
+
+/* The path that commands in the work directory can open. */
+static struct json *
+file_json(struct work *w, const struct entry *n)
+{
+    struct buf path = { 0 };
+    const char *dir = w->c->work_dir;
+    size_t k = dir ? strlen(dir) : 0, skip = 0;
+
+    frame_path(&w->c->frame, &path, "files/");
+    buf_addf(&path, "%s/%s", w->c->phase, n->name);
+    if (k && !buf_failed(&path) && strncmp(path.p, dir, k) == 0 && path.p[k] == '/')
+        skip = k + 1;
+    struct json *v = buf_failed(&path) ? NULL : text_json(w, path.p + skip, path.len - skip);
+    buf_release(&path);
+    return v;
+}
+
+static enum status
+get(struct work *w, const struct entry *n, struct err *e)
+{
+    struct fetch_request q = { .body = n->body, .body_len = n->body_len };
+    struct fetch_response r = { 0 };
+    struct json *doc = NULL;
+    enum status s = ask(w, n, &q, &r, e);
+
+    if (!s)
+        s = keep(w, n, &r, &doc, e);
+    if (!s) {
+        struct json *o = add_record(w, w->got, n, r.status, r.body.len);
+        const char *type = r.content_type;
+        if (!o || !set(o, "file", file_json(w, n)) ||
+            !set(o, "content_type", text_json(w, type, strlen(type))) ||
+            (doc && !set(o, "json", doc)))
+            s = no_memory(e);
+    }
+    if (!s)
+        s = tell(w, n, &q, &r, r.body.len, e);
+    fetch_response_release(&r);
+    return s;
+}
+
+/* `path` without `dir` and its slash, NULL when it is not below it. */
+static const char *
+below(const char *path, const char *dir)
+{
+    size_t n = dir ? strlen(dir) : 0;
+
+    return n && strncmp(path, dir, n) == 0 && path[n] == '/' ? path + n + 1 : NULL;
+}
+
+/* Settings and messages of a run hold keys: they are nothing to deliver. */
+static bool
+is_ours(const char *path)
+{
+    const char *name = strrchr(path, '/');
+
+    return strncmp(path, ".cliq/", 6) == 0 &&
+           (strstr(path, "/run/") || strcmp(name, "/settings.json") == 0);
+}
+
+static enum status
+read_in_work_dir(struct work *w, const char *path, struct buf *to, struct err *e)
+{
+    struct frame f;
+    enum status s = w->c->work_dir ? frame_open(&f, w->c->work_dir, NULL, e)
+                                   : err_set(e, ST_INVALID, "the message has no work_dir");
+
+    if (s)
+        return s;
+    s = frame_read(&f, path, to, e);
+    frame_close(&f);
+    return s;
+}
+
+static enum status
+read_file(struct work *w, const struct entry *n, struct buf *to, struct err *e)
+{
+    const char *path = n->file;
+    struct err why = { "" };
+    enum status s = ST_NOT_FOUND;
+
+    if (path[0] == '/' && !(path = below(n->file, w->c->work_dir)))
+        path = below(n->file, w->c->frame.state_dir);
+    if (!path || !stays_inside(path))
+        return wrong(n, "its file must be files/<phase>/<name> or a path inside the work directory",
+                     e);
+    if (is_ours(path))
+        return wrong(n, "its file may hold keys: settings and the run's own files are not sent", e);
+    if (strncmp(path, "files/", 6) == 0)
+        s = frame_read(&w->c->frame, path, to, &why);
+    if (s == ST_NOT_FOUND)
+        s = read_in_work_dir(w, path, to, &why);
+    if (s)
+        err_say(e, "%s %.100s: cannot read %.300s: %s", n->kind, n->name, n->file, why.text);
+    return s;
+}
+
+static enum status
+put(struct work *w, const struct entry *n, struct err *e)
+{
+    struct fetch_request q = { 0 };
+    struct fetch_response r = { 0 };
+    struct buf file = { 0 };
+    char note[256];
+    enum status s = ST_OK;
+
+    if (n->mode && strcmp(n->mode, "create") != 0) {
+        snprintf(note, sizeof note,
+                 "target %.100s: mode %.20s means nothing over HTTP; the file is sent whole",
+                 n->name, n->mode);
+        s = context_progress(w->c, note, e);
+    }
+    if (!s)
+        s = read_file(w, n, &file, e);
+    q.body = file.p;
+    q.body_len = file.len;
+    if (!s)
+        s = ask(w, n, &q, &r, e);
+    if (!s && !add_record(w, w->sent, n, r.status, file.len))
+        s = no_memory(e);
+    if (!s)
+        s = tell(w, n, &q, &r, file.len, e);
+    fetch_response_release(&r);
+    buf_release(&file);
+    return s;
+}
+
+/* ---- the phase ---- */
+
+static enum status
+check_action(struct work *w, struct err *e)
+{
+    const struct json *action = json_get(w->c->dispatch, "action");
+
+    if (json_is(action, JSON_STRING) && action->text.len) {
+        if (json_eq(action, "get"))
+            w->targets.n = 0;
+        else if (json_eq(action, "put"))
+            w->sources.n = 0;
+        else
+            return err_set(e, ST_INVALID, "phase %s: the agent curl knows the actions get and put",
+                           w->c->phase);
+        if (!w->sources.n && !w->targets.n)
+            return err_set(e, ST_INVALID, "phase %s: there is nothing to %.*s", w->c->phase,
+                           (int)action->text.len, action->text.p);
+    }
+    return w->sources.n || w->targets.n
+               ? ST_OK
+               : err_set(e, ST_INVALID, "phase %s has neither sources nor target_entries",
+                         w->c->phase);
+}
+
+static enum status
+hand_over(struct work *w, struct err *e)
+{
+    struct json *data = json_new(w->c->arena, JSON_OBJECT);
+    enum status s = buf_status(&w->text, "the summary", e);
+
+    if (!data)
+        return no_memory(e);
+    json_set(data, "sources", w->got);
+    json_set(data, "targets", w->sent);
+    for (size_t i = 0; !s && i < w->c->n_targets; i++)
+        s = context_send(w->c, w->c->targets[i].name, data, w->text.p, e);
+    return s ? s : context_finalize_standard(w->c, e);
+}
+
+static enum status
+handle(struct context *c, struct err *e)
+{
+    struct work w = { .c = c,
+                      .got = json_new(c->arena, JSON_OBJECT),
+                      .sent = json_new(c->arena, JSON_OBJECT) };
+
+    if (c->is_gate)
+        return err_set(e, ST_INVALID,
+                       "phase %s is a gate, and the agent curl cannot judge: use checks, hug or a "
+                       "model",
+                       c->phase);
+    if (!w.got || !w.sent)
+        return no_memory(e);
+    enum status s = get_settings(&w, e);
+    if (!s)
+        s = get_entries(&w, "sources", "source", &w.sources, e);
+    if (!s)
+        s = get_entries(&w, "target_entries", "target", &w.targets, e);
+    if (!s)
+        s = check_action(&w, e);
+    buf_addf(&w.text, "## %s\n\n", c->phase);
+    for (size_t i = 0; !s && i < w.sources.n; i++)
+        s = get(&w, &w.sources.v[i], e);
+    for (size_t i = 0; !s && i < w.targets.n; i++)
+        s = put(&w, &w.targets.v[i], e);
+    if (!s)
+        s = hand_over(&w, e);
+    buf_release(&w.text);
+    return s;
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    (void)a;
+    /* The message is still unread: cliq-net, which has libcurl, reads it. */
+    return fetch ? agent_run(handle, e)
+                 : cmd_become("cliq-net", (const char *[]){ "cliq", "agent", "curl", NULL }, e);
+}
+
+const struct cmd cmd_agent_curl = {
+    .name = "agent curl",
+    .brief = "the built-in agent that speaks HTTP",
+    .about =
+        "Reads an AgentMessage on standard input. Fetches payload.sources (GET, or POST with a\n"
+        "body) into files/<phase>/<name>, JSON pretty-printed; then sends the file of each of\n"
+        "payload.target_entries (POST) to its url. action get or put does only one of them.\n"
+        "\n"
+        "Three tries on 429, 500, 502, 503, 504 and broken connections, as Retry-After says; an\n"
+        "entry with retry: false gets one. An answer of 400 or more fails the phase. Settings:\n"
+        "agents.curl.timeout (60s, of a try), agents.curl.max_bytes (10485760, of an answer).\n"
+        "The handoff's data: sources and targets by name, each with url, status and bytes.",
+    .opts = agent_opts,
+    .run = run,
+};

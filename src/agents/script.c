@@ -1,0 +1,114 @@
+/* script - any command as a phase: handoffs in on standard input, text out. */
+#include "agents/agent.h"
+#include "agents/shell.h"
+#include "cmd/cmd.h"
+#include "run/prompt.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { OUTPUT_MAX = 8 << 20, LIMIT_MS = 24 * 60 * 60 * 1000 }; /* the phase's timeout rules */
+
+/* The verdict in the answer's last json block, else the exit code's: 0 pass, 1 route. */
+static enum status
+end_gate(struct context *c, const struct json *block, const char *text, int exit_code,
+         struct err *e)
+{
+    const struct json *v = json_get(block, "verdict"), *comment = json_get(block, "comment");
+    struct context_verdict out = { .comment = text };
+    const struct json *outcome = json_get(v, "outcome"), *target = json_get(v, "target");
+
+    if (json_is(outcome, JSON_STRING)) {
+        out.outcome = arena_dup(c->arena, outcome->text.p, outcome->text.len);
+        if (json_is(target, JSON_STRING))
+            out.target = arena_dup(c->arena, target->text.p, target->text.len);
+        if (json_is(comment, JSON_STRING))
+            out.comment = arena_dup(c->arena, comment->text.p, comment->text.len);
+    } else if (exit_code == 0) {
+        out.outcome = "PASS";
+    } else if (exit_code == 1 && c->n_route_targets) {
+        out.outcome = "ROUTE";
+        out.target = c->route_targets[0];
+    } else {
+        return err_set(e, ST_FAILED, "the command ended with exit code %d and gave no verdict",
+                       exit_code);
+    }
+    return out.outcome ? context_finalize_gate(c, &out, e) : err_set(e, ST_IO, "out of memory");
+}
+
+static enum status
+end_phase(struct context *c, const struct json *data, const char *text, struct err *e)
+{
+    enum status s = ST_OK;
+
+    for (size_t i = 0; !s && i < c->n_targets; i++)
+        s = context_send(c, c->targets[i].name, data, text, e);
+    return s ? s : context_finalize_standard(c, e);
+}
+
+static enum status
+run_script(struct context *c, const char *command, struct err *e)
+{
+    struct shell_options o = { .input = c->input_text,
+                               .input_len = strlen(c->input_text),
+                               .limit_ms = LIMIT_MS,
+                               .keep = OUTPUT_MAX,
+                               .is_err_apart = true };
+    struct shell_result r;
+    struct json *block = NULL;
+    enum status s = shell_run(command, &o, &r, e);
+
+    if (!s && r.is_cut)
+        s = err_set(e, ST_FAILED, "the command printed more than %d bytes", OUTPUT_MAX);
+    if (!s && r.exit_code != 0 && !c->is_gate) {
+        size_t n = r.output.len > 400 ? 400 : r.output.len;
+        s = err_set(e, ST_FAILED, "the command ended with exit code %d: %.*s", r.exit_code, (int)n,
+                    n ? r.output.p + r.output.len - n : "");
+    }
+    if (!s) {
+        const char *text = r.output.p ? r.output.p : "";
+        prompt_extract(c->arena, text, r.output.len, &block, NULL, NULL);
+        s = c->is_gate ? end_gate(c, block, text, r.exit_code, e) : end_phase(c, block, text, e);
+    }
+    shell_result_release(&r);
+    return s;
+}
+
+static enum status
+handle(struct context *c, struct err *e)
+{
+    struct buf all = { 0 };
+    enum status s = ST_OK;
+
+    /* Several commands are one script: the first that fails ends it. */
+    json_each (command, json_get(c->dispatch, "commands")) {
+        const struct json *run = json_get(command, "run");
+        if (json_is(run, JSON_STRING))
+            buf_addf(&all, "%s%.*s\n", all.len ? "" : "set -e\n", (int)run->text.len, run->text.p);
+    }
+    s = all.len ? buf_status(&all, "the script", e)
+                : err_set(e, ST_INVALID, "phase %s has no commands", c->phase);
+    if (!s)
+        s = run_script(c, all.p, e);
+    buf_release(&all);
+    return s;
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    (void)a;
+    return agent_run(handle, e);
+}
+
+const struct cmd cmd_agent_script = {
+    .name = "agent script",
+    .brief = "the built-in agent that runs your own tool as a phase",
+    .about =
+        "Reads an AgentMessage on standard input. Runs payload.commands as one script with the\n"
+        "incoming handoffs on its standard input; what it prints becomes the text of the\n"
+        "handoff, its last fenced json block the data. At a gate that block may hold a verdict;\n"
+        "without one exit code 0 passes and 1 routes to the first target.",
+    .opts = agent_opts,
+    .run = run,
+};

@@ -1,0 +1,204 @@
+#define _GNU_SOURCE
+#include "agents/shell.h"
+
+#include "base/clock.h"
+#include "base/sys.h"
+#include "base/utf8.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { TERM_GRACE_MS = 2000 };
+
+struct child {
+    pid_t pid;
+    int pidfd;
+    int in, out; /* our ends; -1: closed */
+};
+
+static void
+close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* Starts sh with its own process group, so that all of it can be stopped. */
+static enum status
+start(const char *text, const struct shell_options *o, struct child *c, struct err *e)
+{
+    char *const argv[] = { (char *)"sh", (char *)"-c", (char *)text, NULL };
+    posix_spawn_file_actions_t acts;
+    posix_spawnattr_t attr;
+    int out[2], in[2] = { -1, -1 };
+
+    if (pipe2(out, O_CLOEXEC) != 0)
+        return err_sys(e, "make a pipe");
+    if (o->input && pipe2(in, O_CLOEXEC) != 0) {
+        enum status s = err_sys(e, "make a pipe");
+        close(out[0]);
+        close(out[1]);
+        return s;
+    }
+    posix_spawn_file_actions_init(&acts);
+    if (o->input)
+        posix_spawn_file_actions_adddup2(&acts, in[0], STDIN_FILENO);
+    else
+        posix_spawn_file_actions_addopen(&acts, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&acts, out[1], STDOUT_FILENO);
+    if (!o->is_err_apart)
+        posix_spawn_file_actions_adddup2(&acts, out[1], STDERR_FILENO);
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attr, 0);
+    int rc = posix_spawn(&c->pid, "/bin/sh", &acts, &attr, argv, environ);
+    posix_spawn_file_actions_destroy(&acts);
+    posix_spawnattr_destroy(&attr);
+    close(out[1]);
+    close_fd(&in[0]);
+    if (rc != 0) {
+        close(out[0]);
+        close_fd(&in[1]);
+        errno = rc;
+        return err_sys(e, "start /bin/sh");
+    }
+    c->out = out[0];
+    c->in = in[1];
+    c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+    fcntl(c->out, F_SETFL, O_NONBLOCK);
+    if (c->in >= 0)
+        fcntl(c->in, F_SETFL, O_NONBLOCK);
+    return ST_OK;
+}
+
+/* Shows what came, and keeps the end of it. False at the end of the pipe. */
+static bool
+take_output(struct child *c, struct shell_result *r, size_t keep)
+{
+    char chunk[16384];
+    ssize_t n;
+
+    while ((n = read(c->out, chunk, sizeof chunk)) > 0) {
+        for (ssize_t off = 0, k; off < n; off += k) {
+            k = write(STDOUT_FILENO, chunk + off, (size_t)(n - off));
+            if (k <= 0)
+                break; /* the log cannot be written: the result still counts */
+        }
+        buf_add(&r->output, chunk, (size_t)n);
+        if (r->output.len > 2 * keep) {
+            r->is_cut = true;
+            buf_drop(&r->output, r->output.len - keep);
+        }
+    }
+    return n < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+static void
+give_input(struct child *c, const struct shell_options *o, size_t *given)
+{
+    while (*given < o->input_len) {
+        ssize_t n = write(c->in, o->input + *given, o->input_len - *given);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        if (n <= 0)
+            break; /* it does not read: its right */
+        *given += (size_t)n;
+    }
+    close_fd(&c->in);
+}
+
+/* Until the command ended or its time is up; true when it ended. */
+static bool
+attend(struct child *c, const struct shell_options *o, struct shell_result *r, int64_t until_ms)
+{
+    size_t given = 0, keep = o->keep ? o->keep : SHELL_KEEP;
+    bool is_open = true;
+
+    for (;;) {
+        struct pollfd p[3] = { { .fd = c->pidfd, .events = POLLIN },
+                               { .fd = is_open ? c->out : -1, .events = POLLIN },
+                               { .fd = c->in, .events = POLLOUT } };
+        int64_t left = until_ms - clock_mono_ms();
+        if (left <= 0)
+            return false;
+        if (poll(p, 3, (int)(left > 1 << 30 ? 1 << 30 : left)) < 0 && errno != EINTR)
+            return false;
+        if (p[1].revents)
+            is_open = take_output(c, r, keep);
+        if (p[2].revents)
+            give_input(c, o, &given);
+        if (p[0].revents) { /* it ended; what its children still print is not waited for */
+            if (is_open)
+                take_output(c, r, keep);
+            return true;
+        }
+    }
+}
+
+static int
+reap(pid_t pid)
+{
+    int status = 0;
+
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Whole characters only: results are JSON. */
+static void
+trim_output(struct shell_result *r, size_t keep)
+{
+    if (r->output.len > keep) {
+        r->is_cut = true;
+        buf_drop(&r->output, r->output.len - keep);
+    }
+    size_t skip = 0;
+    while (r->is_cut && skip < r->output.len && skip < 4 &&
+           ((unsigned char)r->output.p[skip] & 0xC0) == 0x80)
+        skip++;
+    buf_drop(&r->output, skip);
+}
+
+enum status
+shell_run(const char *text, const struct shell_options *o, struct shell_result *r, struct err *e)
+{
+    struct child c = { .pidfd = -1, .in = -1, .out = -1 };
+    int64_t began = clock_mono_ms(), limit = o->limit_ms ? o->limit_ms : SHELL_LIMIT_MS;
+
+    *r = (struct shell_result){ 0 };
+    signal(SIGPIPE, SIG_IGN);
+    enum status s = start(text, o, &c, e);
+    if (s)
+        return s;
+    if (!attend(&c, o, r, began + limit)) {
+        r->is_timeout = true;
+        kill(-c.pid, SIGTERM);
+        attend(&c, o, r, clock_mono_ms() + TERM_GRACE_MS);
+        kill(-c.pid, SIGKILL);
+    }
+    r->exit_code = reap(c.pid);
+    if (r->is_timeout)
+        r->exit_code = 124;
+    r->duration_ms = clock_mono_ms() - began;
+    trim_output(r, o->keep ? o->keep : SHELL_KEEP);
+    close_fd(&c.in);
+    close_fd(&c.out);
+    close_fd(&c.pidfd);
+    return buf_status(&r->output, "the command's output", e);
+}
+
+void
+shell_result_release(struct shell_result *r)
+{
+    buf_release(&r->output);
+}

@@ -1,0 +1,37 @@
+/* cancel - ends the active run. */
+#include "cmd/cmd.h"
+#include "run/run.h"
+
+static const struct opt opts[] = { { 0 } };
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    struct frame f = { .dir = -1 };
+    struct buf out = { 0 };
+    struct run_cancelled c;
+    enum status s = frame_find(&f, e);
+
+    (void)a;
+    if (!s)
+        s = run_cancel(&f, &c, e);
+    if (!s) {
+        buf_addf(&out, "%s\n", c.was_active ? run_status_name(c.end) : "nothing was running");
+        s = cmd_print(&out, e);
+    }
+    frame_close(&f);
+    buf_release(&out);
+    return s;
+}
+
+const struct cmd cmd_cancel = {
+    .name = "cancel",
+    .brief = "end the active run",
+    .about =
+        "Every process of every agent is stopped (SIGTERM, then SIGKILL after 10 seconds) and\n"
+        "CANCELLED is written to .cliq/signals/_pipeline_status. When cliq run itself was killed,\n"
+        "the agents it left behind are stopped all the same.",
+    .examples = "cliq cancel",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,181 @@
+/* _exec - an attempt from a file: become the agent, or start it and show what it prints. */
+#define _GNU_SOURCE
+#include "base/sys.h"
+#include "base/term.h"
+#include "base/utf8.h"
+#include "cmd/cmd.h"
+#include "run/proc.h"
+#include "run/spec.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { POLL_MS = 250 }; /* where there is no inotify */
+
+static const struct opt opts[] = {
+    { .name = "view", .kind = OPT_FLAG, .help = "start it and show its log until it ends" },
+    { 0 },
+};
+
+/* Shows what was appended to the log since the last look; a character that is not yet whole
+ * waits for its rest. False when nobody can see it any more. */
+static bool
+show_news(int log, struct buf *held)
+{
+    char piece[16384];
+    ssize_t n;
+    bool is_seen = true;
+
+    while (is_seen && (n = SYS_RETRY(sys->read(log, piece, sizeof piece))) > 0) {
+        struct buf out = { 0 };
+        buf_add(held, piece, (size_t)n);
+        size_t whole = buf_failed(held) ? 0 : held->len;
+        for (size_t back = 1; back <= 3 && back <= whole; back++)
+            if (utf8_is_begun(held->p + held->len - back, back)) {
+                whole = held->len - back;
+                break;
+            }
+        term_escape(&out, held->p, whole, true);
+        is_seen = out.len == 0 || cmd_print(&out, NULL) == ST_OK;
+        buf_drop(held, whole);
+        buf_release(&out);
+    }
+    return is_seen;
+}
+
+static void
+swallow(int fd)
+{
+    char events[4096];
+
+    while (fd >= 0 && read(fd, events, sizeof events) > 0)
+        ;
+}
+
+/* Until the agent ends. The log is read from where it stood before. */
+static void
+view(const struct proc_id *id, const char *path, int log)
+{
+    struct buf held = BUF_MAX(1 << 20);
+    int news = sys->inotify_init(IN_NONBLOCK | IN_CLOEXEC);
+    int pidfd = proc_pidfd(id); /* -1: it is dead already, or will be asked for */
+    struct pollfd p[2] = { { .fd = news, .events = POLLIN }, { .fd = pidfd, .events = POLLIN } };
+
+    bool is_told = news >= 0 && sys->inotify_add(news, path, IN_MODIFY) >= 0;
+    for (bool is_seen = true, is_over = false; is_seen && !is_over;) {
+        is_over = pidfd >= 0 ? p[1].revents != 0 : proc_alive(id) == PROC_DEAD;
+        swallow(news);
+        is_seen = show_news(log, &held); /* after it is known to be over: its last words too */
+        if (is_seen && !is_over)
+            poll(p, 2, is_told && pidfd >= 0 ? -1 : POLL_MS);
+    }
+    if (news >= 0)
+        close(news);
+    if (pidfd >= 0)
+        close(pidfd);
+    buf_release(&held);
+}
+
+/* The last line of the pane. */
+static enum status
+report_end(const struct proc_id *id, struct err *e)
+{
+    struct buf out = { 0 };
+    int wait_status = 0;
+
+    SYS_RETRY(waitpid(id->pid, &wait_status, 0));
+    if (WIFSIGNALED(wait_status))
+        buf_addf(&out, "[ended by signal %d (%s)]\n", WTERMSIG(wait_status),
+                 strsignal(WTERMSIG(wait_status)));
+    else
+        buf_addf(&out, "[ended with exit code %d]\n", WEXITSTATUS(wait_status));
+    enum status s = cmd_print(&out, e);
+    buf_release(&out);
+    return s;
+}
+
+/* The orchestrator sees no pane: it reads the log. */
+static void
+say_in_log(const char *path, const struct err *why)
+{
+    struct buf line = { 0 };
+    int fd =
+        path ? SYS_RETRY(sys->openat(AT_FDCWD, path,
+                                     O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600))
+             : -1;
+
+    if (fd < 0)
+        return;
+    buf_addf(&line, "cliq: %s\n", why->text);
+    if (!buf_failed(&line))
+        SYS_RETRY(sys->write(fd, line.p, line.len));
+    close(fd);
+    buf_release(&line);
+}
+
+static enum status
+start_and_view(const struct proc_spec *spec, struct err *e)
+{
+    struct proc_id id;
+    int log = -1;
+
+    /* Keys typed in the pane are not for the agent, nor for its viewer. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    signal(SIGTSTP, SIG_IGN);
+    if (spec->out) {
+        log = SYS_RETRY(
+            sys->openat(AT_FDCWD, spec->out, O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600));
+        if (log >= 0)
+            sys->lseek(log, 0, SEEK_END);
+    }
+    enum status s = proc_spawn(spec, &id, e);
+    if (!s) {
+        if (log >= 0)
+            view(&id, spec->out, log);
+        s = report_end(&id, e);
+    }
+    if (log >= 0)
+        close(log);
+    return s;
+}
+
+static enum status
+run(const struct args *args, struct err *e)
+{
+    const char *path = args->words[0];
+    struct arena a = { 0 };
+    struct proc_spec spec;
+    struct err why = { "" };
+
+    enum status s = proc_spec_read(path, &a, &spec, e);
+    if (!s) {
+        unlink(path); /* it may hold secrets, and serves once */
+        s = args_has(args, "view") ? start_and_view(&spec, &why) : proc_become(&spec, &why);
+        if (s) {
+            if (s != ST_CONFLICT) /* else the log is another's */
+                say_in_log(spec.out, &why);
+            err_say(e, "%s", why.text);
+        }
+    }
+    arena_release(&a);
+    return s;
+}
+
+const struct cmd cmd_exec_attempt = {
+    .name = "_exec",
+    .words = "FILE",
+    .min_words = 1,
+    .max_words = 1,
+    .brief = "run the attempt that FILE describes (for tmux panes)",
+    .about = "FILE holds the program, its environment, directory, input and output as JSON, and\n"
+             "is removed. Without --view this process becomes the program.",
+    .opts = opts,
+    .is_hidden = true,
+    .run = run,
+};

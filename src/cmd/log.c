@@ -1,0 +1,140 @@
+/* log - what the orchestrator, or a phase, said. */
+#include "base/path.h"
+#include "base/sys.h"
+#include "base/term.h"
+#include "base/watch.h"
+#include "cmd/cmd.h"
+#include "run/frame.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct opt opts[] = {
+    { "follow", OPT_FLAG, NULL, "go on printing what comes, until interrupted", .letter = 'f' },
+    { "attempt", OPT_NUMBER, "N", "this attempt of the phase, not the latest" },
+    { 0 },
+};
+
+/* The path of the latest (or that) attempt's log, below the frame. */
+static enum status
+find_log(const struct frame *f, const char *phase, uint64_t attempt, struct buf *path,
+         struct err *e)
+{
+    struct buf dir = { 0 };
+    uint64_t best = 0;
+    char name[NAME_MAX + 1] = "";
+
+    if (!frame_is_phase_name(phase))
+        return err_set(e, ST_INVALID, "\"%s\" is not a phase name", phase);
+    frame_path(f, &dir, "run/logs");
+    DIR *d = buf_failed(&dir) ? NULL : opendir(dir.p);
+    size_t n = strlen(phase);
+    for (struct dirent *x; d && (x = readdir(d));) {
+        if (strncmp(x->d_name, phase, n) != 0 || x->d_name[n] != '.')
+            continue;
+        uint64_t k = strtoull(x->d_name + n + 1, NULL, 10);
+        /* of one attempt, the agent's own log comes after that of its checks */
+        bool is_checks = strstr(x->d_name + n, ".checks") != NULL;
+        if (k == 0 || (attempt && k != attempt) || k < best || (k == best && is_checks))
+            continue;
+        best = k;
+        snprintf(name, sizeof name, "%s", x->d_name);
+    }
+    if (d)
+        closedir(d);
+    buf_release(&dir);
+    if (!best)
+        return err_set(e, ST_NOT_FOUND, "no log of phase %s%s", phase,
+                       attempt ? " for that attempt" : ": it has not run yet");
+    buf_addf(path, "run/logs/%s", name);
+    return buf_status(path, "the path", e);
+}
+
+/* Copies what is there from *at on, escaped on a terminal. */
+static enum status
+copy(int fd, off_t *at, bool is_tty, struct err *e)
+{
+    char chunk[65536];
+    ssize_t n;
+    enum status s = ST_OK;
+
+    while (!s && (n = SYS_RETRY(sys->pread(fd, chunk, sizeof chunk, *at))) > 0) {
+        struct buf out = { 0 };
+        if (is_tty)
+            term_escape(&out, chunk, (size_t)n, true);
+        else
+            buf_add(&out, chunk, (size_t)n);
+        *at += n;
+        s = cmd_print(&out, e);
+        buf_release(&out);
+    }
+    return s;
+}
+
+static enum status
+show(const struct frame *f, const char *path, bool is_following, struct err *e)
+{
+    struct watch w = { .fd = -1 };
+    struct buf full = { 0 };
+    bool is_tty = term_is_tty(STDOUT_FILENO);
+    off_t at = 0;
+    enum status s = ST_OK;
+    int fd = SYS_RETRY(sys->openat(f->dir, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
+
+    if (fd < 0)
+        return errno == ENOENT ? err_set(e, ST_NOT_FOUND, "nothing has run here yet")
+                               : err_sys(e, "open %s", path);
+    frame_path(f, &full, path);
+    if (is_following && !buf_failed(&full)) {
+        *strrchr(full.p, '/') = '\0';
+        s = watch_open(&w, full.p, e);
+    }
+    if (!s)
+        s = copy(fd, &at, is_tty, e);
+    while (!s && is_following) {
+        struct pollfd p = { .fd = w.fd, .events = POLLIN };
+        poll(&p, 1, -1);
+        watch_drain(&w);
+        s = copy(fd, &at, is_tty, e);
+    }
+    watch_close(&w);
+    buf_release(&full);
+    close(fd);
+    return s;
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    struct frame f = { .dir = -1 };
+    struct buf path = { 0 };
+    enum status s = frame_find(&f, e);
+
+    if (!s && a->n_words)
+        s = find_log(&f, a->words[0], args_number(a, "attempt", 0), &path, e);
+    if (!s)
+        s = show(&f, a->n_words ? path.p : "orchestrator.log", args_has(a, "follow"), e);
+    frame_close(&f);
+    buf_release(&path);
+    return s;
+}
+
+const struct cmd cmd_log = {
+    .name = "log",
+    .words = "[PHASE]",
+    .max_words = 1,
+    .brief = "print the log of the run, or the output of a phase",
+    .about =
+        "Without PHASE: .cliq/orchestrator.log, what happened when. With PHASE: what the agent of\n"
+        "its latest attempt printed.",
+    .examples = "cliq log\n"
+                "cliq log developer\n"
+                "cliq log developer -f",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,215 @@
+/* req - what the team shall do. */
+#include "base/path.h"
+#include "base/sys.h"
+#include "base/term.h"
+#include "cmd/cmd.h"
+#include "run/frame.h"
+#include "team/team.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct opt opts[] = {
+    { "message", OPT_TEXT, "TEXT", "the requirement", .letter = 'm' },
+    { "file", OPT_TEXT, "FILE", "a file with the requirement; - reads standard input",
+      .letter = 'f' },
+    { "key", OPT_TEXT, "KEY", "the requirement's key, such as a ticket" },
+    { "input", OPT_TEXT, "NAME=VALUE", "the value of an input of the team; may be repeated",
+      .is_many = true },
+    { 0 },
+};
+
+enum { REQ_MAX = 4 << 20 };
+
+/* The value given on the command line, or NULL. */
+static const char *
+given(const struct args *a, const char *name)
+{
+    size_t n, len = strlen(name);
+    const char *const *v = args_many(a, "input", &n);
+
+    for (size_t i = n; i > 0; i--)
+        if (strncmp(v[i - 1], name, len) == 0 && v[i - 1][len] == '=')
+            return v[i - 1] + len + 1;
+    return NULL;
+}
+
+static enum status
+check_given(const struct args *a, const struct team *t, struct err *e)
+{
+    size_t n;
+    const char *const *v = args_many(a, "input", &n);
+
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strcspn(v[i], "=");
+        bool is_declared = false;
+        if (v[i][len] != '=')
+            return err_set(e, ST_INVALID, "--input needs NAME=VALUE, not \"%s\"", v[i]);
+        for (size_t k = 0; k < t->n_inputs; k++)
+            is_declared = is_declared || (strlen(t->inputs[k].name) == len &&
+                                          memcmp(t->inputs[k].name, v[i], len) == 0);
+        if (!is_declared)
+            return err_set(e, ST_INVALID, "the team has no input \"%.*s\"", (int)len, v[i]);
+    }
+    return ST_OK;
+}
+
+/* Asks on the terminal. NULL at its end. */
+static char *
+ask(const struct team_input *in)
+{
+    char *line = NULL;
+    size_t cap = 0;
+
+    fprintf(stderr, "%s%s%s: ", in->name, in->description ? " - " : "",
+            in->description ? in->description : "");
+    ssize_t n = getline(&line, &cap, stdin);
+    if (n <= 0) {
+        free(line);
+        return NULL;
+    }
+    line[strcspn(line, "\n")] = '\0';
+    return line;
+}
+
+static enum status
+check_choice(const struct team_input *in, const char *value, struct err *e)
+{
+    for (size_t i = 0; i < in->n_choices; i++)
+        if (strcmp(in->choices[i], value) == 0)
+            return ST_OK;
+    return in->n_choices ? err_set(e, ST_INVALID, "input %s cannot be \"%s\"", in->name, value)
+                         : ST_OK;
+}
+
+/* inputs.json: given, else as before, else the default, else asked for. */
+static enum status
+write_inputs(const struct args *a, const struct frame *f, const struct team *t, struct err *e)
+{
+    struct buf old_text = { 0 }, out = { 0 };
+    struct arena arena = { 0 };
+    struct json *old = NULL;
+    enum status s = ST_OK;
+
+    if (frame_read(f, "inputs.json", &old_text, NULL) == ST_OK)
+        json_parse(&arena, old_text.p, old_text.len, &old, NULL);
+    json_open(&out, '{');
+    for (size_t i = 0; !s && i < t->n_inputs; i++) {
+        const struct team_input *in = &t->inputs[i];
+        const struct json *before = json_get(old, in->name);
+        const char *value = given(a, in->name);
+        char *asked = NULL;
+        if (!value && json_is(before, JSON_STRING))
+            value = arena_dup(&arena, before->text.p, before->text.len);
+        if (!value)
+            value = in->fallback;
+        if (!value && in->is_required && term_is_tty(STDIN_FILENO))
+            value = asked = ask(in);
+        if (!value && in->is_required)
+            s = err_set(e, ST_INVALID, "the input %s is missing: give --input %s=VALUE", in->name,
+                        in->name);
+        if (!s && value)
+            s = check_choice(in, value, e);
+        if (!s && value)
+            json_key_str(&out, in->name, value);
+        free(asked);
+    }
+    json_close(&out, '}');
+    buf_addc(&out, '\n');
+    if (!s)
+        s = buf_status(&out, "inputs.json", e);
+    if (!s)
+        s = frame_replace(f, "inputs.json", out.p, out.len, e);
+    buf_release(&old_text);
+    buf_release(&out);
+    arena_release(&arena);
+    return s;
+}
+
+static enum status
+read_input(struct buf *to, struct err *e)
+{
+    for (;;) {
+        char *room = buf_room(to, 65536);
+        if (!room)
+            return buf_status(to, "the requirement", e);
+        ssize_t n = SYS_RETRY(sys->read(STDIN_FILENO, room, 65536));
+        if (n < 0)
+            return err_sys(e, "read the requirement from standard input");
+        if (n == 0)
+            return ST_OK;
+        buf_grew(to, (size_t)n);
+    }
+}
+
+static enum status
+read_requirement(const struct args *a, struct buf *to, struct err *e)
+{
+    const char *text = args_text(a, "message"), *file = args_text(a, "file");
+
+    if (text && file)
+        return err_set(e, ST_INVALID, "give -m TEXT or -f FILE, not both");
+    if (text) {
+        buf_adds(to, text);
+        buf_addc(to, '\n');
+        return buf_status(to, "the requirement", e);
+    }
+    return strcmp(file, "-") == 0 ? read_input(to, e) : path_read_file(AT_FDCWD, file, to, e);
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    struct frame f = { .dir = -1 };
+    struct team t = { 0 };
+    struct problems p = { 0 };
+    struct buf text = BUF_MAX(REQ_MAX), out = { 0 };
+    bool has_text = args_has(a, "message") || args_has(a, "file");
+    const char *key = args_text(a, "key");
+    enum status s = frame_find(&f, e);
+
+    if (!s && !has_text && !key && !args_has(a, "input"))
+        s = err_set(e, ST_INVALID, "nothing to do: give -m TEXT, -f FILE, --key or --input");
+    if (!s) {
+        s = team_load_file(&t, f.dir, "workflow.yml", &p, e);
+        if (s == ST_NOT_FOUND)
+            s = err_set(e, ST_NOT_FOUND, "nothing is assembled yet: cliq assemble TEAM");
+    }
+    if (!s)
+        s = check_given(a, &t, e);
+    if (!s && has_text)
+        s = read_requirement(a, &text, e);
+    if (!s)
+        s = write_inputs(a, &f, &t, e);
+    if (!s && has_text)
+        s = frame_replace(&f, "req_spec.md", text.p ? text.p : "", text.len, e);
+    if (!s && key)
+        s = frame_replace(&f, "req_key", key, strlen(key), e);
+    if (!s) {
+        buf_addf(&out, "Wrote %s/%s. Next: cliq run\n", f.state_dir,
+                 has_text ? "req_spec.md" : "inputs.json");
+        s = cmd_print(&out, e);
+    }
+    team_release(&t);
+    problems_release(&p);
+    frame_close(&f);
+    buf_release(&text);
+    buf_release(&out);
+    return s;
+}
+
+const struct cmd cmd_req = {
+    .name = "req",
+    .brief = "set the requirement and the inputs of the team",
+    .about =
+        "The requirement goes to .cliq/req_spec.md, inputs to .cliq/inputs.json. Required inputs\n"
+        "that are missing are asked for on a terminal and an error elsewhere; those given\n"
+        "before are kept.",
+    .examples = "cliq req -m \"Add a health endpoint\" --key OPS-17\n"
+                "cliq req -f requirement.md --input environment=staging",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,37 @@
+/* retry - a phase and everything behind it once more. */
+#include "cmd/cmd.h"
+#include "cmd/run.h"
+
+static const struct opt opts[] = {
+    { "headless", OPT_FLAG, NULL, "plain processes, no tmux" },
+    { "jobs", OPT_NUMBER, "N", "phases at a time (default: as many as are ready)" },
+    { "json", OPT_FLAG, NULL, "print events as JSON lines" },
+    { 0 },
+};
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    struct run_options o = {
+        .from = a->words[0],
+        .jobs = (unsigned)args_number(a, "jobs", 0),
+        .is_headless = args_has(a, "headless"),
+        .is_json = args_has(a, "json"),
+    };
+
+    return run_with(&o, e);
+}
+
+const struct cmd cmd_retry = {
+    .name = "retry",
+    .words = "PHASE",
+    .min_words = 1,
+    .max_words = 1,
+    .brief = "run a phase and all downstream of it again",
+    .about =
+        "Everything upstream is kept, handoffs too: mend a handoff.json by hand, then retry the\n"
+        "phase that reads it.",
+    .examples = "cliq retry developer",
+    .opts = opts,
+    .run = run,
+};

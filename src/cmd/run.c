@@ -1,0 +1,170 @@
+/* run - carries the work through the phases. */
+#include "cmd/run.h"
+#include "base/term.h"
+#include "cmd/cmd.h"
+#include "run/run.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const struct opt opts[] = {
+    { "agent", OPT_TEXT, "NAME", "the agent of phases that name none, for this run" },
+    { "headless", OPT_FLAG, NULL, "plain processes, no tmux" },
+    { "jobs", OPT_NUMBER, "N", "phases at a time (default: as many as are ready)" },
+    { "resume", OPT_FLAG, NULL, "go on with an unfinished run" },
+    { "from", OPT_TEXT, "PHASE", "run this phase and all downstream of it, keep the rest" },
+    { "dry-run", OPT_FLAG, NULL, "print the plan: steps, agents, commands; run nothing" },
+    { "json", OPT_FLAG, NULL, "print events as JSON lines" },
+    { "fail-fast", OPT_FLAG, NULL, "when a phase fails, stop the others at once" },
+    { "force", OPT_FLAG, NULL, "start anew although an unfinished run exists" },
+    { 0 },
+};
+
+static void
+print_plan(const struct plan *p, struct buf *out)
+{
+    const struct team *t = &p->team;
+
+    buf_addf(out, "%s: %zu phases\n", t->name ? t->name : "(no name)", t->n_phases);
+    for (size_t k = 0; k < t->n_phases; k++) {
+        size_t i = p->dag->order[k];
+        const struct phase *ph = &t->phases[i];
+        if (ph->is_support)
+            buf_adds(out, "  support  ");
+        else
+            buf_addf(out, "  step %-3u ", p->dag->step[i] + 1);
+        buf_addf(out, "%s  (%s, agent %s", ph->name, phase_type_name(ph->type), p->agents[i].name);
+        for (size_t d = 0; d < ph->n_depends_on; d++)
+            buf_addf(out, "%s%s", d ? ", " : "; after ", ph->depends_on[d]);
+        buf_adds(out, ")\n");
+        for (size_t c = 0; c < ph->n_commands; c++) {
+            buf_addf(out, "             $ ");
+            term_escape(out, ph->commands[c].run, strlen(ph->commands[c].run), false);
+            buf_addc(out, '\n');
+        }
+    }
+}
+
+static void
+print_plan_json(const struct plan *p, struct buf *out)
+{
+    const struct team *t = &p->team;
+
+    json_open(out, '[');
+    for (size_t k = 0; k < t->n_phases; k++) {
+        size_t i = p->dag->order[k];
+        const struct phase *ph = &t->phases[i];
+        json_sep(out);
+        json_open(out, '{');
+        json_key_str(out, "phase", ph->name);
+        json_key_str(out, "type", phase_type_name(ph->type));
+        json_key_str(out, "agent", p->agents[i].name);
+        if (ph->is_support)
+            json_key_bool(out, "is_support", true);
+        else
+            json_key_int(out, "step", p->dag->step[i] + 1);
+        json_key(out, "depends_on");
+        json_open(out, '[');
+        for (size_t d = 0; d < ph->n_depends_on; d++) {
+            json_sep(out);
+            json_write_str(out, ph->depends_on[d], strlen(ph->depends_on[d]));
+        }
+        json_close(out, ']');
+        json_key(out, "commands");
+        json_open(out, '[');
+        for (size_t c = 0; c < ph->n_commands; c++) {
+            json_sep(out);
+            json_write_str(out, ph->commands[c].run, strlen(ph->commands[c].run));
+        }
+        json_close(out, ']');
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    buf_addc(out, '\n');
+}
+
+static enum status
+dry_run(const struct plan *p, bool is_json, struct err *e)
+{
+    struct buf out = { 0 };
+
+    (is_json ? print_plan_json : print_plan)(p, &out);
+    enum status s = cmd_print(&out, e);
+    buf_release(&out);
+    return s;
+}
+
+/* How a run ended, as an outcome of the command. */
+static enum status
+outcome(enum run_status end)
+{
+    switch (end) {
+    case RUN_COMPLETED:
+        return ST_OK;
+    case RUN_ESCALATED:
+        return ST_ESCALATED;
+    case RUN_CANCELLED:
+        return ST_CANCELLED;
+    default:
+        return ST_FAILED;
+    }
+}
+
+enum status
+run_with(const struct run_options *o, struct err *e)
+{
+    struct plan p;
+    enum run_status end = RUN_FAILED;
+    enum status s = plan_load(&p, o, e);
+
+    if (s)
+        return s;
+    if (o->is_dry) {
+        s = dry_run(&p, o->is_json, e);
+    } else {
+        s = run_pipeline(&p, o, &end, e);
+        if (!s && (s = outcome(end)))
+            err_say(e, "%s", ""); /* the view said it all */
+    }
+    plan_release(&p);
+    return s;
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    struct run_options o = {
+        .agent = args_text(a, "agent"),
+        .jobs = (unsigned)args_number(a, "jobs", 0),
+        .is_headless = args_has(a, "headless"),
+        .is_resume = args_has(a, "resume"),
+        .from = args_text(a, "from"),
+        .is_forced = args_has(a, "force"),
+        .is_fail_fast = args_has(a, "fail-fast"),
+        .is_json = args_has(a, "json"),
+        .is_dry = args_has(a, "dry-run"),
+    };
+
+    if (o.is_resume + (o.from != NULL) + o.is_forced > 1)
+        return err_set(e, ST_INVALID, "choose one of --resume, --from and --force");
+    return run_with(&o, e);
+}
+
+const struct cmd cmd_run = {
+    .name = "run",
+    .brief = "run the assembled team",
+    .about =
+        "Each phase starts the moment its last dependency is done. What a phase tells the next\n"
+        "stands in .cliq/channels/<from>--<to>/handoff.json; what an agent printed in\n"
+        ".cliq/run/logs/. A run survives the death of anything: after kill -9 of cliq itself,\n"
+        "--resume goes on with the agents that still run, and repeats nothing that is done.\n"
+        "\n"
+        "The exit code is 0 for COMPLETED, 3 for ESCALATED (a person is needed), 1 for FAILED,\n"
+        "130 for CANCELLED, 5 when a run is active or an unfinished one exists.",
+    .examples = "cliq run\n"
+                "cliq run --dry-run\n"
+                "cliq run --headless --jobs 4\n"
+                "cliq run --resume",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,163 @@
+/* settings - shows and changes them. */
+#include "team/settings.h"
+#include "base/near.h"
+#include "base/sys.h"
+#include "cmd/cmd.h"
+#include "run/frame.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct opt opts[] = {
+    { "global", OPT_FLAG, NULL, "the user's own (~/.cliqrc/settings.json), not the project's" },
+    { "unset", OPT_FLAG, NULL, "remove KEY" },
+    { "info", OPT_FLAG, NULL, "explain the sections" },
+    { "json", OPT_FLAG, NULL, "print JSON" },
+    { 0 },
+};
+
+static const struct {
+    const char *name, *says;
+} sections[] = {
+    { "default_agent", "the agent of phases that name none (cursor)" },
+    { "agents", "agents.<name>.entry, .api_key and whatever the agent declares" },
+    { "notifications", "lists of agent:channel for on_start, on_phase_start, on_phase_complete, "
+                       "on_complete, on_escalate, on_cancel" },
+    { "channel", "channel.max_message_size_bytes: the limit of a message's body (65536)" },
+    { "roles", "roles.<name>.agent or .command: who plays a role in a war-room" },
+    { "hub", "hub.url, hub.token" },
+};
+
+#define N_SECTIONS (sizeof sections / sizeof *sections)
+
+static void
+warn_unknown(const char *key)
+{
+    char section[64];
+    struct near near = { .word = section };
+    size_t n = strcspn(key, ".");
+
+    if (n >= sizeof section)
+        return;
+    memcpy(section, key, n);
+    section[n] = '\0';
+    for (size_t i = 0; i < N_SECTIONS; i++) {
+        if (strcmp(sections[i].name, section) == 0)
+            return;
+        near_try(&near, sections[i].name);
+    }
+    cmd_warn("cliq itself knows no setting \"%s\"%s%s%s", section,
+             near.best ? " (did you mean " : "", near.best ? near.best : "", near.best ? "?)" : "");
+}
+
+static enum status
+show_info(struct buf *out)
+{
+    for (size_t i = 0; i < N_SECTIONS; i++)
+        buf_addf(out, "%-15s %s\n", sections[i].name, sections[i].says);
+    return ST_OK;
+}
+
+static enum status
+show(const char *state_dir, const char *key, bool is_json, struct buf *out, struct err *e)
+{
+    struct settings s;
+    enum status st = settings_load(&s, state_dir, e);
+
+    if (st)
+        return st;
+    const struct json *v = key ? settings_get(&s, key) : s.merged;
+    if (!v) {
+        st = err_set(e, ST_NOT_FOUND, "%s is not set", key);
+    } else if (key && v->type == JSON_STRING && !is_json) {
+        if (settings_is_secret(key))
+            buf_adds(out, "********");
+        else
+            buf_add(out, v->text.p, v->text.len);
+        buf_addc(out, '\n');
+    } else {
+        json_write_pretty(out, settings_masked(&s.arena, v), 0);
+        buf_addc(out, '\n');
+    }
+    settings_release(&s);
+    return st;
+}
+
+/* A value of - is read from standard input, so that secrets need not be arguments. */
+static enum status
+read_value(const char *word, struct buf *to, struct err *e)
+{
+    if (strcmp(word, "-") != 0) {
+        buf_adds(to, word);
+        return buf_status(to, "the value", e);
+    }
+    for (;;) {
+        char *room = buf_room(to, 4096);
+        if (!room)
+            return buf_status(to, "the value", e);
+        ssize_t n = SYS_RETRY(sys->read(STDIN_FILENO, room, 4096));
+        if (n < 0)
+            return err_sys(e, "read the value from standard input");
+        if (n == 0)
+            break;
+        buf_grew(to, (size_t)n);
+    }
+    while (to->len && to->p[to->len - 1] == '\n')
+        buf_cut(to, to->len - 1);
+    return ST_OK;
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    const char *key = a->n_words > 0 ? a->words[0] : NULL;
+    bool is_global = args_has(a, "global"), is_change = a->n_words > 1 || args_has(a, "unset");
+    struct frame f = { .dir = -1 };
+    struct buf out = { 0 }, value = BUF_MAX(1 << 20);
+    enum status s = is_global ? ST_OK : frame_find(&f, e);
+
+    if (s == ST_NOT_FOUND && !is_change)
+        s = ST_OK; /* outside a project the user's own are all there is */
+    else if (s == ST_NOT_FOUND)
+        s = err_set(e, ST_NOT_FOUND,
+                    "no project here (cliq init makes one); --global sets it for "
+                    "all projects");
+    if (!s && args_has(a, "unset") && a->n_words != 1)
+        s = err_set(e, ST_INVALID, "--unset needs one KEY");
+    if (!s && args_has(a, "info")) {
+        s = show_info(&out);
+    } else if (!s && is_change) {
+        warn_unknown(key);
+        if (a->n_words > 1)
+            s = read_value(a->words[1], &value, e);
+        if (!s)
+            s = settings_set(f.state_dir, is_global, key,
+                             a->n_words > 1 ? (value.p ? value.p : "") : NULL, e);
+    } else if (!s) {
+        s = show(f.state_dir, key, args_has(a, "json"), &out, e);
+    }
+    if (!s && out.len)
+        s = cmd_print(&out, e);
+    frame_close(&f);
+    buf_release(&out);
+    buf_release(&value);
+    return s;
+}
+
+const struct cmd cmd_settings = {
+    .name = "settings",
+    .words = "[KEY [VALUE|-]]",
+    .max_words = 2,
+    .brief = "show or change settings",
+    .about = "The project's settings (.cliq/settings.json) are merged over the user's own\n"
+             "(~/.cliqrc/settings.json). Without a VALUE a key is shown, secrets masked. A VALUE\n"
+             "that is a number, true, false, null, a list or an object is stored as such, - reads\n"
+             "it from standard input. Files are readable by their owner only.",
+    .examples = "cliq settings\n"
+                "cliq settings default_agent script\n"
+                "cliq settings agents.openai-analyst.api_key - --global < key.txt\n"
+                "cliq settings default_agent --unset",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,186 @@
+/* status - how far the run is. */
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/table.h"
+#include "base/term.h"
+#include "base/watch.h"
+#include "cmd/cmd.h"
+#include "run/dag.h"
+#include "run/lockfile.h"
+#include "run/past.h"
+#include "run/run.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct opt opts[] = {
+    { "json", OPT_FLAG, NULL, "print JSON" },
+    { "watch", OPT_FLAG, NULL, "show it again at each change, until the run ends" },
+    { 0 },
+};
+
+/* What the journal says, folded. */
+struct picture {
+    struct team team;
+    struct problems problems;
+    struct past past;
+    bool is_driven; /* an orchestrator lives */
+};
+
+static void
+release(struct picture *p)
+{
+    past_release(&p->past);
+    team_release(&p->team);
+    problems_release(&p->problems);
+}
+
+static enum status
+look(const struct frame *f, struct picture *p, struct err *e)
+{
+    int dir = -1;
+    bool was_driven = lockfile_is_held(f); /* before we read, in case it ends meanwhile */
+    enum status s = team_load_file(&p->team, f->dir, "workflow.yml", &p->problems, e);
+
+    if (s == ST_NOT_FOUND)
+        return err_set(e, ST_NOT_FOUND, "nothing is assembled yet: cliq assemble TEAM");
+    if (!s && path_open_dir_at(f->dir, "run", false, &dir, e) != ST_OK)
+        s = err_set(e, ST_NOT_FOUND, "nothing has run here yet: cliq run");
+    if (!s) {
+        s = past_load(&p->past, dir, &p->team, e);
+        if (s == ST_NOT_FOUND)
+            err_say(e, "nothing has run here yet: cliq run");
+    }
+    p->is_driven = was_driven || lockfile_is_held(f);
+    if (dir >= 0)
+        close(dir);
+    return s;
+}
+
+static const char *
+state_of(const struct picture *p)
+{
+    if (p->past.head.has_end)
+        return run_status_name(p->past.head.end);
+    return p->is_driven ? "RUNNING" : "INTERRUPTED";
+}
+
+static void
+write_json(const struct picture *p, struct buf *out)
+{
+    json_open(out, '{');
+    json_key_str(out, "run", p->past.head.run_id);
+    json_key_str(out, "team", p->past.head.team);
+    json_key_str(out, "status", state_of(p));
+    json_key_str(out, "reason", sched_reason(p->past.sched));
+    json_key(out, "phases");
+    json_open(out, '[');
+    for (size_t i = 0; i < p->team.n_phases; i++) {
+        const struct sched_phase *ph = sched_phase(p->past.sched, i);
+        json_sep(out);
+        json_open(out, '{');
+        json_key_str(out, "phase", p->team.phases[i].name);
+        json_key_str(out, "type", phase_type_name(p->team.phases[i].type));
+        json_key_str(out, "state", phase_state_name(ph->state));
+        json_key_int(out, "attempts", ph->attempt);
+        if (p->team.phases[i].type == PHASE_GATE) {
+            json_key_int(out, "iteration", ph->iteration);
+            json_key_int(out, "max_iterations", p->team.phases[i].max_iterations);
+        }
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    json_close(out, '}');
+    buf_addc(out, '\n');
+}
+
+static void
+write_text(const struct picture *p, struct buf *out)
+{
+    struct table t = { .columns = 5 };
+    static const char *const head[] = { "PHASE", "TYPE", "STATE", "ATTEMPTS", "ITERATION" };
+    char n[32];
+
+    for (size_t i = 0; i < 5; i++)
+        table_cell(&t, head[i], strlen(head[i]));
+    for (size_t i = 0; i < p->team.n_phases; i++) {
+        const struct phase *ph = &p->team.phases[i];
+        const struct sched_phase *st = sched_phase(p->past.sched, i);
+        table_cell(&t, ph->name, strlen(ph->name));
+        table_cell(&t, phase_type_name(ph->type), strlen(phase_type_name(ph->type)));
+        table_cell(&t, phase_state_name(st->state), strlen(phase_state_name(st->state)));
+        table_cell(&t, n, (size_t)snprintf(n, sizeof n, "%u", st->attempt));
+        int len = ph->type == PHASE_GATE
+                      ? snprintf(n, sizeof n, "%u of %u", st->iteration, ph->max_iterations)
+                      : 0;
+        table_cell(&t, n, (size_t)len);
+    }
+    buf_addf(out, "%s  %s\n", state_of(p), p->past.head.run_id);
+    table_write(&t, out, 0, term_has_color(STDOUT_FILENO));
+    const char *why = sched_reason(p->past.sched);
+    if (why) {
+        buf_adds(out, "Why: ");
+        term_escape(out, why, strlen(why), false);
+        buf_addc(out, '\n');
+    }
+    if (!p->past.head.has_end && !p->is_driven)
+        buf_adds(out, "No orchestrator runs: cliq run --resume goes on, cliq cancel ends it\n");
+    table_release(&t);
+}
+
+static enum status
+show(const struct frame *f, bool is_json, bool *is_over, struct err *e)
+{
+    struct picture p = { 0 };
+    struct buf out = { 0 };
+    enum status s = look(f, &p, e);
+
+    if (!s) {
+        (is_json ? write_json : write_text)(&p, &out);
+        s = cmd_print(&out, e);
+        *is_over = p.past.head.has_end;
+    }
+    release(&p);
+    buf_release(&out);
+    return s;
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    struct frame f = { .dir = -1 };
+    struct watch w = { .fd = -1 };
+    struct buf path = { 0 };
+    bool is_over = true;
+    enum status s = frame_find(&f, e);
+
+    if (!s && args_has(a, "watch")) {
+        frame_path(&f, &path, "run");
+        s = watch_open(&w, path.p, e);
+    }
+    if (!s)
+        s = show(&f, args_has(a, "json"), &is_over, e);
+    while (!s && args_has(a, "watch") && !is_over) {
+        struct pollfd p = { .fd = w.fd, .events = POLLIN };
+        poll(&p, 1, -1);
+        watch_drain(&w);
+        s = show(&f, args_has(a, "json"), &is_over, e);
+    }
+    watch_close(&w);
+    frame_close(&f);
+    buf_release(&path);
+    return s;
+}
+
+const struct cmd cmd_status = {
+    .name = "status",
+    .brief = "show the state of the run and its phases",
+    .about = "RUNNING while cliq run goes on, INTERRUPTED when it died, else how the run ended.",
+    .examples = "cliq status\n"
+                "cliq status --json",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,297 @@
+/* team info - what a team is made of; which agents cliq brings along. */
+#include "base/table.h"
+#include "base/term.h"
+#include "cmd/cmd.h"
+#include "cmd/team_find.h"
+#include "run/dag.h"
+#include "team/builtin.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const struct opt opts[] = {
+    { "json", OPT_FLAG, NULL, "print JSON" },
+    { "agents", OPT_FLAG, NULL, "list the built-in agents instead" },
+    { 0 },
+};
+
+static void
+cell(struct table *t, const char *text)
+{
+    table_cell(t, text ? text : "", text ? strlen(text) : 0);
+}
+
+static void
+head(struct table *t, const char *const *names)
+{
+    for (size_t i = 0; i < t->columns; i++)
+        cell(t, names[i]);
+}
+
+static void
+write_table(const struct table *t, struct buf *out)
+{
+    table_write(t, out, term_is_tty(STDOUT_FILENO) ? term_width(STDOUT_FILENO) : 0,
+                term_has_color(STDOUT_FILENO));
+}
+
+/* ---- agents ---- */
+
+static void
+agents_text(struct buf *out)
+{
+    struct table t = { .columns = 3 };
+
+    head(&t, (const char *const[]){ "AGENT", "KIND", "WHAT IT DOES" });
+    for (const struct builtin *b = builtins; b->name; b++) {
+        cell(&t, b->name);
+        cell(&t, agent_kind_name(b->kind));
+        cell(&t, b->brief);
+    }
+    write_table(&t, out);
+    table_release(&t);
+}
+
+static void
+agents_json(struct buf *out)
+{
+    json_open(out, '[');
+    for (const struct builtin *b = builtins; b->name; b++) {
+        json_sep(out);
+        json_open(out, '{');
+        json_key_str(out, "name", b->name);
+        json_key_str(out, "kind", agent_kind_name(b->kind));
+        json_key_str(out, "description", b->brief);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    buf_addc(out, '\n');
+}
+
+/* ---- a team ---- */
+
+static const char *
+agent_of(const struct phase *p)
+{
+    return p->agent ? p->agent : p->type == PHASE_TEAM ? "team" : NULL;
+}
+
+/* The i-th phase as the graph goes; as the file goes when there is no graph (d NULL). */
+static const struct phase *
+phase_at(const struct team *t, const struct dag *d, size_t i)
+{
+    return &t->phases[d ? d->order[i] : i];
+}
+
+static void
+line(struct buf *out, const char *name, const char *text)
+{
+    if (!text || !*text)
+        return;
+    buf_addf(out, "%-12s ", name);
+    term_escape(out, text, strlen(text), false);
+    buf_addc(out, '\n');
+}
+
+static void
+inputs_text(struct buf *out, const struct team *t)
+{
+    struct table table = { .columns = 4 };
+
+    if (t->n_inputs == 0)
+        return;
+    head(&table, (const char *const[]){ "INPUT", "REQUIRED", "DEFAULT", "DESCRIPTION" });
+    for (size_t i = 0; i < t->n_inputs; i++) {
+        cell(&table, t->inputs[i].name);
+        cell(&table, t->inputs[i].is_required ? "yes" : "no");
+        cell(&table, t->inputs[i].fallback);
+        cell(&table, t->inputs[i].description);
+    }
+    buf_addc(out, '\n');
+    write_table(&table, out);
+    table_release(&table);
+}
+
+static void
+phases_text(struct buf *out, const struct team *t, const struct dag *d)
+{
+    struct table table = { .columns = 4 };
+    struct buf list = { 0 };
+
+    head(&table, (const char *const[]){ "PHASE", "TYPE", "AGENT", "DEPENDS ON" });
+    for (size_t pass = 0; pass < 2; pass++) { /* the graph, then support */
+        for (size_t i = 0; i < t->n_phases; i++) {
+            const struct phase *p = phase_at(t, d, i);
+            if (p->is_support != (pass == 1))
+                continue;
+            buf_reset(&list);
+            buf_adds(&list, p->is_support ? "(support)" : "");
+            for (size_t k = 0; k < p->n_depends_on; k++)
+                buf_addf(&list, "%s%s", k ? ", " : "", p->depends_on[k]);
+            cell(&table, p->name);
+            cell(&table, phase_type_name(p->type));
+            cell(&table, agent_of(p) ? agent_of(p) : "(default)");
+            cell(&table, list.p);
+        }
+    }
+    buf_addc(out, '\n');
+    write_table(&table, out);
+    buf_release(&list);
+    table_release(&table);
+}
+
+static void
+team_text(struct buf *out, const struct team *t, const struct dag *d)
+{
+    line(out, "name", t->name);
+    line(out, "version", t->version);
+    line(out, "description", t->description);
+    for (size_t i = 0; i < t->n_agents; i++)
+        line(out, i ? "" : "own agents", t->agents[i].name);
+    inputs_text(out, t);
+    phases_text(out, t, d);
+}
+
+static void
+texts_json(struct buf *out, const char *key, const char *const *v, size_t n)
+{
+    json_key(out, key);
+    json_open(out, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_sep(out);
+        json_write_str(out, v[i], strlen(v[i]));
+    }
+    json_close(out, ']');
+}
+
+static void
+input_json(struct buf *out, const struct team_input *in)
+{
+    json_sep(out);
+    json_open(out, '{');
+    json_key_str(out, "name", in->name);
+    json_key_str(out, "description", in->description);
+    json_key_str(out, "type", in->type ? in->type : "text");
+    json_key_bool(out, "required", in->is_required);
+    json_key_str(out, "default", in->fallback);
+    if (in->n_choices)
+        texts_json(out, "choices", in->choices, in->n_choices);
+    json_close(out, '}');
+}
+
+static void
+phase_json(struct buf *out, const struct phase *p, const uint32_t *step)
+{
+    json_sep(out);
+    json_open(out, '{');
+    json_key_str(out, "name", p->name);
+    json_key_str(out, "type", phase_type_name(p->type));
+    json_key_str(out, "agent", agent_of(p));
+    json_key_bool(out, "support", p->is_support);
+    if (step && !p->is_support)
+        json_key_int(out, "step", *step);
+    texts_json(out, "depends_on", p->depends_on, p->n_depends_on);
+    json_close(out, '}');
+}
+
+static void
+team_json(struct buf *out, const struct found_team *f, const struct dag *d)
+{
+    const struct team *t = &f->team;
+
+    json_open(out, '{');
+    json_key_str(out, "file", f->file.p);
+    json_key_str(out, "name", t->name);
+    json_key_str(out, "version", t->version);
+    json_key_str(out, "description", t->description);
+    json_key_bool(out, "valid", f->problems.errors == 0);
+    texts_json(out, "tools", t->tools, t->n_tools);
+    texts_json(out, "tags", t->tags, t->n_tags);
+    json_key(out, "inputs");
+    json_open(out, '[');
+    for (size_t i = 0; i < t->n_inputs; i++)
+        input_json(out, &t->inputs[i]);
+    json_close(out, ']');
+    json_key(out, "agents");
+    json_open(out, '[');
+    for (size_t i = 0; i < t->n_agents; i++) {
+        json_sep(out);
+        json_open(out, '{');
+        json_key_str(out, "name", t->agents[i].name);
+        json_key_str(out, "entry", t->agents[i].entry);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    json_key(out, "phases");
+    json_open(out, '[');
+    for (size_t i = 0; i < t->n_phases; i++) {
+        const struct phase *p = phase_at(t, d, i);
+        phase_json(out, p, d ? &d->step[p - t->phases] : NULL);
+    }
+    json_close(out, ']');
+    json_close(out, '}');
+    buf_addc(out, '\n');
+}
+
+static enum status
+show_team(struct buf *out, const struct args *a, struct err *e)
+{
+    struct found_team f;
+    enum status s = team_find(&f, a, e);
+
+    if (!s && !f.team.node) {
+        struct buf why = { 0 };
+        problems_write(&why, &f.problems);
+        s = err_set(e, ST_INVALID, "%s", why.p ? why.p : "not a team");
+        e->text[strcspn(e->text, "\n")] = '\0';
+        buf_release(&why);
+    }
+    if (!s) {
+        struct dag *d = dag_new(&f.team);
+        if (args_has(a, "json"))
+            team_json(out, &f, d);
+        else
+            team_text(out, &f.team, d);
+        dag_free(d);
+        if (f.problems.errors)
+            cmd_warn("%s has %zu error%s: see `cliq team validate`", f.file.p, f.problems.errors,
+                     f.problems.errors == 1 ? "" : "s");
+    }
+    team_find_release(&f);
+    return s;
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    struct buf out = { 0 };
+    enum status s = ST_OK;
+
+    if (!args_has(a, "agents"))
+        s = show_team(&out, a, e);
+    else if (args_has(a, "json"))
+        agents_json(&out);
+    else
+        agents_text(&out);
+    if (!s)
+        s = cmd_print(&out, e);
+    buf_release(&out);
+    return s;
+}
+
+const struct cmd cmd_team_info = {
+    .name = "team info",
+    .words = "[DIR]",
+    .max_words = 1,
+    .brief = "show a team's inputs and phases, or the built-in agents",
+    .about =
+        "Prints the name, version and inputs of the team in DIR (this directory unless given;\n"
+        "also .cliq/workflow.yml) and its phases in the order in which they can start.\n"
+        "\n"
+        "With --agents it lists the agents that are part of cliq, with their kind.",
+    .examples = "cliq team info my-team\n"
+                "cliq team info --json | jq -r '.phases[].name'\n"
+                "cliq team info --agents",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,80 @@
+/* team validate - everything that is wrong with a team, in one go. */
+#include "base/term.h"
+#include "cmd/cmd.h"
+#include "cmd/team_find.h"
+
+#include <string.h>
+
+static const struct opt opts[] = {
+    { "json", OPT_FLAG, NULL, "print a JSON array of problems" },
+    { 0 },
+};
+
+static void
+count(struct buf *out, size_t n, const char *what)
+{
+    buf_addf(out, "%zu %s%s", n, what, n == 1 ? "" : "s");
+}
+
+static void
+verdict(struct buf *out, const struct found_team *f)
+{
+    const struct problems *p = &f->problems;
+
+    term_escape(out, f->file.p, f->file.len, false);
+    buf_adds(out, p->errors ? ": not valid: " : ": valid: ");
+    if (p->errors) {
+        count(out, p->errors, "error");
+    } else {
+        term_escape(out, f->team.name, strlen(f->team.name), false);
+        buf_adds(out, ", ");
+        count(out, f->team.n_phases, "phase");
+    }
+    if (p->warnings) {
+        buf_adds(out, ", ");
+        count(out, p->warnings, "warning");
+    }
+    buf_addc(out, '\n');
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    struct buf out = { 0 };
+    struct found_team f;
+    enum status s = team_find(&f, a, e);
+
+    if (!s && args_has(a, "json")) {
+        problems_write_json(&out, &f.problems);
+        buf_addc(&out, '\n');
+    } else if (!s) {
+        problems_write(&out, &f.problems);
+        verdict(&out, &f);
+    }
+    if (!s)
+        s = cmd_print(&out, e);
+    if (!s && f.problems.errors > 0)
+        s = ST_FAILED;
+    team_find_release(&f);
+    buf_release(&out);
+    return s;
+}
+
+const struct cmd cmd_team_validate = {
+    .name = "team validate",
+    .words = "[DIR]",
+    .max_words = 1,
+    .brief = "check a team: every problem, with its line and column",
+    .about =
+        "Checks team.yml (or .cliq/workflow.yml) and the role files beside it: shapes, names,\n"
+        "agents, dependencies, circles, templates and how commands quote them. All\n"
+        "problems are printed in one go, as FILE:LINE:COLUMN: error|warning: MESSAGE.\n"
+        "Nothing is run.\n"
+        "\n"
+        "The exit code is 0 when there is no error (warnings are fine), else 1.",
+    .examples = "cliq team validate\n"
+                "cliq team validate my-team\n"
+                "cliq team validate --json my-team | jq -r '.[].message'",
+    .opts = opts,
+    .run = run,
+};

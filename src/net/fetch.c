@@ -1,0 +1,601 @@
+/*
+ * fetch - the client side of HTTP: the only file that meets libcurl.
+ *
+ *     fetch          tries, and sleeps between them
+ *     `- follow      one try: hop by hop along redirects, before one deadline
+ *        `- hop      one request on the wire
+ *
+ * Redirects are followed here and not by libcurl, which takes every header but
+ * Authorization and Cookie along to another host, X-Api-Key too.
+ */
+#include "net/fetch.h"
+
+#include "base/clock.h"
+#include "base/sys.h"
+#include "cliq.h"
+
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+enum {
+    METHOD_SIZE = 24,
+    HEAD_MAX = 256 * 1024, /* of an answer; libcurl itself stops a little later */
+    URL_FLAGS = CURLU_NON_SUPPORT_SCHEME | CURLU_ALLOW_SPACE | CURLU_URLENCODE,
+};
+
+/* What stays the same for one call of fetch, and where its current try stands. */
+struct job {
+    const struct fetch_request *q;
+    struct fetch_response *r;
+    CURL *curl;
+    char error[CURL_ERROR_SIZE];
+    char method[METHOD_SIZE];
+    bool has_body;   /* this hop sends it */
+    bool is_foreign; /* this hop's origin is not the request's */
+    bool is_unsent;  /* the last hop failed before a byte was sent */
+    bool is_broken;  /* it failed in a way that another try may mend */
+};
+
+static enum status
+no_memory(struct err *e)
+{
+    return err_set(e, ST_IO, "out of memory");
+}
+
+/* ---- URLs ---- */
+
+static char *
+part(CURLU *u, CURLUPart what)
+{
+    char *text = NULL;
+
+    return curl_url_get(u, what, &text, CURLU_DEFAULT_PORT) ? NULL : text;
+}
+
+static bool
+is_part(CURLU *u, CURLUPart what, const char *text)
+{
+    char *own = part(u, what);
+    bool is_same = own && text && strcasecmp(own, text) == 0;
+
+    curl_free(own);
+    return is_same;
+}
+
+static bool
+has_scheme(CURLU *u, const char *scheme)
+{
+    return is_part(u, CURLUPART_SCHEME, scheme);
+}
+
+static bool
+is_same_origin(CURLU *u, CURLU *v)
+{
+    static const CURLUPart parts[] = { CURLUPART_SCHEME, CURLUPART_HOST, CURLUPART_PORT };
+    bool is_same = true;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && is_same; i++) {
+        char *text = part(v, parts[i]);
+        is_same = is_part(u, parts[i], text);
+        curl_free(text);
+    }
+    return is_same;
+}
+
+/* The URL is not told: what is not one may hold a password anywhere. */
+static enum status
+parse_url(const char *url, CURLU **out, struct err *e)
+{
+    *out = curl_url();
+    if (!*out)
+        return no_memory(e);
+    CURLUcode c = curl_url_set(*out, CURLUPART_URL, url, URL_FLAGS);
+    if (c == CURLUE_OUT_OF_MEMORY)
+        return no_memory(e);
+    if (c)
+        return err_set(e, ST_INVALID, "this is not a URL: %s; write https://host/path",
+                       curl_url_strerror(c));
+    if (!has_scheme(*out, "http") && !has_scheme(*out, "https")) {
+        char *scheme = part(*out, CURLUPART_SCHEME);
+        err_say(e, "%.20s: URLs are not fetched, only http: and https:", scheme ? scheme : "such");
+        curl_free(scheme);
+        return ST_INVALID;
+    }
+    return ST_OK;
+}
+
+static void
+show(struct buf *to, const char *url, bool with_query)
+{
+    static const CURLUPart hidden[] = { CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS,
+                                        CURLUPART_FRAGMENT, CURLUPART_QUERY };
+    CURLU *u = curl_url();
+    char *text = NULL;
+
+    if (u && !curl_url_set(u, CURLUPART_URL, url, URL_FLAGS)) {
+        for (size_t i = 0; i < sizeof hidden / sizeof *hidden - with_query; i++)
+            curl_url_set(u, hidden[i], NULL, 0);
+        curl_url_get(u, CURLUPART_URL, &text, 0);
+    }
+    buf_adds(to, text ? text : "(not a URL)");
+    curl_free(text);
+    curl_url_cleanup(u);
+}
+
+void
+fetch_show_url(struct buf *to, const char *url)
+{
+    show(to, url, false);
+}
+
+void
+fetch_public_url(struct buf *to, const char *url)
+{
+    show(to, url, true);
+}
+
+/* "GET https://host/path" in a sentence; s is the outcome that it gives back. */
+static enum status
+fail(struct job *j, const char *url, enum status s, const char *what, struct err *e)
+{
+    struct buf shown = { 0 };
+
+    fetch_show_url(&shown, url);
+    err_say(e, "%s %.300s: %s", j->method, shown.p ? shown.p : "", what);
+    buf_release(&shown);
+    return s;
+}
+
+/* ---- what may be sent ---- */
+
+static bool
+is_token(const char *s)
+{
+    return *s && !s[strspn(s, "!#$%&'*+-.^_`|~0123456789"
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")];
+}
+
+/* A line break in a value would be a header of its own, or a request. */
+static bool
+is_one_line(const char *s)
+{
+    for (; *s; s++)
+        if (((unsigned char)*s < 0x20 && *s != '\t') || *s == 0x7F)
+            return false;
+    return true;
+}
+
+static enum status
+check_headers(const struct fetch_request *q, struct err *e)
+{
+    static const char *const ours[] = { "Content-Length", "Transfer-Encoding", "Connection",
+                                        "Upgrade" };
+
+    if (q->n_headers > FETCH_HEADERS)
+        return err_set(e, ST_INVALID, "%zu headers are too many; the limit is %d", q->n_headers,
+                       FETCH_HEADERS);
+    for (size_t i = 0; i < q->n_headers; i++) {
+        const char *name = q->headers[i].name;
+        if (!is_token(name))
+            return err_set(e, ST_INVALID, "header number %zu has a bad name", i + 1);
+        if (!is_one_line(q->headers[i].value))
+            return err_set(e, ST_INVALID,
+                           "the value of header %.100s holds a line break or another control "
+                           "character",
+                           name);
+        for (size_t k = 0; k < sizeof ours / sizeof *ours; k++)
+            if (strcasecmp(name, ours[k]) == 0)
+                return err_set(e, ST_INVALID, "the header %s is set by cliq, not by you", ours[k]);
+    }
+    return ST_OK;
+}
+
+static enum status
+check_method(const struct fetch_request *q, char to[METHOD_SIZE], struct err *e)
+{
+    const char *m = q->method ? q->method : q->body ? "POST" : "GET";
+    size_t n = strspn(m, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-");
+
+    if (!n || m[n] || n >= METHOD_SIZE)
+        return err_set(e, ST_INVALID, "\"%.40s\" is not a method like GET or POST", m);
+    for (size_t i = 0; i <= n; i++)
+        to[i] = (char)(m[i] >= 'a' && m[i] <= 'z' ? m[i] - 'a' + 'A' : m[i]);
+    if (strcmp(to, "CONNECT") == 0 || strcmp(to, "TRACE") == 0)
+        return err_set(e, ST_INVALID, "the method %s cannot be used", to);
+    return ST_OK;
+}
+
+static bool
+may_go_abroad(const char *name)
+{
+    static const char *const names[] = { "Accept", "Accept-Language", "Content-Type",
+                                         "User-Agent" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcasecmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The lines of this hop; false without memory. */
+static bool
+make_head(const struct job *j, struct curl_slist **out)
+{
+    /* Without this line libcurl asks before it sends a large body, and waits a second for
+     * servers that do not answer that. */
+    struct curl_slist *list = curl_slist_append(NULL, "Expect:");
+
+    for (size_t i = 0; list && i < j->q->n_headers; i++) {
+        const struct fetch_header *h = &j->q->headers[i];
+        struct buf line = { 0 };
+        if ((j->is_foreign && !may_go_abroad(h->name)) ||
+            (j->q->body && !j->has_body && strcasecmp(h->name, "Content-Type") == 0))
+            continue;
+        buf_addf(&line, *h->value ? "%s: %s" : "%s;", h->name, h->value); /* "X;" is empty */
+        struct curl_slist *longer = buf_failed(&line) ? NULL : curl_slist_append(list, line.p);
+        buf_release(&line);
+        if (!longer)
+            curl_slist_free_all(list);
+        list = longer;
+    }
+    *out = list;
+    return list != NULL;
+}
+
+/* ---- one request ---- */
+
+static size_t
+take_body(char *p, size_t one, size_t n, void *to)
+{
+    struct fetch_response *r = to;
+
+    (void)one; /* always 1 */
+    buf_add(&r->body, p, n);
+    return buf_failed(&r->body) ? 0 : n;
+}
+
+static size_t
+take_head(char *p, size_t one, size_t n, void *to)
+{
+    struct fetch_response *r = to;
+    size_t len = n;
+
+    (void)one;
+    while (len && (p[len - 1] == '\r' || p[len - 1] == '\n'))
+        len--;
+    if (len >= 5 && memcmp(p, "HTTP/", 5) == 0)
+        buf_reset(&r->head); /* of an interim answer */
+    buf_add(&r->head, p, len);
+    buf_addc(&r->head, '\n');
+    return buf_failed(&r->head) ? 0 : n;
+}
+
+#define SET(j, option, value) (ok = !curl_easy_setopt((j)->curl, (option), (value)) && ok)
+
+static bool
+set_up(struct job *j, const char *url, int64_t left_ms, struct curl_slist *head)
+{
+    const struct fetch_request *q = j->q;
+    bool ok = true, is_head = strcmp(j->method, "HEAD") == 0;
+
+    curl_easy_reset(j->curl); /* open connections stay */
+    SET(j, CURLOPT_ERRORBUFFER, j->error);
+    SET(j, CURLOPT_URL, url);
+    SET(j, CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(j, CURLOPT_FOLLOWLOCATION, 0L);
+    SET(j, CURLOPT_REDIR_PROTOCOLS_STR, "http,https"); /* should it ever follow */
+    SET(j, CURLOPT_PROXY, q->proxy ? q->proxy : "");   /* "": not $http_proxy either */
+    SET(j, CURLOPT_NOPROXY, "");
+    SET(j, CURLOPT_USERAGENT, "cliq/" CLIQ_VERSION);
+    SET(j, CURLOPT_HTTPHEADER, head);
+    SET(j, CURLOPT_TIMEOUT_MS, (long)left_ms);
+    SET(j, CURLOPT_CONNECTTIMEOUT_MS, (long)FETCH_CONNECT_MS);
+    SET(j, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)j->r->body.max);
+    SET(j, CURLOPT_WRITEFUNCTION, take_body);
+    SET(j, CURLOPT_WRITEDATA, j->r);
+    SET(j, CURLOPT_HEADERFUNCTION, take_head);
+    SET(j, CURLOPT_HEADERDATA, j->r);
+    if (j->has_body) {
+        SET(j, CURLOPT_POST, 1L);
+        SET(j, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->body_len);
+        SET(j, CURLOPT_POSTFIELDS, q->body_len ? q->body : "");
+    } else if (strcmp(j->method, "POST") == 0) {
+        SET(j, CURLOPT_POST, 1L);
+        SET(j, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
+        SET(j, CURLOPT_POSTFIELDS, "");
+    }
+    if (is_head)
+        SET(j, CURLOPT_NOBODY, 1L);
+    else
+        SET(j, CURLOPT_CUSTOMREQUEST, j->method);
+    return ok;
+}
+
+static bool
+is_mendable(CURLcode c)
+{
+    switch (c) {
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static enum status
+say_failure(struct job *j, const char *url, CURLcode c, struct err *e)
+{
+    char what[CURL_ERROR_SIZE + 64];
+    int64_t ms = j->q->timeout_ms ? j->q->timeout_ms : FETCH_TIMEOUT_MS;
+    long sent = 0;
+
+    curl_easy_getinfo(j->curl, CURLINFO_REQUEST_SIZE, &sent);
+    j->is_unsent = sent == 0;
+    j->is_broken = is_mendable(c) || (c == CURLE_OPERATION_TIMEDOUT && j->is_unsent);
+    if (j->r->body.is_starved || j->r->head.is_starved || c == CURLE_OUT_OF_MEMORY)
+        return no_memory(e);
+    if (j->r->body.is_over || c == CURLE_FILESIZE_EXCEEDED) {
+        snprintf(what, sizeof what, "the answer is larger than %zu bytes", j->r->body.max);
+        return fail(j, url, ST_FAILED, what, e);
+    }
+    if (j->r->head.is_over)
+        return fail(j, url, ST_FAILED, "the answer's headers are too large", e);
+    if (c == CURLE_OPERATION_TIMEDOUT) {
+        snprintf(what, sizeof what, j->is_unsent ? "no connection in time" : "no answer in %g s",
+                 (double)ms / 1000);
+        return fail(j, url, ST_TIMEOUT, what, e);
+    }
+    return fail(j, url, ST_IO, j->error[0] ? j->error : curl_easy_strerror(c), e);
+}
+
+static enum status
+hop(struct job *j, const char *url, int64_t left_ms, struct err *e)
+{
+    struct curl_slist *head = NULL;
+    CURLcode c = CURLE_OUT_OF_MEMORY;
+
+    buf_reset(&j->r->body);
+    buf_reset(&j->r->head);
+    buf_adds(&j->r->body, "");
+    j->error[0] = '\0';
+    j->r->status = 0;
+    j->is_broken = j->is_unsent = false;
+    if (left_ms < 1)
+        c = CURLE_OPERATION_TIMEDOUT;
+    else if (make_head(j, &head) && set_up(j, url, left_ms, head))
+        c = curl_easy_perform(j->curl);
+    curl_slist_free_all(head);
+    if (c)
+        return say_failure(j, url, c, e);
+    long status = 0;
+    const char *type = NULL;
+    curl_easy_getinfo(j->curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(j->curl, CURLINFO_CONTENT_TYPE, &type);
+    free(j->r->content_type);
+    free(j->r->url);
+    j->r->status = (int)status;
+    j->r->content_type = strdup(type ? type : "");
+    j->r->url = strdup(url);
+    return j->r->content_type && j->r->url ? ST_OK : no_memory(e);
+}
+
+/* ---- one try ---- */
+
+static bool
+is_redirect(int status)
+{
+    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+/* Turns the job to where the answer points: what is asked, and what may be told there. */
+static enum status
+turn(struct job *j, CURLU *from, CURLU *first, const char *where, CURLU **out, struct err *e)
+{
+    int status = j->r->status;
+    char what[128];
+
+    if (++j->r->redirects > FETCH_REDIRECTS) {
+        snprintf(what, sizeof what, "more than %d redirects", FETCH_REDIRECTS);
+        return fail(j, j->r->url, ST_FAILED, what, e);
+    }
+    struct err why = { "" };
+    enum status s = parse_url(where, out, &why);
+    if (s == ST_INVALID) {
+        snprintf(what, sizeof what, "the redirect is not followed: %.80s", why.text);
+        return fail(j, j->r->url, ST_REFUSED, what, e);
+    }
+    if (s)
+        return no_memory(e);
+    if (has_scheme(from, "https") && !has_scheme(*out, "https"))
+        return fail(j, j->r->url, ST_REFUSED, "the redirect from https to http is not followed", e);
+    j->is_foreign = !is_same_origin(*out, first);
+    bool is_post = strcmp(j->method, "POST") == 0, is_head = strcmp(j->method, "HEAD") == 0;
+    if ((status == 303 && !is_head) || ((status == 301 || status == 302) && is_post)) {
+        strcpy(j->method, "GET"); /* as browsers do */
+        j->has_body = false;
+    }
+    return ST_OK;
+}
+
+static enum status
+follow(struct job *j, struct err *e)
+{
+    int64_t ms = j->q->timeout_ms > 0 ? j->q->timeout_ms : FETCH_TIMEOUT_MS;
+    int64_t deadline = clock_mono_ms() + ms;
+    CURLU *at = NULL, *first = NULL;
+    char *url = NULL;
+
+    j->has_body = j->q->body != NULL;
+    j->is_foreign = j->is_broken = false;
+    j->r->redirects = 0;
+    enum status s = check_method(j->q, j->method, e);
+    if (!s)
+        s = parse_url(j->q->url, &at, e);
+    if (!s && !(first = curl_url_dup(at)))
+        s = no_memory(e);
+    while (!s) {
+        const char *where = NULL;
+        CURLU *next = NULL;
+        if (curl_url_get(at, CURLUPART_URL, &url, 0))
+            s = no_memory(e);
+        if (!s)
+            s = hop(j, url, deadline - clock_mono_ms(), e);
+        curl_free(url);
+        url = NULL;
+        if (s || !is_redirect(j->r->status))
+            break;
+        curl_easy_getinfo(j->curl, CURLINFO_REDIRECT_URL, &where);
+        if (!where)
+            break;
+        s = turn(j, at, first, where, &next, e);
+        curl_url_cleanup(at);
+        at = next;
+    }
+    curl_url_cleanup(at);
+    curl_url_cleanup(first);
+    return s;
+}
+
+/* ---- all tries ---- */
+
+int64_t
+fetch_wait_ms(unsigned tries, int64_t retry_after_s, int64_t wait_ms)
+{
+    int64_t ms = wait_ms > 0 ? wait_ms : FETCH_WAIT_MS;
+
+    if (retry_after_s > 0)
+        return retry_after_s < FETCH_WAIT_MAX / 1000 ? retry_after_s * 1000 : FETCH_WAIT_MAX;
+    for (; tries > 1 && ms < FETCH_WAIT_MAX; tries--)
+        ms *= 2;
+    return ms < FETCH_WAIT_MAX ? ms : FETCH_WAIT_MAX;
+}
+
+static bool
+is_idempotent(const char *method)
+{
+    static const char *const names[] = { "GET", "HEAD", "PUT", "DELETE", "OPTIONS" };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(method, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The try ended with s: is it worth another one, and may there be one? */
+static bool
+wants_more(const struct job *j, const char *method, enum status s)
+{
+    bool is_safe = j->q->is_repeatable || is_idempotent(method);
+    int status = s ? 0 : j->r->status;
+
+    if (!is_safe && j->r->redirects > 0)
+        return false; /* the first hop may have done it already */
+    if (s)
+        return j->is_broken && (is_safe || j->is_unsent);
+    if (status == 429 || status == 503)
+        return true; /* says that nothing was done */
+    return is_safe && (status == 500 || status == 502 || status == 504);
+}
+
+/* Up to a quarter more, by chance: many who failed together do not come back together. */
+static int64_t
+scatter(int64_t ms)
+{
+    uint16_t chance = 0;
+
+    if (sys->getrandom(&chance, sizeof chance, 0) != (ssize_t)sizeof chance)
+        chance = 0;
+    return ms + ms / 4 * chance / UINT16_MAX;
+}
+
+static void
+sleep_ms(int64_t ms)
+{
+    struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+
+    while (nanosleep(&t, &t) != 0 && errno == EINTR)
+        continue;
+}
+
+static void
+start_curl(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+enum status
+fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct job j = { .q = q, .r = r };
+    char method[METHOD_SIZE];
+
+    *r = (struct fetch_response){
+        .body.max = q->max_bytes ? q->max_bytes : FETCH_MAX_BYTES,
+        .head.max = HEAD_MAX,
+    };
+    enum status s = check_method(q, method, e);
+    if (!s)
+        s = check_headers(q, e);
+    if (s)
+        return s;
+    pthread_once(&once, start_curl);
+    j.curl = curl_easy_init();
+    if (!j.curl)
+        return no_memory(e);
+    for (;;) {
+        curl_off_t after_s = 0;
+        s = follow(&j, e);
+        r->tries++;
+        if (r->tries >= (q->tries ? q->tries : FETCH_TRIES) || !wants_more(&j, method, s))
+            break;
+        if (!s)
+            curl_easy_getinfo(j.curl, CURLINFO_RETRY_AFTER, &after_s);
+        int64_t ms = fetch_wait_ms(r->tries, after_s, q->wait_ms);
+        sleep_ms(after_s > 0 ? ms : scatter(ms));
+    }
+    curl_easy_cleanup(j.curl);
+    return s;
+}
+
+void
+fetch_response_release(struct fetch_response *r)
+{
+    free(r->url);
+    free(r->content_type);
+    buf_release(&r->head);
+    buf_release(&r->body);
+    r->url = r->content_type = NULL;
+}
+
+bool
+fetch_response_header(const struct fetch_response *r, const char *name, struct buf *to)
+{
+    size_t n = strlen(name);
+
+    for (const char *p = r->head.p, *end; p && *p; p = *end ? end + 1 : end) {
+        end = p + strcspn(p, "\n");
+        if ((size_t)(end - p) <= n || p[n] != ':' || strncasecmp(p, name, n) != 0)
+            continue;
+        p += n + 1;
+        p += strspn(p, " \t");
+        while (end > p && (end[-1] == ' ' || end[-1] == '\t'))
+            end--;
+        buf_add(to, p, (size_t)(end - p));
+        return true;
+    }
+    return false;
+}

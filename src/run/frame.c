@@ -1,0 +1,335 @@
+/*
+ * frame - files of a run, reached through one open directory.
+ *
+ * A path below the frame is walked component by component with O_NOFOLLOW: whatever
+ * links an agent or a cloned repository puts there, nothing outside is touched.
+ */
+#include "run/frame.h"
+
+#include "base/path.h"
+#include "base/sys.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool
+frame_is_phase_name(const char *s)
+{
+    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+    return n > 0 && n <= 64 && !s[n] && s[0] >= 'a' && s[0] <= 'z' && !strstr(s, "--");
+}
+
+/* ---- opening ---- */
+
+/* The path made absolute, without following links. */
+static char *
+absolute(const char *path)
+{
+    char cwd[PATH_MAX];
+    char *whole = NULL;
+
+    if (path[0] == '/')
+        return strdup(path);
+    if (!getcwd(cwd, sizeof cwd))
+        return NULL;
+    size_t n = strlen(cwd), m = strlen(path);
+    whole = malloc(n + m + 2);
+    if (whole) {
+        memcpy(whole, cwd, n);
+        whole[n] = '/';
+        memcpy(whole + n + 1, path, m + 1);
+    }
+    return whole;
+}
+
+enum status
+frame_open(struct frame *f, const char *state_dir, const char *project_dir, struct err *e)
+{
+    *f = (struct frame){ .dir = -1 };
+    f->state_dir = absolute(state_dir);
+    if (!f->state_dir)
+        return err_sys(e, "open %s", state_dir);
+    size_t n = strlen(f->state_dir);
+    while (n > 1 && f->state_dir[n - 1] == '/')
+        f->state_dir[--n] = '\0';
+    if (project_dir) {
+        f->project_dir = absolute(project_dir);
+    } else {
+        while (n > 1 && f->state_dir[n - 1] != '/')
+            n--;
+        f->project_dir = strndup(f->state_dir, n > 1 ? n - 1 : 1);
+    }
+    enum status s = f->project_dir ? path_open_dir(f->state_dir, false, &f->dir, e)
+                                   : err_sys(e, "open %s", state_dir);
+    if (s)
+        frame_close(f);
+    return s;
+}
+
+enum status
+frame_find(struct frame *f, struct err *e)
+{
+    struct buf path = { 0 };
+    enum status s = path_find_up(".cliq", &path, e);
+
+    *f = (struct frame){ .dir = -1 };
+    if (!s)
+        s = frame_open(f, path.p, NULL, e);
+    else if (s == ST_NOT_FOUND)
+        err_say(e, "no .cliq/ here or in a directory above: run cliq init first");
+    buf_release(&path);
+    return s;
+}
+
+void
+frame_close(struct frame *f)
+{
+    if (f->dir >= 0 && f->state_dir) /* a zeroed frame holds nothing, and not descriptor 0 */
+        close(f->dir);
+    free(f->state_dir);
+    free(f->project_dir);
+    *f = (struct frame){ .dir = -1 };
+}
+
+void
+frame_path(const struct frame *f, struct buf *to, const char *path)
+{
+    buf_addf(to, "%s/%s", f->state_dir, path);
+}
+
+/* ---- walking ---- */
+
+enum { DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW };
+
+static enum status
+check_path(const char *path, struct err *e)
+{
+    for (const char *p = path;; p++) {
+        size_t n = strcspn(p, "/");
+        if (n == 0 || n > NAME_MAX || (n == 1 && p[0] == '.') ||
+            (n == 2 && p[0] == '.' && p[1] == '.'))
+            return err_set(e, ST_INVALID,
+                           "bad path \"%.200s\": use names separated by single slashes, no . or ..",
+                           path);
+        p += n;
+        if (!*p)
+            return ST_OK;
+    }
+}
+
+/* Opens the directory `name` in dir, making it when asked. */
+static enum status
+step(int dir, const char *name, bool create, int *out, struct err *e)
+{
+    int fd = SYS_RETRY(sys->openat(dir, name, DIR_FLAGS, 0));
+
+    if (fd < 0 && errno == ENOENT && create) {
+        if (SYS_RETRY(sys->mkdirat(dir, name, 0700)) != 0 && errno != EEXIST)
+            return err_sys(e, "create directory %s", name);
+        fd = SYS_RETRY(sys->openat(dir, name, DIR_FLAGS, 0));
+    }
+    if (fd < 0) {
+        if (errno == ENOENT)
+            return err_set(e, ST_NOT_FOUND, "no directory %s", name);
+        if (errno == ENOTDIR || errno == ELOOP)
+            return err_set(e, ST_INVALID, "%s is not a directory (links are not followed)", name);
+        return err_sys(e, "open directory %s", name);
+    }
+    *out = fd;
+    return ST_OK;
+}
+
+/*
+ * The directory that holds the last component of the path, *name. *dir is the frame's
+ * own or one that `leave` closes.
+ */
+static enum status
+walk(const struct frame *f, const char *path, bool create, int *dir, const char **name,
+     struct err *e)
+{
+    enum status s = check_path(path, e);
+    char part[NAME_MAX + 1];
+
+    *dir = f->dir;
+    for (const char *slash; !s && (slash = strchr(path, '/')); path = slash + 1) {
+        int next = -1;
+        memcpy(part, path, (size_t)(slash - path));
+        part[slash - path] = '\0';
+        s = step(*dir, part, create, &next, e);
+        if (*dir != f->dir)
+            close(*dir);
+        *dir = s ? f->dir : next;
+    }
+    *name = path;
+    return s;
+}
+
+static void
+leave(const struct frame *f, int dir)
+{
+    if (dir != f->dir)
+        close(dir);
+}
+
+/* ---- files ---- */
+
+static enum status
+write_all(int fd, const char *p, size_t n, const char *name, struct err *e)
+{
+    while (n) {
+        ssize_t done = SYS_RETRY(sys->write(fd, p, n));
+        if (done < 0)
+            return err_sys(e, "write %s", name);
+        if (done == 0)
+            return err_set(e, ST_IO, "write %s: nothing was written", name);
+        p += done;
+        n -= (size_t)done;
+    }
+    return ST_OK;
+}
+
+/* ".tmp-" and 24 random hex digits: nobody can put something in its place beforehand. */
+static enum status
+make_temp(int dir, char name[40], int *fd, struct err *e)
+{
+    static const char hex[] = "0123456789abcdef";
+    unsigned char random[12];
+    size_t got = 0;
+
+    while (got < sizeof random) {
+        ssize_t n = SYS_RETRY(sys->getrandom(random + got, sizeof random - got, 0));
+        if (n <= 0)
+            return err_sys(e, "get random bytes");
+        got += (size_t)n;
+    }
+    char *p = stpcpy(name, ".tmp-");
+    for (size_t i = 0; i < sizeof random; i++) {
+        *p++ = hex[random[i] >> 4];
+        *p++ = hex[random[i] & 15];
+    }
+    *p = '\0';
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    *fd = SYS_RETRY(sys->openat(dir, name, flags, 0600));
+    return *fd < 0 ? err_sys(e, "create a temporary file") : ST_OK;
+}
+
+enum status
+frame_replace_at(int dir, const char *name, const void *p, size_t n, struct err *e)
+{
+    char temp[40];
+    int fd;
+    enum status s = make_temp(dir, temp, &fd, e);
+
+    if (s)
+        return s;
+    s = write_all(fd, p, n, name, e);
+    if (close(fd) != 0 && !s)
+        s = err_sys(e, "write %s", name);
+    if (!s && SYS_RETRY(sys->renameat(dir, temp, dir, name)) != 0)
+        s = err_sys(e, "replace %s", name);
+    if (s)
+        unlinkat(dir, temp, 0);
+    return s;
+}
+
+enum status
+frame_replace(const struct frame *f, const char *path, const void *p, size_t n, struct err *e)
+{
+    int dir;
+    const char *name;
+    enum status s = walk(f, path, true, &dir, &name, e);
+
+    if (!s)
+        s = frame_replace_at(dir, name, p, n, e);
+    leave(f, dir);
+    return s;
+}
+
+enum status
+frame_read_at(int dir, const char *name, struct buf *to, struct err *e)
+{
+    int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    int fd = SYS_RETRY(sys->openat(dir, name, flags, 0));
+    enum status s = ST_OK;
+    struct stat st;
+
+    if (fd < 0) {
+        if (errno == ENOENT)
+            return err_set(e, ST_NOT_FOUND, "no file %s", name);
+        if (errno == ELOOP)
+            return err_set(e, ST_INVALID, "%s is a symbolic link, which is not followed", name);
+        return err_sys(e, "open %s", name);
+    }
+    if (sys->fstat(fd, &st) != 0)
+        s = err_sys(e, "look at %s", name);
+    else if (!S_ISREG(st.st_mode))
+        s = err_set(e, ST_INVALID, "%s is not a regular file", name);
+    buf_adds(to, ""); /* an empty file is an empty text, not none */
+    while (!s) {
+        char *room = buf_room(to, 4096);
+        ssize_t n = room ? SYS_RETRY(sys->read(fd, room, 4096)) : 0;
+        if (!room)
+            s = buf_status(to, name, e);
+        else if (n < 0)
+            s = err_sys(e, "read %s", name);
+        if (n <= 0)
+            break;
+        buf_grew(to, (size_t)n);
+    }
+    close(fd);
+    return s;
+}
+
+enum status
+frame_read(const struct frame *f, const char *path, struct buf *to, struct err *e)
+{
+    int dir;
+    const char *name;
+    enum status s = walk(f, path, false, &dir, &name, e);
+
+    if (!s)
+        s = frame_read_at(dir, name, to, e);
+    leave(f, dir);
+    return s;
+}
+
+enum status
+frame_open_dir(const struct frame *f, const char *path, bool create, int *fd, struct err *e)
+{
+    int dir;
+    const char *name;
+    enum status s = walk(f, path, create, &dir, &name, e);
+
+    if (!s)
+        s = step(dir, name, create, fd, e);
+    leave(f, dir);
+    return s;
+}
+
+enum status
+frame_mkdir(const struct frame *f, const char *path, struct err *e)
+{
+    int fd;
+    enum status s = frame_open_dir(f, path, true, &fd, e);
+
+    if (!s)
+        close(fd);
+    return s;
+}
+
+enum status
+frame_remove(const struct frame *f, const char *path, struct err *e)
+{
+    int dir;
+    const char *name;
+    enum status s = walk(f, path, false, &dir, &name, e);
+
+    if (!s && unlinkat(dir, name, 0) != 0 && errno != ENOENT)
+        s = err_sys(e, "remove %s", path);
+    leave(f, dir);
+    return s == ST_NOT_FOUND ? ST_OK : s;
+}

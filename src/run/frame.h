@@ -1,0 +1,53 @@
+/*
+ * frame - where a run keeps its files: .cliq/, or frames/<phase>/ of a team phase.
+ *
+ *     workflow.yml agents.json roles/ req_spec.md inputs.json design/ task_board.md
+ *     channels/<from>--<to>/{instructions.md,handoff.json}   files/<phase>/<name>
+ *     signals/{<phase>.jsonl,<phase>_routed,<phase>_command_results.json,_pipeline_status}
+ *     gates/<gate>/gate_context.md
+ *     run/{journal.jsonl,lock,attempts/,logs/,prompts/,messages/}
+ *
+ * Everything below is reached through one open directory and checked names.
+ */
+#ifndef CLIQ_RUN_FRAME_H
+#define CLIQ_RUN_FRAME_H
+
+#include "base/buf.h"
+
+struct frame {
+    int dir;           /* the state directory, open */
+    char *state_dir;   /* its absolute path */
+    char *project_dir; /* absolute; the parent of .cliq/ */
+};
+
+/* The frame of the nearest .cliq/ here or above. ST_NOT_FOUND says to run cliq init. */
+enum status frame_find(struct frame *f, struct err *e);
+/* The frame whose state directory is `state_dir`. */
+enum status
+frame_open(struct frame *f, const char *state_dir, const char *project_dir, struct err *e);
+void frame_close(struct frame *f);
+
+/* Replaces the file `path` (below the frame) by temp file + rename, so that readers see
+ * the old or the new one, whole. Parent directories are made. 0600. */
+enum status
+frame_replace(const struct frame *f, const char *path, const void *p, size_t n, struct err *e);
+/* The whole file appended to `to`. ST_NOT_FOUND when there is none. */
+enum status frame_read(const struct frame *f, const char *path, struct buf *to, struct err *e);
+/* The directory `path` below the frame, opened (close-on-exec); made when asked, 0700.
+ * ST_NOT_FOUND when there is none. */
+enum status
+frame_open_dir(const struct frame *f, const char *path, bool create, int *fd, struct err *e);
+/* Makes a directory and its parents below the frame (0700). */
+enum status frame_mkdir(const struct frame *f, const char *path, struct err *e);
+/* Removes a file; none there is fine. */
+enum status frame_remove(const struct frame *f, const char *path, struct err *e);
+/* frame_replace and frame_read of the file `name`, one component, in the open directory. */
+enum status frame_replace_at(int dir, const char *name, const void *p, size_t n, struct err *e);
+enum status frame_read_at(int dir, const char *name, struct buf *to, struct err *e);
+/* "<state_dir>/<path>" appended. */
+void frame_path(const struct frame *f, struct buf *to, const char *path);
+
+/* ^[a-z][a-z0-9-]*$, no "--", at most 64: what may be a phase, and so a file name. */
+bool frame_is_phase_name(const char *s);
+
+#endif

@@ -1,0 +1,496 @@
+#define _GNU_SOURCE
+#include "run/journal.h"
+
+#include "base/clock.h"
+#include "base/sys.h"
+#include "base/utf8.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What a kind of event is called, and which members its line has. */
+static const struct shape {
+    const char *name;
+    bool has_phase, has_attempt, has_result, has_text;
+} shapes[EVENT_KINDS] = {
+    [EV_BEGIN] = { "begin", false, false, false, false },
+    [EV_STARTED] = { "started", true, true, false, false },
+    [EV_RESULT] = { "result", true, true, true, true },
+    [EV_GONE] = { "gone", true, true, false, false },
+    [EV_SKIP] = { "skip", true, false, false, false },
+    [EV_DUE] = { "due", true, false, false, false },
+    [EV_CANCEL] = { "cancel", false, false, false, true },
+    [EV_ABORT] = { "abort", false, false, false, true },
+    [EV_RERUN] = { "rerun", true, false, false, false },
+};
+
+static const char *const outcomes[] = {
+    [OUT_COMPLETE] = "complete",
+    [OUT_ERROR] = "error",
+    [OUT_CRASH] = "crash",
+    [OUT_TIMEOUT] = "timeout",
+};
+static const char *const verdicts[] = {
+    [VERDICT_NONE] = "",
+    [VERDICT_PASS] = "PASS",
+    [VERDICT_ROUTE] = "ROUTE",
+    [VERDICT_ESCALATE] = "ESCALATE",
+};
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* ---- writing ---- */
+
+static void
+open_line(struct buf *b, const char *ev)
+{
+    char now[CLOCK_ISO_SIZE];
+
+    json_open(b, '{');
+    json_key_str(b, "at", clock_iso(now, clock_wall_ns(), 1));
+    json_key_str(b, "ev", ev);
+}
+
+static void
+write_text(struct buf *b, const char *key, const char *text)
+{
+    if (text)
+        json_key_strn(b, key, text, utf8_cut(text, strlen(text), JOURNAL_TEXT_MAX));
+}
+
+static void
+write_event(struct buf *b, const struct team *t, const struct event *ev)
+{
+    const struct shape *shape = &shapes[ev->kind];
+
+    open_line(b, shape->name);
+    if (shape->has_phase) {
+        assert(ev->phase < t->n_phases);
+        json_key_str(b, "phase", t->phases[ev->phase].name);
+        if (shape->has_attempt || ev->attempt)
+            json_key_int(b, "attempt", ev->attempt);
+    }
+    if (shape->has_result) {
+        json_key_str(b, "outcome", outcomes[ev->outcome]);
+        if (ev->verdict != VERDICT_NONE) {
+            json_key(b, "verdict");
+            json_open(b, '{');
+            json_key_str(b, "outcome", verdicts[ev->verdict]);
+            if (ev->verdict == VERDICT_ROUTE && ev->target < t->n_phases)
+                json_key_str(b, "target", t->phases[ev->target].name);
+            json_close(b, '}');
+        }
+    }
+    if (shape->has_text)
+        write_text(b, "text", ev->text);
+    json_close(b, '}');
+}
+
+static enum status
+reserve(struct journal *j, size_t n, struct err *e)
+{
+    if (n <= j->cap)
+        return ST_OK;
+    struct log_text *lines = realloc(j->lines, n * sizeof *lines);
+    if (lines)
+        j->lines = lines;
+    size_t *ends = realloc(j->ends, n * sizeof *ends);
+    if (ends)
+        j->ends = ends;
+    if (!lines || !ends)
+        return err_set(e, ST_IO, "write the journal: out of memory");
+    j->cap = n;
+    return ST_OK;
+}
+
+/* The n lines of j->text, in one write. */
+static enum status
+put(struct journal *j, size_t n, struct err *e)
+{
+    enum status s = buf_status(&j->text, "the journal's lines", e);
+
+    if (s || n == 0)
+        return s;
+    for (size_t i = 0, at = 0; i < n; at = j->ends[i], i++)
+        j->lines[i] = (struct log_text){ j->text.p + at, j->ends[i] - at };
+    return log_append(&j->log, j->lines, n, e);
+}
+
+enum status
+journal_write(struct journal *j, const struct event *evs, size_t n, struct err *e)
+{
+    enum status s = reserve(j, n < LOG_BATCH_MAX ? n : LOG_BATCH_MAX, e);
+    size_t lines = 0;
+
+    buf_reset(&j->text);
+    for (size_t i = 0; !s && i < n; i++) {
+        if (evs[i].kind == EV_BEGIN)
+            continue;
+        write_event(&j->text, j->team, &evs[i]);
+        j->ends[lines++] = j->text.len;
+        if (lines == LOG_BATCH_MAX) {
+            s = put(j, lines, e);
+            buf_reset(&j->text);
+            lines = 0;
+        }
+    }
+    return s ? s : put(j, lines, e);
+}
+
+/* The one line that was built in j->text. */
+static enum status
+put_one(struct journal *j, struct err *e)
+{
+    enum status s = reserve(j, 1, e);
+
+    if (s)
+        return s;
+    json_close(&j->text, '}');
+    j->ends[0] = j->text.len;
+    return put(j, 1, e);
+}
+
+enum status
+journal_end(struct journal *j, enum run_status status, const char *reason, struct err *e)
+{
+    buf_reset(&j->text);
+    open_line(&j->text, "end");
+    json_key_str(&j->text, "status", run_status_name(status));
+    write_text(&j->text, "reason", reason);
+    return put_one(j, e);
+}
+
+enum status
+journal_note(struct journal *j, const char *text, struct err *e)
+{
+    buf_reset(&j->text);
+    open_line(&j->text, "note");
+    write_text(&j->text, "text", text);
+    return put_one(j, e);
+}
+
+static enum status
+write_head(struct journal *j, const struct journal_head *h, struct err *e)
+{
+    buf_reset(&j->text);
+    open_line(&j->text, "begin");
+    json_key_str(&j->text, "run", h->run_id);
+    json_key_str(&j->text, "team", h->team);
+    json_key_str(&j->text, "workflow", h->workflow);
+    json_key_int(&j->text, "jobs", h->options.jobs);
+    json_key_bool(&j->text, "fail_fast", h->options.is_fail_fast);
+    return put_one(j, e);
+}
+
+/* An old journal is emptied, none is created; *is_there tells which. */
+static enum status
+look(int dir, bool is_new, bool *is_there, struct err *e)
+{
+    int flags = (is_new ? O_WRONLY | O_TRUNC : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    int fd = SYS_RETRY(sys->openat(dir, JOURNAL_NAME, flags, 0));
+
+    *is_there = fd >= 0;
+    if (fd < 0)
+        return errno == ENOENT ? ST_OK : err_sys(e, "open run/" JOURNAL_NAME);
+    close(fd);
+    return ST_OK;
+}
+
+enum status
+journal_open(struct journal *j, int dir, const struct team *t, const struct journal_head *head,
+             struct err *e)
+{
+    bool is_there = false;
+
+    *j = (struct journal){ .log = { .fd = -1 }, .team = t };
+    enum status s = look(dir, head != NULL, &is_there, e);
+    if (!s && !head && !is_there)
+        s = err_set(e, ST_NOT_FOUND, "there is no run/" JOURNAL_NAME ": nothing was run yet");
+    if (!s)
+        s = log_open(&j->log, dir, JOURNAL_NAME, &(struct log_options){ .is_durable = true }, e);
+    if (!s && head)
+        s = write_head(j, head, e);
+    return s;
+}
+
+void
+journal_close(struct journal *j)
+{
+    log_close(&j->log);
+    buf_release(&j->text);
+    free(j->lines);
+    free(j->ends);
+    j->lines = NULL;
+    j->ends = NULL;
+    j->cap = 0;
+}
+
+/* ---- reading ---- */
+
+struct replay {
+    const struct team *team;
+    size_t *by_name; /* phases, sorted */
+    journal_event_fn *fn;
+    void *ctx;
+    struct journal_head *head;
+    struct arena texts; /* of one line */
+    bool has_begun;
+};
+
+static int
+compare_names(const void *a, const void *b, void *team)
+{
+    const struct phase *phases = ((const struct team *)team)->phases;
+
+    return strcmp(phases[*(const size_t *)a].name, phases[*(const size_t *)b].name);
+}
+
+static enum status
+sort_names(struct replay *r, struct err *e)
+{
+    size_t n = r->team->n_phases;
+
+    r->by_name = malloc((n + 1) * sizeof *r->by_name);
+    if (!r->by_name)
+        return err_set(e, ST_IO, "read the journal: out of memory");
+    for (size_t i = 0; i < n; i++)
+        r->by_name[i] = i;
+    qsort_r(r->by_name, n, sizeof *r->by_name, compare_names, (void *)(uintptr_t)r->team);
+    return ST_OK;
+}
+
+/* The phase with that name; SIZE_MAX: none. */
+static size_t
+find_phase(const struct replay *r, const struct json *name)
+{
+    size_t from = 0, to = r->team->n_phases;
+
+    if (!json_is(name, JSON_STRING))
+        return SIZE_MAX;
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        const char *its = r->team->phases[r->by_name[mid]].name;
+        size_t len = strlen(its), common = len < name->text.len ? len : name->text.len;
+        int order = memcmp(its, name->text.p, common);
+        if (order == 0 && len == name->text.len)
+            return r->by_name[mid];
+        if (order == 0)
+            order = len < name->text.len ? -1 : 1;
+        if (order < 0)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return SIZE_MAX;
+}
+
+/* The index of v in a list of names; -1: it is none of them. */
+static int
+find_name(const struct json *v, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (names[i][0] && json_eq(v, names[i]))
+            return (int)i;
+    return -1;
+}
+
+static bool
+read_count(const struct json *v, unsigned *to)
+{
+    int64_t n;
+
+    if (!json_int(v, &n) || n < 0 || n > INT32_MAX)
+        return false;
+    *to = (unsigned)n;
+    return true;
+}
+
+/* "2026-04-03T11:19:34.222Z" as milliseconds since 1970; 0 when it is not that. */
+static int64_t
+read_time(const struct json *v)
+{
+    char text[CLOCK_ISO_SIZE];
+    struct tm tm = { 0 };
+
+    if (!json_is(v, JSON_STRING) || v->text.len >= sizeof text)
+        return 0;
+    memcpy(text, v->text.p, v->text.len);
+    text[v->text.len] = '\0';
+    const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+    if (!rest)
+        return 0;
+    return (int64_t)timegm(&tm) * 1000 + (*rest == '.' ? atoi(rest + 1) : 0);
+}
+
+/* NULL when it is not a string (or memory is out, which the caller need not tell apart:
+ * texts are for people). */
+static const char *
+read_text(struct arena *a, const struct json *v)
+{
+    return json_is(v, JSON_STRING) ? arena_dup(a, v->text.p, v->text.len) : NULL;
+}
+
+static bool
+read_head(struct replay *r, const struct json *line)
+{
+    struct journal_head *h = r->head;
+
+    h->run_id = read_text(&h->arena, json_get(line, "run"));
+    h->team = read_text(&h->arena, json_get(line, "team"));
+    h->workflow = read_text(&h->arena, json_get(line, "workflow"));
+    h->at_ms = read_time(json_get(line, "at"));
+    if (!read_count(json_get(line, "jobs"), &h->options.jobs))
+        h->options.jobs = 0;
+    if (!json_bool(json_get(line, "fail_fast"), &h->options.is_fail_fast))
+        h->options.is_fail_fast = false;
+    return h->run_id && h->workflow;
+}
+
+static void
+read_end(struct journal_head *h, const struct json *status)
+{
+    h->has_end = false;
+    for (unsigned i = RUN_COMPLETED; i <= RUN_CANCELLED; i++)
+        if (json_eq(status, run_status_name((enum run_status)i))) {
+            h->has_end = true;
+            h->end = (enum run_status)i;
+        }
+}
+
+static bool
+read_result(const struct replay *r, const struct json *line, struct event *ev)
+{
+    const struct json *verdict = json_get(line, "verdict");
+    int outcome = find_name(json_get(line, "outcome"), outcomes, COUNT(outcomes));
+
+    if (outcome < 0)
+        return false;
+    ev->outcome = (enum outcome)outcome;
+    if (!verdict)
+        return true;
+    int judged = find_name(json_get(verdict, "outcome"), verdicts, COUNT(verdicts));
+    if (judged < 0)
+        return false;
+    ev->verdict = (enum verdict)judged;
+    if (ev->verdict != VERDICT_ROUTE)
+        return true;
+    ev->target = find_phase(r, json_get(verdict, "target"));
+    /* no target: the gate named a phase that never was */
+    return ev->target != SIZE_MAX || !json_get(verdict, "target");
+}
+
+/* NULL, or what is wrong with the line: a constant. */
+static const char *
+read_event(struct replay *r, const struct json *line, struct event *ev)
+{
+    const struct json *name = json_get(line, "ev"), *attempt = json_get(line, "attempt");
+    size_t kind = 0;
+
+    while (kind < EVENT_KINDS && !json_eq(name, shapes[kind].name))
+        kind++;
+    if (kind == EVENT_KINDS)
+        return "it is of no known kind";
+    const struct shape *shape = &shapes[kind];
+    *ev = (struct event){ .kind = (enum event_kind)kind };
+    if (shape->has_phase && (ev->phase = find_phase(r, json_get(line, "phase"))) == SIZE_MAX)
+        return "the workflow has no such phase";
+    if ((attempt || shape->has_attempt) && !read_count(attempt, &ev->attempt))
+        return "its attempt is not a number";
+    if (shape->has_result && !read_result(r, line, ev))
+        return "its result cannot be read";
+    if (shape->has_text)
+        ev->text = read_text(&r->texts, json_get(line, "text"));
+    return NULL;
+}
+
+/* NULL, or what is wrong. */
+static const char *
+replay_line(struct replay *r, const struct log_record *rec)
+{
+    const struct json *name = json_get(rec->json, "ev");
+    struct event ev;
+
+    if (rec->verdict != LOG_GOOD)
+        return rec->problem;
+    if (json_eq(name, "note"))
+        return NULL;
+    if (json_eq(name, "end")) {
+        read_end(r->head, json_get(rec->json, "status"));
+        return NULL;
+    }
+    const char *problem = read_event(r, rec->json, &ev);
+    if (problem)
+        return problem;
+    if (!r->has_begun && (ev.kind != EV_BEGIN || !read_head(r, rec->json)))
+        return "a journal begins with the run and its workflow";
+    r->has_begun = true;
+    if (ev.kind == EV_RERUN)
+        r->head->has_end = false;
+    return r->fn(r->ctx, &ev, read_time(json_get(rec->json, "at")))
+               ? NULL
+               : "the workflow, as it is now, does not lead there";
+}
+
+static enum status
+replay_all(struct replay *r, int fd, struct err *e)
+{
+    struct log_reader reader;
+    struct log_record rec;
+    enum status s = ST_OK;
+
+    log_reader_init(&reader, fd, 0);
+    reader.wants_bad = true;
+    while (!s && log_next(&reader, &rec)) {
+        if (rec.verdict == LOG_FRAGMENT)
+            continue; /* torn by a crash: never acted on */
+        const char *problem = replay_line(r, &rec);
+        arena_reset(&r->texts);
+        if (problem)
+            s = err_set(e, ST_INVALID,
+                        "run/" JOURNAL_NAME ", line %ju: %s. The workflow has changed since this "
+                        "run began, or the journal is damaged: undo that, or start anew with "
+                        "--force",
+                        (uintmax_t)rec.line, problem);
+    }
+    if (!s)
+        s = log_reader_status(&reader, e);
+    if (!s && !r->has_begun)
+        s = err_set(e, ST_NOT_FOUND, "run/" JOURNAL_NAME " is empty: nothing was run yet");
+    log_reader_release(&reader);
+    return s;
+}
+
+enum status
+journal_replay(int dir, const struct team *t, journal_event_fn *fn, void *ctx,
+               struct journal_head *head, struct err *e)
+{
+    struct replay r = { .team = t, .fn = fn, .ctx = ctx, .head = head };
+    int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    int fd = SYS_RETRY(sys->openat(dir, JOURNAL_NAME, flags, 0));
+
+    *head = (struct journal_head){ 0 };
+    if (fd < 0) {
+        if (errno == ENOENT)
+            return err_set(e, ST_NOT_FOUND,
+                           "there is no run/" JOURNAL_NAME ": nothing was run yet");
+        return err_sys(e, "open run/" JOURNAL_NAME);
+    }
+    enum status s = sort_names(&r, e);
+    if (!s)
+        s = replay_all(&r, fd, e);
+    arena_release(&r.texts);
+    free(r.by_name);
+    close(fd);
+    return s;
+}
+
+void
+journal_head_release(struct journal_head *h)
+{
+    arena_release(&h->arena);
+    *h = (struct journal_head){ 0 };
+}

@@ -1,0 +1,91 @@
+/*
+ * journal - run/journal.jsonl: what happened to a run, one event a line, durable.
+ *
+ * `cliq run --resume` is this file replayed through sched_apply; so an event is written
+ * before what it leads to is done. Lines are those of log/log.h (docs/formats/log.md).
+ *
+ *     {"at":"2026-05-29T06:04:14.222Z","ev":"begin","run":"r-1f3a","team":"@local/x",
+ *      "workflow":"9f86d081","jobs":4,"fail_fast":false}          (one line)
+ *     {"at":"…","ev":"started","phase":"build","attempt":1}
+ *     {"at":"…","ev":"result","phase":"build","attempt":1,"outcome":"error","text":"no disk"}
+ *     {"at":"…","ev":"gone","phase":"build","attempt":1}
+ *     {"at":"…","ev":"due","phase":"build","attempt":1}
+ *     {"at":"…","ev":"result","phase":"review","attempt":1,"outcome":"complete",
+ *      "verdict":{"outcome":"ROUTE","target":"build"},"text":"tests fail"}  (one line)
+ *     {"at":"…","ev":"end","status":"ESCALATED","reason":"…"}
+ *
+ *     field      in                         is
+ *     at         every line                 when it was written, UTC, milliseconds
+ *     ev         every line                 begin started result gone skip due cancel abort
+ *                                           rerun; end and note are the driver's own
+ *     run, team, workflow, jobs, fail_fast  begin: see struct journal_head
+ *     phase      all but begin cancel abort its name
+ *     attempt    started result gone        from 1; in skip and due when it is known
+ *     outcome    result                     complete error crash timeout
+ *     verdict    result of a gate           outcome PASS ROUTE ESCALATE; target of a ROUTE
+ *     text       result cancel abort        what was said, at most JOURNAL_TEXT_MAX bytes
+ *
+ * A reader ignores members it does not know, "end", "note", blank lines and torn ones (the
+ * sealed fragments of log.h: they were never acted on). Any other line that it cannot
+ * read, a kind of event or a phase it does not know make the journal useless: a state
+ * that misses one event is a wrong state.
+ */
+#ifndef CLIQ_RUN_JOURNAL_H
+#define CLIQ_RUN_JOURNAL_H
+
+#include "log/log.h"
+#include "run/sched.h"
+
+#define JOURNAL_NAME "journal.jsonl"
+/* bytes of an event's text; the rest is in the agent's log */
+#define JOURNAL_TEXT_MAX ((size_t)16 << 10)
+
+/* The first line: which run this is. Strings are borrowed by journal_open; those that
+ * journal_replay fills in live in the arena until journal_head_release. */
+struct journal_head {
+    const char *run_id, *team, *workflow; /* workflow: a hash of its text, in hex */
+    struct sched_options options;         /* a replay needs the same ones */
+    int64_t at_ms;                        /* replay: when the run began */
+    /* replay: the last end line, unless a rerun came after it */
+    bool has_end;
+    enum run_status end;
+    struct arena arena;
+};
+void journal_head_release(struct journal_head *h);
+
+struct journal {
+    struct log log;
+    const struct team *team; /* borrowed */
+    struct buf text;         /* lines being written */
+    struct log_text *lines;
+    size_t *ends; /* of the lines in text */
+    size_t cap;
+};
+
+/* With a head: a new journal in `dir` (run/), in place of an old one; its begin line is
+ * written. Without: to be continued; ST_NOT_FOUND when there is none. dir must stay open. */
+enum status journal_open(struct journal *j, int dir, const struct team *t,
+                         const struct journal_head *head, struct err *e);
+void journal_close(struct journal *j); /* safe on any state after journal_open, and twice */
+
+/* All n events in one write and one fdatasync (of at most LOG_BATCH_MAX lines each).
+ * EV_BEGIN is passed over: journal_open wrote it. */
+enum status journal_write(struct journal *j, const struct event *evs, size_t n, struct err *e);
+/* The driver's own last line. */
+enum status
+journal_end(struct journal *j, enum run_status status, const char *reason, struct err *e);
+/* The driver's own remark, for people. */
+enum status journal_note(struct journal *j, const char *text, struct err *e);
+
+/* Takes one event of the past; its text lives as long as the call. False: it cannot be. */
+typedef bool journal_event_fn(void *ctx, const struct event *ev, int64_t at_ms);
+
+/*
+ * Gives every event to fn, EV_BEGIN first; the head is filled before that, and its arena
+ * must be zero or released. ST_NOT_FOUND: there is no journal, or nothing in it.
+ * ST_INVALID: it does not fit this team; the sentence says to use --force.
+ */
+enum status journal_replay(int dir, const struct team *t, journal_event_fn *fn, void *ctx,
+                           struct journal_head *head, struct err *e);
+
+#endif

@@ -1,0 +1,413 @@
+#include "run/live.h"
+
+#include "base/sys.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STOP_POLL_MS = 20, UNKNOWN_POLL_MS = 1000 };
+
+enum stopping { STOP_NO, STOP_TERM, STOP_KILL };
+
+struct live {
+    struct live_host *host;
+    struct attempt a;
+    struct arena arena; /* the spec's strings */
+    struct proc_spec spec;
+    const char *token;
+    struct proc_id id;
+    bool is_started, is_child, is_exited, has_result, is_complete, is_gone;
+    int wait_status;
+    /* its signal file */
+    int fd;
+    struct log_reader reader;
+    /* what it waits for */
+    struct source *death, *deadline, *poll;
+    int pidfd;
+    enum stopping stopping;
+    int64_t kill_in_ms; /* until SIGKILL */
+};
+
+const struct attempt *
+live_attempt(const struct live *l)
+{
+    return &l->a;
+}
+
+pid_t
+live_pid(const struct live *l)
+{
+    return l->id.pid;
+}
+
+bool
+live_completed(const struct live *l)
+{
+    return l->is_complete;
+}
+
+bool
+live_owns(const struct live *l, pid_t pid)
+{
+    return l->is_started && l->is_child && !l->is_exited && l->id.pid == pid;
+}
+
+static const char *
+phase_name(const struct live *l)
+{
+    return l->host->plan->team.phases[l->a.phase].name;
+}
+
+enum status
+live_new(struct live **out, struct live_host *host, const struct attempt *a, struct err *e)
+{
+    struct live *l = calloc(1, sizeof *l);
+    enum status s;
+
+    *out = NULL;
+    if (!l)
+        return err_set(e, ST_IO, "out of memory");
+    l->host = host;
+    l->a = *a;
+    l->fd = l->pidfd = -1;
+    log_reader_init(&l->reader, -1, 0);
+    s = prepare_attempt(host->plan, a, host->run_id, &l->arena, &l->spec, &l->token, e);
+    if (s)
+        live_free(l);
+    else
+        *out = l;
+    return s;
+}
+
+static void
+drop_sources(struct live *l)
+{
+    loop_drop(l->death);
+    loop_drop(l->deadline);
+    loop_drop(l->poll);
+    l->death = l->deadline = l->poll = NULL;
+    if (l->pidfd >= 0)
+        close(l->pidfd);
+    l->pidfd = -1;
+}
+
+void
+live_free(struct live *l)
+{
+    if (!l)
+        return;
+    drop_sources(l);
+    log_reader_release(&l->reader);
+    if (l->fd >= 0)
+        close(l->fd);
+    arena_release(&l->arena);
+    free(l);
+}
+
+/* A timer that fired, or is not wanted any more. */
+static void
+drop(struct source **timer)
+{
+    loop_drop(*timer);
+    *timer = NULL;
+}
+
+/* ---- results ---- */
+
+static void
+on_linger(void *ctx)
+{
+    struct live *l = ctx;
+
+    drop(&l->deadline);
+    live_stop(l);
+}
+
+static void
+give_result(struct live *l, enum outcome outcome, const struct signal_line *line, const char *text)
+{
+    l->has_result = true;
+    l->is_complete = outcome == OUT_COMPLETE;
+    drop(&l->deadline);
+    if (!l->is_exited && !l->stopping && outcome != OUT_TIMEOUT)
+        l->deadline = loop_after(l->host->loop, LIVE_LINGER_MS, on_linger, l, NULL);
+    l->host->on_result(l->host->ctx, l, outcome, line, text);
+}
+
+static bool
+open_signals(struct live *l)
+{
+    struct buf path = { 0 };
+
+    if (l->fd >= 0)
+        return true;
+    buf_addf(&path, "%s/%s.jsonl", l->a.stage == STAGE_CHECKS ? "run/checks" : "signals",
+             phase_name(l));
+    if (!buf_failed(&path))
+        l->fd = SYS_RETRY(sys->openat(l->host->plan->frame.dir, path.p,
+                                      O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
+    buf_release(&path);
+    if (l->fd >= 0)
+        log_reader_init(&l->reader, l->fd, 0);
+    return l->fd >= 0;
+}
+
+void
+live_look(struct live *l)
+{
+    struct log_record rec;
+
+    if (!l->is_started || l->has_result || !open_signals(l))
+        return;
+    while (!l->has_result && log_next(&l->reader, &rec)) {
+        struct arena a = { 0 };
+        struct signal_line line = signal_read(&a, rec.json);
+        if (line.status == SIG_COMPLETE)
+            give_result(l, OUT_COMPLETE, &line, NULL);
+        else if (line.status == SIG_ERROR)
+            give_result(l, OUT_ERROR, &line, line.error);
+        else if (line.status == SIG_PROGRESS || line.status == SIG_NOTIFY)
+            l->host->on_line(l->host->ctx, l, &line);
+        arena_release(&a);
+    }
+}
+
+/* ---- the end of its process, and of everything it left behind ---- */
+
+static void
+gone(struct live *l)
+{
+    if (l->is_gone)
+        return;
+    l->is_gone = true;
+    drop_sources(l);
+    l->host->on_gone(l->host->ctx, l);
+}
+
+void
+live_check_gone(struct live *l)
+{
+    if (l->is_started && l->is_exited && !l->is_gone && proc_signal_tree(&l->id, l->token, 0) == 0)
+        gone(l);
+}
+
+static void
+say_death(const struct live *l, char *to, size_t size)
+{
+    if (!l->is_child)
+        snprintf(to, size, "died without a terminal line");
+    else if (WIFSIGNALED(l->wait_status))
+        snprintf(to, size, "was killed by signal %d (%s)", WTERMSIG(l->wait_status),
+                 strsignal(WTERMSIG(l->wait_status)));
+    else
+        snprintf(to, size, "exited with code %d without a terminal line",
+                 WEXITSTATUS(l->wait_status));
+}
+
+static void
+on_death(struct live *l)
+{
+    char text[128];
+
+    if (l->is_exited)
+        return;
+    drop(&l->death);
+    live_look(l); /* what it said last */
+    l->is_exited = true;
+    if (!l->has_result) {
+        say_death(l, text, sizeof text);
+        give_result(l, OUT_CRASH, NULL, text);
+    }
+    size_t n;
+    const pid_t *known = l->host->known(l->host->ctx, &n);
+    if (!proc_may_have_left(&l->id, known, n))
+        gone(l);
+    else
+        live_check_gone(l);
+    if (!l->is_gone && !l->deadline)
+        live_stop(l); /* it died without a result: what it left has nothing to finish */
+}
+
+void
+live_exited(struct live *l, int wait_status)
+{
+    l->wait_status = wait_status;
+    on_death(l);
+}
+
+static void
+on_pidfd(void *ctx)
+{
+    struct live *l = ctx;
+
+    if (!l->is_child || proc_alive(&l->id) == PROC_DEAD)
+        on_death(l);
+}
+
+/* ---- stopping ---- */
+
+static void
+on_stop_poll(void *ctx)
+{
+    struct live *l = ctx;
+    int left;
+
+    drop(&l->poll);
+    l->kill_in_ms -= STOP_POLL_MS;
+    if (l->kill_in_ms <= 0)
+        l->stopping = STOP_KILL;
+    left = proc_signal_tree(&l->id, l->token, l->stopping == STOP_KILL ? SIGKILL : 0);
+    if (left == 0 && !l->is_child)
+        l->is_exited = true;
+    if (left == 0 && l->is_exited) {
+        gone(l);
+        return;
+    }
+    l->poll = loop_after(l->host->loop, STOP_POLL_MS, on_stop_poll, l, NULL);
+}
+
+void
+live_stop(struct live *l)
+{
+    if (!l->is_started || l->is_gone || l->stopping)
+        return;
+    l->stopping = STOP_TERM;
+    l->kill_in_ms = LIVE_GRACE_MS;
+    proc_signal_tree(&l->id, l->token, SIGTERM);
+    drop(&l->poll); /* one that looks at a process that cannot be watched */
+    l->poll = loop_after(l->host->loop, STOP_POLL_MS, on_stop_poll, l, NULL);
+}
+
+void
+live_hurry(struct live *l)
+{
+    l->kill_in_ms = 0;
+}
+
+static void
+on_timeout(void *ctx)
+{
+    struct live *l = ctx;
+
+    drop(&l->deadline);
+    live_look(l);
+    if (!l->has_result)
+        give_result(l, OUT_TIMEOUT, NULL, NULL);
+    live_stop(l);
+}
+
+/* ---- starting ---- */
+
+static void
+set_deadline(struct live *l, int64_t timeout_ms)
+{
+    if (timeout_ms >= 0)
+        l->deadline = loop_after(l->host->loop, (uint64_t)timeout_ms, on_timeout, l, NULL);
+}
+
+enum status
+live_start(struct live *l, int64_t timeout_ms, struct err *e)
+{
+    enum status s = proc_spawn(&l->spec, &l->id, e);
+
+    if (s == ST_CONFLICT) /* begun already, by an orchestrator that died at that moment */
+        return live_resume(l, timeout_ms, timeout_ms, e);
+    if (s)
+        return s;
+    l->is_started = l->is_child = true;
+    set_deadline(l, timeout_ms);
+    return ST_OK;
+}
+
+static void
+on_unknown_poll(void *ctx)
+{
+    struct live *l = ctx;
+
+    drop(&l->poll);
+    live_look(l);
+    if (proc_alive(&l->id) == PROC_DEAD)
+        on_death(l);
+    else
+        l->poll = loop_after(l->host->loop, UNKNOWN_POLL_MS, on_unknown_poll, l, NULL);
+}
+
+/* It is there, or was: listen to it. */
+static enum status
+attach(struct live *l, int64_t timeout_left_ms, struct err *e)
+{
+    l->is_started = true;
+    live_look(l);
+    if (proc_alive(&l->id) == PROC_DEAD) {
+        on_death(l);
+        return ST_OK;
+    }
+    l->pidfd = proc_pidfd(&l->id);
+    if (l->pidfd >= 0)
+        l->death = loop_on_readable(l->host->loop, l->pidfd, on_pidfd, l, e);
+    else
+        l->poll = loop_after(l->host->loop, UNKNOWN_POLL_MS, on_unknown_poll, l, e);
+    if (!l->has_result)
+        set_deadline(l, timeout_left_ms > 0 ? timeout_left_ms : 0);
+    return ST_OK;
+}
+
+/* The same attempt under its next name. */
+static enum status
+rename_attempt(struct live *l, struct err *e)
+{
+    l->a.redo++;
+    arena_reset(&l->arena);
+    return prepare_attempt(l->host->plan, &l->a, l->host->run_id, &l->arena, &l->spec, &l->token,
+                           e);
+}
+
+enum status
+live_resume(struct live *l, int64_t timeout_ms, int64_t timeout_left_ms, struct err *e)
+{
+    for (;;) {
+        enum status s = proc_read_id(l->spec.attempt_file, &l->id, e);
+        if (!s)
+            return attach(l, timeout_left_ms, e);
+        if (s != ST_NOT_FOUND)
+            return s;
+        /* Never begun: make sure that it never will, then begin it under another name. */
+        enum status v = proc_void(l->spec.attempt_file, e);
+        if (v == ST_CONFLICT && proc_read_id(l->spec.attempt_file, &l->id, e) == ST_OK)
+            return attach(l, timeout_left_ms, e); /* it began this instant */
+        if (v && v != ST_CONFLICT)
+            return v;
+        s = rename_attempt(l, e);
+        if (s)
+            return s;
+        if (!v)
+            return live_start(l, timeout_ms, e);
+    }
+}
+
+enum status
+live_resume_rest(struct live *l, struct err *e)
+{
+    while (proc_read_id(l->spec.attempt_file, &l->id, e) != ST_OK) {
+        struct stat st;
+        if (sys->fstatat(AT_FDCWD, l->spec.attempt_file, &st, 0) != 0) {
+            gone(l); /* it never was */
+            return ST_OK;
+        }
+        enum status s = rename_attempt(l, e);
+        if (s)
+            return s;
+    }
+    l->is_started = l->has_result = true;
+    l->is_exited = proc_alive(&l->id) == PROC_DEAD;
+    if (l->is_exited && proc_signal_tree(&l->id, l->token, 0) == 0)
+        gone(l);
+    else
+        live_stop(l);
+    return ST_OK;
+}

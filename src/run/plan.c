@@ -1,0 +1,282 @@
+/* plan - everything a run knows before it begins. */
+#include "base/crc32c.h"
+#include "run/project.h"
+#include "run/run.h"
+#include "team/trust.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A small JSON file of the frame, in the plan's arena; *out NULL when there is none. */
+static enum status
+load_json(struct plan *p, const char *path, const struct json **out, struct err *e)
+{
+    struct buf text = { 0 };
+    struct json *v = NULL;
+    enum status s = frame_read(&p->frame, path, &text, e);
+
+    *out = NULL;
+    if (s == ST_NOT_FOUND) {
+        s = ST_OK;
+    } else if (!s) {
+        char *kept = arena_dup(&p->arena, text.p ? text.p : "", text.len);
+        s = kept ? json_parse_named(&p->arena, path, kept, text.len, &v, e)
+                 : err_set(e, ST_IO, "out of memory");
+        if (!s && v->type != JSON_OBJECT)
+            s = err_set(e, ST_INVALID, "%s:1:1: must be an object", path);
+        *out = v;
+    }
+    buf_release(&text);
+    return s;
+}
+
+/* The first line of a small text file, allocated; "" when there is none. */
+static char *
+first_line(const struct frame *f, const char *path)
+{
+    struct buf text = { 0 };
+
+    frame_read(f, path, &text, NULL);
+    char *line = strndup(text.p ? text.p : "", text.p ? strcspn(text.p, "\n") : 0);
+    buf_release(&text);
+    return line;
+}
+
+/* Before anything in it is trusted: is there anything? */
+static enum status
+check_assembled(const struct frame *f, struct err *e)
+{
+    return faccessat(f->dir, "workflow.yml", F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT
+               ? err_set(e, ST_NOT_FOUND, "nothing is assembled in %s: cliq assemble TEAM",
+                         f->state_dir)
+               : ST_OK;
+}
+
+static enum status
+load_team(struct plan *p, struct err *e)
+{
+    struct problems problems = { 0 };
+    struct buf out = { 0 };
+    enum status s = team_load_file(&p->team, p->frame.dir, "workflow.yml", &problems, e);
+
+    if (!s || s == ST_INVALID)
+        team_validate(&p->team, p->frame.dir, &problems);
+    if (problems.errors) {
+        problems_write(&out, &problems);
+        fputs(out.p ? out.p : "", stderr);
+        s = err_set(e, ST_FAILED, "the workflow has %zu error%s; nothing was run", problems.errors,
+                    problems.errors == 1 ? "" : "s");
+    }
+    buf_release(&out);
+    problems_release(&problems);
+    return s;
+}
+
+static enum status
+resolve_agents(struct plan *p, const struct run_options *o, struct err *e)
+{
+    struct agent_scope scope = { p->frame.state_dir, &p->settings, p->agents_json };
+    const char *fallback = o->agent;
+    size_t n = p->team.n_phases;
+    enum status s = ST_OK;
+
+    if (!fallback)
+        fallback = settings_text(&p->settings, "default_agent");
+    if (!fallback)
+        fallback = "cursor";
+    p->agents = arena_alloc(&p->arena, n * sizeof *p->agents + 1);
+    if (!p->agents)
+        return err_set(e, ST_IO, "out of memory");
+    for (size_t i = 0; !s && i < n; i++) {
+        const struct phase *ph = &p->team.phases[i];
+        const char *name = ph->agent ? ph->agent : ph->type == PHASE_TEAM ? "team" : fallback;
+        size_t k = 0;
+        while (k < i && strcmp(p->agents[k].name, name) != 0)
+            k++;
+        if (k < i) {
+            p->agents[i] = p->agents[k]; /* asked before */
+            continue;
+        }
+        struct err why;
+        s = agent_resolve(&p->arena, &scope, name, &p->agents[i], &why);
+        if (s)
+            err_say(e, "phase %s: %s", ph->name, why.text);
+    }
+    return s;
+}
+
+/* Inputs that nobody gave have their default; one that has none must be given. */
+static enum status
+fill_inputs(struct plan *p, struct err *e)
+{
+    struct json *inputs = json_new(&p->arena, JSON_OBJECT);
+
+    if (!inputs)
+        return err_set(e, ST_IO, "out of memory");
+    if (p->inputs)
+        *inputs = *p->inputs;
+    for (size_t i = 0; i < p->team.n_inputs; i++) {
+        const struct team_input *in = &p->team.inputs[i];
+        if (json_get(inputs, in->name))
+            continue;
+        if (!in->fallback && in->is_required)
+            return err_set(e, ST_INVALID, "the input %s is missing: cliq req --input %s=VALUE",
+                           in->name, in->name);
+        if (in->fallback)
+            json_set(inputs, in->name, json_new_str(&p->arena, in->fallback, strlen(in->fallback)));
+    }
+    p->inputs = inputs;
+    return ST_OK;
+}
+
+static enum status
+hash_workflow(struct plan *p, struct err *e)
+{
+    struct buf text = { 0 };
+    enum status s = frame_read(&p->frame, "workflow.yml", &text, e);
+
+    if (!s)
+        snprintf(p->workflow_hash, sizeof p->workflow_hash, "%08x-%zu",
+                 crc32c(text.p ? text.p : "", text.len), text.len);
+    buf_release(&text);
+    return s;
+}
+
+enum status
+plan_load(struct plan *p, const struct run_options *o, struct err *e)
+{
+    enum status s;
+
+    *p = (struct plan){ .frame.dir = -1 };
+    s = frame_find(&p->frame, e);
+    if (!s)
+        s = check_assembled(&p->frame, e);
+    if (!s)
+        s = trust_check(p->frame.dir, p->frame.state_dir, e);
+    if (!s)
+        s = load_team(p, e);
+    if (!s)
+        s = hash_workflow(p, e);
+    if (!s && !(p->dag = dag_new(&p->team)))
+        s = err_set(e, ST_IO, "out of memory");
+    if (!s)
+        s = settings_load(&p->settings, p->frame.state_dir, e);
+    if (!s)
+        s = load_json(p, "agents.json", &p->agents_json, e);
+    if (!s)
+        s = load_json(p, "inputs.json", &p->inputs, e);
+    if (!s)
+        s = fill_inputs(p, e);
+    if (!s)
+        s = resolve_agents(p, o, e);
+    if (!s) {
+        p->instance_id = first_line(&p->frame, "cliq.id");
+        p->req_key = first_line(&p->frame, "req_key");
+        if (!p->instance_id || !p->req_key)
+            s = err_set(e, ST_IO, "out of memory");
+    }
+    if (s)
+        plan_release(p);
+    return s;
+}
+
+void
+plan_release(struct plan *p)
+{
+    dag_free(p->dag);
+    team_release(&p->team);
+    settings_release(&p->settings);
+    arena_release(&p->arena);
+    free(p->instance_id);
+    free(p->req_key);
+    if (p->frame.dir >= 0)
+        frame_close(&p->frame);
+    *p = (struct plan){ .frame.dir = -1 };
+}
+
+/* ---- where it will run ---- */
+
+/* Empties a directory below the frame of regular files. */
+static void
+empty_dir(const struct frame *f, const char *path)
+{
+    struct buf full = { 0 };
+
+    frame_path(f, &full, path);
+    DIR *d = buf_failed(&full) ? NULL : opendir(full.p);
+    for (struct dirent *x; d && (x = readdir(d));)
+        if (x->d_name[0] != '.')
+            unlinkat(dirfd(d), x->d_name, 0);
+    if (d)
+        closedir(d);
+    buf_release(&full);
+}
+
+/* One directory an edge, and both directions between a gate and where it can route to. */
+static enum status
+make_channels(const struct plan *p, bool is_fresh, struct err *e)
+{
+    const struct team *t = &p->team;
+    enum status s = frame_mkdir(&p->frame, "channels", e);
+
+    for (size_t to = 0; !s && to < t->n_phases; to++) {
+        for (size_t from = 0; !s && from < t->n_phases; from++) {
+            bool is_edge = false, is_route = false;
+            if (from == to)
+                continue;
+            for (size_t k = 0; k < t->phases[to].n_depends_on && !is_edge; k++)
+                is_edge = t->phases[to].deps[k] == from;
+            is_route = (t->phases[to].type == PHASE_GATE && dag_may_route(p->dag, to, from)) ||
+                       (t->phases[from].type == PHASE_GATE && dag_may_route(p->dag, from, to));
+            if (!is_edge && !is_route)
+                continue;
+            char path[2 * TEAM_PHASE_NAME_MAX + 32];
+            snprintf(path, sizeof path, "channels/%s--%s", t->phases[from].name,
+                     t->phases[to].name);
+            s = frame_mkdir(&p->frame, path, e);
+            if (!s && is_fresh) {
+                strcat(path, "/handoff.json");
+                s = frame_remove(&p->frame, path, e);
+            }
+        }
+    }
+    return s;
+}
+
+/* Everything an earlier run left that could be taken for this one's. */
+static enum status
+clear_old(const struct plan *p, struct err *e)
+{
+    static const char *const dirs[] = { "signals",      "run/attempts", "run/logs",
+                                        "run/messages", "run/prompts",  "run/checks" };
+    struct buf board = { 0 };
+    enum status s;
+
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
+        empty_dir(&p->frame, dirs[i]);
+    project_board(&p->team, &board);
+    s = buf_status(&board, "the task board", e);
+    if (!s)
+        s = frame_replace(&p->frame, "task_board.md", board.p, board.len, e);
+    buf_release(&board);
+    return s;
+}
+
+enum status
+plan_make_room(const struct plan *p, bool is_fresh, struct err *e)
+{
+    static const char *const dirs[] = { "signals",      "files",       "run/attempts", "run/logs",
+                                        "run/messages", "run/prompts", "run/checks" };
+    enum status s = ST_OK;
+
+    for (size_t i = 0; !s && i < sizeof dirs / sizeof *dirs; i++)
+        s = frame_mkdir(&p->frame, dirs[i], e);
+    if (!s && is_fresh)
+        s = clear_old(p, e);
+    return s ? s : make_channels(p, is_fresh, e);
+}

@@ -1,0 +1,53 @@
+/*
+ * prepare - everything an attempt needs on disk and in its environment before it can
+ * be started: templates resolved, message written, prompt written.
+ *
+ *     run/messages/<phase>.<n>.json   the AgentMessage, its standard input
+ *     run/prompts/<phase>.<n>.md      what a model is told, for agents that ask one
+ *     run/logs/<phase>.<n>.log        its output
+ *     run/attempts/<phase>.<n>        made by the child: it runs at most once
+ *     gates/<gate>/gate_context.md    what a gate's agent is about to judge
+ *
+ * A gate with commands whose agent is not `checks` or `exec` has two stages: first the
+ * built-in `checks` agent runs the commands (files named <gate>.<n>.checks, signals in
+ * run/checks/), then the gate's own agent judges.
+ */
+#ifndef CLIQ_RUN_PREPARE_H
+#define CLIQ_RUN_PREPARE_H
+
+#include "run/proc.h"
+#include "run/run.h"
+
+enum stage { STAGE_AGENT, STAGE_CHECKS };
+
+struct attempt {
+    size_t phase;
+    unsigned n, iteration;
+    enum stage stage;
+    bool is_routed;
+    unsigned redo; /* times it was made impossible before it began, and named anew */
+};
+
+/* "build.2" or "review.1.checks" appended. */
+void attempt_name(const struct plan *p, const struct attempt *a, struct buf *to);
+
+/* Does this gate begin with the commands as a stage of their own? */
+bool prepare_has_checks(const struct plan *p, size_t phase);
+
+/* The phase's `when`: true without one. ST_INVALID when it cannot be resolved. */
+enum status
+prepare_when(const struct plan *p, size_t phase, const char *run_id, bool *is_true, struct err *e);
+
+/* Writes the files and describes the process; memory comes from the arena.
+ * ST_INVALID: a template cannot be resolved; nothing must be started. */
+enum status
+prepare_attempt(const struct plan *p, const struct attempt *a, const char *run_id,
+                struct arena *arena, struct proc_spec *spec, const char **token, struct err *e);
+
+/* The same for one notification, an element of its message's list. Its files are called
+ * _notify-<agent>-<id>: an id is delivered at most once in a run. */
+enum status prepare_notify(const struct plan *p, const struct agent *agent, const char *id,
+                           const struct json *notification, const char *run_id, struct arena *arena,
+                           struct proc_spec *spec, const char **token, struct err *e);
+
+#endif

@@ -1,0 +1,529 @@
+/*
+ * The child is made with vfork: it borrows our memory until it executes the agent, so
+ * starting costs the same however large we are. That is why nothing between vfork and
+ * exec allocates, takes a lock or returns, and why signals are blocked meanwhile: a
+ * handler of ours would run in our memory, as another process. What the child has to say
+ * comes through a close-on-exec pipe, not through that memory: under emulators that make
+ * a fork of vfork (valgrind, qemu-user) the pipe still works. Only the hint that the memory
+ * is shared comes through it: then vfork has waited for exec, and we need not.
+ */
+#define _GNU_SOURCE
+#include "run/proc.h"
+
+#include "base/buf.h"
+#include "base/path.h"
+#include "base/sys.h"
+#include "run/procfs.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Not every C library has these two. */
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE (1U << 0)
+#endif
+
+/* In the order they are taken. */
+enum step {
+    STEP_DONE, /* all but exec */
+    STEP_SESSION,
+    STEP_IN,
+    STEP_OUT,
+    STEP_CLOSE,
+    STEP_DIR,
+    STEP_SELF,
+    STEP_RECORD,
+    STEP_CLAIM,
+    STEP_EXEC,
+    STEP_UNTOLD, /* it ended without a word */
+};
+
+/* What the child says: once when all is prepared, or once when a step failed. After the
+ * first, a failed exec is said too. */
+struct report {
+    enum step step;
+    int error;
+    uint64_t start;
+};
+
+static bool
+failed(struct report *r, enum step step)
+{
+    r->step = step;
+    r->error = errno;
+    return false;
+}
+
+/* fd becomes the descriptor `as`. */
+static int
+move_fd(int fd, int as)
+{
+    if (fd == as)
+        return 0;
+    int rc = SYS_RETRY(dup2(fd, as));
+    int error = errno;
+    close(fd);
+    errno = error;
+    return rc < 0 ? -1 : 0;
+}
+
+/* Not blocking, because a FIFO in the place of a file would hold us up, not only the child. */
+static int
+open_file(const char *path, int flags)
+{
+    int fd = SYS_RETRY(sys->openat(AT_FDCWD, path, flags | O_NONBLOCK | O_NOCTTY, 0600));
+
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, flags & O_APPEND);
+    return fd;
+}
+
+static bool
+open_in(const struct proc_spec *spec, struct report *r)
+{
+    int fd = open_file(spec->in ? spec->in : "/dev/null", O_RDONLY);
+
+    return fd >= 0 && move_fd(fd, STDIN_FILENO) == 0 ? true : failed(r, STEP_IN);
+}
+
+static bool
+open_out(const struct proc_spec *spec, struct report *r)
+{
+    if (!spec->out)
+        return true;
+    int fd = open_file(spec->out, O_WRONLY | O_APPEND | O_CREAT);
+    if (fd < 0 || move_fd(fd, STDOUT_FILENO) != 0 ||
+        SYS_RETRY(dup2(STDOUT_FILENO, STDERR_FILENO)) < 0)
+        return failed(r, STEP_OUT);
+    return true;
+}
+
+/* Whatever else is open closes at exec, the pipe too. */
+static bool
+close_others(struct report *r)
+{
+    struct rlimit limit;
+
+    if (syscall(SYS_close_range, 3U, ~0U, (unsigned)CLOSE_RANGE_CLOEXEC) == 0)
+        return true;
+    if (errno != ENOSYS && errno != EINVAL) /* Linux before 5.11 */
+        return failed(r, STEP_CLOSE);
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return failed(r, STEP_CLOSE);
+    for (rlim_t fd = 3; fd < limit.rlim_cur && fd < INT_MAX; fd++)
+        fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+    return true;
+}
+
+/* "dir/.name.pid.start": beside the attempt file, and no name that a phase could have. */
+static bool
+name_draft(char to[PATH_MAX], const char *path, pid_t pid, uint64_t start)
+{
+    const char *slash = strrchr(path, '/');
+    size_t dir_len = slash ? (size_t)(slash - path) + 1 : 0, name_len = strlen(path + dir_len);
+
+    if (dir_len + name_len + 48 > PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(to, path, dir_len);
+    to += dir_len;
+    *to++ = '.';
+    memcpy(to, path + dir_len, name_len);
+    to += name_len;
+    *to++ = '.';
+    to = procfs_decimal(to, (uint64_t)pid);
+    *to++ = '.';
+    to = procfs_decimal(to, start);
+    *to = '\0';
+    return true;
+}
+
+/* A rename that never replaces, or its elder brother where the file system has none. */
+static int
+rename_if_absent(int dir, const char *from, const char *to)
+{
+    if (syscall(SYS_renameat2, dir, from, dir, to, (unsigned)RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    return linkat(dir, from, dir, to, 0) == 0 ? unlinkat(dir, from, 0) : -1;
+}
+
+/* Makes the attempt file with our identity in it, or finds that it is there already. */
+static bool
+claim_attempt(int dir, const char *path, const char *boot_id, struct report *r)
+{
+    char draft[PATH_MAX], line[64 + PROCFS_BOOT_SIZE], *p = line;
+    struct procfs self;
+
+    if (procfs_read(&self, 0) != 0)
+        return failed(r, STEP_SELF);
+    r->start = self.start;
+    if (!path)
+        return true;
+    p = procfs_decimal(p, (uint64_t)self.pid);
+    *p++ = ' ';
+    p = procfs_decimal(p, self.start);
+    *p++ = ' ';
+    size_t boot_len = strlen(boot_id);
+    memcpy(p, boot_id, boot_len);
+    p += boot_len;
+    *p++ = '\n';
+
+    if (!name_draft(draft, path, self.pid, self.start))
+        return failed(r, STEP_RECORD);
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+    int fd = SYS_RETRY(sys->openat(dir, draft, flags, 0600));
+    if (fd < 0)
+        return failed(r, STEP_RECORD);
+    ssize_t n = SYS_RETRY(sys->write(fd, line, (size_t)(p - line)));
+    if (n >= 0 && n < p - line) {
+        errno = ENOSPC;
+        n = -1;
+    }
+    bool is_done = n < 0 ? failed(r, STEP_RECORD) : true;
+    close(fd);
+    if (is_done && rename_if_absent(dir, draft, path) != 0)
+        is_done = failed(r, STEP_CLAIM);
+    if (!is_done)
+        unlinkat(dir, draft, 0);
+    return is_done;
+}
+
+/* All that stands between a new process and exec. Only async-signal-safe calls. */
+static bool
+prepare(const struct proc_spec *spec, const char *boot_id, struct report *r)
+{
+    /* A group leader (a shell's job) cannot have a new session: the one it has must do. */
+    if (setsid() < 0 && errno != EPERM)
+        return failed(r, STEP_SESSION);
+    if (!open_in(spec, r) || !open_out(spec, r) || !close_others(r))
+        return false;
+
+    /* The attempt file is made last, so that a missing directory does not use it up; but its
+     * path is relative to where we are now. */
+    int here = AT_FDCWD;
+    if (spec->attempt_file && spec->dir)
+        here = SYS_RETRY(sys->openat(AT_FDCWD, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0));
+    if ((here < 0 && here != AT_FDCWD) || (spec->dir && chdir(spec->dir) != 0))
+        return failed(r, STEP_DIR);
+    if (!claim_attempt(here, spec->attempt_file, boot_id, r))
+        return false;
+    r->step = STEP_DONE;
+    return true;
+}
+
+/* The last thing before exec, which would reset handlers but keep what is ignored. A SIGPIPE
+ * that waits is dropped: it is about our pipe, whose reader was killed; the agent runs on. */
+static void
+reset_signals(void)
+{
+    struct sigaction act = { .sa_handler = SIG_IGN };
+    sigset_t none;
+
+    sigaction(SIGPIPE, &act, NULL);
+    act.sa_handler = SIG_DFL;
+    for (int signo = 1; signo < NSIG; signo++)
+        if (signo != SIGKILL && signo != SIGSTOP)
+            sigaction(signo, &act, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static const char *
+path_of(const struct proc_spec *spec)
+{
+    for (const char *const *v = spec->env; *v; v++)
+        if (strncmp(*v, "PATH=", 5) == 0)
+            return *v + 5;
+    return "/usr/local/bin:/usr/bin:/bin";
+}
+
+/* execvp, but with the PATH that the program will have. Returns only on failure. */
+static void
+execute(const struct proc_spec *spec)
+{
+    const char *name = spec->argv[0];
+    char *const *argv = (char *const *)(uintptr_t)spec->argv;
+    char *const *env = (char *const *)(uintptr_t)spec->env;
+    char file[PATH_MAX];
+    int error = ENOENT; /* EACCES when one was there that we may not run */
+    size_t name_len = strlen(name);
+
+    if (strchr(name, '/')) {
+        execve(name, argv, env);
+        return;
+    }
+    for (const char *at = path_of(spec);; at++) {
+        size_t n = strcspn(at, ":");
+        if (name_len > 0 && n + name_len + 3 <= sizeof file) {
+            char *p = file;
+            memcpy(p, at, n);
+            p += n;
+            if (n == 0)
+                *p++ = '.'; /* an empty element is the working directory */
+            *p++ = '/';
+            memcpy(p, name, name_len + 1);
+            execve(file, argv, env);
+            if (errno == EACCES)
+                error = EACCES;
+            else if (errno != ENOENT && errno != ENOTDIR)
+                return;
+        }
+        at += n;
+        if (!*at)
+            break;
+    }
+    errno = error;
+}
+
+/* ENOENT is also said of a script whose interpreter is missing. */
+static enum status
+exec_failed(const struct proc_spec *spec, struct err *e)
+{
+    const char *name = spec->argv[0];
+    int error = errno;
+
+    if (error == ENOENT && !strchr(name, '/'))
+        return err_set(e, ST_NOT_FOUND, "run %s: there is no such program in %s", name,
+                       path_of(spec));
+    if (error == ENOENT && name[0] == '/' && access(name, F_OK) == 0)
+        return err_set(e, ST_NOT_FOUND, "run %s: the interpreter of its first line is missing",
+                       name);
+    errno = error;
+    if (error == ENOENT)
+        return err_set(e, ST_NOT_FOUND, "run %s: %s", name, strerror(error));
+    if (error == ENOEXEC)
+        return err_set(e, ST_IO,
+                       "run %s: not a program (a script needs a first line like "
+                       "#!/bin/sh)",
+                       name);
+    return err_sys(e, "run %s", name);
+}
+
+/* What the report means, as a sentence. */
+static enum status
+say(const struct proc_spec *spec, const struct report *r, struct err *e)
+{
+    enum status missing = r->error == ENOENT || r->error == ENOTDIR ? ST_NOT_FOUND : ST_IO;
+
+    errno = r->error;
+    switch (r->step) {
+    case STEP_DONE:
+        return ST_OK;
+    case STEP_SESSION:
+        return err_sys(e, "start %s: make a session", spec->argv[0]);
+    case STEP_IN:
+        err_say_errno(e, "start %s: open its input %s", spec->argv[0],
+                      spec->in ? spec->in : "/dev/null");
+        return missing;
+    case STEP_OUT:
+        err_say_errno(e, "start %s: open its log %s", spec->argv[0], spec->out);
+        return missing;
+    case STEP_CLOSE:
+        return err_sys(e, "start %s: close other files", spec->argv[0]);
+    case STEP_SELF:
+        return err_sys(e, "start %s: read /proc/self/stat", spec->argv[0]);
+    case STEP_RECORD:
+        err_say_errno(e, "start %s: write the attempt %s", spec->argv[0], spec->attempt_file);
+        return missing;
+    case STEP_CLAIM:
+        if (r->error == EEXIST)
+            return err_set(e, ST_CONFLICT,
+                           "start %s: the attempt %s was started or given up "
+                           "before",
+                           spec->argv[0], spec->attempt_file);
+        return err_sys(e, "start %s: create the attempt %s", spec->argv[0], spec->attempt_file);
+    case STEP_DIR:
+        err_say_errno(e, "start %s: go to directory %s", spec->argv[0], spec->dir);
+        return missing;
+    case STEP_EXEC:
+        return exec_failed(spec, e);
+    case STEP_UNTOLD:
+        break;
+    }
+    return err_set(e, ST_IO, "start %s: it ended before it could run", spec->argv[0]);
+}
+
+/* One write below PIPE_BUF is whole or not at all. */
+static void
+tell(int fd, const struct report *r)
+{
+    while (write(fd, r, sizeof *r) < 0 && errno == EINTR)
+        ;
+}
+
+static _Noreturn void
+be_child(const struct proc_spec *spec, const char *boot_id, int to, volatile bool *is_shared)
+{
+    struct report r = { 0 };
+
+    *is_shared = true;
+    bool is_ready = prepare(spec, boot_id, &r);
+
+    tell(to, &r);
+    if (is_ready) {
+        reset_signals();
+        execute(spec);
+        failed(&r, STEP_EXEC);
+        tell(to, &r);
+    }
+    _exit(127);
+}
+
+/* In a function of its own: what vfork's two returns share is then only these arguments. */
+static __attribute__((noinline)) pid_t
+start_child(const struct proc_spec *spec, const char *boot_id, int to, volatile bool *is_shared)
+{
+    pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) see above */
+
+    if (pid == 0)
+        be_child(spec, boot_id, to, is_shared); /* NOLINT(clang-analyzer-unix.Vfork) */
+    return pid;
+}
+
+/* A pipe whose ends are not where the child's input and output go. */
+static int
+open_pipe(int ends[2])
+{
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return -1;
+    if (ends[1] > STDERR_FILENO)
+        return 0;
+    int high = fcntl(ends[1], F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
+    close(ends[1]);
+    ends[1] = high;
+    if (high < 0)
+        close(ends[0]);
+    errno = error;
+    return high < 0 ? -1 : 0;
+}
+
+/* The last thing that the child said. Exec, or its end, closes its end of the pipe; with
+ * shared memory one of them is past, or about to be and cannot fail any more. */
+static struct report
+listen_to_child(int from, bool is_shared)
+{
+    struct report r, last = { .step = STEP_UNTOLD };
+    struct pollfd p = { .fd = from, .events = POLLIN };
+
+    for (;;) {
+        ssize_t n = SYS_RETRY(read(from, &r, sizeof r));
+        if (n == (ssize_t)sizeof r)
+            last = r;
+        else if (n < 0 && errno == EAGAIN && !is_shared)
+            poll(&p, 1, -1);
+        else
+            return last;
+    }
+}
+
+enum status
+proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
+{
+    volatile bool is_shared = false;
+    sigset_t all, before;
+    int ends[2];
+
+    memset(id, 0, sizeof *id);
+    enum status s = procfs_boot_id(id->boot_id, e);
+    if (s)
+        return s;
+    if (open_pipe(ends) != 0)
+        return err_sys(e, "start %s: make a pipe", spec->argv[0]);
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t pid = start_child(spec, id->boot_id, ends[1], &is_shared);
+    int error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        errno = error;
+        return err_sys(e, "start %s: make a process", spec->argv[0]);
+    }
+
+    struct report last = listen_to_child(ends[0], is_shared);
+    close(ends[0]);
+    s = say(spec, &last, e);
+    if (s) {
+        SYS_RETRY(waitpid(pid, NULL, 0));
+        return s;
+    }
+    id->pid = pid;
+    id->start = last.start;
+    return ST_OK;
+}
+
+enum status
+proc_become(const struct proc_spec *spec, struct err *e)
+{
+    char boot_id[PROCFS_BOOT_SIZE];
+    struct report r = { 0 };
+    enum status s = procfs_boot_id(boot_id, e);
+
+    if (s)
+        return s;
+    if (prepare(spec, boot_id, &r)) {
+        reset_signals();
+        execute(spec);
+        failed(&r, STEP_EXEC);
+    }
+    return say(spec, &r, e);
+}
+
+/* "4711 302824 0f7c…-…\n", and exactly as we write it. */
+static bool
+parse_id(const char *text, struct proc_id *id)
+{
+    char same[64 + PROCFS_BOOT_SIZE];
+
+    if (sscanf(text, "%d %" SCNu64 " %39[0-9a-f-]", &id->pid, &id->start, id->boot_id) != 3)
+        return false;
+    snprintf(same, sizeof same, "%d %" PRIu64 " %s\n", id->pid, id->start, id->boot_id);
+    return id->pid > 0 && strcmp(same, text) == 0;
+}
+
+enum status
+proc_read_id(const char *attempt_file, struct proc_id *id, struct err *e)
+{
+    struct buf text = BUF_MAX(8192);
+    enum status s = path_read_file(AT_FDCWD, attempt_file, &text, e);
+
+    memset(id, 0, sizeof *id);
+    if (!s && text.len == 0) {
+        s = err_set(e, ST_NOT_FOUND, "%s is void: that attempt never started", attempt_file);
+    } else if (!s && (strlen(text.p) != text.len || !parse_id(text.p, id))) {
+        memset(id, 0, sizeof *id);
+        s = err_set(e, ST_INVALID, "%s is not an attempt file", attempt_file);
+    }
+    buf_release(&text);
+    return s;
+}
+
+enum status
+proc_void(const char *attempt_file, struct err *e)
+{
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+    int fd = SYS_RETRY(sys->openat(AT_FDCWD, attempt_file, flags, 0600));
+
+    if (fd < 0)
+        return errno == EEXIST ? err_set(e, ST_CONFLICT, "%s is there already", attempt_file)
+                               : err_sys(e, "create %s", attempt_file);
+    close(fd);
+    return ST_OK;
+}

@@ -1,0 +1,93 @@
+/*
+ * proc - an attempt's process tree: started, watched, stopped to the last descendant.
+ *
+ * The child, before it executes the agent, creates attempts/<phase>.<n>, which must not
+ * be there, with "pid start_time boot_id\n" in it; so an attempt runs at most once, whatever
+ * dies when. The file appears whole (written beside, then renamed where nothing is): an
+ * empty one is void, never half written. It has its own session, standard input and output
+ * are files, and CLIQ_ATTEMPT=<run_id>/<phase>.<n> stands in its environment for life.
+ *
+ * A pid is never trusted alone: identity is pid + start time (field 22 of stat) + boot
+ * id. "Unknown" is never taken for "dead".
+ *
+ * proc.c starts, tree.c watches and stops, procfs.c reads /proc for both.
+ */
+#ifndef CLIQ_RUN_PROC_H
+#define CLIQ_RUN_PROC_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc_id {
+    pid_t pid;
+    uint64_t start; /* clock ticks since boot */
+    char boot_id[40];
+};
+
+/* What to run. Strings are borrowed during the call only. */
+struct proc_spec {
+    const char *const *argv; /* argv[0] is executed; no PATH search when it has a '/' */
+    const char *const *env;  /* complete: "NAME=value", NULL-ended */
+    const char *dir;         /* working directory; NULL: ours */
+    /* Paths, relative to our working directory: standard input (NULL: /dev/null); output
+     * and errors, appended (NULL: as ours). */
+    const char *in, *out;
+    const char *attempt_file; /* EEXIST means: started before; NULL: none is made */
+};
+
+/*
+ * Starts it. A failed step in the child (attempt file, chdir, exec) comes back here as
+ * an error: ST_CONFLICT when the attempt file was there already (nothing was run),
+ * ST_NOT_FOUND when a file, directory or program is missing, else ST_IO. *id identifies
+ * it. The attempt file is made last: only a failed exec leaves one behind.
+ */
+enum status proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e);
+
+/* The same steps in this process, which becomes the agent (`cliq _exec FILE`). Returns only
+ * on failure; by then session, directory, input and output may be those of the agent. */
+enum status proc_become(const struct proc_spec *spec, struct err *e);
+
+/* Reads an attempt file. ST_NOT_FOUND: the child never came that far, or the attempt is
+ * void. ST_INVALID: it is no attempt file. */
+enum status proc_read_id(const char *attempt_file, struct proc_id *id, struct err *e);
+/* Creates an empty attempt file so that a late child cannot start. ST_CONFLICT: it is there. */
+enum status proc_void(const char *attempt_file, struct err *e);
+/* The identity of the process that has this pid now. ST_NOT_FOUND: none. */
+enum status proc_identify(pid_t pid, struct proc_id *id, struct err *e);
+
+enum proc_alive { PROC_ALIVE, PROC_DEAD, PROC_UNKNOWN };
+enum proc_alive proc_alive(const struct proc_id *id);
+/* A descriptor that becomes readable when it dies, -1 if it cannot be had (check
+ * proc_alive then). Close-on-exec. */
+int proc_pidfd(const struct proc_id *id);
+
+/* Makes this process the one that orphans of its agents are given to. */
+void proc_be_subreaper(void);
+/* Reaps every dead child without blocking; calls fn for each. */
+void proc_reap(void (*fn)(void *ctx, pid_t pid, int wait_status), void *ctx);
+
+/*
+ * Everything that belongs to an attempt: its process and session, their descendants, and
+ * whatever carries `token` (the value of CLIQ_ATTEMPT) in its environment. Sends the
+ * signal to each, then SIGCONT so that stopped ones act on it (signo 0: none), and returns
+ * how many live (not zombies) were seen, or -1 when /proc could not be read. Never signals
+ * this process or pid 1. Before SIGKILL all are stopped, and looked for again until no new
+ * one is found: none forks away. One that is not allowed (another user's) counts as seen.
+ *
+ * Call it again until it returns 0. Members of a session whose leader is gone count only
+ * with the token, as descendants or as children of this process: pids are used again.
+ */
+int proc_signal_tree(const struct proc_id *id, const char *token, int signo);
+/* The same for children of this process but the `n` known ones, and their descendants:
+ * orphans that came to us (proc_be_subreaper) without session, token or parent to tell whose
+ * they were. For when no attempt runs any more, or only the one that is being stopped. */
+int proc_signal_strays(const pid_t *known, size_t n, int signo);
+/* Cheap question first: can anything of it be left? False when its process is gone and
+ * this process has no children but the `n` known ones. Always true where orphans do not come
+ * to us: we are no subreaper, or it was there before us (a resumed run). */
+bool proc_may_have_left(const struct proc_id *id, const pid_t *known, size_t n);
+
+#endif

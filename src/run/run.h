@@ -1,0 +1,78 @@
+/*
+ * run - carrying a team's work through its phases: `cliq run`.
+ *
+ *     workflow.yml -> team -> sched --actions--> drive -> proc / tmux -> agent
+ *                               ^                  |-> channels/a--b/handoff.json
+ *                               `---- events ------'<- signals/<phase>.jsonl, pidfds, timers
+ *
+ * sched decides (pure), journal remembers (durable), drive performs. What an event
+ * leads to is journalled in one write with it, before any process is started.
+ *
+ * Files: plan.c what a run knows before it begins · prepare.c one attempt's message,
+ * prompt and environment · live.c attempts that run · drive.c the loop · verdict.c what
+ * gates decide · notify.c who is told · view.c what people see · past.c the journal
+ * replayed · cancel.c the end from outside.
+ */
+#ifndef CLIQ_RUN_RUN_H
+#define CLIQ_RUN_RUN_H
+
+#include "run/dag.h"
+#include "run/frame.h"
+#include "run/sched.h"
+#include "team/agent.h"
+
+#include <sys/types.h>
+
+struct run_options {
+    const char *agent; /* default agent of this run; NULL: settings, else cursor */
+    unsigned jobs;     /* 0: as many as there are processors */
+    bool is_headless;  /* processes, not tmux */
+    bool is_resume;    /* go on with an unfinished run */
+    const char *from;  /* run this phase and all downstream of it, keep the rest */
+    bool is_forced;    /* start anew although an unfinished run exists */
+    bool is_fail_fast;
+    bool is_json; /* events as JSON lines on standard output */
+    bool is_dry;  /* print the plan, run nothing */
+};
+
+/* Everything a run knows before it begins. */
+struct plan {
+    struct frame frame;
+    struct team team;
+    struct dag *dag;
+    struct settings settings;
+    struct arena arena;
+    const struct json *agents_json, *inputs; /* NULL: none */
+    struct agent *agents;                    /* one a phase, in team order */
+    char *instance_id;                       /* of the project: cliq-a1b2c3 */
+    char *req_key;
+    char workflow_hash[33];
+};
+
+/* Loads and checks everything. Problems of the workflow are said on standard error;
+ * ST_FAILED then. ST_NOT_FOUND: no project, or nothing assembled. */
+enum status plan_load(struct plan *p, const struct run_options *o, struct err *e);
+void plan_release(struct plan *p);
+
+/* Makes every directory that a run needs: one a channel, and both directions between a gate
+ * and where it can route to. A fresh run finds nothing of an earlier one there. */
+enum status plan_make_room(const struct plan *p, bool is_fresh, struct err *e);
+
+/* Runs, resumes or retries; *end is how it ended. A second orchestrator is ST_CONFLICT. */
+enum status
+run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end, struct err *e);
+
+struct run_cancelled {
+    bool was_active;
+    enum run_status end; /* how it ended: it may have been faster than we */
+};
+
+/* Ends an active run from another process: signals the holder of the lock or, when none
+ * lives, stops what still runs and writes CANCELLED itself. */
+enum status run_cancel(const struct frame *f, struct run_cancelled *c, struct err *e);
+
+/* Stops every process that the attempts of an orchestrator which died left behind. For
+ * whoever holds the lock. run_id NULL: not known. */
+enum status run_stop_leftovers(const struct frame *f, const char *run_id, struct err *e);
+
+#endif

@@ -1,0 +1,132 @@
+/*
+ * sched - what a run does next. A pure state machine: an event in, actions out.
+ * No clock, no file, no process: `cliq run --resume` is the journal's events fed
+ * through sched_apply again.
+ *
+ * The state of a phase:
+ *
+ *     WAITING --deps done--> STARTING --EV_STARTED--> RUNNING --complete--> DONE
+ *        ^                     |  ^ |                   |  |
+ *        |                     |  | `--EV_SKIP--> SKIPPED  |-- error, crash, timeout:
+ *        |                     |  |                        |   retries left: BACKOFF --EV_DUE-->
+ * STARTING |                     `--|------------------------|   none left: FAILED, the run
+ * escalates
+ *        `---- a gate routes here, or further up -----------`
+ *
+ * A gate's RUNNING ends with a verdict. PASS: DONE. ROUTE: the gate is ROUTING until the
+ * target (and every phase between it and the gate) has run again, then STARTING with
+ * the next iteration. ESCALATE, or ROUTE on the last iteration: FAILED, escalated.
+ *
+ * A phase's result counts the moment it is known, but its next attempt waits until the
+ * old process tree is gone (EV_GONE). Routes of two gates to one phase queue.
+ * When the run is ending (escalated, cancelled) nothing new starts; an attempt that was
+ * stopped (ACT_STOP) and so crashed, or is gone without a result, did not fail: its
+ * phase is WAITING again, for a rerun.
+ *
+ * The same events give the same states only with the same team and options: a journal
+ * keeps the options it began with.
+ */
+#ifndef CLIQ_RUN_SCHED_H
+#define CLIQ_RUN_SCHED_H
+
+#include "team/team.h"
+
+enum phase_state {
+    PS_WAITING,  /* for its dependencies, a free job, or (support) a route */
+    PS_STARTING, /* ACT_START was given; EV_STARTED, EV_SKIP or EV_RESULT answers */
+    PS_RUNNING,
+    PS_BACKOFF, /* before a retry */
+    PS_ROUTING, /* a gate that waits for the phases it sent work back to */
+    PS_DONE,
+    PS_SKIPPED,
+    PS_FAILED,
+    PS_STATES
+};
+const char *phase_state_name(enum phase_state s); /* "waiting" */
+
+enum run_status { RUN_ACTIVE, RUN_COMPLETED, RUN_ESCALATED, RUN_FAILED, RUN_CANCELLED };
+const char *run_status_name(enum run_status s); /* "COMPLETED" */
+
+enum outcome { OUT_COMPLETE, OUT_ERROR, OUT_CRASH, OUT_TIMEOUT }; /* how an attempt ended */
+enum verdict { VERDICT_NONE, VERDICT_PASS, VERDICT_ROUTE, VERDICT_ESCALATE };
+
+enum event_kind {
+    EV_BEGIN,   /* the run begins; first event of every journal */
+    EV_STARTED, /* phase, attempt: the attempt was journalled and will be or is running */
+    EV_RESULT,  /* phase, attempt, outcome, verdict, target, text (error or reason) */
+    EV_GONE,    /* phase, attempt: nothing of that attempt's process tree is left */
+    EV_SKIP,    /* phase: its `when` is false */
+    EV_DUE,     /* phase: its back-off is over */
+    EV_CANCEL,
+    EV_ABORT, /* text: the orchestrator cannot go on (disk, configuration): FAILED */
+    EV_RERUN, /* phase: run it and everything downstream of it again (retry, --from) */
+    EVENT_KINDS
+};
+
+struct event {
+    enum event_kind kind;
+    size_t phase; /* index into team.phases */
+    unsigned attempt;
+    enum outcome outcome;
+    enum verdict verdict;
+    size_t target;    /* VERDICT_ROUTE */
+    const char *text; /* NULL: none; copied when kept */
+};
+
+enum action_kind {
+    ACT_START, /* phase, attempt, iteration (gates), is_routed: begin this attempt */
+    ACT_STOP,  /* phase, attempt: stop its process tree; EV_GONE will tell */
+    ACT_WAIT,  /* phase, ms: feed EV_DUE after that long */
+    ACT_ROUTE, /* phase = gate, target: write the verdict for the target, mark it as routed */
+    ACT_END,   /* status, text: the run is over; nothing runs any more */
+};
+
+struct action {
+    enum action_kind kind;
+    size_t phase, target;
+    unsigned attempt, iteration;
+    bool is_routed; /* started because a gate sent work back */
+    int64_t ms;
+    enum run_status status;
+    const char *text; /* valid until the next sched_apply */
+};
+
+/* Filled by sched_apply, emptied by its owner; grows as needed. */
+struct actions {
+    struct action *a;
+    size_t n, cap;
+};
+void actions_release(struct actions *a);
+
+struct sched_phase {
+    enum phase_state state;
+    unsigned attempt;   /* of the latest start, from 1; 0: never started */
+    unsigned failures;  /* attempts of this activation that failed */
+    unsigned iteration; /* gates: of the latest or next start, from 1 */
+    bool is_there;      /* its latest attempt's process tree may still exist */
+    bool is_routed;
+};
+
+struct sched_options {
+    unsigned jobs; /* attempts at a time; 0: no limit */
+    bool is_fail_fast;
+};
+
+struct sched;
+/* Borrows the team, which must be valid. NULL without memory. */
+struct sched *sched_new(const struct team *t, const struct sched_options *o);
+void sched_free(struct sched *s);
+
+/* An event that cannot happen in the present state (a journal of another workflow, a
+ * repeated line) changes nothing and returns false. `out` may be NULL: a replay, whose
+ * actions were performed long ago. */
+bool sched_apply(struct sched *s, const struct event *ev, struct actions *out);
+
+const struct sched_phase *sched_phase(const struct sched *s, size_t phase);
+enum run_status sched_status(const struct sched *s); /* ACTIVE until ACT_END was given */
+const char *sched_reason(const struct sched *s);     /* why it will not be COMPLETED; NULL */
+
+/* May this gate route there? All transitive predecessors and every support phase. */
+bool sched_may_route(const struct sched *s, size_t gate, size_t target);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * signal - the lines an agent appends to signals/<phase>.jsonl.
+ *
+ *     {"ts":"2026-05-29T06:04:14.222Z","version":1,"type":"phase","status":"ok"}
+ *     {"ts":"…","version":1,"type":"phase","status":"progress","message":"half way"}
+ *     {"ts":"…","version":1,"type":"phase","status":"complete","result":{…}}
+ *
+ * One ok, then any progress and notify, then one complete or error. The first
+ * terminal line wins; what stands behind it is ignored.
+ */
+#ifndef CLIQ_RUN_SIGNAL_H
+#define CLIQ_RUN_SIGNAL_H
+
+#include "base/json.h"
+#include "log/log.h"
+
+enum signal_status {
+    SIG_OK,
+    SIG_PROGRESS,
+    SIG_NOTIFY,
+    SIG_COMPLETE,
+    SIG_ERROR,
+    SIG_UNKNOWN, /* another status: to be ignored */
+};
+
+struct signal_line {
+    enum signal_status status;
+    const char *message, *error; /* NUL-ended copies in the arena; NULL: none */
+    const struct json *result;   /* NULL: none */
+};
+
+/* What a line of the log says; strings go into the arena. A line of another version
+ * or shape is SIG_UNKNOWN. */
+struct signal_line signal_read(struct arena *a, const struct json *line);
+
+/* Appends one line to <dir>/<name>.jsonl, not synced: the reader is on this machine.
+ * type is "phase", "notify" or "test"; message, error and result may be NULL. */
+enum status
+signal_append(int dir, const char *name, const char *type, enum signal_status status,
+              const char *message, const char *error, const struct json *result, struct err *e);
+
+#endif

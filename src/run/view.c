@@ -1,0 +1,322 @@
+#include "run/view.h"
+
+#include "base/clock.h"
+#include "base/sys.h"
+#include "base/table.h"
+#include "base/term.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct row {
+    enum phase_state state;
+    unsigned attempt, iteration;
+    int64_t began_ms, ended_ms; /* monotonic; 0: not yet */
+    char last[160];             /* the last thing said of it, escaped */
+};
+
+struct view {
+    const struct plan *p;
+    enum view_form form;
+    struct row *rows;
+    size_t n;
+    int log; /* orchestrator.log */
+    int64_t began_ms;
+    unsigned drawn; /* lines on the screen to be drawn over */
+    bool has_color;
+    struct buf out;
+};
+
+struct view *
+view_new(const struct plan *p, enum view_form form, struct err *e)
+{
+    struct view *v = calloc(1, sizeof *v);
+    size_t n = p->team.n_phases;
+
+    if (v)
+        v->rows = calloc(n ? n : 1, sizeof *v->rows);
+    if (!v || !v->rows) {
+        free(v);
+        err_say(e, "out of memory");
+        return NULL;
+    }
+    v->p = p;
+    v->n = n;
+    v->form = form;
+    v->began_ms = clock_mono_ms();
+    v->has_color = term_has_color(STDOUT_FILENO);
+    v->log = openat(p->frame.dir, "orchestrator.log",
+                    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return v;
+}
+
+void
+view_free(struct view *v)
+{
+    if (!v)
+        return;
+    if (v->log >= 0)
+        close(v->log);
+    buf_release(&v->out);
+    free(v->rows);
+    free(v);
+}
+
+static void
+emit(int fd, struct buf *b)
+{
+    if (!buf_failed(b) && b->len) {
+        ssize_t n = SYS_RETRY(sys->write(fd, b->p, b->len));
+        (void)n; /* a view that cannot be written stops nobody */
+    }
+    buf_reset(b);
+}
+
+static void
+add_elapsed(struct buf *to, int64_t ms)
+{
+    if (ms < 1000)
+        buf_addf(to, "%" PRId64 " ms", ms);
+    else if (ms < 120000)
+        buf_addf(to, "%.1f s", (double)ms / 1000);
+    else
+        buf_addf(to, "%" PRId64 " min %" PRId64 " s", ms / 60000, ms / 1000 % 60);
+}
+
+/* "22:04:05  build      started    attempt 2 (agent script)  text" */
+static void
+add_line(struct view *v, struct buf *to, const char *event, size_t phase,
+         const struct sched_phase *st, const char *text)
+{
+    char now[CLOCK_ISO_SIZE];
+
+    clock_iso(now, clock_wall_ns(), 1);
+    buf_addf(to, "%.12s  ", now + 11);
+    if (phase < v->n) {
+        const struct phase *ph = &v->p->team.phases[phase];
+        buf_addf(to, "%-16s %-9s", ph->name, event);
+        if (st && strcmp(event, "started") == 0) {
+            buf_addf(to, " agent %s", v->p->agents[phase].name);
+            if (st->attempt > 1)
+                buf_addf(to, ", attempt %u", st->attempt);
+            if (ph->type == PHASE_GATE)
+                buf_addf(to, ", iteration %u of %u", st->iteration, ph->max_iterations);
+        }
+    } else {
+        buf_addf(to, "%-16s %-9s", "run", event);
+    }
+    if (text && *text) {
+        buf_adds(to, " ");
+        term_escape(to, text, strlen(text), false);
+    }
+    buf_addc(to, '\n');
+}
+
+static void
+add_json(struct view *v, struct buf *to, const char *event, size_t phase,
+         const struct sched_phase *st, const char *text)
+{
+    char now[CLOCK_ISO_SIZE];
+
+    json_open(to, '{');
+    json_key_str(to, "at", clock_iso(now, clock_wall_ns(), 1));
+    json_key_str(to, "event", event);
+    if (phase < v->n) {
+        const struct phase *ph = &v->p->team.phases[phase];
+        json_key_str(to, "phase", ph->name);
+        json_key_str(to, "agent", v->p->agents[phase].name);
+        if (st) {
+            json_key_str(to, "state", phase_state_name(st->state));
+            json_key_int(to, "attempt", st->attempt);
+            if (ph->type == PHASE_GATE)
+                json_key_int(to, "iteration", st->iteration);
+        }
+    }
+    json_key_str(to, "text", text);
+    json_close(to, '}');
+    buf_addc(to, '\n');
+}
+
+/* ---- the live picture ---- */
+
+static const char *
+mark_of(enum phase_state s)
+{
+    static const char *const marks[PS_STATES] = {
+        [PS_WAITING] = "·", [PS_STARTING] = "▸", [PS_RUNNING] = "▸", [PS_BACKOFF] = "↻",
+        [PS_ROUTING] = "↩", [PS_DONE] = "✓",     [PS_SKIPPED] = "–", [PS_FAILED] = "✗",
+    };
+
+    return marks[s];
+}
+
+static const char *
+color_of(enum phase_state s)
+{
+    switch (s) {
+    case PS_DONE:
+        return "\033[32m";
+    case PS_FAILED:
+        return "\033[31m";
+    case PS_RUNNING:
+    case PS_STARTING:
+        return "\033[36m";
+    case PS_ROUTING:
+    case PS_BACKOFF:
+        return "\033[33m";
+    default:
+        return "";
+    }
+}
+
+static void
+draw_row(struct view *v, size_t i, unsigned width)
+{
+    const struct row *r = &v->rows[i];
+    const struct phase *ph = &v->p->team.phases[i];
+    struct buf line = { 0 };
+    int64_t now = clock_mono_ms();
+
+    buf_addf(&line, "%-16s %-9s %-10s ", ph->name, phase_state_name(r->state),
+             v->p->agents[i].name);
+    if (r->began_ms) {
+        struct buf t = { 0 };
+        add_elapsed(&t, (r->ended_ms ? r->ended_ms : now) - r->began_ms);
+        buf_addf(&line, "%-9s ", t.p ? t.p : "");
+        buf_release(&t);
+    }
+    if (ph->type == PHASE_GATE && r->iteration)
+        buf_addf(&line, "%u/%u ", r->iteration, ph->max_iterations);
+    buf_adds(&line, r->last);
+    size_t len = line.len;
+    while (len > 0 && table_text_width(line.p, len) + 3 > width) {
+        do
+            len--;
+        while (len > 0 && ((unsigned char)line.p[len] & 0xC0) == 0x80);
+    }
+    buf_addf(&v->out, "%s%s%s %.*s\033[K\n", v->has_color ? color_of(r->state) : "",
+             mark_of(r->state), v->has_color ? "\033[0m" : "", (int)len, line.p ? line.p : "");
+    buf_release(&line);
+}
+
+static void
+draw(struct view *v)
+{
+    unsigned width = term_width(STDOUT_FILENO);
+
+    if (v->drawn)
+        buf_addf(&v->out, "\033[%uA", v->drawn);
+    v->drawn = 0;
+    for (size_t i = 0; i < v->n; i++) {
+        if (v->p->team.phases[i].is_support && !v->rows[i].attempt)
+            continue;
+        draw_row(v, i, width);
+        v->drawn++;
+    }
+    emit(STDOUT_FILENO, &v->out);
+}
+
+static void
+keep(struct view *v, const char *event, size_t phase, const struct sched_phase *st,
+     const char *text)
+{
+    struct row *r = &v->rows[phase];
+    int64_t now = clock_mono_ms();
+
+    if (st) {
+        r->state = st->state;
+        r->attempt = st->attempt;
+        r->iteration = st->iteration;
+    }
+    if (strcmp(event, "started") == 0) {
+        r->began_ms = now;
+        r->ended_ms = 0;
+        r->last[0] = '\0';
+    } else if (strcmp(event, "resumed") == 0) {
+        r->began_ms = now;
+    } else if (st && st->state != PS_RUNNING && !r->ended_ms) {
+        r->ended_ms = now;
+    }
+    if (text) {
+        struct buf b = { 0 };
+        term_escape(&b, text, strlen(text), false);
+        snprintf(r->last, sizeof r->last, "%s", b.p ? b.p : "");
+        buf_release(&b);
+    }
+}
+
+/* ---- the entries ---- */
+
+void
+view_event(struct view *v, const char *event, size_t phase, const struct sched_phase *st,
+           const char *text)
+{
+    struct buf line = { 0 };
+
+    if (phase < v->n)
+        keep(v, event, phase, st, text);
+    add_line(v, &line, event, phase, st, text);
+    if (v->form == VIEW_LINES && !buf_failed(&line))
+        buf_add(&v->out, line.p, line.len);
+    if (v->log >= 0)
+        emit(v->log, &line);
+    buf_release(&line);
+    if (v->form == VIEW_JSON)
+        add_json(v, &v->out, event, phase, st, text);
+    if (v->form == VIEW_LIVE)
+        draw(v);
+    emit(STDOUT_FILENO, &v->out);
+}
+
+void
+view_tick(struct view *v)
+{
+    if (v->form == VIEW_LIVE)
+        draw(v);
+}
+
+void
+view_end(struct view *v, const struct sched *s, enum run_status status, const char *reason)
+{
+    size_t counts[PS_STATES] = { 0 };
+    const char *state = v->p->frame.state_dir;
+
+    view_event(v, status == RUN_COMPLETED ? "completed" : "ended", SIZE_MAX, NULL,
+               reason ? reason : run_status_name(status));
+    if (v->form == VIEW_JSON) {
+        json_open(&v->out, '{');
+        json_key_str(&v->out, "event", "end");
+        json_key_str(&v->out, "status", run_status_name(status));
+        json_key_str(&v->out, "reason", reason);
+        json_close(&v->out, '}');
+        buf_addc(&v->out, '\n');
+        emit(STDOUT_FILENO, &v->out);
+        return;
+    }
+    for (size_t i = 0; i < v->n; i++)
+        counts[sched_phase(s, i)->state]++;
+    buf_addf(&v->out, "\n%s in ", run_status_name(status));
+    add_elapsed(&v->out, clock_mono_ms() - v->began_ms);
+    buf_addf(&v->out, ": %zu done, %zu failed, %zu skipped of %zu phases\n", counts[PS_DONE],
+             counts[PS_FAILED], counts[PS_SKIPPED], v->n);
+    if (reason) {
+        buf_adds(&v->out, "Why: ");
+        term_escape(&v->out, reason, strlen(reason), false);
+        buf_addc(&v->out, '\n');
+    }
+    buf_addf(&v->out, "Files: handoffs in %s/channels, logs in %s/run/logs\n", state, state);
+    if (status == RUN_ESCALATED)
+        for (size_t i = 0; i < v->n; i++)
+            if (sched_phase(s, i)->state == PS_FAILED)
+                buf_addf(&v->out,
+                         "Next: cliq log %s shows what it said; mend the cause (or its incoming "
+                         "handoff.json), then cliq retry %s\n",
+                         v->p->team.phases[i].name, v->p->team.phases[i].name);
+    if (status == RUN_CANCELLED)
+        buf_adds(&v->out, "Next: cliq run starts anew; cliq run --from PHASE keeps what is done\n");
+    emit(STDOUT_FILENO, &v->out);
+}

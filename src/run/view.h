@@ -1,0 +1,31 @@
+/*
+ * view - what people and programs see of a run while it goes on.
+ *
+ *   lines  one line an event, for pipes and logs
+ *   live   on a terminal: the phases in graph order with state, agent, time, iteration
+ *          and last progress line, drawn again at each change
+ *   json   one JSON object an event on standard output
+ *
+ * Everything also goes to orchestrator.log as lines.
+ */
+#ifndef CLIQ_RUN_VIEW_H
+#define CLIQ_RUN_VIEW_H
+
+#include "run/run.h"
+
+enum view_form { VIEW_LINES, VIEW_LIVE, VIEW_JSON };
+
+struct view;
+struct view *view_new(const struct plan *p, enum view_form form, struct err *e);
+void view_free(struct view *v); /* NULL is fine */
+
+/* event: "started", "progress", "completed", "error", "routed", "skipped", "retry",
+ * "note"; phase SIZE_MAX: the run itself. text NULL: none. */
+void view_event(struct view *v, const char *event, size_t phase, const struct sched_phase *state,
+                const char *text);
+/* The last words: outcome, where the files are, what to do next. */
+void view_end(struct view *v, const struct sched *s, enum run_status status, const char *reason);
+/* Called about once a second by the loop, so that elapsed times move. */
+void view_tick(struct view *v);
+
+#endif

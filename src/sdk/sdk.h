@@ -1,0 +1,46 @@
+/*
+ * sdk - what the files of the SDK share: a context as cliq.h hides it, and the way from our
+ * outcomes to the public ones. There is no logic here; it is run/context's.
+ */
+#ifndef CLIQ_SDK_SDK_H
+#define CLIQ_SDK_SDK_H
+
+#include "cliq.h"
+
+#include "run/context.h"
+
+#include <string.h>
+
+struct cliq_context {
+    struct arena arena;
+    struct agent_message msg;
+    struct context c;
+    const char *speaker; /* cliq_agent_run: the name before what is said; NULL: be quiet */
+};
+
+_Static_assert(sizeof((struct err){ "" }).text == sizeof((cliq_error){ 0 }).text, "they fit");
+
+static inline cliq_status
+sdk_outcome(enum status s, const struct err *from, cliq_error *to)
+{
+    if (s && to && to->size >= sizeof *to)
+        memcpy(to->text, from->text, sizeof to->text);
+    return (cliq_status)status_exit(s);
+}
+
+/* A caller's slip, said in his terms. */
+static inline cliq_status
+sdk_invalid(cliq_error *to, const char *what)
+{
+    struct err e;
+
+    return sdk_outcome(err_set(&e, ST_INVALID, "%s", what), &e, to);
+}
+
+/* The result of a test: {"passed":…,"message":…}, and with it the end. */
+enum status sdk_test_result(struct context *c, bool passed, const char *message, struct err *e);
+
+/* "NAME: TEXT" on standard error, escaped. */
+void agent_say(const char *name, const char *text);
+
+#endif

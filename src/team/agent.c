@@ -1,0 +1,362 @@
+#include "team/agent.h"
+
+#include "base/path.h"
+#include "base/sys.h"
+#include "cliq.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MANIFEST_MAX = 1 << 20 };
+
+/* Built-in agents that this version can run, and the settings each may have. */
+static const struct {
+    const char *name;
+    const char *const *settings;
+} builtins[] = {
+    { "exec", (const char *const[]){ NULL } },
+    { "checks", (const char *const[]){ NULL } },
+    { "script", (const char *const[]){ NULL } },
+    { "curl", (const char *const[]){ "timeout", "max_bytes", "proxy", NULL } },
+};
+
+enum { N_BUILTINS = sizeof builtins / sizeof *builtins };
+
+const char *
+agent_self(struct arena *a)
+{
+    char self[PATH_MAX + 1];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    if (n < 0)
+        return "cliq";
+    self[n] = '\0';
+    /* The full program has a front beside it, or in bin/, that starts faster. */
+    static const char *const fronts[][2] = { { "/cliq-full", "/cliq" },
+                                             { "/libexec/cliq/cliq-full", "/bin/cliq" } };
+    for (int i = 1; i >= 0; i--) {
+        size_t k = strlen(fronts[i][0]);
+        if ((size_t)n > k && strcmp(self + n - k, fronts[i][0]) == 0) {
+            char *path = arena_alloc(a, (size_t)n + 16);
+            if (!path)
+                return "cliq";
+            snprintf(path, (size_t)n + 16, "%.*s%s", (int)((size_t)n - k), self, fronts[i][1]);
+            if (access(path, X_OK) == 0)
+                return path;
+        }
+    }
+    const char *path = arena_dup(a, self, (size_t)n);
+    return path ? path : "cliq";
+}
+
+static enum status
+out_of_memory(struct err *e)
+{
+    return err_set(e, ST_IO, "out of memory");
+}
+
+/* ---- the manifest ---- */
+
+/* 1.2.3 as a number that compares; -1 when it is not a version. */
+static long
+version_number(const char *s)
+{
+    unsigned v[3];
+    char end;
+
+    if (sscanf(s, "%u.%u.%u%c", &v[0], &v[1], &v[2], &end) < 3)
+        return -1;
+    return (long)v[0] * 1000000 + (long)v[1] * 1000 + (long)v[2];
+}
+
+static enum status
+read_manifest(struct arena *a, const char *dir, struct agent *out, struct err *e)
+{
+    struct buf path = { 0 }, text = BUF_MAX(MANIFEST_MAX);
+    struct json *doc = NULL;
+    enum status s;
+
+    buf_addf(&path, "%s/manifest.json", dir);
+    s = path_read_file(AT_FDCWD, path.p ? path.p : "", &text, e);
+    if (s == ST_NOT_FOUND) {
+        s = ST_OK;
+    } else if (!s) {
+        /* The tree borrows its text: keep that in the arena too. */
+        char *kept = arena_dup(a, text.p ? text.p : "", text.len);
+        s = kept ? json_parse_named(a, path.p, kept, text.len, &doc, e) : out_of_memory(e);
+    }
+    const struct json *min = json_get(doc, "min_cliq_version");
+    if (!s && json_is(min, JSON_STRING)) {
+        const char *want = arena_dup(a, min->text.p, min->text.len);
+        long n = want ? version_number(want) : -1;
+        if (n < 0)
+            s = err_set(e, ST_INVALID, "%s: min_cliq_version is not a version like 1.2.3", path.p);
+        else if (n > version_number(CLIQ_VERSION))
+            s = err_set(e, ST_INVALID, "agent %s needs cliq %s or newer; this is %s", out->name,
+                        want, CLIQ_VERSION);
+    }
+    out->manifest = doc;
+    buf_release(&path);
+    buf_release(&text);
+    return s;
+}
+
+/* ---- argv ---- */
+
+static bool
+on_path(const char *program)
+{
+    const char *path = getenv("PATH");
+    char full[PATH_MAX];
+
+    while (path && *path) {
+        size_t n = strcspn(path, ":");
+        snprintf(full, sizeof full, "%.*s/%s", (int)n, path, program);
+        if (access(full, X_OK) == 0)
+            return true;
+        path += n + (path[n] == ':');
+    }
+    return false;
+}
+
+static enum status
+entry_argv(struct arena *a, const char *entry, const char *const **out, struct err *e)
+{
+    static const struct {
+        const char *ending, *runner, *flag;
+    } runners[] = {
+        { ".js", "node", NULL },
+        { ".mjs", "node", NULL },
+        { ".py", "python3", NULL },
+        { ".sh", "sh", NULL },
+        { ".ts", "node", "--experimental-strip-types" },
+    };
+    const char **argv = arena_alloc(a, 4 * sizeof *argv);
+    const char *dot = strrchr(entry, '.');
+    size_t n = 0;
+
+    if (!argv)
+        return out_of_memory(e);
+    if (access(entry, R_OK) != 0)
+        return err_set(e, ST_NOT_FOUND, "the agent's entry %s cannot be read", entry);
+    for (size_t i = 0; dot && i < sizeof runners / sizeof *runners; i++) {
+        if (strcmp(dot, runners[i].ending) != 0)
+            continue;
+        const char *runner = runners[i].runner, *flag = runners[i].flag;
+        if (flag && on_path("tsx")) {
+            runner = "tsx";
+            flag = NULL;
+        }
+        if (!on_path(runner))
+            return err_set(e, ST_NOT_FOUND, "%s needs the program %s, which is not on PATH", entry,
+                           runner);
+        argv[n++] = runner;
+        if (flag)
+            argv[n++] = flag;
+        break;
+    }
+    if (n == 0 && access(entry, X_OK) != 0)
+        return err_set(e, ST_INVALID,
+                       "the agent's entry %s is neither executable nor a .js .ts .py .sh file",
+                       entry);
+    argv[n++] = entry;
+    argv[n] = NULL;
+    *out = argv;
+    return ST_OK;
+}
+
+static const char *
+absolute(struct arena *a, const char *base, const char *path)
+{
+    if (path[0] == '/')
+        return path;
+    if (strncmp(path, "./", 2) == 0)
+        path += 2;
+    size_t n = strlen(base) + strlen(path) + 2;
+    char *full = arena_alloc(a, n);
+    if (full)
+        snprintf(full, n, "%s/%s", base, path);
+    return full;
+}
+
+static const char *
+dir_of(struct arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? arena_dup(a, path, (size_t)(slash - path)) : ".";
+}
+
+/* ---- environment and settings ---- */
+
+/* Names from two JSON lists of strings, either of which may be missing. */
+static enum status
+names_of(struct arena *a, const struct json *one, const struct json *two, const char *const **out,
+         struct err *e)
+{
+    size_t n = 0;
+    const struct json *lists[] = { one, two };
+    const char **names = arena_alloc(a, ((json_is(one, JSON_ARRAY) ? one->kids.count : 0) +
+                                         (json_is(two, JSON_ARRAY) ? two->kids.count : 0) + 1) *
+                                            sizeof *names);
+
+    if (!names)
+        return out_of_memory(e);
+    for (size_t i = 0; i < 2; i++) {
+        json_each (v, lists[i]) {
+            /* A setting may be an object {key, description, …}. */
+            const struct json *name = json_is(v, JSON_OBJECT) ? json_get(v, "key") : v;
+            if (json_is(name, JSON_STRING) &&
+                !(names[n++] = arena_dup(a, name->text.p, name->text.len)))
+                return out_of_memory(e);
+        }
+    }
+    names[n] = NULL;
+    *out = names;
+    return ST_OK;
+}
+
+static enum status
+filter_settings(struct arena *a, const struct agent_scope *scope, const char *name,
+                const char *const *keys, const struct json **out, struct err *e)
+{
+    const struct json *mine = json_get(json_get(scope->settings->merged, "agents"), name);
+    struct json *object = json_new(a, JSON_OBJECT);
+
+    if (!object)
+        return out_of_memory(e);
+    for (; *keys; keys++) {
+        const struct json *v = json_get(mine, *keys);
+        struct json *copy = v ? arena_alloc(a, sizeof *copy) : NULL;
+        if (copy) {
+            *copy = *v;
+            copy->next = NULL;
+            json_set(object, *keys, copy);
+        }
+    }
+    *out = object;
+    return ST_OK;
+}
+
+/* ---- the search ---- */
+
+static enum status
+not_found(const struct agent_scope *scope, const char *name, struct err *e)
+{
+    struct buf list = { 0 };
+
+    for (size_t i = 0; i < N_BUILTINS; i++)
+        buf_addf(&list, "%s%s", i ? ", " : "", builtins[i].name);
+    json_each (v, scope->agents_json)
+        buf_addf(&list, ", %.*s", (int)v->key_len, v->key);
+    err_say(e, "the agent %s is not installed; these are: %s%s", name, list.p ? list.p : "",
+            team_is_builtin_agent(name) ? ". Choose one with --agent, default_agent or the "
+                                          "phase's agent, or set agents.<name>.entry"
+                                        : "");
+    buf_release(&list);
+    return ST_NOT_FOUND;
+}
+
+static enum status
+resolve_entry(struct arena *a, const struct agent_scope *scope, const char *base, const char *entry,
+              const struct json *team_env, struct agent *out, struct err *e)
+{
+    const char *path = absolute(a, base, entry);
+    enum status s = path ? read_manifest(a, dir_of(a, path), out, e) : out_of_memory(e);
+    const char *const *keys;
+
+    out->kind = AGENT_CUSTOM;
+    if (!s)
+        s = entry_argv(a, path, &out->argv, e);
+    if (!s)
+        s = names_of(a, json_get(out->manifest, "env"), team_env, &out->env_names, e);
+    if (!s)
+        s = names_of(a, json_path(out->manifest, "settings.required"),
+                     json_path(out->manifest, "settings.optional"), &keys, e);
+    if (!s)
+        s = filter_settings(a, scope, out->name, keys, &out->settings, e);
+    return s;
+}
+
+static enum status
+resolve_builtin(struct arena *a, const struct agent_scope *scope, size_t i, struct agent *out,
+                struct err *e)
+{
+    static const char *const none[] = { NULL };
+    const char **argv = arena_alloc(a, 4 * sizeof *argv);
+
+    if (!argv)
+        return out_of_memory(e);
+    argv[0] = agent_self(a);
+    argv[1] = "agent";
+    argv[2] = builtins[i].name;
+    argv[3] = NULL;
+    out->argv = argv;
+    out->env_names = none;
+    out->kind = AGENT_SPECIAL;
+    return filter_settings(a, scope, out->name, builtins[i].settings, &out->settings, e);
+}
+
+static enum status
+installed_entry(struct arena *a, const char *name, const char **dir, const char **entry,
+                struct err *e)
+{
+    struct buf base = { 0 };
+    struct agent probe = { .name = name };
+    enum status s = path_config(&base, e);
+
+    *entry = NULL;
+    if (!s) {
+        buf_addf(&base, "/agents/%s", name);
+        *dir = arena_dup(a, base.p, base.len);
+        s = *dir ? read_manifest(a, *dir, &probe, e) : out_of_memory(e);
+    }
+    const struct json *v = json_get(probe.manifest, "entry");
+    if (!s && json_is(v, JSON_STRING))
+        *entry = arena_dup(a, v->text.p, v->text.len);
+    buf_release(&base);
+    return s;
+}
+
+enum status
+agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name, struct agent *out,
+              struct err *e)
+{
+    const char *dir, *entry;
+    char key[PATH_NAME_MAX + 32];
+    enum status s = path_check_name("agent", name, e);
+
+    if (s)
+        return s;
+    *out = (struct agent){ .name = arena_dup(a, name, strlen(name)) };
+    if (!out->name)
+        return out_of_memory(e);
+    const struct json *team = json_get(scope->agents_json, name);
+    snprintf(key, sizeof key, "agents.%s.entry", name);
+    const struct json *set =
+        json_get(json_get(json_get(scope->settings->merged, "agents"), name), "entry");
+    if (json_is(set, JSON_STRING)) {
+        entry = arena_dup(a, set->text.p, set->text.len);
+        return resolve_entry(a, scope, scope->state_dir, entry ? entry : "", json_get(team, "env"),
+                             out, e);
+    }
+    set = json_get(team, "entry");
+    if (json_is(set, JSON_STRING)) {
+        entry = arena_dup(a, set->text.p, set->text.len);
+        return resolve_entry(a, scope, scope->state_dir, entry ? entry : "", json_get(team, "env"),
+                             out, e);
+    }
+    s = installed_entry(a, name, &dir, &entry, e);
+    if (s)
+        return s;
+    if (entry)
+        return resolve_entry(a, scope, dir, entry, NULL, out, e);
+    for (size_t i = 0; i < N_BUILTINS; i++)
+        if (strcmp(builtins[i].name, name) == 0)
+            return resolve_builtin(a, scope, i, out, e);
+    return not_found(scope, name, e);
+}

@@ -1,0 +1,43 @@
+/*
+ * problem - what is wrong with a file, all of it in one go.
+ *
+ *     team.yml:12:5: error: depends on unknown phase "desing" (did you mean "design"?) (phase
+ * build, field depends_on)
+ */
+#ifndef CLIQ_TEAM_PROBLEM_H
+#define CLIQ_TEAM_PROBLEM_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+struct problem {
+    struct problem *next;
+    const char *file;      /* as people know it; borrowed */
+    unsigned line, column; /* 0: the file as a whole */
+    bool is_warning;
+    const char *text, *phase, *field; /* phase, field: NULL or borrowed */
+};
+
+struct problems {
+    struct arena arena;
+    struct problem *first, **last; /* in the order they were found; last may be NULL at first */
+    size_t errors, warnings;
+};
+
+struct problem_at {
+    const char *file;
+    unsigned line, column;
+    const char *phase, *field;
+};
+
+void problem_error(struct problems *p, struct problem_at at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void problem_warn(struct problems *p, struct problem_at at, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Sorted by file, line, column; one line each. */
+void problems_write(struct buf *to, struct problems *p);
+/* A JSON array of {file,line,column,level,message,phase?,field?}. */
+void problems_write_json(struct buf *to, struct problems *p);
+void problems_release(struct problems *p);
+
+#endif

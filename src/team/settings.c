@@ -1,0 +1,316 @@
+#include "team/settings.h"
+
+#include "base/path.h"
+#include "base/sys.h"
+#include "log/lock.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SETTINGS_MAX = 1 << 20, LOCK_WAIT_MS = 10000 };
+
+/* ---- reading ---- */
+
+static struct json *
+copy_member(struct arena *a, const struct json *v)
+{
+    struct json *copy = arena_alloc(a, sizeof *copy);
+
+    if (copy) {
+        *copy = *v;
+        copy->next = NULL;
+    }
+    return copy;
+}
+
+static void
+append(struct json *object, struct json **last, struct json *v)
+{
+    if (!v)
+        return;
+    if (*last)
+        (*last)->next = v;
+    else
+        object->kids.first = v;
+    *last = v;
+    object->kids.count++;
+}
+
+/* `over` wins. Both are objects. */
+static struct json *
+merge(struct arena *a, const struct json *under, const struct json *over)
+{
+    struct json *out = json_new(a, JSON_OBJECT), *last = NULL;
+
+    if (!out)
+        return NULL;
+    json_each (v, under) {
+        const struct json *w = json_getn(over, v->key, v->key_len);
+        struct json *m;
+        if (json_is(w, JSON_OBJECT) && json_is(v, JSON_OBJECT)) {
+            m = merge(a, v, w);
+            if (m) {
+                m->key = v->key;
+                m->key_len = v->key_len;
+            }
+        } else {
+            m = copy_member(a, w ? w : v);
+        }
+        append(out, &last, m);
+    }
+    json_each (w, over)
+        if (!json_getn(under, w->key, w->key_len))
+            append(out, &last, copy_member(a, w));
+    return out;
+}
+
+static enum status
+settings_path(struct buf *to, const char *state_dir, bool is_global, struct err *e)
+{
+    if (is_global) {
+        enum status s = path_config(to, e);
+        if (s)
+            return s;
+    } else {
+        buf_adds(to, state_dir);
+    }
+    buf_adds(to, "/settings.json");
+    return buf_status(to, "the path of the settings", e);
+}
+
+/* One file as an object; empty when there is none. */
+static enum status
+load_file(struct arena *a, struct buf *text, const char *path, struct json **out, struct err *e)
+{
+    enum status s = path_read_file(AT_FDCWD, path, text, e);
+
+    if (s == ST_NOT_FOUND || (!s && text->len == 0)) {
+        *out = json_new(a, JSON_OBJECT);
+        return *out ? ST_OK : err_set(e, ST_IO, "out of memory");
+    }
+    if (!s)
+        s = json_parse_named(a, path, text->p, text->len, out, e);
+    if (!s && (*out)->type != JSON_OBJECT)
+        s = err_set(e, ST_INVALID, "%s:1:1: settings must be a JSON object", path);
+    return s;
+}
+
+enum status
+settings_load(struct settings *s, const char *state_dir, struct err *e)
+{
+    struct json *parts[2] = { NULL, NULL };
+    struct buf path = { 0 };
+    enum status st = ST_OK;
+
+    *s = (struct settings){ .text = { BUF_MAX(SETTINGS_MAX), BUF_MAX(SETTINGS_MAX) } };
+    for (int i = 0; i < 2 && !st; i++) {
+        bool is_global = i == 0;
+        buf_reset(&path);
+        if (!is_global && !state_dir) {
+            parts[i] = json_new(&s->arena, JSON_OBJECT);
+            continue;
+        }
+        st = settings_path(&path, state_dir, is_global, e);
+        if (!st)
+            st = load_file(&s->arena, &s->text[i], path.p, &parts[i], e);
+    }
+    buf_release(&path);
+    if (!st && !(s->merged = merge(&s->arena, parts[0], parts[1])))
+        st = err_set(e, ST_IO, "out of memory");
+    if (st)
+        settings_release(s);
+    return st;
+}
+
+void
+settings_release(struct settings *s)
+{
+    arena_release(&s->arena);
+    buf_release(&s->text[0]);
+    buf_release(&s->text[1]);
+    s->merged = NULL;
+}
+
+const struct json *
+settings_get(const struct settings *s, const char *path)
+{
+    return json_path(s->merged, path);
+}
+
+const char *
+settings_text(struct settings *s, const char *path)
+{
+    const struct json *v = settings_get(s, path);
+
+    return json_is(v, JSON_STRING) ? arena_dup(&s->arena, v->text.p, v->text.len) : NULL;
+}
+
+/* ---- secrets ---- */
+
+bool
+settings_is_secret(const char *path)
+{
+    static const char *const words[] = { "key",      "token",       "secret",
+                                         "password", "webhook_url", "credentials" };
+    const char *last = strrchr(path, '.');
+
+    last = last ? last + 1 : path;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(last, words[i]))
+            return true;
+    return false;
+}
+
+static struct json *
+mask(struct arena *a, const struct json *v)
+{
+    struct json *out = copy_member(a, v);
+    char key[128] = "";
+
+    if (!out)
+        return NULL;
+    if (v->key && v->key_len < sizeof key)
+        memcpy(key, v->key, v->key_len);
+    if (v->type == JSON_OBJECT || v->type == JSON_ARRAY) {
+        struct json *last = NULL;
+        out->kids.first = NULL;
+        out->kids.count = 0;
+        json_each (w, v)
+            append(out, &last, mask(a, w));
+    } else if (v->key && settings_is_secret(key) && v->type == JSON_STRING) {
+        out->text.p = "********";
+        out->text.len = 8;
+    }
+    return out;
+}
+
+const struct json *
+settings_masked(struct arena *a, const struct json *v)
+{
+    return mask(a, v);
+}
+
+/* ---- writing ---- */
+
+static enum status
+parse_value(struct arena *a, const char *text, struct json **out, struct err *e)
+{
+    bool is_json = strcmp(text, "true") == 0 || strcmp(text, "false") == 0 ||
+                   strcmp(text, "null") == 0 || strchr("{[-0123456789", text[0]);
+
+    if (*text && is_json && json_parse(a, text, strlen(text), out, NULL))
+        return ST_OK;
+    if (*text == '{' || *text == '[')
+        return json_parse_named(a, "value", text, strlen(text), out, e);
+    *out = json_new_str(a, text, strlen(text));
+    return *out ? ST_OK : err_set(e, ST_IO, "out of memory");
+}
+
+/* Removes a member; objects only. */
+static void
+unset(struct json *object, const char *key, size_t len)
+{
+    for (struct json **at = &object->kids.first; *at; at = &(*at)->next) {
+        if ((*at)->key_len == len && memcmp((*at)->key, key, len) == 0) {
+            *at = (*at)->next;
+            object->kids.count--;
+            return;
+        }
+    }
+}
+
+/* Walks down "a.b.c", making objects on the way when a value is to be set. */
+static enum status
+change(struct arena *a, struct json *root, const char *path, struct json *value, struct err *e)
+{
+    for (;;) {
+        size_t n = strcspn(path, ".");
+        if (n == 0)
+            return err_set(e, ST_INVALID, "a settings key is like agents.cursor.api_key");
+        const char *key = arena_dup(a, path, n);
+        if (!key)
+            return err_set(e, ST_IO, "out of memory");
+        if (path[n] == '\0') {
+            if (value)
+                json_set(root, key, value);
+            else
+                unset(root, key, n);
+            return ST_OK;
+        }
+        struct json *next = (struct json *)json_getn(root, path, n);
+        if (next && next->type != JSON_OBJECT)
+            return err_set(e, ST_INVALID, "the setting %s is a value, not a section", key);
+        if (!next) {
+            if (!value)
+                return ST_OK;
+            next = json_new(a, JSON_OBJECT);
+            if (!next)
+                return err_set(e, ST_IO, "out of memory");
+            json_set(root, key, next);
+        }
+        root = next;
+        path += n + 1;
+    }
+}
+
+static enum status
+store(int dir, const struct json *root, struct err *e)
+{
+    struct buf text = { 0 };
+    int fd = -1;
+    enum status s;
+
+    json_write_pretty(&text, root, 0);
+    buf_addc(&text, '\n');
+    s = buf_status(&text, "the settings", e);
+    if (!s) {
+        unlinkat(dir, ".settings.json.new", 0);
+        fd = SYS_RETRY(sys->openat(dir, ".settings.json.new",
+                                   O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+        if (fd < 0 || SYS_RETRY(sys->write(fd, text.p, text.len)) != (ssize_t)text.len ||
+            SYS_RETRY(sys->fsync(fd)) != 0 ||
+            sys->renameat(dir, ".settings.json.new", dir, "settings.json") != 0 ||
+            SYS_RETRY(sys->fsync(dir)) != 0)
+            s = err_sys(e, "write settings.json");
+    }
+    if (fd >= 0)
+        close(fd);
+    buf_release(&text);
+    return s;
+}
+
+enum status
+settings_set(const char *state_dir, bool is_global, const char *path, const char *value,
+             struct err *e)
+{
+    struct arena a = { 0 };
+    struct buf file = { 0 }, text = BUF_MAX(SETTINGS_MAX), where = { 0 };
+    struct json *root, *v = NULL;
+    int dir = -1;
+    enum status s = settings_path(&file, state_dir, is_global, e);
+
+    if (!s) {
+        buf_add(&where, file.p, file.len - strlen("/settings.json"));
+        s = path_open_dir(where.p, true, &dir, e);
+    }
+    if (!s)
+        s = lock_take(dir, "the settings", LOCK_WAIT_MS, e);
+    if (!s)
+        s = load_file(&a, &text, file.p, &root, e);
+    if (!s && value)
+        s = parse_value(&a, value, &v, e);
+    if (!s)
+        s = change(&a, root, path, v, e);
+    if (!s)
+        s = store(dir, root, e);
+    if (dir >= 0)
+        close(dir);
+    arena_release(&a);
+    buf_release(&file);
+    buf_release(&text);
+    buf_release(&where);
+    return s;
+}

@@ -1,0 +1,38 @@
+/*
+ * settings - what the user set: .cliq/settings.json over <config>/settings.json.
+ *
+ * Objects are merged key by key, the project's value wins; anything else replaces.
+ * Files are 0600: they may hold API keys. Values of keys that look secret are masked
+ * wherever they are shown.
+ */
+#ifndef CLIQ_TEAM_SETTINGS_H
+#define CLIQ_TEAM_SETTINGS_H
+
+#include "base/json.h"
+
+struct settings {
+    struct arena arena;
+    struct buf text[2]; /* the files; the tree points into them */
+    const struct json *merged;
+};
+
+/* state_dir NULL: only the user's. A missing file is an empty object; a bad one is
+ * ST_INVALID with file:line:column. */
+enum status settings_load(struct settings *s, const char *state_dir, struct err *e);
+void settings_release(struct settings *s);
+
+const struct json *settings_get(const struct settings *s, const char *path); /* "a.b.c" */
+/* The string at the path, NUL-ended, in the settings' arena; NULL when there is none. */
+const char *settings_text(struct settings *s, const char *path);
+
+/* Sets or (value NULL) removes a key in one file, under its directory's lock. The value
+ * is JSON text when it is a number, true, false, null, a list or an object, else a string. */
+enum status settings_set(const char *state_dir, bool is_global, const char *path, const char *value,
+                         struct err *e);
+
+/* Does the last part of the path name a secret (api_key, token, password, …)? */
+bool settings_is_secret(const char *path);
+/* The tree with secret values masked, in the arena. */
+const struct json *settings_masked(struct arena *a, const struct json *v);
+
+#endif

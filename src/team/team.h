@@ -1,0 +1,119 @@
+/*
+ * team - a pipeline as its author wrote it: team.yml, or workflow.yml in .cliq/.
+ *
+ *     name: "@local/research"
+ *     inputs:   [{ name: topic, required: true }]
+ *     agents:   { analyst: { entry: agents/analyst/index.js, env: [HTTP_PROXY] } }
+ *     workflow:                      # or phases: and support: at the top
+ *       phases:
+ *         - name: research
+ *           agent: script
+ *           commands: [{ name: go, run: ./research.sh }]
+ *         - { name: review, type: gate, depends_on: [research], max_iterations: 3 }
+ *       support:
+ *         - { name: fixer, agent: script, commands: [{ name: fix, run: ./fix.sh }] }
+ *
+ * Loading turns YAML into this struct and reports every value of a wrong shape
+ * and every unknown key; validating checks the rules between values. A team with
+ * errors must not be run. All strings live in the team's arena.
+ */
+#ifndef CLIQ_TEAM_TEAM_H
+#define CLIQ_TEAM_TEAM_H
+
+#include "base/json.h"
+#include "base/yaml.h"
+#include "team/problem.h"
+
+#define TEAM_PHASE_NAME_MAX 64
+
+enum phase_type { PHASE_STANDARD, PHASE_GATE, PHASE_TEAM };
+
+struct pair {
+    const char *key, *value;
+    unsigned line, column;
+};
+
+struct command {
+    const char *name, *run;
+    bool escalate_on_fail;
+    unsigned line, column; /* of run's text */
+};
+
+struct phase {
+    const char *name;
+    enum phase_type type;
+    bool is_support;   /* only run when a gate routes to it */
+    const char *agent; /* NULL: the run's default */
+    const char *role;  /* file stem in roles/; NULL: the phase's name */
+    const char *model, *action, *when, *team;
+    const char **depends_on;
+    size_t n_depends_on;
+    size_t *deps; /* the same as indexes into team.phases; set by team_load, SIZE_MAX unknown */
+    struct command *commands;
+    size_t n_commands;
+    unsigned max_iterations; /* gates: 1 to 5, 3 unless set */
+    int64_t timeout_ms;      /* 0: the default of its kind */
+    unsigned retries;        /* 0 to 5 */
+    struct pair *env;
+    size_t n_env;
+    struct pair *inputs; /* of a team phase */
+    size_t n_inputs;
+    const struct json *sources, *target_entries, *review, *notify; /* as written; NULL: absent */
+    unsigned line, column;
+    const struct yaml *node; /* as written, for positions; NULL: not from a file */
+};
+
+struct team_input {
+    const char *name, *description, *type, *fallback; /* fallback: its default value, or NULL */
+    bool is_required;
+    const char **choices;
+    size_t n_choices;
+    unsigned line, column;
+};
+
+struct team_agent {
+    const char *name, *entry;
+    const char **env; /* names of variables it inherits */
+    size_t n_env;
+    unsigned line, column;
+};
+
+struct team {
+    struct arena arena;
+    const char *file; /* as people know it */
+    const char *name, *description, *version, *cliq_version;
+    const char **tools, **tags;
+    size_t n_tools, n_tags;
+    struct team_input *inputs;
+    size_t n_inputs;
+    struct team_agent *agents;
+    size_t n_agents;
+    struct phase *phases; /* those of the graph in file order, then the support phases */
+    size_t n_phases, n_main;
+    const struct yaml *node; /* the whole file as written; NULL: it could not be read */
+};
+
+/* From the text of a YAML file; `file` is for messages. Problems are added to p; the
+ * team is filled as far as it can be. ST_INVALID when there were errors. */
+enum status team_load(struct team *t, const char *file, const char *text, size_t len,
+                      struct problems *p, struct err *e);
+/* The file `path`, relative to the directory dir. ST_NOT_FOUND when there is none. */
+enum status
+team_load_file(struct team *t, int dir, const char *path, struct problems *p, struct err *e);
+void team_release(struct team *t);
+
+const struct phase *team_phase(const struct team *t, const char *name); /* NULL: none */
+
+/* The rules of validation that look at more than one value. `dir` is the team's own
+ * directory (roles/, agents/); -1: do not look at files. */
+void team_validate(const struct team *t, int dir, struct problems *p);
+
+/* @scope/name, or a name alone: a-z, 0-9 and -, each part at most 64. */
+bool team_is_name(const char *name);
+
+/* Is this one of the built-in agents? (src/agents/agents.def lists them.) */
+bool team_is_builtin_agent(const char *name);
+
+const char *phase_type_name(enum phase_type type); /* "standard" */
+
+#endif

@@ -1,0 +1,391 @@
+/*
+ * template - finding variables in a text, their values, and expansion into text.
+ * Commands for the shell are template_shell.c's.
+ */
+#include "team/template.h"
+
+#include "base/clock.h"
+#include "team/template_form.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* ---- how a variable is spelt ---- */
+
+static const char *const words[] = { "team_name", "phase", "date", "timestamp", "run_id" };
+static const char *const groups[] = { "inputs.", "handoff.", "dirs." };
+
+static bool
+begins(const char *p, const char *prefix)
+{
+    return strncmp(p, prefix, strlen(prefix)) == 0;
+}
+
+/* Keys of data may hold nearly anything; what a name never holds is what would make
+ * it look like shell. */
+static bool
+is_name_byte(unsigned char c)
+{
+    return c > ' ' && c != 0x7F && !strchr("()$`'\"\\;|&<>{}", c);
+}
+
+struct form
+template_form(const char *p)
+{
+    struct form f = { .kind = FORM_NONE };
+
+    if (p[0] != '$' || p[1] != '(')
+        return f;
+    f.name = p + 2;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i]);
+        if (begins(f.name, words[i]) && f.name[n] == ')') {
+            f.kind = FORM_USE;
+            f.name_len = n;
+            f.len = n + 3;
+            return f;
+        }
+    }
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        size_t n = strlen(groups[i]);
+        if (!begins(f.name, groups[i]))
+            continue;
+        while (is_name_byte((unsigned char)f.name[n]))
+            n++;
+        f.kind = f.name[n] == ')' && n > strlen(groups[i]) ? FORM_USE : FORM_BAD;
+        if (f.kind == FORM_BAD)
+            n = strcspn(f.name, ")\n");
+        f.name_len = n;
+        f.len = 2 + n + (f.name[n] == ')');
+        break;
+    }
+    return f;
+}
+
+struct template_use *
+template_uses(struct arena *a, const char *text, size_t *n)
+{
+    size_t count = 0;
+    struct template_use *uses = NULL;
+
+    *n = 0;
+    for (const char *p = text; (p = strstr(p, "$(")); p += 2)
+        count += template_form(p).kind != FORM_NONE;
+    if (count)
+        uses = arena_alloc(a, count * sizeof *uses);
+    if (!uses)
+        return NULL;
+    for (const char *p = text; (p = strstr(p, "$("));) {
+        struct form f = template_form(p);
+        if (f.kind != FORM_NONE) {
+            char *name = arena_dup(a, f.name, f.name_len);
+            if (!name)
+                return NULL;
+            uses[(*n)++] = (struct template_use){ name, (size_t)(p - text) };
+        }
+        p += f.len ? f.len : 2;
+    }
+    return uses;
+}
+
+/* ---- values ---- */
+
+enum { SHOWN = 200 }; /* of a name in a sentence */
+
+static int
+shown(size_t n)
+{
+    return n < SHOWN ? (int)n : SHOWN;
+}
+
+enum status
+template_bad(const struct form *f, struct err *e)
+{
+    return err_set(e, ST_INVALID,
+                   "$(%.*s is not a template variable: write $(inputs.NAME), "
+                   "$(handoff.PHASE.PATH) or $(dirs.NAME), or \"$( \" for the shell's own",
+                   shown(f->name_len), f->name);
+}
+
+static enum status
+unresolved(const struct form *f, const char *why, struct err *e)
+{
+    return err_set(e, ST_INVALID, "cannot resolve $(%.*s): %s", shown(f->name_len), f->name, why);
+}
+
+static void
+add_json(struct buf *to, const struct json *v)
+{
+    if (json_is(v, JSON_STRING))
+        buf_add(to, v->text.p, v->text.len);
+    else
+        json_write(to, v);
+}
+
+/*
+ * The value at a dotted path. Names of files are keys, too ("sources.report.json.file"),
+ * so at each object the longest key that fits is tried first. Each node has one parent
+ * and so is tried at most once; the depth is the tree's.
+ */
+static const struct json *
+walk(const struct json *v, const char *path, size_t len)
+{
+    if (!len)
+        return v;
+    if (json_is(v, JSON_ARRAY)) {
+        const char *close = memchr(path, ']', len);
+        size_t n = 0;
+        if (path[0] != '[' || !close || close == path + 1)
+            return NULL;
+        for (const char *p = path + 1; p < close; p++) {
+            if (*p < '0' || *p > '9' || n >= v->kids.count)
+                return NULL;
+            n = n * 10 + (size_t)(*p - '0');
+        }
+        if (n >= v->kids.count)
+            return NULL;
+        const struct json *kid = v->kids.first;
+        while (n--)
+            kid = kid->next;
+        size_t used = (size_t)(close + 1 - path);
+        if (used < len && path[used] != '[' && (path[used] != '.' || ++used == len))
+            return NULL;
+        return walk(kid, path + used, len - used);
+    }
+    size_t longest = len + 1;
+    const struct json *found = NULL;
+    while (!found && longest) {
+        /* the longest fitting key that is shorter than the one tried before */
+        const struct json *best = NULL;
+        json_each (kid, json_is(v, JSON_OBJECT) ? v : NULL) {
+            size_t n = kid->key_len;
+            if (!n || n >= longest || memcmp(kid->key, path, n) != 0)
+                continue;
+            if (n < len && path[n] != '.' && path[n] != '[')
+                continue;
+            if (!best || n > best->key_len)
+                best = kid;
+        }
+        if (!best)
+            return NULL;
+        longest = best->key_len;
+        size_t used = longest;
+        if (used < len && path[used] == '.' && ++used == len)
+            continue; /* "a." names nothing */
+        found = walk(best, path + used, len - used);
+    }
+    return found;
+}
+
+/*
+ * The path in the envelope: "text" and "data" are its own; everything else, and these
+ * two when the envelope has none, is looked for in data; "data.x" is x, too.
+ */
+static const struct json *
+walk_envelope(const struct json *envelope, const char *path, size_t len)
+{
+    const struct json *data = json_get(envelope, "data");
+    const struct json *v = NULL;
+
+    if ((len == 4 && !memcmp(path, "text", 4)) || (len == 4 && !memcmp(path, "data", 4)))
+        v = json_getn(envelope, path, len);
+    if (!v)
+        v = walk(data, path, len);
+    if (!v && len > 4 && !memcmp(path, "data", 4) && (path[4] == '.' || path[4] == '['))
+        v = walk(data, path + 4 + (path[4] == '.'), len - 4 - (path[4] == '.'));
+    return v;
+}
+
+static enum status
+handoff_value(struct buf *to, const struct form *f, const struct template_scope *s, struct err *e)
+{
+    const char *rest = f->name + strlen("handoff.");
+    size_t len = f->name_len - strlen("handoff.");
+    const char *dot = memchr(rest, '.', len);
+    char phase[128];
+
+    if (!dot || dot == rest || dot == rest + len - 1)
+        return unresolved(f, "write $(handoff.PHASE.PATH)", e);
+    size_t n = (size_t)(dot - rest);
+    if (n >= sizeof phase)
+        return unresolved(f, "no phase has so long a name", e);
+    memcpy(phase, rest, n);
+    phase[n] = '\0';
+    const struct json *envelope = s->handoff ? s->handoff(s->ctx, phase) : NULL;
+    if (!envelope)
+        return err_set(e, ST_INVALID, "cannot resolve $(%.*s): phase %s left no handoff here",
+                       shown(f->name_len), f->name, phase);
+    const struct json *v = walk_envelope(envelope, dot + 1, len - n - 1);
+    if (!v)
+        return err_set(e, ST_INVALID,
+                       "cannot resolve $(%.*s): the handoff of phase %s has no such value",
+                       shown(f->name_len), f->name, phase);
+    add_json(to, v);
+    return ST_OK;
+}
+
+static enum status
+dirs_value(struct buf *to, const struct form *f, const struct template_scope *s, struct err *e)
+{
+    const struct {
+        const char *name, *value;
+    } dirs[] = { { "dirs.project", s->project_dir },
+                 { "dirs.work", s->work_dir },
+                 { "dirs.state", s->state_dir },
+                 { "dirs.files", s->files_dir } };
+
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+        if (strlen(dirs[i].name) != f->name_len || memcmp(dirs[i].name, f->name, f->name_len) != 0)
+            continue;
+        if (!dirs[i].value)
+            return unresolved(f, "it is not known here", e);
+        buf_adds(to, dirs[i].value);
+        return ST_OK;
+    }
+    return unresolved(f, "known ones are dirs.project, dirs.work, dirs.state and dirs.files", e);
+}
+
+enum status
+template_value(struct buf *to, const struct form *f, const struct template_scope *s, struct err *e)
+{
+    char iso[CLOCK_ISO_SIZE];
+    const char *value = NULL;
+
+    if (begins(f->name, "inputs.")) {
+        const struct json *v = json_getn(s->inputs, f->name + 7, f->name_len - 7);
+        if (!v)
+            return unresolved(f, "there is no such input; give it with cliq req --input", e);
+        add_json(to, v);
+        return ST_OK;
+    }
+    if (begins(f->name, "handoff."))
+        return handoff_value(to, f, s, e);
+    if (begins(f->name, "dirs."))
+        return dirs_value(to, f, s, e);
+    switch (f->name[0]) {
+    case 'd':
+    case 't':
+        if (!begins(f->name, "team_name")) {
+            bool is_date = f->name[0] == 'd';
+            clock_iso(iso, s->now_ms * 1000000, 1);
+            buf_add(to, iso, is_date ? 10 : strlen(iso));
+            return ST_OK;
+        }
+        value = s->team_name;
+        break;
+    case 'p':
+        value = s->phase;
+        break;
+    case 'r':
+        value = s->run_id;
+        break;
+    }
+    if (!value)
+        return unresolved(f, "it is not known here", e);
+    buf_adds(to, value);
+    return ST_OK;
+}
+
+/* ---- expansion into text ---- */
+
+static enum status
+expand(struct buf *to, const char *text, size_t len, const struct template_scope *s, struct err *e)
+{
+    const char *from = text, *end = text + len;
+
+    for (const char *p = text; (p = strstr(p, "$(")) && p < end;) {
+        struct form f = template_form(p);
+        enum status st = ST_OK;
+        if (f.kind == FORM_NONE) {
+            p += 2;
+            continue;
+        }
+        buf_add(to, from, (size_t)(p - from));
+        st = f.kind == FORM_BAD ? template_bad(&f, e) : template_value(to, &f, s, e);
+        if (st)
+            return st;
+        from = p += f.len;
+    }
+    buf_add(to, from, (size_t)(end - from));
+    return buf_status(to, "the expanded text", e);
+}
+
+enum status
+template_expand(struct buf *to, const char *text, const struct template_scope *s, struct err *e)
+{
+    return expand(to, text, strlen(text), s, e);
+}
+
+/* ---- conditions ---- */
+
+static bool
+is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* One side of a condition: what is written in quotes counts as it is; else space around
+ * it, in the text or in the value, does not. */
+static enum status
+side(struct buf *to, const char *p, const char *end, const struct template_scope *s, struct err *e)
+{
+    while (p < end && is_space(*p))
+        p++;
+    while (p < end && is_space(end[-1]))
+        end--;
+    bool is_quoted = end - p >= 2 && (*p == '"' || *p == '\'') && end[-1] == *p;
+    if (is_quoted)
+        p++, end--;
+    enum status st = expand(to, p, (size_t)(end - p), s, e);
+    if (st || is_quoted)
+        return st;
+    size_t lead = 0;
+    while (lead < to->len && is_space(to->p[lead]))
+        lead++;
+    buf_drop(to, lead);
+    while (to->len && is_space(to->p[to->len - 1]))
+        buf_cut(to, to->len - 1);
+    return ST_OK;
+}
+
+/* The first "==" or "!=" that is not part of a variable's name. */
+static const char *
+find_operator(const char *p)
+{
+    while (*p) {
+        struct form f = template_form(p);
+        if (f.kind == FORM_NONE && (p[0] == '=' || p[0] == '!') && p[1] == '=')
+            return p;
+        p += f.kind == FORM_NONE ? 1 : f.len;
+    }
+    return NULL;
+}
+
+enum status
+template_when(const char *text, const struct template_scope *s, bool *is_true, struct err *e)
+{
+    static const char *const no[] = { "", "false", "0", "no", "null" };
+    struct buf left = { 0 }, right = { 0 };
+    const char *op = find_operator(text);
+    enum status st = side(&left, text, op ? op : text + strlen(text), s, e);
+
+    *is_true = true;
+    if (op) {
+        if (!st && find_operator(op + 2))
+            st =
+                err_set(e, ST_INVALID, "the condition \"%.200s\" has more than one == or !=", text);
+        if (!st)
+            st = side(&right, op + 2, op + strlen(op), s, e);
+        if (!st) {
+            bool is_same = left.len == right.len && !memcmp(left.p, right.p, left.len);
+            *is_true = is_same == (*op == '=');
+        }
+    } else if (!st) {
+        for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+            if (left.len == strlen(no[i]) && !strncasecmp(left.p, no[i], left.len))
+                *is_true = false;
+    }
+    buf_release(&left);
+    buf_release(&right);
+    return st;
+}

@@ -1,0 +1,60 @@
+/*
+ * template - $(inputs.x), $(handoff.<phase>.<path>), $(phase) … in a team's texts.
+ *
+ * Two ways of expanding, never confused:
+ *   - into text (URLs, headers, bodies, env, when, role text): the value stands there;
+ *   - into a shell command: the value is NEVER pasted. Each use becomes a reference to an
+ *     environment variable: unquoted "${V}" with the quotes, inside double quotes ${V};
+ *     inside single quotes or a quoted here-document it is an error.
+ *     In arithmetic the value must be a whole number. The rules: template_lex.h.
+ */
+#ifndef CLIQ_RUN_TEMPLATE_H
+#define CLIQ_RUN_TEMPLATE_H
+
+#include "base/json.h"
+
+/* Longest value that can go through an environment variable. */
+#define TEMPLATE_ENV_MAX (120 * 1024)
+
+/* Where values come from. */
+struct template_scope {
+    const struct json *inputs; /* object of strings; NULL: none */
+    /* The envelope of a phase's handoff to us ({"data":…,"text":…}), or NULL. */
+    const struct json *(*handoff)(void *ctx, const char *phase);
+    void *ctx;
+    const char *team_name, *phase, *run_id;
+    const char *project_dir, *work_dir, *state_dir, *files_dir;
+    int64_t now_ms; /* for $(date) 2026-04-03 and $(timestamp) ISO with ms, UTC */
+};
+
+struct template_use {
+    const char *name; /* "inputs.x", NUL-ended, in the arena */
+    size_t offset;    /* of the '$' in the text */
+};
+
+/* Every use in the text, in order, for validation. NULL without memory or none; *n. */
+struct template_use *template_uses(struct arena *a, const char *text, size_t *n);
+
+/* Expands into text. ST_INVALID names the variable that cannot be resolved. */
+enum status
+template_expand(struct buf *to, const char *text, const struct template_scope *s, struct err *e);
+
+struct template_env {
+    const char *name, *value; /* CLIQ_T_1 …; in the arena */
+};
+
+/* Expands a shell command; the variables it refers to are added to env (grown in the
+ * arena). Values with NUL or over TEMPLATE_ENV_MAX are ST_INVALID and say to use a file. */
+enum status
+template_shell(struct arena *a, struct buf *to, const char *text, const struct template_scope *s,
+               struct template_env **env, size_t *n_env, struct err *e);
+
+/* The checks of template_shell that need no values: a use inside single quotes or a
+ * quoted here-document is an error; under eval, sh -c or ssh a warning (*warning). */
+enum status template_check_shell(const char *text, const char **warning, struct err *e);
+
+/* "A == b", "A != b", or a bare text: true unless empty, "false", "0", "no", "null". */
+enum status
+template_when(const char *text, const struct template_scope *s, bool *is_true, struct err *e);
+
+#endif

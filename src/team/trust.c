@@ -1,0 +1,182 @@
+#define _GNU_SOURCE
+#include "team/trust.h"
+
+#include "base/path.h"
+#include "base/sys.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEPTH_MAX = 16, FILE_MAX = 50 << 20 };
+
+/* One file: its path and content, each with its length, so that nothing can be shifted
+ * from one into the other. */
+static enum status
+add_file(crypto_generichash_state *h, int dir, const char *name, const char *path, struct err *e)
+{
+    struct buf text = BUF_MAX(FILE_MAX);
+    enum status s = path_read_file(dir, name, &text, e);
+    uint64_t sizes[2] = { strlen(path), text.len };
+
+    if (!s) {
+        crypto_generichash_update(h, (const unsigned char *)sizes, sizeof sizes);
+        crypto_generichash_update(h, (const unsigned char *)path, sizes[0]);
+        crypto_generichash_update(h, (const unsigned char *)(text.p ? text.p : ""), text.len);
+    }
+    buf_release(&text);
+    return s == ST_NOT_FOUND ? ST_OK : s;
+}
+
+static int
+is_entry(const struct dirent *d)
+{
+    return strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0;
+}
+
+static enum status
+add_tree(crypto_generichash_state *h, int dir, const char *path, int depth, struct err *e)
+{
+    struct dirent **found = NULL;
+    int n = scandirat(dir, ".", &found, is_entry, alphasort);
+    enum status s = ST_OK;
+
+    if (n < 0)
+        return err_sys(e, "list %s", path);
+    if (depth > DEPTH_MAX)
+        s = err_set(e, ST_INVALID, "%s is nested too deeply", path);
+    for (int i = 0; i < n; i++) {
+        struct stat st;
+        struct buf sub = { 0 };
+        const char *name = found[i]->d_name;
+        buf_addf(&sub, "%s/%s", path, name);
+        if (s) {
+            /* nothing more */
+        } else if (sys->fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+            s = err_sys(e, "look at %s", sub.p);
+        } else if (S_ISDIR(st.st_mode)) {
+            int fd;
+            s = path_open_dir_at(dir, name, false, &fd, e);
+            if (!s) {
+                s = add_tree(h, fd, sub.p, depth + 1, e);
+                close(fd);
+            }
+        } else if (S_ISREG(st.st_mode)) {
+            s = add_file(h, dir, name, sub.p, e);
+        } else {
+            s = err_set(e, ST_REFUSED, "%s is neither a file nor a directory", sub.p);
+        }
+        buf_release(&sub);
+        free(found[i]);
+    }
+    free(found);
+    return s;
+}
+
+enum status
+trust_hash(int dir, char hash[TRUST_HASH_SIZE], struct err *e)
+{
+    crypto_generichash_state h;
+    unsigned char sum[32];
+    int agents;
+    enum status s;
+
+    if (sodium_init() < 0)
+        return err_set(e, ST_IO, "the crypto library cannot start");
+    crypto_generichash_init(&h, NULL, 0, sizeof sum);
+    s = add_file(&h, dir, "workflow.yml", "workflow.yml", e);
+    if (!s)
+        s = add_file(&h, dir, "agents.json", "agents.json", e);
+    if (!s && path_open_dir_at(dir, "agents", false, &agents, NULL) == ST_OK) {
+        s = add_tree(&h, agents, "agents", 0, e);
+        close(agents);
+    }
+    crypto_generichash_final(&h, sum, sizeof sum);
+    sodium_bin2hex(hash, TRUST_HASH_SIZE, sum, sizeof sum);
+    return s;
+}
+
+static enum status
+trust_path(struct buf *to, struct err *e)
+{
+    enum status s = path_config(to, e);
+
+    if (!s)
+        buf_adds(to, "/trusted");
+    return s ? s : buf_status(to, "the path", e);
+}
+
+enum status
+trust_is_known(const char *hash, bool *is_known, struct err *e)
+{
+    struct buf path = { 0 }, text = BUF_MAX(16 << 20);
+    enum status s = trust_path(&path, e);
+
+    *is_known = false;
+    if (!s)
+        s = path_read_file(AT_FDCWD, path.p, &text, e);
+    if (!s)
+        *is_known = text.p && strstr(text.p, hash);
+    buf_release(&path);
+    buf_release(&text);
+    return s == ST_NOT_FOUND ? ST_OK : s;
+}
+
+enum status
+trust_add(const char *hash, const char *what, struct err *e)
+{
+    struct buf base = { 0 }, line = { 0 };
+    bool is_known = false;
+    int dir = -1, fd = -1;
+    enum status s = trust_is_known(hash, &is_known, e);
+
+    if (s || is_known)
+        return s;
+    s = path_config(&base, e);
+    if (!s)
+        s = path_open_dir(base.p, true, &dir, e);
+    if (!s) {
+        buf_addf(&line, "%s %s\n", hash, what);
+        fd = SYS_RETRY(sys->openat(dir, "trusted",
+                                   O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+        if (fd < 0 || SYS_RETRY(sys->write(fd, line.p, line.len)) != (ssize_t)line.len ||
+            SYS_RETRY(sys->fdatasync(fd)) != 0)
+            s = err_sys(e, "write %s/trusted", base.p);
+    }
+    if (fd >= 0)
+        close(fd);
+    if (dir >= 0)
+        close(dir);
+    buf_release(&base);
+    buf_release(&line);
+    return s;
+}
+
+enum status
+trust_check(int dir, const char *state_dir, struct err *e)
+{
+    char hash[TRUST_HASH_SIZE];
+    bool is_known = false;
+    struct stat st;
+    enum status s;
+
+    if (sys->fstat(dir, &st) != 0)
+        return err_sys(e, "look at %s", state_dir);
+    if (st.st_uid != geteuid())
+        return err_set(e, ST_REFUSED, "%s belongs to another user; its programs are not run",
+                       state_dir);
+    s = trust_hash(dir, hash, e);
+    if (!s)
+        s = trust_is_known(hash, &is_known, e);
+    if (!s && !is_known)
+        s = err_set(
+            e, ST_REFUSED,
+            "you have not trusted the workflow and agents in %s (it came from elsewhere, or "
+            "was changed since). Read them, then say: cliq team trust %s",
+            state_dir, state_dir);
+    return s;
+}

@@ -1,0 +1,27 @@
+/*
+ * trust - a workflow and its agents are programs: they run only after this user said so.
+ *
+ * What is trusted is the content: a hash over workflow.yml, agents.json and everything
+ * under agents/. The hashes this user trusts stand in <config>/trusted, one a line.
+ * Assembling from a directory that the user named is saying so; a .cliq/ that came with
+ * a cloned repository is not.
+ */
+#ifndef CLIQ_TEAM_TRUST_H
+#define CLIQ_TEAM_TRUST_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+
+#define TRUST_HASH_SIZE 65
+
+/* The hash of the programs in the state directory `dir` (open). */
+enum status trust_hash(int dir, char hash[TRUST_HASH_SIZE], struct err *e);
+enum status trust_is_known(const char *hash, bool *is_known, struct err *e);
+enum status trust_add(const char *hash, const char *what, struct err *e);
+
+/* ST_REFUSED, with what to do, when the state directory belongs to somebody else or its
+ * programs are not trusted. */
+enum status trust_check(int dir, const char *state_dir, struct err *e);
+
+#endif

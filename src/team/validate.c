@@ -1,0 +1,319 @@
+/* validate - the team as a whole; what the other checks share. */
+#include "team/validate.h"
+
+#include "base/path.h"
+#include "team/load.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- shared ---- */
+
+const struct yaml *
+check_given(const struct yaml *map, const char *key)
+{
+    const struct yaml *v = yaml_get(map, key);
+
+    return load_is_null(v) ? NULL : v;
+}
+
+struct problem_at
+check_at_place(const struct check *c, const struct phase *p, const char *field, unsigned line,
+               unsigned column)
+{
+    const char *phase = p && p->name && *p->name ? p->name : NULL;
+
+    return (struct problem_at){ c->team->file, line, column, phase, field };
+}
+
+struct problem_at
+check_at_node(const struct check *c, const struct phase *p, const char *field, const struct yaml *v)
+{
+    if (!v)
+        return check_at_place(c, p, field, p ? p->line : 0, p ? p->column : 0);
+    return check_at_place(c, p, field, v->line, v->column);
+}
+
+struct problem_at
+check_at(const struct check *c, const struct phase *p, const char *field)
+{
+    return check_at_node(c, p, field, yaml_get(p ? p->node : c->team->node, field));
+}
+
+bool
+check_may_guess(const struct check *c)
+{
+    return c->problems->errors + c->problems->warnings < TEAM_GUESSES_MAX;
+}
+
+const char *
+check_hint(struct check *c, const struct near *n)
+{
+    size_t size = n->best ? strlen(n->best) + 24 : 0;
+    char *text = size ? arena_alloc(&c->arena, size) : NULL;
+
+    if (!text)
+        return "";
+    snprintf(text, size, " (did you mean \"%s\"?)", n->best);
+    return text;
+}
+
+enum agent_kind
+check_kind(const struct check *c, const struct phase *p)
+{
+    if (!p->agent)
+        return p->type == PHASE_TEAM ? AGENT_SPECIAL : AGENT_CLI;
+    const struct builtin *b =
+        names_find(&c->agents, p->agent) == SIZE_MAX ? builtin_find(p->agent) : NULL;
+    return b ? b->kind : AGENT_CUSTOM;
+}
+
+bool
+check_has_agent(const struct check *c, const struct phase *p, const char *builtin)
+{
+    return p->agent && strcmp(p->agent, builtin) == 0 &&
+           names_find(&c->agents, builtin) == SIZE_MAX;
+}
+
+/* ---- the team ---- */
+
+/* [a-z0-9][a-z0-9-]*, at most 64 */
+static bool
+is_kebab(const char *s, size_t len)
+{
+    return len > 0 && len <= TEAM_PHASE_NAME_MAX && *s != '-' &&
+           strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") >= len;
+}
+
+bool
+team_is_name(const char *s)
+{
+    if (*s == '@') {
+        size_t n = strcspn(++s, "/");
+        if (s[n] != '/' || !is_kebab(s, n))
+            return false;
+        s += n + 1;
+    }
+    return is_kebab(s, strlen(s));
+}
+
+/* 1.2.3, and whatever stands behind - or + */
+static bool
+is_version(const char *s)
+{
+    for (int i = 0; i < 3; i++) {
+        size_t n = strspn(s, "0123456789");
+        if (n == 0 || n > 9 || (n > 1 && *s == '0') || (i < 2 && s[n] != '.'))
+            return false;
+        s += n + (i < 2);
+    }
+    return !*s || ((*s == '-' || *s == '+') && s[1] &&
+                   !s[1 + strspn(s + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                        "0123456789.+-")]);
+}
+
+static void
+check_head(struct check *c)
+{
+    const struct team *t = c->team;
+
+    if (!check_given(t->node, "name") || (t->name && !*t->name))
+        problem_error(c->problems, check_at(c, NULL, "name"), "the team has no name");
+    else if (t->name && !team_is_name(t->name))
+        problem_error(c->problems, check_at(c, NULL, "name"),
+                      "bad team name \"%.80s\": write @scope/name with a-z, 0-9 and -", t->name);
+    if (!check_given(t->node, "description") || (t->description && !*t->description))
+        problem_warn(c->problems, check_at(c, NULL, "description"), "the team has no description");
+    if (t->version && !is_version(t->version))
+        problem_warn(c->problems, check_at(c, NULL, "version"),
+                     "the version \"%.80s\" is not like 1.2.3", t->version);
+    const struct yaml *work = check_given(t->node, "workflow");
+    if (t->n_main == 0 && !check_given(t->node, "phases") && !check_given(work, "phases"))
+        problem_error(c->problems, check_at(c, NULL, "phases"), "the team has no phases");
+    else if (t->n_main == 0) { /* a wrong shape was told already */
+        const struct yaml *v = check_given(t->node, "phases");
+        v = v ? v : check_given(work, "phases");
+        if (v->type == YAML_LIST && v->count == 0)
+            problem_error(c->problems, check_at_node(c, NULL, "phases", v),
+                          "the team has no phases");
+    }
+}
+
+/* ---- inputs ---- */
+
+static bool
+is_input_type(const char *s)
+{
+    static const char *const types[] = { "text",    "textarea", "number",
+                                         "boolean", "select",   "channel" };
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(types[i], s) == 0)
+            return true;
+    return false;
+}
+
+static void
+check_input(struct check *c, const struct team_input *in, size_t i)
+{
+    struct problem_at at = check_at_place(c, NULL, "inputs", in->line, in->column);
+
+    if (!in->name || !*in->name) {
+        problem_error(c->problems, at, "an input without a name");
+        return;
+    }
+    if (in->name[strspn(in->name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                  "0123456789_-")])
+        problem_error(c->problems, at,
+                      "bad input name \"%.80s\": use letters, digits, _ and - only", in->name);
+    if (names_find(&c->inputs, in->name) != i)
+        problem_error(c->problems, at, "two inputs are named \"%.80s\"", in->name);
+    if (in->type && !is_input_type(in->type))
+        problem_warn(c->problems, at,
+                     "unknown type \"%.80s\" of input \"%.80s\" is taken as text: there are text, "
+                     "textarea, number, boolean, select and channel",
+                     in->type, in->name);
+    for (size_t k = 0; in->fallback && in->n_choices; k++) {
+        if (k == in->n_choices) {
+            problem_error(c->problems, at,
+                          "the default \"%.80s\" of input \"%.80s\" is not among its choices",
+                          in->fallback, in->name);
+            break;
+        }
+        if (strcmp(in->choices[k], in->fallback) == 0)
+            break;
+    }
+}
+
+static void
+check_unused_inputs(struct check *c)
+{
+    const struct team *t = c->team;
+
+    if (c->is_blind)
+        return; /* it may be a role text that uses it */
+    for (size_t i = 0; i < t->n_inputs; i++)
+        if (!c->is_used[i] && t->inputs[i].name && *t->inputs[i].name &&
+            names_find(&c->inputs, t->inputs[i].name) == i)
+            problem_warn(c->problems,
+                         check_at_place(c, NULL, "inputs", t->inputs[i].line, t->inputs[i].column),
+                         "the input \"%.80s\" is never used: no $(inputs.%.80s) anywhere",
+                         t->inputs[i].name, t->inputs[i].name);
+}
+
+/* ---- the team's own agents ---- */
+
+/* Below the team's directory, wherever that is put. */
+static bool
+is_inside(const char *path)
+{
+    if (*path == '/')
+        return false;
+    for (const char *s = path; s;) {
+        if (strncmp(s, "..", 2) == 0 && (s[2] == '/' || s[2] == '\0'))
+            return false;
+        s = strchr(s, '/');
+        s = s ? s + 1 : NULL;
+    }
+    return true;
+}
+
+static void
+check_agent(struct check *c, const struct team_agent *a, const struct yaml *node)
+{
+    struct problem_at at = check_at_place(c, NULL, "agents", a->line, a->column);
+    struct stat st;
+
+    if (!*a->name) {
+        problem_error(c->problems, at, "an agent without a name");
+        return;
+    }
+    if (!path_is_name(a->name))
+        problem_error(c->problems, at,
+                      "bad agent name \"%.80s\": use 1 to %d of A-Z a-z 0-9 . _ - and start with a "
+                      "letter, a digit or _",
+                      a->name, PATH_NAME_MAX);
+    for (size_t i = 0; i < a->n_env; i++)
+        if (!*a->env[i] || strchr(a->env[i], '='))
+            problem_error(c->problems, check_at_node(c, NULL, "agents", yaml_get(node, "env")),
+                          "\"%.80s\" is not the name of a variable (agent %.80s)", a->env[i],
+                          a->name);
+    if (!check_given(node, "entry") || (a->entry && !*a->entry)) {
+        if (node->type == YAML_MAP)
+            problem_error(c->problems, at, "the agent \"%.80s\" has no entry", a->name);
+        return;
+    }
+    at = check_at_node(c, NULL, "agents", yaml_get(node, "entry"));
+    if (a->entry && !is_inside(a->entry))
+        problem_error(c->problems, at,
+                      "the entry \"%.200s\" must be a path inside the team's directory", a->entry);
+    else if (a->entry && c->dir >= 0 && fstatat(c->dir, a->entry, &st, 0) != 0)
+        problem_error(c->problems, at, "no file %.200s (the entry of agent \"%.80s\")", a->entry,
+                      a->name);
+}
+
+static void
+check_agents(struct check *c)
+{
+    size_t i = 0;
+
+    if (c->team->n_agents > 0)
+        yaml_each (m, yaml_get(c->team->node, "agents"))
+            check_agent(c, &c->team->agents[i++], m);
+}
+
+/* ---- all ---- */
+
+static bool
+index_names(struct check *c)
+{
+    const struct team *t = c->team;
+
+    if (!names_init(&c->phases, &c->arena, t->n_phases) ||
+        !names_init(&c->inputs, &c->arena, t->n_inputs) ||
+        !names_init(&c->agents, &c->arena, t->n_agents))
+        return false;
+    for (size_t i = 0; i < t->n_phases; i++)
+        names_add(&c->phases, t->phases[i].name, i);
+    for (size_t i = 0; i < t->n_inputs; i++)
+        names_add(&c->inputs, t->inputs[i].name, i);
+    for (size_t i = 0; i < t->n_agents; i++)
+        names_add(&c->agents, t->agents[i].name, i);
+    names_sort(&c->phases);
+    names_sort(&c->inputs);
+    names_sort(&c->agents);
+    c->is_used = arena_alloc(&c->arena, t->n_inputs + 1);
+    c->dep_of = arena_alloc(&c->arena, (t->n_phases + 1) * sizeof *c->dep_of);
+    if (!c->is_used || !c->dep_of)
+        return false;
+    memset(c->is_used, 0, t->n_inputs + 1);
+    memset(c->dep_of, 0, (t->n_phases + 1) * sizeof *c->dep_of);
+    return true;
+}
+
+void
+team_validate(const struct team *t, int dir, struct problems *p)
+{
+    struct check c = { .team = t, .dir = dir, .problems = p };
+
+    if (!t->node)
+        return; /* loading it said why */
+    c.is_starved = !index_names(&c);
+    if (!c.is_starved) {
+        check_head(&c);
+        for (size_t i = 0; i < t->n_inputs; i++)
+            check_input(&c, &t->inputs[i], i);
+        check_agents(&c);
+        for (size_t i = 0; i < t->n_phases; i++) {
+            check_phase(&c, &t->phases[i]);
+            check_texts(&c, i);
+        }
+        check_graph(&c);
+        check_unused_inputs(&c);
+    }
+    if (c.is_starved)
+        problem_error(p, (struct problem_at){ .file = t->file }, "out of memory");
+    arena_release(&c.arena);
+}

@@ -1,0 +1,293 @@
+/* validate_phase - one phase: its name, its agent, and the fields that agent takes. */
+#include "base/opt.h"
+#include "team/validate.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ^[a-z][a-z0-9-]*$, no "--": channels are named <from>--<to>. */
+static bool
+is_phase_name(const char *s)
+{
+    size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+    return *s >= 'a' && *s <= 'z' && s[n] == '\0' && n <= TEAM_PHASE_NAME_MAX && !strstr(s, "--");
+}
+
+static void
+check_name(struct check *c, const struct phase *p)
+{
+    size_t self = (size_t)(p - c->team->phases);
+
+    if (!p->name || !*p->name) {
+        if (p->node->type == YAML_MAP && (p->name || !check_given(p->node, "name")))
+            problem_error(c->problems, check_at(c, p, "name"), "a phase without a name");
+        return;
+    }
+    if (!is_phase_name(p->name))
+        problem_error(c->problems, check_at(c, p, "name"),
+                      "bad phase name \"%.80s\": begin with a-z, then a-z, 0-9 and single -, at "
+                      "most %d",
+                      p->name, TEAM_PHASE_NAME_MAX);
+    size_t first = names_find(&c->phases, p->name);
+    if (first != self)
+        problem_error(c->problems, check_at(c, p, "name"),
+                      "two phases are named \"%.80s\": the first is in line %u", p->name,
+                      c->team->phases[first].line);
+}
+
+/* ---- agents ---- */
+
+static void
+check_known(struct check *c, const char *agent, struct problem_at at)
+{
+    struct near near = { .word = agent };
+
+    if (builtin_find(agent) || names_find(&c->agents, agent) != SIZE_MAX)
+        return;
+    for (const struct builtin *b = builtins; check_may_guess(c) && b->name; b++)
+        near_try(&near, b->name);
+    for (size_t i = 0; check_may_guess(c) && i < c->team->n_agents; i++)
+        near_try(&near, c->team->agents[i].name);
+    problem_error(c->problems, at,
+                  "unknown agent \"%.80s\"%s: it is neither built in nor declared under agents",
+                  agent, check_hint(c, &near));
+}
+
+/* What the built-in agents ask of a phase. */
+static void
+check_agent_fields(struct check *c, const struct phase *p, enum agent_kind kind)
+{
+    bool is_exec = check_has_agent(c, p, "exec"), is_checks = check_has_agent(c, p, "checks");
+
+    if (!check_given(p->node, "commands") || (p->n_commands == 0 && p->commands)) {
+        if (is_exec || is_checks || check_has_agent(c, p, "script"))
+            problem_error(c->problems, check_at(c, p, "commands"),
+                          "the agent %s needs commands: a list of {name, run}", p->agent);
+        else if (check_has_agent(c, p, "hug"))
+            problem_warn(c->problems, check_at(c, p, "commands"),
+                         "no commands: people review without any checks");
+    }
+    bool has_work = check_given(p->node, "sources") || check_given(p->node, "target_entries");
+    if (check_has_agent(c, p, "curl") && !has_work)
+        problem_error(c->problems, check_at(c, p, "agent"),
+                      "the agent curl needs sources or target_entries");
+    if (kind != AGENT_CONNECTOR)
+        return;
+    if (!check_given(p->node, "action") && !check_has_agent(c, p, "s3") &&
+        !check_has_agent(c, p, "gdrive"))
+        problem_error(c->problems, check_at(c, p, "action"), "the agent %s needs an action",
+                      p->agent);
+    if (!has_work)
+        problem_warn(c->problems, check_at(c, p, "sources"),
+                     "the agent %s has neither sources nor target_entries", p->agent);
+}
+
+/* ---- reviews ---- */
+
+/* "24h" and the like; days too, for people take their time. */
+static bool
+is_review_time(const struct yaml *v)
+{
+    int64_t ms;
+    size_t n = v->type == YAML_SCALAR ? strlen(v->text) : 0;
+
+    if (n == 0)
+        return false;
+    if (v->text[n - 1] == 'd')
+        return n > 1 && n < 6 && strspn(v->text, "0123456789") == n - 1 && atoi(v->text) > 0;
+    return opt_parse_ms(v->text, &ms) && ms > 0;
+}
+
+static bool
+has_texts(const struct yaml *v)
+{
+    if (!v || v->type == YAML_MAP)
+        return false;
+    if (v->type == YAML_SCALAR)
+        return *v->text != '\0';
+    yaml_each (m, v)
+        if (m->type != YAML_SCALAR || !*m->text)
+            return false;
+    return v->count > 0;
+}
+
+static void
+check_review(struct check *c, const struct phase *p)
+{
+    static const char *const times[] = { "timeout", "remind_every" };
+    bool is_hug = check_has_agent(c, p, "hug");
+    const struct yaml *review = check_given(p->node, "review");
+
+    if (is_hug && p->type != PHASE_GATE)
+        problem_error(c->problems, check_at(c, p, "agent"),
+                      "the agent hug decides gates: write type: gate");
+    if (review && !is_hug)
+        problem_error(c->problems, check_at(c, p, "review"),
+                      "review is only for gates with agent: hug");
+    if (!review || review->type != YAML_MAP) {
+        if (is_hug && !review)
+            problem_error(c->problems, check_at(c, p, "review"),
+                          "the agent hug needs review.reviewer: who decides");
+        return;
+    }
+    if (!has_texts(check_given(review, "reviewer"))) {
+        const struct yaml *v = yaml_get(review, "reviewer");
+        problem_error(c->problems, check_at_node(c, p, "review", v ? v : review),
+                      "review.reviewer must be a text or a list of texts: who decides");
+    }
+    const struct yaml *artifacts = check_given(review, "artifacts");
+    if (artifacts && (artifacts->type != YAML_LIST || (artifacts->count && !has_texts(artifacts))))
+        problem_error(c->problems, check_at_node(c, p, "review", artifacts),
+                      "review.artifacts must be a list of texts");
+    for (size_t i = 0; i < 2; i++) {
+        const struct yaml *v = check_given(review, times[i]);
+        if (v && !is_review_time(v))
+            problem_error(c->problems, check_at_node(c, p, "review", v),
+                          "review.%s must be a time like 30m, 24h or 2d", times[i]);
+    }
+}
+
+/* ---- lists ---- */
+
+static void
+check_commands(struct check *c, const struct phase *p)
+{
+    const struct yaml *list = check_given(p->node, "commands");
+    bool may_escalate = check_has_agent(c, p, "exec") && p->type == PHASE_STANDARD;
+
+    if (!list || list->type != YAML_LIST)
+        return;
+    yaml_each (m, list) {
+        const struct yaml *name = check_given(m, "name"), *run = check_given(m, "run");
+        const struct yaml *escalate = yaml_get(m, "escalate_on_fail");
+        if (m->type != YAML_MAP)
+            continue;
+        if (!name || (name->type == YAML_SCALAR && !*name->text))
+            problem_error(c->problems, check_at_node(c, p, "commands", m),
+                          "a command without a name");
+        if (!run || (run->type == YAML_SCALAR && !run->text[strspn(run->text, " \t\n")]))
+            problem_error(c->problems, check_at_node(c, p, "commands", m),
+                          "a command without run: nothing to do");
+        if (escalate && !may_escalate)
+            problem_error(c->problems, check_at_node(c, p, "commands", escalate),
+                          "escalate_on_fail is only for the commands of agent: exec%s",
+                          p->type == PHASE_GATE ? ": a gate's verdict decides here" : "");
+    }
+}
+
+static bool
+is_text(const struct yaml *v)
+{
+    return v && v->type == YAML_SCALAR && *v->text;
+}
+
+static void
+check_entries(struct check *c, const struct phase *p, const char *field, const char *what)
+{
+    const struct yaml *list = check_given(p->node, field);
+    bool is_target = field[0] == 't';
+
+    if (!list || list->type != YAML_LIST)
+        return;
+    yaml_each (m, list) {
+        if (m->type != YAML_MAP) {
+            problem_error(c->problems, check_at_node(c, p, field, m), "a %s must be a map", what);
+            continue;
+        }
+        if (!is_text(check_given(m, "name")))
+            problem_error(c->problems, check_at_node(c, p, field, m), "a %s without a name", what);
+        if (!is_target)
+            continue;
+        if (!is_text(check_given(m, "file")))
+            problem_error(c->problems, check_at_node(c, p, field, m), "a %s without a file", what);
+        const struct yaml *mode = check_given(m, "mode");
+        if (mode && (mode->type != YAML_SCALAR ||
+                     (strcmp(mode->text, "create") != 0 && strcmp(mode->text, "append") != 0 &&
+                      strcmp(mode->text, "replace") != 0)))
+            problem_error(c->problems, check_at_node(c, p, field, mode),
+                          "the mode of a target must be create, append or replace%s%.80s%s",
+                          mode->text ? ", not \"" : "", mode->text ? mode->text : "",
+                          mode->text ? "\"" : "");
+    }
+}
+
+/* {agent: slack, channel: ops}, "slack:ops", or a list of these. */
+static void
+check_notified(struct check *c, const struct phase *p, const struct yaml *v)
+{
+    const struct yaml *agent = v->type == YAML_MAP ? check_given(v, "agent") : v;
+    char name[80];
+
+    if (v->type == YAML_LIST) {
+        yaml_each (m, v)
+            if (m->type != YAML_LIST)
+                check_notified(c, p, m);
+        return;
+    }
+    if (!is_text(agent)) {
+        problem_error(c->problems, check_at_node(c, p, "notify", v),
+                      "say whom to notify: {agent: slack, channel: ops}");
+        return;
+    }
+    size_t n = strcspn(agent->text, ":");
+    if (n >= sizeof name)
+        n = sizeof name - 1;
+    memcpy(name, agent->text, n);
+    name[n] = '\0';
+    check_known(c, name, check_at_node(c, p, "notify", agent));
+}
+
+static void
+check_env(struct check *c, const struct phase *p)
+{
+    for (size_t i = 0; i < p->n_env; i++) {
+        const char *s = p->env[i].key;
+        struct problem_at at = check_at_place(c, p, "env", p->env[i].line, p->env[i].column);
+        size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+        if (!*s || s[n] || (*s >= '0' && *s <= '9'))
+            problem_error(c->problems, at, "\"%.80s\" cannot be the name of a variable", s);
+        else if (strncmp(s, "CLIQ_", 5) == 0)
+            problem_warn(c->problems, at, "%.80s: names that begin with CLIQ_ are set by cliq", s);
+    }
+}
+
+/* ---- all of it ---- */
+
+static void
+check_team_fields(struct check *c, const struct phase *p)
+{
+    if (p->type == PHASE_TEAM) {
+        if (!check_given(p->node, "team") || (p->team && !*p->team))
+            problem_error(c->problems, check_at(c, p, "team"),
+                          "a team phase needs team: the name of an installed team");
+        return;
+    }
+    if (check_given(p->node, "team"))
+        problem_error(c->problems, check_at(c, p, "team"), "team is only for phases of type: team");
+    else if (check_has_agent(c, p, "team"))
+        problem_error(c->problems, check_at(c, p, "agent"),
+                      "the agent team runs phases of type: team");
+    if (check_given(p->node, "inputs"))
+        problem_warn(c->problems, check_at(c, p, "inputs"),
+                     "inputs of a phase are only for type: team");
+}
+
+void
+check_phase(struct check *c, const struct phase *p)
+{
+    check_name(c, p);
+    if (p->agent)
+        check_known(c, p->agent, check_at(c, p, "agent"));
+    check_agent_fields(c, p, check_kind(c, p));
+    check_review(c, p);
+    check_team_fields(c, p);
+    check_commands(c, p);
+    check_entries(c, p, "sources", "source");
+    check_entries(c, p, "target_entries", "target");
+    check_env(c, p);
+    if (p->notify)
+        yaml_each (m, yaml_get(p->node, "notify"))
+            check_notified(c, p, m);
+}

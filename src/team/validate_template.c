@@ -1,0 +1,309 @@
+/*
+ * validate_template - the texts of a phase: which variables they use, and whether
+ * those will be there; commands in which a variable cannot be quoted; role files.
+ *
+ * $(handoff.x.…) reads what x handed to this very phase, so x must be one that this
+ * phase depends on directly; a support phase is sent its work by gates.
+ */
+#include "base/path.h"
+#include "base/utf8.h"
+#include "team/template.h"
+#include "team/validate.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    ROLE_MAX = 1 << 20,
+    ROLE_SHORT = 50, /* characters: less than a sentence about what to do */
+};
+
+/* ---- one use ---- */
+
+static void
+check_input_use(struct check *c, const char *name, struct problem_at at)
+{
+    size_t i = names_find(&c->inputs, name);
+    struct near near = { .word = name };
+
+    if (i != SIZE_MAX) {
+        c->is_used[i] = true;
+        return;
+    }
+    for (size_t k = 0; check_may_guess(c) && k < c->team->n_inputs; k++)
+        if (c->team->inputs[k].name)
+            near_try(&near, c->team->inputs[k].name);
+    problem_error(c->problems, at, "$(inputs.%.80s): there is no such input%s", name,
+                  check_hint(c, &near));
+}
+
+static void
+check_handoff_use(struct check *c, const struct phase *p, const char *rest, struct problem_at at)
+{
+    char name[TEAM_PHASE_NAME_MAX + 2];
+    size_t n = strcspn(rest, ".[");
+    struct near near = { .word = name };
+
+    if (n >= sizeof name)
+        n = sizeof name - 1; /* too long for any phase */
+    memcpy(name, rest, n);
+    name[n] = '\0';
+    size_t i = names_find(&c->phases, name);
+    if (i == SIZE_MAX) {
+        for (size_t k = 0; check_may_guess(c) && k < c->team->n_phases; k++)
+            if (c->team->phases[k].name)
+                near_try(&near, c->team->phases[k].name);
+        problem_error(c->problems, at, "$(handoff.%.80s): there is no phase \"%s\"%s", rest, name,
+                      check_hint(c, &near));
+    } else if (p->is_support) {
+        if (c->team->phases[i].type != PHASE_GATE)
+            problem_error(c->problems, at,
+                          "$(handoff.%.80s): a support phase only hears from gates, and \"%s\" is "
+                          "none",
+                          rest, name);
+    } else if (c->dep_of[i] != (size_t)(p - c->team->phases) + 1) {
+        problem_error(c->problems, at,
+                      "$(handoff.%.80s): \"%s\" is not a predecessor: add it to depends_on", rest,
+                      name);
+    }
+}
+
+static void
+check_use(struct check *c, const struct phase *p, const char *name, struct problem_at at)
+{
+    static const char *const dirs[] = { "project", "work", "state", "files" };
+
+    if (strncmp(name, "inputs.", 7) == 0)
+        check_input_use(c, name + 7, at);
+    else if (strncmp(name, "handoff.", 8) == 0)
+        check_handoff_use(c, p, name + 8, at);
+    else if (strncmp(name, "dirs.", 5) == 0) {
+        for (size_t i = 0; i < 4; i++)
+            if (strcmp(name + 5, dirs[i]) == 0)
+                return;
+        problem_error(c->problems, at,
+                      "$(%.80s): there are dirs.project, dirs.work, dirs.state and dirs.files",
+                      name);
+    }
+}
+
+/* ---- texts ---- */
+
+static void
+check_text(struct check *c, const struct phase *p, const char *text, struct problem_at at)
+{
+    size_t n;
+    const struct template_use *uses = template_uses(&c->arena, text, &n);
+
+    for (size_t i = 0; uses && i < n; i++)
+        check_use(c, p, uses[i].name, at);
+}
+
+/* Every text in v; keys are not expanded. As deep as YAML may be nested. */
+static void
+check_tree(struct check *c, const struct phase *p, const char *field, const struct yaml *v)
+{
+    if (v && v->type == YAML_SCALAR)
+        check_text(c, p, v->text, check_at_node(c, p, field, v));
+    yaml_each (m, v)
+        check_tree(c, p, field, m);
+}
+
+static void
+check_command_texts(struct check *c, const struct phase *p)
+{
+    for (size_t i = 0; i < p->n_commands; i++) {
+        const struct command *cmd = &p->commands[i];
+        struct problem_at at = check_at_place(c, p, "commands", cmd->line, cmd->column);
+        const char *warning = NULL;
+        struct err e = { "" };
+        if (!cmd->run)
+            continue;
+        check_text(c, p, cmd->run, at);
+        if (template_check_shell(cmd->run, &warning, &e))
+            problem_error(c->problems, at, "%s", e.text);
+        else if (warning)
+            problem_warn(c->problems, at, "%s", warning);
+    }
+}
+
+/* Fields that are taken as they are. */
+static void
+check_plain_texts(struct check *c, const struct phase *p)
+{
+    static const char *const fields[] = { "agent", "model", "role", "action", "team" };
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const struct yaml *v = check_given(p->node, fields[i]);
+        size_t n = 0;
+        if (v && v->type == YAML_SCALAR)
+            template_uses(&c->arena, v->text, &n);
+        if (n)
+            problem_warn(c->problems, check_at_node(c, p, fields[i], v),
+                         "$(...) is not expanded in %s", fields[i]);
+    }
+}
+
+/* ---- roles ---- */
+
+/* Would a role file of this phase be read? */
+static bool
+may_have_role(const struct check *c, const struct phase *p)
+{
+    enum agent_kind kind = check_kind(c, p);
+
+    return p->role || p->type == PHASE_TEAM || kind == AGENT_CLI || kind == AGENT_LLM ||
+           kind == AGENT_CUSTOM || check_has_agent(c, p, "hug");
+}
+
+static bool
+needs_role(const struct check *c, const struct phase *p)
+{
+    enum agent_kind kind = check_kind(c, p);
+
+    return p->role || p->type == PHASE_TEAM || kind == AGENT_CLI || kind == AGENT_LLM;
+}
+
+/* Line and column of a byte. */
+static void
+locate(const char *text, size_t offset, struct problem_at *at)
+{
+    at->line = at->column = 1;
+    for (size_t i = 0; i < offset; i++) {
+        if (text[i] == '\n') {
+            at->line++;
+            at->column = 1;
+        } else if (((unsigned char)text[i] & 0xC0) != 0x80) {
+            at->column++;
+        }
+    }
+}
+
+static size_t
+count_characters(const char *text, size_t len)
+{
+    size_t n = 0;
+
+    while (len > 0 && strchr(" \t\r\n", text[len - 1]))
+        len--;
+    for (size_t i = 0; i < len; i++)
+        n += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return n;
+}
+
+/* Agents have the tools that their program gives them; a role that spells out calls
+ * of others makes a model play-act them. */
+static bool
+invents_tools(const char *text)
+{
+    static const char *const marks[] = { "<tool_call", "<function_call", "<tool_use", "<invoke ",
+                                         "[TOOL_CALL]" };
+
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (strstr(text, marks[i]))
+            return true;
+    return false;
+}
+
+static void
+check_role_text(struct check *c, const struct phase *p, const struct buf *text, const char *file)
+{
+    struct problem_at at = { file, 0, 0, p->name, "role" };
+    const char *s = text->p ? text->p : "";
+    size_t n, good = utf8_valid_len(s, text->len);
+
+    if (good < text->len || strlen(s) < text->len) {
+        locate(s, good < text->len ? good : strlen(s), &at);
+        problem_error(c->problems, at, "the role is not plain UTF-8 text");
+        return;
+    }
+    n = count_characters(s, text->len);
+    if (n < ROLE_SHORT)
+        problem_warn(c->problems, at, "the role has only %zu character%s: say what to do", n,
+                     n == 1 ? "" : "s");
+    if (invents_tools(s))
+        problem_warn(c->problems, at,
+                     "the role spells out tool calls: agents bring their own tools");
+    const struct template_use *uses = template_uses(&c->arena, s, &n);
+    for (size_t i = 0; uses && i < n; i++) {
+        if (i < 100) /* the place costs a look at all of the text before it */
+            locate(s, uses[i].offset, &at);
+        check_use(c, p, uses[i].name, at);
+    }
+}
+
+/* "roles/STEM.md" as people know it: beside the team's file. */
+static const char *
+role_file(struct check *c, const char *stem, const char **shown)
+{
+    const char *file = c->team->file, *slash = strrchr(file, '/');
+    size_t dir = slash ? (size_t)(slash + 1 - file) : 0, size = dir + strlen(stem) + 16;
+    char *path = arena_alloc(&c->arena, size);
+
+    if (!path) {
+        c->is_starved = true;
+        return NULL;
+    }
+    snprintf(path, size, "%.*sroles/%s.md", (int)dir, file, stem);
+    *shown = path;
+    return path + dir;
+}
+
+static bool
+is_assembled(const struct check *c)
+{
+    const char *slash = strrchr(c->team->file, '/');
+
+    return strcmp(slash ? slash + 1 : c->team->file, "workflow.yml") == 0;
+}
+
+static void
+check_role(struct check *c, const struct phase *p)
+{
+    /* Assembling names every role after its phase. */
+    const char *stem = p->role && !is_assembled(c) ? p->role : p->name;
+    const char *shown, *path;
+    struct buf text = BUF_MAX(ROLE_MAX);
+    struct err e = { "" };
+
+    if (!stem || !may_have_role(c, p))
+        return;
+    if (p->role && !path_is_name(p->role)) {
+        problem_error(c->problems, check_at(c, p, "role"),
+                      "bad role \"%.80s\": it names a file roles/ROLE.md", p->role);
+        return;
+    }
+    if (c->dir < 0) {
+        c->is_blind = true;
+        return;
+    }
+    if (!path_is_name(stem) || !(path = role_file(c, stem, &shown)))
+        return;
+    enum status s = path_read_file(c->dir, path, &text, &e);
+    if (!s)
+        check_role_text(c, p, &text, shown);
+    else if (s != ST_NOT_FOUND)
+        problem_error(c->problems, check_at(c, p, "role"), "%s", e.text);
+    else if (needs_role(c, p))
+        problem_error(c->problems, check_at(c, p, "role"),
+                      "no role file %s: it tells the agent what to do", shown);
+    buf_release(&text);
+}
+
+void
+check_texts(struct check *c, size_t phase)
+{
+    static const char *const fields[] = { "when",   "sources", "target_entries", "review", "inputs",
+                                          "notify", "env" };
+    const struct phase *p = &c->team->phases[phase];
+
+    for (size_t k = 0; k < p->n_depends_on; k++)
+        if (p->deps && p->deps[k] != SIZE_MAX)
+            c->dep_of[p->deps[k]] = phase + 1;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        check_tree(c, p, fields[i], yaml_get(p->node, fields[i]));
+    check_command_texts(c, p);
+    check_plain_texts(c, p);
+    check_role(c, p);
+}

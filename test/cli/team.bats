@@ -1,0 +1,132 @@
+#!/usr/bin/env bats
+# team new, validate, info: what a person sees who begins a team.
+load ../lib/cli
+
+@test "a new team is valid without any warning" {
+    got team new my-team
+    succeeds
+    has "$out" "made the team @local/my-team in my-team"
+    got team validate my-team
+    succeeds
+    is "my-team/team.yml: valid: @local/my-team, 3 phases" "$out"
+}
+
+@test "a new team may have a scope and a directory" {
+    got team new @acme/review --dir there
+    succeeds
+    has "$(<there/team.yml)" 'name: "@acme/review"'
+    has "$(<there/README.md)" "cliq assemble ./there"
+}
+
+@test "a directory that exists is not touched" {
+    mkdir my-team
+    got team new my-team
+    is 5 "$code"
+    has "$err" "my-team exists already"
+    is "" "$(ls my-team)"
+}
+
+@test "a bad name makes nothing" {
+    got team new "My Team"
+    is 2 "$code"
+    is "" "$(ls)"
+    got team new ../up
+    is 2 "$code"
+}
+
+@test "validate finds team.yml, workflow.yml and .cliq/workflow.yml, or takes a file" {
+    got team new t
+    got team validate t/team.yml
+    succeeds
+    (cd t && mkdir .cliq && mv team.yml .cliq/workflow.yml)
+    got team validate t
+    succeeds
+    has "$out" "t/.cliq/workflow.yml: valid"
+    mv t/.cliq/workflow.yml t/workflow.yml
+    got team validate t
+    succeeds
+    has "$out" "t/workflow.yml: valid"
+}
+
+@test "validate without a team is not found" {
+    got team validate
+    is 4 "$code"
+    has "$err" "no team.yml in ."
+    got team validate nowhere
+    is 4 "$code"
+    has "$err" "no directory nowhere"
+}
+
+@test "validate prints every problem with its place and exits 1" {
+    printf 'name: t\nphases:\n  - { name: a, agent: exek }\n  - { name: b, depends_on: [c] }\n' >team.yml
+    got team validate
+    is 1 "$code"
+    is "" "$err"
+    has "$out" 'team.yml:3:23: error: unknown agent "exek" (did you mean "exec"?)'
+    has "$out" 'team.yml:4:29: error: depends on unknown phase "c"'
+    has "$out" 'team.yml: not valid: 3 errors, 1 warning'
+}
+
+@test "validate --json is an array of problems" {
+    printf 'name: t\nphases:\n  - { name: a, agent: exek }\n' >team.yml
+    got team validate --json
+    is 1 "$code"
+    is "error 3 23 a agent" "$($PY -c 'import json,sys; p=[x for x in json.load(sys.stdin) if x["level"]=="error"][0]; print(p["level"], p["line"], p["column"], p["phase"], p["field"])' <"$T/out")"
+    got team new ok
+    got team validate --json ok
+    succeeds
+    is "[]" "$out"
+}
+
+@test "warnings alone are no failure" {
+    printf 'name: t\nphases:\n  - { name: a, agent: exec, commands: [{ name: c, run: x }] }\n' >team.yml
+    got team validate
+    succeeds
+    has "$out" "warning: the team has no description"
+    has "$out" "team.yml: valid: t, 1 phase, 1 warning"
+}
+
+@test "a file that is not YAML is one problem" {
+    printf 'name: t\nname: u\n' >team.yml
+    got team validate
+    is 1 "$code"
+    has "$out" 'team.yml:2:1: error: duplicate key "name"'
+}
+
+@test "info shows phases in the order of the graph" {
+    cat >team.yml <<'END'
+name: t
+description: d
+version: 1.0.0
+phases:
+  - { name: last, agent: exec, depends_on: [first], commands: [{ name: c, run: x }] }
+  - { name: first, agent: exec, commands: [{ name: c, run: x }] }
+support:
+  - { name: fixer, agent: exec, commands: [{ name: c, run: x }] }
+END
+    got team info
+    succeeds
+    has "$out" "1.0.0"
+    is "first last fixer" "$(sed '1,/^PHASE/d' "$T/out" | awk '{printf "%s%s", s, $1; s=" "}')"
+    got team info --json
+    succeeds
+    is "t True last 1" "$($PY -c 'import json,sys; d=json.load(sys.stdin); p=[x for x in d["phases"] if x["name"]=="last"][0]; print(d["name"], d["valid"], p["name"], p["step"])' <"$T/out")"
+}
+
+@test "info of a team with a circle still shows it, and warns" {
+    printf 'name: t\nphases:\n  - { name: a, depends_on: [b] }\n  - { name: b, depends_on: [a] }\n' >team.yml
+    got team info
+    is 0 "$code"
+    like "$out" 'a +standard +\(default\) +b'
+    has "$err" "see \`cliq team validate\`"
+}
+
+@test "info --agents lists the built-in agents with their kind" {
+    got team info --agents
+    succeeds
+    like "$out" 'claude-code +cli'
+    like "$out" 's3 +connector'
+    got team info --agents --json
+    succeeds
+    is 25 "$($PY -c 'import json,sys; print(len(json.load(sys.stdin)))' <"$T/out")"
+}

@@ -1,0 +1,219 @@
+"""Kills the orchestrator with SIGKILL, again and again, each time at another moment, and
+resumes the run. Whatever the moment: the run ends as it does undisturbed, every attempt
+began exactly once, no finished phase ran again, and no process is left.
+
+  resume.py CLIQ lines            when the journal has 1, 2, ... N lines
+  resume.py CLIQ random COUNT     at random moments, the resumed runs too
+  resume.py CLIQ calls SYSCALL..  at the first, second, ... call of each (needs strace)
+
+The team has two branches, a phase that is retried, one that is skipped, and a gate with
+checks and an agent that sends work back once. Agents write down their starts outside of
+.cliq/. Shares no code with src/.
+"""
+import glob, json, os, random, shutil, subprocess, sys, tempfile, threading, time
+
+cliq, mode, *rest = sys.argv[1:]
+seed = int(os.environ.get("SEED", random.randrange(1 << 30)))
+root = tempfile.mkdtemp(prefix="resume.", dir=os.environ.get("T"))
+
+AGENT = r"""
+P=$CLIQ_PHASE N=$CLIQ_ATTEMPT_NUMBER S=$CLIQ_STATE_DIR/signals/$CLIQ_PHASE.jsonl
+T=$CLIQ_PROJECT_DIR/..
+cat >/dev/null
+echo "$P.$N" >>"$T/starts"
+line() { printf '{"version":1,"type":"phase",%s}\n' "$1" >>"$S"; }
+line '"status":"ok"'
+sleep 0.0$(($$ % 5))
+"""
+WORKER = AGENT + r"""
+[ "$P.$N" != right.1 ] || { line '"status":"error","error":"once"'; exit 1; }
+for to in "$CLIQ_STATE_DIR"/channels/$P--*; do
+    printf '{"version":1,"phase_type":"standard","phase":"%s","agent":"w","text":"%s","data":{"go":"no"}}\n' $P $P.$N >"$to/.h"
+    mv "$to/.h" "$to/handoff.json"
+done
+line '"status":"progress","message":"nearly"'
+line '"status":"complete"'
+"""
+JUDGE = AGENT + r"""
+if [ "$N" = 1 ]; then v='"outcome":"ROUTE","target":"left"'; else v='"outcome":"PASS"'; fi
+line "\"status\":\"complete\",\"result\":{\"verdict\":{$v,\"reason\":\"n$N\"}}"
+"""
+TEAM = """
+name: "@local/resume"
+description: a team that is killed
+agents: {w: {entry: agents/w/a.sh}, g: {entry: agents/g/a.sh}}
+phases:
+  - {name: plan, agent: w}
+  - {name: left, agent: w, depends_on: [plan]}
+  - {name: right, agent: w, depends_on: [plan], retries: 1}
+  - {name: never, agent: w, depends_on: [plan], when: "$(handoff.plan.go) == yes"}
+  - {name: gate, type: gate, agent: g, depends_on: [left, right], commands: [{name: c, run: 'echo "check.$CLIQ_ATTEMPT_NUMBER" >>../starts'}]}
+  - {name: ship, agent: w, depends_on: [gate, never]}
+"""
+WANT = sorted("plan.1 left.1 right.1 right.2 check.1 gate.1 left.2 check.2 gate.2 ship.1".split())
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as f:
+        f.write(text)
+
+
+write(f"{root}/team/team.yml", TEAM)
+write(f"{root}/team/agents/w/a.sh", WORKER)
+write(f"{root}/team/agents/g/a.sh", JUDGE)
+
+
+class Project:
+    def __init__(self, name):
+        self.home = f"{root}/{name}"
+        self.dir = f"{self.home}/proj"
+        os.makedirs(self.dir)
+        self.env = {**os.environ, "CLIQ_HOME": f"{self.home}/rc"}
+        for args in (["init"], ["assemble", f"{root}/team"]):
+            subprocess.run([cliq, *args], cwd=self.dir, env=self.env, check=True, stdout=subprocess.DEVNULL)
+
+    def start(self, *args, prefix=()):
+        return subprocess.Popen([*prefix, cliq, "run", "--headless", *args], cwd=self.dir, env=self.env,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def lines(self):
+        try:
+            with open(f"{self.dir}/.cliq/run/journal.jsonl", "rb") as f:
+                return f.read().count(b"\n")
+        except FileNotFoundError:
+            return 0
+
+    def finish(self, what):
+        """Resumes until the end, and compares with what an undisturbed run leaves."""
+        p = self.start("--resume")
+        try:
+            out = p.communicate(timeout=40)[0].decode()
+        except subprocess.TimeoutExpired:
+            p.kill()
+            out = "it hangs\n" + p.communicate()[0].decode()
+        try:
+            self.check(p.returncode)
+        except AssertionError as e:
+            journal = open(f"{self.dir}/.cliq/run/journal.jsonl").read()
+            raise AssertionError(f"{what} (SEED={seed}): {e}\n{out}\n{journal}") from None
+        shutil.rmtree(self.home)
+
+    def check(self, code):
+        state = f"{self.dir}/.cliq"
+        got = sorted(open(f"{self.home}/starts").read().split()) if os.path.exists(f"{self.home}/starts") else []
+        assert code == 0, f"exit code {code}"
+        assert got == WANT, f"started: {got}"
+        assert open(f"{state}/signals/_pipeline_status").read() == "COMPLETED"
+        journal = [json.loads(l) for l in open(f"{state}/run/journal.jsonl")]
+        assert journal[-1]["ev"] == "end" and journal[-1]["status"] == "COMPLETED", journal[-1]
+        for ev in ("started", "result"):
+            names = [(e["phase"], e["attempt"]) for e in journal if e["ev"] == ev]
+            assert len(names) == len(set(names)) == 8, (ev, names)
+        text = lambda c: json.load(open(f"{state}/channels/{c}/handoff.json"))["text"]
+        assert [text("plan--left"), text("left--gate"), text("right--gate"), text("gate--left"), text("gate--ship")] == \
+            ["plan.1", "left.2", "right.2", "ROUTE to left: n1", "PASS: n2"]
+        assert os.path.exists(f"{state}/signals/left_routed")
+        assert not (alive := self.alive()), f"left: {alive}"
+        # the end is told again, and nothing is run
+        p = self.start("--resume")
+        out = p.communicate(timeout=20)[0].decode()
+        assert p.returncode == 0 and "COMPLETED" in out, out
+        assert sorted(open(f"{self.home}/starts").read().split()) == WANT
+
+    def alive(self):
+        found = []
+        for path in glob.glob("/proc/[0-9]*/environ"):
+            try:
+                if f"CLIQ_STATE_DIR={self.dir}/".encode() in open(path, "rb").read():
+                    found.append(open(path.replace("environ", "cmdline")).read())
+            except OSError:
+                pass
+        return found
+
+
+def kill(p):
+    p.kill()
+    p.communicate()
+
+
+def at_line(k):
+    """Killed as soon as the journal has k lines; False when it never had."""
+    j = Project(f"line{k}")
+    p = j.start()
+    while j.lines() < k and p.poll() is None:
+        pass
+    was_there = p.poll() is None
+    kill(p)
+    time.sleep(0.1 * (k % 2))  # with and without what agents do meanwhile
+    j.finish(f"killed at line {k}")
+    return was_there
+
+
+def at_random(k):
+    """Killed one to three times, at random moments."""
+    r = random.Random(seed + k)
+    j = Project(f"random{k}")
+    args = []
+    moments = [(r.uniform(0, 1.2 if i == 0 else 0.5), r.choice([0, 0, r.uniform(0, 0.2)])) for i in range(r.randint(1, 3))]
+    for until, pause in moments:
+        p = j.start(*args)
+        time.sleep(until)
+        kill(p)
+        time.sleep(pause)
+        args = ["--resume"]
+    j.finish(f"random {k}, {moments}")
+    return True
+
+
+def at_call(call, k):
+    """Killed at the k-th call of this kind; False when there were not as many."""
+    j = Project(f"{call}{k}")
+    p = j.start(prefix=["strace", "-o", "/dev/null", f"-e", f"trace={call}", f"-e", f"inject={call}:signal=KILL:when={k}"])
+    p.communicate()
+    was_there = p.returncode != 0
+    j.finish(f"killed at {call} {k}")
+    return was_there
+
+
+def sweep(fn, limit=10**6):
+    """fn(1), fn(2), ... from two threads, until one says False or the limit is reached."""
+    state = {"next": 1, "failed": None, "done": 0}
+    lock = threading.Lock()
+
+    def work():
+        while True:
+            with lock:
+                k = state["next"]
+                if k > limit or state["failed"]:
+                    return
+                state["next"] = k + 1
+            try:
+                more = fn(k)
+            except BaseException as e:
+                state["failed"] = e
+                return
+            with lock:
+                state["done"] += 1
+                if not more:
+                    return
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    if state["failed"]:
+        raise SystemExit(str(state["failed"]))
+    return state["done"]
+
+
+Project("quiet").finish("undisturbed")
+if mode == "lines":
+    n = sweep(at_line)
+    assert n > 20, n
+    print(f"killed at {n} lines")
+elif mode == "random":
+    print(f"killed at {sweep(at_random, int(rest[0]))} random moments")
+else:
+    for call in rest:
+        print(f"killed at {sweep(lambda k: at_call(call, k))} calls of {call}")
+shutil.rmtree(root)

@@ -1,0 +1,49 @@
+/*
+ * fuzz_message - run/message on any bytes: no crash, and what is accepted keeps its promises.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "run/frame.h"
+#include "run/message.h"
+
+#define MUST(fact)                                                                                 \
+    do {                                                                                           \
+        if (!(fact)) {                                                                             \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #fact);                     \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    static struct arena a;
+    struct agent_message m;
+    struct err e = { "" };
+
+    arena_reset(&a);
+    char *text = malloc(len ? len : 1); /* so that ASan sees a step too far */
+    MUST(text);
+    memcpy(text, data, len);
+    enum status s = agent_message_parse(&a, text, len, &m, &e);
+    if (s) {
+        MUST(s == ST_INVALID && e.text[0]);
+    } else {
+        bool is_phase = strcmp(m.type, "phase") == 0;
+        MUST(is_phase || strcmp(m.type, "notify") == 0 || strcmp(m.type, "test") == 0);
+        MUST(path_is_name(m.agent) && m.signal_dir[0] == '/');
+        MUST(!is_phase == !m.phase && !is_phase == !m.phase_type);
+        if (is_phase)
+            MUST(frame_is_phase_name(m.phase) && m.state_dir && m.state_dir[0] == '/');
+        for (size_t i = 0; i < m.n_handoff_dirs; i++)
+            MUST(m.handoff_dirs[i][0] == '/');
+        MUST(!m.payload || json_is(m.payload, JSON_OBJECT));
+    }
+    free(text);
+    return 0;
+}

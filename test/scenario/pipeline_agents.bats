@@ -1,0 +1,374 @@
+#!/usr/bin/env bats
+# Agents that misbehave, ends from outside, and what an agent gets: output, environment.
+load pipeline
+
+one() { # [FIELDS]: a team of one phase whose agent stands on standard input
+    AGENTS=
+    agent a
+    team <<<"phases: [{name: one, agent: a${1:+, $1}}]"
+}
+ms() { date +%s%3N; }
+
+# ---- the signal file ------------------------------------------------------------------
+
+@test "a half-written line is not taken for a whole one" {
+    one <<'END'
+ok
+printf '{"version":1,"type":"phase","status":"comp' >>"$S"
+sleep 0.2
+[ ! -e "$T/too-early" ] || exit 1
+printf 'lete"}\n' >>"$S"
+END
+    run_ok
+    has "$(<.cliq/signals/one.jsonl)" '"complete"'
+}
+
+@test "a line torn by an agent that died does not hide the next attempt's" {
+    one "retries: 1" <<'END'
+ok
+[ "$N" = 2 ] || { printf '{"version":1,"status":"complete' >>"$S"; exit 1; }
+complete
+END
+    run_ok
+    is "one.1 one.2" "$(starts)"
+}
+
+@test "the first of two terminal lines wins" {
+    one <<<'ok; complete; fail "too late"'
+    run_ok
+    one <<<'ok; fail "first"; complete'
+    run_is 3
+    has "$out" "agent error: first"
+}
+
+@test "unknown statuses, other versions, bad lines and foreign fields are passed over" {
+    one <<'END'
+line '"status":"finished"'
+line '"status":"complete "'
+echo 'not json' >>"$S"
+echo '[1,2]' >>"$S"
+echo '' >>"$S"
+echo '{"version":2,"type":"phase","status":"complete"}' >>"$S"
+echo '{"version":1,"status":["complete"]}' >>"$S"
+sleep 0.1
+echo '{ "status" : "error" , "extra" : {"a":[1]} , "error" : "the \u00e9nd", "version": 1 }' >>"$S"
+END
+    run_is 3
+    has "$out" "agent error: the énd"
+}
+
+@test "a line of 10 MB is passed over, and the run goes on" {
+    one <<'END'
+ok
+{ printf '{"version":1,"status":"complete","result":"'; head -c 10000000 /dev/zero | tr '\0' x; echo '"}'; } >>"$S"
+progress "after the flood"
+fail "as it should"
+END
+    run_is 3
+    has "$out" "after the flood"
+    has "$out" "agent error: as it should"
+}
+
+@test "control bytes of an agent do not reach the terminal" {
+    one <<<'ok; fail "red\\u001b[31m\\u0007 alert"'
+    run_is 3
+    lacks "$out" $'\e'
+    lacks "$out" $'\a'
+}
+
+# ---- processes -------------------------------------------------------------------------
+
+@test "an agent that lingers after complete is stopped after 5 seconds; the next phase did not wait" {
+    agent a <<'END'
+ok
+complete
+[ "$P" = two ] || sleep $NAP
+END
+    team <<'END'
+phases: [{name: one, agent: a}, {name: two, agent: a, depends_on: [one]}]
+END
+    local began
+    began=$(ms)
+    run_ok
+    none_left
+    local took=$(($(ms) - began))
+    ((took > 4800 && took < 8000)) || complain "took $took ms"
+    $PY - .cliq/run/journal.jsonl <<'END'
+import json, sys
+from datetime import datetime as d
+at = {(e["ev"], e.get("phase")): d.fromisoformat(e["at"][:-1]) for e in map(json.loads, open(sys.argv[1]))}
+assert (at["started", "two"] - at["result", "one"]).total_seconds() < 1
+END
+}
+
+@test "daemons are found: double fork, own session, cleared environment, after success and after a crash" {
+    one <<'END'
+ok
+setsid sh -c "sleep $NAP & sleep $NAP &" &
+env -i PATH="$PATH" setsid sh -c "(sleep $NAP &) &" &
+(setsid env -i /bin/sleep $NAP &) &
+sleep 0.1
+[ -e crash ] && exit 9
+complete
+END
+    run_ok
+    none_left || complain "left: $(left)"
+    touch crash
+    local began
+    began=$(ms)
+    run_is 3
+    none_left || complain "left: $(left)"
+    (($(ms) - began < 3000))
+}
+
+@test "an agent that ignores SIGTERM is killed after the grace" {
+    one "timeout: 1s" <<'END'
+ok
+trap '' TERM
+while :; do sleep $NAP; done
+END
+    local began
+    began=$(ms)
+    run_is 3
+    none_left
+    local took=$(($(ms) - began))
+    ((took > 10500 && took < 14000)) || complain "took $took ms"
+}
+
+@test "kill -9 of an agent is noticed at once" {
+    one <<<'ok; echo $$ >"$T/pid"; exec sleep $NAP'
+    start_run run
+    local run=$PID began
+    until_true exists "$T/pid"
+    until_true says .cliq/signals/one.jsonl ok
+    began=$(ms)
+    kill -KILL "$(<"$T/pid")"
+    ended run "$run"
+    code_is 3
+    (($(ms) - began < 500)) || complain "took $(($(ms) - began)) ms"
+    has "$out" "phase one crashed: was killed by signal 9"
+}
+
+@test "an agent that cannot be started is an error of its phase, at once" {
+    one <<<'ok; complete'
+    printf '#!/no/such/interpreter\n' >"$T/agent"
+    chmod +x "$T/agent"
+    "$CLIQ" settings agents.a.entry "$T/agent"
+    run_is 3
+    has "$out" "interpreter"
+}
+
+# ---- what it gets ------------------------------------------------------------------------
+
+@test "output of an agent, both streams, is in run/logs and shown by cliq log" {
+    one "retries: 1" <<'END'
+echo "out of $N"; echo "err of $N" >&2
+[ "$N" = 2 ] && complete || fail no
+END
+    run_ok
+    is "out of 1
+err of 1" "$(<.cliq/run/logs/one.1.log)"
+    got log one
+    is "out of 2
+err of 2" "$out"
+    got log one --attempt 1
+    is "out of 1
+err of 1" "$out"
+    got log nobody
+    refused 4 nobody
+}
+
+@test "the environment is the small base, what is declared, and CLIQ_*; nothing else" {
+    agent a <<<'env | sed "s/=.*//" | sort >"$T/env"; printf %s "$DECLARED$PHASE_VAR$HOME" >"$T/values"; complete'
+    AGENTS="  a: {entry: agents/a/agent.sh, env: [DECLARED]}
+"
+    team <<<'phases: [{name: one, agent: a, env: {PHASE_VAR: "p$(phase)", HOME: /elsewhere, CLIQ_ATTEMPT: mine}}]'
+    export SECRET=s DECLARED=d LANG=C.UTF-8 AWS_SECRET_ACCESS_KEY=x
+    run_ok
+    is "CLIQ_AGENT CLIQ_ATTEMPT CLIQ_ATTEMPT_NUMBER CLIQ_HOME CLIQ_PHASE CLIQ_PROJECT_DIR CLIQ_RUN_ID CLIQ_STATE_DIR DECLARED HOME LANG PATH PHASE_VAR PWD TERM" \
+        "$(grep -vE '^(OLDPWD|SHLVL|_|TMPDIR)$' "$T/env" | paste -sd' ')"
+    is "dpone/elsewhere" "$(<"$T/values")"
+    none_left
+}
+
+@test "no descriptor of the orchestrator leaks into an agent" {
+    one <<<'ls -l /proc/self/fd >"$T/fds"; ls /proc/$$/fd | wc -l >"$T/count"; complete'
+    run_ok
+    lacks "$(<"$T/fds")" journal
+    lacks "$(<"$T/fds")" "run/lock"
+    lacks "$(<"$T/fds")" inotify
+}
+
+@test "an agent works in the project's directory, whatever directory cliq was started in" {
+    one <<<'pwd >"$T/pwd"; complete'
+    mkdir -p deep/er
+    cd deep/er
+    run_ok
+    is "$T/proj" "$(<"$T/pwd")"
+}
+
+# ---- the end from outside ------------------------------------------------------------------
+
+# Two agents that sleep; the run is in the background as $RUN.
+sleepers() {
+    one <<'END'
+ok
+sleep $NAP &
+wait
+complete
+END
+    start_run run "$@"
+    RUN=$PID
+    until_true says .cliq/signals/one.jsonl ok
+}
+cancelled_soon() { # BEGAN
+    ended run "$RUN"
+    code_is 130 || return
+    status_is CANCELLED || return
+    none_left || return
+    local took=$(($(ms) - $1))
+    ((took < 2000)) || complain "took $took ms" || return
+    got status
+    has "$out" CANCELLED
+}
+
+@test "cliq cancel from another process" {
+    sleepers
+    local began
+    began=$(ms)
+    got cancel
+    succeeds
+    is CANCELLED "$out"
+    cancelled_soon "$began"
+    got cancel
+    is "nothing was running" "$out"
+}
+
+@test "SIGINT, SIGTERM and SIGHUP cancel" {
+    local s began
+    for s in INT TERM HUP; do
+        rm -rf "$T/proj/.cliq" "$T/starts"
+        sleepers
+        began=$(ms)
+        kill -$s "$RUN"
+        cancelled_soon "$began"
+    done
+}
+
+@test "CANCELLED written to the status file by anybody cancels" {
+    sleepers
+    local began
+    began=$(ms)
+    echo CANCELLED >.cliq/signals/_pipeline_status
+    cancelled_soon "$began"
+}
+
+@test "a cancelled phase did not fail: --from runs it again, what was done stays" {
+    agent a <<'END'
+ok
+[ "$P" = one ] || [ "$N" = 2 ] || { sleep $NAP & wait; }
+complete
+END
+    team <<<'phases: [{name: one, agent: a}, {name: two, agent: a, depends_on: [one]}]'
+    start_run run
+    RUN=$PID
+    until_true says .cliq/signals/two.jsonl ok
+    got cancel
+    ended run "$RUN"
+    got status --json
+    is "done waiting" "$(json "$T/out" '" ".join(p["state"] for p in d["phases"])')"
+    run_ok --from two
+    is "one.1 two.1 two.2" "$(starts)"
+}
+
+@test "a second SIGINT does not wait for the grace" {
+    one <<'END'
+trap '' TERM
+ok
+while :; do sleep $NAP; done
+END
+    start_run run
+    RUN=$PID
+    until_true says .cliq/signals/one.jsonl ok
+    local began
+    began=$(ms)
+    kill -INT "$RUN"
+    until_true says .cliq/signals/_pipeline_status CANCELLED
+    until_true says .cliq/run/journal.jsonl cancel
+    kill -INT "$RUN"
+    cancelled_soon "$began"
+}
+
+@test "cancel during the checks of a gate: its agent is not started any more" {
+    agent g <<<'ok; verdict PASS'
+    team <<'END'
+phases:
+  - {name: one, agent: exec, commands: [{name: go, run: "true"}]}
+  - {name: gate, type: gate, agent: g, depends_on: [one], commands: [{name: t, run: "trap 'exit 0' TERM; touch started; while :; do sleep 0.05; done"}]}
+END
+    start_run run
+    RUN=$PID
+    until_true exists started
+    local began
+    began=$(ms)
+    kill -TERM "$RUN"
+    cancelled_soon "$began"
+    is "" "$(starts)"
+}
+
+@test "cancel ends what a killed orchestrator left behind" {
+    sleepers
+    kill -KILL "$RUN"
+    until_true gone "$RUN"
+    [ -n "$(left)" ]
+    got cancel
+    succeeds
+    is CANCELLED "$out"
+    none_left
+    status_is CANCELLED
+    got run --headless --resume
+    code_is 130
+    got cancel
+    is "nothing was running" "$out"
+}
+
+@test "a reader of the output that goes away does not end the run" {
+    one <<<'for i in 1 2 3 4 5; do progress $i; sleep 0.02; done; complete'
+    "$CLIQ" run --headless | head -1 >/dev/null
+    status_is COMPLETED
+    got status
+    has "$out" COMPLETED
+}
+
+@test "children that cliq was started with are not its to stop" {
+    one <<<'complete'
+    sh -c "sleep $NAP & echo \$! >$T/relative; exec $CLIQ run --headless" >/dev/null
+    local relative
+    relative=$(<"$T/relative")
+    kill -0 "$relative"
+    kill -KILL "$relative"
+}
+
+@test "when the journal cannot be written the run FAILED (1), stops everything, and can be resumed" {
+    command -v strace >/dev/null || skip "no strace"
+    agent a <<'END'
+ok
+[ "$P" = two ] && [ ! -e "$T/healed" ] && { touch "$T/two"; sleep $NAP; }
+[ "$P" = one ] && until [ -e "$T/two" ]; do sleep 0.02; done
+complete
+END
+    team <<<'phases: [{name: one, agent: a}, {name: two, agent: a}, {name: three, agent: a, depends_on: [one]}]'
+    code=0
+    ASAN_OPTIONS=detect_leaks=0 strace -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO:when=3+ "$FULL" run --headless >"$T/out" 2>"$T/err" || code=$?
+    slurp
+    code_is 1
+    status_is FAILED
+    none_left
+    has "$out" "journal"
+    lacks "$(starts)" three
+    touch "$T/healed"
+    run_is 3 --resume # what was killed had begun: it is not begun again by itself
+    got retry two --headless
+    code_is 0
+    is 1 "$(grep -c '^one' "$T/starts")"
+}

@@ -1,0 +1,171 @@
+#!/usr/bin/env bats
+# Notifications: an agent's notify lines, the run's own events, and that none of it can
+# fail or hold up a run.
+load pipeline
+
+# An agent that writes down what it is told, as far as notify messages go.
+herald() {
+    agent herald <<'END'
+[ -z "$P" ] || { ok; complete; exit; }
+cat >"$T/told.tmp.$$"
+mv "$T/told.tmp.$$" "$T/told.$(date +%s%N).$$"
+env | sed 's/=.*//' | sort >"$T/herald.env"
+echo told
+[ ! -e "$T/herald-fails" ] || exit 1
+[ ! -e "$T/herald-hangs" ] || sleep $NAP
+END
+}
+# told EXPRESSION: over all notifications n (with their message m), in the order of events.
+told() {
+    $PY - "$T" "$1" <<'END'
+import glob, json, sys
+for f in sorted(glob.glob(sys.argv[1] + "/told.[0-9]*")):
+    m = json.load(open(f))
+    for n in m["payload"]["notifications"]:
+        print(eval(sys.argv[2]))
+END
+}
+
+@test "a notify line is dispatched to the named agent while the phase goes on" {
+    herald
+    agent a <<'END'
+ok
+notify '{"agent":"herald","channel":"elan","event":"hug_review","payload":{"review_id":"r1","nested":{"x":[1,2]},"event":"not this"}}'
+until ls "$T"/told.[0-9]* >/dev/null 2>&1; do sleep 0.02; done
+complete
+END
+    team <<<'phases: [{name: one, agent: a}]'
+    "$CLIQ" settings agents.herald.secret hidden
+    run_ok
+    is "{'event': 'hug_review', 'channel': 'elan', 'phase_name': 'one', 'review_id': 'r1', 'nested': {'x': [1, 2]}}" "$(told n)"
+    is "notify herald {} 1" "$(told 'm["type"],m["agent"],m["settings"],m["version"]' | tr -d "(),'")"
+    is "$STATE/signals" "$(told 'm["signal_dir"]')"
+    is "told" "$(cat .cliq/run/logs/_notify-herald-*.log)"
+    lacks "$(<"$T/herald.env")" SECRET
+}
+
+@test "failures of notifications are logged and never fatal" {
+    herald
+    touch "$T/herald-fails"
+    agent a <<'END'
+ok
+notify '{"agent":"nobody","channel":null,"event":"x"}'
+notify '{"channel":"c"}'
+notify '"text"'
+notify '{"agent":"../evil","event":"x"}'
+notify '{"agent":"herald","event":"x"}'
+complete
+END
+    team <<<'phases: [{name: one, agent: a}]'
+    run_ok
+    has "$(<.cliq/orchestrator.log)" "notify nobody (x): the agent nobody is not installed"
+    has "$(<.cliq/orchestrator.log)" "a notify line needs an agent and an event"
+    has "$(<.cliq/orchestrator.log)" "notify herald (x): exit code 1"
+    is "None" "$(told 'n["channel"]')"
+}
+
+@test "the run's events go to those that settings.notifications lists" {
+    herald
+    agent g <<<'ok; [ "$N" = 1 ] && verdict ROUTE one "not yet" || verdict PASS'
+    team <<'END'
+phases:
+  - {name: one, agent: herald}
+  - {name: gate, type: gate, agent: g, depends_on: [one]}
+END
+    "$CLIQ" settings notifications '{"on_start":["herald:ops"],"on_phase_start":["herald"],"on_phase_complete":["herald:x"],"on_complete":["herald:ops","herald:second"],"on_escalate":["herald:no"],"on_cancel":["herald:no"]}'
+    run_ok
+    is "on_complete ops COMPLETED
+on_complete second COMPLETED
+on_phase_complete x gate PASS
+on_phase_complete x one
+on_phase_complete x one
+on_phase_start None gate
+on_phase_start None gate
+on_phase_start None one
+on_phase_start None one
+on_start ops" "$(told '" ".join(str(x) for x in [n["event"], n["channel"], n.get("phase_name"), n.get("outcome")] if x is not None or x is n["channel"])' | sed 's/ None$//; s/ None None$//' | sed 's/ None COMPLETED/ COMPLETED/' | sort)"
+}
+
+@test "on_escalate and on_cancel tell why" {
+    herald
+    agent a <<<'ok; [ -e sleep ] && { sleep $NAP & wait; }; fail "no disk"'
+    team <<<'phases: [{name: one, agent: a}]'
+    "$CLIQ" settings notifications '{"on_complete":["herald"],"on_escalate":"herald:ops","on_cancel":["herald:ops"]}'
+    run_is 3
+    is "on_escalate ops ESCALATED phase one: agent error: no disk" "$(told '" ".join([n["event"],n["channel"],n["outcome"],n["reason"]])')"
+    rm "$T"/told.* .cliq/signals/one.jsonl
+    touch sleep
+    start_run run
+    local run=$PID
+    until_true says .cliq/signals/one.jsonl ok
+    kill -TERM "$run"
+    ended run "$run"
+    code_is 130
+    is "on_cancel ops CANCELLED" "$(told '" ".join([n["event"],n["channel"],n["outcome"]])')"
+    none_left
+}
+
+@test "a phase's own notify map" {
+    herald
+    agent a <<<'ok; [ "$P" = one ] && complete || fail "broken"'
+    team <<'END'
+phases:
+  - {name: one, agent: a, notify: {on_complete: {agent: herald, channel: team, message: "one is done"}}}
+  - {name: two, agent: a, depends_on: [one], notify: {on_fail: "herald:oncall", on_complete: herald}}
+END
+    run_is 3
+    is "on_complete team one one is done
+on_fail oncall two broken" "$(told '" ".join([n["event"],n["channel"],n["phase_name"],n.get("message") or n["reason"]])' | sort)"
+}
+
+@test "a notifier that hangs holds up the end for 10 seconds, no more, and is gone then" {
+    herald
+    touch "$T/herald-hangs"
+    team <<<'phases: [{name: one, agent: herald}]'
+    "$CLIQ" settings notifications '{"on_start":["herald"]}'
+    local began=$SECONDS
+    run_ok
+    ((SECONDS - began >= 9 && SECONDS - began <= 13)) || complain "took $((SECONDS - began)) s"
+    none_left
+    has "$(<.cliq/orchestrator.log)" "notify herald (on_start): was killed by signal 15"
+}
+
+@test "a resumed run does not deliver again what was delivered" {
+    herald
+    agent a <<'END'
+ok
+notify '{"agent":"herald","event":"first"}'
+until [ -e "$T/go" ]; do sleep 0.02; done
+notify '{"agent":"herald","event":"second"}'
+complete
+END
+    team <<<'phases: [{name: one, agent: a}]'
+    "$CLIQ" settings notifications '{"on_start":["herald"],"on_phase_start":["herald"]}'
+    start_run run
+    until_true said 3
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    start_run again --resume
+    until_true says .cliq/orchestrator.log resumed
+    touch "$T/go"
+    ended again "$PID"
+    code_is 0
+    is "first on_phase_start on_start second" "$(told 'n["event"]' | sort | paste -sd' ')"
+}
+said() { [ "$(ls "$T"/told.[0-9]* 2>/dev/null | wc -l)" -ge "$1" ]; }
+
+@test "two hundred notify lines: a few at a time, all delivered" {
+    agent herald <<<'cat >/dev/null; echo x >>"$T/count"'
+    agent a <<'END'
+ok
+i=0
+while [ $i -lt 200 ]; do
+    notify "{\"agent\":\"herald\",\"event\":\"e$i\"}"
+    i=$((i + 1))
+done
+complete
+END
+    team <<<'phases: [{name: one, agent: a}]'
+    run_ok
+    is 200 "$(wc -l <"$T/count")"
+}

@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# Values in templates: whatever stands in a handoff, an input or the project's path arrives
+# byte for byte and is never run.
+load pipeline
+
+# The values that have broken such tools before, one a file in $T/values.
+hostile() {
+    mkdir -p "$T/values"
+    cd "$T/values" || return
+    printf '%s' "it's \"quoted\"" >quotes
+    printf '%s' '$(touch pwned)' >dollar
+    printf '%s' '`touch pwned`' >ticks
+    printf '%s' "'; touch pwned; echo '" >single
+    printf '%s' '"; touch pwned; echo "' >double
+    printf 'a\n touch pwned\nb\n\n' >lines
+    printf '%s' '; touch pwned & | > pwned < x \\ \n %s ${HOME} * ?' >signs
+    printf '%s' '$(inputs.other) $((1+1)) \$(x)' >nested
+    printf '%s' '-rf --help' >dashes
+    printf ' \t lead and trail \t ' >blanks
+    printf 'gr\xc3\xbc\xc3\x9fe \xf0\x9f\x98\x80' >unicode
+    : >empty
+    cd - >/dev/null || return
+}
+not_pwned() { is "" "$(find "$T" -name pwned)"; }
+
+# Every value through one phase: as an input and as a handoff, quoted and not.
+through() { # NAME
+    local v=$1
+    rm -f "$T"/got.*
+    "$CLIQ" req --input "value=$(cat "$T/values/$v"; printf x | tr -d x)" >/dev/null || return
+    run_ok || return
+    local f
+    for f in plain quoted handoff text env mixed; do
+        [ -e "$T/got.$f" ] || complain "$v: no $f" || return
+        cmp "$T/values/$v" "$T/got.$f" || complain "$v: $f differs: $(od -c "$T/got.$f" | head -3)" || return
+    done
+    not_pwned
+}
+
+@test "in commands and env, as input and as handoff: byte for byte, never run" {
+    hostile
+    agent first <<'END'
+ok
+python3 - "$T" "$CLIQ_STATE_DIR" <<'PY'
+import json, sys
+v = json.load(open(sys.argv[2] + "/inputs.json"))["value"]
+json.dump({"version": 1, "phase_type": "standard", "phase": "first", "agent": "first", "data": {"v": v, "l": [{"v": v}]}, "text": v},
+          open(sys.argv[2] + "/channels/first--second/handoff.json", "w"))
+PY
+complete
+END
+    team <<END
+inputs: [{name: value, required: true}]
+phases:
+  - {name: first, agent: first}
+  - name: second
+    agent: exec
+    depends_on: [first]
+    env: {VALUE: "\$(inputs.value)"}
+    commands:
+      - {name: plain, escalate_on_fail: true, run: 'printf %s \$(inputs.value) > $T/got.plain'}
+      - {name: quoted, escalate_on_fail: true, run: 'printf %s "\$(inputs.value)" > $T/got.quoted'}
+      - {name: handoff, escalate_on_fail: true, run: 'printf %s \$(handoff.first.v) > $T/got.handoff'}
+      - {name: text, escalate_on_fail: true, run: 'printf %s "\$(handoff.first.text)" > $T/got.text'}
+      - {name: env, escalate_on_fail: true, run: 'printf %s "\$VALUE" > $T/got.env'}
+      - {name: mixed, escalate_on_fail: true, run: 'x="\$(handoff.first.l[0].v)"; printf %s "\$x" > $T/got.mixed'}
+END
+    local v
+    for v in quotes dollar ticks single double signs nested dashes blanks unicode; do
+        through $v
+    done
+    # A line end at the end of an argument is bash's to lose; as part of the value it stays.
+    printf 'a\n touch pwned\nb' >"$T/values/lines"
+    through lines
+}
+
+@test "in sources and targets: the agent's message holds the value as it is" {
+    agent c <<<'ok; complete'
+    team <<'END'
+inputs: [{name: value, required: true}]
+phases:
+  - name: one
+    agent: c
+    sources: [{name: page, url: "https://example.test/$(inputs.value)?t=$(team_name)", headers: {X: "$(inputs.value)"}}]
+    target_entries: [{name: out, file: "$(phase).txt", ref: "$(inputs.value)"}]
+END
+    local v='a"b\c$(touch pwned)`x`'$'\n'"'end"
+    "$CLIQ" req --input "value=$v" >/dev/null
+    run_ok
+    is "https://example.test/$v?t=@local/test" "$(json "$T/message.one.1" 'd["payload"]["sources"][0]["url"]')"
+    is "$v" "$(json "$T/message.one.1" 'd["payload"]["sources"][0]["headers"]["X"]')"
+    is "one.txt $v" "$(json "$T/message.one.1" 'd["payload"]["target_entries"][0]["file"]+" "+d["payload"]["target_entries"][0]["ref"]')"
+    not_pwned
+}
+
+@test "a project whose path is hostile works" {
+    AGENTS=
+    agent a <<<'ok; complete'
+    mkdir -p "$T/pro j'\$(touch pwned)\"; x"
+    cat >"$T/team/team.yml" <<END
+name: "@local/test"
+description: x
+phases:
+  - {name: one, agent: exec, commands: [{name: a, run: 'printf %s \$(dirs.project) > $T/got'}]}
+END
+    cd "$T/pro j'\$(touch pwned)\"; x"
+    "$CLIQ" assemble "$T/team" >/dev/null 2>&1
+    got run --headless
+    code_is 0
+    is "$PWD" "$(<"$T/got")"
+    not_pwned
+}
+
+@test "an unresolved template fails the phase before anything is spawned, naming all three" {
+    agent a <<<'ok; complete'
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: exec, depends_on: [one], commands: [{name: go, run: "touch ran; echo $(handoff.one.nothing.there)"}]}
+  - {name: three, agent: a, depends_on: [two]}
+END
+    run_is 3
+    is "one.1" "$(starts)"
+    [ ! -e ran ]
+    has "$out" "phase two"
+    has "$out" "go"
+    has "$out" "handoff.one.nothing.there"
+    [ ! -e .cliq/run/attempts/two.1 ]
+    status_is ESCALATED
+}
+
+@test "unresolved in env, sources and when: the same" {
+    agent a <<<'ok; complete'
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, depends_on: [one], env: {V: "$(handoff.one.x)"}}
+END
+    run_is 3
+    has "$out" "phase two, env"
+    has "$out" "handoff.one.x"
+    AGENTS=
+    agent a <<<'ok; complete'
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, depends_on: [one], when: "$(handoff.one.x) == y"}
+END
+    run_is 3
+    has "$out" "phase two, when"
+    has "$out" "handoff.one.x"
+    AGENTS=
+    agent a <<<'ok; complete'
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, depends_on: [one], sources: [{name: s, url: "http://x/$(handoff.one.x)"}]}
+END
+    run_is 3
+    has "$out" "phase two, sources"
+    is "one.1 one.1 one.1" "$(starts)"
+}
+
+@test "a value too large for the environment is an error of the phase that says to use a file" {
+    agent a <<'END'
+ok
+python3 -c 'import json,sys; json.dump({"version":1,"phase_type":"standard","phase":"one","agent":"a","data":{"v":"x"*200000}}, open(sys.argv[1],"w"))' "$CLIQ_STATE_DIR/channels/one--two/handoff.json"
+complete
+END
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: exec, depends_on: [one], commands: [{name: go, run: "printf %s $(handoff.one.v) | wc -c"}]}
+END
+    run_is 3
+    has "$out" "file"
+    has "$out" "phase two"
+}
+
+@test "inputs have their defaults without cliq req; a required one that is missing is told" {
+    team <<END
+inputs: [{name: who, default: world}]
+phases:
+  - {name: one, agent: exec, commands: [{name: a, run: 'echo hello \$(inputs.who) > $T/got'}]}
+END
+    run_ok
+    is "hello world" "$(<"$T/got")"
+    "$CLIQ" req --input who=you >/dev/null
+    run_ok
+    is "hello you" "$(<"$T/got")"
+    team <<END
+inputs: [{name: whom, required: true}]
+phases:
+  - {name: one, agent: exec, commands: [{name: a, run: 'echo hello \$(inputs.whom) > $T/got'}]}
+END
+    got run --headless
+    refused 2 whom "cliq req"
+}
+
+@test "a handoff that is no JSON is told with its place, and a mended one is used" {
+    agent a <<'END'
+ok
+[ "$P" = one ] && echo '{"version":1,' >"$CLIQ_STATE_DIR/channels/one--two/handoff.json"
+complete
+END
+    team <<END
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: exec, depends_on: [one], commands: [{name: x, run: 'printf %s \$(handoff.one.text) > $T/got'}]}
+END
+    run_is 3
+    has "$out" "phase two"
+    has "$out" "handoff.json:"
+    echo '{"version":1,"phase_type":"standard","phase":"one","agent":"me","text":"mended"}' >.cliq/channels/one--two/handoff.json
+    got retry two --headless
+    code_is 0
+    is mended "$(<"$T/got")"
+}

@@ -1,0 +1,500 @@
+#include "run/journal.h"
+
+#include "base/clock.h"
+#include "fault.h"
+#include "test.h"
+
+#include <fcntl.h>
+
+/* plan -> build -> review (gate), and the support phase fixer */
+static size_t dep0[] = { 0 }, dep1[] = { 1 };
+static struct phase phases[] = {
+    { .name = "plan" },
+    { .name = "build", .deps = dep0, .n_depends_on = 1, .retries = 1 },
+    { .name = "review", .deps = dep1, .n_depends_on = 1, .type = PHASE_GATE, .max_iterations = 3 },
+    { .name = "fixer", .is_support = true },
+};
+static const struct team team = { .phases = phases, .n_phases = 4, .n_main = 3 };
+enum { PLAN, BUILD, REVIEW, FIXER };
+
+static const struct journal_head head = {
+    .run_id = "r-1",
+    .team = "@local/x",
+    .workflow = "9f86d081",
+    .options = { .jobs = 4, .is_fail_fast = true },
+};
+#define AT "{\"at\":\"2026-05-29T06:04:14.222Z\","
+#define BEGIN                                                                                      \
+    AT "\"ev\":\"begin\",\"run\":\"r-1\",\"team\":\"@local/x\",\"workflow\":\"9f86d081\"}\n"
+
+static void
+set_clock(void)
+{
+    fake_clock(INT64_C(1780034654222) * 1000000);
+}
+
+/* ---- what a replay gave ---- */
+
+struct seen {
+    struct event evs[64];
+    char texts[64][64];
+    int64_t at_ms[64];
+    size_t n, refuse; /* the number of the event to refuse, from 1; 0: none */
+};
+
+static bool
+see(void *ctx, const struct event *ev, int64_t at_ms)
+{
+    struct seen *seen = ctx;
+
+    assert_true(seen->n < 64);
+    seen->evs[seen->n] = *ev;
+    if (ev->text) {
+        snprintf(seen->texts[seen->n], sizeof seen->texts[0], "%s", ev->text);
+        seen->evs[seen->n].text = seen->texts[seen->n];
+    }
+    seen->at_ms[seen->n] = at_ms;
+    return ++seen->n != seen->refuse;
+}
+
+static void
+check_same(const struct event *a, const struct event *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->phase, b->phase);
+    assert_int_equal(a->attempt, b->attempt);
+    assert_int_equal(a->outcome, b->outcome);
+    assert_int_equal(a->verdict, b->verdict);
+    assert_int_equal(a->target, b->target);
+    assert_int_equal(a->text == NULL, b->text == NULL);
+    if (a->text)
+        assert_string_equal(a->text, b->text);
+}
+
+/* The story of a run, with every kind of event in it. */
+static const struct event story[] = {
+    { .kind = EV_STARTED, .phase = PLAN, .attempt = 1 },
+    { .kind = EV_RESULT, .phase = PLAN, .attempt = 1 },
+    { .kind = EV_GONE, .phase = PLAN, .attempt = 1 },
+    { .kind = EV_STARTED, .phase = BUILD, .attempt = 1 },
+    { .kind = EV_RESULT,
+      .phase = BUILD,
+      .attempt = 1,
+      .outcome = OUT_ERROR,
+      .text = "no \"disk\"\n" },
+    { .kind = EV_GONE, .phase = BUILD, .attempt = 1 },
+    { .kind = EV_DUE, .phase = BUILD },
+    { .kind = EV_SKIP, .phase = BUILD, .attempt = 2 },
+    { .kind = EV_STARTED, .phase = REVIEW, .attempt = 1 },
+    { .kind = EV_RESULT,
+      .phase = REVIEW,
+      .attempt = 1,
+      .verdict = VERDICT_ROUTE,
+      .target = FIXER,
+      .text = "tests fail" },
+    { .kind = EV_GONE, .phase = REVIEW, .attempt = 1 },
+    { .kind = EV_STARTED, .phase = FIXER, .attempt = 1 },
+    { .kind = EV_RESULT, .phase = FIXER, .attempt = 1, .outcome = OUT_TIMEOUT },
+    { .kind = EV_GONE, .phase = FIXER, .attempt = 1 },
+    { .kind = EV_RERUN, .phase = REVIEW },
+    { .kind = EV_STARTED, .phase = REVIEW, .attempt = 2 },
+    { .kind = EV_RESULT, .phase = REVIEW, .attempt = 2, .verdict = VERDICT_ESCALATE },
+    { .kind = EV_GONE, .phase = REVIEW, .attempt = 2 },
+    { .kind = EV_RERUN, .phase = REVIEW },
+    { .kind = EV_STARTED, .phase = REVIEW, .attempt = 3 },
+    { .kind = EV_RESULT, .phase = REVIEW, .attempt = 3, .outcome = OUT_CRASH, .text = "signal 9" },
+    { .kind = EV_CANCEL, .text = "by hand" },
+    { .kind = EV_GONE, .phase = REVIEW, .attempt = 3 },
+    { .kind = EV_RERUN, .phase = REVIEW },
+    { .kind = EV_STARTED, .phase = REVIEW, .attempt = 4 },
+    { .kind = EV_RESULT, .phase = REVIEW, .attempt = 4, .verdict = VERDICT_PASS },
+    { .kind = EV_ABORT },
+    { .kind = EV_GONE, .phase = REVIEW, .attempt = 4 },
+};
+enum { STORY = sizeof story / sizeof story[0] };
+
+static void
+what_was_written_is_read(void **state)
+{
+    struct journal j;
+    struct journal_head h;
+    struct seen seen = { 0 };
+    struct err e;
+
+    (void)state;
+    set_clock();
+    CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
+    CHECK_OK(journal_write(&j, &(struct event){ .kind = EV_BEGIN }, 1, &e), &e); /* already there */
+    CHECK_OK(journal_write(&j, story, 5, &e), &e);
+    journal_close(&j);
+    CHECK_OK(journal_open(&j, here(), &team, NULL, &e), &e);
+    CHECK_OK(journal_write(&j, story + 5, STORY - 5, &e), &e);
+    CHECK_OK(journal_note(&j, "hello", &e), &e);
+    CHECK_OK(journal_end(&j, RUN_FAILED, "why", &e), &e);
+    journal_close(&j);
+    journal_close(&j);
+
+    CHECK_OK(journal_replay(here(), &team, see, &seen, &h, &e), &e);
+    assert_int_equal(seen.n, STORY + 1);
+    assert_int_equal(seen.evs[0].kind, EV_BEGIN);
+    for (size_t i = 0; i < STORY; i++)
+        check_same(&story[i], &seen.evs[i + 1]);
+    assert_int_equal(seen.at_ms[3], INT64_C(1780034654222));
+    assert_string_equal(h.run_id, "r-1");
+    assert_string_equal(h.team, "@local/x");
+    assert_string_equal(h.workflow, "9f86d081");
+    assert_int_equal(h.options.jobs, 4);
+    assert_true(h.options.is_fail_fast);
+    assert_int_equal(h.at_ms, INT64_C(1780034654222));
+    assert_true(h.has_end);
+    assert_int_equal(h.end, RUN_FAILED);
+    journal_head_release(&h);
+}
+
+static void
+the_lines_are_as_documented(void **state)
+{
+    struct journal j;
+    struct err e;
+
+    (void)state;
+    set_clock();
+    CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
+    CHECK_OK(journal_write(&j, story + 3, 2, &e), &e);
+    CHECK_OK(journal_write(&j, story + 9, 1, &e), &e);
+    CHECK_OK(journal_end(&j, RUN_ESCALATED, "gate x", &e), &e);
+    journal_close(&j);
+    CHECK_FILE(JOURNAL_NAME, AT
+               "\"ev\":\"begin\",\"run\":\"r-1\",\"team\":\"@local/x\",\"workflow\":"
+               "\"9f86d081\",\"jobs\":4,\"fail_fast\":true}\n" AT
+               "\"ev\":\"started\",\"phase\":\"build\",\"attempt\":1}\n" AT
+               "\"ev\":\"result\",\"phase\":\"build\",\"attempt\":1,\"outcome\":\"error\","
+               "\"text\":\"no \\\"disk\\\"\\n\"}\n" AT
+               "\"ev\":\"result\",\"phase\":\"review\",\"attempt\":1,\"outcome\":\"complete\","
+               "\"verdict\":{\"outcome\":\"ROUTE\",\"target\":\"fixer\"},\"text\":\"tests "
+               "fail\"}\n" AT "\"ev\":\"end\",\"status\":\"ESCALATED\",\"reason\":\"gate x\"}\n");
+    assert_int_equal(file_mode(JOURNAL_NAME), 0600);
+}
+
+static bool
+apply(void *ctx, const struct event *ev, int64_t at_ms)
+{
+    (void)at_ms;
+    return sched_apply(ctx, ev, NULL);
+}
+
+static void
+a_replay_leads_the_scheduler_to_the_same_state(void **state)
+{
+    struct sched *live = sched_new(&team, &head.options), *again = sched_new(&team, &head.options);
+    struct journal j;
+    struct journal_head h;
+    struct err e;
+
+    (void)state;
+    CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
+    assert_true(sched_apply(live, &(struct event){ .kind = EV_BEGIN }, NULL));
+    for (size_t i = 0; i < STORY; i++)
+        if (sched_apply(live, &story[i], NULL))
+            CHECK_OK(journal_write(&j, &story[i], 1, &e), &e);
+    journal_close(&j);
+    CHECK_OK(journal_replay(here(), &team, apply, again, &h, &e), &e);
+    assert_int_equal(sched_status(live), sched_status(again));
+    assert_int_not_equal(sched_status(live), RUN_ACTIVE);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(sched_phase(live, i)->state, sched_phase(again, i)->state);
+        assert_int_equal(sched_phase(live, i)->attempt, sched_phase(again, i)->attempt);
+    }
+    journal_head_release(&h);
+    sched_free(live);
+    sched_free(again);
+}
+
+static void
+many_events_are_one_write_and_one_sync(void **state)
+{
+    static struct event many[2500];
+    struct journal j;
+    struct err e;
+    struct log_reader r;
+    struct log_record rec;
+    size_t n = 0;
+
+    (void)state;
+    set_clock();
+    for (size_t i = 0; i < 2500; i++)
+        many[i] = (struct event){ .kind = EV_STARTED, .phase = i % 4, .attempt = 1 + (unsigned)i };
+    CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
+    fault_count_from_here();
+    CHECK_OK(journal_write(&j, many, 1000, &e), &e);
+    assert_int_equal(fault_count("write"), 1);
+    assert_int_equal(fault_count("fdatasync"), 1);
+    CHECK_OK(journal_write(&j, many, 2500, &e), &e);
+    assert_int_equal(fault_count("write"), 4);
+    CHECK_OK(journal_write(&j, NULL, 0, &e), &e);
+    assert_int_equal(fault_count("write"), 4);
+    log_reader_init(&r, j.log.fd, 0);
+    while (log_next(&r, &rec))
+        n++;
+    log_reader_release(&r);
+    assert_int_equal(n, 1 + 1000 + 2500);
+    journal_close(&j);
+}
+
+static void
+a_new_run_replaces_the_old_journal(void **state)
+{
+    struct journal j;
+    struct journal_head h;
+    struct seen seen = { 0 };
+    struct err e;
+
+    (void)state;
+    write_file(JOURNAL_NAME, BEGIN AT "\"ev\":\"started\",\"phase\":\"plan\",\"attempt\":1}\ntorn");
+    CHECK_OK(journal_open(&j, here(), &team,
+                          &(struct journal_head){ .run_id = "r-2", .workflow = "0" }, &e),
+             &e);
+    journal_close(&j);
+    CHECK_OK(journal_replay(here(), &team, see, &seen, &h, &e), &e);
+    assert_int_equal(seen.n, 1);
+    assert_string_equal(h.run_id, "r-2");
+    assert_null(h.team);
+    assert_false(h.has_end);
+    journal_head_release(&h);
+}
+
+static void
+without_a_journal_there_is_nothing_to_go_on_with(void **state)
+{
+    struct journal j;
+    struct journal_head h;
+    struct seen seen = { 0 };
+    struct err e;
+
+    (void)state;
+    assert_int_equal(journal_open(&j, here(), &team, NULL, &e), ST_NOT_FOUND);
+    journal_close(&j);
+    assert_false(file_exists(JOURNAL_NAME));
+    assert_int_equal(journal_replay(here(), &team, see, &seen, &h, &e), ST_NOT_FOUND);
+    journal_head_release(&h);
+    write_file(JOURNAL_NAME, "");
+    assert_int_equal(journal_replay(here(), &team, see, &seen, &h, &e), ST_NOT_FOUND);
+    journal_head_release(&h);
+    write_file(JOURNAL_NAME, "{\"at\":\"20"); /* torn before anything happened */
+    assert_int_equal(journal_replay(here(), &team, see, &seen, &h, &e), ST_NOT_FOUND);
+    journal_head_release(&h);
+    assert_int_equal(seen.n, 0);
+}
+
+static void
+what_a_crash_tore_is_passed_over(void **state)
+{
+    struct journal j;
+    struct journal_head h;
+    struct seen seen = { 0 };
+    struct err e;
+
+    (void)state;
+    write_file(JOURNAL_NAME, BEGIN AT "\"ev\":\"started\",\"phase\":\"pl");
+    CHECK_OK(journal_replay(here(), &team, see, &seen, &h, &e), &e);
+    assert_int_equal(seen.n, 1);
+    journal_head_release(&h);
+    CHECK_OK(journal_open(&j, here(), &team, NULL, &e), &e);
+    CHECK_OK(journal_write(&j, story, 1, &e), &e);
+    journal_close(&j);
+    seen.n = 0;
+    CHECK_OK(journal_replay(here(), &team, see, &seen, &h, &e), &e);
+    assert_int_equal(seen.n, 2);
+    check_same(&seen.evs[1], &story[0]);
+    journal_head_release(&h);
+}
+
+static void
+a_journal_that_does_not_fit_says_so(void **state)
+{
+    static const struct {
+        const char *line, *says;
+    } bad[] = {
+        { "\"ev\":\"started\",\"phase\":\"gone-away\",\"attempt\":1}", "no such phase" },
+        { "\"ev\":\"started\",\"phase\":\"plan\\u0000x\",\"attempt\":1}", "no such phase" },
+        { "\"ev\":\"started\",\"phase\":\"plann\",\"attempt\":1}", "no such phase" },
+        { "\"ev\":\"started\",\"phase\":\"pla\",\"attempt\":1}", "no such phase" },
+        { "\"ev\":\"started\",\"phase\":7,\"attempt\":1}", "no such phase" },
+        { "\"ev\":\"started\",\"attempt\":1}", "no such phase" },
+        { "\"ev\":\"started\",\"phase\":\"plan\"}", "attempt" },
+        { "\"ev\":\"started\",\"phase\":\"plan\",\"attempt\":-1}", "attempt" },
+        { "\"ev\":\"started\",\"phase\":\"plan\",\"attempt\":99999999999}", "attempt" },
+        { "\"ev\":\"result\",\"phase\":\"plan\",\"attempt\":1}", "result" },
+        { "\"ev\":\"result\",\"phase\":\"plan\",\"attempt\":1,\"outcome\":\"odd\"}", "result" },
+        { "\"ev\":\"result\",\"phase\":\"review\",\"attempt\":1,\"outcome\":\"complete\","
+          "\"verdict\":{\"outcome\":\"\"}}",
+          "result" },
+        { "\"ev\":\"result\",\"phase\":\"review\",\"attempt\":1,\"outcome\":\"complete\","
+          "\"verdict\":{\"outcome\":\"ROUTE\",\"target\":\"nobody\"}}",
+          "result" },
+        { "\"ev\":\"levitate\"}", "no known kind" },
+        { "\"phase\":\"plan\"}", "no known kind" },
+        { "\"ev\":\"cancel\"} trailing", "" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct journal_head h;
+        struct seen seen = { 0 };
+        struct err e;
+        write_file(JOURNAL_NAME, BEGIN AT);
+        append_file(JOURNAL_NAME, bad[i].line);
+        append_file(JOURNAL_NAME, "\n" AT "\"ev\":\"cancel\"}\n");
+        assert_int_equal(journal_replay(here(), &team, see, &seen, &h, &e), ST_INVALID);
+        assert_non_null(strstr(e.text, "line 2"));
+        assert_non_null(strstr(e.text, "workflow has changed"));
+        assert_non_null(strstr(e.text, "--force"));
+        if (!strstr(e.text, bad[i].says))
+            fail_msg("%s: %s", bad[i].line, e.text);
+        assert_int_equal(seen.n, 1);
+        journal_head_release(&h);
+    }
+}
+
+static void
+a_journal_begins_with_its_run(void **state)
+{
+    static const char *const bad[] = {
+        AT "\"ev\":\"cancel\"}\n",
+        AT "\"ev\":\"begin\"}\n",
+        AT "\"ev\":\"begin\",\"run\":7,\"workflow\":\"x\"}\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct journal_head h;
+        struct seen seen = { 0 };
+        struct err e;
+        write_file(JOURNAL_NAME, bad[i]);
+        assert_int_equal(journal_replay(here(), &team, see, &seen, &h, &e), ST_INVALID);
+        assert_int_equal(seen.n, 0);
+        journal_head_release(&h);
+    }
+}
+
+static void
+an_event_that_cannot_be_stops_the_replay(void **state)
+{
+    struct journal_head h;
+    struct seen seen = { .refuse = 2 };
+    struct err e;
+
+    (void)state;
+    write_file(JOURNAL_NAME, BEGIN AT "\"ev\":\"cancel\"}\n" AT "\"ev\":\"abort\"}\n");
+    assert_int_equal(journal_replay(here(), &team, see, &seen, &h, &e), ST_INVALID);
+    assert_int_equal(seen.n, 2);
+    assert_non_null(strstr(e.text, "--force"));
+    journal_head_release(&h);
+}
+
+static void
+new_members_and_the_drivers_own_lines_are_passed_over(void **state)
+{
+    struct journal_head h;
+    struct seen seen = { 0 };
+    struct err e;
+
+    (void)state;
+    write_file(JOURNAL_NAME, BEGIN "\n" AT "\"ev\":\"note\",\"text\":1}\n" AT
+                                   "\"ev\":\"end\",\"status\":\"CANCELLED\"}\n" AT
+                                   "\"ev\":\"rerun\",\"phase\":\"plan\",\"mood\":\"good\"}\n");
+    CHECK_OK(journal_replay(here(), &team, see, &seen, &h, &e), &e);
+    assert_int_equal(seen.n, 2);
+    assert_int_equal(seen.evs[1].kind, EV_RERUN);
+    assert_false(h.has_end); /* it was taken up again */
+    journal_head_release(&h);
+}
+
+static void
+a_route_to_nowhere_is_kept(void **state)
+{
+    struct event ev = { .kind = EV_RESULT,
+                        .phase = REVIEW,
+                        .attempt = 1,
+                        .verdict = VERDICT_ROUTE,
+                        .target = SIZE_MAX };
+    struct journal j;
+    struct journal_head h;
+    struct seen seen = { 0 };
+    struct err e;
+
+    (void)state;
+    CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
+    CHECK_OK(journal_write(&j, &ev, 1, &e), &e);
+    journal_close(&j);
+    CHECK_OK(journal_replay(here(), &team, see, &seen, &h, &e), &e);
+    check_same(&seen.evs[1], &ev);
+    journal_head_release(&h);
+}
+
+static void
+a_long_text_is_cut(void **state)
+{
+    static char text[1 << 21];
+    struct event ev = { .kind = EV_ABORT, .text = text };
+    struct journal j;
+    struct err e;
+
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
+    CHECK_OK(journal_write(&j, &ev, 1, &e), &e);
+    journal_close(&j);
+    assert_in_range(file_size(JOURNAL_NAME), JOURNAL_TEXT_MAX, JOURNAL_TEXT_MAX + 1000);
+}
+
+static void
+an_event_is_written_whole_or_reported(void **state)
+{
+    (void)state;
+    FAULT_SWEEP(f)
+    {
+        struct journal j;
+        struct journal_head h;
+        struct seen seen = { 0 };
+        struct err e;
+        enum status s, written = ST_IO;
+
+        set_clock();
+        write_file(JOURNAL_NAME, BEGIN);
+        fault_on(&f);
+        s = journal_open(&j, here(), &team, NULL, &e);
+        if (!s)
+            written = journal_write(&j, story, 3, &e);
+        fault_off(&f);
+        journal_close(&j);
+        assert_int_equal(journal_replay(here(), &team, see, &seen, &h, &e), ST_OK);
+        if (!written)
+            assert_int_equal(seen.n, 4);
+        else
+            assert_true(f.has_failed && (seen.n == 1 || seen.n == 4)); /* a failed sync: perhaps */
+        journal_head_release(&h);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(what_was_written_is_read),
+        CASE(the_lines_are_as_documented),
+        CASE(a_replay_leads_the_scheduler_to_the_same_state),
+        CASE(many_events_are_one_write_and_one_sync),
+        CASE(a_new_run_replaces_the_old_journal),
+        CASE(without_a_journal_there_is_nothing_to_go_on_with),
+        CASE(what_a_crash_tore_is_passed_over),
+        CASE(a_journal_that_does_not_fit_says_so),
+        CASE(a_journal_begins_with_its_run),
+        CASE(an_event_that_cannot_be_stops_the_replay),
+        CASE(new_members_and_the_drivers_own_lines_are_passed_over),
+        CASE(a_route_to_nowhere_is_kept),
+        CASE(a_long_text_is_cut),
+        CASE(an_event_is_written_whole_or_reported),
+    };
+    return cmocka_run_group_tests_name("journal", tests, NULL, NULL);
+}

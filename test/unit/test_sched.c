@@ -1,0 +1,1149 @@
+/*
+ * The scheduler, told in stories: a team in one line, then what happens and what it leads to.
+ *
+ *     team    name[!max][~retries][:dep,dep] a phase; ! makes it a gate; +name: a support phase
+ *     event   begin | run P | ok P | done P | error P [text] | crash P | timeout P | gone P |
+ *             skip P | due P | pass G | route G P | escalate G [text] | none G |
+ *             cancel | abort [text] | rerun P
+ *             P@3 is said of attempt 3; otherwise it is the latest. ok = run, done, gone.
+ *             passed G = run, pass, gone.
+ *     leads   +p.2 start attempt 2 (gates: /iteration; * routed)   -p.2 stop   ~p:500 wait
+ *             g>p route   =STATUS the end   ! refused   nothing: no action
+ *     ?       the reason        ?P  the state of a phase
+ *
+ * Then random runs: whatever happens in whatever order, the rules hold.
+ */
+#include "run/dag.h"
+#include "run/sched.h"
+
+#include "test.h"
+
+/* ---- teams from a line ---- */
+
+enum { MAX = 1100 };
+
+static size_t
+find(const struct team *t, const char *name, size_t len)
+{
+    for (size_t i = 0; i < t->n_phases; i++)
+        if (strlen(t->phases[i].name) == len && strncmp(t->phases[i].name, name, len) == 0)
+            return i;
+    fail_msg("no phase %.*s", (int)len, name);
+    return SIZE_MAX;
+}
+
+static char *
+keep(struct team *t, const char *p, size_t len)
+{
+    char *copy = arena_dup(&t->arena, p, len);
+    assert_non_null(copy);
+    return copy;
+}
+
+static void
+team_alloc(struct team *t, size_t n)
+{
+    *t = (struct team){ 0 };
+    t->phases = arena_alloc(&t->arena, (n + 1) * sizeof *t->phases);
+    assert_non_null(t->phases);
+    memset(t->phases, 0, (n + 1) * sizeof *t->phases);
+}
+
+static void
+add_dep(struct team *t, struct phase *p, size_t dep, size_t max)
+{
+    if (!p->deps)
+        p->deps = arena_alloc(&t->arena, max * sizeof *p->deps);
+    assert_non_null(p->deps);
+    p->deps[p->n_depends_on++] = dep;
+}
+
+static void
+team_of(struct team *t, const char *line)
+{
+    team_alloc(t, 40);
+    for (const char *at = line + strspn(line, " ;"); *at; at += strspn(at, " ;")) {
+        struct phase *p = &t->phases[t->n_phases];
+        p->max_iterations = 3;
+        if (*at == '+') {
+            p->is_support = true;
+            at++;
+        }
+        size_t len = strcspn(at, "!~:; ");
+        p->name = keep(t, at, len);
+        for (at += len; *at && !strchr("; ", *at);) {
+            char what = *at++;
+            if (what == '!') {
+                p->type = PHASE_GATE;
+                if (*at >= '0' && *at <= '9')
+                    p->max_iterations = (unsigned)(*at++ - '0');
+            } else if (what == '~') {
+                p->retries = (unsigned)(*at++ - '0');
+            } else { /* ':' or ',' */
+                len = strcspn(at, ",; ");
+                add_dep(t, p, find(t, at, len), 40);
+                at += len;
+            }
+        }
+        t->n_phases++;
+        if (!p->is_support)
+            t->n_main = t->n_phases;
+    }
+}
+
+static void
+team_drop(struct team *t)
+{
+    arena_release(&t->arena);
+}
+
+/* ---- stories ---- */
+
+struct story {
+    const char *name, *team, *lines;
+    unsigned jobs;
+    bool is_fail_fast;
+};
+
+static void
+say_actions(struct buf *b, const struct team *t, const struct actions *acts)
+{
+    for (size_t i = 0; i < acts->n; i++) {
+        const struct action *a = &acts->a[i];
+        const char *name = t->phases[a->phase].name;
+        if (b->len)
+            buf_addc(b, ' ');
+        switch (a->kind) {
+        case ACT_START:
+            buf_addf(b, "+%s.%u", name, a->attempt);
+            if (t->phases[a->phase].type == PHASE_GATE)
+                buf_addf(b, "/%u", a->iteration);
+            buf_adds(b, a->is_routed ? "*" : "");
+            break;
+        case ACT_STOP:
+            buf_addf(b, "-%s.%u", name, a->attempt);
+            break;
+        case ACT_WAIT:
+            buf_addf(b, "~%s:%d", name, (int)a->ms);
+            break;
+        case ACT_ROUTE:
+            buf_addf(b, "%s>%s", name, t->phases[a->target].name);
+            break;
+        case ACT_END:
+            buf_addf(b, "=%s", run_status_name(a->status));
+            break;
+        }
+    }
+}
+
+static const struct {
+    const char *word;
+    struct event ev[3];
+    size_t n;
+    bool has_phase, has_target;
+} words[] = {
+    { "begin", { { .kind = EV_BEGIN } }, 1, false, false },
+    { "run", { { .kind = EV_STARTED } }, 1, true, false },
+    { "done", { { .kind = EV_RESULT } }, 1, true, false },
+    { "ok",
+      { { .kind = EV_STARTED }, { .kind = EV_RESULT }, { .kind = EV_GONE } },
+      3,
+      true,
+      false },
+    { "error", { { .kind = EV_RESULT, .outcome = OUT_ERROR } }, 1, true, false },
+    { "crash", { { .kind = EV_RESULT, .outcome = OUT_CRASH } }, 1, true, false },
+    { "timeout", { { .kind = EV_RESULT, .outcome = OUT_TIMEOUT } }, 1, true, false },
+    { "gone", { { .kind = EV_GONE } }, 1, true, false },
+    { "skip", { { .kind = EV_SKIP } }, 1, true, false },
+    { "due", { { .kind = EV_DUE } }, 1, true, false },
+    { "pass", { { .kind = EV_RESULT, .verdict = VERDICT_PASS } }, 1, true, false },
+    { "passed",
+      { { .kind = EV_STARTED },
+        { .kind = EV_RESULT, .verdict = VERDICT_PASS },
+        { .kind = EV_GONE } },
+      3,
+      true,
+      false },
+    { "route", { { .kind = EV_RESULT, .verdict = VERDICT_ROUTE } }, 1, true, true },
+    { "routed",
+      { { .kind = EV_STARTED },
+        { .kind = EV_RESULT, .verdict = VERDICT_ROUTE },
+        { .kind = EV_GONE } },
+      3,
+      true,
+      true },
+    { "escalate", { { .kind = EV_RESULT, .verdict = VERDICT_ESCALATE } }, 1, true, false },
+    { "none", { { .kind = EV_RESULT, .verdict = VERDICT_NONE } }, 1, true, false },
+    { "cancel", { { .kind = EV_CANCEL } }, 1, false, false },
+    { "abort", { { .kind = EV_ABORT } }, 1, false, false },
+    { "rerun", { { .kind = EV_RERUN } }, 1, true, false },
+};
+
+static void
+perform(struct sched *s, const struct team *t, char *line, struct buf *got)
+{
+    char *save, *word = strtok_r(line, " ", &save);
+    struct actions acts = { 0 };
+    size_t w = 0, phase = 0, target = 0;
+    unsigned attempt = 0;
+
+    if (word[0] == '?') {
+        const char *reason = sched_reason(s);
+        if (word[1])
+            buf_adds(got,
+                     phase_state_name(sched_phase(s, find(t, word + 1, strlen(word + 1)))->state));
+        else
+            buf_adds(got, reason ? reason : "none");
+        return;
+    }
+    while (w < sizeof words / sizeof words[0] && strcmp(words[w].word, word) != 0)
+        w++;
+    if (w == sizeof words / sizeof words[0])
+        fail_msg("what is %s?", word);
+    if (words[w].has_phase) {
+        char *name = strtok_r(NULL, " ", &save), *number = strchr(name, '@');
+        phase = find(t, name, number ? (size_t)(number - name) : strlen(name));
+        attempt = number ? (unsigned)atoi(number + 1) : sched_phase(s, phase)->attempt;
+    }
+    if (words[w].has_target) {
+        char *name = strtok_r(NULL, " ", &save);
+        target = find(t, name, strlen(name));
+    }
+    for (size_t i = 0; i < words[w].n; i++) {
+        struct event ev = words[w].ev[i];
+        ev.phase = phase;
+        ev.attempt = attempt;
+        ev.target = target;
+        ev.text = *save ? save : NULL;
+        if (!sched_apply(s, &ev, &acts))
+            buf_adds(got, "!");
+    }
+    say_actions(got, t, &acts);
+    actions_release(&acts);
+}
+
+static void
+tell(void **state)
+{
+    const struct story *story = *state;
+    struct team t;
+    struct sched *s;
+    char *lines = strdup(story->lines), *save = NULL;
+
+    team_of(&t, story->team);
+    s = sched_new(&t, &(struct sched_options){ story->jobs, story->is_fail_fast });
+    assert_non_null(s);
+    for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        char *arrow = strstr(line, "=>"), copy[200];
+        const char *wanted = "";
+        struct buf got = { 0 };
+        buf_adds(&got, "");
+        if (arrow) {
+            *arrow = '\0';
+            wanted = arrow + 2 + strspn(arrow + 2, " ");
+            while (arrow > line && arrow[-1] == ' ')
+                *--arrow = '\0';
+        }
+        snprintf(copy, sizeof copy, "%s", line);
+        perform(s, &t, line, &got);
+        if (strcmp(got.p ? got.p : "", wanted) != 0)
+            fail_msg("%s: %s => %s, but it should be: %s", story->name, copy, got.p, wanted);
+        buf_release(&got);
+    }
+    sched_free(s);
+    team_drop(&t);
+    free(lines);
+}
+
+static const struct story stories[] = {
+    { "a chain runs one after the other", "a; b:a; c:b",
+      "begin => +a.1\n"
+      "run a\n"
+      "?a => running\n"
+      "done a => +b.1\n"
+      "gone a\n"
+      "ok b => +c.1\n"
+      "ok c => =COMPLETED\n"
+      "? => none\n"
+      "ok c => !!!\n"
+      "begin => !\n" },
+    { "a diamond waits for both", "a; b:a; c:a; d:b,c",
+      "begin => +a.1\n"
+      "ok a => +b.1 +c.1\n"
+      "ok c\n"
+      "ok b => +d.1\n"
+      "ok d => =COMPLETED" },
+    { "fan-out starts in file order", "a; z:a; m:a; b:a",
+      "begin => +a.1\n"
+      "ok a => +z.1 +m.1 +b.1\n"
+      "ok b\nok z\nok m => =COMPLETED" },
+    { "fan-in waits for the last", "a; b; c; d:a,b,c",
+      "begin => +a.1 +b.1 +c.1\n"
+      "ok b\nok c\nok a => +d.1\n"
+      "ok d => =COMPLETED" },
+    { "no batches: a fast branch does not wait for a slow one", "a; b; c:a; d:c; e:b,d",
+      "begin => +a.1 +b.1\n"
+      "run b\n"
+      "ok a => +c.1\n"
+      "ok c => +d.1\n"
+      "ok d\n"
+      "done b => +e.1\n"
+      "gone b\n"
+      "ok e => =COMPLETED" },
+    { "a team without phases is done", "", "begin => =COMPLETED" },
+    { "nothing happens before the beginning", "a",
+      "run a => !\ndone a => !\ngone a => !\nskip a => !\ndue a => !\nbegin => +a.1" },
+    { "jobs limit what runs at a time", "a; b; c; d:a",
+      "begin => +a.1 +b.1\n"
+      "run a\n"
+      "done a => +c.1\n" /* roots before what comes after them */
+      "ok b => +d.1\n"
+      "gone a\n"
+      "ok c\n"
+      "ok d => =COMPLETED",
+      .jobs = 2 },
+    { "the end waits for the last tree", "a",
+      "begin => +a.1\nrun a\ndone a\n?a => done\ngone a => =COMPLETED" },
+    { "a lingering tree uses no job", "a; b",
+      "begin => +a.1\nrun a\ndone a => +b.1\nok b\ngone a => =COMPLETED", .jobs = 1 },
+    { "a false when skips, and what follows runs", "a; b:a; c:b",
+      "begin => +a.1\nok a => +b.1\nskip b => +c.1\n?b => skipped\nskip b => !\nok c => "
+      "=COMPLETED" },
+    { "a skip of an earlier attempt is refused", "a",
+      "begin => +a.1\nskip a@7 => !\nskip a@0 => =COMPLETED" },
+
+    /* errors, crashes, timeouts */
+    { "an error escalates", "a; b:a",
+      "begin => +a.1\nrun a\nerror a no such file\n?a => failed\n"
+      "? => phase a: agent error: no such file\ngone a => =ESCALATED\n?b => waiting" },
+    { "an error without text", "a",
+      "begin => +a.1\nrun a\nerror a\n? => phase a: agent error\ngone a => =ESCALATED" },
+    { "a crash escalates", "a",
+      "begin => +a.1\nrun a\ncrash a\n? => phase a crashed\ngone a => =ESCALATED" },
+    { "a crash says how", "a",
+      "begin => +a.1\nrun a\ncrash a killed by signal 9\n"
+      "? => phase a crashed: killed by signal 9\ngone a => =ESCALATED" },
+    { "a timeout escalates", "a",
+      "begin => +a.1\nrun a\ntimeout a\n? => phase a timed out\ngone a => =ESCALATED" },
+    { "a phase that cannot be prepared fails at once", "a; b:a",
+      "begin => +a.1\nerror a $(inputs.x) is not set => =ESCALATED\n"
+      "? => phase a: agent error: $(inputs.x) is not set" },
+    { "a phase that cannot be prepared is retried, too", "a~1",
+      "begin => +a.1\nerror a => ~a:500\ndue a => +a.2\nok a => =COMPLETED" },
+    { "retries double their wait, then it is over", "a~3",
+      "begin => +a.1\n"
+      "run a\nerror a => ~a:500\n?a => backoff\ngone a\ndue a => +a.2\n"
+      "run a\ncrash a => ~a:1000\ngone a\ndue a => +a.3\n"
+      "run a\ntimeout a => ~a:2000\ngone a\ndue a => +a.4\n"
+      "run a\nerror a boom\ngone a => =ESCALATED\n"
+      "? => phase a: agent error: boom" },
+    { "a retry that works", "a~1; b:a",
+      "begin => +a.1\nrun a\ncrash a => ~a:500\ngone a\ndue a => +a.2\nok a => +b.1\nok b => "
+      "=COMPLETED" },
+    { "a retry waits for the old tree", "a~1",
+      "begin => +a.1\nrun a\ntimeout a => ~a:500\ndue a\n?a => waiting\ndue a => !\ngone a => "
+      "+a.2\nok a => =COMPLETED" },
+    { "a retry waits for a job", "a~1; b; c",
+      "begin => +a.1\nrun a\nerror a => ~a:500 +b.1\ngone a\ndue a\nok b => +a.2\nok a => +c.1\n"
+      "ok c => =COMPLETED",
+      .jobs = 1 },
+    { "others finish after an escalation, nothing new starts", "a; b; c:b",
+      "begin => +a.1 +b.1\nrun a\nrun b\nerror a x\ngone a\ndone b\n?b => done\ngone b => "
+      "=ESCALATED\n?c => waiting" },
+    { "fail-fast stops the others", "a; b; c:b",
+      "begin => +a.1 +b.1\nrun a\nrun b\nerror a x => -a.1 -b.1\ngone a\ncrash b\n?b => waiting\n"
+      "gone b => =ESCALATED\n? => phase a: agent error: x",
+      .is_fail_fast = true },
+    { "fail-fast stops what was about to start", "a; b",
+      "begin => +a.1 +b.1\nerror a x\nrun b => -b.1\ngone b => =ESCALATED\n?b => waiting",
+      .is_fail_fast = true },
+    { "the first reason stands", "a; b",
+      "begin => +a.1 +b.1\nrun a\nrun b\nerror b first\nerror a second\ngone a\ngone b => "
+      "=ESCALATED\n? => phase b: agent error: first" },
+    { "an escalation drops a retry that waits", "a~1; b",
+      "begin => +a.1 +b.1\nrun a\nerror a => ~a:500\ngone a\nrun b\nerror b x\ndue a => !\n"
+      "gone b => =ESCALATED\n?a => waiting" },
+    { "a failure while ending gets no retry", "a~1; b",
+      "begin => +a.1 +b.1\nrun a\nrun b\nerror b x\ngone b\nerror a y\n?a => waiting\ngone a => "
+      "=ESCALATED" },
+
+    /* what cannot happen */
+    { "repeated events are refused", "a; b:a",
+      "begin => +a.1\nbegin => !\nrun a\nrun a => !\ndone a => +b.1\ndone a => !\nerror a => !\n"
+      "gone a\ngone a => !\nskip a => !\ndue a => !" },
+    { "results of an earlier attempt are refused", "a~1",
+      "begin => +a.1\nrun a\ncrash a => ~a:500\ngone a\ndone a@1 => !\ndue a => +a.2\nrun a@1 => "
+      "!\n"
+      "run a\ndone a@1 => !\ngone a@1 => !\ndone a\ngone a => =COMPLETED" },
+    { "a result counts once", "a",
+      "begin => +a.1\nrun a\ndone a\nerror a late => !\ngone a => =COMPLETED\ndone a => !" },
+    { "a tree may be gone before its result is known", "a",
+      "begin => +a.1\nrun a\ngone a\n?a => running\ndone a => =COMPLETED" },
+
+    /* gates */
+    { "a gate that passes", "a; g!:a; b:g",
+      "begin => +a.1\nok a => +g.1/1\npassed g => +b.1\nok b => =COMPLETED" },
+    { "a gate sends work back, then passes", "a; g!:a; b:g",
+      "begin => +a.1\nok a => +g.1/1\nrun g\nroute g a => g>a +a.2*\n?g => routing\ngone g\n"
+      "ok a => +g.2/2\npassed g => +b.1\nok b => =COMPLETED" },
+    { "a gate's next iteration waits for its old tree", "a; g!:a",
+      "begin => +a.1\nok a => +g.1/1\nrun g\nroute g a => g>a +a.2*\nok a\n?g => waiting\n"
+      "gone g => +g.2/2\npassed g => =COMPLETED" },
+    { "the target's next attempt waits for its old tree", "a; g!:a",
+      "begin => +a.1\nrun a\ndone a => +g.1/1\nrouted g a => g>a\ngone a => +a.2*\n"
+      "ok a => +g.2/2\npassed g => =COMPLETED" },
+    { "everything between the target and the gate runs again", "a; b:a; c:b; x:a; g!:c; d:g,x",
+      "begin => +a.1\nok a => +b.1 +x.1\nok x\nok b => +c.1\nok c => +g.1/1\n"
+      "routed g a => g>a +a.2*\nok a => +b.2*\nok b => +c.2*\nok c => +g.2/2\n"
+      "passed g => +d.1\nok d => =COMPLETED" },
+    { "a route into a diamond", "a; b:a; c:a; g!:b,c",
+      "begin => +a.1\nok a => +b.1 +c.1\nok b\nok c => +g.1/1\n"
+      "routed g a => g>a +a.2*\nok a => +b.2* +c.2*\nok c\nok b => +g.2/2\n"
+      "routed g c => g>c +c.3*\nok c => +g.3/3\npassed g => =COMPLETED" },
+    { "a support phase runs only when routed to", "a; g!:a; +s",
+      "begin => +a.1\nok a => +g.1/1\nrouted g s => g>s +s.1*\nok s => +g.2/2\n"
+      "routed g s => g>s +s.2*\nok s => +g.3/3\npassed g => =COMPLETED" },
+    { "a support phase that nobody needs", "a; g!:a; +s",
+      "begin => +a.1\nok a => +g.1/1\npassed g => =COMPLETED\n?s => waiting" },
+    { "a target that is skipped counts as done", "a; g!:a",
+      "begin => +a.1\nok a => +g.1/1\nrouted g a => g>a +a.2*\nskip a => +g.2/2\npassed g => "
+      "=COMPLETED" },
+    { "a gate that is skipped counts as passed", "a; g!:a; b:g",
+      "begin => +a.1\nok a => +g.1/1\nskip g => +b.1\nok b => =COMPLETED" },
+    { "the budget ends: the target is not run", "a; g!2:a",
+      "begin => +a.1\nok a => +g.1/1\nrouted g a => g>a +a.2*\nok a => +g.2/2\nrun g\nroute g a\n"
+      "?g => failed\ngone g => =ESCALATED\n"
+      "? => gate g: still not passed after 2 iterations (max_iterations)" },
+    { "a budget of one", "a; g!1:a",
+      "begin => +a.1\nok a => +g.1/1\nrun g\nroute g a tests fail\ngone g => =ESCALATED\n"
+      "? => gate g: still not passed after 1 iteration (max_iterations): tests fail" },
+    { "a gate escalates", "a; g!:a",
+      "begin => +a.1\nok a => +g.1/1\nrun g\nescalate g needs a lawyer\ngone g => =ESCALATED\n"
+      "? => gate g escalated: needs a lawyer" },
+    { "a gate may not route to what is not before it", "a; x; g!:a",
+      "begin => +a.1 +x.1\nok x\nok a => +g.1/1\nrun g\nroute g x\ngone g => =ESCALATED\n"
+      "? => gate g may not route to x, which is neither before it nor support" },
+    { "a gate may not route to itself", "a; g!:a",
+      "begin => +a.1\nok a => +g.1/1\nrun g\nroute g g\ngone g => =ESCALATED" },
+    { "a gate without a verdict is an agent's error", "a; g!:a",
+      "begin => +a.1\nok a => +g.1/1\nrun g\nnone g\ngone g => =ESCALATED\n"
+      "? => phase g: agent error: gate gave no verdict" },
+    { "a gate's retry is the same iteration", "a; g!~1:a",
+      "begin => +a.1\nok a => +g.1/1\nrouted g a => g>a +a.2*\nok a => +g.2/2\n"
+      "run g\nnone g => ~g:500\ngone g\ndue g => +g.3/2\n"
+      "routed g a => g>a +a.3*\nok a => +g.4/3\n"
+      "run g\ncrash g => ~g:500\ngone g\ndue g => +g.5/3\npassed g => =COMPLETED" },
+    { "a routed phase may fail and be retried", "a~1; b:a; g!:b",
+      "begin => +a.1\nok a => +b.1\nok b => +g.1/1\nrouted g a => g>a +a.2*\n"
+      "run a\ncrash a => ~a:500\ngone a\ndue a => +a.3*\nok a => +b.2*\nok b => +g.2/2\n"
+      "passed g => =COMPLETED" },
+    { "a routed phase that fails escalates", "a; b:a; g!:b",
+      "begin => +a.1\nok a => +b.1\nok b => +g.1/1\nrouted g a => g>a +a.2*\nok a => +b.2*\n"
+      "run b\ntimeout b\ngone b => =ESCALATED\n? => phase b timed out\n?g => routing" },
+    { "two gates in a row", "a; g!:a; b:g; h!:b",
+      "begin => +a.1\nok a => +g.1/1\nrouted g a => g>a +a.2*\nok a => +g.2/2\npassed g => +b.1\n"
+      "ok b => +h.1/1\nrouted h b => h>b +b.2*\nok b => +h.2/2\npassed h => =COMPLETED" },
+    { "a gate inside another's errand begins at iteration 1", "a; g!2:a; b:g; h!:b",
+      "begin => +a.1\nok a => +g.1/1\nrouted g a => g>a +a.2*\nok a => +g.2/2\npassed g => +b.1\n"
+      "ok b => +h.1/1\nrouted h a => h>a +a.3*\nok a => +g.3/1*\n"
+      /* and its own errand is nested: it may use a, which the outer one has */
+      "routed g a => g>a +a.4*\nok a => +g.4/2*\npassed g => +b.2*\nok b => +h.2/2\n"
+      "passed h => =COMPLETED" },
+    { "a nested errand may reach further up than the outer one", "a; b:a; g!:b; c:g; h!:c",
+      "begin => +a.1\nok a => +b.1\nok b => +g.1/1\npassed g => +c.1\nok c => +h.1/1\n"
+      "routed h g => h>g +g.2/1*\nrouted g a => g>a +a.2*\nok a => +b.2*\nok b => +g.3/2*\n"
+      "passed g => +c.2*\nok c => +h.2/2\npassed h => =COMPLETED" },
+    { "two gates take turns on one phase", "a; g!:a; h!:a",
+      "begin => +a.1\nok a => +g.1/1 +h.1/1\nrouted g a => g>a +a.2*\nrouted h a => h>a\n"
+      "run a\ndone a\ngone a => +a.3*\n" /* g judges work that stands still: after h's errand */
+      "ok a => +g.2/2 +h.2/2\npassed g\npassed h => =COMPLETED" },
+    { "two gates take turns on a support phase", "a; g!:a; h!:a; +s",
+      "begin => +a.1\nok a => +g.1/1 +h.1/1\nrouted h s => h>s +s.1*\nrouted g s => g>s\n"
+      "ok s => +h.2/2 +s.2*\nok s => +g.2/2\npassed g\npassed h => =COMPLETED" },
+    { "errands over different phases run side by side", "a; b; g!:a; h!:b",
+      "begin => +a.1 +b.1\nok a => +g.1/1\nok b => +h.1/1\nrouted g a => g>a +a.2*\n"
+      "routed h b => h>b +b.2*\nok b => +h.2/2\nok a => +g.2/2\npassed g\npassed h => =COMPLETED" },
+    { "the queue is first come, first served", "a; b:a; g!:b; h!:a; i!:b",
+      "begin => +a.1\nok a => +b.1 +h.1/1\nok b => +g.1/1 +i.1/1\n"
+      "routed g b => g>b +b.2*\nrouted i a => i>a\n" /* a and b: waits for b */
+      "routed h a => h>a\n"                          /* a is free, but i was first */
+      "ok b => +a.2*\n"
+      "ok a => +b.3*\n"
+      "ok b => +a.3* +g.2/2 +i.2/2\n"
+      "ok a => +h.2/2\npassed h\npassed g\npassed i => =COMPLETED" },
+    { "errands that wait for each other in a circle do not stand still",
+      "t; u; y:t; x:u; p!:t,x; q!:u,y; g!:y,p; h!:x,q",
+      /* g's errand is t, y, p; h's is u, x, q. p wants x, q wants y. */
+      "begin => +t.1 +u.1\nok t => +y.1\nok u => +x.1\nok y => +q.1/1\nok x => +p.1/1\n"
+      "passed p => +g.1/1\npassed q => +h.1/1\n"
+      "routed g t => g>t +t.2*\nrouted h u => h>u +u.2*\n"
+      "ok t => +y.2* +p.2/1*\nok u => +x.2* +q.2/1*\nok y\nok x\n"
+      "run p\nroute p x => p>x\ngone p\nrun q\nroute q y => q>y\ngone q => +x.3*\n"
+      "ok x => +p.3/2*\npassed p => +y.3*\n" /* now y is free; g waits for it, too */
+      "ok y => +q.3/2* +g.2/2\npassed q => +h.2/2\npassed g\npassed h => =COMPLETED" },
+    { "what waits for a phase waits for its re-run, too", "a; g!:a; x; b:a,x",
+      "begin => +a.1 +x.1\nok a => +g.1/1\nrouted g a => g>a +a.2*\nok x\n"
+      "ok a => +g.2/2 +b.1\nok b\npassed g => =COMPLETED" },
+    { "a route while ending starts nothing", "a; g!:a; x",
+      "begin => +a.1 +x.1\nok a => +g.1/1\nrun x\nrun g\nerror x no\ngone x\nroute g a => g>a\n"
+      "gone g => =ESCALATED\n?g => routing" },
+    { "support gates that send work to each other are stopped", "a; g!:a; +s!; +r!",
+      "begin => +a.1\nok a => +g.1/1\nrouted g s => g>s +s.1/1*\nrouted s r => s>r +r.1/1*\n"
+      "run r\nroute r s => r>s\ngone r => =ESCALATED\n"
+      "? => gate r routed to s, which waits for that gate" },
+
+    /* cancel and abort */
+    { "cancel before the beginning", "a", "cancel => =CANCELLED\nbegin => !" },
+    { "cancel while starting", "a; b:a",
+      "begin => +a.1\ncancel\nrun a => -a.1\ncrash a\n?a => waiting\ngone a => =CANCELLED" },
+    { "cancel while starting, and it was not begun", "a",
+      "begin => +a.1\ngone a => !\ncancel\ngone a => =CANCELLED\n? => cancelled" },
+    { "cancel while running", "a; b:a",
+      "begin => +a.1\nrun a\ncancel => -a.1\ncancel => !\ngone a => =CANCELLED\n?a => waiting" },
+    { "cancel while running, and it completes", "a; b:a",
+      "begin => +a.1\nrun a\ncancel => -a.1\ndone a\n?a => done\ngone a => =CANCELLED" },
+    { "cancel while running, and it errs", "a~2",
+      "begin => +a.1\nrun a\ncancel => -a.1\nerror a x\ngone a => =CANCELLED" },
+    { "cancel in back-off", "a~1",
+      "begin => +a.1\nrun a\nerror a => ~a:500\ngone a\ncancel => =CANCELLED\ndue a => !" },
+    { "cancel while routing", "a; g!:a",
+      "begin => +a.1\nok a => +g.1/1\nrouted g a => g>a +a.2*\nrun a\ncancel => -a.2\n"
+      "gone a => =CANCELLED\n?g => routing" },
+    { "cancel while a tree lingers", "a",
+      "begin => +a.1\nrun a\ndone a\ncancel => -a.1\ngone a => =CANCELLED\n?a => done" },
+    { "cancel after the end", "a", "begin => +a.1\nok a => =COMPLETED\ncancel => !\nabort => !" },
+    { "cancel beats escalation", "a; b",
+      "begin => +a.1 +b.1\nrun a\nrun b\nerror a x\ngone a\ncancel => -b.1\ngone b => =CANCELLED" },
+    { "abort fails the run", "a",
+      "begin => +a.1\nrun a\nabort disk full => -a.1\ncancel => !\ngone a => =FAILED\n"
+      "? => disk full" },
+    { "abort beats escalation", "a; b",
+      "begin => +a.1 +b.1\nrun a\nrun b\nerror a x\ngone a\nabort => -b.1\ngone b => =FAILED\n"
+      "? => the orchestrator could not go on" },
+    { "after a cancel, abort changes nothing", "a",
+      "begin => +a.1\nrun a\ncancel => -a.1\nabort => !\ngone a => =CANCELLED" },
+
+    /* rerun */
+    { "rerun a failed phase", "a; b:a; c:b",
+      "begin => +a.1\nok a => +b.1\nrun b\nerror b x\ngone b => =ESCALATED\n"
+      "rerun b => +b.2\n? => none\nok b => +c.1\nok c => =COMPLETED" },
+    { "rerun goes downstream only", "a; b:a; c:b; x:a",
+      "begin => +a.1\nok a => +b.1 +x.1\nok x\nok b => +c.1\nok c => =COMPLETED\n"
+      "rerun b => +b.2\nok b => +c.2\nok c => =COMPLETED" },
+    { "rerun of a completed run from its root", "a; g!:a",
+      "begin => +a.1\nok a => +g.1/1\nrouted g a => g>a +a.2*\nok a => +g.2/2\npassed g => "
+      "=COMPLETED\nrerun a => +a.3\nok a => +g.3/1\npassed g => =COMPLETED" },
+    { "rerun a gate whose budget was used up", "a; g!1:a",
+      "begin => +a.1\nok a => +g.1/1\nrouted g a => =ESCALATED\nrerun g => +g.2/1\npassed g => "
+      "=COMPLETED" },
+    { "rerun in the middle of an errand", "a; b:a; g!:b",
+      "begin => +a.1\nok a => +b.1\nok b => +g.1/1\nrouted g a => g>a +a.2*\nok a => +b.2*\n"
+      "run b\nerror b x\ngone b => =ESCALATED\nrerun b => +b.3\nok b => +g.2/1\npassed g => "
+      "=COMPLETED" },
+    { "rerun while a failed support phase is at rest", "a; g!:a; +s",
+      "begin => +a.1\nok a => +g.1/1\nrouted g s => g>s +s.1*\nrun s\nerror s x\ngone s => "
+      "=ESCALATED\nrerun g => +g.2/1\nrouted g s => g>s +s.2*\nok s => +g.3/2\npassed g => "
+      "=COMPLETED" },
+    { "another gate's errand goes on after a rerun", "a; g!:a; x",
+      "begin => +a.1 +x.1\nok a => +g.1/1\nrun x\nrouted g a => g>a +a.2*\nerror x no\ngone x\n"
+      "ok a => =ESCALATED\n?g => waiting\nrerun x => +x.2 +g.2/2\nok x\npassed g => =COMPLETED" },
+    { "what still failed ends the run again", "a; b; c:a,b",
+      "begin => +a.1 +b.1\nrun a\nrun b\nerror a x\nerror b y\ngone a\ngone b => =ESCALATED\n"
+      "rerun a => +a.2\nok a => =ESCALATED\n? => phase b failed before and was not run again\n"
+      "rerun b => +b.2\nok b => +c.1\nok c => =COMPLETED" },
+    { "rerun after a cancel runs what was stopped, too", "a; b; c:a,b",
+      "begin => +a.1 +b.1\nrun a\nrun b\ncancel => -a.1 -b.1\ncrash a\ngone a\ngone b => "
+      "=CANCELLED\nrerun a => +a.2 +b.2\nok a\nok b => +c.1\nok c => =COMPLETED" },
+    { "rerun of a fresh run begins it", "a; b:a",
+      "rerun b => +a.1\nbegin => !\nok a => +b.1\nok b => =COMPLETED" },
+    { "rerun of what runs is refused", "a; b:a",
+      "begin => +a.1\nrerun a => !\nrerun b\nrun a\nrerun a => !\ndone a => +b.1\nrerun a => !" },
+    { "rerun of a support phase is refused", "a; +s",
+      "begin => +a.1\nok a => =COMPLETED\nrerun s => !" },
+    { "rerun while ending is refused", "a; b",
+      "begin => +a.1 +b.1\nrun b\nerror a x\nrerun a => !\ngone b\ndone b => =ESCALATED" },
+};
+
+/* ---- random runs ---- */
+
+static uint64_t seed;
+
+static unsigned
+roll(unsigned n) /* 0 to n - 1 */
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (unsigned)((seed >> 11) % n);
+}
+
+enum { P_MAX = 30, EVENTS_MAX = 1 << 18 };
+
+struct route {
+    size_t gate, target;
+    bool set[P_MAX];
+    unsigned attempts[P_MAX]; /* when the work was sent back */
+};
+
+struct world {
+    struct team t;
+    struct sched_options o;
+    struct sched *s;
+    bool reach[P_MAX][P_MAX]; /* from before to, by brute force */
+    unsigned last[P_MAX];     /* attempt */
+    bool is_busy[P_MAX], is_there[P_MAX], is_told_to_stop[P_MAX];
+    struct route routes[P_MAX]; /* of the gate with that number */
+    bool has_route[P_MAX];
+    bool is_over;
+    unsigned p_fail, p_route, p_skip, p_noise, p_cancel, p_crash; /* of 1000 */
+    struct event *events;
+    size_t n_events;
+    struct actions acts;
+    unsigned long n_starts, n_routes, n_ends[5];
+};
+
+static void
+random_team(struct world *w)
+{
+    size_t n = 2 + roll(P_MAX - 4), support = roll(3);
+    unsigned density = 1 + roll(4);
+
+    team_alloc(&w->t, n + support);
+    w->t.n_main = n;
+    w->t.n_phases = n + support;
+    memset(w->reach, 0, sizeof w->reach);
+    for (size_t i = 0; i < n + support; i++) {
+        struct phase *p = &w->t.phases[i];
+        char name[8];
+        p->name = keep(&w->t, name, (size_t)snprintf(name, sizeof name, "p%zu", i));
+        p->is_support = i >= n;
+        p->type = roll(p->is_support ? 12 : 3) == 0 ? PHASE_GATE : PHASE_STANDARD;
+        p->max_iterations = 1 + roll(5);
+        p->retries = roll(3);
+        for (unsigned k = 0; !p->is_support && i > 0 && k < density; k++) {
+            size_t dep = roll((unsigned)i);
+            if (w->reach[dep][i] && dag_is_edge(&(struct dag){ .team = &w->t }, dep, i))
+                continue;
+            if (roll(4) == 0)
+                continue;
+            add_dep(&w->t, p, dep, 8);
+            w->reach[dep][i] = true;
+            for (size_t j = 0; j < i; j++)
+                w->reach[j][i] |= w->reach[j][dep];
+        }
+    }
+}
+
+static bool
+is_finished(const struct world *w, size_t p)
+{
+    enum phase_state s = sched_phase(w->s, p)->state;
+    return s == PS_DONE || s == PS_SKIPPED;
+}
+
+/* Are all dependencies done, or those in the set only? */
+static bool
+has_deps(const struct world *w, size_t p, const bool *set)
+{
+    const struct phase *ph = &w->t.phases[p];
+
+    for (size_t k = 0; k < ph->n_depends_on; k++)
+        if ((!set || set[ph->deps[k]]) && !is_finished(w, ph->deps[k]))
+            return false;
+    return true;
+}
+
+static void
+check_start(struct world *w, const struct action *a)
+{
+    size_t p = a->phase, busy = 0;
+    bool is_allowed = has_deps(w, p, NULL) && !w->t.phases[p].is_support;
+
+    assert_false(w->is_over);
+    assert_null(sched_reason(w->s));
+    assert_int_equal(a->attempt, w->last[p] + 1);
+    assert_false(w->is_busy[p] || w->is_there[p]);
+    for (size_t i = 0; i < w->t.n_phases; i++)
+        busy += w->is_busy[i];
+    assert_true(w->o.jobs == 0 || busy < w->o.jobs);
+    for (size_t g = 0; g < w->t.n_phases && !is_allowed; g++)
+        is_allowed = a->is_routed && w->has_route[g] && w->routes[g].set[p] &&
+                     has_deps(w, p, w->routes[g].set);
+    assert_true(is_allowed);
+    if (w->t.phases[p].type == PHASE_GATE) {
+        assert_in_range(a->iteration, 1, w->t.phases[p].max_iterations);
+        if (w->has_route[p])
+            for (size_t i = 0; i < w->t.n_phases; i++)
+                if (w->routes[p].set[i])
+                    assert_true(w->last[i] > w->routes[p].attempts[i]);
+        w->has_route[p] = false;
+    }
+    w->last[p] = a->attempt;
+    w->is_busy[p] = true;
+    w->is_told_to_stop[p] = false;
+    w->n_starts++;
+}
+
+static void
+check_route(struct world *w, const struct action *a)
+{
+    struct route *r = &w->routes[a->phase];
+
+    assert_true(w->reach[a->target][a->phase] || w->t.phases[a->target].is_support);
+    *r = (struct route){ .gate = a->phase, .target = a->target };
+    for (size_t i = 0; i < w->t.n_phases; i++) {
+        r->set[i] = i == a->target || (w->reach[a->target][i] && w->reach[i][a->phase]);
+        r->attempts[i] = w->last[i];
+    }
+    w->has_route[a->phase] = true;
+    w->n_routes++;
+}
+
+static void
+check_end(struct world *w, const struct action *a)
+{
+    size_t done = 0;
+
+    assert_false(w->is_over);
+    w->is_over = true;
+    for (size_t i = 0; i < w->t.n_phases; i++) {
+        assert_false(w->is_busy[i] || w->is_there[i]);
+        assert_int_not_equal(sched_phase(w->s, i)->state, PS_BACKOFF);
+    }
+    for (size_t i = 0; i < w->t.n_main; i++)
+        done += is_finished(w, i);
+    assert_true(a->status != RUN_COMPLETED || done == w->t.n_main);
+    assert_true((a->status == RUN_COMPLETED) == (a->text == NULL));
+    assert_int_equal(a->status, sched_status(w->s));
+    if (a->status == RUN_ESCALATED) { /* never for want of something to do */
+        bool has_support_gate = false;
+        for (size_t i = w->t.n_main; i < w->t.n_phases; i++)
+            has_support_gate |= w->t.phases[i].type == PHASE_GATE;
+        assert_null(strstr(a->text, "no phase is left"));
+        assert_true(has_support_gate || !strstr(a->text, "waits for that gate"));
+    }
+    w->n_ends[a->status]++;
+}
+
+static bool
+feed(struct world *w, struct event ev)
+{
+    bool was_started = ev.kind == EV_STARTED;
+    enum phase_state before = sched_phase(w->s, ev.phase)->state;
+
+    w->acts.n = 0;
+    if (!sched_apply(w->s, &ev, &w->acts)) {
+        assert_int_equal(w->acts.n, 0);
+        return false;
+    }
+    assert_true(w->n_events < EVENTS_MAX);
+    w->events[w->n_events++] = ev;
+    /* the world after the event, before its actions */
+    if (was_started)
+        w->is_there[ev.phase] = true;
+    if (ev.kind == EV_GONE)
+        w->is_there[ev.phase] = false;
+    if (ev.kind == EV_RESULT || ev.kind == EV_SKIP ||
+        (ev.kind == EV_GONE && (before == PS_STARTING || w->is_told_to_stop[ev.phase])))
+        w->is_busy[ev.phase] = false;
+    if (ev.kind == EV_RERUN)
+        for (size_t i = 0; i < w->t.n_phases; i++)
+            if (i == ev.phase || w->reach[ev.phase][i])
+                w->has_route[i] = false;
+    for (size_t i = 0; i < w->acts.n; i++) {
+        const struct action *a = &w->acts.a[i];
+        if (a->kind == ACT_START)
+            check_start(w, a);
+        else if (a->kind == ACT_ROUTE)
+            check_route(w, a);
+        else if (a->kind == ACT_END)
+            check_end(w, a);
+        else if (a->kind == ACT_STOP)
+            w->is_told_to_stop[a->phase] = true;
+        else
+            assert_true(a->ms >= 500 && a->ms <= 16000);
+    }
+    return true;
+}
+
+static size_t
+random_target(struct world *w, size_t gate)
+{
+    for (unsigned k = 0; k < 20; k++) {
+        size_t p = roll((unsigned)w->t.n_phases);
+        assert_true(sched_may_route(w->s, gate, p) ==
+                    (w->reach[p][gate] || (w->t.phases[p].is_support && p != gate)));
+        if (sched_may_route(w->s, gate, p))
+            return p;
+    }
+    return roll((unsigned)w->t.n_phases);
+}
+
+static struct event
+random_result(struct world *w, size_t p)
+{
+    struct event ev = { .kind = EV_RESULT, .phase = p, .attempt = w->last[p] };
+
+    if (w->is_told_to_stop[p] && roll(2))
+        ev.outcome = OUT_CRASH;
+    else if (roll(1000) < w->p_fail)
+        ev.outcome = (enum outcome)(OUT_ERROR + roll(3));
+    else if (w->t.phases[p].type == PHASE_GATE) {
+        bool is_last = sched_phase(w->s, p)->iteration == w->t.phases[p].max_iterations;
+        ev.verdict =
+            roll(1000) < w->p_route && (!is_last || roll(20) == 0) ? VERDICT_ROUTE : VERDICT_PASS;
+        if (roll(1000) < w->p_fail)
+            ev.verdict = roll(2) ? VERDICT_ESCALATE : VERDICT_NONE;
+        if (ev.verdict == VERDICT_ROUTE) {
+            ev.target = random_target(w, p);
+            if (!sched_may_route(w->s, p, ev.target) && roll(50))
+                ev.verdict = VERDICT_PASS;
+        }
+    }
+    ev.text = ev.outcome ? "it broke" : NULL;
+    return ev;
+}
+
+/* One thing that can happen to one phase; false when nothing can. */
+static bool
+happen(struct world *w, size_t p)
+{
+    const struct sched_phase *ph = sched_phase(w->s, p);
+    struct event ev = { .phase = p, .attempt = ph->attempt };
+
+    assert_int_equal(ph->attempt, w->last[p]);
+    assert_int_equal(ph->is_there, w->is_there[p]);
+    if (w->is_there[p] && (ph->state != PS_RUNNING || w->is_told_to_stop[p]) && roll(2)) {
+        ev.kind = EV_GONE;
+    } else if (ph->state == PS_STARTING) {
+        ev.kind = roll(1000) < w->p_skip ? EV_SKIP : EV_STARTED;
+        if (roll(1000) < w->p_fail) {
+            ev.kind = EV_RESULT;
+            ev.outcome = OUT_ERROR;
+        } else if (sched_reason(w->s) && roll(4) == 0) {
+            ev.kind = EV_GONE;
+        }
+    } else if (ph->state == PS_RUNNING) {
+        ev = random_result(w, p);
+    } else if (ph->state == PS_BACKOFF) {
+        ev.kind = EV_DUE;
+    } else {
+        return w->is_there[p]; /* it will go another time */
+    }
+    assert_true(feed(w, ev));
+    return true;
+}
+
+/* Things that should not matter: late, repeated or foreign events. */
+static void
+make_noise(struct world *w)
+{
+    size_t p = roll((unsigned)w->t.n_phases);
+    struct event ev = { .kind = (enum event_kind)roll(EVENT_KINDS), .phase = p };
+
+    ev.attempt = w->last[p] ? w->last[p] - 1 : 99;
+    if (ev.kind == EV_CANCEL || ev.kind == EV_ABORT || ev.kind == EV_RERUN || ev.kind == EV_DUE ||
+        ev.kind == EV_SKIP)
+        return;
+    assert_false(feed(w, ev));
+}
+
+static void
+check_same(const struct world *w, const struct sched *a, const struct sched *b)
+{
+    assert_int_equal(sched_status(a), sched_status(b));
+    if (sched_reason(a))
+        assert_string_equal(sched_reason(a), sched_reason(b));
+    else
+        assert_null(sched_reason(b));
+    for (size_t i = 0; i < w->t.n_phases; i++) {
+        const struct sched_phase *p = sched_phase(a, i), *q = sched_phase(b, i);
+        assert_int_equal(p->state, q->state);
+        assert_int_equal(p->attempt, q->attempt);
+        assert_int_equal(p->failures, q->failures);
+        assert_int_equal(p->iteration, q->iteration);
+        assert_int_equal(p->is_there, q->is_there);
+        assert_int_equal(p->is_routed, q->is_routed);
+    }
+}
+
+/* The orchestrator dies and comes back: all it has is the journal. */
+static void
+crash_and_resume(struct world *w)
+{
+    struct sched *again = sched_new(&w->t, &w->o);
+    bool with_actions = roll(2);
+
+    assert_non_null(again);
+    for (size_t i = 0; i < w->n_events; i++) {
+        w->acts.n = 0;
+        assert_true(sched_apply(again, &w->events[i], with_actions ? &w->acts : NULL));
+    }
+    check_same(w, w->s, again);
+    sched_free(w->s);
+    w->s = again;
+}
+
+static void
+live_once(struct world *w)
+{
+    unsigned lives = 1 + (roll(4) == 0) + (roll(8) == 0);
+
+    w->o.jobs = roll(3) ? roll(5) : 0;
+    w->o.is_fail_fast = roll(4) == 0;
+    w->p_fail = (unsigned[]){ 0, 0, 5, 100 }[roll(4)];
+    w->p_route = (unsigned[]){ 50, 200, 400, 700 }[roll(4)];
+    w->p_skip = roll(2) ? 0 : 100;
+    w->p_noise = roll(2) ? 0 : 100;
+    w->p_cancel = roll(6) ? 0 : 10;
+    w->p_crash = roll(3) ? 0 : 10;
+    w->n_events = 0;
+    w->is_over = false;
+    random_team(w);
+    memset(w->last, 0, sizeof w->last);
+    memset(w->is_busy, 0, sizeof w->is_busy);
+    memset(w->is_there, 0, sizeof w->is_there);
+    memset(w->is_told_to_stop, 0, sizeof w->is_told_to_stop);
+    memset(w->has_route, 0, sizeof w->has_route);
+    w->s = sched_new(&w->t, &w->o);
+    assert_non_null(w->s);
+
+    assert_true(feed(w, (struct event){ .kind = EV_BEGIN }));
+    while (lives--) {
+        while (!w->is_over) {
+            size_t from = roll((unsigned)w->t.n_phases), k = 0;
+            while (k < w->t.n_phases && !happen(w, (from + k) % w->t.n_phases))
+                k++;
+            assert_true(k < w->t.n_phases); /* else it stands still for ever */
+            if (roll(1000) < w->p_noise)
+                make_noise(w);
+            if (roll(1000) < w->p_crash)
+                crash_and_resume(w);
+            if (roll(1000) < w->p_cancel && !w->is_over)
+                feed(w, (struct event){ .kind = roll(4) ? EV_CANCEL : EV_ABORT });
+        }
+        if (roll(8) == 0)
+            crash_and_resume(w);
+        if (lives) {
+            struct event ev = { .kind = EV_RERUN, .phase = roll((unsigned)w->t.n_main) };
+            w->is_over = false;
+            assert_true(feed(w, ev));
+        }
+    }
+    crash_and_resume(w);
+    sched_free(w->s);
+    team_drop(&w->t);
+}
+
+static void
+whatever_happens_the_rules_hold(void **state)
+{
+    const char *want = getenv("SCHED_RUNS");
+    unsigned runs = want ? (unsigned)atoi(want) : 25000;
+    struct world w = { .events = malloc(EVENTS_MAX * sizeof *w.events) };
+
+    (void)state;
+    assert_non_null(w.events);
+    for (unsigned i = 1; i <= runs; i++) {
+        seed = i * UINT64_C(0x9E3779B97F4A7C15);
+        roll(2);
+        live_once(&w);
+    }
+    print_message("%u runs: %lu starts, %lu routes; %lu completed, %lu escalated, %lu failed, %lu "
+                  "cancelled\n",
+                  runs, w.n_starts, w.n_routes, w.n_ends[RUN_COMPLETED], w.n_ends[RUN_ESCALATED],
+                  w.n_ends[RUN_FAILED], w.n_ends[RUN_CANCELLED]);
+    assert_true(want || (w.n_ends[RUN_COMPLETED] > 5000 && w.n_ends[RUN_ESCALATED] > 5000 &&
+                         w.n_ends[RUN_FAILED] > 100 && w.n_ends[RUN_CANCELLED] > 100));
+    actions_release(&w.acts);
+    free(w.events);
+}
+
+/* ---- scale ---- */
+
+static void
+wide_or_long(bool is_chain, unsigned jobs)
+{
+    struct team t;
+    struct actions acts = { 0 };
+    size_t started = 0, most = 0, running = 0;
+    bool is_over = false;
+    static size_t queue[MAX];
+
+    team_alloc(&t, 1000);
+    t.n_phases = t.n_main = 1000;
+    for (size_t i = 0; i < 1000; i++) {
+        char name[8];
+        t.phases[i].name = keep(&t, name, (size_t)snprintf(name, sizeof name, "p%zu", i));
+        if (is_chain && i > 0)
+            add_dep(&t, &t.phases[i], i - 1, 1);
+    }
+    struct sched *s = sched_new(&t, &(struct sched_options){ .jobs = jobs });
+    assert_non_null(s);
+    assert_true(sched_apply(s, &(struct event){ .kind = EV_BEGIN }, &acts));
+    for (size_t done = 0; !is_over; done++) {
+        for (size_t i = 0; i < acts.n; i++) {
+            if (acts.a[i].kind == ACT_START) {
+                queue[started++] = acts.a[i].phase;
+                running++;
+            }
+            is_over |= acts.a[i].kind == ACT_END;
+        }
+        acts.n = 0;
+        if (running > most)
+            most = running;
+        if (is_over)
+            break;
+        assert_true(done < started);
+        struct event ev = { .kind = EV_STARTED, .phase = queue[done], .attempt = 1 };
+        assert_true(sched_apply(s, &ev, &acts));
+        ev.kind = EV_RESULT;
+        assert_true(sched_apply(s, &ev, &acts));
+        ev.kind = EV_GONE;
+        assert_true(sched_apply(s, &ev, &acts));
+        running--;
+    }
+    assert_int_equal(started, 1000);
+    assert_int_equal(most, is_chain ? 1 : jobs ? jobs : 1000);
+    assert_int_equal(sched_status(s), RUN_COMPLETED);
+    sched_free(s);
+    actions_release(&acts);
+    team_drop(&t);
+}
+
+static void
+a_thousand_in_a_chain_complete(void **state)
+{
+    (void)state;
+    wide_or_long(true, 0);
+}
+
+static void
+a_thousand_side_by_side_complete(void **state)
+{
+    (void)state;
+    wide_or_long(false, 0);
+    wide_or_long(false, 8);
+}
+
+static void
+five_hundred_gates_take_turns_on_one_phase(void **state)
+{
+    enum { GATES = 500 };
+    struct team t;
+    struct actions acts = { 0 };
+    size_t runs = 0, judged = 0;
+
+    (void)state;
+    team_alloc(&t, GATES + 1);
+    t.n_phases = t.n_main = GATES + 1;
+    for (size_t i = 0; i <= GATES; i++) {
+        char name[8];
+        t.phases[i].name = keep(&t, name, (size_t)snprintf(name, sizeof name, "p%zu", i));
+        t.phases[i].max_iterations = 2;
+        if (i > 0) {
+            t.phases[i].type = PHASE_GATE;
+            add_dep(&t, &t.phases[i], 0, 1);
+        }
+    }
+    struct sched *s = sched_new(&t, &(struct sched_options){ 0 });
+    assert_true(sched_apply(s, &(struct event){ .kind = EV_BEGIN }, &acts));
+    for (size_t i = 0; i < acts.n; i++) { /* it grows while we go */
+        struct action a = acts.a[i];
+        struct event ev = { .kind = EV_STARTED, .phase = a.phase, .attempt = a.attempt };
+        if (a.kind != ACT_START)
+            continue;
+        assert_true(sched_apply(s, &ev, &acts));
+        ev.kind = EV_RESULT;
+        ev.verdict = a.iteration == 1 ? VERDICT_ROUTE : VERDICT_PASS;
+        a.phase == 0 ? runs++ : judged++;
+        assert_true(sched_apply(s, &ev, &acts));
+        ev.kind = EV_GONE;
+        assert_true(sched_apply(s, &ev, &acts));
+    }
+    assert_int_equal(runs, 1 + GATES);
+    assert_int_equal(judged, 2 * GATES);
+    assert_int_equal(sched_status(s), RUN_COMPLETED);
+    sched_free(s);
+    actions_release(&acts);
+    team_drop(&t);
+}
+
+/* ---- the rest ---- */
+
+static void
+a_team_that_is_not_valid_has_no_scheduler(void **state)
+{
+    struct team t;
+    size_t unknown = SIZE_MAX;
+
+    (void)state;
+    team_of(&t, "a; b:a");
+    t.phases[0].deps = &unknown;
+    t.phases[0].n_depends_on = 1;
+    assert_null(sched_new(&t, &(struct sched_options){ 0 }));
+    unknown = 1; /* a circle */
+    assert_null(sched_new(&t, &(struct sched_options){ 0 }));
+    team_drop(&t);
+}
+
+static void
+a_long_reason_is_cut_between_characters(void **state)
+{
+    struct team t;
+    char text[8001];
+    struct actions acts = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof text - 1; i += 2)
+        memcpy(text + i, "\xc3\xa9", 2);
+    text[8000] = '\0';
+    team_of(&t, "a");
+    struct sched *s = sched_new(&t, &(struct sched_options){ 0 });
+    assert_true(sched_apply(s, &(struct event){ .kind = EV_BEGIN }, &acts));
+    assert_true(sched_apply(
+        s, &(struct event){ .kind = EV_RESULT, .attempt = 1, .outcome = OUT_ERROR, .text = text },
+        &acts));
+    memset(text, 'x', sizeof text - 1); /* it was copied */
+    assert_in_range(strlen(sched_reason(s)), 4000, 4200);
+    assert_null(strchr(sched_reason(s) + 22, 'x'));
+    assert_string_equal(acts.a[acts.n - 1].text, sched_reason(s));
+    sched_free(s);
+    actions_release(&acts);
+    team_drop(&t);
+}
+
+static void
+states_and_statuses_have_names(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PS_STATES; i++)
+        assert_non_null(phase_state_name((enum phase_state)i));
+    assert_string_equal(phase_state_name(PS_WAITING), "waiting");
+    assert_string_equal(run_status_name(RUN_COMPLETED), "COMPLETED");
+    assert_string_equal(run_status_name(RUN_ACTIVE), "ACTIVE");
+}
+
+int
+main(void)
+{
+    enum { STORIES = sizeof stories / sizeof stories[0] };
+    const struct CMUnitTest others[] = {
+        cmocka_unit_test(whatever_happens_the_rules_hold),
+        cmocka_unit_test(a_thousand_in_a_chain_complete),
+        cmocka_unit_test(a_thousand_side_by_side_complete),
+        cmocka_unit_test(five_hundred_gates_take_turns_on_one_phase),
+        cmocka_unit_test(a_team_that_is_not_valid_has_no_scheduler),
+        cmocka_unit_test(a_long_reason_is_cut_between_characters),
+        cmocka_unit_test(states_and_statuses_have_names),
+    };
+    enum { OTHERS = sizeof others / sizeof others[0] };
+    struct CMUnitTest tests[STORIES + OTHERS] = { 0 };
+
+    for (size_t i = 0; i < STORIES; i++)
+        tests[i] = (struct CMUnitTest){ .name = stories[i].name,
+                                        .test_func = tell,
+                                        .initial_state = (void *)(uintptr_t)&stories[i] };
+    memcpy(tests + STORIES, others, sizeof others);
+    return cmocka_run_group_tests_name("sched", tests, NULL, NULL);
+}
