@@ -552,6 +552,12 @@ known(void *ctx, size_t *n)
     return pids;
 }
 
+static void
+on_settle(void *ctx)
+{
+    settle(ctx);
+}
+
 /* ---- what the loop tells ---- */
 
 static void
@@ -838,6 +844,7 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
                                   .on_line = on_line,
                                   .on_result = on_result,
                                   .on_gone = on_gone,
+                                  .settle = on_settle,
                                   .known = known };
     frame_path(&p->frame, &signals, "signals");
     s = buf_status(&signals, "the path", e);

@@ -117,6 +117,13 @@ drop(struct source **timer)
     *timer = NULL;
 }
 
+/* The last thing in a callback of the loop: l may be freed in it. */
+static void
+settle(const struct live *l)
+{
+    l->host->settle(l->host->ctx);
+}
+
 /* ---- results ---- */
 
 static void
@@ -247,6 +254,7 @@ on_pidfd(void *ctx)
 
     if (!l->is_child || proc_alive(&l->id) == PROC_DEAD)
         on_death(l);
+    settle(l);
 }
 
 /* ---- stopping ---- */
@@ -264,11 +272,11 @@ on_stop_poll(void *ctx)
     left = proc_signal_tree(&l->id, l->token, l->stopping == STOP_KILL ? SIGKILL : 0);
     if (left == 0 && !l->is_child)
         l->is_exited = true;
-    if (left == 0 && l->is_exited) {
+    if (left == 0 && l->is_exited)
         gone(l);
-        return;
-    }
-    l->poll = loop_after(l->host->loop, STOP_POLL_MS, on_stop_poll, l, NULL);
+    else
+        l->poll = loop_after(l->host->loop, STOP_POLL_MS, on_stop_poll, l, NULL);
+    settle(l);
 }
 
 void
@@ -299,6 +307,7 @@ on_timeout(void *ctx)
     if (!l->has_result)
         give_result(l, OUT_TIMEOUT, NULL, NULL);
     live_stop(l);
+    settle(l);
 }
 
 /* ---- starting ---- */
@@ -335,6 +344,7 @@ on_unknown_poll(void *ctx)
         on_death(l);
     else
         l->poll = loop_after(l->host->loop, UNKNOWN_POLL_MS, on_unknown_poll, l, NULL);
+    settle(l);
 }
 
 /* It is there, or was: listen to it. */
@@ -343,11 +353,11 @@ attach(struct live *l, int64_t timeout_left_ms, struct err *e)
 {
     l->is_started = true;
     live_look(l);
-    if (proc_alive(&l->id) == PROC_DEAD) {
+    l->pidfd = proc_pidfd(&l->id);
+    if (l->pidfd < 0 && proc_alive(&l->id) == PROC_DEAD) {
         on_death(l);
         return ST_OK;
     }
-    l->pidfd = proc_pidfd(&l->id);
     if (l->pidfd >= 0)
         l->death = loop_on_readable(l->host->loop, l->pidfd, on_pidfd, l, e);
     else

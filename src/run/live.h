@@ -30,6 +30,8 @@ struct live_host {
                       const struct signal_line *line, const char *text);
     /* Nothing of it is left: the host forgets it and frees it later, not in this call. */
     void (*on_gone)(void *ctx, struct live *l);
+    /* What was told in a callback of the loop's, a timer or a death, can be acted on now. */
+    void (*settle)(void *ctx);
     /* The processes that are known to live: *n of them, valid until the next call. */
     const pid_t *(*known)(void *ctx, size_t *n);
 };

@@ -1,0 +1,85 @@
+"""Pipelines beside GNU make: the same graph of `sh -c true`, in turns; medians count.
+
+    pipeline.py CLIQ        prints rows for bench/run
+
+A chain of 100 exec phases shows what one step costs, 1,000 independent phases with --jobs 8
+what many at once cost. The journal is durable: one fdatasync a transition. The three-phase
+pipeline stands beside the poll of 3 s a phase that the format's page documents (9.06 s).
+"""
+import os, statistics, subprocess, sys, time
+
+cliq = sys.argv[1]
+env = dict(os.environ, CLIQ_HOME=os.path.abspath("home"))
+
+
+def timed(argv, **kw):
+    start = time.monotonic()
+    subprocess.run(argv, stdout=subprocess.DEVNULL, check=True, **kw)
+    return time.monotonic() - start
+
+
+def peak_kb(argv, **kw):
+    """The most memory it had, seen every 20 ms. (What wait4 tells includes our own, before exec.)"""
+    start, peak = time.monotonic(), 0
+    p = subprocess.Popen(argv, stdout=subprocess.DEVNULL, **kw)
+    while p.poll() is None:
+        try:
+            with open(f"/proc/{p.pid}/status") as f:
+                peak = max([peak] + [int(l.split()[1]) for l in f if l.startswith("VmHWM")])
+        except OSError:
+            pass
+        time.sleep(0.02)
+    assert p.returncode == 0, argv
+    return time.monotonic() - start, peak
+
+
+def graph(n, is_chain):
+    """A project with n phases, and the makefile of the same graph."""
+    name = f"{'chain' if is_chain else 'wide'}{n}"
+    os.makedirs(f"{name}/team")
+    os.makedirs(f"{name}/project")
+    with open(f"{name}/team/team.yml", "w") as f:
+        f.write('name: "@local/bench"\ndescription: bench\nphases:\n')
+        for i in range(n):
+            after = f", depends_on: [p{i - 1}]" if is_chain and i else ""
+            f.write(f'  - {{ name: p{i}, agent: exec, commands: [{{ name: t, run: "true" }}]{after} }}\n')
+    with open(f"{name}/Makefile", "w") as f:
+        f.write("all: " + " ".join(f"p{i}" for i in range(n)) + "\n")
+        for i in range(n):
+            f.write(f"p{i}: {f'p{i - 1}' if is_chain and i else ''}\n\t@sh -c true\n")
+    project = f"{name}/project"
+    for words in (["init"], ["assemble", "../team"], ["req", "-m", "bench"]):
+        subprocess.run([cliq, *words], cwd=project, env=env, check=True, stdout=subprocess.DEVNULL)
+    return name
+
+
+def ours(name, *words, how=timed):
+    return how([cliq, "run", "--force", "--headless", *words], cwd=f"{name}/project", env=env)
+
+
+def row(work, a, b, ratio, reach, is_ok):
+    print(f"row\t{work}\t{a}\t{b}\t{ratio}\t{reach}\t{'ok' if is_ok else 'MISS'}", flush=True)
+
+
+def beside_make(name, work, words, make_words, rounds):
+    mine, theirs = [], []
+    for _ in range(rounds):
+        mine.append(ours(name, *words))
+        theirs.append(timed(["make", "-s", "-C", name, *make_words]))
+    a, b = statistics.median(mine), statistics.median(theirs)
+    row(work, f"{a * 1000:.0f} ms", f"{b * 1000:.0f} ms", f"{a / b:.2f} x", "<= 2 x", a <= 2 * b)
+    return a
+
+
+chain = graph(100, True)
+a100 = beside_make(chain, "chain of 100 exec phases beside make", [], [], 5)
+beside_make(graph(1000, False), "1,000 phases, --jobs 8, beside make -j8", ["--jobs", "8"], ["-j8"], 3)
+small = graph(3, True)
+three = statistics.median(ours(small) for _ in range(9))
+row("3 phases beside the poll of 3 s", f"{three * 1000:.0f} ms", "9060 ms", f"{9.06 / three:.0f} x", ">= 300 x",
+    9.06 / three >= 300)
+a1000, peak = ours(graph(1000, True), how=peak_kb)
+growth = (a1000 / 1000) / (a100 / 100)
+row("chain of 1,000 beside 100, time a phase", f"{a1000:.2f} s", f"{a100 * 10:.2f} s", f"{growth:.2f} x", "<= 1.2 x",
+    growth <= 1.2)
+row("orchestrator's memory, 1,000 phases", f"{peak / 1024:.1f} MB", "-", "-", "<= 16 MB", peak <= 16 * 1024)
