@@ -1,6 +1,8 @@
 /* assemble - a team's workflow, roles and agents into .cliq/. */
 #include "base/path.h"
 #include "cmd/cmd.h"
+#include "run/lockfile.h"
+#include "run/past.h"
 #include "run/project.h"
 #include "team/agent.h"
 
@@ -54,6 +56,43 @@ open_frame(struct frame *f, struct err *e)
     return s ? s : frame_find(f, e);
 }
 
+static bool
+has_team(const char *dir)
+{
+    struct buf file = { 0 };
+
+    buf_addf(&file, "%s/team.yml", dir);
+    bool is_there = !buf_failed(&file) && access(file.p, R_OK) == 0;
+    buf_release(&file);
+    return is_there;
+}
+
+/* A run that goes on, or could be gone on with, needs the workflow it began with. *lock is
+ * held until the new one is in place. */
+static enum status
+check_idle(const struct frame *f, int *lock, struct err *e)
+{
+    struct team t = { 0 };
+    struct problems p = { 0 };
+    struct past past = { 0 };
+    pid_t holder;
+    int dir = -1;
+    enum status s = lockfile_take(f, lock, &holder, e);
+
+    if (!s && path_open_dir_at(f->dir, "run", false, &dir, NULL) == ST_OK &&
+        team_load_file(&t, f->dir, "workflow.yml", &p, NULL) == ST_OK &&
+        past_load(&past, dir, &t, NULL) == ST_OK && !past.head.has_end)
+        s = err_set(e, ST_CONFLICT,
+                    "an unfinished run exists here: finish it with cliq run "
+                    "--resume or end it with cliq cancel first");
+    past_release(&past);
+    team_release(&t);
+    problems_release(&p);
+    if (dir >= 0)
+        close(dir);
+    return s;
+}
+
 /* Says which agents cannot be started yet. */
 static void
 report_agents(const struct frame *f)
@@ -103,10 +142,15 @@ run(const struct args *a, struct err *e)
     struct problems p = { 0 };
     struct buf path = { 0 }, out = { 0 };
     bool is_named;
+    int lock = -1;
     enum status s = find_team(a->words[0], &path, &is_named, e);
 
+    if (!s && !has_team(path.p)) /* before anything is made */
+        s = err_set(e, ST_NOT_FOUND, "there is no team.yml in %s", path.p);
     if (!s)
         s = open_frame(&f, e);
+    if (!s)
+        s = check_idle(&f, &lock, e);
     if (!s)
         s = project_assemble(&f, path.p, is_named || args_has(a, "trust"), &p, e);
     problems_write(&out, &p);
@@ -119,6 +163,8 @@ run(const struct args *a, struct err *e)
                  f.state_dir);
         s = cmd_print(&out, e);
     }
+    if (lock >= 0)
+        close(lock);
     frame_close(&f);
     problems_release(&p);
     buf_release(&path);

@@ -70,6 +70,22 @@ on_signal(void *ctx)
     end(s, ST_CANCELLED);
 }
 
+/* Nobody reads what we print any more: end as a write would have ended us. */
+static void
+on_reader_gone(void *ctx)
+{
+    (void)ctx;
+    raise(SIGPIPE);
+}
+
+static bool
+is_pipe(int fd)
+{
+    struct stat st;
+
+    return sys->fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
 /* Puts the reader behind the message that --after names. */
 static enum status
 skip_to(struct session *s, struct err *e)
@@ -108,6 +124,8 @@ listen_run(const struct listen *l, struct err *e)
         (!loop_on_readable(s.loop, log_tail_fd(&s.tail), on_change, &s, e) ||
          !loop_on_signal(s.loop, SIGINT, on_signal, &s, e) ||
          !loop_on_signal(s.loop, SIGTERM, on_signal, &s, e) ||
+         (is_pipe(STDOUT_FILENO) &&
+          !loop_on_readable(s.loop, STDOUT_FILENO, on_reader_gone, NULL, e)) ||
          (l->timeout_ms > 0 && !loop_after(s.loop, (uint64_t)l->timeout_ms, on_timeout, &s, e))))
         st = ST_IO;
     if (!st) {

@@ -77,7 +77,7 @@ struct run {
     struct arena texts; /* of the batch */
     bool is_mute;       /* the journal could not be written: it stays as it is, for a resume */
     bool is_cancelled, is_over;
-    int64_t waited_ms; /* for notifiers */
+    int64_t late_at_ms; /* when notifiers that still run are stopped */
     enum status failed;
     struct err why;
     struct source *tick;
@@ -632,7 +632,7 @@ on_cancel(void *ctx)
     struct run *r = ctx;
 
     if (r->is_over)
-        r->waited_ms = NOTIFY_WAIT_MS; /* only notifiers are waited for */
+        r->late_at_ms = clock_mono_ms(); /* only notifiers are waited for */
     else if (!r->is_cancelled)
         cancel(r);
     settle(r);
@@ -976,10 +976,9 @@ on_wait(void *ctx)
 
     loop_drop(r->tick);
     r->tick = NULL;
-    r->waited_ms += POLL_MS;
-    if (r->waited_ms > NOTIFY_WAIT_MS)
-        notifier_stop(r->notifier,
-                      r->waited_ms > NOTIFY_WAIT_MS + NOTIFY_GRACE_MS ? SIGKILL : SIGTERM);
+    int64_t late_ms = clock_mono_ms() - r->late_at_ms;
+    if (late_ms >= 0)
+        notifier_stop(r->notifier, late_ms >= NOTIFY_GRACE_MS ? SIGKILL : SIGTERM);
     if (notifier_is_idle(r->notifier))
         loop_stop(r->loop);
     else
@@ -993,6 +992,7 @@ wait_for_notifiers(struct run *r, struct err *e)
     enum status s = ST_OK;
 
     notifier_pump(r->notifier);
+    r->late_at_ms = clock_mono_ms() + NOTIFY_WAIT_MS;
     loop_drop(r->tick);
     r->tick = NULL;
     while (!s && !notifier_is_idle(r->notifier)) {

@@ -1,5 +1,6 @@
 #include "run/live.h"
 
+#include "base/clock.h"
 #include "base/sys.h"
 
 #include <fcntl.h>
@@ -10,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STOP_POLL_MS = 20, UNKNOWN_POLL_MS = 1000 };
+enum { STOP_POLL_MS = 10, STOP_POLL_MAX_MS = 100, UNKNOWN_POLL_MS = 1000 };
 
 enum stopping { STOP_NO, STOP_TERM, STOP_KILL };
 
@@ -30,7 +31,8 @@ struct live {
     struct source *death, *deadline, *poll;
     int pidfd;
     enum stopping stopping;
-    int64_t kill_in_ms; /* until SIGKILL */
+    int64_t kill_at_ms; /* then comes SIGKILL */
+    unsigned poll_ms;   /* until we look again; longer each time */
 };
 
 const struct attempt *
@@ -266,16 +268,16 @@ on_stop_poll(void *ctx)
     int left;
 
     drop(&l->poll);
-    l->kill_in_ms -= STOP_POLL_MS;
-    if (l->kill_in_ms <= 0)
+    if (clock_mono_ms() >= l->kill_at_ms)
         l->stopping = STOP_KILL;
+    l->poll_ms = l->poll_ms * 2 < STOP_POLL_MAX_MS ? l->poll_ms * 2 : STOP_POLL_MAX_MS;
     left = proc_signal_tree(&l->id, l->token, l->stopping == STOP_KILL ? SIGKILL : 0);
     if (left == 0 && !l->is_child)
         l->is_exited = true;
     if (left == 0 && l->is_exited)
         gone(l);
     else
-        l->poll = loop_after(l->host->loop, STOP_POLL_MS, on_stop_poll, l, NULL);
+        l->poll = loop_after(l->host->loop, l->poll_ms, on_stop_poll, l, NULL);
     settle(l);
 }
 
@@ -285,16 +287,17 @@ live_stop(struct live *l)
     if (!l->is_started || l->is_gone || l->stopping)
         return;
     l->stopping = STOP_TERM;
-    l->kill_in_ms = LIVE_GRACE_MS;
+    l->kill_at_ms = clock_mono_ms() + LIVE_GRACE_MS;
+    l->poll_ms = STOP_POLL_MS;
     proc_signal_tree(&l->id, l->token, SIGTERM);
     drop(&l->poll); /* one that looks at a process that cannot be watched */
-    l->poll = loop_after(l->host->loop, STOP_POLL_MS, on_stop_poll, l, NULL);
+    l->poll = loop_after(l->host->loop, l->poll_ms, on_stop_poll, l, NULL);
 }
 
 void
 live_hurry(struct live *l)
 {
-    l->kill_in_ms = 0;
+    l->kill_at_ms = 0;
 }
 
 static void

@@ -226,6 +226,16 @@ prepare(const struct proc_spec *spec, const char *boot_id, struct report *r)
     return true;
 }
 
+/* Signals 32 and 33 belong to the C library, which refuses them; but what a program ignored
+ * before it became us, make for one, goes on to the agent. All zero is the default action. */
+static void
+reset_reserved(int signo)
+{
+    const unsigned long act[8] = { 0 }; /* no less than the kernel's struct */
+
+    syscall(SYS_rt_sigaction, signo, act, NULL, 8);
+}
+
 /* The last thing before exec, which would reset handlers but keep what is ignored. A SIGPIPE
  * that waits is dropped: it is about our pipe, whose reader was killed; the agent runs on. */
 static void
@@ -237,8 +247,8 @@ reset_signals(void)
     sigaction(SIGPIPE, &act, NULL);
     act.sa_handler = SIG_DFL;
     for (int signo = 1; signo < NSIG; signo++)
-        if (signo != SIGKILL && signo != SIGSTOP)
-            sigaction(signo, &act, NULL);
+        if (signo != SIGKILL && signo != SIGSTOP && sigaction(signo, &act, NULL) != 0)
+            reset_reserved(signo);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }

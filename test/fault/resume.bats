@@ -8,7 +8,7 @@ load ../scenario/pipeline
 }
 
 @test "killed at random moments, the resumed run too" {
-    got_from $PY "$BATS_TEST_DIRNAME/resume.py" "$FULL" random "${RESUME_KILLS:-40}"
+    got_from $PY "$BATS_TEST_DIRNAME/resume.py" "$FULL" random "${RESUME_KILLS:-25}"
     succeeds
 }
 
@@ -88,6 +88,36 @@ END
     has "$out" "phase one timed out"
     (($(date +%s%3N) - began < 1500))
     gone "$(<"$T/pid")"
+}
+
+@test "a re-attached agent that times out is stopped and tried again" {
+    killed_run "timeout: 1s, retries: 1"
+    start_run again --resume
+    until_true has_lines "$T/starts" 2
+    touch "$T/go"
+    ended again "$PID"
+    code_is 0
+    is "one.1 one.2 two.1" "$(starts)"
+}
+
+@test "killed during the checks of a gate: they are awaited, then its agent is started" {
+    agent g <<<'ok; verdict PASS'
+    team <<'END'
+phases:
+  - {name: one, agent: exec, commands: [{name: go, run: "true"}]}
+  - {name: gate, type: gate, agent: g, depends_on: [one], commands: [{name: t, run: "echo >>../checked; until [ -e ../go ]; do sleep 0.02; done"}]}
+END
+    start_run run
+    until_true exists "$T/checked"
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    start_run again --resume
+    until_true says .cliq/orchestrator.log resumed
+    touch "$T/go"
+    ended again "$PID"
+    code_is 0
+    is "gate.1" "$(starts)"
+    is 1 "$(wc -l <"$T/checked")"
 }
 
 @test "a resumed run can be cancelled: re-attached agents are stopped" {
