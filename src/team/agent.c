@@ -32,9 +32,14 @@ agent_self(struct arena *a)
     char self[PATH_MAX + 1];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
+    static const char gone[] = " (deleted)"; /* replaced since we started: the new one serves */
     if (n < 0)
         return "cliq";
     self[n] = '\0';
+    if ((size_t)n > sizeof gone - 1 && strcmp(self + n - (sizeof gone - 1), gone) == 0) {
+        n -= (ssize_t)(sizeof gone - 1);
+        self[n] = '\0';
+    }
     /* The full program has a front beside it, or in bin/, that starts faster. */
     static const char *const fronts[][2] = { { "/cliq-full", "/cliq" },
                                              { "/libexec/cliq/cliq-full", "/bin/cliq" } };
