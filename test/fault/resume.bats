@@ -194,8 +194,10 @@ END
 @test "a workflow that was changed meanwhile is not resumed with" {
     killed_run
     touch "$T/go"
-    sed -i 's/name: two/name: three/' "$T/team/team.yml"
-    assemble
+    got assemble ../team
+    refused 5 --resume
+    sed -i 's/name: two/name: three/' .cliq/workflow.yml
+    "$CLIQ" team trust >/dev/null
     got run --headless --resume
     refused 2 --force
     run_ok --force
