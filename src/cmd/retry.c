@@ -3,7 +3,7 @@
 #include "cmd/run.h"
 
 static const struct opt opts[] = {
-    { "headless", OPT_FLAG, NULL, "plain processes, no tmux" },
+    { "headless", OPT_FLAG, NULL, "plain processes, no tmux (today every run)" },
     { "jobs", OPT_NUMBER, "N", "phases at a time (default: as many as are ready)" },
     { "json", OPT_FLAG, NULL, "print events as JSON lines" },
     { 0 },

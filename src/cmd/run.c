@@ -9,7 +9,7 @@
 
 static const struct opt opts[] = {
     { "agent", OPT_TEXT, "NAME", "the agent of phases that name none, for this run" },
-    { "headless", OPT_FLAG, NULL, "plain processes, no tmux" },
+    { "headless", OPT_FLAG, NULL, "plain processes, no tmux (today every run)" },
     { "jobs", OPT_NUMBER, "N", "phases at a time (default: as many as are ready)" },
     { "resume", OPT_FLAG, NULL, "go on with an unfinished run" },
     { "from", OPT_TEXT, "PHASE", "run this phase and all downstream of it, keep the rest" },
