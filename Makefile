@@ -244,7 +244,7 @@ fuzz: test-deps
 	done
 
 coverage: test-deps
-	@$(MAKE) --no-print-directory -s -j$$(nproc) tests BUILD=build/coverage LEAN=0 CFLAGS='-O0 -g --coverage'
+	@$(MAKE) --no-print-directory -s -j$$(nproc) tests BUILD=build/coverage LEAN=0 CFLAGS='-O1 -g --coverage'
 	@BUILD=build/coverage test/run $(patsubst test/%.c,build/coverage/test/%,$(UNIT_SRC)) $(BATS_FAST)
 	gcovr --root . --filter src/ build/coverage --print-summary --html-details build/coverage/index.html | tail -4
 
