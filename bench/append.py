@@ -51,6 +51,7 @@ def open_each(end):
         with open(name, "a") as f:
             fcntl.flock(f.fileno(), fcntl.LOCK_EX)
             f.write(json.dumps(message) + "\n")
+            f.flush()
             fcntl.flock(f.fileno(), fcntl.LOCK_UN)
         n += 1
     return n

@@ -41,7 +41,7 @@ open_file(struct log *l, struct err *e)
     l->fd = fd;
     l->dev = st.st_dev;
     l->ino = st.st_ino;
-    l->is_known = false;
+    l->is_known = l->is_settled = false;
     l->segment[0] = '\0';
     l->segment_end = 0;
     return ST_OK;
@@ -183,13 +183,16 @@ seal_tail(struct log *l, off_t *size, struct err *e)
 
 /* Learns size, tail and next number. The lock is held and the inode is right. */
 static enum status
-look_at_tail(struct log *l, off_t size, bool *is_ending, struct err *e)
+look_at_tail(struct log *l, bool *is_ending, struct err *e)
 {
+    off_t size = sys->lseek(l->fd, 0, SEEK_END);
     bool is_grown = l->is_known && size > l->end;
     enum status s = ST_OK;
     char last = '\n';
 
     *is_ending = false;
+    if (size < 0)
+        return err_sys(e, "look at the end of %s", l->name);
     if (l->is_known && size == l->end)
         return ST_OK;
     l->is_known = false;
@@ -211,31 +214,61 @@ look_at_tail(struct log *l, off_t size, bool *is_ending, struct err *e)
     return ST_OK;
 }
 
+/* May a change at this time not hide a second one? The kernel's clock ticks every 10 ms or
+ * faster, that of a file system without fractions every 2 s. */
+static bool
+is_past(struct timespec t)
+{
+    struct timespec now;
+
+    sys->clock_gettime(CLOCK_REALTIME, &now);
+    return (now.tv_sec - t.tv_sec) * 1000 + (now.tv_nsec - t.tv_nsec) / 1000000 >
+           (t.tv_nsec ? 20 : 2000);
+}
+
+/* Is the name still that of our file? It is while its directory has not changed, which
+ * costs half of looking the name up. */
+static enum status
+check_name(struct log *l, bool *is_ours, struct err *e)
+{
+    struct stat dir, st;
+
+    if (sys->fstat(l->dir, &dir) != 0)
+        return err_sys(e, "look at the directory of %s", l->name);
+    *is_ours = l->is_settled && dir.st_mtim.tv_sec == l->settled.tv_sec &&
+               dir.st_mtim.tv_nsec == l->settled.tv_nsec;
+    if (*is_ours)
+        return ST_OK;
+    l->is_settled = is_past(dir.st_mtim);
+    l->settled = dir.st_mtim;
+    if (sys->fstatat(l->dir, l->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        *is_ours = st.st_ino == l->ino && st.st_dev == l->dev;
+    else if (errno != ENOENT)
+        return err_sys(e, "look at %s", l->name);
+    return ST_OK;
+}
+
 static enum status
 lock_current(struct log *l, struct err *e)
 {
     for (int i = 0; i < REOPEN_TRIES; i++) {
-        struct stat st;
-        bool is_ending;
+        bool is_ours, is_ending;
         enum status s = l->fd < 0 ? open_file(l, e) : ST_OK;
         if (!s)
-            s = lock_take(l->fd, l->name, l->o.lock_wait_ms, e);
+            s = l->o.is_durable ? lock_take(l->fd, l->name, l->o.lock_wait_ms, e)
+                                : lock_take_brief(l->fd, l->name, l->o.lock_wait_ms, e);
         if (s)
             return s;
         l->is_locked = true;
-        if (sys->fstatat(l->dir, l->name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-            if (st.st_ino == l->ino && st.st_dev == l->dev) {
-                s = look_at_tail(l, st.st_size, &is_ending, e);
-                if (!s && is_ending)
-                    s = segment_finish(l, e); /* a rotation that a crash cut short */
-                else
-                    return s;
-                if (s)
-                    return s;
-            }
-        } else if (errno != ENOENT) {
-            return err_sys(e, "look at %s", l->name);
+        s = check_name(l, &is_ours, e);
+        if (!s && is_ours) {
+            s = look_at_tail(l, &is_ending, e);
+            if (s || !is_ending)
+                return s;
+            s = segment_finish(l, e); /* a rotation that a crash cut short */
         }
+        if (s)
+            return s;
         close_file(l); /* rotated or replaced while we waited: the name is the log */
     }
     return err_set(e, ST_IO, "%s is being replaced all the time", l->name);

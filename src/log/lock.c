@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,9 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-/* Most holders are gone in microseconds: look again a few times before sleeping. */
-enum { QUICK_TRIES = 4 };
+/* A holder that does not sync is gone in microseconds, sooner than one falls asleep and is
+ * woken: let others run and look again. One that syncs takes longer. */
+enum { QUICK_TRIES = 4, BRIEF_TRIES = 200 };
 
 /* ---- a tap on the shoulder ---- */
 
@@ -127,16 +129,30 @@ lock_slowly(int fd, const char *name, unsigned wait_ms, struct err *e)
     return error == EINTR ? timed_out(fd, name, wait_ms, e) : err_sys(e, "lock %s", name);
 }
 
-enum status
-lock_take(int fd, const char *name, unsigned wait_ms, struct err *e)
+static enum status
+take(int fd, const char *name, int tries, unsigned wait_ms, struct err *e)
 {
-    for (int i = 0; i < QUICK_TRIES; i++) {
+    for (int i = 0; i < tries; i++) {
         if (SYS_RETRY(sys->flock(fd, LOCK_EX | LOCK_NB)) == 0)
             return ST_OK;
         if (errno != EWOULDBLOCK)
             return err_sys(e, "lock %s", name);
+        if (tries == BRIEF_TRIES)
+            sched_yield();
     }
     return lock_slowly(fd, name, wait_ms, e);
+}
+
+enum status
+lock_take(int fd, const char *name, unsigned wait_ms, struct err *e)
+{
+    return take(fd, name, QUICK_TRIES, wait_ms, e);
+}
+
+enum status
+lock_take_brief(int fd, const char *name, unsigned wait_ms, struct err *e)
+{
+    return take(fd, name, BRIEF_TRIES, wait_ms, e);
 }
 
 void

@@ -14,6 +14,10 @@
 /* Takes the exclusive lock on fd within wait_ms. ST_IO on timeout; the sentence
  * names the file and, when the kernel tells, the process that holds it. */
 enum status lock_take(int fd, const char *name, unsigned wait_ms, struct err *e);
+
+/* The same where every holder is gone in microseconds, because nothing is synced under
+ * the lock: looks many times, letting others run, before it sleeps. */
+enum status lock_take_brief(int fd, const char *name, unsigned wait_ms, struct err *e);
 void lock_drop(int fd);
 
 #endif

@@ -35,6 +35,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #define LOG_LINE_MAX  ((size_t)1 << 20) /* bytes of a line with its '\n'; larger is refused */
 #define LOG_BATCH_MAX 1000              /* lines that stand or fall together */
@@ -55,9 +56,11 @@ struct log {
     dev_t dev;
     ino_t ino;
     bool is_locked;
-    bool is_torn;      /* under the lock: the last byte is not '\n' */
-    bool is_known;     /* end and next_seq describe this inode */
-    bool is_refusing;  /* a sync failed */
+    bool is_torn;     /* under the lock: the last byte is not '\n' */
+    bool is_known;    /* end and next_seq describe this inode */
+    bool is_refusing; /* a sync failed */
+    bool is_settled;  /* the name was ours at `settled`, when the directory last changed */
+    struct timespec settled;
     off_t end;         /* under the lock: the file's size; else where it was */
     uint64_t next_seq; /* under the lock: the number of the next line */
     struct buf lines;  /* being written */
