@@ -6,7 +6,7 @@ A chain of 100 exec phases shows what one step costs, 1,000 independent phases w
 what many at once cost. The journal is durable: one fdatasync a transition. The three-phase
 pipeline stands beside the poll of 3 s a phase that the format's page documents (9.06 s).
 """
-import os, statistics, subprocess, sys, time
+import os, statistics, subprocess, sys, tempfile, time
 
 cliq = sys.argv[1]
 env = dict(os.environ, CLIQ_HOME=os.path.abspath("home"))
@@ -34,10 +34,9 @@ def peak_kb(argv, **kw):
 
 
 def graph(n, is_chain):
-    """A project with n phases, and the makefile of the same graph."""
+    """A team of n phases, and the makefile of the same graph."""
     name = f"{'chain' if is_chain else 'wide'}{n}"
     os.makedirs(f"{name}/team")
-    os.makedirs(f"{name}/project")
     with open(f"{name}/team/team.yml", "w") as f:
         f.write('name: "@local/bench"\ndescription: bench\nphases:\n')
         for i in range(n):
@@ -47,14 +46,15 @@ def graph(n, is_chain):
         f.write("all: " + " ".join(f"p{i}" for i in range(n)) + "\n")
         for i in range(n):
             f.write(f"p{i}: {f'p{i - 1}' if is_chain and i else ''}\n\t@sh -c true\n")
-    project = f"{name}/project"
-    for words in (["init"], ["assemble", "../team"], ["req", "-m", "bench"]):
-        subprocess.run([cliq, *words], cwd=project, env=env, check=True, stdout=subprocess.DEVNULL)
     return name
 
 
 def ours(name, *words, how=timed):
-    return how([cliq, "run", "--force", "--headless", *words], cwd=f"{name}/project", env=env)
+    """A first run: each in a project of its own."""
+    project = tempfile.mkdtemp(dir=name)
+    for first in (["init"], ["assemble", "../team"], ["req", "-m", "bench"]):
+        subprocess.run([cliq, *first], cwd=project, env=env, check=True, stdout=subprocess.DEVNULL)
+    return how([cliq, "run", "--headless", *words], cwd=project, env=env)
 
 
 def row(work, a, b, ratio, reach, is_ok):

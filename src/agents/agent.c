@@ -51,7 +51,7 @@ agent_run(agent_fn *handle, struct err *e)
         s = agent_message_parse(&a, text.p ? text.p : "", text.len, &m, e);
     if (!s) {
         is_built = true;
-        s = context_build(&a, &m, &c, e);
+        s = context_open(&a, &m, &c, e);
         if (!s)
             s = context_ack(&c, e);
         if (!s)

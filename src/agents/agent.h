@@ -8,7 +8,8 @@
 #include "base/opt.h"
 #include "run/context.h"
 
-/* Does the phase's work and ends it (context_finalize_*), or fails with a sentence. */
+/* Does the phase's work and ends it (context_finalize_*), or fails with a sentence. The
+ * context is open; who needs the phase's files calls context_read first. */
 typedef enum status agent_fn(struct context *c, struct err *e);
 
 extern const struct opt agent_opts[]; /* none */

@@ -78,8 +78,10 @@ static enum status
 handle(struct context *c, struct err *e)
 {
     struct buf all = { 0 };
-    enum status s = ST_OK;
+    enum status s = context_read(c, e);
 
+    if (s)
+        return s;
     /* Several commands are one script: the first that fails ends it. */
     json_each (command, json_get(c->dispatch, "commands")) {
         const struct json *run = json_get(command, "run");

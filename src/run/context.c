@@ -176,7 +176,7 @@ read_inputs(struct context *c, struct err *e)
 }
 
 static enum status
-read_targets(struct context *c, struct err *e)
+name_targets(struct context *c, struct err *e)
 {
     const struct agent_message *m = c->msg;
 
@@ -187,11 +187,21 @@ read_targets(struct context *c, struct err *e)
         const char *slash = strrchr(m->handoff_dirs[i], '/');
         struct context_target *t = &c->targets[c->n_targets++];
         *t = (struct context_target){ .name = reader_of(slash + 1), .channel = m->handoff_dirs[i] };
-        /* instructions are read where the frame has that channel */
-        const char *path = join(c->arena, "channels/", slash + 1, "/instructions.md");
-        if (!path)
-            return no_memory(e);
-        enum status s = slash[1] ? read_text(c, path, NULL, &t->instructions, e) : ST_OK;
+    }
+    return ST_OK;
+}
+
+/* Instructions are read where the frame has that channel. */
+static enum status
+read_instructions(struct context *c, struct err *e)
+{
+    for (size_t i = 0; i < c->n_targets; i++) {
+        struct context_target *t = &c->targets[i];
+        const char *channel = strrchr(t->channel, '/') + 1;
+        const char *path = join(c->arena, "channels/", channel, "/instructions.md");
+        enum status s = !path      ? no_memory(e)
+                        : *channel ? read_text(c, path, NULL, &t->instructions, e)
+                                   : ST_OK;
         if (s)
             return s;
     }
@@ -328,7 +338,7 @@ read_gate(struct context *c, struct err *e)
 }
 
 static enum status
-read_phase(struct context *c, struct err *e)
+open_phase(struct context *c, struct err *e)
 {
     enum status s = frame_open(&c->frame, c->msg->state_dir, c->msg->project_dir, e);
 
@@ -342,25 +352,8 @@ read_phase(struct context *c, struct err *e)
     if (!c->work_dir)
         c->work_dir = c->project_dir;
     json_bool(json_get(c->dispatch, "is_support"), &c->is_support);
-    s = read_text(c, "req_spec.md", "", &c->req_spec, e);
-    if (!s)
-        s = read_inputs(c, e);
-    if (!s)
-        s = read_targets(c, e);
-    if (!s)
-        s = read_docs(c, e);
-    if (!s)
-        s = read_workflow_inputs(c, e);
-    if (!s)
-        s = read_role(c, e);
-    if (!s) {
-        s = frame_read(&c->frame, "task_board.md", &c->board.text, e);
-        if (s == ST_NOT_FOUND)
-            s = ST_OK;
-    }
-    if (!s && c->is_gate)
-        s = read_gate(c, e);
-    return s;
+    s = name_targets(c, e);
+    return !s && c->is_gate ? read_gate(c, e) : s;
 }
 
 /* ---- building ---- */
@@ -397,7 +390,7 @@ open_signals(struct context *c, struct err *e)
 }
 
 enum status
-context_build(struct arena *a, const struct agent_message *m, struct context *c, struct err *e)
+context_open(struct arena *a, const struct agent_message *m, struct context *c, struct err *e)
 {
     *c = (struct context){
         .arena = a,
@@ -422,8 +415,42 @@ context_build(struct arena *a, const struct agent_message *m, struct context *c,
     };
     enum status s = open_signals(c, e);
     if (!s && m->phase)
-        s = read_phase(c, e);
+        s = open_phase(c, e);
     return s;
+}
+
+enum status
+context_read(struct context *c, struct err *e)
+{
+    enum status s = ST_OK;
+
+    if (!c->phase)
+        return ST_OK;
+    s = read_text(c, "req_spec.md", "", &c->req_spec, e);
+    if (!s)
+        s = read_inputs(c, e);
+    if (!s)
+        s = read_instructions(c, e);
+    if (!s)
+        s = read_docs(c, e);
+    if (!s)
+        s = read_workflow_inputs(c, e);
+    if (!s)
+        s = read_role(c, e);
+    if (!s) {
+        s = frame_read(&c->frame, "task_board.md", &c->board.text, e);
+        if (s == ST_NOT_FOUND)
+            s = ST_OK;
+    }
+    return s;
+}
+
+enum status
+context_build(struct arena *a, const struct agent_message *m, struct context *c, struct err *e)
+{
+    enum status s = context_open(a, m, c, e);
+
+    return s ? s : context_read(c, e);
 }
 
 void

@@ -79,8 +79,13 @@ struct context {
     bool is_done; /* a terminal line was written */
 };
 
-/* Reads everything. ST_INVALID names the file or field that is wrong; c can be released
- * whatever it returns. */
+/* What the message says: enough to send, signal and end. context_read adds what the files
+ * of the phase say: role, requirement, inputs, instructions, documents, board. ST_INVALID
+ * names the file or field that is wrong; c can be released whatever they return. */
+enum status
+context_open(struct arena *a, const struct agent_message *m, struct context *c, struct err *e);
+enum status context_read(struct context *c, struct err *e);
+/* Both. */
 enum status
 context_build(struct arena *a, const struct agent_message *m, struct context *c, struct err *e);
 void context_release(struct context *c);
