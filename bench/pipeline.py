@@ -1,14 +1,16 @@
 """Pipelines beside GNU make: the same graph of `sh -c true`, in turns; medians count.
 
-    pipeline.py CLIQ        prints rows for bench/run
+    pipeline.py CLIQ STAMP        prints rows for bench/run
 
 A chain of 100 exec phases shows what one step costs, 1,000 independent phases with --jobs 8
 what many at once cost. The journal is durable: one fdatasync a transition. The three-phase
-pipeline stands beside the poll of 3 s a phase that the format's page documents (9.06 s).
+pipeline stands beside the poll of 3 s a phase that the format's page documents (9.06 s). A
+chain of 300 agents that only tell the time (bench/stamp.c) shows what lies between the
+terminal line of one phase and the first instruction of the next.
 """
-import os, statistics, subprocess, sys, tempfile, time
+import os, shutil, statistics, subprocess, sys, tempfile, time
 
-cliq = sys.argv[1]
+cliq, stamp = sys.argv[1:3]
 env = dict(os.environ, CLIQ_HOME=os.path.abspath("home"))
 
 
@@ -33,15 +35,19 @@ def peak_kb(argv, **kw):
     return time.monotonic() - start, peak
 
 
-def graph(n, is_chain):
+EXEC = 'agent: exec, commands: [{ name: t, run: "true" }]'
+STAMP = "agent: stamp, env: { STAMPS: ../stamps }"
+
+
+def graph(n, is_chain, phase=EXEC, head=""):
     """A team of n phases, and the makefile of the same graph."""
     name = f"{'chain' if is_chain else 'wide'}{n}"
     os.makedirs(f"{name}/team")
     with open(f"{name}/team/team.yml", "w") as f:
-        f.write('name: "@local/bench"\ndescription: bench\nphases:\n')
+        f.write(f'name: "@local/bench"\ndescription: bench\n{head}phases:\n')
         for i in range(n):
             after = f", depends_on: [p{i - 1}]" if is_chain and i else ""
-            f.write(f'  - {{ name: p{i}, agent: exec, commands: [{{ name: t, run: "true" }}]{after} }}\n')
+            f.write(f'  - {{ name: p{i}, {phase}{after} }}\n')
     with open(f"{name}/Makefile", "w") as f:
         f.write("all: " + " ".join(f"p{i}" for i in range(n)) + "\n")
         for i in range(n):
@@ -83,3 +89,14 @@ growth = (a1000 / 1000) / (a100 / 100)
 row("chain of 1,000 beside 100, time a phase", f"{a1000:.2f} s", f"{a100 * 10:.2f} s", f"{growth:.2f} x", "<= 1.2 x",
     growth <= 1.2)
 row("orchestrator's memory, 1,000 phases", f"{peak / 1024:.1f} MB", "-", "-", "<= 16 MB", peak <= 16 * 1024)
+
+between = graph(300, True, STAMP, "agents:\n  stamp:\n    entry: agents/stamp/agent\n")
+os.makedirs(f"{between}/team/agents/stamp")
+shutil.copy(stamp, f"{between}/team/agents/stamp/agent")
+ours(between)
+with open(f"{between}/stamps") as f:
+    stamps = sorted(tuple(map(int, line.split())) for line in f)
+gaps = sorted((b[0] - a[1]) / 1e6 for a, b in zip(stamps, stamps[1:]))
+p99 = gaps[int(len(gaps) * 0.99)]
+row("terminal line to the next phase's start, p99", f"{p99:.2f} ms", "-", "-", "<= 5 ms", p99 <= 5)
+print(f"note\tmedian {statistics.median(gaps):.2f} ms, of which a sync of the journal")
