@@ -1,0 +1,102 @@
+#include "serve/envelope.h"
+
+#include <string.h>
+
+/* Served by ourselves: what each code means. */
+#define DOCS_URL "/openapi.json#/x-error-codes/"
+
+/* Under which name the broadcast door shows its data; NULL: the other envelope. */
+static const char *
+engine_key(const struct route *route)
+{
+    if (!route || route->kind != ROUTE_OP)
+        return NULL;
+    switch ((int)route->op) {
+    case HUB_GENERATE:
+        return "signal";
+    case HUB_SUBSCRIBE:
+        return "subscription";
+    case HUB_UNSUBSCRIBE:
+    case HUB_CANCEL:
+        return "removed";
+    case HUB_SUBSCRIPTIONS:
+        return "subscriptions";
+    case HUB_SCHEDULE:
+        return "delayed";
+    case HUB_DELAYED:
+    case HUB_EVENTS:
+        return "events";
+    default:
+        return NULL;
+    }
+}
+
+static void
+write_json(struct buf *to, const char *key, const struct json *v)
+{
+    json_key(to, key);
+    if (v)
+        json_write(to, v);
+    else
+        buf_adds(to, "null");
+}
+
+static void
+write_error(struct buf *to, const struct route *route, const char *code, const char *message,
+            const struct json *details, const char *request_id)
+{
+    struct buf url = { 0 };
+
+    json_open(to, '{');
+    if (engine_key(route)) {
+        json_key_bool(to, "ok", false);
+        json_key_str(to, "error", message);
+    } else {
+        json_key(to, "error");
+        json_open(to, '{');
+        json_key_str(to, "code", code);
+        json_key_str(to, "message", message);
+        json_key_str(to, "request_id", request_id);
+        write_json(to, "details", details);
+        buf_addf(&url, DOCS_URL "%s", code);
+        json_key_str(to, "docs_url", url.p ? url.p : "");
+        json_close(to, '}');
+        buf_release(&url);
+    }
+    json_close(to, '}');
+}
+
+void
+envelope_write(struct buf *to, const struct route *route, const struct hub_reply *reply,
+               const char *request_id)
+{
+    const char *key = engine_key(route);
+
+    if (reply->status >= 300) {
+        write_error(to, route, reply->code, reply->message, reply->details, request_id);
+        return;
+    }
+    json_open(to, '{');
+    if (key) {
+        json_key_bool(to, "ok", true);
+        write_json(to, key, reply->data);
+    } else {
+        write_json(to, "data", reply->data);
+        json_key(to, "meta");
+        json_open(to, '{');
+        json_key_str(to, "request_id", request_id);
+        if (reply->cursor)
+            json_key_str(to, "cursor", reply->cursor);
+        else if (reply->has_cursor)
+            write_json(to, "cursor", NULL);
+        json_close(to, '}');
+    }
+    json_close(to, '}');
+}
+
+void
+envelope_refuse(struct buf *to, const struct route *route, const char *code, const char *message,
+                const char *request_id)
+{
+    write_error(to, route, code, message, NULL, request_id);
+}
