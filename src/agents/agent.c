@@ -1,28 +1,12 @@
 #include "agents/agent.h"
 
-#include "base/sys.h"
+#include "base/path.h"
 
 #include <unistd.h>
 
 enum { MESSAGE_MAX = 64 << 20 };
 
 const struct opt agent_opts[] = { { 0 } };
-
-static enum status
-read_message(struct buf *to, struct err *e)
-{
-    for (;;) {
-        char *room = buf_room(to, 65536);
-        if (!room)
-            return buf_status(to, "the message on standard input", e);
-        ssize_t n = SYS_RETRY(sys->read(STDIN_FILENO, room, 65536));
-        if (n < 0)
-            return err_sys(e, "read the message from standard input");
-        if (n == 0)
-            return ST_OK;
-        buf_grew(to, (size_t)n);
-    }
-}
 
 /* A test message asks whether the agent works: we got here. */
 static enum status
@@ -45,7 +29,7 @@ agent_run(agent_fn *handle, struct err *e)
     struct agent_message m;
     struct context c = { .frame.dir = -1, .signal_dir = -1 };
     bool is_built = false;
-    enum status s = read_message(&text, e);
+    enum status s = path_read_fd(STDIN_FILENO, "the message on standard input", &text, e);
 
     if (!s)
         s = agent_message_parse(&a, text.p ? text.p : "", text.len, &m, e);

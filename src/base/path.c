@@ -122,6 +122,20 @@ path_open_dir_at(int dir, const char *name, bool create, int *out, struct err *e
 }
 
 enum status
+path_read_fd(int fd, const char *what, struct buf *to, struct err *e)
+{
+    char chunk[16384]; /* not into the buf's own room: its ceiling counts bytes that are there */
+    ssize_t n;
+
+    while ((n = SYS_RETRY(sys->read(fd, chunk, sizeof chunk))) > 0) {
+        buf_add(to, chunk, (size_t)n);
+        if (buf_failed(to))
+            break;
+    }
+    return n < 0 ? err_sys(e, "read %s", what) : buf_status(to, what, e);
+}
+
+enum status
 path_read_file(int dir, const char *path, struct buf *to, struct err *e)
 {
     int fd = SYS_RETRY(sys->openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0));
@@ -136,16 +150,7 @@ path_read_file(int dir, const char *path, struct buf *to, struct err *e)
     } else if (!S_ISREG(st.st_mode)) {
         s = err_set(e, ST_INVALID, "%s is not a regular file", path);
     } else {
-        char chunk[4096];
-        ssize_t n;
-        while (!s && (n = SYS_RETRY(sys->read(fd, chunk, sizeof chunk))) != 0) {
-            if (n < 0) {
-                s = err_sys(e, "read %s", path);
-                break;
-            }
-            buf_add(to, chunk, (size_t)n);
-            s = buf_status(to, path, e);
-        }
+        s = path_read_fd(fd, path, to, e);
     }
     close(fd);
     return s;

@@ -32,6 +32,10 @@ enum status path_open_dir_at(int dir, const char *name, bool create, int *fd, st
  * is the limit. ST_NOT_FOUND when there is none. */
 enum status path_read_file(int dir, const char *path, struct buf *to, struct err *e);
 
+/* The rest of what `fd` gives, a pipe or terminal too, appended to `to`, whose ceiling is
+ * the limit. `what` names it in sentences: "the body on standard input". */
+enum status path_read_fd(int fd, const char *what, struct buf *to, struct err *e);
+
 /*
  * The nearest directory called `name` in the working directory or above it that
  * belongs to this user: projects are found from anywhere inside them, and a

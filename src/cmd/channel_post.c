@@ -1,5 +1,5 @@
 /* channel post - one message into a room, durable before its id is printed. */
-#include "base/sys.h"
+#include "base/path.h"
 #include "cmd/cmd.h"
 #include "room/room.h"
 
@@ -20,22 +20,6 @@ static const struct opt opts[] = {
     { "any-type", OPT_FLAG, NULL, "accept a type that is not one of the known ones" },
     { 0 },
 };
-
-static enum status
-read_stdin(struct buf *to, struct err *e)
-{
-    for (;;) {
-        char *room = buf_room(to, 65536);
-        if (!room)
-            return buf_status(to, "the body on standard input", e);
-        ssize_t n = SYS_RETRY(sys->read(STDIN_FILENO, room, 65536));
-        if (n < 0)
-            return err_sys(e, "read the body from standard input");
-        if (n == 0)
-            return ST_OK;
-        buf_grew(to, (size_t)n);
-    }
-}
 
 static enum status
 post(const char *room, const struct message *m, struct err *e)
@@ -77,7 +61,7 @@ run(const struct args *a, struct err *e)
 
     m.body_len = strlen(m.body);
     if (strcmp(m.body, "-") == 0) {
-        s = read_stdin(&body, e);
+        s = path_read_fd(STDIN_FILENO, "the body on standard input", &body, e);
         m.body = body.p ? body.p : "";
         m.body_len = body.len;
     }

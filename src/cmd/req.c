@@ -1,6 +1,5 @@
 /* req - what the team shall do. */
 #include "base/path.h"
-#include "base/sys.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "run/frame.h"
@@ -130,22 +129,6 @@ write_inputs(const struct args *a, const struct frame *f, const struct team *t, 
 }
 
 static enum status
-read_input(struct buf *to, struct err *e)
-{
-    for (;;) {
-        char *room = buf_room(to, 65536);
-        if (!room)
-            return buf_status(to, "the requirement", e);
-        ssize_t n = SYS_RETRY(sys->read(STDIN_FILENO, room, 65536));
-        if (n < 0)
-            return err_sys(e, "read the requirement from standard input");
-        if (n == 0)
-            return ST_OK;
-        buf_grew(to, (size_t)n);
-    }
-}
-
-static enum status
 read_requirement(const struct args *a, struct buf *to, struct err *e)
 {
     const char *text = args_text(a, "message"), *file = args_text(a, "file");
@@ -157,7 +140,9 @@ read_requirement(const struct args *a, struct buf *to, struct err *e)
         buf_addc(to, '\n');
         return buf_status(to, "the requirement", e);
     }
-    return strcmp(file, "-") == 0 ? read_input(to, e) : path_read_file(AT_FDCWD, file, to, e);
+    return strcmp(file, "-") == 0
+               ? path_read_fd(STDIN_FILENO, "the requirement on standard input", to, e)
+               : path_read_file(AT_FDCWD, file, to, e);
 }
 
 static enum status
