@@ -578,18 +578,19 @@ stored() {
     [ ! -e "$T/target" ]
 }
 
-@test "a channel that is a FIFO, a directory or a device is refused without hanging" {
-    mkdir -p .war-rooms/f .war-rooms/d/channel.jsonl
-    mkfifo .war-rooms/f/channel.jsonl
+@test "a channel that is a FIFO, a directory or a socket is refused without hanging" {
+    mkdir -p .war-rooms/FIFO .war-rooms/directory/channel.jsonl .war-rooms/socket
+    mkfifo .war-rooms/FIFO/channel.jsonl
+    $PY -c 'import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' .war-rooms/socket/channel.jsonl
     local room
-    for room in f d; do
+    for room in FIFO directory socket; do
         a_post $room x
         start post "$CLIQ" "${A_POST[@]}"
         ended post "$PID"
-        refused 2 "not a regular file"
+        refused 2 "channel.jsonl is a $room, not a regular file"
         start read "$CLIQ" channel read --room $room
         ended read "$PID"
-        refused 2 "not a regular file"
+        refused 2 "channel.jsonl of room $room is a $room, not a regular file"
     done
 }
 
@@ -597,7 +598,7 @@ stored() {
     echo keep >"$T/rooms"
     export WARROOMS_DIR=$T/rooms
     got channel post --room r --from a --to b --type done --ref x --body x
-    refused 74 "Not a directory"
+    refused 2 "Not a directory"
     is keep "$(<"$T/rooms")"
     mkdir .war-rooms
     echo keep >.war-rooms/r

@@ -280,7 +280,7 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     begin
     ln -s "$CLIQ_SDK_MESSAGE" "$T/link"
     CLIQ_SDK_MESSAGE=$T/link got sdk progress x
-    code_is 74
+    code_is 2
     CLIQ_SDK_MESSAGE=$T got sdk progress x
     refused 7 "is not a message"
     CLIQ_SDK_MESSAGE=relative got sdk progress x

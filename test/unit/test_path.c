@@ -170,8 +170,8 @@ a_file_in_the_way_is_a_failure(void **state)
 
     (void)state;
     write_file("a", "");
-    CHECK_FAILS_WITH(path_open_dir("a", true, &fd, &e), ST_IO, &e, "Not a directory");
-    CHECK_FAILS_WITH(path_open_dir("a/b", true, &fd, &e), ST_IO, &e, "Not a directory");
+    CHECK_FAILS_WITH(path_open_dir("a", true, &fd, &e), ST_INVALID, &e, "Not a directory");
+    CHECK_FAILS_WITH(path_open_dir("a/b", true, &fd, &e), ST_INVALID, &e, "Not a directory");
     assert_int_equal(fd, -1);
 }
 
@@ -349,9 +349,17 @@ what_is_no_regular_file_is_not_read(void **state)
     (void)state;
     make_dirs("d");
     assert_int_equal(mkfifo("fifo", 0600), 0);
+    assert_int_equal(mknod("socket", S_IFSOCK | 0600, 0), 0);
+    write_file("f", "text");
     CHECK_FAILS(path_read_file(here(), "fifo", &b, &e), ST_INVALID, &e,
-                "fifo is not a regular file");
-    CHECK_FAILS(path_read_file(here(), "d", &b, &e), ST_INVALID, &e, "d is not a regular file");
+                "fifo is a FIFO, not a regular file");
+    CHECK_FAILS(path_read_file(here(), "d", &b, &e), ST_INVALID, &e,
+                "d is a directory, not a regular file");
+    CHECK_FAILS(path_read_file(here(), "socket", &b, &e), ST_INVALID, &e,
+                "socket is a socket, not a regular file");
+    CHECK_FAILS(path_read_file(here(), "/dev/null", &b, &e), ST_INVALID, &e,
+                "/dev/null is a device, not a regular file");
+    CHECK_FAILS(path_read_file(here(), "f/g", &b, &e), ST_INVALID, &e, "open f/g: Not a directory");
     buf_release(&b);
 }
 
