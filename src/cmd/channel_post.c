@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 #include "room/room.h"
 
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ post(const char *room, const struct message *m, struct err *e)
 {
     struct channel c;
     struct buf out = { 0 };
+    struct err why = { "" };
     char id[MESSAGE_ID_SIZE];
     bool is_cut;
     enum status s = channel_open(&c, room, true, e);
@@ -39,7 +41,13 @@ post(const char *room, const struct message *m, struct err *e)
                      "to keep more",
                      m->body_len, c.max_body);
         buf_addf(&out, "%s\n", id);
-        s = cmd_print(&out, e);
+        signal(SIGPIPE, SIG_IGN); /* a reader that is gone shall not keep us from saying: */
+        s = cmd_print(&out, &why);
+        if (s) /* who sees only a failure posts again */
+            err_say(e,
+                    "the message is stored as %s, do not post it again; but its id cannot be "
+                    "printed: %s",
+                    id, why.text);
         buf_release(&out);
     }
     channel_close(&c);

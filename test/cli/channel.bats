@@ -902,12 +902,25 @@ for i in range(20000):
     done
 }
 
-@test "a post whose id cannot be printed is exit 74, and the message stands" {
+@test "a post whose id cannot be printed is exit 74, the message stands and its id is on standard error" {
+    local id
     code=0
     post r x >/dev/full 2>"$T/err" || code=$?
     is 74 "$code"
-    has "$(<"$T/err")" "write to standard output"
     is x "$(bodies r)"
+    id=$(sed -n 's/.*"id":"\([^"]*\)".*/\1/p' "$(channel r)")
+    is "cliq: the message is stored as $id, do not post it again; but its id cannot be printed: write to standard output: No space left on device" "$(<"$T/err")"
+}
+
+@test "a post whose id nobody reads says the same" {
+    mkfifo "$T/pipe"
+    exec 7<>"$T/pipe" 8>"$T/pipe" 7<&-
+    code=0
+    post r x >&8 2>"$T/err" || code=$?
+    exec 8>&-
+    is 74 "$code"
+    is x "$(bodies r)"
+    has "$(<"$T/err")" "the message is stored as $(sed -n 's/.*"id":"\([^"]*\)".*/\1/p' "$(channel r)")"
 }
 
 @test "a closed standard output is exit 74, and nothing but the message reaches the channel" {
