@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 
+#include <string.h>
 #include <unistd.h>
 
 enum { MESSAGE_MAX = 64 << 20 };
@@ -21,6 +22,17 @@ answer_test(struct context *c, struct err *e)
     return context_complete(c, result, e);
 }
 
+/* The built-in agents that have phases deliver no notifications. */
+static enum status
+answer(agent_fn *handle, struct context *c, struct err *e)
+{
+    if (c->phase)
+        return handle(c, e);
+    if (strcmp(c->msg->type, "test") == 0)
+        return answer_test(c, e);
+    return err_set(e, ST_FAILED, "agent %s has no handler for %s", c->agent, c->msg->type);
+}
+
 enum status
 agent_run(agent_fn *handle, struct err *e)
 {
@@ -36,10 +48,12 @@ agent_run(agent_fn *handle, struct err *e)
     if (!s) {
         is_built = true;
         s = context_build(&a, &m, &c, e);
+        /* the ack says that the message arrived; what is wrong with the frame comes after it */
+        enum status ack = c.signal_dir >= 0 ? context_ack(&c, s ? NULL : e) : ST_OK;
         if (!s)
-            s = context_ack(&c, e);
+            s = ack;
         if (!s)
-            s = c.phase ? handle(&c, e) : answer_test(&c, e);
+            s = answer(handle, &c, e);
         if (s && c.signal_dir >= 0)
             context_fail(&c, e->text, NULL);
     }

@@ -1,6 +1,7 @@
 /* req - what the team shall do. */
 #include "base/path.h"
 #include "base/term.h"
+#include "base/utf8.h"
 #include "cmd/cmd.h"
 #include "run/frame.h"
 #include "team/team.h"
@@ -22,6 +23,22 @@ static const struct opt opts[] = {
 };
 
 enum { REQ_MAX = 4 << 20 };
+
+/* Agents and JSON take nothing else: said here, where the person is who can mend it. */
+static enum status
+check_utf8(const char *what, const char *p, size_t n, struct err *e)
+{
+    size_t good = utf8_valid_len(p, n), line = 1, column = 1;
+
+    if (good == n)
+        return ST_OK;
+    for (size_t i = 0; i < good; i += utf8_char(p + i, good - i)) {
+        column = p[i] == '\n' ? 1 : column + 1;
+        line += p[i] == '\n';
+    }
+    return err_set(e, ST_INVALID, "%s:%zu:%zu: not UTF-8 text: byte %zu is 0x%02x", what, line,
+                   column, good + 1, (unsigned char)p[good]);
+}
 
 /* The value given on the command line, or NULL. */
 static const char *
@@ -52,6 +69,9 @@ check_given(const struct args *a, const struct team *t, struct err *e)
                                           memcmp(t->inputs[k].name, v[i], len) == 0);
         if (!is_declared)
             return err_set(e, ST_INVALID, "the team has no input \"%.*s\"", (int)len, v[i]);
+        enum status s = check_utf8("--input", v[i], strlen(v[i]), e);
+        if (s)
+            return s;
     }
     return ST_OK;
 }
@@ -138,11 +158,14 @@ read_requirement(const struct args *a, struct buf *to, struct err *e)
     if (text) {
         buf_adds(to, text);
         buf_addc(to, '\n');
-        return buf_status(to, "the requirement", e);
+        enum status s = buf_status(to, "the requirement", e);
+        return s ? s : check_utf8("--message", to->p, to->len, e);
     }
-    return strcmp(file, "-") == 0
-               ? path_read_fd(STDIN_FILENO, "the requirement on standard input", to, e)
-               : path_read_file(AT_FDCWD, file, to, e);
+    bool is_stdin = strcmp(file, "-") == 0;
+    enum status s = is_stdin
+                        ? path_read_fd(STDIN_FILENO, "the requirement on standard input", to, e)
+                        : path_read_file(AT_FDCWD, file, to, e);
+    return s ? s : check_utf8(is_stdin ? "standard input" : file, to->p ? to->p : "", to->len, e);
 }
 
 static enum status
@@ -167,6 +190,8 @@ run(const struct args *a, struct err *e)
         s = check_given(a, &t, e);
     if (!s && has_text)
         s = read_requirement(a, &text, e);
+    if (!s && key)
+        s = check_utf8("--key", key, strlen(key), e);
     if (!s)
         s = write_inputs(a, &f, &t, e);
     if (!s && has_text)
@@ -190,7 +215,8 @@ const struct cmd cmd_req = {
     .name = "req",
     .brief = "set the requirement and the inputs of the team",
     .about =
-        "The requirement goes to .cliq/req_spec.md, inputs to .cliq/inputs.json. Required inputs\n"
+        "The requirement goes to .cliq/req_spec.md, inputs to .cliq/inputs.json. Both are UTF-8\n"
+        "text; anything else is refused with its line and column. Required inputs\n"
         "that are missing are asked for on a terminal and an error elsewhere; those given\n"
         "before are kept.",
     .examples = "cliq req -m \"Add a health endpoint\" --key OPS-17\n"

@@ -62,3 +62,30 @@ put() { # KIND PATH
     meekly req -f "$T/req"
     refused 7 "open $T/req: Permission denied"
 }
+
+@test "req refuses what is not UTF-8, with its place, and changes nothing" {
+    agent a <<<'ok; complete'
+    team <<<$'inputs: [{name: topic, default: x}]\nphases: [{name: plan, agent: a}]'
+    got req -m "before" --key K-1
+    succeeds
+    printf 'first\nzw\xc3\xb6lf \xff\n' >"$T/req"
+    got req -f "$T/req"
+    refused 2 "$T/req:2:7: not UTF-8 text: byte 14 is 0xff"
+    got req -f - <"$T/req"
+    refused 2 "standard input:2:7: not UTF-8 text: byte 14 is 0xff"
+    got req -m $'a\xc3'
+    refused 2 "--message:1:2: not UTF-8 text: byte 2 is 0xc3"
+    got req --key $'\xed\xa0\x80'
+    refused 2 "--key:1:1: not UTF-8 text: byte 1 is 0xed"
+    got req --input topic=$'\xfe'
+    refused 2 "--input:1:7: not UTF-8 text: byte 7 is 0xfe"
+    is before "$(<.cliq/req_spec.md)"
+    is K-1 "$(<.cliq/req_key)"
+    is "{'topic': 'x'}" "$(json .cliq/inputs.json d)"
+    printf 'zw\xc3\xb6lf \xf0\x9f\x98\x80' >"$T/req"
+    got req -f "$T/req"
+    succeeds
+    cmp "$T/req" .cliq/req_spec.md
+    got req -f - </dev/null
+    succeeds
+}
