@@ -3,8 +3,7 @@
 #include "base/term.h"
 #include "base/utf8.h"
 #include "cmd/cmd.h"
-#include "run/frame.h"
-#include "team/team.h"
+#include "cmd/workflow.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -172,8 +171,7 @@ static enum status
 run(const struct args *a, struct err *e)
 {
     struct frame f = { .dir = -1 };
-    struct team t = { 0 };
-    struct problems p = { 0 };
+    struct workflow w = { 0 };
     struct buf text = BUF_MAX(REQ_MAX), out = { 0 };
     bool has_text = args_has(a, "message") || args_has(a, "file");
     const char *key = args_text(a, "key");
@@ -181,19 +179,16 @@ run(const struct args *a, struct err *e)
 
     if (!s && !has_text && !key && !args_has(a, "input"))
         s = err_set(e, ST_INVALID, "nothing to do: give -m TEXT, -f FILE, --key or --input");
-    if (!s) {
-        s = team_load_file(&t, f.dir, "workflow.yml", &p, e);
-        if (s == ST_NOT_FOUND)
-            s = err_set(e, ST_NOT_FOUND, "nothing is assembled yet: cliq assemble TEAM");
-    }
     if (!s)
-        s = check_given(a, &t, e);
+        s = workflow_load(&w, &f, e);
+    if (!s)
+        s = check_given(a, &w.team, e);
     if (!s && has_text)
         s = read_requirement(a, &text, e);
     if (!s && key)
         s = check_utf8("--key", key, strlen(key), e);
     if (!s)
-        s = write_inputs(a, &f, &t, e);
+        s = write_inputs(a, &f, &w.team, e);
     if (!s && has_text)
         s = frame_replace(&f, "req_spec.md", text.p ? text.p : "", text.len, e);
     if (!s && key)
@@ -203,8 +198,7 @@ run(const struct args *a, struct err *e)
                  has_text ? "req_spec.md" : "inputs.json");
         s = cmd_print(&out, e);
     }
-    team_release(&t);
-    problems_release(&p);
+    workflow_release(&w);
     frame_close(&f);
     buf_release(&text);
     buf_release(&out);

@@ -89,3 +89,74 @@ put() { # KIND PATH
     got req -f - </dev/null
     succeeds
 }
+
+@test "status, graph and req say what is wrong with a workflow as run does, each with its place" {
+    project
+    cp .cliq/workflow.yml "$T/good"
+    run_ok
+    local words
+    # no team at all; no name; a circle; a phase that waits for nobody
+    local bad
+    for bad in 'phases: [{name: plan' 'phases: [{agent: exec}]' $'phases:\n  - {name: a, agent: exec, depends_on: [b]}\n  - {name: b, agent: exec, depends_on: [a]}' \
+        $'name: x\nphases:\n  - {name: a, agent: exec, depends_on: [nobody]}'; do
+        printf '%s\n' "$bad" >.cliq/workflow.yml
+        cliq team trust .cliq >/dev/null
+        got team validate .cliq/workflow.yml
+        code_is 1
+        sed -n 's/^\.cliq\/\(.*: error: .*\)/\1/p' "$T/out" >"$T/want"
+        [ -s "$T/want" ]
+        for words in run status "status --json" graph; do
+            got $words
+            refused_with_places
+        done
+    done
+    printf 'phases: [{name: plan\n' >.cliq/workflow.yml
+    got team validate .cliq/workflow.yml
+    sed -n 's/^\.cliq\/\(.*: error: .*\)/\1/p' "$T/out" >"$T/want"
+    for words in "req -m x" "log nope"; do
+        got $words
+        refused_with_places
+    done
+    cp "$T/good" .cliq/workflow.yml
+    got status
+    succeeds
+}
+refused_with_places() {
+    code_is 1
+    is "" "$out"
+    like "$err" 'workflow.yml:[0-9]+:[0-9]+: error: '
+    is "$(<"$T/want")" "$(grep ': error: ' "$T/err")"
+    has "$err" "cliq: the workflow has "
+}
+
+@test "log of a phase that is not there names those that are, and the nearest" {
+    agent a <<<'ok; complete'
+    team <<<$'phases:\n  - {name: plan, agent: a}\n  - {name: build, agent: a, depends_on: [plan]}'
+    got log plan
+    refused 4 "no log of phase plan: it has not run yet"
+    run_ok
+    got log nope
+    refused 4 'there is no phase "nope"; the phases are plan, build'
+    got log biuld
+    refused 4 'there is no phase "biuld" (did you mean "build"?); the phases are plan, build'
+    got log Plan
+    refused 4 'there is no phase "Plan" (did you mean "plan"?); the phases are plan, build'
+    got log ../plan
+    refused 4 'there is no phase "../plan"'
+    got log plan
+    succeeds
+}
+
+@test "log --attempt takes attempts that there were" {
+    agent a <<<'ok; complete'
+    team <<<$'phases: [{name: plan, agent: a}]'
+    run_ok
+    got log plan --attempt 1
+    succeeds
+    got log plan --attempt 0
+    refused 2 "--attempt must be 1 or more"
+    got log plan --attempt 9
+    refused 4 "no log of attempt 9 of phase plan; its latest attempt is 1"
+    got log --attempt 1
+    refused 2 "--attempt needs the PHASE it is of"
+}
