@@ -106,7 +106,7 @@ run(const struct args *a, struct err *e)
     for (size_t i = 0; !s && i < a->n_words; i++) {
         struct buf found = { 0 };
         struct findings f = { a->words[i], is_json ? &found : &out, is_json };
-        struct log_report r;
+        struct log_report r = { 0 };
         s = check(a->words[i], &r, &f, e);
         if (!s && is_json)
             print_json(&out, a->words[i], &r, &found);
