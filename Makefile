@@ -70,7 +70,7 @@ LIB_SRC   := $(CORE_SRC) $(sort $(wildcard src/sdk/*.c))
 CMDS      := $(shell sed -n 's/^\(LEAN\|FULL\)(\(.*\))/\2/p' src/cmd/cmds.def)
 LEAN_CMDS := $(shell sed -n 's/^LEAN(\(.*\))/\1/p' src/cmd/cmds.def)
 cmd_src    = $(patsubst src/cmd/agent_%,src/agents/%,$(1:%=src/cmd/%.c))
-CMD_SRC   := $(call cmd_src,$(CMDS)) $(AGENT_SRC) $(addprefix src/cmd/,cmd.c show.c listen.c team_find.c sdk.c)
+CMD_SRC   := $(call cmd_src,$(CMDS)) $(AGENT_SRC) src/agents/entry.c $(addprefix src/cmd/,cmd.c show.c listen.c team_find.c sdk.c workflow.c)
 FULL_SRC  := $(CORE_SRC) $(FULL_ONLY) $(CMD_SRC) src/main.c
 # What meets libcurl, whose thirty libraries cost 6 ms at every start. cliq-net is the full
 # program with these files; in cliq-full they are missing (net/fetch.h), and the commands

@@ -41,7 +41,7 @@ struct proc_spec {
 /*
  * Starts it. A failed step in the child (attempt file, chdir, exec) comes back here as
  * an error: ST_CONFLICT when the attempt file was there already (nothing was run),
- * ST_NOT_FOUND when a file, directory or program is missing, else ST_IO. *id identifies
+ * ST_NOT_FOUND when a file, directory or program is missing, else as err_sys. *id identifies
  * it. The attempt file is made last: only a failed exec leaves one behind.
  */
 enum status proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e);

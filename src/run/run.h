@@ -65,10 +65,13 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end, 
 struct run_cancelled {
     bool was_active;
     enum run_status end; /* how it ended: it may have been faster than we */
+    bool is_unwritten;   /* all is stopped, but the journal does not say so: why */
+    struct err why;
 };
 
 /* Ends an active run from another process: signals the holder of the lock or, when none
- * lives, stops what still runs and writes CANCELLED itself. */
+ * lives, stops what still runs and writes CANCELLED itself. Needs no workflow, and no journal
+ * that can be read. */
 enum status run_cancel(const struct frame *f, struct run_cancelled *c, struct err *e);
 
 /* Stops every process that the attempts of an orchestrator which died left behind. For

@@ -277,7 +277,7 @@ look(struct picture *pic, struct quarry *q)
 {
     int n = 0;
 
-    if (!take_picture(pic))
+    if (!take_picture(pic) || pic->n == 0) /* not even we are there: it cannot be read */
         return -1;
     qsort(pic->all, pic->n, sizeof *pic->all, by_pid);
     mark(pic, q);
