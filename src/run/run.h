@@ -9,9 +9,9 @@
  * leads to is journalled in one write with it, before any process is started.
  *
  * Files: plan.c what a run knows before it begins · prepare.c one attempt's message,
- * prompt and environment · live.c attempts that run · drive.c the loop · verdict.c what
- * gates decide · notify.c who is told · view.c what people see · past.c the journal
- * replayed · cancel.c the end from outside.
+ * prompt and environment · live.c attempts that run · drive.c the loop, begin.c and finish.c
+ * its two ends · verdict.c what gates decide · notify.c who is told · view.c what people
+ * see · past.c the journal replayed · cancel.c the end from outside.
  */
 #ifndef CLIQ_RUN_RUN_H
 #define CLIQ_RUN_RUN_H
