@@ -480,7 +480,7 @@ known(void *ctx, size_t *n)
 {
     struct run *r = ctx;
     size_t most = r->p->team.n_phases + r->n_relatives + notifier_count(r->notifier);
-    pid_t *pids = realloc(r->pids, (most + 1) * sizeof *pids);
+    pid_t *pids = realloc(r->pids, (most + 2) * sizeof *pids);
 
     *n = 0;
     if (!pids)
@@ -491,6 +491,8 @@ known(void *ctx, size_t *n)
             pids[(*n)++] = live_pid(r->live[i]);
     for (size_t i = 0; i < r->n_relatives; i++)
         pids[(*n)++] = r->relatives[i];
+    if (panes_server(r->panes))
+        pids[(*n)++] = panes_server(r->panes);
     *n += notifier_pids(r->notifier, pids + *n);
     return pids;
 }
@@ -501,7 +503,24 @@ on_settle(void *ctx)
     drive_settle(ctx);
 }
 
+static void
+on_pane_note(void *ctx, const char *text)
+{
+    on_note(ctx, SIZE_MAX, text);
+}
+
 /* ---- what the loop tells ---- */
+
+static void
+on_said(void *ctx)
+{
+    struct run *r = ctx;
+
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        if (r->live[i])
+            live_begun(r->live[i]);
+    drive_settle(r);
+}
 
 static void
 cancel(struct run *r)
@@ -649,6 +668,10 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     if (!r->live || !r->fresh || !r->dead || !r->waits || !r->is_stopped || !r->n_notified ||
         !r->notifier || !r->loop)
         return err_set(e, ST_IO, "out of memory");
+    if (o->is_tmux &&
+        !(r->panes = panes_new(&(struct panes_host){
+              .ctx = r, .plan = p, .loop = r->loop, .on_said = on_said, .on_note = on_pane_note })))
+        return err_set(e, ST_IO, "out of memory");
     r->view = view_new(p, o->is_json ? VIEW_JSON : is_live ? VIEW_LIVE : VIEW_LINES, e);
     if (!r->view)
         return ST_IO;
@@ -656,6 +679,7 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
                                   .plan = p,
                                   .loop = r->loop,
                                   .run_id = r->run_id,
+                                  .panes = r->panes,
                                   .on_line = on_line,
                                   .on_result = on_result,
                                   .on_gone = on_gone,
@@ -688,6 +712,7 @@ teardown(struct run *r)
     for (size_t i = 0; i < r->n_dead; i++)
         live_free(r->dead[i]);
     notifier_free(r->notifier);
+    panes_free(r->panes);
     loop_free(r->loop);
     watch_close(&r->watch);
     view_free(r->view);

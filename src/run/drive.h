@@ -16,6 +16,7 @@
 #include "run/journal.h"
 #include "run/live.h"
 #include "run/notify.h"
+#include "run/panes.h"
 #include "run/view.h"
 
 enum { DRIVE_POLL_MS = 20 }; /* between two looks at what has no event */
@@ -38,6 +39,7 @@ struct run {
     struct view *view;
     struct live_host host;
     struct notifier *notifier;
+    struct panes *panes; /* NULL: plain processes */
     /* one a phase */
     struct live **live; /* NULL: none */
     struct wait *waits;

@@ -80,6 +80,8 @@ finish_run(struct run *r, enum run_status status, struct err *e)
 
     drive_notify(r, events[status], run_status_name(status), sched_reason(r->sched));
     enum status s = wait_for_notifiers(r, e);
+    panes_free(r->panes);
+    r->panes = r->host.panes = NULL;
     stop_strays(r);
     if (!s && !r->is_mute && r->n_batch)
         s = journal_write(&r->journal, r->batch, r->n_batch, e);

@@ -8,11 +8,12 @@ began exactly once, no finished phase ran again, and no process is left.
 
 The team has two branches, a phase that is retried, one that is skipped, and a gate with
 checks and an agent that sends work back once. Agents write down their starts outside of
-.cliq/. Shares no code with src/.
+.cliq/. EXECUTOR=tmux: with agents in panes. Shares no code with src/.
 """
 import glob, json, os, random, shutil, subprocess, sys, tempfile, threading, time
 
 cliq, mode, *rest = sys.argv[1:]
+headless = [] if os.environ.get("EXECUTOR") == "tmux" else ["--headless"]
 seed = int(os.environ.get("SEED", random.randrange(1 << 30)))
 root = tempfile.mkdtemp(prefix="resume.", dir=os.environ.get("T"))
 
@@ -74,7 +75,7 @@ class Project:
             subprocess.run([cliq, *args], cwd=self.dir, env=self.env, check=True, stdout=subprocess.DEVNULL)
 
     def start(self, *args, prefix=()):
-        return subprocess.Popen([*prefix, cliq, "run", "--headless", *args], cwd=self.dir, env=self.env,
+        return subprocess.Popen([*prefix, cliq, "run", *headless, *args], cwd=self.dir, env=self.env,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def lines(self):
