@@ -324,6 +324,7 @@ live_stop(struct live *l)
     l->kill_at_ms = clock_mono_ms() + LIVE_GRACE_MS;
     l->poll_ms = STOP_POLL_MS;
     if (l->is_beginning) {
+        drop(&l->poll);
         l->poll = loop_after(l->host->loop, 0, on_stop_beginning, l, NULL);
         return;
     }

@@ -3,7 +3,7 @@
  *
  * The server starts with the first attempt and ends with panes_free. Its socket is called
  * after the state directory, so whoever holds the run's lock finds a server that a killed
- * orchestrator left: a new run replaces it, panes_end_left ends it.
+ * orchestrator left: panes_end_left ends it.
  *
  *     run/panes/<attempt>.json        what to run (run/spec.h); the pane's viewer removes it
  *     run/panes/<attempt>.json.said   whether it began: "started", "taken" (its attempt file

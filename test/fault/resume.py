@@ -2,7 +2,7 @@
 resumes the run. Whatever the moment: the run ends as it does undisturbed, every attempt
 began exactly once, no finished phase ran again, and no process is left.
 
-  resume.py CLIQ lines            when the journal has 1, 2, ... N lines
+  resume.py CLIQ lines [STEP]     when the journal has 1, 2, ... N lines, or each STEP-th
   resume.py CLIQ random COUNT     at random moments, the resumed runs too
   resume.py CLIQ calls SYSCALL..  at the first, second, ... call of each (needs strace)
 
@@ -209,8 +209,9 @@ def sweep(fn, limit=10**6):
 
 Project("quiet").finish("undisturbed")
 if mode == "lines":
-    n = sweep(at_line)
-    assert n > 20, n
+    step = int(rest[0]) if rest else 1
+    n = sweep(lambda k: at_line(1 + (k - 1) * step))
+    assert n * step > 20, n
     print(f"killed at {n} lines")
 elif mode == "random":
     print(f"killed at {sweep(at_random, int(rest[0]))} random moments")

@@ -149,6 +149,20 @@ goes_on() { # NAME PID
     nothing_left
 }
 
+@test "--resume with plain processes ends that server, too" {
+    watched_run
+    local old
+    old=$(server)
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    HEADLESS=--headless
+    start_run again --resume
+    until_true says .cliq/orchestrator.log resumed
+    until_true gone "$old"
+    goes_on again "$PID"
+    nothing_left
+}
+
 @test "cancel and --force end the server of the killed orchestrator" {
     watched_run
     local old
