@@ -62,7 +62,7 @@ LEAN_CFLAGS = -std=gnu11 $(INCLUDES) $(WARN) $(filter-out -fcf-protection,$(HARD
 # These meet libuv, utf8proc, libyaml or libsodium, or stand on what does: only the full
 # program has them. Everything else is the core, of which the front takes what it needs.
 FULL_ONLY := $(addprefix src/,base/loop.c base/table.c base/yaml.c base/yaml_json.c $(patsubst src/%,%,$(filter-out src/team/template%,$(wildcard src/team/*.c))) \
-             $(addprefix run/,cancel.c dag.c drive.c journal.c live.c lockfile.c notify.c past.c plan.c prepare.c project.c \
+             $(addprefix run/,begin.c cancel.c dag.c drive.c finish.c journal.c live.c lockfile.c notify.c panes.c past.c plan.c prepare.c project.c \
              sched.c sched_route.c tmux.c verdict.c view.c))
 CORE_SRC  := $(filter-out $(FULL_ONLY),$(sort $(wildcard src/base/*.c src/log/*.c src/room/*.c src/team/*.c src/run/*.c)))
 AGENT_SRC := $(addprefix src/agents/,agent.c results.c shell.c verdict.c)
@@ -161,6 +161,9 @@ UNIT_SRC    := $(sort $(wildcard test/unit/test_*.c test/fault/test_*.c))
 UNITS        = $(patsubst test/%.c,$(BUILD)/test/%,$(UNIT_SRC))
 BATS_FAST   := $(sort $(wildcard test/cli/*.bats))
 BATS_SLOW   := $(sort $(wildcard test/scenario/*.bats test/fault/*.bats))
+# Both executors pass the same tests: these once more, with agents in tmux.
+BATS_TMUX   := $(addprefix tmux:test/,scenario/pipeline_trace.bats scenario/pipeline_gates.bats \
+               scenario/pipeline_agents.bats fault/resume.bats)
 TOOLS        = $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
 EXAMPLES     = $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c examples/*/*.c))
 
@@ -193,7 +196,7 @@ test: test-deps
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(MAKE) --no-print-directory -s -j$$(nproc) tests SANITIZE=1
 	@$(MAKE) --no-print-directory -s -j$$(nproc) tests
-	@test/run $(patsubst test/%.c,build/sanitize/test/%,$(UNIT_SRC)) $(BATS_FAST) $(BATS_SLOW)
+	@test/run $(patsubst test/%.c,build/sanitize/test/%,$(UNIT_SRC)) $(BATS_FAST) $(BATS_SLOW) $(BATS_TMUX)
 
 check: test-deps
 	@$(MAKE) --no-print-directory -s -j$$(nproc) tests

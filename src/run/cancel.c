@@ -6,6 +6,7 @@
 #include "run/journal.h"
 #include "run/live.h"
 #include "run/lockfile.h"
+#include "run/panes.h"
 #include "run/run.h"
 
 #include <dirent.h>
@@ -103,6 +104,7 @@ run_stop_leftovers(const struct frame *f, const char *run_id, struct err *e)
 
     if (!s)
         stop_them(&all);
+    panes_end_left(f);
     free(all.v);
     return s;
 }

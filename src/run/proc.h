@@ -60,6 +60,8 @@ enum status proc_identify(pid_t pid, struct proc_id *id, struct err *e);
 
 enum proc_alive { PROC_ALIVE, PROC_DEAD, PROC_UNKNOWN };
 enum proc_alive proc_alive(const struct proc_id *id);
+/* How it died, as wait(2) tells it; false unless it is a zombie, which nobody has waited for. */
+bool proc_how_died(const struct proc_id *id, int *wait_status);
 /* A descriptor that becomes readable when it dies, -1 if it cannot be had (check
  * proc_alive then). Close-on-exec. */
 int proc_pidfd(const struct proc_id *id);
