@@ -201,7 +201,7 @@ read_event(const struct reader *r, struct delayed *q, const struct json *event, 
         return s;
     s = delayed_add(q, &item, &inner);
     if (s == ST_IO)
-        return err_set(r->e, s, "%s: %s", r->name, inner.text);
+        return err_set(r->e, ST_IO, "%s: %s", r->name, inner.text);
     if (s)
         return fault(r, event, inner.text);
     if (q->n == before)
