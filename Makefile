@@ -59,18 +59,18 @@ LEAN_CFLAGS = -std=gnu11 $(INCLUDES) $(WARN) $(filter-out -fcf-protection,$(HARD
 
 # ---- sources -----------------------------------------------------------------
 
-# These meet libuv, utf8proc, libyaml or libsodium, or stand on what does: only the full
-# program has them. Everything else is the core, of which the front takes what it needs.
+# These meet libuv, utf8proc, libyaml or libsodium, or stand on what does, or belong to the
+# hub, which no command of the front needs: only the full program has them. Everything else is the core, of which the front takes what it needs.
 FULL_ONLY := $(addprefix src/,base/loop.c base/table.c base/yaml.c base/yaml_json.c $(patsubst src/%,%,$(filter-out src/team/template%,$(wildcard src/team/*.c))) \
-             $(addprefix run/,cancel.c dag.c drive.c journal.c live.c lockfile.c notify.c past.c plan.c prepare.c project.c \
-             sched.c sched_route.c tmux.c verdict.c view.c))
+             $(addprefix run/,begin.c cancel.c dag.c drive.c finish.c journal.c live.c lockfile.c notify.c panes.c past.c plan.c prepare.c project.c \
+             sched.c sched_route.c tmux.c verdict.c view.c)) $(sort $(wildcard src/hub/*.c))
 CORE_SRC  := $(filter-out $(FULL_ONLY),$(sort $(wildcard src/base/*.c src/log/*.c src/room/*.c src/team/*.c src/run/*.c)))
 AGENT_SRC := $(addprefix src/agents/,agent.c results.c shell.c verdict.c)
 LIB_SRC   := $(CORE_SRC) $(sort $(wildcard src/sdk/*.c))
 CMDS      := $(shell sed -n 's/^\(LEAN\|FULL\)(\(.*\))/\2/p' src/cmd/cmds.def)
 LEAN_CMDS := $(shell sed -n 's/^LEAN(\(.*\))/\1/p' src/cmd/cmds.def)
 cmd_src    = $(patsubst src/cmd/agent_%,src/agents/%,$(1:%=src/cmd/%.c))
-CMD_SRC   := $(call cmd_src,$(CMDS)) $(AGENT_SRC) $(addprefix src/cmd/,cmd.c show.c listen.c team_find.c sdk.c)
+CMD_SRC   := $(call cmd_src,$(CMDS)) $(AGENT_SRC) src/agents/entry.c $(addprefix src/cmd/,cmd.c show.c listen.c team_find.c sdk.c workflow.c)
 FULL_SRC  := $(CORE_SRC) $(FULL_ONLY) $(CMD_SRC) src/main.c
 # What meets libcurl, whose thirty libraries cost 6 ms at every start. cliq-net is the full
 # program with these files; in cliq-full they are missing (net/fetch.h), and the commands
@@ -161,6 +161,9 @@ UNIT_SRC    := $(sort $(wildcard test/unit/test_*.c test/fault/test_*.c))
 UNITS        = $(patsubst test/%.c,$(BUILD)/test/%,$(UNIT_SRC))
 BATS_FAST   := $(sort $(wildcard test/cli/*.bats))
 BATS_SLOW   := $(sort $(wildcard test/scenario/*.bats test/fault/*.bats))
+# Both executors pass the same tests: these once more, with agents in tmux.
+BATS_TMUX   := $(addprefix tmux:test/,scenario/pipeline_trace.bats scenario/pipeline_gates.bats \
+               scenario/pipeline_agents.bats fault/resume.bats)
 TOOLS        = $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
 EXAMPLES     = $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c examples/*/*.c))
 
@@ -193,7 +196,7 @@ test: test-deps
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@$(MAKE) --no-print-directory -s -j$$(nproc) tests SANITIZE=1
 	@$(MAKE) --no-print-directory -s -j$$(nproc) tests
-	@test/run $(patsubst test/%.c,build/sanitize/test/%,$(UNIT_SRC)) $(BATS_FAST) $(BATS_SLOW)
+	@test/run $(patsubst test/%.c,build/sanitize/test/%,$(UNIT_SRC)) $(BATS_FAST) $(BATS_SLOW) $(BATS_TMUX)
 
 check: test-deps
 	@$(MAKE) --no-print-directory -s -j$$(nproc) tests

@@ -1,28 +1,13 @@
 #include "agents/agent.h"
 
-#include "base/sys.h"
+#include "base/path.h"
 
+#include <string.h>
 #include <unistd.h>
 
 enum { MESSAGE_MAX = 64 << 20 };
 
 const struct opt agent_opts[] = { { 0 } };
-
-static enum status
-read_message(struct buf *to, struct err *e)
-{
-    for (;;) {
-        char *room = buf_room(to, 65536);
-        if (!room)
-            return buf_status(to, "the message on standard input", e);
-        ssize_t n = SYS_RETRY(sys->read(STDIN_FILENO, room, 65536));
-        if (n < 0)
-            return err_sys(e, "read the message from standard input");
-        if (n == 0)
-            return ST_OK;
-        buf_grew(to, (size_t)n);
-    }
-}
 
 /* A test message asks whether the agent works: we got here. */
 static enum status
@@ -37,6 +22,17 @@ answer_test(struct context *c, struct err *e)
     return context_complete(c, result, e);
 }
 
+/* The built-in agents that have phases deliver no notifications. */
+static enum status
+answer(agent_fn *handle, struct context *c, struct err *e)
+{
+    if (c->phase)
+        return handle(c, e);
+    if (strcmp(c->msg->type, "test") == 0)
+        return answer_test(c, e);
+    return err_set(e, ST_FAILED, "agent %s has no handler for %s", c->agent, c->msg->type);
+}
+
 enum status
 agent_run(agent_fn *handle, struct err *e)
 {
@@ -45,17 +41,19 @@ agent_run(agent_fn *handle, struct err *e)
     struct agent_message m;
     struct context c = { .frame.dir = -1, .signal_dir = -1 };
     bool is_built = false;
-    enum status s = read_message(&text, e);
+    enum status s = path_read_fd(STDIN_FILENO, "the message on standard input", &text, e);
 
     if (!s)
         s = agent_message_parse(&a, text.p ? text.p : "", text.len, &m, e);
     if (!s) {
         is_built = true;
         s = context_open(&a, &m, &c, e);
+        /* the ack says that the message arrived; what is wrong with the frame comes after it */
+        enum status ack = c.signal_dir >= 0 ? context_ack(&c, s ? NULL : e) : ST_OK;
         if (!s)
-            s = context_ack(&c, e);
+            s = ack;
         if (!s)
-            s = c.phase ? handle(&c, e) : answer_test(&c, e);
+            s = answer(handle, &c, e);
         if (s && c.signal_dir >= 0)
             context_fail(&c, e->text, NULL);
     }

@@ -19,6 +19,7 @@
  * json is there when the answer is JSON of at most JSON_MAX bytes.
  */
 #include "agents/agent.h"
+#include "agents/entry.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "net/fetch.h"
@@ -30,29 +31,10 @@
 #include <unistd.h>
 
 enum {
-    ENTRIES_MAX = 1000, /* of a phase; names are compared with each other */
     JSON_MAX = 64 * 1024,
     EXCERPT = 200,       /* bytes of an answer in an error */
     SECRET_MIN = 4,      /* bytes; shorter values would blot out everything */
     BYTES_MAX = 1 << 30, /* of settings.max_bytes */
-};
-
-struct entry {
-    const char *kind; /* "source" or "target" */
-    const char *name, *url;
-    const char *method; /* NULL: not told */
-    const char *file;   /* of a target */
-    const char *mode;   /* of a target; NULL: not told */
-    struct fetch_header *headers;
-    size_t n_headers;
-    const char *body; /* of a source; NULL: none */
-    size_t body_len;
-    bool is_once; /* retry: false */
-};
-
-struct entries {
-    struct entry *v;
-    size_t n;
 };
 
 struct work {
@@ -71,231 +53,18 @@ no_memory(struct err *e)
     return err_set(e, ST_IO, "out of memory");
 }
 
-/* ---- entries ---- */
-
-static enum status
-wrong(const struct entry *n, const char *what, struct err *e)
-{
-    return err_set(e, ST_INVALID, "%s %.100s: %s", n->kind, n->name, what);
-}
-
-/* The text of a scalar; NULL in *out when v is none or there is a NUL in it. */
-static enum status
-scalar(struct work *w, const struct json *v, const char **out, struct err *e)
-{
-    const char *p = NULL;
-    size_t n = 0;
-
-    *out = NULL;
-    if (json_is(v, JSON_STRING) || json_is(v, JSON_NUMBER)) {
-        p = v->text.p;
-        n = v->text.len;
-    } else if (json_is(v, JSON_TRUE) || json_is(v, JSON_FALSE)) {
-        p = json_is(v, JSON_TRUE) ? "true" : "false";
-        n = strlen(p);
-    }
-    if (!p || memchr(p, '\0', n))
-        return ST_OK;
-    *out = arena_dup(w->c->arena, p, n);
-    return *out ? ST_OK : no_memory(e);
-}
-
-/* A member that is a text. Absent: NULL. */
-static enum status
-member(struct work *w, const struct entry *n, const struct json *v, const char *key,
-       const char **out, struct err *e)
-{
-    const struct json *text = json_get(v, key);
-    char what[64];
-
-    *out = NULL;
-    if (!text || json_is(text, JSON_NULL))
-        return ST_OK;
-    enum status s = scalar(w, text, out, e);
-    snprintf(what, sizeof what, "its %s must be a text", key);
-    return s || *out ? s : wrong(n, what, e);
-}
-
-/* Names separated by single slashes, none of them . or .., no control characters. */
-static bool
-stays_inside(const char *path)
-{
-    for (const char *p = path; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7F)
-            return false;
-    for (const char *p = path;; p++) {
-        size_t n = strcspn(p, "/");
-        if (n == 0 || (n == 1 && p[0] == '.') || (n == 2 && p[0] == '.' && p[1] == '.'))
-            return false;
-        p += n;
-        if (!*p)
-            return true;
-    }
-}
-
-static enum status
-get_headers(struct work *w, struct entry *n, const struct json *map, struct err *e)
-{
-    enum status s = ST_OK;
-
-    if (!map || json_is(map, JSON_NULL))
-        return ST_OK;
-    if (!json_is(map, JSON_OBJECT))
-        return wrong(n, "its headers must be a map of names to values", e);
-    n->headers = arena_alloc(w->c->arena, (map->kids.count + 1) * sizeof *n->headers);
-    if (!n->headers)
-        return no_memory(e);
-    json_each (v, map) {
-        struct fetch_header *h = &n->headers[n->n_headers];
-        h->name = arena_dup(w->c->arena, v->key, v->key_len);
-        s = h->name ? scalar(w, v, &h->value, e) : no_memory(e);
-        if (!s && !h->value)
-            s = err_set(e, ST_INVALID, "%s %.100s: its header %.100s must be a text", n->kind,
-                        n->name, h->name);
-        if (s)
-            return s;
-        n->n_headers++;
-    }
-    return ST_OK;
-}
-
-/* One more header, which stands only when the entry has none of that name. */
-static void
-default_header(struct entry *n, const char *name, const char *value)
-{
-    for (size_t i = 0; i < n->n_headers; i++)
-        if (strcasecmp(n->headers[i].name, name) == 0)
-            return;
-    n->headers[n->n_headers++] = (struct fetch_header){ name, value }; /* there is room */
-}
-
-static enum status
-get_body(struct work *w, struct entry *n, const struct json *v, struct err *e)
-{
-    struct buf text = { 0 };
-    struct arena scratch = { 0 };
-    struct json *doc;
-
-    if (!v || json_is(v, JSON_NULL))
-        return ST_OK;
-    if (json_is(v, JSON_STRING))
-        buf_add(&text, v->text.p, v->text.len);
-    else
-        json_write(&text, v); /* written as YAML */
-    enum status s = buf_status(&text, "the body", e);
-    if (!s && !(n->body = arena_dup(w->c->arena, text.p, text.len)))
-        s = no_memory(e);
-    n->body_len = text.len;
-    if (!s) /* the words of curl -d when it is not JSON */
-        default_header(n, "Content-Type",
-                       json_parse(&scratch, text.p, text.len, &doc, NULL)
-                           ? "application/json"
-                           : "application/x-www-form-urlencoded");
-    arena_release(&scratch);
-    buf_release(&text);
-    return s;
-}
-
-static const char *
-type_of(const char *file)
-{
-    static const struct {
-        const char *end, *type;
-    } types[] = {
-        { ".json", "application/json" },
-        { ".txt", "text/plain; charset=utf-8" },
-        { ".csv", "text/csv; charset=utf-8" },
-    };
-    const char *end = strrchr(file, '.');
-
-    for (size_t i = 0; end && i < sizeof types / sizeof *types; i++)
-        if (strcasecmp(end, types[i].end) == 0)
-            return types[i].type;
-    return "application/octet-stream";
-}
-
-static enum status
-get_entry(struct work *w, const struct entries *list, const struct json *v, struct entry *n,
-          struct err *e)
-{
-    bool is_source = n->kind[0] == 's', may_retry = true;
-    const struct json *name = json_get(v, "name");
-    enum status s = scalar(w, name, &n->name, e);
-
-    if (s)
-        return s;
-    if (!n->name || !*n->name)
-        return err_set(e, ST_INVALID, "%s number %zu has no name", n->kind, list->n + 1);
-    for (size_t i = 0; i < list->n; i++)
-        if (strcmp(list->v[i].name, n->name) == 0)
-            return wrong(n, "there are two of that name", e);
-    if (is_source && !stays_inside(n->name))
-        return err_set(e, ST_INVALID,
-                       "bad name of a source \"%.100s\": it becomes a file below files/%s/, so "
-                       "use names separated by single slashes, no . or ..",
-                       n->name, w->c->phase);
-    const struct {
-        const char *key;
-        const char **to;
-    } texts[] = {
-        { "url", &n->url }, { "method", &n->method }, { "file", &n->file }, { "mode", &n->mode }
-    };
-    for (size_t i = 0; !s && i < (is_source ? 2 : 4); i++)
-        s = member(w, n, v, texts[i].key, texts[i].to, e);
-    if (!s && !n->url)
-        s = wrong(n, "it has no url", e);
-    if (!s && !is_source && !n->file)
-        s = wrong(n, "it has no file", e);
-    if (!s)
-        s = get_headers(w, n, json_get(v, "headers"), e);
-    if (!s && !n->headers) /* room for the one that we may add */
-        n->headers = arena_alloc(w->c->arena, sizeof *n->headers);
-    if (!s && !n->headers)
-        s = no_memory(e);
-    if (!s && is_source)
-        s = get_body(w, n, json_get(v, "body"), e);
-    else if (!s)
-        default_header(n, "Content-Type", type_of(n->file));
-    if (json_bool(json_get(v, "retry"), &may_retry))
-        n->is_once = !may_retry;
-    return s;
-}
-
-static enum status
-get_entries(struct work *w, const char *key, const char *kind, struct entries *out, struct err *e)
-{
-    const struct json *list = json_get(w->c->dispatch, key);
-
-    if (!list || json_is(list, JSON_NULL))
-        return ST_OK;
-    if (!json_is(list, JSON_ARRAY))
-        return err_set(e, ST_INVALID, "%s must be a list", key);
-    if (list->kids.count > ENTRIES_MAX)
-        return err_set(e, ST_INVALID, "%zu %ss are too many; the limit is %d", list->kids.count,
-                       kind, ENTRIES_MAX);
-    out->v = arena_alloc(w->c->arena, (list->kids.count + 1) * sizeof *out->v);
-    if (!out->v)
-        return no_memory(e);
-    json_each (v, list) {
-        out->v[out->n] = (struct entry){ .kind = kind };
-        enum status s = get_entry(w, out, v, &out->v[out->n], e);
-        if (s)
-            return s;
-        out->n++;
-    }
-    return ST_OK;
-}
+/* ---- settings ---- */
 
 static enum status
 get_settings(struct work *w, struct err *e)
 {
     const char *timeout, *bytes;
-    enum status s = scalar(w, json_get(w->c->settings, "timeout"), &timeout, e);
+    enum status s = entry_text(w->c->arena, json_get(w->c->settings, "timeout"), &timeout, e);
 
     if (!s)
-        s = scalar(w, json_get(w->c->settings, "max_bytes"), &bytes, e);
+        s = entry_text(w->c->arena, json_get(w->c->settings, "max_bytes"), &bytes, e);
     if (!s)
-        s = scalar(w, json_get(w->c->settings, "proxy"), &w->proxy, e);
+        s = entry_text(w->c->arena, json_get(w->c->settings, "proxy"), &w->proxy, e);
     if (s)
         return s;
     if (timeout && (!opt_parse_ms(timeout, &w->timeout_ms) || w->timeout_ms < 1))
@@ -578,11 +347,12 @@ read_file(struct work *w, const struct entry *n, struct buf *to, struct err *e)
 
     if (path[0] == '/' && !(path = below(n->file, w->c->work_dir)))
         path = below(n->file, w->c->frame.state_dir);
-    if (!path || !stays_inside(path))
-        return wrong(n, "its file must be files/<phase>/<name> or a path inside the work directory",
-                     e);
+    if (!path || !entry_is_inside(path))
+        return entry_wrong(
+            n, "its file must be files/<phase>/<name> or a path inside the work directory", e);
     if (is_ours(path))
-        return wrong(n, "its file may hold keys: settings and the run's own files are not sent", e);
+        return entry_wrong(
+            n, "its file may hold keys: settings and the run's own files are not sent", e);
     if (strncmp(path, "files/", 6) == 0)
         s = frame_read(&w->c->frame, path, to, &why);
     if (s == ST_NOT_FOUND)
@@ -678,9 +448,9 @@ handle(struct context *c, struct err *e)
         return no_memory(e);
     enum status s = get_settings(&w, e);
     if (!s)
-        s = get_entries(&w, "sources", "source", &w.sources, e);
+        s = entries_get(&w.sources, c, "sources", "source", e);
     if (!s)
-        s = get_entries(&w, "target_entries", "target", &w.targets, e);
+        s = entries_get(&w.targets, c, "target_entries", "target", e);
     if (!s)
         s = check_action(&w, e);
     buf_addf(&w.text, "## %s\n\n", c->phase);

@@ -13,6 +13,7 @@
 #ifndef CLIQ_BASE_ERR_H
 #define CLIQ_BASE_ERR_H
 
+#include <errno.h>
 #include <stdarg.h>
 
 enum status {
@@ -26,8 +27,27 @@ struct err {
     char text[1024]; /* a longer sentence ends in "..." */
 };
 
+/* What a failed system call is to the caller, by its errno: the one place that decides.
+ * Never ST_OK, and inline so that analysers see it. */
+static inline enum status
+status_of_errno(int error)
+{
+    switch (error) {
+    case EACCES:
+    case EPERM:
+        return ST_REFUSED; /* somebody must be allowed more: trying again helps nobody */
+    case EISDIR:
+    case ENOTDIR:
+    case ELOOP:
+    case ENAMETOOLONG:
+        return ST_INVALID; /* the path that was given is of the wrong kind */
+    default:
+        return ST_IO;
+    }
+}
+
 /*
- * Both give the status they were told (err_sys: ST_IO), so that a failing
+ * Both give a status (err_set the one it is told, err_sys that of errno), so that a failing
  * function can say `return err_set(e, ST_INVALID, "bad name %s", name)`. err_sys
  * adds ": " and what errno means. Macros, so that compilers and analysers see
  * that a failure is never ST_OK.
@@ -40,7 +60,7 @@ struct err {
 #define err_sys(e, ...)                                                                            \
     ({                                                                                             \
         err_say_errno((e), __VA_ARGS__);                                                           \
-        ST_IO;                                                                                     \
+        status_of_errno(errno);                                                                    \
     })
 
 void err_say(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -122,31 +122,62 @@ path_open_dir_at(int dir, const char *name, bool create, int *out, struct err *e
 }
 
 enum status
+path_check_regular(const struct stat *st, const char *what, struct err *e)
+{
+    const char *kind = S_ISDIR(st->st_mode)    ? "a directory"
+                       : S_ISFIFO(st->st_mode) ? "a FIFO"
+                       : S_ISSOCK(st->st_mode) ? "a socket"
+                       : S_ISLNK(st->st_mode)  ? "a symbolic link"
+                                               : "a device";
+
+    return S_ISREG(st->st_mode)
+               ? ST_OK
+               : err_set(e, ST_INVALID, "%s is %s, not a regular file", what, kind);
+}
+
+enum status
+path_open_failed(int dir, const char *path, const char *what, struct err *e)
+{
+    int error = errno;
+    struct stat st;
+
+    if (error == ENOENT)
+        return err_set(e, ST_NOT_FOUND, "no file %s", what);
+    /* a socket cannot be opened at all, a directory not for writing */
+    if ((error == ENXIO || error == EISDIR || error == ELOOP) &&
+        sys->fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && path_check_regular(&st, what, e))
+        return ST_INVALID;
+    errno = error;
+    return err_sys(e, "open %s", what);
+}
+
+enum status
+path_read_fd(int fd, const char *what, struct buf *to, struct err *e)
+{
+    char chunk[16384]; /* not into the buf's own room: its ceiling counts bytes that are there */
+    ssize_t n;
+
+    while ((n = SYS_RETRY(sys->read(fd, chunk, sizeof chunk))) > 0) {
+        buf_add(to, chunk, (size_t)n);
+        if (buf_failed(to))
+            break;
+    }
+    return n < 0 ? err_sys(e, "read %s", what) : buf_status(to, what, e);
+}
+
+enum status
 path_read_file(int dir, const char *path, struct buf *to, struct err *e)
 {
     int fd = SYS_RETRY(sys->openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0));
     struct stat st;
-    enum status s = ST_OK;
+    enum status s;
 
     if (fd < 0)
-        return errno == ENOENT ? err_set(e, ST_NOT_FOUND, "no file %s", path)
-                               : err_sys(e, "open %s", path);
-    if (sys->fstat(fd, &st) != 0) {
-        s = err_sys(e, "look at %s", path);
-    } else if (!S_ISREG(st.st_mode)) {
-        s = err_set(e, ST_INVALID, "%s is not a regular file", path);
-    } else {
-        char chunk[4096];
-        ssize_t n;
-        while (!s && (n = SYS_RETRY(sys->read(fd, chunk, sizeof chunk))) != 0) {
-            if (n < 0) {
-                s = err_sys(e, "read %s", path);
-                break;
-            }
-            buf_add(to, chunk, (size_t)n);
-            s = buf_status(to, path, e);
-        }
-    }
+        return path_open_failed(dir, path, path, e);
+    s = sys->fstat(fd, &st) != 0 ? err_sys(e, "look at %s", path)
+                                 : path_check_regular(&st, path, e);
+    if (!s)
+        s = path_read_fd(fd, path, to, e);
     close(fd);
     return s;
 }

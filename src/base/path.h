@@ -11,6 +11,7 @@
 #include "base/buf.h"
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #define PATH_NAME_MAX 64
 
@@ -31,6 +32,16 @@ enum status path_open_dir_at(int dir, const char *name, bool create, int *fd, st
 /* The whole regular file `path` (relative to `dir`) appended to `to`, whose ceiling
  * is the limit. ST_NOT_FOUND when there is none. */
 enum status path_read_file(int dir, const char *path, struct buf *to, struct err *e);
+
+/* ST_INVALID unless it is a regular file; the sentence tells what `what` is instead. */
+enum status path_check_regular(const struct stat *st, const char *what, struct err *e);
+/* What a failed open of `path` means, from errno: ST_NOT_FOUND; ST_INVALID that says what
+ * stands there when it is of the wrong kind; else as err_sys. `what` names it in sentences. */
+enum status path_open_failed(int dir, const char *path, const char *what, struct err *e);
+
+/* The rest of what `fd` gives, a pipe or terminal too, appended to `to`, whose ceiling is
+ * the limit. `what` names it in sentences: "the body on standard input". */
+enum status path_read_fd(int fd, const char *what, struct buf *to, struct err *e);
 
 /*
  * The nearest directory called `name` in the working directory or above it that

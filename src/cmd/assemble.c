@@ -56,15 +56,20 @@ open_frame(struct frame *f, struct err *e)
     return s ? s : frame_find(f, e);
 }
 
-static bool
-has_team(const char *dir)
+/* Before anything is made for it. */
+static enum status
+check_team(const char *dir, struct err *e)
 {
     struct buf file = { 0 };
 
     buf_addf(&file, "%s/team.yml", dir);
-    bool is_there = !buf_failed(&file) && access(file.p, R_OK) == 0;
+    enum status s = buf_status(&file, "the path", e);
+    if (!s && access(file.p, R_OK) != 0)
+        s = errno == ENOENT || errno == ENOTDIR
+                ? err_set(e, ST_NOT_FOUND, "there is no team.yml in %s", dir)
+                : err_sys(e, "open %s", file.p);
     buf_release(&file);
-    return is_there;
+    return s;
 }
 
 /* A run that goes on, or could be gone on with, needs the workflow it began with. *lock is
@@ -146,8 +151,8 @@ run(const struct args *a, struct err *e)
     int lock = -1;
     enum status s = find_team(a->words[0], &path, &is_named, e);
 
-    if (!s && !has_team(path.p)) /* before anything is made */
-        s = err_set(e, ST_NOT_FOUND, "there is no team.yml in %s", path.p);
+    if (!s)
+        s = check_team(path.p, e);
     if (!s)
         s = open_frame(&f, e);
     if (!s)

@@ -16,6 +16,10 @@ run(const struct args *a, struct err *e)
     if (!s)
         s = run_cancel(&f, &c, e);
     if (!s) {
+        if (c.is_unwritten)
+            cmd_warn("everything is stopped, but the journal cannot tell: %s; cliq run --force "
+                     "starts anew",
+                     c.why.text);
         buf_addf(&out, "%s\n", c.was_active ? run_status_name(c.end) : "nothing was running");
         s = cmd_print(&out, e);
     }
@@ -30,7 +34,8 @@ const struct cmd cmd_cancel = {
     .about =
         "Every process of every agent is stopped (SIGTERM, then SIGKILL after 10 seconds) and\n"
         "CANCELLED is written to .cliq/signals/_pipeline_status. When cliq run itself was killed,\n"
-        "the agents it left behind are stopped all the same.",
+        "the agents it left behind are stopped all the same. Neither the workflow nor the journal\n"
+        "of the run need be readable for that.",
     .examples = "cliq cancel",
     .opts = opts,
     .run = run,

@@ -1,8 +1,9 @@
 /* channel post - one message into a room, durable before its id is printed. */
-#include "base/sys.h"
+#include "base/path.h"
 #include "cmd/cmd.h"
 #include "room/room.h"
 
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,26 +23,11 @@ static const struct opt opts[] = {
 };
 
 static enum status
-read_stdin(struct buf *to, struct err *e)
-{
-    for (;;) {
-        char *room = buf_room(to, 65536);
-        if (!room)
-            return buf_status(to, "the body on standard input", e);
-        ssize_t n = SYS_RETRY(sys->read(STDIN_FILENO, room, 65536));
-        if (n < 0)
-            return err_sys(e, "read the body from standard input");
-        if (n == 0)
-            return ST_OK;
-        buf_grew(to, (size_t)n);
-    }
-}
-
-static enum status
 post(const char *room, const struct message *m, struct err *e)
 {
     struct channel c;
     struct buf out = { 0 };
+    struct err why = { "" };
     char id[MESSAGE_ID_SIZE];
     bool is_cut;
     enum status s = channel_open(&c, room, true, e);
@@ -55,7 +41,13 @@ post(const char *room, const struct message *m, struct err *e)
                      "to keep more",
                      m->body_len, c.max_body);
         buf_addf(&out, "%s\n", id);
-        s = cmd_print(&out, e);
+        signal(SIGPIPE, SIG_IGN); /* a reader that is gone shall not keep us from saying: */
+        s = cmd_print(&out, &why);
+        if (s) /* who sees only a failure posts again */
+            err_say(e,
+                    "the message is stored as %s, do not post it again; but its id cannot be "
+                    "printed: %s",
+                    id, why.text);
         buf_release(&out);
     }
     channel_close(&c);
@@ -77,7 +69,7 @@ run(const struct args *a, struct err *e)
 
     m.body_len = strlen(m.body);
     if (strcmp(m.body, "-") == 0) {
-        s = read_stdin(&body, e);
+        s = path_read_fd(STDIN_FILENO, "the body on standard input", &body, e);
         m.body = body.p ? body.p : "";
         m.body_len = body.len;
     }

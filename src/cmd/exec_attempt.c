@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/wait.h>
@@ -81,19 +82,19 @@ view(const struct proc_id *id, const char *path, int log)
     buf_release(&held);
 }
 
-/* The last line of the pane. */
+/* The last line of the pane. The agent stays unwaited for: when we end, the orchestrator
+ * inherits it and how it ended. */
 static enum status
 report_end(const struct proc_id *id, struct err *e)
 {
     struct buf out = { 0 };
-    int wait_status = 0;
+    siginfo_t end = { 0 };
 
-    SYS_RETRY(waitpid(id->pid, &wait_status, 0));
-    if (WIFSIGNALED(wait_status))
-        buf_addf(&out, "[ended by signal %d (%s)]\n", WTERMSIG(wait_status),
-                 strsignal(WTERMSIG(wait_status)));
+    SYS_RETRY(waitid(P_PID, (id_t)id->pid, &end, WEXITED | WNOWAIT));
+    if (end.si_code == CLD_EXITED)
+        buf_addf(&out, "[ended with exit code %d]\n", end.si_status);
     else
-        buf_addf(&out, "[ended with exit code %d]\n", WEXITSTATUS(wait_status));
+        buf_addf(&out, "[ended by signal %d (%s)]\n", end.si_status, strsignal(end.si_status));
     enum status s = cmd_print(&out, e);
     buf_release(&out);
     return s;
@@ -118,8 +119,34 @@ say_in_log(const char *path, const struct err *why)
     buf_release(&line);
 }
 
+/* FILE.said: the orchestrator learns whether it began (run/panes.h). */
+static void
+say_start(const char *path, enum status s, const struct err *why)
+{
+    struct buf said = { 0 }, part = { 0 }, text = { 0 };
+
+    buf_addf(&said, "%s.said", path);
+    buf_addf(&part, "%s.part", path);
+    if (!s || s == ST_CONFLICT)
+        buf_adds(&text, s ? "taken" : "started");
+    else
+        buf_addf(&text, "failed %s", why->text);
+    if (!buf_failed(&said) && !buf_failed(&part) && !buf_failed(&text)) {
+        int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+        int fd = SYS_RETRY(sys->openat(AT_FDCWD, part.p, flags, 0600));
+        bool is_whole = fd >= 0 && SYS_RETRY(sys->write(fd, text.p, text.len)) == (ssize_t)text.len;
+        if (fd >= 0)
+            close(fd);
+        if (fd >= 0 && (!is_whole || rename(part.p, said.p) != 0))
+            unlink(part.p); /* then our end tells it */
+    }
+    buf_release(&said);
+    buf_release(&part);
+    buf_release(&text);
+}
+
 static enum status
-start_and_view(const struct proc_spec *spec, struct err *e)
+start_and_view(const struct proc_spec *spec, const char *path, struct err *e)
 {
     struct proc_id id;
     int log = -1;
@@ -135,6 +162,7 @@ start_and_view(const struct proc_spec *spec, struct err *e)
             sys->lseek(log, 0, SEEK_END);
     }
     enum status s = proc_spawn(spec, &id, e);
+    say_start(path, s, e);
     if (!s) {
         if (log >= 0)
             view(&id, spec->out, log);
@@ -156,7 +184,7 @@ run(const struct args *args, struct err *e)
     enum status s = proc_spec_read(path, &a, &spec, e);
     if (!s) {
         unlink(path); /* it may hold secrets, and serves once */
-        s = args_has(args, "view") ? start_and_view(&spec, &why) : proc_become(&spec, &why);
+        s = args_has(args, "view") ? start_and_view(&spec, path, &why) : proc_become(&spec, &why);
         if (s) {
             if (s != ST_CONFLICT) /* else the log is another's */
                 say_in_log(spec.out, &why);

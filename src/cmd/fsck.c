@@ -1,5 +1,6 @@
 /* fsck - what is wrong with a log, line by line. */
 #include "base/json.h"
+#include "base/path.h"
 #include "base/sys.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
@@ -55,14 +56,10 @@ check(const char *file, struct log_report *report, struct findings *f, struct er
     int fd = SYS_RETRY(sys->openat(AT_FDCWD, file, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0));
 
     if (fd < 0)
-        return errno == ENOENT ? err_set(e, ST_NOT_FOUND, "no file %s", file)
-                               : err_sys(e, "open %s", file);
-    enum status s = ST_OK;
-    if (sys->fstat(fd, &st) != 0)
-        s = err_sys(e, "look at %s", file);
-    else if (!S_ISREG(st.st_mode))
-        s = err_set(e, ST_INVALID, "%s is not a regular file", file);
-    else
+        return path_open_failed(AT_FDCWD, file, file, e);
+    enum status s = sys->fstat(fd, &st) != 0 ? err_sys(e, "look at %s", file)
+                                             : path_check_regular(&st, file, e);
+    if (!s)
         s = log_fsck(fd, report, on_finding, f, e);
     close(fd);
     return s;
@@ -109,7 +106,7 @@ run(const struct args *a, struct err *e)
     for (size_t i = 0; !s && i < a->n_words; i++) {
         struct buf found = { 0 };
         struct findings f = { a->words[i], is_json ? &found : &out, is_json };
-        struct log_report r;
+        struct log_report r = { 0 };
         s = check(a->words[i], &r, &f, e);
         if (!s && is_json)
             print_json(&out, a->words[i], &r, &found);

@@ -1,8 +1,8 @@
 /* graph - the phases and who waits for whom, as text or a picture. */
 #include "base/table.h"
 #include "cmd/cmd.h"
+#include "cmd/workflow.h"
 #include "run/dag.h"
-#include "run/frame.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -129,15 +129,17 @@ write_svg(struct buf *to, const struct team *t, const struct dag *d)
 }
 
 static enum status
-write_graph(struct buf *to, const char *format, const struct team *t, struct err *e)
+write_graph(struct buf *to, const char *format, struct workflow *w, const struct frame *f,
+            struct err *e)
 {
+    const struct team *t = &w->team;
     struct dag *d = dag_new(t);
     enum status s = ST_OK;
 
+    if (!d && (s = workflow_check(w, f, e)))
+        return s;
     if (!d)
-        return err_set(e, ST_FAILED,
-                       "the workflow is not a graph that can be drawn: cliq team "
-                       "validate tells why");
+        return err_set(e, ST_IO, "out of memory");
     if (!format || strcmp(format, "ascii") == 0)
         write_ascii(to, t, d);
     else if (strcmp(format, "mermaid") == 0)
@@ -157,23 +159,18 @@ static enum status
 run(const struct args *a, struct err *e)
 {
     struct frame f = { .dir = -1 };
-    struct team t = { 0 };
-    struct problems p = { 0 };
+    struct workflow w = { 0 };
     struct buf out = { 0 };
     enum status s = frame_find(&f, e);
 
-    if (!s) {
-        s = team_load_file(&t, f.dir, "workflow.yml", &p, e);
-        if (s == ST_NOT_FOUND)
-            s = err_set(e, ST_NOT_FOUND, "nothing is assembled yet: cliq assemble TEAM");
-    }
     if (!s)
-        s = write_graph(&out, args_text(a, "format"), &t, e);
+        s = workflow_load(&w, &f, e);
+    if (!s)
+        s = write_graph(&out, args_text(a, "format"), &w, &f, e);
     if (!s)
         s = cmd_print(&out, e);
     frame_close(&f);
-    team_release(&t);
-    problems_release(&p);
+    workflow_release(&w);
     buf_release(&out);
     return s;
 }

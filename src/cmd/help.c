@@ -19,6 +19,7 @@ static const struct {
 } environment[] = {
     { "WARROOMS_DIR", "the directory of the war-rooms; default: the nearest .war-rooms/" },
     { "CLIQ_HOME", "the user's own directory; default: ~/.cliqrc" },
+    { "CLIQ_EXECUTOR", "of cliq run and retry: tmux or process; default: tmux on a terminal" },
     { "CLIQ_SDK_MESSAGE", "set by cliq sdk begin: where the shell SDK keeps the message" },
     { "TMPDIR", "where it keeps it; default: /tmp" },
     { "NO_COLOR", "no colours; CLICOLOR_FORCE and FORCE_COLOR: colours everywhere" },

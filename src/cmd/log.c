@@ -1,13 +1,15 @@
 /* log - what the orchestrator, or a phase, said. */
+#include "base/near.h"
 #include "base/path.h"
 #include "base/sys.h"
 #include "base/term.h"
 #include "base/watch.h"
 #include "cmd/cmd.h"
-#include "run/frame.h"
+#include "cmd/workflow.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,21 +18,48 @@
 
 static const struct opt opts[] = {
     { "follow", OPT_FLAG, NULL, "go on printing what comes, until interrupted", .letter = 'f' },
-    { "attempt", OPT_NUMBER, "N", "this attempt of the phase, not the latest" },
+    { "attempt", OPT_NUMBER, "N", "this attempt of the phase, from 1; not the latest" },
     { 0 },
 };
 
-/* The path of the latest (or that) attempt's log, below the frame. */
+/* Which phases there are; the nearest first, when a name was mistyped. */
+static enum status
+unknown_phase(const struct frame *f, const char *phase, struct err *e)
+{
+    struct workflow w;
+    struct buf names = { 0 };
+    struct near near = { .word = phase };
+    bool is_known = false;
+    enum status s = workflow_load(&w, f, e);
+
+    for (size_t i = 0; !s && i < w.team.n_phases; i++) {
+        const char *name = w.team.phases[i].name;
+        is_known = is_known || strcmp(name, phase) == 0;
+        near_try(&near, name);
+        buf_addf(&names, "%s%s", i ? ", " : "", name);
+    }
+    if (!s && is_known)
+        s = err_set(e, ST_NOT_FOUND, "no log of phase %s: it has not run yet", phase);
+    else if (!s)
+        s = err_set(e, ST_NOT_FOUND, "there is no phase \"%s\"%s%s%s; the phases are %s", phase,
+                    near.best ? " (did you mean \"" : "", near.best ? near.best : "",
+                    near.best ? "\"?)" : "", names.p ? names.p : "none");
+    buf_release(&names);
+    workflow_release(&w);
+    return s;
+}
+
+/* The path of the latest (or that) attempt's log, below the frame. attempt 0: the latest. */
 static enum status
 find_log(const struct frame *f, const char *phase, uint64_t attempt, struct buf *path,
          struct err *e)
 {
     struct buf dir = { 0 };
-    uint64_t best = 0;
+    uint64_t best = 0, latest = 0;
     char name[NAME_MAX + 1] = "";
 
     if (!frame_is_phase_name(phase))
-        return err_set(e, ST_INVALID, "\"%s\" is not a phase name", phase);
+        return unknown_phase(f, phase, e);
     frame_path(f, &dir, "run/logs");
     DIR *d = buf_failed(&dir) ? NULL : opendir(dir.p);
     size_t n = strlen(phase);
@@ -38,6 +67,7 @@ find_log(const struct frame *f, const char *phase, uint64_t attempt, struct buf 
         if (strncmp(x->d_name, phase, n) != 0 || x->d_name[n] != '.')
             continue;
         uint64_t k = strtoull(x->d_name + n + 1, NULL, 10);
+        latest = k > latest ? k : latest;
         /* of one attempt, the agent's own log comes after that of its checks */
         bool is_checks = strstr(x->d_name + n, ".checks") != NULL;
         if (k == 0 || (attempt && k != attempt) || k < best || (k == best && is_checks))
@@ -48,9 +78,12 @@ find_log(const struct frame *f, const char *phase, uint64_t attempt, struct buf 
     if (d)
         closedir(d);
     buf_release(&dir);
+    if (!latest)
+        return unknown_phase(f, phase, e);
     if (!best)
-        return err_set(e, ST_NOT_FOUND, "no log of phase %s%s", phase,
-                       attempt ? " for that attempt" : ": it has not run yet");
+        return err_set(e, ST_NOT_FOUND,
+                       "no log of attempt %" PRIu64 " of phase %s; its latest attempt is %" PRIu64,
+                       attempt, phase, latest);
     buf_addf(path, "run/logs/%s", name);
     return buf_status(path, "the path", e);
 }
@@ -115,6 +148,12 @@ run(const struct args *a, struct err *e)
     struct buf path = { 0 };
     enum status s = frame_find(&f, e);
 
+    if (!s && args_has(a, "attempt") && !a->n_words)
+        s = err_set(e, ST_INVALID, "--attempt needs the PHASE it is of");
+    if (!s && args_has(a, "attempt") && args_number(a, "attempt", 0) == 0)
+        s = err_set(e, ST_INVALID,
+                    "--attempt must be 1 or more: attempts are counted from 1; without it the "
+                    "latest is shown");
     if (!s && a->n_words)
         s = find_log(&f, a->words[0], args_number(a, "attempt", 0), &path, e);
     if (!s)

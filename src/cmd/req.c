@@ -1,10 +1,9 @@
 /* req - what the team shall do. */
 #include "base/path.h"
-#include "base/sys.h"
 #include "base/term.h"
+#include "base/utf8.h"
 #include "cmd/cmd.h"
-#include "run/frame.h"
-#include "team/team.h"
+#include "cmd/workflow.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,6 +22,22 @@ static const struct opt opts[] = {
 };
 
 enum { REQ_MAX = 4 << 20 };
+
+/* Agents and JSON take nothing else: said here, where the person is who can mend it. */
+static enum status
+check_utf8(const char *what, const char *p, size_t n, struct err *e)
+{
+    size_t good = utf8_valid_len(p, n), line = 1, column = 1;
+
+    if (good == n)
+        return ST_OK;
+    for (size_t i = 0; i < good; i += utf8_char(p + i, good - i)) {
+        column = p[i] == '\n' ? 1 : column + 1;
+        line += p[i] == '\n';
+    }
+    return err_set(e, ST_INVALID, "%s:%zu:%zu: not UTF-8 text: byte %zu is 0x%02x", what, line,
+                   column, good + 1, (unsigned char)p[good]);
+}
 
 /* The value given on the command line, or NULL. */
 static const char *
@@ -53,6 +68,9 @@ check_given(const struct args *a, const struct team *t, struct err *e)
                                           memcmp(t->inputs[k].name, v[i], len) == 0);
         if (!is_declared)
             return err_set(e, ST_INVALID, "the team has no input \"%.*s\"", (int)len, v[i]);
+        enum status s = check_utf8("--input", v[i], strlen(v[i]), e);
+        if (s)
+            return s;
     }
     return ST_OK;
 }
@@ -130,22 +148,6 @@ write_inputs(const struct args *a, const struct frame *f, const struct team *t, 
 }
 
 static enum status
-read_input(struct buf *to, struct err *e)
-{
-    for (;;) {
-        char *room = buf_room(to, 65536);
-        if (!room)
-            return buf_status(to, "the requirement", e);
-        ssize_t n = SYS_RETRY(sys->read(STDIN_FILENO, room, 65536));
-        if (n < 0)
-            return err_sys(e, "read the requirement from standard input");
-        if (n == 0)
-            return ST_OK;
-        buf_grew(to, (size_t)n);
-    }
-}
-
-static enum status
 read_requirement(const struct args *a, struct buf *to, struct err *e)
 {
     const char *text = args_text(a, "message"), *file = args_text(a, "file");
@@ -155,17 +157,21 @@ read_requirement(const struct args *a, struct buf *to, struct err *e)
     if (text) {
         buf_adds(to, text);
         buf_addc(to, '\n');
-        return buf_status(to, "the requirement", e);
+        enum status s = buf_status(to, "the requirement", e);
+        return s ? s : check_utf8("--message", to->p, to->len, e);
     }
-    return strcmp(file, "-") == 0 ? read_input(to, e) : path_read_file(AT_FDCWD, file, to, e);
+    bool is_stdin = strcmp(file, "-") == 0;
+    enum status s = is_stdin
+                        ? path_read_fd(STDIN_FILENO, "the requirement on standard input", to, e)
+                        : path_read_file(AT_FDCWD, file, to, e);
+    return s ? s : check_utf8(is_stdin ? "standard input" : file, to->p ? to->p : "", to->len, e);
 }
 
 static enum status
 run(const struct args *a, struct err *e)
 {
     struct frame f = { .dir = -1 };
-    struct team t = { 0 };
-    struct problems p = { 0 };
+    struct workflow w = { 0 };
     struct buf text = BUF_MAX(REQ_MAX), out = { 0 };
     bool has_text = args_has(a, "message") || args_has(a, "file");
     const char *key = args_text(a, "key");
@@ -173,17 +179,16 @@ run(const struct args *a, struct err *e)
 
     if (!s && !has_text && !key && !args_has(a, "input"))
         s = err_set(e, ST_INVALID, "nothing to do: give -m TEXT, -f FILE, --key or --input");
-    if (!s) {
-        s = team_load_file(&t, f.dir, "workflow.yml", &p, e);
-        if (s == ST_NOT_FOUND)
-            s = err_set(e, ST_NOT_FOUND, "nothing is assembled yet: cliq assemble TEAM");
-    }
     if (!s)
-        s = check_given(a, &t, e);
+        s = workflow_load(&w, &f, e);
+    if (!s)
+        s = check_given(a, &w.team, e);
     if (!s && has_text)
         s = read_requirement(a, &text, e);
+    if (!s && key)
+        s = check_utf8("--key", key, strlen(key), e);
     if (!s)
-        s = write_inputs(a, &f, &t, e);
+        s = write_inputs(a, &f, &w.team, e);
     if (!s && has_text)
         s = frame_replace(&f, "req_spec.md", text.p ? text.p : "", text.len, e);
     if (!s && key)
@@ -193,8 +198,7 @@ run(const struct args *a, struct err *e)
                  has_text ? "req_spec.md" : "inputs.json");
         s = cmd_print(&out, e);
     }
-    team_release(&t);
-    problems_release(&p);
+    workflow_release(&w);
     frame_close(&f);
     buf_release(&text);
     buf_release(&out);
@@ -205,7 +209,8 @@ const struct cmd cmd_req = {
     .name = "req",
     .brief = "set the requirement and the inputs of the team",
     .about =
-        "The requirement goes to .cliq/req_spec.md, inputs to .cliq/inputs.json. Required inputs\n"
+        "The requirement goes to .cliq/req_spec.md, inputs to .cliq/inputs.json. Both are UTF-8\n"
+        "text; anything else is refused with its line and column. Required inputs\n"
         "that are missing are asked for on a terminal and an error elsewhere; those given\n"
         "before are kept.",
     .examples = "cliq req -m \"Add a health endpoint\" --key OPS-17\n"

@@ -3,7 +3,7 @@
 #include "cmd/run.h"
 
 static const struct opt opts[] = {
-    { "headless", OPT_FLAG, NULL, "plain processes, no tmux (today every run)" },
+    { "headless", OPT_FLAG, NULL, "plain processes, no tmux panes" },
     { "jobs", OPT_NUMBER, "N", "phases at a time (default: as many as are ready)" },
     { "json", OPT_FLAG, NULL, "print events as JSON lines" },
     { 0 },
@@ -15,11 +15,11 @@ run(const struct args *a, struct err *e)
     struct run_options o = {
         .from = a->words[0],
         .jobs = (unsigned)args_number(a, "jobs", 0),
-        .is_headless = args_has(a, "headless"),
         .is_json = args_has(a, "json"),
     };
+    enum status s = run_choose_executor(&o, args_has(a, "headless"), e);
 
-    return run_with(&o, e);
+    return s ? s : run_with(&o, e);
 }
 
 const struct cmd cmd_retry = {

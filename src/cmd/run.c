@@ -3,13 +3,16 @@
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "run/run.h"
+#include "run/tmux.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const struct opt opts[] = {
     { "agent", OPT_TEXT, "NAME", "the agent of phases that name none, for this run" },
-    { "headless", OPT_FLAG, NULL, "plain processes, no tmux (today every run)" },
+    { "headless", OPT_FLAG, NULL, "plain processes, no tmux panes" },
     { "jobs", OPT_NUMBER, "N", "phases at a time (default: as many as are ready)" },
     { "resume", OPT_FLAG, NULL, "go on with an unfinished run" },
     { "from", OPT_TEXT, "PHASE", "run this phase and all downstream of it, keep the rest" },
@@ -130,13 +133,33 @@ run_with(const struct run_options *o, struct err *e)
     return s;
 }
 
+enum status
+run_choose_executor(struct run_options *o, bool is_headless, struct err *e)
+{
+    const char *wanted = getenv("CLIQ_EXECUTOR");
+    bool is_given = wanted && *wanted;
+
+    if (is_given && strcmp(wanted, "tmux") != 0 && strcmp(wanted, "process") != 0)
+        return err_set(e, ST_INVALID, "CLIQ_EXECUTOR is \"%.100s\": it may be tmux or process",
+                       wanted);
+    if (is_headless || (is_given && strcmp(wanted, "process") == 0))
+        return ST_OK;
+    if (!is_given && (o->is_json || !term_is_tty(STDOUT_FILENO)))
+        return ST_OK;
+    o->is_tmux = tmux_available();
+    if (!o->is_tmux)
+        fputs("cliq: tmux (3.0 or later) is not installed: agents run as plain processes; install "
+              "tmux to watch each in a pane\n",
+              stderr);
+    return ST_OK;
+}
+
 static enum status
 run(const struct args *a, struct err *e)
 {
     struct run_options o = {
         .agent = args_text(a, "agent"),
         .jobs = (unsigned)args_number(a, "jobs", 0),
-        .is_headless = args_has(a, "headless"),
         .is_resume = args_has(a, "resume"),
         .from = args_text(a, "from"),
         .is_forced = args_has(a, "force"),
@@ -147,7 +170,8 @@ run(const struct args *a, struct err *e)
 
     if (o.is_resume + (o.from != NULL) + o.is_forced > 1)
         return err_set(e, ST_INVALID, "choose one of --resume, --from and --force");
-    return run_with(&o, e);
+    enum status s = o.is_dry ? ST_OK : run_choose_executor(&o, args_has(a, "headless"), e);
+    return s ? s : run_with(&o, e);
 }
 
 const struct cmd cmd_run = {
@@ -158,6 +182,12 @@ const struct cmd cmd_run = {
         "stands in .cliq/channels/<from>--<to>/handoff.json; what an agent printed in\n"
         ".cliq/run/logs/. A run survives the death of anything: after kill -9 of cliq itself,\n"
         "--resume goes on with the agents that still run, and repeats nothing that is done.\n"
+        "\n"
+        "On a terminal each agent has a pane in tmux, where there is one: cliq run says how to\n"
+        "attach. The panes only show: agents and run go on whatever becomes of them. Without a\n"
+        "terminal, with --headless or --json, or without tmux, agents are plain processes; all "
+        "else\n"
+        "is the same. $CLIQ_EXECUTOR, tmux or process, decides otherwise.\n"
         "\n"
         "The exit code is 0 for COMPLETED, 3 for ESCALATED (a person is needed), 1 for FAILED,\n"
         "130 for CANCELLED, 5 when a run is active or an unfinished one exists.",

@@ -12,28 +12,12 @@
 
 /* ---- reading ---- */
 
-static enum status
-read_fd(int fd, const char *what, struct buf *to, struct err *e)
-{
-    for (;;) {
-        char *room = buf_room(to, 65536);
-        if (!room)
-            return buf_status(to, what, e);
-        ssize_t n = SYS_RETRY(sys->read(fd, room, 65536));
-        if (n < 0)
-            return err_sys(e, "read %s", what);
-        if (n == 0)
-            return ST_OK;
-        buf_grew(to, (size_t)n);
-    }
-}
-
 enum status
 sdk_text_arg(const char *arg, const char *what, struct buf *to, struct err *e)
 {
     if (strcmp(arg, "-") == 0) {
         buf_adds(to, "");
-        enum status s = read_fd(STDIN_FILENO, what, to, e);
+        enum status s = path_read_fd(STDIN_FILENO, what, to, e);
         if (!s && to->p && memchr(to->p, '\0', to->len))
             s = err_set(e, ST_INVALID, "%s holds a NUL byte", what);
         return s;
@@ -46,7 +30,7 @@ enum status
 sdk_file_arg(const char *arg, struct buf *to, struct err *e)
 {
     if (strcmp(arg, "-") == 0)
-        return read_fd(STDIN_FILENO, "standard input", to, e);
+        return path_read_fd(STDIN_FILENO, "standard input", to, e);
     enum status s = path_read_file(AT_FDCWD, arg, to, e);
     if (s == ST_NOT_FOUND)
         err_say(e, "no file %s", arg);
@@ -190,7 +174,7 @@ sdk_open(struct sdk *k, struct err *e)
                        SDK_MESSAGE " is not set: begin with  eval \"$(cliq sdk begin)\"");
     enum status s = open_saved(k->path, O_RDONLY, &fd, e);
     if (!s)
-        s = read_fd(fd, "the saved message", &k->text, e);
+        s = path_read_fd(fd, "the saved message", &k->text, e);
     if (fd >= 0)
         close(fd);
     if (s)

@@ -1,7 +1,7 @@
 /* settings - shows and changes them. */
 #include "team/settings.h"
 #include "base/near.h"
-#include "base/sys.h"
+#include "base/path.h"
 #include "cmd/cmd.h"
 #include "run/frame.h"
 
@@ -92,20 +92,10 @@ read_value(const char *word, struct buf *to, struct err *e)
         buf_adds(to, word);
         return buf_status(to, "the value", e);
     }
-    for (;;) {
-        char *room = buf_room(to, 4096);
-        if (!room)
-            return buf_status(to, "the value", e);
-        ssize_t n = SYS_RETRY(sys->read(STDIN_FILENO, room, 4096));
-        if (n < 0)
-            return err_sys(e, "read the value from standard input");
-        if (n == 0)
-            break;
-        buf_grew(to, (size_t)n);
-    }
-    while (to->len && to->p[to->len - 1] == '\n')
+    enum status s = path_read_fd(STDIN_FILENO, "the value on standard input", to, e);
+    while (!s && to->len && to->p[to->len - 1] == '\n')
         buf_cut(to, to->len - 1);
-    return ST_OK;
+    return s;
 }
 
 static enum status

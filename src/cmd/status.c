@@ -5,6 +5,7 @@
 #include "base/term.h"
 #include "base/watch.h"
 #include "cmd/cmd.h"
+#include "cmd/workflow.h"
 #include "run/dag.h"
 #include "run/lockfile.h"
 #include "run/past.h"
@@ -24,8 +25,7 @@ static const struct opt opts[] = {
 
 /* What the journal says, folded. */
 struct picture {
-    struct team team;
-    struct problems problems;
+    struct workflow workflow;
     struct past past;
     bool is_driven; /* an orchestrator lives */
 };
@@ -34,8 +34,7 @@ static void
 release(struct picture *p)
 {
     past_release(&p->past);
-    team_release(&p->team);
-    problems_release(&p->problems);
+    workflow_release(&p->workflow);
 }
 
 static enum status
@@ -43,16 +42,17 @@ look(const struct frame *f, struct picture *p, struct err *e)
 {
     int dir = -1;
     bool was_driven = lockfile_is_held(f); /* before we read, in case it ends meanwhile */
-    enum status s = team_load_file(&p->team, f->dir, "workflow.yml", &p->problems, e);
+    enum status s = workflow_load(&p->workflow, f, e);
 
-    if (s == ST_NOT_FOUND)
-        return err_set(e, ST_NOT_FOUND, "nothing is assembled yet: cliq assemble TEAM");
     if (!s && path_open_dir_at(f->dir, "run", false, &dir, e) != ST_OK)
         s = err_set(e, ST_NOT_FOUND, "nothing has run here yet: cliq run");
     if (!s) {
-        s = past_load(&p->past, dir, &p->team, e);
+        s = past_load(&p->past, dir, &p->workflow.team, e);
         if (s == ST_NOT_FOUND)
             err_say(e, "nothing has run here yet: cliq run");
+        /* a journal that does not fit: perhaps because the workflow is broken by now */
+        if (s == ST_INVALID && workflow_check(&p->workflow, f, e))
+            s = ST_FAILED;
     }
     p->is_driven = was_driven || lockfile_is_held(f);
     if (dir >= 0)
@@ -78,17 +78,17 @@ write_json(const struct picture *p, struct buf *out)
     json_key_str(out, "reason", sched_reason(p->past.sched));
     json_key(out, "phases");
     json_open(out, '[');
-    for (size_t i = 0; i < p->team.n_phases; i++) {
+    for (size_t i = 0; i < p->workflow.team.n_phases; i++) {
         const struct sched_phase *ph = sched_phase(p->past.sched, i);
         json_sep(out);
         json_open(out, '{');
-        json_key_str(out, "phase", p->team.phases[i].name);
-        json_key_str(out, "type", phase_type_name(p->team.phases[i].type));
+        json_key_str(out, "phase", p->workflow.team.phases[i].name);
+        json_key_str(out, "type", phase_type_name(p->workflow.team.phases[i].type));
         json_key_str(out, "state", phase_state_name(ph->state));
         json_key_int(out, "attempts", ph->attempt);
-        if (p->team.phases[i].type == PHASE_GATE) {
+        if (p->workflow.team.phases[i].type == PHASE_GATE) {
             json_key_int(out, "iteration", ph->iteration);
-            json_key_int(out, "max_iterations", p->team.phases[i].max_iterations);
+            json_key_int(out, "max_iterations", p->workflow.team.phases[i].max_iterations);
         }
         json_close(out, '}');
     }
@@ -106,8 +106,8 @@ write_text(const struct picture *p, struct buf *out)
 
     for (size_t i = 0; i < 5; i++)
         table_cell(&t, head[i], strlen(head[i]));
-    for (size_t i = 0; i < p->team.n_phases; i++) {
-        const struct phase *ph = &p->team.phases[i];
+    for (size_t i = 0; i < p->workflow.team.n_phases; i++) {
+        const struct phase *ph = &p->workflow.team.phases[i];
         const struct sched_phase *st = sched_phase(p->past.sched, i);
         table_cell(&t, ph->name, strlen(ph->name));
         table_cell(&t, phase_type_name(ph->type), strlen(phase_type_name(ph->type)));

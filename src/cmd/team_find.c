@@ -9,12 +9,13 @@
 
 static const char *const places[] = { "team.yml", "workflow.yml", ".cliq/workflow.yml" };
 
+/* A file, or what stands in its place: reading it tells what that is. */
 static bool
-is_file(const char *path)
+is_there(const char *path, bool may_be_dir)
 {
     struct stat st;
 
-    return sys->fstatat(AT_FDCWD, path, &st, 0) == 0 && !S_ISDIR(st.st_mode);
+    return sys->fstatat(AT_FDCWD, path, &st, 0) == 0 && (may_be_dir || !S_ISDIR(st.st_mode));
 }
 
 /* The path of the team's file, short when it is in this directory. */
@@ -23,7 +24,7 @@ find_file(struct buf *to, const char *where, struct err *e)
 {
     size_t n = strlen(where);
 
-    if (is_file(where)) {
+    if (is_there(where, false)) {
         buf_adds(to, where);
         return buf_status(to, "the path", e);
     }
@@ -33,7 +34,7 @@ find_file(struct buf *to, const char *where, struct err *e)
             buf_addf(to, "%s%s", where, n > 0 && where[n - 1] == '/' ? "" : "/");
         buf_adds(to, places[i]);
         enum status s = buf_status(to, "the path", e);
-        if (s || is_file(to->p))
+        if (s || is_there(to->p, true))
             return s;
     }
     int dir;

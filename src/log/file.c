@@ -22,21 +22,14 @@ open_file(struct log *l, struct err *e)
     int fd = SYS_RETRY(sys->openat(l->dir, l->name, flags, 0600));
     struct stat st;
 
-    if (fd < 0) {
-        if (errno == ELOOP)
-            return err_set(e, ST_INVALID, "%s is a symbolic link; a log must be a file", l->name);
-        if (errno == EISDIR || errno == ENXIO)
-            return err_set(e, ST_INVALID, "%s is not a regular file", l->name);
-        return err_sys(e, "open %s", l->name);
-    }
-    if (sys->fstat(fd, &st) != 0) {
-        enum status s = err_sys(e, "look at %s", l->name);
+    if (fd < 0) /* ENOENT: its directory is gone, for the file would have been made */
+        return errno == ENOENT ? err_sys(e, "open %s", l->name)
+                               : path_open_failed(l->dir, l->name, l->name, e);
+    enum status s = sys->fstat(fd, &st) != 0 ? err_sys(e, "look at %s", l->name)
+                                             : path_check_regular(&st, l->name, e);
+    if (s) {
         close(fd);
         return s;
-    }
-    if (!S_ISREG(st.st_mode)) {
-        close(fd);
-        return err_set(e, ST_INVALID, "%s is not a regular file", l->name);
     }
     l->fd = fd;
     l->dev = st.st_dev;

@@ -4,6 +4,7 @@
 #include "base/sys.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -177,22 +178,21 @@ channel_open_read(const char *room, int *out, struct err *e)
 {
     int dir, fd;
     struct stat st;
+    char what[PATH_NAME_MAX + 32];
     enum status s = open_room(room, false, &dir, e);
 
     *out = -1;
     if (s)
         return s == ST_NOT_FOUND ? ST_OK : s;
+    snprintf(what, sizeof what, "%s of room %s", ROOM_CHANNEL, room);
     fd = SYS_RETRY(
         sys->openat(dir, ROOM_CHANNEL, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
-    if (fd < 0 && errno == ELOOP)
-        s = err_set(e, ST_INVALID, "%s of room %s is a symbolic link; it must be a file",
-                    ROOM_CHANNEL, room);
-    else if (fd < 0)
-        s = errno == ENOENT ? ST_OK : err_sys(e, "open %s of room %s", ROOM_CHANNEL, room);
+    if (fd < 0)
+        s = errno == ENOENT ? ST_OK : path_open_failed(dir, ROOM_CHANNEL, what, e);
     else if (sys->fstat(fd, &st) != 0)
-        s = err_sys(e, "look at %s of room %s", ROOM_CHANNEL, room);
-    else if (!S_ISREG(st.st_mode))
-        s = err_set(e, ST_INVALID, "%s of room %s is not a regular file", ROOM_CHANNEL, room);
+        s = err_sys(e, "look at %s", what);
+    else
+        s = path_check_regular(&st, what, e);
     close(dir);
     if (s && fd >= 0)
         close(fd);

@@ -6,11 +6,12 @@
 #include "run/journal.h"
 #include "run/live.h"
 #include "run/lockfile.h"
-#include "run/past.h"
+#include "run/panes.h"
 #include "run/run.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -103,65 +104,165 @@ run_stop_leftovers(const struct frame *f, const char *run_id, struct err *e)
 
     if (!s)
         stop_them(&all);
+    panes_end_left(f);
     free(all.v);
     return s;
 }
 
-/* Attempts that were to be started, but are not yet: a child that is late finds its file
- * there already. */
+/*
+ * What the journal tells whoever does not know the workflow: nothing here depends on it, so
+ * a run can be ended whatever became of either.
+ */
+struct trace {
+    struct arena arena;
+    const char *run_id; /* NULL: not known */
+    bool is_there;      /* there is a journal, readable or not */
+    bool is_read;       /* to its end; without that nothing below is sure */
+    bool has_end;
+    enum run_status end;
+};
+
+static enum run_status
+status_named(const struct json *name)
+{
+    for (enum run_status s = RUN_COMPLETED; s <= RUN_CANCELLED; s++)
+        if (json_eq(name, run_status_name(s)))
+            return s;
+    return RUN_FAILED;
+}
+
+/* An attempt that was to be started, but perhaps is not yet: a child that is late finds its
+ * file there already. */
 static void
-void_intents(const struct frame *f, const struct team *t, const struct sched *sched)
+void_intent(const struct frame *f, const struct json *line)
 {
     static const char *const stages[] = { "", ".checks" };
+    const struct json *phase = json_get(line, "phase");
+    int64_t attempt = 0;
+    struct buf name = { 0 };
 
-    for (size_t i = 0; i < t->n_phases; i++) {
-        if (sched_phase(sched, i)->state != PS_RUNNING)
+    if (json_is(phase, JSON_STRING))
+        buf_add(&name, phase->text.p, phase->text.len);
+    bool is_one = !buf_failed(&name) && name.p && strlen(name.p) == name.len &&
+                  frame_is_phase_name(name.p) && json_int(json_get(line, "attempt"), &attempt);
+    for (size_t k = 0; is_one && k < 2; k++) {
+        struct buf path = { 0 };
+        buf_addf(&path, "%s/run/attempts/%s.%" PRId64 "%s", f->state_dir, name.p, attempt,
+                 stages[k]);
+        if (!buf_failed(&path))
+            proc_void(path.p, NULL);
+        buf_release(&path);
+    }
+    buf_release(&name);
+}
+
+/* Reads the journal. Voiding comes second: only when the run has not ended. */
+static void
+follow_trace(const struct frame *f, int dir, struct trace *t, bool is_voiding)
+{
+    struct log_reader r;
+    struct log_record rec;
+    int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    int fd = SYS_RETRY(sys->openat(dir, JOURNAL_NAME, flags, 0));
+
+    struct stat st;
+
+    t->is_there = fd >= 0 || errno != ENOENT;
+    if (fd < 0)
+        return;
+    if (sys->fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
+        t->is_there = false; /* the run had not begun */
+    log_reader_init(&r, fd, 0);
+    while (log_next(&r, &rec)) {
+        const struct json *ev = json_get(rec.json, "ev"), *id = json_get(rec.json, "run");
+        if (json_eq(ev, "note"))
             continue;
-        for (size_t k = 0; k < 2; k++) {
-            struct buf path = { 0 };
-            buf_addf(&path, "%s/run/attempts/%s.%u%s", f->state_dir, t->phases[i].name,
-                     sched_phase(sched, i)->attempt, stages[k]);
-            if (!buf_failed(&path))
-                proc_void(path.p, NULL);
-            buf_release(&path);
+        if (is_voiding && json_eq(ev, "started"))
+            void_intent(f, rec.json);
+        if (!is_voiding && json_eq(ev, "begin") && json_is(id, JSON_STRING))
+            t->run_id = arena_dup(&t->arena, id->text.p, id->text.len);
+        t->has_end = json_eq(ev, "end"); /* a rerun comes after it */
+        t->end = t->has_end ? status_named(json_get(rec.json, "status")) : RUN_ACTIVE;
+    }
+    t->is_read = log_reader_status(&r, NULL) == ST_OK;
+    log_reader_release(&r);
+    close(fd);
+}
+
+/* The journal is what counts; when it cannot be read the status file, which is removed when
+ * a run begins, tells whether it has ended. */
+static void
+read_status_file(const struct frame *f, struct trace *t)
+{
+    struct buf text = { 0 };
+
+    t->has_end = false;
+    if (frame_read(f, "signals/_pipeline_status", &text, NULL) == ST_OK) {
+        for (enum run_status s = RUN_COMPLETED; s <= RUN_CANCELLED; s++) {
+            if (strncmp(text.p, run_status_name(s), strlen(run_status_name(s))) == 0) {
+                t->has_end = true;
+                t->end = s;
+            }
         }
     }
+    buf_release(&text);
+}
+
+/* Without a journal, does anything of a run live? */
+static bool
+has_leftovers(const struct frame *f)
+{
+    struct leftovers all = { 0 };
+    bool is_any = false;
+
+    find_leftovers(f, "", &all, NULL);
+    for (size_t i = 0; !is_any && i < all.n; i++)
+        is_any = proc_signal_tree(&all.v[i].id, all.v[i].token, 0) > 0;
+    free(all.v);
+    return is_any;
+}
+
+/* For the next run: this one is over. What is stopped stays stopped when it fails. */
+static enum status
+write_end(int dir, struct err *e)
+{
+    struct journal j;
+    struct event ev = { .kind = EV_CANCEL };
+    enum status s = journal_open(&j, dir, NULL, NULL, e); /* neither line names a phase */
+
+    if (!s)
+        s = journal_write(&j, &ev, 1, e);
+    if (!s)
+        s = journal_end(&j, RUN_CANCELLED, "cancelled", e);
+    journal_close(&j);
+    return s;
 }
 
 /* We hold the lock, so nobody drives the run: end it here, unless it has ended. */
 static enum status
 end_it(const struct frame *f, int dir, struct run_cancelled *c, struct err *e)
 {
-    struct team t = { 0 };
-    struct problems p = { 0 };
-    struct past past = { 0 };
-    struct journal j = { .log.fd = -1 };
-    enum status s = team_load_file(&t, f->dir, "workflow.yml", &p, e);
+    struct trace t = { .end = RUN_CANCELLED };
+    enum status s = ST_OK;
 
-    if (!s)
-        s = past_load(&past, dir, &t, e);
-    c->end = s ? RUN_CANCELLED : past.head.end;
-    if (!s && !past.head.has_end) {
+    follow_trace(f, dir, &t, false);
+    bool is_blind = t.is_there && !t.is_read;
+    if (is_blind)
+        read_status_file(f, &t);
+    if (t.has_end) {
+        c->end = t.end;
+        if (is_blind) /* what it started is not sure to be gone */
+            s = run_stop_leftovers(f, t.run_id, e);
+    } else if (t.is_there || has_leftovers(f)) {
         c->was_active = true;
-        c->end = RUN_CANCELLED;
-        void_intents(f, &t, past.sched);
-        s = run_stop_leftovers(f, past.head.run_id, e);
+        follow_trace(f, dir, &t, true);
+        s = run_stop_leftovers(f, t.run_id, e);
         if (!s)
             s = frame_replace(f, "signals/_pipeline_status", "CANCELLED", 9, e);
-        if (!s)
-            s = journal_open(&j, dir, &t, NULL, e);
-        if (!s) {
-            struct event ev = { .kind = EV_CANCEL };
-            s = journal_write(&j, &ev, 1, e);
-            if (!s)
-                s = journal_end(&j, RUN_CANCELLED, "cancelled", e);
-            journal_close(&j);
-        }
+        c->is_unwritten = !s && t.is_there && write_end(dir, &c->why) != ST_OK;
     }
-    past_release(&past);
-    team_release(&t);
-    problems_release(&p);
-    return s == ST_NOT_FOUND ? ST_OK : s;
+    arena_release(&t.arena);
+    return s;
 }
 
 /* The orchestrator ends the run itself: tell it, and wait until it is done. */
@@ -171,7 +272,10 @@ ask_holder(const struct frame *f, pid_t holder, int *lock, struct err *e)
     *lock = SYS_RETRY(sys->openat(f->dir, "run/lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0));
     if (*lock < 0)
         return err_sys(e, "open %s/run/lock", f->state_dir);
-    if (holder <= 1 || (kill(holder, SIGTERM) != 0 && errno != ESRCH))
+    if (holder <= 1)
+        return err_set(e, ST_INVALID, "%s/run/lock is held, but does not tell by which process",
+                       f->state_dir);
+    if (kill(holder, SIGTERM) != 0 && errno != ESRCH)
         return err_sys(e, "signal the orchestrator (pid %d)", (int)holder);
     return lock_take(*lock, "run/lock", HOLDER_WAIT_MS, e);
 }

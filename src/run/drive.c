@@ -7,109 +7,52 @@
  * moment is found again by replaying the journal: an attempt whose start is written
  * either left its attempt file, or can be made impossible.
  */
+#include "run/drive.h"
+
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/sys.h"
 #include "base/term.h"
-#include "base/watch.h"
-#include "run/journal.h"
-#include "run/live.h"
 #include "run/lockfile.h"
-#include "run/notify.h"
-#include "run/past.h"
 #include "run/verdict.h"
-#include "run/view.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
     PHASE_TIMEOUT_MS = 20 * 60 * 1000,
     GATE_TIMEOUT_MS = 15 * 60 * 1000,
     TICK_MS = 1000,
-    POLL_MS = 20,
-    NOTIFY_WAIT_MS = 10000, /* for notifiers, when all else is over */
-    NOTIFY_GRACE_MS = 2000, /* between SIGTERM and SIGKILL for those that are late */
 };
 
-/* A back-off that is running. */
-struct wait {
-    struct run *run;
-    size_t phase;
-    struct source *timer;
-};
-
-struct run {
-    struct plan *p;
-    const struct run_options *o;
-    char run_id[64];
-    struct sched *sched;
-    struct journal journal;
-    struct loop *loop;
-    struct watch watch; /* of signals/ */
-    struct view *view;
-    struct live_host host;
-    struct notifier *notifier;
-    /* one a phase */
-    struct live **live; /* NULL: none */
-    struct wait *waits;
-    bool *is_stopped;     /* ACT_STOP was given for its latest attempt */
-    unsigned *n_notified; /* notify lines of its latest attempt */
-    /* what happened since the last settle */
-    struct event *batch;
-    size_t n_batch, cap_batch;
-    bool is_urgent;      /* something in the batch must be journalled before we go on */
-    struct live **fresh; /* prepared, to be started after the journal knows */
-    size_t n_fresh;
-    struct live **dead; /* gone, to be freed when nobody is inside them */
-    size_t n_dead;
-    pid_t *pids;      /* of live attempts and notifiers */
-    pid_t *relatives; /* children that we had before the run: none of its business */
-    size_t n_relatives;
-    bool knows_relatives;
-    struct arena texts; /* of the batch */
-    bool is_mute;       /* the journal could not be written: it stays as it is, for a resume */
-    bool is_cancelled, is_over;
-    int64_t late_at_ms; /* when notifiers that still run are stopped */
-    enum status failed;
-    struct err why;
-    struct source *tick;
-};
-
-static void feed(struct run *r, struct event ev);
-static void settle(struct run *r);
-
-static const struct phase *
-phase_of(const struct run *r, size_t i)
+const struct phase *
+drive_phase(const struct run *r, size_t i)
 {
     return &r->p->team.phases[i];
 }
 
-static int64_t
-timeout_of(const struct run *r, size_t i)
+int64_t
+drive_timeout(const struct run *r, size_t i)
 {
-    const struct phase *ph = phase_of(r, i);
+    const struct phase *ph = drive_phase(r, i);
 
     return ph->timeout_ms ? ph->timeout_ms
                           : (ph->type == PHASE_GATE ? GATE_TIMEOUT_MS : PHASE_TIMEOUT_MS);
 }
 
 /* The run cannot go on: say why once, and let the scheduler end it. */
-static void
-abort_run(struct run *r, enum status s, const struct err *why)
+void
+drive_abort(struct run *r, enum status s, const struct err *why)
 {
     if (r->failed)
         return;
     r->failed = s;
     r->why = *why;
-    feed(r, (struct event){ .kind = EV_ABORT, .text = why->text });
+    drive_feed(r, (struct event){ .kind = EV_ABORT, .text = why->text });
 }
 
 /* ---- actions ---- */
@@ -119,20 +62,20 @@ forget_signals(struct run *r, size_t phase)
 {
     char path[TEAM_PHASE_NAME_MAX + 32];
 
-    snprintf(path, sizeof path, "signals/%s.jsonl", phase_of(r, phase)->name);
+    snprintf(path, sizeof path, "signals/%s.jsonl", drive_phase(r, phase)->name);
     frame_remove(&r->p->frame, path, NULL);
-    snprintf(path, sizeof path, "run/checks/%s.jsonl", phase_of(r, phase)->name);
+    snprintf(path, sizeof path, "run/checks/%s.jsonl", drive_phase(r, phase)->name);
     if (prepare_has_checks(r->p, phase))
         frame_remove(&r->p->frame, path, NULL);
 }
 
 /* It will not be begun, and nobody failed. Only when the run is ending. */
-static void
-give_up(struct run *r, size_t phase, unsigned attempt)
+void
+drive_give_up(struct run *r, size_t phase, unsigned attempt)
 {
     live_free(r->live[phase]);
     r->live[phase] = NULL;
-    feed(r, (struct event){ .kind = EV_GONE, .phase = phase, .attempt = attempt });
+    drive_feed(r, (struct event){ .kind = EV_GONE, .phase = phase, .attempt = attempt });
 }
 
 /* It cannot be begun, and that is its own fault. */
@@ -141,16 +84,16 @@ fail_to_start(struct run *r, size_t phase, unsigned attempt, const char *why)
 {
     live_free(r->live[phase]);
     r->live[phase] = NULL;
-    feed(r, (struct event){ .kind = EV_RESULT,
-                            .phase = phase,
-                            .attempt = attempt,
-                            .outcome = OUT_ERROR,
-                            .text = why });
-    feed(r, (struct event){ .kind = EV_GONE, .phase = phase, .attempt = attempt });
+    drive_feed(r, (struct event){ .kind = EV_RESULT,
+                                  .phase = phase,
+                                  .attempt = attempt,
+                                  .outcome = OUT_ERROR,
+                                  .text = why });
+    drive_feed(r, (struct event){ .kind = EV_GONE, .phase = phase, .attempt = attempt });
 }
 
-static void
-start(struct run *r, const struct action *act)
+void
+drive_start(struct run *r, const struct action *act)
 {
     struct attempt a = { .phase = act->phase,
                          .n = act->attempt,
@@ -167,8 +110,8 @@ start(struct run *r, const struct action *act)
     r->n_notified[act->phase] = 0;
     if (!s && !is_true) {
         ev.kind = EV_SKIP;
-        ev.text = phase_of(r, act->phase)->when;
-        feed(r, ev);
+        ev.text = drive_phase(r, act->phase)->when;
+        drive_feed(r, ev);
         return;
     }
     if (!s) {
@@ -176,13 +119,13 @@ start(struct run *r, const struct action *act)
         s = live_new(&r->live[act->phase], &r->host, &a, &e);
     }
     if (s == ST_IO) { /* ours, not its */
-        abort_run(r, s, &e);
-        give_up(r, act->phase, act->attempt);
+        drive_abort(r, s, &e);
+        drive_give_up(r, act->phase, act->attempt);
     } else if (s) {
         fail_to_start(r, act->phase, act->attempt, e.text);
     } else {
         r->fresh[r->n_fresh++] = r->live[act->phase];
-        feed(r, ev);
+        drive_feed(r, ev);
     }
 }
 
@@ -193,8 +136,8 @@ on_due(void *ctx)
 
     loop_drop(w->timer);
     w->timer = NULL;
-    feed(w->run, (struct event){ .kind = EV_DUE, .phase = w->phase });
-    settle(w->run);
+    drive_feed(w->run, (struct event){ .kind = EV_DUE, .phase = w->phase });
+    drive_settle(w->run);
 }
 
 /* Marks the target as routed to; the verdict stands there already. */
@@ -204,15 +147,15 @@ route(struct run *r, const struct action *act)
     char path[TEAM_PHASE_NAME_MAX + 32];
     struct err e;
 
-    snprintf(path, sizeof path, "signals/%s_routed", phase_of(r, act->target)->name);
+    snprintf(path, sizeof path, "signals/%s_routed", drive_phase(r, act->target)->name);
     if (frame_replace(&r->p->frame, path, "", 0, &e))
-        abort_run(r, ST_IO, &e);
+        drive_abort(r, ST_IO, &e);
     view_event(r->view, "routed", act->phase, sched_phase(r->sched, act->phase),
-               phase_of(r, act->target)->name);
+               drive_phase(r, act->target)->name);
 }
 
-static void
-end(struct run *r, const struct action *act)
+void
+drive_end(struct run *r, const struct action *act)
 {
     struct err e;
     const char *name = run_status_name(act->status);
@@ -226,12 +169,12 @@ end(struct run *r, const struct action *act)
     loop_stop(r->loop);
 }
 
-static void
-perform(struct run *r, const struct action *act)
+void
+drive_perform(struct run *r, const struct action *act)
 {
     switch (act->kind) {
     case ACT_START:
-        start(r, act);
+        drive_start(r, act);
         break;
     case ACT_STOP:
         r->is_stopped[act->phase] = true; /* also if it is not begun, or has another stage */
@@ -248,7 +191,7 @@ perform(struct run *r, const struct action *act)
         route(r, act);
         break;
     case ACT_END:
-        end(r, act);
+        drive_end(r, act);
         break;
     }
 }
@@ -285,8 +228,8 @@ all_attempts(const struct run *r)
 }
 
 /* The run begins, also once more, or has ended. */
-static void
-notify_run(struct run *r, const char *name, const char *outcome, const char *reason)
+void
+drive_notify(struct run *r, const char *name, const char *outcome, const char *reason)
 {
     struct notify_event n = { .name = name,
                               .phase = SIZE_MAX,
@@ -303,7 +246,7 @@ notify_phase(struct run *r, const struct event *ev)
     const struct sched_phase *ph = sched_phase(r->sched, ev->phase);
     struct notify_event n = { .phase = ev->phase, .number = ph->attempt, .reason = ev->text };
 
-    if (phase_of(r, ev->phase)->type == PHASE_GATE)
+    if (drive_phase(r, ev->phase)->type == PHASE_GATE)
         n.iteration = ph->iteration;
     if (ev->kind == EV_RESULT && *verdict_name(ev->verdict))
         n.outcome = verdict_name(ev->verdict);
@@ -337,7 +280,7 @@ say_verdict(const struct run *r, const struct event *ev, struct buf *to)
 {
     buf_adds(to, verdict_name(ev->verdict));
     if (ev->verdict == VERDICT_ROUTE && ev->target < r->p->team.n_phases)
-        buf_addf(to, " to %s", phase_of(r, ev->target)->name);
+        buf_addf(to, " to %s", drive_phase(r, ev->target)->name);
     if (ev->text && *ev->text)
         buf_addf(to, ": %s", ev->text);
 }
@@ -363,30 +306,30 @@ announce(struct run *r, const struct event *ev)
         view_event(r->view, "cancelled", SIZE_MAX, NULL, NULL);
     } else if (ev->kind == EV_BEGIN || ev->kind == EV_RERUN) {
         view_event(r->view, "started", SIZE_MAX, NULL, r->run_id);
-        notify_run(r, "on_start", NULL, NULL);
+        drive_notify(r, "on_start", NULL, NULL);
     }
     buf_release(&text);
 }
 
-static void
-feed(struct run *r, struct event ev)
+void
+drive_feed(struct run *r, struct event ev)
 {
     struct actions acts = { 0 };
 
     if (!sched_apply(r->sched, &ev, &acts)) {
         actions_release(&acts);
         if (sched_status(r->sched) != RUN_ACTIVE && !r->is_over) /* it had no memory */
-            end(r, &(struct action){ .kind = ACT_END, .status = sched_status(r->sched) });
+            drive_end(r, &(struct action){ .kind = ACT_END, .status = sched_status(r->sched) });
         return;
     }
     if (!remember(r, ev)) {
         struct err e;
         r->is_mute = true;
-        abort_run(r, err_set(&e, ST_IO, "out of memory"), &e);
+        drive_abort(r, err_set(&e, ST_IO, "out of memory"), &e);
     }
     announce(r, &ev);
     for (size_t i = 0; i < acts.n; i++)
-        perform(r, &acts.a[i]);
+        drive_perform(r, &acts.a[i]);
     actions_release(&acts);
 }
 
@@ -408,7 +351,7 @@ write_journal(struct run *r)
     forget_batch(r);
     if (s) {
         r->is_mute = true;
-        abort_run(r, s, &e);
+        drive_abort(r, s, &e);
         forget_batch(r);
     }
 }
@@ -424,8 +367,8 @@ start_fresh(struct run *r)
         struct attempt a = *live_attempt(l);
         struct err e;
         if (r->is_stopped[a.phase])
-            give_up(r, a.phase, a.n);
-        else if (live_start(l, timeout_of(r, a.phase), &e) != ST_OK)
+            drive_give_up(r, a.phase, a.n);
+        else if (live_start(l, drive_timeout(r, a.phase), &e) != ST_OK)
             fail_to_start(r, a.phase, a.n, e.text);
     }
     r->n_fresh -= n;
@@ -433,8 +376,8 @@ start_fresh(struct run *r)
 }
 
 /* The journal learns what happened; then what it led to is started. */
-static void
-settle(struct run *r)
+void
+drive_settle(struct run *r)
 {
     do {
         if (r->is_urgent)
@@ -502,16 +445,16 @@ on_result(void *ctx, struct live *l, enum outcome outcome, const struct signal_l
 
     if (at->stage == STAGE_CHECKS && outcome == OUT_COMPLETE)
         return; /* on_gone brings the second stage */
-    if (outcome == OUT_COMPLETE && phase_of(r, at->phase)->type == PHASE_GATE) {
+    if (outcome == OUT_COMPLETE && drive_phase(r, at->phase)->type == PHASE_GATE) {
         struct err e;
         verdict_read(&r->p->team, line->result, &a, &ev);
         bool is_public =
             ev.verdict == VERDICT_PASS || (ev.verdict == VERDICT_ROUTE && ev.target != SIZE_MAX &&
                                            dag_may_route(r->p->dag, at->phase, ev.target));
         if (is_public && verdict_publish(r->p, at, &ev, &e) != ST_OK)
-            abort_run(r, ST_IO, &e);
+            drive_abort(r, ST_IO, &e);
     }
-    feed(r, ev);
+    drive_feed(r, ev);
     arena_release(&a);
 }
 
@@ -529,7 +472,7 @@ on_gone(void *ctx, struct live *l)
     }
     if (r->live[at->phase] == l)
         r->live[at->phase] = NULL;
-    feed(r, (struct event){ .kind = EV_GONE, .phase = at->phase, .attempt = at->n });
+    drive_feed(r, (struct event){ .kind = EV_GONE, .phase = at->phase, .attempt = at->n });
 }
 
 static const pid_t *
@@ -537,7 +480,7 @@ known(void *ctx, size_t *n)
 {
     struct run *r = ctx;
     size_t most = r->p->team.n_phases + r->n_relatives + notifier_count(r->notifier);
-    pid_t *pids = realloc(r->pids, (most + 1) * sizeof *pids);
+    pid_t *pids = realloc(r->pids, (most + 2) * sizeof *pids);
 
     *n = 0;
     if (!pids)
@@ -548,6 +491,8 @@ known(void *ctx, size_t *n)
             pids[(*n)++] = live_pid(r->live[i]);
     for (size_t i = 0; i < r->n_relatives; i++)
         pids[(*n)++] = r->relatives[i];
+    if (panes_server(r->panes))
+        pids[(*n)++] = panes_server(r->panes);
     *n += notifier_pids(r->notifier, pids + *n);
     return pids;
 }
@@ -555,10 +500,27 @@ known(void *ctx, size_t *n)
 static void
 on_settle(void *ctx)
 {
-    settle(ctx);
+    drive_settle(ctx);
+}
+
+static void
+on_pane_note(void *ctx, const char *text)
+{
+    on_note(ctx, SIZE_MAX, text);
 }
 
 /* ---- what the loop tells ---- */
+
+static void
+on_said(void *ctx)
+{
+    struct run *r = ctx;
+
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        if (r->live[i])
+            live_begun(r->live[i]);
+    drive_settle(r);
+}
 
 static void
 cancel(struct run *r)
@@ -568,7 +530,7 @@ cancel(struct run *r)
     r->is_cancelled = true;
     if (frame_replace(&r->p->frame, "signals/_pipeline_status", "CANCELLED", 9, &e) != ST_OK)
         view_event(r->view, "note", SIZE_MAX, NULL, e.text);
-    feed(r, (struct event){ .kind = EV_CANCEL });
+    drive_feed(r, (struct event){ .kind = EV_CANCEL });
 }
 
 /* Anybody may cancel by writing the status file. */
@@ -597,7 +559,7 @@ on_signals(void *ctx)
     for (size_t i = 0; i < r->p->team.n_phases; i++)
         if (r->live[i])
             live_look(r->live[i]);
-    settle(r);
+    drive_settle(r);
 }
 
 static void
@@ -623,7 +585,7 @@ on_child(void *ctx)
     for (size_t i = 0; i < r->p->team.n_phases; i++)
         if (r->live[i])
             live_check_gone(r->live[i]);
-    settle(r);
+    drive_settle(r);
 }
 
 static void
@@ -635,7 +597,7 @@ on_cancel(void *ctx)
         r->late_at_ms = clock_mono_ms(); /* only notifiers are waited for */
     else if (!r->is_cancelled)
         cancel(r);
-    settle(r);
+    drive_settle(r);
 }
 
 /* Who asks twice does not want to wait. */
@@ -660,135 +622,7 @@ on_tick(void *ctx)
     r->tick = loop_after(r->loop, TICK_MS, on_tick, r, NULL);
 }
 
-/* ---- beginning and resuming ---- */
-
-/* A gate with checks is in its second stage once the agent's attempt file can exist. */
-static enum stage
-stage_of(const struct run *r, size_t phase, unsigned attempt)
-{
-    struct attempt a = { .phase = phase, .n = attempt };
-    struct buf path = { 0 };
-    struct stat st;
-
-    if (!prepare_has_checks(r->p, phase))
-        return STAGE_AGENT;
-    buf_adds(&path, "run/attempts/");
-    attempt_name(r->p, &a, &path);
-    bool is_there =
-        !buf_failed(&path) && sys->fstatat(r->p->frame.dir, path.p, &st, AT_SYMLINK_NOFOLLOW) == 0;
-    buf_release(&path);
-    return is_there ? STAGE_AGENT : STAGE_CHECKS;
-}
-
-/* Takes a phase up where the journal left it: `ph` is how that was. (Those that were taken
- * up before it may have led to more since.) */
-static void
-resume_phase(struct run *r, size_t i, const struct sched_phase *ph, int64_t started_ms)
-{
-    struct attempt a = {
-        .phase = i, .n = ph->attempt, .iteration = ph->iteration, .is_routed = ph->is_routed
-    };
-    struct err e;
-    enum status s;
-
-    if (ph->state == PS_STARTING && sched_reason(r->sched)) {
-        give_up(r, i, ph->attempt); /* the run is ending: it is not begun any more */
-        return;
-    }
-    if (ph->state == PS_STARTING) {
-        struct action act = { .kind = ACT_START,
-                              .phase = i,
-                              .attempt = ph->attempt,
-                              .iteration = ph->iteration,
-                              .is_routed = ph->is_routed };
-        start(r, &act);
-        return;
-    }
-    if (ph->state == PS_BACKOFF) {
-        struct action act = { .kind = ACT_WAIT, .phase = i, .ms = 500 };
-        perform(r, &act);
-    }
-    if (ph->state != PS_RUNNING && !ph->is_there)
-        return;
-    a.stage = stage_of(r, i, ph->attempt);
-    s = live_new(&r->live[i], &r->host, &a, &e);
-    if (!s && ph->state == PS_RUNNING) {
-        int64_t limit = timeout_of(r, i);
-        view_event(r->view, "resumed", i, ph, NULL);
-        s = live_resume(r->live[i], limit, limit - (clock_wall_ns() / 1000000 - started_ms), &e);
-    } else if (!s) {
-        s = live_resume_rest(r->live[i], &e);
-    }
-    if (s) {
-        abort_run(r, s, &e);
-        give_up(r, i, ph->attempt);
-    } else if (r->is_stopped[i] && r->live[i]) {
-        live_stop(r->live[i]);
-    }
-}
-
-/* What the journal of `past` says, made true again. */
-static enum status
-resume_all(struct run *r, const struct past *past, struct err *e)
-{
-    size_t n = r->p->team.n_phases;
-    struct sched_phase *then = calloc(n + 1, sizeof *then);
-    bool is_stopping =
-        past->is_cancelled || (sched_reason(r->sched) && past->head.options.is_fail_fast);
-
-    if (!then)
-        return err_set(e, ST_IO, "out of memory");
-    r->is_cancelled = past->is_cancelled;
-    for (size_t i = 0; i < n; i++) {
-        then[i] = *sched_phase(r->sched, i);
-        r->is_stopped[i] = is_stopping;
-    }
-    notifier_adopt(r->notifier);
-    for (size_t i = 0; i < n; i++)
-        resume_phase(r, i, &then[i], past->started_ms[i]);
-    free(then);
-    return ST_OK;
-}
-
-static struct sched_options
-sched_options(const struct run_options *o)
-{
-    return (struct sched_options){ .jobs = o->jobs, .is_fail_fast = o->is_fail_fast };
-}
-
-static enum status
-begin_fresh(struct run *r, int dir, struct err *e)
-{
-    struct journal_head head = { .run_id = r->run_id,
-                                 .team = r->p->team.name ? r->p->team.name : "",
-                                 .workflow = r->p->workflow_hash,
-                                 .options = sched_options(r->o) };
-    enum status s = plan_make_room(r->p, true, e);
-
-    snprintf(r->run_id, sizeof r->run_id, "%.24s-%" PRIx64, r->p->instance_id,
-             (uint64_t)clock_wall_ns());
-    if (!s)
-        s = journal_open(&r->journal, dir, &r->p->team, &head, e);
-    if (!s && !(r->sched = sched_new(&r->p->team, &head.options)))
-        s = err_set(e, ST_IO, "out of memory");
-    return s;
-}
-
-static enum status
-find_phase(const struct plan *p, const char *name, size_t *out, struct err *e)
-{
-    for (size_t i = 0; i < p->team.n_phases; i++) {
-        if (strcmp(p->team.phases[i].name, name) == 0) {
-            *out = i;
-            return p->team.phases[i].is_support
-                       ? err_set(e, ST_INVALID,
-                                 "%s is a support phase: only a gate that routes to it runs it",
-                                 name)
-                       : ST_OK;
-        }
-    }
-    return err_set(e, ST_NOT_FOUND, "the workflow has no phase %s", name);
-}
+/* ---- a run, from its lock to its last line ---- */
 
 /* Children from before the run: who was started by `exec` may have some. */
 static void
@@ -834,6 +668,10 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     if (!r->live || !r->fresh || !r->dead || !r->waits || !r->is_stopped || !r->n_notified ||
         !r->notifier || !r->loop)
         return err_set(e, ST_IO, "out of memory");
+    if (o->is_tmux &&
+        !(r->panes = panes_new(&(struct panes_host){
+              .ctx = r, .plan = p, .loop = r->loop, .on_said = on_said, .on_note = on_pane_note })))
+        return err_set(e, ST_IO, "out of memory");
     r->view = view_new(p, o->is_json ? VIEW_JSON : is_live ? VIEW_LIVE : VIEW_LINES, e);
     if (!r->view)
         return ST_IO;
@@ -841,6 +679,7 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
                                   .plan = p,
                                   .loop = r->loop,
                                   .run_id = r->run_id,
+                                  .panes = r->panes,
                                   .on_line = on_line,
                                   .on_result = on_result,
                                   .on_gone = on_gone,
@@ -873,6 +712,7 @@ teardown(struct run *r)
     for (size_t i = 0; i < r->n_dead; i++)
         live_free(r->dead[i]);
     notifier_free(r->notifier);
+    panes_free(r->panes);
     loop_free(r->loop);
     watch_close(&r->watch);
     view_free(r->view);
@@ -888,161 +728,6 @@ teardown(struct run *r)
     free(r->relatives);
     free(r->batch);
     arena_release(&r->texts);
-}
-
-/* Goes on with the run of `past`, from a phase when `from` is not SIZE_MAX. */
-static enum status
-go_on(struct run *r, int dir, struct past *past, size_t from, struct err *e)
-{
-    enum status s = plan_make_room(r->p, false, e);
-
-    snprintf(r->run_id, sizeof r->run_id, "%s", past->head.run_id);
-    if (!s)
-        s = frame_remove(&r->p->frame, "signals/_pipeline_status", e); /* how it ended before */
-    if (!s)
-        s = journal_open(&r->journal, dir, &r->p->team, NULL, e);
-    if (s)
-        return s;
-    r->sched = past->sched;
-    past->sched = NULL;
-    s = resume_all(r, past, e);
-    if (!s && from != SIZE_MAX) {
-        feed(r, (struct event){ .kind = EV_RERUN, .phase = from });
-        r->is_over = false; /* what was left of the old end is gone */
-        r->is_cancelled = false;
-    }
-    if (!s && sched_status(r->sched) != RUN_ACTIVE && !r->is_over) /* only its end was not told */
-        end(r, &(struct action){ .kind = ACT_END, .status = sched_status(r->sched) });
-    return s;
-}
-
-static enum status
-begin_anew(struct run *r, int dir, const struct past *past, bool is_open, struct err *e)
-{
-    enum status s = is_open ? run_stop_leftovers(&r->p->frame, past->head.run_id, e) : ST_OK;
-
-    if (!s)
-        s = begin_fresh(r, dir, e);
-    if (!s)
-        feed(r, (struct event){ .kind = EV_BEGIN });
-    return s;
-}
-
-/* Decides what kind of run this is and brings the state to where it goes on. *ended is not
- * RUN_ACTIVE when there is nothing to do. */
-static enum status
-start_or_resume(struct run *r, int dir, enum run_status *ended, struct err *e)
-{
-    struct past past;
-    size_t from = SIZE_MAX;
-    enum status s = past_load(&past, dir, &r->p->team, e);
-    bool is_there = s != ST_NOT_FOUND, is_open = is_there && !past.head.has_end;
-    bool is_anew = !r->o->is_resume && !r->o->from;
-
-    if (!s && strcmp(past.head.workflow, r->p->workflow_hash) != 0)
-        s = err_set(e, ST_INVALID,
-                    "the workflow was changed since this run began: cliq run "
-                    "--force starts anew");
-    *ended = RUN_ACTIVE;
-    if (r->o->is_forced || (is_anew && !is_open && (!s || s == ST_INVALID)) ||
-        (s == ST_NOT_FOUND && !r->o->from)) {
-        s = begin_anew(r, dir, &past, is_open, e);
-    } else if (s == ST_NOT_FOUND) {
-        err_say(e, "nothing has run here yet: cliq run");
-    } else if (!s && is_open && !r->o->is_resume) {
-        s = err_set(e, ST_CONFLICT,
-                    "an unfinished run exists here: cliq run --resume goes on with it, cliq run "
-                    "--force starts anew");
-    } else if (!s && !is_open && r->o->is_resume) {
-        r->sched = past.sched;
-        past.sched = NULL;
-        *ended = past.head.end;
-    } else if (!s) {
-        if (r->o->from)
-            s = find_phase(r->p, r->o->from, &from, e);
-        if (!s)
-            s = go_on(r, dir, &past, from, e);
-    }
-    past_release(&past);
-    return s;
-}
-
-/* ---- the end ---- */
-
-static void
-on_wait(void *ctx)
-{
-    struct run *r = ctx;
-
-    loop_drop(r->tick);
-    r->tick = NULL;
-    int64_t late_ms = clock_mono_ms() - r->late_at_ms;
-    if (late_ms >= 0)
-        notifier_stop(r->notifier, late_ms >= NOTIFY_GRACE_MS ? SIGKILL : SIGTERM);
-    if (notifier_is_idle(r->notifier))
-        loop_stop(r->loop);
-    else
-        r->tick = loop_after(r->loop, POLL_MS, on_wait, r, NULL);
-}
-
-/* Notifiers have a while to deliver; then they are stopped. */
-static enum status
-wait_for_notifiers(struct run *r, struct err *e)
-{
-    enum status s = ST_OK;
-
-    notifier_pump(r->notifier);
-    r->late_at_ms = clock_mono_ms() + NOTIFY_WAIT_MS;
-    loop_drop(r->tick);
-    r->tick = NULL;
-    while (!s && !notifier_is_idle(r->notifier)) {
-        if (!r->tick)
-            r->tick = loop_after(r->loop, POLL_MS, on_wait, r, e);
-        s = r->tick ? loop_run(r->loop, e) : ST_IO;
-    }
-    return s;
-}
-
-/* Daemons that left their session, parents and environment behind are ours now: no
- * attempt runs any more, so whatever child there is is one of them. */
-static void
-stop_strays(const struct run *r)
-{
-    int64_t kill_at = clock_mono_ms() + LIVE_GRACE_MS;
-    bool is_first = true;
-
-    proc_reap(NULL, NULL);
-    while (r->knows_relatives) {
-        siginfo_t any = { 0 };
-        if (waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT) != 0)
-            return; /* no children at all, as always */
-        int signo = clock_mono_ms() >= kill_at ? SIGKILL : is_first ? SIGTERM : 0;
-        if (proc_signal_strays(r->relatives, r->n_relatives, signo) <= 0)
-            return;
-        is_first = false;
-        poll(NULL, 0, POLL_MS);
-        proc_reap(NULL, NULL);
-    }
-}
-
-static enum status
-finish(struct run *r, enum run_status status, struct err *e)
-{
-    static const char *const events[] = {
-        [RUN_COMPLETED] = "on_complete",
-        [RUN_ESCALATED] = "on_escalate",
-        [RUN_FAILED] = "on_escalate",
-        [RUN_CANCELLED] = "on_cancel",
-    };
-
-    notify_run(r, events[status], run_status_name(status), sched_reason(r->sched));
-    enum status s = wait_for_notifiers(r, e);
-    stop_strays(r);
-    if (!s && !r->is_mute && r->n_batch)
-        s = journal_write(&r->journal, r->batch, r->n_batch, e);
-    if (!s && !r->is_mute)
-        s = journal_end(&r->journal, status, sched_reason(r->sched), e);
-    return s;
 }
 
 enum status
@@ -1063,14 +748,14 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
     if (!s)
         s = setup(&r, p, o, e);
     if (!s)
-        s = start_or_resume(&r, dir, end_status, e);
+        s = begin_run(&r, dir, end_status, e);
     if (!s && *end_status == RUN_ACTIVE) {
-        settle(&r);
+        drive_settle(&r);
         while (!s && !r.is_over)
             s = loop_run(r.loop, e);
         *end_status = sched_status(r.sched);
         if (!s)
-            s = finish(&r, *end_status, e);
+            s = finish_run(&r, *end_status, e);
     }
     if (!s)
         view_end(r.view, r.sched, *end_status, sched_reason(r.sched));

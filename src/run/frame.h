@@ -5,7 +5,7 @@
  *     channels/<from>--<to>/{instructions.md,handoff.json}   files/<phase>/<name>
  *     signals/{<phase>.jsonl,<phase>_routed,<phase>_command_results.json,_pipeline_status}
  *     gates/<gate>/gate_context.md
- *     run/{journal.jsonl,lock,attempts/,logs/,prompts/,messages/}
+ *     run/{journal.jsonl,lock,attempts/,logs/,prompts/,messages/,panes/}
  *
  * Everything below is reached through one open directory and checked names.
  */

@@ -22,14 +22,17 @@ struct live {
     struct proc_spec spec;
     const char *token;
     struct proc_id id;
+    bool is_beginning; /* its viewer was started, and has not said anything */
     bool is_started, is_child, is_exited, has_result, is_complete, is_gone;
+    bool has_status; /* wait_status is known */
     int wait_status;
+    int64_t timeout_ms;
     /* its signal file */
     int fd;
     struct log_reader reader;
     /* what it waits for */
-    struct source *death, *deadline, *poll;
-    int pidfd;
+    struct source *death, *deadline, *poll, *viewer_death;
+    int pidfd, viewer_fd;
     enum stopping stopping;
     int64_t kill_at_ms; /* then comes SIGKILL */
     unsigned poll_ms;   /* until we look again; longer each time */
@@ -53,10 +56,15 @@ live_completed(const struct live *l)
     return l->is_complete;
 }
 
+/* In a pane, too, it is our child in the end: when its viewer is gone. */
 bool
 live_owns(const struct live *l, pid_t pid)
 {
-    return l->is_started && l->is_child && !l->is_exited && l->id.pid == pid;
+    struct proc_id id;
+
+    if (l->is_beginning)
+        return proc_read_id(l->spec.attempt_file, &id, NULL) == ST_OK && id.pid == pid;
+    return l->is_started && !l->is_exited && l->id.pid == pid;
 }
 
 static const char *
@@ -76,7 +84,7 @@ live_new(struct live **out, struct live_host *host, const struct attempt *a, str
         return err_set(e, ST_IO, "out of memory");
     l->host = host;
     l->a = *a;
-    l->fd = l->pidfd = -1;
+    l->fd = l->pidfd = l->viewer_fd = -1;
     log_reader_init(&l->reader, -1, 0);
     s = prepare_attempt(host->plan, a, host->run_id, &l->arena, &l->spec, &l->token, e);
     if (s)
@@ -87,8 +95,19 @@ live_new(struct live **out, struct live_host *host, const struct attempt *a, str
 }
 
 static void
+drop_viewer(struct live *l)
+{
+    loop_drop(l->viewer_death);
+    l->viewer_death = NULL;
+    if (l->viewer_fd >= 0)
+        close(l->viewer_fd);
+    l->viewer_fd = -1;
+}
+
+static void
 drop_sources(struct live *l)
 {
+    drop_viewer(l);
     loop_drop(l->death);
     loop_drop(l->deadline);
     loop_drop(l->poll);
@@ -208,7 +227,7 @@ live_check_gone(struct live *l)
 static void
 say_death(const struct live *l, char *to, size_t size)
 {
-    if (!l->is_child)
+    if (!l->has_status)
         snprintf(to, size, "died without a terminal line");
     else if (WIFSIGNALED(l->wait_status))
         snprintf(to, size, "was killed by signal %d (%s)", WTERMSIG(l->wait_status),
@@ -228,6 +247,8 @@ on_death(struct live *l)
     drop(&l->death);
     live_look(l); /* what it said last */
     l->is_exited = true;
+    if (!l->has_status)
+        l->has_status = proc_how_died(&l->id, &l->wait_status);
     if (!l->has_result) {
         say_death(l, text, sizeof text);
         give_result(l, OUT_CRASH, NULL, text);
@@ -245,8 +266,10 @@ on_death(struct live *l)
 void
 live_exited(struct live *l, int wait_status)
 {
+    l->has_status = true;
     l->wait_status = wait_status;
-    on_death(l);
+    if (!l->is_beginning)
+        on_death(l);
 }
 
 static void
@@ -281,14 +304,30 @@ on_stop_poll(void *ctx)
     settle(l);
 }
 
+/* It is to be stopped before it began. Not in live_stop: what is told then wants settling. */
+static void
+on_stop_beginning(void *ctx)
+{
+    struct live *l = ctx;
+
+    drop(&l->poll);
+    live_begun(l);
+    settle(l);
+}
+
 void
 live_stop(struct live *l)
 {
-    if (!l->is_started || l->is_gone || l->stopping)
+    if ((!l->is_started && !l->is_beginning) || l->is_gone || l->stopping)
         return;
     l->stopping = STOP_TERM;
     l->kill_at_ms = clock_mono_ms() + LIVE_GRACE_MS;
     l->poll_ms = STOP_POLL_MS;
+    if (l->is_beginning) {
+        drop(&l->poll);
+        l->poll = loop_after(l->host->loop, 0, on_stop_beginning, l, NULL);
+        return;
+    }
     proc_signal_tree(&l->id, l->token, SIGTERM);
     drop(&l->poll); /* one that looks at a process that cannot be watched */
     l->poll = loop_after(l->host->loop, l->poll_ms, on_stop_poll, l, NULL);
@@ -318,21 +357,61 @@ on_timeout(void *ctx)
 static void
 set_deadline(struct live *l, int64_t timeout_ms)
 {
+    drop(&l->deadline);
     if (timeout_ms >= 0)
         l->deadline = loop_after(l->host->loop, (uint64_t)timeout_ms, on_timeout, l, NULL);
+}
+
+static void
+on_viewer_death(void *ctx)
+{
+    struct live *l = ctx;
+
+    drop_viewer(l);
+    live_begun(l);
+    settle(l);
+}
+
+/* In a pane: ST_FAILED, or ST_IO when it may have begun. */
+static enum status
+start_in_pane(struct live *l, struct err *e)
+{
+    struct proc_id viewer;
+    enum status s = panes_spawn(l->host->panes, &l->spec, &viewer, e);
+
+    if (s)
+        return s;
+    l->is_beginning = true;
+    l->viewer_fd = proc_pidfd(&viewer);
+    if (l->viewer_fd >= 0)
+        l->viewer_death = loop_on_readable(l->host->loop, l->viewer_fd, on_viewer_death, l, NULL);
+    else /* it is gone: look at what it did, but not in this call */
+        l->poll = loop_after(l->host->loop, 0, on_stop_beginning, l, NULL);
+    return ST_OK;
 }
 
 enum status
 live_start(struct live *l, int64_t timeout_ms, struct err *e)
 {
-    enum status s = proc_spawn(&l->spec, &l->id, e);
+    enum status s = panes_are_open(l->host->panes) ? start_in_pane(l, e) : ST_FAILED;
+
+    l->timeout_ms = timeout_ms;
+    if (!s) {
+        if (!l->deadline)
+            set_deadline(l, timeout_ms);
+        return ST_OK;
+    }
+    if (s != ST_FAILED) /* nobody knows: make it impossible, and begin under another name */
+        return live_resume(l, timeout_ms, timeout_ms, e);
+    s = proc_spawn(&l->spec, &l->id, e);
 
     if (s == ST_CONFLICT) /* begun already, by an orchestrator that died at that moment */
         return live_resume(l, timeout_ms, timeout_ms, e);
     if (s)
         return s;
     l->is_started = l->is_child = true;
-    set_deadline(l, timeout_ms);
+    if (!l->deadline)
+        set_deadline(l, timeout_ms);
     return ST_OK;
 }
 
@@ -365,7 +444,7 @@ attach(struct live *l, int64_t timeout_left_ms, struct err *e)
         l->death = loop_on_readable(l->host->loop, l->pidfd, on_pidfd, l, e);
     else
         l->poll = loop_after(l->host->loop, UNKNOWN_POLL_MS, on_unknown_poll, l, e);
-    if (!l->has_result)
+    if (!l->has_result && !l->deadline)
         set_deadline(l, timeout_left_ms > 0 ? timeout_left_ms : 0);
     return ST_OK;
 }
@@ -401,6 +480,54 @@ live_resume(struct live *l, int64_t timeout_ms, int64_t timeout_left_ms, struct 
         if (!v)
             return live_start(l, timeout_ms, e);
     }
+}
+
+/* ---- in a pane: has it begun? ---- */
+
+static void
+cannot_begin(struct live *l, const char *why)
+{
+    l->is_exited = true;
+    if (!l->has_result && !l->stopping)
+        give_result(l, OUT_ERROR, NULL, why);
+    gone(l);
+}
+
+/*
+ * Its viewer said so, or is gone without a word, or it is to be stopped: then the attempt
+ * file tells, and where there is none it never begins. A viewer that died (with its server,
+ * or by somebody's hand) is no fault of the attempt, which is begun again, as a process.
+ */
+void
+live_begun(struct live *l)
+{
+    struct err e;
+
+    if (!l->is_beginning)
+        return;
+    enum status s = panes_said(l->host->panes, &l->spec, &e);
+    if (s == ST_NOT_FOUND && l->viewer_fd >= 0 && !l->stopping)
+        return;
+    bool is_wordless = s == ST_NOT_FOUND;
+    l->is_beginning = false;
+    drop_viewer(l);
+    if (s == ST_FAILED) {
+        cannot_begin(l, e.text);
+        return;
+    }
+    if (is_wordless && l->stopping && proc_void(l->spec.attempt_file, &e) == ST_OK) {
+        cannot_begin(l, "");
+        return;
+    }
+    if (is_wordless && !l->stopping)
+        panes_give_up(l->host->panes, "a pane ended before its agent began");
+    enum stopping stopping = l->stopping;
+    l->stopping = STOP_NO;
+    s = live_resume(l, l->timeout_ms, l->timeout_ms, &e);
+    if (s)
+        cannot_begin(l, e.text);
+    else if (stopping)
+        live_stop(l);
 }
 
 enum status

@@ -3,12 +3,17 @@
  *
  * A live attempt tells its owner three things, each once: its result (a terminal line,
  * its death without one, or its time running out), then that its tree is gone.
+ *
+ * It is started as a process, our child; or, where the host has panes (run/panes.h), in one:
+ * then it begins a moment later, when its viewer says so, and a pidfd tells its death. All
+ * else is the same.
  */
 #ifndef CLIQ_RUN_LIVE_H
 #define CLIQ_RUN_LIVE_H
 
 #include "base/loop.h"
 #include "log/log.h"
+#include "run/panes.h"
 #include "run/prepare.h"
 #include "run/signal.h"
 
@@ -23,6 +28,7 @@ struct live_host {
     struct plan *plan;
     struct loop *loop;
     const char *run_id;
+    struct panes *panes; /* NULL: none */
     /* A line that is not terminal: progress or notify. */
     void (*on_line)(void *ctx, struct live *l, const struct signal_line *line);
     /* The result; line is NULL when it died or timed out; text says how. */
@@ -52,8 +58,9 @@ enum status live_resume_rest(struct live *l, struct err *e);
 void live_stop(struct live *l);  /* TERM, grace, KILL; on_gone follows */
 void live_hurry(struct live *l); /* it is being stopped: no more grace */
 void live_look(struct live *l);  /* something changed in signals/ */
+void live_begun(struct live *l); /* some viewer said something: was it this one's? */
 bool live_owns(const struct live *l, pid_t pid);
-void live_exited(struct live *l, int wait_status); /* its process, our child, was reaped */
+void live_exited(struct live *l, int wait_status); /* its process was reaped by us */
 void live_check_gone(struct live *l);              /* some child of ours died: anything left? */
 
 const struct attempt *live_attempt(const struct live *l);

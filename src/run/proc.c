@@ -328,7 +328,8 @@ exec_failed(const struct proc_spec *spec, struct err *e)
 static enum status
 say(const struct proc_spec *spec, const struct report *r, struct err *e)
 {
-    enum status missing = r->error == ENOENT || r->error == ENOTDIR ? ST_NOT_FOUND : ST_IO;
+    enum status missing =
+        r->error == ENOENT || r->error == ENOTDIR ? ST_NOT_FOUND : status_of_errno(r->error);
 
     errno = r->error;
     switch (r->step) {

@@ -41,7 +41,7 @@ struct proc_spec {
 /*
  * Starts it. A failed step in the child (attempt file, chdir, exec) comes back here as
  * an error: ST_CONFLICT when the attempt file was there already (nothing was run),
- * ST_NOT_FOUND when a file, directory or program is missing, else ST_IO. *id identifies
+ * ST_NOT_FOUND when a file, directory or program is missing, else as err_sys. *id identifies
  * it. The attempt file is made last: only a failed exec leaves one behind.
  */
 enum status proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e);
@@ -60,6 +60,8 @@ enum status proc_identify(pid_t pid, struct proc_id *id, struct err *e);
 
 enum proc_alive { PROC_ALIVE, PROC_DEAD, PROC_UNKNOWN };
 enum proc_alive proc_alive(const struct proc_id *id);
+/* How it died, as wait(2) tells it; false unless it is a zombie, which nobody has waited for. */
+bool proc_how_died(const struct proc_id *id, int *wait_status);
 /* A descriptor that becomes readable when it dies, -1 if it cannot be had (check
  * proc_alive then). Close-on-exec. */
 int proc_pidfd(const struct proc_id *id);

@@ -52,6 +52,10 @@ procfs_parse(struct procfs *p, const char *text, size_t len)
     p->session = (pid_t)v[SESSION];
     p->threads = v[THREADS];
     p->start = v[START];
+    uint64_t last = 0; /* of 52 fields */
+    for (at = (const char *)memrchr(text, ' ', len) + 1; at < end && *at >= '0' && *at <= '9'; at++)
+        last = last * 10 + (uint64_t)(*at - '0');
+    p->exit_status = (int)(last & 0xffff);
     return true;
 }
 

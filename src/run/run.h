@@ -9,9 +9,9 @@
  * leads to is journalled in one write with it, before any process is started.
  *
  * Files: plan.c what a run knows before it begins · prepare.c one attempt's message,
- * prompt and environment · live.c attempts that run · drive.c the loop · verdict.c what
- * gates decide · notify.c who is told · view.c what people see · past.c the journal
- * replayed · cancel.c the end from outside.
+ * prompt and environment · live.c attempts that run · panes.c the tmux executor · drive.c the loop,
+ * begin.c and finish.c its two ends · verdict.c what gates decide · notify.c who is told · view.c
+ * what people see · past.c the journal replayed · cancel.c the end from outside.
  */
 #ifndef CLIQ_RUN_RUN_H
 #define CLIQ_RUN_RUN_H
@@ -26,7 +26,7 @@
 struct run_options {
     const char *agent; /* default agent of this run; NULL: settings, else cursor */
     unsigned jobs;     /* 0: as many as there are processors */
-    bool is_headless;  /* processes, not tmux */
+    bool is_tmux;      /* agents in panes, not plain processes */
     bool is_resume;    /* go on with an unfinished run */
     const char *from;  /* run this phase and all downstream of it, keep the rest */
     bool is_forced;    /* start anew although an unfinished run exists */
@@ -65,10 +65,13 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end, 
 struct run_cancelled {
     bool was_active;
     enum run_status end; /* how it ended: it may have been faster than we */
+    bool is_unwritten;   /* all is stopped, but the journal does not say so: why */
+    struct err why;
 };
 
 /* Ends an active run from another process: signals the holder of the lock or, when none
- * lives, stops what still runs and writes CANCELLED itself. */
+ * lives, stops what still runs and writes CANCELLED itself. Needs no workflow, and no journal
+ * that can be read. */
 enum status run_cancel(const struct frame *f, struct run_cancelled *c, struct err *e);
 
 /* Stops every process that the attempts of an orchestrator which died left behind. For

@@ -349,6 +349,7 @@ tmux_start(struct tmux *t, const char *session, const char *socket, const char *
                                        pane_format,
                                        NULL });
     add_command(&l, argv);
+    add_all(&l, (const char *const[]){ ";", "select-pane", "-T", session, NULL });
     return call_for_pane(t, &l, &pane, e);
 }
 

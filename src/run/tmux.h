@@ -24,9 +24,9 @@
  * from the server and changes the bytes; becoming the agent in the pane, which the server's
  * end would hang up.)
  *
- * Did it start? Watch the directory of the attempt file (it is renamed into place) and the
- * pidfd of the pane's process: if that is gone and there is no attempt file, void the
- * attempt; the reason stands in the log.
+ * Did it start? The viewer says so in FILE.said (run/panes.h), which is renamed into place.
+ * If the pane's process is gone without a word and there is no attempt file, void the
+ * attempt. The viewer does not wait for the agent: whoever inherits it learns how it ended.
  *
  * Every call of tmux is bounded by TMUX_WAIT_MS and has three outcomes:
  *   ST_OK       tmux did it

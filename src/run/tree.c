@@ -60,6 +60,17 @@ proc_alive(const struct proc_id *id)
     return kill(id->pid, 0) != 0 && errno == ESRCH ? PROC_DEAD : PROC_UNKNOWN;
 }
 
+bool
+proc_how_died(const struct proc_id *id, int *wait_status)
+{
+    struct procfs p;
+
+    if (procfs_read(&p, id->pid) != 0 || p.start != id->start || procfs_is_live(&p))
+        return false;
+    *wait_status = p.exit_status;
+    return p.state == 'Z';
+}
+
 int
 proc_pidfd(const struct proc_id *id)
 {
@@ -277,7 +288,7 @@ look(struct picture *pic, struct quarry *q)
 {
     int n = 0;
 
-    if (!take_picture(pic))
+    if (!take_picture(pic) || pic->n == 0) /* not even we are there: it cannot be read */
         return -1;
     qsort(pic->all, pic->n, sizeof *pic->all, by_pid);
     mark(pic, q);

@@ -220,6 +220,17 @@ draw(struct view *v)
     emit(STDOUT_FILENO, &v->out);
 }
 
+/* A line that stays, where the picture began; that is drawn again below it. */
+static void
+say_above(struct view *v, const char *text)
+{
+    if (v->drawn)
+        buf_addf(&v->out, "\033[%uA", v->drawn);
+    v->drawn = 0;
+    term_escape(&v->out, text, strlen(text), false);
+    buf_adds(&v->out, "\033[K\n");
+}
+
 static void
 keep(struct view *v, const char *event, size_t phase, const struct sched_phase *st,
      const char *text)
@@ -267,6 +278,8 @@ view_event(struct view *v, const char *event, size_t phase, const struct sched_p
     buf_release(&line);
     if (v->form == VIEW_JSON)
         add_json(v, &v->out, event, phase, st, text);
+    if (v->form == VIEW_LIVE && phase >= v->n && text && strcmp(event, "note") == 0)
+        say_above(v, text);
     if (v->form == VIEW_LIVE)
         draw(v);
     emit(STDOUT_FILENO, &v->out);

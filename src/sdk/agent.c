@@ -158,22 +158,6 @@ agent_say(const char *name, const char *text)
     buf_release(&b);
 }
 
-static enum status
-read_message(struct buf *to, struct err *e)
-{
-    for (;;) {
-        char *room = buf_room(to, 65536);
-        if (!room)
-            return buf_status(to, "the message on standard input", e);
-        ssize_t n = SYS_RETRY(sys->read(STDIN_FILENO, room, 65536));
-        if (n < 0)
-            return err_sys(e, "read the message from standard input");
-        if (n == 0)
-            return ST_OK;
-        buf_grew(to, (size_t)n);
-    }
-}
-
 int
 cliq_agent_run(cliq_agent *agent)
 {
@@ -184,7 +168,7 @@ cliq_agent_run(cliq_agent *agent)
         agent_say("cliq_agent_run", "there is no agent (a bad name, or no memory)");
         return 1;
     }
-    enum status s = read_message(&text, &e);
+    enum status s = path_read_fd(STDIN_FILENO, "the message on standard input", &text, &e);
     if (!s)
         s = dispatch(agent, text.p ? text.p : "", text.len, true, &e);
     if (s)

@@ -578,18 +578,19 @@ stored() {
     [ ! -e "$T/target" ]
 }
 
-@test "a channel that is a FIFO, a directory or a device is refused without hanging" {
-    mkdir -p .war-rooms/f .war-rooms/d/channel.jsonl
-    mkfifo .war-rooms/f/channel.jsonl
+@test "a channel that is a FIFO, a directory or a socket is refused without hanging" {
+    mkdir -p .war-rooms/FIFO .war-rooms/directory/channel.jsonl .war-rooms/socket
+    mkfifo .war-rooms/FIFO/channel.jsonl
+    $PY -c 'import socket,sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' .war-rooms/socket/channel.jsonl
     local room
-    for room in f d; do
+    for room in FIFO directory socket; do
         a_post $room x
         start post "$CLIQ" "${A_POST[@]}"
         ended post "$PID"
-        refused 2 "not a regular file"
+        refused 2 "channel.jsonl is a $room, not a regular file"
         start read "$CLIQ" channel read --room $room
         ended read "$PID"
-        refused 2 "not a regular file"
+        refused 2 "channel.jsonl of room $room is a $room, not a regular file"
     done
 }
 
@@ -597,7 +598,7 @@ stored() {
     echo keep >"$T/rooms"
     export WARROOMS_DIR=$T/rooms
     got channel post --room r --from a --to b --type done --ref x --body x
-    refused 74 "Not a directory"
+    refused 2 "Not a directory"
     is keep "$(<"$T/rooms")"
     mkdir .war-rooms
     echo keep >.war-rooms/r
@@ -901,12 +902,25 @@ for i in range(20000):
     done
 }
 
-@test "a post whose id cannot be printed is exit 74, and the message stands" {
+@test "a post whose id cannot be printed is exit 74, the message stands and its id is on standard error" {
+    local id
     code=0
     post r x >/dev/full 2>"$T/err" || code=$?
     is 74 "$code"
-    has "$(<"$T/err")" "write to standard output"
     is x "$(bodies r)"
+    id=$(sed -n 's/.*"id":"\([^"]*\)".*/\1/p' "$(channel r)")
+    is "cliq: the message is stored as $id, do not post it again; but its id cannot be printed: write to standard output: No space left on device" "$(<"$T/err")"
+}
+
+@test "a post whose id nobody reads says the same" {
+    mkfifo "$T/pipe"
+    exec 7<>"$T/pipe" 8>"$T/pipe" 7<&-
+    code=0
+    post r x >&8 2>"$T/err" || code=$?
+    exec 8>&-
+    is 74 "$code"
+    is x "$(bodies r)"
+    has "$(<"$T/err")" "the message is stored as $(sed -n 's/.*"id":"\([^"]*\)".*/\1/p' "$(channel r)")"
 }
 
 @test "a closed standard output is exit 74, and nothing but the message reaches the channel" {

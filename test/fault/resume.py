@@ -2,17 +2,18 @@
 resumes the run. Whatever the moment: the run ends as it does undisturbed, every attempt
 began exactly once, no finished phase ran again, and no process is left.
 
-  resume.py CLIQ lines            when the journal has 1, 2, ... N lines
+  resume.py CLIQ lines [STEP]     when the journal has 1, 2, ... N lines, or each STEP-th
   resume.py CLIQ random COUNT     at random moments, the resumed runs too
   resume.py CLIQ calls SYSCALL..  at the first, second, ... call of each (needs strace)
 
 The team has two branches, a phase that is retried, one that is skipped, and a gate with
 checks and an agent that sends work back once. Agents write down their starts outside of
-.cliq/. Shares no code with src/.
+.cliq/. EXECUTOR=tmux: with agents in panes. Shares no code with src/.
 """
 import glob, json, os, random, shutil, subprocess, sys, tempfile, threading, time
 
 cliq, mode, *rest = sys.argv[1:]
+headless = [] if os.environ.get("EXECUTOR") == "tmux" else ["--headless"]
 seed = int(os.environ.get("SEED", random.randrange(1 << 30)))
 root = tempfile.mkdtemp(prefix="resume.", dir=os.environ.get("T"))
 
@@ -74,7 +75,7 @@ class Project:
             subprocess.run([cliq, *args], cwd=self.dir, env=self.env, check=True, stdout=subprocess.DEVNULL)
 
     def start(self, *args, prefix=()):
-        return subprocess.Popen([*prefix, cliq, "run", "--headless", *args], cwd=self.dir, env=self.env,
+        return subprocess.Popen([*prefix, cliq, "run", *headless, *args], cwd=self.dir, env=self.env,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def lines(self):
@@ -208,8 +209,9 @@ def sweep(fn, limit=10**6):
 
 Project("quiet").finish("undisturbed")
 if mode == "lines":
-    n = sweep(at_line)
-    assert n > 20, n
+    step = int(rest[0]) if rest else 1
+    n = sweep(lambda k: at_line(1 + (k - 1) * step))
+    assert n * step > 20, n
     print(f"killed at {n} lines")
 elif mode == "random":
     print(f"killed at {sweep(at_random, int(rest[0]))} random moments")

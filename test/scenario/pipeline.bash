@@ -3,13 +3,15 @@
 #
 #   agent NAME < SH     an agent of the team, in sh; it has the words below
 #   team < YAML         writes team.yml, makes the project, assembles; the test is in it then
-#   run_ok, run CODE    cliq run --headless with that exit code
+#   run_ok, run CODE    cliq run with that exit code
 #   starts              every attempt that began: "phase.n phase.n …", from a file outside .cliq
 #   left                processes of this test that still live: agents sleep for $NAP seconds
 #
 # An agent's words: ok, progress TEXT, complete [RESULT], fail TEXT, notify RESULT,
 # verdict OUTCOME [TARGET] [REASON], line MEMBERS, hand TO ENVELOPE; $T, $P (its phase),
 # $N (its attempt), $NAP; its message is in $T/message.$P.$N.
+#
+# EXECUTOR=tmux in the environment: the same in tmux, with a server of the test's own.
 load ../lib/cli
 
 eval "$(declare -f setup | sed '1s/setup/cli_setup/')"
@@ -19,7 +21,26 @@ setup() {
     # Nobody else sleeps as long as this, to the microsecond.
     NAP=40.$((RANDOM % 900 + 100))$((RANDOM % 900 + 100))$$
     mkdir -p "$T/team/agents" "$T/proj"
+    HEADLESS=--headless
+    unset TMUX CLIQ_EXECUTOR
+    export TMUX_TMPDIR=$T
+    if [ "${EXECUTOR:-process}" = tmux ]; then
+        command -v tmux >/dev/null || skip "no tmux"
+        HEADLESS='' CLIQ_EXECUTOR=tmux
+        export CLIQ_EXECUTOR
+    fi
     STATE=$T/proj/.cliq
+}
+
+eval "$(declare -f teardown | sed '1s/teardown/cli_teardown/')"
+
+# A server whose orchestrator was killed stays for those who look on.
+teardown() {
+    local s
+    for s in "$T"/tmux-*/*; do
+        [ ! -S "$s" ] || tmux -S "$s" kill-server 2>/dev/null
+    done
+    cli_teardown
 }
 
 agent() {
@@ -64,14 +85,14 @@ assemble() { "$CLIQ" assemble ../team >"$T/assembled" 2>&1; }
 run_is() { # CODE ARGS...
     local want=$1
     shift
-    got run --headless "$@"
+    got run $HEADLESS "$@"
     code_is "$want"
 }
 run_ok() { run_is 0 "$@" && is COMPLETED "$(<"$STATE/signals/_pipeline_status")"; }
 status_is() { is "$1" "$(<"$STATE/signals/_pipeline_status")"; }
 
 # start_run NAME ARGS...: in the background.
-start_run() { start "$1" "$CLIQ" run --headless "${@:2}"; }
+start_run() { start "$1" "$CLIQ" run $HEADLESS "${@:2}"; }
 
 starts() { [ ! -e "$T/starts" ] || paste -sd' ' "$T/starts"; }
 left() { pgrep -f "sleep $NAP" || true; }

@@ -122,6 +122,7 @@ END
 }
 
 @test "an agent that ignores SIGTERM is killed after the grace" {
+    [ -n "$HEADLESS" ] || skip "ten seconds for the same code"
     one "timeout: 1s" <<'END'
 ok
 trap '' TERM
@@ -326,15 +327,74 @@ END
     is CANCELLED "$out"
     none_left
     status_is CANCELLED
-    got run --headless --resume
+    got run $HEADLESS --resume
     code_is 130
     got cancel
     is "nothing was running" "$out"
 }
 
+@test "cancel needs no workflow: it may be broken or gone" {
+    sleepers
+    cp .cliq/workflow.yml "$T/good"
+    echo 'phases: [{name:' >.cliq/workflow.yml
+    got cancel
+    succeeds
+    is CANCELLED "$out"
+    ended run "$RUN"
+    code_is 130
+    none_left
+    cp "$T/good" .cliq/workflow.yml
+    rm -r "$T/starts"
+    # the same with an orchestrator that is dead
+    start_run run
+    RUN=$PID
+    until_true says "$T/starts" one.1
+    until_true says .cliq/signals/one.jsonl ok
+    kill -KILL "$RUN"
+    until_true gone "$RUN"
+    rm .cliq/workflow.yml
+    [ -n "$(left)" ]
+    got cancel
+    succeeds
+    is CANCELLED "$out"
+    none_left
+    status_is CANCELLED
+    got cancel
+    is "nothing was running" "$out"
+    cp "$T/good" .cliq/workflow.yml
+    got status
+    has "$out" CANCELLED
+}
+
+@test "cancel needs no journal that can be read" {
+    local what
+    for what in garbage directory gone_then_garbage gone_then_directory gone_then_no; do
+        rm -rf "$T/proj/.cliq" "$T/starts"
+        sleepers
+        case $what in gone*)
+            kill -KILL "$RUN"
+            until_true gone "$RUN"
+            ;;
+        esac
+        case $what in
+        *garbage) printf 'no journal\n{"ev":' >.cliq/run/journal.jsonl ;;
+        *no) rm .cliq/run/journal.jsonl ;;
+        *directory) rm .cliq/run/journal.jsonl && mkdir .cliq/run/journal.jsonl ;;
+        esac
+        [ -n "$(left)" ]
+        got cancel
+        code_is 0
+        is CANCELLED "$out"
+        case $what in gone*directory) has "$err" "everything is stopped, but the journal cannot tell" ;; *) is "" "$err" ;; esac
+        until_true gone "$RUN"
+        none_left
+        status_is CANCELLED
+    done
+}
+
 @test "a reader of the output that goes away does not end the run" {
     one <<<'for i in 1 2 3 4 5; do progress $i; sleep 0.02; done; complete'
-    "$CLIQ" run --headless | head -1 >/dev/null
+    "$CLIQ" run $HEADLESS | head -1 >/dev/null
     status_is COMPLETED
     got status
     has "$out" COMPLETED
@@ -342,7 +402,7 @@ END
 
 @test "children that cliq was started with are not its to stop" {
     one <<<'complete'
-    sh -c "sleep $NAP & echo \$! >$T/relative; exec $CLIQ run --headless" >/dev/null
+    sh -c "sleep $NAP & echo \$! >$T/relative; exec $CLIQ run $HEADLESS" >/dev/null
     local relative
     relative=$(<"$T/relative")
     kill -0 "$relative"
@@ -359,7 +419,7 @@ complete
 END
     team <<<'phases: [{name: one, agent: a}, {name: two, agent: a}, {name: three, agent: a, depends_on: [one]}]'
     code=0
-    ASAN_OPTIONS=detect_leaks=0 strace -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO:when=3+ "$FULL" run --headless >"$T/out" 2>"$T/err" || code=$?
+    ASAN_OPTIONS=detect_leaks=0 strace -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO:when=3+ "$FULL" run $HEADLESS >"$T/out" 2>"$T/err" || code=$?
     slurp
     code_is 1
     status_is FAILED
@@ -368,7 +428,7 @@ END
     lacks "$(starts)" three
     touch "$T/healed"
     run_is 3 --resume # what was killed had begun: it is not begun again by itself
-    got retry two --headless
+    got retry two $HEADLESS
     code_is 0
     is 1 "$(grep -c '^one' "$T/starts")"
 }

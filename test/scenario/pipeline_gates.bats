@@ -130,7 +130,7 @@ END
     sed -i '/^hand w/d' "$T/team/agents/own/agent.sh" # from now on it leaves that to us
     assemble
     sleep 0.02 # past the clock tick of the envelope that is there
-    got retry gate --headless
+    got retry gate $HEADLESS
     code_is 3
     is "ROUTE to w: line" "$(json .cliq/channels/gate--w/handoff.json 'd["text"]')"
 }
@@ -323,14 +323,14 @@ END
     run_ok
     echo '{"version":1,"phase_type":"standard","phase":"b","agent":"w","text":"edited by hand"}' >.cliq/channels/b--c/handoff.json
     rm "$T/starts"
-    got retry c --headless
+    got retry c $HEADLESS
     code_is 0
     is "c.2 gate.2 ship.2" "$(starts)"
     is "edited by hand" "$(json .cliq/channels/b--c/handoff.json 'd["text"]')"
     rm "$T/starts"
     run_ok --from ship
     is "ship.3" "$(starts)"
-    got retry helper --headless
+    got retry helper $HEADLESS
     refused 2 "support"
 }
 

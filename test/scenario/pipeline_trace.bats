@@ -176,7 +176,7 @@ END
     has "$out" "Why: phase one: agent error: no disk"
     has "$out" "cliq retry one"
     rm fail
-    got retry one --headless
+    got retry one $HEADLESS
     code_is 0
     status_is COMPLETED
     is "one.1 one.1 one.2" "$(starts)"
@@ -193,22 +193,22 @@ END
 
 @test "not found is 4: no project, nothing assembled, no such agent, no such phase" {
     cd "$T/proj"
-    got run --headless
+    got run $HEADLESS
     refused 4 "cliq init"
     "$CLIQ" init >/dev/null
-    got run --headless
+    got run $HEADLESS
     refused 4 "cliq assemble"
     one_agent 'ok; complete'
-    got run --headless --from one
+    got run $HEADLESS --from one
     refused 4 "nothing has run here yet"
     run_ok
-    got run --headless --from nobody
+    got run $HEADLESS --from nobody
     refused 4 "no phase nobody"
     AGENTS=
     mkdir "$T/team/roles"
     echo "You are the only one in this team, and so you do everything there is to do." >"$T/team/roles/one.md"
     team <<<'phases: [{name: one}]'
-    got run --headless
+    got run $HEADLESS
     refused 4 "cursor" "script"
 }
 
@@ -217,11 +217,11 @@ END
     start_run first
     local first=$PID
     until_true has_lines "$T/starts" 1
-    got run --headless
+    got run $HEADLESS
     refused 5 "pid $first"
-    got run --headless --resume
+    got run $HEADLESS --resume
     refused 5 "pid $first"
-    got retry one --headless
+    got retry one $HEADLESS
     refused 5 "pid $first"
     got status
     has "$out" RUNNING
@@ -240,9 +240,9 @@ END
     until_true has_lines "$T/starts" 1
     kill -KILL "$PID"
     until_true gone "$PID"
-    got run --headless
+    got run $HEADLESS
     refused 5 --resume --force
-    got run --headless --from one
+    got run $HEADLESS --from one
     refused 5 --resume
     got status
     has "$out" INTERRUPTED
@@ -255,15 +255,15 @@ END
 @test "a .cliq/ that came with a copy is refused (7) until it is trusted" {
     one_agent 'ok; complete'
     export CLIQ_HOME=$T/somebody
-    got run --headless
+    got run $HEADLESS
     refused 7 "cliq team trust"
-    got run --headless --dry-run
+    got run $HEADLESS --dry-run
     code_is 7
     is "" "$(starts)"
     "$CLIQ" team trust >/dev/null
     run_ok
     echo '# changed' >>.cliq/agents/a/agent.sh
-    got run --headless
+    got run $HEADLESS
     refused 7 trust
 }
 

@@ -105,7 +105,7 @@ phases:
 END
     cd "$T/pro j'\$(touch pwned)\"; x"
     "$CLIQ" assemble "$T/team" >/dev/null 2>&1
-    got run --headless
+    got run $HEADLESS
     code_is 0
     is "$PWD" "$(<"$T/got")"
     not_pwned
@@ -193,7 +193,7 @@ inputs: [{name: whom, required: true}]
 phases:
   - {name: one, agent: exec, commands: [{name: a, run: 'echo hello \$(inputs.whom) > $T/got'}]}
 END
-    got run --headless
+    got run $HEADLESS
     refused 2 whom "cliq req"
 }
 
@@ -212,7 +212,7 @@ END
     has "$out" "phase two"
     has "$out" "handoff.json:"
     echo '{"version":1,"phase_type":"standard","phase":"one","agent":"me","text":"mended"}' >.cliq/channels/one--two/handoff.json
-    got retry two --headless
+    got retry two $HEADLESS
     code_is 0
     is mended "$(<"$T/got")"
 }

@@ -246,6 +246,29 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     is "" "$(ls -A .cliq/signals "$TMPDIR" | grep -v :)"
 }
 
+@test "a built-in agent acknowledges a message before it says what is wrong with the frame" {
+    in_frame
+    got agent exec < <(message '{"phase_type":"standard","phase":"analyst","state_dir":"/nowhere/at/all"}')
+    code_is 1
+    is "ok error" "$(statuses $LINES)"
+    has "$(json $LINES error -1)" "/nowhere/at/all"
+}
+
+@test "a built-in agent answers tests, and says that it delivers no notifications" {
+    in_frame
+    local name
+    for name in exec checks script; do
+        got agent $name < <(message '{"id":"7"}' '{}' test)
+        succeeds
+        is "ok complete" "$(statuses .cliq/signals/_test-openai-analyst-7.jsonl)"
+        got agent $name < <(message '{"id":"7","notifications":[{"event":"on_complete","channel":null}]}' '{}' notify)
+        code_is 1
+        is "ok error" "$(statuses .cliq/signals/_notify-openai-analyst-7.jsonl)"
+        is "agent openai-analyst has no handler for notify" "$(json .cliq/signals/_notify-openai-analyst-7.jsonl error -1)"
+        rm .cliq/signals/_*
+    done
+}
+
 @test "begin in a broken frame leaves an error line" {
     in_frame
     echo nonsense >.cliq/channels/researcher--analyst/handoff.json
@@ -280,7 +303,7 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     begin
     ln -s "$CLIQ_SDK_MESSAGE" "$T/link"
     CLIQ_SDK_MESSAGE=$T/link got sdk progress x
-    code_is 74
+    code_is 2
     CLIQ_SDK_MESSAGE=$T got sdk progress x
     refused 7 "is not a message"
     CLIQ_SDK_MESSAGE=relative got sdk progress x

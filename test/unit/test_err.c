@@ -70,6 +70,24 @@ an_err_may_be_NULL(void **state)
 }
 
 static void
+errno_decides_about_the_status(void **state)
+{
+    static const struct {
+        int error;
+        enum status s;
+    } cases[] = { { EACCES, ST_REFUSED },  { EPERM, ST_REFUSED }, { EISDIR, ST_INVALID },
+                  { ENOTDIR, ST_INVALID }, { ELOOP, ST_INVALID }, { ENAMETOOLONG, ST_INVALID },
+                  { EIO, ST_IO },          { ENOSPC, ST_IO },     { EROFS, ST_IO },
+                  { EMFILE, ST_IO },       { ENOENT, ST_IO },     { 0, ST_IO } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        errno = cases[i].error;
+        assert_int_equal(err_sys(NULL, "open it"), cases[i].s);
+    }
+}
+
+static void
 a_failed_call_is_told_with_what_errno_means(void **state)
 {
     struct err e;
@@ -160,6 +178,7 @@ main(void)
         CASE(every_outcome_has_a_name_words_and_a_http_status),
         CASE(setting_returns_the_status_that_was_given),
         CASE(an_err_may_be_NULL),
+        CASE(errno_decides_about_the_status),
         CASE(a_failed_call_is_told_with_what_errno_means),
         CASE(a_sentence_that_just_fits_is_not_cut),
         CASE(a_longer_sentence_ends_in_dots),

@@ -112,7 +112,7 @@ a_file_is_replaced_whole_and_read_back(void **state)
     CHECK_FILE(".cliq/gates/review/gate_context.md", "");
     CHECK_OK(frame_read(&f, "gates/review/gate_context.md", &b, &e), &e);
     assert_string_equal(b.p, "");
-    assert_int_equal(frame_replace(&f, "gates", "x", 1, &e), ST_IO);
+    assert_int_equal(frame_replace(&f, "gates", "x", 1, &e), ST_INVALID);
     assert_string_equal(e.text, "replace gates: Is a directory");
     CHECK_OK(frame_replace(&f, "gates/review/gate_context.md", "", 0, &e), &e);
     CHECK_OK(frame_replace(&f, "x", "a\0b", 3, &e), &e);

@@ -170,8 +170,8 @@ a_file_in_the_way_is_a_failure(void **state)
 
     (void)state;
     write_file("a", "");
-    CHECK_FAILS_WITH(path_open_dir("a", true, &fd, &e), ST_IO, &e, "Not a directory");
-    CHECK_FAILS_WITH(path_open_dir("a/b", true, &fd, &e), ST_IO, &e, "Not a directory");
+    CHECK_FAILS_WITH(path_open_dir("a", true, &fd, &e), ST_INVALID, &e, "Not a directory");
+    CHECK_FAILS_WITH(path_open_dir("a/b", true, &fd, &e), ST_INVALID, &e, "Not a directory");
     assert_int_equal(fd, -1);
 }
 
@@ -317,6 +317,31 @@ a_file_up_to_the_ceiling_is_read_and_no_larger_one(void **state)
 }
 
 static void
+a_pipe_is_read_to_its_end_up_to_the_ceiling(void **state)
+{
+    (void)state;
+    for (size_t n = 31; n <= 33; n++) {
+        struct buf b = BUF_MAX(32);
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        for (size_t i = 0; i < n; i++)
+            assert_int_equal(write(ends[1], "x", 1), 1);
+        close(ends[1]);
+        if (n <= 32) {
+            CHECK_OK(path_read_fd(ends[0], "the body", &b, &e), &e);
+            assert_int_equal(b.len, n);
+        } else {
+            CHECK_FAILS(path_read_fd(ends[0], "the body", &b, &e), ST_INVALID, &e,
+                        "the body is larger than 32 bytes");
+        }
+        close(ends[0]);
+        CHECK_FAILS(path_read_fd(-1, "the body", &b, &e), ST_IO, &e,
+                    "read the body: Bad file descriptor");
+        buf_release(&b);
+    }
+}
+
+static void
 what_is_no_regular_file_is_not_read(void **state)
 {
     struct buf b = { 0 };
@@ -324,9 +349,17 @@ what_is_no_regular_file_is_not_read(void **state)
     (void)state;
     make_dirs("d");
     assert_int_equal(mkfifo("fifo", 0600), 0);
+    assert_int_equal(mknod("socket", S_IFSOCK | 0600, 0), 0);
+    write_file("f", "text");
     CHECK_FAILS(path_read_file(here(), "fifo", &b, &e), ST_INVALID, &e,
-                "fifo is not a regular file");
-    CHECK_FAILS(path_read_file(here(), "d", &b, &e), ST_INVALID, &e, "d is not a regular file");
+                "fifo is a FIFO, not a regular file");
+    CHECK_FAILS(path_read_file(here(), "d", &b, &e), ST_INVALID, &e,
+                "d is a directory, not a regular file");
+    CHECK_FAILS(path_read_file(here(), "socket", &b, &e), ST_INVALID, &e,
+                "socket is a socket, not a regular file");
+    CHECK_FAILS(path_read_file(here(), "/dev/null", &b, &e), ST_INVALID, &e,
+                "/dev/null is a device, not a regular file");
+    CHECK_FAILS(path_read_file(here(), "f/g", &b, &e), ST_INVALID, &e, "open f/g: Not a directory");
     buf_release(&b);
 }
 
@@ -516,6 +549,7 @@ main(void)
         CASE(a_file_is_read_whole),
         CASE(a_missing_file_is_not_found),
         CASE(a_file_up_to_the_ceiling_is_read_and_no_larger_one),
+        CASE(a_pipe_is_read_to_its_end_up_to_the_ceiling),
         CASE(what_is_no_regular_file_is_not_read),
         CASE(a_read_that_fails_is_told),
         CASE(a_project_is_found_from_any_depth_inside_it),

@@ -462,7 +462,7 @@ what_cannot_be_executed_is_reported(void **state)
     assert_non_null(getcwd(path, PATH_MAX));
     strcat(path, "/agent");
     write_file("agent", "#!/nowhere/python\n");
-    CHECK_FAILS_WITH(proc_spawn(&spec, &id, &e), ST_IO, &e, "Permission denied");
+    CHECK_FAILS_WITH(proc_spawn(&spec, &id, &e), ST_REFUSED, &e, "Permission denied");
     assert_int_equal(chmod("agent", 0700), 0);
     CHECK_FAILS_WITH(proc_spawn(&spec, &id, &e), ST_NOT_FOUND, &e, "the interpreter of its first");
     write_file("agent", "echo no first line\n");
@@ -553,7 +553,7 @@ programs_are_found_in_the_path_that_they_are_given(void **state)
     assert_int_equal(wait_child(id.pid), 0);
     CHECK_FILE("log", "two\n");
     snprintf(path, sizeof path, "PATH=/nowhere:%.2000s/one", cwd);
-    CHECK_FAILS(proc_spawn(&spec, &id, &e), ST_IO, &e, "run tool: Permission denied");
+    CHECK_FAILS(proc_spawn(&spec, &id, &e), ST_REFUSED, &e, "run tool: Permission denied");
     strcpy(path, "PATH="); /* the working directory, which is the agent's */
     spec.dir = "two";
     CHECK_OK(proc_spawn(&spec, &id, &e), &e);

@@ -217,7 +217,7 @@ settings_that_cannot_be_read_are_an_error(void **state)
 
     (void)state;
     make_dirs(".war-rooms/config.json");
-    CHECK_FAILS_WITH(room_body_max(&max, &e), ST_INVALID, &e, "is not a regular file");
+    CHECK_FAILS_WITH(room_body_max(&max, &e), ST_INVALID, &e, ", not a regular file");
 }
 
 static void
@@ -415,11 +415,11 @@ what_is_no_file_is_not_read(void **state)
     (void)state;
     make_dirs(".war-rooms/a/channel.jsonl");
     CHECK_FAILS(channel_open_read("a", &fd, &e), ST_INVALID, &e,
-                "channel.jsonl of room a is not a regular file");
+                "channel.jsonl of room a is a directory, not a regular file");
     make_dirs(".war-rooms/b");
     assert_int_equal(mkfifo(".war-rooms/b/channel.jsonl", 0600), 0);
     CHECK_FAILS(channel_open_read("b", &fd, &e), ST_INVALID, &e,
-                "channel.jsonl of room b is not a regular file");
+                "channel.jsonl of room b is a FIFO, not a regular file");
     make_dirs(".war-rooms/c");
     write_file("secret", "{}\n");
     assert_int_equal(symlink("../../secret", ".war-rooms/c/channel.jsonl"), 0);

@@ -1,0 +1,221 @@
+/*
+ * How a run comes to its first event: anew, or from the journal of the run before.
+ *
+ * Resuming is that journal through the scheduler again (past.h), then one look at each phase:
+ * what was to be started is started, what ran is listened to, what waited waits.
+ */
+#include "run/drive.h"
+
+#include "base/clock.h"
+#include "base/sys.h"
+#include "run/past.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A gate with checks is in its second stage once the agent's attempt file can exist. */
+static enum stage
+stage_of(const struct run *r, size_t phase, unsigned attempt)
+{
+    struct attempt a = { .phase = phase, .n = attempt };
+    struct buf path = { 0 };
+    struct stat st;
+
+    if (!prepare_has_checks(r->p, phase))
+        return STAGE_AGENT;
+    buf_adds(&path, "run/attempts/");
+    attempt_name(r->p, &a, &path);
+    bool is_there =
+        !buf_failed(&path) && sys->fstatat(r->p->frame.dir, path.p, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    buf_release(&path);
+    return is_there ? STAGE_AGENT : STAGE_CHECKS;
+}
+
+/* Takes a phase up where the journal left it: `ph` is how that was. (Those that were taken
+ * up before it may have led to more since.) */
+static void
+resume_phase(struct run *r, size_t i, const struct sched_phase *ph, int64_t started_ms)
+{
+    struct attempt a = {
+        .phase = i, .n = ph->attempt, .iteration = ph->iteration, .is_routed = ph->is_routed
+    };
+    struct err e;
+    enum status s;
+
+    if (ph->state == PS_STARTING && sched_reason(r->sched)) {
+        drive_give_up(r, i, ph->attempt); /* the run is ending: it is not begun any more */
+        return;
+    }
+    if (ph->state == PS_STARTING) {
+        struct action act = { .kind = ACT_START,
+                              .phase = i,
+                              .attempt = ph->attempt,
+                              .iteration = ph->iteration,
+                              .is_routed = ph->is_routed };
+        drive_start(r, &act);
+        return;
+    }
+    if (ph->state == PS_BACKOFF) {
+        struct action act = { .kind = ACT_WAIT, .phase = i, .ms = 500 };
+        drive_perform(r, &act);
+    }
+    if (ph->state != PS_RUNNING && !ph->is_there)
+        return;
+    a.stage = stage_of(r, i, ph->attempt);
+    s = live_new(&r->live[i], &r->host, &a, &e);
+    if (!s && ph->state == PS_RUNNING) {
+        int64_t limit = drive_timeout(r, i);
+        view_event(r->view, "resumed", i, ph, NULL);
+        s = live_resume(r->live[i], limit, limit - (clock_wall_ns() / 1000000 - started_ms), &e);
+    } else if (!s) {
+        s = live_resume_rest(r->live[i], &e);
+    }
+    if (s) {
+        drive_abort(r, s, &e);
+        drive_give_up(r, i, ph->attempt);
+    } else if (r->is_stopped[i] && r->live[i]) {
+        live_stop(r->live[i]);
+    }
+}
+
+/* What the journal of `past` says, made true again. */
+static enum status
+resume_all(struct run *r, const struct past *past, struct err *e)
+{
+    size_t n = r->p->team.n_phases;
+    struct sched_phase *then = calloc(n + 1, sizeof *then);
+    bool is_stopping =
+        past->is_cancelled || (sched_reason(r->sched) && past->head.options.is_fail_fast);
+
+    if (!then)
+        return err_set(e, ST_IO, "out of memory");
+    r->is_cancelled = past->is_cancelled;
+    for (size_t i = 0; i < n; i++) {
+        then[i] = *sched_phase(r->sched, i);
+        r->is_stopped[i] = is_stopping;
+    }
+    notifier_adopt(r->notifier);
+    for (size_t i = 0; i < n; i++)
+        resume_phase(r, i, &then[i], past->started_ms[i]);
+    free(then);
+    return ST_OK;
+}
+
+static struct sched_options
+sched_options(const struct run_options *o)
+{
+    return (struct sched_options){ .jobs = o->jobs, .is_fail_fast = o->is_fail_fast };
+}
+
+static enum status
+begin_fresh(struct run *r, int dir, struct err *e)
+{
+    struct journal_head head = { .run_id = r->run_id,
+                                 .team = r->p->team.name ? r->p->team.name : "",
+                                 .workflow = r->p->workflow_hash,
+                                 .options = sched_options(r->o) };
+    enum status s = plan_make_room(r->p, true, e);
+
+    snprintf(r->run_id, sizeof r->run_id, "%.24s-%" PRIx64, r->p->instance_id,
+             (uint64_t)clock_wall_ns());
+    if (!s)
+        s = journal_open(&r->journal, dir, &r->p->team, &head, e);
+    if (!s && !(r->sched = sched_new(&r->p->team, &head.options)))
+        s = err_set(e, ST_IO, "out of memory");
+    return s;
+}
+
+static enum status
+find_phase(const struct plan *p, const char *name, size_t *out, struct err *e)
+{
+    for (size_t i = 0; i < p->team.n_phases; i++) {
+        if (strcmp(p->team.phases[i].name, name) == 0) {
+            *out = i;
+            return p->team.phases[i].is_support
+                       ? err_set(e, ST_INVALID,
+                                 "%s is a support phase: only a gate that routes to it runs it",
+                                 name)
+                       : ST_OK;
+        }
+    }
+    return err_set(e, ST_NOT_FOUND, "the workflow has no phase %s", name);
+}
+
+/* Goes on with the run of `past`, from a phase when `from` is not SIZE_MAX. */
+static enum status
+go_on(struct run *r, int dir, struct past *past, size_t from, struct err *e)
+{
+    enum status s = plan_make_room(r->p, false, e);
+
+    snprintf(r->run_id, sizeof r->run_id, "%s", past->head.run_id);
+    panes_end_left(&r->p->frame); /* agents that still run go on without */
+    if (!s)
+        s = frame_remove(&r->p->frame, "signals/_pipeline_status", e); /* how it ended before */
+    if (!s)
+        s = journal_open(&r->journal, dir, &r->p->team, NULL, e);
+    if (s)
+        return s;
+    r->sched = past->sched;
+    past->sched = NULL;
+    s = resume_all(r, past, e);
+    if (!s && from != SIZE_MAX) {
+        drive_feed(r, (struct event){ .kind = EV_RERUN, .phase = from });
+        r->is_over = false; /* what was left of the old end is gone */
+        r->is_cancelled = false;
+    }
+    if (!s && sched_status(r->sched) != RUN_ACTIVE && !r->is_over) /* only its end was not told */
+        drive_end(r, &(struct action){ .kind = ACT_END, .status = sched_status(r->sched) });
+    return s;
+}
+
+static enum status
+begin_anew(struct run *r, int dir, const struct past *past, bool is_open, struct err *e)
+{
+    enum status s = is_open ? run_stop_leftovers(&r->p->frame, past->head.run_id, e) : ST_OK;
+
+    if (!s)
+        s = begin_fresh(r, dir, e);
+    if (!s)
+        drive_feed(r, (struct event){ .kind = EV_BEGIN });
+    return s;
+}
+
+enum status
+begin_run(struct run *r, int dir, enum run_status *ended, struct err *e)
+{
+    struct past past;
+    size_t from = SIZE_MAX;
+    enum status s = past_load(&past, dir, &r->p->team, e);
+    bool is_there = s != ST_NOT_FOUND, is_open = is_there && !past.head.has_end;
+    bool is_anew = !r->o->is_resume && !r->o->from;
+
+    if (!s && strcmp(past.head.workflow, r->p->workflow_hash) != 0)
+        s = err_set(e, ST_INVALID,
+                    "the workflow was changed since this run began: cliq run "
+                    "--force starts anew");
+    *ended = RUN_ACTIVE;
+    if (r->o->is_forced || (is_anew && !is_open && (!s || s == ST_INVALID)) ||
+        (s == ST_NOT_FOUND && !r->o->from)) {
+        s = begin_anew(r, dir, &past, is_open, e);
+    } else if (s == ST_NOT_FOUND) {
+        err_say(e, "nothing has run here yet: cliq run");
+    } else if (!s && is_open && !r->o->is_resume) {
+        s = err_set(e, ST_CONFLICT,
+                    "an unfinished run exists here: cliq run --resume goes on with it, cliq run "
+                    "--force starts anew");
+    } else if (!s && !is_open && r->o->is_resume) {
+        r->sched = past.sched;
+        past.sched = NULL;
+        *ended = past.head.end;
+    } else if (!s) {
+        if (r->o->from)
+            s = find_phase(r->p, r->o->from, &from, e);
+        if (!s)
+            s = go_on(r, dir, &past, from, e);
+    }
+    past_release(&past);
+    return s;
+}

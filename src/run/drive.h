@@ -1,0 +1,94 @@
+/*
+ * drive - one run in memory, and the doors through which its parts move it.
+ *
+ *   drive.c   the loop: what happens is fed to the scheduler, what it decides performed
+ *   begin.c   how a run comes to its first event: anew, resumed, from a phase
+ *   finish.c  the last notifications, the last processes, the last line of the journal
+ *
+ * Whoever feeds events from a callback of the loop calls drive_settle as its last act: until
+ * then the journal does not know them, and nothing that they lead to is started.
+ */
+#ifndef CLIQ_RUN_DRIVE_H
+#define CLIQ_RUN_DRIVE_H
+
+#include "base/loop.h"
+#include "base/watch.h"
+#include "run/journal.h"
+#include "run/live.h"
+#include "run/notify.h"
+#include "run/panes.h"
+#include "run/view.h"
+
+enum { DRIVE_POLL_MS = 20 }; /* between two looks at what has no event */
+
+/* A back-off that is running. */
+struct wait {
+    struct run *run;
+    size_t phase;
+    struct source *timer;
+};
+
+struct run {
+    struct plan *p;
+    const struct run_options *o;
+    char run_id[64];
+    struct sched *sched;
+    struct journal journal;
+    struct loop *loop;
+    struct watch watch; /* of signals/ */
+    struct view *view;
+    struct live_host host;
+    struct notifier *notifier;
+    struct panes *panes; /* NULL: plain processes */
+    /* one a phase */
+    struct live **live; /* NULL: none */
+    struct wait *waits;
+    bool *is_stopped;     /* ACT_STOP was given for its latest attempt */
+    unsigned *n_notified; /* notify lines of its latest attempt */
+    /* what happened since the last settle */
+    struct event *batch;
+    size_t n_batch, cap_batch;
+    bool is_urgent;      /* something in the batch must be journalled before we go on */
+    struct live **fresh; /* prepared, to be started after the journal knows */
+    size_t n_fresh;
+    struct live **dead; /* gone, to be freed when nobody is inside them */
+    size_t n_dead;
+    pid_t *pids;      /* of live attempts and notifiers */
+    pid_t *relatives; /* children that we had before the run: none of its business */
+    size_t n_relatives;
+    bool knows_relatives;
+    struct arena texts; /* of the batch */
+    bool is_mute;       /* the journal could not be written: it stays as it is, for a resume */
+    bool is_cancelled, is_over;
+    int64_t late_at_ms; /* when notifiers that still run are stopped */
+    enum status failed;
+    struct err why;
+    struct source *tick;
+};
+
+const struct phase *drive_phase(const struct run *r, size_t i);
+int64_t drive_timeout(const struct run *r, size_t i); /* ms, of one attempt */
+
+/* An event: to the scheduler, to the journal's next write, to those who look on; then what
+ * it leads to is performed. */
+void drive_feed(struct run *r, struct event ev);
+/* The journal learns what happened; then what it led to is started. */
+void drive_settle(struct run *r);
+
+void drive_perform(struct run *r, const struct action *act);
+void drive_start(struct run *r, const struct action *act);
+void drive_end(struct run *r, const struct action *act);
+/* An attempt that will not be begun, and nobody failed. Only when the run is ending. */
+void drive_give_up(struct run *r, size_t phase, unsigned attempt);
+/* The run cannot go on: says why once, and lets the scheduler end it. */
+void drive_abort(struct run *r, enum status s, const struct err *why);
+/* Tells those of settings.notifications: the run begins, also once more, or has ended. */
+void drive_notify(struct run *r, const char *name, const char *outcome, const char *reason);
+
+/* begin.c: decides what kind of run this is and brings the state to where it goes on. *ended
+ * is not RUN_ACTIVE when there is nothing to do. */
+enum status begin_run(struct run *r, int dir, enum run_status *ended, struct err *e);
+/* finish.c: when the scheduler has ended it. */
+enum status finish_run(struct run *r, enum run_status status, struct err *e);
+
+#endif

@@ -1,0 +1,271 @@
+#include "run/panes.h"
+
+#include "base/clock.h"
+#include "base/crc32c.h"
+#include "base/sys.h"
+#include "base/watch.h"
+#include "run/spec.h"
+#include "run/tmux.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    START_TRIES = 10, /* while the server of an orchestrator that died goes away */
+    POLL_MS = 20,
+    END_MS = 1000, /* for a server that was told to end; then it is killed */
+};
+
+struct panes {
+    struct panes_host host;
+    struct tmux tmux;
+    struct proc_id server;
+    struct watch watch; /* of run/panes */
+    struct source *news;
+    char dir[4096]; /* its path, or as much as there is room for: then nothing starts */
+    bool is_started, is_given_up, has_dir;
+    bool is_deaf; /* the server did not answer in time */
+};
+
+static const char DIR_NAME[] = "run/panes";
+
+static void
+name_socket(const struct frame *f, char *to, size_t size)
+{
+    snprintf(to, size, "cliq-%08x", (unsigned)crc32c(f->state_dir, strlen(f->state_dir)));
+}
+
+struct panes *
+panes_new(const struct panes_host *host)
+{
+    struct panes *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return NULL;
+    p->host = *host;
+    p->watch.fd = -1;
+    snprintf(p->dir, sizeof p->dir, "%s/%s", host->plan->frame.state_dir, DIR_NAME);
+    return p;
+}
+
+bool
+panes_are_open(const struct panes *p)
+{
+    return p && !p->is_given_up;
+}
+
+pid_t
+panes_server(const struct panes *p)
+{
+    return p && p->is_started ? p->server.pid : 0;
+}
+
+void
+panes_give_up(struct panes *p, const char *why)
+{
+    struct buf text = { 0 };
+
+    if (p->is_given_up)
+        return;
+    p->is_given_up = true;
+    buf_addf(&text, "agents run as plain processes from here on: %s", why);
+    p->host.on_note(p->host.ctx, buf_failed(&text) ? "agents run as plain processes" : text.p);
+    buf_release(&text);
+}
+
+/* ---- the server ---- */
+
+static void
+on_news(void *ctx)
+{
+    struct panes *p = ctx;
+
+    watch_drain(&p->watch);
+    p->host.on_said(p->host.ctx);
+}
+
+static enum status
+listen_in(struct panes *p, struct err *e)
+{
+    enum status s = frame_mkdir(&p->host.plan->frame, DIR_NAME, e);
+
+    p->has_dir = !s;
+    if (!s)
+        s = watch_open(&p->watch, p->dir, e);
+    if (!s)
+        p->news = loop_on_readable(p->host.loop, p->watch.fd, on_news, p, e);
+    return s || p->news ? s : ST_IO;
+}
+
+/* The session's first pane shows the log of the run. */
+static enum status
+start_server(struct panes *p, struct err *e)
+{
+    struct arena a = { 0 };
+    const char *argv[] = { agent_self(&a), "log", "--follow", NULL };
+    char socket[TMUX_NAME_MAX + 1], text[160];
+    enum status s = argv[0] ? listen_in(p, e) : err_set(e, ST_IO, "out of memory");
+
+    name_socket(&p->host.plan->frame, socket, sizeof socket);
+    for (int tries = 1; !s; tries++) {
+        s = tmux_start(&p->tmux, "run", socket, argv, e);
+        if (s != ST_FAILED || tries == START_TRIES)
+            break;
+        tmux_kill_server(&p->tmux, NULL); /* one that was left is in the way */
+        poll(NULL, 0, POLL_MS);
+        s = ST_OK;
+    }
+    p->is_started = p->tmux.socket[0] != '\0'; /* also when we cannot tell: it is ended then */
+    if (!s)
+        s = proc_identify(p->tmux.server_pid, &p->server, e);
+    arena_release(&a);
+    if (s)
+        return s;
+    snprintf(text, sizeof text, "to watch the agents: %stmux -L %s attach",
+             getenv("TMUX") ? "TMUX= " : "", socket);
+    p->host.on_note(p->host.ctx, text);
+    return ST_OK;
+}
+
+/* It has a moment to end by itself. */
+static void
+end_server(struct panes *p)
+{
+    int64_t until = clock_mono_ms() + END_MS;
+    int signo = p->is_deaf || tmux_kill_server(&p->tmux, NULL) != ST_OK ? SIGKILL : 0;
+
+    while (p->server.pid && proc_alive(&p->server) == PROC_ALIVE) {
+        if (signo || clock_mono_ms() >= until)
+            kill(p->server.pid, SIGKILL); /* our child, not yet waited for */
+        poll(NULL, 0, 1);
+    }
+}
+
+static void
+remove_dir(const struct frame *f)
+{
+    int fd;
+
+    if (frame_open_dir(f, DIR_NAME, false, &fd, NULL))
+        return;
+    DIR *d = fdopendir(fd);
+    if (!d) {
+        close(fd);
+        return;
+    }
+    for (struct dirent *x; (x = readdir(d));)
+        unlinkat(dirfd(d), x->d_name, 0);
+    closedir(d);
+    unlinkat(f->dir, DIR_NAME, AT_REMOVEDIR);
+}
+
+void
+panes_free(struct panes *p)
+{
+    if (!p)
+        return;
+    if (p->is_started)
+        end_server(p);
+    loop_drop(p->news);
+    watch_close(&p->watch);
+    if (p->has_dir)
+        remove_dir(&p->host.plan->frame);
+    free(p);
+}
+
+void
+panes_end_left(const struct frame *f)
+{
+    struct tmux t = { 0 };
+    struct stat st;
+
+    if (sys->fstatat(f->dir, DIR_NAME, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return;
+    name_socket(f, t.socket, sizeof t.socket);
+    tmux_kill_server(&t, NULL);
+    remove_dir(f);
+}
+
+/* ---- attempts ---- */
+
+static const char *
+name_of(const struct proc_spec *spec)
+{
+    return strrchr(spec->attempt_file, '/') + 1; /* prepare.h: always below run/attempts */
+}
+
+static enum status
+spawn(struct panes *p, const struct proc_spec *spec, const char *path, struct tmux_pane *pane,
+      struct err *e)
+{
+    struct arena a = { 0 };
+    const char *argv[] = { agent_self(&a), "_exec", "--view", path, NULL };
+    enum status s = proc_spec_write(path, spec, e);
+
+    if (s) {
+        s = ST_FAILED; /* nobody was asked to start it */
+    } else if (!argv[0]) {
+        s = err_set(e, ST_FAILED, "out of memory");
+    } else {
+        s = tmux_spawn(&p->tmux, name_of(spec), argv, pane, e);
+        p->is_deaf = s && s != ST_FAILED;
+    }
+    if (s)
+        unlink(path);
+    arena_release(&a);
+    return s;
+}
+
+enum status
+panes_spawn(struct panes *p, const struct proc_spec *spec, struct proc_id *viewer, struct err *e)
+{
+    struct tmux_pane pane;
+    struct buf path = { 0 };
+    enum status s = p->is_started ? ST_OK : start_server(p, e);
+
+    memset(viewer, 0, sizeof *viewer);
+    if (s) {
+        panes_give_up(p, e->text);
+        return ST_FAILED; /* no server, no attempt */
+    }
+    buf_addf(&path, "%s/%s.json", p->dir, name_of(spec));
+    s = buf_status(&path, "the path", e) ? ST_FAILED : spawn(p, spec, path.p, &pane, e);
+    if (s)
+        panes_give_up(p, e->text);
+    else if (proc_identify(pane.pid, viewer, NULL))
+        viewer->pid = 0;
+    buf_release(&path);
+    return s;
+}
+
+enum status
+panes_said(struct panes *p, const struct proc_spec *spec, struct err *e)
+{
+    static const char failed[] = "failed ";
+    struct buf path = { 0 }, text = BUF_MAX(64 << 10);
+    enum status s = ST_NOT_FOUND;
+
+    buf_addf(&path, "%s/%s.json.said", DIR_NAME, name_of(spec));
+    if (!buf_failed(&path) && frame_read(&p->host.plan->frame, path.p, &text, NULL) == ST_OK) {
+        buf_addc(&text, '\0');
+        if (buf_failed(&text))
+            s = err_set(e, ST_FAILED, "%s cannot be read", path.p);
+        else if (strcmp(text.p, "started") == 0)
+            s = ST_OK;
+        else if (strcmp(text.p, "taken") == 0)
+            s = ST_CONFLICT;
+        else
+            s = err_set(e, ST_FAILED, "%s",
+                        text.p + (strncmp(text.p, failed, strlen(failed)) ? 0 : strlen(failed)));
+        frame_remove(&p->host.plan->frame, path.p, NULL);
+    }
+    buf_release(&path);
+    buf_release(&text);
+    return s;
+}
