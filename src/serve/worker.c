@@ -1,0 +1,202 @@
+#define _GNU_SOURCE
+#include "serve/worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+struct worker {
+    struct hub *hub;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t has_work;
+    struct round *given, *done; /* one each: the loop gives only to an idle worker */
+    bool is_idle;               /* the loop's own view */
+    bool is_ending;
+    int fd;
+};
+
+struct round *
+round_new(void)
+{
+    return calloc(1, sizeof(struct round));
+}
+
+void
+round_free(struct round *r)
+{
+    if (r)
+        arena_release(&r->arena);
+    free(r);
+}
+
+/* ---- the thread ---- */
+
+static void
+serve(struct hub *h, struct round *r)
+{
+    struct hub_request writes[ROUND_MAX];
+    struct hub_reply replies[ROUND_MAX];
+    size_t at[ROUND_MAX], n = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        if (hub_ops[r->requests[i].op].writes) {
+            at[n] = i;
+            writes[n++] = r->requests[i];
+        }
+    }
+    hub_submit(h, writes, n, &r->arena, replies);
+    for (size_t i = 0; i < n; i++)
+        r->replies[at[i]] = replies[i];
+    for (size_t i = 0; i < r->n; i++)
+        if (!hub_ops[r->requests[i].op].writes)
+            hub_read(h, &r->requests[i], &r->arena, &r->replies[i]);
+}
+
+static void
+tell(int fd)
+{
+    uint64_t one = 1;
+
+    while (write(fd, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+}
+
+/* Waits for work, or until something is due. False: it is over. */
+static bool
+await(struct worker *w)
+{
+    int64_t due_ms = hub_due_in_ms(w->hub);
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    if (due_ms > 60000 || due_ms < 0)
+        due_ms = 60000; /* clocks jump: look again */
+    until.tv_sec += due_ms / 1000;
+    until.tv_nsec += due_ms % 1000 * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&w->lock);
+    while (!w->given && !w->is_ending &&
+           pthread_cond_timedwait(&w->has_work, &w->lock, &until) != ETIMEDOUT)
+        ;
+    bool is_over = w->is_ending && !w->given;
+    pthread_mutex_unlock(&w->lock);
+    return !is_over;
+}
+
+static void *
+work(void *arg)
+{
+    struct worker *w = arg;
+
+    while (await(w)) {
+        pthread_mutex_lock(&w->lock);
+        struct round *r = w->given;
+        pthread_mutex_unlock(&w->lock);
+        if (r) {
+            serve(w->hub, r);
+            pthread_mutex_lock(&w->lock);
+            w->given = NULL;
+            w->done = r;
+            pthread_mutex_unlock(&w->lock);
+        } else {
+            struct arena a = { 0 };
+            hub_submit(w->hub, NULL, 0, &a, NULL);
+            arena_release(&a);
+        }
+        tell(w->fd); /* also when something was only due: streams want to know */
+    }
+    return NULL;
+}
+
+/* ---- the loop's side ---- */
+
+struct worker *
+worker_new(struct hub *h, struct err *e)
+{
+    struct worker *w = calloc(1, sizeof *w);
+    pthread_condattr_t attr;
+
+    if (!w) {
+        err_set(e, ST_IO, "out of memory");
+        return NULL;
+    }
+    w->hub = h;
+    w->is_idle = true;
+    w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->has_work, &attr);
+    pthread_condattr_destroy(&attr);
+    if (w->fd < 0 || (errno = pthread_create(&w->thread, NULL, work, w)) != 0) {
+        err_sys(e, "start the thread that writes");
+        if (w->fd >= 0)
+            close(w->fd);
+        free(w);
+        return NULL;
+    }
+    return w;
+}
+
+void
+worker_free(struct worker *w)
+{
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->is_ending = true;
+    pthread_cond_signal(&w->has_work);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
+    round_free(w->given);
+    round_free(w->done);
+    close(w->fd);
+    pthread_cond_destroy(&w->has_work);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+}
+
+int
+worker_fd(const struct worker *w)
+{
+    return w->fd;
+}
+
+bool
+worker_is_idle(const struct worker *w)
+{
+    return w->is_idle;
+}
+
+void
+worker_give(struct worker *w, struct round *r)
+{
+    w->is_idle = false;
+    pthread_mutex_lock(&w->lock);
+    w->given = r;
+    pthread_cond_signal(&w->has_work);
+    pthread_mutex_unlock(&w->lock);
+}
+
+struct round *
+worker_take(struct worker *w)
+{
+    uint64_t count;
+
+    while (read(w->fd, &count, sizeof count) < 0 && errno == EINTR)
+        ;
+    pthread_mutex_lock(&w->lock);
+    struct round *r = w->done;
+    w->done = NULL;
+    pthread_mutex_unlock(&w->lock);
+    if (r)
+        w->is_idle = true;
+    return r;
+}

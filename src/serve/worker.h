@@ -1,0 +1,44 @@
+/*
+ * worker - the thread that waits for the store's lock, so that the loop never does.
+ *
+ * Requests of one round of the loop are one round here: one lock, one write, one sync. While
+ * a round is being done the next one gathers; so the more there is to do, the more one sync
+ * does. Rounds come back in order.
+ *
+ *     loop:    on_request -> round_add ... worker_give when worker_is_idle
+ *     worker:  hub_submit (and what is due, by itself, at its time)
+ *     loop:    worker_fd readable -> worker_take -> answer each
+ *
+ * Ownership: a round belongs to whoever has it: the loop, the worker, the loop again.
+ */
+#ifndef CLIQ_SERVE_WORKER_H
+#define CLIQ_SERVE_WORKER_H
+
+#include "hub/hub.h"
+
+#define ROUND_MAX 512
+
+struct round {
+    struct arena arena; /* of arguments and replies */
+    size_t n;
+    struct hub_request requests[ROUND_MAX];
+    struct hub_reply replies[ROUND_MAX];
+    void *who[ROUND_MAX]; /* the loop's */
+};
+
+struct round *round_new(void); /* NULL: no memory */
+void round_free(struct round *r);
+
+struct worker;
+
+/* The store stays the caller's, but is the worker's to use until worker_free. */
+struct worker *worker_new(struct hub *h, struct err *e);
+void worker_free(struct worker *w); /* waits for what it is doing; NULL is fine */
+int worker_fd(const struct worker *w);
+bool worker_is_idle(const struct worker *w);
+/* n = 0: look at what others wrote, and at what is due. */
+void worker_give(struct worker *w, struct round *r);
+/* A round that is done, or NULL. */
+struct round *worker_take(struct worker *w);
+
+#endif
