@@ -22,10 +22,9 @@ clock_mono_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-char *
-clock_iso(char to[CLOCK_ISO_SIZE], int64_t wall_ns, int is_ms)
+static char *
+write_iso(char to[CLOCK_ISO_SIZE], int64_t ms, int is_ms)
 {
-    int64_t ms = wall_ns / 1000000 - (wall_ns % 1000000 < 0); /* rounded down, before 1970 too */
     time_t sec = (time_t)(ms / 1000 - (ms % 1000 < 0));
     struct tm tm;
 
@@ -36,4 +35,17 @@ clock_iso(char to[CLOCK_ISO_SIZE], int64_t wall_ns, int is_ms)
     else
         snprintf(to + n, CLOCK_ISO_SIZE - n, "Z");
     return to;
+}
+
+char *
+clock_iso(char to[CLOCK_ISO_SIZE], int64_t wall_ns, int is_ms)
+{
+    /* Rounded down, before 1970 too. */
+    return write_iso(to, wall_ns / 1000000 - (wall_ns % 1000000 < 0), is_ms);
+}
+
+char *
+clock_iso_ms(char to[CLOCK_ISO_SIZE], int64_t wall_ms)
+{
+    return write_iso(to, wall_ms, 1);
 }

@@ -15,5 +15,8 @@ int64_t clock_mono_ms(void);
 #define CLOCK_ISO_SIZE 32
 /* "2026-04-03T11:19:34Z", UTC; with is_ms "2026-04-03T11:19:34.222Z". Returns `to`. */
 char *clock_iso(char to[CLOCK_ISO_SIZE], int64_t wall_ns, int is_ms);
+/* The same from milliseconds, always with three decimals: nanoseconds end in 2262, these in 9999.
+ */
+char *clock_iso_ms(char to[CLOCK_ISO_SIZE], int64_t wall_ms);
 
 #endif

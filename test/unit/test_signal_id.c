@@ -1,0 +1,90 @@
+/* What must be true of hub/signal_id: what ids look like, and that they are new. */
+#include "hub/signal_id.h"
+
+#include "fault.h"
+#include "test.h"
+
+static int
+by_text(const void *l, const void *r)
+{
+    return strcmp(l, r);
+}
+
+static void
+an_id_is_a_prefix_a_letter_and_23_letters_or_digits(void **state)
+{
+    char id[HUB_ID_SIZE];
+    struct err e;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        CHECK_OK(hub_new_id(id, &e), &e);
+        assert_int_equal(strlen(id), 31);
+        assert_memory_equal(id, "signal:", 7);
+        assert_in_range(id[7], 'a', 'z');
+        assert_int_equal(strspn(id + 7, "abcdefghijklmnopqrstuvwxyz0123456789"), 24);
+    }
+}
+
+static void
+ids_do_not_repeat(void **state)
+{
+    static char ids[10000][HUB_ID_SIZE];
+    struct err e;
+
+    (void)state;
+    for (int i = 0; i < 10000; i++)
+        CHECK_OK(hub_new_id(ids[i], &e), &e);
+    qsort(ids, 10000, sizeof *ids, by_text);
+    for (int i = 1; i < 10000; i++)
+        assert_string_not_equal(ids[i - 1], ids[i]);
+}
+
+static void
+the_ends_of_the_alphabet_are_used(void **state)
+{
+    char id[HUB_ID_SIZE];
+    struct err e;
+
+    (void)state;
+    fake_random(0);
+    CHECK_OK(hub_new_id(id, &e), &e);
+    assert_string_equal(id, "signal:aaaaaaaaaaaaaaaaaaaaaaaa");
+    fake_random(0xFF);
+    CHECK_OK(hub_new_id(id, &e), &e);
+    assert_string_equal(id, "signal:z99999999999999999999999");
+}
+
+static ssize_t
+no_random(void *to, size_t n, unsigned flags)
+{
+    (void)to, (void)n, (void)flags;
+    errno = ENOSYS;
+    return -1;
+}
+
+static void
+without_random_bytes_there_is_no_id(void **state)
+{
+    char id[HUB_ID_SIZE];
+    struct err e;
+
+    (void)state;
+    struct sys mute = *sys;
+    mute.getrandom = no_random;
+    sys = &mute;
+    CHECK_FAILS_WITH(hub_new_id(id, &e), ST_IO, &e, "get random bytes");
+    sys = &sys_kernel;
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(an_id_is_a_prefix_a_letter_and_23_letters_or_digits),
+        CASE(ids_do_not_repeat),
+        CASE(the_ends_of_the_alphabet_are_used),
+        CASE(without_random_bytes_there_is_no_id),
+    };
+    return cmocka_run_group_tests_name("signal_id", tests, NULL, NULL);
+}
