@@ -214,22 +214,6 @@ event_write(struct buf *to, const struct event *ev)
 }
 
 void
-event_make_id(char to[EVENT_ID_LEN + 1], const unsigned char random[32])
-{
-    static const char digits[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-    unsigned left = 0; /* of four bytes, which give three characters with little bias */
-
-    for (int i = 0; i < EVENT_ID_LEN; i++) {
-        if (i % 3 == 0)
-            memcpy(&left, random + i / 3 * 4, 4);
-        unsigned base = i == 0 ? 26 : 36;
-        to[i] = digits[left % base];
-        left /= base;
-    }
-    to[EVENT_ID_LEN] = '\0';
-}
-
-void
 event_line_id(char to[EVENT_ID_LEN + 1], uint64_t seq)
 {
     to[EVENT_ID_LEN] = '\0';

@@ -78,8 +78,6 @@ bool event_read(struct event *ev, const struct json *line, struct arena *scratch
 /* The line's text, without '\n' and seal. */
 void event_write(struct buf *to, const struct event *ev);
 
-/* 24 lower-case alphanumerics, the first a letter, from 32 random bytes; NUL-ended. */
-void event_make_id(char to[EVENT_ID_LEN + 1], const unsigned char random[32]);
 /* The id of a foreign signal that has none: by its line's number, so every reader agrees. */
 void event_line_id(char to[EVENT_ID_LEN + 1], uint64_t seq);
 /* "signal:abc" -> "abc" */
