@@ -1,0 +1,140 @@
+/*
+ * hub - signals that provably arrive: one store, many doors.
+ *
+ * Everybody who wants something of the hub (the CLI on files, the server for its clients,
+ * the C library) makes a request: who asks, which operation, and its arguments as JSON, the
+ * same JSON that the HTTP body or query holds. hub_submit answers all requests of a round:
+ *
+ *     lock -> fold what others appended -> decide each (decide.h, pure) and apply its events
+ *     to the index -> one write of all lines -> one sync -> commit the index -> unlock
+ *
+ * The truth is <config>/signals/events.jsonl (docs/formats/events.md), a sequenced log
+ * (log/log.h). The index, <config>/signals/index.db (SQLite), is a fold of it: delete it and
+ * it is made again. An answer with `status` below 300 to a request that writes means: on
+ * disk. Lines that were written by others are folded first, whoever wrote them.
+ *
+ * Readers (hub_read) take no lock unless the log is longer than the index: then they fold
+ * first, which does.
+ *
+ * Files: ops.def what can be asked · event.c lines to and from memory · decide.c commands to
+ * events · index.c the projection and its queries · fold.c log to index · submit.c the door ·
+ * match.c patterns · delayed.c what waits for its time.
+ */
+#ifndef CLIQ_HUB_HUB_H
+#define CLIQ_HUB_HUB_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HUB_LIMIT_MAX      100
+#define HUB_BATCH_MAX      1000 /* signals in one emit/batch; lines in one round */
+#define HUB_LEASE_S        300
+#define HUB_MAX_DELIVERIES 5
+
+enum hub_op {
+#define OP(id, ...) HUB_##id,
+#include "hub/ops.def"
+#undef OP
+    HUB_N_OPS
+};
+
+/* What a key allows; admin implies all. File access to <config> is admin access. */
+enum hub_scope {
+    SCOPE_NONE = 0, /* needs no key */
+    SCOPE_EMIT = 1,
+    SCOPE_CLAIM = 2,
+    SCOPE_ACK = 4,
+    SCOPE_INBOX = 8,
+    SCOPE_STREAM = 16,
+    SCOPE_ADMIN = 32,
+    SCOPE_DEFAULT = 31, /* all but admin */
+};
+
+struct hub_op_info {
+    const char *name;   /* "emit" */
+    const char *method; /* "POST" */
+    const char *path;   /* "/inbox/:target": `:x` becomes the argument x */
+    unsigned scope;
+    bool writes;
+    const char *brief;
+};
+extern const struct hub_op_info hub_ops[HUB_N_OPS];
+
+struct hub_request {
+    enum hub_op op;
+    const char *identity;    /* who asks */
+    bool is_admin;           /* an admin key, or the files themselves */
+    bool is_file;            /* the files themselves: from_role may be one nobody made yet */
+    bool is_system;          /* cliq itself: only then a source may be "system" */
+    const struct json *args; /* an object */
+    const char *dedup_key;   /* Idempotency-Key, or NULL */
+};
+
+/* In the arena given. status is HTTP's: 200, 400 …; below 300 code is NULL. */
+struct hub_reply {
+    int status;
+    const char *code, *message; /* "SIGNAL_CLAIM_CONFLICT", a sentence naming the field */
+    const struct json *details; /* or NULL */
+    const struct json *data;    /* NULL: null */
+    const char *cursor;         /* meta.cursor of lists; NULL: null or no list */
+    bool has_cursor;            /* meta.cursor is to be shown, also when null */
+    uint64_t seq;               /* of the last line it wrote; 0: none */
+};
+
+struct hub_options {
+    uint64_t rotate_bytes; /* of events.jsonl; 0: 256 MiB */
+    int64_t retention_ms;  /* of old segments; 0: for ever */
+    unsigned lock_wait_ms; /* 0: 10 s */
+    /* Told while the index is made again, every 50,000 events; may be NULL. */
+    void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
+    void *ctx;
+};
+
+struct hub;
+
+/* Opens or makes <config>/signals (0700). An index that is missing, damaged or of another
+ * version is made again. */
+enum status
+hub_open(struct hub **out, const char *config, const struct hub_options *o, struct err *e);
+void hub_close(struct hub *h);
+
+/* Answers all, in order; replies and what they point to live in the arena. A failed write or
+ * sync answers all that wrote with 503 STORE_UNAVAILABLE. Blocks for the lock: not for a
+ * loop's thread. Delayed signals, leases and retries that are due are done with it. */
+void hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+                struct hub_reply *replies);
+
+/* The same for one that does not write; may be called from one other thread than
+ * hub_submit's with a hub of its own. */
+void hub_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub_reply *reply);
+
+/* When something is due by the wall clock (a delayed signal, a lease, a retry), in ms from
+ * now; -1: nothing is. hub_submit with n = 0 does it. */
+int64_t hub_due_in_ms(struct hub *h);
+
+/* The signal of a log line, as the hub shows it (SPEC 6); NULL when the line is bookkeeping. */
+const struct json *hub_signal_json(struct hub *h, uint64_t seq, struct arena *a);
+
+/* Whose key is it? ST_NOT_FOUND: nobody's, or revoked. Compared in constant time. */
+enum status hub_check_key(struct hub *h, const char *key, struct arena *a, const char **identity,
+                          unsigned *scopes, struct err *e);
+
+/* ---- keeping it ---- */
+
+struct hub_stats {
+    uint64_t signals, events, pending, leased, acked, failed, dead_letter, delayed, subscriptions;
+    uint64_t first_seq, last_seq, log_bytes, index_bytes;
+};
+enum status hub_stats(struct hub *h, struct hub_stats *s, struct err *e);
+enum status hub_rebuild(struct hub *h, struct err *e);
+/* Folds the log anew beside the index and compares; each difference is told. */
+enum status hub_check(struct hub *h, void (*tell)(void *ctx, const char *problem), void *ctx,
+                      uint64_t *problems, struct err *e);
+/* Drops segments that retention allows and nothing needs. */
+enum status hub_compact(struct hub *h, uint64_t *dropped_bytes, struct err *e);
+
+#endif
