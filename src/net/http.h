@@ -82,6 +82,7 @@ struct http_request {
     uint64_t content_length;
     bool expects_continue; /* the client waits for "100 Continue" */
     bool keep_alive;       /* what the client wants */
+    struct http_text body; /* set by who gathers it; the parser only shows its parts */
     size_t head_len;
     size_t n_fields;
     struct http_field {

@@ -49,7 +49,7 @@ is_clean(const struct http_request *r)
         unsigned char c = (unsigned char)p[i];
         MUST((c == '\r') == (i + 1 < n && p[i + 1] == '\n')); /* CR LF only, and together */
         MUST(c >= 0x20 || c == '\t' || c == '\r' || c == '\n');
-        if (c == '\n' && i > 1)
+        if (c == '\n' && i > 1 && i + 1 < n)
             MUST(p[i + 1] != ' ' && p[i + 1] != '\t');
     }
     size_t hosts = http_header_count(r, "host");
