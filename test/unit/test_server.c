@@ -139,11 +139,9 @@ enter(void **state)
     buf_adds(&seen.news, "");
     stopped = 0;
     server = NULL;
-    o = (struct http_options){ .ctx = &seen,
-                               .on_request = on_request,
-                               .body_max = body_max,
-                               .on_round = on_round,
-                               .linger_ms = 100 };
+    o = (struct http_options){
+        .ctx = &seen, .on_request = on_request, .body_max = body_max, .on_round = on_round
+    };
     loop = loop_new(&e);
     return loop ? 0 : -1;
 }
@@ -216,6 +214,16 @@ run_for(uint64_t ms)
     while (!is_late)
         CHECK_OK(loop_run(loop, &e), &e);
 }
+
+/* Runs the loop until something is so. */
+#define RUN_UNTIL(fact)                                                                            \
+    do {                                                                                           \
+        for (int ms_ = 0; !(fact); ms_++) {                                                        \
+            if (ms_ > PATIENCE_MS)                                                                 \
+                fail_msg("never so: %s", #fact);                                                   \
+            run_for(1);                                                                            \
+        }                                                                                          \
+    } while (0)
 
 /* Adds what comes next; false at the end of the connection. */
 static bool
@@ -543,6 +551,24 @@ a_body_that_is_too_large_is_refused_readably(void **state)
 }
 
 static void
+who_does_not_hang_up_after_the_last_answer_is_hung_up_on(void **state)
+{
+    struct buf got = { 0 };
+
+    (void)state;
+    o.linger_ms = 40;
+    begin();
+    int fd = dial();
+    say(fd, "GET /a" HOST "Connection: close\r\n\r\nmore of it");
+    hear_end(fd, &got);
+    CHECK_HAS(got, "\r\n\r\n/a");
+    assert_int_equal(http_server_stats(server).open, 1);
+    RUN_UNTIL(http_server_stats(server).open == 0);
+    close(fd);
+    buf_release(&got);
+}
+
+static void
 a_client_that_reads_slowly_gets_all_of_it(void **state)
 {
     struct buf got = { 0 };
@@ -554,6 +580,7 @@ a_client_that_reads_slowly_gets_all_of_it(void **state)
     for (int i = 0; i < 5; i++)
         say(fd, "GET /big" HOST "\r\n");
     say(fd, "GET /end" HOST "\r\n");
+    RUN_UNTIL(count(&seen.log, "/big") > 0);
     run_for(5);
     assert_true(count(&seen.log, "/big") < 5); /* the rest waits for the client */
     while (got.len < 5 * ((size_t)3 << 20) || !strstr(got.p + got.len - 8, "/end"))
@@ -609,6 +636,7 @@ much_that_is_said_meanwhile_waits_its_turn(void **state)
         sent += n > 0 ? (size_t)n : 0;
         run_for(0);
     }
+    RUN_UNTIL(seen.n == 1);
     run_for(5);
     assert_int_equal(count(&seen.log, "/x"), 0);
     http_answer(seen.conns[0], 200, NULL, "", 0);
@@ -634,14 +662,12 @@ a_client_that_goes_is_missed_by_who_watches(void **state)
     begin();
     int fd = dial();
     say(fd, "GET /watched" HOST "\r\n");
-    run_for(5);
-    assert_int_equal(seen.n, 1);
+    RUN_UNTIL(seen.n == 1);
     assert_false(http_conn_is_gone(seen.conns[0]));
     close(fd);
     CHECK_OK(loop_run(loop, &e), &e); /* on_news stops it */
     assert_string_equal(seen.news.p, "gone");
-    run_for(5);
-    assert_int_equal(http_server_stats(server).open, 0);
+    RUN_UNTIL(http_server_stats(server).open == 0);
     assert_true(http_conn_is_gone(seen.conns[0]));             /* still a valid handle */
     http_answer(seen.conns[0], 200, NULL, "nobody reads", 12); /* and its end */
 }
@@ -656,8 +682,8 @@ a_client_that_only_stopped_talking_gets_its_answers(void **state)
     int fd = dial();
     say(fd, "GET /later" HOST "\r\nGET /two" HOST "\r\nGET /thr");
     shutdown(fd, SHUT_WR);
+    RUN_UNTIL(seen.n == 1);
     run_for(5);
-    assert_int_equal(seen.n, 1);
     http_answer(seen.conns[0], 200, NULL, "here", 4);
     hear_end(fd, &got);
     CHECK_HAS(got, "\r\n\r\nhere");
@@ -665,8 +691,7 @@ a_client_that_only_stopped_talking_gets_its_answers(void **state)
     assert_int_equal(count(&seen.log, "\n"), 2);
     close(fd);
     buf_release(&got);
-    run_for(1);
-    assert_int_equal(http_server_stats(server).open, 0);
+    RUN_UNTIL(http_server_stats(server).open == 0);
 }
 
 static void
@@ -678,11 +703,10 @@ a_reset_is_noticed_without_a_watcher(void **state)
     begin();
     int fd = dial();
     say(fd, "GET /later" HOST "\r\n");
-    run_for(5);
+    RUN_UNTIL(seen.n == 1);
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
     close(fd);
-    run_for(5);
-    assert_true(http_conn_is_gone(seen.conns[0]));
+    RUN_UNTIL(http_conn_is_gone(seen.conns[0]));
     http_answer(seen.conns[0], 200, NULL, "", 0);
 }
 
@@ -695,9 +719,9 @@ requests_that_nobody_ended_go_with_the_server(void **state)
     say(fd, "GET /watched" HOST "\r\n");
     say(other, "GET /later" HOST "\r\n");
     say(third, "GET /stream" HOST "\r\n");
-    run_for(5);
+    RUN_UNTIL(seen.n == 3);
     close(fd);
-    run_for(5);
+    RUN_UNTIL(seen.news.len);
     assert_string_equal(seen.news.p, "gone");
     http_server_free(server);
     server = NULL;
@@ -792,7 +816,7 @@ a_stream_takes_only_so_much_and_says_when_there_is_room(void **state)
         assert_true(hear_some(fd, &got));
         n += count(&got, "b");
     }
-    run_for(5);
+    RUN_UNTIL(seen.news.len);
     assert_string_equal(seen.news.p, "drained");
     assert_true(http_stream_write(seen.conns[0], "more\n", 5));
     hear_until(fd, &got, "more\n");
@@ -839,7 +863,7 @@ a_stream_that_nobody_reads_is_given_up(void **state)
     int fd = dial(), small = 262144;
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     say(fd, "GET /stream" HOST "\r\n");
-    run_for(5);
+    RUN_UNTIL(seen.n == 1);
     for (int i = 0; i < 20; i++) {
         http_stream_write(seen.conns[0], block, sizeof block);
         run_for(1);
@@ -938,7 +962,7 @@ one_caller_too_many_is_turned_away(void **state)
     CHECK_HAS(got, "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n");
     close(fds[0]);
     close(fds[2]);
-    run_for(5);
+    RUN_UNTIL(http_server_stats(server).open == 1);
     fds[0] = dial();
     buf_reset(&got);
     say(fds[0], "GET /again" HOST "\r\n");
@@ -963,9 +987,11 @@ stopping_answers_what_was_begun_and_takes_nothing_new(void **state)
     hear_until(idle, &got, "\r\n\r\n/a");
     say(owed, "GET /later" HOST "\r\nGET /never" HOST "\r\n");
     say(half, "GET /half HTTP/1.1\r\nHo");
-    run_for(5);
+    RUN_UNTIL(seen.n == 1);
+    for (int i = 0; i < 10; i++)
+        run_for(0); /* a round each: the half was read as well */
     say(stream, "GET /stream" HOST "\r\n");
-    run_for(5);
+    RUN_UNTIL(seen.n == 2);
     struct http_conn *later = seen.conns[0];
     seen.ends_on_stop = true;
     http_server_stop(server, PATIENCE_MS, on_stopped, &seen);
@@ -1010,7 +1036,7 @@ stopping_waits_only_so_long(void **state)
     begin();
     int fd = dial();
     say(fd, "GET /watched" HOST "\r\n");
-    run_for(5);
+    RUN_UNTIL(seen.n == 1);
     http_server_stop(server, 50, on_stopped, &seen);
     while (!stopped)
         CHECK_OK(loop_run(loop, &e), &e);
@@ -1124,7 +1150,7 @@ several_addresses_are_served_together(void **state)
     for (size_t i = 0; i < 3; i++) {
         seen.n = 0;
         say(fds[i], "GET /later" HOST "\r\n");
-        run_for(5);
+        RUN_UNTIL(seen.n == 1);
         assert_int_equal(strncmp(http_conn_peer(seen.conns[0], peer), peers[i], strlen(peers[i])),
                          0);
         assert_int_equal(http_conn_is_unix(seen.conns[0]), i == 2);
@@ -1246,6 +1272,7 @@ main(void)
         SERVER_CASE(a_bad_request_is_refused_and_the_rest_not_read),
         SERVER_CASE(faults_are_told_as_the_caller_likes),
         SERVER_CASE(a_body_that_is_too_large_is_refused_readably),
+        SERVER_CASE(who_does_not_hang_up_after_the_last_answer_is_hung_up_on),
         SERVER_CASE(a_client_that_reads_slowly_gets_all_of_it),
         SERVER_CASE(an_answer_may_come_later_and_order_is_kept),
         SERVER_CASE(much_that_is_said_meanwhile_waits_its_turn),
