@@ -59,11 +59,13 @@ LEAN_CFLAGS = -std=gnu11 $(INCLUDES) $(WARN) $(filter-out -fcf-protection,$(HARD
 
 # ---- sources -----------------------------------------------------------------
 
-# These meet libuv, utf8proc, libyaml or libsodium, or stand on what does, or belong to the
-# hub, which no command of the front needs: only the full program has them. Everything else is the core, of which the front takes what it needs.
+# These meet libuv, utf8proc, libyaml, libsodium or SQLite, or stand on what does, or belong
+# to the hub and its server, which no command of the front needs: only the full program has
+# them. Everything else is the core, of which the front takes what it needs.
 FULL_ONLY := $(addprefix src/,base/loop.c base/table.c base/yaml.c base/yaml_json.c $(patsubst src/%,%,$(filter-out src/team/template%,$(wildcard src/team/*.c))) \
              $(addprefix run/,begin.c cancel.c dag.c drive.c finish.c journal.c live.c lockfile.c notify.c panes.c past.c plan.c prepare.c project.c \
-             sched.c sched_route.c tmux.c verdict.c view.c)) $(sort $(wildcard src/hub/*.c))
+             sched.c sched_route.c tmux.c verdict.c view.c)) \
+             $(filter-out src/net/fetch.c,$(sort $(wildcard src/net/*.c src/hub/*.c src/serve/*.c)))
 CORE_SRC  := $(filter-out $(FULL_ONLY),$(sort $(wildcard src/base/*.c src/log/*.c src/room/*.c src/team/*.c src/run/*.c)))
 AGENT_SRC := $(addprefix src/agents/,agent.c results.c shell.c verdict.c)
 LIB_SRC   := $(CORE_SRC) $(sort $(wildcard src/sdk/*.c))

@@ -178,3 +178,9 @@ loop_stop(struct loop *l)
 {
     uv_stop(&l->uv);
 }
+
+struct uv_loop_s *
+loop_uv(struct loop *l)
+{
+    return &l->uv;
+}

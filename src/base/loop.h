@@ -33,4 +33,8 @@ void loop_drop(struct source *s); /* NULL is fine */
 enum status loop_run(struct loop *l, struct err *e);
 void loop_stop(struct loop *l);
 
+/* For net/server, whose streams are libuv's own; nobody else needs it. */
+struct uv_loop_s;
+struct uv_loop_s *loop_uv(struct loop *l);
+
 #endif

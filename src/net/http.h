@@ -1,0 +1,162 @@
+/*
+ * http - the bytes of an HTTP/1.1 request, read strictly (RFC 9112). No I/O.
+ *
+ *     struct http h;
+ *     http_init(&h);
+ *     for (;;)
+ *         switch (http_feed(&h, p, n, &used)) {
+ *         case HTTP_MORE:  ... keep what was not used, come back with more behind it
+ *         case HTTP_HEAD:  ... h.request; now is the time to set h.body_max
+ *         case HTTP_BODY:  ... h.body, h.body_len: the next decoded bytes, inside p
+ *         case HTTP_DONE:  ... the request is whole; http_next(&h) for the one behind it
+ *         case HTTP_FAULT: ... answer h.status, say h.reason, close
+ *         }
+ *
+ * The bytes of a head must stand together: until HTTP_HEAD, nothing is used, and each call
+ * begins at the request's first byte. What was looked at is not looked at again. A caller
+ * needs room for HTTP_HEAD_MAX bytes, never more. From then on bytes are used as they come.
+ *
+ * However the bytes are cut into calls, the outcome is the same: a fault is told at the first
+ * byte that makes the request wrong, or at the end of the line or head that does. After a
+ * fault nothing behind it can be trusted, so there is no way on from HTTP_FAULT.
+ *
+ * What is refused though some servers take it: bare LF or CR, folded lines, white space
+ * before a colon or behind a chunk size, control bytes anywhere, two Hosts, two lengths, a
+ * list of lengths, a length beside Transfer-Encoding, any transfer coding but "chunked", a
+ * target that is not ASCII, has a fragment, a bad escape or a ".." segment once decoded.
+ * One empty line before a request is taken, as the RFC asks; chunk extensions and trailers
+ * are checked and dropped.
+ *
+ * Ownership: the caller owns everything; nothing is allocated. The texts of a request are
+ * kept as distances from `base`, the request's first byte: a caller that moves the bytes sets
+ * `base` again. Texts are not NUL-ended.
+ */
+#ifndef CLIQ_NET_HTTP_H
+#define CLIQ_NET_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HTTP_METHOD_MAX  32                /* longer: 501 */
+#define HTTP_TARGET_MAX  8192              /* longer: 414 */
+#define HTTP_FIELDS_MAX  16384             /* all header lines and the empty one; more: 431 */
+#define HTTP_FIELDS      100               /* header lines; more: 431 */
+#define HTTP_BODY_MAX    ((size_t)1 << 20) /* unless the caller says otherwise; more: 413 */
+#define HTTP_EXT_MAX     256               /* bytes of chunk extensions in one line; more: 400 */
+#define HTTP_EXTS_MAX    4096              /* in one body */
+#define HTTP_TRAILER_MAX 4096              /* bytes of all trailer lines; more: 431 */
+#define HTTP_HEAD_MAX                                                                              \
+    (2 + HTTP_METHOD_MAX + 1 + HTTP_TARGET_MAX + sizeof " HTTP/1.1\r\n" + HTTP_FIELDS_MAX)
+
+struct http_text {
+    const char *p; /* NULL: there is none */
+    size_t len;
+};
+
+struct http_span {
+    uint16_t at, len; /* from the base; HTTP_HEAD_MAX fits */
+};
+
+enum http_method {
+    METHOD_OTHER, /* the name says which; the caller answers 405 or 501 */
+    METHOD_GET,
+    METHOD_HEAD,
+    METHOD_POST,
+    METHOD_PUT,
+    METHOD_PATCH,
+    METHOD_DELETE,
+    METHOD_OPTIONS,
+};
+
+struct http_request {
+    const char *base; /* the request's first byte */
+    enum http_method method;
+    struct http_span method_name, target, path, query, authority;
+    bool has_query;      /* "/a?" has one, and it is empty */
+    bool is_star;        /* OPTIONS * */
+    bool is_absolute;    /* the target is a URL; its authority is the Host */
+    unsigned char minor; /* HTTP/1.minor: 0 or 1 */
+    bool is_chunked;
+    bool has_length;
+    uint64_t content_length;
+    bool expects_continue; /* the client waits for "100 Continue" */
+    bool keep_alive;       /* what the client wants */
+    struct http_text body; /* set by who gathers it; the parser only shows its parts */
+    size_t head_len;
+    size_t n_fields;
+    struct http_field {
+        struct http_span name, value;
+    } fields[HTTP_FIELDS];
+};
+
+enum http_event { HTTP_MORE, HTTP_HEAD, HTTP_BODY, HTTP_DONE, HTTP_FAULT };
+
+struct http {
+    struct http_request request;
+    size_t body_max; /* set at HTTP_HEAD; until then HTTP_BODY_MAX */
+    const char *body;
+    size_t body_len;    /* of the last HTTP_BODY */
+    int status;         /* of the fault: 400, 413, 414, 417, 431, 501, 505 */
+    const char *reason; /* a constant, for people */
+
+    /* Where we are; see http.c and http_body.c. */
+    unsigned char step;
+    bool wants_close, wants_keep_alive, has_bad_coding, has_bad_expect;
+    bool has_host, has_coding, has_expect;
+    struct http_span host, name;
+    size_t at;       /* bytes of the head looked at */
+    size_t mark;     /* where the part being read began */
+    size_t text_end; /* of a value, without the white space behind it */
+    size_t fields_at;
+    uint64_t left;  /* of the body, or of its chunk */
+    uint64_t total; /* of a chunked body so far */
+    size_t line_len, exts_len, trailer_len;
+    char trailer[24];
+};
+
+void http_init(struct http *h);
+/* The next request of the same connection, after HTTP_DONE. */
+void http_next(struct http *h);
+enum http_event http_feed(struct http *h, const char *p, size_t n, size_t *used);
+/* Has a byte of this request been looked at? */
+bool http_is_begun(const struct http *h);
+
+static inline struct http_text
+http_text(const struct http_request *r, struct http_span s)
+{
+    return (struct http_text){ r->base + s.at, s.len };
+}
+
+/* As it was sent, escapes and all ("/" for an absolute target without one, "*" for is_star).
+ * It is well-formed and has no "..": url_decode (net/query.h) cannot fail on it. */
+struct http_text http_path(const struct http_request *r);
+/* What stands behind the '?'; {NULL, 0} without one. */
+struct http_text http_query(const struct http_request *r);
+/* The value of the first header of this name, in any case of letters. */
+struct http_text http_header(const struct http_request *r, const char *name);
+size_t http_header_count(const struct http_request *r, const char *name);
+
+bool http_text_is(struct http_text t, const char *s);      /* exactly */
+bool http_text_is_like(struct http_text t, const char *s); /* in any case of letters */
+
+/* "Not Found"; "Unknown" for a number we never send. */
+const char *http_reason(int status);
+
+/* http_body.c: what follows the head. */
+enum http_event http_feed_body(struct http *h, const char *p, size_t n, size_t *used);
+
+/* Shared by http.c and http_body.c. */
+enum { HTTP_STEP_BODY = 16 }; /* steps before this one are of the head */
+enum http_kind {
+    HTTP_TOKEN = 1, /* in names */
+    HTTP_PATH = 2,  /* in a path: RFC 3986 pchar, '/' and '%' */
+    HTTP_QUERY = 4, /* in a target: what browsers leave as it is, too */
+    HTTP_VALUE = 8, /* in a header's value */
+    HTTP_REG = 16,  /* in a host's name */
+};
+extern const unsigned char http_kinds[256];
+int http_hex(char c); /* its value, or -1 */
+enum http_event http_fault(struct http *h, int status, const char *reason);
+
+#endif
