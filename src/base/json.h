@@ -75,6 +75,11 @@ bool json_parse(struct arena *a, const char *text, size_t len, struct json **out
 enum status json_parse_named(struct arena *a, const char *name, const char *text, size_t len,
                              struct json **out, struct err *e);
 
+/* For faults that are not the grammar's: where v of the tree that `text` was parsed into
+ * stands; its key, if it has one. */
+void json_place(const char *text, size_t len, const struct json *root, const struct json *v,
+                unsigned *line, unsigned *column);
+
 /* ---- looking ---- all take NULL (as if absent) and any type. */
 
 const struct json *json_get(const struct json *object, const char *key);

@@ -62,6 +62,19 @@ key_at(const struct parser *ps, const struct json *v)
     return at;
 }
 
+static void
+count_place(const char *text, const char *at, unsigned *line, unsigned *column)
+{
+    *line = *column = 1;
+    for (const char *p = text; p < at; p++)
+        if (*p == '\n') {
+            ++*line;
+            *column = 1;
+        } else if (((unsigned char)*p & 0xC0) != 0x80) {
+            ++*column;
+        }
+}
+
 /* Every refusal ends here; returns NULL so that readers can return it. */
 static __attribute__((noinline, cold)) void *
 stop(struct parser *ps, const char *at, const char *what)
@@ -82,16 +95,10 @@ stop(struct parser *ps, const char *at, const char *what)
             }
         }
     }
-    *w = (struct json_fault){ .what = what, .line = 1, .column = 1 };
+    *w = (struct json_fault){ .what = what };
     w->offset = (size_t)(at - ps->text);
     w->is_cut_off = at == ps->end;
-    for (const char *p = ps->text; p < at; p++)
-        if (*p == '\n') {
-            w->line++;
-            w->column = 1;
-        } else if (((unsigned char)*p & 0xC0) != 0x80) {
-            w->column++;
-        }
+    count_place(ps->text, at, &w->line, &w->column);
     return NULL;
 }
 
@@ -503,4 +510,65 @@ json_parse_named(struct arena *a, const char *name, const char *text, size_t len
     if (f.is_starved)
         return err_set(e, ST_IO, "%s: out of memory while reading JSON", name);
     return err_set(e, ST_INVALID, "%s:%u:%u: %s", name, f.line, f.column, f.what);
+}
+
+/* ---- places ---- of values in a text that was parsed. Values come in the same order in
+ * the text as in the tree, so the n-th of one is the n-th of the other. */
+
+/* Adds the values of the tree up to v, without v, to *n. */
+static bool
+count_before(const struct json *tree, const struct json *v, size_t *n)
+{
+    if (tree == v)
+        return true;
+    ++*n;
+    json_each (kid, tree)
+        if (count_before(kid, v, n))
+            return true;
+    return false;
+}
+
+static const char *
+after_string(const char *p, const char *end)
+{
+    for (p++; p < end && *p != '"'; p++)
+        p += *p == '\\';
+    return p + 1;
+}
+
+void
+json_place(const char *text, size_t len, const struct json *root, const struct json *v,
+           unsigned *line, unsigned *column)
+{
+    const char *end = text + len, *key = NULL, *at = text;
+    size_t n = 0;
+
+    count_before(root, v, &n);
+    for (const char *p = text; p < end;) {
+        const char *start = p;
+        if (memchr(" \t\r\n,]}", *p, 7)) {
+            p++;
+            continue;
+        }
+        if (*p == '"') {
+            p = after_string(p, end);
+            while (p < end && memchr(" \t\r\n", *p, 4))
+                p++;
+            if (p < end && *p == ':') {
+                p++;
+                key = start;
+                continue;
+            }
+        } else if (*p == '{' || *p == '[') {
+            p++;
+        } else {
+            while (p < end && !memchr(" \t\r\n,]}", *p, 7))
+                p++;
+        }
+        at = key ? key : start;
+        if (!n--)
+            break;
+        key = NULL;
+    }
+    count_place(text, at, line, column);
 }

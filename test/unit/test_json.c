@@ -1329,6 +1329,36 @@ writing_many_times_grows_one_buf(void **state)
     buf_release(&b);
 }
 
+static void
+the_place_of_a_value_is_that_of_its_key_or_its_first_byte(void **state)
+{
+    static const char text[] = "{\n  \"a\": [1, \"x:\\\"y\", {\"b\" : null}, [], true],\n"
+                               "  \"k\\u0041\": -2.5, \"ä\": {\"é\": \"ö\", \"z\":[[7]]}}\n";
+    static const struct {
+        const char *path;
+        unsigned line, column;
+    } want[] = {
+        { "", 1, 1 },        { "a", 2, 3 },          { "a[0]", 2, 9 },  { "a[1]", 2, 12 },
+        { "a[2]", 2, 21 },   { "a[2].b", 2, 22 },    { "a[3]", 2, 35 }, { "a[4]", 2, 39 },
+        { "kA", 3, 3 },      { "ä", 3, 20 },         { "ä.é", 3, 26 },  { "ä.z", 3, 36 },
+        { "ä.z[0]", 3, 41 }, { "ä.z[0][0]", 3, 42 },
+    };
+    struct arena a = { 0 };
+    struct json *root;
+    unsigned line, column;
+
+    (void)state;
+    assert_true(json_parse(&a, text, sizeof text - 1, &root, NULL));
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        const struct json *v = json_path(root, want[i].path);
+        assert_non_null(v);
+        json_place(text, sizeof text - 1, root, v, &line, &column);
+        if (line != want[i].line || column != want[i].column)
+            fail_msg("%s is said to stand at %u:%u", want[i].path, line, column);
+    }
+    arena_release(&a);
+}
+
 int
 main(void)
 {
@@ -1398,6 +1428,7 @@ main(void)
         TEST(the_ceiling_of_a_buf_is_kept_to_the_byte),
         TEST(a_string_that_grows_past_the_ceiling_is_refused),
         TEST(writing_many_times_grows_one_buf),
+        TEST(the_place_of_a_value_is_that_of_its_key_or_its_first_byte),
     };
 
     return cmocka_run_group_tests_name("json", tests, NULL, NULL);

@@ -1,0 +1,33 @@
+/*
+ * source - who a signal comes from.
+ *
+ *     {"type":"system"}                      cliq itself
+ *     {"type":"agent","id":"builder"}        the id is required
+ *     {"type":"webhook","id":"github"}       the id may be left out
+ *     {"type":"process","id":"ci-4711"}      the id may be left out
+ */
+#ifndef CLIQ_HUB_SOURCE_H
+#define CLIQ_HUB_SOURCE_H
+
+#include "base/json.h"
+#include "hub/text.h"
+
+enum source_kind { SOURCE_SYSTEM, SOURCE_AGENT, SOURCE_WEBHOOK, SOURCE_PROCESS };
+
+struct source { /* zero: the system */
+    enum source_kind kind;
+    struct text id; /* trimmed; length 0: none */
+};
+
+const char *source_name(enum source_kind kind);
+
+/* Trims the id and checks what stands above, and that it is UTF-8. */
+enum status source_check(struct source *s, struct err *e);
+
+/* Strict: a key that is not named above is ST_INVALID. Borrows from v, which may be NULL: the
+ * system. */
+enum status source_read(const struct json *v, struct source *out, struct err *e);
+/* Borrows from s; NULL when memory is out. */
+struct json *source_json(struct arena *a, const struct source *s);
+
+#endif
