@@ -12,7 +12,10 @@ static const struct field {
     unsigned char type, of;
     size_t at;
 } fields[] = {
-#define F(key, type, of, member) { key, type, of, offsetof(struct event, member) }
+#define F(key, type, of, member)                                                                   \
+    {                                                                                              \
+        key, type, of, offsetof(struct event, member)                                              \
+    }
     F("id", ID, BOTH, id),
     F("signal", ID, OPS, signal),
     F("by", TEXT, OPS, by),
@@ -211,22 +214,6 @@ event_write(struct buf *to, const struct event *ev)
             json_key_bool(to, f->key, *(const enum event_flag *)from == FLAG_YES);
     }
     json_close(to, '}');
-}
-
-void
-event_make_id(char to[EVENT_ID_LEN + 1], const unsigned char random[32])
-{
-    static const char digits[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-    unsigned left = 0; /* of four bytes, which give three characters with little bias */
-
-    for (int i = 0; i < EVENT_ID_LEN; i++) {
-        if (i % 3 == 0)
-            memcpy(&left, random + i / 3 * 4, 4);
-        unsigned base = i == 0 ? 26 : 36;
-        to[i] = digits[left % base];
-        left /= base;
-    }
-    to[EVENT_ID_LEN] = '\0';
 }
 
 void

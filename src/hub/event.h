@@ -32,8 +32,8 @@ enum event_kind {
 
 enum event_flag { FLAG_UNSET, FLAG_NO, FLAG_YES };
 
-#define EVENT_ID_LEN   24  /* of the ids we make */
-#define EVENT_TEXT_MAX 4096/* bytes of ids, names and the like; longer ones are not taken */
+#define EVENT_ID_LEN   24   /* of the ids we make */
+#define EVENT_TEXT_MAX 4096 /* bytes of ids, names and the like; longer ones are not taken */
 
 struct event {
     enum event_kind kind;
@@ -78,8 +78,6 @@ bool event_read(struct event *ev, const struct json *line, struct arena *scratch
 /* The line's text, without '\n' and seal. */
 void event_write(struct buf *to, const struct event *ev);
 
-/* 24 lower-case alphanumerics, the first a letter, from 32 random bytes; NUL-ended. */
-void event_make_id(char to[EVENT_ID_LEN + 1], const unsigned char random[32]);
 /* The id of a foreign signal that has none: by its line's number, so every reader agrees. */
 void event_line_id(char to[EVENT_ID_LEN + 1], uint64_t seq);
 /* "signal:abc" -> "abc" */

@@ -68,6 +68,8 @@ struct hub_request {
     enum hub_op op;
     const char *identity;    /* who asks */
     bool is_admin;           /* an admin key, or the files themselves */
+    bool is_file;            /* the files themselves: from_role may be one nobody made yet */
+    bool is_system;          /* cliq itself: only then a source may be "system" */
     const struct json *args; /* an object */
     const char *dedup_key;   /* Idempotency-Key, or NULL */
 };

@@ -1,0 +1,708 @@
+/*
+ * act - requests that write: facts from the index, a decision, its events into the round.
+ */
+#include "hub/hub_impl.h"
+
+#include "base/path.h"
+#include "hub/match.h"
+#include "hub/secret.h"
+#include "hub/signal_id.h"
+#include "hub/text.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEAL_ROOM = 100, LEASE_MAX_S = 7 * 86400, DUE_AT_ONCE = 400 };
+
+static bool
+starved(struct act *t)
+{
+    return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+}
+
+/* ---- lines of this round ---- */
+
+static bool
+add_line(struct hub *h, const struct event *ev, struct refusal *r)
+{
+    size_t at = h->text.len;
+
+    if (h->n_lines == h->cap_lines) {
+        size_t cap = h->cap_lines ? 2 * h->cap_lines : 64;
+        struct hub_line *p = realloc(h->lines, cap * sizeof *p);
+        if (!p)
+            return refuse(r, 503, "STORE_UNAVAILABLE", "out of memory");
+        h->lines = p;
+        h->cap_lines = cap;
+    }
+    event_write(&h->text, ev);
+    size_t len = h->text.len - at;
+    if (buf_failed(&h->text))
+        return refuse(r, 503, "STORE_UNAVAILABLE", "out of memory");
+    if (len + SEAL_ROOM > LOG_LINE_MAX) {
+        buf_cut(&h->text, at);
+        return refuse(r, 413, "BODY_TOO_LARGE",
+                      "the request makes a line of %zu bytes; the limit is %zu", len,
+                      LOG_LINE_MAX - SEAL_ROOM);
+    }
+    h->lines[h->n_lines++] = (struct hub_line){ at, len, h->unit };
+    bool is_valid = fold_apply(&h->fold, ev, h->next_seq++);
+    /* What was decided is valid, or the index failed: then the round is given up. */
+    assert(is_valid || index_status(h->ix, NULL) || ev->kind >= EV_RECEIPT);
+    return true;
+}
+
+bool
+act_event(struct act *t, const struct event *ev)
+{
+    if (!add_line(t->h, ev, &t->refusal))
+        return false;
+    t->reply->seq = t->h->next_seq - 1;
+    return true;
+}
+
+/* ---- one signal ---- */
+
+/* What the index knows of the asker and the signal. */
+static void
+learn_asker(struct act *t, uint64_t seq, struct asker *who)
+{
+    struct index *ix = t->h->ix;
+    struct row *r =
+        index_run(ix,
+                  "SELECT sender IS ?1, addr IS NULL OR addr = '@' || ?1"
+                  " OR EXISTS(SELECT 1 FROM fills WHERE identity = ?1 AND '=' || role = addr)"
+                  " OR EXISTS(SELECT 1 FROM joins WHERE identity = ?1 AND '+' || ring = addr)"
+                  " FROM signals WHERE seq = ?2",
+                  "si", t->req->identity, (int64_t)seq);
+
+    *who = (struct asker){ .identity = t->req->identity, .is_admin = t->req->is_admin };
+    if (index_next(ix, r)) {
+        who->is_sender = row_int(r, 0);
+        who->is_addressee = row_int(r, 1);
+    }
+}
+
+static bool
+find_item(struct act *t, struct item *it)
+{
+    const char *id = NULL;
+
+    if (!arg_id(&t->in, "signal_id", &id))
+        return false;
+    if (!id)
+        return arg_missing(&t->in, "signal_id");
+    return fold_item(t->h->ix, id, t->a, it) ||
+           refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "signal_id: there is no signal:%s", id);
+}
+
+static bool
+read_order(struct act *t, struct order *o)
+{
+    int64_t lease_s = HUB_LEASE_S;
+    double retry_s = -1;
+    const char *status = NULL;
+    enum hub_op op = t->req->op;
+
+    *o = (struct order){ .retry_ms = -1 };
+    if (!arg_text(&t->in, "claim_id", &o->claim))
+        return false;
+    if ((op == HUB_CLAIM || op == HUB_EXTEND) &&
+        !arg_int(&t->in, "lease_seconds", 1, LEASE_MAX_S, &lease_s))
+        return false;
+    o->lease_ms = lease_s * 1000;
+    if (op == HUB_FAIL) {
+        if (!arg_number(&t->in, "retry_in", 0, LEASE_MAX_S, &retry_s))
+            return false;
+        o->retry_ms = retry_s < 0 ? -1 : (int64_t)(retry_s * 1000);
+        o->error = json_get(t->in.object, "error");
+        if (o->error && o->error->type != JSON_STRING && o->error->type != JSON_OBJECT &&
+            o->error->type != JSON_NULL)
+            return arg_wrong(&t->in, "error", "must be a text or an object");
+    }
+    if (op == HUB_STATUS) {
+        if (!arg_word(&t->in, "task_status", work_names + 1, &status))
+            return false;
+        if (!status)
+            return arg_missing(&t->in, "task_status");
+        o->work = (enum work)work_find(status);
+    }
+    return true;
+}
+
+/* The signal, and for a claim its claim_id. */
+static bool
+answer_item(struct act *t, uint64_t seq, const char *claim)
+{
+    struct json *to = show_at(t->h, seq, t->a);
+
+    if (to && claim)
+        json_set(to, "claim_id", show_text(t->a, claim));
+    t->reply->data = to;
+    return true;
+}
+
+static bool
+tell_holder(struct act *t, const struct item *it)
+{
+    struct json *d = json_new(t->a, JSON_OBJECT);
+
+    if (d) {
+        json_set(d, "signal_id", show_id(t->a, it->id));
+        json_set(d, "delivery_state", show_text(t->a, delivery_names[it->state]));
+        json_set(d, "task_status", show_text(t->a, work_names[it->work]));
+        json_set(d, "claimed_by", show_text(t->a, it->claimed_by));
+        json_set(d, "claim_expires_at", show_time(t->a, it->state == D_LEASED ? it->until : 0));
+    }
+    t->reply->details = d;
+    return false;
+}
+
+static bool
+act_on(struct act *t, const struct item *it, struct order *o, const char *key, const char *hash)
+{
+    struct asker who;
+    struct event ev;
+
+    learn_asker(t, it->seq, &who);
+    enum verdict v = decide_item(t->req->op, it, o, &who, &t->h->now, &ev, &t->refusal);
+    if (v == DECIDE_REFUSED)
+        return tell_holder(t, it);
+    if (v == DECIDE_EVENT) {
+        ev.dedup_key = key;
+        ev.dedup_hash = hash;
+        if (!act_event(t, &ev))
+            return false;
+    }
+    return answer_item(t, it->seq, t->req->op == HUB_CLAIM ? ev.claim : NULL);
+}
+
+static bool
+act_item(struct act *t)
+{
+    struct item it;
+    struct order o;
+
+    return read_order(t, &o) && find_item(t, &it) && act_on(t, &it, &o, NULL, NULL);
+}
+
+/* ---- claims ---- */
+
+/* Is this open task of that address better than the best so far? */
+static void
+try_address(struct act *t, const char *addr, const char *types, double *urgency, int64_t *best)
+{
+    struct index *ix = t->h->ix;
+    struct row *r =
+        index_run(ix,
+                  "SELECT urgency, seq FROM signals WHERE state = 0 AND work = 1 AND addr IS ?1"
+                  " AND (?2 IS NULL OR instr(?2, char(31) || type || char(31)))"
+                  " ORDER BY urgency DESC, seq LIMIT 1",
+                  "ss", addr, types);
+
+    if (!index_next(ix, r))
+        return;
+    double u = row_double(r, 0);
+    int64_t seq = row_int(r, 1);
+    if (!*best || u > *urgency || (u == *urgency && seq < *best)) {
+        *urgency = u;
+        *best = seq;
+    }
+}
+
+static bool
+find_next(struct act *t, const char *role, const char *types, int64_t *best)
+{
+    struct index *ix = t->h->ix;
+    double urgency = 0;
+    char addr[EVENT_TEXT_MAX + 2];
+    struct row *r;
+
+    *best = 0;
+    if (role) {
+        r = index_run(ix, "SELECT 1 FROM fills WHERE identity = ? AND role = ?", "ss",
+                      t->req->identity, role);
+        if (!t->req->is_admin && !index_next(ix, r))
+            return refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
+                          "role: %s does not hold the role \"%s\"", t->req->identity, role);
+        snprintf(addr, sizeof addr, "=%s", role);
+        try_address(t, addr, types, &urgency, best);
+        return true;
+    }
+    r = index_run(ix,
+                  "SELECT '@' || ?1 UNION ALL SELECT '=' || role FROM fills WHERE identity = ?1"
+                  " UNION ALL SELECT '+' || ring FROM joins WHERE identity = ?1",
+                  "s", t->req->identity);
+    while (index_next(ix, r)) {
+        snprintf(addr, sizeof addr, "%s", row_text(r, 0));
+        try_address(t, addr, types, &urgency, best);
+    }
+    try_address(t, NULL, types, &urgency, best);
+    return true;
+}
+
+static bool
+act_claim(struct act *t)
+{
+    const struct json *types = NULL;
+    const char *role = NULL, *key = t->req->dedup_key, *id = NULL;
+    int64_t best, wait_s;
+    char hash[65], claim[HUB_ID_SIZE];
+    struct buf b = { 0 };
+    struct order o;
+    struct item it;
+    struct err e;
+    bool is_done = false;
+
+    if (!read_order(t, &o) || !arg_id(&t->in, "signal_id", &id) ||
+        !arg_name(&t->in, "role", &role) || !arg_list(&t->in, "types", &types) ||
+        !arg_int(&t->in, "wait_seconds", 0, 60, &wait_s))
+        return false;
+    if (!key && !arg_text(&t->in, "dedup_key", &key))
+        return false;
+    if (key && !act_dedup(t, key, hash, &is_done))
+        return false;
+    if (is_done) { /* the same claim again, if it still is one */
+        struct row *r = index_run(t->h->ix,
+                                  "SELECT s.id, json_extract(h.body, '$.claim') FROM history h"
+                                  " JOIN signals s ON s.seq = h.signal WHERE h.seq = ?",
+                                  "i", (int64_t)t->reply->seq);
+        t->reply->seq = 0;
+        if (!index_next(t->h->ix, r))
+            return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST", "dedup_key: its claim is gone");
+        const char *signal = row_dup(r, 0, t->a), *was = row_dup(r, 1, t->a);
+        if (!signal || !was || !fold_item(t->h->ix, signal, t->a, &it) || !it.claim ||
+            strcmp(it.claim, was) != 0)
+            return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST",
+                          "dedup_key: the claim made with \"%s\" is over", key);
+        return answer_item(t, it.seq, was);
+    }
+    if (id) {
+        if (!find_item(t, &it))
+            return false;
+    } else {
+        if (types) {
+            buf_addc(&b, '\x1f');
+            json_each (v, types) {
+                buf_add(&b, v->text.p, v->text.len);
+                buf_addc(&b, '\x1f');
+            }
+        }
+        bool is_good = find_next(t, role, types ? b.p : NULL, &best);
+        buf_release(&b);
+        if (!is_good || !best)
+            return is_good; /* nothing to claim: null */
+        if (!fold_item_at(t->h->ix, (uint64_t)best, t->a, &it))
+            return true;
+    }
+    if (hub_new_id(claim, &e))
+        return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "%s", e.text);
+    o.new_claim = arena_dup(t->a, event_bare_id(claim), EVENT_ID_LEN);
+    return o.new_claim ? act_on(t, &it, &o, key, key ? hash : NULL) : starved(t);
+}
+
+/* ---- receipts ---- */
+
+static bool
+act_receipt(struct act *t)
+{
+    struct event ev = { .kind = EV_RECEIPT, .by = t->req->identity, .at = t->h->now.wall_ms };
+    struct index *ix = t->h->ix;
+    const char *was = "unread";
+    int64_t until = 0;
+    struct item it;
+
+    if (!find_item(t, &it))
+        return false;
+    if (t->req->op == HUB_INBOX_SNOOZE) {
+        if (!arg_time(&t->in, "until", &until))
+            return false;
+        if (!until)
+            return arg_missing(&t->in, "until");
+        if (until <= t->h->now.wall_ms)
+            return arg_wrong(&t->in, "until", "must be in the future");
+    }
+    struct row *r =
+        index_run(ix, "SELECT state, until FROM receipts WHERE identity = ? AND signal = ?", "si",
+                  ev.by, (int64_t)it.seq);
+    int64_t was_until = 0;
+    if (index_next(ix, r)) {
+        was = row_dup(r, 0, t->a);
+        was_until = row_int(r, 1);
+    }
+    ev.signal = it.id;
+    ev.until = until;
+    ev.state = t->req->op == HUB_INBOX_ACKNOWLEDGE ? "acknowledged"
+               : t->req->op == HUB_INBOX_RESOLVE   ? "resolved"
+               : t->req->op == HUB_INBOX_SNOOZE    ? "snoozed"
+                                                   : "unread";
+    /* What is not snoozed is not unsnoozed; what is so already is not written again. */
+    bool is_moot = !was || (strcmp(was, ev.state) == 0 && was_until == until) ||
+                   (t->req->op == HUB_INBOX_UNSNOOZE && strcmp(was, "snoozed") != 0);
+    if (is_moot && was)
+        ev.state = was;
+    if (!is_moot && !act_event(t, &ev))
+        return false;
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to) {
+        json_set(to, "signal_id", show_id(t->a, it.id));
+        json_set(to, "identity", show_text(t->a, ev.by));
+        json_set(to, "receipt_state", show_text(t->a, ev.state));
+        json_set(to, "snoozed_until", show_time(t->a, until));
+    }
+    t->reply->data = to;
+    return true;
+}
+
+/* ---- subscriptions ---- */
+
+static bool
+act_subscription(struct act *t)
+{
+    struct event ev = { .by = t->req->identity, .at = t->h->now.wall_ms };
+    bool is_new = t->req->op == HUB_SUBSCRIBE;
+    struct index *ix = t->h->ix;
+    const char *agent = NULL;
+
+    ev.kind = is_new ? EV_SUBSCRIBE : EV_UNSUBSCRIBE;
+    const struct json *v = json_get(t->in.object, "pattern");
+    if (v && v->type != JSON_NULL && v->type != JSON_STRING)
+        return arg_wrong(&t->in, "pattern", "must be a text");
+    struct text p = { 0 };
+    if (json_is(v, JSON_STRING))
+        p = text_trim((struct text){ v->text.p, v->text.len });
+    if (!p.len)
+        return refuse(&t->refusal, 400, "VALIDATION_FIELD_REQUIRED",
+                      "Signal subscription pattern is required");
+    if (p.len > EVENT_TEXT_MAX || memchr(p.p, '\0', p.len))
+        return arg_wrong(&t->in, "pattern", "must have at most 4096 bytes, and no NUL");
+    ev.pattern = arena_dup(t->a, p.p, p.len);
+    if (!ev.pattern)
+        return starved(t);
+    size_t segments = 1;
+    for (const char *c = ev.pattern; *c; c++)
+        segments += *c == ':';
+    if (segments > MATCH_SEGMENTS_MAX)
+        return arg_wrong(&t->in, "pattern", "must have at most 1000 segments");
+    if (!arg_name(&t->in, "agentId", &agent) || (is_new && !arg_flag(&t->in, "silent", &ev.silent)))
+        return false;
+    if (agent && strcmp(agent, ev.by) != 0 && !t->req->is_admin)
+        return refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
+                      is_new ? "Cannot subscribe agent from another user: %s"
+                             : "Cannot unsubscribe agent from another user: %s",
+                      agent);
+    if (agent)
+        ev.by = agent;
+    struct row *r =
+        index_run(ix, "SELECT silent FROM subscriptions WHERE identity = ? AND pattern = ?", "ss",
+                  ev.by, ev.pattern);
+    bool is_there = index_next(ix, r);
+    int silent = is_there ? (int)row_int(r, 0) : 1;
+    if (is_new && ev.silent != FLAG_UNSET)
+        silent = ev.silent == FLAG_YES;
+    if ((is_new || is_there) && !act_event(t, &ev))
+        return false;
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to) {
+        json_set(to, "agentId", show_text(t->a, ev.by));
+        json_set(to, "pattern", show_text(t->a, ev.pattern));
+        if (is_new)
+            json_set(to, "silent", json_new(t->a, silent ? JSON_TRUE : JSON_FALSE));
+        else
+            json_set(to, "removed", json_new(t->a, is_there ? JSON_TRUE : JSON_FALSE));
+    }
+    t->reply->data = to;
+    return true;
+}
+
+/* ---- identities, roles, rings, keys ---- */
+
+static bool
+is_there(struct act *t, const char *sql, const char *id)
+{
+    struct row *r = index_run(t->h->ix, sql, "s", id);
+
+    return index_next(t->h->ix, r);
+}
+
+static bool
+take_name(struct act *t, const char *key, const char **out)
+{
+    if (!arg_name(&t->in, key, out))
+        return false;
+    return *out || arg_missing(&t->in, key);
+}
+
+static bool
+act_make(struct act *t)
+{
+    struct event ev = { .by = t->req->identity, .at = t->h->now.wall_ms };
+    enum hub_op op = t->req->op;
+
+    ev.kind = op == HUB_ROLE_ADD ? EV_ROLE : op == HUB_RING_ADD ? EV_RING : EV_IDENTITY;
+    if (!take_name(t, "id", &ev.id) || !arg_text(&t->in, "name", &ev.name))
+        return false;
+    if (op == HUB_IDENTITY_ADD
+            ? !arg_text(&t->in, "type", &ev.type_of) || !arg_name(&t->in, "agent", &ev.agent) ||
+                  !arg_text(&t->in, "dir", &ev.dir)
+            : !arg_text(&t->in, "purpose", &ev.purpose))
+        return false;
+    if (!act_event(t, &ev))
+        return false;
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to) {
+        json_set(to, "id", show_text(t->a, ev.id));
+        json_set(to, "name", show_text(t->a, ev.name ? ev.name : ev.id));
+        if (op == HUB_IDENTITY_ADD) {
+            json_set(to, "type", show_text(t->a, ev.type_of));
+            json_set(to, "agent", show_text(t->a, ev.agent));
+            json_set(to, "dir", show_text(t->a, ev.dir));
+        } else {
+            json_set(to, "purpose", show_text(t->a, ev.purpose));
+        }
+    }
+    t->reply->data = to;
+    return true;
+}
+
+static bool
+make_identity(struct act *t, const char *id)
+{
+    struct event ev = {
+        .kind = EV_IDENTITY, .id = id, .by = t->req->identity, .at = t->h->now.wall_ms
+    };
+
+    return is_there(t, "SELECT 1 FROM identities WHERE id = ?", id) || act_event(t, &ev);
+}
+
+static bool
+act_join(struct act *t)
+{
+    bool is_fill = t->req->op == HUB_FILL;
+    struct event ev = { .kind = is_fill ? EV_FILL : EV_JOIN,
+                        .by = t->req->identity,
+                        .at = t->h->now.wall_ms };
+    const char **group = is_fill ? &ev.role : &ev.ring, *what = is_fill ? "role" : "ring";
+
+    if (!take_name(t, "identity", &ev.identity) || !take_name(t, what, group))
+        return false;
+    if (!(is_fill ? is_there(t, "SELECT 1 FROM roles WHERE id = ?", *group)
+                  : is_there(t, "SELECT 1 FROM rings WHERE id = ?", *group)))
+        return refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "%s: there is no %s \"%s\"", what, what,
+                      *group);
+    if (!make_identity(t, ev.identity) || !act_event(t, &ev))
+        return false;
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to) {
+        json_set(to, "identity", show_text(t->a, ev.identity));
+        json_set(to, what, show_text(t->a, *group));
+    }
+    t->reply->data = to;
+    return true;
+}
+
+static bool
+act_key_create(struct act *t)
+{
+    static const char *const known[] = { "emit", "claim", "ack", "inbox", "stream", "admin", NULL };
+    struct event ev = { .kind = EV_KEY, .by = t->req->identity, .at = t->h->now.wall_ms };
+    char key[SECRET_KEY_SIZE], hash[SECRET_HASH_SIZE], id[HUB_ID_SIZE];
+    struct err e;
+
+    if (!take_name(t, "identity", &ev.identity) || !arg_list(&t->in, "scopes", &ev.scopes))
+        return false;
+    json_each (v, ev.scopes) {
+        bool is_known = false;
+        for (size_t i = 0; known[i]; i++)
+            is_known = is_known || json_eq(v, known[i]);
+        if (!is_known)
+            return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
+                          "scopes must be of emit, claim, ack, inbox, stream, admin, not \"%.*s\"",
+                          (int)(v->text.len < 64 ? v->text.len : 64), v->text.p);
+    }
+    if (!json_first(ev.scopes))
+        ev.scopes = show_scopes(t->a, SCOPE_DEFAULT);
+    if (hub_new_id(id, &e))
+        return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "%s", e.text);
+    secret_new_key(key);
+    secret_hash(hash, key, strlen(key));
+    ev.id = arena_dup(t->a, event_bare_id(id), EVENT_ID_LEN);
+    ev.hash = hash;
+    if (!ev.id || !ev.scopes)
+        return starved(t);
+    if (!make_identity(t, ev.identity) || !act_event(t, &ev))
+        return false;
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to) {
+        const char *kept = arena_dup(t->a, key, strlen(key));
+        json_set(to, "key", show_text(t->a, kept));
+        json_set(to, "identity", show_text(t->a, ev.identity));
+        json_set(to, "scopes", show_scopes(t->a, fold_scopes(ev.scopes)));
+        json_set(to, "id", show_text(t->a, ev.id));
+    }
+    t->reply->data = to;
+    return true;
+}
+
+static bool
+act_key_revoke(struct act *t)
+{
+    const char *id = NULL;
+
+    if (!arg_text(&t->in, "id", &id))
+        return false;
+    if (!id)
+        return arg_missing(&t->in, "id");
+    if (!is_there(t, "SELECT 1 FROM keys WHERE id = ?", id))
+        return refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "id: there is no key %s", id);
+    struct event ev = {
+        .kind = EV_REVOKE, .id = id, .by = t->req->identity, .at = t->h->now.wall_ms
+    };
+    if (!act_event(t, &ev))
+        return false;
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to) {
+        json_set(to, "id", show_text(t->a, id));
+        json_set(to, "revoked", json_new(t->a, JSON_TRUE));
+    }
+    t->reply->data = to;
+    return true;
+}
+
+bool
+act_write(struct act *t)
+{
+    switch (t->req->op) {
+    case HUB_EMIT:
+        return act_emit(t);
+    case HUB_EMIT_BATCH:
+        return act_emit_batch(t);
+    case HUB_CLAIM:
+        return act_claim(t);
+    case HUB_ACK:
+    case HUB_EXTEND:
+    case HUB_RELEASE:
+    case HUB_FAIL:
+    case HUB_STATUS:
+    case HUB_REQUEUE:
+        return act_item(t);
+    case HUB_INBOX_ACKNOWLEDGE:
+    case HUB_INBOX_RESOLVE:
+    case HUB_INBOX_SNOOZE:
+    case HUB_INBOX_UNSNOOZE:
+        return act_receipt(t);
+    case HUB_ROLE_ADD:
+    case HUB_RING_ADD:
+    case HUB_IDENTITY_ADD:
+        return act_make(t);
+    case HUB_FILL:
+    case HUB_JOIN:
+        return act_join(t);
+    case HUB_KEY_CREATE:
+        return act_key_create(t);
+    case HUB_KEY_REVOKE:
+        return act_key_revoke(t);
+    case HUB_GENERATE:
+        return act_generate(t);
+    case HUB_SUBSCRIBE:
+    case HUB_UNSUBSCRIBE:
+        return act_subscription(t);
+    case HUB_SCHEDULE:
+        return act_schedule(t);
+    case HUB_CANCEL:
+        return act_cancel(t);
+    default:
+        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "no such operation");
+    }
+}
+
+/* ---- what is due ---- */
+
+/* Leases that ended and retries that come: DUE_AT_ONCE of them at most; how many. */
+static size_t
+timers_due(struct hub *h, struct arena *a)
+{
+    struct refusal r;
+    struct item items[DUE_AT_ONCE];
+    uint64_t seqs[DUE_AT_ONCE];
+    size_t n = 0;
+    struct row *row =
+        index_run(h->ix,
+                  "SELECT seq FROM (SELECT seq FROM signals WHERE until IS NOT NULL"
+                  " AND boot = ?1 AND ?1 <> '' AND boot_until <= ?2"
+                  " UNION ALL SELECT seq FROM signals WHERE until IS NOT NULL"
+                  " AND (boot < ?1 OR boot > ?1 OR ?1 = '') AND until <= ?3)"
+                  " ORDER BY seq LIMIT ?4",
+                  "siii", h->boot, h->now.boot_ms, h->now.wall_ms, (int64_t)DUE_AT_ONCE);
+
+    while (n < DUE_AT_ONCE && index_next(h->ix, row))
+        seqs[n++] = (uint64_t)row_int(row, 0);
+    for (size_t i = 0; i < n; i++) {
+        if (!fold_item_at(h->ix, seqs[i], a, &items[i]))
+            return 0;
+        struct event ev = { .kind = items[i].state == D_LEASED ? EV_EXPIRE : EV_RETRY,
+                            .signal = items[i].id,
+                            .at = h->now.wall_ms,
+                            .claim = items[i].claim };
+        h->unit++;
+        if (!add_line(h, &ev, &r))
+            return 0;
+    }
+    return n;
+}
+
+static size_t
+delayed_due(struct hub *h, struct arena *a)
+{
+    struct refusal refusal;
+    struct {
+        const char *id, *body;
+    } due[DUE_AT_ONCE];
+    size_t n = 0;
+    struct row *r =
+        index_run(h->ix, "SELECT id, body FROM delayed WHERE at <= ? ORDER BY at, type, id LIMIT ?",
+                  "ii", h->now.wall_ms, (int64_t)DUE_AT_ONCE);
+
+    while (n < DUE_AT_ONCE && index_next(h->ix, r)) {
+        due[n].id = row_dup(r, 0, a);
+        due[n++].body = row_dup(r, 1, a);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct event was, ev;
+        struct json *line;
+        char id[HUB_ID_SIZE];
+        if (!due[i].id || !due[i].body ||
+            !json_parse(a, due[i].body, strlen(due[i].body), &line, NULL) ||
+            !event_read(&was, line, a) || hub_new_id(id, NULL))
+            return 0;
+        ev = (struct event){ .kind = EV_SIGNAL,
+                             .id = event_bare_id(id),
+                             .type = was.type,
+                             .source = was.source,
+                             .data = was.data,
+                             .by = was.by,
+                             .at = h->now.wall_ms,
+                             .delayed = due[i].id };
+        h->unit++;
+        if (!add_line(h, &ev, &refusal))
+            return 0;
+        ev = (struct event){
+            .kind = EV_DELIVER, .id = due[i].id, .signal = event_bare_id(id), .at = h->now.wall_ms
+        };
+        if (!add_line(h, &ev, &refusal))
+            return 0;
+    }
+    return n;
+}
+
+bool
+act_due(struct hub *h, struct arena *a)
+{
+    while (timers_due(h, a) == DUE_AT_ONCE)
+        ;
+    while (delayed_due(h, a) == DUE_AT_ONCE)
+        ;
+    return index_status(h->ix, NULL) == ST_OK;
+}

@@ -1,0 +1,551 @@
+/*
+ * emit - requests that bring signals: emit, a batch of them, broadcasts, and those of later.
+ */
+#include "hub/hub_impl.h"
+
+#include "hub/secret.h"
+#include "hub/signal_id.h"
+#include "hub/text.h"
+
+#include "base/path.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DEDUP_MS = 24 * 3600 * 1000, DELAYED_MAX = 100000 };
+
+static bool
+starved(struct act *t)
+{
+    return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+}
+
+static const char *
+new_id(struct act *t)
+{
+    char id[HUB_ID_SIZE];
+    struct err e;
+
+    if (hub_new_id(id, &e)) {
+        refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "%s", e.text);
+        return NULL;
+    }
+    const char *bare = event_bare_id(id), *kept = arena_dup(t->a, bare, strlen(bare));
+    if (!kept)
+        starved(t);
+    return kept;
+}
+
+/* ---- retries of the same request ---- */
+
+bool
+act_dedup(struct act *t, const char *key, char hash[65], bool *is_done)
+{
+    struct buf b = { 0 };
+    struct index *ix = t->h->ix;
+
+    *is_done = false;
+    buf_adds(&b, hub_ops[t->req->op].name);
+    json_each (v, t->in.object)
+        if (v->key_len != 9 || memcmp(v->key, "dedup_key", 9) != 0) {
+            json_write_str(&b, v->key, v->key_len);
+            json_write(&b, v);
+        }
+    if (buf_failed(&b)) {
+        buf_release(&b);
+        return starved(t);
+    }
+    secret_hash(hash, b.p, b.len);
+    buf_release(&b);
+    struct row *r = index_run(
+        ix, "SELECT hash, at, seq, lines FROM dedup WHERE identity = ? AND key = ? AND at > ?",
+        "ssi", t->req->identity, key, t->h->now.wall_ms - DEDUP_MS);
+    if (!index_next(ix, r))
+        return true;
+    if (strcmp(row_text(r, 0), hash) != 0)
+        return refuse(&t->refusal, 409, "SIGNAL_EMIT_CONFLICT",
+                      "dedup_key: \"%s\" was used for another request less than 24 h ago", key);
+    uint64_t seq = (uint64_t)row_int(r, 2), lines = (uint64_t)row_int(r, 3);
+    *is_done = true;
+    if (t->req->op == HUB_EMIT_BATCH) {
+        struct json *list = json_new(t->a, JSON_ARRAY);
+        for (uint64_t i = 0; list && i < lines; i++)
+            json_add(list, show_at(t->h, seq + i, t->a));
+        t->reply->data = list;
+    } else if (t->req->op == HUB_GENERATE) {
+        r = index_run(ix, "SELECT body FROM signals WHERE seq = ?", "i", (int64_t)seq);
+        struct json *to = json_new(t->a, JSON_OBJECT);
+        if (to && index_next(ix, r)) {
+            const char *body = row_dup(r, 0, t->a);
+            json_set(to, "signal", body ? show_broadcast(body, strlen(body), t->a) : NULL);
+        }
+        t->reply->data = to;
+    } else if (t->req->op == HUB_EMIT) {
+        t->reply->data = show_at(t->h, seq, t->a);
+    } else {
+        t->reply->seq = seq; /* the caller knows better */
+    }
+    return true;
+}
+
+/* The key of this request, or NULL. */
+static bool
+find_key(struct act *t, const char **key)
+{
+    *key = NULL;
+    if (!arg_text(&t->in, "dedup_key", key))
+        return false;
+    if (t->req->dedup_key)
+        *key = t->req->dedup_key;
+    if (*key && (strlen(*key) > 255 || !**key))
+        return refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                      "%sdedup_key must have 1 to 255 bytes, not %zu", t->in.prefix, strlen(*key));
+    return true;
+}
+
+/* ---- emit ---- */
+
+static bool
+check_from_role(struct act *t, const char *role)
+{
+    struct index *ix = t->h->ix;
+    struct row *r = index_run(ix, "SELECT 1 FROM fills WHERE identity = ? AND role = ?", "ss",
+                              t->req->identity, role);
+
+    if (index_next(ix, r))
+        return true;
+    if (t->req->is_file) {
+        r = index_run(ix,
+                      "SELECT 1 FROM roles WHERE id = ?1 UNION SELECT 1 FROM fills WHERE role = ?1",
+                      "s", role);
+        if (!index_next(ix, r))
+            return true; /* whoever has the files could make it and fill it */
+    }
+    return refuse(&t->refusal, 400, "SIGNAL_ROLE_NOT_HELD",
+                  "%sfrom_role: %s does not hold the role \"%s\"", t->in.prefix, t->req->identity,
+                  role);
+}
+
+static bool
+check_resources(struct act *t, const struct json *list)
+{
+    static const char *const kinds[] = { "artifact", "workspace_item", "workspace_revision" };
+    size_t i = 0;
+
+    json_each (v, list) {
+        const struct json *kind = json_get(v, "kind"), *ref = json_get(v, "ref");
+        bool is_known = false;
+        for (size_t k = 0; k < 3; k++)
+            is_known = is_known || json_eq(kind, kinds[k]);
+        if (!is_known)
+            return refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                          "%sresources[%zu].kind must be one of artifact, workspace_item,"
+                          " workspace_revision",
+                          t->in.prefix, i);
+        if (!json_is(ref, JSON_STRING) || !ref->text.len)
+            return refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                          "%sresources[%zu].ref must be a text that is not empty", t->in.prefix, i);
+        i++;
+    }
+    return true;
+}
+
+/* Legacy attachments become resources of kind artifact. */
+static bool
+map_attachments(struct act *t, struct event *ev)
+{
+    static const char *const refs[] = { "ref", "artifact_id", "id", "url", "path" };
+    struct json *list = json_new(t->a, JSON_ARRAY);
+    size_t i = 0;
+
+    if (!list)
+        return starved(t);
+    json_each (v, ev->resources) {
+        struct json *same = json_new(t->a, JSON_OBJECT);
+        if (!same)
+            return starved(t);
+        *same = *v;
+        same->next = NULL;
+        json_add(list, same);
+    }
+    json_each (v, ev->attachments) {
+        struct json *to = json_new(t->a, JSON_OBJECT), *ref = NULL;
+        const struct json *name = v;
+        for (size_t k = 0; v->type == JSON_OBJECT && k < sizeof refs / sizeof *refs; k++)
+            if (name == v && json_is(json_get(v, refs[k]), JSON_STRING))
+                name = json_get(v, refs[k]);
+        if (!json_is(name, JSON_STRING) || !name->text.len)
+            return refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                          "%sattachments[%zu] must be a text, or an object with a ref",
+                          t->in.prefix, i);
+        ref = json_new_str(t->a, name->text.p, name->text.len);
+        if (!to || !ref)
+            return starved(t);
+        json_set(to, "kind", show_text(t->a, "artifact"));
+        json_set(to, "ref", ref);
+        json_add(list, to);
+        i++;
+    }
+    ev->resources = list;
+    return true;
+}
+
+static const struct json *
+agent_source(struct act *t)
+{
+    struct json *source = json_new(t->a, JSON_OBJECT);
+
+    if (source) {
+        json_set(source, "type", show_text(t->a, t->req->is_system ? "system" : "agent"));
+        if (!t->req->is_system)
+            json_set(source, "id", show_text(t->a, t->req->identity));
+    }
+    return source;
+}
+
+/* The type without blanks around it. */
+static bool
+take_type(struct act *t, const char *key, const char *code, const char *missing, const char **type)
+{
+    const struct json *v = json_get(t->in.object, key);
+
+    if (v && v->type != JSON_NULL && v->type != JSON_STRING) {
+        t->in.code = code;
+        arg_wrong(&t->in, key, "must be a text");
+        t->in.code = NULL;
+        return false;
+    }
+    struct text text = { 0 };
+    if (json_is(v, JSON_STRING))
+        text = text_trim((struct text){ v->text.p, v->text.len });
+    if (!text.len)
+        return refuse(&t->refusal, 400, code, missing, t->in.prefix);
+    if (text.len > EVENT_TEXT_MAX || memchr(text.p, '\0', text.len))
+        return refuse(&t->refusal, 400, code, "%s%s must have at most %d bytes, and no NUL",
+                      t->in.prefix, key, EVENT_TEXT_MAX);
+    *type = arena_dup(t->a, text.p, text.len);
+    return *type || starved(t);
+}
+
+/* The signal of t->in, checked. */
+static bool
+read_emit(struct act *t, struct event *ev)
+{
+    static const char *const open[] = { "open", NULL };
+    double urgency;
+    struct args_in *in = &t->in;
+
+    *ev = (struct event){ .kind = EV_SIGNAL, .at = t->h->now.wall_ms, .by = t->req->identity };
+    if (!take_type(t, "signal_type", "SIGNAL_EMIT_INVALID_TYPE",
+                   "%ssignal_type is required and must not be empty", &ev->type))
+        return false;
+    in->code = "SIGNAL_EMIT_VALIDATION_FAILED";
+    if (!arg_typed(in, "content", JSON_STRING, &ev->content) ||
+        !arg_number(in, "urgency", 0, 1, &urgency) || !arg_name(in, "from_role", &ev->from_role) ||
+        !arg_name(in, "to_role", &ev->to_role) || !arg_name(in, "to_ring", &ev->to_ring) ||
+        !arg_name(in, "to_identity", &ev->to_identity) || !arg_id(in, "parent_id", &ev->parent) ||
+        !arg_list(in, "tags", &ev->tags) ||
+        !arg_typed(in, "resources", JSON_ARRAY, &ev->resources) ||
+        !arg_typed(in, "attachments", JSON_ARRAY, &ev->attachments) ||
+        !arg_typed(in, "metadata", JSON_OBJECT, &ev->metadata) ||
+        !arg_word(in, "task_status", open, &ev->task_status))
+        return false;
+    in->code = NULL;
+    if (!!ev->to_role + !!ev->to_ring + !!ev->to_identity > 1)
+        return refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                      "%sto_role, to_ring and to_identity: at most one of them may be given",
+                      in->prefix);
+    if (json_is(json_get(in->object, "urgency"), JSON_NUMBER))
+        ev->urgency = json_get(in->object, "urgency");
+    ev->data = json_get(in->object, "payload");
+    if (ev->from_role && !check_from_role(t, ev->from_role))
+        return false;
+    if (!check_resources(t, ev->resources))
+        return false;
+    if (json_first(ev->attachments) && !map_attachments(t, ev))
+        return false;
+    ev->id = new_id(t);
+    ev->source = agent_source(t);
+    return ev->id && (ev->source || starved(t));
+}
+
+bool
+act_emit(struct act *t)
+{
+    struct event ev;
+    const char *key;
+    char hash[65];
+    bool is_done = false;
+
+    if (!find_key(t, &key) || (key && !act_dedup(t, key, hash, &is_done)))
+        return false;
+    if (is_done)
+        return true;
+    if (!read_emit(t, &ev))
+        return false;
+    if (key) {
+        ev.dedup_key = key;
+        ev.dedup_hash = hash;
+    }
+    if (!act_event(t, &ev))
+        return false;
+    t->reply->data = show_at(t->h, t->reply->seq, t->a);
+    return true;
+}
+
+static bool
+emit_all(struct act *t, const struct json *list, const char *key, const char *hash, size_t *bytes)
+{
+    struct json *shown = json_new(t->a, JSON_ARRAY);
+    size_t i = 0;
+
+    json_each (v, list) {
+        char prefix[40];
+        struct event ev;
+        snprintf(prefix, sizeof prefix, "signals[%zu].", i);
+        t->in.object = v;
+        t->in.prefix = prefix;
+        bool is_good =
+            json_is(v, JSON_OBJECT) || refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                                              "signals[%zu] must be an object", i);
+        is_good = is_good && read_emit(t, &ev);
+        if (is_good && i == 0 && key) {
+            ev.dedup_key = key;
+            ev.dedup_hash = hash;
+            ev.dedup_lines = (int64_t)list->kids.count;
+        }
+        is_good = is_good && act_event(t, &ev);
+        t->in.prefix = "";
+        if (!is_good)
+            return false;
+        *bytes += t->h->lines[t->h->n_lines - 1].len;
+        if (*bytes > (size_t)32 << 20)
+            return refuse(&t->refusal, 413, "BODY_TOO_LARGE", "signals: over 32 MiB in one batch");
+        if (shown)
+            json_add(shown, show_at(t->h, t->reply->seq, t->a));
+        i++;
+    }
+    t->reply->data = shown;
+    return true;
+}
+
+bool
+act_emit_batch(struct act *t)
+{
+    struct hub *h = t->h;
+    const struct json *list = NULL, *body = t->in.object;
+    const char *key;
+    char hash[65];
+    bool is_done = false;
+    size_t bytes = 0, lines = h->n_lines, text = h->text.len;
+    uint64_t seq = h->next_seq;
+
+    t->in.code = "SIGNAL_EMIT_VALIDATION_FAILED";
+    if (!arg_typed(&t->in, "signals", JSON_ARRAY, &list))
+        return false;
+    if (!list)
+        return arg_missing(&t->in, "signals");
+    if (!list->kids.count || list->kids.count > HUB_BATCH_MAX)
+        return refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                      "signals must have 1 to %d elements, not %zu", HUB_BATCH_MAX,
+                      list->kids.count);
+    t->in.code = NULL;
+    if (!find_key(t, &key) || (key && !act_dedup(t, key, hash, &is_done)))
+        return false;
+    if (is_done)
+        return true;
+    index_mark(h->ix);
+    if (emit_all(t, list, key, hash, &bytes))
+        return true;
+    index_back_to_mark(h->ix);
+    fold_enter(&h->fold); /* nothing of it was */
+    fold_forget(&h->fold);
+    buf_cut(&h->text, text);
+    h->n_lines = lines;
+    h->next_seq = seq;
+    t->in.object = body;
+    return false;
+}
+
+/* ---- broadcast ---- */
+
+/* The source that the caller names, or the caller. */
+bool
+act_source(struct act *t, struct event *ev)
+{
+    static const char *const types[] = { "agent", "webhook", "process" };
+    const struct json *v = json_get(t->in.object, "source");
+    const struct json *type = json_is(v, JSON_STRING) ? v : json_get(v, "type");
+    const struct json *id = json_get(v, "id");
+    bool is_known = false;
+
+    ev->source = agent_source(t);
+    if (!ev->source)
+        return starved(t);
+    if (!v || v->type == JSON_NULL)
+        return true;
+    if (v->type != JSON_STRING && v->type != JSON_OBJECT)
+        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
+                      "source must be an object with a type");
+    if (json_eq(type, "system"))
+        return t->req->is_system ||
+               refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
+                      "source: \"system\" is for cliq itself; use agent, webhook or process");
+    for (size_t i = 0; i < 3; i++)
+        is_known = is_known || json_eq(type, types[i]);
+    if (!is_known)
+        return refuse(
+            &t->refusal, 400, "VALIDATION_INVALID_TYPE", "Unsupported signal source type: %.*s",
+            json_is(type, JSON_STRING) ? (int)(type->text.len < 64 ? type->text.len : 64) : 0,
+            json_is(type, JSON_STRING) ? type->text.p : "");
+    if (id && id->type != JSON_NULL && id->type != JSON_STRING)
+        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "source.id must be a text");
+    struct text name = { 0 };
+    if (json_is(id, JSON_STRING))
+        name = text_trim((struct text){ id->text.p, id->text.len });
+    if (!name.len && json_eq(type, "agent") && v->type == JSON_OBJECT)
+        return refuse(&t->refusal, 400, "VALIDATION_FIELD_REQUIRED",
+                      "Agent signal source id is required");
+    bool is_own = !name.len || text_same(name, text_of(t->req->identity));
+    if (!is_own && (!t->req->is_admin || json_eq(type, "agent")))
+        return refuse(&t->refusal, 403, "AUTH_FORBIDDEN", "source.id: you are %s, not %.*s",
+                      t->req->identity, (int)(name.len < 64 ? name.len : 64), name.p);
+    struct json *source = json_new(t->a, JSON_OBJECT);
+    if (!source)
+        return starved(t);
+    json_set(source, "type", json_new_str(t->a, type->text.p, type->text.len));
+    if (name.len)
+        json_set(source, "id", json_new_str(t->a, name.p, name.len));
+    else if (json_eq(type, "agent"))
+        json_set(source, "id", show_text(t->a, t->req->identity));
+    ev->source = source;
+    return true;
+}
+
+bool
+act_generate(struct act *t)
+{
+    struct event ev = { .kind = EV_SIGNAL, .at = t->h->now.wall_ms };
+    const char *key;
+    char hash[65];
+    bool is_done = false;
+
+    if (!t->req->is_system)
+        ev.by = t->req->identity;
+    if (!find_key(t, &key) || (key && !act_dedup(t, key, hash, &is_done)))
+        return false;
+    if (is_done)
+        return true;
+    if (!take_type(t, "type", "SIGNAL_EMIT_INVALID_TYPE", "%sSignal type is required", &ev.type) ||
+        !act_source(t, &ev))
+        return false;
+    ev.data = json_get(t->in.object, "data");
+    ev.id = new_id(t);
+    if (key) {
+        ev.dedup_key = key;
+        ev.dedup_hash = hash;
+    }
+    if (!ev.id || !act_event(t, &ev))
+        return false;
+    struct buf b = { 0 };
+    event_write(&b, &ev);
+    const char *body = buf_failed(&b) ? NULL : arena_dup(t->a, b.p, b.len);
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to && body)
+        json_set(to, "signal", show_broadcast(body, b.len, t->a));
+    buf_release(&b);
+    t->reply->data = to;
+    return true;
+}
+
+/* ---- later ---- */
+
+bool
+act_schedule(struct act *t)
+{
+    struct event ev = { .kind = EV_SCHEDULE, .at = t->h->now.wall_ms };
+    const struct json *v = json_get(t->in.object, "deliverAt");
+    double ms;
+
+    if (!t->req->is_system)
+        ev.by = t->req->identity;
+    if (!take_type(t, "type", "SIGNAL_EMIT_INVALID_TYPE", "%sDelayed signal type is required",
+                   &ev.type) ||
+        !act_source(t, &ev))
+        return false;
+    if (json_is(v, JSON_NUMBER) && json_double(v, &ms) && ms < 0)
+        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
+                      "Delayed signal deliverAt must be positive");
+    if (!v || v->type == JSON_NULL || !arg_time(&t->in, "deliverAt", &ev.deliver_at))
+        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
+                      "Delayed signal deliverAt must be a finite unix timestamp");
+    const struct json *key = json_get(t->in.object, "repeatKey");
+    if (key && key->type != JSON_NULL && key->type != JSON_STRING)
+        return arg_wrong(&t->in, "repeatKey", "must be a text");
+    struct text name = { 0 };
+    if (json_is(key, JSON_STRING))
+        name = text_trim((struct text){ key->text.p, key->text.len });
+    if (name.len > EVENT_TEXT_MAX || (name.len && memchr(name.p, '\0', name.len)))
+        return arg_wrong(&t->in, "repeatKey", "must have at most 4096 bytes, and no NUL");
+    if (name.len && !(ev.repeat_key = arena_dup(t->a, name.p, name.len)))
+        return starved(t);
+    struct row *r = index_run(t->h->ix, "SELECT count(*) FROM delayed", "");
+    if (index_next(t->h->ix, r) && row_int(r, 0) >= DELAYED_MAX)
+        return refuse(&t->refusal, 409, "SIGNAL_EMIT_CONFLICT",
+                      "%d delayed signals are waiting already", DELAYED_MAX);
+    if (!ev.deliver_at)
+        ev.deliver_at = 1; /* as good as 0: at once */
+    ev.data = json_get(t->in.object, "data");
+    ev.id = new_id(t);
+    if (!ev.id || !act_event(t, &ev))
+        return false;
+    struct buf b = { 0 };
+    event_write(&b, &ev);
+    const char *body = buf_failed(&b) ? NULL : arena_dup(t->a, b.p, b.len);
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to && body)
+        json_set(to, "delayed", show_delayed(body, b.len, t->a));
+    buf_release(&b);
+    t->reply->data = to;
+    return true;
+}
+
+bool
+act_cancel(struct act *t)
+{
+    const char *id = NULL, *key = NULL, *type = NULL;
+    const char *ids[HUB_BATCH_MAX];
+    size_t n = 0;
+
+    t->in.is_query = true; /* a DELETE may have either */
+    if (!arg_id(&t->in, "id", &id) || !arg_text(&t->in, "type", &type))
+        return false;
+    const struct json *v = json_get(t->in.object, "repeatKey");
+    struct text name = { 0 };
+    if (json_is(v, JSON_STRING))
+        name = text_trim((struct text){ v->text.p, v->text.len });
+    if (name.len && name.len <= EVENT_TEXT_MAX && !memchr(name.p, '\0', name.len))
+        key = arena_dup(t->a, name.p, name.len);
+    if (!id && !key)
+        return refuse(&t->refusal, 400, "VALIDATION_FIELD_REQUIRED",
+                      v ? "Delayed signal repeatKey is required" : "id or repeatKey is required");
+    struct row *r = index_run(t->h->ix,
+                              "SELECT id FROM delayed WHERE (?1 IS NULL OR id = ?1) AND"
+                              " (?2 IS NULL OR repeat_key = ?2) AND (?3 IS NULL OR type = ?3)",
+                              "sss", id, key, type);
+    while (n < HUB_BATCH_MAX && index_next(t->h->ix, r))
+        ids[n++] = row_dup(r, 0, t->a);
+    for (size_t i = 0; i < n; i++) {
+        struct event ev = {
+            .kind = EV_CANCEL, .id = ids[i], .by = t->req->identity, .at = t->h->now.wall_ms
+        };
+        if (!ids[i] || !act_event(t, &ev))
+            return ids[i] ? false : starved(t);
+    }
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to)
+        json_set(to, "removed", json_new_int(t->a, (int64_t)n));
+    t->reply->data = to;
+    return true;
+}

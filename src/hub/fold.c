@@ -1,0 +1,596 @@
+#define _GNU_SOURCE
+#include "hub/fold.h"
+
+#include "base/path.h"
+#include "base/sys.h"
+#include "hub/match.h"
+#include "log/segment.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEDUP_KEEP_MS = 48 * 3600 * 1000, PROGRESS_EVERY = 50000, TAIL_LEN = 32 };
+
+void
+fold_release(struct fold *f)
+{
+    matcher_free(f->matcher);
+    arena_release(&f->arena);
+    buf_release(&f->body);
+}
+
+void
+fold_enter(struct fold *f)
+{
+    index_get_place(f->ix, &f->place);
+}
+
+void
+fold_leave(struct fold *f)
+{
+    index_set_place(f->ix, &f->place);
+}
+
+void
+fold_forget(struct fold *f)
+{
+    f->matcher_is_of = 0;
+}
+
+/* ---- signals ---- */
+
+#define ITEM_COLUMNS                                                                               \
+    "seq, id, state, work, count, claimed_by, claim, claimed_at, until, boot_until, boot, last,"   \
+    " last_by, last_claim"
+
+static bool
+read_item(struct index *ix, struct row *r, struct arena *a, struct item *it)
+{
+    *it = (struct item){ 0 };
+    if (!index_next(ix, r))
+        return false;
+    it->seq = (uint64_t)row_int(r, 0);
+    it->id = row_dup(r, 1, a);
+    it->state = (enum delivery)row_int(r, 2);
+    it->work = (enum work)row_int(r, 3);
+    it->count = row_int(r, 4);
+    it->claimed_by = row_dup(r, 5, a);
+    it->claim = row_dup(r, 6, a);
+    it->claimed_at = row_int(r, 7);
+    it->until = row_int(r, 8);
+    it->boot_until = row_int(r, 9);
+    it->boot = row_dup(r, 10, a);
+    it->last = (enum event_kind)row_int(r, 11);
+    it->last_by = row_dup(r, 12, a);
+    it->last_claim = row_dup(r, 13, a);
+    return it->id != NULL;
+}
+
+bool
+fold_item(struct index *ix, const char *id, struct arena *a, struct item *it)
+{
+    return read_item(
+        ix, index_run(ix, "SELECT " ITEM_COLUMNS " FROM signals WHERE id = ?", "s", id), a, it);
+}
+
+bool
+fold_item_at(struct index *ix, uint64_t seq, struct arena *a, struct item *it)
+{
+    return read_item(
+        ix, index_run(ix, "SELECT " ITEM_COLUMNS " FROM signals WHERE seq = ?", "i", (int64_t)seq),
+        a, it);
+}
+
+static void
+save_item(struct index *ix, const struct item *it)
+{
+    index_do(ix,
+             "UPDATE signals SET state = ?, work = ?, count = ?, claimed_by = ?, claim = ?,"
+             " claimed_at = ?, until = nullif(?, 0), boot_until = ?, boot = ?, last = ?,"
+             " last_by = ?, last_claim = ? WHERE seq = ?",
+             "iiissiiisissi", (int64_t)it->state, (int64_t)it->work, it->count, it->claimed_by,
+             it->claim, it->claimed_at, it->until, it->boot_until,
+             it->until && !it->boot ? "" : it->boot, (int64_t)it->last, it->last_by, it->last_claim,
+             (int64_t)it->seq);
+}
+
+/* The line as text, in f->body. */
+static const char *
+body_of(struct fold *f, const struct event *ev)
+{
+    buf_reset(&f->body);
+    event_write(&f->body, ev);
+    return f->body.p ? f->body.p : "";
+}
+
+static bool
+apply_item(struct fold *f, const struct event *ev, uint64_t seq)
+{
+    struct item it;
+
+    if (!fold_item(f->ix, ev->signal, &f->arena, &it) || !item_apply(&it, ev))
+        return false;
+    save_item(f->ix, &it);
+    index_do(f->ix, "INSERT OR REPLACE INTO history VALUES(?, ?, ?, ?, ?, ?)", "iissis",
+             (int64_t)it.seq, (int64_t)seq, event_name(ev->kind), ev->by, ev->at, body_of(f, ev));
+    return true;
+}
+
+/* "\x1fa\x1fb\x1f", so that a tag is found with its borders; NULL without tags. */
+static const char *
+join_tags(struct fold *f, const struct json *tags)
+{
+    struct buf b = { 0 };
+    const char *text = NULL;
+
+    json_each (t, tags)
+        if (json_is(t, JSON_STRING)) {
+            if (!b.len)
+                buf_addc(&b, '\x1f');
+            buf_add(&b, t->text.p, t->text.len);
+            buf_addc(&b, '\x1f');
+        }
+    if (b.len && !buf_failed(&b))
+        text = arena_dup(&f->arena, b.p, b.len);
+    buf_release(&b);
+    return text;
+}
+
+static const char *
+address(struct fold *f, const struct event *ev)
+{
+    const char *name = ev->to_identity ? ev->to_identity : ev->to_role ? ev->to_role : ev->to_ring;
+
+    if (!name)
+        return NULL;
+    char *text = arena_alloc(&f->arena, strlen(name) + 2);
+    if (text)
+        sprintf(text, "%c%s", ev->to_identity ? '@' : ev->to_role ? '=' : '+', name);
+    return text;
+}
+
+static const char *
+thread_of(struct fold *f, const struct event *ev)
+{
+    const char *thread = ev->thread;
+
+    if (!thread && ev->parent) {
+        struct row *r = index_run(f->ix, "SELECT coalesce(thread, id) FROM signals WHERE id = ?",
+                                  "s", ev->parent);
+        thread = index_next(f->ix, r) ? row_dup(r, 0, &f->arena) : ev->parent;
+    }
+    return thread && strcmp(thread, ev->id) != 0 ? thread : NULL;
+}
+
+struct matching {
+    struct fold *f;
+    int64_t signal;
+    const char *sender;
+};
+
+static void
+deliver(void *context, uint64_t id)
+{
+    const struct matching *m = context;
+
+    index_do(m->f->ix,
+             "INSERT OR IGNORE INTO matches SELECT identity, ?, pattern FROM subscriptions"
+             " WHERE seq = ? AND identity IS NOT ?",
+             "iis", m->signal, (int64_t)id, m->sender);
+}
+
+/* The matcher as the table is now. */
+static bool
+load_matcher(struct fold *f)
+{
+    if (f->matcher && f->matcher_is_of == f->place.subscriptions + 1)
+        return true;
+    matcher_free(f->matcher);
+    f->matcher = NULL;
+    if (matcher_new(&f->matcher, NULL))
+        return false;
+    struct row *r = index_run(f->ix, "SELECT pattern, seq FROM subscriptions", "");
+    while (index_next(f->ix, r))
+        matcher_add(f->matcher, row_text(r, 0), strlen(row_text(r, 0)), (uint64_t)row_int(r, 1),
+                    NULL);
+    f->matcher_is_of = f->place.subscriptions + 1;
+    return true;
+}
+
+static void
+remember_key(struct fold *f, const struct event *ev, uint64_t seq)
+{
+    if (!ev->dedup_key || !ev->dedup_hash || !ev->by)
+        return;
+    index_do(f->ix, "DELETE FROM dedup WHERE identity = ? AND at < ?", "si", ev->by,
+             ev->at - DEDUP_KEEP_MS);
+    index_do(f->ix, "INSERT OR REPLACE INTO dedup VALUES(?, ?, ?, ?, ?, ?)", "sssiii", ev->by,
+             ev->dedup_key, ev->dedup_hash, ev->at, (int64_t)seq,
+             ev->dedup_lines ? ev->dedup_lines : (int64_t)1);
+}
+
+static bool
+apply_signal(struct fold *f, struct event *ev, uint64_t seq)
+{
+    char id[EVENT_ID_LEN + 1];
+    double urgency = 0.5;
+
+    if (!ev->id) {
+        event_line_id(id, seq);
+        ev->id = id;
+    }
+    if (!ev->by && json_eq(json_get(ev->source, "type"), "agent")) {
+        const struct json *agent = json_get(ev->source, "id");
+        if (json_is(agent, JSON_STRING) && agent->text.len &&
+            !memchr(agent->text.p, '\0', agent->text.len))
+            ev->by = arena_dup(&f->arena, agent->text.p, agent->text.len);
+    }
+    if (!json_double(ev->urgency, &urgency) || urgency < 0 || urgency > 1)
+        urgency = 0.5;
+    bool is_task =
+        strcmp(ev->type, "task") == 0 || (ev->task_status && strcmp(ev->task_status, "open") == 0);
+    const char *thread = thread_of(f, ev);
+    int n = index_do(f->ix,
+                     "INSERT OR IGNORE INTO signals(seq, id, type, created, sender, from_role,"
+                     " addr, thread, urgency, tags, state, work, count, body)"
+                     " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?)",
+                     "ississssdsis", (int64_t)seq, ev->id, ev->type, ev->at, ev->by, ev->from_role,
+                     address(f, ev), thread, urgency, join_tags(f, ev->tags),
+                     (int64_t)(is_task ? W_OPEN : W_NONE), body_of(f, ev));
+    if (n != 1)
+        return false; /* the first with an id has it */
+    if (load_matcher(f) && matcher_count(f->matcher)) {
+        struct matching m = { f, (int64_t)seq, ev->by };
+        matcher_match(f->matcher, ev->type, strlen(ev->type), deliver, &m);
+    }
+    remember_key(f, ev, seq);
+    return true;
+}
+
+/* ---- everything else ---- */
+
+static bool
+apply_receipt(struct fold *f, const struct event *ev)
+{
+    struct item it;
+    static const char *const states[] = { "acknowledged", "resolved", "snoozed" };
+
+    if (!fold_item(f->ix, ev->signal, &f->arena, &it))
+        return false;
+    if (strcmp(ev->state, "unread") == 0)
+        return index_do(f->ix, "DELETE FROM receipts WHERE identity = ? AND signal = ?", "si",
+                        ev->by, (int64_t)it.seq) == 1;
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (strcmp(states[i], ev->state) == 0)
+            return index_do(f->ix, "INSERT OR REPLACE INTO receipts VALUES(?, ?, ?, ?, ?)", "sisii",
+                            ev->by, (int64_t)it.seq, ev->state, ev->until, ev->at) == 1;
+    return false;
+}
+
+static bool
+apply_subscribe(struct fold *f, const struct event *ev, uint64_t seq)
+{
+    if (index_do(f->ix,
+                 "UPDATE subscriptions SET silent = coalesce(?, silent), updated = ?"
+                 " WHERE identity = ? AND pattern = ?",
+                 "siss",
+                 ev->silent == FLAG_UNSET ? NULL
+                 : ev->silent == FLAG_YES ? "1"
+                                          : "0",
+                 ev->at, ev->by, ev->pattern) == 1)
+        return true;
+    if (!load_matcher(f) || matcher_add(f->matcher, ev->pattern, strlen(ev->pattern), seq, NULL))
+        return false; /* over a limit of patterns */
+    index_do(f->ix, "INSERT INTO subscriptions VALUES(?, ?, ?, ?, ?, ?)", "issiii", (int64_t)seq,
+             ev->by, ev->pattern, (int64_t)(ev->silent != FLAG_NO), ev->at, ev->at);
+    f->matcher_is_of = ++f->place.subscriptions + 1;
+    return true;
+}
+
+static bool
+apply_unsubscribe(struct fold *f, const struct event *ev)
+{
+    if (index_do(f->ix, "DELETE FROM subscriptions WHERE identity = ? AND pattern = ?", "ss",
+                 ev->by, ev->pattern) != 1)
+        return false;
+    f->place.subscriptions++;
+    f->matcher_is_of = 0;
+    return true;
+}
+
+static bool
+apply_schedule(struct fold *f, const struct event *ev)
+{
+    if (ev->repeat_key)
+        index_do(f->ix, "DELETE FROM delayed WHERE repeat_key = ? AND type = ? AND id <> ?", "sss",
+                 ev->repeat_key, ev->type, ev->id);
+    f->place.delayed++;
+    return index_do(f->ix, "INSERT OR IGNORE INTO delayed VALUES(?, ?, ?, ?, ?, ?)", "ssisis",
+                    ev->id, ev->type, ev->deliver_at, ev->repeat_key, ev->at, body_of(f, ev)) == 1;
+}
+
+static bool
+apply_unschedule(struct fold *f, const struct event *ev)
+{
+    f->place.delayed++;
+    return index_do(f->ix, "DELETE FROM delayed WHERE id = ?", "s", ev->id) == 1;
+}
+
+unsigned
+fold_scopes(const struct json *names)
+{
+    static const char *const known[] = { "emit", "claim", "ack", "inbox", "stream", "admin" };
+    unsigned scopes = 0;
+
+    json_each (v, names)
+        for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
+            if (json_eq(v, known[i]))
+                scopes |= 1u << i;
+    return scopes;
+}
+
+static bool
+apply_other(struct fold *f, const struct event *ev)
+{
+    struct index *ix = f->ix;
+
+    switch (ev->kind) {
+    case EV_IDENTITY:
+        return index_do(ix,
+                        "INSERT INTO identities VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(id) DO"
+                        " UPDATE SET name = coalesce(?2, name), kind = coalesce(?3, kind),"
+                        " agent = coalesce(?4, agent), dir = coalesce(?5, dir)",
+                        "sssssi", ev->id, ev->name, ev->type_of, ev->agent, ev->dir, ev->at) == 1;
+    case EV_ROLE:
+        return index_do(ix,
+                        "INSERT INTO roles VALUES(?1, ?2, ?3, ?4) ON CONFLICT(id) DO UPDATE SET"
+                        " name = coalesce(?2, name), purpose = coalesce(?3, purpose)",
+                        "sssi", ev->id, ev->name, ev->purpose, ev->at) == 1;
+    case EV_RING:
+        return index_do(ix,
+                        "INSERT INTO rings VALUES(?1, ?2, ?3, ?4) ON CONFLICT(id) DO UPDATE SET"
+                        " name = coalesce(?2, name), purpose = coalesce(?3, purpose)",
+                        "sssi", ev->id, ev->name, ev->purpose, ev->at) == 1;
+    case EV_FILL:
+        return index_do(ix, "INSERT OR IGNORE INTO fills VALUES(?, ?, ?)", "ssi", ev->identity,
+                        ev->role, ev->at) == 1;
+    case EV_JOIN:
+        return index_do(ix, "INSERT OR IGNORE INTO joins VALUES(?, ?, ?)", "ssi", ev->identity,
+                        ev->ring, ev->at) == 1;
+    case EV_KEY:
+        return index_do(ix, "INSERT OR IGNORE INTO keys VALUES(?, ?, ?, ?, ?, ?)", "sssiis", ev->id,
+                        ev->identity, ev->hash, (int64_t)fold_scopes(ev->scopes), ev->at,
+                        ev->by) == 1;
+    case EV_REVOKE:
+        return index_do(ix, "DELETE FROM keys WHERE id = ?", "s", ev->id) == 1;
+    default:
+        return false;
+    }
+}
+
+bool
+fold_apply(struct fold *f, const struct event *given, uint64_t seq)
+{
+    struct event ev = *given;
+
+    arena_reset(&f->arena);
+    if (!ev.at)
+        ev.at = f->place.last_ms; /* no clock here */
+    if (ev.at > f->place.last_ms)
+        f->place.last_ms = ev.at;
+    switch (ev.kind) {
+    case EV_SIGNAL:
+        return apply_signal(f, &ev, seq);
+    case EV_CLAIM:
+        if (!apply_item(f, &ev, seq))
+            return false;
+        remember_key(f, &ev, seq);
+        return true;
+    case EV_ACK:
+    case EV_EXTEND:
+    case EV_RELEASE:
+    case EV_FAIL:
+    case EV_EXPIRE:
+    case EV_RETRY:
+    case EV_STATUS:
+    case EV_REQUEUE:
+        return apply_item(f, &ev, seq);
+    case EV_RECEIPT:
+        return apply_receipt(f, &ev);
+    case EV_SUBSCRIBE:
+        return apply_subscribe(f, &ev, seq);
+    case EV_UNSUBSCRIBE:
+        return apply_unsubscribe(f, &ev);
+    case EV_SCHEDULE:
+        return apply_schedule(f, &ev);
+    case EV_CANCEL:
+    case EV_DELIVER:
+        return apply_unschedule(f, &ev);
+    default:
+        return apply_other(f, &ev);
+    }
+}
+
+/* ---- reading the log ---- */
+
+static void
+set_tail(struct index_place *p, const char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        snprintf(p->tail + 2 * i, 3, "%02x", (unsigned char)bytes[i]);
+    p->tail[2 * n] = '\0';
+}
+
+/* The bytes before `at`, as set_tail writes them. */
+static bool
+read_tail(int fd, off_t at, struct index_place *p)
+{
+    char bytes[TAIL_LEN];
+    size_t n = at < TAIL_LEN ? (size_t)at : TAIL_LEN;
+
+    if (n && SYS_RETRY(sys->pread(fd, bytes, n, at - (off_t)n)) != (ssize_t)n)
+        return false;
+    set_tail(p, bytes, n);
+    return true;
+}
+
+/* Folds a file from byte `at`, whose line has number `next`, passing over numbers up to
+ * place.seq; up to byte `to`. *rotated: it ends with a rotate line. */
+static enum status
+fold_file(struct fold *f, int fd, off_t at, uint64_t next, off_t to, bool *rotated, struct err *e)
+{
+    struct arena scratch = { 0 };
+    struct log_reader r;
+    struct log_record rec;
+    struct event ev;
+
+    log_reader_init(&r, fd, at);
+    r.is_sequenced = true;
+    r.next_seq = next;
+    while (r.at < to && log_next(&r, &rec)) {
+        if (rec.seq <= f->place.seq)
+            continue;
+        arena_reset(&scratch);
+        if (event_read(&ev, rec.json, &scratch))
+            fold_apply(f, &ev, rec.seq);
+        f->place.seq = rec.seq;
+        if (f->progress && ++f->done % PROGRESS_EVERY == 0)
+            f->progress(f->ctx, f->done, (uint64_t)r.at, (uint64_t)to);
+    }
+    enum status s = log_reader_status(&r, e);
+    f->place.at = r.at;
+    *rotated = r.is_rotated;
+    log_reader_release(&r);
+    arena_release(&scratch);
+    if (!s && !read_tail(fd, f->place.at, &f->place))
+        s = err_sys(e, "read the log");
+    return s ? s : index_status(f->ix, e);
+}
+
+static int
+open_segment(const struct log *l, const char *name, struct stat *st)
+{
+    int fd = SYS_RETRY(sys->openat(l->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
+
+    if (fd >= 0 && sys->fstat(fd, st) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* Is `fd` the file that we have folded up to place.at? */
+static bool
+is_known_file(const struct fold *f, int fd, const struct stat *st)
+{
+    struct index_place now;
+
+    return f->place.seq && f->place.ino == (int64_t)st->st_ino &&
+           f->place.dev == (int64_t)st->st_dev && st->st_size >= f->place.at &&
+           read_tail(fd, f->place.at, &now) && strcmp(now.tail, f->place.tail) == 0;
+}
+
+/* The segments from the one with line `seq` on, then the current file. */
+static enum status
+fold_from(struct fold *f, struct log *l, uint64_t seq, struct err *e)
+{
+    char name[SEGMENT_NAME_SIZE];
+    uint64_t first, next = seq;
+    struct stat st;
+    bool is_rotated;
+    enum status s = ST_OK;
+
+    while (!s) {
+        s = segment_find(l->dir, l->name, next, name, &first, e);
+        if (s == ST_NOT_FOUND || (!s && next != seq && first != next)) {
+            s = ST_OK; /* the rest is in the current file */
+            break;
+        }
+        int fd = s ? -1 : open_segment(l, name, &st);
+        if (fd < 0)
+            return s ? s : err_sys(e, "open %s", name);
+        if (is_known_file(f, fd, &st))
+            s = fold_file(f, fd, f->place.at, f->place.seq + 1, st.st_size, &is_rotated, e);
+        else
+            s = fold_file(f, fd, 0, first, st.st_size, &is_rotated, e);
+        close(fd);
+        if (next == f->place.seq + 1)
+            break; /* a segment without lines */
+        next = f->place.seq + 1;
+    }
+    return s ? s : fold_file(f, l->fd, 0, next, l->end, &is_rotated, e);
+}
+
+static void
+arrive(struct fold *f, const struct log *l)
+{
+    f->place.dev = (int64_t)l->dev;
+    f->place.ino = (int64_t)l->ino;
+    f->place.end = l->end;
+}
+
+enum status
+fold_all(struct fold *f, struct log *l, struct err *e)
+{
+    char name[SEGMENT_NAME_SIZE];
+    uint64_t first = UINT64_MAX, oldest = 1;
+
+    index_clear(f->ix);
+    fold_forget(f);
+    fold_enter(f);
+    while (first > 1 && !segment_find(l->dir, l->name, first - 1, name, &first, e))
+        oldest = first;
+    if (oldest > 1)
+        f->place.seq = oldest - 1;
+    enum status s = fold_from(f, l, oldest, e);
+    arrive(f, l);
+    return s;
+}
+
+/* Is one of the segments the file that we know? */
+static bool
+was_rotated(const struct fold *f, const struct log *l)
+{
+    char name[SEGMENT_NAME_SIZE];
+    struct stat st;
+
+    if (!f->place.seq || segment_find(l->dir, l->name, f->place.seq, name, NULL, NULL))
+        return false;
+    int fd = open_segment(l, name, &st);
+    bool is_it = fd >= 0 && is_known_file(f, fd, &st);
+    if (fd >= 0)
+        close(fd);
+    return is_it;
+}
+
+enum status
+fold_log(struct fold *f, struct log *l, struct err *e)
+{
+    struct stat st = { .st_dev = l->dev, .st_ino = l->ino, .st_size = l->end };
+    bool is_rotated;
+    enum status s;
+
+    if (f->place.ino == (int64_t)l->ino && f->place.dev == (int64_t)l->dev &&
+        f->place.end == l->end)
+        return ST_OK;
+    if (is_known_file(f, l->fd, &st))
+        s = fold_file(f, l->fd, f->place.at, f->place.seq + 1, l->end, &is_rotated, e);
+    else if (was_rotated(f, l))
+        s = fold_from(f, l, f->place.seq, e);
+    else
+        return fold_all(f, l, e);
+    arrive(f, l);
+    return s;
+}
+
+void
+fold_put(struct fold *f, const struct log *l)
+{
+    f->place.seq = l->next_seq - 1;
+    f->place.at = l->end;
+    arrive(f, l);
+    if (l->lines.len >= TAIL_LEN)
+        set_tail(&f->place, l->lines.p + l->lines.len - TAIL_LEN, TAIL_LEN);
+}

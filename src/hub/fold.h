@@ -1,0 +1,57 @@
+/*
+ * fold - the log into the index, line by line.
+ *
+ * fold_apply is the one place where an event changes the index, be it ours, not yet written,
+ * or a line that somebody else appended. It looks at no clock and at nothing outside the
+ * index, and takes the first valid event: so every process that folds the same log has the
+ * same index, whenever it does.
+ *
+ * fold_log, with the log's lock held and a transaction open, folds what is new: in the file
+ * that has the name, and in segments that were finished meanwhile. When the log is not the one
+ * that the index was made from (replaced, cut short), it folds everything anew.
+ */
+#ifndef CLIQ_HUB_FOLD_H
+#define CLIQ_HUB_FOLD_H
+
+#include "hub/decide.h"
+#include "hub/index.h"
+#include "log/log.h"
+
+struct matcher;
+
+struct fold {
+    struct index *ix;
+    struct index_place place; /* as in the open transaction */
+    struct matcher *matcher;  /* subscriptions, by their rows */
+    uint64_t matcher_is_of;   /* place.subscriptions that it was made from, plus 1 */
+    struct arena arena;
+    struct buf body;
+    void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
+    void *ctx;
+    uint64_t done;
+};
+
+void fold_release(struct fold *f);
+
+/* In an open transaction: read where we are; write it back. */
+void fold_enter(struct fold *f);
+void fold_leave(struct fold *f);
+void fold_forget(struct fold *f); /* the transaction was rolled back */
+
+/* Was it valid? Failures are kept by the index. */
+bool fold_apply(struct fold *f, const struct event *ev, uint64_t seq);
+
+enum status fold_log(struct fold *f, struct log *l, struct err *e);
+/* Everything, from the oldest segment on. */
+enum status fold_all(struct fold *f, struct log *l, struct err *e);
+/* Our lines were put: the log is folded up to its end. */
+void fold_put(struct fold *f, const struct log *l);
+
+/* The signal's changing part; texts in the arena. False: there is none. */
+bool fold_item(struct index *ix, const char *id, struct arena *a, struct item *it);
+bool fold_item_at(struct index *ix, uint64_t seq, struct arena *a, struct item *it);
+
+/* "emit claim" <-> bits; of a JSON list of names. */
+unsigned fold_scopes(const struct json *names);
+
+#endif

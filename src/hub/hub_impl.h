@@ -1,0 +1,84 @@
+/*
+ * hub_impl - what the files of the hub share: the store that is open, and a request that is
+ * being answered.
+ */
+#ifndef CLIQ_HUB_HUB_IMPL_H
+#define CLIQ_HUB_HUB_IMPL_H
+
+#include "hub/args.h"
+#include "hub/fold.h"
+#include "hub/hub.h"
+
+#include <limits.h>
+
+/* A line of this round, in h->text. Lines of one unit go in one write. */
+struct hub_line {
+    size_t at, len, unit;
+};
+
+struct hub {
+    int dir;
+    char path[PATH_MAX], index_path[PATH_MAX];
+    struct hub_options o;
+    struct log log;
+    struct index *ix;
+    struct fold fold;
+    char boot[40];
+    struct hub_now now; /* of this round */
+    /* what this round writes */
+    struct buf text;
+    struct hub_line *lines;
+    size_t n_lines, cap_lines, unit;
+    uint64_t next_seq;
+    bool is_view_old; /* delayed.json shows another queue */
+};
+
+/* ---- submit.c ---- */
+
+/* With the log's lock: opens a transaction in which the whole log is folded. */
+enum status hub_begin(struct hub *h, struct err *e);
+/* Without it: opens one to read, which shows the whole log. */
+enum status hub_begin_read(struct hub *h, struct err *e);
+enum status hub_write_view(struct hub *h, struct err *e);
+
+struct act {
+    struct hub *h;
+    const struct hub_request *req;
+    struct arena *a;
+    struct hub_reply *reply;
+    struct refusal refusal;
+    struct args_in in;
+};
+
+/* ---- act.c: requests that write ---- false: refused, act.refusal says why */
+bool act_write(struct act *t);
+/* Expiries, retries and delayed signals that are due. False: the index failed. */
+bool act_due(struct hub *h, struct arena *a);
+
+/* Writes an event into the round and applies it. */
+bool act_event(struct act *t, const struct event *ev);
+bool act_dedup(struct act *t, const char *key, char hash[65], bool *is_done);
+bool act_emit(struct act *t);
+bool act_emit_batch(struct act *t);
+bool act_generate(struct act *t);
+bool act_schedule(struct act *t);
+bool act_cancel(struct act *t);
+bool act_source(struct act *t, struct event *ev);
+
+/* ---- read.c: requests that do not ---- */
+bool act_read(struct act *t);
+
+/* ---- show.c ---- NULL without memory */
+#define SHOW_COLUMNS                                                                               \
+    "s.seq, s.id, s.thread, s.state, s.work, s.count, s.claimed_by, s.claimed_at, s.until, s.body"
+struct json *show_row(struct row *r, struct arena *a);
+struct json *show_at(struct hub *h, uint64_t seq, struct arena *a);
+/* Through the broadcast door; from a signal's line, or that of a schedule. */
+struct json *show_broadcast(const char *body, size_t len, struct arena *a);
+struct json *show_delayed(const char *body, size_t len, struct arena *a);
+struct json *show_text(struct arena *a, const char *s); /* NULL: null */
+struct json *show_time(struct arena *a, int64_t ms);    /* ISO; 0: null */
+struct json *show_id(struct arena *a, const char *id);  /* with "signal:" */
+struct json *show_scopes(struct arena *a, unsigned scopes);
+
+#endif

@@ -1,0 +1,538 @@
+#include "hub/index.h"
+
+#include "base/sys.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Another number: another schema, and the index is made again. */
+enum { SCHEMA = 1, BUSY_MS = 10000, CACHE_MAX = 256, CHECKPOINT_PAGES = 4000 };
+
+/* addr: whom it is for, "@ruby", "=dev" a role, "+ops" a ring, NULL everyone. thread is NULL
+ * when it is the signal's own id. body is the line as it was written, without its seal. */
+static const char schema[] =
+    "CREATE TABLE place(one INTEGER PRIMARY KEY, seq INT, dev INT, ino INT, at INT, \"end\" INT,"
+    " last_ms INT, subscriptions INT, delayed INT, tail TEXT, boot TEXT);"
+    "CREATE TABLE signals(seq INTEGER PRIMARY KEY, id TEXT NOT NULL, type TEXT NOT NULL, created "
+    "INT,"
+    " sender TEXT, from_role TEXT, addr TEXT, thread TEXT, urgency REAL, tags TEXT,"
+    " state INT NOT NULL, work INT NOT NULL, count INT NOT NULL, claimed_by TEXT, claim TEXT,"
+    " claimed_at INT, until INT, boot_until INT, boot TEXT, last INT, last_by TEXT,"
+    " last_claim TEXT, body TEXT);"
+    "CREATE UNIQUE INDEX signals_id ON signals(id);"
+    "CREATE INDEX signals_addr ON signals(addr, seq) WHERE addr IS NOT NULL;"
+    "CREATE INDEX signals_now ON signals(addr, urgency DESC, seq) WHERE addr IS NOT NULL"
+    " AND state <> 2;"
+    "CREATE INDEX signals_open ON signals(addr, urgency DESC, seq) WHERE state = 0 AND work = 1;"
+    "CREATE INDEX signals_thread ON signals(thread, seq) WHERE thread IS NOT NULL;"
+    "CREATE INDEX signals_state ON signals(state, seq) WHERE state <> 0;"
+    "CREATE INDEX signals_due ON signals(boot, boot_until) WHERE until IS NOT NULL;"
+    "CREATE INDEX signals_due_wall ON signals(boot, until) WHERE until IS NOT NULL;"
+    "CREATE TABLE history(signal INT, seq INT, op TEXT, by TEXT, at INT, body TEXT,"
+    " PRIMARY KEY(signal, seq)) WITHOUT ROWID;"
+    "CREATE TABLE receipts(identity TEXT, signal INT, state TEXT, until INT, at INT,"
+    " PRIMARY KEY(identity, signal)) WITHOUT ROWID;"
+    "CREATE TABLE subscriptions(seq INTEGER PRIMARY KEY, identity TEXT, pattern TEXT, silent INT,"
+    " created INT, updated INT, UNIQUE(identity, pattern));"
+    "CREATE TABLE matches(identity TEXT, signal INT, pattern TEXT,"
+    " PRIMARY KEY(identity, signal, pattern)) WITHOUT ROWID;"
+    "CREATE TABLE delayed(id TEXT PRIMARY KEY, type TEXT, at INT, repeat_key TEXT, created INT,"
+    " body TEXT) WITHOUT ROWID;"
+    "CREATE INDEX delayed_at ON delayed(at, type, id);"
+    "CREATE INDEX delayed_key ON delayed(repeat_key) WHERE repeat_key IS NOT NULL;"
+    "CREATE TABLE identities(id TEXT PRIMARY KEY, name TEXT, kind TEXT, agent TEXT, dir TEXT,"
+    " created INT) WITHOUT ROWID;"
+    "CREATE TABLE roles(id TEXT PRIMARY KEY, name TEXT, purpose TEXT, created INT) WITHOUT ROWID;"
+    "CREATE TABLE rings(id TEXT PRIMARY KEY, name TEXT, purpose TEXT, created INT) WITHOUT ROWID;"
+    "CREATE TABLE fills(identity TEXT, role TEXT, created INT, PRIMARY KEY(identity, role))"
+    " WITHOUT ROWID;"
+    "CREATE TABLE joins(identity TEXT, ring TEXT, created INT, PRIMARY KEY(identity, ring))"
+    " WITHOUT ROWID;"
+    "CREATE TABLE keys(id TEXT PRIMARY KEY, identity TEXT, hash TEXT, scopes INT, created INT,"
+    " by TEXT) WITHOUT ROWID;"
+    "CREATE UNIQUE INDEX keys_hash ON keys(hash);"
+    "CREATE TABLE dedup(identity TEXT, key TEXT, hash TEXT, at INT, seq INT, lines INT,"
+    " PRIMARY KEY(identity, key)) WITHOUT ROWID;"
+    "CREATE INDEX dedup_at ON dedup(identity, at);";
+
+static const char *const tables[] = { "signals", "history", "receipts",   "subscriptions",
+                                      "matches", "delayed", "identities", "roles",
+                                      "rings",   "fills",   "joins",      "keys",
+                                      "dedup",   NULL };
+
+struct index {
+    sqlite3 *db;
+    char path[PATH_MAX]; /* "": in memory */
+    dev_t dev;
+    ino_t ino;
+    bool is_open; /* a transaction */
+    struct {
+        const char *sql;
+        sqlite3_stmt *st;
+    } cache[CACHE_MAX];
+    int failed; /* SQLite's code; 0: all is well */
+    struct err why;
+};
+
+const char *
+index_table(size_t i)
+{
+    return tables[i];
+}
+
+/* ---- failures ---- */
+
+static void
+fail(struct index *ix, int rc)
+{
+    if (ix->failed || rc == SQLITE_OK)
+        return;
+    ix->failed = rc;
+    err_say(&ix->why, "index %s: %s", ix->path[0] ? ix->path : "in memory", sqlite3_errmsg(ix->db));
+}
+
+bool
+index_is_damaged(const struct index *ix)
+{
+    int rc = ix->failed & 0xff;
+
+    /* SQLITE_ERROR: a table is not what we made. */
+    return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB || rc == SQLITE_ERROR ||
+           rc == SQLITE_MISMATCH;
+}
+
+enum status
+index_status(const struct index *ix, struct err *e)
+{
+    return ix->failed ? err_set(e, ST_IO, "%s", ix->why.text) : ST_OK;
+}
+
+/* ---- statements ---- */
+
+static sqlite3_stmt *
+prepare(struct index *ix, const char *sql, unsigned flags)
+{
+    sqlite3_stmt *st = NULL;
+
+    fail(ix, sqlite3_prepare_v3(ix->db, sql, -1, flags, &st, NULL));
+    return st;
+}
+
+static sqlite3_stmt *
+cached(struct index *ix, const char *sql)
+{
+    size_t slot = ((uintptr_t)sql >> 3) % CACHE_MAX;
+
+    for (size_t i = 0; i < CACHE_MAX; i++, slot = (slot + 1) % CACHE_MAX) {
+        if (ix->cache[slot].sql == sql) {
+            sqlite3_reset(ix->cache[slot].st);
+            return ix->cache[slot].st;
+        }
+        if (!ix->cache[slot].sql) {
+            ix->cache[slot].st = prepare(ix, sql, SQLITE_PREPARE_PERSISTENT);
+            if (ix->cache[slot].st)
+                ix->cache[slot].sql = sql;
+            return ix->cache[slot].st;
+        }
+    }
+    abort(); /* more statements than the code has */
+}
+
+static int
+bind(sqlite3_stmt *st, int i, const struct value *v)
+{
+    if (v->type == 'i')
+        return sqlite3_bind_int64(st, i, v->i);
+    if (v->type == 'd')
+        return sqlite3_bind_double(st, i, v->d);
+    return v->s ? sqlite3_bind_text(st, i, v->s, -1, SQLITE_TRANSIENT) : sqlite3_bind_null(st, i);
+}
+
+static sqlite3_stmt *
+run(struct index *ix, const char *sql, const char *types, va_list ap)
+{
+    sqlite3_stmt *st = ix->failed ? NULL : cached(ix, sql);
+
+    for (int i = 1; st && types[i - 1]; i++) {
+        struct value v = { .type = types[i - 1] };
+        if (v.type == 'i')
+            v.i = va_arg(ap, int64_t);
+        else if (v.type == 'd')
+            v.d = va_arg(ap, double);
+        else
+            v.s = va_arg(ap, const char *);
+        fail(ix, bind(st, i, &v));
+    }
+    return st;
+}
+
+struct row *
+index_run(struct index *ix, const char *literal, const char *types, ...)
+{
+    va_list ap;
+
+    va_start(ap, types);
+    sqlite3_stmt *st = run(ix, literal, types, ap);
+    va_end(ap);
+    return (struct row *)st;
+}
+
+struct row *
+index_run_text(struct index *ix, const char *sql, const struct value *values, size_t n)
+{
+    sqlite3_stmt *st = ix->failed ? NULL : prepare(ix, sql, 0);
+
+    for (size_t i = 0; st && i < n; i++)
+        fail(ix, bind(st, (int)i + 1, &values[i]));
+    return (struct row *)st;
+}
+
+void
+index_end(struct row *r)
+{
+    sqlite3_finalize((sqlite3_stmt *)r);
+}
+
+bool
+index_next(struct index *ix, struct row *r)
+{
+    sqlite3_stmt *st = (sqlite3_stmt *)r;
+
+    if (!st || ix->failed)
+        return false;
+    int rc = sqlite3_step(st);
+    if (rc == SQLITE_ROW)
+        return true;
+    if (rc != SQLITE_DONE)
+        fail(ix, rc);
+    sqlite3_reset(st);
+    return false;
+}
+
+int
+index_do(struct index *ix, const char *literal, const char *types, ...)
+{
+    va_list ap;
+
+    va_start(ap, types);
+    sqlite3_stmt *st = run(ix, literal, types, ap);
+    va_end(ap);
+    if (!st || ix->failed)
+        return 0;
+    int rc = sqlite3_step(st);
+    if (rc != SQLITE_DONE && rc != SQLITE_ROW)
+        fail(ix, rc);
+    sqlite3_reset(st);
+    return ix->failed ? 0 : sqlite3_changes(ix->db);
+}
+
+int64_t
+row_int(struct row *r, int column)
+{
+    return sqlite3_column_int64((sqlite3_stmt *)r, column);
+}
+
+double
+row_double(struct row *r, int column)
+{
+    return sqlite3_column_double((sqlite3_stmt *)r, column);
+}
+
+const char *
+row_text(struct row *r, int column)
+{
+    return (const char *)sqlite3_column_text((sqlite3_stmt *)r, column);
+}
+
+const char *
+row_dup(struct row *r, int column, struct arena *a)
+{
+    const char *text = row_text(r, column);
+
+    return text ? arena_dup(a, text, (size_t)sqlite3_column_bytes((sqlite3_stmt *)r, column))
+                : NULL;
+}
+
+int
+row_columns(struct row *r)
+{
+    return sqlite3_column_count((sqlite3_stmt *)r);
+}
+
+/* ---- transactions ---- */
+
+static void
+exec(struct index *ix, const char *sql)
+{
+    if (!ix->failed)
+        fail(ix, sqlite3_exec(ix->db, sql, NULL, NULL, NULL));
+}
+
+/* A statement whose loop was left early still reads. */
+static void
+reset_all(struct index *ix)
+{
+    for (size_t i = 0; i < CACHE_MAX; i++)
+        if (ix->cache[i].sql)
+            sqlite3_reset(ix->cache[i].st);
+}
+
+enum status
+index_begin(struct index *ix, bool is_write, struct err *e)
+{
+    ix->failed = 0;
+    if (is_write)
+        index_do(ix, "BEGIN IMMEDIATE", "");
+    else
+        index_do(ix, "BEGIN", "");
+    ix->is_open = !ix->failed;
+    return index_status(ix, e);
+}
+
+enum status
+index_commit(struct index *ix, struct err *e)
+{
+    reset_all(ix);
+    index_do(ix, "COMMIT", "");
+    enum status s = index_status(ix, e);
+    if (s)
+        index_rollback(ix);
+    ix->is_open = false;
+    return s;
+}
+
+void
+index_rollback(struct index *ix)
+{
+    reset_all(ix);
+    if (!sqlite3_get_autocommit(ix->db))
+        sqlite3_exec(ix->db, "ROLLBACK", NULL, NULL, NULL);
+    ix->is_open = false;
+    ix->failed = 0;
+}
+
+void
+index_mark(struct index *ix)
+{
+    index_do(ix, "SAVEPOINT mark", "");
+}
+
+void
+index_back_to_mark(struct index *ix)
+{
+    index_do(ix, "ROLLBACK TO mark", "");
+}
+
+/* ---- opening ---- */
+
+bool
+index_is_current(const struct index *ix)
+{
+    struct stat st;
+
+    return !ix->path[0] || (sys->fstatat(AT_FDCWD, ix->path, &st, 0) == 0 && st.st_ino == ix->ino &&
+                            st.st_dev == ix->dev);
+}
+
+static int64_t
+pragma(struct index *ix, const char *sql)
+{
+    sqlite3_stmt *st = ix->failed ? NULL : prepare(ix, sql, 0);
+    int64_t n = -1;
+
+    if (index_next(ix, (struct row *)st))
+        n = sqlite3_column_int64(st, 0);
+    sqlite3_finalize(st);
+    return n;
+}
+
+/* After another boot the unsynced file may be anything. */
+static bool
+is_sound(struct index *ix, const char *boot)
+{
+    struct row *r = index_run(ix, "SELECT boot FROM place", "");
+    bool is_known = false;
+
+    if (index_next(ix, r))
+        is_known = row_text(r, 0) && strcmp(row_text(r, 0), boot) == 0;
+    sqlite3_reset((sqlite3_stmt *)r);
+    if (is_known || ix->failed)
+        return !ix->failed;
+    r = index_run_text(ix, "PRAGMA quick_check(1)", NULL, 0);
+    bool is_good = index_next(ix, r) && strcmp(row_text(r, 0), "ok") == 0;
+    index_end(r);
+    index_do(ix, "UPDATE place SET boot = ?", "s", boot);
+    return is_good && !ix->failed;
+}
+
+static void
+make_tables(struct index *ix, const char *boot)
+{
+    char version[64];
+
+    exec(ix, "BEGIN IMMEDIATE");
+    if (pragma(ix, "PRAGMA user_version") != SCHEMA) { /* somebody else may have been faster */
+        exec(ix, schema);
+        snprintf(version, sizeof version, "PRAGMA user_version = %d", SCHEMA);
+        exec(ix, version);
+        index_do(ix, "INSERT INTO place VALUES(1, 0, 0, 0, 0, 0, 0, 0, 0, '', ?)", "s", boot);
+    }
+    exec(ix, "COMMIT");
+    if (ix->failed && !sqlite3_get_autocommit(ix->db))
+        sqlite3_exec(ix->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static void
+configure(struct index *ix)
+{
+    char text[80];
+
+    sqlite3_busy_timeout(ix->db, BUSY_MS);
+    sqlite3_db_config(ix->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_db_config(ix->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_extended_result_codes(ix->db, 1);
+    exec(ix, "PRAGMA journal_mode=WAL");
+    exec(ix, "PRAGMA synchronous=OFF");
+    exec(ix, "PRAGMA temp_store=MEMORY");
+    exec(ix, "PRAGMA cache_size=-32000");
+    snprintf(text, sizeof text, "PRAGMA wal_autocheckpoint=%d", CHECKPOINT_PAGES);
+    exec(ix, text);
+}
+
+/* 0600 from the beginning: SQLite would make it by the umask, and -wal and -shm after it. */
+static enum status
+create_file(struct index *ix, struct err *e)
+{
+    struct stat st;
+    int fd =
+        SYS_RETRY(sys->openat(AT_FDCWD, ix->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+
+    if (fd < 0)
+        return err_sys(e, "open %s", ix->path);
+    enum status s = sys->fstat(fd, &st) == 0 ? ST_OK : err_sys(e, "look at %s", ix->path);
+    close(fd);
+    ix->dev = st.st_dev;
+    ix->ino = st.st_ino;
+    return s;
+}
+
+enum status
+index_open(struct index **out, const char *path, const char *boot, bool may_check, struct err *e)
+{
+    struct index *ix = calloc(1, sizeof *ix);
+    enum status s = ST_OK;
+
+    *out = NULL;
+    if (!ix)
+        return err_set(e, ST_IO, "out of memory");
+    if (path) {
+        if (snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
+            s = err_set(e, ST_INVALID, "path too long: %s", path);
+        else
+            s = create_file(ix, e);
+    }
+    if (!s) {
+        fail(ix, sqlite3_open_v2(path ? path : ":memory:", &ix->db,
+                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
+                                     SQLITE_OPEN_PRIVATECACHE,
+                                 NULL));
+        if (ix->db)
+            configure(ix);
+        int64_t version = pragma(ix, "PRAGMA user_version");
+        if (version == 0)
+            make_tables(ix, boot);
+        else if (!ix->failed && (version != SCHEMA || (may_check && !is_sound(ix, boot))))
+            s = err_set(e, ST_FAILED, "%s is damaged or of another version", path);
+        if (ix->failed)
+            s = err_set(e, index_is_damaged(ix) ? ST_FAILED : ST_IO, "%s", ix->why.text);
+    }
+    if (s) {
+        index_close(ix);
+        return s;
+    }
+    *out = ix;
+    return ST_OK;
+}
+
+void
+index_close(struct index *ix)
+{
+    if (!ix)
+        return;
+    for (size_t i = 0; i < CACHE_MAX; i++)
+        sqlite3_finalize(ix->cache[i].st);
+    sqlite3_close(ix->db);
+    free(ix);
+}
+
+enum status
+index_remove(const char *path, struct err *e)
+{
+    static const char *const ends[] = { "-wal", "-shm", "" };
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char name[PATH_MAX];
+        if (snprintf(name, sizeof name, "%s%s", path, ends[i]) >= (int)sizeof name)
+            return err_set(e, ST_INVALID, "path too long: %s", path);
+        if (unlink(name) != 0 && errno != ENOENT)
+            return err_sys(e, "remove %s", name);
+    }
+    return ST_OK;
+}
+
+void
+index_clear(struct index *ix)
+{
+    for (size_t i = 0; tables[i]; i++) {
+        char sql[64];
+        snprintf(sql, sizeof sql, "DELETE FROM %s", tables[i]);
+        exec(ix, sql);
+    }
+    index_do(ix,
+             "UPDATE place SET seq = 0, dev = 0, ino = 0, at = 0, \"end\" = 0, last_ms = 0,"
+             " subscriptions = subscriptions + 1, delayed = delayed + 1, tail = ''",
+             "");
+}
+
+/* ---- the place ---- */
+
+bool
+index_get_place(struct index *ix, struct index_place *p)
+{
+    struct row *r = index_run(
+        ix, "SELECT seq, dev, ino, at, \"end\", last_ms, subscriptions, delayed, tail FROM place",
+        "");
+
+    *p = (struct index_place){ 0 };
+    if (!index_next(ix, r)) {
+        fail(ix, SQLITE_CORRUPT);
+        return false;
+    }
+    p->seq = (uint64_t)row_int(r, 0);
+    p->dev = row_int(r, 1);
+    p->ino = row_int(r, 2);
+    p->at = row_int(r, 3);
+    p->end = row_int(r, 4);
+    p->last_ms = row_int(r, 5);
+    p->subscriptions = (uint64_t)row_int(r, 6);
+    p->delayed = (uint64_t)row_int(r, 7);
+    snprintf(p->tail, sizeof p->tail, "%s", row_text(r, 8) ? row_text(r, 8) : "");
+    sqlite3_reset((sqlite3_stmt *)r);
+    return true;
+}
+
+void
+index_set_place(struct index *ix, const struct index_place *p)
+{
+    index_do(ix,
+             "UPDATE place SET seq = ?, dev = ?, ino = ?, at = ?, \"end\" = ?, last_ms = ?,"
+             " subscriptions = ?, delayed = ?, tail = ?",
+             "iiiiiiiis", (int64_t)p->seq, p->dev, p->ino, p->at, p->end, p->last_ms,
+             (int64_t)p->subscriptions, (int64_t)p->delayed, p->tail);
+}

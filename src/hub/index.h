@@ -1,0 +1,92 @@
+/*
+ * index - the projection of events.jsonl in SQLite: <config>/signals/index.db.
+ *
+ * Not the truth: it is made again whenever it is missing, damaged, of another version, or
+ * does not fit the log. So it is not synced (the log holds the promise), and the place in the
+ * log up to which it was folded is committed with what was folded.
+ *
+ * All writes and checkpoints happen under the log's lock: SQLite 3.40 has a rare fault when
+ * two connections checkpoint at once. Readers take no lock.
+ *
+ * The first failure is kept: calls after it do nothing and find nothing, and index_status,
+ * asked before a commit, tells it. index_rollback forgets it.
+ *
+ *     struct row *r = index_run(ix, "SELECT id FROM roles WHERE name = ?", "s", name);
+ *     while (index_next(ix, r))
+ *         ... row_text(r, 0) ...
+ *
+ * Texts of statements must be literals: they are prepared once and found by their address, so
+ * a statement cannot be used inside its own loop. The only file that includes <sqlite3.h>.
+ */
+#ifndef CLIQ_HUB_INDEX_H
+#define CLIQ_HUB_INDEX_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct index;
+struct row;
+
+/* Up to where the log is folded, and what changed with it. */
+struct index_place {
+    uint64_t seq;                    /* of the last line folded; 0: none */
+    int64_t dev, ino;                /* of the file it was in */
+    int64_t at, end;                 /* the byte after it; the file's size then */
+    int64_t last_ms;                 /* the latest time that a line told */
+    uint64_t subscriptions, delayed; /* count changes of these tables */
+    char tail[65]; /* hex: the last bytes before `at`, by which the file is known again */
+};
+
+/* path NULL: in memory, for a comparison. ST_FAILED: damaged, or of another version; then
+ * remove it (index_remove) and open again. */
+enum status
+index_open(struct index **out, const char *path, const char *boot, bool may_check, struct err *e);
+void index_close(struct index *ix); /* NULL is fine */
+enum status index_remove(const char *path, struct err *e);
+/* Is the file that we have open still the one with the name? */
+bool index_is_current(const struct index *ix);
+
+/* Empties all tables, in the open transaction. */
+void index_clear(struct index *ix);
+
+enum status index_begin(struct index *ix, bool is_write, struct err *e);
+enum status index_commit(struct index *ix, struct err *e);
+void index_rollback(struct index *ix);
+void index_mark(struct index *ix); /* a place to go back to, within the transaction */
+void index_back_to_mark(struct index *ix);
+enum status index_status(const struct index *ix, struct err *e);
+bool index_is_damaged(const struct index *ix); /* the failure kept is of that kind */
+
+bool index_get_place(struct index *ix, struct index_place *p);
+void index_set_place(struct index *ix, const struct index_place *p);
+
+/* types: one letter for each value bound: s text (NULL: null), i int64_t, d double. */
+struct row *index_run(struct index *ix, const char *literal, const char *types, ...);
+/* The same with a text made for the occasion; values as an array. Ends with index_end. */
+struct value {
+    char type;
+    const char *s;
+    int64_t i;
+    double d;
+};
+struct row *index_run_text(struct index *ix, const char *sql, const struct value *values, size_t n);
+void index_end(struct row *r);
+bool index_next(struct index *ix, struct row *r);
+/* Runs a statement that gives no rows; how many rows it changed. */
+int index_do(struct index *ix, const char *literal, const char *types, ...);
+
+int64_t row_int(struct row *r, int column);
+double row_double(struct row *r, int column);
+/* NULL for null; valid until the next row. */
+const char *row_text(struct row *r, int column);
+/* The same, for ever. */
+const char *row_dup(struct row *r, int column, struct arena *a);
+int row_columns(struct row *r);
+
+/* The tables and the columns that order them, for comparisons. NULL: no more. */
+const char *index_table(size_t i);
+
+#endif

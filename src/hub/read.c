@@ -1,0 +1,672 @@
+/*
+ * read - requests that change nothing: inboxes, threads, lists, and who is who.
+ */
+#include "hub/hub_impl.h"
+
+#include "base/path.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LIMIT = 20,
+    THREAD_MAX = 10000,
+    EVENTS = 200,
+    EVENTS_MAX = 1000,
+    VALUES_MAX = 64,
+    DAY_MS = 86400000,
+};
+
+static bool
+starved(struct act *t)
+{
+    return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+}
+
+/* ---- a query that grows by its filters ---- */
+
+struct query {
+    struct buf sql;
+    struct value values[VALUES_MAX];
+    size_t n;
+};
+
+static void
+add_s(struct query *q, const char *sql, const char *s)
+{
+    buf_adds(&q->sql, sql);
+    if (q->n < VALUES_MAX)
+        q->values[q->n++] = (struct value){ .type = 's', .s = s };
+}
+
+static void
+add_i(struct query *q, const char *sql, int64_t i)
+{
+    buf_adds(&q->sql, sql);
+    if (q->n < VALUES_MAX)
+        q->values[q->n++] = (struct value){ .type = 'i', .i = i };
+}
+
+static void
+add_d(struct query *q, const char *sql, double d)
+{
+    buf_adds(&q->sql, sql);
+    if (q->n < VALUES_MAX)
+        q->values[q->n++] = (struct value){ .type = 'd', .d = d };
+}
+
+/* ---- where a page ended ---- "u-<bits of the urgency>-<seq>" or "s-<seq>" */
+
+struct cursor {
+    bool is_there, has_urgency;
+    double urgency;
+    int64_t seq;
+};
+
+static bool
+read_cursor(struct act *t, bool by_urgency, struct cursor *c)
+{
+    const char *text = NULL;
+    uint64_t bits, seq;
+    char *end;
+
+    *c = (struct cursor){ 0 };
+    if (!arg_text(&t->in, "after", &text))
+        return false;
+    if (!text)
+        return true;
+    bool is_good = strlen(text) < 64 && text[1] == '-' && text[0] == (by_urgency ? 'u' : 's');
+    const char *p = text + 2;
+    if (is_good && by_urgency) {
+        bits = strtoull(p, &end, 16);
+        memcpy(&c->urgency, &bits, sizeof bits);
+        is_good = end > p && *end == '-' && c->urgency >= 0 && c->urgency <= 1;
+        p = end + 1;
+    }
+    if (is_good) {
+        seq = strtoull(p, &end, 10);
+        is_good = end > p && *p >= '0' && *p <= '9' && !*end && seq <= INT64_MAX;
+        c->seq = (int64_t)seq;
+    }
+    c->is_there = true;
+    return is_good || arg_wrong(&t->in, "after", "must be the meta.cursor of the page before");
+}
+
+static void
+write_cursor(struct act *t, bool by_urgency, double urgency, int64_t seq)
+{
+    char text[64];
+    uint64_t bits;
+
+    memcpy(&bits, &urgency, sizeof bits);
+    if (by_urgency)
+        snprintf(text, sizeof text, "u-%" PRIx64 "-%" PRId64, bits, seq);
+    else
+        snprintf(text, sizeof text, "s-%" PRId64, seq);
+    t->reply->cursor = arena_dup(t->a, text, strlen(text));
+}
+
+/* ---- filters that inbox and list share ---- */
+
+static void
+add_words(struct query *q, const char *sql, const struct json *words, struct arena *a)
+{
+    buf_adds(&q->sql, sql);
+    buf_adds(&q->sql, " IN (");
+    json_each (v, words) {
+        const char *text = arena_dup(a, v->text.p, v->text.len);
+        add_s(q, v == json_first(words) ? "?" : ", ?", text ? text : "");
+    }
+    buf_adds(&q->sql, ")");
+}
+
+static bool
+add_filters(struct act *t, struct query *q, bool *has_state)
+{
+    const struct json *types = NULL, *states = NULL;
+    const char *tag = NULL;
+    double urgency = -1;
+
+    if (!arg_list(&t->in, "type", &types) || !arg_number(&t->in, "min_urgency", 0, 1, &urgency) ||
+        !arg_list(&t->in, "delivery_state", &states) || !arg_text(&t->in, "project_tag", &tag))
+        return false;
+    if (json_first(types) && types->kids.count <= 20)
+        add_words(q, " AND s.type", types, t->a);
+    else if (types && types->kids.count > 20)
+        return arg_wrong(&t->in, "type", "must have at most 20 elements");
+    if (urgency >= 0)
+        add_d(q, " AND s.urgency >= ?", urgency);
+    json_each (v, states) {
+        char name[16] = "";
+        if (v->text.len < sizeof name)
+            memcpy(name, v->text.p, v->text.len);
+        int state = delivery_find(name);
+        if (state < 0)
+            return arg_wrong(&t->in, "delivery_state",
+                             "must be one of pending, leased, acked, failed, dead_letter");
+        add_i(q, v == json_first(states) ? " AND s.state IN (?" : ", ?", state);
+    }
+    if (json_first(states))
+        buf_adds(&q->sql, ")");
+    *has_state = json_first(states) != NULL;
+    if (tag)
+        add_s(q, " AND instr(s.tags, char(31) || ? || char(31))", tag);
+    return true;
+}
+
+/* Signals to a ring are for its members, its senders and admins. */
+static void
+add_rings(struct act *t, struct query *q)
+{
+    if (t->req->is_admin)
+        return;
+    add_s(q,
+          " AND (s.addr IS NULL OR s.addr NOT LIKE '+%' OR s.sender = ? OR s.addr IN"
+          " (SELECT '+' || ring FROM joins WHERE identity = ",
+          t->req->identity);
+    add_s(q, "?))", t->req->identity);
+}
+
+/* The page: rows beyond `limit` only tell that there is more. */
+static bool
+answer_page(struct act *t, struct query *q, int64_t limit, bool by_urgency, bool with_receipts)
+{
+    struct json *list = json_new(t->a, JSON_ARRAY), **link = list ? &list->kids.first : NULL;
+    struct index *ix = t->h->ix;
+    double urgency = 0;
+    int64_t seq = 0;
+
+    t->reply->has_cursor = true;
+    add_i(q, " LIMIT ?", limit + 1);
+    if (!list || buf_failed(&q->sql) || q->n >= VALUES_MAX) {
+        buf_release(&q->sql);
+        return starved(t);
+    }
+    struct row *r = index_run_text(ix, q->sql.p, q->values, q->n);
+    buf_release(&q->sql);
+    while (index_next(ix, r)) {
+        if ((int64_t)list->kids.count == limit) {
+            write_cursor(t, by_urgency, urgency, seq);
+            break;
+        }
+        struct json *v = show_row(r, t->a);
+        if (v) {
+            if (with_receipts) {
+                const char *state = row_dup(r, 11, t->a);
+                json_set(v, "receipt_state", show_text(t->a, state ? state : "unread"));
+            }
+            *link = v;
+            link = &v->next;
+            list->kids.count++;
+        }
+        seq = row_int(r, 0);
+        urgency = row_double(r, 10);
+    }
+    index_end(r);
+    t->reply->data = list;
+    return true;
+}
+
+/* ---- inbox ---- */
+
+static void
+add_receipts(struct query *q, const char *receipt, int64_t now)
+{
+    if (strcmp(receipt, "snoozed") == 0)
+        add_i(q, " AND r.state = 'snoozed' AND r.until > ?", now);
+    else if (strcmp(receipt, "unread") == 0)
+        add_i(q, " AND (r.state IS NULL OR (r.state = 'snoozed' AND r.until <= ?))", now);
+    else
+        add_s(q, " AND r.state = ?", receipt);
+}
+
+static bool
+read_inbox(struct act *t)
+{
+    static const char *const views[] = { "now", "recent", "history", "stale", NULL };
+    static const char *const receipts[] = { "unread", "acknowledged", "resolved", "snoozed", NULL };
+    const char *target = NULL, *view = "now", *receipt = NULL, *whose = t->req->identity;
+    enum event_flag snoozed = FLAG_UNSET, resolved = FLAG_UNSET;
+    int64_t limit = LIMIT, now = t->h->now.wall_ms;
+    struct query q = { 0 };
+    struct cursor c;
+    bool has_state;
+
+    if (!arg_text(&t->in, "target", &target))
+        return false;
+    if (!target)
+        return arg_missing(&t->in, "target");
+    bool is_identity = *target == '@';
+    if (!path_is_name(target + is_identity))
+        return arg_wrong(&t->in, "target", "must be the name of a role, or @ and an identity");
+    if (!arg_word(&t->in, "view", views, &view) ||
+        !arg_word(&t->in, "receipt_state", receipts, &receipt) ||
+        !arg_int(&t->in, "limit", 1, HUB_LIMIT_MAX, &limit) ||
+        !arg_flag(&t->in, "include_snoozed", &snoozed) ||
+        !arg_flag(&t->in, "include_resolved", &resolved))
+        return false;
+    bool is_now = strcmp(view, "now") == 0, is_stale = strcmp(view, "stale") == 0;
+    if (!read_cursor(t, is_now, &c))
+        return false;
+    if (is_identity)
+        whose = target + 1;
+    add_i(&q, "SELECT " SHOW_COLUMNS ", s.urgency, CASE WHEN r.state = 'snoozed' AND r.until <= ?",
+          now);
+    add_s(&q,
+          " THEN 'unread' ELSE r.state END FROM signals s LEFT JOIN receipts r"
+          " ON r.signal = s.seq AND r.identity = ?",
+          whose);
+    if (is_identity) {
+        add_s(&q, " WHERE s.seq IN (SELECT seq FROM signals WHERE addr IN (SELECT '@' || ?", whose);
+        add_s(&q, " UNION ALL SELECT '=' || role FROM fills WHERE identity = ?", whose);
+        add_s(&q, " UNION ALL SELECT '+' || ring FROM joins WHERE identity = ?)", whose);
+        add_s(
+            &q,
+            " UNION SELECT m.signal FROM matches m JOIN subscriptions b ON b.identity = m.identity"
+            " AND b.pattern = m.pattern WHERE m.identity = ?)",
+            whose);
+    } else {
+        char *addr = arena_alloc(t->a, strlen(target) + 2);
+        if (!addr) {
+            buf_release(&q.sql);
+            return starved(t);
+        }
+        sprintf(addr, "=%s", target);
+        add_s(&q, " WHERE s.addr = ?", addr);
+    }
+    if (!add_filters(t, &q, &has_state)) {
+        buf_release(&q.sql);
+        return false;
+    }
+    add_rings(t, &q);
+    if (is_now && !has_state)
+        buf_adds(&q.sql, " AND s.state <> 2");
+    if (receipt)
+        add_receipts(&q, receipt, now);
+    else if ((is_now || is_stale) && resolved != FLAG_YES)
+        buf_adds(&q.sql, " AND r.state IS NOT 'resolved'");
+    if (is_now && !receipt && snoozed != FLAG_YES)
+        add_i(&q, " AND NOT (r.state IS 'snoozed' AND r.until > ?)", now);
+    if (strcmp(view, "recent") == 0)
+        add_i(&q, " AND s.created > ?", now - DAY_MS);
+    if (is_stale)
+        add_i(&q, " AND s.created < ?", now - 3 * (int64_t)DAY_MS);
+    if (c.is_there && is_now) {
+        add_d(&q, " AND (s.urgency < ?", c.urgency);
+        add_d(&q, " OR (s.urgency = ?", c.urgency);
+        add_i(&q, " AND s.seq > ?))", c.seq);
+    } else if (c.is_there) {
+        add_i(&q, is_stale ? " AND s.seq > ?" : " AND s.seq < ?", c.seq);
+    }
+    buf_adds(&q.sql, is_now     ? " ORDER BY s.urgency DESC, s.seq"
+                     : is_stale ? " ORDER BY s.seq"
+                                : " ORDER BY s.seq DESC");
+    return answer_page(t, &q, limit, is_now, true);
+}
+
+/* ---- list, thread, one ---- */
+
+static bool
+read_list(struct act *t)
+{
+    static const struct {
+        const char *key, *column;
+        char sign;
+    } exact[] = {
+        { "from_identity", " AND s.sender = ?", 0 }, { "from_role", " AND s.from_role = ?", 0 },
+        { "to_identity", " AND s.addr = ?", '@' },   { "to_role", " AND s.addr = ?", '=' },
+        { "to_ring", " AND s.addr = ?", '+' },       { "claimed_by", " AND s.claimed_by = ?", 0 },
+    };
+    const char *status = NULL;
+    int64_t limit = LIMIT;
+    struct query q = { 0 };
+    struct cursor c;
+    bool has_state;
+
+    if (!arg_word(&t->in, "task_status", work_names + 1, &status) ||
+        !arg_int(&t->in, "limit", 1, HUB_LIMIT_MAX, &limit) || !read_cursor(t, false, &c))
+        return false;
+    buf_adds(&q.sql, "SELECT " SHOW_COLUMNS ", s.urgency FROM signals s WHERE 1");
+    if (!add_filters(t, &q, &has_state)) {
+        buf_release(&q.sql);
+        return false;
+    }
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
+        const char *name = NULL;
+        if (!arg_name(&t->in, exact[i].key, &name)) {
+            buf_release(&q.sql);
+            return false;
+        }
+        if (!name)
+            continue;
+        char *text = arena_alloc(t->a, strlen(name) + 2);
+        if (text)
+            snprintf(text, strlen(name) + 2, "%.1s%s",
+                     exact[i].sign ? (char[]){ exact[i].sign, '\0' } : "", name);
+        add_s(&q, exact[i].column, text);
+    }
+    if (status)
+        add_i(&q, " AND s.work = ?", work_find(status));
+    add_rings(t, &q);
+    if (c.is_there)
+        add_i(&q, " AND s.seq < ?", c.seq);
+    buf_adds(&q.sql, " ORDER BY s.seq DESC");
+    return answer_page(t, &q, limit, false, false);
+}
+
+static bool
+take_id(struct act *t, const char **id)
+{
+    *id = NULL;
+    if (!arg_id(&t->in, "id", id))
+        return false;
+    return *id || arg_missing(&t->in, "id");
+}
+
+static bool
+no_signal(struct act *t, const char *id)
+{
+    return refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "id: there is no signal:%s", id);
+}
+
+static bool
+read_thread(struct act *t)
+{
+    struct index *ix = t->h->ix;
+    struct query q = { 0 };
+    const char *id;
+
+    if (!take_id(t, &id))
+        return false;
+    struct row *r = index_run(ix, "SELECT coalesce(thread, id) FROM signals WHERE id = ?", "s", id);
+    const char *thread = index_next(ix, r) ? row_dup(r, 0, t->a) : id;
+    add_s(&q, "SELECT " SHOW_COLUMNS ", s.urgency FROM signals s WHERE (s.thread = ?", thread);
+    add_s(&q, " OR s.id = ?)", thread);
+    add_rings(t, &q);
+    buf_adds(&q.sql, " ORDER BY s.seq");
+    if (!answer_page(t, &q, THREAD_MAX, false, false))
+        return false;
+    t->reply->has_cursor = false;
+    t->reply->cursor = NULL;
+    return json_first(t->reply->data) || no_signal(t, id);
+}
+
+static bool
+read_one(struct act *t, uint64_t *seq)
+{
+    struct index *ix = t->h->ix;
+    struct query q = { 0 };
+    const char *id;
+
+    if (!take_id(t, &id))
+        return false;
+    add_s(&q, "SELECT " SHOW_COLUMNS ", s.urgency FROM signals s WHERE s.id = ?", id);
+    add_rings(t, &q);
+    struct row *r = buf_failed(&q.sql) ? NULL : index_run_text(ix, q.sql.p, q.values, q.n);
+    buf_release(&q.sql);
+    bool is_there = index_next(ix, r);
+    if (is_there) {
+        *seq = (uint64_t)row_int(r, 0);
+        t->reply->data = show_row(r, t->a);
+    }
+    index_end(r);
+    return is_there || no_signal(t, id);
+}
+
+/* One transition of a signal, from its line. */
+static struct json *
+show_event(struct act *t, const char *op, const char *by, int64_t at, const char *body)
+{
+    static const char *const extra[] = { "claim", "task_status", "error" };
+    struct json *to = json_new(t->a, JSON_OBJECT), *line;
+
+    if (!to)
+        return NULL;
+    json_set(to, "op", show_text(t->a, op));
+    json_set(to, "by", show_text(t->a, by));
+    json_set(to, "at", show_time(t->a, at));
+    if (body && json_parse(t->a, body, strlen(body), &line, NULL)) {
+        for (size_t i = 0; i < sizeof extra / sizeof *extra; i++) {
+            const struct json *v = json_get(line, extra[i]);
+            struct json *copy = v ? json_new(t->a, JSON_NULL) : NULL;
+            if (copy) {
+                *copy = *v;
+                copy->next = NULL;
+                json_set(to, i == 0 ? "claim_id" : extra[i], copy);
+            }
+        }
+        int64_t until;
+        if (json_int(json_get(line, "until"), &until))
+            json_set(to, strcmp(op, "fail") == 0 ? "retry_at" : "claim_expires_at",
+                     show_time(t->a, until));
+    }
+    return to;
+}
+
+static bool
+read_history(struct act *t)
+{
+    struct index *ix = t->h->ix;
+    struct json *list = json_new(t->a, JSON_ARRAY);
+    uint64_t seq;
+
+    if (!list)
+        return starved(t);
+    if (!read_one(t, &seq))
+        return false;
+    struct row *r =
+        index_run(ix, "SELECT sender, created FROM signals WHERE seq = ?", "i", (int64_t)seq);
+    if (index_next(ix, r)) {
+        struct json *v = show_event(t, "emit", row_dup(r, 0, t->a), row_int(r, 1), NULL);
+        if (v)
+            json_set(v, "sequence", json_new_int(t->a, (int64_t)seq));
+        json_add(list, v);
+    }
+    r = index_run(ix, "SELECT op, by, at, body, seq FROM history WHERE signal = ? ORDER BY seq",
+                  "i", (int64_t)seq);
+    while (index_next(ix, r)) {
+        struct json *v = show_event(t, row_dup(r, 0, t->a), row_dup(r, 1, t->a), row_int(r, 2),
+                                    row_dup(r, 3, t->a));
+        if (v)
+            json_set(v, "sequence", json_new_int(t->a, row_int(r, 4)));
+        json_add(list, v);
+    }
+    t->reply->data = list;
+    return true;
+}
+
+/* ---- who is who ---- */
+
+/* The column as a list of names: "a b" is ["a","b"]. */
+static struct json *
+split(struct arena *a, const char *names)
+{
+    struct json *list = json_new(a, JSON_ARRAY);
+
+    for (const char *p = names; list && p && *p;) {
+        size_t len = strcspn(p, " ");
+        json_add(list, json_new_str(a, p, len));
+        p += len + (p[len] == ' ');
+    }
+    return list;
+}
+
+/* Rows as objects. Names of columns: *x is a list of names, @x a time, &x scopes. */
+static bool
+answer_rows(struct act *t, struct row *r, const char *const *names)
+{
+    struct json *list = json_new(t->a, JSON_ARRAY);
+
+    while (list && index_next(t->h->ix, r)) {
+        struct json *to = json_new(t->a, JSON_OBJECT);
+        for (int i = 0; to && names[i]; i++) {
+            const char *name = names[i];
+            if (*name == '*')
+                json_set(to, name + 1, split(t->a, row_dup(r, i, t->a)));
+            else if (*name == '@')
+                json_set(to, name + 1, show_time(t->a, row_int(r, i)));
+            else if (*name == '&')
+                json_set(to, name + 1, show_scopes(t->a, (unsigned)row_int(r, i)));
+            else
+                json_set(to, name, show_text(t->a, row_dup(r, i, t->a)));
+        }
+        json_add(list, to);
+    }
+    t->reply->data = list;
+    return list || starved(t);
+}
+
+static bool
+read_people(struct act *t)
+{
+    static const char *const groups[] = {
+        "id", "name", "purpose", "*members", "@created_at", NULL
+    };
+    static const char *const people[] = { "id",     "name",   "type",        "agent", "dir",
+                                          "*roles", "*rings", "@created_at", NULL };
+    static const char *const keys[] = { "id",         "identity",    "&scopes",
+                                        "created_by", "@created_at", NULL };
+    struct index *ix = t->h->ix;
+
+    switch (t->req->op) {
+    case HUB_ROLES:
+        return answer_rows(t,
+                           index_run(ix,
+                                     "SELECT id, coalesce(name, id), purpose, (SELECT"
+                                     " group_concat(identity, ' ') FROM fills WHERE role = id),"
+                                     " created FROM roles ORDER BY id",
+                                     ""),
+                           groups);
+    case HUB_RINGS:
+        return answer_rows(t,
+                           index_run(ix,
+                                     "SELECT id, coalesce(name, id), purpose, (SELECT"
+                                     " group_concat(identity, ' ') FROM joins WHERE ring = id),"
+                                     " created FROM rings ORDER BY id",
+                                     ""),
+                           groups);
+    case HUB_IDENTITIES:
+        return answer_rows(
+            t,
+            index_run(ix,
+                      "SELECT id, coalesce(name, id), kind, agent, dir, (SELECT group_concat(role,"
+                      " ' ') FROM fills WHERE identity = id), (SELECT group_concat(ring, ' ') FROM"
+                      " joins WHERE identity = id), created FROM identities ORDER BY id",
+                      ""),
+            people);
+    default:
+        return answer_rows(
+            t,
+            index_run(ix, "SELECT id, identity, scopes, by, created FROM keys ORDER BY created, id",
+                      ""),
+            keys);
+    }
+}
+
+/* ---- broadcast ---- */
+
+static bool
+answer_as(struct act *t, const char *key, struct json *list)
+{
+    struct json *to = json_new(t->a, JSON_OBJECT);
+
+    if (!to || !list)
+        return starved(t);
+    json_set(to, key, list);
+    t->reply->data = to;
+    return true;
+}
+
+static bool
+read_subscriptions(struct act *t)
+{
+    struct json *list = json_new(t->a, JSON_ARRAY);
+    struct row *r =
+        index_run(t->h->ix,
+                  "SELECT identity, pattern, silent, created, updated FROM subscriptions"
+                  " ORDER BY identity, pattern",
+                  "");
+
+    while (list && index_next(t->h->ix, r)) {
+        struct json *to = json_new(t->a, JSON_OBJECT);
+        if (!to)
+            return starved(t);
+        json_set(to, "agentId", show_text(t->a, row_dup(r, 0, t->a)));
+        json_set(to, "pattern", show_text(t->a, row_dup(r, 1, t->a)));
+        json_set(to, "silent", json_new(t->a, row_int(r, 2) ? JSON_TRUE : JSON_FALSE));
+        json_set(to, "createdAt", json_new_int(t->a, row_int(r, 3)));
+        json_set(to, "updatedAt", json_new_int(t->a, row_int(r, 4)));
+        json_add(list, to);
+    }
+    return answer_as(t, "subscriptions", list);
+}
+
+static bool
+read_delayed(struct act *t)
+{
+    struct json *list = json_new(t->a, JSON_ARRAY);
+    struct row *r = index_run(t->h->ix, "SELECT body FROM delayed ORDER BY at, type, id", "");
+
+    while (list && index_next(t->h->ix, r)) {
+        const char *body = row_dup(r, 0, t->a);
+        json_add(list, body ? show_delayed(body, strlen(body), t->a) : NULL);
+    }
+    return answer_as(t, "events", list);
+}
+
+static bool
+read_events(struct act *t)
+{
+    struct index *ix = t->h->ix;
+    struct json *list = json_new(t->a, JSON_ARRAY);
+    int64_t limit = EVENTS;
+    struct query q = { 0 };
+
+    if (!arg_int(&t->in, "limit", 1, EVENTS_MAX, &limit))
+        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "Invalid query");
+    buf_adds(&q.sql, "SELECT body FROM (SELECT s.seq, s.body FROM signals s WHERE 1");
+    add_rings(t, &q);
+    add_i(&q, " ORDER BY s.seq DESC LIMIT ?) ORDER BY seq", limit);
+    struct row *r = buf_failed(&q.sql) ? NULL : index_run_text(ix, q.sql.p, q.values, q.n);
+    buf_release(&q.sql);
+    while (list && index_next(ix, r)) {
+        const char *body = row_dup(r, 0, t->a);
+        json_add(list, body ? show_broadcast(body, strlen(body), t->a) : NULL);
+    }
+    index_end(r);
+    return answer_as(t, "events", list);
+}
+
+bool
+act_read(struct act *t)
+{
+    uint64_t seq;
+
+    switch (t->req->op) {
+    case HUB_INBOX:
+        return read_inbox(t);
+    case HUB_THREAD:
+        return read_thread(t);
+    case HUB_LIST:
+        return read_list(t);
+    case HUB_GET:
+        return read_one(t, &seq);
+    case HUB_HISTORY:
+        return read_history(t);
+    case HUB_ROLES:
+    case HUB_RINGS:
+    case HUB_IDENTITIES:
+    case HUB_KEYS:
+        return read_people(t);
+    case HUB_SUBSCRIPTIONS:
+        return read_subscriptions(t);
+    case HUB_DELAYED:
+        return read_delayed(t);
+    case HUB_EVENTS:
+        return read_events(t);
+    default:
+        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "no such operation");
+    }
+}
