@@ -48,7 +48,7 @@ MUSL_DIR  = /usr/lib/x86_64-linux-musl
 LEAN     ?= $(if $(and $(shell command -v $(MUSL_CC)),$(wildcard $(MUSL_DIR)/rcrt1.o)),1,0)
 
 INCLUDES   := -Isrc -Iinclude
-PACKAGES    = libuv libutf8proc yaml-0.1 libsodium
+PACKAGES    = libuv libutf8proc yaml-0.1 libsodium sqlite3
 LIB_CFLAGS := $(shell $(PKGCONFIG) --cflags $(PACKAGES))
 LIBS        = $(shell $(PKGCONFIG) --libs $(PACKAGES)) -lpthread
 NET_CFLAGS := $(shell $(PKGCONFIG) --cflags libcurl)

@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 #define _GNU_SOURCE
 #include "hub/args.h"
 
@@ -7,6 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+=======
+#include "hub/args.h"
+
+#include "base/path.h"
+#include "hub/when.h"
+
+#include <stdio.h>
+#include <string.h>
+>>>>>>> hub
 
 static const struct json *
 find(const struct args_in *in, const char *key)
@@ -198,6 +208,7 @@ arg_typed(struct args_in *in, const char *key, enum json_type type, const struct
     return true;
 }
 
+<<<<<<< HEAD
 /* "2026-04-03T11:19:34[.222][Z|+02:00]" to ms; -1: it is not that. */
 static int64_t
 parse_iso(const char *s)
@@ -225,10 +236,13 @@ parse_iso(const char *s)
     return *p ? -1 : ((int64_t)timegm(&tm) - off) * 1000 + ms;
 }
 
+=======
+>>>>>>> hub
 bool
 arg_time(struct args_in *in, const char *key, int64_t *out)
 {
     const struct json *v = find(in, key);
+<<<<<<< HEAD
     double ms;
 
     if (!v)
@@ -247,6 +261,17 @@ arg_time(struct args_in *in, const char *key, int64_t *out)
         return arg_wrong(in, key, "must be a time, in ms since 1970 or ISO 8601");
     *out = (int64_t)ms;
     return true;
+=======
+    const char *text = NULL;
+
+    if (!v)
+        return true;
+    if (v->type == JSON_STRING
+            ? arg_text(in, key, &text) && when_parse(text, in->now_ms, out, NULL) == ST_OK
+            : when_from_json(v, out, NULL) == ST_OK)
+        return true;
+    return arg_wrong(in, key, "must be a time, in ms since 1970, ISO 8601 or like \"+30s\"");
+>>>>>>> hub
 }
 
 bool

@@ -7,8 +7,8 @@ enum { BACKOFF_MS = 1000, BACKOFF_MAX_MS = 300000 };
 
 const char *const delivery_names[DELIVERIES] = { "pending", "leased", "acked", "failed",
                                                  "dead_letter" };
-const char *const work_names[WORKS] = { NULL,      "open", "claimed",  "in_progress",
-                                        "blocked", "done", "cancelled" };
+const char *const work_names[WORKS + 1] = { NULL,      "open", "claimed",  "in_progress",
+                                            "blocked", "done", "cancelled" };
 
 int
 delivery_find(const char *name)
@@ -236,8 +236,9 @@ static enum verdict
 lease_lost(const struct item *it, const struct order *o, struct refusal *r)
 {
     if (o->claim)
-        refuse(r, 409, "SIGNAL_LEASE_LOST", "claim_id: %s is no longer the claim of %s, which is %s",
-               o->claim, shown(it), delivery_names[it->state]);
+        refuse(r, 409, "SIGNAL_LEASE_LOST",
+               "claim_id: %s is no longer the claim of %s, which is %s", o->claim, shown(it),
+               delivery_names[it->state]);
     else
         refuse(r, 409, "SIGNAL_LEASE_LOST", "signal_id: %s is not claimed by you: it is %s",
                shown(it), delivery_names[it->state]);

@@ -29,7 +29,7 @@ enum delivery { D_PENDING, D_LEASED, D_ACKED, D_FAILED, D_DEAD_LETTER, DELIVERIE
 enum work { W_NONE, W_OPEN, W_CLAIMED, W_IN_PROGRESS, W_BLOCKED, W_DONE, W_CANCELLED, WORKS };
 
 extern const char *const delivery_names[DELIVERIES]; /* "pending" */
-extern const char *const work_names[WORKS];          /* NULL, "open" */
+extern const char *const work_names[WORKS + 1];      /* NULL, "open", …, NULL */
 int delivery_find(const char *name);                 /* -1: no such */
 int work_find(const char *name);
 
@@ -95,9 +95,9 @@ enum verdict {
 };
 
 /* For claim, ack, extend, release, fail, status and requeue. */
-enum verdict decide_item(enum hub_op op, const struct item *it, const struct order *o,
-                         const struct asker *who, const struct hub_now *now, struct event *out,
-                         struct refusal *r);
+enum verdict
+decide_item(enum hub_op op, const struct item *it, const struct order *o, const struct asker *who,
+            const struct hub_now *now, struct event *out, struct refusal *r);
 
 /* 1 s doubled with every failure, at most 5 min. */
 int64_t decide_backoff_ms(int64_t failures);

@@ -12,7 +12,10 @@ static const struct field {
     unsigned char type, of;
     size_t at;
 } fields[] = {
-#define F(key, type, of, member) { key, type, of, offsetof(struct event, member) }
+#define F(key, type, of, member)                                                                   \
+    {                                                                                              \
+        key, type, of, offsetof(struct event, member)                                              \
+    }
     F("id", ID, BOTH, id),
     F("signal", ID, OPS, signal),
     F("by", TEXT, OPS, by),

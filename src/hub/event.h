@@ -32,8 +32,8 @@ enum event_kind {
 
 enum event_flag { FLAG_UNSET, FLAG_NO, FLAG_YES };
 
-#define EVENT_ID_LEN   24  /* of the ids we make */
-#define EVENT_TEXT_MAX 4096/* bytes of ids, names and the like; longer ones are not taken */
+#define EVENT_ID_LEN   24   /* of the ids we make */
+#define EVENT_TEXT_MAX 4096 /* bytes of ids, names and the like; longer ones are not taken */
 
 struct event {
     enum event_kind kind;

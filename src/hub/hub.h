@@ -119,6 +119,15 @@ int64_t hub_due_in_ms(struct hub *h);
 /* The signal of a log line, as the hub shows it (SPEC 6); NULL when the line is bookkeeping. */
 const struct json *hub_signal_json(struct hub *h, uint64_t seq, struct arena *a);
 
+/* ---- following ---- all from the index: what is there is on disk */
+
+/* The first signal behind the line `after`, as the hub shows it; false: none yet. */
+bool hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
+                     const struct json **signal);
+/* The last line that was folded. */
+uint64_t hub_last_seq(struct hub *h);
+bool hub_is_member(struct hub *h, const char *identity, const char *ring);
+
 /* Whose key is it? ST_NOT_FOUND: nobody's, or revoked. Compared in constant time. */
 enum status hub_check_key(struct hub *h, const char *key, struct arena *a, const char **identity,
                           unsigned *scopes, struct err *e);

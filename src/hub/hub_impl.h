@@ -30,8 +30,22 @@ struct hub {
     struct hub_line *lines;
     size_t n_lines, cap_lines, unit;
     uint64_t next_seq;
+<<<<<<< HEAD
 };
 
+=======
+    bool is_view_old; /* delayed.json shows another queue */
+};
+
+/* ---- submit.c ---- */
+
+/* With the log's lock: opens a transaction in which the whole log is folded. */
+enum status hub_begin(struct hub *h, struct err *e);
+/* Without it: opens one to read, which shows the whole log. */
+enum status hub_begin_read(struct hub *h, struct err *e);
+enum status hub_write_view(struct hub *h, struct err *e);
+
+>>>>>>> hub
 struct act {
     struct hub *h;
     const struct hub_request *req;

@@ -50,7 +50,7 @@ static struct {
     int always[CALLS];      /* errno of calls that always fail */
     unsigned counts[CALLS]; /* also of calls that failed */
     bool has_clock, has_pid, has_random;
-    int64_t wall_ns;
+    int64_t wall_ns, wall_off_ns;
     pid_t pid;
     unsigned char random;
 } now;
@@ -189,8 +189,9 @@ f_clock_gettime(clockid_t id, struct timespec *t)
 {
     if (!now.has_clock)
         return sys_kernel.clock_gettime(id, t);
-    t->tv_sec = now.wall_ns / 1000000000;
-    t->tv_nsec = now.wall_ns % 1000000000;
+    int64_t ns = now.wall_ns + (id == CLOCK_REALTIME ? now.wall_off_ns : 0);
+    t->tv_sec = ns / 1000000000;
+    t->tv_nsec = ns % 1000000000;
     return 0;
 }
 
@@ -375,6 +376,12 @@ fake_clock(int64_t wall_ns)
     take_over();
     now.has_clock = true;
     now.wall_ns = wall_ns;
+}
+
+void
+fake_wall(int64_t wall_ns)
+{
+    now.wall_off_ns = wall_ns - now.wall_ns;
 }
 
 void

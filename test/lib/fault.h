@@ -87,6 +87,7 @@ unsigned fault_count(const char *call);
 void fault_count_from_here(void);
 
 void fake_clock(int64_t wall_ns); /* stands still; the monotonic clock too */
+void fake_wall(int64_t wall_ns);  /* after fake_clock: somebody sets the wall clock alone */
 void fake_pid(pid_t pid);
 void fake_random(unsigned char byte);
 

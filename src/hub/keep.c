@@ -1,0 +1,302 @@
+/*
+ * keep - looking after a store: numbers, making the index again, comparing it, dropping what
+ * is old.
+ */
+#include "hub/hub_impl.h"
+
+#include "base/sys.h"
+#include "log/segment.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char EVENTS_NAME[] = "events.jsonl";
+
+static uint64_t
+size_of(int dir, const char *name)
+{
+    struct stat st;
+
+    return sys->fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+enum status
+hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
+{
+    uint64_t *const by_state[DELIVERIES] = { &s->pending, &s->leased, &s->acked, &s->failed,
+                                             &s->dead_letter };
+    char name[SEGMENT_NAME_SIZE];
+    uint64_t first = UINT64_MAX;
+
+    *s = (struct hub_stats){ 0 };
+    enum status st = hub_begin_read(h, e);
+    if (st)
+        return st;
+    struct row *r = index_run(h->ix, "SELECT state, count(*) FROM signals GROUP BY state", "");
+    while (index_next(h->ix, r)) {
+        int64_t state = row_int(r, 0);
+        s->signals += (uint64_t)row_int(r, 1);
+        if (state >= 0 && state < DELIVERIES)
+            *by_state[state] = (uint64_t)row_int(r, 1);
+    }
+    r = index_run(h->ix,
+                  "SELECT (SELECT count(*) FROM delayed), (SELECT count(*) FROM subscriptions),"
+                  " seq FROM place",
+                  "");
+    if (index_next(h->ix, r)) {
+        s->delayed = (uint64_t)row_int(r, 0);
+        s->subscriptions = (uint64_t)row_int(r, 1);
+        s->last_seq = (uint64_t)row_int(r, 2);
+    }
+    st = index_status(h->ix, e);
+    index_rollback(h->ix);
+    s->first_seq = s->last_seq ? 1 : 0;
+    s->log_bytes = size_of(h->dir, EVENTS_NAME);
+    while (first > 1 && !segment_find(h->dir, EVENTS_NAME, first - 1, name, &first, NULL)) {
+        s->first_seq = first;
+        s->log_bytes += size_of(h->dir, name);
+    }
+    s->events = s->last_seq ? s->last_seq - s->first_seq + 1 : 0;
+    s->index_bytes = size_of(h->dir, "index.db") + size_of(h->dir, "index.db-wal");
+    return st;
+}
+
+enum status
+hub_rebuild(struct hub *h, struct err *e)
+{
+    enum status s = log_lock(&h->log, e);
+
+    if (s)
+        return s;
+    s = hub_begin(h, e);
+    if (!s) {
+        h->fold.done = 0;
+        s = fold_all(&h->fold, &h->log, e);
+        if (!s) {
+            fold_leave(&h->fold);
+            s = index_commit(h->ix, e);
+        }
+        if (s)
+            index_rollback(h->ix);
+        fold_forget(&h->fold);
+    }
+    if (!s)
+        s = hub_write_view(h, e);
+    log_unlock(&h->log);
+    return s;
+}
+
+/* ---- comparing ---- */
+
+/* A row as text, for comparison and for people. */
+static void
+row_line(struct row *r, struct buf *b)
+{
+    buf_reset(b);
+    for (int i = 0; i < row_columns(r); i++) {
+        const char *text = row_text(r, i);
+        buf_addf(b, "%s%s", i ? "|" : "", text ? text : "");
+    }
+    buf_adds(b, "");
+}
+
+struct comparison {
+    struct index *ours, *fresh;
+    void (*tell)(void *ctx, const char *problem);
+    void *ctx;
+    uint64_t problems;
+};
+
+static void
+problem(struct comparison *c, const char *table, const char *what, const struct buf *row)
+{
+    char text[400];
+
+    snprintf(text, sizeof text, "%s: %s: %.300s", table, what, row->p ? row->p : "");
+    c->problems++;
+    if (c->tell)
+        c->tell(c->ctx, text);
+}
+
+static void
+compare_table(struct comparison *c, const char *table)
+{
+    struct buf a = { 0 }, b = { 0 };
+    char sql[80];
+
+    snprintf(sql, sizeof sql, "SELECT * FROM %s ORDER BY 1, 2, 3", table);
+    struct row *ours = index_run_text(c->ours, sql, NULL, 0);
+    struct row *fresh = index_run_text(c->fresh, sql, NULL, 0);
+    for (;;) {
+        bool has_ours = index_next(c->ours, ours), has_fresh = index_next(c->fresh, fresh);
+        if (!has_ours && !has_fresh)
+            break;
+        if (has_ours)
+            row_line(ours, &a);
+        if (has_fresh)
+            row_line(fresh, &b);
+        if (!has_fresh) {
+            problem(c, table, "in the index, but not in the log", &a);
+        } else if (!has_ours) {
+            problem(c, table, "in the log, but not in the index", &b);
+        } else if (strcmp(a.p ? a.p : "", b.p ? b.p : "") != 0) {
+            problem(c, table, "the index has", &a);
+            problem(c, table, "the log says", &b);
+            break; /* what follows would only be shifted */
+        }
+    }
+    index_end(ours);
+    index_end(fresh);
+    buf_release(&a);
+    buf_release(&b);
+}
+
+enum status
+hub_check(struct hub *h, void (*tell)(void *ctx, const char *problem), void *ctx,
+          uint64_t *problems, struct err *e)
+{
+    struct comparison c = { .tell = tell, .ctx = ctx };
+    struct fold fresh = { 0 };
+    enum status s = log_lock(&h->log, e);
+
+    *problems = 0;
+    if (s)
+        return s;
+    s = hub_begin(h, e);
+    if (!s)
+        s = index_open(&fresh.ix, NULL, h->boot, false, e);
+    if (!s) {
+        fresh.progress = h->o.progress;
+        fresh.ctx = h->o.ctx;
+        s = index_begin(fresh.ix, true, e);
+        if (!s)
+            s = fold_all(&fresh, &h->log, e);
+        if (!s) {
+            c.ours = h->ix;
+            c.fresh = fresh.ix;
+            for (size_t i = 0; index_table(i); i++)
+                compare_table(&c, index_table(i));
+            s = index_status(h->ix, e);
+        }
+        index_rollback(fresh.ix);
+        index_close(fresh.ix);
+    }
+    fold_release(&fresh);
+    if (!s) {
+        fold_leave(&h->fold);
+        s = index_commit(h->ix, e);
+    } else if (h->ix) {
+        index_rollback(h->ix);
+    }
+    fold_forget(&h->fold);
+    log_unlock(&h->log);
+    *problems = c.problems;
+    return s;
+}
+
+/* ---- dropping ---- */
+
+/* Is everything in the lines up to `last` over? Signals that wait, and what has no end (who is
+ * who, keys, subscriptions, schedules), keep their segment and all after it. */
+static bool
+is_over(struct hub *h, uint64_t last, int64_t before_ms)
+{
+    struct row *r = index_run(
+        h->ix,
+        "SELECT EXISTS(SELECT 1 FROM signals WHERE seq <= ?1 AND (created >= ?2 OR state IN (1, 3)"
+        " OR (state = 0 AND (addr IS NOT NULL OR work = 1))))"
+        " OR EXISTS(SELECT 1 FROM subscriptions WHERE seq <= ?1)",
+        "ii", (int64_t)last, before_ms);
+
+    return index_next(h->ix, r) && row_int(r, 0) == 0;
+}
+
+/* Has the segment a line whose effect nothing else in the log repeats? */
+static enum status
+has_lasting(struct hub *h, const char *name, bool *is_lasting, struct err *e)
+{
+    struct arena a = { 0 };
+    struct log_reader r;
+    struct log_record rec;
+    struct event ev;
+    int fd = SYS_RETRY(sys->openat(h->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
+
+    *is_lasting = false;
+    if (fd < 0)
+        return err_sys(e, "open %s", name);
+    log_reader_init(&r, fd, 0);
+    r.is_sequenced = true;
+    while (!*is_lasting && log_next(&r, &rec)) {
+        arena_reset(&a);
+        *is_lasting = event_read(&ev, rec.json, &a) && ev.kind >= EV_SUBSCRIBE &&
+                      ev.kind != EV_DELIVER && ev.kind != EV_CANCEL && ev.kind != EV_UNSUBSCRIBE;
+    }
+    enum status s = log_reader_status(&r, e);
+    log_reader_release(&r);
+    arena_release(&a);
+    close(fd);
+    return s;
+}
+
+/* The oldest segment, its first line and that of the one after it. */
+static bool
+oldest(struct hub *h, char name[SEGMENT_NAME_SIZE], uint64_t *after)
+{
+    char found[SEGMENT_NAME_SIZE];
+    uint64_t first = UINT64_MAX, last = UINT64_MAX;
+    bool is_there = false;
+
+    *after = UINT64_MAX;
+    while (first > 1 && !segment_find(h->dir, EVENTS_NAME, first - 1, found, &first, NULL)) {
+        *after = last;
+        last = first;
+        strcpy(name, found);
+        is_there = true;
+    }
+    return is_there && *after != UINT64_MAX; /* the newest one tells the next number */
+}
+
+enum status
+hub_compact(struct hub *h, uint64_t *dropped_bytes, struct err *e)
+{
+    char name[SEGMENT_NAME_SIZE];
+    uint64_t after;
+    enum status s = ST_OK;
+
+    *dropped_bytes = 0;
+    if (h->o.retention_ms <= 0)
+        return ST_OK;
+    s = log_lock(&h->log, e);
+    if (s)
+        return s;
+    s = hub_begin(h, e);
+    struct timespec now = { 0 };
+    sys->clock_gettime(CLOCK_REALTIME, &now);
+    int64_t before = (int64_t)now.tv_sec * 1000 - h->o.retention_ms;
+    while (!s && oldest(h, name, &after) && is_over(h, after - 1, before)) {
+        bool is_lasting;
+        uint64_t bytes = size_of(h->dir, name);
+        s = has_lasting(h, name, &is_lasting, e);
+        if (s || is_lasting)
+            break;
+        if (unlinkat(h->dir, name, 0) != 0)
+            s = err_sys(e, "remove %s", name);
+        else
+            *dropped_bytes += bytes;
+    }
+    if (!s && *dropped_bytes) {
+        s = fold_all(&h->fold, &h->log, e); /* the index is what the log says, no more */
+        fold_forget(&h->fold);
+    }
+    if (!s) {
+        fold_leave(&h->fold);
+        s = index_commit(h->ix, e);
+    }
+    if (s && h->ix)
+        index_rollback(h->ix);
+    fold_forget(&h->fold);
+    log_unlock(&h->log);
+    return s;
+}

@@ -1,0 +1,39 @@
+/* next - the signals in order, for those who follow: from the index, so only what is synced. */
+#include "hub/hub_impl.h"
+
+bool
+hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
+                const struct json **signal)
+{
+    struct row *r = index_run(h->ix,
+                              "SELECT " SHOW_COLUMNS
+                              " FROM signals s WHERE s.seq > ? ORDER BY s.seq LIMIT 1",
+                              "i", (int64_t)after);
+
+    if (!index_next(h->ix, r))
+        return false;
+    *seq = (uint64_t)row_int(r, 0);
+    *signal = show_row(r, a);
+    index_next(h->ix, r); /* to its end, so that the statement lets go of the file */
+    return *signal != NULL;
+}
+
+uint64_t
+hub_last_seq(struct hub *h)
+{
+    struct index_place p;
+
+    return index_get_place(h->ix, &p) ? p.seq : 0;
+}
+
+bool
+hub_is_member(struct hub *h, const char *identity, const char *ring)
+{
+    struct row *r = index_run(h->ix, "SELECT 1 FROM joins WHERE identity = ? AND ring = ?", "ss",
+                              identity, ring);
+    bool is_there = index_next(h->ix, r);
+
+    if (is_there)
+        index_next(h->ix, r);
+    return is_there;
+}

@@ -1,0 +1,576 @@
+/*
+ * submit - the door of the hub: every request comes in here.
+ *
+ *     lock -> fold what others appended -> what is due -> decide each request and apply its
+ *     events -> one write of all lines -> one sync -> commit the index -> unlock
+ *
+ * If the write or the sync fails, the index is rolled back and all who wrote are told 503. If
+ * the commit fails, the lines are on disk all the same: the next fold brings them.
+ */
+#include "hub/hub_impl.h"
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/sys.h"
+#include "hub/delayed.h"
+#include "hub/secret.h"
+#include "log/segment.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PUT_BYTES_MAX = 32 << 20, ROTATE_BYTES = 256 << 20 };
+
+static const char EVENTS_NAME[] = "events.jsonl", VIEW_NAME[] = "delayed.json";
+
+const struct hub_op_info hub_ops[HUB_N_OPS] = {
+#define OP(id, name, method, path, scope, writes, brief)                                           \
+    [HUB_##id] = { name, method, path, scope, writes, brief },
+#include "hub/ops.def"
+#undef OP
+};
+
+/* ---- the time ---- */
+
+static int64_t
+clock_ms(clockid_t id)
+{
+    struct timespec t = { 0 };
+
+    sys->clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void
+look_at_clock(struct hub *h)
+{
+    h->now = (struct hub_now){ clock_ms(CLOCK_REALTIME), clock_ms(CLOCK_BOOTTIME), h->boot };
+}
+
+/* Without /proc there is no boot to tell, and wall time has to do. */
+static enum status
+read_boot(struct hub *h, struct err *e)
+{
+    int fd = SYS_RETRY(
+        sys->openat(AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0));
+    enum status s = ST_OK;
+
+    if (fd < 0)
+        return errno == ENOENT || errno == EACCES ? ST_OK : err_sys(e, "read the boot id");
+    ssize_t n = SYS_RETRY(sys->read(fd, h->boot, sizeof h->boot - 1));
+    if (n < 0)
+        s = err_sys(e, "read the boot id");
+    else
+        h->boot[n] = '\0';
+    h->boot[strspn(h->boot, "0123456789abcdef-")] = '\0';
+    close(fd);
+    return s;
+}
+
+/* ---- opening ---- */
+
+/* The index, made again if it must be. With the log's lock. */
+static enum status
+open_index(struct hub *h, struct err *e)
+{
+    enum status s;
+
+    index_close(h->ix);
+    h->ix = NULL;
+    s = index_open(&h->ix, h->index_path, h->boot, true, e);
+    if (s == ST_FAILED) {
+        s = index_remove(h->index_path, e);
+        if (!s)
+            s = index_open(&h->ix, h->index_path, h->boot, false, e);
+    }
+    h->fold.ix = h->ix;
+    fold_forget(&h->fold);
+    return s;
+}
+
+/* Everything that others appended, in a transaction of its own or in the one that follows.
+ * With the lock. After ST_OK the transaction is open. */
+enum status
+hub_begin(struct hub *h, struct err *e)
+{
+    enum status s = ST_OK;
+
+    for (int tries = 0; tries < 2; tries++) {
+        if (!h->ix || !index_is_current(h->ix))
+            s = open_index(h, e);
+        if (!s)
+            s = index_begin(h->ix, true, e);
+        if (s)
+            break;
+        fold_enter(&h->fold);
+        uint64_t delayed = h->fold.place.delayed;
+        s = fold_log(&h->fold, &h->log, e);
+        if (!s)
+            s = index_status(h->ix, e);
+        h->is_view_old = delayed != h->fold.place.delayed;
+        if (!s)
+            return ST_OK;
+        bool is_damaged = index_is_damaged(h->ix);
+        index_rollback(h->ix);
+        fold_forget(&h->fold);
+        if (!is_damaged)
+            break;
+        index_close(h->ix);
+        h->ix = h->fold.ix = NULL;
+        s = index_remove(h->index_path, e);
+        if (s)
+            break;
+    }
+    return s ? s : err_set(e, ST_IO, "the index %s cannot be made", h->index_path);
+}
+
+static void
+give_up(struct hub *h)
+{
+    if (h->ix)
+        index_rollback(h->ix);
+    fold_forget(&h->fold);
+}
+
+/* Brings the index up to date. */
+static enum status
+catch_up(struct hub *h, struct err *e)
+{
+    enum status s = log_lock(&h->log, e);
+
+    if (s)
+        return s;
+    s = hub_begin(h, e);
+    if (!s) {
+        fold_leave(&h->fold);
+        s = index_commit(h->ix, e);
+        if (s)
+            fold_forget(&h->fold);
+        else if (h->is_view_old)
+            hub_write_view(h, NULL);
+    }
+    log_unlock(&h->log);
+    return s;
+}
+
+enum status
+hub_open(struct hub **out, const char *config, const struct hub_options *o, struct err *e)
+{
+    struct hub *h = calloc(1, sizeof *h);
+    int dir = -1;
+    enum status s = ST_OK;
+
+    *out = NULL;
+    if (!h)
+        return err_set(e, ST_IO, "out of memory");
+    h->dir = h->log.fd = -1;
+    if (o)
+        h->o = *o;
+    h->fold.progress = h->o.progress;
+    h->fold.ctx = h->o.ctx;
+    if (snprintf(h->path, sizeof h->path, "%s/signals", config) >= (int)sizeof h->path - 16)
+        s = err_set(e, ST_INVALID, "path too long: %s", config);
+    snprintf(h->index_path, sizeof h->index_path, "%.*s/index.db", PATH_MAX - 16, h->path);
+    if (!s)
+        s = path_open_dir(config, true, &dir, e);
+    if (!s)
+        s = path_open_dir_at(dir, "signals", true, &h->dir, e);
+    if (dir >= 0)
+        close(dir);
+    if (!s)
+        s = read_boot(h, e);
+    struct log_options lo = { .is_durable = true,
+                              .is_sequenced = true,
+                              .lock_wait_ms = h->o.lock_wait_ms,
+                              .rotate_bytes =
+                                  h->o.rotate_bytes ? h->o.rotate_bytes : ROTATE_BYTES };
+    if (!s)
+        s = log_open(&h->log, h->dir, EVENTS_NAME, &lo, e);
+    if (!s)
+        s = catch_up(h, e);
+    if (s) {
+        hub_close(h);
+        return s;
+    }
+    *out = h;
+    return ST_OK;
+}
+
+void
+hub_close(struct hub *h)
+{
+    if (!h)
+        return;
+    index_close(h->ix);
+    fold_release(&h->fold);
+    log_close(&h->log);
+    buf_release(&h->text);
+    free(h->lines);
+    if (h->dir >= 0)
+        close(h->dir);
+    free(h);
+}
+
+/* ---- replies ---- */
+
+static void
+reply_refusal(struct act *t)
+{
+    struct hub_reply *r = t->reply;
+    const char *message = arena_dup(t->a, t->refusal.message, strlen(t->refusal.message));
+
+    *r = (struct hub_reply){ .status = t->refusal.status,
+                             .code = t->refusal.code,
+                             .message = message ? message : "out of memory",
+                             .details = r->details };
+}
+
+static void
+reply_unavailable(struct hub_reply *r, const struct err *e, struct arena *a)
+{
+    const char *message = arena_dup(a, e->text, strlen(e->text));
+
+    *r = (struct hub_reply){ .status = 503,
+                             .code = "STORE_UNAVAILABLE",
+                             .message = message ? message : "out of memory" };
+}
+
+static void
+answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub_reply *reply)
+{
+    struct act t = { .h = h, .req = req, .a = a, .reply = reply };
+    bool writes = hub_ops[req->op].writes;
+
+    t.in = (struct args_in){ .object = req->args,
+                             .is_query = !writes,
+                             .prefix = "",
+                             .now_ms = h->now.wall_ms,
+                             .arena = a,
+                             .refusal = &t.refusal };
+    *reply = (struct hub_reply){ .status = 200 };
+    bool is_good;
+    if (!req->identity || !path_is_name(req->identity))
+        is_good = refuse(&t.refusal, 400, "VALIDATION_INVALID_TYPE",
+                         "identity must be a name of 1 to 64 of A-Z a-z 0-9 . _ -, not \"%.80s\"",
+                         req->identity ? req->identity : "");
+    else if (req->args && req->args->type != JSON_OBJECT)
+        is_good =
+            refuse(&t.refusal, 400, "VALIDATION_INVALID_TYPE", "the body must be a JSON object");
+    else
+        is_good = writes ? act_write(&t) : act_read(&t);
+    if (!is_good)
+        reply_refusal(&t);
+}
+
+/* ---- a round ---- */
+
+/* Lines from `from` on that go in one write: whole units, within the log's limits. */
+static size_t
+chunk(const struct hub *h, size_t from)
+{
+    size_t end = from, bytes = 0;
+
+    for (size_t i = from; i < h->n_lines;) {
+        size_t k = i;
+        while (k < h->n_lines && h->lines[k].unit == h->lines[i].unit)
+            bytes += h->lines[k++].len;
+        if (end > from && (k - from > LOG_BATCH_MAX || bytes > PUT_BYTES_MAX))
+            break;
+        end = i = k;
+    }
+    return end - from;
+}
+
+static enum status
+put_lines(struct hub *h, struct err *e)
+{
+    struct log_text *texts = calloc(LOG_BATCH_MAX, sizeof *texts);
+    bool is_first = h->log.end == 0; /* then the name has to be synced, too */
+    enum status s = texts ? ST_OK : err_set(e, ST_IO, "out of memory");
+
+    for (size_t from = 0; !s && from < h->n_lines;) {
+        size_t n = chunk(h, from);
+        assert(n <= LOG_BATCH_MAX);
+        for (size_t i = 0; i < n; i++)
+            texts[i] =
+                (struct log_text){ h->text.p + h->lines[from + i].at, h->lines[from + i].len };
+        /* One sync for all: the last. */
+        h->log.o.is_durable = is_first || from + n == h->n_lines;
+        s = log_put(&h->log, texts, n, e);
+        from += n;
+    }
+    h->log.o.is_durable = true;
+    free(texts);
+    return s;
+}
+
+/* Somebody without the lock wrote between our lines, so that their numbers, or even what they
+ * do, are others than we thought: the log has the last word. */
+static void
+fold_again(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+           struct hub_reply *replies, uint64_t shift)
+{
+    index_rollback(h->ix);
+    fold_forget(&h->fold);
+    if (index_begin(h->ix, true, NULL))
+        return;
+    fold_enter(&h->fold);
+    if (fold_log(&h->fold, &h->log, NULL))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        if (!replies[i].seq || replies[i].status >= 300)
+            continue;
+        replies[i].seq += shift;
+        if (r[i].op == HUB_EMIT)
+            replies[i].data = show_at(h, replies[i].seq, a);
+    }
+}
+
+static void
+begin_round(struct hub *h)
+{
+    buf_reset(&h->text);
+    h->n_lines = h->unit = 0;
+    h->next_seq = h->log.next_seq;
+    look_at_clock(h);
+}
+
+/* With the lock and an open transaction: everything up to the sync. */
+static enum status
+run_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+          struct hub_reply *replies, struct err *e)
+{
+    uint64_t delayed = h->fold.place.delayed, first = h->log.next_seq;
+
+    struct arena scratch = { 0 };
+
+    begin_round(h);
+    bool is_good = act_due(h, &scratch);
+    arena_release(&scratch);
+    if (!is_good)
+        return index_status(h->ix, e);
+    for (size_t i = 0; i < n; i++) {
+        h->unit++;
+        answer(h, &r[i], a, &replies[i]);
+        enum status s = index_status(h->ix, e);
+        if (s)
+            return s;
+    }
+    if (h->n_lines) {
+        enum status s = put_lines(h, e);
+        if (s)
+            return s;
+        if (h->log.next_seq == first + h->n_lines)
+            fold_put(&h->fold, &h->log);
+        else
+            fold_again(h, r, n, a, replies, h->log.next_seq - first - h->n_lines);
+    }
+    fold_leave(&h->fold);
+    h->is_view_old = h->is_view_old || delayed != h->fold.place.delayed;
+    if (index_commit(h->ix, NULL))
+        fold_forget(&h->fold); /* on disk it is; the next fold brings it */
+    if (h->is_view_old)
+        hub_write_view(h, NULL);
+    return ST_OK;
+}
+
+void
+hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+           struct hub_reply *replies)
+{
+    struct err e = { "" };
+    enum status s = ST_OK;
+
+    for (int tries = 0; tries < 2; tries++) {
+        s = log_lock(&h->log, &e);
+        if (s)
+            break;
+        uint64_t before = h->log.next_seq;
+        s = hub_begin(h, &e);
+        if (!s)
+            s = run_round(h, r, n, a, replies, &e);
+        bool is_damaged = s && h->ix && index_is_damaged(h->ix) && h->log.next_seq == before;
+        if (s)
+            give_up(h);
+        if (is_damaged) {
+            index_close(h->ix);
+            h->ix = h->fold.ix = NULL;
+            index_remove(h->index_path, NULL);
+        }
+        log_unlock(&h->log);
+        if (!is_damaged)
+            break;
+    }
+    for (size_t i = 0; s && i < n; i++)
+        reply_unavailable(&replies[i], &e, a);
+}
+
+/* ---- reading ---- */
+
+/* Is the log longer than the index, or another one? In an open transaction. */
+static bool
+is_behind(struct hub *h)
+{
+    struct index_place p;
+    struct stat st;
+
+    if (!index_get_place(h->ix, &p) || sys->fstatat(h->dir, EVENTS_NAME, &st, AT_SYMLINK_NOFOLLOW))
+        return true;
+    return p.ino != (int64_t)st.st_ino || p.dev != (int64_t)st.st_dev || p.end != st.st_size;
+}
+
+/* Opens a transaction that shows all there is in the log. */
+enum status
+hub_begin_read(struct hub *h, struct err *e)
+{
+    enum status s = ST_OK;
+
+    if (!h->ix || !index_is_current(h->ix))
+        s = catch_up(h, e);
+    if (!s)
+        s = index_begin(h->ix, false, e);
+    if (!s && is_behind(h)) {
+        index_rollback(h->ix);
+        s = catch_up(h, e);
+        if (!s)
+            s = index_begin(h->ix, false, e);
+    }
+    look_at_clock(h);
+    return s;
+}
+
+void
+hub_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub_reply *reply)
+{
+    struct err e = { "" };
+    enum status s = hub_begin_read(h, &e);
+
+    assert(!hub_ops[r->op].writes);
+    if (!s) {
+        answer(h, r, a, reply);
+        s = index_status(h->ix, &e);
+    }
+    if (h->ix)
+        index_rollback(h->ix);
+    if (s)
+        reply_unavailable(reply, &e, a);
+}
+
+const struct json *
+hub_signal_json(struct hub *h, uint64_t seq, struct arena *a)
+{
+    const struct json *v = NULL;
+
+    if (!hub_begin_read(h, NULL))
+        v = show_at(h, seq, a);
+    if (h->ix)
+        index_rollback(h->ix);
+    return v;
+}
+
+enum status
+hub_check_key(struct hub *h, const char *key, struct arena *a, const char **identity,
+              unsigned *scopes, struct err *e)
+{
+    char hash[SECRET_HASH_SIZE], stored[SECRET_HASH_SIZE] = "";
+
+    *identity = NULL;
+    *scopes = 0;
+    secret_hash(hash, key, strlen(key));
+    enum status s = hub_begin_read(h, e);
+    if (s)
+        return s;
+    struct row *r =
+        index_run(h->ix, "SELECT identity, scopes, hash FROM keys WHERE hash = ?", "s", hash);
+    if (secret_is_key(key) && index_next(h->ix, r)) {
+        snprintf(stored, sizeof stored, "%s", row_text(r, 2));
+        if (secret_same(stored, hash)) {
+            *identity = row_dup(r, 0, a);
+            *scopes = (unsigned)row_int(r, 1);
+        }
+    }
+    s = index_status(h->ix, e);
+    index_rollback(h->ix);
+    if (s)
+        return s;
+    return *identity ? ST_OK : err_set(e, ST_NOT_FOUND, "the key is unknown or was revoked");
+}
+
+int64_t
+hub_due_in_ms(struct hub *h)
+{
+    int64_t in = -1;
+
+    if (hub_begin_read(h, NULL))
+        return 0;
+    struct row *r = index_run(
+        h->ix,
+        "SELECT min(ms) FROM (SELECT min(boot_until) - ?2 AS ms FROM signals WHERE until IS NOT "
+        "NULL"
+        " AND boot = ?1 AND ?1 <> '' UNION ALL SELECT min(until) - ?3 FROM signals WHERE until IS "
+        "NOT"
+        " NULL AND (boot < ?1 OR boot > ?1 OR ?1 = '') UNION ALL SELECT min(at) - ?3 FROM delayed)"
+        " WHERE ms IS NOT NULL",
+        "sii", h->boot, h->now.boot_ms, h->now.wall_ms);
+    if (index_next(h->ix, r) && row_text(r, 0)) {
+        in = row_int(r, 0);
+        in = in < 0 ? 0 : in > DELAYED_WAIT_MS ? DELAYED_WAIT_MS : in;
+    }
+    index_rollback(h->ix);
+    return in;
+}
+
+/* ---- delayed.json ---- */
+
+static enum status
+replace_file(struct hub *h, const char *name, const struct buf *text, struct err *e)
+{
+    char temp[80];
+    enum status s = ST_OK;
+
+    snprintf(temp, sizeof temp, "%s.tmp-%d", name, (int)sys->getpid());
+    int fd = SYS_RETRY(
+        sys->openat(h->dir, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (fd < 0)
+        return err_sys(e, "open %s", temp);
+    if (SYS_RETRY(sys->write(fd, text->p, text->len)) != (ssize_t)text->len)
+        s = err_sys(e, "write %s", temp);
+    close(fd);
+    if (!s && sys->renameat(h->dir, temp, h->dir, name) != 0)
+        s = err_sys(e, "rename %s", temp);
+    if (s)
+        unlinkat(h->dir, temp, 0);
+    return s;
+}
+
+/* A view for people and other programs: nothing here reads it. */
+enum status
+hub_write_view(struct hub *h, struct err *e)
+{
+    struct arena a = { 0 };
+    struct buf b = { 0 };
+    struct json *v = json_new(&a, JSON_OBJECT), *list = json_new(&a, JSON_ARRAY);
+    struct row *r = index_run(h->ix, "SELECT body FROM delayed ORDER BY at, type, id", "");
+
+    while (list && index_next(h->ix, r)) {
+        const char *body = row_dup(r, 0, &a);
+        json_add(list, body ? show_delayed(body, strlen(body), &a) : NULL);
+    }
+    enum status s = v && list ? index_status(h->ix, e) : err_set(e, ST_IO, "out of memory");
+    if (!s) {
+        json_set(v, "version", json_new_int(&a, 1));
+        json_set(v, "events", list);
+        json_write_pretty(&b, v, 0);
+        buf_addc(&b, '\n');
+        s = buf_status(&b, VIEW_NAME, e);
+    }
+    if (!s)
+        s = replace_file(h, VIEW_NAME, &b, e);
+    buf_release(&b);
+    arena_release(&a);
+    return s;
+}

@@ -1,0 +1,542 @@
+/* front - requests in, answers out. */
+#include "serve/serve_impl.h"
+
+#include "base/clock.h"
+#include "base/sys.h"
+#include "net/query.h"
+#include "serve/ask.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAIT_MAX_S = 60, TICKET_MS = 60000 };
+
+#define JSON_HEADERS "Content-Type: application/json\r\nCache-Control: no-store\r\n"
+
+/* ---- answers ---- */
+
+static void
+note(struct serve *s, const struct http_request *r, struct http_conn *c, int status,
+     const char *request_id)
+{
+    char peer[HTTP_PEER_SIZE];
+
+    s->answers[status / 100 < 6 ? status / 100 : 5]++;
+    if (!s->access || !r)
+        return;
+    struct http_text method = http_text(r, r->method_name), path = http_path(r);
+    /* never the query or a header: keys stand there */
+    fprintf(s->access, "%s %s %.*s %.*s %d\n", request_id, http_conn_peer(c, peer),
+            (int)method.len, method.p, (int)path.len, path.p, status);
+    fflush(s->access);
+}
+
+static void
+answer(struct http_conn *c, int status, const char *request_id, const char *more,
+       const struct buf *body)
+{
+    char headers[512];
+
+    snprintf(headers, sizeof headers, JSON_HEADERS "X-Request-Id: %s\r\n%s", request_id,
+             more ? more : "");
+    http_answer(c, status, headers, body->p, body->len);
+}
+
+static void
+refuse(struct serve *s, struct http_conn *c, const struct http_request *r,
+       const struct route *route, int status, const char *code, const char *message,
+       const char *request_id, const char *more)
+{
+    struct buf body = { 0 };
+
+    note(s, r, c, status, request_id);
+    envelope_refuse(&body, route, code, message, request_id);
+    answer(c, status, request_id, more, &body);
+    buf_release(&body);
+}
+
+void
+front_fault(void *ctx, int status, const char *reason, struct buf *body)
+{
+    struct serve *s = ctx;
+
+    s->answers[status / 100 < 6 ? status / 100 : 5]++;
+    envelope_refuse(body, NULL,
+                    status == 413   ? "BODY_TOO_LARGE"
+                    : status == 503 ? "SERVER_BUSY"
+                                    : "HTTP_MALFORMED",
+                    reason, "");
+}
+
+/* ---- jobs ---- */
+
+static void
+job_free(struct job *j)
+{
+    arena_release(&j->arena);
+    free(j);
+}
+
+static void
+job_answer(struct job *j, const struct hub_reply *reply)
+{
+    struct buf body = { 0 };
+
+    envelope_write(&body, &j->route, reply, j->request_id);
+    j->s->answers[reply->status / 100]++;
+    answer(j->conn, reply->status, j->request_id, NULL, &body);
+    buf_release(&body);
+    job_free(j);
+}
+
+static void
+unpark(struct job *j)
+{
+    for (struct job **at = &j->s->parked; *at; at = &(*at)->next) {
+        if (*at == j) {
+            *at = j->next;
+            return;
+        }
+    }
+}
+
+static bool
+is_parked(const struct job *j)
+{
+    for (const struct job *p = j->s->parked; p; p = p->next)
+        if (p == j)
+            return true;
+    return false;
+}
+
+static void
+on_news(void *ctx, struct http_conn *c, enum http_news news)
+{
+    struct job *j = ctx;
+    bool is_waiting = is_parked(j);
+
+    (void)c;
+    if (news == HTTP_GONE)
+        j->is_gone = true;
+    if (!is_waiting || news == HTTP_DRAINED)
+        return; /* the worker has it: its answer comes */
+    unpark(j);
+    job_answer(j, &(struct hub_reply){ .status = 200 });
+}
+
+/* Adds a request to the round that is gathering; false: no memory, or it is full. */
+static bool
+gather(struct serve *s, const struct hub_request *request, struct job *who)
+{
+    if (!s->round)
+        s->round = round_new();
+    if (!s->round || s->round->n == ROUND_MAX)
+        return false;
+    s->round->requests[s->round->n] = *request;
+    s->round->who[s->round->n++] = who;
+    return true;
+}
+
+static void
+give(struct serve *s)
+{
+    if (!worker_is_idle(s->worker))
+        return;
+    if (!s->round && s->wants_look)
+        s->round = round_new();
+    if (!s->round)
+        return;
+    s->wants_look = false;
+    worker_give(s->worker, s->round);
+    s->round = NULL;
+}
+
+void
+front_round(void *ctx)
+{
+    give(ctx);
+}
+
+void
+front_changed(void *ctx)
+{
+    struct serve *s = ctx;
+
+    watch_drain(&s->watch);
+    s->wants_look = true;
+    give(s);
+}
+
+/* ---- claims that wait ---- */
+
+static void
+on_wake(void *ctx)
+{
+    struct serve *s = ctx;
+    int64_t now = clock_mono_ms(), next = INT64_MAX;
+
+    loop_drop(s->wake);
+    s->wake = NULL;
+    for (struct job *j = s->parked, *after; j; j = after) {
+        after = j->next;
+        if (j->wait_until_ms <= now) {
+            unpark(j);
+            job_answer(j, &(struct hub_reply){ .status = 200 });
+        } else if (j->wait_until_ms < next) {
+            next = j->wait_until_ms;
+        }
+    }
+    if (s->parked)
+        s->wake = loop_after(s->loop, (uint64_t)(next - now), on_wake, s, NULL);
+}
+
+static void
+park(struct job *j)
+{
+    j->next = j->s->parked;
+    j->s->parked = j;
+    loop_drop(j->s->wake);
+    j->s->wake = NULL;
+    on_wake(j->s);
+}
+
+/* Something may be there to claim now. */
+static void
+try_parked(struct serve *s)
+{
+    while (s->parked) {
+        struct job *j = s->parked;
+        if (!gather(s, &j->request, j))
+            return;
+        unpark(j);
+    }
+}
+
+/* The client went away before it heard that it has the claim: it does not. */
+static void
+give_back(struct job *j, const struct hub_reply *reply)
+{
+    struct job *release = calloc(1, sizeof *release);
+    struct json *args;
+
+    if (!release || j->route.op != HUB_CLAIM || reply->status >= 300 || !reply->data) {
+        free(release);
+        return;
+    }
+    release->s = j->s;
+    args = json_new(&release->arena, JSON_OBJECT);
+    static const char *const keys[][2] = { { "id", "signal_id" }, { "claim_id", "claim_id" } };
+    for (size_t i = 0; args && i < 2; i++) {
+        const struct json *v = json_get(reply->data, keys[i][0]);
+        char *text = json_is(v, JSON_STRING)
+                         ? arena_dup(&release->arena, v->text.p, v->text.len)
+                         : NULL;
+        if (text)
+            json_set(args, keys[i][1], json_new_str(&release->arena, text, v->text.len));
+    }
+    release->request = (struct hub_request){
+        .op = HUB_RELEASE,
+        .identity = arena_dup(&release->arena, j->request.identity, strlen(j->request.identity)),
+        .is_admin = j->request.is_admin,
+        .args = args
+    };
+    if (!args || !release->request.identity || !gather(j->s, &release->request, release))
+        job_free(release); /* its lease runs out */
+}
+
+void
+front_done(void *ctx)
+{
+    struct serve *s = ctx;
+    struct round *r = worker_take(s->worker);
+    bool wrote = !r || r->n == 0;
+
+    for (size_t i = 0; r && i < r->n; i++) {
+        struct job *j = r->who[i];
+        const struct hub_reply *reply = &r->replies[i];
+        wrote |= reply->seq > 0;
+        if (!j->conn) {
+            job_free(j); /* a release of our own */
+        } else if (j->is_gone) {
+            give_back(j, reply);
+            job_answer(j, reply);
+        } else if (reply->status < 300 && !reply->data && j->wait_until_ms > clock_mono_ms() &&
+                   !s->is_stopping) {
+            park(j);
+        } else {
+            job_answer(j, reply);
+        }
+    }
+    round_free(r);
+    if (wrote) {
+        streams_look(s->streams);
+        try_parked(s);
+    }
+    give(s);
+}
+
+/* ---- requests ---- */
+
+static struct gate_text
+gate_text(struct http_text t)
+{
+    return (struct gate_text){ t.p, t.len };
+}
+
+static struct gate_request
+ask_gate(const struct http_request *r, struct http_conn *c, const struct query *q)
+{
+    const char *token = query_get(q, "token"), *ticket = query_get(q, "ticket");
+
+    return (struct gate_request){
+        .host = gate_text(r->is_absolute ? http_text(r, r->authority) : http_header(r, "Host")),
+        .origin = gate_text(http_header(r, "Origin")),
+        .fetch_site = gate_text(http_header(r, "Sec-Fetch-Site")),
+        .authorization = gate_text(http_header(r, "Authorization")),
+        .content_type = gate_text(http_header(r, "Content-Type")),
+        .token = { token, token ? strlen(token) : 0 },
+        .ticket = { ticket, ticket ? strlen(ticket) : 0 },
+        .is_local = http_conn_is_unix(c),
+        .has_body = r->body.len > 0,
+        .is_get = r->method == METHOD_GET || r->method == METHOD_HEAD,
+    };
+}
+
+static bool
+use_ticket(struct serve *s, struct gate_text text, struct arena *a, const char **identity,
+           bool *is_admin)
+{
+    for (size_t i = 0; i < SERVE_TICKETS; i++) {
+        struct ticket *t = &s->tickets[i];
+        if (t->text[0] && strlen(t->text) == text.len && memcmp(t->text, text.p, text.len) == 0) {
+            bool is_good = t->until_ms > clock_mono_ms();
+            *identity = arena_dup(a, t->identity, strlen(t->identity));
+            *is_admin = t->is_admin;
+            t->text[0] = '\0';
+            return is_good && *identity;
+        }
+    }
+    return false;
+}
+
+static bool
+make_ticket(struct serve *s, const char *identity, bool is_admin, struct ticket **out)
+{
+    struct ticket *t = &s->tickets[s->next_ticket++ % SERVE_TICKETS];
+    unsigned char bytes[16];
+
+    if (sys->getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return false;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(t->text + 2 * i, 3, "%02x", bytes[i]);
+    snprintf(t->identity, sizeof t->identity, "%s", identity);
+    t->is_admin = is_admin;
+    t->until_ms = clock_mono_ms() + TICKET_MS;
+    *out = t;
+    return true;
+}
+
+/* Whom the request is from; false: refused and answered. */
+static bool
+admit(struct serve *s, struct http_conn *c, const struct http_request *r,
+      const struct route *route, const struct query *q, struct arena *a, const char *request_id,
+      const char **identity, bool *is_admin)
+{
+    struct gate_request asked = ask_gate(r, c, q);
+    struct gate_verdict v;
+    unsigned scopes = 0;
+    struct err e;
+
+    *identity = "";
+    *is_admin = false;
+    gate_check(&s->rules, route, &asked, &v);
+    if (v.status == 200 && v.ticket.p) {
+        if (!use_ticket(s, v.ticket, a, identity, is_admin)) {
+            v.status = 401;
+            v.code = "AUTH_REQUIRED";
+            v.message = "the ticket is not known, was used, or is older than a minute";
+        }
+    } else if (v.status == 200 && v.key.p) {
+        const char *key = arena_dup(a, v.key.p, v.key.len);
+        enum status found =
+            key ? hub_check_key(s->reader, key, a, identity, &scopes, &e) : ST_NOT_FOUND;
+        *is_admin = scopes & SCOPE_ADMIN;
+        if (found == ST_IO) {
+            v.status = 503;
+            v.code = "STORE_UNAVAILABLE";
+            v.message = "the store cannot be read";
+        } else if (found) {
+            v.status = 401;
+            v.code = "AUTH_REQUIRED";
+            v.message = "the key is not known, or was revoked";
+        } else if (!gate_allows(scopes, route)) {
+            v.status = 403;
+            v.code = "AUTH_FORBIDDEN";
+            v.message = "the key's scopes do not allow this";
+        }
+    }
+    if (v.status == 200)
+        return true;
+    refuse(s, c, r, route, v.status, v.code, v.message, request_id,
+           v.status == 401 ? "WWW-Authenticate: Bearer\r\n" : NULL);
+    return false;
+}
+
+static void
+hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
+          const struct route *route, const char *identity, bool is_admin, const char *request_id)
+{
+    struct job *j = calloc(1, sizeof *j);
+    struct http_text key = http_header(r, "Idempotency-Key"), query = http_query(r);
+    struct json *args = NULL;
+    struct err e;
+    int64_t wait_s = 0;
+
+    if (!j) {
+        refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", "out of memory", request_id, NULL);
+        return;
+    }
+    *j = (struct job){ .s = s, .conn = c, .route = *route };
+    snprintf(j->request_id, sizeof j->request_id, "%s", request_id);
+    const char *body = arena_dup(&j->arena, r->body.p ? r->body.p : "", r->body.len);
+    enum status st = body ? ask_args(&j->arena, route, (struct ask_text){ query.p, query.len },
+                                     (struct ask_text){ body, r->body.len }, &args, &e)
+                          : err_set(&e, ST_IO, "out of memory");
+    if (st) {
+        refuse(s, c, r, route, st == ST_INVALID ? 400 : 503,
+               st == ST_INVALID ? "VALIDATION_INVALID_TYPE" : "STORE_UNAVAILABLE", e.text,
+               request_id, NULL);
+        job_free(j);
+        return;
+    }
+    j->request = (struct hub_request){
+        .op = route->op,
+        .identity = arena_dup(&j->arena, identity, strlen(identity)),
+        .is_admin = is_admin,
+        .args = args,
+        .dedup_key = key.p ? arena_dup(&j->arena, key.p, key.len) : NULL,
+    };
+    if (route->op == HUB_CLAIM && json_int(json_get(args, "wait_seconds"), &wait_s) &&
+        wait_s > 0 && wait_s <= WAIT_MAX_S)
+        j->wait_until_ms = clock_mono_ms() + wait_s * 1000;
+    if (!j->request.identity || !gather(s, &j->request, j)) {
+        refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", "too many requests at once; try again",
+               request_id, "Retry-After: 1\r\n");
+        job_free(j);
+        return;
+    }
+    if (route->op == HUB_CLAIM)
+        http_watch(c, on_news, j);
+    if (s->access)
+        note(s, r, c, 200, request_id);
+}
+
+static void
+begin_stream(struct serve *s, struct http_conn *c, const struct http_request *r,
+             const struct route *route, const char *identity, bool is_admin, struct arena *a,
+             const char *request_id)
+{
+    struct http_text query = http_query(r), last = http_header(r, "Last-Event-ID");
+    struct json *args;
+    struct err e;
+    int status = 400;
+    const char *code = "VALIDATION_INVALID_TYPE";
+
+    if (ask_args(a, route, (struct ask_text){ query.p, query.len }, (struct ask_text){ 0 }, &args,
+                 &e) != ST_OK ||
+        !streams_add(s->streams, c, identity, is_admin, args,
+                     last.p ? arena_dup(a, last.p, last.len) : NULL,
+                     route->kind == ROUTE_ENGINE_EVENTS, &status, &code, &e))
+        refuse(s, c, r, route, status, code, e.text, request_id, NULL);
+}
+
+static void
+answer_own(struct serve *s, struct http_conn *c, const struct http_request *r,
+           const struct route *route, const char *identity, bool is_admin, const char *request_id)
+{
+    struct buf body = { 0 };
+    struct ticket *t;
+    const char *headers = JSON_HEADERS;
+
+    switch ((int)route->kind) {
+    case ROUTE_HOME:
+        headers = "Content-Type: text/plain; charset=utf-8\r\n";
+        buf_adds(&body, page_home);
+        break;
+    case ROUTE_HEALTH:
+        page_health(s, &body);
+        break;
+    case ROUTE_METRICS:
+        headers = "Content-Type: text/plain; version=0.0.4\r\nCache-Control: no-store\r\n";
+        page_metrics(s, &body);
+        break;
+    case ROUTE_OPENAPI:
+        page_openapi(&body);
+        break;
+    case ROUTE_TICKET:
+        if (make_ticket(s, identity, is_admin, &t))
+            buf_addf(&body,
+                     "{\"data\":{\"ticket\":\"%s\",\"expires_in\":%d},\"meta\":{\"request_id\":"
+                     "\"%s\"}}",
+                     t->text, TICKET_MS / 1000, request_id);
+        break;
+    }
+    note(s, r, c, 200, request_id);
+    http_answer(c, 200, headers, body.p, body.len);
+    buf_release(&body);
+}
+
+void
+front_request(void *ctx, struct http_conn *c, const struct http_request *r)
+{
+    struct serve *s = ctx;
+    struct arena a = { 0 };
+    struct http_text method = http_text(r, r->method_name), path = http_path(r),
+                     query = http_query(r);
+    struct query q = { 0 };
+    struct route route;
+    struct err e;
+    const char *identity;
+    bool is_admin;
+    char allow[64], header[96], id[32];
+
+    snprintf(id, sizeof id, "%s-%" PRIx64, s->id_prefix, ++s->n_ids);
+    int found = route_find(method.p, method.len, path.p, path.len, &route, allow);
+    if (query_parse(&q, &a, query.p ? query.p : "", query.len, &e) != ST_OK) {
+        refuse(s, c, r, found == 200 ? &route : NULL, 400, "VALIDATION_INVALID_TYPE", e.text, id,
+               NULL);
+    } else if (found != 200) {
+        /* the gate comes first here too: strangers learn nothing */
+        struct route none = { .kind = ROUTE_HEALTH, .scope = SCOPE_NONE };
+        if (admit(s, c, r, &none, &q, &a, id, &identity, &is_admin)) {
+            snprintf(header, sizeof header, "Allow: %s\r\n", allow);
+            refuse(s, c, r, NULL, found, found == 404 ? "ROUTE_NOT_FOUND" : "METHOD_NOT_ALLOWED",
+                   found == 404 ? "there is nothing at this path; see /openapi.json"
+                                : "this path does not take that method; see Allow",
+                   id, found == 405 ? header : NULL);
+        }
+    } else if (admit(s, c, r, &route, &q, &a, id, &identity, &is_admin)) {
+        if (route.kind == ROUTE_OP)
+            hand_over(s, c, r, &route, identity, is_admin, id);
+        else if (route.kind == ROUTE_STREAM || route.kind == ROUTE_ENGINE_EVENTS)
+            begin_stream(s, c, r, &route, identity, is_admin, &a, id);
+        else
+            answer_own(s, c, r, &route, identity, is_admin, id);
+    }
+    arena_release(&a);
+}
+
+void
+front_free(struct serve *s)
+{
+    loop_drop(s->wake);
+    while (s->parked) {
+        struct job *j = s->parked;
+        unpark(j);
+        job_free(j);
+    }
+    for (size_t i = 0; s->round && i < s->round->n; i++)
+        job_free(s->round->who[i]);
+    round_free(s->round);
+}

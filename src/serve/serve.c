@@ -1,0 +1,311 @@
+#define _GNU_SOURCE
+#include "serve/serve.h"
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/sys.h"
+#include "serve/serve_impl.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { STOP_MS = 5000, LISTEN_FDS_START = 3 };
+
+/* ---- names that are ours ---- */
+
+static void
+add_host(struct serve *s, const char *name, unsigned port)
+{
+    if (s->n_hosts + 1 >= SERVE_HOSTS)
+        return;
+    char *to = s->host_texts[s->n_hosts];
+    if (port)
+        snprintf(to, sizeof s->host_texts[0], "%s:%u", name, port);
+    else
+        snprintf(to, sizeof s->host_texts[0], "%s", name);
+    s->hosts[s->n_hosts++] = to;
+}
+
+static void
+add_hosts(struct serve *s, const struct listener *l)
+{
+    if (l->is_unix)
+        return;
+    add_host(s, l->name, 0);
+    if (l->is_loopback) {
+        add_host(s, "localhost", l->port);
+        add_host(s, "127.0.0.1", l->port);
+        add_host(s, "[::1]", l->port);
+    }
+    for (const char *const *h = s->o->extra_hosts; h && *h; h++) {
+        add_host(s, *h, l->port);
+        add_host(s, *h, 0);
+    }
+}
+
+/* ---- listening ---- */
+
+static enum status
+add_listener(struct serve *s, struct listener *l, struct err *e)
+{
+    char name[sizeof l->name];
+
+    if (!l->is_loopback && !s->o->allows_elsewhere) {
+        snprintf(name, sizeof name, "%s", l->name);
+        listener_release(l);
+        return err_set(e, ST_REFUSED,
+                       "%s can be reached from elsewhere, without TLS: put a reverse proxy before "
+                       "a loopback address, or say --allow-elsewhere",
+                       name);
+    }
+    if (!l->is_loopback)
+        fprintf(stderr, "cliq: warning: %s can be reached from elsewhere, and is not encrypted\n",
+                l->name);
+    add_hosts(s, l);
+    snprintf(name, sizeof name, "%s", l->name);
+    bool is_unix = l->is_unix;
+    enum status st = http_server_add(s->http, l, e);
+    if (!st)
+        printf("listening on %s%s\n", is_unix ? "" : "http://", name);
+    return st;
+}
+
+/* Sockets that systemd opened for us. */
+static enum status
+add_inherited(struct serve *s, size_t *n, struct err *e)
+{
+    const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+    enum status st = ST_OK;
+
+    *n = 0;
+    if (!pid || !fds || atol(pid) != (long)getpid())
+        return ST_OK;
+    for (int i = 0; !st && i < atoi(fds); i++) {
+        struct listener l = LISTENER_NONE;
+        fcntl(LISTEN_FDS_START + i, F_SETFD, FD_CLOEXEC);
+        st = listener_fd(&l, LISTEN_FDS_START + i, e);
+        if (!st)
+            st = add_listener(s, &l, e);
+        ++*n;
+    }
+    unsetenv("LISTEN_PID");
+    unsetenv("LISTEN_FDS");
+    return st;
+}
+
+static enum status
+listen_all(struct serve *s, struct err *e)
+{
+    static const char *const usual[] = { LISTENER_ADDRESS, NULL };
+    size_t n_inherited;
+    enum status st = add_inherited(s, &n_inherited, e);
+    const char *const *tcp = s->o->listen;
+
+    if (!tcp && !s->o->unix_paths && !n_inherited)
+        tcp = usual;
+    for (; !st && tcp && *tcp; tcp++) {
+        struct listener l = LISTENER_NONE;
+        st = listener_tcp(&l, *tcp, e);
+        if (!st)
+            st = add_listener(s, &l, e);
+    }
+    for (const char *const *p = s->o->unix_paths; !st && p && *p; p++) {
+        struct listener l = LISTENER_NONE;
+        st = listener_unix(&l, *p, e);
+        if (!st)
+            st = add_listener(s, &l, e);
+    }
+    return st;
+}
+
+/* "READY=1" for systemd, if it wants to know. */
+static void
+tell_systemd(const char *text)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un to = { .sun_family = AF_UNIX };
+
+    if (!path || strlen(path) >= sizeof to.sun_path)
+        return;
+    memcpy(to.sun_path, path, strlen(path));
+    if (to.sun_path[0] == '@')
+        to.sun_path[0] = '\0';
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return;
+    sendto(fd, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&to,
+           (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path)));
+    close(fd);
+}
+
+/* ---- the first start ---- */
+
+static enum status
+save_key(const char *config, const char *key, struct err *e)
+{
+    struct buf path = { 0 };
+    int fd = -1;
+
+    buf_addf(&path, "%s/admin.key", config);
+    enum status st = buf_status(&path, "the path", e);
+    if (!st) {
+        fd = SYS_RETRY(sys->openat(AT_FDCWD, path.p,
+                                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+        if (fd < 0 || SYS_RETRY(sys->write(fd, key, strlen(key))) != (ssize_t)strlen(key) ||
+            SYS_RETRY(sys->write(fd, "\n", 1)) != 1)
+            st = err_sys(e, "write %s", path.p);
+    }
+    if (fd >= 0)
+        close(fd);
+    buf_release(&path);
+    return st;
+}
+
+/* Without any identity nobody could ask for anything: one is made, with a key. */
+static enum status
+make_admin(struct serve *s, struct err *e)
+{
+    struct arena a = { 0 };
+    struct hub_request list = { .op = HUB_KEYS, .identity = "admin", .is_admin = true };
+    struct hub_reply reply;
+    struct json *none = json_new(&a, JSON_OBJECT), *args;
+    enum status st = ST_OK;
+    static const char wanted[] = "{\"identity\":\"admin\",\"scopes\":[\"admin\"]}";
+
+    list.args = none;
+    hub_read(s->writer, &list, &a, &reply);
+    if (reply.status < 300 && !json_first(reply.data) &&
+        json_parse(&a, wanted, sizeof wanted - 1, &args, NULL)) {
+        struct hub_request make = {
+            .op = HUB_KEY_CREATE, .identity = "admin", .is_admin = true, .args = args
+        };
+        hub_submit(s->writer, &make, 1, &a, &reply);
+        const struct json *key = reply.status < 300 ? json_get(reply.data, "key") : NULL;
+        if (json_is(key, JSON_STRING)) {
+            char *text = arena_dup(&a, key->text.p, key->text.len);
+            st = text ? save_key(s->o->config, text, e) : err_set(e, ST_IO, "out of memory");
+            if (!st)
+                printf("made the identity admin; its key, shown this once and kept in "
+                       "%s/admin.key:\n%s\n",
+                       s->o->config, text);
+        } else {
+            st = err_set(e, ST_IO, "make the first key: %s",
+                         reply.message ? reply.message : "no key came");
+        }
+    }
+    arena_release(&a);
+    return st;
+}
+
+/* ---- life ---- */
+
+static void
+on_stopped(void *ctx)
+{
+    loop_stop(((struct serve *)ctx)->loop);
+}
+
+static void
+on_stop(void *ctx)
+{
+    struct serve *s = ctx;
+
+    if (s->is_stopping) {
+        loop_stop(s->loop); /* who asks twice does not want to wait */
+        return;
+    }
+    s->is_stopping = true;
+    tell_systemd("STOPPING=1");
+    http_server_stop(s->http, STOP_MS, on_stopped, s);
+}
+
+static enum status
+open_access(struct serve *s, struct err *e)
+{
+    if (!s->o->access_log)
+        return ST_OK;
+    s->access = strcmp(s->o->access_log, "-") == 0 ? stderr : fopen(s->o->access_log, "ae");
+    return s->access ? ST_OK : err_sys(e, "open %s", s->o->access_log);
+}
+
+static enum status
+setup(struct serve *s, struct err *e)
+{
+    struct http_options o = { .ctx = s,
+                              .on_request = front_request,
+                              .on_round = front_round,
+                              .fault = front_fault,
+                              .fault_headers =
+                                  "Content-Type: application/json\r\nCache-Control: no-store\r\n",
+                              .max_conns = 8192 };
+    struct buf dir = { 0 };
+    unsigned char random[4];
+    enum status st = hub_open(&s->writer, s->o->config, &(struct hub_options){ 0 }, e);
+
+    if (!st)
+        st = hub_open(&s->reader, s->o->config, &(struct hub_options){ 0 }, e);
+    if (!st)
+        st = make_admin(s, e);
+    if (!st)
+        st = open_access(s, e);
+    if (st)
+        return st;
+    if (sys->getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return err_sys(e, "get random bytes");
+    snprintf(s->id_prefix, sizeof s->id_prefix, "%02x%02x%02x%02x", random[0], random[1],
+             random[2], random[3]);
+    s->rules = (struct gate_rules){ .hosts = s->hosts, .allows_token = !s->o->refuses_tokens };
+    s->loop = loop_new(e);
+    s->http = s->loop ? http_server_new(s->loop, &o, e) : NULL;
+    s->streams = s->http ? streams_new(s->loop, s->reader, s->o->keepalive_ms, e) : NULL;
+    s->worker = s->streams ? worker_new(s->writer, e) : NULL;
+    if (!s->worker)
+        return ST_IO;
+    buf_addf(&dir, "%s/signals", s->o->config);
+    st = buf_status(&dir, "the path", e);
+    if (!st)
+        st = watch_open(&s->watch, dir.p, e);
+    buf_release(&dir);
+    if (!st && (!loop_on_readable(s->loop, worker_fd(s->worker), front_done, s, e) ||
+                !loop_on_readable(s->loop, s->watch.fd, front_changed, s, e) ||
+                !loop_on_signal(s->loop, SIGTERM, on_stop, s, e) ||
+                !loop_on_signal(s->loop, SIGINT, on_stop, s, e)))
+        st = ST_IO;
+    return st ? st : listen_all(s, e);
+}
+
+enum status
+serve_run(const struct serve_options *o, struct err *e)
+{
+    struct serve *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return err_set(e, ST_IO, "out of memory");
+    s->o = o;
+    s->watch.fd = -1;
+    enum status st = setup(s, e);
+    if (!st) {
+        fflush(stdout);
+        tell_systemd("READY=1");
+        s->wants_look = true;
+        front_round(s);
+        st = loop_run(s->loop, e);
+    }
+    http_server_free(s->http);
+    worker_free(s->worker);
+    front_free(s);
+    streams_free(s->streams);
+    watch_close(&s->watch);
+    loop_free(s->loop);
+    hub_close(s->reader);
+    hub_close(s->writer);
+    if (s->access && s->access != stderr)
+        fclose(s->access);
+    free(s);
+    return st;
+}

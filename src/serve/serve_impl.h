@@ -1,0 +1,77 @@
+/* serve_impl - what the files of the server share. */
+#ifndef CLIQ_SERVE_SERVE_IMPL_H
+#define CLIQ_SERVE_SERVE_IMPL_H
+
+#include "base/watch.h"
+#include "serve/envelope.h"
+#include "serve/gate.h"
+#include "serve/serve.h"
+#include "serve/stream.h"
+#include "serve/worker.h"
+
+#include <stdio.h>
+
+#define SERVE_HOSTS   64
+#define SERVE_TICKETS 1024
+
+/* A request that waits for the worker, or, a claim with wait_seconds, for something to claim. */
+struct job {
+    struct job *next; /* in `parked` */
+    struct serve *s;
+    struct http_conn *conn; /* until it is answered */
+    struct route route;
+    char request_id[32];
+    struct arena arena; /* of what is below */
+    struct hub_request request;
+    int64_t wait_until_ms; /* monotonic; 0: does not wait */
+    bool is_gone;          /* the client went away */
+};
+
+/* Good for one stream, for a minute. */
+struct ticket {
+    char text[33], identity[65];
+    bool is_admin;
+    int64_t until_ms;
+};
+
+struct serve {
+    const struct serve_options *o;
+    struct loop *loop;
+    struct http_server *http;
+    struct hub *writer; /* the worker's */
+    struct hub *reader; /* the loop's */
+    struct worker *worker;
+    struct streams *streams;
+    struct watch watch; /* of the log's directory */
+    struct round *round; /* gathering */
+    bool wants_look;     /* somebody else may have written */
+    struct job *parked;
+    struct source *wake; /* for the first of the parked to give up */
+    char host_texts[SERVE_HOSTS][80];
+    const char *hosts[SERVE_HOSTS + 1];
+    size_t n_hosts;
+    struct gate_rules rules;
+    struct ticket tickets[SERVE_TICKETS];
+    size_t next_ticket;
+    char id_prefix[9];
+    uint64_t n_ids;
+    uint64_t answers[6]; /* by hundreds */
+    FILE *access;
+    bool is_stopping;
+};
+
+/* front.c */
+void front_request(void *ctx, struct http_conn *c, const struct http_request *r);
+void front_round(void *ctx);
+void front_done(void *ctx);   /* the worker has something */
+void front_changed(void *ctx); /* the log's directory changed */
+void front_fault(void *ctx, int status, const char *reason, struct buf *body);
+void front_free(struct serve *s);
+
+/* page.c */
+void page_openapi(struct buf *to);
+void page_metrics(struct serve *s, struct buf *to);
+void page_health(struct serve *s, struct buf *to);
+extern const char page_home[];
+
+#endif

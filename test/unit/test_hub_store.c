@@ -1,0 +1,1135 @@
+/*
+ * The hub on real files: what is asked, what is answered, what stands in the log.
+ */
+#include "fault.h"
+#include "hubs.h"
+#include "logs.h"
+
+#define TASK "{\"signal_type\":\"task\",\"content\":\"x\"}"
+#define S    INT64_C(1000000000)
+#define T0   (INT64_C(1775215174) * S)
+
+static struct err e;
+
+static void
+an_emitted_signal_comes_back_as_it_was_sent(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    struct hub_reply *r =
+        ask(h, HUB_EMIT, "ruby",
+            "{\"signal_type\":\"alert\",\"content\":\"fire\",\"to_role\":\"ops\",\"urgency\":0.8,"
+            "\"tags\":[\"a\",\"b\"],\"payload\":{\"x\":1},\"metadata\":{\"m\":null},"
+            "\"resources\":[{\"kind\":\"artifact\",\"ref\":\"r\"}],\"parent_id\":\"signal:root\"}");
+
+    CHECK_REPLY(r, 200);
+    const char *id = got(r, "id");
+    assert_int_equal(strlen(id), 31);
+    assert_memory_equal(id, "signal:", 7);
+    struct hub_reply *g = ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id);
+    CHECK_REPLY(g, 200);
+    assert_string_equal(data(r), data(g));
+    assert_string_equal(got(g, "signal_type"), "alert");
+    assert_string_equal(got(g, "content"), "fire");
+    assert_string_equal(got(g, "urgency"), "0.8");
+    assert_string_equal(got(g, "from_identity"), "ruby");
+    assert_string_equal(got(g, "to_role"), "ops");
+    assert_string_equal(got(g, "to_ring"), "null");
+    assert_string_equal(got(g, "parent_id"), "signal:root");
+    assert_string_equal(got(g, "thread_id"), "signal:root");
+    assert_string_equal(got(g, "sequence"), "1");
+    assert_string_equal(got(g, "tags"), "[\"a\",\"b\"]");
+    assert_string_equal(got(g, "payload"), "{\"x\":1}");
+    assert_string_equal(got(g, "delivery_state"), "pending");
+    assert_string_equal(got(g, "task_status"), "null");
+    assert_string_equal(got(g, "protocol_version"), "chorus/1.0");
+    assert_int_equal(file_mode(HUB_LOG), 0600);
+    assert_int_equal(file_mode("config/signals/index.db"), 0600);
+    assert_int_equal(file_mode("config/signals"), 0700);
+    close_hub(h);
+}
+
+static void
+what_is_wrong_is_refused_with_its_name_and_nothing_is_stored(void **state)
+{
+    static const struct {
+        enum hub_op op;
+        const char *json;
+        int status;
+        const char *code, *says;
+    } wrong[] = {
+        { HUB_EMIT, "{}", 400, "SIGNAL_EMIT_INVALID_TYPE", "signal_type is required" },
+        { HUB_EMIT, "{\"signal_type\":\" \"}", 400, "SIGNAL_EMIT_INVALID_TYPE", "signal_type" },
+        { HUB_EMIT, "{\"signal_type\":7}", 400, "SIGNAL_EMIT_INVALID_TYPE",
+          "signal_type must be a text, not 7" },
+        { HUB_EMIT, "{\"signal_type\":\"t\",\"content\":7}", 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+          "content must be a text, not 7" },
+        { HUB_EMIT, "{\"signal_type\":\"t\",\"urgency\":1.5}", 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+          "urgency must be a number from 0 to 1, not 1.5" },
+        { HUB_EMIT, "{\"signal_type\":\"t\",\"urgency\":\"0.5\"}", 400,
+          "SIGNAL_EMIT_VALIDATION_FAILED", "urgency" },
+        { HUB_EMIT, "{\"signal_type\":\"t\",\"to_role\":\"a\",\"to_ring\":\"b\"}", 400,
+          "SIGNAL_EMIT_VALIDATION_FAILED", "at most one" },
+        { HUB_EMIT, "{\"signal_type\":\"t\",\"to_role\":\"a b\"}", 400,
+          "SIGNAL_EMIT_VALIDATION_FAILED", "to_role" },
+        { HUB_EMIT, "{\"signal_type\":\"t\",\"tags\":[1]}", 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+          "tags must be a list of texts" },
+        { HUB_EMIT, "{\"signal_type\":\"t\",\"resources\":[{\"kind\":\"x\",\"ref\":\"y\"}]}", 400,
+          "SIGNAL_EMIT_VALIDATION_FAILED", "resources[0].kind" },
+        { HUB_EMIT, "{\"signal_type\":\"t\",\"from_role\":\"boss\"}", 400, "SIGNAL_ROLE_NOT_HELD",
+          "does not hold the role \"boss\"" },
+        { HUB_EMIT_BATCH, "{}", 400, "SIGNAL_EMIT_VALIDATION_FAILED", "signals is required" },
+        { HUB_EMIT_BATCH, "{\"signals\":[]}", 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+          "1 to 1000 elements, not 0" },
+        { HUB_EMIT_BATCH, "{\"signals\":[{\"signal_type\":\"t\"},{\"signal_type\":\"\"}]}", 400,
+          "SIGNAL_EMIT_INVALID_TYPE", "signals[1].signal_type" },
+        { HUB_CLAIM, "{\"signal_id\":\"signal:no\"}", 404, "SIGNAL_NOT_FOUND", "signal:no" },
+        { HUB_CLAIM, "{\"lease_seconds\":0}", 400, "VALIDATION_INVALID_TYPE", "lease_seconds" },
+        { HUB_CLAIM, "{\"wait_seconds\":61}", 400, "VALIDATION_INVALID_TYPE", "wait_seconds" },
+        { HUB_CLAIM, "{\"role\":\"dev\"}", 403, "AUTH_FORBIDDEN", "dev" },
+        { HUB_ACK, "{}", 400, "VALIDATION_FIELD_REQUIRED", "signal_id is required" },
+        { HUB_STATUS, "{\"signal_id\":\"x\"}", 400, "VALIDATION_FIELD_REQUIRED", "task_status" },
+        { HUB_STATUS, "{\"signal_id\":\"x\",\"task_status\":\"odd\"}", 400,
+          "VALIDATION_INVALID_TYPE", "not \"odd\"" },
+        { HUB_FAIL, "{\"signal_id\":\"x\",\"retry_in\":-1}", 400, "VALIDATION_INVALID_TYPE",
+          "retry_in" },
+        { HUB_INBOX_SNOOZE, "{\"signal_id\":\"x\"}", 404, "SIGNAL_NOT_FOUND", "signal:x" },
+        { HUB_INBOX, "{\"target\":\"a/b\"}", 400, "VALIDATION_INVALID_TYPE", "target" },
+        { HUB_INBOX, "{\"target\":\"a\",\"view\":\"old\"}", 400, "VALIDATION_INVALID_TYPE",
+          "view" },
+        { HUB_INBOX, "{\"target\":\"a\",\"limit\":\"101\"}", 400, "VALIDATION_INVALID_TYPE",
+          "limit must be a whole number from 1 to 100, not \"101\"" },
+        { HUB_INBOX, "{\"target\":\"a\",\"after\":\"zzz\"}", 400, "VALIDATION_INVALID_TYPE",
+          "after" },
+        { HUB_LIST, "{\"delivery_state\":\"lost\"}", 400, "VALIDATION_INVALID_TYPE",
+          "delivery_state" },
+        { HUB_THREAD, "{\"id\":\"nobody\"}", 404, "SIGNAL_NOT_FOUND", "nobody" },
+        { HUB_GENERATE, "{\"type\":\" \"}", 400, "SIGNAL_EMIT_INVALID_TYPE",
+          "Signal type is required" },
+        { HUB_GENERATE, "{\"type\":\"t\",\"source\":{\"type\":\"agent\"}}", 400,
+          "VALIDATION_FIELD_REQUIRED", "Agent signal source id is required" },
+        { HUB_GENERATE, "{\"type\":\"t\",\"source\":{\"type\":\"odd\"}}", 400,
+          "VALIDATION_INVALID_TYPE", "Unsupported signal source type: odd" },
+        { HUB_GENERATE, "{\"type\":\"t\",\"source\":{\"type\":\"system\"}}", 403, "AUTH_FORBIDDEN",
+          "system" },
+        { HUB_GENERATE, "{\"type\":\"t\",\"source\":{\"type\":\"agent\",\"id\":\"eve\"}}", 403,
+          "AUTH_FORBIDDEN", "eve" },
+        { HUB_SUBSCRIBE, "{}", 400, "VALIDATION_FIELD_REQUIRED",
+          "Signal subscription pattern is required" },
+        { HUB_SUBSCRIBE, "{\"pattern\":\"a\",\"agentId\":\"eve\"}", 403, "AUTH_FORBIDDEN", "eve" },
+        { HUB_SCHEDULE, "{\"type\":\"t\"}", 400, "VALIDATION_INVALID_TYPE",
+          "deliverAt must be a finite unix timestamp" },
+        { HUB_SCHEDULE, "{\"type\":\"t\",\"deliverAt\":-1}", 400, "VALIDATION_INVALID_TYPE",
+          "deliverAt must be positive" },
+        { HUB_CANCEL, "{}", 400, "VALIDATION_FIELD_REQUIRED", "id or repeatKey" },
+        { HUB_EVENTS, "{\"limit\":\"1001\"}", 400, "VALIDATION_INVALID_TYPE", "Invalid query" },
+        { HUB_EVENTS, "{\"limit\":\"abc\"}", 400, "VALIDATION_INVALID_TYPE", "Invalid query" },
+        { HUB_FILL, "{\"identity\":\"a\",\"role\":\"b\"}", 404, "SIGNAL_NOT_FOUND",
+          "no role \"b\"" },
+        { HUB_KEY_CREATE, "{\"identity\":\"a\",\"scopes\":[\"fly\"]}", 400,
+          "VALIDATION_INVALID_TYPE", "fly" },
+        { HUB_KEY_REVOKE, "{\"id\":\"x\"}", 404, "SIGNAL_NOT_FOUND", "x" },
+    };
+
+    (void)state;
+    struct hub *h = open_hub();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct hub_reply *r = ask(h, wrong[i].op, "ruby", "%s", wrong[i].json);
+        if (r->status != wrong[i].status || !r->code || strcmp(r->code, wrong[i].code) ||
+            !strstr(r->message, wrong[i].says))
+            fail_msg("%s %s: %d %s: %s", hub_ops[wrong[i].op].name, wrong[i].json, r->status,
+                     r->code ? r->code : "", r->message ? r->message : "");
+        assert_null(r->data);
+    }
+    assert_int_equal(file_size(HUB_LOG), 0);
+    CHECK_REFUSED(ask(h, HUB_EMIT, "a b", TASK), 400, "VALIDATION_INVALID_TYPE", "identity");
+    close_hub(h);
+}
+
+static void
+one_task_has_one_winner(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", TASK);
+    struct hub_reply *r = ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", id);
+
+    CHECK_REPLY(r, 200);
+    assert_string_equal(got(r, "delivery_state"), "leased");
+    assert_string_equal(got(r, "task_status"), "claimed");
+    assert_string_equal(got(r, "claimed_by"), "bob");
+    assert_int_equal(strlen(got(r, "claim_id")), 24);
+    assert_string_not_equal(got(r, "claim_expires_at"), "null");
+    r = ask(h, HUB_CLAIM, "eve", "{\"signal_id\":\"%s\"}", id);
+    CHECK_REFUSED(r, 409, "SIGNAL_CLAIM_CONFLICT", "claimed by bob");
+    assert_true(json_eq(json_get(r->details, "claimed_by"), "bob"));
+    CHECK_REFUSED(ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", id), 409,
+                  "SIGNAL_CLAIM_CONFLICT", "claimed by bob");
+    CHECK_REFUSED(ask(h, HUB_ACK, "eve", "{\"signal_id\":\"%s\"}", id), 409,
+                  "SIGNAL_CLAIM_CONFLICT", "bob");
+    r = ask(h, HUB_ACK, "bob", "{\"signal_id\":\"%s\"}", id);
+    CHECK_REPLY(r, 200);
+    assert_string_equal(got(r, "delivery_state"), "acked");
+    assert_string_equal(got(r, "task_status"), "claimed");
+    CHECK_REPLY(ask(h, HUB_ACK, "bob", "{\"signal_id\":\"%s\"}", id), 200);
+    assert_int_equal(count_records(HUB_LOG, 0, "\"op\":\"ack\""), 1);
+    r = ask(h, HUB_HISTORY, "bob", "{\"id\":\"%s\"}", id);
+    assert_string_equal(each(r, "op"), "emit claim ack");
+    assert_string_equal(each(r, "by"), "ruby bob bob");
+    close_hub(h);
+}
+
+static void
+the_next_task_is_the_most_urgent_then_the_oldest(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+
+    CHECK_REPLY(ask(h, HUB_ROLE_ADD, "!root", "{\"id\":\"dev\"}"), 200);
+    CHECK_REPLY(ask(h, HUB_FILL, "!root", "{\"identity\":\"bob\",\"role\":\"dev\"}"), 200);
+    emit(h, "ruby", "{\"signal_type\":\"task\",\"content\":\"1\",\"to_role\":\"dev\"}");
+    emit(h, "ruby",
+         "{\"signal_type\":\"task\",\"content\":\"2\",\"urgency\":0.9,\"to_role\":\"qa\"}");
+    emit(h, "ruby", "{\"signal_type\":\"task\",\"content\":\"3\",\"urgency\":0.7}");
+    emit(h, "ruby",
+         "{\"signal_type\":\"task\",\"content\":\"4\",\"urgency\":0.7,\"to_identity\":\"bob\"}");
+    emit(h, "ruby", "{\"signal_type\":\"pulse\",\"content\":\"5\",\"urgency\":1}");
+    emit(h, "ruby",
+         "{\"signal_type\":\"odd\",\"content\":\"6\",\"urgency\":0,\"task_status\":\"open\"}");
+    assert_string_equal(got(ask(h, HUB_CLAIM, "bob", "{\"types\":[\"odd\"]}"), "content"), "6");
+    assert_string_equal(got(ask(h, HUB_CLAIM, "bob", "{\"role\":\"dev\"}"), "content"), "1");
+    assert_string_equal(got(ask(h, HUB_CLAIM, "bob", "{}"), "content"), "3");
+    assert_string_equal(got(ask(h, HUB_CLAIM, "bob", "{}"), "content"), "4");
+    struct hub_reply *r = ask(h, HUB_CLAIM, "bob", "{}");
+    CHECK_REPLY(r, 200);
+    assert_null(r->data);
+    close_hub(h);
+}
+
+static void
+a_conflict_is_told_before_a_lack_of_permission(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", "{\"signal_type\":\"task\",\"to_identity\":\"bob\"}");
+
+    CHECK_REFUSED(ask(h, HUB_CLAIM, "eve", "{\"signal_id\":\"%s\"}", id), 403, "AUTH_FORBIDDEN",
+                  "not addressed to eve");
+    CHECK_REFUSED(ask(h, HUB_ACK, "eve", "{\"signal_id\":\"%s\"}", id), 403, "AUTH_FORBIDDEN",
+                  "eve");
+    claim(h, "bob", id);
+    CHECK_REFUSED(ask(h, HUB_CLAIM, "eve", "{\"signal_id\":\"%s\"}", id), 409,
+                  "SIGNAL_CLAIM_CONFLICT", "bob");
+    const char *query = emit(h, "ruby", "{\"signal_type\":\"query\"}");
+    CHECK_REFUSED(ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", query), 409,
+                  "SIGNAL_NOT_CLAIMABLE", "not a task");
+    CHECK_REPLY(ask(h, HUB_ACK, "bob", "{\"signal_id\":\"%s\"}", query), 200);
+    close_hub(h);
+}
+
+static void
+a_lease_ends_by_its_time_and_the_task_is_open_again(void **state)
+{
+    (void)state;
+    fake_clock(T0);
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", TASK);
+    const char *first = claim(h, "bob", id);
+
+    assert_int_equal(hub_due_in_ms(h), 60000);
+    fake_clock(T0 + 299 * S);
+    assert_int_equal(hub_due_in_ms(h), 1000);
+    CHECK_REPLY(ask(h, HUB_CLAIM, "eve", "{\"signal_id\":\"%s\"}", id), 409);
+    CHECK_REPLY(ask(h, HUB_EXTEND, "bob", "{\"signal_id\":\"%s\",\"lease_seconds\":10}", id), 200);
+    fake_clock(T0 + 308 * S + 999 * (S / 1000));
+    CHECK_REPLY(ask(h, HUB_CLAIM, "eve", "{\"signal_id\":\"%s\"}", id), 409);
+    fake_clock(T0 + 309 * S);
+    assert_int_equal(hub_due_in_ms(h), 0);
+    hub_submit(h, NULL, 0, NULL, NULL);
+    struct hub_reply *r = ask(h, HUB_GET, "eve", "{\"id\":\"%s\"}", id);
+    assert_string_equal(got(r, "delivery_state"), "pending");
+    assert_string_equal(got(r, "task_status"), "open");
+    assert_string_equal(got(r, "delivery_count"), "1");
+    assert_string_equal(got(r, "claimed_by"), "null");
+    assert_int_equal(hub_due_in_ms(h), -1);
+    CHECK_REFUSED(ask(h, HUB_ACK, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}", id, first),
+                  409, "SIGNAL_LEASE_LOST", first);
+    const char *second = claim(h, "bob", id); /* the same identity again: the old claim is dead */
+    CHECK_REFUSED(ask(h, HUB_ACK, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}", id, first),
+                  409, "SIGNAL_LEASE_LOST", first);
+    CHECK_REPLY(ask(h, HUB_ACK, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}", id, second),
+                200);
+    assert_string_equal(each(ask(h, HUB_HISTORY, "bob", "{\"id\":\"%s\"}", id), "op"),
+                        "emit claim extend expire claim ack");
+    close_hub(h);
+}
+
+static void
+a_clock_that_is_set_moves_no_lease(void **state)
+{
+    (void)state;
+    fake_clock(T0);
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", TASK);
+
+    claim(h, "bob", id);
+    fake_clock(T0 + 100 * S);
+    fake_wall(T0 + 86400 * S); /* a day ahead */
+    CHECK_REPLY(ask(h, HUB_CLAIM, "eve", "{\"signal_id\":\"%s\"}", id), 409);
+    fake_wall(T0 - 86400 * S); /* a day back */
+    fake_clock(T0 + 299 * S);
+    CHECK_REPLY(ask(h, HUB_CLAIM, "eve", "{\"signal_id\":\"%s\"}", id), 409);
+    fake_clock(T0 + 300 * S);
+    CHECK_REPLY(ask(h, HUB_CLAIM, "eve", "{\"signal_id\":\"%s\"}", id), 200);
+    close_hub(h);
+}
+
+static void
+what_fails_comes_back_later_each_time_and_then_is_a_dead_letter(void **state)
+{
+    static const int back_off[] = { 1, 2, 4, 8 };
+
+    (void)state;
+    int64_t now = T0;
+    fake_clock(now);
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", TASK);
+    struct hub_reply *r;
+    for (size_t i = 0; i < 4; i++) {
+        claim(h, "bob", id);
+        r = ask(h, HUB_FAIL, "bob", "{\"signal_id\":\"%s\",\"error\":\"no\"}", id);
+        CHECK_REPLY(r, 200);
+        assert_string_equal(got(r, "delivery_state"), "failed");
+        CHECK_REPLY(ask(h, HUB_FAIL, "bob", "{\"signal_id\":\"%s\"}", id), 200); /* again */
+        assert_int_equal(hub_due_in_ms(h), back_off[i] * 1000);
+        fake_clock(now + back_off[i] * S - 1000000);
+        CHECK_REFUSED(ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", id), 409,
+                      "SIGNAL_NOT_CLAIMABLE", "failed");
+        fake_clock(now += back_off[i] * S);
+    }
+    claim(h, "bob", id);
+    r = ask(h, HUB_FAIL, "bob", "{\"signal_id\":\"%s\"}", id);
+    assert_string_equal(got(r, "delivery_state"), "dead_letter");
+    assert_string_equal(got(r, "delivery_count"), "5");
+    assert_int_equal(hub_due_in_ms(h), -1);
+    assert_string_equal(each(ask(h, HUB_LIST, "bob", "{\"delivery_state\":\"dead_letter\"}"), "id"),
+                        id);
+    CHECK_REPLY(ask(h, HUB_REQUEUE, "bob", "{\"signal_id\":\"%s\"}", id), 200);
+    CHECK_REPLY(ask(h, HUB_REQUEUE, "bob", "{\"signal_id\":\"%s\"}", id), 200);
+    assert_int_equal(count_records(HUB_LOG, 0, "\"op\":\"requeue\""), 1);
+    claim(h, "bob", id);
+    CHECK_REPLY(ask(h, HUB_FAIL, "bob", "{\"signal_id\":\"%s\",\"retry_in\":0}", id), 200);
+    claim(h, "bob", id);
+    close_hub(h);
+}
+
+static void
+five_lost_leases_make_a_dead_letter(void **state)
+{
+    (void)state;
+    int64_t now = T0;
+    fake_clock(now);
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", TASK);
+    for (int i = 0; i < 5; i++) {
+        claim(h, "bob", id);
+        fake_clock(now += 300 * S);
+        hub_submit(h, NULL, 0, NULL, NULL);
+    }
+    assert_string_equal(got(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "delivery_state"),
+                        "dead_letter");
+    assert_int_equal(count_records(HUB_LOG, 0, "\"op\":\"expire\""), 5);
+    close_hub(h);
+}
+
+static void
+a_released_task_is_free_at_once(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", TASK), *c = claim(h, "bob", id);
+
+    CHECK_REPLY(ask(h, HUB_RELEASE, "eve", "{\"signal_id\":\"%s\"}", id), 409);
+    CHECK_REPLY(ask(h, HUB_RELEASE, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}", id, c),
+                200);
+    CHECK_REPLY(ask(h, HUB_RELEASE, "bob", "{\"signal_id\":\"%s\"}", id), 200);
+    claim(h, "eve", id);
+    CHECK_REPLY(ask(h, HUB_RELEASE, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}", id, c),
+                200);
+    CHECK_REPLY(ask(h, HUB_RELEASE, "bob", "{\"signal_id\":\"%s\"}", id), 409);
+    assert_string_equal(got(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "claimed_by"), "eve");
+    assert_string_equal(got(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "delivery_count"), "0");
+    close_hub(h);
+}
+
+static struct hub_reply *
+set_status(struct hub *h, const char *who, const char *id, const char *status)
+{
+    return ask(h, HUB_STATUS, who, "{\"signal_id\":\"%s\",\"task_status\":\"%s\"}", id, status);
+}
+
+static void
+a_task_goes_its_way_step_by_step(void **state)
+{
+    (void)state;
+    fake_clock(T0);
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", TASK);
+
+    CHECK_REFUSED(set_status(h, "bob", id, "done"), 409, "SIGNAL_CLAIM_CONFLICT",
+                  "from open to done");
+    claim(h, "bob", id);
+    CHECK_REFUSED(set_status(h, "bob", id, "done"), 409, "SIGNAL_CLAIM_CONFLICT",
+                  "from claimed to");
+    CHECK_REFUSED(set_status(h, "eve", id, "in_progress"), 409, "SIGNAL_CLAIM_CONFLICT", "bob");
+    CHECK_REPLY(set_status(h, "bob", id, "in_progress"), 200);
+    CHECK_REPLY(set_status(h, "bob", id, "in_progress"), 200);
+    CHECK_REPLY(set_status(h, "bob", id, "blocked"), 200);
+    CHECK_REPLY(set_status(h, "bob", id, "in_progress"), 200);
+    CHECK_REPLY(set_status(h, "bob", id, "done"), 200);
+    CHECK_REPLY(set_status(h, "bob", id, "cancelled"), 409);
+    fake_clock(T0 + 1000 * S);
+    hub_submit(h, NULL, 0, NULL, NULL);
+    struct hub_reply *r = ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id);
+    assert_string_equal(got(r, "task_status"), "done");
+    assert_string_equal(got(r, "delivery_state"), "acked");
+    const char *other = emit(h, "ruby", "{\"signal_type\":\"task\",\"to_role\":\"dev\"}");
+    CHECK_REFUSED(set_status(h, "eve", other, "cancelled"), 403, "AUTH_FORBIDDEN", "eve");
+    CHECK_REPLY(set_status(h, "ruby", other, "cancelled"), 200);
+    close_hub(h);
+}
+
+static void
+a_retry_with_the_same_key_is_the_same_signal(void **state)
+{
+    (void)state;
+    fake_clock(T0);
+    struct hub *h = open_hub();
+    struct hub_reply *a = ask_keyed(h, HUB_EMIT, "ruby", "k", TASK);
+    struct hub_reply *b = ask_keyed(h, HUB_EMIT, "ruby", "k", TASK);
+
+    CHECK_REPLY(a, 200);
+    assert_string_equal(data(a), data(b));
+    CHECK_REFUSED(ask_keyed(h, HUB_EMIT, "ruby", "k", "{\"signal_type\":\"query\"}"), 409,
+                  "SIGNAL_EMIT_CONFLICT", "\"k\"");
+    assert_string_not_equal(got(ask_keyed(h, HUB_EMIT, "bob", "k", TASK), "id"), got(a, "id"));
+    /* also in the body, over a closed hub without its index */
+    close_hub(h);
+    remove_tree("config/signals/index.db");
+    h = open_hub();
+    a = ask(h, HUB_EMIT, "ruby",
+            "{\"signal_type\":\"task\",\"content\":\"x\",\"dedup_key\":\"k\"}");
+    CHECK_REPLY(a, 200);
+    assert_string_equal(got(a, "sequence"), "1");
+    fake_clock(T0 + 86400 * S);
+    assert_string_equal(got(ask_keyed(h, HUB_EMIT, "ruby", "k", TASK), "sequence"), "3");
+    /* batches and claims */
+    static const char batch[] = "{\"signals\":[{\"signal_type\":\"a\"},{\"signal_type\":\"b\"}]}";
+    a = ask_keyed(h, HUB_EMIT_BATCH, "ruby", "b", batch);
+    b = ask_keyed(h, HUB_EMIT_BATCH, "ruby", "b", batch);
+    assert_string_equal(each(a, "signal_type"), "a b");
+    assert_string_equal(data(a), data(b));
+    a = ask_keyed(h, HUB_CLAIM, "eve", "c", "{}");
+    b = ask_keyed(h, HUB_CLAIM, "eve", "c", "{}");
+    CHECK_REPLY(b, 200);
+    assert_string_equal(got(a, "claim_id"), got(b, "claim_id"));
+    CHECK_REPLY(ask(h, HUB_RELEASE, "eve", "{\"signal_id\":\"%s\"}", got(a, "id")), 200);
+    CHECK_REFUSED(ask_keyed(h, HUB_CLAIM, "eve", "c", "{}"), 409, "SIGNAL_LEASE_LOST", "\"c\"");
+    close_hub(h);
+}
+
+static void
+a_batch_is_all_or_nothing(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    struct buf b = { 0 };
+
+    buf_adds(&b, "{\"signals\":[");
+    for (int i = 0; i < 1000; i++)
+        buf_addf(&b, "%s{\"signal_type\":\"t%d\"}", i ? "," : "", i);
+    buf_adds(&b, "]}");
+    struct hub_reply *r = ask(h, HUB_EMIT_BATCH, "ruby", "%s", b.p);
+    CHECK_REPLY(r, 200);
+    assert_string_equal(got(r, "[999].sequence"), "1000");
+    assert_int_equal(r->seq, 1000);
+    buf_release(&b);
+    off_t size = file_size(HUB_LOG);
+    CHECK_REPLY(ask(h, HUB_EMIT_BATCH, "ruby", "{\"signals\":[{\"signal_type\":\"x\"},3]}"), 400);
+    assert_int_equal(file_size(HUB_LOG), size);
+    assert_string_equal(got(ask(h, HUB_EMIT, "ruby", TASK), "sequence"), "1001");
+    struct hub_stats s;
+    CHECK_OK(hub_stats(h, &s, &e), &e);
+    assert_int_equal(s.signals, 1001);
+    assert_int_equal(s.last_seq, 1001);
+    close_hub(h);
+}
+
+static void
+requests_of_one_round_see_each_other(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    struct arena a = { 0 };
+    struct json *task, *none;
+    struct hub_reply r[4];
+
+    assert_true(json_parse(&a, TASK, sizeof TASK - 1, &task, NULL));
+    assert_true(json_parse(&a, "{}", 2, &none, NULL));
+    struct hub_request q[] = {
+        { .op = HUB_EMIT, .identity = "ruby", .args = task },
+        { .op = HUB_CLAIM, .identity = "bob", .args = none },
+        { .op = HUB_CLAIM, .identity = "eve", .args = none },
+        { .op = HUB_EMIT, .identity = "ruby", .args = none },
+    };
+    fault_count_from_here();
+    hub_submit(h, q, 4, &a, r);
+    assert_int_equal(fault_count("fdatasync"), 1);
+    assert_string_equal(got(&r[0], "delivery_state"), "pending");
+    assert_string_equal(got(&r[1], "claimed_by"), "bob");
+    assert_null(r[2].data);
+    assert_int_equal(r[2].status, 200);
+    assert_int_equal(r[3].status, 400);
+    assert_int_equal(r[1].seq, 2);
+    arena_release(&a);
+    close_hub(h);
+}
+
+static void
+a_thread_is_found_from_any_of_its_members(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    const char *root = emit(h, "ruby", "{\"signal_type\":\"query\",\"content\":\"1\"}");
+    char text[200];
+
+    snprintf(text, sizeof text,
+             "{\"signal_type\":\"sense\",\"content\":\"2\",\"parent_id\":\"%s\"}", root);
+    const char *child = emit(h, "bob", text);
+    emit(h, "ruby", TASK);
+    snprintf(text, sizeof text,
+             "{\"signal_type\":\"sense\",\"content\":\"3\",\"parent_id\":\"%s\"}", child);
+    const char *grandchild = emit(h, "ruby", text);
+    const char *const members[] = { root, child, grandchild };
+    for (size_t i = 0; i < 3; i++) {
+        struct hub_reply *r = ask(h, HUB_THREAD, "bob", "{\"id\":\"%s\"}", members[i]);
+        assert_string_equal(each(r, "content"), "1 2 3");
+        assert_string_equal(got(r, "[2].thread_id"), root);
+    }
+    emit(h, "ruby", "{\"signal_type\":\"sense\",\"content\":\"4\",\"parent_id\":\"signal:root\"}");
+    assert_string_equal(each(ask(h, HUB_THREAD, "bob", "{\"id\":\"signal:root\"}"), "content"),
+                        "4");
+    close_hub(h);
+}
+
+static const char *
+inbox(struct hub *h, const char *who, const char *filters)
+{
+    struct hub_reply *r = ask(h, HUB_INBOX, who, "{%s}", filters);
+
+    CHECK_REPLY(r, 200);
+    return each(r, "content");
+}
+
+static void
+an_inbox_shows_what_is_for_it_by_every_filter(void **state)
+{
+    (void)state;
+    fake_clock(T0);
+    struct hub *h = open_hub();
+
+    ask(h, HUB_ROLE_ADD, "!root", "{\"id\":\"dev\"}");
+    ask(h, HUB_RING_ADD, "!root", "{\"id\":\"ops\"}");
+    ask(h, HUB_FILL, "!root", "{\"identity\":\"bob\",\"role\":\"dev\"}");
+    ask(h, HUB_JOIN, "!root", "{\"identity\":\"bob\",\"ring\":\"ops\"}");
+    emit(h, "ruby",
+         "{\"signal_type\":\"query\",\"content\":\"a\",\"to_role\":\"dev\",\"tags\":[\"web\"]}");
+    fake_clock(T0 + 73 * 3600 * S);
+    emit(h, "ruby",
+         "{\"signal_type\":\"alert\",\"content\":\"b\",\"to_ring\":\"ops\",\"urgency\":0.9}");
+    const char *c =
+        emit(h, "ruby", "{\"signal_type\":\"task\",\"content\":\"c\",\"to_identity\":\"bob\"}");
+    emit(h, "ruby", "{\"signal_type\":\"task\",\"content\":\"d\",\"to_role\":\"qa\"}");
+    emit(h, "ruby", "{\"signal_type\":\"build:web:done\",\"content\":\"e\"}");
+    CHECK_REPLY(ask(h, HUB_SUBSCRIBE, "bob", "{\"pattern\":\"build:*:done\"}"), 200);
+    emit(h, "ruby", "{\"signal_type\":\"build:api:done\",\"content\":\"f\",\"urgency\":0.1}");
+    emit(h, "bob", "{\"signal_type\":\"build:api:done\",\"content\":\"own\"}");
+    emit(h, "bob",
+         "{\"signal_type\":\"note\",\"content\":\"g\",\"to_identity\":\"bob\",\"urgency\":0}");
+
+    assert_string_equal(inbox(h, "bob", "\"target\":\"@bob\""), "b a c f g");
+    assert_string_equal(inbox(h, "bob", "\"target\":\"dev\""), "a");
+    assert_string_equal(inbox(h, "bob", "\"target\":\"@bob\",\"type\":\"alert,task\""), "b c");
+    assert_string_equal(inbox(h, "bob", "\"target\":\"@bob\",\"min_urgency\":\"0.5\""), "b a c");
+    assert_string_equal(inbox(h, "bob", "\"target\":\"@bob\",\"project_tag\":\"web\""), "a");
+    assert_string_equal(inbox(h, "bob", "\"target\":\"@bob\",\"view\":\"recent\""), "g f c b");
+    assert_string_equal(inbox(h, "bob", "\"target\":\"@bob\",\"view\":\"history\""), "g f c b a");
+    assert_string_equal(inbox(h, "bob", "\"target\":\"@bob\",\"view\":\"stale\""), "a");
+    assert_string_equal(inbox(h, "eve", "\"target\":\"@bob\""), "a c f g"); /* not of the ring */
+
+    claim(h, "bob", c);
+    CHECK_REPLY(ask(h, HUB_ACK, "bob", "{\"signal_id\":\"%s\"}", c), 200);
+    assert_string_equal(inbox(h, "bob", "\"target\":\"@bob\""), "b a f g");
+    assert_string_equal(inbox(h, "bob", "\"target\":\"@bob\",\"delivery_state\":\"acked\""), "c");
+    CHECK_REPLY(ask(h, HUB_UNSUBSCRIBE, "bob", "{\"pattern\":\"build:*:done\"}"), 200);
+    assert_string_equal(inbox(h, "bob", "\"target\":\"@bob\""), "b a g");
+    close_hub(h);
+}
+
+static void
+receipts_are_each_identitys_own(void **state)
+{
+    (void)state;
+    fake_clock(T0);
+    struct hub *h = open_hub();
+    const char *a =
+        emit(h, "ruby", "{\"signal_type\":\"query\",\"content\":\"a\",\"to_role\":\"dev\"}");
+    const char *b =
+        emit(h, "ruby", "{\"signal_type\":\"query\",\"content\":\"b\",\"to_role\":\"dev\"}");
+    struct hub_reply *r;
+
+    const char *before = data(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", a));
+    r = ask(h, HUB_INBOX_RESOLVE, "bob", "{\"signal_id\":\"%s\"}", a);
+    CHECK_REPLY(r, 200);
+    assert_string_equal(got(r, "receipt_state"), "resolved");
+    assert_string_equal(inbox(h, "bob", "\"target\":\"dev\""), "b");
+    assert_string_equal(inbox(h, "eve", "\"target\":\"dev\""), "a b");
+    assert_string_equal(data(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", a)), before);
+    assert_string_equal(inbox(h, "bob", "\"target\":\"dev\",\"receipt_state\":\"resolved\""), "a");
+    assert_string_equal(inbox(h, "bob", "\"target\":\"dev\",\"receipt_state\":\"unread\""), "b");
+    assert_string_equal(inbox(h, "bob", "\"target\":\"dev\",\"include_resolved\":\"true\""), "a b");
+
+    r = ask(h, HUB_INBOX_SNOOZE, "bob", "{\"signal_id\":\"%s\",\"until\":\"2026-04-03T12:00:00Z\"}",
+            b);
+    CHECK_REPLY(r, 200);
+    assert_string_equal(got(r, "snoozed_until"), "2026-04-03T12:00:00.000Z");
+    assert_string_equal(inbox(h, "bob", "\"target\":\"dev\""), "");
+    assert_string_equal(inbox(h, "bob", "\"target\":\"dev\",\"receipt_state\":\"snoozed\""), "b");
+    CHECK_REPLY(ask(h, HUB_INBOX_SNOOZE, "bob", "{\"signal_id\":\"%s\",\"until\":1}", b), 400);
+    CHECK_REPLY(ask(h, HUB_INBOX_UNSNOOZE, "bob", "{\"signal_id\":\"%s\"}", b), 200);
+    assert_string_equal(inbox(h, "bob", "\"target\":\"dev\""), "b");
+    CHECK_REPLY(ask(h, HUB_INBOX_SNOOZE, "bob", "{\"signal_id\":\"%s\",\"until\":\"+1h\"}", b),
+                200);
+    fake_clock(T0 + 3600 * S);
+    assert_string_equal(inbox(h, "bob", "\"target\":\"dev\""), "b"); /* the time has come */
+    CHECK_REPLY(ask(h, HUB_INBOX_ACKNOWLEDGE, "bob", "{\"signal_id\":\"%s\"}", b), 200);
+    assert_string_equal(inbox(h, "bob", "\"target\":\"dev\",\"receipt_state\":\"acknowledged\""),
+                        "b");
+    assert_string_equal(inbox(h, "bob", "\"target\":\"dev\""), "b");
+    close_hub(h);
+}
+
+static void
+pages_follow_each_other_without_gap_or_repeat(void **state)
+{
+    static const char *const views[] = { "now", "history", "recent" };
+
+    (void)state;
+    struct hub *h = open_hub();
+    for (int i = 0; i < 25; i++) {
+        char text[120];
+        snprintf(text, sizeof text,
+                 "{\"signal_type\":\"t\",\"content\":\"%d\",\"to_role\":\"dev\",\"urgency\":0.%d}",
+                 i, i % 3);
+        emit(h, "ruby", text);
+    }
+    for (size_t v = 0; v < 3; v++) {
+        bool seen[25] = { 0 };
+        char after[100] = "";
+        size_t n = 0;
+        do {
+            struct hub_reply *r =
+                ask(h, HUB_INBOX, "bob", "{\"target\":\"dev\",\"limit\":\"7\",\"view\":\"%s\"%s}",
+                    views[v], after);
+            CHECK_REPLY(r, 200);
+            assert_true(r->has_cursor);
+            json_each (s, r->data) {
+                int k = atoi(json_get(s, "content")->text.p);
+                assert_false(seen[k]);
+                seen[k] = true;
+                n++;
+            }
+            after[0] = '\0';
+            if (r->cursor) {
+                assert_int_equal(strspn(r->cursor, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-0123456789"
+                                                   "abcdefghijklmnopqrstuvwxyz"),
+                                 strlen(r->cursor));
+                snprintf(after, sizeof after, ",\"after\":\"%s\"", r->cursor);
+            }
+        } while (after[0]);
+        assert_int_equal(n, 25);
+    }
+    struct hub_reply *r = ask(h, HUB_LIST, "bob", "{\"limit\":25}");
+    assert_null(r->cursor);
+    assert_string_equal(got(r, "[0].content"), "24");
+    close_hub(h);
+}
+
+static void
+broadcasts_reach_subscribers_but_never_their_sender(void **state)
+{
+    (void)state;
+    fake_clock(T0);
+    struct hub *h = open_hub();
+    struct hub_reply *r = ask(h, HUB_SUBSCRIBE, "bob", "{\"pattern\":\" a:* \",\"silent\":false}");
+
+    CHECK_REPLY(r, 200);
+    assert_string_equal(got(r, "silent"), "false");
+    r = ask(h, HUB_SUBSCRIBE, "bob", "{\"pattern\":\"a:*\"}");
+    assert_string_equal(got(r, "silent"), "false"); /* kept */
+    assert_string_equal(got(ask(h, HUB_SUBSCRIBE, "eve", "{\"pattern\":\"a:*\"}"), "silent"),
+                        "true");
+    r = ask(h, HUB_GENERATE, "bob", "{\"type\":\" a:b \",\"data\":{\"x\":[1]}}");
+    CHECK_REPLY(r, 200);
+    assert_string_equal(got(r, "signal.type"), "a:b");
+    assert_string_equal(got(r, "signal.source"), "{\"type\":\"agent\",\"id\":\"bob\"}");
+    assert_string_equal(got(r, "signal.createdAt"), "1775215174000");
+    assert_int_equal(strlen(got(r, "signal.id")), 24);
+    assert_string_equal(each(ask(h, HUB_INBOX, "bob", "{\"target\":\"@bob\"}"), "signal_type"), "");
+    assert_string_equal(each(ask(h, HUB_INBOX, "eve", "{\"target\":\"@eve\"}"), "signal_type"),
+                        "a:b");
+    CHECK_REPLY(ask(h, HUB_GENERATE, "bob", "{\"type\":\"c\",\"source\":\"process\"}"), 200);
+    r = ask(h, HUB_EVENTS, "bob", "{}");
+    assert_string_equal(each(r, "type"), "a:b c");
+    assert_string_equal(got(r, "events[1].source"), "{\"type\":\"process\"}");
+    assert_string_equal(each(ask(h, HUB_EVENTS, "bob", "{\"limit\":\"1\"}"), "type"), "c");
+    r = ask(h, HUB_SUBSCRIPTIONS, "bob", "{}");
+    assert_string_equal(each(r, "agentId"), "bob eve");
+    assert_string_equal(got(ask(h, HUB_UNSUBSCRIBE, "eve", "{\"pattern\":\"a:*\"}"), "removed"),
+                        "true");
+    assert_string_equal(got(ask(h, HUB_UNSUBSCRIBE, "eve", "{\"pattern\":\"a:*\"}"), "removed"),
+                        "false");
+    assert_string_equal(each(ask(h, HUB_INBOX, "eve", "{\"target\":\"@eve\"}"), "signal_type"), "");
+    close_hub(h);
+}
+
+static void
+a_delayed_signal_comes_at_its_time_never_early(void **state)
+{
+    (void)state;
+    fake_clock(T0);
+    struct hub *h = open_hub();
+    int64_t now_ms = T0 / 1000000;
+    struct hub_reply *r;
+
+    CHECK_REPLY(ask(h, HUB_SCHEDULE, "bob",
+                    "{\"type\":\"b\",\"deliverAt\":%jd,\"data\":1,\"repeatKey\":\" k \"}",
+                    (intmax_t)now_ms + 1000),
+                200);
+    r = ask(h, HUB_SCHEDULE, "bob",
+            "{\"type\":\"b\",\"deliverAt\":%jd.9,\"data\":2,\"repeatKey\":\"k\"}",
+            (intmax_t)now_ms + 5000);
+    CHECK_REPLY(r, 200);
+    CHECK_REPLY(
+        ask(h, HUB_SCHEDULE, "bob", "{\"type\":\"a\",\"deliverAt\":%jd}", (intmax_t)now_ms + 9000),
+        200);
+    const char *first = got(r, "delayed.id");
+    r = ask(h, HUB_DELAYED, "bob", "{}");
+    assert_string_equal(each(r, "type"), "b a");
+    char *view = read_file("config/signals/delayed.json", NULL);
+    assert_memory_equal(view, "{\n  \"version\": 1,\n  \"events\": [\n    {\n      \"id\": ", 50);
+    assert_non_null(strstr(view, first));
+    assert_int_equal(file_mode("config/signals/delayed.json"), 0600);
+    free(view);
+    assert_int_equal(hub_due_in_ms(h), 5000);
+    fake_clock(T0 + 4999 * (S / 1000));
+    hub_submit(h, NULL, 0, NULL, NULL);
+    assert_string_equal(each(ask(h, HUB_EVENTS, "bob", "{}"), "type"), "");
+    close_hub(h); /* survives */
+    fake_clock(T0 + 6000 * (S / 1000));
+    h = open_hub();
+    hub_submit(h, NULL, 0, NULL, NULL);
+    r = ask(h, HUB_EVENTS, "bob", "{}");
+    assert_string_equal(each(r, "type"), "b");
+    assert_string_equal(each(r, "data"), "2");
+    assert_string_equal(each(r, "createdAt"), "1775215180000");
+    hub_submit(h, NULL, 0, NULL, NULL);
+    assert_string_equal(each(ask(h, HUB_EVENTS, "bob", "{}"), "type"), "b"); /* once */
+    assert_string_equal(got(ask(h, HUB_CANCEL, "bob", "{\"repeatKey\":\"k\"}"), "removed"), "0");
+    r = ask(h, HUB_DELAYED, "bob", "{}");
+    assert_string_equal(
+        got(ask(h, HUB_CANCEL, "bob", "{\"id\":\"%s\"}", got(r, "events[0].id")), "removed"), "1");
+    CHECK_FILE("config/signals/delayed.json", "{\n  \"version\": 1,\n  \"events\": []\n}\n");
+    assert_int_equal(hub_due_in_ms(h), -1);
+    close_hub(h);
+}
+
+static void
+two_hubs_on_one_store_are_one(void **state)
+{
+    (void)state;
+    struct hub *a = open_hub(), *b = open_hub();
+    const char *id = emit(a, "ruby", TASK);
+
+    assert_string_equal(got(ask(b, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "sequence"), "1");
+    claim(b, "bob", id);
+    CHECK_REPLY(ask(a, HUB_CLAIM, "eve", "{\"signal_id\":\"%s\"}", id), 409);
+    CHECK_REPLY(ask(a, HUB_SUBSCRIBE, "eve", "{\"pattern\":\"x\"}"), 200);
+    CHECK_REPLY(ask(b, HUB_GENERATE, "bob", "{\"type\":\"x\"}"), 200);
+    assert_string_equal(each(ask(a, HUB_INBOX, "eve", "{\"target\":\"@eve\"}"), "signal_type"),
+                        "x");
+    CHECK_REPLY(ask(b, HUB_UNSUBSCRIBE, "eve", "{\"pattern\":\"x\"}"), 200);
+    CHECK_REPLY(ask(a, HUB_GENERATE, "bob", "{\"type\":\"x\"}"), 200);
+    CHECK_REPLY(ask(b, HUB_SUBSCRIBE, "eve", "{\"pattern\":\"x\"}"), 200);
+    assert_string_equal(each(ask(b, HUB_INBOX, "eve", "{\"target\":\"@eve\"}"), "signal_type"),
+                        "x");
+    for (int i = 0; i < 20; i++)
+        emit(i % 2 ? a : b, "ruby", TASK);
+    CHECK_NUMBERS(HUB_LOG,
+                  "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27");
+    /* one of them makes the index again under the other */
+    CHECK_OK(hub_rebuild(a, &e), &e);
+    assert_string_equal(got(ask(b, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "claimed_by"), "bob");
+    remove_tree("config/signals/index.db");
+    remove_tree("config/signals/index.db-wal");
+    remove_tree("config/signals/index.db-shm");
+    assert_string_equal(got(ask(a, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "claimed_by"), "bob");
+    assert_string_equal(got(ask(b, HUB_ACK, "bob", "{\"signal_id\":\"%s\"}", id), "delivery_state"),
+                        "acked");
+    assert_string_equal(got(ask(a, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "delivery_state"),
+                        "acked");
+    hub_close(a);
+    close_hub(b);
+}
+
+static void
+foreign_lines_count_and_invalid_ones_change_nothing(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", "{\"signal_type\":\"task\",\"content\":\"mine\"}");
+    char line[300];
+
+    append_file(HUB_LOG, "{\"type\":\"hello:world\"}\n");
+    append_file(HUB_LOG, "{ \"createdAt\": 5, \"type\" : \"task\", \"content\":\"foreign\","
+                         " \"id\":\"mine1\", \"odd\":[] }\n");
+    append_file(HUB_LOG, "not json\n{\"type\":\"task\",\"id\":\"mine1\",\"content\":\"again\"}\n");
+    struct hub_reply *r = ask(h, HUB_EVENTS, "bob", "{}");
+    assert_string_equal(each(r, "type"), "task hello:world task");
+    assert_string_equal(got(r, "events[1].id"), "f00000000000000000000002");
+    assert_string_equal(each(ask(h, HUB_LIST, "bob", "{}"), "content"), "foreign null mine");
+    snprintf(line, sizeof line,
+             "{\"op\":\"claim\",\"signal\":\"%s\",\"by\":\"zoe\",\"claim\":\"c1\",\"until\":1}\n",
+             id);
+    append_file(HUB_LOG, line);
+    snprintf(line, sizeof line,
+             "{\"op\":\"claim\",\"signal\":\"%s\",\"by\":\"max\",\"claim\":\"c2\",\"until\":1}\n",
+             id);
+    append_file(HUB_LOG, line);
+    r = ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id);
+    assert_string_equal(got(r, "claimed_by"), "zoe"); /* the first valid one wins */
+    snprintf(line, sizeof line, "{\"op\":\"ack\",\"signal\":\"%s\",\"by\":\"max\"}\n", id);
+    append_file(HUB_LOG, line);
+    append_file(HUB_LOG,
+                "{\"op\":\"dance\"}\n{\"op\":7}\n{\"op\":\"claim\"}\n{\"type\":\"\"}\n{}\n");
+    r = ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id);
+    assert_string_equal(got(r, "delivery_state"), "leased");
+    append_file(HUB_LOG, "{\"type\":\"torn");
+    r = ask(h, HUB_CLAIM, "bob", "{}"); /* the foreign lease is long over */
+    CHECK_REPLY(r, 200);
+    assert_string_equal(got(r, "content"), "mine");
+    uint64_t problems;
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
+    close_hub(h);
+}
+
+/* Everything there is to see, as text. */
+static char *
+all(struct hub *h)
+{
+    static const struct {
+        enum hub_op op;
+        const char *json;
+    } q[] = {
+        { HUB_LIST, "{\"limit\":100}" },
+        { HUB_INBOX, "{\"target\":\"@bob\"}" },
+        { HUB_INBOX, "{\"target\":\"dev\"}" },
+        { HUB_ROLES, "{}" },
+        { HUB_RINGS, "{}" },
+        { HUB_IDENTITIES, "{}" },
+        { HUB_KEYS, "{}" },
+        { HUB_SUBSCRIPTIONS, "{}" },
+        { HUB_DELAYED, "{}" },
+        { HUB_EVENTS, "{}" },
+    };
+    struct buf b = { 0 };
+
+    for (size_t i = 0; i < sizeof q / sizeof *q; i++)
+        buf_addf(&b, "%s\n", data(ask(h, q[i].op, "!root", "%s", q[i].json)));
+    return b.p;
+}
+
+static void
+live_a_life(struct hub *h)
+{
+    ask(h, HUB_ROLE_ADD, "!root", "{\"id\":\"dev\",\"purpose\":\"p\"}");
+    ask(h, HUB_RING_ADD, "!root", "{\"id\":\"ops\",\"name\":\"Ops\"}");
+    ask(h, HUB_FILL, "!root", "{\"identity\":\"bob\",\"role\":\"dev\"}");
+    ask(h, HUB_JOIN, "!root", "{\"identity\":\"bob\",\"ring\":\"ops\"}");
+    ask(h, HUB_KEY_CREATE, "!root", "{\"identity\":\"bob\"}");
+    ask(h, HUB_SUBSCRIBE, "bob", "{\"pattern\":\"a:*\"}");
+    ask(h, HUB_SCHEDULE, "bob", "{\"type\":\"later\",\"deliverAt\":\"+1h\",\"repeatKey\":\"k\"}");
+    ask(h, HUB_GENERATE, "ruby", "{\"type\":\"a:b\"}");
+    const char *t = emit(h, "ruby", TASK);
+    claim(h, "bob", t);
+    set_status(h, "bob", t, "in_progress");
+    t = emit(h, "ruby", "{\"signal_type\":\"task\",\"to_role\":\"dev\"}");
+    claim(h, "bob", t);
+    ask(h, HUB_FAIL, "bob", "{\"signal_id\":\"%s\",\"error\":{\"code\":1}}", t);
+    t = emit(h, "ruby",
+             "{\"signal_type\":\"query\",\"to_ring\":\"ops\",\"attachments\":[\"f.txt\"]}");
+    ask(h, HUB_INBOX_SNOOZE, "bob", "{\"signal_id\":\"%s\",\"until\":\"+1d\"}", t);
+    ask(h, HUB_ACK, "bob", "{\"signal_id\":\"%s\"}", t);
+}
+
+static void
+an_index_that_is_lost_or_damaged_is_made_again(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    live_a_life(h);
+    char *before = all(h);
+    close_hub(h);
+
+    for (int i = 0; i < 5; i++) {
+        if (i == 0)
+            remove_tree("config/signals/index.db");
+        if (i == 1)
+            write_file("config/signals/index.db", "this is not a database, by any means at all");
+        if (i == 2) { /* the middle of it */
+            char junk[4096];
+            memset(junk, 'x', sizeof junk);
+            FILE *f = fopen("config/signals/index.db", "r+");
+            assert_non_null(f);
+            for (int k = 1; k < 60; k++) {
+                fseek(f, 4096L * k, SEEK_SET);
+                fwrite(junk, 1, sizeof junk, f);
+            }
+            fclose(f);
+        }
+        if (i == 3)
+            write_file("config/signals/index.db", "");
+        if (i == 4) { /* another log than the one it was made from */
+            size_t n;
+            char *log = read_file(HUB_LOG, &n);
+            remove_tree(HUB_LOG);
+            write_bytes(HUB_LOG, log, n);
+            free(log);
+        }
+        if (i < 4) {
+            remove_tree("config/signals/index.db-wal");
+            remove_tree("config/signals/index.db-shm");
+        }
+        h = open_hub();
+        char *after = all(h);
+        assert_string_equal(before, after);
+        free(after);
+        uint64_t problems;
+        CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+        assert_int_equal(problems, 0);
+        close_hub(h);
+    }
+    free(before);
+}
+
+static void
+a_log_cut_short_is_what_counts(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", TASK);
+    off_t size = file_size(HUB_LOG);
+
+    claim(h, "bob", id);
+    assert_int_equal(truncate(HUB_LOG, size), 0);
+    assert_string_equal(got(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "delivery_state"),
+                        "pending");
+    claim(h, "eve", id);
+    assert_int_equal(truncate(HUB_LOG, 0), 0);
+    CHECK_REPLY(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id), 404);
+    assert_string_equal(got(ask(h, HUB_EMIT, "ruby", TASK), "sequence"), "1");
+    close_hub(h);
+}
+
+static void
+segments_are_one_log(void **state)
+{
+    (void)state;
+    struct hub *h, *b = open_hub();
+    struct hub_options o = { .rotate_bytes = 2000, .lock_wait_ms = 50 };
+    const char *last = NULL;
+
+    CHECK_OK(hub_open(&h, "config", &o, &e), &e);
+    live_a_life(h);
+    for (int i = 0; i < 30; i++)
+        last = emit(h, "ruby", TASK);
+    assert_true(count_files("config/signals") > 6);
+    char *before = all(h), *other = all(b);
+    assert_string_equal(before, other);
+    free(other);
+    claim(b, "zoe", last);
+    assert_string_equal(got(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", last), "claimed_by"), "zoe");
+    CHECK_REPLY(ask(b, HUB_RELEASE, "zoe", "{\"signal_id\":\"%s\"}", last), 200);
+    hub_close(b);
+    hub_close(h);
+    remove_tree("config/signals/index.db");
+    remove_tree("config/signals/index.db-wal");
+    remove_tree("config/signals/index.db-shm");
+    CHECK_OK(hub_open(&h, "config", &o, &e), &e);
+    char *after = all(h);
+    assert_string_equal(before, after);
+    struct hub_stats s;
+    CHECK_OK(hub_stats(h, &s, &e), &e);
+    assert_int_equal(s.first_seq, 1);
+    uint64_t problems;
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
+    free(before);
+    free(after);
+    close_hub(h);
+}
+
+static void
+a_key_opens_until_it_is_revoked(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub(), *server = open_hub();
+    struct arena a = { 0 };
+    const char *who;
+    unsigned scopes;
+    struct hub_reply *r =
+        ask(h, HUB_KEY_CREATE, "!root", "{\"identity\":\"bob\",\"scopes\":[\"emit\",\"admin\"]}");
+
+    CHECK_REPLY(r, 200);
+    const char *key = got(r, "key");
+    assert_int_equal(strlen(key), 47);
+    assert_memory_equal(key, "cho_", 4);
+    assert_string_equal(got(r, "scopes"), "[\"emit\",\"admin\"]");
+    CHECK_OK(hub_check_key(server, key, &a, &who, &scopes, &e), &e);
+    assert_string_equal(who, "bob");
+    assert_int_equal(scopes, SCOPE_EMIT | SCOPE_ADMIN);
+    char *log = read_file(HUB_LOG, NULL), *list = strdup(data(ask(h, HUB_KEYS, "!root", "{}")));
+    assert_null(strstr(log, key));
+    assert_null(strstr(list, key));
+    free(log);
+    free(list);
+    assert_int_equal(hub_check_key(server, "cho_nobody", &a, &who, &scopes, &e), ST_NOT_FOUND);
+    assert_int_equal(hub_check_key(server, "", &a, &who, &scopes, &e), ST_NOT_FOUND);
+    CHECK_REPLY(ask(h, HUB_KEY_REVOKE, "!root", "{\"id\":\"%s\"}", got(r, "id")), 200);
+    assert_int_equal(hub_check_key(server, key, &a, &who, &scopes, &e), ST_NOT_FOUND);
+    r = ask(h, HUB_KEY_CREATE, "!root", "{\"identity\":\"bob\"}");
+    assert_string_equal(got(r, "scopes"), "[\"emit\",\"claim\",\"ack\",\"inbox\",\"stream\"]");
+    assert_string_equal(each(ask(h, HUB_IDENTITIES, "!root", "{}"), "id"), "bob");
+    arena_release(&a);
+    hub_close(server);
+    close_hub(h);
+}
+
+static void
+a_role_must_be_held_to_speak_for_it(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    static const char as_dev[] = "{\"signal_type\":\"t\",\"from_role\":\"dev\"}";
+
+    CHECK_REPLY(ask(h, HUB_EMIT, "!ruby", as_dev), 200); /* nobody made it yet */
+    CHECK_REFUSED(ask(h, HUB_EMIT, "ruby", as_dev), 400, "SIGNAL_ROLE_NOT_HELD", "dev");
+    CHECK_REPLY(ask(h, HUB_ROLE_ADD, "!root", "{\"id\":\"dev\"}"), 200);
+    CHECK_REFUSED(ask(h, HUB_EMIT, "!ruby", as_dev), 400, "SIGNAL_ROLE_NOT_HELD", "dev");
+    CHECK_REPLY(ask(h, HUB_FILL, "!root", "{\"identity\":\"ruby\",\"role\":\"dev\"}"), 200);
+    CHECK_REPLY(ask(h, HUB_EMIT, "ruby", as_dev), 200);
+    struct hub_reply *r = ask(h, HUB_ROLES, "ruby", "{}");
+    assert_string_equal(each(r, "id"), "dev");
+    assert_string_equal(got(r, "[0].members"), "[\"ruby\"]");
+    close_hub(h);
+}
+
+static void
+what_is_too_large_is_refused_alone(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    struct arena a = { 0 };
+    struct json *small, *body = json_new(&a, JSON_OBJECT);
+    struct hub_reply r[2];
+    size_t n = LOG_LINE_MAX;
+    char *big = malloc(n);
+
+    memset(big, 'x', n);
+    json_set(body, "signal_type", json_new_str(&a, "t", 1));
+    json_set(body, "content", json_new_str(&a, big, n));
+    assert_true(json_parse(&a, TASK, sizeof TASK - 1, &small, NULL));
+    hub_submit(h,
+               (struct hub_request[]){ { .op = HUB_EMIT, .identity = "ruby", .args = body },
+                                       { .op = HUB_EMIT, .identity = "ruby", .args = small } },
+               2, &a, r);
+    CHECK_REFUSED(&r[0], 413, "BODY_TOO_LARGE", "1048476");
+    CHECK_REPLY(&r[1], 200);
+    assert_string_equal(got(&r[1], "sequence"), "1");
+    free(big);
+    arena_release(&a);
+    close_hub(h);
+}
+
+static void
+a_failed_write_or_sync_is_told_and_changes_nothing(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", TASK);
+
+    fault_always("write", ENOSPC);
+    CHECK_REFUSED(ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", id), 503, "STORE_UNAVAILABLE",
+                  "events.jsonl");
+    fault_off(NULL);
+    assert_string_equal(got(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "delivery_state"),
+                        "pending");
+    CHECK_REPLY(ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", id), 200);
+    fault_always("fdatasync", EIO);
+    CHECK_REPLY(ask(h, HUB_RELEASE, "bob", "{\"signal_id\":\"%s\"}", id), 503);
+    fault_off(NULL);
+    CHECK_REFUSED(ask(h, HUB_EMIT, "bob", TASK), 503, "STORE_UNAVAILABLE", "sync failed earlier");
+    close_hub(h);
+    h = open_hub();
+    CHECK_REPLY(ask(h, HUB_EMIT, "bob", TASK), 200);
+    close_hub(h);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(an_emitted_signal_comes_back_as_it_was_sent),
+        CASE(what_is_wrong_is_refused_with_its_name_and_nothing_is_stored),
+        CASE(one_task_has_one_winner),
+        CASE(the_next_task_is_the_most_urgent_then_the_oldest),
+        CASE(a_conflict_is_told_before_a_lack_of_permission),
+        CASE(a_lease_ends_by_its_time_and_the_task_is_open_again),
+        CASE(a_clock_that_is_set_moves_no_lease),
+        CASE(what_fails_comes_back_later_each_time_and_then_is_a_dead_letter),
+        CASE(five_lost_leases_make_a_dead_letter),
+        CASE(a_released_task_is_free_at_once),
+        CASE(a_task_goes_its_way_step_by_step),
+        CASE(a_retry_with_the_same_key_is_the_same_signal),
+        CASE(a_batch_is_all_or_nothing),
+        CASE(requests_of_one_round_see_each_other),
+        CASE(a_thread_is_found_from_any_of_its_members),
+        CASE(an_inbox_shows_what_is_for_it_by_every_filter),
+        CASE(receipts_are_each_identitys_own),
+        CASE(pages_follow_each_other_without_gap_or_repeat),
+        CASE(broadcasts_reach_subscribers_but_never_their_sender),
+        CASE(a_delayed_signal_comes_at_its_time_never_early),
+        CASE(two_hubs_on_one_store_are_one),
+        CASE(foreign_lines_count_and_invalid_ones_change_nothing),
+        CASE(an_index_that_is_lost_or_damaged_is_made_again),
+        CASE(a_log_cut_short_is_what_counts),
+        CASE(segments_are_one_log),
+        CASE(a_key_opens_until_it_is_revoked),
+        CASE(a_role_must_be_held_to_speak_for_it),
+        CASE(what_is_too_large_is_refused_alone),
+        CASE(a_failed_write_or_sync_is_told_and_changes_nothing),
+    };
+
+    return cmocka_run_group_tests_name("hub store", tests, NULL, NULL);
+}
