@@ -43,14 +43,9 @@ add_line(struct hub *h, const struct event *ev, struct refusal *r)
         return refuse(r, 503, "STORE_UNAVAILABLE", "out of memory");
     if (len + SEAL_ROOM > LOG_LINE_MAX) {
         buf_cut(&h->text, at);
-<<<<<<< HEAD
-        return refuse(r, 413, "BODY_TOO_LARGE", "the request makes a line of %zu bytes; the limit is %zu",
-                      len, LOG_LINE_MAX - SEAL_ROOM);
-=======
         return refuse(r, 413, "BODY_TOO_LARGE",
                       "the request makes a line of %zu bytes; the limit is %zu", len,
                       LOG_LINE_MAX - SEAL_ROOM);
->>>>>>> hub
     }
     h->lines[h->n_lines++] = (struct hub_line){ at, len, h->unit };
     bool is_valid = fold_apply(&h->fold, ev, h->next_seq++);
@@ -75,15 +70,6 @@ static void
 learn_asker(struct act *t, uint64_t seq, struct asker *who)
 {
     struct index *ix = t->h->ix;
-<<<<<<< HEAD
-    struct row *r = index_run(
-        ix,
-        "SELECT sender IS ?1, addr IS NULL OR addr = '@' || ?1"
-        " OR EXISTS(SELECT 1 FROM fills WHERE identity = ?1 AND '=' || role = addr)"
-        " OR EXISTS(SELECT 1 FROM joins WHERE identity = ?1 AND '+' || ring = addr)"
-        " FROM signals WHERE seq = ?2",
-        "si", t->req->identity, (int64_t)seq);
-=======
     struct row *r =
         index_run(ix,
                   "SELECT sender IS ?1, addr IS NULL OR addr = '@' || ?1"
@@ -91,7 +77,6 @@ learn_asker(struct act *t, uint64_t seq, struct asker *who)
                   " OR EXISTS(SELECT 1 FROM joins WHERE identity = ?1 AND '+' || ring = addr)"
                   " FROM signals WHERE seq = ?2",
                   "si", t->req->identity, (int64_t)seq);
->>>>>>> hub
 
     *who = (struct asker){ .identity = t->req->identity, .is_admin = t->req->is_admin };
     if (index_next(ix, r)) {
@@ -169,12 +154,7 @@ tell_holder(struct act *t, const struct item *it)
         json_set(d, "delivery_state", show_text(t->a, delivery_names[it->state]));
         json_set(d, "task_status", show_text(t->a, work_names[it->work]));
         json_set(d, "claimed_by", show_text(t->a, it->claimed_by));
-<<<<<<< HEAD
-        json_set(d, "claim_expires_at",
-                 show_time(t->a, it->state == D_LEASED ? it->until : 0));
-=======
         json_set(d, "claim_expires_at", show_time(t->a, it->state == D_LEASED ? it->until : 0));
->>>>>>> hub
     }
     t->reply->details = d;
     return false;
@@ -245,13 +225,8 @@ find_next(struct act *t, const char *role, const char *types, int64_t *best)
         r = index_run(ix, "SELECT 1 FROM fills WHERE identity = ? AND role = ?", "ss",
                       t->req->identity, role);
         if (!t->req->is_admin && !index_next(ix, r))
-<<<<<<< HEAD
-            return refuse(&t->refusal, 403, "AUTH_FORBIDDEN", "role: %s does not hold the role \"%s\"",
-                          t->req->identity, role);
-=======
             return refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
                           "role: %s does not hold the role \"%s\"", t->req->identity, role);
->>>>>>> hub
         snprintf(addr, sizeof addr, "=%s", role);
         try_address(t, addr, types, &urgency, best);
         return true;
@@ -349,14 +324,9 @@ act_receipt(struct act *t)
         if (until <= t->h->now.wall_ms)
             return arg_wrong(&t->in, "until", "must be in the future");
     }
-<<<<<<< HEAD
-    struct row *r = index_run(ix, "SELECT state, until FROM receipts WHERE identity = ? AND signal = ?",
-                              "si", ev.by, (int64_t)it.seq);
-=======
     struct row *r =
         index_run(ix, "SELECT state, until FROM receipts WHERE identity = ? AND signal = ?", "si",
                   ev.by, (int64_t)it.seq);
->>>>>>> hub
     int64_t was_until = 0;
     if (index_next(ix, r)) {
         was = row_dup(r, 0, t->a);
@@ -425,14 +395,9 @@ act_subscription(struct act *t)
                       agent);
     if (agent)
         ev.by = agent;
-<<<<<<< HEAD
-    struct row *r = index_run(ix, "SELECT silent FROM subscriptions WHERE identity = ? AND pattern = ?",
-                              "ss", ev.by, ev.pattern);
-=======
     struct row *r =
         index_run(ix, "SELECT silent FROM subscriptions WHERE identity = ? AND pattern = ?", "ss",
                   ev.by, ev.pattern);
->>>>>>> hub
     bool is_there = index_next(ix, r);
     int silent = is_there ? (int)row_int(r, 0) : 1;
     if (is_new && ev.silent != FLAG_UNSET)
@@ -505,14 +470,9 @@ act_make(struct act *t)
 static bool
 make_identity(struct act *t, const char *id)
 {
-<<<<<<< HEAD
-    struct event ev = { .kind = EV_IDENTITY, .id = id, .by = t->req->identity,
-                        .at = t->h->now.wall_ms };
-=======
     struct event ev = {
         .kind = EV_IDENTITY, .id = id, .by = t->req->identity, .at = t->h->now.wall_ms
     };
->>>>>>> hub
 
     return is_there(t, "SELECT 1 FROM identities WHERE id = ?", id) || act_event(t, &ev);
 }
@@ -521,12 +481,8 @@ static bool
 act_join(struct act *t)
 {
     bool is_fill = t->req->op == HUB_FILL;
-<<<<<<< HEAD
-    struct event ev = { .kind = is_fill ? EV_FILL : EV_JOIN, .by = t->req->identity,
-=======
     struct event ev = { .kind = is_fill ? EV_FILL : EV_JOIN,
                         .by = t->req->identity,
->>>>>>> hub
                         .at = t->h->now.wall_ms };
     const char **group = is_fill ? &ev.role : &ev.ring, *what = is_fill ? "role" : "ring";
 
@@ -601,14 +557,9 @@ act_key_revoke(struct act *t)
         return arg_missing(&t->in, "id");
     if (!is_there(t, "SELECT 1 FROM keys WHERE id = ?", id))
         return refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "id: there is no key %s", id);
-<<<<<<< HEAD
-    struct event ev = { .kind = EV_REVOKE, .id = id, .by = t->req->identity,
-                        .at = t->h->now.wall_ms };
-=======
     struct event ev = {
         .kind = EV_REVOKE, .id = id, .by = t->req->identity, .at = t->h->now.wall_ms
     };
->>>>>>> hub
     if (!act_event(t, &ev))
         return false;
     struct json *to = json_new(t->a, JSON_OBJECT);
@@ -677,16 +628,6 @@ timers_due(struct hub *h, struct arena *a)
     struct item items[DUE_AT_ONCE];
     uint64_t seqs[DUE_AT_ONCE];
     size_t n = 0;
-<<<<<<< HEAD
-    struct row *row = index_run(h->ix,
-                                "SELECT seq FROM (SELECT seq FROM signals WHERE until IS NOT NULL"
-                                " AND boot = ?1 AND ?1 <> '' AND boot_until <= ?2"
-                                " UNION ALL SELECT seq FROM signals WHERE until IS NOT NULL"
-                                " AND (boot < ?1 OR boot > ?1 OR ?1 = '') AND until <= ?3)"
-                                " ORDER BY seq LIMIT ?4",
-                                "siii", h->boot, h->now.boot_ms, h->now.wall_ms,
-                                (int64_t)DUE_AT_ONCE);
-=======
     struct row *row =
         index_run(h->ix,
                   "SELECT seq FROM (SELECT seq FROM signals WHERE until IS NOT NULL"
@@ -695,7 +636,6 @@ timers_due(struct hub *h, struct arena *a)
                   " AND (boot < ?1 OR boot > ?1 OR ?1 = '') AND until <= ?3)"
                   " ORDER BY seq LIMIT ?4",
                   "siii", h->boot, h->now.boot_ms, h->now.wall_ms, (int64_t)DUE_AT_ONCE);
->>>>>>> hub
 
     while (n < DUE_AT_ONCE && index_next(h->ix, row))
         seqs[n++] = (uint64_t)row_int(row, 0);
@@ -748,14 +688,9 @@ delayed_due(struct hub *h, struct arena *a)
         h->unit++;
         if (!add_line(h, &ev, &refusal))
             return 0;
-<<<<<<< HEAD
-        ev = (struct event){ .kind = EV_DELIVER, .id = due[i].id, .signal = event_bare_id(id),
-                             .at = h->now.wall_ms };
-=======
         ev = (struct event){
             .kind = EV_DELIVER, .id = due[i].id, .signal = event_bare_id(id), .at = h->now.wall_ms
         };
->>>>>>> hub
         if (!add_line(h, &ev, &refusal))
             return 0;
     }

@@ -1,14 +1,3 @@
-<<<<<<< HEAD
-#define _GNU_SOURCE
-#include "hub/args.h"
-
-#include "base/path.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-=======
 #include "hub/args.h"
 
 #include "base/path.h"
@@ -16,7 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
->>>>>>> hub
 
 static const struct json *
 find(const struct args_in *in, const char *key)
@@ -208,60 +196,10 @@ arg_typed(struct args_in *in, const char *key, enum json_type type, const struct
     return true;
 }
 
-<<<<<<< HEAD
-/* "2026-04-03T11:19:34[.222][Z|+02:00]" to ms; -1: it is not that. */
-static int64_t
-parse_iso(const char *s)
-{
-    struct tm tm = { 0 };
-    const char *p = strptime(s, "%Y-%m-%dT%H:%M:%S", &tm);
-    int64_t ms = 0, off = 0;
-
-    if (!p)
-        return -1;
-    if (*p == '.') {
-        int64_t scale = 100;
-        for (p++; *p >= '0' && *p <= '9'; p++, scale /= 10)
-            ms += (*p - '0') * scale;
-    }
-    if (*p == '+' || *p == '-') {
-        int h, m, n = 0;
-        if (sscanf(p + 1, "%2d:%2d%n", &h, &m, &n) != 2)
-            return -1;
-        off = (*p == '-' ? -1 : 1) * (h * 3600 + m * 60);
-        p += 1 + n;
-    } else if (*p == 'Z') {
-        p++;
-    }
-    return *p ? -1 : ((int64_t)timegm(&tm) - off) * 1000 + ms;
-}
-
-=======
->>>>>>> hub
 bool
 arg_time(struct args_in *in, const char *key, int64_t *out)
 {
     const struct json *v = find(in, key);
-<<<<<<< HEAD
-    double ms;
-
-    if (!v)
-        return true;
-    if (v->type == JSON_STRING && v->text.len < 40) {
-        char text[40];
-        memcpy(text, v->text.p, v->text.len);
-        text[v->text.len] = '\0';
-        int64_t t = parse_iso(text);
-        if (t >= 0) {
-            *out = t;
-            return true;
-        }
-    }
-    if (v->type != JSON_NUMBER || !json_double(v, &ms) || ms < 0 || ms > 253402300799000.0)
-        return arg_wrong(in, key, "must be a time, in ms since 1970 or ISO 8601");
-    *out = (int64_t)ms;
-    return true;
-=======
     const char *text = NULL;
 
     if (!v)
@@ -271,7 +209,6 @@ arg_time(struct args_in *in, const char *key, int64_t *out)
             : when_from_json(v, out, NULL) == ST_OK)
         return true;
     return arg_wrong(in, key, "must be a time, in ms since 1970, ISO 8601 or like \"+30s\"");
->>>>>>> hub
 }
 
 bool

@@ -15,34 +15,21 @@ struct args_in {
     bool is_query;
     const char *code;   /* of refusals; NULL: VALIDATION_… */
     const char *prefix; /* before names in sentences: "signals[3]." or "" */
-<<<<<<< HEAD
-=======
     int64_t now_ms;
->>>>>>> hub
     struct arena *arena;
     struct refusal *refusal;
 };
 
 /* All: true with *out as it was when the member is absent or null. */
-<<<<<<< HEAD
-bool arg_text(struct args_in *in, const char *key, const char **out);     /* not empty, no NUL */
-bool arg_name(struct args_in *in, const char *key, const char **out);     /* path_is_name */
-bool arg_id(struct args_in *in, const char *key, const char **out);       /* bare */
-=======
 bool arg_text(struct args_in *in, const char *key, const char **out); /* not empty, no NUL */
 bool arg_name(struct args_in *in, const char *key, const char **out); /* path_is_name */
 bool arg_id(struct args_in *in, const char *key, const char **out);   /* bare */
->>>>>>> hub
 bool arg_int(struct args_in *in, const char *key, int64_t min, int64_t max, int64_t *out);
 bool arg_number(struct args_in *in, const char *key, double min, double max, double *out);
 bool arg_flag(struct args_in *in, const char *key, enum event_flag *out);
 bool arg_list(struct args_in *in, const char *key, const struct json **out); /* of texts */
 bool arg_typed(struct args_in *in, const char *key, enum json_type type, const struct json **out);
-<<<<<<< HEAD
-/* ms since 1970, or "2026-04-03T11:19:34.222Z". */
-=======
 /* hub/when.h */
->>>>>>> hub
 bool arg_time(struct args_in *in, const char *key, int64_t *out);
 /* One of these words; the last is NULL. */
 bool arg_word(struct args_in *in, const char *key, const char *const *words, const char **out);

@@ -59,13 +59,8 @@ act_dedup(struct act *t, const char *key, char hash[65], bool *is_done)
     secret_hash(hash, b.p, b.len);
     buf_release(&b);
     struct row *r = index_run(
-<<<<<<< HEAD
-        ix, "SELECT hash, at, seq, lines FROM dedup WHERE identity = ? AND key = ? AND at > ?", "ssi",
-        t->req->identity, key, t->h->now.wall_ms - DEDUP_MS);
-=======
         ix, "SELECT hash, at, seq, lines FROM dedup WHERE identity = ? AND key = ? AND at > ?",
         "ssi", t->req->identity, key, t->h->now.wall_ms - DEDUP_MS);
->>>>>>> hub
     if (!index_next(ix, r))
         return true;
     if (strcmp(row_text(r, 0), hash) != 0)
@@ -121,12 +116,8 @@ check_from_role(struct act *t, const char *role)
     if (index_next(ix, r))
         return true;
     if (t->req->is_file) {
-<<<<<<< HEAD
-        r = index_run(ix, "SELECT 1 FROM roles WHERE id = ?1 UNION SELECT 1 FROM fills WHERE role = ?1",
-=======
         r = index_run(ix,
                       "SELECT 1 FROM roles WHERE id = ?1 UNION SELECT 1 FROM fills WHERE role = ?1",
->>>>>>> hub
                       "s", role);
         if (!index_next(ix, r))
             return true; /* whoever has the files could make it and fill it */
@@ -254,12 +245,8 @@ read_emit(struct act *t, struct event *ev)
         !arg_number(in, "urgency", 0, 1, &urgency) || !arg_name(in, "from_role", &ev->from_role) ||
         !arg_name(in, "to_role", &ev->to_role) || !arg_name(in, "to_ring", &ev->to_ring) ||
         !arg_name(in, "to_identity", &ev->to_identity) || !arg_id(in, "parent_id", &ev->parent) ||
-<<<<<<< HEAD
-        !arg_list(in, "tags", &ev->tags) || !arg_typed(in, "resources", JSON_ARRAY, &ev->resources) ||
-=======
         !arg_list(in, "tags", &ev->tags) ||
         !arg_typed(in, "resources", JSON_ARRAY, &ev->resources) ||
->>>>>>> hub
         !arg_typed(in, "attachments", JSON_ARRAY, &ev->attachments) ||
         !arg_typed(in, "metadata", JSON_OBJECT, &ev->metadata) ||
         !arg_word(in, "task_status", open, &ev->task_status))
@@ -320,13 +307,8 @@ emit_all(struct act *t, const struct json *list, const char *key, const char *ha
         t->in.object = v;
         t->in.prefix = prefix;
         bool is_good =
-<<<<<<< HEAD
-            json_is(v, JSON_OBJECT) ||
-            refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED", "signals[%zu] must be an object", i);
-=======
             json_is(v, JSON_OBJECT) || refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
                                               "signals[%zu] must be an object", i);
->>>>>>> hub
         is_good = is_good && read_emit(t, &ev);
         if (is_good && i == 0 && key) {
             ev.dedup_key = key;
@@ -413,17 +395,10 @@ act_source(struct act *t, struct event *ev)
     for (size_t i = 0; i < 3; i++)
         is_known = is_known || json_eq(type, types[i]);
     if (!is_known)
-<<<<<<< HEAD
-        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
-                      "Unsupported signal source type: %.*s",
-                      json_is(type, JSON_STRING) ? (int)(type->text.len < 64 ? type->text.len : 64) : 0,
-                      json_is(type, JSON_STRING) ? type->text.p : "");
-=======
         return refuse(
             &t->refusal, 400, "VALIDATION_INVALID_TYPE", "Unsupported signal source type: %.*s",
             json_is(type, JSON_STRING) ? (int)(type->text.len < 64 ? type->text.len : 64) : 0,
             json_is(type, JSON_STRING) ? type->text.p : "");
->>>>>>> hub
     if (id && id->type != JSON_NULL && id->type != JSON_STRING)
         return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "source.id must be a text");
     struct text name = { 0 };
@@ -432,25 +407,17 @@ act_source(struct act *t, struct event *ev)
     if (!name.len && json_eq(type, "agent") && v->type == JSON_OBJECT)
         return refuse(&t->refusal, 400, "VALIDATION_FIELD_REQUIRED",
                       "Agent signal source id is required");
-<<<<<<< HEAD
-    if (name.len && !text_same(name, text_of(t->req->identity)))
-=======
     bool is_own = !name.len || text_same(name, text_of(t->req->identity));
     if (!is_own && (!t->req->is_admin || json_eq(type, "agent")))
->>>>>>> hub
         return refuse(&t->refusal, 403, "AUTH_FORBIDDEN", "source.id: you are %s, not %.*s",
                       t->req->identity, (int)(name.len < 64 ? name.len : 64), name.p);
     struct json *source = json_new(t->a, JSON_OBJECT);
     if (!source)
         return starved(t);
     json_set(source, "type", json_new_str(t->a, type->text.p, type->text.len));
-<<<<<<< HEAD
-    if (name.len || json_eq(type, "agent"))
-=======
     if (name.len)
         json_set(source, "id", json_new_str(t->a, name.p, name.len));
     else if (json_eq(type, "agent"))
->>>>>>> hub
         json_set(source, "id", show_text(t->a, t->req->identity));
     ev->source = source;
     return true;
@@ -570,14 +537,9 @@ act_cancel(struct act *t)
     while (n < HUB_BATCH_MAX && index_next(t->h->ix, r))
         ids[n++] = row_dup(r, 0, t->a);
     for (size_t i = 0; i < n; i++) {
-<<<<<<< HEAD
-        struct event ev = { .kind = EV_CANCEL, .id = ids[i], .by = t->req->identity,
-                            .at = t->h->now.wall_ms };
-=======
         struct event ev = {
             .kind = EV_CANCEL, .id = ids[i], .by = t->req->identity, .at = t->h->now.wall_ms
         };
->>>>>>> hub
         if (!ids[i] || !act_event(t, &ev))
             return ids[i] ? false : starved(t);
     }

@@ -71,27 +71,16 @@ read_item(struct index *ix, struct row *r, struct arena *a, struct item *it)
 bool
 fold_item(struct index *ix, const char *id, struct arena *a, struct item *it)
 {
-<<<<<<< HEAD
-    return read_item(ix, index_run(ix, "SELECT " ITEM_COLUMNS " FROM signals WHERE id = ?", "s", id),
-                     a, it);
-=======
     return read_item(
         ix, index_run(ix, "SELECT " ITEM_COLUMNS " FROM signals WHERE id = ?", "s", id), a, it);
->>>>>>> hub
 }
 
 bool
 fold_item_at(struct index *ix, uint64_t seq, struct arena *a, struct item *it)
 {
     return read_item(
-<<<<<<< HEAD
-        ix,
-        index_run(ix, "SELECT " ITEM_COLUMNS " FROM signals WHERE seq = ?", "i", (int64_t)seq), a,
-        it);
-=======
         ix, index_run(ix, "SELECT " ITEM_COLUMNS " FROM signals WHERE seq = ?", "i", (int64_t)seq),
         a, it);
->>>>>>> hub
 }
 
 static void
@@ -152,13 +141,7 @@ join_tags(struct fold *f, const struct json *tags)
 static const char *
 address(struct fold *f, const struct event *ev)
 {
-<<<<<<< HEAD
-    const char *name = ev->to_identity ? ev->to_identity
-                       : ev->to_role   ? ev->to_role
-                                       : ev->to_ring;
-=======
     const char *name = ev->to_identity ? ev->to_identity : ev->to_role ? ev->to_role : ev->to_ring;
->>>>>>> hub
 
     if (!name)
         return NULL;
@@ -174,13 +157,8 @@ thread_of(struct fold *f, const struct event *ev)
     const char *thread = ev->thread;
 
     if (!thread && ev->parent) {
-<<<<<<< HEAD
-        struct row *r = index_run(
-            f->ix, "SELECT coalesce(thread, id) FROM signals WHERE id = ?", "s", ev->parent);
-=======
         struct row *r = index_run(f->ix, "SELECT coalesce(thread, id) FROM signals WHERE id = ?",
                                   "s", ev->parent);
->>>>>>> hub
         thread = index_next(f->ix, r) ? row_dup(r, 0, &f->arena) : ev->parent;
     }
     return thread && strcmp(thread, ev->id) != 0 ? thread : NULL;
@@ -251,13 +229,8 @@ apply_signal(struct fold *f, struct event *ev, uint64_t seq)
     }
     if (!json_double(ev->urgency, &urgency) || urgency < 0 || urgency > 1)
         urgency = 0.5;
-<<<<<<< HEAD
-    bool is_task = strcmp(ev->type, "task") == 0 ||
-                   (ev->task_status && strcmp(ev->task_status, "open") == 0);
-=======
     bool is_task =
         strcmp(ev->type, "task") == 0 || (ev->task_status && strcmp(ev->task_status, "open") == 0);
->>>>>>> hub
     const char *thread = thread_of(f, ev);
     int n = index_do(f->ix,
                      "INSERT OR IGNORE INTO signals(seq, id, type, created, sender, from_role,"
@@ -319,13 +292,8 @@ apply_subscribe(struct fold *f, const struct event *ev, uint64_t seq)
 static bool
 apply_unsubscribe(struct fold *f, const struct event *ev)
 {
-<<<<<<< HEAD
-    if (index_do(f->ix, "DELETE FROM subscriptions WHERE identity = ? AND pattern = ?", "ss", ev->by,
-                 ev->pattern) != 1)
-=======
     if (index_do(f->ix, "DELETE FROM subscriptions WHERE identity = ? AND pattern = ?", "ss",
                  ev->by, ev->pattern) != 1)
->>>>>>> hub
         return false;
     f->place.subscriptions++;
     f->matcher_is_of = 0;
@@ -340,12 +308,7 @@ apply_schedule(struct fold *f, const struct event *ev)
                  ev->repeat_key, ev->type, ev->id);
     f->place.delayed++;
     return index_do(f->ix, "INSERT OR IGNORE INTO delayed VALUES(?, ?, ?, ?, ?, ?)", "ssisis",
-<<<<<<< HEAD
-                    ev->id, ev->type, ev->deliver_at, ev->repeat_key, ev->at,
-                    body_of(f, ev)) == 1;
-=======
                     ev->id, ev->type, ev->deliver_at, ev->repeat_key, ev->at, body_of(f, ev)) == 1;
->>>>>>> hub
 }
 
 static bool

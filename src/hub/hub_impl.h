@@ -30,10 +30,6 @@ struct hub {
     struct hub_line *lines;
     size_t n_lines, cap_lines, unit;
     uint64_t next_seq;
-<<<<<<< HEAD
-};
-
-=======
     bool is_view_old; /* delayed.json shows another queue */
 };
 
@@ -45,7 +41,6 @@ enum status hub_begin(struct hub *h, struct err *e);
 enum status hub_begin_read(struct hub *h, struct err *e);
 enum status hub_write_view(struct hub *h, struct err *e);
 
->>>>>>> hub
 struct act {
     struct hub *h;
     const struct hub_request *req;

@@ -19,12 +19,8 @@ enum { SCHEMA = 1, BUSY_MS = 10000, CACHE_MAX = 256, CHECKPOINT_PAGES = 4000 };
 static const char schema[] =
     "CREATE TABLE place(one INTEGER PRIMARY KEY, seq INT, dev INT, ino INT, at INT, \"end\" INT,"
     " last_ms INT, subscriptions INT, delayed INT, tail TEXT, boot TEXT);"
-<<<<<<< HEAD
-    "CREATE TABLE signals(seq INTEGER PRIMARY KEY, id TEXT NOT NULL, type TEXT NOT NULL, created INT,"
-=======
     "CREATE TABLE signals(seq INTEGER PRIMARY KEY, id TEXT NOT NULL, type TEXT NOT NULL, created "
     "INT,"
->>>>>>> hub
     " sender TEXT, from_role TEXT, addr TEXT, thread TEXT, urgency REAL, tags TEXT,"
     " state INT NOT NULL, work INT NOT NULL, count INT NOT NULL, claimed_by TEXT, claim TEXT,"
     " claimed_at INT, until INT, boot_until INT, boot TEXT, last INT, last_by TEXT,"
@@ -65,17 +61,10 @@ static const char schema[] =
     " PRIMARY KEY(identity, key)) WITHOUT ROWID;"
     "CREATE INDEX dedup_at ON dedup(identity, at);";
 
-<<<<<<< HEAD
-static const char *const tables[] = { "signals",    "history", "receipts", "subscriptions",
-                                      "matches",    "delayed", "identities", "roles",
-                                      "rings",      "fills",   "joins",      "keys",
-                                      "dedup",      NULL };
-=======
 static const char *const tables[] = { "signals", "history", "receipts",   "subscriptions",
                                       "matches", "delayed", "identities", "roles",
                                       "rings",   "fills",   "joins",      "keys",
                                       "dedup",   NULL };
->>>>>>> hub
 
 struct index {
     sqlite3 *db;
@@ -347,13 +336,8 @@ index_is_current(const struct index *ix)
 {
     struct stat st;
 
-<<<<<<< HEAD
-    return !ix->path[0] || (sys->fstatat(AT_FDCWD, ix->path, &st, 0) == 0 &&
-                            st.st_ino == ix->ino && st.st_dev == ix->dev);
-=======
     return !ix->path[0] || (sys->fstatat(AT_FDCWD, ix->path, &st, 0) == 0 && st.st_ino == ix->ino &&
                             st.st_dev == ix->dev);
->>>>>>> hub
 }
 
 static int64_t
@@ -426,13 +410,8 @@ static enum status
 create_file(struct index *ix, struct err *e)
 {
     struct stat st;
-<<<<<<< HEAD
-    int fd = SYS_RETRY(
-        sys->openat(AT_FDCWD, ix->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-=======
     int fd =
         SYS_RETRY(sys->openat(AT_FDCWD, ix->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
->>>>>>> hub
 
     if (fd < 0)
         return err_sys(e, "open %s", ix->path);
@@ -527,12 +506,8 @@ bool
 index_get_place(struct index *ix, struct index_place *p)
 {
     struct row *r = index_run(
-<<<<<<< HEAD
-        ix, "SELECT seq, dev, ino, at, \"end\", last_ms, subscriptions, delayed, tail FROM place", "");
-=======
         ix, "SELECT seq, dev, ino, at, \"end\", last_ms, subscriptions, delayed, tail FROM place",
         "");
->>>>>>> hub
 
     *p = (struct index_place){ 0 };
     if (!index_next(ix, r)) {

@@ -32,21 +32,12 @@ struct row;
 
 /* Up to where the log is folded, and what changed with it. */
 struct index_place {
-<<<<<<< HEAD
-    uint64_t seq;     /* of the last line folded; 0: none */
-    int64_t dev, ino; /* of the file it was in */
-    int64_t at, end;  /* the byte after it; the file's size then */
-    int64_t last_ms;  /* the latest time that a line told */
-    uint64_t subscriptions, delayed; /* count changes of these tables */
-    char tail[65];    /* hex: the last bytes before `at`, by which the file is known again */
-=======
     uint64_t seq;                    /* of the last line folded; 0: none */
     int64_t dev, ino;                /* of the file it was in */
     int64_t at, end;                 /* the byte after it; the file's size then */
     int64_t last_ms;                 /* the latest time that a line told */
     uint64_t subscriptions, delayed; /* count changes of these tables */
     char tail[65]; /* hex: the last bytes before `at`, by which the file is known again */
->>>>>>> hub
 };
 
 /* path NULL: in memory, for a comparison. ST_FAILED: damaged, or of another version; then

@@ -252,12 +252,8 @@ read_inbox(struct act *t)
         return false;
     if (is_identity)
         whose = target + 1;
-<<<<<<< HEAD
-    add_i(&q, "SELECT " SHOW_COLUMNS ", s.urgency, CASE WHEN r.state = 'snoozed' AND r.until <= ?", now);
-=======
     add_i(&q, "SELECT " SHOW_COLUMNS ", s.urgency, CASE WHEN r.state = 'snoozed' AND r.until <= ?",
           now);
->>>>>>> hub
     add_s(&q,
           " THEN 'unread' ELSE r.state END FROM signals s LEFT JOIN receipts r"
           " ON r.signal = s.seq AND r.identity = ?",
@@ -266,18 +262,11 @@ read_inbox(struct act *t)
         add_s(&q, " WHERE s.seq IN (SELECT seq FROM signals WHERE addr IN (SELECT '@' || ?", whose);
         add_s(&q, " UNION ALL SELECT '=' || role FROM fills WHERE identity = ?", whose);
         add_s(&q, " UNION ALL SELECT '+' || ring FROM joins WHERE identity = ?)", whose);
-<<<<<<< HEAD
-        add_s(&q,
-              " UNION SELECT m.signal FROM matches m JOIN subscriptions b ON b.identity = m.identity"
-              " AND b.pattern = m.pattern WHERE m.identity = ?)",
-              whose);
-=======
         add_s(
             &q,
             " UNION SELECT m.signal FROM matches m JOIN subscriptions b ON b.identity = m.identity"
             " AND b.pattern = m.pattern WHERE m.identity = ?)",
             whose);
->>>>>>> hub
     } else {
         char *addr = arena_alloc(t->a, strlen(target) + 2);
         if (!addr) {
@@ -467,25 +456,16 @@ read_history(struct act *t)
         return starved(t);
     if (!read_one(t, &seq))
         return false;
-<<<<<<< HEAD
-    struct row *r = index_run(ix, "SELECT sender, created FROM signals WHERE seq = ?", "i", (int64_t)seq);
-=======
     struct row *r =
         index_run(ix, "SELECT sender, created FROM signals WHERE seq = ?", "i", (int64_t)seq);
->>>>>>> hub
     if (index_next(ix, r)) {
         struct json *v = show_event(t, "emit", row_dup(r, 0, t->a), row_int(r, 1), NULL);
         if (v)
             json_set(v, "sequence", json_new_int(t->a, (int64_t)seq));
         json_add(list, v);
     }
-<<<<<<< HEAD
-    r = index_run(ix, "SELECT op, by, at, body, seq FROM history WHERE signal = ? ORDER BY seq", "i",
-                  (int64_t)seq);
-=======
     r = index_run(ix, "SELECT op, by, at, body, seq FROM history WHERE signal = ? ORDER BY seq",
                   "i", (int64_t)seq);
->>>>>>> hub
     while (index_next(ix, r)) {
         struct json *v = show_event(t, row_dup(r, 0, t->a), row_dup(r, 1, t->a), row_int(r, 2),
                                     row_dup(r, 3, t->a));
@@ -541,13 +521,6 @@ answer_rows(struct act *t, struct row *r, const char *const *names)
 static bool
 read_people(struct act *t)
 {
-<<<<<<< HEAD
-    static const char *const groups[] = { "id", "name", "purpose", "*members", "@created_at", NULL };
-    static const char *const people[] = { "id",     "name",   "type",        "agent", "dir",
-                                          "*roles", "*rings", "@created_at", NULL };
-    static const char *const keys[] = { "id", "identity", "&scopes", "created_by", "@created_at",
-                                        NULL };
-=======
     static const char *const groups[] = {
         "id", "name", "purpose", "*members", "@created_at", NULL
     };
@@ -555,7 +528,6 @@ read_people(struct act *t)
                                           "*roles", "*rings", "@created_at", NULL };
     static const char *const keys[] = { "id",         "identity",    "&scopes",
                                         "created_by", "@created_at", NULL };
->>>>>>> hub
     struct index *ix = t->h->ix;
 
     switch (t->req->op) {
@@ -587,12 +559,8 @@ read_people(struct act *t)
     default:
         return answer_rows(
             t,
-<<<<<<< HEAD
-            index_run(ix, "SELECT id, identity, scopes, by, created FROM keys ORDER BY created, id", ""),
-=======
             index_run(ix, "SELECT id, identity, scopes, by, created FROM keys ORDER BY created, id",
                       ""),
->>>>>>> hub
             keys);
     }
 }
@@ -615,18 +583,11 @@ static bool
 read_subscriptions(struct act *t)
 {
     struct json *list = json_new(t->a, JSON_ARRAY);
-<<<<<<< HEAD
-    struct row *r = index_run(t->h->ix,
-                              "SELECT identity, pattern, silent, created, updated FROM subscriptions"
-                              " ORDER BY identity, pattern",
-                              "");
-=======
     struct row *r =
         index_run(t->h->ix,
                   "SELECT identity, pattern, silent, created, updated FROM subscriptions"
                   " ORDER BY identity, pattern",
                   "");
->>>>>>> hub
 
     while (list && index_next(t->h->ix, r)) {
         struct json *to = json_new(t->a, JSON_OBJECT);

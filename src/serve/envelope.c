@@ -5,30 +5,14 @@
 /* Served by ourselves: what each code means. */
 #define DOCS_URL "/openapi.json#/x-error-codes/"
 
-/* Under which name the broadcast door shows its data; NULL: the other envelope. */
-static const char *
-engine_key(const struct route *route)
+/* The broadcast door: its members stand beside "ok". */
+static bool
+is_engine(const struct route *route)
 {
-    if (!route || route->kind != ROUTE_OP)
-        return NULL;
-    switch ((int)route->op) {
-    case HUB_GENERATE:
-        return "signal";
-    case HUB_SUBSCRIBE:
-        return "subscription";
-    case HUB_UNSUBSCRIBE:
-    case HUB_CANCEL:
-        return "removed";
-    case HUB_SUBSCRIPTIONS:
-        return "subscriptions";
-    case HUB_SCHEDULE:
-        return "delayed";
-    case HUB_DELAYED:
-    case HUB_EVENTS:
-        return "events";
-    default:
-        return NULL;
-    }
+    static const char door[] = "/v1/engine/";
+
+    return route && route->kind == ROUTE_OP &&
+           strncmp(hub_ops[route->op].path, door, sizeof door - 1) == 0;
 }
 
 static void
@@ -48,7 +32,7 @@ write_error(struct buf *to, const struct route *route, const char *code, const c
     struct buf url = { 0 };
 
     json_open(to, '{');
-    if (engine_key(route)) {
+    if (is_engine(route)) {
         json_key_bool(to, "ok", false);
         json_key_str(to, "error", message);
     } else {
@@ -70,16 +54,15 @@ void
 envelope_write(struct buf *to, const struct route *route, const struct hub_reply *reply,
                const char *request_id)
 {
-    const char *key = engine_key(route);
-
     if (reply->status >= 300) {
         write_error(to, route, reply->code, reply->message, reply->details, request_id);
         return;
     }
     json_open(to, '{');
-    if (key) {
+    if (is_engine(route)) {
         json_key_bool(to, "ok", true);
-        write_json(to, key, reply->data);
+        json_each (v, reply->data)
+            json_key_json(to, v->key, v);
     } else {
         write_json(to, "data", reply->data);
         json_key(to, "meta");

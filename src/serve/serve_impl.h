@@ -47,7 +47,7 @@ struct serve {
     bool wants_look;     /* somebody else may have written */
     struct job *parked;
     struct source *wake; /* for the first of the parked to give up */
-    char host_texts[SERVE_HOSTS][80];
+    char host_texts[SERVE_HOSTS][176];
     const char *hosts[SERVE_HOSTS + 1];
     size_t n_hosts;
     struct gate_rules rules;

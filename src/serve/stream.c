@@ -3,6 +3,7 @@
 #include "hub/match.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

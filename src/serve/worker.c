@@ -38,19 +38,17 @@ round_free(struct round *r)
 static void
 serve(struct hub *h, struct round *r)
 {
-    struct hub_request writes[ROUND_MAX];
-    struct hub_reply replies[ROUND_MAX];
     size_t at[ROUND_MAX], n = 0;
 
     for (size_t i = 0; i < r->n; i++) {
         if (hub_ops[r->requests[i].op].writes) {
             at[n] = i;
-            writes[n++] = r->requests[i];
+            r->writes[n++] = r->requests[i];
         }
     }
-    hub_submit(h, writes, n, &r->arena, replies);
+    hub_submit(h, r->writes, n, &r->arena, r->written);
     for (size_t i = 0; i < n; i++)
-        r->replies[at[i]] = replies[i];
+        r->replies[at[i]] = r->written[i];
     for (size_t i = 0; i < r->n; i++)
         if (!hub_ops[r->requests[i].op].writes)
             hub_read(h, &r->requests[i], &r->arena, &r->replies[i]);

@@ -24,6 +24,9 @@ struct round {
     struct hub_request requests[ROUND_MAX];
     struct hub_reply replies[ROUND_MAX];
     void *who[ROUND_MAX]; /* the loop's */
+    /* the worker's: those that write, side by side */
+    struct hub_request writes[ROUND_MAX];
+    struct hub_reply written[ROUND_MAX];
 };
 
 struct round *round_new(void); /* NULL: no memory */

@@ -1,0 +1,271 @@
+#!/usr/bin/env bats
+# cliq serve, as its clients see it: curl, several at once, a server that is killed.
+bats_require_minimum_version 1.5.0
+load ../lib/cli
+
+eval "lib_$(declare -f setup)"
+eval "lib_$(declare -f teardown)"
+
+setup() {
+    lib_setup
+    export CLIQ_HOME=$PWD/home
+    mkdir -m 700 home
+    boot
+    KEY=$(cat home/admin.key)
+}
+
+teardown() {
+    [ -z "${SERVER:-}" ] || kill -KILL "$SERVER" 2>/dev/null || true
+    lib_teardown
+}
+
+# Starts the server on a port of its own choice, or on $1, and waits until it listens.
+boot() {
+    : >said
+    "$CLIQ" serve --listen "127.0.0.1:${1:-0}" --access-log access.log "${@:2}" >said 2>errors 3>&- &
+    SERVER=$!
+    until grep -q listening said; do
+        kill -0 "$SERVER" || { cat errors; return 1; }
+        sleep 0.02
+    done
+    URL=$(sed -n 's/listening on //p' said | head -1)
+    PORT=${URL##*:}
+}
+
+send() {
+    curl -sS -X POST "$URL$1" -H "Authorization: Bearer ${3:-$KEY}" -H "Content-Type: application/json" -d "$2"
+}
+
+look() {
+    curl -sS "$URL$1" -H "Authorization: Bearer ${2:-$KEY}"
+}
+
+json() {
+    python3 -c "import json,sys; d=json.load(sys.stdin); print($1)"
+}
+
+key_of() {
+    send /keys "{\"identity\":\"$1\"${2:+,\"scopes\":$2}}" | json 'd["data"]["key"]'
+}
+
+@test "the page's examples work as written" {
+    send /roles '{"id":"coordinator","name":"coordinator"}' >/dev/null
+    send /roles '{"id":"reviewer","name":"reviewer"}' >/dev/null
+    send /fills '{"identity":"admin","role":"coordinator"}' >/dev/null
+    send /fills '{"identity":"admin","role":"reviewer"}' >/dev/null
+    run -0 curl -sS -X POST "http://localhost:$PORT/emit" \
+        -H "Authorization: Bearer $KEY" \
+        -H "Content-Type: application/json" \
+        -d '{
+    "signal_type": "task",
+    "content": "Review the latest deployment",
+    "from_role": "coordinator",
+    "to_role": "reviewer",
+    "urgency": 0.8,
+    "parent_id": "signal:root"
+  }'
+    id=$(json 'd["data"]["id"]' <<<"$output")
+    [[ $id == signal:???????????????????????? ]]
+    [ "$(json 'd["data"]["delivery_state"], d["data"]["task_status"], d["data"]["from_identity"]' <<<"$output")" = "pending open admin" ]
+    run -0 curl -sS -X POST "http://localhost:$PORT/claim" \
+        -H "Authorization: Bearer $KEY" \
+        -H "Content-Type: application/json" \
+        -d "{\"signal_id\":\"$id\"}"
+    [ "$(json 'd["data"]["delivery_state"], d["data"]["task_status"]' <<<"$output")" = "leased claimed" ]
+    run -0 curl -sS -X POST "http://localhost:$PORT/ack" \
+        -H "Authorization: Bearer $KEY" \
+        -H "Content-Type: application/json" \
+        -d "{\"signal_id\":\"$id\"}"
+    [ "$(json 'd["data"]["delivery_state"]' <<<"$output")" = acked ]
+    run -0 curl -sS "http://localhost:$PORT/inbox/reviewer?view=history" -H "Authorization: Bearer $KEY"
+    [ "$(json '[s["id"] for s in d["data"]]' <<<"$output")" = "['$id']" ]
+    run -0 curl -sS "http://localhost:$PORT/inbox/@admin?view=history" -H "Authorization: Bearer $KEY"
+    [ "$(json 'len(d["data"])' <<<"$output")" = 1 ]
+    run -0 curl -sS "http://localhost:$PORT/thread/$id" -H "Authorization: Bearer $KEY"
+    [ "$(json '[s["id"] for s in d["data"]]' <<<"$output")" = "['$id']" ]
+}
+
+@test "the broadcast page's answers" {
+    [ "$(send /v1/engine/signals/generate '{"type":"build:web:done","data":{"n":1}}' | json 'd["ok"], d["signal"]["type"]')" = "True build:web:done" ]
+    [ "$(look '/v1/engine/signals/events?limit=10' | json '[e["type"] for e in d["events"]]')" = "['build:web:done']" ]
+    for bad in 0 1001 abc; do
+        run -0 curl -s -o body -w '%{http_code}' "$URL/v1/engine/signals/events?limit=$bad" -H "Authorization: Bearer $KEY"
+        [ "$output" = 400 ]
+        [ "$(cat body)" = '{"ok":false,"error":"Invalid query"}' ]
+    done
+    [ "$(send /v1/engine/signals/subscribe '{"pattern":"build:*:done"}' | json 'd["ok"]')" = True ]
+    [ "$(look /v1/engine/signals/subscriptions | json 'len(d["subscriptions"])')" = 1 ]
+}
+
+@test "every route refuses strangers before any effect" {
+    weak=$(key_of weak '["stream"]')
+    gone=$(key_of gone)
+    id=$(look /keys | json '[k["id"] for k in d["data"] if k["identity"]=="gone"][0]')
+    send /keys/revoke "{\"id\":\"$id\"}" >/dev/null
+    look /health >/dev/null
+    before=$(wc -l <home/signals/events.jsonl)
+    curl -sS "$URL/openapi.json" >api.json
+    python3 - >routes <<'PY'
+import json
+for path, ops in json.load(open("api.json"))["paths"].items():
+    for method, op in ops.items():
+        if op["security"]:
+            print(method.upper(), path.replace("{target}", "dev").replace("{id}", "signal:x"), op.get("x-scope"))
+PY
+    [ "$(wc -l <routes)" -gt 35 ]
+    ask() { curl -s -o body -w '%{http_code}' -X "$1" "$URL$2" -H "Content-Type: application/json" "${@:3}" --data '{}' --max-time 5; }
+    while read -r method path scope; do
+        [ "$(ask "$method" "$path")" = 401 ]
+        [ "$(ask "$method" "$path" -H 'Authorization: Bearer cho_wrong')" = 401 ]
+        [ "$(ask "$method" "$path" -H "Authorization: Bearer $gone")" = 401 ]
+        [ "$scope" = stream ] || [ "$(ask "$method" "$path" -H "Authorization: Bearer $weak")" = 403 ]
+        [ "$(ask "$method" "$path" -H "Authorization: Bearer $KEY" -H 'Origin: http://evil.example')" = 403 ]
+        [ "$(ask "$method" "$path" -H "Authorization: Bearer $KEY" -H "Host: evil.example:$PORT")" = 421 ]
+    done <routes
+    [ "$(wc -l <home/signals/events.jsonl)" = "$before" ]
+    # no key in anything that was written, but for the one file that is there for it
+    ! grep -rF "${KEY#cho_}" --exclude=admin.key --exclude=said home access.log errors
+    ! grep -rF "${weak#cho_}" home access.log errors
+}
+
+@test "bad bodies are refused with the field's name, and nothing is stored" {
+    before=$(wc -l <home/signals/events.jsonl)
+    while IFS='|' read -r path body want part; do
+        run -0 curl -s -o body -w '%{http_code}' -X POST "$URL$path" -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -d "$body"
+        [ "$output" = "$want" ] || { echo "$path $body: $output"; cat body; false; }
+        grep -q "$part" body || { cat body; false; }
+    done <<'TABLE'
+/emit|{}|400|signal_type
+/emit|{"signal_type":""}|400|signal_type
+/emit|{"signal_type":7}|400|signal_type
+/emit|{"signal_type":"task","urgency":2}|400|urgency
+/emit|{"signal_type":"task","to_role":"a","to_ring":"b"}|400|to_
+/emit|{"signal_type":"task","tags":"x"}|400|tags
+/emit|{"signal_type"|400|JSON
+/emit|[1]|400|object
+/claim|{"signal_id":"signal:nope"}|404|SIGNAL_NOT_FOUND
+/claim|{"lease_seconds":-1}|400|lease_seconds
+/ack|{}|400|signal_id
+/status|{"signal_id":"signal:nope","task_status":"done"}|404|SIGNAL_NOT_FOUND
+/v1/engine/signals/generate|{"type":""}|400|Signal type is required
+TABLE
+    [ "$(wc -l <home/signals/events.jsonl)" = "$before" ]
+}
+
+@test "a stream replays without gap or repeat over a killed server" {
+    for i in 1 2 3; do send /emit "{\"signal_type\":\"sense\",\"content\":\"$i\"}" >/dev/null; done
+    curl -sN --max-time 20 "$URL/signals/stream?token=$KEY&since=0" >stream1 &
+    reader=$!
+    until [ "$(grep -c '^id:' stream1)" = 3 ]; do sleep 0.05; done
+    send /emit '{"signal_type":"sense","content":"4"}' >/dev/null
+    until [ "$(grep -c '^id:' stream1)" = 4 ]; do sleep 0.05; done
+    kill -KILL "$SERVER"
+    wait "$reader" || true
+    last=$(sed -n 's/^id: //p' stream1 | tail -1)
+    boot
+    send /emit '{"signal_type":"sense","content":"5"}' >/dev/null
+    curl -sN --max-time 20 "$URL/signals/stream" -H "Authorization: Bearer $KEY" -H "Last-Event-ID: $last" >stream2 &
+    reader=$!
+    until [ "$(grep -c '^id:' stream2)" = 1 ]; do sleep 0.05; done
+    kill "$reader"
+    [ "$(sed -n 's/^data: //p' stream1 stream2 | json_lines)" = "1 2 3 4 5" ]
+}
+
+json_lines() {
+    python3 -c 'import json,sys; print(*[json.loads(l)["content"] for l in sys.stdin])'
+}
+
+@test "what others append is told at once" {
+    curl -sN --max-time 20 "$URL/signals/stream?token=$KEY" >stream &
+    reader=$!
+    until grep -q connected stream; do sleep 0.02; done
+    echo '{"type":"from:a:shell","data":1}' >>home/signals/events.jsonl
+    until grep -q 'event: from:a:shell' stream; do sleep 0.02; done
+    kill "$reader"
+}
+
+@test "of sixteen clients each task is claimed by one" {
+    for i in $(seq 5); do
+        python3 -c 'import json; print(json.dumps({"signals":[{"signal_type":"task","content":str(i)} for i in range(40)]}))' >batch
+        send /emit/batch @batch >/dev/null
+    done
+    for c in $(seq 16); do
+        (
+            while [ "$(send /claim '{"types":["task"]}' | tee -a "claims.$c" | json 'd["data"] is None')" = False ]; do
+                echo >>"claims.$c"
+            done
+        ) &
+        pids[c]=$!
+    done
+    wait "${pids[@]}"
+    cat claims.* | grep -o '"id":"signal:[a-z0-9]*"' | sort >all
+    [ "$(wc -l <all)" = 200 ]
+    [ "$(sort -u all | wc -l)" = 200 ]
+}
+
+@test "a claim waits for its task" {
+    send /claim '{"wait_seconds":20}' >claimed &
+    waiting=$!
+    until grep -q '/claim' access.log; do sleep 0.02; done
+    send /emit '{"signal_type":"task","content":"late"}' >/dev/null
+    wait "$waiting"
+    [ "$(json 'd["data"]["content"]' <claimed)" = late ]
+}
+
+@test "nothing that was acknowledged is lost when the server is killed" {
+    for round in 1 2 3 4 5; do
+        for w in 1 2 3 4; do
+            (
+                i=0
+                while r=$(send /emit "{\"signal_type\":\"pulse\",\"content\":\"$round.$w.$i\"}" 2>/dev/null) && [[ $r == *'"data"'* ]]; do
+                    echo "$round.$w.$i" >>"acked.$w"
+                    i=$((i + 1))
+                done
+            ) &
+            pids[w]=$!
+        done
+        sleep "0.$((RANDOM % 4 + 2))"
+        kill -KILL "$SERVER"
+        wait "${pids[@]}" || true
+        boot
+    done
+    python3 - <<'PY'
+import glob, json
+stored = [json.loads(l).get("content") for l in open("home/signals/events.jsonl") if l.endswith("}\n")]
+stored = [c for c in stored if c]
+acked = [l.strip() for f in glob.glob("acked.*") for l in open(f)]
+assert acked, "nothing was acknowledged"
+assert len(stored) == len(set(stored)), "something is there twice"
+missing = set(acked) - set(stored)
+assert not missing, missing
+PY
+    run -0 "$CLIQ" fsck home/signals/events.jsonl
+}
+
+@test "SIGTERM answers what was begun, tells streams, and leaves" {
+    curl -sN --max-time 20 "$URL/signals/stream?token=$KEY" >stream &
+    reader=$!
+    until grep -q connected stream; do sleep 0.02; done
+    kill -TERM "$SERVER"
+    wait "$SERVER"
+    wait "$reader" || true
+    grep -q 'come back with Last-Event-ID' stream
+    SERVER=
+}
+
+@test "the key is the same after a restart, and the port can be had again" {
+    kill -TERM "$SERVER"
+    wait "$SERVER"
+    boot "$PORT"
+    ! grep -q 'made the identity' said
+    [ "$(look /health | json 'd["status"]')" = ok ]
+}
+
+@test "a Unix socket serves too" {
+    kill -TERM "$SERVER"
+    wait "$SERVER"
+    boot 0 --unix "$PWD/sock"
+    [ "$(stat -c %a sock)" = 600 ]
+    run -0 curl -sS --unix-socket sock "http://x/inbox/dev" -H "Authorization: Bearer $KEY"
+    [ "$(json 'd["data"]' <<<"$output")" = '[]' ]
+}
