@@ -31,6 +31,7 @@ enum {
     OUT_MAX = 1 << 20, /* unsent answers; then no further request is read */
     OUT_KEEP = 16384,  /* a larger buffer is given back when it is empty */
     ANSWER_MAX = 1 << 28,
+    TURNED_AWAY = 64, /* so many at a time are told that there are too many; others hang up */
 };
 
 union handle {
@@ -422,7 +423,9 @@ on_head(struct http_conn *c)
 {
     struct http_server *v = c->v;
 
-    c->http.body_max = v->o.body_max ? v->o.body_max(v->o.ctx, &c->http.request) : HTTP_BODY_MAX;
+    size_t max = v->o.body_max ? v->o.body_max(v->o.ctx, &c->http.request) : HTTP_BODY_MAX;
+
+    c->http.body_max = max < SIZE_MAX / 4 ? max : SIZE_MAX / 4;
     c->in.max = HTTP_HEAD_MAX + c->http.body_max + BACKLOG + SCRATCH;
     c->since = uv_now(v->uv);
     c->arrived = 0;
@@ -796,13 +799,11 @@ start_ticking(struct http_server *v)
 static void
 turn_away(struct http_conn *c)
 {
-    static const char text[] = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"
-                               "Connection: close\r\nContent-Length: 0\r\n\r\n";
-    uv_buf_t b = uv_buf_init((char *)text, sizeof text - 1);
-
     c->v->stats.turned_away++;
-    uv_try_write(&c->h.stream, &b, 1);
-    conn_close(c);
+    buf_adds(&c->out, "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"
+                      "Connection: close\r\nContent-Length: 0\r\n\r\n");
+    c->is_over = true;
+    mark(c);
 }
 
 static void
@@ -840,10 +841,12 @@ on_caller(uv_stream_t *door, int status)
         return;
     }
     v->stats.accepted++;
-    if (v->stats.open > v->o.max_conns) {
-        turn_away(c);
+    if (v->stats.open > v->o.max_conns + TURNED_AWAY) {
+        conn_close(c);
         return;
     }
+    if (v->stats.open > v->o.max_conns)
+        turn_away(c);
     if (!c->is_unix) {
         uv_tcp_nodelay(&c->h.tcp, 1);
         uv_tcp_keepalive(&c->h.tcp, 1, 60);
