@@ -61,7 +61,7 @@ LEAN_CFLAGS = -std=gnu11 $(INCLUDES) $(WARN) $(filter-out -fcf-protection,$(HARD
 
 # These meet libuv, utf8proc, libyaml or libsodium, or stand on what does: only the full
 # program has them. Everything else is the core, of which the front takes what it needs.
-FULL_ONLY := $(addprefix src/,base/loop.c base/table.c base/yaml.c base/yaml_json.c $(addprefix net/,answer.c http.c http_body.c http_text.c listener.c query.c server.c) \
+FULL_ONLY := $(addprefix src/,base/loop.c base/table.c base/yaml.c base/yaml_json.c $(addprefix net/,answer.c http.c http_body.c http_text.c listener.c query.c server.c server_answer.c server_conn.c) \
              $(patsubst src/%,%,$(filter-out src/team/template%,$(wildcard src/team/*.c))) \
              $(addprefix run/,cancel.c dag.c drive.c journal.c live.c lockfile.c notify.c past.c plan.c prepare.c project.c \
              sched.c sched_route.c tmux.c verdict.c view.c))
