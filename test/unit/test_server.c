@@ -1236,6 +1236,28 @@ an_open_socket_can_be_given(void **state)
 }
 
 static void
+what_systemd_gives_is_counted_once_and_only_for_us(void **state)
+{
+    char pid[32];
+
+    (void)state;
+    assert_int_equal(listener_given(), 0);
+    snprintf(pid, sizeof pid, "%d", getpid());
+    setenv("LISTEN_PID", pid, 1);
+    setenv("LISTEN_FDS", "2", 1);
+    assert_int_equal(listener_given(), 2);
+    assert_null(getenv("LISTEN_FDS"));
+    assert_int_equal(listener_given(), 0);
+    setenv("LISTEN_PID", "1", 1);
+    setenv("LISTEN_FDS", "2", 1);
+    assert_int_equal(listener_given(), 0);
+    setenv("LISTEN_PID", pid, 1);
+    setenv("LISTEN_FDS", "many", 1);
+    assert_int_equal(listener_given(), 0);
+    assert_null(getenv("LISTEN_PID"));
+}
+
+static void
 addresses_are_read_strictly(void **state)
 {
     static const char *const bad[] = {
@@ -1341,6 +1363,7 @@ main(void)
         SERVER_CASE(a_stale_socket_is_replaced_and_another_file_is_not),
         SERVER_CASE(several_addresses_are_served_together),
         SERVER_CASE(an_open_socket_can_be_given),
+        CASE(what_systemd_gives_is_counted_once_and_only_for_us),
         SERVER_CASE(addresses_are_read_strictly),
         CASE(headers_are_made_only_of_what_fits),
         CASE(a_date_is_written_as_the_rfc_wants),
