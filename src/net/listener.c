@@ -222,6 +222,24 @@ listener_fd(struct listener *l, int fd, struct err *e)
     return s;
 }
 
+unsigned
+listener_given(void)
+{
+    const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+    char *pid_end = NULL, *fds_end = NULL;
+    unsigned long n = 0;
+
+    if (pid && fds && strtol(pid, &pid_end, 10) == getpid() && !*pid_end) {
+        n = strtoul(fds, &fds_end, 10);
+        if (fds_end == fds || *fds_end || n > 1024)
+            n = 0;
+    }
+    unsetenv("LISTEN_PID");
+    unsetenv("LISTEN_FDS");
+    unsetenv("LISTEN_FDNAMES");
+    return (unsigned)n;
+}
+
 void
 listener_release(struct listener *l)
 {

@@ -44,6 +44,10 @@ enum status listener_tcp(struct listener *l, const char *address, struct err *e)
 enum status listener_unix(struct listener *l, const char *path, struct err *e);
 /* Takes the descriptor, also when it fails; it must be a stream socket that listens. */
 enum status listener_fd(struct listener *l, int fd, struct err *e);
+#define LISTENER_GIVEN 3 /* the first descriptor that systemd gives */
+/* How many it gave to this very process ($LISTEN_PID, $LISTEN_FDS). Asked once: the answer is
+ * taken out of the environment, so that no child believes it is meant. */
+unsigned listener_given(void);
 void listener_release(struct listener *l);
 
 #endif

@@ -31,6 +31,8 @@ static unsigned stopped;
 static struct {
     struct http_conn *conns[KEPT];
     size_t n;
+    struct http_conn *grouped[KEPT]; /* on_round answers these */
+    size_t n_grouped;
     struct buf log; /* a line per request */
     struct buf news;
     unsigned rounds;
@@ -64,6 +66,10 @@ on_request(void *ctx, struct http_conn *c, const struct http_request *r)
     assert_ptr_equal(ctx, &seen);
     buf_addf(&seen.log, "%.*s %.*s %.*s\n", (int)name.len, name.p, (int)path.len, path.p,
              (int)(r->body.len < 100 ? r->body.len : 100), r->body.p);
+    if (http_text_is(path, "/grouped")) {
+        seen.grouped[seen.n_grouped++] = c;
+        return;
+    }
     if (http_text_is(path, "/later") || http_text_is(path, "/watched")) {
         seen.conns[seen.n++ % KEPT] = c;
         if (path.p[1] == 'w')
@@ -103,6 +109,8 @@ on_round(void *ctx)
 {
     (void)ctx;
     seen.rounds++;
+    while (seen.n_grouped)
+        http_answer(seen.grouped[--seen.n_grouped], 200, NULL, "grouped", 7);
 }
 
 static void
@@ -613,6 +621,42 @@ an_answer_may_come_later_and_order_is_kept(void **state)
     CHECK_HAS(got, "at lastHTTP/1.1 200 OK\r\n");
     close(fd);
     close(other);
+    buf_release(&got);
+}
+
+static void
+the_requests_of_a_round_may_be_answered_together(void **state)
+{
+    struct buf got = { 0 };
+    int fds[10];
+
+    (void)state;
+    begin();
+    for (int i = 0; i < 10; i++) {
+        fds[i] = dial();
+        say(fds[i], "GET /a" HOST "\r\n");
+        hear_until(fds[i], &got, "\r\n\r\n/a");
+        buf_reset(&got);
+    }
+    seen.rounds = 0;
+    for (int i = 0; i < 10; i++)
+        say(fds[i], "GET /grouped" HOST "\r\n");
+    for (int i = 0; i < 10; i++) {
+        buf_reset(&got);
+        hear_until(fds[i], &got, "\r\n\r\ngrouped");
+    }
+    assert_int_equal(seen.rounds, 1);
+
+    /* On one connection they come one after the other, but still leave in one piece. */
+    buf_reset(&got);
+    for (int i = 0; i < 5; i++)
+        buf_adds(&got, "GET /grouped" HOST "\r\n");
+    say(fds[0], got.p);
+    buf_reset(&got);
+    assert_true(hear_some(fds[0], &got));
+    assert_int_equal(count(&got, "\r\n\r\ngrouped"), 5);
+    for (int i = 0; i < 10; i++)
+        close(fds[i]);
     buf_release(&got);
 }
 
@@ -1192,6 +1236,28 @@ an_open_socket_can_be_given(void **state)
 }
 
 static void
+what_systemd_gives_is_counted_once_and_only_for_us(void **state)
+{
+    char pid[32];
+
+    (void)state;
+    assert_int_equal(listener_given(), 0);
+    snprintf(pid, sizeof pid, "%d", getpid());
+    setenv("LISTEN_PID", pid, 1);
+    setenv("LISTEN_FDS", "2", 1);
+    assert_int_equal(listener_given(), 2);
+    assert_null(getenv("LISTEN_FDS"));
+    assert_int_equal(listener_given(), 0);
+    setenv("LISTEN_PID", "1", 1);
+    setenv("LISTEN_FDS", "2", 1);
+    assert_int_equal(listener_given(), 0);
+    setenv("LISTEN_PID", pid, 1);
+    setenv("LISTEN_FDS", "many", 1);
+    assert_int_equal(listener_given(), 0);
+    assert_null(getenv("LISTEN_PID"));
+}
+
+static void
 addresses_are_read_strictly(void **state)
 {
     static const char *const bad[] = {
@@ -1275,6 +1341,7 @@ main(void)
         SERVER_CASE(who_does_not_hang_up_after_the_last_answer_is_hung_up_on),
         SERVER_CASE(a_client_that_reads_slowly_gets_all_of_it),
         SERVER_CASE(an_answer_may_come_later_and_order_is_kept),
+        SERVER_CASE(the_requests_of_a_round_may_be_answered_together),
         SERVER_CASE(much_that_is_said_meanwhile_waits_its_turn),
         SERVER_CASE(a_client_that_goes_is_missed_by_who_watches),
         SERVER_CASE(a_client_that_only_stopped_talking_gets_its_answers),
@@ -1296,6 +1363,7 @@ main(void)
         SERVER_CASE(a_stale_socket_is_replaced_and_another_file_is_not),
         SERVER_CASE(several_addresses_are_served_together),
         SERVER_CASE(an_open_socket_can_be_given),
+        CASE(what_systemd_gives_is_counted_once_and_only_for_us),
         SERVER_CASE(addresses_are_read_strictly),
         CASE(headers_are_made_only_of_what_fits),
         CASE(a_date_is_written_as_the_rfc_wants),
