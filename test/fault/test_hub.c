@@ -1,0 +1,161 @@
+/*
+ * Whatever call fails while the hub is asked: what was answered with 200 is there for every
+ * later reader, what was refused is told as 503, and index and log say the same.
+ */
+#include "fault.h"
+#include "hubs.h"
+#include "logs.h"
+
+#define TASK "{\"signal_type\":\"task\",\"content\":\"x\"}"
+
+static struct err e;
+
+#define MUST(fact)                                                                                 \
+    do {                                                                                           \
+        if (!(fact))                                                                               \
+            fail_msg("%s: not so: %s", fault_what(f), #fact);                                      \
+    } while (0)
+
+static void
+tell_problem(void *ctx, const char *problem)
+{
+    fprintf(stderr, "# %s: %s\n", fault_what(ctx), problem);
+}
+
+/* After the faults: a new reader sees what the log says. */
+static struct hub *
+reopen(struct fault *f)
+{
+    uint64_t problems;
+    struct hub *h = open_hub();
+
+    CHECK_OK(hub_check(h, tell_problem, f, &problems, &e), &e);
+    MUST(problems == 0);
+    return h;
+}
+
+FAULT_STORY(an_emit_answered_with_200_is_there)
+{
+    struct hub *h = open_hub();
+
+    fault_on(f);
+    struct hub_reply *r = ask(h, HUB_EMIT, "ruby", TASK);
+    fault_off(f);
+    MUST(r->status == 200 || (r->status == 503 && f->has_failed && r->message[0]));
+    const char *id = r->status == 200 ? got(r, "id") : NULL;
+    hub_close(h);
+    h = reopen(f);
+    if (id)
+        CHECK_REPLY(ask(h, HUB_GET, "ruby", "{\"id\":\"%s\"}", id), 200);
+    CHECK_REPLY(ask(h, HUB_EMIT, "ruby", TASK), 200);
+    MUST(count_records(HUB_LOG, SEQUENCED, "\"task\"") <= 2);
+    close_hub(h);
+}
+
+FAULT_STORY(a_store_is_opened_or_told_why_not)
+{
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", TASK);
+
+    hub_close(h);
+    append_file(HUB_LOG, "{\"type\":\"foreign\"}\n{\"torn\":");
+    e.text[0] = '\0';
+    fault_on(f);
+    enum status s = hub_open(&h, "config", &(struct hub_options){ .lock_wait_ms = 50 }, &e);
+    struct hub_reply *r = s ? NULL : ask(h, HUB_GET, "ruby", "{\"id\":\"%s\"}", id);
+    fault_off(f);
+    MUST(s == ST_OK || (f->has_failed && e.text[0]));
+    MUST(s || r->status == 200 || (r->status == 503 && f->has_failed)); /* never 404 */
+    hub_close(h);
+    h = reopen(f);
+    assert_string_equal(each(ask(h, HUB_EVENTS, "ruby", "{}"), "type"), "task foreign");
+    close_hub(h);
+}
+
+FAULT_STORY(a_first_store_is_made_or_told_why_not)
+{
+    struct hub *h;
+
+    e.text[0] = '\0';
+    fault_on(f);
+    enum status s = hub_open(&h, "config", &(struct hub_options){ .lock_wait_ms = 50 }, &e);
+    struct hub_reply *r = s ? NULL : ask(h, HUB_EMIT, "ruby", TASK);
+    fault_off(f);
+    MUST(s == ST_OK || (f->has_failed && e.text[0]));
+    MUST(s || r->status == 200 || (r->status == 503 && f->has_failed));
+    const char *id = !s && r->status == 200 ? got(r, "id") : NULL;
+    hub_close(h);
+    h = reopen(f);
+    if (id)
+        CHECK_REPLY(ask(h, HUB_GET, "ruby", "{\"id\":\"%s\"}", id), 200);
+    close_hub(h);
+}
+
+FAULT_STORY(a_claim_is_whole_or_absent)
+{
+    struct hub *h = open_hub(), *other = open_hub();
+    const char *id = emit(h, "ruby", TASK);
+
+    fault_on(f);
+    struct hub_reply *r = ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", id);
+    fault_off(f);
+    MUST(r->status == 200 || (r->status == 503 && f->has_failed));
+    hub_close(h); /* an unlock that failed ends with it */
+    struct hub_reply *g = ask(other, HUB_GET, "eve", "{\"id\":\"%s\"}", id);
+    CHECK_REPLY(g, 200);
+    bool is_there = count_records(HUB_LOG, SEQUENCED, "\"op\":\"claim\"") == 1;
+    MUST(r->status != 200 || is_there);
+    MUST((strcmp(got(g, "delivery_state"), "leased") == 0) == is_there);
+    struct hub_reply *second = ask(other, HUB_CLAIM, "eve", "{\"signal_id\":\"%s\"}", id);
+    MUST(second->status == (is_there ? 409 : 200)); /* one winner, whatever happens */
+    hub_close(other);
+    close_hub(reopen(f));
+}
+
+FAULT_STORY(a_delayed_signal_is_delivered_once_or_waits)
+{
+    struct hub *h = open_hub();
+
+    CHECK_REPLY(ask(h, HUB_SCHEDULE, "bob", "{\"type\":\"late\",\"deliverAt\":1}"), 200);
+    fault_on(f);
+    hub_submit(h, NULL, 0, NULL, NULL);
+    fault_off(f);
+    hub_close(h);
+    h = reopen(f);
+    hub_submit(h, NULL, 0, NULL, NULL);
+    assert_string_equal(each(ask(h, HUB_EVENTS, "bob", "{}"), "type"), "late");
+    assert_string_equal(each(ask(h, HUB_DELAYED, "bob", "{}"), "type"), "");
+    close_hub(h);
+}
+
+FAULT_STORY(a_batch_stands_or_falls_together)
+{
+    struct hub *h = open_hub();
+
+    emit(h, "ruby", TASK);
+    fault_on(f);
+    struct hub_reply *r = ask(h, HUB_EMIT_BATCH, "ruby",
+                              "{\"signals\":[{\"signal_type\":\"a\"},{\"signal_type\":\"b\"}]}");
+    fault_off(f);
+    int status = r->status;
+    hub_close(h);
+    h = reopen(f);
+    const char *types = each(ask(h, HUB_EVENTS, "ruby", "{}"), "type");
+    MUST(strcmp(types, "task a b") == 0 || (status == 503 && strcmp(types, "task") == 0));
+    close_hub(h);
+}
+
+int
+main(void)
+{
+    static const struct story stories[] = {
+        STORY(an_emit_answered_with_200_is_there),
+        STORY(a_store_is_opened_or_told_why_not),
+        STORY(a_first_store_is_made_or_told_why_not),
+        STORY(a_claim_is_whole_or_absent),
+        STORY(a_delayed_signal_is_delivered_once_or_waits),
+        STORY(a_batch_stands_or_falls_together),
+    };
+
+    return run_stories("faults of the hub", stories, sizeof stories / sizeof *stories);
+}
