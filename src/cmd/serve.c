@@ -1,7 +1,7 @@
 /* serve - the hub over HTTP. */
+#include "serve/serve.h"
 #include "base/path.h"
 #include "cmd/cmd.h"
-#include "serve/serve.h"
 
 #include <string.h>
 
@@ -40,15 +40,15 @@ run(const struct args *args, struct err *e)
 
     if (s)
         return s;
-    s = serve_run(&(struct serve_options){ .config = args_text(a, "config") ? args_text(a, "config")
-                                                                            : home.p,
-                                           .listen = list(a, "listen"),
-                                           .unix_paths = list(a, "unix"),
-                                           .extra_hosts = list(a, "host"),
-                                           .allows_elsewhere = args_has(a, "allow-elsewhere"),
-                                           .refuses_tokens = args_has(a, "no-token"),
-                                           .access_log = args_text(a, "access-log") },
-                  e);
+    s = serve_run(
+        &(struct serve_options){ .config = args_text(a, "config") ? args_text(a, "config") : home.p,
+                                 .listen = list(a, "listen"),
+                                 .unix_paths = list(a, "unix"),
+                                 .extra_hosts = list(a, "host"),
+                                 .allows_elsewhere = args_has(a, "allow-elsewhere"),
+                                 .refuses_tokens = args_has(a, "no-token"),
+                                 .access_log = args_text(a, "access-log") },
+        e);
     buf_release(&home);
     return s;
 }
@@ -56,9 +56,10 @@ run(const struct args *args, struct err *e)
 const struct cmd cmd_serve = {
     .name = "serve",
     .brief = "serve signals and tasks over HTTP",
-    .about = "Answers on the store that the commands use, at the same time as they. The first start\n"
-             "makes the identity admin and prints its key once. GET /openapi.json tells what can be\n"
-             "asked. SIGTERM ends it when what was begun is answered.",
+    .about =
+        "Answers on the store that the commands use, at the same time as they. The first start\n"
+        "makes the identity admin and prints its key once. GET /openapi.json tells what can be\n"
+        "asked. SIGTERM ends it when what was begun is answered.",
     .opts = opts,
     .run = run,
 };

@@ -5,10 +5,9 @@ bool
 hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
                 const struct json **signal)
 {
-    struct row *r = index_run(h->ix,
-                              "SELECT " SHOW_COLUMNS
-                              " FROM signals s WHERE s.seq > ? ORDER BY s.seq LIMIT 1",
-                              "i", (int64_t)after);
+    struct row *r = index_run(
+        h->ix, "SELECT " SHOW_COLUMNS " FROM signals s WHERE s.seq > ? ORDER BY s.seq LIMIT 1", "i",
+        (int64_t)after);
 
     if (!index_next(h->ix, r))
         return false;

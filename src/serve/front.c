@@ -27,8 +27,8 @@ note(struct serve *s, const struct http_request *r, struct http_conn *c, int sta
         return;
     struct http_text method = http_text(r, r->method_name), path = http_path(r);
     /* never the query or a header: keys stand there */
-    fprintf(s->access, "%s %s %.*s %.*s %d\n", request_id, http_conn_peer(c, peer),
-            (int)method.len, method.p, (int)path.len, path.p, status);
+    fprintf(s->access, "%s %s %.*s %.*s %d\n", request_id, http_conn_peer(c, peer), (int)method.len,
+            method.p, (int)path.len, path.p, status);
     fflush(s->access);
 }
 
@@ -229,18 +229,17 @@ give_back(struct job *j, const struct hub_reply *reply)
     static const char *const keys[][2] = { { "id", "signal_id" }, { "claim_id", "claim_id" } };
     for (size_t i = 0; args && i < 2; i++) {
         const struct json *v = json_get(reply->data, keys[i][0]);
-        char *text = json_is(v, JSON_STRING)
-                         ? arena_dup(&release->arena, v->text.p, v->text.len)
-                         : NULL;
+        char *text =
+            json_is(v, JSON_STRING) ? arena_dup(&release->arena, v->text.p, v->text.len) : NULL;
         if (text)
             json_set(args, keys[i][1], json_new_str(&release->arena, text, v->text.len));
     }
-    release->request = (struct hub_request){
-        .op = HUB_RELEASE,
-        .identity = arena_dup(&release->arena, j->request.identity, strlen(j->request.identity)),
-        .is_admin = j->request.is_admin,
-        .args = args
-    };
+    release->request =
+        (struct hub_request){ .op = HUB_RELEASE,
+                              .identity = arena_dup(&release->arena, j->request.identity,
+                                                    strlen(j->request.identity)),
+                              .is_admin = j->request.is_admin,
+                              .args = args };
     if (!args || !release->request.identity || !gather(j->s, &release->request, release))
         job_free(release); /* its lease runs out */
 }
@@ -339,9 +338,9 @@ make_ticket(struct serve *s, const char *identity, bool is_admin, struct ticket 
 
 /* Whom the request is from; false: refused and answered. */
 static bool
-admit(struct serve *s, struct http_conn *c, const struct http_request *r,
-      const struct route *route, const struct query *q, struct arena *a, const char *request_id,
-      const char **identity, bool *is_admin)
+admit(struct serve *s, struct http_conn *c, const struct http_request *r, const struct route *route,
+      const struct query *q, struct arena *a, const char *request_id, const char **identity,
+      bool *is_admin)
 {
     struct gate_request asked = ask_gate(r, c, q);
     struct gate_verdict v;
@@ -417,8 +416,8 @@ hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
         .args = args,
         .dedup_key = key.p ? arena_dup(&j->arena, key.p, key.len) : NULL,
     };
-    if (route->op == HUB_CLAIM && json_int(json_get(args, "wait_seconds"), &wait_s) &&
-        wait_s > 0 && wait_s <= WAIT_MAX_S)
+    if (route->op == HUB_CLAIM && json_int(json_get(args, "wait_seconds"), &wait_s) && wait_s > 0 &&
+        wait_s <= WAIT_MAX_S)
         j->wait_until_ms = clock_mono_ms() + wait_s * 1000;
     if (!j->request.identity || !gather(s, &j->request, j)) {
         refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", "too many requests at once; try again",

@@ -4,11 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char page_home[] =
-    "cliq: signals and tasks for agents and people.\n\n"
-    "  GET /openapi.json   what can be asked\n"
-    "  GET /health         is the store there?\n\n"
-    "Keys: cliq key create --identity NAME. Commands: cliq help emit.\n";
+const char page_home[] = "cliq: signals and tasks for agents and people.\n\n"
+                         "  GET /openapi.json   what can be asked\n"
+                         "  GET /health         is the store there?\n\n"
+                         "Keys: cliq key create --identity NAME. Commands: cliq help emit.\n";
 
 void
 page_health(struct serve *s, struct buf *to)
@@ -202,12 +201,13 @@ page_openapi(struct buf *to)
     }
     json_close(to, '}');
     json_key(to, "components");
-    buf_adds(to, "{\"securitySchemes\":{\"key\":{\"type\":\"http\",\"scheme\":\"bearer\"}},"
-                 "\"schemas\":{\"Error\":{\"type\":\"object\",\"required\":[\"error\"],"
-                 "\"properties\":{\"error\":{\"type\":\"object\",\"required\":[\"code\",\"message\"],"
-                 "\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},"
-                 "\"request_id\":{\"type\":\"string\"},\"details\":{},\"docs_url\":{\"type\":"
-                 "\"string\"}}}}}}}");
+    buf_adds(to,
+             "{\"securitySchemes\":{\"key\":{\"type\":\"http\",\"scheme\":\"bearer\"}},"
+             "\"schemas\":{\"Error\":{\"type\":\"object\",\"required\":[\"error\"],"
+             "\"properties\":{\"error\":{\"type\":\"object\",\"required\":[\"code\",\"message\"],"
+             "\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},"
+             "\"request_id\":{\"type\":\"string\"},\"details\":{},\"docs_url\":{\"type\":"
+             "\"string\"}}}}}}}");
     json_key(to, "x-error-codes");
     json_open(to, '{');
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)

@@ -26,8 +26,8 @@ route_nth(size_t i, struct route_info *info)
     i -= N_OWN;
     if (i >= HUB_N_OPS)
         return false;
-    *info = (struct route_info){ hub_ops[i].method, hub_ops[i].path,    hub_ops[i].brief,
-                                 hub_ops[i].scope,  ROUTE_OP, (enum hub_op)i };
+    *info = (struct route_info){ hub_ops[i].method, hub_ops[i].path, hub_ops[i].brief,
+                                 hub_ops[i].scope,  ROUTE_OP,        (enum hub_op)i };
     return true;
 }
 

@@ -257,8 +257,8 @@ setup(struct serve *s, struct err *e)
         return st;
     if (sys->getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
         return err_sys(e, "get random bytes");
-    snprintf(s->id_prefix, sizeof s->id_prefix, "%02x%02x%02x%02x", random[0], random[1],
-             random[2], random[3]);
+    snprintf(s->id_prefix, sizeof s->id_prefix, "%02x%02x%02x%02x", random[0], random[1], random[2],
+             random[3]);
     s->rules = (struct gate_rules){ .hosts = s->hosts, .allows_token = !s->o->refuses_tokens };
     s->loop = loop_new(e);
     s->http = s->loop ? http_server_new(s->loop, &o, e) : NULL;

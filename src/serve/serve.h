@@ -16,14 +16,14 @@
 #include <stddef.h>
 
 struct serve_options {
-    const char *config;              /* the directory */
-    const char *const *listen;       /* TCP addresses, NULL-ended; NULL: 127.0.0.1:3000 */
-    const char *const *unix_paths;   /* NULL-ended or NULL */
-    const char *const *extra_hosts;  /* names that requests may come for, besides our own */
-    bool allows_elsewhere;           /* addresses that are not loopback */
-    bool refuses_tokens;             /* ?token= is not taken */
-    const char *access_log;          /* a file; NULL: none; "-": standard error */
-    unsigned keepalive_ms;           /* of streams; 0: 15 s */
+    const char *config;             /* the directory */
+    const char *const *listen;      /* TCP addresses, NULL-ended; NULL: 127.0.0.1:3000 */
+    const char *const *unix_paths;  /* NULL-ended or NULL */
+    const char *const *extra_hosts; /* names that requests may come for, besides our own */
+    bool allows_elsewhere;          /* addresses that are not loopback */
+    bool refuses_tokens;            /* ?token= is not taken */
+    const char *access_log;         /* a file; NULL: none; "-": standard error */
+    unsigned keepalive_ms;          /* of streams; 0: 15 s */
 };
 
 /* Serves until SIGTERM or SIGINT. Says on standard output where it listens, and the key that

@@ -42,7 +42,7 @@ struct serve {
     struct hub *reader; /* the loop's */
     struct worker *worker;
     struct streams *streams;
-    struct watch watch; /* of the log's directory */
+    struct watch watch;  /* of the log's directory */
     struct round *round; /* gathering */
     bool wants_look;     /* somebody else may have written */
     struct job *parked;
@@ -63,7 +63,7 @@ struct serve {
 /* front.c */
 void front_request(void *ctx, struct http_conn *c, const struct http_request *r);
 void front_round(void *ctx);
-void front_done(void *ctx);   /* the worker has something */
+void front_done(void *ctx);    /* the worker has something */
 void front_changed(void *ctx); /* the log's directory changed */
 void front_fault(void *ctx, int status, const char *reason, struct buf *body);
 void front_free(struct serve *s);

@@ -90,8 +90,7 @@ wants(const struct client *c, const struct json *signal)
         return false;
     if (c->types && !is_text_in(c->types, type))
         return false;
-    if (c->pattern &&
-        !match_pattern(c->pattern, strlen(c->pattern), type->text.p, type->text.len))
+    if (c->pattern && !match_pattern(c->pattern, strlen(c->pattern), type->text.p, type->text.len))
         return false;
     if (c->rings && !is_text_in(c->rings, json_get(signal, "to_ring")))
         return false;

@@ -106,8 +106,10 @@ the_gate_refuses_before_anything_else(void **state)
         { "GET", "/health", NULL, NULL, NULL, NULL, NULL, false, 421 },
         { "GET", "/health", "localhost:3000", "http://evil.example", NULL, NULL, NULL, false, 403 },
         { "GET", "/health", "localhost:3000", "null", NULL, NULL, NULL, false, 403 },
-        { "GET", "/health", "localhost:3000", "http://localhost:3000", NULL, NULL, NULL, false, 200 },
-        { "GET", "/health", "localhost:3000", "https://localhost:3000", NULL, NULL, NULL, false, 403 },
+        { "GET", "/health", "localhost:3000", "http://localhost:3000", NULL, NULL, NULL, false,
+          200 },
+        { "GET", "/health", "localhost:3000", "https://localhost:3000", NULL, NULL, NULL, false,
+          403 },
         { "GET", "/health", "localhost:3000", NULL, "cross-site", NULL, NULL, false, 403 },
         { "GET", "/inbox/dev", "localhost:3000", NULL, NULL, NULL, NULL, false, 401 },
         { "GET", "/inbox/dev", "localhost:3000", NULL, NULL, "Basic abc", NULL, false, 401 },
@@ -115,7 +117,8 @@ the_gate_refuses_before_anything_else(void **state)
         { "GET", "/inbox/dev", "localhost:3000", NULL, NULL, "bearer k", NULL, false, 200 },
         { "POST", "/emit", "localhost:3000", NULL, NULL, "Bearer k", "text/plain", true, 415 },
         { "POST", "/emit", "localhost:3000", NULL, NULL, "Bearer k", NULL, true, 415 },
-        { "POST", "/emit", "localhost:3000", NULL, NULL, "Bearer k", "application/json", true, 200 },
+        { "POST", "/emit", "localhost:3000", NULL, NULL, "Bearer k", "application/json", true,
+          200 },
         { "POST", "/emit", "localhost:3000", NULL, NULL, "Bearer k",
           "Application/JSON ; charset=utf-8", true, 200 },
         { "POST", "/emit", "evil:3000", "http://evil", NULL, NULL, NULL, true, 421 },
@@ -206,19 +209,19 @@ each_door_has_its_envelope(void **state)
                "{\"data\":null,\"meta\":{\"request_id\":\"r1\",\"cursor\":null}}");
     check_body("GET", "/signals/list", &(struct hub_reply){ .status = 200, .cursor = "abc" },
                "{\"data\":null,\"meta\":{\"request_id\":\"r1\",\"cursor\":\"abc\"}}");
-    check_body("POST", "/claim",
-               &(struct hub_reply){ .status = 409, .code = "SIGNAL_CLAIM_CONFLICT", .message = "no" },
-               "{\"error\":{\"code\":\"SIGNAL_CLAIM_CONFLICT\",\"message\":\"no\",\"request_id\":\"r1\","
-               "\"details\":null,\"docs_url\":\"/openapi.json#/x-error-codes/"
-               "SIGNAL_CLAIM_CONFLICT\"}}");
+    check_body(
+        "POST", "/claim",
+        &(struct hub_reply){ .status = 409, .code = "SIGNAL_CLAIM_CONFLICT", .message = "no" },
+        "{\"error\":{\"code\":\"SIGNAL_CLAIM_CONFLICT\",\"message\":\"no\",\"request_id\":\"r1\","
+        "\"details\":null,\"docs_url\":\"/openapi.json#/x-error-codes/"
+        "SIGNAL_CLAIM_CONFLICT\"}}");
     check_body("GET", "/v1/engine/signals/events", &(struct hub_reply){ .status = 200 },
                "{\"ok\":true}");
     struct arena a = { 0 };
     struct json *data = json_new(&a, JSON_OBJECT);
     json_set(data, "events", json_new(&a, JSON_ARRAY));
     check_body("GET", "/v1/engine/signals/events",
-               &(struct hub_reply){ .status = 200, .data = data },
-               "{\"ok\":true,\"events\":[]}");
+               &(struct hub_reply){ .status = 200, .data = data }, "{\"ok\":true,\"events\":[]}");
     arena_release(&a);
     check_body("GET", "/v1/engine/signals/events",
                &(struct hub_reply){ .status = 400, .code = "X", .message = "Invalid query" },
