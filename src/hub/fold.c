@@ -360,10 +360,12 @@ apply_other(struct fold *f, const struct event *ev)
         return index_do(ix, "INSERT OR IGNORE INTO joins VALUES(?, ?, ?)", "ssi", ev->identity,
                         ev->ring, ev->at) == 1;
     case EV_KEY:
+        f->keys++;
         return index_do(ix, "INSERT OR IGNORE INTO keys VALUES(?, ?, ?, ?, ?, ?)", "sssiis", ev->id,
                         ev->identity, ev->hash, (int64_t)fold_scopes(ev->scopes), ev->at,
                         ev->by) == 1;
     case EV_REVOKE:
+        f->keys++;
         return index_do(ix, "DELETE FROM keys WHERE id = ?", "s", ev->id) == 1;
     default:
         return false;

@@ -29,6 +29,7 @@ struct fold {
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;
     uint64_t done;
+    uint64_t keys; /* made or revoked since we began: who remembers some looks again */
 };
 
 void fold_release(struct fold *f);

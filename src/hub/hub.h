@@ -127,6 +127,12 @@ bool hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *s
 /* The last line that was folded. */
 uint64_t hub_last_seq(struct hub *h);
 bool hub_is_member(struct hub *h, const char *identity, const char *ring);
+/* As hub_check_key, of the keys that were folded: waits for nobody. */
+bool hub_find_key(struct hub *h, const char *key, struct arena *a, const char **identity,
+                  unsigned *scopes);
+/* Of the last round: how long the log was, and how often keys changed so far. */
+int64_t hub_log_end(const struct hub *h);
+uint64_t hub_key_changes(const struct hub *h);
 
 /* Whose key is it? ST_NOT_FOUND: nobody's, or revoked. Compared in constant time. */
 enum status hub_check_key(struct hub *h, const char *key, struct arena *a, const char **identity,

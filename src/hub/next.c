@@ -1,5 +1,8 @@
 /* next - the signals in order, for those who follow: from the index, so only what is synced. */
 #include "hub/hub_impl.h"
+#include "hub/secret.h"
+
+#include <string.h>
 
 bool
 hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
@@ -35,4 +38,37 @@ hub_is_member(struct hub *h, const char *identity, const char *ring)
     if (is_there)
         index_next(h->ix, r);
     return is_there;
+}
+
+bool
+hub_find_key(struct hub *h, const char *key, struct arena *a, const char **identity,
+             unsigned *scopes)
+{
+    char hash[SECRET_HASH_SIZE];
+
+    *identity = NULL;
+    if (!secret_is_key(key))
+        return false;
+    secret_hash(hash, key, strlen(key));
+    struct row *r =
+        index_run(h->ix, "SELECT identity, scopes, hash FROM keys WHERE hash = ?", "s", hash);
+    while (index_next(h->ix, r)) {
+        if (secret_same(row_text(r, 2), hash)) {
+            *identity = row_dup(r, 0, a);
+            *scopes = (unsigned)row_int(r, 1);
+        }
+    }
+    return *identity != NULL;
+}
+
+int64_t
+hub_log_end(const struct hub *h)
+{
+    return h->log.end;
+}
+
+uint64_t
+hub_key_changes(const struct hub *h)
+{
+    return h->fold.keys;
 }

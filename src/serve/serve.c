@@ -270,6 +270,8 @@ setup(struct serve *s, struct err *e)
     st = buf_status(&dir, "the path", e);
     if (!st)
         st = watch_open(&s->watch, dir.p, e);
+    if (!st)
+        st = path_open_dir(dir.p, false, &s->log_dir, e);
     buf_release(&dir);
     if (!st && (!loop_on_readable(s->loop, worker_fd(s->worker), front_done, s, e) ||
                 !loop_on_readable(s->loop, s->watch.fd, front_changed, s, e) ||
@@ -287,8 +289,9 @@ serve_run(const struct serve_options *o, struct err *e)
     if (!s)
         return err_set(e, ST_IO, "out of memory");
     s->o = o;
-    s->watch.fd = -1;
-    enum status st = setup(s, e);
+    s->watch.fd = s->log_dir = -1;
+    s->keys = calloc(SERVE_KEYS, sizeof *s->keys);
+    enum status st = s->keys ? setup(s, e) : err_set(e, ST_IO, "out of memory");
     if (!st) {
         fflush(stdout);
         tell_systemd("READY=1");
@@ -301,6 +304,9 @@ serve_run(const struct serve_options *o, struct err *e)
     front_free(s);
     streams_free(s->streams);
     watch_close(&s->watch);
+    if (s->log_dir >= 0)
+        close(s->log_dir);
+    free(s->keys);
     loop_free(s->loop);
     hub_close(s->reader);
     hub_close(s->writer);

@@ -11,8 +11,10 @@
 
 #include <stdio.h>
 
-#define SERVE_HOSTS   64
-#define SERVE_TICKETS 1024
+#define SERVE_HOSTS    64
+#define SERVE_TICKETS  1024
+#define SERVE_KEYS     256
+#define SERVE_KEY_SIZE 64
 
 /* A request that waits for the worker, or, a claim with wait_seconds, for something to claim. */
 struct job {
@@ -34,6 +36,12 @@ struct ticket {
     int64_t until_ms;
 };
 
+/* A key that was looked up. Forgotten when any key changes. */
+struct known_key {
+    char text[SERVE_KEY_SIZE], identity[65];
+    unsigned scopes;
+};
+
 struct serve {
     const struct serve_options *o;
     struct loop *loop;
@@ -45,6 +53,10 @@ struct serve {
     struct watch watch;  /* of the log's directory */
     struct round *round; /* gathering */
     bool wants_look;     /* somebody else may have written */
+    bool wants_check;    /* something changed while the worker worked */
+    struct worker_news news;
+    int log_dir;
+    struct known_key *keys; /* SERVE_KEYS of them, by a hash of their text */
     struct job *parked;
     struct source *wake; /* for the first of the parked to give up */
     char host_texts[SERVE_HOSTS][176];

@@ -16,6 +16,7 @@ struct worker {
     struct round *given, *done; /* one each: the loop gives only to an idle worker */
     bool is_idle;               /* the loop's own view */
     bool is_ending;
+    struct worker_news news;
     int fd;
 };
 
@@ -99,15 +100,18 @@ work(void *arg)
         pthread_mutex_unlock(&w->lock);
         if (r) {
             serve(w->hub, r);
-            pthread_mutex_lock(&w->lock);
-            w->given = NULL;
-            w->done = r;
-            pthread_mutex_unlock(&w->lock);
         } else {
             struct arena a = { 0 };
             hub_submit(w->hub, NULL, 0, &a, NULL);
             arena_release(&a);
         }
+        pthread_mutex_lock(&w->lock);
+        if (r) {
+            w->given = NULL;
+            w->done = r;
+        }
+        w->news = (struct worker_news){ hub_log_end(w->hub), hub_key_changes(w->hub) };
+        pthread_mutex_unlock(&w->lock);
         tell(w->fd); /* also when something was only due: streams want to know */
     }
     return NULL;
@@ -184,7 +188,7 @@ worker_give(struct worker *w, struct round *r)
 }
 
 struct round *
-worker_take(struct worker *w)
+worker_take(struct worker *w, struct worker_news *news)
 {
     uint64_t count;
 
@@ -193,6 +197,7 @@ worker_take(struct worker *w)
     pthread_mutex_lock(&w->lock);
     struct round *r = w->done;
     w->done = NULL;
+    *news = w->news;
     pthread_mutex_unlock(&w->lock);
     if (r)
         w->is_idle = true;

@@ -41,7 +41,11 @@ int worker_fd(const struct worker *w);
 bool worker_is_idle(const struct worker *w);
 /* n = 0: look at what others wrote, and at what is due. */
 void worker_give(struct worker *w, struct round *r);
-/* A round that is done, or NULL. */
-struct round *worker_take(struct worker *w);
+/* A round that is done, or NULL. *news: how things are after it. */
+struct worker_news {
+    int64_t log_end;
+    uint64_t key_changes;
+};
+struct round *worker_take(struct worker *w, struct worker_news *news);
 
 #endif
