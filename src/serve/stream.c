@@ -181,7 +181,9 @@ broadcast(struct streams *s, uint64_t seq, const struct json *signal)
 void
 streams_look(struct streams *s)
 {
-    for (;;) {
+    if (!s->first)
+        s->newest = hub_last_seq(s->hub);
+    while (s->first) {
         struct arena a = { 0 };
         const struct json *signal;
         uint64_t seq;
