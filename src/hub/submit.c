@@ -349,7 +349,7 @@ run_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
     struct arena scratch = { 0 };
 
     begin_round(h);
-    bool is_good = act_due(h, &scratch);
+    bool is_good = hub_do_due(h, &scratch);
     arena_release(&scratch);
     if (!is_good)
         return index_status(h->ix, e);
