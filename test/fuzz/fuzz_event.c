@@ -98,7 +98,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct event ev;
 
     if (!ix) {
-        MUST(!index_open(&ix, NULL, "boot", false, NULL));
+        MUST(!index_open(&ix, NULL, "boot", true, NULL));
     }
     int fd = memfd_create("events", MFD_CLOEXEC);
     MUST(fd >= 0 && write(fd, data, len) == (ssize_t)len);
