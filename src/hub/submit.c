@@ -466,19 +466,39 @@ hub_begin_read(struct hub *h, struct err *e)
     return s;
 }
 
+/* A damaged index goes, and is made again by whoever needs it next. */
+static void
+drop_index(struct hub *h)
+{
+    if (log_lock(&h->log, NULL))
+        return;
+    index_close(h->ix);
+    h->ix = h->fold.ix = NULL;
+    fold_forget(&h->fold);
+    index_remove(h->index_path, NULL);
+    log_unlock(&h->log);
+}
+
 void
 hub_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub_reply *reply)
 {
     struct err e = { "" };
-    enum status s = hub_begin_read(h, &e);
+    enum status s = ST_OK;
 
     assert(!hub_ops[r->op].writes);
-    if (!s) {
-        answer(h, r, a, reply);
-        s = index_status(h->ix, &e);
+    for (int tries = 0; tries < 2; tries++) {
+        s = hub_begin_read(h, &e);
+        if (!s) {
+            answer(h, r, a, reply);
+            s = index_status(h->ix, &e);
+        }
+        bool is_damaged = s && h->ix && index_is_damaged(h->ix);
+        if (h->ix)
+            index_rollback(h->ix);
+        if (!is_damaged)
+            break;
+        drop_index(h);
     }
-    if (h->ix)
-        index_rollback(h->ix);
     if (s)
         reply_unavailable(reply, &e, a);
 }

@@ -937,6 +937,49 @@ an_index_that_is_lost_or_damaged_is_made_again(void **state)
     free(before);
 }
 
+/* Bytes of any kind in the middle of an index that is in use. */
+static void
+a_damaged_page_is_noticed_and_mended(void **state)
+{
+    static char content[60001], text[60100], junk[4096];
+
+    (void)state;
+    struct hub *h = open_hub();
+    memset(content, 'x', sizeof content - 1);
+    snprintf(text, sizeof text, "{\"signal_type\":\"task\",\"content\":\"%s\"}", content);
+    for (int i = 0; i < 60; i++)
+        emit(h, "ruby", text);
+    for (int i = 0; i < 20; i++)
+        emit(h, "ruby", TASK);
+    close_hub(h);
+    off_t size = file_size("config/signals/index.db");
+    assert_true(size > 1000000); /* it was checkpointed */
+    memset(junk, 0xa5, sizeof junk);
+    for (int round = 0; round < 3; round++) {
+        FILE *f = fopen("config/signals/index.db", "r+");
+        assert_non_null(f);
+        for (off_t at = 4096 * (1 + round); at < file_size("config/signals/index.db"); at += 4096) {
+            fseek(f, at, SEEK_SET);
+            fwrite(junk, 1, sizeof junk, f);
+        }
+        fclose(f);
+        remove_tree("config/signals/index.db-wal");
+        remove_tree("config/signals/index.db-shm");
+        h = open_hub();
+        struct hub_reply *r =
+            round == 0 ? ask(h, HUB_LIST, "bob", "{\"limit\":3}") : ask(h, HUB_CLAIM, "bob", "{}");
+        CHECK_REPLY(r, 200);
+        if (round == 0)
+            assert_string_equal(each(r, "sequence"), "80 79 78");
+        else
+            assert_int_equal(atoi(got(r, "sequence")), round);
+        uint64_t problems;
+        CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+        assert_int_equal(problems, 0);
+        close_hub(h);
+    }
+}
+
 static void
 a_log_cut_short_is_what_counts(void **state)
 {
@@ -1318,6 +1361,7 @@ main(void)
         CASE(two_hubs_on_one_store_are_one),
         CASE(foreign_lines_count_and_invalid_ones_change_nothing),
         CASE(an_index_that_is_lost_or_damaged_is_made_again),
+        CASE(a_damaged_page_is_noticed_and_mended),
         CASE(a_log_cut_short_is_what_counts),
         CASE(segments_are_one_log),
         CASE(a_key_opens_until_it_is_revoked),
