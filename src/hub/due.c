@@ -18,14 +18,14 @@ timers_due(struct hub *h, struct arena *a)
     struct item items[DUE_AT_ONCE];
     uint64_t seqs[DUE_AT_ONCE];
     size_t n = 0;
-    struct row *row =
-        index_run(h->ix,
-                  "SELECT seq FROM (SELECT seq FROM signals INDEXED BY signals_due"
-                  " WHERE until IS NOT NULL AND boot = ?1 AND ?1 <> '' AND boot_until <= ?2"
-                  " UNION ALL SELECT seq FROM signals INDEXED BY signals_due_wall"
-                  " WHERE until IS NOT NULL AND (boot < ?1 OR boot > ?1 OR ?1 = '') AND until <= ?3)"
-                  " ORDER BY seq LIMIT ?4",
-                  "siii", h->boot, h->now.boot_ms, h->now.wall_ms, (int64_t)DUE_AT_ONCE);
+    struct row *row = index_run(
+        h->ix,
+        "SELECT seq FROM (SELECT seq FROM signals INDEXED BY signals_due"
+        " WHERE until IS NOT NULL AND boot = ?1 AND ?1 <> '' AND boot_until <= ?2"
+        " UNION ALL SELECT seq FROM signals INDEXED BY signals_due_wall"
+        " WHERE until IS NOT NULL AND (boot < ?1 OR boot > ?1 OR ?1 = '') AND until <= ?3)"
+        " ORDER BY seq LIMIT ?4",
+        "siii", h->boot, h->now.boot_ms, h->now.wall_ms, (int64_t)DUE_AT_ONCE);
 
     while (n < DUE_AT_ONCE && index_next(h->ix, row))
         seqs[n++] = (uint64_t)row_int(row, 0);
