@@ -277,6 +277,10 @@ answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub
         is_good = refuse(&t.refusal, 400, "VALIDATION_INVALID_TYPE",
                          "identity must be a name of 1 to 64 of A-Z a-z 0-9 . _ -, not \"%.80s\"",
                          req->identity ? req->identity : "");
+    else if (hub_ops[req->op].scope == SCOPE_ADMIN && !req->is_admin)
+        is_good =
+            refuse(&t.refusal, 403, "AUTH_FORBIDDEN", "%s needs an admin key, and %s has none",
+                   hub_ops[req->op].name, req->identity);
     else if (req->args && req->args->type != JSON_OBJECT)
         is_good =
             refuse(&t.refusal, 400, "VALIDATION_INVALID_TYPE", "the body must be a JSON object");
