@@ -5,6 +5,8 @@
 
 #include "test.h"
 
+#include <assert.h>
+
 static const struct hub_now NOW = { .wall_ms = 1000000, .boot_ms = 5000, .boot = "boot-1" };
 
 /* A signal in some state; claimed ones by bob, as c1. */
@@ -284,9 +286,46 @@ a_line_is_read_as_it_was_written(void **state)
     arena_release(&a);
 }
 
+/* The examples of docs/formats/events.md are lines as we write them, one of every kind. */
+static void
+the_documented_lines_are_ours(void **state)
+{
+    const char *dir = getenv("CLIQ_SOURCE");
+    char path[4096];
+    struct arena a = { 0 };
+    bool seen[EV_KINDS] = { 0 };
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/docs/formats/events.md", dir);
+    char *text = read_file(path, NULL);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        struct json *v;
+        struct event ev;
+        struct buf b = { 0 };
+        if (*line != '{')
+            continue;
+        assert_true(json_parse(&a, line, strlen(line), &v, NULL));
+        if (!event_read(&ev, v, &a))
+            fail_msg("not an event: %s", line);
+        event_write(&b, &ev);
+        assert_string_equal(b.p, line);
+        buf_release(&b);
+        seen[ev.kind] = true;
+    }
+    for (int k = EV_SIGNAL; k < EV_KINDS; k++)
+        if (!seen[k])
+            fail_msg("no example of %s", event_name((enum event_kind)k));
+    free(text);
+    arena_release(&a);
+}
+
 int
 main(void)
 {
+    char dir[4096];
+
+    assert(getcwd(dir, sizeof dir)); /* tests are run from the top of the source */
+    setenv("CLIQ_SOURCE", dir, 0);
     const struct CMUnitTest tests[] = {
         CASE(claims),
         CASE(acks),
@@ -296,6 +335,7 @@ main(void)
         CASE(an_invalid_event_changes_nothing),
         CASE(a_lease_is_by_the_boots_clock_while_it_is_the_same_boot),
         CASE(a_line_is_read_as_it_was_written),
+        CASE(the_documented_lines_are_ours),
     };
 
     return cmocka_run_group_tests_name("hub decide", tests, NULL, NULL);
