@@ -3,64 +3,20 @@
  */
 #include "hub/hub_impl.h"
 
-#include "base/path.h"
 #include "hub/match.h"
 #include "hub/secret.h"
 #include "hub/signal_id.h"
 #include "hub/text.h"
 
-#include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { SEAL_ROOM = 100, LEASE_MAX_S = 7 * 86400, DUE_AT_ONCE = 400 };
+enum { LEASE_MAX_S = 7 * 86400 };
 
 static bool
 starved(struct act *t)
 {
     return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
-}
-
-/* ---- lines of this round ---- */
-
-static bool
-add_line(struct hub *h, const struct event *ev, struct refusal *r)
-{
-    size_t at = h->text.len;
-
-    if (h->n_lines == h->cap_lines) {
-        size_t cap = h->cap_lines ? 2 * h->cap_lines : 64;
-        struct hub_line *p = realloc(h->lines, cap * sizeof *p);
-        if (!p)
-            return refuse(r, 503, "STORE_UNAVAILABLE", "out of memory");
-        h->lines = p;
-        h->cap_lines = cap;
-    }
-    event_write(&h->text, ev);
-    size_t len = h->text.len - at;
-    if (buf_failed(&h->text))
-        return refuse(r, 503, "STORE_UNAVAILABLE", "out of memory");
-    if (len + SEAL_ROOM > LOG_LINE_MAX) {
-        buf_cut(&h->text, at);
-        return refuse(r, 413, "BODY_TOO_LARGE",
-                      "the request makes a line of %zu bytes; the limit is %zu", len,
-                      LOG_LINE_MAX - SEAL_ROOM);
-    }
-    h->lines[h->n_lines++] = (struct hub_line){ at, len, h->unit };
-    bool is_valid = fold_apply(&h->fold, ev, h->next_seq++);
-    /* What was decided is valid, or the index failed: then the round is given up. */
-    assert(is_valid || index_status(h->ix, NULL) || ev->kind >= EV_RECEIPT);
-    return true;
-}
-
-bool
-act_event(struct act *t, const struct event *ev)
-{
-    if (!add_line(t->h, ev, &t->refusal))
-        return false;
-    t->reply->seq = t->h->next_seq - 1;
-    return true;
 }
 
 /* ---- one signal ---- */
@@ -616,93 +572,4 @@ act_write(struct act *t)
     default:
         return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "no such operation");
     }
-}
-
-/* ---- what is due ---- */
-
-/* Leases that ended and retries that come: DUE_AT_ONCE of them at most; how many. */
-static size_t
-timers_due(struct hub *h, struct arena *a)
-{
-    struct refusal r;
-    struct item items[DUE_AT_ONCE];
-    uint64_t seqs[DUE_AT_ONCE];
-    size_t n = 0;
-    struct row *row =
-        index_run(h->ix,
-                  "SELECT seq FROM (SELECT seq FROM signals WHERE until IS NOT NULL"
-                  " AND boot = ?1 AND ?1 <> '' AND boot_until <= ?2"
-                  " UNION ALL SELECT seq FROM signals WHERE until IS NOT NULL"
-                  " AND (boot < ?1 OR boot > ?1 OR ?1 = '') AND until <= ?3)"
-                  " ORDER BY seq LIMIT ?4",
-                  "siii", h->boot, h->now.boot_ms, h->now.wall_ms, (int64_t)DUE_AT_ONCE);
-
-    while (n < DUE_AT_ONCE && index_next(h->ix, row))
-        seqs[n++] = (uint64_t)row_int(row, 0);
-    for (size_t i = 0; i < n; i++) {
-        if (!fold_item_at(h->ix, seqs[i], a, &items[i]))
-            return 0;
-        struct event ev = { .kind = items[i].state == D_LEASED ? EV_EXPIRE : EV_RETRY,
-                            .signal = items[i].id,
-                            .at = h->now.wall_ms,
-                            .claim = items[i].claim };
-        h->unit++;
-        if (!add_line(h, &ev, &r))
-            return 0;
-    }
-    return n;
-}
-
-static size_t
-delayed_due(struct hub *h, struct arena *a)
-{
-    struct refusal refusal;
-    struct {
-        const char *id, *body;
-    } due[DUE_AT_ONCE];
-    size_t n = 0;
-    struct row *r =
-        index_run(h->ix, "SELECT id, body FROM delayed WHERE at <= ? ORDER BY at, type, id LIMIT ?",
-                  "ii", h->now.wall_ms, (int64_t)DUE_AT_ONCE);
-
-    while (n < DUE_AT_ONCE && index_next(h->ix, r)) {
-        due[n].id = row_dup(r, 0, a);
-        due[n++].body = row_dup(r, 1, a);
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct event was, ev;
-        struct json *line;
-        char id[HUB_ID_SIZE];
-        if (!due[i].id || !due[i].body ||
-            !json_parse(a, due[i].body, strlen(due[i].body), &line, NULL) ||
-            !event_read(&was, line, a) || hub_new_id(id, NULL))
-            return 0;
-        ev = (struct event){ .kind = EV_SIGNAL,
-                             .id = event_bare_id(id),
-                             .type = was.type,
-                             .source = was.source,
-                             .data = was.data,
-                             .by = was.by,
-                             .at = h->now.wall_ms,
-                             .delayed = due[i].id };
-        h->unit++;
-        if (!add_line(h, &ev, &refusal))
-            return 0;
-        ev = (struct event){
-            .kind = EV_DELIVER, .id = due[i].id, .signal = event_bare_id(id), .at = h->now.wall_ms
-        };
-        if (!add_line(h, &ev, &refusal))
-            return 0;
-    }
-    return n;
-}
-
-bool
-act_due(struct hub *h, struct arena *a)
-{
-    while (timers_due(h, a) == DUE_AT_ONCE)
-        ;
-    while (delayed_due(h, a) == DUE_AT_ONCE)
-        ;
-    return index_status(h->ix, NULL) == ST_OK;
 }

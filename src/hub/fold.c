@@ -450,6 +450,8 @@ fold_file(struct fold *f, int fd, off_t at, uint64_t next, off_t to, bool *rotat
     r.is_sequenced = true;
     r.next_seq = next;
     while (r.at < to && log_next(&r, &rec)) {
+        if (rec.at >= to)
+            break; /* written meanwhile, without the lock: next time */
         if (rec.seq <= f->place.seq)
             continue;
         arena_reset(&scratch);
@@ -460,7 +462,7 @@ fold_file(struct fold *f, int fd, off_t at, uint64_t next, off_t to, bool *rotat
             f->progress(f->ctx, f->done, (uint64_t)r.at, (uint64_t)to);
     }
     enum status s = log_reader_status(&r, e);
-    f->place.at = r.at;
+    f->place.at = r.at < to ? r.at : to;
     *rotated = r.is_rotated;
     log_reader_release(&r);
     arena_release(&scratch);

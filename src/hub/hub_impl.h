@@ -52,11 +52,17 @@ struct act {
 
 /* ---- act.c: requests that write ---- false: refused, act.refusal says why */
 bool act_write(struct act *t);
-/* Expiries, retries and delayed signals that are due. False: the index failed. */
-bool act_due(struct hub *h, struct arena *a);
 
-/* Writes an event into the round and applies it. */
+/* ---- round.c ---- */
+/* Writes an event into the round and applies it. False: too long, or no memory. */
+bool hub_add_line(struct hub *h, const struct event *ev, struct refusal *r);
 bool act_event(struct act *t, const struct event *ev);
+
+/* ---- due.c ---- */
+/* Expiries, retries and delayed signals that are due. False: the index failed. */
+bool hub_do_due(struct hub *h, struct arena *a);
+
+/* ---- emit.c ---- */
 bool act_dedup(struct act *t, const char *key, char hash[65], bool *is_done);
 bool act_emit(struct act *t);
 bool act_emit_batch(struct act *t);

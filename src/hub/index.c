@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* Another number: another schema, and the index is made again. */
-enum { SCHEMA = 1, BUSY_MS = 10000, CACHE_MAX = 256, CHECKPOINT_PAGES = 4000 };
+enum { SCHEMA = 1, BUSY_MS = 10000, CACHE_MAX = 256, CHECKPOINT_PAGES = 500 };
 
 /* addr: whom it is for, "@ruby", "=dev" a role, "+ops" a ring, NULL everyone. thread is NULL
  * when it is the signal's own id. body is the line as it was written, without its seal. */
@@ -354,18 +354,21 @@ pragma(struct index *ix, const char *sql)
 
 /* After another boot the unsynced file may be anything. */
 static bool
-is_sound(struct index *ix, const char *boot)
+is_of_boot(struct index *ix, const char *boot)
 {
     struct row *r = index_run(ix, "SELECT boot FROM place", "");
-    bool is_known = false;
+    bool is_it = index_next(ix, r) && row_text(r, 0) && strcmp(row_text(r, 0), boot) == 0;
 
-    if (index_next(ix, r))
-        is_known = row_text(r, 0) && strcmp(row_text(r, 0), boot) == 0;
-    sqlite3_reset((sqlite3_stmt *)r);
-    if (is_known || ix->failed)
-        return !ix->failed;
-    r = index_run_text(ix, "PRAGMA quick_check(1)", NULL, 0);
+    reset_all(ix);
+    return is_it;
+}
+
+static bool
+is_sound(struct index *ix, const char *boot)
+{
+    struct row *r = index_run_text(ix, "PRAGMA quick_check(1)", NULL, 0);
     bool is_good = index_next(ix, r) && strcmp(row_text(r, 0), "ok") == 0;
+
     index_end(r);
     index_do(ix, "UPDATE place SET boot = ?", "s", boot);
     return is_good && !ix->failed;
@@ -407,11 +410,11 @@ configure(struct index *ix)
 
 /* 0600 from the beginning: SQLite would make it by the umask, and -wal and -shm after it. */
 static enum status
-create_file(struct index *ix, struct err *e)
+create_file(struct index *ix, bool may_write, struct err *e)
 {
-    struct stat st;
-    int fd =
-        SYS_RETRY(sys->openat(AT_FDCWD, ix->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    struct stat st = { 0 };
+    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (may_write ? O_CREAT : 0);
+    int fd = SYS_RETRY(sys->openat(AT_FDCWD, ix->path, flags, 0600));
 
     if (fd < 0)
         return err_sys(e, "open %s", ix->path);
@@ -423,7 +426,7 @@ create_file(struct index *ix, struct err *e)
 }
 
 enum status
-index_open(struct index **out, const char *path, const char *boot, bool may_check, struct err *e)
+index_open(struct index **out, const char *path, const char *boot, bool may_write, struct err *e)
 {
     struct index *ix = calloc(1, sizeof *ix);
     enum status s = ST_OK;
@@ -435,7 +438,7 @@ index_open(struct index **out, const char *path, const char *boot, bool may_chec
         if (snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
             s = err_set(e, ST_INVALID, "path too long: %s", path);
         else
-            s = create_file(ix, e);
+            s = create_file(ix, may_write, e);
     }
     if (!s) {
         fail(ix, sqlite3_open_v2(path ? path : ":memory:", &ix->db,
@@ -445,9 +448,10 @@ index_open(struct index **out, const char *path, const char *boot, bool may_chec
         if (ix->db)
             configure(ix);
         int64_t version = pragma(ix, "PRAGMA user_version");
-        if (version == 0)
+        if (version == 0 && may_write)
             make_tables(ix, boot);
-        else if (!ix->failed && (version != SCHEMA || (may_check && !is_sound(ix, boot))))
+        else if (!ix->failed && (version != SCHEMA ||
+                                 (!is_of_boot(ix, boot) && !(may_write && is_sound(ix, boot)))))
             s = err_set(e, ST_FAILED, "%s is damaged or of another version", path);
         if (ix->failed)
             s = err_set(e, index_is_damaged(ix) ? ST_FAILED : ST_IO, "%s", ix->why.text);

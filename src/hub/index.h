@@ -41,9 +41,11 @@ struct index_place {
 };
 
 /* path NULL: in memory, for a comparison. ST_FAILED: damaged, or of another version; then
- * remove it (index_remove) and open again. */
+ * remove it (index_remove) and open again. may_write, with the log's lock: makes what is
+ * missing, and checks what was last written before this boot; without it such an index is
+ * ST_FAILED, too. */
 enum status
-index_open(struct index **out, const char *path, const char *boot, bool may_check, struct err *e);
+index_open(struct index **out, const char *path, const char *boot, bool may_write, struct err *e);
 void index_close(struct index *ix); /* NULL is fine */
 enum status index_remove(const char *path, struct err *e);
 /* Is the file that we have open still the one with the name? */

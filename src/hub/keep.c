@@ -166,7 +166,7 @@ hub_check(struct hub *h, void (*tell)(void *ctx, const char *problem), void *ctx
         return s;
     s = hub_begin(h, e);
     if (!s)
-        s = index_open(&fresh.ix, NULL, h->boot, false, e);
+        s = index_open(&fresh.ix, NULL, h->boot, true, e);
     if (!s) {
         fresh.progress = h->o.progress;
         fresh.ctx = h->o.ctx;

@@ -450,7 +450,7 @@ read_history(struct act *t)
 {
     struct index *ix = t->h->ix;
     struct json *list = json_new(t->a, JSON_ARRAY);
-    uint64_t seq;
+    uint64_t seq = 0;
 
     if (!list)
         return starved(t);
@@ -642,7 +642,7 @@ read_events(struct act *t)
 bool
 act_read(struct act *t)
 {
-    uint64_t seq;
+    uint64_t seq = 0;
 
     switch (t->req->op) {
     case HUB_INBOX:

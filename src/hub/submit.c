@@ -85,7 +85,7 @@ open_index(struct hub *h, struct err *e)
     if (s == ST_FAILED) {
         s = index_remove(h->index_path, e);
         if (!s)
-            s = index_open(&h->ix, h->index_path, h->boot, false, e);
+            s = index_open(&h->ix, h->index_path, h->boot, true, e);
     }
     h->fold.ix = h->ix;
     fold_forget(&h->fold);
@@ -190,8 +190,13 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
                                   h->o.rotate_bytes ? h->o.rotate_bytes : ROTATE_BYTES };
     if (!s)
         s = log_open(&h->log, h->dir, EVENTS_NAME, &lo, e);
-    if (!s)
-        s = catch_up(h, e);
+    if (!s) { /* an index that is good and up to date needs no lock */
+        if (!index_open(&h->ix, h->index_path, h->boot, false, NULL))
+            h->fold.ix = h->ix;
+        s = hub_begin_read(h, e);
+        if (!s)
+            index_rollback(h->ix);
+    }
     if (s) {
         hub_close(h);
         return s;
@@ -308,6 +313,22 @@ put_lines(struct hub *h, struct err *e)
     return s;
 }
 
+/* Is the claim that was answered the one that the log has? */
+static void
+check_claim(struct hub *h, struct arena *a, struct hub_reply *reply)
+{
+    const struct json *id = json_get(reply->data, "id");
+    const char *text = id ? arena_dup(a, id->text.p, id->text.len) : NULL;
+    struct item it;
+
+    if (text && fold_item(h->ix, event_bare_id(text), a, &it) && it.claim &&
+        json_eq(json_get(reply->data, "claim_id"), it.claim))
+        return;
+    *reply = (struct hub_reply){ .status = 409,
+                                 .code = "SIGNAL_CLAIM_CONFLICT",
+                                 .message = "signal_id: it was claimed by another writer" };
+}
+
 /* Somebody without the lock wrote between our lines, so that their numbers, or even what they
  * do, are others than we thought: the log has the last word. */
 static void
@@ -327,6 +348,8 @@ fold_again(struct hub *h, const struct hub_request *r, size_t n, struct arena *a
         replies[i].seq += shift;
         if (r[i].op == HUB_EMIT)
             replies[i].data = show_at(h, replies[i].seq, a);
+        if (r[i].op == HUB_CLAIM)
+            check_claim(h, a, &replies[i]);
     }
 }
 
@@ -349,7 +372,7 @@ run_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
     struct arena scratch = { 0 };
 
     begin_round(h);
-    bool is_good = act_due(h, &scratch);
+    bool is_good = hub_do_due(h, &scratch);
     arena_release(&scratch);
     if (!is_good)
         return index_status(h->ix, e);
@@ -443,19 +466,39 @@ hub_begin_read(struct hub *h, struct err *e)
     return s;
 }
 
+/* A damaged index goes, and is made again by whoever needs it next. */
+static void
+drop_index(struct hub *h)
+{
+    if (log_lock(&h->log, NULL))
+        return;
+    index_close(h->ix);
+    h->ix = h->fold.ix = NULL;
+    fold_forget(&h->fold);
+    index_remove(h->index_path, NULL);
+    log_unlock(&h->log);
+}
+
 void
 hub_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub_reply *reply)
 {
     struct err e = { "" };
-    enum status s = hub_begin_read(h, &e);
+    enum status s = ST_OK;
 
     assert(!hub_ops[r->op].writes);
-    if (!s) {
-        answer(h, r, a, reply);
-        s = index_status(h->ix, &e);
+    for (int tries = 0; tries < 2; tries++) {
+        s = hub_begin_read(h, &e);
+        if (!s) {
+            answer(h, r, a, reply);
+            s = index_status(h->ix, &e);
+        }
+        bool is_damaged = s && h->ix && index_is_damaged(h->ix);
+        if (h->ix)
+            index_rollback(h->ix);
+        if (!is_damaged)
+            break;
+        drop_index(h);
     }
-    if (h->ix)
-        index_rollback(h->ix);
     if (s)
         reply_unavailable(reply, &e, a);
 }

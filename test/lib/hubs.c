@@ -17,7 +17,7 @@ open_hub(void)
     struct hub *h;
     struct err e;
 
-    CHECK_OK(hub_open(&h, "config", &(struct hub_options){ .lock_wait_ms = 50 }, &e), &e);
+    CHECK_OK(hub_open(&h, "config", &(struct hub_options){ .lock_wait_ms = 5000 }, &e), &e);
     return h;
 }
 

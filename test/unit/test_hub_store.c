@@ -5,6 +5,10 @@
 #include "hubs.h"
 #include "logs.h"
 
+#include "base/sys.h"
+
+#include <signal.h>
+
 #define TASK "{\"signal_type\":\"task\",\"content\":\"x\"}"
 #define S    INT64_C(1000000000)
 #define T0   (INT64_C(1775215174) * S)
@@ -933,6 +937,49 @@ an_index_that_is_lost_or_damaged_is_made_again(void **state)
     free(before);
 }
 
+/* Bytes of any kind in the middle of an index that is in use. */
+static void
+a_damaged_page_is_noticed_and_mended(void **state)
+{
+    static char content[60001], text[60100], junk[4096];
+
+    (void)state;
+    struct hub *h = open_hub();
+    memset(content, 'x', sizeof content - 1);
+    snprintf(text, sizeof text, "{\"signal_type\":\"task\",\"content\":\"%s\"}", content);
+    for (int i = 0; i < 60; i++)
+        emit(h, "ruby", text);
+    for (int i = 0; i < 20; i++)
+        emit(h, "ruby", TASK);
+    close_hub(h);
+    off_t size = file_size("config/signals/index.db");
+    assert_true(size > 1000000); /* it was checkpointed */
+    memset(junk, 0xa5, sizeof junk);
+    for (int round = 0; round < 3; round++) {
+        FILE *f = fopen("config/signals/index.db", "r+");
+        assert_non_null(f);
+        for (off_t at = 4096 * (1 + round); at < file_size("config/signals/index.db"); at += 4096) {
+            fseek(f, at, SEEK_SET);
+            fwrite(junk, 1, sizeof junk, f);
+        }
+        fclose(f);
+        remove_tree("config/signals/index.db-wal");
+        remove_tree("config/signals/index.db-shm");
+        h = open_hub();
+        struct hub_reply *r =
+            round == 0 ? ask(h, HUB_LIST, "bob", "{\"limit\":3}") : ask(h, HUB_CLAIM, "bob", "{}");
+        CHECK_REPLY(r, 200);
+        if (round == 0)
+            assert_string_equal(each(r, "sequence"), "80 79 78");
+        else
+            assert_int_equal(atoi(got(r, "sequence")), round);
+        uint64_t problems;
+        CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+        assert_int_equal(problems, 0);
+        close_hub(h);
+    }
+}
+
 static void
 a_log_cut_short_is_what_counts(void **state)
 {
@@ -1096,6 +1143,197 @@ a_failed_write_or_sync_is_told_and_changes_nothing(void **state)
     close_hub(h);
 }
 
+/* ---- other processes ---- */
+
+/* A child that runs `work` with the writing end of a pipe; the reading end. */
+static pid_t
+start(void (*work)(int fd, int n), int n, int *from)
+{
+    int p[2];
+
+    assert_int_equal(pipe(p), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        close(p[0]);
+        work(p[1], n);
+        _exit(0);
+    }
+    close(p[1]);
+    *from = p[0];
+    return pid;
+}
+
+static void
+claim_all(int fd, int n)
+{
+    struct hub *h = open_hub();
+    char who[16];
+
+    snprintf(who, sizeof who, "w%d", n);
+    for (;;) {
+        struct hub_reply *r = ask(h, HUB_CLAIM, who, "{}");
+        if (r->status != 200 || !r->data)
+            _exit(r->status != 200);
+        int k = atoi(got(r, "content"));
+        if (write(fd, &k, sizeof k) != sizeof k)
+            _exit(1);
+        forget_answers();
+    }
+}
+
+static void
+many_processes_claim_each_task_once(void **state)
+{
+    enum { TASKS = 120, WORKERS = 4 };
+    bool seen[TASKS] = { 0 };
+    pid_t pids[WORKERS];
+    int fds[WORKERS], k, n = 0;
+
+    (void)state;
+    struct hub *h = open_hub();
+    for (int i = 0; i < TASKS; i++) {
+        char text[80];
+        snprintf(text, sizeof text, "{\"signal_type\":\"task\",\"content\":\"%d\"}", i);
+        emit(h, "ruby", text);
+    }
+    close_hub(h);
+    for (int i = 0; i < WORKERS; i++)
+        pids[i] = start(claim_all, i, &fds[i]);
+    for (int i = 0; i < WORKERS; i++) {
+        while (read(fds[i], &k, sizeof k) == sizeof k) {
+            assert_true(k >= 0 && k < TASKS && !seen[k]);
+            seen[k] = true;
+            n++;
+        }
+        close(fds[i]);
+        assert_int_equal(wait_child(pids[i]), 0);
+    }
+    assert_int_equal(n, TASKS);
+    h = open_hub();
+    uint64_t problems;
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
+    close_hub(h);
+}
+
+static void
+emit_for_ever(int fd, int n)
+{
+    struct hub *h = open_hub();
+
+    (void)n;
+    for (;;) {
+        const char *id = emit(h, "ruby", TASK);
+        if (write(fd, id, 31) != 31)
+            _exit(1);
+        forget_answers();
+    }
+}
+
+static void
+a_killed_writer_loses_nothing_that_it_was_told(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 5; round++) {
+        char ids[200][32] = { "" };
+        int fd, n = 0;
+        pid_t pid = start(emit_for_ever, 0, &fd);
+        while (n < 20 + round && read(fd, ids[n], 31) == 31)
+            n++;
+        kill(pid, SIGKILL);
+        wait_child(pid);
+        while (n < 200 && read(fd, ids[n], 31) == 31)
+            n++;
+        close(fd);
+        assert_true(n >= 20 + round);
+        struct hub *h = open_hub();
+        for (int i = 0; i < n; i++)
+            CHECK_REPLY(ask(h, HUB_GET, "ruby", "{\"id\":\"%s\"}", ids[i]), 200);
+        uint64_t problems;
+        CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+        assert_int_equal(problems, 0);
+        close_hub(h);
+    }
+}
+
+/* ---- a writer that takes no lock, at the worst moment ---- */
+
+static const char *sneaked;
+
+static ssize_t
+sneaky_write(int fd, const void *p, size_t n)
+{
+    if (sneaked) {
+        append_file(HUB_LOG, sneaked);
+        sneaked = NULL;
+    }
+    return sys_kernel.write(fd, p, n);
+}
+
+static void
+a_line_that_slips_in_before_ours_counts_first(void **state)
+{
+    (void)state;
+    struct sys sly = sys_kernel;
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", TASK);
+    char line[200];
+
+    sly.write = sneaky_write;
+    sys = &sly;
+    sneaked = "{\"type\":\"sly\"}\n";
+    struct hub_reply *r = ask(h, HUB_EMIT, "ruby", "{\"signal_type\":\"mine\"}");
+    assert_string_equal(got(r, "sequence"), "3");
+    assert_int_equal(r->seq, 3);
+    assert_string_equal(each(ask(h, HUB_EVENTS, "ruby", "{}"), "type"), "task sly mine");
+    snprintf(line, sizeof line,
+             "{\"op\":\"claim\",\"signal\":\"%s\",\"by\":\"sly\",\"claim\":\"c\"}\n", id);
+    sneaked = line;
+    CHECK_REFUSED(ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", id), 409,
+                  "SIGNAL_CLAIM_CONFLICT", "another writer");
+    assert_string_equal(got(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "claimed_by"), "sly");
+    uint64_t problems;
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
+    close_hub(h);
+}
+
+static void
+old_segments_go_when_nothing_needs_them(void **state)
+{
+    (void)state;
+    fake_clock(T0);
+    struct hub_options o = { .rotate_bytes = 2000, .lock_wait_ms = 50, .retention_ms = 3600000 };
+    struct hub *h;
+    uint64_t dropped;
+
+    CHECK_OK(hub_open(&h, "config", &o, &e), &e);
+    for (int i = 0; i < 30; i++)
+        CHECK_REPLY(ask(h, HUB_GENERATE, "ruby", "{\"type\":\"a:b\"}"), 200);
+    const char *open = emit(h, "ruby", TASK);
+    for (int i = 0; i < 30; i++)
+        CHECK_REPLY(ask(h, HUB_GENERATE, "ruby", "{\"type\":\"a:b\"}"), 200);
+    CHECK_OK(hub_compact(h, &dropped, &e), &e);
+    assert_int_equal(dropped, 0); /* young */
+    fake_clock(T0 + 7200 * S);
+    CHECK_OK(hub_compact(h, &dropped, &e), &e);
+    assert_true(dropped > 0);
+    struct hub_stats s;
+    CHECK_OK(hub_stats(h, &s, &e), &e);
+    assert_true(s.first_seq > 1 && s.signals < 61);
+    CHECK_REPLY(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", open), 200); /* it waits */
+    claim(h, "bob", open);
+    uint64_t problems;
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
+    hub_close(h);
+    remove_tree("config/signals/index.db");
+    CHECK_OK(hub_open(&h, "config", &o, &e), &e);
+    assert_string_equal(got(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", open), "claimed_by"), "bob");
+    close_hub(h);
+}
+
 int
 main(void)
 {
@@ -1123,12 +1361,17 @@ main(void)
         CASE(two_hubs_on_one_store_are_one),
         CASE(foreign_lines_count_and_invalid_ones_change_nothing),
         CASE(an_index_that_is_lost_or_damaged_is_made_again),
+        CASE(a_damaged_page_is_noticed_and_mended),
         CASE(a_log_cut_short_is_what_counts),
         CASE(segments_are_one_log),
         CASE(a_key_opens_until_it_is_revoked),
         CASE(a_role_must_be_held_to_speak_for_it),
         CASE(what_is_too_large_is_refused_alone),
         CASE(a_failed_write_or_sync_is_told_and_changes_nothing),
+        CASE(many_processes_claim_each_task_once),
+        CASE(a_killed_writer_loses_nothing_that_it_was_told),
+        CASE(a_line_that_slips_in_before_ours_counts_first),
+        CASE(old_segments_go_when_nothing_needs_them),
     };
 
     return cmocka_run_group_tests_name("hub store", tests, NULL, NULL);
