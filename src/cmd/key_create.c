@@ -3,8 +3,7 @@
 
 static const struct opt opts[] = {
     { "identity", OPT_TEXT, "ID", "whose key it is; made when it is new", .is_required = true },
-    { "scope", OPT_TEXT, "SCOPE",
-      "emit, claim, ack, inbox, stream or admin; may be repeated; default all but admin",
+    { "scope", OPT_TEXT, "SCOPE", "what it allows; may be repeated; default all but admin",
       .is_many = true },
     HUB_OPTS,
     { 0 },
@@ -60,7 +59,9 @@ const struct cmd cmd_key_create = {
     .brief = "make a key for an identity and print it, this once",
     .about =
         "Only a hash of it is kept. It goes into CLIQ_KEY, or behind \"Authorization: Bearer\".\n"
-        "A server that runs over the same files takes it at once. admin implies all scopes.",
+        "A server that runs over the same files takes it at once.\n"
+        "\n"
+        "Scopes: emit, claim, ack, inbox, stream and admin, which implies all.",
     .examples = "cliq key create --identity ruby\n"
                 "CLIQ_KEY=$(cliq key create --identity ci --scope emit)",
     .opts = opts,
