@@ -519,13 +519,15 @@ make_number(struct hub_call *c, const char *name, const char *text, struct json 
 static enum status
 make_json(struct hub_call *c, const char *name, const char *text, struct json **out, struct err *e)
 {
-    struct err why;
-    enum status s = json_parse_named(&c->arena, name, text, strlen(text), out, &why);
+    struct json_fault where;
 
-    return s == ST_INVALID
-               ? err_set(e, s, "%s is not JSON (a text needs quotes: '\"text\"')", why.text)
-           : s ? err_set(e, s, "%s", why.text)
-               : ST_OK;
+    if (json_parse(&c->arena, text, strlen(text), out, &where))
+        return ST_OK;
+    if (where.is_starved)
+        return no_memory(e);
+    return err_set(e, ST_INVALID,
+                   "%s is not JSON: %s at character %u (a text needs quotes: '\"text\"')", name,
+                   where.what, where.column);
 }
 
 static enum status

@@ -11,7 +11,7 @@ static const struct opt opts[] = {
 static enum status
 show(struct hub_call *c, struct json *args, const char *id, struct err *e)
 {
-    struct hub_reply reply;
+    struct hub_reply reply = { 0 };
     enum status s = hub_args_add(c, args, "id", id, e);
 
     if (!s)
