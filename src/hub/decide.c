@@ -36,10 +36,11 @@ is_same(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
+/* A foreign line may not say when: nothing is held for ever. */
 static void
 set_timer(struct item *it, const struct event *ev)
 {
-    it->until = ev->until;
+    it->until = ev->until ? ev->until : ev->at + HUB_LEASE_S * 1000;
     it->boot_until = ev->boot_until;
     it->boot = ev->boot;
 }

@@ -16,9 +16,11 @@
  * Readers (hub_read) take no lock unless the log is longer than the index: then they fold
  * first, which does.
  *
- * Files: ops.def what can be asked · event.c lines to and from memory · decide.c commands to
- * events · index.c the projection and its queries · fold.c log to index · submit.c the door ·
- * match.c patterns · delayed.c what waits for its time.
+ * Files, in reading order: ops.def what can be asked · events.def, event.c the lines · decide.c
+ * what a command does to a signal (pure) · submit.c the door · args.c arguments checked · act.c,
+ * emit.c requests that write · read.c those that do not · show.c what is answered · round.c the
+ * lines of a round · due.c what the time brings · fold.c log to index · index.c SQLite · keep.c
+ * looking after it · secret.c keys · match.c patterns · when.c times.
  */
 #ifndef CLIQ_HUB_HUB_H
 #define CLIQ_HUB_HUB_H

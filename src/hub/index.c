@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* Another number: another schema, and the index is made again. */
-enum { SCHEMA = 1, BUSY_MS = 10000, CACHE_MAX = 256, CHECKPOINT_PAGES = 500 };
+enum { SCHEMA = 1, BUSY_MS = 10000, CACHE_MAX = 256, CHECKPOINT_PAGES = 200 };
 
 /* addr: whom it is for, "@ruby", "=dev" a role, "+ops" a ring, NULL everyone. thread is NULL
  * when it is the signal's own id. body is the line as it was written, without its seal. */

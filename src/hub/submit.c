@@ -157,6 +157,20 @@ catch_up(struct hub *h, struct err *e)
     return s;
 }
 
+/* SQLite takes names, not directories: a whole one, so that the working directory may change. */
+static enum status
+name_index(struct hub *h, struct err *e)
+{
+    char whole[PATH_MAX];
+
+    if (!realpath(h->path, whole))
+        return err_sys(e, "find %s", h->path);
+    if (snprintf(h->index_path, sizeof h->index_path, "%s/index.db", whole) >=
+        (int)sizeof h->index_path - 8)
+        return err_set(e, ST_INVALID, "path too long: %s", whole);
+    return ST_OK;
+}
+
 enum status
 hub_open(struct hub **out, const char *config, const struct hub_options *o, struct err *e)
 {
@@ -174,13 +188,14 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
     h->fold.ctx = h->o.ctx;
     if (snprintf(h->path, sizeof h->path, "%s/signals", config) >= (int)sizeof h->path - 16)
         s = err_set(e, ST_INVALID, "path too long: %s", config);
-    snprintf(h->index_path, sizeof h->index_path, "%.*s/index.db", PATH_MAX - 16, h->path);
     if (!s)
         s = path_open_dir(config, true, &dir, e);
     if (!s)
         s = path_open_dir_at(dir, "signals", true, &h->dir, e);
     if (dir >= 0)
         close(dir);
+    if (!s)
+        s = name_index(h, e);
     if (!s)
         s = read_boot(h, e);
     struct log_options lo = { .is_durable = true,

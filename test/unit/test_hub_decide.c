@@ -256,6 +256,10 @@ a_lease_is_by_the_boots_clock_while_it_is_the_same_boot(void **state)
     assert_true(is_due(&NOW, 1000000, 999999, "boot-0"));
     assert_false(is_due(&NOW, 1000001, 0, "boot-0"));
     assert_false(is_due(&NOW, 1000001, 0, NULL));
+    struct item it = item(D_PENDING, W_OPEN);
+    assert_true(
+        item_apply(&it, &(struct event){ .kind = EV_CLAIM, .by = "eve", .claim = "c", .at = 5 }));
+    assert_int_equal(it.until, 300005); /* a foreign claim without an end has one */
     struct hub_now unknown = { .wall_ms = 10, .boot_ms = 0, .boot = "" };
     assert_true(is_due(&unknown, 10, 99, ""));
     static const int64_t want[] = { 1000,  2000,   4000,   8000,   16000, 32000,

@@ -981,6 +981,22 @@ a_damaged_page_is_noticed_and_mended(void **state)
 }
 
 static void
+a_hub_stays_where_it_was_opened(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", TASK);
+
+    make_dirs("elsewhere");
+    assert_int_equal(chdir("elsewhere"), 0);
+    CHECK_REPLY(ask(h, HUB_GET, "ruby", "{\"id\":\"%s\"}", id), 200);
+    claim(h, "bob", id);
+    assert_int_equal(chdir(".."), 0);
+    assert_int_equal(count_files("elsewhere"), 0);
+    close_hub(h);
+}
+
+static void
 a_log_cut_short_is_what_counts(void **state)
 {
     (void)state;
@@ -1362,6 +1378,7 @@ main(void)
         CASE(foreign_lines_count_and_invalid_ones_change_nothing),
         CASE(an_index_that_is_lost_or_damaged_is_made_again),
         CASE(a_damaged_page_is_noticed_and_mended),
+        CASE(a_hub_stays_where_it_was_opened),
         CASE(a_log_cut_short_is_what_counts),
         CASE(segments_are_one_log),
         CASE(a_key_opens_until_it_is_revoked),
