@@ -72,7 +72,8 @@ LIB_SRC   := $(CORE_SRC) $(sort $(wildcard src/sdk/*.c))
 CMDS      := $(shell sed -n 's/^\(LEAN\|FULL\)(\(.*\))/\2/p' src/cmd/cmds.def)
 LEAN_CMDS := $(shell sed -n 's/^LEAN(\(.*\))/\1/p' src/cmd/cmds.def)
 cmd_src    = $(patsubst src/cmd/agent_%,src/agents/%,$(1:%=src/cmd/%.c))
-CMD_SRC   := $(call cmd_src,$(CMDS)) $(AGENT_SRC) src/agents/entry.c $(addprefix src/cmd/,cmd.c show.c listen.c team_find.c sdk.c workflow.c)
+CMD_SRC   := $(call cmd_src,$(CMDS)) $(AGENT_SRC) src/agents/entry.c $(addprefix src/cmd/,cmd.c show.c listen.c team_find.c sdk.c workflow.c \
+             hub_call.c hub_show.c hub_list.c hub_follow.c)
 FULL_SRC  := $(CORE_SRC) $(FULL_ONLY) $(CMD_SRC) src/main.c
 # What meets libcurl, whose thirty libraries cost 6 ms at every start. cliq-net is the full
 # program with these files; in cliq-full they are missing (net/fetch.h), and the commands
@@ -151,7 +152,7 @@ $(BUILD)/man/cliq.1: $(FULL)
 	$(FULL) help --scdoc | SOURCE_DATE_EPOCH=0 scdoc > $@
 $(BUILD)/man/cliq-%.1: $(FULL)
 	@mkdir -p $(@D)
-	$(FULL) help --scdoc $$(echo $* | sed 's/-/ /') | SOURCE_DATE_EPOCH=0 scdoc > $@
+	$(FULL) help --scdoc $* | SOURCE_DATE_EPOCH=0 scdoc > $@
 $(BUILD)/man/%: man/%.scd
 	@mkdir -p $(@D)
 	SOURCE_DATE_EPOCH=0 scdoc < $< > $@
@@ -265,7 +266,7 @@ demo: deps
 
 .PHONY: install uninstall clean
 install: all $(BUILD)/cliq.pc
-	install -d $(DESTDIR)$(PREFIX)/{bin,lib/pkgconfig,include,share/man/man1,share/man/man3,share/man/man5} \
+	install -d $(DESTDIR)$(PREFIX)/{bin,lib/pkgconfig,include,share/man/man1,share/man/man3,share/man/man5,share/man/man7} \
 	  $(DESTDIR)$(PREFIX)/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
 	install -m 755 $(BUILD)/cliq $(DESTDIR)$(PREFIX)/bin/cliq
 ifeq ($(LEAN),1)
@@ -277,7 +278,7 @@ endif
 	ln -sf libcliq.so.0 $(DESTDIR)$(PREFIX)/lib/libcliq.so
 	install -m 644 include/cliq.h $(DESTDIR)$(PREFIX)/include/cliq.h
 	install -m 644 $(BUILD)/cliq.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/cliq.pc
-	for p in $(BUILD)/man/*.[135]; do [ ! -f $$p ] || install -m 644 $$p $(DESTDIR)$(PREFIX)/share/man/man$${p##*.}/; done
+	for p in $(BUILD)/man/*.[1357]; do [ ! -f $$p ] || install -m 644 $$p $(DESTDIR)$(PREFIX)/share/man/man$${p##*.}/; done
 	$(FULL) completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cliq
 	$(FULL) completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_cliq
 	$(FULL) completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/cliq.fish
@@ -286,7 +287,7 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/cliq libexec/cliq/cliq-full libexec/cliq/cliq-net lib/libcliq.a lib/libcliq.so \
 	  lib/libcliq.so.0 include/cliq.h lib/pkgconfig/cliq.pc share/bash-completion/completions/cliq \
 	  share/zsh/site-functions/_cliq share/fish/vendor_completions.d/cliq.fish share/man/man1/cliq.1 \
-	  share/man/man1/cliq-*.1 share/man/man3/cliq-*.3 share/man/man5/cliq-*.5)
+	  share/man/man1/cliq-*.1 share/man/man3/cliq-*.3 share/man/man5/cliq-*.5 share/man/man7/cliq-*.7)
 	[ ! -d $(DESTDIR)$(PREFIX)/libexec/cliq ] || rmdir $(DESTDIR)$(PREFIX)/libexec/cliq
 
 clean:

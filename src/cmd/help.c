@@ -22,6 +22,9 @@ static const struct {
     { "CLIQ_EXECUTOR", "of cliq run and retry: tmux or process; default: tmux on a terminal" },
     { "CLIQ_SDK_MESSAGE", "set by cliq sdk begin: where the shell SDK keeps the message" },
     { "TMPDIR", "where it keeps it; default: /tmp" },
+    { "CLIQ_IDENTITY", "who you are to the hub; default: your user's name" },
+    { "CLIQ_URL", "a server of signals to ask, instead of the files in CLIQ_HOME" },
+    { "CLIQ_KEY", "the key for it; made by cliq key create" },
     { "NO_COLOR", "no colours; CLICOLOR_FORCE and FORCE_COLOR: colours everywhere" },
 };
 
@@ -32,6 +35,7 @@ static const struct {
     { ".war-rooms/config.json", "settings of these rooms: channel.max_message_size_bytes" },
     { ".cliq/settings.json", "settings of the project" },
     { "~/.cliqrc/settings.json", "settings of the user" },
+    { "~/.cliqrc/signals/events.jsonl", "signals and all that happened to them: cliq-hub(7)" },
 };
 
 #define N(table) (sizeof table / sizeof *table)
@@ -255,7 +259,7 @@ scd_all(struct buf *to)
         snprintf(code, sizeof code, "%d", status_exit(s));
         scd_item(to, code, NULL, status_text(s));
     }
-    buf_adds(to, "# SEE ALSO\n\n*cliq-channel*(5), *cliq-log*(5)\n");
+    buf_adds(to, "# SEE ALSO\n\n*cliq-channel*(5), *cliq-log*(5), *cliq-hub*(7)\n");
 }
 
 /* ---- the entries ---- */
@@ -357,6 +361,20 @@ help_without_command(int argc, char **argv, struct err *e)
     return unknown_command(first, second, e);
 }
 
+/* "sdk-write-file": a command as its man page is called. */
+static const struct cmd *
+find_page(const char *page)
+{
+    for (const struct cmd *const *c = cmds; *c; c++) {
+        const char *a = (*c)->name, *b = page;
+        while (*a && (*a == ' ' ? '-' : *a) == *b)
+            a++, b++;
+        if (!*a && !*b)
+            return *c;
+    }
+    return NULL;
+}
+
 static enum status
 help_about(const struct args *a, struct buf *text, struct err *e)
 {
@@ -372,6 +390,8 @@ help_about(const struct args *a, struct buf *text, struct err *e)
     bool is_env = strcmp(a->words[0], "environment") == 0;
 
     if (!c && (is_codes || is_env))
+        used = 1;
+    else if (!c && (c = find_page(a->words[0])))
         used = 1;
     if (used && used < a->n_words) {
         err_set(e, ST_INVALID, "unexpected argument \"%s\"", a->words[used]);

@@ -262,7 +262,7 @@ render() { mandoc -Tutf8 -O width=1000 "$1" | col -bx; }
     local name
     got help environment
     succeeds
-    for name in WARROOMS_DIR CLIQ_HOME NO_COLOR CLICOLOR_FORCE FORCE_COLOR; do
+    for name in WARROOMS_DIR CLIQ_HOME CLIQ_IDENTITY CLIQ_URL CLIQ_KEY NO_COLOR CLICOLOR_FORCE FORCE_COLOR; do
         has "$out" "$name"
         has "$(render "$BIN/man/cliq.1")" "$name"
     done
@@ -350,7 +350,7 @@ need_pages() { command -v scdoc >/dev/null || skip "no man pages without scdoc";
 @test "mandoc finds nothing wrong with any page" {
     need_pages
     # scdoc puts a .P in front of and behind everything; mandoc skips those, as it says.
-    is "" "$(mandoc -Tlint -Wwarning "$BIN"/man/* | grep -vE 'WARNING: skipping paragraph macro: (PP|P) (empty|after SH)')"
+    is "" "$(mandoc -Tlint -Wwarning "$BIN"/man/* | grep -vE 'WARNING: skipping paragraph macro: (PP|P) (empty|after S[HS])')"
 }
 
 @test "every page can be shown by man" {
@@ -366,7 +366,7 @@ need_pages() { command -v scdoc >/dev/null || skip "no man pages without scdoc";
 @test "the pages that pages point to exist" {
     need_pages
     local name
-    for name in $(cat "$BIN"/man/* | grep -oE '\\fBcliq[a-z\\-]*\\fR\([15]\)' | tr -d '\\' | sed 's/fB\(.*\)fR(\(.\))/\1.\2/' | sort -u); do
+    for name in $(cat "$BIN"/man/* | grep -oE '\\fBcliq[a-z\\-]*\\fR\([1357]\)' | tr -d '\\' | sed 's/fB\(.*\)fR(\(.\))/\1.\2/' | sort -u); do
         [ -e "$BIN/man/$name" ] || complain "no page $name"
     done
 }
@@ -387,7 +387,7 @@ offers() {
 }
 
 @test "completion offers exactly the commands of help" {
-    offers "" "$(cliq help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\).*/\1/p' | sort -u | paste -sd' ')"
+    offers "" "$(cliq help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\).*/\1/p' | sort -u | paste -sd' ')"
     offers channel "" "follow post read rooms wait"
     offers channel po "post"
     offers ch "channel"

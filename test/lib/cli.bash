@@ -28,7 +28,7 @@ setup() {
     export T HOME=$T/home CLIQ_HOME=$T/cliqrc
     # What decides about colours, pages and rooms must not come from outside.
     unset out err code # a runner's exported $out would take what we keep there along
-    unset WARROOMS_DIR NO_COLOR CLICOLOR_FORCE FORCE_COLOR COLUMNS MAKEFLAGS MFLAGS MAKELEVEL
+    unset WARROOMS_DIR CLIQ_IDENTITY CLIQ_URL CLIQ_KEY NO_COLOR CLICOLOR_FORCE FORCE_COLOR COLUMNS MAKEFLAGS MFLAGS MAKELEVEL
     export TERM=xterm LC_ALL=C.UTF-8 TZ=UTC
     mkdir -p "$HOME" "$T/work"
     cd "$T/work" || exit

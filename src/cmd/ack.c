@@ -1,0 +1,44 @@
+/* ack - acknowledge a signal: it is dealt with. */
+#include "cmd/hub_show.h"
+
+static const struct opt opts[] = {
+    { "claim-id", OPT_TEXT, "CLAIM", "only if this is still your claim" },
+    HUB_OPTS,
+    { 0 },
+};
+
+static const struct hub_field fields[] = {
+    { "claim-id", "claim_id", HF_TEXT },
+    { 0 },
+};
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    static const struct hub_simple work = {
+        .op = HUB_ACK,
+        .fields = fields,
+        .words = { "signal_id" },
+        .columns = hub_state_columns,
+    };
+
+    return hub_run(&work, a, e);
+}
+
+const struct cmd cmd_ack = {
+    .name = "ack",
+    .words = "ID",
+    .min_words = 1,
+    .max_words = 1,
+    .brief = "acknowledge a signal: it is dealt with",
+    .about =
+        "For the holder of a claim, or for anyone whom an unclaimed signal is addressed to. The\n"
+        "delivery state becomes acked; the task's own status stays (cliq status-of ID done sets "
+        "it).\n"
+        "Again by the same identity is fine; after somebody else it is a conflict (exit code 5).\n"
+        "\n"
+        "Prints the id, the delivery state and the task's status.",
+    .examples = "cliq ack signal:abc123",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,93 @@
+/*
+ * hub_call - the one door of the commands to the hub: an operation and its arguments in, its
+ * answer out, whether the hub is files here or a server somewhere.
+ *
+ *     struct hub_call c;
+ *     struct json *args;
+ *     enum status s = hub_call_begin(&c, a, e);          who asks, and where
+ *     if (!s)
+ *         s = hub_args(&c, a, fields, &args, e);         options to JSON
+ *     if (!s)
+ *         s = hub_call(&c, HUB_ACK, args, &reply, e);
+ *     hub_call_end(&c);
+ *
+ * Files, <config>/signals, unless --url or CLIQ_URL names a server: then the request is the one
+ * that hub/ops.def describes, with the key in CLIQ_KEY, and the answer's envelope is taken off.
+ * So a command neither knows nor cares. On files the identity is --as, CLIQ_IDENTITY or the
+ * user's name; a server knows it by the key.
+ *
+ * A request that a server may get twice does no harm twice: what makes something carries an
+ * Idempotency-Key, so that it can be sent again when an answer is lost.
+ *
+ * Only cliq-net can speak HTTP (net/fetch.h): hub_call_begin becomes it when it must. So call
+ * it before anything is read or written.
+ *
+ * Ownership: the call owns all it hands out, in its arena, until hub_call_end.
+ */
+#ifndef CLIQ_CMD_HUB_CALL_H
+#define CLIQ_CMD_HUB_CALL_H
+
+#include "cmd/cmd.h"
+#include "hub/hub.h"
+
+/* Options of every command that asks the hub, to be listed in its table. */
+/* clang-format off */
+#define HUB_OPTS                                                                                   \
+    { "as", OPT_TEXT, "IDENTITY", "who you are (else CLIQ_IDENTITY, else your user's name)" },     \
+    { "url", OPT_TEXT, "URL", "a server to ask (else CLIQ_URL, else files); its key: CLIQ_KEY" },  \
+    { "json", OPT_FLAG, NULL, "print JSON" }
+/* clang-format on */
+
+struct hub_call {
+    struct arena arena;
+    const char *identity; /* with a server only a guess, and NULL without CLIQ_IDENTITY */
+    const char *url;      /* without '/' at its end; NULL: files */
+    const char *key;
+    struct buf config; /* the directory */
+    struct hub *hub;   /* NULL until it is needed */
+    bool is_json, is_tty;
+};
+
+enum status hub_call_begin(struct hub_call *c, const struct args *a, struct err *e);
+void hub_call_end(struct hub_call *c); /* safe whatever hub_call_begin returned */
+
+/* An answer below 300 is ST_OK; any other a status with a sentence that says what to do. */
+enum status hub_call(struct hub_call *c, enum hub_op op, const struct json *args,
+                     struct hub_reply *reply, struct err *e);
+
+/* The store itself, for what only files can do; `what` is "rebuild". ST_INVALID with a server. */
+enum status hub_call_files(struct hub_call *c, const char *what, struct err *e);
+
+/* ---- options to arguments ---- */
+
+enum hub_field_kind {
+    HF_TEXT,
+    HF_TEXTS,   /* an option that may be repeated: a list */
+    HF_NUMBER,  /* "0.8" */
+    HF_FLAG,    /* true when given */
+    HF_BOOL,    /* "true" or "false" */
+    HF_SECONDS, /* OPT_TIME: whole seconds */
+    HF_TIME,    /* OPT_TIME: seconds with a fraction */
+    HF_WHEN,    /* "+30s", ms since 1970, or ISO 8601 */
+    HF_JSON,    /* any JSON */
+};
+
+struct hub_field {
+    const char *opt, *key;
+    enum hub_field_kind kind;
+};
+
+/* An object with a member for each option that was given; the fields end with opt NULL, and
+ * may be NULL. */
+enum status hub_args(struct hub_call *c, const struct args *a, const struct hub_field *fields,
+                     struct json **out, struct err *e);
+/* A text member more; NULL adds nothing. ST_INVALID: not UTF-8. */
+enum status hub_args_add(struct hub_call *c, struct json *args, const char *key, const char *text,
+                         struct err *e);
+/* A string in the arena, NUL-ended; NULL when it is not one. */
+const char *hub_text(struct hub_call *c, const struct json *v);
+/* All of standard input, NUL-ended; `what` names it in sentences. */
+enum status
+hub_read_stdin(struct hub_call *c, const char *what, const char **text, size_t *len, struct err *e);
+
+#endif

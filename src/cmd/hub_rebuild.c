@@ -1,0 +1,54 @@
+/* hub rebuild - the index again, from the log. */
+#include "cmd/hub_call.h"
+
+#include <inttypes.h>
+
+static const struct opt opts[] = {
+    HUB_OPTS,
+    { 0 },
+};
+
+static enum status
+rebuild(struct hub_call *c, struct err *e)
+{
+    struct hub_stats st;
+    struct buf out = { 0 };
+    enum status s = hub_rebuild(c->hub, e);
+
+    if (!s)
+        s = hub_stats(c->hub, &st, e);
+    if (s)
+        return s;
+    buf_addf(&out,
+             c->is_json ? "{\"events\":%" PRIu64 ",\"signals\":%" PRIu64 "}\n"
+                        : "%" PRIu64 " events, %" PRIu64 " signals\n",
+             st.events, st.signals);
+    s = cmd_print(&out, e);
+    buf_release(&out);
+    return s;
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    struct hub_call c;
+    enum status s = hub_call_begin(&c, a, e);
+
+    if (!s)
+        s = hub_call_files(&c, "hub rebuild", e);
+    if (!s)
+        s = rebuild(&c, e);
+    hub_call_end(&c);
+    return s;
+}
+
+const struct cmd cmd_hub_rebuild = {
+    .name = "hub rebuild",
+    .brief = "make the hub's index again from its log",
+    .about =
+        "The log is the truth; the index is a view of it, and may be deleted at any time. Others\n"
+        "may go on meanwhile: they wait for their turn.",
+    .examples = "cliq hub rebuild",
+    .opts = opts,
+    .run = run,
+};

@@ -1,0 +1,69 @@
+/* key create - a key for HTTP, shown this once. */
+#include "cmd/hub_show.h"
+
+static const struct opt opts[] = {
+    { "identity", OPT_TEXT, "ID", "whose key it is; made when it is new", .is_required = true },
+    { "scope", OPT_TEXT, "SCOPE", "what it allows; may be repeated; default all but admin",
+      .is_many = true },
+    HUB_OPTS,
+    { 0 },
+};
+
+static const struct hub_field fields[] = {
+    { "identity", "identity", HF_TEXT },
+    { "scope", "scopes", HF_TEXTS },
+    { 0 },
+};
+
+/* {"key","identity","scopes"}: what the one who gets it needs. */
+static enum status
+show(struct hub_call *c, const struct json *made, struct err *e)
+{
+    static const char *const keys[] = { "key", "identity", "scopes" };
+    struct json *to = json_new(&c->arena, JSON_OBJECT);
+
+    for (size_t i = 0; to && i < sizeof keys / sizeof *keys; i++) {
+        const struct json *v = json_get(made, keys[i]);
+        struct json *copy = v ? json_new(&c->arena, v->type) : NULL;
+        if (copy) {
+            *copy = *v;
+            copy->next = NULL;
+            json_set(to, keys[i], copy);
+        }
+    }
+    if (!to)
+        return err_set(e, ST_IO, "out of memory");
+    return hub_show_text(c, json_get(made, "key"), to, e);
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    struct hub_call c;
+    struct hub_reply reply;
+    struct json *args;
+    enum status s = hub_call_begin(&c, a, e);
+
+    if (!s)
+        s = hub_args(&c, a, fields, &args, e);
+    if (!s)
+        s = hub_call(&c, HUB_KEY_CREATE, args, &reply, e);
+    if (!s)
+        s = show(&c, reply.data, e);
+    hub_call_end(&c);
+    return s;
+}
+
+const struct cmd cmd_key_create = {
+    .name = "key create",
+    .brief = "make a key for an identity and print it, this once",
+    .about =
+        "Only a hash of it is kept. It goes into CLIQ_KEY, or behind \"Authorization: Bearer\".\n"
+        "A server that runs over the same files takes it at once.\n"
+        "\n"
+        "Scopes: emit, claim, ack, inbox, stream and admin, which implies all.",
+    .examples = "cliq key create --identity ruby\n"
+                "CLIQ_KEY=$(cliq key create --identity ci --scope emit)",
+    .opts = opts,
+    .run = run,
+};

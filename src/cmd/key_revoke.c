@@ -1,0 +1,32 @@
+/* key revoke - end a key at once. */
+#include "cmd/hub_show.h"
+
+static const struct opt opts[] = {
+    HUB_OPTS,
+    { 0 },
+};
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    static const struct hub_simple work = {
+        .op = HUB_KEY_REVOKE,
+        .words = { "id" },
+        .text = "id",
+    };
+
+    return hub_run(&work, a, e);
+}
+
+const struct cmd cmd_key_revoke = {
+    .name = "key revoke",
+    .words = "ID",
+    .min_words = 1,
+    .max_words = 1,
+    .brief = "end a key at once",
+    .about = "A server that runs over the same files refuses it from the next request on.",
+    .examples = "cliq key list\n"
+                "cliq key revoke abc123",
+    .opts = opts,
+    .run = run,
+};

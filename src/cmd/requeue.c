@@ -1,0 +1,32 @@
+/* requeue - bring a dead letter or a failed task back. */
+#include "cmd/hub_show.h"
+
+static const struct opt opts[] = {
+    HUB_OPTS,
+    { 0 },
+};
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    static const struct hub_simple work = {
+        .op = HUB_REQUEUE,
+        .words = { "signal_id" },
+        .columns = hub_state_columns,
+    };
+
+    return hub_run(&work, a, e);
+}
+
+const struct cmd cmd_requeue = {
+    .name = "requeue",
+    .words = "ID",
+    .min_words = 1,
+    .max_words = 1,
+    .brief = "bring a dead letter or a failed task back",
+    .about = "The task is pending and open again, as if nobody had tried.",
+    .examples = "cliq signal list --delivery-state dead_letter\n"
+                "cliq requeue signal:abc123",
+    .opts = opts,
+    .run = run,
+};

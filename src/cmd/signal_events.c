@@ -1,0 +1,45 @@
+/* signal events - print the latest signals, oldest first. */
+#include "cmd/hub_show.h"
+
+static const struct opt opts[] = {
+    { "limit", OPT_NUMBER, "N", "how many at most: 1 to 1000, default 200" },
+    HUB_OPTS,
+    { 0 },
+};
+
+static const struct hub_field fields[] = {
+    { "limit", "limit", HF_NUMBER },
+    { 0 },
+};
+
+static const struct hub_column columns[] = {
+    { "TIME", "@time:createdAt" },
+    { "TYPE", "type" },
+    { "SOURCE", "@source" },
+    { "ID", "id" },
+    { "DATA", "data" },
+    { 0 },
+};
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    static const struct hub_simple work = {
+        .op = HUB_EVENTS,
+        .fields = fields,
+        .inside = "events",
+        .columns = columns,
+    };
+
+    return hub_run(&work, a, e);
+}
+
+const struct cmd cmd_signal_events = {
+    .name = "signal events",
+    .brief = "print the latest signals, oldest first",
+    .about = "Every signal, whoever it is for: what cliq emit makes is a signal like any other.",
+    .examples = "cliq signal events\n"
+                "cliq signal events --limit 1 --json",
+    .opts = opts,
+    .run = run,
+};

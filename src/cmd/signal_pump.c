@@ -1,0 +1,58 @@
+/* signal pump - does what is due, and nothing else. */
+#include "cmd/hub_call.h"
+
+#include <inttypes.h>
+
+static const struct opt opts[] = {
+    HUB_OPTS,
+    { 0 },
+};
+
+static enum status
+pump(struct hub_call *c, struct err *e)
+{
+    struct hub_stats before, after;
+    struct buf out = { 0 };
+    enum status s = hub_stats(c->hub, &before, e);
+
+    if (!s) {
+        hub_submit(c->hub, NULL, 0, &c->arena, NULL);
+        s = hub_stats(c->hub, &after, e);
+    }
+    if (s)
+        return s;
+    if (hub_due_in_ms(c->hub) == 0)
+        return err_set(e, ST_IO, "what is due could not be written; cliq hub check tells more");
+    uint64_t n = before.delayed > after.delayed ? before.delayed - after.delayed : 0;
+    buf_addf(&out,
+             c->is_json ? "{\"delivered\":%" PRIu64 ",\"delayed\":%" PRIu64 "}\n" : "%" PRIu64 "\n",
+             n, after.delayed);
+    s = cmd_print(&out, e);
+    buf_release(&out);
+    return s;
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    struct hub_call c;
+    enum status s = hub_call_begin(&c, a, e);
+
+    if (!s)
+        s = hub_call_files(&c, "signal pump", e);
+    if (!s)
+        s = pump(&c, e);
+    hub_call_end(&c);
+    return s;
+}
+
+const struct cmd cmd_signal_pump = {
+    .name = "signal pump",
+    .brief = "deliver the delayed signals that are due",
+    .about = "For cron or a timer, where neither a server runs nor anybody else writes. Also ends\n"
+             "leases that are over and brings failed tasks back whose time has come. Prints how\n"
+             "many signals were delivered.",
+    .examples = "cliq signal pump",
+    .opts = opts,
+    .run = run,
+};
