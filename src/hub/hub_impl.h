@@ -31,6 +31,7 @@ struct hub {
     size_t n_lines, cap_lines, unit;
     uint64_t next_seq;
     bool is_view_old; /* delayed.json shows another queue */
+    bool is_changed;  /* the transaction holds what others wrote */
 };
 
 /* ---- submit.c ---- */

@@ -107,11 +107,13 @@ hub_begin(struct hub *h, struct err *e)
         if (s)
             break;
         fold_enter(&h->fold);
-        uint64_t delayed = h->fold.place.delayed;
+        struct index_place was = h->fold.place;
         s = fold_log(&h->fold, &h->log, e);
         if (!s)
             s = index_status(h->ix, e);
-        h->is_view_old = delayed != h->fold.place.delayed;
+        h->is_view_old = was.delayed != h->fold.place.delayed;
+        h->is_changed = was.seq != h->fold.place.seq || was.end != h->fold.place.end ||
+                        was.ino != h->fold.place.ino || was.dev != h->fold.place.dev;
         if (!s)
             return ST_OK;
         bool is_damaged = index_is_damaged(h->ix);
@@ -277,6 +279,10 @@ answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub
         is_good = refuse(&t.refusal, 400, "VALIDATION_INVALID_TYPE",
                          "identity must be a name of 1 to 64 of A-Z a-z 0-9 . _ -, not \"%.80s\"",
                          req->identity ? req->identity : "");
+    else if (hub_ops[req->op].scope == SCOPE_ADMIN && !req->is_admin)
+        is_good =
+            refuse(&t.refusal, 403, "AUTH_FORBIDDEN", "%s needs an admin key, and %s has none",
+                   hub_ops[req->op].name, req->identity);
     else if (req->args && req->args->type != JSON_OBJECT)
         is_good =
             refuse(&t.refusal, 400, "VALIDATION_INVALID_TYPE", "the body must be a JSON object");
@@ -397,6 +403,10 @@ run_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
         enum status s = index_status(h->ix, e);
         if (s)
             return s;
+    }
+    if (!h->n_lines && !h->is_changed) {
+        index_rollback(h->ix); /* nothing happened */
+        return ST_OK;
     }
     if (h->n_lines) {
         enum status s = put_lines(h, e);

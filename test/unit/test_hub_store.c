@@ -138,7 +138,8 @@ what_is_wrong_is_refused_with_its_name_and_nothing_is_stored(void **state)
     (void)state;
     struct hub *h = open_hub();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        struct hub_reply *r = ask(h, wrong[i].op, "ruby", "%s", wrong[i].json);
+        bool is_admin = hub_ops[wrong[i].op].scope == SCOPE_ADMIN;
+        struct hub_reply *r = ask(h, wrong[i].op, is_admin ? "!ruby" : "ruby", "%s", wrong[i].json);
         if (r->status != wrong[i].status || !r->code || strcmp(r->code, wrong[i].code) ||
             !strstr(r->message, wrong[i].says))
             fail_msg("%s %s: %d %s: %s", hub_ops[wrong[i].op].name, wrong[i].json, r->status,
@@ -146,6 +147,10 @@ what_is_wrong_is_refused_with_its_name_and_nothing_is_stored(void **state)
         assert_null(r->data);
     }
     assert_int_equal(file_size(HUB_LOG), 0);
+    for (int op = 0; op < HUB_N_OPS; op++)
+        if (hub_ops[op].scope == SCOPE_ADMIN)
+            CHECK_REFUSED(ask(h, (enum hub_op)op, "ruby", "{\"id\":\"x\"}"), 403, "AUTH_FORBIDDEN",
+                          "admin");
     CHECK_REFUSED(ask(h, HUB_EMIT, "a b", TASK), 400, "VALIDATION_INVALID_TYPE", "identity");
     close_hub(h);
 }
