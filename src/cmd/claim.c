@@ -28,7 +28,8 @@ struct wait {
     struct hub_call *c;
     struct json *args;
     struct hub_reply reply;
-    bool is_worth_it; /* a line came that may have made something claimable */
+    struct arena scratch; /* of one try, so that waiting long takes no more memory */
+    bool is_worth_it;     /* a line came that may have made something claimable */
 };
 
 static enum status
@@ -57,13 +58,26 @@ heard(void *ctx, const struct log_record *rec, bool *is_over, struct err *e)
 }
 
 static enum status
+try_claim(struct wait *w, struct err *e)
+{
+    struct arena kept = w->c->arena;
+
+    arena_reset(&w->scratch);
+    w->c->arena = w->scratch;
+    enum status s = hub_call(w->c, HUB_CLAIM, w->args, &w->reply, e);
+    w->scratch = w->c->arena;
+    w->c->arena = kept;
+    return s;
+}
+
+static enum status
 try_again(void *ctx, bool *is_over, int64_t *wake_ms, struct err *e)
 {
     struct wait *w = ctx;
     enum status s = ST_OK;
 
     if (w->is_worth_it || hub_due_in_ms(w->c->hub) == 0)
-        s = hub_call(w->c, HUB_CLAIM, w->args, &w->reply, e);
+        s = try_claim(w, e);
     w->is_worth_it = false;
     *is_over = s || w->reply.data;
     if (!*is_over)
@@ -159,6 +173,7 @@ run(const struct args *a, struct err *e)
                      : wait_on_files(&w, wait_ms, e);
     if (!s)
         s = w.reply.data ? show(&c, w.reply.data, e) : nothing(e);
+    arena_release(&w.scratch);
     hub_call_end(&c);
     return s;
 }

@@ -17,11 +17,26 @@ each_command() {
     [ $count -ge 9 ]
 }
 
+# help_of NAME: its --help. That and the rendered pages are made once for this file.
+help_of() {
+    local f="$BATS_FILE_TMPDIR/help-$1"
+    [ -e "$f" ] || cliq $1 --help >"$f"
+    cat "$f"
+}
 # usage_of NAME: sets REQUIRED (options that must be there), WITH_VALUE ("--last N"),
 # FLAGS and WORDS (an argument for each that may stand), from the line "Usage:".
 usage_of() {
+    local f="$BATS_FILE_TMPDIR/usage-$1"
+    if [ -e "$f" ]; then
+        source "$f"
+        return
+    fi
+    read_usage "$1"
+    declare -p REQUIRED WITH_VALUE FLAGS WORDS MANY | sed 's/^declare -a /declare -ga /; s/^declare -- /declare -g /' >"$f"
+}
+read_usage() {
     local line word value='[^][ ]+'
-    line=$(cliq $1 --help | sed -n 's/^Usage: //p')
+    line=$(help_of "$1" | sed -n 's/^Usage: //p')
     line=${line#cliq $1}
     REQUIRED=()
     for word in $(sed 's/\[[^]]*\]//g' <<<"$line" | grep -oE -e "--[a-z-]+ $value" | sed 's/ .*//'); do
@@ -40,16 +55,20 @@ usage_of() {
         *...) MANY=1 ;;
         esac
         case $word in
-        FILE...) echo '{}' >"$T/file" && WORDS+=("$T/file") ;;
+        FILE...) echo '{}' >"$BATS_FILE_TMPDIR/file" && WORDS+=("$BATS_FILE_TMPDIR/file") ;;
         *'|'*) word=${word#[} && WORDS+=("${word%%|*}") ;;
         *) WORDS+=(x) ;;
         esac
     done
     [ "$1" != help ] || WORDS=()
 }
-options_in_help() { cliq $1 --help | sed -nE '/^Options:/,/^$/s/^  (-[a-zA-Z], )?(--[a-z-]+).*/\2/p' | sort; }
+options_in_help() { help_of "$1" | sed -nE '/^Options:/,/^$/s/^  (-[a-zA-Z], )?(--[a-z-]+).*/\2/p' | sort; }
 page_of() { printf '%s/man/cliq-%s.1' "$BIN" "${1// /-}"; }
-render() { mandoc -Tutf8 -O width=1000 "$1" | col -bx; }
+render() {
+    local f=$BATS_FILE_TMPDIR/${1##*/}.text
+    [ -e "$f" ] || mandoc -Tutf8 -O width=1000 "$1" | col -bx >"$f"
+    cat "$f"
+}
 
 # ---- every command -----------------------------------------------------------------
 
@@ -282,7 +301,7 @@ render() { mandoc -Tutf8 -O width=1000 "$1" | col -bx; }
 @test "no line of the help is wider than a terminal, but usage and examples" {
     check() {
         local line
-        line=$(cliq $1 --help | sed '/^Usage:/d; /^Examples:/,$d' | awk 'length > 100')
+        line=$(help_of "$1" | sed '/^Usage:/d; /^Examples:/,$d' | awk 'length > 100')
         is "" "$line"
     }
     each_command check
@@ -296,7 +315,7 @@ need_pages() { command -v scdoc >/dev/null || skip "no man pages without scdoc";
     need_pages
     check() {
         local brief
-        brief=$(cliq $1 --help | sed -n "1s/^cliq $1 - //p")
+        brief=$(help_of "$1" | sed -n "1s/^cliq $1 - //p")
         has "$(render "$(page_of "$1")")" "cliq-${1// /-} - $brief"
         has "$(render "$BIN/man/cliq.1")" "$brief"
     }
@@ -306,7 +325,7 @@ need_pages() { command -v scdoc >/dev/null || skip "no man pages without scdoc";
 @test "SYNOPSIS of every man page is Usage of --help" {
     need_pages
     check() {
-        is "$(cliq $1 --help | sed -n 's/^Usage: //p')" "$(render "$(page_of "$1")" | sed -n '/^SYNOPSIS/,/^DESCRIPTION/s/^  *//p')"
+        is "$(help_of "$1" | sed -n 's/^Usage: //p')" "$(render "$(page_of "$1")" | sed -n '/^SYNOPSIS/,/^DESCRIPTION/s/^  *//p')"
     }
     each_command check
 }
@@ -320,7 +339,7 @@ need_pages() { command -v scdoc >/dev/null || skip "no man pages without scdoc";
         local says
         while read -r says; do
             has "$page" "$says"
-        done < <(cliq $1 --help | sed -nE '/^Options:/,/^$/s/^  (-[a-zA-Z], )?--[a-z-]+( [^ ]+)? {2,}([^ ].*)/\3/p' | grep -v '^show this help$')
+        done < <(help_of "$1" | sed -nE '/^Options:/,/^$/s/^  (-[a-zA-Z], )?--[a-z-]+( [^ ]+)? {2,}([^ ].*)/\3/p' | grep -v '^show this help$')
     }
     each_command check
 }
@@ -329,7 +348,7 @@ need_pages() { command -v scdoc >/dev/null || skip "no man pages without scdoc";
     need_pages
     check() {
         local about
-        about=$(cliq $1 --help | sed '1,/^  -h, --help/d; /^Examples:/,$d' | tr -s '\n ' ' ')
+        about=$(help_of "$1" | sed '1,/^  -h, --help/d; /^Examples:/,$d' | tr -s '\n ' ' ')
         has "$(render "$(page_of "$1")" | tr -s '\n ' ' ')" "${about# }"
     }
     each_command check
@@ -342,7 +361,7 @@ need_pages() { command -v scdoc >/dev/null || skip "no man pages without scdoc";
         page=$(render "$(page_of "$1")")
         while read -r line; do
             has "$page" "$line"
-        done < <(cliq $1 --help | sed '1,/^Examples:/d; s/^  //')
+        done < <(help_of "$1" | sed '1,/^Examples:/d; s/^  //')
     }
     each_command check
 }
