@@ -24,7 +24,7 @@ static const struct {
     { "TMPDIR", "where it keeps it; default: /tmp" },
     { "CLIQ_IDENTITY", "who you are to the hub; default: your user's name" },
     { "CLIQ_URL", "a server of signals to ask, instead of the files in CLIQ_HOME" },
-    { "CLIQ_KEY", "the key for it; made by cliq key create" },
+    { "CLIQ_KEY", "the key for it; default, on this machine: what cliq serve made" },
     { "NO_COLOR", "no colours; CLICOLOR_FORCE and FORCE_COLOR: colours everywhere" },
 };
 

@@ -8,6 +8,7 @@
 #include "hub/when.h"
 #include "net/fetch.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -80,6 +81,39 @@ become_net(struct hub_call *c, struct err *e)
     return s;
 }
 
+/* A server on this machine: nobody else hears a key that is sent there. */
+static bool
+is_local(const char *url)
+{
+    static const char *const hosts[] = { "localhost", "127.0.0.1", "[::1]" };
+    const char *host = strstr(url, "://") + 3;
+
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        size_t n = strlen(hosts[i]);
+        if (strncmp(host, hosts[i], n) == 0 && (!host[n] || host[n] == ':' || host[n] == '/'))
+            return true;
+    }
+    return false;
+}
+
+/* The key that the first start of our own `cliq serve` left for us; NULL: none. */
+static const char *
+own_key(struct hub_call *c)
+{
+    struct buf path = { 0 }, text = { 0 };
+    const char *key = NULL;
+
+    if (path_config(&path, NULL) == ST_OK) {
+        buf_adds(&path, "/admin.key");
+        if (!buf_failed(&path) && path_read_file(AT_FDCWD, path.p, &text, NULL) == ST_OK &&
+            text.len)
+            key = arena_dup(&c->arena, text.p, strcspn(text.p, "\n"));
+    }
+    buf_release(&path);
+    buf_release(&text);
+    return key;
+}
+
 static enum status
 find_server(struct hub_call *c, const char *url, struct err *e)
 {
@@ -94,6 +128,8 @@ find_server(struct hub_call *c, const char *url, struct err *e)
         n--;
     c->url = arena_dup(&c->arena, url, n);
     c->key = getenv("CLIQ_KEY");
+    if ((!c->key || !*c->key) && is_local(url))
+        c->key = own_key(c);
     if (!c->url)
         return no_memory(e);
     if (!c->key || !*c->key)

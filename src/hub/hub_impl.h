@@ -30,6 +30,7 @@ struct hub {
     struct hub_line *lines;
     size_t n_lines, cap_lines, unit;
     uint64_t next_seq;
+    uint64_t left_at; /* the number of the next line when we let the lock go */
     bool is_view_old; /* delayed.json shows another queue */
     bool is_changed;  /* the transaction holds what others wrote */
 };

@@ -437,6 +437,8 @@ hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a
         s = log_lock(&h->log, &e);
         if (s)
             break;
+        if (h->log.next_seq != h->left_at)
+            h->fold.keys++; /* others wrote, and may have folded it for us */
         uint64_t before = h->log.next_seq;
         s = hub_begin(h, &e);
         if (!s)
@@ -449,6 +451,7 @@ hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a
             h->ix = h->fold.ix = NULL;
             index_remove(h->index_path, NULL);
         }
+        h->left_at = h->log.next_seq;
         log_unlock(&h->log);
         if (!is_damaged)
             break;

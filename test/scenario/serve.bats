@@ -269,3 +269,42 @@ PY
     run -0 curl -sS --unix-socket sock "http://x/inbox/dev" -H "Authorization: Bearer $KEY"
     [ "$(json 'd["data"]' <<<"$output")" = '[]' ]
 }
+
+@test "the commands say the same over HTTP as on the files, with the key that serve left" {
+    unset CLIQ_KEY
+    id=$("$CLIQ" emit task -m "by hand" --url "$URL")
+    run -0 "$CLIQ" claim --url "$URL"
+    [ "$output" = "$id" ]
+    run -4 "$CLIQ" claim --url "$URL"
+    run -0 "$CLIQ" ack "$id" --url "$URL"
+    run -0 "$CLIQ" thread "$id" --json --url "$URL"
+    over_http=$output
+    run -0 "$CLIQ" thread "$id" --json
+    [ "$output" = "$over_http" ]
+    run -0 "$CLIQ" signal generate a:b:c --url "$URL"
+    run -0 "$CLIQ" signal events --json
+    [[ $output == *'"type":"a:b:c"'* ]]
+    CLIQ_KEY=cho_wrong run -7 "$CLIQ" emit task -m x --url "$URL"
+}
+
+is_refused() {
+    [[ $(look /inbox/dev "$1") == *AUTH_REQUIRED* ]]
+}
+
+@test "streams go on when the index is deleted" {
+    curl -sN --max-time 20 "$URL/signals/stream?token=$KEY" >stream &
+    reader=$!
+    until_true grep -q connected stream
+    rm home/signals/index.db*
+    send /emit '{"signal_type":"sense","content":"after"}' >/dev/null
+    until_true grep -q 'event: sense' stream
+    kill "$reader"
+}
+
+@test "a key that a command revokes is refused by the running server" {
+    key=$("$CLIQ" key create --identity ci)
+    run -0 look /inbox/dev "$key"
+    [[ $output == *'"data":[]'* ]]
+    "$CLIQ" key revoke "$("$CLIQ" key list --json | json '[k["id"] for k in d if k["identity"]=="ci"][0]')"
+    until_true is_refused "$key"
+}
