@@ -72,7 +72,7 @@ const struct cmd cmd_hub_check = {
     .brief = "check the hub's log and its index against each other",
     .about =
         "Reads the whole log, folds it anew and compares the result with the index; tells each\n"
-        "difference and each bad line. Nothing is changed. Exit code 1: there are problems.",
+        "difference. Bad lines are told by cliq fsck. Nothing is changed. Exit code 1: problems.",
     .examples = "cliq hub check",
     .opts = opts,
     .run = run,

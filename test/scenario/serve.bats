@@ -19,15 +19,22 @@ teardown() {
     lib_teardown
 }
 
+# It listens, or is gone.
+is_up() {
+    grep -q listening said || ! kill -0 "$SERVER" 2>/dev/null
+}
+
+has_ids() { # FILE N
+    [ "$(grep -c '^id:' "$1")" = "$2" ]
+}
+
 # Starts the server on a port of its own choice, or on $1, and waits until it listens.
 boot() {
     : >said
     "$CLIQ" serve --listen "127.0.0.1:${1:-0}" --access-log access.log "${@:2}" >said 2>errors 3>&- &
     SERVER=$!
-    until grep -q listening said; do
-        kill -0 "$SERVER" || { cat errors; return 1; }
-        sleep 0.02
-    done
+    until_true is_up || { cat errors; return 1; }
+    kill -0 "$SERVER"
     URL=$(sed -n 's/listening on //p' said | head -1)
     PORT=${URL##*:}
 }
@@ -156,9 +163,9 @@ TABLE
     for i in 1 2 3; do send /emit "{\"signal_type\":\"sense\",\"content\":\"$i\"}" >/dev/null; done
     curl -sN --max-time 20 "$URL/signals/stream?token=$KEY&since=0" >stream1 &
     reader=$!
-    until [ "$(grep -c '^id:' stream1)" = 3 ]; do sleep 0.05; done
+    until_true has_ids stream1 3
     send /emit '{"signal_type":"sense","content":"4"}' >/dev/null
-    until [ "$(grep -c '^id:' stream1)" = 4 ]; do sleep 0.05; done
+    until_true has_ids stream1 4
     kill -KILL "$SERVER"
     wait "$reader" || true
     last=$(sed -n 's/^id: //p' stream1 | tail -1)
@@ -166,7 +173,7 @@ TABLE
     send /emit '{"signal_type":"sense","content":"5"}' >/dev/null
     curl -sN --max-time 20 "$URL/signals/stream" -H "Authorization: Bearer $KEY" -H "Last-Event-ID: $last" >stream2 &
     reader=$!
-    until [ "$(grep -c '^id:' stream2)" = 1 ]; do sleep 0.05; done
+    until_true has_ids stream2 1
     kill "$reader"
     [ "$(sed -n 's/^data: //p' stream1 stream2 | json_lines)" = "1 2 3 4 5" ]
 }
@@ -178,9 +185,9 @@ json_lines() {
 @test "what others append is told at once" {
     curl -sN --max-time 20 "$URL/signals/stream?token=$KEY" >stream &
     reader=$!
-    until grep -q connected stream; do sleep 0.02; done
+    until_true grep -q connected stream
     echo '{"type":"from:a:shell","data":1}' >>home/signals/events.jsonl
-    until grep -q 'event: from:a:shell' stream; do sleep 0.02; done
+    until_true grep -q 'event: from:a:shell' stream
     kill "$reader"
 }
 
@@ -206,7 +213,7 @@ json_lines() {
 @test "a claim waits for its task" {
     send /claim '{"wait_seconds":20}' >claimed &
     waiting=$!
-    until grep -q '/claim' access.log; do sleep 0.02; done
+    until_true grep -q '/claim' access.log
     send /emit '{"signal_type":"task","content":"late"}' >/dev/null
     wait "$waiting"
     [ "$(json 'd["data"]["content"]' <claimed)" = late ]
@@ -245,7 +252,7 @@ PY
 @test "SIGTERM answers what was begun, tells streams, and leaves" {
     curl -sN --max-time 20 "$URL/signals/stream?token=$KEY" >stream &
     reader=$!
-    until grep -q connected stream; do sleep 0.02; done
+    until_true grep -q connected stream
     kill -TERM "$SERVER"
     wait "$SERVER"
     wait "$reader" || true
