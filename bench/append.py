@@ -4,8 +4,8 @@ FORM open-once: what a careful script does. The text is made before the lock is
 taken; the file is opened once; the line is out of Python's buffer before the
 lock is dropped.
 
-FORM open-each: the file opened for each message, as one often sees it. Note
-that the line leaves Python's buffer when the file is closed, after the unlock.
+FORM open-each: what the channel's page documents: the file is opened for each message, and the
+line is out of Python's buffer before the lock is dropped.
 
 Says 0 on standard output when ready, starts when standard input ends, and says
 the number of lines it wrote (both as 8 bytes).
