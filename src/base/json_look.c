@@ -415,3 +415,16 @@ json_set(struct json *object, const char *key, struct json *v)
     v->key_len = (uint32_t)key_len;
     put_at(object, link, v);
 }
+
+struct json **
+json_put(struct json *container, struct json **end, const char *key, struct json *v)
+{
+    if (!v)
+        return end;
+    assert(!*end && !v->next);
+    v->key = key;
+    v->key_len = key ? (uint32_t)strlen(key) : 0;
+    container->kids.count++;
+    *end = v;
+    return &v->next;
+}

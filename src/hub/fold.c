@@ -229,8 +229,6 @@ apply_signal(struct fold *f, struct event *ev, uint64_t seq)
     }
     if (!json_double(ev->urgency, &urgency) || urgency < 0 || urgency > 1)
         urgency = 0.5;
-    bool is_task =
-        strcmp(ev->type, "task") == 0 || (ev->task_status && strcmp(ev->task_status, "open") == 0);
     const char *thread = thread_of(f, ev);
     int n = index_do(f->ix,
                      "INSERT OR IGNORE INTO signals(seq, id, type, created, sender, from_role,"
@@ -238,7 +236,7 @@ apply_signal(struct fold *f, struct event *ev, uint64_t seq)
                      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?)",
                      "ississssdsis", (int64_t)seq, ev->id, ev->type, ev->at, ev->by, ev->from_role,
                      address(f, ev), thread, urgency, join_tags(f, ev->tags),
-                     (int64_t)(is_task ? W_OPEN : W_NONE), body_of(f, ev));
+                     (int64_t)(event_is_task(ev) ? W_OPEN : W_NONE), body_of(f, ev));
     if (n != 1)
         return false; /* the first with an id has it */
     if (load_matcher(f) && matcher_count(f->matcher)) {

@@ -79,6 +79,9 @@ bool act_read(struct act *t);
 /* ---- show.c ---- NULL without memory */
 #define SHOW_COLUMNS                                                                               \
     "s.seq, s.id, s.thread, s.state, s.work, s.count, s.claimed_by, s.claimed_at, s.until, s.body"
+/* thread: NULL when it is the signal's own id. */
+struct json *show_signal(const struct event *ev, const struct item *it, const char *thread,
+                         struct arena *a);
 struct json *show_row(struct row *r, struct arena *a);
 struct json *show_at(struct hub *h, uint64_t seq, struct arena *a);
 /* Through the broadcast door; from a signal's line, or that of a schedule. */
