@@ -96,10 +96,12 @@ save_item(struct index *ix, const struct item *it)
              (int64_t)it->seq);
 }
 
-/* The line as text, in f->body. */
+/* The line as text, in f->body if we have to write it. */
 static const char *
 body_of(struct fold *f, const struct event *ev)
 {
+    if (f->line)
+        return f->line;
     buf_reset(&f->body);
     event_write(&f->body, ev);
     return f->body.p ? f->body.p : "";
@@ -220,12 +222,14 @@ apply_signal(struct fold *f, struct event *ev, uint64_t seq)
     if (!ev->id) {
         event_line_id(id, seq);
         ev->id = id;
+        f->line = NULL;
     }
     if (!ev->by && json_eq(json_get(ev->source, "type"), "agent")) {
         const struct json *agent = json_get(ev->source, "id");
         if (json_is(agent, JSON_STRING) && agent->text.len &&
             !memchr(agent->text.p, '\0', agent->text.len))
             ev->by = arena_dup(&f->arena, agent->text.p, agent->text.len);
+        f->line = NULL;
     }
     if (!json_double(ev->urgency, &urgency) || urgency < 0 || urgency > 1)
         urgency = 0.5;
@@ -371,11 +375,12 @@ apply_other(struct fold *f, const struct event *ev)
 }
 
 bool
-fold_apply(struct fold *f, const struct event *given, uint64_t seq)
+fold_apply(struct fold *f, const struct event *given, const char *line, uint64_t seq)
 {
     struct event ev = *given;
 
     arena_reset(&f->arena);
+    f->line = ev.at ? line : NULL;
     if (!ev.at)
         ev.at = f->place.last_ms; /* no clock here */
     if (ev.at > f->place.last_ms)
@@ -456,7 +461,7 @@ fold_file(struct fold *f, int fd, off_t at, uint64_t next, off_t to, bool *rotat
             continue;
         arena_reset(&scratch);
         if (event_read(&ev, rec.json, &scratch))
-            fold_apply(f, &ev, rec.seq);
+            fold_apply(f, &ev, NULL, rec.seq);
         f->place.seq = rec.seq;
         if (f->progress && ++f->done % PROGRESS_EVERY == 0)
             f->progress(f->ctx, f->done, (uint64_t)r.at, (uint64_t)to);
