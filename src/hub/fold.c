@@ -37,6 +37,7 @@ void
 fold_forget(struct fold *f)
 {
     f->matcher_is_of = 0;
+    f->timers++;
 }
 
 /* ---- signals ---- */
@@ -381,6 +382,7 @@ fold_apply(struct fold *f, const struct event *given, const char *line, uint64_t
 
     arena_reset(&f->arena);
     f->line = ev.at ? line : NULL;
+    f->timers += ev.kind != EV_SIGNAL;
     if (!ev.at)
         ev.at = f->place.last_ms; /* no clock here */
     if (ev.at > f->place.last_ms)

@@ -16,6 +16,12 @@ struct hub_line {
     size_t at, len, unit;
 };
 
+/* What is due next, by each clock; INT64_MAX: nothing. */
+struct hub_due {
+    uint64_t is_of; /* fold.timers that it was read at, plus 1 */
+    int64_t boot_ms, wall_ms;
+};
+
 struct hub {
     int dir;
     char path[PATH_MAX], index_path[PATH_MAX];
@@ -33,6 +39,9 @@ struct hub {
     uint64_t left_at; /* the number of the next line when we let the lock go */
     bool is_view_old; /* delayed.json shows another queue */
     bool is_changed;  /* the transaction holds what others wrote */
+    void (*on_disk)(void *ctx);
+    void *on_disk_ctx;
+    struct hub_due due;
 };
 
 /* ---- submit.c ---- */
@@ -61,6 +70,8 @@ bool hub_add_line(struct hub *h, const struct event *ev, struct refusal *r);
 bool act_event(struct act *t, const struct event *ev);
 
 /* ---- due.c ---- */
+/* In a transaction: looks up what is due next, unless that is known. */
+void hub_look_up_due(struct hub *h);
 /* Expiries, retries and delayed signals that are due. False: the index failed. */
 bool hub_do_due(struct hub *h, struct arena *a);
 

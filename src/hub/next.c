@@ -77,6 +77,12 @@ hub_find_key(struct hub *h, const char *key, struct arena *a, const char **ident
     return *identity != NULL;
 }
 
+uint64_t
+hub_log_seq(const struct hub *h)
+{
+    return h->log.next_seq - 1;
+}
+
 int64_t
 hub_log_end(const struct hub *h)
 {

@@ -27,7 +27,8 @@ struct streams {
     struct hub *hub;
     struct client *first;
     size_t n;
-    uint64_t newest; /* what every client that is not behind has been told of */
+    uint64_t newest;  /* what every client that is not behind has been told of */
+    uint64_t written; /* the last line on disk, which the index may not have yet */
     uint64_t delivered;
     unsigned keepalive_ms;
     struct source *keepalive;
@@ -179,10 +180,9 @@ broadcast(struct streams *s, uint64_t seq, const struct json *signal)
 }
 
 void
-streams_look(struct streams *s)
+streams_look(struct streams *s, uint64_t written)
 {
-    if (!s->first)
-        s->newest = hub_last_seq(s->hub);
+    s->written = written;
     while (s->first) {
         struct arena a = { 0 };
         const struct json *signal;
@@ -282,8 +282,8 @@ read_filters(struct client *c, const struct json *args, const char *last_id, int
             return false;
         }
         c->place = strtoull(text, NULL, 10);
-        if (c->place > c->all->newest)
-            c->place = c->all->newest;
+        if (c->place > c->all->newest && c->place > c->all->written)
+            c->place = c->all->newest; /* of another log */
     }
     for (const char *p = c->rings ? c->rings : ""; *p; p += strspn(p, ",")) {
         char ring[80];
@@ -313,7 +313,10 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
         err_set(e, ST_IO, "out of memory");
         return false;
     }
-    streams_look(s); /* so that the newest is the newest */
+    if (s->first)
+        streams_look(s, s->written); /* so that the newest is the newest */
+    else
+        s->newest = hub_last_seq(s->hub);
     *c = (struct client){ .all = s, .conn = conn, .is_admin = is_admin, .is_engine = is_engine };
     c->place = s->newest;
     c->identity = arena_dup(&c->arena, identity, strlen(identity));
