@@ -9,7 +9,7 @@ the median of the rounds. A peer that is not installed is told in its row.
 
 ROUNDS (5) and ROUND_MS (1000) can be set in the environment, for a fast look.
 """
-import atexit, ctypes, os, shutil, signal, socket, statistics, subprocess, sys, time
+import atexit, ctypes, http.client, json, os, resource, shutil, signal, socket, statistics, subprocess, sys, time
 
 cliq, bins = sys.argv[1:3]
 ROUNDS = int(os.environ.get("ROUNDS", 5))
@@ -24,10 +24,6 @@ def row(work, ours, peer, value, reach, is_ok):
     print(f"row\t{work}\t{ours}\t{peer}\t{value}\t{reach}\t{'ok' if is_ok else 'MISS'}", flush=True)
 
 
-def missing(work, peer, reach):
-    print(f"row\t{work}\t-\t-\t-\t{reach}\tno {peer}: tools/deps bench", flush=True)
-
-
 def note(text):
     print(f"note\t{text}", flush=True)
 
@@ -38,6 +34,13 @@ def rate_text(rate):
 
 def at_least(work, ours, peer, limit, show=rate_text):
     row(work, show(ours), show(peer), f"{ours / peer:.2f} x", f">= {limit:g} x", ours >= limit * peer)
+
+
+def beside(work, rates, peer, limit):
+    """Ours beside a peer that may not be installed."""
+    if peer in rates:
+        return at_least(work, rates["ours"], rates[peer], limit)
+    print(f"row\t{work}\t{rate_text(rates['ours'])}\t-\t-\t>= {limit:g} x\tno {peer}: tools/deps bench", flush=True)
 
 
 # ---- servers ----
@@ -114,7 +117,7 @@ def free_port():
 def ours(store="ours"):
     """cliq serve on a store; a new one gets the role that everything is sent to."""
     is_new = not os.path.exists(f"{store}/admin.key")
-    s = Server("ours", [cliq, "serve", "--config", store, "--listen", "127.0.0.1:0"], is_telling=True)
+    s = Server(store, [cliq, "serve", "--config", store, "--listen", "127.0.0.1:0"], is_telling=True)
     s.key = f"{store}/admin.key"
     if is_new:
         post(s, "/roles", '{"id":"worker","name":"worker"}')
@@ -180,7 +183,6 @@ def key_of(server):
 
 def post(server, path, body):
     """One request, for what a benchmark needs beforehand: the answer's body."""
-    import http.client
     c = http.client.HTTPConnection("127.0.0.1", server.port, timeout=START_S)
     c.request("POST", path, body, {"Content-Type": "application/json", "Authorization": f"Bearer {key_of(server)}"})
     answer = c.getresponse()
@@ -228,11 +230,8 @@ def emit():
     if red:
         subjects["redis"] = emits(red, work="redis-add")
     r = in_turns(subjects)
-    at_least("emit, durable, 64 connections, beside bare C", r["ours"], r["bare"], 0.5)
-    if red:
-        at_least("  beside Redis XADD", r["ours"], r["redis"], 1)
-    else:
-        missing("  beside Redis XADD", "redis-server", ">= 1 x")
+    beside("emit, durable, 64 connections, beside bare C", r, "bare", 0.5)
+    beside("  beside Redis XADD", r, "redis", 1)
     at_least("emit, durable, 1 connection, beside bare C", r["ours 1"], r["bare 1"], 0.8)
 
 
@@ -242,7 +241,181 @@ def scale():
     at_least("emit, 4 connections beside 1", r["4"], r["1"], 2.5)
 
 
-PARTS = {"emit": emit, "scale": scale}
+TASKS = 8000
+
+
+def claims(server, fill, n, take):
+    """Claims and acks TASKS tasks, which are put there first: pairs a second."""
+    def measure():
+        Load(server, fill, 1 if fill == "batch" else CONNS, n=n)
+        got = Load(server, take, CONNS, n=TASKS)
+        if got.count != TASKS:
+            sys.exit(f"hub.py: {take}: {got.count} of {TASKS} tasks were there")
+        return got.rate
+    return measure
+
+
+def claim():
+    us, red, bean = ours(), redis(), beanstalkd()
+    subjects = {"ours": claims(us, "batch", TASKS // 1000, "claim")}
+    if red:
+        Load(red, "redis-group", 1, n=1)
+        subjects["redis"] = claims(red, "redis-add", TASKS, "redis-claim")
+    if bean:
+        subjects["beanstalkd"] = claims(bean, "beanstalk-put", TASKS, "beanstalk-claim")
+    r = in_turns(subjects)
+    beside("claim next + ack, 64 connections, Redis", r, "redis", 1)
+    beside("  beside beanstalkd reserve + delete", r, "beanstalkd", 3)
+
+
+def get():
+    us, peer = ours(), nginx()
+    signal_id = json.loads(post(us, "/emit", '{"signal_type":"task","to_role":"worker"}'))["data"]["id"]
+    subjects = {"ours": lambda: Load(us, "get", CONNS, ms=ROUND_MS, path=f"/signals/{signal_id}").rate}
+    if peer:
+        subjects["nginx"] = lambda: Load(peer, "get", CONNS, ms=ROUND_MS, path="/signal").rate
+    beside("GET a signal, 64 connections, beside nginx", in_turns(subjects), "nginx", 0.6)
+
+
+CLIENTS = 1000
+
+
+class Listeners:
+    """BIN/sse: CLIENTS streams to one server."""
+
+    def __init__(self, server, kind):
+        words = [f"kind={kind}", f"port={server.port}", f"clients={CLIENTS}"]
+        self.p = subprocess.Popen([f"{bins}/sse", *words, *([f"key={server.key}"] if server.key else [])], text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=die_with_parent)
+        self.hear()
+
+    def hear(self):
+        line = self.p.stdout.readline()
+        if not line:
+            sys.exit(f"hub.py: {' '.join(self.p.args)} failed")
+        return line
+
+    def ask(self, what):
+        """The first number of the answer."""
+        self.p.stdin.write(what + "\n")
+        self.p.stdin.flush()
+        return float(self.hear().split()[0])
+
+    def end(self):
+        self.p.stdin.close()
+        self.p.wait()
+
+
+def sse():
+    us, peer, red = ours(), bare(), redis()
+    emits(us)()  # what emitting itself takes is not the clients'
+    before_kb = us.rss_kb()
+    at = {"ours": Listeners(us, "http"), "bare": Listeners(peer, "http")}
+    if red:
+        at["redis"] = Listeners(red, "redis")
+    rate = in_turns({name: lambda l=l: l.ask(f"rate {ROUND_MS}") for name, l in at.items()})
+    last = in_turns({name: lambda l=l: l.ask("last 100") for name, l in at.items()})
+    each_kb = (us.rss_kb() - before_kb) / CLIENTS
+    for l in at.values():
+        l.end()
+    beside("deliveries, 1,000 streams, 64 emits, Redis", rate, "redis", 1)
+    note(f"bare C, which syncs as we do: {rate_text(rate['bare'])}; Redis does not write these to disk")
+    row("  server's memory a stream", f"{each_kb:.1f} KB", "-", "-", "<= 8 KB", each_kb <= 8)
+    row("1,000 streams, one emit to the last client", f"{last['ours'] / 1000:.2f} ms", f"{last['bare'] / 1000:.2f} ms",
+        f"{last['bare'] / last['ours']:.2f} x", ">= 0.6 x", last["bare"] >= 0.6 * last["ours"])
+
+
+MILLION = 1000000
+
+
+def fill(store, signals):
+    """A store with so many signals; its server is ended."""
+    start, us = time.monotonic(), ours(store)
+    for done in range(0, signals, 20000):  # a run of the loader has a time limit
+        Load(us, "batch", 2, n=min(20000, signals - done) // 1000)
+    us.end()
+    return time.monotonic() - start
+
+
+def start_ms(store, is_ready="/signals/list?limit=1"):
+    """From the start of the process to the first answer that needs the store."""
+    begun = time.monotonic()
+    us = ours(store)
+    Load(us, "get", 1, n=1, path=is_ready)
+    return us, (time.monotonic() - begun) * 1000
+
+
+def restart(how):
+    us = ours("many")
+    us.end(how)
+    us, took = start_ms("many")
+    us.end()
+    return took
+
+
+def rebuild():
+    for name in os.listdir("many/signals"):
+        if name.startswith("index.db"):
+            os.unlink(f"many/signals/{name}")
+    us, took = start_ms("many")
+    us.end()
+    return MILLION / took * 1000
+
+
+def emit_into_few():
+    """With 1,000 signals at the start of each round."""
+    shutil.rmtree("now", ignore_errors=True)
+    shutil.copytree("few", "now")
+    us = ours("now")
+    rate = emits(us)()
+    us.end()
+    return rate
+
+
+def million():
+    took = fill("many", MILLION)
+    fill("few", 1000)
+    note(f"the million was made in {took:.0f} s, by emit/batch")
+    rounds = min(ROUNDS, 3)
+    killed = statistics.median(restart(signal.SIGKILL) for _ in range(rounds))
+    asked = statistics.median(restart(signal.SIGTERM) for _ in range(rounds))
+    row("restart with 1,000,000 signals, after a kill", f"{killed:.0f} ms", "-", "-", "<= 500 ms", killed <= 500)
+    note(f"after SIGTERM: {asked:.0f} ms")
+    rate = statistics.median(rebuild() for _ in range(rounds))
+    row("start without an index, 1,000,000 signals", rate_text(rate), "-", "-", ">= 200 k/s", rate >= 200e3)
+    many, few = ours("many"), ours("few")
+    page = {"path": "/inbox/worker?limit=20", "ms": ROUND_MS}
+    p99 = in_turns({"many": lambda: Load(many, "get", 1, **page).p99, "few": lambda: Load(few, "get", 1, **page).p99})
+    few.end()
+    row("inbox page, p99, 1,000,000 beside 1,000", f"{p99['many'] / 1000:.2f} ms", f"{p99['few'] / 1000:.2f} ms",
+        f"{p99['many'] / p99['few']:.2f} x", "<= 2 x", p99["many"] <= 2 * p99["few"])
+    r = in_turns({"many": emits(many), "few": emit_into_few})
+    at_least("emit with 1,000,000 signals beside 1,000", r["many"], r["few"], 0.8)
+
+
+def subscribed(n):
+    """A server where another identity has n subscriptions, of which one matches what is emitted."""
+    us = ours(f"subs{n}")
+    made = json.loads(post(us, "/keys", '{"identity":"listener"}'))["data"]["key"]
+    key = f"subs{n}/listener.key"
+    with open(os.open(key, os.O_WRONLY | os.O_CREAT, 0o600), "w") as f:
+        f.write(made + "\n")
+    Load(us, "subscribe", CONNS, key=key, n=n)
+    return us
+
+
+def subs():
+    few, many = subscribed(10), subscribed(10000)
+    r = in_turns({"few": emits(few, work="broadcast"), "many": emits(many, work="broadcast")})
+    few_us, many_us = 1e6 / r["few"], 1e6 / r["many"]
+    more = many_us - few_us
+    row("10,000 subscriptions beside 10, a broadcast", f"{many_us:.0f} us", f"{few_us:.0f} us", f"{more:+.0f} us",
+        "<= 50 us", more <= 50)
+
+
+# What is served is open files: 1,000 streams, and what Redis keeps for itself.
+resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+PARTS = {"emit": emit, "claim": claim, "get": get, "sse": sse, "scale": scale, "million": million, "subs": subs}
 for part in sys.argv[3:] or PARTS:
     os.mkdir(part)
     os.chdir(part)
