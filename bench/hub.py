@@ -7,14 +7,15 @@ The parts: emit claim get sse scale million subs. Every peer is started here, on
 BIN/sse for streams) speaks to all of them. Those that are compared take turns, and each number is
 the median of the rounds. A peer that is not installed is told in its row.
 
-ROUNDS (5) and ROUND_MS (1000) can be set in the environment, for a fast look.
+In the environment, for a fast look: ROUNDS (5), ROUND_MS (1000), and KEEP=1, which keeps the store with
+a million signals in BIN/million and takes it from there the next time.
 """
-import atexit, ctypes, http.client, json, os, resource, shutil, signal, socket, statistics, subprocess, sys, time
+import atexit, ctypes, http.client, json, os, resource, shutil, signal, socket, statistics, subprocess, sys, threading, time
 
 cliq, bins = sys.argv[1:3]
 ROUNDS = int(os.environ.get("ROUNDS", 5))
 ROUND_MS = int(os.environ.get("ROUND_MS", 1000))
-START_S = 60  # a server that is not there by then never will be
+START_S = 300  # a server that is not there by then never will be; one may have to make its index
 CONNS = 64
 
 # ---- rows ----
@@ -72,9 +73,13 @@ class Server:
             self.wait()
 
     def told_port(self):
+        limit = threading.Timer(START_S, self.p.kill)
+        limit.start()
         for line in self.p.stdout:
             if line.startswith(b"listening on "):
+                limit.cancel()
                 return int(line.rsplit(b":", 1)[1])
+        limit.cancel()
         sys.exit(f"hub.py: {self.p.args[0]} did not start; see {self.log.name}")
 
     def wait(self):
@@ -201,7 +206,10 @@ class Load:
         words += [f"{k}={v}" for k, v in more.items()]
         if key or server.key:
             words.append(f"key={key or server.key}")
-        said = subprocess.run([f"{bins}/load", *words], stdout=subprocess.PIPE, check=True).stdout.split()
+        run = subprocess.run([f"{bins}/load", *words], stdout=subprocess.PIPE, preexec_fn=die_with_parent)
+        if run.returncode:
+            sys.exit(f"hub.py: load {' '.join(words)} failed")
+        said = run.stdout.split()
         self.rate, self.p50, self.p99 = map(float, said[:3])
         self.count = int(said[3])
 
@@ -311,6 +319,7 @@ def sse():
     emits(us)()  # what emitting itself takes is not the clients'
     before_kb = us.rss_kb()
     at = {"ours": Listeners(us, "http"), "bare": Listeners(peer, "http")}
+    idle_kb = (us.rss_kb() - before_kb) / CLIENTS
     if red:
         at["redis"] = Listeners(red, "redis")
     rate = in_turns({name: lambda l=l: l.ask(f"rate {ROUND_MS}") for name, l in at.items()})
@@ -321,6 +330,7 @@ def sse():
     beside("deliveries, 1,000 streams, 64 emits, Redis", rate, "redis", 1)
     note(f"bare C, which syncs as we do: {rate_text(rate['bare'])}; Redis does not write these to disk")
     row("  server's memory a stream", f"{each_kb:.1f} KB", "-", "-", "<= 8 KB", each_kb <= 8)
+    note(f"right after they connected: {idle_kb:.1f} KB")
     row("1,000 streams, one emit to the last client", f"{last['ours'] / 1000:.2f} ms", f"{last['bare'] / 1000:.2f} ms",
         f"{last['bare'] / last['ours']:.2f} x", ">= 0.6 x", last["bare"] >= 0.6 * last["ours"])
 
@@ -346,7 +356,9 @@ def start_ms(store, is_ready="/signals/list?limit=1"):
 
 
 def restart(how):
+    """Ended after a burst of emits, and started again."""
     us = ours("many")
+    Load(us, "emit", CONNS, n=2000)
     us.end(how)
     us, took = start_ms("many")
     us.end()
@@ -367,15 +379,27 @@ def emit_into_few():
     shutil.rmtree("now", ignore_errors=True)
     shutil.copytree("few", "now")
     us = ours("now")
+    Load(us, "emit", CONNS, n=200)  # the server of the million is warm, too
     rate = emits(us)()
     us.end()
     return rate
 
 
+def make_many():
+    """The store with a million, made or taken from an earlier run."""
+    kept = f"{bins}/million"
+    if os.environ.get("KEEP") and os.path.isdir(kept):
+        shutil.copytree(kept, "many")
+        return note("the million is that of an earlier run")
+    note(f"the million was made in {fill('many', MILLION):.0f} s, by emit/batch")
+    if os.environ.get("KEEP"):
+        shutil.copytree("many", "kept")
+        os.rename("kept", kept)  # whole, or not there
+
+
 def million():
-    took = fill("many", MILLION)
+    make_many()
     fill("few", 1000)
-    note(f"the million was made in {took:.0f} s, by emit/batch")
     rounds = min(ROUNDS, 3)
     killed = statistics.median(restart(signal.SIGKILL) for _ in range(rounds))
     asked = statistics.median(restart(signal.SIGTERM) for _ in range(rounds))

@@ -30,13 +30,13 @@ enum { OUTSTANDING = 64, CHUNK = 1 << 17, MARK_MAX = 16, STUCK_MS = 20000, LAST_
 
 struct kind {
     const char *name;
-    const char *ready; /* in what a client is told when it listens */
+    const char *ready; /* in the first that a client is told, when it may listen */
     const char *event; /* once in every delivery, and nowhere else */
     size_t (*reply)(const char *p, size_t n);
 };
 
 static const struct kind kinds[] = {
-    { "http", "\r\n\r\n", "\ndata: {", http_reply },
+    { "http", "HTTP/1.1 200", "\ndata: {", http_reply },
     { "redis", "subscribe\r\n", "\r\nmessage\r\n", resp_reply },
 };
 
@@ -96,6 +96,9 @@ hear(struct fan *f, struct conn *c)
 {
     if (!c->is_emitter) {
         uint64_t n = count_marks(c, f->mark);
+        errno = 0;
+        if (f->mark == f->kind->ready && !n && !c->heard)
+            die("the server lets no client listen; is it the right key?");
         c->heard += n;
         f->delivered += n;
         return;
