@@ -255,6 +255,7 @@ coverage: test-deps
 	gcovr --root . --filter src/ build/coverage --print-summary --html-details build/coverage/index.html | tail -4
 
 bench: test-deps
+	@tools/deps bench || true # a row whose peer is missing says so
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@bench/run
 
