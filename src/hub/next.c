@@ -12,7 +12,7 @@ is_ready(struct hub *h)
         return true;
     if (hub_begin_read(h, NULL))
         return false;
-    index_rollback(h->ix);
+    hub_end_read(h);
     return true;
 }
 
