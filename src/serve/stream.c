@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BEHIND_MAX = 256 }; /* signals that one client behind is told at a time */
+enum {
+    BEHIND_MAX = 256, /* signals that one client behind is told at a time */
+    AGAIN_MS = 200,   /* after a look that failed */
+};
 
 struct client {
     struct client *next, **self;
@@ -31,6 +34,7 @@ struct streams {
     uint64_t delivered;
     unsigned keepalive_ms;
     struct source *keepalive;
+    struct source *again; /* somebody is behind and can be told more */
 };
 
 /* ---- filters ---- */
@@ -123,18 +127,31 @@ write_event(struct buf *to, uint64_t seq, const struct json *signal, bool is_eng
     buf_adds(to, "\n\n");
 }
 
+static void on_again(void *ctx);
+
+static void
+look_again(struct streams *s, uint64_t after_ms)
+{
+    if (!s->again)
+        s->again = loop_after(s->loop, after_ms, on_again, s, NULL);
+}
+
 /* Tells one client what is behind its place; at most BEHIND_MAX, then others have their turn. */
 static void
 catch_up(struct client *c)
 {
     struct streams *s = c->all;
+    enum status st = ST_OK;
 
-    for (int i = 0; i < BEHIND_MAX && !c->is_full && c->place < s->newest; i++) {
+    for (int i = 0; i < BEHIND_MAX && st != ST_IO && !c->is_full && c->place < s->newest; i++) {
         struct arena a = { 0 };
         struct buf text = { 0 };
         const struct json *signal;
-        uint64_t seq;
-        if (!hub_next_signal(s->hub, c->place, &a, &seq, &signal) || seq > s->newest) {
+        uint64_t seq = 0;
+        st = hub_next_signal(s->hub, c->place, &a, &seq, &signal);
+        if (st == ST_IO) {
+            ; /* its place stays: a gap would be for ever */
+        } else if (st || seq > s->newest) {
             c->place = s->newest;
         } else if (!wants(c, signal)) {
             c->place = seq;
@@ -150,6 +167,8 @@ catch_up(struct client *c)
         buf_release(&text);
         arena_release(&a);
     }
+    if (!c->is_full && c->place < s->newest)
+        look_again(s, st == ST_IO ? AGAIN_MS : 0);
 }
 
 /* One signal, to all that are waiting for it. */
@@ -181,21 +200,35 @@ broadcast(struct streams *s, uint64_t seq, const struct json *signal)
 void
 streams_look(struct streams *s)
 {
-    if (!s->first)
-        s->newest = hub_last_seq(s->hub);
-    while (s->first) {
+    enum status st = ST_OK;
+
+    if (!s->first) {
+        uint64_t last = hub_last_seq(s->hub);
+        s->newest = last ? last : s->newest;
+    }
+    while (s->first && !st) {
         struct arena a = { 0 };
         const struct json *signal;
         uint64_t seq;
-        bool is_there = hub_next_signal(s->hub, s->newest, &a, &seq, &signal);
-        if (is_there)
+        st = hub_next_signal(s->hub, s->newest, &a, &seq, &signal);
+        if (!st)
             broadcast(s, seq, signal);
         arena_release(&a);
-        if (!is_there)
-            break;
     }
+    if (st == ST_IO)
+        look_again(s, AGAIN_MS);
     for (struct client *c = s->first; c; c = c->next)
         catch_up(c);
+}
+
+static void
+on_again(void *ctx)
+{
+    struct streams *s = ctx;
+
+    loop_drop(s->again);
+    s->again = NULL;
+    streams_look(s);
 }
 
 static void
@@ -364,6 +397,7 @@ streams_free(struct streams *s)
     while (s->first)
         forget(s->first);
     loop_drop(s->keepalive);
+    loop_drop(s->again);
     free(s);
 }
 
