@@ -133,10 +133,11 @@ const struct json *hub_signal_json(struct hub *h, uint64_t seq, struct arena *a)
 
 /* ---- following ---- all from the index: what is there is on disk */
 
-/* The first signal behind the line `after`, as the hub shows it; false: none yet. */
-bool hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
-                     const struct json **signal);
-/* The last line that was folded. */
+/* The first signal behind the line `after`, as the hub shows it. ST_NOT_FOUND: none yet;
+ * ST_IO: nobody knows, ask again later. */
+enum status hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
+                            const struct json **signal);
+/* The last line that was folded; 0: none, or it cannot be told. */
 uint64_t hub_last_seq(struct hub *h);
 bool hub_is_member(struct hub *h, const char *identity, const char *ring);
 /* As hub_check_key, of the keys that were folded: waits for nobody. */

@@ -42,14 +42,16 @@ struct hub {
     void (*on_disk)(void *ctx);
     void *on_disk_ctx;
     struct hub_due due;
+    bool is_ahead;    /* a read has the lock and what could not be written (hub_end_read) */
 };
 
 /* ---- submit.c ---- */
 
 /* With the log's lock: opens a transaction in which the whole log is folded. */
 enum status hub_begin(struct hub *h, struct err *e);
-/* Without it: opens one to read, which shows the whole log. */
+/* Without it: opens one to read, which shows the whole log. After ST_OK, hub_end_read. */
 enum status hub_begin_read(struct hub *h, struct err *e);
+void hub_end_read(struct hub *h);
 enum status hub_write_view(struct hub *h, struct err *e);
 
 struct act {

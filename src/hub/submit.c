@@ -138,7 +138,9 @@ give_up(struct hub *h)
     fold_forget(&h->fold);
 }
 
-/* Brings the index up to date. */
+/* Brings the index up to date. If it cannot be written (a full disk), what is in the log can be
+ * read all the same, from the open transaction: then it stays open, and the lock is kept, until
+ * hub_end_read. */
 static enum status
 catch_up(struct hub *h, struct err *e)
 {
@@ -150,12 +152,16 @@ catch_up(struct hub *h, struct err *e)
     if (!s) {
         fold_leave(&h->fold);
         s = index_commit(h->ix, e);
-        if (s)
+        if (s) {
             fold_forget(&h->fold);
-        else if (h->is_view_old)
+            s = hub_begin(h, e);
+            h->is_ahead = !s;
+        } else if (h->is_view_old) {
             hub_write_view(h, NULL);
+        }
     }
-    log_unlock(&h->log);
+    if (!h->is_ahead)
+        log_unlock(&h->log);
     return s;
 }
 
@@ -212,7 +218,7 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
             h->fold.ix = h->ix;
         s = hub_begin_read(h, e);
         if (!s)
-            index_rollback(h->ix);
+            hub_end_read(h);
     }
     if (s) {
         hub_close(h);
@@ -495,16 +501,28 @@ hub_begin_read(struct hub *h, struct err *e)
 
     if (!h->ix || !index_is_current(h->ix))
         s = catch_up(h, e);
-    if (!s)
+    if (!s && !h->is_ahead)
         s = index_begin(h->ix, false, e);
-    if (!s && is_behind(h)) {
+    if (!s && !h->is_ahead && is_behind(h)) {
         index_rollback(h->ix);
         s = catch_up(h, e);
-        if (!s)
+        if (!s && !h->is_ahead)
             s = index_begin(h->ix, false, e);
     }
     look_at_clock(h);
     return s;
+}
+
+void
+hub_end_read(struct hub *h)
+{
+    if (h->ix)
+        index_rollback(h->ix);
+    if (!h->is_ahead)
+        return;
+    fold_forget(&h->fold);
+    h->is_ahead = false;
+    log_unlock(&h->log);
 }
 
 /* A damaged index goes, and is made again by whoever needs it next. */
@@ -534,8 +552,7 @@ hub_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub
             s = index_status(h->ix, &e);
         }
         bool is_damaged = s && h->ix && index_is_damaged(h->ix);
-        if (h->ix)
-            index_rollback(h->ix);
+        hub_end_read(h);
         if (!is_damaged)
             break;
         drop_index(h);
@@ -568,8 +585,7 @@ hub_signal_json(struct hub *h, uint64_t seq, struct arena *a)
 
     if (!hub_begin_read(h, NULL))
         v = show_at(h, seq, a);
-    if (h->ix)
-        index_rollback(h->ix);
+    hub_end_read(h);
     return v;
 }
 
@@ -595,7 +611,7 @@ hub_check_key(struct hub *h, const char *key, struct arena *a, const char **iden
         }
     }
     s = index_status(h->ix, e);
-    index_rollback(h->ix);
+    hub_end_read(h);
     if (s)
         return s;
     return *identity ? ST_OK : err_set(e, ST_NOT_FOUND, "the key is unknown or was revoked");
@@ -620,7 +636,7 @@ hub_due_in_ms(struct hub *h)
         if (hub_begin_read(h, NULL))
             return 0;
         hub_look_up_due(h);
-        index_rollback(h->ix);
+        hub_end_read(h);
     }
     look_at_clock(h);
     int64_t in = INT64_MAX;

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BEHIND_MAX = 256 }; /* signals that one client behind is told at a time */
+enum {
+    BEHIND_MAX = 256, /* signals that one client behind is told at a time */
+    AGAIN_MS = 200,   /* after a look that failed */
+};
 
 struct client {
     struct client *next, **self;
@@ -32,6 +35,7 @@ struct streams {
     uint64_t delivered;
     unsigned keepalive_ms;
     struct source *keepalive;
+    struct source *again; /* somebody is behind and can be told more */
 };
 
 /* ---- filters ---- */
@@ -124,18 +128,31 @@ write_event(struct buf *to, uint64_t seq, const struct json *signal, bool is_eng
     buf_adds(to, "\n\n");
 }
 
+static void on_again(void *ctx);
+
+static void
+look_again(struct streams *s, uint64_t after_ms)
+{
+    if (!s->again)
+        s->again = loop_after(s->loop, after_ms, on_again, s, NULL);
+}
+
 /* Tells one client what is behind its place; at most BEHIND_MAX, then others have their turn. */
 static void
 catch_up(struct client *c)
 {
     struct streams *s = c->all;
+    enum status st = ST_OK;
 
-    for (int i = 0; i < BEHIND_MAX && !c->is_full && c->place < s->newest; i++) {
+    for (int i = 0; i < BEHIND_MAX && st != ST_IO && !c->is_full && c->place < s->newest; i++) {
         struct arena a = { 0 };
         struct buf text = { 0 };
         const struct json *signal;
-        uint64_t seq;
-        if (!hub_next_signal(s->hub, c->place, &a, &seq, &signal) || seq > s->newest) {
+        uint64_t seq = 0;
+        st = hub_next_signal(s->hub, c->place, &a, &seq, &signal);
+        if (st == ST_IO) {
+            ; /* its place stays: a gap would be for ever */
+        } else if (st || seq > s->newest) {
             c->place = s->newest;
         } else if (!wants(c, signal)) {
             c->place = seq;
@@ -151,6 +168,8 @@ catch_up(struct client *c)
         buf_release(&text);
         arena_release(&a);
     }
+    if (!c->is_full && c->place < s->newest)
+        look_again(s, st == ST_IO ? AGAIN_MS : 0);
 }
 
 /* One signal, to all that are waiting for it. */
@@ -182,20 +201,32 @@ broadcast(struct streams *s, uint64_t seq, const struct json *signal)
 void
 streams_look(struct streams *s, uint64_t written)
 {
+    enum status st = ST_OK;
+
     s->written = written;
-    while (s->first) {
+    while (s->first && !st) {
         struct arena a = { 0 };
         const struct json *signal;
         uint64_t seq;
-        bool is_there = hub_next_signal(s->hub, s->newest, &a, &seq, &signal);
-        if (is_there)
+        st = hub_next_signal(s->hub, s->newest, &a, &seq, &signal);
+        if (!st)
             broadcast(s, seq, signal);
         arena_release(&a);
-        if (!is_there)
-            break;
     }
+    if (st == ST_IO)
+        look_again(s, AGAIN_MS);
     for (struct client *c = s->first; c; c = c->next)
         catch_up(c);
+}
+
+static void
+on_again(void *ctx)
+{
+    struct streams *s = ctx;
+
+    loop_drop(s->again);
+    s->again = NULL;
+    streams_look(s, s->written);
 }
 
 static void
@@ -313,10 +344,11 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
         err_set(e, ST_IO, "out of memory");
         return false;
     }
-    if (s->first)
-        streams_look(s, s->written); /* so that the newest is the newest */
-    else
-        s->newest = hub_last_seq(s->hub);
+    /* so that the newest is the newest */
+    uint64_t last = s->first ? 0 : hub_last_seq(s->hub);
+    if (last)
+        s->newest = last;
+    streams_look(s, s->written);
     *c = (struct client){ .all = s, .conn = conn, .is_admin = is_admin, .is_engine = is_engine };
     c->place = s->newest;
     c->identity = arena_dup(&c->arena, identity, strlen(identity));
@@ -367,6 +399,7 @@ streams_free(struct streams *s)
     while (s->first)
         forget(s->first);
     loop_drop(s->keepalive);
+    loop_drop(s->again);
     free(s);
 }
 

@@ -8,8 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { AGAIN_MIN_MS = 10, AGAIN_MAX_MS = 1000 };
+
 struct worker {
     struct hub *hub;
+    int64_t end;      /* of the log, when something due was last tried */
+    int64_t again_ms; /* what is due could not be done: how long until it is tried again */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t has_work;
@@ -119,11 +123,28 @@ serve(struct worker *w, struct round *r)
             hub_read(w->hub, &r->requests[i], &r->arena, &r->replies[i]);
 }
 
+/* What is due writes. Is it still due although nothing was written, the disk is full, or broken:
+ * then trying again at once, and again, helps nobody. */
+static int64_t
+wait_ms(struct worker *w)
+{
+    int64_t due_ms = hub_due_in_ms(w->hub), end = hub_log_end(w->hub);
+
+    if (due_ms != 0 || end != w->end)
+        w->again_ms = 0;
+    else
+        w->again_ms = w->again_ms == 0                 ? AGAIN_MIN_MS
+                      : w->again_ms < AGAIN_MAX_MS / 2 ? 2 * w->again_ms
+                                                       : AGAIN_MAX_MS;
+    w->end = end;
+    return due_ms ? due_ms : w->again_ms;
+}
+
 /* Waits for work, or until something is due. False: it is over. */
 static bool
 await(struct worker *w)
 {
-    int64_t due_ms = hub_due_in_ms(w->hub);
+    int64_t due_ms = wait_ms(w);
     struct timespec until;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
