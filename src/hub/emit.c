@@ -5,7 +5,7 @@
 
 #include "hub/secret.h"
 #include "hub/signal_id.h"
-#include "hub/text.h"
+#include "hub/source.h"
 
 #include "base/path.h"
 
@@ -191,17 +191,15 @@ map_attachments(struct act *t, struct event *ev)
     return true;
 }
 
+/* The caller as a source. */
 static const struct json *
-agent_source(struct act *t)
+own_source(struct act *t)
 {
-    struct json *source = json_new(t->a, JSON_OBJECT);
+    struct source s = { .kind = t->req->is_system ? SOURCE_SYSTEM : SOURCE_AGENT };
 
-    if (source) {
-        json_set(source, "type", show_text(t->a, t->req->is_system ? "system" : "agent"));
-        if (!t->req->is_system)
-            json_set(source, "id", show_text(t->a, t->req->identity));
-    }
-    return source;
+    if (!t->req->is_system)
+        s.id = text_of(t->req->identity);
+    return source_json(t->a, &s);
 }
 
 /* The type without blanks around it. */
@@ -266,7 +264,7 @@ read_emit(struct act *t, struct event *ev)
     if (json_first(ev->attachments) && !map_attachments(t, ev))
         return false;
     ev->id = new_id(t);
-    ev->source = agent_source(t);
+    ev->source = own_source(t);
     return ev->id && (ev->source || starved(t));
 }
 
@@ -370,57 +368,41 @@ act_emit_batch(struct act *t)
 
 /* ---- broadcast ---- */
 
-/* The source that the caller names, or the caller. */
-bool
-act_source(struct act *t, struct event *ev)
+/* May the caller speak as this source? */
+static bool
+check_source(struct act *t, const struct source *s)
 {
-    static const char *const types[] = { "agent", "webhook", "process" };
-    const struct json *v = json_get(t->in.object, "source");
-    const struct json *type = json_is(v, JSON_STRING) ? v : json_get(v, "type");
-    const struct json *id = json_get(v, "id");
-    bool is_known = false;
-
-    ev->source = agent_source(t);
-    if (!ev->source)
-        return starved(t);
-    if (!v || v->type == JSON_NULL)
-        return true;
-    if (v->type != JSON_STRING && v->type != JSON_OBJECT)
-        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
-                      "source must be an object with a type");
-    if (json_eq(type, "system"))
+    if (s->kind == SOURCE_SYSTEM)
         return t->req->is_system ||
                refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
                       "source: \"system\" is for cliq itself; use agent, webhook or process");
-    for (size_t i = 0; i < 3; i++)
-        is_known = is_known || json_eq(type, types[i]);
-    if (!is_known)
-        return refuse(
-            &t->refusal, 400, "VALIDATION_INVALID_TYPE", "Unsupported signal source type: %.*s",
-            json_is(type, JSON_STRING) ? (int)(type->text.len < 64 ? type->text.len : 64) : 0,
-            json_is(type, JSON_STRING) ? type->text.p : "");
-    if (id && id->type != JSON_NULL && id->type != JSON_STRING)
-        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "source.id must be a text");
-    struct text name = { 0 };
-    if (json_is(id, JSON_STRING))
-        name = text_trim((struct text){ id->text.p, id->text.len });
-    if (!name.len && json_eq(type, "agent") && v->type == JSON_OBJECT)
-        return refuse(&t->refusal, 400, "VALIDATION_FIELD_REQUIRED",
-                      "Agent signal source id is required");
-    bool is_own = !name.len || text_same(name, text_of(t->req->identity));
-    if (!is_own && (!t->req->is_admin || json_eq(type, "agent")))
-        return refuse(&t->refusal, 403, "AUTH_FORBIDDEN", "source.id: you are %s, not %.*s",
-                      t->req->identity, (int)(name.len < 64 ? name.len : 64), name.p);
-    struct json *source = json_new(t->a, JSON_OBJECT);
-    if (!source)
-        return starved(t);
-    json_set(source, "type", json_new_str(t->a, type->text.p, type->text.len));
-    if (name.len)
-        json_set(source, "id", json_new_str(t->a, name.p, name.len));
-    else if (json_eq(type, "agent"))
-        json_set(source, "id", show_text(t->a, t->req->identity));
-    ev->source = source;
-    return true;
+    bool is_own = !s->id.len || text_same(s->id, text_of(t->req->identity));
+    return is_own || (t->req->is_admin && s->kind != SOURCE_AGENT) ||
+           refuse(&t->refusal, 403, "AUTH_FORBIDDEN", "source.id: you are %s, not %.*s",
+                  t->req->identity, (int)(s->id.len < 64 ? s->id.len : 64), s->id.p);
+}
+
+/* The source that the caller names, or the caller. "webhook" alone is {"type":"webhook"}, and
+ * "agent" the caller. */
+bool
+act_source(struct act *t, struct event *ev)
+{
+    const struct json *v = json_get(t->in.object, "source");
+    bool is_word = json_is(v, JSON_STRING);
+    struct source s = { .kind = t->req->is_system ? SOURCE_SYSTEM : SOURCE_AGENT };
+    struct err e;
+
+    if (v && v->type != JSON_NULL) {
+        enum status st = is_word ? source_read_kind(v, &s.kind, &e) : source_read(v, &s, &e);
+        if (st)
+            return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "%s", e.text);
+        if (!check_source(t, &s))
+            return false;
+    }
+    if (s.kind == SOURCE_AGENT)
+        s.id = text_of(t->req->identity);
+    ev->source = source_json(t->a, &s);
+    return ev->source || starved(t);
 }
 
 bool

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/sys.h"
-#include "hub/delayed.h"
 #include "hub/secret.h"
 #include "log/segment.h"
 
@@ -23,7 +22,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PUT_BYTES_MAX = 32 << 20, ROTATE_BYTES = 256 << 20 };
+enum {
+    PUT_BYTES_MAX = 32 << 20,
+    ROTATE_BYTES = 256 << 20,
+    WAIT_MAX_MS = 60000, /* a clock that was set is noticed after this */
+};
 
 static const char EVENTS_NAME[] = "events.jsonl", VIEW_NAME[] = "delayed.json";
 
@@ -589,7 +592,7 @@ hub_due_in_ms(struct hub *h)
         "sii", h->boot, h->now.boot_ms, h->now.wall_ms);
     if (index_next(h->ix, r) && row_text(r, 0)) {
         in = row_int(r, 0);
-        in = in < 0 ? 0 : in > DELAYED_WAIT_MS ? DELAYED_WAIT_MS : in;
+        in = in < 0 ? 0 : in > WAIT_MAX_MS ? WAIT_MAX_MS : in;
     }
     index_rollback(h->ix);
     return in;
