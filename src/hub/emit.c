@@ -204,50 +204,36 @@ own_source(struct act *t)
 
 /* The type without blanks around it. */
 static bool
-take_type(struct act *t, const char *key, const char *code, const char *missing, const char **type)
+take_type(struct act *t, const char *key, const char *missing, const char **type)
 {
-    const struct json *v = json_get(t->in.object, key);
-
-    if (v && v->type != JSON_NULL && v->type != JSON_STRING) {
-        t->in.code = code;
-        arg_wrong(&t->in, key, "must be a text");
-        t->in.code = NULL;
-        return false;
-    }
-    struct text text = { 0 };
-    if (json_is(v, JSON_STRING))
-        text = text_trim((struct text){ v->text.p, v->text.len });
-    if (!text.len)
-        return refuse(&t->refusal, 400, code, missing, t->in.prefix);
-    if (text.len > EVENT_TEXT_MAX || memchr(text.p, '\0', text.len))
-        return refuse(&t->refusal, 400, code, "%s%s must have at most %d bytes, and no NUL",
-                      t->in.prefix, key, EVENT_TEXT_MAX);
-    *type = arena_dup(t->a, text.p, text.len);
-    return *type || starved(t);
+    t->in.code = "SIGNAL_EMIT_INVALID_TYPE";
+    bool is_good = arg_trimmed(&t->in, key, type);
+    t->in.code = NULL;
+    if (is_good && !*type)
+        return refuse(&t->refusal, 400, "SIGNAL_EMIT_INVALID_TYPE", missing, t->in.prefix);
+    return is_good;
 }
 
 /* The signal of t->in, checked. */
 static bool
 read_emit(struct act *t, struct event *ev)
 {
-    static const char *const open[] = { "open", NULL };
     double urgency;
     struct args_in *in = &t->in;
 
     *ev = (struct event){ .kind = EV_SIGNAL, .at = t->h->now.wall_ms, .by = t->req->identity };
-    if (!take_type(t, "signal_type", "SIGNAL_EMIT_INVALID_TYPE",
-                   "%ssignal_type is required and must not be empty", &ev->type))
+    in->code = "SIGNAL_EMIT_VALIDATION_FAILED";
+    if (!args_known(in, "emit") ||
+        !take_type(t, "signal_type", "%ssignal_type is required and must not be empty", &ev->type))
         return false;
     in->code = "SIGNAL_EMIT_VALIDATION_FAILED";
-    if (!arg_typed(in, "content", JSON_STRING, &ev->content) ||
-        !arg_number(in, "urgency", 0, 1, &urgency) || !arg_name(in, "from_role", &ev->from_role) ||
-        !arg_name(in, "to_role", &ev->to_role) || !arg_name(in, "to_ring", &ev->to_ring) ||
-        !arg_name(in, "to_identity", &ev->to_identity) || !arg_id(in, "parent_id", &ev->parent) ||
-        !arg_list(in, "tags", &ev->tags) ||
-        !arg_typed(in, "resources", JSON_ARRAY, &ev->resources) ||
-        !arg_typed(in, "attachments", JSON_ARRAY, &ev->attachments) ||
-        !arg_typed(in, "metadata", JSON_OBJECT, &ev->metadata) ||
-        !arg_word(in, "task_status", open, &ev->task_status))
+    if (!arg_json(in, "content", &ev->content) || !arg_number(in, "urgency", &urgency) ||
+        !arg_name(in, "from_role", &ev->from_role) || !arg_name(in, "to_role", &ev->to_role) ||
+        !arg_name(in, "to_ring", &ev->to_ring) || !arg_name(in, "to_identity", &ev->to_identity) ||
+        !arg_id(in, "parent_id", &ev->parent) || !arg_texts(in, "tags", &ev->tags) ||
+        !arg_json(in, "resources", &ev->resources) ||
+        !arg_json(in, "attachments", &ev->attachments) ||
+        !arg_json(in, "metadata", &ev->metadata) || !arg_word(in, "task_status", &ev->task_status))
         return false;
     in->code = NULL;
     if (!!ev->to_role + !!ev->to_ring + !!ev->to_identity > 1)
@@ -303,10 +289,14 @@ emit_all(struct act *t, const struct json *list, const char *key, const char *ha
         struct event ev;
         snprintf(prefix, sizeof prefix, "signals[%zu].", i);
         t->in.object = v;
+        t->in.known = hub_op_args(HUB_EMIT);
         t->in.prefix = prefix;
         bool is_good =
             json_is(v, JSON_OBJECT) || refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
                                               "signals[%zu] must be an object", i);
+        if (is_good && json_get(v, "dedup_key"))
+            is_good = refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                             "%sdedup_key: a batch has one for all; put it beside signals", prefix);
         is_good = is_good && read_emit(t, &ev);
         if (is_good && i == 0 && key) {
             ev.dedup_key = key;
@@ -340,7 +330,7 @@ act_emit_batch(struct act *t)
     uint64_t seq = h->next_seq;
 
     t->in.code = "SIGNAL_EMIT_VALIDATION_FAILED";
-    if (!arg_typed(&t->in, "signals", JSON_ARRAY, &list))
+    if (!arg_json(&t->in, "signals", &list))
         return false;
     if (!list)
         return arg_missing(&t->in, "signals");
@@ -419,8 +409,7 @@ act_generate(struct act *t)
         return false;
     if (is_done)
         return true;
-    if (!take_type(t, "type", "SIGNAL_EMIT_INVALID_TYPE", "%sSignal type is required", &ev.type) ||
-        !act_source(t, &ev))
+    if (!take_type(t, "type", "%sSignal type is required", &ev.type) || !act_source(t, &ev))
         return false;
     ev.data = json_get(t->in.object, "data");
     ev.id = new_id(t);
@@ -452,9 +441,7 @@ act_schedule(struct act *t)
 
     if (!t->req->is_system)
         ev.by = t->req->identity;
-    if (!take_type(t, "type", "SIGNAL_EMIT_INVALID_TYPE", "%sDelayed signal type is required",
-                   &ev.type) ||
-        !act_source(t, &ev))
+    if (!take_type(t, "type", "%sDelayed signal type is required", &ev.type) || !act_source(t, &ev))
         return false;
     if (json_is(v, JSON_NUMBER) && json_double(v, &ms) && ms < 0)
         return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
@@ -462,16 +449,8 @@ act_schedule(struct act *t)
     if (!v || v->type == JSON_NULL || !arg_time(&t->in, "deliverAt", &ev.deliver_at))
         return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
                       "Delayed signal deliverAt must be a finite unix timestamp");
-    const struct json *key = json_get(t->in.object, "repeatKey");
-    if (key && key->type != JSON_NULL && key->type != JSON_STRING)
-        return arg_wrong(&t->in, "repeatKey", "must be a text");
-    struct text name = { 0 };
-    if (json_is(key, JSON_STRING))
-        name = text_trim((struct text){ key->text.p, key->text.len });
-    if (name.len > EVENT_TEXT_MAX || (name.len && memchr(name.p, '\0', name.len)))
-        return arg_wrong(&t->in, "repeatKey", "must have at most 4096 bytes, and no NUL");
-    if (name.len && !(ev.repeat_key = arena_dup(t->a, name.p, name.len)))
-        return starved(t);
+    if (!arg_trimmed(&t->in, "repeatKey", &ev.repeat_key))
+        return false;
     struct row *r = index_run(t->h->ix, "SELECT count(*) FROM delayed", "");
     if (index_next(t->h->ix, r) && row_int(r, 0) >= DELAYED_MAX)
         return refuse(&t->refusal, 409, "SIGNAL_EMIT_CONFLICT",
@@ -501,17 +480,13 @@ act_cancel(struct act *t)
     size_t n = 0;
 
     t->in.is_query = true; /* a DELETE may have either */
-    if (!arg_id(&t->in, "id", &id) || !arg_text(&t->in, "type", &type))
+    if (!arg_id(&t->in, "id", &id) || !arg_text(&t->in, "type", &type) ||
+        !arg_trimmed(&t->in, "repeatKey", &key))
         return false;
-    const struct json *v = json_get(t->in.object, "repeatKey");
-    struct text name = { 0 };
-    if (json_is(v, JSON_STRING))
-        name = text_trim((struct text){ v->text.p, v->text.len });
-    if (name.len && name.len <= EVENT_TEXT_MAX && !memchr(name.p, '\0', name.len))
-        key = arena_dup(t->a, name.p, name.len);
     if (!id && !key)
         return refuse(&t->refusal, 400, "VALIDATION_FIELD_REQUIRED",
-                      v ? "Delayed signal repeatKey is required" : "id or repeatKey is required");
+                      json_get(t->in.object, "repeatKey") ? "Delayed signal repeatKey is required"
+                                                          : "id or repeatKey is required");
     struct row *r = index_run(t->h->ix,
                               "SELECT id FROM delayed WHERE (?1 IS NULL OR id = ?1) AND"
                               " (?2 IS NULL OR repeat_key = ?2) AND (?3 IS NULL OR type = ?3)",

@@ -30,13 +30,6 @@ enum {
 
 static const char EVENTS_NAME[] = "events.jsonl", VIEW_NAME[] = "delayed.json";
 
-const struct hub_op_info hub_ops[HUB_N_OPS] = {
-#define OP(id, name, method, path, scope, writes, brief)                                           \
-    [HUB_##id] = { name, method, path, scope, writes, brief },
-#include "hub/ops.def"
-#undef OP
-};
-
 /* ---- the time ---- */
 
 static int64_t
@@ -271,6 +264,7 @@ answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub
     bool writes = hub_ops[req->op].writes;
 
     t.in = (struct args_in){ .object = req->args,
+                             .known = hub_op_args(req->op),
                              .is_query = !writes,
                              .prefix = "",
                              .now_ms = h->now.wall_ms,
@@ -289,8 +283,9 @@ answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub
     else if (req->args && req->args->type != JSON_OBJECT)
         is_good =
             refuse(&t.refusal, 400, "VALIDATION_INVALID_TYPE", "the body must be a JSON object");
-    else
-        is_good = writes ? act_write(&t) : act_read(&t);
+    else /* emit has codes of its own, also for what is not known */
+        is_good = (req->op == HUB_EMIT || args_known(&t.in, hub_ops[req->op].name)) &&
+                  (writes ? act_write(&t) : act_read(&t));
     if (!is_good)
         reply_refusal(&t);
 }

@@ -643,7 +643,7 @@ load ../lib/hub
 2|which one?|signal cancel
 2|Invalid query|signal events --limit 0
 2|Invalid query|signal events --limit 1001
-2|scopes must be of|key create --identity x --scope root
+2|scopes must be one of|key create --identity x --scope root
 2|identity must be a name|key create --identity 'a b'
 2|id must be a name|role add 'a/b'
 2|id must be a name|ring add .x
