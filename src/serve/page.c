@@ -42,6 +42,11 @@ page_metrics(struct serve *s, struct buf *to)
                  "# TYPE cliq_http_answers_total counter\n");
     for (int i = 2; i < 6; i++)
         buf_addf(to, "cliq_http_answers_total{class=\"%dxx\"} %" PRIu64 "\n", i, s->answers[i]);
+    metric(to, "http_limited_total", "counter", "answers 429: over the rate", s->limited);
+    uint64_t waiting = 0;
+    for (const struct job *j = s->parked; j; j = j->next)
+        waiting++;
+    metric(to, "claims_waiting", "gauge", "claims that wait for a task", waiting);
     metric(to, "stream_clients", "gauge", "open streams", streams_count(s->streams));
     metric(to, "stream_events_total", "counter", "signals told on streams",
            streams_delivered(s->streams));

@@ -302,10 +302,11 @@ read_filters(struct client *c, const struct json *args, const char *last_id, int
 
 bool
 streams_add(struct streams *s, struct http_conn *conn, const char *identity, bool is_admin,
-            const struct json *args, const char *last_id, bool is_engine, int *status,
-            const char **code, struct err *e)
+            const struct json *args, const char *last_id, bool is_engine, const char *request_id,
+            int *status, const char **code, struct err *e)
 {
     struct client *c = calloc(1, sizeof *c);
+    char headers[200];
 
     *status = 503;
     *code = "STORE_UNAVAILABLE";
@@ -328,7 +329,10 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
         c->next->self = &c->next;
     s->first = c;
     s->n++;
-    http_stream_begin(conn, "Content-Type: text/event-stream\r\nCache-Control: no-store\r\n");
+    snprintf(headers, sizeof headers,
+             "Content-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Request-Id: %s\r\n",
+             request_id);
+    http_stream_begin(conn, headers);
     http_watch(conn, on_news, c);
     http_stream_write(conn, ": connected\n\n", 13);
     catch_up(c);

@@ -30,8 +30,8 @@ void streams_free(struct streams *s); /* after http_server_free; NULL is fine */
  * min_urgency, tags, role, since. `last_id`: of the header Last-Event-ID, or NULL. False with
  * *status, *code and the sentence in *e when it is refused; then the caller answers. */
 bool streams_add(struct streams *s, struct http_conn *c, const char *identity, bool is_admin,
-                 const struct json *args, const char *last_id, bool is_engine, int *status,
-                 const char **code, struct err *e);
+                 const struct json *args, const char *last_id, bool is_engine,
+                 const char *request_id, int *status, const char **code, struct err *e);
 
 /* There may be something new. */
 void streams_look(struct streams *s);

@@ -402,10 +402,15 @@ load ../lib/hub
     got signal cancel --repeat-key k
     succeeds
     is 1 "$out"
-    cliq signal schedule soon --at +1s --data '{"n":1}' >/dev/null
-    got signal pump
+    cliq signal schedule a --at +1h --repeat-key k >/dev/null
+    cliq signal schedule b --at +1h --repeat-key k >/dev/null
+    got signal cancel k --type a # what is no id is a key
     succeeds
-    is 0 "$out"
+    is 1 "$out"
+    got signal cancel k
+    is 1 "$out"
+    is "[]" "$(cliq signal delayed --json)"
+    cliq signal schedule soon --at +300ms --data '{"n":1}' >/dev/null
     due() { cliq signal pump >"$T/pumped" && [ "$(<"$T/pumped")" = 1 ]; }
     until_true due
     is soon "$(cliq signal events --json | field type)"
@@ -528,6 +533,17 @@ load ../lib/hub
 }
 
 # ---- the store ---------------------------------------------------------------------------------
+
+@test "what is not there: the hint names the command that lists it" {
+    got role fill nobody bob
+    refused 4 'no role "nobody"' "cliq role list" "cliq role add"
+    got ring join nobody bob
+    refused 4 'no ring "nobody"' "cliq ring list" "cliq ring add"
+    got key revoke nobody
+    refused 4 "no key nobody" "cliq key list"
+    got ack signal:nobody
+    refused 4 "no signal:nobody" "cliq signal list"
+}
 
 @test "check, rebuild, stats, compact" {
     task a >/dev/null
