@@ -5,6 +5,7 @@
 #include "base/sys.h"
 #include "net/query.h"
 #include "serve/ask.h"
+#include "serve/openapi.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -582,7 +583,7 @@ answer_own(struct serve *s, struct http_conn *c, const struct http_request *r,
         page_metrics(s, &body);
         break;
     case ROUTE_OPENAPI:
-        page_openapi(&body);
+        openapi_write(&body);
         break;
     case ROUTE_TICKET:
         if (make_ticket(s, by, &t))

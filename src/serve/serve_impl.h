@@ -94,7 +94,6 @@ void front_fault(void *ctx, int status, const char *reason, struct buf *body);
 void front_free(struct serve *s);
 
 /* page.c */
-void page_openapi(struct buf *to);
 void page_metrics(struct serve *s, struct buf *to);
 void page_health(struct serve *s, struct buf *to);
 extern const char page_home[];
