@@ -144,7 +144,6 @@ struct hub_reply {
 
 struct hub_options {
     uint64_t rotate_bytes; /* of events.jsonl; 0: 256 MiB */
-    int64_t retention_ms;  /* of old segments; 0: for ever */
     unsigned lock_wait_ms; /* 0: 10 s */
     /* Told while the index is made again, every 50,000 events; may be NULL. */
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
@@ -203,10 +202,20 @@ struct hub_stats {
 };
 enum status hub_stats(struct hub *h, struct hub_stats *s, struct err *e);
 enum status hub_rebuild(struct hub *h, struct err *e);
-/* Folds the log anew beside the index and compares; each difference is told. */
-enum status hub_check(struct hub *h, void (*tell)(void *ctx, const char *problem), void *ctx,
-                      uint64_t *problems, struct err *e);
-/* Drops segments that retention allows and nothing needs. */
-enum status hub_compact(struct hub *h, uint64_t *dropped_bytes, struct err *e);
+
+/* Something that hub_check found. */
+struct hub_finding {
+    const char *file; /* a bad line of it; NULL: index and log differ */
+    uint64_t line;
+    const char *reason;
+    bool is_note; /* what a crash left behind: no problem */
+};
+/* Reads every line of the log, then folds it anew beside the index and compares; tells what is
+ * wrong with either. Nothing is changed. *problems: findings that are more than notes. */
+enum status hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f),
+                      void *ctx, uint64_t *problems, struct err *e);
+/* Drops finished segments whose lines are all older than that and that nothing needs. */
+enum status
+hub_compact(struct hub *h, int64_t older_than_ms, uint64_t *dropped_bytes, struct err *e);
 
 #endif

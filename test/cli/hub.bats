@@ -567,6 +567,26 @@ load ../lib/hub
     is 0 "$(field dropped_bytes <"$T/out")"
 }
 
+@test "check tells bad lines as fsck does, and stats count what can be read" {
+    task a >/dev/null
+    printf 'rubbish\n{"type":"from:a:shell"}\n{"type":"x","seq":9,"crc":"00000000"}\n{"op":"cla\n' >>"$(events)"
+    task b >/dev/null
+    got fsck --json "$(events)"
+    fsck=$($PY -c 'import json,sys; r=json.load(sys.stdin)[0]; print(r["problems"], r["records"], *[(f["line"],f["level"],f["reason"]) for f in r["findings"]])' <"$T/out")
+    got hub check --json
+    code_is 1
+    is "$fsck" "$($PY -c 'import json,sys; r=json.load(sys.stdin); print(r["problems"], sys.argv[1], *[(f["line"],f["level"],f["reason"]) for f in r["findings"]])' "$(cliq hub stats --json | field events)" <"$T/out")"
+    is "2 0" "$(for k in bad_lines differences; do field $k <"$T/out"; done | paste -sd' ')"
+    got hub check
+    code_is 1
+    has "$out" "events.jsonl:2: error: "
+    has "$out" "events.jsonl:4: error: "
+    has "$out" "events.jsonl:5: note: "
+    has "$out" "BAD: 2 bad lines, which every reader passes over"
+    lacks "$out" "rebuild"
+    is 3 "$(cliq hub stats --json | field signals)"
+}
+
 @test "a store that cannot be written: exit 74, and what to do" {
     CLIQ_HOME=/proc/nothing got emit task x
     code_is 74
