@@ -32,7 +32,9 @@ const struct cmd cmd_ack = {
     .max_words = 1,
     .brief = "acknowledge a signal: it is dealt with",
     .about =
-        "For the holder of a claim, or for anyone whom an unclaimed signal is addressed to. The\n"
+        "For the holder of a claim, or for anyone whom an unclaimed signal is addressed to. What "
+        "is\n"
+        "for everyone is acked by its sender; others say cliq inbox --acknowledge ID. The\n"
         "delivery state becomes acked; the task's own status stays (cliq status-of ID done sets "
         "it).\n"
         "Again by the same identity is fine; after somebody else it is a conflict (exit code 5).\n"

@@ -199,8 +199,13 @@ status_of(int http)
 
 /* What to do about it. */
 static const char *
-hint(const char *code)
+hint(enum hub_op op, const char *code)
 {
+    static const char *const not_found[HUB_N_OPS] = {
+        [HUB_FILL] = "cliq role list shows those there are, cliq role add makes one",
+        [HUB_JOIN] = "cliq ring list shows those there are, cliq ring add makes one",
+        [HUB_KEY_REVOKE] = "cliq key list shows the keys and their ids",
+    };
     static const struct {
         const char *code, *says;
     } hints[] = {
@@ -216,6 +221,8 @@ hint(const char *code)
         { "STORE_UNAVAILABLE", "it may or may not have been done; try again when it is mended" },
     };
 
+    if (code && strcmp(code, "SIGNAL_NOT_FOUND") == 0 && not_found[op])
+        return not_found[op];
     for (size_t i = 0; code && i < sizeof hints / sizeof *hints; i++)
         if (strcmp(hints[i].code, code) == 0)
             return hints[i].says;
@@ -223,9 +230,9 @@ hint(const char *code)
 }
 
 static enum status
-tell(const struct hub_reply *r, struct err *e)
+tell(enum hub_op op, const struct hub_reply *r, struct err *e)
 {
-    const char *says = hint(r->code), *message = r->message ? r->message : "the hub refused it";
+    const char *says = hint(op, r->code), *message = r->message ? r->message : "the hub refused it";
 
     return says ? err_set(e, status_of(r->status), "%s (%s)", message, says)
                 : err_set(e, status_of(r->status), "%s", message);
@@ -277,7 +284,7 @@ call_files(struct hub_call *c, enum hub_op op, const struct json *args, struct h
         hub_submit(c->hub, &r, 1, &c->arena, reply);
     else
         hub_read(c->hub, &r, &c->arena, reply);
-    return reply->status < 300 ? ST_OK : tell(reply, e);
+    return reply->status < 300 ? ST_OK : tell(op, reply, e);
 }
 
 /* ---- HTTP ---- */
@@ -379,7 +386,8 @@ add_query(struct buf *to, const char *path, const struct json *args, struct err 
 
 /* The answer without its envelope: {"data":…,"meta":…}, {"ok":true,…} or {"error":…}. */
 static enum status
-unwrap(struct hub_call *c, const struct json *answer, struct hub_reply *reply, struct err *e)
+unwrap(struct hub_call *c, enum hub_op op, const struct json *answer, struct hub_reply *reply,
+       struct err *e)
 {
     const struct json *error = json_get(answer, "error"), *ok = json_get(answer, "ok");
     bool is_ok = reply->status < 300;
@@ -397,7 +405,7 @@ unwrap(struct hub_call *c, const struct json *answer, struct hub_reply *reply, s
         reply->details = json_get(error, "details");
         if (is_ok)
             reply->status = 400;
-        return tell(reply, e);
+        return tell(op, reply, e);
     }
     if (ok) {
         struct json *rest = json_new(&c->arena, JSON_OBJECT),
@@ -446,7 +454,8 @@ make_key(char to[2 * KEY_BYTES + 1], struct err *e)
 }
 
 static enum status
-ask(struct hub_call *c, const struct fetch_request *q, struct hub_reply *reply, struct err *e)
+ask(struct hub_call *c, enum hub_op op, const struct fetch_request *q, struct hub_reply *reply,
+    struct err *e)
 {
     struct fetch_response r;
     struct json *answer;
@@ -459,7 +468,7 @@ ask(struct hub_call *c, const struct fetch_request *q, struct hub_reply *reply, 
         *reply = (struct hub_reply){ .status = r.status };
         if (!json_parse(&c->arena, text, r.body.len, &answer, NULL))
             answer = NULL;
-        s = unwrap(c, answer, reply, e);
+        s = unwrap(c, op, answer, reply, e);
     }
     fetch_response_release(&r);
     return s;
@@ -508,7 +517,7 @@ call_server(struct hub_call *c, enum hub_op op, const struct json *args, struct 
         s = buf_status(&bearer, "the key", e);
     q.url = url.p;
     if (!s)
-        s = ask(c, &q, reply, e);
+        s = ask(c, op, &q, reply, e);
     buf_release(&url);
     buf_release(&body);
     buf_release(&bearer);

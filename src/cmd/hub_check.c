@@ -14,19 +14,54 @@ static const struct opt opts[] = {
 struct findings {
     struct buf out;
     bool is_json;
+    uint64_t bad_lines, differences;
 };
 
 static void
-tell(void *ctx, const char *problem)
+tell(void *ctx, const struct hub_finding *f)
 {
-    struct findings *f = ctx;
+    struct findings *to = ctx;
+    const char *level = f->is_note ? "note" : "error";
 
-    if (f->is_json) {
-        json_sep(&f->out);
-        json_write_str(&f->out, problem, strlen(problem));
+    if (f->file)
+        to->bad_lines += !f->is_note;
+    else
+        to->differences++;
+    if (to->is_json) {
+        json_sep(&to->out);
+        json_open(&to->out, '{');
+        if (f->file) {
+            json_key_str(&to->out, "file", f->file);
+            json_key_int(&to->out, "line", (int64_t)f->line);
+        }
+        json_key_str(&to->out, "level", level);
+        json_key_str(&to->out, "reason", f->reason);
+        json_close(&to->out, '}');
         return;
     }
-    term_escape(&f->out, problem, strlen(problem), false);
+    if (f->file)
+        buf_addf(&to->out, "%s:%" PRIu64 ": ", f->file, f->line);
+    else
+        buf_adds(&to->out, "index: ");
+    buf_addf(&to->out, "%s: ", level);
+    term_escape(&to->out, f->reason, strlen(f->reason), false);
+    buf_addc(&to->out, '\n');
+}
+
+static void
+add_verdict(struct findings *f)
+{
+    if (!f->bad_lines && !f->differences) {
+        buf_adds(&f->out, "clean\n");
+        return;
+    }
+    buf_adds(&f->out, "BAD:");
+    if (f->bad_lines)
+        buf_addf(&f->out, " %" PRIu64 " bad line%s, which every reader passes over%s", f->bad_lines,
+                 f->bad_lines == 1 ? "" : "s", f->differences ? ";" : "");
+    if (f->differences)
+        buf_addf(&f->out, " %" PRIu64 " difference%s; cliq hub rebuild makes the index again",
+                 f->differences, f->differences == 1 ? "" : "s");
     buf_addc(&f->out, '\n');
 }
 
@@ -40,13 +75,12 @@ check(struct hub_call *c, struct err *e)
         buf_adds(&f.out, "{\"findings\":[");
     enum status s = hub_check(c->hub, tell, &f, &problems, e);
     if (f.is_json)
-        buf_addf(&f.out, "],\"problems\":%" PRIu64 "}\n", problems);
-    else
         buf_addf(&f.out,
-                 problems ? "BAD: %" PRIu64 " problem%s; cliq hub rebuild makes the index "
-                            "again\n"
-                          : "clean\n",
-                 problems, problems == 1 ? "" : "s");
+                 "],\"bad_lines\":%" PRIu64 ",\"differences\":%" PRIu64 ",\"problems\":%" PRIu64
+                 "}\n",
+                 f.bad_lines, f.differences, problems);
+    else
+        add_verdict(&f);
     if (!s)
         s = cmd_print(&f.out, e);
     buf_release(&f.out);
@@ -71,9 +105,14 @@ const struct cmd cmd_hub_check = {
     .name = "hub check",
     .brief = "check the hub's log and its index against each other",
     .about =
-        "Reads the whole log, folds it anew and compares the result with the index; tells each\n"
-        "difference. Bad lines are told by cliq fsck. Nothing is changed. Exit code 1: problems.",
-    .examples = "cliq hub check",
+        "Reads the whole log and tells each line that is no record, with its number and the "
+        "reason\n"
+        "(as cliq fsck does); a fragment that a crash left behind is a note, not a problem. Then\n"
+        "folds the log anew and compares the result with the index; tells each difference. "
+        "Nothing\n"
+        "is changed. Exit code 1: problems.",
+    .examples = "cliq hub check\n"
+                "cliq hub check --json | jq .bad_lines",
     .opts = opts,
     .run = run,
 };

@@ -1,19 +1,22 @@
-/* hub compact - drops what retention allows. */
+/* hub compact - drops what is old. */
 #include "cmd/hub_call.h"
 
 #include <inttypes.h>
 
 static const struct opt opts[] = {
+    { "older-than", OPT_TIME, "TIME", "drop what is older: 720h; without it nothing is dropped" },
     HUB_OPTS,
     { 0 },
 };
 
 static enum status
-compact(struct hub_call *c, struct err *e)
+compact(struct hub_call *c, const struct args *a, struct err *e)
 {
     uint64_t bytes = 0;
     struct buf out = { 0 };
-    enum status s = hub_compact(c->hub, &bytes, e);
+    enum status s = args_has(a, "older-than")
+                        ? hub_compact(c->hub, args_ms(a, "older-than", 0), &bytes, e)
+                        : ST_OK;
 
     if (s)
         return s;
@@ -33,7 +36,7 @@ run(const struct args *a, struct err *e)
     if (!s)
         s = hub_call_files(&c, "hub compact", e);
     if (!s)
-        s = compact(&c, e);
+        s = compact(&c, a, e);
     hub_call_end(&c);
     return s;
 }
@@ -41,9 +44,11 @@ run(const struct args *a, struct err *e)
 const struct cmd cmd_hub_compact = {
     .name = "hub compact",
     .brief = "drop old segments of the hub's log",
-    .about = "Only finished segments that are older than the retention and that nothing needs any\n"
-             "more. Without a retention everything is kept, and nothing is dropped.",
-    .examples = "cliq hub compact",
+    .about =
+        "Only finished segments (of 256 MiB) in which everything is older and that nothing needs\n"
+        "any more: no task that waits, no role, key, subscription or schedule. Streams that ask\n"
+        "for what is gone are told so by an event: reset.",
+    .examples = "cliq hub compact --older-than 720h",
     .opts = opts,
     .run = run,
 };

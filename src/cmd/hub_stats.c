@@ -71,7 +71,9 @@ const struct cmd cmd_hub_stats = {
     .brief = "how many signals of which state, and how large the files are",
     .about =
         "Counts by delivery state, what waits for its time, subscriptions, the numbers of the\n"
-        "first and the last line of the log, and bytes of the log and of its index.",
+        "first and the last line of the log, and bytes of the log and of its index. Bad lines have "
+        "no\n"
+        "number and are not counted: cliq hub check tells them.",
     .examples = "cliq hub stats\n"
                 "cliq hub stats --json | jq .dead_letter",
     .opts = opts,

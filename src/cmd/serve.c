@@ -13,9 +13,13 @@ static const struct opt opts[] = {
     { "host", OPT_TEXT, "NAME", "another name that requests may come for", .is_many = true },
     { "allow-elsewhere", OPT_FLAG, NULL, "listen on addresses that are not of this machine alone" },
     { "no-token", OPT_FLAG, NULL, "take no ?token= on streams: a ticket or a header only" },
+    { "rate", OPT_NUMBER, "N", "requests a second that each key may make; default: any number" },
+    { "burst", OPT_NUMBER, "N", "how many of them at once; default: as many as --rate" },
     { "access-log", OPT_TEXT, "FILE", "a line a request, without keys; - is standard error" },
     { 0 },
 };
+
+enum { RATE_MAX = 1000000 };
 
 static const char *const *
 list(struct args *a, const char *name)
@@ -31,13 +35,34 @@ list(struct args *a, const char *name)
     return copy;
 }
 
+/* 0 when it is not given; it must not be. */
+static enum status
+take_count(const struct args *a, const char *name, unsigned *out, struct err *e)
+{
+    uint64_t n = args_number(a, name, 0);
+
+    if (args_has(a, name) && (n < 1 || n > RATE_MAX))
+        return err_set(e, ST_INVALID, "--%s must be from 1 to %d, not %s", name, RATE_MAX,
+                       args_text(a, name));
+    *out = (unsigned)n;
+    return ST_OK;
+}
+
 static enum status
 run(const struct args *args, struct err *e)
 {
     struct args *a = (struct args *)args; /* its arena only */
     struct buf home = { 0 };
-    enum status s = args_text(a, "config") ? ST_OK : path_config(&home, e);
+    unsigned rate = 0, burst = 0;
+    enum status s = take_count(a, "rate", &rate, e);
 
+    if (!s)
+        s = take_count(a, "burst", &burst, e);
+    if (s)
+        return s;
+    if (burst && !rate)
+        return err_set(e, ST_INVALID, "--burst needs --rate: without it nothing is limited");
+    s = args_text(a, "config") ? ST_OK : path_config(&home, e);
     if (s)
         return s;
     s = serve_run(
@@ -47,7 +72,9 @@ run(const struct args *args, struct err *e)
                                  .extra_hosts = list(a, "host"),
                                  .allows_elsewhere = args_has(a, "allow-elsewhere"),
                                  .refuses_tokens = args_has(a, "no-token"),
-                                 .access_log = args_text(a, "access-log") },
+                                 .access_log = args_text(a, "access-log"),
+                                 .rate = rate,
+                                 .burst = burst },
         e);
     buf_release(&home);
     return s;
@@ -59,7 +86,13 @@ const struct cmd cmd_serve = {
     .about =
         "Answers on the store that the commands use, at the same time as they. The first start\n"
         "makes the identity admin and prints its key once. GET /openapi.json tells what can be\n"
-        "asked. SIGTERM ends it when what was begun is answered.",
+        "asked. SIGTERM ends it when what was begun is answered.\n"
+        "\n"
+        "With --rate, a key that asks more often is answered 429 and told in Retry-After how many\n"
+        "seconds to wait; nothing is done for it. All requests without a known key share one such\n"
+        "limit, /health among them. A stream counts once, when it begins.",
+    .examples = "cliq serve --listen 127.0.0.1:3000\n"
+                "cliq serve --rate 50 --burst 200 --access-log access.log",
     .opts = opts,
     .run = run,
 };

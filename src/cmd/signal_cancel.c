@@ -14,6 +14,39 @@ static const struct hub_field fields[] = {
     { 0 },
 };
 
+/* How many were cancelled. */
+static enum status
+cancel(struct hub_call *c, const struct json *args, struct hub_reply *reply, int64_t *n,
+       struct err *e)
+{
+    enum status s = hub_call(c, HUB_CANCEL, args, reply, e);
+
+    *n = 0;
+    if (!s)
+        json_int(json_get(reply->data, "removed"), n);
+    return s;
+}
+
+/* A word is an id; when none waits with it, it is a key. */
+static enum status
+cancel_word(struct hub_call *c, const struct args *a, const char *word, struct hub_reply *reply,
+            int64_t *n, struct err *e)
+{
+    static const char *const keys[] = { "id", "repeatKey" };
+    enum status s = ST_OK;
+
+    *n = 0;
+    for (size_t i = 0; !s && !*n && i < (args_has(a, "repeat-key") ? 1 : 2); i++) {
+        struct json *args;
+        s = hub_args(c, a, fields, &args, e);
+        if (!s)
+            s = hub_args_add(c, args, keys[i], word, e);
+        if (!s)
+            s = cancel(c, args, reply, n, e);
+    }
+    return s;
+}
+
 static enum status
 run(const struct args *a, struct err *e)
 {
@@ -24,16 +57,16 @@ run(const struct args *a, struct err *e)
 
     if (!a->n_words && !args_has(a, "repeat-key"))
         return err_set(e, ST_INVALID,
-                       "which one? Give its id or --repeat-key KEY; cliq signal "
-                       "delayed lists them");
+                       "which one? Give its id or its key; cliq signal delayed lists them");
     enum status s = hub_call_begin(&c, a, e);
-    if (!s)
+    if (!s && a->n_words) {
+        s = cancel_word(&c, a, a->words[0], &reply, &n, e);
+    } else if (!s) {
         s = hub_args(&c, a, fields, &args, e);
-    if (!s && a->n_words)
-        s = hub_args_add(&c, args, "id", a->words[0], e);
-    if (!s)
-        s = hub_call(&c, HUB_CANCEL, args, &reply, e);
-    if (!s && (!json_int(json_get(reply.data, "removed"), &n) || n == 0))
+        if (!s)
+            s = cancel(&c, args, &reply, &n, e);
+    }
+    if (!s && n == 0)
         s = err_set(e, ST_NOT_FOUND,
                     "no such signal waits; cliq signal delayed lists those that do");
     if (!s)
@@ -44,12 +77,15 @@ run(const struct args *a, struct err *e)
 
 const struct cmd cmd_signal_cancel = {
     .name = "signal cancel",
-    .words = "[ID]",
+    .words = "[ID|KEY]",
     .max_words = 1,
     .brief = "cancel what was scheduled, by id or key",
-    .about = "Prints how many it were. Exit code 4: none.",
+    .about =
+        "What is no id of a signal that waits is taken as a repeat key. Prints how many it were.\n"
+        "Exit code 4: none.",
     .examples = "cliq signal cancel abc123\n"
-                "cliq signal cancel --repeat-key daily",
+                "cliq signal cancel daily\n"
+                "cliq signal cancel --repeat-key daily --type report:daily",
     .opts = opts,
     .run = run,
 };

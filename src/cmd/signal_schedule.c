@@ -2,7 +2,7 @@
 #include "cmd/hub_show.h"
 
 static const struct opt opts[] = {
-    { "at", OPT_TEXT, "WHEN", "+30s, +5m, ms since 1970, or 2026-12-24T08:00:00Z",
+    { "at", OPT_TEXT, "WHEN", "+300ms, +30s, +5m, +2h, +1d, ms since 1970, or 2026-12-24T08:00:00Z",
       .is_required = true },
     { "data", OPT_TEXT, "JSON", "what it carries" },
     { "source", OPT_TEXT, "KIND", "agent (the default), webhook or process" },

@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEASE_MAX_S = 7 * 86400 };
-
 static bool
 starved(struct act *t)
 {
@@ -30,14 +28,15 @@ learn_asker(struct act *t, uint64_t seq, struct asker *who)
         index_run(ix,
                   "SELECT sender IS ?1, addr IS NULL OR addr = '@' || ?1"
                   " OR EXISTS(SELECT 1 FROM fills WHERE identity = ?1 AND '=' || role = addr)"
-                  " OR EXISTS(SELECT 1 FROM joins WHERE identity = ?1 AND '+' || ring = addr)"
-                  " FROM signals WHERE seq = ?2",
+                  " OR EXISTS(SELECT 1 FROM joins WHERE identity = ?1 AND '+' || ring = addr),"
+                  " addr IS NULL FROM signals WHERE seq = ?2",
                   "si", t->req->identity, (int64_t)seq);
 
     *who = (struct asker){ .identity = t->req->identity, .is_admin = t->req->is_admin };
     if (index_next(ix, r)) {
         who->is_sender = row_int(r, 0);
         who->is_addressee = row_int(r, 1);
+        who->is_everyones = row_int(r, 2);
     }
 }
 
@@ -63,23 +62,18 @@ read_order(struct act *t, struct order *o)
     enum hub_op op = t->req->op;
 
     *o = (struct order){ .retry_ms = -1 };
-    if (!arg_text(&t->in, "claim_id", &o->claim))
+    if (op != HUB_CLAIM && op != HUB_REQUEUE && !arg_text(&t->in, "claim_id", &o->claim))
         return false;
-    if ((op == HUB_CLAIM || op == HUB_EXTEND) &&
-        !arg_int(&t->in, "lease_seconds", 1, LEASE_MAX_S, &lease_s))
+    if ((op == HUB_CLAIM || op == HUB_EXTEND) && !arg_int(&t->in, "lease_seconds", &lease_s))
         return false;
     o->lease_ms = lease_s * 1000;
     if (op == HUB_FAIL) {
-        if (!arg_number(&t->in, "retry_in", 0, LEASE_MAX_S, &retry_s))
+        if (!arg_number(&t->in, "retry_in", &retry_s) || !arg_json(&t->in, "error", &o->error))
             return false;
         o->retry_ms = retry_s < 0 ? -1 : (int64_t)(retry_s * 1000);
-        o->error = json_get(t->in.object, "error");
-        if (o->error && o->error->type != JSON_STRING && o->error->type != JSON_OBJECT &&
-            o->error->type != JSON_NULL)
-            return arg_wrong(&t->in, "error", "must be a text or an object");
     }
     if (op == HUB_STATUS) {
-        if (!arg_word(&t->in, "task_status", work_names + 1, &status))
+        if (!arg_word(&t->in, "task_status", &status))
             return false;
         if (!status)
             return arg_missing(&t->in, "task_status");
@@ -213,8 +207,8 @@ act_claim(struct act *t)
     bool is_done = false;
 
     if (!read_order(t, &o) || !arg_id(&t->in, "signal_id", &id) ||
-        !arg_name(&t->in, "role", &role) || !arg_list(&t->in, "types", &types) ||
-        !arg_int(&t->in, "wait_seconds", 0, 60, &wait_s))
+        !arg_name(&t->in, "role", &role) || !arg_texts(&t->in, "types", &types) ||
+        !arg_int(&t->in, "wait_seconds", &wait_s))
         return false;
     if (!key && !arg_text(&t->in, "dedup_key", &key))
         return false;
@@ -270,8 +264,6 @@ act_receipt(struct act *t)
     int64_t until = 0;
     struct item it;
 
-    if (!find_item(t, &it))
-        return false;
     if (t->req->op == HUB_INBOX_SNOOZE) {
         if (!arg_time(&t->in, "until", &until))
             return false;
@@ -280,6 +272,8 @@ act_receipt(struct act *t)
         if (until <= t->h->now.wall_ms)
             return arg_wrong(&t->in, "until", "must be in the future");
     }
+    if (!find_item(t, &it))
+        return false;
     struct row *r =
         index_run(ix, "SELECT state, until FROM receipts WHERE identity = ? AND signal = ?", "si",
                   ev.by, (int64_t)it.seq);
@@ -323,20 +317,11 @@ act_subscription(struct act *t)
     const char *agent = NULL;
 
     ev.kind = is_new ? EV_SUBSCRIBE : EV_UNSUBSCRIBE;
-    const struct json *v = json_get(t->in.object, "pattern");
-    if (v && v->type != JSON_NULL && v->type != JSON_STRING)
-        return arg_wrong(&t->in, "pattern", "must be a text");
-    struct text p = { 0 };
-    if (json_is(v, JSON_STRING))
-        p = text_trim((struct text){ v->text.p, v->text.len });
-    if (!p.len)
+    if (!arg_trimmed(&t->in, "pattern", &ev.pattern))
+        return false;
+    if (!ev.pattern)
         return refuse(&t->refusal, 400, "VALIDATION_FIELD_REQUIRED",
                       "Signal subscription pattern is required");
-    if (p.len > EVENT_TEXT_MAX || memchr(p.p, '\0', p.len))
-        return arg_wrong(&t->in, "pattern", "must have at most 4096 bytes, and no NUL");
-    ev.pattern = arena_dup(t->a, p.p, p.len);
-    if (!ev.pattern)
-        return starved(t);
     size_t segments = 1;
     for (const char *c = ev.pattern; *c; c++)
         segments += *c == ':';
@@ -462,22 +447,12 @@ act_join(struct act *t)
 static bool
 act_key_create(struct act *t)
 {
-    static const char *const known[] = { "emit", "claim", "ack", "inbox", "stream", "admin", NULL };
     struct event ev = { .kind = EV_KEY, .by = t->req->identity, .at = t->h->now.wall_ms };
     char key[SECRET_KEY_SIZE], hash[SECRET_HASH_SIZE], id[HUB_ID_SIZE];
     struct err e;
 
-    if (!take_name(t, "identity", &ev.identity) || !arg_list(&t->in, "scopes", &ev.scopes))
+    if (!take_name(t, "identity", &ev.identity) || !arg_texts(&t->in, "scopes", &ev.scopes))
         return false;
-    json_each (v, ev.scopes) {
-        bool is_known = false;
-        for (size_t i = 0; known[i]; i++)
-            is_known = is_known || json_eq(v, known[i]);
-        if (!is_known)
-            return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
-                          "scopes must be of emit, claim, ack, inbox, stream, admin, not \"%.*s\"",
-                          (int)(v->text.len < 64 ? v->text.len : 64), v->text.p);
-    }
     if (!json_first(ev.scopes))
         ev.scopes = show_scopes(t->a, SCOPE_DEFAULT);
     if (hub_new_id(id, &e))

@@ -1,7 +1,12 @@
 #include "hub/args.h"
 
+#include "base/near.h"
 #include "base/path.h"
+#include "base/utf8.h"
+#include "hub/text.h"
 #include "hub/when.h"
+
+#include <assert.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +19,69 @@ find(const struct args_in *in, const char *key)
     return json_is(v, JSON_NULL) ? NULL : v;
 }
 
+static const struct hub_arg *
+find_known(const struct hub_arg *known, const char *key, size_t len)
+{
+    for (; known->name; known++)
+        if (strncmp(known->name, key, len) == 0 && !known->name[len])
+            return known;
+    return NULL;
+}
+
+/* The table's line of a member that we take; one of two kinds. */
+static const struct hub_arg *
+line_of(const struct args_in *in, const char *key, enum hub_arg_kind kind, enum hub_arg_kind other)
+{
+    const struct hub_arg *a = find_known(in->known, key, strlen(key));
+
+    assert(a && (a->kind == kind || a->kind == other));
+    return a;
+}
+
+/* ---- what nobody knows ---- */
+
+static bool
+refuse_unknown(struct args_in *in, const struct json *v, const char *what)
+{
+    struct buf names = BUF_MAX(300);
+    int shown = (int)utf8_cut(v->key, v->key_len, 64);
+    const char *word = arena_dup(in->arena, v->key, (size_t)shown);
+    struct near near = { .word = word ? word : "" };
+
+    for (const struct hub_arg *a = in->known; a->name; a++) {
+        near_try(&near, a->name);
+        buf_addf(&names, "%s%s", names.len ? ", " : "", a->name);
+    }
+    if (near.best)
+        refuse(in->refusal, 400, in->code ? in->code : "VALIDATION_UNKNOWN_FIELD",
+               "%s%.*s is not known to %s; did you mean %s?", in->prefix, shown, v->key, what,
+               near.best);
+    else
+        refuse(in->refusal, 400, in->code ? in->code : "VALIDATION_UNKNOWN_FIELD",
+               "%s%.*s is not known to %s, which takes %s", in->prefix, shown, v->key, what,
+               names.len ? names.p : "nothing");
+    buf_release(&names);
+    return false;
+}
+
+bool
+args_known(struct args_in *in, const char *what)
+{
+    json_each (v, in->object)
+        if (v->type != JSON_NULL && !find_known(in->known, v->key, v->key_len))
+            return refuse_unknown(in, v, what);
+    return true;
+}
+
+/* ---- what is wrong ---- */
+
 bool
 arg_missing(struct args_in *in, const char *key)
 {
+    const struct hub_arg *a = find_known(in->known, key, strlen(key));
+
+    assert(a && a->is_required);
+    (void)a;
     return refuse(in->refusal, 400, in->code ? in->code : "VALIDATION_FIELD_REQUIRED",
                   "%s%s is required", in->prefix, key);
 }
@@ -39,8 +104,10 @@ arg_wrong(struct args_in *in, const char *key, const char *what)
     return false;
 }
 
-bool
-arg_text(struct args_in *in, const char *key, const char **out)
+/* ---- taking ---- */
+
+static bool
+take_text(struct args_in *in, const char *key, const char **out)
 {
     const struct json *v = find(in, key);
 
@@ -55,11 +122,38 @@ arg_text(struct args_in *in, const char *key, const char **out)
 }
 
 bool
+arg_text(struct args_in *in, const char *key, const char **out)
+{
+    line_of(in, key, ARG_TEXT, ARG_TEXT);
+    return take_text(in, key, out);
+}
+
+bool
+arg_trimmed(struct args_in *in, const char *key, const char **out)
+{
+    const struct json *v = find(in, key);
+
+    line_of(in, key, ARG_TRIMMED, ARG_STRING);
+    if (!v)
+        return true;
+    if (v->type != JSON_STRING)
+        return arg_wrong(in, key, "must be a text");
+    struct text t = text_trim((struct text){ v->text.p, v->text.len });
+    if (!t.len)
+        return true;
+    if (t.len > EVENT_TEXT_MAX || memchr(t.p, '\0', t.len))
+        return arg_wrong(in, key, "must have at most 4096 bytes, and no NUL");
+    *out = arena_dup(in->arena, t.p, t.len);
+    return *out || refuse(in->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+}
+
+bool
 arg_name(struct args_in *in, const char *key, const char **out)
 {
     const char *text = NULL;
 
-    if (!arg_text(in, key, &text))
+    line_of(in, key, ARG_NAME, ARG_NAME);
+    if (!take_text(in, key, &text))
         return false;
     if (text && *text == '@')
         text++;
@@ -75,7 +169,8 @@ arg_id(struct args_in *in, const char *key, const char **out)
 {
     const char *text = NULL;
 
-    if (!arg_text(in, key, &text))
+    line_of(in, key, ARG_ID, ARG_ID);
+    if (!take_text(in, key, &text))
         return false;
     if (text)
         *out = event_bare_id(text);
@@ -98,8 +193,9 @@ number(const struct args_in *in, const char *key, struct json *parsed)
 }
 
 bool
-arg_int(struct args_in *in, const char *key, int64_t min, int64_t max, int64_t *out)
+arg_int(struct args_in *in, const char *key, int64_t *out)
 {
+    const struct hub_arg *a = line_of(in, key, ARG_INT, ARG_INT);
     struct json parsed;
     const struct json *v = number(in, key, &parsed);
     char what[100];
@@ -107,9 +203,8 @@ arg_int(struct args_in *in, const char *key, int64_t min, int64_t max, int64_t *
 
     if (!v)
         return true;
-    if (!json_int(v, &n) || n < min || n > max) {
-        snprintf(what, sizeof what, "must be a whole number from %jd to %jd", (intmax_t)min,
-                 (intmax_t)max);
+    if (!json_int(v, &n) || n < (int64_t)a->min || n > (int64_t)a->max) {
+        snprintf(what, sizeof what, "must be a whole number from %.0f to %.0f", a->min, a->max);
         return arg_wrong(in, key, what);
     }
     *out = n;
@@ -117,8 +212,9 @@ arg_int(struct args_in *in, const char *key, int64_t min, int64_t max, int64_t *
 }
 
 bool
-arg_number(struct args_in *in, const char *key, double min, double max, double *out)
+arg_number(struct args_in *in, const char *key, double *out)
 {
+    const struct hub_arg *a = line_of(in, key, ARG_NUMBER, ARG_NUMBER);
     struct json parsed;
     const struct json *v = number(in, key, &parsed);
     char what[100];
@@ -126,8 +222,8 @@ arg_number(struct args_in *in, const char *key, double min, double max, double *
 
     if (!v)
         return true;
-    if (!json_double(v, &n) || n < min || n > max) {
-        snprintf(what, sizeof what, "must be a number from %g to %g", min, max);
+    if (!json_double(v, &n) || n < a->min || n > a->max) {
+        snprintf(what, sizeof what, "must be a number from %.10g to %.10g", a->min, a->max);
         return arg_wrong(in, key, what);
     }
     *out = n;
@@ -140,6 +236,7 @@ arg_flag(struct args_in *in, const char *key, enum event_flag *out)
     const struct json *v = find(in, key);
     bool is_on = false;
 
+    line_of(in, key, ARG_FLAG, ARG_FLAG);
     if (!v)
         return true;
     if (in->is_query && (json_eq(v, "true") || json_eq(v, "1")))
@@ -150,30 +247,69 @@ arg_flag(struct args_in *in, const char *key, enum event_flag *out)
     return true;
 }
 
-bool
-arg_list(struct args_in *in, const char *key, const struct json **out)
+/* "a,b" of a query as a list. */
+static const struct json *
+split(struct args_in *in, const struct json *v)
 {
+    struct json *list = json_new(in->arena, JSON_ARRAY);
+    const char *p = v->text.p, *end = p + v->text.len;
+
+    while (list && p <= end) {
+        const char *comma = memchr(p, ',', (size_t)(end - p));
+        size_t len = (size_t)((comma ? comma : end) - p);
+        if (len)
+            json_add(list, json_new_str(in->arena, p, len));
+        p += len + 1;
+    }
+    return list;
+}
+
+/* ---- words ---- "now recent history" */
+
+static bool
+is_word_of(const char *words, const char *p, size_t len)
+{
+    for (const char *w = words; *w; w += strspn(w, " ")) {
+        size_t n = strcspn(w, " ");
+        if (n == len && memcmp(w, p, n) == 0)
+            return true;
+        w += n;
+    }
+    return false;
+}
+
+/* Refuses with all that would do: "must be one of now, recent, not \"old\"" */
+static bool
+no_word(struct args_in *in, const char *key, const char *words, const struct json *v)
+{
+    struct buf b = { 0 };
+
+    for (const char *w = words; *w; w++)
+        buf_adds(&b, *w == ' ' ? ", " : (char[]){ *w, '\0' });
+    refuse(in->refusal, 400, in->code ? in->code : "VALIDATION_INVALID_TYPE",
+           "%s%s must be one of %s, not \"%.*s\"", in->prefix, key, b.p ? b.p : "",
+           (int)utf8_cut(v->text.p, v->text.len, 64), v->text.p);
+    buf_release(&b);
+    return false;
+}
+
+bool
+arg_texts(struct args_in *in, const char *key, const struct json **out)
+{
+    const struct hub_arg *a = line_of(in, key, ARG_TEXTS, ARG_WORDS);
     const struct json *v = find(in, key);
 
     if (!v)
         return true;
-    if (v->type == JSON_STRING && in->is_query) {
-        struct json *list = json_new(in->arena, JSON_ARRAY);
-        const char *p = v->text.p, *end = p + v->text.len;
-        while (list && p <= end) {
-            const char *comma = memchr(p, ',', (size_t)(end - p));
-            size_t len = (size_t)((comma ? comma : end) - p);
-            if (len)
-                json_add(list, json_new_str(in->arena, p, len));
-            p += len + 1;
-        }
-        *out = list;
-        return true;
-    }
-    bool is_good = v->type == JSON_ARRAY;
-    json_each (t, v)
+    if (v->type == JSON_STRING && in->is_query)
+        v = split(in, v);
+    bool is_good = json_is(v, JSON_ARRAY);
+    json_each (t, v) {
         is_good = is_good && t->type == JSON_STRING && t->text.len &&
                   !memchr(t->text.p, '\0', t->text.len);
+        if (is_good && a->words && !is_word_of(a->words, t->text.p, t->text.len))
+            return no_word(in, key, a->words, t);
+    }
     if (!is_good)
         return arg_wrong(in, key, "must be a list of texts");
     *out = v;
@@ -181,17 +317,52 @@ arg_list(struct args_in *in, const char *key, const struct json **out)
 }
 
 bool
-arg_typed(struct args_in *in, const char *key, enum json_type type, const struct json **out)
+arg_word(struct args_in *in, const char *key, const char **out)
 {
+    const struct hub_arg *a = line_of(in, key, ARG_WORD, ARG_WORD);
+    const char *text = NULL;
+
+    if (!take_text(in, key, &text))
+        return false;
+    if (!text)
+        return true;
+    *out = text;
+    return is_word_of(a->words, text, strlen(text)) || no_word(in, key, a->words, find(in, key));
+}
+
+/* ---- JSON ---- */
+
+bool
+arg_json(struct args_in *in, const char *key, const struct json **out)
+{
+    const struct hub_arg *a = find_known(in->known, key, strlen(key));
     const struct json *v = find(in, key);
 
+    assert(a);
     if (!v)
         return true;
-    if (v->type != type)
-        return arg_wrong(in, key,
-                         type == JSON_STRING  ? "must be a text"
-                         : type == JSON_ARRAY ? "must be a list"
-                                              : "must be an object");
+    bool is_text = v->type == JSON_STRING, is_object = v->type == JSON_OBJECT;
+    switch ((int)a->kind) {
+    case ARG_STRING:
+        if (!is_text)
+            return arg_wrong(in, key, "must be a text");
+        break;
+    case ARG_LIST:
+    case ARG_SIGNALS:
+        if (v->type != JSON_ARRAY)
+            return arg_wrong(in, key, "must be a list");
+        break;
+    case ARG_OBJECT:
+        if (!is_object)
+            return arg_wrong(in, key, "must be an object");
+        break;
+    case ARG_TEXT_OR_OBJECT:
+        if (!is_text && !is_object)
+            return arg_wrong(in, key, "must be a text or an object");
+        break;
+    default:
+        assert(a->kind == ARG_ANY || a->kind == ARG_SOURCE);
+    }
     *out = v;
     return true;
 }
@@ -202,35 +373,12 @@ arg_time(struct args_in *in, const char *key, int64_t *out)
     const struct json *v = find(in, key);
     const char *text = NULL;
 
+    line_of(in, key, ARG_TIME, ARG_TIME);
     if (!v)
         return true;
     if (v->type == JSON_STRING
-            ? arg_text(in, key, &text) && when_parse(text, in->now_ms, out, NULL) == ST_OK
+            ? take_text(in, key, &text) && when_parse(text, in->now_ms, out, NULL) == ST_OK
             : when_from_json(v, out, NULL) == ST_OK)
         return true;
     return arg_wrong(in, key, "must be a time, in ms since 1970, ISO 8601 or like \"+30s\"");
-}
-
-bool
-arg_word(struct args_in *in, const char *key, const char *const *words, const char **out)
-{
-    const char *text = NULL;
-    struct buf b = { 0 };
-
-    if (!arg_text(in, key, &text))
-        return false;
-    if (!text)
-        return true;
-    buf_adds(&b, "must be one of");
-    for (size_t i = 0; words[i]; i++) {
-        if (strcmp(words[i], text) == 0) {
-            *out = words[i];
-            buf_release(&b);
-            return true;
-        }
-        buf_addf(&b, "%s %s", i ? "," : "", words[i]);
-    }
-    arg_wrong(in, key, b.p ? b.p : "");
-    buf_release(&b);
-    return false;
 }

@@ -320,6 +320,13 @@ decide_ack(const struct item *it, const struct order *o, const struct asker *who
     }
     if (it->state != D_PENDING || o->claim)
         return lease_lost(it, o, r);
+    if (who->is_everyones && !it->work && !who->is_sender && !who->is_admin) {
+        refuse(r, 403, "AUTH_FORBIDDEN",
+               "signal_id: %s is for everyone: only its sender can ack it for all; acknowledge it "
+               "in your inbox instead",
+               shown(it));
+        return DECIDE_REFUSED;
+    }
     return who->is_addressee || who->is_admin ? DECIDE_EVENT : not_for_you(it, who, r);
 }
 

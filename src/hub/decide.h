@@ -67,6 +67,7 @@ struct asker {
     bool is_admin;
     bool is_addressee; /* it is for them, or for everyone */
     bool is_sender;
+    bool is_everyones; /* it is for nobody in particular */
 };
 
 /* What exactly is wanted. */

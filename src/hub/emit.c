@@ -5,7 +5,7 @@
 
 #include "hub/secret.h"
 #include "hub/signal_id.h"
-#include "hub/text.h"
+#include "hub/source.h"
 
 #include "base/path.h"
 
@@ -191,65 +191,49 @@ map_attachments(struct act *t, struct event *ev)
     return true;
 }
 
+/* The caller as a source. */
 static const struct json *
-agent_source(struct act *t)
+own_source(struct act *t)
 {
-    struct json *source = json_new(t->a, JSON_OBJECT);
+    struct source s = { .kind = t->req->is_system ? SOURCE_SYSTEM : SOURCE_AGENT };
 
-    if (source) {
-        json_set(source, "type", show_text(t->a, t->req->is_system ? "system" : "agent"));
-        if (!t->req->is_system)
-            json_set(source, "id", show_text(t->a, t->req->identity));
-    }
-    return source;
+    if (!t->req->is_system)
+        s.id = text_of(t->req->identity);
+    return source_json(t->a, &s);
 }
 
 /* The type without blanks around it. */
 static bool
-take_type(struct act *t, const char *key, const char *code, const char *missing, const char **type)
+take_type(struct act *t, const char *key, const char *missing, const char **type)
 {
-    const struct json *v = json_get(t->in.object, key);
-
-    if (v && v->type != JSON_NULL && v->type != JSON_STRING) {
-        t->in.code = code;
-        arg_wrong(&t->in, key, "must be a text");
-        t->in.code = NULL;
-        return false;
-    }
-    struct text text = { 0 };
-    if (json_is(v, JSON_STRING))
-        text = text_trim((struct text){ v->text.p, v->text.len });
-    if (!text.len)
-        return refuse(&t->refusal, 400, code, missing, t->in.prefix);
-    if (text.len > EVENT_TEXT_MAX || memchr(text.p, '\0', text.len))
-        return refuse(&t->refusal, 400, code, "%s%s must have at most %d bytes, and no NUL",
-                      t->in.prefix, key, EVENT_TEXT_MAX);
-    *type = arena_dup(t->a, text.p, text.len);
-    return *type || starved(t);
+    t->in.code = "SIGNAL_EMIT_INVALID_TYPE";
+    bool is_good = arg_trimmed(&t->in, key, type);
+    t->in.code = NULL;
+    if (is_good && !*type)
+        return refuse(&t->refusal, 400, "SIGNAL_EMIT_INVALID_TYPE", missing, t->in.prefix);
+    return is_good;
 }
 
 /* The signal of t->in, checked. */
 static bool
 read_emit(struct act *t, struct event *ev)
 {
-    static const char *const open[] = { "open", NULL };
     double urgency;
     struct args_in *in = &t->in;
 
     *ev = (struct event){ .kind = EV_SIGNAL, .at = t->h->now.wall_ms, .by = t->req->identity };
-    if (!take_type(t, "signal_type", "SIGNAL_EMIT_INVALID_TYPE",
-                   "%ssignal_type is required and must not be empty", &ev->type))
+    in->code = "SIGNAL_EMIT_VALIDATION_FAILED";
+    if (!args_known(in, "emit") ||
+        !take_type(t, "signal_type", "%ssignal_type is required and must not be empty", &ev->type))
         return false;
     in->code = "SIGNAL_EMIT_VALIDATION_FAILED";
-    if (!arg_typed(in, "content", JSON_STRING, &ev->content) ||
-        !arg_number(in, "urgency", 0, 1, &urgency) || !arg_name(in, "from_role", &ev->from_role) ||
-        !arg_name(in, "to_role", &ev->to_role) || !arg_name(in, "to_ring", &ev->to_ring) ||
-        !arg_name(in, "to_identity", &ev->to_identity) || !arg_id(in, "parent_id", &ev->parent) ||
-        !arg_list(in, "tags", &ev->tags) ||
-        !arg_typed(in, "resources", JSON_ARRAY, &ev->resources) ||
-        !arg_typed(in, "attachments", JSON_ARRAY, &ev->attachments) ||
-        !arg_typed(in, "metadata", JSON_OBJECT, &ev->metadata) ||
-        !arg_word(in, "task_status", open, &ev->task_status))
+    if (!arg_json(in, "content", &ev->content) || !arg_number(in, "urgency", &urgency) ||
+        !arg_name(in, "from_role", &ev->from_role) || !arg_name(in, "to_role", &ev->to_role) ||
+        !arg_name(in, "to_ring", &ev->to_ring) || !arg_name(in, "to_identity", &ev->to_identity) ||
+        !arg_id(in, "parent_id", &ev->parent) || !arg_texts(in, "tags", &ev->tags) ||
+        !arg_json(in, "resources", &ev->resources) ||
+        !arg_json(in, "attachments", &ev->attachments) ||
+        !arg_json(in, "metadata", &ev->metadata) || !arg_word(in, "task_status", &ev->task_status))
         return false;
     in->code = NULL;
     if (!!ev->to_role + !!ev->to_ring + !!ev->to_identity > 1)
@@ -266,7 +250,7 @@ read_emit(struct act *t, struct event *ev)
     if (json_first(ev->attachments) && !map_attachments(t, ev))
         return false;
     ev->id = new_id(t);
-    ev->source = agent_source(t);
+    ev->source = own_source(t);
     return ev->id && (ev->source || starved(t));
 }
 
@@ -317,10 +301,14 @@ emit_all(struct act *t, const struct json *list, const char *key, const char *ha
         struct event ev;
         snprintf(prefix, sizeof prefix, "signals[%zu].", i);
         t->in.object = v;
+        t->in.known = hub_op_args(HUB_EMIT);
         t->in.prefix = prefix;
         bool is_good =
             json_is(v, JSON_OBJECT) || refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
                                               "signals[%zu] must be an object", i);
+        if (is_good && json_get(v, "dedup_key"))
+            is_good = refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                             "%sdedup_key: a batch has one for all; put it beside signals", prefix);
         is_good = is_good && read_emit(t, &ev);
         if (is_good && i == 0 && key) {
             ev.dedup_key = key;
@@ -354,7 +342,7 @@ act_emit_batch(struct act *t)
     uint64_t seq = h->next_seq;
 
     t->in.code = "SIGNAL_EMIT_VALIDATION_FAILED";
-    if (!arg_typed(&t->in, "signals", JSON_ARRAY, &list))
+    if (!arg_json(&t->in, "signals", &list))
         return false;
     if (!list)
         return arg_missing(&t->in, "signals");
@@ -382,57 +370,41 @@ act_emit_batch(struct act *t)
 
 /* ---- broadcast ---- */
 
-/* The source that the caller names, or the caller. */
-bool
-act_source(struct act *t, struct event *ev)
+/* May the caller speak as this source? */
+static bool
+check_source(struct act *t, const struct source *s)
 {
-    static const char *const types[] = { "agent", "webhook", "process" };
-    const struct json *v = json_get(t->in.object, "source");
-    const struct json *type = json_is(v, JSON_STRING) ? v : json_get(v, "type");
-    const struct json *id = json_get(v, "id");
-    bool is_known = false;
-
-    ev->source = agent_source(t);
-    if (!ev->source)
-        return starved(t);
-    if (!v || v->type == JSON_NULL)
-        return true;
-    if (v->type != JSON_STRING && v->type != JSON_OBJECT)
-        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
-                      "source must be an object with a type");
-    if (json_eq(type, "system"))
+    if (s->kind == SOURCE_SYSTEM)
         return t->req->is_system ||
                refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
                       "source: \"system\" is for cliq itself; use agent, webhook or process");
-    for (size_t i = 0; i < 3; i++)
-        is_known = is_known || json_eq(type, types[i]);
-    if (!is_known)
-        return refuse(
-            &t->refusal, 400, "VALIDATION_INVALID_TYPE", "Unsupported signal source type: %.*s",
-            json_is(type, JSON_STRING) ? (int)(type->text.len < 64 ? type->text.len : 64) : 0,
-            json_is(type, JSON_STRING) ? type->text.p : "");
-    if (id && id->type != JSON_NULL && id->type != JSON_STRING)
-        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "source.id must be a text");
-    struct text name = { 0 };
-    if (json_is(id, JSON_STRING))
-        name = text_trim((struct text){ id->text.p, id->text.len });
-    if (!name.len && json_eq(type, "agent") && v->type == JSON_OBJECT)
-        return refuse(&t->refusal, 400, "VALIDATION_FIELD_REQUIRED",
-                      "Agent signal source id is required");
-    bool is_own = !name.len || text_same(name, text_of(t->req->identity));
-    if (!is_own && (!t->req->is_admin || json_eq(type, "agent")))
-        return refuse(&t->refusal, 403, "AUTH_FORBIDDEN", "source.id: you are %s, not %.*s",
-                      t->req->identity, (int)(name.len < 64 ? name.len : 64), name.p);
-    struct json *source = json_new(t->a, JSON_OBJECT);
-    if (!source)
-        return starved(t);
-    json_set(source, "type", json_new_str(t->a, type->text.p, type->text.len));
-    if (name.len)
-        json_set(source, "id", json_new_str(t->a, name.p, name.len));
-    else if (json_eq(type, "agent"))
-        json_set(source, "id", show_text(t->a, t->req->identity));
-    ev->source = source;
-    return true;
+    bool is_own = !s->id.len || text_same(s->id, text_of(t->req->identity));
+    return is_own || (t->req->is_admin && s->kind != SOURCE_AGENT) ||
+           refuse(&t->refusal, 403, "AUTH_FORBIDDEN", "source.id: you are %s, not %.*s",
+                  t->req->identity, (int)(s->id.len < 64 ? s->id.len : 64), s->id.p);
+}
+
+/* The source that the caller names, or the caller. "webhook" alone is {"type":"webhook"}, and
+ * "agent" the caller. */
+bool
+act_source(struct act *t, struct event *ev)
+{
+    const struct json *v = json_get(t->in.object, "source");
+    bool is_word = json_is(v, JSON_STRING);
+    struct source s = { .kind = t->req->is_system ? SOURCE_SYSTEM : SOURCE_AGENT };
+    struct err e;
+
+    if (v && v->type != JSON_NULL) {
+        enum status st = is_word ? source_read_kind(v, &s.kind, &e) : source_read(v, &s, &e);
+        if (st)
+            return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "%s", e.text);
+        if (!check_source(t, &s))
+            return false;
+    }
+    if (s.kind == SOURCE_AGENT)
+        s.id = text_of(t->req->identity);
+    ev->source = source_json(t->a, &s);
+    return ev->source || starved(t);
 }
 
 bool
@@ -449,8 +421,7 @@ act_generate(struct act *t)
         return false;
     if (is_done)
         return true;
-    if (!take_type(t, "type", "SIGNAL_EMIT_INVALID_TYPE", "%sSignal type is required", &ev.type) ||
-        !act_source(t, &ev))
+    if (!take_type(t, "type", "%sSignal type is required", &ev.type) || !act_source(t, &ev))
         return false;
     ev.data = json_get(t->in.object, "data");
     ev.id = new_id(t);
@@ -482,9 +453,7 @@ act_schedule(struct act *t)
 
     if (!t->req->is_system)
         ev.by = t->req->identity;
-    if (!take_type(t, "type", "SIGNAL_EMIT_INVALID_TYPE", "%sDelayed signal type is required",
-                   &ev.type) ||
-        !act_source(t, &ev))
+    if (!take_type(t, "type", "%sDelayed signal type is required", &ev.type) || !act_source(t, &ev))
         return false;
     if (json_is(v, JSON_NUMBER) && json_double(v, &ms) && ms < 0)
         return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
@@ -492,16 +461,8 @@ act_schedule(struct act *t)
     if (!v || v->type == JSON_NULL || !arg_time(&t->in, "deliverAt", &ev.deliver_at))
         return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
                       "Delayed signal deliverAt must be a finite unix timestamp");
-    const struct json *key = json_get(t->in.object, "repeatKey");
-    if (key && key->type != JSON_NULL && key->type != JSON_STRING)
-        return arg_wrong(&t->in, "repeatKey", "must be a text");
-    struct text name = { 0 };
-    if (json_is(key, JSON_STRING))
-        name = text_trim((struct text){ key->text.p, key->text.len });
-    if (name.len > EVENT_TEXT_MAX || (name.len && memchr(name.p, '\0', name.len)))
-        return arg_wrong(&t->in, "repeatKey", "must have at most 4096 bytes, and no NUL");
-    if (name.len && !(ev.repeat_key = arena_dup(t->a, name.p, name.len)))
-        return starved(t);
+    if (!arg_trimmed(&t->in, "repeatKey", &ev.repeat_key))
+        return false;
     struct row *r = index_run(t->h->ix, "SELECT count(*) FROM delayed", "");
     if (index_next(t->h->ix, r) && row_int(r, 0) >= DELAYED_MAX)
         return refuse(&t->refusal, 409, "SIGNAL_EMIT_CONFLICT",
@@ -531,17 +492,13 @@ act_cancel(struct act *t)
     size_t n = 0;
 
     t->in.is_query = true; /* a DELETE may have either */
-    if (!arg_id(&t->in, "id", &id) || !arg_text(&t->in, "type", &type))
+    if (!arg_id(&t->in, "id", &id) || !arg_text(&t->in, "type", &type) ||
+        !arg_trimmed(&t->in, "repeatKey", &key))
         return false;
-    const struct json *v = json_get(t->in.object, "repeatKey");
-    struct text name = { 0 };
-    if (json_is(v, JSON_STRING))
-        name = text_trim((struct text){ v->text.p, v->text.len });
-    if (name.len && name.len <= EVENT_TEXT_MAX && !memchr(name.p, '\0', name.len))
-        key = arena_dup(t->a, name.p, name.len);
     if (!id && !key)
         return refuse(&t->refusal, 400, "VALIDATION_FIELD_REQUIRED",
-                      v ? "Delayed signal repeatKey is required" : "id or repeatKey is required");
+                      json_get(t->in.object, "repeatKey") ? "Delayed signal repeatKey is required"
+                                                          : "id or repeatKey is required");
     struct row *r = index_run(t->h->ix,
                               "SELECT id FROM delayed WHERE (?1 IS NULL OR id = ?1) AND"
                               " (?2 IS NULL OR repeat_key = ?2) AND (?3 IS NULL OR type = ?3)",

@@ -17,9 +17,9 @@
  * first, which does.
  *
  * Files, in reading order: ops.def what can be asked · events.def, event.c the lines · decide.c
- * what a command does to a signal (pure) · submit.c the door · args.c arguments checked · act.c,
- * emit.c requests that write · read.c those that do not · show.c what is answered · round.c the
- * lines of a round · due.c what the time brings · fold.c log to index · index.c SQLite · keep.c
+ * what a command does to a signal (pure) · submit.c the door · ops.c, args.c arguments checked ·
+ * act.c, emit.c requests that write · read.c those that do not · show.c what is answered · round.c
+ * the lines of a round · due.c what the time brings · fold.c log to index · index.c SQLite · keep.c
  * looking after it · secret.c keys · match.c patterns · when.c times.
  */
 #ifndef CLIQ_HUB_HUB_H
@@ -35,12 +35,13 @@
 #define HUB_LIMIT_MAX      100
 #define HUB_BATCH_MAX      1000 /* signals in one emit/batch; lines in one round */
 #define HUB_LEASE_S        300
+#define HUB_LEASE_MAX_S    (7 * 86400)
+#define HUB_WAIT_MAX_S     60 /* of a claim */
 #define HUB_MAX_DELIVERIES 5
 
 enum hub_op {
 #define OP(id, ...) HUB_##id,
 #include "hub/ops.def"
-#undef OP
     HUB_N_OPS
 };
 
@@ -62,9 +63,63 @@ struct hub_op_info {
     const char *path;   /* "/inbox/:target": `:x` becomes the argument x */
     unsigned scope;
     bool writes;
+    const char *answer; /* "Signal[]": see ops.def */
     const char *brief;
 };
 extern const struct hub_op_info hub_ops[HUB_N_OPS];
+
+/* What an argument may be. A query has only texts: there "20" is a number, "a,b" a list. */
+enum hub_arg_kind {
+    ARG_TEXT,           /* 1 to 4,096 bytes, no NUL */
+    ARG_STRING,         /* any text */
+    ARG_TRIMMED,        /* a text that is not empty without the blanks around it */
+    ARG_NAME,           /* 1 to 64 of A-Z a-z 0-9 . _ -, also with @ before it */
+    ARG_ID,             /* of a signal, with or without "signal:" */
+    ARG_INT,            /* min to max */
+    ARG_NUMBER,         /* min to max */
+    ARG_FLAG,           /* true or false */
+    ARG_TIME,           /* hub/when.h */
+    ARG_WORD,           /* one of words */
+    ARG_WORDS,          /* a list of them */
+    ARG_TEXTS,          /* a list of texts */
+    ARG_LIST,           /* any list */
+    ARG_OBJECT,         /* any object */
+    ARG_TEXT_OR_OBJECT, /* either */
+    ARG_SOURCE,         /* hub/source.h, or its type alone */
+    ARG_SIGNALS,        /* a list of what emit takes */
+    ARG_ANY,
+};
+
+/* An argument of an operation; the list ends with name NULL. */
+struct hub_arg {
+    const char *name;
+    enum hub_arg_kind kind;
+    double min, max;
+    const char *words; /* "now recent": with one blank between them */
+    bool is_required;
+    const char *brief;
+};
+const struct hub_arg *hub_op_args(enum hub_op op);
+
+/* For tables of them. */
+#define A_TEXT           .kind = ARG_TEXT
+#define A_STRING         .kind = ARG_STRING
+#define A_TRIMMED        .kind = ARG_TRIMMED
+#define A_NAME           .kind = ARG_NAME
+#define A_ID             .kind = ARG_ID
+#define A_INT(lo, hi)    .kind = ARG_INT, .min = (lo), .max = (hi)
+#define A_NUMBER(lo, hi) .kind = ARG_NUMBER, .min = (lo), .max = (hi)
+#define A_FLAG           .kind = ARG_FLAG
+#define A_TIME           .kind = ARG_TIME
+#define A_WORD(list)     .kind = ARG_WORD, .words = list
+#define A_WORDS(list)    .kind = ARG_WORDS, .words = list
+#define A_TEXTS          .kind = ARG_TEXTS
+#define A_LIST           .kind = ARG_LIST
+#define A_OBJECT         .kind = ARG_OBJECT
+#define A_TEXT_OR_OBJECT .kind = ARG_TEXT_OR_OBJECT
+#define A_SOURCE         .kind = ARG_SOURCE
+#define A_SIGNALS        .kind = ARG_SIGNALS
+#define A_ANY            .kind = ARG_ANY
 
 struct hub_request {
     enum hub_op op;
@@ -89,7 +144,6 @@ struct hub_reply {
 
 struct hub_options {
     uint64_t rotate_bytes; /* of events.jsonl; 0: 256 MiB */
-    int64_t retention_ms;  /* of old segments; 0: for ever */
     unsigned lock_wait_ms; /* 0: 10 s */
     /* Told while the index is made again, every 50,000 events; may be NULL. */
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
@@ -160,10 +214,20 @@ struct hub_stats {
 };
 enum status hub_stats(struct hub *h, struct hub_stats *s, struct err *e);
 enum status hub_rebuild(struct hub *h, struct err *e);
-/* Folds the log anew beside the index and compares; each difference is told. */
-enum status hub_check(struct hub *h, void (*tell)(void *ctx, const char *problem), void *ctx,
-                      uint64_t *problems, struct err *e);
-/* Drops segments that retention allows and nothing needs. */
-enum status hub_compact(struct hub *h, uint64_t *dropped_bytes, struct err *e);
+
+/* Something that hub_check found. */
+struct hub_finding {
+    const char *file; /* a bad line of it; NULL: index and log differ */
+    uint64_t line;
+    const char *reason;
+    bool is_note; /* what a crash left behind: no problem */
+};
+/* Reads every line of the log, then folds it anew beside the index and compares; tells what is
+ * wrong with either. Nothing is changed. *problems: findings that are more than notes. */
+enum status hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f),
+                      void *ctx, uint64_t *problems, struct err *e);
+/* Drops finished segments whose lines are all older than that and that nothing needs. */
+enum status
+hub_compact(struct hub *h, int64_t older_than_ms, uint64_t *dropped_bytes, struct err *e);
 
 #endif

@@ -104,10 +104,74 @@ row_line(struct row *r, struct buf *b)
 
 struct comparison {
     struct index *ours, *fresh;
-    void (*tell)(void *ctx, const char *problem);
+    void (*tell)(void *ctx, const struct hub_finding *f);
     void *ctx;
     uint64_t problems;
+    const char *file; /* whose lines are read */
 };
+
+static void
+found(struct comparison *c, const struct hub_finding *f)
+{
+    c->problems += !f->is_note;
+    if (c->tell)
+        c->tell(c->ctx, f);
+}
+
+/* ---- lines ---- */
+
+static void
+on_line(void *ctx, const struct log_record *rec, bool is_note)
+{
+    struct comparison *c = ctx;
+
+    found(c, &(struct hub_finding){ c->file, rec->line, rec->problem, is_note });
+}
+
+static enum status
+check_file(struct comparison *c, int dir, const char *name, struct err *e)
+{
+    struct log_report report;
+    int fd = SYS_RETRY(sys->openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
+
+    if (fd < 0)
+        return err_sys(e, "open %s", name);
+    c->file = name;
+    enum status s = log_fsck(fd, &report, on_line, c, e);
+    close(fd);
+    return s;
+}
+
+/* The segment behind the one whose first line is *first (0: the first of all). */
+static bool
+next_segment(int dir, char name[SEGMENT_NAME_SIZE], uint64_t *first)
+{
+    char at[SEGMENT_NAME_SIZE];
+    uint64_t seq = UINT64_MAX, best = 0;
+
+    while (!segment_find(dir, EVENTS_NAME, seq, at, &seq, NULL) && seq > *first) {
+        best = seq--;
+        strcpy(name, at);
+        if (!seq)
+            break;
+    }
+    *first = best;
+    return best != 0;
+}
+
+static enum status
+check_lines(struct comparison *c, int dir, struct err *e)
+{
+    char name[SEGMENT_NAME_SIZE];
+    uint64_t first = 0;
+    enum status s = ST_OK;
+
+    while (!s && next_segment(dir, name, &first))
+        s = check_file(c, dir, name, e);
+    return s ? s : check_file(c, dir, EVENTS_NAME, e);
+}
+
+/* ---- rows ---- */
 
 static void
 problem(struct comparison *c, const char *table, const char *what, const struct buf *row)
@@ -115,9 +179,7 @@ problem(struct comparison *c, const char *table, const char *what, const struct 
     char text[400];
 
     snprintf(text, sizeof text, "%s: %s: %.300s", table, what, row->p ? row->p : "");
-    c->problems++;
-    if (c->tell)
-        c->tell(c->ctx, text);
+    found(c, &(struct hub_finding){ .reason = text });
 }
 
 static void
@@ -154,7 +216,7 @@ compare_table(struct comparison *c, const char *table)
 }
 
 enum status
-hub_check(struct hub *h, void (*tell)(void *ctx, const char *problem), void *ctx,
+hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f), void *ctx,
           uint64_t *problems, struct err *e)
 {
     struct comparison c = { .tell = tell, .ctx = ctx };
@@ -164,7 +226,9 @@ hub_check(struct hub *h, void (*tell)(void *ctx, const char *problem), void *ctx
     *problems = 0;
     if (s)
         return s;
-    s = hub_begin(h, e);
+    s = check_lines(&c, h->dir, e);
+    if (!s)
+        s = hub_begin(h, e);
     if (!s)
         s = index_open(&fresh.ix, NULL, h->boot, true, e);
     if (!s) {
@@ -259,22 +323,20 @@ oldest(struct hub *h, char name[SEGMENT_NAME_SIZE], uint64_t *after)
 }
 
 enum status
-hub_compact(struct hub *h, uint64_t *dropped_bytes, struct err *e)
+hub_compact(struct hub *h, int64_t older_than_ms, uint64_t *dropped_bytes, struct err *e)
 {
     char name[SEGMENT_NAME_SIZE];
     uint64_t after;
     enum status s = ST_OK;
 
     *dropped_bytes = 0;
-    if (h->o.retention_ms <= 0)
-        return ST_OK;
     s = log_lock(&h->log, e);
     if (s)
         return s;
     s = hub_begin(h, e);
     struct timespec now = { 0 };
     sys->clock_gettime(CLOCK_REALTIME, &now);
-    int64_t before = (int64_t)now.tv_sec * 1000 - h->o.retention_ms;
+    int64_t before = (int64_t)now.tv_sec * 1000 - older_than_ms;
     while (!s && oldest(h, name, &after) && is_over(h, after - 1, before)) {
         bool is_lasting;
         uint64_t bytes = size_of(h->dir, name);

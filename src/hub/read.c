@@ -14,7 +14,6 @@ enum {
     LIMIT = 20,
     THREAD_MAX = 10000,
     EVENTS = 200,
-    EVENTS_MAX = 1000,
     VALUES_MAX = 64,
     DAY_MS = 86400000,
 };
@@ -129,8 +128,8 @@ add_filters(struct act *t, struct query *q, bool *has_state)
     const char *tag = NULL;
     double urgency = -1;
 
-    if (!arg_list(&t->in, "type", &types) || !arg_number(&t->in, "min_urgency", 0, 1, &urgency) ||
-        !arg_list(&t->in, "delivery_state", &states) || !arg_text(&t->in, "project_tag", &tag))
+    if (!arg_texts(&t->in, "type", &types) || !arg_number(&t->in, "min_urgency", &urgency) ||
+        !arg_texts(&t->in, "delivery_state", &states) || !arg_text(&t->in, "project_tag", &tag))
         return false;
     if (json_first(types) && types->kids.count <= 20)
         add_words(q, " AND s.type", types, t->a);
@@ -142,11 +141,7 @@ add_filters(struct act *t, struct query *q, bool *has_state)
         char name[16] = "";
         if (v->text.len < sizeof name)
             memcpy(name, v->text.p, v->text.len);
-        int state = delivery_find(name);
-        if (state < 0)
-            return arg_wrong(&t->in, "delivery_state",
-                             "must be one of pending, leased, acked, failed, dead_letter");
-        add_i(q, v == json_first(states) ? " AND s.state IN (?" : ", ?", state);
+        add_i(q, v == json_first(states) ? " AND s.state IN (?" : ", ?", delivery_find(name));
     }
     if (json_first(states))
         buf_adds(&q->sql, ")");
@@ -225,8 +220,6 @@ add_receipts(struct query *q, const char *receipt, int64_t now)
 static bool
 read_inbox(struct act *t)
 {
-    static const char *const views[] = { "now", "recent", "history", "stale", NULL };
-    static const char *const receipts[] = { "unread", "acknowledged", "resolved", "snoozed", NULL };
     const char *target = NULL, *view = "now", *receipt = NULL, *whose = t->req->identity;
     enum event_flag snoozed = FLAG_UNSET, resolved = FLAG_UNSET;
     int64_t limit = LIMIT, now = t->h->now.wall_ms;
@@ -241,10 +234,8 @@ read_inbox(struct act *t)
     bool is_identity = *target == '@';
     if (!path_is_name(target + is_identity))
         return arg_wrong(&t->in, "target", "must be the name of a role, or @ and an identity");
-    if (!arg_word(&t->in, "view", views, &view) ||
-        !arg_word(&t->in, "receipt_state", receipts, &receipt) ||
-        !arg_int(&t->in, "limit", 1, HUB_LIMIT_MAX, &limit) ||
-        !arg_flag(&t->in, "include_snoozed", &snoozed) ||
+    if (!arg_word(&t->in, "view", &view) || !arg_word(&t->in, "receipt_state", &receipt) ||
+        !arg_int(&t->in, "limit", &limit) || !arg_flag(&t->in, "include_snoozed", &snoozed) ||
         !arg_flag(&t->in, "include_resolved", &resolved))
         return false;
     bool is_now = strcmp(view, "now") == 0, is_stale = strcmp(view, "stale") == 0;
@@ -325,8 +316,8 @@ read_list(struct act *t)
     struct cursor c;
     bool has_state;
 
-    if (!arg_word(&t->in, "task_status", work_names + 1, &status) ||
-        !arg_int(&t->in, "limit", 1, HUB_LIMIT_MAX, &limit) || !read_cursor(t, false, &c))
+    if (!arg_word(&t->in, "task_status", &status) || !arg_int(&t->in, "limit", &limit) ||
+        !read_cursor(t, false, &c))
         return false;
     buf_adds(&q.sql, "SELECT " SHOW_COLUMNS ", s.urgency FROM signals s WHERE 1");
     if (!add_filters(t, &q, &has_state)) {
@@ -624,7 +615,7 @@ read_events(struct act *t)
     int64_t limit = EVENTS;
     struct query q = { 0 };
 
-    if (!arg_int(&t->in, "limit", 1, EVENTS_MAX, &limit))
+    if (!arg_int(&t->in, "limit", &limit))
         return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "Invalid query");
     buf_adds(&q.sql, "SELECT body FROM (SELECT s.seq, s.body FROM signals s WHERE 1");
     add_rings(t, &q);

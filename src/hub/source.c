@@ -10,14 +10,8 @@ static const char *const names[] = {
 };
 enum { KINDS = sizeof names / sizeof *names };
 
-const char *
-source_name(enum source_kind kind)
-{
-    return names[kind];
-}
-
-enum status
-source_check(struct source *s, struct err *e)
+static enum status
+check(struct source *s, struct err *e)
 {
     s->id = text_trim(s->id);
     if (s->kind == SOURCE_AGENT && !s->id.len)
@@ -29,8 +23,8 @@ source_check(struct source *s, struct err *e)
     return ST_OK;
 }
 
-static enum status
-read_kind(const struct json *v, enum source_kind *out, struct err *e)
+enum status
+source_read_kind(const struct json *v, enum source_kind *out, struct err *e)
 {
     if (!json_is(v, JSON_STRING))
         return err_set(e, ST_INVALID, "Signal source type is required");
@@ -53,7 +47,7 @@ source_read(const struct json *v, struct source *out, struct err *e)
         return ST_OK;
     if (!json_is(v, JSON_OBJECT))
         return err_set(e, ST_INVALID, "Signal source must be an object");
-    enum status s = read_kind(json_get(v, "type"), &out->kind, e);
+    enum status s = source_read_kind(json_get(v, "type"), &out->kind, e);
     if (s)
         return s;
     json_each (member, v)
@@ -64,7 +58,7 @@ source_read(const struct json *v, struct source *out, struct err *e)
         return err_set(e, ST_INVALID, "Signal source id must be a string");
     if (id)
         out->id = (struct text){ id->text.p, id->text.len };
-    return source_check(out, e);
+    return check(out, e);
 }
 
 struct json *

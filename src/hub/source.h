@@ -19,14 +19,11 @@ struct source { /* zero: the system */
     struct text id; /* trimmed; length 0: none */
 };
 
-const char *source_name(enum source_kind kind);
-
-/* Trims the id and checks what stands above, and that it is UTF-8. */
-enum status source_check(struct source *s, struct err *e);
-
-/* Strict: a key that is not named above is ST_INVALID. Borrows from v, which may be NULL: the
- * system. */
+/* Strict: a key that is not named above is ST_INVALID, as is an id that is not UTF-8. Ids are
+ * trimmed. Borrows from v, which may be NULL: the system. */
 enum status source_read(const struct json *v, struct source *out, struct err *e);
+/* A kind alone, by its name. */
+enum status source_read_kind(const struct json *v, enum source_kind *out, struct err *e);
 /* Borrows from s; NULL when memory is out. */
 struct json *source_json(struct arena *a, const struct source *s);
 

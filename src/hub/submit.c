@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/sys.h"
-#include "hub/delayed.h"
 #include "hub/secret.h"
 #include "log/segment.h"
 
@@ -23,16 +22,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PUT_BYTES_MAX = 32 << 20, ROTATE_BYTES = 256 << 20 };
+enum {
+    PUT_BYTES_MAX = 32 << 20,
+    ROTATE_BYTES = 256 << 20,
+    WAIT_MAX_MS = 60000, /* a clock that was set is noticed after this */
+};
 
 static const char EVENTS_NAME[] = "events.jsonl", VIEW_NAME[] = "delayed.json";
-
-const struct hub_op_info hub_ops[HUB_N_OPS] = {
-#define OP(id, name, method, path, scope, writes, brief)                                           \
-    [HUB_##id] = { name, method, path, scope, writes, brief },
-#include "hub/ops.def"
-#undef OP
-};
 
 /* ---- the time ---- */
 
@@ -274,6 +270,7 @@ answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub
     bool writes = hub_ops[req->op].writes;
 
     t.in = (struct args_in){ .object = req->args,
+                             .known = hub_op_args(req->op),
                              .is_query = !writes,
                              .prefix = "",
                              .now_ms = h->now.wall_ms,
@@ -292,8 +289,9 @@ answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub
     else if (req->args && req->args->type != JSON_OBJECT)
         is_good =
             refuse(&t.refusal, 400, "VALIDATION_INVALID_TYPE", "the body must be a JSON object");
-    else
-        is_good = writes ? act_write(&t) : act_read(&t);
+    else /* emit has codes of its own, also for what is not known */
+        is_good = (req->op == HUB_EMIT || args_known(&t.in, hub_ops[req->op].name)) &&
+                  (writes ? act_write(&t) : act_read(&t));
     if (!is_good)
         reply_refusal(&t);
 }
@@ -644,7 +642,7 @@ hub_due_in_ms(struct hub *h)
         in = h->due.boot_ms - h->now.boot_ms;
     if (h->due.wall_ms != INT64_MAX && h->due.wall_ms - h->now.wall_ms < in)
         in = h->due.wall_ms - h->now.wall_ms;
-    return in == INT64_MAX ? -1 : in < 0 ? 0 : in > DELAYED_WAIT_MS ? DELAYED_WAIT_MS : in;
+    return in == INT64_MAX ? -1 : in < 0 ? 0 : in > WAIT_MAX_MS ? WAIT_MAX_MS : in;
 }
 
 /* ---- delayed.json ---- */

@@ -66,7 +66,7 @@ no_time(const char *text, struct err *e)
 {
     return err_set(e, ST_INVALID,
                    "\"%.*s\" is no time: give milliseconds since 1970 (1775215174000), an ISO 8601 "
-                   "time (2026-04-03T11:19:34Z) or a delay (+30s, +5m, +2h, +1d)",
+                   "time (2026-04-03T11:19:34Z) or a delay (+300ms, +30s, +5m, +2h, +1d)",
                    shown(text), text);
 }
 
@@ -74,19 +74,21 @@ static enum status
 parse_delay(const char *text, int64_t now_ms, int64_t *out, struct err *e)
 {
     static const struct {
-        char letter;
+        const char *name;
         int64_t ms;
-    } units[] = { { 's', 1000 }, { 'm', 60000 }, { 'h', 3600000 }, { 'd', 86400000 } };
+    } units[] = {
+        { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { "d", 86400000 },
+    };
     const char *p = text + 1;
 
     if (!is_digit(*p))
         return no_time(text, e);
     int64_t n = read_number(&p);
     if (!*p)
-        return err_set(e, ST_INVALID, "\"%.*s\" has no unit: end it in s, m, h or d", shown(text),
-                       text);
+        return err_set(e, ST_INVALID, "\"%.*s\" has no unit: end it in ms, s, m, h or d",
+                       shown(text), text);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (p[0] != units[i].letter || p[1])
+        if (strcmp(p, units[i].name) != 0)
             continue;
         if (__builtin_mul_overflow(n, units[i].ms, &n) || __builtin_add_overflow(n, now_ms, &n))
             n = INT64_MAX;

@@ -4,7 +4,7 @@
  *     1775215174000                     milliseconds
  *     2026-04-03T11:19:34Z              ISO 8601; seconds and their decimals may be left out,
  *     2026-04-03 13:19:34.222+02:00     the zone may not: nobody knows whose clock was meant
- *     +30s  +5m  +2h  +1d               from now on
+ *     +300ms  +30s  +5m  +2h  +1d       from now on
  *
  * What is finer than a millisecond is cut off. clock_iso_ms (base/clock.h) writes them.
  */

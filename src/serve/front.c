@@ -5,32 +5,45 @@
 #include "base/sys.h"
 #include "net/query.h"
 #include "serve/ask.h"
+#include "serve/openapi.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAIT_MAX_S = 60, TICKET_MS = 60000 };
+enum { TICKET_MS = 60000 };
 
 #define JSON_HEADERS "Content-Type: application/json\r\nCache-Control: no-store\r\n"
 
 /* ---- answers ---- */
 
+/* A line of the access log. Never the query or a header: keys stand there. */
+static void
+log_access(struct serve *s, const char *request_id, struct http_conn *c, struct http_text method,
+           struct http_text path, int status)
+{
+    char peer[HTTP_PEER_SIZE];
+
+    fprintf(s->access, "%s %s %.*s %.*s %d\n", request_id, http_conn_peer(c, peer), (int)method.len,
+            method.p, (int)path.len, path.p, status);
+    fflush(s->access);
+}
+
+static void
+count(struct serve *s, int status)
+{
+    s->answers[status / 100 < 6 ? status / 100 : 5]++;
+    s->limited += status == 429;
+}
+
 static void
 note(struct serve *s, const struct http_request *r, struct http_conn *c, int status,
      const char *request_id)
 {
-    char peer[HTTP_PEER_SIZE];
-
-    s->answers[status / 100 < 6 ? status / 100 : 5]++;
-    if (!s->access || !r)
-        return;
-    struct http_text method = http_text(r, r->method_name), path = http_path(r);
-    /* never the query or a header: keys stand there */
-    fprintf(s->access, "%s %s %.*s %.*s %d\n", request_id, http_conn_peer(c, peer), (int)method.len,
-            method.p, (int)path.len, path.p, status);
-    fflush(s->access);
+    count(s, status);
+    if (s->access)
+        log_access(s, request_id, c, http_text(r, r->method_name), http_path(r), status);
 }
 
 static void
@@ -62,7 +75,7 @@ front_fault(void *ctx, int status, const char *reason, struct buf *body)
 {
     struct serve *s = ctx;
 
-    s->answers[status / 100 < 6 ? status / 100 : 5]++;
+    count(s, status);
     envelope_refuse(body, NULL,
                     status == 413   ? "BODY_TOO_LARGE"
                     : status == 503 ? "SERVER_BUSY"
@@ -85,7 +98,10 @@ job_answer(struct job *j, const struct hub_reply *reply)
     struct buf body = { 0 };
 
     envelope_write(&body, &j->route, reply, j->request_id);
-    j->s->answers[reply->status / 100]++;
+    count(j->s, reply->status);
+    if (j->method && j->path)
+        log_access(j->s, j->request_id, j->conn, (struct http_text){ j->method, strlen(j->method) },
+                   (struct http_text){ j->path, strlen(j->path) }, reply->status);
     answer(j->conn, reply->status, j->request_id, NULL, &body);
     buf_release(&body);
     job_free(j);
@@ -323,25 +339,19 @@ ask_gate(const struct http_request *r, struct http_conn *c, const struct query *
     };
 }
 
-static bool
-use_ticket(struct serve *s, struct gate_text text, struct arena *a, const char **identity,
-           bool *is_admin)
+static struct ticket *
+find_ticket(struct serve *s, struct gate_text text)
 {
     for (size_t i = 0; i < SERVE_TICKETS; i++) {
         struct ticket *t = &s->tickets[i];
-        if (t->text[0] && strlen(t->text) == text.len && memcmp(t->text, text.p, text.len) == 0) {
-            bool is_good = t->until_ms > clock_mono_ms();
-            *identity = arena_dup(a, t->identity, strlen(t->identity));
-            *is_admin = t->is_admin;
-            t->text[0] = '\0';
-            return is_good && *identity;
-        }
+        if (t->text[0] && strlen(t->text) == text.len && memcmp(t->text, text.p, text.len) == 0)
+            return t->until_ms > clock_mono_ms() ? t : NULL;
     }
-    return false;
+    return NULL;
 }
 
 static bool
-make_ticket(struct serve *s, const char *identity, bool is_admin, struct ticket **out)
+make_ticket(struct serve *s, const struct caller *by, struct ticket **out)
 {
     struct ticket *t = &s->tickets[s->next_ticket++ % SERVE_TICKETS];
     unsigned char bytes[16];
@@ -350,8 +360,9 @@ make_ticket(struct serve *s, const char *identity, bool is_admin, struct ticket 
         return false;
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(t->text + 2 * i, 3, "%02x", bytes[i]);
-    snprintf(t->identity, sizeof t->identity, "%s", identity);
-    t->is_admin = is_admin;
+    snprintf(t->identity, sizeof t->identity, "%s", by->identity);
+    t->is_admin = by->is_admin;
+    t->who = by->who;
     t->until_ms = clock_mono_ms() + TICKET_MS;
     *out = t;
     return true;
@@ -368,18 +379,26 @@ is_same(const char *a, const char *b, size_t n)
     return !differs;
 }
 
+/* Which key it is, for the limit: never 0. */
+static uint64_t
+hash_key(struct gate_text key)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+
+    for (size_t i = 0; i < key.len; i++)
+        h = (h ^ (unsigned char)key.p[i]) * UINT64_C(1099511628211);
+    return h ? h : 1;
+}
+
 static bool
 find_key(struct serve *s, struct gate_text key, struct arena *a, const char **identity,
          unsigned *scopes)
 {
-    uint32_t at = 2166136261u;
     struct known_key *k;
 
     if (key.len == 0 || key.len >= SERVE_KEY_SIZE)
         return false;
-    for (size_t i = 0; i < key.len; i++)
-        at = (at ^ (unsigned char)key.p[i]) * 16777619u;
-    k = &s->keys[at % SERVE_KEYS];
+    k = &s->keys[hash_key(key) % SERVE_KEYS];
     if (strlen(k->text) != key.len || !is_same(k->text, key.p, key.len)) {
         char *text = arena_dup(a, key.p, key.len);
         if (!text || !hub_find_key(s->reader, text, a, identity, scopes))
@@ -393,42 +412,79 @@ find_key(struct serve *s, struct gate_text key, struct arena *a, const char **id
     return true;
 }
 
+/* By the key that the gate found; what is wrong with it goes into the verdict. */
+static void
+know_by_key(struct serve *s, const struct route *route, struct arena *a, struct gate_verdict *v,
+            struct caller *by)
+{
+    unsigned scopes = 0;
+
+    if (!find_key(s, v->key, a, &by->identity, &scopes)) {
+        v->status = 401;
+        v->code = "AUTH_REQUIRED";
+        v->message = "the key is not known, or was revoked";
+        return;
+    }
+    by->is_admin = scopes & SCOPE_ADMIN;
+    by->who = hash_key(v->key);
+    if (!gate_allows(scopes, route)) {
+        v->status = 403;
+        v->code = "AUTH_FORBIDDEN";
+        v->message = "the key's scopes do not allow this";
+    }
+}
+
+/* By a ticket, which is used up only when the request is let in. */
+static struct ticket *
+know_by_ticket(struct serve *s, struct arena *a, struct gate_verdict *v, struct caller *by)
+{
+    struct ticket *t = find_ticket(s, v->ticket);
+
+    by->identity = t ? arena_dup(a, t->identity, strlen(t->identity)) : NULL;
+    if (!by->identity) {
+        by->identity = "";
+        v->status = 401;
+        v->code = "AUTH_REQUIRED";
+        v->message = "the ticket is not known, was used, or is older than a minute";
+        return NULL;
+    }
+    by->is_admin = t->is_admin;
+    by->who = t->who;
+    return t;
+}
+
 /* Whom the request is from; false: refused and answered. */
 static bool
 admit(struct serve *s, struct http_conn *c, const struct http_request *r, const struct route *route,
-      const struct query *q, struct arena *a, const char *request_id, const char **identity,
-      bool *is_admin)
+      const struct query *q, struct arena *a, const char *request_id, struct caller *by)
 {
     struct gate_request asked = ask_gate(r, c, q);
     struct gate_verdict v;
-    unsigned scopes = 0;
+    struct ticket *ticket = NULL;
+    int64_t now = clock_mono_ms(), wait_ms = 0;
+    char retry[40] = "";
 
-    *identity = "";
-    *is_admin = false;
+    *by = (struct caller){ .identity = "" };
     gate_check(&s->rules, route, &asked, &v);
-    if (v.status == 200 && v.ticket.p) {
-        if (!use_ticket(s, v.ticket, a, identity, is_admin)) {
-            v.status = 401;
-            v.code = "AUTH_REQUIRED";
-            v.message = "the ticket is not known, was used, or is older than a minute";
-        }
-    } else if (v.status == 200 && v.key.p) {
-        bool is_known = find_key(s, v.key, a, identity, &scopes);
-        *is_admin = scopes & SCOPE_ADMIN;
-        if (!is_known) {
-            v.status = 401;
-            v.code = "AUTH_REQUIRED";
-            v.message = "the key is not known, or was revoked";
-        } else if (!gate_allows(scopes, route)) {
-            v.status = 403;
-            v.code = "AUTH_FORBIDDEN";
-            v.message = "the key's scopes do not allow this";
-        }
+    if (v.status == 200 && v.ticket.p)
+        ticket = know_by_ticket(s, a, &v, by);
+    else if (v.status == 200 && v.key.p)
+        know_by_key(s, route, a, &v, by);
+    if (!rate_take(&s->rate, rates_find(&s->rates, &s->rate, by->who, now), now, &wait_ms)) {
+        v.status = 429;
+        v.code = "RATE_LIMITED";
+        v.message = by->who ? "this key asks too often; wait as long as Retry-After says"
+                            : "too many requests without a known key; wait as long as Retry-After "
+                              "says";
+        snprintf(retry, sizeof retry, "Retry-After: %" PRId64 "\r\n", (wait_ms + 999) / 1000);
     }
-    if (v.status == 200)
+    if (v.status == 200) {
+        if (ticket)
+            ticket->text[0] = '\0';
         return true;
+    }
     refuse(s, c, r, route, v.status, v.code, v.message, request_id,
-           v.status == 401 ? "WWW-Authenticate: Bearer\r\n" : NULL);
+           v.status == 401 ? "WWW-Authenticate: Bearer\r\n" : retry);
     return false;
 }
 
@@ -446,7 +502,7 @@ answer_at_once(struct job *j)
 
 static void
 hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
-          const struct route *route, const char *identity, bool is_admin, const char *request_id)
+          const struct route *route, const struct caller *by, const char *request_id)
 {
     struct job *j = calloc(1, sizeof *j);
     struct http_text key = http_header(r, "Idempotency-Key"), query = http_query(r);
@@ -473,13 +529,13 @@ hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
     }
     j->request = (struct hub_request){
         .op = route->op,
-        .identity = arena_dup(&j->arena, identity, strlen(identity)),
-        .is_admin = is_admin,
+        .identity = arena_dup(&j->arena, by->identity, strlen(by->identity)),
+        .is_admin = by->is_admin,
         .args = args,
         .dedup_key = key.p ? arena_dup(&j->arena, key.p, key.len) : NULL,
     };
     if (route->op == HUB_CLAIM && json_int(json_get(args, "wait_seconds"), &wait_s) && wait_s > 0 &&
-        wait_s <= WAIT_MAX_S)
+        wait_s <= HUB_WAIT_MAX_S)
         j->wait_until_ms = clock_mono_ms() + wait_s * 1000;
     if (route->op == HUB_GET && answer_at_once(j)) {
         if (s->access)
@@ -494,13 +550,16 @@ hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
     }
     if (route->op == HUB_CLAIM)
         http_watch(c, on_news, j);
-    if (s->access)
-        note(s, r, c, 200, request_id);
+    if (s->access) { /* its line is written with its answer */
+        struct http_text method = http_text(r, r->method_name), path = http_path(r);
+        j->method = arena_dup(&j->arena, method.p, method.len);
+        j->path = arena_dup(&j->arena, path.p, path.len);
+    }
 }
 
 static void
 begin_stream(struct serve *s, struct http_conn *c, const struct http_request *r,
-             const struct route *route, const char *identity, bool is_admin, struct arena *a,
+             const struct route *route, const struct caller *by, struct arena *a,
              const char *request_id)
 {
     struct http_text query = http_query(r), last = http_header(r, "Last-Event-ID");
@@ -511,37 +570,40 @@ begin_stream(struct serve *s, struct http_conn *c, const struct http_request *r,
 
     if (ask_args(a, route, (struct ask_text){ query.p, query.len }, (struct ask_text){ 0 }, &args,
                  &e) != ST_OK ||
-        !streams_add(s->streams, c, identity, is_admin, args,
+        !streams_add(s->streams, c, by->identity, by->is_admin, args,
                      last.p ? arena_dup(a, last.p, last.len) : NULL,
-                     route->kind == ROUTE_ENGINE_EVENTS, &status, &code, &e))
+                     route->kind == ROUTE_ENGINE_EVENTS, request_id, &status, &code, &e))
         refuse(s, c, r, route, status, code, e.text, request_id, NULL);
+    else
+        note(s, r, c, 200, request_id);
 }
 
 static void
 answer_own(struct serve *s, struct http_conn *c, const struct http_request *r,
-           const struct route *route, const char *identity, bool is_admin, const char *request_id)
+           const struct route *route, const struct caller *by, const char *request_id)
 {
     struct buf body = { 0 };
     struct ticket *t;
-    const char *headers = JSON_HEADERS;
+    const char *type = JSON_HEADERS;
+    char headers[200];
 
     switch ((int)route->kind) {
     case ROUTE_HOME:
-        headers = "Content-Type: text/plain; charset=utf-8\r\n";
+        type = "Content-Type: text/plain; charset=utf-8\r\n";
         buf_adds(&body, page_home);
         break;
     case ROUTE_HEALTH:
         page_health(s, &body);
         break;
     case ROUTE_METRICS:
-        headers = "Content-Type: text/plain; version=0.0.4\r\nCache-Control: no-store\r\n";
+        type = "Content-Type: text/plain; version=0.0.4\r\nCache-Control: no-store\r\n";
         page_metrics(s, &body);
         break;
     case ROUTE_OPENAPI:
-        page_openapi(&body);
+        openapi_write(&body);
         break;
     case ROUTE_TICKET:
-        if (make_ticket(s, identity, is_admin, &t))
+        if (make_ticket(s, by, &t))
             buf_addf(&body,
                      "{\"data\":{\"ticket\":\"%s\",\"expires_in\":%d},\"meta\":{\"request_id\":"
                      "\"%s\"}}",
@@ -549,6 +611,7 @@ answer_own(struct serve *s, struct http_conn *c, const struct http_request *r,
         break;
     }
     note(s, r, c, 200, request_id);
+    snprintf(headers, sizeof headers, "%sX-Request-Id: %s\r\n", type, request_id);
     http_answer(c, 200, headers, body.p, body.len);
     buf_release(&body);
 }
@@ -563,8 +626,7 @@ front_request(void *ctx, struct http_conn *c, const struct http_request *r)
     struct query q = { 0 };
     struct route route;
     struct err e;
-    const char *identity;
-    bool is_admin;
+    struct caller by;
     char allow[64], header[96], id[32];
 
     snprintf(id, sizeof id, "%s-%" PRIx64, s->id_prefix, ++s->n_ids);
@@ -575,20 +637,20 @@ front_request(void *ctx, struct http_conn *c, const struct http_request *r)
     } else if (found != 200) {
         /* the gate comes first here too: strangers learn nothing */
         struct route none = { .kind = ROUTE_HEALTH, .scope = SCOPE_NONE };
-        if (admit(s, c, r, &none, &q, &a, id, &identity, &is_admin)) {
+        if (admit(s, c, r, &none, &q, &a, id, &by)) {
             snprintf(header, sizeof header, "Allow: %s\r\n", allow);
             refuse(s, c, r, NULL, found, found == 404 ? "ROUTE_NOT_FOUND" : "METHOD_NOT_ALLOWED",
                    found == 404 ? "there is nothing at this path; see /openapi.json"
                                 : "this path does not take that method; see Allow",
                    id, found == 405 ? header : NULL);
         }
-    } else if (admit(s, c, r, &route, &q, &a, id, &identity, &is_admin)) {
+    } else if (admit(s, c, r, &route, &q, &a, id, &by)) {
         if (route.kind == ROUTE_OP)
-            hand_over(s, c, r, &route, identity, is_admin, id);
+            hand_over(s, c, r, &route, &by, id);
         else if (route.kind == ROUTE_STREAM || route.kind == ROUTE_ENGINE_EVENTS)
-            begin_stream(s, c, r, &route, identity, is_admin, &a, id);
+            begin_stream(s, c, r, &route, &by, &a, id);
         else
-            answer_own(s, c, r, &route, identity, is_admin, id);
+            answer_own(s, c, r, &route, &by, id);
     }
     arena_release(&a);
 }

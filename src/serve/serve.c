@@ -260,6 +260,7 @@ setup(struct serve *s, struct err *e)
     snprintf(s->id_prefix, sizeof s->id_prefix, "%02x%02x%02x%02x", random[0], random[1], random[2],
              random[3]);
     s->rules = (struct gate_rules){ .hosts = s->hosts, .allows_token = !s->o->refuses_tokens };
+    s->rate = (struct rate_rule){ s->o->rate, s->o->burst ? s->o->burst : s->o->rate };
     s->loop = loop_new(e);
     s->http = s->loop ? http_server_new(s->loop, &o, e) : NULL;
     s->streams = s->http ? streams_new(s->loop, s->reader, s->o->keepalive_ms, e) : NULL;
@@ -307,6 +308,7 @@ serve_run(const struct serve_options *o, struct err *e)
     if (s->log_dir >= 0)
         close(s->log_dir);
     free(s->keys);
+    rates_release(&s->rates);
     loop_free(s->loop);
     hub_close(s->reader);
     hub_close(s->writer);

@@ -24,6 +24,8 @@ struct serve_options {
     bool refuses_tokens;            /* ?token= is not taken */
     const char *access_log;         /* a file; NULL: none; "-": standard error */
     unsigned keepalive_ms;          /* of streams; 0: 15 s */
+    unsigned rate;                  /* requests a second that a key may make; 0: any number */
+    unsigned burst;                 /* of them at once; 0: as many as in a second */
 };
 
 /* Serves until SIGTERM or SIGINT. Says on standard output where it listens, and the key that

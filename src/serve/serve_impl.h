@@ -5,6 +5,7 @@
 #include "base/watch.h"
 #include "serve/envelope.h"
 #include "serve/gate.h"
+#include "serve/rate.h"
 #include "serve/serve.h"
 #include "serve/stream.h"
 #include "serve/worker.h"
@@ -23,7 +24,8 @@ struct job {
     struct http_conn *conn; /* until it is answered */
     struct route route;
     char request_id[32];
-    struct arena arena; /* of what is below */
+    struct arena arena;        /* of what is below */
+    const char *method, *path; /* for the access log; NULL: there is none */
     struct hub_request request;
     int64_t wait_until_ms; /* monotonic; 0: does not wait */
     bool is_gone;          /* the client went away */
@@ -33,6 +35,7 @@ struct job {
 struct ticket {
     char text[33], identity[65];
     bool is_admin;
+    uint64_t who; /* of the key it was made with, in `rates` */
     int64_t until_ms;
 };
 
@@ -40,6 +43,13 @@ struct ticket {
 struct known_key {
     char text[SERVE_KEY_SIZE], identity[65];
     unsigned scopes;
+};
+
+/* Whom a request is from. */
+struct caller {
+    const char *identity;
+    bool is_admin;
+    uint64_t who; /* which key, in `rates`; 0: none that we know */
 };
 
 struct serve {
@@ -65,9 +75,12 @@ struct serve {
     struct gate_rules rules;
     struct ticket tickets[SERVE_TICKETS];
     size_t next_ticket;
+    struct rate_rule rate;
+    struct rates rates;
     char id_prefix[9];
     uint64_t n_ids;
     uint64_t answers[6]; /* by hundreds */
+    uint64_t limited;    /* of those: 429 */
     FILE *access;
     bool is_stopping;
 };
@@ -81,7 +94,6 @@ void front_fault(void *ctx, int status, const char *reason, struct buf *body);
 void front_free(struct serve *s);
 
 /* page.c */
-void page_openapi(struct buf *to);
 void page_metrics(struct serve *s, struct buf *to);
 void page_health(struct serve *s, struct buf *to);
 extern const char page_home[];

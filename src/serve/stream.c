@@ -1,5 +1,6 @@
 #include "serve/stream.h"
 
+#include "hub/args.h"
 #include "hub/match.h"
 
 #include <inttypes.h>
@@ -39,6 +40,18 @@ struct streams {
 };
 
 /* ---- filters ---- */
+
+const struct hub_arg stream_args[] = {
+    { "ring", A_TEXTS, .brief = "addressed to one of these rings; you must be in all of them" },
+    { "type", A_TEXTS, .brief = "of one of these signal types" },
+    { "pattern", A_TEXT, .brief = "of a type that fits: * is one segment" },
+    { "min_urgency", A_NUMBER(0, 1), .brief = "at least this urgent" },
+    { "tags", A_TEXTS, .brief = "with one of these tags" },
+    { "role", A_TEXT, .brief = "from this role, or to it" },
+    { "since", A_INT(0, 999999999999999),
+      .brief = "behind this line; the header Last-Event-ID wins" },
+    { .name = NULL },
+};
 
 static bool
 is_in_list(const char *list, const char *word, size_t len)
@@ -283,60 +296,64 @@ take(struct client *c, const struct json *args, const char *key)
                                                   : NULL;
 }
 
+/* The place that was asked for; absent: now. */
 static bool
-read_filters(struct client *c, const struct json *args, const char *last_id, int *status,
-             const char **code, struct err *e)
+read_place(struct client *c, struct args_in *in, const char *last_id)
 {
-    const char *since = take(c, args, "since"), *urgency = take(c, args, "min_urgency");
-    char *end;
+    int64_t since = -1;
+
+    if (last_id) {
+        if (strspn(last_id, "0123456789") != strlen(last_id) || !*last_id || strlen(last_id) > 18)
+            return refuse(in->refusal, 400, "VALIDATION_INVALID_TYPE",
+                          "Last-Event-ID must be the number of a line, not \"%.40s\"", last_id);
+        since = strtoll(last_id, NULL, 10);
+    } else if (!arg_int(in, "since", &since)) {
+        return false;
+    }
+    /* Beyond the newest may be what is on disk but not in the index yet; more is of another log. */
+    if (since >= 0 && ((uint64_t)since < c->place || (uint64_t)since <= c->all->written))
+        c->place = (uint64_t)since;
+    return true;
+}
+
+static bool
+read_filters(struct client *c, const struct json *args, const char *last_id, struct refusal *r)
+{
+    struct args_in in = { .object = args,
+                          .known = stream_args,
+                          .is_query = true,
+                          .prefix = "",
+                          .arena = &c->arena,
+                          .refusal = r };
 
     c->rings = take(c, args, "ring");
     c->types = take(c, args, "type");
     c->tags = take(c, args, "tags");
     c->pattern = take(c, args, "pattern");
     c->role = take(c, args, "role");
-    *status = 400;
-    *code = "VALIDATION_INVALID_TYPE";
-    if (urgency) {
-        c->min_urgency = strtod(urgency, &end);
-        if (*end || !(c->min_urgency >= 0 && c->min_urgency <= 1)) {
-            err_set(e, ST_INVALID, "min_urgency must be a number from 0 to 1, not \"%.40s\"",
-                    urgency);
-            return false;
-        }
-    }
-    if (last_id || since) {
-        const char *text = last_id ? last_id : since;
-        if (strspn(text, "0123456789") != strlen(text) || !*text || strlen(text) > 18) {
-            err_set(e, ST_INVALID, "%s must be the number of a line, not \"%.40s\"",
-                    last_id ? "Last-Event-ID" : "since", text);
-            return false;
-        }
-        c->place = strtoull(text, NULL, 10);
-        if (c->place > c->all->newest && c->place > c->all->written)
-            c->place = c->all->newest; /* of another log */
-    }
+    if (!args_known(&in, "a stream") || !arg_number(&in, "min_urgency", &c->min_urgency) ||
+        !read_place(c, &in, last_id))
+        return false;
     for (const char *p = c->rings ? c->rings : ""; *p; p += strspn(p, ",")) {
         char ring[80];
         size_t n = strcspn(p, ",");
         snprintf(ring, sizeof ring, "%.*s", (int)n, p);
         p += n;
-        if (!c->is_admin && !hub_is_member(c->all->hub, c->identity, ring)) {
-            *status = 403;
-            *code = "AUTH_FORBIDDEN";
-            err_set(e, ST_REFUSED, "%s is not a member of the ring %s", c->identity, ring);
-            return false;
-        }
+        if (!c->is_admin && !hub_is_member(c->all->hub, c->identity, ring))
+            return refuse(r, 403, "AUTH_FORBIDDEN", "%s is not a member of the ring %s",
+                          c->identity, ring);
     }
     return true;
 }
 
 bool
 streams_add(struct streams *s, struct http_conn *conn, const char *identity, bool is_admin,
-            const struct json *args, const char *last_id, bool is_engine, int *status,
-            const char **code, struct err *e)
+            const struct json *args, const char *last_id, bool is_engine, const char *request_id,
+            int *status, const char **code, struct err *e)
 {
     struct client *c = calloc(1, sizeof *c);
+    struct refusal no = { 503, "STORE_UNAVAILABLE", "out of memory" };
+    char headers[200];
 
     *status = 503;
     *code = "STORE_UNAVAILABLE";
@@ -352,7 +369,10 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
     *c = (struct client){ .all = s, .conn = conn, .is_admin = is_admin, .is_engine = is_engine };
     c->place = s->newest;
     c->identity = arena_dup(&c->arena, identity, strlen(identity));
-    if (!c->identity || !read_filters(c, args, last_id, status, code, e)) {
+    if (!c->identity || !read_filters(c, args, last_id, &no)) {
+        *status = no.status;
+        *code = no.code;
+        err_set(e, ST_INVALID, "%s", no.message);
         arena_release(&c->arena);
         free(c);
         return false;
@@ -363,7 +383,10 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
         c->next->self = &c->next;
     s->first = c;
     s->n++;
-    http_stream_begin(conn, "Content-Type: text/event-stream\r\nCache-Control: no-store\r\n");
+    snprintf(headers, sizeof headers,
+             "Content-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Request-Id: %s\r\n",
+             request_id);
+    http_stream_begin(conn, headers);
     http_watch(conn, on_news, c);
     http_stream_write(conn, ": connected\n\n", 13);
     catch_up(c);

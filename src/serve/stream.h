@@ -22,16 +22,19 @@
 
 struct streams;
 
+/* What a stream may be asked for; ended by name NULL. */
+extern const struct hub_arg stream_args[];
+
 /* `hub` is one of the loop's thread, to read from; it stays the caller's. */
 struct streams *streams_new(struct loop *l, struct hub *hub, unsigned keepalive_ms, struct err *e);
 void streams_free(struct streams *s); /* after http_server_free; NULL is fine */
 
-/* Begins a stream on the connection, or answers why not. `args`: ring, type, pattern,
- * min_urgency, tags, role, since. `last_id`: of the header Last-Event-ID, or NULL. False with
+/* Begins a stream on the connection, or answers why not. `args`: as stream_args
+ * say, as texts. `last_id`: of the header Last-Event-ID, or NULL. False with
  * *status, *code and the sentence in *e when it is refused; then the caller answers. */
 bool streams_add(struct streams *s, struct http_conn *c, const char *identity, bool is_admin,
-                 const struct json *args, const char *last_id, bool is_engine, int *status,
-                 const char **code, struct err *e);
+                 const struct json *args, const char *last_id, bool is_engine,
+                 const char *request_id, int *status, const char **code, struct err *e);
 
 /* There may be something new; `written` is the last line on disk. */
 void streams_look(struct streams *s, uint64_t written);

@@ -402,10 +402,15 @@ load ../lib/hub
     got signal cancel --repeat-key k
     succeeds
     is 1 "$out"
-    cliq signal schedule soon --at +1s --data '{"n":1}' >/dev/null
-    got signal pump
+    cliq signal schedule a --at +1h --repeat-key k >/dev/null
+    cliq signal schedule b --at +1h --repeat-key k >/dev/null
+    got signal cancel k --type a # what is no id is a key
     succeeds
-    is 0 "$out"
+    is 1 "$out"
+    got signal cancel k
+    is 1 "$out"
+    is "[]" "$(cliq signal delayed --json)"
+    cliq signal schedule soon --at +300ms --data '{"n":1}' >/dev/null
     due() { cliq signal pump >"$T/pumped" && [ "$(<"$T/pumped")" = 1 ]; }
     until_true due
     is soon "$(cliq signal events --json | field type)"
@@ -529,6 +534,17 @@ load ../lib/hub
 
 # ---- the store ---------------------------------------------------------------------------------
 
+@test "what is not there: the hint names the command that lists it" {
+    got role fill nobody bob
+    refused 4 'no role "nobody"' "cliq role list" "cliq role add"
+    got ring join nobody bob
+    refused 4 'no ring "nobody"' "cliq ring list" "cliq ring add"
+    got key revoke nobody
+    refused 4 "no key nobody" "cliq key list"
+    got ack signal:nobody
+    refused 4 "no signal:nobody" "cliq signal list"
+}
+
 @test "check, rebuild, stats, compact" {
     task a >/dev/null
     cliq claim >/dev/null
@@ -549,6 +565,26 @@ load ../lib/hub
     is "0 bytes dropped" "$out"
     got hub compact --json
     is 0 "$(field dropped_bytes <"$T/out")"
+}
+
+@test "check tells bad lines as fsck does, and stats count what can be read" {
+    task a >/dev/null
+    printf 'rubbish\n{"type":"from:a:shell"}\n{"type":"x","seq":9,"crc":"00000000"}\n{"op":"cla\n' >>"$(events)"
+    task b >/dev/null
+    got fsck --json "$(events)"
+    fsck=$($PY -c 'import json,sys; r=json.load(sys.stdin)[0]; print(r["problems"], r["records"], *[(f["line"],f["level"],f["reason"]) for f in r["findings"]])' <"$T/out")
+    got hub check --json
+    code_is 1
+    is "$fsck" "$($PY -c 'import json,sys; r=json.load(sys.stdin); print(r["problems"], sys.argv[1], *[(f["line"],f["level"],f["reason"]) for f in r["findings"]])' "$(cliq hub stats --json | field events)" <"$T/out")"
+    is "2 0" "$(for k in bad_lines differences; do field $k <"$T/out"; done | paste -sd' ')"
+    got hub check
+    code_is 1
+    has "$out" "events.jsonl:2: error: "
+    has "$out" "events.jsonl:4: error: "
+    has "$out" "events.jsonl:5: note: "
+    has "$out" "BAD: 2 bad lines, which every reader passes over"
+    lacks "$out" "rebuild"
+    is 3 "$(cliq hub stats --json | field signals)"
 }
 
 @test "a store that cannot be written: exit 74, and what to do" {
@@ -643,7 +679,7 @@ load ../lib/hub
 2|which one?|signal cancel
 2|Invalid query|signal events --limit 0
 2|Invalid query|signal events --limit 1001
-2|scopes must be of|key create --identity x --scope root
+2|scopes must be one of|key create --identity x --scope root
 2|identity must be a name|key create --identity 'a b'
 2|id must be a name|role add 'a/b'
 2|id must be a name|ring add .x

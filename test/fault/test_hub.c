@@ -17,9 +17,9 @@ static struct err e;
     } while (0)
 
 static void
-tell_problem(void *ctx, const char *problem)
+tell_problem(void *ctx, const struct hub_finding *found)
 {
-    fprintf(stderr, "# %s: %s\n", fault_what(ctx), problem);
+    fprintf(stderr, "# %s: %s\n", fault_what(ctx), found->reason);
 }
 
 /* After the faults: a new reader sees what the log says. */

@@ -3,7 +3,9 @@
 
 #include "serve/envelope.h"
 #include "serve/gate.h"
+#include "serve/openapi.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const hosts[] = { "localhost:3000", "127.0.0.1:3000", NULL };
@@ -30,6 +32,38 @@ each_route_finds_itself(void **state)
             assert_int_equal(r.op, info.op);
         assert_int_equal(r.scope, info.scope);
     }
+}
+
+static void
+the_document_has_every_route_and_no_other(void **state)
+{
+    struct arena a = { 0 };
+    struct buf text = { 0 };
+    struct json *doc;
+    struct route_info info;
+    size_t n = 0, said = 0;
+
+    (void)state;
+    openapi_write(&text);
+    assert_false(buf_failed(&text));
+    assert_true(json_parse(&a, text.p, text.len, &doc, NULL));
+    for (; route_nth(n, &info); n++) {
+        char path[100] = "", method[8] = "";
+        for (const char *p = info.path; *p; p++) { /* /inbox/:target is /inbox/{target} */
+            size_t len = *p == ':' ? strcspn(p, "/") : 1;
+            snprintf(path + strlen(path), sizeof path - strlen(path), *p == ':' ? "{%.*s}" : "%.*s",
+                     (int)(*p == ':' ? len - 1 : len), *p == ':' ? p + 1 : p);
+            p += len - 1;
+        }
+        for (size_t i = 0; info.method[i]; i++)
+            method[i] = (char)(info.method[i] | 32);
+        assert_non_null(json_get(json_get(json_get(doc, "paths"), path), method));
+    }
+    json_each (path, json_get(doc, "paths"))
+        said += path->kids.count;
+    assert_int_equal(said, n);
+    buf_release(&text);
+    arena_release(&a);
 }
 
 static void
@@ -233,6 +267,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_route_finds_itself),
+        cmocka_unit_test(the_document_has_every_route_and_no_other),
         cmocka_unit_test(paths_are_told_apart),
         cmocka_unit_test(a_literal_wins_over_a_parameter),
         cmocka_unit_test(the_gate_refuses_before_anything_else),

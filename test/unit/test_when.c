@@ -32,6 +32,7 @@ times_are_read_in_every_form(void **state)
         { "2024-02-29T00:00:00Z", 1709164800000 },
         { "9999-12-31T23:59:59.999Z", WHEN_MAX_MS },
         { "+0s", NOW },
+        { "+300ms", NOW + 300 },
         { "+30s", NOW + 30000 },
         { "+5m", NOW + 300000 },
         { "+2h", NOW + 7200000 },
@@ -64,9 +65,9 @@ the_time_zone_of_the_machine_does_not_matter(void **state)
 
 #define NO_TIME                                                                                    \
     " is no time: give milliseconds since 1970 (1775215174000), an ISO 8601 time "                 \
-    "(2026-04-03T11:19:34Z) or a delay (+30s, +5m, +2h, +1d)"
+    "(2026-04-03T11:19:34Z) or a delay (+300ms, +30s, +5m, +2h, +1d)"
 #define NO_ZONE  " has no time zone: end it in Z or in an offset such as +02:00"
-#define NO_UNIT  " has no unit: end it in s, m, h or d"
+#define NO_UNIT  " has no unit: end it in ms, s, m, h or d"
 #define NO_SUCH  " is a time that does not exist"
 #define NO_RANGE " is not between the years 1970 and 9999"
 
@@ -82,10 +83,11 @@ what_is_no_time_is_told_why(void **state)
         { "30s", NO_TIME },
         { "+", NO_TIME },
         { "+s", NO_TIME },
+        { "+5mss", NO_TIME },
+        { "+ms", NO_TIME },
         { "+-5s", NO_TIME },
         { "+1.5h", NO_TIME },
         { "+5w", NO_TIME },
-        { "+5ms", NO_TIME },
         { "+1h30m", NO_TIME },
         { "2026-04-03", NO_TIME },
         { "2026-4-3T11:19:34Z", NO_TIME },

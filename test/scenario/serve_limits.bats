@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# What a server does with those who ask too often, and what it writes down about requests.
+bats_require_minimum_version 1.5.0
+load ../lib/cli
+load ../lib/serve
+
+again() { # OPTIONS...
+    kill -TERM "$SERVER"
+    wait "$SERVER"
+    boot 0 "$@"
+}
+
+# ask KEY PATH [CURL OPTIONS]: the status; headers in $T/head, the body in $T/body.
+ask() {
+    curl -s -D "$T/head" -o "$T/body" -w '%{http_code}' "$URL$2" -H "Authorization: Bearer $1" "${@:3}"
+}
+emit() { ask "$1" /emit -H 'Content-Type: application/json' -d '{"signal_type":"pulse"}'; }
+header() { tr -d '\r' <"$T/head" | sed -n "s/^$1: //Ip"; }
+
+@test "a key that asks too often is told when to come back, and nothing is done for it" {
+    a=$(key_of ann)
+    b=$(key_of bob)
+    again --rate 1 --burst 5
+    before=$(wc -l <home/signals/events.jsonl)
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12; do emit "$a"; echo; done >codes
+    grep -qx 429 codes
+    [ "$(emit "$a")" = 429 ]
+    like "$(header Retry-After)" '^[1-9][0-9]*$'
+    [ "$(json 'd["error"]["code"]' <"$T/body")" = RATE_LIMITED ]
+    [ "$(json 'd["error"]["request_id"]' <"$T/body")" = "$(header X-Request-Id)" ]
+    is $((before + $(grep -cx 200 codes))) "$(wc -l <home/signals/events.jsonl)"
+    [ "$(emit "$b")" = 200 ] # everyone has their own
+    served() { [ "$(emit "$a")" = 200 ]; }
+    until_true served # and time brings more
+}
+
+@test "those without a known key share one limit" {
+    again --rate 1 --burst 3
+    for i in 1 2 3 4 5 6 7 8; do ask "cho_guess$i" /inbox/dev; echo; done >codes
+    grep -qx 401 codes
+    grep -qx 429 codes
+    [ "$(ask "$KEY" /inbox/dev)" = 200 ]
+    for i in 1 2 3 4 5 6; do curl -s -o /dev/null -w '%{http_code}\n' "$URL/health"; done >codes
+    grep -qx 429 codes
+}
+
+@test "a ticket that came too early is not used up" {
+    again --rate 1 --burst 3
+    ticket=$(send /signals/ticket '{}' | json 'd["data"]["ticket"]')
+    until [ "$(ask "$KEY" /roles)" = 429 ]; do :; done
+    [ "$(curl -s -o /dev/null -w '%{http_code}' "$URL/signals/stream?ticket=$ticket")" = 429 ]
+    opened() { [ "$(curl -s -o /dev/null -w '%{http_code}' --max-time 1 "$URL/signals/stream?ticket=$ticket")" = 200 ]; }
+    until_true opened
+}
+
+@test "without --rate nothing is limited, and a bad one is refused" {
+    for i in $(seq 60); do emit "$KEY"; echo; done >codes
+    [ "$(sort -u codes)" = 200 ]
+    got serve --listen 127.0.0.1:0 --rate 0
+    refused 2 "--rate must be from 1 to 1000000, not 0"
+    got serve --listen 127.0.0.1:0 --rate many
+    refused 2 "--rate"
+    got serve --listen 127.0.0.1:0 --burst 5
+    refused 2 "--burst needs --rate"
+}
+
+@test "the access log tells each request once, with its id and its true outcome, and no secret" {
+    : >access.log
+    key=$(key_of ann)
+    ticket=$(send /signals/ticket '{}' | json 'd["data"]["ticket"]')
+    curl -sN --max-time 20 -D "$T/stream.head" "$URL/signals/stream?ticket=$ticket" >stream 3>&- &
+    PIDS+=($!)
+    until_true grep -q connected stream
+    [ "$(ask "$KEY" "/signals/signal:none?token=$key")" = 404 ]
+    id=$(header X-Request-Id)
+    [ "$(json 'd["error"]["request_id"]' <"$T/body")" = "$id" ]
+    like "$(grep "^$id " access.log)" "^$id 127.0.0.1:[0-9]+ GET /signals/signal:none 404$"
+    for path in /health /openapi.json /metrics / /nowhere /roles; do
+        ask "$key" "$path?token=$key" >/dev/null
+        id=$(header X-Request-Id)
+        is 1 "$(grep -c "^$id .* GET $path " access.log)"
+    done
+    [ "$(ask cho_wrong /roles)" = 401 ]
+    like "$(grep "^$(header X-Request-Id) " access.log)" ' GET /roles 401$'
+    grep -q ' GET /signals/stream 200$' access.log
+    id=$(tr -d '\r' <"$T/stream.head" | sed -n 's/^X-Request-Id: //Ip')
+    is 1 "$(grep -c "^$id " access.log)"
+    is "$(cut -d' ' -f1 access.log | sort | uniq -d)" "" # no id twice
+    ! grep -F -e "${key#cho_}" -e "${KEY#cho_}" -e "$ticket" -e cho_ access.log errors
+}
