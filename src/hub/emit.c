@@ -60,7 +60,7 @@ act_dedup(struct act *t, const char *key, char hash[65], bool *is_done)
     buf_release(&b);
     struct row *r = index_run(
         ix, "SELECT hash, at, seq, lines FROM dedup WHERE identity = ? AND key = ? AND at > ?",
-        "ssi", t->req->identity, key, t->h->now.wall_ms - DEDUP_MS);
+        "ssi", t->req->is_system ? "" : t->req->identity, key, t->h->now.wall_ms - DEDUP_MS);
     if (!index_next(ix, r))
         return true;
     if (strcmp(row_text(r, 0), hash) != 0)

@@ -205,11 +205,13 @@ load_matcher(struct fold *f)
 static void
 remember_key(struct fold *f, const struct event *ev, uint64_t seq)
 {
-    if (!ev->dedup_key || !ev->dedup_hash || !ev->by)
+    const char *by = ev->by ? ev->by : ""; /* nobody: cliq itself */
+
+    if (!ev->dedup_key || !ev->dedup_hash)
         return;
-    index_do(f->ix, "DELETE FROM dedup WHERE identity = ? AND at < ?", "si", ev->by,
+    index_do(f->ix, "DELETE FROM dedup WHERE identity = ? AND at < ?", "si", by,
              ev->at - DEDUP_KEEP_MS);
-    index_do(f->ix, "INSERT OR REPLACE INTO dedup VALUES(?, ?, ?, ?, ?, ?)", "sssiii", ev->by,
+    index_do(f->ix, "INSERT OR REPLACE INTO dedup VALUES(?, ?, ?, ?, ?, ?)", "sssiii", by,
              ev->dedup_key, ev->dedup_hash, ev->at, (int64_t)seq,
              ev->dedup_lines ? ev->dedup_lines : (int64_t)1);
 }

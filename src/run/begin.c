@@ -16,6 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RETELL_MS = 23 * 3600 * 1000 }; /* the hub knows keys of the last 24 h */
+
+static void
+tell_nobody(void *ctx, const struct buf *request)
+{
+    (void)ctx;
+    (void)request;
+}
+
 /* A gate with checks is in its second stage once the agent's attempt file can exist. */
 static enum stage
 stage_of(const struct run *r, size_t phase, unsigned attempt)
@@ -104,6 +113,46 @@ resume_all(struct run *r, const struct past *past, struct err *e)
     return ST_OK;
 }
 
+/* What was told of this run before it was cut off, told again: what the hub has is not written
+ * twice, what it has not is not lost. It knows what it has for 24 h. */
+struct retelling {
+    struct transitions *to;
+    const struct team *team;
+    struct journal_head head;
+    struct sched *sched;
+    int64_t since_ms;
+};
+
+static bool
+retell(void *ctx, const struct event *ev, int64_t at_ms)
+{
+    struct retelling *t = ctx;
+
+    if (!t->sched && !(t->sched = sched_new(t->team, &t->head.options)))
+        return false;
+    if (!sched_apply(t->sched, ev, NULL))
+        return false;
+    void (*tell)(void *, const struct buf *) = t->to->tell;
+    if (at_ms < t->since_ms)
+        t->to->tell = tell_nobody;
+    transitions_event(t->to, t->sched, ev);
+    t->to->tell = tell;
+    return true;
+}
+
+static void
+retell_all(struct run *r, int dir)
+{
+    struct retelling t = { .to = &r->transitions,
+                           .team = &r->p->team,
+                           .since_ms = clock_wall_ns() / 1000000 - RETELL_MS };
+
+    if (r->transitions.tell)
+        journal_replay(dir, t.team, retell, &t, &t.head, NULL);
+    sched_free(t.sched);
+    journal_head_release(&t.head);
+}
+
 static struct sched_options
 sched_options(const struct run_options *o)
 {
@@ -158,6 +207,8 @@ go_on(struct run *r, int dir, struct past *past, size_t from, struct err *e)
         s = journal_open(&r->journal, dir, &r->p->team, NULL, e);
     if (s)
         return s;
+    if (!past->head.has_end)
+        retell_all(r, dir);
     r->sched = past->sched;
     past->sched = NULL;
     s = resume_all(r, past, e);
