@@ -8,6 +8,7 @@
 #include "cmd/workflow.h"
 #include "run/dag.h"
 #include "run/lockfile.h"
+#include "run/panes.h"
 #include "run/past.h"
 #include "run/run.h"
 
@@ -27,7 +28,8 @@ static const struct opt opts[] = {
 struct picture {
     struct workflow workflow;
     struct past past;
-    bool is_driven; /* an orchestrator lives */
+    bool is_driven;   /* an orchestrator lives */
+    char attach[128]; /* how to watch its agents in tmux; empty: there is nothing to watch */
 };
 
 static void
@@ -55,6 +57,8 @@ look(const struct frame *f, struct picture *p, struct err *e)
             s = ST_FAILED;
     }
     p->is_driven = was_driven || lockfile_is_held(f);
+    if (s || !panes_are_there(f, p->attach, sizeof p->attach))
+        p->attach[0] = '\0';
     if (dir >= 0)
         close(dir);
     return s;
@@ -90,6 +94,8 @@ write_json(const struct picture *p, struct buf *out)
     json_key_str(out, "team", p->past.head.team);
     json_key_str(out, "status", state_of(p));
     json_key_str(out, "reason", past_reason(&p->past));
+    if (*p->attach)
+        json_key_str(out, "attach", p->attach);
     json_key(out, "phases");
     json_open(out, '[');
     for (size_t i = 0; i < p->workflow.team.n_phases; i++) {
@@ -143,6 +149,11 @@ write_text(const struct picture *p, struct buf *out)
     }
     if (!p->past.head.has_end && !p->is_driven)
         buf_adds(out, "No orchestrator runs: cliq run --resume goes on, cliq cancel ends it\n");
+    if (*p->attach)
+        buf_addf(out, "To watch the agents: %s%s\n", p->attach,
+                 p->is_driven
+                     ? ""
+                     : " (of the orchestrator that died; --resume and cancel end that server)");
     table_release(&t);
 }
 

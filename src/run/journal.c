@@ -356,6 +356,7 @@ read_end(struct journal_head *h, const struct json *line)
 
     h->has_end = false;
     h->reason = read_text(&h->arena, json_get(line, "reason"));
+    h->end_ms = read_time(json_get(line, "at"));
     for (unsigned i = RUN_COMPLETED; i <= RUN_CANCELLED; i++)
         if (json_eq(status, run_status_name((enum run_status)i))) {
             h->has_end = true;

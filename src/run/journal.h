@@ -50,6 +50,7 @@ struct journal_head {
     bool has_end;
     enum run_status end;
     const char *reason; /* of that end; NULL: none */
+    int64_t end_ms;     /* when it was */
     /* replay: the first line that could not be used, from 1, and why (a constant) */
     uint64_t bad_line;
     const char *problem;

@@ -146,3 +146,83 @@ END
     run_ok --force
     is "one.1 two.1 one.1 two.1 three.1" "$(starts)"
 }
+
+# earlier PATTERN MINUTES: the journal's lines like that were written so long ago.
+earlier() {
+    local at
+    at=$(date -u -d "$2 minutes ago" +%Y-%m-%dT%H:%M:%S.000Z)
+    sed -i "/$1/s/\"at\":\"[^\"]*\"/\"at\":\"$at\"/" "$(journal)"
+}
+
+@test "the clock of a resumed run counts from its start, a phase's from its attempt's" {
+    command -v script >/dev/null || skip "no script"
+    killed_run
+    earlier '"begin"' 61
+    earlier '"started".*one' 60
+    earlier '"result".*one' 53
+    earlier '"started".*two' 11
+    start shown script -qec "$CLIQ run --headless --resume" /dev/null
+    until_true says "$T/shown.out" "two  *running .* 11 min"
+    touch "$T/go"
+    ended shown "$PID"
+    has "$out" "COMPLETED in 61 min"
+    like "$out" "one +done +a +7 min 0 s"
+    got run --resume $HEADLESS # it has ended: the same time again
+    has "$out" "COMPLETED in 61 min"
+    got retry $HEADLESS three # counts what it does itself
+    like "$out" "COMPLETED in [0-9.]+ m?s:"
+}
+
+# A team in which each phase hands over to the next; b also to d.
+handing_team() {
+    agent a <<'END'
+ok
+case $P in a) hand b '{}' ;; b) hand c '{}'; hand d '{}' ;; c) hand d '{}' ;; esac
+complete
+END
+    team <<'END'
+phases:
+  - {name: a, agent: a}
+  - {name: b, agent: a, depends_on: [a]}
+  - {name: c, agent: a, depends_on: [b]}
+  - {name: d, agent: a, depends_on: [b, c]}
+END
+}
+
+@test "retry and --from say which handoff is missing, and run all the same" {
+    handing_team
+    run_ok
+    is "" "$err"
+    got retry $HEADLESS c
+    succeeds
+    rm .cliq/channels/b--c/handoff.json
+    got retry $HEADLESS c
+    code_is 0
+    is "cliq: warning: $STATE/channels/b--c/handoff.json is missing: c runs without what b handed over (cliq retry b makes it again)" "$err"
+    has "$(<.cliq/orchestrator.log)" "channels/b--c/handoff.json is missing"
+    got run $HEADLESS --from c --json
+    code_is 0
+    has "$err" "b--c/handoff.json is missing"
+    has "$out" "b--c/handoff.json is missing"
+    rm .cliq/channels/b--d/handoff.json # read by d, which runs again behind c
+    got retry $HEADLESS c
+    code_is 0
+    has "$err" "b--c/handoff.json is missing"
+    has "$err" "b--d/handoff.json is missing"
+    got retry $HEADLESS b # makes both again
+    succeeds
+    got retry $HEADLESS c
+    succeeds
+}
+
+@test "a phase that was skipped owes no handoff" {
+    agent a <<<'ok; complete'
+    team <<'END'
+phases:
+  - {name: one, agent: a, when: "1 == 2"}
+  - {name: two, agent: a, depends_on: [one]}
+END
+    run_ok
+    got retry $HEADLESS two
+    succeeds
+}
