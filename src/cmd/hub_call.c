@@ -244,7 +244,7 @@ static void
 on_progress(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes)
 {
     (void)ctx;
-    fprintf(stderr, "\rcliq: making the index again: %" PRIu64 " events, %d %%", done,
+    fprintf(stderr, "\rcliq: reading the log: %" PRIu64 " events, %d %%", done,
             of_bytes ? (int)(bytes * 100 / of_bytes) : 100);
     if (bytes >= of_bytes)
         fputc('\n', stderr);
@@ -253,7 +253,8 @@ on_progress(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes)
 static enum status
 open_files(struct hub_call *c, struct err *e)
 {
-    struct hub_options o = { .progress = term_is_tty(STDERR_FILENO) ? on_progress : NULL };
+    struct hub_options o = { .progress = term_is_tty(STDERR_FILENO) ? on_progress : NULL,
+                             .may_be_read_only = true };
 
     return c->hub ? ST_OK : hub_open(&c->hub, c->config.p, &o, e);
 }

@@ -19,8 +19,9 @@
  * Files, in reading order: ops.def what can be asked · events.def, event.c the lines · decide.c
  * what a command does to a signal (pure) · submit.c the door · ops.c, args.c arguments checked ·
  * act.c, emit.c requests that write · read.c those that do not · show.c what is answered · round.c
- * the lines of a round · due.c what the time brings · fold.c log to index · index.c SQLite · keep.c
- * looking after it · secret.c keys · match.c patterns · when.c times.
+ * the lines of a round · due.c what the time brings · fold.c log to index · index.c SQLite ·
+ * readonly.c stores that may not be written · keep.c looking after it · secret.c keys · match.c
+ * patterns · when.c times.
  */
 #ifndef CLIQ_HUB_HUB_H
 #define CLIQ_HUB_HUB_H
@@ -145,6 +146,9 @@ struct hub_reply {
 struct hub_options {
     uint64_t rotate_bytes; /* of events.jsonl; 0: 256 MiB */
     unsigned lock_wait_ms; /* 0: 10 s */
+    /* A store that may not be written is opened to be read: the log is folded in memory, and
+     * what would write is refused (STORE_READ_ONLY). Else opening it fails. */
+    bool may_be_read_only;
     /* Told while the index is made again, every 50,000 events; may be NULL. */
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;

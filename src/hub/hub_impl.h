@@ -33,6 +33,7 @@ struct hub {
     uint64_t left_at; /* the number of the next line when we let the lock go */
     bool is_view_old; /* delayed.json shows another queue */
     bool is_changed;  /* the transaction holds what others wrote */
+    bool is_read_only, is_disk_read_only;
 };
 
 /* ---- submit.c ---- */
@@ -42,6 +43,14 @@ enum status hub_begin(struct hub *h, struct err *e);
 /* Without it: opens one to read, which shows the whole log. */
 enum status hub_begin_read(struct hub *h, struct err *e);
 enum status hub_write_view(struct hub *h, struct err *e);
+
+/* ---- readonly.c ---- */
+
+/* May the store be read, but not written? */
+bool readonly_is(struct hub *h);
+enum status readonly_refuse(const struct hub *h, struct err *e); /* why; never ST_OK */
+/* The index in memory as the log is now. */
+enum status readonly_catch_up(struct hub *h, struct err *e);
 
 struct act {
     struct hub *h;
