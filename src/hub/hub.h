@@ -186,6 +186,8 @@ bool hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *s
                      const struct json **signal);
 /* The last line that was folded. */
 uint64_t hub_last_seq(struct hub *h);
+/* The first line that hub_compact left. */
+uint64_t hub_oldest_seq(struct hub *h);
 bool hub_is_member(struct hub *h, const char *identity, const char *ring);
 /* As hub_check_key, of the keys that were folded: waits for nobody. */
 bool hub_find_key(struct hub *h, const char *key, struct arena *a, const char **identity,

@@ -34,6 +34,7 @@ struct hub {
     bool is_view_old; /* delayed.json shows another queue */
     bool is_changed;  /* the transaction holds what others wrote */
     bool is_read_only, is_disk_read_only;
+    uint64_t oldest, oldest_is_of; /* hub_oldest_seq, and the state of the index it is of */
 };
 
 /* ---- submit.c ---- */

@@ -52,12 +52,10 @@ hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
     }
     st = index_status(h->ix, e);
     index_rollback(h->ix);
-    s->first_seq = s->last_seq ? 1 : 0;
+    s->first_seq = s->last_seq ? segment_oldest(h->dir, EVENTS_NAME) : 0;
     s->log_bytes = size_of(h->dir, EVENTS_NAME);
-    while (first > 1 && !segment_find(h->dir, EVENTS_NAME, first - 1, name, &first, NULL)) {
-        s->first_seq = first;
+    while (first > 1 && !segment_find(h->dir, EVENTS_NAME, first - 1, name, &first, NULL))
         s->log_bytes += size_of(h->dir, name);
-    }
     s->events = s->last_seq ? s->last_seq - s->first_seq + 1 : 0;
     s->index_bytes = size_of(h->dir, "index.db") + size_of(h->dir, "index.db-wal");
     return st;

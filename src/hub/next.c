@@ -1,6 +1,7 @@
 /* next - the signals in order, for those who follow: from the index, so only what is synced. */
 #include "hub/hub_impl.h"
 #include "hub/secret.h"
+#include "log/segment.h"
 
 #include <string.h>
 
@@ -40,6 +41,21 @@ hub_last_seq(struct hub *h)
     struct index_place p;
 
     return is_ready(h) && index_get_place(h->ix, &p) ? p.seq : 0;
+}
+
+/* Dropping segments folds anew, which counts up the changes of subscriptions: as long as they
+ * are the same, nothing was dropped, and the directory need not be read. */
+uint64_t
+hub_oldest_seq(struct hub *h)
+{
+    struct index_place p;
+
+    if (!is_ready(h) || !index_get_place(h->ix, &p))
+        return 1;
+    if (!h->oldest || h->oldest_is_of != p.subscriptions)
+        h->oldest = segment_oldest(h->dir, h->log.name);
+    h->oldest_is_of = p.subscriptions;
+    return h->oldest;
 }
 
 bool

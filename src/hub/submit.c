@@ -77,6 +77,7 @@ open_index(struct hub *h, struct err *e)
 
     index_close(h->ix);
     h->ix = NULL;
+    h->oldest = 0;
     s = index_open(&h->ix, h->index_path, h->boot, true, e);
     if (s == ST_FAILED) {
         s = index_remove(h->index_path, e);

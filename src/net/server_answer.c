@@ -106,6 +106,20 @@ http_stream_queued(const struct http_conn *c)
     return c->out.len + (c->is_writing ? uv_stream_get_write_queue_size(&c->h.stream) : 0);
 }
 
+static void
+put_chunk(struct http_conn *c, const void *p, size_t n)
+{
+    if (c->is_chunked) {
+        char size[24];
+        int len = snprintf(size, sizeof size, "%zx\r\n", n);
+        buf_add(&c->out, size, (size_t)len);
+    }
+    buf_add(&c->out, p, n);
+    if (c->is_chunked)
+        buf_adds(&c->out, "\r\n");
+    conn_mark(c);
+}
+
 bool
 http_stream_write(struct http_conn *c, const void *p, size_t n)
 {
@@ -119,15 +133,7 @@ http_stream_write(struct http_conn *c, const void *p, size_t n)
         c->is_full = true;
         return false;
     }
-    if (c->is_chunked) {
-        char size[24];
-        int len = snprintf(size, sizeof size, "%zx\r\n", n);
-        buf_add(&c->out, size, (size_t)len);
-    }
-    buf_add(&c->out, p, n);
-    if (c->is_chunked)
-        buf_adds(&c->out, "\r\n");
-    conn_mark(c);
+    put_chunk(c, p, n);
     return !buf_failed(&c->out);
 }
 
@@ -141,6 +147,16 @@ http_stream_end(struct http_conn *c)
         c->keeps = c->keeps && !c->v->is_stopping;
     }
     settle(c);
+}
+
+void
+http_stream_end_with(struct http_conn *c, const void *p, size_t n)
+{
+    assert(c->is_owed && c->is_stream && n > 0);
+    if (!c->is_gone && !c->has_no_body)
+        put_chunk(c, p, n);
+    c->keeps = false;
+    http_stream_end(c);
 }
 
 /* ---- the client ---- */

@@ -1,5 +1,6 @@
 #include "serve/stream.h"
 
+#include "base/clock.h"
 #include "hub/args.h"
 #include "hub/match.h"
 
@@ -8,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BEHIND_MAX = 256 }; /* signals that one client behind is told at a time */
+enum {
+    BEHIND_MAX = 256, /* signals that one client behind is told at a time */
+    SLOW_LOOKS = 4,   /* how often within slow_ms we look who is slow */
+};
 
 struct client {
     struct client *next, **self;
@@ -20,7 +24,8 @@ struct client {
     const char *rings, *types, *tags, *pattern, *role; /* NULL: any; lists are "a,b" */
     double min_urgency;
     uint64_t place;
-    bool is_full; /* waits for HTTP_DRAINED */
+    bool is_full; /* waits for HTTP_DRAINED, */
+    int64_t full_since_ms;
 };
 
 struct streams {
@@ -29,9 +34,9 @@ struct streams {
     struct client *first;
     size_t n;
     uint64_t newest; /* what every client that is not behind has been told of */
-    uint64_t delivered;
-    unsigned keepalive_ms;
-    struct source *keepalive;
+    uint64_t delivered, dropped;
+    struct streams_options o;
+    struct source *keepalive, *slow; /* timers */
 };
 
 /* ---- filters ---- */
@@ -136,12 +141,39 @@ write_event(struct buf *to, uint64_t seq, const struct json *signal, bool is_eng
     buf_adds(to, "\n\n");
 }
 
+/* All of it, or nothing: then the client is full. */
+static bool
+tell(struct client *c, const struct buf *text)
+{
+    if (!buf_failed(text) && http_stream_write(c->conn, text->p, text->len))
+        return true;
+    c->is_full = true;
+    c->full_since_ms = clock_mono_ms();
+    return false;
+}
+
+/* What comes next was dropped from the log: says so, and goes on with the oldest there is. */
+static void
+tell_reset(struct client *c, uint64_t oldest)
+{
+    struct buf text = { 0 };
+
+    buf_addf(&text, "id: %" PRIu64 "\nevent: reset\ndata: {\"oldest\":%" PRIu64 "}\n\n", oldest - 1,
+             oldest);
+    if (tell(c, &text))
+        c->place = oldest - 1;
+    buf_release(&text);
+}
+
 /* Tells one client what is behind its place; at most BEHIND_MAX, then others have their turn. */
 static void
 catch_up(struct client *c)
 {
     struct streams *s = c->all;
+    uint64_t oldest = !c->is_full && c->place < s->newest ? hub_oldest_seq(s->hub) : 0;
 
+    if (oldest > c->place + 1)
+        tell_reset(c, oldest);
     for (int i = 0; i < BEHIND_MAX && !c->is_full && c->place < s->newest; i++) {
         struct arena a = { 0 };
         struct buf text = { 0 };
@@ -153,9 +185,7 @@ catch_up(struct client *c)
             c->place = seq;
         } else {
             write_event(&text, seq, signal, c->is_engine);
-            if (buf_failed(&text) || !http_stream_write(c->conn, text.p, text.len)) {
-                c->is_full = true;
-            } else {
+            if (tell(c, &text)) {
                 c->place = seq;
                 s->delivered++;
             }
@@ -178,10 +208,8 @@ broadcast(struct streams *s, uint64_t seq, const struct json *signal)
         if (wants(c, signal)) {
             if (!b->len)
                 write_event(b, seq, signal, c->is_engine);
-            if (buf_failed(b) || !http_stream_write(c->conn, b->p, b->len)) {
-                c->is_full = true;
+            if (!tell(c, b))
                 continue;
-            }
             s->delivered++;
         }
         c->place = seq;
@@ -212,6 +240,43 @@ streams_look(struct streams *s)
 }
 
 static void
+forget(struct client *c)
+{
+    *c->self = c->next;
+    if (c->next)
+        c->next->self = c->self;
+    c->all->n--;
+    arena_release(&c->arena);
+    free(c);
+}
+
+/* Closes the stream with a comment, whether there is room for it or not. */
+static void
+let_go(struct client *c, const char *comment)
+{
+    http_stream_end_with(c->conn, comment, strlen(comment));
+    forget(c);
+}
+
+/* Who had a full queue for too long does not read, or too slowly for what it asked for. */
+static void
+on_slow(void *ctx)
+{
+    struct streams *s = ctx;
+    int64_t before = clock_mono_ms() - s->o.slow_ms;
+
+    loop_drop(s->slow);
+    for (struct client *c = s->first, *next; c; c = next) {
+        next = c->next;
+        if (c->is_full && c->full_since_ms <= before) {
+            s->dropped++;
+            let_go(c, ": you read too slowly; come back with Last-Event-ID\n\n");
+        }
+    }
+    s->slow = loop_after(s->loop, s->o.slow_ms / SLOW_LOOKS, on_slow, s, NULL);
+}
+
+static void
 on_keepalive(void *ctx)
 {
     struct streams *s = ctx;
@@ -223,35 +288,25 @@ on_keepalive(void *ctx)
             http_stream_write(c->conn, comment, sizeof comment - 1);
         catch_up(c);
     }
-    s->keepalive = loop_after(s->loop, s->keepalive_ms, on_keepalive, s, NULL);
+    s->keepalive = loop_after(s->loop, s->o.keepalive_ms, on_keepalive, s, NULL);
 }
 
 /* ---- clients ---- */
 
 static void
-forget(struct client *c)
-{
-    *c->self = c->next;
-    if (c->next)
-        c->next->self = c->self;
-    c->all->n--;
-    arena_release(&c->arena);
-    free(c);
-}
-
-static void
 on_news(void *ctx, struct http_conn *conn, enum http_news news)
 {
     struct client *c = ctx;
-    static const char bye[] = ": the server is stopping; come back with Last-Event-ID\n\n";
 
     if (news == HTTP_DRAINED) {
         c->is_full = false;
         catch_up(c);
         return;
     }
-    if (news == HTTP_STOPPING)
-        http_stream_write(conn, bye, sizeof bye - 1);
+    if (news == HTTP_STOPPING) {
+        let_go(c, ": the server is stopping; come back with Last-Event-ID\n\n");
+        return;
+    }
     http_stream_end(conn);
     forget(c);
 }
@@ -358,7 +413,7 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
 }
 
 struct streams *
-streams_new(struct loop *l, struct hub *hub, unsigned keepalive_ms, struct err *e)
+streams_new(struct loop *l, struct hub *hub, const struct streams_options *o, struct err *e)
 {
     struct streams *s = calloc(1, sizeof *s);
 
@@ -369,9 +424,12 @@ streams_new(struct loop *l, struct hub *hub, unsigned keepalive_ms, struct err *
     s->loop = l;
     s->hub = hub;
     s->newest = hub_last_seq(hub);
-    s->keepalive_ms = keepalive_ms ? keepalive_ms : STREAM_KEEPALIVE_MS;
-    s->keepalive = loop_after(l, s->keepalive_ms, on_keepalive, s, e);
-    if (!s->keepalive) {
+    s->o.keepalive_ms = o->keepalive_ms ? o->keepalive_ms : STREAM_KEEPALIVE_MS;
+    s->o.slow_ms = o->slow_ms ? o->slow_ms : STREAM_SLOW_MS;
+    s->keepalive = loop_after(l, s->o.keepalive_ms, on_keepalive, s, e);
+    s->slow = s->keepalive ? loop_after(l, s->o.slow_ms / SLOW_LOOKS, on_slow, s, e) : NULL;
+    if (!s->slow) {
+        loop_drop(s->keepalive);
         free(s);
         return NULL;
     }
@@ -386,6 +444,7 @@ streams_free(struct streams *s)
     while (s->first)
         forget(s->first);
     loop_drop(s->keepalive);
+    loop_drop(s->slow);
     free(s);
 }
 
@@ -399,4 +458,10 @@ uint64_t
 streams_delivered(const struct streams *s)
 {
     return s->delivered;
+}
+
+uint64_t
+streams_dropped(const struct streams *s)
+{
+    return s->dropped;
 }
