@@ -63,8 +63,8 @@ LEAN_CFLAGS = -std=gnu11 $(INCLUDES) $(WARN) $(filter-out -fcf-protection,$(HARD
 # to the hub and its server, which no command of the front needs: only the full program has
 # them. Everything else is the core, of which the front takes what it needs.
 FULL_ONLY := $(addprefix src/,base/loop.c base/table.c base/yaml.c base/yaml_json.c $(patsubst src/%,%,$(filter-out src/team/template%,$(wildcard src/team/*.c))) \
-             $(addprefix run/,begin.c cancel.c dag.c drive.c finish.c journal.c live.c lockfile.c notify.c panes.c past.c plan.c prepare.c project.c \
-             sched.c sched_route.c tmux.c verdict.c view.c)) \
+             $(addprefix run/,begin.c broadcast.c cancel.c dag.c drive.c finish.c journal.c live.c lockfile.c notify.c panes.c past.c plan.c prepare.c project.c \
+             sched.c sched_route.c tmux.c transition.c verdict.c view.c)) \
              $(filter-out src/net/fetch.c,$(sort $(wildcard src/net/*.c src/hub/*.c src/serve/*.c)))
 CORE_SRC  := $(filter-out $(FULL_ONLY),$(sort $(wildcard src/base/*.c src/log/*.c src/room/*.c src/team/*.c src/run/*.c)))
 AGENT_SRC := $(addprefix src/agents/,agent.c results.c shell.c verdict.c)
@@ -166,7 +166,7 @@ BATS_FAST   := $(sort $(wildcard test/cli/*.bats))
 BATS_SLOW   := $(sort $(wildcard test/scenario/*.bats test/fault/*.bats))
 # Both executors pass the same tests: these once more, with agents in tmux.
 BATS_TMUX   := $(addprefix tmux:test/,scenario/pipeline_trace.bats scenario/pipeline_gates.bats \
-               scenario/pipeline_agents.bats fault/resume.bats)
+               scenario/pipeline_agents.bats scenario/pipeline_broadcast.bats fault/resume.bats)
 TOOLS        = $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
 EXAMPLES     = $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c examples/*/*.c))
 
@@ -255,6 +255,7 @@ coverage: test-deps
 	gcovr --root . --filter src/ build/coverage --print-summary --html-details build/coverage/index.html | tail -4
 
 bench: test-deps
+	@tools/deps bench || true # a row whose peer is missing says so
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all
 	@bench/run
 

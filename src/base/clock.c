@@ -2,8 +2,6 @@
 
 #include "base/sys.h"
 
-#include <stdio.h>
-
 int64_t
 clock_wall_ns(void)
 {
@@ -22,18 +20,33 @@ clock_mono_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* n digits, and what separates them from the next. */
+static char *
+put(char *to, int v, int n, char after)
+{
+    for (int i = n; i-- > 0; v /= 10)
+        to[i] = (char)('0' + v % 10);
+    to[n] = after;
+    return to + n + 1;
+}
+
 static char *
 write_iso(char to[CLOCK_ISO_SIZE], int64_t ms, int is_ms)
 {
     time_t sec = (time_t)(ms / 1000 - (ms % 1000 < 0));
-    struct tm tm;
+    struct tm tm = { 0 };
 
     gmtime_r(&sec, &tm);
-    size_t n = strftime(to, CLOCK_ISO_SIZE, "%Y-%m-%dT%H:%M:%S", &tm);
+    int year = tm.tm_year + 1900;
+    char *p = put(to, year < 0 ? 0 : year > 9999 ? 9999 : year, 4, '-');
+    p = put(p, tm.tm_mon + 1, 2, '-');
+    p = put(p, tm.tm_mday, 2, 'T');
+    p = put(p, tm.tm_hour, 2, ':');
+    p = put(p, tm.tm_min, 2, ':');
+    p = put(p, tm.tm_sec, 2, is_ms ? '.' : 'Z');
     if (is_ms)
-        snprintf(to + n, CLOCK_ISO_SIZE - n, ".%03dZ", (int)(ms - (int64_t)sec * 1000));
-    else
-        snprintf(to + n, CLOCK_ISO_SIZE - n, "Z");
+        p = put(p, (int)(ms - (int64_t)sec * 1000), 3, 'Z');
+    *p = '\0';
     return to;
 }
 

@@ -114,6 +114,9 @@ struct json *json_new_int(struct arena *a, int64_t n);
 /* Append (no check for duplicates); NULL value: nothing happens. O(1) is not promised. */
 void json_add(struct json *array, struct json *v);
 void json_set(struct json *object, const char *key, struct json *v); /* replaces an equal key */
+/* For a new container with many values: appends at *end, first &container->kids.first, without
+ * looking for an equal key (NULL in an array); tells the next end. */
+struct json **json_put(struct json *container, struct json **end, const char *key, struct json *v);
 
 /* ---- writing ---- compact: no spaces. UTF-8 is written as it is; only ", \ and
  * control characters are escaped (and U+007F, which terminals obey). NULL is null. */

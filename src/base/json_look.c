@@ -13,7 +13,6 @@
 #include "base/json.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -364,13 +363,19 @@ json_new_str(struct arena *a, const char *p, size_t len)
 struct json *
 json_new_int(struct arena *a, int64_t n)
 {
-    char digits[24];
+    char digits[20], *p = digits + sizeof digits; /* "-9223372036854775808" */
+    uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
     struct json *v = json_new(a, JSON_NUMBER);
 
     if (!v)
         return NULL;
-    v->text.len = (size_t)snprintf(digits, sizeof digits, "%" PRId64, n);
-    v->text.p = arena_dup(a, digits, v->text.len);
+    do
+        *--p = (char)('0' + left % 10);
+    while (left /= 10);
+    if (n < 0)
+        *--p = '-';
+    v->text.len = (size_t)(digits + sizeof digits - p);
+    v->text.p = arena_dup(a, p, v->text.len);
     return v->text.p ? v : NULL;
 }
 
@@ -414,4 +419,17 @@ json_set(struct json *object, const char *key, struct json *v)
     v->key = key;
     v->key_len = (uint32_t)key_len;
     put_at(object, link, v);
+}
+
+struct json **
+json_put(struct json *container, struct json **end, const char *key, struct json *v)
+{
+    if (!v)
+        return end;
+    assert(!*end && !v->next);
+    v->key = key;
+    v->key_len = key ? (uint32_t)strlen(key) : 0;
+    container->kids.count++;
+    *end = v;
+    return &v->next;
 }

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -17,6 +18,7 @@ enum {
     /* added to what may be watched already: "." is its own parent here */
     COMINGS = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF |
               IN_ONLYDIR | IN_MASK_ADD,
+    FILE_CHANGES = IN_MODIFY | IN_CLOSE_WRITE,
 };
 
 /* File systems that other machines write to, unseen by our kernel. */
@@ -68,6 +70,19 @@ go_up(char *path)
     strcpy(path + n, n ? "" : ".");
 }
 
+/* Of a directory with the one file that counts: the file, and what comes and goes beside it. */
+static void
+aim_at_file(struct watch *w)
+{
+    char path[PATH_MAX + NAME_MAX + 2];
+
+    snprintf(path, sizeof path, "%s/%s", w->path, w->name);
+    int wd = sys->inotify_add(w->fd, path, FILE_CHANGES);
+    if (w->file_wd > 0 && w->file_wd != wd)
+        inotify_rm_watch(w->fd, w->file_wd); /* that of another file, which had the name */
+    w->file_wd = wd;
+}
+
 /* Watches the directory or, while there is none, its nearest ancestor. */
 static enum status
 aim(struct watch *w, struct err *e)
@@ -83,10 +98,12 @@ aim(struct watch *w, struct err *e)
         strcpy(above, part);
         go_up(above);
         sys->inotify_add(w->fd, above, COMINGS);
-        int wd = sys->inotify_add(w->fd, part, is_target ? CHANGES : COMINGS);
+        int wd = sys->inotify_add(w->fd, part, is_target && !w->name ? CHANGES : COMINGS);
         if (wd >= 0 && is_target) {
             w->wd = wd;
             w->is_aimed = true;
+            if (w->name)
+                aim_at_file(w);
             return is_remote(part) ? poll_instead(w, e) : ST_OK;
         }
         if (wd >= 0) {
@@ -107,11 +124,18 @@ aim(struct watch *w, struct err *e)
 enum status
 watch_open(struct watch *w, const char *path, struct err *e)
 {
+    return watch_open_file(w, path, NULL, e);
+}
+
+enum status
+watch_open_file(struct watch *w, const char *path, const char *name, struct err *e)
+{
     *w = (struct watch){ .fd = -1 };
-    if (strlen(path) >= PATH_MAX)
+    if (strlen(path) >= PATH_MAX || (name && strlen(name) > NAME_MAX))
         return err_set(e, ST_INVALID, "path too long: %s", path);
     w->path = strdup(path);
-    if (!w->path)
+    w->name = name ? strdup(name) : NULL;
+    if (!w->path || (name && !w->name))
         return err_set(e, ST_IO, "out of memory");
     w->fd = sys->inotify_init(IN_NONBLOCK | IN_CLOEXEC);
     return w->fd < 0 ? poll_instead(w, e) : aim(w, e);
@@ -123,6 +147,7 @@ watch_close(struct watch *w)
     if (w->fd >= 0)
         close(w->fd);
     free(w->path);
+    free(w->name);
     *w = (struct watch){ .fd = -1 };
 }
 
@@ -139,9 +164,10 @@ watch_drain(struct watch *w)
         for (ssize_t i = 0; i < n;) {
             struct inotify_event ev;
             memcpy(&ev, events + i, sizeof ev);
-            if (ev.wd != w->wd ||
+            /* Perhaps: another directory may have the path now, or another file the name. */
+            if (ev.wd != (w->name ? w->file_wd : w->wd) ||
                 ev.mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_Q_OVERFLOW))
-                is_lost = true; /* perhaps: another directory may have the path now */
+                is_lost = true;
             i += (ssize_t)(sizeof ev + ev.len);
         }
     }

@@ -19,12 +19,16 @@
 struct watch {
     int fd;
     char *path;      /* the directory, as given; a copy */
+    char *name;      /* the one file of it that counts; NULL: all do */
     bool is_polling; /* fd is a timer */
     bool is_aimed;   /* it is the directory itself that is watched: */
     int wd;          /* by this inotify watch */
+    int file_wd;     /* that of the file; -1: there is none */
 };
 
 enum status watch_open(struct watch *w, const char *path, struct err *e);
+/* One file of the directory: what is written to others beside it does not wake us. */
+enum status watch_open_file(struct watch *w, const char *path, const char *name, struct err *e);
 void watch_close(struct watch *w); /* safe on a zeroed struct with fd -1 */
 /* Swallows what is readable on the descriptor; never blocks. */
 void watch_drain(struct watch *w);

@@ -16,10 +16,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { POLL_MS = 250 }; /* where there is no inotify */
+enum {
+    POLL_MS = 250,       /* where there is no inotify */
+    TAIL_MAX = 64 << 10, /* of a log that is there already, about what a pane keeps */
+};
 
 static const struct opt opts[] = {
     { .name = "view", .kind = OPT_FLAG, .help = "start it and show its log until it ends" },
+    { .name = "watch",
+      .kind = OPT_TEXT,
+      .value = "LOG",
+      .help = "it runs already, FILE is its attempt file: only show LOG until it ends" },
     { 0 },
 };
 
@@ -80,6 +87,23 @@ view(const struct proc_id *id, const char *path, int log)
     if (pidfd >= 0)
         close(pidfd);
     buf_release(&held);
+}
+
+/* The title of the pane: the name of the attempt. */
+static void
+set_title(const char *attempt_file)
+{
+    struct buf out = { 0 };
+    const char *slash = attempt_file ? strrchr(attempt_file, '/') : NULL;
+
+    if (!attempt_file || !term_is_tty(STDOUT_FILENO))
+        return;
+    buf_adds(&out, "\033]2;");
+    term_escape(&out, slash ? slash + 1 : attempt_file, strlen(slash ? slash + 1 : attempt_file),
+                false);
+    buf_adds(&out, "\033\\");
+    cmd_print(&out, NULL);
+    buf_release(&out);
 }
 
 /* The last line of the pane. The agent stays unwaited for: when we end, the orchestrator
@@ -145,16 +169,22 @@ say_start(const char *path, enum status s, const struct err *why)
     buf_release(&text);
 }
 
+/* Keys typed in the pane are not for the agent, nor for its viewer. */
+static void
+ignore_keys(void)
+{
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    signal(SIGTSTP, SIG_IGN);
+}
+
 static enum status
 start_and_view(const struct proc_spec *spec, const char *path, struct err *e)
 {
     struct proc_id id;
     int log = -1;
 
-    /* Keys typed in the pane are not for the agent, nor for its viewer. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    signal(SIGTSTP, SIG_IGN);
+    ignore_keys();
     if (spec->out) {
         log = SYS_RETRY(
             sys->openat(AT_FDCWD, spec->out, O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600));
@@ -163,6 +193,7 @@ start_and_view(const struct proc_spec *spec, const char *path, struct err *e)
     }
     enum status s = proc_spawn(spec, &id, e);
     say_start(path, s, e);
+    set_title(spec->attempt_file);
     if (!s) {
         if (log >= 0)
             view(&id, spec->out, log);
@@ -170,6 +201,46 @@ start_and_view(const struct proc_spec *spec, const char *path, struct err *e)
     }
     if (log >= 0)
         close(log);
+    return s;
+}
+
+/* From the last lines on. False: nobody can see it. */
+static bool
+seek_tail(int log)
+{
+    char c = '\n';
+    off_t end = sys->lseek(log, 0, SEEK_END);
+
+    if (end <= TAIL_MAX)
+        return sys->lseek(log, 0, SEEK_SET) == 0;
+    sys->lseek(log, end - TAIL_MAX - 1, SEEK_SET);
+    while (SYS_RETRY(sys->read(log, &c, 1)) == 1 && c != '\n')
+        ;
+    return true;
+}
+
+/* It runs, and is no child of ours: how it ends the orchestrator tells. */
+static enum status
+watch(const char *attempt_file, const char *path, struct err *e)
+{
+    struct proc_id id;
+    struct buf out = { 0 };
+    enum status s = proc_read_id(attempt_file, &id, e);
+    int log = s ? -1 : SYS_RETRY(sys->openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0));
+
+    if (!s && log < 0)
+        s = err_sys(e, "open %s", path);
+    if (!s) {
+        ignore_keys();
+        set_title(attempt_file);
+        if (seek_tail(log))
+            view(&id, path, log);
+        buf_adds(&out, "[ended]\n");
+        s = cmd_print(&out, e);
+    }
+    if (log >= 0)
+        close(log);
+    buf_release(&out);
     return s;
 }
 
@@ -181,6 +252,8 @@ run(const struct args *args, struct err *e)
     struct proc_spec spec;
     struct err why = { "" };
 
+    if (args_has(args, "watch"))
+        return watch(path, args_text(args, "watch"), e);
     enum status s = proc_spec_read(path, &a, &spec, e);
     if (!s) {
         unlink(path); /* it may hold secrets, and serves once */
@@ -201,8 +274,10 @@ const struct cmd cmd_exec_attempt = {
     .min_words = 1,
     .max_words = 1,
     .brief = "run the attempt that FILE describes (for tmux panes)",
-    .about = "FILE holds the program, its environment, directory, input and output as JSON, and\n"
-             "is removed. Without --view this process becomes the program.",
+    .about =
+        "FILE holds the program, its environment, directory, input and output as JSON, and\n"
+        "is removed. Without --view this process becomes the program. With --watch FILE is an\n"
+        "attempt file of a program that runs.",
     .opts = opts,
     .is_hidden = true,
     .run = run,

@@ -189,6 +189,11 @@ const struct cmd cmd_run = {
         "else\n"
         "is the same. $CLIQ_EXECUTOR, tmux or process, decides otherwise.\n"
         "\n"
+        "Every transition is also a signal of the hub (cliq signal): pipeline:ID:started, "
+        "completed,\n"
+        "escalated, failed or cancelled; phase:ID:PHASE:started, progress, completed, error or\n"
+        "routed; agent:NAME:wake and sleep. ID is the project's, in .cliq/cliq.id.\n"
+        "\n"
         "The exit code is 0 for COMPLETED, 3 for ESCALATED (a person is needed), 1 for FAILED,\n"
         "130 for CANCELLED, 5 when a run is active or an unfinished one exists.",
     .examples = "cliq run\n"

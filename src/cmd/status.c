@@ -8,6 +8,7 @@
 #include "cmd/workflow.h"
 #include "run/dag.h"
 #include "run/lockfile.h"
+#include "run/panes.h"
 #include "run/past.h"
 #include "run/run.h"
 
@@ -27,7 +28,8 @@ static const struct opt opts[] = {
 struct picture {
     struct workflow workflow;
     struct past past;
-    bool is_driven; /* an orchestrator lives */
+    bool is_driven;   /* an orchestrator lives */
+    char attach[128]; /* how to watch its agents in tmux; empty: there is nothing to watch */
 };
 
 static void
@@ -47,17 +49,33 @@ look(const struct frame *f, struct picture *p, struct err *e)
     if (!s && path_open_dir_at(f->dir, "run", false, &dir, e) != ST_OK)
         s = err_set(e, ST_NOT_FOUND, "nothing has run here yet: cliq run");
     if (!s) {
-        s = past_load(&p->past, dir, &p->workflow.team, e);
+        s = past_look(&p->past, dir, &p->workflow.team, e);
         if (s == ST_NOT_FOUND)
             err_say(e, "nothing has run here yet: cliq run");
         /* a journal that does not fit: perhaps because the workflow is broken by now */
-        if (s == ST_INVALID && workflow_check(&p->workflow, f, e))
+        if ((s == ST_INVALID || p->past.bad_line) && workflow_check(&p->workflow, f, e))
             s = ST_FAILED;
     }
     p->is_driven = was_driven || lockfile_is_held(f);
+    if (s || !panes_are_there(f, p->attach, sizeof p->attach))
+        p->attach[0] = '\0';
     if (dir >= 0)
         close(dir);
     return s;
+}
+
+/* What is shown is not all: which line is missing, and what to do. */
+static void
+warn(const struct past *p)
+{
+    char more[64] = "";
+
+    if (p->n_bad > 1)
+        snprintf(more, sizeof more, " (and %zu more)", p->n_bad - 1);
+    if (p->bad_line)
+        cmd_warn("run/" JOURNAL_NAME ", line %ju%s: %s; what is shown comes from its other lines. "
+                 "cliq run --resume refuses as long as it is so, cliq run --force starts anew",
+                 (uintmax_t)p->bad_line, more, p->problem);
 }
 
 static const char *
@@ -75,11 +93,13 @@ write_json(const struct picture *p, struct buf *out)
     json_key_str(out, "run", p->past.head.run_id);
     json_key_str(out, "team", p->past.head.team);
     json_key_str(out, "status", state_of(p));
-    json_key_str(out, "reason", sched_reason(p->past.sched));
+    json_key_str(out, "reason", past_reason(&p->past));
+    if (*p->attach)
+        json_key_str(out, "attach", p->attach);
     json_key(out, "phases");
     json_open(out, '[');
     for (size_t i = 0; i < p->workflow.team.n_phases; i++) {
-        const struct sched_phase *ph = sched_phase(p->past.sched, i);
+        const struct sched_phase *ph = past_phase(&p->past, i);
         json_sep(out);
         json_open(out, '{');
         json_key_str(out, "phase", p->workflow.team.phases[i].name);
@@ -108,7 +128,7 @@ write_text(const struct picture *p, struct buf *out)
         table_cell(&t, head[i], strlen(head[i]));
     for (size_t i = 0; i < p->workflow.team.n_phases; i++) {
         const struct phase *ph = &p->workflow.team.phases[i];
-        const struct sched_phase *st = sched_phase(p->past.sched, i);
+        const struct sched_phase *st = past_phase(&p->past, i);
         table_cell(&t, ph->name, strlen(ph->name));
         table_cell(&t, phase_type_name(ph->type), strlen(phase_type_name(ph->type)));
         table_cell(&t, phase_state_name(st->state), strlen(phase_state_name(st->state)));
@@ -118,9 +138,10 @@ write_text(const struct picture *p, struct buf *out)
                       : 0;
         table_cell(&t, n, (size_t)len);
     }
-    buf_addf(out, "%s  %s\n", state_of(p), p->past.head.run_id);
+    const char *id = p->past.head.run_id;
+    buf_addf(out, "%s  %s\n", state_of(p), id ? id : "(a run without a name)");
     table_write(&t, out, 0, term_has_color(STDOUT_FILENO));
-    const char *why = sched_reason(p->past.sched);
+    const char *why = past_reason(&p->past);
     if (why) {
         buf_adds(out, "Why: ");
         term_escape(out, why, strlen(why), false);
@@ -128,11 +149,16 @@ write_text(const struct picture *p, struct buf *out)
     }
     if (!p->past.head.has_end && !p->is_driven)
         buf_adds(out, "No orchestrator runs: cliq run --resume goes on, cliq cancel ends it\n");
+    if (*p->attach)
+        buf_addf(out, "To watch the agents: %s%s\n", p->attach,
+                 p->is_driven
+                     ? ""
+                     : " (of the orchestrator that died; --resume and cancel end that server)");
     table_release(&t);
 }
 
 static enum status
-show(const struct frame *f, bool is_json, bool *is_over, struct err *e)
+show(const struct frame *f, bool is_json, bool *is_over, bool *is_warned, struct err *e)
 {
     struct picture p = { 0 };
     struct buf out = { 0 };
@@ -141,6 +167,9 @@ show(const struct frame *f, bool is_json, bool *is_over, struct err *e)
     if (!s) {
         (is_json ? write_json : write_text)(&p, &out);
         s = cmd_print(&out, e);
+        if (!*is_warned)
+            warn(&p.past);
+        *is_warned = true;
         *is_over = p.past.head.has_end;
     }
     release(&p);
@@ -154,7 +183,7 @@ run(const struct args *a, struct err *e)
     struct frame f = { .dir = -1 };
     struct watch w = { .fd = -1 };
     struct buf path = { 0 };
-    bool is_over = true;
+    bool is_over = true, is_warned = false;
     enum status s = frame_find(&f, e);
 
     if (!s && args_has(a, "watch")) {
@@ -162,12 +191,12 @@ run(const struct args *a, struct err *e)
         s = watch_open(&w, path.p, e);
     }
     if (!s)
-        s = show(&f, args_has(a, "json"), &is_over, e);
+        s = show(&f, args_has(a, "json"), &is_over, &is_warned, e);
     while (!s && args_has(a, "watch") && !is_over) {
         struct pollfd p = { .fd = w.fd, .events = POLLIN };
         poll(&p, 1, -1);
         watch_drain(&w);
-        s = show(&f, args_has(a, "json"), &is_over, e);
+        s = show(&f, args_has(a, "json"), &is_over, &is_warned, e);
     }
     watch_close(&w);
     frame_close(&f);

@@ -87,9 +87,38 @@ delayed_due(struct hub *h, struct arena *a)
     return n;
 }
 
+/* The least of a column that may be empty. */
+static int64_t
+least(struct hub *h, struct row *r)
+{
+    return index_next(h->ix, r) && row_text(r, 0) ? row_int(r, 0) : INT64_MAX;
+}
+
+void
+hub_look_up_due(struct hub *h)
+{
+    struct hub_due *d = &h->due;
+
+    if (d->is_of == h->fold.timers + 1)
+        return;
+    d->boot_ms = least(h, index_run(h->ix,
+                                    "SELECT min(boot_until) FROM signals WHERE until IS NOT NULL"
+                                    " AND boot = ?1 AND ?1 <> ''",
+                                    "s", h->boot));
+    d->wall_ms = least(h, index_run(h->ix,
+                                    "SELECT min(ms) FROM (SELECT min(until) AS ms FROM signals"
+                                    " WHERE until IS NOT NULL AND (boot < ?1 OR boot > ?1"
+                                    " OR ?1 = '') UNION ALL SELECT min(at) FROM delayed)",
+                                    "s", h->boot));
+    d->is_of = index_status(h->ix, NULL) ? 0 : h->fold.timers + 1;
+}
+
 bool
 hub_do_due(struct hub *h, struct arena *a)
 {
+    hub_look_up_due(h);
+    if (h->due.is_of && h->due.boot_ms > h->now.boot_ms && h->due.wall_ms > h->now.wall_ms)
+        return true;
     while (timers_due(h, a) == DUE_AT_ONCE)
         ;
     while (delayed_due(h, a) == DUE_AT_ONCE)

@@ -60,7 +60,7 @@ act_dedup(struct act *t, const char *key, char hash[65], bool *is_done)
     buf_release(&b);
     struct row *r = index_run(
         ix, "SELECT hash, at, seq, lines FROM dedup WHERE identity = ? AND key = ? AND at > ?",
-        "ssi", t->req->identity, key, t->h->now.wall_ms - DEDUP_MS);
+        "ssi", t->req->is_system ? "" : t->req->identity, key, t->h->now.wall_ms - DEDUP_MS);
     if (!index_next(ix, r))
         return true;
     if (strcmp(row_text(r, 0), hash) != 0)
@@ -254,6 +254,18 @@ read_emit(struct act *t, struct event *ev)
     return ev->id && (ev->source || starved(t));
 }
 
+/* The signal that was just brought. A reply to another may belong to an elder's thread. */
+static struct json *
+show_new(struct act *t, const struct event *ev)
+{
+    struct item it = { .seq = t->reply->seq,
+                       .id = ev->id,
+                       .state = D_PENDING,
+                       .work = event_is_task(ev) ? W_OPEN : W_NONE };
+
+    return ev->parent ? show_at(t->h, it.seq, t->a) : show_signal(ev, &it, NULL, t->a);
+}
+
 bool
 act_emit(struct act *t)
 {
@@ -274,14 +286,14 @@ act_emit(struct act *t)
     }
     if (!act_event(t, &ev))
         return false;
-    t->reply->data = show_at(t->h, t->reply->seq, t->a);
+    t->reply->data = show_new(t, &ev);
     return true;
 }
 
 static bool
 emit_all(struct act *t, const struct json *list, const char *key, const char *hash, size_t *bytes)
 {
-    struct json *shown = json_new(t->a, JSON_ARRAY);
+    struct json *shown = json_new(t->a, JSON_ARRAY), **end = shown ? &shown->kids.first : NULL;
     size_t i = 0;
 
     json_each (v, list) {
@@ -311,7 +323,7 @@ emit_all(struct act *t, const struct json *list, const char *key, const char *ha
         if (*bytes > (size_t)32 << 20)
             return refuse(&t->refusal, 413, "BODY_TOO_LARGE", "signals: over 32 MiB in one batch");
         if (shown)
-            json_add(shown, show_at(t->h, t->reply->seq, t->a));
+            end = json_put(shown, end, NULL, show_new(t, &ev));
         i++;
     }
     t->reply->data = shown;

@@ -82,6 +82,13 @@ event_name(enum event_kind kind)
     return kinds[kind].name;
 }
 
+bool
+event_is_task(const struct event *ev)
+{
+    return strcmp(ev->type, "task") == 0 ||
+           (ev->task_status && strcmp(ev->task_status, "open") == 0);
+}
+
 const char *
 event_bare_id(const char *id)
 {

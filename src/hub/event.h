@@ -82,5 +82,7 @@ void event_write(struct buf *to, const struct event *ev);
 void event_line_id(char to[EVENT_ID_LEN + 1], uint64_t seq);
 /* "signal:abc" -> "abc" */
 const char *event_bare_id(const char *id);
+/* Is the signal one to be claimed? */
+bool event_is_task(const struct event *ev);
 
 #endif

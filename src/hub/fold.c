@@ -37,6 +37,7 @@ void
 fold_forget(struct fold *f)
 {
     f->matcher_is_of = 0;
+    f->timers++;
 }
 
 /* ---- signals ---- */
@@ -96,10 +97,12 @@ save_item(struct index *ix, const struct item *it)
              (int64_t)it->seq);
 }
 
-/* The line as text, in f->body. */
+/* The line as text, in f->body if we have to write it. */
 static const char *
 body_of(struct fold *f, const struct event *ev)
 {
+    if (f->line)
+        return f->line;
     buf_reset(&f->body);
     event_write(&f->body, ev);
     return f->body.p ? f->body.p : "";
@@ -202,11 +205,13 @@ load_matcher(struct fold *f)
 static void
 remember_key(struct fold *f, const struct event *ev, uint64_t seq)
 {
-    if (!ev->dedup_key || !ev->dedup_hash || !ev->by)
+    const char *by = ev->by ? ev->by : ""; /* nobody: cliq itself */
+
+    if (!ev->dedup_key || !ev->dedup_hash)
         return;
-    index_do(f->ix, "DELETE FROM dedup WHERE identity = ? AND at < ?", "si", ev->by,
+    index_do(f->ix, "DELETE FROM dedup WHERE identity = ? AND at < ?", "si", by,
              ev->at - DEDUP_KEEP_MS);
-    index_do(f->ix, "INSERT OR REPLACE INTO dedup VALUES(?, ?, ?, ?, ?, ?)", "sssiii", ev->by,
+    index_do(f->ix, "INSERT OR REPLACE INTO dedup VALUES(?, ?, ?, ?, ?, ?)", "sssiii", by,
              ev->dedup_key, ev->dedup_hash, ev->at, (int64_t)seq,
              ev->dedup_lines ? ev->dedup_lines : (int64_t)1);
 }
@@ -220,17 +225,17 @@ apply_signal(struct fold *f, struct event *ev, uint64_t seq)
     if (!ev->id) {
         event_line_id(id, seq);
         ev->id = id;
+        f->line = NULL;
     }
     if (!ev->by && json_eq(json_get(ev->source, "type"), "agent")) {
         const struct json *agent = json_get(ev->source, "id");
         if (json_is(agent, JSON_STRING) && agent->text.len &&
             !memchr(agent->text.p, '\0', agent->text.len))
             ev->by = arena_dup(&f->arena, agent->text.p, agent->text.len);
+        f->line = NULL;
     }
     if (!json_double(ev->urgency, &urgency) || urgency < 0 || urgency > 1)
         urgency = 0.5;
-    bool is_task =
-        strcmp(ev->type, "task") == 0 || (ev->task_status && strcmp(ev->task_status, "open") == 0);
     const char *thread = thread_of(f, ev);
     int n = index_do(f->ix,
                      "INSERT OR IGNORE INTO signals(seq, id, type, created, sender, from_role,"
@@ -238,7 +243,7 @@ apply_signal(struct fold *f, struct event *ev, uint64_t seq)
                      " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?)",
                      "ississssdsis", (int64_t)seq, ev->id, ev->type, ev->at, ev->by, ev->from_role,
                      address(f, ev), thread, urgency, join_tags(f, ev->tags),
-                     (int64_t)(is_task ? W_OPEN : W_NONE), body_of(f, ev));
+                     (int64_t)(event_is_task(ev) ? W_OPEN : W_NONE), body_of(f, ev));
     if (n != 1)
         return false; /* the first with an id has it */
     if (load_matcher(f) && matcher_count(f->matcher)) {
@@ -373,11 +378,13 @@ apply_other(struct fold *f, const struct event *ev)
 }
 
 bool
-fold_apply(struct fold *f, const struct event *given, uint64_t seq)
+fold_apply(struct fold *f, const struct event *given, const char *line, uint64_t seq)
 {
     struct event ev = *given;
 
     arena_reset(&f->arena);
+    f->line = ev.at ? line : NULL;
+    f->timers += ev.kind != EV_SIGNAL;
     if (!ev.at)
         ev.at = f->place.last_ms; /* no clock here */
     if (ev.at > f->place.last_ms)
@@ -458,7 +465,7 @@ fold_file(struct fold *f, int fd, off_t at, uint64_t next, off_t to, bool *rotat
             continue;
         arena_reset(&scratch);
         if (event_read(&ev, rec.json, &scratch))
-            fold_apply(f, &ev, rec.seq);
+            fold_apply(f, &ev, NULL, rec.seq);
         f->place.seq = rec.seq;
         if (f->progress && ++f->done % PROGRESS_EVERY == 0)
             f->progress(f->ctx, f->done, (uint64_t)r.at, (uint64_t)to);

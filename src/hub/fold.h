@@ -26,10 +26,12 @@ struct fold {
     uint64_t matcher_is_of;   /* place.subscriptions that it was made from, plus 1 */
     struct arena arena;
     struct buf body;
+    const char *line; /* of the event that is applied, if it was written already */
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;
     uint64_t done;
-    uint64_t keys; /* made or revoked since we began: who remembers some looks again */
+    uint64_t timers; /* goes up when what is due next may have changed */
+    uint64_t keys;   /* made or revoked since we began: who remembers some looks again */
 };
 
 void fold_release(struct fold *f);
@@ -39,8 +41,8 @@ void fold_enter(struct fold *f);
 void fold_leave(struct fold *f);
 void fold_forget(struct fold *f); /* the transaction was rolled back */
 
-/* Was it valid? Failures are kept by the index. */
-bool fold_apply(struct fold *f, const struct event *ev, uint64_t seq);
+/* Was it valid? Failures are kept by the index. line: the event as event_write made it, or NULL. */
+bool fold_apply(struct fold *f, const struct event *ev, const char *line, uint64_t seq);
 
 enum status fold_log(struct fold *f, struct log *l, struct err *e);
 /* Everything, from the oldest segment on. */

@@ -168,9 +168,19 @@ void hub_close(struct hub *h);
 void hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
                 struct hub_reply *replies);
 
-/* The same for one that does not write; may be called from one other thread than
+/* The same; on_disk is called, from this thread, when all is written and synced but the index not
+ * committed yet. From then on requests, arena and replies are the caller's again. It is not called
+ * when nothing was written, or when that failed. */
+void hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+                     struct hub_reply *replies, void (*on_disk)(void *ctx), void *ctx);
+
+/* The same as hub_submit for one that does not write; may be called from one other thread than
  * hub_submit's with a hub of its own. */
 void hub_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub_reply *reply);
+
+/* The same, but it waits for nobody; false: the index is behind the log, ask hub_read. */
+bool
+hub_try_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub_reply *reply);
 
 /* When something is due by the wall clock (a delayed signal, a lease, a retry), in ms from
  * now; -1: nothing is. hub_submit with n = 0 does it. */
@@ -181,10 +191,11 @@ const struct json *hub_signal_json(struct hub *h, uint64_t seq, struct arena *a)
 
 /* ---- following ---- all from the index: what is there is on disk */
 
-/* The first signal behind the line `after`, as the hub shows it; false: none yet. */
-bool hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
-                     const struct json **signal);
-/* The last line that was folded. */
+/* The first signal behind the line `after`, as the hub shows it. ST_NOT_FOUND: none yet;
+ * ST_IO: nobody knows, ask again later. */
+enum status hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
+                            const struct json **signal);
+/* The last line that was folded; 0: none, or it cannot be told. */
 uint64_t hub_last_seq(struct hub *h);
 /* The first line that hub_compact left. */
 uint64_t hub_oldest_seq(struct hub *h);
@@ -192,8 +203,9 @@ bool hub_is_member(struct hub *h, const char *identity, const char *ring);
 /* As hub_check_key, of the keys that were folded: waits for nobody. */
 bool hub_find_key(struct hub *h, const char *key, struct arena *a, const char **identity,
                   unsigned *scopes);
-/* Of the last round: how long the log was, and how often keys changed so far. */
+/* Of the last round: how long the log was, its last line, and how often keys changed so far. */
 int64_t hub_log_end(const struct hub *h);
+uint64_t hub_log_seq(const struct hub *h); /* of its last line */
 uint64_t hub_key_changes(const struct hub *h);
 
 /* Whose key is it? ST_NOT_FOUND: nobody's, or revoked. Compared in constant time. */

@@ -16,6 +16,12 @@ struct hub_line {
     size_t at, len, unit;
 };
 
+/* What is due next, by each clock; INT64_MAX: nothing. */
+struct hub_due {
+    uint64_t is_of; /* fold.timers that it was read at, plus 1 */
+    int64_t boot_ms, wall_ms;
+};
+
 struct hub {
     int dir;
     char path[PATH_MAX], index_path[PATH_MAX];
@@ -35,14 +41,19 @@ struct hub {
     bool is_changed;  /* the transaction holds what others wrote */
     bool is_read_only, is_disk_read_only;
     uint64_t oldest, oldest_is_of; /* hub_oldest_seq, and the state of the index it is of */
+    void (*on_disk)(void *ctx);
+    void *on_disk_ctx;
+    struct hub_due due;
+    bool is_ahead; /* a read has the lock and what could not be written (hub_end_read) */
 };
 
 /* ---- submit.c ---- */
 
 /* With the log's lock: opens a transaction in which the whole log is folded. */
 enum status hub_begin(struct hub *h, struct err *e);
-/* Without it: opens one to read, which shows the whole log. */
+/* Without it: opens one to read, which shows the whole log. After ST_OK, hub_end_read. */
 enum status hub_begin_read(struct hub *h, struct err *e);
+void hub_end_read(struct hub *h);
 enum status hub_write_view(struct hub *h, struct err *e);
 
 /* ---- readonly.c ---- */
@@ -71,6 +82,8 @@ bool hub_add_line(struct hub *h, const struct event *ev, struct refusal *r);
 bool act_event(struct act *t, const struct event *ev);
 
 /* ---- due.c ---- */
+/* In a transaction: looks up what is due next, unless that is known. */
+void hub_look_up_due(struct hub *h);
 /* Expiries, retries and delayed signals that are due. False: the index failed. */
 bool hub_do_due(struct hub *h, struct arena *a);
 
@@ -89,6 +102,9 @@ bool act_read(struct act *t);
 /* ---- show.c ---- NULL without memory */
 #define SHOW_COLUMNS                                                                               \
     "s.seq, s.id, s.thread, s.state, s.work, s.count, s.claimed_by, s.claimed_at, s.until, s.body"
+/* thread: NULL when it is the signal's own id. */
+struct json *
+show_signal(const struct event *ev, const struct item *it, const char *thread, struct arena *a);
 struct json *show_row(struct row *r, struct arena *a);
 struct json *show_at(struct hub *h, uint64_t seq, struct arena *a);
 /* Through the broadcast door; from a signal's line, or that of a schedule. */

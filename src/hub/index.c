@@ -144,18 +144,19 @@ cached(struct index *ix, const char *sql)
     abort(); /* more statements than the code has */
 }
 
+/* how: SQLITE_STATIC when the statement is done before the text goes. */
 static int
-bind(sqlite3_stmt *st, int i, const struct value *v)
+bind(sqlite3_stmt *st, int i, const struct value *v, sqlite3_destructor_type how)
 {
     if (v->type == 'i')
         return sqlite3_bind_int64(st, i, v->i);
     if (v->type == 'd')
         return sqlite3_bind_double(st, i, v->d);
-    return v->s ? sqlite3_bind_text(st, i, v->s, -1, SQLITE_TRANSIENT) : sqlite3_bind_null(st, i);
+    return v->s ? sqlite3_bind_text(st, i, v->s, -1, how) : sqlite3_bind_null(st, i);
 }
 
 static sqlite3_stmt *
-run(struct index *ix, const char *sql, const char *types, va_list ap)
+run(struct index *ix, const char *sql, const char *types, va_list ap, sqlite3_destructor_type how)
 {
     sqlite3_stmt *st = ix->failed ? NULL : cached(ix, sql);
 
@@ -167,7 +168,7 @@ run(struct index *ix, const char *sql, const char *types, va_list ap)
             v.d = va_arg(ap, double);
         else
             v.s = va_arg(ap, const char *);
-        fail(ix, bind(st, i, &v));
+        fail(ix, bind(st, i, &v, how));
     }
     return st;
 }
@@ -178,7 +179,7 @@ index_run(struct index *ix, const char *literal, const char *types, ...)
     va_list ap;
 
     va_start(ap, types);
-    sqlite3_stmt *st = run(ix, literal, types, ap);
+    sqlite3_stmt *st = run(ix, literal, types, ap, SQLITE_TRANSIENT);
     va_end(ap);
     return (struct row *)st;
 }
@@ -189,7 +190,7 @@ index_run_text(struct index *ix, const char *sql, const struct value *values, si
     sqlite3_stmt *st = ix->failed ? NULL : prepare(ix, sql, 0);
 
     for (size_t i = 0; st && i < n; i++)
-        fail(ix, bind(st, (int)i + 1, &values[i]));
+        fail(ix, bind(st, (int)i + 1, &values[i], SQLITE_TRANSIENT));
     return (struct row *)st;
 }
 
@@ -221,7 +222,7 @@ index_do(struct index *ix, const char *literal, const char *types, ...)
     va_list ap;
 
     va_start(ap, types);
-    sqlite3_stmt *st = run(ix, literal, types, ap);
+    sqlite3_stmt *st = run(ix, literal, types, ap, SQLITE_STATIC);
     va_end(ap);
     if (!st || ix->failed)
         return 0;

@@ -51,7 +51,7 @@ hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
         s->last_seq = (uint64_t)row_int(r, 2);
     }
     st = index_status(h->ix, e);
-    index_rollback(h->ix);
+    hub_end_read(h);
     s->first_seq = s->last_seq ? segment_oldest(h->dir, EVENTS_NAME) : 0;
     s->log_bytes = size_of(h->dir, EVENTS_NAME);
     while (first > 1 && !segment_find(h->dir, EVENTS_NAME, first - 1, name, &first, NULL))

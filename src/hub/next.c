@@ -1,4 +1,8 @@
-/* next - the signals in order, for those who follow: from the index, so only what is synced. */
+/*
+ * next - the signals in order, for those who follow: from the index, so only what is synced.
+ *
+ * An error ends with the look that met it: the index forgets it, and the next look tries again.
+ */
 #include "hub/hub_impl.h"
 #include "hub/secret.h"
 #include "log/segment.h"
@@ -13,26 +17,38 @@ is_ready(struct hub *h)
         return true;
     if (hub_begin_read(h, NULL))
         return false;
-    index_rollback(h->ix);
+    hub_end_read(h);
     return true;
 }
 
-bool
+/* After a look: did it fail? */
+static enum status
+end_look(struct hub *h)
+{
+    enum status s = index_status(h->ix, NULL);
+
+    if (s)
+        index_rollback(h->ix);
+    return s;
+}
+
+enum status
 hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
                 const struct json **signal)
 {
+    *signal = NULL;
     if (!is_ready(h))
-        return false;
+        return ST_IO;
     struct row *r = index_run(
         h->ix, "SELECT " SHOW_COLUMNS " FROM signals s WHERE s.seq > ? ORDER BY s.seq LIMIT 1", "i",
         (int64_t)after);
 
     if (!index_next(h->ix, r))
-        return false;
+        return end_look(h) ? ST_IO : ST_NOT_FOUND;
     *seq = (uint64_t)row_int(r, 0);
     *signal = show_row(r, a);
     index_next(h->ix, r); /* to its end, so that the statement lets go of the file */
-    return *signal != NULL;
+    return end_look(h) || !*signal ? ST_IO : ST_OK;
 }
 
 uint64_t
@@ -40,7 +56,10 @@ hub_last_seq(struct hub *h)
 {
     struct index_place p;
 
-    return is_ready(h) && index_get_place(h->ix, &p) ? p.seq : 0;
+    if (!is_ready(h))
+        return 0;
+    bool is_there = index_get_place(h->ix, &p);
+    return !end_look(h) && is_there ? p.seq : 0;
 }
 
 /* Dropping segments folds anew, which counts up the changes of subscriptions: as long as they
@@ -69,6 +88,7 @@ hub_is_member(struct hub *h, const char *identity, const char *ring)
 
     if (is_there)
         index_next(h->ix, r);
+    end_look(h);
     return is_there;
 }
 
@@ -90,7 +110,14 @@ hub_find_key(struct hub *h, const char *key, struct arena *a, const char **ident
             *scopes = (unsigned)row_int(r, 1);
         }
     }
+    end_look(h);
     return *identity != NULL;
+}
+
+uint64_t
+hub_log_seq(const struct hub *h)
+{
+    return h->log.next_seq - 1;
 }
 
 int64_t

@@ -61,48 +61,62 @@ copy(struct arena *a, const struct json *v, enum json_type without)
 }
 
 struct json *
+show_signal(const struct event *ev, const struct item *it, const char *thread, struct arena *a)
+{
+    struct json *to = json_new(a, JSON_OBJECT), *half = json_new(a, JSON_NUMBER);
+
+    if (!to || !half)
+        return NULL;
+    half->text.p = "0.5";
+    half->text.len = 3;
+    int64_t ends = it->state == D_LEASED ? it->until : 0;
+    struct json **at = &to->kids.first;
+    at = json_put(to, at, "id", show_id(a, it->id));
+    at = json_put(to, at, "signal_type", show_text(a, ev->type));
+    at = json_put(to, at, "content", copy(a, ev->content, JSON_NULL));
+    at = json_put(to, at, "urgency", ev->urgency ? copy(a, ev->urgency, JSON_NULL) : half);
+    at = json_put(to, at, "from_role", show_text(a, ev->from_role));
+    at = json_put(to, at, "from_identity", show_text(a, ev->by));
+    at = json_put(to, at, "to_role", show_text(a, ev->to_role));
+    at = json_put(to, at, "to_ring", show_text(a, ev->to_ring));
+    at = json_put(to, at, "to_identity", show_text(a, ev->to_identity));
+    at = json_put(to, at, "parent_id", show_id(a, ev->parent));
+    at = json_put(to, at, "thread_id", show_id(a, thread ? thread : it->id));
+    at = json_put(to, at, "sequence", json_new_int(a, (int64_t)it->seq));
+    at = json_put(to, at, "tags", copy(a, ev->tags, JSON_ARRAY));
+    at = json_put(to, at, "resources", copy(a, ev->resources, JSON_ARRAY));
+    at = json_put(to, at, "attachments", copy(a, ev->attachments, JSON_ARRAY));
+    at = json_put(to, at, "metadata", copy(a, ev->metadata, JSON_OBJECT));
+    at = json_put(to, at, "payload", copy(a, ev->data, JSON_NULL));
+    at = json_put(to, at, "delivery_state", show_text(a, delivery_names[it->state]));
+    at = json_put(to, at, "delivery_count", json_new_int(a, it->count));
+    at = json_put(to, at, "task_status", show_text(a, work_names[it->work]));
+    at = json_put(to, at, "claimed_by", show_text(a, it->claimed_by));
+    at = json_put(to, at, "claimed_at", show_time(a, it->claimed_at));
+    at = json_put(to, at, "claim_expires_at", show_time(a, ends));
+    at = json_put(to, at, "created_at", show_time(a, ev->at ? ev->at : 1));
+    json_put(to, at, "protocol_version", show_text(a, "chorus/1.0"));
+    return to;
+}
+
+struct json *
 show_row(struct row *r, struct arena *a)
 {
     const char *body = row_dup(r, 9, a);
-    struct json *line, *to = json_new(a, JSON_OBJECT);
+    struct item it = { .seq = (uint64_t)row_int(r, 0),
+                       .id = row_dup(r, 1, a),
+                       .state = (enum delivery)row_int(r, 3),
+                       .work = (enum work)row_int(r, 4),
+                       .count = row_int(r, 5),
+                       .claimed_by = row_dup(r, 6, a),
+                       .claimed_at = row_int(r, 7),
+                       .until = row_int(r, 8) };
+    struct json *line;
     struct event ev;
 
-    if (!body || !to || !json_parse(a, body, strlen(body), &line, NULL) ||
-        !event_read(&ev, line, a))
+    if (!body || !json_parse(a, body, strlen(body), &line, NULL) || !event_read(&ev, line, a))
         return NULL;
-    enum delivery state = (enum delivery)row_int(r, 3);
-    const char *id = row_dup(r, 1, a), *thread = row_dup(r, 2, a);
-    struct json *half = json_new(a, JSON_NUMBER);
-    if (half) {
-        half->text.p = "0.5";
-        half->text.len = 3;
-    }
-    json_set(to, "id", show_id(a, id));
-    json_set(to, "signal_type", show_text(a, ev.type));
-    json_set(to, "content", copy(a, ev.content, JSON_NULL));
-    json_set(to, "urgency", ev.urgency ? copy(a, ev.urgency, JSON_NULL) : half);
-    json_set(to, "from_role", show_text(a, ev.from_role));
-    json_set(to, "from_identity", show_text(a, ev.by));
-    json_set(to, "to_role", show_text(a, ev.to_role));
-    json_set(to, "to_ring", show_text(a, ev.to_ring));
-    json_set(to, "to_identity", show_text(a, ev.to_identity));
-    json_set(to, "parent_id", show_id(a, ev.parent));
-    json_set(to, "thread_id", show_id(a, thread ? thread : id));
-    json_set(to, "sequence", json_new_int(a, row_int(r, 0)));
-    json_set(to, "tags", copy(a, ev.tags, JSON_ARRAY));
-    json_set(to, "resources", copy(a, ev.resources, JSON_ARRAY));
-    json_set(to, "attachments", copy(a, ev.attachments, JSON_ARRAY));
-    json_set(to, "metadata", copy(a, ev.metadata, JSON_OBJECT));
-    json_set(to, "payload", copy(a, ev.data, JSON_NULL));
-    json_set(to, "delivery_state", show_text(a, delivery_names[state]));
-    json_set(to, "delivery_count", json_new_int(a, row_int(r, 5)));
-    json_set(to, "task_status", show_text(a, work_names[row_int(r, 4)]));
-    json_set(to, "claimed_by", show_text(a, row_dup(r, 6, a)));
-    json_set(to, "claimed_at", show_time(a, row_int(r, 7)));
-    json_set(to, "claim_expires_at", show_time(a, state == D_LEASED ? row_int(r, 8) : 0));
-    json_set(to, "created_at", show_time(a, ev.at ? ev.at : 1));
-    json_set(to, "protocol_version", show_text(a, "chorus/1.0"));
-    return to;
+    return show_signal(&ev, &it, row_dup(r, 2, a), a);
 }
 
 struct json *

@@ -1,6 +1,8 @@
 /*
- * signal_id - the names of signals: "signal:" and 24 lower-case letters and digits, the
- * first of them a letter. 123 random bits: no two are ever the same, on any machine.
+ * signal_id - the names of signals: "signal:" and 24 lower-case letters and digits: a letter,
+ * the time in milliseconds (nine digits to the base of 36) and 72 random bits. No two are ever
+ * the same, on any machine; and those of one hour stand together in an index, whose pages are
+ * then written once and not each time another one.
  */
 #ifndef CLIQ_HUB_SIGNAL_ID_H
 #define CLIQ_HUB_SIGNAL_ID_H

@@ -135,7 +135,9 @@ give_up(struct hub *h)
     fold_forget(&h->fold);
 }
 
-/* Brings the index up to date. */
+/* Brings the index up to date. If it cannot be written (a full disk), what is in the log can be
+ * read all the same, from the open transaction: then it stays open, and the lock is kept, until
+ * hub_end_read. */
 static enum status
 catch_up(struct hub *h, struct err *e)
 {
@@ -149,12 +151,16 @@ catch_up(struct hub *h, struct err *e)
     if (!s) {
         fold_leave(&h->fold);
         s = index_commit(h->ix, e);
-        if (s)
+        if (s) {
             fold_forget(&h->fold);
-        else if (h->is_view_old)
+            s = hub_begin(h, e);
+            h->is_ahead = !s;
+        } else if (h->is_view_old) {
             hub_write_view(h, NULL);
+        }
     }
-    log_unlock(&h->log);
+    if (!h->is_ahead)
+        log_unlock(&h->log);
     return s;
 }
 
@@ -212,7 +218,7 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
             h->fold.ix = h->ix;
         s = hub_begin_read(h, e);
         if (!s)
-            index_rollback(h->ix);
+            hub_end_read(h);
     }
     if (s) {
         hub_close(h);
@@ -430,6 +436,8 @@ run_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
         else
             fold_again(h, r, n, a, replies, h->log.next_seq - first - h->n_lines);
     }
+    if (h->n_lines && h->on_disk)
+        h->on_disk(h->on_disk_ctx);
     fold_leave(&h->fold);
     h->is_view_old = h->is_view_old || delayed != h->fold.place.delayed;
     if (index_commit(h->ix, NULL))
@@ -443,6 +451,15 @@ void
 hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
            struct hub_reply *replies)
 {
+    hub_submit_then(h, r, n, a, replies, NULL, NULL);
+}
+
+void
+hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+                struct hub_reply *replies, void (*on_disk)(void *ctx), void *ctx)
+{
+    h->on_disk = on_disk;
+    h->on_disk_ctx = ctx;
     struct err e = { "" };
     enum status s = ST_OK;
 
@@ -452,8 +469,10 @@ hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a
         s = log_lock(&h->log, &e);
         if (s)
             break;
-        if (h->log.next_seq != h->left_at)
-            h->fold.keys++; /* others wrote, and may have folded it for us */
+        if (h->log.next_seq != h->left_at) { /* others wrote, and may have folded it for us */
+            h->fold.keys++;
+            h->fold.timers++;
+        }
         uint64_t before = h->log.next_seq;
         s = hub_begin(h, &e);
         if (!s)
@@ -497,16 +516,28 @@ hub_begin_read(struct hub *h, struct err *e)
 
     if (!h->ix || !index_is_current(h->ix))
         s = catch_up(h, e);
-    if (!s)
+    if (!s && !h->is_ahead)
         s = index_begin(h->ix, false, e);
-    if (!s && is_behind(h)) {
+    if (!s && !h->is_ahead && is_behind(h)) {
         index_rollback(h->ix);
         s = catch_up(h, e);
-        if (!s)
+        if (!s && !h->is_ahead)
             s = index_begin(h->ix, false, e);
     }
     look_at_clock(h);
     return s;
+}
+
+void
+hub_end_read(struct hub *h)
+{
+    if (h->ix)
+        index_rollback(h->ix);
+    if (!h->is_ahead)
+        return;
+    fold_forget(&h->fold);
+    h->is_ahead = false;
+    log_unlock(&h->log);
 }
 
 /* A damaged index goes, and is made again by whoever needs it next. */
@@ -536,14 +567,30 @@ hub_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub
             s = index_status(h->ix, &e);
         }
         bool is_damaged = s && h->ix && index_is_damaged(h->ix);
-        if (h->ix)
-            index_rollback(h->ix);
+        hub_end_read(h);
         if (!is_damaged)
             break;
         drop_index(h);
     }
     if (s)
         reply_unavailable(reply, &e, a);
+}
+
+bool
+hub_try_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub_reply *reply)
+{
+    bool is_answered = false;
+
+    assert(!hub_ops[r->op].writes);
+    if (!h->ix || !index_is_current(h->ix) || index_begin(h->ix, false, NULL))
+        return false;
+    if (!is_behind(h)) {
+        look_at_clock(h);
+        answer(h, r, a, reply);
+        is_answered = index_status(h->ix, NULL) == ST_OK;
+    }
+    index_rollback(h->ix);
+    return is_answered;
 }
 
 const struct json *
@@ -553,8 +600,7 @@ hub_signal_json(struct hub *h, uint64_t seq, struct arena *a)
 
     if (!hub_begin_read(h, NULL))
         v = show_at(h, seq, a);
-    if (h->ix)
-        index_rollback(h->ix);
+    hub_end_read(h);
     return v;
 }
 
@@ -580,34 +626,40 @@ hub_check_key(struct hub *h, const char *key, struct arena *a, const char **iden
         }
     }
     s = index_status(h->ix, e);
-    index_rollback(h->ix);
+    hub_end_read(h);
     if (s)
         return s;
     return *identity ? ST_OK : err_set(e, ST_NOT_FOUND, "the key is unknown or was revoked");
 }
 
+/* Has nobody written since our last round? */
+static bool
+is_untouched(const struct hub *h)
+{
+    const struct index_place *p = &h->fold.place;
+    struct stat st;
+
+    return sys->fstatat(h->dir, EVENTS_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           p->ino == (int64_t)st.st_ino && p->dev == (int64_t)st.st_dev && p->end == st.st_size;
+}
+
 int64_t
 hub_due_in_ms(struct hub *h)
 {
-    int64_t in = -1;
-
-    if (hub_begin_read(h, NULL))
-        return 0;
-    struct row *r = index_run(
-        h->ix,
-        "SELECT min(ms) FROM (SELECT min(boot_until) - ?2 AS ms FROM signals WHERE until IS NOT "
-        "NULL"
-        " AND boot = ?1 AND ?1 <> '' UNION ALL SELECT min(until) - ?3 FROM signals WHERE until IS "
-        "NOT"
-        " NULL AND (boot < ?1 OR boot > ?1 OR ?1 = '') UNION ALL SELECT min(at) - ?3 FROM delayed)"
-        " WHERE ms IS NOT NULL",
-        "sii", h->boot, h->now.boot_ms, h->now.wall_ms);
-    if (index_next(h->ix, r) && row_text(r, 0)) {
-        in = row_int(r, 0);
-        in = in < 0 ? 0 : in > WAIT_MAX_MS ? WAIT_MAX_MS : in;
+    if (h->due.is_of != h->fold.timers + 1 || !is_untouched(h)) {
+        h->due.is_of = 0;
+        if (hub_begin_read(h, NULL))
+            return 0;
+        hub_look_up_due(h);
+        hub_end_read(h);
     }
-    index_rollback(h->ix);
-    return in;
+    look_at_clock(h);
+    int64_t in = INT64_MAX;
+    if (h->due.boot_ms != INT64_MAX)
+        in = h->due.boot_ms - h->now.boot_ms;
+    if (h->due.wall_ms != INT64_MAX && h->due.wall_ms - h->now.wall_ms < in)
+        in = h->due.wall_ms - h->now.wall_ms;
+    return in == INT64_MAX ? -1 : in < 0 ? 0 : in > WAIT_MAX_MS ? WAIT_MAX_MS : in;
 }
 
 /* ---- delayed.json ---- */

@@ -183,7 +183,7 @@ log_tail_open(struct log_tail *t, const char *path, const char *name, bool is_se
     if (!t->path || !t->name)
         return err_set(e, ST_IO, "out of memory");
     /* Watch first, then look: nothing falls between. */
-    enum status s = watch_open(&t->watch, path, e);
+    enum status s = watch_open_file(&t->watch, path, name, e);
     if (s)
         return s;
     look(t);

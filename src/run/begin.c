@@ -10,11 +10,21 @@
 #include "base/sys.h"
 #include "run/past.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { RETELL_MS = 23 * 3600 * 1000 }; /* the hub knows keys of the last 24 h */
+
+static void
+tell_nobody(void *ctx, const struct buf *request)
+{
+    (void)ctx;
+    (void)request;
+}
 
 /* A gate with checks is in its second stage once the agent's attempt file can exist. */
 static enum stage
@@ -78,6 +88,8 @@ resume_phase(struct run *r, size_t i, const struct sched_phase *ph, int64_t star
         drive_give_up(r, i, ph->attempt);
     } else if (r->is_stopped[i] && r->live[i]) {
         live_stop(r->live[i]);
+    } else if (r->live[i]) {
+        live_show(r->live[i]);
     }
 }
 
@@ -102,6 +114,46 @@ resume_all(struct run *r, const struct past *past, struct err *e)
         resume_phase(r, i, &then[i], past->started_ms[i]);
     free(then);
     return ST_OK;
+}
+
+/* What was told of this run before it was cut off, told again: what the hub has is not written
+ * twice, what it has not is not lost. It knows what it has for 24 h. */
+struct retelling {
+    struct transitions *to;
+    const struct team *team;
+    struct journal_head head;
+    struct sched *sched;
+    int64_t since_ms;
+};
+
+static bool
+retell(void *ctx, const struct event *ev, int64_t at_ms)
+{
+    struct retelling *t = ctx;
+
+    if (!t->sched && !(t->sched = sched_new(t->team, &t->head.options)))
+        return false;
+    if (!sched_apply(t->sched, ev, NULL))
+        return false;
+    void (*tell)(void *, const struct buf *) = t->to->tell;
+    if (at_ms < t->since_ms)
+        t->to->tell = tell_nobody;
+    transitions_event(t->to, t->sched, ev);
+    t->to->tell = tell;
+    return true;
+}
+
+static void
+retell_all(struct run *r, int dir)
+{
+    struct retelling t = { .to = &r->transitions,
+                           .team = &r->p->team,
+                           .since_ms = clock_wall_ns() / 1000000 - RETELL_MS };
+
+    if (r->transitions.tell)
+        journal_replay(dir, t.team, retell, &t, &t.head, NULL);
+    sched_free(t.sched);
+    journal_head_release(&t.head);
 }
 
 static struct sched_options
@@ -144,6 +196,73 @@ find_phase(const struct plan *p, const char *name, size_t *out, struct err *e)
     return err_set(e, ST_NOT_FOUND, "the workflow has no phase %s", name);
 }
 
+/* Those who look on see the run as it was left, and how long it takes since it began. */
+static void
+show_past(struct run *r, const struct past *past, const struct sched *sched)
+{
+    view_clock(r->view, past->began_ms, past->head.has_end ? past->head.end_ms : 0);
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        view_phase(r->view, i, sched_phase(sched, i), past->started_ms[i], past->ended_ms[i]);
+}
+
+/* It runs all the same: no handoff is not an error, but seldom what was meant. */
+static void
+warn_missing(struct run *r, size_t from, size_t to)
+{
+    const struct team *t = &r->p->team;
+    struct buf path = { 0 }, text = { 0 };
+    struct stat st;
+
+    buf_addf(&path, "channels/%s--%s/handoff.json", t->phases[from].name, t->phases[to].name);
+    if (!buf_failed(&path) && sys->fstatat(r->p->frame.dir, path.p, &st, 0) != 0 &&
+        errno == ENOENT) {
+        buf_addf(&text,
+                 "%s/%s is missing: %s runs without what %s handed over (cliq retry %s makes "
+                 "it again)",
+                 r->p->frame.state_dir, path.p, t->phases[to].name, t->phases[from].name,
+                 t->phases[from].name);
+        view_warn(r->view, buf_failed(&text) ? path.p : text.p);
+    }
+    buf_release(&path);
+    buf_release(&text);
+}
+
+/* Every handoff that is kept and will be read again by what runs again. */
+static void
+check_handoffs(struct run *r, size_t from)
+{
+    const struct team *t = &r->p->team;
+    uint64_t *again = calloc(dag_words(t->n_phases) + 1, sizeof *again);
+
+    if (!again)
+        return; /* who has no memory for this will hear of it soon */
+    dag_successors(r->p->dag, from, again);
+    bit_add(again, from);
+    for (size_t i = 0; i < t->n_main; i++) {
+        const struct phase *ph = &t->phases[i];
+        for (size_t d = 0; bit_has(again, i) && d < ph->n_depends_on; d++)
+            if (!bit_has(again, ph->deps[d]) &&
+                sched_phase(r->sched, ph->deps[d])->state == PS_DONE)
+                warn_missing(r, ph->deps[d], i);
+    }
+    free(again);
+}
+
+/* What runs again, and has not begun, waits. */
+static void
+rerun(struct run *r, size_t from)
+{
+    int64_t now_ms = clock_wall_ns() / 1000000;
+
+    view_clock(r->view, now_ms, 0);
+    drive_feed(r, (struct event){ .kind = EV_RERUN, .phase = from });
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        if (sched_phase(r->sched, i)->state == PS_WAITING)
+            view_phase(r->view, i, sched_phase(r->sched, i), 0, 0);
+    r->is_over = false; /* what was left of the old end is gone */
+    r->is_cancelled = false;
+}
+
 /* Goes on with the run of `past`, from a phase when `from` is not SIZE_MAX. */
 static enum status
 go_on(struct run *r, int dir, struct past *past, size_t from, struct err *e)
@@ -158,14 +277,16 @@ go_on(struct run *r, int dir, struct past *past, size_t from, struct err *e)
         s = journal_open(&r->journal, dir, &r->p->team, NULL, e);
     if (s)
         return s;
+    if (!past->head.has_end)
+        retell_all(r, dir);
     r->sched = past->sched;
     past->sched = NULL;
+    show_past(r, past, r->sched);
+    if (from != SIZE_MAX)
+        check_handoffs(r, from);
     s = resume_all(r, past, e);
-    if (!s && from != SIZE_MAX) {
-        drive_feed(r, (struct event){ .kind = EV_RERUN, .phase = from });
-        r->is_over = false; /* what was left of the old end is gone */
-        r->is_cancelled = false;
-    }
+    if (!s && from != SIZE_MAX)
+        rerun(r, from);
     if (!s && sched_status(r->sched) != RUN_ACTIVE && !r->is_over) /* only its end was not told */
         drive_end(r, &(struct action){ .kind = ACT_END, .status = sched_status(r->sched) });
     return s;
@@ -207,6 +328,7 @@ begin_run(struct run *r, int dir, enum run_status *ended, struct err *e)
                     "an unfinished run exists here: cliq run --resume goes on with it, cliq run "
                     "--force starts anew");
     } else if (!s && !is_open && r->o->is_resume) {
+        show_past(r, &past, past.sched);
         r->sched = past.sched;
         past.sched = NULL;
         *ended = past.head.end;

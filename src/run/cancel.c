@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "log/lock.h"
+#include "run/broadcast.h"
 #include "run/journal.h"
 #include "run/live.h"
 #include "run/lockfile.h"
@@ -238,6 +239,37 @@ write_end(int dir, struct err *e)
     return s;
 }
 
+/* The last signal of a run whose orchestrator did not live to tell it. Nobody waits for it. */
+static void
+tell_end(const struct frame *f, const char *run_id)
+{
+    struct buf b = { 0 }, id = { 0 }, config = { 0 };
+
+    if (frame_read(f, "cliq.id", &id, NULL) == ST_OK && path_config(&config, NULL) == ST_OK) {
+        int n = (int)strcspn(id.p, "\n");
+        json_open(&b, '{');
+        buf_addf(&b, "\"type\":\"pipeline:%.*s:cancelled\"", n, id.p);
+        json_key_str(&b, "source", "system");
+        json_key(&b, "dedup_key");
+        buf_addf(&b, "\"%s/cancelled\"", run_id);
+        json_key(&b, "data");
+        json_open(&b, '{');
+        json_key_strn(&b, "pipelineId", id.p, (size_t)n);
+        json_key_str(&b, "runId", run_id);
+        json_key_str(&b, "projectDir", f->project_dir);
+        json_key_str(&b, "status", run_status_name(RUN_CANCELLED));
+        json_close(&b, '}');
+        json_close(&b, '}');
+        struct broadcast *to = broadcast_new(config.p, NULL);
+        broadcast_add(to, &b);
+        broadcast_go(to);
+        broadcast_end(to, NULL);
+    }
+    buf_release(&b);
+    buf_release(&id);
+    buf_release(&config);
+}
+
 /* We hold the lock, so nobody drives the run: end it here, unless it has ended. */
 static enum status
 end_it(const struct frame *f, int dir, struct run_cancelled *c, struct err *e)
@@ -260,6 +292,8 @@ end_it(const struct frame *f, int dir, struct run_cancelled *c, struct err *e)
         if (!s)
             s = frame_replace(f, "signals/_pipeline_status", "CANCELLED", 9, e);
         c->is_unwritten = !s && t.is_there && write_end(dir, &c->why) != ST_OK;
+        if (!s && t.run_id)
+            tell_end(f, t.run_id);
     }
     arena_release(&t.arena);
     return s;

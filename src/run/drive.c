@@ -107,7 +107,7 @@ drive_start(struct run *r, const struct action *act)
     enum status s = prepare_when(r->p, act->phase, r->run_id, &is_true, &e);
 
     r->is_stopped[act->phase] = false;
-    r->n_notified[act->phase] = 0;
+    r->n_notified[act->phase] = r->n_progress[act->phase] = 0;
     if (!s && !is_true) {
         ev.kind = EV_SKIP;
         ev.text = drive_phase(r, act->phase)->when;
@@ -328,6 +328,7 @@ drive_feed(struct run *r, struct event ev)
         drive_abort(r, err_set(&e, ST_IO, "out of memory"), &e);
     }
     announce(r, &ev);
+    transitions_event(&r->transitions, r->sched, &ev);
     for (size_t i = 0; i < acts.n; i++)
         drive_perform(r, &acts.a[i]);
     actions_release(&acts);
@@ -387,6 +388,7 @@ drive_settle(struct run *r)
             live_free(r->dead[i]);
         r->n_dead = 0;
     } while (r->is_urgent || r->n_fresh);
+    broadcast_go(r->broadcast);
     notifier_pump(r->notifier);
 }
 
@@ -398,10 +400,13 @@ on_line(void *ctx, struct live *l, const struct signal_line *line)
     struct run *r = ctx;
     size_t phase = live_attempt(l)->phase;
 
-    if (line->status == SIG_PROGRESS)
+    if (line->status == SIG_PROGRESS) {
         view_event(r->view, "progress", phase, sched_phase(r->sched, phase), line->message);
-    else
+        transitions_progress(&r->transitions, phase, live_attempt(l)->n, ++r->n_progress[phase],
+                             line->message);
+    } else {
         notifier_line(r->notifier, phase, live_attempt(l)->n, ++r->n_notified[phase], line->result);
+    }
 }
 
 static void
@@ -645,6 +650,46 @@ find_relatives(struct run *r)
     buf_release(&text);
 }
 
+static void
+on_transition(void *ctx, const struct buf *request)
+{
+    broadcast_add(((struct run *)ctx)->broadcast, request);
+}
+
+/* Transitions become signals of the user's hub. A run needs no hub: without one it says so. */
+static enum status
+begin_telling(struct run *r, struct err *e)
+{
+    struct buf config = { 0 };
+    struct err why;
+    enum status s = transitions_init(&r->transitions, r->p, e);
+
+    if (s)
+        return s;
+    if (path_config(&config, &why) == ST_OK)
+        r->broadcast = broadcast_new(config.p, &why);
+    buf_release(&config);
+    if (!r->broadcast)
+        on_note(r, SIZE_MAX, why.text);
+    r->transitions.run_id = r->run_id;
+    r->transitions.ctx = r;
+    r->transitions.tell = r->broadcast ? on_transition : NULL;
+    return ST_OK;
+}
+
+/* What waits is written; for a short while, whatever is wrong with the store. */
+static void
+end_telling(struct run *r)
+{
+    struct err why;
+
+    broadcast_go(r->broadcast);
+    if (broadcast_end(r->broadcast, &why) != ST_OK)
+        on_note(r, SIZE_MAX, why.text);
+    r->broadcast = NULL;
+    r->transitions.tell = NULL;
+}
+
 static enum status
 setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
 {
@@ -662,11 +707,12 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     r->waits = calloc(n, sizeof *r->waits);
     r->is_stopped = calloc(n, sizeof *r->is_stopped);
     r->n_notified = calloc(n, sizeof *r->n_notified);
+    r->n_progress = calloc(n, sizeof *r->n_progress);
     r->notifier = notifier_new(
         &(struct notifier_host){ .ctx = r, .plan = p, .run_id = r->run_id, .on_note = on_note });
     r->loop = loop_new(e);
     if (!r->live || !r->fresh || !r->dead || !r->waits || !r->is_stopped || !r->n_notified ||
-        !r->notifier || !r->loop)
+        !r->n_progress || !r->notifier || !r->loop)
         return err_set(e, ST_IO, "out of memory");
     if (o->is_tmux &&
         !(r->panes = panes_new(&(struct panes_host){
@@ -701,7 +747,7 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     signal(SIGPIPE, SIG_IGN); /* nobody may be looking at what we print */
     find_relatives(r);
     proc_be_subreaper();
-    return s;
+    return s ? s : begin_telling(r, e);
 }
 
 static void
@@ -724,6 +770,8 @@ teardown(struct run *r)
     free(r->waits);
     free(r->is_stopped);
     free(r->n_notified);
+    free(r->n_progress);
+    transitions_release(&r->transitions);
     free(r->pids);
     free(r->relatives);
     free(r->batch);
@@ -759,10 +807,12 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
     }
     if (!s)
         view_end(r.view, r.sched, *end_status, sched_reason(r.sched));
+    journal_close(&r.journal);
+    if (lock >= 0)
+        close(lock); /* who hears that it is over may begin the next one */
+    end_telling(&r);
     teardown(&r);
     if (dir >= 0)
         close(dir);
-    if (lock >= 0)
-        close(lock);
     return s;
 }

@@ -13,10 +13,12 @@
 
 #include "base/loop.h"
 #include "base/watch.h"
+#include "run/broadcast.h"
 #include "run/journal.h"
 #include "run/live.h"
 #include "run/notify.h"
 #include "run/panes.h"
+#include "run/transition.h"
 #include "run/view.h"
 
 enum { DRIVE_POLL_MS = 20 }; /* between two looks at what has no event */
@@ -40,11 +42,14 @@ struct run {
     struct live_host host;
     struct notifier *notifier;
     struct panes *panes; /* NULL: plain processes */
+    struct transitions transitions;
+    struct broadcast *broadcast; /* NULL: there is no store to tell */
     /* one a phase */
     struct live **live; /* NULL: none */
     struct wait *waits;
     bool *is_stopped;     /* ACT_STOP was given for its latest attempt */
     unsigned *n_notified; /* notify lines of its latest attempt */
+    unsigned *n_progress; /* the same of progress */
     /* what happened since the last settle */
     struct event *batch;
     size_t n_batch, cap_batch;

@@ -87,5 +87,7 @@ finish_run(struct run *r, enum run_status status, struct err *e)
         s = journal_write(&r->journal, r->batch, r->n_batch, e);
     if (!s && !r->is_mute)
         s = journal_end(&r->journal, status, sched_reason(r->sched), e);
+    if (!s)
+        transitions_end(&r->transitions, r->sched, status, sched_reason(r->sched));
     return s;
 }

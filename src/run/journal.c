@@ -233,9 +233,8 @@ journal_close(struct journal *j)
 
 struct replay {
     const struct team *team;
-    size_t *by_name; /* phases, sorted */
-    journal_event_fn *fn;
-    void *ctx;
+    size_t *by_name;            /* phases, sorted */
+    struct journal_taker taker; /* bad NULL: a line that cannot be used stops it */
     struct journal_head *head;
     struct arena texts; /* of one line */
     bool has_begun;
@@ -351,9 +350,13 @@ read_head(struct replay *r, const struct json *line)
 }
 
 static void
-read_end(struct journal_head *h, const struct json *status)
+read_end(struct journal_head *h, const struct json *line)
 {
+    const struct json *status = json_get(line, "status");
+
     h->has_end = false;
+    h->reason = read_text(&h->arena, json_get(line, "reason"));
+    h->end_ms = read_time(json_get(line, "at"));
     for (unsigned i = RUN_COMPLETED; i <= RUN_CANCELLED; i++)
         if (json_eq(status, run_status_name((enum run_status)i))) {
             h->has_end = true;
@@ -407,6 +410,8 @@ read_event(struct replay *r, const struct json *line, struct event *ev)
     return NULL;
 }
 
+static const char no_head[] = "a journal begins with the run and its workflow";
+
 /* NULL, or what is wrong. */
 static const char *
 replay_line(struct replay *r, const struct log_record *rec)
@@ -419,20 +424,42 @@ replay_line(struct replay *r, const struct log_record *rec)
     if (json_eq(name, "note"))
         return NULL;
     if (json_eq(name, "end")) {
-        read_end(r->head, json_get(rec->json, "status"));
+        read_end(r->head, rec->json);
         return NULL;
     }
     const char *problem = read_event(r, rec->json, &ev);
     if (problem)
         return problem;
-    if (!r->has_begun && (ev.kind != EV_BEGIN || !read_head(r, rec->json)))
-        return "a journal begins with the run and its workflow";
+    bool is_odd = !r->has_begun && (ev.kind != EV_BEGIN || !read_head(r, rec->json));
+    if (is_odd && !r->taker.bad)
+        return no_head;
     r->has_begun = true;
+    if (!r->taker.event(r->taker.ctx, &ev, read_time(json_get(rec->json, "at"))))
+        return "the workflow, as it is now, does not lead there";
     if (ev.kind == EV_RERUN)
         r->head->has_end = false;
-    return r->fn(r->ctx, &ev, read_time(json_get(rec->json, "at")))
-               ? NULL
-               : "the workflow, as it is now, does not lead there";
+    return NULL;
+}
+
+/* False: it ends here. */
+static bool
+pass_over(struct replay *r, const struct log_record *rec, const char *problem, struct err *e)
+{
+    if (!r->head->bad_line) {
+        r->head->bad_line = rec->line;
+        r->head->problem = problem;
+    }
+    if (r->taker.bad) {
+        r->taker.bad(r->taker.ctx, rec->line, problem);
+        return true;
+    }
+    bool is_damaged = rec->verdict != LOG_GOOD || problem == no_head;
+    err_say(e, "run/" JOURNAL_NAME ", line %ju: %s. %s", (uintmax_t)rec->line, problem,
+            is_damaged ? "Without it a finished phase could run twice: mend or remove that line "
+                         "if you know what it said, or start anew with cliq run --force"
+                       : "The workflow has changed since this run began, or the journal is "
+                         "damaged: undo that, or start anew with cliq run --force");
+    return false;
 }
 
 static enum status
@@ -449,15 +476,13 @@ replay_all(struct replay *r, int fd, struct err *e)
             continue; /* torn by a crash: never acted on */
         const char *problem = replay_line(r, &rec);
         arena_reset(&r->texts);
-        if (problem)
-            s = err_set(e, ST_INVALID,
-                        "run/" JOURNAL_NAME ", line %ju: %s. The workflow has changed since this "
-                        "run began, or the journal is damaged: undo that, or start anew with "
-                        "--force",
-                        (uintmax_t)rec.line, problem);
+        if (problem && !pass_over(r, &rec, problem, e))
+            s = ST_INVALID;
     }
     if (!s)
         s = log_reader_status(&reader, e);
+    if (!s && !r->has_begun && r->head->bad_line)
+        s = err_set(e, ST_INVALID, "no line of run/" JOURNAL_NAME " can be read");
     if (!s && !r->has_begun)
         s = err_set(e, ST_NOT_FOUND, "run/" JOURNAL_NAME " is empty: nothing was run yet");
     log_reader_release(&reader);
@@ -465,10 +490,10 @@ replay_all(struct replay *r, int fd, struct err *e)
 }
 
 enum status
-journal_replay(int dir, const struct team *t, journal_event_fn *fn, void *ctx,
-               struct journal_head *head, struct err *e)
+journal_look(int dir, const struct team *t, const struct journal_taker *taker,
+             struct journal_head *head, struct err *e)
 {
-    struct replay r = { .team = t, .fn = fn, .ctx = ctx, .head = head };
+    struct replay r = { .team = t, .taker = *taker, .head = head };
     int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     int fd = SYS_RETRY(sys->openat(dir, JOURNAL_NAME, flags, 0));
 
@@ -486,6 +511,13 @@ journal_replay(int dir, const struct team *t, journal_event_fn *fn, void *ctx,
     free(r.by_name);
     close(fd);
     return s;
+}
+
+enum status
+journal_replay(int dir, const struct team *t, journal_event_fn *fn, void *ctx,
+               struct journal_head *head, struct err *e)
+{
+    return journal_look(dir, t, &(struct journal_taker){ .event = fn, .ctx = ctx }, head, e);
 }
 
 void

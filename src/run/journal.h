@@ -27,8 +27,8 @@
  *
  * A reader ignores members it does not know, "end", "note", blank lines and torn ones (the
  * sealed fragments of log.h: they were never acted on). Any other line that it cannot
- * read, a kind of event or a phase it does not know make the journal useless: a state
- * that misses one event is a wrong state.
+ * read, a kind of event or a phase it does not know make the journal useless for going on: a
+ * state that misses one event is a wrong state. Who looks on passes over them.
  */
 #ifndef CLIQ_RUN_JOURNAL_H
 #define CLIQ_RUN_JOURNAL_H
@@ -49,6 +49,11 @@ struct journal_head {
     /* replay: the last end line, unless a rerun came after it */
     bool has_end;
     enum run_status end;
+    const char *reason; /* of that end; NULL: none */
+    int64_t end_ms;     /* when it was */
+    /* replay: the first line that could not be used, from 1, and why (a constant) */
+    uint64_t bad_line;
+    const char *problem;
     struct arena arena;
 };
 void journal_head_release(struct journal_head *h);
@@ -87,5 +92,19 @@ typedef bool journal_event_fn(void *ctx, const struct event *ev, int64_t at_ms);
  */
 enum status journal_replay(int dir, const struct team *t, journal_event_fn *fn, void *ctx,
                            struct journal_head *head, struct err *e);
+
+/* Takes a line that cannot be used. */
+typedef void journal_bad_fn(void *ctx, uint64_t line, const char *problem);
+
+struct journal_taker {
+    journal_event_fn *event;
+    journal_bad_fn *bad;
+    void *ctx;
+};
+
+/* As journal_replay, for whoever only looks on: a line that cannot be used is passed over, the
+ * first one too. ST_INVALID: no line could be used. */
+enum status journal_look(int dir, const struct team *t, const struct journal_taker *taker,
+                         struct journal_head *head, struct err *e);
 
 #endif

@@ -482,6 +482,13 @@ live_resume(struct live *l, int64_t timeout_ms, int64_t timeout_left_ms, struct 
     }
 }
 
+void
+live_show(struct live *l)
+{
+    if (l->is_started && !l->is_child && !l->is_exited && panes_are_open(l->host->panes))
+        panes_show(l->host->panes, &l->spec);
+}
+
 /* ---- in a pane: has it begun? ---- */
 
 static void

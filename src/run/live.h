@@ -55,6 +55,9 @@ enum status live_resume(struct live *l, int64_t timeout_ms, int64_t timeout_left
 /* After a restart: its result is known, but its processes may still be there. */
 enum status live_resume_rest(struct live *l, struct err *e);
 
+/* After live_resume: one that runs on gets a pane again, where there are panes. */
+void live_show(struct live *l);
+
 void live_stop(struct live *l);  /* TERM, grace, KILL; on_gone follows */
 void live_hurry(struct live *l); /* it is being stopped: no more grace */
 void live_look(struct live *l);  /* something changed in signals/ */

@@ -19,7 +19,8 @@
 enum {
     START_TRIES = 10, /* while the server of an orchestrator that died goes away */
     POLL_MS = 20,
-    END_MS = 1000, /* for a server that was told to end; then it is killed */
+    END_MS = 1000,  /* for a server that was told to end; then it is killed */
+    LOOK_MS = 1000, /* for one to answer who only asks */
 };
 
 struct panes {
@@ -39,6 +40,12 @@ static void
 name_socket(const struct frame *f, char *to, size_t size)
 {
     snprintf(to, size, "cliq-%08x", (unsigned)crc32c(f->state_dir, strlen(f->state_dir)));
+}
+
+static void
+say_attach(const char *socket, char *to, size_t size)
+{
+    snprintf(to, size, "%stmux -L %s attach", getenv("TMUX") ? "TMUX= " : "", socket);
 }
 
 struct panes *
@@ -127,8 +134,8 @@ start_server(struct panes *p, struct err *e)
     arena_release(&a);
     if (s)
         return s;
-    snprintf(text, sizeof text, "to watch the agents: %stmux -L %s attach",
-             getenv("TMUX") ? "TMUX= " : "", socket);
+    snprintf(text, sizeof text, "to watch the agents: ");
+    say_attach(socket, text + strlen(text), sizeof text - strlen(text));
     p->host.on_note(p->host.ctx, text);
     return ST_OK;
 }
@@ -192,6 +199,19 @@ panes_end_left(const struct frame *f)
     remove_dir(f);
 }
 
+bool
+panes_are_there(const struct frame *f, char *attach, size_t size)
+{
+    struct tmux t = { .wait_ms = LOOK_MS };
+    struct stat st;
+
+    if (sys->fstatat(f->dir, DIR_NAME, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return false;
+    name_socket(f, t.socket, sizeof t.socket);
+    say_attach(t.socket, attach, size);
+    return tmux_is_there(&t);
+}
+
 /* ---- attempts ---- */
 
 static const char *
@@ -213,7 +233,7 @@ spawn(struct panes *p, const struct proc_spec *spec, const char *path, struct tm
     } else if (!argv[0]) {
         s = err_set(e, ST_FAILED, "out of memory");
     } else {
-        s = tmux_spawn(&p->tmux, name_of(spec), argv, pane, e);
+        s = tmux_spawn(&p->tmux, argv, pane, e);
         p->is_deaf = s && s != ST_FAILED;
     }
     if (s)
@@ -242,6 +262,26 @@ panes_spawn(struct panes *p, const struct proc_spec *spec, struct proc_id *viewe
         viewer->pid = 0;
     buf_release(&path);
     return s;
+}
+
+void
+panes_show(struct panes *p, const struct proc_spec *spec)
+{
+    struct arena a = { 0 };
+    struct tmux_pane pane;
+    struct err e;
+    const char *argv[] = {
+        agent_self(&a), "_exec", "--watch", spec->out, spec->attempt_file, NULL
+    };
+    enum status s = p->is_started ? ST_OK : start_server(p, &e);
+
+    if (!s && argv[0] && spec->out) {
+        s = tmux_spawn(&p->tmux, argv, &pane, &e);
+        p->is_deaf = s && s != ST_FAILED;
+    }
+    if (s)
+        panes_give_up(p, e.text);
+    arena_release(&a);
 }
 
 enum status

@@ -46,6 +46,9 @@ void panes_give_up(struct panes *p, const char *why);
  * is of the viewer; its pid is 0 when it was gone at once. */
 enum status
 panes_spawn(struct panes *p, const struct proc_spec *spec, struct proc_id *viewer, struct err *e);
+/* A pane for an attempt that runs already, begun by an orchestrator that died: its viewer shows
+ * the log until it ends. */
+void panes_show(struct panes *p, const struct proc_spec *spec);
 /* What the viewer said: ST_OK, it began. ST_CONFLICT: it was begun before. ST_FAILED: it
  * cannot be begun, and why. ST_NOT_FOUND: nothing yet. */
 enum status panes_said(struct panes *p, const struct proc_spec *spec, struct err *e);
@@ -53,6 +56,8 @@ enum status panes_said(struct panes *p, const struct proc_spec *spec, struct err
 /* The server, a child of ours; 0: none. For the list of known children. */
 pid_t panes_server(const struct panes *p);
 
+/* Does a server live here, of an orchestrator that lives or died? Says how to attach to it. */
+bool panes_are_there(const struct frame *f, char *attach, size_t size);
 /* Ends the server that an orchestrator which died left. For whoever holds the lock. */
 void panes_end_left(const struct frame *f);
 

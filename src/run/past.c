@@ -3,27 +3,82 @@
 #include "base/sys.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* ---- the whole of it ---- */
+
+static bool
+is_busy(enum phase_state s)
+{
+    return s == PS_STARTING || s == PS_RUNNING;
+}
+
+static bool
+make_room(struct past *p)
+{
+    p->sched = sched_new(p->team, &p->head.options);
+    p->started_ms = calloc(p->team->n_phases + 1, sizeof *p->started_ms);
+    p->ended_ms = calloc(p->team->n_phases + 1, sizeof *p->ended_ms);
+    return p->sched && p->started_ms && p->ended_ms;
+}
+
+static void
+keep_times(struct past *p, const struct event *ev, int64_t at_ms)
+{
+    switch (ev->kind) {
+    case EV_BEGIN:
+    case EV_RERUN:
+        p->began_ms = at_ms;
+        break;
+    case EV_STARTED:
+        p->started_ms[ev->phase] = at_ms;
+        p->ended_ms[ev->phase] = 0;
+        break;
+    case EV_RESULT:
+    case EV_SKIP:
+        p->ended_ms[ev->phase] = at_ms;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Nothing of a run is there after its end. Who ends it from outside (cancel.c) knows no phases,
+ * and writes no line for each. */
+static void
+close_all(struct past *p)
+{
+    for (size_t i = 0; i < p->team->n_phases; i++) {
+        const struct sched_phase *ph = sched_phase(p->sched, i);
+        if (is_busy(ph->state) || ph->is_there)
+            sched_apply(p->sched,
+                        &(struct event){ .kind = EV_GONE, .phase = i, .attempt = ph->attempt },
+                        NULL);
+    }
+}
 
 static bool
 take(void *ctx, const struct event *ev, int64_t at_ms)
 {
     struct past *p = ctx;
 
-    if (!p->sched) { /* the first event: the head is known now */
-        p->sched = sched_new(p->team, &p->head.options);
-        p->started_ms = calloc(p->team->n_phases + 1, sizeof *p->started_ms);
-        if (!p->sched || !p->started_ms)
-            return false;
+    if (!p->sched && !make_room(p)) /* the first event: the head is known now */
+        return false;
+    if (p->head.has_end) {
+        close_all(p);
+        if (ev->kind == EV_RESULT || ev->kind == EV_GONE)
+            return true; /* told late of what the end ended */
     }
-    if (ev->kind == EV_STARTED)
-        p->started_ms[ev->phase] = at_ms;
-    if (ev->kind == EV_CANCEL || ev->kind == EV_ABORT)
+    keep_times(p, ev, at_ms);
+    bool is_stop = ev->kind == EV_CANCEL || ev->kind == EV_ABORT;
+    if (is_stop)
         p->is_cancelled = true;
     if (ev->kind == EV_RERUN)
         p->is_cancelled = false;
-    return sched_apply(p->sched, ev, NULL);
+    /* a cancel is never out of place: it may be the second, or come when all was done */
+    return sched_apply(p->sched, ev, NULL) || is_stop;
 }
 
 /* A journal that does not fit the team tells nothing else, but whether it ended. */
@@ -50,14 +105,143 @@ past_load(struct past *p, int dir, const struct team *t, struct err *e)
     enum status s = journal_replay(dir, t, take, p, &p->head, e);
     if (s == ST_INVALID)
         p->head.has_end = is_ended(dir);
+    else if (!s && p->head.has_end)
+        close_all(p);
     return s;
+}
+
+/* ---- as much of it as can be read ---- */
+
+/* It began, so what it waited for was over, whatever line of that is missing. */
+static void
+sketch_start(struct past *p, size_t phase)
+{
+    const struct phase *ph = &p->team->phases[phase];
+
+    for (size_t d = 0; p->dag && d < ph->n_depends_on; d++) {
+        struct sched_phase *before = &p->sketch[ph->deps[d]];
+        if (is_busy(before->state) || before->state == PS_WAITING)
+            before->state = PS_DONE;
+    }
+    p->sketch[phase].state = PS_RUNNING;
+}
+
+static enum phase_state
+state_after(const struct past *p, const struct event *ev)
+{
+    const struct phase *ph = &p->team->phases[ev->phase];
+
+    if (ev->outcome != OUT_COMPLETE)
+        return PS_FAILED;
+    if (ph->type != PHASE_GATE || ev->verdict == VERDICT_PASS)
+        return PS_DONE;
+    return ev->verdict == VERDICT_ROUTE && p->sketch[ev->phase].iteration < ph->max_iterations
+               ? PS_ROUTING
+               : PS_FAILED;
+}
+
+static void
+sketch_rerun(struct past *p, size_t phase)
+{
+    uint64_t *set = calloc(dag_words(p->team->n_phases) + 1, sizeof *set);
+
+    if (set && p->dag)
+        dag_successors(p->dag, phase, set);
+    for (size_t i = 0; i < p->team->n_phases; i++) {
+        if (i == phase || (set && bit_has(set, i))) {
+            p->sketch[i].state = PS_WAITING;
+            p->sketch[i].iteration = 1;
+        }
+    }
+    free(set);
+}
+
+static bool
+sketch(void *ctx, const struct event *ev, int64_t at_ms)
+{
+    struct past *p = ctx;
+    struct sched_phase *ph = &p->sketch[ev->phase];
+
+    (void)at_ms;
+    if (ev->kind == EV_STARTED) {
+        sketch_start(p, ev->phase);
+        ph->attempt = ev->attempt;
+    } else if (ev->kind == EV_RESULT) {
+        ph->state = state_after(p, ev);
+        ph->iteration += ph->state == PS_ROUTING;
+    } else if (ev->kind == EV_SKIP) {
+        ph->state = PS_SKIPPED;
+    } else if (ev->kind == EV_DUE || (ev->kind == EV_GONE && ph->state == PS_RUNNING)) {
+        ph->state = PS_WAITING;
+    } else if (ev->kind == EV_RERUN) {
+        sketch_rerun(p, ev->phase);
+    }
+    return true;
+}
+
+static void
+count_bad(void *ctx, uint64_t line, const char *problem)
+{
+    struct past *p = ctx;
+
+    (void)line, (void)problem; /* of the first one past_load told */
+    p->n_bad++;
+}
+
+static enum status
+look_again(struct past *p, int dir, struct err *e)
+{
+    size_t n = p->team->n_phases;
+    struct journal_taker taker = { .event = sketch, .bad = count_bad, .ctx = p };
+
+    p->bad_line = p->head.bad_line;
+    snprintf(p->problem, sizeof p->problem, "%s", p->head.problem);
+    journal_head_release(&p->head);
+    p->dag = dag_new(p->team);
+    p->sketch = calloc(n + 1, sizeof *p->sketch);
+    if (!p->sketch)
+        return err_set(e, ST_IO, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        p->sketch[i].iteration = 1;
+    enum status s = journal_look(dir, p->team, &taker, &p->head, e);
+    for (size_t i = 0; !s && p->head.has_end && i < n; i++)
+        if (p->sketch[i].state == PS_RUNNING)
+            p->sketch[i].state = PS_WAITING;
+    return s;
+}
+
+enum status
+past_look(struct past *p, int dir, const struct team *t, struct err *e)
+{
+    struct err again;
+    enum status s = past_load(p, dir, t, e);
+
+    if (s != ST_INVALID || !p->head.bad_line)
+        return s;
+    /* nothing at all to be read: what was said first stands */
+    return look_again(p, dir, &again) ? ST_INVALID : ST_OK;
+}
+
+const struct sched_phase *
+past_phase(const struct past *p, size_t phase)
+{
+    return p->sketch ? &p->sketch[phase] : sched_phase(p->sched, phase);
+}
+
+const char *
+past_reason(const struct past *p)
+{
+    return p->sketch ? p->head.reason : sched_reason(p->sched);
 }
 
 void
 past_release(struct past *p)
 {
     sched_free(p->sched);
+    dag_free(p->dag);
+    free(p->sketch);
     free(p->started_ms);
+    free(p->ended_ms);
     journal_head_release(&p->head);
     *p = (struct past){ 0 };
 }

@@ -1,22 +1,43 @@
 /*
  * past - a run as its journal tells it: every event through the scheduler again.
+ *
+ * past_load is for whoever goes on with the run: it takes every line or none. past_look is for
+ * whoever looks on: where a line cannot be used the rest is put together without it, as well
+ * as it can be, and past.bad_line says so. Nothing may be started from such a picture: a state
+ * that misses one event is a wrong state, and a finished phase could run twice.
  */
 #ifndef CLIQ_RUN_PAST_H
 #define CLIQ_RUN_PAST_H
 
+#include "run/dag.h"
 #include "run/journal.h"
 
 struct past {
     const struct team *team;
     struct journal_head head;
     struct sched *sched; /* may be taken: set it to NULL then */
+    int64_t began_ms;    /* wall time of the begin or, after that, of the latest rerun */
     int64_t *started_ms; /* one a phase: wall time of its latest start; 0: never */
+    int64_t *ended_ms;   /* one a phase: of its latest result or skip; 0: none since the start */
     bool is_cancelled;   /* or aborted: what still runs is to be stopped */
+    /* past_look: the first line that could not be used; 0: all could, and the rest is unused */
+    uint64_t bad_line;
+    char problem[160];
+    size_t n_bad; /* how many such lines there are */
+    struct sched_phase *sketch;
+    struct dag *dag; /* of the team; NULL: it has none */
 };
 
 /* `dir` is run/, open. ST_NOT_FOUND: nothing has run. ST_INVALID: it is the journal of
- * another workflow; head.has_end is right even then. Release it whatever is returned. */
+ * another workflow, or damaged; head.has_end is right even then. Release it whatever is
+ * returned. */
 enum status past_load(struct past *p, int dir, const struct team *t, struct err *e);
+/* ST_INVALID: there is nothing in it that can be read. */
+enum status past_look(struct past *p, int dir, const struct team *t, struct err *e);
 void past_release(struct past *p);
+
+/* Of what was loaded or looked at. */
+const struct sched_phase *past_phase(const struct past *p, size_t phase);
+const char *past_reason(const struct past *p); /* why it did not, or will not, complete; NULL */
 
 #endif

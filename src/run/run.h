@@ -11,7 +11,8 @@
  * Files: plan.c what a run knows before it begins · prepare.c one attempt's message,
  * prompt and environment · live.c attempts that run · panes.c the tmux executor · drive.c the loop,
  * begin.c and finish.c its two ends · verdict.c what gates decide · notify.c who is told · view.c
- * what people see · past.c the journal replayed · cancel.c the end from outside.
+ * what people see · transition.c, broadcast.c what the hub is told · past.c the journal replayed ·
+ * cancel.c the end from outside.
  */
 #ifndef CLIQ_RUN_RUN_H
 #define CLIQ_RUN_RUN_H

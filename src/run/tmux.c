@@ -278,14 +278,17 @@ parse_pane(const char *said, struct tmux *t, struct tmux_pane *pane)
     return true;
 }
 
-/* Runs the line, whose answer is a pane in the format above. */
+/* Runs the line, whose answer is a pane in the format above. Where it is, the pane was made,
+ * whatever became of the layout behind it. */
 static enum status
 call_for_pane(struct tmux *t, struct line *l, struct tmux_pane *pane, struct err *e)
 {
     struct buf said = BUF_MAX(64 << 10);
     enum status s = call(t, l, &said, e);
 
-    if (!s && !parse_pane(said.p, t, pane))
+    if (s == ST_FAILED && parse_pane(said.p, t, pane))
+        s = ST_OK;
+    else if (!s && !parse_pane(said.p, t, pane))
         s = err_set(e, ST_IO, "tmux: not the answer we asked for: \"%.200s\"", said.p);
     buf_release(&said);
     arena_release(&l->arena);
@@ -353,37 +356,8 @@ tmux_start(struct tmux *t, const char *session, const char *socket, const char *
     return call_for_pane(t, &l, &pane, e);
 }
 
-/* Formats in a title would be expanded, and #(...) run: no '#', nothing that moves a cursor. */
-static void
-clean_title(char *to, size_t size, const char *title)
-{
-    size_t n = 0;
-
-    for (; title[n] && n + 1 < size; n++)
-        to[n] = title[n] == '#' || iscntrl((unsigned char)title[n]) ? '_' : title[n];
-    to[n] = '\0';
-}
-
-/* Nobody waits for what this says: a title, the layout. */
-static void
-adorn(struct tmux *t, const struct tmux_pane *pane, const char *title)
-{
-    char clean[200];
-    struct buf said = BUF_MAX(64 << 10);
-    struct line l = line_to(t);
-
-    clean_title(clean, sizeof clean, title);
-    add_all(&l, (const char *const[]){ "select-pane", "-t", pane->id, "-T", NULL });
-    add_quoted(&l, clean);
-    add_all(&l, (const char *const[]){ ";", "select-layout", "-t", pane->id, "tiled", NULL });
-    call(t, &l, &said, NULL);
-    buf_release(&said);
-    arena_release(&l.arena);
-}
-
 enum status
-tmux_spawn(struct tmux *t, const char *title, const char *const *argv, struct tmux_pane *pane,
-           struct err *e)
+tmux_spawn(struct tmux *t, const char *const *argv, struct tmux_pane *pane, struct err *e)
 {
     enum status s = ST_FAILED; /* a full window says no, as tmux does without space in it */
     struct line l;
@@ -393,6 +367,7 @@ tmux_spawn(struct tmux *t, const char *title, const char *const *argv, struct tm
         add_all(&l, (const char *const[]){ "split-window", "-d", "-t", t->window, "-P", "-F",
                                            pane_format, NULL });
         add_command(&l, argv);
+        add_all(&l, (const char *const[]){ ";", "select-layout", "-t", t->window, "tiled", NULL });
         s = call_for_pane(t, &l, pane, e);
     }
     if (s == ST_FAILED) {
@@ -401,8 +376,6 @@ tmux_spawn(struct tmux *t, const char *title, const char *const *argv, struct tm
         add_command(&l, argv);
         s = call_for_pane(t, &l, pane, e);
     }
-    if (!s)
-        adorn(t, pane, title);
     return s;
 }
 
@@ -439,4 +412,17 @@ tmux_kill_server(struct tmux *t, struct err *e)
 
     add(&l, "kill-server");
     return call_to_end(t, &l, e);
+}
+
+bool
+tmux_is_there(struct tmux *t)
+{
+    struct line l = line_to(t);
+    struct buf said = BUF_MAX(64 << 10);
+
+    add(&l, "has-session");
+    bool is_there = call(t, &l, &said, NULL) == ST_OK;
+    buf_release(&said);
+    arena_release(&l.arena);
+    return is_there;
 }

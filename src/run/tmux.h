@@ -11,8 +11,8 @@
  *
  *     cliq _exec --view FILE            (FILE: see run/spec.h)
  *
- * which starts the agent with proc_spawn, exactly as in process mode, and then shows what
- * is appended to the log until the agent ends. So
+ * which starts the agent with proc_spawn, exactly as in process mode, sets the pane's title, and
+ * then shows what is appended to the log until the agent ends. So
  *   - the log is complete and byte for byte what the agent wrote, with or without tmux;
  *   - the agent's identity is in its attempt file, and its pidfd tells its death at once,
  *     whatever the pane does (a viewer that hangs leaves a zombie: dead);
@@ -68,11 +68,14 @@ bool tmux_available(void);
  * needs to be released; tmux_kill_server ends it. */
 enum status tmux_start(struct tmux *t, const char *session, const char *socket,
                        const char *const *argv, struct err *e);
-/* A new pane that executes argv (no shell between). The title may be any text. */
-enum status tmux_spawn(struct tmux *t, const char *title, const char *const *argv,
-                       struct tmux_pane *pane, struct err *e);
+/* A new pane that executes argv (no shell between), in one call: the caller waits for it. The
+ * pane's title is what its command sets with an escape sequence. */
+enum status
+tmux_spawn(struct tmux *t, const char *const *argv, struct tmux_pane *pane, struct err *e);
 /* ST_OK also when it was gone already. */
 enum status tmux_kill_pane(struct tmux *t, const struct tmux_pane *pane, struct err *e);
 enum status tmux_kill_server(struct tmux *t, struct err *e);
+/* Does the server of t->socket live and answer? */
+bool tmux_is_there(struct tmux *t);
 
 #endif

@@ -383,11 +383,11 @@ proc_signal_strays(const pid_t *known, size_t n, int signo)
 static bool
 is_heir(const struct proc_id *id)
 {
-    struct procfs self;
+    static struct procfs self; /* when we began does not change */
     int is_subreaper = 0;
 
     return prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper, 0L, 0L, 0L) == 0 && is_subreaper &&
-           procfs_read(&self, 0) == 0 && self.start < id->start;
+           (self.pid == getpid() || procfs_read(&self, 0) == 0) && self.start < id->start;
 }
 
 /* The children of one thread, from a text like "12 17 4 ". */

@@ -24,9 +24,9 @@ struct view {
     enum view_form form;
     struct row *rows;
     size_t n;
-    int log; /* orchestrator.log */
-    int64_t began_ms;
-    unsigned drawn; /* lines on the screen to be drawn over */
+    int log;                    /* orchestrator.log */
+    int64_t began_ms, ended_ms; /* monotonic; ended_ms 0: not yet */
+    unsigned drawn;             /* lines on the screen to be drawn over */
     bool has_color;
     struct buf out;
 };
@@ -247,8 +247,6 @@ keep(struct view *v, const char *event, size_t phase, const struct sched_phase *
         r->began_ms = now;
         r->ended_ms = 0;
         r->last[0] = '\0';
-    } else if (strcmp(event, "resumed") == 0) {
-        r->began_ms = now;
     } else if (st && st->state != PS_RUNNING && !r->ended_ms) {
         r->ended_ms = now;
     }
@@ -260,7 +258,52 @@ keep(struct view *v, const char *event, size_t phase, const struct sched_phase *
     }
 }
 
+/* A wall time as a monotonic one; a clock that was set back makes it now. */
+static int64_t
+mono_of(int64_t wall_ms)
+{
+    int64_t ago = clock_wall_ns() / 1000000 - wall_ms;
+
+    return clock_mono_ms() - (ago > 0 ? ago : 0);
+}
+
 /* ---- the entries ---- */
+
+void
+view_clock(struct view *v, int64_t began_ms, int64_t ended_ms)
+{
+    v->began_ms = mono_of(began_ms);
+    v->ended_ms = ended_ms ? mono_of(ended_ms) : 0;
+}
+
+void
+view_phase(struct view *v, size_t phase, const struct sched_phase *st, int64_t began_ms,
+           int64_t ended_ms)
+{
+    struct row *r = &v->rows[phase];
+
+    r->state = st->state;
+    r->attempt = st->attempt;
+    r->iteration = st->iteration;
+    r->began_ms = began_ms ? mono_of(began_ms) : 0;
+    r->ended_ms = ended_ms ? mono_of(ended_ms) : 0;
+}
+
+void
+view_warn(struct view *v, const char *text)
+{
+    struct buf line = { 0 };
+
+    /* the live picture shows it on the same terminal: once is enough */
+    if (v->form != VIEW_LIVE || !term_is_tty(STDERR_FILENO)) {
+        buf_adds(&line, "cliq: warning: ");
+        term_escape(&line, text, strlen(text), false);
+        buf_addc(&line, '\n');
+        emit(STDERR_FILENO, &line);
+    }
+    view_event(v, "note", SIZE_MAX, NULL, text);
+    buf_release(&line);
+}
 
 void
 view_event(struct view *v, const char *event, size_t phase, const struct sched_phase *st,
@@ -313,7 +356,7 @@ view_end(struct view *v, const struct sched *s, enum run_status status, const ch
     for (size_t i = 0; i < v->n; i++)
         counts[sched_phase(s, i)->state]++;
     buf_addf(&v->out, "\n%s in ", run_status_name(status));
-    add_elapsed(&v->out, clock_mono_ms() - v->began_ms);
+    add_elapsed(&v->out, (v->ended_ms ? v->ended_ms : clock_mono_ms()) - v->began_ms);
     buf_addf(&v->out, ": %zu done, %zu failed, %zu skipped of %zu phases\n", counts[PS_DONE],
              counts[PS_FAILED], counts[PS_SKIPPED], v->n);
     if (reason) {

@@ -23,6 +23,16 @@ void view_free(struct view *v); /* NULL is fine */
  * "note"; phase SIZE_MAX: the run itself. text NULL: none. */
 void view_event(struct view *v, const char *event, size_t phase, const struct sched_phase *state,
                 const char *text);
+/* What must not be missed: on standard error, too, whoever reads the rest. */
+void view_warn(struct view *v, const char *text);
+
+/* A run that goes on, in wall time: since when, and until when (0: it has not ended). Without
+ * this it began when the view did. */
+void view_clock(struct view *v, int64_t began_ms, int64_t ended_ms);
+/* A phase as it was left, and the times of its latest attempt; 0: none. */
+void view_phase(struct view *v, size_t phase, const struct sched_phase *state, int64_t began_ms,
+                int64_t ended_ms);
+
 /* The last words: outcome, where the files are, what to do next. */
 void view_end(struct view *v, const struct sched *s, enum run_status status, const char *reason);
 /* Called about once a second by the loop, so that elapsed times move. */

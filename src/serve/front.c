@@ -147,7 +147,7 @@ static bool
 gather(struct serve *s, const struct hub_request *request, struct job *who)
 {
     if (!s->round)
-        s->round = round_new();
+        s->round = round_new(s->worker);
     if (!s->round || s->round->n == ROUND_MAX)
         return false;
     s->round->requests[s->round->n] = *request;
@@ -161,7 +161,7 @@ give(struct serve *s)
     if (!worker_is_idle(s->worker))
         return;
     if (!s->round && s->wants_look)
-        s->round = round_new();
+        s->round = round_new(s->worker);
     if (!s->round)
         return;
     s->wants_look = false;
@@ -301,9 +301,9 @@ front_done(void *ctx)
             job_answer(j, reply);
         }
     }
-    round_free(r);
+    round_free(s->worker, r);
     if (wrote) {
-        streams_look(s->streams);
+        streams_look(s->streams, s->news.last_seq);
         try_parked(s);
     }
     if (s->wants_check && has_grown(s))
@@ -488,6 +488,18 @@ admit(struct serve *s, struct http_conn *c, const struct http_request *r, const 
     return false;
 }
 
+/* One signal by its id: nobody has to wait for that, unless the index is behind. */
+static bool
+answer_at_once(struct job *j)
+{
+    struct hub_reply reply;
+
+    if (!j->request.identity || !hub_try_read(j->s->reader, &j->request, &j->arena, &reply))
+        return false;
+    job_answer(j, &reply);
+    return true;
+}
+
 static void
 hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
           const struct route *route, const struct caller *by, const char *request_id)
@@ -525,6 +537,11 @@ hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
     if (route->op == HUB_CLAIM && json_int(json_get(args, "wait_seconds"), &wait_s) && wait_s > 0 &&
         wait_s <= HUB_WAIT_MAX_S)
         j->wait_until_ms = clock_mono_ms() + wait_s * 1000;
+    if (route->op == HUB_GET && answer_at_once(j)) {
+        if (s->access)
+            note(s, r, c, 200, request_id);
+        return;
+    }
     if (!j->request.identity || !gather(s, &j->request, j)) {
         refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", "too many requests at once; try again",
                request_id, "Retry-After: 1\r\n");
@@ -649,5 +666,5 @@ front_free(struct serve *s)
     }
     for (size_t i = 0; s->round && i < s->round->n; i++)
         job_free(s->round->who[i]);
-    round_free(s->round);
+    round_free(s->worker, s->round);
 }

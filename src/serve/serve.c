@@ -278,7 +278,7 @@ setup(struct serve *s, struct err *e)
     buf_addf(&dir, "%s/signals", s->o->config);
     st = buf_status(&dir, "the path", e);
     if (!st)
-        st = watch_open(&s->watch, dir.p, e);
+        st = watch_open_file(&s->watch, dir.p, "events.jsonl", e);
     if (!st)
         st = path_open_dir(dir.p, false, &s->log_dir, e);
     buf_release(&dir);

@@ -12,6 +12,7 @@
 enum {
     BEHIND_MAX = 256, /* signals that one client behind is told at a time */
     SLOW_LOOKS = 4,   /* how often within slow_ms we look who is slow */
+    AGAIN_MS = 200,   /* after a look that failed */
 };
 
 struct client {
@@ -33,10 +34,12 @@ struct streams {
     struct hub *hub;
     struct client *first;
     size_t n;
-    uint64_t newest; /* what every client that is not behind has been told of */
+    uint64_t newest;  /* what every client that is not behind has been told of */
+    uint64_t written; /* the last line on disk, which the index may not have yet */
     uint64_t delivered, dropped;
     struct streams_options o;
     struct source *keepalive, *slow; /* timers */
+    struct source *again;            /* somebody is behind and can be told more */
 };
 
 /* ---- filters ---- */
@@ -165,21 +168,34 @@ tell_reset(struct client *c, uint64_t oldest)
     buf_release(&text);
 }
 
+static void on_again(void *ctx);
+
+static void
+look_again(struct streams *s, uint64_t after_ms)
+{
+    if (!s->again)
+        s->again = loop_after(s->loop, after_ms, on_again, s, NULL);
+}
+
 /* Tells one client what is behind its place; at most BEHIND_MAX, then others have their turn. */
 static void
 catch_up(struct client *c)
 {
     struct streams *s = c->all;
     uint64_t oldest = !c->is_full && c->place < s->newest ? hub_oldest_seq(s->hub) : 0;
+    enum status st = ST_OK;
 
     if (oldest > c->place + 1)
         tell_reset(c, oldest);
-    for (int i = 0; i < BEHIND_MAX && !c->is_full && c->place < s->newest; i++) {
+    for (int i = 0; i < BEHIND_MAX && st != ST_IO && !c->is_full && c->place < s->newest; i++) {
         struct arena a = { 0 };
         struct buf text = { 0 };
         const struct json *signal;
-        uint64_t seq;
-        if (!hub_next_signal(s->hub, c->place, &a, &seq, &signal) || seq > s->newest) {
+        uint64_t seq = 0;
+        st = hub_next_signal(s->hub, c->place, &a, &seq, &signal);
+        if (st == ST_IO) {
+            ; /* its place stays: a gap would be for ever */
+        } else if (st || seq > s->newest) {
             c->place = s->newest;
         } else if (!wants(c, signal)) {
             c->place = seq;
@@ -193,6 +209,8 @@ catch_up(struct client *c)
         buf_release(&text);
         arena_release(&a);
     }
+    if (!c->is_full && c->place < s->newest)
+        look_again(s, st == ST_IO ? AGAIN_MS : 0);
 }
 
 /* One signal, to all that are waiting for it. */
@@ -220,23 +238,34 @@ broadcast(struct streams *s, uint64_t seq, const struct json *signal)
 }
 
 void
-streams_look(struct streams *s)
+streams_look(struct streams *s, uint64_t written)
 {
-    if (!s->first)
-        s->newest = hub_last_seq(s->hub);
-    while (s->first) {
+    enum status st = ST_OK;
+
+    s->written = written;
+    while (s->first && !st) {
         struct arena a = { 0 };
         const struct json *signal;
         uint64_t seq;
-        bool is_there = hub_next_signal(s->hub, s->newest, &a, &seq, &signal);
-        if (is_there)
+        st = hub_next_signal(s->hub, s->newest, &a, &seq, &signal);
+        if (!st)
             broadcast(s, seq, signal);
         arena_release(&a);
-        if (!is_there)
-            break;
     }
+    if (st == ST_IO)
+        look_again(s, AGAIN_MS);
     for (struct client *c = s->first; c; c = c->next)
         catch_up(c);
+}
+
+static void
+on_again(void *ctx)
+{
+    struct streams *s = ctx;
+
+    loop_drop(s->again);
+    s->again = NULL;
+    streams_look(s, s->written);
 }
 
 static void
@@ -334,7 +363,8 @@ read_place(struct client *c, struct args_in *in, const char *last_id)
     } else if (!arg_int(in, "since", &since)) {
         return false;
     }
-    if (since >= 0 && (uint64_t)since < c->place)
+    /* Beyond the newest may be what is on disk but not in the index yet; more is of another log. */
+    if (since >= 0 && ((uint64_t)since < c->place || (uint64_t)since <= c->all->written))
         c->place = (uint64_t)since;
     return true;
 }
@@ -384,7 +414,11 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
         err_set(e, ST_IO, "out of memory");
         return false;
     }
-    streams_look(s); /* so that the newest is the newest */
+    /* so that the newest is the newest */
+    uint64_t last = s->first ? 0 : hub_last_seq(s->hub);
+    if (last)
+        s->newest = last;
+    streams_look(s, s->written);
     *c = (struct client){ .all = s, .conn = conn, .is_admin = is_admin, .is_engine = is_engine };
     c->place = s->newest;
     c->identity = arena_dup(&c->arena, identity, strlen(identity));
@@ -445,6 +479,7 @@ streams_free(struct streams *s)
         forget(s->first);
     loop_drop(s->keepalive);
     loop_drop(s->slow);
+    loop_drop(s->again);
     free(s);
 }
 

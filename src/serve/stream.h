@@ -51,8 +51,8 @@ bool streams_add(struct streams *s, struct http_conn *c, const char *identity, b
                  const struct json *args, const char *last_id, bool is_engine,
                  const char *request_id, int *status, const char **code, struct err *e);
 
-/* There may be something new. */
-void streams_look(struct streams *s);
+/* There may be something new; `written` is the last line on disk. */
+void streams_look(struct streams *s, uint64_t written);
 size_t streams_count(const struct streams *s);
 uint64_t streams_delivered(const struct streams *s);
 uint64_t streams_dropped(const struct streams *s); /* who were too slow */

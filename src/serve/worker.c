@@ -8,12 +8,18 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { AGAIN_MIN_MS = 10, AGAIN_MAX_MS = 1000 };
+
 struct worker {
     struct hub *hub;
+    int64_t end;      /* of the log, when something due was last tried */
+    int64_t again_ms; /* what is due could not be done: how long until it is tried again */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t has_work;
     struct round *given, *done; /* one each: the loop gives only to an idle worker */
+    struct round *doing;        /* the worker's: what it has not given back yet */
+    struct round *spare;        /* the loop's: they are large */
     bool is_idle;               /* the loop's own view */
     bool is_ending;
     struct worker_news news;
@@ -21,39 +27,36 @@ struct worker {
 };
 
 struct round *
-round_new(void)
+round_new(struct worker *w)
 {
-    return calloc(1, sizeof(struct round));
+    struct round *r = w->spare ? w->spare : calloc(1, sizeof *r);
+
+    w->spare = NULL;
+    return r;
 }
 
-void
-round_free(struct round *r)
+static void
+destroy(struct round *r)
 {
     if (r)
         arena_release(&r->arena);
     free(r);
 }
 
-/* ---- the thread ---- */
-
-static void
-serve(struct hub *h, struct round *r)
+void
+round_free(struct worker *w, struct round *r)
 {
-    size_t at[ROUND_MAX], n = 0;
-
-    for (size_t i = 0; i < r->n; i++) {
-        if (hub_ops[r->requests[i].op].writes) {
-            at[n] = i;
-            r->writes[n++] = r->requests[i];
-        }
+    if (!r || w->spare) {
+        destroy(r);
+        return;
     }
-    hub_submit(h, r->writes, n, &r->arena, r->written);
-    for (size_t i = 0; i < n; i++)
-        r->replies[at[i]] = r->written[i];
-    for (size_t i = 0; i < r->n; i++)
-        if (!hub_ops[r->requests[i].op].writes)
-            hub_read(h, &r->requests[i], &r->arena, &r->replies[i]);
+    arena_release(&r->arena);
+    r->arena = (struct arena){ 0 };
+    r->n = 0;
+    w->spare = r;
 }
+
+/* ---- the thread ---- */
 
 static void
 tell(int fd)
@@ -64,11 +67,84 @@ tell(int fd)
         ;
 }
 
+/* The round goes back; without one, only the news do. */
+static void
+give_back(struct worker *w)
+{
+    pthread_mutex_lock(&w->lock);
+    if (w->doing) {
+        w->given = NULL;
+        w->done = w->doing;
+        w->doing = NULL;
+    }
+    w->news =
+        (struct worker_news){ hub_log_end(w->hub), hub_log_seq(w->hub), hub_key_changes(w->hub) };
+    pthread_mutex_unlock(&w->lock);
+    tell(w->fd);
+}
+
+static void
+on_disk(void *ctx)
+{
+    give_back(ctx);
+}
+
+/* May it be answered before the index is committed? What the loop itself reads there, keys and
+ * who is a member of what, must be in it first. */
+static bool
+is_plain(enum hub_op op)
+{
+    return op == HUB_EMIT || op == HUB_EMIT_BATCH || op == HUB_CLAIM || op == HUB_ACK ||
+           op == HUB_EXTEND || op == HUB_RELEASE || op == HUB_FAIL || op == HUB_GENERATE;
+}
+
+static void
+serve(struct worker *w, struct round *r)
+{
+    size_t at[ROUND_MAX], n = 0;
+    bool are_plain = true;
+
+    for (size_t i = 0; i < r->n; i++) {
+        are_plain = are_plain && is_plain(r->requests[i].op);
+        if (hub_ops[r->requests[i].op].writes) {
+            at[n] = i;
+            r->writes[n++] = r->requests[i];
+        }
+    }
+    if (are_plain) {
+        hub_submit_then(w->hub, r->requests, r->n, &r->arena, r->replies, on_disk, w);
+        return;
+    }
+    hub_submit(w->hub, r->writes, n, &r->arena, r->written);
+    for (size_t i = 0; i < n; i++)
+        r->replies[at[i]] = r->written[i];
+    for (size_t i = 0; i < r->n; i++)
+        if (!hub_ops[r->requests[i].op].writes)
+            hub_read(w->hub, &r->requests[i], &r->arena, &r->replies[i]);
+}
+
+/* What is due writes. Is it still due although nothing was written, the disk is full, or broken:
+ * then trying again at once, and again, helps nobody. */
+static int64_t
+wait_ms(struct worker *w)
+{
+    int64_t due_ms = hub_due_in_ms(w->hub), end = hub_log_end(w->hub);
+
+    if (due_ms != 0 || end != w->end)
+        w->again_ms = 0;
+    else
+        w->again_ms = w->again_ms == 0                 ? AGAIN_MIN_MS
+                      : w->again_ms < AGAIN_MAX_MS / 2 ? 2 * w->again_ms
+                                                       : AGAIN_MAX_MS;
+    w->end = end;
+    return due_ms ? due_ms : w->again_ms;
+}
+
 /* Waits for work, or until something is due. False: it is over. */
 static bool
 await(struct worker *w)
 {
-    int64_t due_ms = hub_due_in_ms(w->hub);
+    int64_t due_ms = wait_ms(w);
     struct timespec until;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -96,23 +172,16 @@ work(void *arg)
 
     while (await(w)) {
         pthread_mutex_lock(&w->lock);
-        struct round *r = w->given;
+        w->doing = w->given;
         pthread_mutex_unlock(&w->lock);
-        if (r) {
-            serve(w->hub, r);
+        if (w->doing) {
+            serve(w, w->doing);
         } else {
             struct arena a = { 0 };
             hub_submit(w->hub, NULL, 0, &a, NULL);
             arena_release(&a);
         }
-        pthread_mutex_lock(&w->lock);
-        if (r) {
-            w->given = NULL;
-            w->done = r;
-        }
-        w->news = (struct worker_news){ hub_log_end(w->hub), hub_key_changes(w->hub) };
-        pthread_mutex_unlock(&w->lock);
-        tell(w->fd); /* also when something was only due: streams want to know */
+        give_back(w); /* also when something was only due: streams want to know */
     }
     return NULL;
 }
@@ -157,8 +226,9 @@ worker_free(struct worker *w)
     pthread_cond_signal(&w->has_work);
     pthread_mutex_unlock(&w->lock);
     pthread_join(w->thread, NULL);
-    round_free(w->given);
-    round_free(w->done);
+    destroy(w->given);
+    destroy(w->done);
+    destroy(w->spare);
     close(w->fd);
     pthread_cond_destroy(&w->has_work);
     pthread_mutex_destroy(&w->lock);

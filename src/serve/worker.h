@@ -9,6 +9,10 @@
  *     worker:  hub_submit (and what is due, by itself, at its time)
  *     loop:    worker_fd readable -> worker_take -> answer each
  *
+ * A round of plain writes (emit, claim, ack ...) comes back as soon as it is on disk, while the
+ * worker commits the index; when that is done, worker_fd tells again, without a round: streams
+ * read the index.
+ *
  * Ownership: a round belongs to whoever has it: the loop, the worker, the loop again.
  */
 #ifndef CLIQ_SERVE_WORKER_H
@@ -29,10 +33,11 @@ struct round {
     struct hub_reply written[ROUND_MAX];
 };
 
-struct round *round_new(void); /* NULL: no memory */
-void round_free(struct round *r);
-
 struct worker;
+
+/* One that was used before, if there is one; NULL: no memory. By the loop's thread. */
+struct round *round_new(struct worker *w);
+void round_free(struct worker *w, struct round *r);
 
 /* The store stays the caller's, but is the worker's to use until worker_free. */
 struct worker *worker_new(struct hub *h, struct err *e);
@@ -44,6 +49,7 @@ void worker_give(struct worker *w, struct round *r);
 /* A round that is done, or NULL. *news: how things are after it. */
 struct worker_news {
     int64_t log_end;
+    uint64_t last_seq;
     uint64_t key_changes;
 };
 struct round *worker_take(struct worker *w, struct worker_news *news);

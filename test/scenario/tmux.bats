@@ -6,6 +6,10 @@ load pipeline
 
 socket() { basename "$T"/tmux-*/cliq-*; }
 panes() { tmux -L "$(socket)" list-panes -a -F "${1:-#{pane_title\}}" 2>/dev/null | sort | paste -sd' '; }
+panes_are() { [ "$(panes)" = "$1" ]; }
+# shows NAME TEXT: the pane of that title does.
+shows() { tmux -L "$(socket)" capture-pane -p -t "$(pane "$1")" | grep -q -- "$2"; }
+pane() { tmux -L "$(socket)" list-panes -a -F '#{pane_id} #{pane_title}' | sed -n "s/ $1\$//p"; }
 server() { tmux -L "$(socket)" display-message -p '#{pid}'; }
 note() { grep ' note ' .cliq/orchestrator.log; }
 nothing_left() {
@@ -42,7 +46,7 @@ goes_on() { # NAME PID
 @test "cliq run says how to attach; one pane an agent, and one for the run; nothing stays" {
     watched_run
     has "$(<"$T/run.out")" "to watch the agents: tmux -L $(socket) attach"
-    is "one.1 run two.1" "$(panes)"
+    until_true panes_are "one.1 run two.1" # a viewer sets its title when the agent has begun
     until_true eval 'tmux -L $(socket) capture-pane -p -t run:0.0 | grep -q "two *started"'
     local all
     all=$(for p in $(panes '#{pane_id}'); do tmux -L "$(socket)" capture-pane -p -t "$p"; done)
@@ -140,13 +144,83 @@ goes_on() { # NAME PID
     old=$(server)
     kill -KILL "$PID"
     until_true gone "$PID"
-    is "one.1 run two.1" "$(panes)"
+    until_true panes_are "one.1 run two.1"
     start_run again --resume
     until_true says .cliq/orchestrator.log resumed
     goes_on again "$PID"
     has "$out" "attach"
     gone "$old"
     nothing_left
+}
+
+@test "--resume gives agents that run on a pane again, which shows what they said and say" {
+    watched_run
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    start_run again --resume
+    until_true panes_are "one.1 run two.1"
+    until_true shows one.1 "I am one"
+    until_true shows two.1 "I am two"
+    echo "said later" >>.cliq/run/logs/one.1.log
+    until_true shows one.1 "said later"
+    local pid=$PID
+    touch "$T/go"
+    ended again "$pid"
+    code_is 0
+    is "last.1 one.1 two.1" "$(sort "$T/starts" | paste -sd' ')"
+    nothing_left
+}
+
+@test "the pane of a resumed agent tells its end, and its death is not the agent's" {
+    watched_run
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    start_run again --resume
+    until_true panes_are "one.1 run two.1"
+    kill -KILL "$(<"$T/pid.one")" # the run goes on until two is done
+    until_true shows one.1 '\[ended\]'
+    tmux -L "$(socket)" kill-pane -t "$(pane two.1)"
+    kill -0 "$(<"$T/pid.two")"
+    touch "$T/go"
+    ended again "$PID"
+    code_is 3
+    has "$out" "phase one crashed"
+    nothing_left
+}
+
+@test "an attempt costs one call of tmux" {
+    agent a <<<'ok; complete'
+    team <<<'phases: [{name: one, agent: a}, {name: two, agent: a, depends_on: [one]}]'
+    mkdir -p "$T/bin"
+    printf '#!/bin/sh\necho "$*" >>%s\nexec %s "$@"\n' "$T/calls" "$(command -v tmux)" >"$T/bin/tmux"
+    chmod +x "$T/bin/tmux"
+    PATH=$T/bin:$PATH run_ok
+    is 2 "$(grep -c _exec "$T/calls")"
+    # -V, the start, two attempts, the end
+    is 5 "$(wc -l <"$T/calls")"
+}
+
+@test "status says how to attach, also to the server that a killed orchestrator left" {
+    watched_run
+    got status
+    succeeds
+    has "$out" "To watch the agents: tmux -L $(socket) attach"
+    lacks "$out" died
+    got status --json
+    is "tmux -L $(socket) attach" "$(json "$T/out" 'd["attach"]')"
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    got status
+    succeeds
+    has "$out" INTERRUPTED
+    has "$out" "To watch the agents: tmux -L $(socket) attach (of the orchestrator that died"
+    tmux -L "$(socket)" kill-server
+    got status
+    succeeds
+    lacks "$out" attach
+    got cancel
+    got status
+    lacks "$out" attach
 }
 
 @test "--resume with plain processes ends that server, too" {

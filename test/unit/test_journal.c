@@ -347,13 +347,63 @@ a_journal_that_does_not_fit_says_so(void **state)
         append_file(JOURNAL_NAME, "\n" AT "\"ev\":\"cancel\"}\n");
         assert_int_equal(journal_replay(here(), &team, see, &seen, &h, &e), ST_INVALID);
         assert_non_null(strstr(e.text, "line 2"));
-        assert_non_null(strstr(e.text, "workflow has changed"));
+        assert_int_equal(h.bad_line, 2);
+        if (*bad[i].says)
+            assert_non_null(strstr(e.text, "workflow has changed"));
+        else
+            assert_non_null(strstr(e.text, "mend or remove that line"));
         assert_non_null(strstr(e.text, "--force"));
         if (!strstr(e.text, bad[i].says))
             fail_msg("%s: %s", bad[i].line, e.text);
         assert_int_equal(seen.n, 1);
         journal_head_release(&h);
     }
+}
+
+static void
+count_bad(void *ctx, uint64_t line, const char *problem)
+{
+    size_t *n = ctx;
+
+    assert_true(line >= 1);
+    assert_non_null(problem);
+    ++*n;
+}
+
+static bool
+take_all(void *ctx, const struct event *ev, int64_t at_ms)
+{
+    (void)ctx, (void)ev, (void)at_ms;
+    return true;
+}
+
+static void
+who_looks_on_passes_over_bad_lines(void **state)
+{
+    struct journal_head h;
+    size_t n = 0;
+    struct journal_taker taker = { .event = take_all, .bad = count_bad, .ctx = &n };
+    struct err e;
+
+    (void)state;
+    write_file(JOURNAL_NAME, BEGIN "garbage\n" AT "\"ev\":\"levitate\"}\n" AT
+                                   "\"ev\":\"end\",\"status\":\"FAILED\",\"reason\":\"why\"}\n");
+    CHECK_OK(journal_look(here(), &team, &taker, &h, &e), &e);
+    assert_int_equal(n, 2);
+    assert_int_equal(h.bad_line, 2);
+    assert_true(h.has_end);
+    assert_string_equal(h.reason, "why");
+    journal_head_release(&h);
+    n = 0;
+    write_file(JOURNAL_NAME,
+               "garbage\n" AT "\"ev\":\"started\",\"phase\":\"plan\",\"attempt\":1}\n");
+    CHECK_OK(journal_look(here(), &team, &taker, &h, &e), &e);
+    assert_int_equal(n, 1);
+    assert_null(h.run_id);
+    journal_head_release(&h);
+    write_file(JOURNAL_NAME, "garbage\nmore\n");
+    assert_int_equal(journal_look(here(), &team, &taker, &h, &e), ST_INVALID);
+    journal_head_release(&h);
 }
 
 static void
@@ -489,6 +539,7 @@ main(void)
         CASE(without_a_journal_there_is_nothing_to_go_on_with),
         CASE(what_a_crash_tore_is_passed_over),
         CASE(a_journal_that_does_not_fit_says_so),
+        CASE(who_looks_on_passes_over_bad_lines),
         CASE(a_journal_begins_with_its_run),
         CASE(an_event_that_cannot_be_stops_the_replay),
         CASE(new_members_and_the_drivers_own_lines_are_passed_over),

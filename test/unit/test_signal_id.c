@@ -41,18 +41,55 @@ ids_do_not_repeat(void **state)
 }
 
 static void
-the_ends_of_the_alphabet_are_used(void **state)
+an_id_tells_the_time_and_the_ends_of_the_alphabet_are_used(void **state)
 {
     char id[HUB_ID_SIZE];
     struct err e;
 
     (void)state;
+    fake_clock(0);
+    fake_pid(1);
     fake_random(0);
     CHECK_OK(hub_new_id(id, &e), &e);
-    assert_string_equal(id, "signal:aaaaaaaaaaaaaaaaaaaaaaaa");
+    assert_string_equal(id, "signal:c00000000000000000000000");
+    fake_pid(2);
     fake_random(0xFF);
     CHECK_OK(hub_new_id(id, &e), &e);
-    assert_string_equal(id, "signal:z99999999999999999999999");
+    assert_memory_equal(id + 17, "zzzzzzzzzzzzzz", 15);
+    sys = &sys_kernel;
+}
+
+static void
+a_later_id_sorts_behind_an_earlier_one(void **state)
+{
+    char early[HUB_ID_SIZE], late[HUB_ID_SIZE];
+    struct err e;
+
+    (void)state;
+    fake_clock(1794801237363 * (int64_t)1000000);
+    CHECK_OK(hub_new_id(early, &e), &e);
+    fake_clock(1794801237364 * (int64_t)1000000);
+    CHECK_OK(hub_new_id(late, &e), &e);
+    assert_true(strcmp(early, late) < 0);
+    sys = &sys_kernel;
+}
+
+static void
+a_fork_has_random_bytes_of_its_own(void **state)
+{
+    char ours[HUB_ID_SIZE], theirs[HUB_ID_SIZE];
+    struct err e;
+
+    (void)state;
+    fake_clock(0);
+    fake_pid(1);
+    fake_random(0);
+    CHECK_OK(hub_new_id(ours, &e), &e);
+    fake_pid(2);
+    fake_random(0xFF);
+    CHECK_OK(hub_new_id(theirs, &e), &e);
+    assert_string_not_equal(ours, theirs);
+    sys = &sys_kernel;
 }
 
 static ssize_t
@@ -61,6 +98,12 @@ no_random(void *to, size_t n, unsigned flags)
     (void)to, (void)n, (void)flags;
     errno = ENOSYS;
     return -1;
+}
+
+static pid_t
+other_pid(void)
+{
+    return 4711;
 }
 
 static void
@@ -72,6 +115,7 @@ without_random_bytes_there_is_no_id(void **state)
     (void)state;
     struct sys mute = *sys;
     mute.getrandom = no_random;
+    mute.getpid = other_pid; /* so that none are left */
     sys = &mute;
     CHECK_FAILS_WITH(hub_new_id(id, &e), ST_IO, &e, "get random bytes");
     sys = &sys_kernel;
@@ -83,7 +127,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(an_id_is_a_prefix_a_letter_and_23_letters_or_digits),
         CASE(ids_do_not_repeat),
-        CASE(the_ends_of_the_alphabet_are_used),
+        CASE(an_id_tells_the_time_and_the_ends_of_the_alphabet_are_used),
+        CASE(a_later_id_sorts_behind_an_earlier_one),
+        CASE(a_fork_has_random_bytes_of_its_own),
         CASE(without_random_bytes_there_is_no_id),
     };
     return cmocka_run_group_tests_name("signal_id", tests, NULL, NULL);

@@ -227,7 +227,7 @@ a_client_that_does_not_read_is_bounded_and_let_go_and_can_come_back(void **state
         CHECK_REPLY(ask(h, HUB_EMIT, "ruby", "{\"signal_type\":\"s\",\"content\":\"%s\"}", body),
                     200);
         forget_answers();
-        streams_look(streams);
+        streams_look(streams, (uint64_t)i + 1);
         if (streams_count(streams) == 2 && http_stream_queued(idle) > most)
             most = http_stream_queued(idle);
         char *room = buf_room(&well, 65536); /* the other one reads all the time */

@@ -1,0 +1,228 @@
+#!/usr/bin/env bats
+# The edges of a run: what is told of it after its orchestrator was killed, when its journal is
+# damaged, when a handoff is missing.
+load pipeline
+
+# one is done, two waits for $T/go (and would sleep on), three comes after it; the orchestrator
+# is killed then.
+killed_run() {
+    agent a <<'END'
+ok
+[ "$P" != two ] || { echo $$ >"$T/pid"; until [ -e "$T/go" ]; do sleep 0.02; done; }
+complete
+END
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, depends_on: [one]}
+  - {name: three, agent: a, depends_on: [two]}
+END
+    start_run run
+    until_true exists "$T/pid"
+    until_true says .cliq/signals/two.jsonl ok
+    kill -KILL "$PID"
+    until_true gone "$PID"
+}
+# The states of the phases, as --json tells them.
+states() {
+    "$CLIQ" status --json 2>/dev/null >"$T/status.json"
+    json "$T/status.json" '" ".join([d["status"]] + [p["state"] for p in d["phases"]])'
+}
+line_of() { grep -n -m1 "$1" "$(journal)" | cut -d: -f1; }
+
+@test "after the cancel of a run whose orchestrator was killed nothing is shown as running" {
+    killed_run
+    is "INTERRUPTED done running waiting" "$(states)"
+    got cancel
+    is CANCELLED "$out"
+    gone "$(<"$T/pid")"
+    got status
+    succeeds
+    has "$out" "CANCELLED"
+    lacks "$out" running
+    is "CANCELLED done waiting waiting" "$(states)"
+    touch "$T/go"
+    got retry $HEADLESS two
+    code_is 0
+    is "COMPLETED done done done" "$(states)"
+    is "one.1 two.1 two.2 three.1" "$(starts)"
+}
+
+@test "the same when it was killed before its first phase was journalled, or while it cancelled" {
+    killed_run
+    got cancel
+    sed -i '1!d' "$(journal)" # the begin alone: one is to be started
+    is "INTERRUPTED starting waiting waiting" "$(states)"
+    got cancel
+    is CANCELLED "$out"
+    is "CANCELLED waiting waiting waiting" "$(states)"
+    printf '{"at":"2026-01-01T00:00:00.000Z","ev":"cancel"}\n' >>"$(journal)" # a second one
+    is "CANCELLED waiting waiting waiting" "$(states)"
+    rm -f "$T/go" "$T/pid"
+    AGENTS='' killed_run_again
+}
+killed_run_again() {
+    agent a <<'END'
+trap '' TERM
+ok
+echo $$ >"$T/pid"
+until [ -e "$T/go" ]; do sleep 0.02; done
+END
+    team <<<'phases: [{name: one, agent: a}]'
+    start_run run
+    until_true exists "$T/pid"
+    kill -TERM "$PID"
+    until_true says .cliq/run/journal.jsonl '"cancel"'
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    touch "$T/go"
+    got cancel
+    is CANCELLED "$out"
+    is "CANCELLED waiting" "$(states)"
+}
+
+@test "the same when it was killed after all was done, before it could say so" {
+    killed_run
+    touch "$T/go"
+    run_ok --resume
+    sed -i '/"ev":"end"/d' "$(journal)"
+    got cancel
+    is CANCELLED "$out"
+    is "CANCELLED done done done" "$(states)"
+}
+
+@test "one bad line in the journal: status, log and graph show the rest; --resume refuses" {
+    killed_run
+    local n bad
+    n=$(line_of '"result".*one')
+    for bad in 'not json' '{"ev":"levitate"}' '{"at":"x","ev":"started","phase":"nobody","attempt":1}' '[1]'; do
+        sed -i "${n}s/.*/$bad/" "$(journal)"
+        got status
+        code_is 0
+        has "$err" "run/journal.jsonl, line $n: "
+        has "$err" "--force"
+        like "$out" "INTERRUPTED  cliq-"
+        like "$out" "one +standard +done +1"
+        like "$out" "two +standard +running +1"
+        is "INTERRUPTED done running waiting" "$(states)"
+        got log
+        succeeds
+        has "$out" "one"
+        got log two
+        succeeds
+        got graph
+        succeeds
+        has "$out" "[three]"
+        got run $HEADLESS --resume
+        refused 2 "run/journal.jsonl, line $n: " "cliq run --force"
+        got retry $HEADLESS two
+        refused 2 "line $n"
+        is "one.1 two.1" "$(starts)"
+    done
+    kill -0 "$(<"$T/pid")" # the refused ones touched nothing
+    got cancel
+    is CANCELLED "$out"
+    gone "$(<"$T/pid")"
+    is "CANCELLED done waiting waiting" "$(states)"
+}
+
+@test "a bad first line, a missing line, nothing but garbage" {
+    killed_run
+    cp "$(journal)" "$T/journal"
+    sed -i '1s/.*/rubbish/' "$(journal)"
+    got status
+    code_is 0
+    has "$err" "line 1: "
+    like "$out" "two +standard +running"
+    sed '/"result".*one/d' "$T/journal" >"$(journal)"
+    got status
+    code_is 0
+    has "$err" "does not lead there"
+    like "$out" "one +standard +done"
+    printf 'rubbish\nmore\n' >"$(journal)"
+    got status
+    refused 2 "run/journal.jsonl, line 1: " "--force"
+    touch "$T/go"
+    run_ok --force
+    is "one.1 two.1 one.1 two.1 three.1" "$(starts)"
+}
+
+# earlier PATTERN MINUTES: the journal's lines like that were written so long ago.
+earlier() {
+    local at
+    at=$(date -u -d "$2 minutes ago" +%Y-%m-%dT%H:%M:%S.000Z)
+    sed -i "/$1/s/\"at\":\"[^\"]*\"/\"at\":\"$at\"/" "$(journal)"
+}
+
+@test "the clock of a resumed run counts from its start, a phase's from its attempt's" {
+    command -v script >/dev/null || skip "no script"
+    killed_run
+    earlier '"begin"' 61
+    earlier '"started".*one' 60
+    earlier '"result".*one' 53
+    earlier '"started".*two' 11
+    start shown script -qec "$CLIQ run --headless --resume" /dev/null
+    until_true says "$T/shown.out" "two  *running .* 11 min"
+    touch "$T/go"
+    ended shown "$PID"
+    has "$out" "COMPLETED in 61 min"
+    like "$out" "one +done +a +7 min 0 s"
+    got run --resume $HEADLESS # it has ended: the same time again
+    has "$out" "COMPLETED in 61 min"
+    got retry $HEADLESS three # counts what it does itself
+    like "$out" "COMPLETED in [0-9.]+ m?s:"
+}
+
+# A team in which each phase hands over to the next; b also to d.
+handing_team() {
+    agent a <<'END'
+ok
+case $P in a) hand b '{}' ;; b) hand c '{}'; hand d '{}' ;; c) hand d '{}' ;; esac
+complete
+END
+    team <<'END'
+phases:
+  - {name: a, agent: a}
+  - {name: b, agent: a, depends_on: [a]}
+  - {name: c, agent: a, depends_on: [b]}
+  - {name: d, agent: a, depends_on: [b, c]}
+END
+}
+
+@test "retry and --from say which handoff is missing, and run all the same" {
+    handing_team
+    run_ok
+    is "" "$err"
+    got retry $HEADLESS c
+    succeeds
+    rm .cliq/channels/b--c/handoff.json
+    got retry $HEADLESS c
+    code_is 0
+    is "cliq: warning: $STATE/channels/b--c/handoff.json is missing: c runs without what b handed over (cliq retry b makes it again)" "$err"
+    has "$(<.cliq/orchestrator.log)" "channels/b--c/handoff.json is missing"
+    got run $HEADLESS --from c --json
+    code_is 0
+    has "$err" "b--c/handoff.json is missing"
+    has "$out" "b--c/handoff.json is missing"
+    rm .cliq/channels/b--d/handoff.json # read by d, which runs again behind c
+    got retry $HEADLESS c
+    code_is 0
+    has "$err" "b--c/handoff.json is missing"
+    has "$err" "b--d/handoff.json is missing"
+    got retry $HEADLESS b # makes both again
+    succeeds
+    got retry $HEADLESS c
+    succeeds
+}
+
+@test "a phase that was skipped owes no handoff" {
+    agent a <<<'ok; complete'
+    team <<'END'
+phases:
+  - {name: one, agent: a, when: "1 == 2"}
+  - {name: two, agent: a, depends_on: [one]}
+END
+    run_ok
+    got retry $HEADLESS two
+    succeeds
+}
