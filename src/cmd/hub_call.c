@@ -270,6 +270,22 @@ hub_call_files(struct hub_call *c, const char *what, struct err *e)
     return open_files(c, e);
 }
 
+enum status
+hub_run_files(const char *what,
+              enum status (*work)(struct hub_call *c, const struct args *a, struct err *e),
+              const struct args *a, struct err *e)
+{
+    struct hub_call c;
+    enum status s = hub_call_begin(&c, a, e);
+
+    if (!s)
+        s = hub_call_files(&c, what, e);
+    if (!s)
+        s = work(&c, a, e);
+    hub_call_end(&c);
+    return s;
+}
+
 static enum status
 call_files(struct hub_call *c, enum hub_op op, const struct json *args, struct hub_reply *reply,
            struct err *e)
