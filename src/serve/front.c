@@ -537,11 +537,13 @@ hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
     if (route->op == HUB_CLAIM && json_int(json_get(args, "wait_seconds"), &wait_s) && wait_s > 0 &&
         wait_s <= HUB_WAIT_MAX_S)
         j->wait_until_ms = clock_mono_ms() + wait_s * 1000;
-    if (route->op == HUB_GET && answer_at_once(j)) {
-        if (s->access)
-            note(s, r, c, 200, request_id);
-        return;
+    if (s->access) { /* its line is written with its answer */
+        struct http_text method = http_text(r, r->method_name), path = http_path(r);
+        j->method = arena_dup(&j->arena, method.p, method.len);
+        j->path = arena_dup(&j->arena, path.p, path.len);
     }
+    if (route->op == HUB_GET && answer_at_once(j))
+        return;
     if (!j->request.identity || !gather(s, &j->request, j)) {
         refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", "too many requests at once; try again",
                request_id, "Retry-After: 1\r\n");
@@ -550,11 +552,6 @@ hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
     }
     if (route->op == HUB_CLAIM)
         http_watch(c, on_news, j);
-    if (s->access) { /* its line is written with its answer */
-        struct http_text method = http_text(r, r->method_name), path = http_path(r);
-        j->method = arena_dup(&j->arena, method.p, method.len);
-        j->path = arena_dup(&j->arena, path.p, path.len);
-    }
 }
 
 static void
