@@ -4,6 +4,7 @@
  */
 #include "cmd/cmd.h"
 #include "cmd/help.h"
+#include "cmd/hub_show.h"
 
 #include <signal.h>
 
@@ -16,7 +17,7 @@ run_command(const struct cmd *c, int argc, char **argv, struct err *e)
     if (s)
         help_hint(c->name, e);
     else
-        s = a.wants_help ? help_command(c, e) : c->run(&a, e);
+        s = a.wants_help ? help_command(c, e) : c->hub ? hub_run(c->hub, &a, e) : c->run(&a, e);
     args_release(&a);
     return s;
 }

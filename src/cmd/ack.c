@@ -1,29 +1,12 @@
 /* ack - acknowledge a signal: it is dealt with. */
 #include "cmd/hub_show.h"
 
-static const struct opt opts[] = {
-    { "claim-id", OPT_TEXT, "CLAIM", "only if this is still your claim" },
-    HUB_OPTS,
-    { 0 },
+static const struct hub_simple work = {
+    .op = HUB_ACK,
+    .fields = hub_held_fields,
+    .words = { "signal_id" },
+    .columns = hub_state_columns,
 };
-
-static const struct hub_field fields[] = {
-    { "claim-id", "claim_id", HF_TEXT },
-    { 0 },
-};
-
-static enum status
-run(const struct args *a, struct err *e)
-{
-    static const struct hub_simple work = {
-        .op = HUB_ACK,
-        .fields = fields,
-        .words = { "signal_id" },
-        .columns = hub_state_columns,
-    };
-
-    return hub_run(&work, a, e);
-}
 
 const struct cmd cmd_ack = {
     .name = "ack",
@@ -41,6 +24,6 @@ const struct cmd cmd_ack = {
         "\n"
         "Prints the id, the delivery state and the task's status.",
     .examples = "cliq ack signal:abc123",
-    .opts = opts,
-    .run = run,
+    .opts = hub_held_opts,
+    .hub = &work,
 };

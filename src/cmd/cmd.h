@@ -11,6 +11,8 @@
 #include "base/buf.h"
 #include "base/opt.h"
 
+struct hub_simple;
+
 struct cmd {
     const char *name;  /* one or two words: "fsck", "channel post" */
     const char *words; /* what stands behind the options: "FILE..."; NULL: nothing */
@@ -21,6 +23,7 @@ struct cmd {
     const struct opt *opts;
     bool is_hidden; /* for scripts of ours, not for people */
     enum status (*run)(const struct args *a, struct err *e);
+    const struct hub_simple *hub; /* instead of run: a question to the hub, as data (hub_show.h) */
 };
 
 struct cmd_group {

@@ -14,18 +14,12 @@ static const struct hub_field fields[] = {
     { 0 },
 };
 
-static enum status
-run(const struct args *a, struct err *e)
-{
-    static const struct hub_simple work = {
-        .op = HUB_EXTEND,
-        .fields = fields,
-        .words = { "signal_id" },
-        .columns = hub_state_columns,
-    };
-
-    return hub_run(&work, a, e);
-}
+static const struct hub_simple work = {
+    .op = HUB_EXTEND,
+    .fields = fields,
+    .words = { "signal_id" },
+    .columns = hub_state_columns,
+};
 
 const struct cmd cmd_extend = {
     .name = "extend",
@@ -38,5 +32,5 @@ const struct cmd cmd_extend = {
              "somebody else may have the task) is exit code 5: stop working on it.",
     .examples = "cliq extend signal:abc123 --lease 10m",
     .opts = opts,
-    .run = run,
+    .hub = &work,
 };

@@ -16,18 +16,12 @@ static const struct hub_field fields[] = {
     { 0 },
 };
 
-static enum status
-run(const struct args *a, struct err *e)
-{
-    static const struct hub_simple work = {
-        .op = HUB_FAIL,
-        .fields = fields,
-        .words = { "signal_id" },
-        .columns = hub_state_columns,
-    };
-
-    return hub_run(&work, a, e);
-}
+static const struct hub_simple work = {
+    .op = HUB_FAIL,
+    .fields = fields,
+    .words = { "signal_id" },
+    .columns = hub_state_columns,
+};
 
 const struct cmd cmd_fail = {
     .name = "fail",
@@ -45,5 +39,5 @@ const struct cmd cmd_fail = {
     .examples = "cliq fail signal:abc123 --error \"no network\"\n"
                 "cliq fail signal:abc123 --retry-in 10m",
     .opts = opts,
-    .run = run,
+    .hub = &work,
 };

@@ -244,7 +244,7 @@ static void
 on_progress(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes)
 {
     (void)ctx;
-    fprintf(stderr, "\rcliq: making the index again: %" PRIu64 " events, %d %%", done,
+    fprintf(stderr, "\rcliq: reading the log: %" PRIu64 " events, %d %%", done,
             of_bytes ? (int)(bytes * 100 / of_bytes) : 100);
     if (bytes >= of_bytes)
         fputc('\n', stderr);
@@ -253,7 +253,8 @@ on_progress(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes)
 static enum status
 open_files(struct hub_call *c, struct err *e)
 {
-    struct hub_options o = { .progress = term_is_tty(STDERR_FILENO) ? on_progress : NULL };
+    struct hub_options o = { .progress = term_is_tty(STDERR_FILENO) ? on_progress : NULL,
+                             .may_be_read_only = true };
 
     return c->hub ? ST_OK : hub_open(&c->hub, c->config.p, &o, e);
 }
@@ -267,6 +268,22 @@ hub_call_files(struct hub_call *c, const char *what, struct err *e)
                        "them, without --url and CLIQ_URL",
                        what, c->url);
     return open_files(c, e);
+}
+
+enum status
+hub_run_files(const char *what,
+              enum status (*work)(struct hub_call *c, const struct args *a, struct err *e),
+              const struct args *a, struct err *e)
+{
+    struct hub_call c;
+    enum status s = hub_call_begin(&c, a, e);
+
+    if (!s)
+        s = hub_call_files(&c, what, e);
+    if (!s)
+        s = work(&c, a, e);
+    hub_call_end(&c);
+    return s;
 }
 
 static enum status

@@ -58,6 +58,12 @@ enum status hub_call(struct hub_call *c, enum hub_op op, const struct json *args
 /* The store itself, for what only files can do; `what` is "rebuild". ST_INVALID with a server. */
 enum status hub_call_files(struct hub_call *c, const char *what, struct err *e);
 
+/* A whole command of that kind: begins, calls `work` with the store open, ends. */
+enum status
+hub_run_files(const char *what,
+              enum status (*work)(struct hub_call *c, const struct args *a, struct err *e),
+              const struct args *a, struct err *e);
+
 /* ---- options to arguments ---- */
 
 enum hub_field_kind {

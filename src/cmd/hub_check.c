@@ -66,8 +66,9 @@ add_verdict(struct findings *f)
 }
 
 static enum status
-check(struct hub_call *c, struct err *e)
+check(struct hub_call *c, const struct args *a, struct err *e)
 {
+    (void)a;
     struct findings f = { .is_json = c->is_json };
     uint64_t problems = 0;
 
@@ -90,15 +91,7 @@ check(struct hub_call *c, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct hub_call c;
-    enum status s = hub_call_begin(&c, a, e);
-
-    if (!s)
-        s = hub_call_files(&c, "hub check", e);
-    if (!s)
-        s = check(&c, e);
-    hub_call_end(&c);
-    return s;
+    return hub_run_files("hub check", check, a, e);
 }
 
 const struct cmd cmd_hub_check = {

@@ -30,15 +30,7 @@ compact(struct hub_call *c, const struct args *a, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct hub_call c;
-    enum status s = hub_call_begin(&c, a, e);
-
-    if (!s)
-        s = hub_call_files(&c, "hub compact", e);
-    if (!s)
-        s = compact(&c, a, e);
-    hub_call_end(&c);
-    return s;
+    return hub_run_files("hub compact", compact, a, e);
 }
 
 const struct cmd cmd_hub_compact = {

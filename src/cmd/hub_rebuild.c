@@ -9,8 +9,9 @@ static const struct opt opts[] = {
 };
 
 static enum status
-rebuild(struct hub_call *c, struct err *e)
+rebuild(struct hub_call *c, const struct args *a, struct err *e)
 {
+    (void)a;
     struct hub_stats st;
     struct buf out = { 0 };
     enum status s = hub_rebuild(c->hub, e);
@@ -31,15 +32,7 @@ rebuild(struct hub_call *c, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct hub_call c;
-    enum status s = hub_call_begin(&c, a, e);
-
-    if (!s)
-        s = hub_call_files(&c, "hub rebuild", e);
-    if (!s)
-        s = rebuild(&c, e);
-    hub_call_end(&c);
-    return s;
+    return hub_run_files("hub rebuild", rebuild, a, e);
 }
 
 const struct cmd cmd_hub_rebuild = {

@@ -27,6 +27,39 @@ const struct hub_column hub_state_columns[] = {
     { 0 },
 };
 
+const struct hub_column hub_group_columns[] = {
+    { "ID", "id" }, { "NAME", "name" }, { "MEMBERS", "members" }, { "PURPOSE", "purpose" }, { 0 },
+};
+
+const struct opt hub_opts[] = {
+    HUB_OPTS,
+    { 0 },
+};
+
+const struct opt hub_held_opts[] = {
+    { "claim-id", OPT_TEXT, "CLAIM", "only if this is still your claim" },
+    HUB_OPTS,
+    { 0 },
+};
+
+const struct hub_field hub_held_fields[] = {
+    { "claim-id", "claim_id", HF_TEXT },
+    { 0 },
+};
+
+const struct opt hub_group_opts[] = {
+    { "name", OPT_TEXT, "TEXT", "what people call it" },
+    { "purpose", OPT_TEXT, "TEXT", "what it is for" },
+    HUB_OPTS,
+    { 0 },
+};
+
+const struct hub_field hub_group_fields[] = {
+    { "name", "name", HF_TEXT },
+    { "purpose", "purpose", HF_TEXT },
+    { 0 },
+};
+
 static void
 add_plain(struct buf *to, const struct json *v)
 {

@@ -19,8 +19,13 @@ struct hub_column {
     const char *head, *key;
 };
 
-/* Signals as inbox, thread and list show them; and what became of one. */
-extern const struct hub_column hub_signal_columns[], hub_state_columns[];
+/* Signals as inbox, thread and list show them; and what became of one. Roles and rings. */
+extern const struct hub_column hub_signal_columns[], hub_state_columns[], hub_group_columns[];
+
+/* Options that several commands have: none of their own; those of who holds a claim; those of who
+ * makes a role or a ring. And what they become. */
+extern const struct opt hub_opts[], hub_held_opts[], hub_group_opts[];
+extern const struct hub_field hub_held_fields[], hub_group_fields[];
 
 /* The columns end with head NULL. An empty list prints nothing, in JSON []. */
 enum status hub_show_list(struct hub_call *c, const struct json *list,
@@ -34,8 +39,9 @@ enum status
 hub_show_text(struct hub_call *c, const struct json *text, const struct json *whole, struct err *e);
 
 /*
- * Most commands, as data: arguments from the options and the words, the call, and what is shown
- * of the answer: one of its members as a line of its own (text), or rows (columns).
+ * Most commands, as data (`hub` of struct cmd): arguments from the options and the words, the call,
+ * and what is shown of the answer: one of its members as a line of its own (text), or rows
+ * (columns).
  */
 struct hub_simple {
     enum hub_op op;

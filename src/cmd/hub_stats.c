@@ -25,8 +25,9 @@ static const struct {
 #undef F
 
 static enum status
-show(struct hub_call *c, struct err *e)
+show(struct hub_call *c, const struct args *a, struct err *e)
 {
+    (void)a;
     struct hub_stats st;
     struct buf out = { 0 };
     enum status s = hub_stats(c->hub, &st, e);
@@ -55,15 +56,7 @@ show(struct hub_call *c, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct hub_call c;
-    enum status s = hub_call_begin(&c, a, e);
-
-    if (!s)
-        s = hub_call_files(&c, "hub stats", e);
-    if (!s)
-        s = show(&c, e);
-    hub_call_end(&c);
-    return s;
+    return hub_run_files("hub stats", show, a, e);
 }
 
 const struct cmd cmd_hub_stats = {

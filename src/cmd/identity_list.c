@@ -1,32 +1,21 @@
 /* identity list - list the identities. */
 #include "cmd/hub_show.h"
 
-static const struct opt opts[] = {
-    HUB_OPTS,
-    { 0 },
-};
-
 static const struct hub_column columns[] = {
     { "ID", "id" },       { "NAME", "name" },   { "TYPE", "type" }, { "ROLES", "roles" },
     { "RINGS", "rings" }, { "AGENT", "agent" }, { "DIR", "dir" },   { 0 },
 };
 
-static enum status
-run(const struct args *a, struct err *e)
-{
-    static const struct hub_simple work = {
-        .op = HUB_IDENTITIES,
-        .columns = columns,
-    };
-
-    return hub_run(&work, a, e);
-}
+static const struct hub_simple work = {
+    .op = HUB_IDENTITIES,
+    .columns = columns,
+};
 
 const struct cmd cmd_identity_list = {
     .name = "identity list",
     .brief = "list the identities",
     .about = "With the roles they hold and the rings they are in.",
     .examples = "cliq identity list",
-    .opts = opts,
-    .run = run,
+    .opts = hub_opts,
+    .hub = &work,
 };

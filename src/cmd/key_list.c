@@ -1,33 +1,22 @@
 /* key list - list the keys, without their text. */
 #include "cmd/hub_show.h"
 
-static const struct opt opts[] = {
-    HUB_OPTS,
-    { 0 },
-};
-
 static const struct hub_column columns[] = {
     { "ID", "id" },         { "IDENTITY", "identity" },
     { "SCOPES", "scopes" }, { "CREATED", "created_at" },
     { "BY", "created_by" }, { 0 },
 };
 
-static enum status
-run(const struct args *a, struct err *e)
-{
-    static const struct hub_simple work = {
-        .op = HUB_KEYS,
-        .columns = columns,
-    };
-
-    return hub_run(&work, a, e);
-}
+static const struct hub_simple work = {
+    .op = HUB_KEYS,
+    .columns = columns,
+};
 
 const struct cmd cmd_key_list = {
     .name = "key list",
     .brief = "list the keys, without their text",
     .about = "A key's text is shown once, when it is made; here stands its id.",
     .examples = "cliq key list",
-    .opts = opts,
-    .run = run,
+    .opts = hub_opts,
+    .hub = &work,
 };

@@ -1,22 +1,11 @@
 /* key revoke - end a key at once. */
 #include "cmd/hub_show.h"
 
-static const struct opt opts[] = {
-    HUB_OPTS,
-    { 0 },
+static const struct hub_simple work = {
+    .op = HUB_KEY_REVOKE,
+    .words = { "id" },
+    .text = "id",
 };
-
-static enum status
-run(const struct args *a, struct err *e)
-{
-    static const struct hub_simple work = {
-        .op = HUB_KEY_REVOKE,
-        .words = { "id" },
-        .text = "id",
-    };
-
-    return hub_run(&work, a, e);
-}
 
 const struct cmd cmd_key_revoke = {
     .name = "key revoke",
@@ -27,6 +16,6 @@ const struct cmd cmd_key_revoke = {
     .about = "A server that runs over the same files refuses it from the next request on.",
     .examples = "cliq key list\n"
                 "cliq key revoke abc123",
-    .opts = opts,
-    .run = run,
+    .opts = hub_opts,
+    .hub = &work,
 };

@@ -1,22 +1,11 @@
 /* requeue - bring a dead letter or a failed task back. */
 #include "cmd/hub_show.h"
 
-static const struct opt opts[] = {
-    HUB_OPTS,
-    { 0 },
+static const struct hub_simple work = {
+    .op = HUB_REQUEUE,
+    .words = { "signal_id" },
+    .columns = hub_state_columns,
 };
-
-static enum status
-run(const struct args *a, struct err *e)
-{
-    static const struct hub_simple work = {
-        .op = HUB_REQUEUE,
-        .words = { "signal_id" },
-        .columns = hub_state_columns,
-    };
-
-    return hub_run(&work, a, e);
-}
 
 const struct cmd cmd_requeue = {
     .name = "requeue",
@@ -27,6 +16,6 @@ const struct cmd cmd_requeue = {
     .about = "The task is pending and open again, as if nobody had tried.",
     .examples = "cliq signal list --delivery-state dead_letter\n"
                 "cliq requeue signal:abc123",
-    .opts = opts,
-    .run = run,
+    .opts = hub_opts,
+    .hub = &work,
 };

@@ -1,29 +1,18 @@
 /* ring join - make an identity a member of a ring. */
 #include "cmd/hub_show.h"
 
-static const struct opt opts[] = {
-    HUB_OPTS,
-    { 0 },
-};
-
 static const struct hub_column columns[] = {
     { "RING", "ring" },
     { "IDENTITY", "identity" },
     { 0 },
 };
 
-static enum status
-run(const struct args *a, struct err *e)
-{
-    static const struct hub_simple work = {
-        .op = HUB_JOIN,
-        .words = { "ring", "identity" },
-        .mine = "identity",
-        .columns = columns,
-    };
-
-    return hub_run(&work, a, e);
-}
+static const struct hub_simple work = {
+    .op = HUB_JOIN,
+    .words = { "ring", "identity" },
+    .mine = "identity",
+    .columns = columns,
+};
 
 const struct cmd cmd_ring_join = {
     .name = "ring join",
@@ -34,6 +23,6 @@ const struct cmd cmd_ring_join = {
     .about = "Without IDENTITY: yourself.",
     .examples = "cliq ring join ops\n"
                 "cliq ring join ops ruby",
-    .opts = opts,
-    .run = run,
+    .opts = hub_opts,
+    .hub = &work,
 };

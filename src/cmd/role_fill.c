@@ -1,29 +1,18 @@
 /* role fill - let an identity hold a role. */
 #include "cmd/hub_show.h"
 
-static const struct opt opts[] = {
-    HUB_OPTS,
-    { 0 },
-};
-
 static const struct hub_column columns[] = {
     { "ROLE", "role" },
     { "IDENTITY", "identity" },
     { 0 },
 };
 
-static enum status
-run(const struct args *a, struct err *e)
-{
-    static const struct hub_simple work = {
-        .op = HUB_FILL,
-        .words = { "role", "identity" },
-        .mine = "identity",
-        .columns = columns,
-    };
-
-    return hub_run(&work, a, e);
-}
+static const struct hub_simple work = {
+    .op = HUB_FILL,
+    .words = { "role", "identity" },
+    .mine = "identity",
+    .columns = columns,
+};
 
 const struct cmd cmd_role_fill = {
     .name = "role fill",
@@ -35,6 +24,6 @@ const struct cmd cmd_role_fill = {
         "Without IDENTITY: yourself. An identity may hold many roles, and a role many identities.",
     .examples = "cliq role fill reviewer\n"
                 "cliq role fill reviewer ruby",
-    .opts = opts,
-    .run = run,
+    .opts = hub_opts,
+    .hub = &work,
 };

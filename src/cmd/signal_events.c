@@ -21,18 +21,12 @@ static const struct hub_column columns[] = {
     { 0 },
 };
 
-static enum status
-run(const struct args *a, struct err *e)
-{
-    static const struct hub_simple work = {
-        .op = HUB_EVENTS,
-        .fields = fields,
-        .inside = "events",
-        .columns = columns,
-    };
-
-    return hub_run(&work, a, e);
-}
+static const struct hub_simple work = {
+    .op = HUB_EVENTS,
+    .fields = fields,
+    .inside = "events",
+    .columns = columns,
+};
 
 const struct cmd cmd_signal_events = {
     .name = "signal events",
@@ -41,5 +35,5 @@ const struct cmd cmd_signal_events = {
     .examples = "cliq signal events\n"
                 "cliq signal events --limit 1 --json",
     .opts = opts,
-    .run = run,
+    .hub = &work,
 };

@@ -16,19 +16,13 @@ static const struct hub_field fields[] = {
     { 0 },
 };
 
-static enum status
-run(const struct args *a, struct err *e)
-{
-    static const struct hub_simple work = {
-        .op = HUB_GENERATE,
-        .fields = fields,
-        .words = { "type" },
-        .inside = "signal",
-        .text = "id",
-    };
-
-    return hub_run(&work, a, e);
-}
+static const struct hub_simple work = {
+    .op = HUB_GENERATE,
+    .fields = fields,
+    .words = { "type" },
+    .inside = "signal",
+    .text = "id",
+};
 
 const struct cmd cmd_signal_generate = {
     .name = "signal generate",
@@ -46,5 +40,5 @@ const struct cmd cmd_signal_generate = {
         "is cliq's own.",
     .examples = "cliq signal generate build:web:done --data '{\"ok\":true}'",
     .opts = opts,
-    .run = run,
+    .hub = &work,
 };

@@ -9,8 +9,9 @@ static const struct opt opts[] = {
 };
 
 static enum status
-pump(struct hub_call *c, struct err *e)
+pump(struct hub_call *c, const struct args *a, struct err *e)
 {
+    (void)a;
     struct hub_stats before, after;
     struct buf out = { 0 };
     enum status s = hub_stats(c->hub, &before, e);
@@ -35,15 +36,7 @@ pump(struct hub_call *c, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct hub_call c;
-    enum status s = hub_call_begin(&c, a, e);
-
-    if (!s)
-        s = hub_call_files(&c, "signal pump", e);
-    if (!s)
-        s = pump(&c, e);
-    hub_call_end(&c);
-    return s;
+    return hub_run_files("signal pump", pump, a, e);
 }
 
 const struct cmd cmd_signal_pump = {

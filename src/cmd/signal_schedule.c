@@ -19,19 +19,13 @@ static const struct hub_field fields[] = {
     { 0 },
 };
 
-static enum status
-run(const struct args *a, struct err *e)
-{
-    static const struct hub_simple work = {
-        .op = HUB_SCHEDULE,
-        .fields = fields,
-        .words = { "type" },
-        .inside = "delayed",
-        .text = "id",
-    };
-
-    return hub_run(&work, a, e);
-}
+static const struct hub_simple work = {
+    .op = HUB_SCHEDULE,
+    .fields = fields,
+    .words = { "type" },
+    .inside = "delayed",
+    .text = "id",
+};
 
 const struct cmd cmd_signal_schedule = {
     .name = "signal schedule",
@@ -46,5 +40,5 @@ const struct cmd cmd_signal_schedule = {
     .examples = "cliq signal schedule report:daily --at +30s\n"
                 "cliq signal schedule report:daily --at 2026-12-24T08:00:00Z --repeat-key daily",
     .opts = opts,
-    .run = run,
+    .hub = &work,
 };

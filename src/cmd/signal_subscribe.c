@@ -21,18 +21,12 @@ static const struct hub_column columns[] = {
     { 0 },
 };
 
-static enum status
-run(const struct args *a, struct err *e)
-{
-    static const struct hub_simple work = {
-        .op = HUB_SUBSCRIBE,
-        .fields = fields,
-        .words = { "pattern" },
-        .columns = columns,
-    };
-
-    return hub_run(&work, a, e);
-}
+static const struct hub_simple work = {
+    .op = HUB_SUBSCRIBE,
+    .fields = fields,
+    .words = { "pattern" },
+    .columns = columns,
+};
 
 const struct cmd cmd_signal_subscribe = {
     .name = "signal subscribe",
@@ -48,5 +42,5 @@ const struct cmd cmd_signal_subscribe = {
     .examples = "cliq signal subscribe 'build:*:done'\n"
                 "cliq signal subscribe 'build:*:failed' --silent=false",
     .opts = opts,
-    .run = run,
+    .hub = &work,
 };

@@ -1,22 +1,11 @@
 /* thread - a signal and all that answers it, in order. */
 #include "cmd/hub_show.h"
 
-static const struct opt opts[] = {
-    HUB_OPTS,
-    { 0 },
+static const struct hub_simple work = {
+    .op = HUB_THREAD,
+    .words = { "id" },
+    .columns = hub_signal_columns,
 };
-
-static enum status
-run(const struct args *a, struct err *e)
-{
-    static const struct hub_simple work = {
-        .op = HUB_THREAD,
-        .words = { "id" },
-        .columns = hub_signal_columns,
-    };
-
-    return hub_run(&work, a, e);
-}
 
 const struct cmd cmd_thread = {
     .name = "thread",
@@ -27,6 +16,6 @@ const struct cmd cmd_thread = {
     .about = "Shows the root and every descendant by parent_id, whichever of their ids is given.",
     .examples = "cliq thread signal:abc123\n"
                 "cliq thread signal:abc123 --json | jq -r .[].content",
-    .opts = opts,
-    .run = run,
+    .opts = hub_opts,
+    .hub = &work,
 };

@@ -560,14 +560,11 @@ arrive(struct fold *f, const struct log *l)
 enum status
 fold_all(struct fold *f, struct log *l, struct err *e)
 {
-    char name[SEGMENT_NAME_SIZE];
-    uint64_t first = UINT64_MAX, oldest = 1;
+    uint64_t oldest = segment_oldest(l->dir, l->name);
 
     index_clear(f->ix);
     fold_forget(f);
     fold_enter(f);
-    while (first > 1 && !segment_find(l->dir, l->name, first - 1, name, &first, e))
-        oldest = first;
     if (oldest > 1)
         f->place.seq = oldest - 1;
     index_leave_order(f->ix);

@@ -19,8 +19,9 @@
  * Files, in reading order: ops.def what can be asked · events.def, event.c the lines · decide.c
  * what a command does to a signal (pure) · submit.c the door · ops.c, args.c arguments checked ·
  * act.c, emit.c requests that write · read.c those that do not · show.c what is answered · round.c
- * the lines of a round · due.c what the time brings · fold.c log to index · index.c SQLite · keep.c
- * looking after it · secret.c keys · match.c patterns · when.c times.
+ * the lines of a round · due.c what the time brings · fold.c log to index · index.c SQLite ·
+ * readonly.c stores that may not be written · keep.c looking after it · secret.c keys · match.c
+ * patterns · when.c times.
  */
 #ifndef CLIQ_HUB_HUB_H
 #define CLIQ_HUB_HUB_H
@@ -145,6 +146,9 @@ struct hub_reply {
 struct hub_options {
     uint64_t rotate_bytes; /* of events.jsonl; 0: 256 MiB */
     unsigned lock_wait_ms; /* 0: 10 s */
+    /* A store that may not be written is opened to be read: the log is folded in memory, and
+     * what would write is refused (STORE_READ_ONLY). Else opening it fails. */
+    bool may_be_read_only;
     /* Told while the index is made again, every 50,000 events; may be NULL. */
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;
@@ -178,8 +182,8 @@ void hub_make_way(const struct hub *h);
 void hub_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub_reply *reply);
 
 /* The same, but it waits for nobody; false: the index is behind the log, ask hub_read. */
-bool hub_try_read(struct hub *h, const struct hub_request *r, struct arena *a,
-                  struct hub_reply *reply);
+bool
+hub_try_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub_reply *reply);
 
 /* When something is due by the wall clock (a delayed signal, a lease, a retry), in ms from
  * now; -1: nothing is. hub_submit with n = 0 does it. */
@@ -196,6 +200,8 @@ enum status hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint
                             const struct json **signal);
 /* The last line that was folded; 0: none, or it cannot be told. */
 uint64_t hub_last_seq(struct hub *h);
+/* The first line that hub_compact left. */
+uint64_t hub_oldest_seq(struct hub *h);
 bool hub_is_member(struct hub *h, const char *identity, const char *ring);
 /* As hub_check_key, of the keys that were folded: waits for nobody. */
 bool hub_find_key(struct hub *h, const char *key, struct arena *a, const char **identity,

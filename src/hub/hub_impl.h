@@ -39,10 +39,12 @@ struct hub {
     uint64_t left_at; /* the number of the next line when we let the lock go */
     bool is_view_old; /* delayed.json shows another queue */
     bool is_changed;  /* the transaction holds what others wrote */
+    bool is_read_only, is_disk_read_only;
+    uint64_t oldest, oldest_is_of; /* hub_oldest_seq, and the state of the index it is of */
     void (*on_disk)(void *ctx);
     void *on_disk_ctx;
     struct hub_due due;
-    bool is_ahead;    /* a read has the lock and what could not be written (hub_end_read) */
+    bool is_ahead; /* a read has the lock and what could not be written (hub_end_read) */
 };
 
 /* ---- submit.c ---- */
@@ -53,6 +55,14 @@ enum status hub_begin(struct hub *h, struct err *e);
 enum status hub_begin_read(struct hub *h, struct err *e);
 void hub_end_read(struct hub *h);
 enum status hub_write_view(struct hub *h, struct err *e);
+
+/* ---- readonly.c ---- */
+
+/* May the store be read, but not written? */
+bool readonly_is(struct hub *h);
+enum status readonly_refuse(const struct hub *h, struct err *e); /* why; never ST_OK */
+/* The index in memory as the log is now. */
+enum status readonly_catch_up(struct hub *h, struct err *e);
 
 struct act {
     struct hub *h;
@@ -93,8 +103,8 @@ bool act_read(struct act *t);
 #define SHOW_COLUMNS                                                                               \
     "s.seq, s.id, s.thread, s.state, s.work, s.count, s.claimed_by, s.claimed_at, s.until, s.body"
 /* thread: NULL when it is the signal's own id. */
-struct json *show_signal(const struct event *ev, const struct item *it, const char *thread,
-                         struct arena *a);
+struct json *
+show_signal(const struct event *ev, const struct item *it, const char *thread, struct arena *a);
 struct json *show_row(struct row *r, struct arena *a);
 struct json *show_at(struct hub *h, uint64_t seq, struct arena *a);
 /* Through the broadcast door; from a signal's line, or that of a schedule. */

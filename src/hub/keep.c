@@ -52,12 +52,10 @@ hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
     }
     st = index_status(h->ix, e);
     hub_end_read(h);
-    s->first_seq = s->last_seq ? 1 : 0;
+    s->first_seq = s->last_seq ? segment_oldest(h->dir, EVENTS_NAME) : 0;
     s->log_bytes = size_of(h->dir, EVENTS_NAME);
-    while (first > 1 && !segment_find(h->dir, EVENTS_NAME, first - 1, name, &first, NULL)) {
-        s->first_seq = first;
+    while (first > 1 && !segment_find(h->dir, EVENTS_NAME, first - 1, name, &first, NULL))
         s->log_bytes += size_of(h->dir, name);
-    }
     s->events = s->last_seq ? s->last_seq - s->first_seq + 1 : 0;
     s->index_bytes = size_of(h->dir, "index.db") + size_of(h->dir, "index.db-wal");
     return st;
@@ -66,7 +64,7 @@ hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
 enum status
 hub_rebuild(struct hub *h, struct err *e)
 {
-    enum status s = log_lock(&h->log, e);
+    enum status s = h->is_read_only ? readonly_refuse(h, e) : log_lock(&h->log, e);
 
     if (s)
         return s;
@@ -221,12 +219,16 @@ hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f), v
 {
     struct comparison c = { .tell = tell, .ctx = ctx };
     struct fold fresh = { 0 };
-    enum status s = log_lock(&h->log, e);
+    enum status s = h->is_read_only ? ST_OK : log_lock(&h->log, e);
 
     *problems = 0;
     if (s)
         return s;
     s = check_lines(&c, h->dir, e);
+    if (h->is_read_only) { /* our index is no file that could be wrong */
+        *problems = c.problems;
+        return s;
+    }
     if (!s)
         s = hub_begin(h, e);
     if (!s)
@@ -330,7 +332,7 @@ hub_compact(struct hub *h, int64_t older_than_ms, uint64_t *dropped_bytes, struc
     enum status s = ST_OK;
 
     *dropped_bytes = 0;
-    s = log_lock(&h->log, e);
+    s = h->is_read_only ? readonly_refuse(h, e) : log_lock(&h->log, e);
     if (s)
         return s;
     s = hub_begin(h, e);

@@ -5,6 +5,7 @@
  */
 #include "hub/hub_impl.h"
 #include "hub/secret.h"
+#include "log/segment.h"
 
 #include <string.h>
 
@@ -59,6 +60,21 @@ hub_last_seq(struct hub *h)
         return 0;
     bool is_there = index_get_place(h->ix, &p);
     return !end_look(h) && is_there ? p.seq : 0;
+}
+
+/* Dropping segments folds anew, which counts up the changes of subscriptions: as long as they
+ * are the same, nothing was dropped, and the directory need not be read. */
+uint64_t
+hub_oldest_seq(struct hub *h)
+{
+    struct index_place p;
+
+    if (!is_ready(h) || !index_get_place(h->ix, &p))
+        return 1;
+    if (!h->oldest || h->oldest_is_of != p.subscriptions)
+        h->oldest = segment_oldest(h->dir, h->log.name);
+    h->oldest_is_of = p.subscriptions;
+    return h->oldest;
 }
 
 bool

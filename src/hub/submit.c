@@ -78,6 +78,7 @@ open_index(struct hub *h, struct err *e)
 
     index_close(h->ix);
     h->ix = NULL;
+    h->oldest = 0;
     s = index_open(&h->ix, h->index_path, h->boot, true, e);
     if (s == ST_FAILED) {
         s = index_remove(h->index_path, e);
@@ -141,6 +142,8 @@ give_up(struct hub *h)
 static enum status
 catch_up(struct hub *h, struct err *e)
 {
+    if (h->is_read_only)
+        return readonly_catch_up(h, e);
     enum status s = log_lock(&h->log, e);
 
     if (s)
@@ -208,10 +211,11 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
                               .lock_wait_ms = h->o.lock_wait_ms,
                               .rotate_bytes =
                                   h->o.rotate_bytes ? h->o.rotate_bytes : ROTATE_BYTES };
-    if (!s)
+    h->is_read_only = !s && h->o.may_be_read_only && readonly_is(h);
+    if (!s && !h->is_read_only)
         s = log_open(&h->log, h->dir, EVENTS_NAME, &lo, e);
     if (!s) { /* an index that is good and up to date needs no lock */
-        if (!index_open(&h->ix, h->index_path, h->boot, false, NULL))
+        if (!h->is_read_only && !index_open(&h->ix, h->index_path, h->boot, false, NULL))
             h->fold.ix = h->ix;
         s = hub_begin_read(h, e);
         if (!s)
@@ -262,6 +266,17 @@ reply_unavailable(struct hub_reply *r, const struct err *e, struct arena *a)
     *r = (struct hub_reply){ .status = 503,
                              .code = "STORE_UNAVAILABLE",
                              .message = message ? message : "out of memory" };
+}
+
+static void
+reply_read_only(const struct hub *h, struct hub_reply *r, struct arena *a)
+{
+    struct err e;
+    bool is_ours = readonly_refuse(h, &e) == ST_REFUSED;
+
+    reply_unavailable(r, &e, a);
+    r->status = is_ours ? 403 : 503;
+    r->code = "STORE_READ_ONLY";
 }
 
 static void
@@ -449,7 +464,9 @@ hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struct are
     struct err e = { "" };
     enum status s = ST_OK;
 
-    for (int tries = 0; tries < 2; tries++) {
+    for (size_t i = 0; h->is_read_only && i < n; i++)
+        reply_read_only(h, &replies[i], a);
+    for (int tries = 0; !h->is_read_only && tries < 2; tries++) {
         s = log_lock(&h->log, &e);
         if (s)
             break;

@@ -64,9 +64,9 @@ seal_clashes(const char *text, size_t len)
 
     if (!may_clash(text, len))
         return false; /* mostly: only else is it worth parsing */
-    bool is_taken = json_parse(&a, text, len, &v, NULL) &&
-                    (json_get(v, "seq") || json_get(v, "crc") || json_get(v, "of") ||
-                     json_get(v, "nth"));
+    bool is_taken =
+        json_parse(&a, text, len, &v, NULL) &&
+        (json_get(v, "seq") || json_get(v, "crc") || json_get(v, "of") || json_get(v, "nth"));
     arena_release(&a);
     return is_taken;
 }

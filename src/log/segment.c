@@ -70,6 +70,17 @@ segment_find(int dir, const char *name, uint64_t seq, char to[SEGMENT_NAME_SIZE]
     return ST_OK;
 }
 
+uint64_t
+segment_oldest(int dir, const char *name)
+{
+    char found[SEGMENT_NAME_SIZE];
+    uint64_t first = UINT64_MAX, oldest = 1;
+
+    while (first > 1 && !segment_find(dir, name, first - 1, found, &first, NULL))
+        oldest = first;
+    return oldest;
+}
+
 enum status
 segment_rotate(struct log *l, struct err *e)
 {

@@ -31,6 +31,9 @@
 enum status segment_find(int dir, const char *name, uint64_t seq, char to[SEGMENT_NAME_SIZE],
                          uint64_t *first, struct err *e);
 
+/* The first line that is still there: 1 until old segments were dropped. */
+uint64_t segment_oldest(int dir, const char *name);
+
 /* All with the lock held, on a sequenced log. */
 
 /* One more than the newest finished segment holds; 0 when there is none. (In file.c.) */

@@ -103,6 +103,9 @@ void http_stream_begin(struct http_conn *c, const char *headers); /* 200 */
 bool http_stream_write(struct http_conn *c, const void *p, size_t n);
 size_t http_stream_queued(const struct http_conn *c);
 void http_stream_end(struct http_conn *c);
+/* The same with last words, which are taken even when the stream is full; the connection is
+ * closed behind them. */
+void http_stream_end_with(struct http_conn *c, const void *p, size_t n);
 
 /* ---- the client ---- */
 

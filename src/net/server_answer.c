@@ -117,6 +117,26 @@ send_at_once(struct http_conn *c, const uv_buf_t parts[3])
     return n > 0 ? (size_t)n : 0;
 }
 
+static void
+put_chunk(struct http_conn *c, const void *p, size_t n)
+{
+    char size[24] = "";
+    int size_len = c->is_chunked ? snprintf(size, sizeof size, "%zx\r\n", n) : 0;
+    uv_buf_t parts[3] = { uv_buf_init(size, (unsigned)size_len),
+                          uv_buf_init((char *)(uintptr_t)p, (unsigned)n),
+                          uv_buf_init((char *)(uintptr_t) "\r\n", c->is_chunked ? 2 : 0) };
+    size_t sent = send_at_once(c, parts);
+
+    if (sent == parts[0].len + parts[1].len + parts[2].len)
+        return;
+    for (size_t i = 0; i < 3; i++) {
+        size_t skip = sent < parts[i].len ? sent : parts[i].len;
+        buf_add(&c->out, parts[i].base + skip, parts[i].len - skip);
+        sent -= skip;
+    }
+    conn_mark(c);
+}
+
 bool
 http_stream_write(struct http_conn *c, const void *p, size_t n)
 {
@@ -130,20 +150,7 @@ http_stream_write(struct http_conn *c, const void *p, size_t n)
         c->is_full = true;
         return false;
     }
-    char size[24] = "";
-    int size_len = c->is_chunked ? snprintf(size, sizeof size, "%zx\r\n", n) : 0;
-    uv_buf_t parts[3] = { uv_buf_init(size, (unsigned)size_len),
-                          uv_buf_init((char *)(uintptr_t)p, (unsigned)n),
-                          uv_buf_init((char *)(uintptr_t) "\r\n", c->is_chunked ? 2 : 0) };
-    size_t sent = send_at_once(c, parts), all = (size_t)size_len + n + parts[2].len;
-    if (sent == all)
-        return true;
-    for (size_t i = 0; i < 3; i++) {
-        size_t skip = sent < parts[i].len ? sent : parts[i].len;
-        buf_add(&c->out, parts[i].base + skip, parts[i].len - skip);
-        sent -= skip;
-    }
-    conn_mark(c);
+    put_chunk(c, p, n);
     return !buf_failed(&c->out);
 }
 
@@ -157,6 +164,16 @@ http_stream_end(struct http_conn *c)
         c->keeps = c->keeps && !c->v->is_stopping;
     }
     settle(c);
+}
+
+void
+http_stream_end_with(struct http_conn *c, const void *p, size_t n)
+{
+    assert(c->is_owed && c->is_stream && n > 0);
+    if (!c->is_gone && !c->has_no_body)
+        put_chunk(c, p, n);
+    c->keeps = false;
+    http_stream_end(c);
 }
 
 /* ---- the client ---- */

@@ -48,6 +48,8 @@ page_metrics(struct serve *s, struct buf *to)
         waiting++;
     metric(to, "claims_waiting", "gauge", "claims that wait for a task", waiting);
     metric(to, "stream_clients", "gauge", "open streams", streams_count(s->streams));
+    metric(to, "stream_dropped_total", "counter", "streams ended because nobody read them",
+           streams_dropped(s->streams));
     metric(to, "stream_events_total", "counter", "signals told on streams",
            streams_delivered(s->streams));
     if (hub_stats(s->reader, &hub, &e) == ST_OK) {

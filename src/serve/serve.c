@@ -14,7 +14,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { STOP_MS = 5000, LISTEN_FDS_START = 3 };
+enum {
+    STOP_MS = 5000,
+    LISTEN_FDS_START = 3,
+    STREAM_MAX = 256 << 10,            /* bytes that wait for one client */
+    STALL_MS = STREAM_SLOW_MS + 30000, /* so that a slow client can still read why it was let go */
+};
 
 /* ---- names that are ours ---- */
 
@@ -242,7 +247,10 @@ setup(struct serve *s, struct err *e)
                               .fault = front_fault,
                               .fault_headers =
                                   "Content-Type: application/json\r\nCache-Control: no-store\r\n",
-                              .max_conns = 8192 };
+                              .max_conns = 8192,
+                              .stall_ms = STALL_MS,
+                              .stream_max = STREAM_MAX };
+    struct streams_options so = { .keepalive_ms = s->o->keepalive_ms };
     struct buf dir = { 0 };
     unsigned char random[4];
     enum status st = hub_open(&s->writer, s->o->config, &(struct hub_options){ 0 }, e);
@@ -263,7 +271,7 @@ setup(struct serve *s, struct err *e)
     s->rate = (struct rate_rule){ s->o->rate, s->o->burst ? s->o->burst : s->o->rate };
     s->loop = loop_new(e);
     s->http = s->loop ? http_server_new(s->loop, &o, e) : NULL;
-    s->streams = s->http ? streams_new(s->loop, s->reader, s->o->keepalive_ms, e) : NULL;
+    s->streams = s->http ? streams_new(s->loop, s->reader, &so, e) : NULL;
     s->worker = s->streams ? worker_new(s->writer, e) : NULL;
     if (!s->worker)
         return ST_IO;

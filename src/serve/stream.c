@@ -1,5 +1,6 @@
 #include "serve/stream.h"
 
+#include "base/clock.h"
 #include "hub/args.h"
 #include "hub/match.h"
 
@@ -10,6 +11,7 @@
 
 enum {
     BEHIND_MAX = 256,       /* signals that one client behind is told at a time */
+    SLOW_LOOKS = 4,         /* how often within slow_ms we look who is slow */
     AGAIN_MS = 200,         /* after a look that failed */
     BATCH_MAX = 128,        /* signals that all are told together: one write a client */
     BATCH_BYTES = 64 << 10, /* or so many, and the last one's */
@@ -25,7 +27,8 @@ struct client {
     const char *rings, *types, *tags, *pattern, *role; /* NULL: any; lists are "a,b" */
     double min_urgency;
     uint64_t place;
-    bool is_full; /* waits for HTTP_DRAINED */
+    bool is_full; /* waits for HTTP_DRAINED, */
+    int64_t full_since_ms;
 };
 
 struct streams {
@@ -35,10 +38,10 @@ struct streams {
     size_t n;
     uint64_t newest;  /* what every client that is not behind has been told of */
     uint64_t written; /* the last line on disk, which the index may not have yet */
-    uint64_t delivered;
-    unsigned keepalive_ms;
-    struct source *keepalive;
-    struct source *again; /* somebody is behind and can be told more */
+    uint64_t delivered, dropped;
+    struct streams_options o;
+    struct source *keepalive, *slow; /* timers */
+    struct source *again;            /* somebody is behind and can be told more */
 };
 
 /* ---- filters ---- */
@@ -143,6 +146,30 @@ write_event(struct buf *to, uint64_t seq, const struct json *signal, bool is_eng
     buf_adds(to, "\n\n");
 }
 
+/* All of it, or nothing: then the client is full. */
+static bool
+tell(struct client *c, const struct buf *text)
+{
+    if (!buf_failed(text) && http_stream_write(c->conn, text->p, text->len))
+        return true;
+    c->is_full = true;
+    c->full_since_ms = clock_mono_ms();
+    return false;
+}
+
+/* What comes next was dropped from the log: says so, and goes on with the oldest there is. */
+static void
+tell_reset(struct client *c, uint64_t oldest)
+{
+    struct buf text = { 0 };
+
+    buf_addf(&text, "id: %" PRIu64 "\nevent: reset\ndata: {\"oldest\":%" PRIu64 "}\n\n", oldest - 1,
+             oldest);
+    if (tell(c, &text))
+        c->place = oldest - 1;
+    buf_release(&text);
+}
+
 static void on_again(void *ctx);
 
 static void
@@ -157,8 +184,11 @@ static void
 catch_up(struct client *c)
 {
     struct streams *s = c->all;
+    uint64_t oldest = !c->is_full && c->place < s->newest ? hub_oldest_seq(s->hub) : 0;
     enum status st = ST_OK;
 
+    if (oldest > c->place + 1)
+        tell_reset(c, oldest);
     for (int i = 0; i < BEHIND_MAX && st != ST_IO && !c->is_full && c->place < s->newest; i++) {
         struct arena a = { 0 };
         struct buf text = { 0 };
@@ -173,9 +203,7 @@ catch_up(struct client *c)
             c->place = seq;
         } else {
             write_event(&text, seq, signal, c->is_engine);
-            if (buf_failed(&text) || !http_stream_write(c->conn, text.p, text.len)) {
-                c->is_full = true;
-            } else {
+            if (tell(c, &text)) {
                 c->place = seq;
                 s->delivered++;
             }
@@ -235,7 +263,7 @@ wants_all(const struct client *c, const struct batch *b)
 
 /* Tells a client what it wants of the batch; false: it is full, and stays where it is. */
 static bool
-tell(struct client *c, struct batch *b)
+tell_batch(struct client *c, struct batch *b)
 {
     const struct buf *text = &b->text[c->is_engine];
     struct buf some = { 0 };
@@ -254,8 +282,7 @@ tell(struct client *c, struct batch *b)
         }
     }
     const struct buf *all = n == b->n ? text : &some;
-    bool is_told = !buf_failed(text) && !buf_failed(all) &&
-                   (!n || http_stream_write(c->conn, all->p, all->len));
+    bool is_told = !n || tell(c, all);
     buf_release(&some);
     c->all->delivered += is_told ? n : 0;
     return is_told;
@@ -269,10 +296,8 @@ broadcast(struct streams *s, struct batch *b)
     for (struct client *c = s->first; c; c = c->next) {
         if (c->place != s->newest || c->is_full)
             continue; /* behind: it comes there by itself */
-        if (tell(c, b))
+        if (tell_batch(c, b))
             c->place = last;
-        else
-            c->is_full = true;
     }
     s->newest = last;
 }
@@ -309,6 +334,43 @@ on_again(void *ctx)
 }
 
 static void
+forget(struct client *c)
+{
+    *c->self = c->next;
+    if (c->next)
+        c->next->self = c->self;
+    c->all->n--;
+    arena_release(&c->arena);
+    free(c);
+}
+
+/* Closes the stream with a comment, whether there is room for it or not. */
+static void
+let_go(struct client *c, const char *comment)
+{
+    http_stream_end_with(c->conn, comment, strlen(comment));
+    forget(c);
+}
+
+/* Who had a full queue for too long does not read, or too slowly for what it asked for. */
+static void
+on_slow(void *ctx)
+{
+    struct streams *s = ctx;
+    int64_t before = clock_mono_ms() - s->o.slow_ms;
+
+    loop_drop(s->slow);
+    for (struct client *c = s->first, *next; c; c = next) {
+        next = c->next;
+        if (c->is_full && c->full_since_ms <= before) {
+            s->dropped++;
+            let_go(c, ": you read too slowly; come back with Last-Event-ID\n\n");
+        }
+    }
+    s->slow = loop_after(s->loop, s->o.slow_ms / SLOW_LOOKS, on_slow, s, NULL);
+}
+
+static void
 on_keepalive(void *ctx)
 {
     struct streams *s = ctx;
@@ -320,35 +382,25 @@ on_keepalive(void *ctx)
             http_stream_write(c->conn, comment, sizeof comment - 1);
         catch_up(c);
     }
-    s->keepalive = loop_after(s->loop, s->keepalive_ms, on_keepalive, s, NULL);
+    s->keepalive = loop_after(s->loop, s->o.keepalive_ms, on_keepalive, s, NULL);
 }
 
 /* ---- clients ---- */
 
 static void
-forget(struct client *c)
-{
-    *c->self = c->next;
-    if (c->next)
-        c->next->self = c->self;
-    c->all->n--;
-    arena_release(&c->arena);
-    free(c);
-}
-
-static void
 on_news(void *ctx, struct http_conn *conn, enum http_news news)
 {
     struct client *c = ctx;
-    static const char bye[] = ": the server is stopping; come back with Last-Event-ID\n\n";
 
     if (news == HTTP_DRAINED) {
         c->is_full = false;
         catch_up(c);
         return;
     }
-    if (news == HTTP_STOPPING)
-        http_stream_write(conn, bye, sizeof bye - 1);
+    if (news == HTTP_STOPPING) {
+        let_go(c, ": the server is stopping; come back with Last-Event-ID\n\n");
+        return;
+    }
     http_stream_end(conn);
     forget(c);
 }
@@ -460,7 +512,7 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
 }
 
 struct streams *
-streams_new(struct loop *l, struct hub *hub, unsigned keepalive_ms, struct err *e)
+streams_new(struct loop *l, struct hub *hub, const struct streams_options *o, struct err *e)
 {
     struct streams *s = calloc(1, sizeof *s);
 
@@ -471,9 +523,12 @@ streams_new(struct loop *l, struct hub *hub, unsigned keepalive_ms, struct err *
     s->loop = l;
     s->hub = hub;
     s->newest = hub_last_seq(hub);
-    s->keepalive_ms = keepalive_ms ? keepalive_ms : STREAM_KEEPALIVE_MS;
-    s->keepalive = loop_after(l, s->keepalive_ms, on_keepalive, s, e);
-    if (!s->keepalive) {
+    s->o.keepalive_ms = o->keepalive_ms ? o->keepalive_ms : STREAM_KEEPALIVE_MS;
+    s->o.slow_ms = o->slow_ms ? o->slow_ms : STREAM_SLOW_MS;
+    s->keepalive = loop_after(l, s->o.keepalive_ms, on_keepalive, s, e);
+    s->slow = s->keepalive ? loop_after(l, s->o.slow_ms / SLOW_LOOKS, on_slow, s, e) : NULL;
+    if (!s->slow) {
+        loop_drop(s->keepalive);
         free(s);
         return NULL;
     }
@@ -488,6 +543,7 @@ streams_free(struct streams *s)
     while (s->first)
         forget(s->first);
     loop_drop(s->keepalive);
+    loop_drop(s->slow);
     loop_drop(s->again);
     free(s);
 }
@@ -502,4 +558,10 @@ uint64_t
 streams_delivered(const struct streams *s)
 {
     return s->delivered;
+}
+
+uint64_t
+streams_dropped(const struct streams *s)
+{
+    return s->dropped;
 }

@@ -9,7 +9,15 @@
  * Those whose place is the newest are told what comes, each signal written once for all of
  * them; those behind (they asked for a replay, or were slow) are read for by themselves, from
  * the index, as fast as they take it. So there is no gap and no repeat between the two, and a
- * client that does not read holds its place and one full queue, nothing more.
+ * client that does not read holds its place and one full queue, nothing more. If that queue is not
+ * empty after slow_ms, the client is let go, with a comment that tells it to come back.
+ *
+ * Who asks for lines that hub_compact dropped is told so first, by an event that has the number of
+ * the oldest one there is, and then goes on from there:
+ *
+ *     id: 5000
+ *     event: reset
+ *     data: {"oldest":5001}
  */
 #ifndef CLIQ_SERVE_STREAM_H
 #define CLIQ_SERVE_STREAM_H
@@ -19,14 +27,21 @@
 #include "net/server.h"
 
 #define STREAM_KEEPALIVE_MS 15000
+#define STREAM_SLOW_MS      60000
 
 struct streams;
 
 /* What a stream may be asked for; ended by name NULL. */
 extern const struct hub_arg stream_args[];
 
+struct streams_options {
+    unsigned keepalive_ms; /* a comment that often; 0: STREAM_KEEPALIVE_MS */
+    unsigned slow_ms;      /* a full queue must be empty after this; 0: STREAM_SLOW_MS */
+};
+
 /* `hub` is one of the loop's thread, to read from; it stays the caller's. */
-struct streams *streams_new(struct loop *l, struct hub *hub, unsigned keepalive_ms, struct err *e);
+struct streams *
+streams_new(struct loop *l, struct hub *hub, const struct streams_options *o, struct err *e);
 void streams_free(struct streams *s); /* after http_server_free; NULL is fine */
 
 /* Begins a stream on the connection, or answers why not. `args`: as stream_args
@@ -40,5 +55,6 @@ bool streams_add(struct streams *s, struct http_conn *c, const char *identity, b
 void streams_look(struct streams *s, uint64_t written);
 size_t streams_count(const struct streams *s);
 uint64_t streams_delivered(const struct streams *s);
+uint64_t streams_dropped(const struct streams *s); /* who were too slow */
 
 #endif

@@ -77,8 +77,8 @@ give_back(struct worker *w)
         w->done = w->doing;
         w->doing = NULL;
     }
-    w->news = (struct worker_news){ hub_log_end(w->hub), hub_log_seq(w->hub),
-                                    hub_key_changes(w->hub) };
+    w->news =
+        (struct worker_news){ hub_log_end(w->hub), hub_log_seq(w->hub), hub_key_changes(w->hub) };
     pthread_mutex_unlock(&w->lock);
     tell(w->fd);
 }

@@ -587,6 +587,40 @@ load ../lib/hub
     is 3 "$(cliq hub stats --json | field signals)"
 }
 
+@test "a store that may be read but not written can be read, and says so when written to" {
+    export CLIQ_IDENTITY=ann
+    cliq role add dev >/dev/null
+    a=$(cliq emit task one --to-role dev)
+    b=$(cliq emit sense two --parent "$a")
+    cliq signal schedule later --at +1h --repeat-key k >/dev/null
+    cliq signal subscribe 'a:*' >/dev/null
+    commands=("signal list" "inbox dev" "thread $a" "status-of $a" "signal events" "signal delayed"
+        "signal subscriptions" "role list" "key list" "hub stats")
+    printf '{"type":"from:a:shell"}\n' >>"$(events)" # the index there lags behind from now on
+    chmod -R a-w "$CLIQ_HOME"
+    meekly signal list --json
+    succeeds
+    is "from:a:shell sense task" "$(field signal_type <"$T/out" | paste -sd' ')"
+    for words in "${commands[@]}"; do
+        meekly $words --json
+        succeeds || complain "(the words were: $words)"
+        [ -s "$T/out" ]
+    done
+    meekly thread "$a" --json
+    is "$a $b" "$(field id <"$T/out" | paste -sd' ')"
+    meekly hub check
+    succeeds
+    is clean "$out"
+    for words in "emit task x" "claim" "ack $a" "signal generate a:b" "hub rebuild" "hub compact --older-than 1h"; do
+        meekly $words
+        refused 7 "$CLIQ_HOME/signals may be read by you, but not written" || complain "(the words were: $words)"
+    done
+    is "" "$(find "$CLIQ_HOME" -newer "$(events)" -type f)"
+    chmod -R u+w "$CLIQ_HOME"
+    got claim "$a"
+    is "$a" "$out"
+}
+
 @test "a store that cannot be written: exit 74, and what to do" {
     CLIQ_HOME=/proc/nothing got emit task x
     code_is 74
