@@ -5,7 +5,7 @@
 The server waits without burning the processor, and without anybody's help both happen soon after
 there is room again: once each.
 """
-import json, os, sys, time
+import json, sys, time
 
 import logfile
 from ballast import fill
