@@ -1,4 +1,5 @@
 /* front - requests in, answers out. */
+#include "serve/awake.h"
 #include "serve/serve_impl.h"
 
 #include "base/clock.h"
@@ -259,6 +260,28 @@ give_back(struct job *j, const struct hub_reply *reply)
 }
 
 void
+front_woken(struct serve *s, const char *identity, uint64_t upto)
+{
+    struct job *j = calloc(1, sizeof *j);
+    struct buf text = { 0 };
+    struct json *args = NULL;
+
+    buf_addf(&text, "{\"identity\":\"%s\",\"upto\":%" PRIu64 "}", identity, upto);
+    char *kept = j && !buf_failed(&text) ? arena_dup(&j->arena, text.p, text.len) : NULL;
+    buf_release(&text);
+    if (kept)
+        json_parse(&j->arena, kept, strlen(kept), &args, NULL);
+    if (args) {
+        j->s = s;
+        j->request = (struct hub_request){
+            .op = HUB_WOKEN, .identity = "cliq", .is_admin = true, .is_system = true, .args = args
+        };
+    }
+    if (j && (!args || !gather(s, &j->request, j)))
+        job_free(j); /* it is told again, then */
+}
+
+void
 front_done(void *ctx)
 {
     struct serve *s = ctx;
@@ -289,6 +312,7 @@ front_done(void *ctx)
     if (wrote) {
         streams_look(s->streams);
         try_parked(s);
+        awake_look(s);
     }
     if (s->wants_check && has_grown(s))
         s->wants_look = true;

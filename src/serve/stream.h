@@ -36,6 +36,11 @@ bool streams_add(struct streams *s, struct http_conn *c, const char *identity, b
 /* There may be something new. */
 void streams_look(struct streams *s);
 size_t streams_count(const struct streams *s);
+/* Does anybody of that identity listen? */
+bool streams_has(const struct streams *s, const char *identity);
+/* Told when the first stream of an identity begins, and when its last one has ended. */
+void streams_on_identity(struct streams *s,
+                         void (*fn)(void *ctx, const char *identity, bool is_there), void *ctx);
 uint64_t streams_delivered(const struct streams *s);
 
 #endif
