@@ -13,7 +13,7 @@ enum { BATCH_BYTES_MAX = 8 << 20 };
     " FROM matches m JOIN subscriptions b ON b.identity = m.identity AND b.pattern = m.pattern"    \
     " JOIN signals s ON s.seq = m.signal WHERE m.identity = " who                                  \
     " AND m.signal > (SELECT upto FROM woken WHERE identity = " who ")"                            \
-    " AND b.loud IS NOT NULL AND m.signal > b.loud"                                                \
+    " AND m.signal > b.loud" /* which is NULL while it is silent */                                \
     " AND (s.addr IS NULL OR substr(s.addr, 1, 1) <> '+' OR EXISTS"                                \
     " (SELECT 1 FROM joins j WHERE j.identity = " who " AND '+' || j.ring = s.addr))"
 

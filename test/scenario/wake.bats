@@ -376,7 +376,8 @@ post() { # PATH JSON
     helper <<<"$HOLD; touch \"\$T/finished\""
     loud 'x:*'
     mkdir -p "$T/team" "$T/proj"
-    printf 'name: "@local/t"\ndescription: t\nphases: [{name: one, agent: exec, commands: [{name: c, run: "%s signal generate x:1"}]}]\n' "$CLIQ" >"$T/team/team.yml"
+    printf 'name: "@local/t"\ndescription: t\nphases: [{name: one, agent: exec, commands: [{name: c, run: "%s signal generate x:1; until [ -s %s ]; do sleep 0.02; done"}]}]\n' \
+        "$CLIQ" "$T/starts" >"$T/team/team.yml"
     cd "$T/proj"
     "$CLIQ" init >/dev/null
     "$CLIQ" assemble ../team >/dev/null

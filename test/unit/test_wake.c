@@ -147,13 +147,13 @@ who_has_no_agent_is_not_woken_and_later_only_for_what_comes(void **state)
     loud(h, "eve", "x:*");
     gen(h, "bob", "x:1");
     assert_string_equal(sleepers(h), "");
-    CHECK_REPLY(
-        ask(h, HUB_IDENTITY_ADD, "!root", "{\"id\":\"eve\",\"agent\":\"a\",\"dir\":\"/\"}"), 200);
+    CHECK_REPLY(ask(h, HUB_IDENTITY_ADD, "!root", "{\"id\":\"eve\",\"agent\":\"a\",\"dir\":\"/\"}"),
+                200);
     assert_string_equal(sleepers(h), "");
     gen(h, "bob", "x:2");
     assert_string_equal(sleepers(h), "eve");
-    CHECK_REPLY(
-        ask(h, HUB_IDENTITY_ADD, "!root", "{\"id\":\"eve\",\"agent\":\"b\",\"dir\":\"/\"}"), 200);
+    CHECK_REPLY(ask(h, HUB_IDENTITY_ADD, "!root", "{\"id\":\"eve\",\"agent\":\"b\",\"dir\":\"/\"}"),
+                200);
     assert_string_equal(waiting(h, "eve", NULL), "x:2"); /* another agent, the same place */
     end(h);
 }
