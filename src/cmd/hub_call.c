@@ -277,6 +277,8 @@ call_files(struct hub_call *c, enum hub_op op, const struct json *args, struct h
     if (s)
         return s;
     if (hub_ops[op].writes) {
+        if (c->has_written) /* one that writes again and again: for what it wrote before */
+            wake_sleepers(c->hub, c->config.p, NULL, NULL);
         hub_submit(c->hub, &r, 1, &c->arena, reply);
         c->has_written = true;
     } else {

@@ -148,7 +148,8 @@ enum status hub_check_key(struct hub *h, const char *key, struct arena *a, const
  * subscription was loud, or before there was an agent, wakes nobody; what it does not match
  * any more, neither. */
 
-/* Identities that have an agent and a signal waiting; how many, in the arena. */
+/* Identities that have an agent and a signal waiting; how many, in the arena. Of what was
+ * folded, as hub_submit leaves it: waits for nobody. */
 size_t hub_sleepers(struct hub *h, struct arena *a, const char *const **ids);
 /* Has it an agent? Of what was folded: waits for nobody. */
 bool hub_has_agent(struct hub *h, const char *identity);

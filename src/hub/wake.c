@@ -27,7 +27,7 @@ hub_sleepers(struct hub *h, struct arena *a, const char *const **ids)
     size_t n = 0, i = 0;
 
     *ids = NULL;
-    if (hub_begin_read(h, NULL))
+    if (!hub_is_ready(h))
         return 0;
     struct row *r = index_run(h->ix,
                               "SELECT id FROM identities i WHERE agent IS NOT NULL AND dir IS NOT"
@@ -42,7 +42,6 @@ hub_sleepers(struct hub *h, struct arena *a, const char *const **ids)
         last = &one->next;
         n++;
     }
-    index_rollback(h->ix);
     const char **list = arena_alloc(a, n * sizeof *list + 1);
     for (struct sleeper *one = first; list && one; one = one->next)
         list[i++] = one->id;
@@ -53,7 +52,7 @@ hub_sleepers(struct hub *h, struct arena *a, const char *const **ids)
 bool
 hub_has_agent(struct hub *h, const char *identity)
 {
-    if (!h->ix || !index_is_current(h->ix))
+    if (!hub_is_ready(h))
         return false;
     struct row *r = index_run(h->ix,
                               "SELECT 1 FROM identities WHERE id = ? AND agent IS NOT NULL AND"

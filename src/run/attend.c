@@ -13,6 +13,7 @@
 #include "run/wake.h"
 #include "team/trust.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -345,14 +346,20 @@ keep_log_small(const struct attendant *t)
     }
 }
 
-/* Answers of an earlier start with the same number are not those of this one. */
+/* Answers of earlier starts are not those of this one. */
 static void
-forget_answers(const struct attendant *t, const struct agent *agent, uint64_t upto)
+forget_answers(const struct attendant *t)
 {
-    char name[160];
+    int fd = SYS_RETRY(sys->openat(t->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
 
-    snprintf(name, sizeof name, "_notify-%s-%" PRIu64 ".jsonl", agent->name, upto);
-    unlinkat(t->dir, name, 0);
+    for (struct dirent *x; d && (x = readdir(d));)
+        if (strncmp(x->d_name, "_notify-", 8) == 0)
+            unlinkat(t->dir, x->d_name, 0);
+    if (d)
+        closedir(d);
+    else if (fd >= 0)
+        close(fd);
 }
 
 /* One start, from the wake to the sleep. ST_OK: it was told. ST_FAILED: it was not, and may be
@@ -369,7 +376,7 @@ start(struct attendant *t, const struct hub_batch *b, struct arena *a, struct er
     if (!s)
         s = write_message(t, b, &agent, a, e);
     if (!s) {
-        forget_answers(t, &agent, b->upto);
+        forget_answers(t);
         unlinkat(t->dir, "attempt", 0);
         tell_wake(t);
         s = spawn(t, b, &agent, a, &id, e);

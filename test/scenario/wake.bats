@@ -7,12 +7,10 @@ eval "$(declare -f teardown | sed '1s/teardown/cli_teardown/')"
 
 # Supervisors and agents of this test, by the environment they were given.
 woken_pids() {
-    local p
-    for p in /proc/[0-9]*; do
-        grep -qz "^CLIQ_WAKE=" "$p/environ" 2>/dev/null &&
-            grep -qzF "CLIQ_HOME=$CLIQ_HOME" "$p/environ" 2>/dev/null && echo "${p#/proc/}"
+    local f
+    for f in $(grep -lz "^CLIQ_WAKE=" /proc/[0-9]*/environ 2>/dev/null); do
+        ! grep -qzxF "CLIQ_HOME=$CLIQ_HOME" "$f" 2>/dev/null || cut -d/ -f3 <<<"$f"
     done
-    return 0
 }
 teardown() {
     local p
@@ -166,10 +164,12 @@ x:2 x:3" "$(<"$T/starts")"
     until_true life_is "wake sleep"
     until_true asleep
     "$CLIQ" signal delayed --json >"$T/delayed"
-    is "agent:ruby:idle lifecycle-idle system True" "$($PY -c '
-import json, sys, time
+    "$CLIQ" signal events --json >"$T/events"
+    is "agent:ruby:idle lifecycle-idle system 60" "$($PY -c '
+import json, sys
 d, = json.load(open(sys.argv[1]))
-print(d["type"], d["repeatKey"], d["source"]["type"], 50 < d["deliverAt"] / 1000 - time.time() < 61)' "$T/delayed")"
+slept, = [e["createdAt"] for e in json.load(open(sys.argv[2])) if e["type"] == "agent:ruby:sleep"]
+print(d["type"], d["repeatKey"], d["source"]["type"], -(-(d["deliverAt"] - slept) // 10000) * 10)' "$T/delayed" "$T/events")"
     is "{'agentId': 'ruby', 'state': 'wake'}" "$("$CLIQ" signal events --json | $PY -c 'import json,sys; print([e["data"] for e in json.load(sys.stdin) if e["type"] == "agent:ruby:wake"][0])')"
     printf '%s\n' "$HOLD" >>"$CLIQ_HOME/agents/helper/agent.sh"
     gen x:2
