@@ -63,8 +63,8 @@ LEAN_CFLAGS = -std=gnu11 $(INCLUDES) $(WARN) $(filter-out -fcf-protection,$(HARD
 # to the hub and its server, which no command of the front needs: only the full program has
 # them. Everything else is the core, of which the front takes what it needs.
 FULL_ONLY := $(addprefix src/,base/loop.c base/table.c base/yaml.c base/yaml_json.c $(patsubst src/%,%,$(filter-out src/team/template%,$(wildcard src/team/*.c))) \
-             $(addprefix run/,begin.c broadcast.c cancel.c dag.c drive.c finish.c journal.c live.c lockfile.c notify.c panes.c past.c plan.c prepare.c project.c \
-             sched.c sched_route.c tmux.c transition.c verdict.c view.c)) \
+             $(addprefix run/,begin.c attend.c broadcast.c cancel.c dag.c drive.c env.c finish.c journal.c live.c lockfile.c notify.c panes.c past.c plan.c prepare.c project.c \
+             sched.c sched_route.c tmux.c transition.c verdict.c view.c wake.c)) \
              $(filter-out src/net/fetch.c,$(sort $(wildcard src/net/*.c src/hub/*.c src/serve/*.c)))
 CORE_SRC  := $(filter-out $(FULL_ONLY),$(sort $(wildcard src/base/*.c src/log/*.c src/room/*.c src/team/*.c src/run/*.c)))
 AGENT_SRC := $(addprefix src/agents/,agent.c results.c shell.c verdict.c)
@@ -140,7 +140,7 @@ $(BUILD)/cliq.pc: FORCE
 
 # ---- man pages, made from the command table -----------------------------------
 
-PAGES := $(subst _,-,$(filter-out complete exec_attempt,$(CMDS)))
+PAGES := $(subst _,-,$(filter-out complete exec_attempt attend,$(CMDS)))
 MAN1  := $(BUILD)/man/cliq.1 $(PAGES:%=$(BUILD)/man/cliq-%.1)
 MAN5  := $(patsubst man/%.scd,$(BUILD)/man/%,$(wildcard man/*.scd))
 

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "hub/when.h"
 #include "net/fetch.h"
+#include "run/wake.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -170,6 +171,8 @@ hub_call_begin(struct hub_call *c, const struct args *a, struct err *e)
 void
 hub_call_end(struct hub_call *c)
 {
+    if (c->hub && c->has_written)
+        wake_sleepers(c->hub, c->config.p, NULL, NULL);
     hub_close(c->hub);
     buf_release(&c->config);
     arena_release(&c->arena);
@@ -297,10 +300,14 @@ call_files(struct hub_call *c, enum hub_op op, const struct json *args, struct h
 
     if (s)
         return s;
-    if (hub_ops[op].writes)
+    if (hub_ops[op].writes) {
+        if (c->has_written) /* one that writes again and again: for what it wrote before */
+            wake_sleepers(c->hub, c->config.p, NULL, NULL);
         hub_submit(c->hub, &r, 1, &c->arena, reply);
-    else
+        c->has_written = true;
+    } else {
         hub_read(c->hub, &r, &c->arena, reply);
+    }
     return reply->status < 300 ? ST_OK : tell(op, reply, e);
 }
 

@@ -45,6 +45,7 @@ struct hub_call {
     const char *key;
     struct buf config; /* the directory */
     struct hub *hub;   /* NULL until it is needed */
+    bool has_written;  /* at the end agents that sleep are woken */
     bool is_json, is_tty;
 };
 

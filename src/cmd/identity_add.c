@@ -1,6 +1,12 @@
 /* identity add - make an identity, or change it. */
 #include "cmd/hub_show.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
 static const struct opt opts[] = {
     { "name", OPT_TEXT, "TEXT", "what people call it" },
     { "type", OPT_TEXT, "TYPE", "human or agent" },
@@ -18,17 +24,47 @@ static const struct hub_field fields[] = {
     { 0 },
 };
 
+/* Whoever starts the agent is somewhere else: the whole path counts. Over HTTP it is one of the
+ * server's, which we do not see. */
+static enum status
+make_whole(struct hub_call *c, struct json *args, const char *dir, struct err *e)
+{
+    char whole[PATH_MAX];
+    struct stat st;
+
+    if (c->url)
+        return ST_OK;
+    if (!realpath(dir, whole) && errno == ENOENT)
+        return err_set(e, ST_NOT_FOUND, "--dir %s is not there: make it first", dir);
+    if (!realpath(dir, whole))
+        return err_sys(e, "--dir %s", dir);
+    if (stat(whole, &st) != 0 || !S_ISDIR(st.st_mode))
+        return err_set(e, ST_INVALID, "--dir %s is no directory: an agent works in one", dir);
+    const char *kept = arena_dup(&c->arena, whole, strlen(whole));
+    return kept ? hub_args_add(c, args, "dir", kept, e) : err_set(e, ST_IO, "out of memory");
+}
+
 static enum status
 run(const struct args *a, struct err *e)
 {
-    static const struct hub_simple work = {
-        .op = HUB_IDENTITY_ADD,
-        .fields = fields,
-        .words = { "id" },
-        .text = "id",
-    };
+    struct hub_call c;
+    struct hub_reply reply;
+    struct json *args;
+    const char *dir = args_text(a, "dir");
+    enum status s = hub_call_begin(&c, a, e);
 
-    return hub_run(&work, a, e);
+    if (!s)
+        s = hub_args(&c, a, fields, &args, e);
+    if (!s)
+        s = hub_args_add(&c, args, "id", a->words[0], e);
+    if (!s && dir)
+        s = make_whole(&c, args, dir, e);
+    if (!s)
+        s = hub_call(&c, HUB_IDENTITY_ADD, args, &reply, e);
+    if (!s)
+        s = hub_show_text(&c, json_get(reply.data, "id"), reply.data, e);
+    hub_call_end(&c);
+    return s;
 }
 
 const struct cmd cmd_identity_add = {
@@ -37,10 +73,19 @@ const struct cmd cmd_identity_add = {
     .min_words = 1,
     .max_words = 1,
     .brief = "make an identity, or change it",
-    .about = "An identity needs no making to emit or claim on files; it does to be woken: --agent "
-             "names\n"
-             "the agent that is started in --dir when a signal arrives that is not silent.",
-    .examples = "cliq identity add ruby --name Ruby --type agent",
+    .about =
+        "An identity needs no making to emit or claim on files; it does to be woken: --agent "
+        "names\n"
+        "the agent that is started in --dir when a signal arrives for a subscription of the "
+        "identity\n"
+        "that is not silent (cliq signal subscribe --silent=false). The agent is one of the "
+        "project\n"
+        "in that directory, or an installed one. It gets a notify message with all signals that\n"
+        "wait, one process at a time; what it prints is in <config>/wake/ID/log. When it fails it "
+        "is\n"
+        "started again, after 1, 2, 4 and 8 seconds; then the signals only stay in its inbox.",
+    .examples = "cliq identity add ruby --name Ruby --type agent\n"
+                "cliq identity add ruby --agent helper --dir .",
     .opts = opts,
     .run = run,
 };

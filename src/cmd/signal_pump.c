@@ -18,6 +18,7 @@ pump(struct hub_call *c, const struct args *a, struct err *e)
 
     if (!s) {
         hub_submit(c->hub, NULL, 0, &c->arena, NULL);
+        c->has_written = true;
         s = hub_stats(c->hub, &after, e);
     }
     if (s)
@@ -42,9 +43,10 @@ run(const struct args *a, struct err *e)
 const struct cmd cmd_signal_pump = {
     .name = "signal pump",
     .brief = "deliver the delayed signals that are due",
-    .about = "For cron or a timer, where neither a server runs nor anybody else writes. Also ends\n"
-             "leases that are over and brings failed tasks back whose time has come. Prints how\n"
-             "many signals were delivered.",
+    .about =
+        "For cron or a timer, where neither a server runs nor anybody else writes. Also ends\n"
+        "leases that are over, brings failed tasks back whose time has come, and starts agents\n"
+        "for which signals wait. Prints how many signals were delivered.",
     .examples = "cliq signal pump",
     .opts = opts,
     .run = run,

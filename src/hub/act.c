@@ -358,6 +358,19 @@ act_subscription(struct act *t)
     return true;
 }
 
+static bool
+act_woken(struct act *t)
+{
+    struct event ev = { .kind = EV_WOKEN, .at = t->h->now.wall_ms };
+
+    if (!t->req->is_system)
+        return refuse(&t->refusal, 403, "AUTH_FORBIDDEN", "woken is for cliq itself");
+    if (!arg_name(&t->in, "identity", &ev.identity) || !arg_int(&t->in, "upto", &ev.upto))
+        return false;
+    return ev.identity && ev.upto ? act_event(t, &ev)
+                                  : arg_missing(&t->in, ev.identity ? "upto" : "identity");
+}
+
 /* ---- identities, roles, rings, keys ---- */
 
 static bool
@@ -390,6 +403,8 @@ act_make(struct act *t)
                   !arg_text(&t->in, "dir", &ev.dir)
             : !arg_text(&t->in, "purpose", &ev.purpose))
         return false;
+    if (ev.dir && ev.dir[0] != '/')
+        return arg_wrong(&t->in, "dir", "must be an absolute path");
     if (!act_event(t, &ev))
         return false;
     struct json *to = json_new(t->a, JSON_OBJECT);
@@ -544,6 +559,8 @@ act_write(struct act *t)
         return act_schedule(t);
     case HUB_CANCEL:
         return act_cancel(t);
+    case HUB_WOKEN:
+        return act_woken(t);
     default:
         return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "no such operation");
     }

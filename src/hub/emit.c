@@ -415,8 +415,7 @@ act_generate(struct act *t)
     char hash[65];
     bool is_done = false;
 
-    if (!t->req->is_system)
-        ev.by = t->req->identity;
+    ev.by = t->req->is_system ? t->req->about : t->req->identity;
     if (!find_key(t, &key) || (key && !act_dedup(t, key, hash, &is_done)))
         return false;
     if (is_done)
@@ -451,8 +450,7 @@ act_schedule(struct act *t)
     const struct json *v = json_get(t->in.object, "deliverAt");
     double ms;
 
-    if (!t->req->is_system)
-        ev.by = t->req->identity;
+    ev.by = t->req->is_system ? t->req->about : t->req->identity;
     if (!take_type(t, "type", "%sDelayed signal type is required", &ev.type) || !act_source(t, &ev))
         return false;
     if (json_is(v, JSON_NUMBER) && json_double(v, &ms) && ms < 0)

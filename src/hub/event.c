@@ -59,6 +59,7 @@ static const struct field {
     F("dir", TEXT, OPS, dir),
     F("hash", TEXT, OPS, hash),
     F("scopes", JSON, OPS, scopes),
+    F("upto", INT, OPS, upto),
     F("dedup_key", TEXT, BOTH, dedup_key),
     F("dedup_hash", TEXT, BOTH, dedup_hash),
     F("dedup_lines", INT, BOTH, dedup_lines),

@@ -67,6 +67,7 @@ struct event {
     /* identities, roles, rings, keys */
     const char *identity, *role, *ring, *name, *purpose, *type_of, *agent, *dir, *hash;
     const struct json *scopes;
+    int64_t upto; /* woken: the last line that its agent was given */
 };
 
 const char *event_name(enum event_kind kind); /* "claim"; "emit" for signals */

@@ -279,18 +279,21 @@ static bool
 apply_subscribe(struct fold *f, const struct event *ev, uint64_t seq)
 {
     if (index_do(f->ix,
-                 "UPDATE subscriptions SET silent = coalesce(?, silent), updated = ?"
-                 " WHERE identity = ? AND pattern = ?",
-                 "siss",
+                 "UPDATE subscriptions SET loud = CASE WHEN coalesce(?1, silent) THEN NULL"
+                 " ELSE coalesce(loud, ?5) END, silent = coalesce(?1, silent), updated = ?2"
+                 " WHERE identity = ?3 AND pattern = ?4",
+                 "sissi",
                  ev->silent == FLAG_UNSET ? NULL
                  : ev->silent == FLAG_YES ? "1"
                                           : "0",
-                 ev->at, ev->by, ev->pattern) == 1)
+                 ev->at, ev->by, ev->pattern, (int64_t)seq) == 1)
         return true;
     if (!load_matcher(f) || matcher_add(f->matcher, ev->pattern, strlen(ev->pattern), seq, NULL))
         return false; /* over a limit of patterns */
-    index_do(f->ix, "INSERT INTO subscriptions VALUES(?, ?, ?, ?, ?, ?)", "issiii", (int64_t)seq,
-             ev->by, ev->pattern, (int64_t)(ev->silent != FLAG_NO), ev->at, ev->at);
+    index_do(f->ix,
+             "INSERT INTO subscriptions VALUES(?1, ?2, ?3, ?4, ?5, ?5, CASE WHEN ?4 THEN NULL ELSE"
+             " ?1 END)",
+             "issii", (int64_t)seq, ev->by, ev->pattern, (int64_t)(ev->silent != FLAG_NO), ev->at);
     f->matcher_is_of = ++f->place.subscriptions + 1;
     return true;
 }
@@ -338,12 +341,15 @@ fold_scopes(const struct json *names)
 }
 
 static bool
-apply_other(struct fold *f, const struct event *ev)
+apply_other(struct fold *f, const struct event *ev, uint64_t seq)
 {
     struct index *ix = f->ix;
 
     switch (ev->kind) {
     case EV_IDENTITY:
+        if (ev->agent) /* what came before it had one wakes nobody */
+            index_do(ix, "INSERT OR IGNORE INTO woken VALUES(?, ?, ?)", "sii", ev->id, (int64_t)seq,
+                     ev->at);
         return index_do(ix,
                         "INSERT INTO identities VALUES(?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT(id) DO"
                         " UPDATE SET name = coalesce(?2, name), kind = coalesce(?3, kind),"
@@ -373,6 +379,9 @@ apply_other(struct fold *f, const struct event *ev)
     case EV_REVOKE:
         f->keys++;
         return index_do(ix, "DELETE FROM keys WHERE id = ?", "s", ev->id) == 1;
+    case EV_WOKEN:
+        return index_do(ix, "UPDATE woken SET upto = ?2, at = ?3 WHERE identity = ?1 AND upto < ?2",
+                        "sii", ev->identity, ev->upto, ev->at) == 1;
     default:
         return false;
     }
@@ -419,7 +428,7 @@ fold_apply(struct fold *f, const struct event *given, const char *line, uint64_t
     case EV_DELIVER:
         return apply_unschedule(f, &ev);
     default:
-        return apply_other(f, &ev);
+        return apply_other(f, &ev, seq);
     }
 }
 

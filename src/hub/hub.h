@@ -20,7 +20,7 @@
  * what a command does to a signal (pure) · submit.c the door · ops.c, args.c arguments checked ·
  * act.c, emit.c requests that write · read.c those that do not · show.c what is answered · round.c
  * the lines of a round · due.c what the time brings · fold.c log to index · index.c SQLite ·
- * readonly.c stores that may not be written · keep.c looking after it · secret.c keys · match.c
+ * readonly.c stores that may not be written · keep.c looking after it · wake.c who waits · secret.c keys · match.c
  * patterns · when.c times.
  */
 #ifndef CLIQ_HUB_HUB_H
@@ -61,7 +61,7 @@ enum hub_scope {
 struct hub_op_info {
     const char *name;   /* "emit" */
     const char *method; /* "POST" */
-    const char *path;   /* "/inbox/:target": `:x` becomes the argument x */
+    const char *path;   /* "/inbox/:target": `:x` becomes the argument x; NULL: no route */
     unsigned scope;
     bool writes;
     const char *answer; /* "Signal[]": see ops.def */
@@ -128,6 +128,7 @@ struct hub_request {
     bool is_admin;           /* an admin key, or the files themselves */
     bool is_file;            /* the files themselves: from_role may be one nobody made yet */
     bool is_system;          /* cliq itself: only then a source may be "system" */
+    const char *about;       /* is_system: whom the signal is about; it does not receive it */
     const struct json *args; /* an object */
     const char *dedup_key;   /* Idempotency-Key, or NULL */
 };
@@ -214,6 +215,29 @@ uint64_t hub_key_changes(const struct hub *h);
 /* Whose key is it? ST_NOT_FOUND: nobody's, or revoked. Compared in constant time. */
 enum status hub_check_key(struct hub *h, const char *key, struct arena *a, const char **identity,
                           unsigned *scopes, struct err *e);
+
+/* ---- waking (SPEC 7) ---- */
+
+/* A subscription that is not silent wakes: what it matches waits for the identity's agent
+ * until HUB_WOKEN {identity, upto} notes that the agent was given it. What came before the
+ * subscription was loud, or before there was an agent, wakes nobody; what it does not match
+ * any more, neither. */
+
+/* Identities that have an agent and a signal waiting; how many, in the arena. Of what was
+ * folded, as hub_submit leaves it: waits for nobody. */
+size_t hub_sleepers(struct hub *h, struct arena *a, const char *const **ids);
+/* Has it an agent? Of what was folded: waits for nobody. */
+bool hub_has_agent(struct hub *h, const char *identity);
+
+struct hub_batch {
+    const char *agent, *dir; /* NULL: it has none */
+    const struct json *list; /* of {event:"signal", channel:null, pattern, sequence, signal} */
+    size_t n;
+    uint64_t upto;
+};
+/* What waits for an identity, oldest first: HUB_BATCH_MAX of them at most, 8 MiB or one. */
+enum status hub_waiting(struct hub *h, const char *identity, struct arena *a, struct hub_batch *b,
+                        struct err *e);
 
 /* ---- keeping it ---- */
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* Another number: another schema, and the index is made again. */
-enum { SCHEMA = 1, BUSY_MS = 10000, CACHE_MAX = 256, CHECKPOINT_PAGES = 200 };
+enum { SCHEMA = 2, BUSY_MS = 10000, CACHE_MAX = 256, CHECKPOINT_PAGES = 200 };
 
 /* addr: whom it is for, "@ruby", "=dev" a role, "+ops" a ring, NULL everyone. thread is NULL
  * when it is the signal's own id. body is the line as it was written, without its seal. */
@@ -31,9 +31,10 @@ static const char schema[] =
     "CREATE TABLE receipts(identity TEXT, signal INT, state TEXT, until INT, at INT,"
     " PRIMARY KEY(identity, signal)) WITHOUT ROWID;"
     "CREATE TABLE subscriptions(seq INTEGER PRIMARY KEY, identity TEXT, pattern TEXT, silent INT,"
-    " created INT, updated INT, UNIQUE(identity, pattern));"
+    " created INT, updated INT, loud INT, UNIQUE(identity, pattern));"
     "CREATE TABLE matches(identity TEXT, signal INT, pattern TEXT,"
     " PRIMARY KEY(identity, signal, pattern)) WITHOUT ROWID;"
+    "CREATE TABLE woken(identity TEXT PRIMARY KEY, upto INT, at INT) WITHOUT ROWID;"
     "CREATE TABLE delayed(id TEXT PRIMARY KEY, type TEXT, at INT, repeat_key TEXT, created INT,"
     " body TEXT) WITHOUT ROWID;"
     "CREATE INDEX delayed_at ON delayed(at, type, id);"
@@ -71,7 +72,7 @@ enum { N_ORDERS = sizeof orders / sizeof *orders };
 static const char *const tables[] = { "signals", "history", "receipts",   "subscriptions",
                                       "matches", "delayed", "identities", "roles",
                                       "rings",   "fills",   "joins",      "keys",
-                                      "dedup",   NULL };
+                                      "dedup",   "woken",   NULL };
 
 struct index {
     sqlite3 *db;

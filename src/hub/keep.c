@@ -297,7 +297,8 @@ has_lasting(struct hub *h, const char *name, bool *is_lasting, struct err *e)
     while (!*is_lasting && log_next(&r, &rec)) {
         arena_reset(&a);
         *is_lasting = event_read(&ev, rec.json, &a) && ev.kind >= EV_SUBSCRIBE &&
-                      ev.kind != EV_DELIVER && ev.kind != EV_CANCEL && ev.kind != EV_UNSUBSCRIBE;
+                      ev.kind != EV_DELIVER && ev.kind != EV_CANCEL && ev.kind != EV_UNSUBSCRIBE &&
+                      ev.kind != EV_WOKEN;
     }
     enum status s = log_reader_status(&r, e);
     log_reader_release(&r);

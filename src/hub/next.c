@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* The index may have been deleted, and made again by somebody. */
-static bool
-is_ready(struct hub *h)
+bool
+hub_is_ready(struct hub *h)
 {
     if (h->ix && index_is_current(h->ix))
         return true;
@@ -37,7 +37,7 @@ hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
                 const struct json **signal)
 {
     *signal = NULL;
-    if (!is_ready(h))
+    if (!hub_is_ready(h))
         return ST_IO;
     struct row *r = index_run(
         h->ix, "SELECT " SHOW_COLUMNS " FROM signals s WHERE s.seq > ? ORDER BY s.seq LIMIT 1", "i",
@@ -56,7 +56,7 @@ hub_last_seq(struct hub *h)
 {
     struct index_place p;
 
-    if (!is_ready(h))
+    if (!hub_is_ready(h))
         return 0;
     bool is_there = index_get_place(h->ix, &p);
     return !end_look(h) && is_there ? p.seq : 0;
@@ -69,7 +69,7 @@ hub_oldest_seq(struct hub *h)
 {
     struct index_place p;
 
-    if (!is_ready(h) || !index_get_place(h->ix, &p))
+    if (!hub_is_ready(h) || !index_get_place(h->ix, &p))
         return 1;
     if (!h->oldest || h->oldest_is_of != p.subscriptions)
         h->oldest = segment_oldest(h->dir, h->log.name);
@@ -80,7 +80,7 @@ hub_oldest_seq(struct hub *h)
 bool
 hub_is_member(struct hub *h, const char *identity, const char *ring)
 {
-    if (!is_ready(h))
+    if (!hub_is_ready(h))
         return false;
     struct row *r = index_run(h->ix, "SELECT 1 FROM joins WHERE identity = ? AND ring = ?", "ss",
                               identity, ring);
@@ -99,7 +99,7 @@ hub_find_key(struct hub *h, const char *key, struct arena *a, const char **ident
     char hash[SECRET_HASH_SIZE];
 
     *identity = NULL;
-    if (!secret_is_key(key) || !is_ready(h))
+    if (!secret_is_key(key) || !hub_is_ready(h))
         return false;
     secret_hash(hash, key, strlen(key));
     struct row *r =

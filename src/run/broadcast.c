@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "hub/hub.h"
+#include "run/wake.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -143,6 +144,8 @@ try_round(struct broadcast *b, struct hub **h, size_t n)
     struct hub_options o = { .lock_wait_ms = LOCK_WAIT_MS };
     bool is_good = *h || hub_open(h, b->config, &o, &why) == ST_OK;
     is_good = is_good && send_round(*h, round, n, &why);
+    if (is_good)
+        wake_sleepers(*h, b->config, NULL, NULL);
     pthread_mutex_lock(&b->lock);
     b->why = why;
     if (is_good)
@@ -185,10 +188,13 @@ work(void *arg)
 static int
 start_thread(struct broadcast *b)
 {
-    sigset_t all, before;
+    static const int theirs[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGWINCH, SIGPIPE };
+    sigset_t block, before;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigemptyset(&block);
+    for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++)
+        sigaddset(&block, theirs[i]); /* not all: waiting for a lock ends by one */
+    pthread_sigmask(SIG_BLOCK, &block, &before);
     int rc = pthread_create(&b->thread, NULL, work, b);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return rc;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "run/context.h"
+#include "run/env.h"
 #include "run/handoff.h"
 #include "team/template.h"
 
@@ -523,71 +524,20 @@ write_settings(struct buf *to, const struct agent *agent)
 
 /* ---- the environment ---- */
 
-struct vars {
-    struct arena *arena;
-    const char **v;
-    size_t n, cap;
-    bool is_starved;
-};
-
-/* A later value takes the place of an earlier one. */
 static void
-add_var(struct vars *vars, const char *name, const char *value)
+base_env(struct env *vars, const struct plan *p, const struct agent *agent, const char *run_id)
 {
-    size_t len = strlen(name), n = len + strlen(value) + 2, at = 0;
-    char *text = arena_alloc(vars->arena, n);
-
-    while (at < vars->n && (strncmp(vars->v[at], name, len) != 0 || vars->v[at][len] != '='))
-        at++;
-    if (vars->n + 1 >= vars->cap) {
-        size_t cap = vars->cap ? vars->cap * 2 : 32;
-        const char **v = arena_alloc(vars->arena, cap * sizeof *v);
-        if (v && vars->n)
-            memcpy(v, vars->v, vars->n * sizeof *v);
-        vars->v = v ? v : vars->v;
-        vars->cap = v ? cap : vars->cap;
-        vars->is_starved = vars->is_starved || !v;
-    }
-    if (!text || vars->is_starved) {
-        vars->is_starved = true;
-        return;
-    }
-    snprintf(text, n, "%s=%s", name, value);
-    vars->v[at] = text;
-    if (at == vars->n)
-        vars->v[++vars->n] = NULL;
-}
-
-static void
-inherit(struct vars *vars, const char *name)
-{
-    const char *value = getenv(name);
-
-    if (value)
-        add_var(vars, name, value);
-}
-
-/* A small base, what the manifest asks for, never all of ours. */
-static void
-base_env(struct vars *vars, const struct plan *p, const struct agent *agent, const char *run_id)
-{
-    static const char *const base[] = { "PATH", "HOME", "LANG", "TERM", "TMPDIR", "CLIQ_HOME" };
-
-    for (size_t i = 0; i < sizeof base / sizeof *base; i++)
-        inherit(vars, base[i]);
-    for (const char *const *name = agent->env_names; name && *name; name++)
-        inherit(vars, *name);
-    add_var(vars, "CLIQ_PROJECT_DIR", p->frame.project_dir);
-    add_var(vars, "CLIQ_STATE_DIR", p->frame.state_dir);
-    add_var(vars, "CLIQ_RUN_ID", run_id);
-    add_var(vars, "CLIQ_AGENT", agent->name);
+    env_base(vars, agent);
+    env_add(vars, "CLIQ_PROJECT_DIR", p->frame.project_dir);
+    env_add(vars, "CLIQ_STATE_DIR", p->frame.state_dir);
+    env_add(vars, "CLIQ_RUN_ID", run_id);
 }
 
 static enum status
 attempt_env(struct prep *pr, const struct agent *agent, const char *token, const char *const **out,
             struct err *e)
 {
-    struct vars vars = { .arena = pr->arena };
+    struct env vars = { .arena = pr->arena };
     char n[16];
 
     base_env(&vars, pr->p, agent, pr->run_id);
@@ -596,14 +546,14 @@ attempt_env(struct prep *pr, const struct agent *agent, const char *token, const
         enum status s = expand(pr, "env", pr->ph->env[i].value, &value, e);
         if (s)
             return s;
-        add_var(&vars, pr->ph->env[i].key, value);
+        env_add(&vars, pr->ph->env[i].key, value);
     }
     for (size_t i = 0; i < pr->n_env; i++)
-        add_var(&vars, pr->env[i].name, pr->env[i].value);
+        env_add(&vars, pr->env[i].name, pr->env[i].value);
     snprintf(n, sizeof n, "%u", pr->a->n);
-    add_var(&vars, "CLIQ_PHASE", pr->ph->name);
-    add_var(&vars, "CLIQ_ATTEMPT_NUMBER", n);
-    add_var(&vars, "CLIQ_ATTEMPT", token);
+    env_add(&vars, "CLIQ_PHASE", pr->ph->name);
+    env_add(&vars, "CLIQ_ATTEMPT_NUMBER", n);
+    env_add(&vars, "CLIQ_ATTEMPT", token);
     *out = vars.v;
     return vars.is_starved ? out_of_memory(e) : ST_OK;
 }
@@ -732,10 +682,10 @@ static enum status
 notify_env(const struct plan *p, const struct agent *agent, const char *run_id, struct arena *arena,
            const char *token, const char *const **out, struct err *e)
 {
-    struct vars vars = { .arena = arena };
+    struct env vars = { .arena = arena };
 
     base_env(&vars, p, agent, run_id);
-    add_var(&vars, "CLIQ_ATTEMPT", token);
+    env_add(&vars, "CLIQ_ATTEMPT", token);
     *out = vars.v;
     return vars.is_starved ? out_of_memory(e) : ST_OK;
 }

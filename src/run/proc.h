@@ -10,6 +10,8 @@
  * A pid is never trusted alone: identity is pid + start time (field 22 of stat) + boot
  * id. "Unknown" is never taken for "dead".
  *
+ * Whatever has CLIQ_WAKE in its environment belongs to no attempt (run/wake.h).
+ *
  * proc.c starts, tree.c watches and stops, procfs.c reads /proc for both.
  */
 #ifndef CLIQ_RUN_PROC_H

@@ -187,15 +187,14 @@ find(const struct picture *pic, pid_t pid)
 }
 
 /*
- * Does its environment hold CLIQ_ATTEMPT=<token>? Read in pieces: an environment may be
- * larger than any buffer we would like. `at` counts how much of the text was met since the
- * last NUL, -1 when this variable is another one.
+ * Does its environment hold NAME=<value>? With value NULL: any. Read in pieces: an environment
+ * may be larger than any buffer we would like. `at` counts how much of the text was met since
+ * the last NUL, -1 when this variable is another one.
  */
 static bool
-carries(pid_t pid, const char *token)
+carries(pid_t pid, const char *name, const char *value)
 {
-    static const char name[] = "CLIQ_ATTEMPT=";
-    const size_t name_len = sizeof name - 1, len = name_len + strlen(token);
+    const size_t name_len = strlen(name), len = name_len + (value ? strlen(value) : 0);
     char path[40], piece[16384];
     ssize_t at = 0, n;
     bool is_found = false;
@@ -211,12 +210,21 @@ carries(pid_t pid, const char *token)
                 at = 0;
             } else if (at >= 0) {
                 size_t i = (size_t)at;
-                bool is_same = i < len && *c == (i < name_len ? name[i] : token[i - name_len]);
+                bool is_same = i < len && *c == (i < name_len ? name[i] : value[i - name_len]);
                 at = is_same ? at + 1 : -1;
+                is_found = !value && at == (ssize_t)len;
             }
         }
     close(fd);
     return is_found || at == (ssize_t)len;
+}
+
+/* An agent that a signal woke (run/wake.h), and whatever it starts: it may come to us as an
+ * orphan, when an agent of ours wrote the signal, but is no part of the run. */
+static bool
+is_woken(const struct procfs *p)
+{
+    return carries(p->pid, "CLIQ_WAKE=", NULL);
 }
 
 static bool
@@ -237,7 +245,7 @@ is_seed(const struct quarry *q, const struct procfs *p)
     if (q->id->pid > 1 && (p->session == q->id->pid || p->pgrp == q->id->pid) &&
         (q->is_led || p->ppid == getpid()))
         return true;
-    return q->token && carries(p->pid, q->token);
+    return q->token && carries(p->pid, "CLIQ_ATTEMPT=", q->token);
 }
 
 /* Marks the members: seeds, then whose parent is one, until nothing changes. */
@@ -249,12 +257,12 @@ mark(struct picture *pic, struct quarry *q)
 
     q->is_led = lead && lead->p.start == q->id->start;
     for (size_t i = 0; i < pic->n; i++)
-        pic->all[i].is_in = is_seed(q, &pic->all[i].p);
+        pic->all[i].is_in = is_seed(q, &pic->all[i].p) && !is_woken(&pic->all[i].p);
     while (has_more) {
         has_more = false;
         for (size_t i = 0; i < pic->n; i++) {
             struct member *m = &pic->all[i], *parent = m->is_in ? NULL : find(pic, m->p.ppid);
-            if (parent && parent->is_in && parent->p.start <= m->p.start)
+            if (parent && parent->is_in && parent->p.start <= m->p.start && !is_woken(&m->p))
                 m->is_in = has_more = true;
         }
     }

@@ -1,4 +1,5 @@
 /* front - requests in, answers out. */
+#include "serve/awake.h"
 #include "serve/serve_impl.h"
 
 #include "base/clock.h"
@@ -275,20 +276,43 @@ give_back(struct job *j, const struct hub_reply *reply)
 }
 
 void
+front_woken(struct serve *s, const char *identity, uint64_t upto)
+{
+    struct job *j = calloc(1, sizeof *j);
+    struct buf text = { 0 };
+    struct json *args = NULL;
+
+    buf_addf(&text, "{\"identity\":\"%s\",\"upto\":%" PRIu64 "}", identity, upto);
+    char *kept = j && !buf_failed(&text) ? arena_dup(&j->arena, text.p, text.len) : NULL;
+    buf_release(&text);
+    if (kept)
+        json_parse(&j->arena, kept, strlen(kept), &args, NULL);
+    if (args) {
+        j->s = s;
+        j->request = (struct hub_request){
+            .op = HUB_WOKEN, .identity = "cliq", .is_admin = true, .is_system = true, .args = args
+        };
+    }
+    if (j && (!args || !gather(s, &j->request, j)))
+        job_free(j); /* it is told again, then */
+}
+
+void
 front_done(void *ctx)
 {
     struct serve *s = ctx;
-    uint64_t keys_before = s->news.key_changes;
+    struct worker_news before = s->news;
     struct round *r = worker_take(s->worker, &s->news);
-    bool wrote = !r || r->n == 0;
+    /* Something new in the index, or somebody asked for a look. */
+    bool is_new = s->news.commits != before.commits &&
+                  (s->news.last_seq != s->looked_at || (r && r->n == 0));
 
-    if (s->news.key_changes != keys_before)
+    if (s->news.key_changes != before.key_changes)
         memset(s->keys, 0, SERVE_KEYS * sizeof *s->keys);
 
     for (size_t i = 0; r && i < r->n; i++) {
         struct job *j = r->who[i];
         const struct hub_reply *reply = &r->replies[i];
-        wrote |= reply->seq > 0;
         if (!j->conn) {
             job_free(j); /* a release of our own */
         } else if (j->is_gone) {
@@ -302,9 +326,11 @@ front_done(void *ctx)
         }
     }
     round_free(s->worker, r);
-    if (wrote) {
+    if (is_new) {
+        s->looked_at = s->news.last_seq;
         streams_look(s->streams, s->news.last_seq);
         try_parked(s);
+        awake_look(s);
     }
     if (s->wants_check && has_grown(s))
         s->wants_look = true;

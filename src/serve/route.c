@@ -24,7 +24,7 @@ route_nth(size_t i, struct route_info *info)
         return true;
     }
     i -= N_OWN;
-    if (i >= HUB_N_OPS)
+    if (i >= HUB_N_OPS || !hub_ops[i].path) /* those without stand last */
         return false;
     *info = (struct route_info){ hub_ops[i].method, hub_ops[i].path, hub_ops[i].brief,
                                  hub_ops[i].scope,  ROUTE_OP,        (enum hub_op)i };

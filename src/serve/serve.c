@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/sys.h"
+#include "run/proc.h"
+#include "serve/awake.h"
 #include "serve/serve_impl.h"
 
 #include <fcntl.h>
@@ -210,6 +212,13 @@ make_admin(struct serve *s, struct err *e)
 /* ---- life ---- */
 
 static void
+on_child(void *ctx)
+{
+    (void)ctx;
+    proc_reap(NULL, NULL); /* supervisors of agents: they live on their own */
+}
+
+static void
 on_stopped(void *ctx)
 {
     loop_stop(((struct serve *)ctx)->loop);
@@ -275,6 +284,7 @@ setup(struct serve *s, struct err *e)
     s->worker = s->streams ? worker_new(s->writer, e) : NULL;
     if (!s->worker)
         return ST_IO;
+    streams_on_identity(s->streams, awake_change, s);
     buf_addf(&dir, "%s/signals", s->o->config);
     st = buf_status(&dir, "the path", e);
     if (!st)
@@ -284,6 +294,7 @@ setup(struct serve *s, struct err *e)
     buf_release(&dir);
     if (!st && (!loop_on_readable(s->loop, worker_fd(s->worker), front_done, s, e) ||
                 !loop_on_readable(s->loop, s->watch.fd, front_changed, s, e) ||
+                !loop_on_signal(s->loop, SIGCHLD, on_child, s, e) ||
                 !loop_on_signal(s->loop, SIGTERM, on_stop, s, e) ||
                 !loop_on_signal(s->loop, SIGINT, on_stop, s, e)))
         st = ST_IO;
@@ -312,6 +323,7 @@ serve_run(const struct serve_options *o, struct err *e)
     worker_free(s->worker);
     front_free(s);
     streams_free(s->streams);
+    awake_free(s);
     watch_close(&s->watch);
     if (s->log_dir >= 0)
         close(s->log_dir);

@@ -65,9 +65,11 @@ struct serve {
     bool wants_look;     /* somebody else may have written */
     bool wants_check;    /* something changed while the worker worked */
     struct worker_news news;
+    uint64_t looked_at; /* the last line when we looked what is new in the index */
     int log_dir;
     struct known_key *keys; /* SERVE_KEYS of them, by a hash of their text */
     struct job *parked;
+    struct awake *awake; /* identities that listen */
     struct source *wake; /* for the first of the parked to give up */
     char host_texts[SERVE_HOSTS][176];
     const char *hosts[SERVE_HOSTS + 1];
@@ -91,6 +93,8 @@ void front_round(void *ctx);
 void front_done(void *ctx);    /* the worker has something */
 void front_changed(void *ctx); /* the log's directory changed */
 void front_fault(void *ctx, int status, const char *reason, struct buf *body);
+/* An identity was told so far by its stream. */
+void front_woken(struct serve *s, const char *identity, uint64_t upto);
 void front_free(struct serve *s);
 
 /* page.c */

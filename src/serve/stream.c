@@ -42,6 +42,8 @@ struct streams {
     struct streams_options o;
     struct source *keepalive, *slow; /* timers */
     struct source *again;            /* somebody is behind and can be told more */
+    void (*on_identity)(void *ctx, const char *identity, bool is_there);
+    void *ctx;
 };
 
 /* ---- filters ---- */
@@ -340,6 +342,8 @@ forget(struct client *c)
     if (c->next)
         c->next->self = c->self;
     c->all->n--;
+    if (c->all->on_identity && !streams_has(c->all, c->identity))
+        c->all->on_identity(c->all->ctx, c->identity, false);
     arena_release(&c->arena);
     free(c);
 }
@@ -495,6 +499,7 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
         free(c);
         return false;
     }
+    bool is_first = !streams_has(s, identity);
     c->next = s->first;
     c->self = &s->first;
     if (c->next)
@@ -508,6 +513,8 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
     http_watch(conn, on_news, c);
     http_stream_write(conn, ": connected\n\n", 13);
     catch_up(c);
+    if (is_first && s->on_identity)
+        s->on_identity(s->ctx, c->identity, true);
     return true;
 }
 
@@ -540,12 +547,30 @@ streams_free(struct streams *s)
 {
     if (!s)
         return;
+    s->on_identity = NULL;
     while (s->first)
         forget(s->first);
     loop_drop(s->keepalive);
     loop_drop(s->slow);
     loop_drop(s->again);
     free(s);
+}
+
+bool
+streams_has(const struct streams *s, const char *identity)
+{
+    for (const struct client *c = s->first; c; c = c->next)
+        if (strcmp(c->identity, identity) == 0)
+            return true;
+    return false;
+}
+
+void
+streams_on_identity(struct streams *s, void (*fn)(void *ctx, const char *identity, bool is_there),
+                    void *ctx)
+{
+    s->on_identity = fn;
+    s->ctx = ctx;
 }
 
 size_t

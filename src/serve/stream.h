@@ -54,6 +54,11 @@ bool streams_add(struct streams *s, struct http_conn *c, const char *identity, b
 /* There may be something new; `written` is the last line on disk. */
 void streams_look(struct streams *s, uint64_t written);
 size_t streams_count(const struct streams *s);
+/* Does anybody of that identity listen? */
+bool streams_has(const struct streams *s, const char *identity);
+/* Told when the first stream of an identity begins, and when its last one has ended. */
+void streams_on_identity(struct streams *s,
+                         void (*fn)(void *ctx, const char *identity, bool is_there), void *ctx);
 uint64_t streams_delivered(const struct streams *s);
 uint64_t streams_dropped(const struct streams *s); /* who were too slow */
 

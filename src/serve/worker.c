@@ -69,7 +69,7 @@ tell(int fd)
 
 /* The round goes back; without one, only the news do. */
 static void
-give_back(struct worker *w)
+give_back(struct worker *w, bool is_committed)
 {
     pthread_mutex_lock(&w->lock);
     if (w->doing) {
@@ -86,7 +86,7 @@ give_back(struct worker *w)
 static void
 on_disk(void *ctx)
 {
-    give_back(ctx);
+    give_back(ctx, false);
 }
 
 /* May it be answered before the index is committed? What the loop itself reads there, keys and
@@ -181,7 +181,7 @@ work(void *arg)
             hub_submit(w->hub, NULL, 0, &a, NULL);
             arena_release(&a);
         }
-        give_back(w); /* also when something was only due: streams want to know */
+        give_back(w, true); /* also when something was only due: streams want to know */
         hub_make_way(w->hub);
     }
     return NULL;

@@ -51,6 +51,7 @@ struct worker_news {
     int64_t log_end;
     uint64_t last_seq;
     uint64_t key_changes;
+    uint64_t commits; /* of the index: so often there may have been something new in it */
 };
 struct round *worker_take(struct worker *w, struct worker_news *news);
 

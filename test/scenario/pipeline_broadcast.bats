@@ -162,7 +162,8 @@ END
     [ ! -e "$CLIQ_HOME/signals/events.jsonl" ]
 }
 
-@test "a resumed run tells nothing twice and loses nothing" {
+# Two phases; the first waits for the file go.
+two_phases() {
     agent a <<'END'
 ok; progress half
 until [ -e go ]; do sleep 0.02; done
@@ -172,14 +173,29 @@ END
 phases: [{name: one, agent: a}, {name: two, agent: a, depends_on: [one]}]
 END
     ID=$(<.cliq/cliq.id)
+}
+TWO="pipeline:started phase:one:started phase:one:progress phase:one:completed phase:two:started phase:two:progress phase:two:completed pipeline:completed"
+
+@test "a run that is killed before it told anybody, and resumed, tells it all" {
+    two_phases
     start_run r
     until_true says .cliq/orchestrator.log progress
     kill -KILL "$PID"
     ended r "$PID"
     touch go
     run_ok --resume
-    is "pipeline:started phase:one:started phase:one:progress phase:one:completed phase:two:started phase:two:progress phase:two:completed pipeline:completed" \
-        "$(told p | paste -sd' ')"
+    is "$TWO" "$(told p | paste -sd' ')"
+}
+
+@test "a run that is killed after it told something, and resumed, tells nothing twice" {
+    two_phases
+    start_run r
+    until_true says "$CLIQ_HOME/signals/events.jsonl" :progress
+    kill -KILL "$PID"
+    ended r "$PID"
+    touch go
+    run_ok --resume
+    is "$TWO" "$(told p | paste -sd' ')"
     got run --resume $HEADLESS
     is 1 "$(told p | grep -c pipeline:completed)"
 }

@@ -1,0 +1,38 @@
+/*
+ * wake - agents that signals start.
+ *
+ * An identity registered with an agent and a directory (`cliq identity add ID --agent NAME --dir
+ * D`) is started when a signal waits for it (hub_sleepers): its agent gets a `notify` AgentMessage
+ * with all signals that wait, as a process of its own. Whoever wrote (a command, a run, the server,
+ * `signal pump`) only starts a supervisor, `cliq _wake ID`, and goes on; attend.h is what that
+ * does. Whoever only reads starts nobody.
+ *
+ *     <config>/wake/<id>/lock           held by the supervisor while it lives: "pid\n"; by a
+ *                                       server while a stream of that identity is open
+ *                        attempt        the agent that runs: "pid start boot\n" (run/proc.h)
+ *                        message.json   its standard input: the latest AgentMessage
+ *                        log            what agent and supervisor said; log.1 the older half
+ *                        _notify-<agent>-<n>.jsonl   what it answered, if it did (SDKs do)
+ *
+ * How far an agent is told stands in the log, as `op:"woken"` (docs/formats/events.md).
+ *
+ * Supervisors and agents have CLIQ_WAKE=<id> in their environment, which keeps them out of the
+ * process trees of a run whose agent wrote the signal.
+ */
+#ifndef CLIQ_RUN_WAKE_H
+#define CLIQ_RUN_WAKE_H
+
+#include "hub/hub.h"
+
+/* Starts a supervisor for every identity that has signals waiting and none. For whoever wrote.
+ * What goes wrong is for the next one to try. `is_awake` may be NULL: true for an identity
+ * that needs none. */
+void wake_sleepers(struct hub *h, const char *config,
+                   bool (*is_awake)(void *ctx, const char *identity, uint64_t upto), void *ctx);
+
+/* <config>/wake/<id>, opened or made. */
+enum status wake_open_dir(const char *config, const char *identity, int *dir, struct err *e);
+/* Who has it is awake. ST_CONFLICT: somebody else is. *fd is the caller's: closing it lets go. */
+enum status wake_lock(int dir, int *fd, struct err *e);
+
+#endif
