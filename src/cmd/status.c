@@ -207,7 +207,12 @@ run(const struct args *a, struct err *e)
 const struct cmd cmd_status = {
     .name = "status",
     .brief = "show the state of the run and its phases",
-    .about = "RUNNING while cliq run goes on, INTERRUPTED when it died, else how the run ended.",
+    .about =
+        "RUNNING while cliq run goes on, INTERRUPTED when it died, else how the run ended. Where\n"
+        "agents have panes in tmux it says how to attach, also when cliq run died and left them.\n"
+        "\n"
+        "A line of run/journal.jsonl that cannot be used is named on standard error, and the rest\n"
+        "is shown without it; cliq run --resume refuses such a journal.",
     .examples = "cliq status\n"
                 "cliq status --json",
     .opts = opts,
