@@ -312,3 +312,19 @@ END
     got status
     refused 2 "run/journal.jsonl is a FIFO, not a regular file"
 }
+
+@test "status --watch shows each change once, until the end" {
+    killed_run
+    start again "$CLIQ" run $HEADLESS --resume
+    local again=$PID
+    until_true says .cliq/orchestrator.log resumed
+    start watch "$CLIQ" status --watch --json
+    local watch=$PID
+    until_true says "$T/watch.out" '"RUNNING"'
+    touch "$T/go"
+    ended again "$again"
+    ended watch "$watch"
+    code_is 0
+    has "$(tail -1 "$T/watch.out")" '"status":"COMPLETED"'
+    is "$(uniq "$T/watch.out" | wc -l)" "$(wc -l <"$T/watch.out")"
+}
