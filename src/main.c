@@ -14,6 +14,8 @@ run_command(const struct cmd *c, int argc, char **argv, struct err *e)
     struct args a;
     enum status s = args_parse(&a, c->opts, argc, argv, c->min_words, c->max_words, e);
 
+    if (s && a.words && a.n_words < c->min_words)
+        err_say(e, "an argument is missing: cliq %s %s", c->name, c->words);
     if (s)
         help_hint(c->name, e);
     else

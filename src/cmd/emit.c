@@ -87,7 +87,7 @@ add_content(struct hub_call *c, const char *text, struct json *to, struct err *e
     if (!text)
         return ST_OK;
     if (strcmp(text, "-") == 0)
-        s = hub_read_stdin(c, "the content", &text, &len, e);
+        s = hub_read_stdin(c, "the content on standard input", &text, &len, e);
     if (!s && utf8_valid_len(text, len) < len)
         s = err_set(e, ST_INVALID, "the content is not UTF-8 (byte %zu)",
                     utf8_valid_len(text, len) + 1);
@@ -147,7 +147,7 @@ read_batch(struct hub_call *c, struct json *list, struct err *e)
 {
     const char *text, *at, *newline;
     size_t len, line = 0;
-    enum status s = hub_read_stdin(c, "the signals", &text, &len, e);
+    enum status s = hub_read_stdin(c, "the signals on standard input", &text, &len, e);
     struct json **link = &list->kids.first;
 
     for (at = text; !s && at < text + len; at = newline + 1) {

@@ -712,19 +712,8 @@ enum status
 hub_read_stdin(struct hub_call *c, const char *what, const char **text, size_t *len, struct err *e)
 {
     struct buf b = BUF_MAX(STDIN_MAX);
-    enum status s = ST_OK;
-    ssize_t n = 1;
+    enum status s = path_read_fd(STDIN_FILENO, what, &b, e);
 
-    while (!s && n > 0) {
-        char *room = buf_room(&b, 65536);
-        n = room ? SYS_RETRY(sys->read(STDIN_FILENO, room, 65536)) : 0;
-        if (n > 0)
-            buf_grew(&b, (size_t)n);
-        else if (n < 0)
-            s = err_sys(e, "read %s from standard input", what);
-        else
-            s = buf_status(&b, what, e);
-    }
     if (!s) {
         *text = arena_dup(&c->arena, b.p ? b.p : "", b.len);
         *len = b.len;

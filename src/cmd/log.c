@@ -1,5 +1,4 @@
 /* log - what the orchestrator, or a phase, said. */
-#include "base/near.h"
 #include "base/path.h"
 #include "base/sys.h"
 #include "base/term.h"
@@ -22,29 +21,18 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-/* Which phases there are; the nearest first, when a name was mistyped. */
+/* It has no log: why not? */
 static enum status
 unknown_phase(const struct frame *f, const char *phase, struct err *e)
 {
     struct workflow w;
-    struct buf names = { 0 };
-    struct near near = { .word = phase };
-    bool is_known = false;
+    size_t i;
     enum status s = workflow_load(&w, f, e);
 
-    for (size_t i = 0; !s && i < w.team.n_phases; i++) {
-        const char *name = w.team.phases[i].name;
-        is_known = is_known || strcmp(name, phase) == 0;
-        near_try(&near, name);
-        buf_addf(&names, "%s%s", i ? ", " : "", name);
-    }
-    if (!s && is_known)
+    if (!s)
+        s = team_find_phase(&w.team, phase, &i, e);
+    if (!s)
         s = err_set(e, ST_NOT_FOUND, "no log of phase %s: it has not run yet", phase);
-    else if (!s)
-        s = err_set(e, ST_NOT_FOUND, "there is no phase \"%s\"%s%s%s; the phases are %s", phase,
-                    near.best ? " (did you mean \"" : "", near.best ? near.best : "",
-                    near.best ? "\"?)" : "", names.p ? names.p : "none");
-    buf_release(&names);
     workflow_release(&w);
     return s;
 }

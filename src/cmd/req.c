@@ -53,6 +53,19 @@ given(const struct args *a, const char *name)
 }
 
 static enum status
+no_input(const struct team *t, const char *name, size_t len, struct err *e)
+{
+    struct buf all = { 0 };
+
+    for (size_t i = 0; i < t->n_inputs; i++)
+        buf_addf(&all, "%s%s", i ? ", " : "; it has ", t->inputs[i].name);
+    enum status s = err_set(e, ST_INVALID, "the team has no input \"%.*s\"%s", (int)len, name,
+                            all.p ? all.p : " and needs none");
+    buf_release(&all);
+    return s;
+}
+
+static enum status
 check_given(const struct args *a, const struct team *t, struct err *e)
 {
     size_t n;
@@ -67,7 +80,7 @@ check_given(const struct args *a, const struct team *t, struct err *e)
             is_declared = is_declared || (strlen(t->inputs[k].name) == len &&
                                           memcmp(t->inputs[k].name, v[i], len) == 0);
         if (!is_declared)
-            return err_set(e, ST_INVALID, "the team has no input \"%.*s\"", (int)len, v[i]);
+            return no_input(t, v[i], len, e);
         enum status s = check_utf8("--input", v[i], strlen(v[i]), e);
         if (s)
             return s;
@@ -96,11 +109,20 @@ ask(const struct team_input *in)
 static enum status
 check_choice(const struct team_input *in, const char *value, struct err *e)
 {
-    for (size_t i = 0; i < in->n_choices; i++)
-        if (strcmp(in->choices[i], value) == 0)
+    struct buf all = { 0 };
+
+    for (size_t i = 0; i < in->n_choices; i++) {
+        if (strcmp(in->choices[i], value) == 0) {
+            buf_release(&all);
             return ST_OK;
-    return in->n_choices ? err_set(e, ST_INVALID, "input %s cannot be \"%s\"", in->name, value)
-                         : ST_OK;
+        }
+        buf_addf(&all, "%s%s", i ? ", " : "", in->choices[i]);
+    }
+    enum status s = in->n_choices ? err_set(e, ST_INVALID, "input %s cannot be \"%s\": choose %s",
+                                            in->name, value, all.p ? all.p : "another")
+                                  : ST_OK;
+    buf_release(&all);
+    return s;
 }
 
 /* inputs.json: given, else as before, else the default, else asked for. */
@@ -112,8 +134,12 @@ write_inputs(const struct args *a, const struct frame *f, const struct team *t, 
     struct json *old = NULL;
     enum status s = ST_OK;
 
-    if (frame_read(f, "inputs.json", &old_text, NULL) == ST_OK)
-        json_parse(&arena, old_text.p, old_text.len, &old, NULL);
+    s = frame_read(f, "inputs.json", &old_text, e);
+    if (s == ST_NOT_FOUND)
+        s = ST_OK;
+    else if (!s) /* what stands there may be somebody's work: it is not thrown away */
+        s = json_parse_named(&arena, "inputs.json", old_text.p ? old_text.p : "", old_text.len,
+                             &old, e);
     json_open(&out, '{');
     for (size_t i = 0; !s && i < t->n_inputs; i++) {
         const struct team_input *in = &t->inputs[i];
@@ -167,6 +193,12 @@ read_requirement(const struct args *a, struct buf *to, struct err *e)
     return s ? s : check_utf8(is_stdin ? "standard input" : file, to->p ? to->p : "", to->len, e);
 }
 
+static bool
+is_blank(const struct buf *text)
+{
+    return !text->p || strspn(text->p, " \t\r\n") == text->len;
+}
+
 static enum status
 run(const struct args *a, struct err *e)
 {
@@ -185,6 +217,9 @@ run(const struct args *a, struct err *e)
         s = check_given(a, &w.team, e);
     if (!s && has_text)
         s = read_requirement(a, &text, e);
+    if (!s && has_text && is_blank(&text))
+        s = err_set(e, ST_INVALID,
+                    "the requirement is empty: say what is wanted, with -m TEXT or in FILE");
     if (!s && key)
         s = check_utf8("--key", key, strlen(key), e);
     if (!s)
@@ -212,7 +247,7 @@ const struct cmd cmd_req = {
         "The requirement goes to .cliq/req_spec.md, inputs to .cliq/inputs.json. Both are UTF-8\n"
         "text; anything else is refused with its line and column. Required inputs\n"
         "that are missing are asked for on a terminal and an error elsewhere; those given\n"
-        "before are kept.",
+        "before are kept. An empty requirement is refused.",
     .examples = "cliq req -m \"Add a health endpoint\" --key OPS-17\n"
                 "cliq req -f requirement.md --input environment=staging",
     .opts = opts,

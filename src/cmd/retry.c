@@ -30,7 +30,8 @@ const struct cmd cmd_retry = {
     .brief = "run a phase and all downstream of it again",
     .about =
         "Everything upstream is kept, handoffs too: mend a handoff.json by hand, then retry the\n"
-        "phase that reads it.",
+        "phase that reads it. One that is missing is named on standard error; the phase runs\n"
+        "without it.",
     .examples = "cliq retry developer",
     .opts = opts,
     .run = run,

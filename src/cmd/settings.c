@@ -115,10 +115,13 @@ run(const struct args *a, struct err *e)
                     "all projects");
     if (!s && args_has(a, "unset") && a->n_words != 1)
         s = err_set(e, ST_INVALID, "--unset needs one KEY");
+    if (!s && key)
+        s = settings_check_key(key, e);
     if (!s && args_has(a, "info")) {
         s = show_info(&out);
     } else if (!s && is_change) {
-        warn_unknown(key);
+        if (!args_has(a, "unset"))
+            warn_unknown(key);
         if (a->n_words > 1)
             s = read_value(a->words[1], &value, e);
         if (!s)
@@ -140,10 +143,12 @@ const struct cmd cmd_settings = {
     .words = "[KEY [VALUE|-]]",
     .max_words = 2,
     .brief = "show or change settings",
-    .about = "The project's settings (.cliq/settings.json) are merged over the user's own\n"
-             "(~/.cliqrc/settings.json). Without a VALUE a key is shown, secrets masked. A VALUE\n"
-             "that is a number, true, false, null, a list or an object is stored as such, - reads\n"
-             "it from standard input. Files are readable by their owner only.",
+    .about =
+        "The project's settings (.cliq/settings.json) are merged over the user's own\n"
+        "(~/.cliqrc/settings.json). Without a VALUE a key is shown, secrets masked. A VALUE\n"
+        "that is a number, true, false, null, a list or an object is stored as such, - reads\n"
+        "it from standard input. Files are readable by their owner only. --unset of a key that\n"
+        "is not in that file is exit code 4.",
     .examples = "cliq settings\n"
                 "cliq settings default_agent script\n"
                 "cliq settings agents.openai-analyst.api_key - --global < key.txt\n"

@@ -157,23 +157,33 @@ write_text(const struct picture *p, struct buf *out)
     table_release(&t);
 }
 
+/* What was shown, from one look to the next. */
+struct shown {
+    bool is_json, is_over, is_warned;
+    struct buf last;
+};
+
+/* Prints it, unless it is what stands there already. */
 static enum status
-show(const struct frame *f, bool is_json, bool *is_over, bool *is_warned, struct err *e)
+show(const struct frame *f, struct shown *shown, struct err *e)
 {
     struct picture p = { 0 };
     struct buf out = { 0 };
     enum status s = look(f, &p, e);
 
-    if (!s) {
-        (is_json ? write_json : write_text)(&p, &out);
+    if (!s)
+        (shown->is_json ? write_json : write_text)(&p, &out);
+    bool is_same = out.len && out.len == shown->last.len && !buf_failed(&out) &&
+                   memcmp(out.p, shown->last.p, out.len) == 0;
+    if (!s && !is_same)
         s = cmd_print(&out, e);
-        if (!*is_warned)
-            warn(&p.past);
-        *is_warned = true;
-        *is_over = p.past.head.has_end;
-    }
+    if (!s && !shown->is_warned)
+        warn(&p.past);
+    shown->is_warned = true;
+    shown->is_over = p.past.head.has_end;
+    buf_release(&shown->last);
+    shown->last = out;
     release(&p);
-    buf_release(&out);
     return s;
 }
 
@@ -183,7 +193,7 @@ run(const struct args *a, struct err *e)
     struct frame f = { .dir = -1 };
     struct watch w = { .fd = -1 };
     struct buf path = { 0 };
-    bool is_over = true, is_warned = false;
+    struct shown shown = { .is_json = args_has(a, "json") };
     enum status s = frame_find(&f, e);
 
     if (!s && args_has(a, "watch")) {
@@ -191,23 +201,29 @@ run(const struct args *a, struct err *e)
         s = watch_open(&w, path.p, e);
     }
     if (!s)
-        s = show(&f, args_has(a, "json"), &is_over, &is_warned, e);
-    while (!s && args_has(a, "watch") && !is_over) {
+        s = show(&f, &shown, e);
+    while (!s && args_has(a, "watch") && !shown.is_over) {
         struct pollfd p = { .fd = w.fd, .events = POLLIN };
         poll(&p, 1, -1);
         watch_drain(&w);
-        s = show(&f, args_has(a, "json"), &is_over, &is_warned, e);
+        s = show(&f, &shown, e);
     }
     watch_close(&w);
     frame_close(&f);
     buf_release(&path);
+    buf_release(&shown.last);
     return s;
 }
 
 const struct cmd cmd_status = {
     .name = "status",
     .brief = "show the state of the run and its phases",
-    .about = "RUNNING while cliq run goes on, INTERRUPTED when it died, else how the run ended.",
+    .about =
+        "RUNNING while cliq run goes on, INTERRUPTED when it died, else how the run ended. Where\n"
+        "agents have panes in tmux it says how to attach, also when cliq run died and left them.\n"
+        "\n"
+        "A line of run/journal.jsonl that cannot be used is named on standard error, and the rest\n"
+        "is shown without it; cliq run --resume refuses such a journal.",
     .examples = "cliq status\n"
                 "cliq status --json",
     .opts = opts,

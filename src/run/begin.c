@@ -183,17 +183,12 @@ begin_fresh(struct run *r, int dir, struct err *e)
 static enum status
 find_phase(const struct plan *p, const char *name, size_t *out, struct err *e)
 {
-    for (size_t i = 0; i < p->team.n_phases; i++) {
-        if (strcmp(p->team.phases[i].name, name) == 0) {
-            *out = i;
-            return p->team.phases[i].is_support
-                       ? err_set(e, ST_INVALID,
-                                 "%s is a support phase: only a gate that routes to it runs it",
-                                 name)
-                       : ST_OK;
-        }
-    }
-    return err_set(e, ST_NOT_FOUND, "the workflow has no phase %s", name);
+    enum status s = team_find_phase(&p->team, name, out, e);
+
+    if (!s && p->team.phases[*out].is_support)
+        s = err_set(e, ST_INVALID, "%s is a support phase: only a gate that routes to it runs it",
+                    name);
+    return s;
 }
 
 /* Those who look on see the run as it was left, and how long it takes since it began. */
@@ -217,8 +212,7 @@ warn_missing(struct run *r, size_t from, size_t to)
     if (!buf_failed(&path) && sys->fstatat(r->p->frame.dir, path.p, &st, 0) != 0 &&
         errno == ENOENT) {
         buf_addf(&text,
-                 "%s/%s is missing: %s runs without what %s handed over (cliq retry %s makes "
-                 "it again)",
+                 "%s/%s is missing: %s runs without what %s hands over (cliq retry %s runs both)",
                  r->p->frame.state_dir, path.p, t->phases[to].name, t->phases[from].name,
                  t->phases[from].name);
         view_warn(r->view, buf_failed(&text) ? path.p : text.p);

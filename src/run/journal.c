@@ -2,6 +2,7 @@
 #include "run/journal.h"
 
 #include "base/clock.h"
+#include "base/path.h"
 #include "base/sys.h"
 #include "base/utf8.h"
 
@@ -489,6 +490,16 @@ replay_all(struct replay *r, int fd, struct err *e)
     return s;
 }
 
+static enum status
+check_file(int fd, struct err *e)
+{
+    struct stat st;
+
+    if (sys->fstat(fd, &st) != 0)
+        return err_sys(e, "look at run/" JOURNAL_NAME);
+    return path_check_regular(&st, "run/" JOURNAL_NAME, e);
+}
+
 enum status
 journal_look(int dir, const struct team *t, const struct journal_taker *taker,
              struct journal_head *head, struct err *e)
@@ -504,7 +515,9 @@ journal_look(int dir, const struct team *t, const struct journal_taker *taker,
                            "there is no run/" JOURNAL_NAME ": nothing was run yet");
         return err_sys(e, "open run/" JOURNAL_NAME);
     }
-    enum status s = sort_names(&r, e);
+    enum status s = check_file(fd, e);
+    if (!s)
+        s = sort_names(&r, e);
     if (!s)
         s = replay_all(&r, fd, e);
     arena_release(&r.texts);

@@ -87,7 +87,8 @@ is_ended(int dir)
 {
     struct log_reader r;
     struct log_record rec;
-    int fd = SYS_RETRY(sys->openat(dir, JOURNAL_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
+    int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK; /* it may be anything */
+    int fd = SYS_RETRY(sys->openat(dir, JOURNAL_NAME, flags, 0));
 
     if (fd < 0)
         return false;

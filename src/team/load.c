@@ -395,3 +395,25 @@ team_phase(const struct team *t, const char *name)
             return &t->phases[i];
     return NULL;
 }
+
+enum status
+team_find_phase(const struct team *t, const char *name, size_t *out, struct err *e)
+{
+    struct near near = { .word = name };
+    struct buf names = { 0 };
+
+    for (size_t i = 0; i < t->n_phases; i++) {
+        if (strcmp(t->phases[i].name, name) == 0) {
+            *out = i;
+            buf_release(&names);
+            return ST_OK;
+        }
+        near_try(&near, t->phases[i].name);
+        buf_addf(&names, "%s%s", i ? ", " : "", t->phases[i].name);
+    }
+    enum status s = err_set(e, ST_NOT_FOUND, "there is no phase \"%s\"%s%s%s; the phases are %s",
+                            name, near.best ? " (did you mean \"" : "", near.best ? near.best : "",
+                            near.best ? "\"?)" : "", names.p ? names.p : "none");
+    buf_release(&names);
+    return s;
+}

@@ -209,35 +209,37 @@ parse_value(struct arena *a, const char *text, struct json **out, struct err *e)
     return *out ? ST_OK : err_set(e, ST_IO, "out of memory");
 }
 
-/* Removes a member; objects only. */
-static void
+/* Removes a member; objects only. False: there is none. */
+static bool
 unset(struct json *object, const char *key, size_t len)
 {
     for (struct json **at = &object->kids.first; *at; at = &(*at)->next) {
         if ((*at)->key_len == len && memcmp((*at)->key, key, len) == 0) {
             *at = (*at)->next;
             object->kids.count--;
-            return;
+            return true;
         }
     }
+    return false;
 }
 
-/* Walks down "a.b.c", making objects on the way when a value is to be set. */
+/* Walks down "a.b.c", making objects on the way when a value is to be set. ST_NOT_FOUND,
+ * without a sentence: what was to be removed is not there. */
 static enum status
 change(struct arena *a, struct json *root, const char *path, struct json *value, struct err *e)
 {
     for (;;) {
         size_t n = strcspn(path, ".");
         if (n == 0)
-            return err_set(e, ST_INVALID, "a settings key is like agents.cursor.api_key");
+            return settings_check_key("", e);
         const char *key = arena_dup(a, path, n);
         if (!key)
             return err_set(e, ST_IO, "out of memory");
         if (path[n] == '\0') {
             if (value)
                 json_set(root, key, value);
-            else
-                unset(root, key, n);
+            else if (!unset(root, key, n))
+                return ST_NOT_FOUND;
             return ST_OK;
         }
         struct json *next = (struct json *)json_getn(root, path, n);
@@ -245,7 +247,7 @@ change(struct arena *a, struct json *root, const char *path, struct json *value,
             return err_set(e, ST_INVALID, "the setting %s is a value, not a section", key);
         if (!next) {
             if (!value)
-                return ST_OK;
+                return ST_NOT_FOUND;
             next = json_new(a, JSON_OBJECT);
             if (!next)
                 return err_set(e, ST_IO, "out of memory");
@@ -283,6 +285,17 @@ store(int dir, const struct json *root, struct err *e)
 }
 
 enum status
+settings_check_key(const char *path, struct err *e)
+{
+    size_t n = strlen(path);
+
+    if (n == 0 || path[0] == '.' || path[n - 1] == '.' || strstr(path, ".."))
+        return err_set(e, ST_INVALID, "bad settings key \"%s\": one is like agents.cursor.api_key",
+                       path);
+    return ST_OK;
+}
+
+enum status
 settings_set(const char *state_dir, bool is_global, const char *path, const char *value,
              struct err *e)
 {
@@ -304,6 +317,9 @@ settings_set(const char *state_dir, bool is_global, const char *path, const char
         s = parse_value(&a, value, &v, e);
     if (!s)
         s = change(&a, root, path, v, e);
+    if (s == ST_NOT_FOUND)
+        err_say(e, "%s is not set in %s%s", path, file.p,
+                is_global ? "" : " (--global: in the settings of all projects)");
     if (!s)
         s = store(dir, root, e);
     if (dir >= 0)

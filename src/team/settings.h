@@ -25,8 +25,11 @@ const struct json *settings_get(const struct settings *s, const char *path); /* 
 /* The string at the path, NUL-ended, in the settings' arena; NULL when there is none. */
 const char *settings_text(struct settings *s, const char *path);
 
+/* ST_INVALID unless it is names with dots between. */
+enum status settings_check_key(const char *path, struct err *e);
 /* Sets or (value NULL) removes a key in one file, under its directory's lock. The value
- * is JSON text when it is a number, true, false, null, a list or an object, else a string. */
+ * is JSON text when it is a number, true, false, null, a list or an object, else a string.
+ * ST_NOT_FOUND: what is to be removed is not in that file. */
 enum status settings_set(const char *state_dir, bool is_global, const char *path, const char *value,
                          struct err *e);
 

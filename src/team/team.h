@@ -100,6 +100,8 @@ enum status team_load(struct team *t, const char *file, const char *text, size_t
 /* The file `path`, relative to the directory dir. ST_NOT_FOUND when there is none. */
 enum status
 team_load_file(struct team *t, int dir, const char *path, struct problems *p, struct err *e);
+/* The place of the phase called `name`. ST_NOT_FOUND names the nearest, and all there are. */
+enum status team_find_phase(const struct team *t, const char *name, size_t *out, struct err *e);
 void team_release(struct team *t);
 
 const struct phase *team_phase(const struct team *t, const char *name); /* NULL: none */

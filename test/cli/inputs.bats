@@ -87,7 +87,8 @@ put() { # KIND PATH
     succeeds
     cmp "$T/req" .cliq/req_spec.md
     got req -f - </dev/null
-    succeeds
+    refused 2 "the requirement is empty"
+    cmp "$T/req" .cliq/req_spec.md
 }
 
 @test "status, graph and req say what is wrong with a workflow as run does, each with its place" {

@@ -34,9 +34,13 @@ setup() {
 
 eval "$(declare -f teardown | sed '1s/teardown/cli_teardown/')"
 
-# A server whose orchestrator was killed stays for those who look on.
+# A server whose orchestrator was killed stays for those who look on, and so do its agents when
+# a test fails before it ends them.
 teardown() {
-    local s
+    local s p
+    for p in $(pgrep -f "^(/bin/)?sh $T/proj/.cliq/agents/"); do
+        kill -KILL "$p" 2>/dev/null
+    done
     for s in "$T"/tmux-*/*; do
         [ ! -S "$s" ] || tmux -S "$s" kill-server 2>/dev/null
     done

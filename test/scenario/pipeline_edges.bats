@@ -198,7 +198,7 @@ END
     rm .cliq/channels/b--c/handoff.json
     got retry $HEADLESS c
     code_is 0
-    is "cliq: warning: $STATE/channels/b--c/handoff.json is missing: c runs without what b handed over (cliq retry b makes it again)" "$err"
+    is "cliq: warning: $STATE/channels/b--c/handoff.json is missing: c runs without what b hands over (cliq retry b runs both)" "$err"
     has "$(<.cliq/orchestrator.log)" "channels/b--c/handoff.json is missing"
     got run $HEADLESS --from c --json
     code_is 0
@@ -225,4 +225,106 @@ END
     run_ok
     got retry $HEADLESS two
     succeeds
+}
+
+# ---- what a newcomer tries ----
+
+@test "a missing argument is named" {
+    got retry
+    refused 2 "an argument is missing: cliq retry PHASE"
+    got assemble
+    refused 2 "an argument is missing: cliq assemble"
+    got team new
+    refused 2 "an argument is missing: cliq team new"
+}
+
+@test "retry and --from of a phase that is not there name the nearest and all" {
+    handing_team
+    run_ok
+    got retry $HEADLESS e
+    refused 4 'there is no phase "e"' "the phases are a, b, c, d"
+    AGENTS='' killed_run
+    got cancel
+    got run $HEADLESS --from thre
+    refused 4 'there is no phase "thre" (did you mean "three"?)' "the phases are one, two, three"
+}
+
+@test "req refuses an empty requirement and keeps what it cannot read; choices are listed" {
+    team <<'END'
+inputs:
+  - {name: where, choices: [here, there], default: here, description: place}
+  - {name: who, default: all, description: people}
+phases: [{name: one, agent: exec, commands: [{name: x, run: "echo $(inputs.where) $(inputs.who)"}]}]
+END
+    got req -m " "
+    refused 2 "the requirement is empty" "-m TEXT"
+    : >"$T/empty"
+    got req -f "$T/empty"
+    refused 2 "the requirement is empty"
+    got req --input where=nowhere
+    refused 2 'input where cannot be "nowhere": choose here, there'
+    got req --input whom=x
+    refused 2 'no input "whom"; it has where, who'
+    printf '{"who":"ann",}' >.cliq/inputs.json
+    got req --input where=there
+    refused 2 "inputs.json:1:"
+    is '{"who":"ann",}' "$(<.cliq/inputs.json)"
+    printf '{"who":"ann"}' >.cliq/inputs.json
+    got req --input where=there -m x
+    succeeds
+    is "ann there" "$(json .cliq/inputs.json 'd["who"] + " " + d["where"]')"
+}
+
+@test "settings: --unset of what is not set there says so; keys are checked before all else" {
+    cd "$T/proj"
+    "$CLIQ" init >/dev/null
+    got settings default_agent script --global
+    succeeds
+    got settings default_agent --unset
+    refused 4 "default_agent is not set in $STATE/settings.json (--global"
+    got settings agents.x.y --unset
+    refused 4 "agents.x.y is not set"
+    got settings default_agent --unset --global
+    succeeds
+    got settings default_agent --unset --global
+    refused 4 "default_agent is not set in $CLIQ_HOME/settings.json"
+    local key
+    for key in "" .x x. a..b; do
+        got settings "$key"
+        refused 2 "bad settings key \"$key\""
+        got settings "$key" 1
+        refused 2 "bad settings key \"$key\""
+        lacks "$err" warning
+    done
+}
+
+@test "a journal that is no file is told by its name" {
+    handing_team
+    run_ok
+    rm "$(journal)"
+    mkdir "$(journal)"
+    got status
+    refused 2 "run/journal.jsonl is a directory, not a regular file"
+    got run $HEADLESS --resume
+    refused 2 "run/journal.jsonl is a directory, not a regular file"
+    rmdir "$(journal)"
+    mkfifo "$(journal)"
+    got status
+    refused 2 "run/journal.jsonl is a FIFO, not a regular file"
+}
+
+@test "status --watch shows each change once, until the end" {
+    killed_run
+    start again "$CLIQ" run $HEADLESS --resume
+    local again=$PID
+    until_true says .cliq/orchestrator.log resumed
+    start watch "$CLIQ" status --watch --json
+    local watch=$PID
+    until_true says "$T/watch.out" '"RUNNING"'
+    touch "$T/go"
+    ended again "$again"
+    ended watch "$watch"
+    code_is 0
+    has "$(tail -1 "$T/watch.out")" '"status":"COMPLETED"'
+    is "$(uniq "$T/watch.out" | wc -l)" "$(wc -l <"$T/watch.out")"
 }

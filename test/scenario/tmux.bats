@@ -155,9 +155,12 @@ goes_on() { # NAME PID
 
 @test "--resume gives agents that run on a pane again, which shows what they said and say" {
     watched_run
+    local old
+    old=$(server)
     kill -KILL "$PID"
     until_true gone "$PID"
     start_run again --resume
+    until_true gone "$old" # whose panes are called the same
     until_true panes_are "one.1 run two.1"
     until_true shows one.1 "I am one"
     until_true shows two.1 "I am two"
@@ -173,9 +176,12 @@ goes_on() { # NAME PID
 
 @test "the pane of a resumed agent tells its end, and its death is not the agent's" {
     watched_run
+    local old
+    old=$(server)
     kill -KILL "$PID"
     until_true gone "$PID"
     start_run again --resume
+    until_true gone "$old" # whose panes are called the same
     until_true panes_are "one.1 run two.1"
     kill -KILL "$(<"$T/pid.one")" # the run goes on until two is done
     until_true shows one.1 '\[ended\]'
