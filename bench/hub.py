@@ -80,7 +80,11 @@ class Server:
                 limit.cancel()
                 return int(line.rsplit(b":", 1)[1])
         limit.cancel()
-        sys.exit(f"hub.py: {self.p.args[0]} did not start; see {self.log.name}")
+        self.give_up()
+
+    def give_up(self):
+        with open(self.log.name, errors="replace") as f:
+            sys.exit(f"hub.py: {self.p.args[0]} did not start: {f.read()[-600:].strip()}")
 
     def wait(self):
         """Until it takes connections: the peers do not tell."""
@@ -91,7 +95,7 @@ class Server:
                 return
             except OSError:
                 if self.p.poll() is not None or time.monotonic() > end:
-                    sys.exit(f"hub.py: {self.p.args[0]} did not start; see {self.log.name}")
+                    self.give_up()
                 time.sleep(0.005)
 
     def rss_kb(self):
