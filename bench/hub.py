@@ -1,6 +1,6 @@
 """The hub beside its peers: a durable log behind HTTP, Redis, beanstalkd, nginx.
 
-    hub.py CLIQ BIN PART...      prints rows for bench/run
+    hub.py CLIQ BIN PART      prints rows for bench/run
 
 The parts: emit claim get sse scale million subs. Every peer is started here, on a port of its own on
 127.0.0.1, with its data in the working directory, and ended here by its id. One loader (BIN/load, or
@@ -80,7 +80,11 @@ class Server:
                 limit.cancel()
                 return int(line.rsplit(b":", 1)[1])
         limit.cancel()
-        sys.exit(f"hub.py: {self.p.args[0]} did not start; see {self.log.name}")
+        self.give_up()
+
+    def give_up(self):
+        with open(self.log.name, errors="replace") as f:
+            sys.exit(f"hub.py: {self.p.args[0]} did not start: {f.read()[-600:].strip()}")
 
     def wait(self):
         """Until it takes connections: the peers do not tell."""
@@ -91,7 +95,7 @@ class Server:
                 return
             except OSError:
                 if self.p.poll() is not None or time.monotonic() > end:
-                    sys.exit(f"hub.py: {self.p.args[0]} did not start; see {self.log.name}")
+                    self.give_up()
                 time.sleep(0.005)
 
     def rss_kb(self):
@@ -440,10 +444,4 @@ def subs():
 # What is served is open files: 1,000 streams, and what Redis keeps for itself.
 resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
 PARTS = {"emit": emit, "claim": claim, "get": get, "sse": sse, "scale": scale, "million": million, "subs": subs}
-for part in sys.argv[3:] or PARTS:
-    os.mkdir(part)
-    os.chdir(part)
-    PARTS[part]()
-    end_all()
-    os.chdir("..")
-    shutil.rmtree(part)
+PARTS[sys.argv[3]]()

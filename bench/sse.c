@@ -57,17 +57,18 @@ struct fan {
     int epoll;
     struct conn *clients, emitters[OUTSTANDING];
     struct conn *idle[OUTSTANDING];
-    size_t n, n_idle;
+    size_t n, n_emitters, n_idle;
+    unsigned port;
     uint64_t emitted, delivered;
     struct text_out emit, listen;
 };
 
 static void
-watch(struct fan *f, struct conn *c, unsigned port)
+watch(struct fan *f, struct conn *c)
 {
     struct epoll_event e = { .events = EPOLLIN, .data.ptr = c };
 
-    c->fd = wire_connect(port);
+    c->fd = wire_connect(f->port);
     if (epoll_ctl(f->epoll, EPOLL_CTL_ADD, c->fd, &e))
         die("watch a connection");
 }
@@ -137,7 +138,30 @@ emit_one(struct fan *f)
 static bool
 is_settled(const struct fan *f)
 {
-    return f->n_idle == OUTSTANDING && f->delivered >= f->emitted * f->n;
+    return f->n_idle == f->n_emitters && f->delivered >= f->emitted * f->n;
+}
+
+/* For one measurement: a server closes connections that say nothing for long. */
+static void
+open_emitters(struct fan *f, size_t n)
+{
+    for (f->n_emitters = f->n_idle = 0; f->n_emitters < n; f->n_emitters++) {
+        struct conn *c = f->idle[f->n_idle++] = &f->emitters[f->n_emitters];
+        *c = (struct conn){ .is_emitter = true, .in = malloc(CHUNK) };
+        if (!c->in)
+            die("no memory for replies");
+        watch(f, c);
+    }
+}
+
+static void
+close_emitters(struct fan *f)
+{
+    for (size_t i = 0; i < f->n_emitters; i++) {
+        close(f->emitters[i].fd);
+        free(f->emitters[i].in);
+    }
+    f->n_emitters = f->n_idle = 0;
 }
 
 static void
@@ -154,6 +178,8 @@ static void
 measure_rate(struct fan *f, unsigned ms)
 {
     uint64_t emitted = f->emitted, delivered = f->delivered;
+
+    open_emitters(f, OUTSTANDING);
     int64_t start = now_ns(), end = start + (int64_t)ms * 1000000;
 
     while (now_ns() < end) {
@@ -164,6 +190,7 @@ measure_rate(struct fan *f, unsigned ms)
     while (!is_settled(f))
         wait_some(f);
     double s = (double)(now_ns() - start) / 1e9;
+    close_emitters(f);
     check(f);
     printf("%.1f %ju\n", (double)(f->delivered - delivered) / s, (uintmax_t)(f->emitted - emitted));
 }
@@ -175,6 +202,7 @@ measure_last(struct fan *f, unsigned count)
 
     if (!took)
         die("no memory for %u samples", count);
+    open_emitters(f, 1);
     for (unsigned i = 0; i < count; i++) {
         int64_t start = now_ns();
         emit_one(f);
@@ -184,6 +212,7 @@ measure_last(struct fan *f, unsigned count)
         while (!is_settled(f))
             wait_some(f);
     }
+    close_emitters(f);
     check(f);
     double p99 = percentile(took, count, 99);
     printf("%.1f %.1f\n", median(took, count), p99);
@@ -191,10 +220,10 @@ measure_last(struct fan *f, unsigned count)
 }
 
 static void
-write_requests(struct fan *f, unsigned port, const char *key)
+write_requests(struct fan *f, const char *key)
 {
     char body[BODY_SIZE];
-    struct http_to to = { port, key };
+    struct http_to to = { f->port, key };
 
     wire_fill_body(body);
     if (f->kind->reply == http_reply) {
@@ -207,11 +236,11 @@ write_requests(struct fan *f, unsigned port, const char *key)
 }
 
 static void
-gather(struct fan *f, unsigned port)
+gather(struct fan *f)
 {
     f->mark = f->kind->ready;
     for (size_t i = 0; i < f->n; i++) {
-        watch(f, &f->clients[i], port);
+        watch(f, &f->clients[i]);
         wire_send(f->clients[i].fd, f->listen.p, f->listen.len);
     }
     while (f->delivered < f->n)
@@ -222,14 +251,6 @@ gather(struct fan *f, unsigned port)
     }
     f->delivered = 0;
     f->mark = f->kind->event;
-    for (size_t i = 0; i < OUTSTANDING; i++) {
-        struct conn *c = f->idle[f->n_idle++] = &f->emitters[i];
-        c->is_emitter = true;
-        c->in = malloc(CHUNK);
-        if (!c->in)
-            die("no memory for replies");
-        watch(f, c, port);
-    }
 }
 
 static const struct kind *
@@ -247,20 +268,21 @@ main(int argc, char **argv)
 {
     static struct fan f;
     char key[128], line[64];
-    unsigned port = wire_number(argv, "port", NULL), n;
+    unsigned n;
 
     (void)argc;
     alarm(TIME_LIMIT_S); /* for this, and for each measurement; while it waits it has time */
     f.kind = find_kind(wire_arg(argv, "kind", NULL));
+    f.port = wire_number(argv, "port", NULL);
     f.n = wire_number(argv, "clients", NULL);
     wire_key(key, sizeof key, wire_arg(argv, "key", ""));
-    write_requests(&f, port, key);
+    write_requests(&f, key);
     f.epoll = epoll_create1(EPOLL_CLOEXEC);
     f.clients = calloc(f.n, sizeof *f.clients);
     errno = 0;
     if (f.n == 0 || !f.clients)
         die("sse: clients=%zu: too few, or too many for the memory", f.n);
-    gather(&f, port);
+    gather(&f);
     puts("ready");
     for (fflush(stdout); alarm(0), fgets(line, sizeof line, stdin); fflush(stdout)) {
         alarm(TIME_LIMIT_S);
