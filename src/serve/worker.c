@@ -77,8 +77,10 @@ give_back(struct worker *w, bool is_committed)
         w->done = w->doing;
         w->doing = NULL;
     }
-    w->news =
-        (struct worker_news){ hub_log_end(w->hub), hub_log_seq(w->hub), hub_key_changes(w->hub) };
+    w->news = (struct worker_news){ .log_end = hub_log_end(w->hub),
+                                    .last_seq = hub_log_seq(w->hub),
+                                    .key_changes = hub_key_changes(w->hub),
+                                    .commits = w->news.commits + is_committed };
     pthread_mutex_unlock(&w->lock);
     tell(w->fd);
 }
