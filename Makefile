@@ -65,7 +65,7 @@ LEAN_CFLAGS = -std=gnu11 $(INCLUDES) $(WARN) $(filter-out -fcf-protection,$(HARD
 FULL_ONLY := $(addprefix src/,base/loop.c base/table.c base/yaml.c base/yaml_json.c $(patsubst src/%,%,$(filter-out src/team/template%,$(wildcard src/team/*.c))) \
              $(addprefix run/,begin.c cancel.c dag.c drive.c finish.c journal.c live.c lockfile.c notify.c panes.c past.c plan.c prepare.c project.c \
              sched.c sched_route.c tmux.c verdict.c view.c)) \
-             $(filter-out src/net/fetch.c,$(sort $(wildcard src/net/*.c src/hub/*.c src/serve/*.c)))
+             $(filter-out src/net/fetch.c,$(sort $(wildcard src/net/*.c src/hub/*.c src/door/*.c src/serve/*.c)))
 CORE_SRC  := $(filter-out $(FULL_ONLY),$(sort $(wildcard src/base/*.c src/log/*.c src/room/*.c src/team/*.c src/run/*.c)))
 AGENT_SRC := $(addprefix src/agents/,agent.c results.c shell.c verdict.c)
 LIB_SRC   := $(CORE_SRC) $(sort $(wildcard src/sdk/*.c))
@@ -73,7 +73,7 @@ CMDS      := $(shell sed -n 's/^\(LEAN\|FULL\)(\(.*\))/\2/p' src/cmd/cmds.def)
 LEAN_CMDS := $(shell sed -n 's/^LEAN(\(.*\))/\1/p' src/cmd/cmds.def)
 cmd_src    = $(patsubst src/cmd/agent_%,src/agents/%,$(1:%=src/cmd/%.c))
 CMD_SRC   := $(call cmd_src,$(CMDS)) $(AGENT_SRC) src/agents/entry.c $(addprefix src/cmd/,cmd.c show.c listen.c team_find.c sdk.c workflow.c \
-             hub_call.c hub_show.c hub_list.c hub_follow.c)
+             hub_call.c hub_show.c hub_list.c hub_watch.c interrupt.c)
 FULL_SRC  := $(CORE_SRC) $(FULL_ONLY) $(CMD_SRC) src/main.c
 # What meets libcurl, whose thirty libraries cost 6 ms at every start. cliq-net is the full
 # program with these files; in cliq-full they are missing (net/fetch.h), and the commands

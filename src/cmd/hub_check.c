@@ -38,7 +38,7 @@ check(struct hub_call *c, struct err *e)
 
     if (f.is_json)
         buf_adds(&f.out, "{\"findings\":[");
-    enum status s = hub_check(c->hub, tell, &f, &problems, e);
+    enum status s = hub_check(c->door.hub, tell, &f, &problems, e);
     if (f.is_json)
         buf_addf(&f.out, "],\"problems\":%" PRIu64 "}\n", problems);
     else

@@ -13,7 +13,7 @@ compact(struct hub_call *c, struct err *e)
 {
     uint64_t bytes = 0;
     struct buf out = { 0 };
-    enum status s = hub_compact(c->hub, &bytes, e);
+    enum status s = hub_compact(c->door.hub, &bytes, e);
 
     if (s)
         return s;

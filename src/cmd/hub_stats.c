@@ -29,7 +29,7 @@ show(struct hub_call *c, struct err *e)
 {
     struct hub_stats st;
     struct buf out = { 0 };
-    enum status s = hub_stats(c->hub, &st, e);
+    enum status s = hub_stats(c->door.hub, &st, e);
 
     if (s)
         return s;

@@ -126,6 +126,12 @@ const struct json *hub_signal_json(struct hub *h, uint64_t seq, struct arena *a)
 /* The first signal behind the line `after`, as the hub shows it; false: none yet. */
 bool hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
                      const struct json **signal);
+/* Folds what others appended; waits for the lock when there is something. */
+enum status hub_catch_up(struct hub *h, struct err *e);
+/* A signal as the broadcast door shows it: {id, type, source, data?, createdAt}; NULL: none. */
+const struct json *hub_broadcast_json(struct hub *h, uint64_t seq, struct arena *a);
+/* Addressed to it, to its roles or its rings, or matched by a subscription of its. */
+bool hub_is_in_inbox(struct hub *h, const char *identity, uint64_t seq);
 /* The last line that was folded. */
 uint64_t hub_last_seq(struct hub *h);
 bool hub_is_member(struct hub *h, const char *identity, const char *ring);

@@ -15,7 +15,7 @@ struct client {
     struct http_conn *conn;
     struct arena arena; /* of the filters */
     const char *identity;
-    bool is_admin, is_engine;
+    bool is_admin, is_engine, is_inbox;
     const char *rings, *types, *tags, *pattern, *role; /* NULL: any; lists are "a,b" */
     double min_urgency;
     uint64_t place;
@@ -80,7 +80,7 @@ may_see(const struct client *c, const struct json *signal)
 }
 
 static bool
-wants(const struct client *c, const struct json *signal)
+wants(const struct client *c, uint64_t seq, const struct json *signal)
 {
     const struct json *type = json_get(signal, "signal_type");
     double urgency = 0.5;
@@ -99,15 +99,18 @@ wants(const struct client *c, const struct json *signal)
     if (c->role && !json_eq(json_get(signal, "from_role"), c->role) &&
         !json_eq(json_get(signal, "to_role"), c->role))
         return false;
-    return may_see(c, signal);
+    return may_see(c, signal) &&
+           (!c->is_inbox || hub_is_in_inbox(c->all->hub, c->identity, seq));
 }
 
 /* ---- telling ---- */
 
-/* A type is any text: its line ends must not become ours. */
+/* The two doors: the hub's signal with its type as the event's name, or a broadcast, as
+ * /v1/engine/signals/events shows it. A type is any text: its line ends must not become ours. */
 static void
-write_event(struct buf *to, uint64_t seq, const struct json *signal, bool is_engine)
+write_event(struct buf *to, struct hub *h, uint64_t seq, const struct json *signal, bool is_engine)
 {
+    struct arena a = { 0 };
     const struct json *type = json_get(signal, "signal_type");
 
     buf_addf(to, "id: %" PRIu64 "\n", seq);
@@ -119,8 +122,9 @@ write_event(struct buf *to, uint64_t seq, const struct json *signal, bool is_eng
         buf_addc(to, '\n');
     }
     buf_adds(to, "data: ");
-    json_write(to, signal);
+    json_write(to, is_engine ? hub_broadcast_json(h, seq, &a) : signal);
     buf_adds(to, "\n\n");
+    arena_release(&a);
 }
 
 /* Tells one client what is behind its place; at most BEHIND_MAX, then others have their turn. */
@@ -136,10 +140,10 @@ catch_up(struct client *c)
         uint64_t seq;
         if (!hub_next_signal(s->hub, c->place, &a, &seq, &signal) || seq > s->newest) {
             c->place = s->newest;
-        } else if (!wants(c, signal)) {
+        } else if (!wants(c, seq, signal)) {
             c->place = seq;
         } else {
-            write_event(&text, seq, signal, c->is_engine);
+            write_event(&text, s->hub, seq, signal, c->is_engine);
             if (buf_failed(&text) || !http_stream_write(c->conn, text.p, text.len)) {
                 c->is_full = true;
             } else {
@@ -162,9 +166,9 @@ broadcast(struct streams *s, uint64_t seq, const struct json *signal)
         struct buf *b = &text[c->is_engine];
         if (c->place != s->newest || c->is_full)
             continue; /* behind: it comes there by itself */
-        if (wants(c, signal)) {
+        if (wants(c, seq, signal)) {
             if (!b->len)
-                write_event(b, seq, signal, c->is_engine);
+                write_event(b, s->hub, seq, signal, c->is_engine);
             if (buf_failed(b) || !http_stream_write(c->conn, b->p, b->len)) {
                 c->is_full = true;
                 continue;
@@ -266,6 +270,12 @@ read_filters(struct client *c, const struct json *args, const char *last_id, int
     c->role = take(c, args, "role");
     *status = 400;
     *code = "VALIDATION_INVALID_TYPE";
+    const char *inbox = take(c, args, "inbox");
+    c->is_inbox = inbox && strcmp(inbox, "true") == 0;
+    if (inbox && !c->is_inbox && strcmp(inbox, "false") != 0) {
+        err_set(e, ST_INVALID, "inbox must be true or false, not \"%.40s\"", inbox);
+        return false;
+    }
     if (urgency) {
         c->min_urgency = strtod(urgency, &end);
         if (*end || !(c->min_urgency >= 0 && c->min_urgency <= 1)) {
@@ -300,6 +310,17 @@ read_filters(struct client *c, const struct json *args, const char *last_id, int
     return true;
 }
 
+/* Tells where the stream begins, in an event without data, which nobody is shown: who is cut off
+ * before the first signal comes back with that as its Last-Event-ID, and misses nothing. */
+static void
+welcome(struct client *c)
+{
+    char text[64];
+    int n = snprintf(text, sizeof text, ": connected\nid: %" PRIu64 "\n\n", c->place);
+
+    http_stream_write(c->conn, text, (size_t)n);
+}
+
 bool
 streams_add(struct streams *s, struct http_conn *conn, const char *identity, bool is_admin,
             const struct json *args, const char *last_id, bool is_engine, int *status,
@@ -330,7 +351,7 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
     s->n++;
     http_stream_begin(conn, "Content-Type: text/event-stream\r\nCache-Control: no-store\r\n");
     http_watch(conn, on_news, c);
-    http_stream_write(conn, ": connected\n\n", 13);
+    welcome(c);
     catch_up(c);
     return true;
 }

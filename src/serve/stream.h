@@ -5,6 +5,9 @@
  *     event: alert
  *     data: {"id":"signal:…",…}
  *
+ * A stream begins with its place, an id without data. The broadcast door's has no event line, and
+ * its data is {id, type, source, data?, createdAt}.
+ *
  * Every client has a place, the number of the last line it was told or that was not for it.
  * Those whose place is the newest are told what comes, each signal written once for all of
  * them; those behind (they asked for a replay, or were slow) are read for by themselves, from
@@ -27,7 +30,7 @@ struct streams *streams_new(struct loop *l, struct hub *hub, unsigned keepalive_
 void streams_free(struct streams *s); /* after http_server_free; NULL is fine */
 
 /* Begins a stream on the connection, or answers why not. `args`: ring, type, pattern,
- * min_urgency, tags, role, since. `last_id`: of the header Last-Event-ID, or NULL. False with
+ * min_urgency, tags, role, inbox, since. `last_id`: of the header Last-Event-ID, or NULL. False with
  * *status, *code and the sentence in *e when it is refused; then the caller answers. */
 bool streams_add(struct streams *s, struct http_conn *c, const char *identity, bool is_admin,
                  const struct json *args, const char *last_id, bool is_engine, int *status,
