@@ -164,7 +164,8 @@ hub_show_one(struct hub_call *c, const struct json *object, const struct hub_col
 {
     if (c->is_json)
         return hub_show_json(c, object, e);
-    struct json *list = json_new(&c->door.arena, JSON_ARRAY), *copy = json_new(&c->door.arena, JSON_OBJECT);
+    struct json *list = json_new(&c->door.arena, JSON_ARRAY),
+                *copy = json_new(&c->door.arena, JSON_OBJECT);
     if (!list || !copy || !object)
         return err_set(e, ST_IO, "out of memory");
     *copy = *object;
@@ -198,7 +199,7 @@ add_words(struct hub_call *c, const struct hub_simple *w, const struct args *a, 
     if (s || !w->mine || json_get(args, w->mine))
         return s;
     return c->door.identity ? hub_args_add(c, args, w->mine, c->door.identity, e)
-                       : err_set(e, ST_INVALID, "over HTTP the %s must be named", w->mine);
+                            : err_set(e, ST_INVALID, "over HTTP the %s must be named", w->mine);
 }
 
 enum status

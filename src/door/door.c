@@ -33,8 +33,7 @@ keep(struct door *d, const char *text, const char **out, struct err *e)
 static enum status
 find_identity(struct door *d, const struct door_options *o, struct err *e)
 {
-    const char *says = o->says ? o->says : "a name", *from = says,
-               *name = o->identity;
+    const char *says = o->says ? o->says : "a name", *from = says, *name = o->identity;
     char text[2048];
     struct passwd user, *p = NULL;
 

@@ -31,7 +31,7 @@
 #define FEED_PAUSE_MAX  5000
 #define FEED_SILENCE_MS 45000 /* three times what a server lets pass */
 
-struct feed_filter { /* zero: everything, from now on */
+struct feed_filter {             /* zero: everything, from now on */
     bool is_broadcast;           /* {id,type,source,data?,createdAt} instead of the hub's form */
     const char *const *types;    /* one of these */
     const char *const *patterns; /* one of these */
@@ -64,9 +64,10 @@ struct feed {
     size_t len; /* of what was read and not looked at */
 };
 
-enum status feed_open(struct feed *f, struct door *d, const struct feed_filter *want,
-                      struct err *e);
-/* ST_TIMEOUT: nothing came until then (clock_mono_ms; base/wait.h); ST_CANCELLED: the door's wake. */
+enum status
+feed_open(struct feed *f, struct door *d, const struct feed_filter *want, struct err *e);
+/* ST_TIMEOUT: nothing came until then (clock_mono_ms; base/wait.h); ST_CANCELLED: the door's wake.
+ */
 enum status feed_next(struct feed *f, int64_t until_ms, const struct json **signal, struct err *e);
 void feed_close(struct feed *f); /* safe whatever feed_open returned */
 

@@ -54,8 +54,9 @@ read_field(struct client_reply *r, struct http_text name, struct http_text v)
             return false;
         r->is_chunked = true;
     } else if (http_text_is_like(name, "Connection")) {
-        r->keeps_alive = http_text_is_like(v, "close") ? false
-                         : http_text_is_like(v, "keep-alive") || r->keeps_alive;
+        r->keeps_alive = http_text_is_like(v, "close")
+                             ? false
+                             : http_text_is_like(v, "keep-alive") || r->keeps_alive;
     } else if (http_text_is_like(name, "Content-Type")) {
         r->is_event_stream = begins_like(v, "text/event-stream");
     } else if (http_text_is_like(name, "Retry-After") && read_number(v, &n)) {
@@ -209,9 +210,8 @@ read_head(struct client *c, const struct client_request *q, bool *is_dead, int64
 
     *is_dead = false;
     for (;;) {
-        len = c->in.len > c->used
-                  ? client_parse(&c->reply, c->in.p + c->used, c->in.len - c->used)
-                  : 0;
+        len = c->in.len > c->used ? client_parse(&c->reply, c->in.p + c->used, c->in.len - c->used)
+                                  : 0;
         if (len < 0)
             return not_http(c, e);
         if (len > 0) {

@@ -44,7 +44,8 @@ struct client_reply {
     char location[256];    /* "": none, or a longer one */
 };
 
-/* The head, up to and with its empty line, without it -1; 0: not whole yet, else its length. Pure. */
+/* The head, up to and with its empty line, without it -1; 0: not whole yet, else its length. Pure.
+ */
 int client_parse(struct client_reply *r, const char *p, size_t n);
 
 struct client_request {

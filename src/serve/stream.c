@@ -99,8 +99,7 @@ wants(const struct client *c, uint64_t seq, const struct json *signal)
     if (c->role && !json_eq(json_get(signal, "from_role"), c->role) &&
         !json_eq(json_get(signal, "to_role"), c->role))
         return false;
-    return may_see(c, signal) &&
-           (!c->is_inbox || hub_is_in_inbox(c->all->hub, c->identity, seq));
+    return may_see(c, signal) && (!c->is_inbox || hub_is_in_inbox(c->all->hub, c->identity, seq));
 }
 
 /* ---- telling ---- */

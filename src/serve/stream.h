@@ -30,8 +30,8 @@ struct streams *streams_new(struct loop *l, struct hub *hub, unsigned keepalive_
 void streams_free(struct streams *s); /* after http_server_free; NULL is fine */
 
 /* Begins a stream on the connection, or answers why not. `args`: ring, type, pattern,
- * min_urgency, tags, role, inbox, since. `last_id`: of the header Last-Event-ID, or NULL. False with
- * *status, *code and the sentence in *e when it is refused; then the caller answers. */
+ * min_urgency, tags, role, inbox, since. `last_id`: of the header Last-Event-ID, or NULL. False
+ * with *status, *code and the sentence in *e when it is refused; then the caller answers. */
 bool streams_add(struct streams *s, struct http_conn *c, const char *identity, bool is_admin,
                  const struct json *args, const char *last_id, bool is_engine, int *status,
                  const char **code, struct err *e);
