@@ -220,12 +220,13 @@ read_head(struct client *c, const struct client_request *q, bool *is_dead, int64
                 break;
             continue;
         }
-        size_t got, before = c->in.len;
+        size_t got;
+        bool is_blank = c->used == c->in.len; /* not a byte of the answer yet */
         enum status s = fill(c, &got, until_ms, wake, e);
         if (!s && got == 0)
             s = err_set(e, ST_IO, "%s closed the connection without an answer", c->at->authority);
         if (s) {
-            *is_dead = s == ST_IO && before == 0;
+            *is_dead = s == ST_IO && is_blank;
             return s;
         }
     }
