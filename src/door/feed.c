@@ -309,7 +309,7 @@ hear(struct feed *f, int64_t until_ms, struct err *e)
     if (s == ST_TIMEOUT && until_ms <= clock_mono_ms())
         return s;
     if (s == ST_TIMEOUT)
-        err_set(e, s, "%s said nothing for %d s", f->door->url, FEED_SILENCE_MS / 1000);
+        err_say(e, "%s said nothing for %d s", f->door->url, FEED_SILENCE_MS / 1000);
     if (!s && f->pause_ms) {
         f->pause_ms = 0;
         tell(f, NULL);

@@ -133,15 +133,15 @@ rest_of(struct arena *a, const struct json *answer, const struct json *ok)
 static enum status
 no_hub(const struct door *d, int status, struct err *e)
 {
-    struct err unused;
     struct hub_reply r = { .status = status };
-    enum status s = status < 400 ? ST_IO : door_refused(&r, &unused);
+    enum status s = status < 400 ? ST_IO : door_refused(&r, NULL);
 
     if (status >= 300 && status < 400 && d->client.reply.location[0])
-        return err_set(e, s, "%s answered %d: it has moved; use %s", d->url, status,
-                       d->client.reply.location);
-    return err_set(e, s, "%s answered %d, but not as a hub does: is it a cliq server?", d->url,
-                   status);
+        err_say(e, "%s answered %d: it has moved; use %s", d->url, status,
+                d->client.reply.location);
+    else
+        err_say(e, "%s answered %d, but not as a hub does: is it a cliq server?", d->url, status);
+    return s;
 }
 
 /* The envelopes: {"data":…,"meta":…}, {"ok":true,…} and {"error":…}. */

@@ -356,6 +356,6 @@ client_fetch(struct client *c, const struct client_request *q, struct buf *body,
         int64_t after_ms = s ? 0 : c->reply.retry_after_s * 1000;
         enum status woken = wait_fd(-1, 0, wait_until(after_ms ? after_ms : pause_ms), wake, NULL);
         if (woken == ST_CANCELLED)
-            return err_set(e, woken, "stopped before the answer came");
+            return err_set(e, ST_CANCELLED, "stopped before the answer came");
     }
 }
