@@ -5,8 +5,12 @@
 static bool
 is_full(const struct sse *s)
 {
-    return buf_failed(&s->line) || buf_failed(&s->data) || buf_failed(&s->type) ||
-           buf_failed(&s->id) || buf_failed(&s->next_id);
+    const struct buf *const all[] = { &s->line, &s->data, &s->type, &s->id, &s->next_id };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (buf_failed(all[i]))
+            return true;
+    return false;
 }
 
 static bool

@@ -218,7 +218,7 @@ static cliq_status
 ask(cliq_hub *h, struct call *c, enum hub_op op, const char *inside, cliq_signal_info *out,
     cliq_error *err)
 {
-    struct hub_reply reply;
+    struct hub_reply reply = { 0 };
 
     if (!c->s)
         c->s = door_call(&h->door, &c->a, op, c->args, &reply, &c->e);
@@ -519,7 +519,7 @@ call(cliq_hub *h, struct call *c, enum hub_op op, const char **json, const char 
      cliq_error *err)
 {
     struct buf text = { 0 }, place = { 0 };
-    struct hub_reply reply;
+    struct hub_reply reply = { 0 };
 
     if (!c->s)
         c->s = door_call(&h->door, &c->a, op, c->args, &reply, &c->e);
