@@ -8,7 +8,7 @@ is_full(const struct sse *s)
     const struct buf *const all[] = { &s->line, &s->data, &s->type, &s->id, &s->next_id };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (buf_failed(all[i]))
+        if (buf_status(all[i], "the event", NULL))
             return true;
     return false;
 }
