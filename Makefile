@@ -65,15 +65,20 @@ LEAN_CFLAGS = -std=gnu11 $(INCLUDES) $(WARN) $(filter-out -fcf-protection,$(HARD
 FULL_ONLY := $(addprefix src/,base/loop.c base/table.c base/yaml.c base/yaml_json.c $(patsubst src/%,%,$(filter-out src/team/template%,$(wildcard src/team/*.c))) \
              $(addprefix run/,begin.c attend.c broadcast.c cancel.c dag.c drive.c env.c finish.c journal.c live.c lockfile.c notify.c panes.c past.c plan.c prepare.c project.c \
              sched.c sched_route.c tmux.c transition.c verdict.c view.c wake.c)) \
-             $(filter-out src/net/fetch.c,$(sort $(wildcard src/net/*.c src/hub/*.c src/serve/*.c)))
+             $(filter-out src/net/fetch.c,$(sort $(wildcard src/net/*.c src/hub/*.c src/door/*.c src/serve/*.c)))
 CORE_SRC  := $(filter-out $(FULL_ONLY),$(sort $(wildcard src/base/*.c src/log/*.c src/room/*.c src/team/*.c src/run/*.c)))
 AGENT_SRC := $(addprefix src/agents/,agent.c results.c shell.c verdict.c)
-LIB_SRC   := $(CORE_SRC) $(sort $(wildcard src/sdk/*.c))
+LIB_SRC   := $(CORE_SRC) $(filter-out src/sdk/hub.c,$(sort $(wildcard src/sdk/*.c)))
+# The library's calls of the hub, with all they stand on.
+HUBLIB_SRC := src/sdk/hub.c $(sort $(wildcard src/hub/*.c src/door/*.c)) \
+              $(addprefix src/net/,client.c wire.c sse.c http.c http_body.c http_text.c)
+HUBLIB_BASE := $(filter src/base/% src/log/%,$(CORE_SRC))
+HUB_LIBS    = $(shell $(PKGCONFIG) --libs sqlite3 libsodium)
 CMDS      := $(shell sed -n 's/^\(LEAN\|FULL\)(\(.*\))/\2/p' src/cmd/cmds.def)
 LEAN_CMDS := $(shell sed -n 's/^LEAN(\(.*\))/\1/p' src/cmd/cmds.def)
 cmd_src    = $(patsubst src/cmd/agent_%,src/agents/%,$(1:%=src/cmd/%.c))
 CMD_SRC   := $(call cmd_src,$(CMDS)) $(AGENT_SRC) src/agents/entry.c $(addprefix src/cmd/,cmd.c show.c listen.c team_find.c sdk.c workflow.c \
-             hub_call.c hub_show.c hub_list.c hub_follow.c)
+             hub_call.c hub_show.c hub_list.c hub_watch.c interrupt.c)
 FULL_SRC  := $(CORE_SRC) $(FULL_ONLY) $(CMD_SRC) src/main.c
 # What meets libcurl, whose thirty libraries cost 6 ms at every start. cliq-net is the full
 # program with these files; in cliq-full they are missing (net/fetch.h), and the commands
@@ -122,19 +127,30 @@ $(BUILD)/lean/core.a: $(call lean_obj,$(CORE_SRC))
 	rm -f $@ && ar rcs $@ $^
 endif
 
-$(BUILD)/libcliq.so: $(call obj,$(LIB_SRC))
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcliq.so.0 $(HARDEN_LINK) -o $@ $^ -lpthread
+$(BUILD)/libcliq.so: $(call obj,$(LIB_SRC) $(HUBLIB_SRC))
+	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcliq.so.0 $(HARDEN_LINK) -o $@ $^ $(HUB_LIBS) -lpthread
 	ln -sf libcliq.so $(BUILD)/libcliq.so.0
 
-# One object with only the public names visible, so that ours meet nobody else's.
-$(BUILD)/libcliq.a: $(call obj,$(LIB_SRC))
-	ld -r -o $(BUILD)/libcliq.o $^
-	objcopy --localize-hidden $(BUILD)/libcliq.o
-	rm -f $@ && ar rcs $@ $(BUILD)/libcliq.o && rm -f $(BUILD)/libcliq.o
+# Objects with only the public names visible, so that ours meet nobody else's. Those of the hub are
+# one of their own, with a copy of what both stand on: who does not call it links no SQLite.
+$(BUILD)/lib/cliq.o: $(call obj,$(LIB_SRC))
+$(BUILD)/lib/cliq-hub.o: $(call obj,$(HUBLIB_SRC) $(HUBLIB_BASE))
+$(BUILD)/lib/cliq.o $(BUILD)/lib/cliq-hub.o:
+	@mkdir -p $(@D)
+	ld -r -o $@ $^
+	objcopy --localize-hidden $@
+
+$(BUILD)/libcliq.a: $(BUILD)/lib/cliq.o $(BUILD)/lib/cliq-hub.o
+	rm -f $@ && ar rcs $@ $^
 
 $(BUILD)/cliq.pc: FORCE
 	@printf 'prefix=%s\nName: cliq\nDescription: coordination of agents and people\nVersion: %s\nCflags: -I$${prefix}/include\nLibs: -L$${prefix}/lib -lcliq\nLibs.private: -lpthread\n' \
 	  '$(PREFIX)' '$(VERSION)' > $@
+
+# The same with what a static program needs that calls the hub.
+$(BUILD)/cliq-hub.pc: FORCE
+	@printf 'Name: cliq-hub\nDescription: coordination of agents and people, with the calls of the hub\nVersion: %s\nRequires: cliq\nRequires.private: sqlite3 libsodium\n' \
+	  '$(VERSION)' > $@
 
 -include $(shell find $(BUILD)/obj $(BUILD)/lean $(BUILD)/test -name '*.d' 2>/dev/null)
 
@@ -170,7 +186,7 @@ BATS_TMUX   := $(addprefix tmux:test/,scenario/pipeline_trace.bats scenario/pipe
 TOOLS        = $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
 EXAMPLES     = $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c examples/*/*.c))
 
-UNIT_OBJ = $(call obj,$(filter-out src/main.c,$(FULL_SRC)) $(filter src/sdk/%,$(LIB_SRC)) $(TESTLIB_SRC))
+UNIT_OBJ = $(call obj,$(filter-out src/main.c,$(FULL_SRC)) $(sort $(wildcard src/sdk/*.c)) $(TESTLIB_SRC))
 $(UNITS): $(BUILD)/test/%: test/%.c $(UNIT_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -Itest/lib -MMD -MP -o $@ $< $(UNIT_OBJ) $(UNIT_NET) $(LIBS) -lcmocka -ljansson
@@ -185,7 +201,7 @@ $(TOOLS): $(BUILD)/test/%: test/%.c $(call obj,$(CORE_SRC))
 
 $(BUILD)/examples/%: examples/%.c $(BUILD)/libcliq.a
 	@mkdir -p $(@D)
-	$(CC) -std=c11 -Wall -Wextra -Werror -Iinclude $(CFLAGS) $(if $(filter 1,$(SANITIZE)),$(HARDEN)) -o $@ $< $(BUILD)/libcliq.a -lpthread
+	$(CC) -std=c11 -Wall -Wextra -Werror -Iinclude $(CFLAGS) $(if $(filter 1,$(SANITIZE)),$(HARDEN)) -o $@ $< $(BUILD)/libcliq.a $(if $(filter examples/hub_%,$<),$(HUB_LIBS)) -lpthread
 
 .PHONY: deps test-deps tests test check
 deps:
@@ -266,7 +282,7 @@ demo: deps
 # ---- installing ----------------------------------------------------------------
 
 .PHONY: install uninstall clean
-install: all $(BUILD)/cliq.pc
+install: all $(BUILD)/cliq.pc $(BUILD)/cliq-hub.pc
 	install -d $(DESTDIR)$(PREFIX)/{bin,lib/pkgconfig,include,share/man/man1,share/man/man3,share/man/man5,share/man/man7} \
 	  $(DESTDIR)$(PREFIX)/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
 	install -m 755 $(BUILD)/cliq $(DESTDIR)$(PREFIX)/bin/cliq
@@ -278,7 +294,7 @@ endif
 	install -m 755 $(BUILD)/libcliq.so $(DESTDIR)$(PREFIX)/lib/libcliq.so.0
 	ln -sf libcliq.so.0 $(DESTDIR)$(PREFIX)/lib/libcliq.so
 	install -m 644 include/cliq.h $(DESTDIR)$(PREFIX)/include/cliq.h
-	install -m 644 $(BUILD)/cliq.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/cliq.pc
+	install -m 644 $(BUILD)/cliq.pc $(BUILD)/cliq-hub.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 	for p in $(BUILD)/man/*.[1357]; do [ ! -f $$p ] || install -m 644 $$p $(DESTDIR)$(PREFIX)/share/man/man$${p##*.}/; done
 	$(FULL) completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cliq
 	$(FULL) completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_cliq
@@ -286,7 +302,7 @@ endif
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/cliq libexec/cliq/cliq-full libexec/cliq/cliq-net lib/libcliq.a lib/libcliq.so \
-	  lib/libcliq.so.0 include/cliq.h lib/pkgconfig/cliq.pc share/bash-completion/completions/cliq \
+	  lib/libcliq.so.0 include/cliq.h lib/pkgconfig/cliq.pc lib/pkgconfig/cliq-hub.pc share/bash-completion/completions/cliq \
 	  share/zsh/site-functions/_cliq share/fish/vendor_completions.d/cliq.fish share/man/man1/cliq.1 \
 	  share/man/man1/cliq-*.1 share/man/man3/cliq-*.3 share/man/man5/cliq-*.5 share/man/man7/cliq-*.7)
 	[ ! -d $(DESTDIR)$(PREFIX)/libexec/cliq ] || rmdir $(DESTDIR)$(PREFIX)/libexec/cliq

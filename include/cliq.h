@@ -1,5 +1,5 @@
 /*
- * cliq.h - the public library of cliq: war-room channels and pipeline agents.
+ * cliq.h - the public library of cliq: war-room channels, pipeline agents, signals and tasks.
  *
  * War-room channels from C: post messages that are on disk when the call
  * returns, read them back, and wait for new ones in any event loop.
@@ -16,7 +16,7 @@
  *     cliq_channel_close(c);
  *
  * Agents in C: a handler for each kind of message, and main is one call (see
- * "agents" below and cliq-sdk(3)).
+ * "agents" below and cliq-sdk(3)). Signals and tasks: see "the hub" below.
  *
  * Every fallible call returns a cliq_status (CLIQ_OK is zero) and fills the
  * error, which may be NULL. Handles are opaque, may be used from one thread at
@@ -119,6 +119,184 @@ CLIQ_API cliq_status cliq_channel_next(cliq_channel *c, cliq_message *m, cliq_er
 CLIQ_API int cliq_channel_fd(cliq_channel *c);
 
 CLIQ_API void cliq_channel_close(cliq_channel *c);
+
+/*
+ * ---- the hub ----
+ *
+ * Signals that arrive, and tasks that exactly one of all who try can claim. The hub is the files
+ * in <config>/signals, with nothing running, or a server (cliq serve): the same calls, the same
+ * answers. A worker:
+ *
+ *     cliq_hub *hub = NULL;
+ *     cliq_error err = CLIQ_ERROR_INIT;
+ *     cliq_claim_options next = CLIQ_CLAIM_OPTIONS_INIT;
+ *     cliq_signal_info task = CLIQ_SIGNAL_INFO_INIT;
+ *     next.role = "reviewer";
+ *     next.wait_ms = -1;
+ *     cliq_status s = cliq_hub_open(&hub, NULL, &err);
+ *     while (!s && !(s = cliq_claim(hub, &next, &task, &err)))
+ *         s = review(task.content) ? cliq_ack(hub, task.id, NULL, &err)
+ *                                  : cliq_fail(hub, task.id, NULL, "tests fail", -1, &err);
+ *     cliq_hub_close(hub);
+ *
+ * What is written is on disk when the call returns. What waits, waits for an event, never for a
+ * poll. A server that is gone is asked again: up to three times by a call, for as long as it may
+ * wait by cliq_next, which misses nothing and tells nothing twice.
+ *
+ * Threads: a handle belongs to one thread at a time; only cliq_hub_stop may be called from any
+ * thread, and from a signal handler. Threads that each open their own handle need no lock. Do not
+ * use a handle on both sides of a fork.
+ *
+ * Linking: statically this part needs SQLite and libsodium, `pkg-config --static --libs
+ * cliq-hub`; programs that call nothing of it need neither.
+ */
+
+typedef struct cliq_hub cliq_hub;
+
+typedef struct cliq_hub_options {
+    size_t size;
+    const char *config;   /* NULL: $CLIQ_HOME, else ~/.cliqrc */
+    const char *url;      /* http://HOST:PORT or unix:/PATH; NULL: $CLIQ_URL; "": files, whatever
+                             that says. There is no https here: use a server on this machine */
+    const char *key;      /* for a server; NULL: $CLIQ_KEY, else the key of our own server */
+    const char *identity; /* at the files; NULL: $CLIQ_IDENTITY, else the user's name. A server
+                             knows you by the key */
+} cliq_hub_options;
+#define CLIQ_HUB_OPTIONS_INIT                                                                      \
+    {                                                                                              \
+        sizeof(cliq_hub_options), NULL, NULL, NULL, NULL                                           \
+    }
+
+/*
+ * A signal, or the task it is. id and claim_id are yours to keep; an id longer than fits (no id of
+ * ours is) is "", and stands in json. The strings live until the next call on the hub that fills a
+ * cliq_signal_info, and may be given to that. NULL: there is none.
+ */
+typedef struct cliq_signal_info {
+    size_t size;
+    char id[128];      /* "signal:" and 24 letters and digits; of a broadcast without "signal:" */
+    char claim_id[64]; /* of a claim; else "" */
+    uint64_t seq;      /* its number in the log; 0: not told */
+    double urgency;    /* 0 to 1 */
+    int64_t delivery_count;   /* how often it came back */
+    const char *type;         /* "task", "build:web:done" */
+    const char *content;      /* a text as it is, all else as JSON */
+    const char *payload_json; /* what cliq_generate was given */
+    const char *from, *to_role, *to_ring, *to_identity, *thread_id;
+    const char *json; /* all of it, on one line */
+} cliq_signal_info;
+#define CLIQ_SIGNAL_INFO_INIT                                                                      \
+    {                                                                                              \
+        sizeof(cliq_signal_info), "", "", 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+            NULL                                                                                   \
+    }
+
+/* NULL options: all defaults. Nothing is opened or connected before the first call. */
+CLIQ_API cliq_status cliq_hub_open(cliq_hub **out, const cliq_hub_options *options,
+                                   cliq_error *err);
+CLIQ_API void cliq_hub_close(cliq_hub *hub);
+
+/* From now on cliq_claim and cliq_next do not wait: what they wait for ends with CLIQ_CANCELLED.
+ * Everything else goes on working, so that a worker can finish its task. */
+CLIQ_API void cliq_hub_stop(cliq_hub *hub);
+
+typedef struct cliq_emit_options {
+    size_t size;
+    const char *to_role, *to_ring, *to_identity; /* at most one; none: for everyone */
+    const char *from_role;                       /* one that you hold */
+    const char *parent_id;                       /* what it answers to: they become a thread */
+    const char *dedup_key; /* the same key again within a day gives the first signal */
+    double urgency;        /* 0: the default, 0.5 */
+    const char *more_json; /* an object with other members of the request: tags, resources,
+                              metadata, payload, "urgency":0 ... */
+} cliq_emit_options;
+#define CLIQ_EMIT_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(cliq_emit_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL                     \
+    }
+
+/* Emits a signal; of the type "task" it can be claimed. Options and *out may be NULL. */
+CLIQ_API cliq_status cliq_emit(cliq_hub *hub, const char *type, const char *content,
+                               const cliq_emit_options *options, cliq_signal_info *out,
+                               cliq_error *err);
+/* Broadcasts; the data is any JSON, or NULL. *out may be NULL. */
+CLIQ_API cliq_status cliq_generate(cliq_hub *hub, const char *type, const char *data_json,
+                                   cliq_signal_info *out, cliq_error *err);
+/* What matches the pattern ("build:*:done") comes to your inbox from now on. wakes: 1, 0, or -1 to
+ * leave it as it was; at first it is 0. */
+CLIQ_API cliq_status cliq_subscribe(cliq_hub *hub, const char *pattern, int wakes, cliq_error *err);
+CLIQ_API cliq_status cliq_unsubscribe(cliq_hub *hub, const char *pattern, cliq_error *err);
+
+typedef struct cliq_claim_options {
+    size_t size;
+    const char *id;   /* this one; NULL: the most urgent, then the oldest, that is for you */
+    const char *role; /* of those, only for this role, which you hold */
+    const char *const *types; /* and only of these types, NULL behind the last; NULL: any */
+    unsigned lease_s;         /* how long before others get it; 0: 300 */
+    int64_t wait_ms;          /* how long to wait for one; 0: not at all, -1: for ever */
+} cliq_claim_options;
+#define CLIQ_CLAIM_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(cliq_claim_options), NULL, NULL, NULL, 0, 0                                         \
+    }
+
+/* CLIQ_NOT_FOUND: nothing to claim, or nothing came in time. CLIQ_CONFLICT: somebody else has it.
+ */
+CLIQ_API cliq_status cliq_claim(cliq_hub *hub, const cliq_claim_options *options,
+                                cliq_signal_info *out, cliq_error *err);
+
+/*
+ * What becomes of a task. The holder is known by his identity; those who share one tell themselves
+ * apart by claim_id, which may be NULL. CLIQ_CONFLICT: the claim is not yours, or not any more.
+ */
+/* It is done. */
+CLIQ_API cliq_status cliq_ack(cliq_hub *hub, const char *id, const char *claim_id, cliq_error *err);
+/* lease_s more from now on; 0: 300. */
+CLIQ_API cliq_status cliq_extend(cliq_hub *hub, const char *id, const char *claim_id,
+                                 unsigned lease_s, cliq_error *err);
+/* Somebody else may have it. */
+CLIQ_API cliq_status cliq_release(cliq_hub *hub, const char *id, const char *claim_id,
+                                  cliq_error *err);
+/* It failed, and comes again after retry_s seconds (-1: 1, then 2, 4, 8); the fifth time it is a
+ * dead letter. The text says why and may be NULL. */
+CLIQ_API cliq_status cliq_fail(cliq_hub *hub, const char *id, const char *claim_id, const char *why,
+                               int64_t retry_s, cliq_error *err);
+
+typedef struct cliq_listen_options { /* all zero: your inbox, from now on */
+    size_t size;
+    const char *pattern;     /* whatever has a type that matches, instead of your inbox */
+    int everything;          /* non-zero: whatever there is, instead of your inbox */
+    const char *role, *ring; /* of that, only what is from or to this role; to this ring */
+    double min_urgency;      /* and at least so urgent */
+    int from_start;          /* non-zero: begin with the oldest */
+    uint64_t after;          /* else begin behind this seq, when it is not 0 */
+} cliq_listen_options;
+#define CLIQ_LISTEN_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(cliq_listen_options), NULL, 0, NULL, NULL, 0, 0, 0                                  \
+    }
+
+/* Says what cliq_next is to tell, and from where on: what comes between this call and cliq_next is
+ * not missed. Called again, it begins anew. NULL options: all defaults. */
+CLIQ_API cliq_status cliq_listen(cliq_hub *hub, const cliq_listen_options *options,
+                                 cliq_error *err);
+/* The next signal, in the order of the log. CLIQ_TIMEOUT: none came in time; -1: for ever. Without
+ * cliq_listen before: your inbox, from the first call on. Who keeps out->seq can go on from there
+ * another day, with `after`. */
+CLIQ_API cliq_status cliq_next(cliq_hub *hub, int64_t timeout_ms, cliq_signal_info *out,
+                               cliq_error *err);
+
+/* Your inbox, or with "target" that of a role or an @identity, as a JSON array. args_json is NULL
+ * or an object: {"view":"now","limit":20,"after":CURSOR} ...; see GET /inbox in cliq-hub(7). The
+ * texts live until the next cliq_inbox or cliq_hub_call; *cursor is NULL on the last page, and the
+ * pointer itself may be NULL. */
+CLIQ_API cliq_status cliq_inbox(cliq_hub *hub, const char *args_json, const char **json,
+                                const char **cursor, cliq_error *err);
+/* Anything else that can be asked of the hub, by its name: "thread", "list", "get", "history",
+ * "status", "requeue", "inbox resolve", "signal schedule", "role add" ... with the arguments and
+ * the answer of the HTTP interface (/openapi.json), without its envelope. */
+CLIQ_API cliq_status cliq_hub_call(cliq_hub *hub, const char *op, const char *args_json,
+                                   const char **json, const char **cursor, cliq_error *err);
 
 /*
  * ---- agents ----

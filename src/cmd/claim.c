@@ -1,12 +1,8 @@
 /* claim - a task, by its id or the next one; waits for one when told to. */
-#include "base/clock.h"
-#include "cmd/hub_follow.h"
 #include "cmd/hub_show.h"
+#include "cmd/interrupt.h"
 
 #include <signal.h>
-#include <string.h>
-
-enum { ROUND_S = 60 }; /* a server waits no longer than this for one request */
 
 static const struct opt opts[] = {
     { "role", OPT_TEXT, "ROLE", "only tasks for this role, which you hold" },
@@ -24,14 +20,6 @@ static const struct hub_field fields[] = {
     { 0 },
 };
 
-struct wait {
-    struct hub_call *c;
-    struct json *args;
-    struct hub_reply reply;
-    struct arena scratch; /* of one try, so that waiting long takes no more memory */
-    bool is_worth_it;     /* a line came that may have made something claimable */
-};
-
 static enum status
 nothing(struct err *e)
 {
@@ -40,84 +28,18 @@ nothing(struct err *e)
                    "waits for one)");
 }
 
-/* Only these can make a task that one may claim; looking for nothing else keeps a crowd of
- * waiting workers from the lock. */
 static enum status
-heard(void *ctx, const struct log_record *rec, bool *is_over, struct err *e)
+wait_for(struct hub_call *c, struct arena *answer, struct json *args, int64_t wait_ms,
+         struct hub_reply *reply, struct err *e)
 {
-    static const char *const ops[] = { "release", "expire", "retry", "requeue", "fill", "join" };
-    struct wait *w = ctx;
-    const struct json *op = json_get(rec->json, "op");
+    struct wake stop;
+    enum status s = interrupt_begin(&stop, e);
 
-    (void)is_over;
-    (void)e;
-    w->is_worth_it = w->is_worth_it || !op;
-    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        w->is_worth_it = w->is_worth_it || json_eq(op, ops[i]);
-    return ST_OK;
-}
-
-static enum status
-try_claim(struct wait *w, struct err *e)
-{
-    struct arena kept = w->c->arena;
-
-    arena_reset(&w->scratch);
-    w->c->arena = w->scratch;
-    enum status s = hub_call(w->c, HUB_CLAIM, w->args, &w->reply, e);
-    w->scratch = w->c->arena;
-    w->c->arena = kept;
-    return s;
-}
-
-static enum status
-try_again(void *ctx, bool *is_over, int64_t *wake_ms, struct err *e)
-{
-    struct wait *w = ctx;
-    enum status s = ST_OK;
-
-    if (w->is_worth_it || hub_due_in_ms(w->c->hub) == 0)
-        s = try_claim(w, e);
-    w->is_worth_it = false;
-    *is_over = s || w->reply.data;
-    if (!*is_over)
-        *wake_ms = hub_due_in_ms(w->c->hub);
-    return s;
-}
-
-static enum status
-wait_on_files(struct wait *w, int64_t wait_ms, struct err *e)
-{
-    struct hub_follow f = { .call = w->c,
-                            .from = LOG_FROM_END,
-                            .timeout_ms = wait_ms,
-                            .heard = heard,
-                            .caught_up = try_again,
-                            .ctx = w };
-    enum status s = hub_call_files(w->c, "claim --wait", e);
-
-    w->is_worth_it = true;
+    c->door.wake = &stop;
     if (!s)
-        s = hub_follow_run(&f, e);
-    return s == ST_TIMEOUT ? nothing(e) : s;
-}
-
-static enum status
-wait_at_server(struct wait *w, int64_t wait_ms, struct err *e)
-{
-    int64_t end = clock_mono_ms() + wait_ms, left = wait_ms;
-    enum status s = ST_OK;
-
-    while (!s && !w->reply.data && left >= 0) {
-        int64_t round = (left + 999) / 1000;
-        json_set(w->args, "wait_seconds",
-                 json_new_int(&w->c->arena, round < ROUND_S ? round : ROUND_S));
-        s = hub_call(w->c, HUB_CLAIM, w->args, &w->reply, e);
-        left = end - clock_mono_ms();
-        if (left == 0)
-            break;
-    }
-    return s;
+        s = door_claim(&c->door, answer, args, wait_ms, reply, e);
+    c->door.wake = NULL;
+    return interrupt_end(&stop, s, e);
 }
 
 /* When nobody could be told of the claim, it is given back. */
@@ -151,7 +73,9 @@ static enum status
 run(const struct args *a, struct err *e)
 {
     struct hub_call c;
-    struct wait w = { .c = &c };
+    struct arena answer = { 0 };
+    struct hub_reply reply = { 0 };
+    struct json *args;
     int64_t wait_ms = args_ms(a, "wait", 0);
     enum status s = ST_OK;
 
@@ -164,16 +88,15 @@ run(const struct args *a, struct err *e)
         return s;
     s = hub_call_begin(&c, a, e);
     if (!s)
-        s = hub_args(&c, a, fields, &w.args, e);
+        s = hub_args(&c, a, fields, &args, e);
     if (!s && a->n_words)
-        s = hub_args_add(&c, w.args, "signal_id", a->words[0], e);
+        s = hub_args_add(&c, args, "signal_id", a->words[0], e);
     if (!s)
-        s = !wait_ms ? hub_call(&c, HUB_CLAIM, w.args, &w.reply, e)
-            : c.url  ? wait_at_server(&w, wait_ms, e)
-                     : wait_on_files(&w, wait_ms, e);
+        s = wait_ms ? wait_for(&c, &answer, args, wait_ms, &reply, e)
+                    : hub_call(&c, HUB_CLAIM, args, &reply, e);
     if (!s)
-        s = w.reply.data ? show(&c, w.reply.data, e) : nothing(e);
-    arena_release(&w.scratch);
+        s = reply.data ? show(&c, reply.data, e) : nothing(e);
+    arena_release(&answer);
     hub_call_end(&c);
     return s;
 }

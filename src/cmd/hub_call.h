@@ -11,16 +11,11 @@
  *         s = hub_call(&c, HUB_ACK, args, &reply, e);
  *     hub_call_end(&c);
  *
- * Files, <config>/signals, unless --url or CLIQ_URL names a server: then the request is the one
- * that hub/ops.def describes, with the key in CLIQ_KEY, and the answer's envelope is taken off.
- * So a command neither knows nor cares. On files the identity is --as, CLIQ_IDENTITY or the
- * user's name; a server knows it by the key.
+ * Files unless --url or CLIQ_URL names a server: see door/door.h, which does the work. Here are the
+ * options of commands, and what is printed.
  *
- * A request that a server may get twice does no harm twice: what makes something carries an
- * Idempotency-Key, so that it can be sent again when an answer is lost.
- *
- * Only cliq-net can speak HTTP (net/fetch.h): hub_call_begin becomes it when it must. So call
- * it before anything is read or written.
+ * Only cliq-net can speak TLS (net/fetch.h): for https:// hub_call_begin becomes it. So call it
+ * before anything is read or written.
  *
  * Ownership: the call owns all it hands out, in its arena, until hub_call_end.
  */
@@ -28,7 +23,7 @@
 #define CLIQ_CMD_HUB_CALL_H
 
 #include "cmd/cmd.h"
-#include "hub/hub.h"
+#include "door/door.h"
 
 /* Options of every command that asks the hub, to be listed in its table. */
 /* clang-format off */
@@ -39,13 +34,7 @@
 /* clang-format on */
 
 struct hub_call {
-    struct arena arena;
-    const char *identity; /* with a server only a guess, and NULL without CLIQ_IDENTITY */
-    const char *url;      /* without '/' at its end; NULL: files */
-    const char *key;
-    struct buf config; /* the directory */
-    struct hub *hub;   /* NULL until it is needed */
-    bool has_written;  /* at the end agents that sleep are woken */
+    struct door door;
     bool is_json, is_tty;
 };
 

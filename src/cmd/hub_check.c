@@ -74,7 +74,7 @@ check(struct hub_call *c, const struct args *a, struct err *e)
 
     if (f.is_json)
         buf_adds(&f.out, "{\"findings\":[");
-    enum status s = hub_check(c->hub, tell, &f, &problems, e);
+    enum status s = hub_check(c->door.hub, tell, &f, &problems, e);
     if (f.is_json)
         buf_addf(&f.out,
                  "],\"bad_lines\":%" PRIu64 ",\"differences\":%" PRIu64 ",\"problems\":%" PRIu64

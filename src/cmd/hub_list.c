@@ -5,13 +5,13 @@
 enum status
 hub_list(struct hub_call *c, enum hub_op op, struct json *args, bool is_all, struct err *e)
 {
-    struct json *list = json_new(&c->arena, JSON_ARRAY);
+    struct json *list = json_new(&c->door.arena, JSON_ARRAY);
     struct json **link = list ? &list->kids.first : NULL;
     struct hub_reply reply = { 0 };
     enum status s = list ? ST_OK : err_set(e, ST_IO, "out of memory");
 
     if (is_all && !json_get(args, "limit"))
-        json_set(args, "limit", json_new_int(&c->arena, HUB_LIMIT_MAX));
+        json_set(args, "limit", json_new_int(&c->door.arena, HUB_LIMIT_MAX));
     do {
         if (!s && reply.cursor)
             s = hub_args_add(c, args, "after", reply.cursor, e);

@@ -197,7 +197,8 @@ hub_show_one(struct hub_call *c, const struct json *object, const struct hub_col
 {
     if (c->is_json)
         return hub_show_json(c, object, e);
-    struct json *list = json_new(&c->arena, JSON_ARRAY), *copy = json_new(&c->arena, JSON_OBJECT);
+    struct json *list = json_new(&c->door.arena, JSON_ARRAY),
+                *copy = json_new(&c->door.arena, JSON_OBJECT);
     if (!list || !copy || !object)
         return err_set(e, ST_IO, "out of memory");
     *copy = *object;
@@ -230,8 +231,8 @@ add_words(struct hub_call *c, const struct hub_simple *w, const struct args *a, 
         s = hub_args_add(c, args, w->words[i], a->words[i], e);
     if (s || !w->mine || json_get(args, w->mine))
         return s;
-    return c->identity ? hub_args_add(c, args, w->mine, c->identity, e)
-                       : err_set(e, ST_INVALID, "over HTTP the %s must be named", w->mine);
+    return c->door.identity ? hub_args_add(c, args, w->mine, c->door.identity, e)
+                            : err_set(e, ST_INVALID, "over HTTP the %s must be named", w->mine);
 }
 
 enum status

@@ -32,7 +32,7 @@ make_whole(struct hub_call *c, struct json *args, const char *dir, struct err *e
     char whole[PATH_MAX];
     struct stat st;
 
-    if (c->url)
+    if (c->door.url)
         return ST_OK;
     if (!realpath(dir, whole) && errno == ENOENT)
         return err_set(e, ST_NOT_FOUND, "--dir %s is not there: make it first", dir);
@@ -40,7 +40,7 @@ make_whole(struct hub_call *c, struct json *args, const char *dir, struct err *e
         return err_sys(e, "--dir %s", dir);
     if (stat(whole, &st) != 0 || !S_ISDIR(st.st_mode))
         return err_set(e, ST_INVALID, "--dir %s is no directory: an agent works in one", dir);
-    const char *kept = arena_dup(&c->arena, whole, strlen(whole));
+    const char *kept = arena_dup(&c->door.arena, whole, strlen(whole));
     return kept ? hub_args_add(c, args, "dir", kept, e) : err_set(e, ST_IO, "out of memory");
 }
 

@@ -20,11 +20,11 @@ static enum status
 show(struct hub_call *c, const struct json *made, struct err *e)
 {
     static const char *const keys[] = { "key", "identity", "scopes" };
-    struct json *to = json_new(&c->arena, JSON_OBJECT);
+    struct json *to = json_new(&c->door.arena, JSON_OBJECT);
 
     for (size_t i = 0; to && i < sizeof keys / sizeof *keys; i++) {
         const struct json *v = json_get(made, keys[i]);
-        struct json *copy = v ? json_new(&c->arena, v->type) : NULL;
+        struct json *copy = v ? json_new(&c->door.arena, v->type) : NULL;
         if (copy) {
             *copy = *v;
             copy->next = NULL;

@@ -14,16 +14,16 @@ pump(struct hub_call *c, const struct args *a, struct err *e)
     (void)a;
     struct hub_stats before, after;
     struct buf out = { 0 };
-    enum status s = hub_stats(c->hub, &before, e);
+    enum status s = hub_stats(c->door.hub, &before, e);
 
     if (!s) {
-        hub_submit(c->hub, NULL, 0, &c->arena, NULL);
-        c->has_written = true;
-        s = hub_stats(c->hub, &after, e);
+        hub_submit(c->door.hub, NULL, 0, &c->door.arena, NULL);
+        c->door.has_written = true;
+        s = hub_stats(c->door.hub, &after, e);
     }
     if (s)
         return s;
-    if (hub_due_in_ms(c->hub) == 0)
+    if (hub_due_in_ms(c->door.hub) == 0)
         return err_set(e, ST_IO, "what is due could not be written; cliq hub check tells more");
     uint64_t n = before.delayed > after.delayed ? before.delayed - after.delayed : 0;
     buf_addf(&out,

@@ -199,6 +199,12 @@ const struct json *hub_signal_json(struct hub *h, uint64_t seq, struct arena *a)
  * ST_IO: nobody knows, ask again later. */
 enum status hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
                             const struct json **signal);
+/* Folds what others appended; waits for the lock when there is something. */
+enum status hub_catch_up(struct hub *h, struct err *e);
+/* A signal as the broadcast door shows it: {id, type, source, data?, createdAt}; NULL: none. */
+const struct json *hub_broadcast_json(struct hub *h, uint64_t seq, struct arena *a);
+/* Addressed to it, to its roles or its rings, or matched by a subscription of its. */
+bool hub_is_in_inbox(struct hub *h, const char *identity, uint64_t seq);
 /* The last line that was folded; 0: none, or it cannot be told. */
 uint64_t hub_last_seq(struct hub *h);
 /* The first line that hub_compact left. */

@@ -21,6 +21,15 @@ hub_is_ready(struct hub *h)
     return true;
 }
 
+enum status
+hub_catch_up(struct hub *h, struct err *e)
+{
+    enum status s = hub_begin_read(h, e);
+
+    hub_end_read(h);
+    return s;
+}
+
 /* After a look: did it fail? */
 static enum status
 end_look(struct hub *h)
@@ -49,6 +58,42 @@ hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
     *signal = show_row(r, a);
     index_next(h->ix, r); /* to its end, so that the statement lets go of the file */
     return end_look(h) || !*signal ? ST_IO : ST_OK;
+}
+
+const struct json *
+hub_broadcast_json(struct hub *h, uint64_t seq, struct arena *a)
+{
+    const struct json *v = NULL;
+
+    if (!hub_is_ready(h))
+        return NULL;
+    struct row *r = index_run(h->ix, "SELECT body FROM signals WHERE seq = ?", "i", (int64_t)seq);
+    if (index_next(h->ix, r)) {
+        const char *body = row_dup(r, 0, a);
+        v = body ? show_broadcast(body, strlen(body), a) : NULL;
+        index_next(h->ix, r);
+    }
+    return v;
+}
+
+bool
+hub_is_in_inbox(struct hub *h, const char *identity, uint64_t seq)
+{
+    if (!hub_is_ready(h))
+        return false;
+    struct row *r = index_run(
+        h->ix,
+        "SELECT 1 FROM signals WHERE seq = ?2 AND addr IN (SELECT '@' || ?1"
+        " UNION ALL SELECT '=' || role FROM fills WHERE identity = ?1"
+        " UNION ALL SELECT '+' || ring FROM joins WHERE identity = ?1)"
+        " UNION ALL SELECT 1 FROM matches m JOIN subscriptions b ON b.identity = m.identity"
+        " AND b.pattern = m.pattern WHERE m.identity = ?1 AND m.signal = ?2",
+        "si", identity, (int64_t)seq);
+    bool is_there = index_next(h->ix, r);
+
+    while (is_there && index_next(h->ix, r))
+        continue; /* to its end, so that the statement lets go of the file */
+    return is_there;
 }
 
 uint64_t

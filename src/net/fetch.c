@@ -536,10 +536,17 @@ start_curl(void)
     curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
+static void
+start(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, start_curl);
+}
+
 enum status
 fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct job j = { .q = q, .r = r };
     char method[METHOD_SIZE];
 
@@ -552,7 +559,7 @@ fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e)
         s = check_headers(q, e);
     if (s)
         return s;
-    pthread_once(&once, start_curl);
+    start();
     j.curl = curl_easy_init();
     if (!j.curl)
         return no_memory(e);
@@ -598,4 +605,70 @@ fetch_response_header(const struct fetch_response *r, const char *name, struct b
         return true;
     }
     return false;
+}
+
+/* ---- TLS as a wire ---- */
+
+static ssize_t
+tls_result(CURLcode code, size_t n)
+{
+    errno = code == CURLE_AGAIN ? EAGAIN : EIO;
+    return code == CURLE_OK ? (ssize_t)n : -1;
+}
+
+static ssize_t
+tls_send(struct wire *w, const void *p, size_t n)
+{
+    size_t sent = 0;
+    CURLcode code = curl_easy_send(w->tls, p, n, &sent);
+
+    return tls_result(code, sent);
+}
+
+static ssize_t
+tls_recv(struct wire *w, void *p, size_t n)
+{
+    size_t got = 0;
+    CURLcode code = curl_easy_recv(w->tls, p, n, &got);
+
+    return tls_result(code, got);
+}
+
+static void
+tls_close(struct wire *w)
+{
+    curl_easy_cleanup(w->tls);
+}
+
+enum status
+fetch_secure(struct wire *w, const struct wire_place *at, int64_t until_ms, struct err *e)
+{
+    static const struct wire_ops ops = { tls_send, tls_recv, tls_close };
+    int64_t left = until_ms == WAIT_FOREVER ? FETCH_CONNECT_MS : until_ms - clock_mono_ms();
+    char url[sizeof at->authority + 16], why[CURL_ERROR_SIZE] = "";
+    curl_socket_t fd = CURL_SOCKET_BAD;
+
+    start();
+    snprintf(url, sizeof url, "https://%s/", at->authority);
+    CURL *curl = curl_easy_init();
+    if (!curl)
+        return no_memory(e);
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_CONNECT_ONLY, 1L);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
+    curl_easy_setopt(curl, CURLOPT_SSL_ENABLE_ALPN, 0L); /* HTTP/1.1 it is */
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(left > 1 ? left : 1));
+    CURLcode code = curl_easy_perform(curl);
+    if (code == CURLE_OK)
+        code = curl_easy_getinfo(curl, CURLINFO_ACTIVESOCKET, &fd);
+    if (code != CURLE_OK || fd == CURL_SOCKET_BAD) {
+        err_say(e, "connect to %s: %s", at->authority, *why ? why : curl_easy_strerror(code));
+        curl_easy_cleanup(curl);
+        return code == CURLE_OPERATION_TIMEDOUT ? ST_TIMEOUT : ST_IO;
+    }
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, 0L);
+    *w = (struct wire){ .fd = fd, .ops = &ops, .tls = curl };
+    return ST_OK;
 }

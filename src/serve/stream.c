@@ -23,7 +23,7 @@ struct client {
     struct http_conn *conn;
     struct arena arena; /* of the filters */
     const char *identity;
-    bool is_admin, is_engine;
+    bool is_admin, is_engine, is_inbox;
     const char *rings, *types, *tags, *pattern, *role; /* NULL: any; lists are "a,b" */
     double min_urgency;
     uint64_t place;
@@ -55,6 +55,7 @@ const struct hub_arg stream_args[] = {
     { "min_urgency", A_NUMBER(0, 1), .brief = "at least this urgent" },
     { "tags", A_TEXTS, .brief = "with one of these tags" },
     { "role", A_TEXT, .brief = "from this role, or to it" },
+    { "inbox", A_FLAG, .brief = "only what is in your own inbox" },
     { "since", A_INT(0, 999999999999999),
       .brief = "behind this line; the header Last-Event-ID wins" },
     { .name = NULL },
@@ -105,7 +106,7 @@ may_see(const struct client *c, const struct json *signal)
 }
 
 static bool
-wants(const struct client *c, const struct json *signal)
+wants(const struct client *c, uint64_t seq, const struct json *signal)
 {
     const struct json *type = json_get(signal, "signal_type");
     double urgency = 0.5;
@@ -124,15 +125,17 @@ wants(const struct client *c, const struct json *signal)
     if (c->role && !json_eq(json_get(signal, "from_role"), c->role) &&
         !json_eq(json_get(signal, "to_role"), c->role))
         return false;
-    return may_see(c, signal);
+    return may_see(c, signal) && (!c->is_inbox || hub_is_in_inbox(c->all->hub, c->identity, seq));
 }
 
 /* ---- telling ---- */
 
-/* A type is any text: its line ends must not become ours. */
+/* The two doors: the hub's signal with its type as the event's name, or a broadcast, as
+ * /v1/engine/signals/events shows it. A type is any text: its line ends must not become ours. */
 static void
-write_event(struct buf *to, uint64_t seq, const struct json *signal, bool is_engine)
+write_event(struct buf *to, struct hub *h, uint64_t seq, const struct json *signal, bool is_engine)
 {
+    struct arena a = { 0 };
     const struct json *type = json_get(signal, "signal_type");
 
     buf_addf(to, "id: %" PRIu64 "\n", seq);
@@ -144,8 +147,9 @@ write_event(struct buf *to, uint64_t seq, const struct json *signal, bool is_eng
         buf_addc(to, '\n');
     }
     buf_adds(to, "data: ");
-    json_write(to, signal);
+    json_write(to, is_engine ? hub_broadcast_json(h, seq, &a) : signal);
     buf_adds(to, "\n\n");
+    arena_release(&a);
 }
 
 /* All of it, or nothing: then the client is full. */
@@ -201,10 +205,10 @@ catch_up(struct client *c)
             ; /* its place stays: a gap would be for ever */
         } else if (st || seq > s->newest) {
             c->place = s->newest;
-        } else if (!wants(c, signal)) {
+        } else if (!wants(c, seq, signal)) {
             c->place = seq;
         } else {
-            write_event(&text, seq, signal, c->is_engine);
+            write_event(&text, s->hub, seq, signal, c->is_engine);
             if (tell(c, &text)) {
                 c->place = seq;
                 s->delivered++;
@@ -231,9 +235,9 @@ struct batch {
 };
 
 static void
-add_text(struct batch *b, size_t i, bool is_engine)
+add_text(struct batch *b, struct hub *h, size_t i, bool is_engine)
 {
-    write_event(&b->text[is_engine], b->seqs[i], b->signals[i], is_engine);
+    write_event(&b->text[is_engine], h, b->seqs[i], b->signals[i], is_engine);
     b->ends[is_engine][i] = b->text[is_engine].len;
 }
 
@@ -251,7 +255,7 @@ gather(struct streams *s, struct batch *b)
         after = b->seqs[b->n];
         b->is_public = b->is_public && !json_is(json_get(*signal, "to_identity"), JSON_STRING) &&
                        !json_is(json_get(*signal, "to_ring"), JSON_STRING);
-        add_text(b, b->n++, false);
+        add_text(b, s->hub, b->n++, false);
     }
     return ST_OK;
 }
@@ -259,7 +263,8 @@ gather(struct streams *s, struct batch *b)
 static bool
 wants_all(const struct client *c, const struct batch *b)
 {
-    return !c->rings && !c->types && !c->tags && !c->pattern && !c->role && c->min_urgency <= 0 &&
+    return !c->rings && !c->types && !c->tags && !c->pattern && !c->role && !c->is_inbox &&
+           c->min_urgency <= 0 &&
            (b->is_public || c->is_admin);
 }
 
@@ -272,12 +277,12 @@ tell_batch(struct client *c, struct batch *b)
     size_t n = b->n;
 
     for (size_t i = 0; c->is_engine && !text->len && i < b->n; i++)
-        add_text(b, i, true);
+        add_text(b, c->all->hub, i, true);
     if (!wants_all(c, b)) {
         n = 0;
         for (size_t i = 0; i < b->n; i++) {
             size_t from = i ? b->ends[c->is_engine][i - 1] : 0;
-            if (!buf_failed(text) && wants(c, b->signals[i])) {
+            if (!buf_failed(text) && wants(c, b->seqs[i], b->signals[i])) {
                 buf_add(&some, text->p + from, b->ends[c->is_engine][i] - from);
                 n++;
             }
@@ -453,9 +458,11 @@ read_filters(struct client *c, const struct json *args, const char *last_id, str
     c->tags = take(c, args, "tags");
     c->pattern = take(c, args, "pattern");
     c->role = take(c, args, "role");
+    enum event_flag inbox = FLAG_UNSET;
     if (!args_known(&in, "a stream") || !arg_number(&in, "min_urgency", &c->min_urgency) ||
-        !read_place(c, &in, last_id))
+        !arg_flag(&in, "inbox", &inbox) || !read_place(c, &in, last_id))
         return false;
+    c->is_inbox = inbox == FLAG_YES;
     for (const char *p = c->rings ? c->rings : ""; *p; p += strspn(p, ",")) {
         char ring[80];
         size_t n = strcspn(p, ",");
@@ -466,6 +473,17 @@ read_filters(struct client *c, const struct json *args, const char *last_id, str
                           c->identity, ring);
     }
     return true;
+}
+
+/* Tells where the stream begins, in an event without data, which nobody is shown: who is cut off
+ * before the first signal comes back with that as its Last-Event-ID, and misses nothing. */
+static void
+welcome(struct client *c)
+{
+    char text[64];
+    int n = snprintf(text, sizeof text, ": connected\nid: %" PRIu64 "\n\n", c->place);
+
+    http_stream_write(c->conn, text, (size_t)n);
 }
 
 bool
@@ -511,7 +529,7 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
              request_id);
     http_stream_begin(conn, headers);
     http_watch(conn, on_news, c);
-    http_stream_write(conn, ": connected\n\n", 13);
+    welcome(c);
     catch_up(c);
     if (is_first && s->on_identity)
         s->on_identity(s->ctx, c->identity, true);

@@ -5,6 +5,9 @@
  *     event: alert
  *     data: {"id":"signal:…",…}
  *
+ * A stream begins with its place, an id without data. The broadcast door's has no event line, and
+ * its data is {id, type, source, data?, createdAt}.
+ *
  * Every client has a place, the number of the last line it was told or that was not for it.
  * Those whose place is the newest are told what comes, each signal written once for all of
  * them; those behind (they asked for a replay, or were slow) are read for by themselves, from

@@ -829,11 +829,15 @@ END
     is 3 "$(wc -l <"$T/requests")"
 }
 
-@test "over HTTP: what cannot be done so far says what to do" {
+@test "over HTTP: what cannot be done says what to do" {
     export CLIQ_URL=http://127.0.0.1:1 CLIQ_KEY=cho_x
     for words in "watch" "signal watch"; do
         got $words
-        refused 2 "cannot follow a server yet" "curl -N"
+        refused 74 "connect to 127.0.0.1:1: Connection refused"
+    done
+    for url in ftp://x http:// http://a@b 'http://a?b' http://a:x http://a:1:2 http://a:123456 unix:x 'http://[::1' 'http://a b'; do
+        got inbox @x --url "$url"
+        refused 2 "the server's URL" "$url"
     done
     for words in "hub check" "hub rebuild" "hub stats" "hub compact" "signal pump"; do
         got $words

@@ -163,12 +163,12 @@ until_true() {
         sleep 0.02
     done
 }
-# A cliq that listens has its event loop and sleeps in it.
+# A cliq that listens has its event loop, or a descriptor for signals, and sleeps.
 listening() { # PID
     gone "$1" && return # let the caller see how it ended
-    ls -l "/proc/$1/fd" 2>/dev/null | grep -q eventpoll &&
+    ls -l "/proc/$1/fd" 2>/dev/null | grep -qE "eventpoll|signalfd" &&
         grep -q '^State:.S' "/proc/$1/status" &&
-        grep -qE 'epoll|^0?$' "/proc/$1/wchan" 2>/dev/null
+        grep -qE "poll|^0?$" "/proc/$1/wchan" 2>/dev/null
 }
 has_lines() { # FILE N
     [ "$(wc -l <"$1" 2>/dev/null || echo 0)" -ge "$2" ]

@@ -23,7 +23,7 @@ is_up() {
 }
 
 has_ids() { # FILE N
-    [ "$(grep -c '^id:' "$1")" = "$2" ]
+    [ "$(grep -c "^data:" "$1")" = "$2" ]
 }
 
 # Starts the server on a port of its own choice, or on $1, and waits until it listens.

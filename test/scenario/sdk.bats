@@ -668,7 +668,10 @@ functions() { grep -oE '\bcliq_[a-z_]+\(' "$ROOT/include/cliq.h" | tr -d '(' | s
 @test "cliq.h can be included from C++ and from strict C" {
     echo '#include "cliq.h"
 cliq_verdict v = CLIQ_VERDICT_INIT; cliq_check k = CLIQ_CHECK_INIT; cliq_error e = CLIQ_ERROR_INIT;
-cliq_message m = CLIQ_MESSAGE_INIT; cliq_channel_options o = CLIQ_CHANNEL_OPTIONS_INIT;' >"$T/x.c"
+cliq_message m = CLIQ_MESSAGE_INIT; cliq_channel_options o = CLIQ_CHANNEL_OPTIONS_INIT;
+cliq_hub_options h = CLIQ_HUB_OPTIONS_INIT; cliq_signal_info i = CLIQ_SIGNAL_INFO_INIT;
+cliq_emit_options x = CLIQ_EMIT_OPTIONS_INIT; cliq_claim_options c = CLIQ_CLAIM_OPTIONS_INIT;
+cliq_listen_options l = CLIQ_LISTEN_OPTIONS_INIT;' >"$T/x.c"
     "${CC:-cc}" -std=c99 -Wall -Wextra -Wpedantic -Werror -I"$ROOT/include" -fsyntax-only "$T/x.c"
     command -v c++ >/dev/null || skip "no C++ compiler"
     c++ -x c++ -Wall -Wextra -Wpedantic -Werror -I"$ROOT/include" -fsyntax-only "$T/x.c"
@@ -687,4 +690,24 @@ man_example() {
     sh -e recipe.sh 2>/dev/null
     has "$(json $HANDOFF text)" "Research findings."
     is "ok progress complete" "$(statuses $LINES)"
+}
+
+@test "the man page's worker compiles and works" {
+    man_example 3 | sed 's/60000/200/' >worker.c
+    "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -I"$ROOT/include" $([ "${BIN##*/}" != sanitize ] || echo -fsanitize=address,undefined) \
+        -o worker worker.c "$BIN/libcliq.a" -lsqlite3 -lsodium -lpthread
+    cliq role add reviewer >/dev/null
+    cliq role fill reviewer "$(id -un)" >/dev/null
+    id=$(cliq emit task "PR 42" --to-role reviewer)
+    got_from ./worker
+    succeeds
+    is "reviewing: PR 42" "$out"
+    has "$(cliq status-of "$id" --json)" '"delivery_state":"acked"'
+}
+
+@test "the man page names every operation of the hub" {
+    local name
+    while read -r name; do
+        grep -q "\"$name\"" "$ROOT/man/cliq-sdk.3.scd" || complain "not named: $name"
+    done < <(sed -n 's/^OP([A-Z_]*, "\([a-z ]*\)".*/\1/p' "$ROOT/src/hub/ops.def")
 }

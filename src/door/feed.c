@@ -1,0 +1,392 @@
+#include "door/feed.h"
+
+#include "base/clock.h"
+#include "hub/match.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- filters ---- */
+
+static bool
+is_one_of(const struct json *v, const char *const *texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (json_eq(v, texts[i]))
+            return true;
+    return n == 0;
+}
+
+static bool
+is_any_of(const struct json *list, const char *const *texts, size_t n)
+{
+    json_each (v, list)
+        if (is_one_of(v, texts, n))
+            return true;
+    return n == 0;
+}
+
+static bool
+matches(const struct json *type, const char *const *patterns, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (match_pattern(patterns[i], strlen(patterns[i]), type->text.p, type->text.len))
+            return true;
+    return n == 0;
+}
+
+bool
+feed_wants(const struct feed_filter *w, const struct json *signal)
+{
+    const struct json *type = json_get(signal, w->is_broadcast ? "type" : "signal_type");
+    double urgency = 0.5;
+
+    json_double(json_get(signal, "urgency"), &urgency);
+    return json_is(type, JSON_STRING) && is_one_of(type, w->types, w->n_types) &&
+           matches(type, w->patterns, w->n_patterns) && urgency >= w->min_urgency &&
+           is_any_of(json_get(signal, "tags"), w->tags, w->n_tags) &&
+           (!w->role || json_eq(json_get(signal, "to_role"), w->role) ||
+            json_eq(json_get(signal, "from_role"), w->role)) &&
+           (!w->ring || json_eq(json_get(signal, "to_ring"), w->ring));
+}
+
+/* ---- files ---- the tail only wakes us: what is told comes from the index, so it is synced, and
+ * there is no gap between what was there and what comes */
+
+static enum status
+open_files(struct feed *f, struct err *e)
+{
+    struct buf path = { 0 };
+    enum status s = door_files(f->door, e);
+
+    buf_addf(&path, "%s/signals", f->door->config);
+    if (!s)
+        s = buf_status(&path, "the path", e);
+    if (!s)
+        s = log_tail_open(&f->tail, path.p, "events.jsonl", true, LOG_FROM_END, e);
+    if (!s)
+        s = hub_catch_up(f->door->hub, e);
+    if (!s && !f->want.has_since)
+        f->seq = hub_last_seq(f->door->hub);
+    buf_release(&path);
+    return s;
+}
+
+/* The next one that is wanted, of those that the index has; NULL: none. */
+static const struct json *
+look(struct feed *f)
+{
+    struct hub *h = f->door->hub;
+    const struct json *v;
+
+    for (;;) {
+        arena_reset(&f->arena);
+        if (!hub_next_signal(h, f->seq, &f->arena, &f->seq, &v))
+            return NULL;
+        if (f->want.is_broadcast)
+            v = hub_broadcast_json(h, f->seq, &f->arena);
+        if (v && feed_wants(&f->want, v) &&
+            (!f->want.is_inbox || hub_is_in_inbox(h, f->door->identity, f->seq)))
+            return v;
+    }
+}
+
+static enum status
+next_on_files(struct feed *f, int64_t until_ms, const struct json **signal, struct err *e)
+{
+    struct log_record rec;
+    enum status s = ST_OK;
+
+    while (!s && !(*signal = look(f))) {
+        bool is_more = false;
+        while (log_tail_next(&f->tail, &rec))
+            is_more = true;
+        f->bad = f->tail.reader.bad;
+        s = log_tail_status(&f->tail, e);
+        if (!s && is_more)
+            s = hub_catch_up(f->door->hub, e);
+        else if (!s)
+            s = wait_fd(log_tail_fd(&f->tail), POLLIN, until_ms, f->door->wake, e);
+    }
+    return s;
+}
+
+/* ---- a server ---- */
+
+static void
+add_key(struct buf *to, const char *key)
+{
+    buf_addf(to, "%s%s=", to->len && to->p[to->len - 1] != '?' ? "&" : "", key);
+}
+
+/* A list as the query has it, "a,b"; a word with a comma cannot be said there, and then the
+ * server sends more than is wanted. */
+static void
+add_list(struct buf *to, const char *key, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strchr(words[i], ','))
+            return;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0)
+            add_key(to, key);
+        else
+            buf_addc(to, ',');
+        door_encode(to, words[i], strlen(words[i]));
+    }
+}
+
+static void
+add_text(struct buf *to, const char *key, const char *text)
+{
+    if (!text)
+        return;
+    add_key(to, key);
+    door_encode(to, text, strlen(text));
+}
+
+static enum status
+write_request(struct feed *f, struct buf *target, struct buf *head, struct err *e)
+{
+    const struct feed_filter *w = &f->want;
+
+    buf_adds(target, w->is_broadcast ? "/v1/engine/events?" : "/signals/stream?");
+    add_list(target, "type", w->types, w->n_types);
+    add_list(target, "tags", w->tags, w->n_tags);
+    if (w->n_patterns == 1)
+        add_text(target, "pattern", w->patterns[0]);
+    add_text(target, "role", w->role);
+    add_text(target, "ring", w->ring);
+    if (w->min_urgency > 0) {
+        add_key(target, "min_urgency");
+        buf_addf(target, "%.17g", w->min_urgency);
+    }
+    if (w->is_inbox)
+        add_text(target, "inbox", "true");
+    if (target->len && target->p[target->len - 1] == '?')
+        buf_cut(target, target->len - 1);
+    buf_addf(head, "Authorization: Bearer %s\r\nAccept: text/event-stream\r\n", f->door->key);
+    if (f->has_place)
+        buf_addf(head, "Last-Event-ID: %" PRIu64 "\r\n", f->seq);
+    enum status s = buf_status(target, "the URL", e);
+    return s ? s : buf_status(head, "the request's head", e);
+}
+
+/* An answer that is no stream: what is it? */
+static enum status
+no_stream(struct feed *f, int64_t until_ms, struct err *e)
+{
+    struct hub_reply reply = { .status = f->client.reply.status };
+    struct buf text = BUF_MAX(1 << 20);
+    struct arena a = { 0 };
+    const char *p;
+    size_t n = 1;
+    enum status s = ST_OK;
+
+    while (!s && n > 0 && reply.status >= 300) {
+        s = client_read(&f->client, &p, &n, until_ms, f->door->wake, e);
+        if (!s)
+            buf_add(&text, p, n);
+        if (buf_failed(&text))
+            break;
+    }
+    f->door->client.reply = f->client.reply;
+    if (!s)
+        s = door_unwrap(f->door, &a, HUB_GET, text.p ? text.p : "", text.len, &reply, e);
+    if (!s)
+        s = err_set(e, ST_IO, "%s has no stream of signals", f->door->url);
+    buf_release(&text);
+    arena_release(&a);
+    return s;
+}
+
+static enum status
+connect_server(struct feed *f, int64_t until_ms, struct err *e)
+{
+    struct buf target = { 0 }, head = { 0 };
+    enum status s = write_request(f, &target, &head, e);
+    struct client_request q = { .method = "GET", .target = target.p, .headers = head.p };
+
+    sse_restart(&f->sse);
+    f->len = 0;
+    if (!s)
+        s = client_ask(&f->client, &q, until_ms, f->door->wake, e);
+    if (!s && (f->client.reply.status != 200 || !f->client.reply.is_event_stream))
+        s = no_stream(f, until_ms, e);
+    f->is_up = !s;
+    if (s)
+        client_close(&f->client);
+    buf_release(&target);
+    buf_release(&head);
+    return s;
+}
+
+static void
+tell(struct feed *f, const char *why)
+{
+    if (f->news)
+        f->news(f->ctx, why);
+}
+
+/* The connection is gone, or could not be made. It is worth another try when the server may come
+ * back; what it refuses, it refuses again. */
+static enum status
+lose(struct feed *f, enum status why, struct err *e)
+{
+    bool is_first = f->pause_ms == 0;
+
+    f->is_up = false;
+    client_close(&f->client);
+    if (why != ST_IO && why != ST_TIMEOUT)
+        return why;
+    if (is_first)
+        tell(f, e->text);
+    f->pause_ms = is_first ? FEED_PAUSE_MS : f->pause_ms * 2;
+    if (f->pause_ms > FEED_PAUSE_MAX)
+        f->pause_ms = FEED_PAUSE_MAX;
+    return ST_OK;
+}
+
+/* Waits out the pause, then tries once. ST_TIMEOUT only when until_ms has come. */
+static enum status
+come_back(struct feed *f, int64_t until_ms, struct err *e)
+{
+    int64_t pause = wait_until(f->pause_ms), silence;
+    enum status s = wait_fd(-1, 0, pause < until_ms ? pause : until_ms, f->door->wake, e);
+
+    if (s != ST_TIMEOUT || until_ms <= clock_mono_ms())
+        return s;
+    silence = wait_until(FEED_SILENCE_MS);
+    s = connect_server(f, silence < until_ms ? silence : until_ms, e);
+    if (s == ST_TIMEOUT && until_ms <= clock_mono_ms())
+        return s;
+    if (s)
+        return lose(f, s, e);
+    return ST_OK;
+}
+
+/* An event is whole: is it a signal that is wanted, and new? */
+static const struct json *
+take_event(struct feed *f)
+{
+    const char *id = sse_text(&f->sse.id);
+    struct json *v = NULL;
+    uint64_t seq = strtoull(id, NULL, 10);
+
+    arena_reset(&f->arena);
+    if (!*id || strspn(id, "0123456789") != strlen(id) || (f->has_place && seq <= f->seq))
+        return NULL; /* not a hub's, or told before */
+    f->seq = seq;
+    f->has_place = true;
+    if (!json_parse(&f->arena, f->sse.data.p, f->sse.data.len, &v, NULL))
+        return NULL;
+    return feed_wants(&f->want, v) ? v : NULL;
+}
+
+/* The place at which the server begins stands in an event without data. */
+static void
+take_place(struct feed *f)
+{
+    const char *id = sse_text(&f->sse.id);
+
+    if (!f->has_place && *id && strspn(id, "0123456789") == strlen(id)) {
+        f->seq = strtoull(id, NULL, 10);
+        f->has_place = true;
+    }
+}
+
+static enum status
+hear(struct feed *f, int64_t until_ms, struct err *e)
+{
+    int64_t silence = wait_until(FEED_SILENCE_MS);
+    enum status s = client_read(&f->client, &f->at, &f->len,
+                                silence < until_ms ? silence : until_ms, f->door->wake, e);
+
+    if (!s && f->len == 0)
+        s = err_set(e, ST_IO, "%s ended the stream", f->door->url);
+    if (s == ST_TIMEOUT && until_ms <= clock_mono_ms())
+        return s;
+    if (s == ST_TIMEOUT)
+        err_say(e, "%s said nothing for %d s", f->door->url, FEED_SILENCE_MS / 1000);
+    if (!s && f->pause_ms) {
+        f->pause_ms = 0;
+        tell(f, NULL);
+    }
+    return s ? lose(f, s, e) : ST_OK;
+}
+
+static enum status
+next_of_server(struct feed *f, int64_t until_ms, const struct json **signal, struct err *e)
+{
+    enum status s = ST_OK;
+
+    while (!s) {
+        size_t used;
+        if (!f->is_up) {
+            s = come_back(f, until_ms, e);
+            continue;
+        }
+        if (f->len == 0) {
+            s = hear(f, until_ms, e);
+            continue;
+        }
+        enum sse_result r = sse_feed(&f->sse, f->at, f->len, &used);
+        f->at += used;
+        f->len -= used;
+        if (r == SSE_FULL) {
+            err_set(e, ST_IO, "%s sent an event that is too large", f->door->url);
+            s = lose(f, ST_IO, e);
+        } else if (r == SSE_EVENT && (*signal = take_event(f))) {
+            return ST_OK;
+        } else {
+            take_place(f);
+        }
+    }
+    return s;
+}
+
+/* ---- both ---- */
+
+static enum status
+open_server(struct feed *f, struct err *e)
+{
+    client_init(&f->client, &f->door->place);
+    f->has_place = f->want.has_since;
+    return connect_server(f, wait_until(FEED_SILENCE_MS), e);
+}
+
+enum status
+feed_open(struct feed *f, struct door *d, const struct feed_filter *want, struct err *e)
+{
+    *f = (struct feed){ .door = d,
+                        .want = *want,
+                        .seq = want->has_since ? want->since : 0,
+                        .tail = { .dir = -1, .fd = -1, .watch.fd = -1 } };
+    return d->url ? open_server(f, e) : open_files(f, e);
+}
+
+enum status
+feed_next(struct feed *f, int64_t until_ms, const struct json **signal, struct err *e)
+{
+    struct err unused;
+
+    if (!e)
+        e = &unused; /* lose() has a look at it */
+    *signal = NULL;
+    return f->door->url ? next_of_server(f, until_ms, signal, e)
+                        : next_on_files(f, until_ms, signal, e);
+}
+
+void
+feed_close(struct feed *f)
+{
+    if (!f->door)
+        return;
+    log_tail_close(&f->tail);
+    client_close(&f->client);
+    sse_release(&f->sse);
+    arena_release(&f->arena);
+    *f = (struct feed){ 0 };
+}

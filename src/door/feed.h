@@ -1,0 +1,77 @@
+/*
+ * feed - signals as they come, from the files or from a server: `watch`, `signal watch` and the
+ * library's cliq_next stand on it.
+ *
+ *     struct feed f;
+ *     struct feed_filter want = { .pattern = "build:*:done" };
+ *     s = feed_open(&f, &door, &want, e);
+ *     while (!s)
+ *         if (!(s = feed_next(&f, until_ms, &signal, e)))
+ *             ... f.seq, signal ...
+ *     feed_close(&f);
+ *
+ * On files inotify says when there is more; a server tells its event stream. Every signal has its
+ * number in the log, and the feed's place is the last one it was told. So a connection that
+ * breaks, because the server was killed or the network was, is made again behind that place:
+ * nothing is left out, nothing comes twice. The pause before that doubles from FEED_PAUSE_MS to
+ * FEED_PAUSE_MAX. A first connection that fails is told at once, for that is mostly a wrong URL.
+ * A server that says nothing for FEED_SILENCE_MS, not even that it is alive, is taken for gone.
+ *
+ * Ownership: a signal lives until the next call. The filter's texts stay the caller's, as long as
+ * the feed is open.
+ */
+#ifndef CLIQ_DOOR_FEED_H
+#define CLIQ_DOOR_FEED_H
+
+#include "door/door.h"
+#include "log/log.h"
+#include "net/sse.h"
+
+#define FEED_PAUSE_MS   100
+#define FEED_PAUSE_MAX  5000
+#define FEED_SILENCE_MS 45000 /* three times what a server lets pass */
+
+struct feed_filter {             /* zero: everything, from now on */
+    bool is_broadcast;           /* {id,type,source,data?,createdAt} instead of the hub's form */
+    const char *const *types;    /* one of these */
+    const char *const *patterns; /* one of these */
+    const char *const *tags;     /* one of these */
+    size_t n_types, n_patterns, n_tags;
+    const char *role, *ring;
+    double min_urgency;
+    bool is_inbox;  /* only what is in the caller's inbox */
+    bool has_since; /* begin behind the line `since`; 0: with the first signal */
+    uint64_t since;
+};
+
+struct feed {
+    struct door *door;
+    struct feed_filter want;
+    uint64_t seq; /* of the last signal told: its place */
+    uint64_t bad; /* lines that could not be read, so far; files only */
+    /* Told when the connection is lost (why) and found again (NULL); may be NULL. */
+    void (*news)(void *ctx, const char *why);
+    void *ctx;
+    struct arena arena; /* of one signal */
+    /* files */
+    struct log_tail tail;
+    /* a server */
+    struct client client;
+    struct sse sse;
+    bool is_up, has_place;
+    int64_t pause_ms;
+    const char *at;
+    size_t len; /* of what was read and not looked at */
+};
+
+enum status
+feed_open(struct feed *f, struct door *d, const struct feed_filter *want, struct err *e);
+/* ST_TIMEOUT: nothing came until then (clock_mono_ms; base/wait.h); ST_CANCELLED: the door's wake.
+ */
+enum status feed_next(struct feed *f, int64_t until_ms, const struct json **signal, struct err *e);
+void feed_close(struct feed *f); /* safe whatever feed_open returned */
+
+/* Is the signal wanted? Pure; is_inbox is not looked at. */
+bool feed_wants(const struct feed_filter *w, const struct json *signal);
+
+#endif
