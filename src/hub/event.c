@@ -9,12 +9,12 @@ enum { SIGNALS = 1, OPS = 2, BOTH = 3 };
 
 static const struct field {
     const char *key;
-    unsigned char type, of;
+    unsigned char len, type, of;
     size_t at;
 } fields[] = {
 #define F(key, type, of, member)                                                                   \
     {                                                                                              \
-        key, type, of, offsetof(struct event, member)                                              \
+        key, sizeof key - 1, type, of, offsetof(struct event, member)                              \
     }
     F("id", ID, BOTH, id),
     F("signal", ID, OPS, signal),
@@ -160,8 +160,7 @@ static bool
 is_set(const struct event *ev, const char *key, size_t len, unsigned of)
 {
     for (size_t i = 0; i < N_FIELDS; i++)
-        if ((fields[i].of & of) && strlen(fields[i].key) == len &&
-            memcmp(fields[i].key, key, len) == 0)
+        if ((fields[i].of & of) && fields[i].len == len && memcmp(fields[i].key, key, len) == 0)
             return *(const void **)member(ev, &fields[i]) != NULL;
     return false;
 }
@@ -178,6 +177,21 @@ has_needs(const struct event *ev, unsigned of)
     return true;
 }
 
+/* The field of the member v: mostly one of the next, as lines are written in their order. */
+static const struct field *
+find_field(const struct json *v, unsigned of, size_t *next)
+{
+    for (size_t k = 0; k < N_FIELDS; k++) {
+        size_t i = (*next + k) % N_FIELDS;
+        if (fields[i].len == v->key_len && (fields[i].of & of) &&
+            memcmp(fields[i].key, v->key, v->key_len) == 0) {
+            *next = i + 1;
+            return &fields[i];
+        }
+    }
+    return NULL;
+}
+
 bool
 event_read(struct event *ev, const struct json *line, struct arena *scratch)
 {
@@ -190,11 +204,12 @@ event_read(struct event *ev, const struct json *line, struct arena *scratch)
             ev->kind = (enum event_kind)k;
     if (ev->kind == EV_NONE)
         return false;
-    json_each (v, line)
-        for (size_t i = 0; i < N_FIELDS; i++)
-            if ((fields[i].of & of) && strncmp(fields[i].key, v->key, v->key_len) == 0 &&
-                !fields[i].key[v->key_len] && !read_field(ev, &fields[i], v, scratch))
-                return false;
+    size_t next = 0;
+    json_each (v, line) {
+        const struct field *f = find_field(v, of, &next);
+        if (f && !read_field(ev, f, v, scratch))
+            return false;
+    }
     return has_needs(ev, of);
 }
 

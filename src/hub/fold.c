@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "hub/match.h"
+#include "log/seal.h"
 #include "log/segment.h"
 
 #include <fcntl.h>
@@ -445,6 +446,20 @@ read_tail(int fd, off_t at, struct index_place *p)
     return true;
 }
 
+/* The record as its writer had it, if that was one of us: in f->body. */
+static const char *
+line_of(struct fold *f, const struct log_record *rec)
+{
+    size_t n = seal_strip(rec->text, rec->len);
+
+    if (!n)
+        return NULL;
+    buf_reset(&f->body);
+    buf_add(&f->body, rec->text, n);
+    buf_addc(&f->body, '}');
+    return buf_failed(&f->body) ? NULL : f->body.p;
+}
+
 /* Folds a file from byte `at`, whose line has number `next`, passing over numbers up to
  * place.seq; up to byte `to`. *rotated: it ends with a rotate line. */
 static enum status
@@ -465,7 +480,7 @@ fold_file(struct fold *f, int fd, off_t at, uint64_t next, off_t to, bool *rotat
             continue;
         arena_reset(&scratch);
         if (event_read(&ev, rec.json, &scratch))
-            fold_apply(f, &ev, NULL, rec.seq);
+            fold_apply(f, &ev, line_of(f, &rec), rec.seq);
         f->place.seq = rec.seq;
         if (f->progress && ++f->done % PROGRESS_EVERY == 0)
             f->progress(f->ctx, f->done, (uint64_t)r.at, (uint64_t)to);
@@ -552,9 +567,11 @@ fold_all(struct fold *f, struct log *l, struct err *e)
     fold_enter(f);
     if (oldest > 1)
         f->place.seq = oldest - 1;
+    index_leave_order(f->ix);
     enum status s = fold_from(f, l, oldest, e);
+    index_make_order(f->ix);
     arrive(f, l);
-    return s;
+    return s ? s : index_status(f->ix, e);
 }
 
 /* Is one of the segments the file that we know? */

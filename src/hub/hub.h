@@ -174,6 +174,9 @@ void hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct are
 void hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
                      struct hub_reply *replies, void (*on_disk)(void *ctx), void *ctx);
 
+/* Between rounds that follow each other at once: lets others have the lock who wait for it. */
+void hub_make_way(const struct hub *h);
+
 /* The same as hub_submit for one that does not write; may be called from one other thread than
  * hub_submit's with a hub of its own. */
 void hub_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub_reply *reply);

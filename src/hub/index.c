@@ -26,14 +26,6 @@ static const char schema[] =
     " claimed_at INT, until INT, boot_until INT, boot TEXT, last INT, last_by TEXT,"
     " last_claim TEXT, body TEXT);"
     "CREATE UNIQUE INDEX signals_id ON signals(id);"
-    "CREATE INDEX signals_addr ON signals(addr, seq) WHERE addr IS NOT NULL;"
-    "CREATE INDEX signals_now ON signals(addr, urgency DESC, seq) WHERE addr IS NOT NULL"
-    " AND state <> 2;"
-    "CREATE INDEX signals_open ON signals(addr, urgency DESC, seq) WHERE state = 0 AND work = 1;"
-    "CREATE INDEX signals_thread ON signals(thread, seq) WHERE thread IS NOT NULL;"
-    "CREATE INDEX signals_state ON signals(state, seq) WHERE state <> 0;"
-    "CREATE INDEX signals_due ON signals(boot, boot_until) WHERE until IS NOT NULL;"
-    "CREATE INDEX signals_due_wall ON signals(boot, until) WHERE until IS NOT NULL;"
     "CREATE TABLE history(signal INT, seq INT, op TEXT, by TEXT, at INT, body TEXT,"
     " PRIMARY KEY(signal, seq)) WITHOUT ROWID;"
     "CREATE TABLE receipts(identity TEXT, signal INT, state TEXT, until INT, at INT,"
@@ -60,6 +52,21 @@ static const char schema[] =
     "CREATE TABLE dedup(identity TEXT, key TEXT, hash TEXT, at INT, seq INT, lines INT,"
     " PRIMARY KEY(identity, key)) WITHOUT ROWID;"
     "CREATE INDEX dedup_at ON dedup(identity, at);";
+
+/* Those that only queries need: a whole log is folded without them. */
+static const struct {
+    const char *name, *on;
+} orders[] = {
+    { "signals_addr", "signals(addr, seq) WHERE addr IS NOT NULL" },
+    { "signals_now", "signals(addr, urgency DESC, seq) WHERE addr IS NOT NULL AND state <> 2" },
+    { "signals_open", "signals(addr, urgency DESC, seq) WHERE state = 0 AND work = 1" },
+    { "signals_thread", "signals(thread, seq) WHERE thread IS NOT NULL" },
+    { "signals_state", "signals(state, seq) WHERE state <> 0" },
+    { "signals_due", "signals(boot, boot_until) WHERE until IS NOT NULL" },
+    { "signals_due_wall", "signals(boot, until) WHERE until IS NOT NULL" },
+};
+
+enum { N_ORDERS = sizeof orders / sizeof *orders };
 
 static const char *const tables[] = { "signals", "history", "receipts",   "subscriptions",
                                       "matches", "delayed", "identities", "roles",
@@ -383,6 +390,7 @@ make_tables(struct index *ix, const char *boot)
     exec(ix, "BEGIN IMMEDIATE");
     if (pragma(ix, "PRAGMA user_version") != SCHEMA) { /* somebody else may have been faster */
         exec(ix, schema);
+        index_make_order(ix);
         snprintf(version, sizeof version, "PRAGMA user_version = %d", SCHEMA);
         exec(ix, version);
         index_do(ix, "INSERT INTO place VALUES(1, 0, 0, 0, 0, 0, 0, 0, 0, '', ?)", "s", boot);
@@ -503,6 +511,31 @@ index_clear(struct index *ix)
              "UPDATE place SET seq = 0, dev = 0, ino = 0, at = 0, \"end\" = 0, last_ms = 0,"
              " subscriptions = subscriptions + 1, delayed = delayed + 1, tail = ''",
              "");
+}
+
+void
+index_leave_order(struct index *ix)
+{
+    char sql[64];
+
+    reset_all(ix);
+    for (size_t i = 0; i < N_ORDERS; i++) {
+        snprintf(sql, sizeof sql, "DROP INDEX IF EXISTS %s", orders[i].name);
+        exec(ix, sql);
+    }
+}
+
+void
+index_make_order(struct index *ix)
+{
+    char sql[160];
+
+    reset_all(ix);
+    for (size_t i = 0; i < N_ORDERS; i++) {
+        snprintf(sql, sizeof sql, "CREATE INDEX IF NOT EXISTS %s ON %s", orders[i].name,
+                 orders[i].on);
+        exec(ix, sql);
+    }
 }
 
 /* ---- the place ---- */

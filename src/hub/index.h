@@ -52,6 +52,9 @@ enum status index_remove(const char *path, struct err *e);
 bool index_is_current(const struct index *ix);
 
 /* Empties all tables, in the open transaction. */
+/* Around many inserts at once, in a transaction: without what only queries need; made again. */
+void index_leave_order(struct index *ix);
+void index_make_order(struct index *ix);
 void index_clear(struct index *ix);
 
 enum status index_begin(struct index *ix, bool is_write, struct err *e);

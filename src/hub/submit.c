@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "hub/secret.h"
+#include "log/lock.h"
 #include "log/segment.h"
 
 #include <assert.h>
@@ -492,6 +493,15 @@ hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struct are
     }
     for (size_t i = 0; s && i < n; i++)
         reply_unavailable(&replies[i], &e, a);
+}
+
+void
+hub_make_way(const struct hub *h)
+{
+    enum { WAY_NS = 1000000 };
+
+    if (lock_is_wanted(h->dir))
+        nanosleep(&(struct timespec){ 0, WAY_NS }, NULL);
 }
 
 /* ---- reading ---- */

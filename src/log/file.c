@@ -248,7 +248,7 @@ lock_current(struct log *l, struct err *e)
         bool is_ours, is_ending;
         enum status s = l->fd < 0 ? open_file(l, e) : ST_OK;
         if (!s)
-            s = l->o.is_durable ? lock_take(l->fd, l->name, l->o.lock_wait_ms, e)
+            s = l->o.is_durable ? lock_take_queued(l->fd, l->dir, l->name, l->o.lock_wait_ms, e)
                                 : lock_take_brief(l->fd, l->name, l->o.lock_wait_ms, e);
         if (s)
             return s;

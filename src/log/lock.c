@@ -130,7 +130,7 @@ lock_slowly(int fd, const char *name, unsigned wait_ms, struct err *e)
 }
 
 static enum status
-take(int fd, const char *name, int tries, unsigned wait_ms, struct err *e)
+take(int fd, int queue, const char *name, int tries, unsigned wait_ms, struct err *e)
 {
     for (int i = 0; i < tries; i++) {
         if (SYS_RETRY(sys->flock(fd, LOCK_EX | LOCK_NB)) == 0)
@@ -140,23 +140,43 @@ take(int fd, const char *name, int tries, unsigned wait_ms, struct err *e)
         if (tries == BRIEF_TRIES)
             sched_yield();
     }
-    return lock_slowly(fd, name, wait_ms, e);
+    if (queue >= 0)
+        sys->flock(queue, LOCK_SH | LOCK_NB);
+    enum status s = lock_slowly(fd, name, wait_ms, e);
+    if (queue >= 0)
+        sys->flock(queue, LOCK_UN);
+    return s;
 }
 
 enum status
 lock_take(int fd, const char *name, unsigned wait_ms, struct err *e)
 {
-    return take(fd, name, QUICK_TRIES, wait_ms, e);
+    return take(fd, -1, name, QUICK_TRIES, wait_ms, e);
 }
 
 enum status
 lock_take_brief(int fd, const char *name, unsigned wait_ms, struct err *e)
 {
-    return take(fd, name, BRIEF_TRIES, wait_ms, e);
+    return take(fd, -1, name, BRIEF_TRIES, wait_ms, e);
 }
 
 void
 lock_drop(int fd)
 {
     sys->flock(fd, LOCK_UN);
+}
+
+enum status
+lock_take_queued(int fd, int queue, const char *name, unsigned wait_ms, struct err *e)
+{
+    return take(fd, queue, name, QUICK_TRIES, wait_ms, e);
+}
+
+bool
+lock_is_wanted(int queue)
+{
+    if (SYS_RETRY(sys->flock(queue, LOCK_EX | LOCK_NB)) != 0)
+        return errno == EWOULDBLOCK;
+    sys->flock(queue, LOCK_UN);
+    return false;
 }

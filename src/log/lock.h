@@ -11,6 +11,8 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
+
 /* Takes the exclusive lock on fd within wait_ms. ST_IO on timeout; the sentence
  * names the file and, when the kernel tells, the process that holds it. */
 enum status lock_take(int fd, const char *name, unsigned wait_ms, struct err *e);
@@ -19,5 +21,11 @@ enum status lock_take(int fd, const char *name, unsigned wait_ms, struct err *e)
  * the lock: looks many times, letting others run, before it sleeps. */
 enum status lock_take_brief(int fd, const char *name, unsigned wait_ms, struct err *e);
 void lock_drop(int fd);
+
+/* flock is not fair: who lets go and takes again at once keeps others away for ever. Who waits
+ * here has a shared lock on `queue` (the log's directory) meanwhile; whoever takes the lock again
+ * and again asks whether somebody does, and then lets them go first. */
+enum status lock_take_queued(int fd, int queue, const char *name, unsigned wait_ms, struct err *e);
+bool lock_is_wanted(int queue);
 
 #endif

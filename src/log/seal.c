@@ -105,3 +105,29 @@ seal_read(const char *text, size_t len, const struct json *object, struct seal *
            read_count(object, "seq", 1, &out->seq) && out->seq > 0 &&
            read_count(object, "of", 2, &out->of) && read_count(object, "nth", 2, &out->nth);
 }
+
+/* The end of the text before `,"key":123`, if it ends so. */
+static size_t
+cut_count(const char *text, size_t len, const char *key)
+{
+    size_t n = len, key_len = strlen(key);
+
+    while (n > 0 && text[n - 1] >= '0' && text[n - 1] <= '9')
+        n--;
+    return n < len && n >= key_len && memcmp(text + n - key_len, key, key_len) == 0 ? n - key_len
+                                                                                     : len;
+}
+
+size_t
+seal_strip(const char *text, size_t len)
+{
+    while (len > 0 && text[len - 1] != '}')
+        len--;
+    if (len < CRC_SIZE || memcmp(text + len - CRC_SIZE, ",\"crc\":\"", CRC_HEAD) != 0)
+        return 0;
+    size_t end = len - CRC_SIZE, n = cut_count(text, end, ",\"seq\":");
+    if (n == end)
+        return 0;
+    n = cut_count(text, n, ",\"of\":");
+    return cut_count(text, n, ",\"nth\":");
+}

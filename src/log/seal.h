@@ -34,4 +34,7 @@ bool seal_clashes(const char *text, size_t len);
 /* Reads the seal of a parsed line. False when there is one and it is wrong. */
 bool seal_read(const char *text, size_t len, const struct json *object, struct seal *out);
 
+/* The length of the record in a sealed line, without the '}' that ends it; 0: it has no seal. */
+size_t seal_strip(const char *text, size_t len);
+
 #endif

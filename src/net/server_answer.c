@@ -106,17 +106,34 @@ http_stream_queued(const struct http_conn *c)
     return c->out.len + (c->is_writing ? uv_stream_get_write_queue_size(&c->h.stream) : 0);
 }
 
+/* As much as the kernel takes at once, when nothing waits before it: how much that was. A failure
+ * shows when the rest is sent. */
+static size_t
+send_at_once(struct http_conn *c, const uv_buf_t parts[3])
+{
+    if (c->out.len || c->is_writing || c->is_closing)
+        return 0;
+    int n = uv_try_write(&c->h.stream, parts, 3);
+    return n > 0 ? (size_t)n : 0;
+}
+
 static void
 put_chunk(struct http_conn *c, const void *p, size_t n)
 {
-    if (c->is_chunked) {
-        char size[24];
-        int len = snprintf(size, sizeof size, "%zx\r\n", n);
-        buf_add(&c->out, size, (size_t)len);
+    char size[24] = "";
+    int size_len = c->is_chunked ? snprintf(size, sizeof size, "%zx\r\n", n) : 0;
+    uv_buf_t parts[3] = { uv_buf_init(size, (unsigned)size_len),
+                          uv_buf_init((char *)(uintptr_t)p, (unsigned)n),
+                          uv_buf_init((char *)(uintptr_t) "\r\n", c->is_chunked ? 2 : 0) };
+    size_t sent = send_at_once(c, parts);
+
+    if (sent == parts[0].len + parts[1].len + parts[2].len)
+        return;
+    for (size_t i = 0; i < 3; i++) {
+        size_t skip = sent < parts[i].len ? sent : parts[i].len;
+        buf_add(&c->out, parts[i].base + skip, parts[i].len - skip);
+        sent -= skip;
     }
-    buf_add(&c->out, p, n);
-    if (c->is_chunked)
-        buf_adds(&c->out, "\r\n");
     conn_mark(c);
 }
 

@@ -86,6 +86,8 @@ route_find(const char *method, size_t method_len, const char *path, size_t path_
     /* Two passes would be simpler to say: literal paths first. One is enough, since a
      * parameter never beats a literal that was found. */
     for (size_t i = 0; route_nth(i, &info); i++) {
+        if (path_len > 1 && info.path[1] != path[1])
+            continue; /* no template begins with a parameter */
         struct route at = { .kind = info.kind, .op = info.op, .scope = info.scope };
         if (!fits(info.path, path, path_len, &at))
             continue;

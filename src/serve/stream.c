@@ -10,9 +10,11 @@
 #include <string.h>
 
 enum {
-    BEHIND_MAX = 256, /* signals that one client behind is told at a time */
-    SLOW_LOOKS = 4,   /* how often within slow_ms we look who is slow */
-    AGAIN_MS = 200,   /* after a look that failed */
+    BEHIND_MAX = 256,       /* signals that one client behind is told at a time */
+    SLOW_LOOKS = 4,         /* how often within slow_ms we look who is slow */
+    AGAIN_MS = 200,         /* after a look that failed */
+    BATCH_MAX = 128,        /* signals that all are told together: one write a client */
+    BATCH_BYTES = 64 << 10, /* or so many, and the last one's */
 };
 
 struct client {
@@ -213,28 +215,91 @@ catch_up(struct client *c)
         look_again(s, st == ST_IO ? AGAIN_MS : 0);
 }
 
-/* One signal, to all that are waiting for it. */
+/* ---- telling all ---- */
+
+/* Signals in order, as the hub's clients are told them, text[0], and as the engine's are. */
+struct batch {
+    struct arena arena;
+    size_t n;
+    uint64_t seqs[BATCH_MAX];
+    const struct json *signals[BATCH_MAX];
+    struct buf text[2];
+    size_t ends[2][BATCH_MAX]; /* of each in its text */
+    bool is_public;            /* none is for some only */
+};
+
 static void
-broadcast(struct streams *s, uint64_t seq, const struct json *signal)
+add_text(struct batch *b, size_t i, bool is_engine)
 {
-    struct buf text[2] = { { 0 }, { 0 } };
+    write_event(&b->text[is_engine], b->seqs[i], b->signals[i], is_engine);
+    b->ends[is_engine][i] = b->text[is_engine].len;
+}
+
+static enum status
+gather(struct streams *s, struct batch *b)
+{
+    uint64_t after = s->newest;
+
+    b->is_public = true;
+    while (b->n < BATCH_MAX && b->text[0].len < BATCH_BYTES) {
+        const struct json **signal = &b->signals[b->n];
+        enum status st = hub_next_signal(s->hub, after, &b->arena, &b->seqs[b->n], signal);
+        if (st)
+            return st;
+        after = b->seqs[b->n];
+        b->is_public = b->is_public && !json_is(json_get(*signal, "to_identity"), JSON_STRING) &&
+                       !json_is(json_get(*signal, "to_ring"), JSON_STRING);
+        add_text(b, b->n++, false);
+    }
+    return ST_OK;
+}
+
+static bool
+wants_all(const struct client *c, const struct batch *b)
+{
+    return !c->rings && !c->types && !c->tags && !c->pattern && !c->role && c->min_urgency <= 0 &&
+           (b->is_public || c->is_admin);
+}
+
+/* Tells a client what it wants of the batch; false: it is full, and stays where it is. */
+static bool
+tell_batch(struct client *c, struct batch *b)
+{
+    const struct buf *text = &b->text[c->is_engine];
+    struct buf some = { 0 };
+    size_t n = b->n;
+
+    for (size_t i = 0; c->is_engine && !text->len && i < b->n; i++)
+        add_text(b, i, true);
+    if (!wants_all(c, b)) {
+        n = 0;
+        for (size_t i = 0; i < b->n; i++) {
+            size_t from = i ? b->ends[c->is_engine][i - 1] : 0;
+            if (!buf_failed(text) && wants(c, b->signals[i])) {
+                buf_add(&some, text->p + from, b->ends[c->is_engine][i] - from);
+                n++;
+            }
+        }
+    }
+    const struct buf *all = n == b->n ? text : &some;
+    bool is_told = !n || tell(c, all);
+    buf_release(&some);
+    c->all->delivered += is_told ? n : 0;
+    return is_told;
+}
+
+static void
+broadcast(struct streams *s, struct batch *b)
+{
+    uint64_t last = b->seqs[b->n - 1];
 
     for (struct client *c = s->first; c; c = c->next) {
-        struct buf *b = &text[c->is_engine];
         if (c->place != s->newest || c->is_full)
             continue; /* behind: it comes there by itself */
-        if (wants(c, signal)) {
-            if (!b->len)
-                write_event(b, seq, signal, c->is_engine);
-            if (!tell(c, b))
-                continue;
-            s->delivered++;
-        }
-        c->place = seq;
+        if (tell_batch(c, b))
+            c->place = last;
     }
-    s->newest = seq;
-    buf_release(&text[0]);
-    buf_release(&text[1]);
+    s->newest = last;
 }
 
 void
@@ -244,13 +309,13 @@ streams_look(struct streams *s, uint64_t written)
 
     s->written = written;
     while (s->first && !st) {
-        struct arena a = { 0 };
-        const struct json *signal;
-        uint64_t seq;
-        st = hub_next_signal(s->hub, s->newest, &a, &seq, &signal);
-        if (!st)
-            broadcast(s, seq, signal);
-        arena_release(&a);
+        struct batch b = { 0 };
+        st = gather(s, &b);
+        if (b.n)
+            broadcast(s, &b);
+        arena_release(&b.arena);
+        buf_release(&b.text[0]);
+        buf_release(&b.text[1]);
     }
     if (st == ST_IO)
         look_again(s, AGAIN_MS);

@@ -182,6 +182,7 @@ work(void *arg)
             arena_release(&a);
         }
         give_back(w); /* also when something was only due: streams want to know */
+        hub_make_way(w->hub);
     }
     return NULL;
 }

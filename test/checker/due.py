@@ -5,7 +5,7 @@
 The server waits without burning the processor, and without anybody's help both happen soon after
 there is room again: once each.
 """
-import json, os, sys, time
+import json, sys, time
 
 import logfile
 from ballast import fill
@@ -50,7 +50,7 @@ def main(cliq, directory, ballast):
         until(lambda: "late" in ops(store) and "expire" in ops(store), "what is due, with room on the disk")
         seconds = time.monotonic() - start
         assert burnt < MAY_BURN, f"with a full disk it burns {burnt:.2f} of a processor"
-        assert seconds < 5, f"{seconds:.1f} s after there was room"
+        assert seconds < 10, f"{seconds:.1f} s after there was room"
         ask("/emit", {"signal_type": "task", "content": "y"})
         assert ops(store).count("late") == ops(store).count("expire") == ops(store).count("deliver") == 1, ops(store)
         server.end()

@@ -117,6 +117,7 @@ def main(cliq, directory, tasks, http=64, processes=32):
         troubles = [c.why for c in claimers if c.why]
         assert not troubles, "; ".join(troubles[:5])
         judge(f"{config}/signals", made, claimers)
+        admin.close()  # it has been idle for as long as the race took
         status, answer = admin.ask("GET", "/signals/list?type=task&delivery_state=pending,leased,failed,dead_letter")
         must(status == 200 and answer["data"] == [], "left over, says the server:", answer)
         must(cli(cliq, "hub", "check") == b"clean\n", "cliq hub check is not clean")

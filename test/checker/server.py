@@ -1,7 +1,8 @@
 """server - a `cliq serve` of our own: begun, killed, begun again on the same port.
 
 Ends only what it started. What the server says goes to DIR/serve.out and serve.err, its access log
-to DIR/access.log, so that they can be searched for keys later.
+to DIR/access.log, so that they can be searched for keys later. A prefix (a tracer) must become the
+server, or be nobody's parent of it: what is killed is what was started.
 """
 import os, re, signal, subprocess, time
 
@@ -9,8 +10,8 @@ READY_WITHIN_S = 20
 
 
 class Server:
-    def __init__(self, cliq, config, directory):
-        self.cliq, self.config, self.dir = cliq, config, directory
+    def __init__(self, cliq, config, directory, prefix=()):
+        self.cliq, self.config, self.dir, self.prefix = cliq, config, directory, prefix
         self.process, self.port, self.url, self.slowest_s = None, 0, None, 0.0
 
     def begin(self):
@@ -18,7 +19,7 @@ class Server:
         start = time.monotonic()
         out = open(os.path.join(self.dir, "serve.out"), "ab")
         err = open(os.path.join(self.dir, "serve.err"), "ab")
-        args = [self.cliq, "serve", "--listen", f"127.0.0.1:{self.port}", "--config", self.config, "--access-log", os.path.join(self.dir, "access.log")]
+        args = [*self.prefix, self.cliq, "serve", "--listen", f"127.0.0.1:{self.port}", "--config", self.config, "--access-log", os.path.join(self.dir, "access.log")]
         reader, writer = os.pipe()
         self.process = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=writer, stderr=err)
         os.close(writer)

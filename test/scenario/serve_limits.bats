@@ -24,7 +24,8 @@ header() { tr -d '\r' <"$T/head" | sed -n "s/^$1: //Ip"; }
     before=$(wc -l <home/signals/events.jsonl)
     for i in 1 2 3 4 5 6 7 8 9 10 11 12; do emit "$a"; echo; done >codes
     grep -qx 429 codes
-    [ "$(emit "$a")" = 429 ]
+    again_refused() { emit "$a" >>codes; echo >>codes; [ "$(tail -n 1 codes)" = 429 ]; }
+    until_true again_refused # one may be served again by now
     like "$(header Retry-After)" '^[1-9][0-9]*$'
     [ "$(json 'd["error"]["code"]' <"$T/body")" = RATE_LIMITED ]
     [ "$(json 'd["error"]["request_id"]' <"$T/body")" = "$(header X-Request-Id)" ]

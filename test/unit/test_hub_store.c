@@ -473,14 +473,112 @@ five_lost_leases_make_a_dead_letter(void **state)
     fake_clock(now);
     struct hub *h = open_hub();
     const char *id = emit(h, "ruby", TASK);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 1; i <= HUB_MAX_DELIVERIES; i++) {
         claim(h, "bob", id);
         fake_clock(now += 300 * S);
         hub_submit(h, NULL, 0, NULL, NULL);
+        struct hub_reply *r = ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id);
+        assert_string_equal(got(r, "delivery_state"), i < 5 ? "pending" : "dead_letter");
+        assert_int_equal(atoi(got(r, "delivery_count")), i);
     }
-    assert_string_equal(got(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "delivery_state"),
-                        "dead_letter");
     assert_int_equal(count_records(HUB_LOG, 0, "\"op\":\"expire\""), 5);
+    CHECK_REFUSED(ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", id), 409,
+                  "SIGNAL_NOT_CLAIMABLE", "dead_letter");
+    assert_null(ask(h, HUB_CLAIM, "bob", "{}")->data);
+    close_hub(h);
+}
+
+/* A number that looks random and is the same in every run. */
+static unsigned
+some(unsigned below)
+{
+    static uint32_t x = 20261116;
+
+    x = x * 1664525 + 1013904223;
+    return (x >> 8) % below;
+}
+
+/* Somebody sets the clock at every step, up to a day ahead or back, and the store is closed and
+ * opened now and then: each of many leases ends at its own time, not a millisecond before. */
+static void
+leases_end_exactly_while_the_clock_is_set_to_and_fro(void **state)
+{
+    enum { LEASES = 120, STEPS = 150 };
+    int64_t ends_s[LEASES], now_s = 0;
+    struct hub *h;
+
+    (void)state;
+    fake_clock(T0);
+    h = open_hub();
+    for (int i = 0; i < LEASES; i++) {
+        ends_s[i] = 1 + some(600);
+        const char *id = emit(h, "ruby", TASK);
+        CHECK_REPLY(ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\",\"lease_seconds\":%d}", id,
+                        (int)ends_s[i]),
+                    200);
+    }
+    for (int i = 0; i < STEPS; i++) {
+        now_s += 1 + some(8);
+        for (int is_reached = 0; is_reached < 2; is_reached++) { /* a ms before, then at it */
+            int64_t at = T0 + now_s * S - (is_reached ? 0 : S / 1000);
+            fake_clock(at);
+            fake_wall(at + ((int64_t)some(2 * 86400) - 86400) * S);
+            hub_submit(h, NULL, 0, NULL, NULL);
+            size_t want = 0;
+            for (int k = 0; k < LEASES; k++)
+                want += ends_s[k] < now_s || (ends_s[k] == now_s && is_reached);
+            assert_int_equal(count_records(HUB_LOG, 0, "\"op\":\"expire\""), want);
+        }
+        if (some(10) == 0) {
+            close_hub(h);
+            h = open_hub();
+        }
+    }
+    assert_true(now_s > 400);
+    close_hub(h);
+}
+
+/* What is delayed is for a time of the wall clock: by that clock it is never early, and a clock
+ * that is set back brings nothing twice. */
+static void
+delayed_signals_come_once_while_the_clock_is_set_to_and_fro(void **state)
+{
+    enum { SIGNALS = 100, STEPS = 150, DAY = 86400 };
+    int64_t at_s[SIGNALS], latest_s = -1;
+    struct hub *h;
+
+    (void)state;
+    fake_clock(T0);
+    h = open_hub();
+    for (int i = 0; i < SIGNALS; i++) {
+        at_s[i] = i * (DAY / SIGNALS) + 1 + some(DAY / SIGNALS);
+        CHECK_REPLY(ask(h, HUB_SCHEDULE, "bob", "{\"type\":\"late\",\"deliverAt\":%jd}",
+                        (intmax_t)(T0 / 1000000 + at_s[i] * 1000)),
+                    200);
+    }
+    for (int i = 0; i < STEPS; i++) {
+        int64_t wall_s = some(4) ? at_s[i * SIGNALS / STEPS] : -(int64_t)some(DAY);
+        for (int is_reached = 0; is_reached < 2; is_reached++) {
+            fake_clock(T0 + i * S);
+            fake_wall(T0 + wall_s * S - (is_reached ? 0 : S / 1000));
+            hub_submit(h, NULL, 0, NULL, NULL);
+            if (is_reached && wall_s > latest_s)
+                latest_s = wall_s;
+            size_t want = 0;
+            for (int k = 0; k < SIGNALS; k++)
+                want += at_s[k] <= latest_s || (at_s[k] < wall_s);
+            assert_int_equal(count_records(HUB_LOG, 0, "\"op\":\"deliver\""), want);
+            assert_int_equal(count_records(HUB_LOG, 0, "\"delayed\":"), want);
+        }
+        if (some(10) == 0) {
+            close_hub(h);
+            h = open_hub();
+        }
+    }
+    fake_wall(T0 + DAY * S);
+    hub_submit(h, NULL, 0, NULL, NULL);
+    assert_int_equal(count_records(HUB_LOG, 0, "\"op\":\"deliver\""), SIGNALS);
+    assert_int_equal(hub_due_in_ms(h), -1);
     close_hub(h);
 }
 
@@ -1503,6 +1601,8 @@ main(void)
         CASE(a_clock_that_is_set_moves_no_lease),
         CASE(what_fails_comes_back_later_each_time_and_then_is_a_dead_letter),
         CASE(five_lost_leases_make_a_dead_letter),
+        CASE(leases_end_exactly_while_the_clock_is_set_to_and_fro),
+        CASE(delayed_signals_come_once_while_the_clock_is_set_to_and_fro),
         CASE(a_released_task_is_free_at_once),
         CASE(a_task_goes_its_way_step_by_step),
         CASE(a_retry_with_the_same_key_is_the_same_signal),

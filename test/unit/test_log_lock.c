@@ -186,6 +186,39 @@ join(struct waiter *w, size_t n)
     }
 }
 
+static void *
+queue_for_lock(void *arg)
+{
+    struct waiter *w = arg;
+    int queue = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    w->s = lock_take_queued(w->fd, queue, "lock", w->wait_ms, NULL);
+    if (!w->s)
+        lock_drop(w->fd);
+    close(queue);
+    return NULL;
+}
+
+static void
+who_waits_in_the_queue_can_be_seen(void **state)
+{
+    struct waiter w = { .fd = open_lock(), .wait_ms = 10000, .s = ST_FAILED };
+    int queue = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    (void)state;
+    struct holder h = hold_lock("lock");
+    assert_false(lock_is_wanted(queue));
+    assert_int_equal(pthread_create(&w.thread, NULL, queue_for_lock, &w), 0);
+    for (int i = 0; i < 10000 && !lock_is_wanted(queue); i++)
+        usleep(1000);
+    assert_true(lock_is_wanted(queue));
+    let_go(&h);
+    join(&w, 1);
+    assert_int_equal(w.s, ST_OK);
+    assert_false(lock_is_wanted(queue));
+    close(queue);
+}
+
 static void
 threads_that_wait_at_once_each_have_their_deadline(void **state)
 {
@@ -244,6 +277,8 @@ main(void)
         CASE(signals_of_the_program_do_not_end_the_waiting),
         CASE(a_thread_that_blocks_all_signals_has_its_deadline_too),
         CASE(waiting_leaves_no_timer_behind),
+        CASE(who_waits_in_the_queue_can_be_seen),
+        CASE(who_waits_in_the_queue_can_be_seen),
         CASE(threads_that_wait_at_once_each_have_their_deadline),
         CASE(threads_that_wait_at_once_all_get_the_lock_in_the_end),
         CASE(the_lock_comes_although_others_gave_up),

@@ -261,6 +261,26 @@ every_beginning_of_a_line_is_noticed(void **state)
         assert_false(opened(line.p, n, &seal));
 }
 
+static void
+without_its_seal_a_line_is_the_record(void **state)
+{
+    static const char *const records[] = { "{\"id\":\"a\"}", "{\"x\":12}",
+                                           "{\"data\":{\"of\":3}}", "{\"data\":[{\"seq\":4}]}" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+        size_t len = strlen(records[i]) - 1;
+        for (size_t nth = 1; nth <= 3; nth++) {
+            sealed(records[i], nth, nth == 1 ? 1 + i % 2 : 3, 1000 + i);
+            assert_int_equal(seal_strip(line.p, line.len - 1), len);
+            assert_memory_equal(line.p, records[i], len);
+        }
+        assert_int_equal(seal_strip(records[i], len + 1), 0);
+    }
+    assert_int_equal(seal_strip("", 0), 0);
+    assert_int_equal(seal_strip("{\"crc\":\"12345678\"}", 18), 0);
+}
+
 int
 main(void)
 {
@@ -280,6 +300,7 @@ main(void)
         SEAL_CASE(any_altered_byte_is_noticed),
         SEAL_CASE(any_missing_byte_is_noticed),
         SEAL_CASE(every_beginning_of_a_line_is_noticed),
+        SEAL_CASE(without_its_seal_a_line_is_the_record),
     };
 
     return cmocka_run_group_tests_name("seal", tests, NULL, NULL);

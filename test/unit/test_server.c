@@ -791,7 +791,6 @@ a_stream_is_chunks_that_end(void **state)
     assert_int_equal(count(&got, "Content-Length"), 0);
     assert_true(http_stream_write(seen.conns[0], "0123456789abcdef0", 17));
     assert_true(http_stream_write(seen.conns[0], "", 0)); /* no chunk: that would be the end */
-    assert_true(http_stream_queued(seen.conns[0]) >= 17);
     hear_until(fd, &got, "\r\n11\r\n0123456789abcdef0\r\n");
     assert_int_equal(http_stream_queued(seen.conns[0]), 0);
     assert_int_equal(count(&seen.log, "/after"), 0);
@@ -876,7 +875,7 @@ static void
 one_event_larger_than_the_bound_is_taken_alone(void **state)
 {
     struct buf got = { 0 };
-    static char block[5000];
+    static char block[16 << 20]; /* more than the kernel takes */
 
     (void)state;
     o.stream_max = 1000;
@@ -888,7 +887,7 @@ one_event_larger_than_the_bound_is_taken_alone(void **state)
     memset(block, 'b', sizeof block);
     assert_true(http_stream_write(seen.conns[0], block, sizeof block));
     assert_false(http_stream_write(seen.conns[0], "x", 1));
-    while (count(&got, "b") < sizeof block)
+    while (got.len < sizeof block)
         assert_true(hear_some(fd, &got));
     http_stream_end(seen.conns[0]);
     hear_until(fd, &got, "\r\n0\r\n\r\n");

@@ -1,0 +1,43 @@
+#!/usr/bin/env bats
+# System calls on the hub's files made to fail, one at a time (strace): in the log, where a record is
+# appended, and in the index, where it is applied. hub_inject.py says what must be true. A part of all
+# calls by default; HUB_SYSCALLS=all takes every one.
+load ../lib/cli
+
+export ASAN_OPTIONS=detect_leaks=0 # where it is built in: it cannot work under strace
+
+# inject AT_LEAST emit|claim STATE SYSCALL WHAT...: so many calls must have been made to fail.
+inject() {
+    local n
+    command -v strace >/dev/null || skip "no strace here"
+    strace -qq -o /dev/null true 2>/dev/null || skip "processes may not be traced here"
+    n=$($PY "$BATS_TEST_DIRNAME/hub_inject.py" "$CLIQ" "${@:2}")
+    [ "$n" -ge "$1" ] || complain "only $n calls of $4 were made to fail ($2, $3)"
+}
+
+@test "append: an emit whose write, sync or lock fails is told so, and is there or not" {
+    inject 3 emit there write EIO ENOSPC kill
+    inject 2 emit there fdatasync EIO kill
+    inject 4 emit there flock EIO kill
+}
+@test "append: a claim likewise, with one winner in any case" {
+    inject 3 claim there write EIO ENOSPC kill
+    inject 2 claim there fdatasync EIO kill
+}
+@test "apply: an index that cannot be written costs nothing that is in the log" {
+    inject 7 emit there pwrite64 ENOSPC
+    inject 7 claim there pwrite64 kill
+    inject 3 emit there ftruncate EIO ENOSPC kill
+}
+@test "apply: what others wrote is folded at the next try" {
+    inject 7 emit behind pwrite64 kill
+    inject 7 claim behind pread64 EIO
+}
+@test "apply: an index that is made again may fail at any point" {
+    inject 10 emit lost pwrite64 EIO
+    inject 5 claim lost fdatasync,unlink EIO kill
+}
+@test "the first command of all may fail at any point" {
+    inject 4 emit fresh mkdirat ENOSPC kill
+    inject 7 emit fresh openat EMFILE
+}
