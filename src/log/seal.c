@@ -115,7 +115,7 @@ cut_count(const char *text, size_t len, const char *key)
     while (n > 0 && text[n - 1] >= '0' && text[n - 1] <= '9')
         n--;
     return n < len && n >= key_len && memcmp(text + n - key_len, key, key_len) == 0 ? n - key_len
-                                                                                     : len;
+                                                                                    : len;
 }
 
 size_t

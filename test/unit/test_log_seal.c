@@ -264,8 +264,8 @@ every_beginning_of_a_line_is_noticed(void **state)
 static void
 without_its_seal_a_line_is_the_record(void **state)
 {
-    static const char *const records[] = { "{\"id\":\"a\"}", "{\"x\":12}",
-                                           "{\"data\":{\"of\":3}}", "{\"data\":[{\"seq\":4}]}" };
+    static const char *const records[] = { "{\"id\":\"a\"}", "{\"x\":12}", "{\"data\":{\"of\":3}}",
+                                           "{\"data\":[{\"seq\":4}]}" };
 
     (void)state;
     for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
