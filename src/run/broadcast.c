@@ -17,14 +17,19 @@ enum {
     RETRY_MS = 1000,
 };
 
+struct line {
+    struct line *next;
+    struct buf text; /* a request */
+};
+
 struct broadcast {
     char *config;
     pthread_t thread;
-    pthread_mutex_t lock; /* of all below */
-    pthread_cond_t news;  /* for the thread: more may go, or it is over */
-    pthread_cond_t done;  /* for broadcast_end */
-    char **waiting;       /* requests, oldest first */
-    size_t n, cap;
+    pthread_mutex_t lock;       /* of all below */
+    pthread_cond_t news;        /* for the thread: more may go, or it is over */
+    pthread_cond_t done;        /* for broadcast_end */
+    struct line *first, **last; /* oldest first */
+    size_t n;
     size_t n_free;     /* of them: those that may go */
     size_t n_dropped;  /* of all that were added */
     bool is_ending;    /* nothing more will be added */
@@ -34,11 +39,30 @@ struct broadcast {
 };
 
 static void
+line_free(struct line *l)
+{
+    if (l)
+        buf_release(&l->text);
+    free(l);
+}
+
+static void
+pop(struct broadcast *b)
+{
+    struct line *l = b->first;
+
+    b->first = l->next;
+    if (!b->first)
+        b->last = &b->first;
+    b->n--;
+    line_free(l);
+}
+
+static void
 destroy(struct broadcast *b)
 {
-    for (size_t i = 0; i < b->n; i++)
-        free(b->waiting[i]);
-    free(b->waiting);
+    while (b->first)
+        pop(b);
     free(b->config);
     pthread_cond_destroy(&b->news);
     pthread_cond_destroy(&b->done);
@@ -87,16 +111,16 @@ await(struct broadcast *b)
 /* One round. What the hub refuses will be refused again: only a store that cannot be written
  * is a failure. */
 static bool
-send_round(struct hub *h, char *const *texts, size_t n, struct err *why)
+send_round(struct hub *h, const struct buf *const *texts, size_t n, struct err *why)
 {
     struct arena a = { 0 };
     struct hub_request *requests = calloc(n, sizeof *requests);
     struct hub_reply *replies = calloc(n, sizeof *replies);
     bool is_good = requests && replies;
 
-    for (size_t i = 0; is_good && i < n; i++) {
+    for (size_t i = 0; requests && is_good && i < n; i++) {
         struct json *args = NULL;
-        is_good = json_parse(&a, texts[i], strlen(texts[i]), &args, NULL);
+        is_good = json_parse(&a, texts[i]->p, texts[i]->len, &args, NULL);
         requests[i] = (struct hub_request){ .op = HUB_GENERATE,
                                             .identity = "cliq",
                                             .is_admin = true,
@@ -108,7 +132,7 @@ send_round(struct hub *h, char *const *texts, size_t n, struct err *why)
         err_say(why, "out of memory");
     else
         hub_submit(h, requests, n, &a, replies);
-    for (size_t i = 0; is_good && i < n; i++) {
+    for (size_t i = 0; replies && is_good && i < n; i++) {
         if (replies[i].status >= 500) {
             err_say(why, "%s", replies[i].message);
             is_good = false;
@@ -125,21 +149,20 @@ static void
 forget(struct broadcast *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        free(b->waiting[i]);
-    b->n -= n;
+        pop(b);
     b->n_free -= n;
-    memmove(b->waiting, b->waiting + n, b->n * sizeof *b->waiting);
 }
 
-/* With the lock, which is let go while the store is waited for. The loop only appends and may
- * move the list meanwhile, so the round is a list of its own. */
+/* With the lock, which is let go while the store is waited for. The loop only appends. */
 static bool
 try_round(struct broadcast *b, struct hub **h, size_t n)
 {
-    char *round[BROADCAST_ROUND_MAX];
+    const struct buf *round[BROADCAST_ROUND_MAX];
     struct err why = { "" };
+    size_t k = 0;
 
-    memcpy(round, b->waiting, n * sizeof *round);
+    for (const struct line *l = b->first; l && k < n; l = l->next)
+        round[k++] = &l->text;
     pthread_mutex_unlock(&b->lock);
     struct hub_options o = { .lock_wait_ms = LOCK_WAIT_MS };
     bool is_good = *h || hub_open(h, b->config, &o, &why) == ST_OK;
@@ -211,6 +234,7 @@ broadcast_new(const char *config, struct err *e)
         free(b);
         return NULL;
     }
+    b->last = &b->first;
     pthread_mutex_init(&b->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -226,38 +250,24 @@ broadcast_new(const char *config, struct err *e)
     return b;
 }
 
-/* Makes room for one more. With the lock. */
-static bool
-has_room(struct broadcast *b)
-{
-    if (b->n < b->cap)
-        return true;
-    size_t cap = b->cap ? b->cap * 2 : 64;
-    if (b->n >= BROADCAST_WAITING_MAX)
-        return false;
-    char **bigger = realloc(b->waiting, cap * sizeof *bigger);
-    if (!bigger)
-        return false;
-    b->waiting = bigger;
-    b->cap = cap;
-    return true;
-}
-
 void
 broadcast_add(struct broadcast *b, const struct buf *request)
 {
     if (!b)
         return;
-    char *copy = buf_failed(request) ? NULL : strndup(request->p, request->len);
+    struct line *l = buf_failed(request) ? NULL : calloc(1, sizeof *l);
+    if (l)
+        buf_add(&l->text, request->p, request->len);
     pthread_mutex_lock(&b->lock);
-    if (copy && has_room(b)) {
-        b->waiting[b->n++] = copy;
-        copy = NULL;
+    if (l && !buf_failed(&l->text) && b->n < BROADCAST_WAITING_MAX) {
+        *b->last = l;
+        b->last = &l->next;
+        b->n++;
     } else {
         b->n_dropped++;
+        line_free(l);
     }
     pthread_mutex_unlock(&b->lock);
-    free(copy);
 }
 
 void
