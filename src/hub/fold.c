@@ -12,7 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEDUP_KEEP_MS = 48 * 3600 * 1000, PROGRESS_EVERY = 50000, TAIL_LEN = 32 };
+enum {
+    DEDUP_KEEP_MS = 48 * 3600 * 1000,
+    PROGRESS_EVERY = 50000,
+    DEDUP_CLEAN_EVERY = 64,
+    TAIL_LEN = 32
+};
 
 void
 fold_release(struct fold *f)
@@ -210,8 +215,9 @@ remember_key(struct fold *f, const struct event *ev, uint64_t seq)
 
     if (!ev->dedup_key || !ev->dedup_hash)
         return;
-    index_do(f->ix, "DELETE FROM dedup WHERE identity = ? AND at < ?", "si", by,
-             ev->at - DEDUP_KEEP_MS);
+    if (seq % DEDUP_CLEAN_EVERY == 0) /* by the log alone, so that every fold does the same */
+        index_do(f->ix, "DELETE FROM dedup WHERE identity = ? AND at < ?", "si", by,
+                 ev->at - DEDUP_KEEP_MS);
     index_do(f->ix, "INSERT OR REPLACE INTO dedup VALUES(?, ?, ?, ?, ?, ?)", "sssiii", by,
              ev->dedup_key, ev->dedup_hash, ev->at, (int64_t)seq,
              ev->dedup_lines ? ev->dedup_lines : (int64_t)1);

@@ -414,26 +414,18 @@ are_known(const char *text, const pid_t *known, size_t n)
     return true;
 }
 
-/* Every thread has a list of its own. The lists are exact: only our own waiting takes a
- * child from them. False also when there is no such file (CONFIG_PROC_CHILDREN). */
+/* Our main thread's list: orphans come to that one, and whoever starts agents is it. It is exact:
+ * only our own waiting takes a child from it. False also when there is no such file
+ * (CONFIG_PROC_CHILDREN). */
 static bool
 has_only_known_children(const pid_t *known, size_t n)
 {
     struct buf text = BUF_MAX(1 << 20);
-    DIR *d = opendir("/proc/self/task");
-    bool is_sure = d != NULL;
+    char path[64];
 
-    for (struct dirent *f; is_sure && (f = readdir(d));) {
-        char path[300];
-        if (f->d_name[0] == '.')
-            continue;
-        buf_reset(&text);
-        snprintf(path, sizeof path, "/proc/self/task/%s/children", f->d_name);
-        is_sure = path_read_file(AT_FDCWD, path, &text, NULL) == ST_OK &&
-                  (text.len == 0 || are_known(text.p, known, n));
-    }
-    if (d)
-        closedir(d);
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    bool is_sure = path_read_file(AT_FDCWD, path, &text, NULL) == ST_OK &&
+                   (text.len == 0 || are_known(text.p, known, n));
     buf_release(&text);
     return is_sure;
 }

@@ -304,8 +304,8 @@ front_done(void *ctx)
     struct worker_news before = s->news;
     struct round *r = worker_take(s->worker, &s->news);
     /* Something new in the index, or somebody asked for a look. */
-    bool is_new = s->news.commits != before.commits &&
-                  (s->news.last_seq != s->looked_at || (r && r->n == 0));
+    bool is_new =
+        s->news.commits != before.commits && (s->news.last_seq != s->looked_at || (r && r->n == 0));
 
     if (s->news.key_changes != before.key_changes)
         memset(s->keys, 0, SERVE_KEYS * sizeof *s->keys);

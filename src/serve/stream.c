@@ -264,8 +264,7 @@ static bool
 wants_all(const struct client *c, const struct batch *b)
 {
     return !c->rings && !c->types && !c->tags && !c->pattern && !c->role && !c->is_inbox &&
-           c->min_urgency <= 0 &&
-           (b->is_public || c->is_admin);
+           c->min_urgency <= 0 && (b->is_public || c->is_admin);
 }
 
 /* Tells a client what it wants of the batch; false: it is full, and stays where it is. */
