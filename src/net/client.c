@@ -220,7 +220,7 @@ read_head(struct client *c, const struct client_request *q, bool *is_dead, int64
                 break;
             continue;
         }
-        size_t got;
+        size_t got = 0;
         bool is_blank = c->used == c->in.len; /* not a byte of the answer yet */
         enum status s = fill(c, &got, until_ms, wake, e);
         if (!s && got == 0)
@@ -279,7 +279,7 @@ client_read(struct client *c, const char **p, size_t *n, int64_t until_ms, struc
 
     *n = 0;
     while (!c->is_whole) {
-        size_t used = 0, got;
+        size_t used = 0, got = 0;
         enum http_event ev =
             http_feed_body(&c->body, c->in.p + c->used, c->in.len - c->used, &used);
         c->used += used;
