@@ -147,12 +147,14 @@ on_news(void *ctx, struct http_conn *c, enum http_news news)
 static bool
 gather(struct serve *s, const struct hub_request *request, struct job *who)
 {
-    if (!s->round)
-        s->round = round_new(s->worker);
-    if (!s->round || s->round->n == ROUND_MAX)
+    struct round *r = s->round ? s->round : round_new(s->worker);
+
+    s->round = r;
+    if (!r || r->n == ROUND_MAX)
         return false;
-    s->round->requests[s->round->n] = *request;
-    s->round->who[s->round->n++] = who;
+    r->who[r->n] = who;
+    r->requests[r->n] = *request;
+    r->n++;
     return true;
 }
 
@@ -526,9 +528,10 @@ answer_at_once(struct job *j)
     return true;
 }
 
-static void
-hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
-          const struct route *route, const struct caller *by, const char *request_id)
+/* The request as a job; NULL: refused and answered. */
+static struct job *
+make_job(struct serve *s, struct http_conn *c, const struct http_request *r,
+         const struct route *route, const struct caller *by, const char *request_id)
 {
     struct job *j = calloc(1, sizeof *j);
     struct http_text key = http_header(r, "Idempotency-Key"), query = http_query(r);
@@ -538,7 +541,7 @@ hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
 
     if (!j) {
         refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", "out of memory", request_id, NULL);
-        return;
+        return NULL;
     }
     *j = (struct job){ .s = s, .conn = c, .route = *route };
     snprintf(j->request_id, sizeof j->request_id, "%s", request_id);
@@ -551,7 +554,7 @@ hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
                st == ST_INVALID ? "VALIDATION_INVALID_TYPE" : "STORE_UNAVAILABLE", e.text,
                request_id, NULL);
         job_free(j);
-        return;
+        return NULL;
     }
     j->request = (struct hub_request){
         .op = route->op,
@@ -568,17 +571,33 @@ hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
         j->method = arena_dup(&j->arena, method.p, method.len);
         j->path = arena_dup(&j->arena, path.p, path.len);
     }
-    if (route->op == HUB_GET && answer_at_once(j))
+    return j;
+}
+
+/* The round keeps the job, or it is freed here; gcc 12's analyser loses sight of it. */
+#ifndef __clang__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+static void
+hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
+          const struct route *route, const struct caller *by, const char *request_id)
+{
+    struct job *j = make_job(s, c, r, route, by, request_id);
+
+    if (!j || (route->op == HUB_GET && answer_at_once(j)))
         return;
-    if (!j->request.identity || !gather(s, &j->request, j)) {
-        refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", "too many requests at once; try again",
-               request_id, "Retry-After: 1\r\n");
-        job_free(j);
-        return;
-    }
     if (route->op == HUB_CLAIM)
         http_watch(c, on_news, j);
+    if (j->request.identity && gather(s, &j->request, j))
+        return;
+    refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", "too many requests at once; try again",
+           request_id, "Retry-After: 1\r\n");
+    job_free(j);
 }
+#ifndef __clang__
+#pragma GCC diagnostic pop
+#endif
 
 static void
 begin_stream(struct serve *s, struct http_conn *c, const struct http_request *r,

@@ -74,7 +74,7 @@ rates_find(struct rates *r, const struct rate_rule *rule, uint64_t who, int64_t 
     struct rate_bucket *b = r->cap ? line_of(r->lines, r->cap, who) : NULL;
     if (b && b->who)
         return b;
-    if (2 * (r->n + 1) > r->cap) {
+    if (!b || 2 * (r->n + 1) > r->cap) {
         if (!make_room(r, rule, now_ms))
             return &r->shared;
         b = line_of(r->lines, r->cap, who);
