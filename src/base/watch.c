@@ -70,17 +70,20 @@ go_up(char *path)
     strcpy(path + n, n ? "" : ".");
 }
 
-/* Of a directory with the one file that counts: the file, and what comes and goes beside it. */
-static void
+/* Of a directory with the one file that counts: the file, and what comes and goes beside it. If
+ * that cannot be, all of the directory. False: nothing can. */
+static bool
 aim_at_file(struct watch *w)
 {
     char path[PATH_MAX + NAME_MAX + 2];
 
     snprintf(path, sizeof path, "%s/%s", w->path, w->name);
     int wd = sys->inotify_add(w->fd, path, FILE_CHANGES);
+    bool is_aimed = wd >= 0 || errno == ENOENT || sys->inotify_add(w->fd, w->path, CHANGES) >= 0;
     if (w->file_wd > 0 && w->file_wd != wd)
         inotify_rm_watch(w->fd, w->file_wd); /* that of another file, which had the name */
     w->file_wd = wd;
+    return is_aimed;
 }
 
 /* Watches the directory or, while there is none, its nearest ancestor. */
@@ -102,8 +105,8 @@ aim(struct watch *w, struct err *e)
         if (wd >= 0 && is_target) {
             w->wd = wd;
             w->is_aimed = true;
-            if (w->name)
-                aim_at_file(w);
+            if (w->name && !aim_at_file(w))
+                return poll_instead(w, e);
             return is_remote(part) ? poll_instead(w, e) : ST_OK;
         }
         if (wd >= 0) {

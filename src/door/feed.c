@@ -83,8 +83,8 @@ look(struct feed *f)
 
     for (;;) {
         arena_reset(&f->arena);
-        if (!hub_next_signal(h, f->seq, &f->arena, &f->seq, &v))
-            return NULL;
+        if (hub_next_signal(h, f->seq, &f->arena, &f->seq, &v) != ST_OK)
+            return NULL; /* none, or nobody knows: it is asked again */
         if (f->want.is_broadcast)
             v = hub_broadcast_json(h, f->seq, &f->arena);
         if (v && feed_wants(&f->want, v) &&

@@ -249,7 +249,8 @@ arguments_are_as_the_table_says(void **state)
     struct hub *h = open_hub();
 
     for (int op = 0; op < HUB_N_OPS; op++)
-        check_arguments(h, (enum hub_op)op);
+        if (hub_ops[op].path) /* not what is for cliq itself */
+            check_arguments(h, (enum hub_op)op);
     CHECK_REFUSED(ask(h, HUB_EMIT, "bob", "{\"signal_type\":\"task\",\"to_rol\":\"dev\"}"), 400,
                   "SIGNAL_EMIT_VALIDATION_FAILED",
                   "to_rol is not known to emit; did you mean to_role?");

@@ -128,11 +128,22 @@ hear(int fd, struct buf *to, const char *text)
     return false;
 }
 
+/* What was said behind the greeting, which tells where the stream begins. */
+static const char *
+events(const struct buf *b)
+{
+    static const char greeting[] = ": connected\nid: ";
+    const char *p = strstr(b->p, greeting);
+
+    assert_non_null(p);
+    return p + sizeof greeting - 1;
+}
+
 /* The numbers behind "\nid: ", in order, each one more than the one before; the last. */
 static uint64_t
 check_ids(const struct buf *b, uint64_t after, size_t *n)
 {
-    for (const char *p = b->p; (p = strstr(p, "\nid: ")); (*n)++) {
+    for (const char *p = events(b); (p = strstr(p, "\nid: ")); (*n)++) {
         uint64_t id = strtoull(p += 5, NULL, 10);
         if (id != after + 1)
             fail_msg("%" PRIu64 " came behind %" PRIu64, id, after);
@@ -170,7 +181,7 @@ who_asks_for_what_is_gone_is_told_the_oldest_there_is(void **state)
     snprintf(text, sizeof text, "id: %" PRIu64 "\nevent: reset\ndata: {\"oldest\":%" PRIu64 "}\n\n",
              st.first_seq - 1, st.first_seq);
     assert_non_null(strstr(heard.p, text));
-    const char *first = strstr(heard.p, "\nid: ");
+    const char *first = strstr(events(&heard), "\nid: ");
     assert_memory_equal(first + 1, text, strlen(text)); /* before anything else */
     for (const char *p = heard.p; (p = strstr(p, "event: a:b")); p++)
         n++;
