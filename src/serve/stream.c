@@ -275,8 +275,9 @@ tell_batch(struct client *c, struct batch *b)
     struct buf some = { 0 };
     size_t n = b->n;
 
-    for (size_t i = 0; c->is_engine && !text->len && i < b->n; i++)
-        add_text(b, c->all->hub, i, true);
+    if (c->is_engine && !text->len)
+        for (size_t i = 0; i < b->n; i++)
+            add_text(b, c->all->hub, i, true);
     if (!wants_all(c, b)) {
         n = 0;
         for (size_t i = 0; i < b->n; i++) {

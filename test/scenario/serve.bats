@@ -4,6 +4,21 @@ bats_require_minimum_version 1.5.0
 load ../lib/cli
 load ../lib/serve
 
+@test "several signals of one round reach both doors, each once and in order" {
+    curl -sN "$URL/signals/stream?token=$KEY" >hub 3>&- &
+    hub=$!
+    curl -sN "$URL/v1/engine/events?token=$KEY" >engine 3>&- &
+    engine=$!
+    until_true grep -q connected hub
+    until_true grep -q connected engine
+    send /emit/batch '{"signals":[{"signal_type":"a:1"},{"signal_type":"a:2"},{"signal_type":"a:3"},{"signal_type":"a:4"}]}' >/dev/null
+    until_true has_ids hub 4
+    until_true has_ids engine 4
+    kill -KILL "$hub" "$engine"
+    is "a:1 a:2 a:3 a:4" "$(sed -n 's/^event: //p' hub | xargs)"
+    is "a:1 a:2 a:3 a:4" "$(sed -n 's/^data: .*"type":"\(a:[0-9]\)".*/\1/p' engine | xargs)"
+}
+
 @test "the page's examples work as written" {
     send /roles '{"id":"coordinator","name":"coordinator"}' >/dev/null
     send /roles '{"id":"reviewer","name":"reviewer"}' >/dev/null
