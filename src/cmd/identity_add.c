@@ -1,5 +1,6 @@
 /* identity add - make an identity, or change it. */
 #include "cmd/hub_show.h"
+#include "run/attend.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -44,6 +45,18 @@ make_whole(struct hub_call *c, struct json *args, const char *dir, struct err *e
     return kept ? hub_args_add(c, args, "dir", kept, e) : err_set(e, ST_IO, "out of memory");
 }
 
+/* It may be installed later; but who mistyped it wants to know now. */
+static void
+warn_of_missing(struct hub_call *c, const struct json *identity)
+{
+    const char *agent = hub_text(c, json_get(identity, "agent"));
+    const char *dir = hub_text(c, json_get(identity, "dir"));
+    struct err why;
+
+    if (agent && dir && attend_check(agent, dir, &why))
+        cmd_warn("signals will wait: %s", why.text);
+}
+
 static enum status
 run(const struct args *a, struct err *e)
 {
@@ -63,6 +76,8 @@ run(const struct args *a, struct err *e)
         s = hub_call(&c, HUB_IDENTITY_ADD, args, &reply, e);
     if (!s)
         s = hub_show_text(&c, json_get(reply.data, "id"), reply.data, e);
+    if (!s && !c.door.url)
+        warn_of_missing(&c, reply.data);
     hub_call_end(&c);
     return s;
 }

@@ -241,9 +241,10 @@ struct hub_batch {
     size_t n;
     uint64_t upto;
 };
-/* What waits for an identity, oldest first: HUB_BATCH_MAX of them at most, 8 MiB or one. */
-enum status hub_waiting(struct hub *h, const char *identity, struct arena *a, struct hub_batch *b,
-                        struct err *e);
+/* What waits for an identity, oldest first: HUB_BATCH_MAX of them at most, 8 MiB or one; up to the
+ * signal `last`, 0: all. */
+enum status hub_waiting(struct hub *h, const char *identity, uint64_t last, struct arena *a,
+                        struct hub_batch *b, struct err *e);
 
 /* ---- keeping it ---- */
 

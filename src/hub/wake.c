@@ -90,8 +90,8 @@ show_waiting(struct row *r, struct arena *a)
 }
 
 enum status
-hub_waiting(struct hub *h, const char *identity, struct arena *a, struct hub_batch *b,
-            struct err *e)
+hub_waiting(struct hub *h, const char *identity, uint64_t last, struct arena *a,
+            struct hub_batch *b, struct err *e)
 {
     struct json *list = json_new(a, JSON_ARRAY), *before = NULL;
     size_t bytes = 0;
@@ -108,8 +108,8 @@ hub_waiting(struct hub *h, const char *identity, struct arena *a, struct hub_bat
     }
     r = index_run(h->ix,
                   "SELECT m.signal, min(m.pattern), s.body" WAITING_OF(
-                      "?1") " GROUP BY m.signal ORDER BY m.signal LIMIT ?2",
-                  "si", identity, (int64_t)HUB_BATCH_MAX);
+                      "?1") " AND m.signal <= ?3 GROUP BY m.signal ORDER BY m.signal LIMIT ?2",
+                  "sii", identity, (int64_t)HUB_BATCH_MAX, last ? (int64_t)last : INT64_MAX);
     while (list && index_next(h->ix, r)) {
         bytes += strlen(row_text(r, 2));
         if (s || (b->n && bytes > BATCH_BYTES_MAX))
@@ -130,6 +130,6 @@ hub_waiting(struct hub *h, const char *identity, struct arena *a, struct hub_bat
     }
     if (!s)
         s = list ? index_status(h->ix, e) : err_set(e, ST_IO, "out of memory");
-    index_rollback(h->ix);
+    hub_end_read(h);
     return s;
 }

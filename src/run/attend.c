@@ -163,24 +163,43 @@ tell_sleep(struct attendant *t, uint64_t upto, struct err *e)
 
 /* ---- what the agent is told ---- */
 
+/* The project that a directory is in: opens its .cliq; -1: it is in none. */
+static int
+open_project(const char *dir, struct buf *path)
+{
+    int fd = -1;
+
+    for (size_t n = strlen(dir); fd < 0; n--) {
+        buf_reset(path);
+        buf_add(path, dir, n);
+        buf_adds(path, "/.cliq");
+        if (!buf_failed(path) && path_open_dir(path->p, false, &fd, NULL) == ST_OK &&
+            faccessat(fd, "workflow.yml", F_OK, AT_SYMLINK_NOFOLLOW) != 0) {
+            close(fd);
+            fd = -1;
+        }
+        while (n > 0 && dir[n - 1] != '/')
+            n--;
+        if (n <= 1)
+            break;
+    }
+    return fd;
+}
+
 /* The agent as its directory knows it: a project's own agents only when they are trusted. */
 static enum status
-find_agent(const struct hub_batch *b, struct arena *a, struct settings *settings,
+find_agent(const char *name, const char *in, struct arena *a, struct settings *settings,
            struct agent *agent, struct err *e)
 {
     struct buf path = { 0 }, text = { 0 };
     struct agent_scope scope = { .settings = settings };
     struct json *agents = NULL;
-    int dir = -1;
-    enum status s;
+    int dir = open_project(in, &path);
+    enum status s = buf_status(&path, "the path", e);
 
-    buf_addf(&path, "%s/.cliq", b->dir);
-    s = buf_status(&path, "the path", e);
-    if (!s)
+    if (!s && dir >= 0) {
         scope.state_dir = arena_dup(a, path.p, path.len);
-    if (!s && path_open_dir(path.p, false, &dir, NULL) == ST_OK &&
-        faccessat(dir, "workflow.yml", F_OK, AT_SYMLINK_NOFOLLOW) == 0) {
-        s = trust_check(dir, path.p, e);
+        s = scope.state_dir ? trust_check(dir, path.p, e) : err_set(e, ST_IO, "out of memory");
         if (!s && frame_read_at(dir, "agents.json", &text, NULL) == ST_OK) {
             const char *kept = arena_dup(a, text.p, text.len);
             s = kept ? json_parse_named(a, "agents.json", kept, text.len, &agents, e) : ST_IO;
@@ -192,11 +211,24 @@ find_agent(const struct hub_batch *b, struct arena *a, struct settings *settings
         s = settings_load(settings, NULL, e);
     }
     if (!s)
-        s = agent_resolve(a, &scope, b->agent, agent, e);
+        s = agent_resolve(a, &scope, name, agent, e);
     if (dir >= 0)
         close(dir);
     buf_release(&path);
     buf_release(&text);
+    return s;
+}
+
+enum status
+attend_check(const char *agent, const char *dir, struct err *e)
+{
+    struct settings settings = { 0 };
+    struct arena a = { 0 };
+    struct agent found;
+    enum status s = find_agent(agent, dir, &a, &settings, &found, e);
+
+    settings_release(&settings);
+    arena_release(&a);
     return s;
 }
 
@@ -370,7 +402,7 @@ start(struct attendant *t, const struct hub_batch *b, struct arena *a, struct er
     struct settings settings = { 0 };
     struct agent agent;
     struct proc_id id;
-    enum status s = find_agent(b, a, &settings, &agent, e);
+    enum status s = find_agent(b->agent, b->dir, a, &settings, &agent, e);
 
     keep_log_small(t);
     if (!s)
@@ -476,13 +508,14 @@ work(struct attendant *t, struct attend_facts *f, struct err *e)
         struct hub_batch b;
         struct err why;
         int64_t rest_ms;
-        s = hub_waiting(t->hub, t->identity, &a, &b, e);
+        s = hub_waiting(t->hub, t->identity, f->last, &a, &b, e);
         f->n_waiting = s || !b.agent || !b.dir ? 0 : b.n;
         enum attend_act act = attend_decide(f, &rest_ms);
         if (act == ATTEND_START) {
             enum status how = start(t, &b, &a, &why);
             f->has_rested = false;
             f->failures = how == ST_OK ? 0 : f->failures + 1;
+            f->last = how == ST_OK ? 0 : b.upto;
             f->is_hopeless = how != ST_OK && how != ST_FAILED && how != ST_IO;
             if (how)
                 say(t, "%s", why.text);
@@ -490,14 +523,21 @@ work(struct attendant *t, struct attend_facts *f, struct err *e)
             rest(rest_ms);
             f->has_rested = true;
         } else if (act == ATTEND_SET_ASIDE) {
-            say(t, "%zu signals are set aside after %d failures; they stay in the inbox", b.n,
-                ATTEND_TRIES);
+            say(t, "%zu signal%s set aside after %d failures; they stay in the inbox", b.n,
+                b.n == 1 ? " is" : "s are", ATTEND_TRIES);
             s = tell_sleep(t, b.upto, e);
             f->failures = 0;
+            f->last = 0;
         }
         arena_release(&a);
-        if (act == ATTEND_LEAVE)
+        if (act == ATTEND_LEAVE && !f->last)
             break;
+        if (act == ATTEND_LEAVE) { /* they were unsubscribed from: now for the others */
+            f->failures = 0;
+            f->last = 0;
+            if (f->is_hopeless)
+                break;
+        }
     }
     return s;
 }
@@ -508,7 +548,7 @@ has_more(struct attendant *t)
 {
     struct arena a = { 0 };
     struct hub_batch b;
-    bool is_more = hub_waiting(t->hub, t->identity, &a, &b, NULL) == ST_OK && b.n && b.agent;
+    bool is_more = hub_waiting(t->hub, t->identity, 0, &a, &b, NULL) == ST_OK && b.n && b.agent;
 
     arena_release(&a);
     return is_more;

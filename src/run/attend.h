@@ -35,13 +35,14 @@
 struct attend_facts {
     size_t n_waiting;
     unsigned failures; /* of these, in a row */
+    uint64_t last;     /* of them, after a failure: what came later is not tried with them */
     bool has_rested;   /* since the last failure */
     bool is_hopeless;  /* it cannot be started at all */
 };
 
 enum attend_act {
     ATTEND_LEAVE,     /* nothing to do for us */
-    ATTEND_START,     /* with all that wait */
+    ATTEND_START,     /* with all that wait, after a failure with the same again */
     ATTEND_REST,      /* before the next try */
     ATTEND_SET_ASIDE, /* it was tried often enough */
 };
@@ -51,5 +52,8 @@ enum attend_act attend_decide(const struct attend_facts *f, int64_t *rest_ms);
 
 /* The whole of it. ST_OK also when somebody else has the lock. */
 enum status attend(const char *config, const char *identity, struct err *e);
+
+/* Could the agent be started in that directory, or what is missing? */
+enum status attend_check(const char *agent, const char *dir, struct err *e);
 
 #endif

@@ -28,7 +28,7 @@ waiting(struct hub *h, const char *who, uint64_t *upto)
     static char text[4000];
     struct hub_batch b;
 
-    CHECK_OK(hub_waiting(h, who, &arena, &b, &e), &e);
+    CHECK_OK(hub_waiting(h, who, 0, &arena, &b, &e), &e);
     text[0] = '\0';
     json_each (v, b.list) {
         const struct json *type = json_path(v, "signal.type");
