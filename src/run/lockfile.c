@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/sys.h"
+#include "run/procfs.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +14,7 @@
 #include <unistd.h>
 
 /* A lock whose holder is dead goes away by itself: a child between fork and exec still has
- * it, or somebody looks (lockfile_is_held). */
+ * it, a thread of it waits for the disk, or somebody looks (lockfile_is_held). */
 enum { FADE_MS = 1000, POLL_MS = 5 };
 
 static pid_t
@@ -24,10 +25,15 @@ read_holder(int fd)
     return sys->pread(fd, text, sizeof text - 1, 0) > 0 ? (pid_t)atoi(text) : 0;
 }
 
+/* Or dying: its main thread has ended. */
 static bool
 is_dead(pid_t pid)
 {
-    return pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH);
+    struct procfs p;
+
+    if (pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH))
+        return true;
+    return procfs_read(&p, pid) == 0 && (p.state == 'Z' || p.state == 'X');
 }
 
 /* ST_CONFLICT names the holder. */

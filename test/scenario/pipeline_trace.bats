@@ -203,7 +203,7 @@ END
     refused 4 "nothing has run here yet"
     run_ok
     got run $HEADLESS --from nobody
-    refused 4 "no phase nobody"
+    refused 4 'no phase "nobody"'
     AGENTS=
     mkdir "$T/team/roles"
     echo "You are the only one in this team, and so you do everything there is to do." >"$T/team/roles/one.md"
