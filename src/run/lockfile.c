@@ -88,7 +88,8 @@ lockfile_is_held(const struct frame *f)
 
     if (fd < 0)
         return false;
-    bool is_held = SYS_RETRY(sys->flock(fd, LOCK_SH | LOCK_NB)) != 0 && errno == EWOULDBLOCK;
+    bool is_held = SYS_RETRY(sys->flock(fd, LOCK_SH | LOCK_NB)) != 0 && errno == EWOULDBLOCK &&
+                   !is_dead(read_holder(fd));
     close(fd); /* and with it the lock */
     return is_held;
 }

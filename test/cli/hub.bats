@@ -478,7 +478,7 @@ load ../lib/hub
 # ---- people and keys -------------------------------------------------------------------------
 
 @test "identities, roles and rings" {
-    got identity add ruby --name "Ruby R" --type agent --agent claude-code --dir /tmp
+    got identity add ruby --name "Ruby R" --type agent --agent exec --dir /tmp
     succeeds
     is ruby "$out"
     got role add reviewer --name Reviewer --purpose "Reviews changes"

@@ -150,7 +150,8 @@ ended() { # NAME PID
     for p in out err; do cp "$T/$1.$p" "$T/$p"; done
     slurp
 }
-gone() { [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
+# All of its threads, too: one may wait for the disk.
+gone() { [ ! -e "/proc/$1" ] || [ "$(grep -cE '^(State:.Z|Threads:.1$)' "/proc/$1/status" 2>/dev/null)" = 2 ]; }
 
 # until_true COMMAND...: polls until it succeeds, for at most $BOUND (20) seconds.
 until_true() {
