@@ -286,7 +286,7 @@ on_written(uv_write_t *w, int status)
 
     c->is_writing = false;
     buf_reset(&c->sending);
-    if (c->sending.cap > OUT_KEEP)
+    if (c->sending.cap > OUT_KEEP || c->is_stream)
         buf_release(&c->sending);
     if (c->is_closing)
         return;
@@ -352,7 +352,7 @@ conn_flush(struct http_conn *c)
             return;
         }
         buf_reset(&c->out);
-        if (c->out.cap > OUT_KEEP)
+        if (c->out.cap > OUT_KEEP || c->is_stream) /* there may be thousands, mostly idle */
             buf_release(&c->out);
         if (c->in.len && !c->is_owed && !c->is_over) { /* OUT_MAX stopped us */
             c->resumes = true;
