@@ -190,9 +190,6 @@ hub_try_read(struct hub *h, const struct hub_request *r, struct arena *a, struct
  * now; -1: nothing is. hub_submit with n = 0 does it. */
 int64_t hub_due_in_ms(struct hub *h);
 
-/* The signal of a log line, as the hub shows it (SPEC 6); NULL when the line is bookkeeping. */
-const struct json *hub_signal_json(struct hub *h, uint64_t seq, struct arena *a);
-
 /* ---- following ---- all from the index: what is there is on disk */
 
 /* The first signal behind the line `after`, as the hub shows it. ST_NOT_FOUND: none yet;

@@ -603,17 +603,6 @@ hub_try_read(struct hub *h, const struct hub_request *r, struct arena *a, struct
     return is_answered;
 }
 
-const struct json *
-hub_signal_json(struct hub *h, uint64_t seq, struct arena *a)
-{
-    const struct json *v = NULL;
-
-    if (!hub_begin_read(h, NULL))
-        v = show_at(h, seq, a);
-    hub_end_read(h);
-    return v;
-}
-
 enum status
 hub_check_key(struct hub *h, const char *key, struct arena *a, const char **identity,
               unsigned *scopes, struct err *e)
