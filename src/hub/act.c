@@ -19,29 +19,38 @@ starved(struct act *t)
 
 /* ---- one signal ---- */
 
-/* What the index knows of the asker and the signal. */
-static void
-learn_asker(struct act *t, uint64_t seq, struct asker *who)
+/* Is it for them, by name, by a role that they hold, or as a member of a ring? */
+static bool
+is_addressee(struct act *t, const struct found *x)
 {
-    struct index *ix = t->h->ix;
-    struct row *r =
-        index_run(ix,
-                  "SELECT sender IS ?1, addr IS NULL OR addr = '@' || ?1"
-                  " OR EXISTS(SELECT 1 FROM fills WHERE identity = ?1 AND '=' || role = addr)"
-                  " OR EXISTS(SELECT 1 FROM joins WHERE identity = ?1 AND '+' || ring = addr),"
-                  " addr IS NULL FROM signals WHERE seq = ?2",
-                  "si", t->req->identity, (int64_t)seq);
+    const char *name = x->addr ? x->addr + 1 : "";
+    struct row *r;
 
-    *who = (struct asker){ .identity = t->req->identity, .is_admin = t->req->is_admin };
-    if (index_next(ix, r)) {
-        who->is_sender = row_int(r, 0);
-        who->is_addressee = row_int(r, 1);
-        who->is_everyones = row_int(r, 2);
-    }
+    if (!x->addr)
+        return true;
+    if (*x->addr == '@')
+        return strcmp(name, t->req->identity) == 0;
+    if (*x->addr == '=')
+        r = index_run(t->h->ix, "SELECT 1 FROM fills WHERE identity = ? AND role = ?", "ss",
+                      t->req->identity, name);
+    else
+        r = index_run(t->h->ix, "SELECT 1 FROM joins WHERE identity = ? AND ring = ?", "ss",
+                      t->req->identity, name);
+    return index_next(t->h->ix, r);
+}
+
+static struct asker
+learn_asker(struct act *t, const struct found *x)
+{
+    return (struct asker){ .identity = t->req->identity,
+                           .is_admin = t->req->is_admin,
+                           .is_sender = x->sender && strcmp(x->sender, t->req->identity) == 0,
+                           .is_addressee = is_addressee(t, x),
+                           .is_everyones = !x->addr };
 }
 
 static bool
-find_item(struct act *t, struct item *it)
+find_signal(struct act *t, struct found *x)
 {
     const char *id = NULL;
 
@@ -49,7 +58,7 @@ find_item(struct act *t, struct item *it)
         return false;
     if (!id)
         return arg_missing(&t->in, "signal_id");
-    return fold_item(t->h->ix, id, t->a, it) ||
+    return fold_find(t->h->ix, id, t->a, x) ||
            refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "signal_id: there is no signal:%s", id);
 }
 
@@ -84,9 +93,9 @@ read_order(struct act *t, struct order *o)
 
 /* The signal, and for a claim its claim_id. */
 static bool
-answer_item(struct act *t, uint64_t seq, const char *claim)
+answer_signal(struct act *t, const struct found *x, const char *claim)
 {
-    struct json *to = show_at(t->h, seq, t->a);
+    struct json *to = show_found(x, t->a);
 
     if (to && claim)
         json_set(to, "claim_id", show_text(t->a, claim));
@@ -111,31 +120,32 @@ tell_holder(struct act *t, const struct item *it)
 }
 
 static bool
-act_on(struct act *t, const struct item *it, struct order *o, const char *key, const char *hash)
+act_on(struct act *t, struct found *x, struct order *o, const char *key, const char *hash)
 {
-    struct asker who;
+    struct asker who = learn_asker(t, x);
     struct event ev;
 
-    learn_asker(t, it->seq, &who);
-    enum verdict v = decide_item(t->req->op, it, o, &who, &t->h->now, &ev, &t->refusal);
+    enum verdict v = decide_item(t->req->op, &x->it, o, &who, &t->h->now, &ev, &t->refusal);
     if (v == DECIDE_REFUSED)
-        return tell_holder(t, it);
+        return tell_holder(t, &x->it);
     if (v == DECIDE_EVENT) {
         ev.dedup_key = key;
         ev.dedup_hash = hash;
+        t->h->fold.known = x;
         if (!act_event(t, &ev))
             return false;
+        item_apply(&x->it, &ev);
     }
-    return answer_item(t, it->seq, t->req->op == HUB_CLAIM ? ev.claim : NULL);
+    return answer_signal(t, x, t->req->op == HUB_CLAIM ? ev.claim : NULL);
 }
 
 static bool
 act_item(struct act *t)
 {
-    struct item it;
+    struct found x;
     struct order o;
 
-    return read_order(t, &o) && find_item(t, &it) && act_on(t, &it, &o, NULL, NULL);
+    return read_order(t, &o) && find_signal(t, &x) && act_on(t, &x, &o, NULL, NULL);
 }
 
 /* ---- claims ---- */
@@ -145,12 +155,11 @@ static void
 try_address(struct act *t, const char *addr, const char *types, double *urgency, int64_t *best)
 {
     struct index *ix = t->h->ix;
-    struct row *r =
-        index_run(ix,
-                  "SELECT urgency, seq FROM signals WHERE state = 0 AND work = 1 AND addr IS ?1"
-                  " AND (?2 IS NULL OR instr(?2, char(31) || type || char(31)))"
-                  " ORDER BY urgency DESC, seq LIMIT 1",
-                  "ss", addr, types);
+    struct row *r = index_run(ix,
+                              "SELECT urgency, signal FROM ready WHERE addr = ?1"
+                              " AND (?2 IS NULL OR instr(?2, char(31) || type || char(31)))"
+                              " ORDER BY urgency DESC, signal LIMIT 1",
+                              "ss", addr, types);
 
     if (!index_next(ix, r))
         return;
@@ -189,7 +198,7 @@ find_next(struct act *t, const char *role, const char *types, int64_t *best)
         snprintf(addr, sizeof addr, "%s", row_text(r, 0));
         try_address(t, addr, types, &urgency, best);
     }
-    try_address(t, NULL, types, &urgency, best);
+    try_address(t, "", types, &urgency, best);
     return true;
 }
 
@@ -202,7 +211,7 @@ act_claim(struct act *t)
     char hash[65], claim[HUB_ID_SIZE];
     struct buf b = { 0 };
     struct order o;
-    struct item it;
+    struct found x;
     struct err e;
     bool is_done = false;
 
@@ -223,14 +232,14 @@ act_claim(struct act *t)
         if (!index_next(t->h->ix, r))
             return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST", "dedup_key: its claim is gone");
         const char *signal = row_dup(r, 0, t->a), *was = row_dup(r, 1, t->a);
-        if (!signal || !was || !fold_item(t->h->ix, signal, t->a, &it) || !it.claim ||
-            strcmp(it.claim, was) != 0)
+        if (!signal || !was || !fold_find(t->h->ix, signal, t->a, &x) || !x.it.claim ||
+            strcmp(x.it.claim, was) != 0)
             return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST",
                           "dedup_key: the claim made with \"%s\" is over", key);
-        return answer_item(t, it.seq, was);
+        return answer_signal(t, &x, was);
     }
     if (id) {
-        if (!find_item(t, &it))
+        if (!find_signal(t, &x))
             return false;
     } else {
         if (types) {
@@ -244,13 +253,13 @@ act_claim(struct act *t)
         buf_release(&b);
         if (!is_good || !best)
             return is_good; /* nothing to claim: null */
-        if (!fold_item_at(t->h->ix, (uint64_t)best, t->a, &it))
+        if (!fold_find_at(t->h->ix, (uint64_t)best, t->a, &x))
             return true;
     }
     if (hub_new_id(claim, &e))
         return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "%s", e.text);
     o.new_claim = arena_dup(t->a, event_bare_id(claim), EVENT_ID_LEN);
-    return o.new_claim ? act_on(t, &it, &o, key, key ? hash : NULL) : starved(t);
+    return o.new_claim ? act_on(t, &x, &o, key, key ? hash : NULL) : starved(t);
 }
 
 /* ---- receipts ---- */
@@ -262,7 +271,7 @@ act_receipt(struct act *t)
     struct index *ix = t->h->ix;
     const char *was = "unread";
     int64_t until = 0;
-    struct item it;
+    struct found x;
 
     if (t->req->op == HUB_INBOX_SNOOZE) {
         if (!arg_time(&t->in, "until", &until))
@@ -272,17 +281,17 @@ act_receipt(struct act *t)
         if (until <= t->h->now.wall_ms)
             return arg_wrong(&t->in, "until", "must be in the future");
     }
-    if (!find_item(t, &it))
+    if (!find_signal(t, &x))
         return false;
     struct row *r =
         index_run(ix, "SELECT state, until FROM receipts WHERE identity = ? AND signal = ?", "si",
-                  ev.by, (int64_t)it.seq);
+                  ev.by, (int64_t)x.it.seq);
     int64_t was_until = 0;
     if (index_next(ix, r)) {
         was = row_dup(r, 0, t->a);
         was_until = row_int(r, 1);
     }
-    ev.signal = it.id;
+    ev.signal = x.it.id;
     ev.until = until;
     ev.state = t->req->op == HUB_INBOX_ACKNOWLEDGE ? "acknowledged"
                : t->req->op == HUB_INBOX_RESOLVE   ? "resolved"
@@ -297,7 +306,7 @@ act_receipt(struct act *t)
         return false;
     struct json *to = json_new(t->a, JSON_OBJECT);
     if (to) {
-        json_set(to, "signal_id", show_id(t->a, it.id));
+        json_set(to, "signal_id", show_id(t->a, x.it.id));
         json_set(to, "identity", show_text(t->a, ev.by));
         json_set(to, "receipt_state", show_text(t->a, ev.state));
         json_set(to, "snoozed_until", show_time(t->a, until));

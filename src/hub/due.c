@@ -15,27 +15,28 @@ static size_t
 timers_due(struct hub *h, struct arena *a)
 {
     struct refusal r;
-    struct item items[DUE_AT_ONCE];
+    struct found x;
     uint64_t seqs[DUE_AT_ONCE];
     size_t n = 0;
-    struct row *row = index_run(
-        h->ix,
-        "SELECT seq FROM (SELECT seq FROM signals INDEXED BY signals_due"
-        " WHERE until IS NOT NULL AND boot = ?1 AND ?1 <> '' AND boot_until <= ?2"
-        " UNION ALL SELECT seq FROM signals INDEXED BY signals_due_wall"
-        " WHERE until IS NOT NULL AND (boot < ?1 OR boot > ?1 OR ?1 = '') AND until <= ?3)"
-        " ORDER BY seq LIMIT ?4",
-        "siii", h->boot, h->now.boot_ms, h->now.wall_ms, (int64_t)DUE_AT_ONCE);
+    struct row *row =
+        index_run(h->ix,
+                  "SELECT signal FROM (SELECT signal FROM states WHERE until IS NOT NULL"
+                  " AND boot = ?1 AND ?1 <> '' AND boot_until <= ?2"
+                  " UNION ALL SELECT signal FROM states WHERE until IS NOT NULL"
+                  " AND (boot < ?1 OR boot > ?1 OR ?1 = '') AND until <= ?3)"
+                  " ORDER BY signal LIMIT ?4",
+                  "siii", h->boot, h->now.boot_ms, h->now.wall_ms, (int64_t)DUE_AT_ONCE);
 
     while (n < DUE_AT_ONCE && index_next(h->ix, row))
         seqs[n++] = (uint64_t)row_int(row, 0);
     for (size_t i = 0; i < n; i++) {
-        if (!fold_item_at(h->ix, seqs[i], a, &items[i]))
+        if (!fold_find_at(h->ix, seqs[i], a, &x))
             return 0;
-        struct event ev = { .kind = items[i].state == D_LEASED ? EV_EXPIRE : EV_RETRY,
-                            .signal = items[i].id,
+        struct event ev = { .kind = x.it.state == D_LEASED ? EV_EXPIRE : EV_RETRY,
+                            .signal = x.it.id,
                             .at = h->now.wall_ms,
-                            .claim = items[i].claim };
+                            .claim = x.it.claim };
+        h->fold.known = &x;
         h->unit++;
         if (!hub_add_line(h, &ev, &r))
             return 0;
@@ -102,11 +103,11 @@ hub_look_up_due(struct hub *h)
     if (d->is_of == h->fold.timers + 1)
         return;
     d->boot_ms = least(h, index_run(h->ix,
-                                    "SELECT min(boot_until) FROM signals WHERE until IS NOT NULL"
+                                    "SELECT min(boot_until) FROM states WHERE until IS NOT NULL"
                                     " AND boot = ?1 AND ?1 <> ''",
                                     "s", h->boot));
     d->wall_ms = least(h, index_run(h->ix,
-                                    "SELECT min(ms) FROM (SELECT min(until) AS ms FROM signals"
+                                    "SELECT min(ms) FROM (SELECT min(until) AS ms FROM states"
                                     " WHERE until IS NOT NULL AND (boot < ?1 OR boot > ?1"
                                     " OR ?1 = '') UNION ALL SELECT min(at) FROM delayed)",
                                     "s", h->boot));

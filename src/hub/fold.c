@@ -48,60 +48,104 @@ fold_forget(struct fold *f)
 
 /* ---- signals ---- */
 
-#define ITEM_COLUMNS                                                                               \
-    "seq, id, state, work, count, claimed_by, claim, claimed_at, until, boot_until, boot, last,"   \
-    " last_by, last_claim"
+#define FOUND                                                                                      \
+    "SELECT s.seq, s.id, s.type, s.sender, s.addr, s.thread, s.urgency, s.body,"                   \
+    " coalesce(w.state, 0), coalesce(w.work, s.task), w.count, w.claimed_by, w.claim,"             \
+    " w.claimed_at, w.until, w.boot_until, w.boot, w.last, w.last_by, w.last_claim"                \
+    " FROM signals s LEFT JOIN states w ON w.signal = s.seq WHERE "
 
 static bool
-read_item(struct index *ix, struct row *r, struct arena *a, struct item *it)
+read_found(struct index *ix, struct row *r, struct arena *a, struct found *x)
 {
-    *it = (struct item){ 0 };
+    *x = (struct found){ 0 };
     if (!index_next(ix, r))
         return false;
-    it->seq = (uint64_t)row_int(r, 0);
-    it->id = row_dup(r, 1, a);
-    it->state = (enum delivery)row_int(r, 2);
-    it->work = (enum work)row_int(r, 3);
-    it->count = row_int(r, 4);
-    it->claimed_by = row_dup(r, 5, a);
-    it->claim = row_dup(r, 6, a);
-    it->claimed_at = row_int(r, 7);
-    it->until = row_int(r, 8);
-    it->boot_until = row_int(r, 9);
-    it->boot = row_dup(r, 10, a);
-    it->last = (enum event_kind)row_int(r, 11);
-    it->last_by = row_dup(r, 12, a);
-    it->last_claim = row_dup(r, 13, a);
-    return it->id != NULL;
+    x->type = row_dup(r, 2, a);
+    x->sender = row_dup(r, 3, a);
+    x->addr = row_dup(r, 4, a);
+    x->thread = row_dup(r, 5, a);
+    x->urgency = row_double(r, 6);
+    x->body = row_dup(r, 7, a);
+    x->it = (struct item){ .seq = (uint64_t)row_int(r, 0),
+                           .id = row_dup(r, 1, a),
+                           .state = (enum delivery)row_int(r, 8),
+                           .work = (enum work)row_int(r, 9),
+                           .count = row_int(r, 10),
+                           .claimed_by = row_dup(r, 11, a),
+                           .claim = row_dup(r, 12, a),
+                           .claimed_at = row_int(r, 13),
+                           .until = row_int(r, 14),
+                           .boot_until = row_int(r, 15),
+                           .boot = row_dup(r, 16, a),
+                           .last = (enum event_kind)row_int(r, 17),
+                           .last_by = row_dup(r, 18, a),
+                           .last_claim = row_dup(r, 19, a) };
+    return x->it.id != NULL;
 }
 
 bool
-fold_item(struct index *ix, const char *id, struct arena *a, struct item *it)
+fold_find(struct index *ix, const char *id, struct arena *a, struct found *x)
 {
-    return read_item(
-        ix, index_run(ix, "SELECT " ITEM_COLUMNS " FROM signals WHERE id = ?", "s", id), a, it);
+    return read_found(ix, index_run(ix, FOUND "s.id = ?", "s", id), a, x);
 }
 
 bool
-fold_item_at(struct index *ix, uint64_t seq, struct arena *a, struct item *it)
+fold_find_at(struct index *ix, uint64_t seq, struct arena *a, struct found *x)
 {
-    return read_item(
-        ix, index_run(ix, "SELECT " ITEM_COLUMNS " FROM signals WHERE seq = ?", "i", (int64_t)seq),
-        a, it);
+    return read_found(ix, index_run(ix, FOUND "s.seq = ?", "i", (int64_t)seq), a, x);
 }
 
 static void
 save_item(struct index *ix, const struct item *it)
 {
     index_do(ix,
-             "UPDATE signals SET state = ?, work = ?, count = ?, claimed_by = ?, claim = ?,"
-             " claimed_at = ?, until = nullif(?, 0), boot_until = ?, boot = ?, last = ?,"
-             " last_by = ?, last_claim = ? WHERE seq = ?",
-             "iiissiiisissi", (int64_t)it->state, (int64_t)it->work, it->count, it->claimed_by,
-             it->claim, it->claimed_at, it->until, it->boot_until,
-             it->until && !it->boot ? "" : it->boot, (int64_t)it->last, it->last_by, it->last_claim,
-             (int64_t)it->seq);
+             "INSERT OR REPLACE INTO states VALUES(?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?,"
+             " ?)",
+             "iiiissiiisiss", (int64_t)it->seq, (int64_t)it->state, (int64_t)it->work, it->count,
+             it->claimed_by, it->claim, it->claimed_at, it->until, it->boot_until,
+             it->until && !it->boot ? "" : it->boot, (int64_t)it->last, it->last_by,
+             it->last_claim);
 }
+
+/* ---- who waits for what ---- */
+
+static bool
+is_waiting(const struct found *x)
+{
+    return x->addr && x->it.state != D_ACKED;
+}
+
+static bool
+is_ready(const struct found *x)
+{
+    return x->it.state == D_PENDING && x->it.work == W_OPEN;
+}
+
+/* The lists as they are after a signal became `now`, which was `was`. */
+static void
+list_signal(struct fold *f, const struct found *was, const struct found *now)
+{
+    int64_t seq = (int64_t)now->it.seq;
+    bool waits = is_waiting(now), ready = is_ready(now);
+    const char *addr = now->addr ? now->addr : "";
+
+    if (f->is_bulk)
+        return;
+    if (waits && !(was && is_waiting(was)))
+        index_do(f->ix, "INSERT OR IGNORE INTO waiting VALUES(?, ?, ?)", "sdi", addr, now->urgency,
+                 seq);
+    else if (!waits && was && is_waiting(was))
+        index_do(f->ix, "DELETE FROM waiting WHERE addr = ? AND urgency = ? AND signal = ?", "sdi",
+                 addr, now->urgency, seq);
+    if (ready && !(was && is_ready(was)))
+        index_do(f->ix, "INSERT OR IGNORE INTO ready VALUES(?, ?, ?, ?)", "sdis", addr,
+                 now->urgency, seq, now->type);
+    else if (!ready && was && is_ready(was))
+        index_do(f->ix, "DELETE FROM ready WHERE addr = ? AND urgency = ? AND signal = ?", "sdi",
+                 addr, now->urgency, seq);
+}
+
+/* ---- applying ---- */
 
 /* The line as text, in f->body if we have to write it. */
 static const char *
@@ -117,13 +161,20 @@ body_of(struct fold *f, const struct event *ev)
 static bool
 apply_item(struct fold *f, const struct event *ev, uint64_t seq)
 {
-    struct item it;
+    struct found was, now;
 
-    if (!fold_item(f->ix, ev->signal, &f->arena, &it) || !item_apply(&it, ev))
+    if (f->known && strcmp(f->known->it.id, ev->signal) == 0)
+        was = *f->known;
+    else if (!fold_find(f->ix, ev->signal, &f->arena, &was))
         return false;
-    save_item(f->ix, &it);
+    now = was;
+    if (!item_apply(&now.it, ev))
+        return false;
+    save_item(f->ix, &now.it);
+    list_signal(f, &was, &now);
     index_do(f->ix, "INSERT OR REPLACE INTO history VALUES(?, ?, ?, ?, ?, ?)", "iissis",
-             (int64_t)it.seq, (int64_t)seq, event_name(ev->kind), ev->by, ev->at, body_of(f, ev));
+             (int64_t)now.it.seq, (int64_t)seq, event_name(ev->kind), ev->by, ev->at,
+             body_of(f, ev));
     return true;
 }
 
@@ -243,16 +294,17 @@ apply_signal(struct fold *f, struct event *ev, uint64_t seq)
     }
     if (!json_double(ev->urgency, &urgency) || urgency < 0 || urgency > 1)
         urgency = 0.5;
-    const char *thread = thread_of(f, ev);
-    int n = index_do(f->ix,
-                     "INSERT OR IGNORE INTO signals(seq, id, type, created, sender, from_role,"
-                     " addr, thread, urgency, tags, state, work, count, body)"
-                     " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0, ?)",
-                     "ississssdsis", (int64_t)seq, ev->id, ev->type, ev->at, ev->by, ev->from_role,
-                     address(f, ev), thread, urgency, join_tags(f, ev->tags),
-                     (int64_t)(event_is_task(ev) ? W_OPEN : W_NONE), body_of(f, ev));
+    struct found x = { .it = { .seq = seq, .work = event_is_task(ev) ? W_OPEN : W_NONE },
+                       .type = ev->type,
+                       .addr = address(f, ev),
+                       .urgency = urgency };
+    int n = index_do(
+        f->ix, "INSERT OR IGNORE INTO signals VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "ississssdsis", (int64_t)seq, ev->id, ev->type, ev->at, ev->by, ev->from_role, x.addr,
+        thread_of(f, ev), urgency, join_tags(f, ev->tags), (int64_t)x.it.work, body_of(f, ev));
     if (n != 1)
         return false; /* the first with an id has it */
+    list_signal(f, NULL, &x);
     if (load_matcher(f) && matcher_count(f->matcher)) {
         struct matching m = { f, (int64_t)seq, ev->by };
         matcher_match(f->matcher, ev->type, strlen(ev->type), deliver, &m);
@@ -266,18 +318,18 @@ apply_signal(struct fold *f, struct event *ev, uint64_t seq)
 static bool
 apply_receipt(struct fold *f, const struct event *ev)
 {
-    struct item it;
+    struct found x;
     static const char *const states[] = { "acknowledged", "resolved", "snoozed" };
 
-    if (!fold_item(f->ix, ev->signal, &f->arena, &it))
+    if (!fold_find(f->ix, ev->signal, &f->arena, &x))
         return false;
     if (strcmp(ev->state, "unread") == 0)
         return index_do(f->ix, "DELETE FROM receipts WHERE identity = ? AND signal = ?", "si",
-                        ev->by, (int64_t)it.seq) == 1;
+                        ev->by, (int64_t)x.it.seq) == 1;
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         if (strcmp(states[i], ev->state) == 0)
             return index_do(f->ix, "INSERT OR REPLACE INTO receipts VALUES(?, ?, ?, ?, ?)", "sisii",
-                            ev->by, (int64_t)it.seq, ev->state, ev->until, ev->at) == 1;
+                            ev->by, (int64_t)x.it.seq, ev->state, ev->until, ev->at) == 1;
     return false;
 }
 
@@ -583,7 +635,9 @@ fold_all(struct fold *f, struct log *l, struct err *e)
     if (oldest > 1)
         f->place.seq = oldest - 1;
     index_leave_order(f->ix);
+    f->is_bulk = true;
     enum status s = fold_from(f, l, oldest, e);
+    f->is_bulk = false;
     index_make_order(f->ix);
     arrive(f, l);
     return s ? s : index_status(f->ix, e);

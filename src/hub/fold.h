@@ -19,6 +19,13 @@
 
 struct matcher;
 
+/* A signal as the index has it. Texts may be NULL. */
+struct found {
+    struct item it; /* what became of it */
+    const char *type, *sender, *addr, *thread, *body;
+    double urgency;
+};
+
 struct fold {
     struct index *ix;
     struct index_place place; /* as in the open transaction */
@@ -27,6 +34,9 @@ struct fold {
     struct arena arena;
     struct buf body;
     const char *line; /* of the event that is applied, if it was written already */
+    /* What the next event is about, if whoever decided it has just looked: else it is looked up. */
+    const struct found *known;
+    bool is_bulk; /* everything is folded: what only queries need is made at the end */
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;
     uint64_t done;
@@ -50,9 +60,9 @@ enum status fold_all(struct fold *f, struct log *l, struct err *e);
 /* Our lines were put: the log is folded up to its end. */
 void fold_put(struct fold *f, const struct log *l);
 
-/* The signal's changing part; texts in the arena. False: there is none. */
-bool fold_item(struct index *ix, const char *id, struct arena *a, struct item *it);
-bool fold_item_at(struct index *ix, uint64_t seq, struct arena *a, struct item *it);
+/* A signal by its id or number; texts in the arena. False: there is none. */
+bool fold_find(struct index *ix, const char *id, struct arena *a, struct found *x);
+bool fold_find_at(struct index *ix, uint64_t seq, struct arena *a, struct found *x);
 
 /* "emit claim" <-> bits; of a JSON list of names. */
 unsigned fold_scopes(const struct json *names);

@@ -105,10 +105,14 @@ bool act_read(struct act *t);
 
 /* ---- show.c ---- NULL without memory */
 #define SHOW_COLUMNS                                                                               \
-    "s.seq, s.id, s.thread, s.state, s.work, s.count, s.claimed_by, s.claimed_at, s.until, s.body"
+    "s.seq, s.id, s.thread, coalesce(w.state, 0), coalesce(w.work, s.task), w.count, "             \
+    "w.claimed_by,"                                                                                \
+    " w.claimed_at, w.until, s.body"
+#define SHOW_FROM " FROM signals s LEFT JOIN states w ON w.signal = s.seq"
 /* thread: NULL when it is the signal's own id. */
 struct json *
 show_signal(const struct event *ev, const struct item *it, const char *thread, struct arena *a);
+struct json *show_found(const struct found *x, struct arena *a);
 struct json *show_row(struct row *r, struct arena *a);
 struct json *show_at(struct hub *h, uint64_t seq, struct arena *a);
 /* Through the broadcast door; from a signal's line, or that of a schedule. */

@@ -12,20 +12,34 @@
 #include <unistd.h>
 
 /* Another number: another schema, and the index is made again. */
-enum { SCHEMA = 2, BUSY_MS = 10000, CACHE_MAX = 256, CHECKPOINT_PAGES = 200 };
+enum {
+    SCHEMA = 3,
+    BUSY_MS = 10000,
+    CACHE_MAX = 256,
+    CHECKPOINT_PAGES = 200,
+};
 
-/* addr: whom it is for, "@ruby", "=dev" a role, "+ops" a ring, NULL everyone. thread is NULL
- * when it is the signal's own id. body is the line as it was written, without its seal. */
+/* signals: what was emitted, which nothing changes. addr: whom it is for, "@ruby", "=dev" a role,
+ * "+ops" a ring, NULL everyone. thread is NULL when it is the signal's own id. task: the work that
+ * it begins with (enum work). body is the line as it was written, without its seal.
+ * states: what became of a signal; no row: nothing happened to it yet.
+ * waiting: what has an address and was not acked. ready: tasks that can be claimed, those for
+ * everyone with the address ''. */
 static const char schema[] =
     "CREATE TABLE place(one INTEGER PRIMARY KEY, seq INT, dev INT, ino INT, at INT, \"end\" INT,"
     " last_ms INT, subscriptions INT, delayed INT, tail TEXT, boot TEXT);"
     "CREATE TABLE signals(seq INTEGER PRIMARY KEY, id TEXT NOT NULL, type TEXT NOT NULL, created "
     "INT,"
     " sender TEXT, from_role TEXT, addr TEXT, thread TEXT, urgency REAL, tags TEXT,"
-    " state INT NOT NULL, work INT NOT NULL, count INT NOT NULL, claimed_by TEXT, claim TEXT,"
-    " claimed_at INT, until INT, boot_until INT, boot TEXT, last INT, last_by TEXT,"
-    " last_claim TEXT, body TEXT);"
+    " task INT NOT NULL, body TEXT);"
     "CREATE UNIQUE INDEX signals_id ON signals(id);"
+    "CREATE TABLE states(signal INTEGER PRIMARY KEY, state INT NOT NULL, work INT NOT NULL,"
+    " count INT NOT NULL, claimed_by TEXT, claim TEXT, claimed_at INT, until INT, boot_until INT,"
+    " boot TEXT, last INT, last_by TEXT, last_claim TEXT);"
+    "CREATE TABLE waiting(addr TEXT, urgency REAL, signal INT,"
+    " PRIMARY KEY(addr, urgency DESC, signal)) WITHOUT ROWID;"
+    "CREATE TABLE ready(addr TEXT, urgency REAL, signal INT, type TEXT,"
+    " PRIMARY KEY(addr, urgency DESC, signal)) WITHOUT ROWID;"
     "CREATE TABLE history(signal INT, seq INT, op TEXT, by TEXT, at INT, body TEXT,"
     " PRIMARY KEY(signal, seq)) WITHOUT ROWID;"
     "CREATE TABLE receipts(identity TEXT, signal INT, state TEXT, until INT, at INT,"
@@ -59,20 +73,18 @@ static const struct {
     const char *name, *on;
 } orders[] = {
     { "signals_addr", "signals(addr, seq) WHERE addr IS NOT NULL" },
-    { "signals_now", "signals(addr, urgency DESC, seq) WHERE addr IS NOT NULL AND state <> 2" },
-    { "signals_open", "signals(addr, urgency DESC, seq) WHERE state = 0 AND work = 1" },
     { "signals_thread", "signals(thread, seq) WHERE thread IS NOT NULL" },
-    { "signals_state", "signals(state, seq) WHERE state <> 0" },
-    { "signals_due", "signals(boot, boot_until) WHERE until IS NOT NULL" },
-    { "signals_due_wall", "signals(boot, until) WHERE until IS NOT NULL" },
+    { "states_open", "states(state, signal) WHERE state <> 2" },
+    { "states_due", "states(boot, boot_until, until) WHERE until IS NOT NULL" },
 };
 
 enum { N_ORDERS = sizeof orders / sizeof *orders };
 
-static const char *const tables[] = { "signals", "history", "receipts",   "subscriptions",
-                                      "matches", "delayed", "identities", "roles",
-                                      "rings",   "fills",   "joins",      "keys",
-                                      "dedup",   "woken",   NULL };
+static const char *const tables[] = { "signals", "states",     "waiting",       "ready",
+                                      "history", "receipts",   "subscriptions", "matches",
+                                      "delayed", "identities", "roles",         "rings",
+                                      "fills",   "joins",      "keys",          "dedup",
+                                      "woken",   NULL };
 
 struct index {
     sqlite3 *db;
@@ -413,6 +425,7 @@ configure(struct index *ix)
     exec(ix, "PRAGMA journal_mode=WAL");
     exec(ix, "PRAGMA synchronous=OFF");
     exec(ix, "PRAGMA temp_store=MEMORY");
+    exec(ix, "PRAGMA secure_delete=OFF"); /* Debian's default: zeros over everything deleted */
     exec(ix, "PRAGMA cache_size=-32000");
     snprintf(text, sizeof text, "PRAGMA wal_autocheckpoint=%d", CHECKPOINT_PAGES);
     exec(ix, text);
@@ -537,6 +550,13 @@ index_make_order(struct index *ix)
                  orders[i].on);
         exec(ix, sql);
     }
+    exec(ix, "DELETE FROM waiting; DELETE FROM ready;"
+             "INSERT INTO waiting SELECT addr, urgency, seq FROM signals s LEFT JOIN states w"
+             " ON w.signal = s.seq WHERE addr IS NOT NULL AND coalesce(w.state, 0) <> 2"
+             " ORDER BY addr, urgency DESC, seq;"
+             "INSERT INTO ready SELECT coalesce(addr, ''), urgency, seq, type FROM signals s"
+             " LEFT JOIN states w ON w.signal = s.seq WHERE coalesce(w.state, 0) = 0"
+             " AND coalesce(w.work, s.task) = 1 ORDER BY 1, urgency DESC, seq;");
 }
 
 /* ---- the place ---- */

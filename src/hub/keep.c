@@ -34,7 +34,8 @@ hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
     enum status st = hub_begin_read(h, e);
     if (st)
         return st;
-    struct row *r = index_run(h->ix, "SELECT state, count(*) FROM signals GROUP BY state", "");
+    struct row *r =
+        index_run(h->ix, "SELECT coalesce(w.state, 0), count(*)" SHOW_FROM " GROUP BY 1", "");
     while (index_next(h->ix, r)) {
         int64_t state = row_int(r, 0);
         s->signals += (uint64_t)row_int(r, 1);
@@ -269,12 +270,13 @@ hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f), v
 static bool
 is_over(struct hub *h, uint64_t last, int64_t before_ms)
 {
-    struct row *r = index_run(
-        h->ix,
-        "SELECT EXISTS(SELECT 1 FROM signals WHERE seq <= ?1 AND (created >= ?2 OR state IN (1, 3)"
-        " OR (state = 0 AND (addr IS NOT NULL OR work = 1))))"
-        " OR EXISTS(SELECT 1 FROM subscriptions WHERE seq <= ?1)",
-        "ii", (int64_t)last, before_ms);
+    struct row *r =
+        index_run(h->ix,
+                  "SELECT EXISTS(SELECT 1" SHOW_FROM " WHERE s.seq <= ?1 AND (s.created >= ?2"
+                  " OR w.state IN (1, 3) OR (coalesce(w.state, 0) = 0"
+                  " AND (s.addr IS NOT NULL OR coalesce(w.work, s.task) = 1))))"
+                  " OR EXISTS(SELECT 1 FROM subscriptions WHERE seq <= ?1)",
+                  "ii", (int64_t)last, before_ms);
 
     return index_next(h->ix, r) && row_int(r, 0) == 0;
 }

@@ -48,9 +48,9 @@ hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
     *signal = NULL;
     if (!hub_is_ready(h))
         return ST_IO;
-    struct row *r = index_run(
-        h->ix, "SELECT " SHOW_COLUMNS " FROM signals s WHERE s.seq > ? ORDER BY s.seq LIMIT 1", "i",
-        (int64_t)after);
+    struct row *r =
+        index_run(h->ix, "SELECT " SHOW_COLUMNS SHOW_FROM " WHERE s.seq > ? ORDER BY s.seq LIMIT 1",
+                  "i", (int64_t)after);
 
     if (!index_next(h->ix, r))
         return end_look(h) ? ST_IO : ST_NOT_FOUND;

@@ -121,8 +121,32 @@ add_words(struct query *q, const char *sql, const struct json *words, struct are
     buf_adds(&q->sql, ")");
 }
 
+/* Those that have a row in `states`, and are few, are found by it (its index is of state <> 2). */
+static void
+add_states(struct query *q, const struct json *names)
+{
+    bool has_pending = false, has_acked = false;
+
+    if (!json_first(names))
+        return;
+    json_each (v, names) {
+        has_pending = has_pending || json_eq(v, delivery_names[D_PENDING]);
+        has_acked = has_acked || json_eq(v, delivery_names[D_ACKED]);
+    }
+    buf_adds(&q->sql, has_pending ? " AND coalesce(w.state, 0) IN ("
+                      : has_acked ? " AND w.state IN ("
+                                  : " AND w.state <> 2 AND w.state IN (");
+    json_each (v, names) {
+        char name[16] = "";
+        if (v->text.len < sizeof name)
+            memcpy(name, v->text.p, v->text.len);
+        add_i(q, v == json_first(names) ? "?" : ", ?", delivery_find(name));
+    }
+    buf_adds(&q->sql, ")");
+}
+
 static bool
-add_filters(struct act *t, struct query *q, bool *has_state)
+add_filters(struct act *t, struct query *q)
 {
     const struct json *types = NULL, *states = NULL;
     const char *tag = NULL;
@@ -137,15 +161,7 @@ add_filters(struct act *t, struct query *q, bool *has_state)
         return arg_wrong(&t->in, "type", "must have at most 20 elements");
     if (urgency >= 0)
         add_d(q, " AND s.urgency >= ?", urgency);
-    json_each (v, states) {
-        char name[16] = "";
-        if (v->text.len < sizeof name)
-            memcpy(name, v->text.p, v->text.len);
-        add_i(q, v == json_first(states) ? " AND s.state IN (?" : ", ?", delivery_find(name));
-    }
-    if (json_first(states))
-        buf_adds(&q->sql, ")");
-    *has_state = json_first(states) != NULL;
+    add_states(q, states);
     if (tag)
         add_s(q, " AND instr(s.tags, char(31) || ? || char(31))", tag);
     return true;
@@ -225,7 +241,7 @@ read_inbox(struct act *t)
     int64_t limit = LIMIT, now = t->h->now.wall_ms;
     struct query q = { 0 };
     struct cursor c;
-    bool has_state;
+    const struct json *states = NULL;
 
     if (!arg_text(&t->in, "target", &target))
         return false;
@@ -236,19 +252,23 @@ read_inbox(struct act *t)
         return arg_wrong(&t->in, "target", "must be the name of a role, or @ and an identity");
     if (!arg_word(&t->in, "view", &view) || !arg_word(&t->in, "receipt_state", &receipt) ||
         !arg_int(&t->in, "limit", &limit) || !arg_flag(&t->in, "include_snoozed", &snoozed) ||
-        !arg_flag(&t->in, "include_resolved", &resolved))
+        !arg_flag(&t->in, "include_resolved", &resolved) ||
+        !arg_texts(&t->in, "delivery_state", &states))
         return false;
     bool is_now = strcmp(view, "now") == 0, is_stale = strcmp(view, "stale") == 0;
     if (!read_cursor(t, is_now, &c))
         return false;
+    /* In the order of the page already, but only what was not acked and has one address. */
+    bool is_listed = is_now && !is_identity && !json_first(states);
     if (is_identity)
         whose = target + 1;
     add_i(&q, "SELECT " SHOW_COLUMNS ", s.urgency, CASE WHEN r.state = 'snoozed' AND r.until <= ?",
           now);
-    add_s(&q,
-          " THEN 'unread' ELSE r.state END FROM signals s LEFT JOIN receipts r"
-          " ON r.signal = s.seq AND r.identity = ?",
-          whose);
+    buf_adds(&q.sql, " THEN 'unread' ELSE r.state END");
+    buf_adds(&q.sql, is_listed ? " FROM waiting n CROSS JOIN signals s ON s.seq = n.signal"
+                                 " LEFT JOIN states w ON w.signal = s.seq"
+                               : SHOW_FROM);
+    add_s(&q, " LEFT JOIN receipts r ON r.signal = s.seq AND r.identity = ?", whose);
     if (is_identity) {
         add_s(&q, " WHERE s.seq IN (SELECT seq FROM signals WHERE addr IN (SELECT '@' || ?", whose);
         add_s(&q, " UNION ALL SELECT '=' || role FROM fills WHERE identity = ?", whose);
@@ -265,15 +285,15 @@ read_inbox(struct act *t)
             return starved(t);
         }
         sprintf(addr, "=%s", target);
-        add_s(&q, " WHERE s.addr = ?", addr);
+        add_s(&q, is_listed ? " WHERE n.addr = ?" : " WHERE s.addr = ?", addr);
     }
-    if (!add_filters(t, &q, &has_state)) {
+    if (!add_filters(t, &q)) {
         buf_release(&q.sql);
         return false;
     }
     add_rings(t, &q);
-    if (is_now && !has_state)
-        buf_adds(&q.sql, " AND s.state <> 2");
+    if (is_now && !is_listed && !json_first(states))
+        buf_adds(&q.sql, " AND coalesce(w.state, 0) <> 2");
     if (receipt)
         add_receipts(&q, receipt, now);
     else if ((is_now || is_stale) && resolved != FLAG_YES)
@@ -291,7 +311,8 @@ read_inbox(struct act *t)
     } else if (c.is_there) {
         add_i(&q, is_stale ? " AND s.seq > ?" : " AND s.seq < ?", c.seq);
     }
-    buf_adds(&q.sql, is_now     ? " ORDER BY s.urgency DESC, s.seq"
+    buf_adds(&q.sql, is_listed  ? " ORDER BY n.urgency DESC, n.signal"
+                     : is_now   ? " ORDER BY s.urgency DESC, s.seq"
                      : is_stale ? " ORDER BY s.seq"
                                 : " ORDER BY s.seq DESC");
     return answer_page(t, &q, limit, is_now, true);
@@ -308,19 +329,18 @@ read_list(struct act *t)
     } exact[] = {
         { "from_identity", " AND s.sender = ?", 0 }, { "from_role", " AND s.from_role = ?", 0 },
         { "to_identity", " AND s.addr = ?", '@' },   { "to_role", " AND s.addr = ?", '=' },
-        { "to_ring", " AND s.addr = ?", '+' },       { "claimed_by", " AND s.claimed_by = ?", 0 },
+        { "to_ring", " AND s.addr = ?", '+' },       { "claimed_by", " AND w.claimed_by = ?", 0 },
     };
     const char *status = NULL;
     int64_t limit = LIMIT;
     struct query q = { 0 };
     struct cursor c;
-    bool has_state;
 
     if (!arg_word(&t->in, "task_status", &status) || !arg_int(&t->in, "limit", &limit) ||
         !read_cursor(t, false, &c))
         return false;
-    buf_adds(&q.sql, "SELECT " SHOW_COLUMNS ", s.urgency FROM signals s WHERE 1");
-    if (!add_filters(t, &q, &has_state)) {
+    buf_adds(&q.sql, "SELECT " SHOW_COLUMNS ", s.urgency" SHOW_FROM " WHERE 1");
+    if (!add_filters(t, &q)) {
         buf_release(&q.sql);
         return false;
     }
@@ -339,7 +359,7 @@ read_list(struct act *t)
         add_s(&q, exact[i].column, text);
     }
     if (status)
-        add_i(&q, " AND s.work = ?", work_find(status));
+        add_i(&q, " AND coalesce(w.work, s.task) = ?", work_find(status));
     add_rings(t, &q);
     if (c.is_there)
         add_i(&q, " AND s.seq < ?", c.seq);
@@ -373,7 +393,7 @@ read_thread(struct act *t)
         return false;
     struct row *r = index_run(ix, "SELECT coalesce(thread, id) FROM signals WHERE id = ?", "s", id);
     const char *thread = index_next(ix, r) ? row_dup(r, 0, t->a) : id;
-    add_s(&q, "SELECT " SHOW_COLUMNS ", s.urgency FROM signals s WHERE (s.thread = ?", thread);
+    add_s(&q, "SELECT " SHOW_COLUMNS ", s.urgency" SHOW_FROM " WHERE (s.thread = ?", thread);
     add_s(&q, " OR s.id = ?)", thread);
     add_rings(t, &q);
     buf_adds(&q.sql, " ORDER BY s.seq");
@@ -393,7 +413,7 @@ read_one(struct act *t, uint64_t *seq)
 
     if (!take_id(t, &id))
         return false;
-    add_s(&q, "SELECT " SHOW_COLUMNS ", s.urgency FROM signals s WHERE s.id = ?", id);
+    add_s(&q, "SELECT " SHOW_COLUMNS ", s.urgency" SHOW_FROM " WHERE s.id = ?", id);
     add_rings(t, &q);
     struct row *r = buf_failed(&q.sql) ? NULL : index_run_text(ix, q.sql.p, q.values, q.n);
     buf_release(&q.sql);

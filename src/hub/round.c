@@ -33,6 +33,7 @@ hub_add_line(struct hub *h, const struct event *ev, struct refusal *r)
     }
     h->lines[h->n_lines++] = (struct hub_line){ at, len, h->unit };
     bool is_valid = fold_apply(&h->fold, ev, h->text.p + at, h->next_seq++);
+    h->fold.known = NULL;
     /* What was decided is valid, or the index failed: then the round is given up. */
     assert(is_valid || index_status(h->ix, NULL) || ev->kind >= EV_RECEIPT);
     return true;

@@ -100,32 +100,40 @@ show_signal(const struct event *ev, const struct item *it, const char *thread, s
 }
 
 struct json *
-show_row(struct row *r, struct arena *a)
+show_found(const struct found *x, struct arena *a)
 {
-    const char *body = row_dup(r, 9, a);
-    struct item it = { .seq = (uint64_t)row_int(r, 0),
-                       .id = row_dup(r, 1, a),
-                       .state = (enum delivery)row_int(r, 3),
-                       .work = (enum work)row_int(r, 4),
-                       .count = row_int(r, 5),
-                       .claimed_by = row_dup(r, 6, a),
-                       .claimed_at = row_int(r, 7),
-                       .until = row_int(r, 8) };
     struct json *line;
     struct event ev;
 
-    if (!body || !json_parse(a, body, strlen(body), &line, NULL) || !event_read(&ev, line, a))
+    if (!x->body || !json_parse(a, x->body, strlen(x->body), &line, NULL) ||
+        !event_read(&ev, line, a))
         return NULL;
-    return show_signal(&ev, &it, row_dup(r, 2, a), a);
+    return show_signal(&ev, &x->it, x->thread, a);
+}
+
+struct json *
+show_row(struct row *r, struct arena *a)
+{
+    struct found x = { .it = { .seq = (uint64_t)row_int(r, 0),
+                               .id = row_dup(r, 1, a),
+                               .state = (enum delivery)row_int(r, 3),
+                               .work = (enum work)row_int(r, 4),
+                               .count = row_int(r, 5),
+                               .claimed_by = row_dup(r, 6, a),
+                               .claimed_at = row_int(r, 7),
+                               .until = row_int(r, 8) },
+                       .thread = row_dup(r, 2, a),
+                       .body = row_dup(r, 9, a) };
+
+    return show_found(&x, a);
 }
 
 struct json *
 show_at(struct hub *h, uint64_t seq, struct arena *a)
 {
-    struct row *r = index_run(h->ix, "SELECT " SHOW_COLUMNS " FROM signals s WHERE s.seq = ?", "i",
-                              (int64_t)seq);
+    struct found x;
 
-    return index_next(h->ix, r) ? show_row(r, a) : NULL;
+    return fold_find_at(h->ix, seq, a, &x) ? show_found(&x, a) : NULL;
 }
 
 /* A foreign line without a source was written by some process. */

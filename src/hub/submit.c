@@ -360,10 +360,10 @@ check_claim(struct hub *h, struct arena *a, struct hub_reply *reply)
 {
     const struct json *id = json_get(reply->data, "id");
     const char *text = id ? arena_dup(a, id->text.p, id->text.len) : NULL;
-    struct item it;
+    struct found x;
 
-    if (text && fold_item(h->ix, event_bare_id(text), a, &it) && it.claim &&
-        json_eq(json_get(reply->data, "claim_id"), it.claim))
+    if (text && fold_find(h->ix, event_bare_id(text), a, &x) && x.it.claim &&
+        json_eq(json_get(reply->data, "claim_id"), x.it.claim))
         return;
     *reply = (struct hub_reply){ .status = 409,
                                  .code = "SIGNAL_CLAIM_CONFLICT",
