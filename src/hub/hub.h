@@ -157,6 +157,10 @@ struct hub_options {
 
 struct hub;
 
+/* Before the first hub_open, in a program that is ours alone and holds a store for long: SQLite
+ * then does without the lock around every piece of memory. */
+void hub_own_process(void);
+
 /* Opens or makes <config>/signals (0700). An index that is missing, damaged or of another
  * version is made again. */
 enum status

@@ -352,6 +352,12 @@ index_back_to_mark(struct index *ix)
 
 /* ---- opening ---- */
 
+void
+index_own_process(void)
+{
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 bool
 index_is_current(const struct index *ix)
 {

@@ -40,6 +40,10 @@ struct index_place {
     char tail[65]; /* hex: the last bytes before `at`, by which the file is known again */
 };
 
+/* Before anything else, in a program that is ours alone: SQLite does not count its memory, which
+ * it would do under a lock. */
+void index_own_process(void);
+
 /* path NULL: in memory, for a comparison. ST_FAILED: damaged, or of another version; then
  * remove it (index_remove) and open again. may_write, with the log's lock: makes what is
  * missing, and checks what was last written before this boot; without it such an index is
@@ -52,10 +56,10 @@ enum status index_remove(const char *path, struct err *e);
 bool index_is_current(const struct index *ix);
 
 /* Empties all tables, in the open transaction. */
+void index_clear(struct index *ix);
 /* Around many inserts at once, in a transaction: without what only queries need; made again. */
 void index_leave_order(struct index *ix);
 void index_make_order(struct index *ix);
-void index_clear(struct index *ix);
 
 enum status index_begin(struct index *ix, bool is_write, struct err *e);
 enum status index_commit(struct index *ix, struct err *e);

@@ -179,6 +179,12 @@ name_index(struct hub *h, struct err *e)
     return ST_OK;
 }
 
+void
+hub_own_process(void)
+{
+    index_own_process();
+}
+
 enum status
 hub_open(struct hub **out, const char *config, const struct hub_options *o, struct err *e)
 {

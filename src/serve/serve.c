@@ -262,6 +262,7 @@ setup(struct serve *s, struct err *e)
     struct streams_options so = { .keepalive_ms = s->o->keepalive_ms };
     struct buf dir = { 0 };
     unsigned char random[4];
+    hub_own_process();
     enum status st = hub_open(&s->writer, s->o->config, &(struct hub_options){ 0 }, e);
 
     if (!st)
