@@ -481,7 +481,10 @@ act_key_create(struct act *t)
         ev.scopes = show_scopes(t->a, SCOPE_DEFAULT);
     if (hub_new_id(id, &e))
         return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "%s", e.text);
-    secret_new_key(key);
+    if (t->req->is_system && t->req->new_key)
+        snprintf(key, sizeof key, "%s", t->req->new_key);
+    else
+        secret_new_key(key);
     secret_hash(hash, key, strlen(key));
     ev.id = arena_dup(t->a, event_bare_id(id), EVENT_ID_LEN);
     ev.hash = hash;

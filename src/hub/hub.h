@@ -131,6 +131,7 @@ struct hub_request {
     const char *about;       /* is_system: whom the signal is about; it does not receive it */
     const struct json *args; /* an object */
     const char *dedup_key;   /* Idempotency-Key, or NULL */
+    const char *new_key;     /* is_system, to make a key: which one it is; NULL: a new one */
 };
 
 /* In the arena given. status is HTTP's: 200, 400 …; below 300 code is NULL. */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/sys.h"
+#include "hub/secret.h"
 #include "run/proc.h"
 #include "serve/awake.h"
 #include "serve/serve_impl.h"
@@ -152,23 +153,39 @@ tell_systemd(const char *text)
 
 /* ---- the first start ---- */
 
+/* The admin's key: in its file before it is in the store, so that a start that was cut short
+ * leaves no store whose key nobody has. The next one takes it from there. */
 static enum status
-save_key(const char *config, const char *key, struct err *e)
+keep_key(const char *config, char key[SECRET_KEY_SIZE], struct err *e)
 {
-    struct buf path = { 0 };
-    int fd = -1;
+    struct buf path = { 0 }, text = { 0 };
 
     buf_addf(&path, "%s/admin.key", config);
     enum status st = buf_status(&path, "the path", e);
-    if (!st) {
-        fd = SYS_RETRY(sys->openat(AT_FDCWD, path.p,
-                                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-        if (fd < 0 || SYS_RETRY(sys->write(fd, key, strlen(key))) != (ssize_t)strlen(key) ||
-            SYS_RETRY(sys->write(fd, "\n", 1)) != 1)
-            st = err_sys(e, "write %s", path.p);
+    if (!st && path_read_file(AT_FDCWD, path.p, &text, NULL) == ST_OK && text.len) {
+        buf_cut(&text, strcspn(text.p, "\n"));
+        if (secret_is_key(text.p)) {
+            snprintf(key, SECRET_KEY_SIZE, "%s", text.p);
+            buf_release(&text);
+            buf_release(&path);
+            return ST_OK;
+        }
     }
+    secret_new_key(key);
+    buf_reset(&text);
+    buf_addf(&text, "%s\n", key);
+    if (!st)
+        st = buf_status(&text, "the key", e);
+    int fd =
+        st ? -1
+           : SYS_RETRY(sys->openat(AT_FDCWD, path.p,
+                                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!st && (fd < 0 || SYS_RETRY(sys->write(fd, text.p, text.len)) != (ssize_t)text.len ||
+                SYS_RETRY(sys->fdatasync(fd)) != 0))
+        st = err_sys(e, "write %s", path.p);
     if (fd >= 0)
         close(fd);
+    buf_release(&text);
     buf_release(&path);
     return st;
 }
@@ -178,32 +195,33 @@ static enum status
 make_admin(struct serve *s, struct err *e)
 {
     struct arena a = { 0 };
-    struct hub_request list = { .op = HUB_KEYS, .identity = "admin", .is_admin = true };
-    struct hub_reply reply;
     struct json *none = json_new(&a, JSON_OBJECT), *args;
+    struct hub_request list = {
+        .op = HUB_KEYS, .identity = "admin", .is_admin = true, .args = none
+    };
+    struct hub_reply reply;
     enum status st = ST_OK;
     static const char wanted[] = "{\"identity\":\"admin\",\"scopes\":[\"admin\"]}";
+    char key[SECRET_KEY_SIZE];
 
-    list.args = none;
     hub_read(s->writer, &list, &a, &reply);
     if (reply.status < 300 && !json_first(reply.data) &&
         json_parse(&a, wanted, sizeof wanted - 1, &args, NULL)) {
-        struct hub_request make = {
-            .op = HUB_KEY_CREATE, .identity = "admin", .is_admin = true, .args = args
-        };
-        hub_submit(s->writer, &make, 1, &a, &reply);
-        const struct json *key = reply.status < 300 ? json_get(reply.data, "key") : NULL;
-        if (json_is(key, JSON_STRING)) {
-            char *text = arena_dup(&a, key->text.p, key->text.len);
-            st = text ? save_key(s->o->config, text, e) : err_set(e, ST_IO, "out of memory");
-            if (!st)
-                printf("made the identity admin; its key, shown this once and kept in "
-                       "%s/admin.key:\n%s\n",
-                       s->o->config, text);
-        } else {
-            st = err_set(e, ST_IO, "make the first key: %s",
-                         reply.message ? reply.message : "no key came");
-        }
+        st = keep_key(s->o->config, key, e);
+        struct hub_request make = { .op = HUB_KEY_CREATE,
+                                    .identity = "admin",
+                                    .is_admin = true,
+                                    .is_system = true,
+                                    .args = args,
+                                    .new_key = key };
+        if (!st)
+            hub_submit(s->writer, &make, 1, &a, &reply);
+        if (!st && reply.status >= 300)
+            st = err_set(e, ST_IO, "make the first key: %s", reply.message);
+        if (!st)
+            printf("made the identity admin; its key, shown this once and kept in "
+                   "%s/admin.key:\n%s\n",
+                   s->o->config, key);
     }
     arena_release(&a);
     return st;

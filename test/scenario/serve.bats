@@ -123,6 +123,24 @@ TABLE
     [ "$(wc -l <home/signals/events.jsonl)" = "$before" ]
 }
 
+@test "a first start that was cut short before the store had the key is gone on with" {
+    kill -KILL "$SERVER"
+    wait "$SERVER" || true
+    rm -r home/signals # all but the file with the key, which comes first
+    boot
+    [ "$(cat home/admin.key)" = "$KEY" ]
+    send /emit '{"signal_type":"sense"}' | grep -q '"id":"signal:'
+    # half a key is none
+    kill -KILL "$SERVER"
+    wait "$SERVER" || true
+    rm -r home/signals
+    printf %.20s "$KEY" >home/admin.key
+    boot
+    ! grep -qxF "$KEY" home/admin.key
+    KEY=$(cat home/admin.key)
+    send /emit '{"signal_type":"sense"}' | grep -q '"id":"signal:'
+}
+
 @test "a stream replays without gap or repeat over a killed server" {
     for i in 1 2 3; do send /emit "{\"signal_type\":\"sense\",\"content\":\"$i\"}" >/dev/null; done
     curl -sN --max-time 20 "$URL/signals/stream?token=$KEY&since=0" >stream1 &
