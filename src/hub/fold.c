@@ -42,6 +42,7 @@ fold_leave(struct fold *f)
 void
 fold_forget(struct fold *f)
 {
+    f->is_whole = false;
     f->matcher_is_of = 0;
     f->timers++;
 }
@@ -640,7 +641,10 @@ fold_all(struct fold *f, struct log *l, struct err *e)
     f->is_bulk = false;
     index_make_order(f->ix);
     arrive(f, l);
-    return s ? s : index_status(f->ix, e);
+    if (!s)
+        s = index_status(f->ix, e);
+    f->is_whole = !s;
+    return s;
 }
 
 /* Is one of the segments the file that we know? */

@@ -40,6 +40,7 @@ struct fold {
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;
     uint64_t done;
+    bool is_whole;   /* we folded all that the index holds, from the first line on */
     uint64_t timers; /* goes up when what is due next may have changed */
     uint64_t keys;   /* made or revoked since we began: who remembers some looks again */
 };

@@ -72,7 +72,8 @@ hub_rebuild(struct hub *h, struct err *e)
     s = hub_begin(h, e);
     if (!s) {
         h->fold.done = 0;
-        s = fold_all(&h->fold, &h->log, e);
+        if (!h->fold.is_whole) /* it was not there, and was just made */
+            s = fold_all(&h->fold, &h->log, e);
         if (!s) {
             fold_leave(&h->fold);
             s = index_commit(h->ix, e);
