@@ -612,7 +612,7 @@ begin_stream(struct serve *s, struct http_conn *c, const struct http_request *r,
 
     if (ask_args(a, route, (struct ask_text){ query.p, query.len }, (struct ask_text){ 0 }, &args,
                  &e) != ST_OK ||
-        !streams_add(s->streams, c, by->identity, by->is_admin, args,
+        !streams_add(s->streams, c, by->identity, by->is_admin, args, a,
                      last.p ? arena_dup(a, last.p, last.len) : NULL,
                      route->kind == ROUTE_ENGINE_EVENTS, request_id, &status, &code, &e))
         refuse(s, c, r, route, status, code, e.text, request_id, NULL);
