@@ -290,6 +290,7 @@ def get():
 
 
 CLIENTS = 1000
+CACHE_FULL = 60  # batches of 1,000: then the index has as many pages in memory as it ever keeps
 
 
 class Listeners:
@@ -320,7 +321,7 @@ class Listeners:
 
 def sse():
     us, peer, red = ours(), bare(), redis()
-    emits(us)()  # what emitting itself takes is not the clients'
+    Load(us, "batch", 2, n=CACHE_FULL)  # what emitting itself takes is not the clients'
     before_kb = us.rss_kb()
     at = {"ours": Listeners(us, "http"), "bare": Listeners(peer, "http")}
     idle_kb = (us.rss_kb() - before_kb) / CLIENTS

@@ -20,12 +20,15 @@ struct arena {
     size_t max;
 };
 
+/* What n bytes take of an arena. */
+#define ARENA_ROOM(n) (((n) + 15) & ~(size_t)15)
+
 void *arena_slow(struct arena *a, size_t n); /* arena_alloc's way out of line */
 
 static inline void *
 arena_alloc(struct arena *a, size_t n)
 {
-    n = (n + 15) & ~(size_t)15;
+    n = ARENA_ROOM(n);
     if (n <= (size_t)(a->end - a->at)) {
         void *p = a->at;
         a->at += n;

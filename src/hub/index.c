@@ -332,8 +332,9 @@ void
 index_rollback(struct index *ix)
 {
     reset_all(ix);
+    ix->failed = 0;
     if (!sqlite3_get_autocommit(ix->db))
-        sqlite3_exec(ix->db, "ROLLBACK", NULL, NULL, NULL);
+        index_do(ix, "ROLLBACK", "");
     ix->is_open = false;
     ix->failed = 0;
 }

@@ -167,17 +167,18 @@ add_filters(struct act *t, struct query *q)
     return true;
 }
 
-/* Signals to a ring are for its members, its senders and admins. */
+/* Signals to a ring are for its members, its senders and admins. The identity, twice. */
+#define MAY_SEE                                                                                    \
+    "s.addr IS NULL OR s.addr NOT LIKE '+%' OR s.sender = ? OR s.addr IN"                          \
+    " (SELECT '+' || ring FROM joins WHERE identity = ?)"
+
 static void
 add_rings(struct act *t, struct query *q)
 {
     if (t->req->is_admin)
         return;
-    add_s(q,
-          " AND (s.addr IS NULL OR s.addr NOT LIKE '+%' OR s.sender = ? OR s.addr IN"
-          " (SELECT '+' || ring FROM joins WHERE identity = ",
-          t->req->identity);
-    add_s(q, "?))", t->req->identity);
+    add_s(q, " AND (" MAY_SEE ")", t->req->identity);
+    add_s(q, "", t->req->identity);
 }
 
 /* The page: rows beyond `limit` only tell that there is more. */
@@ -408,22 +409,18 @@ static bool
 read_one(struct act *t, uint64_t *seq)
 {
     struct index *ix = t->h->ix;
-    struct query q = { 0 };
-    const char *id;
+    const char *id, *who = t->req->identity;
 
     if (!take_id(t, &id))
         return false;
-    add_s(&q, "SELECT " SHOW_COLUMNS ", s.urgency" SHOW_FROM " WHERE s.id = ?", id);
-    add_rings(t, &q);
-    struct row *r = buf_failed(&q.sql) ? NULL : index_run_text(ix, q.sql.p, q.values, q.n);
-    buf_release(&q.sql);
-    bool is_there = index_next(ix, r);
-    if (is_there) {
-        *seq = (uint64_t)row_int(r, 0);
-        t->reply->data = show_row(r, t->a);
-    }
-    index_end(r);
-    return is_there || no_signal(t, id);
+    struct row *r =
+        index_run(ix, "SELECT " SHOW_COLUMNS SHOW_FROM " WHERE s.id = ? AND (? OR " MAY_SEE ")",
+                  "siss", id, (int64_t)t->req->is_admin, who, who);
+    if (!index_next(ix, r))
+        return no_signal(t, id);
+    *seq = (uint64_t)row_int(r, 0);
+    t->reply->data = show_row(r, t->a);
+    return true;
 }
 
 /* One transition of a signal, from its line. */

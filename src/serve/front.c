@@ -1,5 +1,5 @@
 /* front - requests in, answers out. */
-#include "serve/awake.h"
+#include "serve/lull.h"
 #include "serve/serve_impl.h"
 
 #include "base/clock.h"
@@ -168,6 +168,9 @@ give(struct serve *s)
     if (!s->round)
         return;
     s->wants_look = false;
+    if (s->round->n > 0)
+        lull_begin(s);
+    s->round->is_awaited = s->parked || streams_count(s->streams) > 0;
     worker_give(s->worker, s->round);
     s->round = NULL;
 }
@@ -332,7 +335,7 @@ front_done(void *ctx)
         s->looked_at = s->news.last_seq;
         streams_look(s->streams, s->news.last_seq);
         try_parked(s);
-        awake_look(s);
+        lull_news(s);
     }
     if (s->wants_check && has_grown(s))
         s->wants_look = true;
@@ -612,7 +615,7 @@ begin_stream(struct serve *s, struct http_conn *c, const struct http_request *r,
 
     if (ask_args(a, route, (struct ask_text){ query.p, query.len }, (struct ask_text){ 0 }, &args,
                  &e) != ST_OK ||
-        !streams_add(s->streams, c, by->identity, by->is_admin, args,
+        !streams_add(s->streams, c, by->identity, by->is_admin, args, a,
                      last.p ? arena_dup(a, last.p, last.len) : NULL,
                      route->kind == ROUTE_ENGINE_EVENTS, request_id, &status, &code, &e))
         refuse(s, c, r, route, status, code, e.text, request_id, NULL);

@@ -21,7 +21,7 @@ struct client {
     struct client *next, **self;
     struct streams *all;
     struct http_conn *conn;
-    struct arena arena; /* of the filters */
+    struct arena arena; /* of the filters, and no larger */
     const char *identity;
     bool is_admin, is_engine, is_inbox;
     const char *rings, *types, *tags, *pattern, *role; /* NULL: any; lists are "a,b" */
@@ -414,6 +414,19 @@ on_news(void *ctx, struct http_conn *conn, enum http_news news)
     forget(c);
 }
 
+/* What the arena of a client must hold, whatever it takes of the arguments: there may be thousands
+ * of clients, and a block of an arena that may grow is a page. */
+static size_t
+room_for(const char *identity, const struct json *args)
+{
+    size_t n = ARENA_ROOM(strlen(identity) + 1);
+
+    json_each (v, args)
+        if (json_is(v, JSON_STRING))
+            n += ARENA_ROOM(v->text.len + 1);
+    return n;
+}
+
 static const char *
 take(struct client *c, const struct json *args, const char *key)
 {
@@ -444,13 +457,14 @@ read_place(struct client *c, struct args_in *in, const char *last_id)
 }
 
 static bool
-read_filters(struct client *c, const struct json *args, const char *last_id, struct refusal *r)
+read_filters(struct client *c, const struct json *args, const char *last_id, struct arena *a,
+             struct refusal *r)
 {
     struct args_in in = { .object = args,
                           .known = stream_args,
                           .is_query = true,
                           .prefix = "",
-                          .arena = &c->arena,
+                          .arena = a,
                           .refusal = r };
 
     c->rings = take(c, args, "ring");
@@ -488,8 +502,8 @@ welcome(struct client *c)
 
 bool
 streams_add(struct streams *s, struct http_conn *conn, const char *identity, bool is_admin,
-            const struct json *args, const char *last_id, bool is_engine, const char *request_id,
-            int *status, const char **code, struct err *e)
+            const struct json *args, struct arena *a, const char *last_id, bool is_engine,
+            const char *request_id, int *status, const char **code, struct err *e)
 {
     struct client *c = calloc(1, sizeof *c);
     struct refusal no = { 503, "STORE_UNAVAILABLE", "out of memory" };
@@ -508,8 +522,9 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
     streams_look(s, s->written);
     *c = (struct client){ .all = s, .conn = conn, .is_admin = is_admin, .is_engine = is_engine };
     c->place = s->newest;
+    c->arena.max = room_for(identity, args);
     c->identity = arena_dup(&c->arena, identity, strlen(identity));
-    if (!c->identity || !read_filters(c, args, last_id, &no)) {
+    if (!c->identity || !read_filters(c, args, last_id, a, &no)) {
         *status = no.status;
         *code = no.code;
         err_set(e, ST_INVALID, "%s", no.message);

@@ -48,10 +48,10 @@ streams_new(struct loop *l, struct hub *hub, const struct streams_options *o, st
 void streams_free(struct streams *s); /* after http_server_free; NULL is fine */
 
 /* Begins a stream on the connection, or answers why not. `args`: as stream_args
- * say, as texts. `last_id`: of the header Last-Event-ID, or NULL. False with
+ * say, as texts; `a` is of the request. `last_id`: of the header Last-Event-ID, or NULL. False with
  * *status, *code and the sentence in *e when it is refused; then the caller answers. */
 bool streams_add(struct streams *s, struct http_conn *c, const char *identity, bool is_admin,
-                 const struct json *args, const char *last_id, bool is_engine,
+                 const struct json *args, struct arena *a, const char *last_id, bool is_engine,
                  const char *request_id, int *status, const char **code, struct err *e);
 
 /* There may be something new; `written` is the last line on disk. */

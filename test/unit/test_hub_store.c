@@ -818,6 +818,27 @@ an_inbox_shows_what_is_for_it_by_every_filter(void **state)
 }
 
 static void
+a_rings_signal_is_for_members_its_sender_and_admins(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *who;
+        int status;
+    } asked[] = { { "bob", 200 }, { "ruby", 200 }, { "eve", 404 }, { "!root", 200 } };
+    struct hub *h = open_hub();
+    ask(h, HUB_RING_ADD, "!root", "{\"id\":\"ops\"}");
+    ask(h, HUB_JOIN, "!root", "{\"identity\":\"bob\",\"ring\":\"ops\"}");
+    const char *id = emit(h, "ruby", "{\"signal_type\":\"alert\",\"to_ring\":\"ops\"}");
+    const char *all = emit(h, "ruby", "{\"signal_type\":\"alert\"}");
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        CHECK_REPLY(ask(h, HUB_GET, asked[i].who, "{\"id\":\"%s\"}", id), asked[i].status);
+        CHECK_REPLY(ask(h, HUB_HISTORY, asked[i].who, "{\"id\":\"%s\"}", id), asked[i].status);
+        CHECK_REPLY(ask(h, HUB_GET, asked[i].who, "{\"id\":\"%s\"}", all), 200);
+    }
+    close_hub(h);
+}
+
+static void
 receipts_are_each_identitys_own(void **state)
 {
     (void)state;
@@ -1611,6 +1632,7 @@ main(void)
         CASE(requests_of_one_round_see_each_other),
         CASE(a_thread_is_found_from_any_of_its_members),
         CASE(an_inbox_shows_what_is_for_it_by_every_filter),
+        CASE(a_rings_signal_is_for_members_its_sender_and_admins),
         CASE(receipts_are_each_identitys_own),
         CASE(pages_follow_each_other_without_gap_or_repeat),
         CASE(broadcasts_reach_subscribers_but_never_their_sender),

@@ -39,7 +39,7 @@ on_request(void *ctx, struct http_conn *c, const struct http_request *r)
     (void)ctx;
     (void)r;
     assert_true(json_parse(&a, wants, strlen(wants), &args, NULL));
-    if (streams_add(streams, c, "bob", true, args, last_id, false, "r1", &status, &code, &e))
+    if (streams_add(streams, c, "bob", true, args, &a, last_id, false, "r1", &status, &code, &e))
         last = c;
     else
         http_answer(c, status, NULL, e.text, strlen(e.text));
@@ -282,12 +282,50 @@ a_client_that_does_not_read_is_bounded_and_let_go_and_can_come_back(void **state
     close_hub(h);
 }
 
+static void
+filters_of_any_length_hold(void **state)
+{
+    struct hub *h = open_hub();
+    char word[40], asked[400], event[60];
+
+    (void)state;
+    begin(0);
+    for (int len = 1; len < 40; len++) {
+        struct buf heard = { 0 };
+        memset(word, 'w', sizeof word);
+        word[len] = '\0';
+        snprintf(asked, sizeof asked,
+                 "{\"type\":\"%s\",\"pattern\":\"%s\",\"tags\":\"%s\",\"role\":\"%s\"}", word, word,
+                 word, word);
+        wants = asked;
+        int fd = dial();
+        assert_true(hear(fd, &heard, ": connected\n"));
+        for (int differs = 0; differs < 5; differs++) /* in one of the four, the last in none */
+            CHECK_REPLY(ask(h, HUB_EMIT, "ruby",
+                            "{\"signal_type\":\"%s%s\",\"tags\":[\"%s%s\"],\"to_role\":\"%s%s\"}",
+                            word, differs < 2 ? "x" : "", word, differs == 2 ? "x" : "", word,
+                            differs == 3 ? "x" : ""),
+                        200);
+        streams_look(streams, (uint64_t)len * 5);
+        snprintf(event, sizeof event, "\nid: %d\nevent: %s\n", len * 5, word);
+        assert_true(hear(fd, &heard, event));
+        assert_memory_equal(strstr(events(&heard), "\nid: "), event, strlen(event)); /* alone */
+        close(fd);
+        buf_release(&heard);
+        forget_answers();
+    }
+    run_for(1);
+    finish();
+    close_hub(h);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(who_asks_for_what_is_gone_is_told_the_oldest_there_is),
         CASE(a_client_that_does_not_read_is_bounded_and_let_go_and_can_come_back),
+        CASE(filters_of_any_length_hold),
     };
 
     loop_free(loop_new(&e)); /* libuv opens a pipe for signals once, and keeps it */
