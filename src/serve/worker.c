@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -165,7 +164,9 @@ now_ns(void)
 }
 
 /* After a round: stays awake for a moment, since to fall asleep and be woken takes longer than a
- * client that has one request after the other needs. Others who want the CPU get it. */
+ * client that has one request after the other needs. It does not yield: who yields to a process
+ * that computes is not woken by what it waits for. Where there is but one CPU it is always in vain,
+ * and so is hardly tried. */
 static void
 linger(struct worker *w)
 {
@@ -176,7 +177,7 @@ linger(struct worker *w)
         return;
     }
     while (!atomic_load(&w->has_given) && now_ns() < until)
-        sched_yield();
+        ;
     if (atomic_load(&w->has_given))
         w->skips = 0;
     else if (w->skips < LINGER_SKIPS_MAX)
