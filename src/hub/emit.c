@@ -340,6 +340,7 @@ act_emit_batch(struct act *t)
     bool is_done = false;
     size_t bytes = 0, lines = h->n_lines, text = h->text.len;
     uint64_t seq = h->next_seq;
+    struct index_place place = h->fold.place;
 
     t->in.code = "SIGNAL_EMIT_VALIDATION_FAILED";
     if (!arg_json(&t->in, "signals", &list))
@@ -356,11 +357,12 @@ act_emit_batch(struct act *t)
     if (is_done)
         return true;
     index_mark(h->ix);
-    if (emit_all(t, list, key, hash, &bytes))
+    bool is_good = emit_all(t, list, key, hash, &bytes);
+    index_unmark(h->ix, is_good);
+    if (is_good)
         return true;
-    index_back_to_mark(h->ix);
-    fold_enter(&h->fold); /* nothing of it was */
-    fold_forget(&h->fold);
+    fold_forget(&h->fold); /* nothing of it was */
+    h->fold.place = place;
     buf_cut(&h->text, text);
     h->n_lines = lines;
     h->next_seq = seq;

@@ -174,11 +174,17 @@ void hub_close(struct hub *h);
 void hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
                 struct hub_reply *replies);
 
-/* The same; on_disk is called, from this thread, when all is written and synced but the index not
- * committed yet. From then on requests, arena and replies are the caller's again. It is not called
- * when nothing was written, or when that failed. */
+/* The same, for rounds that follow each other; on_disk is called, from this thread, when all is
+ * written and synced. From then on requests, arena and replies are the caller's again. It is not
+ * called when nothing was written, or when that failed.
+ *
+ * The lock and the index's transaction may be kept for the next round, which costs half of what
+ * it would cost by itself: until hub_settle, which commits, or the next call that needs it so.
+ * Others wait that long. hub_may_go_on: one more round, or is it time to settle? */
 void hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
                      struct hub_reply *replies, void (*on_disk)(void *ctx), void *ctx);
+bool hub_may_go_on(const struct hub *h);
+void hub_settle(struct hub *h);
 
 /* Between rounds that follow each other at once: lets others have the lock who wait for it. */
 void hub_make_way(const struct hub *h);

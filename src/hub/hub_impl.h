@@ -38,11 +38,11 @@ struct hub {
     uint64_t next_seq;
     uint64_t left_at; /* the number of the next line when we let the lock go */
     bool is_view_old; /* delayed.json shows another queue */
-    bool is_changed;  /* the transaction holds what others wrote */
+    bool is_changed;  /* the transaction holds what others wrote, or rounds before */
+    bool is_kept;     /* the lock and the transaction, for the next round */
+    int64_t kept_ms;  /* since then, by the clock of this boot */
     bool is_read_only, is_disk_read_only;
     uint64_t oldest, oldest_is_of; /* hub_oldest_seq, and the state of the index it is of */
-    void (*on_disk)(void *ctx);
-    void *on_disk_ctx;
     struct hub_due due;
     bool is_ahead; /* a read has the lock and what could not be written (hub_end_read) */
 };

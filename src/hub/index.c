@@ -346,9 +346,11 @@ index_mark(struct index *ix)
 }
 
 void
-index_back_to_mark(struct index *ix)
+index_unmark(struct index *ix, bool is_good)
 {
-    index_do(ix, "ROLLBACK TO mark", "");
+    if (!is_good)
+        index_do(ix, "ROLLBACK TO mark", "");
+    index_do(ix, "RELEASE mark", "");
 }
 
 /* ---- opening ---- */

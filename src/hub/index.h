@@ -65,7 +65,7 @@ enum status index_begin(struct index *ix, bool is_write, struct err *e);
 enum status index_commit(struct index *ix, struct err *e);
 void index_rollback(struct index *ix);
 void index_mark(struct index *ix); /* a place to go back to, within the transaction */
-void index_back_to_mark(struct index *ix);
+void index_unmark(struct index *ix, bool is_good); /* not good: back to it */
 enum status index_status(const struct index *ix, struct err *e);
 bool index_is_damaged(const struct index *ix); /* the failure kept is of that kind */
 

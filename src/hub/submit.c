@@ -6,6 +6,10 @@
  *
  * If the write or the sync fails, the index is rolled back and all who wrote are told 503. If
  * the commit fails, the lines are on disk all the same: the next fold brings them.
+ *
+ * A server whose rounds follow each other commits and unlocks after several of them (h->is_kept):
+ * what a round adds to the index lies in pages that the next one changes again. Who reads with
+ * another handle sees by the log's size that the index is behind, and waits for the lock.
  */
 #include "hub/hub_impl.h"
 
@@ -27,6 +31,7 @@ enum {
     PUT_BYTES_MAX = 32 << 20,
     ROTATE_BYTES = 256 << 20,
     WAIT_MAX_MS = 60000, /* a clock that was set is noticed after this */
+    KEEP_MS = 20,        /* rounds without a commit */
 };
 
 static const char EVENTS_NAME[] = "events.jsonl", VIEW_NAME[] = "delayed.json";
@@ -134,6 +139,7 @@ give_up(struct hub *h)
     if (h->ix)
         index_rollback(h->ix);
     fold_forget(&h->fold);
+    h->is_kept = false;
 }
 
 /* Brings the index up to date. If it cannot be written (a full disk), what is in the log can be
@@ -240,6 +246,7 @@ hub_close(struct hub *h)
 {
     if (!h)
         return;
+    hub_settle(h);
     index_close(h->ix);
     fold_release(&h->fold);
     log_close(&h->log);
@@ -430,10 +437,6 @@ run_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
         if (s)
             return s;
     }
-    if (!h->n_lines && !h->is_changed) {
-        index_rollback(h->ix); /* nothing happened */
-        return ST_OK;
-    }
     if (h->n_lines) {
         enum status s = put_lines(h, e);
         if (s)
@@ -443,62 +446,130 @@ run_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
         else
             fold_again(h, r, n, a, replies, h->log.next_seq - first - h->n_lines);
     }
-    if (h->n_lines && h->on_disk)
-        h->on_disk(h->on_disk_ctx);
-    fold_leave(&h->fold);
     h->is_view_old = h->is_view_old || delayed != h->fold.place.delayed;
+    return ST_OK;
+}
+
+static void
+commit(struct hub *h)
+{
+    fold_leave(&h->fold);
     if (index_commit(h->ix, NULL))
         fold_forget(&h->fold); /* on disk it is; the next fold brings it */
     if (h->is_view_old)
         hub_write_view(h, NULL);
-    return ST_OK;
+    h->is_view_old = false;
 }
 
 void
-hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
-           struct hub_reply *replies)
+hub_settle(struct hub *h)
 {
-    hub_submit_then(h, r, n, a, replies, NULL, NULL);
+    if (!h->is_kept)
+        return;
+    h->is_kept = false;
+    commit(h);
+    log_unlock(&h->log);
 }
 
-void
-hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
-                struct hub_reply *replies, void (*on_disk)(void *ctx), void *ctx)
+bool
+hub_may_go_on(const struct hub *h)
 {
-    h->on_disk = on_disk;
-    h->on_disk_ctx = ctx;
+    return h->is_kept && clock_ms(CLOCK_BOOTTIME) - h->kept_ms < KEEP_MS && !lock_is_wanted(h->dir);
+}
+
+/* The lock, and a transaction in which the whole log is folded: those of the round before, if
+ * they were kept and the log is still that file. */
+static enum status
+enter(struct hub *h, struct err *e)
+{
+    bool is_current = false;
+    enum status s = ST_OK;
+
+    if (h->is_kept && (log_look(&h->log, &is_current, NULL) || !is_current))
+        hub_settle(h);
+    if (!h->is_kept)
+        s = log_lock(&h->log, e);
+    if (s)
+        return s;
+    if (h->log.next_seq != h->left_at) { /* others wrote, and may have folded it for us */
+        h->fold.keys++;
+        h->fold.timers++;
+    }
+    if (!h->is_kept)
+        return hub_begin(h, e);
+    uint64_t delayed = h->fold.place.delayed;
+    s = fold_log(&h->fold, &h->log, e);
+    h->is_changed = true;
+    h->is_view_old = h->is_view_old || delayed != h->fold.place.delayed;
+    return s;
+}
+
+/* A round that was answered: told, and committed, now or with the next one. */
+static void
+leave(struct hub *h, bool keeps, void (*on_disk)(void *ctx), void *ctx)
+{
+    if (h->n_lines && on_disk)
+        on_disk(ctx);
+    if (keeps && h->n_lines) {
+        h->kept_ms = h->is_kept ? h->kept_ms : h->now.boot_ms;
+        h->is_kept = true;
+        return;
+    }
+    h->is_kept = false;
+    if (h->n_lines || h->is_changed)
+        commit(h);
+    else
+        index_rollback(h->ix); /* nothing happened */
+}
+
+static void
+submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+       struct hub_reply *replies, bool keeps, void (*on_disk)(void *ctx), void *ctx)
+{
     struct err e = { "" };
     enum status s = ST_OK;
 
     for (size_t i = 0; h->is_read_only && i < n; i++)
         reply_read_only(h, &replies[i], a);
     for (int tries = 0; !h->is_read_only && tries < 2; tries++) {
-        s = log_lock(&h->log, &e);
-        if (s)
+        s = enter(h, &e);
+        if (s && !h->log.is_locked)
             break;
-        if (h->log.next_seq != h->left_at) { /* others wrote, and may have folded it for us */
-            h->fold.keys++;
-            h->fold.timers++;
-        }
         uint64_t before = h->log.next_seq;
-        s = hub_begin(h, &e);
         if (!s)
             s = run_round(h, r, n, a, replies, &e);
         bool is_damaged = s && h->ix && index_is_damaged(h->ix) && h->log.next_seq == before;
         if (s)
             give_up(h);
+        else
+            leave(h, keeps, on_disk, ctx);
         if (is_damaged) {
             index_close(h->ix);
             h->ix = h->fold.ix = NULL;
             index_remove(h->index_path, NULL);
         }
         h->left_at = h->log.next_seq;
-        log_unlock(&h->log);
+        if (!h->is_kept)
+            log_unlock(&h->log);
         if (!is_damaged)
             break;
     }
     for (size_t i = 0; s && i < n; i++)
         reply_unavailable(&replies[i], &e, a);
+}
+
+void
+hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+           struct hub_reply *replies)
+{
+    submit(h, r, n, a, replies, false, NULL, NULL);
+}
+
+void
+hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+                struct hub_reply *replies, void (*on_disk)(void *ctx), void *ctx)
+{
+    submit(h, r, n, a, replies, true, on_disk, ctx);
 }
 
 void
@@ -530,6 +601,7 @@ hub_begin_read(struct hub *h, struct err *e)
 {
     enum status s = ST_OK;
 
+    hub_settle(h);
     if (!h->ix || !index_is_current(h->ix))
         s = catch_up(h, e);
     if (!s && !h->is_ahead)

@@ -292,6 +292,19 @@ log_lock(struct log *l, struct err *e)
     return s;
 }
 
+enum status
+log_look(struct log *l, bool *is_current, struct err *e)
+{
+    bool is_ending = false;
+    enum status s = check_name(l, is_current, e);
+
+    assert(l->is_locked);
+    if (!s && *is_current)
+        s = look_at_tail(l, &is_ending, e);
+    *is_current = !s && *is_current && !is_ending;
+    return s;
+}
+
 void
 log_unlock(struct log *l)
 {

@@ -165,18 +165,17 @@ gather(struct serve *s, const struct hub_request *request, struct job *who)
 static void
 give(struct serve *s)
 {
-    if (!worker_is_idle(s->worker))
-        return;
-    if (!s->round && s->wants_look)
+    if (!s->round && s->wants_look && worker_is_idle(s->worker)) {
         s->round = round_new(s->worker);
+        s->wants_look = false;
+    }
     if (!s->round)
         return;
-    s->wants_look = false;
     if (s->round->n > 0)
         lull_begin(s);
     s->round->is_awaited = s->parked || streams_count(s->streams) > 0;
-    worker_give(s->worker, s->round);
-    s->round = NULL;
+    if (worker_give(s->worker, s->round))
+        s->round = NULL;
 }
 
 void
@@ -306,20 +305,10 @@ front_woken(struct serve *s, const char *identity, uint64_t upto)
         job_free(j); /* it is told again, then */
 }
 
-void
-front_done(void *ctx)
+static void
+answer_round(struct serve *s, const struct round *r)
 {
-    struct serve *s = ctx;
-    struct worker_news before = s->news;
-    struct round *r = worker_take(s->worker, &s->news);
-    /* Something new in the index, or somebody asked for a look. */
-    bool is_new =
-        s->news.commits != before.commits && (s->news.last_seq != s->looked_at || (r && r->n == 0));
-
-    if (s->news.key_changes != before.key_changes)
-        memset(s->keys, 0, SERVE_KEYS * sizeof *s->keys);
-
-    for (size_t i = 0; r && i < r->n; i++) {
+    for (size_t i = 0; i < r->n; i++) {
         struct job *j = r->who[i];
         const struct hub_reply *reply = &r->replies[i];
         if (!j->conn) {
@@ -334,8 +323,27 @@ front_done(void *ctx)
             job_answer(j, reply);
         }
     }
-    round_free(s->worker, r);
-    if (is_new) {
+}
+
+void
+front_done(void *ctx)
+{
+    struct serve *s = ctx;
+    struct worker_news before = s->news;
+    struct round *next, *done = worker_take(s->worker, &s->news);
+    bool is_look = false;
+
+    if (s->news.key_changes != before.key_changes)
+        memset(s->keys, 0, SERVE_KEYS * sizeof *s->keys);
+    for (struct round *r = done; r; r = next) {
+        next = r->next;
+        r->next = NULL;
+        is_look = is_look || r->n == 0;
+        answer_round(s, r);
+        round_free(s->worker, r);
+    }
+    /* Something new in the index, or somebody asked for a look. */
+    if (s->news.commits != before.commits && (s->news.last_seq != s->looked_at || is_look)) {
         s->looked_at = s->news.last_seq;
         streams_look(s->streams, s->news.last_seq);
         try_parked(s);

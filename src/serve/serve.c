@@ -343,8 +343,8 @@ serve_run(const struct serve_options *o, struct err *e)
         st = loop_run(s->loop, e);
     }
     http_server_free(s->http);
-    worker_free(s->worker);
     front_free(s);
+    worker_free(s->worker);
     streams_free(s->streams);
     awake_free(s);
     watch_close(&s->watch);

@@ -1,10 +1,11 @@
 #define _GNU_SOURCE
 #include "serve/worker.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,8 +13,7 @@
 enum {
     AGAIN_MIN_MS = 10,
     AGAIN_MAX_MS = 1000,
-    LINGER_NS = 100000,    /* awake, for who was answered and asks again at once */
-    LINGER_SKIPS_MAX = 64, /* rounds without, after it was in vain again and again */
+    NEXT_NS = 300000, /* before the index is committed: who was answered may ask again at once */
 };
 
 struct worker {
@@ -23,14 +23,13 @@ struct worker {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t has_work;
-    struct round *given, *done; /* one each: the loop gives only to an idle worker */
-    struct round *doing;        /* the worker's: what it has not given back yet */
-    bool is_awaited;            /* the worker's: the commit of what it does */
-    struct round *spare;        /* the loop's: they are large */
-    bool is_idle;               /* the loop's own view */
+    struct round *given;             /* what is done next */
+    struct round *done, **done_last; /* oldest first */
+    struct round *doing;             /* the worker's: what it has not given back yet */
+    bool is_awaited;                 /* the worker's: the commit of what it does */
+    struct round *spare;             /* the loop's: they are large */
+    size_t n_out;                    /* the loop's: rounds that it has not taken back */
     bool is_ending;
-    atomic_bool has_given; /* or is_ending: what one who lingers looks at */
-    unsigned skips, left;  /* the worker's: so often it does not linger; of those to come */
     struct worker_news news;
     int fd;
 };
@@ -47,9 +46,11 @@ round_new(struct worker *w)
 static void
 destroy(struct round *r)
 {
-    if (r)
+    for (struct round *next; r; r = next) {
+        next = r->next;
         arena_release(&r->arena);
-    free(r);
+        free(r);
+    }
 }
 
 void
@@ -62,6 +63,7 @@ round_free(struct worker *w, struct round *r)
     arena_release(&r->arena);
     r->arena = (struct arena){ 0 };
     r->n = 0;
+    r->is_awaited = false;
     w->spare = r;
 }
 
@@ -81,11 +83,9 @@ static void
 give_back(struct worker *w, bool is_committed)
 {
     pthread_mutex_lock(&w->lock);
-    bool is_heard = !w->doing && w->given && !w->is_awaited; /* with the next round */
     if (w->doing) {
-        w->given = NULL;
-        atomic_store(&w->has_given, w->is_ending);
-        w->done = w->doing;
+        *w->done_last = w->doing;
+        w->done_last = &w->doing->next;
         w->doing = NULL;
     }
     w->news = (struct worker_news){ .log_end = hub_log_end(w->hub),
@@ -93,8 +93,7 @@ give_back(struct worker *w, bool is_committed)
                                     .key_changes = hub_key_changes(w->hub),
                                     .commits = w->news.commits + is_committed };
     pthread_mutex_unlock(&w->lock);
-    if (!is_heard)
-        tell(w->fd);
+    tell(w->fd);
 }
 
 static void
@@ -154,60 +153,59 @@ wait_ms(struct worker *w)
     return due_ms ? due_ms : w->again_ms;
 }
 
-static int64_t
-now_ns(void)
+static struct timespec
+from_now(int64_t ns)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    t.tv_sec += ns / 1000000000;
+    t.tv_nsec += ns % 1000000000;
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
+    return t;
 }
 
-/* After a round: stays awake for a moment, since to fall asleep and be woken takes longer than a
- * client that has one request after the other needs. It does not yield: who yields to a process
- * that computes is not woken by what it waits for. Where there is but one CPU it is always in vain,
- * and so is hardly tried. */
-static void
-linger(struct worker *w)
+/* The next round, if one comes within that time, becomes `doing`. False: it is over. */
+static bool
+take_round(struct worker *w, int64_t ns)
 {
-    int64_t until = now_ns() + LINGER_NS;
+    struct timespec until = from_now(ns);
 
-    if (w->left > 0) {
-        w->left--;
-        return;
-    }
-    while (!atomic_load(&w->has_given) && now_ns() < until)
+    pthread_mutex_lock(&w->lock);
+    while (!w->given && !w->is_ending &&
+           pthread_cond_timedwait(&w->has_work, &w->lock, &until) != ETIMEDOUT)
         ;
-    if (atomic_load(&w->has_given))
-        w->skips = 0;
-    else if (w->skips < LINGER_SKIPS_MAX)
-        w->skips = 2 * w->skips + 1;
-    w->left = w->skips;
+    w->doing = w->given;
+    w->given = NULL;
+    bool is_over = w->is_ending && !w->doing;
+    pthread_mutex_unlock(&w->lock);
+    return !is_over;
 }
 
 /* Waits for work, or until something is due. False: it is over. */
 static bool
 await(struct worker *w)
 {
-    int64_t due_ms = atomic_load(&w->has_given) ? 0 : wait_ms(w);
-    struct timespec until;
+    int64_t due_ms = wait_ms(w);
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
     if (due_ms > 60000 || due_ms < 0)
         due_ms = 60000; /* clocks jump: look again */
-    until.tv_sec += due_ms / 1000;
-    until.tv_nsec += due_ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
-    pthread_mutex_lock(&w->lock);
-    while (!w->given && !w->is_ending &&
-           pthread_cond_timedwait(&w->has_work, &w->lock, &until) != ETIMEDOUT)
-        ;
-    bool is_over = w->is_ending && !w->given;
-    pthread_mutex_unlock(&w->lock);
-    return !is_over;
+    return take_round(w, due_ms * 1000000);
+}
+
+/* Rounds that follow each other at once share one commit, unless somebody waits for it. */
+static void
+serve_on(struct worker *w)
+{
+    do {
+        w->is_awaited = w->doing->is_awaited;
+        serve(w, w->doing);
+    } while (!w->doing && !w->is_awaited && hub_may_go_on(w->hub) && take_round(w, NEXT_NS) &&
+             w->doing);
+    hub_settle(w->hub);
 }
 
 static void *
@@ -216,20 +214,13 @@ work(void *arg)
     struct worker *w = arg;
 
     while (await(w)) {
-        pthread_mutex_lock(&w->lock);
-        w->doing = w->given;
-        pthread_mutex_unlock(&w->lock);
-        bool is_round = w->doing && w->doing->n > 0;
-        w->is_awaited = !w->doing || w->doing->is_awaited;
         if (w->doing) {
-            serve(w, w->doing);
+            serve_on(w);
         } else {
             struct arena a = { 0 };
             hub_submit(w->hub, NULL, 0, &a, NULL);
             arena_release(&a);
         }
-        if (is_round && !w->doing && !w->is_awaited)
-            linger(w);
         give_back(w, true); /* also when something was only due: streams want to know */
         hub_make_way(w->hub);
     }
@@ -249,7 +240,7 @@ worker_new(struct hub *h, struct err *e)
         return NULL;
     }
     w->hub = h;
-    w->is_idle = true;
+    w->done_last = &w->done;
     w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_mutex_init(&w->lock, NULL);
     pthread_condattr_init(&attr);
@@ -273,7 +264,6 @@ worker_free(struct worker *w)
         return;
     pthread_mutex_lock(&w->lock);
     w->is_ending = true;
-    atomic_store(&w->has_given, true);
     pthread_cond_signal(&w->has_work);
     pthread_mutex_unlock(&w->lock);
     pthread_join(w->thread, NULL);
@@ -295,18 +285,37 @@ worker_fd(const struct worker *w)
 bool
 worker_is_idle(const struct worker *w)
 {
-    return w->is_idle;
+    return w->n_out == 0;
 }
 
-void
+/* Behind those that wait already. False: they are too many together. */
+static bool
+join(struct round *to, const struct round *r)
+{
+    if (to->n + r->n > ROUND_MAX)
+        return false;
+    memcpy(to->requests + to->n, r->requests, r->n * sizeof *r->requests);
+    memcpy(to->who + to->n, r->who, r->n * sizeof *r->who);
+    to->n += r->n;
+    to->is_awaited = to->is_awaited || r->is_awaited;
+    return true;
+}
+
+bool
 worker_give(struct worker *w, struct round *r)
 {
-    w->is_idle = false;
     pthread_mutex_lock(&w->lock);
-    w->given = r;
-    atomic_store(&w->has_given, true);
-    pthread_cond_signal(&w->has_work);
+    bool is_first = !w->given, is_taken = is_first || join(w->given, r);
+    if (is_first) {
+        r->next = NULL;
+        w->given = r;
+        pthread_cond_signal(&w->has_work);
+    }
     pthread_mutex_unlock(&w->lock);
+    w->n_out += is_first;
+    if (is_taken && !is_first)
+        round_free(w, r);
+    return is_taken;
 }
 
 struct round *
@@ -319,9 +328,10 @@ worker_take(struct worker *w, struct worker_news *news)
     pthread_mutex_lock(&w->lock);
     struct round *r = w->done;
     w->done = NULL;
+    w->done_last = &w->done;
     *news = w->news;
     pthread_mutex_unlock(&w->lock);
-    if (r)
-        w->is_idle = true;
+    for (const struct round *one = r; one; one = one->next)
+        w->n_out--;
     return r;
 }

@@ -1,19 +1,18 @@
 /*
  * worker - the thread that waits for the store's lock, so that the loop never does.
  *
- * Requests of one round of the loop are one round here: one lock, one write, one sync. While
+ * Requests of one turn of the loop are one round here: one lock, one write, one sync. While
  * a round is being done the next one gathers; so the more there is to do, the more one sync
  * does. Rounds come back in order.
  *
- *     loop:    on_request -> round_add ... worker_give when worker_is_idle
+ *     loop:    on_request -> round_add ... worker_give at the end of its turn
  *     worker:  hub_submit (and what is due, by itself, at its time)
  *     loop:    worker_fd readable -> worker_take -> answer each
  *
- * A round of plain writes (emit, claim, ack ...) comes back as soon as it is on disk, while the
- * worker commits the index; when that is done, worker_fd tells again, without a round: streams
- * read the index. Does nobody wait for that (is_awaited) and is the next round there already, the
- * news come with that one. For the same reason it stays awake for a moment after a round: to wake
- * a thread takes about as long as to decide a request.
+ * A round of plain writes (emit, claim, ack ...) comes back as soon as it is on disk. Is the next
+ * one there by then, or does it come at once, the worker goes on with it, and commits the index
+ * for several together, unless somebody waits for that (is_awaited): streams read the index. When
+ * it has committed, worker_fd tells again, without a round.
  *
  * Ownership: a round belongs to whoever has it: the loop, the worker, the loop again.
  */
@@ -25,6 +24,7 @@
 #define ROUND_MAX 512
 
 struct round {
+    struct round *next; /* of those that are done */
     struct arena arena; /* of arguments and replies */
     size_t n;
     bool is_awaited; /* set by the loop: somebody waits for its commit */
@@ -46,10 +46,11 @@ void round_free(struct worker *w, struct round *r);
 struct worker *worker_new(struct hub *h, struct err *e);
 void worker_free(struct worker *w); /* waits for what it is doing; NULL is fine */
 int worker_fd(const struct worker *w);
-bool worker_is_idle(const struct worker *w);
-/* n = 0: look at what others wrote, and at what is due. */
-void worker_give(struct worker *w, struct round *r);
-/* A round that is done, or NULL. *news: how things are after it. */
+bool worker_is_idle(const struct worker *w); /* it has nothing of ours */
+/* n = 0: look at what others wrote, and at what is due. False: too much waits already; it stays
+ * the caller's. */
+bool worker_give(struct worker *w, struct round *r);
+/* The rounds that are done, or NULL. *news: how things are after them. */
 struct worker_news {
     int64_t log_end;
     uint64_t last_seq;
