@@ -3,18 +3,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    AGAIN_MIN_MS = 10,
-    AGAIN_MAX_MS = 1000,
-    LINGER_NS = 100000,    /* awake, for who was answered and asks again at once */
-    LINGER_SKIPS_MAX = 64, /* rounds without, after it was in vain again and again */
-};
+enum { AGAIN_MIN_MS = 10, AGAIN_MAX_MS = 1000 };
 
 struct worker {
     struct hub *hub;
@@ -29,8 +23,6 @@ struct worker {
     struct round *spare;        /* the loop's: they are large */
     bool is_idle;               /* the loop's own view */
     bool is_ending;
-    atomic_bool has_given; /* or is_ending: what one who lingers looks at */
-    unsigned skips, left;  /* the worker's: so often it does not linger; of those to come */
     struct worker_news news;
     int fd;
 };
@@ -84,7 +76,6 @@ give_back(struct worker *w, bool is_committed)
     bool is_heard = !w->doing && w->given && !w->is_awaited; /* with the next round */
     if (w->doing) {
         w->given = NULL;
-        atomic_store(&w->has_given, w->is_ending);
         w->done = w->doing;
         w->doing = NULL;
     }
@@ -154,42 +145,11 @@ wait_ms(struct worker *w)
     return due_ms ? due_ms : w->again_ms;
 }
 
-static int64_t
-now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* After a round: stays awake for a moment, since to fall asleep and be woken takes longer than a
- * client that has one request after the other needs. It does not yield: who yields to a process
- * that computes is not woken by what it waits for. Where there is but one CPU it is always in vain,
- * and so is hardly tried. */
-static void
-linger(struct worker *w)
-{
-    int64_t until = now_ns() + LINGER_NS;
-
-    if (w->left > 0) {
-        w->left--;
-        return;
-    }
-    while (!atomic_load(&w->has_given) && now_ns() < until)
-        ;
-    if (atomic_load(&w->has_given))
-        w->skips = 0;
-    else if (w->skips < LINGER_SKIPS_MAX)
-        w->skips = 2 * w->skips + 1;
-    w->left = w->skips;
-}
-
 /* Waits for work, or until something is due. False: it is over. */
 static bool
 await(struct worker *w)
 {
-    int64_t due_ms = atomic_load(&w->has_given) ? 0 : wait_ms(w);
+    int64_t due_ms = wait_ms(w);
     struct timespec until;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -219,7 +179,6 @@ work(void *arg)
         pthread_mutex_lock(&w->lock);
         w->doing = w->given;
         pthread_mutex_unlock(&w->lock);
-        bool is_round = w->doing && w->doing->n > 0;
         w->is_awaited = !w->doing || w->doing->is_awaited;
         if (w->doing) {
             serve(w, w->doing);
@@ -228,8 +187,6 @@ work(void *arg)
             hub_submit(w->hub, NULL, 0, &a, NULL);
             arena_release(&a);
         }
-        if (is_round && !w->doing && !w->is_awaited)
-            linger(w);
         give_back(w, true); /* also when something was only due: streams want to know */
         hub_make_way(w->hub);
     }
@@ -273,7 +230,6 @@ worker_free(struct worker *w)
         return;
     pthread_mutex_lock(&w->lock);
     w->is_ending = true;
-    atomic_store(&w->has_given, true);
     pthread_cond_signal(&w->has_work);
     pthread_mutex_unlock(&w->lock);
     pthread_join(w->thread, NULL);
@@ -304,7 +260,6 @@ worker_give(struct worker *w, struct round *r)
     w->is_idle = false;
     pthread_mutex_lock(&w->lock);
     w->given = r;
-    atomic_store(&w->has_given, true);
     pthread_cond_signal(&w->has_work);
     pthread_mutex_unlock(&w->lock);
 }

@@ -12,8 +12,7 @@
  * A round of plain writes (emit, claim, ack ...) comes back as soon as it is on disk, while the
  * worker commits the index; when that is done, worker_fd tells again, without a round: streams
  * read the index. Does nobody wait for that (is_awaited) and is the next round there already, the
- * news come with that one. For the same reason it stays awake for a moment after a round: to wake
- * a thread takes about as long as to decide a request.
+ * news come with that one: to wake a thread takes about as long as to decide a request.
  *
  * Ownership: a round belongs to whoever has it: the loop, the worker, the loop again.
  */
