@@ -132,6 +132,20 @@ loop_on_readable(struct loop *l, int fd, loop_fn *fn, void *ctx, struct err *e)
     return s;
 }
 
+void
+loop_pause(struct source *s)
+{
+    assert(s->h.any.type == UV_POLL);
+    uv_poll_stop(&s->h.poll);
+}
+
+void
+loop_resume(struct source *s)
+{
+    assert(s->h.any.type == UV_POLL);
+    uv_poll_start(&s->h.poll, UV_READABLE, on_poll);
+}
+
 struct source *
 loop_after(struct loop *l, uint64_t ms, loop_fn *fn, void *ctx, struct err *e)
 {

@@ -28,6 +28,9 @@ struct source *loop_on_readable(struct loop *l, int fd, loop_fn *fn, void *ctx, 
 struct source *loop_after(struct loop *l, uint64_t ms, loop_fn *fn, void *ctx, struct err *e);
 struct source *loop_on_signal(struct loop *l, int signo, loop_fn *fn, void *ctx, struct err *e);
 void loop_drop(struct source *s); /* NULL is fine */
+/* A descriptor's source calls no more, until it is resumed; what came meanwhile calls then. */
+void loop_pause(struct source *s);
+void loop_resume(struct source *s);
 
 /* Runs callbacks until loop_stop is called. */
 enum status loop_run(struct loop *l, struct err *e);

@@ -1,5 +1,5 @@
 /* front - requests in, answers out. */
-#include "serve/awake.h"
+#include "serve/lull.h"
 #include "serve/serve_impl.h"
 
 #include "base/clock.h"
@@ -168,6 +168,9 @@ give(struct serve *s)
     if (!s->round)
         return;
     s->wants_look = false;
+    if (s->round->n > 0)
+        lull_begin(s);
+    s->round->is_awaited = s->parked || streams_count(s->streams) > 0;
     worker_give(s->worker, s->round);
     s->round = NULL;
 }
@@ -332,7 +335,7 @@ front_done(void *ctx)
         s->looked_at = s->news.last_seq;
         streams_look(s->streams, s->news.last_seq);
         try_parked(s);
-        awake_look(s);
+        lull_news(s);
     }
     if (s->wants_check && has_grown(s))
         s->wants_look = true;

@@ -6,6 +6,7 @@
 #include "base/sys.h"
 #include "run/proc.h"
 #include "serve/awake.h"
+#include "serve/lull.h"
 #include "serve/serve_impl.h"
 
 #include <fcntl.h>
@@ -233,6 +234,7 @@ on_stop(void *ctx)
         loop_stop(s->loop); /* who asks twice does not want to wait */
         return;
     }
+    lull_end(s);
     s->is_stopping = true;
     tell_systemd("STOPPING=1");
     http_server_stop(s->http, STOP_MS, on_stopped, s);
@@ -292,11 +294,13 @@ setup(struct serve *s, struct err *e)
     if (!st)
         st = path_open_dir(dir.p, false, &s->log_dir, e);
     buf_release(&dir);
-    if (!st && (!loop_on_readable(s->loop, worker_fd(s->worker), front_done, s, e) ||
-                !loop_on_readable(s->loop, s->watch.fd, front_changed, s, e) ||
-                !loop_on_signal(s->loop, SIGCHLD, on_child, s, e) ||
-                !loop_on_signal(s->loop, SIGTERM, on_stop, s, e) ||
-                !loop_on_signal(s->loop, SIGINT, on_stop, s, e)))
+    if (!st)
+        s->watching = loop_on_readable(s->loop, s->watch.fd, front_changed, s, e);
+    if (!st &&
+        (!s->watching || !loop_on_readable(s->loop, worker_fd(s->worker), front_done, s, e) ||
+         !loop_on_signal(s->loop, SIGCHLD, on_child, s, e) ||
+         !loop_on_signal(s->loop, SIGTERM, on_stop, s, e) ||
+         !loop_on_signal(s->loop, SIGINT, on_stop, s, e)))
         st = ST_IO;
     return st ? st : listen_all(s, e);
 }

@@ -60,10 +60,14 @@ struct serve {
     struct hub *reader; /* the loop's */
     struct worker *worker;
     struct streams *streams;
-    struct watch watch;  /* of the log's directory */
-    struct round *round; /* gathering */
-    bool wants_look;     /* somebody else may have written */
-    bool wants_check;    /* something changed while the worker worked */
+    struct watch watch;      /* of the log's directory */
+    struct source *watching; /* of that, */
+    struct source *lull;     /* which is paused until then (lull.h) */
+    bool has_given;          /* a round, since the lull was last waited for */
+    bool wants_awake;        /* agents are looked for at its end */
+    struct round *round;     /* gathering */
+    bool wants_look;         /* somebody else may have written */
+    bool wants_check;        /* something changed while the worker worked */
     struct worker_news news;
     uint64_t looked_at; /* the last line when we looked what is new in the index */
     int log_dir;

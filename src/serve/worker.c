@@ -19,6 +19,7 @@ struct worker {
     pthread_cond_t has_work;
     struct round *given, *done; /* one each: the loop gives only to an idle worker */
     struct round *doing;        /* the worker's: what it has not given back yet */
+    bool is_awaited;            /* the worker's: the commit of what it does */
     struct round *spare;        /* the loop's: they are large */
     bool is_idle;               /* the loop's own view */
     bool is_ending;
@@ -72,6 +73,7 @@ static void
 give_back(struct worker *w, bool is_committed)
 {
     pthread_mutex_lock(&w->lock);
+    bool is_heard = !w->doing && w->given && !w->is_awaited; /* with the next round */
     if (w->doing) {
         w->given = NULL;
         w->done = w->doing;
@@ -82,7 +84,8 @@ give_back(struct worker *w, bool is_committed)
                                     .key_changes = hub_key_changes(w->hub),
                                     .commits = w->news.commits + is_committed };
     pthread_mutex_unlock(&w->lock);
-    tell(w->fd);
+    if (!is_heard)
+        tell(w->fd);
 }
 
 static void
@@ -176,6 +179,7 @@ work(void *arg)
         pthread_mutex_lock(&w->lock);
         w->doing = w->given;
         pthread_mutex_unlock(&w->lock);
+        w->is_awaited = !w->doing || w->doing->is_awaited;
         if (w->doing) {
             serve(w, w->doing);
         } else {

@@ -155,6 +155,19 @@ json_lines() {
     kill "$reader"
 }
 
+@test "what others append right behind a request is told, too" {
+    curl -sN --max-time 60 "$URL/signals/stream?token=$KEY" >stream &
+    reader=$!
+    until_true grep -q connected stream
+    for i in $(seq 20); do
+        send /emit '{"signal_type":"ours"}' >/dev/null
+        echo "{\"type\":\"from:shell:$i\"}" >>home/signals/events.jsonl
+        until_true grep -q "event: from:shell:$i\$" stream
+    done
+    is 20 "$(grep -c 'event: ours' stream)"
+    kill "$reader"
+}
+
 @test "of sixteen clients each task is claimed by one" {
     for i in $(seq 5); do
         python3 -c 'import json; print(json.dumps({"signals":[{"signal_type":"task","content":str(i)} for i in range(40)]}))' >batch

@@ -99,6 +99,25 @@ a_readable_descriptor_calls(void **state)
 }
 
 static void
+a_paused_descriptor_calls_when_it_is_resumed(void **state)
+{
+    struct seen s = { .is_last = true };
+    struct source *source = loop_on_readable(loop, in, take_one, &s, &e);
+
+    (void)state;
+    assert_non_null(source);
+    loop_pause(source);
+    assert_int_equal(write(out, "x", 1), 1);
+    assert_non_null(loop_after(loop, 10, on_call, &end, &e));
+    CHECK_OK(loop_run(loop, &e), &e);
+    assert_int_equal(s.calls, 0);
+    loop_resume(source);
+    loop_resume(source); /* which is nothing */
+    CHECK_OK(loop_run(loop, &e), &e);
+    assert_int_equal(s.calls, 1);
+}
+
+static void
 a_descriptor_calls_as_long_as_something_is_left(void **state)
 {
     struct seen s = { 0 };
@@ -313,6 +332,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         LOOP_CASE(a_readable_descriptor_calls),
+        LOOP_CASE(a_paused_descriptor_calls_when_it_is_resumed),
         LOOP_CASE(a_descriptor_calls_as_long_as_something_is_left),
         LOOP_CASE(the_end_of_a_pipe_calls_too),
         LOOP_CASE(a_timer_calls_once),
