@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TICKET_MS = 60000 };
+enum {
+    TICKET_MS = 60000,
+    BODY_ROOM = 1000, /* for most answers */
+};
 
 #define JSON_HEADERS "Content-Type: application/json\r\nCache-Control: no-store\r\n"
 
@@ -98,6 +101,7 @@ job_answer(struct job *j, const struct hub_reply *reply)
 {
     struct buf body = { 0 };
 
+    buf_room(&body, BODY_ROOM);
     envelope_write(&body, &j->route, reply, j->request_id);
     count(j->s, reply->status);
     if (j->method && j->path)
@@ -534,7 +538,7 @@ answer_at_once(struct job *j)
 /* The request as a job; NULL: refused and answered. */
 static struct job *
 make_job(struct serve *s, struct http_conn *c, const struct http_request *r,
-         const struct route *route, const struct caller *by, const char *request_id)
+         const struct route *route, const struct caller *by, const char request_id[REQUEST_ID_SIZE])
 {
     struct job *j = calloc(1, sizeof *j);
     struct http_text key = http_header(r, "Idempotency-Key"), query = http_query(r);
@@ -547,7 +551,7 @@ make_job(struct serve *s, struct http_conn *c, const struct http_request *r,
         return NULL;
     }
     *j = (struct job){ .s = s, .conn = c, .route = *route };
-    snprintf(j->request_id, sizeof j->request_id, "%s", request_id);
+    memcpy(j->request_id, request_id, sizeof j->request_id);
     const char *body = arena_dup(&j->arena, r->body.p ? r->body.p : "", r->body.len);
     enum status st = body ? ask_args(&j->arena, route, (struct ask_text){ query.p, query.len },
                                      (struct ask_text){ body, r->body.len }, &args, &e)
@@ -661,6 +665,23 @@ answer_own(struct serve *s, struct http_conn *c, const struct http_request *r,
     buf_release(&body);
 }
 
+/* "1f0c62e4-2a": of this server, and a number. */
+static void
+next_id(struct serve *s, char id[REQUEST_ID_SIZE])
+{
+    char digits[16], *p = digits + sizeof digits;
+    uint64_t n = ++s->n_ids;
+
+    do
+        *--p = "0123456789abcdef"[n % 16];
+    while (n /= 16);
+    size_t len = strlen(s->id_prefix), n_digits = (size_t)(digits + sizeof digits - p);
+    memcpy(id, s->id_prefix, len);
+    id[len] = '-';
+    memcpy(id + len + 1, p, n_digits);
+    id[len + 1 + n_digits] = '\0';
+}
+
 void
 front_request(void *ctx, struct http_conn *c, const struct http_request *r)
 {
@@ -672,9 +693,9 @@ front_request(void *ctx, struct http_conn *c, const struct http_request *r)
     struct route route;
     struct err e;
     struct caller by;
-    char allow[64], header[96], id[32];
+    char allow[64], header[96], id[REQUEST_ID_SIZE] = "";
 
-    snprintf(id, sizeof id, "%s-%" PRIx64, s->id_prefix, ++s->n_ids);
+    next_id(s, id);
     int found = route_find(method.p, method.len, path.p, path.len, &route, allow);
     if (query_parse(&q, &a, query.p ? query.p : "", query.len, &e) != ST_OK) {
         refuse(s, c, r, found == 200 ? &route : NULL, 400, "VALIDATION_INVALID_TYPE", e.text, id,

@@ -1,5 +1,6 @@
 #include "serve/route.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,7 +47,9 @@ fits(const char *template, const char *path, size_t len, struct route *r)
             struct route_param *param = &r->params[r->n_params++];
             if (pn == 0)
                 return false;
-            snprintf(param->name, sizeof param->name, "%.*s", (int)tn - 1, t + 1);
+            assert(tn <= sizeof param->name);
+            memcpy(param->name, t + 1, tn - 1);
+            param->name[tn - 1] = '\0';
             param->value = p;
             param->len = pn;
         } else if (pn != tn || memcmp(t, p, tn) != 0) {
@@ -91,9 +94,10 @@ route_find(const char *method, size_t method_len, const char *path, size_t path_
         struct route at = { .kind = info.kind, .op = info.op, .scope = info.scope };
         if (!fits(info.path, path, path_len, &at))
             continue;
-        add_method(allow, info.method);
-        if (strlen(info.method) != method_len || memcmp(info.method, method, method_len) != 0)
+        if (strlen(info.method) != method_len || memcmp(info.method, method, method_len) != 0) {
+            add_method(allow, info.method);
             continue;
+        }
         if (!is_found || at.n_params < r->n_params)
             *r = at;
         is_found = true;

@@ -12,10 +12,11 @@
 
 #include <stdio.h>
 
-#define SERVE_HOSTS    64
-#define SERVE_TICKETS  1024
-#define SERVE_KEYS     256
-#define SERVE_KEY_SIZE 64
+#define SERVE_HOSTS     64
+#define SERVE_TICKETS   1024
+#define SERVE_KEYS      256
+#define SERVE_KEY_SIZE  64
+#define REQUEST_ID_SIZE 32
 
 /* A request that waits for the worker, or, a claim with wait_seconds, for something to claim. */
 struct job {
@@ -23,7 +24,7 @@ struct job {
     struct serve *s;
     struct http_conn *conn; /* until it is answered */
     struct route route;
-    char request_id[32];
+    char request_id[REQUEST_ID_SIZE];
     struct arena arena;        /* of what is below */
     const char *method, *path; /* for the access log; NULL: there is none */
     struct hub_request request;
