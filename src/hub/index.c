@@ -86,17 +86,23 @@ static const char *const tables[] = { "signals", "states",     "waiting",       
                                       "fills",   "joins",      "keys",          "dedup",
                                       "woken",   NULL };
 
+/* A statement, kept by the address of its text. */
+struct kept {
+    const char *sql;
+    sqlite3_stmt *st;
+    struct kept *next; /* of those that are used */
+    bool is_used;
+};
+
 struct index {
     sqlite3 *db;
     char path[PATH_MAX]; /* "": in memory */
     dev_t dev;
     ino_t ino;
     bool is_open; /* a transaction */
-    struct {
-        const char *sql;
-        sqlite3_stmt *st;
-    } cache[CACHE_MAX];
-    int failed; /* SQLite's code; 0: all is well */
+    struct kept cache[CACHE_MAX];
+    struct kept *used; /* since reset_all */
+    int failed;        /* SQLite's code; 0: all is well */
     struct err why;
 };
 
@@ -144,24 +150,36 @@ prepare(struct index *ix, const char *sql, unsigned flags)
     return st;
 }
 
-static sqlite3_stmt *
-cached(struct index *ix, const char *sql)
+static struct kept *
+find_kept(struct index *ix, const char *sql)
 {
     size_t slot = ((uintptr_t)sql >> 3) % CACHE_MAX;
 
-    for (size_t i = 0; i < CACHE_MAX; i++, slot = (slot + 1) % CACHE_MAX) {
-        if (ix->cache[slot].sql == sql) {
-            sqlite3_reset(ix->cache[slot].st);
-            return ix->cache[slot].st;
-        }
-        if (!ix->cache[slot].sql) {
-            ix->cache[slot].st = prepare(ix, sql, SQLITE_PREPARE_PERSISTENT);
-            if (ix->cache[slot].st)
-                ix->cache[slot].sql = sql;
-            return ix->cache[slot].st;
-        }
-    }
+    for (size_t i = 0; i < CACHE_MAX; i++, slot = (slot + 1) % CACHE_MAX)
+        if (!ix->cache[slot].sql || ix->cache[slot].sql == sql)
+            return &ix->cache[slot];
     abort(); /* more statements than the code has */
+}
+
+static sqlite3_stmt *
+cached(struct index *ix, const char *sql)
+{
+    struct kept *k = find_kept(ix, sql);
+
+    if (k->sql) {
+        sqlite3_reset(k->st);
+    } else {
+        k->st = prepare(ix, sql, SQLITE_PREPARE_PERSISTENT);
+        if (!k->st)
+            return NULL;
+        k->sql = sql;
+    }
+    if (!k->is_used) {
+        k->is_used = true;
+        k->next = ix->used;
+        ix->used = k;
+    }
+    return k->st;
 }
 
 /* how: SQLITE_STATIC when the statement is done before the text goes. */
@@ -299,9 +317,11 @@ exec(struct index *ix, const char *sql)
 static void
 reset_all(struct index *ix)
 {
-    for (size_t i = 0; i < CACHE_MAX; i++)
-        if (ix->cache[i].sql)
-            sqlite3_reset(ix->cache[i].st);
+    for (struct kept *k = ix->used; k; k = k->next) {
+        sqlite3_reset(k->st);
+        k->is_used = false;
+    }
+    ix->used = NULL;
 }
 
 enum status
