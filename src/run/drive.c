@@ -390,6 +390,7 @@ drive_settle(struct run *r)
     } while (r->is_urgent || r->n_fresh);
     broadcast_go(r->broadcast);
     notifier_pump(r->notifier);
+    view_flush(r->view);
 }
 
 /* ---- what attempts tell ---- */
@@ -553,17 +554,26 @@ is_cancelled_outside(const struct run *r)
     return n >= 9 && memcmp(text, "CANCELLED", 9) == 0;
 }
 
+/* A file of signals/; NULL: any. */
+static void
+on_written(void *ctx, const char *name)
+{
+    struct run *r = ctx;
+
+    if ((!name || strcmp(name, "_pipeline_status") == 0) && !r->is_over && !r->is_cancelled &&
+        is_cancelled_outside(r))
+        cancel(r);
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        if (r->live[i] && (!name || live_writes(r->live[i], name)))
+            live_look(r->live[i]);
+}
+
 static void
 on_signals(void *ctx)
 {
     struct run *r = ctx;
 
-    watch_drain(&r->watch);
-    if (!r->is_over && !r->is_cancelled && is_cancelled_outside(r))
-        cancel(r);
-    for (size_t i = 0; i < r->p->team.n_phases; i++)
-        if (r->live[i])
-            live_look(r->live[i]);
+    watch_drain_names(&r->watch, on_written, r);
     drive_settle(r);
 }
 
@@ -734,7 +744,7 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     frame_path(&p->frame, &signals, "signals");
     s = buf_status(&signals, "the path", e);
     if (!s)
-        s = watch_open(&r->watch, signals.p, e);
+        s = watch_open_writes(&r->watch, signals.p, e);
     buf_release(&signals);
     if (!s && (!loop_on_readable(r->loop, r->watch.fd, on_signals, r, e) ||
                !loop_on_signal(r->loop, SIGCHLD, on_child, r, e) ||

@@ -73,6 +73,15 @@ phase_name(const struct live *l)
     return l->host->plan->team.phases[l->a.phase].name;
 }
 
+bool
+live_writes(const struct live *l, const char *name)
+{
+    const char *phase = phase_name(l);
+    size_t n = strlen(phase);
+
+    return strncmp(name, phase, n) == 0 && strcmp(name + n, ".jsonl") == 0;
+}
+
 enum status
 live_new(struct live **out, struct live_host *host, const struct attempt *a, struct err *e)
 {

@@ -61,6 +61,7 @@ void live_show(struct live *l);
 void live_stop(struct live *l);  /* TERM, grace, KILL; on_gone follows */
 void live_hurry(struct live *l); /* it is being stopped: no more grace */
 void live_look(struct live *l);  /* something changed in signals/ */
+bool live_writes(const struct live *l, const char *name); /* is that file of signals/ its own? */
 void live_begun(struct live *l); /* some viewer said something: was it this one's? */
 bool live_owns(const struct live *l, pid_t pid);
 void live_exited(struct live *l, int wait_status); /* its process was reaped by us */
