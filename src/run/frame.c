@@ -294,6 +294,38 @@ frame_replace(const struct frame *f, const char *path, const void *p, size_t n, 
     return s;
 }
 
+/* A new file, whatever has its name. */
+static int
+open_new(int dir, const char *name)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    int fd = SYS_RETRY(sys->openat(dir, name, flags, 0600));
+
+    if (fd < 0 && errno == EEXIST && unlinkat(dir, name, 0) == 0)
+        fd = SYS_RETRY(sys->openat(dir, name, flags, 0600));
+    return fd;
+}
+
+enum status
+frame_create(const struct frame *f, const char *path, const void *p, size_t n, struct err *e)
+{
+    int dir;
+    const char *name;
+    enum status s = walk(f, path, true, &dir, &name, e);
+    int fd = s ? -1 : open_new(dir, name);
+
+    if (!s && fd < 0)
+        s = err_sys(e, "create %s", path);
+    if (!s)
+        s = write_all(fd, p, n, path, e);
+    if (fd >= 0 && close(fd) != 0 && !s)
+        s = err_sys(e, "write %s", path);
+    if (s && fd >= 0)
+        unlinkat(dir, name, 0);
+    leave(f, dir);
+    return s;
+}
+
 enum status
 frame_read_at(int dir, const char *name, struct buf *to, struct err *e)
 {

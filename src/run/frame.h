@@ -31,6 +31,11 @@ void frame_close(struct frame *f);
  * the old or the new one, whole. Parent directories are made. 0600. */
 enum status
 frame_replace(const struct frame *f, const char *path, const void *p, size_t n, struct err *e);
+/* Makes the file `path`, in place of one that is there, for readers who are told of it later:
+ * they find it whole, for it is removed when it cannot be written. Who has the old one open
+ * keeps that. Cheaper than frame_replace, and as for the rest like it. */
+enum status
+frame_create(const struct frame *f, const char *path, const void *p, size_t n, struct err *e);
 /* The whole file appended to `to`. ST_NOT_FOUND when there is none. */
 enum status frame_read(const struct frame *f, const char *path, struct buf *to, struct err *e);
 /* The directory `path` below the frame, opened (close-on-exec); made when asked, 0700.

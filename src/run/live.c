@@ -551,7 +551,7 @@ live_resume_rest(struct live *l, struct err *e)
 {
     while (proc_read_id(l->spec.attempt_file, &l->id, e) != ST_OK) {
         struct stat st;
-        if (sys->fstatat(AT_FDCWD, l->spec.attempt_file, &st, 0) != 0) {
+        if (sys->fstatat(AT_FDCWD, l->spec.attempt_file, &st, AT_SYMLINK_NOFOLLOW) != 0) {
             gone(l); /* it never was */
             return ST_OK;
         }

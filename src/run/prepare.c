@@ -456,8 +456,10 @@ write_artifact(const struct prep *pr, struct buf *to, const char *name, const ch
 {
     struct buf full = { 0 };
 
+    if (faccessat(pr->p->frame.dir, path, R_OK, 0) != 0)
+        return;
     frame_path(&pr->p->frame, &full, path);
-    if (!buf_failed(&full) && access(full.p, R_OK) == 0) {
+    if (!buf_failed(&full)) {
         json_sep(to);
         json_open(to, '{');
         json_key_str(to, "name", name);
@@ -472,13 +474,12 @@ static void
 write_artifacts(const struct prep *pr, struct buf *to)
 {
     char name[2 * TEAM_PHASE_NAME_MAX + 3], path[2 * TEAM_PHASE_NAME_MAX + 64];
-    struct buf dir = { 0 };
 
     json_key(to, "input_artifacts");
     json_open(to, '[');
     write_artifact(pr, to, "requirement", "req_spec.md");
-    frame_path(&pr->p->frame, &dir, "design");
-    DIR *d = buf_failed(&dir) ? NULL : opendir(dir.p);
+    int fd = openat(pr->p->frame.dir, "design", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
     for (struct dirent *f; d && (f = readdir(d));) {
         char doc[NAME_MAX + 16];
         snprintf(doc, sizeof doc, "design/%s", f->d_name);
@@ -487,13 +488,14 @@ write_artifacts(const struct prep *pr, struct buf *to)
     }
     if (d)
         closedir(d);
+    else if (fd >= 0)
+        close(fd);
     for (size_t i = 0; i < pr->ph->n_depends_on; i++) {
         snprintf(name, sizeof name, "%s--%s", pr->ph->depends_on[i], pr->ph->name);
         snprintf(path, sizeof path, "channels/%s/handoff.json", name);
         write_artifact(pr, to, name, path);
     }
     json_close(to, ']');
-    buf_release(&dir);
 }
 
 static void
@@ -630,6 +632,8 @@ prepare_attempt(const struct plan *p, const struct attempt *a, const char *run_i
         .in = below(&pr, "run/messages/%s.json", name.p),
         .out = below(&pr, "run/logs/%s.log", name.p),
         .attempt_file = below(&pr, "run/attempts/%s", name.p),
+        .base = p->frame.dir,
+        .base_len = strlen(p->frame.state_dir) + 1,
     };
     if (a->stage == STAGE_CHECKS) {
         const char **argv = arena_alloc(arena, 4 * sizeof *argv);
@@ -664,7 +668,7 @@ prepare_attempt(const struct plan *p, const struct attempt *a, const char *run_i
         s = buf_status(&message, "the agent's message", e);
     if (!s) {
         buf_addf(&path, "run/messages/%s.json", name.p);
-        s = frame_replace(&p->frame, path.p, message.p, message.len, e);
+        s = frame_create(&p->frame, path.p, message.p, message.len, e);
     }
     if (!s && prompt)
         s = write_prompt(&pr, &message, name.p, e);
@@ -709,6 +713,8 @@ prepare_notify(const struct plan *p, const struct agent *agent, const char *id,
         .in = below(&pr, "run/messages/%s.json", name.p),
         .out = below(&pr, "run/logs/%s.log", name.p),
         .attempt_file = below(&pr, "run/attempts/%s", name.p),
+        .base = p->frame.dir,
+        .base_len = strlen(p->frame.state_dir) + 1,
     };
     const char *signals = below(&pr, "signals");
     *token = arena_alloc(arena, strlen(run_id) + name.len + 2);
@@ -739,7 +745,7 @@ prepare_notify(const struct plan *p, const struct agent *agent, const char *id,
         s = buf_status(&message, "the agent's message", e);
     buf_addf(&path, "run/messages/%s.json", name.p);
     if (!s)
-        s = frame_replace(&p->frame, path.p, message.p, message.len, e);
+        s = frame_create(&p->frame, path.p, message.p, message.len, e);
     buf_release(&message);
     buf_release(&name);
     buf_release(&path);

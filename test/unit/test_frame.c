@@ -1,4 +1,5 @@
 /* What must be true of run/frame: files of a run, and nothing beside them. */
+#include "fault.h"
 #include "test.h"
 
 #include "run/frame.h"
@@ -125,6 +126,34 @@ a_file_is_replaced_whole_and_read_back(void **state)
 }
 
 static void
+a_created_file_is_new_or_not_there(void **state)
+{
+    (void)state;
+    write_file(".cliq/old", "old");
+    int fd = open(".cliq/old", O_RDONLY | O_CLOEXEC);
+    FAULT_SWEEP(fault)
+    {
+        fault_on(&fault);
+        enum status s = frame_create(&f, "run/messages/a.1.json", "new", 3, &e);
+        fault_off(&fault);
+        if (!s)
+            CHECK_FILE(".cliq/run/messages/a.1.json", "new");
+        else if (file_exists(".cliq/run/messages"))
+            assert_int_equal(count_files(".cliq/run/messages"), 0);
+        unlink(".cliq/run/messages/a.1.json");
+    }
+    CHECK_OK(frame_create(&f, "old", "new", 3, &e), &e);
+    CHECK_FILE(".cliq/old", "new");
+    assert_int_equal(file_mode(".cliq/old") & 0777, 0600);
+    char text[4] = "";
+    assert_int_equal(read(fd, text, 3), 3); /* who has it open */
+    assert_string_equal(text, "old");
+    close(fd);
+    CHECK_FAILS(frame_create(&f, "run", "x", 1, &e), ST_INVALID, &e,
+                "create run: Is a directory");
+}
+
+static void
 what_is_not_there_is_not_found(void **state)
 {
     struct buf b = { 0 };
@@ -245,6 +274,7 @@ main(void)
         FRAMED(the_nearest_project_is_found_from_below),
         FRAMED(a_relative_state_directory_becomes_absolute),
         FRAMED(a_file_is_replaced_whole_and_read_back),
+        FRAMED(a_created_file_is_new_or_not_there),
         FRAMED(what_is_not_there_is_not_found),
         FRAMED(paths_that_leave_the_frame_are_refused),
         FRAMED(links_are_not_followed),
