@@ -27,8 +27,8 @@ enum status
 frame_open(struct frame *f, const char *state_dir, const char *project_dir, struct err *e);
 void frame_close(struct frame *f);
 
-/* Replaces the file `path` (below the frame) by temp file + rename, so that readers see
- * the old or the new one, whole. Parent directories are made. 0600. */
+/* Replaces the file `path` (below the frame) by a link or by temp file + rename, so that
+ * readers see the old or the new one, whole. Parent directories are made. 0600. */
 enum status
 frame_replace(const struct frame *f, const char *path, const void *p, size_t n, struct err *e);
 /* Makes the file `path`, in place of one that is there, for readers who are told of it later:
@@ -49,6 +49,10 @@ enum status frame_remove(const struct frame *f, const char *path, struct err *e)
 /* frame_replace and frame_read of the file `name`, one component, in the open directory. */
 enum status frame_replace_at(int dir, const char *name, const void *p, size_t n, struct err *e);
 enum status frame_read_at(int dir, const char *name, struct buf *to, struct err *e);
+/* Makes the file `name` in dir, whole and at once, where there is none: without a name first,
+ * in the directory `from` of the same file system, then linked. Cheaper than a temporary file,
+ * and it wakes nobody who waits for writes. False: nothing was made, try another way. */
+bool frame_link_new(int from, int dir, const char *name, const void *p, size_t n);
 /* "<state_dir>/<path>" appended. */
 void frame_path(const struct frame *f, struct buf *to, const char *path);
 
