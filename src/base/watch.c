@@ -22,6 +22,17 @@ enum {
     FILE_CHANGES = IN_MODIFY | IN_CLOSE_WRITE,
 };
 
+/* A watch of this instance; -1 and errno. */
+static int
+add(struct watch *w, const char *path, uint32_t mask)
+{
+    int wd = sys->inotify_add(w->fd, path, mask);
+
+    if (wd > w->last_wd)
+        w->last_wd = wd;
+    return wd;
+}
+
 /* File systems that other machines write to, unseen by our kernel. */
 static bool
 is_remote(const char *path)
@@ -79,8 +90,8 @@ aim_at_file(struct watch *w)
     char path[PATH_MAX + NAME_MAX + 2];
 
     snprintf(path, sizeof path, "%s/%s", w->path, w->name);
-    int wd = sys->inotify_add(w->fd, path, FILE_CHANGES);
-    bool is_aimed = wd >= 0 || errno == ENOENT || sys->inotify_add(w->fd, w->path, CHANGES) >= 0;
+    int wd = add(w, path, FILE_CHANGES);
+    bool is_aimed = wd >= 0 || errno == ENOENT || add(w, w->path, CHANGES) >= 0;
     if (w->file_wd > 0 && w->file_wd != wd)
         inotify_rm_watch(w->fd, w->file_wd); /* that of another file, which had the name */
     w->file_wd = wd;
@@ -101,8 +112,8 @@ aim(struct watch *w, struct err *e)
          * to its parent only. Where we may not watch that, we live without. */
         strcpy(above, part);
         go_up(above);
-        sys->inotify_add(w->fd, above, COMINGS);
-        int wd = sys->inotify_add(w->fd, part, !is_target || w->name ? COMINGS
+        add(w, above, COMINGS);
+        int wd = add(w, part, !is_target || w->name ? COMINGS
                                                    : w->is_writes      ? WRITES
                                                                        : CHANGES);
         if (wd >= 0 && is_target) {
@@ -160,6 +171,14 @@ watch_open_writes(struct watch *w, const char *path, struct err *e)
 }
 
 void
+watch_stop(struct watch *w)
+{
+    for (int wd = 1; wd <= w->last_wd && !w->is_polling; wd++)
+        inotify_rm_watch(w->fd, wd);
+    w->is_stopped = true;
+}
+
+void
 watch_close(struct watch *w)
 {
     if (w->fd >= 0)
@@ -187,7 +206,7 @@ watch_drain_names(struct watch *w, watch_fn *fn, void *ctx)
 
     do {
         n = read(w->fd, events, sizeof events);
-        for (ssize_t i = 0; !w->is_polling && i < n;) {
+        for (ssize_t i = 0; !w->is_polling && !w->is_stopped && i < n;) {
             struct inotify_event ev;
             memcpy(&ev, events + i, sizeof ev);
             if (is_lost_by(w, &ev))
@@ -197,6 +216,8 @@ watch_drain_names(struct watch *w, watch_fn *fn, void *ctx)
             i += (ssize_t)(sizeof ev + ev.len);
         }
     } while (n + room > (ssize_t)sizeof events); /* else that was all */
+    if (w->is_stopped)
+        return;
     if (is_lost && !w->is_polling)
         aim(w, NULL);
     if (fn && (is_lost || w->is_polling))

@@ -25,6 +25,8 @@ struct watch {
     bool is_aimed;   /* it is the directory itself that is watched: */
     int wd;          /* by this inotify watch */
     int file_wd;     /* that of the file; -1: there is none */
+    int last_wd;     /* they are numbered from 1 on */
+    bool is_stopped;
 };
 
 enum status watch_open(struct watch *w, const char *path, struct err *e);
@@ -34,6 +36,9 @@ enum status watch_open_file(struct watch *w, const char *path, const char *name,
  * holds up the writer, and that a file was made or closed tells nothing more. What is written
  * through a mapping, or linked there, is not told. */
 enum status watch_open_writes(struct watch *w, const char *path, struct err *e);
+/* Nothing more is told. Closing waits for the kernel to forget what is watched, 15 ms and more;
+ * one that was stopped some 5 ms before closes at once. */
+void watch_stop(struct watch *w);
 void watch_close(struct watch *w); /* safe on a zeroed struct with fd -1 */
 /* Swallows what is readable on the descriptor; never blocks. */
 void watch_drain(struct watch *w);

@@ -812,6 +812,7 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
         while (!s && !r.is_over)
             s = loop_run(r.loop, e);
         *end_status = sched_status(r.sched);
+        watch_stop(&r.watch);
         if (!s)
             s = finish_run(&r, *end_status, e);
     }

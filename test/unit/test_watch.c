@@ -121,6 +121,25 @@ of_a_directory_that_was_replaced_any_file_may_have_changed(void **state)
     CHECK_NAMED("f ");
 }
 
+static void
+a_stopped_watch_tells_nothing_and_does_not_begin_again(void **state)
+{
+    (void)state;
+    make_dirs("d");
+    CHECK_OK(watch_open_file(&w, "d", "f", &e), &e);
+    write_file("d/f", "x");
+    watch_drain(&w);
+    watch_stop(&w);
+    n_named = 0;
+    watch_drain_names(&w, count_name, NULL);
+    append_file("d/f", "x");
+    assert_int_equal(rename("d", "old"), 0);
+    make_dirs("d");
+    assert_false(is_readable(w.fd, 0));
+    watch_drain_names(&w, count_name, NULL);
+    assert_int_equal(n_named, 0);
+}
+
 /* More events than one read takes. */
 static void
 no_name_of_many_is_left_out(void **state)
@@ -495,6 +514,7 @@ main(void)
         WATCH_CASE(writes_are_told_by_name_and_nothing_else_is),
         WATCH_CASE(of_a_directory_that_was_replaced_any_file_may_have_changed),
         WATCH_CASE(no_name_of_many_is_left_out),
+        WATCH_CASE(a_stopped_watch_tells_nothing_and_does_not_begin_again),
         WATCH_CASE(the_working_directory_can_be_watched),
         WATCH_CASE(draining_when_nothing_happened_does_not_block),
         WATCH_CASE(a_directory_that_comes_later_is_told),
