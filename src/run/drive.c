@@ -357,6 +357,19 @@ write_journal(struct run *r)
     }
 }
 
+/* While the journal is on its way to the disk: what is no start yet. What fails here is tried
+ * again, and told, when it is started. */
+static void
+on_sync(void *ctx)
+{
+    struct run *r = ctx;
+
+    for (size_t i = 0; i < r->n_fresh; i++)
+        if (!r->is_stopped[live_attempt(r->fresh[i])->phase])
+            live_lay_out(r->fresh[i], NULL);
+    view_flush(r->view);
+}
+
 /* More may become ready to be started meanwhile: that waits for the journal. */
 static void
 start_fresh(struct run *r)
@@ -367,7 +380,10 @@ start_fresh(struct run *r)
         struct live *l = r->fresh[i];
         struct attempt a = *live_attempt(l);
         struct err e;
-        if (r->is_stopped[a.phase])
+        enum status s = r->is_stopped[a.phase] ? ST_OK : live_lay_out(l, &e);
+        if (s == ST_IO) /* ours, not its */
+            drive_abort(r, s, &e);
+        if (r->is_stopped[a.phase] || s == ST_IO)
             drive_give_up(r, a.phase, a.n);
         else if (live_start(l, drive_timeout(r, a.phase), &e) != ST_OK)
             fail_to_start(r, a.phase, a.n, e.text);
@@ -808,6 +824,7 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
     if (!s)
         s = begin_run(&r, dir, end_status, e);
     if (!s && *end_status == RUN_ACTIVE) {
+        journal_meanwhile(&r.journal, on_sync, &r);
         drive_settle(&r);
         while (!s && !r.is_over)
             s = loop_run(r.loop, e);

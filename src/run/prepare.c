@@ -614,11 +614,12 @@ write_prompt(struct prep *pr, const struct buf *message, const char *name, struc
 
 enum status
 prepare_attempt(const struct plan *p, const struct attempt *a, const char *run_id,
-                struct arena *arena, struct proc_spec *spec, const char **token, struct err *e)
+                struct arena *arena, struct prepared *out, struct err *e)
 {
     static const struct agent checks = { .name = "checks", .kind = AGENT_SPECIAL };
     struct prep pr;
-    struct buf message = { 0 }, name = { 0 }, path = { 0 };
+    struct buf message = { 0 }, name = { 0 };
+    struct proc_spec *spec = &out->spec;
     const struct agent *agent = a->stage == STAGE_CHECKS ? &checks : &p->agents[a->phase];
     const char *role = NULL, *prompt = NULL;
     enum status s = ST_OK;
@@ -645,11 +646,12 @@ prepare_attempt(const struct plan *p, const struct attempt *a, const char *run_i
         }
         spec->argv = argv;
     }
-    *token = arena_alloc(arena, strlen(run_id) + name.len + 2);
-    if (!spec->in || !spec->out || !spec->attempt_file || !spec->argv || !*token) {
+    char *token = arena_alloc(arena, strlen(run_id) + name.len + 2);
+    out->token = token;
+    if (!spec->in || !spec->out || !spec->attempt_file || !spec->argv || !token) {
         s = out_of_memory(e);
     } else {
-        sprintf((char *)*token, "%s/%s", run_id, name.p);
+        sprintf(token, "%s/%s", run_id, name.p);
         s = read_role(&pr, &role, e);
     }
     if (!s && a->stage == STAGE_AGENT && wants_prompt(agent))
@@ -666,18 +668,22 @@ prepare_attempt(const struct plan *p, const struct attempt *a, const char *run_i
     }
     if (!s)
         s = buf_status(&message, "the agent's message", e);
-    if (!s) {
-        buf_addf(&path, "run/messages/%s.json", name.p);
-        s = frame_create(&p->frame, path.p, message.p, message.len, e);
-    }
+    out->message_len = message.len;
+    if (!s && !(out->message = arena_dup(arena, message.p, message.len)))
+        s = out_of_memory(e);
     if (!s && prompt)
         s = write_prompt(&pr, &message, name.p, e);
     if (!s)
-        s = attempt_env(&pr, agent, *token, &spec->env, e);
+        s = attempt_env(&pr, agent, token, &spec->env, e);
     buf_release(&message);
     buf_release(&name);
-    buf_release(&path);
     return s;
+}
+
+enum status
+prepare_message(const struct plan *p, const struct prepared *x, struct err *e)
+{
+    return frame_create(&p->frame, x->spec.in + x->spec.base_len, x->message, x->message_len, e);
 }
 
 /* ---- notifications ---- */

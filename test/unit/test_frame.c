@@ -2,6 +2,7 @@
 #include "fault.h"
 #include "test.h"
 
+#include "base/watch.h"
 #include "run/frame.h"
 
 #include <fcntl.h>
@@ -153,6 +154,32 @@ a_created_file_is_new_or_not_there(void **state)
                 "create run: Is a directory");
 }
 
+/* The run waits for its status, and for lines; the rest is not to wake it. */
+static void
+of_what_comes_into_signals_only_the_status_is_heard(void **state)
+{
+    struct watch w;
+
+    (void)state;
+    make_dirs(".cliq/signals");
+    make_dirs(".cliq/run");
+    CHECK_OK(watch_open_writes(&w, ".cliq/signals", &e), &e);
+    CHECK_OK(frame_replace(&f, "signals/dev_command_results.json", "[]", 2, &e), &e);
+    CHECK_FILE(".cliq/signals/dev_command_results.json", "[]");
+    assert_int_equal(file_mode(".cliq/signals/dev_command_results.json"), 0600);
+    assert_false(is_readable(w.fd, 0));
+    for (int i = 0; i < 2; i++) { /* new, and in the place of another */
+        CHECK_OK(frame_replace(&f, "signals/_pipeline_status", "CANCELLED", 9, &e), &e);
+        assert_true(is_readable(w.fd, 0));
+        watch_drain(&w);
+    }
+    CHECK_OK(frame_replace(&f, "signals/dev_command_results.json", "[1]", 3, &e), &e);
+    CHECK_FILE(".cliq/signals/dev_command_results.json", "[1]");
+    assert_int_equal(count_files(".cliq/signals"), 2);
+    assert_int_equal(count_files(".cliq/run"), 0);
+    watch_close(&w);
+}
+
 static void
 what_is_not_there_is_not_found(void **state)
 {
@@ -275,6 +302,7 @@ main(void)
         FRAMED(a_relative_state_directory_becomes_absolute),
         FRAMED(a_file_is_replaced_whole_and_read_back),
         FRAMED(a_created_file_is_new_or_not_there),
+        FRAMED(of_what_comes_into_signals_only_the_status_is_heard),
         FRAMED(what_is_not_there_is_not_found),
         FRAMED(paths_that_leave_the_frame_are_refused),
         FRAMED(links_are_not_followed),
