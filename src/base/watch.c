@@ -113,9 +113,7 @@ aim(struct watch *w, struct err *e)
         strcpy(above, part);
         go_up(above);
         add(w, above, COMINGS);
-        int wd = add(w, part, !is_target || w->name ? COMINGS
-                                                   : w->is_writes      ? WRITES
-                                                                       : CHANGES);
+        int wd = add(w, part, !is_target || w->name ? COMINGS : w->is_writes ? WRITES : CHANGES);
         if (wd >= 0 && is_target) {
             w->wd = wd;
             w->is_aimed = true;

@@ -229,7 +229,8 @@ gone(struct live *l)
 void
 live_check_gone(struct live *l)
 {
-    if (l->is_started && l->is_exited && !l->is_gone && proc_signal_tree(&l->id, l->prepared.token, 0) == 0)
+    if (l->is_started && l->is_exited && !l->is_gone &&
+        proc_signal_tree(&l->id, l->prepared.token, 0) == 0)
         gone(l);
 }
 

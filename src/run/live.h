@@ -60,9 +60,9 @@ enum status live_resume_rest(struct live *l, struct err *e);
 /* After live_resume: one that runs on gets a pane again, where there are panes. */
 void live_show(struct live *l);
 
-void live_stop(struct live *l);  /* TERM, grace, KILL; on_gone follows */
-void live_hurry(struct live *l); /* it is being stopped: no more grace */
-void live_look(struct live *l);  /* something changed in signals/ */
+void live_stop(struct live *l);                           /* TERM, grace, KILL; on_gone follows */
+void live_hurry(struct live *l);                          /* it is being stopped: no more grace */
+void live_look(struct live *l);                           /* something changed in signals/ */
 bool live_writes(const struct live *l, const char *name); /* is that file of signals/ its own? */
 void live_begun(struct live *l); /* some viewer said something: was it this one's? */
 bool live_owns(const struct live *l, pid_t pid);

@@ -150,8 +150,7 @@ a_created_file_is_new_or_not_there(void **state)
     assert_int_equal(read(fd, text, 3), 3); /* who has it open */
     assert_string_equal(text, "old");
     close(fd);
-    CHECK_FAILS(frame_create(&f, "run", "x", 1, &e), ST_INVALID, &e,
-                "create run: Is a directory");
+    CHECK_FAILS(frame_create(&f, "run", "x", 1, &e), ST_INVALID, &e, "create run: Is a directory");
 }
 
 /* The run waits for its status, and for lines; the rest is not to wake it. */

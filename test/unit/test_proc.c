@@ -306,7 +306,8 @@ the_log_is_made_private_and_input_is_empty_by_default(void **state)
 static void
 the_attempt_file_tells_who_runs(void **state)
 {
-    struct proc_spec spec = shell("readlink attempts/build.1; ps -o sid= -o pid= -p $$ | tr -d ' \\n'");
+    struct proc_spec spec =
+        shell("readlink attempts/build.1; ps -o sid= -o pid= -p $$ | tr -d ' \\n'");
     struct proc_id id, read_back;
     struct procfs p;
     struct err e;
@@ -855,7 +856,8 @@ attempt_files_that_are_none_are_refused(void **state)
     }
     write_bytes("a.1", "12 34 0f7c\n\0", 12);
     CHECK_FAILS(proc_read_id("a.1", &id, &e), ST_INVALID, &e, "a.1 is not an attempt file");
-    static const char *const links[] = { "x", "12 34 0f7c\n", "12 34 0f7c x", "12 34", "/etc/passwd" };
+    static const char *const links[] = { "x", "12 34 0f7c\n", "12 34 0f7c x", "12 34",
+                                         "/etc/passwd" };
     for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
         unlink("a.1");
         assert_int_equal(symlink(links[i], "a.1"), 0);
