@@ -21,7 +21,8 @@ main(int argc, char **argv)
     cmd_setup();
     const struct cmd *c = cmd_find((const char *const *)argv + 1, n, &used);
     /* Parsing moves the words of argv about; the full program wants them as they came. */
-    char **words = c ? malloc((size_t)(argc + 1) * sizeof *words) : NULL;
+    static char *few[16];
+    char **words = !c ? NULL : argc < 16 ? few : malloc((size_t)(argc + 1) * sizeof *words);
     if (words) {
         memcpy(words, argv, (size_t)(argc + 1) * sizeof *words);
         if (args_parse(&a, c->opts, argc - (int)used, words + used, c->min_words, c->max_words, &e))
@@ -30,7 +31,5 @@ main(int argc, char **argv)
     enum status s = c && words && !a.wants_help
                         ? c->run(&a, &e)
                         : cmd_become("cliq-full", (const char *const *)argv, &e);
-    args_release(&a);
-    free(words);
-    return cmd_exit(s, &e);
+    return cmd_exit(s, &e); /* what we hold goes with us */
 }

@@ -1,6 +1,7 @@
 #include "agents/agent.h"
 
 #include "base/path.h"
+#include "base/sys.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -33,33 +34,62 @@ answer(agent_fn *handle, struct context *c, struct err *e)
     return err_set(e, ST_FAILED, "agent %s has no handler for %s", c->agent, c->msg->type);
 }
 
+/* What an agent has, until its process ends: then all of it goes at once, and nothing is given
+ * back by hand, which would only hold up the end. */
+static struct {
+    struct arena arena;
+    struct buf text;
+    struct agent_message msg;
+    struct context context;
+    _Alignas(16) char room[8192]; /* what the arena begins with */
+    char message[4096];           /* most are no longer */
+} own;
+
+/* The message, *text of *len bytes; a long one goes on in own.text. */
+static enum status
+read_message(const char **text, size_t *len, struct err *e)
+{
+    static const char what[] = "the message on standard input";
+    size_t n = 0;
+    ssize_t got;
+
+    while ((got = SYS_RETRY(sys->read(STDIN_FILENO, own.message + n, sizeof own.message - n))) > 0)
+        n += (size_t)got;
+    if (got < 0)
+        return err_sys(e, "read %s", what);
+    *text = own.message;
+    *len = n;
+    if (n < sizeof own.message)
+        return ST_OK;
+    own.text.max = MESSAGE_MAX;
+    buf_add(&own.text, own.message, n);
+    enum status s = path_read_fd(STDIN_FILENO, what, &own.text, e);
+    *text = own.text.p;
+    *len = own.text.len;
+    return s;
+}
+
 enum status
 agent_run(agent_fn *handle, struct err *e)
 {
-    struct arena a = { 0 };
-    struct buf text = BUF_MAX(MESSAGE_MAX);
-    struct agent_message m;
-    struct context c = { .frame.dir = -1, .signal_dir = -1 };
-    bool is_built = false;
-    enum status s = path_read_fd(STDIN_FILENO, "the message on standard input", &text, e);
+    struct context *c = &own.context;
+    const char *text;
+    size_t len;
+    enum status s = read_message(&text, &len, e);
 
+    own.arena = (struct arena){ .at = own.room, .end = own.room + sizeof own.room };
     if (!s)
-        s = agent_message_parse(&a, text.p ? text.p : "", text.len, &m, e);
-    if (!s) {
-        is_built = true;
-        s = context_open(&a, &m, &c, e);
-        /* the ack says that the message arrived; what is wrong with the frame comes after it */
-        enum status ack = c.signal_dir >= 0 ? context_ack(&c, s ? NULL : e) : ST_OK;
-        if (!s)
-            s = ack;
-        if (!s)
-            s = answer(handle, &c, e);
-        if (s && c.signal_dir >= 0)
-            context_fail(&c, e->text, NULL);
-    }
-    if (is_built)
-        context_release(&c);
-    buf_release(&text);
-    arena_release(&a);
+        s = agent_message_parse(&own.arena, text, len, &own.msg, e);
+    if (s)
+        return ST_FAILED;
+    s = context_open(&own.arena, &own.msg, c, e);
+    /* the ack says that the message arrived; what is wrong with the frame comes after it */
+    enum status ack = c->signal_dir >= 0 ? context_ack(c, s ? NULL : e) : ST_OK;
+    if (!s)
+        s = ack;
+    if (!s)
+        s = answer(handle, c, e);
+    if (s && c->signal_dir >= 0)
+        context_fail(c, e->text, NULL);
     return s ? ST_FAILED : ST_OK;
 }

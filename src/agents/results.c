@@ -3,6 +3,7 @@
 #include "agents/shell.h"
 #include "run/frame.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,9 +56,10 @@ run_one(struct context *c, const struct json *command, struct results *r, struct
     json_bool(json_get(command, "escalate_on_fail"), &escalates);
     if (!is_pass && escalates && !r->escalated)
         r->escalated = name;
-    buf_addf(&r->text, "%s %s (%s%d, %.1f s)\n", is_pass ? "✓" : "✗", name,
-             result.is_timeout ? "timed out, " : "exit code ", result.exit_code,
-             (double)result.duration_ms / 1000);
+    int64_t tenths = (result.duration_ms + 50) / 100;
+    buf_addf(&r->text, "%s %s (%s%d, %" PRId64 ".%" PRId64 " s)\n", is_pass ? "✓" : "✗", name,
+             result.is_timeout ? "timed out, " : "exit code ", result.exit_code, tenths / 10,
+             tenths % 10);
     shell_result_release(&result);
     return v ? ST_OK : err_set(e, ST_IO, "out of memory");
 }

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -32,47 +31,77 @@ close_fd(int *fd)
     *fd = -1;
 }
 
-/* Starts sh with its own process group, so that all of it can be stopped. */
+static int
+reap(pid_t pid)
+{
+    int status = 0;
+
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+struct pipes {
+    int in[2], out[2]; /* in: -1 where there is no input */
+};
+
+/* The child, in our memory until it is sh. Its own process group, so that all of it can be
+ * stopped. Returns errno by *error, also where vfork copies memory as fork does: as 0 then, and
+ * sh ended with exit code 127. */
+static _Noreturn void
+be_shell(const char *text, const struct pipes *p, bool is_err_apart, volatile int *error)
+{
+    char *const argv[] = { (char *)"sh", (char *)"-c", (char *)text, NULL };
+    int in = p->in[0] >= 0 ? p->in[0] : open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    if (in >= 0 && setpgid(0, 0) == 0 && dup2(in, STDIN_FILENO) >= 0 &&
+        dup2(p->out[1], STDOUT_FILENO) >= 0 &&
+        (is_err_apart || dup2(p->out[1], STDERR_FILENO) >= 0))
+        execve("/bin/sh", argv, environ);
+    *error = errno;
+    _exit(127);
+}
+
+/* vfork, not posix_spawn, which makes a pipe to hear of a failed exec. In a function of its own:
+ * what its two returns share is then only these arguments. No handler of ours can run in the
+ * child: we have none. */
+static __attribute__((noinline)) pid_t
+start_shell(const char *text, const struct pipes *p, bool is_err_apart, volatile int *error)
+{
+    pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) see above */
+
+    if (pid == 0)
+        be_shell(text, p, is_err_apart, error); /* NOLINT(clang-analyzer-unix.Vfork) */
+    if (pid < 0)
+        *error = errno;
+    return pid;
+}
+
 static enum status
 start(const char *text, const struct shell_options *o, struct child *c, struct err *e)
 {
-    char *const argv[] = { (char *)"sh", (char *)"-c", (char *)text, NULL };
-    posix_spawn_file_actions_t acts;
-    posix_spawnattr_t attr;
-    int out[2], in[2] = { -1, -1 };
+    struct pipes p = { { -1, -1 }, { -1, -1 } };
+    volatile int error = 0;
 
-    if (pipe2(out, O_CLOEXEC) != 0)
-        return err_sys(e, "make a pipe");
-    if (o->input && pipe2(in, O_CLOEXEC) != 0) {
+    if (pipe2(p.out, O_CLOEXEC) != 0 || (o->input && pipe2(p.in, O_CLOEXEC) != 0)) {
         enum status s = err_sys(e, "make a pipe");
-        close(out[0]);
-        close(out[1]);
+        close_fd(&p.out[0]);
+        close_fd(&p.out[1]);
         return s;
     }
-    posix_spawn_file_actions_init(&acts);
-    if (o->input)
-        posix_spawn_file_actions_adddup2(&acts, in[0], STDIN_FILENO);
-    else
-        posix_spawn_file_actions_addopen(&acts, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&acts, out[1], STDOUT_FILENO);
-    if (!o->is_err_apart)
-        posix_spawn_file_actions_adddup2(&acts, out[1], STDERR_FILENO);
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
-    posix_spawnattr_setpgroup(&attr, 0);
-    int rc = posix_spawn(&c->pid, "/bin/sh", &acts, &attr, argv, environ);
-    posix_spawn_file_actions_destroy(&acts);
-    posix_spawnattr_destroy(&attr);
-    close(out[1]);
-    close_fd(&in[0]);
-    if (rc != 0) {
-        close(out[0]);
-        close_fd(&in[1]);
-        errno = rc;
+    c->pid = start_shell(text, &p, o->is_err_apart, &error);
+    close_fd(&p.out[1]);
+    close_fd(&p.in[0]);
+    c->out = p.out[0];
+    c->in = p.in[1];
+    if (error) {
+        if (c->pid > 0)
+            reap(c->pid);
+        close_fd(&c->out);
+        close_fd(&c->in);
+        errno = error;
         return err_sys(e, "start /bin/sh");
     }
-    c->out = out[0];
-    c->in = in[1];
     c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
     fcntl(c->out, F_SETFL, O_NONBLOCK);
     if (c->in >= 0)
@@ -84,7 +113,7 @@ start(const char *text, const struct shell_options *o, struct child *c, struct e
 static bool
 take_output(struct child *c, struct shell_result *r, size_t keep)
 {
-    char chunk[16384];
+    static char chunk[16384]; /* not on the stack, where each page of it would be touched */
     ssize_t n;
 
     while ((n = read(c->out, chunk, sizeof chunk)) > 0) {
@@ -142,16 +171,6 @@ attend(struct child *c, const struct shell_options *o, struct shell_result *r, i
             return true;
         }
     }
-}
-
-static int
-reap(pid_t pid)
-{
-    int status = 0;
-
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /* Whole characters only: results are JSON. */

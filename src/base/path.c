@@ -154,7 +154,9 @@ path_open_failed(int dir, const char *path, const char *what, struct err *e)
 enum status
 path_read_fd(int fd, const char *what, struct buf *to, struct err *e)
 {
-    char chunk[16384]; /* not into the buf's own room: its ceiling counts bytes that are there */
+    /* Not into the buf's own room: its ceiling counts bytes that are there. No larger: every page
+     * of it is touched, and most files are small. */
+    char chunk[4096];
     ssize_t n;
 
     while ((n = SYS_RETRY(sys->read(fd, chunk, sizeof chunk))) > 0) {

@@ -35,6 +35,8 @@ struct sys {
     int (*fstatat)(int dir, const char *path, struct stat *st, int flags);
     int (*mkdirat)(int dir, const char *path, mode_t mode);
     int (*renameat)(int from_dir, const char *from, int to_dir, const char *to);
+    int (*symlinkat)(const char *text, int dir, const char *path);
+    ssize_t (*readlinkat)(int dir, const char *path, char *to, size_t n);
     int (*inotify_init)(int flags);
     int (*inotify_add)(int fd, const char *path, uint32_t mask);
     int (*clock_gettime)(clockid_t id, struct timespec *t);

@@ -15,11 +15,23 @@
 enum {
     CHANGES = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE |
               IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR,
+    WRITES = IN_MODIFY | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR,
     /* added to what may be watched already: "." is its own parent here */
     COMINGS = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF |
               IN_ONLYDIR | IN_MASK_ADD,
     FILE_CHANGES = IN_MODIFY | IN_CLOSE_WRITE,
 };
+
+/* A watch of this instance; -1 and errno. */
+static int
+add(struct watch *w, const char *path, uint32_t mask)
+{
+    int wd = sys->inotify_add(w->fd, path, mask);
+
+    if (wd > w->last_wd)
+        w->last_wd = wd;
+    return wd;
+}
 
 /* File systems that other machines write to, unseen by our kernel. */
 static bool
@@ -78,8 +90,8 @@ aim_at_file(struct watch *w)
     char path[PATH_MAX + NAME_MAX + 2];
 
     snprintf(path, sizeof path, "%s/%s", w->path, w->name);
-    int wd = sys->inotify_add(w->fd, path, FILE_CHANGES);
-    bool is_aimed = wd >= 0 || errno == ENOENT || sys->inotify_add(w->fd, w->path, CHANGES) >= 0;
+    int wd = add(w, path, FILE_CHANGES);
+    bool is_aimed = wd >= 0 || errno == ENOENT || add(w, w->path, CHANGES) >= 0;
     if (w->file_wd > 0 && w->file_wd != wd)
         inotify_rm_watch(w->fd, w->file_wd); /* that of another file, which had the name */
     w->file_wd = wd;
@@ -100,8 +112,8 @@ aim(struct watch *w, struct err *e)
          * to its parent only. Where we may not watch that, we live without. */
         strcpy(above, part);
         go_up(above);
-        sys->inotify_add(w->fd, above, COMINGS);
-        int wd = sys->inotify_add(w->fd, part, is_target && !w->name ? CHANGES : COMINGS);
+        add(w, above, COMINGS);
+        int wd = add(w, part, !is_target || w->name ? COMINGS : w->is_writes ? WRITES : CHANGES);
         if (wd >= 0 && is_target) {
             w->wd = wd;
             w->is_aimed = true;
@@ -124,16 +136,10 @@ aim(struct watch *w, struct err *e)
     return poll_instead(w, e);
 }
 
-enum status
-watch_open(struct watch *w, const char *path, struct err *e)
+static enum status
+begin(struct watch *w, const char *path, const char *name, bool is_writes, struct err *e)
 {
-    return watch_open_file(w, path, NULL, e);
-}
-
-enum status
-watch_open_file(struct watch *w, const char *path, const char *name, struct err *e)
-{
-    *w = (struct watch){ .fd = -1 };
+    *w = (struct watch){ .fd = -1, .is_writes = is_writes };
     if (strlen(path) >= PATH_MAX || (name && strlen(name) > NAME_MAX))
         return err_set(e, ST_INVALID, "path too long: %s", path);
     w->path = strdup(path);
@@ -142,6 +148,32 @@ watch_open_file(struct watch *w, const char *path, const char *name, struct err 
         return err_set(e, ST_IO, "out of memory");
     w->fd = sys->inotify_init(IN_NONBLOCK | IN_CLOEXEC);
     return w->fd < 0 ? poll_instead(w, e) : aim(w, e);
+}
+
+enum status
+watch_open(struct watch *w, const char *path, struct err *e)
+{
+    return begin(w, path, NULL, false, e);
+}
+
+enum status
+watch_open_file(struct watch *w, const char *path, const char *name, struct err *e)
+{
+    return begin(w, path, name, false, e);
+}
+
+enum status
+watch_open_writes(struct watch *w, const char *path, struct err *e)
+{
+    return begin(w, path, NULL, true, e);
+}
+
+void
+watch_stop(struct watch *w)
+{
+    for (int wd = 1; wd <= w->last_wd && !w->is_polling; wd++)
+        inotify_rm_watch(w->fd, wd);
+    w->is_stopped = true;
 }
 
 void
@@ -154,26 +186,44 @@ watch_close(struct watch *w)
     *w = (struct watch){ .fd = -1 };
 }
 
+/* Perhaps: another directory may have the path now, or another file the name. */
+static bool
+is_lost_by(const struct watch *w, const struct inotify_event *ev)
+{
+    return ev->wd != (w->name ? w->file_wd : w->wd) ||
+           ev->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_Q_OVERFLOW);
+}
+
 void
-watch_drain(struct watch *w)
+watch_drain_names(struct watch *w, watch_fn *fn, void *ctx)
 {
     _Alignas(struct inotify_event) char events[4096];
+    const ssize_t room = sizeof(struct inotify_event) + NAME_MAX + 1; /* for any event */
     bool is_lost = !w->is_aimed;
     ssize_t n;
 
-    while ((n = read(w->fd, events, sizeof events)) > 0) {
-        if (w->is_polling)
-            return;
-        for (ssize_t i = 0; i < n;) {
+    do {
+        n = read(w->fd, events, sizeof events);
+        for (ssize_t i = 0; !w->is_polling && !w->is_stopped && i < n;) {
             struct inotify_event ev;
             memcpy(&ev, events + i, sizeof ev);
-            /* Perhaps: another directory may have the path now, or another file the name. */
-            if (ev.wd != (w->name ? w->file_wd : w->wd) ||
-                ev.mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_Q_OVERFLOW))
+            if (is_lost_by(w, &ev))
                 is_lost = true;
+            else if (fn && ev.len)
+                fn(ctx, events + i + sizeof ev);
             i += (ssize_t)(sizeof ev + ev.len);
         }
-    }
+    } while (n + room > (ssize_t)sizeof events); /* else that was all */
+    if (w->is_stopped)
+        return;
     if (is_lost && !w->is_polling)
         aim(w, NULL);
+    if (fn && (is_lost || w->is_polling))
+        fn(ctx, NULL);
+}
+
+void
+watch_drain(struct watch *w)
+{
+    watch_drain_names(w, NULL, NULL);
 }

@@ -358,34 +358,38 @@ open_phase(struct context *c, struct err *e)
 
 /* ---- building ---- */
 
-static enum status
-open_signals(struct context *c, struct err *e)
+/* "_notify-slack-<id>", with '_' for what is not of a file name. NULL without memory. */
+static const char *
+name_without_phase(const struct context *c)
 {
     const struct agent_message *m = c->msg;
     const struct json *id = json_get(c->dispatch, "id");
     struct buf b = { 0 };
-    enum status s = path_open_dir(m->signal_dir, true, &c->signal_dir, e);
+
+    buf_addf(&b, "_%s-%s-", m->type, m->agent);
+    size_t start = b.len;
+    if (json_is(id, JSON_STRING) && id->text.len)
+        buf_add(&b, id->text.p, id->text.len < 64 ? id->text.len : 64);
+    else
+        buf_addf(&b, "%.64s", *c->instance_id ? c->instance_id : "0");
+    for (size_t i = start; i < b.len; i++) {
+        char ch[2] = { b.p[i], '\0' };
+        if (b.p[i] != '.' && b.p[i] != '-' && !path_is_name(ch))
+            b.p[i] = '_';
+    }
+    const char *name = buf_failed(&b) ? NULL : arena_dup(c->arena, b.p, b.len);
+    buf_release(&b);
+    return name;
+}
+
+static enum status
+open_signals(struct context *c, struct err *e)
+{
+    enum status s = path_open_dir(c->msg->signal_dir, true, &c->signal_dir, e);
 
     if (s)
         return s;
-    if (m->phase) {
-        buf_adds(&b, m->phase);
-    } else {
-        buf_addf(&b, "_%s-%s-", m->type, m->agent);
-        size_t start = b.len;
-        if (json_is(id, JSON_STRING) && id->text.len)
-            buf_add(&b, id->text.p, id->text.len < 64 ? id->text.len : 64);
-        else
-            buf_addf(&b, "%.64s", *c->instance_id ? c->instance_id : "0");
-        for (size_t i = start; i < b.len; i++) {
-            char ch[2] = { b.p[i], '\0' };
-            if (b.p[i] != '.' && b.p[i] != '-' && !path_is_name(ch))
-                b.p[i] = '_';
-        }
-    }
-    if (!buf_failed(&b))
-        c->signal_name = arena_dup(c->arena, b.p, b.len);
-    buf_release(&b);
+    c->signal_name = c->phase ? c->phase : name_without_phase(c);
     return c->signal_name ? ST_OK : no_memory(e);
 }
 

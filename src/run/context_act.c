@@ -54,7 +54,7 @@ append(struct context *c, enum signal_status status, const char *message, const 
 enum status
 context_ack(struct context *c, struct err *e)
 {
-    return append(c, SIG_OK, NULL, NULL, NULL, e);
+    return signal_ack(c->signal_dir, c->frame.dir, c->signal_name, c->msg->type, e);
 }
 
 enum status

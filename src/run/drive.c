@@ -357,6 +357,19 @@ write_journal(struct run *r)
     }
 }
 
+/* While the journal is on its way to the disk: what is no start yet. What fails here is tried
+ * again, and told, when it is started. */
+static void
+on_sync(void *ctx)
+{
+    struct run *r = ctx;
+
+    for (size_t i = 0; i < r->n_fresh; i++)
+        if (!r->is_stopped[live_attempt(r->fresh[i])->phase])
+            live_lay_out(r->fresh[i], NULL);
+    view_flush(r->view);
+}
+
 /* More may become ready to be started meanwhile: that waits for the journal. */
 static void
 start_fresh(struct run *r)
@@ -367,7 +380,10 @@ start_fresh(struct run *r)
         struct live *l = r->fresh[i];
         struct attempt a = *live_attempt(l);
         struct err e;
-        if (r->is_stopped[a.phase])
+        enum status s = r->is_stopped[a.phase] ? ST_OK : live_lay_out(l, &e);
+        if (s == ST_IO) /* ours, not its */
+            drive_abort(r, s, &e);
+        if (r->is_stopped[a.phase] || s == ST_IO)
             drive_give_up(r, a.phase, a.n);
         else if (live_start(l, drive_timeout(r, a.phase), &e) != ST_OK)
             fail_to_start(r, a.phase, a.n, e.text);
@@ -390,6 +406,7 @@ drive_settle(struct run *r)
     } while (r->is_urgent || r->n_fresh);
     broadcast_go(r->broadcast);
     notifier_pump(r->notifier);
+    view_flush(r->view);
 }
 
 /* ---- what attempts tell ---- */
@@ -553,17 +570,26 @@ is_cancelled_outside(const struct run *r)
     return n >= 9 && memcmp(text, "CANCELLED", 9) == 0;
 }
 
+/* A file of signals/; NULL: any. */
+static void
+on_written(void *ctx, const char *name)
+{
+    struct run *r = ctx;
+
+    if ((!name || strcmp(name, "_pipeline_status") == 0) && !r->is_over && !r->is_cancelled &&
+        is_cancelled_outside(r))
+        cancel(r);
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        if (r->live[i] && (!name || live_writes(r->live[i], name)))
+            live_look(r->live[i]);
+}
+
 static void
 on_signals(void *ctx)
 {
     struct run *r = ctx;
 
-    watch_drain(&r->watch);
-    if (!r->is_over && !r->is_cancelled && is_cancelled_outside(r))
-        cancel(r);
-    for (size_t i = 0; i < r->p->team.n_phases; i++)
-        if (r->live[i])
-            live_look(r->live[i]);
+    watch_drain_names(&r->watch, on_written, r);
     drive_settle(r);
 }
 
@@ -734,7 +760,7 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     frame_path(&p->frame, &signals, "signals");
     s = buf_status(&signals, "the path", e);
     if (!s)
-        s = watch_open(&r->watch, signals.p, e);
+        s = watch_open_writes(&r->watch, signals.p, e);
     buf_release(&signals);
     if (!s && (!loop_on_readable(r->loop, r->watch.fd, on_signals, r, e) ||
                !loop_on_signal(r->loop, SIGCHLD, on_child, r, e) ||
@@ -798,10 +824,12 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
     if (!s)
         s = begin_run(&r, dir, end_status, e);
     if (!s && *end_status == RUN_ACTIVE) {
+        journal_meanwhile(&r.journal, on_sync, &r);
         drive_settle(&r);
         while (!s && !r.is_over)
             s = loop_run(r.loop, e);
         *end_status = sched_status(r.sched);
+        watch_stop(&r.watch);
         if (!s)
             s = finish_run(&r, *end_status, e);
     }

@@ -38,6 +38,7 @@ wait_for_notifiers(struct run *r, struct err *e)
     r->late_at_ms = clock_mono_ms() + NOTIFY_WAIT_MS;
     loop_drop(r->tick);
     r->tick = NULL;
+    view_flush(r->view);
     while (!s && !notifier_is_idle(r->notifier)) {
         if (!r->tick)
             r->tick = loop_after(r->loop, DRIVE_POLL_MS, on_wait, r, e);

@@ -4,6 +4,7 @@
  * A path below the frame is walked component by component with O_NOFOLLOW: whatever
  * links an agent or a cloned repository puts there, nothing outside is touched.
  */
+#define _GNU_SOURCE
 #include "run/frame.h"
 
 #include "base/path.h"
@@ -11,6 +12,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -239,6 +241,23 @@ put_in_place(int from, const char *temp, int dir, const char *name)
     return SYS_RETRY(sys->renameat(from, temp, dir, name));
 }
 
+bool
+frame_link_new(int from, int dir, const char *name, const void *p, size_t n)
+{
+    char self[32];
+    int fd = SYS_RETRY(sys->openat(from, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+
+    if (fd < 0)
+        return false;
+    bool is_there = SYS_RETRY(sys->write(fd, p, n)) == (ssize_t)n;
+    if (is_there && linkat(fd, "", dir, name, AT_EMPTY_PATH) != 0) {
+        snprintf(self, sizeof self, "/proc/self/fd/%d", fd); /* the way of older kernels */
+        is_there = errno == ENOENT && linkat(AT_FDCWD, self, dir, name, AT_SYMLINK_FOLLOW) == 0;
+    }
+    close(fd);
+    return is_there;
+}
+
 /* The file is made in the directory `from` and put in place when it is whole. */
 static enum status
 replace_from(int from, int dir, const char *name, const void *p, size_t n, struct err *e)
@@ -262,10 +281,18 @@ replace_from(int from, int dir, const char *name, const void *p, size_t n, struc
 enum status
 frame_replace_at(int dir, const char *name, const void *p, size_t n, struct err *e)
 {
-    return replace_from(dir, dir, name, p, n, e);
+    return frame_link_new(dir, dir, name, p, n) ? ST_OK : replace_from(dir, dir, name, p, n, e);
 }
 
-/* Every change in signals/ wakes the orchestrator: what comes there is made elsewhere, so that
+/* Of what comes into signals/, only the status of the run is waited for: it must be moved there,
+ * which a run hears (base/watch.h). A link comes unheard. */
+static bool
+is_awaited(const char *path)
+{
+    return strncmp(path, "signals/_", 9) == 0;
+}
+
+/* What is written in signals/ wakes the orchestrator: what comes there is made elsewhere, so that
  * it comes as one. */
 static int
 open_workshop(const struct frame *f, const char *path, int dir)
@@ -284,12 +311,44 @@ frame_replace(const struct frame *f, const char *path, const void *p, size_t n, 
     const char *name;
     enum status s = walk(f, path, true, &dir, &name, e);
 
-    if (!s) {
+    if (!s && (is_awaited(path) || !frame_link_new(f->dir, dir, name, p, n))) {
         int from = open_workshop(f, path, dir);
         s = replace_from(from, dir, name, p, n, e);
         if (from != dir)
             close(from);
     }
+    leave(f, dir);
+    return s;
+}
+
+/* A new file, whatever has its name. */
+static int
+open_new(int dir, const char *name)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+    int fd = SYS_RETRY(sys->openat(dir, name, flags, 0600));
+
+    if (fd < 0 && errno == EEXIST && unlinkat(dir, name, 0) == 0)
+        fd = SYS_RETRY(sys->openat(dir, name, flags, 0600));
+    return fd;
+}
+
+enum status
+frame_create(const struct frame *f, const char *path, const void *p, size_t n, struct err *e)
+{
+    int dir;
+    const char *name;
+    enum status s = walk(f, path, true, &dir, &name, e);
+    int fd = s ? -1 : open_new(dir, name);
+
+    if (!s && fd < 0)
+        s = err_sys(e, "create %s", path);
+    if (!s)
+        s = write_all(fd, p, n, path, e);
+    if (fd >= 0 && close(fd) != 0 && !s)
+        s = err_sys(e, "write %s", path);
+    if (s && fd >= 0)
+        unlinkat(dir, name, 0);
     leave(f, dir);
     return s;
 }

@@ -27,10 +27,15 @@ enum status
 frame_open(struct frame *f, const char *state_dir, const char *project_dir, struct err *e);
 void frame_close(struct frame *f);
 
-/* Replaces the file `path` (below the frame) by temp file + rename, so that readers see
- * the old or the new one, whole. Parent directories are made. 0600. */
+/* Replaces the file `path` (below the frame) by a link or by temp file + rename, so that
+ * readers see the old or the new one, whole. Parent directories are made. 0600. */
 enum status
 frame_replace(const struct frame *f, const char *path, const void *p, size_t n, struct err *e);
+/* Makes the file `path`, in place of one that is there, for readers who are told of it later:
+ * they find it whole, for it is removed when it cannot be written. Who has the old one open
+ * keeps that. Cheaper than frame_replace, and as for the rest like it. */
+enum status
+frame_create(const struct frame *f, const char *path, const void *p, size_t n, struct err *e);
 /* The whole file appended to `to`. ST_NOT_FOUND when there is none. */
 enum status frame_read(const struct frame *f, const char *path, struct buf *to, struct err *e);
 /* The directory `path` below the frame, opened (close-on-exec); made when asked, 0700.
@@ -44,6 +49,10 @@ enum status frame_remove(const struct frame *f, const char *path, struct err *e)
 /* frame_replace and frame_read of the file `name`, one component, in the open directory. */
 enum status frame_replace_at(int dir, const char *name, const void *p, size_t n, struct err *e);
 enum status frame_read_at(int dir, const char *name, struct buf *to, struct err *e);
+/* Makes the file `name` in dir, whole and at once, where there is none: without a name first,
+ * in the directory `from` of the same file system, then linked. Cheaper than a temporary file,
+ * and it wakes nobody who waits for writes. False: nothing was made, try another way. */
+bool frame_link_new(int from, int dir, const char *name, const void *p, size_t n);
 /* "<state_dir>/<path>" appended. */
 void frame_path(const struct frame *f, struct buf *to, const char *path);
 

@@ -46,7 +46,8 @@ open_channel(const char *channel, bool create, int *fd, struct err *e)
 static void
 write_envelope(struct buf *to, const struct handoff *h)
 {
-    struct arena a = { 0 };
+    _Alignas(16) char room[2048]; /* its few nodes need no memory of their own */
+    struct arena a = { .at = room, .end = room + sizeof room };
     struct json *v = handoff_json(&a, h);
 
     if (v) {

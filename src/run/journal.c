@@ -219,6 +219,13 @@ journal_open(struct journal *j, int dir, const struct team *t, const struct jour
 }
 
 void
+journal_meanwhile(struct journal *j, void (*fn)(void *ctx), void *ctx)
+{
+    j->log.o.meanwhile = fn;
+    j->log.o.ctx = ctx;
+}
+
+void
 journal_close(struct journal *j)
 {
     log_close(&j->log);

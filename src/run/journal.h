@@ -71,6 +71,8 @@ struct journal {
  * written. Without: to be continued; ST_NOT_FOUND when there is none. dir must stay open. */
 enum status journal_open(struct journal *j, int dir, const struct team *t,
                          const struct journal_head *head, struct err *e);
+/* Calls fn while what was written goes to the disk (log/log.h). */
+void journal_meanwhile(struct journal *j, void (*fn)(void *ctx), void *ctx);
 void journal_close(struct journal *j); /* safe on any state after journal_open, and twice */
 
 /* All n events in one write and one fdatasync (of at most LOG_BATCH_MAX lines each).

@@ -18,9 +18,9 @@ enum stopping { STOP_NO, STOP_TERM, STOP_KILL };
 struct live {
     struct live_host *host;
     struct attempt a;
-    struct arena arena; /* the spec's strings */
-    struct proc_spec spec;
-    const char *token;
+    struct arena arena; /* of what is prepared */
+    struct prepared prepared;
+    bool is_laid_out;
     struct proc_id id;
     bool is_beginning; /* its viewer was started, and has not said anything */
     bool is_started, is_child, is_exited, has_result, is_complete, is_gone;
@@ -63,7 +63,7 @@ live_owns(const struct live *l, pid_t pid)
     struct proc_id id;
 
     if (l->is_beginning)
-        return proc_read_id(l->spec.attempt_file, &id, NULL) == ST_OK && id.pid == pid;
+        return proc_read_id(l->prepared.spec.attempt_file, &id, NULL) == ST_OK && id.pid == pid;
     return l->is_started && !l->is_exited && l->id.pid == pid;
 }
 
@@ -71,6 +71,15 @@ static const char *
 phase_name(const struct live *l)
 {
     return l->host->plan->team.phases[l->a.phase].name;
+}
+
+bool
+live_writes(const struct live *l, const char *name)
+{
+    const char *phase = phase_name(l);
+    size_t n = strlen(phase);
+
+    return strncmp(name, phase, n) == 0 && strcmp(name + n, ".jsonl") == 0;
 }
 
 enum status
@@ -86,7 +95,7 @@ live_new(struct live **out, struct live_host *host, const struct attempt *a, str
     l->a = *a;
     l->fd = l->pidfd = l->viewer_fd = -1;
     log_reader_init(&l->reader, -1, 0);
-    s = prepare_attempt(host->plan, a, host->run_id, &l->arena, &l->spec, &l->token, e);
+    s = prepare_attempt(host->plan, a, host->run_id, &l->arena, &l->prepared, e);
     if (s)
         live_free(l);
     else
@@ -220,7 +229,8 @@ gone(struct live *l)
 void
 live_check_gone(struct live *l)
 {
-    if (l->is_started && l->is_exited && !l->is_gone && proc_signal_tree(&l->id, l->token, 0) == 0)
+    if (l->is_started && l->is_exited && !l->is_gone &&
+        proc_signal_tree(&l->id, l->prepared.token, 0) == 0)
         gone(l);
 }
 
@@ -294,7 +304,7 @@ on_stop_poll(void *ctx)
     if (clock_mono_ms() >= l->kill_at_ms)
         l->stopping = STOP_KILL;
     l->poll_ms = l->poll_ms * 2 < STOP_POLL_MAX_MS ? l->poll_ms * 2 : STOP_POLL_MAX_MS;
-    left = proc_signal_tree(&l->id, l->token, l->stopping == STOP_KILL ? SIGKILL : 0);
+    left = proc_signal_tree(&l->id, l->prepared.token, l->stopping == STOP_KILL ? SIGKILL : 0);
     if (left == 0 && !l->is_child)
         l->is_exited = true;
     if (left == 0 && l->is_exited)
@@ -328,7 +338,7 @@ live_stop(struct live *l)
         l->poll = loop_after(l->host->loop, 0, on_stop_beginning, l, NULL);
         return;
     }
-    proc_signal_tree(&l->id, l->token, SIGTERM);
+    proc_signal_tree(&l->id, l->prepared.token, SIGTERM);
     drop(&l->poll); /* one that looks at a process that cannot be watched */
     l->poll = loop_after(l->host->loop, l->poll_ms, on_stop_poll, l, NULL);
 }
@@ -377,7 +387,7 @@ static enum status
 start_in_pane(struct live *l, struct err *e)
 {
     struct proc_id viewer;
-    enum status s = panes_spawn(l->host->panes, &l->spec, &viewer, e);
+    enum status s = panes_spawn(l->host->panes, &l->prepared.spec, &viewer, e);
 
     if (s)
         return s;
@@ -391,10 +401,22 @@ start_in_pane(struct live *l, struct err *e)
 }
 
 enum status
+live_lay_out(struct live *l, struct err *e)
+{
+    enum status s = l->is_laid_out ? ST_OK : prepare_message(l->host->plan, &l->prepared, e);
+
+    l->is_laid_out = !s;
+    return s;
+}
+
+enum status
 live_start(struct live *l, int64_t timeout_ms, struct err *e)
 {
-    enum status s = panes_are_open(l->host->panes) ? start_in_pane(l, e) : ST_FAILED;
+    enum status s = live_lay_out(l, e);
 
+    if (s)
+        return s;
+    s = panes_are_open(l->host->panes) ? start_in_pane(l, e) : ST_FAILED;
     l->timeout_ms = timeout_ms;
     if (!s) {
         if (!l->deadline)
@@ -403,7 +425,7 @@ live_start(struct live *l, int64_t timeout_ms, struct err *e)
     }
     if (s != ST_FAILED) /* nobody knows: make it impossible, and begin under another name */
         return live_resume(l, timeout_ms, timeout_ms, e);
-    s = proc_spawn(&l->spec, &l->id, e);
+    s = proc_spawn(&l->prepared.spec, &l->id, e);
 
     if (s == ST_CONFLICT) /* begun already, by an orchestrator that died at that moment */
         return live_resume(l, timeout_ms, timeout_ms, e);
@@ -455,22 +477,22 @@ rename_attempt(struct live *l, struct err *e)
 {
     l->a.redo++;
     arena_reset(&l->arena);
-    return prepare_attempt(l->host->plan, &l->a, l->host->run_id, &l->arena, &l->spec, &l->token,
-                           e);
+    l->is_laid_out = false;
+    return prepare_attempt(l->host->plan, &l->a, l->host->run_id, &l->arena, &l->prepared, e);
 }
 
 enum status
 live_resume(struct live *l, int64_t timeout_ms, int64_t timeout_left_ms, struct err *e)
 {
     for (;;) {
-        enum status s = proc_read_id(l->spec.attempt_file, &l->id, e);
+        enum status s = proc_read_id(l->prepared.spec.attempt_file, &l->id, e);
         if (!s)
             return attach(l, timeout_left_ms, e);
         if (s != ST_NOT_FOUND)
             return s;
         /* Never begun: make sure that it never will, then begin it under another name. */
-        enum status v = proc_void(l->spec.attempt_file, e);
-        if (v == ST_CONFLICT && proc_read_id(l->spec.attempt_file, &l->id, e) == ST_OK)
+        enum status v = proc_void(l->prepared.spec.attempt_file, e);
+        if (v == ST_CONFLICT && proc_read_id(l->prepared.spec.attempt_file, &l->id, e) == ST_OK)
             return attach(l, timeout_left_ms, e); /* it began this instant */
         if (v && v != ST_CONFLICT)
             return v;
@@ -486,7 +508,7 @@ void
 live_show(struct live *l)
 {
     if (l->is_started && !l->is_child && !l->is_exited && panes_are_open(l->host->panes))
-        panes_show(l->host->panes, &l->spec);
+        panes_show(l->host->panes, &l->prepared.spec);
 }
 
 /* ---- in a pane: has it begun? ---- */
@@ -512,7 +534,7 @@ live_begun(struct live *l)
 
     if (!l->is_beginning)
         return;
-    enum status s = panes_said(l->host->panes, &l->spec, &e);
+    enum status s = panes_said(l->host->panes, &l->prepared.spec, &e);
     if (s == ST_NOT_FOUND && l->viewer_fd >= 0 && !l->stopping)
         return;
     bool is_wordless = s == ST_NOT_FOUND;
@@ -522,7 +544,7 @@ live_begun(struct live *l)
         cannot_begin(l, e.text);
         return;
     }
-    if (is_wordless && l->stopping && proc_void(l->spec.attempt_file, &e) == ST_OK) {
+    if (is_wordless && l->stopping && proc_void(l->prepared.spec.attempt_file, &e) == ST_OK) {
         cannot_begin(l, "");
         return;
     }
@@ -540,9 +562,9 @@ live_begun(struct live *l)
 enum status
 live_resume_rest(struct live *l, struct err *e)
 {
-    while (proc_read_id(l->spec.attempt_file, &l->id, e) != ST_OK) {
+    while (proc_read_id(l->prepared.spec.attempt_file, &l->id, e) != ST_OK) {
         struct stat st;
-        if (sys->fstatat(AT_FDCWD, l->spec.attempt_file, &st, 0) != 0) {
+        if (sys->fstatat(AT_FDCWD, l->prepared.spec.attempt_file, &st, AT_SYMLINK_NOFOLLOW) != 0) {
             gone(l); /* it never was */
             return ST_OK;
         }
@@ -552,7 +574,7 @@ live_resume_rest(struct live *l, struct err *e)
     }
     l->is_started = l->has_result = true;
     l->is_exited = proc_alive(&l->id) == PROC_DEAD;
-    if (l->is_exited && proc_signal_tree(&l->id, l->token, 0) == 0)
+    if (l->is_exited && proc_signal_tree(&l->id, l->prepared.token, 0) == 0)
         gone(l);
     else
         live_stop(l);

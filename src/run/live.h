@@ -47,6 +47,8 @@ enum status
 live_new(struct live **out, struct live_host *host, const struct attempt *a, struct err *e);
 void live_free(struct live *l); /* never started, or gone */
 
+/* Writes what it will read; live_start does, where it was not done before. */
+enum status live_lay_out(struct live *l, struct err *e);
 enum status live_start(struct live *l, int64_t timeout_ms, struct err *e);
 /* After a restart: the attempt may be running, finished, dead, or never begun (then it is
  * made impossible and started again). */
@@ -58,9 +60,10 @@ enum status live_resume_rest(struct live *l, struct err *e);
 /* After live_resume: one that runs on gets a pane again, where there are panes. */
 void live_show(struct live *l);
 
-void live_stop(struct live *l);  /* TERM, grace, KILL; on_gone follows */
-void live_hurry(struct live *l); /* it is being stopped: no more grace */
-void live_look(struct live *l);  /* something changed in signals/ */
+void live_stop(struct live *l);                           /* TERM, grace, KILL; on_gone follows */
+void live_hurry(struct live *l);                          /* it is being stopped: no more grace */
+void live_look(struct live *l);                           /* something changed in signals/ */
+bool live_writes(const struct live *l, const char *name); /* is that file of signals/ its own? */
 void live_begun(struct live *l); /* some viewer said something: was it this one's? */
 bool live_owns(const struct live *l, pid_t pid);
 void live_exited(struct live *l, int wait_status); /* its process was reaped by us */

@@ -456,8 +456,10 @@ write_artifact(const struct prep *pr, struct buf *to, const char *name, const ch
 {
     struct buf full = { 0 };
 
+    if (faccessat(pr->p->frame.dir, path, R_OK, 0) != 0)
+        return;
     frame_path(&pr->p->frame, &full, path);
-    if (!buf_failed(&full) && access(full.p, R_OK) == 0) {
+    if (!buf_failed(&full)) {
         json_sep(to);
         json_open(to, '{');
         json_key_str(to, "name", name);
@@ -472,13 +474,12 @@ static void
 write_artifacts(const struct prep *pr, struct buf *to)
 {
     char name[2 * TEAM_PHASE_NAME_MAX + 3], path[2 * TEAM_PHASE_NAME_MAX + 64];
-    struct buf dir = { 0 };
 
     json_key(to, "input_artifacts");
     json_open(to, '[');
     write_artifact(pr, to, "requirement", "req_spec.md");
-    frame_path(&pr->p->frame, &dir, "design");
-    DIR *d = buf_failed(&dir) ? NULL : opendir(dir.p);
+    int fd = openat(pr->p->frame.dir, "design", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
     for (struct dirent *f; d && (f = readdir(d));) {
         char doc[NAME_MAX + 16];
         snprintf(doc, sizeof doc, "design/%s", f->d_name);
@@ -487,13 +488,14 @@ write_artifacts(const struct prep *pr, struct buf *to)
     }
     if (d)
         closedir(d);
+    else if (fd >= 0)
+        close(fd);
     for (size_t i = 0; i < pr->ph->n_depends_on; i++) {
         snprintf(name, sizeof name, "%s--%s", pr->ph->depends_on[i], pr->ph->name);
         snprintf(path, sizeof path, "channels/%s/handoff.json", name);
         write_artifact(pr, to, name, path);
     }
     json_close(to, ']');
-    buf_release(&dir);
 }
 
 static void
@@ -612,11 +614,12 @@ write_prompt(struct prep *pr, const struct buf *message, const char *name, struc
 
 enum status
 prepare_attempt(const struct plan *p, const struct attempt *a, const char *run_id,
-                struct arena *arena, struct proc_spec *spec, const char **token, struct err *e)
+                struct arena *arena, struct prepared *out, struct err *e)
 {
     static const struct agent checks = { .name = "checks", .kind = AGENT_SPECIAL };
     struct prep pr;
-    struct buf message = { 0 }, name = { 0 }, path = { 0 };
+    struct buf message = { 0 }, name = { 0 };
+    struct proc_spec *spec = &out->spec;
     const struct agent *agent = a->stage == STAGE_CHECKS ? &checks : &p->agents[a->phase];
     const char *role = NULL, *prompt = NULL;
     enum status s = ST_OK;
@@ -630,6 +633,8 @@ prepare_attempt(const struct plan *p, const struct attempt *a, const char *run_i
         .in = below(&pr, "run/messages/%s.json", name.p),
         .out = below(&pr, "run/logs/%s.log", name.p),
         .attempt_file = below(&pr, "run/attempts/%s", name.p),
+        .base = p->frame.dir,
+        .base_len = strlen(p->frame.state_dir) + 1,
     };
     if (a->stage == STAGE_CHECKS) {
         const char **argv = arena_alloc(arena, 4 * sizeof *argv);
@@ -641,11 +646,12 @@ prepare_attempt(const struct plan *p, const struct attempt *a, const char *run_i
         }
         spec->argv = argv;
     }
-    *token = arena_alloc(arena, strlen(run_id) + name.len + 2);
-    if (!spec->in || !spec->out || !spec->attempt_file || !spec->argv || !*token) {
+    char *token = arena_alloc(arena, strlen(run_id) + name.len + 2);
+    out->token = token;
+    if (!spec->in || !spec->out || !spec->attempt_file || !spec->argv || !token) {
         s = out_of_memory(e);
     } else {
-        sprintf((char *)*token, "%s/%s", run_id, name.p);
+        sprintf(token, "%s/%s", run_id, name.p);
         s = read_role(&pr, &role, e);
     }
     if (!s && a->stage == STAGE_AGENT && wants_prompt(agent))
@@ -662,18 +668,22 @@ prepare_attempt(const struct plan *p, const struct attempt *a, const char *run_i
     }
     if (!s)
         s = buf_status(&message, "the agent's message", e);
-    if (!s) {
-        buf_addf(&path, "run/messages/%s.json", name.p);
-        s = frame_replace(&p->frame, path.p, message.p, message.len, e);
-    }
+    out->message_len = message.len;
+    if (!s && !(out->message = arena_dup(arena, message.p, message.len)))
+        s = out_of_memory(e);
     if (!s && prompt)
         s = write_prompt(&pr, &message, name.p, e);
     if (!s)
-        s = attempt_env(&pr, agent, *token, &spec->env, e);
+        s = attempt_env(&pr, agent, token, &spec->env, e);
     buf_release(&message);
     buf_release(&name);
-    buf_release(&path);
     return s;
+}
+
+enum status
+prepare_message(const struct plan *p, const struct prepared *x, struct err *e)
+{
+    return frame_create(&p->frame, x->spec.in + x->spec.base_len, x->message, x->message_len, e);
 }
 
 /* ---- notifications ---- */
@@ -709,6 +719,8 @@ prepare_notify(const struct plan *p, const struct agent *agent, const char *id,
         .in = below(&pr, "run/messages/%s.json", name.p),
         .out = below(&pr, "run/logs/%s.log", name.p),
         .attempt_file = below(&pr, "run/attempts/%s", name.p),
+        .base = p->frame.dir,
+        .base_len = strlen(p->frame.state_dir) + 1,
     };
     const char *signals = below(&pr, "signals");
     *token = arena_alloc(arena, strlen(run_id) + name.len + 2);
@@ -739,7 +751,7 @@ prepare_notify(const struct plan *p, const struct agent *agent, const char *id,
         s = buf_status(&message, "the agent's message", e);
     buf_addf(&path, "run/messages/%s.json", name.p);
     if (!s)
-        s = frame_replace(&p->frame, path.p, message.p, message.len, e);
+        s = frame_create(&p->frame, path.p, message.p, message.len, e);
     buf_release(&message);
     buf_release(&name);
     buf_release(&path);

@@ -38,11 +38,20 @@ bool prepare_has_checks(const struct plan *p, size_t phase);
 enum status
 prepare_when(const struct plan *p, size_t phase, const char *run_id, bool *is_true, struct err *e);
 
-/* Writes the files and describes the process; memory comes from the arena.
+/* An attempt that can be started once its message is written. Strings are in the arena. */
+struct prepared {
+    struct proc_spec spec;
+    const char *token;   /* CLIQ_ATTEMPT */
+    const char *message; /* the text of spec.in */
+    size_t message_len;
+};
+
+/* Writes the files but the message, and describes the process; memory comes from the arena.
  * ST_INVALID: a template cannot be resolved; nothing must be started. */
-enum status
-prepare_attempt(const struct plan *p, const struct attempt *a, const char *run_id,
-                struct arena *arena, struct proc_spec *spec, const char **token, struct err *e);
+enum status prepare_attempt(const struct plan *p, const struct attempt *a, const char *run_id,
+                            struct arena *arena, struct prepared *out, struct err *e);
+/* The message, which nobody reads before the attempt is started: so it can be written last. */
+enum status prepare_message(const struct plan *p, const struct prepared *x, struct err *e);
 
 /* The same for one notification, an element of its message's list. Its files are called
  * _notify-<agent>-<id>: an id is delivered at most once in a run. */

@@ -19,6 +19,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,12 +28,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Not every C library has these two. */
+/* Not every C library has it. */
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
-#endif
-#ifndef RENAME_NOREPLACE
-#define RENAME_NOREPLACE (1U << 0)
 #endif
 
 /* In the order they are taken. */
@@ -44,7 +42,6 @@ enum step {
     STEP_CLOSE,
     STEP_DIR,
     STEP_SELF,
-    STEP_RECORD,
     STEP_CLAIM,
     STEP_EXEC,
     STEP_UNTOLD, /* it ended without a word */
@@ -56,6 +53,7 @@ struct report {
     enum step step;
     int error;
     uint64_t start;
+    uint64_t ignored; /* signals, as in struct procfs */
 };
 
 static bool
@@ -79,11 +77,19 @@ move_fd(int fd, int as)
     return rc < 0 ? -1 : 0;
 }
 
+/* The directory that a path of the spec is relative to, and the rest of the path. */
+static int
+below(const struct proc_spec *spec, const char **path)
+{
+    *path += spec->base_len;
+    return spec->base_len ? spec->base : AT_FDCWD;
+}
+
 /* Not blocking, because a FIFO in the place of a file would hold us up, not only the child. */
 static int
-open_file(const char *path, int flags)
+open_file(int dir, const char *path, int flags)
 {
-    int fd = SYS_RETRY(sys->openat(AT_FDCWD, path, flags | O_NONBLOCK | O_NOCTTY, 0600));
+    int fd = SYS_RETRY(sys->openat(dir, path, flags | O_NONBLOCK | O_NOCTTY, 0600));
 
     if (fd >= 0)
         fcntl(fd, F_SETFL, flags & O_APPEND);
@@ -93,7 +99,9 @@ open_file(const char *path, int flags)
 static bool
 open_in(const struct proc_spec *spec, struct report *r)
 {
-    int fd = open_file(spec->in ? spec->in : "/dev/null", O_RDONLY);
+    const char *path = spec->in;
+    int dir = path ? below(spec, &path) : AT_FDCWD;
+    int fd = open_file(dir, path ? path : "/dev/null", O_RDONLY);
 
     return fd >= 0 && move_fd(fd, STDIN_FILENO) == 0 ? true : failed(r, STEP_IN);
 }
@@ -101,9 +109,12 @@ open_in(const struct proc_spec *spec, struct report *r)
 static bool
 open_out(const struct proc_spec *spec, struct report *r)
 {
-    if (!spec->out)
+    const char *path = spec->out;
+
+    if (!path)
         return true;
-    int fd = open_file(spec->out, O_WRONLY | O_APPEND | O_CREAT);
+    int dir = below(spec, &path);
+    int fd = open_file(dir, path, O_WRONLY | O_APPEND | O_CREAT);
     if (fd < 0 || move_fd(fd, STDOUT_FILENO) != 0 ||
         SYS_RETRY(dup2(STDOUT_FILENO, STDERR_FILENO)) < 0)
         return failed(r, STEP_OUT);
@@ -127,80 +138,26 @@ close_others(struct report *r)
     return true;
 }
 
-/* "dir/.name.pid.start": beside the attempt file, and no name that a phase could have. */
-static bool
-name_draft(char to[PATH_MAX], const char *path, pid_t pid, uint64_t start)
-{
-    const char *slash = strrchr(path, '/');
-    size_t dir_len = slash ? (size_t)(slash - path) + 1 : 0, name_len = strlen(path + dir_len);
-
-    if (dir_len + name_len + 48 > PATH_MAX) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    memcpy(to, path, dir_len);
-    to += dir_len;
-    *to++ = '.';
-    memcpy(to, path + dir_len, name_len);
-    to += name_len;
-    *to++ = '.';
-    to = procfs_decimal(to, (uint64_t)pid);
-    *to++ = '.';
-    to = procfs_decimal(to, start);
-    *to = '\0';
-    return true;
-}
-
-/* A rename that never replaces, or its elder brother where the file system has none. */
-static int
-rename_if_absent(int dir, const char *from, const char *to)
-{
-    if (syscall(SYS_renameat2, dir, from, dir, to, (unsigned)RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS)
-        return -1;
-    return linkat(dir, from, dir, to, 0) == 0 ? unlinkat(dir, from, 0) : -1;
-}
-
-/* Makes the attempt file with our identity in it, or finds that it is there already. */
+/* Makes the attempt file with our identity in it, or finds that it is there already: a symbolic
+ * link, whose text appears with its name in one call that never replaces anything. */
 static bool
 claim_attempt(int dir, const char *path, const char *boot_id, struct report *r)
 {
-    char draft[PATH_MAX], line[64 + PROCFS_BOOT_SIZE], *p = line;
+    char text[64 + PROCFS_BOOT_SIZE], *p = text;
     struct procfs self;
 
     if (procfs_read(&self, 0) != 0)
         return failed(r, STEP_SELF);
     r->start = self.start;
+    r->ignored = self.ignored;
     if (!path)
         return true;
     p = procfs_decimal(p, (uint64_t)self.pid);
     *p++ = ' ';
     p = procfs_decimal(p, self.start);
     *p++ = ' ';
-    size_t boot_len = strlen(boot_id);
-    memcpy(p, boot_id, boot_len);
-    p += boot_len;
-    *p++ = '\n';
-
-    if (!name_draft(draft, path, self.pid, self.start))
-        return failed(r, STEP_RECORD);
-    int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-    int fd = SYS_RETRY(sys->openat(dir, draft, flags, 0600));
-    if (fd < 0)
-        return failed(r, STEP_RECORD);
-    ssize_t n = SYS_RETRY(sys->write(fd, line, (size_t)(p - line)));
-    if (n >= 0 && n < p - line) {
-        errno = ENOSPC;
-        n = -1;
-    }
-    bool is_done = n < 0 ? failed(r, STEP_RECORD) : true;
-    close(fd);
-    if (is_done && rename_if_absent(dir, draft, path) != 0)
-        is_done = failed(r, STEP_CLAIM);
-    if (!is_done)
-        unlinkat(dir, draft, 0);
-    return is_done;
+    strcpy(p, boot_id);
+    return SYS_RETRY(sys->symlinkat(text, dir, path)) == 0 ? true : failed(r, STEP_CLAIM);
 }
 
 /* All that stands between a new process and exec. Only async-signal-safe calls. */
@@ -215,40 +172,66 @@ prepare(const struct proc_spec *spec, const char *boot_id, struct report *r)
 
     /* The attempt file is made last, so that a missing directory does not use it up; but its
      * path is relative to where we are now. */
-    int here = AT_FDCWD;
-    if (spec->attempt_file && spec->dir)
+    const char *attempt = spec->attempt_file;
+    int here = attempt ? below(spec, &attempt) : AT_FDCWD;
+    if (attempt && here == AT_FDCWD && spec->dir) {
         here = SYS_RETRY(sys->openat(AT_FDCWD, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0));
-    if ((here < 0 && here != AT_FDCWD) || (spec->dir && chdir(spec->dir) != 0))
+        if (here < 0)
+            return failed(r, STEP_DIR);
+    }
+    if (spec->dir && chdir(spec->dir) != 0)
         return failed(r, STEP_DIR);
-    if (!claim_attempt(here, spec->attempt_file, boot_id, r))
+    if (!claim_attempt(here, attempt, boot_id, r))
         return false;
     r->step = STEP_DONE;
     return true;
 }
 
-/* Signals 32 and 33 belong to the C library, which refuses them; but what a program ignored
- * before it became us, make for one, goes on to the agent. All zero is the default action. */
+/* All zero is the default action. Not by sigaction: signals 32 and 33 belong to the C library,
+ * which refuses them; but what a program ignored before it became us, make for one, goes on to
+ * the agent. */
 static void
-reset_reserved(int signo)
+reset(int signo)
 {
     const unsigned long act[8] = { 0 }; /* no less than the kernel's struct */
 
     syscall(SYS_rt_sigaction, signo, act, NULL, 8);
 }
 
-/* The last thing before exec, which would reset handlers but keep what is ignored. A SIGPIPE
+/* Signals 32 to 64 that are ignored, bit 0 is signal 1. Asked once: we ignore none of them. */
+static uint64_t ignored_high;
+
+static void
+find_ignored_high(void)
+{
+    for (int signo = 32; signo <= 64; signo++) {
+        unsigned long act[8] = { 0 };
+        if (syscall(SYS_rt_sigaction, signo, NULL, act, 8) == 0 &&
+            act[0] == (unsigned long)(uintptr_t)SIG_IGN)
+            ignored_high |= 1ULL << (signo - 1);
+    }
+}
+
+/* Before there is a child. */
+static void
+look_at_signals(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, find_ignored_high);
+}
+
+/* The last thing before exec, which resets handlers but keeps what is ignored. A SIGPIPE
  * that waits is dropped: it is about our pipe, whose reader was killed; the agent runs on. */
 static void
-reset_signals(void)
+reset_signals(uint64_t ignored)
 {
-    struct sigaction act = { .sa_handler = SIG_IGN };
     sigset_t none;
 
-    sigaction(SIGPIPE, &act, NULL);
-    act.sa_handler = SIG_DFL;
-    for (int signo = 1; signo < NSIG; signo++)
-        if (signo != SIGKILL && signo != SIGSTOP && sigaction(signo, &act, NULL) != 0)
-            reset_reserved(signo);
+    signal(SIGPIPE, SIG_IGN);
+    ignored |= ignored_high | 1ULL << (SIGPIPE - 1);
+    for (; ignored; ignored &= ignored - 1)
+        reset(__builtin_ctzll(ignored) + 1);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -348,16 +331,19 @@ say(const struct proc_spec *spec, const struct report *r, struct err *e)
         return err_sys(e, "start %s: close other files", spec->argv[0]);
     case STEP_SELF:
         return err_sys(e, "start %s: read /proc/self/stat", spec->argv[0]);
-    case STEP_RECORD:
-        err_say_errno(e, "start %s: write the attempt %s", spec->argv[0], spec->attempt_file);
-        return missing;
     case STEP_CLAIM:
         if (r->error == EEXIST)
             return err_set(e, ST_CONFLICT,
                            "start %s: the attempt %s was started or given up "
                            "before",
                            spec->argv[0], spec->attempt_file);
-        return err_sys(e, "start %s: create the attempt %s", spec->argv[0], spec->attempt_file);
+        if (r->error == EPERM)
+            return err_set(e, ST_IO,
+                           "start %s: create the attempt %s: the file system has no symbolic "
+                           "links; keep the project on one that has",
+                           spec->argv[0], spec->attempt_file);
+        err_say_errno(e, "start %s: create the attempt %s", spec->argv[0], spec->attempt_file);
+        return missing;
     case STEP_DIR:
         err_say_errno(e, "start %s: go to directory %s", spec->argv[0], spec->dir);
         return missing;
@@ -387,7 +373,7 @@ be_child(const struct proc_spec *spec, const char *boot_id, int to, volatile boo
 
     tell(to, &r);
     if (is_ready) {
-        reset_signals();
+        reset_signals(r.ignored);
         execute(spec);
         failed(&r, STEP_EXEC);
         tell(to, &r);
@@ -453,6 +439,7 @@ proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
     enum status s = procfs_boot_id(id->boot_id, e);
     if (s)
         return s;
+    look_at_signals();
     if (open_pipe(ends) != 0)
         return err_sys(e, "start %s: make a pipe", spec->argv[0]);
 
@@ -489,15 +476,16 @@ proc_become(const struct proc_spec *spec, struct err *e)
 
     if (s)
         return s;
+    look_at_signals();
     if (prepare(spec, boot_id, &r)) {
-        reset_signals();
+        reset_signals(r.ignored);
         execute(spec);
         failed(&r, STEP_EXEC);
     }
     return say(spec, &r, e);
 }
 
-/* "4711 302824 0f7c…-…\n", and exactly as we write it. */
+/* "4711 302824 0f7c…-…", and exactly as we write it. */
 static bool
 parse_id(const char *text, struct proc_id *id)
 {
@@ -505,24 +493,44 @@ parse_id(const char *text, struct proc_id *id)
 
     if (sscanf(text, "%d %" SCNu64 " %39[0-9a-f-]", &id->pid, &id->start, id->boot_id) != 3)
         return false;
-    snprintf(same, sizeof same, "%d %" PRIu64 " %s\n", id->pid, id->start, id->boot_id);
+    snprintf(same, sizeof same, "%d %" PRIu64 " %s", id->pid, id->start, id->boot_id);
     return id->pid > 0 && strcmp(same, text) == 0;
+}
+
+/* What stands in a file: a void one is empty, and those of an older version end with '\n'. */
+static enum status
+read_plain(const char *attempt_file, char *to, size_t size, struct err *e)
+{
+    struct buf text = BUF_MAX(8192);
+    enum status s = path_read_file(AT_FDCWD, attempt_file, &text, e);
+
+    if (!s && text.len == 0)
+        s = err_set(e, ST_NOT_FOUND, "%s is void: that attempt never started", attempt_file);
+    to[0] = '\0';
+    if (!s && text.len < size && text.p[text.len - 1] == '\n' && strlen(text.p) == text.len)
+        snprintf(to, size, "%.*s", (int)text.len - 1, text.p);
+    buf_release(&text);
+    return s;
 }
 
 enum status
 proc_read_id(const char *attempt_file, struct proc_id *id, struct err *e)
 {
-    struct buf text = BUF_MAX(8192);
-    enum status s = path_read_file(AT_FDCWD, attempt_file, &text, e);
+    char text[64 + PROCFS_BOOT_SIZE];
+    ssize_t n = SYS_RETRY(sys->readlinkat(AT_FDCWD, attempt_file, text, sizeof text - 1));
+    enum status s = ST_OK;
 
     memset(id, 0, sizeof *id);
-    if (!s && text.len == 0) {
-        s = err_set(e, ST_NOT_FOUND, "%s is void: that attempt never started", attempt_file);
-    } else if (!s && (strlen(text.p) != text.len || !parse_id(text.p, id))) {
+    if (n >= 0)
+        text[n] = '\0';
+    else if (errno == EINVAL) /* not a link */
+        s = read_plain(attempt_file, text, sizeof text, e);
+    else
+        s = path_open_failed(AT_FDCWD, attempt_file, attempt_file, e);
+    if (!s && !parse_id(text, id)) {
         memset(id, 0, sizeof *id);
         s = err_set(e, ST_INVALID, "%s is not an attempt file", attempt_file);
     }
-    buf_release(&text);
     return s;
 }
 

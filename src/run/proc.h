@@ -2,10 +2,10 @@
  * proc - an attempt's process tree: started, watched, stopped to the last descendant.
  *
  * The child, before it executes the agent, creates attempts/<phase>.<n>, which must not
- * be there, with "pid start_time boot_id\n" in it; so an attempt runs at most once, whatever
- * dies when. The file appears whole (written beside, then renamed where nothing is): an
- * empty one is void, never half written. It has its own session, standard input and output
- * are files, and CLIQ_ATTEMPT=<run_id>/<phase>.<n> stands in its environment for life.
+ * be there: a symbolic link to "pid start_time boot_id", so an attempt runs at most once,
+ * whatever dies when. A link appears whole, in one call; a plain file is a void attempt when
+ * it is empty, or one that an older version made. The agent has its own session, standard input and
+ * output are files, and CLIQ_ATTEMPT=<run_id>/<phase>.<n> stands in its environment for life.
  *
  * A pid is never trusted alone: identity is pid + start time (field 22 of stat) + boot
  * id. "Unknown" is never taken for "dead".
@@ -37,7 +37,12 @@ struct proc_spec {
     /* Paths, relative to our working directory: standard input (NULL: /dev/null); output
      * and errors, appended (NULL: as ours). */
     const char *in, *out;
-    const char *attempt_file; /* EEXIST means: started before; NULL: none is made */
+    const char
+        *attempt_file; /* a link that is made; EEXIST means: started before; NULL: none is made */
+    /* An open directory whose path, with the slash behind it, is how all three begin, and the
+     * length of that: then they need not be walked from the root. 0: none. */
+    int base;
+    size_t base_len;
 };
 
 /*

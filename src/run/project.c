@@ -240,6 +240,23 @@ copy_roles(int from, const struct frame *f, const struct team *t, struct err *e)
     return s;
 }
 
+/* Where people put a channel's instructions.md, and runs its handoff. */
+static enum status
+make_channels(const struct frame *f, const struct team *t, struct err *e)
+{
+    enum status s = ST_OK;
+
+    for (size_t i = 0; !s && i < t->n_phases; i++) {
+        const struct phase *ph = &t->phases[i];
+        for (size_t k = 0; !s && k < ph->n_depends_on; k++) {
+            char path[2 * TEAM_PHASE_NAME_MAX + 16];
+            snprintf(path, sizeof path, "channels/%s--%s", ph->depends_on[k], ph->name);
+            s = frame_mkdir(f, path, e);
+        }
+    }
+    return s;
+}
+
 void
 project_board(const struct team *t, struct buf *to)
 {
@@ -276,6 +293,8 @@ fill(const struct frame *f, int from, const struct team *t, struct err *e)
         s = copy_agents(from, f, e);
     if (!s)
         s = write_agents(f, t, e);
+    if (!s)
+        s = make_channels(f, t, e);
     if (!s) {
         project_board(t, &board);
         s = buf_status(&board, "the task board", e);

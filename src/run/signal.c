@@ -1,9 +1,10 @@
+#define _GNU_SOURCE
 #include "run/signal.h"
 
 #include "base/clock.h"
+#include "run/frame.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char *const names[] = {
@@ -43,37 +44,91 @@ signal_read(struct arena *a, const struct json *line)
     return s;
 }
 
+/* "<name>.jsonl" */
+static enum status
+name_file(const char *name, char file[NAME_MAX + 1], struct err *e)
+{
+    if (!*name || *name == '.' || strchr(name, '/') || strlen(name) + 6 > NAME_MAX)
+        return err_set(e, ST_INVALID, "bad name of a signal file: %.200s", name);
+    strcpy(stpcpy(file, name), ".jsonl");
+    return ST_OK;
+}
+
+static enum status
+write_line(struct buf *b, const char *type, enum signal_status status, const char *message,
+           const char *error, const struct json *result, struct err *e)
+{
+    char ts[CLOCK_ISO_SIZE];
+
+    assert(status < SIG_UNKNOWN);
+    json_open(b, '{');
+    json_key_str(b, "ts", clock_iso(ts, clock_wall_ns(), 1));
+    json_key_int(b, "version", 1);
+    json_key_str(b, "type", type);
+    json_key_str(b, "status", names[status]);
+    json_key_str(b, "message", message);
+    json_key_str(b, "error", error);
+    json_key_json(b, "result", result);
+    json_close(b, '}');
+    return b->is_over ? err_set(e, ST_INVALID,
+                                "the %s line is larger than a line of a log may be "
+                                "(%zu bytes): put large results into a file",
+                                names[status], LOG_LINE_MAX)
+                      : buf_status(b, "the line", e);
+}
+
+static enum status
+append(int dir, const char *file, const struct buf *line, struct err *e)
+{
+    struct log l = { .fd = -1 };
+    enum status s = log_open(&l, dir, file, &(struct log_options){ .is_durable = false }, e);
+
+    if (!s)
+        s = log_append(&l, &(struct log_text){ line->p, line->len }, 1, e);
+    log_close(&l);
+    return s;
+}
+
 enum status
 signal_append(int dir, const char *name, const char *type, enum signal_status status,
               const char *message, const char *error, const struct json *result, struct err *e)
 {
-    char file[NAME_MAX + 1], ts[CLOCK_ISO_SIZE];
+    char file[NAME_MAX + 1];
     struct buf b = BUF_MAX(LOG_LINE_MAX);
-    struct log l = { .fd = -1 };
+    enum status s = name_file(name, file, e);
 
-    assert(status < SIG_UNKNOWN);
-    if (!*name || *name == '.' || strchr(name, '/') || strlen(name) + 6 >= sizeof file)
-        return err_set(e, ST_INVALID, "bad name of a signal file: %.200s", name);
-    snprintf(file, sizeof file, "%s.jsonl", name);
-    json_open(&b, '{');
-    json_key_str(&b, "ts", clock_iso(ts, clock_wall_ns(), 1));
-    json_key_int(&b, "version", 1);
-    json_key_str(&b, "type", type);
-    json_key_str(&b, "status", names[status]);
-    json_key_str(&b, "message", message);
-    json_key_str(&b, "error", error);
-    json_key_json(&b, "result", result);
-    json_close(&b, '}');
-    enum status s = b.is_over ? err_set(e, ST_INVALID,
-                                        "the %s line is larger than a line of a log may be "
-                                        "(%zu bytes): put large results into a file",
-                                        names[status], LOG_LINE_MAX)
-                              : buf_status(&b, "the line", e);
     if (!s)
-        s = log_open(&l, dir, file, &(struct log_options){ .is_durable = false }, e);
+        s = write_line(&b, type, status, message, error, result, e);
     if (!s)
-        s = log_append(&l, &(struct log_text){ b.p, b.len }, 1, e);
-    log_close(&l);
+        s = append(dir, file, &b, e);
+    buf_release(&b);
+    return s;
+}
+
+/* The line as a new file; false when that cannot be. */
+static bool
+link_line(int elsewhere, int dir, const char *file, struct buf *line)
+{
+    size_t len = line->len;
+
+    buf_addc(line, '\n');
+    bool is_there = elsewhere >= 0 && !buf_failed(line) &&
+                    frame_link_new(elsewhere, dir, file, line->p, line->len);
+    buf_cut(line, len);
+    return is_there;
+}
+
+enum status
+signal_ack(int dir, int elsewhere, const char *name, const char *type, struct err *e)
+{
+    char file[NAME_MAX + 1];
+    struct buf b = BUF_MAX(LOG_LINE_MAX);
+    enum status s = name_file(name, file, e);
+
+    if (!s)
+        s = write_line(&b, type, SIG_OK, NULL, NULL, NULL, e);
+    if (!s && !link_line(elsewhere, dir, file, &b))
+        s = append(dir, file, &b, e);
     buf_release(&b);
     return s;
 }

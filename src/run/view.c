@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { HELD_MAX = 64 << 10 };
+
 struct row {
     enum phase_state state;
     unsigned attempt, iteration;
@@ -28,7 +30,7 @@ struct view {
     int64_t began_ms, ended_ms; /* monotonic; ended_ms 0: not yet */
     unsigned drawn;             /* lines on the screen to be drawn over */
     bool has_color;
-    struct buf out;
+    struct buf out, logged; /* not yet written to the terminal, to the log */
 };
 
 struct view *
@@ -59,9 +61,11 @@ view_free(struct view *v)
 {
     if (!v)
         return;
+    view_flush(v);
     if (v->log >= 0)
         close(v->log);
     buf_release(&v->out);
+    buf_release(&v->logged);
     free(v->rows);
     free(v);
 }
@@ -302,6 +306,7 @@ view_warn(struct view *v, const char *text)
         emit(STDERR_FILENO, &line);
     }
     view_event(v, "note", SIZE_MAX, NULL, text);
+    view_flush(v);
     buf_release(&line);
 }
 
@@ -316,8 +321,8 @@ view_event(struct view *v, const char *event, size_t phase, const struct sched_p
     add_line(v, &line, event, phase, st, text);
     if (v->form == VIEW_LINES && !buf_failed(&line))
         buf_add(&v->out, line.p, line.len);
-    if (v->log >= 0)
-        emit(v->log, &line);
+    if (v->log >= 0 && !buf_failed(&line))
+        buf_add(&v->logged, line.p, line.len);
     buf_release(&line);
     if (v->form == VIEW_JSON)
         add_json(v, &v->out, event, phase, st, text);
@@ -325,7 +330,17 @@ view_event(struct view *v, const char *event, size_t phase, const struct sched_p
         say_above(v, text);
     if (v->form == VIEW_LIVE)
         draw(v);
-    emit(STDOUT_FILENO, &v->out);
+    if (v->out.len > HELD_MAX || v->logged.len > HELD_MAX)
+        view_flush(v);
+}
+
+void
+view_flush(struct view *v)
+{
+    if (v->logged.len)
+        emit(v->log, &v->logged);
+    if (v->form != VIEW_LIVE && v->out.len)
+        emit(STDOUT_FILENO, &v->out);
 }
 
 void
@@ -350,7 +365,7 @@ view_end(struct view *v, const struct sched *s, enum run_status status, const ch
         json_key_str(&v->out, "reason", reason);
         json_close(&v->out, '}');
         buf_addc(&v->out, '\n');
-        emit(STDOUT_FILENO, &v->out);
+        view_flush(v);
         return;
     }
     for (size_t i = 0; i < v->n; i++)
@@ -375,4 +390,5 @@ view_end(struct view *v, const struct sched *s, enum run_status status, const ch
     if (status == RUN_CANCELLED)
         buf_adds(&v->out, "Next: cliq run starts anew; cliq run --from PHASE keeps what is done\n");
     emit(STDOUT_FILENO, &v->out);
+    view_flush(v);
 }

@@ -23,6 +23,9 @@ void view_free(struct view *v); /* NULL is fine */
  * "note"; phase SIZE_MAX: the run itself. text NULL: none. */
 void view_event(struct view *v, const char *event, size_t phase, const struct sched_phase *state,
                 const char *text);
+/* Lines are held until then, for the log and for standard output: one write each for all that
+ * happened at once. The live picture is drawn at once. */
+void view_flush(struct view *v);
 /* What must not be missed: on standard error, too, whoever reads the rest. */
 void view_warn(struct view *v, const char *text);
 

@@ -22,14 +22,17 @@ enum call {
     FSTATAT,
     MKDIRAT,
     RENAMEAT,
+    SYMLINKAT,
+    READLINKAT,
     INOTIFY_INIT,
     INOTIFY_ADD,
     CALLS,
 };
 
 static const char *const names[CALLS] = {
-    "openat", "read",  "pread",   "write",   "lseek",    "fdatasync",    "fsync",       "ftruncate",
-    "flock",  "fstat", "fstatat", "mkdirat", "renameat", "inotify_init", "inotify_add",
+    "openat",   "read",      "pread",      "write",        "lseek",       "fdatasync",
+    "fsync",    "ftruncate", "flock",      "fstat",        "fstatat",     "mkdirat",
+    "renameat", "symlinkat", "readlinkat", "inotify_init", "inotify_add",
 };
 
 static const struct {
@@ -173,6 +176,18 @@ f_renameat(int from_dir, const char *from, int to_dir, const char *to)
 }
 
 static int
+f_symlinkat(const char *text, int dir, const char *path)
+{
+    return OR_FAIL(SYMLINKAT, symlinkat(text, dir, path));
+}
+
+static ssize_t
+f_readlinkat(int dir, const char *path, char *to, size_t n)
+{
+    return OR_FAIL(READLINKAT, readlinkat(dir, path, to, n));
+}
+
+static int
 f_inotify_init(int flags)
 {
     return OR_FAIL(INOTIFY_INIT, inotify_init(flags));
@@ -224,6 +239,8 @@ static const struct sys faulty = {
     .fstatat = f_fstatat,
     .mkdirat = f_mkdirat,
     .renameat = f_renameat,
+    .symlinkat = f_symlinkat,
+    .readlinkat = f_readlinkat,
     .inotify_init = f_inotify_init,
     .inotify_add = f_inotify_add,
     .clock_gettime = f_clock_gettime,

@@ -125,7 +125,7 @@ END
     has "$out" "phase two"
     has "$out" "go"
     has "$out" "handoff.one.nothing.there"
-    [ ! -e .cliq/run/attempts/two.1 ]
+    [ ! -L .cliq/run/attempts/two.1 ]
     status_is ESCALATED
 }
 

@@ -1,6 +1,8 @@
 /* What must be true of run/frame: files of a run, and nothing beside them. */
+#include "fault.h"
 #include "test.h"
 
+#include "base/watch.h"
 #include "run/frame.h"
 
 #include <fcntl.h>
@@ -125,6 +127,59 @@ a_file_is_replaced_whole_and_read_back(void **state)
 }
 
 static void
+a_created_file_is_new_or_not_there(void **state)
+{
+    (void)state;
+    write_file(".cliq/old", "old");
+    int fd = open(".cliq/old", O_RDONLY | O_CLOEXEC);
+    FAULT_SWEEP(fault)
+    {
+        fault_on(&fault);
+        enum status s = frame_create(&f, "run/messages/a.1.json", "new", 3, &e);
+        fault_off(&fault);
+        if (!s)
+            CHECK_FILE(".cliq/run/messages/a.1.json", "new");
+        else if (file_exists(".cliq/run/messages"))
+            assert_int_equal(count_files(".cliq/run/messages"), 0);
+        unlink(".cliq/run/messages/a.1.json");
+    }
+    CHECK_OK(frame_create(&f, "old", "new", 3, &e), &e);
+    CHECK_FILE(".cliq/old", "new");
+    assert_int_equal(file_mode(".cliq/old") & 0777, 0600);
+    char text[4] = "";
+    assert_int_equal(read(fd, text, 3), 3); /* who has it open */
+    assert_string_equal(text, "old");
+    close(fd);
+    CHECK_FAILS(frame_create(&f, "run", "x", 1, &e), ST_INVALID, &e, "create run: Is a directory");
+}
+
+/* The run waits for its status, and for lines; the rest is not to wake it. */
+static void
+of_what_comes_into_signals_only_the_status_is_heard(void **state)
+{
+    struct watch w;
+
+    (void)state;
+    make_dirs(".cliq/signals");
+    make_dirs(".cliq/run");
+    CHECK_OK(watch_open_writes(&w, ".cliq/signals", &e), &e);
+    CHECK_OK(frame_replace(&f, "signals/dev_command_results.json", "[]", 2, &e), &e);
+    CHECK_FILE(".cliq/signals/dev_command_results.json", "[]");
+    assert_int_equal(file_mode(".cliq/signals/dev_command_results.json"), 0600);
+    assert_false(is_readable(w.fd, 0));
+    for (int i = 0; i < 2; i++) { /* new, and in the place of another */
+        CHECK_OK(frame_replace(&f, "signals/_pipeline_status", "CANCELLED", 9, &e), &e);
+        assert_true(is_readable(w.fd, 0));
+        watch_drain(&w);
+    }
+    CHECK_OK(frame_replace(&f, "signals/dev_command_results.json", "[1]", 3, &e), &e);
+    CHECK_FILE(".cliq/signals/dev_command_results.json", "[1]");
+    assert_int_equal(count_files(".cliq/signals"), 2);
+    assert_int_equal(count_files(".cliq/run"), 0);
+    watch_close(&w);
+}
+
+static void
 what_is_not_there_is_not_found(void **state)
 {
     struct buf b = { 0 };
@@ -245,6 +300,8 @@ main(void)
         FRAMED(the_nearest_project_is_found_from_below),
         FRAMED(a_relative_state_directory_becomes_absolute),
         FRAMED(a_file_is_replaced_whole_and_read_back),
+        FRAMED(a_created_file_is_new_or_not_there),
+        FRAMED(of_what_comes_into_signals_only_the_status_is_heard),
         FRAMED(what_is_not_there_is_not_found),
         FRAMED(paths_that_leave_the_frame_are_refused),
         FRAMED(links_are_not_followed),

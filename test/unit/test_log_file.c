@@ -553,6 +553,44 @@ a_failed_sync_refuses_all_writes_until_opened_again(void **state)
     assert_int_equal(count_records(NAME, 0, "\"a\""), 1);
 }
 
+/* What was done while the lines went to the disk. */
+struct between {
+    unsigned calls, syncs;
+    bool is_written;
+};
+
+static void
+note_between(void *ctx)
+{
+    struct between *b = ctx;
+
+    b->calls++;
+    b->syncs = fault_count("fdatasync");
+    b->is_written = count_records(NAME, 0, "\"b\"") == 1;
+}
+
+static void
+what_is_done_meanwhile_comes_between_write_and_sync(void **state)
+{
+    struct between b = { 0 };
+    struct log l = open_log(&durable);
+
+    (void)state;
+    CHECK_OK(append(&l, "{\"a\":1}", &e), &e);
+    l.o.meanwhile = note_between;
+    l.o.ctx = &b;
+    fault_count_from_here();
+    CHECK_OK(append(&l, "{\"b\":1}", &e), &e);
+    assert_int_equal(b.calls, 1);
+    assert_true(b.is_written);
+    assert_int_equal(b.syncs, 0);
+    assert_int_equal(fault_count("fdatasync"), 1);
+    fault_always("fdatasync", EIO);
+    CHECK_FAILS_WITH(append(&l, "{\"c\":1}", &e), ST_IO, &e, "may or may not survive");
+    fault_off(NULL);
+    log_close(&l);
+}
+
 static void
 a_failed_sync_of_the_new_name_refuses_too(void **state)
 {
@@ -922,6 +960,7 @@ main(void)
         CASE(a_short_write_that_cannot_be_undone_is_sealed_by_the_next_writer),
         CASE(a_short_write_into_an_empty_file_is_undone),
         CASE(a_failed_sync_refuses_all_writes_until_opened_again),
+        CASE(what_is_done_meanwhile_comes_between_write_and_sync),
         CASE(a_failed_sync_of_the_new_name_refuses_too),
         CASE(a_failed_write_can_be_tried_again),
         CASE(a_replaced_file_is_opened_again),

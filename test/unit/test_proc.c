@@ -22,6 +22,7 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -214,12 +215,30 @@ static const struct kind {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
+/* A program that shows what it ignores. */
+static int
+start_one(void)
+{
+    const char *argv[] = { "/bin/sed", "-n", "s/^SigIgn:.//p", "/proc/self/status", NULL };
+    const char *env[] = { NULL };
+    struct proc_spec spec = { .argv = argv, .env = env, .out = "log" };
+    struct proc_id id;
+    int status = 0;
+
+    signal(SIGCHLD, SIG_DFL); /* else it cannot be waited for */
+    if (proc_spawn(&spec, &id, NULL) != ST_OK || waitpid(id.pid, &status, 0) != id.pid)
+        return 4;
+    return status;
+}
+
 static int
 hostile_main(const char *name, const char *file)
 {
     pids_file = file;
     if (strcmp(name, "sit") == 0)
         sit();
+    if (strcmp(name, "start") == 0)
+        return start_one();
     if (strcmp(name, "fds") == 0) { /* which are open? */
         for (int fd = 0; fd < 1024; fd++)
             if (fcntl(fd, F_GETFD) >= 0)
@@ -287,7 +306,8 @@ the_log_is_made_private_and_input_is_empty_by_default(void **state)
 static void
 the_attempt_file_tells_who_runs(void **state)
 {
-    struct proc_spec spec = shell("cat attempts/build.1; ps -o sid= -o pid= -p $$ | tr -d ' \\n'");
+    struct proc_spec spec =
+        shell("readlink attempts/build.1; ps -o sid= -o pid= -p $$ | tr -d ' \\n'");
     struct proc_id id, read_back;
     struct procfs p;
     struct err e;
@@ -304,7 +324,6 @@ the_attempt_file_tells_who_runs(void **state)
     assert_int_equal(wait_child(id.pid), 0);
     CHECK_OK(proc_read_id("attempts/build.1", &read_back, &e), &e);
     assert_memory_equal(&id, &read_back, sizeof id);
-    assert_int_equal(file_mode("attempts/build.1"), 0600);
     assert_int_equal(count_files("attempts"), 1);
     snprintf(want, sizeof want, "%d %ju %s\n%d%d", id.pid, (uintmax_t)id.start, id.boot_id, id.pid,
              id.pid);
@@ -327,6 +346,34 @@ the_attempt_file_is_relative_to_us_not_to_the_directory(void **state)
     assert_true(file_exists("a.1"));
     assert_int_equal(count_files("work"), 0);
     CHECK_FILE("log", "work\n");
+}
+
+static void
+paths_may_begin_at_an_open_directory(void **state)
+{
+    struct proc_spec spec = shell("cat; pwd | sed 's,.*/,,'");
+    struct proc_id id, read_back;
+    struct err e;
+
+    (void)state;
+    make_dirs("state/run");
+    make_dirs("work");
+    write_file("state/run/in", "said\n");
+    spec.base = open("state", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    spec.base_len = strlen("/gone/state/"); /* only the descriptor counts */
+    spec.in = "/gone/state/run/in";
+    spec.out = "/gone/state/run/log";
+    spec.attempt_file = "/gone/state/run/a.1";
+    spec.dir = "work";
+    CHECK_OK(proc_spawn(&spec, &id, &e), &e);
+    assert_int_equal(wait_child(id.pid), 0);
+    CHECK_FILE("state/run/log", "said\nwork\n");
+    CHECK_OK(proc_read_id("state/run/a.1", &read_back, &e), &e);
+    assert_memory_equal(&id, &read_back, sizeof id);
+    spec.in = "/gone/state/run/none";
+    CHECK_FAILS(proc_spawn(&spec, &id, &e), ST_NOT_FOUND, &e,
+                "start sh: open its input /gone/state/run/none: No such file or directory");
+    close(spec.base);
 }
 
 static void
@@ -422,7 +469,7 @@ a_void_and_a_start_never_both_succeed(void **state)
             assert_int_equal(wait_child(id.pid), 0);
         code = wait_child(other);
         assert_int_equal(s == ST_OK, code == 1);
-        assert_int_equal(file_size(name) > 0, s == ST_OK);
+        assert_int_equal(proc_read_id(name, &id, &e), s == ST_OK ? ST_OK : ST_NOT_FOUND);
     }
 }
 
@@ -493,7 +540,7 @@ missing_files_are_reported_and_use_up_no_attempt(void **state)
     assert_false(file_exists("a.1"));
     spec.attempt_file = "nowhere/a.1";
     CHECK_FAILS(proc_spawn(&spec, &id, &e), ST_NOT_FOUND, &e,
-                "start sh: write the attempt nowhere/a.1: No such file or directory");
+                "start sh: create the attempt nowhere/a.1: No such file or directory");
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     CHECK_FILE("log", "");
 }
@@ -638,6 +685,24 @@ signals_are_as_new_and_ours_are_put_back(void **state)
     CHECK_FILE("log", "0000000000000000\n0000000000000000\n0000000000000000\n");
 }
 
+/* By a program that was made with them ignored: also those that the C library keeps. */
+static void
+no_signal_stays_ignored(void **state)
+{
+    (void)state;
+    pid_t pid = fork();
+    if (pid == 0) {
+        const unsigned long ignore[8] = { (unsigned long)(uintptr_t)SIG_IGN };
+        char *argv[] = { self_path, (char *)"hostile", (char *)"start", (char *)"", NULL };
+        for (int signo = 1; signo <= 64; signo++)
+            syscall(SYS_rt_sigaction, signo, ignore, NULL, 8);
+        execve(self_path, argv, environ);
+        _exit(9);
+    }
+    assert_int_equal(wait_child(pid), 0);
+    CHECK_FILE("log", "0000000000000000\n");
+}
+
 static void
 a_starter_that_is_killed_leaves_nothing_half_done(void **state)
 {
@@ -676,7 +741,7 @@ a_starter_that_is_killed_leaves_nothing_half_done(void **state)
 static void
 becoming_takes_the_same_steps(void **state)
 {
-    struct proc_spec spec = shell("cat; cat attempts/a.1; echo $$");
+    struct proc_spec spec = shell("cat; readlink attempts/a.1; echo $$");
     struct proc_id id;
     struct err e;
     char want[200];
@@ -791,6 +856,30 @@ attempt_files_that_are_none_are_refused(void **state)
     }
     write_bytes("a.1", "12 34 0f7c\n\0", 12);
     CHECK_FAILS(proc_read_id("a.1", &id, &e), ST_INVALID, &e, "a.1 is not an attempt file");
+    static const char *const links[] = { "x", "12 34 0f7c\n", "12 34 0f7c x", "12 34",
+                                         "/etc/passwd" };
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+        unlink("a.1");
+        assert_int_equal(symlink(links[i], "a.1"), 0);
+        CHECK_FAILS(proc_read_id("a.1", &id, &e), ST_INVALID, &e, "a.1 is not an attempt file");
+        assert_int_equal(id.pid, 0);
+    }
+}
+
+/* Those of a run that an older version began. */
+static void
+an_attempt_in_a_plain_file_is_read(void **state)
+{
+    struct proc_id id;
+    struct err e;
+
+    (void)state;
+    write_file("a.1", "12 34 0f7c-11\n");
+    CHECK_OK(proc_read_id("a.1", &id, &e), &e);
+    assert_int_equal(id.pid, 12);
+    assert_int_equal(id.start, 34);
+    assert_string_equal(id.boot_id, "0f7c-11");
+    CHECK_FAILS(proc_void("a.1", &e), ST_CONFLICT, &e, "a.1 is there already");
 }
 
 static struct proc_id
@@ -1380,6 +1469,7 @@ main(int argc, char **argv)
         CASE(the_log_is_made_private_and_input_is_empty_by_default),
         CASE(the_attempt_file_tells_who_runs),
         CASE(the_attempt_file_is_relative_to_us_not_to_the_directory),
+        CASE(paths_may_begin_at_an_open_directory),
         CASE(an_attempt_is_started_once),
         CASE(of_many_starts_of_one_attempt_one_wins),
         CASE(a_void_attempt_cannot_start),
@@ -1393,12 +1483,14 @@ main(int argc, char **argv)
         CASE(no_descriptor_of_ours_is_inherited),
         CASE(works_when_our_own_standard_files_are_closed),
         CASE(signals_are_as_new_and_ours_are_put_back),
+        CASE(no_signal_stays_ignored),
         CASE(a_starter_that_is_killed_leaves_nothing_half_done),
         CASE(becoming_takes_the_same_steps),
         CASE(any_failing_call_is_an_error_and_nothing_runs),
         CASE(spawning_leaks_nothing),
         CASE(stat_lines_of_hostile_names_are_read),
         CASE(attempt_files_that_are_none_are_refused),
+        CASE(an_attempt_in_a_plain_file_is_read),
         CASE(a_live_process_is_alive_and_its_death_is_told_at_once),
         CASE(a_pid_with_another_start_or_boot_is_another_process),
         CASE(what_cannot_be_read_is_unknown),

@@ -4,6 +4,8 @@
 #include "fault.h"
 #include "run/signal.h"
 
+#include <fcntl.h>
+
 static struct signal_line
 line(struct arena *a, const char *text)
 {
@@ -138,6 +140,33 @@ a_line_too_long_says_to_use_a_file(void **state)
     assert_int_equal(count_files("."), 0);
 }
 
+/* Nobody waits for it: it comes as a new file, or as a line where there is one. */
+static void
+an_ack_wakes_nobody_who_waits_for_writes(void **state)
+{
+    struct watch w;
+    struct err e;
+
+    (void)state;
+    fake_clock(1780034654222000000);
+    make_dirs("signals");
+    int dir = open("signals", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK_OK(watch_open_writes(&w, "signals", &e), &e);
+    CHECK_OK(signal_ack(dir, here(), "dev", "phase", &e), &e);
+    assert_false(is_readable(w.fd, 0));
+    assert_int_equal(file_mode("signals/dev.jsonl"), 0600);
+    assert_int_equal(count_files("signals"), 1);
+    CHECK_OK(signal_append(dir, "dev", "phase", SIG_COMPLETE, NULL, NULL, NULL, &e), &e);
+    assert_true(is_readable(w.fd, 0));
+    CHECK_OK(signal_ack(dir, here(), "dev", "phase", &e), &e);
+    CHECK_OK(signal_ack(dir, -1, "other", "phase", &e), &e);
+#define ACK TS "\"type\":\"phase\",\"status\":\"ok\"}\n"
+    CHECK_FILE("signals/dev.jsonl", ACK TS "\"type\":\"phase\",\"status\":\"complete\"}\n" ACK);
+    CHECK_FILE("signals/other.jsonl", ACK);
+    watch_close(&w);
+    close(dir);
+}
+
 int
 main(void)
 {
@@ -149,6 +178,7 @@ main(void)
         CASE(other_shapes_are_unknown),
         CASE(names_that_leave_the_directory_are_refused),
         CASE(a_line_too_long_says_to_use_a_file),
+        CASE(an_ack_wakes_nobody_who_waits_for_writes),
     };
     return cmocka_run_group_tests_name("signal", tests, NULL, NULL);
 }

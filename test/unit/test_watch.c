@@ -59,6 +59,107 @@ everything_that_happens_in_the_directory_is_told(void **state)
     CHECK_TOLD();
 }
 
+static char told[256];
+static int n_named;
+
+static void
+count_name(void *ctx, const char *name)
+{
+    (void)ctx;
+    n_named += name != NULL;
+}
+
+static void
+note(void *ctx, const char *name)
+{
+    (void)ctx;
+    strcat(told, name ? name : "?");
+    strcat(told, " ");
+}
+
+/* Exactly these files were named. */
+#define CHECK_NAMED(names)                                                                         \
+    do {                                                                                           \
+        wait_readable(w.fd);                                                                       \
+        told[0] = '\0';                                                                            \
+        watch_drain_names(&w, note, NULL);                                                         \
+        assert_string_equal(told, names);                                                          \
+        assert_false(is_readable(w.fd, 0));                                                        \
+    } while (0)
+
+static void
+writes_are_told_by_name_and_nothing_else_is(void **state)
+{
+    (void)state;
+    make_dirs("d");
+    make_dirs("made/elsewhere");
+    write_file("made/elsewhere/g", "");
+    CHECK_OK(watch_open_writes(&w, "d", &e), &e);
+    int fd = open("d/f", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_false(is_readable(w.fd, 0)); /* made */
+    assert_int_equal(write(fd, "x", 1), 1);
+    CHECK_NAMED("f ");
+    close(fd);
+    assert_false(is_readable(w.fd, 0));
+    assert_int_equal(rename("made/elsewhere/g", "d/g"), 0);
+    append_file("d/f", "x");
+    CHECK_NAMED("g f ");
+    assert_int_equal(unlink("d/f"), 0);
+    assert_false(is_readable(w.fd, 0));
+}
+
+static void
+of_a_directory_that_was_replaced_any_file_may_have_changed(void **state)
+{
+    (void)state;
+    make_dirs("d");
+    CHECK_OK(watch_open_writes(&w, "d", &e), &e);
+    assert_int_equal(rename("d", "old"), 0);
+    make_dirs("d");
+    CHECK_NAMED("? ");
+    append_file("d/f", "x");
+    CHECK_NAMED("f ");
+}
+
+static void
+a_stopped_watch_tells_nothing_and_does_not_begin_again(void **state)
+{
+    (void)state;
+    make_dirs("d");
+    CHECK_OK(watch_open_file(&w, "d", "f", &e), &e);
+    write_file("d/f", "x");
+    watch_drain(&w);
+    watch_stop(&w);
+    n_named = 0;
+    watch_drain_names(&w, count_name, NULL);
+    append_file("d/f", "x");
+    assert_int_equal(rename("d", "old"), 0);
+    make_dirs("d");
+    assert_false(is_readable(w.fd, 0));
+    watch_drain_names(&w, count_name, NULL);
+    assert_int_equal(n_named, 0);
+}
+
+/* More events than one read takes. */
+static void
+no_name_of_many_is_left_out(void **state)
+{
+    enum { MANY = 300 };
+
+    (void)state;
+    make_dirs("d");
+    CHECK_OK(watch_open_writes(&w, "d", &e), &e);
+    for (int i = 0; i < MANY; i++) {
+        char path[16];
+        snprintf(path, sizeof path, "d/%d", i);
+        append_file(path, "x");
+    }
+    n_named = 0;
+    watch_drain_names(&w, count_name, NULL);
+    assert_int_equal(n_named, MANY);
+    assert_false(is_readable(w.fd, 0));
+}
+
 static void
 the_working_directory_can_be_watched(void **state)
 {
@@ -410,6 +511,10 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         WATCH_CASE(everything_that_happens_in_the_directory_is_told),
+        WATCH_CASE(writes_are_told_by_name_and_nothing_else_is),
+        WATCH_CASE(of_a_directory_that_was_replaced_any_file_may_have_changed),
+        WATCH_CASE(no_name_of_many_is_left_out),
+        WATCH_CASE(a_stopped_watch_tells_nothing_and_does_not_begin_again),
         WATCH_CASE(the_working_directory_can_be_watched),
         WATCH_CASE(draining_when_nothing_happened_does_not_block),
         WATCH_CASE(a_directory_that_comes_later_is_told),
