@@ -13,6 +13,7 @@
 enum {
     AGAIN_MIN_MS = 10,
     AGAIN_MAX_MS = 1000,
+    SPARE_MAX = 3,
     NEXT_NS = 300000, /* before the index is committed: who was answered may ask again at once */
 };
 
@@ -28,7 +29,8 @@ struct worker {
     struct round *doing;             /* the worker's: what it has not given back yet */
     bool is_awaited;                 /* the worker's: the commit of what it does */
     struct round *spare;             /* the loop's: they are large */
-    size_t n_out;                    /* the loop's: rounds that it has not taken back */
+    size_t n_spare;
+    size_t n_out; /* the loop's: rounds that it has not taken back */
     bool is_ending;
     struct worker_news news;
     int fd;
@@ -37,9 +39,13 @@ struct worker {
 struct round *
 round_new(struct worker *w)
 {
-    struct round *r = w->spare ? w->spare : calloc(1, sizeof *r);
+    struct round *r = w->spare;
 
-    w->spare = NULL;
+    if (!r)
+        return calloc(1, sizeof *r);
+    w->spare = r->next;
+    w->n_spare--;
+    r->next = NULL;
     return r;
 }
 
@@ -56,15 +62,16 @@ destroy(struct round *r)
 void
 round_free(struct worker *w, struct round *r)
 {
-    if (!r || w->spare) {
+    if (!r || w->n_spare == SPARE_MAX) {
         destroy(r);
         return;
     }
-    arena_release(&r->arena);
-    r->arena = (struct arena){ 0 };
+    arena_reset(&r->arena);
     r->n = 0;
     r->is_awaited = false;
+    r->next = w->spare;
     w->spare = r;
+    w->n_spare++;
 }
 
 /* ---- the thread ---- */
