@@ -133,14 +133,12 @@ list_signal(struct fold *f, const struct found *was, const struct found *now)
     if (f->is_bulk)
         return;
     if (waits && !(was && is_waiting(was)))
-        index_do(f->ix, "INSERT OR IGNORE INTO waiting VALUES(?, ?, ?)", "sdi", addr, now->urgency,
-                 seq);
+        index_add(f->ix, ROWS_WAITING, "sdi", addr, now->urgency, seq);
     else if (!waits && was && is_waiting(was))
         index_do(f->ix, "DELETE FROM waiting WHERE addr = ? AND urgency = ? AND signal = ?", "sdi",
                  addr, now->urgency, seq);
     if (ready && !(was && is_ready(was)))
-        index_do(f->ix, "INSERT OR IGNORE INTO ready VALUES(?, ?, ?, ?)", "sdis", addr,
-                 now->urgency, seq, now->type);
+        index_add(f->ix, ROWS_READY, "sdis", addr, now->urgency, seq, now->type);
     else if (!ready && was && is_ready(was))
         index_do(f->ix, "DELETE FROM ready WHERE addr = ? AND urgency = ? AND signal = ?", "sdi",
                  addr, now->urgency, seq);
@@ -275,6 +273,25 @@ remember_key(struct fold *f, const struct event *ev, uint64_t seq)
              ev->dedup_lines ? ev->dedup_lines : (int64_t)1);
 }
 
+/* Was its id new? A row is added with others where that need not be known at once. */
+static bool
+insert_signal(struct fold *f, const struct event *ev, const struct found *x, const char *thread)
+{
+    static const char types[] = "ississssdsis";
+    int64_t seq = (int64_t)x->it.seq, task = (int64_t)x->it.work;
+    const char *tags = join_tags(f, ev->tags), *body = body_of(f, ev);
+
+    if (f->is_ours || (f->is_bulk && load_matcher(f) && !matcher_count(f->matcher))) {
+        index_add(f->ix, ROWS_SIGNALS, types, seq, ev->id, ev->type, ev->at, ev->by, ev->from_role,
+                  x->addr, thread, x->urgency, tags, task, body);
+        return true;
+    }
+    return index_do(f->ix,
+                    "INSERT OR IGNORE INTO signals VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    types, seq, ev->id, ev->type, ev->at, ev->by, ev->from_role, x->addr, thread,
+                    x->urgency, tags, task, body) == 1;
+}
+
 static bool
 apply_signal(struct fold *f, struct event *ev, uint64_t seq)
 {
@@ -299,11 +316,7 @@ apply_signal(struct fold *f, struct event *ev, uint64_t seq)
                        .type = ev->type,
                        .addr = address(f, ev),
                        .urgency = urgency };
-    int n = index_do(
-        f->ix, "INSERT OR IGNORE INTO signals VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        "ississssdsis", (int64_t)seq, ev->id, ev->type, ev->at, ev->by, ev->from_role, x.addr,
-        thread_of(f, ev), urgency, join_tags(f, ev->tags), (int64_t)x.it.work, body_of(f, ev));
-    if (n != 1)
+    if (!insert_signal(f, ev, &x, thread_of(f, ev)))
         return false; /* the first with an id has it */
     list_signal(f, NULL, &x);
     if (load_matcher(f) && matcher_count(f->matcher)) {

@@ -36,6 +36,7 @@ struct fold {
     const char *line; /* of the event that is applied, if it was written already */
     /* What the next event is about, if whoever decided it has just looked: else it is looked up. */
     const struct found *known;
+    bool is_ours; /* a new line of our own: nobody else has its id */
     bool is_bulk; /* everything is folded: what only queries need is made at the end */
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;

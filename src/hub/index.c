@@ -1,7 +1,9 @@
 #include "hub/index.h"
 
+#include "base/buf.h"
 #include "base/sys.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sqlite3.h>
@@ -94,6 +96,17 @@ struct kept {
     bool is_used;
 };
 
+/* Rows that wait to be added; in how many at a time. */
+enum { QUEUE_MAX = 128, COLUMNS_MAX = 12 };
+static const size_t batch_sizes[] = { 32, 8, 1 };
+enum { BATCHES = sizeof batch_sizes / sizeof *batch_sizes };
+
+struct queue {
+    sqlite3_stmt *st[BATCHES];
+    struct value values[QUEUE_MAX][COLUMNS_MAX];
+    size_t n, columns;
+};
+
 struct index {
     sqlite3 *db;
     char path[PATH_MAX]; /* "": in memory */
@@ -102,7 +115,11 @@ struct index {
     bool is_open; /* a transaction */
     struct kept cache[CACHE_MAX];
     struct kept *used; /* since reset_all */
-    int failed;        /* SQLite's code; 0: all is well */
+    struct queue queues[INDEX_ROWS];
+    struct arena texts; /* of queued rows */
+    bool is_queued;     /* some queue has a row */
+    bool may_repeat;    /* rows that are there already are no failure */
+    int failed;         /* SQLite's code; 0: all is well */
     struct err why;
 };
 
@@ -193,19 +210,123 @@ bind(sqlite3_stmt *st, int i, const struct value *v, sqlite3_destructor_type how
     return v->s ? sqlite3_bind_text(st, i, v->s, -1, how) : sqlite3_bind_null(st, i);
 }
 
-static sqlite3_stmt *
-run(struct index *ix, const char *sql, const char *types, va_list ap, sqlite3_destructor_type how)
+static struct value
+take_value(char type, va_list *ap)
 {
+    struct value v = { .type = type };
+
+    if (type == 'i')
+        v.i = va_arg(*ap, int64_t);
+    else if (type == 'd')
+        v.d = va_arg(*ap, double);
+    else
+        v.s = va_arg(*ap, const char *);
+    return v;
+}
+
+/* ---- rows added together ---- */
+
+static sqlite3_stmt *
+insert_of(struct index *ix, enum index_rows rows, size_t batch)
+{
+    static const char *const names[INDEX_ROWS] = { "signals", "waiting", "ready" };
+    struct queue *q = &ix->queues[rows];
+    struct buf sql = { 0 };
+
+    if (q->st[batch])
+        return q->st[batch];
+    buf_addf(&sql, "INSERT OR IGNORE INTO %s VALUES", names[rows]);
+    for (size_t row = 0; row < batch_sizes[batch]; row++)
+        for (size_t i = 0; i < q->columns; i++)
+            buf_addf(&sql, "%s?%s", i ? ", " : row ? ", (" : "(", i + 1 < q->columns ? "" : ")");
+    if (buf_failed(&sql))
+        fail(ix, SQLITE_NOMEM);
+    else
+        q->st[batch] = prepare(ix, sql.p, SQLITE_PREPARE_PERSISTENT);
+    buf_release(&sql);
+    return q->st[batch];
+}
+
+static void
+insert_rows(struct index *ix, enum index_rows rows, size_t from, size_t batch)
+{
+    sqlite3_stmt *st = insert_of(ix, rows, batch);
+    struct queue *q = &ix->queues[rows];
+    int at = 1, n = (int)batch_sizes[batch];
+
+    for (int row = 0; st && row < n; row++)
+        for (size_t i = 0; i < q->columns; i++)
+            fail(ix, bind(st, at++, &q->values[from + (size_t)row][i], SQLITE_STATIC));
+    if (!st || ix->failed)
+        return;
+    int rc = sqlite3_step(st);
+    sqlite3_reset(st);
+    if (rc != SQLITE_DONE)
+        fail(ix, rc);
+    else if (!ix->may_repeat && sqlite3_changes(ix->db) != n)
+        fail(ix, SQLITE_CORRUPT); /* then it is not a fold of the log */
+}
+
+static void
+forget_queued(struct index *ix)
+{
+    for (size_t i = 0; i < INDEX_ROWS; i++)
+        ix->queues[i].n = 0;
+    ix->is_queued = false;
+    arena_reset(&ix->texts);
+}
+
+void
+index_add_queued(struct index *ix)
+{
+    if (!ix->is_queued)
+        return;
+    for (int rows = 0; rows < INDEX_ROWS; rows++) {
+        size_t from = 0, n = ix->queues[rows].n;
+        for (size_t batch = 0; batch < BATCHES; batch++)
+            for (; !ix->failed && n - from >= batch_sizes[batch]; from += batch_sizes[batch])
+                insert_rows(ix, (enum index_rows)rows, from, batch);
+    }
+    forget_queued(ix);
+}
+
+void
+index_add(struct index *ix, enum index_rows rows, const char *types, ...)
+{
+    struct queue *q = &ix->queues[rows];
+    struct value *row;
+    va_list ap;
+
+    if (ix->failed)
+        return;
+    if (q->n == QUEUE_MAX)
+        index_add_queued(ix);
+    row = q->values[q->n++];
+    q->columns = strlen(types);
+    assert(q->columns <= COLUMNS_MAX);
+    ix->is_queued = true;
+    va_start(ap, types);
+    for (size_t i = 0; types[i]; i++) {
+        row[i] = take_value(types[i], &ap);
+        if (types[i] == 's' && row[i].s) {
+            row[i].s = arena_dup(&ix->texts, row[i].s, strlen(row[i].s));
+            if (!row[i].s)
+                fail(ix, SQLITE_NOMEM);
+        }
+    }
+    va_end(ap);
+}
+
+/* ---- running ---- */
+
+static sqlite3_stmt *
+run(struct index *ix, const char *sql, const char *types, va_list *ap, sqlite3_destructor_type how)
+{
+    index_add_queued(ix);
     sqlite3_stmt *st = ix->failed ? NULL : cached(ix, sql);
 
     for (int i = 1; st && types[i - 1]; i++) {
-        struct value v = { .type = types[i - 1] };
-        if (v.type == 'i')
-            v.i = va_arg(ap, int64_t);
-        else if (v.type == 'd')
-            v.d = va_arg(ap, double);
-        else
-            v.s = va_arg(ap, const char *);
+        struct value v = take_value(types[i - 1], ap);
         fail(ix, bind(st, i, &v, how));
     }
     return st;
@@ -217,7 +338,7 @@ index_run(struct index *ix, const char *literal, const char *types, ...)
     va_list ap;
 
     va_start(ap, types);
-    sqlite3_stmt *st = run(ix, literal, types, ap, SQLITE_TRANSIENT);
+    sqlite3_stmt *st = run(ix, literal, types, &ap, SQLITE_TRANSIENT);
     va_end(ap);
     return (struct row *)st;
 }
@@ -225,6 +346,7 @@ index_run(struct index *ix, const char *literal, const char *types, ...)
 struct row *
 index_run_text(struct index *ix, const char *sql, const struct value *values, size_t n)
 {
+    index_add_queued(ix);
     sqlite3_stmt *st = ix->failed ? NULL : prepare(ix, sql, 0);
 
     for (size_t i = 0; st && i < n; i++)
@@ -260,7 +382,7 @@ index_do(struct index *ix, const char *literal, const char *types, ...)
     va_list ap;
 
     va_start(ap, types);
-    sqlite3_stmt *st = run(ix, literal, types, ap, SQLITE_STATIC);
+    sqlite3_stmt *st = run(ix, literal, types, &ap, SQLITE_STATIC);
     va_end(ap);
     if (!st || ix->failed)
         return 0;
@@ -309,6 +431,7 @@ row_columns(struct row *r)
 static void
 exec(struct index *ix, const char *sql)
 {
+    index_add_queued(ix);
     if (!ix->failed)
         fail(ix, sqlite3_exec(ix->db, sql, NULL, NULL, NULL));
 }
@@ -351,6 +474,7 @@ index_commit(struct index *ix, struct err *e)
 void
 index_rollback(struct index *ix)
 {
+    forget_queued(ix);
     reset_all(ix);
     ix->failed = 0;
     if (!sqlite3_get_autocommit(ix->db))
@@ -523,6 +647,10 @@ index_close(struct index *ix)
         return;
     for (size_t i = 0; i < CACHE_MAX; i++)
         sqlite3_finalize(ix->cache[i].st);
+    for (size_t i = 0; i < INDEX_ROWS; i++)
+        for (size_t batch = 0; batch < BATCHES; batch++)
+            sqlite3_finalize(ix->queues[i].st[batch]);
+    arena_release(&ix->texts);
     sqlite3_close(ix->db);
     free(ix);
 }
@@ -561,6 +689,7 @@ index_leave_order(struct index *ix)
 {
     char sql[64];
 
+    ix->may_repeat = true;
     reset_all(ix);
     for (size_t i = 0; i < N_ORDERS; i++) {
         snprintf(sql, sizeof sql, "DROP INDEX IF EXISTS %s", orders[i].name);
@@ -586,6 +715,7 @@ index_make_order(struct index *ix)
              "INSERT INTO ready SELECT coalesce(addr, ''), urgency, seq, type FROM signals s"
              " LEFT JOIN states w ON w.signal = s.seq WHERE coalesce(w.state, 0) = 0"
              " AND coalesce(w.work, s.task) = 1 ORDER BY 1, urgency DESC, seq;");
+    ix->may_repeat = false;
 }
 
 /* ---- the place ---- */

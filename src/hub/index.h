@@ -87,6 +87,14 @@ bool index_next(struct index *ix, struct row *r);
 /* Runs a statement that gives no rows; how many rows it changed. */
 int index_do(struct index *ix, const char *literal, const char *types, ...);
 
+/* Adds a row, later and together with others: many rows in one statement cost half. It is there
+ * for every statement that follows; index_add_queued: now is a good time. That such a row is there
+ * already is a failure, except between index_leave_order and index_make_order: then it stays as it
+ * is. */
+enum index_rows { ROWS_SIGNALS, ROWS_WAITING, ROWS_READY, INDEX_ROWS };
+void index_add(struct index *ix, enum index_rows rows, const char *types, ...);
+void index_add_queued(struct index *ix);
+
 int64_t row_int(struct row *r, int column);
 double row_double(struct row *r, int column);
 /* NULL for null; valid until the next row. */

@@ -32,7 +32,9 @@ hub_add_line(struct hub *h, const struct event *ev, struct refusal *r)
                       LOG_LINE_MAX - SEAL_ROOM);
     }
     h->lines[h->n_lines++] = (struct hub_line){ at, len, h->unit };
+    h->fold.is_ours = true;
     bool is_valid = fold_apply(&h->fold, ev, h->text.p + at, h->next_seq++);
+    h->fold.is_ours = false;
     h->fold.known = NULL;
     /* What was decided is valid, or the index failed: then the round is given up. */
     assert(is_valid || index_status(h->ix, NULL) || ev->kind >= EV_RECEIPT);

@@ -485,7 +485,8 @@ enter(struct hub *h, struct err *e)
     bool is_current = false;
     enum status s = ST_OK;
 
-    if (h->is_kept && (log_look(&h->log, &is_current, NULL) || !is_current))
+    if (h->is_kept &&
+        (index_status(h->ix, NULL) || log_look(&h->log, &is_current, NULL) || !is_current))
         hub_settle(h);
     if (!h->is_kept)
         s = log_lock(&h->log, e);
@@ -513,6 +514,7 @@ leave(struct hub *h, bool keeps, void (*on_disk)(void *ctx), void *ctx)
     if (keeps && h->n_lines) {
         h->kept_ms = h->is_kept ? h->kept_ms : h->now.boot_ms;
         h->is_kept = true;
+        index_add_queued(h->ix); /* while others answer */
         return;
     }
     h->is_kept = false;
