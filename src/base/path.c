@@ -11,8 +11,11 @@
 bool
 path_is_name(const char *s)
 {
-    size_t n = strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
+    size_t n = 0;
 
+    while ((s[n] >= 'a' && s[n] <= 'z') || (s[n] >= 'A' && s[n] <= 'Z') ||
+           (s[n] >= '0' && s[n] <= '9') || s[n] == '.' || s[n] == '_' || s[n] == '-')
+        n++;
     return n > 0 && n <= PATH_NAME_MAX && s[n] == '\0' && s[0] != '.' && s[0] != '-';
 }
 

@@ -22,8 +22,8 @@ find(const struct args_in *in, const char *key)
 static const struct hub_arg *
 find_known(const struct hub_arg *known, const char *key, size_t len)
 {
-    for (; known->name; known++)
-        if (strncmp(known->name, key, len) == 0 && !known->name[len])
+    for (; known->name && len; known++)
+        if (known->name[0] == key[0] && strncmp(known->name, key, len) == 0 && !known->name[len])
             return known;
     return NULL;
 }
