@@ -335,6 +335,7 @@ front_done(void *ctx)
 
     if (s->news.key_changes != before.key_changes)
         memset(s->keys, 0, SERVE_KEYS * sizeof *s->keys);
+    streams_written(s->streams, s->news.written);
     for (struct round *r = done; r; r = next) {
         next = r->next;
         r->next = NULL;
@@ -345,7 +346,7 @@ front_done(void *ctx)
     /* Something new in the index, or somebody asked for a look. */
     if (s->news.commits != before.commits && (s->news.last_seq != s->looked_at || is_look)) {
         s->looked_at = s->news.last_seq;
-        streams_look(s->streams, s->news.last_seq);
+        streams_look(s->streams);
         try_parked(s);
         lull_news(s);
     }

@@ -310,11 +310,16 @@ broadcast(struct streams *s, struct batch *b)
 }
 
 void
-streams_look(struct streams *s, uint64_t written)
+streams_written(struct streams *s, uint64_t seq)
+{
+    s->written = seq;
+}
+
+void
+streams_look(struct streams *s)
 {
     enum status st = ST_OK;
 
-    s->written = written;
     while (s->first && !st) {
         struct batch b = { 0 };
         st = gather(s, &b);
@@ -337,7 +342,7 @@ on_again(void *ctx)
 
     loop_drop(s->again);
     s->again = NULL;
-    streams_look(s, s->written);
+    streams_look(s);
 }
 
 static void
@@ -519,9 +524,9 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
     uint64_t last = s->first ? 0 : hub_last_seq(s->hub);
     if (last)
         s->newest = last;
-    streams_look(s, s->written);
+    streams_look(s);
     *c = (struct client){ .all = s, .conn = conn, .is_admin = is_admin, .is_engine = is_engine };
-    c->place = s->newest;
+    c->place = s->newest > s->written ? s->newest : s->written;
     c->arena.max = room_for(identity, args);
     c->identity = arena_dup(&c->arena, identity, strlen(identity));
     if (!c->identity || !read_filters(c, args, last_id, a, &no)) {

@@ -54,8 +54,11 @@ bool streams_add(struct streams *s, struct http_conn *c, const char *identity, b
                  const struct json *args, struct arena *a, const char *last_id, bool is_engine,
                  const char *request_id, int *status, const char **code, struct err *e);
 
-/* There may be something new; `written` is the last line on disk. */
-void streams_look(struct streams *s, uint64_t written);
+/* The last line on disk, before anybody is told of it: who comes then has missed it, though the
+ * index may not have it yet. */
+void streams_written(struct streams *s, uint64_t seq);
+/* There may be something new in the index. */
+void streams_look(struct streams *s);
 size_t streams_count(const struct streams *s);
 /* Does anybody of that identity listen? */
 bool streams_has(const struct streams *s, const char *identity);

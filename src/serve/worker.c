@@ -95,10 +95,12 @@ give_back(struct worker *w, bool is_committed)
         w->done_last = &w->doing->next;
         w->doing = NULL;
     }
-    w->news = (struct worker_news){ .log_end = hub_log_end(w->hub),
-                                    .last_seq = hub_log_seq(w->hub),
-                                    .key_changes = hub_key_changes(w->hub),
-                                    .commits = w->news.commits + is_committed };
+    w->news =
+        (struct worker_news){ .log_end = hub_log_end(w->hub),
+                              .written = hub_log_seq(w->hub),
+                              .last_seq = is_committed ? hub_log_seq(w->hub) : w->news.last_seq,
+                              .key_changes = hub_key_changes(w->hub),
+                              .commits = w->news.commits + is_committed };
     pthread_mutex_unlock(&w->lock);
     tell(w->fd);
 }

@@ -53,7 +53,8 @@ bool worker_give(struct worker *w, struct round *r);
 /* The rounds that are done, or NULL. *news: how things are after them. */
 struct worker_news {
     int64_t log_end;
-    uint64_t last_seq;
+    uint64_t written;  /* the last line on disk */
+    uint64_t last_seq; /* the last one in the index */
     uint64_t key_changes;
     uint64_t commits; /* of the index: so often there may have been something new in it */
 };

@@ -238,7 +238,8 @@ a_client_that_does_not_read_is_bounded_and_let_go_and_can_come_back(void **state
         CHECK_REPLY(ask(h, HUB_EMIT, "ruby", "{\"signal_type\":\"s\",\"content\":\"%s\"}", body),
                     200);
         forget_answers();
-        streams_look(streams, (uint64_t)i + 1);
+        streams_written(streams, (uint64_t)i + 1);
+        streams_look(streams);
         if (streams_count(streams) == 2 && http_stream_queued(idle) > most)
             most = http_stream_queued(idle);
         char *room = buf_room(&well, 65536); /* the other one reads all the time */
@@ -306,7 +307,8 @@ filters_of_any_length_hold(void **state)
                             word, differs < 2 ? "x" : "", word, differs == 2 ? "x" : "", word,
                             differs == 3 ? "x" : ""),
                         200);
-        streams_look(streams, (uint64_t)len * 5);
+        streams_written(streams, (uint64_t)len * 5);
+        streams_look(streams);
         snprintf(event, sizeof event, "\nid: %d\nevent: %s\n", len * 5, word);
         assert_true(hear(fd, &heard, event));
         assert_memory_equal(strstr(events(&heard), "\nid: "), event, strlen(event)); /* alone */
