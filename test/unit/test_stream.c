@@ -321,6 +321,58 @@ filters_of_any_length_hold(void **state)
     close_hub(h);
 }
 
+/* A signal that is on disk, and told to whoever emitted it, but not in the index. */
+static void
+emit_uncommitted(struct hub *h)
+{
+    struct arena a = { 0 };
+    struct json *args;
+    struct hub_reply reply;
+    static const char text[] = "{\"signal_type\":\"s\"}";
+
+    assert_true(json_parse(&a, text, sizeof text - 1, &args, NULL));
+    struct hub_request r = { .op = HUB_EMIT, .identity = "ruby", .is_admin = true, .args = args };
+    hub_submit_then(h, &r, 1, &a, &reply, NULL, NULL);
+    assert_int_equal(reply.status, 200);
+    assert_true(hub_may_go_on(h)); /* it was kept */
+    arena_release(&a);
+}
+
+static void
+who_comes_after_an_answer_is_not_told_of_it_though_the_index_has_it_later(void **state)
+{
+    struct hub *h = open_hub();
+    struct buf heard = { 0 }, other = { 0 };
+
+    (void)state;
+    CHECK_REPLY(ask(h, HUB_EMIT, "ruby", "{\"signal_type\":\"s\"}"), 200);
+    begin(0);
+    wants = "{}";
+    last_id = NULL;
+    int early = dial();
+    assert_true(hear(early, &other, ": connected\n"));
+    emit_uncommitted(h); /* 2 */
+    streams_written(streams, 2);
+    int fd = dial();
+    assert_true(hear(fd, &heard, ": connected\nid: 2\n"));
+    emit_uncommitted(h); /* 3 */
+    hub_settle(h);
+    streams_written(streams, 3);
+    streams_look(streams);
+    assert_true(hear(fd, &heard, "\nid: 3\n"));
+    assert_true(hear(early, &other, "\nid: 3\n"));
+    assert_null(strstr(events(&heard), "\nid: 2\n"));
+    assert_non_null(strstr(events(&other), "\nid: 2\n"));
+    close(fd);
+    close(early);
+    run_for(1);
+    buf_release(&heard);
+    buf_release(&other);
+    finish();
+    forget_answers();
+    close_hub(h);
+}
+
 int
 main(void)
 {
@@ -328,6 +380,7 @@ main(void)
         CASE(who_asks_for_what_is_gone_is_told_the_oldest_there_is),
         CASE(a_client_that_does_not_read_is_bounded_and_let_go_and_can_come_back),
         CASE(filters_of_any_length_hold),
+        CASE(who_comes_after_an_answer_is_not_told_of_it_though_the_index_has_it_later),
     };
 
     loop_free(loop_new(&e)); /* libuv opens a pipe for signals once, and keeps it */
