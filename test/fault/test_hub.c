@@ -145,6 +145,37 @@ FAULT_STORY(a_batch_stands_or_falls_together)
     close_hub(h);
 }
 
+FAULT_STORY(rounds_that_share_a_commit_stand_for_themselves)
+{
+    struct hub *h = open_hub();
+    struct hub_reply *r[4];
+    const char *ids[4];
+
+    CHECK_REPLY(ask(h, HUB_EMIT, "ruby", TASK), 200); /* the file is there */
+    fault_on(f);
+    r[0] = ask_on(h, HUB_EMIT, "ruby", TASK);
+    r[1] = ask_on(h, HUB_EMIT_BATCH, "ruby", "{\"signals\":[{\"signal_type\":\"a\"},{}]}");
+    r[2] = ask_on(h, HUB_CLAIM, "bob", "{}");
+    r[3] = ask_on(h, HUB_EMIT, "ruby", TASK);
+    hub_settle(h);
+    fault_off(f);
+    for (int i = 0; i < 4; i++) {
+        int good = i == 1 ? 400 : 200; /* half a batch is none */
+        MUST(r[i]->status == good || (r[i]->status == 503 && f->has_failed && r[i]->message[0]));
+        ids[i] = r[i]->status == 200 ? got(r[i], "id") : NULL;
+    }
+    hub_close(h);
+    h = reopen(f);
+    for (int i = 0; i < 4; i++)
+        if (ids[i])
+            CHECK_REPLY(ask(h, HUB_GET, "ruby", "{\"id\":\"%s\"}", ids[i]), 200);
+    MUST(count_records(HUB_LOG, SEQUENCED, "\"type\":\"a\"") == 0);
+    if (ids[2])
+        MUST(strcmp(got(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", ids[2]), "delivery_state"),
+                    "leased") == 0);
+    close_hub(h);
+}
+
 int
 main(void)
 {
@@ -155,6 +186,7 @@ main(void)
         STORY(a_claim_is_whole_or_absent),
         STORY(a_delayed_signal_is_delivered_once_or_waits),
         STORY(a_batch_stands_or_falls_together),
+        STORY(rounds_that_share_a_commit_stand_for_themselves),
     };
 
     return run_stories("faults of the hub", stories, sizeof stories / sizeof *stories);

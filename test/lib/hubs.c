@@ -29,7 +29,8 @@ close_hub(struct hub *h)
 }
 
 static struct hub_reply *
-submit(struct hub *h, enum hub_op op, const char *who, const char *key, const char *json)
+submit(struct hub *h, enum hub_op op, const char *who, const char *key, const char *json,
+       bool goes_on)
 {
     struct hub_reply *r = arena_alloc(&answers, sizeof *r);
     char *text = arena_dup(&answers, json, strlen(json));
@@ -43,7 +44,9 @@ submit(struct hub *h, enum hub_op op, const char *who, const char *key, const ch
         req.identity++;
         req.is_admin = req.is_file = true;
     }
-    if (hub_ops[op].writes)
+    if (goes_on)
+        hub_submit_then(h, &req, 1, &answers, r, NULL, NULL);
+    else if (hub_ops[op].writes)
         hub_submit(h, &req, 1, &answers, r);
     else
         hub_read(h, &req, &answers, r);
@@ -59,13 +62,25 @@ ask(struct hub *h, enum hub_op op, const char *who, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    return submit(h, op, who, NULL, text);
+    return submit(h, op, who, NULL, text, false);
+}
+
+struct hub_reply *
+ask_on(struct hub *h, enum hub_op op, const char *who, const char *fmt, ...)
+{
+    char text[65536];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return submit(h, op, who, NULL, text, true);
 }
 
 struct hub_reply *
 ask_keyed(struct hub *h, enum hub_op op, const char *who, const char *key, const char *json)
 {
-    return submit(h, op, who, key, json);
+    return submit(h, op, who, key, json, false);
 }
 
 static const char *

@@ -23,7 +23,10 @@ void forget_answers(void);
 /* One request; "!name" is an admin at the files. The answer lives until forget_answers. */
 struct hub_reply *ask(struct hub *h, enum hub_op op, const char *who, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* The same with a dedup_key. */
+/* The same as a round that may share its commit with the next one (hub_submit_then). */
+struct hub_reply *ask_on(struct hub *h, enum hub_op op, const char *who, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* With a dedup_key. */
 struct hub_reply *
 ask_keyed(struct hub *h, enum hub_op op, const char *who, const char *key, const char *json);
 /* Emits and gives the id, with "signal:". */

@@ -8,6 +8,7 @@
 #include "base/sys.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 
 #define TASK "{\"signal_type\":\"task\",\"content\":\"x\"}"
 #define S    INT64_C(1000000000)
@@ -1608,6 +1609,51 @@ old_segments_go_when_nothing_needs_them(void **state)
     close_hub(h);
 }
 
+static void
+rounds_share_a_commit_until_somebody_waits(void **state)
+{
+    struct hub *h = open_hub();
+    int status;
+
+    (void)state;
+    fake_clock(T0);
+    ask(h, HUB_EMIT, "ruby", "{\"signal_type\":\"task\"}");
+    CHECK_REPLY(ask_on(h, HUB_EMIT, "ruby", "{\"signal_type\":\"task\"}"), 200);
+    assert_true(hub_may_go_on(h));
+    /* what a round did is there for the next one, and for a question of our own */
+    CHECK_REPLY(ask_on(h, HUB_CLAIM, "bob", "{}"), 200);
+    CHECK_REPLY(ask_on(h, HUB_CLAIM, "bob", "{}"), 200);
+    assert_null(ask_on(h, HUB_CLAIM, "bob", "{}")->data);
+    assert_false(hub_may_go_on(h)); /* nothing was written: it settled */
+    const char *id = got(ask_on(h, HUB_EMIT, "ruby", "{\"signal_type\":\"late\"}"), "id");
+    assert_true(hub_may_go_on(h));
+    CHECK_REPLY(ask(h, HUB_GET, "ruby", "{\"id\":\"%s\"}", id), 200);
+    assert_false(hub_may_go_on(h));
+
+    /* another process that reads is waited for, and sees it */
+    id = got(ask_on(h, HUB_EMIT, "ruby", "{\"signal_type\":\"late\"}"), "id");
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct hub *mine;
+        if (hub_open(&mine, "config", NULL, &e))
+            _exit(1);
+        _exit(ask(mine, HUB_GET, "eve", "{\"id\":\"%s\"}", id)->status == 200 ? 0 : 2);
+    }
+    for (int ms = 0; ms < 10000 && hub_may_go_on(h); ms++)
+        usleep(1000);
+    assert_false(hub_may_go_on(h));
+    hub_settle(h);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+
+    /* and it does not go on for ever */
+    ask_on(h, HUB_EMIT, "ruby", "{\"signal_type\":\"late\"}");
+    assert_true(hub_may_go_on(h));
+    fake_clock(T0 + S / 50);
+    assert_false(hub_may_go_on(h));
+    close_hub(h);
+}
+
 int
 main(void)
 {
@@ -1652,6 +1698,7 @@ main(void)
         CASE(a_killed_writer_loses_nothing_that_it_was_told),
         CASE(a_line_that_slips_in_before_ours_counts_first),
         CASE(old_segments_go_when_nothing_needs_them),
+        CASE(rounds_share_a_commit_until_somebody_waits),
     };
 
     return cmocka_run_group_tests_name("hub store", tests, NULL, NULL);
