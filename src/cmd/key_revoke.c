@@ -13,7 +13,9 @@ const struct cmd cmd_key_revoke = {
     .min_words = 1,
     .max_words = 1,
     .brief = "end a key at once",
-    .about = "A server that runs over the same files refuses it from the next request on.",
+    .about = "A server that is asked to (--url) refuses it from the next request on, one that runs "
+             "over\n"
+             "the same files as soon as it has heard of it, some milliseconds later.",
     .examples = "cliq key list\n"
                 "cliq key revoke abc123",
     .opts = hub_opts,

@@ -18,7 +18,8 @@ enum {
     SCHEMA = 3,
     BUSY_MS = 10000,
     CACHE_MAX = 256,
-    CHECKPOINT_PAGES = 200,
+    CHECKPOINT_PAGES = 200,  /* of the write-ahead log, before they go into the file */
+    WAL_BYTES_MAX = 4 << 20, /* what that log keeps when it begins again */
 };
 
 /* signals: what was emitted, which nothing changes. addr: whom it is for, "@ruby", "=dev" a role,
@@ -112,7 +113,8 @@ struct index {
     char path[PATH_MAX]; /* "": in memory */
     dev_t dev;
     ino_t ino;
-    bool is_open; /* a transaction */
+    bool is_open;  /* a transaction */
+    int wal_pages; /* in the write-ahead log after our last commit, if we look after it */
     struct kept cache[CACHE_MAX];
     struct kept *used; /* since reset_all */
     struct queue queues[INDEX_ROWS];
@@ -459,6 +461,18 @@ index_begin(struct index *ix, bool is_write, struct err *e)
     return index_status(ix, e);
 }
 
+/* How far the write-ahead log was copied is forgotten when the last process closes it: one that
+ * lives for a command leaves an empty one, or the next would copy all of it again, and so on. If
+ * somebody reads from it, the next command does. */
+static void
+empty_wal(struct index *ix)
+{
+    sqlite3_busy_timeout(ix->db, 0);
+    sqlite3_wal_checkpoint_v2(ix->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    sqlite3_busy_timeout(ix->db, BUSY_MS);
+    ix->wal_pages = 0;
+}
+
 enum status
 index_commit(struct index *ix, struct err *e)
 {
@@ -468,6 +482,8 @@ index_commit(struct index *ix, struct err *e)
     if (s)
         index_rollback(ix);
     ix->is_open = false;
+    if (ix->wal_pages >= CHECKPOINT_PAGES)
+        empty_wal(ix);
     return s;
 }
 
@@ -499,10 +515,24 @@ index_unmark(struct index *ix, bool is_good)
 
 /* ---- opening ---- */
 
+static bool lives_long;
+
 void
 index_own_process(void)
 {
+    lives_long = true;
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
+static int
+on_wal(void *ctx, sqlite3 *db, const char *name, int pages)
+{
+    struct index *ix = ctx;
+
+    (void)db;
+    (void)name;
+    ix->wal_pages = pages;
+    return SQLITE_OK;
 }
 
 bool
@@ -580,8 +610,12 @@ configure(struct index *ix)
     exec(ix, "PRAGMA temp_store=MEMORY");
     exec(ix, "PRAGMA secure_delete=OFF"); /* Debian's default: zeros over everything deleted */
     exec(ix, "PRAGMA cache_size=-32000");
+    snprintf(text, sizeof text, "PRAGMA journal_size_limit=%d", WAL_BYTES_MAX);
+    exec(ix, text);
     snprintf(text, sizeof text, "PRAGMA wal_autocheckpoint=%d", CHECKPOINT_PAGES);
     exec(ix, text);
+    if (!lives_long)
+        sqlite3_wal_hook(ix->db, on_wal, ix);
 }
 
 /* 0600 from the beginning: SQLite would make it by the umask, and -wal and -shm after it. */

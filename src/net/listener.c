@@ -94,6 +94,15 @@ parse_address(const char *text, union address *a, socklen_t *len, struct err *e)
 }
 
 enum status
+listener_check(const char *address, struct err *e)
+{
+    union address a;
+    socklen_t len;
+
+    return parse_address(address, &a, &len, e);
+}
+
+enum status
 listener_tcp(struct listener *l, const char *address, struct err *e)
 {
     union address a;

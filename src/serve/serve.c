@@ -155,15 +155,16 @@ tell_systemd(const char *text)
 /* ---- the first start ---- */
 
 /* The admin's key: in its file before it is in the store, so that a start that was cut short
- * leaves no store whose key nobody has. The next one takes it from there. */
+ * leaves no store whose key nobody has. The next one takes it from there, but never a key that
+ * the store had once (is_known: it has the admin) and that was revoked. */
 static enum status
-keep_key(const char *config, char key[SECRET_KEY_SIZE], struct err *e)
+keep_key(const char *config, bool is_known, char key[SECRET_KEY_SIZE], struct err *e)
 {
     struct buf path = { 0 }, text = { 0 };
 
     buf_addf(&path, "%s/admin.key", config);
     enum status st = buf_status(&path, "the path", e);
-    if (!st && path_read_file(AT_FDCWD, path.p, &text, NULL) == ST_OK && text.len) {
+    if (!st && !is_known && path_read_file(AT_FDCWD, path.p, &text, NULL) == ST_OK && text.len) {
         buf_cut(&text, strcspn(text.p, "\n"));
         if (secret_is_key(text.p)) {
             snprintf(key, SECRET_KEY_SIZE, "%s", text.p);
@@ -191,7 +192,17 @@ keep_key(const char *config, char key[SECRET_KEY_SIZE], struct err *e)
     return st;
 }
 
-/* Without any identity nobody could ask for anything: one is made, with a key. */
+/* Is there an element whose id is that? */
+static bool
+has_id(const struct json *list, const char *id)
+{
+    json_each (v, list)
+        if (json_eq(json_get(v, "id"), id))
+            return true;
+    return false;
+}
+
+/* Without any key nobody could ask for anything: one is made, for the identity admin. */
 static enum status
 make_admin(struct serve *s, struct err *e)
 {
@@ -208,7 +219,9 @@ make_admin(struct serve *s, struct err *e)
     hub_read(s->writer, &list, &a, &reply);
     if (reply.status < 300 && !json_first(reply.data) &&
         json_parse(&a, wanted, sizeof wanted - 1, &args, NULL)) {
-        st = keep_key(s->o->config, key, e);
+        list.op = HUB_IDENTITIES;
+        hub_read(s->writer, &list, &a, &reply);
+        st = keep_key(s->o->config, has_id(reply.data, "admin"), key, e);
         struct hub_request make = { .op = HUB_KEY_CREATE,
                                     .identity = "admin",
                                     .is_admin = true,
@@ -282,9 +295,13 @@ setup(struct serve *s, struct err *e)
     struct streams_options so = { .keepalive_ms = s->o->keepalive_ms };
     struct buf dir = { 0 };
     unsigned char random[4];
-    hub_own_process();
-    enum status st = hub_open(&s->writer, s->o->config, &(struct hub_options){ 0 }, e);
+    enum status st = ST_OK;
 
+    for (const char *const *p = s->o->listen; !st && p && *p; p++)
+        st = listener_check(*p, e); /* before anything is made */
+    hub_own_process();
+    if (!st)
+        st = hub_open(&s->writer, s->o->config, &(struct hub_options){ 0 }, e);
     if (!st)
         st = hub_open(&s->reader, s->o->config, &(struct hub_options){ 0 }, e);
     if (!st)

@@ -865,3 +865,16 @@ END
     has "$out" "build:web:done"
     has "$out" "clean"
 }
+
+@test "commands alone keep the index's write-ahead log small" {
+    for ((i = 0; i < 120; i++)); do
+        "$CLIQ" emit pulse x >/dev/null
+    done
+    [ "$(stat -c %s "$CLIQ_HOME/signals/index.db-wal")" -lt 1000000 ]
+    for ((i = 0; i < 1000; i++)); do
+        echo '{"signal_type":"pulse"}'
+    done | "$CLIQ" emit --batch >/dev/null
+    "$CLIQ" hub rebuild
+    [ "$(stat -c %s "$CLIQ_HOME/signals/index.db-wal")" -lt 1000000 ]
+    "$CLIQ" hub check
+}

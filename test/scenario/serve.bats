@@ -141,6 +141,25 @@ TABLE
     send /emit '{"signal_type":"sense"}' | grep -q '"id":"signal:'
 }
 
+@test "a revoked key stays revoked, also when it was the last one" {
+    id=$("$CLIQ" key list | cut -f1)
+    "$CLIQ" key revoke "$id" --url "$URL"
+    kill -TERM "$SERVER"
+    wait "$SERVER" || true
+    boot
+    grep -q 'made the identity admin' said
+    ! grep -qxF "$KEY" home/admin.key said
+    [ "$(curl -s -o body -w '%{http_code}' "$URL/signals/list" -H "Authorization: Bearer $KEY")" = 401 ]
+    KEY=$(cat home/admin.key)
+    look /signals/list | grep -q '"data"'
+}
+
+@test "an address that is none is told before anything is made" {
+    CLIQ_HOME=$PWD/none run -2 "$CLIQ" serve --listen foo
+    [ ! -e none ]
+    ! grep -q cho_ <<<"$output"
+}
+
 @test "a stream replays without gap or repeat over a killed server" {
     for i in 1 2 3; do send /emit "{\"signal_type\":\"sense\",\"content\":\"$i\"}" >/dev/null; done
     curl -sN --max-time 20 "$URL/signals/stream?token=$KEY&since=0" >stream1 &
