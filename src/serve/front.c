@@ -169,11 +169,12 @@ give(struct serve *s)
         s->round = round_new(s->worker);
         s->wants_look = false;
     }
-    if (!s->round)
-        return;
+    bool is_awaited = s->parked || streams_count(s->streams) > 0;
+    if (!s->round || (is_awaited && !worker_is_idle(s->worker)))
+        return; /* who listens is told of a whole round in one write: few large ones are better */
     if (s->round->n > 0)
         lull_begin(s);
-    s->round->is_awaited = s->parked || streams_count(s->streams) > 0;
+    s->round->is_awaited = is_awaited;
     if (worker_give(s->worker, s->round))
         s->round = NULL;
 }
