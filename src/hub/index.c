@@ -608,7 +608,6 @@ configure(struct index *ix)
     exec(ix, "PRAGMA journal_mode=WAL");
     exec(ix, "PRAGMA synchronous=OFF");
     exec(ix, "PRAGMA temp_store=MEMORY");
-    exec(ix, "PRAGMA secure_delete=OFF"); /* Debian's default: zeros over everything deleted */
     exec(ix, "PRAGMA cache_size=-32000");
     snprintf(text, sizeof text, "PRAGMA journal_size_limit=%d", WAL_BYTES_MAX);
     exec(ix, text);

@@ -53,28 +53,35 @@ submit(struct hub *h, enum hub_op op, const char *who, const char *key, const ch
     return r;
 }
 
+static const char *
+format(const char *fmt, va_list ap)
+{
+    static char text[65536];
+
+    vsnprintf(text, sizeof text, fmt, ap);
+    return text;
+}
+
 struct hub_reply *
 ask(struct hub *h, enum hub_op op, const char *who, const char *fmt, ...)
 {
-    char text[65536];
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    struct hub_reply *r = submit(h, op, who, NULL, format(fmt, ap), false);
     va_end(ap);
-    return submit(h, op, who, NULL, text, false);
+    return r;
 }
 
 struct hub_reply *
 ask_on(struct hub *h, enum hub_op op, const char *who, const char *fmt, ...)
 {
-    char text[65536];
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    struct hub_reply *r = submit(h, op, who, NULL, format(fmt, ap), true);
     va_end(ap);
-    return submit(h, op, who, NULL, text, true);
+    return r;
 }
 
 struct hub_reply *
