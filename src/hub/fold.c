@@ -53,7 +53,7 @@ fold_forget(struct fold *f)
     "SELECT s.seq, s.id, s.type, s.sender, s.addr, s.thread, s.urgency, s.body,"                   \
     " coalesce(w.state, 0), coalesce(w.work, s.task), w.count, w.claimed_by, w.claim,"             \
     " w.claimed_at, w.until, w.boot_until, w.boot, w.last, w.last_by, w.last_claim"                \
-    " FROM signals s LEFT JOIN states w ON w.signal = s.seq WHERE "
+    " FROM signals s" INDEX_STATES " WHERE "
 
 static bool
 read_found(struct index *ix, struct row *r, struct arena *a, struct found *x)

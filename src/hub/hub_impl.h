@@ -108,7 +108,7 @@ bool act_read(struct act *t);
     "s.seq, s.id, s.thread, coalesce(w.state, 0), coalesce(w.work, s.task), w.count, "             \
     "w.claimed_by,"                                                                                \
     " w.claimed_at, w.until, s.body"
-#define SHOW_FROM " FROM signals s LEFT JOIN states w ON w.signal = s.seq"
+#define SHOW_FROM " FROM signals s" INDEX_STATES
 /* thread: NULL when it is the signal's own id. */
 struct json *
 show_signal(const struct event *ev, const struct item *it, const char *thread, struct arena *a);

@@ -742,12 +742,12 @@ index_make_order(struct index *ix)
         exec(ix, sql);
     }
     exec(ix, "DELETE FROM waiting; DELETE FROM ready;"
-             "INSERT INTO waiting SELECT addr, urgency, seq FROM signals s LEFT JOIN states w"
-             " ON w.signal = s.seq WHERE addr IS NOT NULL AND coalesce(w.state, 0) <> 2"
+             "INSERT INTO waiting SELECT addr, urgency, seq FROM signals s" INDEX_STATES
+             " WHERE addr IS NOT NULL AND coalesce(w.state, 0) <> 2"
              " ORDER BY addr, urgency DESC, seq;"
-             "INSERT INTO ready SELECT coalesce(addr, ''), urgency, seq, type FROM signals s"
-             " LEFT JOIN states w ON w.signal = s.seq WHERE coalesce(w.state, 0) = 0"
-             " AND coalesce(w.work, s.task) = 1 ORDER BY 1, urgency DESC, seq;");
+             "INSERT INTO ready SELECT coalesce(addr, ''), urgency, seq, type FROM signals "
+             "s" INDEX_STATES " WHERE coalesce(w.state, 0) = 0 AND coalesce(w.work, s.task) = 1"
+             " ORDER BY 1, urgency DESC, seq;");
     ix->may_repeat = false;
 }
 

@@ -30,6 +30,9 @@
 struct index;
 struct row;
 
+/* Behind "FROM signals s": what became of each, if anything (index.c tells the tables). */
+#define INDEX_STATES " LEFT JOIN states w ON w.signal = s.seq"
+
 /* Up to where the log is folded, and what changed with it. */
 struct index_place {
     uint64_t seq;                    /* of the last line folded; 0: none */

@@ -266,9 +266,9 @@ read_inbox(struct act *t)
     add_i(&q, "SELECT " SHOW_COLUMNS ", s.urgency, CASE WHEN r.state = 'snoozed' AND r.until <= ?",
           now);
     buf_adds(&q.sql, " THEN 'unread' ELSE r.state END");
-    buf_adds(&q.sql, is_listed ? " FROM waiting n CROSS JOIN signals s ON s.seq = n.signal"
-                                 " LEFT JOIN states w ON w.signal = s.seq"
-                               : SHOW_FROM);
+    buf_adds(&q.sql, is_listed
+                         ? " FROM waiting n CROSS JOIN signals s ON s.seq = n.signal" INDEX_STATES
+                         : SHOW_FROM);
     add_s(&q, " LEFT JOIN receipts r ON r.signal = s.seq AND r.identity = ?", whose);
     if (is_identity) {
         add_s(&q, " WHERE s.seq IN (SELECT seq FROM signals WHERE addr IN (SELECT '@' || ?", whose);

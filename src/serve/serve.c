@@ -221,7 +221,8 @@ make_admin(struct serve *s, struct err *e)
         json_parse(&a, wanted, sizeof wanted - 1, &args, NULL)) {
         list.op = HUB_IDENTITIES;
         hub_read(s->writer, &list, &a, &reply);
-        st = keep_key(s->o->config, has_id(reply.data, "admin"), key, e);
+        bool is_known = reply.status >= 300 || has_id(reply.data, "admin");
+        st = keep_key(s->o->config, is_known, key, e);
         struct hub_request make = { .op = HUB_KEY_CREATE,
                                     .identity = "admin",
                                     .is_admin = true,
