@@ -186,6 +186,11 @@ void hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struc
 bool hub_may_go_on(const struct hub *h);
 void hub_settle(struct hub *h);
 
+/* The same for a thread that may not wait: only if nobody else has the lock or wants it, nobody
+ * else wrote, and nothing is due. False: nothing was done. */
+bool hub_try_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+                    struct hub_reply *replies);
+
 /* Between rounds that follow each other at once: lets others have the lock who wait for it. */
 void hub_make_way(const struct hub *h);
 
@@ -200,6 +205,8 @@ hub_try_read(struct hub *h, const struct hub_request *r, struct arena *a, struct
 /* When something is due by the wall clock (a delayed signal, a lease, a retry), in ms from
  * now; -1: nothing is. hub_submit with n = 0 does it. */
 int64_t hub_due_in_ms(struct hub *h);
+/* The same without a look at the store; false: that would be needed. */
+bool hub_knows_due(struct hub *h, int64_t *in_ms);
 
 /* ---- following ---- all from the index: what is there is on disk */
 

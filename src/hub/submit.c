@@ -467,6 +467,7 @@ hub_settle(struct hub *h)
     if (!h->is_kept)
         return;
     h->is_kept = false;
+    hub_look_up_due(h); /* while it is all there */
     commit(h);
     log_unlock(&h->log);
 }
@@ -488,7 +489,7 @@ enter(struct hub *h, struct err *e)
     if (h->is_kept &&
         (index_status(h->ix, NULL) || log_look(&h->log, &is_current, NULL) || !is_current))
         hub_settle(h);
-    if (!h->is_kept)
+    if (!h->is_kept && !h->log.is_locked)
         s = log_lock(&h->log, e);
     if (s)
         return s;
@@ -514,7 +515,8 @@ leave(struct hub *h, bool keeps, void (*on_disk)(void *ctx), void *ctx)
     if (keeps && h->n_lines) {
         h->kept_ms = h->is_kept ? h->kept_ms : h->now.boot_ms;
         h->is_kept = true;
-        index_add_queued(h->ix); /* while others answer */
+        if (on_disk)
+            index_add_queued(h->ix); /* while others answer */
         return;
     }
     h->is_kept = false;
@@ -572,6 +574,39 @@ hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struct are
                 struct hub_reply *replies, void (*on_disk)(void *ctx), void *ctx)
 {
     submit(h, r, n, a, replies, true, on_disk, ctx);
+}
+
+/* Has nobody written since our last round? */
+static bool
+is_untouched(const struct hub *h)
+{
+    const struct index_place *p = &h->fold.place;
+    struct stat st;
+
+    return sys->fstatat(h->dir, EVENTS_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           p->ino == (int64_t)st.st_ino && p->dev == (int64_t)st.st_dev && p->end == st.st_size;
+}
+
+/* Is something due, as far as we know? */
+static bool
+has_due(struct hub *h)
+{
+    int64_t in_ms;
+
+    return hub_knows_due(h, &in_ms) && in_ms == 0;
+}
+
+bool
+hub_try_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+               struct hub_reply *replies)
+{
+    bool is_free = h->is_kept ? hub_may_go_on(h)
+                              : !h->is_read_only && h->ix && is_untouched(h) && !has_due(h) &&
+                                    !lock_is_wanted(h->dir) && !log_try_lock(&h->log, NULL);
+
+    if (is_free)
+        submit(h, r, n, a, replies, true, NULL, NULL);
+    return is_free;
 }
 
 void
@@ -711,15 +746,18 @@ hub_check_key(struct hub *h, const char *key, struct arena *a, const char **iden
     return *identity ? ST_OK : err_set(e, ST_NOT_FOUND, "the key is unknown or was revoked");
 }
 
-/* Has nobody written since our last round? */
-static bool
-is_untouched(const struct hub *h)
+bool
+hub_knows_due(struct hub *h, int64_t *in_ms)
 {
-    const struct index_place *p = &h->fold.place;
-    struct stat st;
+    int64_t in = INT64_MAX;
 
-    return sys->fstatat(h->dir, EVENTS_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-           p->ino == (int64_t)st.st_ino && p->dev == (int64_t)st.st_dev && p->end == st.st_size;
+    look_at_clock(h);
+    if (h->due.boot_ms != INT64_MAX)
+        in = h->due.boot_ms - h->now.boot_ms;
+    if (h->due.wall_ms != INT64_MAX && h->due.wall_ms - h->now.wall_ms < in)
+        in = h->due.wall_ms - h->now.wall_ms;
+    *in_ms = in == INT64_MAX ? -1 : in < 0 ? 0 : in > WAIT_MAX_MS ? WAIT_MAX_MS : in;
+    return h->due.is_of == h->fold.timers + 1;
 }
 
 int64_t
@@ -732,13 +770,8 @@ hub_due_in_ms(struct hub *h)
         hub_look_up_due(h);
         hub_end_read(h);
     }
-    look_at_clock(h);
-    int64_t in = INT64_MAX;
-    if (h->due.boot_ms != INT64_MAX)
-        in = h->due.boot_ms - h->now.boot_ms;
-    if (h->due.wall_ms != INT64_MAX && h->due.wall_ms - h->now.wall_ms < in)
-        in = h->due.wall_ms - h->now.wall_ms;
-    return in == INT64_MAX ? -1 : in < 0 ? 0 : in > WAIT_MAX_MS ? WAIT_MAX_MS : in;
+    int64_t in_ms;
+    return hub_knows_due(h, &in_ms) ? in_ms : 0;
 }
 
 /* ---- delayed.json ---- */

@@ -243,14 +243,14 @@ check_name(struct log *l, bool *is_ours, struct err *e)
 }
 
 static enum status
-lock_current(struct log *l, struct err *e)
+lock_current(struct log *l, unsigned wait_ms, struct err *e)
 {
     for (int i = 0; i < REOPEN_TRIES; i++) {
         bool is_ours, is_ending;
         enum status s = l->fd < 0 ? open_file(l, e) : ST_OK;
         if (!s)
-            s = l->o.is_durable ? lock_take_queued(l->fd, l->dir, l->name, l->o.lock_wait_ms, e)
-                                : lock_take_brief(l->fd, l->name, l->o.lock_wait_ms, e);
+            s = l->o.is_durable ? lock_take_queued(l->fd, l->dir, l->name, wait_ms, e)
+                                : lock_take_brief(l->fd, l->name, wait_ms, e);
         if (s)
             return s;
         l->is_locked = true;
@@ -275,8 +275,8 @@ let_go(struct log *l)
     lock_drop(l->fd);
 }
 
-enum status
-log_lock(struct log *l, struct err *e)
+static enum status
+lock_within(struct log *l, unsigned wait_ms, struct err *e)
 {
     enum status s;
 
@@ -285,12 +285,24 @@ log_lock(struct log *l, struct err *e)
         return err_set(e, ST_IO,
                        "%s: a sync failed earlier, so writes are refused until it is opened again",
                        l->name);
-    s = lock_current(l, e);
+    s = lock_current(l, wait_ms, e);
     if (!s && l->o.is_sequenced && l->o.rotate_bytes)
         s = segment_carry(l, e);
     if (s && l->is_locked)
         let_go(l);
     return s;
+}
+
+enum status
+log_lock(struct log *l, struct err *e)
+{
+    return lock_within(l, l->o.lock_wait_ms, e);
+}
+
+enum status
+log_try_lock(struct log *l, struct err *e)
+{
+    return lock_within(l, 0, e);
 }
 
 enum status

@@ -140,6 +140,8 @@ take(int fd, int queue, const char *name, int tries, unsigned wait_ms, struct er
         if (tries == BRIEF_TRIES)
             sched_yield();
     }
+    if (wait_ms == 0)
+        return ST_CONFLICT;
     if (queue >= 0)
         sys->flock(queue, LOCK_SH | LOCK_NB);
     enum status s = lock_slowly(fd, name, wait_ms, e);

@@ -14,7 +14,8 @@
 #include <stdbool.h>
 
 /* Takes the exclusive lock on fd within wait_ms. ST_IO on timeout; the sentence
- * names the file and, when the kernel tells, the process that holds it. */
+ * names the file and, when the kernel tells, the process that holds it. wait_ms 0: takes it when it
+ * is free, else ST_CONFLICT without a sentence. */
 enum status lock_take(int fd, const char *name, unsigned wait_ms, struct err *e);
 
 /* The same where every holder is gone in microseconds, because nothing is synced under

@@ -92,6 +92,8 @@ enum status log_append(struct log *l, const struct log_text *records, size_t n, 
  * `end` and `next_seq` are true until log_unlock. ST_IO when the lock cannot be
  * had in time; the sentence names the holder. Not for a loop's thread. */
 enum status log_lock(struct log *l, struct err *e);
+/* Does not wait: ST_CONFLICT, without a sentence, when somebody has it. */
+enum status log_try_lock(struct log *l, struct err *e);
 /* With the lock, before another look: counts what somebody without it wrote. *is_current false:
  * the name is that of another file now, or this one is to be ended: log_unlock, and log_lock. */
 enum status log_look(struct log *l, bool *is_current, struct err *e);

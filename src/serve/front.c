@@ -15,6 +15,7 @@
 
 enum {
     TICKET_MS = 60000,
+    SETTLE_MS = 1,    /* who was answered may ask again at once */
     BODY_ROOM = 1000, /* for most answers */
 };
 
@@ -162,52 +163,6 @@ gather(struct serve *s, const struct hub_request *request, struct job *who)
     return true;
 }
 
-static void
-give(struct serve *s)
-{
-    if (!s->round && s->wants_look && worker_is_idle(s->worker)) {
-        s->round = round_new(s->worker);
-        s->wants_look = false;
-    }
-    bool is_awaited = s->parked || streams_count(s->streams) > 0;
-    if (!s->round || (is_awaited && !worker_is_idle(s->worker)))
-        return; /* who listens is told of a whole round in one write: few large ones are better */
-    if (s->round->n > 0)
-        lull_begin(s);
-    s->round->is_awaited = is_awaited;
-    if (worker_give(s->worker, s->round))
-        s->round = NULL;
-}
-
-void
-front_round(void *ctx)
-{
-    give(ctx);
-}
-
-/* Is the log longer than after our last round? The index beside it changes, too. */
-static bool
-has_grown(const struct serve *s)
-{
-    struct stat st;
-
-    return sys->fstatat(s->log_dir, "events.jsonl", &st, AT_SYMLINK_NOFOLLOW) != 0 ||
-           st.st_size != s->news.log_end;
-}
-
-void
-front_changed(void *ctx)
-{
-    struct serve *s = ctx;
-
-    watch_drain(&s->watch);
-    if (!worker_is_idle(s->worker))
-        s->wants_check = true; /* it may be us */
-    else if (has_grown(s))
-        s->wants_look = true;
-    give(s);
-}
-
 /* ---- claims that wait ---- */
 
 static void
@@ -324,6 +279,96 @@ answer_round(struct serve *s, const struct round *r)
             job_answer(j, reply);
         }
     }
+}
+
+/* ---- rounds ---- */
+
+static void on_settle(void *ctx);
+
+/* After rounds that the loop did itself. */
+static void
+settle(struct serve *s, bool is_awaited)
+{
+    if (s->settle && !is_awaited)
+        return;
+    if (!worker_settle(s->worker, is_awaited) && !s->settle)
+        s->settle = loop_after(s->loop, SETTLE_MS, on_settle, s, NULL);
+    if (!s->settle)
+        worker_settle(s->worker, true); /* or no memory */
+}
+
+static void
+on_settle(void *ctx)
+{
+    struct serve *s = ctx;
+
+    loop_drop(s->settle);
+    s->settle = NULL;
+    settle(s, false);
+}
+
+/* Few requests, and nobody before them. */
+static bool
+do_at_once(struct serve *s, bool is_awaited)
+{
+    struct round *r = s->round;
+
+    if (!worker_is_idle(s->worker) || !worker_do(s->worker, r, &s->news))
+        return false;
+    s->round = NULL;
+    streams_written(s->streams, s->news.written);
+    answer_round(s, r);
+    round_free(s->worker, r);
+    settle(s, is_awaited);
+    return true;
+}
+
+static void
+give(struct serve *s)
+{
+    if (!s->round && s->wants_look && worker_is_idle(s->worker)) {
+        s->round = round_new(s->worker);
+        s->wants_look = false;
+    }
+    bool is_awaited = s->parked || streams_count(s->streams) > 0;
+    if (!s->round || (is_awaited && !worker_is_idle(s->worker)))
+        return; /* who listens is told of a whole round in one write: few large ones are better */
+    if (s->round->n > 0)
+        lull_begin(s);
+    s->round->is_awaited = is_awaited;
+    if (do_at_once(s, is_awaited))
+        return;
+    if (worker_give(s->worker, s->round))
+        s->round = NULL;
+}
+
+void
+front_round(void *ctx)
+{
+    give(ctx);
+}
+
+/* Is the log longer than after our last round? The index beside it changes, too. */
+static bool
+has_grown(const struct serve *s)
+{
+    struct stat st;
+
+    return sys->fstatat(s->log_dir, "events.jsonl", &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+           st.st_size != s->news.log_end;
+}
+
+void
+front_changed(void *ctx)
+{
+    struct serve *s = ctx;
+
+    watch_drain(&s->watch);
+    if (!worker_is_idle(s->worker))
+        s->wants_check = true; /* it may be us */
+    else if (has_grown(s))
+        s->wants_look = true;
+    give(s);
 }
 
 void
@@ -735,6 +780,7 @@ void
 front_free(struct serve *s)
 {
     loop_drop(s->wake);
+    loop_drop(s->settle);
     while (s->parked) {
         struct job *j = s->parked;
         unpark(j);

@@ -74,8 +74,9 @@ struct serve {
     int log_dir;
     struct known_key *keys; /* SERVE_KEYS of them, by a hash of their text */
     struct job *parked;
-    struct awake *awake; /* identities that listen */
-    struct source *wake; /* for the first of the parked to give up */
+    struct awake *awake;   /* identities that listen */
+    struct source *wake;   /* for the first of the parked to give up */
+    struct source *settle; /* of what the loop did itself */
     char host_texts[SERVE_HOSTS][176];
     const char *hosts[SERVE_HOSTS + 1];
     size_t n_hosts;

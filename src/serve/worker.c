@@ -13,7 +13,11 @@
 enum {
     AGAIN_MIN_MS = 10,
     AGAIN_MAX_MS = 1000,
+    WAIT_MAX_MS = 60000,
     SPARE_MAX = 3,
+    DO_MAX = 4,                /* requests that the loop does itself */
+    SLOW_NS = 3000000,         /* for them: the loop may not be held up longer than that, */
+    SLOW_PAUSE_NS = 200000000, /* or only once in that time */
     NEXT_NS = 300000, /* before the index is committed: who was answered may ask again at once */
 };
 
@@ -24,13 +28,20 @@ struct worker {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t has_work;
+    bool is_held;                    /* the store is in the hands of one of the two threads */
+    bool is_wanted;                  /* the worker waits for it */
+    bool is_early;                   /* something is due before the worker thinks */
+    int64_t until_ns;                /* until when it waits */
     struct round *given;             /* what is done next */
     struct round *done, **done_last; /* oldest first */
     struct round *doing;             /* the worker's: what it has not given back yet */
     bool is_awaited;                 /* the worker's: the commit of what it does */
     struct round *spare;             /* the loop's: they are large */
     size_t n_spare;
-    size_t n_out; /* the loop's: rounds that it has not taken back */
+    size_t n_out;    /* the loop's: rounds that it has not taken back */
+    bool is_loops;   /* the loop's: it holds the store */
+    bool has_done;   /* the loop's: a round, since it was asked to settle */
+    int64_t slow_ns; /* the loop's: until then it does none itself */
     bool is_ending;
     struct worker_news news;
     int fd;
@@ -85,6 +96,18 @@ tell(int fd)
         ;
 }
 
+/* With the lock. */
+static void
+note_news(struct worker *w, bool is_committed)
+{
+    w->news =
+        (struct worker_news){ .log_end = hub_log_end(w->hub),
+                              .written = hub_log_seq(w->hub),
+                              .last_seq = is_committed ? hub_log_seq(w->hub) : w->news.last_seq,
+                              .key_changes = hub_key_changes(w->hub),
+                              .commits = w->news.commits + is_committed };
+}
+
 /* The round goes back; without one, only the news do. */
 static void
 give_back(struct worker *w, bool is_committed)
@@ -95,12 +118,7 @@ give_back(struct worker *w, bool is_committed)
         w->done_last = &w->doing->next;
         w->doing = NULL;
     }
-    w->news =
-        (struct worker_news){ .log_end = hub_log_end(w->hub),
-                              .written = hub_log_seq(w->hub),
-                              .last_seq = is_committed ? hub_log_seq(w->hub) : w->news.last_seq,
-                              .key_changes = hub_key_changes(w->hub),
-                              .commits = w->news.commits + is_committed };
+    note_news(w, is_committed);
     pthread_mutex_unlock(&w->lock);
     tell(w->fd);
 }
@@ -162,57 +180,82 @@ wait_ms(struct worker *w)
     return due_ms ? due_ms : w->again_ms;
 }
 
-static struct timespec
-from_now(int64_t ns)
+static int64_t
+now_ns(void)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += ns / 1000000000;
-    t.tv_nsec += ns % 1000000000;
-    if (t.tv_nsec >= 1000000000) {
-        t.tv_sec++;
-        t.tv_nsec -= 1000000000;
-    }
-    return t;
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* The next round, if one comes within that time, becomes `doing`. False: it is over. */
+/* Waits for a signal. False: the time is up. */
 static bool
-take_round(struct worker *w, int64_t ns)
+wait_until(struct worker *w, int64_t ns)
 {
-    struct timespec until = from_now(ns);
+    struct timespec t = { ns / 1000000000, ns % 1000000000 };
 
-    pthread_mutex_lock(&w->lock);
-    while (!w->given && !w->is_ending &&
-           pthread_cond_timedwait(&w->has_work, &w->lock, &until) != ETIMEDOUT)
-        ;
+    return pthread_cond_timedwait(&w->has_work, &w->lock, &t) != ETIMEDOUT;
+}
+
+/* What was given becomes `doing`. With the lock; false: it is over. */
+static bool
+take_given(struct worker *w)
+{
     w->doing = w->given;
     w->given = NULL;
-    bool is_over = w->is_ending && !w->doing;
-    pthread_mutex_unlock(&w->lock);
-    return !is_over;
+    return w->doing || !w->is_ending;
 }
 
-/* Waits for work, or until something is due. False: it is over. */
+/* The next round, if one is there, or comes soon. False: it is over. */
+static bool
+take_next(struct worker *w, bool waits)
+{
+    int64_t until_ns = waits ? now_ns() + NEXT_NS : 0;
+
+    pthread_mutex_lock(&w->lock);
+    while (!w->given && !w->is_ending && wait_until(w, until_ns))
+        ;
+    bool goes_on = take_given(w);
+    pthread_mutex_unlock(&w->lock);
+    return goes_on;
+}
+
+/* Leaves the store alone until there is work, or something is due. False: it is over. */
 static bool
 await(struct worker *w)
 {
     int64_t due_ms = wait_ms(w);
 
-    if (due_ms > 60000 || due_ms < 0)
-        due_ms = 60000; /* clocks jump: look again */
-    return take_round(w, due_ms * 1000000);
+    if (due_ms > WAIT_MAX_MS || due_ms < 0)
+        due_ms = WAIT_MAX_MS; /* clocks jump: look again */
+    pthread_mutex_lock(&w->lock);
+    w->until_ns = now_ns() + due_ms * 1000000;
+    w->is_held = w->is_early = false;
+    while (!w->given && !w->is_ending && !w->is_early && wait_until(w, w->until_ns))
+        ;
+    w->is_wanted = true;
+    while (w->is_held)
+        pthread_cond_wait(&w->has_work, &w->lock);
+    w->is_held = true;
+    w->is_wanted = false;
+    bool goes_on = take_given(w);
+    pthread_mutex_unlock(&w->lock);
+    return goes_on;
 }
 
-/* Rounds that follow each other at once share one commit, unless somebody waits for it. */
+/* Rounds that follow each other at once share one commit, unless somebody waits for it. After a
+ * small one it is the loop that goes on (worker_do). */
 static void
 serve_on(struct worker *w)
 {
+    bool is_large;
+
     do {
         w->is_awaited = w->doing->is_awaited;
+        is_large = w->doing->n > DO_MAX;
         serve(w, w->doing);
-    } while (!w->doing && !w->is_awaited && hub_may_go_on(w->hub) && take_round(w, NEXT_NS) &&
+    } while (!w->doing && !w->is_awaited && hub_may_go_on(w->hub) && take_next(w, is_large) &&
              w->doing);
     hub_settle(w->hub);
 }
@@ -238,6 +281,80 @@ work(void *arg)
 
 /* ---- the loop's side ---- */
 
+/* The loop has the store now, unless the worker has it, or is about to. */
+static bool
+hold(struct worker *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->is_loops = !w->is_held && !w->is_wanted && !w->given && !w->is_early;
+    w->is_held = w->is_held || w->is_loops;
+    pthread_mutex_unlock(&w->lock);
+    return w->is_loops;
+}
+
+/* Commits what the loop did, and lets the worker have the store. */
+static void
+let_go(struct worker *w)
+{
+    int64_t due_ms;
+
+    if (!w->is_loops)
+        return;
+    hub_settle(w->hub);
+    bool is_known = hub_knows_due(w->hub, &due_ms);
+    pthread_mutex_lock(&w->lock);
+    note_news(w, true);
+    w->is_held = w->is_loops = false;
+    w->is_early = !is_known || (due_ms >= 0 && now_ns() + due_ms * 1000000 < w->until_ns);
+    if (w->is_wanted || w->given || w->is_early)
+        pthread_cond_signal(&w->has_work);
+    pthread_mutex_unlock(&w->lock);
+    tell(w->fd);
+}
+
+static bool
+is_for_loop(const struct round *r)
+{
+    bool is_small = r->n > 0 && r->n <= DO_MAX;
+
+    for (size_t i = 0; is_small && i < r->n; i++)
+        is_small = is_plain(r->requests[i].op) && r->requests[i].op != HUB_EMIT_BATCH;
+    return is_small;
+}
+
+bool
+worker_do(struct worker *w, struct round *r, struct worker_news *news)
+{
+    int64_t begun_ns = now_ns();
+
+    if (begun_ns < w->slow_ns || !is_for_loop(r) || (!w->is_loops && !hold(w)))
+        return false;
+    if (!hub_try_submit(w->hub, r->requests, r->n, &r->arena, r->replies)) {
+        let_go(w);
+        return false;
+    }
+    int64_t ended_ns = now_ns();
+    if (ended_ns - begun_ns > SLOW_NS)
+        w->slow_ns = ended_ns + SLOW_PAUSE_NS;
+    w->has_done = true;
+    pthread_mutex_lock(&w->lock);
+    note_news(w, false);
+    *news = w->news;
+    pthread_mutex_unlock(&w->lock);
+    return true;
+}
+
+bool
+worker_settle(struct worker *w, bool is_awaited)
+{
+    if (w->is_loops && !is_awaited && w->has_done && hub_may_go_on(w->hub)) {
+        w->has_done = false;
+        return false;
+    }
+    let_go(w);
+    return true;
+}
+
 struct worker *
 worker_new(struct hub *h, struct err *e)
 {
@@ -249,6 +366,7 @@ worker_new(struct hub *h, struct err *e)
         return NULL;
     }
     w->hub = h;
+    w->is_held = true; /* by the thread, until it waits */
     w->done_last = &w->done;
     w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_mutex_init(&w->lock, NULL);
@@ -271,6 +389,7 @@ worker_free(struct worker *w)
 {
     if (!w)
         return;
+    let_go(w);
     pthread_mutex_lock(&w->lock);
     w->is_ending = true;
     pthread_cond_signal(&w->has_work);
@@ -313,6 +432,7 @@ join(struct round *to, const struct round *r)
 bool
 worker_give(struct worker *w, struct round *r)
 {
+    let_go(w);
     pthread_mutex_lock(&w->lock);
     bool is_first = !w->given, is_taken = is_first || join(w->given, r);
     if (is_first) {

@@ -14,6 +14,9 @@
  * for several together, unless somebody waits for that (is_awaited): streams read the index. When
  * it has committed, worker_fd tells again, without a round.
  *
+ * A round of few, when the worker has nothing to do, the loop does itself (worker_do): to wake the
+ * worker, and to be woken by it, takes longer than all but the sync. Not while syncs are slow.
+ *
  * Ownership: a round belongs to whoever has it: the loop, the worker, the loop again.
  */
 #ifndef CLIQ_SERVE_WORKER_H
@@ -50,7 +53,8 @@ bool worker_is_idle(const struct worker *w); /* it has nothing of ours */
 /* n = 0: look at what others wrote, and at what is due. False: too much waits already; it stays
  * the caller's. */
 bool worker_give(struct worker *w, struct round *r);
-/* The rounds that are done, or NULL. *news: how things are after them. */
+
+/* How things are. */
 struct worker_news {
     int64_t log_end;
     uint64_t written;  /* the last line on disk */
@@ -58,6 +62,15 @@ struct worker_news {
     uint64_t key_changes;
     uint64_t commits; /* of the index: so often there may have been something new in it */
 };
+
+/* Does the round at once, in this thread. False: give it. True: it is done, but the store is kept
+ * for the next one, until worker_settle, or until something is given. */
+bool worker_do(struct worker *w, struct round *r, struct worker_news *news);
+/* Commits, and worker_fd tells: if somebody waits for it, or there was no round since the last
+ * call. False: ask again soon. */
+bool worker_settle(struct worker *w, bool is_awaited);
+
+/* The rounds that are done, or NULL. *news: how things are after them. */
 struct round *worker_take(struct worker *w, struct worker_news *news);
 
 #endif

@@ -329,3 +329,19 @@ is_refused() {
     "$CLIQ" key revoke "$("$CLIQ" key list --json | json '[k["id"] for k in d if k["identity"]=="ci"][0]')"
     until_true is_refused "$key"
 }
+
+@test "while another process has the lock, what does not write is answered" {
+    send /emit '{"signal_type":"a"}' >/dev/null
+    mkfifo wait
+    timeout 20 python3 -c '
+import fcntl
+f = open("home/signals/events.jsonl", "a"); fcntl.flock(f, fcntl.LOCK_EX); open("held", "w"); open("wait").read()' 3>&- &
+    until_true test -e held
+    send /emit '{"signal_type":"b"}' >emitted 3>&- &
+    emit=$!
+    for _ in 1 2 3; do [ "$(curl -sS --max-time 2 "$URL/health" | json 'd["status"]')" = ok ]; done
+    is "" "$(cat emitted)"
+    : >wait
+    wait "$emit"
+    is b "$(json 'd["data"]["signal_type"]' <emitted)"
+}

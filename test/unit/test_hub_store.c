@@ -1690,10 +1690,64 @@ rounds_share_a_commit_until_somebody_waits(void **state)
     close_hub(h);
 }
 
+/* Of a thread that may not wait. */
+static bool
+try_emit(struct hub *h)
+{
+    struct arena a = { 0 };
+    struct json *args;
+    struct hub_reply reply;
+
+    assert_true(json_parse(&a, TASK, sizeof TASK - 1, &args, NULL));
+    struct hub_request r = { .op = HUB_EMIT, .identity = "ruby", .is_admin = true, .args = args };
+    bool is_done = hub_try_submit(h, &r, 1, &a, &reply);
+    if (is_done)
+        CHECK_REPLY(&reply, 200);
+    arena_release(&a);
+    return is_done;
+}
+
+static void
+who_may_not_wait_is_refused_where_it_would(void **state)
+{
+    (void)state;
+    fake_clock(T0);
+    struct hub *h = open_hub(), *other = open_hub();
+    int64_t due_ms;
+
+    assert_true(try_emit(h));
+    assert_true(hub_may_go_on(h)); /* the lock is kept */
+    assert_true(try_emit(h));
+    hub_settle(h);
+    assert_true(hub_knows_due(h, &due_ms));
+    assert_int_equal(due_ms, -1);
+
+    /* others have the lock */
+    ask_on(other, HUB_EMIT, "ruby", TASK);
+    assert_false(try_emit(h));
+    hub_settle(other);
+    /* they have written: that is folded first */
+    assert_false(try_emit(h));
+    CHECK_REPLY(ask(h, HUB_EMIT, "ruby", TASK), 200);
+    assert_true(try_emit(h));
+    /* something is due */
+    hub_settle(h);
+    CHECK_REPLY(ask(h, HUB_CLAIM, "bob", "{\"lease_seconds\":5}"), 200);
+    assert_true(try_emit(h));
+    hub_settle(h);
+    assert_true(hub_knows_due(h, &due_ms));
+    assert_int_equal(due_ms, 5000);
+    fake_clock(T0 + 5 * S);
+    assert_false(try_emit(h));
+    close_hub(h);
+    hub_close(other);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(who_may_not_wait_is_refused_where_it_would),
         CASE(an_emitted_signal_comes_back_as_it_was_sent),
         CASE(what_is_wrong_is_refused_with_its_name_and_nothing_is_stored),
         CASE(arguments_are_as_the_table_says),

@@ -58,6 +58,7 @@ a_busy_lock_is_told_with_its_holder_and_its_program(void **state)
              "written",
              (int)h.pid);
     CHECK_FAILS(lock_take(fd, "lock", 30, &e), ST_IO, &e, want);
+    assert_int_equal(lock_take(fd, "lock", 0, &e), ST_CONFLICT); /* who may not wait */
     let_go(&h);
     assert_true(is_free());
     close(fd);
