@@ -328,3 +328,24 @@ END
     has "$(tail -1 "$T/watch.out")" '"status":"COMPLETED"'
     is "$(uniq "$T/watch.out" | wc -l)" "$(wc -l <"$T/watch.out")"
 }
+
+@test "settings: a value that its key cannot have is refused where it is set and where it is read" {
+    agent a <<<'ok; complete'
+    team <<<'phases:
+  - {name: one, agent: a}'
+    got settings channel.max_message_size_bytes abc
+    refused 2 'channel.max_message_size_bytes must be a whole number of bytes, at least 1, not "abc"'
+    got settings notifications.on_foo slack:ops
+    refused 2 "notifications.on_foo: there is no such event; these are: on_start, on_phase_start"
+    is '{}' "$(<.cliq/settings.json)"
+    echo '{"notifications":{"on_foo":["slack"]}}' >.cliq/settings.json
+    got run --headless
+    refused 2 "$STATE/settings.json: notifications.on_foo: there is no such event"
+    [ ! -e "$T/starts" ]
+    got settings notifications.on_foo --unset
+    succeeds
+    run_ok
+    got settings --info
+    has "$out" channel.max_message_size_bytes
+    has "$out" notifications.on_phase_complete
+}
