@@ -187,6 +187,14 @@ write_head(struct journal *j, const struct journal_head *h, struct err *e)
     return put_one(j, e);
 }
 
+static enum status
+open_failed(int dir, struct err *e)
+{
+    char told[PATH_MAX];
+
+    return path_open_failed(dir, JOURNAL_NAME, path_told(dir, JOURNAL_NAME, told), e);
+}
+
 /* An old journal is emptied, none is created; *is_there tells which. */
 static enum status
 look(int dir, bool is_new, bool *is_there, struct err *e)
@@ -196,7 +204,7 @@ look(int dir, bool is_new, bool *is_there, struct err *e)
 
     *is_there = fd >= 0;
     if (fd < 0)
-        return errno == ENOENT ? ST_OK : err_sys(e, "open run/" JOURNAL_NAME);
+        return errno == ENOENT ? ST_OK : open_failed(dir, e);
     close(fd);
     return ST_OK;
 }
@@ -500,11 +508,12 @@ replay_all(struct replay *r, int fd, struct err *e)
 static enum status
 check_file(int fd, struct err *e)
 {
+    char told[PATH_MAX];
     struct stat st;
 
     if (sys->fstat(fd, &st) != 0)
         return err_sys(e, "look at run/" JOURNAL_NAME);
-    return path_check_regular(&st, "run/" JOURNAL_NAME, e);
+    return S_ISREG(st.st_mode) ? ST_OK : path_check_regular(&st, path_told(fd, NULL, told), e);
 }
 
 enum status
@@ -520,7 +529,7 @@ journal_look(int dir, const struct team *t, const struct journal_taker *taker,
         if (errno == ENOENT)
             return err_set(e, ST_NOT_FOUND,
                            "there is no run/" JOURNAL_NAME ": nothing was run yet");
-        return err_sys(e, "open run/" JOURNAL_NAME);
+        return open_failed(dir, e);
     }
     enum status s = check_file(fd, e);
     if (!s)

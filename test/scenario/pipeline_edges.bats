@@ -349,3 +349,72 @@ END
     has "$out" channel.max_message_size_bytes
     has "$out" notifications.on_phase_complete
 }
+
+@test "parts of a state directory that are of the wrong kind are told with their path" {
+    agent a <<<'ok; complete'
+    team <<<'phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, depends_on: [one]}'
+    local part
+    for part in signals run channels run/logs; do
+        rm -rf "$STATE/$part"
+        echo x >"$STATE/$part"
+        got run --headless
+        refused 2 "$STATE/$part is not a directory"
+        rm "$STATE/$part"
+    done
+    for part in workflow.yml agents.json inputs.json run/journal.jsonl; do
+        [ ! -e "$STATE/$part" ] || mv "$STATE/$part" "$T/kept"
+        mkdir -p "$STATE/$part"
+        got run --headless --force
+        [ "$code" != 0 ] || complain "$part as a directory is taken"
+        has "$err" "$STATE/$part is a directory, not a regular file"
+        rmdir "$STATE/$part"
+        [ ! -e "$T/kept" ] || mv "$T/kept" "$STATE/$part"
+    done
+    [ ! -e "$T/starts" ]
+    run_ok
+    mkdir -p "$CLIQ_HOME"
+    rm -rf "$CLIQ_HOME/signals"
+    echo x >"$CLIQ_HOME/signals"
+    got signal generate a:b
+    refused 2 "$CLIQ_HOME/signals is not a directory"
+    got signal events
+    refused 2 "$CLIQ_HOME/signals is not a directory"
+    rm "$CLIQ_HOME/signals"
+    mkdir -p "$CLIQ_HOME/signals/events.jsonl"
+    got signal generate a:b
+    refused 2 "$CLIQ_HOME/signals/events.jsonl is a directory, not a regular file"
+}
+
+@test "run --agent that no phase needs is refused, with the agents that phases have" {
+    agent planner <<<'ok; complete'
+    agent builder <<<'ok; complete'
+    team <<<'phases:
+  - {name: plan, agent: planner}
+  - {name: build, agent: builder, depends_on: [plan]}
+  - {name: more, agent: builder, depends_on: [build]}'
+    got run --headless --agent bilder
+    refused 2 "--agent bilder: no phase needs it (did you mean builder?); every phase names its agent, and these are: planner, builder."
+    got run --headless --agent planner --dry-run
+    refused 2 "--agent planner: no phase needs it; every phase"
+    [ ! -e "$T/starts" ]
+    run_ok
+}
+
+@test "run --agent is the agent of phases that name none" {
+    agent planner <<<'ok; complete'
+    agent other <<<'ok; complete'
+    mkdir -p "$T/team/roles"
+    echo "Build." >"$T/team/roles/build.md"
+    team <<<'phases:
+  - {name: plan, agent: planner}
+  - {name: build, depends_on: [plan]}'
+    got run --headless --agent nobody
+    refused 4 "phase build: the agent nobody is not installed"
+    got run --headless --agent other --dry-run
+    succeeds
+    has "$out" "build  (standard, agent other; after plan)"
+    got run --headless --agent other
+    succeeds
+}
