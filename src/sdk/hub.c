@@ -44,7 +44,9 @@ cliq_hub_open(cliq_hub **out, const cliq_hub_options *o, cliq_error *err)
     cliq_hub *h = calloc(1, sizeof *h);
     if (!h)
         return starved(err);
-    struct door_options d = { .says = "options.identity or CLIQ_IDENTITY" };
+    struct door_options d = { .says = "options.identity or CLIQ_IDENTITY",
+                              .no_tls = "libcliq speaks http:// and unix: only; for https put a "
+                                        "proxy, or a server of your own, on this machine" };
     if (o) {
         d.config = o->config;
         d.url = o->url;
@@ -53,11 +55,6 @@ cliq_hub_open(cliq_hub **out, const cliq_hub_options *o, cliq_error *err)
     }
     h->stop = (struct wake){ .fd = { eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), -1 } };
     enum status s = h->stop.fd[0] < 0 ? err_sys(&e, "make an event") : door_open(&h->door, &d, &e);
-    if (!s && h->door.place.is_tls)
-        s = err_set(&e, ST_INVALID,
-                    "%s: libcliq speaks http:// and unix: only; for https put a proxy, or a server "
-                    "of your own, on this machine",
-                    h->door.url);
     if (s)
         cliq_hub_close(h);
     else
@@ -242,8 +239,17 @@ merge(struct call *c, const char *call, const char *more)
         const char *key = arena_dup(&c->a, m->key, m->key_len);
         next = m->next;
         m->next = NULL;
-        if (key)
-            json_set(c->args, key, m);
+        if (!key) {
+            c->s = door_no_memory(&c->e);
+            return;
+        }
+        if (json_get(c->args, key)) {
+            c->s = err_set(&c->e, ST_INVALID,
+                           "%s: more_json has \"%s\", which was given already: say it once", call,
+                           key);
+            return;
+        }
+        json_set(c->args, key, m);
     }
 }
 
