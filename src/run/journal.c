@@ -64,9 +64,10 @@ write_text(struct buf *b, const char *key, const char *text)
 }
 
 static void
-write_event(struct buf *b, const struct team *t, const struct event *ev)
+write_event(struct buf *b, const struct journal *j, const struct event *ev)
 {
     const struct shape *shape = &shapes[ev->kind];
+    const struct team *t = j->team;
 
     open_line(b, shape->name);
     if (shape->has_phase) {
@@ -88,6 +89,8 @@ write_event(struct buf *b, const struct team *t, const struct event *ev)
     }
     if (shape->has_text)
         write_text(b, "text", ev->text);
+    if (ev->kind == EV_RERUN)
+        json_key_str(b, "workflow", j->workflow);
     json_close(b, '}');
 }
 
@@ -131,7 +134,7 @@ journal_write(struct journal *j, const struct event *evs, size_t n, struct err *
     for (size_t i = 0; !s && i < n; i++) {
         if (evs[i].kind == EV_BEGIN)
             continue;
-        write_event(&j->text, j->team, &evs[i]);
+        write_event(&j->text, j, &evs[i]);
         j->ends[lines++] = j->text.len;
         if (lines == LOG_BATCH_MAX) {
             s = put(j, lines, e);
@@ -452,8 +455,12 @@ replay_line(struct replay *r, const struct log_record *rec)
     r->has_begun = true;
     if (!r->taker.event(r->taker.ctx, &ev, read_time(json_get(rec->json, "at"))))
         return "the workflow, as it is now, does not lead there";
-    if (ev.kind == EV_RERUN)
+    if (ev.kind == EV_RERUN) {
+        const char *workflow = read_text(&r->head->arena, json_get(rec->json, "workflow"));
         r->head->has_end = false;
+        if (workflow)
+            r->head->workflow = workflow;
+    }
     return NULL;
 }
 

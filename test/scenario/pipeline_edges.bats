@@ -418,3 +418,89 @@ END
     got run --headless --agent other
     succeeds
 }
+
+# A run that ended because its second phase failed; its workflow is in $T/old.
+failed_run() {
+    agent good <<'END'
+ok
+[ "$P" != three ] || [ ! -e "$T/hold" ] || { touch "$T/held"; until [ -e "$T/go" ]; do sleep 0.02; done; }
+complete
+END
+    agent bad <<<'ok; fail "no good"'
+    team <<'END'
+phases:
+  - {name: one, agent: good}
+  - {name: two, agent: bad, depends_on: [one]}
+  - {name: three, agent: good, depends_on: [two]}
+END
+    run_is 3
+    is "one.1 two.1" "$(starts)"
+    cp .cliq/workflow.yml "$T/old"
+}
+mend() { # SED
+    sed "$1" "$T/old" >.cliq/workflow.yml
+    "$CLIQ" team trust >/dev/null
+}
+
+@test "retry goes on with a run that ended when the workflow was mended, and --resume with that" {
+    failed_run
+    mend 's/agent: bad/agent: good/; $a\  - {name: four, agent: good, depends_on: [three]}'
+    got run $HEADLESS --resume
+    code_is 3 # an ended run: its outcome
+    touch "$T/hold"
+    start again "$CLIQ" retry two $HEADLESS
+    until_true exists "$T/held"
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    has "$(grep '"rerun"' "$(journal)")" '"workflow":"'
+    cp .cliq/workflow.yml "$T/new"
+    mend ''
+    got run $HEADLESS --resume
+    refused 2 "the workflow was changed since this run began"
+    cp "$T/new" .cliq/workflow.yml
+    "$CLIQ" team trust >/dev/null
+    touch "$T/go"
+    got run $HEADLESS --resume
+    succeeds
+    is "one.1 two.1 two.2 three.1 four.1" "$(starts)"
+    is "COMPLETED done done done done" "$(states)"
+    got retry four $HEADLESS
+    code_is 0
+    is "one.1 two.1 two.2 three.1 four.1 four.2" "$(starts)"
+}
+
+@test "retry is refused when the journal does not fit the mended workflow; nothing is started" {
+    failed_run
+    local before
+    before=$(cat "$(journal)")
+    mend 's/agent: bad/agent: good/; s/name: one,/name: uno,/; s/\[one\]/[uno]/'
+    got retry two $HEADLESS
+    refused 2 "the workflow has no such phase"
+    mend 's/agent: bad/agent: good/; s/name: one,/name: one, depends_on: [zero],/; $a\  - {name: zero, agent: good}'
+    got retry two $HEADLESS
+    refused 2 "the workflow, as it is now, does not lead there"
+    mend 's/agent: bad/agent: bad, retries: 2/'
+    got retry two $HEADLESS
+    refused 2 "by the new one it would not have ended where it did"
+    got run $HEADLESS --from two
+    refused 2 "by the new one it would not have ended where it did"
+    is "one.1 two.1" "$(starts)"
+    is "$before" "$(cat "$(journal)")"
+    mend 's/agent: bad/agent: good/'
+    run_ok # anew
+    is "one.1 two.1 one.1 two.1 three.1" "$(starts)"
+}
+
+@test "an unfinished run is cancelled before its mended workflow is gone on with" {
+    killed_run
+    sed -i 's/name: three,/name: three, timeout: 5m,/' .cliq/workflow.yml
+    "$CLIQ" team trust >/dev/null
+    got run $HEADLESS --resume
+    refused 2 "end it with cliq cancel and go on with cliq retry PHASE"
+    touch "$T/go"
+    got cancel
+    is CANCELLED "$out"
+    got retry two $HEADLESS
+    code_is 0
+    is "one.1 two.1 two.2 three.1" "$(starts)"
+}
