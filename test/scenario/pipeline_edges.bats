@@ -455,7 +455,7 @@ mend() { # SED
     has "$(grep '"rerun"' "$(journal)")" '"workflow":"'
     cp .cliq/workflow.yml "$T/new"
     mend ''
-    got run $HEADLESS --resume
+    got_from timeout 20 "$CLIQ" run $HEADLESS --resume # who takes it up would wait for ever
     refused 2 "the workflow was changed since this run began"
     cp "$T/new" .cliq/workflow.yml
     "$CLIQ" team trust >/dev/null
