@@ -147,6 +147,11 @@ CLIQ_API void cliq_channel_close(cliq_channel *c);
  * thread, and from a signal handler. Threads that each open their own handle need no lock. Do not
  * use a handle on both sides of a fork.
  *
+ * What is written to files wakes agents that are registered and asleep (cliq-hub(7)), as commands
+ * do: when there is one, the call runs `cliq signal pump`, which must be on PATH, and waits for it,
+ * some milliseconds. No child is left; your program may see one SIGCHLD. Without that program the
+ * next command, run or server wakes them. A server wakes by itself.
+ *
  * Linking: statically this part needs SQLite and libsodium, `pkg-config --static --libs
  * cliq-hub`; programs that call nothing of it need neither.
  */

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "door/feed.h"
+#include "sdk/hub_wake.h"
 #include "sdk/sdk.h"
 
 #include <stdio.h>
@@ -219,6 +220,7 @@ ask(cliq_hub *h, struct call *c, enum hub_op op, const char *inside, cliq_signal
 
     if (!c->s)
         c->s = door_call(&h->door, &c->a, op, c->args, &reply, &c->e);
+    hub_wake(&h->door);
     if (!c->s && out)
         c->s = fill(h, out, inside ? json_get(reply.data, inside) : reply.data, &c->e);
     return end(c, err);
@@ -382,6 +384,7 @@ cliq_claim(cliq_hub *h, const cliq_claim_options *o, cliq_signal_info *out, cliq
     } else if (!c.s) {
         c.s = door_call(&h->door, &answer, HUB_CLAIM, c.args, &reply, &c.e);
     }
+    hub_wake(&h->door);
     if (!c.s && !reply.data)
         c.s = err_set(&c.e, ST_NOT_FOUND, "nothing to claim: there is no open task for you");
     if (!c.s)
@@ -529,6 +532,7 @@ call(cliq_hub *h, struct call *c, enum hub_op op, const char **json, const char 
 
     if (!c->s)
         c->s = door_call(&h->door, &c->a, op, c->args, &reply, &c->e);
+    hub_wake(&h->door);
     if (!c->s) {
         json_write(&text, reply.data);
         buf_adds(&place, reply.cursor ? reply.cursor : "");
