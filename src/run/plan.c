@@ -86,6 +86,13 @@ needs_fallback(const struct phase *ph)
     return !ph->agent && ph->type != PHASE_TEAM;
 }
 
+/* Of a phase that needs no fallback. */
+static const char *
+own_agent(const struct phase *ph)
+{
+    return ph->agent ? ph->agent : "team";
+}
+
 /* --agent is for phases that name none. Where all do, it would change nothing: who gave it means
  * something else. */
 static enum status
@@ -96,13 +103,13 @@ check_is_needed(const struct plan *p, const char *agent, struct err *e)
 
     for (size_t i = 0; i < p->team.n_phases; i++) {
         const struct phase *ph = &p->team.phases[i];
-        const char *name = ph->agent ? ph->agent : "team";
+        const char *name = own_agent(ph);
         size_t k = 0;
         if (needs_fallback(ph)) {
             buf_release(&list);
             return ST_OK;
         }
-        while (k < i && strcmp(p->team.phases[k].agent ? p->team.phases[k].agent : "team", name))
+        while (k < i && strcmp(own_agent(&p->team.phases[k]), name) != 0)
             k++;
         if (k < i)
             continue;
@@ -136,7 +143,7 @@ resolve_agents(struct plan *p, const struct run_options *o, struct err *e)
         return err_set(e, ST_IO, "out of memory");
     for (size_t i = 0; !s && i < n; i++) {
         const struct phase *ph = &p->team.phases[i];
-        const char *name = ph->agent ? ph->agent : needs_fallback(ph) ? fallback : "team";
+        const char *name = needs_fallback(ph) ? fallback : own_agent(ph);
         size_t k = 0;
         while (k < i && strcmp(p->agents[k].name, name) != 0)
             k++;
