@@ -64,13 +64,13 @@ LEAN_CFLAGS = -std=gnu11 $(INCLUDES) $(WARN) $(filter-out -fcf-protection,$(HARD
 # them. Everything else is the core, of which the front takes what it needs.
 FULL_ONLY := $(addprefix src/,base/loop.c base/table.c base/yaml.c base/yaml_json.c $(patsubst src/%,%,$(filter-out src/team/template%,$(wildcard src/team/*.c))) \
              $(addprefix run/,begin.c attend.c broadcast.c cancel.c dag.c drive.c env.c finish.c journal.c live.c lockfile.c notify.c panes.c past.c plan.c prepare.c project.c \
-             sched.c sched_route.c tmux.c transition.c verdict.c view.c wake.c)) \
+             sched.c sched_route.c tmux.c transition.c verdict.c view.c wake.c wake_lock.c)) \
              $(filter-out src/net/fetch.c,$(sort $(wildcard src/net/*.c src/hub/*.c src/door/*.c src/serve/*.c)))
 CORE_SRC  := $(filter-out $(FULL_ONLY),$(sort $(wildcard src/base/*.c src/log/*.c src/room/*.c src/team/*.c src/run/*.c)))
 AGENT_SRC := $(addprefix src/agents/,agent.c results.c shell.c verdict.c)
-LIB_SRC   := $(CORE_SRC) $(filter-out src/sdk/hub.c,$(sort $(wildcard src/sdk/*.c)))
+LIB_SRC   := $(CORE_SRC) $(filter-out src/sdk/hub%.c,$(sort $(wildcard src/sdk/*.c)))
 # The library's calls of the hub, with all they stand on.
-HUBLIB_SRC := src/sdk/hub.c $(sort $(wildcard src/hub/*.c src/door/*.c)) \
+HUBLIB_SRC := $(sort $(wildcard src/sdk/hub*.c)) src/run/wake_lock.c $(sort $(wildcard src/hub/*.c src/door/*.c)) \
               $(addprefix src/net/,client.c wire.c sse.c http.c http_body.c http_text.c)
 HUBLIB_BASE := $(filter src/base/% src/log/%,$(CORE_SRC))
 HUB_LIBS    = $(shell $(PKGCONFIG) --libs sqlite3 libsodium)

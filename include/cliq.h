@@ -147,6 +147,11 @@ CLIQ_API void cliq_channel_close(cliq_channel *c);
  * thread, and from a signal handler. Threads that each open their own handle need no lock. Do not
  * use a handle on both sides of a fork.
  *
+ * What is written to files wakes agents that are registered and asleep (cliq-hub(7)), as commands
+ * do: when there is one, the call runs `cliq signal pump`, which must be on PATH, and waits for it,
+ * some milliseconds. No child is left; your program may see one SIGCHLD. Without that program the
+ * next command, run or server wakes them. A server wakes by itself.
+ *
  * Linking: statically this part needs SQLite and libsodium, `pkg-config --static --libs
  * cliq-hub`; programs that call nothing of it need neither.
  */
@@ -157,7 +162,7 @@ typedef struct cliq_hub_options {
     size_t size;
     const char *config;   /* NULL: $CLIQ_HOME, else ~/.cliqrc */
     const char *url;      /* http://HOST:PORT or unix:/PATH; NULL: $CLIQ_URL; "": files, whatever
-                             that says. There is no https here: use a server on this machine */
+                             that says. https is refused, CLIQ_INVALID: use a server on this machine */
     const char *key;      /* for a server; NULL: $CLIQ_KEY, else the key of our own server */
     const char *identity; /* at the files; NULL: $CLIQ_IDENTITY, else the user's name. A server
                              knows you by the key */
@@ -208,22 +213,25 @@ typedef struct cliq_emit_options {
     const char *dedup_key; /* the same key again within a day gives the first signal */
     double urgency;        /* 0: the default, 0.5 */
     const char *more_json; /* an object with other members of the request: tags, resources,
-                              metadata, payload, "urgency":0 ... */
+                              metadata, payload, "urgency":0 ... What was given otherwise may not
+                              be in it: CLIQ_INVALID, with its name */
 } cliq_emit_options;
 #define CLIQ_EMIT_OPTIONS_INIT                                                                     \
     {                                                                                              \
         sizeof(cliq_emit_options), NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL                     \
     }
 
-/* Emits a signal; of the type "task" it can be claimed. Options and *out may be NULL. */
+/* Emits a signal; of the type "task" it can be claimed. A type has no '*', which is for patterns.
+ * Options and *out may be NULL. */
 CLIQ_API cliq_status cliq_emit(cliq_hub *hub, const char *type, const char *content,
                                const cliq_emit_options *options, cliq_signal_info *out,
                                cliq_error *err);
 /* Broadcasts; the data is any JSON, or NULL. *out may be NULL. */
 CLIQ_API cliq_status cliq_generate(cliq_hub *hub, const char *type, const char *data_json,
                                    cliq_signal_info *out, cliq_error *err);
-/* What matches the pattern ("build:*:done") comes to your inbox from now on. wakes: 1, 0, or -1 to
- * leave it as it was; at first it is 0. */
+/* What matches the pattern ("build:*:done": a '*' stands alone between colons, for exactly one
+ * segment) comes to your inbox from now on. wakes: 1, 0, or -1 to leave it as it was; at first it
+ * is 0. */
 CLIQ_API cliq_status cliq_subscribe(cliq_hub *hub, const char *pattern, int wakes, cliq_error *err);
 CLIQ_API cliq_status cliq_unsubscribe(cliq_hub *hub, const char *pattern, cliq_error *err);
 

@@ -3,7 +3,7 @@
 #include "base/sys.h"
 
 #include <fcntl.h>
-#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,6 +30,26 @@ path_check_name(const char *what, const char *s, struct err *e)
                    "bad %s \"%s\": use 1 to %d of A-Z a-z 0-9 . _ - and start with a letter, "
                    "a digit or _",
                    what, s, PATH_NAME_MAX);
+}
+
+const char *
+path_told(int dir, const char *name, char to[PATH_MAX])
+{
+    char link[40];
+    const char *otherwise = name ? name : "it";
+    int saved = errno;
+
+    if (dir < 0 || (name && *name == '/')) /* AT_FDCWD: as it was given */
+        return otherwise;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", dir);
+    ssize_t n = readlink(link, to, PATH_MAX - 1);
+    errno = saved;
+    if (n <= 0 || *to != '/')
+        return otherwise;
+    to[n] = '\0';
+    if (name && snprintf(to + n, PATH_MAX - (size_t)n, "/%s", name) >= PATH_MAX - n)
+        return otherwise;
+    return to;
 }
 
 enum { DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
@@ -102,6 +122,19 @@ path_open_dir(const char *path, bool create, int *out, struct err *e)
 }
 
 enum status
+path_dir_failed(int dir, const char *name, struct err *e)
+{
+    char told[PATH_MAX];
+
+    if (errno == ENOENT)
+        return err_set(e, ST_NOT_FOUND, "no directory %s", name);
+    if (errno == ENOTDIR || errno == ELOOP)
+        return err_set(e, ST_INVALID, "%s is not a directory (links are not followed)",
+                       path_told(dir, name, told));
+    return err_sys(e, "open directory %s", path_told(dir, name, told));
+}
+
+enum status
 path_open_dir_at(int dir, const char *name, bool create, int *out, struct err *e)
 {
     int flags = DIR_FLAGS | O_NOFOLLOW;
@@ -113,13 +146,8 @@ path_open_dir_at(int dir, const char *name, bool create, int *out, struct err *e
             return s;
         fd = SYS_RETRY(sys->openat(dir, name, flags, 0));
     }
-    if (fd < 0) {
-        if (errno == ENOENT)
-            return err_set(e, ST_NOT_FOUND, "no directory %s", name);
-        if (errno == ENOTDIR || errno == ELOOP)
-            return err_set(e, ST_INVALID, "%s is not a directory (links are not followed)", name);
-        return err_sys(e, "open directory %s", name);
-    }
+    if (fd < 0)
+        return path_dir_failed(dir, name, e);
     *out = fd;
     return ST_OK;
 }
@@ -174,13 +202,16 @@ enum status
 path_read_file(int dir, const char *path, struct buf *to, struct err *e)
 {
     int fd = SYS_RETRY(sys->openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0));
+    char told[PATH_MAX];
     struct stat st;
     enum status s;
 
     if (fd < 0)
-        return path_open_failed(dir, path, path, e);
-    s = sys->fstat(fd, &st) != 0 ? err_sys(e, "look at %s", path)
-                                 : path_check_regular(&st, path, e);
+        return path_open_failed(dir, path, errno == ENOENT ? path : path_told(dir, path, told), e);
+    if (sys->fstat(fd, &st) != 0)
+        s = err_sys(e, "look at %s", path);
+    else
+        s = S_ISREG(st.st_mode) ? ST_OK : path_check_regular(&st, path_told(dir, path, told), e);
     if (!s)
         s = path_read_fd(fd, path, to, e);
     close(fd);

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/stat.h>
 
@@ -32,6 +33,12 @@ enum status path_open_dir_at(int dir, const char *name, bool create, int *fd, st
 /* The whole regular file `path` (relative to `dir`) appended to `to`, whose ceiling
  * is the limit. ST_NOT_FOUND when there is none. */
 enum status path_read_file(int dir, const char *path, struct buf *to, struct err *e);
+
+/* What a failed open of the directory `name` in `dir` means, from errno, told with its path. */
+enum status path_dir_failed(int dir, const char *name, struct err *e);
+/* Where `name` in `dir` is, for sentences; name NULL: where dir itself is. What cannot be found
+ * out is left away. Keeps errno. */
+const char *path_told(int dir, const char *name, char to[PATH_MAX]);
 
 /* ST_INVALID unless it is a regular file; the sentence tells what `what` is instead. */
 enum status path_check_regular(const struct stat *st, const char *what, struct err *e);

@@ -225,8 +225,9 @@ const struct cmd cmd_emit = {
     .brief = "emit a signal and print its id",
     .about =
         "The signal is on disk before its id is printed. TYPE is pulse, sense, task, query,\n"
-        "alert, artifact, proposal, shift, or any other word; tasks can be claimed. It is for a\n"
-        "role, a ring, an identity, or for everyone. The content - reads standard input.\n"
+        "alert, artifact, proposal, shift, or any other word without a *; tasks can be claimed. It "
+        "is\n"
+        "for a role, a ring, an identity, or for everyone. The content - reads standard input.\n"
         "\n"
         "The kinds of resources are artifact, workspace_item and workspace_revision.\n"
         "\n"

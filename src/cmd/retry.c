@@ -31,7 +31,11 @@ const struct cmd cmd_retry = {
     .about =
         "Everything upstream is kept, handoffs too: mend a handoff.json by hand, then retry the\n"
         "phase that reads it. One that is missing is named on standard error; the phase runs\n"
-        "without it.",
+        "without it.\n"
+        "\n"
+        "The workflow may be mended, too, once the run has ended (cliq cancel ends one that is\n"
+        "unfinished): its journal must fit the new one. All that ran must be there, with needs\n"
+        "that were met when it ran, and the run must still end where it did.",
     .examples = "cliq retry developer",
     .opts = opts,
     .run = run,

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 static const struct opt opts[] = {
-    { "agent", OPT_TEXT, "NAME", "the agent of phases that name none, for this run" },
+    { "agent", OPT_TEXT, "NAME",
+      "the agent of phases that name none, for this run; refused when all do" },
     { "headless", OPT_FLAG, NULL, "plain processes, no tmux panes" },
     { "jobs", OPT_NUMBER, "N", "phases at a time (default: as many as are ready)" },
     { "resume", OPT_FLAG, NULL, "go on with an unfinished run" },

@@ -4,48 +4,43 @@
 #include "base/path.h"
 #include "cmd/cmd.h"
 #include "run/frame.h"
+#include "team/settings_check.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { N_NAMES = 64 }; /* more than there are rows */
 
 static const struct opt opts[] = {
     { "global", OPT_FLAG, NULL, "the user's own (~/.cliqrc/settings.json), not the project's" },
     { "unset", OPT_FLAG, NULL, "remove KEY" },
-    { "info", OPT_FLAG, NULL, "explain the sections" },
+    { "info", OPT_FLAG, NULL, "list the keys that cliq knows, and what each takes" },
     { "json", OPT_FLAG, NULL, "print JSON" },
     { 0 },
 };
 
-static const struct {
-    const char *name, *says;
-} sections[] = {
-    { "default_agent", "the agent of phases that name none (cursor)" },
-    { "agents", "agents.<name>.entry, .api_key and whatever the agent declares" },
-    { "notifications", "lists of agent:channel for on_start, on_phase_start, on_phase_complete, "
-                       "on_complete, on_escalate, on_cancel" },
-    { "channel", "channel.max_message_size_bytes: the limit of a message's body (65536)" },
-    { "roles", "roles.<name>.agent or .command: who plays a role in a war-room" },
-    { "hub", "hub.url, hub.token" },
-};
-
-#define N_SECTIONS (sizeof sections / sizeof *sections)
-
+/* An unknown section is somebody else's, or a slip. */
 static void
 warn_unknown(const char *key)
 {
     char section[64];
     struct near near = { .word = section };
     size_t n = strcspn(key, ".");
+    char names[N_NAMES][64];
+    size_t n_names = 0;
 
     if (n >= sizeof section)
         return;
     memcpy(section, key, n);
     section[n] = '\0';
-    for (size_t i = 0; i < N_SECTIONS; i++) {
-        if (strcmp(sections[i].name, section) == 0)
+    for (const struct setting *s = settings_known; s->key && n_names < N_NAMES; s++) {
+        char *name = names[n_names++];
+        snprintf(name, sizeof names[0], "%.*s", (int)strcspn(s->key, "."), s->key);
+        if (strcmp(name, section) == 0)
             return;
-        near_try(&near, sections[i].name);
+        near_try(&near, name);
     }
     cmd_warn("cliq itself knows no setting \"%s\"%s%s%s", section,
              near.best ? " (did you mean " : "", near.best ? near.best : "", near.best ? "?)" : "");
@@ -54,8 +49,8 @@ warn_unknown(const char *key)
 static enum status
 show_info(struct buf *out)
 {
-    for (size_t i = 0; i < N_SECTIONS; i++)
-        buf_addf(out, "%-15s %s\n", sections[i].name, sections[i].says);
+    for (const struct setting *s = settings_known; s->key; s++)
+        buf_addf(out, "%-32s %s\n%-32s %s\n", s->key, s->says, "", setting_kind_says(s->kind));
     return ST_OK;
 }
 
@@ -147,11 +142,14 @@ const struct cmd cmd_settings = {
         "The project's settings (.cliq/settings.json) are merged over the user's own\n"
         "(~/.cliqrc/settings.json). Without a VALUE a key is shown, secrets masked. A VALUE\n"
         "that is a number, true, false, null, a list or an object is stored as such, - reads\n"
-        "it from standard input. Files are readable by their owner only. --unset of a key that\n"
-        "is not in that file is exit code 4.",
+        "it from standard input. A value that is not what its key takes (--info lists them) is\n"
+        "refused, exit code 2, and nothing is written; one that stands in a file is told with\n"
+        "the file and the key by whoever reads it. Files are readable by their owner only.\n"
+        "--unset of a key that is not in that file is exit code 4.",
     .examples = "cliq settings\n"
                 "cliq settings default_agent script\n"
                 "cliq settings agents.openai-analyst.api_key - --global < key.txt\n"
+                "cliq settings notifications.on_escalate '[\"slack:ops\"]'\n"
                 "cliq settings default_agent --unset",
     .opts = opts,
     .run = run,

@@ -32,8 +32,8 @@ const struct cmd cmd_signal_generate = {
     .brief = "broadcast a signal and print its id",
     .about =
         "Fire and forget: everyone whose subscription matches TYPE finds it in the inbox. TYPE is\n"
-        "segments joined by colons, build:web:done. The signal is on disk before its id is "
-        "printed.\n"
+        "segments joined by colons, build:web:done, without a *, which is for patterns. The\n"
+        "signal is on disk before its id is printed.\n"
         "\n"
         "The source is you as an agent; --source webhook or process says what else you are. "
         "\"system\"\n"

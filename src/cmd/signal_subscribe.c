@@ -34,11 +34,11 @@ const struct cmd cmd_signal_subscribe = {
     .min_words = 1,
     .max_words = 1,
     .brief = "subscribe to a pattern of signals",
-    .about = "A pattern has as many segments as the types it matches; * matches exactly one. "
-             "Signals that\n"
-             "match come to your inbox (cliq inbox), your own ones never. With --silent=false they "
-             "also\n"
-             "wake you. Subscribing again without --silent changes nothing.",
+    .about =
+        "A pattern has as many segments as the types it matches; * matches exactly one, and\n"
+        "stands alone between its colons: there is no ** and no b*. Signals that match come to\n"
+        "your inbox (cliq inbox), your own ones never. With --silent=false they also wake you.\n"
+        "Subscribing again without --silent changes nothing.",
     .examples = "cliq signal subscribe 'build:*:done'\n"
                 "cliq signal subscribe 'build:*:failed' --silent=false",
     .opts = opts,

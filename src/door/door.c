@@ -103,6 +103,8 @@ find_server(struct door *d, const struct door_options *o, const char *url, struc
     size_t n = strlen(url);
     enum status s = wire_parse(&d->place, url, e);
 
+    if (!s && d->place.is_tls && o->no_tls)
+        s = err_set(e, ST_INVALID, "%s: %s", url, o->no_tls);
     if (s)
         return s;
     while (n && url[n - 1] == '/')

@@ -38,7 +38,8 @@ struct door_options {
     const char *identity; /* NULL: $CLIQ_IDENTITY, else the user's name */
     const char *says;     /* how one says who one is, for sentences: "--as NAME" */
     struct hub_options hub;
-    struct wake *wake; /* ends what waits; NULL: nothing does. Stays the caller's */
+    struct wake *wake;  /* ends what waits; NULL: nothing does. Stays the caller's */
+    const char *no_tls; /* why https is refused, before a key is asked for; NULL: it is not */
     /* How https is spoken, or NULL: not at all. */
     enum status (*secure)(struct wire *w, const struct wire_place *at, int64_t until_ms,
                           struct err *e);

@@ -364,6 +364,10 @@ feed_open(struct feed *f, struct door *d, const struct feed_filter *want, struct
                         .want = *want,
                         .seq = want->has_since ? want->since : 0,
                         .tail = { .dir = -1, .fd = -1, .watch.fd = -1 } };
+    for (size_t i = 0; i < want->n_patterns; i++)
+        if (!match_is_pattern(want->patterns[i], strlen(want->patterns[i])))
+            return err_set(e, ST_INVALID, "pattern " MATCH_PATTERN_SAYS ", not \"%.80s\"",
+                           want->patterns[i]);
     return d->url ? open_server(f, e) : open_files(f, e);
 }
 

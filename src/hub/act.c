@@ -336,6 +336,8 @@ act_subscription(struct act *t)
         segments += *c == ':';
     if (segments > MATCH_SEGMENTS_MAX)
         return arg_wrong(&t->in, "pattern", "must have at most 1000 segments");
+    if (is_new && !match_is_pattern(ev.pattern, strlen(ev.pattern))) /* old ones can be removed */
+        return arg_wrong(&t->in, "pattern", MATCH_PATTERN_SAYS);
     if (!arg_name(&t->in, "agentId", &agent) || (is_new && !arg_flag(&t->in, "silent", &ev.silent)))
         return false;
     if (agent && strcmp(agent, ev.by) != 0 && !t->req->is_admin)

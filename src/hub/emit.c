@@ -3,6 +3,7 @@
  */
 #include "hub/hub_impl.h"
 
+#include "hub/match.h"
 #include "hub/secret.h"
 #include "hub/signal_id.h"
 #include "hub/source.h"
@@ -208,6 +209,8 @@ take_type(struct act *t, const char *key, const char *missing, const char **type
 {
     t->in.code = "SIGNAL_EMIT_INVALID_TYPE";
     bool is_good = arg_trimmed(&t->in, key, type);
+    if (is_good && *type && !match_is_type(*type, strlen(*type)))
+        is_good = arg_wrong(&t->in, key, MATCH_TYPE_SAYS);
     t->in.code = NULL;
     if (is_good && !*type)
         return refuse(&t->refusal, 400, "SIGNAL_EMIT_INVALID_TYPE", missing, t->in.prefix);

@@ -42,6 +42,23 @@ is_star(struct text segment)
 }
 
 bool
+match_is_type(const char *type, size_t len)
+{
+    return !memchr(type, '*', len);
+}
+
+bool
+match_is_pattern(const char *pattern, size_t len)
+{
+    struct text rest = text_trim((struct text){ pattern, len }), segment;
+
+    while (next_segment(&rest, &segment))
+        if (!is_star(segment) && segment.len && !match_is_type(segment.p, segment.len))
+            return false;
+    return true;
+}
+
+bool
 match_pattern(const char *pattern, size_t pattern_len, const char *type, size_t type_len)
 {
     struct text p = text_trim((struct text){ pattern, pattern_len });

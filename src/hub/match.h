@@ -43,6 +43,14 @@
 #define MATCH_SEGMENTS_MAX 1000  /* a type with more matches no pattern of a matcher */
 #define MATCH_BYTES_MAX    ((size_t)256 << 20) /* of all nodes: two million ordinary ones */
 
+/* What is taken from users. The rule below knows only whole segments, so a pattern with "**" or
+ * "b*" would wait for ever, and a type with a '*' could not be told from a pattern. Logs may hold
+ * both, and are matched by the rule. */
+bool match_is_pattern(const char *pattern, size_t len); /* each '*' is a segment of its own */
+bool match_is_type(const char *type, size_t len);       /* no '*' */
+#define MATCH_PATTERN_SAYS "must have each * alone between colons, where it is one segment"
+#define MATCH_TYPE_SAYS    "must be segments without a *, which is for patterns"
+
 /* The rule itself, for one pattern. No limits. */
 bool match_pattern(const char *pattern, size_t pattern_len, const char *type, size_t type_len);
 

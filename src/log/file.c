@@ -21,13 +21,19 @@ open_file(struct log *l, struct err *e)
 {
     int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     int fd = SYS_RETRY(sys->openat(l->dir, l->name, flags, 0600));
+    enum status s = ST_OK;
+    char told[PATH_MAX];
     struct stat st;
 
-    if (fd < 0) /* ENOENT: its directory is gone, for the file would have been made */
-        return errno == ENOENT ? err_sys(e, "open %s", l->name)
-                               : path_open_failed(l->dir, l->name, l->name, e);
-    enum status s = sys->fstat(fd, &st) != 0 ? err_sys(e, "look at %s", l->name)
-                                             : path_check_regular(&st, l->name, e);
+    if (fd < 0) { /* ENOENT: its directory is gone, for the file would have been made */
+        const char *path = path_told(l->dir, l->name, told);
+        return errno == ENOENT ? err_sys(e, "open %s", path)
+                               : path_open_failed(l->dir, l->name, path, e);
+    }
+    if (sys->fstat(fd, &st) != 0)
+        s = err_sys(e, "look at %s", l->name);
+    else if (!S_ISREG(st.st_mode))
+        s = path_check_regular(&st, path_told(l->dir, l->name, told), e);
     if (s) {
         close(fd);
         return s;

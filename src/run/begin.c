@@ -271,6 +271,7 @@ go_on(struct run *r, int dir, struct past *past, size_t from, struct err *e)
         s = journal_open(&r->journal, dir, &r->p->team, NULL, e);
     if (s)
         return s;
+    r->journal.workflow = r->p->workflow_hash;
     if (!past->head.has_end)
         retell_all(r, dir);
     r->sched = past->sched;
@@ -298,6 +299,25 @@ begin_anew(struct run *r, int dir, const struct past *past, bool is_open, struct
     return s;
 }
 
+/* The workflow is not the one that the run began with. What ended can be gone on with, from a
+ * phase, when its journal fits: every event of it is one that this workflow leads to, and it ends
+ * where the run did. What is unfinished may have agents that run by the old one. */
+static enum status
+check_mended(const struct past *past, bool is_open, struct err *e)
+{
+    if (is_open)
+        return err_set(e, ST_INVALID,
+                       "the workflow was changed since this run began, and it is unfinished: undo "
+                       "that, or end it with cliq cancel and go on with cliq retry PHASE; cliq run "
+                       "--force starts anew");
+    if (past->leads_on)
+        return err_set(e, ST_INVALID,
+                       "the workflow was changed since this run: by the new one it would not have "
+                       "ended where it did, so nothing can be kept of it; undo that, or start anew "
+                       "with cliq run");
+    return ST_OK;
+}
+
 enum status
 begin_run(struct run *r, int dir, enum run_status *ended, struct err *e)
 {
@@ -307,10 +327,8 @@ begin_run(struct run *r, int dir, enum run_status *ended, struct err *e)
     bool is_there = s != ST_NOT_FOUND, is_open = is_there && !past.head.has_end;
     bool is_anew = !r->o->is_resume && !r->o->from;
 
-    if (!s && strcmp(past.head.workflow, r->p->workflow_hash) != 0)
-        s = err_set(e, ST_INVALID,
-                    "the workflow was changed since this run began: cliq run "
-                    "--force starts anew");
+    if (!s && (is_open || r->o->from) && strcmp(past.head.workflow, r->p->workflow_hash) != 0)
+        s = check_mended(&past, is_open, e);
     *ended = RUN_ACTIVE;
     if (r->o->is_forced || (is_anew && !is_open && (!s || s == ST_INVALID)) ||
         (s == ST_NOT_FOUND && !r->o->from)) {

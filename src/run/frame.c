@@ -140,13 +140,8 @@ step(int dir, const char *name, bool create, int *out, struct err *e)
             return err_sys(e, "create directory %s", name);
         fd = SYS_RETRY(sys->openat(dir, name, DIR_FLAGS, 0));
     }
-    if (fd < 0) {
-        if (errno == ENOENT)
-            return err_set(e, ST_NOT_FOUND, "no directory %s", name);
-        if (errno == ENOTDIR || errno == ELOOP)
-            return err_set(e, ST_INVALID, "%s is not a directory (links are not followed)", name);
-        return err_sys(e, "open directory %s", name);
-    }
+    if (fd < 0)
+        return path_dir_failed(dir, name, e);
     *out = fd;
     return ST_OK;
 }
@@ -359,19 +354,21 @@ frame_read_at(int dir, const char *name, struct buf *to, struct err *e)
     int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     int fd = SYS_RETRY(sys->openat(dir, name, flags, 0));
     enum status s = ST_OK;
+    char told[PATH_MAX];
     struct stat st;
 
     if (fd < 0) {
         if (errno == ENOENT)
             return err_set(e, ST_NOT_FOUND, "no file %s", name);
         if (errno == ELOOP)
-            return err_set(e, ST_INVALID, "%s is a symbolic link, which is not followed", name);
-        return err_sys(e, "open %s", name);
+            return err_set(e, ST_INVALID, "%s is a symbolic link, which is not followed",
+                           path_told(dir, name, told));
+        return err_sys(e, "open %s", path_told(dir, name, told));
     }
     if (sys->fstat(fd, &st) != 0)
         s = err_sys(e, "look at %s", name);
     else if (!S_ISREG(st.st_mode))
-        s = err_set(e, ST_INVALID, "%s is not a regular file", name);
+        s = path_check_regular(&st, path_told(dir, name, told), e);
     buf_adds(to, ""); /* an empty file is an empty text, not none */
     while (!s) {
         char *room = buf_room(to, 4096);

@@ -64,9 +64,10 @@ write_text(struct buf *b, const char *key, const char *text)
 }
 
 static void
-write_event(struct buf *b, const struct team *t, const struct event *ev)
+write_event(struct buf *b, const struct journal *j, const struct event *ev)
 {
     const struct shape *shape = &shapes[ev->kind];
+    const struct team *t = j->team;
 
     open_line(b, shape->name);
     if (shape->has_phase) {
@@ -88,6 +89,8 @@ write_event(struct buf *b, const struct team *t, const struct event *ev)
     }
     if (shape->has_text)
         write_text(b, "text", ev->text);
+    if (ev->kind == EV_RERUN)
+        json_key_str(b, "workflow", j->workflow);
     json_close(b, '}');
 }
 
@@ -131,7 +134,7 @@ journal_write(struct journal *j, const struct event *evs, size_t n, struct err *
     for (size_t i = 0; !s && i < n; i++) {
         if (evs[i].kind == EV_BEGIN)
             continue;
-        write_event(&j->text, j->team, &evs[i]);
+        write_event(&j->text, j, &evs[i]);
         j->ends[lines++] = j->text.len;
         if (lines == LOG_BATCH_MAX) {
             s = put(j, lines, e);
@@ -187,6 +190,14 @@ write_head(struct journal *j, const struct journal_head *h, struct err *e)
     return put_one(j, e);
 }
 
+static enum status
+open_failed(int dir, struct err *e)
+{
+    char told[PATH_MAX];
+
+    return path_open_failed(dir, JOURNAL_NAME, path_told(dir, JOURNAL_NAME, told), e);
+}
+
 /* An old journal is emptied, none is created; *is_there tells which. */
 static enum status
 look(int dir, bool is_new, bool *is_there, struct err *e)
@@ -196,7 +207,7 @@ look(int dir, bool is_new, bool *is_there, struct err *e)
 
     *is_there = fd >= 0;
     if (fd < 0)
-        return errno == ENOENT ? ST_OK : err_sys(e, "open run/" JOURNAL_NAME);
+        return errno == ENOENT ? ST_OK : open_failed(dir, e);
     close(fd);
     return ST_OK;
 }
@@ -444,8 +455,12 @@ replay_line(struct replay *r, const struct log_record *rec)
     r->has_begun = true;
     if (!r->taker.event(r->taker.ctx, &ev, read_time(json_get(rec->json, "at"))))
         return "the workflow, as it is now, does not lead there";
-    if (ev.kind == EV_RERUN)
+    if (ev.kind == EV_RERUN) {
+        const char *workflow = read_text(&r->head->arena, json_get(rec->json, "workflow"));
         r->head->has_end = false;
+        if (workflow)
+            r->head->workflow = workflow;
+    }
     return NULL;
 }
 
@@ -500,11 +515,12 @@ replay_all(struct replay *r, int fd, struct err *e)
 static enum status
 check_file(int fd, struct err *e)
 {
+    char told[PATH_MAX];
     struct stat st;
 
     if (sys->fstat(fd, &st) != 0)
         return err_sys(e, "look at run/" JOURNAL_NAME);
-    return path_check_regular(&st, "run/" JOURNAL_NAME, e);
+    return S_ISREG(st.st_mode) ? ST_OK : path_check_regular(&st, path_told(fd, NULL, told), e);
 }
 
 enum status
@@ -520,7 +536,7 @@ journal_look(int dir, const struct team *t, const struct journal_taker *taker,
         if (errno == ENOENT)
             return err_set(e, ST_NOT_FOUND,
                            "there is no run/" JOURNAL_NAME ": nothing was run yet");
-        return err_sys(e, "open run/" JOURNAL_NAME);
+        return open_failed(dir, e);
     }
     enum status s = check_file(fd, e);
     if (!s)

@@ -13,12 +13,14 @@
  *     {"at":"…","ev":"result","phase":"review","attempt":1,"outcome":"complete",
  *      "verdict":{"outcome":"ROUTE","target":"build"},"text":"tests fail"}  (one line)
  *     {"at":"…","ev":"end","status":"ESCALATED","reason":"…"}
+ *     {"at":"…","ev":"rerun","phase":"build","workflow":"4fc82b26"}
  *
  *     field      in                         is
  *     at         every line                 when it was written, UTC, milliseconds
  *     ev         every line                 begin started result gone skip due cancel abort
  *                                           rerun; end and note are the driver's own
  *     run, team, workflow, jobs, fail_fast  begin: see struct journal_head
+ *     workflow   rerun                      the hash from here on: it was mended, or is the same
  *     phase      all but begin cancel abort its name
  *     attempt    started result gone        from 1; in skip and due when it is known
  *     outcome    result                     complete error crash timeout
@@ -43,7 +45,7 @@
 /* The first line: which run this is. Strings are borrowed by journal_open; those that
  * journal_replay fills in live in the arena until journal_head_release. */
 struct journal_head {
-    const char *run_id, *team, *workflow; /* workflow: a hash of its text, in hex */
+    const char *run_id, *team, *workflow; /* workflow: a hash of its text; replay: the latest */
     struct sched_options options;         /* a replay needs the same ones */
     int64_t at_ms;                        /* replay: when the run began */
     /* replay: the last end line, unless a rerun came after it */
@@ -61,6 +63,7 @@ void journal_head_release(struct journal_head *h);
 struct journal {
     struct log log;
     const struct team *team; /* borrowed */
+    const char *workflow;    /* borrowed: what rerun lines tell; NULL: nothing */
     struct buf text;         /* lines being written */
     struct log_text *lines;
     size_t *ends; /* of the lines in text */

@@ -59,6 +59,16 @@ close_all(struct past *p)
     }
 }
 
+/* The run ended here. With the workflow that it ran with, the scheduler says so, too, unless it was
+ * stopped from outside. */
+static void
+take_end(struct past *p)
+{
+    if (sched_status(p->sched) == RUN_ACTIVE && !p->is_cancelled)
+        p->leads_on = true;
+    close_all(p);
+}
+
 static bool
 take(void *ctx, const struct event *ev, int64_t at_ms)
 {
@@ -67,7 +77,7 @@ take(void *ctx, const struct event *ev, int64_t at_ms)
     if (!p->sched && !make_room(p)) /* the first event: the head is known now */
         return false;
     if (p->head.has_end) {
-        close_all(p);
+        take_end(p);
         if (ev->kind == EV_RESULT || ev->kind == EV_GONE)
             return true; /* told late of what the end ended */
     }
@@ -107,7 +117,7 @@ past_load(struct past *p, int dir, const struct team *t, struct err *e)
     if (s == ST_INVALID)
         p->head.has_end = is_ended(dir);
     else if (!s && p->head.has_end)
-        close_all(p);
+        take_end(p);
     return s;
 }
 

@@ -20,6 +20,7 @@ struct past {
     int64_t *started_ms; /* one a phase: wall time of its latest start; 0: never */
     int64_t *ended_ms;   /* one a phase: of its latest result or skip; 0: none since the start */
     bool is_cancelled;   /* or aborted: what still runs is to be stopped */
+    bool leads_on;       /* at an end of it this workflow would go on: it was mended since */
     /* past_look: the first line that could not be used; 0: all could, and the rest is unused */
     uint64_t bad_line;
     char problem[160];

@@ -1,5 +1,6 @@
 /* plan - everything a run knows before it begins. */
 #include "base/crc32c.h"
+#include "base/near.h"
 #include "base/path.h"
 #include "base/sys.h"
 #include "run/project.h"
@@ -79,24 +80,70 @@ load_team(struct plan *p, struct err *e)
     return s;
 }
 
+static bool
+needs_fallback(const struct phase *ph)
+{
+    return !ph->agent && ph->type != PHASE_TEAM;
+}
+
+/* Of a phase that needs no fallback. */
+static const char *
+own_agent(const struct phase *ph)
+{
+    return ph->agent ? ph->agent : "team";
+}
+
+/* --agent is for phases that name none. Where all do, it would change nothing: who gave it means
+ * something else. */
+static enum status
+check_is_needed(const struct plan *p, const char *agent, struct err *e)
+{
+    struct near near = { .word = agent };
+    struct buf list = { 0 };
+
+    for (size_t i = 0; i < p->team.n_phases; i++) {
+        const struct phase *ph = &p->team.phases[i];
+        const char *name = own_agent(ph);
+        size_t k = 0;
+        if (needs_fallback(ph)) {
+            buf_release(&list);
+            return ST_OK;
+        }
+        while (k < i && strcmp(own_agent(&p->team.phases[k]), name) != 0)
+            k++;
+        if (k < i)
+            continue;
+        buf_addf(&list, "%s%s", list.len ? ", " : "", name);
+        near_try(&near, name);
+    }
+    bool is_other = near.best && strcmp(near.best, agent) != 0;
+    err_say(e,
+            "--agent %.100s: no phase needs it%s%s%s; every phase names its agent, and these are: "
+            "%s. Leave --agent away, or take the agent from a phase of workflow.yml",
+            agent, is_other ? " (did you mean " : "", is_other ? near.best : "",
+            is_other ? "?)" : "", list.p ? list.p : "");
+    buf_release(&list);
+    return ST_INVALID;
+}
+
 static enum status
 resolve_agents(struct plan *p, const struct run_options *o, struct err *e)
 {
     struct agent_scope scope = { p->frame.state_dir, &p->settings, p->agents_json };
     const char *fallback = o->agent;
     size_t n = p->team.n_phases;
-    enum status s = ST_OK;
+    enum status s = fallback ? check_is_needed(p, fallback, e) : ST_OK;
 
     if (!fallback)
         fallback = settings_text(&p->settings, "default_agent");
     if (!fallback)
         fallback = "cursor";
     p->agents = arena_alloc(&p->arena, n * sizeof *p->agents + 1);
-    if (!p->agents)
+    if (!s && !p->agents)
         return err_set(e, ST_IO, "out of memory");
     for (size_t i = 0; !s && i < n; i++) {
         const struct phase *ph = &p->team.phases[i];
-        const char *name = ph->agent ? ph->agent : ph->type == PHASE_TEAM ? "team" : fallback;
+        const char *name = needs_fallback(ph) ? fallback : own_agent(ph);
         size_t k = 0;
         while (k < i && strcmp(p->agents[k].name, name) != 0)
             k++;

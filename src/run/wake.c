@@ -1,62 +1,14 @@
 #define _GNU_SOURCE
 #include "run/wake.h"
 
-#include "base/path.h"
-#include "base/sys.h"
 #include "run/proc.h"
 #include "team/agent.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
-
-enum status
-wake_open_dir(const char *config, const char *identity, int *dir, struct err *e)
-{
-    int top = -1, all = -1;
-    enum status s = path_check_name("identity", identity, e);
-
-    *dir = -1;
-    if (!s)
-        s = path_open_dir(config, true, &top, e);
-    if (!s)
-        s = path_open_dir_at(top, "wake", true, &all, e);
-    if (!s)
-        s = path_open_dir_at(all, identity, true, dir, e);
-    if (top >= 0)
-        close(top);
-    if (all >= 0)
-        close(all);
-    return s;
-}
-
-enum status
-wake_lock(int dir, int *fd, struct err *e)
-{
-    char text[32];
-    int n = snprintf(text, sizeof text, "%d\n", (int)getpid());
-
-    *fd = SYS_RETRY(sys->openat(dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (*fd < 0)
-        return err_sys(e, "open the lock of an agent");
-    if (SYS_RETRY(sys->flock(*fd, LOCK_EX | LOCK_NB)) != 0) {
-        enum status s = errno == EWOULDBLOCK ? err_set(e, ST_CONFLICT, "it is awake")
-                                             : err_sys(e, "lock an agent");
-        close(*fd);
-        *fd = -1;
-        return s;
-    }
-    /* For people only: the lock is what counts. */
-    if (sys->ftruncate(*fd, 0) == 0 && pwrite(*fd, text, (size_t)n, 0) != n)
-        return ST_OK;
-    return ST_OK;
-}
-
-/* ---- starting a supervisor ---- */
 
 /* All of ours but what belongs to a run or to another who was woken. */
 static const char *const *
@@ -99,22 +51,6 @@ start_supervisor(struct arena *a, const char *config, const char *identity)
     buf_release(&log);
 }
 
-/* Is nobody there? Whoever finds so starts one, and it takes the lock itself. */
-static bool
-is_asleep(const char *config, const char *identity)
-{
-    int dir, fd = -1;
-    bool is_free = false;
-
-    if (wake_open_dir(config, identity, &dir, NULL))
-        return false;
-    is_free = wake_lock(dir, &fd, NULL) == ST_OK;
-    if (fd >= 0)
-        close(fd);
-    close(dir);
-    return is_free;
-}
-
 void
 wake_sleepers(struct hub *h, const char *config,
               bool (*is_awake)(void *ctx, const char *identity, uint64_t upto), void *ctx)
@@ -129,7 +65,7 @@ wake_sleepers(struct hub *h, const char *config,
     for (size_t i = 0; i < n; i++) {
         if (is_awake && is_awake(ctx, ids[i], hub_last_seq(h)))
             continue;
-        if (is_asleep(whole, ids[i]))
+        if (wake_is_asleep(whole, ids[i]))
             start_supervisor(&a, whole, ids[i]);
     }
     arena_release(&a);

@@ -34,5 +34,7 @@ void wake_sleepers(struct hub *h, const char *config,
 enum status wake_open_dir(const char *config, const char *identity, int *dir, struct err *e);
 /* Who has it is awake. ST_CONFLICT: somebody else is. *fd is the caller's: closing it lets go. */
 enum status wake_lock(int dir, int *fd, struct err *e);
+/* Is nobody there? Whoever finds so starts one, and it takes the lock itself. */
+bool wake_is_asleep(const char *config, const char *identity);
 
 #endif

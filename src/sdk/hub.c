@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "door/feed.h"
+#include "sdk/hub_wake.h"
 #include "sdk/sdk.h"
 
 #include <stdio.h>
@@ -44,7 +45,9 @@ cliq_hub_open(cliq_hub **out, const cliq_hub_options *o, cliq_error *err)
     cliq_hub *h = calloc(1, sizeof *h);
     if (!h)
         return starved(err);
-    struct door_options d = { .says = "options.identity or CLIQ_IDENTITY" };
+    struct door_options d = { .says = "options.identity or CLIQ_IDENTITY",
+                              .no_tls = "libcliq speaks http:// and unix: only; for https put a "
+                                        "proxy, or a server of your own, on this machine" };
     if (o) {
         d.config = o->config;
         d.url = o->url;
@@ -53,11 +56,6 @@ cliq_hub_open(cliq_hub **out, const cliq_hub_options *o, cliq_error *err)
     }
     h->stop = (struct wake){ .fd = { eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), -1 } };
     enum status s = h->stop.fd[0] < 0 ? err_sys(&e, "make an event") : door_open(&h->door, &d, &e);
-    if (!s && h->door.place.is_tls)
-        s = err_set(&e, ST_INVALID,
-                    "%s: libcliq speaks http:// and unix: only; for https put a proxy, or a server "
-                    "of your own, on this machine",
-                    h->door.url);
     if (s)
         cliq_hub_close(h);
     else
@@ -222,6 +220,7 @@ ask(cliq_hub *h, struct call *c, enum hub_op op, const char *inside, cliq_signal
 
     if (!c->s)
         c->s = door_call(&h->door, &c->a, op, c->args, &reply, &c->e);
+    hub_wake(&h->door);
     if (!c->s && out)
         c->s = fill(h, out, inside ? json_get(reply.data, inside) : reply.data, &c->e);
     return end(c, err);
@@ -242,8 +241,17 @@ merge(struct call *c, const char *call, const char *more)
         const char *key = arena_dup(&c->a, m->key, m->key_len);
         next = m->next;
         m->next = NULL;
-        if (key)
-            json_set(c->args, key, m);
+        if (!key) {
+            c->s = door_no_memory(&c->e);
+            return;
+        }
+        if (json_get(c->args, key)) {
+            c->s = err_set(&c->e, ST_INVALID,
+                           "%s: more_json has \"%s\", which was given already: say it once", call,
+                           key);
+            return;
+        }
+        json_set(c->args, key, m);
     }
 }
 
@@ -376,6 +384,7 @@ cliq_claim(cliq_hub *h, const cliq_claim_options *o, cliq_signal_info *out, cliq
     } else if (!c.s) {
         c.s = door_call(&h->door, &answer, HUB_CLAIM, c.args, &reply, &c.e);
     }
+    hub_wake(&h->door);
     if (!c.s && !reply.data)
         c.s = err_set(&c.e, ST_NOT_FOUND, "nothing to claim: there is no open task for you");
     if (!c.s)
@@ -523,6 +532,7 @@ call(cliq_hub *h, struct call *c, enum hub_op op, const char **json, const char 
 
     if (!c->s)
         c->s = door_call(&h->door, &c->a, op, c->args, &reply, &c->e);
+    hub_wake(&h->door);
     if (!c->s) {
         json_write(&text, reply.data);
         buf_adds(&place, reply.cursor ? reply.cursor : "");

@@ -481,6 +481,8 @@ read_filters(struct client *c, const struct json *args, const char *last_id, str
     if (!args_known(&in, "a stream") || !arg_number(&in, "min_urgency", &c->min_urgency) ||
         !arg_flag(&in, "inbox", &inbox) || !read_place(c, &in, last_id))
         return false;
+    if (c->pattern && !match_is_pattern(c->pattern, strlen(c->pattern)))
+        return arg_wrong(&in, "pattern", MATCH_PATTERN_SAYS);
     c->is_inbox = inbox == FLAG_YES;
     for (const char *p = c->rings ? c->rings : ""; *p; p += strspn(p, ",")) {
         char ring[80];

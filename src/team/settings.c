@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "log/lock.h"
+#include "team/settings_check.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -116,6 +117,8 @@ settings_load(struct settings *s, const char *state_dir, struct err *e)
         st = settings_path(&path, state_dir, is_global, e);
         if (!st)
             st = load_file(&s->arena, &s->text[i], path.p, &parts[i], e);
+        if (!st)
+            st = settings_check(parts[i], NULL, path.p, e);
     }
     buf_release(&path);
     if (!st && !(s->merged = merge(&s->arena, parts[0], parts[1])))
@@ -195,15 +198,18 @@ settings_masked(struct arena *a, const struct json *v)
 
 /* ---- writing ---- */
 
+/* JSON where it looks so, unless the key wants a text: a token of digits is one, too. */
 static enum status
-parse_value(struct arena *a, const char *text, struct json **out, struct err *e)
+parse_value(struct arena *a, const char *key, const char *text, struct json **out, struct err *e)
 {
+    const struct setting *known = setting_find(key);
+    bool is_text = known && setting_is_text(known->kind);
     bool is_json = strcmp(text, "true") == 0 || strcmp(text, "false") == 0 ||
                    strcmp(text, "null") == 0 || strchr("{[-0123456789", text[0]);
 
-    if (*text && is_json && json_parse(a, text, strlen(text), out, NULL))
+    if (!is_text && *text && is_json && json_parse(a, text, strlen(text), out, NULL))
         return ST_OK;
-    if (*text == '{' || *text == '[')
+    if (!is_text && (*text == '{' || *text == '['))
         return json_parse_named(a, "value", text, strlen(text), out, e);
     *out = json_new_str(a, text, strlen(text));
     return *out ? ST_OK : err_set(e, ST_IO, "out of memory");
@@ -314,9 +320,11 @@ settings_set(const char *state_dir, bool is_global, const char *path, const char
     if (!s)
         s = load_file(&a, &text, file.p, &root, e);
     if (!s && value)
-        s = parse_value(&a, value, &v, e);
+        s = parse_value(&a, path, value, &v, e);
     if (!s)
         s = change(&a, root, path, v, e);
+    if (!s && value) /* of the others nothing: each must be mendable alone */
+        s = settings_check(root, path, NULL, e);
     if (s == ST_NOT_FOUND)
         err_say(e, "%s is not set in %s%s", path, file.p,
                 is_global ? "" : " (--global: in the settings of all projects)");

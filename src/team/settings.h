@@ -17,7 +17,7 @@ struct settings {
 };
 
 /* state_dir NULL: only the user's. A missing file is an empty object; a bad one is
- * ST_INVALID with file:line:column. */
+ * ST_INVALID with file:line:column, a bad value with file and key (settings_check.h). */
 enum status settings_load(struct settings *s, const char *state_dir, struct err *e);
 void settings_release(struct settings *s);
 
@@ -28,7 +28,9 @@ const char *settings_text(struct settings *s, const char *path);
 /* ST_INVALID unless it is names with dots between. */
 enum status settings_check_key(const char *path, struct err *e);
 /* Sets or (value NULL) removes a key in one file, under its directory's lock. The value
- * is JSON text when it is a number, true, false, null, a list or an object, else a string.
+ * is JSON text when it is a number, true, false, null, a list or an object, else a string;
+ * always a string where the key wants one. ST_INVALID, and nothing is written: the value is
+ * not what the key wants (settings_check.h).
  * ST_NOT_FOUND: what is to be removed is not in that file. */
 enum status settings_set(const char *state_dir, bool is_global, const char *path, const char *value,
                          struct err *e);

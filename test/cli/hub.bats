@@ -707,6 +707,12 @@ load ../lib/hub
 2|leave it away|inbox --resolve $id --view now
 2|Signal type is required|signal generate ''
 2|pattern|signal subscribe ' '
+2|not "a:**:b"|signal subscribe a:**:b
+2|not "a:b*"|signal watch a:c a:b*
+2|not "**"|watch --pattern **
+2|type must be segments without a *|signal generate a:*
+2|type must be segments without a *|signal schedule a:* --at +1h
+2|signal_type must be segments without a *|emit * text
 2|true or false|signal subscribe a --silent=maybe
 2|--at|signal schedule a --at soon
 2|--at|signal schedule a --at -5

@@ -52,7 +52,7 @@ put() { # KIND PATH
     local words
     for words in status graph run "req -m x"; do
         meekly $words
-        refused 7 "open workflow.yml: Permission denied"
+        refused 7 "open $STATE/workflow.yml: Permission denied"
     done
     meekly team validate ../team
     refused 7 "team.yml: Permission denied"

@@ -328,3 +328,179 @@ END
     has "$(tail -1 "$T/watch.out")" '"status":"COMPLETED"'
     is "$(uniq "$T/watch.out" | wc -l)" "$(wc -l <"$T/watch.out")"
 }
+
+@test "settings: a value that its key cannot have is refused where it is set and where it is read" {
+    agent a <<<'ok; complete'
+    team <<<'phases:
+  - {name: one, agent: a}'
+    got settings channel.max_message_size_bytes abc
+    refused 2 'channel.max_message_size_bytes must be a whole number of bytes, at least 1, not "abc"'
+    got settings notifications.on_foo slack:ops
+    refused 2 "notifications.on_foo: there is no such event; these are: on_start, on_phase_start"
+    is '{}' "$(<.cliq/settings.json)"
+    echo '{"notifications":{"on_foo":["slack"]}}' >.cliq/settings.json
+    got run --headless
+    refused 2 "$STATE/settings.json: notifications.on_foo: there is no such event"
+    [ ! -e "$T/starts" ]
+    got settings notifications.on_foo --unset
+    succeeds
+    run_ok
+    got settings --info
+    has "$out" channel.max_message_size_bytes
+    has "$out" notifications.on_phase_complete
+}
+
+@test "parts of a state directory that are of the wrong kind are told with their path" {
+    agent a <<<'ok; complete'
+    team <<<'phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, depends_on: [one]}'
+    local part
+    for part in signals run channels run/logs; do
+        rm -rf "$STATE/$part"
+        echo x >"$STATE/$part"
+        got run --headless
+        refused 2 "$STATE/$part is not a directory"
+        rm "$STATE/$part"
+    done
+    for part in workflow.yml agents.json inputs.json run/journal.jsonl; do
+        [ ! -e "$STATE/$part" ] || mv "$STATE/$part" "$T/kept"
+        mkdir -p "$STATE/$part"
+        got run --headless --force
+        [ "$code" != 0 ] || complain "$part as a directory is taken"
+        has "$err" "$STATE/$part is a directory, not a regular file"
+        rmdir "$STATE/$part"
+        [ ! -e "$T/kept" ] || mv "$T/kept" "$STATE/$part"
+    done
+    [ ! -e "$T/starts" ]
+    run_ok
+    mkdir -p "$CLIQ_HOME"
+    rm -rf "$CLIQ_HOME/signals"
+    echo x >"$CLIQ_HOME/signals"
+    got signal generate a:b
+    refused 2 "$CLIQ_HOME/signals is not a directory"
+    got signal events
+    refused 2 "$CLIQ_HOME/signals is not a directory"
+    rm "$CLIQ_HOME/signals"
+    mkdir -p "$CLIQ_HOME/signals/events.jsonl"
+    got signal generate a:b
+    refused 2 "$CLIQ_HOME/signals/events.jsonl is a directory, not a regular file"
+}
+
+@test "run --agent that no phase needs is refused, with the agents that phases have" {
+    agent planner <<<'ok; complete'
+    agent builder <<<'ok; complete'
+    team <<<'phases:
+  - {name: plan, agent: planner}
+  - {name: build, agent: builder, depends_on: [plan]}
+  - {name: more, agent: builder, depends_on: [build]}'
+    got run --headless --agent bilder
+    refused 2 "--agent bilder: no phase needs it (did you mean builder?); every phase names its agent, and these are: planner, builder."
+    got run --headless --agent planner --dry-run
+    refused 2 "--agent planner: no phase needs it; every phase"
+    [ ! -e "$T/starts" ]
+    run_ok
+}
+
+@test "run --agent is the agent of phases that name none" {
+    agent planner <<<'ok; complete'
+    agent other <<<'ok; complete'
+    mkdir -p "$T/team/roles"
+    echo "Build." >"$T/team/roles/build.md"
+    team <<<'phases:
+  - {name: plan, agent: planner}
+  - {name: build, depends_on: [plan]}'
+    got run --headless --agent nobody
+    refused 4 "phase build: the agent nobody is not installed"
+    got run --headless --agent other --dry-run
+    succeeds
+    has "$out" "build  (standard, agent other; after plan)"
+    got run --headless --agent other
+    succeeds
+}
+
+# A run that ended because its second phase failed; its workflow is in $T/old.
+failed_run() {
+    agent good <<'END'
+ok
+[ "$P" != three ] || [ ! -e "$T/hold" ] || { touch "$T/held"; until [ -e "$T/go" ]; do sleep 0.02; done; }
+complete
+END
+    agent bad <<<'ok; fail "no good"'
+    team <<'END'
+phases:
+  - {name: one, agent: good}
+  - {name: two, agent: bad, depends_on: [one]}
+  - {name: three, agent: good, depends_on: [two]}
+END
+    run_is 3
+    is "one.1 two.1" "$(starts)"
+    cp .cliq/workflow.yml "$T/old"
+}
+mend() { # SED
+    sed "$1" "$T/old" >.cliq/workflow.yml
+    "$CLIQ" team trust >/dev/null
+}
+
+@test "retry goes on with a run that ended when the workflow was mended, and --resume with that" {
+    failed_run
+    mend 's/agent: bad/agent: good/; $a\  - {name: four, agent: good, depends_on: [three]}'
+    got run $HEADLESS --resume
+    code_is 3 # an ended run: its outcome
+    touch "$T/hold"
+    start again "$CLIQ" retry two $HEADLESS
+    until_true exists "$T/held"
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    has "$(grep '"rerun"' "$(journal)")" '"workflow":"'
+    cp .cliq/workflow.yml "$T/new"
+    mend ''
+    got_from timeout 20 "$CLIQ" run $HEADLESS --resume # who takes it up would wait for ever
+    refused 2 "the workflow was changed since this run began"
+    cp "$T/new" .cliq/workflow.yml
+    "$CLIQ" team trust >/dev/null
+    touch "$T/go"
+    got run $HEADLESS --resume
+    succeeds
+    is "one.1 two.1 two.2 three.1 four.1" "$(starts)"
+    is "COMPLETED done done done done" "$(states)"
+    got retry four $HEADLESS
+    code_is 0
+    is "one.1 two.1 two.2 three.1 four.1 four.2" "$(starts)"
+}
+
+@test "retry is refused when the journal does not fit the mended workflow; nothing is started" {
+    failed_run
+    local before
+    before=$(cat "$(journal)")
+    mend 's/agent: bad/agent: good/; s/name: one,/name: uno,/; s/\[one\]/[uno]/'
+    got retry two $HEADLESS
+    refused 2 "the workflow has no such phase"
+    mend 's/agent: bad/agent: good/; s/name: one,/name: one, depends_on: [zero],/; $a\  - {name: zero, agent: good}'
+    got retry two $HEADLESS
+    refused 2 "the workflow, as it is now, does not lead there"
+    mend 's/agent: bad/agent: bad, retries: 2/'
+    got retry two $HEADLESS
+    refused 2 "by the new one it would not have ended where it did"
+    got run $HEADLESS --from two
+    refused 2 "by the new one it would not have ended where it did"
+    is "one.1 two.1" "$(starts)"
+    is "$before" "$(cat "$(journal)")"
+    mend 's/agent: bad/agent: good/'
+    run_ok # anew
+    is "one.1 two.1 one.1 two.1 three.1" "$(starts)"
+}
+
+@test "an unfinished run is cancelled before its mended workflow is gone on with" {
+    killed_run
+    sed -i 's/name: three,/name: three, timeout: 5m,/' .cliq/workflow.yml
+    "$CLIQ" team trust >/dev/null
+    got run $HEADLESS --resume
+    refused 2 "end it with cliq cancel and go on with cliq retry PHASE"
+    touch "$T/go"
+    got cancel
+    is CANCELLED "$out"
+    got retry two $HEADLESS
+    code_is 0
+    is "one.1 two.1 two.2 three.1" "$(starts)"
+}

@@ -64,6 +64,15 @@ load ../lib/serve
         [ "$output" = 400 ]
         [ "$(cat body)" = '{"ok":false,"error":"Invalid query"}' ]
     done
+    before=$(wc -l <home/signals/events.jsonl)
+    [ "$(send /v1/engine/signals/generate '{"type":"a:*"}' | json 'd["ok"], d["error"]')" = 'False type must be segments without a *, which is for patterns, not "a:*"' ]
+    [ "$(send /emit '{"signal_type":"a:*"}' | json 'd["error"]["code"]')" = SIGNAL_EMIT_INVALID_TYPE ]
+    [ "$(send /v1/engine/signals/subscribe '{"pattern":"a:**:b"}' | json 'd["ok"], d["error"][-8:]')" = 'False "a:**:b"' ]
+    for path in /signals/stream /v1/engine/events; do
+        [ "$(curl -s -o body -w '%{http_code}' --max-time 5 "$URL$path?pattern=a:b*" -H "Authorization: Bearer $KEY")" = 400 ]
+        grep -q 'alone between colons' body
+    done
+    [ "$(wc -l <home/signals/events.jsonl)" = "$before" ]
     [ "$(send /v1/engine/signals/subscribe '{"pattern":"build:*:done"}' | json 'd["ok"]')" = True ]
     [ "$(look /v1/engine/signals/subscriptions | json 'len(d["subscriptions"])')" = 1 ]
 }

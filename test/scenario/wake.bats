@@ -393,3 +393,69 @@ post() { # PATH JSON
     until_true asleep
     is x:1 "$(given)"
 }
+
+# lib_program: $T/tell, a program with the library in it. It broadcasts its arguments, then tells its
+# descriptors' and children's number.
+lib_program() {
+    cat >"$T/tell.c" <<'END'
+#include <cliq.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/wait.h>
+int
+main(int argc, char **argv)
+{
+    cliq_error e = CLIQ_ERROR_INIT;
+    cliq_hub *h;
+    cliq_status s = cliq_hub_open(&h, NULL, &e);
+
+    for (int i = 1; !s && i < argc; i++)
+        s = cliq_generate(h, argv[i], NULL, NULL, &e);
+    if (s)
+        fprintf(stderr, "%s\n", e.text);
+    else
+        puts(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD ? "no child" : "a child");
+    cliq_hub_close(h);
+    return s;
+}
+END
+    ${CC:-cc} -std=c11 -Wall -I"$ROOT/include" -o "$T/tell" "$T/tell.c" "$BIN/libcliq.so" -Wl,-rpath,"$BIN" ||
+        skip "no compiler for the library as it is built"
+}
+
+@test "what is written through the library wakes, and leaves the program no child" {
+    lib_program
+    helper <<<"$HOLD"
+    loud 'x:*'
+    got_from env PATH="$BIN:$PATH" CLIQ_IDENTITY=ci "$T/tell" x:1
+    is "no child" "$out"
+    is "" "$err"
+    until_true has_given 1
+    until_true exists_lock
+    # It is awake: what comes now is its supervisor's, and no program is run for it.
+    mkdir "$T/bin"
+    printf '#!/bin/sh\ntouch "%s/ran"\n' "$T" >"$T/bin/cliq"
+    chmod +x "$T/bin/cliq"
+    got_from env PATH="$T/bin:$PATH" CLIQ_IDENTITY=ci "$T/tell" x:2 y:1
+    is "no child" "$out"
+    [ ! -e "$T/ran" ]
+    touch "$T/go"
+    until_true has_given 2
+    until_true asleep
+    is "x:1 x:2" "$(given | paste -sd' ')"
+}
+exists_lock() { [ -s "$CLIQ_HOME/wake/ruby/lock" ]; }
+
+@test "without the program on PATH the library writes all the same, and the next command wakes" {
+    lib_program
+    helper <<<':'
+    loud 'x:*'
+    got_from env PATH="$T/nowhere" CLIQ_IDENTITY=ci "$T/tell" x:1
+    is "no child" "$out"
+    is 0 "$code"
+    is 0 "$(n_given)"
+    gen other
+    until_true has_given 1
+    until_true asleep
+    is x:1 "$(given)"
+}

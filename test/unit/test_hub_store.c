@@ -127,6 +127,19 @@ what_is_wrong_is_refused_with_its_name_and_nothing_is_stored(void **state)
           "system" },
         { HUB_GENERATE, "{\"type\":\"t\",\"source\":{\"type\":\"agent\",\"id\":\"eve\"}}", 403,
           "AUTH_FORBIDDEN", "eve" },
+        { HUB_GENERATE, "{\"type\":\"a:*\"}", 400, "SIGNAL_EMIT_INVALID_TYPE",
+          "type must be segments without a *, which is for patterns, not \"a:*\"" },
+        { HUB_GENERATE, "{\"type\":\"*\"}", 400, "SIGNAL_EMIT_INVALID_TYPE", "not \"*\"" },
+        { HUB_SCHEDULE, "{\"type\":\"a:**\",\"deliverAt\":5}", 400, "SIGNAL_EMIT_INVALID_TYPE",
+          "type must be segments" },
+        { HUB_EMIT, "{\"signal_type\":\"a*\"}", 400, "SIGNAL_EMIT_INVALID_TYPE",
+          "signal_type must be segments" },
+        { HUB_EMIT_BATCH, "{\"signals\":[{\"signal_type\":\"t\"},{\"signal_type\":\"*:b\"}]}", 400,
+          "SIGNAL_EMIT_INVALID_TYPE", "signals[1].signal_type must be segments" },
+        { HUB_SUBSCRIBE, "{\"pattern\":\"a:**:b\"}", 400, "VALIDATION_INVALID_TYPE",
+          "pattern must have each * alone between colons, where it is one segment, not "
+          "\"a:**:b\"" },
+        { HUB_SUBSCRIBE, "{\"pattern\":\"a:b*\"}", 400, "VALIDATION_INVALID_TYPE", "not \"a:b*\"" },
         { HUB_SUBSCRIBE, "{}", 400, "VALIDATION_FIELD_REQUIRED",
           "Signal subscription pattern is required" },
         { HUB_SUBSCRIBE, "{\"pattern\":\"a\",\"agentId\":\"eve\"}", 403, "AUTH_FORBIDDEN", "eve" },
@@ -161,6 +174,29 @@ what_is_wrong_is_refused_with_its_name_and_nothing_is_stored(void **state)
             CHECK_REFUSED(ask(h, (enum hub_op)op, "ruby", "{\"id\":\"x\"}"), 403, "AUTH_FORBIDDEN",
                           "admin");
     CHECK_REFUSED(ask(h, HUB_EMIT, "a b", TASK), 400, "VALIDATION_INVALID_TYPE", "identity");
+    close_hub(h);
+}
+
+/* Logs of before, and of others: what is refused today stands in them. */
+static void
+types_and_patterns_with_stars_in_an_old_log_are_folded(void **state)
+{
+    (void)state;
+    make_dirs("config/signals");
+    write_file(HUB_LOG, "{\"op\":\"subscribe\",\"by\":\"bob\",\"at\":1,\"pattern\":\"a:**\"}\n"
+                        "{\"op\":\"subscribe\",\"by\":\"bob\",\"at\":1,\"pattern\":\"*:b\"}\n"
+                        "{\"id\":\"one1\",\"type\":\"a:**\",\"createdAt\":5}\n"
+                        "{\"id\":\"two2\",\"type\":\"*:b\",\"createdAt\":6}\n"
+                        "{\"id\":\"three3\",\"type\":\"a:x\",\"createdAt\":7}\n");
+    struct hub *h = open_hub();
+    struct hub_reply *r = ask(h, HUB_EVENTS, "ruby", "{}");
+    CHECK_REPLY(r, 200);
+    assert_string_equal(each(r, "type"), "a:** *:b a:x");
+    r = ask(h, HUB_INBOX, "bob", "{\"target\":\"@bob\"}");
+    assert_string_equal(each(r, "signal_type"), "a:** *:b"); /* as text, and by the one star */
+    r = ask(h, HUB_UNSUBSCRIBE, "bob", "{\"pattern\":\"a:**\"}");
+    CHECK_REPLY(r, 200);
+    assert_string_equal(got(r, "removed"), "true");
     close_hub(h);
 }
 
@@ -1750,6 +1786,7 @@ main(void)
         CASE(who_may_not_wait_is_refused_where_it_would),
         CASE(an_emitted_signal_comes_back_as_it_was_sent),
         CASE(what_is_wrong_is_refused_with_its_name_and_nothing_is_stored),
+        CASE(types_and_patterns_with_stars_in_an_old_log_are_folded),
         CASE(arguments_are_as_the_table_says),
         CASE(a_broadcast_is_acked_by_its_sender_alone),
         CASE(one_task_has_one_winner),

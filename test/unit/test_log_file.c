@@ -350,8 +350,8 @@ a_symbolic_link_is_refused(void **state)
     (void)state;
     write_file("target", "");
     assert_int_equal(symlink("target", NAME), 0);
-    CHECK_FAILS(log_open(&l, here(), NAME, &plain, &e), ST_INVALID, &e,
-                "events.jsonl is a symbolic link, not a regular file");
+    CHECK_FAILS_WITH(log_open(&l, here(), NAME, &plain, &e), ST_INVALID, &e,
+                     "/events.jsonl is a symbolic link, not a regular file");
     log_close(&l);
     assert_int_equal(file_size("target"), 0);
 }
@@ -375,8 +375,8 @@ a_FIFO_is_refused_without_waiting_for_a_reader(void **state)
 
     (void)state;
     assert_int_equal(mkfifo(NAME, 0600), 0);
-    CHECK_FAILS(log_open(&l, here(), NAME, &plain, &e), ST_INVALID, &e,
-                "events.jsonl is a FIFO, not a regular file");
+    CHECK_FAILS_WITH(log_open(&l, here(), NAME, &plain, &e), ST_INVALID, &e,
+                     "/events.jsonl is a FIFO, not a regular file");
     log_close(&l);
 }
 
@@ -387,8 +387,8 @@ a_directory_is_refused(void **state)
 
     (void)state;
     make_dirs(NAME);
-    CHECK_FAILS(log_open(&l, here(), NAME, &plain, &e), ST_INVALID, &e,
-                "events.jsonl is a directory, not a regular file");
+    CHECK_FAILS_WITH(log_open(&l, here(), NAME, &plain, &e), ST_INVALID, &e,
+                     "/events.jsonl is a directory, not a regular file");
     log_close(&l);
 }
 

@@ -210,8 +210,8 @@ a_link_below_an_open_directory_is_refused(void **state)
     (void)state;
     make_dirs("real");
     assert_int_equal(symlink("real", "link"), 0);
-    CHECK_FAILS(path_open_dir_at(here(), "link", true, &fd, &e), ST_INVALID, &e,
-                "link is not a directory (links are not followed)");
+    CHECK_FAILS_WITH(path_open_dir_at(here(), "link", true, &fd, &e), ST_INVALID, &e,
+                     "/link is not a directory (links are not followed)");
     CHECK_FAILS_WITH(path_open_dir_at(here(), "link", false, &fd, &e), ST_INVALID, &e,
                      "links are not followed");
     assert_int_equal(fd, -1);
@@ -228,6 +228,28 @@ a_dangling_link_below_an_open_directory_is_refused(void **state)
                      "links are not followed");
     assert_false(file_exists("nowhere"));
     assert_int_equal(fd, -1);
+}
+
+static void
+what_is_told_has_its_whole_path(void **state)
+{
+    char told[PATH_MAX], cwd[PATH_MAX];
+    int fd;
+
+    (void)state;
+    assert_non_null(getcwd(cwd, sizeof cwd));
+    make_dirs("a/b");
+    CHECK_OK(path_open_dir("a", false, &fd, &e), &e);
+    const char *path = path_told(fd, "b", told);
+    assert_int_equal(strncmp(path, cwd, strlen(cwd)), 0);
+    assert_string_equal(path + strlen(cwd), "/a/b");
+    assert_string_equal(path_told(fd, NULL, told) + strlen(cwd), "/a");
+    assert_string_equal(path_told(fd, "/x", told), "/x");
+    assert_string_equal(path_told(AT_FDCWD, "x", told), "x");
+    errno = ENXIO;
+    assert_string_equal(path_told(1 << 20, "x", told), "x");
+    assert_int_equal(errno, ENXIO);
+    close(fd);
 }
 
 static void
@@ -351,15 +373,16 @@ what_is_no_regular_file_is_not_read(void **state)
     assert_int_equal(mkfifo("fifo", 0600), 0);
     assert_int_equal(mknod("socket", S_IFSOCK | 0600, 0), 0);
     write_file("f", "text");
-    CHECK_FAILS(path_read_file(here(), "fifo", &b, &e), ST_INVALID, &e,
-                "fifo is a FIFO, not a regular file");
-    CHECK_FAILS(path_read_file(here(), "d", &b, &e), ST_INVALID, &e,
-                "d is a directory, not a regular file");
-    CHECK_FAILS(path_read_file(here(), "socket", &b, &e), ST_INVALID, &e,
-                "socket is a socket, not a regular file");
+    CHECK_FAILS_WITH(path_read_file(here(), "fifo", &b, &e), ST_INVALID, &e,
+                     "/fifo is a FIFO, not a regular file");
+    CHECK_FAILS_WITH(path_read_file(here(), "d", &b, &e), ST_INVALID, &e,
+                     "/d is a directory, not a regular file");
+    CHECK_FAILS_WITH(path_read_file(here(), "socket", &b, &e), ST_INVALID, &e,
+                     "/socket is a socket, not a regular file");
     CHECK_FAILS(path_read_file(here(), "/dev/null", &b, &e), ST_INVALID, &e,
                 "/dev/null is a device, not a regular file");
-    CHECK_FAILS(path_read_file(here(), "f/g", &b, &e), ST_INVALID, &e, "open f/g: Not a directory");
+    CHECK_FAILS_WITH(path_read_file(here(), "f/g", &b, &e), ST_INVALID, &e,
+                     "/f/g: Not a directory");
     buf_release(&b);
 }
 
@@ -543,6 +566,7 @@ main(void)
         CASE(links_in_a_path_of_the_user_are_followed),
         CASE(a_link_below_an_open_directory_is_refused),
         CASE(a_dangling_link_below_an_open_directory_is_refused),
+        CASE(what_is_told_has_its_whole_path),
         CASE(a_file_below_an_open_directory_is_no_directory),
         CASE(a_directory_below_an_open_one_is_created_on_demand_only),
         CASE(descriptors_of_directories_are_close_on_exec),

@@ -317,6 +317,9 @@ slips_are_invalid_and_change_nothing(void **state)
     h.url = "gopher://x";
     BAD(cliq_hub_open(&none, &h, &err), CLIQ_INVALID, "gopher://x");
     h.url = "https://127.0.0.1";
+    h.key = NULL; /* it is not even asked for */
+    BAD(cliq_hub_open(&none, &h, &err), CLIQ_INVALID,
+        "https://127.0.0.1: libcliq speaks http:// and unix: only");
     h.key = "cho_x";
     BAD(cliq_hub_open(&none, &h, &err), CLIQ_INVALID, "https");
     h.url = "";
@@ -329,10 +332,62 @@ slips_are_invalid_and_change_nothing(void **state)
     assert_string_equal(json, "[]");
 }
 
+static void
+more_json_overrides_nothing(void **state)
+{
+    static const char *const bad[][2] = {
+        { "{\"signal_type\":\"x\"}", "more_json has \"signal_type\", which was given already" },
+        { "{\"content\":\"t\"}", "more_json has \"content\"" }, /* the same is no better */
+        { "{\"tags\":[],\"to_identity\":null}", "more_json has \"to_identity\"" },
+        { "{\"urgency\":1}", "more_json has \"urgency\"" },
+        { "{\"dedup_key\":\"k\"}", "more_json has \"dedup_key\"" },
+    };
+    cliq_emit_options o = CLIQ_EMIT_OPTIONS_INIT;
+    const char *json;
+
+    (void)state;
+    o.to_identity = "eve";
+    o.urgency = 0.25;
+    o.dedup_key = "k";
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        o.more_json = bad[i][0];
+        BAD(cliq_emit(ruby, "task", "t", &o, NULL, &err), CLIQ_INVALID, bad[i][1]);
+    }
+    GOOD(cliq_hub_call(ruby, "list", NULL, &json, NULL, &err));
+    assert_string_equal(json, "[]");
+    o = (cliq_emit_options)CLIQ_EMIT_OPTIONS_INIT;
+    o.more_json = "{\"urgency\":0,\"content\":\"said here\",\"to_identity\":\"eve\"}";
+    GOOD(cliq_emit(ruby, "task", NULL, &o, &got, &err));
+    assert_true(got.urgency == 0);
+    assert_string_equal(got.content, "said here");
+    assert_string_equal(got.to_identity, "eve");
+}
+
+static void
+a_star_is_a_segment_of_patterns_only(void **state)
+{
+    cliq_listen_options l = CLIQ_LISTEN_OPTIONS_INIT;
+    const char *json;
+
+    (void)state;
+    BAD(cliq_generate(ruby, "a:*", NULL, NULL, &err), CLIQ_INVALID, "type must be segments");
+    BAD(cliq_emit(ruby, "a*", "x", NULL, NULL, &err), CLIQ_INVALID, "signal_type must be segments");
+    BAD(cliq_subscribe(ruby, "a:**:b", -1, &err), CLIQ_INVALID,
+        "pattern must have each * alone between colons, where it is one segment, not \"a:**:b\"");
+    l.pattern = "a:b*";
+    BAD(cliq_listen(ruby, &l, &err), CLIQ_INVALID, "not \"a:b*\"");
+    GOOD(cliq_hub_call(ruby, "list", NULL, &json, NULL, &err));
+    assert_string_equal(json, "[]");
+    GOOD(cliq_hub_call(ruby, "signal subscriptions", NULL, &json, NULL, &err));
+    assert_null(strstr(json, "a:"));
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        HUB_TEST(more_json_overrides_nothing),
+        HUB_TEST(a_star_is_a_segment_of_patterns_only),
         HUB_TEST(a_task_from_emit_to_ack),
         HUB_TEST(claims_go_back),
         HUB_TEST(a_claim_waits_for_its_task),

@@ -1,0 +1,18 @@
+/*
+ * hub_wake - what is written through the library wakes agents, as what commands write does.
+ *
+ * A process that is not ours must not get children it did not ask for. So the library starts no
+ * supervisor: it runs `cliq signal pump`, found on PATH, and waits for that, a few milliseconds;
+ * pump starts the supervisors, which nobody waits for, and the host has no child left. It is run
+ * only when somebody sleeps for whom signals wait. Without the program the next command, run or
+ * server wakes them: nothing is lost, and the call does not fail.
+ */
+#ifndef CLIQ_SDK_HUB_WAKE_H
+#define CLIQ_SDK_HUB_WAKE_H
+
+#include "door/door.h"
+
+/* After a call of the door. Does nothing at a server, which wakes by itself, and after a read. */
+void hub_wake(struct door *d);
+
+#endif
