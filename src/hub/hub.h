@@ -189,6 +189,12 @@ void hub_settle(struct hub *h);
 /* Between rounds that follow each other at once: lets others have the lock who wait for it. */
 void hub_make_way(const struct hub *h);
 
+/* After a failed sync everything that writes is refused until the log was mended, which hub_submit
+ * (with n = 0, too) tries when it is time. hub_trouble: why, NULL when all is well; in how many ms,
+ * -1 when all is well. */
+const char *hub_trouble(const struct hub *h);
+int64_t hub_mend_in_ms(const struct hub *h);
+
 /* The same as hub_submit for one that does not write; may be called from one other thread than
  * hub_submit's with a hub of its own. */
 void hub_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub_reply *reply);

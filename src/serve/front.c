@@ -326,6 +326,16 @@ answer_round(struct serve *s, const struct round *r)
     }
 }
 
+/* For whoever looks after the server: its clients see it at /health. */
+static void
+tell_trouble(const struct worker_news *before, const struct worker_news *now)
+{
+    if (now->trouble[0] && !before->trouble[0])
+        fprintf(stderr, "cliq: the store cannot be written: %s\n", now->trouble);
+    else if (!now->trouble[0] && before->trouble[0])
+        fprintf(stderr, "cliq: the store can be written again\n");
+}
+
 void
 front_done(void *ctx)
 {
@@ -334,6 +344,7 @@ front_done(void *ctx)
     struct round *next, *done = worker_take(s->worker, &s->news);
     bool is_look = false;
 
+    tell_trouble(&before, &s->news);
     if (s->news.key_changes != before.key_changes)
         memset(s->keys, 0, SERVE_KEYS * sizeof *s->keys);
     streams_written(s->streams, s->news.written);
@@ -652,6 +663,10 @@ answer_own(struct serve *s, struct http_conn *c, const struct http_request *r,
         buf_adds(&body, page_home);
         break;
     case ROUTE_HEALTH:
+        if (s->news.trouble[0]) {
+            refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", s->news.trouble, request_id, NULL);
+            return;
+        }
         page_health(s, &body);
         break;
     case ROUTE_METRICS:

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -89,6 +90,8 @@ tell(int fd)
 static void
 give_back(struct worker *w, bool is_committed)
 {
+    const char *trouble = hub_trouble(w->hub);
+
     pthread_mutex_lock(&w->lock);
     if (w->doing) {
         *w->done_last = w->doing;
@@ -101,6 +104,8 @@ give_back(struct worker *w, bool is_committed)
                               .last_seq = is_committed ? hub_log_seq(w->hub) : w->news.last_seq,
                               .key_changes = hub_key_changes(w->hub),
                               .commits = w->news.commits + is_committed };
+    if (trouble)
+        snprintf(w->news.trouble, sizeof w->news.trouble, "%s", trouble);
     pthread_mutex_unlock(&w->lock);
     tell(w->fd);
 }
@@ -150,6 +155,10 @@ serve(struct worker *w, struct round *r)
 static int64_t
 wait_ms(struct worker *w)
 {
+    int64_t mend_ms = hub_mend_in_ms(w->hub);
+
+    if (mend_ms >= 0)
+        return mend_ms;
     int64_t due_ms = hub_due_in_ms(w->hub), end = hub_log_end(w->hub);
 
     if (due_ms != 0 || end != w->end)
