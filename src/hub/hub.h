@@ -225,8 +225,8 @@ uint64_t hub_last_seq(struct hub *h);
 uint64_t hub_oldest_seq(struct hub *h);
 bool hub_is_member(struct hub *h, const char *identity, const char *ring);
 /* As hub_check_key, of the keys that were folded: waits for nobody. */
-bool hub_find_key(struct hub *h, const char *key, struct arena *a, const char **identity,
-                  unsigned *scopes);
+bool hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
+                  const char **identity, unsigned *scopes);
 /* Of the last round: how long the log was, its last line, and how often keys changed so far. */
 int64_t hub_log_end(const struct hub *h);
 uint64_t hub_log_seq(const struct hub *h); /* of its last line */

@@ -347,6 +347,8 @@ front_done(void *ctx)
     tell_trouble(&before, &s->news);
     if (s->news.key_changes != before.key_changes)
         memset(s->keys, 0, SERVE_KEYS * sizeof *s->keys);
+    if (s->revoked.first && s->news.commits >= s->revoked_until && s->news.log_end >= s->revoked.at)
+        revoked_forget(&s->revoked);
     streams_written(s->streams, s->news.written);
     for (struct round *r = done; r; r = next) {
         next = r->next;
@@ -446,20 +448,37 @@ hash_key(struct gate_text key)
     return h ? h : 1;
 }
 
+/* A round that begins now folds it; one that is under way may not. */
+static void
+on_revoked(void *ctx, const char *id)
+{
+    struct serve *s = ctx;
+
+    for (size_t i = 0; i < SERVE_KEYS; i++)
+        if (strcmp(s->keys[i].id, id) == 0)
+            s->keys[i] = (struct known_key){ 0 };
+    s->revoked_until = s->news.commits + 2;
+    s->wants_look = true;
+}
+
 static bool
 find_key(struct serve *s, struct gate_text key, struct arena *a, const char **identity,
          unsigned *scopes)
 {
     struct known_key *k;
+    const char *id;
 
     if (key.len == 0 || key.len >= SERVE_KEY_SIZE)
         return false;
+    revoked_look(&s->revoked, on_revoked, s);
     k = &s->keys[hash_key(key) % SERVE_KEYS];
     if (strlen(k->text) != key.len || !is_same(k->text, key.p, key.len)) {
         char *text = arena_dup(a, key.p, key.len);
-        if (!text || !hub_find_key(s->reader, text, a, identity, scopes))
+        if (!text || !hub_find_key(s->reader, text, a, &id, identity, scopes) ||
+            revoked_has(&s->revoked, id))
             return false;
         snprintf(k->text, sizeof k->text, "%s", text);
+        snprintf(k->id, sizeof k->id, "%s", id);
         snprintf(k->identity, sizeof k->identity, "%s", *identity);
         k->scopes = *scopes;
     }
