@@ -56,6 +56,31 @@ wake_lock(int dir, int *fd, struct err *e)
     return ST_OK;
 }
 
+void
+wake_unlock(int fd)
+{
+    sys->ftruncate(fd, 0); /* if not, it looks as if it had been killed, which costs one start */
+    close(fd);
+}
+
+pid_t
+wake_holder(const char *config, const char *identity)
+{
+    char text[32] = "";
+    int dir;
+
+    if (wake_open_dir(config, identity, &dir, NULL))
+        return 0;
+    int fd = SYS_RETRY(sys->openat(dir, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
+    if (fd >= 0 && SYS_RETRY(sys->read(fd, text, sizeof text - 1)) < 0)
+        text[0] = '\0';
+    if (fd >= 0)
+        close(fd);
+    close(dir);
+    long pid = strtol(text, NULL, 10);
+    return pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
 /* ---- starting a supervisor ---- */
 
 /* All of ours but what belongs to a run or to another who was woken. */
@@ -82,11 +107,12 @@ supervisor_env(struct arena *a, const char *config, const char *identity)
     return v;
 }
 
-static void
+/* Its pid; 0: it could not be started. */
+static pid_t
 start_supervisor(struct arena *a, const char *config, const char *identity)
 {
     struct buf log = { 0 };
-    struct proc_id id;
+    struct proc_id id = { 0 };
     const char *argv[] = { agent_self(a), "_wake", identity, NULL };
     struct proc_spec spec = { .argv = argv,
                               .env = supervisor_env(a, config, identity),
@@ -94,9 +120,9 @@ start_supervisor(struct arena *a, const char *config, const char *identity)
 
     buf_addf(&log, "%s/wake/%s/log", config, identity);
     spec.out = buf_failed(&log) ? NULL : log.p;
-    if (spec.env && spec.out)
-        proc_spawn(&spec, &id, NULL);
+    bool is_started = spec.env && spec.out && proc_spawn(&spec, &id, NULL) == ST_OK;
     buf_release(&log);
+    return is_started ? id.pid : 0;
 }
 
 /* Is nobody there? Whoever finds so starts one, and it takes the lock itself. */
@@ -109,15 +135,14 @@ is_asleep(const char *config, const char *identity)
     if (wake_open_dir(config, identity, &dir, NULL))
         return false;
     is_free = wake_lock(dir, &fd, NULL) == ST_OK;
-    if (fd >= 0)
-        close(fd);
+    if (is_free)
+        wake_unlock(fd);
     close(dir);
     return is_free;
 }
 
 void
-wake_sleepers(struct hub *h, const char *config,
-              bool (*is_awake)(void *ctx, const char *identity, uint64_t upto), void *ctx)
+wake_sleepers(struct hub *h, const char *config, const struct wake_watcher *w)
 {
     struct arena a = { 0 };
     char whole[PATH_MAX];
@@ -127,10 +152,13 @@ wake_sleepers(struct hub *h, const char *config,
     if (n && !realpath(config, whole))
         n = 0;
     for (size_t i = 0; i < n; i++) {
-        if (is_awake && is_awake(ctx, ids[i], hub_last_seq(h)))
+        if (w && w->is_awake(w->ctx, ids[i], hub_last_seq(h)))
             continue;
-        if (is_asleep(whole, ids[i]))
-            start_supervisor(&a, whole, ids[i]);
+        pid_t pid = is_asleep(whole, ids[i]) ? start_supervisor(&a, whole, ids[i])
+                    : w                      ? wake_holder(whole, ids[i])
+                                             : 0;
+        if (w && pid)
+            w->attended(w->ctx, ids[i], pid);
     }
     arena_release(&a);
 }

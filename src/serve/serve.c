@@ -7,6 +7,7 @@
 #include "hub/secret.h"
 #include "run/proc.h"
 #include "serve/awake.h"
+#include "serve/guard.h"
 #include "serve/lull.h"
 #include "serve/serve_impl.h"
 
@@ -367,6 +368,7 @@ serve_run(const struct serve_options *o, struct err *e)
     worker_free(s->worker);
     streams_free(s->streams);
     awake_free(s);
+    guards_free(s);
     watch_close(&s->watch);
     revoked_release(&s->revoked);
     if (s->log_dir >= 0)

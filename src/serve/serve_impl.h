@@ -77,8 +77,9 @@ struct serve {
     struct revoked revoked; /* which the index may still have */
     uint64_t revoked_until; /* news.commits by which it has not */
     struct job *parked;
-    struct awake *awake; /* identities that listen */
-    struct source *wake; /* for the first of the parked to give up */
+    struct awake *awake;  /* identities that listen */
+    struct guard *guards; /* supervisors of agents that live */
+    struct source *wake;  /* for the first of the parked to give up */
     char host_texts[SERVE_HOSTS][176];
     const char *hosts[SERVE_HOSTS + 1];
     size_t n_hosts;
