@@ -117,7 +117,8 @@ hub_lock(struct hub *h, struct err *e)
         enum status s = log_mend(&h->log, &why);
         if (s) {
             note_trouble(h, &why);
-            return err_set(e, s, "%s", why.text);
+            err_say(e, "%s", why.text);
+            return s;
         }
     }
     return log_lock(&h->log, e);
@@ -419,7 +420,9 @@ put_lines(struct hub *h, struct err *e)
         note_trouble(h, &why);
     else if (!s)
         h->mend_wait_ms = 0;
-    return s ? err_set(e, s, "%s", why.text) : ST_OK;
+    if (s)
+        err_say(e, "%s", why.text);
+    return s;
 }
 
 /* Is the claim that was answered the one that the log has? */
