@@ -294,6 +294,13 @@ CLIQ_API cliq_status cliq_listen(cliq_hub *hub, const cliq_listen_options *optio
 CLIQ_API cliq_status cliq_next(cliq_hub *hub, int64_t timeout_ms, cliq_signal_info *out,
                                cliq_error *err);
 
+/* A descriptor that becomes readable when cliq_next may have something new; for poll(2) and any
+ * event loop. Then call cliq_next with a timeout of 0 until it says CLIQ_TIMEOUT, also once before
+ * the first wait. It is the hub's, until cliq_listen or cliq_hub_close: do not read or close it. A
+ * server that was lost is looked for again in cliq_next, which takes up to a second then. Listens
+ * to your inbox if cliq_listen was not called. -1: it cannot be had. */
+CLIQ_API int cliq_hub_fd(cliq_hub *hub);
+
 /* Your inbox, or with "target" that of a role or an @identity, as a JSON array. args_json is NULL
  * or an object: {"view":"now","limit":20,"after":CURSOR} ...; see GET /inbox in cliq-hub(7). The
  * texts live until the next cliq_inbox or cliq_hub_call; *cursor is NULL on the last page, and the

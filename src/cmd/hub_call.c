@@ -83,7 +83,7 @@ static void
 wake(struct hub_call *c)
 {
     if (c->door.hub && c->door.has_written)
-        wake_sleepers(c->door.hub, c->door.config, NULL, NULL);
+        wake_sleepers(c->door.hub, c->door.config, NULL);
     c->door.has_written = false;
 }
 

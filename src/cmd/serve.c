@@ -90,7 +90,11 @@ const struct cmd cmd_serve = {
         "\n"
         "With --rate, a key that asks more often is answered 429 and told in Retry-After how many\n"
         "seconds to wait; nothing is done for it. All requests without a known key share one such\n"
-        "limit, /health among them. A stream counts once, when it begins.",
+        "limit, /health among them. A stream counts once, when it begins.\n"
+        "\n"
+        "When the disk fails to sync, everything that writes is answered 503, and so is /health,\n"
+        "with the reason; the server tries by itself, every 10 s at least, and goes on when it "
+        "can.",
     .examples = "cliq serve --listen 127.0.0.1:3000\n"
                 "cliq serve --rate 50 --burst 200 --access-log access.log",
     .opts = opts,

@@ -3,10 +3,14 @@
 #include "base/clock.h"
 #include "hub/match.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 /* ---- filters ---- */
 
@@ -216,6 +220,7 @@ connect_server(struct feed *f, int64_t until_ms, struct err *e)
     if (!s && (f->client.reply.status != 200 || !f->client.reply.is_event_stream))
         s = no_stream(f, until_ms, e);
     f->is_up = !s;
+    f->silent_at = wait_until(FEED_SILENCE_MS);
     if (s)
         client_close(&f->client);
     buf_release(&target);
@@ -246,6 +251,7 @@ lose(struct feed *f, enum status why, struct err *e)
     f->pause_ms = is_first ? FEED_PAUSE_MS : f->pause_ms * 2;
     if (f->pause_ms > FEED_PAUSE_MAX)
         f->pause_ms = FEED_PAUSE_MAX;
+    f->pause_end = wait_until(f->pause_ms);
     return ST_OK;
 }
 
@@ -253,14 +259,18 @@ lose(struct feed *f, enum status why, struct err *e)
 static enum status
 come_back(struct feed *f, int64_t until_ms, struct err *e)
 {
-    int64_t pause = wait_until(f->pause_ms), silence;
+    int64_t pause = f->pause_end, silence;
     enum status s = wait_fd(-1, 0, pause < until_ms ? pause : until_ms, f->door->wake, e);
 
-    if (s != ST_TIMEOUT || until_ms <= clock_mono_ms())
+    if (s != ST_TIMEOUT || (until_ms <= clock_mono_ms() && until_ms < pause))
+        return s;
+    if (f->poll >= 0 && until_ms < wait_until(FEED_CONNECT_MS))
+        until_ms = wait_until(FEED_CONNECT_MS); /* who polls leaves us no time of their own */
+    else if (until_ms <= clock_mono_ms())
         return s;
     silence = wait_until(FEED_SILENCE_MS);
     s = connect_server(f, silence < until_ms ? silence : until_ms, e);
-    if (s == ST_TIMEOUT && until_ms <= clock_mono_ms())
+    if (s == ST_TIMEOUT && f->poll < 0 && until_ms <= clock_mono_ms())
         return s;
     if (s)
         return lose(f, s, e);
@@ -300,13 +310,14 @@ take_place(struct feed *f)
 static enum status
 hear(struct feed *f, int64_t until_ms, struct err *e)
 {
-    int64_t silence = wait_until(FEED_SILENCE_MS);
+    int64_t silent_at = f->silent_at;
     enum status s = client_read(&f->client, &f->at, &f->len,
-                                silence < until_ms ? silence : until_ms, f->door->wake, e);
+                                silent_at < until_ms ? silent_at : until_ms, f->door->wake, e);
 
+    f->silent_at = s ? silent_at : wait_until(FEED_SILENCE_MS);
     if (!s && f->len == 0)
         s = err_set(e, ST_IO, "%s ended the stream", f->door->url);
-    if (s == ST_TIMEOUT && until_ms <= clock_mono_ms())
+    if (s == ST_TIMEOUT && silent_at > clock_mono_ms())
         return s;
     if (s == ST_TIMEOUT)
         err_say(e, "%s said nothing for %d s", f->door->url, FEED_SILENCE_MS / 1000);
@@ -363,12 +374,57 @@ feed_open(struct feed *f, struct door *d, const struct feed_filter *want, struct
     *f = (struct feed){ .door = d,
                         .want = *want,
                         .seq = want->has_since ? want->since : 0,
+                        .poll = -1,
+                        .timer = -1,
+                        .watched = -1,
                         .tail = { .dir = -1, .fd = -1, .watch.fd = -1 } };
     for (size_t i = 0; i < want->n_patterns; i++)
         if (!match_is_pattern(want->patterns[i], strlen(want->patterns[i])))
             return err_set(e, ST_INVALID, "pattern " MATCH_PATTERN_SAYS ", not \"%.80s\"",
                            want->patterns[i]);
     return d->url ? open_server(f, e) : open_files(f, e);
+}
+
+/* ---- a descriptor of it ---- */
+
+static void
+close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static bool
+add_fd(struct feed *f, int fd)
+{
+    struct epoll_event ev = { .events = EPOLLIN };
+
+    return epoll_ctl(f->poll, EPOLL_CTL_ADD, fd, &ev) == 0 || errno == EEXIST;
+}
+
+/* 0: never. */
+static void
+set_timer(struct feed *f, int64_t at_ms)
+{
+    struct itimerspec t = { .it_value = { at_ms / 1000, at_ms % 1000 * 1000000 } };
+
+    timerfd_settime(f->timer, TFD_TIMER_ABSTIME, &t, NULL);
+}
+
+/* Nothing is there: what is waited for now? A connection that was closed left by itself. */
+static void
+aim(struct feed *f)
+{
+    int fd = !f->door->url ? log_tail_fd(&f->tail) : f->is_up ? f->client.wire.fd : -1;
+
+    if (f->watched >= 0 && f->watched != fd)
+        epoll_ctl(f->poll, EPOLL_CTL_DEL, f->watched, NULL);
+    f->watched = fd;
+    if (fd >= 0 && !add_fd(f, fd))
+        set_timer(f, wait_until(WATCH_POLL_MS)); /* no memory: then by the clock */
+    else
+        set_timer(f, !f->door->url ? 0 : f->is_up ? f->silent_at : f->pause_end);
 }
 
 enum status
@@ -379,8 +435,29 @@ feed_next(struct feed *f, int64_t until_ms, const struct json **signal, struct e
     if (!e)
         e = &unused; /* lose() has a look at it */
     *signal = NULL;
-    return f->door->url ? next_of_server(f, until_ms, signal, e)
-                        : next_on_files(f, until_ms, signal, e);
+    enum status s = f->door->url ? next_of_server(f, until_ms, signal, e)
+                                 : next_on_files(f, until_ms, signal, e);
+    if (s == ST_TIMEOUT && f->poll >= 0)
+        aim(f);
+    return s;
+}
+
+enum status
+feed_fd(struct feed *f, int *fd, struct err *e)
+{
+    if (f->poll < 0) {
+        f->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+        f->poll = epoll_create1(EPOLL_CLOEXEC);
+        if (f->poll < 0 || f->timer < 0 || !add_fd(f, f->timer)) {
+            enum status s = err_sys(e, "make a descriptor to wait for");
+            close_fd(&f->poll);
+            close_fd(&f->timer);
+            return s;
+        }
+        set_timer(f, clock_mono_ms()); /* there may be something already */
+    }
+    *fd = f->poll;
+    return ST_OK;
 }
 
 void
@@ -388,6 +465,8 @@ feed_close(struct feed *f)
 {
     if (!f->door)
         return;
+    close_fd(&f->poll);
+    close_fd(&f->timer);
     log_tail_close(&f->tail);
     client_close(&f->client);
     sse_release(&f->sse);

@@ -29,6 +29,7 @@
 
 #define FEED_PAUSE_MS   100
 #define FEED_PAUSE_MAX  5000
+#define FEED_CONNECT_MS 1000
 #define FEED_SILENCE_MS 45000 /* three times what a server lets pass */
 
 struct feed_filter {             /* zero: everything, from now on */
@@ -59,9 +60,13 @@ struct feed {
     struct client client;
     struct sse sse;
     bool is_up, has_place;
-    int64_t pause_ms;
+    int64_t pause_ms;  /* before it is tried again; 0: the connection is good */
+    int64_t pause_end; /* when that is over */
+    int64_t silent_at; /* when a server that said nothing until then is taken for gone */
     const char *at;
     size_t len; /* of what was read and not looked at */
+    /* feed_fd: an epoll of `watched`, the file's watch or the connection, and a timer; -1: none */
+    int poll, timer, watched;
 };
 
 enum status
@@ -69,6 +74,11 @@ feed_open(struct feed *f, struct door *d, const struct feed_filter *want, struct
 /* ST_TIMEOUT: nothing came until then (clock_mono_ms; base/wait.h); ST_CANCELLED: the door's wake.
  */
 enum status feed_next(struct feed *f, int64_t until_ms, const struct json **signal, struct err *e);
+/* A descriptor that is readable when feed_next may have more; for those who have a loop of their
+ * own. It is the feed's, and stays the same over new connections. They call feed_next with a time
+ * that has come until that is ST_TIMEOUT, and then wait. Only to make a lost connection again
+ * feed_next takes up to FEED_CONNECT_MS there. */
+enum status feed_fd(struct feed *f, int *fd, struct err *e);
 void feed_close(struct feed *f); /* safe whatever feed_open returned */
 
 /* Is the signal wanted? Pure; is_inbox is not looked at. */

@@ -122,6 +122,24 @@ is_ready(const struct found *x)
     return x->it.state == D_PENDING && x->it.work == W_OPEN;
 }
 
+/* A signal that was not acked waits for those, too, whose subscriptions it matched. */
+static void
+list_matched(struct fold *f, const struct found *x)
+{
+    int64_t seq = (int64_t)x->it.seq;
+
+    if (x->it.state == D_ACKED)
+        index_do(f->ix,
+                 "DELETE FROM waiting WHERE addr IN (SELECT '~' || identity FROM matches WHERE"
+                 " signal = ?2) AND urgency = ?1 AND signal = ?2",
+                 "di", x->urgency, seq);
+    else
+        index_do(f->ix,
+                 "INSERT OR IGNORE INTO waiting SELECT '~' || identity, ?1, ?2 FROM matches WHERE"
+                 " signal = ?2",
+                 "di", x->urgency, seq);
+}
+
 /* The lists as they are after a signal became `now`, which was `was`. */
 static void
 list_signal(struct fold *f, const struct found *was, const struct found *now)
@@ -137,6 +155,8 @@ list_signal(struct fold *f, const struct found *was, const struct found *now)
     else if (!waits && was && is_waiting(was))
         index_do(f->ix, "DELETE FROM waiting WHERE addr = ? AND urgency = ? AND signal = ?", "sdi",
                  addr, now->urgency, seq);
+    if (was && (was->it.state == D_ACKED) != (now->it.state == D_ACKED))
+        list_matched(f, now);
     if (ready && !(was && is_ready(was)))
         index_add(f->ix, ROWS_READY, "sdis", addr, now->urgency, seq, now->type);
     else if (!ready && was && is_ready(was))
@@ -227,6 +247,7 @@ struct matching {
     struct fold *f;
     int64_t signal;
     const char *sender;
+    double urgency;
 };
 
 static void
@@ -234,10 +255,15 @@ deliver(void *context, uint64_t id)
 {
     const struct matching *m = context;
 
-    index_do(m->f->ix,
-             "INSERT OR IGNORE INTO matches SELECT identity, ?, pattern FROM subscriptions"
-             " WHERE seq = ? AND identity IS NOT ?",
-             "iis", m->signal, (int64_t)id, m->sender);
+    if (index_do(m->f->ix,
+                 "INSERT OR IGNORE INTO matches SELECT identity, ?, pattern FROM subscriptions"
+                 " WHERE seq = ? AND identity IS NOT ?",
+                 "iis", m->signal, (int64_t)id, m->sender) == 1 &&
+        !m->f->is_bulk)
+        index_do(m->f->ix,
+                 "INSERT OR IGNORE INTO waiting SELECT '~' || identity, ?, ? FROM subscriptions"
+                 " WHERE seq = ?",
+                 "dii", m->urgency, m->signal, (int64_t)id);
 }
 
 /* The matcher as the table is now. */
@@ -320,7 +346,7 @@ apply_signal(struct fold *f, struct event *ev, uint64_t seq)
         return false; /* the first with an id has it */
     list_signal(f, NULL, &x);
     if (load_matcher(f) && matcher_count(f->matcher)) {
-        struct matching m = { f, (int64_t)seq, ev->by };
+        struct matching m = { f, (int64_t)seq, ev->by, urgency };
         matcher_match(f->matcher, ev->type, strlen(ev->type), deliver, &m);
     }
     remember_key(f, ev, seq);

@@ -18,10 +18,10 @@
  *
  * Files, in reading order: ops.def what can be asked · events.def, event.c the lines · decide.c
  * what a command does to a signal (pure) · submit.c the door · ops.c, args.c arguments checked ·
- * act.c, emit.c requests that write · read.c those that do not · show.c what is answered · round.c
- * the lines of a round · due.c what the time brings · fold.c log to index · index.c SQLite ·
- * readonly.c stores that may not be written · keep.c looking after it · wake.c who waits · secret.c
- * keys · match.c patterns · when.c times.
+ * act.c, emit.c requests that write · read.c those that do not, walk.c along what lists · show.c
+ * what is answered · round.c the lines of a round · due.c what the time brings · fold.c log to
+ * index · index.c SQLite · readonly.c stores that may not be written · keep.c looking after it ·
+ * wake.c who waits · secret.c keys · match.c patterns · when.c times.
  */
 #ifndef CLIQ_HUB_HUB_H
 #define CLIQ_HUB_HUB_H
@@ -194,6 +194,12 @@ bool hub_try_submit(struct hub *h, const struct hub_request *r, size_t n, struct
 /* Between rounds that follow each other at once: lets others have the lock who wait for it. */
 void hub_make_way(const struct hub *h);
 
+/* After a failed sync everything that writes is refused until the log was mended, which hub_submit
+ * (with n = 0, too) tries when it is time. hub_trouble: why, NULL when all is well; in how many ms,
+ * -1 when all is well. */
+const char *hub_trouble(const struct hub *h);
+int64_t hub_mend_in_ms(const struct hub *h);
+
 /* The same as hub_submit for one that does not write; may be called from one other thread than
  * hub_submit's with a hub of its own. */
 void hub_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub_reply *reply);
@@ -226,8 +232,8 @@ uint64_t hub_last_seq(struct hub *h);
 uint64_t hub_oldest_seq(struct hub *h);
 bool hub_is_member(struct hub *h, const char *identity, const char *ring);
 /* As hub_check_key, of the keys that were folded: waits for nobody. */
-bool hub_find_key(struct hub *h, const char *key, struct arena *a, const char **identity,
-                  unsigned *scopes);
+bool hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
+                  const char **identity, unsigned *scopes);
 /* Of the last round: how long the log was, its last line, and how often keys changed so far. */
 int64_t hub_log_end(const struct hub *h);
 uint64_t hub_log_seq(const struct hub *h); /* of its last line */

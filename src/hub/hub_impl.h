@@ -44,11 +44,16 @@ struct hub {
     bool is_read_only, is_disk_read_only;
     uint64_t oldest, oldest_is_of; /* hub_oldest_seq, and the state of the index it is of */
     struct hub_due due;
+    int64_t mend_wait_ms, mend_at_ms; /* after a failed sync, by the clock of this boot */
+    struct err trouble;               /* why it is to be mended */
     bool is_ahead; /* a read has the lock and what could not be written (hub_end_read) */
 };
 
 /* ---- submit.c ---- */
 
+/* The log's lock. After a failed sync it mends the log first, or says why not, and not too often.
+ */
+enum status hub_lock(struct hub *h, struct err *e);
 /* With the log's lock: opens a transaction in which the whole log is folded. */
 enum status hub_begin(struct hub *h, struct err *e);
 /* Without it: opens one to read, which shows the whole log. After ST_OK, hub_end_read. */

@@ -15,7 +15,7 @@
 
 /* Another number: another schema, and the index is made again. */
 enum {
-    SCHEMA = 3,
+    SCHEMA = 4,
     BUSY_MS = 10000,
     CACHE_MAX = 256,
     CHECKPOINT_PAGES = 200,  /* of the write-ahead log, before they go into the file */
@@ -26,7 +26,8 @@ enum {
  * "+ops" a ring, NULL everyone. thread is NULL when it is the signal's own id. task: the work that
  * it begins with (enum work). body is the line as it was written, without its seal.
  * states: what became of a signal; no row: nothing happened to it yet.
- * waiting: what has an address and was not acked. ready: tasks that can be claimed, those for
+ * waiting: what was not acked, in the order of inboxes: by its address, and by '~' and the identity
+ * for each identity that has it in `matches`. ready: tasks that can be claimed, those for
  * everyone with the address ''. */
 static const char schema[] =
     "CREATE TABLE place(one INTEGER PRIMARY KEY, seq INT, dev INT, ino INT, at INT, \"end\" INT,"
@@ -77,6 +78,7 @@ static const struct {
 } orders[] = {
     { "signals_addr", "signals(addr, seq) WHERE addr IS NOT NULL" },
     { "signals_thread", "signals(thread, seq) WHERE thread IS NOT NULL" },
+    { "matches_signal", "matches(signal)" },
     { "states_open", "states(state, signal) WHERE state <> 2" },
     { "states_due", "states(boot, boot_until, until) WHERE until IS NOT NULL" },
 };
@@ -354,6 +356,17 @@ index_run_text(struct index *ix, const char *sql, const struct value *values, si
     for (size_t i = 0; st && i < n; i++)
         fail(ix, bind(st, (int)i + 1, &values[i], SQLITE_TRANSIENT));
     return (struct row *)st;
+}
+
+void
+index_again(struct index *ix, struct row *r, int nth, int64_t value)
+{
+    sqlite3_stmt *st = (sqlite3_stmt *)r;
+
+    if (!st || ix->failed)
+        return;
+    sqlite3_reset(st);
+    fail(ix, sqlite3_bind_int64(st, nth, value));
 }
 
 void
@@ -741,13 +754,17 @@ index_make_order(struct index *ix)
                  orders[i].on);
         exec(ix, sql);
     }
-    exec(ix, "DELETE FROM waiting; DELETE FROM ready;"
-             "INSERT INTO waiting SELECT addr, urgency, seq FROM signals s" INDEX_STATES
-             " WHERE addr IS NOT NULL AND coalesce(w.state, 0) <> 2"
-             " ORDER BY addr, urgency DESC, seq;"
-             "INSERT INTO ready SELECT coalesce(addr, ''), urgency, seq, type FROM signals "
-             "s" INDEX_STATES " WHERE coalesce(w.state, 0) = 0 AND coalesce(w.work, s.task) = 1"
-             " ORDER BY 1, urgency DESC, seq;");
+    exec(ix,
+         "DELETE FROM waiting; DELETE FROM ready;"
+         "INSERT INTO waiting SELECT addr, urgency, seq FROM signals s" INDEX_STATES
+         " WHERE addr IS NOT NULL AND coalesce(w.state, 0) <> 2"
+         " ORDER BY addr, urgency DESC, seq;"
+         "INSERT INTO waiting SELECT DISTINCT '~' || m.identity, s.urgency, s.seq FROM matches m"
+         " CROSS JOIN signals s ON s.seq = m.signal" INDEX_STATES
+         " WHERE coalesce(w.state, 0) <> 2 ORDER BY 1, 2 DESC, 3;"
+         "INSERT INTO ready SELECT coalesce(addr, ''), urgency, seq, type FROM signals "
+         "s" INDEX_STATES " WHERE coalesce(w.state, 0) = 0 AND coalesce(w.work, s.task) = 1"
+         " ORDER BY 1, urgency DESC, seq;");
     ix->may_repeat = false;
 }
 

@@ -85,6 +85,8 @@ struct value {
     double d;
 };
 struct row *index_run_text(struct index *ix, const char *sql, const struct value *values, size_t n);
+/* From its beginning, with another value for the nth (from 1) of them. */
+void index_again(struct index *ix, struct row *r, int nth, int64_t value);
 void index_end(struct row *r);
 bool index_next(struct index *ix, struct row *r);
 /* Runs a statement that gives no rows; how many rows it changed. */

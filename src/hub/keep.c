@@ -65,7 +65,7 @@ hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
 enum status
 hub_rebuild(struct hub *h, struct err *e)
 {
-    enum status s = h->is_read_only ? readonly_refuse(h, e) : log_lock(&h->log, e);
+    enum status s = h->is_read_only ? readonly_refuse(h, e) : hub_lock(h, e);
 
     if (s)
         return s;
@@ -221,7 +221,7 @@ hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f), v
 {
     struct comparison c = { .tell = tell, .ctx = ctx };
     struct fold fresh = { 0 };
-    enum status s = h->is_read_only ? ST_OK : log_lock(&h->log, e);
+    enum status s = h->is_read_only ? ST_OK : hub_lock(h, e);
 
     *problems = 0;
     if (s)
@@ -336,7 +336,7 @@ hub_compact(struct hub *h, int64_t older_than_ms, uint64_t *dropped_bytes, struc
     enum status s = ST_OK;
 
     *dropped_bytes = 0;
-    s = h->is_read_only ? readonly_refuse(h, e) : log_lock(&h->log, e);
+    s = h->is_read_only ? readonly_refuse(h, e) : hub_lock(h, e);
     if (s)
         return s;
     s = hub_begin(h, e);

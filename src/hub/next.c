@@ -138,25 +138,26 @@ hub_is_member(struct hub *h, const char *identity, const char *ring)
 }
 
 bool
-hub_find_key(struct hub *h, const char *key, struct arena *a, const char **identity,
-             unsigned *scopes)
+hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
+             const char **identity, unsigned *scopes)
 {
     char hash[SECRET_HASH_SIZE];
 
-    *identity = NULL;
+    *identity = *id = NULL;
     if (!secret_is_key(key) || !hub_is_ready(h))
         return false;
     secret_hash(hash, key, strlen(key));
     struct row *r =
-        index_run(h->ix, "SELECT identity, scopes, hash FROM keys WHERE hash = ?", "s", hash);
+        index_run(h->ix, "SELECT identity, scopes, hash, id FROM keys WHERE hash = ?", "s", hash);
     while (index_next(h->ix, r)) {
         if (secret_same(row_text(r, 2), hash)) {
             *identity = row_dup(r, 0, a);
             *scopes = (unsigned)row_int(r, 1);
+            *id = row_dup(r, 3, a);
         }
     }
     end_look(h);
-    return *identity != NULL;
+    return *identity && *id;
 }
 
 uint64_t

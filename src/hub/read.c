@@ -4,6 +4,7 @@
 #include "hub/hub_impl.h"
 
 #include "base/path.h"
+#include "hub/walk.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -181,9 +182,32 @@ add_rings(struct act *t, struct query *q)
     add_s(q, "", t->req->identity);
 }
 
+/* Where the rows of a page come from: of the query itself, or, one after the other, of its value
+ * number `nth`, a signal, which a walk gives. */
+struct source {
+    struct walk *walk; /* NULL: of the query */
+    int nth;
+};
+
+static bool
+next_row(struct index *ix, struct row *r, const struct source *from)
+{
+    struct walk_at at;
+
+    if (!from->walk)
+        return index_next(ix, r);
+    while (walk_next(from->walk, &at)) {
+        index_again(ix, r, from->nth, at.seq);
+        if (index_next(ix, r))
+            return true;
+    }
+    return false;
+}
+
 /* The page: rows beyond `limit` only tell that there is more. */
 static bool
-answer_page(struct act *t, struct query *q, int64_t limit, bool by_urgency, bool with_receipts)
+answer_page(struct act *t, struct query *q, const struct source *from, int64_t limit,
+            bool by_urgency, bool with_receipts)
 {
     struct json *list = json_new(t->a, JSON_ARRAY), **link = list ? &list->kids.first : NULL;
     struct index *ix = t->h->ix;
@@ -191,14 +215,14 @@ answer_page(struct act *t, struct query *q, int64_t limit, bool by_urgency, bool
     int64_t seq = 0;
 
     t->reply->has_cursor = true;
-    add_i(q, " LIMIT ?", limit + 1);
+    add_i(q, " LIMIT ?", from->walk ? 1 : limit + 1);
     if (!list || buf_failed(&q->sql) || q->n >= VALUES_MAX) {
         buf_release(&q->sql);
         return starved(t);
     }
     struct row *r = index_run_text(ix, q->sql.p, q->values, q->n);
     buf_release(&q->sql);
-    while (index_next(ix, r)) {
+    while (next_row(ix, r, from)) {
         if ((int64_t)list->kids.count == limit) {
             write_cursor(t, by_urgency, urgency, seq);
             break;
@@ -234,89 +258,177 @@ add_receipts(struct query *q, const char *receipt, int64_t now)
         add_s(q, " AND r.state = ?", receipt);
 }
 
+/* What is asked of an inbox. */
+struct inbox {
+    const char *target, *whose; /* whose receipts; for @identity, whose inbox */
+    const char *receipt;        /* NULL: any */
+    const struct json *states;
+    enum event_flag snoozed, resolved;
+    bool is_identity, is_now, is_recent, is_stale;
+    int64_t limit, now;
+    double min_urgency;
+    struct cursor after;
+};
+
+static bool
+take_inbox(struct act *t, struct inbox *in)
+{
+    const char *view = "now";
+
+    *in = (struct inbox){ .whose = t->req->identity,
+                          .limit = LIMIT,
+                          .now = t->h->now.wall_ms,
+                          .snoozed = FLAG_UNSET,
+                          .resolved = FLAG_UNSET };
+    if (!arg_text(&t->in, "target", &in->target))
+        return false;
+    if (!in->target)
+        return arg_missing(&t->in, "target");
+    in->is_identity = *in->target == '@';
+    if (!path_is_name(in->target + in->is_identity))
+        return arg_wrong(&t->in, "target", "must be the name of a role, or @ and an identity");
+    if (!arg_word(&t->in, "view", &view) || !arg_word(&t->in, "receipt_state", &in->receipt) ||
+        !arg_int(&t->in, "limit", &in->limit) ||
+        !arg_flag(&t->in, "include_snoozed", &in->snoozed) ||
+        !arg_flag(&t->in, "include_resolved", &in->resolved) ||
+        !arg_texts(&t->in, "delivery_state", &in->states) ||
+        !arg_number(&t->in, "min_urgency", &in->min_urgency))
+        return false;
+    if (in->is_identity)
+        in->whose = in->target + 1;
+    in->is_now = strcmp(view, "now") == 0;
+    in->is_recent = strcmp(view, "recent") == 0;
+    in->is_stale = strcmp(view, "stale") == 0;
+    return read_cursor(t, in->is_now, &in->after);
+}
+
+/* The lists that are in the order of the view `now` have what was not acked. Of the other states
+ * there are few, and those are found by their index. */
+static bool
+is_listed(const struct inbox *in)
+{
+    bool has_pending = !json_first(in->states), has_acked = false;
+
+    json_each (v, in->states) {
+        has_pending = has_pending || json_eq(v, delivery_names[D_PENDING]);
+        has_acked = has_acked || json_eq(v, delivery_names[D_ACKED]);
+    }
+    return in->is_now && has_pending && !has_acked;
+}
+
+/* Everything of an identity, to be sorted. */
+static void
+add_sources(struct query *q, const char *whose)
+{
+    add_s(q, " WHERE s.seq IN (SELECT seq FROM signals WHERE addr IN (SELECT '@' || ?", whose);
+    add_s(q, " UNION ALL SELECT '=' || role FROM fills WHERE identity = ?", whose);
+    add_s(q, " UNION ALL SELECT '+' || ring FROM joins WHERE identity = ?)", whose);
+    add_s(q,
+          " UNION SELECT m.signal FROM matches m JOIN subscriptions b ON b.identity = m.identity"
+          " AND b.pattern = m.pattern WHERE m.identity = ?)",
+          whose);
+}
+
+static bool
+add_walk(struct act *t, const struct inbox *in, struct query *q, struct source *from)
+{
+    struct walk_at after = { in->is_now ? in->after.urgency : 0, in->after.seq };
+
+    add_i(q, " WHERE s.seq = ?", 0);
+    from->walk = arena_alloc(t->a, sizeof *from->walk);
+    from->nth = (int)q->n;
+    return from->walk && walk_init(from->walk, t->h->ix, t->a, in->whose,
+                                   in->is_now     ? WALK_URGENT
+                                   : in->is_stale ? WALK_OLDEST
+                                                  : WALK_NEWEST,
+                                   in->after.is_there ? &after : NULL, in->min_urgency);
+}
+
+/* Whose signals, and in what order they come. */
+static bool
+add_target(struct act *t, const struct inbox *in, struct query *q, struct source *from)
+{
+    bool is_list = !in->is_identity && is_listed(in);
+    char *addr = arena_alloc(t->a, strlen(in->target) + 2);
+
+    if (!addr)
+        return false;
+    sprintf(addr, "=%s", in->target);
+    buf_adds(&q->sql, is_list
+                          ? " FROM waiting n CROSS JOIN signals s ON s.seq = n.signal" INDEX_STATES
+                          : SHOW_FROM);
+    add_s(q, " LEFT JOIN receipts r ON r.signal = s.seq AND r.identity = ?", in->whose);
+    if (in->is_identity && (!in->is_now || is_listed(in)))
+        return add_walk(t, in, q, from);
+    if (in->is_identity)
+        add_sources(q, in->whose);
+    else
+        add_s(q, is_list ? " WHERE n.addr = ?" : " WHERE s.addr = ?", addr);
+    return true;
+}
+
+static void
+add_view(const struct inbox *in, struct query *q)
+{
+    if (in->is_now && !json_first(in->states))
+        buf_adds(&q->sql, " AND coalesce(w.state, 0) <> 2");
+    if (in->receipt)
+        add_receipts(q, in->receipt, in->now);
+    else if ((in->is_now || in->is_stale) && in->resolved != FLAG_YES)
+        buf_adds(&q->sql, " AND r.state IS NOT 'resolved'");
+    if (in->is_now && !in->receipt && in->snoozed != FLAG_YES)
+        add_i(q, " AND NOT (r.state IS 'snoozed' AND r.until > ?)", in->now);
+    if (in->is_recent)
+        add_i(q, " AND s.created > ?", in->now - DAY_MS);
+    if (in->is_stale)
+        add_i(q, " AND s.created < ?", in->now - 3 * (int64_t)DAY_MS);
+}
+
+/* Of a query that gives all of them: from where on, and in what order. */
+static void
+add_order(const struct inbox *in, struct query *q)
+{
+    const struct cursor *c = &in->after;
+    bool is_list = !in->is_identity && is_listed(in);
+
+    if (c->is_there && in->is_now) {
+        add_d(q, is_list ? " AND n.urgency <= ?" : " AND s.urgency <= ?", c->urgency);
+        add_d(q, " AND (s.urgency < ?", c->urgency);
+        add_i(q, " OR s.seq > ?)", c->seq);
+    } else if (c->is_there) {
+        add_i(q, in->is_stale ? " AND s.seq > ?" : " AND s.seq < ?", c->seq);
+    }
+    buf_adds(&q->sql, is_list        ? " ORDER BY n.urgency DESC, n.signal"
+                      : in->is_now   ? " ORDER BY s.urgency DESC, s.seq"
+                      : in->is_stale ? " ORDER BY s.seq"
+                                     : " ORDER BY s.seq DESC");
+}
+
 static bool
 read_inbox(struct act *t)
 {
-    const char *target = NULL, *view = "now", *receipt = NULL, *whose = t->req->identity;
-    enum event_flag snoozed = FLAG_UNSET, resolved = FLAG_UNSET;
-    int64_t limit = LIMIT, now = t->h->now.wall_ms;
     struct query q = { 0 };
-    struct cursor c;
-    const struct json *states = NULL;
+    struct source from = { 0 };
+    struct inbox in;
 
-    if (!arg_text(&t->in, "target", &target))
+    if (!take_inbox(t, &in))
         return false;
-    if (!target)
-        return arg_missing(&t->in, "target");
-    bool is_identity = *target == '@';
-    if (!path_is_name(target + is_identity))
-        return arg_wrong(&t->in, "target", "must be the name of a role, or @ and an identity");
-    if (!arg_word(&t->in, "view", &view) || !arg_word(&t->in, "receipt_state", &receipt) ||
-        !arg_int(&t->in, "limit", &limit) || !arg_flag(&t->in, "include_snoozed", &snoozed) ||
-        !arg_flag(&t->in, "include_resolved", &resolved) ||
-        !arg_texts(&t->in, "delivery_state", &states))
-        return false;
-    bool is_now = strcmp(view, "now") == 0, is_stale = strcmp(view, "stale") == 0;
-    if (!read_cursor(t, is_now, &c))
-        return false;
-    /* In the order of the page already, but only what was not acked and has one address. */
-    bool is_listed = is_now && !is_identity && !json_first(states);
-    if (is_identity)
-        whose = target + 1;
     add_i(&q, "SELECT " SHOW_COLUMNS ", s.urgency, CASE WHEN r.state = 'snoozed' AND r.until <= ?",
-          now);
+          in.now);
     buf_adds(&q.sql, " THEN 'unread' ELSE r.state END");
-    buf_adds(&q.sql, is_listed
-                         ? " FROM waiting n CROSS JOIN signals s ON s.seq = n.signal" INDEX_STATES
-                         : SHOW_FROM);
-    add_s(&q, " LEFT JOIN receipts r ON r.signal = s.seq AND r.identity = ?", whose);
-    if (is_identity) {
-        add_s(&q, " WHERE s.seq IN (SELECT seq FROM signals WHERE addr IN (SELECT '@' || ?", whose);
-        add_s(&q, " UNION ALL SELECT '=' || role FROM fills WHERE identity = ?", whose);
-        add_s(&q, " UNION ALL SELECT '+' || ring FROM joins WHERE identity = ?)", whose);
-        add_s(
-            &q,
-            " UNION SELECT m.signal FROM matches m JOIN subscriptions b ON b.identity = m.identity"
-            " AND b.pattern = m.pattern WHERE m.identity = ?)",
-            whose);
-    } else {
-        char *addr = arena_alloc(t->a, strlen(target) + 2);
-        if (!addr) {
-            buf_release(&q.sql);
-            return starved(t);
-        }
-        sprintf(addr, "=%s", target);
-        add_s(&q, is_listed ? " WHERE n.addr = ?" : " WHERE s.addr = ?", addr);
+    if (!add_target(t, &in, &q, &from)) {
+        buf_release(&q.sql);
+        return starved(t);
     }
     if (!add_filters(t, &q)) {
         buf_release(&q.sql);
         return false;
     }
     add_rings(t, &q);
-    if (is_now && !is_listed && !json_first(states))
-        buf_adds(&q.sql, " AND coalesce(w.state, 0) <> 2");
-    if (receipt)
-        add_receipts(&q, receipt, now);
-    else if ((is_now || is_stale) && resolved != FLAG_YES)
-        buf_adds(&q.sql, " AND r.state IS NOT 'resolved'");
-    if (is_now && !receipt && snoozed != FLAG_YES)
-        add_i(&q, " AND NOT (r.state IS 'snoozed' AND r.until > ?)", now);
-    if (strcmp(view, "recent") == 0)
-        add_i(&q, " AND s.created > ?", now - DAY_MS);
-    if (is_stale)
-        add_i(&q, " AND s.created < ?", now - 3 * (int64_t)DAY_MS);
-    if (c.is_there && is_now) {
-        add_d(&q, " AND (s.urgency < ?", c.urgency);
-        add_d(&q, " OR (s.urgency = ?", c.urgency);
-        add_i(&q, " AND s.seq > ?))", c.seq);
-    } else if (c.is_there) {
-        add_i(&q, is_stale ? " AND s.seq > ?" : " AND s.seq < ?", c.seq);
-    }
-    buf_adds(&q.sql, is_listed  ? " ORDER BY n.urgency DESC, n.signal"
-                     : is_now   ? " ORDER BY s.urgency DESC, s.seq"
-                     : is_stale ? " ORDER BY s.seq"
-                                : " ORDER BY s.seq DESC");
-    return answer_page(t, &q, limit, is_now, true);
+    add_view(&in, &q);
+    if (!from.walk)
+        add_order(&in, &q);
+    return answer_page(t, &q, &from, in.limit, in.is_now, true);
 }
 
 /* ---- list, thread, one ---- */
@@ -365,7 +477,7 @@ read_list(struct act *t)
     if (c.is_there)
         add_i(&q, " AND s.seq < ?", c.seq);
     buf_adds(&q.sql, " ORDER BY s.seq DESC");
-    return answer_page(t, &q, limit, false, false);
+    return answer_page(t, &q, &(struct source){ 0 }, limit, false, false);
 }
 
 static bool
@@ -398,7 +510,7 @@ read_thread(struct act *t)
     add_s(&q, " OR s.id = ?)", thread);
     add_rings(t, &q);
     buf_adds(&q.sql, " ORDER BY s.seq");
-    if (!answer_page(t, &q, THREAD_MAX, false, false))
+    if (!answer_page(t, &q, &(struct source){ 0 }, THREAD_MAX, false, false))
         return false;
     t->reply->has_cursor = false;
     t->reply->cursor = NULL;

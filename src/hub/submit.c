@@ -4,8 +4,10 @@
  *     lock -> fold what others appended -> what is due -> decide each request and apply its
  *     events -> one write of all lines -> one sync -> commit the index -> unlock
  *
- * If the write or the sync fails, the index is rolled back and all who wrote are told 503. If
- * the commit fails, the lines are on disk all the same: the next fold brings them.
+ * If the write or the sync fails, the index is rolled back and all who wrote are told 503. After a
+ * failed sync nobody knows what is on disk: the log is mended first (hub_lock), and what of the
+ * round is there then is folded as if others had written it. If the commit fails, the lines are on
+ * disk all the same: the next fold brings them.
  *
  * A server whose rounds follow each other commits and unlocks after several of them (h->is_kept):
  * what a round adds to the index lies in pages that the next one changes again. Who reads with
@@ -32,6 +34,8 @@ enum {
     ROTATE_BYTES = 256 << 20,
     WAIT_MAX_MS = 60000, /* a clock that was set is noticed after this */
     KEEP_MS = 20,        /* rounds without a commit */
+    MEND_MIN_MS = 100,   /* after a failed sync; doubled with every one that follows */
+    MEND_MAX_MS = 10000,
 };
 
 static const char EVENTS_NAME[] = "events.jsonl", VIEW_NAME[] = "delayed.json";
@@ -71,6 +75,53 @@ read_boot(struct hub *h, struct err *e)
     h->boot[strspn(h->boot, "0123456789abcdef-")] = '\0';
     close(fd);
     return s;
+}
+
+/* ---- the lock, and what to do when a sync failed ---- */
+
+/* A disk that fails is asked again, but ever more rarely until it has taken a round. */
+static void
+note_trouble(struct hub *h, const struct err *why)
+{
+    h->mend_wait_ms = h->mend_wait_ms == 0                ? MEND_MIN_MS
+                      : h->mend_wait_ms < MEND_MAX_MS / 2 ? 2 * h->mend_wait_ms
+                                                          : MEND_MAX_MS;
+    h->mend_at_ms = clock_ms(CLOCK_BOOTTIME) + h->mend_wait_ms;
+    h->trouble = *why;
+}
+
+int64_t
+hub_mend_in_ms(const struct hub *h)
+{
+    if (!h->log.is_refusing)
+        return -1;
+    int64_t in = h->mend_at_ms - clock_ms(CLOCK_BOOTTIME);
+    return in > 0 ? in : 0;
+}
+
+const char *
+hub_trouble(const struct hub *h)
+{
+    return h->log.is_refusing ? h->trouble.text : NULL;
+}
+
+enum status
+hub_lock(struct hub *h, struct err *e)
+{
+    struct err why;
+
+    if (h->log.is_refusing) {
+        if (hub_mend_in_ms(h) > 0)
+            return err_set(e, ST_IO, "a sync failed earlier (%s), and is tried again soon",
+                           h->trouble.text);
+        enum status s = log_mend(&h->log, &why);
+        if (s) {
+            note_trouble(h, &why);
+            err_say(e, "%s", why.text);
+            return s;
+        }
+    }
+    return log_lock(&h->log, e);
 }
 
 /* ---- opening ---- */
@@ -150,7 +201,7 @@ catch_up(struct hub *h, struct err *e)
 {
     if (h->is_read_only)
         return readonly_catch_up(h, e);
-    enum status s = log_lock(&h->log, e);
+    enum status s = hub_lock(h, e);
 
     if (s)
         return s;
@@ -349,7 +400,8 @@ put_lines(struct hub *h, struct err *e)
 {
     struct log_text *texts = calloc(LOG_BATCH_MAX, sizeof *texts);
     bool is_first = h->log.end == 0; /* then the name has to be synced, too */
-    enum status s = texts ? ST_OK : err_set(e, ST_IO, "out of memory");
+    struct err why;
+    enum status s = texts ? ST_OK : err_set(&why, ST_IO, "out of memory");
 
     for (size_t from = 0; !s && from < h->n_lines;) {
         size_t n = chunk(h, from);
@@ -359,11 +411,17 @@ put_lines(struct hub *h, struct err *e)
                 (struct log_text){ h->text.p + h->lines[from + i].at, h->lines[from + i].len };
         /* One sync for all: the last. */
         h->log.o.is_durable = is_first || from + n == h->n_lines;
-        s = log_put(&h->log, texts, n, e);
+        s = log_put(&h->log, texts, n, &why);
         from += n;
     }
     h->log.o.is_durable = true;
     free(texts);
+    if (h->log.is_refusing)
+        note_trouble(h, &why);
+    else if (!s)
+        h->mend_wait_ms = 0;
+    if (s)
+        err_say(e, "%s", why.text);
     return s;
 }
 
@@ -490,7 +548,7 @@ enter(struct hub *h, struct err *e)
         (index_status(h->ix, NULL) || log_look(&h->log, &is_current, NULL) || !is_current))
         hub_settle(h);
     if (!h->is_kept && !h->log.is_locked)
-        s = log_lock(&h->log, e);
+        s = hub_lock(h, e);
     if (s)
         return s;
     if (h->log.next_seq != h->left_at) { /* others wrote, and may have folded it for us */
@@ -669,7 +727,7 @@ hub_end_read(struct hub *h)
 static void
 drop_index(struct hub *h)
 {
-    if (log_lock(&h->log, NULL))
+    if (hub_lock(h, NULL))
         return;
     index_close(h->ix);
     h->ix = h->fold.ix = NULL;

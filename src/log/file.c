@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOCK_WAIT_MS = 10000, REOPEN_TRIES = 1000 };
+enum { LOCK_WAIT_MS = 10000, REOPEN_TRIES = 1000, MEND_BYTES = 4096 };
 
 static enum status
 open_file(struct log *l, struct err *e)
@@ -41,7 +41,7 @@ open_file(struct log *l, struct err *e)
     l->fd = fd;
     l->dev = st.st_dev;
     l->ino = st.st_ino;
-    l->is_known = l->is_settled = false;
+    l->is_known = l->is_settled = l->is_doubtful = false;
     l->segment[0] = '\0';
     l->segment_end = 0;
     return ST_OK;
@@ -359,9 +359,14 @@ write_all(struct log *l, const struct buf *lines, struct err *e)
                    l->name, n, lines->len);
 }
 
+/* Syncs what was written from l->end to `end`, and what was not synced before. */
 static enum status
-sync_written(struct log *l, struct err *e)
+sync_written(struct log *l, off_t end, struct err *e)
 {
+    if (!l->is_doubtful)
+        l->doubt_from = l->end;
+    l->doubt_to = end;
+    l->is_doubtful = true;
     if (!l->o.is_durable)
         return ST_OK;
     if (l->o.meanwhile) { /* a hint: it is the sync that tells what became of it */
@@ -369,8 +374,10 @@ sync_written(struct log *l, struct err *e)
         l->o.meanwhile(l->o.ctx);
     }
     if (SYS_RETRY(sys->fdatasync(l->fd)) == 0 &&
-        (l->end > 0 || SYS_RETRY(sys->fsync(l->dir)) == 0)) /* a first line: the name too */
+        (l->end > 0 || SYS_RETRY(sys->fsync(l->dir)) == 0)) { /* a first line: the name too */
+        l->is_doubtful = false;
         return ST_OK;
+    }
     l->is_refusing = true;
     return err_sys(e, "sync %s: the record may or may not survive a crash", l->name);
 }
@@ -434,7 +441,7 @@ is_torn_at(const struct log *l, off_t start)
 static enum status
 accept_written(struct log *l, size_t n, struct err *e)
 {
-    enum status s = sync_written(l, e);
+    enum status s = sync_written(l, l->end + (off_t)l->lines.len, e);
 
     l->next_seq += n;
     l->end += (off_t)l->lines.len;
@@ -464,7 +471,7 @@ put(struct log *l, const struct log_text *records, size_t n, bool is_composed, s
         /* Somebody writes without the lock. Our lines are whole, but what we knew of
          * the file is not; and if they stick to a torn line, they must go again. */
         bool is_welded = is_torn_at(l, start);
-        s = is_welded ? ST_OK : sync_written(l, e);
+        s = is_welded ? ST_OK : sync_written(l, end, e);
         if (!s && l->o.is_sequenced)
             s = count_lines(l, l->end, l->next_seq, end, &is_ending, e);
         l->end = end;
@@ -502,4 +509,65 @@ log_append(struct log *l, const struct log_text *records, size_t n, struct err *
         s = put(l, records, n, is_composed, e);
     log_unlock(l);
     return s;
+}
+
+/* ---- after a failed sync ---- */
+
+/* Writes the bytes again that are there; what somebody cut off stays so. */
+static enum status
+write_again(struct log *l, off_t from, off_t to, struct err *e)
+{
+    char bytes[MEND_BYTES];
+
+    for (ssize_t n; from < to; from += n) {
+        size_t want = to - from < MEND_BYTES ? (size_t)(to - from) : MEND_BYTES;
+        n = SYS_RETRY(sys->pread(l->fd, bytes, want, from));
+        if (n < 0)
+            return err_sys(e, "read %s", l->name);
+        if (n == 0)
+            break;
+        if (sys->lseek(l->fd, from, SEEK_SET) != from)
+            return err_sys(e, "go to a place in %s", l->name);
+        n = SYS_RETRY(sys->write(l->fd, bytes, (size_t)n));
+        if (n <= 0)
+            return err_sys(e, "write %s again", l->name);
+    }
+    return ST_OK;
+}
+
+/* From the page on in which the doubt begins: even if nothing of it is left, something is written,
+ * so that the sync has to show what the disk can do. */
+static enum status
+mend_locked(struct log *l, struct err *e)
+{
+    int flags = fcntl(l->fd, F_GETFL);
+    off_t from = l->doubt_from > MEND_BYTES ? l->doubt_from - MEND_BYTES : 0;
+
+    if (flags < 0 || fcntl(l->fd, F_SETFL, flags & ~O_APPEND) != 0)
+        return err_sys(e, "write %s again", l->name);
+    enum status s = write_again(l, from, l->doubt_to, e);
+    fcntl(l->fd, F_SETFL, flags);
+    if (!s && SYS_RETRY(sys->fdatasync(l->fd)) != 0)
+        s = err_sys(e, "sync %s", l->name);
+    if (!s && from == 0 && SYS_RETRY(sys->fsync(l->dir)) != 0)
+        s = err_sys(e, "sync the directory of %s", l->name);
+    return s;
+}
+
+enum status
+log_mend(struct log *l, struct err *e)
+{
+    assert(!l->is_locked);
+    if (!l->is_refusing)
+        return ST_OK;
+    enum status s = lock_take_queued(l->fd, l->dir, l->name, l->o.lock_wait_ms, e);
+    if (s)
+        return s;
+    s = mend_locked(l, e);
+    lock_drop(l->fd);
+    if (s)
+        return s;
+    close_file(l);
+    l->is_refusing = false;
+    return ST_OK;
 }

@@ -10,8 +10,8 @@
  * Nothing is reported as written before that. A tail without '\n' (a crash, a
  * full disk, a foreign writer) is sealed with '\n' first, so the fragment
  * becomes a bad line of its own. A short write of ours is undone. After a
- * failed sync the log refuses to write until it is opened again: what the
- * kernel then holds is "perhaps".
+ * failed sync the log refuses to write until it is opened again, or mended:
+ * what the kernel then holds is "perhaps".
  *
  * Readers take no lock. They see whole lines only, skip blank and bad lines
  * and count them. Whatever JSON object a foreign writer appends is welcome.
@@ -63,7 +63,9 @@ struct log {
     bool is_torn;     /* under the lock: the last byte is not '\n' */
     bool is_known;    /* end and next_seq describe this inode */
     bool is_refusing; /* a sync failed */
-    bool is_settled;  /* the name was ours at `settled`, when the directory last changed */
+    bool is_doubtful; /* bytes from doubt_from to doubt_to were written and not synced */
+    off_t doubt_from, doubt_to;
+    bool is_settled; /* the name was ours at `settled`, when the directory last changed */
     struct timespec settled;
     off_t end;         /* under the lock: the file's size; else where it was */
     uint64_t next_seq; /* under the lock: the number of the next line */
@@ -99,6 +101,12 @@ enum status log_try_lock(struct log *l, struct err *e);
 enum status log_look(struct log *l, bool *is_current, struct err *e);
 enum status log_put(struct log *l, const struct log_text *records, size_t n, struct err *e);
 void log_unlock(struct log *l);
+
+/* After a failed sync: writes what is in doubt once more, as it is read now, and syncs it; a kernel
+ * that failed to write a page may hold it as written for ever, so that another sync alone would
+ * tell nothing. ST_OK: the file as everybody sees it is on disk, and the log is opened anew by the
+ * next log_lock, which looks at its tail. Else it goes on refusing. */
+enum status log_mend(struct log *l, struct err *e);
 
 /* ---- reading ---------------------------------------------------------- */
 

@@ -130,7 +130,7 @@ tell_wake(struct attendant *t)
                                request(t, HUB_GENERATE, wake, &a) };
     if (submit(t, r, 2, &a, &e))
         say(t, "%s", e.text);
-    wake_sleepers(t->hub, t->config, NULL, NULL);
+    wake_sleepers(t->hub, t->config, NULL);
     arena_release(&a);
 }
 
@@ -156,7 +156,7 @@ tell_sleep(struct attendant *t, uint64_t upto, struct err *e)
     r[n++] = request(t, HUB_SCHEDULE, idle, &a);
     enum status s = submit(t, r, n, &a, e);
     if (!s)
-        wake_sleepers(t->hub, t->config, NULL, NULL);
+        wake_sleepers(t->hub, t->config, NULL);
     arena_release(&a);
     return s;
 }
@@ -554,6 +554,17 @@ has_more(struct attendant *t)
     return is_more;
 }
 
+/* After a failure without a word: a server then tries again, later. */
+static void
+let_go(struct attendant *t, enum status s)
+{
+    if (t->lock >= 0 && s)
+        close(t->lock);
+    else if (t->lock >= 0)
+        wake_unlock(t->lock);
+    t->lock = -1;
+}
+
 enum status
 attend(const char *config, const char *identity, struct err *e)
 {
@@ -574,16 +585,14 @@ attend(const char *config, const char *identity, struct err *e)
         recover(&t);
     while (!s && t.lock >= 0) {
         s = work(&t, &f, e);
-        close(t.lock);
-        t.lock = -1;
+        let_go(&t, s);
         if (!s && !f.is_hopeless && has_more(&t) && wake_lock(t.dir, &t.lock, NULL))
             break; /* somebody else is there */
     }
     if (s == ST_CONFLICT && !is_ours)
         s = ST_OK;
     hub_close(t.hub);
-    if (t.lock >= 0)
-        close(t.lock);
+    let_go(&t, s);
     if (t.dir >= 0)
         close(t.dir);
     return s;

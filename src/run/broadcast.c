@@ -168,7 +168,7 @@ try_round(struct broadcast *b, struct hub **h, size_t n)
     bool is_good = *h || hub_open(h, b->config, &o, &why) == ST_OK;
     is_good = is_good && send_round(*h, round, n, &why);
     if (is_good)
-        wake_sleepers(*h, b->config, NULL, NULL);
+        wake_sleepers(*h, b->config, NULL);
     pthread_mutex_lock(&b->lock);
     b->why = why;
     if (is_good)

@@ -34,11 +34,12 @@ supervisor_env(struct arena *a, const char *config, const char *identity)
     return v;
 }
 
-static void
+/* Its pid; 0: it could not be started. */
+static pid_t
 start_supervisor(struct arena *a, const char *config, const char *identity)
 {
     struct buf log = { 0 };
-    struct proc_id id;
+    struct proc_id id = { 0 };
     const char *argv[] = { agent_self(a), "_wake", identity, NULL };
     struct proc_spec spec = { .argv = argv,
                               .env = supervisor_env(a, config, identity),
@@ -46,14 +47,13 @@ start_supervisor(struct arena *a, const char *config, const char *identity)
 
     buf_addf(&log, "%s/wake/%s/log", config, identity);
     spec.out = buf_failed(&log) ? NULL : log.p;
-    if (spec.env && spec.out)
-        proc_spawn(&spec, &id, NULL);
+    bool is_started = spec.env && spec.out && proc_spawn(&spec, &id, NULL) == ST_OK;
     buf_release(&log);
+    return is_started ? id.pid : 0;
 }
 
 void
-wake_sleepers(struct hub *h, const char *config,
-              bool (*is_awake)(void *ctx, const char *identity, uint64_t upto), void *ctx)
+wake_sleepers(struct hub *h, const char *config, const struct wake_watcher *w)
 {
     struct arena a = { 0 };
     char whole[PATH_MAX];
@@ -63,10 +63,13 @@ wake_sleepers(struct hub *h, const char *config,
     if (n && !realpath(config, whole))
         n = 0;
     for (size_t i = 0; i < n; i++) {
-        if (is_awake && is_awake(ctx, ids[i], hub_last_seq(h)))
+        if (w && w->is_awake(w->ctx, ids[i], hub_last_seq(h)))
             continue;
-        if (wake_is_asleep(whole, ids[i]))
-            start_supervisor(&a, whole, ids[i]);
+        pid_t pid = wake_is_asleep(whole, ids[i]) ? start_supervisor(&a, whole, ids[i])
+                    : w                           ? wake_holder(whole, ids[i])
+                                                  : 0;
+        if (w && pid)
+            w->attended(w->ctx, ids[i], pid);
     }
     arena_release(&a);
 }

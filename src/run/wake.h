@@ -8,7 +8,9 @@
  * does. Whoever only reads starts nobody.
  *
  *     <config>/wake/<id>/lock           held by the supervisor while it lives: "pid\n"; by a
- *                                       server while a stream of that identity is open
+ *                                       server while a stream of that identity is open. Empty:
+ *                                       whoever had it let go in order; else it was killed, or
+ *                                       failed
  *                        attempt        the agent that runs: "pid start boot\n" (run/proc.h)
  *                        message.json   its standard input: the latest AgentMessage
  *                        log            what agent and supervisor said; log.1 the older half
@@ -24,16 +26,30 @@
 
 #include "hub/hub.h"
 
+#include <sys/types.h>
+
+/* For those who stay: what they want to know of each identity that has signals waiting. */
+struct wake_watcher {
+    void *ctx;
+    /* Does it need no supervisor? */
+    bool (*is_awake)(void *ctx, const char *identity, uint64_t upto);
+    /* Its supervisor was started, or was there already. */
+    void (*attended)(void *ctx, const char *identity, pid_t pid);
+};
+
 /* Starts a supervisor for every identity that has signals waiting and none. For whoever wrote.
- * What goes wrong is for the next one to try. `is_awake` may be NULL: true for an identity
- * that needs none. */
-void wake_sleepers(struct hub *h, const char *config,
-                   bool (*is_awake)(void *ctx, const char *identity, uint64_t upto), void *ctx);
+ * What goes wrong is for the next one to try. A supervisor that is killed is noticed by a running
+ * server (serve/guard.h), or by whoever writes next. */
+void wake_sleepers(struct hub *h, const char *config, const struct wake_watcher *w); /* or NULL */
 
 /* <config>/wake/<id>, opened or made. */
 enum status wake_open_dir(const char *config, const char *identity, int *dir, struct err *e);
-/* Who has it is awake. ST_CONFLICT: somebody else is. *fd is the caller's: closing it lets go. */
+/* Who has it is awake. ST_CONFLICT: somebody else is. *fd is the caller's: wake_unlock lets go in
+ * order, close without a word. */
 enum status wake_lock(int dir, int *fd, struct err *e);
+void wake_unlock(int fd);
+/* Who has the lock, or had it and did not let go in order; 0: nobody. Takes no lock itself. */
+pid_t wake_holder(const char *config, const char *identity);
 /* Is nobody there? Whoever finds so starts one, and it takes the lock itself. */
 bool wake_is_asleep(const char *config, const char *identity);
 

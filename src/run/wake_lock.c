@@ -6,7 +6,9 @@
 #include "base/sys.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -52,6 +54,31 @@ wake_lock(int dir, int *fd, struct err *e)
     return ST_OK;
 }
 
+void
+wake_unlock(int fd)
+{
+    sys->ftruncate(fd, 0); /* if not, it looks as if it had been killed, which costs one start */
+    close(fd);
+}
+
+pid_t
+wake_holder(const char *config, const char *identity)
+{
+    char text[32] = "";
+    int dir;
+
+    if (wake_open_dir(config, identity, &dir, NULL))
+        return 0;
+    int fd = SYS_RETRY(sys->openat(dir, "lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
+    if (fd >= 0 && SYS_RETRY(sys->read(fd, text, sizeof text - 1)) < 0)
+        text[0] = '\0';
+    if (fd >= 0)
+        close(fd);
+    close(dir);
+    long pid = strtol(text, NULL, 10);
+    return pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
 bool
 wake_is_asleep(const char *config, const char *identity)
 {
@@ -61,8 +88,8 @@ wake_is_asleep(const char *config, const char *identity)
     if (wake_open_dir(config, identity, &dir, NULL))
         return false;
     is_free = wake_lock(dir, &fd, NULL) == ST_OK;
-    if (fd >= 0)
-        close(fd);
+    if (is_free)
+        wake_unlock(fd);
     close(dir);
     return is_free;
 }

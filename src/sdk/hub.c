@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -519,6 +520,19 @@ cliq_next(cliq_hub *h, int64_t timeout_ms, cliq_signal_info *out, cliq_error *er
     if (s == ST_TIMEOUT)
         s = err_set(&e, ST_TIMEOUT, "no signal came in time");
     return sdk_outcome(s, &e, err);
+}
+
+int
+cliq_hub_fd(cliq_hub *h)
+{
+    struct epoll_event ev = { .events = EPOLLIN };
+    int fd = -1;
+
+    if (!h || (!h->feed.door && cliq_listen(h, NULL, NULL)) || feed_fd(&h->feed, &fd, NULL))
+        return -1;
+    /* cliq_hub_stop, too; it is there already when we were asked before */
+    epoll_ctl(fd, EPOLL_CTL_ADD, h->stop.fd[0], &ev);
+    return fd;
 }
 
 /* ---- anything ---- */

@@ -1,6 +1,7 @@
 #include "serve/awake.h"
 
 #include "run/wake.h"
+#include "serve/guard.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static void
 end(struct awake *w)
 {
     if (w->lock >= 0)
-        close(w->lock);
+        wake_unlock(w->lock);
     free(w);
 }
 
@@ -72,7 +73,7 @@ is_awake(void *ctx, const char *identity, uint64_t upto)
     while (w && strcmp(w->identity, identity) != 0)
         w = w->next;
     if (!w)
-        return false;
+        return guard_is_resting(s, identity);
     take_lock(s, w);
     if (w->lock < 0)
         return true; /* its agent runs, and will be told by its supervisor */
@@ -84,7 +85,8 @@ void
 awake_look(struct serve *s)
 {
     if (!s->is_stopping)
-        wake_sleepers(s->reader, s->o->config, is_awake, s);
+        wake_sleepers(s->reader, s->o->config,
+                      &(struct wake_watcher){ s, is_awake, guard_attended });
 }
 
 void

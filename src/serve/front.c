@@ -283,6 +283,16 @@ answer_round(struct serve *s, const struct round *r)
 
 /* ---- rounds ---- */
 
+/* For whoever looks after the server: its clients see it at /health. */
+static void
+tell_trouble(const struct worker_news *before, const struct worker_news *now)
+{
+    if (now->trouble[0] && !before->trouble[0])
+        fprintf(stderr, "cliq: the store cannot be written: %s\n", now->trouble);
+    else if (!now->trouble[0] && before->trouble[0])
+        fprintf(stderr, "cliq: the store can be written again\n");
+}
+
 static void on_settle(void *ctx);
 
 /* After rounds that the loop did itself. */
@@ -311,10 +321,12 @@ on_settle(void *ctx)
 static bool
 do_at_once(struct serve *s, bool is_awaited)
 {
+    struct worker_news before = s->news;
     struct round *r = s->round;
 
     if (!worker_is_idle(s->worker) || !worker_do(s->worker, r, &s->news))
         return false;
+    tell_trouble(&before, &s->news);
     s->round = NULL;
     streams_written(s->streams, s->news.written);
     answer_round(s, r);
@@ -379,8 +391,11 @@ front_done(void *ctx)
     struct round *next, *done = worker_take(s->worker, &s->news);
     bool is_look = false;
 
+    tell_trouble(&before, &s->news);
     if (s->news.key_changes != before.key_changes)
         memset(s->keys, 0, SERVE_KEYS * sizeof *s->keys);
+    if (s->revoked.first && s->news.commits >= s->revoked_until && s->news.log_end >= s->revoked.at)
+        revoked_forget(&s->revoked);
     streams_written(s->streams, s->news.written);
     for (struct round *r = done; r; r = next) {
         next = r->next;
@@ -480,20 +495,37 @@ hash_key(struct gate_text key)
     return h ? h : 1;
 }
 
+/* A round that begins now folds it; one that is under way may not. */
+static void
+on_revoked(void *ctx, const char *id)
+{
+    struct serve *s = ctx;
+
+    for (size_t i = 0; i < SERVE_KEYS; i++)
+        if (strcmp(s->keys[i].id, id) == 0)
+            s->keys[i] = (struct known_key){ 0 };
+    s->revoked_until = s->news.commits + 2;
+    s->wants_look = true;
+}
+
 static bool
 find_key(struct serve *s, struct gate_text key, struct arena *a, const char **identity,
          unsigned *scopes)
 {
     struct known_key *k;
+    const char *id;
 
     if (key.len == 0 || key.len >= SERVE_KEY_SIZE)
         return false;
+    revoked_look(&s->revoked, on_revoked, s);
     k = &s->keys[hash_key(key) % SERVE_KEYS];
     if (strlen(k->text) != key.len || !is_same(k->text, key.p, key.len)) {
         char *text = arena_dup(a, key.p, key.len);
-        if (!text || !hub_find_key(s->reader, text, a, identity, scopes))
+        if (!text || !hub_find_key(s->reader, text, a, &id, identity, scopes) ||
+            revoked_has(&s->revoked, id))
             return false;
         snprintf(k->text, sizeof k->text, "%s", text);
+        snprintf(k->id, sizeof k->id, "%s", id);
         snprintf(k->identity, sizeof k->identity, "%s", *identity);
         k->scopes = *scopes;
     }
@@ -697,6 +729,10 @@ answer_own(struct serve *s, struct http_conn *c, const struct http_request *r,
         buf_adds(&body, page_home);
         break;
     case ROUTE_HEALTH:
+        if (s->news.trouble[0]) {
+            refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", s->news.trouble, request_id, NULL);
+            return;
+        }
         page_health(s, &body);
         break;
     case ROUTE_METRICS:

@@ -7,6 +7,7 @@
 #include "hub/secret.h"
 #include "run/proc.h"
 #include "serve/awake.h"
+#include "serve/guard.h"
 #include "serve/lull.h"
 #include "serve/serve_impl.h"
 
@@ -332,6 +333,8 @@ setup(struct serve *s, struct err *e)
         st = path_open_dir(dir.p, false, &s->log_dir, e);
     buf_release(&dir);
     if (!st)
+        revoked_init(&s->revoked, s->log_dir);
+    if (!st)
         s->watching = loop_on_readable(s->loop, s->watch.fd, front_changed, s, e);
     if (!st &&
         (!s->watching || !loop_on_readable(s->loop, worker_fd(s->worker), front_done, s, e) ||
@@ -350,7 +353,7 @@ serve_run(const struct serve_options *o, struct err *e)
     if (!s)
         return err_set(e, ST_IO, "out of memory");
     s->o = o;
-    s->watch.fd = s->log_dir = -1;
+    s->watch.fd = s->log_dir = s->revoked.fd = -1;
     s->keys = calloc(SERVE_KEYS, sizeof *s->keys);
     enum status st = s->keys ? setup(s, e) : err_set(e, ST_IO, "out of memory");
     if (!st) {
@@ -365,7 +368,9 @@ serve_run(const struct serve_options *o, struct err *e)
     worker_free(s->worker);
     streams_free(s->streams);
     awake_free(s);
+    guards_free(s);
     watch_close(&s->watch);
+    revoked_release(&s->revoked);
     if (s->log_dir >= 0)
         close(s->log_dir);
     free(s->keys);

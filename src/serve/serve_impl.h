@@ -6,6 +6,7 @@
 #include "serve/envelope.h"
 #include "serve/gate.h"
 #include "serve/rate.h"
+#include "serve/revoked.h"
 #include "serve/serve.h"
 #include "serve/stream.h"
 #include "serve/worker.h"
@@ -42,7 +43,7 @@ struct ticket {
 
 /* A key that was looked up. Forgotten when any key changes. */
 struct known_key {
-    char text[SERVE_KEY_SIZE], identity[65];
+    char text[SERVE_KEY_SIZE], identity[65], id[SERVE_KEY_SIZE];
     unsigned scopes;
 };
 
@@ -73,8 +74,11 @@ struct serve {
     uint64_t looked_at; /* the last line when we looked what is new in the index */
     int log_dir;
     struct known_key *keys; /* SERVE_KEYS of them, by a hash of their text */
+    struct revoked revoked; /* which the index may still have */
+    uint64_t revoked_until; /* news.commits by which it has not */
     struct job *parked;
     struct awake *awake;   /* identities that listen */
+    struct guard *guards;  /* supervisors of agents that live */
     struct source *wake;   /* for the first of the parked to give up */
     struct source *settle; /* of what the loop did itself */
     char host_texts[SERVE_HOSTS][176];

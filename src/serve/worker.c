@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -100,12 +101,16 @@ tell(int fd)
 static void
 note_news(struct worker *w, bool is_committed)
 {
+    const char *trouble = hub_trouble(w->hub);
+
     w->news =
         (struct worker_news){ .log_end = hub_log_end(w->hub),
                               .written = hub_log_seq(w->hub),
                               .last_seq = is_committed ? hub_log_seq(w->hub) : w->news.last_seq,
                               .key_changes = hub_key_changes(w->hub),
                               .commits = w->news.commits + is_committed };
+    if (trouble)
+        snprintf(w->news.trouble, sizeof w->news.trouble, "%s", trouble);
 }
 
 /* The round goes back; without one, only the news do. */
@@ -168,6 +173,10 @@ serve(struct worker *w, struct round *r)
 static int64_t
 wait_ms(struct worker *w)
 {
+    int64_t mend_ms = hub_mend_in_ms(w->hub);
+
+    if (mend_ms >= 0)
+        return mend_ms;
     int64_t due_ms = hub_due_in_ms(w->hub), end = hub_log_end(w->hub);
 
     if (due_ms != 0 || end != w->end)
@@ -305,7 +314,8 @@ let_go(struct worker *w)
     pthread_mutex_lock(&w->lock);
     note_news(w, true);
     w->is_held = w->is_loops = false;
-    w->is_early = !is_known || (due_ms >= 0 && now_ns() + due_ms * 1000000 < w->until_ns);
+    w->is_early = hub_trouble(w->hub) || !is_known ||
+                  (due_ms >= 0 && now_ns() + due_ms * 1000000 < w->until_ns);
     if (w->is_wanted || w->given || w->is_early)
         pthread_cond_signal(&w->has_work);
     pthread_mutex_unlock(&w->lock);

@@ -366,6 +366,35 @@ FAULT_STORY(a_follower_across_a_rotation_gets_every_record_or_tells_why_not)
     log_tail_close(&t);
 }
 
+/* Whatever fails while it is mended: what was there stays, and what is reported is there. */
+FAULT_STORY(a_log_is_mended_or_goes_on_refusing)
+{
+    struct log l;
+    struct err why;
+    uint64_t next = 1;
+
+    old_world(&durable_sequenced);
+    l = open_log(&durable_sequenced);
+    fault_always("fdatasync", EIO);
+    CHECK_FAILS_WITH(append(&l, "{\"doubtful\":1}", &e), ST_IO, &e, "may or may not");
+    fault_off(NULL);
+    char *before = read_file(NAME, NULL);
+    fault_on(f);
+    enum status s = log_mend(&l, &e);
+    fault_off(f);
+    MUST(s == ST_OK || f->has_failed);
+    CHECK_FILE(NAME, before);
+    free(before);
+    enum status after = append(&l, "{\"after\":1}", &why);
+    MUST((after == ST_OK) == (s == ST_OK));
+    MUST(count_records(NAME, SEQUENCED, "after") == (after == ST_OK));
+    CHECK_OK(log_mend(&l, &e), &e);
+    CHECK_OK(append(&l, "{\"last\":1}", &e), &e);
+    log_close(&l);
+    check_numbers(f, NAME, &next);
+    MUST(count_records(NAME, SEQUENCED, "last") == 1);
+}
+
 int
 main(void)
 {
@@ -379,6 +408,7 @@ main(void)
         STORY(a_record_behind_a_torn_line_is_whole_or_absent),
         STORY(a_numbered_group_behind_a_torn_line_is_whole_or_absent),
         STORY(an_open_writer_goes_on_or_refuses),
+        STORY(a_log_is_mended_or_goes_on_refusing),
         STORY(a_rotation_loses_nothing),
         STORY(a_rotation_cut_short_is_finished_or_left),
         STORY(strays_are_carried_over_exactly_once),

@@ -119,6 +119,65 @@ all_acked() { [ "$(cliq signal list --type task --delivery-state acked --all --j
     done
 }
 
+# An event loop that reads its input from $T/in and listens to x:*.
+looping() {
+    mkfifo "$T/in"
+    exec 7<>"$T/in" # who starts others keeps it from them: its end is the end
+    start loop bash -c 'exec "$1" "x:*" <"$2" 7>&-' _ "$BIN/examples/hub_poll" "$T/in"
+    loop=$PID
+}
+has_said() { [ "$(tail -n 1 "$T/loop.out")" = "$1" ]; }
+is_idle() { # it waits in poll, and does not run on
+    local before
+    before=$(cut -d' ' -f14,15 "/proc/$loop/stat")
+    "$CLIQ" claim --role nobody --wait 1 >/dev/null 2>&1 || true # a second
+    is "$before" "$(cut -d' ' -f14,15 "/proc/$loop/stat")"
+}
+
+@test "an event loop hears signals and its other input, on files" {
+    looping
+    echo one >&7
+    until_true has_said "input one"
+    cliq emit x:1 first >/dev/null
+    until_true has_said "signal x:1 first"
+    cliq emit y other >/dev/null
+    echo two >&7
+    until_true has_said "input two"
+    for i in $(seq 20); do printf '{"type":"x:%d","source":{"type":"process"}}\n' "$i"; done >>"$(events)"
+    until_true has_said "signal x:20 "
+    is_idle
+    exec 7>&-
+    ended loop "$loop"
+    code_is 0
+    is 23 "$(wc -l <"$T/loop.out")"
+}
+
+@test "an event loop hears signals over restarts of a server, by the same descriptor" {
+    boot
+    export CLIQ_URL=$URL CLIQ_KEY=$KEY
+    looping
+    unset CLIQ_URL CLIQ_KEY
+    echo one >&7
+    until_true has_said "input one"
+    cliq emit x:1 first >/dev/null
+    until_true has_said "signal x:1 first"
+    for i in 2 3; do
+        shoot
+        cliq emit x:$i down >/dev/null
+        echo "$i" >&7
+        until_true has_said "input $i" # it is not held up
+        boot 7>&-
+        until_true has_said "signal x:$i down"
+    done
+    is_idle
+    cliq emit x:4 last >/dev/null
+    until_true has_said "signal x:4 last"
+    exec 7>&-
+    ended loop "$loop"
+    code_is 0
+    is 7 "$(wc -l <"$T/loop.out")"
+}
+
 @test "cliq_next over three kills and restarts: no gap, no repeat" {
     boot
     CLIQ_URL=$URL CLIQ_KEY=$KEY start l "$LISTEN" '*' 0

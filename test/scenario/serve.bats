@@ -331,6 +331,11 @@ is_refused() {
     kill "$reader"
 }
 
+@test "a key that somebody else revoked is never taken again, not even for a moment" {
+    is 200 "$($PY "$BATS_TEST_DIRNAME/revoke.py" "$CLIQ" "$PWD/home" "$URL" cli 200)"
+    is 200 "$($PY "$BATS_TEST_DIRNAME/revoke.py" "$CLIQ" "$PWD/home" "$URL" line 200)"
+}
+
 @test "a key that a command revokes is refused by the running server" {
     key=$("$CLIQ" key create --identity ci)
     run -0 look /inbox/dev "$key"

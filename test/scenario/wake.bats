@@ -358,6 +358,60 @@ post() { # PATH JSON
     lacks "$(given)" x:http
 }
 
+supervisor() { cat "$CLIQ_HOME/wake/ruby/lock" 2>/dev/null; }
+another_than() { [ -n "$(supervisor)" ] && [ "$(supervisor)" != "$1" ] && kill -0 "$(supervisor)" 2>/dev/null; }
+
+@test "kill -9 of supervisor and agent: a running server starts another, and nobody has to write" {
+    helper <<<"[ -e \"\$T/second\" ] || { touch \"\$T/second\"; echo \$\$ >\"\$T/pid\"; $HOLD; }"
+    loud 'x:*'
+    serve
+    post /v1/engine/signals/generate '{"type":"x:1"}' >/dev/null
+    until_true test -s "$T/pid"
+    kill -KILL "$(supervisor)" "$(<"$T/pid")"
+    until_true has_started 2
+    until_true asleep
+    is "x:1 x:1" "$(given | paste -sd' ')"
+    is "" "$(supervisor)" # it let go in order
+}
+
+@test "a supervisor that a command started is seen by the server, too; those that die in a row wait longer" {
+    helper <<<"$HOLD"
+    loud 'x:*'
+    gen x:1
+    until_true has_started 1
+    serve
+    local i first at
+    for i in 1 2 3; do
+        first=$(supervisor)
+        at=$(date +%s%3N)
+        kill -KILL "$first"
+        until_true another_than "$first"
+    done
+    [ $(($(date +%s%3N) - at)) -ge 2000 ] || complain "the third one came after $(($(date +%s%3N) - at)) ms"
+    touch "$T/go"
+    until_true asleep
+    has "$(<"$CLIQ_HOME/wake/ruby/log")" "an earlier supervisor died"
+}
+
+@test "a supervisor that left in order is not started again by a server, until there is something new" {
+    helper <<<':'
+    loud 'x:*'
+    serve
+    mv "$CLIQ_HOME/agents/helper" "$T/away"
+    post /v1/engine/signals/generate '{"type":"x:1"}' >/dev/null
+    until_true says_missing
+    until_true asleep
+    local n
+    n=$(wc -l <"$CLIQ_HOME/wake/ruby/log")
+    post /claim '{"role":"nobody","wait_seconds":1}' >/dev/null # a second in which nothing is written
+    is "$n" "$(wc -l <"$CLIQ_HOME/wake/ruby/log")"
+    mv "$T/away" "$CLIQ_HOME/agents/helper"
+    post /v1/engine/signals/generate '{"type":"x:2"}' >/dev/null
+    until_true has_given 2
+    is "x:1 x:2" "$(<"$T/starts")"
+}
+says_missing() { grep -q helper "$CLIQ_HOME/wake/ruby/log"; }
+
 # ---- runs -----------------------------------------------------------------------
 
 @test "a run wakes who waits for it, and does not take the agent for its own" {

@@ -1457,6 +1457,46 @@ a_failed_write_or_sync_is_told_and_changes_nothing(void **state)
     close_hub(h);
 }
 
+static void
+a_store_whose_sync_failed_is_mended_but_not_hammered(void **state)
+{
+    (void)state;
+    uint64_t problems;
+
+    fake_clock(T0);
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", TASK);
+    assert_null(hub_trouble(h));
+    fault_always("fdatasync", EIO);
+    CHECK_REPLY(ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", id), 503);
+    assert_non_null(strstr(hub_trouble(h), "sync events.jsonl"));
+    fault_count_from_here();
+    int64_t at = T0, waited[8];
+    for (int i = 0; i < 8; i++) { /* one try each time it says so, and none before */
+        waited[i] = hub_mend_in_ms(h);
+        at += waited[i] * (S / 1000) - 1;
+        fake_clock(at);
+        CHECK_REFUSED(ask(h, HUB_EMIT, "bob", TASK), 503, "STORE_UNAVAILABLE", "sync");
+        fake_clock(++at);
+        CHECK_REFUSED(ask(h, HUB_EMIT, "bob", TASK), 503, "STORE_UNAVAILABLE", "sync");
+        assert_int_equal(fault_count("fdatasync"), i + 1);
+        assert_true(i == 0 || waited[i] == 2 * waited[i - 1] || waited[i] == 10000);
+    }
+    assert_int_equal(waited[0], 100);
+    assert_int_equal(waited[7], 10000);
+    fault_off(NULL);
+    fake_clock(at + 10 * S);
+    CHECK_REPLY(ask(h, HUB_EMIT, "bob", TASK), 200);
+    assert_null(hub_trouble(h));
+    assert_int_equal(hub_mend_in_ms(h), -1);
+    /* nobody knew about the claim; it is there, so it counts */
+    assert_string_equal(got(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "delivery_state"),
+                        "leased");
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
+    close_hub(h);
+}
+
 /* ---- other processes ---- */
 
 /* A child that runs `work` with the writing end of a pipe; the reading end. */
@@ -1821,6 +1861,7 @@ main(void)
         CASE(a_role_must_be_held_to_speak_for_it),
         CASE(what_is_too_large_is_refused_alone),
         CASE(a_failed_write_or_sync_is_told_and_changes_nothing),
+        CASE(a_store_whose_sync_failed_is_mended_but_not_hammered),
         CASE(many_processes_claim_each_task_once),
         CASE(a_killed_writer_loses_nothing_that_it_was_told),
         CASE(a_line_that_slips_in_before_ours_counts_first),

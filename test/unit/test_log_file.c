@@ -605,6 +605,52 @@ a_failed_sync_of_the_new_name_refuses_too(void **state)
 }
 
 static void
+a_log_that_was_mended_goes_on(void **state)
+{
+    struct log l = open_log(&(struct log_options){ .is_durable = true, .is_sequenced = true });
+
+    (void)state;
+    CHECK_OK(append(&l, "{\"a\":1}", &e), &e);
+    CHECK_OK(log_mend(&l, &e), &e); /* nothing to do */
+    fault_always("fdatasync", EIO);
+    CHECK_FAILS_WITH(append(&l, "{\"b\":1}", &e), ST_IO, &e, "may or may not survive");
+    CHECK_FAILS_WITH(log_mend(&l, &e), ST_IO, &e, "sync events.jsonl: Input/output error");
+    fault_off(NULL);
+    CHECK_FAILS_WITH(append(&l, "{\"c\":1}", &e), ST_IO, &e, "opened again");
+    append_file(NAME, "{\"foreign\":1}\n");
+    char *before = read_file(NAME, NULL);
+    fault_count_from_here();
+    CHECK_OK(log_mend(&l, &e), &e);
+    assert_int_equal(fault_count("write"), 1); /* a sync of nothing would tell nothing */
+    assert_int_equal(fault_count("fdatasync"), 1);
+    CHECK_FILE(NAME, before);
+    free(before);
+    CHECK_OK(append(&l, "{\"d\":1}", &e), &e);
+    log_close(&l);
+    CHECK_NUMBERS(NAME, "1 2 3 4");
+}
+
+static void
+a_log_that_was_mended_looks_at_its_tail(void **state)
+{
+    struct log l = open_log(&(struct log_options){ .is_durable = true, .is_sequenced = true });
+
+    (void)state;
+    CHECK_OK(append(&l, "{\"a\":1}", &e), &e);
+    off_t end = file_size(NAME);
+    fault_always("fdatasync", EIO);
+    CHECK_FAILS_WITH(append(&l, "{\"b\":1}", &e), ST_IO, &e, "may or may not survive");
+    fault_off(NULL);
+    assert_int_equal(truncate(NAME, end + 5), 0); /* what the disk has of it */
+    CHECK_OK(log_mend(&l, &e), &e);
+    assert_int_equal(file_size(NAME), end + 5);
+    CHECK_OK(append(&l, "{\"c\":1}", &e), &e);
+    log_close(&l);
+    CHECK_NUMBERS(NAME, "1 2");
+    assert_int_equal(count_records(NAME, SEQUENCED, "\"c\""), 1);
+}
+
+static void
 a_failed_write_can_be_tried_again(void **state)
 {
     struct log l = open_log(&durable);
@@ -962,6 +1008,8 @@ main(void)
         CASE(a_failed_sync_refuses_all_writes_until_opened_again),
         CASE(what_is_done_meanwhile_comes_between_write_and_sync),
         CASE(a_failed_sync_of_the_new_name_refuses_too),
+        CASE(a_log_that_was_mended_goes_on),
+        CASE(a_log_that_was_mended_looks_at_its_tail),
         CASE(a_failed_write_can_be_tried_again),
         CASE(a_replaced_file_is_opened_again),
         CASE(a_file_replaced_in_a_directory_that_was_quiet_is_opened_again),

@@ -220,6 +220,37 @@ next_tells_the_inbox_in_order(void **state)
 }
 
 static void
+a_descriptor_tells_when_there_is_more(void **state)
+{
+    cliq_emit_options to_eve = CLIQ_EMIT_OPTIONS_INIT;
+
+    (void)state;
+    to_eve.to_identity = "eve";
+    assert_int_equal(cliq_hub_fd(NULL), -1);
+    int fd = cliq_hub_fd(eve); /* listens, too */
+    assert_true(fd >= 0);
+    assert_int_equal(cliq_hub_fd(eve), fd);
+    BAD(cliq_next(eve, 0, &got, &err), CLIQ_TIMEOUT, "in time");
+    assert_false(is_readable(fd, 0));
+    for (int i = 0; i < 3; i++) {
+        GOOD(cliq_emit(ruby, "note", "one", &to_eve, NULL, &err));
+        GOOD(cliq_emit(ruby, "note", "two", &to_eve, NULL, &err));
+        wait_readable(fd);
+        GOOD(cliq_next(eve, 0, &got, &err));
+        assert_string_equal(got.content, "one");
+        GOOD(cliq_next(eve, 0, &got, &err));
+        assert_string_equal(got.content, "two");
+        BAD(cliq_next(eve, 0, &got, &err), CLIQ_TIMEOUT, "in time");
+        assert_false(is_readable(fd, 0));
+    }
+    cliq_hub_stop(eve);
+    assert_true(is_readable(fd, 0));
+    BAD(cliq_next(eve, 0, &got, &err), CLIQ_CANCELLED, "");
+    GOOD(cliq_listen(eve, NULL, &err));
+    assert_true(cliq_hub_fd(eve) >= 0);
+}
+
+static void
 next_by_pattern_and_filter(void **state)
 {
     cliq_listen_options o = CLIQ_LISTEN_OPTIONS_INIT;
@@ -386,17 +417,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        HUB_TEST(more_json_overrides_nothing),
-        HUB_TEST(a_star_is_a_segment_of_patterns_only),
-        HUB_TEST(a_task_from_emit_to_ack),
-        HUB_TEST(claims_go_back),
-        HUB_TEST(a_claim_waits_for_its_task),
-        HUB_TEST(stop_ends_what_waits_and_nothing_else),
-        HUB_TEST(next_tells_the_inbox_in_order),
-        HUB_TEST(next_by_pattern_and_filter),
-        HUB_TEST(strings_of_a_signal_may_be_given_back),
-        HUB_TEST(the_inbox_comes_in_pages),
-        HUB_TEST(slips_are_invalid_and_change_nothing),
+        HUB_TEST(more_json_overrides_nothing),   HUB_TEST(a_star_is_a_segment_of_patterns_only),
+        HUB_TEST(a_task_from_emit_to_ack),       HUB_TEST(claims_go_back),
+        HUB_TEST(a_claim_waits_for_its_task),    HUB_TEST(stop_ends_what_waits_and_nothing_else),
+        HUB_TEST(next_tells_the_inbox_in_order), HUB_TEST(a_descriptor_tells_when_there_is_more),
+        HUB_TEST(next_by_pattern_and_filter),    HUB_TEST(strings_of_a_signal_may_be_given_back),
+        HUB_TEST(the_inbox_comes_in_pages),      HUB_TEST(slips_are_invalid_and_change_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,8 @@
 #include "hubs.h"
 
 #include "run/attend.h"
+#include "run/wake.h"
+#include "serve/guard.h"
 
 static struct err e;
 static struct arena arena;
@@ -217,6 +219,35 @@ a_supervisor_starts_rests_sets_aside_and_leaves(void **state)
     }
 }
 
+static void
+those_who_die_in_a_row_wait_ever_longer(void **state)
+{
+    static const int64_t want[] = { 200, 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000 };
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof want / sizeof *want; i++)
+        assert_int_equal(guard_rest_ms(i + 1), want[i]);
+    assert_int_equal(guard_rest_ms(4000000000u), 60000);
+}
+
+static void
+who_lets_go_in_order_leaves_no_name(void **state)
+{
+    int dir, fd;
+
+    (void)state;
+    assert_int_equal(wake_holder("config", "ruby"), 0);
+    CHECK_OK(wake_open_dir("config", "ruby", &dir, &e), &e);
+    CHECK_OK(wake_lock(dir, &fd, &e), &e);
+    assert_int_equal(wake_holder("config", "ruby"), getpid());
+    wake_unlock(fd);
+    assert_int_equal(wake_holder("config", "ruby"), 0);
+    CHECK_OK(wake_lock(dir, &fd, &e), &e);
+    close(fd); /* as a kill does */
+    assert_int_equal(wake_holder("config", "ruby"), getpid());
+    close(dir);
+}
+
 int
 main(void)
 {
@@ -227,6 +258,8 @@ main(void)
         CASE(two_patterns_give_a_signal_once_and_a_ring_only_its_members),
         CASE(only_cliq_itself_notes_and_a_directory_is_absolute),
         CASE(a_supervisor_starts_rests_sets_aside_and_leaves),
+        CASE(those_who_die_in_a_row_wait_ever_longer),
+        CASE(who_lets_go_in_order_leaves_no_name),
     };
 
     return cmocka_run_group_tests_name("wake", tests, NULL, NULL);

@@ -1,0 +1,169 @@
+#define _GNU_SOURCE
+#include "serve/revoked.h"
+
+#include "base/json.h"
+#include "base/sys.h"
+#include "log/log.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WINDOW = 64 << 10 };
+
+static const char LOG_NAME[] = "events.jsonl";
+
+struct revoked_id {
+    struct revoked_id *next;
+    const char *id;
+};
+
+/* ---- the file ---- */
+
+/* What has the name now; false: what we have open, or nothing that can be opened. */
+static bool
+open_log(struct revoked *r)
+{
+    struct stat st;
+    int fd = SYS_RETRY(sys->openat(r->dir, LOG_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
+
+    if (fd < 0)
+        return false;
+    if (sys->fstat(fd, &st) != 0 || (r->fd >= 0 && st.st_ino == r->ino && st.st_dev == r->dev)) {
+        close(fd);
+        return false;
+    }
+    if (r->fd >= 0)
+        close(r->fd);
+    r->fd = fd;
+    r->dev = st.st_dev;
+    r->ino = st.st_ino;
+    r->at = r->size = 0;
+    r->is_ending = false;
+    return true;
+}
+
+void
+revoked_init(struct revoked *r, int dir)
+{
+    struct stat st;
+
+    *r =
+        (struct revoked){ .dir = dir, .fd = -1, .window = WINDOW, .text = { .max = LOG_LINE_MAX } };
+    if (open_log(r) && sys->fstat(r->fd, &st) == 0)
+        r->at = r->size = st.st_size;
+}
+
+void
+revoked_release(struct revoked *r)
+{
+    if (r->fd >= 0)
+        close(r->fd);
+    r->fd = -1;
+    buf_release(&r->text);
+    arena_release(&r->arena);
+}
+
+/* ---- its lines ---- */
+
+static void
+read_line(struct revoked *r, const char *line, size_t len, void (*tell)(void *ctx, const char *id),
+          void *ctx)
+{
+    struct arena a = { 0 };
+    struct json *v;
+    const char *id = NULL;
+
+    if (json_parse(&a, line, len, &v, NULL)) {
+        const struct json *op = json_get(v, "op"), *text = json_get(v, "id");
+        if (json_eq(op, "rotate"))
+            r->is_ending = true;
+        if (json_eq(op, "revoke") && json_is(text, JSON_STRING))
+            id = arena_dup(&r->arena, text->text.p, text->text.len);
+    }
+    arena_release(&a);
+    struct revoked_id *one = id ? arena_alloc(&r->arena, sizeof *one) : NULL;
+    if (!one)
+        return;
+    *one = (struct revoked_id){ r->first, id };
+    r->first = one;
+    tell(ctx, id);
+}
+
+/* Every line that has the word in it. */
+static void
+read_lines(struct revoked *r, const char *word, size_t len, void (*tell)(void *ctx, const char *id),
+           void *ctx)
+{
+    const char *p = r->text.p, *end = p + len, *hit;
+
+    while ((hit = memmem(p, (size_t)(end - p), word, strlen(word)))) {
+        const char *before = memrchr(p, '\n', (size_t)(hit - p));
+        const char *line = before ? before + 1 : p, *eol = memchr(hit, '\n', (size_t)(end - hit));
+        read_line(r, line, (size_t)(eol - line), tell, ctx);
+        p = eol + 1;
+    }
+}
+
+/* Whole lines up to the file's size; what is longer than a line may be is passed over. */
+static void
+read_new(struct revoked *r, void (*tell)(void *ctx, const char *id), void *ctx)
+{
+    while (r->at < r->size) {
+        size_t want = r->size - r->at < (off_t)r->window ? (size_t)(r->size - r->at) : r->window;
+        buf_reset(&r->text);
+        char *to = buf_room(&r->text, want);
+        ssize_t n = to ? SYS_RETRY(sys->pread(r->fd, to, want, r->at)) : -1;
+        if (n <= 0)
+            return;
+        const char *last = memrchr(to, '\n', (size_t)n);
+        if (!last && r->window < LOG_LINE_MAX && (size_t)n == r->window) {
+            r->window = LOG_LINE_MAX;
+            continue;
+        }
+        if (!last && (size_t)n < r->window)
+            return; /* the line is being written */
+        size_t len = last ? (size_t)(last + 1 - to) : (size_t)n;
+        if (last) {
+            read_lines(r, "revoke", len, tell, ctx);
+            read_lines(r, "rotate", len, tell, ctx);
+        }
+        r->at += (off_t)len;
+        r->window = WINDOW;
+    }
+}
+
+void
+revoked_look(struct revoked *r, void (*tell)(void *ctx, const char *id), void *ctx)
+{
+    struct stat st;
+
+    if (r->fd < 0 && !open_log(r))
+        return;
+    do {
+        if (sys->fstat(r->fd, &st) != 0)
+            return;
+        if (st.st_size < r->at)
+            r->at = st.st_size; /* somebody cut it short */
+        if (st.st_size != r->size) {
+            r->size = st.st_size;
+            read_new(r, tell, ctx);
+        }
+    } while ((r->is_ending || st.st_nlink == 0) && open_log(r));
+}
+
+bool
+revoked_has(const struct revoked *r, const char *id)
+{
+    for (const struct revoked_id *one = r->first; one; one = one->next)
+        if (strcmp(one->id, id) == 0)
+            return true;
+    return false;
+}
+
+void
+revoked_forget(struct revoked *r)
+{
+    r->first = NULL;
+    arena_reset(&r->arena);
+}

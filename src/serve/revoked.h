@@ -1,0 +1,49 @@
+/*
+ * revoked - keys that somebody else has just revoked.
+ *
+ * A key that a command revokes must not be taken by a running server from then on. The server folds
+ * what others wrote some milliseconds later, in its worker, since the loop never waits for the
+ * store's lock. So whenever a key is shown, the loop looks whether the log has become longer (one
+ * fstat), and reads the new lines for those that revoke. Their ids are kept until the worker has
+ * folded them, for the index may still have the key.
+ *
+ *     request with a key -> revoked_look -> `tell` each id: forget what is remembered of it
+ *                        -> a key that is looked up now: revoked_has? then it is none
+ *     the worker has folded that far -> revoked_forget
+ *
+ * The server's own lines are read, too: they are new bytes like any other, and are passed over with
+ * two searches for a word.
+ */
+#ifndef CLIQ_SERVE_REVOKED_H
+#define CLIQ_SERVE_REVOKED_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct revoked_id;
+
+struct revoked {
+    int dir, fd; /* of the log; dir is borrowed; fd -1: it cannot be opened */
+    dev_t dev;
+    ino_t ino;
+    off_t at;        /* lines before it were read */
+    off_t size;      /* of the file, then */
+    bool is_ending;  /* its last line was read: the name is soon another file's */
+    size_t window;   /* bytes that are read at once */
+    struct buf text; /* of them */
+    struct arena arena;
+    struct revoked_id *first;
+};
+
+/* The log in `dir` as it is now was folded already. */
+void revoked_init(struct revoked *r, int dir);
+void revoked_release(struct revoked *r); /* safe on a zeroed struct with fd -1 */
+
+void revoked_look(struct revoked *r, void (*tell)(void *ctx, const char *id), void *ctx);
+bool revoked_has(const struct revoked *r, const char *id);
+void revoked_forget(struct revoked *r);
+
+#endif

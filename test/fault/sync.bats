@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# A disk that fails under a running server, and comes back: calls on the log fail in it for as long as
+# strace is attached.
+load ../lib/cli
+load ../lib/serve
+
+# break_disk CALL ERROR: from now on; mend_disk ends it.
+break_disk() {
+    command -v strace >/dev/null || skip "no strace here"
+    strace -f -qq -o "$T/strace" -P "$PWD/home/signals/events.jsonl" -p "$SERVER" -e trace="$1" -e inject="$1:error=$2" 2>"$T/strace.err" 3>&- &
+    STRACE=$!
+    PIDS+=("$STRACE")
+    until_true is_traced || skip "processes may not be traced here: $(<"$T/strace.err")"
+}
+is_traced() { # all of its threads
+    ! grep -h TracerPid: /proc/"$SERVER"/task/*/status | grep -qv "TracerPid:.$STRACE\$" || ! kill -0 "$STRACE"
+}
+mend_disk() {
+    kill "$STRACE"
+    wait "$STRACE" || true
+}
+
+has_tried() { [ "$(grep -c fdatasync "$T/strace")" -ge "$1" ]; }
+
+answers() { # CODE PATH [BODY]
+    [ "$(curl -s -o "$T/answer" -w '%{http_code}' ${3:+-X POST -d "$3" -H "Content-Type: application/json"} \
+        -H "Authorization: Bearer $KEY" "$URL$2")" = "$1" ]
+}
+
+@test "after failed syncs a server answers again, without being started again" {
+    answers 200 /emit '{"signal_type":"task","content":"before"}'
+    answers 200 /health
+    break_disk fdatasync EIO
+    for i in 1 2 3 4 5; do
+        answers 503 /emit '{"signal_type":"task","content":"perhaps '$i'"}'
+        has "$(<"$T/answer")" STORE_UNAVAILABLE
+        has "$(<"$T/answer")" "sync"
+    done
+    until_true answers 503 /health
+    has "$(<"$T/answer")" "sync events.jsonl"
+    has "$(<errors)" "the store cannot be written: sync events.jsonl"
+    until_true has_tried 3 # by itself
+    mend_disk
+    until_true answers 200 /health # nobody asked for anything else
+    has "$(<errors)" "the store can be written again"
+    answers 200 /emit '{"signal_type":"task","content":"after"}'
+    # What was answered with 503 is there in full or not at all; what was answered with 200 is there.
+    look "/signals/list?limit=100" >list
+    is "True" "$(json '{"before","after"} <= {s["content"] for s in d["data"]}' <list)"
+    is "True" "$(json 'all(s["content"] in ("before","after") or s["content"].startswith("perhaps ") for s in d["data"])' <list)"
+    is "True" "$(json 'len(d["data"]) == len({s["content"] for s in d["data"]})' <list)"
+    kill "$SERVER"
+    wait "$SERVER"
+    got hub check
+    is "clean" "$out"
+    got fsck home/signals/events.jsonl
+    succeeds
+}
+
+@test "a disk that is full under a running server, and has room again" {
+    answers 200 /emit '{"signal_type":"task","content":"before"}'
+    break_disk write ENOSPC
+    for i in 1 2 3; do
+        answers 503 /emit '{"signal_type":"task","content":"never"}'
+        has "$(<"$T/answer")" "No space left"
+    done
+    mend_disk
+    answers 200 /emit '{"signal_type":"task","content":"after"}'
+    answers 200 /health
+    look "/signals/list?limit=100" >list
+    is "after before" "$(json '" ".join(s["content"] for s in d["data"])' <list)"
+    kill "$SERVER"
+    wait "$SERVER"
+    got hub check
+    is "clean" "$out"
+}
