@@ -98,7 +98,7 @@ struct kept {
 };
 
 /* Rows that wait to be added; in how many at a time. */
-enum { QUEUE_MAX = 128, COLUMNS_MAX = 12 };
+enum { QUEUE_MAX = 128, COLUMNS_MAX = 13 };
 static const size_t batch_sizes[] = { 32, 8, 1 };
 enum { BATCHES = sizeof batch_sizes / sizeof *batch_sizes };
 
@@ -120,8 +120,9 @@ struct index {
     struct queue queues[INDEX_ROWS];
     struct arena texts; /* of queued rows */
     bool is_queued;     /* some queue has a row */
-    bool may_repeat;    /* rows that are there already are no failure */
-    int failed;         /* SQLite's code; 0: all is well */
+    struct index_keeper keeper;
+    bool may_repeat; /* rows that are there already are no failure */
+    int failed;      /* SQLite's code; 0: all is well */
     struct err why;
 };
 
@@ -217,12 +218,14 @@ take_value(char type, va_list *ap)
 {
     struct value v = { .type = type };
 
-    if (type == 'i')
+    if (type == 'i' || type == 'z')
         v.i = va_arg(*ap, int64_t);
     else if (type == 'd')
         v.d = va_arg(*ap, double);
     else
         v.s = va_arg(*ap, const char *);
+    if (type == 'z')
+        v.type = v.i ? 'i' : 's';
     return v;
 }
 
@@ -231,13 +234,19 @@ take_value(char type, va_list *ap)
 static sqlite3_stmt *
 insert_of(struct index *ix, enum index_rows rows, size_t batch)
 {
-    static const char *const names[INDEX_ROWS] = { "signals", "waiting", "ready" };
+    static const char *const inserts[INDEX_ROWS] = {
+        [ROWS_SIGNALS] = "INSERT OR IGNORE INTO signals",
+        [ROWS_WAITING] = "INSERT OR IGNORE INTO waiting",
+        [ROWS_READY] = "INSERT OR IGNORE INTO ready",
+        [ROWS_STATES] = "INSERT OR REPLACE INTO states",
+        [ROWS_HISTORY] = "INSERT OR IGNORE INTO history",
+    };
     struct queue *q = &ix->queues[rows];
     struct buf sql = { 0 };
 
     if (q->st[batch])
         return q->st[batch];
-    buf_addf(&sql, "INSERT OR IGNORE INTO %s VALUES", names[rows]);
+    buf_addf(&sql, "%s VALUES", inserts[rows]);
     for (size_t row = 0; row < batch_sizes[batch]; row++)
         for (size_t i = 0; i < q->columns; i++)
             buf_addf(&sql, "%s?%s", i ? ", " : row ? ", (" : "(", i + 1 < q->columns ? "" : ")");
@@ -319,7 +328,30 @@ index_add(struct index *ix, enum index_rows rows, const char *types, ...)
     va_end(ap);
 }
 
+void
+index_keep(struct index *ix, const struct index_keeper *keeper)
+{
+    ix->keeper = *keeper;
+}
+
+void
+index_starve(struct index *ix)
+{
+    if (!ix->failed)
+        err_say(&ix->why, "out of memory");
+    ix->failed = SQLITE_NOMEM;
+}
+
 /* ---- running ---- */
+
+/* Everything that waits, in the order in which it came. */
+static void
+settle(struct index *ix)
+{
+    if (ix->keeper.write)
+        ix->keeper.write(ix->keeper.ctx);
+    index_add_queued(ix);
+}
 
 static sqlite3_stmt *
 run(struct index *ix, const char *sql, const char *types, va_list *ap, sqlite3_destructor_type how)
@@ -339,6 +371,18 @@ index_run(struct index *ix, const char *literal, const char *types, ...)
 {
     va_list ap;
 
+    settle(ix);
+    va_start(ap, types);
+    sqlite3_stmt *st = run(ix, literal, types, &ap, SQLITE_TRANSIENT);
+    va_end(ap);
+    return (struct row *)st;
+}
+
+struct row *
+index_peek(struct index *ix, const char *literal, const char *types, ...)
+{
+    va_list ap;
+
     va_start(ap, types);
     sqlite3_stmt *st = run(ix, literal, types, &ap, SQLITE_TRANSIENT);
     va_end(ap);
@@ -348,7 +392,7 @@ index_run(struct index *ix, const char *literal, const char *types, ...)
 struct row *
 index_run_text(struct index *ix, const char *sql, const struct value *values, size_t n)
 {
-    index_add_queued(ix);
+    settle(ix);
     sqlite3_stmt *st = ix->failed ? NULL : prepare(ix, sql, 0);
 
     for (size_t i = 0; st && i < n; i++)
@@ -383,6 +427,7 @@ index_do(struct index *ix, const char *literal, const char *types, ...)
 {
     va_list ap;
 
+    settle(ix);
     va_start(ap, types);
     sqlite3_stmt *st = run(ix, literal, types, &ap, SQLITE_STATIC);
     va_end(ap);
@@ -433,7 +478,7 @@ row_columns(struct row *r)
 static void
 exec(struct index *ix, const char *sql)
 {
-    index_add_queued(ix);
+    settle(ix);
     if (!ix->failed)
         fail(ix, sqlite3_exec(ix->db, sql, NULL, NULL, NULL));
 }
@@ -490,6 +535,8 @@ index_commit(struct index *ix, struct err *e)
 void
 index_rollback(struct index *ix)
 {
+    if (ix->keeper.drop)
+        ix->keeper.drop(ix->keeper.ctx);
     forget_queued(ix);
     reset_all(ix);
     ix->failed = 0;

@@ -75,8 +75,11 @@ bool index_is_damaged(const struct index *ix); /* the failure kept is of that ki
 bool index_get_place(struct index *ix, struct index_place *p);
 void index_set_place(struct index *ix, const struct index_place *p);
 
-/* types: one letter for each value bound: s text (NULL: null), i int64_t, d double. */
+/* types: one letter for each value bound: s text (NULL: null), i int64_t, z one whose 0 is null,
+ * d double. */
 struct row *index_run(struct index *ix, const char *literal, const char *types, ...);
+/* The same for a statement that reads nothing of what the keeper keeps. */
+struct row *index_peek(struct index *ix, const char *literal, const char *types, ...);
 /* The same with a text made for the occasion; values as an array. Ends with index_end. */
 struct value {
     char type;
@@ -93,10 +96,20 @@ int index_do(struct index *ix, const char *literal, const char *types, ...);
 /* Adds a row, later and together with others: many rows in one statement cost half. It is there
  * for every statement that follows; index_add_queued: now is a good time. That such a row is there
  * already is a failure, except between index_leave_order and index_make_order: then it stays as it
- * is. */
-enum index_rows { ROWS_SIGNALS, ROWS_WAITING, ROWS_READY, INDEX_ROWS };
+ * is. A row of states takes the place of the one before. */
+enum index_rows { ROWS_SIGNALS, ROWS_WAITING, ROWS_READY, ROWS_STATES, ROWS_HISTORY, INDEX_ROWS };
 void index_add(struct index *ix, enum index_rows rows, const char *types, ...);
 void index_add_queued(struct index *ix);
+
+/* One who keeps changes back: it writes them when a statement may need them, which is before every
+ * one but those of index_peek, and drops them when the transaction is rolled back. */
+struct index_keeper {
+    void (*write)(void *ctx);
+    void (*drop)(void *ctx);
+    void *ctx;
+};
+void index_keep(struct index *ix, const struct index_keeper *keeper);
+void index_starve(struct index *ix); /* a failure: no memory for what it should get */
 
 int64_t row_int(struct row *r, int column);
 double row_double(struct row *r, int column);

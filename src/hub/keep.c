@@ -236,6 +236,7 @@ hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f), v
     if (!s)
         s = index_open(&fresh.ix, NULL, h->boot, true, e);
     if (!s) {
+        fold_use(&fresh, fresh.ix);
         fresh.progress = h->o.progress;
         fresh.ctx = h->o.ctx;
         s = index_begin(fresh.ix, true, e);

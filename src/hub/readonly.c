@@ -86,7 +86,7 @@ readonly_catch_up(struct hub *h, struct err *e)
 {
     enum status s = h->ix ? ST_OK : index_open(&h->ix, NULL, h->boot, true, e);
 
-    h->fold.ix = h->ix;
+    fold_use(&h->fold, h->ix);
     for (int tries = 0; !s && tries < TRIES; tries++) {
         s = look_at_log(h, e);
         if (!s)

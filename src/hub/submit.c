@@ -90,7 +90,7 @@ open_index(struct hub *h, struct err *e)
         if (!s)
             s = index_open(&h->ix, h->index_path, h->boot, true, e);
     }
-    h->fold.ix = h->ix;
+    fold_use(&h->fold, h->ix);
     fold_forget(&h->fold);
     return s;
 }
@@ -125,7 +125,8 @@ hub_begin(struct hub *h, struct err *e)
         if (!is_damaged)
             break;
         index_close(h->ix);
-        h->ix = h->fold.ix = NULL;
+        h->ix = NULL;
+        fold_use(&h->fold, NULL);
         s = index_remove(h->index_path, e);
         if (s)
             break;
@@ -228,7 +229,7 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
         s = log_open(&h->log, h->dir, EVENTS_NAME, &lo, e);
     if (!s) { /* an index that is good and up to date needs no lock */
         if (!h->is_read_only && !index_open(&h->ix, h->index_path, h->boot, false, NULL))
-            h->fold.ix = h->ix;
+            fold_use(&h->fold, h->ix);
         s = hub_begin_read(h, e);
         if (!s)
             hub_end_read(h);
@@ -375,7 +376,7 @@ check_claim(struct hub *h, struct arena *a, struct hub_reply *reply)
     const char *text = id ? arena_dup(a, id->text.p, id->text.len) : NULL;
     struct found x;
 
-    if (text && fold_find(h->ix, event_bare_id(text), a, &x) && x.it.claim &&
+    if (text && fold_find(&h->fold, event_bare_id(text), a, &x) && x.it.claim &&
         json_eq(json_get(reply->data, "claim_id"), x.it.claim))
         return;
     *reply = (struct hub_reply){ .status = 409,
@@ -547,7 +548,8 @@ submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
             leave(h, keeps, on_disk, ctx);
         if (is_damaged) {
             index_close(h->ix);
-            h->ix = h->fold.ix = NULL;
+            h->ix = NULL;
+            fold_use(&h->fold, NULL);
             index_remove(h->index_path, NULL);
         }
         h->left_at = h->log.next_seq;
@@ -637,7 +639,8 @@ drop_index(struct hub *h)
     if (log_lock(&h->log, NULL))
         return;
     index_close(h->ix);
-    h->ix = h->fold.ix = NULL;
+    h->ix = NULL;
+    fold_use(&h->fold, NULL);
     fold_forget(&h->fold);
     index_remove(h->index_path, NULL);
     log_unlock(&h->log);
@@ -725,20 +728,17 @@ is_untouched(const struct hub *h)
 int64_t
 hub_due_in_ms(struct hub *h)
 {
-    if (h->due.is_of != h->fold.timers + 1 || !is_untouched(h)) {
-        h->due.is_of = 0;
+    int64_t in_ms;
+
+    look_at_clock(h);
+    if (!hub_is_nothing_due(h, &in_ms) || !is_untouched(h)) {
         if (hub_begin_read(h, NULL))
             return 0;
         hub_look_up_due(h);
         hub_end_read(h);
+        hub_is_nothing_due(h, &in_ms);
     }
-    look_at_clock(h);
-    int64_t in = INT64_MAX;
-    if (h->due.boot_ms != INT64_MAX)
-        in = h->due.boot_ms - h->now.boot_ms;
-    if (h->due.wall_ms != INT64_MAX && h->due.wall_ms - h->now.wall_ms < in)
-        in = h->due.wall_ms - h->now.wall_ms;
-    return in == INT64_MAX ? -1 : in < 0 ? 0 : in > WAIT_MAX_MS ? WAIT_MAX_MS : in;
+    return in_ms == INT64_MAX ? -1 : in_ms < 0 ? 0 : in_ms > WAIT_MAX_MS ? WAIT_MAX_MS : in_ms;
 }
 
 /* ---- delayed.json ---- */

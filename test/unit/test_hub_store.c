@@ -1690,6 +1690,163 @@ rounds_share_a_commit_until_somebody_waits(void **state)
     close_hub(h);
 }
 
+static void
+a_task_claimed_by_its_id_is_not_the_next_one(void **state)
+{
+    char ids[20][64];
+    struct hub *h = open_hub();
+
+    (void)state;
+    fake_clock(T0);
+    for (int i = 0; i < 20; i++)
+        snprintf(ids[i], sizeof ids[i], "%s", got(ask_on(h, HUB_EMIT, "ruby", TASK), "id"));
+    for (int i = 0; i < 20; i += 2) { /* in one transaction */
+        if (i + 3 < 20)
+            CHECK_REPLY(ask_on(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", ids[i + 3]), 200);
+        assert_string_equal(got(ask_on(h, HUB_CLAIM, "bob", "{}"), "id"), ids[i]);
+        if (i == 0)
+            assert_string_equal(got(ask_on(h, HUB_CLAIM, "bob", "{}"), "id"), ids[1]);
+    }
+    assert_null(ask_on(h, HUB_CLAIM, "bob", "{}")->data);
+    close_hub(h);
+}
+
+static void
+tasks_between_those_that_were_taken_stay(void **state)
+{
+    char ids[9][64];
+    uint64_t problems;
+    struct hub *h = open_hub();
+
+    (void)state;
+    fake_clock(T0);
+    for (int i = 0; i < 9; i++)
+        snprintf(
+            ids[i], sizeof ids[i], "%s",
+            got(ask_on(h, HUB_EMIT, "ruby", "{\"signal_type\":\"task\",\"to_identity\":\"bob\"}"),
+                "id"));
+    hub_settle(h);
+    for (int i = 1; i < 8; i += 2) { /* in one transaction, and in their order */
+        CHECK_REPLY(ask_on(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", ids[i]), 200);
+        CHECK_REPLY(ask_on(h, HUB_ACK, "bob", "{\"signal_id\":\"%s\"}", ids[i]), 200);
+    }
+    hub_settle(h);
+    assert_int_equal(hub_check(h, NULL, NULL, &problems, &e), ST_OK);
+    assert_int_equal(problems, 0);
+    for (int i = 0; i < 9; i += 2)
+        assert_string_equal(got(ask_on(h, HUB_CLAIM, "bob", "{}"), "id"), ids[i]);
+    close_hub(h);
+}
+
+/* A task as it should be, in a_task_is_claimed_in_its_turn_whatever_happened_before. */
+struct model {
+    char id[64], claim[64];
+    int urgency, type; /* tenths; "task" or "job" */
+    enum { READY, HELD, GONE } state;
+};
+
+enum { MODEL_MAX = 600 };
+
+static void
+add_task(struct hub *h, struct model *m)
+{
+    static const char *const to[] = { "", ",\"to_role\":\"dev\"", ",\"to_identity\":\"bob\"" };
+
+    *m = (struct model){ .urgency = (int)some(4), .type = (int)some(2) };
+    struct hub_reply *r = ask_on(
+        h, HUB_EMIT, "bob", "{\"signal_type\":\"%s\",\"task_status\":\"open\",\"urgency\":0.%d%s}",
+        m->type ? "job" : "task", m->urgency, to[some(3)]);
+    CHECK_REPLY(r, 200);
+    snprintf(m->id, sizeof m->id, "%s", got(r, "id"));
+}
+
+/* The one that is to be claimed next; type -1: any. */
+static struct model *
+next_of(struct model *m, size_t n, int type)
+{
+    struct model *best = NULL;
+
+    for (size_t i = 0; i < n; i++)
+        if (m[i].state == READY && (type < 0 || m[i].type == type) &&
+            (!best || m[i].urgency > best->urgency))
+            best = &m[i];
+    return best;
+}
+
+static void
+claim_next(struct hub *h, struct model *m, size_t n)
+{
+    static const char *const types[] = { "{}", "{\"types\":[\"task\"]}",
+                                         "{\"types\":[\"x\",\"job\"]}" };
+    int type = (int)some(3) - 1;
+    struct model *want = next_of(m, n, type);
+    struct hub_reply *r = ask_on(h, HUB_CLAIM, "bob", "%s", types[type + 1]);
+
+    CHECK_REPLY(r, 200);
+    assert_string_equal(r->data ? got(r, "id") : "", want ? want->id : "");
+    if (!want)
+        return;
+    want->state = HELD;
+    snprintf(want->claim, sizeof want->claim, "%s", got(r, "claim_id"));
+}
+
+static void
+do_something(struct hub *h, struct model *m)
+{
+    static const enum hub_op ends[] = { HUB_ACK, HUB_ACK, HUB_RELEASE, HUB_EXTEND };
+    enum hub_op op = m->state == HELD ? ends[some(4)] : some(3) ? HUB_CLAIM : HUB_STATUS;
+    struct hub_reply *r =
+        op == HUB_CLAIM ? ask_on(h, op, "bob", "{\"signal_id\":\"%s\"}", m->id)
+        : op == HUB_STATUS
+            ? ask_on(h, op, "bob", "{\"signal_id\":\"%s\",\"task_status\":\"cancelled\"}", m->id)
+            : ask_on(h, op, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}", m->id, m->claim);
+
+    if (m->state == GONE)
+        return; /* refused, or said again */
+    CHECK_REPLY(r, 200);
+    if (op == HUB_CLAIM)
+        snprintf(m->claim, sizeof m->claim, "%s", got(r, "claim_id"));
+    m->state = op == HUB_RELEASE ? READY : op == HUB_CLAIM || op == HUB_EXTEND ? HELD : GONE;
+}
+
+static void
+a_task_is_claimed_in_its_turn_whatever_happened_before(void **state)
+{
+    static struct model m[MODEL_MAX];
+    uint64_t problems;
+    size_t n = 0;
+    struct hub *h = open_hub(), *other = open_hub();
+
+    (void)state;
+    fake_clock(T0);
+    ask(h, HUB_ROLE_ADD, "!root", "{\"id\":\"dev\"}");
+    ask(h, HUB_FILL, "!root", "{\"identity\":\"bob\",\"role\":\"dev\"}");
+    for (int i = 0; i < 3000; i++) {
+        unsigned what = some(100);
+        if (what < 20 && n < MODEL_MAX) {
+            add_task(h, &m[n++]);
+        } else if (what < 60) {
+            claim_next(h, m, n);
+        } else if (what < 97 && n) {
+            do_something(h, &m[some((unsigned)n)]);
+        } else if (what < 99) {
+            hub_settle(h);
+            claim_next(other, m, n); /* another writer, between our rounds */
+            hub_settle(other);
+        } else {
+            hub_settle(h);
+            assert_int_equal(hub_check(h, NULL, NULL, &problems, &e), ST_OK);
+            assert_int_equal(problems, 0);
+        }
+        forget_answers();
+    }
+    hub_settle(h);
+    assert_int_equal(hub_check(h, NULL, NULL, &problems, &e), ST_OK);
+    assert_int_equal(problems, 0);
+    close_hub(other);
+    close_hub(h);
+}
+
 int
 main(void)
 {
@@ -1735,6 +1892,9 @@ main(void)
         CASE(a_line_that_slips_in_before_ours_counts_first),
         CASE(old_segments_go_when_nothing_needs_them),
         CASE(rounds_share_a_commit_until_somebody_waits),
+        CASE(a_task_claimed_by_its_id_is_not_the_next_one),
+        CASE(tasks_between_those_that_were_taken_stay),
+        CASE(a_task_is_claimed_in_its_turn_whatever_happened_before),
     };
 
     return cmocka_run_group_tests_name("hub store", tests, NULL, NULL);
