@@ -34,7 +34,7 @@ write_hand(void *ctx)
 {
     struct fold *f = ctx;
 
-    hand_write(&f->hand, f->ix, !f->is_bulk);
+    hand_write(&f->hand, f->ix);
 }
 
 static void
@@ -72,7 +72,6 @@ fold_leave(struct fold *f)
 void
 fold_forget(struct fold *f)
 {
-    f->is_whole = false;
     f->matcher_is_of = 0;
     f->timers++;
     hand_drop(&f->hand);
@@ -130,8 +129,6 @@ list_signal(struct fold *f, const struct found *x)
 {
     int64_t seq = (int64_t)x->it.seq;
 
-    if (f->is_bulk)
-        return;
     if (found_is_waiting(x))
         index_add(f->ix, ROWS_WAITING, "sdi", x->addr, x->urgency, seq);
     if (!found_is_ready(x))
@@ -166,7 +163,7 @@ take_signal(struct fold *f, const char *id)
         x = *f->known;
     else if (!fold_find(f, id, &f->arena, &x))
         return NULL;
-    held = hand_take(&f->hand, f->ix, !f->is_bulk, &x);
+    held = hand_take(&f->hand, f->ix, &x);
     if (!held)
         index_starve(f->ix);
     return held;
@@ -673,16 +670,14 @@ fold_all(struct fold *f, struct log *l, struct err *e)
     fold_enter(f);
     if (oldest > 1)
         f->place.seq = oldest - 1;
-    index_leave_order(f->ix);
+    index_begin_many(f->ix);
     f->is_bulk = true;
     enum status s = fold_from(f, l, oldest, e);
-    write_hand(f);
     f->is_bulk = false;
-    index_make_order(f->ix);
+    index_end_many(f->ix);
     arrive(f, l);
     if (!s)
         s = index_status(f->ix, e);
-    f->is_whole = !s;
     return s;
 }
 

@@ -32,11 +32,10 @@ struct fold {
     /* What the next event is about, if whoever decided it has just looked: else it is looked up. */
     const struct found *known;
     bool is_ours; /* a new line of our own: nobody else has its id */
-    bool is_bulk; /* everything is folded: what only queries need is made at the end */
+    bool is_bulk; /* everything is folded: a signal whose id is taken is found at the end */
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;
     uint64_t done;
-    bool is_whole; /* we folded all that the index holds, from the first line on */
     /* Goes up when what is due next may have changed, but for claims: the soonest end of one since
      * that was read is noted, though it may have been acked. */
     uint64_t timers;

@@ -64,7 +64,7 @@ make(struct fronts *fs, const char *addr)
 
 #define FIRST_OF_LIST                                                                              \
     FOUND "FROM ready n CROSS JOIN signals s ON s.seq = n.signal" INDEX_STATES " WHERE n.addr = "  \
-                                                                               "?1"
+          "?1"
 #define LIST_ORDER " ORDER BY n.urgency DESC, n.signal LIMIT ?2"
 
 /* What follows in the list; all that is in the index when it was not begun. */

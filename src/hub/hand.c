@@ -37,14 +37,14 @@ hand_find(const struct hand *h, const char *id)
 }
 
 struct held *
-hand_take(struct hand *h, struct index *ix, bool has_lists, const struct found *x)
+hand_take(struct hand *h, struct index *ix, const struct found *x)
 {
     if (!h->room)
         h->room = calloc(1, sizeof *h->room);
     if (!h->room)
         return NULL;
     if (h->room->n == HELD_MAX || h->room->texts.used > TEXT_MAX)
-        hand_write(h, ix, has_lists);
+        hand_write(h, ix);
     struct held *held = &h->room->held[h->room->n];
     *held = (struct held){ .was_waiting = found_is_waiting(x), .was_ready = found_is_ready(x) };
     if (!found_dup(&held->x, x, &h->room->texts))
@@ -155,7 +155,7 @@ write_state(struct index *ix, const struct item *it)
 }
 
 void
-hand_write(struct hand *h, struct index *ix, bool has_lists)
+hand_write(struct hand *h, struct index *ix)
 {
     size_t n = h->room ? h->room->n : 0;
 
@@ -165,8 +165,7 @@ hand_write(struct hand *h, struct index *ix, bool has_lists)
     for (size_t i = 0; i < n; i++)
         if (h->room->held[i].is_changed)
             write_state(ix, &h->room->held[i].x.it);
-    if (has_lists)
-        write_lists(ix, h->room->held, n);
+    write_lists(ix, h->room->held, n);
     hand_drop(h);
 }
 

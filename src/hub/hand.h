@@ -25,13 +25,12 @@ struct hand {
 /* NULL: it is not in the hand. */
 struct held *hand_find(const struct hand *h, const char *id);
 /* A signal as the index has it, which may be written to make room. NULL without memory. */
-struct held *hand_take(struct hand *h, struct index *ix, bool has_lists, const struct found *x);
+struct held *hand_take(struct hand *h, struct index *ix, const struct found *x);
 /* What became of it; texts are copied. False without memory. */
 bool hand_change(struct hand *h, struct held *held, const struct item *it);
 
-/* Into the index, and the hand is empty. has_lists false: they are made later, all at once. */
-void hand_write(struct hand *h, struct index *ix, bool has_lists);
-void hand_drop(struct hand *h); /* the transaction is lost, and so is this */
+void hand_write(struct hand *h, struct index *ix); /* and it is empty */
+void hand_drop(struct hand *h);                    /* the transaction is lost, and so is this */
 void hand_release(struct hand *h);
 
 #endif

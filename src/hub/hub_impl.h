@@ -44,6 +44,8 @@ struct hub {
 
 /* ---- submit.c ---- */
 
+/* With the log's lock: makes the index anew, and opens it. */
+enum status hub_make_index(struct hub *h, struct err *e);
 /* With the log's lock: opens a transaction in which the whole log is folded. */
 enum status hub_begin(struct hub *h, struct err *e);
 /* Without it: opens one to read, which shows the whole log. After ST_OK, hub_end_read. */

@@ -36,9 +36,13 @@ static const char schema[] =
     " sender TEXT, from_role TEXT, addr TEXT, thread TEXT, urgency REAL, tags TEXT,"
     " task INT NOT NULL, body TEXT);"
     "CREATE UNIQUE INDEX signals_id ON signals(id);"
+    "CREATE INDEX signals_addr ON signals(addr, seq) WHERE addr IS NOT NULL;"
+    "CREATE INDEX signals_thread ON signals(thread, seq) WHERE thread IS NOT NULL;"
     "CREATE TABLE states(signal INTEGER PRIMARY KEY, state INT NOT NULL, work INT NOT NULL,"
     " count INT NOT NULL, claimed_by TEXT, claim TEXT, claimed_at INT, until INT, boot_until INT,"
     " boot TEXT, last INT, last_by TEXT, last_claim TEXT);"
+    "CREATE INDEX states_open ON states(state, signal) WHERE state <> 2;"
+    "CREATE INDEX states_due ON states(boot, boot_until, until) WHERE until IS NOT NULL;"
     "CREATE TABLE waiting(addr TEXT, urgency REAL, signal INT,"
     " PRIMARY KEY(addr, urgency DESC, signal)) WITHOUT ROWID;"
     "CREATE TABLE ready(addr TEXT, urgency REAL, signal INT, type TEXT,"
@@ -70,18 +74,6 @@ static const char schema[] =
     "CREATE TABLE dedup(identity TEXT, key TEXT, hash TEXT, at INT, seq INT, lines INT,"
     " PRIMARY KEY(identity, key)) WITHOUT ROWID;"
     "CREATE INDEX dedup_at ON dedup(identity, at);";
-
-/* Those that only queries need: a whole log is folded without them. */
-static const struct {
-    const char *name, *on;
-} orders[] = {
-    { "signals_addr", "signals(addr, seq) WHERE addr IS NOT NULL" },
-    { "signals_thread", "signals(thread, seq) WHERE thread IS NOT NULL" },
-    { "states_open", "states(state, signal) WHERE state <> 2" },
-    { "states_due", "states(boot, boot_until, until) WHERE until IS NOT NULL" },
-};
-
-enum { N_ORDERS = sizeof orders / sizeof *orders };
 
 static const char *const tables[] = { "signals", "states",     "waiting",       "ready",
                                       "history", "receipts",   "subscriptions", "matches",
@@ -121,8 +113,9 @@ struct index {
     struct arena texts; /* of queued rows */
     bool is_queued;     /* some queue has a row */
     struct index_keeper keeper;
-    bool may_repeat; /* rows that are there already are no failure */
-    int failed;      /* SQLite's code; 0: all is well */
+    bool may_repeat;  /* signals that are there already are no failure */
+    bool has_repeats; /* and some were */
+    int failed;       /* SQLite's code; 0: all is well */
     struct err why;
 };
 
@@ -274,7 +267,11 @@ insert_rows(struct index *ix, enum index_rows rows, size_t from, size_t batch)
     sqlite3_reset(st);
     if (rc != SQLITE_DONE)
         fail(ix, rc);
-    else if (!ix->may_repeat && sqlite3_changes(ix->db) != n)
+    else if (sqlite3_changes(ix->db) == n)
+        return;
+    else if (ix->may_repeat)
+        ix->has_repeats = true;
+    else
         fail(ix, SQLITE_CORRUPT); /* then it is not a fold of the log */
 }
 
@@ -631,20 +628,16 @@ make_tables(struct index *ix, const char *boot)
     char version[64];
 
     exec(ix, "BEGIN IMMEDIATE");
-    if (pragma(ix, "PRAGMA user_version") != SCHEMA) { /* somebody else may have been faster */
-        exec(ix, schema);
-        index_make_order(ix);
-        snprintf(version, sizeof version, "PRAGMA user_version = %d", SCHEMA);
-        exec(ix, version);
-        index_do(ix, "INSERT INTO place VALUES(1, 0, 0, 0, 0, 0, 0, 0, 0, '', ?)", "s", boot);
-    }
+    exec(ix, schema);
+    snprintf(version, sizeof version, "PRAGMA user_version = %d", SCHEMA);
+    exec(ix, version);
+    index_do(ix, "INSERT INTO place VALUES(1, 0, 0, 0, 0, 0, 0, 0, 0, '', ?)", "s", boot);
     exec(ix, "COMMIT");
-    if (ix->failed && !sqlite3_get_autocommit(ix->db))
-        sqlite3_exec(ix->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+/* A new file needs no write-ahead log: hardly a page is there that could have to come back. */
 static void
-configure(struct index *ix)
+configure(struct index *ix, bool is_new)
 {
     char text[80];
 
@@ -652,7 +645,8 @@ configure(struct index *ix)
     sqlite3_db_config(ix->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_db_config(ix->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_extended_result_codes(ix->db, 1);
-    exec(ix, "PRAGMA journal_mode=WAL");
+    if (!is_new)
+        exec(ix, "PRAGMA journal_mode=WAL");
     exec(ix, "PRAGMA synchronous=OFF");
     exec(ix, "PRAGMA temp_store=MEMORY");
     exec(ix, "PRAGMA cache_size=-32000");
@@ -664,14 +658,17 @@ configure(struct index *ix)
         sqlite3_wal_hook(ix->db, on_wal, ix);
 }
 
-/* 0600 from the beginning: SQLite would make it by the umask, and -wal and -shm after it. */
+/* A new one is 0600 from the beginning: SQLite would make it by the umask, and -wal and -shm after
+ * it. */
 static enum status
-create_file(struct index *ix, bool may_write, struct err *e)
+look_at_file(struct index *ix, bool is_new, struct err *e)
 {
     struct stat st = { 0 };
-    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (may_write ? O_CREAT : 0);
+    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (is_new ? O_CREAT | O_EXCL : 0);
     int fd = SYS_RETRY(sys->openat(AT_FDCWD, ix->path, flags, 0600));
 
+    if (fd < 0 && errno == ENOENT && !is_new)
+        return err_set(e, ST_FAILED, "%s is not there", ix->path);
     if (fd < 0)
         return err_sys(e, "open %s", ix->path);
     enum status s = sys->fstat(fd, &st) == 0 ? ST_OK : err_sys(e, "look at %s", ix->path);
@@ -681,43 +678,62 @@ create_file(struct index *ix, bool may_write, struct err *e)
     return s;
 }
 
+/* One without tables, or whatever there is. */
+static enum status
+open_database(struct index **out, const char *path, bool is_new, struct err *e)
+{
+    struct index *ix = *out = calloc(1, sizeof *ix);
+    enum status s = ST_OK;
+
+    if (!ix)
+        return err_set(e, ST_IO, "out of memory");
+    if (path && snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
+        s = err_set(e, ST_INVALID, "path too long: %s", path);
+    if (!s && path)
+        s = look_at_file(ix, is_new, e);
+    if (s)
+        return s;
+    fail(ix, sqlite3_open_v2(path ? path : ":memory:", &ix->db,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
+                             NULL));
+    if (ix->db)
+        configure(ix, is_new);
+    return ST_OK;
+}
+
+/* How opening it went: if it failed, it is closed. */
+static enum status
+opened(struct index **ix, enum status s, struct err *e)
+{
+    if (!s && (*ix)->failed)
+        s = err_set(e, index_is_damaged(*ix) ? ST_FAILED : ST_IO, "%s", (*ix)->why.text);
+    if (s) {
+        index_close(*ix);
+        *ix = NULL;
+    }
+    return s;
+}
+
+enum status
+index_create(struct index **out, const char *path, const char *boot, struct err *e)
+{
+    enum status s = open_database(out, path, true, e);
+
+    if (!s)
+        make_tables(*out, boot);
+    return opened(out, s, e);
+}
+
 enum status
 index_open(struct index **out, const char *path, const char *boot, bool may_write, struct err *e)
 {
-    struct index *ix = calloc(1, sizeof *ix);
-    enum status s = ST_OK;
+    enum status s = open_database(out, path, false, e);
+    struct index *ix = *out;
 
-    *out = NULL;
-    if (!ix)
-        return err_set(e, ST_IO, "out of memory");
-    if (path) {
-        if (snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
-            s = err_set(e, ST_INVALID, "path too long: %s", path);
-        else
-            s = create_file(ix, may_write, e);
-    }
-    if (!s) {
-        fail(ix, sqlite3_open_v2(path ? path : ":memory:", &ix->db,
-                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
-                                     SQLITE_OPEN_PRIVATECACHE,
-                                 NULL));
-        if (ix->db)
-            configure(ix);
-        int64_t version = pragma(ix, "PRAGMA user_version");
-        if (version == 0 && may_write)
-            make_tables(ix, boot);
-        else if (!ix->failed && (version != SCHEMA ||
-                                 (!is_of_boot(ix, boot) && !(may_write && is_sound(ix, boot)))))
-            s = err_set(e, ST_FAILED, "%s is damaged or of another version", path);
-        if (ix->failed)
-            s = err_set(e, index_is_damaged(ix) ? ST_FAILED : ST_IO, "%s", ix->why.text);
-    }
-    if (s) {
-        index_close(ix);
-        return s;
-    }
-    *out = ix;
-    return ST_OK;
+    if (!s && (pragma(ix, "PRAGMA user_version") != SCHEMA ||
+               (!is_of_boot(ix, boot) && !(may_write && is_sound(ix, boot)))))
+        s = ix->failed ? ST_OK : err_set(e, ST_FAILED, "%s is damaged or of another version", path);
+    return opened(out, s, e);
 }
 
 void
@@ -738,7 +754,8 @@ index_close(struct index *ix)
 enum status
 index_remove(const char *path, struct err *e)
 {
-    static const char *const ends[] = { "-wal", "-shm", "" };
+    /* The file first: who has not opened it yet must not find it beside a new log of its own. */
+    static const char *const ends[] = { "", "-wal", "-shm" };
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         char name[PATH_MAX];
@@ -765,36 +782,19 @@ index_clear(struct index *ix)
 }
 
 void
-index_leave_order(struct index *ix)
+index_begin_many(struct index *ix)
 {
-    char sql[64];
-
     ix->may_repeat = true;
-    reset_all(ix);
-    for (size_t i = 0; i < N_ORDERS; i++) {
-        snprintf(sql, sizeof sql, "DROP INDEX IF EXISTS %s", orders[i].name);
-        exec(ix, sql);
-    }
+    ix->has_repeats = false;
 }
 
 void
-index_make_order(struct index *ix)
+index_end_many(struct index *ix)
 {
-    char sql[160];
-
-    reset_all(ix);
-    for (size_t i = 0; i < N_ORDERS; i++) {
-        snprintf(sql, sizeof sql, "CREATE INDEX IF NOT EXISTS %s ON %s", orders[i].name,
-                 orders[i].on);
-        exec(ix, sql);
-    }
-    exec(ix, "DELETE FROM waiting; DELETE FROM ready;"
-             "INSERT INTO waiting SELECT addr, urgency, seq FROM signals s" INDEX_STATES
-             " WHERE addr IS NOT NULL AND coalesce(w.state, 0) <> 2"
-             " ORDER BY addr, urgency DESC, seq;"
-             "INSERT INTO ready SELECT coalesce(addr, ''), urgency, seq, type FROM signals "
-             "s" INDEX_STATES " WHERE coalesce(w.state, 0) = 0 AND coalesce(w.work, s.task) = 1"
-             " ORDER BY 1, urgency DESC, seq;");
+    settle(ix);
+    if (ix->has_repeats)
+        exec(ix, "DELETE FROM waiting WHERE signal NOT IN (SELECT seq FROM signals);"
+                 "DELETE FROM ready WHERE signal NOT IN (SELECT seq FROM signals);");
     ix->may_repeat = false;
 }
 

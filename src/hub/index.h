@@ -47,9 +47,11 @@ struct index_place {
  * it would do under a lock. */
 void index_own_process(void);
 
-/* path NULL: in memory, for a comparison. ST_FAILED: damaged, or of another version; then
- * remove it (index_remove) and open again. may_write, with the log's lock: makes what is
- * missing, and checks what was last written before this boot; without it such an index is
+/* A new one, where none is; path NULL: in memory. In a file it has a name of its own until it is
+ * whole: then it is closed, and gets the name that others open. */
+enum status index_create(struct index **out, const char *path, const char *boot, struct err *e);
+/* ST_FAILED: it is not there, damaged, or of another version, and has to be made. may_write, with
+ * the log's lock: checks what was last written before this boot; without it such an index is
  * ST_FAILED, too. */
 enum status
 index_open(struct index **out, const char *path, const char *boot, bool may_write, struct err *e);
@@ -60,9 +62,10 @@ bool index_is_current(const struct index *ix);
 
 /* Empties all tables, in the open transaction. */
 void index_clear(struct index *ix);
-/* Around many inserts at once, in a transaction: without what only queries need; made again. */
-void index_leave_order(struct index *ix);
-void index_make_order(struct index *ix);
+/* Around index_add of signals whose ids may be taken: then the first has it, and the other is in no
+ * list. */
+void index_begin_many(struct index *ix);
+void index_end_many(struct index *ix);
 
 enum status index_begin(struct index *ix, bool is_write, struct err *e);
 enum status index_commit(struct index *ix, struct err *e);
@@ -95,8 +98,8 @@ int index_do(struct index *ix, const char *literal, const char *types, ...);
 
 /* Adds a row, later and together with others: many rows in one statement cost half. It is there
  * for every statement that follows; index_add_queued: now is a good time. That such a row is there
- * already is a failure, except between index_leave_order and index_make_order: then it stays as it
- * is. A row of states takes the place of the one before. */
+ * already is a failure, except between index_begin_many and index_end_many. A row of states takes
+ * the place of the one before. */
 enum index_rows { ROWS_SIGNALS, ROWS_WAITING, ROWS_READY, ROWS_STATES, ROWS_HISTORY, INDEX_ROWS };
 void index_add(struct index *ix, enum index_rows rows, const char *types, ...);
 void index_add_queued(struct index *ix);

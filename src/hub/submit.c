@@ -75,23 +75,83 @@ read_boot(struct hub *h, struct err *e)
 
 /* ---- opening ---- */
 
+static void
+use_index(struct hub *h, struct index *ix)
+{
+    h->ix = ix;
+    h->oldest = 0;
+    fold_use(&h->fold, ix);
+    fold_forget(&h->fold);
+}
+
+static void
+close_index(struct hub *h)
+{
+    index_close(h->ix);
+    use_index(h, NULL);
+}
+
+/* The whole log, into a new file. */
+static enum status
+fold_into(struct hub *h, const char *path, struct err *e)
+{
+    struct index *ix;
+    enum status s = index_create(&ix, path, h->boot, e);
+
+    if (s)
+        return s;
+    use_index(h, ix);
+    s = index_begin(ix, true, e);
+    if (!s)
+        s = fold_all(&h->fold, &h->log, e);
+    if (!s) {
+        fold_leave(&h->fold);
+        s = index_commit(ix, e);
+    }
+    close_index(h);
+    return s;
+}
+
+/* It is made beside the old one, which others may read meanwhile. */
+enum status
+hub_make_index(struct hub *h, struct err *e)
+{
+    char path[PATH_MAX + 8];
+    struct index *ix;
+
+    close_index(h);
+    snprintf(path, sizeof path, "%s.new", h->index_path);
+    enum status s = index_remove(path, e); /* of somebody who was killed */
+    if (!s)
+        s = fold_into(h, path, e);
+    if (!s)
+        s = index_remove(h->index_path, e);
+    if (!s && sys->renameat(AT_FDCWD, path, AT_FDCWD, h->index_path) != 0)
+        s = err_sys(e, "rename %s", path);
+    if (s)
+        index_remove(path, NULL);
+    if (!s)
+        s = index_open(&ix, h->index_path, h->boot, true, e);
+    if (!s)
+        use_index(h, ix);
+    return s;
+}
+
 /* The index, made again if it must be. With the log's lock. */
 static enum status
 open_index(struct hub *h, struct err *e)
 {
-    enum status s;
+    struct index *ix;
 
-    index_close(h->ix);
-    h->ix = NULL;
-    h->oldest = 0;
-    s = index_open(&h->ix, h->index_path, h->boot, true, e);
-    if (s == ST_FAILED) {
-        s = index_remove(h->index_path, e);
+    close_index(h);
+    enum status s = index_open(&ix, h->index_path, h->boot, true, e);
+    if (!s) {
+        use_index(h, ix);
+    } else if (s == ST_FAILED) {
+        s = hub_make_index(h, e);
         if (!s)
-            s = index_open(&h->ix, h->index_path, h->boot, true, e);
+            hub_write_view(h, NULL);
     }
-    fold_use(&h->fold, h->ix);
-    fold_forget(&h->fold);
     return s;
 }
 
@@ -124,9 +184,7 @@ hub_begin(struct hub *h, struct err *e)
         fold_forget(&h->fold);
         if (!is_damaged)
             break;
-        index_close(h->ix);
-        h->ix = NULL;
-        fold_use(&h->fold, NULL);
+        close_index(h);
         s = index_remove(h->index_path, e);
         if (s)
             break;
@@ -547,9 +605,7 @@ submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
         else
             leave(h, keeps, on_disk, ctx);
         if (is_damaged) {
-            index_close(h->ix);
-            h->ix = NULL;
-            fold_use(&h->fold, NULL);
+            close_index(h);
             index_remove(h->index_path, NULL);
         }
         h->left_at = h->log.next_seq;
@@ -638,10 +694,7 @@ drop_index(struct hub *h)
 {
     if (log_lock(&h->log, NULL))
         return;
-    index_close(h->ix);
-    h->ix = NULL;
-    fold_use(&h->fold, NULL);
-    fold_forget(&h->fold);
+    close_index(h);
     index_remove(h->index_path, NULL);
     log_unlock(&h->log);
 }

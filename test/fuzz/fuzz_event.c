@@ -100,7 +100,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct event ev;
 
     if (!ix) {
-        MUST(!index_open(&ix, NULL, "boot", true, NULL));
+        MUST(!index_create(&ix, NULL, "boot", NULL));
     }
     int fd = memfd_create("events", MFD_CLOEXEC);
     MUST(fd >= 0 && write(fd, data, len) == (ssize_t)len);
