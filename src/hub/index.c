@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/sys.h"
+#include "hub/helper.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -94,10 +95,15 @@ enum { QUEUE_MAX = 128, COLUMNS_MAX = 13 };
 static const size_t batch_sizes[] = { 32, 8, 1 };
 enum { BATCHES = sizeof batch_sizes / sizeof *batch_sizes };
 
-struct queue {
-    sqlite3_stmt *st[BATCHES];
+struct rows {
     struct value values[QUEUE_MAX][COLUMNS_MAX];
     size_t n, columns;
+};
+
+struct queue {
+    struct rows of[INDEX_ROWS];
+    struct arena texts;
+    bool is_some, is_starved; /* some row waits; one got no memory */
 };
 
 struct index {
@@ -108,15 +114,15 @@ struct index {
     bool is_open;  /* a transaction */
     int wal_pages; /* in the write-ahead log after our last commit, if we look after it */
     struct kept cache[CACHE_MAX];
-    struct kept *used; /* since reset_all */
-    struct queue queues[INDEX_ROWS];
-    struct arena texts; /* of queued rows */
-    bool is_queued;     /* some queue has a row */
+    struct kept *used;              /* since reset_all */
+    struct queue queues[2], *queue; /* the one that is filled: the helper may have the other */
+    struct helper helper;           /* while it works, it alone uses the database */
+    sqlite3_stmt *inserts[INDEX_ROWS][BATCHES];
     struct index_keeper keeper;
-    bool may_repeat;  /* signals that are there already are no failure */
-    bool has_repeats; /* and some were */
-    int failed;       /* SQLite's code; 0: all is well */
-    struct err why;
+    bool may_repeat;    /* signals that are there already are no failure */
+    bool has_repeats;   /* and some were */
+    _Atomic int failed; /* SQLite's code; 0: all is well */
+    struct err why;     /* before that is set */
 };
 
 const char *
@@ -132,8 +138,8 @@ fail(struct index *ix, int rc)
 {
     if (ix->failed || rc == SQLITE_OK)
         return;
-    ix->failed = rc;
     err_say(&ix->why, "index %s: %s", ix->path[0] ? ix->path : "in memory", sqlite3_errmsg(ix->db));
+    ix->failed = rc;
 }
 
 bool
@@ -225,7 +231,7 @@ take_value(char type, va_list *ap)
 /* ---- rows added together ---- */
 
 static sqlite3_stmt *
-insert_of(struct index *ix, enum index_rows rows, size_t batch)
+insert_of(struct index *ix, enum index_rows kind, size_t columns, size_t batch)
 {
     static const char *const inserts[INDEX_ROWS] = {
         [ROWS_SIGNALS] = "INSERT OR IGNORE INTO signals",
@@ -234,33 +240,33 @@ insert_of(struct index *ix, enum index_rows rows, size_t batch)
         [ROWS_STATES] = "INSERT OR REPLACE INTO states",
         [ROWS_HISTORY] = "INSERT OR IGNORE INTO history",
     };
-    struct queue *q = &ix->queues[rows];
+    sqlite3_stmt **st = &ix->inserts[kind][batch];
     struct buf sql = { 0 };
 
-    if (q->st[batch])
-        return q->st[batch];
-    buf_addf(&sql, "%s VALUES", inserts[rows]);
+    if (*st)
+        return *st;
+    buf_addf(&sql, "%s VALUES", inserts[kind]);
     for (size_t row = 0; row < batch_sizes[batch]; row++)
-        for (size_t i = 0; i < q->columns; i++)
-            buf_addf(&sql, "%s?%s", i ? ", " : row ? ", (" : "(", i + 1 < q->columns ? "" : ")");
+        for (size_t i = 0; i < columns; i++)
+            buf_addf(&sql, "%s?%s", i ? ", " : row ? ", (" : "(", i + 1 < columns ? "" : ")");
     if (buf_failed(&sql))
         fail(ix, SQLITE_NOMEM);
     else
-        q->st[batch] = prepare(ix, sql.p, SQLITE_PREPARE_PERSISTENT);
+        *st = prepare(ix, sql.p, SQLITE_PREPARE_PERSISTENT);
     buf_release(&sql);
-    return q->st[batch];
+    return *st;
 }
 
 static void
-insert_rows(struct index *ix, enum index_rows rows, size_t from, size_t batch)
+insert_rows(struct index *ix, enum index_rows kind, const struct rows *rows, size_t from,
+            size_t batch)
 {
-    sqlite3_stmt *st = insert_of(ix, rows, batch);
-    struct queue *q = &ix->queues[rows];
+    sqlite3_stmt *st = insert_of(ix, kind, rows->columns, batch);
     int at = 1, n = (int)batch_sizes[batch];
 
     for (int row = 0; st && row < n; row++)
-        for (size_t i = 0; i < q->columns; i++)
-            fail(ix, bind(st, at++, &q->values[from + (size_t)row][i], SQLITE_STATIC));
+        for (size_t i = 0; i < rows->columns; i++)
+            fail(ix, bind(st, at++, &rows->values[from + (size_t)row][i], SQLITE_STATIC));
     if (!st || ix->failed)
         return;
     int rc = sqlite3_step(st);
@@ -276,50 +282,73 @@ insert_rows(struct index *ix, enum index_rows rows, size_t from, size_t batch)
 }
 
 static void
-forget_queued(struct index *ix)
+empty(struct queue *q)
 {
     for (size_t i = 0; i < INDEX_ROWS; i++)
-        ix->queues[i].n = 0;
-    ix->is_queued = false;
-    arena_reset(&ix->texts);
+        q->of[i].n = 0;
+    q->is_some = q->is_starved = false;
+    arena_reset(&q->texts);
+}
+
+/* A helper's work, or our own. */
+static void
+insert_queue(void *ctx, void *piece)
+{
+    struct index *ix = ctx;
+    struct queue *q = piece;
+
+    if (q->is_starved)
+        fail(ix, SQLITE_NOMEM);
+    for (int kind = 0; kind < INDEX_ROWS; kind++) {
+        size_t from = 0, n = q->of[kind].n;
+        for (size_t batch = 0; batch < BATCHES; batch++)
+            for (; !ix->failed && n - from >= batch_sizes[batch]; from += batch_sizes[batch])
+                insert_rows(ix, (enum index_rows)kind, &q->of[kind], from, batch);
+    }
+    empty(q);
 }
 
 void
 index_add_queued(struct index *ix)
 {
-    if (!ix->is_queued)
+    helper_wait(&ix->helper);
+    if (ix->queue->is_some)
+        insert_queue(ix, ix->queue);
+}
+
+/* A queue is full. When there are many, another thread adds them while we go on. */
+static void
+make_room(struct index *ix)
+{
+    if (!ix->may_repeat || (!ix->helper.is_there && !helper_start(&ix->helper, insert_queue, ix))) {
+        index_add_queued(ix);
         return;
-    for (int rows = 0; rows < INDEX_ROWS; rows++) {
-        size_t from = 0, n = ix->queues[rows].n;
-        for (size_t batch = 0; batch < BATCHES; batch++)
-            for (; !ix->failed && n - from >= batch_sizes[batch]; from += batch_sizes[batch])
-                insert_rows(ix, (enum index_rows)rows, from, batch);
     }
-    forget_queued(ix);
+    helper_give(&ix->helper, ix->queue);
+    ix->queue = ix->queue == ix->queues ? ix->queues + 1 : ix->queues;
 }
 
 void
-index_add(struct index *ix, enum index_rows rows, const char *types, ...)
+index_add(struct index *ix, enum index_rows kind, const char *types, ...)
 {
-    struct queue *q = &ix->queues[rows];
-    struct value *row;
     va_list ap;
 
     if (ix->failed)
         return;
-    if (q->n == QUEUE_MAX)
-        index_add_queued(ix);
-    row = q->values[q->n++];
-    q->columns = strlen(types);
-    assert(q->columns <= COLUMNS_MAX);
-    ix->is_queued = true;
+    if (ix->queue->of[kind].n == QUEUE_MAX)
+        make_room(ix);
+    struct queue *q = ix->queue;
+    struct rows *rows = &q->of[kind];
+    struct value *row = rows->values[rows->n++];
+    rows->columns = strlen(types);
+    assert(rows->columns <= COLUMNS_MAX);
+    q->is_some = true;
     va_start(ap, types);
     for (size_t i = 0; types[i]; i++) {
         row[i] = take_value(types[i], &ap);
         if (types[i] == 's' && row[i].s) {
-            row[i].s = arena_dup(&ix->texts, row[i].s, strlen(row[i].s));
-            if (!row[i].s)
-                fail(ix, SQLITE_NOMEM);
+            row[i].s = arena_dup(&q->texts, row[i].s, strlen(row[i].s));
+            q->is_starved = q->is_starved || !row[i].s;
         }
     }
     va_end(ap);
@@ -334,6 +363,7 @@ index_keep(struct index *ix, const struct index_keeper *keeper)
 void
 index_starve(struct index *ix)
 {
+    helper_wait(&ix->helper);
     if (!ix->failed)
         err_say(&ix->why, "out of memory");
     ix->failed = SQLITE_NOMEM;
@@ -534,7 +564,8 @@ index_rollback(struct index *ix)
 {
     if (ix->keeper.drop)
         ix->keeper.drop(ix->keeper.ctx);
-    forget_queued(ix);
+    helper_stop(&ix->helper);
+    empty(ix->queue);
     reset_all(ix);
     ix->failed = 0;
     if (!sqlite3_get_autocommit(ix->db))
@@ -687,6 +718,7 @@ open_database(struct index **out, const char *path, bool is_new, struct err *e)
 
     if (!ix)
         return err_set(e, ST_IO, "out of memory");
+    ix->queue = ix->queues;
     if (path && snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
         s = err_set(e, ST_INVALID, "path too long: %s", path);
     if (!s && path)
@@ -741,12 +773,14 @@ index_close(struct index *ix)
 {
     if (!ix)
         return;
+    helper_stop(&ix->helper);
     for (size_t i = 0; i < CACHE_MAX; i++)
         sqlite3_finalize(ix->cache[i].st);
     for (size_t i = 0; i < INDEX_ROWS; i++)
         for (size_t batch = 0; batch < BATCHES; batch++)
-            sqlite3_finalize(ix->queues[i].st[batch]);
-    arena_release(&ix->texts);
+            sqlite3_finalize(ix->inserts[i][batch]);
+    for (size_t i = 0; i < 2; i++)
+        arena_release(&ix->queues[i].texts);
     sqlite3_close(ix->db);
     free(ix);
 }
@@ -792,6 +826,7 @@ void
 index_end_many(struct index *ix)
 {
     settle(ix);
+    helper_stop(&ix->helper);
     if (ix->has_repeats)
         exec(ix, "DELETE FROM waiting WHERE signal NOT IN (SELECT seq FROM signals);"
                  "DELETE FROM ready WHERE signal NOT IN (SELECT seq FROM signals);");

@@ -9,6 +9,7 @@
 
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -1199,6 +1200,78 @@ an_index_that_is_lost_or_damaged_is_made_again(void **state)
     free(before);
 }
 
+/* So many that another thread adds them (index_begin_many), with all that can happen to them. */
+static void
+live_a_long_life(struct hub *h)
+{
+    struct hub_reply *r;
+
+    for (int i = 0; i < 700; i++) {
+        r = ask_on(
+            h, HUB_EMIT, "ruby",
+            "{\"signal_type\":\"task\",\"to_identity\":\"%s\",\"tags\":[\"a\"],\"urgency\":0.%d}",
+            i % 3 ? "bob" : "zoe", i % 10);
+        if (i % 100 == 50) /* a thread is looked up, and so is a key */
+            ask_on(h, HUB_EMIT, "ruby",
+                   "{\"signal_type\":\"note\",\"parent_id\":\"%s\",\"dedup_key\":\"k%d\"}",
+                   got(r, "id"), i);
+        if (i % 200 == 150) {
+            r = ask_on(h, HUB_CLAIM, "bob", "{}");
+            ask_on(h, i % 400 == 150 ? HUB_ACK : HUB_RELEASE, "bob", "{\"signal_id\":\"%s\"}",
+                   got(r, "id"));
+        }
+        forget_answers();
+    }
+    hub_settle(h);
+}
+
+static void
+an_index_of_many_signals_is_made_as_it_was_lived(void **state)
+{
+    uint64_t problems;
+    struct hub *h = open_hub();
+
+    (void)state;
+    fake_clock(T0);
+    live_a_long_life(h);
+    append_file(HUB_LOG, "{\"type\":\"task\",\"id\":\"twice\",\"to_identity\":\"bob\"}\n"
+                         "{\"type\":\"task\",\"id\":\"twice\",\"to_identity\":\"zoe\"}\n");
+    live_a_long_life(h);
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e); /* makes another, and compares */
+    assert_int_equal(problems, 0);
+    write_file("config/signals/index.db.new", "left by somebody who was killed");
+    CHECK_OK(hub_rebuild(h, &e), &e);
+    assert_int_equal(ask(h, HUB_CLAIM, "zoe", "{}")->status, 200);
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
+    assert_int_not_equal(access("config/signals/index.db.new", F_OK), 0);
+    close_hub(h);
+}
+
+static void
+an_index_that_does_not_fit_on_the_disk_is_told_and_leaves_nothing(void **state)
+{
+    struct rlimit was, small;
+    struct hub *h = open_hub();
+
+    (void)state;
+    fake_clock(T0);
+    live_a_long_life(h);
+    close_hub(h);
+    remove_tree("config/signals/index.db");
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+    small = (struct rlimit){ 200000, was.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_int_equal(hub_open(&h, "config", NULL, &e), ST_IO);
+    assert_non_null(strstr(e.text, "index.db"));
+    assert_int_not_equal(access("config/signals/index.db.new", F_OK), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+    h = open_hub();
+    assert_int_equal(ask(h, HUB_CLAIM, "bob", "{}")->status, 200);
+    close_hub(h);
+}
+
 /* Bytes of any kind in the middle of an index that is in use. */
 static void
 a_damaged_page_is_noticed_and_mended(void **state)
@@ -1879,6 +1952,8 @@ main(void)
         CASE(two_hubs_on_one_store_are_one),
         CASE(foreign_lines_count_and_invalid_ones_change_nothing),
         CASE(an_index_that_is_lost_or_damaged_is_made_again),
+        CASE(an_index_of_many_signals_is_made_as_it_was_lived),
+        CASE(an_index_that_does_not_fit_on_the_disk_is_told_and_leaves_nothing),
         CASE(a_damaged_page_is_noticed_and_mended),
         CASE(a_hub_stays_where_it_was_opened),
         CASE(a_log_cut_short_is_what_counts),
