@@ -7,7 +7,6 @@
 enum { READ_FIRST = 1, READ_TIMES = 8, READ_MAX = 64, TEXT_MAX = 256 << 10 };
 
 struct front {
-    char *addr; /* NULL: none yet */
     struct found list[READ_MAX];
     size_t at, n;  /* those from `at` on are there */
     size_t wanted; /* to read the next time */
@@ -16,6 +15,7 @@ struct front {
     double urgency;
     uint64_t seq;
     struct arena texts;
+    char addr[];
 };
 
 static struct front *
@@ -41,7 +41,6 @@ free_front(struct front *f)
     if (!f)
         return;
     arena_release(&f->texts);
-    free(f->addr);
     free(f);
 }
 
@@ -49,12 +48,11 @@ free_front(struct front *f)
 static struct front *
 make(struct fronts *fs, const char *addr)
 {
-    struct front *f = calloc(1, sizeof *f);
+    struct front *f = calloc(1, sizeof *f + strlen(addr) + 1);
 
-    if (!f || !(f->addr = strdup(addr))) {
-        free_front(f);
+    if (!f)
         return NULL;
-    }
+    strcpy(f->addr, addr);
     f->wanted = READ_FIRST;
     free_front(fs->of[fs->next]);
     fs->of[fs->next] = f;

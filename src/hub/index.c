@@ -231,7 +231,7 @@ take_value(char type, va_list *ap)
 /* ---- rows added together ---- */
 
 static sqlite3_stmt *
-insert_of(struct index *ix, enum index_rows kind, size_t columns, size_t batch)
+prepare_insert(struct index *ix, enum index_rows kind, size_t columns, size_t n)
 {
     static const char *const inserts[INDEX_ROWS] = {
         [ROWS_SIGNALS] = "INSERT OR IGNORE INTO signals",
@@ -240,30 +240,30 @@ insert_of(struct index *ix, enum index_rows kind, size_t columns, size_t batch)
         [ROWS_STATES] = "INSERT OR REPLACE INTO states",
         [ROWS_HISTORY] = "INSERT OR IGNORE INTO history",
     };
-    sqlite3_stmt **st = &ix->inserts[kind][batch];
+    sqlite3_stmt *st = NULL;
     struct buf sql = { 0 };
 
-    if (*st)
-        return *st;
     buf_addf(&sql, "%s VALUES", inserts[kind]);
-    for (size_t row = 0; row < batch_sizes[batch]; row++)
+    for (size_t row = 0; row < n; row++)
         for (size_t i = 0; i < columns; i++)
             buf_addf(&sql, "%s?%s", i ? ", " : row ? ", (" : "(", i + 1 < columns ? "" : ")");
     if (buf_failed(&sql))
         fail(ix, SQLITE_NOMEM);
     else
-        *st = prepare(ix, sql.p, SQLITE_PREPARE_PERSISTENT);
+        st = prepare(ix, sql.p, SQLITE_PREPARE_PERSISTENT);
     buf_release(&sql);
-    return *st;
+    return st;
 }
 
 static void
 insert_rows(struct index *ix, enum index_rows kind, const struct rows *rows, size_t from,
             size_t batch)
 {
-    sqlite3_stmt *st = insert_of(ix, kind, rows->columns, batch);
     int at = 1, n = (int)batch_sizes[batch];
 
+    if (!ix->inserts[kind][batch])
+        ix->inserts[kind][batch] = prepare_insert(ix, kind, rows->columns, (size_t)n);
+    sqlite3_stmt *st = ix->inserts[kind][batch];
     for (int row = 0; st && row < n; row++)
         for (size_t i = 0; i < rows->columns; i++)
             fail(ix, bind(st, at++, &rows->values[from + (size_t)row][i], SQLITE_STATIC));
