@@ -383,7 +383,6 @@ settle(struct index *ix)
 static sqlite3_stmt *
 run(struct index *ix, const char *sql, const char *types, va_list *ap, sqlite3_destructor_type how)
 {
-    index_add_queued(ix);
     sqlite3_stmt *st = ix->failed ? NULL : cached(ix, sql);
 
     for (int i = 1; st && types[i - 1]; i++) {
@@ -405,11 +404,23 @@ index_run(struct index *ix, const char *literal, const char *types, ...)
     return (struct row *)st;
 }
 
+static bool
+has_more_than_history(const struct queue *q)
+{
+    for (int kind = 0; kind < INDEX_ROWS; kind++)
+        if (kind != ROWS_HISTORY && q->of[kind].n)
+            return true;
+    return false;
+}
+
 struct row *
 index_peek(struct index *ix, const char *literal, const char *types, ...)
 {
     va_list ap;
 
+    helper_wait(&ix->helper);
+    if (has_more_than_history(ix->queue))
+        index_add_queued(ix);
     va_start(ap, types);
     sqlite3_stmt *st = run(ix, literal, types, &ap, SQLITE_TRANSIENT);
     va_end(ap);

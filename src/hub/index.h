@@ -81,7 +81,7 @@ void index_set_place(struct index *ix, const struct index_place *p);
 /* types: one letter for each value bound: s text (NULL: null), i int64_t, z one whose 0 is null,
  * d double. */
 struct row *index_run(struct index *ix, const char *literal, const char *types, ...);
-/* The same for a statement that reads nothing of what the keeper keeps. */
+/* The same for a statement that reads nothing of what the keeper keeps, nor history. */
 struct row *index_peek(struct index *ix, const char *literal, const char *types, ...);
 /* The same with a text made for the occasion; values as an array. Ends with index_end. */
 struct value {
