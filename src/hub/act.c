@@ -19,23 +19,29 @@ starved(struct act *t)
 
 /* ---- one signal ---- */
 
+static bool
+holds_role(struct act *t, const char *role)
+{
+    struct row *r = index_peek(t->h->ix, "SELECT 1 FROM fills WHERE identity = ? AND role = ?",
+                               "ss", t->req->identity, role);
+
+    return index_next(t->h->ix, r);
+}
+
 /* Is it for them, by name, by a role that they hold, or as a member of a ring? */
 static bool
 is_addressee(struct act *t, const struct found *x)
 {
     const char *name = x->addr ? x->addr + 1 : "";
-    struct row *r;
 
     if (!x->addr)
         return true;
     if (*x->addr == '@')
         return strcmp(name, t->req->identity) == 0;
     if (*x->addr == '=')
-        r = index_run(t->h->ix, "SELECT 1 FROM fills WHERE identity = ? AND role = ?", "ss",
-                      t->req->identity, name);
-    else
-        r = index_run(t->h->ix, "SELECT 1 FROM joins WHERE identity = ? AND ring = ?", "ss",
-                      t->req->identity, name);
+        return holds_role(t, name);
+    struct row *r = index_peek(t->h->ix, "SELECT 1 FROM joins WHERE identity = ? AND ring = ?",
+                               "ss", t->req->identity, name);
     return index_next(t->h->ix, r);
 }
 
@@ -45,7 +51,8 @@ learn_asker(struct act *t, const struct found *x)
     return (struct asker){ .identity = t->req->identity,
                            .is_admin = t->req->is_admin,
                            .is_sender = x->sender && strcmp(x->sender, t->req->identity) == 0,
-                           .is_addressee = is_addressee(t, x),
+                           /* to an admin it makes no difference: not worth a look */
+                           .is_addressee = t->req->is_admin || is_addressee(t, x),
                            .is_everyones = !x->addr };
 }
 
@@ -58,7 +65,7 @@ find_signal(struct act *t, struct found *x)
         return false;
     if (!id)
         return arg_missing(&t->in, "signal_id");
-    return fold_find(t->h->ix, id, t->a, x) ||
+    return fold_find(&t->h->fold, id, t->a, x) ||
            refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "signal_id: there is no signal:%s", id);
 }
 
@@ -150,55 +157,44 @@ act_item(struct act *t)
 
 /* ---- claims ---- */
 
-/* Is this open task of that address better than the best so far? */
+/* Is the first task of that address better than the best so far? */
 static void
-try_address(struct act *t, const char *addr, const char *types, double *urgency, int64_t *best)
+try_address(struct act *t, const char *addr, const char *types, struct found *best)
 {
-    struct index *ix = t->h->ix;
-    struct row *r = index_run(ix,
-                              "SELECT urgency, signal FROM ready WHERE addr = ?1"
-                              " AND (?2 IS NULL OR instr(?2, char(31) || type || char(31)))"
-                              " ORDER BY urgency DESC, signal LIMIT 1",
-                              "ss", addr, types);
+    struct found x;
 
-    if (!index_next(ix, r))
-        return;
-    double u = row_double(r, 0);
-    int64_t seq = row_int(r, 1);
-    if (!*best || u > *urgency || (u == *urgency && seq < *best)) {
-        *urgency = u;
-        *best = seq;
-    }
+    if (fold_find_ready(&t->h->fold, addr, types, t->a, &x) &&
+        (!best->it.seq || x.urgency > best->urgency ||
+         (x.urgency == best->urgency && x.it.seq < best->it.seq)))
+        *best = x;
 }
 
+/* The task to claim next; its seq is 0 when there is none. */
 static bool
-find_next(struct act *t, const char *role, const char *types, int64_t *best)
+find_next(struct act *t, const char *role, const char *types, struct found *best)
 {
     struct index *ix = t->h->ix;
-    double urgency = 0;
     char addr[EVENT_TEXT_MAX + 2];
     struct row *r;
 
-    *best = 0;
+    *best = (struct found){ 0 };
     if (role) {
-        r = index_run(ix, "SELECT 1 FROM fills WHERE identity = ? AND role = ?", "ss",
-                      t->req->identity, role);
-        if (!t->req->is_admin && !index_next(ix, r))
+        if (!t->req->is_admin && !holds_role(t, role))
             return refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
                           "role: %s does not hold the role \"%s\"", t->req->identity, role);
         snprintf(addr, sizeof addr, "=%s", role);
-        try_address(t, addr, types, &urgency, best);
+        try_address(t, addr, types, best);
         return true;
     }
-    r = index_run(ix,
-                  "SELECT '@' || ?1 UNION ALL SELECT '=' || role FROM fills WHERE identity = ?1"
-                  " UNION ALL SELECT '+' || ring FROM joins WHERE identity = ?1",
-                  "s", t->req->identity);
+    r = index_peek(ix,
+                   "SELECT '@' || ?1 UNION ALL SELECT '=' || role FROM fills WHERE identity = ?1"
+                   " UNION ALL SELECT '+' || ring FROM joins WHERE identity = ?1",
+                   "s", t->req->identity);
     while (index_next(ix, r)) {
         snprintf(addr, sizeof addr, "%s", row_text(r, 0));
-        try_address(t, addr, types, &urgency, best);
+        try_address(t, addr, types, best);
     }
-    try_address(t, "", types, &urgency, best);
+    try_address(t, "", types, best);
     return true;
 }
 
@@ -207,7 +203,7 @@ act_claim(struct act *t)
 {
     const struct json *types = NULL;
     const char *role = NULL, *key = t->req->dedup_key, *id = NULL;
-    int64_t best, wait_s;
+    int64_t wait_s;
     char hash[65], claim[HUB_ID_SIZE];
     struct buf b = { 0 };
     struct order o;
@@ -232,7 +228,7 @@ act_claim(struct act *t)
         if (!index_next(t->h->ix, r))
             return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST", "dedup_key: its claim is gone");
         const char *signal = row_dup(r, 0, t->a), *was = row_dup(r, 1, t->a);
-        if (!signal || !was || !fold_find(t->h->ix, signal, t->a, &x) || !x.it.claim ||
+        if (!signal || !was || !fold_find(&t->h->fold, signal, t->a, &x) || !x.it.claim ||
             strcmp(x.it.claim, was) != 0)
             return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST",
                           "dedup_key: the claim made with \"%s\" is over", key);
@@ -249,12 +245,10 @@ act_claim(struct act *t)
                 buf_addc(&b, '\x1f');
             }
         }
-        bool is_good = find_next(t, role, types ? b.p : NULL, &best);
+        bool is_good = find_next(t, role, types ? b.p : NULL, &x);
         buf_release(&b);
-        if (!is_good || !best)
+        if (!is_good || !x.it.seq)
             return is_good; /* nothing to claim: null */
-        if (!fold_find_at(t->h->ix, (uint64_t)best, t->a, &x))
-            return true;
     }
     if (hub_new_id(claim, &e))
         return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "%s", e.text);

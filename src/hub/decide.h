@@ -54,6 +54,11 @@ struct item {
 /* Applies a bookkeeping event; false: not valid in this state, nothing changed. */
 bool item_apply(struct item *it, const struct event *ev);
 
+/* A time by both clocks; INT64_MAX: never. */
+struct hub_time {
+    int64_t wall_ms, boot_ms;
+};
+
 struct hub_now {
     int64_t wall_ms, boot_ms;
     const char *boot; /* "": unknown, then wall time alone counts */

@@ -30,7 +30,7 @@ timers_due(struct hub *h, struct arena *a)
     while (n < DUE_AT_ONCE && index_next(h->ix, row))
         seqs[n++] = (uint64_t)row_int(row, 0);
     for (size_t i = 0; i < n; i++) {
-        if (!fold_find_at(h->ix, seqs[i], a, &x))
+        if (!fold_find_at(&h->fold, seqs[i], a, &x))
             return 0;
         struct event ev = { .kind = x.it.state == D_LEASED ? EV_EXPIRE : EV_RETRY,
                             .signal = x.it.id,
@@ -98,27 +98,48 @@ least(struct hub *h, struct row *r)
 void
 hub_look_up_due(struct hub *h)
 {
-    struct hub_due *d = &h->due;
+    h->due.boot_ms = least(h, index_run(h->ix,
+                                        "SELECT min(boot_until) FROM states WHERE until IS NOT NULL"
+                                        " AND boot = ?1 AND ?1 <> ''",
+                                        "s", h->boot));
+    h->due.wall_ms = least(h, index_run(h->ix,
+                                        "SELECT min(ms) FROM (SELECT min(until) AS ms FROM states"
+                                        " WHERE until IS NOT NULL AND (boot < ?1 OR boot > ?1"
+                                        " OR ?1 = '') UNION ALL SELECT min(at) FROM delayed)",
+                                        "s", h->boot));
+    h->due_is_of = index_status(h->ix, NULL) ? 0 : h->fold.timers + 1;
+    h->fold.soonest = (struct hub_time){ INT64_MAX, INT64_MAX };
+}
 
-    if (d->is_of == h->fold.timers + 1)
-        return;
-    d->boot_ms = least(h, index_run(h->ix,
-                                    "SELECT min(boot_until) FROM states WHERE until IS NOT NULL"
-                                    " AND boot = ?1 AND ?1 <> ''",
-                                    "s", h->boot));
-    d->wall_ms = least(h, index_run(h->ix,
-                                    "SELECT min(ms) FROM (SELECT min(until) AS ms FROM states"
-                                    " WHERE until IS NOT NULL AND (boot < ?1 OR boot > ?1"
-                                    " OR ?1 = '') UNION ALL SELECT min(at) FROM delayed)",
-                                    "s", h->boot));
-    d->is_of = index_status(h->ix, NULL) ? 0 : h->fold.timers + 1;
+/* How long it is until the sooner of two. */
+static int64_t
+until(int64_t a, int64_t b, int64_t now)
+{
+    int64_t at = a < b ? a : b;
+
+    return at == INT64_MAX ? INT64_MAX : at - now;
+}
+
+bool
+hub_is_nothing_due(const struct hub *h, int64_t *in_ms)
+{
+    const struct hub_time *soonest = &h->fold.soonest;
+    int64_t boot = until(h->due.boot_ms, soonest->boot_ms, h->now.boot_ms);
+    int64_t wall = until(h->due.wall_ms, soonest->wall_ms, h->now.wall_ms);
+
+    *in_ms = boot < wall ? boot : wall;
+    return h->due_is_of == h->fold.timers + 1 && *in_ms > 0;
 }
 
 bool
 hub_do_due(struct hub *h, struct arena *a)
 {
+    int64_t in_ms;
+
+    if (hub_is_nothing_due(h, &in_ms))
+        return true;
     hub_look_up_due(h);
-    if (h->due.is_of && h->due.boot_ms > h->now.boot_ms && h->due.wall_ms > h->now.wall_ms)
+    if (hub_is_nothing_due(h, &in_ms))
         return true;
     while (timers_due(h, a) == DUE_AT_ONCE)
         ;

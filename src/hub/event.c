@@ -182,8 +182,9 @@ has_needs(const struct event *ev, unsigned of)
 static const struct field *
 find_field(const struct json *v, unsigned of, size_t *next)
 {
-    for (size_t k = 0; k < N_FIELDS; k++) {
-        size_t i = (*next + k) % N_FIELDS;
+    for (size_t k = 0, i = *next; k < N_FIELDS; k++, i++) {
+        if (i >= N_FIELDS)
+            i = 0;
         if (fields[i].len == v->key_len && (fields[i].of & of) &&
             memcmp(fields[i].key, v->key, v->key_len) == 0) {
             *next = i + 1;

@@ -23,14 +23,44 @@ void
 fold_release(struct fold *f)
 {
     matcher_free(f->matcher);
+    hand_release(&f->hand);
+    fronts_release(&f->fronts);
     arena_release(&f->arena);
     buf_release(&f->body);
+}
+
+static void
+write_hand(void *ctx)
+{
+    struct fold *f = ctx;
+
+    hand_write(&f->hand, f->ix);
+}
+
+static void
+drop_hand(void *ctx)
+{
+    struct fold *f = ctx;
+
+    hand_drop(&f->hand);
+}
+
+void
+fold_use(struct fold *f, struct index *ix)
+{
+    f->ix = ix;
+    if (ix)
+        index_keep(ix, &(struct index_keeper){ write_hand, drop_hand, f });
 }
 
 void
 fold_enter(struct fold *f)
 {
-    index_get_place(f->ix, &f->place);
+    struct index_place left = f->place, *now = &f->place;
+
+    index_get_place(f->ix, now);
+    if (now->seq != left.seq || now->at != left.at || now->ino != left.ino || now->dev != left.dev)
+        fronts_forget(&f->fronts); /* others wrote */
 }
 
 void
@@ -42,126 +72,69 @@ fold_leave(struct fold *f)
 void
 fold_forget(struct fold *f)
 {
-    f->is_whole = false;
     f->matcher_is_of = 0;
     f->timers++;
+    hand_drop(&f->hand);
+    fronts_forget(&f->fronts);
 }
 
 /* ---- signals ---- */
 
-#define FOUND                                                                                      \
-    "SELECT s.seq, s.id, s.type, s.sender, s.addr, s.thread, s.urgency, s.body,"                   \
-    " coalesce(w.state, 0), coalesce(w.work, s.task), w.count, w.claimed_by, w.claim,"             \
-    " w.claimed_at, w.until, w.boot_until, w.boot, w.last, w.last_by, w.last_claim"                \
-    " FROM signals s" INDEX_STATES " WHERE "
-
 static bool
-read_found(struct index *ix, struct row *r, struct arena *a, struct found *x)
+find_held(struct fold *f, const char *id, struct arena *a, struct found *x)
 {
-    *x = (struct found){ 0 };
-    if (!index_next(ix, r))
-        return false;
-    x->type = row_dup(r, 2, a);
-    x->sender = row_dup(r, 3, a);
-    x->addr = row_dup(r, 4, a);
-    x->thread = row_dup(r, 5, a);
-    x->urgency = row_double(r, 6);
-    x->body = row_dup(r, 7, a);
-    x->it = (struct item){ .seq = (uint64_t)row_int(r, 0),
-                           .id = row_dup(r, 1, a),
-                           .state = (enum delivery)row_int(r, 8),
-                           .work = (enum work)row_int(r, 9),
-                           .count = row_int(r, 10),
-                           .claimed_by = row_dup(r, 11, a),
-                           .claim = row_dup(r, 12, a),
-                           .claimed_at = row_int(r, 13),
-                           .until = row_int(r, 14),
-                           .boot_until = row_int(r, 15),
-                           .boot = row_dup(r, 16, a),
-                           .last = (enum event_kind)row_int(r, 17),
-                           .last_by = row_dup(r, 18, a),
-                           .last_claim = row_dup(r, 19, a) };
-    return x->it.id != NULL;
+    const struct held *held = hand_find(&f->hand, id);
+
+    return held && found_dup(x, &held->x, a);
 }
 
 bool
-fold_find(struct index *ix, const char *id, struct arena *a, struct found *x)
+fold_find(struct fold *f, const char *id, struct arena *a, struct found *x)
 {
-    return read_found(ix, index_run(ix, FOUND "s.id = ?", "s", id), a, x);
+    return find_held(f, id, a, x) ||
+           found_read(
+               f->ix,
+               index_peek(f->ix, FOUND "FROM signals s" INDEX_STATES " WHERE s.id = ?", "s", id), a,
+               x);
 }
 
 bool
-fold_find_at(struct index *ix, uint64_t seq, struct arena *a, struct found *x)
+fold_find_at(struct fold *f, uint64_t seq, struct arena *a, struct found *x)
 {
-    return read_found(ix, index_run(ix, FOUND "s.seq = ?", "i", (int64_t)seq), a, x);
+    return found_read(
+        f->ix,
+        index_run(f->ix, FOUND "FROM signals s" INDEX_STATES " WHERE s.seq = ?", "i", (int64_t)seq),
+        a, x);
+}
+
+bool
+fold_find_ready(struct fold *f, const char *addr, const char *types, struct arena *a,
+                struct found *x)
+{
+    return fronts_first(&f->fronts, f->ix, &f->hand, addr, types, a, x);
 }
 
 static void
-save_item(struct index *ix, const struct item *it)
+note_timer(struct fold *f, const struct item *it)
 {
-    index_do(ix,
-             "INSERT OR REPLACE INTO states VALUES(?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?, ?, ?, ?,"
-             " ?)",
-             "iiiissiiisiss", (int64_t)it->seq, (int64_t)it->state, (int64_t)it->work, it->count,
-             it->claimed_by, it->claim, it->claimed_at, it->until, it->boot_until,
-             it->until && !it->boot ? "" : it->boot, (int64_t)it->last, it->last_by,
-             it->last_claim);
+    if (it->until && it->until < f->soonest.wall_ms)
+        f->soonest.wall_ms = it->until;
+    if (it->until && it->boot && it->boot[0] && it->boot_until < f->soonest.boot_ms)
+        f->soonest.boot_ms = it->boot_until;
 }
 
-/* ---- who waits for what ---- */
-
-static bool
-is_waiting(const struct found *x)
-{
-    return x->addr && x->it.state != D_ACKED;
-}
-
-static bool
-is_ready(const struct found *x)
-{
-    return x->it.state == D_PENDING && x->it.work == W_OPEN;
-}
-
-/* A signal that was not acked waits for those, too, whose subscriptions it matched. */
+/* The lists get a new signal. */
 static void
-list_matched(struct fold *f, const struct found *x)
+list_signal(struct fold *f, const struct found *x)
 {
     int64_t seq = (int64_t)x->it.seq;
 
-    if (x->it.state == D_ACKED)
-        index_do(f->ix,
-                 "DELETE FROM waiting WHERE addr IN (SELECT '~' || identity FROM matches WHERE"
-                 " signal = ?2) AND urgency = ?1 AND signal = ?2",
-                 "di", x->urgency, seq);
-    else
-        index_do(f->ix,
-                 "INSERT OR IGNORE INTO waiting SELECT '~' || identity, ?1, ?2 FROM matches WHERE"
-                 " signal = ?2",
-                 "di", x->urgency, seq);
-}
-
-/* The lists as they are after a signal became `now`, which was `was`. */
-static void
-list_signal(struct fold *f, const struct found *was, const struct found *now)
-{
-    int64_t seq = (int64_t)now->it.seq;
-    bool waits = is_waiting(now), ready = is_ready(now);
-    const char *addr = now->addr ? now->addr : "";
-
-    if (f->is_bulk)
+    if (found_is_waiting(x))
+        index_add(f->ix, ROWS_WAITING, "sdi", x->addr, x->urgency, seq);
+    if (!found_is_ready(x))
         return;
-    if (waits && !(was && is_waiting(was)))
-        index_add(f->ix, ROWS_WAITING, "sdi", addr, now->urgency, seq);
-    else if (!waits && was && is_waiting(was))
-        index_do(f->ix, "DELETE FROM waiting WHERE addr = ? AND urgency = ? AND signal = ?", "sdi",
-                 addr, now->urgency, seq);
-    if (was && (was->it.state == D_ACKED) != (now->it.state == D_ACKED))
-        list_matched(f, now);
-    if (ready && !(was && is_ready(was)))
-        index_add(f->ix, ROWS_READY, "sdis", addr, now->urgency, seq, now->type);
-    else if (!ready && was && is_ready(was))
-        index_do(f->ix, "DELETE FROM ready WHERE addr = ? AND urgency = ? AND signal = ?", "sdi",
-                 addr, now->urgency, seq);
+    index_add(f->ix, ROWS_READY, "sdis", found_list(x), x->urgency, seq, x->type);
+    fronts_add(&f->fronts, x);
 }
 
 /* ---- applying ---- */
@@ -177,23 +150,48 @@ body_of(struct fold *f, const struct event *ev)
     return f->body.p ? f->body.p : "";
 }
 
+/* The signal that an event is about, in the hand. NULL: there is none. */
+static struct held *
+take_signal(struct fold *f, const char *id)
+{
+    struct held *held = hand_find(&f->hand, id);
+    struct found x;
+
+    if (held)
+        return held;
+    if (f->known && strcmp(f->known->it.id, id) == 0)
+        x = *f->known;
+    else if (!fold_find(f, id, &f->arena, &x))
+        return NULL;
+    held = hand_take(&f->hand, f->ix, &x);
+    if (!held)
+        index_starve(f->ix);
+    return held;
+}
+
 static bool
 apply_item(struct fold *f, const struct event *ev, uint64_t seq)
 {
-    struct found was, now;
+    struct held *held = take_signal(f, ev->signal);
+    struct item now;
 
-    if (f->known && strcmp(f->known->it.id, ev->signal) == 0)
-        was = *f->known;
-    else if (!fold_find(f->ix, ev->signal, &f->arena, &was))
+    if (!held)
         return false;
-    now = was;
-    if (!item_apply(&now.it, ev))
+    bool was_ready = found_is_ready(&held->x);
+    now = held->x.it;
+    if (!item_apply(&now, ev))
         return false;
-    save_item(f->ix, &now.it);
-    list_signal(f, &was, &now);
-    index_do(f->ix, "INSERT OR REPLACE INTO history VALUES(?, ?, ?, ?, ?, ?)", "iissis",
-             (int64_t)now.it.seq, (int64_t)seq, event_name(ev->kind), ev->by, ev->at,
-             body_of(f, ev));
+    if (!hand_change(&f->hand, held, &now)) {
+        index_starve(f->ix);
+        return false;
+    }
+    note_timer(f, &now);
+    if (was_ready && !found_is_ready(&held->x))
+        fronts_take_out(&f->fronts, &held->x);
+    else if (!was_ready && found_is_ready(&held->x))
+        fronts_bring_back(&f->fronts, &held->x);
+    index_add(f->ix, ROWS_HISTORY, "iissis", (int64_t)now.seq, (int64_t)seq, event_name(ev->kind),
+              ev->by, ev->at, body_of(f, ev));
     return true;
 }
 
@@ -236,8 +234,8 @@ thread_of(struct fold *f, const struct event *ev)
     const char *thread = ev->thread;
 
     if (!thread && ev->parent) {
-        struct row *r = index_run(f->ix, "SELECT coalesce(thread, id) FROM signals WHERE id = ?",
-                                  "s", ev->parent);
+        struct row *r = index_peek(f->ix, "SELECT coalesce(thread, id) FROM signals WHERE id = ?",
+                                   "s", ev->parent);
         thread = index_next(f->ix, r) ? row_dup(r, 0, &f->arena) : ev->parent;
     }
     return thread && strcmp(thread, ev->id) != 0 ? thread : NULL;
@@ -258,8 +256,7 @@ deliver(void *context, uint64_t id)
     if (index_do(m->f->ix,
                  "INSERT OR IGNORE INTO matches SELECT identity, ?, pattern FROM subscriptions"
                  " WHERE seq = ? AND identity IS NOT ?",
-                 "iis", m->signal, (int64_t)id, m->sender) == 1 &&
-        !m->f->is_bulk)
+                 "iis", m->signal, (int64_t)id, m->sender) == 1)
         index_do(m->f->ix,
                  "INSERT OR IGNORE INTO waiting SELECT '~' || identity, ?, ? FROM subscriptions"
                  " WHERE seq = ?",
@@ -299,7 +296,8 @@ remember_key(struct fold *f, const struct event *ev, uint64_t seq)
              ev->dedup_lines ? ev->dedup_lines : (int64_t)1);
 }
 
-/* Was its id new? A row is added with others where that need not be known at once. */
+/* Was its id new? A row is added with others where that need not be known at once: when it is
+ * sure, or when nothing but the row depends on it. */
 static bool
 insert_signal(struct fold *f, const struct event *ev, const struct found *x, const char *thread)
 {
@@ -307,7 +305,9 @@ insert_signal(struct fold *f, const struct event *ev, const struct found *x, con
     int64_t seq = (int64_t)x->it.seq, task = (int64_t)x->it.work;
     const char *tags = join_tags(f, ev->tags), *body = body_of(f, ev);
 
-    if (f->is_ours || (f->is_bulk && load_matcher(f) && !matcher_count(f->matcher))) {
+    bool is_silent = !ev->dedup_key && load_matcher(f) && !matcher_count(f->matcher);
+
+    if (f->is_ours || (f->is_bulk && is_silent)) {
         index_add(f->ix, ROWS_SIGNALS, types, seq, ev->id, ev->type, ev->at, ev->by, ev->from_role,
                   x->addr, thread, x->urgency, tags, task, body);
         return true;
@@ -344,7 +344,7 @@ apply_signal(struct fold *f, struct event *ev, uint64_t seq)
                        .urgency = urgency };
     if (!insert_signal(f, ev, &x, thread_of(f, ev)))
         return false; /* the first with an id has it */
-    list_signal(f, NULL, &x);
+    list_signal(f, &x);
     if (load_matcher(f) && matcher_count(f->matcher)) {
         struct matching m = { f, (int64_t)seq, ev->by, urgency };
         matcher_match(f->matcher, ev->type, strlen(ev->type), deliver, &m);
@@ -361,7 +361,7 @@ apply_receipt(struct fold *f, const struct event *ev)
     struct found x;
     static const char *const states[] = { "acknowledged", "resolved", "snoozed" };
 
-    if (!fold_find(f->ix, ev->signal, &f->arena, &x))
+    if (!fold_find(f, ev->signal, &f->arena, &x))
         return false;
     if (strcmp(ev->state, "unread") == 0)
         return index_do(f->ix, "DELETE FROM receipts WHERE identity = ? AND signal = ?", "si",
@@ -492,7 +492,8 @@ fold_apply(struct fold *f, const struct event *given, const char *line, uint64_t
 
     arena_reset(&f->arena);
     f->line = ev.at ? line : NULL;
-    f->timers += ev.kind != EV_SIGNAL;
+    /* When a claim ends is noted, and an ack only takes that away again. */
+    f->timers += ev.kind != EV_SIGNAL && ev.kind != EV_CLAIM && ev.kind != EV_ACK;
     if (!ev.at)
         ev.at = f->place.last_ms; /* no clock here */
     if (ev.at > f->place.last_ms)
@@ -674,15 +675,14 @@ fold_all(struct fold *f, struct log *l, struct err *e)
     fold_enter(f);
     if (oldest > 1)
         f->place.seq = oldest - 1;
-    index_leave_order(f->ix);
+    index_begin_many(f->ix);
     f->is_bulk = true;
     enum status s = fold_from(f, l, oldest, e);
     f->is_bulk = false;
-    index_make_order(f->ix);
+    index_end_many(f->ix);
     arrive(f, l);
     if (!s)
         s = index_status(f->ix, e);
-    f->is_whole = !s;
     return s;
 }
 

@@ -13,21 +13,16 @@
 #ifndef CLIQ_HUB_FOLD_H
 #define CLIQ_HUB_FOLD_H
 
-#include "hub/decide.h"
-#include "hub/index.h"
+#include "hub/front.h"
+#include "hub/hand.h"
 #include "log/log.h"
 
 struct matcher;
 
-/* A signal as the index has it. Texts may be NULL. */
-struct found {
-    struct item it; /* what became of it */
-    const char *type, *sender, *addr, *thread, *body;
-    double urgency;
-};
-
 struct fold {
-    struct index *ix;
+    struct index *ix; /* fold_use */
+    struct hand hand; /* signals that changed in the open transaction */
+    struct fronts fronts;
     struct index_place place; /* as in the open transaction */
     struct matcher *matcher;  /* subscriptions, by their rows */
     uint64_t matcher_is_of;   /* place.subscriptions that it was made from, plus 1 */
@@ -37,16 +32,21 @@ struct fold {
     /* What the next event is about, if whoever decided it has just looked: else it is looked up. */
     const struct found *known;
     bool is_ours; /* a new line of our own: nobody else has its id */
-    bool is_bulk; /* everything is folded: what only queries need is made at the end */
+    bool is_bulk; /* everything is folded: a signal whose id is taken is found at the end */
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;
     uint64_t done;
-    bool is_whole;   /* we folded all that the index holds, from the first line on */
-    uint64_t timers; /* goes up when what is due next may have changed */
-    uint64_t keys;   /* made or revoked since we began: who remembers some looks again */
+    /* Goes up when what is due next may have changed, but for claims: the soonest end of one since
+     * that was read is noted, though it may have been acked. */
+    uint64_t timers;
+    struct hub_time soonest;
+    uint64_t keys; /* made or revoked since we began: who remembers some looks again */
 };
 
 void fold_release(struct fold *f);
+
+/* The index that is folded into; NULL: none. The fold must stay where it is. */
+void fold_use(struct fold *f, struct index *ix);
 
 /* In an open transaction: read where we are; write it back. */
 void fold_enter(struct fold *f);
@@ -63,8 +63,11 @@ enum status fold_all(struct fold *f, struct log *l, struct err *e);
 void fold_put(struct fold *f, const struct log *l);
 
 /* A signal by its id or number; texts in the arena. False: there is none. */
-bool fold_find(struct index *ix, const char *id, struct arena *a, struct found *x);
-bool fold_find_at(struct index *ix, uint64_t seq, struct arena *a, struct found *x);
+bool fold_find(struct fold *f, const char *id, struct arena *a, struct found *x);
+bool fold_find_at(struct fold *f, uint64_t seq, struct arena *a, struct found *x);
+/* The task that is claimed next of those with an address; types: see front.h. */
+bool fold_find_ready(struct fold *f, const char *addr, const char *types, struct arena *a,
+                     struct found *x);
 
 /* "emit claim" <-> bits; of a JSON list of names. */
 unsigned fold_scopes(const struct json *names);

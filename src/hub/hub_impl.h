@@ -16,12 +16,6 @@ struct hub_line {
     size_t at, len, unit;
 };
 
-/* What is due next, by each clock; INT64_MAX: nothing. */
-struct hub_due {
-    uint64_t is_of; /* fold.timers that it was read at, plus 1 */
-    int64_t boot_ms, wall_ms;
-};
-
 struct hub {
     int dir;
     char path[PATH_MAX], index_path[PATH_MAX];
@@ -42,10 +36,11 @@ struct hub {
     bool is_kept;     /* the lock and the transaction, for the next round */
     int64_t kept_ms;  /* since then, by the clock of this boot */
     bool is_read_only, is_disk_read_only;
-    uint64_t oldest, oldest_is_of; /* hub_oldest_seq, and the state of the index it is of */
-    struct hub_due due;
+    uint64_t oldest, oldest_is_of;    /* hub_oldest_seq, and the state of the index it is of */
     int64_t mend_wait_ms, mend_at_ms; /* after a failed sync, by the clock of this boot */
     struct err trouble;               /* why it is to be mended */
+    struct hub_time due; /* next, when due_is_of is fold.timers plus 1; see fold.soonest */
+    uint64_t due_is_of;
     bool is_ahead; /* a read has the lock and what could not be written (hub_end_read) */
 };
 
@@ -54,6 +49,8 @@ struct hub {
 /* The log's lock. After a failed sync it mends the log first, or says why not, and not too often.
  */
 enum status hub_lock(struct hub *h, struct err *e);
+/* With the log's lock: makes the index anew, and opens it. */
+enum status hub_make_index(struct hub *h, struct err *e);
 /* With the log's lock: opens a transaction in which the whole log is folded. */
 enum status hub_begin(struct hub *h, struct err *e);
 /* Without it: opens one to read, which shows the whole log. After ST_OK, hub_end_read. */
@@ -87,7 +84,10 @@ bool hub_add_line(struct hub *h, const struct event *ev, struct refusal *r);
 bool act_event(struct act *t, const struct event *ev);
 
 /* ---- due.c ---- */
-/* In a transaction: looks up what is due next, unless that is known. */
+/* Is it known that nothing is due yet? In how many milliseconds something may be, if so; INT64_MAX:
+ * nothing at all. */
+bool hub_is_nothing_due(const struct hub *h, int64_t *in_ms);
+/* In a transaction: looks up what is due next. */
 void hub_look_up_due(struct hub *h);
 /* Expiries, retries and delayed signals that are due. False: the index failed. */
 bool hub_do_due(struct hub *h, struct arena *a);

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/sys.h"
+#include "hub/helper.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -37,9 +38,13 @@ static const char schema[] =
     " sender TEXT, from_role TEXT, addr TEXT, thread TEXT, urgency REAL, tags TEXT,"
     " task INT NOT NULL, body TEXT);"
     "CREATE UNIQUE INDEX signals_id ON signals(id);"
+    "CREATE INDEX signals_addr ON signals(addr, seq) WHERE addr IS NOT NULL;"
+    "CREATE INDEX signals_thread ON signals(thread, seq) WHERE thread IS NOT NULL;"
     "CREATE TABLE states(signal INTEGER PRIMARY KEY, state INT NOT NULL, work INT NOT NULL,"
     " count INT NOT NULL, claimed_by TEXT, claim TEXT, claimed_at INT, until INT, boot_until INT,"
     " boot TEXT, last INT, last_by TEXT, last_claim TEXT);"
+    "CREATE INDEX states_open ON states(state, signal) WHERE state <> 2;"
+    "CREATE INDEX states_due ON states(boot, boot_until, until) WHERE until IS NOT NULL;"
     "CREATE TABLE waiting(addr TEXT, urgency REAL, signal INT,"
     " PRIMARY KEY(addr, urgency DESC, signal)) WITHOUT ROWID;"
     "CREATE TABLE ready(addr TEXT, urgency REAL, signal INT, type TEXT,"
@@ -52,6 +57,7 @@ static const char schema[] =
     " created INT, updated INT, loud INT, UNIQUE(identity, pattern));"
     "CREATE TABLE matches(identity TEXT, signal INT, pattern TEXT,"
     " PRIMARY KEY(identity, signal, pattern)) WITHOUT ROWID;"
+    "CREATE INDEX matches_signal ON matches(signal);"
     "CREATE TABLE woken(identity TEXT PRIMARY KEY, upto INT, at INT) WITHOUT ROWID;"
     "CREATE TABLE delayed(id TEXT PRIMARY KEY, type TEXT, at INT, repeat_key TEXT, created INT,"
     " body TEXT) WITHOUT ROWID;"
@@ -72,19 +78,6 @@ static const char schema[] =
     " PRIMARY KEY(identity, key)) WITHOUT ROWID;"
     "CREATE INDEX dedup_at ON dedup(identity, at);";
 
-/* Those that only queries need: a whole log is folded without them. */
-static const struct {
-    const char *name, *on;
-} orders[] = {
-    { "signals_addr", "signals(addr, seq) WHERE addr IS NOT NULL" },
-    { "signals_thread", "signals(thread, seq) WHERE thread IS NOT NULL" },
-    { "matches_signal", "matches(signal)" },
-    { "states_open", "states(state, signal) WHERE state <> 2" },
-    { "states_due", "states(boot, boot_until, until) WHERE until IS NOT NULL" },
-};
-
-enum { N_ORDERS = sizeof orders / sizeof *orders };
-
 static const char *const tables[] = { "signals", "states",     "waiting",       "ready",
                                       "history", "receipts",   "subscriptions", "matches",
                                       "delayed", "identities", "roles",         "rings",
@@ -100,14 +93,19 @@ struct kept {
 };
 
 /* Rows that wait to be added; in how many at a time. */
-enum { QUEUE_MAX = 128, COLUMNS_MAX = 12 };
+enum { QUEUE_MAX = 128, COLUMNS_MAX = 13 };
 static const size_t batch_sizes[] = { 32, 8, 1 };
 enum { BATCHES = sizeof batch_sizes / sizeof *batch_sizes };
 
-struct queue {
-    sqlite3_stmt *st[BATCHES];
+struct rows {
     struct value values[QUEUE_MAX][COLUMNS_MAX];
     size_t n, columns;
+};
+
+struct queue {
+    struct rows of[INDEX_ROWS];
+    struct arena texts;
+    bool is_some, is_starved; /* some row waits; one got no memory */
 };
 
 struct index {
@@ -118,13 +116,15 @@ struct index {
     bool is_open;  /* a transaction */
     int wal_pages; /* in the write-ahead log after our last commit, if we look after it */
     struct kept cache[CACHE_MAX];
-    struct kept *used; /* since reset_all */
-    struct queue queues[INDEX_ROWS];
-    struct arena texts; /* of queued rows */
-    bool is_queued;     /* some queue has a row */
-    bool may_repeat;    /* rows that are there already are no failure */
-    int failed;         /* SQLite's code; 0: all is well */
-    struct err why;
+    struct kept *used;              /* since reset_all */
+    struct queue queues[2], *queue; /* the one that is filled: the helper may have the other */
+    struct helper helper;           /* while it works, it alone uses the database */
+    sqlite3_stmt *inserts[INDEX_ROWS][BATCHES];
+    struct index_keeper keeper;
+    bool may_repeat;    /* signals that are there already are no failure */
+    bool has_repeats;   /* and some were */
+    _Atomic int failed; /* SQLite's code; 0: all is well */
+    struct err why;     /* before that is set */
 };
 
 const char *
@@ -140,8 +140,8 @@ fail(struct index *ix, int rc)
 {
     if (ix->failed || rc == SQLITE_OK)
         return;
-    ix->failed = rc;
     err_say(&ix->why, "index %s: %s", ix->path[0] ? ix->path : "in memory", sqlite3_errmsg(ix->db));
+    ix->failed = rc;
 }
 
 bool
@@ -219,114 +219,172 @@ take_value(char type, va_list *ap)
 {
     struct value v = { .type = type };
 
-    if (type == 'i')
+    if (type == 'i' || type == 'z')
         v.i = va_arg(*ap, int64_t);
     else if (type == 'd')
         v.d = va_arg(*ap, double);
     else
         v.s = va_arg(*ap, const char *);
+    if (type == 'z')
+        v.type = v.i ? 'i' : 's';
     return v;
 }
 
 /* ---- rows added together ---- */
 
 static sqlite3_stmt *
-insert_of(struct index *ix, enum index_rows rows, size_t batch)
+prepare_insert(struct index *ix, enum index_rows kind, size_t columns, size_t n)
 {
-    static const char *const names[INDEX_ROWS] = { "signals", "waiting", "ready" };
-    struct queue *q = &ix->queues[rows];
+    static const char *const inserts[INDEX_ROWS] = {
+        [ROWS_SIGNALS] = "INSERT OR IGNORE INTO signals",
+        [ROWS_WAITING] = "INSERT OR IGNORE INTO waiting",
+        [ROWS_READY] = "INSERT OR IGNORE INTO ready",
+        [ROWS_STATES] = "INSERT OR REPLACE INTO states",
+        [ROWS_HISTORY] = "INSERT OR IGNORE INTO history",
+    };
+    sqlite3_stmt *st = NULL;
     struct buf sql = { 0 };
 
-    if (q->st[batch])
-        return q->st[batch];
-    buf_addf(&sql, "INSERT OR IGNORE INTO %s VALUES", names[rows]);
-    for (size_t row = 0; row < batch_sizes[batch]; row++)
-        for (size_t i = 0; i < q->columns; i++)
-            buf_addf(&sql, "%s?%s", i ? ", " : row ? ", (" : "(", i + 1 < q->columns ? "" : ")");
+    buf_addf(&sql, "%s VALUES", inserts[kind]);
+    for (size_t row = 0; row < n; row++)
+        for (size_t i = 0; i < columns; i++)
+            buf_addf(&sql, "%s?%s", i ? ", " : row ? ", (" : "(", i + 1 < columns ? "" : ")");
     if (buf_failed(&sql))
         fail(ix, SQLITE_NOMEM);
     else
-        q->st[batch] = prepare(ix, sql.p, SQLITE_PREPARE_PERSISTENT);
+        st = prepare(ix, sql.p, SQLITE_PREPARE_PERSISTENT);
     buf_release(&sql);
-    return q->st[batch];
+    return st;
 }
 
 static void
-insert_rows(struct index *ix, enum index_rows rows, size_t from, size_t batch)
+insert_rows(struct index *ix, enum index_rows kind, const struct rows *rows, size_t from,
+            size_t batch)
 {
-    sqlite3_stmt *st = insert_of(ix, rows, batch);
-    struct queue *q = &ix->queues[rows];
     int at = 1, n = (int)batch_sizes[batch];
 
+    if (!ix->inserts[kind][batch])
+        ix->inserts[kind][batch] = prepare_insert(ix, kind, rows->columns, (size_t)n);
+    sqlite3_stmt *st = ix->inserts[kind][batch];
     for (int row = 0; st && row < n; row++)
-        for (size_t i = 0; i < q->columns; i++)
-            fail(ix, bind(st, at++, &q->values[from + (size_t)row][i], SQLITE_STATIC));
+        for (size_t i = 0; i < rows->columns; i++)
+            fail(ix, bind(st, at++, &rows->values[from + (size_t)row][i], SQLITE_STATIC));
     if (!st || ix->failed)
         return;
     int rc = sqlite3_step(st);
     sqlite3_reset(st);
     if (rc != SQLITE_DONE)
         fail(ix, rc);
-    else if (!ix->may_repeat && sqlite3_changes(ix->db) != n)
+    else if (sqlite3_changes(ix->db) == n)
+        return;
+    else if (ix->may_repeat)
+        ix->has_repeats = true;
+    else
         fail(ix, SQLITE_CORRUPT); /* then it is not a fold of the log */
 }
 
 static void
-forget_queued(struct index *ix)
+empty(struct queue *q)
 {
     for (size_t i = 0; i < INDEX_ROWS; i++)
-        ix->queues[i].n = 0;
-    ix->is_queued = false;
-    arena_reset(&ix->texts);
+        q->of[i].n = 0;
+    q->is_some = q->is_starved = false;
+    arena_reset(&q->texts);
+}
+
+/* A helper's work, or our own. */
+static void
+insert_queue(void *ctx, void *piece)
+{
+    struct index *ix = ctx;
+    struct queue *q = piece;
+
+    if (q->is_starved)
+        fail(ix, SQLITE_NOMEM);
+    for (int kind = 0; kind < INDEX_ROWS; kind++) {
+        size_t from = 0, n = q->of[kind].n;
+        for (size_t batch = 0; batch < BATCHES; batch++)
+            for (; !ix->failed && n - from >= batch_sizes[batch]; from += batch_sizes[batch])
+                insert_rows(ix, (enum index_rows)kind, &q->of[kind], from, batch);
+    }
+    empty(q);
 }
 
 void
 index_add_queued(struct index *ix)
 {
-    if (!ix->is_queued)
+    helper_wait(&ix->helper);
+    if (ix->queue->is_some)
+        insert_queue(ix, ix->queue);
+}
+
+/* A queue is full. When there are many, another thread adds them while we go on. */
+static void
+make_room(struct index *ix)
+{
+    if (!ix->may_repeat || (!ix->helper.is_there && !helper_start(&ix->helper, insert_queue, ix))) {
+        index_add_queued(ix);
         return;
-    for (int rows = 0; rows < INDEX_ROWS; rows++) {
-        size_t from = 0, n = ix->queues[rows].n;
-        for (size_t batch = 0; batch < BATCHES; batch++)
-            for (; !ix->failed && n - from >= batch_sizes[batch]; from += batch_sizes[batch])
-                insert_rows(ix, (enum index_rows)rows, from, batch);
     }
-    forget_queued(ix);
+    helper_give(&ix->helper, ix->queue);
+    ix->queue = ix->queue == ix->queues ? ix->queues + 1 : ix->queues;
 }
 
 void
-index_add(struct index *ix, enum index_rows rows, const char *types, ...)
+index_add(struct index *ix, enum index_rows kind, const char *types, ...)
 {
-    struct queue *q = &ix->queues[rows];
-    struct value *row;
     va_list ap;
 
     if (ix->failed)
         return;
-    if (q->n == QUEUE_MAX)
-        index_add_queued(ix);
-    row = q->values[q->n++];
-    q->columns = strlen(types);
-    assert(q->columns <= COLUMNS_MAX);
-    ix->is_queued = true;
+    if (ix->queue->of[kind].n == QUEUE_MAX)
+        make_room(ix);
+    struct queue *q = ix->queue;
+    struct rows *rows = &q->of[kind];
+    struct value *row = rows->values[rows->n++];
+    rows->columns = strlen(types);
+    assert(rows->columns <= COLUMNS_MAX);
+    q->is_some = true;
     va_start(ap, types);
     for (size_t i = 0; types[i]; i++) {
         row[i] = take_value(types[i], &ap);
         if (types[i] == 's' && row[i].s) {
-            row[i].s = arena_dup(&ix->texts, row[i].s, strlen(row[i].s));
-            if (!row[i].s)
-                fail(ix, SQLITE_NOMEM);
+            row[i].s = arena_dup(&q->texts, row[i].s, strlen(row[i].s));
+            q->is_starved = q->is_starved || !row[i].s;
         }
     }
     va_end(ap);
 }
 
+void
+index_keep(struct index *ix, const struct index_keeper *keeper)
+{
+    ix->keeper = *keeper;
+}
+
+void
+index_starve(struct index *ix)
+{
+    helper_wait(&ix->helper);
+    if (!ix->failed)
+        err_say(&ix->why, "out of memory");
+    ix->failed = SQLITE_NOMEM;
+}
+
 /* ---- running ---- */
+
+/* Everything that waits, in the order in which it came. */
+static void
+settle(struct index *ix)
+{
+    if (ix->keeper.write)
+        ix->keeper.write(ix->keeper.ctx);
+    index_add_queued(ix);
+}
 
 static sqlite3_stmt *
 run(struct index *ix, const char *sql, const char *types, va_list *ap, sqlite3_destructor_type how)
 {
-    index_add_queued(ix);
     sqlite3_stmt *st = ix->failed ? NULL : cached(ix, sql);
 
     for (int i = 1; st && types[i - 1]; i++) {
@@ -341,6 +399,30 @@ index_run(struct index *ix, const char *literal, const char *types, ...)
 {
     va_list ap;
 
+    settle(ix);
+    va_start(ap, types);
+    sqlite3_stmt *st = run(ix, literal, types, &ap, SQLITE_TRANSIENT);
+    va_end(ap);
+    return (struct row *)st;
+}
+
+static bool
+has_more_than_history(const struct queue *q)
+{
+    for (int kind = 0; kind < INDEX_ROWS; kind++)
+        if (kind != ROWS_HISTORY && q->of[kind].n)
+            return true;
+    return false;
+}
+
+struct row *
+index_peek(struct index *ix, const char *literal, const char *types, ...)
+{
+    va_list ap;
+
+    helper_wait(&ix->helper);
+    if (has_more_than_history(ix->queue))
+        index_add_queued(ix);
     va_start(ap, types);
     sqlite3_stmt *st = run(ix, literal, types, &ap, SQLITE_TRANSIENT);
     va_end(ap);
@@ -350,7 +432,7 @@ index_run(struct index *ix, const char *literal, const char *types, ...)
 struct row *
 index_run_text(struct index *ix, const char *sql, const struct value *values, size_t n)
 {
-    index_add_queued(ix);
+    settle(ix);
     sqlite3_stmt *st = ix->failed ? NULL : prepare(ix, sql, 0);
 
     for (size_t i = 0; st && i < n; i++)
@@ -396,6 +478,7 @@ index_do(struct index *ix, const char *literal, const char *types, ...)
 {
     va_list ap;
 
+    settle(ix);
     va_start(ap, types);
     sqlite3_stmt *st = run(ix, literal, types, &ap, SQLITE_STATIC);
     va_end(ap);
@@ -446,7 +529,7 @@ row_columns(struct row *r)
 static void
 exec(struct index *ix, const char *sql)
 {
-    index_add_queued(ix);
+    settle(ix);
     if (!ix->failed)
         fail(ix, sqlite3_exec(ix->db, sql, NULL, NULL, NULL));
 }
@@ -503,7 +586,10 @@ index_commit(struct index *ix, struct err *e)
 void
 index_rollback(struct index *ix)
 {
-    forget_queued(ix);
+    if (ix->keeper.drop)
+        ix->keeper.drop(ix->keeper.ctx);
+    helper_stop(&ix->helper);
+    empty(ix->queue);
     reset_all(ix);
     ix->failed = 0;
     if (!sqlite3_get_autocommit(ix->db))
@@ -597,20 +683,16 @@ make_tables(struct index *ix, const char *boot)
     char version[64];
 
     exec(ix, "BEGIN IMMEDIATE");
-    if (pragma(ix, "PRAGMA user_version") != SCHEMA) { /* somebody else may have been faster */
-        exec(ix, schema);
-        index_make_order(ix);
-        snprintf(version, sizeof version, "PRAGMA user_version = %d", SCHEMA);
-        exec(ix, version);
-        index_do(ix, "INSERT INTO place VALUES(1, 0, 0, 0, 0, 0, 0, 0, 0, '', ?)", "s", boot);
-    }
+    exec(ix, schema);
+    snprintf(version, sizeof version, "PRAGMA user_version = %d", SCHEMA);
+    exec(ix, version);
+    index_do(ix, "INSERT INTO place VALUES(1, 0, 0, 0, 0, 0, 0, 0, 0, '', ?)", "s", boot);
     exec(ix, "COMMIT");
-    if (ix->failed && !sqlite3_get_autocommit(ix->db))
-        sqlite3_exec(ix->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+/* A new file needs no write-ahead log: hardly a page is there that could have to come back. */
 static void
-configure(struct index *ix)
+configure(struct index *ix, bool is_new)
 {
     char text[80];
 
@@ -618,7 +700,8 @@ configure(struct index *ix)
     sqlite3_db_config(ix->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_db_config(ix->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_extended_result_codes(ix->db, 1);
-    exec(ix, "PRAGMA journal_mode=WAL");
+    if (!is_new)
+        exec(ix, "PRAGMA journal_mode=WAL");
     exec(ix, "PRAGMA synchronous=OFF");
     exec(ix, "PRAGMA temp_store=MEMORY");
     exec(ix, "PRAGMA cache_size=-32000");
@@ -630,14 +713,17 @@ configure(struct index *ix)
         sqlite3_wal_hook(ix->db, on_wal, ix);
 }
 
-/* 0600 from the beginning: SQLite would make it by the umask, and -wal and -shm after it. */
+/* A new one is 0600 from the beginning: SQLite would make it by the umask, and -wal and -shm after
+ * it. */
 static enum status
-create_file(struct index *ix, bool may_write, struct err *e)
+look_at_file(struct index *ix, bool is_new, struct err *e)
 {
     struct stat st = { 0 };
-    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (may_write ? O_CREAT : 0);
+    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (is_new ? O_CREAT | O_EXCL : 0);
     int fd = SYS_RETRY(sys->openat(AT_FDCWD, ix->path, flags, 0600));
 
+    if (fd < 0 && errno == ENOENT && !is_new)
+        return err_set(e, ST_FAILED, "%s is not there", ix->path);
     if (fd < 0)
         return err_sys(e, "open %s", ix->path);
     enum status s = sys->fstat(fd, &st) == 0 ? ST_OK : err_sys(e, "look at %s", ix->path);
@@ -647,43 +733,63 @@ create_file(struct index *ix, bool may_write, struct err *e)
     return s;
 }
 
+/* One without tables, or whatever there is. */
+static enum status
+open_database(struct index **out, const char *path, bool is_new, struct err *e)
+{
+    struct index *ix = *out = calloc(1, sizeof *ix);
+    enum status s = ST_OK;
+
+    if (!ix)
+        return err_set(e, ST_IO, "out of memory");
+    ix->queue = ix->queues;
+    if (path && snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
+        s = err_set(e, ST_INVALID, "path too long: %s", path);
+    if (!s && path)
+        s = look_at_file(ix, is_new, e);
+    if (s)
+        return s;
+    fail(ix, sqlite3_open_v2(path ? path : ":memory:", &ix->db,
+                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
+                             NULL));
+    if (ix->db)
+        configure(ix, is_new);
+    return ST_OK;
+}
+
+/* How opening it went: if it failed, it is closed. */
+static enum status
+opened(struct index **ix, enum status s, struct err *e)
+{
+    if (!s && (*ix)->failed)
+        s = err_set(e, index_is_damaged(*ix) ? ST_FAILED : ST_IO, "%s", (*ix)->why.text);
+    if (s) {
+        index_close(*ix);
+        *ix = NULL;
+    }
+    return s;
+}
+
+enum status
+index_create(struct index **out, const char *path, const char *boot, struct err *e)
+{
+    enum status s = open_database(out, path, true, e);
+
+    if (!s)
+        make_tables(*out, boot);
+    return opened(out, s, e);
+}
+
 enum status
 index_open(struct index **out, const char *path, const char *boot, bool may_write, struct err *e)
 {
-    struct index *ix = calloc(1, sizeof *ix);
-    enum status s = ST_OK;
+    enum status s = open_database(out, path, false, e);
+    struct index *ix = *out;
 
-    *out = NULL;
-    if (!ix)
-        return err_set(e, ST_IO, "out of memory");
-    if (path) {
-        if (snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
-            s = err_set(e, ST_INVALID, "path too long: %s", path);
-        else
-            s = create_file(ix, may_write, e);
-    }
-    if (!s) {
-        fail(ix, sqlite3_open_v2(path ? path : ":memory:", &ix->db,
-                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
-                                     SQLITE_OPEN_PRIVATECACHE,
-                                 NULL));
-        if (ix->db)
-            configure(ix);
-        int64_t version = pragma(ix, "PRAGMA user_version");
-        if (version == 0 && may_write)
-            make_tables(ix, boot);
-        else if (!ix->failed && (version != SCHEMA ||
-                                 (!is_of_boot(ix, boot) && !(may_write && is_sound(ix, boot)))))
-            s = err_set(e, ST_FAILED, "%s is damaged or of another version", path);
-        if (ix->failed)
-            s = err_set(e, index_is_damaged(ix) ? ST_FAILED : ST_IO, "%s", ix->why.text);
-    }
-    if (s) {
-        index_close(ix);
-        return s;
-    }
-    *out = ix;
-    return ST_OK;
+    if (!s && (pragma(ix, "PRAGMA user_version") != SCHEMA ||
+               (!is_of_boot(ix, boot) && !(may_write && is_sound(ix, boot)))))
+        s = ix->failed ? ST_OK : err_set(e, ST_FAILED, "%s is damaged or of another version", path);
+    return opened(out, s, e);
 }
 
 void
@@ -691,12 +797,14 @@ index_close(struct index *ix)
 {
     if (!ix)
         return;
+    helper_stop(&ix->helper);
     for (size_t i = 0; i < CACHE_MAX; i++)
         sqlite3_finalize(ix->cache[i].st);
     for (size_t i = 0; i < INDEX_ROWS; i++)
         for (size_t batch = 0; batch < BATCHES; batch++)
-            sqlite3_finalize(ix->queues[i].st[batch]);
-    arena_release(&ix->texts);
+            sqlite3_finalize(ix->inserts[i][batch]);
+    for (size_t i = 0; i < 2; i++)
+        arena_release(&ix->queues[i].texts);
     sqlite3_close(ix->db);
     free(ix);
 }
@@ -704,7 +812,8 @@ index_close(struct index *ix)
 enum status
 index_remove(const char *path, struct err *e)
 {
-    static const char *const ends[] = { "-wal", "-shm", "" };
+    /* The file first: who has not opened it yet must not find it beside a new log of its own. */
+    static const char *const ends[] = { "", "-wal", "-shm" };
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         char name[PATH_MAX];
@@ -731,40 +840,20 @@ index_clear(struct index *ix)
 }
 
 void
-index_leave_order(struct index *ix)
+index_begin_many(struct index *ix)
 {
-    char sql[64];
-
     ix->may_repeat = true;
-    reset_all(ix);
-    for (size_t i = 0; i < N_ORDERS; i++) {
-        snprintf(sql, sizeof sql, "DROP INDEX IF EXISTS %s", orders[i].name);
-        exec(ix, sql);
-    }
+    ix->has_repeats = false;
 }
 
 void
-index_make_order(struct index *ix)
+index_end_many(struct index *ix)
 {
-    char sql[160];
-
-    reset_all(ix);
-    for (size_t i = 0; i < N_ORDERS; i++) {
-        snprintf(sql, sizeof sql, "CREATE INDEX IF NOT EXISTS %s ON %s", orders[i].name,
-                 orders[i].on);
-        exec(ix, sql);
-    }
-    exec(ix,
-         "DELETE FROM waiting; DELETE FROM ready;"
-         "INSERT INTO waiting SELECT addr, urgency, seq FROM signals s" INDEX_STATES
-         " WHERE addr IS NOT NULL AND coalesce(w.state, 0) <> 2"
-         " ORDER BY addr, urgency DESC, seq;"
-         "INSERT INTO waiting SELECT DISTINCT '~' || m.identity, s.urgency, s.seq FROM matches m"
-         " CROSS JOIN signals s ON s.seq = m.signal" INDEX_STATES
-         " WHERE coalesce(w.state, 0) <> 2 ORDER BY 1, 2 DESC, 3;"
-         "INSERT INTO ready SELECT coalesce(addr, ''), urgency, seq, type FROM signals "
-         "s" INDEX_STATES " WHERE coalesce(w.state, 0) = 0 AND coalesce(w.work, s.task) = 1"
-         " ORDER BY 1, urgency DESC, seq;");
+    settle(ix);
+    helper_stop(&ix->helper);
+    if (ix->has_repeats)
+        exec(ix, "DELETE FROM waiting WHERE signal NOT IN (SELECT seq FROM signals);"
+                 "DELETE FROM ready WHERE signal NOT IN (SELECT seq FROM signals);");
     ix->may_repeat = false;
 }
 

@@ -47,9 +47,11 @@ struct index_place {
  * it would do under a lock. */
 void index_own_process(void);
 
-/* path NULL: in memory, for a comparison. ST_FAILED: damaged, or of another version; then
- * remove it (index_remove) and open again. may_write, with the log's lock: makes what is
- * missing, and checks what was last written before this boot; without it such an index is
+/* A new one, where none is; path NULL: in memory. In a file it has a name of its own until it is
+ * whole: then it is closed, and gets the name that others open. */
+enum status index_create(struct index **out, const char *path, const char *boot, struct err *e);
+/* ST_FAILED: it is not there, damaged, or of another version, and has to be made. may_write, with
+ * the log's lock: checks what was last written before this boot; without it such an index is
  * ST_FAILED, too. */
 enum status
 index_open(struct index **out, const char *path, const char *boot, bool may_write, struct err *e);
@@ -60,9 +62,10 @@ bool index_is_current(const struct index *ix);
 
 /* Empties all tables, in the open transaction. */
 void index_clear(struct index *ix);
-/* Around many inserts at once, in a transaction: without what only queries need; made again. */
-void index_leave_order(struct index *ix);
-void index_make_order(struct index *ix);
+/* Around index_add of signals whose ids may be taken: then the first has it, and the other is in no
+ * list. */
+void index_begin_many(struct index *ix);
+void index_end_many(struct index *ix);
 
 enum status index_begin(struct index *ix, bool is_write, struct err *e);
 enum status index_commit(struct index *ix, struct err *e);
@@ -75,8 +78,11 @@ bool index_is_damaged(const struct index *ix); /* the failure kept is of that ki
 bool index_get_place(struct index *ix, struct index_place *p);
 void index_set_place(struct index *ix, const struct index_place *p);
 
-/* types: one letter for each value bound: s text (NULL: null), i int64_t, d double. */
+/* types: one letter for each value bound: s text (NULL: null), i int64_t, z one whose 0 is null,
+ * d double. */
 struct row *index_run(struct index *ix, const char *literal, const char *types, ...);
+/* The same for a statement that reads nothing of what the keeper keeps, nor history. */
+struct row *index_peek(struct index *ix, const char *literal, const char *types, ...);
 /* The same with a text made for the occasion; values as an array. Ends with index_end. */
 struct value {
     char type;
@@ -94,11 +100,21 @@ int index_do(struct index *ix, const char *literal, const char *types, ...);
 
 /* Adds a row, later and together with others: many rows in one statement cost half. It is there
  * for every statement that follows; index_add_queued: now is a good time. That such a row is there
- * already is a failure, except between index_leave_order and index_make_order: then it stays as it
- * is. */
-enum index_rows { ROWS_SIGNALS, ROWS_WAITING, ROWS_READY, INDEX_ROWS };
+ * already is a failure, except between index_begin_many and index_end_many. A row of states takes
+ * the place of the one before. */
+enum index_rows { ROWS_SIGNALS, ROWS_WAITING, ROWS_READY, ROWS_STATES, ROWS_HISTORY, INDEX_ROWS };
 void index_add(struct index *ix, enum index_rows rows, const char *types, ...);
 void index_add_queued(struct index *ix);
+
+/* One who keeps changes back: it writes them when a statement may need them, which is before every
+ * one but those of index_peek, and drops them when the transaction is rolled back. */
+struct index_keeper {
+    void (*write)(void *ctx);
+    void (*drop)(void *ctx);
+    void *ctx;
+};
+void index_keep(struct index *ix, const struct index_keeper *keeper);
+void index_starve(struct index *ix); /* a failure: no memory for what it should get */
 
 int64_t row_int(struct row *r, int column);
 double row_double(struct row *r, int column);

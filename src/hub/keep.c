@@ -69,19 +69,8 @@ hub_rebuild(struct hub *h, struct err *e)
 
     if (s)
         return s;
-    s = hub_begin(h, e);
-    if (!s) {
-        h->fold.done = 0;
-        if (!h->fold.is_whole) /* it was not there, and was just made */
-            s = fold_all(&h->fold, &h->log, e);
-        if (!s) {
-            fold_leave(&h->fold);
-            s = index_commit(h->ix, e);
-        }
-        if (s)
-            index_rollback(h->ix);
-        fold_forget(&h->fold);
-    }
+    h->fold.done = 0;
+    s = hub_make_index(h, e);
     if (!s)
         s = hub_write_view(h, e);
     log_unlock(&h->log);
@@ -234,8 +223,9 @@ hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f), v
     if (!s)
         s = hub_begin(h, e);
     if (!s)
-        s = index_open(&fresh.ix, NULL, h->boot, true, e);
+        s = index_create(&fresh.ix, NULL, h->boot, e);
     if (!s) {
+        fold_use(&fresh, fresh.ix);
         fresh.progress = h->o.progress;
         fresh.ctx = h->o.ctx;
         s = index_begin(fresh.ix, true, e);

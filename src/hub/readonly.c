@@ -84,9 +84,9 @@ look_at_log(struct hub *h, struct err *e)
 enum status
 readonly_catch_up(struct hub *h, struct err *e)
 {
-    enum status s = h->ix ? ST_OK : index_open(&h->ix, NULL, h->boot, true, e);
+    enum status s = h->ix ? ST_OK : index_create(&h->ix, NULL, h->boot, e);
 
-    h->fold.ix = h->ix;
+    fold_use(&h->fold, h->ix);
     for (int tries = 0; !s && tries < TRIES; tries++) {
         s = look_at_log(h, e);
         if (!s)

@@ -133,7 +133,7 @@ show_at(struct hub *h, uint64_t seq, struct arena *a)
 {
     struct found x;
 
-    return fold_find_at(h->ix, seq, a, &x) ? show_found(&x, a) : NULL;
+    return fold_find_at(&h->fold, seq, a, &x) ? show_found(&x, a) : NULL;
 }
 
 /* A foreign line without a source was written by some process. */

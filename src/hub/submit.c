@@ -126,23 +126,83 @@ hub_lock(struct hub *h, struct err *e)
 
 /* ---- opening ---- */
 
+static void
+use_index(struct hub *h, struct index *ix)
+{
+    h->ix = ix;
+    h->oldest = 0;
+    fold_use(&h->fold, ix);
+    fold_forget(&h->fold);
+}
+
+static void
+close_index(struct hub *h)
+{
+    index_close(h->ix);
+    use_index(h, NULL);
+}
+
+/* The whole log, into a new file. */
+static enum status
+fold_into(struct hub *h, const char *path, struct err *e)
+{
+    struct index *ix;
+    enum status s = index_create(&ix, path, h->boot, e);
+
+    if (s)
+        return s;
+    use_index(h, ix);
+    s = index_begin(ix, true, e);
+    if (!s)
+        s = fold_all(&h->fold, &h->log, e);
+    if (!s) {
+        fold_leave(&h->fold);
+        s = index_commit(ix, e);
+    }
+    close_index(h);
+    return s;
+}
+
+/* It is made beside the old one, which others may read meanwhile. */
+enum status
+hub_make_index(struct hub *h, struct err *e)
+{
+    char path[PATH_MAX + 8];
+    struct index *ix;
+
+    close_index(h);
+    snprintf(path, sizeof path, "%s.new", h->index_path);
+    enum status s = index_remove(path, e); /* of somebody who was killed */
+    if (!s)
+        s = fold_into(h, path, e);
+    if (!s)
+        s = index_remove(h->index_path, e);
+    if (!s && sys->renameat(AT_FDCWD, path, AT_FDCWD, h->index_path) != 0)
+        s = err_sys(e, "rename %s", path);
+    if (s)
+        index_remove(path, NULL);
+    if (!s)
+        s = index_open(&ix, h->index_path, h->boot, true, e);
+    if (!s)
+        use_index(h, ix);
+    return s;
+}
+
 /* The index, made again if it must be. With the log's lock. */
 static enum status
 open_index(struct hub *h, struct err *e)
 {
-    enum status s;
+    struct index *ix;
 
-    index_close(h->ix);
-    h->ix = NULL;
-    h->oldest = 0;
-    s = index_open(&h->ix, h->index_path, h->boot, true, e);
-    if (s == ST_FAILED) {
-        s = index_remove(h->index_path, e);
+    close_index(h);
+    enum status s = index_open(&ix, h->index_path, h->boot, true, e);
+    if (!s) {
+        use_index(h, ix);
+    } else if (s == ST_FAILED) {
+        s = hub_make_index(h, e);
         if (!s)
-            s = index_open(&h->ix, h->index_path, h->boot, true, e);
+            hub_write_view(h, NULL);
     }
-    h->fold.ix = h->ix;
-    fold_forget(&h->fold);
     return s;
 }
 
@@ -175,8 +235,7 @@ hub_begin(struct hub *h, struct err *e)
         fold_forget(&h->fold);
         if (!is_damaged)
             break;
-        index_close(h->ix);
-        h->ix = h->fold.ix = NULL;
+        close_index(h);
         s = index_remove(h->index_path, e);
         if (s)
             break;
@@ -279,7 +338,7 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
         s = log_open(&h->log, h->dir, EVENTS_NAME, &lo, e);
     if (!s) { /* an index that is good and up to date needs no lock */
         if (!h->is_read_only && !index_open(&h->ix, h->index_path, h->boot, false, NULL))
-            h->fold.ix = h->ix;
+            fold_use(&h->fold, h->ix);
         s = hub_begin_read(h, e);
         if (!s)
             hub_end_read(h);
@@ -433,7 +492,7 @@ check_claim(struct hub *h, struct arena *a, struct hub_reply *reply)
     const char *text = id ? arena_dup(a, id->text.p, id->text.len) : NULL;
     struct found x;
 
-    if (text && fold_find(h->ix, event_bare_id(text), a, &x) && x.it.claim &&
+    if (text && fold_find(&h->fold, event_bare_id(text), a, &x) && x.it.claim &&
         json_eq(json_get(reply->data, "claim_id"), x.it.claim))
         return;
     *reply = (struct hub_reply){ .status = 409,
@@ -525,7 +584,8 @@ hub_settle(struct hub *h)
     if (!h->is_kept)
         return;
     h->is_kept = false;
-    hub_look_up_due(h); /* while it is all there */
+    if (h->due_is_of != h->fold.timers + 1)
+        hub_look_up_due(h); /* while it is all there */
     commit(h);
     log_unlock(&h->log);
 }
@@ -606,8 +666,7 @@ submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
         else
             leave(h, keeps, on_disk, ctx);
         if (is_damaged) {
-            index_close(h->ix);
-            h->ix = h->fold.ix = NULL;
+            close_index(h);
             index_remove(h->index_path, NULL);
         }
         h->left_at = h->log.next_seq;
@@ -729,9 +788,7 @@ drop_index(struct hub *h)
 {
     if (hub_lock(h, NULL))
         return;
-    index_close(h->ix);
-    h->ix = h->fold.ix = NULL;
-    fold_forget(&h->fold);
+    close_index(h);
     index_remove(h->index_path, NULL);
     log_unlock(&h->log);
 }
@@ -804,32 +861,36 @@ hub_check_key(struct hub *h, const char *key, struct arena *a, const char **iden
     return *identity ? ST_OK : err_set(e, ST_NOT_FOUND, "the key is unknown or was revoked");
 }
 
+/* -1: there is nothing. A clock that was set is noticed in time. */
+static int64_t
+within_limits(int64_t in_ms)
+{
+    return in_ms == INT64_MAX ? -1 : in_ms < 0 ? 0 : in_ms > WAIT_MAX_MS ? WAIT_MAX_MS : in_ms;
+}
+
 bool
 hub_knows_due(struct hub *h, int64_t *in_ms)
 {
-    int64_t in = INT64_MAX;
-
     look_at_clock(h);
-    if (h->due.boot_ms != INT64_MAX)
-        in = h->due.boot_ms - h->now.boot_ms;
-    if (h->due.wall_ms != INT64_MAX && h->due.wall_ms - h->now.wall_ms < in)
-        in = h->due.wall_ms - h->now.wall_ms;
-    *in_ms = in == INT64_MAX ? -1 : in < 0 ? 0 : in > WAIT_MAX_MS ? WAIT_MAX_MS : in;
-    return h->due.is_of == h->fold.timers + 1;
+    hub_is_nothing_due(h, in_ms);
+    *in_ms = within_limits(*in_ms);
+    return h->due_is_of == h->fold.timers + 1;
 }
 
 int64_t
 hub_due_in_ms(struct hub *h)
 {
-    if (h->due.is_of != h->fold.timers + 1 || !is_untouched(h)) {
-        h->due.is_of = 0;
+    int64_t in_ms;
+
+    look_at_clock(h);
+    if (!hub_is_nothing_due(h, &in_ms) || !is_untouched(h)) {
         if (hub_begin_read(h, NULL))
             return 0;
         hub_look_up_due(h);
         hub_end_read(h);
+        hub_is_nothing_due(h, &in_ms);
     }
-    int64_t in_ms;
-    return hub_knows_due(h, &in_ms) ? in_ms : 0;
+    return within_limits(in_ms);
 }
 
 /* ---- delayed.json ---- */

@@ -155,7 +155,7 @@ guard_attended(void *ctx, const char *identity, pid_t pid)
         s->guards = g;
     }
     if (!watch(g, pid))
-        rest(g, guard_rest_ms(++g->deaths), true);
+        on_end(g);
 }
 
 bool

@@ -95,7 +95,7 @@ mount_ext4() {
     post r first >/dev/null
     chmod 400 .war-rooms/r/channel.jsonl
     meekly channel post --room r --from a --to b --type done --ref x --body x
-    refused 7 "open channel.jsonl: Permission denied"
+    refused 7 "channel.jsonl: Permission denied"
     is first "$(bodies r)"
 }
 

@@ -34,8 +34,8 @@ inject() {
     inject 7 claim behind pread64 EIO
 }
 @test "apply: an index that is made again may fail at any point" {
-    inject 10 emit lost pwrite64 EIO
-    inject 5 claim lost fdatasync,unlink EIO kill
+    inject 9 emit lost pwrite64 EIO kill
+    inject 7 claim lost fdatasync,unlink,renameat EIO kill
 }
 @test "the first command of all may fail at any point" {
     inject 4 emit fresh mkdirat ENOSPC kill

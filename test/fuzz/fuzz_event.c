@@ -62,7 +62,7 @@ dump(struct index *ix, struct buf *to)
 static void
 fold_it(struct index *ix, const char *text, size_t len, bool step, struct buf *to)
 {
-    struct fold f = { .ix = ix };
+    struct fold f = { 0 };
     int fd = memfd_create("events", MFD_CLOEXEC);
     struct log l = { .fd = fd, .dir = -1, .name = "events.jsonl", .dev = 1, .ino = 1 };
     struct err e;
@@ -70,6 +70,7 @@ fold_it(struct index *ix, const char *text, size_t len, bool step, struct buf *t
     MUST(fd >= 0 && !index_begin(ix, true, &e));
     l.dir = open("/proc/self/ns", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* no segments there */
     MUST(l.dir >= 0);
+    fold_use(&f, ix);
     index_clear(ix);
     fold_enter(&f);
     for (size_t at = 0; at < len;) {
@@ -82,6 +83,7 @@ fold_it(struct index *ix, const char *text, size_t len, bool step, struct buf *t
     }
     dump(ix, to);
     index_rollback(ix);
+    index_keep(ix, &(struct index_keeper){ 0 });
     fold_release(&f);
     close(l.dir);
     close(fd);
@@ -98,7 +100,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct event ev;
 
     if (!ix) {
-        MUST(!index_open(&ix, NULL, "boot", true, NULL));
+        MUST(!index_create(&ix, NULL, "boot", NULL));
     }
     int fd = memfd_create("events", MFD_CLOEXEC);
     MUST(fd >= 0 && write(fd, data, len) == (ssize_t)len);

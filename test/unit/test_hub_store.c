@@ -9,6 +9,7 @@
 
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -1235,6 +1236,78 @@ an_index_that_is_lost_or_damaged_is_made_again(void **state)
     free(before);
 }
 
+/* So many that another thread adds them (index_begin_many), with all that can happen to them. */
+static void
+live_a_long_life(struct hub *h)
+{
+    struct hub_reply *r;
+
+    for (int i = 0; i < 700; i++) {
+        r = ask_on(
+            h, HUB_EMIT, "ruby",
+            "{\"signal_type\":\"task\",\"to_identity\":\"%s\",\"tags\":[\"a\"],\"urgency\":0.%d}",
+            i % 3 ? "bob" : "zoe", i % 10);
+        if (i % 100 == 50) /* a thread is looked up, and so is a key */
+            ask_on(h, HUB_EMIT, "ruby",
+                   "{\"signal_type\":\"note\",\"parent_id\":\"%s\",\"dedup_key\":\"k%d\"}",
+                   got(r, "id"), i);
+        if (i % 200 == 150) {
+            r = ask_on(h, HUB_CLAIM, "bob", "{}");
+            ask_on(h, i % 400 == 150 ? HUB_ACK : HUB_RELEASE, "bob", "{\"signal_id\":\"%s\"}",
+                   got(r, "id"));
+        }
+        forget_answers();
+    }
+    hub_settle(h);
+}
+
+static void
+an_index_of_many_signals_is_made_as_it_was_lived(void **state)
+{
+    uint64_t problems;
+    struct hub *h = open_hub();
+
+    (void)state;
+    fake_clock(T0);
+    live_a_long_life(h);
+    append_file(HUB_LOG, "{\"type\":\"task\",\"id\":\"twice\",\"to_identity\":\"bob\"}\n"
+                         "{\"type\":\"task\",\"id\":\"twice\",\"to_identity\":\"zoe\"}\n");
+    live_a_long_life(h);
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e); /* makes another, and compares */
+    assert_int_equal(problems, 0);
+    write_file("config/signals/index.db.new", "left by somebody who was killed");
+    CHECK_OK(hub_rebuild(h, &e), &e);
+    assert_int_equal(ask(h, HUB_CLAIM, "zoe", "{}")->status, 200);
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
+    assert_int_not_equal(access("config/signals/index.db.new", F_OK), 0);
+    close_hub(h);
+}
+
+static void
+an_index_that_does_not_fit_on_the_disk_is_told_and_leaves_nothing(void **state)
+{
+    struct rlimit was, small;
+    struct hub *h = open_hub();
+
+    (void)state;
+    fake_clock(T0);
+    live_a_long_life(h);
+    close_hub(h);
+    remove_tree("config/signals/index.db");
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+    small = (struct rlimit){ 200000, was.rlim_max };
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_int_equal(hub_open(&h, "config", NULL, &e), ST_IO);
+    assert_non_null(strstr(e.text, "index.db"));
+    assert_int_not_equal(access("config/signals/index.db.new", F_OK), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+    h = open_hub();
+    assert_int_equal(ask(h, HUB_CLAIM, "bob", "{}")->status, 200);
+    close_hub(h);
+}
+
 /* Bytes of any kind in the middle of an index that is in use. */
 static void
 a_damaged_page_is_noticed_and_mended(void **state)
@@ -1819,6 +1892,163 @@ who_may_not_wait_is_refused_where_it_would(void **state)
     hub_close(other);
 }
 
+static void
+a_task_claimed_by_its_id_is_not_the_next_one(void **state)
+{
+    char ids[20][64];
+    struct hub *h = open_hub();
+
+    (void)state;
+    fake_clock(T0);
+    for (int i = 0; i < 20; i++)
+        snprintf(ids[i], sizeof ids[i], "%s", got(ask_on(h, HUB_EMIT, "ruby", TASK), "id"));
+    for (int i = 0; i < 20; i += 2) { /* in one transaction */
+        if (i + 3 < 20)
+            CHECK_REPLY(ask_on(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", ids[i + 3]), 200);
+        assert_string_equal(got(ask_on(h, HUB_CLAIM, "bob", "{}"), "id"), ids[i]);
+        if (i == 0)
+            assert_string_equal(got(ask_on(h, HUB_CLAIM, "bob", "{}"), "id"), ids[1]);
+    }
+    assert_null(ask_on(h, HUB_CLAIM, "bob", "{}")->data);
+    close_hub(h);
+}
+
+static void
+tasks_between_those_that_were_taken_stay(void **state)
+{
+    char ids[9][64];
+    uint64_t problems;
+    struct hub *h = open_hub();
+
+    (void)state;
+    fake_clock(T0);
+    for (int i = 0; i < 9; i++)
+        snprintf(
+            ids[i], sizeof ids[i], "%s",
+            got(ask_on(h, HUB_EMIT, "ruby", "{\"signal_type\":\"task\",\"to_identity\":\"bob\"}"),
+                "id"));
+    hub_settle(h);
+    for (int i = 1; i < 8; i += 2) { /* in one transaction, and in their order */
+        CHECK_REPLY(ask_on(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", ids[i]), 200);
+        CHECK_REPLY(ask_on(h, HUB_ACK, "bob", "{\"signal_id\":\"%s\"}", ids[i]), 200);
+    }
+    hub_settle(h);
+    assert_int_equal(hub_check(h, NULL, NULL, &problems, &e), ST_OK);
+    assert_int_equal(problems, 0);
+    for (int i = 0; i < 9; i += 2)
+        assert_string_equal(got(ask_on(h, HUB_CLAIM, "bob", "{}"), "id"), ids[i]);
+    close_hub(h);
+}
+
+/* A task as it should be, in a_task_is_claimed_in_its_turn_whatever_happened_before. */
+struct model {
+    char id[64], claim[64];
+    int urgency, type; /* tenths; "task" or "job" */
+    enum { READY, HELD, GONE } state;
+};
+
+enum { MODEL_MAX = 600 };
+
+static void
+add_task(struct hub *h, struct model *m)
+{
+    static const char *const to[] = { "", ",\"to_role\":\"dev\"", ",\"to_identity\":\"bob\"" };
+
+    *m = (struct model){ .urgency = (int)some(4), .type = (int)some(2) };
+    struct hub_reply *r = ask_on(
+        h, HUB_EMIT, "bob", "{\"signal_type\":\"%s\",\"task_status\":\"open\",\"urgency\":0.%d%s}",
+        m->type ? "job" : "task", m->urgency, to[some(3)]);
+    CHECK_REPLY(r, 200);
+    snprintf(m->id, sizeof m->id, "%s", got(r, "id"));
+}
+
+/* The one that is to be claimed next; type -1: any. */
+static struct model *
+next_of(struct model *m, size_t n, int type)
+{
+    struct model *best = NULL;
+
+    for (size_t i = 0; i < n; i++)
+        if (m[i].state == READY && (type < 0 || m[i].type == type) &&
+            (!best || m[i].urgency > best->urgency))
+            best = &m[i];
+    return best;
+}
+
+static void
+claim_next(struct hub *h, struct model *m, size_t n)
+{
+    static const char *const types[] = { "{}", "{\"types\":[\"task\"]}",
+                                         "{\"types\":[\"x\",\"job\"]}" };
+    int type = (int)some(3) - 1;
+    struct model *want = next_of(m, n, type);
+    struct hub_reply *r = ask_on(h, HUB_CLAIM, "bob", "%s", types[type + 1]);
+
+    CHECK_REPLY(r, 200);
+    assert_string_equal(r->data ? got(r, "id") : "", want ? want->id : "");
+    if (!want)
+        return;
+    want->state = HELD;
+    snprintf(want->claim, sizeof want->claim, "%s", got(r, "claim_id"));
+}
+
+static void
+do_something(struct hub *h, struct model *m)
+{
+    static const enum hub_op ends[] = { HUB_ACK, HUB_ACK, HUB_RELEASE, HUB_EXTEND };
+    enum hub_op op = m->state == HELD ? ends[some(4)] : some(3) ? HUB_CLAIM : HUB_STATUS;
+    struct hub_reply *r =
+        op == HUB_CLAIM ? ask_on(h, op, "bob", "{\"signal_id\":\"%s\"}", m->id)
+        : op == HUB_STATUS
+            ? ask_on(h, op, "bob", "{\"signal_id\":\"%s\",\"task_status\":\"cancelled\"}", m->id)
+            : ask_on(h, op, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}", m->id, m->claim);
+
+    if (m->state == GONE)
+        return; /* refused, or said again */
+    CHECK_REPLY(r, 200);
+    if (op == HUB_CLAIM)
+        snprintf(m->claim, sizeof m->claim, "%s", got(r, "claim_id"));
+    m->state = op == HUB_RELEASE ? READY : op == HUB_CLAIM || op == HUB_EXTEND ? HELD : GONE;
+}
+
+static void
+a_task_is_claimed_in_its_turn_whatever_happened_before(void **state)
+{
+    static struct model m[MODEL_MAX];
+    uint64_t problems;
+    size_t n = 0;
+    struct hub *h = open_hub(), *other = open_hub();
+
+    (void)state;
+    fake_clock(T0);
+    ask(h, HUB_ROLE_ADD, "!root", "{\"id\":\"dev\"}");
+    ask(h, HUB_FILL, "!root", "{\"identity\":\"bob\",\"role\":\"dev\"}");
+    for (int i = 0; i < 3000; i++) {
+        unsigned what = some(100);
+        if (what < 20 && n < MODEL_MAX) {
+            add_task(h, &m[n++]);
+        } else if (what < 60) {
+            claim_next(h, m, n);
+        } else if (what < 97 && n) {
+            do_something(h, &m[some((unsigned)n)]);
+        } else if (what < 99) {
+            hub_settle(h);
+            claim_next(other, m, n); /* another writer, between our rounds */
+            hub_settle(other);
+        } else {
+            hub_settle(h);
+            assert_int_equal(hub_check(h, NULL, NULL, &problems, &e), ST_OK);
+            assert_int_equal(problems, 0);
+        }
+        forget_answers();
+    }
+    hub_settle(h);
+    assert_int_equal(hub_check(h, NULL, NULL, &problems, &e), ST_OK);
+    assert_int_equal(problems, 0);
+    close_hub(other);
+    close_hub(h);
+}
+
 int
 main(void)
 {
@@ -1853,6 +2083,8 @@ main(void)
         CASE(two_hubs_on_one_store_are_one),
         CASE(foreign_lines_count_and_invalid_ones_change_nothing),
         CASE(an_index_that_is_lost_or_damaged_is_made_again),
+        CASE(an_index_of_many_signals_is_made_as_it_was_lived),
+        CASE(an_index_that_does_not_fit_on_the_disk_is_told_and_leaves_nothing),
         CASE(a_damaged_page_is_noticed_and_mended),
         CASE(a_hub_stays_where_it_was_opened),
         CASE(a_log_cut_short_is_what_counts),
@@ -1867,6 +2099,9 @@ main(void)
         CASE(a_line_that_slips_in_before_ours_counts_first),
         CASE(old_segments_go_when_nothing_needs_them),
         CASE(rounds_share_a_commit_until_somebody_waits),
+        CASE(a_task_claimed_by_its_id_is_not_the_next_one),
+        CASE(tasks_between_those_that_were_taken_stay),
+        CASE(a_task_is_claimed_in_its_turn_whatever_happened_before),
     };
 
     return cmocka_run_group_tests_name("hub store", tests, NULL, NULL);

@@ -1,0 +1,187 @@
+#include "hub/front.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How many are read at once: more each time, as one who asks once needs one. */
+enum { READ_FIRST = 1, READ_TIMES = 8, READ_MAX = 64, TEXT_MAX = 256 << 10 };
+
+struct front {
+    struct found list[READ_MAX];
+    size_t at, n;  /* those from `at` on are there */
+    size_t wanted; /* to read the next time */
+    bool is_whole; /* there are no others */
+    bool is_begun; /* the list was read up to: */
+    double urgency;
+    uint64_t seq;
+    struct arena texts;
+    char addr[];
+};
+
+static struct front *
+find(const struct fronts *fs, const char *addr)
+{
+    for (size_t i = 0; i < FRONTS_MAX && fs->of[i]; i++)
+        if (strcmp(fs->of[i]->addr, addr) == 0)
+            return fs->of[i];
+    return NULL;
+}
+
+static void
+forget(struct front *f)
+{
+    f->at = f->n = 0;
+    f->is_whole = f->is_begun = false;
+    arena_reset(&f->texts);
+}
+
+static void
+free_front(struct front *f)
+{
+    if (!f)
+        return;
+    arena_release(&f->texts);
+    free(f);
+}
+
+/* NULL without memory. */
+static struct front *
+make(struct fronts *fs, const char *addr)
+{
+    struct front *f = calloc(1, sizeof *f + strlen(addr) + 1);
+
+    if (!f)
+        return NULL;
+    strcpy(f->addr, addr);
+    f->wanted = READ_FIRST;
+    free_front(fs->of[fs->next]);
+    fs->of[fs->next] = f;
+    fs->next = (fs->next + 1) % FRONTS_MAX;
+    return f;
+}
+
+#define FIRST_OF_LIST                                                                              \
+    FOUND "FROM ready n CROSS JOIN signals s ON s.seq = n.signal" INDEX_STATES " WHERE n.addr = "  \
+          "?1"
+#define LIST_ORDER " ORDER BY n.urgency DESC, n.signal LIMIT ?2"
+
+/* What follows in the list; all that is in the index when it was not begun. */
+static struct row *
+run(const struct front *f, struct index *ix)
+{
+    int64_t n = (int64_t)f->wanted;
+
+    return f->is_begun ? index_peek(ix,
+                                    FIRST_OF_LIST " AND n.urgency <= ?3 AND (n.urgency < ?3"
+                                                  " OR n.signal > ?4)" LIST_ORDER,
+                                    "sidi", f->addr, n, f->urgency, (int64_t)f->seq)
+                       : index_run(ix, FIRST_OF_LIST LIST_ORDER, "si", f->addr, n);
+}
+
+static void
+read_on(struct front *f, struct index *ix, const struct hand *hand)
+{
+    struct row *r = run(f, ix);
+    struct found *x;
+    size_t n = 0;
+
+    f->at = f->n = 0;
+    arena_reset(&f->texts);
+    for (; n < f->wanted && f->texts.used < TEXT_MAX; n++) {
+        x = &f->list[f->n];
+        if (!found_read(ix, r, &f->texts, x)) {
+            f->is_whole = !index_status(ix, NULL);
+            break;
+        }
+        f->urgency = x->urgency;
+        f->seq = x->it.seq;
+        const struct held *held = hand_find(hand, x->it.id);
+        f->n += !held || found_is_ready(&held->x);
+    }
+    f->is_begun = true;
+    f->wanted = f->wanted * READ_TIMES < READ_MAX ? f->wanted * READ_TIMES : READ_MAX;
+}
+
+static bool
+is_of(const struct found *x, const char *types)
+{
+    size_t len = strlen(x->type);
+
+    for (const char *p = types; p && (p = strstr(p, x->type)); p++)
+        if (p > types && p[-1] == '\x1f' && p[len] == '\x1f')
+            return true;
+    return !types;
+}
+
+bool
+fronts_first(struct fronts *fs, struct index *ix, const struct hand *hand, const char *addr,
+             const char *types, struct arena *a, struct found *x)
+{
+    struct front *f = find(fs, addr);
+
+    if (!f)
+        f = make(fs, addr);
+    while (f && f->at == f->n && !f->is_whole && !index_status(ix, NULL))
+        read_on(f, ix, hand);
+    for (size_t i = f ? f->at : 0; f && i < f->n; i++)
+        if (is_of(&f->list[i], types))
+            return found_dup(x, &f->list[i], a);
+    if (f && f->is_whole)
+        return false;
+    return found_read(
+        ix,
+        index_run(ix, FIRST_OF_LIST " AND instr(?3, char(31) || n.type || char(31))" LIST_ORDER,
+                  "sis", addr, (int64_t)1, types),
+        a, x);
+}
+
+void
+fronts_add(struct fronts *fs, const struct found *x)
+{
+    struct front *f = find(fs, found_list(x));
+
+    if (!f)
+        return;
+    if (x->urgency > f->urgency || (x->urgency == f->urgency && x->it.seq < f->seq))
+        forget(f);
+    f->is_whole = false;
+}
+
+void
+fronts_bring_back(struct fronts *fs, const struct found *x)
+{
+    struct front *f = find(fs, found_list(x));
+
+    if (f)
+        forget(f);
+}
+
+void
+fronts_take_out(struct fronts *fs, const struct found *x)
+{
+    struct front *f = find(fs, found_list(x));
+
+    for (size_t i = f ? f->at : 0; f && i < f->n; i++)
+        if (f->list[i].it.seq == x->it.seq) { /* mostly the first */
+            memmove(&f->list[f->at + 1], &f->list[f->at], (i - f->at) * sizeof *f->list);
+            f->at++;
+            return;
+        }
+}
+
+void
+fronts_forget(struct fronts *fs)
+{
+    for (size_t i = 0; i < FRONTS_MAX && fs->of[i]; i++) {
+        forget(fs->of[i]);
+        fs->of[i]->wanted = READ_FIRST;
+    }
+}
+
+void
+fronts_release(struct fronts *fs)
+{
+    for (size_t i = 0; i < FRONTS_MAX; i++)
+        free_front(fs->of[i]);
+    *fs = (struct fronts){ 0 };
+}

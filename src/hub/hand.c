@@ -1,0 +1,218 @@
+#include "hub/hand.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* HELD_MAX: as much as some milliseconds bring. SLOTS: a power of two that is never half full. */
+enum { HELD_MAX = 500, SLOTS = 1024, TEXT_MAX = 1 << 20 };
+
+struct hand_room {
+    struct held held[HELD_MAX];
+    size_t n;
+    unsigned short slots[SLOTS]; /* by the hash of the id: 1 + the place in held */
+    struct arena texts;
+};
+
+/* The slot that has the id, or that it would get. */
+static unsigned short *
+slot_of(struct hand_room *room, const char *id)
+{
+    size_t hash = 0;
+
+    for (const char *c = id; *c; c++)
+        hash = hash * 31 + (unsigned char)*c;
+    for (;; hash++) {
+        unsigned short *slot = &room->slots[hash % SLOTS];
+        if (!*slot || strcmp(room->held[*slot - 1].x.it.id, id) == 0)
+            return slot;
+    }
+}
+
+struct held *
+hand_find(const struct hand *h, const char *id)
+{
+    unsigned short at = h->room && h->room->n ? *slot_of(h->room, id) : 0;
+
+    return at ? &h->room->held[at - 1] : NULL;
+}
+
+struct held *
+hand_take(struct hand *h, struct index *ix, const struct found *x)
+{
+    if (!h->room)
+        h->room = calloc(1, sizeof *h->room);
+    if (!h->room)
+        return NULL;
+    if (h->room->n == HELD_MAX || h->room->texts.used > TEXT_MAX)
+        hand_write(h, ix);
+    struct held *held = &h->room->held[h->room->n];
+    *held = (struct held){ .was_waiting = found_is_waiting(x),
+                           .was_ready = found_is_ready(x),
+                           .was_acked = x->it.state == D_ACKED };
+    if (!found_dup(&held->x, x, &h->room->texts))
+        return NULL;
+    *slot_of(h->room, x->it.id) = (unsigned short)++h->room->n;
+    return held;
+}
+
+bool
+hand_change(struct hand *h, struct held *held, const struct item *it)
+{
+    struct item now = *it;
+    const char **texts[] = { &now.claimed_by, &now.claim, &now.boot, &now.last_by,
+                             &now.last_claim };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const char *s = *texts[i];
+        if (s && !(*texts[i] = arena_dup(&h->room->texts, s, strlen(s))))
+            return false;
+    }
+    held->x.it = now;
+    held->is_changed = true;
+    return true;
+}
+
+/* ---- into the index ---- */
+
+/* Rows that leave a list. They mostly stand next to each other in it: then one statement takes them
+ * all, at a third of the cost. */
+struct leaving {
+    const char *count, *remove;
+    const struct found *x[HELD_MAX];
+    size_t n;
+};
+
+#define RANGE(list) " FROM " list " WHERE addr = ? AND urgency = ? AND signal BETWEEN ? AND ?"
+
+static bool
+is_after(const struct found *a, const struct found *b)
+{
+    return a->it.seq > b->it.seq && a->urgency == b->urgency &&
+           strcmp(found_list(a), found_list(b)) == 0;
+}
+
+static size_t
+count_range(struct index *ix, const char *sql, const struct found *first, const struct found *last)
+{
+    struct row *r = index_run(ix, sql, "sdii", found_list(first), first->urgency,
+                              (int64_t)first->it.seq, (int64_t)last->it.seq);
+
+    return index_next(ix, r) ? (size_t)row_int(r, 0) : 0;
+}
+
+static void
+remove_range(struct index *ix, const char *sql, const struct found *first, const struct found *last)
+{
+    index_do(ix, sql, "sdii", found_list(first), first->urgency, (int64_t)first->it.seq,
+             (int64_t)last->it.seq);
+}
+
+static void
+leave(struct index *ix, const struct leaving *l)
+{
+    for (size_t from = 0, to; from < l->n; from = to) {
+        for (to = from + 1; to < l->n && is_after(l->x[to], l->x[to - 1]);)
+            to++;
+        if (to - from > 1 && count_range(ix, l->count, l->x[from], l->x[to - 1]) == to - from)
+            remove_range(ix, l->remove, l->x[from], l->x[to - 1]);
+        else
+            for (size_t i = from; i < to; i++)
+                remove_range(ix, l->remove, l->x[i], l->x[i]);
+    }
+}
+
+/* A signal that was not acked waits for those, too, whose subscriptions it matched. */
+static void
+write_matched(struct index *ix, const struct held *held, size_t n)
+{
+    bool has_matches = true;
+
+    for (size_t i = 0, looked = 0; i < n && has_matches; i++) {
+        const struct found *x = &held[i].x;
+        bool is_acked = x->it.state == D_ACKED;
+        if (is_acked == held[i].was_acked)
+            continue;
+        if (!looked++)
+            has_matches = index_next(ix, index_run(ix, "SELECT 1 FROM matches LIMIT 1", ""));
+        if (has_matches && is_acked)
+            index_do(ix,
+                     "DELETE FROM waiting WHERE addr IN (SELECT '~' || identity FROM matches WHERE"
+                     " signal = ?2) AND urgency = ?1 AND signal = ?2",
+                     "di", x->urgency, (int64_t)x->it.seq);
+        else if (has_matches)
+            index_do(ix,
+                     "INSERT OR IGNORE INTO waiting SELECT '~' || identity, ?1, ?2 FROM matches"
+                     " WHERE signal = ?2",
+                     "di", x->urgency, (int64_t)x->it.seq);
+    }
+}
+
+static void
+write_lists(struct index *ix, const struct held *held, size_t n)
+{
+    struct leaving waiting, ready;
+
+    waiting.count = "SELECT count(*)" RANGE("waiting");
+    waiting.remove = "DELETE" RANGE("waiting");
+    ready.count = "SELECT count(*)" RANGE("ready");
+    ready.remove = "DELETE" RANGE("ready");
+    waiting.n = ready.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct found *x = &held[i].x;
+        int64_t seq = (int64_t)x->it.seq;
+        if (found_is_waiting(x) && !held[i].was_waiting)
+            index_add(ix, ROWS_WAITING, "sdi", x->addr, x->urgency, seq);
+        else if (held[i].was_waiting && !found_is_waiting(x))
+            waiting.x[waiting.n++] = x;
+        if (found_is_ready(x) && !held[i].was_ready)
+            index_add(ix, ROWS_READY, "sdis", found_list(x), x->urgency, seq, x->type);
+        else if (held[i].was_ready && !found_is_ready(x))
+            ready.x[ready.n++] = x;
+    }
+    leave(ix, &waiting);
+    leave(ix, &ready);
+    write_matched(ix, held, n);
+}
+
+static void
+write_state(struct index *ix, const struct item *it)
+{
+    index_add(ix, ROWS_STATES, "iiiissizisiss", (int64_t)it->seq, (int64_t)it->state,
+              (int64_t)it->work, it->count, it->claimed_by, it->claim, it->claimed_at, it->until,
+              it->boot_until, it->until && !it->boot ? "" : it->boot, (int64_t)it->last,
+              it->last_by, it->last_claim);
+}
+
+void
+hand_write(struct hand *h, struct index *ix)
+{
+    size_t n = h->room ? h->room->n : 0;
+
+    if (!n)
+        return;
+    h->room->n = 0; /* statements that write it ask for it again */
+    for (size_t i = 0; i < n; i++)
+        if (h->room->held[i].is_changed)
+            write_state(ix, &h->room->held[i].x.it);
+    write_lists(ix, h->room->held, n);
+    hand_drop(h);
+}
+
+void
+hand_drop(struct hand *h)
+{
+    if (!h->room)
+        return;
+    h->room->n = 0;
+    memset(h->room->slots, 0, sizeof h->room->slots);
+    arena_reset(&h->room->texts);
+}
+
+void
+hand_release(struct hand *h)
+{
+    if (h->room)
+        arena_release(&h->room->texts);
+    free(h->room);
+    h->room = NULL;
+}

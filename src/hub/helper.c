@@ -1,0 +1,77 @@
+#include "hub/helper.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+static void *
+run(void *p)
+{
+    struct helper *h = p;
+
+    pthread_mutex_lock(&h->lock);
+    for (;;) {
+        while (!h->piece && !h->is_ending)
+            pthread_cond_wait(&h->changed, &h->lock);
+        if (!h->piece)
+            break;
+        pthread_mutex_unlock(&h->lock);
+        h->work(h->ctx, h->piece);
+        pthread_mutex_lock(&h->lock);
+        h->piece = NULL;
+        pthread_cond_signal(&h->changed);
+    }
+    pthread_mutex_unlock(&h->lock);
+    return NULL;
+}
+
+bool
+helper_start(struct helper *h, void (*work)(void *ctx, void *piece), void *ctx)
+{
+    sigset_t all, was;
+
+    *h = (struct helper){ .work = work, .ctx = ctx };
+    pthread_mutex_init(&h->lock, NULL);
+    pthread_cond_init(&h->changed, NULL);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &was); /* signals are for those who wait for them */
+    h->is_there = pthread_create(&h->thread, NULL, run, h) == 0;
+    pthread_sigmask(SIG_SETMASK, &was, NULL);
+    return h->is_there;
+}
+
+void
+helper_wait(struct helper *h)
+{
+    if (!h->is_there)
+        return;
+    pthread_mutex_lock(&h->lock);
+    while (h->piece)
+        pthread_cond_wait(&h->changed, &h->lock);
+    pthread_mutex_unlock(&h->lock);
+}
+
+void
+helper_give(struct helper *h, void *piece)
+{
+    helper_wait(h);
+    pthread_mutex_lock(&h->lock);
+    h->piece = piece;
+    pthread_cond_signal(&h->changed);
+    pthread_mutex_unlock(&h->lock);
+}
+
+void
+helper_stop(struct helper *h)
+{
+    if (!h->is_there)
+        return;
+    helper_wait(h);
+    pthread_mutex_lock(&h->lock);
+    h->is_ending = true;
+    pthread_cond_signal(&h->changed);
+    pthread_mutex_unlock(&h->lock);
+    pthread_join(h->thread, NULL);
+    pthread_cond_destroy(&h->changed);
+    pthread_mutex_destroy(&h->lock);
+    h->is_there = false;
+}

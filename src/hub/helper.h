@@ -1,0 +1,33 @@
+/*
+ * helper - a thread that does one piece of work at a time, while we prepare the next.
+ *
+ *     helper_start(&h, work, ctx);
+ *     helper_give(&h, piece);    waits for the piece before
+ *     helper_wait(&h);           now all is done, and what work() touched is ours again
+ *     helper_stop(&h);
+ *
+ * Zero: there is none, and helper_wait and helper_stop have nothing to do.
+ */
+#ifndef CLIQ_HUB_HELPER_H
+#define CLIQ_HUB_HELPER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct helper {
+    bool is_there;
+    void (*work)(void *ctx, void *piece);
+    void *ctx;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    void *piece; /* at work; NULL: it is done */
+    bool is_ending;
+};
+
+bool helper_start(struct helper *h, void (*work)(void *ctx, void *piece), void *ctx);
+void helper_give(struct helper *h, void *piece);
+void helper_wait(struct helper *h);
+void helper_stop(struct helper *h); /* after the last piece */
+
+#endif
