@@ -12,12 +12,18 @@ clock_wall_ns(void)
 }
 
 int64_t
+clock_mono_ns(void)
+{
+    struct timespec ts = { 0 };
+
+    sys->clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+int64_t
 clock_mono_ms(void)
 {
-    struct timespec t = { 0 };
-
-    sys->clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return clock_mono_ns() / 1000000;
 }
 
 /* n digits, and what separates them from the next. */

@@ -11,6 +11,7 @@
 
 int64_t clock_wall_ns(void);
 int64_t clock_mono_ms(void);
+int64_t clock_mono_ns(void);
 
 #define CLOCK_ISO_SIZE 32
 /* "2026-04-03T11:19:34Z", UTC; with is_ms "2026-04-03T11:19:34.222Z". Returns `to`. */

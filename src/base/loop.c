@@ -1,6 +1,8 @@
+#define _GNU_SOURCE
 #include "base/loop.h"
 
 #include <assert.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <uv.h>
 
@@ -191,6 +193,15 @@ void
 loop_stop(struct loop *l)
 {
     uv_stop(&l->uv);
+}
+
+bool
+loop_nap(struct loop *l, int64_t ns)
+{
+    struct pollfd p = { .fd = uv_backend_fd(&l->uv), .events = POLLIN };
+    struct timespec t = { ns / 1000000000, ns % 1000000000 };
+
+    return ns > 0 && ppoll(&p, 1, &t, NULL) > 0;
 }
 
 struct uv_loop_s *

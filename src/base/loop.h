@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct loop;
@@ -35,6 +36,9 @@ void loop_resume(struct source *s);
 /* Runs callbacks until loop_stop is called. */
 enum status loop_run(struct loop *l, struct err *e);
 void loop_stop(struct loop *l);
+/* In a callback: sleeps until something is ready, or the time is up (false). For times below a ms,
+ * which timers do not know. */
+bool loop_nap(struct loop *l, int64_t ns);
 
 /* For net/server, whose streams are libuv's own; nobody else needs it. */
 struct uv_loop_s;

@@ -15,6 +15,7 @@
 
 enum {
     TICKET_MS = 60000,
+    GATHERING_MS = 1,
     SETTLE_MS = 1,    /* who was answered may ask again at once */
     BODY_ROOM = 1000, /* for most answers */
 };
@@ -317,6 +318,29 @@ on_settle(void *ctx)
     settle(s, false);
 }
 
+static void
+on_gather(void *ctx)
+{
+    struct serve *s = ctx;
+
+    loop_drop(s->gathering);
+    s->gathering = NULL;
+    front_round(s);
+}
+
+/* Sleeps until more is there for the loop to read; it comes back with that. False: do it now. */
+static bool
+gather_more(struct serve *s)
+{
+    int64_t now = clock_mono_ns();
+
+    if (!gather_waits(&s->gather, s->round->n, now))
+        return false;
+    if (!s->gathering) /* if what is there is no request */
+        s->gathering = loop_after(s->loop, GATHERING_MS, on_gather, s, NULL);
+    return s->gathering && loop_nap(s->loop, gather_left_ns(&s->gather, now));
+}
+
 /* Few requests, and nobody before them. */
 static bool
 do_at_once(struct serve *s, bool is_awaited)
@@ -324,12 +348,17 @@ do_at_once(struct serve *s, bool is_awaited)
     struct worker_news before = s->news;
     struct round *r = s->round;
 
-    if (!worker_is_idle(s->worker) || !worker_do(s->worker, r, &s->news))
+    if (!worker_is_idle(s->worker) || !worker_may_do(s->worker, r))
+        return false;
+    if (gather_more(s))
+        return true;
+    if (!worker_do(s->worker, r, &s->news))
         return false;
     tell_trouble(&before, &s->news);
     s->round = NULL;
     streams_written(s->streams, s->news.written);
     answer_round(s, r);
+    gather_answered(&s->gather, r->n, clock_mono_ns());
     round_free(s->worker, r);
     settle(s, is_awaited);
     return true;
@@ -817,6 +846,7 @@ front_free(struct serve *s)
 {
     loop_drop(s->wake);
     loop_drop(s->settle);
+    loop_drop(s->gathering);
     while (s->parked) {
         struct job *j = s->parked;
         unpark(j);

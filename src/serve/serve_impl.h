@@ -5,6 +5,7 @@
 #include "base/watch.h"
 #include "serve/envelope.h"
 #include "serve/gate.h"
+#include "serve/gather.h"
 #include "serve/rate.h"
 #include "serve/revoked.h"
 #include "serve/serve.h"
@@ -77,10 +78,12 @@ struct serve {
     struct revoked revoked; /* which the index may still have */
     uint64_t revoked_until; /* news.commits by which it has not */
     struct job *parked;
-    struct awake *awake;   /* identities that listen */
-    struct guard *guards;  /* supervisors of agents that live */
-    struct source *wake;   /* for the first of the parked to give up */
-    struct source *settle; /* of what the loop did itself */
+    struct awake *awake;      /* identities that listen */
+    struct guard *guards;     /* supervisors of agents that live */
+    struct source *wake;      /* for the first of the parked to give up */
+    struct source *settle;    /* of what the loop did itself */
+    struct gather gather;     /* of few requests, which the loop does itself */
+    struct source *gathering; /* for one more turn */
     char host_texts[SERVE_HOSTS][176];
     const char *hosts[SERVE_HOSTS + 1];
     size_t n_hosts;

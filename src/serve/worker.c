@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "serve/worker.h"
 
+#include "base/clock.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
@@ -16,9 +18,9 @@ enum {
     AGAIN_MAX_MS = 1000,
     WAIT_MAX_MS = 60000,
     SPARE_MAX = 3,
-    DO_MAX = 4,                /* requests that the loop does itself */
-    SLOW_NS = 3000000,         /* for them: the loop may not be held up longer than that, */
-    SLOW_PAUSE_NS = 200000000, /* or only once in that time */
+    DO_MAX = 8,                /* requests that the loop does itself */
+    SLOW_NS = 5000000,         /* for them: the loop may not be held up longer than that, */
+    SLOW_PAUSE_NS = 100000000, /* or only once in that time */
     NEXT_NS = 300000, /* before the index is committed: who was answered may ask again at once */
 };
 
@@ -189,15 +191,6 @@ wait_ms(struct worker *w)
     return due_ms ? due_ms : w->again_ms;
 }
 
-static int64_t
-now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Waits for a signal. False: the time is up. */
 static bool
 wait_until(struct worker *w, int64_t ns)
@@ -220,7 +213,7 @@ take_given(struct worker *w)
 static bool
 take_next(struct worker *w, bool waits)
 {
-    int64_t until_ns = waits ? now_ns() + NEXT_NS : 0;
+    int64_t until_ns = waits ? clock_mono_ns() + NEXT_NS : 0;
 
     pthread_mutex_lock(&w->lock);
     while (!w->given && !w->is_ending && wait_until(w, until_ns))
@@ -239,7 +232,7 @@ await(struct worker *w)
     if (due_ms > WAIT_MAX_MS || due_ms < 0)
         due_ms = WAIT_MAX_MS; /* clocks jump: look again */
     pthread_mutex_lock(&w->lock);
-    w->until_ns = now_ns() + due_ms * 1000000;
+    w->until_ns = clock_mono_ns() + due_ms * 1000000;
     w->is_held = w->is_early = false;
     while (!w->given && !w->is_ending && !w->is_early && wait_until(w, w->until_ns))
         ;
@@ -262,7 +255,7 @@ serve_on(struct worker *w)
 
     do {
         w->is_awaited = w->doing->is_awaited;
-        is_large = w->doing->n > DO_MAX;
+        is_large = w->doing->n > DO_MAX || w->doing->is_slow;
         serve(w, w->doing);
     } while (!w->doing && !w->is_awaited && hub_may_go_on(w->hub) && take_next(w, is_large) &&
              w->doing);
@@ -315,35 +308,35 @@ let_go(struct worker *w)
     note_news(w, true);
     w->is_held = w->is_loops = false;
     w->is_early = hub_trouble(w->hub) || !is_known ||
-                  (due_ms >= 0 && now_ns() + due_ms * 1000000 < w->until_ns);
+                  (due_ms >= 0 && clock_mono_ns() + due_ms * 1000000 < w->until_ns);
     if (w->is_wanted || w->given || w->is_early)
         pthread_cond_signal(&w->has_work);
     pthread_mutex_unlock(&w->lock);
     tell(w->fd);
 }
 
-static bool
-is_for_loop(const struct round *r)
+bool
+worker_may_do(const struct worker *w, const struct round *r)
 {
-    bool is_small = r->n > 0 && r->n <= DO_MAX;
+    bool may = r->n > 0 && r->n <= DO_MAX && clock_mono_ns() >= w->slow_ns;
 
-    for (size_t i = 0; is_small && i < r->n; i++)
-        is_small = is_plain(r->requests[i].op) && r->requests[i].op != HUB_EMIT_BATCH;
-    return is_small;
+    for (size_t i = 0; may && i < r->n; i++)
+        may = is_plain(r->requests[i].op) && r->requests[i].op != HUB_EMIT_BATCH;
+    return may;
 }
 
 bool
 worker_do(struct worker *w, struct round *r, struct worker_news *news)
 {
-    int64_t begun_ns = now_ns();
+    int64_t begun_ns = clock_mono_ns();
 
-    if (begun_ns < w->slow_ns || !is_for_loop(r) || (!w->is_loops && !hold(w)))
+    if (!w->is_loops && !hold(w))
         return false;
     if (!hub_try_submit(w->hub, r->requests, r->n, &r->arena, r->replies)) {
         let_go(w);
         return false;
     }
-    int64_t ended_ns = now_ns();
+    int64_t ended_ns = clock_mono_ns();
     if (ended_ns - begun_ns > SLOW_NS)
         w->slow_ns = ended_ns + SLOW_PAUSE_NS;
     w->has_done = true;
@@ -443,6 +436,7 @@ bool
 worker_give(struct worker *w, struct round *r)
 {
     let_go(w);
+    r->is_slow = clock_mono_ns() < w->slow_ns;
     pthread_mutex_lock(&w->lock);
     bool is_first = !w->given, is_taken = is_first || join(w->given, r);
     if (is_first) {

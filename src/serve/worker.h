@@ -31,6 +31,7 @@ struct round {
     struct arena arena; /* of arguments and replies */
     size_t n;
     bool is_awaited; /* set by the loop: somebody waits for its commit */
+    bool is_slow;    /* the loop does no rounds itself now, because syncs are slow */
     struct hub_request requests[ROUND_MAX];
     struct hub_reply replies[ROUND_MAX];
     void *who[ROUND_MAX]; /* the loop's */
@@ -64,6 +65,8 @@ struct worker_news {
     char trouble[200]; /* why nothing can be written; "": it can */
 };
 
+/* Is it one for the loop itself? */
+bool worker_may_do(const struct worker *w, const struct round *r);
 /* Does the round at once, in this thread. False: give it. True: it is done, but the store is kept
  * for the next one, until worker_settle, or until something is given. */
 bool worker_do(struct worker *w, struct round *r, struct worker_news *news);
