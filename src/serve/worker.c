@@ -45,6 +45,7 @@ struct worker {
     bool is_loops;   /* the loop's: it holds the store */
     bool has_done;   /* the loop's: a round, since it was asked to settle */
     int64_t slow_ns; /* the loop's: until then it does none itself */
+    size_t lately;   /* the loop's: requests in a round */
     bool is_ending;
     struct worker_news news;
     int fd;
@@ -246,18 +247,17 @@ await(struct worker *w)
     return goes_on;
 }
 
-/* Rounds that follow each other at once share one commit, unless somebody waits for it. After a
- * small one it is the loop that goes on (worker_do). */
+/* Rounds that follow each other at once share one commit, unless somebody waits for it. */
 static void
 serve_on(struct worker *w)
 {
-    bool is_large;
+    bool has_next;
 
     do {
         w->is_awaited = w->doing->is_awaited;
-        is_large = w->doing->n > DO_MAX || w->doing->is_slow;
+        has_next = w->doing->has_next;
         serve(w, w->doing);
-    } while (!w->doing && !w->is_awaited && hub_may_go_on(w->hub) && take_next(w, is_large) &&
+    } while (!w->doing && !w->is_awaited && hub_may_go_on(w->hub) && take_next(w, has_next) &&
              w->doing);
     hub_settle(w->hub);
 }
@@ -315,10 +315,25 @@ let_go(struct worker *w)
     tell(w->fd);
 }
 
+/* With the next one, how large are rounds lately? */
+static void
+note_size(struct worker *w, size_t n)
+{
+    w->lately = n > w->lately ? n : (3 * w->lately + n) / 4;
+}
+
+/* Does the loop do what comes itself? Many clients are better served by two threads, and where
+ * syncs are slow the loop has others to serve. */
+static bool
+is_for_loop(const struct worker *w)
+{
+    return w->lately <= DO_MAX && clock_mono_ns() >= w->slow_ns;
+}
+
 bool
 worker_may_do(const struct worker *w, const struct round *r)
 {
-    bool may = r->n > 0 && r->n <= DO_MAX && clock_mono_ns() >= w->slow_ns;
+    bool may = r->n > 0 && r->n <= DO_MAX && is_for_loop(w);
 
     for (size_t i = 0; may && i < r->n; i++)
         may = is_plain(r->requests[i].op) && r->requests[i].op != HUB_EMIT_BATCH;
@@ -340,6 +355,7 @@ worker_do(struct worker *w, struct round *r, struct worker_news *news)
     if (ended_ns - begun_ns > SLOW_NS)
         w->slow_ns = ended_ns + SLOW_PAUSE_NS;
     w->has_done = true;
+    note_size(w, r->n);
     pthread_mutex_lock(&w->lock);
     note_news(w, false);
     *news = w->news;
@@ -436,7 +452,8 @@ bool
 worker_give(struct worker *w, struct round *r)
 {
     let_go(w);
-    r->is_slow = clock_mono_ns() < w->slow_ns;
+    note_size(w, r->n);
+    r->has_next = !is_for_loop(w);
     pthread_mutex_lock(&w->lock);
     bool is_first = !w->given, is_taken = is_first || join(w->given, r);
     if (is_first) {

@@ -31,7 +31,7 @@ struct round {
     struct arena arena; /* of arguments and replies */
     size_t n;
     bool is_awaited; /* set by the loop: somebody waits for its commit */
-    bool is_slow;    /* the loop does no rounds itself now, because syncs are slow */
+    bool has_next;   /* the next one will be given, too */
     struct hub_request requests[ROUND_MAX];
     struct hub_reply replies[ROUND_MAX];
     void *who[ROUND_MAX]; /* the loop's */
