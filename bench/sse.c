@@ -73,6 +73,17 @@ watch(struct fan *f, struct conn *c)
         die("watch a connection");
 }
 
+/* As memmem, for a mark whose first byte is rare, the end of a line: it costs next to nothing
+ * however long the lines are, so that events of 750 bytes are counted as fast as those of 256. */
+static char *
+find_mark(char *p, size_t n, const char *mark, size_t len)
+{
+    for (char *end = p + n; (p = memchr(p, mark[0], (size_t)(end - p))); p++)
+        if ((size_t)(end - p) >= len && memcmp(p, mark, len) == 0)
+            return p;
+    return NULL;
+}
+
 /* How often the mark comes in what the client was sent. */
 static uint64_t
 count_marks(struct conn *c, const char *mark)
@@ -84,7 +95,7 @@ count_marks(struct conn *c, const char *mark)
 
     memcpy(chunk, c->tail, c->tail_len);
     n = c->tail_len + wire_recv(c->fd, chunk + c->tail_len, CHUNK);
-    for (char *at; (at = memmem(from, n - (size_t)(from - chunk), mark, len)); from = at + len)
+    for (char *at; (at = find_mark(from, n - (size_t)(from - chunk), mark, len)); from = at + len)
         found++;
     size_t left = n - (size_t)(from - chunk);
     c->tail_len = left < len ? left : len - 1;

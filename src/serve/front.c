@@ -16,7 +16,9 @@
 enum {
     TICKET_MS = 60000,
     GATHERING_MS = 1,
-    SETTLE_MS = 1,    /* who was answered may ask again at once */
+    FEW_STREAMS =
+        16,        /* to tell more takes longer than wake-ups, and what comes meanwhile gathers */
+    SETTLE_MS = 1, /* who was answered may ask again at once */
     BODY_ROOM = 1000, /* for most answers */
 };
 
@@ -348,7 +350,8 @@ do_at_once(struct serve *s, bool is_awaited)
     struct worker_news before = s->news;
     struct round *r = s->round;
 
-    if (!worker_is_idle(s->worker) || !worker_may_do(s->worker, r))
+    if (streams_count(s->streams) > FEW_STREAMS || !worker_is_idle(s->worker) ||
+        !worker_may_do(s->worker, r))
         return false;
     if (gather_more(s))
         return true;
