@@ -94,20 +94,21 @@ refused(const char *p, size_t n)
 size_t
 http_reply(const char *p, size_t n)
 {
-    static const char name[] = "\r\nContent-Length:";
-    const char *end = memmem(p, n, "\r\n\r\n", 4);
+    static const char name[] = "Content-Length:";
+    size_t length = SIZE_MAX;
 
-    if (!end)
-        return 0;
-    if (n < 12 || memcmp(p, "HTTP/1.1 2", 10) != 0)
-        refused(p, n);
-    for (const char *at = p; (at = memchr(at, '\r', (size_t)(end - at + 1))) && at < end; at++) {
-        if (strncasecmp(at, name, sizeof name - 1) != 0)
+    for (const char *at = p, *end; (end = memchr(at, '\n', n - (size_t)(at - p))); at = end + 1) {
+        if (at == p && (n < 12 || memcmp(p, "HTTP/1.1 2", 10) != 0))
+            refused(p, n);
+        if ((*at == 'C' || *at == 'c') && strncasecmp(at, name, sizeof name - 1) == 0)
+            length = strtoul(at + sizeof name - 1, NULL, 10);
+        if (end != at + 1)
             continue;
-        size_t whole = (size_t)(end + 4 - p) + strtoul(at + sizeof name - 1, NULL, 10);
+        if (length == SIZE_MAX)
+            refused(p, n); /* its length is not told */
+        size_t whole = (size_t)(end + 1 - p) + length;
         return n >= whole ? whole : 0;
     }
-    refused(p, n); /* its length is not told */
     return 0;
 }
 
