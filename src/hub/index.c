@@ -93,7 +93,7 @@ struct kept {
 };
 
 /* Rows that wait to be added; in how many at a time. */
-enum { QUEUE_MAX = 128, COLUMNS_MAX = 13 };
+enum { QUEUE_MAX = 512, COLUMNS_MAX = 13 };
 static const size_t batch_sizes[] = { 32, 8, 1 };
 enum { BATCHES = sizeof batch_sizes / sizeof *batch_sizes };
 
