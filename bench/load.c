@@ -230,7 +230,7 @@ static const struct work works[] = {
     { "claim", claim, http_reply, take_claim },
     { "get", get, http_reply, NULL },
     { "broadcast", broadcast, http_reply, NULL },
-    { "subscribe", subscribe, http_reply, NULL, true },
+    { "subscribe", subscribe, http_reply, NULL, .differs = true },
     { "redis-add", xadd, resp_reply, NULL },
     { "redis-group", xgroup, resp_reply, NULL },
     { "redis-claim", xread, resp_reply, take_xread },
