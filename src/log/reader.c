@@ -189,13 +189,11 @@ look_ahead(struct log_reader *r, off_t at, const struct seal *first, size_t *fou
     for (uint64_t k = 2; k <= first->of; k++, ++*found) {
         if (!fetch(r, at, &rec))
             return GROUP_PENDING;
-        at = rec.end;
-        if (rec.verdict == LOG_GOOD && seal_is_nth(rec.text, rec.len, k, first->seq + k - 1))
-            continue; /* it is parsed when its turn comes */
         if (!judge(r, &rec))
             return GROUP_PENDING;
         if (!read_seal(&rec, &seal) || seal.nth != k || seal.seq != first->seq + k - 1)
             return GROUP_TORN;
+        at = rec.end;
     }
     return GROUP_COMPLETE;
 }

@@ -87,51 +87,33 @@ read_count(const struct json *object, const char *key, int64_t min, uint64_t *ou
     return true;
 }
 
-/* Has the text, which ends with '}', the checksum that it should have? */
-static bool
-is_sound(const char *text, size_t len)
-{
-    char hex[CRC_HEX];
-
-    if (len < CRC_SIZE)
-        return false;
-    const char *crc = text + len - CRC_SIZE;
-    hex8(hex, crc32c(text, len - CRC_SIZE));
-    return memcmp(crc, ",\"crc\":\"", CRC_HEAD) == 0 && memcmp(crc + CRC_HEAD, hex, CRC_HEX) == 0 &&
-           crc[CRC_HEAD + CRC_HEX] == '"';
-}
-
-/* Without what is behind the object. */
-static size_t
-trim(const char *text, size_t len)
-{
-    while (len > 0 && text[len - 1] != '}')
-        len--;
-    return len;
-}
-
 bool
 seal_read(const char *text, size_t len, const struct json *object, struct seal *out)
 {
     *out = (struct seal){ 0 };
     if (!json_get(object, "crc"))
         return true;
-    return is_sound(text, trim(text, len)) && read_count(object, "seq", 1, &out->seq) &&
-           out->seq > 0 && read_count(object, "of", 2, &out->of) &&
-           read_count(object, "nth", 2, &out->nth);
+    while (len > 0 && text[len - 1] != '}')
+        len--;
+    if (len < CRC_SIZE)
+        return false;
+
+    const char *crc = text + len - CRC_SIZE;
+    char hex[CRC_HEX];
+    hex8(hex, crc32c(text, len - CRC_SIZE));
+    return memcmp(crc, ",\"crc\":\"", CRC_HEAD) == 0 && memcmp(crc + CRC_HEAD, hex, CRC_HEX) == 0 &&
+           read_count(object, "seq", 1, &out->seq) && out->seq > 0 &&
+           read_count(object, "of", 2, &out->of) && read_count(object, "nth", 2, &out->nth);
 }
 
-/* The end of the text before `,"key":123`, if it ends so; *count: the number, if it is a small one.
- */
+/* The end of the text before `,"key":123`, if it ends so. */
 static size_t
-cut_count(const char *text, size_t len, const char *key, uint64_t *count)
+cut_count(const char *text, size_t len, const char *key)
 {
     size_t n = len, key_len = strlen(key);
-    uint64_t place = 1;
 
-    *count = 0;
-    for (; n > 0 && text[n - 1] >= '0' && text[n - 1] <= '9'; place *= 10)
-        *count += place * (uint64_t)(text[--n] - '0');
+    while (n > 0 && text[n - 1] >= '0' && text[n - 1] <= '9')
+        n--;
     return n < len && n >= key_len && memcmp(text + n - key_len, key, key_len) == 0 ? n - key_len
                                                                                     : len;
 }
@@ -139,27 +121,13 @@ cut_count(const char *text, size_t len, const char *key, uint64_t *count)
 size_t
 seal_strip(const char *text, size_t len)
 {
-    uint64_t any;
-
-    len = trim(text, len);
+    while (len > 0 && text[len - 1] != '}')
+        len--;
     if (len < CRC_SIZE || memcmp(text + len - CRC_SIZE, ",\"crc\":\"", CRC_HEAD) != 0)
         return 0;
-    size_t end = len - CRC_SIZE, n = cut_count(text, end, ",\"seq\":", &any);
+    size_t end = len - CRC_SIZE, n = cut_count(text, end, ",\"seq\":");
     if (n == end)
         return 0;
-    n = cut_count(text, n, ",\"of\":", &any);
-    return cut_count(text, n, ",\"nth\":", &any);
-}
-
-bool
-seal_is_nth(const char *text, size_t len, uint64_t nth, uint64_t seq)
-{
-    uint64_t is_seq, is_nth;
-
-    len = trim(text, len);
-    if (len < CRC_SIZE || text[0] != '{')
-        return false;
-    size_t end = len - CRC_SIZE, n = cut_count(text, end, ",\"seq\":", &is_seq);
-    return n < end && cut_count(text, n, ",\"nth\":", &is_nth) < n && is_seq == seq &&
-           is_nth == nth && is_sound(text, len);
+    n = cut_count(text, n, ",\"of\":");
+    return cut_count(text, n, ",\"nth\":");
 }

@@ -34,10 +34,6 @@ bool seal_clashes(const char *text, size_t len);
 /* Reads the seal of a parsed line. False when there is one and it is wrong. */
 bool seal_read(const char *text, size_t len, const struct json *object, struct seal *out);
 
-/* Is it line `nth` of a group, with this number, as seal_write makes it? By its end and its
- * checksum, which vouches for the rest, without parsing it. */
-bool seal_is_nth(const char *text, size_t len, uint64_t nth, uint64_t seq);
-
 /* The length of the record in a sealed line, without the '}' that ends it; 0: it has no seal. */
 size_t seal_strip(const char *text, size_t len);
 

@@ -281,37 +281,10 @@ without_its_seal_a_line_is_the_record(void **state)
     assert_int_equal(seal_strip("{\"crc\":\"12345678\"}", 18), 0);
 }
 
-static void
-a_line_of_a_group_is_known_by_its_end(void **state)
-{
-    static const char record[] = "{\"a\":1,\"s\":\",\\\"nth\\\":3\"}";
-
-    (void)state;
-    seal_write(&line, record, sizeof record - 1, 3, 5, 41);
-    assert_true(seal_is_nth(line.p, line.len - 1, 3, 41));
-    assert_false(seal_is_nth(line.p, line.len - 1, 2, 41));
-    assert_false(seal_is_nth(line.p, line.len - 1, 3, 42));
-    for (size_t i = 0; i < line.len - 1; i++) {
-        assert_false(seal_is_nth(line.p, i, 3, 41));
-        line.p[i] ^= 1;
-        assert_false(seal_is_nth(line.p, line.len - 1, 3, 41));
-        line.p[i] ^= 1;
-    }
-    buf_reset(&line);
-    seal_write(&line, record, sizeof record - 1, 1, 5, 41); /* the first one, and one alone */
-    assert_false(seal_is_nth(line.p, line.len - 1, 1, 41));
-    buf_reset(&line);
-    seal_write(&line, record, sizeof record - 1, 1, 1, 41);
-    assert_false(seal_is_nth(line.p, line.len - 1, 1, 41));
-    assert_false(seal_is_nth(record, sizeof record - 1, 3, 41));
-    assert_false(seal_is_nth("", 0, 2, 1));
-}
-
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        SEAL_CASE(a_line_of_a_group_is_known_by_its_end),
         SEAL_CASE(a_line_ends_in_its_number_and_its_checksum),
         SEAL_CASE(the_checksum_of_a_known_line_never_changes),
         SEAL_CASE(what_was_sealed_is_read_back),
