@@ -36,6 +36,8 @@ end_look(struct hub *h)
 {
     enum status s = index_status(h->ix, NULL);
 
+    if (s && h->o.never_waits && index_is_damaged(h->ix) && index_is_current(h->ix))
+        index_remove(h->index_path, NULL); /* whoever may wait makes another */
     if (s)
         index_rollback(h->ix);
     return s;
@@ -137,15 +139,17 @@ hub_is_member(struct hub *h, const char *identity, const char *ring)
     return is_there;
 }
 
-bool
+enum status
 hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
              const char **identity, unsigned *scopes)
 {
     char hash[SECRET_HASH_SIZE];
 
     *identity = *id = NULL;
-    if (!secret_is_key(key) || !hub_is_ready(h))
-        return false;
+    if (!secret_is_key(key))
+        return ST_NOT_FOUND;
+    if (!hub_is_ready(h))
+        return ST_IO;
     secret_hash(hash, key, strlen(key));
     struct row *r =
         index_run(h->ix, "SELECT identity, scopes, hash, id FROM keys WHERE hash = ?", "s", hash);
@@ -156,8 +160,9 @@ hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
             *id = row_dup(r, 3, a);
         }
     }
-    end_look(h);
-    return *identity && *id;
+    if (end_look(h))
+        return ST_IO;
+    return *identity && *id ? ST_OK : ST_NOT_FOUND;
 }
 
 uint64_t

@@ -644,16 +644,17 @@ leave(struct hub *h, bool keeps, void (*on_disk)(void *ctx), void *ctx)
         index_rollback(h->ix); /* nothing happened */
 }
 
+/* tries_max 1: who may not wait is told 503 when the index was found damaged. */
 static void
 submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
-       struct hub_reply *replies, bool keeps, void (*on_disk)(void *ctx), void *ctx)
+       struct hub_reply *replies, int tries_max, bool keeps, void (*on_disk)(void *ctx), void *ctx)
 {
     struct err e = { "" };
     enum status s = ST_OK;
 
     for (size_t i = 0; h->is_read_only && i < n; i++)
         reply_read_only(h, &replies[i], a);
-    for (int tries = 0; !h->is_read_only && tries < 2; tries++) {
+    for (int tries = 0; !h->is_read_only && tries < tries_max; tries++) {
         s = enter(h, &e);
         if (s && !h->log.is_locked)
             break;
@@ -683,14 +684,14 @@ void
 hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
            struct hub_reply *replies)
 {
-    submit(h, r, n, a, replies, false, NULL, NULL);
+    submit(h, r, n, a, replies, 2, false, NULL, NULL);
 }
 
 void
 hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
                 struct hub_reply *replies, void (*on_disk)(void *ctx), void *ctx)
 {
-    submit(h, r, n, a, replies, true, on_disk, ctx);
+    submit(h, r, n, a, replies, 2, true, on_disk, ctx);
 }
 
 /* Has nobody written since our last round? */
@@ -717,12 +718,13 @@ bool
 hub_try_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
                struct hub_reply *replies)
 {
-    bool is_free = h->is_kept ? hub_may_go_on(h)
-                              : !h->is_read_only && h->ix && is_untouched(h) && !has_due(h) &&
-                                    !lock_is_wanted(h->dir) && !log_try_lock(&h->log, NULL);
+    bool is_free = h->is_kept
+                       ? hub_may_go_on(h)
+                       : !h->is_read_only && h->ix && index_is_current(h->ix) && is_untouched(h) &&
+                             !has_due(h) && !lock_is_wanted(h->dir) && !log_try_lock(&h->log, NULL);
 
     if (is_free)
-        submit(h, r, n, a, replies, true, NULL, NULL);
+        submit(h, r, n, a, replies, 1, true, NULL, NULL);
     return is_free;
 }
 
@@ -749,6 +751,19 @@ is_behind(struct hub *h)
     return p.ino != (int64_t)st.st_ino || p.dev != (int64_t)st.st_dev || p.end != st.st_size;
 }
 
+/* The index that has the name now, if there is a good one. */
+static enum status
+open_again(struct hub *h, struct err *e)
+{
+    struct index *ix;
+
+    close_index(h);
+    enum status s = index_open(&ix, h->index_path, h->boot, false, e);
+    if (!s)
+        use_index(h, ix);
+    return s ? ST_IO : ST_OK;
+}
+
 /* Opens a transaction that shows all there is in the log. */
 enum status
 hub_begin_read(struct hub *h, struct err *e)
@@ -757,10 +772,10 @@ hub_begin_read(struct hub *h, struct err *e)
 
     hub_settle(h);
     if (!h->ix || !index_is_current(h->ix))
-        s = catch_up(h, e);
+        s = h->o.never_waits ? open_again(h, e) : catch_up(h, e);
     if (!s && !h->is_ahead)
         s = index_begin(h->ix, false, e);
-    if (!s && !h->is_ahead && is_behind(h)) {
+    if (!s && !h->is_ahead && !h->o.never_waits && is_behind(h)) {
         index_rollback(h->ix);
         s = catch_up(h, e);
         if (!s && !h->is_ahead)

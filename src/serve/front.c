@@ -24,6 +24,8 @@ enum {
 
 #define JSON_HEADERS "Content-Type: application/json\r\nCache-Control: no-store\r\n"
 
+static const char no_index[] = "the index of the store is being made again; try again soon";
+
 /* ---- answers ---- */
 
 /* A line of the access log. Never the query or a header: keys stand there. */
@@ -540,7 +542,8 @@ on_revoked(void *ctx, const char *id)
     s->wants_look = true;
 }
 
-static bool
+/* ST_IO: there is no index to look it up in. */
+static enum status
 find_key(struct serve *s, struct gate_text key, struct arena *a, const char **identity,
          unsigned *scopes)
 {
@@ -548,14 +551,14 @@ find_key(struct serve *s, struct gate_text key, struct arena *a, const char **id
     const char *id;
 
     if (key.len == 0 || key.len >= SERVE_KEY_SIZE)
-        return false;
+        return ST_NOT_FOUND;
     revoked_look(&s->revoked, on_revoked, s);
     k = &s->keys[hash_key(key) % SERVE_KEYS];
     if (strlen(k->text) != key.len || !is_same(k->text, key.p, key.len)) {
         char *text = arena_dup(a, key.p, key.len);
-        if (!text || !hub_find_key(s->reader, text, a, &id, identity, scopes) ||
-            revoked_has(&s->revoked, id))
-            return false;
+        enum status st = text ? hub_find_key(s->reader, text, a, &id, identity, scopes) : ST_IO;
+        if (st || revoked_has(&s->revoked, id))
+            return st ? st : ST_NOT_FOUND;
         snprintf(k->text, sizeof k->text, "%s", text);
         snprintf(k->id, sizeof k->id, "%s", id);
         snprintf(k->identity, sizeof k->identity, "%s", *identity);
@@ -563,7 +566,7 @@ find_key(struct serve *s, struct gate_text key, struct arena *a, const char **id
     }
     *identity = k->identity;
     *scopes = k->scopes;
-    return true;
+    return ST_OK;
 }
 
 /* By the key that the gate found; what is wrong with it goes into the verdict. */
@@ -573,7 +576,15 @@ know_by_key(struct serve *s, const struct route *route, struct arena *a, struct 
 {
     unsigned scopes = 0;
 
-    if (!find_key(s, v->key, a, &by->identity, &scopes)) {
+    enum status st = find_key(s, v->key, a, &by->identity, &scopes);
+    if (st == ST_IO) {
+        s->wants_look = true; /* the worker makes it again */
+        v->status = 503;
+        v->code = "STORE_UNAVAILABLE";
+        v->message = no_index;
+        return;
+    }
+    if (st) {
         v->status = 401;
         v->code = "AUTH_REQUIRED";
         v->message = "the key is not known, or was revoked";
@@ -761,8 +772,10 @@ answer_own(struct serve *s, struct http_conn *c, const struct http_request *r,
         buf_adds(&body, page_home);
         break;
     case ROUTE_HEALTH:
-        if (s->news.trouble[0]) {
-            refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", s->news.trouble, request_id, NULL);
+        if (s->news.trouble[0] || !hub_is_ready(s->reader)) {
+            s->wants_look = true;
+            refuse(s, c, r, route, 503, "STORE_UNAVAILABLE",
+                   s->news.trouble[0] ? s->news.trouble : no_index, request_id, NULL);
             return;
         }
         page_health(s, &body);

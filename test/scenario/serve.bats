@@ -359,3 +359,31 @@ f = open("home/signals/events.jsonl", "a"); fcntl.flock(f, fcntl.LOCK_EX); open(
     wait "$emit"
     is b "$(json 'd["data"]["signal_type"]' <emitted)"
 }
+
+@test "an index that is lost or garbled under a server holds nobody up, and refuses no key" {
+    send /emit '{"signal_type":"a","to_role":"r"}' >/dev/null
+    mkfifo wait
+    timeout 20 python3 -c '
+import fcntl
+f = open("home/signals/events.jsonl", "a"); fcntl.flock(f, fcntl.LOCK_EX); open("held", "w"); open("wait").read()' 3>&- &
+    until_true test -e held
+    rm home/signals/index.db*
+    is 503 "$(curl -sS -o body -w '%{http_code}' --max-time 2 "$URL/health")" # it cannot be made yet
+    grep -q "the index" body
+    : >wait
+    until_true health_is 200
+    is 1 "$(look /inbox/r | json 'len(d["data"])')"
+
+    key=$(key_of stranger) # which the server has not looked up yet
+    for i in 1 2 3; do "$CLIQ" identity add "w$i" >/dev/null; done
+    head -c 200000 /dev/urandom | dd of=home/signals/index.db conv=notrunc status=none
+    mended() {
+        code=$(curl -sS -o body -w '%{http_code}' "$URL/inbox/r" -H "Authorization: Bearer $key")
+        [ "$code" != 401 ] || { cat body; exit 1; }
+        [ "$code" = 200 ]
+    }
+    until_true mended
+    is 1 "$(json 'len(d["data"])' <body)"
+    "$CLIQ" hub check
+}
+health_is() { [ "$(curl -sS -o body -w '%{http_code}' "$URL/health")" = "$1" ]; }
