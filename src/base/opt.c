@@ -155,6 +155,11 @@ args_parse(struct args *a, const struct opt *opts, int argc, char **argv, size_t
             s = optopt >= FIRST || optopt == HELP
                     ? err_set(e, ST_INVALID, "--%s takes no value",
                               optopt == HELP ? "help" : opts[optopt - FIRST].name)
+                : isdigit(optopt)
+                    ? err_set(e, ST_INVALID,
+                              "unknown option -%c (what begins with - and is no option stands "
+                              "behind --)",
+                              optopt)
                 : optopt ? err_set(e, ST_INVALID, "unknown option -%c", optopt)
                          : unknown(opts, argv[optind - 1], e);
         else
