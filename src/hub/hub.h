@@ -17,11 +17,11 @@
  * first, which does.
  *
  * Files, in reading order: ops.def what can be asked · events.def, event.c the lines · decide.c
- * what a command does to a signal (pure) · submit.c the door · ops.c, args.c arguments checked ·
- * act.c, emit.c requests that write · read.c those that do not, walk.c along what lists · show.c
- * what is answered · round.c the lines of a round · due.c what the time brings · fold.c log to
- * index · index.c SQLite · readonly.c stores that may not be written · keep.c looking after it ·
- * wake.c who waits · secret.c keys · match.c patterns · when.c times.
+ * what a command does to a signal (pure) · submit.c the door, mend.c its lock · ops.c, args.c
+ * arguments checked · act.c, emit.c requests that write · read.c those that do not, walk.c along
+ * what lists · show.c what is answered · round.c the lines of a round · due.c what the time brings
+ * · fold.c log to index · index.c SQLite · readonly.c stores that may not be written · keep.c
+ * looking after it · wake.c who waits · secret.c keys · match.c patterns · when.c times.
  */
 #ifndef CLIQ_HUB_HUB_H
 #define CLIQ_HUB_HUB_H

@@ -10,6 +10,7 @@
 #include "hub/hub.h"
 
 #include <limits.h>
+#include <time.h>
 
 /* A line of this round, in h->text. Lines of one unit go in one write. */
 struct hub_line {
@@ -44,11 +45,20 @@ struct hub {
     bool is_ahead; /* a read has the lock and what could not be written (hub_end_read) */
 };
 
-/* ---- submit.c ---- */
+/* ---- mend.c ---- */
 
 /* The log's lock. After a failed sync it mends the log first, or says why not, and not too often.
  */
 enum status hub_lock(struct hub *h, struct err *e);
+void hub_note_trouble(struct hub *h, const struct err *why); /* a sync failed */
+
+/* ---- view.c ---- */
+enum status hub_write_view(struct hub *h, struct err *e);
+
+/* ---- submit.c ---- */
+
+int64_t hub_clock_ms(clockid_t id);
+
 /* With the log's lock: makes the index anew, and opens it. */
 enum status hub_make_index(struct hub *h, struct err *e);
 /* With the log's lock: opens a transaction in which the whole log is folded. */
@@ -56,7 +66,6 @@ enum status hub_begin(struct hub *h, struct err *e);
 /* Without it: opens one to read, which shows the whole log. After ST_OK, hub_end_read. */
 enum status hub_begin_read(struct hub *h, struct err *e);
 void hub_end_read(struct hub *h);
-enum status hub_write_view(struct hub *h, struct err *e);
 
 /* ---- readonly.c ---- */
 

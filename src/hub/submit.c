@@ -34,16 +34,14 @@ enum {
     ROTATE_BYTES = 256 << 20,
     WAIT_MAX_MS = 60000, /* a clock that was set is noticed after this */
     KEEP_MS = 20,        /* rounds without a commit */
-    MEND_MIN_MS = 100,   /* after a failed sync; doubled with every one that follows */
-    MEND_MAX_MS = 10000,
 };
 
-static const char EVENTS_NAME[] = "events.jsonl", VIEW_NAME[] = "delayed.json";
+static const char EVENTS_NAME[] = "events.jsonl";
 
 /* ---- the time ---- */
 
-static int64_t
-clock_ms(clockid_t id)
+int64_t
+hub_clock_ms(clockid_t id)
 {
     struct timespec t = { 0 };
 
@@ -54,7 +52,8 @@ clock_ms(clockid_t id)
 static void
 look_at_clock(struct hub *h)
 {
-    h->now = (struct hub_now){ clock_ms(CLOCK_REALTIME), clock_ms(CLOCK_BOOTTIME), h->boot };
+    h->now =
+        (struct hub_now){ hub_clock_ms(CLOCK_REALTIME), hub_clock_ms(CLOCK_BOOTTIME), h->boot };
 }
 
 /* Without /proc there is no boot to tell, and wall time has to do. */
@@ -75,53 +74,6 @@ read_boot(struct hub *h, struct err *e)
     h->boot[strspn(h->boot, "0123456789abcdef-")] = '\0';
     close(fd);
     return s;
-}
-
-/* ---- the lock, and what to do when a sync failed ---- */
-
-/* A disk that fails is asked again, but ever more rarely until it has taken a round. */
-static void
-note_trouble(struct hub *h, const struct err *why)
-{
-    h->mend_wait_ms = h->mend_wait_ms == 0                ? MEND_MIN_MS
-                      : h->mend_wait_ms < MEND_MAX_MS / 2 ? 2 * h->mend_wait_ms
-                                                          : MEND_MAX_MS;
-    h->mend_at_ms = clock_ms(CLOCK_BOOTTIME) + h->mend_wait_ms;
-    h->trouble = *why;
-}
-
-int64_t
-hub_mend_in_ms(const struct hub *h)
-{
-    if (!h->log.is_refusing)
-        return -1;
-    int64_t in = h->mend_at_ms - clock_ms(CLOCK_BOOTTIME);
-    return in > 0 ? in : 0;
-}
-
-const char *
-hub_trouble(const struct hub *h)
-{
-    return h->log.is_refusing ? h->trouble.text : NULL;
-}
-
-enum status
-hub_lock(struct hub *h, struct err *e)
-{
-    struct err why;
-
-    if (h->log.is_refusing) {
-        if (hub_mend_in_ms(h) > 0)
-            return err_set(e, ST_IO, "a sync failed earlier (%s), and is tried again soon",
-                           h->trouble.text);
-        enum status s = log_mend(&h->log, &why);
-        if (s) {
-            note_trouble(h, &why);
-            err_say(e, "%s", why.text);
-            return s;
-        }
-    }
-    return log_lock(&h->log, e);
 }
 
 /* ---- opening ---- */
@@ -476,7 +428,7 @@ put_lines(struct hub *h, struct err *e)
     h->log.o.is_durable = true;
     free(texts);
     if (h->log.is_refusing)
-        note_trouble(h, &why);
+        hub_note_trouble(h, &why);
     else if (!s)
         h->mend_wait_ms = 0;
     if (s)
@@ -593,7 +545,8 @@ hub_settle(struct hub *h)
 bool
 hub_may_go_on(const struct hub *h)
 {
-    return h->is_kept && clock_ms(CLOCK_BOOTTIME) - h->kept_ms < KEEP_MS && !lock_is_wanted(h->dir);
+    return h->is_kept && hub_clock_ms(CLOCK_BOOTTIME) - h->kept_ms < KEEP_MS &&
+           !lock_is_wanted(h->dir);
 }
 
 /* The lock, and a transaction in which the whole log is folded: those of the round before, if
@@ -906,55 +859,4 @@ hub_due_in_ms(struct hub *h)
         hub_is_nothing_due(h, &in_ms);
     }
     return within_limits(in_ms);
-}
-
-/* ---- delayed.json ---- */
-
-static enum status
-replace_file(struct hub *h, const char *name, const struct buf *text, struct err *e)
-{
-    char temp[80];
-    enum status s = ST_OK;
-
-    snprintf(temp, sizeof temp, "%s.tmp-%d", name, (int)sys->getpid());
-    int fd = SYS_RETRY(
-        sys->openat(h->dir, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (fd < 0)
-        return err_sys(e, "open %s", temp);
-    if (SYS_RETRY(sys->write(fd, text->p, text->len)) != (ssize_t)text->len)
-        s = err_sys(e, "write %s", temp);
-    close(fd);
-    if (!s && sys->renameat(h->dir, temp, h->dir, name) != 0)
-        s = err_sys(e, "rename %s", temp);
-    if (s)
-        unlinkat(h->dir, temp, 0);
-    return s;
-}
-
-/* A view for people and other programs: nothing here reads it. */
-enum status
-hub_write_view(struct hub *h, struct err *e)
-{
-    struct arena a = { 0 };
-    struct buf b = { 0 };
-    struct json *v = json_new(&a, JSON_OBJECT), *list = json_new(&a, JSON_ARRAY);
-    struct row *r = index_run(h->ix, "SELECT body FROM delayed ORDER BY at, type, id", "");
-
-    while (list && index_next(h->ix, r)) {
-        const char *body = row_dup(r, 0, &a);
-        json_add(list, body ? show_delayed(body, strlen(body), &a) : NULL);
-    }
-    enum status s = v && list ? index_status(h->ix, e) : err_set(e, ST_IO, "out of memory");
-    if (!s) {
-        json_set(v, "version", json_new_int(&a, 1));
-        json_set(v, "events", list);
-        json_write_pretty(&b, v, 0);
-        buf_addc(&b, '\n');
-        s = buf_status(&b, VIEW_NAME, e);
-    }
-    if (!s)
-        s = replace_file(h, VIEW_NAME, &b, e);
-    buf_release(&b);
-    arena_release(&a);
-    return s;
 }

@@ -423,7 +423,7 @@ END
 failed_run() {
     agent good <<'END'
 ok
-[ "$P" != three ] || [ ! -e "$T/hold" ] || { touch "$T/held"; until [ -e "$T/go" ]; do sleep 0.02; done; }
+[ "$P" != three ] || [ ! -e "$T/hold" ] || { touch "$T/held"; read -r _ <"$T/hold"; } # a fifo
 complete
 END
     agent bad <<<'ok; fail "no good"'
@@ -447,7 +447,7 @@ mend() { # SED
     mend 's/agent: bad/agent: good/; $a\  - {name: four, agent: good, depends_on: [three]}'
     got run $HEADLESS --resume
     code_is 3 # an ended run: its outcome
-    touch "$T/hold"
+    mkfifo "$T/hold"
     start again "$CLIQ" retry two $HEADLESS
     until_true exists "$T/held"
     kill -KILL "$PID"
@@ -459,7 +459,8 @@ mend() { # SED
     refused 2 "the workflow was changed since this run began"
     cp "$T/new" .cliq/workflow.yml
     "$CLIQ" team trust >/dev/null
-    touch "$T/go"
+    : >"$T/hold"
+    rm "$T/hold"
     got run $HEADLESS --resume
     succeeds
     is "one.1 two.1 two.2 three.1 four.1" "$(starts)"

@@ -346,31 +346,23 @@ is_refused() {
 
 @test "while another process has the lock, what does not write is answered" {
     send /emit '{"signal_type":"a"}' >/dev/null
-    mkfifo wait
-    timeout 20 python3 -c '
-import fcntl
-f = open("home/signals/events.jsonl", "a"); fcntl.flock(f, fcntl.LOCK_EX); open("held", "w"); open("wait").read()' 3>&- &
-    until_true test -e held
+    hold_log
     send /emit '{"signal_type":"b"}' >emitted 3>&- &
     emit=$!
     for _ in 1 2 3; do [ "$(curl -sS --max-time 2 "$URL/health" | json 'd["status"]')" = ok ]; done
     is "" "$(cat emitted)"
-    : >wait
+    let_go_log
     wait "$emit"
     is b "$(json 'd["data"]["signal_type"]' <emitted)"
 }
 
 @test "an index that is lost or garbled under a server holds nobody up, and refuses no key" {
     send /emit '{"signal_type":"a","to_role":"r"}' >/dev/null
-    mkfifo wait
-    timeout 20 python3 -c '
-import fcntl
-f = open("home/signals/events.jsonl", "a"); fcntl.flock(f, fcntl.LOCK_EX); open("held", "w"); open("wait").read()' 3>&- &
-    until_true test -e held
+    hold_log
     rm home/signals/index.db*
     is 503 "$(curl -sS -o body -w '%{http_code}' --max-time 2 "$URL/health")" # it cannot be made yet
     grep -q "the index" body
-    : >wait
+    let_go_log
     until_true health_is 200
     is 1 "$(look /inbox/r | json 'len(d["data"])')"
 
@@ -387,3 +379,13 @@ f = open("home/signals/events.jsonl", "a"); fcntl.flock(f, fcntl.LOCK_EX); open(
     "$CLIQ" hub check
 }
 health_is() { [ "$(curl -sS -o body -w '%{http_code}' "$URL/health")" = "$1" ]; }
+
+# Another process has the lock of the log, until it is told.
+hold_log() {
+    mkfifo wait
+    timeout 20 python3 -c '
+import fcntl
+f = open("home/signals/events.jsonl", "a"); fcntl.flock(f, fcntl.LOCK_EX); open("held", "w"); open("wait").read()' 3>&- &
+    until_true test -e held
+}
+let_go_log() { : >wait; }
