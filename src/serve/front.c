@@ -288,10 +288,15 @@ answer_round(struct serve *s, const struct round *r)
 
 /* ---- rounds ---- */
 
-/* For whoever looks after the server: its clients see it at /health. */
+/* What is new concerns keys that are remembered, and whoever looks after the server: its clients
+ * see trouble at /health. */
 static void
-tell_trouble(const struct worker_news *before, const struct worker_news *now)
+heed_news(struct serve *s, const struct worker_news *before)
 {
+    const struct worker_news *now = &s->news;
+
+    if (now->key_changes != before->key_changes)
+        memset(s->keys, 0, SERVE_KEYS * sizeof *s->keys);
     if (now->trouble[0] && !before->trouble[0])
         fprintf(stderr, "cliq: the store cannot be written: %s\n", now->trouble);
     else if (!now->trouble[0] && before->trouble[0])
@@ -359,7 +364,7 @@ do_at_once(struct serve *s, bool is_awaited)
         return true;
     if (!worker_do(s->worker, r, &s->news))
         return false;
-    tell_trouble(&before, &s->news);
+    heed_news(s, &before);
     s->round = NULL;
     streams_written(s->streams, s->news.written);
     answer_round(s, r);
@@ -425,9 +430,7 @@ front_done(void *ctx)
     struct round *next, *done = worker_take(s->worker, &s->news);
     bool is_look = false;
 
-    tell_trouble(&before, &s->news);
-    if (s->news.key_changes != before.key_changes)
-        memset(s->keys, 0, SERVE_KEYS * sizeof *s->keys);
+    heed_news(s, &before);
     if (s->revoked.first && s->news.commits >= s->revoked_until && s->news.log_end >= s->revoked.at)
         revoked_forget(&s->revoked);
     streams_written(s->streams, s->news.written);
