@@ -153,9 +153,6 @@ struct hub_options {
     /* A store that may not be written is opened to be read: the log is folded in memory, and
      * what would write is refused (STORE_READ_ONLY). Else opening it fails. */
     bool may_be_read_only;
-    /* For a thread that may not wait: it reads what others fold, and never locks the log or makes
-     * an index. Without one it finds nothing (hub_is_ready), until somebody has made it. */
-    bool never_waits;
     /* Told while the index is made again, every 50,000 events; may be NULL. */
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;
@@ -239,7 +236,7 @@ bool hub_is_member(struct hub *h, const char *identity, const char *ring);
 /* As hub_check_key, of the keys that were folded: waits for nobody. */
 enum status hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
                          const char **identity, unsigned *scopes); /* ST_IO: nobody can tell */
-/* Is there an index? One that may be deleted is made again, unless this hub never waits. */
+/* May the index be asked, as it is? Takes no lock unless it was deleted. */
 bool hub_is_ready(struct hub *h);
 /* Of the last round: how long the log was, its last line, and how often keys changed so far. */
 int64_t hub_log_end(const struct hub *h);

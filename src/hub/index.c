@@ -145,6 +145,14 @@ fail(struct index *ix, int rc)
 }
 
 bool
+index_is_garbled(const struct index *ix)
+{
+    int rc = ix->failed & 0xff;
+
+    return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB;
+}
+
+bool
 index_is_damaged(const struct index *ix)
 {
     int rc = ix->failed & 0xff;

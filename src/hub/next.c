@@ -36,8 +36,8 @@ end_look(struct hub *h)
 {
     enum status s = index_status(h->ix, NULL);
 
-    if (s && h->o.never_waits && index_is_damaged(h->ix) && index_is_current(h->ix))
-        index_remove(h->index_path, NULL); /* whoever may wait makes another */
+    if (s && index_is_garbled(h->ix) && index_is_current(h->ix))
+        index_remove(h->index_path, NULL); /* it is made again by whoever needs it */
     if (s)
         index_rollback(h->ix);
     return s;

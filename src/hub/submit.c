@@ -704,19 +704,6 @@ is_behind(struct hub *h)
     return p.ino != (int64_t)st.st_ino || p.dev != (int64_t)st.st_dev || p.end != st.st_size;
 }
 
-/* The index that has the name now, if there is a good one. */
-static enum status
-open_again(struct hub *h, struct err *e)
-{
-    struct index *ix;
-
-    close_index(h);
-    enum status s = index_open(&ix, h->index_path, h->boot, false, e);
-    if (!s)
-        use_index(h, ix);
-    return s ? ST_IO : ST_OK;
-}
-
 /* Opens a transaction that shows all there is in the log. */
 enum status
 hub_begin_read(struct hub *h, struct err *e)
@@ -725,10 +712,10 @@ hub_begin_read(struct hub *h, struct err *e)
 
     hub_settle(h);
     if (!h->ix || !index_is_current(h->ix))
-        s = h->o.never_waits ? open_again(h, e) : catch_up(h, e);
+        s = catch_up(h, e);
     if (!s && !h->is_ahead)
         s = index_begin(h->ix, false, e);
-    if (!s && !h->is_ahead && !h->o.never_waits && is_behind(h)) {
+    if (!s && !h->is_ahead && is_behind(h)) {
         index_rollback(h->ix);
         s = catch_up(h, e);
         if (!s && !h->is_ahead)

@@ -24,7 +24,7 @@ enum {
 
 #define JSON_HEADERS "Content-Type: application/json\r\nCache-Control: no-store\r\n"
 
-static const char no_index[] = "the index of the store is being made again; try again soon";
+static const char no_index[] = "the index of the store cannot be read; try again soon";
 
 /* ---- answers ---- */
 
@@ -581,7 +581,6 @@ know_by_key(struct serve *s, const struct route *route, struct arena *a, struct 
 
     enum status st = find_key(s, v->key, a, &by->identity, &scopes);
     if (st == ST_IO) {
-        s->wants_look = true; /* the worker makes it again */
         v->status = 503;
         v->code = "STORE_UNAVAILABLE";
         v->message = no_index;
@@ -775,10 +774,8 @@ answer_own(struct serve *s, struct http_conn *c, const struct http_request *r,
         buf_adds(&body, page_home);
         break;
     case ROUTE_HEALTH:
-        if (s->news.trouble[0] || !hub_is_ready(s->reader)) {
-            s->wants_look = true;
-            refuse(s, c, r, route, 503, "STORE_UNAVAILABLE",
-                   s->news.trouble[0] ? s->news.trouble : no_index, request_id, NULL);
+        if (s->news.trouble[0]) {
+            refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", s->news.trouble, request_id, NULL);
             return;
         }
         page_health(s, &body);

@@ -305,7 +305,7 @@ setup(struct serve *s, struct err *e)
     if (!st)
         st = hub_open(&s->writer, s->o->config, &(struct hub_options){ 0 }, e);
     if (!st)
-        st = hub_open(&s->reader, s->o->config, &(struct hub_options){ .never_waits = true }, e);
+        st = hub_open(&s->reader, s->o->config, &(struct hub_options){ 0 }, e);
     if (!st)
         st = make_admin(s, e);
     if (!st)
