@@ -21,9 +21,9 @@
  * arguments checked · act.c, emit.c requests that write · read.c those that do not, walk.c along
  * what lists · show.c what is answered · round.c the lines of a round · due.c what the time brings
  * · fold.c log to index: found.c a signal in it, hand.c those at work, front.c the next tasks ·
- * index.c SQLite, helper.c its second thread · readonly.c stores that may not be written · keep.c
- * looking after it, view.c delayed.json · wake.c who waits · secret.c keys · match.c patterns ·
- * when.c times.
+ * index.c SQLite, helper.c its second thread · readonly.c stores that may
+ * not be written · keep.c looking after it, view.c delayed.json · wake.c who waits · secret.c keys
+ * · match.c patterns · when.c times.
  */
 #ifndef CLIQ_HUB_HUB_H
 #define CLIQ_HUB_HUB_H
@@ -236,8 +236,6 @@ bool hub_is_member(struct hub *h, const char *identity, const char *ring);
 /* As hub_check_key, of the keys that were folded: waits for nobody. */
 enum status hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
                          const char **identity, unsigned *scopes); /* ST_IO: nobody can tell */
-/* May the index be asked, as it is? Takes no lock unless it was deleted. */
-bool hub_is_ready(struct hub *h);
 /* Of the last round: how long the log was, its last line, and how often keys changed so far. */
 int64_t hub_log_end(const struct hub *h);
 uint64_t hub_log_seq(const struct hub *h); /* of its last line */

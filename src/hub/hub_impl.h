@@ -110,6 +110,10 @@ bool act_schedule(struct act *t);
 bool act_cancel(struct act *t);
 bool act_source(struct act *t, struct event *ev);
 
+/* ---- next.c ---- */
+/* May the index be asked, as it is? Takes no lock unless it was deleted. */
+bool hub_is_ready(struct hub *h);
+
 /* ---- read.c: requests that do not ---- */
 bool act_read(struct act *t);
 
