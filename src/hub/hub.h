@@ -21,9 +21,9 @@
  * arguments checked · act.c, emit.c requests that write · read.c those that do not, walk.c along
  * what lists · show.c what is answered · round.c the lines of a round · due.c what the time brings
  * · fold.c log to index: found.c a signal in it, hand.c those at work, front.c the next tasks ·
- * index.c SQLite, helper.c its second thread · readonly.c stores that may
- * not be written · keep.c looking after it, view.c delayed.json · wake.c who waits · secret.c keys
- * · match.c patterns · when.c times.
+ * index.c SQLite, queue.c rows on their way into it, helper.c its second thread · readonly.c
+ * stores that may not be written · keep.c looking after it, view.c delayed.json · wake.c who waits
+ * · secret.c keys · match.c patterns · when.c times.
  */
 #ifndef CLIQ_HUB_HUB_H
 #define CLIQ_HUB_HUB_H

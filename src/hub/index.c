@@ -2,9 +2,8 @@
 
 #include "base/buf.h"
 #include "base/sys.h"
-#include "hub/helper.h"
+#include "hub/queue.h"
 
-#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sqlite3.h>
@@ -92,22 +91,6 @@ struct kept {
     bool is_used;
 };
 
-/* Rows that wait to be added; in how many at a time. */
-enum { QUEUE_MAX = 512, COLUMNS_MAX = 13 };
-static const size_t batch_sizes[] = { 32, 8, 1 };
-enum { BATCHES = sizeof batch_sizes / sizeof *batch_sizes };
-
-struct rows {
-    struct value values[QUEUE_MAX][COLUMNS_MAX];
-    size_t n, columns;
-};
-
-struct queue {
-    struct rows of[INDEX_ROWS];
-    struct arena texts;
-    bool is_some, is_starved; /* some row waits; one got no memory */
-};
-
 struct index {
     sqlite3 *db;
     char path[PATH_MAX]; /* "": in memory */
@@ -116,10 +99,9 @@ struct index {
     bool is_open;  /* a transaction */
     int wal_pages; /* in the write-ahead log after our last commit, if we look after it */
     struct kept cache[CACHE_MAX];
-    struct kept *used;              /* since reset_all */
-    struct queue queues[2], *queue; /* the one that is filled: the helper may have the other */
-    struct helper helper;           /* while it works, it alone uses the database */
-    sqlite3_stmt *inserts[INDEX_ROWS][BATCHES];
+    struct kept *used;  /* since reset_all */
+    struct queue queue; /* while it has a helper at work, that alone uses the database */
+    sqlite3_stmt *inserts[INDEX_ROWS][QUEUE_SIZES];
     struct index_keeper keeper;
     bool may_repeat;    /* signals that are there already are no failure */
     bool has_repeats;   /* and some were */
@@ -222,41 +204,15 @@ bind(sqlite3_stmt *st, int i, const struct value *v, sqlite3_destructor_type how
     return v->s ? sqlite3_bind_text(st, i, v->s, -1, how) : sqlite3_bind_null(st, i);
 }
 
-static struct value
-take_value(char type, va_list *ap)
-{
-    struct value v = { .type = type };
-
-    if (type == 'i' || type == 'z')
-        v.i = va_arg(*ap, int64_t);
-    else if (type == 'd')
-        v.d = va_arg(*ap, double);
-    else
-        v.s = va_arg(*ap, const char *);
-    if (type == 'z')
-        v.type = v.i ? 'i' : 's';
-    return v;
-}
-
 /* ---- rows added together ---- */
 
 static sqlite3_stmt *
-prepare_insert(struct index *ix, enum index_rows kind, size_t columns, size_t n)
+prepare_insert(struct index *ix, const struct queue_batch *batch)
 {
-    static const char *const inserts[INDEX_ROWS] = {
-        [ROWS_SIGNALS] = "INSERT OR IGNORE INTO signals",
-        [ROWS_WAITING] = "INSERT OR IGNORE INTO waiting",
-        [ROWS_READY] = "INSERT OR IGNORE INTO ready",
-        [ROWS_STATES] = "INSERT OR REPLACE INTO states",
-        [ROWS_HISTORY] = "INSERT OR IGNORE INTO history",
-    };
     sqlite3_stmt *st = NULL;
     struct buf sql = { 0 };
 
-    buf_addf(&sql, "%s VALUES", inserts[kind]);
-    for (size_t row = 0; row < n; row++)
-        for (size_t i = 0; i < columns; i++)
-            buf_addf(&sql, "%s?%s", i ? ", " : row ? ", (" : "(", i + 1 < columns ? "" : ")");
+    queue_sql(&sql, batch);
     if (buf_failed(&sql))
         fail(ix, SQLITE_NOMEM);
     else
@@ -265,77 +221,37 @@ prepare_insert(struct index *ix, enum index_rows kind, size_t columns, size_t n)
     return st;
 }
 
-static void
-insert_rows(struct index *ix, enum index_rows kind, const struct rows *rows, size_t from,
-            size_t batch)
+/* For the queue. */
+static bool
+insert_batch(void *ctx, const struct queue_batch *batch)
 {
-    int at = 1, n = (int)batch_sizes[batch];
+    struct index *ix = ctx;
+    sqlite3_stmt **kept = &ix->inserts[batch->kind][batch->size];
+    int at = 1;
 
-    if (!ix->inserts[kind][batch])
-        ix->inserts[kind][batch] = prepare_insert(ix, kind, rows->columns, (size_t)n);
-    sqlite3_stmt *st = ix->inserts[kind][batch];
-    for (int row = 0; st && row < n; row++)
-        for (size_t i = 0; i < rows->columns; i++)
-            fail(ix, bind(st, at++, &rows->values[from + (size_t)row][i], SQLITE_STATIC));
+    if (ix->failed)
+        return false;
+    sqlite3_stmt *st = *kept ? *kept : (*kept = prepare_insert(ix, batch));
+    for (size_t row = 0; st && row < batch->n; row++)
+        for (size_t i = 0; i < batch->columns; i++)
+            fail(ix, bind(st, at++, &batch->rows[row][i], SQLITE_STATIC));
     if (!st || ix->failed)
-        return;
+        return false;
     int rc = sqlite3_step(st);
     sqlite3_reset(st);
     if (rc != SQLITE_DONE)
         fail(ix, rc);
-    else if (sqlite3_changes(ix->db) == n)
-        return;
-    else if (ix->may_repeat)
-        ix->has_repeats = true;
-    else
+    else if (sqlite3_changes(ix->db) != (int)batch->n && !ix->may_repeat)
         fail(ix, SQLITE_CORRUPT); /* then it is not a fold of the log */
-}
-
-static void
-empty(struct queue *q)
-{
-    for (size_t i = 0; i < INDEX_ROWS; i++)
-        q->of[i].n = 0;
-    q->is_some = q->is_starved = false;
-    arena_reset(&q->texts);
-}
-
-/* A helper's work, or our own. */
-static void
-insert_queue(void *ctx, void *piece)
-{
-    struct index *ix = ctx;
-    struct queue *q = piece;
-
-    if (q->is_starved)
-        fail(ix, SQLITE_NOMEM);
-    for (int kind = 0; kind < INDEX_ROWS; kind++) {
-        size_t from = 0, n = q->of[kind].n;
-        for (size_t batch = 0; batch < BATCHES; batch++)
-            for (; !ix->failed && n - from >= batch_sizes[batch]; from += batch_sizes[batch])
-                insert_rows(ix, (enum index_rows)kind, &q->of[kind], from, batch);
-    }
-    empty(q);
+    else if (sqlite3_changes(ix->db) != (int)batch->n)
+        ix->has_repeats = true;
+    return !ix->failed;
 }
 
 void
 index_add_queued(struct index *ix)
 {
-    helper_wait(&ix->helper);
-    if (ix->queue->is_some)
-        insert_queue(ix, ix->queue);
-}
-
-/* A queue is full. When there are many, another thread adds them while we go on. */
-static void
-make_room(struct index *ix)
-{
-    if (!ix->may_repeat || (!ix->helper.is_there && !helper_start(&ix->helper, insert_queue, ix))) {
-        index_add_queued(ix);
-        return;
-    }
-    helper_give(&ix->helper, ix->queue);
-    ix->queue = ix->queue == ix->queues ? ix->queues + 1 : ix->queues;
+    queue_flush(&ix->queue);
 }
 
 void
@@ -345,22 +261,9 @@ index_add(struct index *ix, enum index_rows kind, const char *types, ...)
 
     if (ix->failed)
         return;
-    if (ix->queue->of[kind].n == QUEUE_MAX)
-        make_room(ix);
-    struct queue *q = ix->queue;
-    struct rows *rows = &q->of[kind];
-    struct value *row = rows->values[rows->n++];
-    rows->columns = strlen(types);
-    assert(rows->columns <= COLUMNS_MAX);
-    q->is_some = true;
     va_start(ap, types);
-    for (size_t i = 0; types[i]; i++) {
-        row[i] = take_value(types[i], &ap);
-        if (types[i] == 's' && row[i].s) {
-            row[i].s = arena_dup(&q->texts, row[i].s, strlen(row[i].s));
-            q->is_starved = q->is_starved || !row[i].s;
-        }
-    }
+    if (!queue_add(&ix->queue, kind, types, &ap))
+        index_starve(ix);
     va_end(ap);
 }
 
@@ -373,7 +276,7 @@ index_keep(struct index *ix, const struct index_keeper *keeper)
 void
 index_starve(struct index *ix)
 {
-    helper_wait(&ix->helper);
+    queue_wait(&ix->queue);
     if (!ix->failed)
         err_say(&ix->why, "out of memory");
     ix->failed = SQLITE_NOMEM;
@@ -396,7 +299,7 @@ run(struct index *ix, const char *sql, const char *types, va_list *ap, sqlite3_d
     sqlite3_stmt *st = ix->failed ? NULL : cached(ix, sql);
 
     for (int i = 1; st && types[i - 1]; i++) {
-        struct value v = take_value(types[i - 1], ap);
+        struct value v = value_take(types[i - 1], ap);
         fail(ix, bind(st, i, &v, how));
     }
     return st;
@@ -414,23 +317,14 @@ index_run(struct index *ix, const char *literal, const char *types, ...)
     return (struct row *)st;
 }
 
-static bool
-has_more_than_history(const struct queue *q)
-{
-    for (int kind = 0; kind < INDEX_ROWS; kind++)
-        if (kind != ROWS_HISTORY && q->of[kind].n)
-            return true;
-    return false;
-}
-
 struct row *
 index_peek(struct index *ix, const char *literal, const char *types, ...)
 {
     va_list ap;
 
-    helper_wait(&ix->helper);
-    if (has_more_than_history(ix->queue))
-        index_add_queued(ix);
+    queue_wait(&ix->queue);
+    if (queue_has_other(&ix->queue, ROWS_HISTORY))
+        queue_flush(&ix->queue);
     va_start(ap, types);
     sqlite3_stmt *st = run(ix, literal, types, &ap, SQLITE_TRANSIENT);
     va_end(ap);
@@ -596,8 +490,7 @@ index_rollback(struct index *ix)
 {
     if (ix->keeper.drop)
         ix->keeper.drop(ix->keeper.ctx);
-    helper_stop(&ix->helper);
-    empty(ix->queue);
+    queue_drop(&ix->queue);
     reset_all(ix);
     ix->failed = 0;
     if (!sqlite3_get_autocommit(ix->db))
@@ -750,7 +643,8 @@ open_database(struct index **out, const char *path, bool is_new, struct err *e)
 
     if (!ix)
         return err_set(e, ST_IO, "out of memory");
-    ix->queue = ix->queues;
+    ix->queue.insert = insert_batch;
+    ix->queue.ctx = ix;
     if (path && snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
         s = err_set(e, ST_INVALID, "path too long: %s", path);
     if (!s && path)
@@ -805,14 +699,12 @@ index_close(struct index *ix)
 {
     if (!ix)
         return;
-    helper_stop(&ix->helper);
+    queue_release(&ix->queue);
     for (size_t i = 0; i < CACHE_MAX; i++)
         sqlite3_finalize(ix->cache[i].st);
     for (size_t i = 0; i < INDEX_ROWS; i++)
-        for (size_t batch = 0; batch < BATCHES; batch++)
-            sqlite3_finalize(ix->inserts[i][batch]);
-    for (size_t i = 0; i < 2; i++)
-        arena_release(&ix->queues[i].texts);
+        for (size_t size = 0; size < QUEUE_SIZES; size++)
+            sqlite3_finalize(ix->inserts[i][size]);
     sqlite3_close(ix->db);
     free(ix);
 }
@@ -852,13 +744,14 @@ index_begin_many(struct index *ix)
 {
     ix->may_repeat = true;
     ix->has_repeats = false;
+    queue_share(&ix->queue);
 }
 
 void
 index_end_many(struct index *ix)
 {
     settle(ix);
-    helper_stop(&ix->helper);
+    queue_unshare(&ix->queue);
     if (ix->has_repeats)
         exec(ix, "DELETE FROM waiting WHERE signal NOT IN (SELECT seq FROM signals);"
                  "DELETE FROM ready WHERE signal NOT IN (SELECT seq FROM signals);");
