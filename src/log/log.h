@@ -141,9 +141,11 @@ struct log_reader {
     off_t at;
     uint64_t line;
     uint64_t next_seq;
-    size_t group_left; /* lines of a complete group still to deliver */
-    size_t orphans;    /* lines of an incomplete group still to pass over */
-    bool is_rotated;   /* the segment's last line was read: go on in the next one */
+    size_t group_left;       /* lines of a complete group still to deliver */
+    struct log_ahead *ahead; /* those of them that are judged already */
+    struct arena group;      /* what they take */
+    size_t orphans;          /* lines of an incomplete group still to pass over */
+    bool is_rotated;         /* the segment's last line was read: go on in the next one */
     /* backward: the previous line ends here; -1: not started */
     off_t back;
     struct arena arena;

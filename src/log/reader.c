@@ -5,6 +5,10 @@
  * Only a window of the file is in memory. A line is looked at (fetch), judged
  * (is it a JSON object?) and, in a sequenced log, numbered. What has no '\n'
  * yet is not a line yet.
+ *
+ * The lines of a group count only when all of them are there, so its first line
+ * waits until the last one was judged. What was judged then is kept, text and
+ * tree, up to AHEAD_MAX bytes; lines behind that are read and judged again.
  */
 #define _GNU_SOURCE
 #include "base/sys.h"
@@ -14,7 +18,14 @@
 #include <assert.h>
 #include <string.h>
 
-enum { CHUNK = 64 << 10, FIRST_CHUNK = 4 << 10 };
+enum { CHUNK = 64 << 10, FIRST_CHUNK = 4 << 10, AHEAD_MAX = 8 << 20 };
+
+/* A line of a group, judged before its turn. */
+struct log_ahead {
+    struct log_ahead *next;
+    struct log_record rec;
+    struct seal seal;
+};
 
 void
 log_reader_init(struct log_reader *r, int fd, off_t at)
@@ -35,6 +46,8 @@ log_reader_release(struct log_reader *r)
 {
     buf_release(&r->window);
     arena_release(&r->arena);
+    arena_release(&r->group);
+    r->ahead = NULL;
 }
 
 enum status
@@ -133,17 +146,16 @@ is_blank(const struct log_record *rec)
     return rec->verdict == LOG_GOOD;
 }
 
-/* Parses a fetched line and says what it is. False without memory. */
+/* Parses a line and says what it is; its tree is in the arena. False without memory. */
 static bool
-judge(struct log_reader *r, struct log_record *rec)
+judge(struct log_reader *r, struct log_record *rec, struct arena *a)
 {
     struct json_fault where;
     struct json *v;
 
     if (rec->verdict != LOG_GOOD)
         return true;
-    arena_reset(&r->arena);
-    if (!json_parse(&r->arena, rec->text, rec->len, &v, &where)) {
+    if (!json_parse(a, rec->text, rec->len, &v, &where)) {
         if (where.is_starved)
             return starved(r);
         size_t first = strspn(rec->text, " \t");
@@ -175,25 +187,51 @@ read_seal(struct log_record *rec, struct seal *seal)
     return false;
 }
 
+/* A fetched line that outlives the window, judged. */
+static bool
+keep(struct log_reader *r, struct log_record *rec)
+{
+    rec->text = arena_dup(&r->group, rec->text, rec->len);
+    return rec->text ? judge(r, rec, &r->group) : starved(r);
+}
+
+/* Fetches a line of a group and judges it. *line: kept; NULL when there is no room. */
+static bool
+read_ahead(struct log_reader *r, off_t at, struct log_record *rec, struct log_ahead **line)
+{
+    *line = NULL;
+    if (!fetch(r, at, rec))
+        return false;
+    if (r->group.used > AHEAD_MAX) {
+        arena_reset(&r->arena);
+        return judge(r, rec, &r->arena);
+    }
+    *line = arena_alloc(&r->group, sizeof **line);
+    return *line ? keep(r, rec) : starved(r);
+}
+
 enum group { GROUP_COMPLETE, GROUP_TORN, GROUP_PENDING };
 
-/* Looks ahead whether all lines of the group that `first` begins are there.
- * *found: how many of them are. The record must be fetched again after this. */
+/* Are all lines of the group there that `first` begins? *found: how many of them are. */
 static enum group
 look_ahead(struct log_reader *r, off_t at, const struct seal *first, size_t *found)
 {
+    struct log_ahead *line, **end = &r->ahead;
     struct log_record rec;
     struct seal seal;
 
     *found = 1;
     for (uint64_t k = 2; k <= first->of; k++, ++*found) {
-        if (!fetch(r, at, &rec))
-            return GROUP_PENDING;
-        if (!judge(r, &rec))
+        if (!read_ahead(r, at, &rec, &line))
             return GROUP_PENDING;
         if (!read_seal(&rec, &seal) || seal.nth != k || seal.seq != first->seq + k - 1)
             return GROUP_TORN;
         at = rec.end;
+        if (line) {
+            *line = (struct log_ahead){ .rec = rec, .seal = seal };
+            *end = line;
+            end = &line->next;
+        }
     }
     return GROUP_COMPLETE;
 }
@@ -205,60 +243,91 @@ mark_ungrouped(struct log_record *rec)
     rec->problem = "part of an incomplete group";
 }
 
+/* The record begins a group: is that readable? False: not yet. */
+static bool
+enter_group(struct log_reader *r, struct log_record *rec, const struct seal *seal)
+{
+    size_t found;
+
+    arena_reset(&r->group);
+    if (!keep(r, rec))
+        return false;
+    enum group g = look_ahead(r, rec->end, seal, &found);
+    if (g == GROUP_COMPLETE) {
+        r->group_left = seal->of - 1;
+        return true;
+    }
+    r->ahead = NULL;
+    if (g == GROUP_PENDING)
+        return false;
+    r->orphans = found - 1;
+    mark_ungrouped(rec);
+    return true;
+}
+
 /* Gives a record of a sequenced log its number. False: not readable yet. */
 static bool
-number(struct log_reader *r, struct log_record *rec)
+number(struct log_reader *r, struct log_record *rec, const struct seal *seal)
 {
-    struct seal seal;
-
-    if (!read_seal(rec, &seal))
+    if (rec->verdict != LOG_GOOD)
         return true;
     if (r->orphans > 0) {
         r->orphans--;
         mark_ungrouped(rec);
-        return true;
-    }
-    if (r->group_left > 0) {
+    } else if (r->group_left > 0) {
         r->group_left--;
-    } else if (seal.nth) {
+    } else if (seal->nth) {
         mark_ungrouped(rec); /* its beginning was lost */
-        return true;
-    } else if (seal.of) {
-        size_t found;
-        enum group g = look_ahead(r, rec->end, &seal, &found);
-        if (r->failed || g == GROUP_PENDING)
-            return false;
-        if (!fetch(r, rec->at, rec) || !judge(r, rec))
-            return false;
-        if (g == GROUP_TORN) {
-            r->orphans = found - 1;
-            mark_ungrouped(rec);
-            return true;
-        }
-        r->group_left = seal.of - 1;
+    } else if (seal->of && !enter_group(r, rec, seal)) {
+        return false;
     }
+    if (rec->verdict != LOG_GOOD)
+        return true;
     /* The position has the last word: a line that an unlocked foreign writer
      * slipped in front of ours has taken our number. */
-    rec->seq = seal.seq > r->next_seq ? seal.seq : r->next_seq;
+    rec->seq = seal->seq > r->next_seq ? seal->seq : r->next_seq;
     r->next_seq = rec->seq + 1;
-    if (seal.seq && json_eq(json_get(rec->json, "op"), "rotate"))
+    if (seal->seq && json_eq(json_get(rec->json, "op"), "rotate"))
         r->is_rotated = true;
+    return true;
+}
+
+/* The next line, judged: one that is kept, or the file's. False: there is none. */
+static bool
+next_line(struct log_reader *r, struct log_record *rec, struct seal *seal, bool *is_empty)
+{
+    *is_empty = false;
+    if (r->ahead) {
+        *rec = r->ahead->rec;
+        *seal = r->ahead->seal;
+        rec->line = r->line;
+        r->ahead = r->ahead->next;
+        return true;
+    }
+    if (!fetch(r, r->at, rec))
+        return false;
+    *is_empty = is_blank(rec);
+    if (*is_empty)
+        return true;
+    arena_reset(&r->arena);
+    if (!judge(r, rec, &r->arena))
+        return false;
+    if (r->is_sequenced)
+        read_seal(rec, seal);
     return true;
 }
 
 bool
 log_next(struct log_reader *r, struct log_record *rec)
 {
+    struct seal seal;
+    bool is_empty;
+
     while (!r->failed && !r->is_rotated) {
-        if (!fetch(r, r->at, rec))
+        if (!next_line(r, rec, &seal, &is_empty))
             return false;
-        bool is_empty = is_blank(rec);
-        if (!is_empty) {
-            if (!judge(r, rec))
-                return false;
-            if (r->is_sequenced && !number(r, rec))
-                return false;
-        }
+        if (!is_empty && r->is_sequenced && !number(r, rec, &seal))
+            return false;
         r->at = rec->end;
         r->line++;
         if (is_empty)
@@ -368,7 +437,8 @@ log_prev(struct log_reader *r, struct log_record *rec)
         r->back = start;
         if (is_blank(rec) && !is_long)
             continue;
-        if (!judge(r, rec))
+        arena_reset(&r->arena);
+        if (!judge(r, rec, &r->arena))
             return false;
         struct seal seal;
         if (r->is_sequenced && read_seal(rec, &seal))

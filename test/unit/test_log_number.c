@@ -448,6 +448,83 @@ a_group_larger_than_the_window_is_read_whole(void **state)
     free(text);
 }
 
+/* Some of its lines are kept when the reader looks ahead, and the rest is read again. */
+static void
+a_group_larger_than_what_is_kept_comes_line_by_line(void **state)
+{
+    enum { LINES = 24, LEN = 500000 };
+    struct log l = open_log(&sequenced);
+    struct log_text texts[LINES];
+    struct log_reader r;
+    struct log_record rec;
+    int64_t k;
+
+    (void)state;
+    for (int i = 0; i < LINES; i++) {
+        char *text = malloc(LEN + 1);
+        int n = sprintf(text, "{\"k\":%d,\"a\":\"", i);
+        memset(text + n, 'a' + i, (size_t)(LEN - n));
+        strcpy(text + LEN - 2, "\"}");
+        texts[i] = (struct log_text){ text, LEN };
+    }
+    CHECK_OK(log_append(&l, texts, LINES, &e), &e);
+    CHECK_OK(append(&l, "{\"k\":24}", &e), &e);
+    log_close(&l);
+    int fd = open(NAME, O_RDONLY | O_CLOEXEC);
+    log_reader_init(&r, fd, 0);
+    r.is_sequenced = true;
+    for (int i = 0; i <= LINES; i++) {
+        assert_true(log_next(&r, &rec));
+        assert_int_equal(rec.line, i + 1);
+        assert_int_equal(rec.seq, i + 1);
+        assert_true(json_int(json_get(rec.json, "k"), &k) && k == i);
+        if (i < LINES)
+            assert_memory_equal(rec.text, texts[i].p, LEN - 1); /* then comes its seal */
+        assert_true(r.group.used < 10 << 20);
+    }
+    assert_false(log_next(&r, &rec));
+    assert_int_equal(rec.end, r.at);
+    log_reader_release(&r);
+    close(fd);
+    for (int i = 0; i < LINES; i++)
+        free((char *)texts[i].p);
+}
+
+/* What a reader has of a group that is not whole must not come with the one that follows. */
+static void
+lines_of_a_group_that_was_awaited_come_once(void **state)
+{
+    struct buf b = { 0 };
+    struct log_reader r;
+    struct log_record rec;
+
+    (void)state;
+    put_sealed(&b, "{\"k\":1}", 1, 3, 1);
+    put_sealed(&b, "{\"k\":2}", 2, 3, 2);
+    write_bytes(NAME, b.p, b.len);
+    int fd = open(NAME, O_RDONLY | O_CLOEXEC);
+    log_reader_init(&r, fd, 0);
+    r.is_sequenced = true;
+    r.wants_bad = true;
+    assert_false(log_next(&r, &rec));
+    assert_false(log_next(&r, &rec));
+    put_sealed(&b, "{\"k\":7}", 1, 2, 1);
+    put_sealed(&b, "{\"k\":8}", 2, 2, 2);
+    write_bytes(NAME, b.p, b.len);
+    for (uint64_t line = 1; line <= 4; line++) {
+        assert_true(log_next(&r, &rec));
+        assert_int_equal(rec.line, line);
+        assert_int_equal(rec.verdict, line < 3 ? LOG_UNGROUPED : LOG_GOOD);
+        assert_int_equal(rec.seq, line < 3 ? 0 : line - 2);
+        assert_int_equal(rec.text[5], "1278"[line - 1]);
+    }
+    assert_false(log_next(&r, &rec));
+    assert_int_equal(r.bad, 2);
+    log_reader_release(&r);
+    close(fd);
+    buf_release(&b);
+}
+
 /* ---- a crash at every byte ---- */
 
 /* Three lines, then a group of three; cut at every byte of the group. Whoever opens
@@ -676,6 +753,8 @@ main(void)
         CASE(an_unfinished_group_at_the_end_is_awaited),
         CASE(a_group_is_given_up_when_something_else_follows),
         CASE(a_group_larger_than_the_window_is_read_whole),
+        CASE(a_group_larger_than_what_is_kept_comes_line_by_line),
+        CASE(lines_of_a_group_that_was_awaited_come_once),
         CASE(a_log_cut_at_any_byte_of_its_last_group_goes_on),
         CASE(a_log_cut_at_any_byte_of_its_last_line_goes_on),
         CASE(a_writer_that_stays_open_survives_a_cut_at_any_byte),
