@@ -17,7 +17,8 @@ run(void *p)
         pthread_mutex_unlock(&h->lock);
         h->work(h->ctx, h->piece);
         pthread_mutex_lock(&h->lock);
-        h->piece = NULL;
+        h->piece = h->next;
+        h->next = NULL;
         pthread_cond_signal(&h->changed);
     }
     pthread_mutex_unlock(&h->lock);
@@ -53,9 +54,13 @@ helper_wait(struct helper *h)
 void
 helper_give(struct helper *h, void *piece)
 {
-    helper_wait(h);
     pthread_mutex_lock(&h->lock);
-    h->piece = piece;
+    while (h->next)
+        pthread_cond_wait(&h->changed, &h->lock);
+    if (h->piece)
+        h->next = piece;
+    else
+        h->piece = piece;
     pthread_cond_signal(&h->changed);
     pthread_mutex_unlock(&h->lock);
 }

@@ -1,8 +1,11 @@
 /*
  * helper - a thread that does one piece of work at a time, while we prepare the next.
  *
+ * One more piece may lie ready for it: so it need not wait until we have been woken and gave it
+ * the next one.
+ *
  *     helper_start(&h, work, ctx);
- *     helper_give(&h, piece);    waits for the piece before
+ *     helper_give(&h, piece);    waits until at most one piece is left before it
  *     helper_wait(&h);           now all is done, and what work() touched is ours again
  *     helper_stop(&h);
  *
@@ -22,6 +25,7 @@ struct helper {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
     void *piece; /* at work; NULL: it is done */
+    void *next;  /* lies ready; NULL: none */
     bool is_ending;
 };
 

@@ -103,7 +103,7 @@ make_room(struct queue *q)
         return;
     }
     helper_give(&q->helper, &q->piles[q->filled]);
-    q->filled = !q->filled;
+    q->filled = (q->filled + 1) % QUEUE_PILES; /* done, or it would have waited */
 }
 
 /* ---- filling ---- */
@@ -162,6 +162,6 @@ void
 queue_release(struct queue *q)
 {
     helper_stop(&q->helper);
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < QUEUE_PILES; i++)
         arena_release(&q->piles[i].texts);
 }

@@ -5,8 +5,9 @@
  * few sizes: a statement is prepared for each size. What SQLite has to do for that is the index's
  * (queue_insert_fn); here are the rows, their texts and the order in which they go.
  *
- * There are two piles: one is filled, and when many rows come (queue_share) a helper's thread may
- * have the other. queue_wait: it has none, and what its function touches is ours again.
+ * One pile is filled, and when many rows come (queue_share) a helper's thread may have the others:
+ * one at work, one that lies ready. queue_wait: it has none, and what its function touches is ours
+ * again.
  *
  * For index.c alone: whoever has rows says index_add. Zero, with `insert` and `ctx` set, is an
  * empty queue; queue_release ends it.
@@ -24,6 +25,7 @@
 enum {
     QUEUE_MAX = 512, /* rows of a kind in a pile */
     QUEUE_COLUMNS_MAX = 13,
+    QUEUE_PILES = 3,
     QUEUE_SIZES = 3, /* of batches */
 };
 
@@ -52,8 +54,8 @@ struct pile {
 struct queue {
     queue_insert_fn *insert;
     void *ctx;
-    struct pile piles[2];
-    int filled; /* which of them is; the other is the helper's */
+    struct pile piles[QUEUE_PILES];
+    size_t filled; /* which of them is */
     bool is_shared;
     struct helper helper;
 };

@@ -1236,7 +1236,7 @@ an_index_that_is_lost_or_damaged_is_made_again(void **state)
     free(before);
 }
 
-/* So many that another thread adds them (index_begin_many), with all that can happen to them. */
+/* Many, with all that can happen to them. */
 static void
 live_a_long_life(struct hub *h)
 {
@@ -1281,6 +1281,44 @@ an_index_of_many_signals_is_made_as_it_was_lived(void **state)
     CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
     assert_int_equal(problems, 0);
     assert_int_not_equal(access("config/signals/index.db.new", F_OK), 0);
+    close_hub(h);
+}
+
+/* A thousand at once that need nothing of the index, each with its own texts. */
+static void
+emit_thousand(struct hub *h, int nth)
+{
+    struct buf b = { 0 };
+
+    buf_adds(&b, "{\"signals\":[");
+    for (int i = 0; i < 1000; i++)
+        buf_addf(&b, "%s{\"signal_type\":\"t%d:%d\",\"to_identity\":\"%s\"}", i ? "," : "", nth, i,
+                 i % 3 ? "bob" : "zoe");
+    buf_adds(&b, "]}");
+    assert_int_equal(ask(h, HUB_EMIT_BATCH, "ruby", "%s", b.p)->status, 200);
+    forget_answers();
+    buf_release(&b);
+}
+
+/* So many in a row that another thread adds them (queue_share), pile after pile. */
+static void
+an_index_is_made_by_two_threads_as_it_was_lived(void **state)
+{
+    uint64_t problems;
+    struct hub *h = open_hub();
+
+    (void)state;
+    fake_clock(T0);
+    for (int i = 0; i < 6; i++) {
+        emit_thousand(h, i);
+        if (i == 3) /* in the middle of it the helper is waited for */
+            assert_int_equal(ask(h, HUB_CLAIM, "zoe", "{}")->status, 200);
+    }
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e); /* makes another, and compares */
+    assert_int_equal(problems, 0);
+    CHECK_OK(hub_rebuild(h, &e), &e);
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
     close_hub(h);
 }
 
@@ -2084,6 +2122,7 @@ main(void)
         CASE(foreign_lines_count_and_invalid_ones_change_nothing),
         CASE(an_index_that_is_lost_or_damaged_is_made_again),
         CASE(an_index_of_many_signals_is_made_as_it_was_lived),
+        CASE(an_index_is_made_by_two_threads_as_it_was_lived),
         CASE(an_index_that_does_not_fit_on_the_disk_is_told_and_leaves_nothing),
         CASE(a_damaged_page_is_noticed_and_mended),
         CASE(a_hub_stays_where_it_was_opened),
