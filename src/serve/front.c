@@ -24,8 +24,6 @@ enum {
 
 #define JSON_HEADERS "Content-Type: application/json\r\nCache-Control: no-store\r\n"
 
-static const char no_index[] = "the index of the store cannot be read; try again soon";
-
 /* ---- answers ---- */
 
 /* A line of the access log. Never the query or a header: keys stand there. */
@@ -399,6 +397,15 @@ front_round(void *ctx)
     give(ctx);
 }
 
+void
+front_lost(void *ctx)
+{
+    struct serve *s = ctx;
+
+    s->wants_look = true; /* the worker makes it */
+    give(s);
+}
+
 /* Is the log longer than after our last round? The index beside it changes, too. */
 static bool
 has_grown(const struct serve *s)
@@ -581,9 +588,10 @@ know_by_key(struct serve *s, const struct route *route, struct arena *a, struct 
 
     enum status st = find_key(s, v->key, a, &by->identity, &scopes);
     if (st == ST_IO) {
+        s->wants_look = true; /* the worker makes it */
         v->status = 503;
         v->code = "STORE_UNAVAILABLE";
-        v->message = no_index;
+        v->message = HUB_NO_INDEX;
         return;
     }
     if (st) {
@@ -651,7 +659,9 @@ admit(struct serve *s, struct http_conn *c, const struct http_request *r, const 
         return true;
     }
     refuse(s, c, r, route, v.status, v.code, v.message, request_id,
-           v.status == 401 ? "WWW-Authenticate: Bearer\r\n" : retry);
+           v.status == 401   ? "WWW-Authenticate: Bearer\r\n"
+           : v.status == 503 ? "Retry-After: 1\r\n"
+                             : retry);
     return false;
 }
 
@@ -774,8 +784,10 @@ answer_own(struct serve *s, struct http_conn *c, const struct http_request *r,
         buf_adds(&body, page_home);
         break;
     case ROUTE_HEALTH:
-        if (s->news.trouble[0]) {
-            refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", s->news.trouble, request_id, NULL);
+        if (s->news.trouble[0] || !hub_is_ready(s->reader)) {
+            s->wants_look = s->wants_look || !s->news.trouble[0];
+            refuse(s, c, r, route, 503, "STORE_UNAVAILABLE",
+                   s->news.trouble[0] ? s->news.trouble : HUB_NO_INDEX, request_id, NULL);
             return;
         }
         page_health(s, &body);

@@ -103,6 +103,7 @@ struct serve {
 /* front.c */
 void front_request(void *ctx, struct http_conn *c, const struct http_request *r);
 void front_round(void *ctx);
+void front_lost(void *ctx);    /* the index */
 void front_done(void *ctx);    /* the worker has something */
 void front_changed(void *ctx); /* the log's directory changed */
 void front_fault(void *ctx, int status, const char *reason, struct buf *body);

@@ -40,6 +40,9 @@ extern const struct hub_arg stream_args[];
 struct streams_options {
     unsigned keepalive_ms; /* a comment that often; 0: STREAM_KEEPALIVE_MS */
     unsigned slow_ms;      /* a full queue must be empty after this; 0: STREAM_SLOW_MS */
+    /* The index could not be read for a while, and is needed; may be NULL. */
+    void (*on_lost)(void *ctx);
+    void *ctx;
 };
 
 /* `hub` is one of the loop's thread, to read from; it stays the caller's. */

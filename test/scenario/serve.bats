@@ -356,6 +356,59 @@ is_refused() {
     is b "$(json 'd["data"]["signal_type"]' <emitted)"
 }
 
+# code_of PATH KEY: the status of an answer, which has to come soon; its body is in body.
+code_of() { curl -sS -o body -w '%{http_code}' --max-time 1 "$URL$1" -H "Authorization: Bearer $2"; }
+
+@test "an index that is deleted under a server is made again, and holds nobody up meanwhile" {
+    $PY -c 'import json; print(json.dumps({"signals": [{"signal_type": "a", "to_role": "r"}] * 1000}))' >many
+    for _ in {1..100}; do send /emit/batch @many >/dev/null; done
+    before=$(look '/inbox/r?limit=20')
+    stranger=$(key_of stranger) # which the server has not looked up yet
+    curl -sN "$URL/signals/stream?token=$KEY" >old 3>&- &
+    old=$!
+    until_true grep -q connected old
+
+    hold_log # so that it cannot be made yet
+    rm home/signals/index.db*
+    is 503 "$(code_of /health "")"
+    has "$(<body)" "the index of the store is being made"
+    is 503 "$(code_of /inbox/r "$stranger")"
+    has "$(<body)" STORE_UNAVAILABLE
+    curl -sN "$URL/signals/stream?token=$KEY" >new 3>&- &
+    new=$!
+    until_true grep -q connected new
+    is 503 "$(code_of /health "")"
+    let_go_log
+
+    is_made() { # each answer within a second, however long it takes
+        code=$(code_of /health "") || { complain "not answered in time" || exit 1; }
+        [ "$code" = 200 ]
+    }
+    until_true is_made
+    is 200 "$(code_of /inbox/r "$stranger")"
+    is "$(json 'd["data"]' <<<"$before")" "$(look '/inbox/r?limit=20' | json 'd["data"]')"
+    CLIQ_HOME=$PWD/home "$CLIQ" emit sense -m after >/dev/null
+    until_true grep -q 'event: sense' old
+    until_true grep -q 'event: sense' new
+    is 1 "$(grep -c 'event: ' old)"
+    is 1 "$(grep -c 'event: ' new)"
+    kill "$old" "$new"
+    "$CLIQ" hub check
+}
+
+@test "a stream that is behind when the index is deleted misses nothing" {
+    $PY -c 'import json; print(json.dumps({"signals": [{"signal_type": "a"}] * 1000}))' >many
+    send /emit/batch @many >/dev/null
+    hold_log
+    rm home/signals/index.db*
+    curl -sN "$URL/signals/stream?token=$KEY&since=0" >stream 3>&- &
+    reader=$!
+    until_true grep -q connected stream
+    let_go_log
+    until_true has_ids stream 1000 # nobody else asks for it to be made
+    kill "$reader"
+}
+
 @test "an index that is garbled under a server is mended, and refuses no key" {
     send /emit '{"signal_type":"a","to_role":"r"}' >/dev/null
     key=$(key_of stranger) # which the server has not looked up yet
