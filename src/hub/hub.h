@@ -296,7 +296,8 @@ struct hub_finding {
     bool is_note; /* what a crash left behind: no problem */
 };
 /* Reads every line of the log, then folds it anew beside the index and compares; tells what is
- * wrong with either. Nothing is changed. *problems: findings that are more than notes. */
+ * wrong with either. Nothing is changed, and the lock is had for a moment only: it is about log and
+ * index as they were when it began. *problems: findings that are more than notes. */
 enum status hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f),
                       void *ctx, uint64_t *problems, struct err *e);
 /* Drops finished segments whose lines are all older than that and that nothing needs. */
