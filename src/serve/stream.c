@@ -22,7 +22,7 @@ struct client {
     struct streams *all;
     struct http_conn *conn;
     struct arena arena; /* of the filters, and no larger */
-    const char *identity;
+    const char *identity, *key;
     bool is_admin, is_engine, is_inbox;
     const char *rings, *types, *tags, *pattern, *role; /* NULL: any; lists are "a,b" */
     double min_urgency;
@@ -401,6 +401,16 @@ let_go(struct client *c, const char *comment)
     forget(c);
 }
 
+void
+streams_revoke(struct streams *s, const char *key)
+{
+    for (struct client *c = s->first, *next; c; c = next) {
+        next = c->next;
+        if (strcmp(c->key, key) == 0)
+            let_go(c, ": the key was revoked\n\n");
+    }
+}
+
 /* Who had a full queue for too long does not read, or too slowly for what it asked for. */
 static void
 on_slow(void *ctx)
@@ -457,9 +467,9 @@ on_news(void *ctx, struct http_conn *conn, enum http_news news)
 /* What the arena of a client must hold, whatever it takes of the arguments: there may be thousands
  * of clients, and a block of an arena that may grow is a page. */
 static size_t
-room_for(const char *identity, const struct json *args)
+room_for(const struct stream_caller *by, const struct json *args)
 {
-    size_t n = ARENA_ROOM(strlen(identity) + 1);
+    size_t n = ARENA_ROOM(strlen(by->identity) + 1) + ARENA_ROOM(strlen(by->key) + 1);
 
     json_each (v, args)
         if (json_is(v, JSON_STRING))
@@ -546,7 +556,7 @@ welcome(struct client *c)
 }
 
 bool
-streams_add(struct streams *s, struct http_conn *conn, const char *identity, bool is_admin,
+streams_add(struct streams *s, struct http_conn *conn, const struct stream_caller *by,
             const struct json *args, struct arena *a, const char *last_id, bool is_engine,
             const char *request_id, int *status, const char **code, struct err *e)
 {
@@ -565,11 +575,13 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
     if (last)
         s->newest = last;
     streams_look(s);
-    *c = (struct client){ .all = s, .conn = conn, .is_admin = is_admin, .is_engine = is_engine };
+    *c =
+        (struct client){ .all = s, .conn = conn, .is_admin = by->is_admin, .is_engine = is_engine };
     c->place = s->newest > s->written ? s->newest : s->written;
-    c->arena.max = room_for(identity, args);
-    c->identity = arena_dup(&c->arena, identity, strlen(identity));
-    if (!c->identity || !read_filters(c, args, last_id, a, &no)) {
+    c->arena.max = room_for(by, args);
+    c->identity = arena_dup(&c->arena, by->identity, strlen(by->identity));
+    c->key = arena_dup(&c->arena, by->key, strlen(by->key));
+    if (!c->identity || !c->key || !read_filters(c, args, last_id, a, &no)) {
         *status = no.status;
         *code = no.code;
         err_set(e, ST_INVALID, "%s", no.message);
@@ -577,7 +589,7 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
         free(c);
         return false;
     }
-    bool is_first = !streams_has(s, identity);
+    bool is_first = !streams_has(s, by->identity);
     c->next = s->first;
     c->self = &s->first;
     if (c->next)
