@@ -60,7 +60,7 @@ check(const char *file, struct log_report *report, struct findings *f, struct er
     enum status s = sys->fstat(fd, &st) != 0 ? err_sys(e, "look at %s", file)
                                              : path_check_regular(&st, file, e);
     if (!s)
-        s = log_fsck(fd, report, on_finding, f, e);
+        s = log_fsck(fd, -1, report, on_finding, f, e);
     close(fd);
     return s;
 }

@@ -103,10 +103,9 @@ const struct cmd cmd_hub_check = {
         "(as cliq fsck does); a fragment that a crash left behind is a note, not a problem. Then\n"
         "folds the log anew and compares the result with the index; tells each difference. "
         "Nothing\n"
-        "is changed, but for an index that cannot be read at all, which is made anew first. Who "
-        "writes\n"
-        "waits until it is done (20 s with a million signals), or is told so after 10 s.\n"
-        "Exit code 1: problems.",
+        "is changed, but for an index that cannot be read at all, which is made anew first. "
+        "Others\n"
+        "may go on meanwhile: what they write is not looked at. Exit code 1: problems.",
     .examples = "cliq hub check\n"
                 "cliq hub check --json | jq .bad_lines",
     .opts = opts,

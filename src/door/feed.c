@@ -86,13 +86,20 @@ look(struct feed *f)
     const struct json *v;
 
     for (;;) {
+        uint64_t seq = f->seq;
         arena_reset(&f->arena);
-        if (hub_next_signal(h, f->seq, &f->arena, &f->seq, &v) != ST_OK)
+        enum status s = hub_next_signal(h, f->seq, &f->arena, &seq, &v);
+        if (s)
             return NULL; /* none, or nobody knows: it is asked again */
         if (f->want.is_broadcast)
-            v = hub_broadcast_json(h, f->seq, &f->arena);
-        if (v && feed_wants(&f->want, v) &&
-            (!f->want.is_inbox || hub_is_in_inbox(h, f->door->identity, f->seq)))
+            s = hub_broadcast_json(h, seq, &f->arena, &v);
+        bool is_wanted = !s && feed_wants(&f->want, v);
+        if (is_wanted && f->want.is_inbox)
+            s = hub_is_in_inbox(h, f->door->identity, seq);
+        if (s == ST_IO)
+            return NULL;
+        f->seq = seq;
+        if (is_wanted && !s)
             return v;
     }
 }

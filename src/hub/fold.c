@@ -578,12 +578,16 @@ fold_file(struct fold *f, int fd, off_t at, uint64_t next, off_t to, bool *rotat
     struct log_record rec;
     struct event ev;
 
+    off_t cut = to;
+
     log_reader_init(&r, fd, at);
     r.is_sequenced = true;
     r.next_seq = next;
     while (r.at < to && log_next(&r, &rec)) {
-        if (rec.at >= to)
-            break; /* written meanwhile, without the lock: next time */
+        if (rec.end > to) { /* written, or ended, meanwhile: next time */
+            cut = rec.at < to ? rec.at : to;
+            break;
+        }
         if (rec.seq <= f->place.seq)
             continue;
         arena_reset(&scratch);
@@ -594,7 +598,7 @@ fold_file(struct fold *f, int fd, off_t at, uint64_t next, off_t to, bool *rotat
             f->progress(f->ctx, f->done, (uint64_t)r.at, (uint64_t)to);
     }
     enum status s = log_reader_status(&r, e);
-    f->place.at = r.at < to ? r.at : to;
+    f->place.at = r.at < cut ? r.at : cut;
     *rotated = r.is_rotated;
     log_reader_release(&r);
     arena_release(&scratch);
@@ -626,35 +630,25 @@ is_known_file(const struct fold *f, int fd, const struct stat *st)
            read_tail(fd, f->place.at, &now) && strcmp(now.tail, f->place.tail) == 0;
 }
 
-/* The segments from the one with line `seq` on, then the current file. */
+/* The segments from the one with line `seq` on, then the file that is written to. */
 static enum status
-fold_from(struct fold *f, struct log *l, uint64_t seq, struct err *e)
+fold_from(struct fold *f, const struct log_files *files, uint64_t seq, struct err *e)
 {
-    char name[SEGMENT_NAME_SIZE];
-    uint64_t first, next = seq;
-    struct stat st;
+    const struct log_file *last = log_files_last(files), *it;
+    uint64_t next = seq;
     bool is_rotated;
     enum status s = ST_OK;
 
-    while (!s) {
-        s = segment_find(l->dir, l->name, next, name, &first, e);
-        if (s == ST_NOT_FOUND || (!s && next != seq && first != next)) {
-            s = ST_OK; /* the rest is in the current file */
-            break;
-        }
-        int fd = s ? -1 : open_segment(l, name, &st);
-        if (fd < 0)
-            return s ? s : err_sys(e, "open %s", name);
-        if (is_known_file(f, fd, &st))
-            s = fold_file(f, fd, f->place.at, f->place.seq + 1, st.st_size, &is_rotated, e);
+    while (!s && (it = log_files_find(files, next)) && (next == seq || it->first == next)) {
+        if (is_known_file(f, it->fd, &it->st))
+            s = fold_file(f, it->fd, f->place.at, f->place.seq + 1, it->st.st_size, &is_rotated, e);
         else
-            s = fold_file(f, fd, 0, first, st.st_size, &is_rotated, e);
-        close(fd);
+            s = fold_file(f, it->fd, 0, it->first, it->st.st_size, &is_rotated, e);
         if (next == f->place.seq + 1)
             break; /* a segment without lines */
         next = f->place.seq + 1;
     }
-    return s ? s : fold_file(f, l->fd, 0, next, l->end, &is_rotated, e);
+    return s ? s : fold_file(f, last->fd, 0, next, last->st.st_size, &is_rotated, e);
 }
 
 static void
@@ -666,9 +660,9 @@ arrive(struct fold *f, const struct log *l)
 }
 
 enum status
-fold_all(struct fold *f, struct log *l, struct err *e)
+fold_files(struct fold *f, const struct log_files *files, struct err *e)
 {
-    uint64_t oldest = segment_oldest(l->dir, l->name);
+    uint64_t oldest = files->n > 1 ? files->list[0].first : 1;
 
     index_clear(f->ix);
     fold_forget(f);
@@ -677,12 +671,37 @@ fold_all(struct fold *f, struct log *l, struct err *e)
         f->place.seq = oldest - 1;
     index_begin_many(f->ix);
     f->is_bulk = true;
-    enum status s = fold_from(f, l, oldest, e);
+    enum status s = fold_from(f, files, oldest, e);
     f->is_bulk = false;
     index_end_many(f->ix);
+    return s ? s : index_status(f->ix, e);
+}
+
+enum status
+fold_all(struct fold *f, struct log *l, struct err *e)
+{
+    struct log_files files;
+    enum status s = log_files_open(&files, l, e);
+
+    if (s)
+        return s;
+    s = fold_files(f, &files, e);
+    log_files_close(&files);
     arrive(f, l);
-    if (!s)
-        s = index_status(f->ix, e);
+    return s;
+}
+
+/* What is new in segments that were finished since, and behind them. */
+static enum status
+fold_rotated(struct fold *f, struct log *l, struct err *e)
+{
+    struct log_files files;
+    enum status s = log_files_open(&files, l, e);
+
+    if (s)
+        return s;
+    s = fold_from(f, &files, f->place.seq, e);
+    log_files_close(&files);
     return s;
 }
 
@@ -715,7 +734,7 @@ fold_log(struct fold *f, struct log *l, struct err *e)
     if (is_known_file(f, l->fd, &st))
         s = fold_file(f, l->fd, f->place.at, f->place.seq + 1, l->end, &is_rotated, e);
     else if (was_rotated(f, l))
-        s = fold_from(f, l, f->place.seq, e);
+        s = fold_rotated(f, l, e);
     else
         return fold_all(f, l, e);
     arrive(f, l);

@@ -15,7 +15,7 @@
 
 #include "hub/front.h"
 #include "hub/hand.h"
-#include "log/log.h"
+#include "log/files.h"
 
 struct matcher;
 
@@ -59,6 +59,8 @@ bool fold_apply(struct fold *f, const struct event *ev, const char *line, uint64
 enum status fold_log(struct fold *f, struct log *l, struct err *e);
 /* Everything, from the oldest segment on. */
 enum status fold_all(struct fold *f, struct log *l, struct err *e);
+/* The same of files that were opened under the lock: needs none. Where that was is not noted. */
+enum status fold_files(struct fold *f, const struct log_files *files, struct err *e);
 /* Our lines were put: the log is folded up to its end. */
 void fold_put(struct fold *f, const struct log *l);
 

@@ -153,12 +153,18 @@ struct hub_options {
     /* A store that may not be written is opened to be read: the log is folded in memory, and
      * what would write is refused (STORE_READ_ONLY). Else opening it fails. */
     bool may_be_read_only;
+    /* For a thread that may not wait: it reads what others fold, and never locks the log or makes
+     * an index. Without one it finds nothing (hub_is_ready), until somebody has made it. */
+    bool never_waits;
     /* Told while the index is made again, every 50,000 events; may be NULL. */
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;
 };
 
 struct hub;
+
+/* Said to whom it fails meanwhile. */
+#define HUB_NO_INDEX "the index of the store is being made; try again soon"
 
 /* Before the first hub_open, in a program that is ours alone and holds a store for long: SQLite
  * then does without the lock around every piece of memory. */
@@ -224,18 +230,22 @@ enum status hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint
                             const struct json **signal);
 /* Folds what others appended; waits for the lock when there is something. */
 enum status hub_catch_up(struct hub *h, struct err *e);
-/* A signal as the broadcast door shows it: {id, type, source, data?, createdAt}; NULL: none. */
-const struct json *hub_broadcast_json(struct hub *h, uint64_t seq, struct arena *a);
+/* A signal as the broadcast door shows it: {id, type, source, data?, createdAt}. Here, and in what
+ * follows: ST_NOT_FOUND: none, no; ST_IO: nobody can tell now. */
+enum status
+hub_broadcast_json(struct hub *h, uint64_t seq, struct arena *a, const struct json **signal);
 /* Addressed to it, to its roles or its rings, or matched by a subscription of its. */
-bool hub_is_in_inbox(struct hub *h, const char *identity, uint64_t seq);
+enum status hub_is_in_inbox(struct hub *h, const char *identity, uint64_t seq);
+enum status hub_is_member(struct hub *h, const char *identity, const char *ring);
 /* The last line that was folded; 0: none, or it cannot be told. */
 uint64_t hub_last_seq(struct hub *h);
 /* The first line that hub_compact left. */
 uint64_t hub_oldest_seq(struct hub *h);
-bool hub_is_member(struct hub *h, const char *identity, const char *ring);
 /* As hub_check_key, of the keys that were folded: waits for nobody. */
 enum status hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
-                         const char **identity, unsigned *scopes); /* ST_IO: nobody can tell */
+                         const char **identity, unsigned *scopes);
+/* Is there an index? One that was deleted is made again, unless this hub never waits. */
+bool hub_is_ready(struct hub *h);
 /* Of the last round: how long the log was, its last line, and how often keys changed so far. */
 int64_t hub_log_end(const struct hub *h);
 uint64_t hub_log_seq(const struct hub *h); /* of its last line */
@@ -286,7 +296,8 @@ struct hub_finding {
     bool is_note; /* what a crash left behind: no problem */
 };
 /* Reads every line of the log, then folds it anew beside the index and compares; tells what is
- * wrong with either. Nothing is changed. *problems: findings that are more than notes. */
+ * wrong with either. Nothing is changed, and the lock is had for a moment only: it is about log and
+ * index as they were when it began. *problems: findings that are more than notes. */
 enum status hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f),
                       void *ctx, uint64_t *problems, struct err *e);
 /* Drops finished segments whose lines are all older than that and that nothing needs. */

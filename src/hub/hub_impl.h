@@ -42,6 +42,8 @@ struct hub {
     struct err trouble;               /* why it is to be mended */
     struct hub_time due; /* next, when due_is_of is fold.timers plus 1; see fold.soonest */
     uint64_t due_is_of;
+    ino_t doubted; /* an index that could not be read, and how often in a row */
+    int n_doubts;
     bool is_ahead; /* a read has the lock and what could not be written (hub_end_read) */
 };
 
@@ -66,6 +68,8 @@ enum status hub_begin(struct hub *h, struct err *e);
 /* Without it: opens one to read, which shows the whole log. After ST_OK, hub_end_read. */
 enum status hub_begin_read(struct hub *h, struct err *e);
 void hub_end_read(struct hub *h);
+/* The index seems to be damaged. Takes no lock. */
+void hub_doubt_index(struct hub *h);
 
 /* ---- readonly.c ---- */
 
@@ -109,10 +113,6 @@ bool act_generate(struct act *t);
 bool act_schedule(struct act *t);
 bool act_cancel(struct act *t);
 bool act_source(struct act *t, struct event *ev);
-
-/* ---- next.c ---- */
-/* May the index be asked, as it is? Takes no lock unless it was deleted. */
-bool hub_is_ready(struct hub *h);
 
 /* ---- read.c: requests that do not ---- */
 bool act_read(struct act *t);

@@ -18,6 +18,7 @@ enum {
     SCHEMA = 4,
     BUSY_MS = 10000,
     CACHE_MAX = 256,
+    OPEN_TRIES = 3,
     CHECKPOINT_PAGES = 200,  /* of the write-ahead log, before they go into the file */
     WAL_BYTES_MAX = 4 << 20, /* what that log keeps when it begins again */
 };
@@ -124,14 +125,6 @@ fail(struct index *ix, int rc)
         return;
     err_say(&ix->why, "index %s: %s", ix->path[0] ? ix->path : "in memory", sqlite3_errmsg(ix->db));
     ix->failed = rc;
-}
-
-bool
-index_is_garbled(const struct index *ix)
-{
-    int rc = ix->failed & 0xff;
-
-    return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB;
 }
 
 bool
@@ -656,8 +649,6 @@ open_database(struct index **out, const char *path, bool is_new, struct err *e)
     fail(ix, sqlite3_open_v2(path ? path : ":memory:", &ix->db,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
                              NULL));
-    if (ix->db)
-        configure(ix, is_new);
     return ST_OK;
 }
 
@@ -679,9 +670,27 @@ index_create(struct index **out, const char *path, const char *boot, struct err 
 {
     enum status s = open_database(out, path, true, e);
 
+    if (!s && !(*out)->failed)
+        configure(*out, true);
     if (!s)
         make_tables(*out, boot);
     return opened(out, s, e);
+}
+
+/* Could a read have failed? */
+static bool
+is_unread(const struct index *ix)
+{
+    return index_is_damaged(ix) || (ix->failed & 0xff) == SQLITE_IOERR;
+}
+
+/* Is it what we would have made, and can it be read? */
+static bool
+is_good(struct index *ix, const char *boot, bool may_write)
+{
+    configure(ix, false);
+    return pragma(ix, "PRAGMA user_version") == SCHEMA &&
+           (is_of_boot(ix, boot) || (may_write && is_sound(ix, boot)));
 }
 
 enum status
@@ -689,10 +698,15 @@ index_open(struct index **out, const char *path, const char *boot, bool may_writ
 {
     enum status s = open_database(out, path, false, e);
     struct index *ix = *out;
+    bool is_open = !s && !ix->failed, is_it = false;
 
-    if (!s && (pragma(ix, "PRAGMA user_version") != SCHEMA ||
-               (!is_of_boot(ix, boot) && !(may_write && is_sound(ix, boot)))))
-        s = ix->failed ? ST_OK : err_set(e, ST_FAILED, "%s is damaged or of another version", path);
+    /* Where reads fail now and then, the next try goes on from the pages that it has. */
+    for (int i = 0; is_open && !is_it && i < OPEN_TRIES && (!i || is_unread(ix)); i++) {
+        index_rollback(ix);
+        is_it = is_good(ix, boot, may_write);
+    }
+    if (!s && !is_it && !ix->failed)
+        s = err_set(e, ST_FAILED, "%s is damaged or of another version", path);
     return opened(out, s, e);
 }
 

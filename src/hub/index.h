@@ -74,7 +74,6 @@ void index_mark(struct index *ix); /* a place to go back to, within the transact
 void index_unmark(struct index *ix, bool is_good); /* not good: back to it */
 enum status index_status(const struct index *ix, struct err *e);
 bool index_is_damaged(const struct index *ix); /* the failure kept is of that kind */
-bool index_is_garbled(const struct index *ix); /* of that, whatever read it: never a failed read */
 
 bool index_get_place(struct index *ix, struct index_place *p);
 void index_set_place(struct index *ix, const struct index_place *p);

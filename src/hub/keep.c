@@ -118,46 +118,17 @@ on_line(void *ctx, const struct log_record *rec, bool is_note)
 }
 
 static enum status
-check_file(struct comparison *c, int dir, const char *name, struct err *e)
+check_lines(struct comparison *c, const struct log_files *files, struct err *e)
 {
     struct log_report report;
-    int fd = SYS_RETRY(sys->openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
-
-    if (fd < 0)
-        return err_sys(e, "open %s", name);
-    c->file = name;
-    enum status s = log_fsck(fd, &report, on_line, c, e);
-    close(fd);
-    return s;
-}
-
-/* The segment behind the one whose first line is *first (0: the first of all). */
-static bool
-next_segment(int dir, char name[SEGMENT_NAME_SIZE], uint64_t *first)
-{
-    char at[SEGMENT_NAME_SIZE];
-    uint64_t seq = UINT64_MAX, best = 0;
-
-    while (!segment_find(dir, EVENTS_NAME, seq, at, &seq, NULL) && seq > *first) {
-        best = seq--;
-        strcpy(name, at);
-        if (!seq)
-            break;
-    }
-    *first = best;
-    return best != 0;
-}
-
-static enum status
-check_lines(struct comparison *c, int dir, struct err *e)
-{
-    char name[SEGMENT_NAME_SIZE];
-    uint64_t first = 0;
     enum status s = ST_OK;
 
-    while (!s && next_segment(dir, name, &first))
-        s = check_file(c, dir, name, e);
-    return s ? s : check_file(c, dir, EVENTS_NAME, e);
+    for (size_t i = 0; !s && i < files->n; i++) {
+        const struct log_file *f = &files->list[i];
+        c->file = f->name;
+        s = log_fsck(f->fd, f->st.st_size, &report, on_line, c, e);
+    }
+    return s;
 }
 
 /* ---- rows ---- */
@@ -204,52 +175,74 @@ compare_table(struct comparison *c, const char *table)
     buf_release(&b);
 }
 
+/* Folds the files beside the index, and compares. */
+static enum status
+check_rows(struct hub *h, struct comparison *c, const struct log_files *files, struct err *e)
+{
+    struct fold fresh = { .progress = h->o.progress, .ctx = h->o.ctx };
+    enum status s = index_create(&fresh.ix, NULL, h->boot, e);
+
+    if (s)
+        return s;
+    fold_use(&fresh, fresh.ix);
+    s = index_begin(fresh.ix, true, e);
+    if (!s)
+        s = fold_files(&fresh, files, e);
+    if (!s) {
+        c->ours = h->ix;
+        c->fresh = fresh.ix;
+        for (size_t i = 0; index_table(i); i++)
+            compare_table(c, index_table(i));
+        s = index_status(h->ix, e);
+    }
+    index_rollback(fresh.ix);
+    index_close(fresh.ix);
+    fold_release(&fresh);
+    return s;
+}
+
+/* Files and index as they are at one moment: the index in a transaction that shows what was folded
+ * of these files, and no more. The lock is not needed any longer then. */
+static enum status
+take_snapshot(struct hub *h, struct log_files *files, struct err *e)
+{
+    struct index_place place;
+    enum status s = hub_lock(h, e);
+
+    if (s)
+        return s;
+    s = hub_begin(h, e);
+    if (!s) {
+        fold_leave(&h->fold);
+        s = index_commit(h->ix, e);
+    }
+    if (!s)
+        s = index_begin(h->ix, false, e);
+    if (!s && !index_get_place(h->ix, &place)) /* it begins with the first look */
+        s = index_status(h->ix, e);
+    if (!s)
+        s = log_files_open(files, &h->log, e);
+    fold_forget(&h->fold);
+    log_unlock(&h->log);
+    return s;
+}
+
 enum status
 hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f), void *ctx,
           uint64_t *problems, struct err *e)
 {
     struct comparison c = { .tell = tell, .ctx = ctx };
-    struct fold fresh = { 0 };
-    enum status s = h->is_read_only ? ST_OK : hub_lock(h, e);
+    struct log_files files = { 0 };
+    enum status s =
+        h->is_read_only ? log_files_open(&files, &h->log, e) : take_snapshot(h, &files, e);
 
-    *problems = 0;
-    if (s)
-        return s;
-    s = check_lines(&c, h->dir, e);
-    if (h->is_read_only) { /* our index is no file that could be wrong */
-        *problems = c.problems;
-        return s;
-    }
     if (!s)
-        s = hub_begin(h, e);
-    if (!s)
-        s = index_create(&fresh.ix, NULL, h->boot, e);
-    if (!s) {
-        fold_use(&fresh, fresh.ix);
-        fresh.progress = h->o.progress;
-        fresh.ctx = h->o.ctx;
-        s = index_begin(fresh.ix, true, e);
-        if (!s)
-            s = fold_all(&fresh, &h->log, e);
-        if (!s) {
-            c.ours = h->ix;
-            c.fresh = fresh.ix;
-            for (size_t i = 0; index_table(i); i++)
-                compare_table(&c, index_table(i));
-            s = index_status(h->ix, e);
-        }
-        index_rollback(fresh.ix);
-        index_close(fresh.ix);
-    }
-    fold_release(&fresh);
-    if (!s) {
-        fold_leave(&h->fold);
-        s = index_commit(h->ix, e);
-    } else if (h->ix) {
+        s = check_lines(&c, &files, e);
+    if (!s && !h->is_read_only) /* there our index is no file that could be wrong */
+        s = check_rows(h, &c, &files, e);
+    if (h->ix)
         index_rollback(h->ix);
-    }
-    fold_forget(&h->fold);
-    log_unlock(&h->log);
+    log_files_close(&files);
     *problems = c.problems;
     return s;
 }

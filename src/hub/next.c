@@ -36,11 +36,20 @@ end_look(struct hub *h)
 {
     enum status s = index_status(h->ix, NULL);
 
-    if (s && index_is_garbled(h->ix) && index_is_current(h->ix))
-        index_remove(h->index_path, NULL); /* it is made again by whoever needs it */
+    if (!s)
+        h->n_doubts = 0;
+    else if (index_is_damaged(h->ix))
+        hub_doubt_index(h);
     if (s)
         index_rollback(h->ix);
     return s;
+}
+
+/* The same for a question: yes or no, if it did not. */
+static enum status
+end_question(struct hub *h, bool is_so)
+{
+    return end_look(h) ? ST_IO : is_so ? ST_OK : ST_NOT_FOUND;
 }
 
 enum status
@@ -62,27 +71,26 @@ hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
     return end_look(h) || !*signal ? ST_IO : ST_OK;
 }
 
-const struct json *
-hub_broadcast_json(struct hub *h, uint64_t seq, struct arena *a)
+enum status
+hub_broadcast_json(struct hub *h, uint64_t seq, struct arena *a, const struct json **signal)
 {
-    const struct json *v = NULL;
-
+    *signal = NULL;
     if (!hub_is_ready(h))
-        return NULL;
+        return ST_IO;
     struct row *r = index_run(h->ix, "SELECT body FROM signals WHERE seq = ?", "i", (int64_t)seq);
     if (index_next(h->ix, r)) {
         const char *body = row_dup(r, 0, a);
-        v = body ? show_broadcast(body, strlen(body), a) : NULL;
+        *signal = body ? show_broadcast(body, strlen(body), a) : NULL;
         index_next(h->ix, r);
     }
-    return v;
+    return end_question(h, *signal);
 }
 
-bool
+enum status
 hub_is_in_inbox(struct hub *h, const char *identity, uint64_t seq)
 {
     if (!hub_is_ready(h))
-        return false;
+        return ST_IO;
     struct row *r = index_run(
         h->ix,
         "SELECT 1 FROM signals WHERE seq = ?2 AND addr IN (SELECT '@' || ?1"
@@ -95,7 +103,7 @@ hub_is_in_inbox(struct hub *h, const char *identity, uint64_t seq)
 
     while (is_there && index_next(h->ix, r))
         continue; /* to its end, so that the statement lets go of the file */
-    return is_there;
+    return end_question(h, is_there);
 }
 
 uint64_t
@@ -124,19 +132,18 @@ hub_oldest_seq(struct hub *h)
     return h->oldest;
 }
 
-bool
+enum status
 hub_is_member(struct hub *h, const char *identity, const char *ring)
 {
     if (!hub_is_ready(h))
-        return false;
+        return ST_IO;
     struct row *r = index_run(h->ix, "SELECT 1 FROM joins WHERE identity = ? AND ring = ?", "ss",
                               identity, ring);
     bool is_there = index_next(h->ix, r);
 
     if (is_there)
         index_next(h->ix, r);
-    end_look(h);
-    return is_there;
+    return end_question(h, is_there);
 }
 
 enum status
@@ -160,9 +167,7 @@ hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
             *id = row_dup(r, 3, a);
         }
     }
-    if (end_look(h))
-        return ST_IO;
-    return *identity && *id ? ST_OK : ST_NOT_FOUND;
+    return end_question(h, *identity && *id);
 }
 
 uint64_t

@@ -34,6 +34,7 @@ enum {
     ROTATE_BYTES = 256 << 20,
     WAIT_MAX_MS = 60000, /* a clock that was set is noticed after this */
     KEEP_MS = 20,        /* rounds without a commit */
+    DOUBTS_MAX = 3,      /* in a row */
 };
 
 static const char EVENTS_NAME[] = "events.jsonl";
@@ -291,9 +292,8 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
     if (!s) { /* an index that is good and up to date needs no lock */
         if (!h->is_read_only && !index_open(&h->ix, h->index_path, h->boot, false, NULL))
             fold_use(&h->fold, h->ix);
-        s = hub_begin_read(h, e);
-        if (!s)
-            hub_end_read(h);
+        if (!h->o.never_waits)
+            s = hub_catch_up(h, e);
     }
     if (s) {
         hub_close(h);
@@ -704,6 +704,41 @@ is_behind(struct hub *h)
     return p.ino != (int64_t)st.st_ino || p.dev != (int64_t)st.st_dev || p.end != st.st_size;
 }
 
+/* SQLite calls it damage, too, when a disk fails to read a page. So only an index that cannot be
+ * read again and again goes: it is made anew by whoever may. */
+void
+hub_doubt_index(struct hub *h)
+{
+    struct stat st;
+
+    if (sys->fstatat(AT_FDCWD, h->index_path, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        return;
+    h->n_doubts = h->doubted == st.st_ino ? h->n_doubts + 1 : 1;
+    h->doubted = st.st_ino;
+    if (h->n_doubts >= DOUBTS_MAX)
+        index_remove(h->index_path, NULL);
+}
+
+/* The index that has the name now, if there is a good one. Without the lock it may lose its name
+ * while it is opened: then what lies beside it is of another. */
+static enum status
+open_again(struct hub *h, struct err *e)
+{
+    struct index *ix;
+
+    close_index(h);
+    enum status s = index_open(&ix, h->index_path, h->boot, false, e);
+    if (s == ST_FAILED)
+        hub_doubt_index(h);
+    if (s)
+        return ST_IO;
+    use_index(h, ix);
+    if (index_is_current(ix))
+        return ST_OK;
+    close_index(h);
+    return err_set(e, ST_IO, "the index %s is being made", h->index_path);
+}
+
 /* Opens a transaction that shows all there is in the log. */
 enum status
 hub_begin_read(struct hub *h, struct err *e)
@@ -712,10 +747,10 @@ hub_begin_read(struct hub *h, struct err *e)
 
     hub_settle(h);
     if (!h->ix || !index_is_current(h->ix))
-        s = catch_up(h, e);
+        s = h->o.never_waits ? open_again(h, e) : catch_up(h, e);
     if (!s && !h->is_ahead)
         s = index_begin(h->ix, false, e);
-    if (!s && !h->is_ahead && is_behind(h)) {
+    if (!s && !h->is_ahead && !h->o.never_waits && is_behind(h)) {
         index_rollback(h->ix);
         s = catch_up(h, e);
         if (!s && !h->is_ahead)

@@ -32,18 +32,20 @@ is_sequenced(int fd)
 }
 
 enum status
-log_fsck(int fd, struct log_report *report, log_finding_fn *finding, void *ctx, struct err *e)
+log_fsck(int fd, off_t to, struct log_report *report, log_finding_fn *finding, void *ctx,
+         struct err *e)
 {
     struct log_reader r;
     struct log_record rec;
-    struct stat st;
+    struct stat st = { .st_size = to };
     uint64_t expected = 0;
+    bool is_cut = false;
 
     *report = (struct log_report){ 0 };
     log_reader_init(&r, fd, 0);
     r.wants_bad = true;
     r.is_sequenced = is_sequenced(fd);
-    while (log_next(&r, &rec)) {
+    while (log_next(&r, &rec) && !(is_cut = to >= 0 && rec.end > to)) {
         if (rec.verdict == LOG_GOOD) {
             report->good++;
             if (has_gap(&rec, expected)) {
@@ -58,15 +60,16 @@ log_fsck(int fd, struct log_report *report, log_finding_fn *finding, void *ctx, 
         *(is_note ? &report->notes : &report->problems) += 1;
         finding(ctx, &rec, is_note);
     }
-    report->lines = r.line - 1;
+    off_t at = !is_cut ? r.at : rec.at < to ? rec.at : to; /* what was read */
+    report->lines = (is_cut ? rec.line : r.line) - 1;
     enum status s = log_reader_status(&r, e);
-    if (!s && sys->fstat(fd, &st) != 0)
+    if (!s && to < 0 && sys->fstat(fd, &st) != 0)
         s = err_sys(e, "look at the log");
-    if (!s && st.st_size > r.at && !r.is_rotated) {
+    if (!s && st.st_size > at && (is_cut || !r.is_rotated)) {
         rec = (struct log_record){
-            .at = r.at,
+            .at = at,
             .end = st.st_size,
-            .line = r.line,
+            .line = report->lines + 1,
             .verdict = LOG_FRAGMENT,
             .problem = "unfinished at the end of the file; the next writer seals it",
         };

@@ -21,7 +21,8 @@
  *
  * Files: file.c the writer · lock.c waiting for the lock · seal.c numbers and
  * checksums · segment.c rotation · reader.c reading, forward and backward ·
- * tail.c following · fsck.c what is wrong with a file.
+ * files.c all of them at one moment · tail.c following · fsck.c what is wrong
+ * with a file.
  */
 #ifndef CLIQ_LOG_LOG_H
 #define CLIQ_LOG_LOG_H
@@ -205,8 +206,9 @@ struct log_report {
 
 typedef void log_finding_fn(void *ctx, const struct log_record *rec, bool is_note);
 
-/* Reads the whole file and calls `finding` for each line that is not good. */
-enum status
-log_fsck(int fd, struct log_report *report, log_finding_fn *finding, void *ctx, struct err *e);
+/* Reads the file up to byte `to` (-1: its end) and calls `finding` for each line that is not good.
+ */
+enum status log_fsck(int fd, off_t to, struct log_report *report, log_finding_fn *finding,
+                     void *ctx, struct err *e);
 
 #endif

@@ -22,9 +22,8 @@ enum {
     BODY_ROOM = 1000, /* for most answers */
 };
 
+#define NO_KEY       "the key is not known, or was revoked"
 #define JSON_HEADERS "Content-Type: application/json\r\nCache-Control: no-store\r\n"
-
-static const char no_index[] = "the index of the store cannot be read; try again soon";
 
 /* ---- answers ---- */
 
@@ -113,9 +112,16 @@ job_answer(struct job *j, const struct hub_reply *reply)
     if (j->method && j->path)
         log_access(j->s, j->request_id, j->conn, (struct http_text){ j->method, strlen(j->method) },
                    (struct http_text){ j->path, strlen(j->path) }, reply->status);
-    answer(j->conn, reply->status, j->request_id, NULL, &body);
+    answer(j->conn, reply->status, j->request_id,
+           reply->status == 401 ? "WWW-Authenticate: Bearer\r\n" : NULL, &body);
     buf_release(&body);
     job_free(j);
+}
+
+static void
+job_refuse(struct job *j)
+{
+    job_answer(j, &(struct hub_reply){ .status = 401, .code = "AUTH_REQUIRED", .message = NO_KEY });
 }
 
 static void
@@ -279,11 +285,47 @@ answer_round(struct serve *s, const struct round *r)
             job_answer(j, reply);
         } else if (reply->status < 300 && !reply->data && j->wait_until_ms > clock_mono_ms() &&
                    !s->is_stopping) {
-            park(j);
+            if (revoked_has(&s->revoked, j->key))
+                job_refuse(j);
+            else
+                park(j);
         } else {
             job_answer(j, reply);
         }
     }
+}
+
+/* ---- keys that are none any more ---- */
+
+/* A round that begins now folds it; one that is under way may not. */
+static void
+on_revoked(void *ctx, const char *id)
+{
+    struct serve *s = ctx;
+
+    for (size_t i = 0; i < SERVE_KEYS; i++)
+        if (strcmp(s->keys[i].id, id) == 0)
+            s->keys[i] = (struct known_key){ 0 };
+    for (size_t i = 0; i < SERVE_TICKETS; i++)
+        if (strcmp(s->tickets[i].key, id) == 0)
+            s->tickets[i] = (struct ticket){ 0 };
+    streams_revoke(s->streams, id);
+    for (struct job *j = s->parked, *next; j; j = next) {
+        next = j->next;
+        if (strcmp(j->key, id) == 0) {
+            unpark(j);
+            job_refuse(j);
+        }
+    }
+    s->revoked_until = s->news.commits + 2;
+    s->wants_look = true;
+}
+
+/* Whoever did it. */
+static void
+look_for_revoked(struct serve *s)
+{
+    revoked_look(&s->revoked, on_revoked, s);
 }
 
 /* ---- rounds ---- */
@@ -399,6 +441,15 @@ front_round(void *ctx)
     give(ctx);
 }
 
+void
+front_lost(void *ctx)
+{
+    struct serve *s = ctx;
+
+    s->wants_look = true; /* the worker makes it */
+    give(s);
+}
+
 /* Is the log longer than after our last round? The index beside it changes, too. */
 static bool
 has_grown(const struct serve *s)
@@ -415,6 +466,7 @@ front_changed(void *ctx)
     struct serve *s = ctx;
 
     watch_drain(&s->watch);
+    look_for_revoked(s);
     if (!worker_is_idle(s->worker))
         s->wants_check = true; /* it may be us */
     else if (has_grown(s))
@@ -431,8 +483,7 @@ front_done(void *ctx)
     bool is_look = false;
 
     heed_news(s, &before);
-    if (s->revoked.first && s->news.commits >= s->revoked_until && s->news.log_end >= s->revoked.at)
-        revoked_forget(&s->revoked);
+    look_for_revoked(s); /* before streams are told what came after that */
     streams_written(s->streams, s->news.written);
     for (struct round *r = done; r; r = next) {
         next = r->next;
@@ -441,6 +492,8 @@ front_done(void *ctx)
         answer_round(s, r);
         round_free(s->worker, r);
     }
+    if (s->revoked.first && s->news.commits >= s->revoked_until && s->news.log_end >= s->revoked.at)
+        revoked_forget(&s->revoked);
     /* Something new in the index, or somebody asked for a look. */
     if (s->news.commits != before.commits && (s->news.last_seq != s->looked_at || is_look)) {
         s->looked_at = s->news.last_seq;
@@ -503,6 +556,7 @@ make_ticket(struct serve *s, const struct caller *by, struct ticket **out)
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(t->text + 2 * i, 3, "%02x", bytes[i]);
     snprintf(t->identity, sizeof t->identity, "%s", by->identity);
+    snprintf(t->key, sizeof t->key, "%s", by->key);
     t->is_admin = by->is_admin;
     t->who = by->who;
     t->until_ms = clock_mono_ms() + TICKET_MS;
@@ -532,42 +586,30 @@ hash_key(struct gate_text key)
     return h ? h : 1;
 }
 
-/* A round that begins now folds it; one that is under way may not. */
-static void
-on_revoked(void *ctx, const char *id)
-{
-    struct serve *s = ctx;
-
-    for (size_t i = 0; i < SERVE_KEYS; i++)
-        if (strcmp(s->keys[i].id, id) == 0)
-            s->keys[i] = (struct known_key){ 0 };
-    s->revoked_until = s->news.commits + 2;
-    s->wants_look = true;
-}
-
 /* ST_IO: there is no index to look it up in. */
 static enum status
-find_key(struct serve *s, struct gate_text key, struct arena *a, const char **identity,
+find_key(struct serve *s, struct gate_text key, struct arena *a, struct caller *by,
          unsigned *scopes)
 {
     struct known_key *k;
-    const char *id;
+    const char *id, *identity;
 
     if (key.len == 0 || key.len >= SERVE_KEY_SIZE)
         return ST_NOT_FOUND;
-    revoked_look(&s->revoked, on_revoked, s);
+    look_for_revoked(s);
     k = &s->keys[hash_key(key) % SERVE_KEYS];
     if (strlen(k->text) != key.len || !is_same(k->text, key.p, key.len)) {
         char *text = arena_dup(a, key.p, key.len);
-        enum status st = text ? hub_find_key(s->reader, text, a, &id, identity, scopes) : ST_IO;
+        enum status st = text ? hub_find_key(s->reader, text, a, &id, &identity, scopes) : ST_IO;
         if (st || revoked_has(&s->revoked, id))
             return st ? st : ST_NOT_FOUND;
         snprintf(k->text, sizeof k->text, "%s", text);
         snprintf(k->id, sizeof k->id, "%s", id);
-        snprintf(k->identity, sizeof k->identity, "%s", *identity);
+        snprintf(k->identity, sizeof k->identity, "%s", identity);
         k->scopes = *scopes;
     }
-    *identity = k->identity;
+    by->identity = k->identity;
+    by->key = k->id;
     *scopes = k->scopes;
     return ST_OK;
 }
@@ -579,17 +621,18 @@ know_by_key(struct serve *s, const struct route *route, struct arena *a, struct 
 {
     unsigned scopes = 0;
 
-    enum status st = find_key(s, v->key, a, &by->identity, &scopes);
+    enum status st = find_key(s, v->key, a, by, &scopes);
     if (st == ST_IO) {
+        s->wants_look = true; /* the worker makes it */
         v->status = 503;
         v->code = "STORE_UNAVAILABLE";
-        v->message = no_index;
+        v->message = HUB_NO_INDEX;
         return;
     }
     if (st) {
         v->status = 401;
         v->code = "AUTH_REQUIRED";
-        v->message = "the key is not known, or was revoked";
+        v->message = NO_KEY;
         return;
     }
     by->is_admin = scopes & SCOPE_ADMIN;
@@ -603,18 +646,19 @@ know_by_key(struct serve *s, const struct route *route, struct arena *a, struct 
 
 /* By a ticket, which is used up only when the request is let in. */
 static struct ticket *
-know_by_ticket(struct serve *s, struct arena *a, struct gate_verdict *v, struct caller *by)
+know_by_ticket(struct serve *s, struct gate_verdict *v, struct caller *by)
 {
+    look_for_revoked(s);
     struct ticket *t = find_ticket(s, v->ticket);
-
-    by->identity = t ? arena_dup(a, t->identity, strlen(t->identity)) : NULL;
-    if (!by->identity) {
-        by->identity = "";
+    if (!t) {
         v->status = 401;
         v->code = "AUTH_REQUIRED";
-        v->message = "the ticket is not known, was used, or is older than a minute";
+        v->message = "the ticket is not known, was used, or is older than a minute, or its key was "
+                     "revoked";
         return NULL;
     }
+    by->identity = t->identity;
+    by->key = t->key;
     by->is_admin = t->is_admin;
     by->who = t->who;
     return t;
@@ -631,10 +675,10 @@ admit(struct serve *s, struct http_conn *c, const struct http_request *r, const 
     int64_t now = clock_mono_ms(), wait_ms = 0;
     char retry[40] = "";
 
-    *by = (struct caller){ .identity = "" };
+    *by = (struct caller){ .identity = "", .key = "" };
     gate_check(&s->rules, route, &asked, &v);
     if (v.status == 200 && v.ticket.p)
-        ticket = know_by_ticket(s, a, &v, by);
+        ticket = know_by_ticket(s, &v, by);
     else if (v.status == 200 && v.key.p)
         know_by_key(s, route, a, &v, by);
     if (!rate_take(&s->rate, rates_find(&s->rates, &s->rate, by->who, now), now, &wait_ms)) {
@@ -651,7 +695,9 @@ admit(struct serve *s, struct http_conn *c, const struct http_request *r, const 
         return true;
     }
     refuse(s, c, r, route, v.status, v.code, v.message, request_id,
-           v.status == 401 ? "WWW-Authenticate: Bearer\r\n" : retry);
+           v.status == 401   ? "WWW-Authenticate: Bearer\r\n"
+           : v.status == 503 ? "Retry-After: 1\r\n"
+                             : retry);
     return false;
 }
 
@@ -684,6 +730,7 @@ make_job(struct serve *s, struct http_conn *c, const struct http_request *r,
     }
     *j = (struct job){ .s = s, .conn = c, .route = *route };
     memcpy(j->request_id, request_id, sizeof j->request_id);
+    snprintf(j->key, sizeof j->key, "%s", by->key);
     const char *body = arena_dup(&j->arena, r->body.p ? r->body.p : "", r->body.len);
     enum status st = body ? ask_args(&j->arena, route, (struct ask_text){ query.p, query.len },
                                      (struct ask_text){ body, r->body.len }, &args, &e)
@@ -751,8 +798,8 @@ begin_stream(struct serve *s, struct http_conn *c, const struct http_request *r,
 
     if (ask_args(a, route, (struct ask_text){ query.p, query.len }, (struct ask_text){ 0 }, &args,
                  &e) != ST_OK ||
-        !streams_add(s->streams, c, by->identity, by->is_admin, args, a,
-                     last.p ? arena_dup(a, last.p, last.len) : NULL,
+        !streams_add(s->streams, c, &(struct stream_caller){ by->identity, by->key, by->is_admin },
+                     args, a, last.p ? arena_dup(a, last.p, last.len) : NULL,
                      route->kind == ROUTE_ENGINE_EVENTS, request_id, &status, &code, &e))
         refuse(s, c, r, route, status, code, e.text, request_id, NULL);
     else
@@ -774,8 +821,10 @@ answer_own(struct serve *s, struct http_conn *c, const struct http_request *r,
         buf_adds(&body, page_home);
         break;
     case ROUTE_HEALTH:
-        if (s->news.trouble[0]) {
-            refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", s->news.trouble, request_id, NULL);
+        if (s->news.trouble[0] || !hub_is_ready(s->reader)) {
+            s->wants_look = s->wants_look || !s->news.trouble[0];
+            refuse(s, c, r, route, 503, "STORE_UNAVAILABLE",
+                   s->news.trouble[0] ? s->news.trouble : HUB_NO_INDEX, request_id, NULL);
             return;
         }
         page_health(s, &body);

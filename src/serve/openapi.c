@@ -397,9 +397,12 @@ write_answer(struct buf *to, const struct route_info *r)
     } else if (r->kind == ROUTE_OPENAPI) {
         buf_adds(to, "{\"application/json\":{\"schema\":{\"type\":\"object\"}");
     } else if (r->kind == ROUTE_STREAM || r->kind == ROUTE_ENGINE_EVENTS) {
-        buf_adds(to, "{\"text/event-stream\":{\"schema\":{\"type\":\"string\",\"description\":"
-                     "\"id: the number of the line; event: the signal_type (only /signals/stream), "
-                     "or reset when older lines than asked for are gone; data: the signal\"}");
+        buf_adds(to,
+                 "{\"text/event-stream\":{\"schema\":{\"type\":\"string\",\"description\":"
+                 "\"id: the number of the line; event: the signal_type (only /signals/stream), "
+                 "or reset when older lines than asked for are gone; data: the signal. A comment "
+                 "tells why a stream ends: the server stops, it is read too slowly, its key was "
+                 "revoked\"}");
     } else if (!answer) {
         buf_adds(to, "{\"text/plain\":{\"schema\":{\"type\":\"string\"}");
     } else if (is_engine(r)) {
@@ -569,7 +572,8 @@ write_components(struct buf *to)
     buf_adds(to, "{\"key\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":\"a key that "
                  "cliq key create made\"},"
                  "\"ticket\":{\"type\":\"apiKey\",\"in\":\"query\",\"name\":\"ticket\","
-                 "\"description\":\"of POST /signals/ticket: good for one stream, for a minute\"},"
+                 "\"description\":\"of POST /signals/ticket: good for one stream, for a minute, "
+                 "while its key is\"},"
                  "\"token\":{\"type\":\"apiKey\",\"in\":\"query\",\"name\":\"token\","
                  "\"description\":\"a key; a server may refuse it here\"}}");
     json_key(to, "headers");

@@ -294,7 +294,9 @@ setup(struct serve *s, struct err *e)
                               .max_conns = 8192,
                               .stall_ms = STALL_MS,
                               .stream_max = STREAM_MAX };
-    struct streams_options so = { .keepalive_ms = s->o->keepalive_ms };
+    struct streams_options so = { .keepalive_ms = s->o->keepalive_ms,
+                                  .on_lost = front_lost,
+                                  .ctx = s };
     struct buf dir = { 0 };
     unsigned char random[4];
     enum status st = ST_OK;
@@ -305,7 +307,7 @@ setup(struct serve *s, struct err *e)
     if (!st)
         st = hub_open(&s->writer, s->o->config, &(struct hub_options){ 0 }, e);
     if (!st)
-        st = hub_open(&s->reader, s->o->config, &(struct hub_options){ 0 }, e);
+        st = hub_open(&s->reader, s->o->config, &(struct hub_options){ .never_waits = true }, e);
     if (!st)
         st = make_admin(s, e);
     if (!st)

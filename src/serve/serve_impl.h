@@ -30,15 +30,16 @@ struct job {
     struct arena arena;        /* of what is below */
     const char *method, *path; /* for the access log; NULL: there is none */
     struct hub_request request;
-    int64_t wait_until_ms; /* monotonic; 0: does not wait */
-    bool is_gone;          /* the client went away */
+    char key[SERVE_KEY_SIZE]; /* the id of the caller's; "": none */
+    int64_t wait_until_ms;    /* monotonic; 0: does not wait */
+    bool is_gone;             /* the client went away */
 };
 
 /* Good for one stream, for a minute. */
 struct ticket {
-    char text[33], identity[65];
+    char text[33], identity[65], key[SERVE_KEY_SIZE]; /* the id of the key it was made with */
     bool is_admin;
-    uint64_t who; /* of the key it was made with, in `rates` */
+    uint64_t who; /* that key, in `rates` */
     int64_t until_ms;
 };
 
@@ -51,6 +52,7 @@ struct known_key {
 /* Whom a request is from. */
 struct caller {
     const char *identity;
+    const char *key; /* its id; "": none */
     bool is_admin;
     uint64_t who; /* which key, in `rates`; 0: none that we know */
 };
@@ -103,6 +105,7 @@ struct serve {
 /* front.c */
 void front_request(void *ctx, struct http_conn *c, const struct http_request *r);
 void front_round(void *ctx);
+void front_lost(void *ctx);    /* the index */
 void front_done(void *ctx);    /* the worker has something */
 void front_changed(void *ctx); /* the log's directory changed */
 void front_fault(void *ctx, int status, const char *reason, struct buf *body);

@@ -22,7 +22,7 @@ struct client {
     struct streams *all;
     struct http_conn *conn;
     struct arena arena; /* of the filters, and no larger */
-    const char *identity;
+    const char *identity, *key;
     bool is_admin, is_engine, is_inbox;
     const char *rings, *types, *tags, *pattern, *role; /* NULL: any; lists are "a,b" */
     double min_urgency;
@@ -42,6 +42,7 @@ struct streams {
     struct streams_options o;
     struct source *keepalive, *slow; /* timers */
     struct source *again;            /* somebody is behind and can be told more */
+    bool is_lost;                    /* the last look failed */
     void (*on_identity)(void *ctx, const char *identity, bool is_there);
     void *ctx;
 };
@@ -88,25 +89,26 @@ is_any_in(const char *list, const struct json *array)
     return false;
 }
 
-/* What is addressed to others is not for this client, whatever it filters. */
-static bool
+/* What is addressed to others is not for this client, whatever it filters. Here, and below: ST_OK
+ * yes, ST_NOT_FOUND no, ST_IO: nobody can tell now. */
+static enum status
 may_see(const struct client *c, const struct json *signal)
 {
     const struct json *ring = json_get(signal, "to_ring"), *to = json_get(signal, "to_identity");
     char name[80];
 
     if (c->is_admin || json_eq(json_get(signal, "from_identity"), c->identity))
-        return true;
+        return ST_OK;
     if (json_is(to, JSON_STRING))
-        return json_eq(to, c->identity);
+        return json_eq(to, c->identity) ? ST_OK : ST_NOT_FOUND;
     if (!json_is(ring, JSON_STRING))
-        return true;
+        return ST_OK;
     snprintf(name, sizeof name, "%.*s", (int)ring->text.len, ring->text.p);
     return hub_is_member(c->all->hub, c->identity, name);
 }
 
 static bool
-wants(const struct client *c, uint64_t seq, const struct json *signal)
+fits(const struct client *c, const struct json *signal)
 {
     const struct json *type = json_get(signal, "signal_type");
     double urgency = 0.5;
@@ -122,22 +124,33 @@ wants(const struct client *c, uint64_t seq, const struct json *signal)
         return false;
     if (c->tags && !is_any_in(c->tags, json_get(signal, "tags")))
         return false;
-    if (c->role && !json_eq(json_get(signal, "from_role"), c->role) &&
-        !json_eq(json_get(signal, "to_role"), c->role))
-        return false;
-    return may_see(c, signal) && (!c->is_inbox || hub_is_in_inbox(c->all->hub, c->identity, seq));
+    return !c->role || json_eq(json_get(signal, "from_role"), c->role) ||
+           json_eq(json_get(signal, "to_role"), c->role);
+}
+
+static enum status
+wants(const struct client *c, uint64_t seq, const struct json *signal)
+{
+    enum status s = fits(c, signal) ? may_see(c, signal) : ST_NOT_FOUND;
+
+    return !s && c->is_inbox ? hub_is_in_inbox(c->all->hub, c->identity, seq) : s;
 }
 
 /* ---- telling ---- */
 
 /* The two doors: the hub's signal with its type as the event's name, or a broadcast, as
- * /v1/engine/signals/events shows it. A type is any text: its line ends must not become ours. */
-static void
+ * /v1/engine/signals/events shows it. A type is any text: its line ends must not become ours.
+ * False: nobody can tell now what is to be shown. */
+static bool
 write_event(struct buf *to, struct hub *h, uint64_t seq, const struct json *signal, bool is_engine)
 {
     struct arena a = { 0 };
-    const struct json *type = json_get(signal, "signal_type");
+    const struct json *type = json_get(signal, "signal_type"), *shown = signal;
 
+    if (is_engine && hub_broadcast_json(h, seq, &a, &shown) == ST_IO) {
+        arena_release(&a);
+        return false;
+    }
     buf_addf(to, "id: %" PRIu64 "\n", seq);
     if (!is_engine) {
         buf_adds(to, "event: ");
@@ -147,9 +160,10 @@ write_event(struct buf *to, struct hub *h, uint64_t seq, const struct json *sign
         buf_addc(to, '\n');
     }
     buf_adds(to, "data: ");
-    json_write(to, is_engine ? hub_broadcast_json(h, seq, &a) : signal);
+    json_write(to, shown);
     buf_adds(to, "\n\n");
     arena_release(&a);
+    return true;
 }
 
 /* All of it, or nothing: then the client is full. */
@@ -181,6 +195,7 @@ static void on_again(void *ctx);
 static void
 look_again(struct streams *s, uint64_t after_ms)
 {
+    s->is_lost = s->is_lost || after_ms;
     if (!s->again)
         s->again = loop_after(s->loop, after_ms, on_again, s, NULL);
 }
@@ -201,18 +216,19 @@ catch_up(struct client *c)
         const struct json *signal;
         uint64_t seq = 0;
         st = hub_next_signal(s->hub, c->place, &a, &seq, &signal);
+        enum status is_wanted = st || seq > s->newest ? ST_NOT_FOUND : wants(c, seq, signal);
+        if (is_wanted == ST_IO ||
+            (!is_wanted && !write_event(&text, s->hub, seq, signal, c->is_engine)))
+            st = ST_IO;
         if (st == ST_IO) {
             ; /* its place stays: a gap would be for ever */
         } else if (st || seq > s->newest) {
             c->place = s->newest;
-        } else if (!wants(c, seq, signal)) {
+        } else if (is_wanted) {
             c->place = seq;
-        } else {
-            write_event(&text, s->hub, seq, signal, c->is_engine);
-            if (tell(c, &text)) {
-                c->place = seq;
-                s->delivered++;
-            }
+        } else if (tell(c, &text)) {
+            c->place = seq;
+            s->delivered++;
         }
         buf_release(&text);
         arena_release(&a);
@@ -234,11 +250,26 @@ struct batch {
     bool is_public;            /* none is for some only */
 };
 
-static void
+static bool
 add_text(struct batch *b, struct hub *h, size_t i, bool is_engine)
 {
-    write_event(&b->text[is_engine], h, b->seqs[i], b->signals[i], is_engine);
+    bool is_written = write_event(&b->text[is_engine], h, b->seqs[i], b->signals[i], is_engine);
+
     b->ends[is_engine][i] = b->text[is_engine].len;
+    return is_written;
+}
+
+/* False: it cannot be told now. */
+static bool
+add_engine_texts(struct batch *b, struct hub *h)
+{
+    bool is_good = true, is_done = b->text[1].len > 0;
+
+    for (size_t i = 0; !is_done && is_good && i < b->n; i++)
+        is_good = add_text(b, h, i, true);
+    if (!is_good)
+        buf_reset(&b->text[1]);
+    return is_good;
 }
 
 static enum status
@@ -267,7 +298,8 @@ wants_all(const struct client *c, const struct batch *b)
            c->min_urgency <= 0 && (b->is_public || c->is_admin);
 }
 
-/* Tells a client what it wants of the batch; false: it is full, and stays where it is. */
+/* Tells a client what it wants of the batch; false: it is full, or nobody can tell now what it may
+ * see, and stays where it is. */
 static bool
 tell_batch(struct client *c, struct batch *b)
 {
@@ -275,21 +307,21 @@ tell_batch(struct client *c, struct batch *b)
     struct buf some = { 0 };
     size_t n = b->n;
 
-    if (c->is_engine && !text->len)
-        for (size_t i = 0; i < b->n; i++)
-            add_text(b, c->all->hub, i, true);
+    enum status st = c->is_engine && !add_engine_texts(b, c->all->hub) ? ST_IO : ST_OK;
+
     if (!wants_all(c, b)) {
         n = 0;
-        for (size_t i = 0; i < b->n; i++) {
+        for (size_t i = 0; i < b->n && st != ST_IO && !buf_failed(text); i++) {
             size_t from = i ? b->ends[c->is_engine][i - 1] : 0;
-            if (!buf_failed(text) && wants(c, b->seqs[i], b->signals[i])) {
+            st = wants(c, b->seqs[i], b->signals[i]);
+            if (!st) {
                 buf_add(&some, text->p + from, b->ends[c->is_engine][i] - from);
                 n++;
             }
         }
     }
     const struct buf *all = n == b->n ? text : &some;
-    bool is_told = !n || tell(c, all);
+    bool is_told = st != ST_IO && (!n || tell(c, all));
     buf_release(&some);
     c->all->delivered += is_told ? n : 0;
     return is_told;
@@ -320,6 +352,7 @@ streams_look(struct streams *s)
 {
     enum status st = ST_OK;
 
+    s->is_lost = false;
     while (s->first && !st) {
         struct batch b = { 0 };
         st = gather(s, &b);
@@ -343,6 +376,8 @@ on_again(void *ctx)
     loop_drop(s->again);
     s->again = NULL;
     streams_look(s);
+    if (s->is_lost && s->o.on_lost)
+        s->o.on_lost(s->o.ctx);
 }
 
 static void
@@ -364,6 +399,16 @@ let_go(struct client *c, const char *comment)
 {
     http_stream_end_with(c->conn, comment, strlen(comment));
     forget(c);
+}
+
+void
+streams_revoke(struct streams *s, const char *key)
+{
+    for (struct client *c = s->first, *next; c; c = next) {
+        next = c->next;
+        if (strcmp(c->key, key) == 0)
+            let_go(c, ": the key was revoked\n\n");
+    }
 }
 
 /* Who had a full queue for too long does not read, or too slowly for what it asked for. */
@@ -422,9 +467,9 @@ on_news(void *ctx, struct http_conn *conn, enum http_news news)
 /* What the arena of a client must hold, whatever it takes of the arguments: there may be thousands
  * of clients, and a block of an arena that may grow is a page. */
 static size_t
-room_for(const char *identity, const struct json *args)
+room_for(const struct stream_caller *by, const struct json *args)
 {
-    size_t n = ARENA_ROOM(strlen(identity) + 1);
+    size_t n = ARENA_ROOM(strlen(by->identity) + 1) + ARENA_ROOM(strlen(by->key) + 1);
 
     json_each (v, args)
         if (json_is(v, JSON_STRING))
@@ -489,7 +534,10 @@ read_filters(struct client *c, const struct json *args, const char *last_id, str
         size_t n = strcspn(p, ",");
         snprintf(ring, sizeof ring, "%.*s", (int)n, p);
         p += n;
-        if (!c->is_admin && !hub_is_member(c->all->hub, c->identity, ring))
+        enum status st = c->is_admin ? ST_OK : hub_is_member(c->all->hub, c->identity, ring);
+        if (st == ST_IO)
+            return refuse(r, 503, "STORE_UNAVAILABLE", HUB_NO_INDEX);
+        if (st)
             return refuse(r, 403, "AUTH_FORBIDDEN", "%s is not a member of the ring %s",
                           c->identity, ring);
     }
@@ -508,7 +556,7 @@ welcome(struct client *c)
 }
 
 bool
-streams_add(struct streams *s, struct http_conn *conn, const char *identity, bool is_admin,
+streams_add(struct streams *s, struct http_conn *conn, const struct stream_caller *by,
             const struct json *args, struct arena *a, const char *last_id, bool is_engine,
             const char *request_id, int *status, const char **code, struct err *e)
 {
@@ -527,11 +575,13 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
     if (last)
         s->newest = last;
     streams_look(s);
-    *c = (struct client){ .all = s, .conn = conn, .is_admin = is_admin, .is_engine = is_engine };
+    *c =
+        (struct client){ .all = s, .conn = conn, .is_admin = by->is_admin, .is_engine = is_engine };
     c->place = s->newest > s->written ? s->newest : s->written;
-    c->arena.max = room_for(identity, args);
-    c->identity = arena_dup(&c->arena, identity, strlen(identity));
-    if (!c->identity || !read_filters(c, args, last_id, a, &no)) {
+    c->arena.max = room_for(by, args);
+    c->identity = arena_dup(&c->arena, by->identity, strlen(by->identity));
+    c->key = arena_dup(&c->arena, by->key, strlen(by->key));
+    if (!c->identity || !c->key || !read_filters(c, args, last_id, a, &no)) {
         *status = no.status;
         *code = no.code;
         err_set(e, ST_INVALID, "%s", no.message);
@@ -539,7 +589,7 @@ streams_add(struct streams *s, struct http_conn *conn, const char *identity, boo
         free(c);
         return false;
     }
-    bool is_first = !streams_has(s, identity);
+    bool is_first = !streams_has(s, by->identity);
     c->next = s->first;
     c->self = &s->first;
     if (c->next)
@@ -570,6 +620,7 @@ streams_new(struct loop *l, struct hub *hub, const struct streams_options *o, st
     s->loop = l;
     s->hub = hub;
     s->newest = hub_last_seq(hub);
+    s->o = *o;
     s->o.keepalive_ms = o->keepalive_ms ? o->keepalive_ms : STREAM_KEEPALIVE_MS;
     s->o.slow_ms = o->slow_ms ? o->slow_ms : STREAM_SLOW_MS;
     s->keepalive = loop_after(l, s->o.keepalive_ms, on_keepalive, s, e);

@@ -13,7 +13,9 @@
  * them; those behind (they asked for a replay, or were slow) are read for by themselves, from
  * the index, as fast as they take it. So there is no gap and no repeat between the two, and a
  * client that does not read holds its place and one full queue, nothing more. If that queue is not
- * empty after slow_ms, the client is let go, with a comment that tells it to come back.
+ * empty after slow_ms, the client is let go, with a comment that tells it to come back. So is, with
+ * the comment ": the key was revoked", who came with a key that is none any more, before it is told
+ * anything that was written after that.
  *
  * Who asks for lines that hub_compact dropped is told so first, by an event that has the number of
  * the oldest one there is, and then goes on from there:
@@ -40,6 +42,9 @@ extern const struct hub_arg stream_args[];
 struct streams_options {
     unsigned keepalive_ms; /* a comment that often; 0: STREAM_KEEPALIVE_MS */
     unsigned slow_ms;      /* a full queue must be empty after this; 0: STREAM_SLOW_MS */
+    /* The index could not be read for a while, and is needed; may be NULL. */
+    void (*on_lost)(void *ctx);
+    void *ctx;
 };
 
 /* `hub` is one of the loop's thread, to read from; it stays the caller's. */
@@ -47,16 +52,25 @@ struct streams *
 streams_new(struct loop *l, struct hub *hub, const struct streams_options *o, struct err *e);
 void streams_free(struct streams *s); /* after http_server_free; NULL is fine */
 
+/* Whose stream it is. */
+struct stream_caller {
+    const char *identity;
+    const char *key; /* the id of the key that was shown; "": none */
+    bool is_admin;
+};
+
 /* Begins a stream on the connection, or answers why not. `args`: as stream_args
  * say, as texts; `a` is of the request. `last_id`: of the header Last-Event-ID, or NULL. False with
  * *status, *code and the sentence in *e when it is refused; then the caller answers. */
-bool streams_add(struct streams *s, struct http_conn *c, const char *identity, bool is_admin,
+bool streams_add(struct streams *s, struct http_conn *c, const struct stream_caller *by,
                  const struct json *args, struct arena *a, const char *last_id, bool is_engine,
                  const char *request_id, int *status, const char **code, struct err *e);
 
 /* The last line on disk, before anybody is told of it: who comes then has missed it, though the
  * index may not have it yet. */
 void streams_written(struct streams *s, uint64_t seq);
+/* Ends the streams of that key, and tells them why. */
+void streams_revoke(struct streams *s, const char *key);
 /* There may be something new in the index. */
 void streams_look(struct streams *s);
 size_t streams_count(const struct streams *s);

@@ -308,7 +308,7 @@ FAULT_STORY(fsck_sees_all_or_tells_why_not)
     old_world(&plain);
     int fd = open(NAME, O_RDONLY | O_CLOEXEC);
     fault_on(f);
-    enum status s = log_fsck(fd, &report, NULL, NULL, &e);
+    enum status s = log_fsck(fd, -1, &report, NULL, NULL, &e);
     fault_off(f);
     MUST(s || report.good == 3);
     close(fd);

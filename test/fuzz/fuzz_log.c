@@ -284,7 +284,7 @@ check_fsck(int fd, const struct model *m)
     struct found found = { 0 };
     uint64_t good = 0, counted = 0, blank = 0;
 
-    MUST(log_fsck(fd, &report, count_finding, &found, NULL) == ST_OK);
+    MUST(log_fsck(fd, -1, &report, count_finding, &found, NULL) == ST_OK);
     MUST(found.notes == report.notes && found.problems == report.problems);
     MUST(report.lines <= m->n && report.good <= report.lines);
     for (size_t i = 0; i < m->n; i++) {

@@ -344,6 +344,69 @@ is_refused() {
     until_true is_refused "$key"
 }
 
+# key_id IDENTITY: of its key.
+key_id() { "$CLIQ" key list --json | json "[k['id'] for k in d if k['identity']=='$1'][0]"; }
+
+# revoke_by HOW ID: a command, a request, or a line that nobody has folded yet.
+revoke_by() {
+    case $1 in
+    cli) "$CLIQ" key revoke "$2" ;;
+    http) send /keys/revoke "{\"id\":\"$2\"}" ;;
+    line) echo "{\"op\":\"revoke\",\"id\":\"$2\",\"by\":\"test\"}" >>home/signals/events.jsonl ;;
+    esac >/dev/null
+}
+
+@test "a key that is revoked loses its streams and its tickets, however that is done" {
+    curl -sN "$URL/signals/stream?token=$KEY" >other 3>&- &
+    other=$!
+    until_true grep -q connected other
+    for how in cli http line; do
+        key=$(key_of "by-$how")
+        ticket() { send /signals/ticket '{}' "$key" | json 'd["data"]["ticket"]'; }
+        curl -sN --max-time 20 "$URL/signals/stream?token=$key" >"$how" 3>&- &
+        first=$!
+        curl -sN --max-time 20 "$URL/v1/engine/events?ticket=$(ticket)" >"$how.2" 3>&- &
+        second=$!
+        until_true grep -q connected "$how"
+        until_true grep -q connected "$how.2"
+        unused=$(ticket)
+        revoke_by $how "$(key_id "by-$how")"
+        send /emit '{"signal_type":"secret"}' >/dev/null
+        wait $first # not cut off: 0
+        wait $second
+        has "$(<"$how")" ": the key was revoked"
+        has "$(<"$how.2")" ": the key was revoked"
+        lacks "$(<"$how")" secret
+        lacks "$(<"$how.2")" secret
+        is 401 "$(curl -sS -o body -w '%{http_code}' --max-time 2 "$URL/signals/stream?ticket=$unused")"
+    done
+    until_true has_ids other 3
+    kill "$other"
+    key=$(key_of quiet) # and without anything else going on
+    curl -sN --max-time 20 "$URL/signals/stream?token=$key" >stream 3>&- &
+    first=$!
+    until_true grep -q connected stream
+    revoke_by line "$(key_id quiet)"
+    wait $first
+    has "$(<stream)" ": the key was revoked"
+}
+
+@test "a claim that waits does not outlive its key" {
+    key=$(key_of worker)
+    curl -sS -o body -w '%{http_code}' "$URL/claim" -H "Authorization: Bearer $key" -H "Content-Type: application/json" \
+        -d '{"wait_seconds":30}' >code 3>&- &
+    claim=$!
+    until_true metric_is claims_waiting 1
+    send /emit '{"signal_type":"note"}' >/dev/null # it is tried, and waits again
+    until_true metric_is claims_waiting 1
+    revoke_by cli "$(key_id worker)"
+    wait $claim
+    is 401 "$(<code)"
+    has "$(<body)" AUTH_REQUIRED
+    send /emit '{"signal_type":"task"}' >/dev/null
+    is leased "$(send /claim '{}' | json 'd["data"]["delivery_state"]')"
+}
+
 @test "while another process has the lock, what does not write is answered" {
     send /emit '{"signal_type":"a"}' >/dev/null
     hold_log
@@ -354,6 +417,59 @@ is_refused() {
     let_go_log
     wait "$emit"
     is b "$(json 'd["data"]["signal_type"]' <emitted)"
+}
+
+# code_of PATH KEY: the status of an answer, which has to come soon; its body is in body.
+code_of() { curl -sS -o body -w '%{http_code}' --max-time 1 "$URL$1" -H "Authorization: Bearer $2"; }
+
+@test "an index that is deleted under a server is made again, and holds nobody up meanwhile" {
+    $PY -c 'import json; print(json.dumps({"signals": [{"signal_type": "a", "to_role": "r"}] * 1000}))' >many
+    for _ in {1..100}; do send /emit/batch @many >/dev/null; done
+    before=$(look '/inbox/r?limit=20')
+    stranger=$(key_of stranger) # which the server has not looked up yet
+    curl -sN "$URL/signals/stream?token=$KEY" >old 3>&- &
+    old=$!
+    until_true grep -q connected old
+
+    hold_log # so that it cannot be made yet
+    rm home/signals/index.db*
+    is 503 "$(code_of /health "")"
+    has "$(<body)" "the index of the store is being made"
+    is 503 "$(code_of /inbox/r "$stranger")"
+    has "$(<body)" STORE_UNAVAILABLE
+    curl -sN "$URL/signals/stream?token=$KEY" >new 3>&- &
+    new=$!
+    until_true grep -q connected new
+    is 503 "$(code_of /health "")"
+    let_go_log
+
+    is_made() { # each answer within a second, however long it takes
+        code=$(code_of /health "") || { complain "not answered in time" || exit 1; }
+        [ "$code" = 200 ]
+    }
+    until_true is_made
+    is 200 "$(code_of /inbox/r "$stranger")"
+    is "$(json 'd["data"]' <<<"$before")" "$(look '/inbox/r?limit=20' | json 'd["data"]')"
+    CLIQ_HOME=$PWD/home "$CLIQ" emit sense -m after >/dev/null
+    until_true grep -q 'event: sense' old
+    until_true grep -q 'event: sense' new
+    is 1 "$(grep -c 'event: ' old)"
+    is 1 "$(grep -c 'event: ' new)"
+    kill "$old" "$new"
+    "$CLIQ" hub check
+}
+
+@test "a stream that is behind when the index is deleted misses nothing" {
+    $PY -c 'import json; print(json.dumps({"signals": [{"signal_type": "a"}] * 1000}))' >many
+    send /emit/batch @many >/dev/null
+    hold_log
+    rm home/signals/index.db*
+    curl -sN "$URL/signals/stream?token=$KEY&since=0" >stream 3>&- &
+    reader=$!
+    until_true grep -q connected stream
+    let_go_log
+    until_true has_ids stream 1000 # nobody else asks for it to be made
+    kill "$reader"
 }
 
 @test "an index that is garbled under a server is mended, and refuses no key" {

@@ -1322,6 +1322,69 @@ an_index_is_made_by_two_threads_as_it_was_lived(void **state)
     close_hub(h);
 }
 
+/* Somebody else writes whenever a finding is told. */
+struct others {
+    struct hub *hub;
+    uint64_t written, dropped, notes, differences;
+};
+
+static void
+write_on(struct others *o)
+{
+    uint64_t dropped;
+
+    for (int i = 0; i < 20; i++) {
+        struct hub_reply *r =
+            ask_on(o->hub, HUB_EMIT, "zoe", "{\"signal_type\":\"task\",\"to_identity\":\"bob\"}");
+        assert_int_equal(r->status, 200);
+        o->written++;
+    }
+    assert_int_equal(ask_on(o->hub, HUB_CLAIM, "bob", "{}")->status, 200);
+    hub_settle(o->hub);
+    CHECK_OK(hub_compact(o->hub, -5000, &dropped, &e), &e);
+    o->dropped += dropped;
+    forget_answers();
+}
+
+static void
+on_finding(void *ctx, const struct hub_finding *f)
+{
+    struct others *o = ctx;
+
+    o->notes += f->is_note;
+    o->differences += !f->file;
+    write_on(o);
+}
+
+static void
+others_write_rotate_and_compact_while_it_is_checked(void **state)
+{
+    struct hub_options quick = { .rotate_bytes = 3000, .lock_wait_ms = 100 };
+    struct others o = { 0 };
+    uint64_t problems;
+    struct hub *h, *checked;
+
+    (void)state;
+    CHECK_OK(hub_open(&h, "config", &quick, &e), &e);
+    for (int i = 0; i < 60; i++)
+        ask_on(h, HUB_EMIT, "ruby", "{\"signal_type\":\"note\"}");
+    hub_settle(h);
+    forget_answers();
+    append_file(HUB_LOG,
+                "no record\n{\"type\":\"task\",\"id\":\"last\",\"to_iden"); /* unfinished */
+    o.hub = h;
+    CHECK_OK(hub_open(&checked, "config", &quick, &e), &e);
+    CHECK_OK(hub_check(checked, on_finding, &o, &problems, &e), &e);
+    assert_int_equal(problems, 1);
+    assert_int_equal(o.differences, 0);
+    assert_int_equal(o.notes, 1);
+    assert_int_equal(o.written, 40);
+    assert_true(o.dropped > 0);
+    CHECK_OK(hub_check(checked, NULL, NULL, &problems, &e), &e); /* of what is there now */
+    close_hub(checked);
+    close_hub(h);
+}
+
 static void
 an_index_that_does_not_fit_on_the_disk_is_told_and_leaves_nothing(void **state)
 {
@@ -2123,6 +2186,7 @@ main(void)
         CASE(an_index_that_is_lost_or_damaged_is_made_again),
         CASE(an_index_of_many_signals_is_made_as_it_was_lived),
         CASE(an_index_is_made_by_two_threads_as_it_was_lived),
+        CASE(others_write_rotate_and_compact_while_it_is_checked),
         CASE(an_index_that_does_not_fit_on_the_disk_is_told_and_leaves_nothing),
         CASE(a_damaged_page_is_noticed_and_mended),
         CASE(a_hub_stays_where_it_was_opened),

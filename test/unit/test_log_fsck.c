@@ -30,7 +30,7 @@ check(const char *name)
     assert_true(fd >= 0);
     buf_reset(&found);
     buf_adds(&found, "");
-    CHECK_OK(log_fsck(fd, &report, note, &found, &e), &e);
+    CHECK_OK(log_fsck(fd, -1, &report, note, &found, &e), &e);
     close(fd);
 }
 

@@ -1,0 +1,34 @@
+/*
+ * files - all files of a sequenced log, open, as they are at one moment.
+ *
+ * With the log's lock they are opened; without it they can then be read for as long as it takes, up
+ * to where each ended, though others append, rotate and drop segments meanwhile.
+ */
+#ifndef CLIQ_LOG_FILES_H
+#define CLIQ_LOG_FILES_H
+
+#include "log/segment.h"
+
+#include <sys/stat.h>
+
+struct log_file {
+    int fd;
+    uint64_t first; /* its first line; 0: the file that is written to */
+    struct stat st; /* st_size: up to there */
+    char name[SEGMENT_NAME_SIZE];
+};
+
+struct log_files {
+    struct log_file *list; /* oldest first; the last one is written to */
+    size_t n;
+};
+
+/* After a failure there is nothing to close. */
+enum status log_files_open(struct log_files *f, const struct log *l, struct err *e);
+void log_files_close(struct log_files *f); /* safe on a zeroed struct */
+
+/* The segment with the largest first line <= seq; NULL: none. */
+const struct log_file *log_files_find(const struct log_files *f, uint64_t seq);
+const struct log_file *log_files_last(const struct log_files *f);
+
+#endif
