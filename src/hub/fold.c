@@ -190,8 +190,9 @@ apply_item(struct fold *f, const struct event *ev, uint64_t seq)
         fronts_take_out(&f->fronts, &held->x);
     else if (!was_ready && found_is_ready(&held->x))
         fronts_bring_back(&f->fronts, &held->x);
-    index_add(f->ix, ROWS_HISTORY, "iissis", (int64_t)now.seq, (int64_t)seq, event_name(ev->kind),
-              ev->by, ev->at, body_of(f, ev));
+    index_add(f->ix, ROWS_HISTORY, "iizs", (int64_t)seq, (int64_t)now.seq, (int64_t)held->x.told,
+              body_of(f, ev));
+    held->x.told = seq;
     return true;
 }
 

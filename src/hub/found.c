@@ -14,6 +14,7 @@ found_read(struct index *ix, struct row *r, struct arena *a, struct found *x)
     x->thread = row_dup(r, 5, a);
     x->urgency = row_double(r, 6);
     x->body = row_dup(r, 7, a);
+    x->told = (uint64_t)row_int(r, 20);
     x->it = (struct item){ .seq = (uint64_t)row_int(r, 0),
                            .id = row_dup(r, 1, a),
                            .state = (enum delivery)row_int(r, 8),

@@ -175,12 +175,14 @@ write_lists(struct index *ix, const struct held *held, size_t n)
 }
 
 static void
-write_state(struct index *ix, const struct item *it)
+write_state(struct index *ix, const struct found *x)
 {
-    index_add(ix, ROWS_STATES, "iiiissizisiss", (int64_t)it->seq, (int64_t)it->state,
+    const struct item *it = &x->it;
+
+    index_add(ix, ROWS_STATES, "iiiissizisissi", (int64_t)it->seq, (int64_t)it->state,
               (int64_t)it->work, it->count, it->claimed_by, it->claim, it->claimed_at, it->until,
               it->boot_until, it->until && !it->boot ? "" : it->boot, (int64_t)it->last,
-              it->last_by, it->last_claim);
+              it->last_by, it->last_claim, (int64_t)x->told);
 }
 
 void
@@ -193,7 +195,7 @@ hand_write(struct hand *h, struct index *ix)
     h->room->n = 0; /* statements that write it ask for it again */
     for (size_t i = 0; i < n; i++)
         if (h->room->held[i].is_changed)
-            write_state(ix, &h->room->held[i].x.it);
+            write_state(ix, &h->room->held[i].x);
     write_lists(ix, h->room->held, n);
     hand_drop(h);
 }

@@ -16,7 +16,7 @@
 
 /* Another number: another schema, and the index is made again. */
 enum {
-    SCHEMA = 4,
+    SCHEMA = 5,
     BUSY_MS = 10000,
     CACHE_MAX = 256,
     CHECKPOINT_PAGES = 200,  /* of the write-ahead log, before they go into the file */
@@ -26,10 +26,12 @@ enum {
 /* signals: what was emitted, which nothing changes. addr: whom it is for, "@ruby", "=dev" a role,
  * "+ops" a ring, NULL everyone. thread is NULL when it is the signal's own id. task: the work that
  * it begins with (enum work). body is the line as it was written, without its seal.
- * states: what became of a signal; no row: nothing happened to it yet.
- * waiting: what was not acked, in the order of inboxes: by its address, and by '~' and the identity
- * for each identity that has it in `matches`. ready: tasks that can be claimed, those for
- * everyone with the address ''. */
+ * states: what became of a signal; no row: nothing happened to it yet. told: the last line about
+ * it. history: those lines, each with the one before that is about the same signal. By their
+ * numbers, so that a new one is appended; who, what and when stands in the body. waiting: what was
+ * not acked, in the order of inboxes: by its address, and by '~' and the identity for each identity
+ * that has it in `matches`. ready: tasks that can be claimed, those for everyone with the address
+ * ''. */
 static const char schema[] =
     "CREATE TABLE place(one INTEGER PRIMARY KEY, seq INT, dev INT, ino INT, at INT, \"end\" INT,"
     " last_ms INT, subscriptions INT, delayed INT, tail TEXT, boot TEXT);"
@@ -42,15 +44,14 @@ static const char schema[] =
     "CREATE INDEX signals_thread ON signals(thread, seq) WHERE thread IS NOT NULL;"
     "CREATE TABLE states(signal INTEGER PRIMARY KEY, state INT NOT NULL, work INT NOT NULL,"
     " count INT NOT NULL, claimed_by TEXT, claim TEXT, claimed_at INT, until INT, boot_until INT,"
-    " boot TEXT, last INT, last_by TEXT, last_claim TEXT);"
+    " boot TEXT, last INT, last_by TEXT, last_claim TEXT, told INT);"
     "CREATE INDEX states_open ON states(state, signal) WHERE state <> 2;"
     "CREATE INDEX states_due ON states(boot, boot_until, until) WHERE until IS NOT NULL;"
     "CREATE TABLE waiting(addr TEXT, urgency REAL, signal INT,"
     " PRIMARY KEY(addr, urgency DESC, signal)) WITHOUT ROWID;"
     "CREATE TABLE ready(addr TEXT, urgency REAL, signal INT, type TEXT,"
     " PRIMARY KEY(addr, urgency DESC, signal)) WITHOUT ROWID;"
-    "CREATE TABLE history(signal INT, seq INT, op TEXT, by TEXT, at INT, body TEXT,"
-    " PRIMARY KEY(signal, seq)) WITHOUT ROWID;"
+    "CREATE TABLE history(seq INTEGER PRIMARY KEY, signal INT NOT NULL, before INT, body TEXT);"
     "CREATE TABLE receipts(identity TEXT, signal INT, state TEXT, until INT, at INT,"
     " PRIMARY KEY(identity, signal)) WITHOUT ROWID;"
     "CREATE TABLE subscriptions(seq INTEGER PRIMARY KEY, identity TEXT, pattern TEXT, silent INT,"
@@ -93,7 +94,7 @@ struct kept {
 };
 
 /* Rows that wait to be added; in how many at a time. */
-enum { QUEUE_MAX = 512, COLUMNS_MAX = 13 };
+enum { QUEUE_MAX = 512, COLUMNS_MAX = 14 };
 static const size_t batch_sizes[] = { 32, 8, 1 };
 enum { BATCHES = sizeof batch_sizes / sizeof *batch_sizes };
 
