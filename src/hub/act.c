@@ -100,8 +100,14 @@ read_order(struct act *t, struct order *o)
 
 /* The signal, and for a claim its claim_id. */
 static bool
-answer_signal(struct act *t, const struct found *x, const char *claim)
+answer_signal(struct act *t, struct found *x, const char *claim)
 {
+    struct buf *b = &t->h->shown;
+
+    if (t->req->wants_text) {
+        t->reply->text = show_prepare(x, b, t->a) ? show_found_text(x, claim, b, t->a) : NULL;
+        return true;
+    }
     struct json *to = show_found(x, t->a);
 
     if (to && claim)
@@ -138,6 +144,8 @@ act_on(struct act *t, struct found *x, struct order *o, const char *key, const c
     if (v == DECIDE_EVENT) {
         ev.dedup_key = key;
         ev.dedup_hash = hash;
+        if (t->req->wants_text)
+            show_prepare(x, &t->h->shown, t->a); /* once for all that becomes of it */
         t->h->fold.known = x;
         if (!act_event(t, &ev))
             return false;

@@ -537,8 +537,12 @@ fold_apply(struct fold *f, const struct event *given, const char *line, uint64_t
 static void
 set_tail(struct index_place *p, const char *bytes, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        snprintf(p->tail + 2 * i, 3, "%02x", (unsigned char)bytes[i]);
+    static const char hex[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < n; i++) {
+        p->tail[2 * i] = hex[(unsigned char)bytes[i] >> 4];
+        p->tail[2 * i + 1] = hex[bytes[i] & 15];
+    }
     p->tail[2 * n] = '\0';
 }
 

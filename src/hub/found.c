@@ -39,7 +39,8 @@ found_dup(struct found *to, const struct found *x, struct arena *a)
 
     const char **texts[] = { &to->it.id,      &to->it.claimed_by, &to->it.claim, &to->it.boot,
                              &to->it.last_by, &to->it.last_claim, &to->type,     &to->sender,
-                             &to->addr,       &to->thread,        &to->body };
+                             &to->addr,       &to->thread,        &to->body,     &to->head,
+                             &to->tail };
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const char *s = *texts[i];

@@ -7,10 +7,11 @@
 #include "hub/decide.h"
 #include "hub/index.h"
 
-/* Texts may be NULL. */
+/* Texts may be NULL. head and tail, if somebody made them: how it is shown in JSON, but for what
+ * became of it, which stands between them (show_text_of). */
 struct found {
     struct item it; /* what became of it */
-    const char *type, *sender, *addr, *thread, *body;
+    const char *type, *sender, *addr, *thread, *body, *head, *tail;
     double urgency;
     uint64_t told; /* the last line that changed it; 0: none */
 };
