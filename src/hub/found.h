@@ -12,8 +12,8 @@
 struct found {
     struct item it; /* what became of it */
     const char *type, *sender, *addr, *thread, *body, *head, *tail;
+    const char *lines; /* that changed it, the newest of them (told.h) */
     double urgency;
-    uint64_t told; /* the last line that changed it; 0: none */
 };
 
 /* A statement for found_read: FOUND "FROM signals s" INDEX_STATES " WHERE ..." */
@@ -21,7 +21,7 @@ struct found {
     "SELECT s.seq, s.id, s.type, s.sender, s.addr, s.thread, s.urgency, s.body,"                   \
     " coalesce(w.state, 0), coalesce(w.work, s.task), w.count, w.claimed_by, w.claim,"             \
     " w.claimed_at, w.until, w.boot_until, w.boot, w.last, w.last_by, w.last_claim,"               \
-    " w.told "
+    " w.lines "
 
 /* The next row; texts in the arena. False: no more, or no memory. */
 bool found_read(struct index *ix, struct row *r, struct arena *a, struct found *x);

@@ -1,5 +1,7 @@
 #include "hub/hand.h"
 
+#include "hub/told.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +58,8 @@ hand_take(struct hand *h, struct index *ix, const struct found *x)
 }
 
 bool
-hand_change(struct hand *h, struct held *held, const struct item *it)
+hand_change(struct hand *h, struct index *ix, struct held *held, const struct item *it,
+            uint64_t seq, const char *body)
 {
     struct item now = *it;
     const char **texts[] = { &now.claimed_by, &now.claim, &now.boot, &now.last_by,
@@ -67,8 +70,16 @@ hand_change(struct hand *h, struct held *held, const struct item *it)
         if (s && !(*texts[i] = arena_dup(&h->room->texts, s, strlen(s))))
             return false;
     }
+    const char *lines = told_add(&h->room->texts, held->x.lines, seq, body);
+    if (!lines)
+        return false;
     held->x.it = now;
+    held->x.lines = lines;
     held->is_changed = true;
+    if (told_is_full(lines)) {
+        index_add(ix, ROWS_HISTORY, "iis", (int64_t)now.seq, (int64_t)seq, lines);
+        held->x.lines = NULL;
+    }
     return true;
 }
 
@@ -208,10 +219,10 @@ write_state(struct index *ix, const struct found *x)
 {
     const struct item *it = &x->it;
 
-    index_add(ix, ROWS_STATES, "iiiissizisissi", (int64_t)it->seq, (int64_t)it->state,
+    index_add(ix, ROWS_STATES, "iiiissizisisss", (int64_t)it->seq, (int64_t)it->state,
               (int64_t)it->work, it->count, it->claimed_by, it->claim, it->claimed_at, it->until,
               it->boot_until, it->until && !it->boot ? "" : it->boot, (int64_t)it->last,
-              it->last_by, it->last_claim, (int64_t)x->told);
+              it->last_by, it->last_claim, x->lines);
 }
 
 void

@@ -8,6 +8,7 @@
 #include "hub/args.h"
 #include "hub/fold.h"
 #include "hub/hub.h"
+#include "hub/told.h"
 
 #include <limits.h>
 #include <time.h>
@@ -84,6 +85,11 @@ struct act {
     struct refusal refusal;
     struct args_in in;
 };
+
+/* What was told about a signal, by its number: rows of lines (told.h), oldest first. */
+#define HUB_LINES                                                                                  \
+    "SELECT lines FROM (SELECT seq, lines FROM history WHERE signal = ?1 UNION ALL"                \
+    " SELECT 9223372036854775807, lines FROM states WHERE signal = ?1) ORDER BY seq"
 
 /* ---- act.c: requests that write ---- false: refused, act.refusal says why */
 bool act_write(struct act *t);

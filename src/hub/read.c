@@ -551,17 +551,19 @@ show_event(struct act *t, enum event_kind kind, const char *by, int64_t at)
 
 /* The whole of it, from its line. */
 static struct json *
-show_line(struct act *t, const char *body)
+show_line(struct act *t, uint64_t seq, const char *body, size_t len)
 {
     static const char *const extra[] = { "claim", "task_status", "error" };
     struct json *line;
     struct event ev;
     int64_t until;
 
-    if (!body || !json_parse(t->a, body, strlen(body), &line, NULL) || !event_read(&ev, line, t->a))
+    if (!json_parse(t->a, body, len, &line, NULL) || !event_read(&ev, line, t->a))
         return NULL;
     struct json *to = show_event(t, ev.kind, ev.by, ev.at);
-    for (size_t i = 0; to && i < sizeof extra / sizeof *extra; i++) {
+    if (!to)
+        return NULL;
+    for (size_t i = 0; i < sizeof extra / sizeof *extra; i++) {
         const struct json *v = json_get(line, extra[i]);
         struct json *copy = v ? json_new(t->a, JSON_NULL) : NULL;
         if (copy) {
@@ -570,8 +572,9 @@ show_line(struct act *t, const char *body)
             json_set(to, i == 0 ? "claim_id" : extra[i], copy);
         }
     }
-    if (to && json_int(json_get(line, "until"), &until))
+    if (json_int(json_get(line, "until"), &until))
         json_set(to, ev.kind == EV_FAIL ? "retry_at" : "claim_expires_at", show_time(t->a, until));
+    json_set(to, "sequence", json_new_int(t->a, (int64_t)seq));
     return to;
 }
 
@@ -594,17 +597,12 @@ read_history(struct act *t)
             json_set(v, "sequence", json_new_int(t->a, (int64_t)seq));
         json_add(list, v);
     }
-    r = index_run(
-        ix,
-        "WITH RECURSIVE told(seq) AS (SELECT told FROM states WHERE signal = ? UNION ALL"
-        " SELECT h.before FROM told JOIN history h ON h.seq = told.seq AND h.before < h.seq)"
-        " SELECT h.body, h.seq FROM told JOIN history h ON h.seq = told.seq ORDER BY h.seq",
-        "i", (int64_t)seq);
+    r = index_run(ix, HUB_LINES, "i", (int64_t)seq);
     while (index_next(ix, r)) {
-        struct json *v = show_line(t, row_dup(r, 0, t->a));
-        if (v)
-            json_set(v, "sequence", json_new_int(t->a, row_int(r, 1)));
-        json_add(list, v);
+        const char *at = row_dup(r, 0, t->a), *body;
+        size_t len;
+        while (told_next(&at, &seq, &body, &len))
+            json_add(list, show_line(t, seq, body, len));
     }
     t->reply->data = list;
     return true;
