@@ -36,22 +36,44 @@ put(char *to, int v, int n, char after)
     return to + n + 1;
 }
 
+enum { DAY_MS = 24 * 3600 * 1000 };
+
+/* The date of a day since 1970, by the Gregorian calendar: years begin in March here, so that the
+ * leap day is the last of one, and 400 of them (an era) always have as many days. What has no four
+ * digits is the nearest year that has. gmtime_r takes four times as long. */
+static void
+read_days(int64_t days, int *year, int *month, int *day)
+{
+    enum { ERA_DAYS = 146097, TO_MARCH_OF_YEAR_0 = 719468 };
+
+    days += TO_MARCH_OF_YEAR_0;
+    int64_t era = (days >= 0 ? days : days - ERA_DAYS + 1) / ERA_DAYS;
+    int of_era = (int)(days - era * ERA_DAYS);
+    int y = (of_era - of_era / 1460 + of_era / 36524 - of_era / (ERA_DAYS - 1)) / 365;
+    int of_year = of_era - (365 * y + y / 4 - y / 100);
+    int m = (5 * of_year + 2) / 153; /* from March on */
+    int64_t all = y + era * 400 + (m >= 10);
+
+    *day = of_year - (153 * m + 2) / 5 + 1;
+    *month = m < 10 ? m + 3 : m - 9;
+    *year = all < 0 ? 0 : all > 9999 ? 9999 : (int)all;
+}
+
 static char *
 write_iso(char to[CLOCK_ISO_SIZE], int64_t ms, int is_ms)
 {
-    time_t sec = (time_t)(ms / 1000 - (ms % 1000 < 0));
-    struct tm tm = { 0 };
+    int64_t days = ms / DAY_MS - (ms % DAY_MS < 0);
+    int rest = (int)(ms - days * DAY_MS), year, month, day;
 
-    gmtime_r(&sec, &tm);
-    int year = tm.tm_year + 1900;
-    char *p = put(to, year < 0 ? 0 : year > 9999 ? 9999 : year, 4, '-');
-    p = put(p, tm.tm_mon + 1, 2, '-');
-    p = put(p, tm.tm_mday, 2, 'T');
-    p = put(p, tm.tm_hour, 2, ':');
-    p = put(p, tm.tm_min, 2, ':');
-    p = put(p, tm.tm_sec, 2, is_ms ? '.' : 'Z');
+    read_days(days, &year, &month, &day);
+    char *p = put(to, year, 4, '-');
+    p = put(p, month, 2, '-');
+    p = put(p, day, 2, 'T');
+    p = put(p, rest / 3600000, 2, ':');
+    p = put(p, rest / 60000 % 60, 2, ':');
+    p = put(p, rest / 1000 % 60, 2, is_ms ? '.' : 'Z');
     if (is_ms)
-        p = put(p, (int)(ms - (int64_t)sec * 1000), 3, 'Z');
+        p = put(p, rest % 1000, 3, 'Z');
     *p = '\0';
     return to;
 }

@@ -145,6 +145,7 @@ void json_key_str(struct buf *b, const char *key, const char *s);
 void json_key_strn(struct buf *b, const char *key, const char *p, size_t len);
 void json_key_int(struct buf *b, const char *key, int64_t n);
 void json_key_bool(struct buf *b, const char *key, bool v);
+void json_key_raw(struct buf *b, const char *key, const char *p, size_t len); /* p is JSON */
 void json_key_json(struct buf *b, const char *key, const struct json *v);
 
 #endif

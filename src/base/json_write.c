@@ -93,6 +93,16 @@ is_plain(unsigned char c)
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
 }
 
+/* Marks controls, '"', '\\', DEL and all beyond ASCII among eight bytes. The lowest mark is exact;
+ * those above it may be borrows or carries. */
+static inline uint64_t
+marks_of(uint64_t w)
+{
+    return ((w - EACH(0x20)) | ((w ^ EACH('"')) - EACH(1)) | ((w ^ EACH('\\')) - EACH(1)) |
+            (w + EACH(1)) | w) &
+           EACH(0x80);
+}
+
 /* Copies the bytes at p up to the first that must be spelt otherwise, or all n;
  * n are free at `to`, and those behind the copy may be scribbled on. Returns how
  * many count. */
@@ -102,17 +112,29 @@ copy_plain(char *to, const char *p, size_t n)
     size_t i = 0;
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    uint64_t w;
     for (; n - i >= 8; i += 8) {
-        uint64_t w;
         memcpy(&w, p + i, sizeof w);
-        /* Marks controls, '"', '\\', DEL and all beyond ASCII. The lowest mark is
-         * exact; those above it may be borrows or carries. */
-        uint64_t marks = (w - EACH(0x20)) | ((w ^ EACH('"')) - EACH(1)) |
-                         ((w ^ EACH('\\')) - EACH(1)) | (w + EACH(1)) | w;
-        marks &= EACH(0x80);
+        uint64_t marks = marks_of(w);
         memcpy(to + i, &w, sizeof w);
         if (marks)
             return i + (size_t)__builtin_ctzll(marks) / 8;
+    }
+    if (n >= 8 && i < n) { /* the rest, with bytes before it that are plain */
+        memcpy(&w, p + n - 8, sizeof w);
+        if (!marks_of(w)) {
+            memcpy(to + n - 8, &w, sizeof w);
+            return n;
+        }
+    } else if (n >= 4 && i < n) { /* two halves, which may overlap */
+        uint32_t low, high;
+        memcpy(&low, p, sizeof low);
+        memcpy(&high, p + n - 4, sizeof high);
+        if (!marks_of((uint64_t)high << 32 | low)) {
+            memcpy(to, &low, sizeof low);
+            memcpy(to + n - 4, &high, sizeof high);
+            return n;
+        }
     }
 #endif
     for (; i < n && is_plain((unsigned char)p[i]); i++)
@@ -291,12 +313,23 @@ put_sep(struct out *o)
         putch(o, ',');
 }
 
+/* Room for a comma, two quotes and a colon is certain to be used: at least a byte follows. */
 static inline void
 put_key(struct out *o, const char *key)
 {
+    size_t n = strlen(key);
+
+    if (!out_want(o, n + 4))
+        return;
     put_sep(o);
-    put_str(o, key, strlen(key));
-    putch(o, ':');
+    o->at[0] = '"';
+    if (copy_plain(o->at + 1, key, n) < n) {
+        put_str(o, key, n);
+        putch(o, ':');
+        return;
+    }
+    memcpy(o->at + 1 + n, "\":", 2);
+    o->at += n + 3;
 }
 
 void
@@ -346,9 +379,14 @@ json_key_int(struct buf *b, const char *key, int64_t n)
     uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
     struct out o;
 
-    do
+    for (; left >= 100; left /= 100) {
+        unsigned two = (unsigned)(left % 100);
+        *--p = (char)('0' + two % 10);
+        *--p = (char)('0' + two / 10);
+    }
+    if (left >= 10)
         *--p = (char)('0' + left % 10);
-    while (left /= 10);
+    *--p = (char)('0' + (left >= 10 ? left / 10 : left));
     if (n < 0)
         *--p = '-';
     out_begin(&o, b);
@@ -358,14 +396,20 @@ json_key_int(struct buf *b, const char *key, int64_t n)
 }
 
 void
-json_key_bool(struct buf *b, const char *key, bool v)
+json_key_raw(struct buf *b, const char *key, const char *p, size_t len)
 {
     struct out o;
 
     out_begin(&o, b);
     put_key(&o, key);
-    put(&o, v ? "true" : "false", v ? 4 : 5);
+    put(&o, p, len);
     out_end(&o);
+}
+
+void
+json_key_bool(struct buf *b, const char *key, bool v)
+{
+    json_key_raw(b, key, v ? "true" : "false", v ? 4 : 5);
 }
 
 void

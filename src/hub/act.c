@@ -100,8 +100,14 @@ read_order(struct act *t, struct order *o)
 
 /* The signal, and for a claim its claim_id. */
 static bool
-answer_signal(struct act *t, const struct found *x, const char *claim)
+answer_signal(struct act *t, struct found *x, const char *claim)
 {
+    struct buf *b = &t->h->shown;
+
+    if (t->req->wants_text) {
+        t->reply->text = show_prepare(x, b, t->a) ? show_found_text(x, claim, b, t->a) : NULL;
+        return true;
+    }
     struct json *to = show_found(x, t->a);
 
     if (to && claim)
@@ -138,6 +144,8 @@ act_on(struct act *t, struct found *x, struct order *o, const char *key, const c
     if (v == DECIDE_EVENT) {
         ev.dedup_key = key;
         ev.dedup_hash = hash;
+        if (t->req->wants_text)
+            show_prepare(x, &t->h->shown, t->a); /* once for all that becomes of it */
         t->h->fold.known = x;
         if (!act_event(t, &ev))
             return false;
@@ -198,6 +206,47 @@ find_next(struct act *t, const char *role, const char *types, struct found *best
     return true;
 }
 
+/* The claim that a line tells of, or NULL. */
+static const char *
+claim_of(struct act *t, const char *body, size_t len)
+{
+    struct json *line;
+    struct event ev;
+
+    return json_parse(t->a, body, len, &line, NULL) && event_read(&ev, line, t->a) ? ev.claim
+                                                                                   : NULL;
+}
+
+/* The same claim again, if it still is one: that of the line reply->seq. */
+static bool
+claim_again(struct act *t, const char *key)
+{
+    struct index *ix = t->h->ix;
+    const char *at, *body, *was = NULL;
+    uint64_t line = t->reply->seq, seq, signal;
+    struct found x;
+    size_t len;
+
+    t->reply->seq = 0;
+    struct row *r = index_run(ix, "SELECT signal FROM dedup WHERE identity = ? AND key = ?", "ss",
+                              t->req->is_system ? "" : t->req->identity, key);
+    if (!index_next(ix, r))
+        return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST", "dedup_key: its claim is gone");
+    signal = (uint64_t)row_int(r, 0);
+    r = index_run(ix, HUB_LINES, "i", (int64_t)signal);
+    while (!was && index_next(ix, r)) {
+        at = row_dup(r, 0, t->a);
+        while (told_next(&at, &seq, &body, &len))
+            if (seq == line)
+                was = claim_of(t, body, len);
+    }
+    if (!was || !fold_find_at(&t->h->fold, signal, t->a, &x) || !x.it.claim ||
+        strcmp(x.it.claim, was) != 0)
+        return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST",
+                      "dedup_key: the claim made with \"%s\" is over", key);
+    return answer_signal(t, &x, was);
+}
+
 static bool
 act_claim(struct act *t)
 {
@@ -219,21 +268,8 @@ act_claim(struct act *t)
         return false;
     if (key && !act_dedup(t, key, hash, &is_done))
         return false;
-    if (is_done) { /* the same claim again, if it still is one */
-        struct row *r = index_run(t->h->ix,
-                                  "SELECT s.id, json_extract(h.body, '$.claim') FROM history h"
-                                  " JOIN signals s ON s.seq = h.signal WHERE h.seq = ?",
-                                  "i", (int64_t)t->reply->seq);
-        t->reply->seq = 0;
-        if (!index_next(t->h->ix, r))
-            return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST", "dedup_key: its claim is gone");
-        const char *signal = row_dup(r, 0, t->a), *was = row_dup(r, 1, t->a);
-        if (!signal || !was || !fold_find(&t->h->fold, signal, t->a, &x) || !x.it.claim ||
-            strcmp(x.it.claim, was) != 0)
-            return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST",
-                          "dedup_key: the claim made with \"%s\" is over", key);
-        return answer_signal(t, &x, was);
-    }
+    if (is_done)
+        return claim_again(t, key);
     if (id) {
         if (!find_signal(t, &x))
             return false;

@@ -257,14 +257,20 @@ read_emit(struct act *t, struct event *ev)
     return ev->id && (ev->source || starved(t));
 }
 
+static struct item
+new_item(const struct act *t, const struct event *ev)
+{
+    return (struct item){ .seq = t->reply->seq,
+                          .id = ev->id,
+                          .state = D_PENDING,
+                          .work = event_is_task(ev) ? W_OPEN : W_NONE };
+}
+
 /* The signal that was just brought. A reply to another may belong to an elder's thread. */
 static struct json *
 show_new(struct act *t, const struct event *ev)
 {
-    struct item it = { .seq = t->reply->seq,
-                       .id = ev->id,
-                       .state = D_PENDING,
-                       .work = event_is_task(ev) ? W_OPEN : W_NONE };
+    struct item it = new_item(t, ev);
 
     return ev->parent ? show_at(t->h, it.seq, t->a) : show_signal(ev, &it, NULL, t->a);
 }
@@ -289,6 +295,11 @@ act_emit(struct act *t)
     }
     if (!act_event(t, &ev))
         return false;
+    if (t->req->wants_text && !ev.parent) {
+        struct item it = new_item(t, &ev);
+        t->reply->text = show_signal_text(&ev, &it, NULL, &t->h->shown, t->a);
+        return true;
+    }
     t->reply->data = show_new(t, &ev);
     return true;
 }

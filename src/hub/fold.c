@@ -169,6 +169,22 @@ take_signal(struct fold *f, const char *id)
     return held;
 }
 
+/* signal: which it is about, or its own number. */
+static void
+remember_key(struct fold *f, const struct event *ev, uint64_t seq, uint64_t signal)
+{
+    const char *by = ev->by ? ev->by : ""; /* nobody: cliq itself */
+
+    if (!ev->dedup_key || !ev->dedup_hash)
+        return;
+    if (seq % DEDUP_CLEAN_EVERY == 0) /* by the log alone, so that every fold does the same */
+        index_do(f->ix, "DELETE FROM dedup WHERE identity = ? AND at < ?", "si", by,
+                 ev->at - DEDUP_KEEP_MS);
+    index_do(f->ix, "INSERT OR REPLACE INTO dedup VALUES(?, ?, ?, ?, ?, ?, ?)", "sssiiii", by,
+             ev->dedup_key, ev->dedup_hash, ev->at, (int64_t)seq,
+             ev->dedup_lines ? ev->dedup_lines : (int64_t)1, (int64_t)signal);
+}
+
 static bool
 apply_item(struct fold *f, const struct event *ev, uint64_t seq)
 {
@@ -181,7 +197,7 @@ apply_item(struct fold *f, const struct event *ev, uint64_t seq)
     now = held->x.it;
     if (!item_apply(&now, ev))
         return false;
-    if (!hand_change(&f->hand, held, &now)) {
+    if (!hand_change(&f->hand, f->ix, held, &now, seq, body_of(f, ev))) {
         index_starve(f->ix);
         return false;
     }
@@ -190,8 +206,8 @@ apply_item(struct fold *f, const struct event *ev, uint64_t seq)
         fronts_take_out(&f->fronts, &held->x);
     else if (!was_ready && found_is_ready(&held->x))
         fronts_bring_back(&f->fronts, &held->x);
-    index_add(f->ix, ROWS_HISTORY, "iissis", (int64_t)now.seq, (int64_t)seq, event_name(ev->kind),
-              ev->by, ev->at, body_of(f, ev));
+    if (ev->kind == EV_CLAIM)
+        remember_key(f, ev, seq, now.seq);
     return true;
 }
 
@@ -281,21 +297,6 @@ load_matcher(struct fold *f)
     return true;
 }
 
-static void
-remember_key(struct fold *f, const struct event *ev, uint64_t seq)
-{
-    const char *by = ev->by ? ev->by : ""; /* nobody: cliq itself */
-
-    if (!ev->dedup_key || !ev->dedup_hash)
-        return;
-    if (seq % DEDUP_CLEAN_EVERY == 0) /* by the log alone, so that every fold does the same */
-        index_do(f->ix, "DELETE FROM dedup WHERE identity = ? AND at < ?", "si", by,
-                 ev->at - DEDUP_KEEP_MS);
-    index_do(f->ix, "INSERT OR REPLACE INTO dedup VALUES(?, ?, ?, ?, ?, ?)", "sssiii", by,
-             ev->dedup_key, ev->dedup_hash, ev->at, (int64_t)seq,
-             ev->dedup_lines ? ev->dedup_lines : (int64_t)1);
-}
-
 /* Was its id new? A row is added with others where that need not be known at once: when it is
  * sure, or when nothing but the row depends on it. */
 static bool
@@ -349,7 +350,7 @@ apply_signal(struct fold *f, struct event *ev, uint64_t seq)
         struct matching m = { f, (int64_t)seq, ev->by, urgency };
         matcher_match(f->matcher, ev->type, strlen(ev->type), deliver, &m);
     }
-    remember_key(f, ev, seq);
+    remember_key(f, ev, seq, seq);
     return true;
 }
 
@@ -502,10 +503,6 @@ fold_apply(struct fold *f, const struct event *given, const char *line, uint64_t
     case EV_SIGNAL:
         return apply_signal(f, &ev, seq);
     case EV_CLAIM:
-        if (!apply_item(f, &ev, seq))
-            return false;
-        remember_key(f, &ev, seq);
-        return true;
     case EV_ACK:
     case EV_EXTEND:
     case EV_RELEASE:
@@ -536,8 +533,12 @@ fold_apply(struct fold *f, const struct event *given, const char *line, uint64_t
 static void
 set_tail(struct index_place *p, const char *bytes, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        snprintf(p->tail + 2 * i, 3, "%02x", (unsigned char)bytes[i]);
+    static const char hex[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < n; i++) {
+        p->tail[2 * i] = hex[(unsigned char)bytes[i] >> 4];
+        p->tail[2 * i + 1] = hex[bytes[i] & 15];
+    }
     p->tail[2 * n] = '\0';
 }
 

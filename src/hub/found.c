@@ -14,6 +14,7 @@ found_read(struct index *ix, struct row *r, struct arena *a, struct found *x)
     x->thread = row_dup(r, 5, a);
     x->urgency = row_double(r, 6);
     x->body = row_dup(r, 7, a);
+    x->lines = row_dup(r, 20, a);
     x->it = (struct item){ .seq = (uint64_t)row_int(r, 0),
                            .id = row_dup(r, 1, a),
                            .state = (enum delivery)row_int(r, 8),
@@ -38,7 +39,8 @@ found_dup(struct found *to, const struct found *x, struct arena *a)
 
     const char **texts[] = { &to->it.id,      &to->it.claimed_by, &to->it.claim, &to->it.boot,
                              &to->it.last_by, &to->it.last_claim, &to->type,     &to->sender,
-                             &to->addr,       &to->thread,        &to->body };
+                             &to->addr,       &to->thread,        &to->body,     &to->head,
+                             &to->tail,       &to->lines };
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const char *s = *texts[i];

@@ -7,10 +7,12 @@
 #include "hub/decide.h"
 #include "hub/index.h"
 
-/* Texts may be NULL. */
+/* Texts may be NULL. head and tail, if somebody made them: how it is shown in JSON, but for what
+ * became of it, which stands between them (show_text_of). */
 struct found {
     struct item it; /* what became of it */
-    const char *type, *sender, *addr, *thread, *body;
+    const char *type, *sender, *addr, *thread, *body, *head, *tail;
+    const char *lines; /* that changed it, the newest of them (told.h) */
     double urgency;
 };
 
@@ -18,7 +20,8 @@ struct found {
 #define FOUND                                                                                      \
     "SELECT s.seq, s.id, s.type, s.sender, s.addr, s.thread, s.urgency, s.body,"                   \
     " coalesce(w.state, 0), coalesce(w.work, s.task), w.count, w.claimed_by, w.claim,"             \
-    " w.claimed_at, w.until, w.boot_until, w.boot, w.last, w.last_by, w.last_claim "
+    " w.claimed_at, w.until, w.boot_until, w.boot, w.last, w.last_by, w.last_claim,"               \
+    " w.lines "
 
 /* The next row; texts in the arena. False: no more, or no memory. */
 bool found_read(struct index *ix, struct row *r, struct arena *a, struct found *x);

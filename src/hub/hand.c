@@ -1,5 +1,7 @@
 #include "hub/hand.h"
 
+#include "hub/told.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +58,8 @@ hand_take(struct hand *h, struct index *ix, const struct found *x)
 }
 
 bool
-hand_change(struct hand *h, struct held *held, const struct item *it)
+hand_change(struct hand *h, struct index *ix, struct held *held, const struct item *it,
+            uint64_t seq, const char *body)
 {
     struct item now = *it;
     const char **texts[] = { &now.claimed_by, &now.claim, &now.boot, &now.last_by,
@@ -67,20 +70,38 @@ hand_change(struct hand *h, struct held *held, const struct item *it)
         if (s && !(*texts[i] = arena_dup(&h->room->texts, s, strlen(s))))
             return false;
     }
+    const char *lines = told_add(&h->room->texts, held->x.lines, seq, body);
+    if (!lines)
+        return false;
     held->x.it = now;
+    held->x.lines = lines;
     held->is_changed = true;
+    if (told_is_full(lines)) {
+        index_add(ix, ROWS_HISTORY, "iis", (int64_t)now.seq, (int64_t)seq, lines);
+        held->x.lines = NULL;
+    }
     return true;
 }
 
 /* ---- into the index ---- */
 
 /* Rows that leave a list. They mostly stand next to each other in it: then one statement takes them
- * all, at a third of the cost. */
+ * all, at a third of the cost. Between two of them there may be one in the hand that stays. */
 struct leaving {
     const char *count, *remove;
     const struct found *x[HELD_MAX];
+    bool is_apart[HELD_MAX]; /* from the one before */
     size_t n;
+    bool has_gap; /* since the last */
 };
+
+static void
+add_leaving(struct leaving *l, const struct found *x)
+{
+    l->x[l->n] = x;
+    l->is_apart[l->n++] = l->has_gap;
+    l->has_gap = false;
+}
 
 #define RANGE(list) " FROM " list " WHERE addr = ? AND urgency = ? AND signal BETWEEN ? AND ?"
 
@@ -111,7 +132,7 @@ static void
 leave(struct index *ix, const struct leaving *l)
 {
     for (size_t from = 0, to; from < l->n; from = to) {
-        for (to = from + 1; to < l->n && is_after(l->x[to], l->x[to - 1]);)
+        for (to = from + 1; to < l->n && !l->is_apart[to] && is_after(l->x[to], l->x[to - 1]);)
             to++;
         if (to - from > 1 && count_range(ix, l->count, l->x[from], l->x[to - 1]) == to - from)
             remove_range(ix, l->remove, l->x[from], l->x[to - 1]);
@@ -147,27 +168,46 @@ write_matched(struct index *ix, const struct held *held, size_t n)
     }
 }
 
+/* By their numbers: they were taken nearly so. */
+static void
+sort(const struct held *held, size_t n, unsigned short *order)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i;
+        for (; at && held[order[at - 1]].x.it.seq > held[i].x.it.seq; at--)
+            order[at] = order[at - 1];
+        order[at] = (unsigned short)i;
+    }
+}
+
 static void
 write_lists(struct index *ix, const struct held *held, size_t n)
 {
     struct leaving waiting, ready;
+    unsigned short order[HELD_MAX];
 
+    sort(held, n, order);
     waiting.count = "SELECT count(*)" RANGE("waiting");
     waiting.remove = "DELETE" RANGE("waiting");
     ready.count = "SELECT count(*)" RANGE("ready");
     ready.remove = "DELETE" RANGE("ready");
     waiting.n = ready.n = 0;
+    waiting.has_gap = ready.has_gap = false;
     for (size_t i = 0; i < n; i++) {
-        const struct found *x = &held[i].x;
+        const struct held *one = &held[order[i]];
+        const struct found *x = &one->x;
         int64_t seq = (int64_t)x->it.seq;
-        if (found_is_waiting(x) && !held[i].was_waiting)
+        bool is_waiting = found_is_waiting(x), is_ready = found_is_ready(x);
+        if (is_waiting && !one->was_waiting)
             index_add(ix, ROWS_WAITING, "sdi", x->addr, x->urgency, seq);
-        else if (held[i].was_waiting && !found_is_waiting(x))
-            waiting.x[waiting.n++] = x;
-        if (found_is_ready(x) && !held[i].was_ready)
+        else if (one->was_waiting && !is_waiting)
+            add_leaving(&waiting, x);
+        if (is_ready && !one->was_ready)
             index_add(ix, ROWS_READY, "sdis", found_list(x), x->urgency, seq, x->type);
-        else if (held[i].was_ready && !found_is_ready(x))
-            ready.x[ready.n++] = x;
+        else if (one->was_ready && !is_ready)
+            add_leaving(&ready, x);
+        waiting.has_gap = waiting.has_gap || is_waiting;
+        ready.has_gap = ready.has_gap || is_ready;
     }
     leave(ix, &waiting);
     leave(ix, &ready);
@@ -175,12 +215,14 @@ write_lists(struct index *ix, const struct held *held, size_t n)
 }
 
 static void
-write_state(struct index *ix, const struct item *it)
+write_state(struct index *ix, const struct found *x)
 {
-    index_add(ix, ROWS_STATES, "iiiissizisiss", (int64_t)it->seq, (int64_t)it->state,
+    const struct item *it = &x->it;
+
+    index_add(ix, ROWS_STATES, "iiiissizisisss", (int64_t)it->seq, (int64_t)it->state,
               (int64_t)it->work, it->count, it->claimed_by, it->claim, it->claimed_at, it->until,
               it->boot_until, it->until && !it->boot ? "" : it->boot, (int64_t)it->last,
-              it->last_by, it->last_claim);
+              it->last_by, it->last_claim, x->lines);
 }
 
 void
@@ -193,7 +235,7 @@ hand_write(struct hand *h, struct index *ix)
     h->room->n = 0; /* statements that write it ask for it again */
     for (size_t i = 0; i < n; i++)
         if (h->room->held[i].is_changed)
-            write_state(ix, &h->room->held[i].x.it);
+            write_state(ix, &h->room->held[i].x);
     write_lists(ix, h->room->held, n);
     hand_drop(h);
 }

@@ -26,8 +26,9 @@ struct hand {
 struct held *hand_find(const struct hand *h, const char *id);
 /* A signal as the index has it, which may be written to make room. NULL without memory. */
 struct held *hand_take(struct hand *h, struct index *ix, const struct found *x);
-/* What became of it; texts are copied. False without memory. */
-bool hand_change(struct hand *h, struct held *held, const struct item *it);
+/* What became of it by a line; texts are copied. False without memory. */
+bool hand_change(struct hand *h, struct index *ix, struct held *held, const struct item *it,
+                 uint64_t seq, const char *body);
 
 void hand_write(struct hand *h, struct index *ix); /* and it is empty */
 void hand_drop(struct hand *h);                    /* the transaction is lost, and so is this */

@@ -134,6 +134,7 @@ struct hub_request {
     const struct json *args; /* an object */
     const char *dedup_key;   /* Idempotency-Key, or NULL */
     const char *new_key;     /* is_system, to make a key: which one it is; NULL: a new one */
+    bool wants_text;         /* who only sends the answer on: see hub_reply.text */
 };
 
 /* In the arena given. status is HTTP's: 200, 400 …; below 300 code is NULL. */
@@ -142,10 +143,14 @@ struct hub_reply {
     const char *code, *message; /* "SIGNAL_CLAIM_CONFLICT", a sentence naming the field */
     const struct json *details; /* or NULL */
     const struct json *data;    /* NULL: null */
+    const char *text;           /* instead of data, if it is wanted: a signal in JSON */
     const char *cursor;         /* meta.cursor of lists; NULL: null or no list */
     bool has_cursor;            /* meta.cursor is to be shown, also when null */
     uint64_t seq;               /* of the last line it wrote; 0: none */
 };
+
+/* The data, also of an answer that is text; NULL without memory, too. */
+const struct json *hub_reply_data(const struct hub_reply *r, struct arena *a);
 
 struct hub_options {
     uint64_t rotate_bytes; /* of events.jsonl; 0: 256 MiB */

@@ -8,6 +8,7 @@
 #include "hub/args.h"
 #include "hub/fold.h"
 #include "hub/hub.h"
+#include "hub/told.h"
 
 #include <limits.h>
 #include <time.h>
@@ -40,6 +41,7 @@ struct hub {
     uint64_t oldest, oldest_is_of;    /* hub_oldest_seq, and the state of the index it is of */
     int64_t mend_wait_ms, mend_at_ms; /* after a failed sync, by the clock of this boot */
     struct err trouble;               /* why it is to be mended */
+    struct buf shown;                 /* a signal in JSON, while it is composed */
     struct hub_time due; /* next, when due_is_of is fold.timers plus 1; see fold.soonest */
     uint64_t due_is_of;
     ino_t doubted; /* an index that could not be read, and how often in a row */
@@ -88,6 +90,11 @@ struct act {
     struct args_in in;
 };
 
+/* What was told about a signal, by its number: rows of lines (told.h), oldest first. */
+#define HUB_LINES                                                                                  \
+    "SELECT lines FROM (SELECT seq, lines FROM history WHERE signal = ?1 UNION ALL"                \
+    " SELECT 9223372036854775807, lines FROM states WHERE signal = ?1) ORDER BY seq"
+
 /* ---- act.c: requests that write ---- false: refused, act.refusal says why */
 bool act_write(struct act *t);
 
@@ -127,6 +134,13 @@ bool act_read(struct act *t);
 struct json *
 show_signal(const struct event *ev, const struct item *it, const char *thread, struct arena *a);
 struct json *show_found(const struct found *x, struct arena *a);
+/* The same in JSON: makes x's head and tail, if they are not there yet. claim: its claim_id, or
+ * NULL. `b` is for scratch. */
+bool show_prepare(struct found *x, struct buf *b, struct arena *a);
+const char *
+show_found_text(const struct found *x, const char *claim, struct buf *b, struct arena *a);
+const char *show_signal_text(const struct event *ev, const struct item *it, const char *thread,
+                             struct buf *b, struct arena *a);
 struct json *show_row(struct row *r, struct arena *a);
 struct json *show_at(struct hub *h, uint64_t seq, struct arena *a);
 /* Through the broadcast door; from a signal's line, or that of a schedule. */

@@ -15,7 +15,7 @@
 
 /* Another number: another schema, and the index is made again. */
 enum {
-    SCHEMA = 4,
+    SCHEMA = 5,
     BUSY_MS = 10000,
     CACHE_MAX = 256,
     OPEN_TRIES = 3,
@@ -26,10 +26,11 @@ enum {
 /* signals: what was emitted, which nothing changes. addr: whom it is for, "@ruby", "=dev" a role,
  * "+ops" a ring, NULL everyone. thread is NULL when it is the signal's own id. task: the work that
  * it begins with (enum work). body is the line as it was written, without its seal.
- * states: what became of a signal; no row: nothing happened to it yet.
- * waiting: what was not acked, in the order of inboxes: by its address, and by '~' and the identity
- * for each identity that has it in `matches`. ready: tasks that can be claimed, those for
- * everyone with the address ''. */
+ * states: what became of a signal; no row: nothing happened to it yet. lines: those that changed
+ * it, the newest of them (told.h). history: those before; seq is that of the last of them. waiting:
+ * what was not acked, in the order of inboxes: by its address, and by '~' and the identity for each
+ * identity that has it in `matches`. ready: tasks that can be claimed, those for everyone with the
+ * address ''. */
 static const char schema[] =
     "CREATE TABLE place(one INTEGER PRIMARY KEY, seq INT, dev INT, ino INT, at INT, \"end\" INT,"
     " last_ms INT, subscriptions INT, delayed INT, tail TEXT, boot TEXT);"
@@ -42,15 +43,15 @@ static const char schema[] =
     "CREATE INDEX signals_thread ON signals(thread, seq) WHERE thread IS NOT NULL;"
     "CREATE TABLE states(signal INTEGER PRIMARY KEY, state INT NOT NULL, work INT NOT NULL,"
     " count INT NOT NULL, claimed_by TEXT, claim TEXT, claimed_at INT, until INT, boot_until INT,"
-    " boot TEXT, last INT, last_by TEXT, last_claim TEXT);"
+    " boot TEXT, last INT, last_by TEXT, last_claim TEXT, lines TEXT);"
     "CREATE INDEX states_open ON states(state, signal) WHERE state <> 2;"
     "CREATE INDEX states_due ON states(boot, boot_until, until) WHERE until IS NOT NULL;"
     "CREATE TABLE waiting(addr TEXT, urgency REAL, signal INT,"
     " PRIMARY KEY(addr, urgency DESC, signal)) WITHOUT ROWID;"
     "CREATE TABLE ready(addr TEXT, urgency REAL, signal INT, type TEXT,"
     " PRIMARY KEY(addr, urgency DESC, signal)) WITHOUT ROWID;"
-    "CREATE TABLE history(signal INT, seq INT, op TEXT, by TEXT, at INT, body TEXT,"
-    " PRIMARY KEY(signal, seq)) WITHOUT ROWID;"
+    "CREATE TABLE history(signal INT, seq INT, lines TEXT, PRIMARY KEY(signal, seq))"
+    " WITHOUT ROWID;"
     "CREATE TABLE receipts(identity TEXT, signal INT, state TEXT, until INT, at INT,"
     " PRIMARY KEY(identity, signal)) WITHOUT ROWID;"
     "CREATE TABLE subscriptions(seq INTEGER PRIMARY KEY, identity TEXT, pattern TEXT, silent INT,"
@@ -75,7 +76,7 @@ static const char schema[] =
     " by TEXT) WITHOUT ROWID;"
     "CREATE UNIQUE INDEX keys_hash ON keys(hash);"
     "CREATE TABLE dedup(identity TEXT, key TEXT, hash TEXT, at INT, seq INT, lines INT,"
-    " PRIMARY KEY(identity, key)) WITHOUT ROWID;"
+    " signal INT, PRIMARY KEY(identity, key)) WITHOUT ROWID;"
     "CREATE INDEX dedup_at ON dedup(identity, at);";
 
 static const char *const tables[] = { "signals", "states",     "waiting",       "ready",

@@ -24,7 +24,7 @@
 
 enum {
     QUEUE_MAX = 512, /* rows of a kind in a pile */
-    QUEUE_COLUMNS_MAX = 13,
+    QUEUE_COLUMNS_MAX = 14,
     QUEUE_PILES = 3,
     QUEUE_SIZES = 3, /* of batches */
 };

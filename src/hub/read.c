@@ -535,33 +535,46 @@ read_one(struct act *t, uint64_t *seq)
     return true;
 }
 
-/* One transition of a signal, from its line. */
+/* What a transition is called, who made it and when. */
 static struct json *
-show_event(struct act *t, const char *op, const char *by, int64_t at, const char *body)
+show_event(struct act *t, enum event_kind kind, const char *by, int64_t at)
 {
-    static const char *const extra[] = { "claim", "task_status", "error" };
-    struct json *to = json_new(t->a, JSON_OBJECT), *line;
+    struct json *to = json_new(t->a, JSON_OBJECT);
 
     if (!to)
         return NULL;
-    json_set(to, "op", show_text(t->a, op));
+    json_set(to, "op", show_text(t->a, event_name(kind)));
     json_set(to, "by", show_text(t->a, by));
     json_set(to, "at", show_time(t->a, at));
-    if (body && json_parse(t->a, body, strlen(body), &line, NULL)) {
-        for (size_t i = 0; i < sizeof extra / sizeof *extra; i++) {
-            const struct json *v = json_get(line, extra[i]);
-            struct json *copy = v ? json_new(t->a, JSON_NULL) : NULL;
-            if (copy) {
-                *copy = *v;
-                copy->next = NULL;
-                json_set(to, i == 0 ? "claim_id" : extra[i], copy);
-            }
+    return to;
+}
+
+/* The whole of it, from its line. */
+static struct json *
+show_line(struct act *t, uint64_t seq, const char *body, size_t len)
+{
+    static const char *const extra[] = { "claim", "task_status", "error" };
+    struct json *line;
+    struct event ev;
+    int64_t until;
+
+    if (!json_parse(t->a, body, len, &line, NULL) || !event_read(&ev, line, t->a))
+        return NULL;
+    struct json *to = show_event(t, ev.kind, ev.by, ev.at);
+    if (!to)
+        return NULL;
+    for (size_t i = 0; i < sizeof extra / sizeof *extra; i++) {
+        const struct json *v = json_get(line, extra[i]);
+        struct json *copy = v ? json_new(t->a, JSON_NULL) : NULL;
+        if (copy) {
+            *copy = *v;
+            copy->next = NULL;
+            json_set(to, i == 0 ? "claim_id" : extra[i], copy);
         }
-        int64_t until;
-        if (json_int(json_get(line, "until"), &until))
-            json_set(to, strcmp(op, "fail") == 0 ? "retry_at" : "claim_expires_at",
-                     show_time(t->a, until));
     }
+    if (json_int(json_get(line, "until"), &until))
+        json_set(to, ev.kind == EV_FAIL ? "retry_at" : "claim_expires_at", show_time(t->a, until));
+    json_set(to, "sequence", json_new_int(t->a, (int64_t)seq));
     return to;
 }
 
@@ -579,19 +592,17 @@ read_history(struct act *t)
     struct row *r =
         index_run(ix, "SELECT sender, created FROM signals WHERE seq = ?", "i", (int64_t)seq);
     if (index_next(ix, r)) {
-        struct json *v = show_event(t, "emit", row_dup(r, 0, t->a), row_int(r, 1), NULL);
+        struct json *v = show_event(t, EV_SIGNAL, row_dup(r, 0, t->a), row_int(r, 1));
         if (v)
             json_set(v, "sequence", json_new_int(t->a, (int64_t)seq));
         json_add(list, v);
     }
-    r = index_run(ix, "SELECT op, by, at, body, seq FROM history WHERE signal = ? ORDER BY seq",
-                  "i", (int64_t)seq);
+    r = index_run(ix, HUB_LINES, "i", (int64_t)seq);
     while (index_next(ix, r)) {
-        struct json *v = show_event(t, row_dup(r, 0, t->a), row_dup(r, 1, t->a), row_int(r, 2),
-                                    row_dup(r, 3, t->a));
-        if (v)
-            json_set(v, "sequence", json_new_int(t->a, row_int(r, 4)));
-        json_add(list, v);
+        const char *at = row_dup(r, 0, t->a), *body;
+        size_t len;
+        while (told_next(&at, &seq, &body, &len))
+            json_add(list, show_line(t, seq, body, len));
     }
     t->reply->data = list;
     return true;

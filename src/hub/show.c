@@ -18,7 +18,7 @@ show_time(struct arena *a, int64_t ms)
 {
     char *text = ms ? arena_alloc(a, CLOCK_ISO_SIZE) : NULL;
 
-    return show_text(a, text ? clock_iso(text, ms * 1000000, 1) : NULL);
+    return show_text(a, text ? clock_iso_ms(text, ms) : NULL);
 }
 
 struct json *
@@ -60,55 +60,222 @@ copy(struct arena *a, const struct json *v, enum json_type without)
     return n;
 }
 
+/* ---- a signal ---- */
+
+/* Members go into a tree, or, where there is none, into a text. */
+struct pen {
+    struct arena *a;
+    struct json *to, **at;
+    struct buf *text;
+};
+
+static void
+put(struct pen *p, const char *key, struct json *v)
+{
+    p->at = json_put(p->to, p->at, key, v);
+}
+
+static void
+put_text(struct pen *p, const char *key, const char *s)
+{
+    if (p->to)
+        put(p, key, show_text(p->a, s));
+    else if (s)
+        json_key_str(p->text, key, s);
+    else
+        json_key_raw(p->text, key, "null", 4);
+}
+
+static void
+put_id(struct pen *p, const char *key, const char *id)
+{
+    char text[64] = "signal:";
+    struct buf whole = { 0 };
+
+    if (p->to) {
+        put(p, key, show_id(p->a, id));
+    } else if (!id) {
+        put_text(p, key, NULL);
+    } else if (strlen(id) < sizeof text - 7) {
+        strcpy(text + 7, id);
+        put_text(p, key, text);
+    } else { /* not one of ours */
+        buf_adds(&whole, text);
+        buf_adds(&whole, id);
+        put_text(p, key, whole.p ? whole.p : "");
+        buf_release(&whole);
+    }
+}
+
+static void
+put_int(struct pen *p, const char *key, int64_t n)
+{
+    if (p->to)
+        put(p, key, json_new_int(p->a, n));
+    else
+        json_key_int(p->text, key, n);
+}
+
+static void
+put_time(struct pen *p, const char *key, int64_t ms)
+{
+    char text[CLOCK_ISO_SIZE];
+
+    if (p->to)
+        put(p, key, show_time(p->a, ms));
+    else
+        put_text(p, key, ms ? clock_iso_ms(text, ms) : NULL);
+}
+
+/* absent: of that type, empty. */
+static void
+put_json(struct pen *p, const char *key, const struct json *v, enum json_type without)
+{
+    const struct json nothing = { .type = without };
+
+    if (p->to)
+        put(p, key, copy(p->a, v, without));
+    else
+        json_key_json(p->text, key, v ? v : &nothing);
+}
+
+static void
+put_head(struct pen *p, const struct event *ev, const struct item *it, const char *thread)
+{
+    static const struct json half = { .type = JSON_NUMBER, .text = { "0.5", 3 } };
+
+    put_id(p, "id", it->id);
+    put_text(p, "signal_type", ev->type);
+    put_json(p, "content", ev->content, JSON_NULL);
+    put_json(p, "urgency", ev->urgency ? ev->urgency : &half, JSON_NULL);
+    put_text(p, "from_role", ev->from_role);
+    put_text(p, "from_identity", ev->by);
+    put_text(p, "to_role", ev->to_role);
+    put_text(p, "to_ring", ev->to_ring);
+    put_text(p, "to_identity", ev->to_identity);
+    put_id(p, "parent_id", ev->parent);
+    put_id(p, "thread_id", thread ? thread : it->id);
+    put_int(p, "sequence", (int64_t)it->seq);
+    put_json(p, "tags", ev->tags, JSON_ARRAY);
+    put_json(p, "resources", ev->resources, JSON_ARRAY);
+    put_json(p, "attachments", ev->attachments, JSON_ARRAY);
+    put_json(p, "metadata", ev->metadata, JSON_OBJECT);
+    put_json(p, "payload", ev->data, JSON_NULL);
+}
+
+static void
+put_state(struct pen *p, const struct item *it)
+{
+    put_text(p, "delivery_state", delivery_names[it->state]);
+    put_int(p, "delivery_count", it->count);
+    put_text(p, "task_status", work_names[it->work]);
+    put_text(p, "claimed_by", it->claimed_by);
+    put_time(p, "claimed_at", it->claimed_at);
+    put_time(p, "claim_expires_at", it->state == D_LEASED ? it->until : 0);
+}
+
+static void
+put_tail(struct pen *p, const struct event *ev)
+{
+    put_time(p, "created_at", ev->at ? ev->at : 1);
+    put_text(p, "protocol_version", "chorus/1.0");
+}
+
 struct json *
 show_signal(const struct event *ev, const struct item *it, const char *thread, struct arena *a)
 {
-    struct json *to = json_new(a, JSON_OBJECT), *half = json_new(a, JSON_NUMBER);
+    struct pen p = { .a = a, .to = json_new(a, JSON_OBJECT) };
 
-    if (!to || !half)
+    if (!p.to)
         return NULL;
-    half->text.p = "0.5";
-    half->text.len = 3;
-    int64_t ends = it->state == D_LEASED ? it->until : 0;
-    struct json **at = &to->kids.first;
-    at = json_put(to, at, "id", show_id(a, it->id));
-    at = json_put(to, at, "signal_type", show_text(a, ev->type));
-    at = json_put(to, at, "content", copy(a, ev->content, JSON_NULL));
-    at = json_put(to, at, "urgency", ev->urgency ? copy(a, ev->urgency, JSON_NULL) : half);
-    at = json_put(to, at, "from_role", show_text(a, ev->from_role));
-    at = json_put(to, at, "from_identity", show_text(a, ev->by));
-    at = json_put(to, at, "to_role", show_text(a, ev->to_role));
-    at = json_put(to, at, "to_ring", show_text(a, ev->to_ring));
-    at = json_put(to, at, "to_identity", show_text(a, ev->to_identity));
-    at = json_put(to, at, "parent_id", show_id(a, ev->parent));
-    at = json_put(to, at, "thread_id", show_id(a, thread ? thread : it->id));
-    at = json_put(to, at, "sequence", json_new_int(a, (int64_t)it->seq));
-    at = json_put(to, at, "tags", copy(a, ev->tags, JSON_ARRAY));
-    at = json_put(to, at, "resources", copy(a, ev->resources, JSON_ARRAY));
-    at = json_put(to, at, "attachments", copy(a, ev->attachments, JSON_ARRAY));
-    at = json_put(to, at, "metadata", copy(a, ev->metadata, JSON_OBJECT));
-    at = json_put(to, at, "payload", copy(a, ev->data, JSON_NULL));
-    at = json_put(to, at, "delivery_state", show_text(a, delivery_names[it->state]));
-    at = json_put(to, at, "delivery_count", json_new_int(a, it->count));
-    at = json_put(to, at, "task_status", show_text(a, work_names[it->work]));
-    at = json_put(to, at, "claimed_by", show_text(a, it->claimed_by));
-    at = json_put(to, at, "claimed_at", show_time(a, it->claimed_at));
-    at = json_put(to, at, "claim_expires_at", show_time(a, ends));
-    at = json_put(to, at, "created_at", show_time(a, ev->at ? ev->at : 1));
-    json_put(to, at, "protocol_version", show_text(a, "chorus/1.0"));
-    return to;
+    p.at = &p.to->kids.first;
+    put_head(&p, ev, it, thread);
+    put_state(&p, it);
+    put_tail(&p, ev);
+    return p.to;
+}
+
+static const char *
+take_text(struct buf *b, struct arena *a)
+{
+    return buf_failed(b) ? NULL : arena_dup(a, b->p, b->len);
+}
+
+const char *
+show_signal_text(const struct event *ev, const struct item *it, const char *thread, struct buf *b,
+                 struct arena *a)
+{
+    struct pen p = { .text = b };
+
+    buf_reset(b);
+    json_open(b, '{');
+    put_head(&p, ev, it, thread);
+    put_state(&p, it);
+    put_tail(&p, ev);
+    json_close(b, '}');
+    return take_text(b, a);
+}
+
+static bool
+read_line(const struct found *x, struct event *ev, struct arena *a)
+{
+    struct json *line;
+
+    return x->body && json_parse(a, x->body, strlen(x->body), &line, NULL) &&
+           event_read(ev, line, a);
 }
 
 struct json *
 show_found(const struct found *x, struct arena *a)
 {
-    struct json *line;
     struct event ev;
 
-    if (!x->body || !json_parse(a, x->body, strlen(x->body), &line, NULL) ||
-        !event_read(&ev, line, a))
-        return NULL;
-    return show_signal(&ev, &x->it, x->thread, a);
+    return read_line(x, &ev, a) ? show_signal(&ev, &x->it, x->thread, a) : NULL;
+}
+
+bool
+show_prepare(struct found *x, struct buf *b, struct arena *a)
+{
+    struct pen p = { .text = b };
+    struct event ev;
+
+    if (x->head && x->tail)
+        return true;
+    if (!read_line(x, &ev, a))
+        return false;
+    buf_reset(b);
+    json_open(b, '{');
+    put_head(&p, &ev, &x->it, x->thread);
+    size_t n = b->len;
+    buf_addc(b, '\0');
+    put_tail(&p, &ev);
+    x->head = take_text(b, a);
+    x->tail = x->head ? x->head + n + 1 : NULL;
+    return x->head != NULL;
+}
+
+const char *
+show_found_text(const struct found *x, const char *claim, struct buf *b, struct arena *a)
+{
+    struct pen p = { .text = b };
+
+    buf_reset(b);
+    buf_adds(b, x->head);
+    put_state(&p, &x->it);
+    buf_adds(b, x->tail);
+    json_key_str(b, "claim_id", claim);
+    json_close(b, '}');
+    return take_text(b, a);
+}
+
+const struct json *
+hub_reply_data(const struct hub_reply *r, struct arena *a)
+{
+    struct json *data = NULL;
+
+    if (!r->text)
+        return r->data;
+    return json_parse(a, r->text, strlen(r->text), &data, NULL) ? data : NULL;
 }
 
 struct json *

@@ -313,6 +313,7 @@ hub_close(struct hub *h)
     fold_release(&h->fold);
     log_close(&h->log);
     buf_release(&h->text);
+    buf_release(&h->shown);
     free(h->lines);
     if (h->dir >= 0)
         close(h->dir);
@@ -409,7 +410,8 @@ chunk(const struct hub *h, size_t from)
 static enum status
 put_lines(struct hub *h, struct err *e)
 {
-    struct log_text *texts = calloc(LOG_BATCH_MAX, sizeof *texts);
+    size_t most = h->n_lines < LOG_BATCH_MAX ? h->n_lines : LOG_BATCH_MAX;
+    struct log_text *texts = calloc(most, sizeof *texts);
     bool is_first = h->log.end == 0; /* then the name has to be synced, too */
     struct err why;
     enum status s = texts ? ST_OK : err_set(&why, ST_IO, "out of memory");
@@ -440,12 +442,12 @@ put_lines(struct hub *h, struct err *e)
 static void
 check_claim(struct hub *h, struct arena *a, struct hub_reply *reply)
 {
-    const struct json *id = json_get(reply->data, "id");
+    const struct json *data = hub_reply_data(reply, a), *id = json_get(data, "id");
     const char *text = id ? arena_dup(a, id->text.p, id->text.len) : NULL;
     struct found x;
 
     if (text && fold_find(&h->fold, event_bare_id(text), a, &x) && x.it.claim &&
-        json_eq(json_get(reply->data, "claim_id"), x.it.claim))
+        json_eq(json_get(data, "claim_id"), x.it.claim))
         return;
     *reply = (struct hub_reply){ .status = 409,
                                  .code = "SIGNAL_CLAIM_CONFLICT",
@@ -469,8 +471,10 @@ fold_again(struct hub *h, const struct hub_request *r, size_t n, struct arena *a
         if (!replies[i].seq || replies[i].status >= 300)
             continue;
         replies[i].seq += shift;
-        if (r[i].op == HUB_EMIT)
+        if (r[i].op == HUB_EMIT) {
+            replies[i].text = NULL;
             replies[i].data = show_at(h, replies[i].seq, a);
+        }
         if (r[i].op == HUB_CLAIM)
             check_claim(h, a, &replies[i]);
     }

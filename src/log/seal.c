@@ -48,6 +48,8 @@ may_clash(const char *text, size_t len)
 
     for (const char *p = text; (p = memchr(p, '"', (size_t)(end - p))); p++) {
         size_t left = (size_t)(end - p);
+        if (left < 4 || (p[3] != '"' && p[4 - (left == 4)] != '"'))
+            continue; /* mostly: none of them is longer */
         if ((left >= 5 && (memcmp(p, "\"seq\"", 5) == 0 || memcmp(p, "\"crc\"", 5) == 0 ||
                            memcmp(p, "\"nth\"", 5) == 0)) ||
             (left >= 4 && memcmp(p, "\"of\"", 4) == 0))

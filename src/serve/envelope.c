@@ -64,7 +64,10 @@ envelope_write(struct buf *to, const struct route *route, const struct hub_reply
         json_each (v, reply->data)
             json_key_json(to, v->key, v);
     } else {
-        write_json(to, "data", reply->data);
+        if (reply->text)
+            json_key_raw(to, "data", reply->text, strlen(reply->text));
+        else
+            write_json(to, "data", reply->data);
         json_key(to, "meta");
         json_open(to, '{');
         json_key_str(to, "request_id", request_id);

@@ -219,6 +219,12 @@ try_parked(struct serve *s)
     }
 }
 
+static bool
+is_null(const struct hub_reply *reply)
+{
+    return !reply->data && !reply->text;
+}
+
 /* The client went away before it heard that it has the claim: it does not. */
 static void
 give_back(struct job *j, const struct hub_reply *reply)
@@ -226,15 +232,16 @@ give_back(struct job *j, const struct hub_reply *reply)
     struct job *release = calloc(1, sizeof *release);
     struct json *args;
 
-    if (!release || j->route.op != HUB_CLAIM || reply->status >= 300 || !reply->data) {
+    if (!release || j->route.op != HUB_CLAIM || reply->status >= 300 || is_null(reply)) {
         free(release);
         return;
     }
     release->s = j->s;
     args = json_new(&release->arena, JSON_OBJECT);
+    const struct json *data = hub_reply_data(reply, &release->arena);
     static const char *const keys[][2] = { { "id", "signal_id" }, { "claim_id", "claim_id" } };
     for (size_t i = 0; args && i < 2; i++) {
-        const struct json *v = json_get(reply->data, keys[i][0]);
+        const struct json *v = json_get(data, keys[i][0]);
         char *text =
             json_is(v, JSON_STRING) ? arena_dup(&release->arena, v->text.p, v->text.len) : NULL;
         if (text)
@@ -283,7 +290,7 @@ answer_round(struct serve *s, const struct round *r)
         } else if (j->is_gone) {
             give_back(j, reply);
             job_answer(j, reply);
-        } else if (reply->status < 300 && !reply->data && j->wait_until_ms > clock_mono_ms() &&
+        } else if (reply->status < 300 && is_null(reply) && j->wait_until_ms > clock_mono_ms() &&
                    !s->is_stopping) {
             if (revoked_has(&s->revoked, j->key))
                 job_refuse(j);
@@ -748,6 +755,7 @@ make_job(struct serve *s, struct http_conn *c, const struct http_request *r,
         .is_admin = by->is_admin,
         .args = args,
         .dedup_key = key.p ? arena_dup(&j->arena, key.p, key.len) : NULL,
+        .wants_text = true,
     };
     if (route->op == HUB_CLAIM && json_int(json_get(args, "wait_seconds"), &wait_s) && wait_s > 0 &&
         wait_s <= HUB_WAIT_MAX_S)

@@ -61,6 +61,25 @@ a_moment_before_1970_is_written_too(void **state)
     assert_string_equal(clock_iso(to, -1000000000, 0), "1969-12-31T23:59:59Z");
 }
 
+/* gmtime_r is the judge: a week apart, at another hour each time, over all years of four digits. */
+static void
+every_date_is_that_of_the_calendar(void **state)
+{
+    const int64_t first_s = -62167219200, end_s = 253402300800; /* 0000-01-01, 10000-01-01 */
+    char to[CLOCK_ISO_SIZE], want[80];
+    struct tm tm;
+
+    (void)state;
+    for (time_t s = first_s; s < end_s; s += 7 * 86400 + 3601) {
+        gmtime_r(&s, &tm);
+        snprintf(want, sizeof want, "%04d-%02d-%02dT%02d:%02d:%02d.007Z", tm.tm_year + 1900,
+                 tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+        assert_string_equal(clock_iso_ms(to, (int64_t)s * 1000 + 7), want);
+    }
+    assert_string_equal(clock_iso_ms(to, end_s * 1000), "9999-01-01T00:00:00.000Z");
+    assert_string_equal(clock_iso_ms(to, first_s * 1000 - 1), "0000-12-31T23:59:59.999Z");
+}
+
 static void
 the_clock_is_asked_through_the_seam(void **state)
 {
@@ -153,6 +172,7 @@ main(void)
         CASE(milliseconds_are_cut_off_not_rounded),
         CASE(leap_days_and_the_end_of_32_bits_are_dates),
         CASE(a_moment_before_1970_is_written_too),
+        CASE(every_date_is_that_of_the_calendar),
         CASE(the_clock_is_asked_through_the_seam),
         CASE(numbers_differ_while_the_clock_stands_still),
         CASE(numbers_grow_although_the_clock_is_set_back),
