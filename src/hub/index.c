@@ -19,7 +19,7 @@ enum {
     BUSY_MS = 10000,
     CACHE_MAX = 256,
     OPEN_TRIES = 3,
-    CHECKPOINT_PAGES = 200,  /* of the write-ahead log, before they go into the file */
+    CHECKPOINT_PAGES = 100,  /* of the write-ahead log, before they go into the file */
     WAL_BYTES_MAX = 4 << 20, /* what that log keeps when it begins again */
 };
 
