@@ -31,6 +31,7 @@ struct job {
     const char *method, *path; /* for the access log; NULL: there is none */
     struct hub_request request;
     int64_t wait_until_ms; /* monotonic; 0: does not wait */
+    uint64_t hopes;        /* as they were known when it was tried */
     bool is_gone;          /* the client went away */
 };
 
