@@ -228,11 +228,14 @@ event_write(struct buf *to, const struct event *ev)
         const void *from = member(ev, f);
         if (!(f->of & of))
             continue;
-        if (f->type == TEXT || f->type == ID)
-            json_key_str(to, f->key, *(const char *const *)from);
-        else if (f->type == JSON)
-            json_key_json(to, f->key, *(const struct json *const *)from);
-        else if (f->type == INT && *(const int64_t *)from)
+        if (f->type == TEXT || f->type == ID || f->type == JSON) {
+            if (!*(const void *const *)from)
+                continue; /* mostly */
+            if (f->type == JSON)
+                json_key_json(to, f->key, *(const struct json *const *)from);
+            else
+                json_key_str(to, f->key, *(const char *const *)from);
+        } else if (f->type == INT && *(const int64_t *)from)
             json_key_int(to, f->key, *(const int64_t *)from);
         else if (f->type == FLAG && *(const enum event_flag *)from)
             json_key_bool(to, f->key, *(const enum event_flag *)from == FLAG_YES);

@@ -59,8 +59,11 @@ fold_enter(struct fold *f)
     struct index_place left = f->place, *now = &f->place;
 
     index_get_place(f->ix, now);
-    if (now->seq != left.seq || now->at != left.at || now->ino != left.ino || now->dev != left.dev)
-        fronts_forget(&f->fronts); /* others wrote */
+    if (now->seq != left.seq || now->at != left.at || now->ino != left.ino ||
+        now->dev != left.dev) { /* others wrote */
+        fronts_forget(&f->fronts);
+        f->hopes++;
+    }
 }
 
 void
@@ -74,6 +77,7 @@ fold_forget(struct fold *f)
 {
     f->matcher_is_of = 0;
     f->timers++;
+    f->hopes++;
     hand_drop(&f->hand);
     fronts_forget(&f->fronts);
 }
@@ -135,6 +139,7 @@ list_signal(struct fold *f, const struct found *x)
         return;
     index_add(f->ix, ROWS_READY, "sdis", found_list(x), x->urgency, seq, x->type);
     fronts_add(&f->fronts, x);
+    f->hopes++;
 }
 
 /* ---- applying ---- */
@@ -202,10 +207,12 @@ apply_item(struct fold *f, const struct event *ev, uint64_t seq)
         return false;
     }
     note_timer(f, &now);
-    if (was_ready && !found_is_ready(&held->x))
+    if (was_ready && !found_is_ready(&held->x)) {
         fronts_take_out(&f->fronts, &held->x);
-    else if (!was_ready && found_is_ready(&held->x))
+    } else if (!was_ready && found_is_ready(&held->x)) {
         fronts_bring_back(&f->fronts, &held->x);
+        f->hopes++;
+    }
     if (ev->kind == EV_CLAIM)
         remember_key(f, ev, seq, now.seq);
     return true;
@@ -465,9 +472,11 @@ apply_other(struct fold *f, const struct event *ev, uint64_t seq)
                         " name = coalesce(?2, name), purpose = coalesce(?3, purpose)",
                         "sssi", ev->id, ev->name, ev->purpose, ev->at) == 1;
     case EV_FILL:
+        f->hopes++;
         return index_do(ix, "INSERT OR IGNORE INTO fills VALUES(?, ?, ?)", "ssi", ev->identity,
                         ev->role, ev->at) == 1;
     case EV_JOIN:
+        f->hopes++;
         return index_do(ix, "INSERT OR IGNORE INTO joins VALUES(?, ?, ?)", "ssi", ev->identity,
                         ev->ring, ev->at) == 1;
     case EV_KEY:

@@ -40,7 +40,8 @@ struct fold {
      * that was read is noted, though it may have been acked. */
     uint64_t timers;
     struct hub_time soonest;
-    uint64_t keys; /* made or revoked since we began: who remembers some looks again */
+    uint64_t keys;  /* made or revoked since we began: who remembers some looks again */
+    uint64_t hopes; /* goes up when somebody may find a task now who found none before */
 };
 
 void fold_release(struct fold *f);

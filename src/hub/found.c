@@ -2,33 +2,46 @@
 
 #include <string.h>
 
+/* Where a signal begins: its task, and nothing happened to it. */
+enum { TASK = 8, STATE };
+
+static void
+read_state(struct row *r, struct arena *a, struct found *x)
+{
+    struct item *it = &x->it;
+
+    it->state = (enum delivery)row_int(r, STATE);
+    it->work = (enum work)row_int(r, STATE + 1);
+    it->count = row_int(r, STATE + 2);
+    it->claimed_by = row_dup(r, STATE + 3, a);
+    it->claim = row_dup(r, STATE + 4, a);
+    it->claimed_at = row_int(r, STATE + 5);
+    it->until = row_int(r, STATE + 6);
+    it->boot_until = row_int(r, STATE + 7);
+    it->boot = row_dup(r, STATE + 8, a);
+    it->last = (enum event_kind)row_int(r, STATE + 9);
+    it->last_by = row_dup(r, STATE + 10, a);
+    it->last_claim = row_dup(r, STATE + 11, a);
+    x->lines = row_dup(r, STATE + 12, a);
+}
+
 bool
 found_read(struct index *ix, struct row *r, struct arena *a, struct found *x)
 {
     *x = (struct found){ 0 };
     if (!index_next(ix, r))
         return false;
+    x->it.seq = (uint64_t)row_int(r, 0);
+    x->it.id = row_dup(r, 1, a);
     x->type = row_dup(r, 2, a);
     x->sender = row_dup(r, 3, a);
     x->addr = row_dup(r, 4, a);
     x->thread = row_dup(r, 5, a);
     x->urgency = row_double(r, 6);
     x->body = row_dup(r, 7, a);
-    x->lines = row_dup(r, 20, a);
-    x->it = (struct item){ .seq = (uint64_t)row_int(r, 0),
-                           .id = row_dup(r, 1, a),
-                           .state = (enum delivery)row_int(r, 8),
-                           .work = (enum work)row_int(r, 9),
-                           .count = row_int(r, 10),
-                           .claimed_by = row_dup(r, 11, a),
-                           .claim = row_dup(r, 12, a),
-                           .claimed_at = row_int(r, 13),
-                           .until = row_int(r, 14),
-                           .boot_until = row_int(r, 15),
-                           .boot = row_dup(r, 16, a),
-                           .last = (enum event_kind)row_int(r, 17),
-                           .last_by = row_dup(r, 18, a),
-                           .last_claim = row_dup(r, 19, a) };
+    x->it.work = (enum work)row_int(r, TASK);
+    if (!row_is_null(r, STATE))
+        read_state(r, a, x);
     return x->it.id != NULL;
 }
 

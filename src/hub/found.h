@@ -18,10 +18,9 @@ struct found {
 
 /* A statement for found_read: FOUND "FROM signals s" INDEX_STATES " WHERE ..." */
 #define FOUND                                                                                      \
-    "SELECT s.seq, s.id, s.type, s.sender, s.addr, s.thread, s.urgency, s.body,"                   \
-    " coalesce(w.state, 0), coalesce(w.work, s.task), w.count, w.claimed_by, w.claim,"             \
-    " w.claimed_at, w.until, w.boot_until, w.boot, w.last, w.last_by, w.last_claim,"               \
-    " w.lines "
+    "SELECT s.seq, s.id, s.type, s.sender, s.addr, s.thread, s.urgency, s.body, s.task, w.state,"  \
+    " w.work, w.count, w.claimed_by, w.claim, w.claimed_at, w.until, w.boot_until, w.boot,"        \
+    " w.last, w.last_by, w.last_claim, w.lines "
 
 /* The next row; texts in the arena. False: no more, or no memory. */
 bool found_read(struct index *ix, struct row *r, struct arena *a, struct found *x);

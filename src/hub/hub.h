@@ -255,6 +255,8 @@ bool hub_is_ready(struct hub *h);
 int64_t hub_log_end(const struct hub *h);
 uint64_t hub_log_seq(const struct hub *h); /* of its last line */
 uint64_t hub_key_changes(const struct hub *h);
+/* Goes up when one who found nothing to claim may find something. */
+uint64_t hub_hopes(const struct hub *h);
 
 /* Whose key is it? ST_NOT_FOUND: nobody's, or revoked. Compared in constant time. */
 enum status hub_check_key(struct hub *h, const char *key, struct arena *a, const char **identity,

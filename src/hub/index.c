@@ -414,6 +414,12 @@ row_dup(struct row *r, int column, struct arena *a)
                 : NULL;
 }
 
+bool
+row_is_null(struct row *r, int column)
+{
+    return sqlite3_column_type((sqlite3_stmt *)r, column) == SQLITE_NULL;
+}
+
 int
 row_columns(struct row *r)
 {

@@ -122,6 +122,7 @@ double row_double(struct row *r, int column);
 const char *row_text(struct row *r, int column);
 /* The same, for ever. */
 const char *row_dup(struct row *r, int column, struct arena *a);
+bool row_is_null(struct row *r, int column);
 int row_columns(struct row *r);
 
 /* The tables and the columns that order them, for comparisons. NULL: no more. */

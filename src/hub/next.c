@@ -187,3 +187,9 @@ hub_key_changes(const struct hub *h)
 {
     return h->fold.keys;
 }
+
+uint64_t
+hub_hopes(const struct hub *h)
+{
+    return h->fold.hopes;
+}

@@ -69,25 +69,43 @@ struct pen {
     struct buf *text;
 };
 
+/* A key, and how it is written behind another member. */
+struct key {
+    const char *name, *text;
+    size_t len;
+};
+#define KEY(name) (&(const struct key){ name, ",\"" name "\":", sizeof name + 3 })
+
 static void
-put(struct pen *p, const char *key, struct json *v)
+put_key(struct pen *p, const struct key *key)
 {
-    p->at = json_put(p->to, p->at, key, v);
+    bool is_first = p->text->len && p->text->p[p->text->len - 1] == '{';
+
+    buf_add(p->text, key->text + is_first, key->len - is_first);
 }
 
 static void
-put_text(struct pen *p, const char *key, const char *s)
+put(struct pen *p, const struct key *key, struct json *v)
 {
-    if (p->to)
+    p->at = json_put(p->to, p->at, key->name, v);
+}
+
+static void
+put_text(struct pen *p, const struct key *key, const char *s)
+{
+    if (p->to) {
         put(p, key, show_text(p->a, s));
-    else if (s)
-        json_key_str(p->text, key, s);
+        return;
+    }
+    put_key(p, key);
+    if (s)
+        json_write_str(p->text, s, strlen(s));
     else
-        json_key_raw(p->text, key, "null", 4);
+        buf_add(p->text, "null", 4);
 }
 
 static void
-put_id(struct pen *p, const char *key, const char *id)
+put_id(struct pen *p, const struct key *key, const char *id)
 {
     char text[64] = "signal:";
     struct buf whole = { 0 };
@@ -108,16 +126,16 @@ put_id(struct pen *p, const char *key, const char *id)
 }
 
 static void
-put_int(struct pen *p, const char *key, int64_t n)
+put_int(struct pen *p, const struct key *key, int64_t n)
 {
     if (p->to)
         put(p, key, json_new_int(p->a, n));
     else
-        json_key_int(p->text, key, n);
+        json_key_int(p->text, key->name, n);
 }
 
 static void
-put_time(struct pen *p, const char *key, int64_t ms)
+put_time(struct pen *p, const struct key *key, int64_t ms)
 {
     char text[CLOCK_ISO_SIZE];
 
@@ -129,14 +147,16 @@ put_time(struct pen *p, const char *key, int64_t ms)
 
 /* absent: of that type, empty. */
 static void
-put_json(struct pen *p, const char *key, const struct json *v, enum json_type without)
+put_json(struct pen *p, const struct key *key, const struct json *v, enum json_type without)
 {
     const struct json nothing = { .type = without };
 
-    if (p->to)
+    if (p->to) {
         put(p, key, copy(p->a, v, without));
-    else
-        json_key_json(p->text, key, v ? v : &nothing);
+        return;
+    }
+    put_key(p, key);
+    json_write(p->text, v ? v : &nothing);
 }
 
 static void
@@ -144,41 +164,41 @@ put_head(struct pen *p, const struct event *ev, const struct item *it, const cha
 {
     static const struct json half = { .type = JSON_NUMBER, .text = { "0.5", 3 } };
 
-    put_id(p, "id", it->id);
-    put_text(p, "signal_type", ev->type);
-    put_json(p, "content", ev->content, JSON_NULL);
-    put_json(p, "urgency", ev->urgency ? ev->urgency : &half, JSON_NULL);
-    put_text(p, "from_role", ev->from_role);
-    put_text(p, "from_identity", ev->by);
-    put_text(p, "to_role", ev->to_role);
-    put_text(p, "to_ring", ev->to_ring);
-    put_text(p, "to_identity", ev->to_identity);
-    put_id(p, "parent_id", ev->parent);
-    put_id(p, "thread_id", thread ? thread : it->id);
-    put_int(p, "sequence", (int64_t)it->seq);
-    put_json(p, "tags", ev->tags, JSON_ARRAY);
-    put_json(p, "resources", ev->resources, JSON_ARRAY);
-    put_json(p, "attachments", ev->attachments, JSON_ARRAY);
-    put_json(p, "metadata", ev->metadata, JSON_OBJECT);
-    put_json(p, "payload", ev->data, JSON_NULL);
+    put_id(p, KEY("id"), it->id);
+    put_text(p, KEY("signal_type"), ev->type);
+    put_json(p, KEY("content"), ev->content, JSON_NULL);
+    put_json(p, KEY("urgency"), ev->urgency ? ev->urgency : &half, JSON_NULL);
+    put_text(p, KEY("from_role"), ev->from_role);
+    put_text(p, KEY("from_identity"), ev->by);
+    put_text(p, KEY("to_role"), ev->to_role);
+    put_text(p, KEY("to_ring"), ev->to_ring);
+    put_text(p, KEY("to_identity"), ev->to_identity);
+    put_id(p, KEY("parent_id"), ev->parent);
+    put_id(p, KEY("thread_id"), thread ? thread : it->id);
+    put_int(p, KEY("sequence"), (int64_t)it->seq);
+    put_json(p, KEY("tags"), ev->tags, JSON_ARRAY);
+    put_json(p, KEY("resources"), ev->resources, JSON_ARRAY);
+    put_json(p, KEY("attachments"), ev->attachments, JSON_ARRAY);
+    put_json(p, KEY("metadata"), ev->metadata, JSON_OBJECT);
+    put_json(p, KEY("payload"), ev->data, JSON_NULL);
 }
 
 static void
 put_state(struct pen *p, const struct item *it)
 {
-    put_text(p, "delivery_state", delivery_names[it->state]);
-    put_int(p, "delivery_count", it->count);
-    put_text(p, "task_status", work_names[it->work]);
-    put_text(p, "claimed_by", it->claimed_by);
-    put_time(p, "claimed_at", it->claimed_at);
-    put_time(p, "claim_expires_at", it->state == D_LEASED ? it->until : 0);
+    put_text(p, KEY("delivery_state"), delivery_names[it->state]);
+    put_int(p, KEY("delivery_count"), it->count);
+    put_text(p, KEY("task_status"), work_names[it->work]);
+    put_text(p, KEY("claimed_by"), it->claimed_by);
+    put_time(p, KEY("claimed_at"), it->claimed_at);
+    put_time(p, KEY("claim_expires_at"), it->state == D_LEASED ? it->until : 0);
 }
 
 static void
 put_tail(struct pen *p, const struct event *ev)
 {
-    put_time(p, "created_at", ev->at ? ev->at : 1);
-    put_text(p, "protocol_version", "chorus/1.0");
+    put_time(p, KEY("created_at"), ev->at ? ev->at : 1);
+    put_text(p, KEY("protocol_version"), "chorus/1.0");
 }
 
 struct json *

@@ -571,6 +571,7 @@ enter(struct hub *h, struct err *e)
     if (h->log.next_seq != h->left_at) { /* others wrote, and may have folded it for us */
         h->fold.keys++;
         h->fold.timers++;
+        h->fold.hopes++;
     }
     if (!h->is_kept)
         return hub_begin(h, e);

@@ -127,7 +127,7 @@ is_host(const char *p, size_t n)
 
 /* NULL, or what is wrong with the path. */
 static const char *
-path_fault(const char *p, size_t n)
+escaped_path_fault(const char *p, size_t n)
 {
     char plain[HTTP_TARGET_MAX];
     size_t len = 0, segment = 0; /* where the current segment began in plain */
@@ -157,6 +157,22 @@ path_fault(const char *p, size_t n)
             return "a \"..\" segment in the path";
     }
     return is_ascii || utf8_valid_len(plain, len) == len ? NULL : "a path that is not UTF-8";
+}
+
+/* Mostly nothing is escaped, and what may stand there is ASCII. */
+static const char *
+path_fault(const char *p, size_t n)
+{
+    if (memchr(p, '%', n))
+        return escaped_path_fault(p, n);
+    for (size_t i = 0; i < n; i++) {
+        if (!is(p[i], HTTP_PATH))
+            return "a byte in the path that must be escaped";
+        if (p[i] == '.' && n - i > 1 && p[i + 1] == '.' && (i == 0 || p[i - 1] == '/') &&
+            (n - i == 2 || p[i + 2] == '/'))
+            return "a \"..\" segment in the path";
+    }
+    return NULL;
 }
 
 /* Cuts the target into its parts. NULL, or what is wrong with it. */

@@ -168,6 +168,7 @@ gather(struct serve *s, const struct hub_request *request, struct job *who)
     s->round = r;
     if (!r || r->n == ROUND_MAX)
         return false;
+    who->hopes = s->news.hopes; /* or more: it is tried in vain, but never too seldom */
     r->who[r->n] = who;
     r->requests[r->n] = *request;
     r->n++;
@@ -211,8 +212,10 @@ park(struct job *j)
 static void
 try_parked(struct serve *s)
 {
-    while (s->parked) {
-        struct job *j = s->parked;
+    for (struct job *j = s->parked, *next; j; j = next) {
+        next = j->next;
+        if (j->hopes == s->news.hopes)
+            continue; /* what was written since it was tried is not for it */
         if (!gather(s, &j->request, j))
             return;
         unpark(j);

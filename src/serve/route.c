@@ -17,6 +17,13 @@ static const struct route_info own[] = {
 
 enum { N_OWN = sizeof own / sizeof *own };
 
+/* NULL: no more. */
+static const char *
+path_nth(size_t i)
+{
+    return i < N_OWN ? own[i].path : i - N_OWN < HUB_N_OPS ? hub_ops[i - N_OWN].path : NULL;
+}
+
 bool
 route_nth(size_t i, struct route_info *info)
 {
@@ -76,7 +83,8 @@ int
 route_find(const char *method, size_t method_len, const char *path, size_t path_len,
            struct route *r, char allow[64])
 {
-    struct route_info info;
+    struct route_info info = { 0 };
+    const char *template;
     bool is_found = false;
 
     *allow = '\0';
@@ -88,9 +96,10 @@ route_find(const char *method, size_t method_len, const char *path, size_t path_
     }
     /* Two passes would be simpler to say: literal paths first. One is enough, since a
      * parameter never beats a literal that was found. */
-    for (size_t i = 0; route_nth(i, &info); i++) {
-        if (path_len > 1 && info.path[1] != path[1])
+    for (size_t i = 0; (template = path_nth(i)); i++) {
+        if (path_len > 1 && template[1] != path[1])
             continue; /* no template begins with a parameter */
+        route_nth(i, &info);
         struct route at = { .kind = info.kind, .op = info.op, .scope = info.scope };
         if (!fits(info.path, path, path_len, &at))
             continue;

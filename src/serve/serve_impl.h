@@ -32,6 +32,7 @@ struct job {
     struct hub_request request;
     char key[SERVE_KEY_SIZE]; /* the id of the caller's; "": none */
     int64_t wait_until_ms;    /* monotonic; 0: does not wait */
+    uint64_t hopes;           /* as they were known when it was tried */
     bool is_gone;             /* the client went away */
 };
 

@@ -111,6 +111,7 @@ note_news(struct worker *w, bool is_committed)
                               .written = hub_log_seq(w->hub),
                               .last_seq = is_committed ? hub_log_seq(w->hub) : w->news.last_seq,
                               .key_changes = hub_key_changes(w->hub),
+                              .hopes = hub_hopes(w->hub),
                               .commits = w->news.commits + is_committed };
     if (trouble)
         snprintf(w->news.trouble, sizeof w->news.trouble, "%s", trouble);

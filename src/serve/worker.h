@@ -61,6 +61,7 @@ struct worker_news {
     uint64_t written;  /* the last line on disk */
     uint64_t last_seq; /* the last one in the index */
     uint64_t key_changes;
+    uint64_t hopes;
     uint64_t commits;  /* of the index: so often there may have been something new in it */
     char trouble[200]; /* why nothing can be written; "": it can */
 };

@@ -113,6 +113,28 @@ load ../lib/hub
     is "emit claim status ack" "$(field op <"$T/out" | paste -sd' ')"
 }
 
+@test "a long history is told whole, and is the same when the index is made again" {
+    id=$(task)
+    cliq claim "$id" --as bob >/dev/null
+    local i
+    for i in 1 2 3 4 5 6 7 8 9; do
+        cliq extend "$id" --as bob >/dev/null
+        cliq status-of "$id" "$([ $((i % 2)) = 1 ] && echo in_progress || echo blocked)" --as bob >/dev/null
+    done
+    cliq release "$id" --as bob >/dev/null
+    cliq claim "$id" --as bob >/dev/null
+    cliq fail "$id" --as bob --error "$(printf 'x%.0s' {1..5000})" >/dev/null # long enough alone
+    cliq status-of "$id" --history --json >"$T/before"
+    is "emit claim $(printf 'extend status %.0s' {1..9})release claim fail" "$(field op <"$T/before" | paste -sd' ')"
+    is "$(field sequence <"$T/before")" "$(field sequence <"$T/before" | sort -n)"
+    got hub check
+    succeeds
+    cliq hub rebuild >/dev/null
+    is "$(cat "$T/before")" "$(cliq status-of "$id" --history --json)"
+    got hub check
+    succeeds
+}
+
 @test "claim next takes the most urgent, then the oldest, of those for you" {
     cliq role add dev >/dev/null
     cliq role fill dev bob >/dev/null

@@ -242,6 +242,39 @@ json_lines() {
     [ "$(json 'd["data"]["content"]' <claimed)" = late ]
 }
 
+@test "a claim that waits is answered by whatever brings a task back, and by files that others write" {
+    id=$(send /emit '{"signal_type":"task","content":"again"}' | json 'd["data"]["id"]')
+    await() { # LEASE: a claim that is there when this returns
+        send /claim "{\"wait_seconds\":20,\"lease_seconds\":$1}" >claimed &
+        waiting=$!
+        until_true metric_is claims_waiting 1
+    }
+    answered() {
+        wait "$waiting"
+        is "$id" "$(json 'd["data"]["id"]' <claimed)"
+    }
+    send /claim '{}' >/dev/null
+    await 1
+    send /emit '{"signal_type":"note"}' >/dev/null # not for it
+    send /release "{\"signal_id\":\"$id\"}" >/dev/null
+    answered
+    await 600 # the lease of a second ends
+    answered
+    await 600
+    send /fail "{\"signal_id\":\"$id\",\"retry_in\":1}" >/dev/null
+    answered
+    await 600
+    "$CLIQ" release "$id" --as admin >/dev/null # with the files
+    answered
+    send /ack "{\"signal_id\":\"$id\"}" >/dev/null
+
+    send /roles '{"id":"dev"}' >/dev/null
+    id=$(send /emit '{"signal_type":"task","to_role":"dev"}' | json 'd["data"]["id"]')
+    KEY=$(send /keys '{"identity":"bob"}' | json 'd["data"]["key"]') await 600
+    send /fills '{"identity":"bob","role":"dev"}' >/dev/null
+    answered
+}
+
 @test "nothing that was acknowledged is lost when the server is killed" {
     for round in 1 2 3 4 5; do
         for w in 1 2 3 4; do
