@@ -284,8 +284,7 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
     struct log_options lo = { .is_durable = true,
                               .is_sequenced = true,
                               .lock_wait_ms = h->o.lock_wait_ms,
-                              .rotate_bytes =
-                                  h->o.rotate_bytes ? h->o.rotate_bytes : ROTATE_BYTES,
+                              .rotate_bytes = h->o.rotate_bytes ? h->o.rotate_bytes : ROTATE_BYTES,
                               .ahead_name = AHEAD_NAME,
                               .boot = h->boot,
                               .writes_ahead = h->o.is_lasting,

@@ -191,8 +191,8 @@ is_there(const struct ahead *a)
 bool
 ahead_put(struct ahead *a, int log_fd, uint64_t ino, off_t at, const void *lines, size_t len)
 {
-    if (a->fd < 0 || ino != a->ino || at != a->next || at == 0 ||
-        len > AHEAD_BYTES - AHEAD_BLOCK || whole_blocks(AHEAD_HEAD + len) > AHEAD_BYTES - a->used)
+    if (a->fd < 0 || ino != a->ino || at != a->next || at == 0 || len > AHEAD_BYTES - AHEAD_BLOCK ||
+        whole_blocks(AHEAD_HEAD + len) > AHEAD_BYTES - a->used)
         return false;
     size_t size = compose(a, at, lines, len);
     if (!is_there(a) || SYS_RETRY(sys->write(a->fd, a->record, size)) != (ssize_t)size) {
@@ -251,8 +251,8 @@ lines_of(const char *image, size_t n, struct ahead_chain *c)
     if (!ahead_read_head(image, n, c))
         return 0;
     size_t len = get_number(image + AT_LEN, 4);
-    if (len > n - AHEAD_HEAD || crc32c(image + AT_LEN, AHEAD_HEAD - AT_LEN + len) !=
-                                    get_number(image + AT_CRC, 4))
+    if (len > n - AHEAD_HEAD ||
+        crc32c(image + AT_LEN, AHEAD_HEAD - AT_LEN + len) != get_number(image + AT_CRC, 4))
         return 0;
     return len;
 }

@@ -42,11 +42,11 @@
 #include <sys/types.h>
 
 enum {
-    AHEAD_BYTES = 1 << 20,   /* of the file */
-    AHEAD_MAX = 64 << 20,    /* no more is read of one that somebody else made */
-    AHEAD_BLOCK = 4096,      /* records begin at multiples of it */
-    AHEAD_HEAD = 88,         /* bytes before the lines */
-    AHEAD_BOOT = 40,         /* bytes of the boot id, NUL included */
+    AHEAD_BYTES = 1 << 20, /* of the file */
+    AHEAD_MAX = 64 << 20,  /* no more is read of one that somebody else made */
+    AHEAD_BLOCK = 4096,    /* records begin at multiples of it */
+    AHEAD_HEAD = 88,       /* bytes before the lines */
+    AHEAD_BOOT = 40,       /* bytes of the boot id, NUL included */
 };
 
 struct log;

@@ -105,9 +105,8 @@ close_file(struct log *l)
 static void
 close_ahead(struct log *l)
 {
-    bool is_void = !l->is_refusing &&
-                   (l->fd < 0 || ahead_first(l->ahead, l->ino, -1) < 0 ||
-                    SYS_RETRY(sys->fdatasync(l->fd)) == 0);
+    bool is_void = !l->is_refusing && (l->fd < 0 || ahead_first(l->ahead, l->ino, -1) < 0 ||
+                                       SYS_RETRY(sys->fdatasync(l->fd)) == 0);
 
     ahead_close(l->ahead, is_void);
     l->ahead = NULL;
@@ -413,8 +412,8 @@ write_all(struct log *l, const struct buf *lines, struct err *e)
 static bool
 sync_ahead(struct log *l, off_t end)
 {
-    return l->ahead && ahead_put(l->ahead, l->fd, l->ino, end - (off_t)l->lines.len, l->lines.p,
-                                 l->lines.len);
+    return l->ahead &&
+           ahead_put(l->ahead, l->fd, l->ino, end - (off_t)l->lines.len, l->lines.p, l->lines.len);
 }
 
 /* Syncs what was written from l->end to `end`, and what was not synced before. */

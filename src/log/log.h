@@ -78,9 +78,9 @@ struct log {
     off_t doubt_from, doubt_to;
     bool is_settled; /* the name was ours at `settled`, when the directory last changed */
     struct timespec settled;
-    off_t end;         /* under the lock: the file's size; else where it was */
-    uint64_t next_seq; /* under the lock: the number of the next line */
-    struct buf lines;  /* being written */
+    off_t end;           /* under the lock: the file's size; else where it was */
+    uint64_t next_seq;   /* under the lock: the number of the next line */
+    struct buf lines;    /* being written */
     struct ahead *ahead; /* NULL: the log itself is synced */
     /* the newest finished segment, and where its rotate line ends; see log/segment.h */
     char segment[NAME_MAX + 1];

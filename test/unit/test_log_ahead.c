@@ -112,8 +112,10 @@ ahead_has(const struct world *w)
         char *r = w->ahead + used;
         put_number(r + 32, st.st_ino, 8);
         put_number(r + 40, ahead_born(fd), 8);
-        put_number(r + 8, crc32c(r + 12, AHEAD_HEAD - 12 + (unsigned char)r[12] +
-                                             ((size_t)(unsigned char)r[13] << 8)), 4);
+        put_number(r + 8,
+                   crc32c(r + 12, AHEAD_HEAD - 12 + (unsigned char)r[12] +
+                                      ((size_t)(unsigned char)r[13] << 8)),
+                   4);
     }
     close(fd);
     fd = open(AHEAD, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -360,7 +362,11 @@ check_foreign_tail(const struct world *w, size_t n)
     disk_has(w->log, n);
     append_file(NAME, foreign);
     ahead_has(w);
+    fake_pid(getpid()); /* puts the counting table in place */
+    fault_count_from_here();
     open_and_close(&after);
+    if (n < w->len) /* a new file is synced, and its name */
+        assert_true(fault_count("fsync") >= 2);
     buf_add(&want, w->log, w->len);
     buf_adds(&want, foreign);
     check_log(want.p, want.len);
@@ -413,6 +419,41 @@ records_of_an_older_generation_are_void(void **state)
     open_and_close(&after);
     check_log(w.log, w.len);
     free_world(&old);
+    free_world(&w);
+}
+
+static void
+a_record_of_another_generation_ends_the_chain(void **state)
+{
+    (void)state;
+    struct world w = make_world(3);
+    struct ahead_chain c;
+    struct buf one = { 0 }, all = { 0 };
+    assert_true(ahead_read(w.ahead, w.ahead_len, &c, &all));
+    assert_int_equal(all.len, w.len - w.synced);
+    w.ahead[AHEAD_BLOCK + 16] ^= 1;
+    ahead_has(&w); /* and its checksum is right */
+    assert_true(ahead_read(w.ahead, w.ahead_len, &c, &one));
+    assert_int_equal(one.len, (unsigned char)w.ahead[12]);
+    buf_release(&one);
+    buf_release(&all);
+    free_world(&w);
+}
+
+/* Where the file system does not tell when an inode was made. */
+static void
+another_log_is_known_by_its_inode_alone(void **state)
+{
+    (void)state;
+    struct world w = make_world(1);
+    memset(w.ahead + 40, 0, 8);
+    put_number(w.ahead + 32, 1, 8);
+    put_number(w.ahead + 8, crc32c(w.ahead + 12, AHEAD_HEAD - 12 + (unsigned char)w.ahead[12]), 4);
+    write_bytes(AHEAD, w.ahead, AHEAD_BLOCK);
+    disk_has(w.log, w.synced);
+    open_and_close(&after);
+    check_log(w.log, w.synced);
+    assert_non_null(strstr(noted, "kept as events.ahead-"));
     free_world(&w);
 }
 
@@ -602,6 +643,8 @@ main(void)
         CASE(what_others_appended_meanwhile_goes_behind),
         CASE(a_torn_last_record_was_never_acknowledged),
         CASE(records_of_an_older_generation_are_void),
+        CASE(a_record_of_another_generation_ends_the_chain),
+        CASE(another_log_is_known_by_its_inode_alone),
         CASE(the_file_of_another_log_is_set_aside),
         CASE(a_log_shorter_than_what_was_synced_is_left_alone),
         CASE(a_segment_finished_by_somebody_else_needs_nothing),
