@@ -58,6 +58,13 @@ on_progress(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes)
         fputc('\n', stderr);
 }
 
+static void
+on_note(void *ctx, const char *text)
+{
+    (void)ctx;
+    fprintf(stderr, "cliq: warning: %s\n", text);
+}
+
 enum status
 hub_call_begin(struct hub_call *c, const struct args *a, struct err *e)
 {
@@ -66,6 +73,7 @@ hub_call_begin(struct hub_call *c, const struct args *a, struct err *e)
                               .identity = as,
                               .says = "--as NAME",
                               .hub.progress = term_is_tty(STDERR_FILENO) ? on_progress : NULL,
+                              .hub.note = on_note,
                               .hub.may_be_read_only = true,
                               .secure = fetch_secure };
 

@@ -164,6 +164,11 @@ struct hub_options {
     /* Told while the index is made again, every 50,000 events; may be NULL. */
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;
+    /* It is open for long and writes much: rounds are synced in a file of its own, which costs
+     * less (log/ahead.h). One such hub a store; others may write beside it as ever. */
+    bool is_lasting;
+    /* Told, while it is opened, what people should know; may be NULL. */
+    void (*note)(void *ctx, const char *text);
 };
 
 struct hub;

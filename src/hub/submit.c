@@ -38,6 +38,7 @@ enum {
 };
 
 static const char EVENTS_NAME[] = "events.jsonl";
+static const char AHEAD_NAME[] = "events.ahead";
 
 /* ---- the time ---- */
 
@@ -284,8 +285,12 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
     struct log_options lo = { .is_durable = true,
                               .is_sequenced = true,
                               .lock_wait_ms = h->o.lock_wait_ms,
-                              .rotate_bytes =
-                                  h->o.rotate_bytes ? h->o.rotate_bytes : ROTATE_BYTES };
+                              .rotate_bytes = h->o.rotate_bytes ? h->o.rotate_bytes : ROTATE_BYTES,
+                              .ahead_name = AHEAD_NAME,
+                              .boot = h->boot,
+                              .writes_ahead = h->o.is_lasting,
+                              .note = h->o.note,
+                              .note_ctx = h->o.ctx };
     h->is_read_only = !s && h->o.may_be_read_only && readonly_is(h);
     if (!s && !h->is_read_only)
         s = log_open(&h->log, h->dir, EVENTS_NAME, &lo, e);

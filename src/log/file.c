@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "base/path.h"
 #include "base/sys.h"
+#include "log/ahead.h"
 #include "log/lock.h"
 #include "log/log.h"
 #include "log/seal.h"
@@ -47,6 +48,32 @@ open_file(struct log *l, struct err *e)
     return ST_OK;
 }
 
+/* The file ahead is ours, when nobody else has it: what it held is void, for the log is synced. */
+static void
+open_ahead(struct log *l)
+{
+    off_t end = sys->lseek(l->fd, 0, SEEK_END);
+
+    if (end < 0 || SYS_RETRY(sys->fdatasync(l->fd)) != 0)
+        return;
+    l->ahead = ahead_open(l->dir, l->o.ahead_name, l->o.boot);
+    if (l->ahead)
+        ahead_begin(l->ahead, l->fd, l->ino, end);
+}
+
+static enum status
+recover(struct log *l, struct err *e)
+{
+    bool is_replaced;
+    enum status s = ahead_recover(l, &is_replaced, e);
+
+    if (is_replaced) {
+        close(l->fd);
+        l->fd = -1;
+    }
+    return s || l->fd >= 0 ? s : open_file(l, e);
+}
+
 enum status
 log_open(struct log *l, int dir, const char *name, const struct log_options *o, struct err *e)
 {
@@ -56,7 +83,12 @@ log_open(struct log *l, int dir, const char *name, const struct log_options *o, 
     if (strlen(name) >= sizeof l->name)
         return err_set(e, ST_INVALID, "log name too long: %s", name);
     strcpy(l->name, name);
-    return open_file(l, e);
+    enum status s = open_file(l, e);
+    if (!s && l->o.ahead_name)
+        s = recover(l, e);
+    if (!s && l->o.ahead_name && l->o.writes_ahead)
+        open_ahead(l);
+    return s;
 }
 
 /* The file only: what is to be written stays. */
@@ -69,9 +101,22 @@ close_file(struct log *l)
     l->is_locked = l->is_known = false;
 }
 
+/* A log that is not the one it was in front of was synced when it was finished. */
+static void
+close_ahead(struct log *l)
+{
+    bool is_void = !l->is_refusing && (l->fd < 0 || ahead_first(l->ahead, l->ino, -1) < 0 ||
+                                       SYS_RETRY(sys->fdatasync(l->fd)) == 0);
+
+    ahead_close(l->ahead, is_void);
+    l->ahead = NULL;
+}
+
 void
 log_close(struct log *l)
 {
+    if (l->ahead)
+        close_ahead(l);
     close_file(l);
     buf_release(&l->lines);
 }
@@ -138,6 +183,7 @@ enum status
 segment_number_after(const struct log *l, uint64_t *next, struct err *e)
 {
     char name[SEGMENT_NAME_SIZE];
+    struct log_options o = l->o;
     struct log old;
     bool is_ending;
     enum status s = segment_find(l->dir, l->name, UINT64_MAX, name, NULL, e);
@@ -145,7 +191,8 @@ segment_number_after(const struct log *l, uint64_t *next, struct err *e)
     *next = 0;
     if (s)
         return s == ST_NOT_FOUND ? ST_OK : s;
-    s = log_open(&old, l->dir, name, &l->o, e);
+    o.ahead_name = NULL;
+    s = log_open(&old, l->dir, name, &o, e);
     if (!s)
         s = count_file(&old, true, INT64_MAX, &is_ending, e);
     if (!s)
@@ -332,7 +379,8 @@ log_unlock(struct log *l)
     if (l->o.is_sequenced && l->o.rotate_bytes && l->end >= (off_t)l->o.rotate_bytes &&
         l->is_known && !l->is_refusing) {
         segment_rotate(l, NULL); /* if it fails, the next writer tries again */
-        log_close(l);
+        close_file(l);
+        buf_release(&l->lines);
         return;
     }
     let_go(l);
@@ -359,10 +407,21 @@ write_all(struct log *l, const struct buf *lines, struct err *e)
                    l->name, n, lines->len);
 }
 
+/* What was written last, up to `end`, and nothing before it, is to be synced: that can be done in
+ * the file ahead. */
+static bool
+sync_ahead(struct log *l, off_t end)
+{
+    return l->ahead &&
+           ahead_put(l->ahead, l->fd, l->ino, end - (off_t)l->lines.len, l->lines.p, l->lines.len);
+}
+
 /* Syncs what was written from l->end to `end`, and what was not synced before. */
 static enum status
 sync_written(struct log *l, off_t end, struct err *e)
 {
+    bool is_all = !l->is_doubtful;
+
     if (!l->is_doubtful)
         l->doubt_from = l->end;
     l->doubt_to = end;
@@ -373,11 +432,19 @@ sync_written(struct log *l, off_t end, struct err *e)
         sync_file_range(l->fd, l->end, (off_t)l->lines.len, SYNC_FILE_RANGE_WRITE);
         l->o.meanwhile(l->o.ctx);
     }
-    if (SYS_RETRY(sys->fdatasync(l->fd)) == 0 &&
-        (l->end > 0 || SYS_RETRY(sys->fsync(l->dir)) == 0)) { /* a first line: the name too */
+    if (is_all && sync_ahead(l, end)) {
         l->is_doubtful = false;
         return ST_OK;
     }
+    if (SYS_RETRY(sys->fdatasync(l->fd)) == 0 &&
+        (l->end > 0 || SYS_RETRY(sys->fsync(l->dir)) == 0)) { /* a first line: the name too */
+        l->is_doubtful = false;
+        if (l->ahead)
+            ahead_begin(l->ahead, l->fd, l->ino, end);
+        return ST_OK;
+    }
+    if (l->ahead)
+        l->doubt_from = ahead_first(l->ahead, l->ino, l->doubt_from);
     l->is_refusing = true;
     return err_sys(e, "sync %s: the record may or may not survive a crash", l->name);
 }
@@ -540,12 +607,15 @@ write_again(struct log *l, off_t from, off_t to, struct err *e)
 static enum status
 mend_locked(struct log *l, struct err *e)
 {
+    enum status s = l->ahead ? ahead_restore(l, e) : ST_OK;
     int flags = fcntl(l->fd, F_GETFL);
     off_t from = l->doubt_from > MEND_BYTES ? l->doubt_from - MEND_BYTES : 0;
 
+    if (s)
+        return s;
     if (flags < 0 || fcntl(l->fd, F_SETFL, flags & ~O_APPEND) != 0)
         return err_sys(e, "write %s again", l->name);
-    enum status s = write_again(l, from, l->doubt_to, e);
+    s = write_again(l, from, l->doubt_to, e);
     fcntl(l->fd, F_SETFL, flags);
     if (!s && SYS_RETRY(sys->fdatasync(l->fd)) != 0)
         s = err_sys(e, "sync %s", l->name);

@@ -18,11 +18,12 @@
  *
  * A sequenced log (the hub's events.jsonl) numbers its lines and guards each
  * with a checksum: see log/seal.h. It may rotate into segments: log/segment.h.
+ * A process that writes for long may sync a file in front of it: log/ahead.h.
  *
  * Files: file.c the writer · lock.c waiting for the lock · seal.c numbers and
- * checksums · segment.c rotation · reader.c reading, forward and backward ·
- * files.c all of them at one moment · tail.c following · fsck.c what is wrong
- * with a file.
+ * checksums · segment.c rotation · ahead.c a file in front · recover.c what it
+ * has and the log lacks · reader.c reading, forward and backward · files.c all
+ * of them at one moment · tail.c following · fsck.c what is wrong with a file.
  */
 #ifndef CLIQ_LOG_LOG_H
 #define CLIQ_LOG_LOG_H
@@ -52,7 +53,16 @@ struct log_options {
      * are waited for: what it does costs no time. NULL: none. */
     void (*meanwhile)(void *ctx);
     void *ctx;
+    /* NULL: none. A file of this name is looked at when the log is opened, and what it has and the
+     * log lacks is put back; see log/ahead.h. `boot` (borrowed) tells this start of the machine
+     * from others. `note` is told what people should know; may be NULL. */
+    const char *ahead_name, *boot;
+    bool writes_ahead; /* durable only: and this process writes it, if no other one does */
+    void (*note)(void *ctx, const char *text);
+    void *note_ctx;
 };
+
+struct ahead;
 
 struct log {
     struct log_options o;
@@ -68,9 +78,10 @@ struct log {
     off_t doubt_from, doubt_to;
     bool is_settled; /* the name was ours at `settled`, when the directory last changed */
     struct timespec settled;
-    off_t end;         /* under the lock: the file's size; else where it was */
-    uint64_t next_seq; /* under the lock: the number of the next line */
-    struct buf lines;  /* being written */
+    off_t end;           /* under the lock: the file's size; else where it was */
+    uint64_t next_seq;   /* under the lock: the number of the next line */
+    struct buf lines;    /* being written */
+    struct ahead *ahead; /* NULL: the log itself is synced */
     /* the newest finished segment, and where its rotate line ends; see log/segment.h */
     char segment[NAME_MAX + 1];
     off_t segment_end;

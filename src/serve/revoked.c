@@ -141,7 +141,7 @@ revoked_look(struct revoked *r, void (*tell)(void *ctx, const char *id), void *c
     if (r->fd < 0 && !open_log(r))
         return;
     do {
-        if (sys->fstat(r->fd, &st) != 0)
+        if (sys->fstatat(r->fd, "", &st, AT_EMPTY_PATH) != 0) /* without its times: see there */
             return;
         if (st.st_size < r->at)
             r->at = st.st_size; /* somebody cut it short */

@@ -282,6 +282,13 @@ open_access(struct serve *s, struct err *e)
     return s->access ? ST_OK : err_sys(e, "open %s", s->o->access_log);
 }
 
+static void
+on_note(void *ctx, const char *text)
+{
+    (void)ctx;
+    fprintf(stderr, "cliq: warning: %s\n", text);
+}
+
 static enum status
 setup(struct serve *s, struct err *e)
 {
@@ -305,7 +312,8 @@ setup(struct serve *s, struct err *e)
         st = listener_check(*p, e); /* before anything is made */
     hub_own_process();
     if (!st)
-        st = hub_open(&s->writer, s->o->config, &(struct hub_options){ 0 }, e);
+        st = hub_open(&s->writer, s->o->config,
+                      &(struct hub_options){ .is_lasting = true, .note = on_note }, e);
     if (!st)
         st = hub_open(&s->reader, s->o->config, &(struct hub_options){ .never_waits = true }, e);
     if (!st)

@@ -1,18 +1,19 @@
 """storm - writers at work while things break; check.py judges what is left.
 
-  storm.py CLIQ DIR [--http N] [--cli N] [--kills N] [--kill-cli N] [--rotate] [--full BALLAST CYCLES]
-                    [--seed N]
+  storm.py CLIQ DIR [--http N] [--cli N] [--kills N] [--kill-cli N] [--rotate] [--cut]
+                    [--full BALLAST CYCLES] [--seed N]
 
 The store is DIR/config, the ledgers go to DIR/ledgers, what the server says beside them.
   --kills N      the server is killed N times, at random moments, and begun again
   --kill-cli N   commands are killed until N were
   --rotate       a rotate line is put into the log now and then, so that it gets segments
+  --cut          each time the server is killed the power fails, too (power.py); without --cli
   --full F N     the disk is filled (the file F, in the store's own small file system) and freed, N times
 Prints what check.py says, and how it went. Ends everything that it started.
 """
 import argparse, fcntl, json, os, random, sys, threading, time
 
-import check, load, logfile
+import check, load, logfile, power
 from ballast import fill
 from client import Client
 from server import Server
@@ -27,14 +28,17 @@ def until(is_so, what):
         time.sleep(0.005)
 
 
-def kill_often(server, writers, n, rnd):
-    """Each life has acknowledged something, and ends 0 to 150 ms later."""
+def kill_often(server, writers, n, rnd, store=None):
+    """Each life has acknowledged something, and ends 0 to 150 ms later. The bytes that power cuts took."""
+    lost = 0
     for _ in range(n):
         before = load.acks(writers)
         until(lambda: load.acks(writers) > before, "an acknowledgement")
         time.sleep(rnd.random() * 0.15)  # the moment is the point, not a wait
         server.kill()
+        lost += power.cut(store, rnd) if store else 0
         server.begin()
+    return lost
 
 
 def rotate(store):
@@ -109,6 +113,7 @@ def main():
     o.add_argument("--http", type=int, default=0), o.add_argument("--cli", type=int, default=0)
     o.add_argument("--kills", type=int, default=0), o.add_argument("--kill-cli", type=int, default=0)
     o.add_argument("--rotate", action="store_true"), o.add_argument("--full", nargs=2)
+    o.add_argument("--cut", action="store_true")
     o.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "big"))
     o = o.parse_args()
     rnd, config, ledgers, start = random.Random(o.seed), f"{o.dir}/config", f"{o.dir}/ledgers", time.monotonic()
@@ -126,7 +131,8 @@ def main():
         if o.rotate:
             rotator.start()
         try:
-            kill_often(server, writers, o.kills, rnd)
+            lost = kill_often(server, writers, o.kills, rnd, f"{config}/signals" if o.cut else None)
+            facts |= {"lost_bytes": lost} if o.cut else {}
             if o.full:
                 facts |= fill_and_free(server, key, writers, o.full[0], int(o.full[1]))
             if o.kill_cli:

@@ -4,10 +4,10 @@
 load ../lib/cli
 load ../lib/serve
 
-# break_disk CALL ERROR: from now on; mend_disk ends it.
+# break_disk CALL ERROR [FILE]: from now on; mend_disk ends it.
 break_disk() {
     command -v strace >/dev/null || skip "no strace here"
-    strace -f -qq -o "$T/strace" -P "$PWD/home/signals/events.jsonl" -p "$SERVER" -e trace="$1" -e inject="$1:error=$2" 2>"$T/strace.err" 3>&- &
+    strace -f -qq -o "$T/strace" -P "$PWD/home/signals/${3:-events.jsonl}" -p "$SERVER" -e trace="$1" -e inject="$1:error=$2" 2>"$T/strace.err" 3>&- &
     STRACE=$!
     PIDS+=("$STRACE")
     until_true is_traced || skip "processes may not be traced here: $(<"$T/strace.err")"
@@ -30,6 +30,8 @@ answers() { # CODE PATH [BODY]
 @test "after failed syncs a server answers again, without being started again" {
     answers 200 /emit '{"signal_type":"task","content":"before"}'
     answers 200 /health
+    # A line of somebody else: what comes behind it is not synced in events.ahead.
+    echo '{"type":"task","content":"perhaps 0"}' >>home/signals/events.jsonl
     break_disk fdatasync EIO
     for i in 1 2 3 4 5; do
         answers 503 /emit '{"signal_type":"task","content":"perhaps '$i'"}'
@@ -55,6 +57,21 @@ answers() { # CODE PATH [BODY]
     is "clean" "$out"
     got fsck home/signals/events.jsonl
     succeeds
+}
+
+@test "when events.ahead cannot be written the log is synced, and nobody is refused" {
+    answers 200 /emit '{"signal_type":"task","content":"1"}'
+    answers 200 /emit '{"signal_type":"task","content":"2"}'
+    break_disk write EIO events.ahead
+    for i in 3 4 5; do
+        answers 200 /emit '{"signal_type":"task","content":"'$i'"}'
+    done
+    is 1 "$(grep -c 'EIO.*INJECTED' "$T/strace")" # it is not tried again
+    mend_disk
+    kill "$SERVER"
+    wait "$SERVER"
+    got hub check
+    is "clean" "$out"
 }
 
 @test "a disk that is full under a running server, and has room again" {

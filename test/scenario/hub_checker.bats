@@ -45,6 +45,12 @@ on_small_disk() {
     at_least $((10 * KILLS)) acked
 }
 
+@test "the power fails again and again: acknowledged = present, once, in order" {
+    checker storm --http 16 --kills "$KILLS" --cut
+    at_least "$KILLS" kills
+    at_least $((100 * KILLS)) lost_bytes # the log lacked them, and they came back
+}
+
 @test "commands are killed while they emit: what they printed is there, once" {
     checker storm --http 2 --cli 8 --kill-cli $((5 * KILLS))
     at_least $((5 * KILLS)) cli_killed

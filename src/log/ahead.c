@@ -1,0 +1,276 @@
+#define _GNU_SOURCE
+#include "log/ahead.h"
+
+#include "base/crc32c.h"
+#include "base/sys.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+static const char MAGIC[8] = { 'c', 'l', 'i', 'q', 'a', 'h', 'd', '1' };
+
+enum {
+    AT_CRC = 8,
+    AT_LEN = 12,
+    AT_GENERATION = 16,
+    AT_OFFSET = 24,
+    AT_INO = 32,
+    AT_BORN = 40,
+    AT_BOOT = 48,
+    /* So much of the log is left to the kernel to write when it thinks fit: less, and the last
+     * block is written again and again; more, and the sync at the end takes long. */
+    BEHIND_BYTES = 256 << 10,
+};
+
+struct ahead {
+    int fd;
+    char boot[AHEAD_BOOT];
+    uint64_t generation;
+    uint64_t ino, born; /* of the log */
+    off_t from, next;   /* the log's bytes that the chain has */
+    off_t written;      /* up to here the kernel was asked to write the log */
+    size_t used;        /* bytes of the file */
+    char *record;       /* AHEAD_BYTES, aligned for O_DIRECT */
+};
+
+/* ---- numbers ---- */
+
+static void
+put_number(char *to, uint64_t v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = (char)(v >> 8 * i);
+}
+
+static uint64_t
+get_number(const char *from, size_t n)
+{
+    uint64_t v = 0;
+
+    for (size_t i = n; i-- > 0;)
+        v = v << 8 | (unsigned char)from[i];
+    return v;
+}
+
+static size_t
+whole_blocks(size_t n)
+{
+    return (n + AHEAD_BLOCK - 1) / AHEAD_BLOCK * AHEAD_BLOCK;
+}
+
+uint64_t
+ahead_born(int fd)
+{
+#ifdef STATX_BTIME
+    struct statx x;
+
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &x) == 0 && x.stx_mask & STATX_BTIME)
+        return (uint64_t)x.stx_btime.tv_sec * 1000000000 + x.stx_btime.tv_nsec;
+#else
+    (void)fd;
+#endif
+    return 0;
+}
+
+/* ---- writing ---- */
+
+/* The file's blocks are made once, and its name: from then on only their content changes. */
+static bool
+fill(const struct ahead *a, int dir)
+{
+    struct stat st;
+
+    if (sys->fstat(a->fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    if (st.st_size >= AHEAD_BYTES)
+        return true;
+    return sys->lseek(a->fd, 0, SEEK_SET) == 0 &&
+           SYS_RETRY(sys->write(a->fd, a->record, AHEAD_BYTES)) == AHEAD_BYTES &&
+           SYS_RETRY(sys->fsync(dir)) == 0 && sys->lseek(a->fd, 0, SEEK_SET) == 0;
+}
+
+static int
+open_direct(int dir, const char *name)
+{
+    int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_DSYNC;
+    int fd = SYS_RETRY(sys->openat(dir, name, flags | O_DIRECT, 0600));
+
+    return fd >= 0 || errno != EINVAL ? fd : SYS_RETRY(sys->openat(dir, name, flags, 0600));
+}
+
+struct ahead *
+ahead_open(int dir, const char *name, const char *boot)
+{
+    struct ahead *a = calloc(1, sizeof *a);
+
+    if (!a)
+        return NULL;
+    a->fd = -1;
+    a->record = aligned_alloc(AHEAD_BLOCK, AHEAD_BYTES);
+    if (a->record && boot[0] && strlen(boot) < AHEAD_BOOT) {
+        memset(a->record, 0, AHEAD_BYTES);
+        strcpy(a->boot, boot);
+        a->fd = open_direct(dir, name);
+    }
+    bool is_ours = a->fd >= 0 && SYS_RETRY(sys->flock(a->fd, LOCK_EX | LOCK_NB)) == 0;
+    if (is_ours && fill(a, dir) &&
+        sys->getrandom(&a->generation, sizeof a->generation, 0) == (ssize_t)sizeof a->generation)
+        return a;
+    if (is_ours)
+        unlinkat(dir, name, 0); /* half of it helps nobody, and takes room that is needed */
+    ahead_close(a, false);
+    return NULL;
+}
+
+/* From now on every put is refused. */
+static void
+give_up(struct ahead *a)
+{
+    close(a->fd);
+    a->fd = -1;
+}
+
+/* The first block says that there is no chain. */
+static bool
+write_void(const struct ahead *a)
+{
+    memset(a->record, 0, AHEAD_BLOCK);
+    return sys->lseek(a->fd, 0, SEEK_SET) == 0 &&
+           SYS_RETRY(sys->write(a->fd, a->record, AHEAD_BLOCK)) == AHEAD_BLOCK;
+}
+
+void
+ahead_begin(struct ahead *a, int log_fd, uint64_t ino, off_t end)
+{
+    bool is_other = ino != a->ino;
+
+    a->ino = ino;
+    a->from = a->next = a->written = end;
+    a->used = 0;
+    a->generation++;
+    if (is_other)
+        a->born = ahead_born(log_fd);
+    if (a->fd >= 0 && ((is_other && !write_void(a)) || sys->lseek(a->fd, 0, SEEK_SET) != 0))
+        give_up(a);
+}
+
+/* The record in memory; its bytes up to the end of the block. */
+static size_t
+compose(const struct ahead *a, off_t at, const void *lines, size_t len)
+{
+    char *r = a->record;
+    size_t size = whole_blocks(AHEAD_HEAD + len);
+
+    memcpy(r, MAGIC, sizeof MAGIC);
+    put_number(r + AT_LEN, len, 4);
+    put_number(r + AT_GENERATION, a->generation, 8);
+    put_number(r + AT_OFFSET, (uint64_t)at, 8);
+    put_number(r + AT_INO, a->ino, 8);
+    put_number(r + AT_BORN, a->born, 8);
+    memcpy(r + AT_BOOT, a->boot, AHEAD_BOOT);
+    memcpy(r + AHEAD_HEAD, lines, len);
+    memset(r + AHEAD_HEAD + len, 0, size - AHEAD_HEAD - len);
+    put_number(r + AT_CRC, crc32c(r + AT_LEN, AHEAD_HEAD - AT_LEN + len), 4);
+    return size;
+}
+
+/* Is it in the directory? Nobody would find what is written into a file that was deleted. (Asked
+ * without the times: see kernel_fstatat.) */
+static bool
+is_there(const struct ahead *a)
+{
+    struct stat st;
+
+    return sys->fstatat(a->fd, "", &st, AT_EMPTY_PATH) == 0 && st.st_nlink > 0;
+}
+
+bool
+ahead_put(struct ahead *a, int log_fd, uint64_t ino, off_t at, const void *lines, size_t len)
+{
+    if (a->fd < 0 || ino != a->ino || at != a->next || at == 0 || len > AHEAD_BYTES - AHEAD_BLOCK ||
+        whole_blocks(AHEAD_HEAD + len) > AHEAD_BYTES - a->used)
+        return false;
+    size_t size = compose(a, at, lines, len);
+    if (!is_there(a) || SYS_RETRY(sys->write(a->fd, a->record, size)) != (ssize_t)size) {
+        give_up(a);
+        return false;
+    }
+    a->used += size;
+    a->next += (off_t)len;
+    if (a->next - a->written >= BEHIND_BYTES) { /* a hint */
+        sync_file_range(log_fd, a->written, a->next - a->written, SYNC_FILE_RANGE_WRITE);
+        a->written = a->next;
+    }
+    return true;
+}
+
+off_t
+ahead_first(const struct ahead *a, uint64_t ino, off_t none)
+{
+    return ino == a->ino && a->next > a->from ? a->from : none;
+}
+
+void
+ahead_close(struct ahead *a, bool is_void)
+{
+    if (!a)
+        return;
+    if (a->fd >= 0) {
+        if (is_void)
+            write_void(a); /* if it fails: the log has what the chain has */
+        close(a->fd);
+    }
+    free(a->record);
+    free(a);
+}
+
+/* ---- reading ---- */
+
+bool
+ahead_read_head(const char *image, size_t n, struct ahead_chain *c)
+{
+    if (n < AHEAD_HEAD || memcmp(image, MAGIC, sizeof MAGIC) != 0 || image[AHEAD_HEAD - 1] != '\0')
+        return false;
+    uint64_t at = get_number(image + AT_OFFSET, 8);
+    *c = (struct ahead_chain){ .generation = get_number(image + AT_GENERATION, 8),
+                               .ino = get_number(image + AT_INO, 8),
+                               .born = get_number(image + AT_BORN, 8),
+                               .at = (off_t)at };
+    memcpy(c->boot, image + AT_BOOT, AHEAD_BOOT);
+    return at <= INT64_MAX - AHEAD_MAX;
+}
+
+/* The lines of the record at the beginning of image; 0: it is not whole. */
+static size_t
+lines_of(const char *image, size_t n, struct ahead_chain *c)
+{
+    if (!ahead_read_head(image, n, c))
+        return 0;
+    size_t len = get_number(image + AT_LEN, 4);
+    if (len > n - AHEAD_HEAD ||
+        crc32c(image + AT_LEN, AHEAD_HEAD - AT_LEN + len) != get_number(image + AT_CRC, 4))
+        return 0;
+    return len;
+}
+
+bool
+ahead_read(const char *image, size_t n, struct ahead_chain *c, struct buf *lines)
+{
+    struct ahead_chain next;
+    size_t len = lines_of(image, n, c), start = lines->len;
+
+    next = *c;
+    for (size_t used = 0; len > 0;) {
+        if (next.generation != c->generation || next.ino != c->ino ||
+            next.at != c->at + (off_t)(lines->len - start))
+            break;
+        buf_add(lines, image + used + AHEAD_HEAD, len);
+        used += whole_blocks(AHEAD_HEAD + len);
+        len = used < n ? lines_of(image + used, n - used, &next) : 0;
+    }
+    return lines->len > start;
+}
