@@ -89,7 +89,7 @@ FULL_SRC  := $(CORE_SRC) $(FULL_ONLY) $(CMD_SRC) src/main.c
 # program with these files; in cliq-full they are missing (net/fetch.h), and the commands
 # that need them become cliq-net. Without the front there is one program, with everything.
 NET_SRC   := src/net/fetch.c
-LEAN_SRC  := $(AGENT_SRC) src/cmd/cmd.c src/cmd/sdk.c $(call cmd_src,$(LEAN_CMDS)) src/lean.c
+LEAN_SRC  := $(AGENT_SRC) src/cmd/cmd.c src/cmd/sdk.c $(call cmd_src,$(LEAN_CMDS)) src/lean.c src/lean_heap.c
 
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 lean_obj = $(patsubst %.c,$(BUILD)/lean/%.o,$(1))
@@ -125,7 +125,7 @@ $(BUILD)/cliq-net: $(call obj,$(FULL_SRC) $(NET_SRC))
 ifeq ($(LEAN),1)
 # A static PIE; musl-gcc's specs know no such thing, so its start files are named here.
 $(BUILD)/cliq: $(call lean_obj,$(LEAN_SRC)) $(BUILD)/lean/core.a | $(FULL)
-	$(MUSL_CC) -nostartfiles -static -Wl,-pie,--no-dynamic-linker,-z,text,--gc-sections $(HARDEN_LINK) \
+	$(MUSL_CC) -nostartfiles -static -Wl,-pie,--no-dynamic-linker,-z,text,-z,noseparate-code,--gc-sections $(HARDEN_LINK) \
 	  -o $@ $(MUSL_DIR)/rcrt1.o $(MUSL_DIR)/crti.o $^ $(MUSL_DIR)/crtn.o
 
 $(BUILD)/lean/core.a: $(call lean_obj,$(CORE_SRC))

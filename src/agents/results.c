@@ -24,6 +24,22 @@ set_str(struct context *c, struct json *object, const char *key, const char *p, 
     json_set(object, key, kept ? json_new_str(c->arena, kept, len) : NULL);
 }
 
+struct running {
+    struct context *c;
+    const char *text;
+};
+
+/* What it prints comes through us, so it stands behind this line. The results and the handoff will
+ * be written when it has ended. */
+static void
+on_run(void *ctx)
+{
+    const struct running *r = ctx;
+
+    dprintf(STDOUT_FILENO, "$ %s\n", r->text);
+    frame_spare(r->c->frame.dir);
+}
+
 static enum status
 run_one(struct context *c, const struct json *command, struct results *r, struct err *e)
 {
@@ -35,8 +51,9 @@ run_one(struct context *c, const struct json *command, struct results *r, struct
         return err_set(e, ST_INVALID, "a command has nothing to run");
     if (!name)
         name = run;
-    dprintf(STDOUT_FILENO, "$ %s\n", run);
-    enum status s = shell_run(run, &(struct shell_options){ 0 }, &result, e);
+    struct running running = { .c = c, .text = run };
+    struct shell_options o = { .meanwhile = on_run, .ctx = &running };
+    enum status s = shell_run(run, &o, &result, e);
     if (s) {
         shell_result_release(&result);
         return s;

@@ -199,6 +199,8 @@ shell_run(const char *text, const struct shell_options *o, struct shell_result *
     enum status s = start(text, o, &c, e);
     if (s)
         return s;
+    if (o->meanwhile)
+        o->meanwhile(o->ctx);
     if (!attend(&c, o, r, began + limit)) {
         r->is_timeout = true;
         kill(-c.pid, SIGTERM);

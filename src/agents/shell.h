@@ -26,9 +26,11 @@ struct shell_result {
 struct shell_options {
     const char *input; /* its standard input; NULL: /dev/null */
     size_t input_len;
-    int64_t limit_ms;  /* 0: SHELL_LIMIT_MS */
-    size_t keep;       /* 0: SHELL_KEEP */
-    bool is_err_apart; /* keep standard output only; errors are shown, not kept */
+    int64_t limit_ms;             /* 0: SHELL_LIMIT_MS */
+    size_t keep;                  /* 0: SHELL_KEEP */
+    bool is_err_apart;            /* keep standard output only; errors are shown, not kept */
+    void (*meanwhile)(void *ctx); /* what can be done while it runs, if it takes no time; or NULL */
+    void *ctx;
 };
 
 /* ST_IO when it cannot be started; a command that fails is a result, not an error. */

@@ -57,18 +57,6 @@ drive_abort(struct run *r, enum status s, const struct err *why)
 
 /* ---- actions ---- */
 
-static void
-forget_signals(struct run *r, size_t phase)
-{
-    char path[TEAM_PHASE_NAME_MAX + 32];
-
-    snprintf(path, sizeof path, "signals/%s.jsonl", drive_phase(r, phase)->name);
-    frame_remove(&r->p->frame, path, NULL);
-    snprintf(path, sizeof path, "run/checks/%s.jsonl", drive_phase(r, phase)->name);
-    if (prepare_has_checks(r->p, phase))
-        frame_remove(&r->p->frame, path, NULL);
-}
-
 /* It will not be begun, and nobody failed. Only when the run is ending. */
 void
 drive_give_up(struct run *r, size_t phase, unsigned attempt)
@@ -114,10 +102,8 @@ drive_start(struct run *r, const struct action *act)
         drive_feed(r, ev);
         return;
     }
-    if (!s) {
-        forget_signals(r, act->phase);
+    if (!s)
         s = live_new(&r->live[act->phase], &r->host, &a, &e);
-    }
     if (s == ST_IO) { /* ours, not its */
         drive_abort(r, s, &e);
         drive_give_up(r, act->phase, act->attempt);
@@ -367,7 +353,6 @@ on_sync(void *ctx)
     for (size_t i = 0; i < r->n_fresh; i++)
         if (!r->is_stopped[live_attempt(r->fresh[i])->phase])
             live_lay_out(r->fresh[i], NULL);
-    view_flush(r->view);
 }
 
 /* More may become ready to be started meanwhile: that waits for the journal. */

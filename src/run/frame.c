@@ -236,11 +236,32 @@ put_in_place(int from, const char *temp, int dir, const char *name)
     return SYS_RETRY(sys->renameat(from, temp, dir, name));
 }
 
+/* Files without a name, made ahead of time; for a program with one thread. */
+static int spares[FRAME_SPARES];
+static size_t n_spares;
+
+static int
+open_nameless(int dir)
+{
+    return SYS_RETRY(sys->openat(dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+}
+
+void
+frame_spare(int dir)
+{
+    while (n_spares < FRAME_SPARES) {
+        int fd = open_nameless(dir);
+        if (fd < 0)
+            return;
+        spares[n_spares++] = fd;
+    }
+}
+
 bool
 frame_link_new(int from, int dir, const char *name, const void *p, size_t n)
 {
     char self[32];
-    int fd = SYS_RETRY(sys->openat(from, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+    int fd = n_spares ? spares[--n_spares] : open_nameless(from);
 
     if (fd < 0)
         return false;

@@ -53,6 +53,10 @@ enum status frame_read_at(int dir, const char *name, struct buf *to, struct err 
  * in the directory `from` of the same file system, then linked. Cheaper than a temporary file,
  * and it wakes nobody who waits for writes. False: nothing was made, try another way. */
 bool frame_link_new(int from, int dir, const char *name, const void *p, size_t n);
+/* For who has nothing to do now and files to make soon, and has one thread: opens what the next
+ * frame_link_new will give a name to, whatever its `from` is. One that gets none leaves nothing. */
+#define FRAME_SPARES 2
+void frame_spare(int dir);
 /* "<state_dir>/<path>" appended. */
 void frame_path(const struct frame *f, struct buf *to, const char *path);
 

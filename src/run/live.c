@@ -400,11 +400,27 @@ start_in_pane(struct live *l, struct err *e)
     return ST_OK;
 }
 
+/* What an earlier attempt said is not said by this one. */
+static void
+forget_signals(const struct live *l)
+{
+    const struct frame *f = &l->host->plan->frame;
+    char path[TEAM_PHASE_NAME_MAX + 32];
+
+    snprintf(path, sizeof path, "signals/%s.jsonl", phase_name(l));
+    frame_remove(f, path, NULL);
+    snprintf(path, sizeof path, "run/checks/%s.jsonl", phase_name(l));
+    if (l->a.stage == STAGE_CHECKS)
+        frame_remove(f, path, NULL);
+}
+
 enum status
 live_lay_out(struct live *l, struct err *e)
 {
-    enum status s = l->is_laid_out ? ST_OK : prepare_message(l->host->plan, &l->prepared, e);
-
+    if (l->is_laid_out)
+        return ST_OK;
+    forget_signals(l);
+    enum status s = prepare_message(l->host->plan, &l->prepared, e);
     l->is_laid_out = !s;
     return s;
 }

@@ -47,7 +47,8 @@ enum status
 live_new(struct live **out, struct live_host *host, const struct attempt *a, struct err *e);
 void live_free(struct live *l); /* never started, or gone */
 
-/* Writes what it will read; live_start does, where it was not done before. */
+/* Forgets what an earlier attempt said and writes what this one will read; live_start does, where
+ * it was not done before. */
 enum status live_lay_out(struct live *l, struct err *e);
 enum status live_start(struct live *l, int64_t timeout_ms, struct err *e);
 /* After a restart: the attempt may be running, finished, dead, or never begun (then it is

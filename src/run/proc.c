@@ -22,11 +22,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Not every C library has it. */
@@ -54,7 +56,13 @@ struct report {
     enum step step;
     int error;
     uint64_t start;
-    uint64_t ignored; /* signals, as in struct procfs */
+    bool is_clock_right; /* see find_self */
+};
+
+/* What the child is told of where it comes from. */
+struct origin {
+    const char *boot_id;
+    uint64_t since; /* the tick in which it was not there yet, or was made; 0: unknown */
 };
 
 static bool
@@ -139,31 +147,68 @@ close_others(struct report *r)
     return true;
 }
 
+/* Where the first child has seen that its stat says what the clock did. */
+static atomic_bool trusts_clock;
+
+/* Clock ticks since boot, as stat counts them; 0 when nobody knows. */
+static uint64_t
+tick(void)
+{
+    struct timespec now;
+    long hz = sysconf(_SC_CLK_TCK);
+
+    if (hz <= 0 || clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+        return 0;
+    return (uint64_t)now.tv_sec * (uint64_t)hz + (uint64_t)(now.tv_nsec / (1000000000 / hz));
+}
+
+/*
+ * Our pid and when we began. To read our stat takes longer than all else here but making files.
+ * But who was made after `since`, and it is still the same tick, began in that tick. The first
+ * child looks whether that is what /proc says, of whom it calls self: it need not be, where
+ * somebody emulates the kernel or mounted the /proc of others.
+ */
+static bool
+find_self(uint64_t since, pid_t *pid, struct report *r)
+{
+    bool is_one_tick = since > 0 && tick() == since;
+    struct procfs self;
+
+    *pid = getpid();
+    r->start = since;
+    if (is_one_tick && trusts_clock)
+        return true;
+    if (procfs_read(&self, 0) != 0)
+        return failed(r, STEP_SELF);
+    r->is_clock_right = is_one_tick && self.start == since && self.pid == *pid;
+    r->start = self.start;
+    *pid = self.pid;
+    return true;
+}
+
 /* Makes the attempt file with our identity in it, or finds that it is there already: a symbolic
  * link, whose text appears with its name in one call that never replaces anything. */
 static bool
-claim_attempt(int dir, const char *path, const char *boot_id, struct report *r)
+claim_attempt(int dir, const char *path, const struct origin *o, struct report *r)
 {
     char text[64 + PROCFS_BOOT_SIZE], *p = text;
-    struct procfs self;
+    pid_t pid;
 
-    if (procfs_read(&self, 0) != 0)
-        return failed(r, STEP_SELF);
-    r->start = self.start;
-    r->ignored = self.ignored;
+    if (!find_self(o->since, &pid, r))
+        return false;
     if (!path)
         return true;
-    p = procfs_decimal(p, (uint64_t)self.pid);
+    p = procfs_decimal(p, (uint64_t)pid);
     *p++ = ' ';
-    p = procfs_decimal(p, self.start);
+    p = procfs_decimal(p, r->start);
     *p++ = ' ';
-    strcpy(p, boot_id);
+    strcpy(p, o->boot_id);
     return SYS_RETRY(sys->symlinkat(text, dir, path)) == 0 ? true : failed(r, STEP_CLAIM);
 }
 
 /* All that stands between a new process and exec. Only async-signal-safe calls. */
 static bool
-prepare(const struct proc_spec *spec, const char *boot_id, struct report *r)
+prepare(const struct proc_spec *spec, const struct origin *o, struct report *r)
 {
     /* A group leader (a shell's job) cannot have a new session: the one it has must do. */
     if (setsid() < 0 && errno != EPERM)
@@ -182,7 +227,7 @@ prepare(const struct proc_spec *spec, const char *boot_id, struct report *r)
     }
     if (spec->dir && chdir(spec->dir) != 0)
         return failed(r, STEP_DIR);
-    if (!claim_attempt(here, attempt, boot_id, r))
+    if (!claim_attempt(here, attempt, o, r))
         return false;
     r->step = STEP_DONE;
     return true;
@@ -225,14 +270,15 @@ look_at_signals(void)
 /* The last thing before exec, which resets handlers but keeps what is ignored. A SIGPIPE
  * that waits is dropped: it is about our pipe, whose reader was killed; the agent runs on. */
 static void
-reset_signals(uint64_t ignored)
+reset_signals(void)
 {
     sigset_t none;
 
     signal(SIGPIPE, SIG_IGN);
-    ignored |= ignored_high | 1ULL << (SIGPIPE - 1);
-    for (; ignored; ignored &= ignored - 1)
-        reset(__builtin_ctzll(ignored) + 1);
+    for (int signo = 1; signo < 32; signo++) /* to ask which are ignored takes as long */
+        reset(signo);
+    for (uint64_t high = ignored_high; high; high &= high - 1)
+        reset(__builtin_ctzll(high) + 1);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -365,16 +411,16 @@ tell(int fd, const struct report *r)
 }
 
 static _Noreturn void
-be_child(const struct proc_spec *spec, const char *boot_id, int to, volatile bool *is_shared)
+be_child(const struct proc_spec *spec, const struct origin *o, int to, volatile bool *is_shared)
 {
     struct report r = { 0 };
 
     *is_shared = true;
-    bool is_ready = prepare(spec, boot_id, &r);
+    bool is_ready = prepare(spec, o, &r);
 
     tell(to, &r);
     if (is_ready) {
-        reset_signals(r.ignored);
+        reset_signals();
         execute(spec);
         failed(&r, STEP_EXEC);
         tell(to, &r);
@@ -384,12 +430,12 @@ be_child(const struct proc_spec *spec, const char *boot_id, int to, volatile boo
 
 /* In a function of its own: what vfork's two returns share is then only these arguments. */
 static __attribute__((noinline)) pid_t
-start_child(const struct proc_spec *spec, const char *boot_id, int to, volatile bool *is_shared)
+start_child(const struct proc_spec *spec, const struct origin *o, int to, volatile bool *is_shared)
 {
     pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) see above */
 
     if (pid == 0)
-        be_child(spec, boot_id, to, is_shared); /* NOLINT(clang-analyzer-unix.Vfork) */
+        be_child(spec, o, to, is_shared); /* NOLINT(clang-analyzer-unix.Vfork) */
     sched_yield(); /* on one CPU the agent goes first: we only keep the books */
     return pid;
 }
@@ -447,7 +493,8 @@ proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t pid = start_child(spec, id->boot_id, ends[1], &is_shared);
+    struct origin o = { .boot_id = id->boot_id, .since = tick() };
+    pid_t pid = start_child(spec, &o, ends[1], &is_shared);
     int error = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(ends[1]);
@@ -466,6 +513,8 @@ proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
     }
     id->pid = pid;
     id->start = last.start;
+    if (last.is_clock_right)
+        trusts_clock = true;
     return ST_OK;
 }
 
@@ -473,14 +522,15 @@ enum status
 proc_become(const struct proc_spec *spec, struct err *e)
 {
     char boot_id[PROCFS_BOOT_SIZE];
+    struct origin o = { .boot_id = boot_id };
     struct report r = { 0 };
     enum status s = procfs_boot_id(boot_id, e);
 
     if (s)
         return s;
     look_at_signals();
-    if (prepare(spec, boot_id, &r)) {
-        reset_signals(r.ignored);
+    if (prepare(spec, &o, &r)) {
+        reset_signals();
         execute(spec);
         failed(&r, STEP_EXEC);
     }

@@ -25,8 +25,8 @@ bool
 procfs_parse(struct procfs *p, const char *text, size_t len)
 {
     /* Fields behind the state, counted as proc(5) does: ppid is 4, pgrp 5, session 6,
-     * num_threads 20, starttime 22, sigignore 33. */
-    enum { FIRST = 4, PPID = 4, PGRP, SESSION, THREADS = 20, START = 22, IGNORED = 33, FIELDS };
+     * num_threads 20, starttime 22. */
+    enum { FIRST = 4, PPID = 4, PGRP, SESSION, THREADS = 20, START = 22, FIELDS };
     uint64_t v[FIELDS] = { 0 };
     const char *end = text + len, *at = memrchr(text, ')', len);
     uint64_t pid = 0;
@@ -42,11 +42,8 @@ procfs_parse(struct procfs *p, const char *text, size_t len)
         const char *from = at += is_negative;
         for (; at < end && *at >= '0' && *at <= '9'; at++)
             v[i] = v[i] * 10 + (uint64_t)(*at - '0');
-        bool is_whole = at > from && at < end && *at == ' ';
-        if (!is_whole && i <= START)
+        if (at == from || at == end || *at != ' ')
             return false;
-        if (!is_whole)
-            break;
         at++;
     }
     p->pid = (pid_t)pid;
@@ -55,7 +52,6 @@ procfs_parse(struct procfs *p, const char *text, size_t len)
     p->session = (pid_t)v[SESSION];
     p->threads = v[THREADS];
     p->start = v[START];
-    p->ignored = v[IGNORED];
     uint64_t last = 0; /* of 52 fields */
     for (at = (const char *)memrchr(text, ' ', len) + 1; at < end && *at >= '0' && *at <= '9'; at++)
         last = last * 10 + (uint64_t)(*at - '0');

@@ -20,7 +20,6 @@ struct procfs {
     char state;       /* R S D T t Z X I ... */
     uint64_t threads; /* a main thread that ended is a 'Z' beside living ones */
     uint64_t start;   /* clock ticks since boot */
-    uint64_t ignored; /* of signals 1 to 31, bit 0 is signal 1; 0 where it does not say */
     int exit_status;  /* of a zombie: as wait(2) gives it; 0 where we may not know */
 };
 

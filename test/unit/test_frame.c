@@ -290,6 +290,28 @@ a_path_is_told_whole(void **state)
     buf_release(&b);
 }
 
+/* Nameless files that were made ahead become the next ones, each with its own text; one that finds
+ * its name taken gives way to the usual manner. */
+static void
+files_made_ahead_get_their_names(void **state)
+{
+    (void)state;
+    CHECK_OK(frame_replace(&f, "signals/b.json", "old", 3, &e), &e);
+    frame_spare(f.dir);
+    frame_spare(f.dir);
+    CHECK_OK(frame_replace(&f, "signals/a.json", "one", 3, &e), &e);
+    CHECK_OK(frame_replace(&f, "signals/b.json", "two", 3, &e), &e);
+    CHECK_OK(frame_replace(&f, "signals/c.json", "three", 5, &e), &e);
+    CHECK_FILE(".cliq/signals/a.json", "one");
+    CHECK_FILE(".cliq/signals/b.json", "two");
+    CHECK_FILE(".cliq/signals/c.json", "three");
+    frame_spare(f.dir);
+    CHECK_OK(frame_replace(&f, "files/p/d", "four", 4, &e), &e);
+    CHECK_OK(frame_replace(&f, "files/p/e", "", 0, &e), &e);
+    CHECK_FILE(".cliq/files/p/d", "four");
+    CHECK_FILE(".cliq/files/p/e", "");
+}
+
 int
 main(void)
 {
@@ -297,6 +319,7 @@ main(void)
         CASE(names_of_phases_are_plain),
         CASE(without_a_project_it_says_to_init),
         CASE(a_zeroed_frame_can_be_closed),
+        FRAMED(files_made_ahead_get_their_names),
         FRAMED(the_nearest_project_is_found_from_below),
         FRAMED(a_relative_state_directory_becomes_absolute),
         FRAMED(a_file_is_replaced_whole_and_read_back),

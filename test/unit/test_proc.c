@@ -685,6 +685,31 @@ signals_are_as_new_and_ours_are_put_back(void **state)
     CHECK_FILE("log", "0000000000000000\n0000000000000000\n0000000000000000\n");
 }
 
+/* Whether the clock told it or /proc, and across the ticks of the clock. */
+static void
+the_start_is_what_stat_says(void **state)
+{
+    struct proc_spec spec = shell("sleep 0.01");
+
+    (void)state;
+    make_dirs("attempts");
+    for (int i = 0; i < 100; i++) {
+        struct proc_id id, read_back;
+        struct procfs p;
+        struct err e;
+        char name[32];
+        snprintf(name, sizeof name, "attempts/a.%d", i);
+        spec.attempt_file = name;
+        CHECK_OK(proc_spawn(&spec, &id, &e), &e);
+        assert_int_equal(procfs_read(&p, id.pid), 0); /* at worst a zombie */
+        assert_int_equal(p.start, id.start);
+        CHECK_OK(proc_read_id(name, &read_back, &e), &e);
+        assert_int_equal(read_back.pid, id.pid);
+        assert_int_equal(read_back.start, p.start);
+        assert_int_equal(wait_child(id.pid), 0);
+    }
+}
+
 /* By a program that was made with them ignored: also those that the C library keeps. */
 static void
 no_signal_stays_ignored(void **state)
@@ -1483,6 +1508,7 @@ main(int argc, char **argv)
         CASE(no_descriptor_of_ours_is_inherited),
         CASE(works_when_our_own_standard_files_are_closed),
         CASE(signals_are_as_new_and_ours_are_put_back),
+        CASE(the_start_is_what_stat_says),
         CASE(no_signal_stays_ignored),
         CASE(a_starter_that_is_killed_leaves_nothing_half_done),
         CASE(becoming_takes_the_same_steps),
