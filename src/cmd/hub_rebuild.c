@@ -40,7 +40,7 @@ const struct cmd cmd_hub_rebuild = {
     .brief = "make the hub's index again from its log",
     .about =
         "The log is the truth; the index is a view of it, and may be deleted at any time. Others\n"
-        "may go on meanwhile: they wait for their turn (7 s with a million signals), and are told "
+        "may go on meanwhile: they wait for their turn (4 s with a million signals), and are told "
         "so\n"
         "when that takes longer than 10 s.",
     .examples = "cliq hub rebuild",
