@@ -395,6 +395,7 @@ revoke_by() {
     until_true grep -q connected other
     for how in cli http line; do
         key=$(key_of "by-$how")
+        : >"$how.2"
         ticket() { send /signals/ticket '{}' "$key" | json 'd["data"]["ticket"]'; }
         curl -sN --max-time 20 "$URL/signals/stream?token=$key" >"$how" 3>&- &
         first=$!
