@@ -77,11 +77,11 @@ malloc(size_t n)
 void
 free(void *p)
 {
-    struct head *h = head_of(p);
     int error = errno;
 
     if (!p)
         return;
+    struct head *h = head_of(p);
     if (h == last) {
         used -= h->size;
         last = NULL;
@@ -118,11 +118,11 @@ resize(struct head *h, size_t size)
 void *
 realloc(void *p, size_t n)
 {
-    struct head *h = head_of(p);
     size_t size = whole(n);
 
     if (!p)
         return give(n);
+    struct head *h = head_of(p);
     if (size && (size <= h->size || resize(h, size)))
         return p;
     if (size && !is_in_room(h)) {
