@@ -27,16 +27,16 @@ at_least() { # N NAME
     n=$($PY -c 'import json,sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$T/said" "$2")
     [ "$n" -ge "$1" ] || complain "$2: only $n"
 }
-# on_small_disk PROGRAM ARGS...: the same with the store on a file system of 3 MB, which goes away
+# on_small_disk PROGRAM ARGS...: the same with the store on a file system of 5 MB, which goes away
 # with the process.
 on_small_disk() {
     local own=(unshare --mount)
     [ "$(id -u)" = 0 ] || own=(unshare --user --map-root-user --mount)
     mkdir -p "$T/store/config"
-    "${own[@]}" mount -t tmpfs -o size=3m cliq-test "$T/store/config" 2>"$T/why" || skip "cannot mount: $(<"$T/why")"
+    "${own[@]}" mount -t tmpfs -o size=5m cliq-test "$T/store/config" 2>"$T/why" || skip "cannot mount: $(<"$T/why")"
     export -f checker has complain
     export T CLIQ PY BATS_TEST_DIRNAME
-    "${own[@]}" bash -c 'mount -t tmpfs -o size=3m cliq-test "$T/store/config" && chmod 700 "$T/store/config" && checker "$@"' _ "$@"
+    "${own[@]}" bash -c 'mount -t tmpfs -o size=5m cliq-test "$T/store/config" && chmod 700 "$T/store/config" && checker "$@"' _ "$@"
 }
 
 @test "the server is killed again and again: acknowledged = present, once, in order" {
