@@ -254,11 +254,11 @@ json_lines() {
         is "$id" "$(json 'd["data"]["id"]' <claimed)"
     }
     send /claim '{}' >/dev/null
-    await 1
+    await 3
     send /emit '{"signal_type":"note"}' >/dev/null # not for it
     send /release "{\"signal_id\":\"$id\"}" >/dev/null
     answered
-    await 600 # the lease of a second ends
+    await 600 # the lease of three seconds ends
     answered
     await 600
     send /fail "{\"signal_id\":\"$id\",\"retry_in\":1}" >/dev/null
