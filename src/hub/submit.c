@@ -35,6 +35,7 @@ enum {
     WAIT_MAX_MS = 60000, /* a clock that was set is noticed after this */
     KEEP_MS = 20,        /* rounds without a commit */
     DOUBTS_MAX = 3,      /* in a row */
+    AHEAD_BYTES = 1 << 20,
 };
 
 static const char EVENTS_NAME[] = "events.jsonl";
@@ -288,7 +289,7 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
                               .rotate_bytes = h->o.rotate_bytes ? h->o.rotate_bytes : ROTATE_BYTES,
                               .ahead_name = AHEAD_NAME,
                               .boot = h->boot,
-                              .writes_ahead = h->o.is_lasting,
+                              .ahead_bytes = h->o.is_lasting ? AHEAD_BYTES : 0,
                               .note = h->o.note,
                               .note_ctx = h->o.ctx };
     h->is_read_only = !s && h->o.may_be_read_only && readonly_is(h);

@@ -33,8 +33,8 @@ struct ahead {
     uint64_t ino, born; /* of the log */
     off_t from, next;   /* the log's bytes that the chain has */
     off_t written;      /* up to here the kernel was asked to write the log */
-    size_t used;        /* bytes of the file */
-    char *record;       /* AHEAD_BYTES, aligned for O_DIRECT */
+    size_t size, used;  /* bytes of the file */
+    char *record;       /* so many, aligned for O_DIRECT */
 };
 
 /* ---- numbers ---- */
@@ -86,10 +86,10 @@ fill(const struct ahead *a, int dir)
 
     if (sys->fstat(a->fd, &st) != 0 || !S_ISREG(st.st_mode))
         return false;
-    if (st.st_size >= AHEAD_BYTES)
+    if (st.st_size >= (off_t)a->size)
         return true;
     return sys->lseek(a->fd, 0, SEEK_SET) == 0 &&
-           SYS_RETRY(sys->write(a->fd, a->record, AHEAD_BYTES)) == AHEAD_BYTES &&
+           SYS_RETRY(sys->write(a->fd, a->record, a->size)) == (ssize_t)a->size &&
            SYS_RETRY(sys->fsync(dir)) == 0 && sys->lseek(a->fd, 0, SEEK_SET) == 0;
 }
 
@@ -103,16 +103,18 @@ open_direct(int dir, const char *name)
 }
 
 struct ahead *
-ahead_open(int dir, const char *name, const char *boot)
+ahead_open(int dir, const char *name, const char *boot, size_t bytes)
 {
     struct ahead *a = calloc(1, sizeof *a);
 
     if (!a)
         return NULL;
+    assert(bytes >= 2 * AHEAD_BLOCK && bytes % AHEAD_BLOCK == 0);
     a->fd = -1;
-    a->record = aligned_alloc(AHEAD_BLOCK, AHEAD_BYTES);
+    a->size = bytes;
+    a->record = aligned_alloc(AHEAD_BLOCK, bytes);
     if (a->record && boot[0] && strlen(boot) < AHEAD_BOOT) {
-        memset(a->record, 0, AHEAD_BYTES);
+        memset(a->record, 0, bytes);
         strcpy(a->boot, boot);
         a->fd = open_direct(dir, name);
     }
@@ -122,7 +124,7 @@ ahead_open(int dir, const char *name, const char *boot)
         return a;
     if (is_ours)
         unlinkat(dir, name, 0); /* half of it helps nobody, and takes room that is needed */
-    ahead_close(a, false);
+    ahead_close(a);
     return NULL;
 }
 
@@ -191,8 +193,8 @@ is_there(const struct ahead *a)
 bool
 ahead_put(struct ahead *a, int log_fd, uint64_t ino, off_t at, const void *lines, size_t len)
 {
-    if (a->fd < 0 || ino != a->ino || at != a->next || at == 0 || len > AHEAD_BYTES - AHEAD_BLOCK ||
-        whole_blocks(AHEAD_HEAD + len) > AHEAD_BYTES - a->used)
+    if (a->fd < 0 || ino != a->ino || at != a->next || at == 0 || len > a->size - AHEAD_BLOCK ||
+        whole_blocks(AHEAD_HEAD + len) > a->size - a->used)
         return false;
     size_t size = compose(a, at, lines, len);
     if (!is_there(a) || SYS_RETRY(sys->write(a->fd, a->record, size)) != (ssize_t)size) {
@@ -215,15 +217,12 @@ ahead_first(const struct ahead *a, uint64_t ino, off_t none)
 }
 
 void
-ahead_close(struct ahead *a, bool is_void)
+ahead_close(struct ahead *a)
 {
     if (!a)
         return;
-    if (a->fd >= 0) {
-        if (is_void)
-            write_void(a); /* if it fails: the log has what the chain has */
+    if (a->fd >= 0)
         close(a->fd);
-    }
     free(a->record);
     free(a);
 }

@@ -8,7 +8,11 @@
  * returns, the lines are on disk. When the file is full the log itself is synced, and it begins
  * again at its first byte.
  *
- *     signals/events.ahead    1 MiB, made once, never longer: records at multiples of 4096
+ *     signals/events.ahead      1 MiB, for the hub's events.jsonl
+ *     run/journal.ahead       256 KiB, for a run's journal.jsonl
+ *
+ * It is made when the log is opened, never longer, and goes when the log is closed. Records are at
+ * multiples of 4096:
  *
  *     bytes     of a record, numbers little-endian
  *     0 - 7     "cliqahd1"
@@ -42,11 +46,10 @@
 #include <sys/types.h>
 
 enum {
-    AHEAD_BYTES = 1 << 20, /* of the file */
-    AHEAD_MAX = 64 << 20,  /* no more is read of one that somebody else made */
-    AHEAD_BLOCK = 4096,    /* records begin at multiples of it */
-    AHEAD_HEAD = 88,       /* bytes before the lines */
-    AHEAD_BOOT = 40,       /* bytes of the boot id, NUL included */
+    AHEAD_MAX = 64 << 20, /* no more is read of one that somebody else made */
+    AHEAD_BLOCK = 4096,   /* records begin at multiples of it */
+    AHEAD_HEAD = 88,      /* bytes before the lines */
+    AHEAD_BOOT = 40,      /* bytes of the boot id, NUL included */
 };
 
 struct log;
@@ -54,10 +57,10 @@ struct ahead;
 
 /* ---- writing ---- */
 
-/* Opens or makes `name` in `dir`, which stays the caller's, for this process alone. Everything in
- * the log must be on disk by then: what the file held is void. NULL: somebody else has it, there
- * is no room, no memory, or no way; the log is synced itself then. */
-struct ahead *ahead_open(int dir, const char *name, const char *boot);
+/* Opens or makes `name` in `dir`, which stays the caller's, of so many bytes, for this process
+ * alone. Everything in the log must be on disk by then: what the file held is void. NULL: somebody
+ * else has it, there is no room, no memory, or no way; the log is synced itself then. */
+struct ahead *ahead_open(int dir, const char *name, const char *boot, size_t bytes);
 
 /* The log is on disk up to byte `end`: a new chain begins there. */
 void ahead_begin(struct ahead *a, int log_fd, uint64_t ino, off_t end);
@@ -70,8 +73,7 @@ bool ahead_put(struct ahead *a, int log_fd, uint64_t ino, off_t at, const void *
 /* Where the lines begin that are on disk here, but perhaps not in the log; `none` without any. */
 off_t ahead_first(const struct ahead *a, uint64_t ino, off_t none);
 
-/* is_void: the log is on disk, nobody needs what the file holds. NULL is fine. */
-void ahead_close(struct ahead *a, bool is_void);
+void ahead_close(struct ahead *a); /* the file stays; NULL is fine */
 
 /* ---- reading ---- */
 

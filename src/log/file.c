@@ -56,7 +56,7 @@ open_ahead(struct log *l)
 
     if (end < 0 || SYS_RETRY(sys->fdatasync(l->fd)) != 0)
         return;
-    l->ahead = ahead_open(l->dir, l->o.ahead_name, l->o.boot);
+    l->ahead = ahead_open(l->dir, l->o.ahead_name, l->o.boot, l->o.ahead_bytes);
     if (l->ahead)
         ahead_begin(l->ahead, l->fd, l->ino, end);
 }
@@ -86,7 +86,7 @@ log_open(struct log *l, int dir, const char *name, const struct log_options *o, 
     enum status s = open_file(l, e);
     if (!s && l->o.ahead_name)
         s = recover(l, e);
-    if (!s && l->o.ahead_name && l->o.writes_ahead)
+    if (!s && l->o.ahead_name && l->o.ahead_bytes)
         open_ahead(l);
     return s;
 }
@@ -108,7 +108,9 @@ close_ahead(struct log *l)
     bool is_void = !l->is_refusing && (l->fd < 0 || ahead_first(l->ahead, l->ino, -1) < 0 ||
                                        SYS_RETRY(sys->fdatasync(l->fd)) == 0);
 
-    ahead_close(l->ahead, is_void);
+    if (is_void)
+        unlinkat(l->dir, l->o.ahead_name, 0); /* nobody needs what it holds */
+    ahead_close(l->ahead);
     l->ahead = NULL;
 }
 
@@ -428,10 +430,10 @@ sync_written(struct log *l, off_t end, struct err *e)
     l->is_doubtful = true;
     if (!l->o.is_durable)
         return ST_OK;
-    if (l->o.meanwhile) { /* a hint: it is the sync that tells what became of it */
+    if (l->o.meanwhile && !l->ahead) /* a hint: it is the sync that tells what became of it */
         sync_file_range(l->fd, l->end, (off_t)l->lines.len, SYNC_FILE_RANGE_WRITE);
+    if (l->o.meanwhile)
         l->o.meanwhile(l->o.ctx);
-    }
     if (is_all && sync_ahead(l, end)) {
         l->is_doubtful = false;
         return ST_OK;

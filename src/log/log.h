@@ -57,7 +57,8 @@ struct log_options {
      * log lacks is put back; see log/ahead.h. `boot` (borrowed) tells this start of the machine
      * from others. `note` is told what people should know; may be NULL. */
     const char *ahead_name, *boot;
-    bool writes_ahead; /* durable only: and this process writes it, if no other one does */
+    size_t ahead_bytes; /* durable only: this process writes it, if no other one does, and makes it
+                         * so large, whole blocks of it; 0: it does not */
     void (*note)(void *ctx, const char *text);
     void *note_ctx;
 };

@@ -164,9 +164,10 @@ follow_trace(const struct frame *f, int dir, struct trace *t, bool is_voiding)
     struct log_reader r;
     struct log_record rec;
     int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    int fd = SYS_RETRY(sys->openat(dir, JOURNAL_NAME, flags, 0));
-
     struct stat st;
+
+    journal_put_back(dir);
+    int fd = SYS_RETRY(sys->openat(dir, JOURNAL_NAME, flags, 0));
 
     t->is_there = fd >= 0 || errno != ENOENT;
     if (fd < 0)

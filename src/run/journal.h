@@ -36,9 +36,11 @@
 #define CLIQ_RUN_JOURNAL_H
 
 #include "log/log.h"
+#include "run/procfs.h"
 #include "run/sched.h"
 
-#define JOURNAL_NAME "journal.jsonl"
+#define JOURNAL_NAME  "journal.jsonl"
+#define JOURNAL_AHEAD "journal.ahead" /* see log/ahead.h */
 /* bytes of an event's text; the rest is in the agent's log */
 #define JOURNAL_TEXT_MAX ((size_t)16 << 10)
 
@@ -64,16 +66,21 @@ struct journal {
     struct log log;
     const struct team *team; /* borrowed */
     const char *workflow;    /* borrowed: what rerun lines tell; NULL: nothing */
-    struct buf text;         /* lines being written */
+    char boot[PROCFS_BOOT_SIZE];
+    struct buf text; /* lines being written */
     struct log_text *lines;
     size_t *ends; /* of the lines in text */
     size_t cap;
 };
 
 /* With a head: a new journal in `dir` (run/), in place of an old one; its begin line is
- * written. Without: to be continued; ST_NOT_FOUND when there is none. dir must stay open. */
+ * written. Without: to be continued; ST_NOT_FOUND when there is none. dir must stay open.
+ * t NULL: for a line or two, none of which names a phase. */
 enum status journal_open(struct journal *j, int dir, const struct team *t,
                          const struct journal_head *head, struct err *e);
+/* After a power cut: the journal as it was told to be on disk. Who reads it by other ways than
+ * those below calls it first. */
+void journal_put_back(int dir);
 /* Calls fn while what was written goes to the disk (log/log.h). */
 void journal_meanwhile(struct journal *j, void (*fn)(void *ctx), void *ctx);
 void journal_close(struct journal *j); /* safe on any state after journal_open, and twice */
