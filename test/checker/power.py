@@ -1,7 +1,7 @@
-"""power - what a power cut leaves of a store whose server was killed: the log has what was synced,
-and of the rest what the disk happened to have; events.ahead is of another boot; the index is gone.
+"""power - what a power cut leaves of a log whose writer was killed: it has what was synced, and of
+the rest what the disk happened to have; the file ahead is of another boot; the hub's index is gone.
 
-Reads events.ahead by docs/formats/log.md alone. Only while nobody writes.
+Reads the file ahead by docs/formats/log.md alone. Only while nobody writes.
 """
 import os, struct
 
@@ -24,9 +24,11 @@ def chain(data):
     return found, first and first[1]
 
 
-def cut(store, rnd):
-    """How many bytes of the log were lost that events.ahead has."""
-    path, ahead = os.path.join(store, "events.jsonl"), os.path.join(store, "events.ahead")
+def cut(store, rnd, name="events"):
+    """How many bytes of the log were lost that the file ahead has."""
+    path, ahead = os.path.join(store, name + ".jsonl"), os.path.join(store, name + ".ahead")
+    if not os.path.exists(ahead):
+        return 0  # nobody writes, or the first line is still to come
     data = bytearray(open(ahead, "rb").read())
     records, first = chain(bytes(data))
     if not records:

@@ -12,11 +12,16 @@ load ../scenario/pipeline
     succeeds
 }
 
+@test "the power fails at random moments: what the journal lost is put back" {
+    got_from $PY "$BATS_TEST_DIRNAME/resume.py" "$FULL" power "${RESUME_KILLS:-$([ -n "$HEADLESS" ] && echo 12 || echo 3)}"
+    succeeds
+}
+
 @test "killed at every sync of the journal and every start of a process" {
     command -v strace >/dev/null || skip "no strace"
     [ -n "$HEADLESS" ] || skip "the same calls, but for the start, which is the viewer's"
     export ASAN_OPTIONS=detect_leaks=0 # which does not work beside strace
-    got_from $PY "$BATS_TEST_DIRNAME/resume.py" "$FULL" calls fdatasync vfork
+    got_from $PY "$BATS_TEST_DIRNAME/resume.py" "$FULL" calls fdatasync vfork write@.cliq/run/journal.ahead
     succeeds
 }
 
