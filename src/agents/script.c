@@ -60,6 +60,12 @@ run_script(struct context *c, const char *command, struct err *e)
 
     if (!s && r.is_cut)
         s = err_set(e, ST_FAILED, "the command printed more than %d bytes", OUTPUT_MAX);
+    const char *nul = r.output.len ? memchr(r.output.p, '\0', r.output.len) : NULL;
+    if (!s && nul)
+        s = err_set(e, ST_FAILED,
+                    "byte %zu of what the command printed is NUL, and a handoff is text: let it "
+                    "write a file, and print its name",
+                    (size_t)(nul - r.output.p) + 1);
     if (!s && r.exit_code != 0 && !c->is_gate) {
         size_t n = r.output.len > 400 ? 400 : r.output.len;
         s = err_set(e, ST_FAILED, "the command ended with exit code %d: %.*s", r.exit_code, (int)n,

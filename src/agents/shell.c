@@ -54,6 +54,8 @@ be_shell(const char *text, const struct pipes *p, bool is_err_apart, volatile in
     char *const argv[] = { (char *)"sh", (char *)"-c", (char *)text, NULL };
     int in = p->in[0] >= 0 ? p->in[0] : open("/dev/null", O_RDONLY | O_CLOEXEC);
 
+    signal(SIGPIPE, SIG_DFL); /* what we ignore is ours: `yes | head` must end */
+    signal(SIGXFSZ, SIG_DFL);
     if (in >= 0 && setpgid(0, 0) == 0 && dup2(in, STDIN_FILENO) >= 0 &&
         dup2(p->out[1], STDOUT_FILENO) >= 0 &&
         (is_err_apart || dup2(p->out[1], STDERR_FILENO) >= 0))

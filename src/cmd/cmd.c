@@ -143,7 +143,12 @@ fill_standard_fds(void)
 void
 cmd_setup(void)
 {
+    sigset_t none;
+
     fill_standard_fds();
+    /* Who started us may have blocked signals, which we wait for. */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     /* Over a file size limit we want EFBIG and a sentence, not death. */
     signal(SIGXFSZ, SIG_IGN);
 }

@@ -13,7 +13,8 @@ load ../scenario/pipeline
 }
 
 @test "the power fails at random moments: what the journal lost is put back" {
-    got_from $PY "$BATS_TEST_DIRNAME/resume.py" "$FULL" power "${RESUME_KILLS:-$([ -n "$HEADLESS" ] && echo 12 || echo 3)}"
+    [ -n "$HEADLESS" ] || skip "the journal is the same"
+    got_from $PY "$BATS_TEST_DIRNAME/resume.py" "$FULL" power "${RESUME_KILLS:-12}"
     succeeds
 }
 

@@ -216,3 +216,28 @@ END
     code_is 0
     is mended "$(<"$T/got")"
 }
+
+@test "a command is started with no signal ignored: a pipe whose reader is gone ends" {
+    team <<'END'
+phases:
+  - {name: one, agent: exec, commands: [{name: a, run: "while :; do echo y; done | head -1"}]}
+  - {name: two, agent: script, depends_on: [one], commands: [{name: a, run: "grep SigIgn /proc/self/status"}]}
+END
+    run_ok
+    has "$(<.cliq/signals/one_command_results.json)" '"output":"y\n"'
+    has "$(<.cliq/run/logs/two.1.log)" "SigIgn:	0000000000000000"
+}
+
+@test "what a script prints is handed on whole, or it is told why not" {
+    team <<<'phases: [{name: one, agent: script, commands: [{name: a, run: "printf \"one\\0two\""}]}]'
+    run_is 3
+    has "$out" "byte 4 of what the command printed is NUL"
+}
+
+@test "a run ends, though who started it had blocked SIGCHLD" {
+    team <<<'phases: [{name: one, agent: exec, commands: [{name: a, run: "true"}]}]'
+    got_from timeout 20 $PY -c 'import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD, signal.SIGTERM])
+os.execv(sys.argv[1], sys.argv[1:])' "$CLIQ" run $HEADLESS
+    code_is 0
+}
