@@ -7,6 +7,8 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -28,7 +30,9 @@ enum {
 };
 
 struct ahead {
-    int fd;
+    int dir, fd; /* dir is borrowed */
+    char name[NAME_MAX + 1];
+    ino_t self;
     char boot[AHEAD_BOOT];
     uint64_t generation;
     uint64_t ino, born; /* of the log */
@@ -80,19 +84,30 @@ ahead_born(int fd)
 
 /* ---- writing ---- */
 
-/* The file's blocks are made once, and its name: from then on only their content changes. */
+/* The directory's owner must be able to read it, though root may have made it. */
 static bool
-fill(const struct ahead *a, int dir)
+give_to_owner(const struct ahead *a)
 {
     struct stat st;
 
-    if (sys->fstat(a->fd, &st) != 0 || !S_ISREG(st.st_mode))
+    return geteuid() != 0 || (sys->fstat(a->dir, &st) == 0 &&
+                              (st.st_uid == 0 || fchown(a->fd, st.st_uid, st.st_gid) == 0));
+}
+
+/* The file's blocks are made once, and its name: from then on only their content changes. */
+static bool
+fill(struct ahead *a)
+{
+    struct stat st;
+
+    if (sys->fstat(a->fd, &st) != 0 || !S_ISREG(st.st_mode) || !give_to_owner(a))
         return false;
+    a->self = st.st_ino;
     if (st.st_size >= (off_t)a->size)
         return true;
     return sys->lseek(a->fd, 0, SEEK_SET) == 0 &&
            SYS_RETRY(sys->write(a->fd, a->record, a->size)) == (ssize_t)a->size &&
-           SYS_RETRY(sys->fsync(dir)) == 0 && sys->lseek(a->fd, 0, SEEK_SET) == 0;
+           SYS_RETRY(sys->fsync(a->dir)) == 0 && sys->lseek(a->fd, 0, SEEK_SET) == 0;
 }
 
 static int
@@ -112,8 +127,10 @@ ahead_open(int dir, const char *name, const char *boot, size_t bytes)
     if (!a)
         return NULL;
     assert(bytes >= 2 * AHEAD_BLOCK && bytes % AHEAD_BLOCK == 0);
+    a->dir = dir;
     a->fd = -1;
     a->size = bytes;
+    snprintf(a->name, sizeof a->name, "%s", name);
     a->record = aligned_alloc(AHEAD_BLOCK, bytes);
     if (a->record && boot[0] && strlen(boot) < AHEAD_BOOT) {
         memset(a->record, 0, bytes);
@@ -121,7 +138,7 @@ ahead_open(int dir, const char *name, const char *boot, size_t bytes)
         a->fd = open_direct(dir, name);
     }
     bool is_ours = a->fd >= 0 && SYS_RETRY(sys->flock(a->fd, LOCK_EX | LOCK_NB)) == 0;
-    if (is_ours && fill(a, dir) &&
+    if (is_ours && fill(a) &&
         sys->getrandom(&a->generation, sizeof a->generation, 0) == (ssize_t)sizeof a->generation)
         return a;
     if (is_ours)
@@ -194,14 +211,13 @@ compose(const struct ahead *a, off_t at, const void *lines, size_t len)
     return size;
 }
 
-/* Is it in the directory? Nobody would find what is written into a file that was deleted. (Asked
- * without the times: see kernel_fstatat.) */
+/* Has it its name? Nobody would find what is written into a file that was deleted or moved. */
 static bool
 is_there(const struct ahead *a)
 {
     struct stat st;
 
-    return sys->fstatat(a->fd, "", &st, AT_EMPTY_PATH) == 0 && st.st_nlink > 0;
+    return sys->fstatat(a->dir, a->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == a->self;
 }
 
 static bool
@@ -289,6 +305,20 @@ lines_of(const char *image, size_t n, struct ahead_chain *c)
     return len;
 }
 
+/* Each record was on disk before the next was written: one behind the chain's end, that goes on
+ * further down in the log, tells that something in between was lost. */
+static bool
+has_more(const char *image, size_t n, const struct ahead_chain *c, off_t end)
+{
+    struct ahead_chain other;
+
+    for (size_t at = AHEAD_BLOCK; at < n; at += AHEAD_BLOCK)
+        if (lines_of(image + at, n - at, &other) && other.generation == c->generation &&
+            other.at > end)
+            return true;
+    return false;
+}
+
 bool
 ahead_read(const char *image, size_t n, struct ahead_chain *c, struct buf *lines)
 {
@@ -304,5 +334,6 @@ ahead_read(const char *image, size_t n, struct ahead_chain *c, struct buf *lines
         used += whole_blocks(AHEAD_HEAD + len);
         len = used < n ? lines_of(image + used, n - used, &next) : 0;
     }
+    c->is_broken = lines->len > start && has_more(image, n, c, c->at + (off_t)(lines->len - start));
     return lines->len > start;
 }

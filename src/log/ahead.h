@@ -32,7 +32,8 @@
  *
  * After a crash of the process there is nothing to do: the kernel has the log. After one of the
  * machine, which the boot id tells, whoever opens the log first puts back what it lacks: see
- * ahead_recover. A record whose checksum is wrong was never acknowledged: the chain ends there.
+ * ahead_recover. A last record whose checksum is wrong was never acknowledged: the chain ends
+ * before it.
  *
  * Files: ahead.c writing and reading the file · recover.c putting back.
  */
@@ -86,6 +87,7 @@ struct ahead_chain {
     uint64_t generation, ino, born;
     off_t at; /* where in the log it begins */
     char boot[AHEAD_BOOT];
+    bool is_broken; /* by ahead_read: records behind its end belong to it */
 };
 
 /* What the first record says of itself; `n` may be too small for its lines, which are not looked
@@ -108,6 +110,8 @@ uint64_t ahead_born(int fd);
  *     somebody appended meanwhile      a new file with the lines, and what was appended behind
  *                                      them, takes the log's name: *is_replaced
  *     it is another log, or cut short  the file is set aside, and the log's `note` is told
+ *
+ * So it is, too, when one of its records was lost: what came before that is put back.
  *
  * A crash in it leaves the file as it is, and the next one does the same.
  */

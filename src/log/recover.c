@@ -62,6 +62,28 @@ read_log(const struct log *l, off_t at, off_t to, struct buf *b, struct err *e)
 
 /* ---- what is foreign ---- */
 
+static bool
+is_object(const char *p, size_t len)
+{
+    struct arena a = { 0 };
+    struct json *v;
+    char *text = arena_dup(&a, p, len);
+    bool is_it = !text || (json_parse(&a, text, len, &v, NULL) && v->type == JSON_OBJECT);
+
+    arena_release(&a);
+    return is_it;
+}
+
+/* Is it a line of the chain, or what the disk has of one? A piece of ours is no whole object. */
+static bool
+is_ours(const char *ours, size_t n, const char *p, size_t len)
+{
+    const char *hit = memmem(ours, n, p, len);
+    bool is_line = hit && (hit == ours || hit[-1] == '\n') && hit[len] == '\n';
+
+    return hit && (is_line || !is_object(p, len));
+}
+
 /* The part of a line, which stands where the chain's lines belong, that did not come from the
  * chain; 0 bytes: none. A torn line of ours that a foreign one sticks to is taken off. */
 static struct log_text
@@ -72,7 +94,7 @@ foreign_part(const struct lack *k, const char *p, size_t len)
 
     for (; len > 0 && *p == '\0'; p++)
         len--;
-    if (len == 0 || memchr(p, '\0', len) || memmem(ours, rest, p, len))
+    if (len == 0 || memchr(p, '\0', len) || is_ours(ours, rest, p, len))
         return (struct log_text){ p, 0 };
     while (torn < len && torn < rest && p[torn] == ours[torn])
         torn++;
@@ -216,10 +238,10 @@ is_of_segment(const struct lack *k)
 }
 
 static enum status
-set_aside(const struct lack *k, bool *is_away, struct err *e)
+set_aside(const struct lack *k, const char *why, bool *is_away, struct err *e)
 {
     const struct log *l = k->l;
-    char name[NAME_MAX + 1], text[3 * NAME_MAX];
+    char name[NAME_MAX + 1], text[4 * NAME_MAX];
 
     if (snprintf(name, sizeof name, "%s-%016" PRIx64, l->o.ahead_name, k->chain.generation) >=
         (int)sizeof name)
@@ -227,10 +249,8 @@ set_aside(const struct lack *k, bool *is_away, struct err *e)
     if (sys->renameat(l->dir, l->o.ahead_name, l->dir, name) != 0)
         return err_sys(e, "rename %s to %s", l->o.ahead_name, name);
     *is_away = true;
-    snprintf(text, sizeof text,
-             "%s has %zu bytes of lines for another %s than the one that is there, which was "
-             "replaced or cut short: kept as %s",
-             l->o.ahead_name, k->lines.len, l->name, name);
+    snprintf(text, sizeof text, "%s has lines for %s that %s: kept as %s", l->o.ahead_name, l->name,
+             why, name);
     if (l->o.note)
         l->o.note(l->o.note_ctx, text);
     return SYS_RETRY(sys->fsync(l->dir)) == 0 ? ST_OK : err_sys(e, "sync the directory");
@@ -251,7 +271,11 @@ put_back(struct lack *k, bool *is_replaced, bool *is_away, struct err *e)
     if (k->same == k->lines.len)
         return ST_OK;
     if (!is_of_log(k, size))
-        return is_of_segment(k) ? ST_OK : set_aside(k, is_away, e);
+        return is_of_segment(k) ? ST_OK
+                                : set_aside(k,
+                                            "are of another file than the one that is there, "
+                                            "which was replaced, copied or cut short",
+                                            is_away, e);
     if (k->there.len == k->same ||
         !take_foreign(k, k->there.p + k->same, k->there.len - k->same, NULL))
         return put_in_place(k, e);
@@ -341,6 +365,8 @@ recover(struct log *l, int fd, bool *is_replaced, struct err *e)
         s = put_back(&k, is_replaced, &is_away, e);
     if (!s && SYS_RETRY(sys->fdatasync(l->fd)) != 0)
         s = err_sys(e, "sync %s", l->name);
+    if (!s && !is_away && is_there && k.chain.is_broken)
+        s = set_aside(&k, "are damaged in their middle; those before were put back", &is_away, e);
     if (!s && !is_away)
         s = empty(l, fd, e);
     lack_release(&k);

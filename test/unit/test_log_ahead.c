@@ -275,14 +275,13 @@ after_a_line_of_somebody_else_the_log_is_synced(void **state)
 }
 
 static void
-a_deleted_file_is_not_written_to(void **state)
+check_lost_file(bool is_moved)
 {
-    (void)state;
     struct log l;
     CHECK_OK(log_open(&l, here(), NAME, &before, &e), &e);
     CHECK_OK(append(&l, "{\"k\":1}", &e), &e);
     CHECK_OK(append(&l, "{\"k\":2}", &e), &e);
-    assert_int_equal(unlink(AHEAD), 0);
+    assert_int_equal(is_moved ? rename(AHEAD, "moved") : unlink(AHEAD), 0);
     fake_pid(getpid());
     fault_count_from_here();
     CHECK_OK(append(&l, "{\"k\":3}", &e), &e);
@@ -290,6 +289,14 @@ a_deleted_file_is_not_written_to(void **state)
     assert_int_equal(fault_count("fdatasync"), 2);
     log_close(&l);
     assert_false(file_exists(AHEAD));
+}
+
+static void
+a_file_that_was_deleted_or_moved_is_not_written_to(void **state)
+{
+    (void)state;
+    check_lost_file(false);
+    check_lost_file(true);
 }
 
 static void
@@ -456,6 +463,52 @@ a_torn_last_record_was_never_acknowledged(void **state)
 }
 
 static void
+a_record_that_was_lost_in_the_middle_is_told(void **state)
+{
+    (void)state;
+    struct world w = make_world(5);
+    disk_has(w.log, w.synced);
+    ahead_has(&w);
+    int fd = open(AHEAD, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0 && pwrite(fd, "x", 1, 2 * AHEAD_BLOCK + AHEAD_HEAD + 3) == 1);
+    close(fd);
+    open_and_close(&after);
+    assert_non_null(strstr(noted, "damaged in their middle"));
+    assert_non_null(strstr(noted, "kept as events.ahead-"));
+    assert_false(file_exists(AHEAD));
+    size_t n;
+    char *got = read_file(NAME, &n); /* those before it are back */
+    assert_true(n > w.synced && n < w.len);
+    assert_memory_equal(got, w.log, n);
+    free(got);
+    free_world(&w);
+}
+
+static void
+a_line_of_others_may_be_part_of_ours(void **state)
+{
+    (void)state;
+    static const char theirs[] = "{\"type\":\"deploy\"}\n";
+    struct log l;
+    size_t n;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(log_open(&l, here(), NAME, &before, &e) || append(&l, "{\"first\":1}", &e) ||
+              append(&l, "{\"k\":{\"type\":\"deploy\"}}", &e));
+    assert_int_equal(wait_child(pid), 0);
+    char *was = read_file(NAME, &n), *end = strchr(was, '\n') + 1;
+    assert_int_equal(truncate(NAME, end - was), 0);
+    append_file(NAME, theirs);
+    open_and_close(&after);
+    char *got = read_file(NAME, &n);
+    assert_memory_equal(got, was, strlen(was));
+    assert_string_equal(got + strlen(was), theirs);
+    free(got);
+    free(was);
+}
+
+static void
 records_of_an_older_generation_are_void(void **state)
 {
     (void)state;
@@ -514,7 +567,7 @@ the_file_of_another_log_is_set_aside(void **state)
     check_log(w.log, w.synced);
     assert_false(file_exists(AHEAD));
     assert_int_equal(count_files("."), 3);
-    assert_non_null(strstr(noted, "for another events.jsonl than the one that is there"));
+    assert_non_null(strstr(noted, "of another file than the one that is there"));
     assert_non_null(strstr(noted, "kept as events.ahead-"));
     free_world(&w);
 }
@@ -680,7 +733,7 @@ main(void)
         CASE(a_full_file_is_begun_again_and_the_log_synced),
         CASE(only_one_process_writes_it),
         CASE(after_a_line_of_somebody_else_the_log_is_synced),
-        CASE(a_deleted_file_is_not_written_to),
+        CASE(a_file_that_was_deleted_or_moved_is_not_written_to),
         CASE(lines_that_do_not_fit_are_synced_in_the_log),
         CASE(a_segment_is_synced_before_it_is_finished),
         CASE(a_log_that_lacks_nothing_stays_as_it_is),
@@ -689,6 +742,8 @@ main(void)
         CASE(blocks_of_zeros_get_their_lines_back),
         CASE(what_others_appended_meanwhile_goes_behind),
         CASE(a_torn_last_record_was_never_acknowledged),
+        CASE(a_record_that_was_lost_in_the_middle_is_told),
+        CASE(a_line_of_others_may_be_part_of_ours),
         CASE(records_of_an_older_generation_are_void),
         CASE(a_record_of_another_generation_ends_the_chain),
         CASE(another_log_is_known_by_its_inode_alone),
