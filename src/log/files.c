@@ -35,6 +35,7 @@ add(struct log_files *f, int dir, const char *name, uint64_t first, struct err *
 enum status
 log_files_open(struct log_files *f, const struct log *l, struct err *e)
 {
+    struct err why;
     char name[SEGMENT_NAME_SIZE];
     uint64_t first = UINT64_MAX;
 
@@ -43,12 +44,11 @@ log_files_open(struct log_files *f, const struct log *l, struct err *e)
     if (!s && l->is_locked)
         f->list[0].st.st_size = l->end;
     while (!s && first > 1) {
-        s = segment_find(l->dir, l->name, first - 1, name, &first, e);
-        if (!s)
-            s = add(f, l->dir, name, first, e);
+        s = segment_find(l->dir, l->name, first - 1, name, &first, &why);
+        if (s == ST_NOT_FOUND)
+            return ST_OK; /* these are all */
+        s = s ? err_set(e, s, "%s", why.text) : add(f, l->dir, name, first, e);
     }
-    if (s == ST_NOT_FOUND)
-        return ST_OK; /* these are all */
     if (s)
         log_files_close(f);
     return s;

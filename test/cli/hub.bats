@@ -605,6 +605,7 @@ load ../lib/hub
     has "$out" "events.jsonl:4: error: "
     has "$out" "events.jsonl:5: note: "
     has "$out" "BAD: 2 bad lines, which every reader passes over"
+    is "" "$err"
     lacks "$out" "rebuild"
     is 3 "$(cliq hub stats --json | field signals)"
 }
