@@ -256,16 +256,6 @@ hub_own_process(void)
     index_own_process();
 }
 
-/* While the lines go to the disk. */
-static void
-add_rows(void *ctx)
-{
-    struct hub *h = ctx;
-
-    if (log_is_syncing(&h->log))
-        index_add_queued(h->ix);
-}
-
 enum status
 hub_open(struct hub **out, const char *config, const struct hub_options *o, struct err *e)
 {
@@ -300,9 +290,6 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
                               .ahead_name = AHEAD_NAME,
                               .boot = h->boot,
                               .ahead_bytes = h->o.is_lasting ? AHEAD_BYTES : 0,
-                              .is_ahead_async = h->o.is_lasting,
-                              .meanwhile = add_rows,
-                              .ctx = h,
                               .note = h->o.note,
                               .note_ctx = h->o.ctx };
     h->is_read_only = !s && h->o.may_be_read_only && readonly_is(h);

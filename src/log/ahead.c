@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "log/ahead.h"
 
-#include "base/aio.h"
 #include "base/crc32c.h"
 #include "base/sys.h"
 
@@ -40,7 +39,6 @@ struct ahead {
     off_t written;      /* up to here the kernel was asked to write the log */
     size_t size, used;  /* bytes of the file */
     char *record;       /* so many, aligned for O_DIRECT */
-    struct aio aio;     /* not open: writes are waited for */
 };
 
 /* ---- numbers ---- */
@@ -147,18 +145,6 @@ ahead_open(int dir, const char *name, const char *boot, size_t bytes)
     return NULL;
 }
 
-void
-ahead_go_async(struct ahead *a)
-{
-    aio_open(&a->aio);
-}
-
-bool
-ahead_is_under_way(const struct ahead *a)
-{
-    return a->aio.going > 0;
-}
-
 /* From now on every put is refused. */
 static void
 give_up(struct ahead *a)
@@ -220,23 +206,6 @@ is_there(const struct ahead *a)
     return sys->fstatat(a->dir, a->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_ino == a->self;
 }
 
-static bool
-write_record(const struct ahead *a, size_t size)
-{
-    return sys->lseek(a->fd, (off_t)a->used, SEEK_SET) == (off_t)a->used &&
-           SYS_RETRY(sys->write(a->fd, a->record, size)) == (ssize_t)size;
-}
-
-bool
-ahead_wait(struct ahead *a)
-{
-    bool is_good = aio_wait(&a->aio);
-
-    if (!is_good)
-        give_up(a);
-    return is_good;
-}
-
 bool
 ahead_put(struct ahead *a, int log_fd, uint64_t ino, off_t at, const void *lines, size_t len)
 {
@@ -244,8 +213,7 @@ ahead_put(struct ahead *a, int log_fd, uint64_t ino, off_t at, const void *lines
         whole_blocks(AHEAD_HEAD + len) > a->size - a->used)
         return false;
     size_t size = compose(a, at, lines, len);
-    if (!is_there(a) ||
-        (!aio_write(&a->aio, a->fd, a->record, size, (off_t)a->used) && !write_record(a, size))) {
+    if (!is_there(a) || SYS_RETRY(sys->write(a->fd, a->record, size)) != (ssize_t)size) {
         give_up(a);
         return false;
     }
@@ -269,7 +237,6 @@ ahead_close(struct ahead *a)
 {
     if (!a)
         return;
-    aio_close(&a->aio);
     if (a->fd >= 0)
         close(a->fd);
     free(a->record);

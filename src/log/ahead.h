@@ -63,18 +63,13 @@ struct ahead;
  * else has it, there is no room, no memory, or no way; the log is synced itself then. */
 struct ahead *ahead_open(int dir, const char *name, const char *boot, size_t bytes);
 
-/* From now on ahead_put does not wait, where the kernel can do that (AIO). To end it takes some
- * 20 ms, so it is for a process that lives long. */
-void ahead_go_async(struct ahead *a);
-
 /* The log is on disk up to byte `end`: a new chain begins there. */
 void ahead_begin(struct ahead *a, int log_fd, uint64_t ino, off_t end);
 
-/* Lines that were written to the log at byte `at`. True: they are on disk, or on their way there:
- * ahead_wait. False, from either: it is for the log itself to be synced, and ahead_begin. */
+/* Lines that were written to the log at byte `at`. True: they are on disk. False: it is for the
+ * log itself to be synced, and ahead_begin. Uses nothing but what it is given, so that any thread
+ * may call it, one at a time. */
 bool ahead_put(struct ahead *a, int log_fd, uint64_t ino, off_t at, const void *lines, size_t len);
-bool ahead_is_under_way(const struct ahead *a);
-bool ahead_wait(struct ahead *a);
 
 /* Where the lines begin that are on disk here, but perhaps not in the log; `none` without any. */
 off_t ahead_first(const struct ahead *a, uint64_t ino, off_t none);

@@ -57,11 +57,8 @@ open_ahead(struct log *l)
     if (end < 0 || SYS_RETRY(sys->fdatasync(l->fd)) != 0)
         return;
     l->ahead = ahead_open(l->dir, l->o.ahead_name, l->o.boot, l->o.ahead_bytes);
-    if (!l->ahead)
-        return;
-    ahead_begin(l->ahead, l->fd, l->ino, end);
-    if (l->o.is_ahead_async)
-        ahead_go_async(l->ahead);
+    if (l->ahead)
+        ahead_begin(l->ahead, l->fd, l->ino, end);
 }
 
 static enum status
@@ -391,12 +388,6 @@ log_unlock(struct log *l)
     let_go(l);
 }
 
-bool
-log_is_syncing(const struct log *l)
-{
-    return l->ahead && ahead_is_under_way(l->ahead);
-}
-
 /* ---- under the lock: writing ---- */
 
 /* One write of everything, or nothing. */
@@ -441,10 +432,9 @@ sync_written(struct log *l, off_t end, struct err *e)
         return ST_OK;
     if (l->o.meanwhile && !l->ahead) /* a hint: it is the sync that tells what became of it */
         sync_file_range(l->fd, l->end, (off_t)l->lines.len, SYNC_FILE_RANGE_WRITE);
-    bool is_ahead = is_all && sync_ahead(l, end);
     if (l->o.meanwhile)
         l->o.meanwhile(l->o.ctx);
-    if (is_ahead && ahead_wait(l->ahead)) {
+    if (is_all && sync_ahead(l, end)) {
         l->is_doubtful = false;
         return ST_OK;
     }

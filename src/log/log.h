@@ -57,9 +57,8 @@ struct log_options {
      * log lacks is put back; see log/ahead.h. `boot` (borrowed) tells this start of the machine
      * from others. `note` is told what people should know; may be NULL. */
     const char *ahead_name, *boot;
-    size_t ahead_bytes;  /* durable only: this process writes it, if no other one does, and makes it
-                          * so large, whole blocks of it; 0: it does not */
-    bool is_ahead_async; /* and does not wait for it before `meanwhile` was called */
+    size_t ahead_bytes; /* durable only: this process writes it, if no other one does, and makes it
+                         * so large, whole blocks of it; 0: it does not */
     void (*note)(void *ctx, const char *text);
     void *note_ctx;
 };
@@ -115,8 +114,6 @@ enum status log_try_lock(struct log *l, struct err *e);
 enum status log_look(struct log *l, bool *is_current, struct err *e);
 enum status log_put(struct log *l, const struct log_text *records, size_t n, struct err *e);
 void log_unlock(struct log *l);
-/* For `meanwhile`: is it really on its way? Else the sync comes after. */
-bool log_is_syncing(const struct log *l);
 
 /* After a failed sync: writes what is in doubt once more, as it is read now, and syncs it; a kernel
  * that failed to write a page may hold it as written for ever, so that another sync alone would

@@ -178,50 +178,6 @@ rounds_are_synced_in_the_file_and_not_in_the_log(void **state)
     assert_false(file_exists(AHEAD));
 }
 
-static struct {
-    struct log *log;
-    int calls, syncing;
-} seen;
-
-static void
-look_meanwhile(void *ctx)
-{
-    (void)ctx;
-    seen.calls++;
-    seen.syncing += log_is_syncing(seen.log);
-}
-
-static void
-what_is_done_meanwhile_need_not_wait_for_the_disk(void **state)
-{
-    (void)state;
-    struct log_options o = before;
-    struct log l;
-    o.is_ahead_async = true;
-    o.meanwhile = look_meanwhile;
-    seen.log = &l;
-    seen.calls = seen.syncing = 0;
-    CHECK_OK(log_open(&l, here(), NAME, &o, &e), &e);
-    CHECK_OK(append(&l, "{\"first\":1}", &e), &e);
-    for (int i = 0; i < 5; i++)
-        CHECK_OK(append(&l, "{\"k\":1}", &e), &e);
-    assert_false(log_is_syncing(&l));
-    assert_int_equal(seen.calls, 6);
-    if (access("/proc/sys/fs/aio-max-nr", F_OK) == 0) /* else the kernel has none */
-        assert_int_equal(seen.syncing, 5);
-
-    /* and it is there when it was told */
-    size_t n;
-    struct ahead_chain c;
-    struct buf lines = { 0 };
-    char *image = read_file(AHEAD, &n);
-    assert_true(ahead_read(image, n, &c, &lines));
-    assert_int_equal(lines.len, l.end - c.at);
-    buf_release(&lines);
-    free(image);
-    log_close(&l);
-}
-
 static void
 a_full_file_is_begun_again_and_the_log_synced(void **state)
 {
@@ -729,7 +685,6 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(rounds_are_synced_in_the_file_and_not_in_the_log),
-        CASE(what_is_done_meanwhile_need_not_wait_for_the_disk),
         CASE(a_full_file_is_begun_again_and_the_log_synced),
         CASE(only_one_process_writes_it),
         CASE(after_a_line_of_somebody_else_the_log_is_synced),
