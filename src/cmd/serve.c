@@ -93,8 +93,9 @@ const struct cmd cmd_serve = {
         "limit, /health among them. A stream counts once, when it begins.\n"
         "\n"
         "When the disk fails to sync, everything that writes is answered 503, and so is /health,\n"
-        "with the reason; the server tries by itself, every 10 s at least, and goes on when it "
-        "can.",
+        "with the reason; the server tries by itself, every 10 s at least, and goes on when it\n"
+        "can. When only the index cannot be written (a full disk), /health says so, too, but what\n"
+        "is emitted is stored, and streams are told of it as soon as the index can be written.",
     .examples = "cliq serve --listen 127.0.0.1:3000\n"
                 "cliq serve --rate 50 --burst 200 --access-log access.log",
     .opts = opts,

@@ -18,6 +18,12 @@ struct hub_line {
     size_t at, len, unit;
 };
 
+/* A question to the index: the statement's text, and the number that it asks for. */
+struct look {
+    const char *sql;
+    uint64_t nth;
+};
+
 struct hub {
     int dir;
     char path[PATH_MAX], index_path[PATH_MAX];
@@ -41,12 +47,16 @@ struct hub {
     uint64_t oldest, oldest_is_of;    /* hub_oldest_seq, and the state of the index it is of */
     int64_t mend_wait_ms, mend_at_ms; /* after a failed sync, by the clock of this boot */
     struct err trouble;               /* why it is to be mended */
+    bool is_behind; /* the index lacks what the log has, and nobody else brings it */
+    int64_t fold_wait_ms, fold_at_ms; /* then: when it is tried again, by the same clock */
+    struct err behind;                /* and why */
     struct buf shown;                 /* a signal in JSON, while it is composed */
     struct hub_time due; /* next, when due_is_of is fold.timers plus 1; see fold.soonest */
     uint64_t due_is_of;
-    ino_t doubted; /* an index that could not be read, and how often in a row */
-    int n_doubts;
-    bool is_ahead; /* a read has the lock and what could not be written (hub_end_read) */
+    ino_t doubted;          /* an index that could not be read, */
+    struct look doubted_by; /* by whom last, */
+    int n_doubts;           /* and how often */
+    bool is_ahead;          /* a read has the lock and what could not be written (hub_end_read) */
 };
 
 /* ---- mend.c ---- */
@@ -55,6 +65,8 @@ struct hub {
  */
 enum status hub_lock(struct hub *h, struct err *e);
 void hub_note_trouble(struct hub *h, const struct err *why); /* a sync failed */
+void hub_note_behind(struct hub *h, const struct err *why);  /* the index could not be written */
+void hub_note_level(struct hub *h);                          /* it has the whole log */
 
 /* ---- view.c ---- */
 enum status hub_write_view(struct hub *h, struct err *e);
@@ -70,8 +82,9 @@ enum status hub_begin(struct hub *h, struct err *e);
 /* Without it: opens one to read, which shows the whole log. After ST_OK, hub_end_read. */
 enum status hub_begin_read(struct hub *h, struct err *e);
 void hub_end_read(struct hub *h);
-/* The index seems to be damaged. Takes no lock. */
-void hub_doubt_index(struct hub *h);
+/* The index seems to be damaged, or this look at it went well. Takes no lock. */
+void hub_doubt_index(struct hub *h, struct look by);
+void hub_trust_index(struct hub *h, struct look by);
 
 /* ---- readonly.c ---- */
 

@@ -1,20 +1,36 @@
 /*
- * mend - the log's lock, and what is to be done before it is had when a sync failed.
+ * mend - the log's lock, and what is to be done before it is had when a sync failed; and when to
+ * try again with an index that could not be written.
  */
 #include "hub/hub_impl.h"
+
+#include <string.h>
 
 enum {
     MEND_MIN_MS = 100, /* after a failed sync; doubled with every one that follows */
     MEND_MAX_MS = 10000,
+    FOLD_MAX_MS = 2000, /* the same for the index, which streams wait for */
 };
+
+static int64_t
+next_wait_ms(int64_t ms, int64_t max_ms)
+{
+    return ms == 0 ? MEND_MIN_MS : ms < max_ms / 2 ? 2 * ms : max_ms;
+}
+
+static int64_t
+in_ms(int64_t at_ms)
+{
+    int64_t in = at_ms - hub_clock_ms(CLOCK_BOOTTIME);
+
+    return in > 0 ? in : 0;
+}
 
 /* A disk that fails is asked again, but ever more rarely until it has taken a round. */
 void
 hub_note_trouble(struct hub *h, const struct err *why)
 {
-    h->mend_wait_ms = h->mend_wait_ms == 0                ? MEND_MIN_MS
-                      : h->mend_wait_ms < MEND_MAX_MS / 2 ? 2 * h->mend_wait_ms
-                                                          : MEND_MAX_MS;
+    h->mend_wait_ms = next_wait_ms(h->mend_wait_ms, MEND_MAX_MS);
     h->mend_at_ms = hub_clock_ms(CLOCK_BOOTTIME) + h->mend_wait_ms;
     h->trouble = *why;
 }
@@ -22,16 +38,49 @@ hub_note_trouble(struct hub *h, const struct err *why)
 int64_t
 hub_mend_in_ms(const struct hub *h)
 {
-    if (!h->log.is_refusing)
-        return -1;
-    int64_t in = h->mend_at_ms - hub_clock_ms(CLOCK_BOOTTIME);
-    return in > 0 ? in : 0;
+    return h->log.is_refusing ? in_ms(h->mend_at_ms) : -1;
+}
+
+/* Whoever may ask for it is told the reason, but not where the store is. */
+static const char *
+without_path(const struct hub *h, const char *why)
+{
+    size_t n = strlen(h->index_path);
+    const char *at = strstr(why, h->index_path);
+
+    return at && strncmp(at + n, ": ", 2) == 0 ? at + n + 2 : why;
+}
+
+/* Every round tries it, too: that puts off nothing. */
+void
+hub_note_behind(struct hub *h, const struct err *why)
+{
+    if (h->is_behind && in_ms(h->fold_at_ms) > 0)
+        return;
+    h->is_behind = true;
+    h->fold_wait_ms = next_wait_ms(h->fold_wait_ms, FOLD_MAX_MS);
+    h->fold_at_ms = hub_clock_ms(CLOCK_BOOTTIME) + h->fold_wait_ms;
+    err_say(&h->behind, "the index is behind the log, and streams with it: %s",
+            without_path(h, why->text));
+}
+
+void
+hub_note_level(struct hub *h)
+{
+    h->is_behind = false;
+    h->fold_wait_ms = 0;
+}
+
+int64_t
+hub_fold_in_ms(const struct hub *h)
+{
+    return h->is_behind ? in_ms(h->fold_at_ms) : -1;
 }
 
 const char *
 hub_trouble(const struct hub *h)
 {
-    return h->log.is_refusing ? h->trouble.text : NULL;
+    return h->log.is_refusing ? h->trouble.text : h->is_behind ? h->behind.text : NULL;
 }
 
 enum status

@@ -30,26 +30,37 @@ hub_catch_up(struct hub *h, struct err *e)
     return s;
 }
 
-/* After a look: did it fail? */
+/* Tells looks by a text from each other. */
+static uint64_t
+sum(const char *text)
+{
+    uint64_t n = 14695981039346656037u;
+
+    for (; *text; text++)
+        n = (n ^ (unsigned char)*text) * 1099511628211u;
+    return n;
+}
+
+/* After a look: did it fail? A row that makes no sense is damage that SQLite does not see. */
 static enum status
-end_look(struct hub *h)
+end_look(struct hub *h, struct look look, bool makes_sense)
 {
     enum status s = index_status(h->ix, NULL);
 
-    if (!s)
-        h->n_doubts = 0;
-    else if (index_is_damaged(h->ix))
-        hub_doubt_index(h);
+    if (!s && makes_sense)
+        hub_trust_index(h, look);
+    else if (!s || index_is_damaged(h->ix))
+        hub_doubt_index(h, look);
     if (s)
         index_rollback(h->ix);
-    return s;
+    return s || !makes_sense ? ST_IO : ST_OK;
 }
 
 /* The same for a question: yes or no, if it did not. */
 static enum status
-end_question(struct hub *h, bool is_so)
+end_question(struct hub *h, struct look look, bool is_so)
 {
-    return end_look(h) ? ST_IO : is_so ? ST_OK : ST_NOT_FOUND;
+    return end_look(h, look, true) ? ST_IO : is_so ? ST_OK : ST_NOT_FOUND;
 }
 
 enum status
@@ -59,16 +70,17 @@ hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
     *signal = NULL;
     if (!hub_is_ready(h))
         return ST_IO;
-    struct row *r =
-        index_run(h->ix, "SELECT " SHOW_COLUMNS SHOW_FROM " WHERE s.seq > ? ORDER BY s.seq LIMIT 1",
-                  "i", (int64_t)after);
+    static const char sql[] =
+        "SELECT " SHOW_COLUMNS SHOW_FROM " WHERE s.seq > ? ORDER BY s.seq LIMIT 1";
+    struct look look = { sql, after };
+    struct row *r = index_run(h->ix, sql, "i", (int64_t)after);
 
     if (!index_next(h->ix, r))
-        return end_look(h) ? ST_IO : ST_NOT_FOUND;
+        return end_look(h, look, true) ? ST_IO : ST_NOT_FOUND;
     *seq = (uint64_t)row_int(r, 0);
     *signal = show_row(r, a);
     index_next(h->ix, r); /* to its end, so that the statement lets go of the file */
-    return end_look(h) || !*signal ? ST_IO : ST_OK;
+    return end_look(h, look, *signal);
 }
 
 enum status
@@ -77,13 +89,16 @@ hub_broadcast_json(struct hub *h, uint64_t seq, struct arena *a, const struct js
     *signal = NULL;
     if (!hub_is_ready(h))
         return ST_IO;
-    struct row *r = index_run(h->ix, "SELECT body FROM signals WHERE seq = ?", "i", (int64_t)seq);
-    if (index_next(h->ix, r)) {
+    static const char sql[] = "SELECT body FROM signals WHERE seq = ?";
+    struct row *r = index_run(h->ix, sql, "i", (int64_t)seq);
+    bool is_there = index_next(h->ix, r);
+    if (is_there) {
         const char *body = row_dup(r, 0, a);
         *signal = body ? show_broadcast(body, strlen(body), a) : NULL;
         index_next(h->ix, r);
     }
-    return end_question(h, *signal);
+    enum status s = end_look(h, (struct look){ sql, seq }, !is_there || *signal);
+    return s || is_there ? s : ST_NOT_FOUND;
 }
 
 enum status
@@ -91,19 +106,19 @@ hub_is_in_inbox(struct hub *h, const char *identity, uint64_t seq)
 {
     if (!hub_is_ready(h))
         return ST_IO;
-    struct row *r = index_run(
-        h->ix,
+    static const char sql[] =
         "SELECT 1 FROM signals WHERE seq = ?2 AND addr IN (SELECT '@' || ?1"
         " UNION ALL SELECT '=' || role FROM fills WHERE identity = ?1"
         " UNION ALL SELECT '+' || ring FROM joins WHERE identity = ?1)"
         " UNION ALL SELECT 1 FROM matches m JOIN subscriptions b ON b.identity = m.identity"
-        " AND b.pattern = m.pattern WHERE m.identity = ?1 AND m.signal = ?2",
-        "si", identity, (int64_t)seq);
+        " AND b.pattern = m.pattern WHERE m.identity = ?1 AND m.signal = ?2";
+    struct look look = { sql, sum(identity) + seq };
+    struct row *r = index_run(h->ix, sql, "si", identity, (int64_t)seq);
     bool is_there = index_next(h->ix, r);
 
     while (is_there && index_next(h->ix, r))
         continue; /* to its end, so that the statement lets go of the file */
-    return end_question(h, is_there);
+    return end_question(h, look, is_there);
 }
 
 uint64_t
@@ -114,7 +129,7 @@ hub_last_seq(struct hub *h)
     if (!hub_is_ready(h))
         return 0;
     bool is_there = index_get_place(h->ix, &p);
-    return !end_look(h) && is_there ? p.seq : 0;
+    return !end_look(h, (struct look){ "place", 0 }, true) && is_there ? p.seq : 0;
 }
 
 /* Dropping segments folds anew, which counts up the changes of subscriptions: as long as they
@@ -137,13 +152,14 @@ hub_is_member(struct hub *h, const char *identity, const char *ring)
 {
     if (!hub_is_ready(h))
         return ST_IO;
-    struct row *r = index_run(h->ix, "SELECT 1 FROM joins WHERE identity = ? AND ring = ?", "ss",
-                              identity, ring);
+    static const char sql[] = "SELECT 1 FROM joins WHERE identity = ? AND ring = ?";
+    struct look look = { sql, sum(identity) + 31 * sum(ring) };
+    struct row *r = index_run(h->ix, sql, "ss", identity, ring);
     bool is_there = index_next(h->ix, r);
 
     if (is_there)
         index_next(h->ix, r);
-    return end_question(h, is_there);
+    return end_question(h, look, is_there);
 }
 
 enum status
@@ -158,8 +174,8 @@ hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
     if (!hub_is_ready(h))
         return ST_IO;
     secret_hash(hash, key, strlen(key));
-    struct row *r =
-        index_run(h->ix, "SELECT identity, scopes, hash, id FROM keys WHERE hash = ?", "s", hash);
+    static const char sql[] = "SELECT identity, scopes, hash, id FROM keys WHERE hash = ?";
+    struct row *r = index_run(h->ix, sql, "s", hash);
     while (index_next(h->ix, r)) {
         if (secret_same(row_text(r, 2), hash)) {
             *identity = row_dup(r, 0, a);
@@ -167,7 +183,7 @@ hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
             *id = row_dup(r, 3, a);
         }
     }
-    return end_question(h, *identity && *id);
+    return end_question(h, (struct look){ sql, sum(hash) }, *identity && *id);
 }
 
 uint64_t

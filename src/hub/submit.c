@@ -7,7 +7,7 @@
  * If the write or the sync fails, the index is rolled back and all who wrote are told 503. After a
  * failed sync nobody knows what is on disk: the log is mended first (hub_lock), and what of the
  * round is there then is folded as if others had written it. If the commit fails, the lines are on
- * disk all the same: the next fold brings them.
+ * disk all the same: the next fold brings them, and hub_fold_in_ms tells when it is time for one.
  *
  * A server whose rounds follow each other commits and unlocks after several of them (h->is_kept):
  * what a round adds to the index lies in pages that the next one changes again. Who reads with
@@ -532,9 +532,15 @@ run_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
 static void
 commit(struct hub *h)
 {
+    struct err why;
+
     fold_leave(&h->fold);
-    if (index_commit(h->ix, NULL))
+    if (index_commit(h->ix, &why)) {
         fold_forget(&h->fold); /* on disk it is; the next fold brings it */
+        hub_note_behind(h, &why);
+    } else {
+        hub_note_level(h);
+    }
     if (h->is_view_old)
         hub_write_view(h, NULL);
     h->is_view_old = false;
@@ -602,10 +608,12 @@ leave(struct hub *h, bool keeps, void (*on_disk)(void *ctx), void *ctx)
         return;
     }
     h->is_kept = false;
-    if (h->n_lines || h->is_changed)
+    if (h->n_lines || h->is_changed) {
         commit(h);
-    else
-        index_rollback(h->ix); /* nothing happened */
+    } else { /* nothing happened */
+        index_rollback(h->ix);
+        hub_note_level(h);
+    }
 }
 
 /* tries_max 1: who may not wait is told 503 when the index was found damaged. */
@@ -620,12 +628,18 @@ submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
         reply_read_only(h, &replies[i], a);
     for (int tries = 0; !h->is_read_only && tries < tries_max; tries++) {
         s = enter(h, &e);
-        if (s && !h->log.is_locked)
+        bool is_behind = s || h->is_changed; /* if it is rolled back */
+        if (s && !h->log.is_locked) {
+            if (h->is_behind)
+                hub_note_behind(h, &e);
             break;
+        }
         uint64_t before = h->log.next_seq;
         if (!s)
             s = run_round(h, r, n, a, replies, &e);
         bool is_damaged = s && h->ix && index_is_damaged(h->ix) && h->log.next_seq == before;
+        if (s && (is_behind || is_damaged))
+            hub_note_behind(h, &e);
         if (s)
             give_up(h);
         else
@@ -718,7 +732,7 @@ is_behind(struct hub *h)
 /* SQLite calls it damage, too, when a disk fails to read a page. So only an index that cannot be
  * read again and again goes: it is made anew by whoever may. */
 void
-hub_doubt_index(struct hub *h)
+hub_doubt_index(struct hub *h, struct look by)
 {
     struct stat st;
 
@@ -726,8 +740,17 @@ hub_doubt_index(struct hub *h)
         return;
     h->n_doubts = h->doubted == st.st_ino ? h->n_doubts + 1 : 1;
     h->doubted = st.st_ino;
+    h->doubted_by = by;
     if (h->n_doubts >= DOUBTS_MAX)
         index_remove(h->index_path, NULL);
+}
+
+/* Others read other pages: that these are good says nothing of the one that was not. */
+void
+hub_trust_index(struct hub *h, struct look by)
+{
+    if (h->doubted_by.sql == by.sql && h->doubted_by.nth == by.nth)
+        h->n_doubts = 0;
 }
 
 /* The index that has the name now, if there is a good one. Without the lock it may lose its name
@@ -740,9 +763,10 @@ open_again(struct hub *h, struct err *e)
     close_index(h);
     enum status s = index_open(&ix, h->index_path, h->boot, false, e);
     if (s == ST_FAILED)
-        hub_doubt_index(h);
+        hub_doubt_index(h, (struct look){ 0 });
     if (s)
         return ST_IO;
+    hub_trust_index(h, (struct look){ 0 });
     use_index(h, ix);
     if (index_is_current(ix))
         return ST_OK;

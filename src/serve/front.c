@@ -506,7 +506,8 @@ front_done(void *ctx)
         revoked_forget(&s->revoked);
     /* Something new in the index, or somebody asked for a look. */
     if (s->news.commits != before.commits && (s->news.last_seq != s->looked_at || is_look)) {
-        s->looked_at = s->news.last_seq;
+        /* What could not be written into the index yet is looked for again. */
+        s->looked_at = s->news.trouble[0] ? 0 : s->news.last_seq;
         streams_look(s->streams);
         try_parked(s);
         lull_news(s);

@@ -172,6 +172,13 @@ serve(struct worker *w, struct round *r)
             hub_read(w->hub, &r->requests[i], &r->arena, &r->replies[i]);
 }
 
+/* The sooner one; negative: never. */
+static int64_t
+sooner(int64_t a, int64_t b)
+{
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
 /* What is due writes. Is it still due although nothing was written, the disk is full, or broken:
  * then trying again at once, and again, helps nobody. */
 static int64_t
@@ -190,7 +197,7 @@ wait_ms(struct worker *w)
                       : w->again_ms < AGAIN_MAX_MS / 2 ? 2 * w->again_ms
                                                        : AGAIN_MAX_MS;
     w->end = end;
-    return due_ms ? due_ms : w->again_ms;
+    return sooner(due_ms ? due_ms : w->again_ms, hub_fold_in_ms(w->hub));
 }
 
 /* Waits for a signal. False: the time is up. */
@@ -305,11 +312,11 @@ let_go(struct worker *w)
         return;
     hub_settle(w->hub);
     bool is_known = hub_knows_due(w->hub, &due_ms);
+    due_ms = sooner(sooner(due_ms, hub_mend_in_ms(w->hub)), hub_fold_in_ms(w->hub));
     pthread_mutex_lock(&w->lock);
     note_news(w, true);
     w->is_held = w->is_loops = false;
-    w->is_early = hub_trouble(w->hub) || !is_known ||
-                  (due_ms >= 0 && clock_mono_ns() + due_ms * 1000000 < w->until_ns);
+    w->is_early = !is_known || (due_ms >= 0 && clock_mono_ns() + due_ms * 1000000 < w->until_ns);
     if (w->is_wanted || w->given || w->is_early)
         pthread_cond_signal(&w->has_work);
     pthread_mutex_unlock(&w->lock);

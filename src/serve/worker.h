@@ -59,11 +59,11 @@ bool worker_give(struct worker *w, struct round *r);
 struct worker_news {
     int64_t log_end;
     uint64_t written;  /* the last line on disk */
-    uint64_t last_seq; /* the last one in the index */
+    uint64_t last_seq; /* the last one in the index, if there is no trouble */
     uint64_t key_changes;
     uint64_t hopes;
     uint64_t commits;  /* of the index: so often there may have been something new in it */
-    char trouble[200]; /* why nothing can be written; "": it can */
+    char trouble[200]; /* why the log or the index cannot be written; "": they can */
 };
 
 /* Is it one for the loop itself? */

@@ -530,3 +530,74 @@ f = open("home/signals/events.jsonl", "a"); fcntl.flock(f, fcntl.LOCK_EX); open(
     until_true test -e held
 }
 let_go_log() { : >wait; }
+
+# acked N: so many emits are acknowledged, each of them.
+acked() {
+    for _ in $(seq "$1"); do
+        [ "$(send /emit '{"signal_type":"a"}' | json 'd["data"]["signal_type"]')" = a ] || return 1
+        N=$((N + 1))
+    done
+}
+
+@test "an index that cannot be written is told, and streams go on by themselves when it can" {
+    N=0
+    curl -sN "$URL/signals/stream?token=$KEY" >stream 3>&- &
+    reader=$!
+    until_true grep -q connected stream
+    acked 1
+    until_true has_ids stream 1
+    prlimit --pid "$SERVER" --fsize=65536:unlimited # room for the log, but not for the index's
+    one_more_is_told() { # while it has room
+        acked 1 && until_true is_told
+    }
+    is_told() { has_ids stream "$N" || [ "$(code_of /health "")" = 503 ]; }
+    is_in_trouble() { one_more_is_told && [ "$(code_of /health "")" = 503 ]; }
+    until_true is_in_trouble
+    has "$(<body)" "the index is behind the log"
+    lacks "$(<body)" "$PWD"
+    acked 20
+    told=$(grep -c "^data:" stream)
+    [ "$told" -lt "$N" ]
+    is "$N" "$(look '/signals/list?limit=100' | json 'len(d["data"])')"
+    is 1 "$(grep -c 'the store cannot be written: the index is behind the log' errors)"
+    is 503 "$(code_of /health "")"
+    prlimit --pid "$SERVER" --fsize=unlimited
+    until_true has_ids stream "$N" # nobody else writes, or asks
+    until_true grep -q "the store can be written again" errors
+    is 200 "$(code_of /health "")"
+    kill "$reader"
+    "$CLIQ" hub check
+}
+
+@test "a stream that comes to a garbled page or row of the index goes on by itself" {
+    $PY -c 'import json; print(json.dumps({"signals": [{"signal_type": "a", "content": f"number {i} " + 100 * "x"} for i in range(1000)]}))' >many
+    send /emit/batch @many >/dev/null
+    kill "$SERVER"
+    wait "$SERVER"
+    for how in page row; do # SQLite notices the one, but not the other
+        garble_index "$how"
+        boot
+        curl -sN "$URL/signals/stream?token=$KEY&since=0" >stream 3>&- &
+        reader=$!
+        until_true has_ids stream 1000 # nobody writes
+        kill "$reader"
+        is 1000 "$(sed -n 's/^data: .*"content":"number \([0-9]*\) .*/\1/p' stream | sort -nu | wc -l)"
+        kill "$SERVER"
+        wait "$SERVER"
+    done
+    "$CLIQ" hub check
+}
+
+# garble_index page|row: where the 500th signal is. No server runs.
+garble_index() {
+    $PY - "$1" <<'PY'
+import sqlite3, sys
+path = "home/signals/index.db"
+sqlite3.connect(path).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+pages, size = open(path, "rb").read(), 8192
+at = next(i for i in range(0, len(pages), size) if pages[i] == 13 and b"number 500 " in pages[i : i + size])
+with open(path, "r+b") as f:
+    f.seek(at if sys.argv[1] == "page" else pages.index(b"number 500 ", at))
+    f.write(b"\x01" * 10)
+PY
+}

@@ -1940,6 +1940,35 @@ rounds_share_a_commit_until_somebody_waits(void **state)
     close_hub(h);
 }
 
+static void
+what_a_failed_round_took_back_from_the_index_is_brought_again(void **state)
+{
+    (void)state;
+    fake_clock(T0);
+    struct hub *h = open_hub();
+
+    CHECK_REPLY(ask_on(h, HUB_EMIT, "ruby", TASK), 200);
+    assert_true(hub_may_go_on(h));
+    fault_always("write", ENOSPC);
+    CHECK_REPLY(ask_on(h, HUB_EMIT, "ruby", TASK), 503);
+    assert_int_equal(hub_last_seq(h), 0); /* the first one is in the log alone */
+    assert_non_null(strstr(hub_trouble(h), "the index is behind the log"));
+    assert_int_equal(hub_fold_in_ms(h), 100);
+    CHECK_REPLY(ask_on(h, HUB_EMIT, "ruby", TASK), 503);
+    assert_int_equal(hub_fold_in_ms(h), 100); /* that puts off nothing */
+    fake_clock(T0 + S / 10);
+    assert_int_equal(hub_fold_in_ms(h), 0);
+    hub_submit(h, NULL, 0, NULL, NULL); /* needs no room in the log */
+    assert_int_equal(hub_last_seq(h), 1);
+    assert_null(hub_trouble(h));
+    assert_int_equal(hub_fold_in_ms(h), -1);
+    fault_off(NULL);
+    CHECK_REPLY(ask(h, HUB_EMIT, "ruby", TASK), 200);
+    assert_int_equal(hub_last_seq(h), 2);
+    assert_null(hub_trouble(h));
+    close_hub(h);
+}
+
 /* Of a thread that may not wait. */
 static bool
 try_emit(struct hub *h)
@@ -2154,6 +2183,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(what_a_failed_round_took_back_from_the_index_is_brought_again),
         CASE(who_may_not_wait_is_refused_where_it_would),
         CASE(an_emitted_signal_comes_back_as_it_was_sent),
         CASE(what_is_wrong_is_refused_with_its_name_and_nothing_is_stored),
