@@ -71,14 +71,25 @@ void hub_note_level(struct hub *h);                          /* it has the whole
 /* ---- view.c ---- */
 enum status hub_write_view(struct hub *h, struct err *e);
 
-/* ---- submit.c ---- */
+#define HUB_EVENTS_NAME "events.jsonl"
 
-int64_t hub_clock_ms(clockid_t id);
+/* ---- open.c ---- */
 
+void hub_use_index(struct hub *h, struct index *ix); /* NULL: none */
+void hub_close_index(struct hub *h);
+/* Brings the index up to date. If it cannot be written (a full disk), what is in the log can be
+ * read all the same, from the open transaction: then it stays open, and the lock is kept, until
+ * hub_end_read. */
+enum status hub_fold_others(struct hub *h, struct err *e);
 /* With the log's lock: makes the index anew, and opens it. */
 enum status hub_make_index(struct hub *h, struct err *e);
 /* With the log's lock: opens a transaction in which the whole log is folded. */
 enum status hub_begin(struct hub *h, struct err *e);
+
+/* ---- submit.c ---- */
+
+int64_t hub_clock_ms(clockid_t id);
+
 /* Without it: opens one to read, which shows the whole log. After ST_OK, hub_end_read. */
 enum status hub_begin_read(struct hub *h, struct err *e);
 void hub_end_read(struct hub *h);

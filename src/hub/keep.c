@@ -12,8 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char EVENTS_NAME[] = "events.jsonl";
-
 static uint64_t
 size_of(int dir, const char *name)
 {
@@ -53,9 +51,9 @@ hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
     }
     st = index_status(h->ix, e);
     hub_end_read(h);
-    s->first_seq = s->last_seq ? segment_oldest(h->dir, EVENTS_NAME) : 0;
-    s->log_bytes = size_of(h->dir, EVENTS_NAME);
-    while (first > 1 && !segment_find(h->dir, EVENTS_NAME, first - 1, name, &first, NULL))
+    s->first_seq = s->last_seq ? segment_oldest(h->dir, HUB_EVENTS_NAME) : 0;
+    s->log_bytes = size_of(h->dir, HUB_EVENTS_NAME);
+    while (first > 1 && !segment_find(h->dir, HUB_EVENTS_NAME, first - 1, name, &first, NULL))
         s->log_bytes += size_of(h->dir, name);
     s->events = s->last_seq ? s->last_seq - s->first_seq + 1 : 0;
     s->index_bytes = size_of(h->dir, "index.db") + size_of(h->dir, "index.db-wal");
@@ -302,7 +300,7 @@ oldest(struct hub *h, char name[SEGMENT_NAME_SIZE], uint64_t *after)
     bool is_there = false;
 
     *after = UINT64_MAX;
-    while (first > 1 && !segment_find(h->dir, EVENTS_NAME, first - 1, found, &first, NULL)) {
+    while (first > 1 && !segment_find(h->dir, HUB_EVENTS_NAME, first - 1, found, &first, NULL)) {
         *after = last;
         last = first;
         strcpy(name, found);

@@ -19,15 +19,13 @@
 
 enum { TRIES = 5 };
 
-static const char EVENTS_NAME[] = "events.jsonl";
-
 /* The log is there, and it or its directory is not ours to write. */
 bool
 readonly_is(struct hub *h)
 {
-    if (faccessat(h->dir, EVENTS_NAME, R_OK, AT_EACCESS) != 0)
+    if (faccessat(h->dir, HUB_EVENTS_NAME, R_OK, AT_EACCESS) != 0)
         return false; /* whatever that is, opening it will tell */
-    if (faccessat(h->dir, EVENTS_NAME, W_OK, AT_EACCESS) == 0 &&
+    if (faccessat(h->dir, HUB_EVENTS_NAME, W_OK, AT_EACCESS) == 0 &&
         faccessat(h->dir, ".", W_OK, AT_EACCESS) == 0)
         return false;
     h->is_disk_read_only = errno == EROFS;
@@ -52,7 +50,7 @@ is_same_file(const struct hub *h)
 {
     struct stat st;
 
-    return h->log.fd >= 0 && sys->fstatat(h->dir, EVENTS_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+    return h->log.fd >= 0 && sys->fstatat(h->dir, HUB_EVENTS_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
            st.st_ino == h->log.ino && st.st_dev == h->log.dev;
 }
 
@@ -64,17 +62,17 @@ look_at_log(struct hub *h, struct err *e)
     if (!is_same_file(h)) {
         if (h->log.fd >= 0)
             close(h->log.fd);
-        h->log.fd = SYS_RETRY(
-            sys->openat(h->dir, EVENTS_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
+        h->log.fd = SYS_RETRY(sys->openat(h->dir, HUB_EVENTS_NAME,
+                                          O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
         if (h->log.fd < 0)
-            return err_sys(e, "open %s/%s", h->path, EVENTS_NAME);
+            return err_sys(e, "open %s/%s", h->path, HUB_EVENTS_NAME);
     }
     if (sys->fstat(h->log.fd, &st) != 0)
-        return err_sys(e, "look at %s/%s", h->path, EVENTS_NAME);
+        return err_sys(e, "look at %s/%s", h->path, HUB_EVENTS_NAME);
     if (!S_ISREG(st.st_mode))
-        return err_set(e, ST_INVALID, "%s/%s is not a file", h->path, EVENTS_NAME);
+        return err_set(e, ST_INVALID, "%s/%s is not a file", h->path, HUB_EVENTS_NAME);
     h->log.dir = h->dir;
-    snprintf(h->log.name, sizeof h->log.name, "%s", EVENTS_NAME);
+    snprintf(h->log.name, sizeof h->log.name, "%s", HUB_EVENTS_NAME);
     h->log.dev = st.st_dev;
     h->log.ino = st.st_ino;
     h->log.end = st.st_size;

@@ -14,7 +14,6 @@
 #include <string.h>
 
 enum {
-    TICKET_MS = 60000,
     GATHERING_MS = 1,
     FEW_STREAMS =
         16,        /* to tell more takes longer than wake-ups, and what comes meanwhile gathers */
@@ -22,7 +21,6 @@ enum {
     BODY_ROOM = 1000, /* for most answers */
 };
 
-#define NO_KEY       "the key is not known, or was revoked"
 #define JSON_HEADERS "Content-Type: application/json\r\nCache-Control: no-store\r\n"
 
 /* ---- answers ---- */
@@ -121,7 +119,8 @@ job_answer(struct job *j, const struct hub_reply *reply)
 static void
 job_refuse(struct job *j)
 {
-    job_answer(j, &(struct hub_reply){ .status = 401, .code = "AUTH_REQUIRED", .message = NO_KEY });
+    job_answer(
+        j, &(struct hub_reply){ .status = 401, .code = "AUTH_REQUIRED", .message = SERVE_NO_KEY });
 }
 
 static void
@@ -332,8 +331,8 @@ on_revoked(void *ctx, const char *id)
 }
 
 /* Whoever did it. */
-static void
-look_for_revoked(struct serve *s)
+void
+front_look_for_revoked(struct serve *s)
 {
     revoked_look(&s->revoked, on_revoked, s);
 }
@@ -476,7 +475,7 @@ front_changed(void *ctx)
     struct serve *s = ctx;
 
     watch_drain(&s->watch);
-    look_for_revoked(s);
+    front_look_for_revoked(s);
     if (!worker_is_idle(s->worker))
         s->wants_check = true; /* it may be us */
     else if (has_grown(s))
@@ -493,7 +492,7 @@ front_done(void *ctx)
     bool is_look = false;
 
     heed_news(s, &before);
-    look_for_revoked(s); /* before streams are told what came after that */
+    front_look_for_revoked(s); /* before streams are told what came after that */
     streams_written(s->streams, s->news.written);
     for (struct round *r = done; r; r = next) {
         next = r->next;
@@ -545,136 +544,6 @@ ask_gate(const struct http_request *r, struct http_conn *c, const struct query *
     };
 }
 
-static struct ticket *
-find_ticket(struct serve *s, struct gate_text text)
-{
-    for (size_t i = 0; i < SERVE_TICKETS; i++) {
-        struct ticket *t = &s->tickets[i];
-        if (t->text[0] && strlen(t->text) == text.len && memcmp(t->text, text.p, text.len) == 0)
-            return t->until_ms > clock_mono_ms() ? t : NULL;
-    }
-    return NULL;
-}
-
-static bool
-make_ticket(struct serve *s, const struct caller *by, struct ticket **out)
-{
-    struct ticket *t = &s->tickets[s->next_ticket++ % SERVE_TICKETS];
-    unsigned char bytes[16];
-
-    if (sys->getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return false;
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(t->text + 2 * i, 3, "%02x", bytes[i]);
-    snprintf(t->identity, sizeof t->identity, "%s", by->identity);
-    snprintf(t->key, sizeof t->key, "%s", by->key);
-    t->is_admin = by->is_admin;
-    t->who = by->who;
-    t->until_ms = clock_mono_ms() + TICKET_MS;
-    *out = t;
-    return true;
-}
-
-/* Every byte is looked at, whichever differs. */
-static bool
-is_same(const char *a, const char *b, size_t n)
-{
-    unsigned char differs = 0;
-
-    for (size_t i = 0; i < n; i++)
-        differs |= (unsigned char)(a[i] ^ b[i]);
-    return !differs;
-}
-
-/* Which key it is, for the limit: never 0. */
-static uint64_t
-hash_key(struct gate_text key)
-{
-    uint64_t h = UINT64_C(14695981039346656037);
-
-    for (size_t i = 0; i < key.len; i++)
-        h = (h ^ (unsigned char)key.p[i]) * UINT64_C(1099511628211);
-    return h ? h : 1;
-}
-
-/* ST_IO: there is no index to look it up in. */
-static enum status
-find_key(struct serve *s, struct gate_text key, struct arena *a, struct caller *by,
-         unsigned *scopes)
-{
-    struct known_key *k;
-    const char *id, *identity;
-
-    if (key.len == 0 || key.len >= SERVE_KEY_SIZE)
-        return ST_NOT_FOUND;
-    look_for_revoked(s);
-    k = &s->keys[hash_key(key) % SERVE_KEYS];
-    if (strlen(k->text) != key.len || !is_same(k->text, key.p, key.len)) {
-        char *text = arena_dup(a, key.p, key.len);
-        enum status st = text ? hub_find_key(s->reader, text, a, &id, &identity, scopes) : ST_IO;
-        if (st || revoked_has(&s->revoked, id))
-            return st ? st : ST_NOT_FOUND;
-        snprintf(k->text, sizeof k->text, "%s", text);
-        snprintf(k->id, sizeof k->id, "%s", id);
-        snprintf(k->identity, sizeof k->identity, "%s", identity);
-        k->scopes = *scopes;
-    }
-    by->identity = k->identity;
-    by->key = k->id;
-    *scopes = k->scopes;
-    return ST_OK;
-}
-
-/* By the key that the gate found; what is wrong with it goes into the verdict. */
-static void
-know_by_key(struct serve *s, const struct route *route, struct arena *a, struct gate_verdict *v,
-            struct caller *by)
-{
-    unsigned scopes = 0;
-
-    enum status st = find_key(s, v->key, a, by, &scopes);
-    if (st == ST_IO) {
-        s->wants_look = true; /* the worker makes it */
-        v->status = 503;
-        v->code = "STORE_UNAVAILABLE";
-        v->message = HUB_NO_INDEX;
-        return;
-    }
-    if (st) {
-        v->status = 401;
-        v->code = "AUTH_REQUIRED";
-        v->message = NO_KEY;
-        return;
-    }
-    by->is_admin = scopes & SCOPE_ADMIN;
-    by->who = hash_key(v->key);
-    if (!gate_allows(scopes, route)) {
-        v->status = 403;
-        v->code = "AUTH_FORBIDDEN";
-        v->message = "the key's scopes do not allow this";
-    }
-}
-
-/* By a ticket, which is used up only when the request is let in. */
-static struct ticket *
-know_by_ticket(struct serve *s, struct gate_verdict *v, struct caller *by)
-{
-    look_for_revoked(s);
-    struct ticket *t = find_ticket(s, v->ticket);
-    if (!t) {
-        v->status = 401;
-        v->code = "AUTH_REQUIRED";
-        v->message = "the ticket is not known, was used, or is older than a minute, or its key was "
-                     "revoked";
-        return NULL;
-    }
-    by->identity = t->identity;
-    by->key = t->key;
-    by->is_admin = t->is_admin;
-    by->who = t->who;
-    return t;
-}
-
 /* Whom the request is from; false: refused and answered. */
 static bool
 admit(struct serve *s, struct http_conn *c, const struct http_request *r, const struct route *route,
@@ -689,9 +558,9 @@ admit(struct serve *s, struct http_conn *c, const struct http_request *r, const 
     *by = (struct caller){ .identity = "", .key = "" };
     gate_check(&s->rules, route, &asked, &v);
     if (v.status == 200 && v.ticket.p)
-        ticket = know_by_ticket(s, &v, by);
+        ticket = caller_by_ticket(s, &v, by);
     else if (v.status == 200 && v.key.p)
-        know_by_key(s, route, a, &v, by);
+        caller_by_key(s, route, a, &v, by);
     if (!rate_take(&s->rate, rates_find(&s->rates, &s->rate, by->who, now), now, &wait_ms)) {
         v.status = 429;
         v.code = "RATE_LIMITED";
@@ -849,7 +718,7 @@ answer_own(struct serve *s, struct http_conn *c, const struct http_request *r,
         openapi_write(&body);
         break;
     case ROUTE_TICKET:
-        if (make_ticket(s, by, &t))
+        if (caller_make_ticket(s, by, &t))
             buf_addf(&body,
                      "{\"data\":{\"ticket\":\"%s\",\"expires_in\":%d},\"meta\":{\"request_id\":"
                      "\"%s\"}}",

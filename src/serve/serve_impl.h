@@ -19,6 +19,7 @@
 #define SERVE_KEYS      256
 #define SERVE_KEY_SIZE  64
 #define REQUEST_ID_SIZE 32
+#define TICKET_MS       60000
 
 /* A request that waits for the worker, or, a claim with wait_seconds, for something to claim. */
 struct job {
@@ -103,12 +104,23 @@ struct serve {
     bool is_stopping;
 };
 
+#define SERVE_NO_KEY "the key is not known, or was revoked"
+
+/* caller.c */
+/* By the key or the ticket that the gate found; what is wrong with it goes into the verdict. */
+void caller_by_key(struct serve *s, const struct route *route, struct arena *a,
+                   struct gate_verdict *v, struct caller *by);
+/* The ticket is used up only when the request is let in, by who calls this. */
+struct ticket *caller_by_ticket(struct serve *s, struct gate_verdict *v, struct caller *by);
+bool caller_make_ticket(struct serve *s, const struct caller *by, struct ticket **out);
+
 /* front.c */
 void front_request(void *ctx, struct http_conn *c, const struct http_request *r);
 void front_round(void *ctx);
-void front_lost(void *ctx);    /* the index */
-void front_done(void *ctx);    /* the worker has something */
-void front_changed(void *ctx); /* the log's directory changed */
+void front_lost(void *ctx);                   /* the index */
+void front_look_for_revoked(struct serve *s); /* keys, whoever did it */
+void front_done(void *ctx);                   /* the worker has something */
+void front_changed(void *ctx);                /* the log's directory changed */
 void front_fault(void *ctx, int status, const char *reason, struct buf *body);
 /* An identity was told so far by its stream. */
 void front_woken(struct serve *s, const char *identity, uint64_t upto);

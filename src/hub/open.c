@@ -1,0 +1,274 @@
+/*
+ * open - the store: its log and its index, which is made again when it must be, and brought up to
+ * date.
+ */
+#include "hub/hub_impl.h"
+
+#include "base/path.h"
+#include "base/sys.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROTATE_BYTES = 256 << 20, AHEAD_BYTES = 1 << 20 };
+
+static const char AHEAD_NAME[] = "events.ahead";
+
+/* Without /proc there is no boot to tell, and wall time has to do. */
+static enum status
+read_boot(struct hub *h, struct err *e)
+{
+    int fd = SYS_RETRY(
+        sys->openat(AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0));
+    enum status s = ST_OK;
+
+    if (fd < 0)
+        return errno == ENOENT || errno == EACCES ? ST_OK : err_sys(e, "read the boot id");
+    ssize_t n = SYS_RETRY(sys->read(fd, h->boot, sizeof h->boot - 1));
+    if (n < 0)
+        s = err_sys(e, "read the boot id");
+    else
+        h->boot[n] = '\0';
+    h->boot[strspn(h->boot, "0123456789abcdef-")] = '\0';
+    close(fd);
+    return s;
+}
+
+void
+hub_use_index(struct hub *h, struct index *ix)
+{
+    h->ix = ix;
+    h->oldest = 0;
+    fold_use(&h->fold, ix);
+    fold_forget(&h->fold);
+}
+
+void
+hub_close_index(struct hub *h)
+{
+    index_close(h->ix);
+    hub_use_index(h, NULL);
+}
+
+/* The whole log, into a new file. */
+static enum status
+fold_into(struct hub *h, const char *path, struct err *e)
+{
+    struct index *ix;
+    enum status s = index_create(&ix, path, h->boot, e);
+
+    if (s)
+        return s;
+    hub_use_index(h, ix);
+    s = index_begin(ix, true, e);
+    if (!s)
+        s = fold_all(&h->fold, &h->log, e);
+    if (!s) {
+        fold_leave(&h->fold);
+        s = index_commit(ix, e);
+    }
+    hub_close_index(h);
+    return s;
+}
+
+/* It is made beside the old one, which others may read meanwhile. */
+enum status
+hub_make_index(struct hub *h, struct err *e)
+{
+    char path[PATH_MAX + 8];
+    struct index *ix;
+
+    hub_close_index(h);
+    snprintf(path, sizeof path, "%s.new", h->index_path);
+    enum status s = index_remove(path, e); /* of somebody who was killed */
+    if (!s)
+        s = fold_into(h, path, e);
+    if (!s)
+        s = index_remove(h->index_path, e);
+    if (!s && sys->renameat(AT_FDCWD, path, AT_FDCWD, h->index_path) != 0)
+        s = err_sys(e, "rename %s", path);
+    if (s)
+        index_remove(path, NULL);
+    if (!s)
+        s = index_open(&ix, h->index_path, h->boot, true, e);
+    if (!s)
+        hub_use_index(h, ix);
+    return s;
+}
+
+/* The index, made again if it must be. With the log's lock. */
+static enum status
+open_index(struct hub *h, struct err *e)
+{
+    struct index *ix;
+
+    hub_close_index(h);
+    enum status s = index_open(&ix, h->index_path, h->boot, true, e);
+    if (!s) {
+        hub_use_index(h, ix);
+    } else if (s == ST_FAILED) {
+        s = hub_make_index(h, e);
+        if (!s)
+            hub_write_view(h, NULL);
+    }
+    return s;
+}
+
+/* Everything that others appended, in a transaction of its own or in the one that follows.
+ * With the lock. After ST_OK the transaction is open. */
+enum status
+hub_begin(struct hub *h, struct err *e)
+{
+    enum status s = ST_OK;
+
+    for (int tries = 0; tries < 2; tries++) {
+        if (!h->ix || !index_is_current(h->ix))
+            s = open_index(h, e);
+        if (!s)
+            s = index_begin(h->ix, true, e);
+        if (s)
+            break;
+        fold_enter(&h->fold);
+        struct index_place was = h->fold.place;
+        s = fold_log(&h->fold, &h->log, e);
+        if (!s)
+            s = index_status(h->ix, e);
+        h->is_view_old = was.delayed != h->fold.place.delayed;
+        h->is_changed = was.seq != h->fold.place.seq || was.end != h->fold.place.end ||
+                        was.ino != h->fold.place.ino || was.dev != h->fold.place.dev;
+        if (!s)
+            return ST_OK;
+        bool is_damaged = index_is_damaged(h->ix);
+        index_rollback(h->ix);
+        fold_forget(&h->fold);
+        if (!is_damaged)
+            break;
+        hub_close_index(h);
+        s = index_remove(h->index_path, e);
+        if (s)
+            break;
+    }
+    return s ? s : err_set(e, ST_IO, "the index %s cannot be made", h->index_path);
+}
+
+/* Brings the index up to date. If it cannot be written (a full disk), what is in the log can be
+ * read all the same, from the open transaction: then it stays open, and the lock is kept, until
+ * hub_end_read. */
+enum status
+hub_fold_others(struct hub *h, struct err *e)
+{
+    if (h->is_read_only)
+        return readonly_catch_up(h, e);
+    enum status s = hub_lock(h, e);
+
+    if (s)
+        return s;
+    s = hub_begin(h, e);
+    if (!s) {
+        fold_leave(&h->fold);
+        s = index_commit(h->ix, e);
+        if (s) {
+            fold_forget(&h->fold);
+            s = hub_begin(h, e);
+            h->is_ahead = !s;
+        } else if (h->is_view_old) {
+            hub_write_view(h, NULL);
+        }
+    }
+    if (!h->is_ahead)
+        log_unlock(&h->log);
+    return s;
+}
+
+/* SQLite takes names, not directories: a whole one, so that the working directory may change. */
+static enum status
+name_index(struct hub *h, struct err *e)
+{
+    char whole[PATH_MAX];
+
+    if (!realpath(h->path, whole))
+        return err_sys(e, "find %s", h->path);
+    if (snprintf(h->index_path, sizeof h->index_path, "%s/index.db", whole) >=
+        (int)sizeof h->index_path - 8)
+        return err_set(e, ST_INVALID, "path too long: %s", whole);
+    return ST_OK;
+}
+
+void
+hub_own_process(void)
+{
+    index_own_process();
+}
+
+enum status
+hub_open(struct hub **out, const char *config, const struct hub_options *o, struct err *e)
+{
+    struct hub *h = calloc(1, sizeof *h);
+    int dir = -1;
+    enum status s = ST_OK;
+
+    *out = NULL;
+    if (!h)
+        return err_set(e, ST_IO, "out of memory");
+    h->dir = h->log.fd = -1;
+    if (o)
+        h->o = *o;
+    h->fold.progress = h->o.progress;
+    h->fold.ctx = h->o.ctx;
+    if (snprintf(h->path, sizeof h->path, "%s/signals", config) >= (int)sizeof h->path - 16)
+        s = err_set(e, ST_INVALID, "path too long: %s", config);
+    if (!s)
+        s = path_open_dir(config, true, &dir, e);
+    if (!s)
+        s = path_open_dir_at(dir, "signals", true, &h->dir, e);
+    if (dir >= 0)
+        close(dir);
+    if (!s)
+        s = name_index(h, e);
+    if (!s)
+        s = read_boot(h, e);
+    struct log_options lo = { .is_durable = true,
+                              .is_sequenced = true,
+                              .lock_wait_ms = h->o.lock_wait_ms,
+                              .rotate_bytes = h->o.rotate_bytes ? h->o.rotate_bytes : ROTATE_BYTES,
+                              .ahead_name = AHEAD_NAME,
+                              .boot = h->boot,
+                              .ahead_bytes = h->o.is_lasting ? AHEAD_BYTES : 0,
+                              .note = h->o.note,
+                              .note_ctx = h->o.ctx };
+    h->is_read_only = !s && h->o.may_be_read_only && readonly_is(h);
+    if (!s && !h->is_read_only)
+        s = log_open(&h->log, h->dir, HUB_EVENTS_NAME, &lo, e);
+    if (!s) { /* an index that is good and up to date needs no lock */
+        if (!h->is_read_only && !index_open(&h->ix, h->index_path, h->boot, false, NULL))
+            fold_use(&h->fold, h->ix);
+        if (!h->o.never_waits)
+            s = hub_catch_up(h, e);
+    }
+    if (s) {
+        hub_close(h);
+        return s;
+    }
+    *out = h;
+    return ST_OK;
+}
+
+void
+hub_close(struct hub *h)
+{
+    if (!h)
+        return;
+    hub_settle(h);
+    index_close(h->ix);
+    fold_release(&h->fold);
+    log_close(&h->log);
+    buf_release(&h->text);
+    buf_release(&h->shown);
+    free(h->lines);
+    if (h->dir >= 0)
+        close(h->dir);
+    free(h);
+}

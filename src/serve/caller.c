@@ -1,0 +1,139 @@
+/*
+ * caller - whom a request is from: by its key, or by a ticket that was made with one.
+ */
+#include "serve/serve_impl.h"
+
+#include "base/clock.h"
+#include "base/sys.h"
+
+#include <string.h>
+
+static struct ticket *
+find_ticket(struct serve *s, struct gate_text text)
+{
+    for (size_t i = 0; i < SERVE_TICKETS; i++) {
+        struct ticket *t = &s->tickets[i];
+        if (t->text[0] && strlen(t->text) == text.len && memcmp(t->text, text.p, text.len) == 0)
+            return t->until_ms > clock_mono_ms() ? t : NULL;
+    }
+    return NULL;
+}
+
+bool
+caller_make_ticket(struct serve *s, const struct caller *by, struct ticket **out)
+{
+    struct ticket *t = &s->tickets[s->next_ticket++ % SERVE_TICKETS];
+    unsigned char bytes[16];
+
+    if (sys->getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return false;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(t->text + 2 * i, 3, "%02x", bytes[i]);
+    snprintf(t->identity, sizeof t->identity, "%s", by->identity);
+    snprintf(t->key, sizeof t->key, "%s", by->key);
+    t->is_admin = by->is_admin;
+    t->who = by->who;
+    t->until_ms = clock_mono_ms() + TICKET_MS;
+    *out = t;
+    return true;
+}
+
+/* Every byte is looked at, whichever differs. */
+static bool
+is_same(const char *a, const char *b, size_t n)
+{
+    unsigned char differs = 0;
+
+    for (size_t i = 0; i < n; i++)
+        differs |= (unsigned char)(a[i] ^ b[i]);
+    return !differs;
+}
+
+/* Which key it is, for the limit: never 0. */
+static uint64_t
+hash_key(struct gate_text key)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+
+    for (size_t i = 0; i < key.len; i++)
+        h = (h ^ (unsigned char)key.p[i]) * UINT64_C(1099511628211);
+    return h ? h : 1;
+}
+
+/* ST_IO: there is no index to look it up in. */
+static enum status
+find_key(struct serve *s, struct gate_text key, struct arena *a, struct caller *by,
+         unsigned *scopes)
+{
+    struct known_key *k;
+    const char *id, *identity;
+
+    if (key.len == 0 || key.len >= SERVE_KEY_SIZE)
+        return ST_NOT_FOUND;
+    front_look_for_revoked(s);
+    k = &s->keys[hash_key(key) % SERVE_KEYS];
+    if (strlen(k->text) != key.len || !is_same(k->text, key.p, key.len)) {
+        char *text = arena_dup(a, key.p, key.len);
+        enum status st = text ? hub_find_key(s->reader, text, a, &id, &identity, scopes) : ST_IO;
+        if (st || revoked_has(&s->revoked, id))
+            return st ? st : ST_NOT_FOUND;
+        snprintf(k->text, sizeof k->text, "%s", text);
+        snprintf(k->id, sizeof k->id, "%s", id);
+        snprintf(k->identity, sizeof k->identity, "%s", identity);
+        k->scopes = *scopes;
+    }
+    by->identity = k->identity;
+    by->key = k->id;
+    *scopes = k->scopes;
+    return ST_OK;
+}
+
+/* By the key that the gate found; what is wrong with it goes into the verdict. */
+void
+caller_by_key(struct serve *s, const struct route *route, struct arena *a, struct gate_verdict *v,
+              struct caller *by)
+{
+    unsigned scopes = 0;
+
+    enum status st = find_key(s, v->key, a, by, &scopes);
+    if (st == ST_IO) {
+        s->wants_look = true; /* the worker makes it */
+        v->status = 503;
+        v->code = "STORE_UNAVAILABLE";
+        v->message = HUB_NO_INDEX;
+        return;
+    }
+    if (st) {
+        v->status = 401;
+        v->code = "AUTH_REQUIRED";
+        v->message = SERVE_NO_KEY;
+        return;
+    }
+    by->is_admin = scopes & SCOPE_ADMIN;
+    by->who = hash_key(v->key);
+    if (!gate_allows(scopes, route)) {
+        v->status = 403;
+        v->code = "AUTH_FORBIDDEN";
+        v->message = "the key's scopes do not allow this";
+    }
+}
+
+/* By a ticket, which is used up only when the request is let in. */
+struct ticket *
+caller_by_ticket(struct serve *s, struct gate_verdict *v, struct caller *by)
+{
+    front_look_for_revoked(s);
+    struct ticket *t = find_ticket(s, v->ticket);
+    if (!t) {
+        v->status = 401;
+        v->code = "AUTH_REQUIRED";
+        v->message = "the ticket is not known, was used, or is older than a minute, or its key was "
+                     "revoked";
+        return NULL;
+    }
+    by->identity = t->identity;
+    by->key = t->key;
+    by->is_admin = t->is_admin;
+    by->who = t->who;
+    return t;
+}
