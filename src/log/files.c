@@ -47,7 +47,10 @@ log_files_open(struct log_files *f, const struct log *l, struct err *e)
         s = segment_find(l->dir, l->name, first - 1, name, &first, &why);
         if (s == ST_NOT_FOUND)
             return ST_OK; /* these are all */
-        s = s ? err_set(e, s, "%s", why.text) : add(f, l->dir, name, first, e);
+        if (s)
+            err_set(e, s, "%s", why.text);
+        else
+            s = add(f, l->dir, name, first, e);
     }
     if (s)
         log_files_close(f);
