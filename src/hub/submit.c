@@ -342,12 +342,10 @@ leave(struct hub *h, bool keeps, void (*on_disk)(void *ctx), void *ctx)
         return;
     }
     h->is_kept = false;
-    if (h->n_lines || h->is_changed) {
+    if (h->n_lines || h->is_changed)
         commit(h);
-    } else { /* nothing happened */
-        index_rollback(h->ix);
-        hub_note_level(h);
-    }
+    else
+        index_rollback(h->ix); /* nothing happened */
 }
 
 /* tries_max 1: who may not wait is told 503 when the index was found damaged. */
@@ -363,6 +361,8 @@ submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
     for (int tries = 0; !h->is_read_only && tries < tries_max; tries++) {
         s = enter(h, &e);
         bool is_behind = s || h->is_changed; /* if it is rolled back */
+        if (!is_behind)
+            hub_note_level(h);
         if (s && !h->log.is_locked) {
             if (h->is_behind)
                 hub_note_behind(h, &e);

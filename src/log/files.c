@@ -48,7 +48,7 @@ log_files_open(struct log_files *f, const struct log *l, struct err *e)
         if (s == ST_NOT_FOUND)
             return ST_OK; /* these are all */
         if (s)
-            err_set(e, s, "%s", why.text);
+            err_say(e, "%s", why.text);
         else
             s = add(f, l->dir, name, first, e);
     }
