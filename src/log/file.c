@@ -49,16 +49,23 @@ open_file(struct log *l, struct err *e)
 }
 
 /* The file ahead is ours, when nobody else has it: what it held is void, for the log is synced. */
-static void
-open_ahead(struct log *l)
+void
+log_go_ahead(struct log *l, size_t bytes)
 {
-    off_t end = sys->lseek(l->fd, 0, SEEK_END);
+    off_t end = l->fd < 0 || l->is_refusing ? -1 : sys->lseek(l->fd, 0, SEEK_END);
 
-    if (end < 0 || SYS_RETRY(sys->fdatasync(l->fd)) != 0)
+    assert(l->o.is_durable);
+    if (!l->o.ahead_name || l->ahead || end < 0 || SYS_RETRY(sys->fdatasync(l->fd)) != 0)
         return;
-    l->ahead = ahead_open(l->dir, l->o.ahead_name, l->o.boot, l->o.ahead_bytes);
+    l->ahead = ahead_open(l->dir, l->o.ahead_name, l->o.boot, bytes);
     if (l->ahead)
         ahead_begin(l->ahead, l->fd, l->ino, end);
+}
+
+void
+log_go_last(struct log *l)
+{
+    l->is_last = true;
 }
 
 static enum status
@@ -86,8 +93,8 @@ log_open(struct log *l, int dir, const char *name, const struct log_options *o, 
     enum status s = open_file(l, e);
     if (!s && l->o.ahead_name)
         s = recover(l, e);
-    if (!s && l->o.ahead_name && l->o.ahead_bytes)
-        open_ahead(l);
+    if (!s && l->o.ahead_bytes)
+        log_go_ahead(l, l->o.ahead_bytes);
     return s;
 }
 
@@ -434,7 +441,7 @@ sync_written(struct log *l, off_t end, struct err *e)
         sync_file_range(l->fd, l->end, (off_t)l->lines.len, SYNC_FILE_RANGE_WRITE);
     if (l->o.meanwhile)
         l->o.meanwhile(l->o.ctx);
-    if (is_all && sync_ahead(l, end)) {
+    if (is_all && !l->is_last && sync_ahead(l, end)) {
         l->is_doubtful = false;
         return ST_OK;
     }

@@ -57,8 +57,7 @@ struct log_options {
      * log lacks is put back; see log/ahead.h. `boot` (borrowed) tells this start of the machine
      * from others. `note` is told what people should know; may be NULL. */
     const char *ahead_name, *boot;
-    size_t ahead_bytes; /* durable only: this process writes it, if no other one does, and makes it
-                         * so large, whole blocks of it; 0: it does not */
+    size_t ahead_bytes; /* not 0: log_go_ahead, at once */
     void (*note)(void *ctx, const char *text);
     void *note_ctx;
 };
@@ -75,6 +74,7 @@ struct log {
     bool is_torn;     /* under the lock: the last byte is not '\n' */
     bool is_known;    /* end and next_seq describe this inode */
     bool is_refusing; /* a sync failed */
+    bool is_last;     /* see log_go_last */
     bool is_doubtful; /* bytes from doubt_from to doubt_to were written and not synced */
     off_t doubt_from, doubt_to;
     bool is_settled; /* the name was ours at `settled`, when the directory last changed */
@@ -99,6 +99,13 @@ struct log_text {
 enum status
 log_open(struct log *l, int dir, const char *name, const struct log_options *o, struct err *e);
 void log_close(struct log *l); /* safe on a zeroed struct with fd -1, and twice */
+
+/* Durable logs with an ahead_name: from now on this process writes that file, if no other one does,
+ * and makes it so large, whole blocks of it. That takes a millisecond or two. */
+void log_go_ahead(struct log *l, size_t bytes);
+/* What is appended next is the last of it: it is synced in the log itself, which has to be done
+ * before the file ahead may go. */
+void log_go_last(struct log *l);
 
 /* Lock, write all n records in one write, sync once, unlock. All or none. */
 enum status log_append(struct log *l, const struct log_text *records, size_t n, struct err *e);

@@ -233,7 +233,7 @@ write_end(int dir, struct err *e)
     enum status s = journal_open(&j, dir, NULL, NULL, e); /* neither line names a phase */
 
     if (!s)
-        s = journal_write(&j, &ev, 1, e);
+        s = journal_add(&j, &ev, 1, e);
     if (!s)
         s = journal_end(&j, RUN_CANCELLED, "cancelled", e);
     journal_close(&j);

@@ -811,6 +811,8 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
     if (!s && *end_status == RUN_ACTIVE) {
         journal_meanwhile(&r.journal, on_sync, &r);
         drive_settle(&r);
+        if (!r.is_over)
+            journal_go_ahead(&r.journal); /* while the first agents work */
         while (!s && !r.is_over)
             s = loop_run(r.loop, e);
         *end_status = sched_status(r.sched);

@@ -85,10 +85,11 @@ finish_run(struct run *r, enum run_status status, struct err *e)
     r->panes = r->host.panes = NULL;
     stop_strays(r);
     if (!s && !r->is_mute && r->n_batch)
-        s = journal_write(&r->journal, r->batch, r->n_batch, e);
+        s = journal_add(&r->journal, r->batch, r->n_batch, e);
     if (!s && !r->is_mute)
         s = journal_end(&r->journal, status, sched_reason(r->sched), e);
     if (!s)
         transitions_end(&r->transitions, r->sched, status, sched_reason(r->sched));
+    broadcast_go(r->broadcast);
     return s;
 }

@@ -93,103 +93,99 @@ write_event(struct buf *b, const struct journal *j, const struct event *ev)
         write_text(b, "text", ev->text);
     if (ev->kind == EV_RERUN)
         json_key_str(b, "workflow", j->workflow);
-    json_close(b, '}');
 }
 
+/* The line that was built at the end of j->text waits to be written. */
 static enum status
-reserve(struct journal *j, size_t n, struct err *e)
+add_line(struct journal *j, struct err *e)
 {
-    if (n <= j->cap)
-        return ST_OK;
-    struct log_text *lines = realloc(j->lines, n * sizeof *lines);
-    if (lines)
-        j->lines = lines;
-    size_t *ends = realloc(j->ends, n * sizeof *ends);
-    if (ends)
-        j->ends = ends;
-    if (!lines || !ends)
-        return err_set(e, ST_IO, "write the journal: out of memory");
-    j->cap = n;
+    json_close(&j->text, '}');
+    if (j->n == j->cap) {
+        size_t cap = j->cap ? 2 * j->cap : 16;
+        struct log_text *lines = realloc(j->lines, cap * sizeof *lines);
+        if (lines)
+            j->lines = lines;
+        size_t *ends = realloc(j->ends, cap * sizeof *ends);
+        if (ends)
+            j->ends = ends;
+        if (!lines || !ends)
+            return err_set(e, ST_IO, "write the journal: out of memory");
+        j->cap = cap;
+    }
+    j->ends[j->n++] = j->text.len;
     return ST_OK;
 }
 
-/* The n lines of j->text, in one write. */
+/* What waits, in one write. */
 static enum status
-put(struct journal *j, size_t n, struct err *e)
+put(struct journal *j, struct err *e)
 {
     enum status s = buf_status(&j->text, "the journal's lines", e);
 
-    if (s || n == 0)
-        return s;
-    for (size_t i = 0, at = 0; i < n; at = j->ends[i], i++)
+    for (size_t i = 0, at = 0; !s && i < j->n; at = j->ends[i], i++)
         j->lines[i] = (struct log_text){ j->text.p + at, j->ends[i] - at };
-    return log_append(&j->log, j->lines, n, e);
+    if (!s && j->n)
+        s = log_append(&j->log, j->lines, j->n, e);
+    buf_reset(&j->text);
+    j->n = 0;
+    return s;
+}
+
+enum status
+journal_add(struct journal *j, const struct event *evs, size_t n, struct err *e)
+{
+    enum status s = ST_OK;
+
+    for (size_t i = 0; !s && i < n; i++) {
+        if (evs[i].kind == EV_BEGIN)
+            continue;
+        if (j->n == LOG_BATCH_MAX)
+            s = put(j, e);
+        write_event(&j->text, j, &evs[i]);
+        if (!s)
+            s = add_line(j, e);
+    }
+    return s;
 }
 
 enum status
 journal_write(struct journal *j, const struct event *evs, size_t n, struct err *e)
 {
-    enum status s = reserve(j, n < LOG_BATCH_MAX ? n : LOG_BATCH_MAX, e);
-    size_t lines = 0;
+    enum status s = journal_add(j, evs, n, e);
 
-    buf_reset(&j->text);
-    for (size_t i = 0; !s && i < n; i++) {
-        if (evs[i].kind == EV_BEGIN)
-            continue;
-        write_event(&j->text, j, &evs[i]);
-        j->ends[lines++] = j->text.len;
-        if (lines == LOG_BATCH_MAX) {
-            s = put(j, lines, e);
-            buf_reset(&j->text);
-            lines = 0;
-        }
-    }
-    return s ? s : put(j, lines, e);
-}
-
-/* The one line that was built in j->text. */
-static enum status
-put_one(struct journal *j, struct err *e)
-{
-    enum status s = reserve(j, 1, e);
-
-    if (s)
-        return s;
-    json_close(&j->text, '}');
-    j->ends[0] = j->text.len;
-    return put(j, 1, e);
+    return s ? s : put(j, e);
 }
 
 enum status
 journal_end(struct journal *j, enum run_status status, const char *reason, struct err *e)
 {
-    buf_reset(&j->text);
     open_line(&j->text, "end");
     json_key_str(&j->text, "status", run_status_name(status));
     write_text(&j->text, "reason", reason);
-    return put_one(j, e);
+    enum status s = add_line(j, e);
+    log_go_last(&j->log);
+    return s ? s : put(j, e);
 }
 
 enum status
 journal_note(struct journal *j, const char *text, struct err *e)
 {
-    buf_reset(&j->text);
     open_line(&j->text, "note");
     write_text(&j->text, "text", text);
-    return put_one(j, e);
+    enum status s = add_line(j, e);
+    return s ? s : put(j, e);
 }
 
 static enum status
-write_head(struct journal *j, const struct journal_head *h, struct err *e)
+add_head(struct journal *j, const struct journal_head *h, struct err *e)
 {
-    buf_reset(&j->text);
     open_line(&j->text, "begin");
     json_key_str(&j->text, "run", h->run_id);
     json_key_str(&j->text, "team", h->team);
     json_key_str(&j->text, "workflow", h->workflow);
     json_key_int(&j->text, "jobs", h->options.jobs);
     json_key_bool(&j->text, "fail_fast", h->options.is_fail_fast);
-    return put_one(j, e);
+    return add_line(j, e);
 }
 
 static enum status
@@ -219,14 +215,13 @@ look(int dir, bool is_new, bool *is_there, struct err *e)
 
 /* Not told: the run went on, or somebody will see that lines are missing. */
 static struct log_options
-options(char boot[PROCFS_BOOT_SIZE], size_t ahead_bytes)
+options(char boot[PROCFS_BOOT_SIZE])
 {
     if (procfs_boot_id(boot, NULL))
         boot[0] = '\0';
     return (struct log_options){ .is_durable = true,
                                  .ahead_name = boot[0] ? JOURNAL_AHEAD : NULL,
-                                 .boot = boot,
-                                 .ahead_bytes = ahead_bytes };
+                                 .boot = boot };
 }
 
 void
@@ -238,7 +233,7 @@ journal_put_back(int dir)
 
     if (sys->fstatat(dir, JOURNAL_AHEAD, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return;
-    struct log_options o = options(boot, 0);
+    struct log_options o = options(boot);
     log_open(&l, dir, JOURNAL_NAME, &o, NULL);
     log_close(&l);
 }
@@ -253,11 +248,11 @@ journal_open(struct journal *j, int dir, const struct team *t, const struct jour
     enum status s = look(dir, head != NULL, &is_there, e);
     if (!s && !head && !is_there)
         s = err_set(e, ST_NOT_FOUND, "there is no run/" JOURNAL_NAME ": nothing was run yet");
-    struct log_options o = options(j->boot, t ? AHEAD_BYTES : 0);
+    struct log_options o = options(j->boot);
     if (!s)
         s = log_open(&j->log, dir, JOURNAL_NAME, &o, e);
     if (!s && head)
-        s = write_head(j, head, e);
+        s = add_head(j, head, e);
     return s;
 }
 
@@ -269,6 +264,12 @@ journal_meanwhile(struct journal *j, void (*fn)(void *ctx), void *ctx)
 }
 
 void
+journal_go_ahead(struct journal *j)
+{
+    log_go_ahead(&j->log, AHEAD_BYTES);
+}
+
+void
 journal_close(struct journal *j)
 {
     log_close(&j->log);
@@ -277,7 +278,7 @@ journal_close(struct journal *j)
     free(j->ends);
     j->lines = NULL;
     j->ends = NULL;
-    j->cap = 0;
+    j->n = j->cap = 0;
 }
 
 /* ---- reading ---- */

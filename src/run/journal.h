@@ -67,15 +67,15 @@ struct journal {
     const struct team *team; /* borrowed */
     const char *workflow;    /* borrowed: what rerun lines tell; NULL: nothing */
     char boot[PROCFS_BOOT_SIZE];
-    struct buf text; /* lines being written */
+    struct buf text; /* lines that wait to be written */
+    size_t *ends;    /* of each in text */
     struct log_text *lines;
-    size_t *ends; /* of the lines in text */
-    size_t cap;
+    size_t n, cap;
 };
 
 /* With a head: a new journal in `dir` (run/), in place of an old one; its begin line is
- * written. Without: to be continued; ST_NOT_FOUND when there is none. dir must stay open.
- * t NULL: for a line or two, none of which names a phase. */
+ * written with the first events. Without: to be continued; ST_NOT_FOUND when there is none. dir
+ * must stay open. t NULL: for a line or two, none of which names a phase. */
 enum status journal_open(struct journal *j, int dir, const struct team *t,
                          const struct journal_head *head, struct err *e);
 /* After a power cut: the journal as it was told to be on disk. Who reads it by other ways than
@@ -83,11 +83,15 @@ enum status journal_open(struct journal *j, int dir, const struct team *t,
 void journal_put_back(int dir);
 /* Calls fn while what was written goes to the disk (log/log.h). */
 void journal_meanwhile(struct journal *j, void (*fn)(void *ctx), void *ctx);
+/* Many events will come: their syncs are to cost less (log/ahead.h). Takes a moment itself. */
+void journal_go_ahead(struct journal *j);
 void journal_close(struct journal *j); /* safe on any state after journal_open, and twice */
 
-/* All n events in one write and one fdatasync (of at most LOG_BATCH_MAX lines each).
- * EV_BEGIN is passed over: journal_open wrote it. */
+/* All n events in one write and one sync (of at most LOG_BATCH_MAX lines each).
+ * EV_BEGIN is passed over: it is in the head. */
 enum status journal_write(struct journal *j, const struct event *evs, size_t n, struct err *e);
+/* The same, but they may wait for what is written next. */
+enum status journal_add(struct journal *j, const struct event *evs, size_t n, struct err *e);
 /* The driver's own last line. */
 enum status
 journal_end(struct journal *j, enum run_status status, const char *reason, struct err *e);

@@ -126,7 +126,7 @@ what_was_written_is_read(void **state)
     (void)state;
     set_clock();
     CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
-    CHECK_OK(journal_write(&j, &(struct event){ .kind = EV_BEGIN }, 1, &e), &e); /* already there */
+    CHECK_OK(journal_write(&j, &(struct event){ .kind = EV_BEGIN }, 1, &e), &e); /* in the head */
     CHECK_OK(journal_write(&j, story, 5, &e), &e);
     journal_close(&j);
     CHECK_OK(journal_open(&j, here(), &team, NULL, &e), &e);
@@ -228,6 +228,11 @@ many_events_are_one_write_and_one_sync(void **state)
         many[i] = (struct event){ .kind = EV_STARTED, .phase = i % 4, .attempt = 1 + (unsigned)i };
     CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
     fault_count_from_here();
+    CHECK_OK(journal_write(&j, many, 2, &e), &e);
+    assert_int_equal(fault_count("write"), 1); /* the head with them */
+    assert_int_equal(fault_count("fdatasync"), 1);
+    journal_go_ahead(&j);
+    fault_count_from_here();
     CHECK_OK(journal_write(&j, many, 1000, &e), &e);
     assert_int_equal(fault_count("write"), 2); /* in the journal, and ahead of it: that is synced */
     assert_int_equal(fault_count("fdatasync"), 0);
@@ -240,8 +245,15 @@ many_events_are_one_write_and_one_sync(void **state)
     while (log_next(&r, &rec))
         n++;
     log_reader_release(&r);
-    assert_int_equal(n, 1 + 1000 + 2500);
-    journal_close(&j);
+    assert_int_equal(n, 1 + 2 + 1000 + 2500);
+    CHECK_OK(journal_add(&j, many, 1, &e), &e);
+    assert_int_equal(fault_count("write"), 7);
+    CHECK_OK(journal_end(&j, RUN_COMPLETED, NULL, &e), &e); /* together, and in the journal */
+    assert_int_equal(fault_count("write"), 8);
+    assert_int_equal(fault_count("fdatasync"), 2);
+    journal_close(&j); /* so that nothing is to be synced here */
+    assert_int_equal(fault_count("fdatasync"), 2);
+    assert_false(file_exists(JOURNAL_AHEAD));
 }
 
 /* As if the machine had been started again since (log/ahead.h). */
@@ -283,8 +295,10 @@ a_power_cut_takes_no_event_that_was_written(void **state)
     (void)state;
     set_clock();
     CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
+    CHECK_OK(journal_write(&j, story, 1, &e), &e);
+    journal_go_ahead(&j);
     assert_int_equal(stat(JOURNAL_NAME, &st), 0);
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 1; i < 5; i++)
         CHECK_OK(journal_write(&j, &story[i], 1, &e), &e);
     char *records = read_file(JOURNAL_AHEAD, &n);
     journal_close(&j);
@@ -302,6 +316,7 @@ a_power_cut_takes_no_event_that_was_written(void **state)
     /* and a new run is not given what was ahead of the old one */
     put_file(JOURNAL_AHEAD, records, n);
     CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
+    CHECK_OK(journal_write(&j, NULL, 0, &e), &e);
     journal_close(&j);
     seen = (struct seen){ 0 };
     CHECK_OK(journal_replay(here(), &team, see, &seen, &h, &e), &e);
@@ -324,6 +339,7 @@ a_new_run_replaces_the_old_journal(void **state)
     CHECK_OK(journal_open(&j, here(), &team,
                           &(struct journal_head){ .run_id = "r-2", .workflow = "0" }, &e),
              &e);
+    CHECK_OK(journal_write(&j, NULL, 0, &e), &e);
     journal_close(&j);
     CHECK_OK(journal_replay(here(), &team, see, &seen, &h, &e), &e);
     assert_int_equal(seen.n, 1);
@@ -584,6 +600,8 @@ an_event_is_written_whole_or_reported(void **state)
         write_file(JOURNAL_NAME, BEGIN);
         fault_on(&f);
         s = journal_open(&j, here(), &team, NULL, &e);
+        if (!s)
+            journal_go_ahead(&j);
         if (!s)
             written = journal_write(&j, story, 3, &e);
         fault_off(&f);
