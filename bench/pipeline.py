@@ -86,7 +86,7 @@ def beside_make(name, work, words, make_words, rounds):
 
 
 chain = graph(100, True)
-a100 = beside_make(chain, "chain of 100 exec phases beside make", [], [], 5)
+a100 = beside_make(chain, "chain of 100 exec phases beside make", [], [], 9)
 beside_make(graph(1000, False), "1,000 phases, --jobs 8, beside make -j8", ["--jobs", "8"], ["-j8"], 3)
 small = graph(3, True)
 three = statistics.median(ours(small) for _ in range(9))

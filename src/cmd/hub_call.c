@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,11 +66,10 @@ on_note(void *ctx, const char *text)
     fprintf(stderr, "cliq: warning: %s\n", text);
 }
 
-enum status
-hub_call_begin(struct hub_call *c, const struct args *a, struct err *e)
+static enum status
+begin(struct hub_call *c, const char *as, const char *url, bool is_json, struct err *e)
 {
-    const char *as = args_text(a, "as");
-    struct door_options o = { .url = args_text(a, "url"),
+    struct door_options o = { .url = url,
                               .identity = as,
                               .says = "--as NAME",
                               .hub.progress = term_is_tty(STDERR_FILENO) ? on_progress : NULL,
@@ -77,13 +77,19 @@ hub_call_begin(struct hub_call *c, const struct args *a, struct err *e)
                               .hub.may_be_read_only = true,
                               .secure = fetch_secure };
 
-    *c = (struct hub_call){ .is_json = args_has(a, "json"), .is_tty = term_is_tty(STDOUT_FILENO) };
+    *c = (struct hub_call){ .is_json = is_json, .is_tty = term_is_tty(STDOUT_FILENO) };
     enum status s = door_open(&c->door, &o, e);
     if (!s && c->door.url && as)
         s = err_set(e, ST_INVALID,
                     "--as is for files: %s knows you by the key in CLIQ_KEY; leave --as away",
                     c->door.url);
     return s || !c->door.place.is_tls || fetch_secure ? s : become_net(c, e);
+}
+
+enum status
+hub_call_begin(struct hub_call *c, const struct args *a, struct err *e)
+{
+    return begin(c, args_text(a, "as"), args_text(a, "url"), args_has(a, "json"), e);
 }
 
 /* Who writes starts the agents that sleep. */
@@ -103,26 +109,21 @@ hub_call_end(struct hub_call *c)
 }
 
 enum status
-hub_call_files(struct hub_call *c, const char *what, struct err *e)
-{
-    if (c->door.url)
-        return err_set(e, ST_INVALID,
-                       "cliq %s works on the files of a hub, not over HTTP: run it where %s keeps "
-                       "them, without --url and CLIQ_URL",
-                       what, c->door.url);
-    return door_files(&c->door, e);
-}
-
-enum status
 hub_run_files(const char *what,
               enum status (*work)(struct hub_call *c, const struct args *a, struct err *e),
               const struct args *a, struct err *e)
 {
+    const char *url = getenv("CLIQ_URL");
     struct hub_call c;
-    enum status s = hub_call_begin(&c, a, e);
 
+    if (url && *url)
+        return err_set(e, ST_INVALID,
+                       "cliq %s works on the files of a hub, not over HTTP: run it where %s keeps "
+                       "them, without CLIQ_URL",
+                       what, url);
+    enum status s = begin(&c, NULL, NULL, args_has(a, "json"), e);
     if (!s)
-        s = hub_call_files(&c, what, e);
+        s = door_files(&c.door, e);
     if (!s)
         s = work(&c, a, e);
     hub_call_end(&c);

@@ -30,6 +30,9 @@
 #define HUB_OPTS                                                                                   \
     { "as", OPT_TEXT, "IDENTITY", "who you are (else CLIQ_IDENTITY, else your user's name)" },     \
     { "url", OPT_TEXT, "URL", "a server to ask (else CLIQ_URL, else files); its key: CLIQ_KEY" },  \
+    HUB_FILES_OPTS
+/* Of those that only files can do. */
+#define HUB_FILES_OPTS                                                                             \
     { "json", OPT_FLAG, NULL, "print JSON" }
 /* clang-format on */
 
@@ -45,10 +48,8 @@ void hub_call_end(struct hub_call *c); /* safe whatever hub_call_begin returned 
 enum status hub_call(struct hub_call *c, enum hub_op op, const struct json *args,
                      struct hub_reply *reply, struct err *e);
 
-/* The store itself, for what only files can do; `what` is "rebuild". ST_INVALID with a server. */
-enum status hub_call_files(struct hub_call *c, const char *what, struct err *e);
-
-/* A whole command of that kind: begins, calls `work` with the store open, ends. */
+/* A whole command that only files can do, `what` is "hub rebuild": begins, calls `work` with the
+ * store open, ends. ST_INVALID with a server. */
 enum status
 hub_run_files(const char *what,
               enum status (*work)(struct hub_call *c, const struct args *a, struct err *e),

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct opt opts[] = {
-    HUB_OPTS,
+    HUB_FILES_OPTS,
     { 0 },
 };
 

@@ -5,7 +5,7 @@
 
 static const struct opt opts[] = {
     { "older-than", OPT_TIME, "TIME", "drop what is older: 720h; without it nothing is dropped" },
-    HUB_OPTS,
+    HUB_FILES_OPTS,
     { 0 },
 };
 

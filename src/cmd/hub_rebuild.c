@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 static const struct opt opts[] = {
-    HUB_OPTS,
+    HUB_FILES_OPTS,
     { 0 },
 };
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 static const struct opt opts[] = {
-    HUB_OPTS,
+    HUB_FILES_OPTS,
     { 0 },
 };
 

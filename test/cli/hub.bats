@@ -870,7 +870,11 @@ END
     done
     for words in "hub check" "hub rebuild" "hub stats" "hub compact" "signal pump"; do
         got $words
+        refused 2 "cliq $words works on the files" http://127.0.0.1:1
+        CLIQ_KEY= got $words
         refused 2 "cliq $words works on the files"
+        CLIQ_URL= got $words --url http://127.0.0.1:1 # an option that its help does not list
+        refused 2 "unknown option --url"
     done
     got ack x --as bob
     refused 2 "leave --as away"
