@@ -213,9 +213,9 @@ bool hub_try_submit(struct hub *h, const struct hub_request *r, size_t n, struct
 void hub_make_way(const struct hub *h);
 
 /* After a failed sync everything that writes is refused until the log was mended, which hub_submit
- * (with n = 0, too) tries when it is time: hub_mend_in_ms. When the index could not be written,
- * what is in the log is missing in it until hub_submit tries again: hub_fold_in_ms. -1: all is
- * well. hub_trouble: why, NULL when all is well. */
+ * (with n = 0, too) tries when it is time: hub_mend_in_ms. So it looks at a disk that was full.
+ * When the index could not be written, what is in the log is missing in it until hub_submit tries
+ * again: hub_fold_in_ms. -1: all is well. hub_trouble: why, NULL when all is well. */
 const char *hub_trouble(const struct hub *h);
 int64_t hub_mend_in_ms(const struct hub *h);
 int64_t hub_fold_in_ms(const struct hub *h);

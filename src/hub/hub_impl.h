@@ -45,7 +45,8 @@ struct hub {
     int64_t kept_ms;  /* since then, by the clock of this boot */
     bool is_read_only, is_disk_read_only;
     uint64_t oldest, oldest_is_of;    /* hub_oldest_seq, and the state of the index it is of */
-    int64_t mend_wait_ms, mend_at_ms; /* after a failed sync, by the clock of this boot */
+    bool is_full;                     /* the last append failed */
+    int64_t mend_wait_ms, mend_at_ms; /* after that, or a failed sync, by the clock of this boot */
     struct err trouble;               /* why it is to be mended */
     bool is_behind; /* the index lacks what the log has, and nobody else brings it */
     int64_t fold_wait_ms, fold_at_ms; /* then: when it is tried again, by the same clock */
@@ -65,6 +66,8 @@ struct hub {
  */
 enum status hub_lock(struct hub *h, struct err *e);
 void hub_note_trouble(struct hub *h, const struct err *why); /* a sync failed */
+void hub_note_full(struct hub *h, const struct err *why);    /* an append failed */
+void hub_note_room(struct hub *h);                           /* one did not */
 void hub_note_behind(struct hub *h, const struct err *why);  /* the index could not be written */
 void hub_note_level(struct hub *h);                          /* it has the whole log */
 

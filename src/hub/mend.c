@@ -1,6 +1,6 @@
 /*
- * mend - the log's lock, and what is to be done before it is had when a sync failed; and when to
- * try again with an index that could not be written.
+ * mend - the log's lock, and what is to be done before it is had when a sync failed; when a full
+ * disk is looked at again, and when to try again with an index that could not be written.
  */
 #include "hub/hub_impl.h"
 
@@ -9,7 +9,8 @@
 enum {
     MEND_MIN_MS = 100, /* after a failed sync; doubled with every one that follows */
     MEND_MAX_MS = 10000,
-    FOLD_MAX_MS = 2000, /* the same for the index, which streams wait for */
+    ROOM_BYTES = 64 << 10, /* so much must fit before a disk is no longer full */
+    FOLD_MAX_MS = 2000,    /* the same for the index, which streams wait for */
 };
 
 static int64_t
@@ -35,10 +36,27 @@ hub_note_trouble(struct hub *h, const struct err *why)
     h->trouble = *why;
 }
 
+/* Every round tries to write: what is put off is only the look that tells that one would do. */
+void
+hub_note_full(struct hub *h, const struct err *why)
+{
+    if (h->is_full && in_ms(h->mend_at_ms) > 0)
+        return;
+    h->is_full = true;
+    hub_note_trouble(h, why);
+}
+
+void
+hub_note_room(struct hub *h)
+{
+    h->is_full = false;
+    h->mend_wait_ms = 0;
+}
+
 int64_t
 hub_mend_in_ms(const struct hub *h)
 {
-    return h->log.is_refusing ? in_ms(h->mend_at_ms) : -1;
+    return h->log.is_refusing || h->is_full ? in_ms(h->mend_at_ms) : -1;
 }
 
 /* Whoever may ask for it is told the reason, but not where the store is. */
@@ -80,7 +98,23 @@ hub_fold_in_ms(const struct hub *h)
 const char *
 hub_trouble(const struct hub *h)
 {
-    return h->log.is_refusing ? h->trouble.text : h->is_behind ? h->behind.text : NULL;
+    return h->log.is_refusing || h->is_full ? h->trouble.text
+           : h->is_behind                   ? h->behind.text
+                                            : NULL;
+}
+
+/* Nobody may write for hours: a disk that is no longer full is not to be called that. */
+static void
+look_for_room(struct hub *h)
+{
+    struct err why = h->trouble;
+
+    if (!h->is_full || in_ms(h->mend_at_ms) > 0)
+        return;
+    if (log_has_room(&h->log, ROOM_BYTES))
+        hub_note_room(h);
+    else
+        hub_note_full(h, &why);
 }
 
 enum status
@@ -99,5 +133,8 @@ hub_lock(struct hub *h, struct err *e)
             return s;
         }
     }
-    return log_lock(&h->log, e);
+    enum status s = log_lock(&h->log, e);
+    if (!s)
+        look_for_room(h);
+    return s;
 }

@@ -171,8 +171,10 @@ put_lines(struct hub *h, struct err *e)
     free(texts);
     if (h->log.is_refusing)
         hub_note_trouble(h, &why);
+    else if (s == ST_IO)
+        hub_note_full(h, &why);
     else if (!s)
-        h->mend_wait_ms = 0;
+        hub_note_room(h);
     if (s)
         err_say(e, "%s", why.text);
     return s;

@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { LOCK_WAIT_MS = 10000, REOPEN_TRIES = 1000, MEND_BYTES = 4096 };
@@ -396,6 +397,19 @@ log_unlock(struct log *l)
 }
 
 /* ---- under the lock: writing ---- */
+
+bool
+log_has_room(const struct log *l, size_t bytes)
+{
+    off_t end = l->fd < 0 ? -1 : sys->lseek(l->fd, 0, SEEK_END);
+    struct rlimit most;
+
+    if (end < 0 || (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
+                    most.rlim_cur < (rlim_t)end + bytes))
+        return false;
+    int rc = SYS_RETRY(fallocate(l->fd, FALLOC_FL_KEEP_SIZE, end, (off_t)bytes));
+    return rc == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
+}
 
 /* One write of everything, or nothing. */
 static enum status

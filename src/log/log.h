@@ -121,6 +121,8 @@ enum status log_try_lock(struct log *l, struct err *e);
 enum status log_look(struct log *l, bool *is_current, struct err *e);
 enum status log_put(struct log *l, const struct log_text *records, size_t n, struct err *e);
 void log_unlock(struct log *l);
+/* Would so many bytes more fit, as far as the system tells? For one whose append failed. */
+bool log_has_room(const struct log *l, size_t bytes);
 
 /* After a failed sync: writes what is in doubt once more, as it is read now, and syncs it; a kernel
  * that failed to write a page may hold it as written for ever, so that another sync alone would

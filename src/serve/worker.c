@@ -187,7 +187,7 @@ wait_ms(struct worker *w)
     int64_t mend_ms = hub_mend_in_ms(w->hub);
 
     if (mend_ms >= 0)
-        return mend_ms;
+        return sooner(mend_ms, hub_fold_in_ms(w->hub));
     int64_t due_ms = hub_due_in_ms(w->hub), end = hub_log_end(w->hub);
 
     if (due_ms != 0 || end != w->end)

@@ -569,6 +569,21 @@ acked() {
     "$CLIQ" hub check
 }
 
+@test "a log that cannot be written is told, also when nobody writes, and so is its end" {
+    N=0
+    acked 1
+    prlimit --pid "$SERVER" --fsize="$(wc -c <home/signals/events.jsonl)":unlimited
+    send /emit '{"signal_type":"a"}' >refused
+    has "$(<refused)" STORE_UNAVAILABLE
+    is_in_trouble() { [ "$(code_of /health "")" = 503 ]; }
+    until_true is_in_trouble
+    has "$(<body)" "append to events.jsonl"
+    prlimit --pid "$SERVER" --fsize=unlimited
+    until_true grep -q "the store can be written again" errors
+    is 200 "$(code_of /health "")"
+    acked 1
+}
+
 @test "a stream that comes to a garbled page or row of the index goes on by itself" {
     $PY -c 'import json; print(json.dumps({"signals": [{"signal_type": "a", "content": f"number {i} " + 100 * "x"} for i in range(1000)]}))' >many
     send /emit/batch @many >/dev/null

@@ -1671,6 +1671,46 @@ a_store_whose_sync_failed_is_mended_but_not_hammered(void **state)
     close_hub(h);
 }
 
+static void
+a_full_disk_is_trouble_until_there_is_room(void **state)
+{
+    (void)state;
+    struct rlimit before, tight;
+    struct arena a = { 0 };
+
+    fake_clock(T0);
+    struct hub *h = open_hub();
+    emit(h, "ruby", TASK);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    tight = before;
+    tight.rlim_cur = (rlim_t)hub_log_end(h) + 100; /* more than nothing, less than a signal */
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    CHECK_REPLY(ask(h, HUB_EMIT, "bob", TASK), 503);
+    assert_non_null(strstr(hub_trouble(h), "append to events.jsonl"));
+    assert_int_equal(hub_mend_in_ms(h), 100);
+    fake_clock(T0 + S / 10);
+    hub_submit(h, NULL, 0, &a, NULL);
+    assert_non_null(hub_trouble(h));
+    assert_int_equal(hub_mend_in_ms(h), 200);
+    CHECK_REPLY(ask(h, HUB_EMIT, "bob", TASK), 503); /* is tried, and puts nothing off */
+    assert_int_equal(hub_mend_in_ms(h), 200);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    fake_clock(T0 + S);
+    hub_submit(h, NULL, 0, &a, NULL); /* nobody writes */
+    assert_null(hub_trouble(h));
+    assert_int_equal(hub_mend_in_ms(h), -1);
+    CHECK_REPLY(ask(h, HUB_EMIT, "bob", TASK), 200);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    CHECK_REPLY(ask(h, HUB_EMIT, "bob", TASK), 503);
+    assert_int_equal(hub_mend_in_ms(h), 100);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    CHECK_REPLY(ask(h, HUB_EMIT, "bob", TASK), 200); /* or somebody does */
+    assert_null(hub_trouble(h));
+    arena_release(&a);
+    close_hub(h);
+}
+
 /* ---- other processes ---- */
 
 /* A child that runs `work` with the writing end of a pipe; the reading end. */
@@ -1952,7 +1992,7 @@ what_a_failed_round_took_back_from_the_index_is_brought_again(void **state)
     fault_always("write", ENOSPC);
     CHECK_REPLY(ask_on(h, HUB_EMIT, "ruby", TASK), 503);
     assert_int_equal(hub_last_seq(h), 0); /* the first one is in the log alone */
-    assert_non_null(strstr(hub_trouble(h), "the index is behind the log"));
+    assert_non_null(strstr(hub_trouble(h), "append to events.jsonl"));
     assert_int_equal(hub_fold_in_ms(h), 100);
     CHECK_REPLY(ask_on(h, HUB_EMIT, "ruby", TASK), 503);
     assert_int_equal(hub_fold_in_ms(h), 100); /* that puts off nothing */
@@ -2227,6 +2267,7 @@ main(void)
         CASE(what_is_too_large_is_refused_alone),
         CASE(a_failed_write_or_sync_is_told_and_changes_nothing),
         CASE(a_store_whose_sync_failed_is_mended_but_not_hammered),
+        CASE(a_full_disk_is_trouble_until_there_is_room),
         CASE(many_processes_claim_each_task_once),
         CASE(a_killed_writer_loses_nothing_that_it_was_told),
         CASE(a_line_that_slips_in_before_ours_counts_first),
