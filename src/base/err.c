@@ -53,7 +53,8 @@ err_say_errno(struct err *e, const char *fmt, ...)
     va_end(ap);
     if (e) {
         size_t n = strlen(e->text);
-        if (snprintf(e->text + n, sizeof e->text - n, ": %s", strerror(saved)) >=
+        const char *fix = saved == EMFILE ? " (ulimit -n sets how many there may be)" : "";
+        if (snprintf(e->text + n, sizeof e->text - n, ": %s%s", strerror(saved), fix) >=
             (int)(sizeof e->text - n))
             mark_cut(e);
     }

@@ -2,9 +2,14 @@
 #include "base/loop.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 #include <uv.h>
+
+enum { LOOP_DESCRIPTORS = 7 }; /* that libuv opens for a loop */
 
 struct loop {
     uv_loop_t uv;
@@ -24,14 +29,34 @@ struct source {
 static enum status
 fail(struct err *e, const char *what, int code)
 {
-    return err_set(e, ST_IO, "%s: %s", what, uv_strerror(code));
+    errno = -code;
+    return err_sys(e, "%s", what);
+}
+
+/* libuv aborts the process when it gets none for its pipes. */
+static int
+look_for_descriptors(void)
+{
+    int fds[LOOP_DESCRIPTORS], n = 0, rc = 0;
+
+    while (rc == 0 && n < LOOP_DESCRIPTORS) {
+        fds[n] = eventfd(0, EFD_CLOEXEC);
+        rc = fds[n] < 0 ? -errno : 0;
+        n += rc == 0;
+    }
+    while (n > 0)
+        close(fds[--n]);
+    return rc;
 }
 
 struct loop *
 loop_new(struct err *e)
 {
     struct loop *l = calloc(1, sizeof *l);
-    int rc = l ? uv_loop_init(&l->uv) : UV_ENOMEM;
+    int rc = l ? look_for_descriptors() : UV_ENOMEM;
+
+    if (rc == 0)
+        rc = uv_loop_init(&l->uv);
 
     if (rc == 0)
         return l;

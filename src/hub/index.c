@@ -4,6 +4,7 @@
 #include "base/sys.h"
 #include "hub/queue.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sqlite3.h>
@@ -124,7 +125,12 @@ fail(struct index *ix, int rc)
 {
     if (ix->failed || rc == SQLITE_OK)
         return;
-    err_say(&ix->why, "index %s: %s", ix->path[0] ? ix->path : "in memory", sqlite3_errmsg(ix->db));
+    const char *path = ix->path[0] ? ix->path : "in memory";
+    errno = rc == SQLITE_CANTOPEN ? sqlite3_system_errno(ix->db) : 0;
+    if (errno)
+        err_say_errno(&ix->why, "index %s", path);
+    else
+        err_say(&ix->why, "index %s: %s", path, sqlite3_errmsg(ix->db));
     ix->failed = rc;
 }
 

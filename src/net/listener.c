@@ -24,6 +24,13 @@ union address {
     struct sockaddr_storage room;
 };
 
+static bool
+is_loopback(const union address *a)
+{
+    return a->any.sa_family == AF_INET ? (ntohl(a->v4.sin_addr.s_addr) >> 24) == 127
+                                       : IN6_IS_ADDR_LOOPBACK(&a->v6.sin6_addr);
+}
+
 /* Fills name, port and is_loopback from what the kernel says. */
 static enum status
 describe(struct listener *l, struct err *e)
@@ -38,13 +45,13 @@ describe(struct listener *l, struct err *e)
     case AF_INET:
         inet_ntop(AF_INET, &a.v4.sin_addr, text, sizeof text);
         l->port = ntohs(a.v4.sin_port);
-        l->is_loopback = (ntohl(a.v4.sin_addr.s_addr) >> 24) == 127;
+        l->is_loopback = is_loopback(&a);
         snprintf(l->name, sizeof l->name, "%s:%u", text, l->port);
         return ST_OK;
     case AF_INET6:
         inet_ntop(AF_INET6, &a.v6.sin6_addr, text, sizeof text);
         l->port = ntohs(a.v6.sin6_port);
-        l->is_loopback = IN6_IS_ADDR_LOOPBACK(&a.v6.sin6_addr);
+        l->is_loopback = is_loopback(&a);
         snprintf(l->name, sizeof l->name, "[%s]:%u", text, l->port);
         return ST_OK;
     case AF_UNIX:
@@ -94,12 +101,14 @@ parse_address(const char *text, union address *a, socklen_t *len, struct err *e)
 }
 
 enum status
-listener_check(const char *address, struct err *e)
+listener_check(const char *address, bool *is_here, struct err *e)
 {
     union address a;
     socklen_t len;
+    enum status s = parse_address(address, &a, &len, e);
 
-    return parse_address(address, &a, &len, e);
+    *is_here = !s && is_loopback(&a);
+    return s;
 }
 
 enum status

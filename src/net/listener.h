@@ -41,7 +41,8 @@ struct listener {
 /* "127.0.0.1:3000", "[::1]:3000", "localhost:3000", ":3000" (loopback); port 0: any free one.
  * ST_INVALID: not such an address; ST_CONFLICT: somebody listens there. */
 enum status listener_tcp(struct listener *l, const char *address, struct err *e);
-enum status listener_check(const char *address, struct err *e); /* is it such an address? */
+/* Is it such an address? *is_here: only this machine could call. */
+enum status listener_check(const char *address, bool *is_here, struct err *e);
 enum status listener_unix(struct listener *l, const char *path, struct err *e);
 /* Takes the descriptor, also when it fails; it must be a stream socket that listens. */
 enum status listener_fd(struct listener *l, int fd, struct err *e);

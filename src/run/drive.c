@@ -24,6 +24,8 @@
 #include <unistd.h>
 
 enum {
+    FILES_OWN = 64,  /* that a run has open for itself, and a few to spare */
+    FILES_PHASE = 3, /* and for a phase that runs */
     PHASE_TIMEOUT_MS = 20 * 60 * 1000,
     GATE_TIMEOUT_MS = 15 * 60 * 1000,
     TICK_MS = 1000,
@@ -701,6 +703,25 @@ end_telling(struct run *r)
     r->transitions.tell = NULL;
 }
 
+/* Without files a run can neither go on nor be stopped: it is not begun. */
+static enum status
+take_files(const struct plan *p, const struct run_options *o, struct err *e)
+{
+    size_t n = p->team.n_phases, most = o->jobs && (size_t)o->jobs < n ? (size_t)o->jobs : n;
+    size_t wanted = FILES_OWN + FILES_PHASE * most, has = proc_raise_files(wanted);
+
+    if (has >= wanted || (o->is_resume && has >= FILES_OWN + FILES_PHASE))
+        return ST_OK;
+    if (has < FILES_OWN + FILES_PHASE)
+        return err_set(e, ST_FAILED, "a run opens up to %d files, and may open %zu: ulimit -n %zu",
+                       FILES_OWN + FILES_PHASE, has, wanted);
+    return err_set(
+        e, ST_FAILED,
+        "%zu phases may run at a time, which takes %zu open files, and the limit is %zu: "
+        "say --jobs %zu, or ulimit -n %zu",
+        most, wanted, has, (has - FILES_OWN) / FILES_PHASE, wanted);
+}
+
 static enum status
 setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
 {
@@ -721,10 +742,12 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     r->n_progress = calloc(n, sizeof *r->n_progress);
     r->notifier = notifier_new(
         &(struct notifier_host){ .ctx = r, .plan = p, .run_id = r->run_id, .on_note = on_note });
-    r->loop = loop_new(e);
     if (!r->live || !r->fresh || !r->dead || !r->waits || !r->is_stopped || !r->n_notified ||
-        !r->n_progress || !r->notifier || !r->loop)
+        !r->n_progress || !r->notifier)
         return err_set(e, ST_IO, "out of memory");
+    r->loop = loop_new(e);
+    if (!r->loop)
+        return ST_IO;
     if (o->is_tmux &&
         !(r->panes = panes_new(&(struct panes_host){
               .ctx = r, .plan = p, .loop = r->loop, .on_said = on_said, .on_note = on_pane_note })))
@@ -796,8 +819,10 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
     struct run r = { 0 };
     int lock = -1, dir = -1;
     pid_t holder;
-    enum status s = lockfile_take(&p->frame, &lock, &holder, e);
+    enum status s = take_files(p, o, e);
 
+    if (!s)
+        s = lockfile_take(&p->frame, &lock, &holder, e);
     if (s)
         return s;
     *end_status = RUN_ACTIVE;

@@ -233,6 +233,29 @@ prepare(const struct proc_spec *spec, const struct origin *o, struct report *r)
     return true;
 }
 
+/* What our children are to have, when we took more. */
+static struct rlimit files_before;
+static bool is_raised;
+
+size_t
+proc_raise_files(size_t wanted)
+{
+    struct rlimit now;
+
+    if (getrlimit(RLIMIT_NOFILE, &now) != 0)
+        return wanted; /* who knows */
+    if (now.rlim_cur != RLIM_INFINITY && now.rlim_cur < wanted) {
+        struct rlimit more = { .rlim_cur = now.rlim_max < wanted ? now.rlim_max : wanted,
+                               .rlim_max = now.rlim_max };
+        if (setrlimit(RLIMIT_NOFILE, &more) == 0) {
+            files_before = is_raised ? files_before : now;
+            is_raised = true;
+            now = more;
+        }
+    }
+    return now.rlim_cur < SIZE_MAX ? (size_t)now.rlim_cur : SIZE_MAX;
+}
+
 /* All zero is the default action. Not by sigaction: signals 32 and 33 belong to the C library,
  * which refuses them; but what a program ignored before it became us, make for one, goes on to
  * the agent. */
@@ -267,13 +290,16 @@ look_at_signals(void)
     pthread_once(&once, find_ignored_high);
 }
 
-/* The last thing before exec, which resets handlers but keeps what is ignored. A SIGPIPE
- * that waits is dropped: it is about our pipe, whose reader was killed; the agent runs on. */
+/* The last thing before exec, which resets handlers but keeps limits and what is ignored. A
+ * SIGPIPE that waits is dropped: it is about our pipe, whose reader was killed; the agent runs
+ * on. */
 static void
-reset_signals(void)
+reset_process(void)
 {
     sigset_t none;
 
+    if (is_raised)
+        setrlimit(RLIMIT_NOFILE, &files_before);
     signal(SIGPIPE, SIG_IGN);
     for (int signo = 1; signo < 32; signo++) /* to ask which are ignored takes as long */
         reset(signo);
@@ -420,7 +446,7 @@ be_child(const struct proc_spec *spec, const struct origin *o, int to, volatile 
 
     tell(to, &r);
     if (is_ready) {
-        reset_signals();
+        reset_process();
         execute(spec);
         failed(&r, STEP_EXEC);
         tell(to, &r);
@@ -530,7 +556,7 @@ proc_become(const struct proc_spec *spec, struct err *e)
         return s;
     look_at_signals();
     if (prepare(spec, &o, &r)) {
-        reset_signals();
+        reset_process();
         execute(spec);
         failed(&r, STEP_EXEC);
     }

@@ -73,6 +73,10 @@ bool proc_how_died(const struct proc_id *id, int *wait_status);
  * proc_alive then). Close-on-exec. */
 int proc_pidfd(const struct proc_id *id);
 
+/* Lets this process open so many files, as far as it may; returns how many it may. What
+ * proc_spawn starts has the limit that it had before. */
+size_t proc_raise_files(size_t wanted);
+
 /* Makes this process the one that orphans of its agents are given to. */
 void proc_be_subreaper(void);
 /* Reaps every dead child without blocking; calls fn for each. */

@@ -26,7 +26,7 @@
 
 struct run_options {
     const char *agent; /* default agent of this run; NULL: settings, else cursor */
-    unsigned jobs;     /* 0: as many as there are processors */
+    unsigned jobs;     /* phases at a time; 0: as many as are ready */
     bool is_tmux;      /* agents in panes, not plain processes */
     bool is_resume;    /* go on with an unfinished run */
     const char *from;  /* run this phase and all downstream of it, keep the rest */

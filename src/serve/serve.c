@@ -61,17 +61,40 @@ add_hosts(struct serve *s, const struct listener *l)
 /* ---- listening ---- */
 
 static enum status
+check_elsewhere(const struct serve *s, const char *name, bool is_here, struct err *e)
+{
+    if (is_here || s->o->allows_elsewhere)
+        return ST_OK;
+    return err_set(e, ST_REFUSED,
+                   "%s can be reached from elsewhere, without TLS: put a reverse proxy before "
+                   "a loopback address, or say --allow-elsewhere",
+                   name);
+}
+
+/* Before anything is made. */
+static enum status
+check_addresses(const struct serve *s, struct err *e)
+{
+    enum status st = ST_OK;
+    bool is_here;
+
+    for (const char *const *p = s->o->listen; !st && p && *p; p++) {
+        st = listener_check(*p, &is_here, e);
+        if (!st)
+            st = check_elsewhere(s, *p, is_here, e);
+    }
+    return st;
+}
+
+static enum status
 add_listener(struct serve *s, struct listener *l, struct err *e)
 {
     char name[sizeof l->name];
+    enum status st = check_elsewhere(s, l->name, l->is_loopback, e); /* systemd's, too */
 
-    if (!l->is_loopback && !s->o->allows_elsewhere) {
-        snprintf(name, sizeof name, "%s", l->name);
+    if (st) {
         listener_release(l);
-        return err_set(e, ST_REFUSED,
-                       "%s can be reached from elsewhere, without TLS: put a reverse proxy before "
-                       "a loopback address, or say --allow-elsewhere",
-                       name);
+        return st;
     }
     if (!l->is_loopback)
         fprintf(stderr, "cliq: warning: %s can be reached from elsewhere, and is not encrypted\n",
@@ -79,7 +102,7 @@ add_listener(struct serve *s, struct listener *l, struct err *e)
     add_hosts(s, l);
     snprintf(name, sizeof name, "%s", l->name);
     bool is_unix = l->is_unix;
-    enum status st = http_server_add(s->http, l, e);
+    st = http_server_add(s->http, l, e);
     if (!st)
         printf("listening on %s%s\n", is_unix ? "" : "http://", name);
     return st;
@@ -306,10 +329,8 @@ setup(struct serve *s, struct err *e)
                                   .ctx = s };
     struct buf dir = { 0 };
     unsigned char random[4];
-    enum status st = ST_OK;
+    enum status st = check_addresses(s, e);
 
-    for (const char *const *p = s->o->listen; !st && p && *p; p++)
-        st = listener_check(*p, e); /* before anything is made */
     hub_own_process();
     if (!st)
         st = hub_open(&s->writer, s->o->config,

@@ -505,3 +505,41 @@ mend() { # SED
     code_is 0
     is "one.1 two.1 two.2 three.1" "$(starts)"
 }
+
+# So many phases at once, each of which tells its own limit of open files.
+wide_team() {
+    agent limit <<'END'
+ok
+ulimit -Sn >"$T/limit.$P"
+complete
+END
+    team < <(
+        echo 'phases:'
+        for i in $(seq "$1"); do echo "  - {name: p$i, agent: limit}"; done
+    )
+}
+
+@test "a run takes the files that it needs, and leaves the agents the limit that they had" {
+    [ -n "$HEADLESS" ] || skip "in a pane it is the limit of tmux"
+    wide_team 30
+    (
+        ulimit -Sn 100
+        run_ok
+    )
+    is 30 "$(cat "$T"/limit.* | grep -cx 100)"
+}
+
+@test "a run that may not open enough files says how many, and begins nothing" {
+    wide_team 30
+    got_limited() { # FILES ARGS...
+        got_from bash -c 'ulimit -n "$1"; shift; exec "$@"' limited "$1" "$CLIQ" run $HEADLESS "${@:2}"
+    }
+    got_limited 30
+    refused 1 "a run opens up to 67 files, and may open 30: ulimit -n 154"
+    got_limited 100
+    refused 1 "30 phases may run at a time, which takes 154 open files, and the limit is 100: say --jobs 12"
+    is "" "$(starts)"
+    [ ! -e .cliq/run/journal.jsonl ]
+    got_limited 100 --jobs 12
+    code_is 0
+}
