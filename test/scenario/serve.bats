@@ -165,6 +165,8 @@ TABLE
 
 @test "an address that is none is told before anything is made" {
     CLIQ_HOME=$PWD/none run -2 "$CLIQ" serve --listen foo
+    CLIQ_HOME=$PWD/none run -7 "$CLIQ" serve --listen 0.0.0.0:0
+    has "$output" "--allow-elsewhere"
     [ ! -e none ]
     ! grep -q cho_ <<<"$output"
 }
