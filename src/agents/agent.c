@@ -70,8 +70,8 @@ read_message(const char **text, size_t *len, struct err *e)
     return s;
 }
 
-enum status
-agent_run(agent_fn *handle, struct err *e)
+static enum status
+run(agent_fn *handle, bool acks_first, struct err *e)
 {
     struct context *c = &own.context;
     const char *text;
@@ -85,13 +85,25 @@ agent_run(agent_fn *handle, struct err *e)
         return ST_FAILED;
     s = context_open(&own.arena, &own.msg, c, e);
     /* the ack says that the message arrived; what is wrong with the frame comes after it */
-    enum status ack = c->signal_dir >= 0 ? context_ack(c, s ? NULL : e) : ST_OK;
-    if (!s)
-        s = ack;
+    c->owes_ack = c->signal_dir >= 0;
+    if (!s && acks_first)
+        s = context_ack(c, e);
     if (!s)
         s = answer(handle, c, e);
     if (s && c->signal_dir >= 0)
         context_fail(c, e->text, NULL);
     sched_yield(); /* who waits for the last line goes first: what is left to us is to end */
     return s ? ST_FAILED : ST_OK;
+}
+
+enum status
+agent_run(agent_fn *handle, struct err *e)
+{
+    return run(handle, true, e);
+}
+
+enum status
+agent_run_at_once(agent_fn *handle, struct err *e)
+{
+    return run(handle, false, e);
 }

@@ -27,7 +27,7 @@ static enum status
 run(const struct args *a, struct err *e)
 {
     (void)a;
-    return agent_run(handle, e);
+    return agent_run_at_once(handle, e);
 }
 
 const struct cmd cmd_agent_exec = {

@@ -27,6 +27,8 @@ set_str(struct context *c, struct json *object, const char *key, const char *p, 
 struct running {
     struct context *c;
     const char *text;
+    enum status acked;
+    struct err why;
 };
 
 /* What it prints comes through us, so it stands behind this line. The results and the handoff will
@@ -34,8 +36,10 @@ struct running {
 static void
 on_run(void *ctx)
 {
-    const struct running *r = ctx;
+    struct running *r = ctx;
 
+    if (r->c->owes_ack)
+        r->acked = context_ack(r->c, &r->why);
     dprintf(STDOUT_FILENO, "$ %s\n", r->text);
     frame_spare(r->c->frame.dir);
 }
@@ -54,6 +58,10 @@ run_one(struct context *c, const struct json *command, struct results *r, struct
     struct running running = { .c = c, .text = run };
     struct shell_options o = { .meanwhile = on_run, .ctx = &running };
     enum status s = shell_run(run, &o, &result, e);
+    if (!s && running.acked) {
+        s = running.acked;
+        err_say(e, "%s", running.why.text);
+    }
     if (s) {
         shell_result_release(&result);
         return s;

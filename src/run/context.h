@@ -2,7 +2,7 @@
  * context - what an agent knows and may do, made from its AgentMessage. The C SDK, the
  * shell SDK and the built-in agents all stand on it.
  *
- * Order of calls: context_build, context_ack, then anything in any order, then one of
+ * Order of calls: context_build, context_ack (or owes_ack), then anything in any order, then one of
  * context_finalize_standard, context_finalize_gate, context_complete or context_fail;
  * context_release at the end. The first of these that ends the phase counts: later ones
  * do nothing and succeed, so exactly one terminal line is written by one context.
@@ -76,7 +76,8 @@ struct context {
     struct frame frame; /* dir -1 when there is none */
     int signal_dir;
     const char *signal_name;
-    bool is_done; /* a terminal line was written */
+    bool owes_ack; /* it is to be written before any other line */
+    bool is_done;  /* a terminal line was written */
 };
 
 /* What the message says: enough to send, signal and end. context_read adds what the files

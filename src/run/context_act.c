@@ -43,18 +43,22 @@ short_text(struct context *c, const char *text)
     return cut ? cut : "(a text too long for a line)";
 }
 
+enum status
+context_ack(struct context *c, struct err *e)
+{
+    c->owes_ack = false;
+    return signal_ack(c->signal_dir, c->frame.dir, c->signal_name, c->msg->type, e);
+}
+
 static enum status
 append(struct context *c, enum signal_status status, const char *message, const char *error,
        const struct json *result, struct err *e)
 {
-    return signal_append(c->signal_dir, c->signal_name, c->msg->type, status, message, error,
-                         result, e);
-}
+    enum status s = c->owes_ack ? context_ack(c, e) : ST_OK;
 
-enum status
-context_ack(struct context *c, struct err *e)
-{
-    return signal_ack(c->signal_dir, c->frame.dir, c->signal_name, c->msg->type, e);
+    return s ? s
+             : signal_append(c->signal_dir, c->signal_name, c->msg->type, status, message, error,
+                             result, e);
 }
 
 enum status

@@ -300,6 +300,20 @@ END
     cancelled_soon "$began"
 }
 
+@test "exec says that it has its message while its first command runs, and before it says what is wrong" {
+    team <<'END'
+phases:
+  - {name: one, agent: exec, commands: [{name: go, run: "until [ -e go ]; do sleep 0.02; done"}, {name: bad, run: "exit 3", escalate_on_fail: true}]}
+END
+    start_run run
+    until_true says .cliq/signals/one.jsonl '"ok"'
+    is 1 "$(wc -l <.cliq/signals/one.jsonl)"
+    touch go
+    ended run "$PID"
+    code_is 3
+    is "ok error" "$($PY -c 'import json,sys; print(*[json.loads(l)["status"] for l in sys.stdin])' <.cliq/signals/one.jsonl)"
+}
+
 @test "cancel during the checks of a gate: its agent is not started any more" {
     agent g <<<'ok; verdict PASS'
     team <<'END'
@@ -419,7 +433,7 @@ complete
 END
     team <<<'phases: [{name: one, agent: a}, {name: two, agent: a}, {name: three, agent: a, depends_on: [one]}]'
     code=0
-    ASAN_OPTIONS=detect_leaks=0 strace -o /dev/null -P "$PWD/.cliq/run/journal.jsonl" -e trace=write -e inject=write:error=EIO:when=3+ "$FULL" run $HEADLESS >"$T/out" 2>"$T/err" || code=$?
+    ASAN_OPTIONS=detect_leaks=0 strace -o /dev/null -P "$PWD/.cliq/run/journal.jsonl" -e trace=write -e inject=write:error=EIO:when=2+ "$FULL" run $HEADLESS >"$T/out" 2>"$T/err" || code=$?
     slurp
     code_is 1
     status_is FAILED
