@@ -18,6 +18,7 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "hub/secret.h"
+#include "hub/signal_id.h"
 #include "log/lock.h"
 
 #include <assert.h>
@@ -227,6 +228,7 @@ begin_round(struct hub *h)
     h->n_lines = h->unit = 0;
     h->next_seq = h->log.next_seq;
     look_at_clock(h);
+    signal_ids_begin();
 }
 
 /* With the lock and an open transaction: everything up to the sync. */
