@@ -340,7 +340,7 @@ leave(struct hub *h, bool keeps, void (*on_disk)(void *ctx), void *ctx)
         h->kept_ms = h->is_kept ? h->kept_ms : h->now.boot_ms;
         h->is_kept = true;
         if (on_disk)
-            index_add_queued(h->ix); /* while others answer */
+            index_add_many(h->ix); /* while others answer */
         return;
     }
     h->is_kept = false;
