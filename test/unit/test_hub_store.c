@@ -1941,6 +1941,29 @@ rounds_share_a_commit_until_somebody_waits(void **state)
 }
 
 static void
+a_signal_may_have_the_names_of_the_seal_within_its_members(void **state)
+{
+    uint64_t problems;
+    struct hub *h = open_hub();
+
+    (void)state;
+    const struct hub_reply *r =
+        ask(h, HUB_EMIT, "ruby",
+            "{\"signal_type\":\"note\",\"content\":\",\\\"seq\\\":1,\\\"crc\\\":\\\"00000000\\\"}\","
+            "\"metadata\":{\"of\":2,\"nth\":3},\"payload\":{\"seq\":7,\"crc\":\"00000000\"}}");
+    CHECK_REPLY(r, 200);
+    CHECK_REPLY(ask(h, HUB_EMIT, "ruby", "{\"signal_type\":\"note\",\"seq\":7}"), 400);
+    CHECK_OK(hub_rebuild(h, &e), &e); /* from the log alone */
+    r = ask(h, HUB_GET, "ruby", "{\"id\":\"%s\"}", got(r, "id"));
+    CHECK_REPLY(r, 200);
+    assert_true(json_eq(json_get(json_get(r->data, "payload"), "crc"), "00000000"));
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
+    assert_int_equal(hub_last_seq(h), 1);
+    close_hub(h);
+}
+
+static void
 count_disk(void *ctx)
 {
     ++*(size_t *)ctx;
@@ -2282,6 +2305,7 @@ main(void)
         CASE(old_segments_go_when_nothing_needs_them),
         CASE(rounds_share_a_commit_until_somebody_waits),
         CASE(rows_wait_until_they_are_many_and_are_there_for_whoever_asks),
+        CASE(a_signal_may_have_the_names_of_the_seal_within_its_members),
         CASE(a_task_claimed_by_its_id_is_not_the_next_one),
         CASE(tasks_between_those_that_were_taken_stay),
         CASE(a_task_is_claimed_in_its_turn_whatever_happened_before),
