@@ -102,9 +102,9 @@ bool index_next(struct index *ix, struct row *r);
 int index_do(struct index *ix, const char *literal, const char *types, ...);
 
 /* Adds a row, later and together with others: many rows in one statement cost half. It is there
- * for every statement that follows; index_add_many: now is a good time, if they are many. That such a row is there
- * already is a failure, except between index_begin_many and index_end_many. A row of states takes
- * the place of the one before. */
+ * for every statement that follows; index_add_many: now is a good time, if they are many. That such
+ * a row is there already is a failure, except between index_begin_many and index_end_many. A row of
+ * states takes the place of the one before. */
 enum index_rows { ROWS_SIGNALS, ROWS_WAITING, ROWS_READY, ROWS_STATES, ROWS_HISTORY, INDEX_ROWS };
 void index_add(struct index *ix, enum index_rows rows, const char *types, ...);
 void index_add_many(struct index *ix);

@@ -18,7 +18,7 @@ enum {
     FEW_STREAMS =
         16,        /* to tell more takes longer than wake-ups, and what comes meanwhile gathers */
     SETTLE_MS = 1, /* who was answered may ask again at once */
-    EARLY = 24,    /* requests that a worker without work gets before the loop has read the others */
+    EARLY = 24, /* requests that a worker without work gets before the loop has read the others */
     BODY_ROOM = 1000, /* for most answers */
 };
 

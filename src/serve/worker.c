@@ -21,8 +21,8 @@ enum {
     DO_MAX = 8,                /* requests that the loop does itself */
     SLOW_NS = 5000000,         /* for them: the loop may not be held up longer than that, */
     SLOW_PAUSE_NS = 100000000, /* or only once in that time */
-    /* Before the index is committed: who was answered may ask again at once. A turn of the loop that
-     * answers a hundred takes half of that. */
+    /* Before the index is committed: who was answered may ask again at once. A turn of the loop
+     * that answers a hundred takes half of that. */
     NEXT_NS = 2000000,
 };
 

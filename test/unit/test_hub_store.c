@@ -1947,10 +1947,10 @@ a_signal_may_have_the_names_of_the_seal_within_its_members(void **state)
     struct hub *h = open_hub();
 
     (void)state;
-    const struct hub_reply *r =
-        ask(h, HUB_EMIT, "ruby",
-            "{\"signal_type\":\"note\",\"content\":\",\\\"seq\\\":1,\\\"crc\\\":\\\"00000000\\\"}\","
-            "\"metadata\":{\"of\":2,\"nth\":3},\"payload\":{\"seq\":7,\"crc\":\"00000000\"}}");
+    const struct hub_reply *r = ask(
+        h, HUB_EMIT, "ruby",
+        "{\"signal_type\":\"note\",\"content\":\",\\\"seq\\\":1,\\\"crc\\\":\\\"00000000\\\"}\","
+        "\"metadata\":{\"of\":2,\"nth\":3},\"payload\":{\"seq\":7,\"crc\":\"00000000\"}}");
     CHECK_REPLY(r, 200);
     CHECK_REPLY(ask(h, HUB_EMIT, "ruby", "{\"signal_type\":\"note\",\"seq\":7}"), 400);
     CHECK_OK(hub_rebuild(h, &e), &e); /* from the log alone */
