@@ -201,7 +201,8 @@ bind(sqlite3_stmt *st, int i, const struct value *v, sqlite3_destructor_type how
         return sqlite3_bind_int64(st, i, v->i);
     if (v->type == 'd')
         return sqlite3_bind_double(st, i, v->d);
-    return v->s ? sqlite3_bind_text(st, i, v->s, -1, how) : sqlite3_bind_null(st, i);
+    return v->s ? sqlite3_bind_text(st, i, v->s, v->len ? (int)v->len : -1, how)
+                : sqlite3_bind_null(st, i);
 }
 
 /* ---- rows added together ---- */
@@ -249,9 +250,9 @@ insert_batch(void *ctx, const struct queue_batch *batch)
 }
 
 void
-index_add_queued(struct index *ix)
+index_add_many(struct index *ix)
 {
-    queue_flush(&ix->queue);
+    queue_flush_many(&ix->queue);
 }
 
 void
@@ -290,7 +291,7 @@ settle(struct index *ix)
 {
     if (ix->keeper.write)
         ix->keeper.write(ix->keeper.ctx);
-    index_add_queued(ix);
+    queue_flush(&ix->queue);
 }
 
 static sqlite3_stmt *

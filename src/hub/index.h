@@ -86,9 +86,12 @@ struct row *index_peek(struct index *ix, const char *literal, const char *types,
 /* The same with a text made for the occasion; values as an array. Ends with index_end. */
 struct value {
     char type;
-    const char *s;
-    int64_t i;
-    double d;
+    uint32_t len; /* of s; 0: up to its NUL */
+    union {
+        const char *s;
+        int64_t i;
+        double d;
+    };
 };
 struct row *index_run_text(struct index *ix, const char *sql, const struct value *values, size_t n);
 /* From its beginning, with another value for the nth (from 1) of them. */
@@ -99,12 +102,12 @@ bool index_next(struct index *ix, struct row *r);
 int index_do(struct index *ix, const char *literal, const char *types, ...);
 
 /* Adds a row, later and together with others: many rows in one statement cost half. It is there
- * for every statement that follows; index_add_queued: now is a good time. That such a row is there
- * already is a failure, except between index_begin_many and index_end_many. A row of states takes
- * the place of the one before. */
+ * for every statement that follows; index_add_many: now is a good time, if they are many. That such
+ * a row is there already is a failure, except between index_begin_many and index_end_many. A row of
+ * states takes the place of the one before. */
 enum index_rows { ROWS_SIGNALS, ROWS_WAITING, ROWS_READY, ROWS_STATES, ROWS_HISTORY, INDEX_ROWS };
 void index_add(struct index *ix, enum index_rows rows, const char *types, ...);
-void index_add_queued(struct index *ix);
+void index_add_many(struct index *ix);
 
 /* One who keeps changes back: it writes them when a statement may need them, which is before every
  * one but those of index_peek, and drops them when the transaction is rolled back. */

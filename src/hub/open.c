@@ -232,6 +232,7 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
         s = read_boot(h, e);
     struct log_options lo = { .is_durable = true,
                               .is_sequenced = true,
+                              .never_clashes = true, /* event.c has a table of members */
                               .lock_wait_ms = h->o.lock_wait_ms,
                               .rotate_bytes = h->o.rotate_bytes ? h->o.rotate_bytes : ROTATE_BYTES,
                               .ahead_name = AHEAD_NAME,

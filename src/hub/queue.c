@@ -16,8 +16,12 @@ value_take(char type, va_list *ap)
         v.d = va_arg(*ap, double);
     else
         v.s = va_arg(*ap, const char *);
-    if (type == 'z')
-        v.type = v.i ? 'i' : 's';
+    if (type == 'z' && v.i) {
+        v.type = 'i';
+    } else if (type == 'z') {
+        v.type = 's';
+        v.s = NULL;
+    }
     return v;
 }
 
@@ -44,37 +48,44 @@ static void
 empty(struct pile *p)
 {
     for (size_t i = 0; i < INDEX_ROWS; i++)
-        p->of[i].n = 0;
+        p->of[i].done = p->of[i].n = 0;
     p->is_some = false;
     arena_reset(&p->texts);
 }
 
+/* In batches of so many sizes, the largest first. */
 static bool
-insert_kind(struct queue *q, const struct pile *p, enum index_rows kind)
+insert_kind(struct queue *q, struct pile *p, enum index_rows kind, size_t sizes)
 {
-    size_t from = 0, n = p->of[kind].n;
+    size_t *done = &p->of[kind].done, n = p->of[kind].n;
 
-    for (size_t size = 0; size < QUEUE_SIZES; size++)
-        for (; n - from >= batch_sizes[size]; from += batch_sizes[size]) {
+    for (size_t size = 0; size < sizes; size++)
+        for (; n - *done >= batch_sizes[size]; *done += batch_sizes[size]) {
             struct queue_batch batch = { .kind = kind,
                                          .size = size,
                                          .n = batch_sizes[size],
                                          .columns = p->of[kind].columns,
-                                         .rows = p->of[kind].rows + from };
+                                         .rows = p->of[kind].rows + *done };
             if (!q->insert(q->ctx, &batch))
                 return false;
         }
     return true;
 }
 
-/* A helper's work, or our own. */
 static void
-insert_pile(void *ctx, void *piece)
+insert_kinds(struct queue *q, struct pile *p, size_t sizes)
 {
     bool is_good = true;
 
     for (int kind = 0; is_good && kind < INDEX_ROWS; kind++)
-        is_good = insert_kind(ctx, piece, (enum index_rows)kind);
+        is_good = insert_kind(q, p, (enum index_rows)kind, sizes);
+}
+
+/* A helper's work, or our own. */
+static void
+insert_pile(void *ctx, void *piece)
+{
+    insert_kinds(ctx, piece, QUEUE_SIZES);
     empty(piece);
 }
 
@@ -94,6 +105,13 @@ queue_flush(struct queue *q)
         insert_pile(q, p);
 }
 
+void
+queue_flush_many(struct queue *q)
+{
+    queue_wait(q);
+    insert_kinds(q, &q->piles[q->filled], 1);
+}
+
 /* A pile is full. */
 static void
 make_room(struct queue *q)
@@ -108,6 +126,16 @@ make_room(struct queue *q)
 
 /* ---- filling ---- */
 
+static bool
+keep_text(struct arena *a, struct value *v)
+{
+    size_t len = strlen(v->s);
+
+    v->s = arena_dup(a, v->s, len);
+    v->len = (uint32_t)len; /* a line has less than a MiB */
+    return v->s;
+}
+
 bool
 queue_add(struct queue *q, enum index_rows kind, const char *types, va_list *ap)
 {
@@ -119,8 +147,7 @@ queue_add(struct queue *q, enum index_rows kind, const char *types, va_list *ap)
     assert(p->of[kind].columns <= QUEUE_COLUMNS_MAX);
     for (size_t i = 0; types[i]; i++) {
         row[i] = value_take(types[i], ap);
-        if (types[i] == 's' && row[i].s &&
-            !(row[i].s = arena_dup(&p->texts, row[i].s, strlen(row[i].s))))
+        if (types[i] == 's' && row[i].s && !keep_text(&p->texts, &row[i]))
             return false;
     }
     p->of[kind].n++;
@@ -131,8 +158,10 @@ queue_add(struct queue *q, enum index_rows kind, const char *types, va_list *ap)
 bool
 queue_has_other(const struct queue *q, enum index_rows kind)
 {
+    const struct pile *p = &q->piles[q->filled];
+
     for (int i = 0; i < INDEX_ROWS; i++)
-        if (i != (int)kind && q->piles[q->filled].of[i].n)
+        if (i != (int)kind && p->of[i].n > p->of[i].done)
             return true;
     return false;
 }

@@ -45,7 +45,7 @@ typedef bool queue_insert_fn(void *ctx, const struct queue_batch *batch);
 struct pile {
     struct {
         queue_row rows[QUEUE_MAX];
-        size_t n, columns;
+        size_t done, n, columns; /* those before `done` were inserted */
     } of[INDEX_ROWS];
     struct arena texts;
     bool is_some;
@@ -66,6 +66,8 @@ void queue_release(struct queue *q);
 bool queue_add(struct queue *q, enum index_rows kind, const char *types, va_list *ap);
 /* Inserts whatever is in it, and waits for that. */
 void queue_flush(struct queue *q);
+/* Inserts what makes whole batches of the largest size: the rest is cheaper with what comes. */
+void queue_flush_many(struct queue *q);
 /* Forgets what was not inserted, and ends the helper. */
 void queue_drop(struct queue *q);
 /* Has it rows of another kind than this one? */

@@ -5,20 +5,30 @@
 
 #include <string.h>
 
-enum { TIME_LEN = 9, RANDOM_LEN = 14, POOL = 16 * RANDOM_LEN };
+/* Of 64 random bits 7 digits are made: uneven by less than 1 in 10^8. */
+enum { TIME_LEN = 9, WORDS = 2, WORD_LEN = 7, POOL = 64 * WORDS };
 
 static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 /* Random bytes are fetched for many ids at once: asking the kernel costs more than the rest. */
-static enum status
-take_random(uint32_t to[RANDOM_LEN], struct err *e)
-{
-    static _Thread_local uint32_t pool[POOL];
-    static _Thread_local size_t left;
-    static _Thread_local pid_t owner; /* a fork must not say what its parent says */
+static _Thread_local uint64_t pool[POOL];
+static _Thread_local size_t left;
+static _Thread_local pid_t owner;
 
-    if (left < RANDOM_LEN || owner != sys->getpid()) {
+void
+signal_ids_begin(void)
+{
+    pid_t self = sys->getpid();
+
+    if (owner != self)
         left = 0;
+    owner = self;
+}
+
+static enum status
+take_random(uint64_t to[WORDS], struct err *e)
+{
+    if (left < WORDS) {
         for (size_t got = 0; got < sizeof pool;) {
             ssize_t k = SYS_RETRY(sys->getrandom((char *)pool + got, sizeof pool - got, 0));
             if (k <= 0)
@@ -26,10 +36,9 @@ take_random(uint32_t to[RANDOM_LEN], struct err *e)
             got += (size_t)k;
         }
         left = POOL;
-        owner = sys->getpid();
     }
-    left -= RANDOM_LEN;
-    memcpy(to, pool + left, RANDOM_LEN * sizeof *to);
+    left -= WORDS;
+    memcpy(to, pool + left, WORDS * sizeof *to);
     return ST_OK;
 }
 
@@ -37,7 +46,7 @@ enum status
 hub_new_id(char out[HUB_ID_SIZE], struct err *e)
 {
     static const char prefix[] = "signal:c";
-    uint32_t random[RANDOM_LEN];
+    uint64_t random[WORDS];
     enum status s = take_random(random, e);
     uint64_t ms = (uint64_t)(clock_wall_ns() / 1000000);
 
@@ -48,8 +57,11 @@ hub_new_id(char out[HUB_ID_SIZE], struct err *e)
     for (size_t i = TIME_LEN; i-- > 0; ms /= 36)
         p[i] = digits[ms % 36];
     p += TIME_LEN;
-    for (size_t i = 0; i < RANDOM_LEN; i++) /* 32 bits onto 36: uneven by less than 1 in 10^8 */
-        *p++ = digits[(uint64_t)random[i] * 36 >> 32];
+    for (size_t i = 0; i < WORDS * WORD_LEN; i++) {
+        unsigned __int128 product = (unsigned __int128)random[i / WORD_LEN] * 36;
+        *p++ = digits[(size_t)(product >> 64)];
+        random[i / WORD_LEN] = (uint64_t)product;
+    }
     *p = '\0';
     return ST_OK;
 }

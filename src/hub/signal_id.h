@@ -11,6 +11,9 @@
 
 #define HUB_ID_SIZE 32 /* with the NUL */
 
+/* Before a round of them: a fork must not say what its parent says, and to ask who we are costs as
+ * much as an id. */
+void signal_ids_begin(void);
 /* ST_IO: the kernel gave no random bytes. */
 enum status hub_new_id(char out[HUB_ID_SIZE], struct err *e);
 

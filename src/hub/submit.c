@@ -18,6 +18,7 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "hub/secret.h"
+#include "hub/signal_id.h"
 #include "log/lock.h"
 
 #include <assert.h>
@@ -229,6 +230,7 @@ begin_round(struct hub *h)
     h->n_lines = h->unit = 0;
     h->next_seq = h->log.next_seq;
     look_at_clock(h);
+    signal_ids_begin();
 }
 
 /* With the lock and an open transaction: everything up to the sync. */
@@ -340,7 +342,7 @@ leave(struct hub *h, bool keeps, void (*on_disk)(void *ctx), void *ctx)
         h->kept_ms = h->is_kept ? h->kept_ms : h->now.boot_ms;
         h->is_kept = true;
         if (on_disk)
-            index_add_queued(h->ix); /* while others answer */
+            index_add_many(h->ix); /* while others answer */
         return;
     }
     h->is_kept = false;

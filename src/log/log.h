@@ -47,6 +47,7 @@
 struct log_options {
     bool is_durable;       /* fdatasync before an append returns */
     bool is_sequenced;     /* lines get a number and a checksum */
+    bool never_clashes;    /* whose records never have a member that a seal has: not looked for */
     unsigned lock_wait_ms; /* give up on the lock after this long; 0: 10 s */
     uint64_t rotate_bytes; /* sequenced only: start a new segment past this size; 0: never */
     /* durable only: called with `ctx` when the lines are on their way to the disk, before they

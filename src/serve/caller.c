@@ -70,7 +70,6 @@ find_key(struct serve *s, struct gate_text key, struct arena *a, struct caller *
 
     if (key.len == 0 || key.len >= SERVE_KEY_SIZE)
         return ST_NOT_FOUND;
-    front_look_for_revoked(s);
     k = &s->keys[hash_key(key) % SERVE_KEYS];
     if (strlen(k->text) != key.len || !is_same(k->text, key.p, key.len)) {
         char *text = arena_dup(a, key.p, key.len);
@@ -95,6 +94,8 @@ caller_by_key(struct serve *s, const struct route *route, struct arena *a, struc
 {
     unsigned scopes = 0;
 
+    if (!front_is_gathered(route)) /* else before its round is done, once for all of them */
+        front_look_for_revoked(s);
     enum status st = find_key(s, v->key, a, by, &scopes);
     if (st == ST_IO) {
         s->wants_look = true; /* the worker makes it */

@@ -18,6 +18,7 @@ enum {
     FEW_STREAMS =
         16,        /* to tell more takes longer than wake-ups, and what comes meanwhile gathers */
     SETTLE_MS = 1, /* who was answered may ask again at once */
+    EARLY = 24, /* requests that a worker without work gets before the loop has read the others */
     BODY_ROOM = 1000, /* for most answers */
 };
 
@@ -306,12 +307,33 @@ answer_round(struct serve *s, const struct round *r)
 
 /* ---- keys that are none any more ---- */
 
+/* Out of the round that is gathering: its key was good when it was read, and is not now. */
+static void
+refuse_gathered(struct serve *s, const char *key)
+{
+    struct round *r = s->round;
+    size_t n = 0;
+
+    for (size_t i = 0; r && i < r->n; i++) {
+        struct job *j = r->who[i];
+        if (j->conn && strcmp(j->key, key) == 0) {
+            job_refuse(j);
+        } else {
+            r->who[n] = j;
+            r->requests[n++] = r->requests[i];
+        }
+    }
+    if (r)
+        r->n = n;
+}
+
 /* A round that begins now folds it; one that is under way may not. */
 static void
 on_revoked(void *ctx, const char *id)
 {
     struct serve *s = ctx;
 
+    refuse_gathered(s, id);
     for (size_t i = 0; i < SERVE_KEYS; i++)
         if (strcmp(s->keys[i].id, id) == 0)
             s->keys[i] = (struct known_key){ 0 };
@@ -358,11 +380,11 @@ static void on_settle(void *ctx);
 
 /* After rounds that the loop did itself. */
 static void
-settle(struct serve *s, bool is_awaited)
+settle(struct serve *s, bool awaits)
 {
-    if (s->settle && !is_awaited)
+    if (s->settle && !awaits)
         return;
-    if (!worker_settle(s->worker, is_awaited) && !s->settle)
+    if (!worker_settle(s->worker, awaits) && !s->settle)
         s->settle = loop_after(s->loop, SETTLE_MS, on_settle, s, NULL);
     if (!s->settle)
         worker_settle(s->worker, true); /* or no memory */
@@ -403,7 +425,7 @@ gather_more(struct serve *s)
 
 /* Few requests, and nobody before them. */
 static bool
-do_at_once(struct serve *s, bool is_awaited)
+do_at_once(struct serve *s, bool awaits)
 {
     struct worker_news before = s->news;
     struct round *r = s->round;
@@ -421,8 +443,15 @@ do_at_once(struct serve *s, bool is_awaited)
     answer_round(s, r);
     gather_answered(&s->gather, r->n, clock_mono_ns());
     round_free(s->worker, r);
-    settle(s, is_awaited);
+    settle(s, awaits);
     return true;
+}
+
+/* Does somebody wait for the commit? */
+static bool
+is_awaited(const struct serve *s)
+{
+    return s->parked || streams_count(s->streams) > 0;
 }
 
 static void
@@ -432,13 +461,14 @@ give(struct serve *s)
         s->round = round_new(s->worker);
         s->wants_look = false;
     }
-    bool is_awaited = s->parked || streams_count(s->streams) > 0;
-    if (!s->round || (is_awaited && !worker_is_idle(s->worker)))
+    if (!s->round || (is_awaited(s) && !worker_is_idle(s->worker)))
         return; /* who listens is told of a whole round in one write: few large ones are better */
-    if (s->round->n > 0)
+    if (s->round->n > 0) {
+        front_look_for_revoked(s); /* for all who were let in since the last round */
         lull_begin(s);
-    s->round->is_awaited = is_awaited;
-    if (do_at_once(s, is_awaited))
+    }
+    s->round->is_awaited = is_awaited(s);
+    if (do_at_once(s, is_awaited(s)))
         return;
     if (worker_give(s->worker, s->round))
         s->round = NULL;
@@ -581,6 +611,12 @@ admit(struct serve *s, struct http_conn *c, const struct http_request *r, const 
     return false;
 }
 
+bool
+front_is_gathered(const struct route *route)
+{
+    return route->kind == ROUTE_OP && route->op != HUB_GET;
+}
+
 /* One signal by its id: nobody has to wait for that, unless the index is behind. */
 static bool
 answer_at_once(struct job *j)
@@ -641,6 +677,15 @@ make_job(struct serve *s, struct http_conn *c, const struct http_request *r,
     return j;
 }
 
+/* Clients that were answered together ask again together: then the worker would have nothing to do
+ * until the loop has read them all, and the loop nothing until the worker has written them all. */
+static void
+give_early(struct serve *s)
+{
+    if (s->round && s->round->n >= EARLY && worker_is_idle(s->worker) && !is_awaited(s))
+        give(s);
+}
+
 /* The round keeps the job, or it is freed here; gcc 12's analyser loses sight of it. */
 #ifndef __clang__
 #pragma GCC diagnostic push
@@ -652,12 +697,14 @@ hand_over(struct serve *s, struct http_conn *c, const struct http_request *r,
 {
     struct job *j = make_job(s, c, r, route, by, request_id);
 
-    if (!j || (route->op == HUB_GET && answer_at_once(j)))
+    if (!j || (!front_is_gathered(route) && answer_at_once(j)))
         return;
     if (route->op == HUB_CLAIM)
         http_watch(c, on_news, j);
-    if (j->request.identity && gather(s, &j->request, j))
+    if (j->request.identity && gather(s, &j->request, j)) {
+        give_early(s);
         return;
+    }
     refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", "too many requests at once; try again",
            request_id, "Retry-After: 1\r\n");
     job_free(j);

@@ -3,14 +3,14 @@
  *
  * A key that a command revokes must not be taken by a running server from then on. The server folds
  * what others wrote some milliseconds later, in its worker, since the loop never waits for the
- * store's lock. So whenever a key or a ticket is shown, the log's directory changed, or streams are
- * to be told something, the loop looks whether the log has become longer (one fstat), and reads the
- * new lines for those that revoke. Their ids are kept until the worker has folded them, for the
- * index may still have the key.
+ * store's lock. So before a request with a key or a ticket is answered, or a round of them is done,
+ * when the log's directory changed, or streams are to be told something, the loop looks whether the
+ * log has become longer (one fstat), and reads the new lines for those that revoke. Their ids are
+ * kept until the worker has folded them, for the index may still have the key.
  *
  *     request with a key -> revoked_look -> `tell` each id: forget what is remembered of it, its
- *                                           tickets too, and end its streams
- *                                           and its claims that wait
+ *     round of them                         tickets too, and end its streams, its claims that wait
+ *                                           and its requests in that round
  *                        -> a key that is looked up now: revoked_has? then it is none
  *     the worker has folded that far -> revoked_forget
  *

@@ -117,10 +117,11 @@ bool caller_make_ticket(struct serve *s, const struct caller *by, struct ticket 
 /* front.c */
 void front_request(void *ctx, struct http_conn *c, const struct http_request *r);
 void front_round(void *ctx);
-void front_lost(void *ctx);                   /* the index */
-void front_look_for_revoked(struct serve *s); /* keys, whoever did it */
-void front_done(void *ctx);                   /* the worker has something */
-void front_changed(void *ctx);                /* the log's directory changed */
+void front_lost(void *ctx);                        /* the index */
+void front_look_for_revoked(struct serve *s);      /* keys, whoever did it */
+bool front_is_gathered(const struct route *route); /* are its requests done in rounds? */
+void front_done(void *ctx);                        /* the worker has something */
+void front_changed(void *ctx);                     /* the log's directory changed */
 void front_fault(void *ctx, int status, const char *reason, struct buf *body);
 /* An identity was told so far by its stream. */
 void front_woken(struct serve *s, const char *identity, uint64_t upto);

@@ -21,7 +21,9 @@ enum {
     DO_MAX = 8,                /* requests that the loop does itself */
     SLOW_NS = 5000000,         /* for them: the loop may not be held up longer than that, */
     SLOW_PAUSE_NS = 100000000, /* or only once in that time */
-    NEXT_NS = 300000, /* before the index is committed: who was answered may ask again at once */
+    /* Before the index is committed: who was answered may ask again at once. A turn of the loop
+     * that answers a hundred takes half of that. */
+    NEXT_NS = 2000000,
 };
 
 struct worker {

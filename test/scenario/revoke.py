@@ -54,8 +54,10 @@ try:
         key = made["data"]["key"]
         assert c.ask("GET", "/signals/list?limit=1", key)[0] == 200
         revoke(made["data"]["id"])
-        # one is answered from the index, one by the worker, one by the loop alone
-        for method, path, body in (("GET", "/signals/none", None), ("POST", "/emit", {"signal_type": "x"}), ("POST", "/signals/ticket", {})):
+        # one is answered from the index, one by the worker, one by the loop alone; each is the first
+        # to be asked now and then
+        asks = [("GET", "/signals/none", None), ("POST", "/emit", {"signal_type": "x"}), ("POST", "/signals/ticket", {})]
+        for method, path, body in asks[i % 3 :] + asks[: i % 3]:
             status, answer = c.ask(method, path, key, body)
             assert status == 401, f"{how} {i}: {method} {path} was answered {status}: {answer}"
 finally:

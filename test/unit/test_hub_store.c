@@ -1981,6 +1981,78 @@ rounds_share_a_commit_until_somebody_waits(void **state)
 }
 
 static void
+a_signal_may_have_the_names_of_the_seal_within_its_members(void **state)
+{
+    uint64_t problems;
+    struct hub *h = open_hub();
+
+    (void)state;
+    const struct hub_reply *r = ask(
+        h, HUB_EMIT, "ruby",
+        "{\"signal_type\":\"note\",\"content\":\",\\\"seq\\\":1,\\\"crc\\\":\\\"00000000\\\"}\","
+        "\"metadata\":{\"of\":2,\"nth\":3},\"payload\":{\"seq\":7,\"crc\":\"00000000\"}}");
+    CHECK_REPLY(r, 200);
+    CHECK_REPLY(ask(h, HUB_EMIT, "ruby", "{\"signal_type\":\"note\",\"seq\":7}"), 400);
+    CHECK_OK(hub_rebuild(h, &e), &e); /* from the log alone */
+    r = ask(h, HUB_GET, "ruby", "{\"id\":\"%s\"}", got(r, "id"));
+    CHECK_REPLY(r, 200);
+    assert_true(json_eq(json_get(json_get(r->data, "payload"), "crc"), "00000000"));
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
+    assert_int_equal(hub_last_seq(h), 1);
+    close_hub(h);
+}
+
+static void
+count_disk(void *ctx)
+{
+    ++*(size_t *)ctx;
+}
+
+/* n requests as a server has them: told when they are on disk, rows added later. */
+static void
+emit_round(struct hub *h, size_t n, size_t *told)
+{
+    struct arena a = { 0 };
+    struct hub_request r[70];
+    struct hub_reply replies[70];
+    struct json *args;
+
+    assert_true(n <= 70 && json_parse(&a, TASK, strlen(TASK), &args, NULL));
+    for (size_t i = 0; i < n; i++)
+        r[i] = (struct hub_request){ .op = HUB_EMIT, .identity = "ruby", .args = args };
+    hub_submit_then(h, r, n, &a, replies, count_disk, told);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(replies[i].status, 200);
+    arena_release(&a);
+}
+
+static void
+rows_wait_until_they_are_many_and_are_there_for_whoever_asks(void **state)
+{
+    uint64_t problems;
+    size_t told = 0, rounds = 0, sum = 0;
+    struct hub *h = open_hub();
+
+    (void)state;
+    fake_clock(T0);
+    for (size_t n = 1; n <= 70; n += 3, rounds++) {
+        emit_round(h, n, &told);
+        sum += n;
+        if (n % 5 == 0) /* reads what waits, too */
+            CHECK_REPLY(ask_on(h, HUB_CLAIM, "bob", "{}"), 200);
+        forget_answers();
+    }
+    assert_int_equal(told, rounds);
+    assert_true(hub_may_go_on(h));
+    hub_settle(h);
+    assert_true(hub_last_seq(h) > sum); /* claims have lines, too */
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
+    close_hub(h);
+}
+
+static void
 what_a_failed_round_took_back_from_the_index_is_brought_again(void **state)
 {
     (void)state;
@@ -2273,6 +2345,8 @@ main(void)
         CASE(a_line_that_slips_in_before_ours_counts_first),
         CASE(old_segments_go_when_nothing_needs_them),
         CASE(rounds_share_a_commit_until_somebody_waits),
+        CASE(rows_wait_until_they_are_many_and_are_there_for_whoever_asks),
+        CASE(a_signal_may_have_the_names_of_the_seal_within_its_members),
         CASE(a_task_claimed_by_its_id_is_not_the_next_one),
         CASE(tasks_between_those_that_were_taken_stay),
         CASE(a_task_is_claimed_in_its_turn_whatever_happened_before),

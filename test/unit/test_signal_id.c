@@ -49,10 +49,12 @@ an_id_tells_the_time_and_the_ends_of_the_alphabet_are_used(void **state)
     (void)state;
     fake_clock(0);
     fake_pid(1);
+    signal_ids_begin();
     fake_random(0);
     CHECK_OK(hub_new_id(id, &e), &e);
     assert_string_equal(id, "signal:c00000000000000000000000");
     fake_pid(2);
+    signal_ids_begin();
     fake_random(0xFF);
     CHECK_OK(hub_new_id(id, &e), &e);
     assert_memory_equal(id + 17, "zzzzzzzzzzzzzz", 15);
@@ -83,9 +85,11 @@ a_fork_has_random_bytes_of_its_own(void **state)
     (void)state;
     fake_clock(0);
     fake_pid(1);
+    signal_ids_begin();
     fake_random(0);
     CHECK_OK(hub_new_id(ours, &e), &e);
     fake_pid(2);
+    signal_ids_begin();
     fake_random(0xFF);
     CHECK_OK(hub_new_id(theirs, &e), &e);
     assert_string_not_equal(ours, theirs);
@@ -117,6 +121,7 @@ without_random_bytes_there_is_no_id(void **state)
     mute.getrandom = no_random;
     mute.getpid = other_pid; /* so that none are left */
     sys = &mute;
+    signal_ids_begin();
     CHECK_FAILS_WITH(hub_new_id(id, &e), ST_IO, &e, "get random bytes");
     sys = &sys_kernel;
 }
