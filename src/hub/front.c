@@ -124,8 +124,10 @@ fronts_first(struct fronts *fs, struct index *ix, const struct hand *hand, const
     while (f && f->at == f->n && !f->is_whole && !index_status(ix, NULL))
         read_on(f, ix, hand);
     for (size_t i = f ? f->at : 0; f && i < f->n; i++)
-        if (is_of(&f->list[i], types))
-            return found_dup(x, &f->list[i], a);
+        if (is_of(&f->list[i], types)) {
+            *x = f->list[i];
+            return true;
+        }
     if (f && f->is_whole)
         return false;
     return found_read(

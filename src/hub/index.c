@@ -606,6 +606,7 @@ configure(struct index *ix, bool is_new)
     else
         exec(ix, "PRAGMA journal_mode=WAL");
     exec(ix, "PRAGMA synchronous=OFF");
+    exec(ix, "PRAGMA secure_delete=OFF"); /* on in some builds; the log has it all anyway */
     exec(ix, "PRAGMA temp_store=MEMORY");
     exec(ix, "PRAGMA cache_size=-32000");
     snprintf(text, sizeof text, "PRAGMA journal_size_limit=%d", WAL_BYTES_MAX);

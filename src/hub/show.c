@@ -4,6 +4,7 @@
 #include "hub/hub_impl.h"
 
 #include "base/clock.h"
+#include "hub/splice.h"
 
 #include <string.h>
 
@@ -195,9 +196,9 @@ put_state(struct pen *p, const struct item *it)
 }
 
 static void
-put_tail(struct pen *p, const struct event *ev)
+put_tail(struct pen *p, int64_t created_ms)
 {
-    put_time(p, KEY("created_at"), ev->at ? ev->at : 1);
+    put_time(p, KEY("created_at"), created_ms ? created_ms : 1);
     put_text(p, KEY("protocol_version"), "chorus/1.0");
 }
 
@@ -211,7 +212,7 @@ show_signal(const struct event *ev, const struct item *it, const char *thread, s
     p.at = &p.to->kids.first;
     put_head(&p, ev, it, thread);
     put_state(&p, it);
-    put_tail(&p, ev);
+    put_tail(&p, ev->at);
     return p.to;
 }
 
@@ -231,7 +232,7 @@ show_signal_text(const struct event *ev, const struct item *it, const char *thre
     json_open(b, '{');
     put_head(&p, ev, it, thread);
     put_state(&p, it);
-    put_tail(&p, ev);
+    put_tail(&p, ev->at);
     json_close(b, '}');
     return take_text(b, a);
 }
@@ -253,22 +254,66 @@ show_found(const struct found *x, struct arena *a)
     return read_line(x, &ev, a) ? show_signal(&ev, &x->it, x->thread, a) : NULL;
 }
 
+/* A member as the line has it, or what stands for one that it has not. */
+static void
+put_cut(struct pen *p, const struct key *key, const struct splice_text *v, const char *without)
+{
+    put_key(p, key);
+    buf_add(p->text, v->p ? v->p : without, v->p ? v->len : strlen(without));
+}
+
+/* put_head from the pieces of a line. */
+static void
+put_pieces(struct pen *p, const struct splice *s, const struct item *it, const char *thread)
+{
+    const struct splice_text *of = s->of;
+
+    put_id(p, KEY("id"), it->id);
+    put_cut(p, KEY("signal_type"), &of[SPLICE_TYPE], "null");
+    put_cut(p, KEY("content"), &of[SPLICE_CONTENT], "null");
+    put_cut(p, KEY("urgency"), &of[SPLICE_URGENCY], "0.5");
+    put_cut(p, KEY("from_role"), &of[SPLICE_FROM_ROLE], "null");
+    put_cut(p, KEY("from_identity"), &of[SPLICE_BY], "null");
+    put_cut(p, KEY("to_role"), &of[SPLICE_TO_ROLE], "null");
+    put_cut(p, KEY("to_ring"), &of[SPLICE_TO_RING], "null");
+    put_cut(p, KEY("to_identity"), &of[SPLICE_TO_IDENTITY], "null");
+    if (of[SPLICE_PARENT].p) {
+        put_key(p, KEY("parent_id"));
+        buf_adds(p->text, "\"signal:");
+        buf_add(p->text, of[SPLICE_PARENT].p + 1, of[SPLICE_PARENT].len - 1);
+    } else {
+        put_text(p, KEY("parent_id"), NULL);
+    }
+    put_id(p, KEY("thread_id"), thread ? thread : it->id);
+    put_int(p, KEY("sequence"), (int64_t)it->seq);
+    put_cut(p, KEY("tags"), &of[SPLICE_TAGS], "[]");
+    put_cut(p, KEY("resources"), &of[SPLICE_RESOURCES], "[]");
+    put_cut(p, KEY("attachments"), &of[SPLICE_ATTACHMENTS], "[]");
+    put_cut(p, KEY("metadata"), &of[SPLICE_METADATA], "{}");
+    put_cut(p, KEY("payload"), &of[SPLICE_DATA], "null");
+}
+
 bool
 show_prepare(struct found *x, struct buf *b, struct arena *a)
 {
     struct pen p = { .text = b };
+    struct splice pieces;
     struct event ev;
 
     if (x->head && x->tail)
         return true;
-    if (!read_line(x, &ev, a))
+    bool is_cut = x->body && splice_line(&pieces, x->body, strlen(x->body));
+    if (!is_cut && !read_line(x, &ev, a))
         return false;
     buf_reset(b);
     json_open(b, '{');
-    put_head(&p, &ev, &x->it, x->thread);
+    if (is_cut)
+        put_pieces(&p, &pieces, &x->it, x->thread);
+    else
+        put_head(&p, &ev, &x->it, x->thread);
     size_t n = b->len;
     buf_addc(b, '\0');
-    put_tail(&p, &ev);
+    put_tail(&p, is_cut ? pieces.at : ev.at);
     x->head = take_text(b, a);
     x->tail = x->head ? x->head + n + 1 : NULL;
     return x->head != NULL;
