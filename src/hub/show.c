@@ -390,8 +390,8 @@ lay_time(char *to, int64_t ms)
 static void
 put_state_text(struct buf *b, const struct item *it)
 {
-    bool is_usual = it->count >= 0 && it->count <= 9 &&
-                    (!it->claimed_by || path_is_name(it->claimed_by));
+    bool is_usual =
+        it->count >= 0 && it->count <= 9 && (!it->claimed_by || path_is_name(it->claimed_by));
     char *start = is_usual ? buf_room(b, KEYS_ROOM) : NULL, *p = start;
 
     if (!p) {

@@ -51,16 +51,18 @@ lines_of_ours_are_cut_and_shown_as_if_parsed(void **state)
     static const char *const lines[] = {
         "{\"type\":\"x\"}",
         HEAD "}",
-        HEAD ",\"source\":{\"type\":\"agent\",\"id\":\"a}b\"},\"data\":null,\"createdAt\":1794845642653}",
+        HEAD ",\"source\":{\"type\":\"agent\",\"id\":\"a}b\"},\"data\":null,\"createdAt\":"
+             "1794845642653}",
         HEAD ",\"data\":{\"a\":[1,{\"b\":\"]}\\\"\"}]},\"createdAt\":1,\"content\":\"x\\\\\"}",
         HEAD ",\"content\":\"say \\\"hi\\\", \\u00e9 \xc3\xa9 {[\",\"urgency\":0.25}",
         HEAD ",\"content\":[],\"urgency\":1e-1,\"from_role\":\"qa\",\"from_identity\":\"ruby\"}",
         HEAD ",\"content\":true,\"to_role\":\"dev\"}",
         HEAD ",\"content\":null,\"urgency\":null,\"to_ring\":\"ops\",\"tags\":null}",
         HEAD ",\"to_identity\":\"bob\",\"parent_id\":\"root\",\"thread_id\":\"root\"}",
-        HEAD ",\"tags\":[\"a\",\"b\"],\"resources\":[{\"kind\":\"k\"}],\"attachments\":[{}],"
-             "\"metadata\":{\"m\":null},\"delayed\":\"d\",\"task_status\":\"open\",\"dedup_key\":\"k\","
-             "\"dedup_hash\":\"h\",\"dedup_lines\":2}",
+        HEAD
+        ",\"tags\":[\"a\",\"b\"],\"resources\":[{\"kind\":\"k\"}],\"attachments\":[{}],"
+        "\"metadata\":{\"m\":null},\"delayed\":\"d\",\"task_status\":\"open\",\"dedup_key\":\"k\","
+        "\"dedup_hash\":\"h\",\"dedup_lines\":2}",
         "{\"createdAt\":5,\"type\":\"in any order\",\"id\":\"abc\"}",
     };
 
@@ -117,7 +119,8 @@ what_might_mean_something_else_is_parsed(void **state)
 static void
 a_line_cut_off_anywhere_is_not_cut(void **state)
 {
-    static const char line[] = HEAD ",\"data\":{\"a\":[\"\\\"\"]},\"createdAt\":12,\"tags\":[\"x\"]}";
+    static const char line[] =
+        HEAD ",\"data\":{\"a\":[\"\\\"\"]},\"createdAt\":12,\"tags\":[\"x\"]}";
     struct splice s;
 
     (void)state;

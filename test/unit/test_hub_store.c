@@ -2088,8 +2088,8 @@ a_claim_that_others_ended_is_over(void **state)
     CHECK_REPLY(ask(b, HUB_RELEASE, "bob", "{\"signal_id\":\"%s\"}", released), 200);
     CHECK_REPLY(ask(b, HUB_RELEASE, "bob", "{\"signal_id\":\"%s\"}", taken), 200);
     claim(b, "eve", taken);
-    struct hub_reply *r = ask_on(a, HUB_ACK, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}",
-                                 acked, claims[0]);
+    struct hub_reply *r =
+        ask_on(a, HUB_ACK, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}", acked, claims[0]);
     CHECK_REPLY(r, 200);
     assert_int_equal(r->seq, 0); /* said again, and not written */
     CHECK_REFUSED(ask_on(a, HUB_ACK, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}", released,
@@ -2127,8 +2127,8 @@ claims_of_any_number_are_acked_after_the_commit(void **state)
     }
     hub_settle(h);
     for (int i = N - 1; i >= 0; i--) {
-        struct hub_reply *r = ask_on(h, HUB_ACK, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}",
-                                     ids[i], claims[i]);
+        struct hub_reply *r = ask_on(
+            h, HUB_ACK, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}", ids[i], claims[i]);
         CHECK_REPLY(r, 200);
         assert_string_equal(got(r, "content"), "x");
         assert_string_equal(got(r, "delivery_state"), "acked");
