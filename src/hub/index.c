@@ -752,11 +752,13 @@ index_remove(const char *path, struct err *e)
 void
 index_clear(struct index *ix)
 {
+    exec(ix, "PRAGMA secure_delete=ON"); /* the log may have it no longer */
     for (size_t i = 0; tables[i]; i++) {
         char sql[64];
         snprintf(sql, sizeof sql, "DELETE FROM %s", tables[i]);
         exec(ix, sql);
     }
+    exec(ix, "PRAGMA secure_delete=OFF");
     index_do(ix,
              "UPDATE place SET seq = 0, dev = 0, ino = 0, at = 0, \"end\" = 0, last_ms = 0,"
              " subscriptions = subscriptions + 1, delayed = delayed + 1, tail = ''",
