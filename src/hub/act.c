@@ -56,6 +56,7 @@ learn_asker(struct act *t, const struct found *x)
                            .is_everyones = !x->addr };
 }
 
+/* Texts of a signal that was looked at live until the next statement or event (fold_look). */
 static bool
 find_signal(struct act *t, struct found *x)
 {
@@ -65,7 +66,7 @@ find_signal(struct act *t, struct found *x)
         return false;
     if (!id)
         return arg_missing(&t->in, "signal_id");
-    return fold_find(&t->h->fold, id, t->a, x) ||
+    return fold_look(&t->h->fold, id, t->a, x) ||
            refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "signal_id: there is no signal:%s", id);
 }
 
@@ -100,15 +101,17 @@ read_order(struct act *t, struct order *o)
 
 /* The signal, and for a claim its claim_id. */
 static bool
-answer_signal(struct act *t, struct found *x, const char *claim)
+answer_signal(struct act *t, const struct found *x, const char *claim)
 {
     struct buf *b = &t->h->shown;
+    struct found its;
 
     if (t->req->wants_text) {
-        t->reply->text = show_prepare(x, b, t->a) ? show_found_text(x, claim, b, t->a) : NULL;
+        its = *x;
+        t->reply->text = show_prepare(&its, b, t->a) ? show_found_text(&its, claim, b, t->a) : NULL;
         return true;
     }
-    struct json *to = show_found(x, t->a);
+    struct json *to = found_dup(&its, x, t->a) ? show_found(&its, t->a) : NULL;
 
     if (to && claim)
         json_set(to, "claim_id", show_text(t->a, claim));
@@ -117,11 +120,13 @@ answer_signal(struct act *t, struct found *x, const char *claim)
 }
 
 static bool
-tell_holder(struct act *t, const struct item *it)
+tell_holder(struct act *t, const struct found *x)
 {
     struct json *d = json_new(t->a, JSON_OBJECT);
+    struct found its;
+    const struct item *it = &its.it;
 
-    if (d) {
+    if (d && found_dup(&its, x, t->a)) {
         json_set(d, "signal_id", show_id(t->a, it->id));
         json_set(d, "delivery_state", show_text(t->a, delivery_names[it->state]));
         json_set(d, "task_status", show_text(t->a, work_names[it->work]));
@@ -132,6 +137,7 @@ tell_holder(struct act *t, const struct item *it)
     return false;
 }
 
+/* The answer comes first: what the signal is shown from may be gone with the event. */
 static bool
 act_on(struct act *t, struct found *x, struct order *o, const char *key, const char *hash)
 {
@@ -140,18 +146,20 @@ act_on(struct act *t, struct found *x, struct order *o, const char *key, const c
 
     enum verdict v = decide_item(t->req->op, &x->it, o, &who, &t->h->now, &ev, &t->refusal);
     if (v == DECIDE_REFUSED)
-        return tell_holder(t, &x->it);
-    if (v == DECIDE_EVENT) {
-        ev.dedup_key = key;
-        ev.dedup_hash = hash;
-        if (t->req->wants_text)
-            show_prepare(x, &t->h->shown, t->a); /* once for all that becomes of it */
-        t->h->fold.known = x;
-        if (!act_event(t, &ev))
-            return false;
-        item_apply(&x->it, &ev);
-    }
-    return answer_signal(t, x, t->req->op == HUB_CLAIM ? ev.claim : NULL);
+        return tell_holder(t, x);
+    if (v == DECIDE_REPEAT)
+        return answer_signal(t, x, NULL);
+    ev.dedup_key = key;
+    ev.dedup_hash = hash;
+    if (t->req->wants_text)
+        show_prepare(x, &t->h->shown, t->a); /* once for all that becomes of it */
+    struct found after = *x;
+    item_apply(&after.it, &ev);
+    t->h->fold.known = x;
+    bool is_good =
+        answer_signal(t, &after, ev.kind == EV_CLAIM ? ev.claim : NULL) && act_event(t, &ev);
+    t->h->fold.known = NULL;
+    return is_good;
 }
 
 static bool
@@ -169,12 +177,13 @@ act_item(struct act *t)
 static void
 try_address(struct act *t, const char *addr, const char *types, struct found *best)
 {
-    struct found x;
+    struct found x, its;
 
     if (fold_find_ready(&t->h->fold, addr, types, t->a, &x) &&
         (!best->it.seq || x.urgency > best->urgency ||
-         (x.urgency == best->urgency && x.it.seq < best->it.seq)))
-        *best = x;
+         (x.urgency == best->urgency && x.it.seq < best->it.seq)) &&
+        found_dup(&its, &x, t->a))
+        *best = its;
 }
 
 /* The task to claim next; its seq is 0 when there is none. */
@@ -191,7 +200,8 @@ find_next(struct act *t, const char *role, const char *types, struct found *best
             return refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
                           "role: %s does not hold the role \"%s\"", t->req->identity, role);
         snprintf(addr, sizeof addr, "=%s", role);
-        try_address(t, addr, types, best);
+        if (!fold_find_ready(&t->h->fold, addr, types, t->a, best))
+            *best = (struct found){ 0 };
         return true;
     }
     r = index_peek(ix,
@@ -313,6 +323,8 @@ act_receipt(struct act *t)
     }
     if (!find_signal(t, &x))
         return false;
+    if (!found_dup(&x, &x, t->a))
+        return starved(t);
     struct row *r =
         index_run(ix, "SELECT state, until FROM receipts WHERE identity = ? AND signal = ?", "si",
                   ev.by, (int64_t)x.it.seq);

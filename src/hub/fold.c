@@ -62,6 +62,7 @@ fold_enter(struct fold *f)
     if (now->seq != left.seq || now->at != left.at || now->ino != left.ino ||
         now->dev != left.dev) { /* others wrote */
         fronts_forget(&f->fronts);
+        hand_drop(&f->hand);
         f->hopes++;
     }
 }
@@ -84,22 +85,26 @@ fold_forget(struct fold *f)
 
 /* ---- signals ---- */
 
-static bool
-find_held(struct fold *f, const char *id, struct arena *a, struct found *x)
+bool
+fold_look(struct fold *f, const char *id, struct arena *a, struct found *x)
 {
     const struct held *held = hand_find(&f->hand, id);
 
-    return held && found_dup(x, &held->x, a);
+    if (held)
+        *x = held->x;
+    return held ||
+           found_read(
+               f->ix,
+               index_peek(f->ix, FOUND "FROM signals s" INDEX_STATES " WHERE s.id = ?", "s", id), a,
+               x);
 }
 
 bool
 fold_find(struct fold *f, const char *id, struct arena *a, struct found *x)
 {
-    return find_held(f, id, a, x) ||
-           found_read(
-               f->ix,
-               index_peek(f->ix, FOUND "FROM signals s" INDEX_STATES " WHERE s.id = ?", "s", id), a,
-               x);
+    struct found its;
+
+    return fold_look(f, id, a, &its) && found_dup(x, &its, a);
 }
 
 bool
@@ -166,7 +171,7 @@ take_signal(struct fold *f, const char *id)
         return held;
     if (f->known && strcmp(f->known->it.id, id) == 0)
         x = *f->known;
-    else if (!fold_find(f, id, &f->arena, &x))
+    else if (!fold_look(f, id, &f->arena, &x))
         return NULL;
     held = hand_take(&f->hand, f->ix, &x);
     if (!held)

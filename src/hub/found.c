@@ -54,11 +54,22 @@ found_dup(struct found *to, const struct found *x, struct arena *a)
                              &to->it.last_by, &to->it.last_claim, &to->type,     &to->sender,
                              &to->addr,       &to->thread,        &to->body,     &to->head,
                              &to->tail,       &to->lines };
+    enum { N = sizeof texts / sizeof *texts };
+    size_t sizes[N], all = 0;
 
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        const char *s = *texts[i];
-        if (s && !(*texts[i] = arena_dup(a, s, strlen(s))))
-            return false;
+    for (size_t i = 0; i < N; i++) {
+        sizes[i] = *texts[i] ? strlen(*texts[i]) + 1 : 0;
+        all += sizes[i];
+    }
+    char *p = arena_alloc(a, all);
+    if (!p)
+        return false;
+    for (size_t i = 0; i < N; i++) {
+        if (!*texts[i])
+            continue;
+        memcpy(p, *texts[i], sizes[i]);
+        *texts[i] = p;
+        p += sizes[i];
     }
     return true;
 }

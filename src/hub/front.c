@@ -65,39 +65,48 @@ make(struct fronts *fs, const char *addr)
           "?1"
 #define LIST_ORDER " ORDER BY n.urgency DESC, n.signal LIMIT ?2"
 
-/* What follows in the list; all that is in the index when it was not begun. */
-static struct row *
-run(const struct front *f, struct index *ix)
-{
-    int64_t n = (int64_t)f->wanted;
-
-    return f->is_begun ? index_peek(ix,
-                                    FIRST_OF_LIST " AND n.urgency <= ?3 AND (n.urgency < ?3"
-                                                  " OR n.signal > ?4)" LIST_ORDER,
-                                    "sidi", f->addr, n, f->urgency, (int64_t)f->seq)
-                       : index_run(ix, FIRST_OF_LIST LIST_ORDER, "si", f->addr, n);
-}
-
+/* The next of a statement's rows, up to what is wanted. */
 static void
-read_on(struct front *f, struct index *ix, const struct hand *hand)
+take_rows(struct front *f, struct index *ix, const struct hand *hand, struct row *r, size_t *n)
 {
-    struct row *r = run(f, ix);
-    struct found *x;
-    size_t n = 0;
+    struct found *x = &f->list[f->n];
 
-    f->at = f->n = 0;
-    arena_reset(&f->texts);
-    for (; n < f->wanted && f->texts.used < TEXT_MAX; n++) {
-        x = &f->list[f->n];
-        if (!found_read(ix, r, &f->texts, x)) {
-            f->is_whole = !index_status(ix, NULL);
-            break;
-        }
+    for (; *n < f->wanted && f->texts.used < TEXT_MAX; ++*n, x = &f->list[f->n]) {
+        if (!found_read(ix, r, &f->texts, x))
+            return;
         f->urgency = x->urgency;
         f->seq = x->it.seq;
         const struct held *held = hand_find(hand, x->it.id);
         f->n += !held || found_is_ready(&held->x);
     }
+}
+
+/* What follows in the list, or its beginning. Behind a place in it there are those that are as
+ * urgent, and then less: one statement for both would walk over all that was claimed meanwhile. */
+static void
+read_on(struct front *f, struct index *ix, const struct hand *hand)
+{
+    int64_t wanted = (int64_t)f->wanted;
+    size_t n = 0;
+
+    f->at = f->n = 0;
+    arena_reset(&f->texts);
+    if (!f->is_begun)
+        take_rows(f, ix, hand, index_run(ix, FIRST_OF_LIST LIST_ORDER, "si", f->addr, wanted), &n);
+    else
+        take_rows(f, ix, hand,
+                  index_peek(ix, FIRST_OF_LIST " AND n.urgency = ?3 AND n.signal > ?4" LIST_ORDER,
+                             "sidi", f->addr, wanted, f->urgency, (int64_t)f->seq),
+                  &n);
+    bool is_more = n < f->wanted && f->texts.used < TEXT_MAX;
+    if (is_more && f->is_begun) {
+        take_rows(f, ix, hand,
+                  index_peek(ix, FIRST_OF_LIST " AND n.urgency < ?3" LIST_ORDER, "sid", f->addr,
+                             wanted - (int64_t)n, f->urgency),
+                  &n);
+        is_more = n < f->wanted && f->texts.used < TEXT_MAX;
+    }
+    f->is_whole = is_more && !index_status(ix, NULL);
     f->is_begun = true;
     f->wanted = f->wanted * READ_TIMES < READ_MAX ? f->wanted * READ_TIMES : READ_MAX;
 }
@@ -124,8 +133,10 @@ fronts_first(struct fronts *fs, struct index *ix, const struct hand *hand, const
     while (f && f->at == f->n && !f->is_whole && !index_status(ix, NULL))
         read_on(f, ix, hand);
     for (size_t i = f ? f->at : 0; f && i < f->n; i++)
-        if (is_of(&f->list[i], types))
-            return found_dup(x, &f->list[i], a);
+        if (is_of(&f->list[i], types)) {
+            *x = f->list[i];
+            return true;
+        }
     if (f && f->is_whole)
         return false;
     return found_read(

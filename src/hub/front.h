@@ -19,7 +19,7 @@ struct fronts {
 };
 
 /* The first task of an address, of one of the types ("\x1fa\x1fb\x1f"; NULL: of any); texts in
- * the arena. False: there is none. */
+ * the arena, or here until it is called again. False: there is none. */
 bool fronts_first(struct fronts *fs, struct index *ix, const struct hand *hand, const char *addr,
                   const char *types, struct arena *a, struct found *x);
 

@@ -5,14 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* HELD_MAX: as much as some milliseconds bring. SLOTS: a power of two that is never half full. */
-enum { HELD_MAX = 500, SLOTS = 1024, TEXT_MAX = 1 << 20 };
+/* HELD_MAX: as much as some milliseconds bring. STAY_MAX: of them, those that are claimed stay when
+ * they are written; more, and there is little room for others. SLOTS: a power of two that is never
+ * half full. */
+enum { HELD_MAX = 500, STAY_MAX = 128, SLOTS = 1024, TEXT_MAX = 1 << 20 };
 
 struct hand_room {
     struct held held[HELD_MAX];
-    size_t n;
+    size_t n, n_changed;
     unsigned short slots[SLOTS]; /* by the hash of the id: 1 + the place in held */
-    struct arena texts;
+    struct arena texts, spare;   /* what stays moves from one to the other */
 };
 
 /* The slot that has the id, or that it would get. */
@@ -38,6 +40,29 @@ hand_find(const struct hand *h, const char *id)
     return at ? &h->room->held[at - 1] : NULL;
 }
 
+static bool
+is_full(const struct hand_room *room)
+{
+    return room->n == HELD_MAX || room->texts.used > TEXT_MAX;
+}
+
+/* Behind the others, as the index has it; texts in the arena. NULL without memory. */
+static struct held *
+add(struct hand_room *room, const struct found *x, struct arena *texts)
+{
+    struct held *held = &room->held[room->n];
+    struct found its;
+
+    if (!found_dup(&its, x, texts))
+        return NULL;
+    *held = (struct held){ .x = its,
+                           .was_waiting = found_is_waiting(&its),
+                           .was_ready = found_is_ready(&its),
+                           .was_acked = its.it.state == D_ACKED };
+    *slot_of(room, its.it.id) = (unsigned short)++room->n;
+    return held;
+}
+
 struct held *
 hand_take(struct hand *h, struct index *ix, const struct found *x)
 {
@@ -45,16 +70,11 @@ hand_take(struct hand *h, struct index *ix, const struct found *x)
         h->room = calloc(1, sizeof *h->room);
     if (!h->room)
         return NULL;
-    if (h->room->n == HELD_MAX || h->room->texts.used > TEXT_MAX)
+    if (is_full(h->room))
         hand_write(h, ix);
-    struct held *held = &h->room->held[h->room->n];
-    *held = (struct held){ .was_waiting = found_is_waiting(x),
-                           .was_ready = found_is_ready(x),
-                           .was_acked = x->it.state == D_ACKED };
-    if (!found_dup(&held->x, x, &h->room->texts))
-        return NULL;
-    *slot_of(h->room, x->it.id) = (unsigned short)++h->room->n;
-    return held;
+    if (is_full(h->room))
+        hand_drop(h); /* nothing of it is to be written */
+    return add(h->room, x, &h->room->texts);
 }
 
 bool
@@ -62,12 +82,14 @@ hand_change(struct hand *h, struct index *ix, struct held *held, const struct it
             uint64_t seq, const char *body)
 {
     struct item now = *it;
+    const struct item *was = &held->x.it;
     const char **texts[] = { &now.claimed_by, &now.claim, &now.boot, &now.last_by,
                              &now.last_claim };
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const char *s = *texts[i];
-        if (s && !(*texts[i] = arena_dup(&h->room->texts, s, strlen(s))))
+        if (s && s != was->claimed_by && s != was->claim && s != was->boot &&
+            !(*texts[i] = arena_dup(&h->room->texts, s, strlen(s))))
             return false;
     }
     const char *lines = told_add(&h->room->texts, held->x.lines, seq, body);
@@ -75,6 +97,7 @@ hand_change(struct hand *h, struct index *ix, struct held *held, const struct it
         return false;
     held->x.it = now;
     held->x.lines = lines;
+    h->room->n_changed += !held->is_changed;
     held->is_changed = true;
     if (told_is_full(lines)) {
         index_add(ix, ROWS_HISTORY, "iis", (int64_t)now.seq, (int64_t)seq, lines);
@@ -225,19 +248,40 @@ write_state(struct index *ix, const struct found *x)
               it->last_by, it->last_claim, x->lines);
 }
 
+/* What is claimed stays, the newest of it. Without memory it goes: then it is looked up. */
+static void
+let_go(struct hand_room *room)
+{
+    struct arena texts = room->texts;
+    size_t n = room->n, n_claimed = 0;
+
+    for (size_t i = 0; i < n; i++)
+        n_claimed += room->held[i].x.it.state == D_LEASED;
+    memset(room->slots, 0, sizeof room->slots);
+    room->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct found x = room->held[i].x;
+        if (x.it.state == D_LEASED && n_claimed-- <= STAY_MAX)
+            add(room, &x, &room->spare);
+    }
+    room->texts = room->spare;
+    room->spare = texts;
+    arena_reset(&room->spare);
+}
+
 void
 hand_write(struct hand *h, struct index *ix)
 {
-    size_t n = h->room ? h->room->n : 0;
+    struct hand_room *room = h->room;
 
-    if (!n)
+    if (!room || !room->n_changed)
         return;
-    h->room->n = 0; /* statements that write it ask for it again */
-    for (size_t i = 0; i < n; i++)
-        if (h->room->held[i].is_changed)
-            write_state(ix, &h->room->held[i].x);
-    write_lists(ix, h->room->held, n);
-    hand_drop(h);
+    room->n_changed = 0; /* statements that write it ask for it again */
+    for (size_t i = 0; i < room->n; i++)
+        if (room->held[i].is_changed)
+            write_state(ix, &room->held[i].x);
+    write_lists(ix, room->held, room->n);
+    let_go(room);
 }
 
 void
@@ -245,7 +289,7 @@ hand_drop(struct hand *h)
 {
     if (!h->room)
         return;
-    h->room->n = 0;
+    h->room->n = h->room->n_changed = 0;
     memset(h->room->slots, 0, sizeof h->room->slots);
     arena_reset(&h->room->texts);
 }
@@ -253,8 +297,10 @@ hand_drop(struct hand *h)
 void
 hand_release(struct hand *h)
 {
-    if (h->room)
+    if (h->room) {
         arena_release(&h->room->texts);
+        arena_release(&h->room->spare);
+    }
     free(h->room);
     h->room = NULL;
 }

@@ -5,6 +5,9 @@
  * in the hand, and the index gets one row of `states` and one change of each list, however much
  * has happened: before the commit, and before any statement that might look (index_keep).
  *
+ * What is claimed then stays, as the index has it: its ack comes soon, and need not look it up. So
+ * whoever finds that others wrote into the index drops the hand.
+ *
  * Zero is an empty hand. Texts of what is in it live until hand_write or hand_drop.
  */
 #ifndef CLIQ_HUB_HAND_H
@@ -30,7 +33,7 @@ struct held *hand_take(struct hand *h, struct index *ix, const struct found *x);
 bool hand_change(struct hand *h, struct index *ix, struct held *held, const struct item *it,
                  uint64_t seq, const char *body);
 
-void hand_write(struct hand *h, struct index *ix); /* and it is empty */
+void hand_write(struct hand *h, struct index *ix); /* and it has nothing more to write */
 void hand_drop(struct hand *h);                    /* the transaction is lost, and so is this */
 void hand_release(struct hand *h);
 

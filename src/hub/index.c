@@ -613,6 +613,7 @@ configure(struct index *ix, bool is_new)
     else
         exec(ix, "PRAGMA journal_mode=WAL");
     exec(ix, "PRAGMA synchronous=OFF");
+    exec(ix, "PRAGMA secure_delete=OFF"); /* on in some builds; the log has it all anyway */
     exec(ix, "PRAGMA temp_store=MEMORY");
     exec(ix, "PRAGMA cache_size=-32000");
     snprintf(text, sizeof text, "PRAGMA journal_size_limit=%d", WAL_BYTES_MAX);
@@ -758,11 +759,13 @@ index_remove(const char *path, struct err *e)
 void
 index_clear(struct index *ix)
 {
+    exec(ix, "PRAGMA secure_delete=ON"); /* the log may have it no longer */
     for (size_t i = 0; tables[i]; i++) {
         char sql[64];
         snprintf(sql, sizeof sql, "DELETE FROM %s", tables[i]);
         exec(ix, sql);
     }
+    exec(ix, "PRAGMA secure_delete=OFF");
     index_do(ix,
              "UPDATE place SET seq = 0, dev = 0, ino = 0, at = 0, \"end\" = 0, last_ms = 0,"
              " subscriptions = subscriptions + 1, delayed = delayed + 1, tail = ''",

@@ -4,6 +4,8 @@
 #include "hub/hub_impl.h"
 
 #include "base/clock.h"
+#include "base/path.h"
+#include "hub/splice.h"
 
 #include <string.h>
 
@@ -134,15 +136,30 @@ put_int(struct pen *p, const struct key *key, int64_t n)
         json_key_int(p->text, key->name, n);
 }
 
+/* What happens in a round happens in the same milliseconds: those of late need not be spelt again.
+ */
+static const char *
+spell_time(int64_t ms)
+{
+    static _Thread_local struct {
+        int64_t ms;
+        char text[CLOCK_ISO_SIZE];
+    } spelt[16];
+    size_t at = (size_t)ms % 16;
+
+    if (spelt[at].ms != ms || !spelt[at].text[0])
+        clock_iso_ms(spelt[at].text, ms);
+    spelt[at].ms = ms;
+    return spelt[at].text;
+}
+
 static void
 put_time(struct pen *p, const struct key *key, int64_t ms)
 {
-    char text[CLOCK_ISO_SIZE];
-
     if (p->to)
         put(p, key, show_time(p->a, ms));
     else
-        put_text(p, key, ms ? clock_iso_ms(text, ms) : NULL);
+        put_text(p, key, ms ? spell_time(ms) : NULL);
 }
 
 /* absent: of that type, empty. */
@@ -195,9 +212,9 @@ put_state(struct pen *p, const struct item *it)
 }
 
 static void
-put_tail(struct pen *p, const struct event *ev)
+put_tail(struct pen *p, int64_t created_ms)
 {
-    put_time(p, KEY("created_at"), ev->at ? ev->at : 1);
+    put_time(p, KEY("created_at"), created_ms ? created_ms : 1);
     put_text(p, KEY("protocol_version"), "chorus/1.0");
 }
 
@@ -211,7 +228,7 @@ show_signal(const struct event *ev, const struct item *it, const char *thread, s
     p.at = &p.to->kids.first;
     put_head(&p, ev, it, thread);
     put_state(&p, it);
-    put_tail(&p, ev);
+    put_tail(&p, ev->at);
     return p.to;
 }
 
@@ -231,7 +248,7 @@ show_signal_text(const struct event *ev, const struct item *it, const char *thre
     json_open(b, '{');
     put_head(&p, ev, it, thread);
     put_state(&p, it);
-    put_tail(&p, ev);
+    put_tail(&p, ev->at);
     json_close(b, '}');
     return take_text(b, a);
 }
@@ -253,35 +270,150 @@ show_found(const struct found *x, struct arena *a)
     return read_line(x, &ev, a) ? show_signal(&ev, &x->it, x->thread, a) : NULL;
 }
 
+/* ---- the same from the pieces of a line, without asking for room each time ---- */
+
+enum { KEYS_ROOM = 500 }; /* bytes for the members of a run, but for their pieces */
+
+static char *
+lay(char *to, const char *p, size_t n)
+{
+    memcpy(to, p, n);
+    return to + n;
+}
+
+#define LAY(to, literal) lay(to, literal, sizeof literal - 1)
+/* A member as the line has it, or what stands for one that it has not. */
+#define LAY_PIECE(to, piece, key, without)                                                         \
+    ((piece)->p ? lay(LAY(to, ",\"" key "\":"), (piece)->p, (piece)->len)                          \
+                : LAY(to, ",\"" key "\":" without))
+
+/* Room for those members up to `last`; NULL without memory. */
+static char *
+room_for(struct buf *b, const struct splice_text *from, const struct splice_text *last)
+{
+    size_t n = KEYS_ROOM;
+
+    for (; from <= last; from++)
+        n += from->len;
+    return buf_room(b, n);
+}
+
+static void
+put_first_pieces(struct buf *b, const struct splice_text *of)
+{
+    char *start = room_for(b, of, of + SPLICE_PARENT), *p = start;
+
+    if (!p)
+        return;
+    p = LAY_PIECE(p, of + SPLICE_TYPE, "signal_type", "null");
+    p = LAY_PIECE(p, of + SPLICE_CONTENT, "content", "null");
+    p = LAY_PIECE(p, of + SPLICE_URGENCY, "urgency", "0.5");
+    p = LAY_PIECE(p, of + SPLICE_FROM_ROLE, "from_role", "null");
+    p = LAY_PIECE(p, of + SPLICE_BY, "from_identity", "null");
+    p = LAY_PIECE(p, of + SPLICE_TO_ROLE, "to_role", "null");
+    p = LAY_PIECE(p, of + SPLICE_TO_RING, "to_ring", "null");
+    p = LAY_PIECE(p, of + SPLICE_TO_IDENTITY, "to_identity", "null");
+    if (of[SPLICE_PARENT].p) /* its quote stands before the prefix */
+        p = lay(LAY(p, ",\"parent_id\":\"signal:"), of[SPLICE_PARENT].p + 1,
+                of[SPLICE_PARENT].len - 1);
+    else
+        p = LAY(p, ",\"parent_id\":null");
+    buf_grew(b, (size_t)(p - start));
+}
+
+static void
+put_last_pieces(struct buf *b, const struct splice_text *of)
+{
+    char *start = room_for(b, of + SPLICE_TAGS, of + SPLICE_DATA), *p = start;
+
+    if (!p)
+        return;
+    p = LAY_PIECE(p, of + SPLICE_TAGS, "tags", "[]");
+    p = LAY_PIECE(p, of + SPLICE_RESOURCES, "resources", "[]");
+    p = LAY_PIECE(p, of + SPLICE_ATTACHMENTS, "attachments", "[]");
+    p = LAY_PIECE(p, of + SPLICE_METADATA, "metadata", "{}");
+    p = LAY_PIECE(p, of + SPLICE_DATA, "payload", "null");
+    buf_grew(b, (size_t)(p - start));
+}
+
+/* put_head from the pieces of a line. */
+static void
+put_pieces(struct pen *p, const struct splice *s, const struct item *it, const char *thread)
+{
+    put_id(p, KEY("id"), it->id);
+    put_first_pieces(p->text, s->of);
+    put_id(p, KEY("thread_id"), thread ? thread : it->id);
+    put_int(p, KEY("sequence"), (int64_t)it->seq);
+    put_last_pieces(p->text, s->of);
+}
+
 bool
 show_prepare(struct found *x, struct buf *b, struct arena *a)
 {
     struct pen p = { .text = b };
+    struct splice pieces;
     struct event ev;
 
     if (x->head && x->tail)
         return true;
-    if (!read_line(x, &ev, a))
+    bool is_cut = x->body && splice_line(&pieces, x->body, strlen(x->body));
+    if (!is_cut && !read_line(x, &ev, a))
         return false;
     buf_reset(b);
     json_open(b, '{');
-    put_head(&p, &ev, &x->it, x->thread);
+    if (is_cut)
+        put_pieces(&p, &pieces, &x->it, x->thread);
+    else
+        put_head(&p, &ev, &x->it, x->thread);
     size_t n = b->len;
     buf_addc(b, '\0');
-    put_tail(&p, &ev);
+    put_tail(&p, is_cut ? pieces.at : ev.at);
     x->head = take_text(b, a);
     x->tail = x->head ? x->head + n + 1 : NULL;
     return x->head != NULL;
 }
 
+/* A word or a time of ours, which needs no escapes. */
+static char *
+lay_word(char *to, const char *word)
+{
+    return word ? LAY(lay(LAY(to, "\""), word, strlen(word)), "\"") : LAY(to, "null");
+}
+
+static char *
+lay_time(char *to, int64_t ms)
+{
+    return lay_word(to, ms ? spell_time(ms) : NULL);
+}
+
+/* put_state, where what is counted has one digit and names are those that we give. */
+static void
+put_state_text(struct buf *b, const struct item *it)
+{
+    bool is_usual =
+        it->count >= 0 && it->count <= 9 && (!it->claimed_by || path_is_name(it->claimed_by));
+    char *start = is_usual ? buf_room(b, KEYS_ROOM) : NULL, *p = start;
+
+    if (!p) {
+        put_state(&(struct pen){ .text = b }, it);
+        return;
+    }
+    p = lay_word(LAY(p, ",\"delivery_state\":"), delivery_names[it->state]);
+    p = LAY(p, ",\"delivery_count\":");
+    *p++ = (char)('0' + it->count);
+    p = lay_word(LAY(p, ",\"task_status\":"), work_names[it->work]);
+    p = lay_word(LAY(p, ",\"claimed_by\":"), it->claimed_by);
+    p = lay_time(LAY(p, ",\"claimed_at\":"), it->claimed_at);
+    p = lay_time(LAY(p, ",\"claim_expires_at\":"), it->state == D_LEASED ? it->until : 0);
+    buf_grew(b, (size_t)(p - start));
+}
+
 const char *
 show_found_text(const struct found *x, const char *claim, struct buf *b, struct arena *a)
 {
-    struct pen p = { .text = b };
-
     buf_reset(b);
     buf_adds(b, x->head);
-    put_state(&p, &x->it);
+    put_state_text(b, &x->it);
     buf_adds(b, x->tail);
     json_key_str(b, "claim_id", claim);
     json_close(b, '}');

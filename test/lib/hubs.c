@@ -44,12 +44,14 @@ submit(struct hub *h, enum hub_op op, const char *who, const char *key, const ch
         req.identity++;
         req.is_admin = req.is_file = true;
     }
+    req.wants_text = goes_on; /* as a server does */
     if (goes_on)
         hub_submit_then(h, &req, 1, &answers, r, NULL, NULL);
     else if (hub_ops[op].writes)
         hub_submit(h, &req, 1, &answers, r);
     else
         hub_read(h, &req, &answers, r);
+    r->data = hub_reply_data(r, &answers);
     return r;
 }
 

@@ -2182,6 +2182,76 @@ tasks_between_those_that_were_taken_stay(void **state)
     close_hub(h);
 }
 
+/* What was claimed stays in memory over the commit: as the log has it, whoever wrote there. */
+static void
+a_claim_that_others_ended_is_over(void **state)
+{
+    (void)state;
+    struct hub *a = open_hub(), *b = open_hub();
+    const char *acked = emit(a, "ruby", TASK), *released = emit(a, "ruby", TASK),
+               *taken = emit(a, "ruby", TASK), *ended = emit(a, "ruby", TASK);
+    const char *ids[] = { acked, released, taken, ended }, *claims[4];
+    uint64_t problems;
+
+    for (int i = 0; i < 4; i++)
+        claims[i] = got(ask_on(a, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", ids[i]), "claim_id");
+    hub_settle(a);
+    CHECK_REPLY(ask(b, HUB_ACK, "bob", "{\"signal_id\":\"%s\"}", acked), 200);
+    CHECK_REPLY(ask(b, HUB_RELEASE, "bob", "{\"signal_id\":\"%s\"}", released), 200);
+    CHECK_REPLY(ask(b, HUB_RELEASE, "bob", "{\"signal_id\":\"%s\"}", taken), 200);
+    claim(b, "eve", taken);
+    struct hub_reply *r =
+        ask_on(a, HUB_ACK, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}", acked, claims[0]);
+    CHECK_REPLY(r, 200);
+    assert_int_equal(r->seq, 0); /* said again, and not written */
+    CHECK_REFUSED(ask_on(a, HUB_ACK, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}", released,
+                         claims[1]),
+                  409, "SIGNAL_LEASE_LOST", "is no longer the claim");
+    CHECK_REFUSED(ask_on(a, HUB_ACK, "bob", "{\"signal_id\":\"%s\"}", taken), 409,
+                  "SIGNAL_CLAIM_CONFLICT", "is claimed by eve");
+    r = ask_on(a, HUB_ACK, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}", ended, claims[3]);
+    CHECK_REPLY(r, 200);
+    assert_string_equal(got(r, "delivery_state"), "acked");
+    hub_settle(a);
+    assert_int_equal(hub_check(a, NULL, NULL, &problems, &e), ST_OK);
+    assert_int_equal(problems, 0);
+    hub_close(b);
+    close_hub(a);
+}
+
+/* More than the hand holds, and than stay in it. */
+static void
+claims_of_any_number_are_acked_after_the_commit(void **state)
+{
+    enum { N = 700 };
+    static char ids[N][64], claims[N][64];
+    uint64_t problems;
+
+    (void)state;
+    struct hub *h = open_hub();
+    for (int i = 0; i < N; i++)
+        snprintf(ids[i], sizeof ids[i], "%s", got(ask_on(h, HUB_EMIT, "ruby", TASK), "id"));
+    for (int i = 0; i < N; i++) {
+        struct hub_reply *r = ask_on(h, HUB_CLAIM, "bob", "{}");
+        assert_string_equal(got(r, "id"), ids[i]);
+        snprintf(claims[i], sizeof claims[i], "%s", got(r, "claim_id"));
+        forget_answers();
+    }
+    hub_settle(h);
+    for (int i = N - 1; i >= 0; i--) {
+        struct hub_reply *r = ask_on(
+            h, HUB_ACK, "bob", "{\"signal_id\":\"%s\",\"claim_id\":\"%s\"}", ids[i], claims[i]);
+        CHECK_REPLY(r, 200);
+        assert_string_equal(got(r, "content"), "x");
+        assert_string_equal(got(r, "delivery_state"), "acked");
+        forget_answers();
+    }
+    hub_settle(h);
+    assert_int_equal(hub_check(h, NULL, NULL, &problems, &e), ST_OK);
+    assert_int_equal(problems, 0);
+    close_hub(h);
+}
+
 /* A task as it should be, in a_task_is_claimed_in_its_turn_whatever_happened_before. */
 struct model {
     char id[64], claim[64];
@@ -2297,6 +2367,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(what_a_failed_round_took_back_from_the_index_is_brought_again),
         CASE(who_may_not_wait_is_refused_where_it_would),
+        CASE(a_claim_that_others_ended_is_over),
+        CASE(claims_of_any_number_are_acked_after_the_commit),
         CASE(an_emitted_signal_comes_back_as_it_was_sent),
         CASE(what_is_wrong_is_refused_with_its_name_and_nothing_is_stored),
         CASE(types_and_patterns_with_stars_in_an_old_log_are_folded),
