@@ -241,7 +241,8 @@ claim_again(struct act *t, const char *key)
     struct row *r = index_run(ix, "SELECT signal FROM dedup WHERE identity = ? AND key = ?", "ss",
                               t->req->is_system ? "" : t->req->identity, key);
     if (!index_next(ix, r))
-        return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST", "dedup_key: its claim is gone");
+        return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST", "%s: its claim is gone",
+                      act_key_name(t));
     signal = (uint64_t)row_int(r, 0);
     r = index_run(ix, HUB_LINES, "i", (int64_t)signal);
     while (!was && index_next(ix, r)) {
@@ -253,7 +254,7 @@ claim_again(struct act *t, const char *key)
     if (!was || !fold_find_at(&t->h->fold, signal, t->a, &x) || !x.it.claim ||
         strcmp(x.it.claim, was) != 0)
         return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST",
-                      "dedup_key: the claim made with \"%s\" is over", key);
+                      "%s: the claim made with \"%s\" is over", act_key_name(t), key);
     return answer_signal(t, &x, was);
 }
 
@@ -261,7 +262,7 @@ static bool
 act_claim(struct act *t)
 {
     const struct json *types = NULL;
-    const char *role = NULL, *key = t->req->dedup_key, *id = NULL;
+    const char *role = NULL, *key, *id = NULL;
     int64_t wait_s;
     char hash[65], claim[HUB_ID_SIZE];
     struct buf b = { 0 };
@@ -274,7 +275,7 @@ act_claim(struct act *t)
         !arg_name(&t->in, "role", &role) || !arg_texts(&t->in, "types", &types) ||
         !arg_int(&t->in, "wait_seconds", &wait_s))
         return false;
-    if (!key && !arg_text(&t->in, "dedup_key", &key))
+    if (!act_find_key(t, &key))
         return false;
     if (key && !act_dedup(t, key, hash, &is_done))
         return false;

@@ -66,7 +66,8 @@ act_dedup(struct act *t, const char *key, char hash[65], bool *is_done)
         return true;
     if (strcmp(row_text(r, 0), hash) != 0)
         return refuse(&t->refusal, 409, "SIGNAL_EMIT_CONFLICT",
-                      "dedup_key: \"%s\" was used for another request less than 24 h ago", key);
+                      "%s: \"%s\" was used for another request less than 24 h ago", act_key_name(t),
+                      key);
     uint64_t seq = (uint64_t)row_int(r, 2), lines = (uint64_t)row_int(r, 3);
     *is_done = true;
     if (t->req->op == HUB_EMIT_BATCH) {
@@ -90,9 +91,14 @@ act_dedup(struct act *t, const char *key, char hash[65], bool *is_done)
     return true;
 }
 
-/* The key of this request, or NULL. */
-static bool
-find_key(struct act *t, const char **key)
+const char *
+act_key_name(const struct act *t)
+{
+    return t->req->dedup_key ? "Idempotency-Key" : "dedup_key";
+}
+
+bool
+act_find_key(struct act *t, const char **key)
 {
     *key = NULL;
     if (!arg_text(&t->in, "dedup_key", key))
@@ -100,8 +106,10 @@ find_key(struct act *t, const char **key)
     if (t->req->dedup_key)
         *key = t->req->dedup_key;
     if (*key && (strlen(*key) > 255 || !**key))
-        return refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
-                      "%sdedup_key must have 1 to 255 bytes, not %zu", t->in.prefix, strlen(*key));
+        return refuse(
+            &t->refusal, 400,
+            t->req->op == HUB_CLAIM ? "VALIDATION_INVALID_TYPE" : "SIGNAL_EMIT_VALIDATION_FAILED",
+            "%s%s must have 1 to 255 bytes, not %zu", t->in.prefix, act_key_name(t), strlen(*key));
     return true;
 }
 
@@ -283,7 +291,7 @@ act_emit(struct act *t)
     char hash[65];
     bool is_done = false;
 
-    if (!find_key(t, &key) || (key && !act_dedup(t, key, hash, &is_done)))
+    if (!act_find_key(t, &key) || (key && !act_dedup(t, key, hash, &is_done)))
         return false;
     if (is_done)
         return true;
@@ -366,7 +374,7 @@ act_emit_batch(struct act *t)
                       "signals must have 1 to %d elements, not %zu", HUB_BATCH_MAX,
                       list->kids.count);
     t->in.code = NULL;
-    if (!find_key(t, &key) || (key && !act_dedup(t, key, hash, &is_done)))
+    if (!act_find_key(t, &key) || (key && !act_dedup(t, key, hash, &is_done)))
         return false;
     if (is_done)
         return true;
@@ -432,7 +440,7 @@ act_generate(struct act *t)
     bool is_done = false;
 
     ev.by = t->req->is_system ? t->req->about : t->req->identity;
-    if (!find_key(t, &key) || (key && !act_dedup(t, key, hash, &is_done)))
+    if (!act_find_key(t, &key) || (key && !act_dedup(t, key, hash, &is_done)))
         return false;
     if (is_done)
         return true;

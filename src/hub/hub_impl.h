@@ -140,6 +140,9 @@ void hub_look_up_due(struct hub *h);
 bool hub_do_due(struct hub *h, struct arena *a);
 
 /* ---- emit.c ---- */
+/* The key of this request, or NULL, and what its sender calls it. */
+bool act_find_key(struct act *t, const char **key);
+const char *act_key_name(const struct act *t);
 bool act_dedup(struct act *t, const char *key, char hash[65], bool *is_done);
 bool act_emit(struct act *t);
 bool act_emit_batch(struct act *t);

@@ -171,6 +171,15 @@ TABLE
     ! grep -q cho_ <<<"$output"
 }
 
+@test "what is wrong with a key of a request is told by the name that its sender gave it" {
+    ask() { curl -sS -X POST "$URL$1" -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" "${@:3}" -d "$2" | json 'd["error"]["message"]'; }
+    send /emit '{"signal_type":"a","dedup_key":"k"}' >/dev/null
+    has "$(ask /emit '{"signal_type":"b","dedup_key":"k"}')" 'dedup_key: "k" was used for another request'
+    has "$(ask /emit '{"signal_type":"b"}' -H "Idempotency-Key: k")" 'Idempotency-Key: "k" was used for another request'
+    has "$(ask /claim '{}' -H "Idempotency-Key: k")" 'Idempotency-Key: "k" was used for another request'
+    has "$(ask /claim '{}' -H "Idempotency-Key: $(printf 'x%.0s' {1..256})")" "Idempotency-Key must have 1 to 255 bytes, not 256"
+}
+
 @test "a stream replays without gap or repeat over a killed server" {
     for i in 1 2 3; do send /emit "{\"signal_type\":\"sense\",\"content\":\"$i\"}" >/dev/null; done
     curl -sN --max-time 20 "$URL/signals/stream?token=$KEY&since=0" >stream1 &
