@@ -29,6 +29,7 @@ enum {
     PHASE_TIMEOUT_MS = 20 * 60 * 1000,
     GATE_TIMEOUT_MS = 15 * 60 * 1000,
     TICK_MS = 1000,
+    DRAIN_MS = 1000, /* for who reads what a cancelled run says */
 };
 
 const struct phase *
@@ -752,7 +753,7 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
         !(r->panes = panes_new(&(struct panes_host){
               .ctx = r, .plan = p, .loop = r->loop, .on_said = on_said, .on_note = on_pane_note })))
         return err_set(e, ST_IO, "out of memory");
-    r->view = view_new(p, o->is_json ? VIEW_JSON : is_live ? VIEW_LIVE : VIEW_LINES, e);
+    r->view = view_new(p, o->is_json ? VIEW_JSON : is_live ? VIEW_LIVE : VIEW_LINES, r->loop, e);
     if (!r->view)
         return ST_IO;
     r->host = (struct live_host){ .ctx = r,
@@ -793,9 +794,9 @@ teardown(struct run *r)
         live_free(r->dead[i]);
     notifier_free(r->notifier);
     panes_free(r->panes);
+    view_free(r->view);
     loop_free(r->loop);
     watch_close(&r->watch);
-    view_free(r->view);
     sched_free(r->sched);
     journal_close(&r->journal);
     free(r->live);
@@ -851,6 +852,8 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
     if (lock >= 0)
         close(lock); /* who hears that it is over may begin the next one */
     end_telling(&r);
+    if (r.view)
+        view_drain(r.view, r.is_cancelled ? DRAIN_MS : -1);
     teardown(&r);
     if (dir >= 0)
         close(dir);

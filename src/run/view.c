@@ -5,6 +5,7 @@
 #include "base/table.h"
 #include "base/term.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HELD_MAX = 64 << 10 };
+enum {
+    HELD_MAX = 64 << 10,
+    UNREAD_MAX = 16 << 20, /* of standard output, when nobody reads it */
+};
 
 struct row {
     enum phase_state state;
@@ -31,10 +35,11 @@ struct view {
     unsigned drawn;             /* lines on the screen to be drawn over */
     bool has_color;
     struct buf out, logged; /* not yet written to the terminal, to the log */
+    struct outlet screen;   /* standard output */
 };
 
 struct view *
-view_new(const struct plan *p, enum view_form form, struct err *e)
+view_new(const struct plan *p, enum view_form form, struct loop *l, struct err *e)
 {
     struct view *v = calloc(1, sizeof *v);
     size_t n = p->team.n_phases;
@@ -50,6 +55,7 @@ view_new(const struct plan *p, enum view_form form, struct err *e)
     v->n = n;
     v->form = form;
     v->began_ms = clock_mono_ms();
+    outlet_open(&v->screen, STDOUT_FILENO, UNREAD_MAX, l);
     v->has_color = term_has_color(STDOUT_FILENO);
     v->log = openat(p->frame.dir, "orchestrator.log",
                     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -62,6 +68,7 @@ view_free(struct view *v)
     if (!v)
         return;
     view_flush(v);
+    outlet_close(&v->screen);
     if (v->log >= 0)
         close(v->log);
     buf_release(&v->out);
@@ -78,6 +85,15 @@ emit(int fd, struct buf *b)
         (void)n; /* a view that cannot be written stops nobody */
     }
     buf_reset(b);
+}
+
+/* What is said, when it is read. */
+static void
+show(struct view *v)
+{
+    if (!buf_failed(&v->out) && v->out.len)
+        outlet_write(&v->screen, v->out.p, v->out.len);
+    buf_reset(&v->out);
 }
 
 static void
@@ -212,6 +228,8 @@ draw(struct view *v)
 {
     unsigned width = term_width(STDOUT_FILENO);
 
+    if (!outlet_flush(&v->screen))
+        return; /* a terminal that was halted (Ctrl-S): one picture is enough */
     if (v->drawn)
         buf_addf(&v->out, "\033[%uA", v->drawn);
     v->drawn = 0;
@@ -221,7 +239,7 @@ draw(struct view *v)
         draw_row(v, i, width);
         v->drawn++;
     }
-    emit(STDOUT_FILENO, &v->out);
+    show(v);
 }
 
 /* A line that stays, where the picture began; that is drawn again below it. */
@@ -339,8 +357,8 @@ view_flush(struct view *v)
 {
     if (v->logged.len)
         emit(v->log, &v->logged);
-    if (v->form != VIEW_LIVE && v->out.len)
-        emit(STDOUT_FILENO, &v->out);
+    if (v->form != VIEW_LIVE)
+        show(v);
 }
 
 void
@@ -389,6 +407,21 @@ view_end(struct view *v, const struct sched *s, enum run_status status, const ch
                          v->p->team.phases[i].name, v->p->team.phases[i].name);
     if (status == RUN_CANCELLED)
         buf_adds(&v->out, "Next: cliq run starts anew; cliq run --from PHASE keeps what is done\n");
-    emit(STDOUT_FILENO, &v->out);
+    show(v);
     view_flush(v);
+}
+
+void
+view_drain(struct view *v, int wait_ms)
+{
+    struct outlet *o = &v->screen;
+
+    if (!o->error)
+        outlet_drain(o, wait_ms);
+    if (o->error && o->error != EPIPE) /* a reader who left has heard enough */
+        fprintf(stderr, "cliq: warning: standard output cannot be written: %s\n",
+                strerror(o->error));
+    else if (o->lost)
+        fprintf(stderr, "cliq: warning: %zu bytes of standard output were lost: nobody read them\n",
+                o->lost);
 }

@@ -11,13 +11,15 @@
 #ifndef CLIQ_RUN_VIEW_H
 #define CLIQ_RUN_VIEW_H
 
+#include "base/outlet.h"
 #include "run/run.h"
 
 enum view_form { VIEW_LINES, VIEW_LIVE, VIEW_JSON };
 
 struct view;
-struct view *view_new(const struct plan *p, enum view_form form, struct err *e);
-void view_free(struct view *v); /* NULL is fine */
+/* What nobody reads holds nobody up: it is written when the loop finds that it is taken. */
+struct view *view_new(const struct plan *p, enum view_form form, struct loop *l, struct err *e);
+void view_free(struct view *v); /* NULL is fine; before the loop */
 
 /* event: "started", "progress", "completed", "error", "routed", "skipped", "retry",
  * "note"; phase SIZE_MAX: the run itself. text NULL: none. */
@@ -38,6 +40,9 @@ void view_phase(struct view *v, size_t phase, const struct sched_phase *state, i
 
 /* The last words: outcome, where the files are, what to do next. */
 void view_end(struct view *v, const struct sched *s, enum run_status status, const char *reason);
+/* When all is over: waits for whoever reads standard output, until a signal comes, or so long; -1:
+ * for ever. */
+void view_drain(struct view *v, int wait_ms);
 /* Called about once a second by the loop, so that elapsed times move. */
 void view_tick(struct view *v);
 

@@ -414,6 +414,29 @@ END
     has "$out" COMPLETED
 }
 
+@test "a reader of the output that does not read holds up neither the run nor its end" {
+    agent talk <<'END'
+ok
+for i in $(seq 200); do progress "$(printf 'x%.0s' $(seq 1000))"; done
+touch "$T/talked"
+[ "$P" = one ] || sleep $NAP
+complete
+END
+    team <<<'phases: [{name: one, agent: talk}, {name: two, agent: talk, depends_on: [one], timeout: 2s}, {name: three, agent: talk}]'
+    mkfifo "$T/fifo"
+    exec 7<>"$T/fifo" # nobody reads it
+    "$CLIQ" run $HEADLESS --json >"$T/fifo" 2>"$T/err" 7>&- 3>&- &
+    RUN=$!
+    until_true says .cliq/run/journal.jsonl '"two".*timeout'
+    got cancel
+    is CANCELLED "$out"
+    ended_soon() { ! kill -0 "$RUN" 2>/dev/null; }
+    until_true ended_soon
+    exec 7>&-
+    none_left
+    has "$(<"$T/err")" "bytes of standard output were lost"
+}
+
 @test "children that cliq was started with are not its to stop" {
     one <<<'complete'
     sh -c "sleep $NAP & echo \$! >$T/relative; exec $CLIQ run $HEADLESS" >/dev/null

@@ -1,0 +1,112 @@
+#include "base/outlet.h"
+
+#include "base/sys.h"
+
+#include <limits.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+static void
+on_ready(void *ctx)
+{
+    outlet_flush(ctx);
+}
+
+void
+outlet_open(struct outlet *o, int fd, size_t max, struct loop *l)
+{
+    struct epoll_event wanted = { .events = EPOLLOUT };
+
+    *o = (struct outlet){ .fd = fd, .max = max, .ready = epoll_create1(EPOLL_CLOEXEC) };
+    if (o->ready >= 0 && epoll_ctl(o->ready, EPOLL_CTL_ADD, fd, &wanted) != 0) { /* a file */
+        close(o->ready);
+        o->ready = -1;
+    }
+    if (o->ready >= 0 && l)
+        o->source = loop_on_readable(l, o->ready, on_ready, o, NULL);
+    if (o->source)
+        loop_pause(o->source);
+}
+
+void
+outlet_close(struct outlet *o)
+{
+    loop_drop(o->source);
+    o->source = NULL;
+    if (o->ready > 0)
+        close(o->ready);
+    o->ready = -1;
+    buf_release(&o->text);
+}
+
+static bool
+takes_more(const struct outlet *o)
+{
+    struct pollfd p = { .fd = o->fd, .events = POLLOUT };
+
+    return o->ready < 0 || SYS_RETRY(poll(&p, 1, 0)) != 0; /* an error is for the write to find */
+}
+
+/* As much as is taken; how much that was. What cannot be written is gone. */
+static size_t
+put(struct outlet *o, const char *p, size_t n)
+{
+    size_t done = 0;
+
+    while (done < n && takes_more(o)) {
+        size_t most = o->ready >= 0 && n - done > PIPE_BUF ? PIPE_BUF : n - done;
+        ssize_t k = SYS_RETRY(sys->write(o->fd, p + done, most));
+        if (k < 0 && errno == EAGAIN)
+            break;
+        if (k < 0) {
+            o->error = o->error ? o->error : errno;
+            return n;
+        }
+        done += (size_t)k;
+    }
+    return done;
+}
+
+bool
+outlet_flush(struct outlet *o)
+{
+    if (o->text.len)
+        buf_drop(&o->text, put(o, o->text.p, o->text.len));
+    if (o->source && o->text.len)
+        loop_resume(o->source);
+    else if (o->source)
+        loop_pause(o->source);
+    return o->text.len == 0;
+}
+
+void
+outlet_write(struct outlet *o, const char *p, size_t n)
+{
+    size_t done = o->text.len ? 0 : put(o, p, n);
+
+    if (done == n)
+        return;
+    if (o->text.len + n - done > o->max && done == 0) {
+        o->lost += n;
+        return;
+    }
+    buf_add(&o->text, p + done, n - done);
+    if (buf_failed(&o->text)) {
+        o->lost += o->text.len + n - done;
+        buf_release(&o->text);
+    }
+    outlet_flush(o);
+}
+
+void
+outlet_drain(struct outlet *o, int wait_ms)
+{
+    struct pollfd p = { .fd = o->fd, .events = POLLOUT };
+
+    while (!outlet_flush(o))
+        if (poll(&p, 1, wait_ms) <= 0) {
+            o->lost += o->text.len;
+            return;
+        }
+}
