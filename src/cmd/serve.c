@@ -15,7 +15,8 @@ static const struct opt opts[] = {
     { "no-token", OPT_FLAG, NULL, "take no ?token= on streams: a ticket or a header only" },
     { "rate", OPT_NUMBER, "N", "requests a second that each key may make; default: any number" },
     { "burst", OPT_NUMBER, "N", "how many of them at once; default: as many as --rate" },
-    { "access-log", OPT_TEXT, "FILE", "a line a request, without keys; - is standard error" },
+    { "access-log", OPT_TEXT, "FILE",
+      "a line a request, with its time and without keys; - is standard error" },
     { 0 },
 };
 

@@ -31,11 +31,18 @@ static void
 log_access(struct serve *s, const char *request_id, struct http_conn *c, struct http_text method,
            struct http_text path, int status)
 {
-    char peer[HTTP_PEER_SIZE];
+    char peer[HTTP_PEER_SIZE], now[CLOCK_ISO_SIZE];
+    struct buf line = { 0 };
 
-    fprintf(s->access, "%s %s %.*s %.*s %d\n", request_id, http_conn_peer(c, peer), (int)method.len,
-            method.p, (int)path.len, path.p, status);
-    fflush(s->access);
+    buf_addf(&line, "%s %s %s %.*s %.*s %d\n", clock_iso(now, clock_wall_ns(), 1), request_id,
+             http_conn_peer(c, peer), (int)method.len, method.p, (int)path.len, path.p, status);
+    if (!buf_failed(&line))
+        outlet_write(&s->access, line.p, line.len);
+    buf_release(&line);
+    if (s->access.error && !s->is_access_told)
+        fprintf(stderr, "cliq: warning: the access log cannot be written: %s\n",
+                strerror(s->access.error));
+    s->is_access_told = s->access.error != 0;
 }
 
 static void
@@ -50,7 +57,7 @@ note(struct serve *s, const struct http_request *r, struct http_conn *c, int sta
      const char *request_id)
 {
     count(s, status);
-    if (s->access)
+    if (s->has_access)
         log_access(s, request_id, c, http_text(r, r->method_name), http_path(r), status);
 }
 
@@ -669,7 +676,7 @@ make_job(struct serve *s, struct http_conn *c, const struct http_request *r,
     if (route->op == HUB_CLAIM && json_int(json_get(args, "wait_seconds"), &wait_s) && wait_s > 0 &&
         wait_s <= HUB_WAIT_MAX_S)
         j->wait_until_ms = clock_mono_ms() + wait_s * 1000;
-    if (s->access) { /* its line is written with its answer */
+    if (s->has_access) { /* its line is written with its answer */
         struct http_text method = http_text(r, r->method_name), path = http_path(r);
         j->method = arena_dup(&j->arena, method.p, method.len);
         j->path = arena_dup(&j->arena, path.p, path.len);

@@ -21,6 +21,7 @@
 
 enum {
     STOP_MS = 5000,
+    ACCESS_MAX = 1 << 20, /* bytes of the access log that wait for who reads it */
     LISTEN_FDS_START = 3,
     STREAM_MAX = 256 << 10,            /* bytes that wait for one client */
     STALL_MS = STREAM_SLOW_MS + 30000, /* so that a slow client can still read why it was let go */
@@ -301,8 +302,28 @@ open_access(struct serve *s, struct err *e)
 {
     if (!s->o->access_log)
         return ST_OK;
-    s->access = strcmp(s->o->access_log, "-") == 0 ? stderr : fopen(s->o->access_log, "ae");
-    return s->access ? ST_OK : err_sys(e, "open %s", s->o->access_log);
+    int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY;
+    int fd =
+        strcmp(s->o->access_log, "-") == 0 ? STDERR_FILENO : open(s->o->access_log, flags, 0666);
+    if (fd < 0)
+        return err_sys(e, "open %s", s->o->access_log);
+    outlet_open(&s->access, fd, ACCESS_MAX, s->loop);
+    s->has_access = true;
+    return ST_OK;
+}
+
+static void
+close_access(struct serve *s)
+{
+    if (!s->has_access)
+        return;
+    outlet_drain(&s->access, 0);
+    if (s->access.lost)
+        fprintf(stderr, "cliq: warning: %zu bytes of the access log were lost: nobody read them\n",
+                s->access.lost);
+    if (s->access.fd != STDERR_FILENO)
+        close(s->access.fd);
+    outlet_close(&s->access);
 }
 
 static void
@@ -339,8 +360,6 @@ setup(struct serve *s, struct err *e)
         st = hub_open(&s->reader, s->o->config, &(struct hub_options){ .never_waits = true }, e);
     if (!st)
         st = make_admin(s, e);
-    if (!st)
-        st = open_access(s, e);
     if (st)
         return st;
     if (sys->getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
@@ -350,6 +369,9 @@ setup(struct serve *s, struct err *e)
     s->rules = (struct gate_rules){ .hosts = s->hosts, .allows_token = !s->o->refuses_tokens };
     s->rate = (struct rate_rule){ s->o->rate, s->o->burst ? s->o->burst : s->o->rate };
     s->loop = loop_new(e);
+    st = s->loop ? open_access(s, e) : ST_IO;
+    if (st)
+        return st;
     s->http = s->loop ? http_server_new(s->loop, &o, e) : NULL;
     s->streams = s->http ? streams_new(s->loop, s->reader, &so, e) : NULL;
     s->worker = s->streams ? worker_new(s->writer, e) : NULL;
@@ -395,6 +417,7 @@ serve_run(const struct serve_options *o, struct err *e)
         st = loop_run(s->loop, e);
     }
     http_server_free(s->http);
+    close_access(s);
     front_free(s);
     worker_free(s->worker);
     streams_free(s->streams);
@@ -409,8 +432,6 @@ serve_run(const struct serve_options *o, struct err *e)
     loop_free(s->loop);
     hub_close(s->reader);
     hub_close(s->writer);
-    if (s->access && s->access != stderr)
-        fclose(s->access);
     free(s);
     return st;
 }

@@ -2,6 +2,7 @@
 #ifndef CLIQ_SERVE_SERVE_IMPL_H
 #define CLIQ_SERVE_SERVE_IMPL_H
 
+#include "base/outlet.h"
 #include "base/watch.h"
 #include "serve/envelope.h"
 #include "serve/gate.h"
@@ -100,7 +101,9 @@ struct serve {
     uint64_t n_ids;
     uint64_t answers[6]; /* by hundreds */
     uint64_t limited;    /* of those: 429 */
-    FILE *access;
+    bool has_access;
+    struct outlet access; /* its log */
+    bool is_access_told;  /* that it cannot be written */
     bool is_stopping;
 };
 

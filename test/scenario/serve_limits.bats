@@ -75,17 +75,38 @@ header() { tr -d '\r' <"$T/head" | sed -n "s/^$1: //Ip"; }
     [ "$(ask "$KEY" "/signals/signal:none?token=$key")" = 404 ]
     id=$(header X-Request-Id)
     [ "$(json 'd["error"]["request_id"]' <"$T/body")" = "$id" ]
-    like "$(grep "^$id " access.log)" "^$id 127.0.0.1:[0-9]+ GET /signals/signal:none 404$"
+    like "$(grep " $id " access.log)" "^20[0-9T:.-]+Z $id 127.0.0.1:[0-9]+ GET /signals/signal:none 404$"
     for path in /health /openapi.json /metrics / /nowhere /roles; do
         ask "$key" "$path?token=$key" >/dev/null
         id=$(header X-Request-Id)
-        is 1 "$(grep -c "^$id .* GET $path " access.log)"
+        is 1 "$(grep -c " $id .* GET $path " access.log)"
     done
     [ "$(ask cho_wrong /roles)" = 401 ]
-    like "$(grep "^$(header X-Request-Id) " access.log)" ' GET /roles 401$'
+    like "$(grep " $(header X-Request-Id) " access.log)" ' GET /roles 401$'
     grep -q ' GET /signals/stream 200$' access.log
     id=$(tr -d '\r' <"$T/stream.head" | sed -n 's/^X-Request-Id: //Ip')
-    is 1 "$(grep -c "^$id " access.log)"
-    is "$(cut -d' ' -f1 access.log | sort | uniq -d)" "" # no id twice
+    is 1 "$(grep -c " $id " access.log)"
+    is "$(cut -d' ' -f2 access.log | sort | uniq -d)" "" # no id twice
     ! grep -F -e "${key#cho_}" -e "${KEY#cho_}" -e "$ticket" -e cho_ access.log errors
+}
+
+@test "who does not read the access log holds the server up no more" {
+    kill "$SERVER"
+    until_true gone "$SERVER"
+    mkfifo fifo
+    exec 7<>fifo # nobody reads it
+    "$CLIQ" serve --listen 127.0.0.1:0 --access-log - >said2 2>fifo 3>&- 7>&- &
+    SERVER=$!
+    until_true grep -q listening said2
+    URL=$(sed -n 's/^listening on //p' said2)
+    $PY - "$URL" <<'PY'
+import http.client, sys
+c = http.client.HTTPConnection(sys.argv[1].split("//")[1], timeout=5)
+for i in range(2000):  # more than a pipe takes
+    c.request("GET", "/" + "x" * 60)
+    c.getresponse().read()
+PY
+    kill "$SERVER"
+    until_true gone "$SERVER"
+    exec 7>&-
 }
