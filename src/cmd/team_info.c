@@ -6,6 +6,7 @@
 #include "run/dag.h"
 #include "team/builtin.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -46,7 +47,10 @@ agents_text(struct buf *out)
     for (const struct builtin *b = builtins; b->name; b++) {
         cell(&t, b->name);
         cell(&t, agent_kind_name(b->kind));
-        cell(&t, b->brief);
+        char what[256];
+        snprintf(what, sizeof what, "%s%s", b->brief,
+                 agent_is_there(b->name) ? "" : " (not in this version)");
+        cell(&t, what);
     }
     write_table(&t, out);
     table_release(&t);
@@ -62,6 +66,7 @@ agents_json(struct buf *out)
         json_key_str(out, "name", b->name);
         json_key_str(out, "kind", agent_kind_name(b->kind));
         json_key_str(out, "description", b->brief);
+        json_key_bool(out, "available", agent_is_there(b->name));
         json_close(out, '}');
     }
     json_close(out, ']');

@@ -74,9 +74,9 @@ static const char readme_md[] =
     "## Make it yours\n"
     "\n"
     "* Phases run as soon as those in their `depends_on` are done.\n"
-    "* To let an agent that thinks do a phase, name it (`agent: claude-code`) and say what to\n"
+    "* To let an agent of your own do a phase, put it in `agents/NAME/`, name it and say what to\n"
     "  do in `roles/PHASE.md`. `cliq team info --agents` lists the agents there are.\n"
-    "* A gate with `agent: hug` asks people.\n";
+    "* An agent can be any program: `cliq sdk --help` and cliq-sdk(3) tell how.\n";
 
 /* ---- files ---- */
 

@@ -26,6 +26,23 @@ static const struct {
 
 enum { N_BUILTINS = sizeof builtins / sizeof *builtins };
 
+/* Its place; N_BUILTINS: none. */
+static size_t
+find_builtin(const char *name)
+{
+    size_t i = 0;
+
+    while (i < N_BUILTINS && strcmp(builtins[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+bool
+agent_is_there(const char *name)
+{
+    return find_builtin(name) < N_BUILTINS;
+}
+
 const char *
 agent_self(struct arena *a)
 {
@@ -360,8 +377,6 @@ agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name
         return s;
     if (entry)
         return resolve_entry(a, scope, dir, entry, NULL, out, e);
-    for (size_t i = 0; i < N_BUILTINS; i++)
-        if (strcmp(builtins[i].name, name) == 0)
-            return resolve_builtin(a, scope, i, out, e);
-    return not_found(scope, name, e);
+    size_t i = find_builtin(name);
+    return i < N_BUILTINS ? resolve_builtin(a, scope, i, out, e) : not_found(scope, name, e);
 }

@@ -46,5 +46,7 @@ enum status agent_resolve(struct arena *a, const struct agent_scope *scope, cons
 
 /* The path of the cliq program, for starting built-in agents. In the arena. */
 const char *agent_self(struct arena *a);
+/* Is it built in, and can this version run it? */
+bool agent_is_there(const char *name);
 
 #endif

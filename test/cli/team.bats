@@ -126,7 +126,10 @@ END
     succeeds
     like "$out" 'claude-code +cli'
     like "$out" 's3 +connector'
+    like "$out" 'claude-code .* \(not in this version\)'
+    is 4 "$(grep -vc 'AGENT\|not in this version' <<<"$out")"
     got team info --agents --json
     succeeds
+    is "exec checks script curl" "$($PY -c 'import json,sys; print(*[a["name"] for a in json.load(sys.stdin) if a["available"]])' <"$T/out")"
     is 25 "$($PY -c 'import json,sys; print(len(json.load(sys.stdin)))' <"$T/out")"
 }
