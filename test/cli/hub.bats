@@ -442,6 +442,22 @@ load ../lib/hub
     is 1 "$(field removed <"$T/out")"
 }
 
+@test "what waits is cancelled by its sender only: another --as is refused, by id and by key" {
+    id=$(cliq signal schedule daily --at +1h --repeat-key k --as ann)
+    got signal cancel "$id" --as bob
+    refused 7 "scheduled by ann"
+    has "$err" "--as ann"
+    got signal cancel k --as bob
+    refused 7 "scheduled by ann"
+    is "$id" "$(cliq signal delayed | cut -f1)"
+    cliq signal schedule weekly --at +1h --repeat-key k --as bob >/dev/null
+    got signal cancel k --as bob # of those under the key, bob's
+    is 1 "$out"
+    is "$id" "$(cliq signal delayed | cut -f1)"
+    got signal cancel "$id" --as ann
+    is 1 "$out"
+}
+
 @test "signal watch prints what matches, as it comes" {
     cliq signal generate build:old:done >/dev/null
     start_listening w signal watch 'build:*:done' --json

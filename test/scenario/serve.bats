@@ -56,6 +56,24 @@ load ../lib/serve
     [ "$(json '[s["id"] for s in d["data"]]' <<<"$output")" = "['$id']" ]
 }
 
+@test "a delayed signal is cancelled by its sender and by admins, by no other key" {
+    ann=$(key_of ann) bob=$(key_of bob '["emit"]')
+    later() { send /v1/engine/signals/delayed '{"type":"later","deliverAt":4102444800000,"repeatKey":"k"}' "$1" | json 'd["delayed"]["id"]'; }
+    drop() { curl -sS -o said.json -w '%{http_code}' -X DELETE "$URL/v1/engine/signals/delayed?$1" -H "Authorization: Bearer $2"; }
+    id=$(later "$ann")
+    is 403 "$(drop "id=$id" "$bob")"
+    has "$(<said.json)" "only its sender and admins can cancel it"
+    is 403 "$(drop repeatKey=k "$bob")"
+    is 1 "$(look /v1/engine/signals/delayed | json 'len(d["events"])')"
+    is 200 "$(drop "id=$id" "$ann")"
+    is 1 "$(json 'd["removed"]' <said.json)"
+    id=$(later "$ann")
+    is 200 "$(drop "id=$id" "$KEY")"
+    is 0 "$(look /v1/engine/signals/delayed | json 'len(d["events"])')"
+    is 200 "$(drop "id=$id" "$bob")" # nothing waits: nothing to refuse
+    is 0 "$(json 'd["removed"]' <said.json)"
+}
+
 @test "the broadcast page's answers" {
     [ "$(send /v1/engine/signals/generate '{"type":"build:web:done","data":{"n":1}}' | json 'd["ok"], d["signal"]["type"]')" = "True build:web:done" ]
     [ "$(look '/v1/engine/signals/events?limit=10' | json '[e["type"] for e in d["events"]]')" = "['build:web:done']" ]
