@@ -442,6 +442,15 @@ load ../lib/hub
     is 1 "$(field removed <"$T/out")"
 }
 
+@test "a closed standard input is told as that" {
+    got emit sense - <&-
+    refused 2 "standard input is closed"
+    got emit --batch <&-
+    refused 2 "standard input is closed"
+    got emit sense - </
+    refused 2 "Is a directory"
+}
+
 @test "what waits is cancelled by its sender only: another --as is refused, by id and by key" {
     id=$(cliq signal schedule daily --at +1h --repeat-key k --as ann)
     got signal cancel "$id" --as bob
@@ -756,8 +765,10 @@ load ../lib/hub
 2|--at|signal schedule a --at soon
 2|--at|signal schedule a --at -5
 2|which one?|signal cancel
-2|Invalid query|signal events --limit 0
-2|Invalid query|signal events --limit 1001
+2|--limit must be from 1 to 1000, not 0|signal events --limit 0
+2|--limit must be from 1 to 1000, not 1001|signal events --limit 1001
+2|--source must be agent, webhook or process, not "frob"|signal generate a --source frob
+2|--source must be agent, webhook or process|signal schedule a --at +1h --source frob
 2|scopes must be one of|key create --identity x --scope root
 2|identity must be a name|key create --identity 'a b'
 2|id must be a name|role add 'a/b'
