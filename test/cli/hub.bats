@@ -451,6 +451,23 @@ load ../lib/hub
     refused 2 "Is a directory"
 }
 
+@test "a key that could not be printed does not count" {
+    code=0
+    "$CLIQ" key create --identity ci >/dev/full 2>"$T/err" || code=$?
+    is 74 "$code"
+    has "$(<"$T/err")" "revoked"
+    is "[]" "$(cliq key list --json)"
+    # a reader that is gone: the pipe's only reading end is closed before cliq starts
+    mkfifo "$T/pipe"
+    exec 7<>"$T/pipe" 8>"$T/pipe" 7<&-
+    code=0
+    "$CLIQ" key create --identity ci >&8 2>"$T/err" || code=$?
+    exec 8>&-
+    is 74 "$code"
+    is "[]" "$(cliq key list --json)"
+    like "$(cliq key create --identity ci)" '^cho_'
+}
+
 @test "what waits is cancelled by its sender only: another --as is refused, by id and by key" {
     id=$(cliq signal schedule daily --at +1h --repeat-key k --as ann)
     got signal cancel "$id" --as bob
