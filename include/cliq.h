@@ -180,10 +180,10 @@ typedef struct cliq_hub_options {
  */
 typedef struct cliq_signal_info {
     size_t size;
-    char id[128];      /* "signal:" and 24 letters and digits, whichever call tells it */
-    char claim_id[64]; /* of a claim; else "" */
-    uint64_t seq;      /* its number in the log; 0: not told */
-    double urgency;    /* 0 to 1 */
+    char id[128];             /* "signal:" and 24 letters and digits, whichever call tells it */
+    char claim_id[64];        /* of a claim; else "" */
+    uint64_t seq;             /* its number in the log; 0: not told */
+    double urgency;           /* 0 to 1 */
     int64_t delivery_count;   /* how often it came back */
     const char *type;         /* "task", "build:web:done" */
     const char *content;      /* a text as it is, all else as JSON */

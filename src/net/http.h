@@ -22,10 +22,10 @@
  *
  * What is refused though some servers take it: bare LF or CR, folded lines, white space
  * before a colon or behind a chunk size, control bytes anywhere, two Hosts, two
- * Authorizations, two lengths, a list of lengths, a length beside Transfer-Encoding, any transfer coding but "chunked", a
- * target that is not ASCII, has a fragment, a bad escape or a ".." segment once decoded.
- * One empty line before a request is taken, as the RFC asks; chunk extensions and trailers
- * are checked and dropped.
+ * Authorizations, two lengths, a list of lengths, a length beside Transfer-Encoding, any transfer
+ * coding but "chunked", a target that is not ASCII, has a fragment, a bad escape or a ".." segment
+ * once decoded. One empty line before a request is taken, as the RFC asks; chunk extensions and
+ * trailers are checked and dropped.
  *
  * Ownership: the caller owns everything; nothing is allocated. The texts of a request are
  * kept as distances from `base`, the request's first byte: a caller that moves the bytes sets

@@ -158,8 +158,8 @@ settings_text(struct settings *s, const char *path)
 static bool
 names_secret(const char *part, size_t n)
 {
-    static const char *const words[] = { "key",        "token",      "secret",        "password",
-                                         "passwd",     "passphrase", "credential",    "bearer",
+    static const char *const words[] = { "key",        "token",      "secret",       "password",
+                                         "passwd",     "passphrase", "credential",   "bearer",
                                          "webhookurl", "cookie",     "authorization" };
     char plain[64];
     size_t len = 0;

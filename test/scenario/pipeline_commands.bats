@@ -177,15 +177,21 @@ END
     succeeds
     has "$out" "[build]  <- plan"
     has "$out" "<gate>  <- build, docs"
-    has "$out" "(fixer)"
+    has "$out" "(fixer)  <- gate"
     got graph --format mermaid
     has "$out" "plan --> build"
+    has "$out" "gate -.-> build"
+    has "$out" "gate -.-> fixer"
     got graph --format dot
+    has "$out" '"gate" -> "docs" [style=dotted]'
+    has "$out" '"gate" -> "fixer" [style=dotted]'
     has "$out" '"build" -> "gate"'
     if command -v dot >/dev/null; then dot -Tsvg <"$T/out" >/dev/null; fi
     got graph --format svg
     succeeds
     $PY -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$T/out"
+    has "$out" ">fixer</text>"
+    is "gate back to build gate back to docs gate back to fixer" "$(grep -o 'gate back to [a-z]*' "$T/out" | xargs)"
     got graph --format png
     refused 2 png
 }
