@@ -38,9 +38,9 @@ show(struct hub_call *c, const struct json *made, struct err *e)
     return hub_show_text(c, json_get(made, "key"), to, e);
 }
 
-/* A key that nobody saw must not count. Returns what went wrong with the printing. */
-static enum status
-take_back(struct hub_call *c, const struct json *made, enum status s, struct err *e)
+/* A key that nobody saw must not count. Adds to what went wrong with the printing. */
+static void
+take_back(struct hub_call *c, const struct json *made, struct err *e)
 {
     const char *id = hub_text(c, json_get(made, "id"));
     struct json *args = json_new(&c->door.arena, JSON_OBJECT);
@@ -49,9 +49,10 @@ take_back(struct hub_call *c, const struct json *made, enum status s, struct err
 
     if (!id || !args || hub_args_add(c, args, "id", id, &why) ||
         hub_call(c, HUB_KEY_REVOKE, args, &reply, &why))
-        return err_set(e, s, "%s; the key counts all the same: cliq key revoke %s", first.text,
-                       id ? id : "its id");
-    return err_set(e, s, "%s; the key was revoked, as nobody has seen it", first.text);
+        err_say(e, "%s; the key counts all the same: cliq key revoke %s", first.text,
+                id ? id : "its id");
+    else
+        err_say(e, "%s; the key was revoked, as nobody has seen it", first.text);
 }
 
 static enum status
@@ -68,7 +69,7 @@ run(const struct args *a, struct err *e)
     if (!s)
         s = hub_call(&c, HUB_KEY_CREATE, args, &reply, e);
     if (!s && (s = show(&c, reply.data, e)))
-        s = take_back(&c, reply.data, s, e);
+        take_back(&c, reply.data, e);
     hub_call_end(&c);
     return s;
 }
