@@ -165,18 +165,23 @@ PAGES := $(subst _,-,$(filter-out complete exec_attempt attend,$(CMDS)))
 MAN1  := $(BUILD)/man/cliq.1 $(PAGES:%=$(BUILD)/man/cliq-%.1)
 MAN5  := $(patsubst man/%.scd,$(BUILD)/man/%,$(wildcard man/*.scd))
 
+# Their date is that of the last commit, without git that of the changelog: the same sources give
+# the same pages.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)
+SCDOC = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) scdoc
+
 .PHONY: man
 man: $(if $(shell command -v scdoc),$(MAN1) $(MAN5))
 
 $(BUILD)/man/cliq.1: $(FULL)
 	@mkdir -p $(@D)
-	$(FULL) help --scdoc | SOURCE_DATE_EPOCH=0 scdoc > $@
+	$(FULL) help --scdoc | $(SCDOC) > $@
 $(BUILD)/man/cliq-%.1: $(FULL)
 	@mkdir -p $(@D)
-	$(FULL) help --scdoc $* | SOURCE_DATE_EPOCH=0 scdoc > $@
+	$(FULL) help --scdoc $* | $(SCDOC) > $@
 $(BUILD)/man/%: man/%.scd
 	@mkdir -p $(@D)
-	SOURCE_DATE_EPOCH=0 scdoc < $< > $@
+	$(SCDOC) < $< > $@
 
 # ---- tests -------------------------------------------------------------------
 

@@ -174,15 +174,16 @@ typedef struct cliq_hub_options {
 
 /*
  * A signal, or the task it is. id and claim_id are yours to keep; an id longer than fits (no id of
- * ours is) is "", and stands in json. The strings live until the next call on the hub that fills a
- * cliq_signal_info, and may be given to that. NULL: there is none.
+ * ours is) is "", and stands in json, which is as the HTTP interface answers: there the id of a
+ * broadcast has no "signal:". All calls take both forms. The strings live until the next call on
+ * the hub that fills a cliq_signal_info, and may be given to that. NULL: there is none.
  */
 typedef struct cliq_signal_info {
     size_t size;
-    char id[128];      /* "signal:" and 24 letters and digits; of a broadcast without "signal:" */
-    char claim_id[64]; /* of a claim; else "" */
-    uint64_t seq;      /* its number in the log; 0: not told */
-    double urgency;    /* 0 to 1 */
+    char id[128];             /* "signal:" and 24 letters and digits, whichever call tells it */
+    char claim_id[64];        /* of a claim; else "" */
+    uint64_t seq;             /* its number in the log; 0: not told */
+    double urgency;           /* 0 to 1 */
     int64_t delivery_count;   /* how often it came back */
     const char *type;         /* "task", "build:web:done" */
     const char *content;      /* a text as it is, all else as JSON */

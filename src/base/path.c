@@ -195,6 +195,8 @@ path_read_fd(int fd, const char *what, struct buf *to, struct err *e)
         if (buf_failed(to))
             break;
     }
+    if (n < 0 && errno == EBADF && fd == STDIN_FILENO)
+        return err_set(e, ST_INVALID, "read %s: standard input is closed", what);
     return n < 0 ? err_sys(e, "read %s", what) : buf_status(to, what, e);
 }
 

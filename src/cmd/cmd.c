@@ -131,12 +131,14 @@ cmd_warn(const char *fmt, ...)
 }
 
 /* A closed standard descriptor would go to the next file we open, and what we print
- * into that file: a channel. A directory takes its place, which refuses it. */
+ * into that file: a channel. What takes its place refuses to be read or written, as a closed one
+ * does: EBADF. */
 static void
 fill_standard_fds(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF &&
+            (fd != STDIN_FILENO || open("/dev/null", O_WRONLY) < 0))
             (void)!open("/", O_RDONLY | O_DIRECTORY); /* takes the lowest free number: fd */
 }
 

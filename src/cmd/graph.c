@@ -5,12 +5,46 @@
 #include "run/dag.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct opt opts[] = {
     { "format", OPT_TEXT, "FORMAT", "ascii (the default), mermaid, dot or svg" },
     { 0 },
 };
+
+/*
+ * A gate may send work back to all before it and to every support phase. Drawn are the ways to
+ * those it waits for itself, and to support phases; all would hide the rest.
+ */
+
+/* Calls draw for each phase that a way back is drawn to. */
+static void
+each_way_back(void *to, const struct team *t, size_t gate,
+              void (*draw)(void *to, const struct team *t, size_t gate, size_t target))
+{
+    const struct phase *ph = &t->phases[gate];
+
+    if (ph->type != PHASE_GATE)
+        return;
+    for (size_t x = 0; x < ph->n_depends_on; x++)
+        draw(to, t, gate, ph->deps[x]);
+    for (size_t i = t->n_main; i < t->n_phases; i++)
+        draw(to, t, gate, i);
+}
+
+/* "  <- review, ship": the gates that may send work to support phases. */
+static void
+add_gates(struct buf *to, const struct team *t)
+{
+    const char *before = "  <- ";
+
+    for (size_t i = 0; i < t->n_main; i++)
+        if (t->phases[i].type == PHASE_GATE) {
+            buf_addf(to, "%s%s", before, t->phases[i].name);
+            before = ", ";
+        }
+}
 
 /* Steps from left to right are lines from top to bottom:
  *     plan
@@ -37,10 +71,19 @@ write_ascii(struct buf *to, const struct team *t, const struct dag *d)
             buf_addc(to, '\n');
         }
     }
-    for (size_t i = t->n_main; i < t->n_phases; i++)
-        buf_addf(to, "%s    (%s)\n",
+    for (size_t i = t->n_main; i < t->n_phases; i++) {
+        buf_addf(to, "%s    (%s)",
                  i == t->n_main ? "\nsupport, run when a gate routes to it\n" : "",
                  t->phases[i].name);
+        add_gates(to, t);
+        buf_addc(to, '\n');
+    }
+}
+
+static void
+mermaid_back(void *to, const struct team *t, size_t gate, size_t target)
+{
+    buf_addf(to, "    %s -.-> %s\n", t->phases[gate].name, t->phases[target].name);
 }
 
 static void
@@ -52,10 +95,15 @@ write_mermaid(struct buf *to, const struct team *t)
         buf_addf(to, ph->type == PHASE_GATE ? "    %s{%s}\n" : "    %s[%s]\n", ph->name, ph->name);
         for (size_t x = 0; x < ph->n_depends_on; x++)
             buf_addf(to, "    %s --> %s\n", ph->depends_on[x], ph->name);
-        if (ph->type == PHASE_GATE)
-            for (size_t x = 0; x < ph->n_depends_on; x++)
-                buf_addf(to, "    %s -.-> %s\n", ph->name, ph->depends_on[x]);
+        each_way_back(to, t, i, mermaid_back);
     }
+}
+
+static void
+dot_back(void *to, const struct team *t, size_t gate, size_t target)
+{
+    buf_addf(to, "    \"%s\" -> \"%s\" [style=dotted];\n", t->phases[gate].name,
+             t->phases[target].name);
 }
 
 static void
@@ -67,11 +115,9 @@ write_dot(struct buf *to, const struct team *t)
         buf_addf(to, "    \"%s\"%s%s;\n", ph->name,
                  ph->type == PHASE_GATE ? " [shape=diamond]" : "",
                  ph->is_support ? " [style=dashed]" : "");
-        for (size_t x = 0; x < ph->n_depends_on; x++) {
+        for (size_t x = 0; x < ph->n_depends_on; x++)
             buf_addf(to, "    \"%s\" -> \"%s\";\n", ph->depends_on[x], ph->name);
-            if (ph->type == PHASE_GATE)
-                buf_addf(to, "    \"%s\" -> \"%s\" [style=dotted];\n", ph->name, ph->depends_on[x]);
-        }
+        each_way_back(to, t, i, dot_back);
     }
     buf_adds(to, "}\n");
 }
@@ -82,50 +128,119 @@ struct place {
     int x, y;
 };
 
-/* Steps are columns, phases of a step stand below each other. */
-static struct place
-place_of(const struct team *t, const struct dag *d, size_t phase)
-{
-    int row = 0;
+struct svg {
+    struct buf shapes;
+    struct place *places; /* by phase */
+    int width, height;    /* of what has a place */
+};
 
-    for (size_t k = 0; k < d->rank[phase]; k++)
-        row += d->step[d->order[k]] == d->step[phase] &&
-               t->phases[d->order[k]].is_support == t->phases[phase].is_support;
-    struct place p = { MARGIN + (int)d->step[phase] * (BOX_W + GAP_X),
-                       MARGIN + row * (BOX_H + GAP_Y) };
-    return p;
+/* Steps are columns, phases of a step stand below each other; support phases side by side below
+ * all. */
+static void
+svg_place(struct svg *v, const struct team *t, const struct dag *d, int *rows)
+{
+    int below;
+
+    for (size_t k = 0; k < t->n_phases; k++) {
+        size_t i = d->order[k];
+        if (i < t->n_main)
+            v->places[i] = (struct place){ MARGIN + (int)d->step[i] * (BOX_W + GAP_X),
+                                           MARGIN + rows[d->step[i]]++ * (BOX_H + GAP_Y) };
+    }
+    below = MARGIN;
+    for (size_t i = 0; i < t->n_main; i++)
+        if (v->places[i].y + BOX_H + 2 * GAP_Y > below)
+            below = v->places[i].y + BOX_H + 2 * GAP_Y;
+    for (size_t i = t->n_main; i < t->n_phases; i++)
+        v->places[i] = (struct place){ MARGIN + (int)(i - t->n_main) * (BOX_W + GAP_X), below };
+    for (size_t i = 0; i < t->n_phases; i++) {
+        struct place p = v->places[i];
+        v->width = p.x + BOX_W + MARGIN > v->width ? p.x + BOX_W + MARGIN : v->width;
+        v->height = p.y + BOX_H + MARGIN > v->height ? p.y + BOX_H + MARGIN : v->height;
+    }
+}
+
+static void
+svg_curve(struct svg *v, const char *kind, const char *title, struct place from, struct place bend,
+          struct place bend_to, struct place end)
+{
+    buf_addf(&v->shapes,
+             "<path class=\"%s\" d=\"M%d %d C%d %d %d %d %d %d\"><title>%s</title></path>\n", kind,
+             from.x, from.y, bend.x, bend.y, bend_to.x, bend_to.y, end.x, end.y, title);
+}
+
+/* From the right side of one to the left side of the other. */
+static void
+svg_edge(struct svg *v, const struct team *t, size_t from, size_t to)
+{
+    struct place a = v->places[from], b = v->places[to];
+    int from_y = a.y + BOX_H / 2, to_y = b.y + BOX_H / 2;
+    struct buf title = { 0 };
+
+    buf_addf(&title, "%s to %s", t->phases[from].name, t->phases[to].name);
+    svg_curve(v, "edge", title.p ? title.p : "", (struct place){ a.x + BOX_W, from_y },
+              (struct place){ a.x + BOX_W + GAP_X / 2, from_y },
+              (struct place){ b.x - GAP_X / 2, to_y }, (struct place){ b.x, to_y });
+    buf_release(&title);
+}
+
+/* From below the gate to below a phase before it, or to the top of a support phase. */
+static void
+svg_back(void *to, const struct team *t, size_t gate, size_t target)
+{
+    struct svg *v = to;
+    struct place a = v->places[gate], b = v->places[target];
+    bool is_support = target >= t->n_main;
+    int from_y = a.y + BOX_H, to_y = is_support ? b.y : b.y + BOX_H;
+    struct buf title = { 0 };
+
+    buf_addf(&title, "%s back to %s", t->phases[gate].name, t->phases[target].name);
+    svg_curve(v, "back", title.p ? title.p : "", (struct place){ a.x + BOX_W / 2, from_y },
+              (struct place){ a.x + BOX_W / 2, from_y + GAP_Y },
+              (struct place){ b.x + BOX_W / 2, to_y + (is_support ? -GAP_Y : GAP_Y) },
+              (struct place){ b.x + BOX_W / 2, to_y });
+    buf_release(&title);
+}
+
+static void
+svg_phase(struct svg *v, const struct team *t, size_t i)
+{
+    const struct phase *ph = &t->phases[i];
+    struct place p = v->places[i];
+
+    for (size_t x = 0; x < ph->n_depends_on; x++)
+        svg_edge(v, t, ph->deps[x], i);
+    buf_addf(&v->shapes,
+             "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"%d\"/>\n"
+             "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
+             ph->is_support ? "support" : phase_type_name(ph->type), p.x, p.y, BOX_W, BOX_H,
+             ph->type == PHASE_GATE ? BOX_H / 2 : 4, p.x + BOX_W / 2, p.y + BOX_H / 2 + 5,
+             ph->name);
+    each_way_back(v, t, i, svg_back);
 }
 
 static void
 write_svg(struct buf *to, const struct team *t, const struct dag *d)
 {
-    struct buf boxes = { 0 };
-    int width = 0, height = 0;
+    struct svg v = { .places = calloc(t->n_phases + 1, sizeof *v.places) };
+    int *rows = calloc(t->n_phases + 1, sizeof *rows);
 
-    for (size_t i = 0; i < t->n_main; i++) {
-        struct place p = place_of(t, d, i);
-        const struct phase *ph = &t->phases[i];
-        width = p.x + BOX_W + MARGIN > width ? p.x + BOX_W + MARGIN : width;
-        height = p.y + BOX_H + MARGIN > height ? p.y + BOX_H + MARGIN : height;
-        for (size_t x = 0; x < ph->n_depends_on; x++) {
-            struct place q = place_of(t, d, ph->deps[x]);
-            buf_addf(&boxes, "<path class=\"edge\" d=\"M%d %d C%d %d %d %d %d %d\"/>\n",
-                     q.x + BOX_W, q.y + BOX_H / 2, q.x + BOX_W + GAP_X / 2, q.y + BOX_H / 2,
-                     p.x - GAP_X / 2, p.y + BOX_H / 2, p.x, p.y + BOX_H / 2);
-        }
-        buf_addf(&boxes,
-                 "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"%d\"/>\n"
-                 "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
-                 phase_type_name(ph->type), p.x, p.y, BOX_W, BOX_H,
-                 ph->type == PHASE_GATE ? BOX_H / 2 : 4, p.x + BOX_W / 2, p.y + BOX_H / 2 + 5,
-                 ph->name);
+    if (v.places && rows) {
+        svg_place(&v, t, d, rows);
+        for (size_t i = 0; i < t->n_phases; i++)
+            svg_phase(&v, t, i);
+        buf_addf(
+            to,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\">\n"
+            "<style>rect{fill:#fff;stroke:#333}rect.gate{stroke:#b60}"
+            "rect.support{stroke-dasharray:6 3}text{font:14px sans-serif}"
+            ".edge,.back{fill:none;stroke:#888}.back{stroke-dasharray:2 3}</style>\n%s</svg>\n",
+            v.width, v.height, v.shapes.p ? v.shapes.p : "");
     }
-    buf_addf(to,
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\">\n"
-             "<style>rect{fill:#fff;stroke:#333}rect.gate{stroke:#b60}text{font:14px sans-serif}"
-             ".edge{fill:none;stroke:#888}</style>\n%s</svg>\n",
-             width, height, boxes.p ? boxes.p : "");
-    buf_release(&boxes);
+    to->is_starved = to->is_starved || !v.places || !rows || v.shapes.is_starved;
+    buf_release(&v.shapes);
+    free(v.places);
+    free(rows);
 }
 
 static enum status
@@ -178,7 +293,10 @@ run(const struct args *a, struct err *e)
 const struct cmd cmd_graph = {
     .name = "graph",
     .brief = "draw the phases and who waits for whom",
-    .about = "Gates stand in < >, other phases in [ ], support phases in ( ).",
+    .about =
+        "Gates stand in < >, other phases in [ ], support phases in ( ). Dotted\n"
+        "are the ways on which a gate sends work back: to the phases it waits for and to support\n"
+        "phases; it may also choose any phase before those.",
     .examples = "cliq graph\n"
                 "cliq graph --format mermaid\n"
                 "cliq graph --format svg > team.svg",

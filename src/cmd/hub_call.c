@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/term.h"
 #include "base/utf8.h"
+#include "hub/source.h"
 #include "hub/when.h"
 #include "net/fetch.h"
 #include "run/wake.h"
@@ -222,6 +223,31 @@ make_list(struct hub_call *c, const char *name, const char *const *texts, size_t
     return s || *out ? s : no_memory(e);
 }
 
+/* What the broadcast door says of these two is fixed, and names neither bounds nor choices. */
+static enum status
+make_count(struct hub_call *c, const char *name, uint64_t n, uint64_t max, struct json **out,
+           struct err *e)
+{
+    if (n < 1 || n > max)
+        return err_set(e, ST_INVALID, "%s must be from 1 to %" PRIu64 ", not %" PRIu64, name, max,
+                       n);
+    *out = json_new_int(&c->door.arena, (int64_t)n);
+    return *out ? ST_OK : no_memory(e);
+}
+
+static enum status
+make_source(struct hub_call *c, const char *name, const char *text, struct json **out,
+            struct err *e)
+{
+    enum source_kind kind;
+    struct err why;
+    enum status s = make_text(c, name, text, out, e);
+
+    if (!s && source_read_kind(*out, &kind, &why))
+        s = err_set(e, ST_INVALID, "%s must be agent, webhook or process, not \"%s\"", name, text);
+    return s;
+}
+
 static enum status
 make_value(struct hub_call *c, const struct args *a, const struct hub_field *f, struct json **out,
            struct err *e)
@@ -254,6 +280,10 @@ make_value(struct hub_call *c, const struct args *a, const struct hub_field *f, 
         return make_when(c, name, text, out, e);
     case HF_JSON:
         return make_json(c, name, text, out, e);
+    case HF_COUNT:
+        return make_count(c, name, args_number(a, f->opt, 0), f->max, out, e);
+    case HF_SOURCE:
+        return make_source(c, name, text, out, e);
     }
     return *out ? ST_OK : no_memory(e);
 }

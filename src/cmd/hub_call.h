@@ -67,11 +67,14 @@ enum hub_field_kind {
     HF_TIME,    /* OPT_TIME: seconds with a fraction */
     HF_WHEN,    /* "+30s", ms since 1970, or ISO 8601 */
     HF_JSON,    /* any JSON */
+    HF_COUNT,   /* a whole number from 1 to max */
+    HF_SOURCE,  /* the kind of a source */
 };
 
 struct hub_field {
     const char *opt, *key;
     enum hub_field_kind kind;
+    uint64_t max;
 };
 
 /* An object with a member for each option that was given; the fields end with opt NULL, and

@@ -1,6 +1,8 @@
 /* key create - a key for HTTP, shown this once. */
 #include "cmd/hub_show.h"
 
+#include <signal.h>
+
 static const struct opt opts[] = {
     { "identity", OPT_TEXT, "ID", "whose key it is; made when it is new", .is_required = true },
     { "scope", OPT_TEXT, "SCOPE", "what it allows; may be repeated; default all but admin",
@@ -36,6 +38,23 @@ show(struct hub_call *c, const struct json *made, struct err *e)
     return hub_show_text(c, json_get(made, "key"), to, e);
 }
 
+/* A key that nobody saw must not count. Adds to what went wrong with the printing. */
+static void
+take_back(struct hub_call *c, const struct json *made, struct err *e)
+{
+    const char *id = hub_text(c, json_get(made, "id"));
+    struct json *args = json_new(&c->door.arena, JSON_OBJECT);
+    struct hub_reply reply;
+    struct err why, first = *e;
+
+    if (!id || !args || hub_args_add(c, args, "id", id, &why) ||
+        hub_call(c, HUB_KEY_REVOKE, args, &reply, &why))
+        err_say(e, "%s; the key counts all the same: cliq key revoke %s", first.text,
+                id ? id : "its id");
+    else
+        err_say(e, "%s; the key was revoked, as nobody has seen it", first.text);
+}
+
 static enum status
 run(const struct args *a, struct err *e)
 {
@@ -44,12 +63,13 @@ run(const struct args *a, struct err *e)
     struct json *args;
     enum status s = hub_call_begin(&c, a, e);
 
+    signal(SIGPIPE, SIG_IGN); /* a reader that is gone is a failure to tell, too */
     if (!s)
         s = hub_args(&c, a, fields, &args, e);
     if (!s)
         s = hub_call(&c, HUB_KEY_CREATE, args, &reply, e);
-    if (!s)
-        s = show(&c, reply.data, e);
+    if (!s && (s = show(&c, reply.data, e)))
+        take_back(&c, reply.data, e);
     hub_call_end(&c);
     return s;
 }
@@ -59,7 +79,8 @@ const struct cmd cmd_key_create = {
     .brief = "make a key for an identity and print it, this once",
     .about =
         "Only a hash of it is kept. It goes into CLIQ_KEY, or behind \"Authorization: Bearer\".\n"
-        "A server that runs over the same files takes it at once.\n"
+        "A server that runs over the same files takes it at once. If it cannot be printed, it is\n"
+        "revoked.\n"
         "\n"
         "Scopes: emit, claim, ack, inbox, stream and admin, which implies all.",
     .examples = "cliq key create --identity ruby\n"

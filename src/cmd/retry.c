@@ -4,7 +4,7 @@
 
 static const struct opt opts[] = {
     { "headless", OPT_FLAG, NULL, "plain processes, no tmux panes" },
-    { "jobs", OPT_NUMBER, "N", "phases at a time (default: as many as are ready)" },
+    { "jobs", OPT_NUMBER, "N", "phases at a time; 0, the default: as many as are ready" },
     { "json", OPT_FLAG, NULL, "print events as JSON lines" },
     { 0 },
 };

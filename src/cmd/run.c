@@ -14,7 +14,7 @@ static const struct opt opts[] = {
     { "agent", OPT_TEXT, "NAME",
       "the agent of phases that name none, for this run; refused when all do" },
     { "headless", OPT_FLAG, NULL, "plain processes, no tmux panes" },
-    { "jobs", OPT_NUMBER, "N", "phases at a time (default: as many as are ready)" },
+    { "jobs", OPT_NUMBER, "N", "phases at a time; 0, the default: as many as are ready" },
     { "resume", OPT_FLAG, NULL, "go on with an unfinished run" },
     { "from", OPT_TEXT, "PHASE", "run this phase and all downstream of it, keep the rest" },
     { "dry-run", OPT_FLAG, NULL, "print the plan: steps, agents, commands; run nothing" },

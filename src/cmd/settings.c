@@ -72,7 +72,7 @@ show(const char *state_dir, const char *key, bool is_json, struct buf *out, stru
             buf_add(out, v->text.p, v->text.len);
         buf_addc(out, '\n');
     } else {
-        json_write_pretty(out, settings_masked(&s.arena, v), 0);
+        json_write_pretty(out, settings_masked(&s.arena, v, key), 0);
         buf_addc(out, '\n');
     }
     settings_release(&s);

@@ -82,7 +82,9 @@ const struct cmd cmd_signal_cancel = {
     .brief = "cancel what was scheduled, by id or key",
     .about =
         "What is no id of a signal that waits is taken as a repeat key. Prints how many it were.\n"
-        "Exit code 4: none.",
+        "Only who scheduled it can cancel it, with --url admins, too. Exit code 4: none waits; 7: "
+        "it\n"
+        "is someone else's.",
     .examples = "cliq signal cancel abc123\n"
                 "cliq signal cancel daily\n"
                 "cliq signal cancel --repeat-key daily --type report:daily",

@@ -8,7 +8,7 @@ static const struct opt opts[] = {
 };
 
 static const struct hub_field fields[] = {
-    { "limit", "limit", HF_NUMBER },
+    { "limit", "limit", HF_COUNT, 1000 },
     { 0 },
 };
 

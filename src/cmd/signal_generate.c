@@ -11,7 +11,7 @@ static const struct opt opts[] = {
 
 static const struct hub_field fields[] = {
     { "data", "data", HF_JSON },
-    { "source", "source", HF_TEXT },
+    { "source", "source", HF_SOURCE },
     { "dedup-key", "dedup_key", HF_TEXT },
     { 0 },
 };

@@ -14,7 +14,7 @@ static const struct opt opts[] = {
 static const struct hub_field fields[] = {
     { "at", "deliverAt", HF_WHEN },
     { "data", "data", HF_JSON },
-    { "source", "source", HF_TEXT },
+    { "source", "source", HF_SOURCE },
     { "repeat-key", "repeatKey", HF_TEXT },
     { 0 },
 };

@@ -506,12 +506,70 @@ act_schedule(struct act *t)
     return true;
 }
 
+/* Whose it is, from the line that scheduled it; NULL: nobody's, or no memory. */
+static const char *
+scheduled_by(const char *body, struct arena *a)
+{
+    struct json *line;
+    struct event ev;
+
+    if (!body || !json_parse(a, body, strlen(body), &line, NULL) || !event_read(&ev, line, a))
+        return NULL;
+    return ev.by;
+}
+
+/* Who has the files could be anyone, and says with --as who it is: there nobody is an admin by
+ * the way. What nobody is known to have sent is theirs to clear away. */
+static bool
+may_cancel(const struct act *t, const char *by)
+{
+    const struct hub_request *q = t->req;
+
+    if (q->is_system || (q->is_admin && !q->is_file))
+        return true;
+    return by ? strcmp(by, q->identity) == 0 : q->is_file;
+}
+
+static bool
+not_yours_to_cancel(struct act *t, const char *id, const char *by)
+{
+    if (t->req->is_file)
+        return refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
+                      "%s was scheduled by %s: only they can cancel it, not %s (--as %s)", id, by,
+                      t->req->identity, by);
+    return refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
+                  "%s was scheduled by someone else: only its sender and admins can cancel it", id);
+}
+
+/* Of what waits, what the caller may cancel goes to `ids`. False: there is some, but none for
+ * them. */
+static bool
+find_cancelled(struct act *t, struct row *r, const char *ids[HUB_BATCH_MAX], size_t *n)
+{
+    const char *other = NULL, *others_by = NULL;
+
+    *n = 0;
+    while (*n < HUB_BATCH_MAX && index_next(t->h->ix, r)) {
+        const char *id = row_dup(r, 0, t->a), *body = row_dup(r, 1, t->a);
+        if (!id || !body)
+            return starved(t);
+        const char *by = scheduled_by(body, t->a);
+        if (may_cancel(t, by)) {
+            ids[(*n)++] = id;
+        } else if (!other) {
+            other = id;
+            others_by = by;
+        }
+    }
+    return *n || !other || not_yours_to_cancel(t, other, others_by);
+}
+
 bool
 act_cancel(struct act *t)
 {
     const char *id = NULL, *key = NULL, *type = NULL;
     const char *ids[HUB_BATCH_MAX];
-    size_t n = 0;
+    size_t n;
 
     t->in.is_query = true; /* a DELETE may have either */
     if (!arg_id(&t->in, "id", &id) || !arg_text(&t->in, "type", &type) ||
@@ -522,17 +580,17 @@ act_cancel(struct act *t)
                       json_get(t->in.object, "repeatKey") ? "Delayed signal repeatKey is required"
                                                           : "id or repeatKey is required");
     struct row *r = index_run(t->h->ix,
-                              "SELECT id FROM delayed WHERE (?1 IS NULL OR id = ?1) AND"
+                              "SELECT id, body FROM delayed WHERE (?1 IS NULL OR id = ?1) AND"
                               " (?2 IS NULL OR repeat_key = ?2) AND (?3 IS NULL OR type = ?3)",
                               "sss", id, key, type);
-    while (n < HUB_BATCH_MAX && index_next(t->h->ix, r))
-        ids[n++] = row_dup(r, 0, t->a);
+    if (!find_cancelled(t, r, ids, &n))
+        return false;
     for (size_t i = 0; i < n; i++) {
         struct event ev = {
             .kind = EV_CANCEL, .id = ids[i], .by = t->req->identity, .at = t->h->now.wall_ms
         };
-        if (!ids[i] || !act_event(t, &ev))
-            return ids[i] ? false : starved(t);
+        if (!act_event(t, &ev))
+            return false;
     }
     struct json *to = json_new(t->a, JSON_OBJECT);
     if (to)

@@ -249,6 +249,7 @@ hub_broadcast_json(struct hub *h, uint64_t seq, struct arena *a, const struct js
 /* Addressed to it, to its roles or its rings, or matched by a subscription of its. */
 enum status hub_is_in_inbox(struct hub *h, const char *identity, uint64_t seq);
 enum status hub_is_member(struct hub *h, const char *identity, const char *ring);
+enum status hub_has_ring(struct hub *h, const char *ring);
 /* The last line that was folded; 0: none, or it cannot be told. */
 uint64_t hub_last_seq(struct hub *h);
 /* The first line that hub_compact left. */

@@ -163,6 +163,21 @@ hub_is_member(struct hub *h, const char *identity, const char *ring)
 }
 
 enum status
+hub_has_ring(struct hub *h, const char *ring)
+{
+    if (!hub_is_ready(h))
+        return ST_IO;
+    static const char sql[] = "SELECT 1 FROM rings WHERE id = ?";
+    struct look look = { sql, sum(ring) };
+    struct row *r = index_run(h->ix, sql, "s", ring);
+    bool is_there = index_next(h->ix, r);
+
+    if (is_there)
+        index_next(h->ix, r);
+    return end_question(h, look, is_there);
+}
+
+enum status
 hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
              const char **identity, unsigned *scopes)
 {

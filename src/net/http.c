@@ -294,6 +294,13 @@ judge_field(struct http *h, const char *p)
         if (http_text_is_like(name, "Connection"))
             judge_connection(h, t);
         break;
+    case 13: /* whichever of two we took, something before us may have judged by the other */
+        if (!http_text_is_like(name, "Authorization"))
+            break;
+        if (h->has_authorization)
+            why = "two Authorization headers";
+        h->has_authorization = true;
+        break;
     case 14:
         if (http_text_is_like(name, "Content-Length"))
             why = judge_length(r, t);
@@ -356,6 +363,13 @@ misfit(struct http *h, char c, const char *otherwise)
     return http_fault(h, 400, otherwise);
 }
 
+/* The same where a line ends before it has all its parts: its CR LF may be as it should be. */
+static enum http_event
+cut_short(struct http *h, char c, const char *lacks, const char *otherwise)
+{
+    return c == '\r' ? http_fault(h, 400, lacks) : misfit(h, c, otherwise);
+}
+
 static size_t
 skip(const char *p, size_t i, size_t n, enum http_kind kind)
 {
@@ -380,7 +394,8 @@ feed_line(struct http *h, const char *p, size_t *at, size_t n)
         /* fall through */
     case FIRST:
         if (!is(c, HTTP_TOKEN))
-            return misfit(h, c, "a request that does not begin with a method");
+            return cut_short(h, c, "more than one empty line before a request",
+                             "a request that does not begin with a method");
         h->mark = i;
         h->step = METHOD;
         return HTTP_MORE;
@@ -397,7 +412,8 @@ feed_line(struct http *h, const char *p, size_t *at, size_t n)
         if (is(p[i], HTTP_TOKEN))
             return http_fault(h, 501, "a method of more than 32 letters");
         if (p[i] != ' ')
-            return misfit(h, p[i], "a bad byte in the method");
+            return cut_short(h, p[i], "a request line without a target",
+                             "a bad byte in the method");
         h->request.method_name = span(h->mark, i);
         h->request.method = method_of(p + h->mark, i - h->mark);
         if (http_text_is((struct http_text){ p + h->mark, i - h->mark }, "CONNECT"))
@@ -413,8 +429,10 @@ feed_line(struct http *h, const char *p, size_t *at, size_t n)
         if (is(p[i], HTTP_QUERY))
             return http_fault(h, 414, "a target of more than 8192 bytes");
         if (p[i] != ' ' || i == h->mark)
-            return misfit(h, p[i],
-                          p[i] == '#' ? "a fragment in the target" : "a bad byte in the target");
+            return cut_short(h, p[i],
+                             i == h->mark ? "a request line without a target"
+                                          : "a request line without an HTTP version",
+                             p[i] == '#' ? "a fragment in the target" : "a bad byte in the target");
         h->request.target = span(h->mark, i);
         h->mark = i + 1;
         h->step = VERSION;
@@ -472,7 +490,7 @@ feed_field(struct http *h, const char *p, size_t *at, size_t n)
         if (p[i] == ' ' || p[i] == '\t')
             return http_fault(h, 400, "white space before a header's colon");
         if (p[i] != ':')
-            return misfit(h, p[i], "a bad byte in a header's name");
+            return cut_short(h, p[i], "a header without a colon", "a bad byte in a header's name");
         h->name = span(h->mark, i);
         h->step = BLANK;
         break;

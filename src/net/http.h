@@ -21,11 +21,11 @@
  * fault nothing behind it can be trusted, so there is no way on from HTTP_FAULT.
  *
  * What is refused though some servers take it: bare LF or CR, folded lines, white space
- * before a colon or behind a chunk size, control bytes anywhere, two Hosts, two lengths, a
- * list of lengths, a length beside Transfer-Encoding, any transfer coding but "chunked", a
- * target that is not ASCII, has a fragment, a bad escape or a ".." segment once decoded.
- * One empty line before a request is taken, as the RFC asks; chunk extensions and trailers
- * are checked and dropped.
+ * before a colon or behind a chunk size, control bytes anywhere, two Hosts, two
+ * Authorizations, two lengths, a list of lengths, a length beside Transfer-Encoding, any transfer
+ * coding but "chunked", a target that is not ASCII, has a fragment, a bad escape or a ".." segment
+ * once decoded. One empty line before a request is taken, as the RFC asks; chunk extensions and
+ * trailers are checked and dropped.
  *
  * Ownership: the caller owns everything; nothing is allocated. The texts of a request are
  * kept as distances from `base`, the request's first byte: a caller that moves the bytes sets
@@ -103,7 +103,7 @@ struct http {
     /* Where we are; see http.c and http_body.c. */
     unsigned char step;
     bool wants_close, wants_keep_alive, has_bad_coding, has_bad_expect;
-    bool has_host, has_coding, has_expect;
+    bool has_host, has_coding, has_expect, has_authorization;
     struct http_span host, name;
     size_t at;       /* bytes of the head looked at */
     size_t mark;     /* where the part being read began */

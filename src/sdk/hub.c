@@ -174,6 +174,20 @@ keep_id(char *to, size_t size, const struct json *v)
         snprintf(to, size, "%.*s", (int)v->text.len, v->text.p);
 }
 
+/* The broadcast door shows ids without "signal:". Here all have it, so that they compare equal. */
+static void
+keep_signal_id(char *to, size_t size, const struct json *v)
+{
+    static const char prefix[] = "signal:";
+    size_t len = sizeof prefix - 1;
+
+    *to = '\0';
+    if (!json_is(v, JSON_STRING) || (v->text.len >= len && memcmp(v->text.p, prefix, len) == 0))
+        keep_id(to, size, v);
+    else if (len + v->text.len < size)
+        snprintf(to, size, "%s%.*s", prefix, (int)v->text.len, v->text.p);
+}
+
 /* Both forms of a signal: the hub's, and a broadcast. The old strings go only now: they may have
  * been among the arguments. */
 static enum status
@@ -183,7 +197,7 @@ fill(cliq_hub *h, cliq_signal_info *out, const struct json *v, struct err *e)
     bool is_hub = json_get(v, "signal_type");
     int64_t seq = 0;
 
-    keep_id(out->id, sizeof out->id, json_get(v, "id"));
+    keep_signal_id(out->id, sizeof out->id, json_get(v, "id"));
     keep_id(out->claim_id, sizeof out->claim_id, json_get(v, "claim_id"));
     out->urgency = 0.5;
     out->delivery_count = 0;

@@ -61,6 +61,9 @@ ask_args(struct arena *a, const struct route *route, struct ask_text query, stru
     for (size_t i = 0; !s && i < route->n_params; i++) {
         const char *value;
         s = url_decode(a, route->params[i].value, route->params[i].len, "the path", &value, e);
+        if (!s && json_get(*args, route->params[i].name))
+            return err_set(e, ST_INVALID, "%s stands in the path; leave the parameter away",
+                           route->params[i].name);
         if (!s)
             s = set_text(a, *args, route->params[i].name, value, e);
     }

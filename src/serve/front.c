@@ -85,17 +85,36 @@ refuse(struct serve *s, struct http_conn *c, const struct http_request *r,
     buf_release(&body);
 }
 
+/* "1f0c62e4-2a": of this server, and a number. */
+static void
+next_id(struct serve *s, char id[REQUEST_ID_SIZE])
+{
+    char digits[16], *p = digits + sizeof digits;
+    uint64_t n = ++s->n_ids;
+
+    do
+        *--p = "0123456789abcdef"[n % 16];
+    while (n /= 16);
+    size_t len = strlen(s->id_prefix), n_digits = (size_t)(digits + sizeof digits - p);
+    memcpy(id, s->id_prefix, len);
+    id[len] = '-';
+    memcpy(id + len + 1, p, n_digits);
+    id[len + 1 + n_digits] = '\0';
+}
+
 void
 front_fault(void *ctx, int status, const char *reason, struct buf *body)
 {
     struct serve *s = ctx;
+    char id[REQUEST_ID_SIZE];
 
     count(s, status);
+    next_id(s, id);
     envelope_refuse(body, NULL,
                     status == 413   ? "BODY_TOO_LARGE"
                     : status == 503 ? "SERVER_BUSY"
                                     : "HTTP_MALFORMED",
-                    reason, "");
+                    reason, id);
 }
 
 /* ---- jobs ---- */
@@ -573,6 +592,7 @@ ask_gate(const struct http_request *r, struct http_conn *c, const struct query *
         .fetch_site = gate_text(http_header(r, "Sec-Fetch-Site")),
         .authorization = gate_text(http_header(r, "Authorization")),
         .content_type = gate_text(http_header(r, "Content-Type")),
+        .encoding = gate_text(http_header(r, "Content-Encoding")),
         .token = { token, token ? strlen(token) : 0 },
         .ticket = { ticket, ticket ? strlen(ticket) : 0 },
         .is_local = http_conn_is_unix(c),
@@ -783,23 +803,6 @@ answer_own(struct serve *s, struct http_conn *c, const struct http_request *r,
     snprintf(headers, sizeof headers, "%sX-Request-Id: %s\r\n", type, request_id);
     http_answer(c, 200, headers, body.p, body.len);
     buf_release(&body);
-}
-
-/* "1f0c62e4-2a": of this server, and a number. */
-static void
-next_id(struct serve *s, char id[REQUEST_ID_SIZE])
-{
-    char digits[16], *p = digits + sizeof digits;
-    uint64_t n = ++s->n_ids;
-
-    do
-        *--p = "0123456789abcdef"[n % 16];
-    while (n /= 16);
-    size_t len = strlen(s->id_prefix), n_digits = (size_t)(digits + sizeof digits - p);
-    memcpy(id, s->id_prefix, len);
-    id[len] = '-';
-    memcpy(id + len + 1, p, n_digits);
-    id[len + 1 + n_digits] = '\0';
 }
 
 void

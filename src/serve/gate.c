@@ -48,6 +48,13 @@ is_json(struct gate_text type)
     return same((struct gate_text){ type.p, n }, "application/json");
 }
 
+/* Nothing is unpacked here: packed bytes would only be bad JSON to us. */
+static bool
+is_packed(struct gate_text encoding)
+{
+    return encoding.p && encoding.len > 0 && !same(encoding, "identity");
+}
+
 static struct gate_text
 bearer(struct gate_text authorization)
 {
@@ -76,6 +83,8 @@ gate_check(const struct gate_rules *rules, const struct route *route, const stru
         refuse(v, 403, "ORIGIN_FORBIDDEN", "requests from pages of other sites are refused");
     else if (r->has_body && !r->is_get && !is_json(r->content_type))
         refuse(v, 415, "CONTENT_TYPE", "the body must be Content-Type: application/json");
+    else if (r->has_body && is_packed(r->encoding))
+        refuse(v, 415, "CONTENT_TYPE", "the body must be sent as it is, without Content-Encoding");
     if (v->status != 200 || route->scope == SCOPE_NONE)
         return;
     v->key = bearer(r->authorization);

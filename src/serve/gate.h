@@ -22,7 +22,7 @@ struct gate_text {
 };
 
 struct gate_request {
-    struct gate_text host, origin, fetch_site, authorization, content_type;
+    struct gate_text host, origin, fetch_site, authorization, content_type, encoding;
     struct gate_text token, ticket; /* of the query */
     bool is_local;                  /* came by a Unix socket: the file's mode is its Host check */
     bool has_body;

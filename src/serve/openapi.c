@@ -19,7 +19,7 @@ static const struct {
     { "AUTH_REQUIRED", 401, "no key, or one that is not known" },
     { "AUTH_FORBIDDEN", 403, "the key or its identity may not do this" },
     { "BODY_TOO_LARGE", 413, "a body may have 1 MiB" },
-    { "CONTENT_TYPE", 415, "bodies are application/json" },
+    { "CONTENT_TYPE", 415, "bodies are application/json, without a Content-Encoding" },
     { "HOST_NOT_SERVED", 421, "the Host is not one of ours" },
     { "HTTP_MALFORMED", 400, "the bytes are not a request of HTTP/1.1" },
     { "METHOD_NOT_ALLOWED", 405, "see Allow" },
@@ -56,7 +56,7 @@ static bool
 names_something(const struct route_info *r)
 {
     if (r->kind != ROUTE_OP)
-        return false;
+        return r->kind == ROUTE_STREAM || r->kind == ROUTE_ENGINE_EVENTS; /* rings */
     for (const struct hub_arg *a = hub_op_args(r->op); a->name; a++)
         if (a->kind == ARG_ID && strcmp(a->name, "parent_id") != 0)
             return true;

@@ -534,9 +534,12 @@ read_filters(struct client *c, const struct json *args, const char *last_id, str
         size_t n = strcspn(p, ",");
         snprintf(ring, sizeof ring, "%.*s", (int)n, p);
         p += n;
-        enum status st = c->is_admin ? ST_OK : hub_is_member(c->all->hub, c->identity, ring);
+        enum status st = c->is_admin ? hub_has_ring(c->all->hub, ring)
+                                     : hub_is_member(c->all->hub, c->identity, ring);
         if (st == ST_IO)
             return refuse(r, 503, "STORE_UNAVAILABLE", HUB_NO_INDEX);
+        if (st && c->is_admin)
+            return refuse(r, 404, "SIGNAL_NOT_FOUND", "ring: there is no ring \"%s\"", ring);
         if (st)
             return refuse(r, 403, "AUTH_FORBIDDEN", "%s is not a member of the ring %s",
                           c->identity, ring);

@@ -5,13 +5,14 @@
 #include "log/lock.h"
 #include "team/settings_check.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { SETTINGS_MAX = 1 << 20, LOCK_WAIT_MS = 10000 };
+enum { SETTINGS_MAX = 1 << 20, LOCK_WAIT_MS = 10000, SECRET_PATH = 512 };
 
 /* ---- reading ---- */
 
@@ -153,37 +154,69 @@ settings_text(struct settings *s, const char *path)
 
 /* ---- secrets ---- */
 
-bool
-settings_is_secret(const char *path)
+/* "API-Key", "apiKey" and "api_key" are one name. */
+static bool
+names_secret(const char *part, size_t n)
 {
-    static const char *const words[] = { "key",      "token",       "secret",
-                                         "password", "webhook_url", "credentials" };
-    const char *last = strrchr(path, '.');
+    static const char *const words[] = { "key",        "token",      "secret",       "password",
+                                         "passwd",     "passphrase", "credential",   "bearer",
+                                         "webhookurl", "cookie",     "authorization" };
+    char plain[64];
+    size_t len = 0;
 
-    last = last ? last + 1 : path;
+    for (size_t i = 0; i < n && len < sizeof plain - 1; i++)
+        if (isalnum((unsigned char)part[i]))
+            plain[len++] = (char)tolower((unsigned char)part[i]);
+    plain[len] = '\0';
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(last, words[i]))
+        if (strstr(plain, words[i]))
             return true;
     return false;
 }
 
+bool
+settings_is_secret(const char *path)
+{
+    bool is_named = strncmp(path, "agents.", 7) == 0 || strncmp(path, "roles.", 6) == 0;
+
+    for (size_t i = 0; *path; i++) {
+        size_t n = strcspn(path, ".");
+        if (!(is_named && i == 1) && names_secret(path, n))
+            return true;
+        path += n + (path[n] == '.');
+    }
+    return false;
+}
+
+/* A password may look like a number; max_tokens is one, and none. */
+static bool
+is_masked(const struct json *v, const char *path)
+{
+    return v->type == JSON_STRING || (v->type == JSON_NUMBER && !strstr(path, "tokens"));
+}
+
+/* `path` is v's, `len` of it are there; what is named too deep to be told is masked. */
 static struct json *
-mask(struct arena *a, const struct json *v)
+mask(struct arena *a, const struct json *v, char path[SECRET_PATH], size_t len)
 {
     struct json *out = copy_member(a, v);
-    char key[128] = "";
 
     if (!out)
         return NULL;
-    if (v->key && v->key_len < sizeof key)
-        memcpy(key, v->key, v->key_len);
     if (v->type == JSON_OBJECT || v->type == JSON_ARRAY) {
         struct json *last = NULL;
         out->kids.first = NULL;
         out->kids.count = 0;
-        json_each (w, v)
-            append(out, &last, mask(a, w));
-    } else if (v->key && settings_is_secret(key) && v->type == JSON_STRING) {
+        json_each (w, v) {
+            size_t more = len;
+            if (w->key && len < SECRET_PATH)
+                more += (size_t)snprintf(path + len, SECRET_PATH - len, "%s%.*s", len ? "." : "",
+                                         (int)w->key_len, w->key);
+            append(out, &last, mask(a, w, path, more));
+            path[len < SECRET_PATH ? len : SECRET_PATH - 1] = '\0';
+        }
+    } else if ((len >= SECRET_PATH || settings_is_secret(path)) && is_masked(v, path)) {
+        out->type = JSON_STRING;
         out->text.p = "********";
         out->text.len = 8;
     }
@@ -191,9 +224,11 @@ mask(struct arena *a, const struct json *v)
 }
 
 const struct json *
-settings_masked(struct arena *a, const struct json *v)
+settings_masked(struct arena *a, const struct json *v, const char *key)
 {
-    return mask(a, v);
+    char path[SECRET_PATH] = "";
+
+    return mask(a, v, path, (size_t)snprintf(path, sizeof path, "%s", key ? key : ""));
 }
 
 /* ---- writing ---- */

@@ -35,9 +35,11 @@ enum status settings_check_key(const char *path, struct err *e);
 enum status settings_set(const char *state_dir, bool is_global, const char *path, const char *value,
                          struct err *e);
 
-/* Does the last part of the path name a secret (api_key, token, password, …)? */
+/* Does a part of the path name a secret (api_key, token, Authorization …)? The name of an agent
+ * or a role does not count. */
 bool settings_is_secret(const char *path);
-/* The tree with secret values masked, in the arena. */
-const struct json *settings_masked(struct arena *a, const struct json *v);
+/* The tree with secret values masked, in the arena: texts and numbers, whatever lists and objects
+ * they stand in. key: what it is the value of; NULL: all settings. */
+const struct json *settings_masked(struct arena *a, const struct json *v, const char *key);
 
 #endif

@@ -442,6 +442,48 @@ load ../lib/hub
     is 1 "$(field removed <"$T/out")"
 }
 
+@test "a closed standard input is told as that" {
+    got emit sense - <&-
+    refused 2 "standard input is closed"
+    got emit --batch <&-
+    refused 2 "standard input is closed"
+    got emit sense - </
+    refused 2 "Is a directory"
+}
+
+@test "a key that could not be printed does not count" {
+    code=0
+    "$CLIQ" key create --identity ci >/dev/full 2>"$T/err" || code=$?
+    is 74 "$code"
+    has "$(<"$T/err")" "revoked"
+    is "[]" "$(cliq key list --json)"
+    # a reader that is gone: the pipe's only reading end is closed before cliq starts
+    mkfifo "$T/pipe"
+    exec 7<>"$T/pipe" 8>"$T/pipe" 7<&-
+    code=0
+    "$CLIQ" key create --identity ci >&8 2>"$T/err" || code=$?
+    exec 8>&-
+    is 74 "$code"
+    is "[]" "$(cliq key list --json)"
+    like "$(cliq key create --identity ci)" '^cho_'
+}
+
+@test "what waits is cancelled by its sender only: another --as is refused, by id and by key" {
+    id=$(cliq signal schedule daily --at +1h --repeat-key k --as ann)
+    got signal cancel "$id" --as bob
+    refused 7 "scheduled by ann"
+    has "$err" "--as ann"
+    got signal cancel k --as bob
+    refused 7 "scheduled by ann"
+    is "$id" "$(cliq signal delayed | cut -f1)"
+    cliq signal schedule weekly --at +1h --repeat-key k --as bob >/dev/null
+    got signal cancel k --as bob # of those under the key, bob's
+    is 1 "$out"
+    is "$id" "$(cliq signal delayed | cut -f1)"
+    got signal cancel "$id" --as ann
+    is 1 "$out"
+}
+
 @test "signal watch prints what matches, as it comes" {
     cliq signal generate build:old:done >/dev/null
     start_listening w signal watch 'build:*:done' --json
@@ -740,8 +782,10 @@ load ../lib/hub
 2|--at|signal schedule a --at soon
 2|--at|signal schedule a --at -5
 2|which one?|signal cancel
-2|Invalid query|signal events --limit 0
-2|Invalid query|signal events --limit 1001
+2|--limit must be from 1 to 1000, not 0|signal events --limit 0
+2|--limit must be from 1 to 1000, not 1001|signal events --limit 1001
+2|--source must be agent, webhook or process, not "frob"|signal generate a --source frob
+2|--source must be agent, webhook or process|signal schedule a --at +1h --source frob
 2|scopes must be one of|key create --identity x --scope root
 2|identity must be a name|key create --identity 'a b'
 2|id must be a name|role add 'a/b'

@@ -112,6 +112,35 @@ END
     code_is 4
 }
 
+@test "settings: secrets are masked in lists and objects, and however their names are written" {
+    cd "$T/proj"
+    "$CLIQ" init >/dev/null
+    local key
+    cliq settings agents.x.api_keys '["HIDE1",{"of":"HIDE2"}]'
+    cliq settings agents.x.token '{"a":"HIDE3","n":[["HIDE4"]]}'
+    cliq settings agents.x.Authorization "Bearer HIDE5"
+    cliq settings agents.x.webhookUrl "http://HIDE6"
+    cliq settings agents.x.pass-phrase HIDE7
+    cliq settings agents.x.password 98765
+    cliq settings agents.x.max_tokens 4096
+    cliq settings agents.token-counter.model shown-model
+    for key in "" agents agents.x agents.x.api_keys agents.x.token agents.x.token.a agents.x.token.n agents.x.Authorization \
+        agents.x.webhookUrl agents.x.pass-phrase agents.x.password; do
+        got settings $key
+        succeeds
+        lacks "$out" HIDE
+        lacks "$out" 98765
+        has "$out" "********"
+        got settings $key --json
+        lacks "$out" HIDE
+        lacks "$out" 98765
+    done
+    got settings
+    has "$out" shown-model
+    has "$out" 4096
+    has "$(<.cliq/settings.json)" HIDE4
+}
+
 @test "settings: set, show, merge, mask, unset" {
     cd "$T/proj"
     "$CLIQ" init >/dev/null
@@ -148,15 +177,21 @@ END
     succeeds
     has "$out" "[build]  <- plan"
     has "$out" "<gate>  <- build, docs"
-    has "$out" "(fixer)"
+    has "$out" "(fixer)  <- gate"
     got graph --format mermaid
     has "$out" "plan --> build"
+    has "$out" "gate -.-> build"
+    has "$out" "gate -.-> fixer"
     got graph --format dot
+    has "$out" '"gate" -> "docs" [style=dotted]'
+    has "$out" '"gate" -> "fixer" [style=dotted]'
     has "$out" '"build" -> "gate"'
     if command -v dot >/dev/null; then dot -Tsvg <"$T/out" >/dev/null; fi
     got graph --format svg
     succeeds
     $PY -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$T/out"
+    has "$out" ">fixer</text>"
+    is "gate back to build gate back to docs gate back to fixer" "$(grep -o 'gate back to [a-z]*' "$T/out" | xargs)"
     got graph --format png
     refused 2 png
 }

@@ -677,12 +677,31 @@ cliq_listen_options l = CLIQ_LISTEN_OPTIONS_INIT;' >"$T/x.c"
     c++ -x c++ -Wall -Wextra -Wpedantic -Werror -I"$ROOT/include" -fsyntax-only "$T/x.c"
 }
 
-# The n-th block of code of the section EXAMPLES of the man page.
+@test "every struct and enum of cliq.h stands in cliq-sdk(3), with all that is said of its members" {
+    command -v scdoc >/dev/null || skip "no man pages without scdoc"
+    mandoc -Tascii -O width=1000 "$BIN/man/cliq-sdk.3" | col -bx >page
+    got_from $PY - "$ROOT/include/cliq.h" page <<'END'
+import re, sys
+header, page = (open(f).read() for f in sys.argv[1:])
+squeeze = lambda text: re.sub(r"\s+", "", text)
+found = re.findall(r"typedef (?:struct|enum) (\w+) \{.*?\} \1;", header, re.S)
+for m in re.finditer(r"typedef (?:struct|enum) (\w+) \{.*?\} \1;", header, re.S):
+    if squeeze(m[0]) not in squeeze(page):
+        print("not as in the header:", m[1])
+print(len(found) >= 12)
+END
+    is True "$out"
+}
+
+# The n-th block of code of the section EXAMPLES, as people see the page.
 man_example() {
-    sed -n '/^# EXAMPLES/,$p' "$ROOT/man/cliq-sdk.3.scd" | awk -v n="$1" '/^```/ { k++; next } k == 2 * n - 1'
+    mandoc -Tascii -O width=1000 "$BIN/man/cliq-sdk.3" | col -bx | sed -n '/^EXAMPLES/,/^SEE ALSO/p' |
+        awk -v n="$1" '/^           / { if (!is_in) k++; is_in = 1 } /^ ? ? ? ? ? ? ? ? ? ?[^ ]/ { is_in = 0 }
+            is_in && k == n { print substr($0, 12) }'
 }
 
 @test "the man page's agent compiles, and its recipe runs it" {
+    command -v scdoc >/dev/null || skip "no man pages without scdoc"
     man_example 1 >agent.c
     "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -I"$ROOT/include" $([ "${BIN##*/}" != sanitize ] || echo -fsanitize=address,undefined) \
         -o agent agent.c "$BIN/libcliq.a" -lpthread
@@ -693,6 +712,7 @@ man_example() {
 }
 
 @test "the man page's worker compiles and works" {
+    command -v scdoc >/dev/null || skip "no man pages without scdoc"
     man_example 3 | sed 's/60000/200/' >worker.c
     "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -I"$ROOT/include" $([ "${BIN##*/}" != sanitize ] || echo -fsanitize=address,undefined) \
         -o worker worker.c "$BIN/libcliq.a" -lsqlite3 -lsodium -lpthread

@@ -56,6 +56,48 @@ load ../lib/serve
     [ "$(json '[s["id"] for s in d["data"]]' <<<"$output")" = "['$id']" ]
 }
 
+@test "what would be misunderstood is refused: packed bodies, two keys, a second target, no such ring" {
+    ask() { curl -sS -o body -w '%{http_code}' "$URL$1" -H "Authorization: Bearer $KEY" "${@:2}" --max-time 5; }
+    sends=(-H "Content-Type: application/json" -d '{"signal_type":"pulse"}')
+    is 415 "$(ask /emit "${sends[@]}" -H "Content-Encoding: gzip")"
+    has "$(<body)" "without Content-Encoding"
+    is 200 "$(ask /emit "${sends[@]}" -H "Content-Encoding: Identity")"
+    is 400 "$(ask /emit "${sends[@]}" -H "Authorization: Bearer other")"
+    has "$(<body)" "two Authorization headers"
+    like "$(json 'd["error"]["request_id"]' <body)" '^[0-9a-f]+-[0-9a-f]+$' # to be named in a report
+    is 400 "$(ask '/inbox/reviewer?target=@admin')"
+    has "$(<body)" "target stands in the path"
+    is 400 "$(ask '/inbox/reviewer?frob=1')"
+    has "$(<body)" frob
+    is 404 "$(ask '/signals/stream?ring=nosuch')"
+    has "$(<body)" 'there is no ring'
+    send /rings '{"id":"ops"}' >/dev/null
+    is 404 "$(ask '/signals/stream?ring=ops,nosuch')"
+    curl -sN "$URL/signals/stream?ring=ops" -H "Authorization: Bearer $KEY" >ring 3>&- &
+    until_true grep -q connected ring
+    kill -KILL $!
+    bob=$(key_of bob)
+    is 403 "$(curl -sS -o body -w '%{http_code}' "$URL/signals/stream?ring=nosuch" -H "Authorization: Bearer $bob" --max-time 5)"
+}
+
+@test "a delayed signal is cancelled by its sender and by admins, by no other key" {
+    ann=$(key_of ann) bob=$(key_of bob '["emit"]')
+    later() { send /v1/engine/signals/delayed '{"type":"later","deliverAt":4102444800000,"repeatKey":"k"}' "$1" | json 'd["delayed"]["id"]'; }
+    drop() { curl -sS -o said.json -w '%{http_code}' -X DELETE "$URL/v1/engine/signals/delayed?$1" -H "Authorization: Bearer $2"; }
+    id=$(later "$ann")
+    is 403 "$(drop "id=$id" "$bob")"
+    has "$(<said.json)" "only its sender and admins can cancel it"
+    is 403 "$(drop repeatKey=k "$bob")"
+    is 1 "$(look /v1/engine/signals/delayed | json 'len(d["events"])')"
+    is 200 "$(drop "id=$id" "$ann")"
+    is 1 "$(json 'd["removed"]' <said.json)"
+    id=$(later "$ann")
+    is 200 "$(drop "id=$id" "$KEY")"
+    is 0 "$(look /v1/engine/signals/delayed | json 'len(d["events"])')"
+    is 200 "$(drop "id=$id" "$bob")" # nothing waits: nothing to refuse
+    is 0 "$(json 'd["removed"]' <said.json)"
+}
+
 @test "the broadcast page's answers" {
     [ "$(send /v1/engine/signals/generate '{"type":"build:web:done","data":{"n":1}}' | json 'd["ok"], d["signal"]["type"]')" = "True build:web:done" ]
     [ "$(look '/v1/engine/signals/events?limit=10' | json '[e["type"] for e in d["events"]]')" = "['build:web:done']" ]

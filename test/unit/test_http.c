@@ -203,11 +203,37 @@ bad_request_lines_are_refused(void **state)
 #define LINE "POST / HTTP/1.1\r\n"
 
 static void
+what_is_told_of_a_fault_is_true(void **state)
+{
+    static const char *const table[][2] = {
+        { "GET /x\r\n", "a request line without an HTTP version" },
+        { "GET \r\n", "a request line without a target" },
+        { "GET\r\n", "a request line without a target" },
+        { "\r\n\r\nGET / HTTP/1.1\r\n", "more than one empty line before a request" },
+        { LINE H "X\r\n", "a header without a colon" },
+        { "GET / HTTP/1.1\rX", "a CR without LF" },
+        { "GET / HTTP/1.1\n", "a line that ends in LF without CR" },
+        { LINE H "Authorization: a\r\nAuthorization: b\r\n", "two Authorization headers" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(table); i++) {
+        struct http h;
+        size_t used;
+        http_init(&h);
+        assert_int_equal(http_feed(&h, table[i][0], strlen(table[i][0]), &used), HTTP_FAULT);
+        assert_int_equal(h.status, 400);
+        assert_string_equal(h.reason, table[i][1]);
+    }
+}
+
+static void
 bad_headers_are_refused(void **state)
 {
     static const struct row rows[] = {
         BAD("no Host", 400, LINE "\r\n"),
         BAD("two Hosts", 400, LINE H "X: y\r\nhost: a\r\n\r\n"),
+        BAD("two Authorizations", 400, LINE H "Authorization: a\r\nauthorization: a\r\n\r\n"),
         BAD("two Hosts in HTTP/1.0", 400, "GET / HTTP/1.0\r\n" H H "\r\n"),
         BAD("a slash in Host", 400, LINE "Host: a/b\r\n\r\n"),
         BAD("a space in Host", 400, LINE "Host: a b\r\n\r\n"),
@@ -585,6 +611,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(bad_request_lines_are_refused),
         CASE(bad_headers_are_refused),
+        CASE(what_is_told_of_a_fault_is_true),
         CASE(bodies_of_doubtful_length_are_refused),
         CASE(bad_chunks_are_refused),
         CASE(too_much_is_refused_and_as_much_as_allowed_is_not),

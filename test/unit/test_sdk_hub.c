@@ -197,6 +197,8 @@ next_tells_the_inbox_in_order(void **state)
     first = got.seq;
     GOOD(cliq_next(eve, -1, &got, &err));
     assert_string_equal(got.type, "build:web:done");
+    assert_string_equal(got.id, more.id); /* one signal, one id, whoever tells it */
+    assert_memory_equal(got.id, "signal:c", 8);
     assert_string_equal(got.payload_json, "{\"ok\":true}");
     GOOD(cliq_next(eve, -1, &got, &err));
     assert_string_equal(got.content, "two");
