@@ -12,7 +12,8 @@
 
 static const struct opt opts[] = {
     { "agent", OPT_TEXT, "NAME",
-      "the agent of phases that name none, for this run; refused when all do" },
+      "the agent of phases that name none, for this run; refused when all do; kept by --resume, "
+      "--from and retry" },
     { "headless", OPT_FLAG, NULL, "plain processes, no tmux panes" },
     { "jobs", OPT_NUMBER, "N", "phases at a time (default: as many as are ready)" },
     { "resume", OPT_FLAG, NULL, "go on with an unfinished run" },

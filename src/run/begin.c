@@ -168,6 +168,7 @@ begin_fresh(struct run *r, int dir, struct err *e)
     struct journal_head head = { .run_id = r->run_id,
                                  .team = r->p->team.name ? r->p->team.name : "",
                                  .workflow = r->p->workflow_hash,
+                                 .agent = r->p->agent,
                                  .options = sched_options(r->o) };
     enum status s = plan_make_room(r->p, true, e);
 
@@ -272,6 +273,7 @@ go_on(struct run *r, int dir, struct past *past, size_t from, struct err *e)
     if (s)
         return s;
     r->journal.workflow = r->p->workflow_hash;
+    r->journal.agent = r->p->agent;
     if (!past->head.has_end)
         retell_all(r, dir);
     r->sched = past->sched;
@@ -318,6 +320,19 @@ check_mended(const struct past *past, bool is_open, struct err *e)
     return ST_OK;
 }
 
+/* The plan was made before we had the lock: it is of this run when its --agent is. */
+static enum status
+check_agent(const struct run *r, const struct past *past, struct err *e)
+{
+    const char *ours = r->p->agent ? r->p->agent : "";
+    const char *its = past->head.agent ? past->head.agent : "";
+
+    return r->o->agent || strcmp(ours, its) == 0
+               ? ST_OK
+               : err_set(e, ST_CONFLICT, "another run was begun here meanwhile: look at cliq "
+                                         "status, then try again");
+}
+
 enum status
 begin_run(struct run *r, int dir, enum run_status *ended, struct err *e)
 {
@@ -345,7 +360,8 @@ begin_run(struct run *r, int dir, enum run_status *ended, struct err *e)
         past.sched = NULL;
         *ended = past.head.end;
     } else if (!s) {
-        if (r->o->from)
+        s = check_agent(r, &past, e);
+        if (!s && r->o->from)
             s = find_phase(r->p, r->o->from, &from, e);
         if (!s)
             s = go_on(r, dir, &past, from, e);

@@ -25,7 +25,7 @@
 #include <sys/types.h>
 
 struct run_options {
-    const char *agent; /* default agent of this run; NULL: settings, else cursor */
+    const char *agent; /* of phases that name none; NULL: the run's so far, settings, cursor */
     unsigned jobs;     /* phases at a time; 0: as many as are ready */
     bool is_tmux;      /* agents in panes, not plain processes */
     bool is_resume;    /* go on with an unfinished run */
@@ -47,6 +47,7 @@ struct plan {
     struct agent *agents;                    /* one a phase, in team order */
     char *instance_id;                       /* of the project: cliq-a1b2c3 */
     char *req_key;
+    const char *agent; /* --agent, given now or when the run began; NULL: none */
     char workflow_hash[33];
 };
 
