@@ -68,12 +68,31 @@ drive_give_up(struct run *r, size_t phase, unsigned attempt)
     drive_feed(r, (struct event){ .kind = EV_GONE, .phase = phase, .attempt = attempt });
 }
 
+/* Who looks for what the agent said finds why there was none. Not told when it cannot be
+ * written: the same stands in the journal. */
+static void
+log_unstarted(struct run *r, size_t phase, unsigned attempt, const char *why)
+{
+    struct attempt a = { .phase = phase, .n = attempt, .stage = STAGE_AGENT };
+    struct buf path = { 0 }, text = { 0 };
+
+    buf_adds(&path, "run/logs/");
+    attempt_name(r->p, &a, &path);
+    buf_adds(&path, ".log");
+    buf_addf(&text, "cliq: not started: %s\n", why);
+    if (!buf_failed(&path) && !buf_failed(&text))
+        frame_replace(&r->p->frame, path.p, text.p, text.len, NULL);
+    buf_release(&path);
+    buf_release(&text);
+}
+
 /* It cannot be begun, and that is its own fault. */
 static void
 fail_to_start(struct run *r, size_t phase, unsigned attempt, const char *why)
 {
     live_free(r->live[phase]);
     r->live[phase] = NULL;
+    log_unstarted(r, phase, attempt, why);
     drive_feed(r, (struct event){ .kind = EV_RESULT,
                                   .phase = phase,
                                   .attempt = attempt,

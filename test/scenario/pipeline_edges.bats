@@ -614,3 +614,21 @@ END
     got_limited 100 --jobs 12
     code_is 0
 }
+
+@test "a phase that failed before it was started is told so, and its log says why" {
+    agent a <<<'ok; complete'
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, depends_on: [one], when: "$(handoff.one.x) == y"}
+END
+    run_is 3
+    is "one.1" "$(starts)"
+    has "$out" "Why: phase two could not be started: "
+    lacks "$out" "agent error"
+    has "$out" "Next: cliq log two"
+    got log two
+    succeeds
+    has "$out" "cliq: not started: "
+    has "$out" "handoff.one.x"
+}
