@@ -102,7 +102,7 @@ run(const struct args *a, struct err *e)
     struct buf out = { 0 }, value = BUF_MAX(1 << 20);
     enum status s = is_global ? ST_OK : frame_find(&f, e);
 
-    if (s == ST_NOT_FOUND && !is_change)
+    if ((s == ST_NOT_FOUND || s == ST_REFUSED) && !is_change)
         s = ST_OK; /* outside a project the user's own are all there is */
     else if (s == ST_NOT_FOUND)
         s = err_set(e, ST_NOT_FOUND,

@@ -632,3 +632,29 @@ END
     has "$out" "cliq: not started: "
     has "$out" "handoff.one.x"
 }
+
+@test "a .cliq/ of another user is refused with its owner, and left as it is" {
+    [ "$(id -u)" = 0 ] || skip "needs root"
+    agent a <<<'ok; complete'
+    team <<<'phases: [{name: one, agent: a}]'
+    chown -R nobody .cliq
+    local c
+    for c in run graph status log cancel init "assemble ../team" "req -m x" "settings default_agent a"; do
+        got $c
+        refused 7 "$T/proj/.cliq belongs to the user nobody, not to you: "
+    done
+    is "" "$(find .cliq ! -user nobody)"
+    [ ! -e "$T/starts" ]
+    chown 12345 .cliq
+    got run
+    refused 7 "$T/proj/.cliq belongs to the user with the id 12345, "
+    got settings # the user's own
+    succeeds
+    mkdir below
+    cd below
+    got graph
+    refused 7 "$T/proj/.cliq belongs to"
+    got assemble ../../team
+    code_is 0
+    exists .cliq/workflow.yml
+}
