@@ -89,10 +89,11 @@ frame_check_owner(const struct stat *st, const char *path, struct err *e)
         return ST_OK;
     getpwuid_r(st->st_uid, &user, text, sizeof text, &u);
     snprintf(number, sizeof number, "with the id %ju", (uintmax_t)st->st_uid);
-    return err_set(e, ST_REFUSED,
-                   "%s belongs to the user %s, not to you: nothing in it is run or changed. Work as "
-                   "that user, or make a project of your own in another directory (cliq init)",
-                   path, u ? u->pw_name : number);
+    return err_set(
+        e, ST_REFUSED,
+        "%s belongs to the user %s, not to you: nothing in it is run or changed. Work as "
+        "that user, or make a project of your own in another directory (cliq init)",
+        path, u ? u->pw_name : number);
 }
 
 /* There is no .cliq/ of ours: the nearest one of somebody else is why, if there is one. */
@@ -126,8 +127,7 @@ frame_find(struct frame *f, struct err *e)
     if (!s)
         s = frame_open(f, path.p, NULL, e);
     else if (s == ST_NOT_FOUND && !(s = find_foreign(e)))
-        s = err_set(e, ST_NOT_FOUND,
-                    "no .cliq/ here or in a directory above: run cliq init first");
+        s = err_set(e, ST_NOT_FOUND, "no .cliq/ here or in a directory above: run cliq init first");
     buf_release(&path);
     return s;
 }

@@ -51,7 +51,7 @@ struct journal_head {
     const char *run_id, *team, *workflow; /* workflow: a hash of its text; replay: the latest */
     const char *agent;            /* the run's --agent; NULL: none was given; replay: the latest */
     struct sched_options options; /* a replay needs the same ones */
-    int64_t at_ms;                        /* replay: when the run began */
+    int64_t at_ms;                /* replay: when the run began */
     /* replay: the last end line, unless a rerun came after it */
     bool has_end;
     enum run_status end;

@@ -168,7 +168,8 @@ recall_agent(struct plan *p, const struct run_options *o, struct err *e)
     if ((!o->is_resume && !o->from) || frame_open_dir(&p->frame, "run", false, &dir, NULL))
         return ST_OK;
     if (journal_look(dir, &p->team, &taker, &head, NULL) == ST_OK) {
-        if (!o->agent && head.agent && !(p->agent = arena_dup(&p->arena, head.agent, strlen(head.agent))))
+        if (!o->agent && head.agent &&
+            !(p->agent = arena_dup(&p->arena, head.agent, strlen(head.agent))))
             s = err_set(e, ST_IO, "out of memory");
         if (o->agent && o->is_resume)
             s = check_is_same(o->agent, head.agent, e);

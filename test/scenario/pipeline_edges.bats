@@ -658,3 +658,63 @@ END
     code_is 0
     exists .cliq/workflow.yml
 }
+
+# The phases that a dry run lists.
+listed() { sed -n 's/^  \(step [0-9]* *\|support *\)\([a-z]*\) .*/\2/p' <<<"$out" | paste -sd' '; }
+
+@test "run --dry-run with --from and --resume shows what would run" {
+    killed_run # one is done, two runs
+    local before
+    before=$(cksum <"$(journal)")
+    got run --dry-run --resume
+    succeeds
+    is "two three" "$(listed)"
+    has "$out" "2 of 3 phases"
+    got run --dry-run --from three
+    refused 5 "an unfinished run exists here"
+    is "$before" "$(cksum <"$(journal)")"
+    touch "$T/go"
+    run_ok --resume
+    got run --dry-run --resume
+    succeeds
+    is "" "$(listed)"
+    has "$out" "0 of 3 phases; the run has ended: COMPLETED"
+    got run --dry-run --from two --json
+    succeeds
+    is "['two', 'three']" "$($PY -c 'import json,sys; print([p["phase"] for p in json.load(sys.stdin)])' <<<"$out")"
+    got run --dry-run --from tow
+    refused 4 "tow"
+    got run --dry-run
+    succeeds
+    is "one two three" "$(listed)"
+    is "one.1 two.1 three.1" "$(starts)"
+}
+
+@test "run --dry-run --from without a run, and with what never began" {
+    agent a <<<'ok; if [ -e "$T/bad" ] && [ "$P" = two ]; then fail "no good"; else complete; fi'
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, depends_on: [one]}
+  - {name: three, agent: a, depends_on: [two]}
+  - {name: other, agent: a, depends_on: [one]}
+  - {name: check, type: gate, agent: checks, depends_on: [other], commands: [{name: t, run: "true"}]}
+support:
+  - {name: helper, agent: a}
+END
+    got run --dry-run --from two
+    refused 4 "nothing has run here yet"
+    got run --dry-run --resume # would begin one
+    succeeds
+    is "one helper two other three check" "$(listed)"
+    touch "$T/bad"
+    run_is 3 --jobs 1
+    is "one.1 two.1" "$(starts)"
+    rm "$T/bad" "$T/starts"
+    got run --dry-run --from two
+    succeeds
+    is "helper two other three check" "$(listed)" # a gate among them may send work to helper
+    got run $HEADLESS --from two
+    code_is 0
+    is "other.1 three.1 two.2" "$(tr ' ' '\n' <<<"$(starts)" | sort | paste -sd' ')"
+}
