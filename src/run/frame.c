@@ -9,6 +9,8 @@
 
 #include "base/path.h"
 #include "base/sys.h"
+#include "base/term.h"
+#include "base/utf8.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -77,6 +79,23 @@ frame_open(struct frame *f, const char *state_dir, const char *project_dir, stru
     if (s)
         frame_close(f);
     return s;
+}
+
+enum status
+frame_check_path(const char *path, struct err *e)
+{
+    struct buf told = { 0 };
+    size_t n = strlen(path);
+
+    if (utf8_valid_len(path, n) == n)
+        return ST_OK;
+    term_escape(&told, path, n, false);
+    err_say(e,
+            "the path %s is not UTF-8: agents are told it in JSON, which cannot hold it. Rename that "
+            "directory",
+            told.p ? told.p : "");
+    buf_release(&told);
+    return ST_INVALID;
 }
 
 enum status

@@ -25,6 +25,8 @@ struct frame {
 /* The frame of our nearest .cliq/ here or above. ST_NOT_FOUND says to run cliq init; ST_REFUSED
  * that there are only such of other users, and whose the nearest is. */
 enum status frame_find(struct frame *f, struct err *e);
+/* ST_INVALID: no message could name this path, which is not UTF-8. */
+enum status frame_check_path(const char *path, struct err *e);
 /* ST_REFUSED: `path`, whose stat this is, is another user's. */
 enum status frame_check_owner(const struct stat *st, const char *path, struct err *e);
 /* The frame whose state directory is `state_dir`. */

@@ -256,6 +256,8 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
 
     *p = (struct plan){ .frame.dir = -1 };
     s = frame_find(&p->frame, e);
+    if (!s) /* it may have been moved since it was made */
+        s = frame_check_path(p->frame.state_dir, e);
     if (!s)
         s = check_assembled(&p->frame, e);
     if (!s)

@@ -62,6 +62,8 @@ project_init(const char *at, bool *is_new, struct err *e)
     enum status s = path_open_dir(at, false, &parent, e);
 
     if (!s)
+        s = frame_check_path(path_told(parent, NULL, told), e);
+    if (!s)
         s = path_open_dir_at(parent, ".cliq", true, &dir, e);
     struct stat st;
     if (!s)
@@ -317,7 +319,10 @@ project_assemble(const struct frame *f, const char *from_path, bool is_trusted, 
     struct team t = { 0 };
     char hash[TRUST_HASH_SIZE];
     int from = -1;
-    enum status s = path_open_dir(from_path, false, &from, e);
+    enum status s = frame_check_path(f->state_dir, e);
+
+    if (!s)
+        s = path_open_dir(from_path, false, &from, e);
 
     if (!s) {
         s = team_load_file(&t, from, "team.yml", p, e);

@@ -718,3 +718,26 @@ END
     code_is 0
     is "other.1 three.1 two.2" "$(tr ' ' '\n' <<<"$(starts)" | sort | paste -sd' ')"
 }
+
+@test "a project whose path is not UTF-8 is refused before anything is made or run" {
+    agent a <<<'ok; complete'
+    team <<<'phases: [{name: one, agent: a}]'
+    mkdir "$T"/$'bad\xff\xfe'
+    cd "$T"/$'bad\xff\xfe'
+    local c
+    for c in init "assemble ../team"; do
+        got $c
+        refused 2 "is not UTF-8" "Rename that directory"
+        is "" "$(ls -A)"
+    done
+    cp -a "$T/proj/.cliq" .
+    for c in run "run --dry-run" "assemble ../team"; do
+        got $c
+        refused 2 "is not UTF-8"
+    done
+    [ ! -e "$T/starts" ]
+    mkdir "$T/sø" && cd "$T/sø"
+    cp -a "$T/proj/.cliq" .
+    got run $HEADLESS
+    code_is 0
+}
