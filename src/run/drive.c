@@ -161,6 +161,26 @@ route(struct run *r, const struct action *act)
                drive_phase(r, act->target)->name);
 }
 
+/* A phase that failed when the run was ending, or before, and was to be tried again: it is not
+ * among those that failed, nor among those that nobody began. */
+static void
+tell_untried(struct run *r)
+{
+    for (size_t i = 0; i < r->p->team.n_phases; i++) {
+        const struct sched_phase *ph = sched_phase(r->sched, i);
+        struct buf text = { 0 };
+        if (ph->state != PS_WAITING || !ph->failures)
+            continue;
+        buf_addf(&text,
+                 "attempt %u failed, and is not tried again since the run ends; whatever phase is "
+                 "retried, %s runs, too",
+                 ph->attempt, drive_phase(r, i)->name);
+        if (!buf_failed(&text))
+            view_event(r->view, "note", i, ph, text.p);
+        buf_release(&text);
+    }
+}
+
 void
 drive_end(struct run *r, const struct action *act)
 {
@@ -168,6 +188,8 @@ drive_end(struct run *r, const struct action *act)
     const char *name = run_status_name(act->status);
 
     r->is_over = true;
+    if (act->status == RUN_ESCALATED)
+        tell_untried(r);
     if (frame_replace(&r->p->frame, "signals/_pipeline_status", name, strlen(name), &e) &&
         !r->failed) {
         r->failed = ST_IO;
@@ -292,6 +314,14 @@ say_verdict(const struct run *r, const struct event *ev, struct buf *to)
         buf_addf(to, ": %s", ev->text);
 }
 
+/* It did not crash: the run is ending, and stopped it. */
+static bool
+is_our_doing(const struct run *r, const struct event *ev)
+{
+    return ev->kind == EV_RESULT && ev->outcome == OUT_CRASH && r->is_stopped[ev->phase] &&
+           sched_phase(r->sched, ev->phase)->state == PS_WAITING;
+}
+
 /* Said before what it leads to. */
 static void
 announce(struct run *r, const struct event *ev)
@@ -303,6 +333,8 @@ announce(struct run *r, const struct event *ev)
                                                 : NULL;
     struct buf text = { 0 };
 
+    if (is_our_doing(r, ev))
+        says = "stopped";
     if (says) {
         if (ev->kind == EV_RESULT && ev->verdict != VERDICT_NONE)
             say_verdict(r, ev, &text);

@@ -741,3 +741,40 @@ END
     got run $HEADLESS
     code_is 0
 }
+
+@test "a phase with a retry left when the run escalates is told of, and runs with the next retry" {
+    agent a <<'END'
+ok
+[ "$P" != two ] || until [ -e "$T/go" ]; do sleep 0.02; done
+if [ -e "$T/bad" ]; then fail "no good"; else complete; fi
+[ "$P" != one ] || touch "$T/go"
+END
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, retries: 3}
+END
+    touch "$T/bad"
+    run_is 3
+    like "$out" "two +note +attempt 1 failed, and is not tried again since the run ends; whatever phase is retried, two runs, too"
+    lacks "$(grep ' one ' <<<"$out")" "not tried again"
+    rm "$T/bad"
+    got retry one $HEADLESS
+    code_is 0
+    is "one.1 one.2 two.1 two.2" "$(sort "$T/starts" | paste -sd' ')"
+}
+
+@test "what --fail-fast stops is told as stopped, not as crashed" {
+    agent good <<<'ok; touch "$T/up"; exec sleep $NAP'
+    agent bad <<<'ok; until [ -e "$T/up" ]; do sleep 0.02; done; fail "no good"'
+    team <<'END'
+phases:
+  - {name: one, agent: good}
+  - {name: two, agent: bad}
+END
+    run_is 3 --fail-fast
+    lacks "$out" crashed
+    like "$out" "one +stopped +was killed by signal 15"
+    has "$out" "0 done, 1 failed"
+    none_left
+}
