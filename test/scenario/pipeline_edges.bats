@@ -778,3 +778,31 @@ END
     has "$out" "0 done, 1 failed"
     none_left
 }
+
+@test "settings --info of a key and as JSON; a file that is no JSON is no wrong usage" {
+    team <<<'phases: [{name: one, agent: exec, commands: [{name: t, run: "true"}]}]'
+    got settings --info --json
+    succeeds
+    is "True True" "$($PY -c 'import json,sys
+d = json.load(sys.stdin)
+print(len(d) > 10, all(r["key"] and r["says"] and r["takes"] for r in d))' <<<"$out")"
+    got settings --info hub
+    succeeds
+    is "hub.url hub.token" "$(grep -o '^[a-z][^ ]*' <<<"$out" | paste -sd' ')"
+    got settings --info agents.mine.entry --json
+    succeeds
+    is "agents.*.entry" "$($PY -c 'import json,sys; print(*[r["key"] for r in json.load(sys.stdin)])' <<<"$out")"
+    got settings --info default_agnet
+    refused 4 'knows no setting "default_agnet" (did you mean default_agent?)'
+    got settings --info default_agent x
+    refused 2 "--info changes nothing"
+    local text c
+    for text in '{"a":' '[]'; do
+        echo "$text" >.cliq/settings.json
+        for c in settings "settings default_agent x" "run --headless"; do
+            got $c
+            refused 1 "$STATE/settings.json:"
+        done
+        is "$text" "$(<.cliq/settings.json)"
+    done
+}
