@@ -50,7 +50,7 @@ open_frame(struct frame *f, struct err *e)
     bool is_new;
     enum status s = frame_find(f, e);
 
-    if (s != ST_NOT_FOUND)
+    if (s != ST_NOT_FOUND && s != ST_REFUSED) /* one of another user, above, is not ours */
         return s;
     s = project_init(".", &is_new, e);
     return s ? s : frame_find(f, e);

@@ -31,7 +31,9 @@ const struct cmd cmd_retry = {
     .about =
         "Everything upstream is kept, handoffs too: mend a handoff.json by hand, then retry the\n"
         "phase that reads it. One that is missing is named on standard error; the phase runs\n"
-        "without it.\n"
+        "without it. Phases that name no agent have the one that the run had; cliq run --from "
+        "PHASE\n"
+        "--agent NAME gives them another.\n"
         "\n"
         "The workflow may be mended, too, once the run has ended (cliq cancel ends one that is\n"
         "unfinished): its journal must fit the new one. All that ran must be there, with needs\n"

@@ -24,15 +24,30 @@ static const struct opt opts[] = {
     { 0 },
 };
 
+/* What of a plan would be done. */
+struct extent {
+    bool *runs; /* one a phase */
+    size_t n;   /* of these */
+    enum run_status ended;
+};
+
 static void
-print_plan(const struct plan *p, struct buf *out)
+print_plan(const struct plan *p, const struct extent *x, struct buf *out)
 {
     const struct team *t = &p->team;
 
-    buf_addf(out, "%s: %zu phases\n", t->name ? t->name : "(no name)", t->n_phases);
+    buf_addf(out, "%s: ", t->name ? t->name : "(no name)");
+    if (x->n < t->n_phases)
+        buf_addf(out, "%zu of ", x->n);
+    buf_addf(out, "%zu phases", t->n_phases);
+    if (x->ended != RUN_ACTIVE)
+        buf_addf(out, "; the run has ended: %s", run_status_name(x->ended));
+    buf_addc(out, '\n');
     for (size_t k = 0; k < t->n_phases; k++) {
         size_t i = p->dag->order[k];
         const struct phase *ph = &t->phases[i];
+        if (!x->runs[i])
+            continue;
         if (ph->is_support)
             buf_adds(out, "  support  ");
         else
@@ -50,7 +65,7 @@ print_plan(const struct plan *p, struct buf *out)
 }
 
 static void
-print_plan_json(const struct plan *p, struct buf *out)
+print_plan_json(const struct plan *p, const struct extent *x, struct buf *out)
 {
     const struct team *t = &p->team;
 
@@ -58,6 +73,8 @@ print_plan_json(const struct plan *p, struct buf *out)
     for (size_t k = 0; k < t->n_phases; k++) {
         size_t i = p->dag->order[k];
         const struct phase *ph = &t->phases[i];
+        if (!x->runs[i])
+            continue;
         json_sep(out);
         json_open(out, '{');
         json_key_str(out, "phase", ph->name);
@@ -88,13 +105,36 @@ print_plan_json(const struct plan *p, struct buf *out)
 }
 
 static enum status
-dry_run(const struct plan *p, bool is_json, struct err *e)
+find_extent(const struct plan *p, const struct run_options *o, struct extent *x, struct err *e)
+{
+    size_t n = p->team.n_phases;
+    enum status s = ST_OK;
+
+    *x = (struct extent){ .runs = calloc(n + 1, sizeof *x->runs), .ended = RUN_ACTIVE };
+    if (!x->runs)
+        return err_set(e, ST_IO, "out of memory");
+    if (o->is_resume || o->from)
+        s = run_foresee(p, o, x->runs, &x->ended, e);
+    else
+        memset(x->runs, true, n * sizeof *x->runs);
+    for (size_t i = 0; i < n; i++)
+        x->n += x->runs[i];
+    return s;
+}
+
+static enum status
+dry_run(const struct plan *p, const struct run_options *o, struct err *e)
 {
     struct buf out = { 0 };
+    struct extent x;
+    enum status s = find_extent(p, o, &x, e);
 
-    (is_json ? print_plan_json : print_plan)(p, &out);
-    enum status s = cmd_print(&out, e);
+    if (!s) {
+        (o->is_json ? print_plan_json : print_plan)(p, &x, &out);
+        s = cmd_print(&out, e);
+    }
     buf_release(&out);
+    free(x.runs);
     return s;
 }
 
@@ -124,7 +164,7 @@ run_with(const struct run_options *o, struct err *e)
     if (s)
         return s;
     if (o->is_dry) {
-        s = dry_run(&p, o->is_json, e);
+        s = dry_run(&p, o, e);
     } else {
         s = run_pipeline(&p, o, &end, e);
         if (!s && (s = outcome(end)))
@@ -184,6 +224,11 @@ const struct cmd cmd_run = {
         ".cliq/run/logs/. A run survives the death of anything: after kill -9 of cliq itself,\n"
         "--resume goes on with the agents that still run, and repeats nothing that is done.\n"
         "\n"
+        "--agent is part of a run: --resume, --from and cliq retry keep it. Another one is "
+        "refused\n"
+        "by --resume, and taken from that phase on by --from. --dry-run with --resume or --from\n"
+        "shows what would run if all went well.\n"
+        "\n"
         "On a terminal each agent has a pane in tmux, where there is one: cliq run says how to\n"
         "attach. The panes only show: agents and run go on whatever becomes of them. Without a\n"
         "terminal, with --headless or --json, or without tmux, agents are plain processes; all "
@@ -199,6 +244,7 @@ const struct cmd cmd_run = {
         "130 for CANCELLED, 5 when a run is active or an unfinished one exists.",
     .examples = "cliq run\n"
                 "cliq run --dry-run\n"
+                "cliq run --dry-run --from review\n"
                 "cliq run --headless --jobs 4\n"
                 "cliq run --resume",
     .opts = opts,

@@ -61,19 +61,47 @@ sdk_json_arg(struct sdk *k, const char *arg, const char *what, bool is_object,
 
 /* ---- the saved message ---- */
 
+/* In a run: beside the message that the run wrote, so that an agent which is killed leaves it
+ * nowhere else, and the next run takes it away. -1: this is no run's. */
+static int
+make_beside(const struct sdk *k, struct buf *to)
+{
+    int dir, fd = -1;
+
+    if (k->c.frame.dir < 0 || frame_open_dir(&k->c.frame, "run/messages", false, &dir, NULL))
+        return -1;
+    close(dir); /* it is there, and no link leads to it */
+    buf_reset(to);
+    buf_addf(to, "%s/run/messages/sdk.XXXXXX", k->c.frame.state_dir);
+    if (!buf_failed(to) && to->p[0] == '/')
+        fd = mkostemp(to->p, O_CLOEXEC);
+    return fd;
+}
+
+static int
+make_file(const struct sdk *k, struct buf *to)
+{
+    const char *dir = getenv("TMPDIR");
+    int fd = make_beside(k, to);
+
+    if (fd >= 0)
+        return fd;
+    buf_reset(to);
+    buf_addf(to, "%s/cliq-sdk.XXXXXX", dir && dir[0] == '/' ? dir : "/tmp");
+    return buf_failed(to) ? -1 : mkostemp(to->p, O_CLOEXEC);
+}
+
 enum status
 sdk_save(const struct sdk *k, struct buf *to, struct err *e)
 {
-    const char *dir = getenv("TMPDIR");
     struct buf line = { 0 };
 
-    buf_addf(to, "%s/cliq-sdk.XXXXXX", dir && dir[0] == '/' ? dir : "/tmp");
     json_write(&line, k->msg.root);
     buf_addc(&line, '\n');
     enum status s = buf_status(&line, "the message", e);
+    int fd = s ? -1 : make_file(k, to);
     if (!s)
         s = buf_status(to, "the path", e);
-    int fd = s ? -1 : mkostemp(to->p, O_CLOEXEC);
     if (!s && fd < 0)
         s = err_sys(e, "make the file %s", to->p);
     for (size_t at = 0; !s && at < line.len;) {

@@ -138,7 +138,9 @@ const struct cmd cmd_sdk_begin = {
         "the script end with exit code 1.\n"
         "\n"
         "The script then does its work and ends the phase with sdk complete, sdk verdict or\n"
-        "sdk fail, which remove the file.",
+        "sdk fail, which remove the file. In a run it is in .cliq/run/messages/, where the next "
+        "run\n"
+        "removes what a killed agent left; elsewhere in $TMPDIR.",
     .examples = "eval \"$(cliq sdk begin)\"\n"
                 "eval \"$(cliq sdk begin --trap)\"",
     .opts = opts,

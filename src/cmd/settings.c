@@ -16,7 +16,8 @@ enum { N_NAMES = 64 }; /* more than there are rows */
 static const struct opt opts[] = {
     { "global", OPT_FLAG, NULL, "the user's own (~/.cliqrc/settings.json), not the project's" },
     { "unset", OPT_FLAG, NULL, "remove KEY" },
-    { "info", OPT_FLAG, NULL, "list the keys that cliq knows, and what each takes" },
+    { "info", OPT_FLAG, NULL,
+      "list the keys that cliq knows (of KEY, or in it), and what each takes" },
     { "json", OPT_FLAG, NULL, "print JSON" },
     { 0 },
 };
@@ -46,12 +47,57 @@ warn_unknown(const char *key)
              near.best ? " (did you mean " : "", near.best ? near.best : "", near.best ? "?)" : "");
 }
 
-static enum status
-show_info(struct buf *out)
+/* Is this row about the key, or (a section) about something in it? NULL: about any. */
+static bool
+is_about(const struct setting *row, const char *key)
 {
-    for (const struct setting *s = settings_known; s->key; s++)
-        buf_addf(out, "%-32s %s\n%-32s %s\n", s->key, s->says, "", setting_kind_says(s->kind));
-    return ST_OK;
+    size_t n = key ? strlen(key) : 0;
+
+    return !key || row == setting_find(key) ||
+           (strncmp(row->key, key, n) == 0 && (row->key[n] == '.' || !row->key[n]));
+}
+
+static void
+show_row(struct buf *out, const struct setting *row, bool is_json)
+{
+    if (!is_json) {
+        buf_addf(out, "%-32s %s\n%-32s %s\n", row->key, row->says, "",
+                 setting_kind_says(row->kind));
+        return;
+    }
+    json_sep(out);
+    json_open(out, '{');
+    json_key_str(out, "key", row->key);
+    json_key_str(out, "says", row->says);
+    json_key_str(out, "takes", setting_kind_says(row->kind));
+    json_close(out, '}');
+}
+
+static enum status
+show_info(const char *key, bool is_json, struct buf *out, struct err *e)
+{
+    struct near near = { .word = key ? key : "" };
+    size_t n = 0;
+
+    if (is_json)
+        json_open(out, '[');
+    for (const struct setting *row = settings_known; row->key; row++) {
+        near_try(&near, row->key);
+        if (is_about(row, key)) {
+            show_row(out, row, is_json);
+            n++;
+        }
+    }
+    if (is_json) {
+        json_close(out, ']');
+        buf_addc(out, '\n');
+    }
+    if (n)
+        return ST_OK;
+    return err_set(e, ST_NOT_FOUND,
+                   "cliq itself knows no setting \"%s\"%s%s%s; cliq settings --info lists all", key,
+                   near.best ? " (did you mean " : "", near.best ? near.best : "",
+                   near.best ? "?)" : "");
 }
 
 static enum status
@@ -102,7 +148,7 @@ run(const struct args *a, struct err *e)
     struct buf out = { 0 }, value = BUF_MAX(1 << 20);
     enum status s = is_global ? ST_OK : frame_find(&f, e);
 
-    if (s == ST_NOT_FOUND && !is_change)
+    if ((s == ST_NOT_FOUND || s == ST_REFUSED) && !is_change)
         s = ST_OK; /* outside a project the user's own are all there is */
     else if (s == ST_NOT_FOUND)
         s = err_set(e, ST_NOT_FOUND,
@@ -110,10 +156,12 @@ run(const struct args *a, struct err *e)
                     "all projects");
     if (!s && args_has(a, "unset") && a->n_words != 1)
         s = err_set(e, ST_INVALID, "--unset needs one KEY");
+    if (!s && args_has(a, "info") && is_change)
+        s = err_set(e, ST_INVALID, "--info changes nothing: leave VALUE and --unset away");
     if (!s && key)
         s = settings_check_key(key, e);
     if (!s && args_has(a, "info")) {
-        s = show_info(&out);
+        s = show_info(key, args_has(a, "json"), &out, e);
     } else if (!s && is_change) {
         if (!args_has(a, "unset"))
             warn_unknown(key);
@@ -145,9 +193,11 @@ const struct cmd cmd_settings = {
         "it from standard input. A value that is not what its key takes (--info lists them) is\n"
         "refused, exit code 2, and nothing is written; one that stands in a file is told with\n"
         "the file and the key by whoever reads it. Files are readable by their owner only.\n"
-        "--unset of a key that is not in that file is exit code 4.",
+        "--unset of a key that is not in that file is exit code 4. A file that is no JSON object\n"
+        "is exit code 1, for every command that reads it.",
     .examples = "cliq settings\n"
                 "cliq settings default_agent script\n"
+                "cliq settings --info notifications\n"
                 "cliq settings agents.openai-analyst.api_key - --global < key.txt\n"
                 "cliq settings notifications.on_escalate '[\"slack:ops\"]'\n"
                 "cliq settings default_agent --unset",

@@ -1,4 +1,5 @@
 /* team info - what a team is made of; which agents cliq brings along. */
+#include "base/path.h"
 #include "base/table.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
@@ -10,9 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MANIFEST_MAX = 1 << 20 };
+
 static const struct opt opts[] = {
     { "json", OPT_FLAG, NULL, "print JSON" },
-    { "agents", OPT_FLAG, NULL, "list the built-in agents instead" },
+    { "agents", OPT_FLAG, NULL, "list the built-in agents instead, and those of DIR" },
     { 0 },
 };
 
@@ -38,8 +41,68 @@ write_table(const struct table *t, struct buf *out)
 
 /* ---- agents ---- */
 
+/* The manifest beside the entry of a team's own agent; NULL: none, or it cannot be read, which
+ * team validate and the run tell. */
+static const struct json *
+manifest_of(struct arena *a, int dir, const struct team_agent *own)
+{
+    struct buf path = { 0 }, text = BUF_MAX(MANIFEST_MAX);
+    struct json *doc = NULL;
+    const char *slash = own->entry ? strrchr(own->entry, '/') : NULL;
+
+    if (slash && own->entry[0] != '/') {
+        buf_addf(&path, "%.*s/manifest.json", (int)(slash - own->entry), own->entry);
+        if (!buf_failed(&path) && path_read_file(dir, path.p, &text, NULL) == ST_OK) {
+            const char *kept = arena_dup(a, text.p ? text.p : "", text.len);
+            if (!kept || !json_parse(a, kept, text.len, &doc, NULL))
+                doc = NULL;
+        }
+    }
+    buf_release(&path);
+    buf_release(&text);
+    return json_is(doc, JSON_OBJECT) ? doc : NULL;
+}
+
 static void
-agents_text(struct buf *out)
+own_text(struct table *t, const struct found_team *f)
+{
+    for (size_t i = 0; i < f->team.n_agents; i++) {
+        struct arena a = { 0 };
+        const struct team_agent *own = &f->team.agents[i];
+        const struct json *says = json_get(manifest_of(&a, f->dir, own), "description");
+        cell(t, own->name);
+        cell(t, agent_kind_name(AGENT_CUSTOM));
+        if (json_is(says, JSON_STRING))
+            table_cell(t, says->text.p, says->text.len);
+        else
+            cell(t, own->entry);
+        arena_release(&a);
+    }
+}
+
+static void
+own_json(struct buf *out, const struct found_team *f)
+{
+    for (size_t i = 0; i < f->team.n_agents; i++) {
+        struct arena a = { 0 };
+        const struct team_agent *own = &f->team.agents[i];
+        const struct json *doc = manifest_of(&a, f->dir, own);
+        json_sep(out);
+        json_open(out, '{');
+        json_key_str(out, "name", own->name);
+        json_key_str(out, "kind", agent_kind_name(AGENT_CUSTOM));
+        json_key_str(out, "entry", own->entry);
+        if (doc) {
+            json_key(out, "manifest");
+            json_write(out, doc);
+        }
+        json_close(out, '}');
+    }
+}
+
+/* own NULL: the built-in ones only. */
+static void
+agents_text(struct buf *out, const struct found_team *own)
 {
     struct table t = { .columns = 3 };
 
@@ -52,12 +115,14 @@ agents_text(struct buf *out)
                  agent_is_there(b->name) ? "" : " (not in this version)");
         cell(&t, what);
     }
+    if (own)
+        own_text(&t, own);
     write_table(&t, out);
     table_release(&t);
 }
 
 static void
-agents_json(struct buf *out)
+agents_json(struct buf *out, const struct found_team *own)
 {
     json_open(out, '[');
     for (const struct builtin *b = builtins; b->name; b++) {
@@ -69,6 +134,8 @@ agents_json(struct buf *out)
         json_key_bool(out, "available", agent_is_there(b->name));
         json_close(out, '}');
     }
+    if (own)
+        own_json(out, own);
     json_close(out, ']');
     buf_addc(out, '\n');
 }
@@ -239,6 +306,18 @@ team_json(struct buf *out, const struct found_team *f, const struct dag *d)
 }
 
 static enum status
+show_agents(struct buf *out, const struct args *a, struct err *e)
+{
+    struct found_team f = { .dir = -1 };
+    enum status s = a->n_words ? team_find(&f, a, e) : ST_OK;
+
+    if (!s)
+        (args_has(a, "json") ? agents_json : agents_text)(out, a->n_words ? &f : NULL);
+    team_find_release(&f);
+    return s;
+}
+
+static enum status
 show_team(struct buf *out, const struct args *a, struct err *e)
 {
     struct found_team f;
@@ -270,14 +349,8 @@ static enum status
 run(const struct args *a, struct err *e)
 {
     struct buf out = { 0 };
-    enum status s = ST_OK;
+    enum status s = (args_has(a, "agents") ? show_agents : show_team)(&out, a, e);
 
-    if (!args_has(a, "agents"))
-        s = show_team(&out, a, e);
-    else if (args_has(a, "json"))
-        agents_json(&out);
-    else
-        agents_text(&out);
     if (!s)
         s = cmd_print(&out, e);
     buf_release(&out);
@@ -293,10 +366,12 @@ const struct cmd cmd_team_info = {
         "Prints the name, version and inputs of the team in DIR (this directory unless given;\n"
         "also .cliq/workflow.yml) and its phases in the order in which they can start.\n"
         "\n"
-        "With --agents it lists the agents that are part of cliq, with their kind.",
+        "With --agents it lists the agents that are part of cliq, with their kind; with DIR, too,\n"
+        "also the team's own, with what their manifests say (--json: all of it).",
     .examples = "cliq team info my-team\n"
                 "cliq team info --json | jq -r '.phases[].name'\n"
-                "cliq team info --agents",
+                "cliq team info --agents\n"
+                "cliq team info --agents my-team",
     .opts = opts,
     .run = run,
 };

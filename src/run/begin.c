@@ -168,6 +168,7 @@ begin_fresh(struct run *r, int dir, struct err *e)
     struct journal_head head = { .run_id = r->run_id,
                                  .team = r->p->team.name ? r->p->team.name : "",
                                  .workflow = r->p->workflow_hash,
+                                 .agent = r->p->agent,
                                  .options = sched_options(r->o) };
     enum status s = plan_make_room(r->p, true, e);
 
@@ -272,6 +273,7 @@ go_on(struct run *r, int dir, struct past *past, size_t from, struct err *e)
     if (s)
         return s;
     r->journal.workflow = r->p->workflow_hash;
+    r->journal.agent = r->p->agent;
     if (!past->head.has_end)
         retell_all(r, dir);
     r->sched = past->sched;
@@ -318,37 +320,68 @@ check_mended(const struct past *past, bool is_open, struct err *e)
     return ST_OK;
 }
 
+/* The plan was made before we had the lock: it is of this run when its --agent is. */
+static enum status
+check_agent(const struct plan *p, const struct run_options *o, const struct past *past,
+            struct err *e)
+{
+    const char *ours = p->agent ? p->agent : "";
+    const char *its = past->head.agent ? past->head.agent : "";
+
+    return o->agent || strcmp(ours, its) == 0
+               ? ST_OK
+               : err_set(e, ST_CONFLICT,
+                         "another run was begun here meanwhile: look at cliq "
+                         "status, then try again");
+}
+
+enum status
+begin_choose(struct begin *b, const struct plan *p, const struct run_options *o,
+             const struct past *past, enum status s, struct err *e)
+{
+    bool is_anew = !o->is_resume && !o->from;
+
+    *b = (struct begin){ .from = SIZE_MAX };
+    b->is_open = s != ST_NOT_FOUND && !past->head.has_end;
+    if (!s && (b->is_open || o->from) && strcmp(past->head.workflow, p->workflow_hash) != 0)
+        s = check_mended(past, b->is_open, e);
+    if (o->is_forced || (is_anew && !b->is_open && (!s || s == ST_INVALID)) ||
+        (s == ST_NOT_FOUND && !o->from)) {
+        b->way = BEGIN_ANEW;
+        return ST_OK;
+    }
+    if (s == ST_NOT_FOUND)
+        return err_set(e, s, "nothing has run here yet: cliq run");
+    if (!s && b->is_open && !o->is_resume)
+        return err_set(e, ST_CONFLICT,
+                       "an unfinished run exists here: cliq run --resume goes on with it, cliq run "
+                       "--force starts anew");
+    b->way = !b->is_open && o->is_resume ? BEGIN_ENDED : BEGIN_ON;
+    if (!s && b->way == BEGIN_ON)
+        s = check_agent(p, o, past, e);
+    if (!s && o->from)
+        s = find_phase(p, o->from, &b->from, e);
+    return s;
+}
+
 enum status
 begin_run(struct run *r, int dir, enum run_status *ended, struct err *e)
 {
     struct past past;
-    size_t from = SIZE_MAX;
+    struct begin b;
     enum status s = past_load(&past, dir, &r->p->team, e);
-    bool is_there = s != ST_NOT_FOUND, is_open = is_there && !past.head.has_end;
-    bool is_anew = !r->o->is_resume && !r->o->from;
 
-    if (!s && (is_open || r->o->from) && strcmp(past.head.workflow, r->p->workflow_hash) != 0)
-        s = check_mended(&past, is_open, e);
     *ended = RUN_ACTIVE;
-    if (r->o->is_forced || (is_anew && !is_open && (!s || s == ST_INVALID)) ||
-        (s == ST_NOT_FOUND && !r->o->from)) {
-        s = begin_anew(r, dir, &past, is_open, e);
-    } else if (s == ST_NOT_FOUND) {
-        err_say(e, "nothing has run here yet: cliq run");
-    } else if (!s && is_open && !r->o->is_resume) {
-        s = err_set(e, ST_CONFLICT,
-                    "an unfinished run exists here: cliq run --resume goes on with it, cliq run "
-                    "--force starts anew");
-    } else if (!s && !is_open && r->o->is_resume) {
+    s = begin_choose(&b, r->p, r->o, &past, s, e);
+    if (!s && b.way == BEGIN_ANEW) {
+        s = begin_anew(r, dir, &past, b.is_open, e);
+    } else if (!s && b.way == BEGIN_ENDED) {
         show_past(r, &past, past.sched);
         r->sched = past.sched;
         past.sched = NULL;
         *ended = past.head.end;
     } else if (!s) {
-        if (r->o->from)
-            s = find_phase(r->p, r->o->from, &from, e);
-        if (!s)
-            s = go_on(r, dir, &past, from, e);
+        s = go_on(r, dir, &past, b.from, e);
     }
     past_release(&past);
     return s;

@@ -69,12 +69,31 @@ drive_give_up(struct run *r, size_t phase, unsigned attempt)
     drive_feed(r, (struct event){ .kind = EV_GONE, .phase = phase, .attempt = attempt });
 }
 
+/* Who looks for what the agent said finds why there was none. Not told when it cannot be
+ * written: the same stands in the journal. */
+static void
+log_unstarted(struct run *r, size_t phase, unsigned attempt, const char *why)
+{
+    struct attempt a = { .phase = phase, .n = attempt, .stage = STAGE_AGENT };
+    struct buf path = { 0 }, text = { 0 };
+
+    buf_adds(&path, "run/logs/");
+    attempt_name(r->p, &a, &path);
+    buf_adds(&path, ".log");
+    buf_addf(&text, "cliq: not started: %s\n", why);
+    if (!buf_failed(&path) && !buf_failed(&text))
+        frame_replace(&r->p->frame, path.p, text.p, text.len, NULL);
+    buf_release(&path);
+    buf_release(&text);
+}
+
 /* It cannot be begun, and that is its own fault. */
 static void
 fail_to_start(struct run *r, size_t phase, unsigned attempt, const char *why)
 {
     live_free(r->live[phase]);
     r->live[phase] = NULL;
+    log_unstarted(r, phase, attempt, why);
     drive_feed(r, (struct event){ .kind = EV_RESULT,
                                   .phase = phase,
                                   .attempt = attempt,
@@ -143,6 +162,26 @@ route(struct run *r, const struct action *act)
                drive_phase(r, act->target)->name);
 }
 
+/* A phase that failed when the run was ending, or before, and was to be tried again: it is not
+ * among those that failed, nor among those that nobody began. */
+static void
+tell_untried(struct run *r)
+{
+    for (size_t i = 0; i < r->p->team.n_phases; i++) {
+        const struct sched_phase *ph = sched_phase(r->sched, i);
+        struct buf text = { 0 };
+        if (ph->state != PS_WAITING || !ph->failures)
+            continue;
+        buf_addf(&text,
+                 "attempt %u failed, and is not tried again since the run ends; whatever phase is "
+                 "retried, %s runs, too",
+                 ph->attempt, drive_phase(r, i)->name);
+        if (!buf_failed(&text))
+            view_event(r->view, "note", i, ph, text.p);
+        buf_release(&text);
+    }
+}
+
 void
 drive_end(struct run *r, const struct action *act)
 {
@@ -150,6 +189,8 @@ drive_end(struct run *r, const struct action *act)
     const char *name = run_status_name(act->status);
 
     r->is_over = true;
+    if (act->status == RUN_ESCALATED)
+        tell_untried(r);
     if (frame_replace(&r->p->frame, "signals/_pipeline_status", name, strlen(name), &e) &&
         !r->failed) {
         r->failed = ST_IO;
@@ -274,6 +315,14 @@ say_verdict(const struct run *r, const struct event *ev, struct buf *to)
         buf_addf(to, ": %s", ev->text);
 }
 
+/* It did not crash: the run is ending, and stopped it. */
+static bool
+is_our_doing(const struct run *r, const struct event *ev)
+{
+    return ev->kind == EV_RESULT && ev->outcome == OUT_CRASH && r->is_stopped[ev->phase] &&
+           sched_phase(r->sched, ev->phase)->state == PS_WAITING;
+}
+
 /* Said before what it leads to. */
 static void
 announce(struct run *r, const struct event *ev)
@@ -285,6 +334,8 @@ announce(struct run *r, const struct event *ev)
                                                 : NULL;
     struct buf text = { 0 };
 
+    if (is_our_doing(r, ev))
+        says = "stopped";
     if (says) {
         if (ev->kind == EV_RESULT && ev->verdict != VERDICT_NONE)
             say_verdict(r, ev, &text);

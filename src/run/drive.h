@@ -93,6 +93,18 @@ void drive_notify(struct run *r, const char *name, const char *outcome, const ch
 /* begin.c: decides what kind of run this is and brings the state to where it goes on. *ended
  * is not RUN_ACTIVE when there is nothing to do. */
 enum status begin_run(struct run *r, int dir, enum run_status *ended, struct err *e);
+
+/* How a run begins. */
+struct begin {
+    enum { BEGIN_ANEW, BEGIN_ON, BEGIN_ENDED } way; /* ended: there is nothing to go on with */
+    size_t from;                                    /* go on from here; SIZE_MAX: where it was */
+    bool is_open;                                   /* an unfinished run is there */
+};
+struct past;
+/* That, from what was asked for and what is past; s is what past_load returned. Refuses what
+ * cannot be; changes nothing. */
+enum status begin_choose(struct begin *b, const struct plan *p, const struct run_options *o,
+                         const struct past *past, enum status s, struct err *e);
 /* finish.c: when the scheduler has ended it. */
 enum status finish_run(struct run *r, enum run_status status, struct err *e);
 

@@ -9,9 +9,12 @@
 
 #include "base/path.h"
 #include "base/sys.h"
+#include "base/term.h"
+#include "base/utf8.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +82,62 @@ frame_open(struct frame *f, const char *state_dir, const char *project_dir, stru
 }
 
 enum status
+frame_check_path(const char *path, struct err *e)
+{
+    struct buf told = { 0 };
+    size_t n = strlen(path);
+
+    if (utf8_valid_len(path, n) == n)
+        return ST_OK;
+    term_escape(&told, path, n, false);
+    err_say(
+        e,
+        "the path %s is not UTF-8: agents are told it in JSON, which cannot hold it. Rename that "
+        "directory",
+        told.p ? told.p : "");
+    buf_release(&told);
+    return ST_INVALID;
+}
+
+enum status
+frame_check_owner(const struct stat *st, const char *path, struct err *e)
+{
+    char text[4096], number[32];
+    struct passwd user, *u = NULL;
+
+    if (st->st_uid == geteuid())
+        return ST_OK;
+    getpwuid_r(st->st_uid, &user, text, sizeof text, &u);
+    snprintf(number, sizeof number, "with the id %ju", (uintmax_t)st->st_uid);
+    return err_set(
+        e, ST_REFUSED,
+        "%s belongs to the user %s, not to you: nothing in it is run or changed. Work as "
+        "that user, or make a project of your own in another directory (cliq init)",
+        path, u ? u->pw_name : number);
+}
+
+/* There is no .cliq/ of ours: the nearest one of somebody else is why, if there is one. */
+static enum status
+find_foreign(struct err *e)
+{
+    char path[PATH_MAX + sizeof "/.cliq"];
+    struct stat st;
+
+    if (!getcwd(path, PATH_MAX))
+        return ST_OK;
+    for (size_t len = strlen(path);; len--) {
+        len -= len > 0 && path[len - 1] == '/';
+        memcpy(path + len, "/.cliq", sizeof "/.cliq");
+        if (sys->fstatat(AT_FDCWD, path, &st, 0) == 0 && S_ISDIR(st.st_mode))
+            return frame_check_owner(&st, path, e);
+        while (len > 0 && path[len - 1] != '/')
+            len--;
+        if (len == 0)
+            return ST_OK;
+    }
+}
+
+enum status
 frame_find(struct frame *f, struct err *e)
 {
     struct buf path = { 0 };
@@ -87,8 +146,8 @@ frame_find(struct frame *f, struct err *e)
     *f = (struct frame){ .dir = -1 };
     if (!s)
         s = frame_open(f, path.p, NULL, e);
-    else if (s == ST_NOT_FOUND)
-        err_say(e, "no .cliq/ here or in a directory above: run cliq init first");
+    else if (s == ST_NOT_FOUND && !(s = find_foreign(e)))
+        s = err_set(e, ST_NOT_FOUND, "no .cliq/ here or in a directory above: run cliq init first");
     buf_release(&path);
     return s;
 }

@@ -14,14 +14,21 @@
 
 #include "base/buf.h"
 
+#include <sys/stat.h>
+
 struct frame {
     int dir;           /* the state directory, open */
     char *state_dir;   /* its absolute path */
     char *project_dir; /* absolute; the parent of .cliq/ */
 };
 
-/* The frame of the nearest .cliq/ here or above. ST_NOT_FOUND says to run cliq init. */
+/* The frame of our nearest .cliq/ here or above. ST_NOT_FOUND says to run cliq init; ST_REFUSED
+ * that there are only such of other users, and whose the nearest is. */
 enum status frame_find(struct frame *f, struct err *e);
+/* ST_INVALID: no message could name this path, which is not UTF-8. */
+enum status frame_check_path(const char *path, struct err *e);
+/* ST_REFUSED: `path`, whose stat this is, is another user's. */
+enum status frame_check_owner(const struct stat *st, const char *path, struct err *e);
 /* The frame whose state directory is `state_dir`. */
 enum status
 frame_open(struct frame *f, const char *state_dir, const char *project_dir, struct err *e);

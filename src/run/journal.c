@@ -91,8 +91,10 @@ write_event(struct buf *b, const struct journal *j, const struct event *ev)
     }
     if (shape->has_text)
         write_text(b, "text", ev->text);
-    if (ev->kind == EV_RERUN)
+    if (ev->kind == EV_RERUN) {
         json_key_str(b, "workflow", j->workflow);
+        write_text(b, "agent", j->agent);
+    }
 }
 
 /* The line that was built at the end of j->text waits to be written. */
@@ -185,6 +187,7 @@ add_head(struct journal *j, const struct journal_head *h, struct err *e)
     json_key_str(&j->text, "workflow", h->workflow);
     json_key_int(&j->text, "jobs", h->options.jobs);
     json_key_bool(&j->text, "fail_fast", h->options.is_fail_fast);
+    write_text(&j->text, "agent", h->agent);
     return add_line(j, e);
 }
 
@@ -393,6 +396,7 @@ read_head(struct replay *r, const struct json *line)
     h->run_id = read_text(&h->arena, json_get(line, "run"));
     h->team = read_text(&h->arena, json_get(line, "team"));
     h->workflow = read_text(&h->arena, json_get(line, "workflow"));
+    h->agent = read_text(&h->arena, json_get(line, "agent"));
     h->at_ms = read_time(json_get(line, "at"));
     if (!read_count(json_get(line, "jobs"), &h->options.jobs))
         h->options.jobs = 0;
@@ -490,7 +494,10 @@ replay_line(struct replay *r, const struct log_record *rec)
         return "the workflow, as it is now, does not lead there";
     if (ev.kind == EV_RERUN) {
         const char *workflow = read_text(&r->head->arena, json_get(rec->json, "workflow"));
+        const char *agent = read_text(&r->head->arena, json_get(rec->json, "agent"));
         r->head->has_end = false;
+        if (agent)
+            r->head->agent = agent;
         if (workflow)
             r->head->workflow = workflow;
     }

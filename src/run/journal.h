@@ -5,7 +5,7 @@
  * before what it leads to is done. Lines are those of log/log.h (docs/formats/log.md).
  *
  *     {"at":"2026-05-29T06:04:14.222Z","ev":"begin","run":"r-1f3a","team":"@local/x",
- *      "workflow":"9f86d081","jobs":4,"fail_fast":false}          (one line)
+ *      "workflow":"9f86d081","jobs":4,"fail_fast":false,"agent":"claude-code"}  (one line)
  *     {"at":"…","ev":"started","phase":"build","attempt":1}
  *     {"at":"…","ev":"result","phase":"build","attempt":1,"outcome":"error","text":"no disk"}
  *     {"at":"…","ev":"gone","phase":"build","attempt":1}
@@ -20,6 +20,7 @@
  *     ev         every line                 begin started result gone skip due cancel abort
  *                                           rerun; end and note are the driver's own
  *     run, team, workflow, jobs, fail_fast  begin: see struct journal_head
+ *     agent      begin rerun                --agent, from here on; absent: none was given
  *     workflow   rerun                      the hash from here on: it was mended, or is the same
  *     phase      all but begin cancel abort its name
  *     attempt    started result gone        from 1; in skip and due when it is known
@@ -48,8 +49,9 @@
  * journal_replay fills in live in the arena until journal_head_release. */
 struct journal_head {
     const char *run_id, *team, *workflow; /* workflow: a hash of its text; replay: the latest */
-    struct sched_options options;         /* a replay needs the same ones */
-    int64_t at_ms;                        /* replay: when the run began */
+    const char *agent;            /* the run's --agent; NULL: none was given; replay: the latest */
+    struct sched_options options; /* a replay needs the same ones */
+    int64_t at_ms;                /* replay: when the run began */
     /* replay: the last end line, unless a rerun came after it */
     bool has_end;
     enum run_status end;
@@ -65,7 +67,8 @@ void journal_head_release(struct journal_head *h);
 struct journal {
     struct log log;
     const struct team *team; /* borrowed */
-    const char *workflow;    /* borrowed: what rerun lines tell; NULL: nothing */
+    /* borrowed: what rerun lines tell; NULL: nothing */
+    const char *workflow, *agent;
     char boot[PROCFS_BOOT_SIZE];
     struct buf text; /* lines that wait to be written */
     size_t *ends;    /* of each in text */

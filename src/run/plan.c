@@ -3,6 +3,7 @@
 #include "base/near.h"
 #include "base/path.h"
 #include "base/sys.h"
+#include "run/journal.h"
 #include "run/project.h"
 #include "run/run.h"
 #include "team/trust.h"
@@ -126,13 +127,65 @@ check_is_needed(const struct plan *p, const char *agent, struct err *e)
     return ST_INVALID;
 }
 
+static bool
+take_event(void *ctx, const struct event *ev, int64_t at_ms)
+{
+    (void)ctx, (void)ev, (void)at_ms;
+    return true;
+}
+
+static void
+take_bad(void *ctx, uint64_t line, const char *problem)
+{
+    (void)ctx, (void)line, (void)problem;
+}
+
+/* What of a run is done by one agent is not gone on with by another, unless somebody says so and
+ * names the phase. */
+static enum status
+check_is_same(const char *given, const char *began, struct err *e)
+{
+    if (began && strcmp(given, began) == 0)
+        return ST_OK;
+    return err_set(e, ST_INVALID,
+                   "--agent %.100s: this run was begun %s%.100s, and --resume goes on as it began: "
+                   "leave --agent away; or end it (cliq cancel), then cliq run --from PHASE "
+                   "--agent %.100s",
+                   given, began ? "with --agent " : "without --agent", began ? began : "", given);
+}
+
+/* --agent is part of a run: who goes on with it need not give it again. A journal that cannot
+ * be read is told by whoever replays it (begin.c). */
+static enum status
+recall_agent(struct plan *p, const struct run_options *o, struct err *e)
+{
+    struct journal_taker taker = { .event = take_event, .bad = take_bad };
+    struct journal_head head = { 0 };
+    int dir;
+    enum status s = ST_OK;
+
+    p->agent = o->agent;
+    if ((!o->is_resume && !o->from) || frame_open_dir(&p->frame, "run", false, &dir, NULL))
+        return ST_OK;
+    if (journal_look(dir, &p->team, &taker, &head, NULL) == ST_OK) {
+        if (!o->agent && head.agent &&
+            !(p->agent = arena_dup(&p->arena, head.agent, strlen(head.agent))))
+            s = err_set(e, ST_IO, "out of memory");
+        if (o->agent && o->is_resume)
+            s = check_is_same(o->agent, head.agent, e);
+    }
+    journal_head_release(&head);
+    close(dir);
+    return s;
+}
+
 static enum status
 resolve_agents(struct plan *p, const struct run_options *o, struct err *e)
 {
     struct agent_scope scope = { p->frame.state_dir, &p->settings, p->agents_json };
-    const char *fallback = o->agent;
+    const char *fallback = p->agent;
     size_t n = p->team.n_phases;
-    enum status s = fallback ? check_is_needed(p, fallback, e) : ST_OK;
+    enum status s = o->agent ? check_is_needed(p, o->agent, e) : ST_OK;
 
     if (!fallback)
         fallback = settings_text(&p->settings, "default_agent");
@@ -203,6 +256,8 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
 
     *p = (struct plan){ .frame.dir = -1 };
     s = frame_find(&p->frame, e);
+    if (!s) /* it may have been moved since it was made */
+        s = frame_check_path(p->frame.state_dir, e);
     if (!s)
         s = check_assembled(&p->frame, e);
     if (!s)
@@ -221,6 +276,8 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
         s = load_json(p, "inputs.json", &p->inputs, e);
     if (!s)
         s = fill_inputs(p, e);
+    if (!s)
+        s = recall_agent(p, o, e);
     if (!s)
         s = resolve_agents(p, o, e);
     if (!s) {

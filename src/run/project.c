@@ -56,15 +56,20 @@ project_init(const char *at, bool *is_new, struct err *e)
                                  "settings.json\nrun/\nsignals/\nchannels/*/handoff.json\nfiles/\n"
                                  "frames/\ngates/\nreviews/\norchestrator.log\n";
     static const char *const dirs[] = { "roles", "channels", "signals", "files", "design" };
-    char id[24];
+    char id[24], told[PATH_MAX];
     unsigned char random[3];
     int parent = -1, dir = -1, sub = -1;
     enum status s = path_open_dir(at, false, &parent, e);
 
     if (!s)
+        s = frame_check_path(path_told(parent, NULL, told), e);
+    if (!s)
         s = path_open_dir_at(parent, ".cliq", true, &dir, e);
+    struct stat st;
+    if (!s)
+        s = sys->fstat(dir, &st) == 0 ? frame_check_owner(&st, path_told(dir, NULL, told), e)
+                                      : err_sys(e, "look at .cliq");
     if (!s) {
-        struct stat st;
         *is_new = sys->fstatat(dir, "cliq.id", &st, AT_SYMLINK_NOFOLLOW) != 0;
         if (sys->getrandom(random, sizeof random, 0) != sizeof random)
             s = err_sys(e, "make an id");
@@ -314,7 +319,10 @@ project_assemble(const struct frame *f, const char *from_path, bool is_trusted, 
     struct team t = { 0 };
     char hash[TRUST_HASH_SIZE];
     int from = -1;
-    enum status s = path_open_dir(from_path, false, &from, e);
+    enum status s = frame_check_path(f->state_dir, e);
+
+    if (!s)
+        s = path_open_dir(from_path, false, &from, e);
 
     if (!s) {
         s = team_load_file(&t, from, "team.yml", p, e);

@@ -10,9 +10,9 @@
  *
  * Files: plan.c what a run knows before it begins · prepare.c one attempt's message,
  * prompt and environment · live.c attempts that run · panes.c the tmux executor · drive.c the loop,
- * begin.c and finish.c its two ends · verdict.c what gates decide · notify.c who is told · view.c
- * what people see · transition.c, broadcast.c what the hub is told · past.c the journal replayed ·
- * cancel.c the end from outside.
+ * begin.c and finish.c its two ends · foresee.c what it would do · verdict.c what gates decide ·
+ * notify.c who is told · view.c what people see · transition.c, broadcast.c what the hub is told ·
+ * past.c the journal replayed · cancel.c the end from outside.
  */
 #ifndef CLIQ_RUN_RUN_H
 #define CLIQ_RUN_RUN_H
@@ -25,7 +25,7 @@
 #include <sys/types.h>
 
 struct run_options {
-    const char *agent; /* default agent of this run; NULL: settings, else cursor */
+    const char *agent; /* of phases that name none; NULL: the run's so far, settings, cursor */
     unsigned jobs;     /* phases at a time; 0: as many as are ready */
     bool is_tmux;      /* agents in panes, not plain processes */
     bool is_resume;    /* go on with an unfinished run */
@@ -47,6 +47,7 @@ struct plan {
     struct agent *agents;                    /* one a phase, in team order */
     char *instance_id;                       /* of the project: cliq-a1b2c3 */
     char *req_key;
+    const char *agent; /* --agent, given now or when the run began; NULL: none */
     char workflow_hash[33];
 };
 
@@ -62,6 +63,12 @@ enum status plan_make_room(const struct plan *p, bool is_fresh, struct err *e);
 /* Runs, resumes or retries; *end is how it ended. A second orchestrator is ST_CONFLICT. */
 enum status
 run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end, struct err *e);
+
+/* Which phases would run now, if all went well, with --resume or --from: runs[i] is set for those,
+ * the rest is left as it was (false). *ended is not RUN_ACTIVE when --resume finds an ended run.
+ * Refuses what run_pipeline would, but for the lock; changes nothing. */
+enum status run_foresee(const struct plan *p, const struct run_options *o, bool *runs,
+                        enum run_status *ended, struct err *e);
 
 struct run_cancelled {
     bool was_active;

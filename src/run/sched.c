@@ -328,6 +328,7 @@ static void
 failed(struct sched *s, size_t p, enum outcome outcome, const char *text)
 {
     struct node *n = &s->nodes[p];
+    bool has_begun = n->ph.state != PS_STARTING;
 
     if (n->is_stopped && outcome == OUT_CRASH) {
         sched_set_state(s, p, PS_WAITING); /* it did not fail: we killed it */
@@ -349,8 +350,10 @@ failed(struct sched *s, size_t p, enum outcome outcome, const char *text)
         escalatef(s, text, "phase %s crashed", name_of(s, p));
     else if (outcome == OUT_TIMEOUT)
         escalatef(s, text, "phase %s timed out", name_of(s, p));
-    else
+    else if (has_begun)
         escalatef(s, text, "phase %s: agent error", name_of(s, p));
+    else
+        escalatef(s, text, "phase %s could not be started", name_of(s, p));
 }
 
 static void

@@ -97,7 +97,7 @@ load_file(struct arena *a, struct buf *text, const char *path, struct json **out
         s = json_parse_named(a, path, text->p, text->len, out, e);
     if (!s && (*out)->type != JSON_OBJECT)
         s = err_set(e, ST_INVALID, "%s:1:1: settings must be a JSON object", path);
-    return s;
+    return s == ST_INVALID ? ST_FAILED : s; /* the file is wrong, not what was asked for */
 }
 
 enum status

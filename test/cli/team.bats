@@ -133,3 +133,30 @@ END
     is "exec checks script curl" "$($PY -c 'import json,sys; print(*[a["name"] for a in json.load(sys.stdin) if a["available"]])' <"$T/out")"
     is 25 "$($PY -c 'import json,sys; print(len(json.load(sys.stdin)))' <"$T/out")"
 }
+
+@test "info --agents DIR lists the team's own agents, too, with their manifests" {
+    mkdir -p my/agents/digest my/agents/plain
+    printf '#!/bin/sh\n' | tee my/agents/digest/agent.sh >my/agents/plain/agent.sh
+    echo '{"name": "digest", "description": "digests things", "env": ["LANG"]}' >my/agents/digest/manifest.json
+    cat >my/team.yml <<'END'
+name: t
+description: d
+agents:
+  digest: { entry: agents/digest/agent.sh }
+  plain: { entry: agents/plain/agent.sh }
+phases:
+  - { name: a, agent: digest }
+  - { name: b, agent: plain }
+END
+    got team info --agents my
+    succeeds
+    like "$out" 'digest +custom +digests things'
+    like "$out" 'plain +custom +agents/plain/agent.sh'
+    like "$out" 's3 +connector'
+    got team info --agents my --json
+    succeeds
+    is "27 ['LANG'] False" "$($PY -c 'import json,sys; d=json.load(sys.stdin); print(len(d), d[25]["manifest"]["env"], "manifest" in d[26])' <"$T/out")"
+    got team info --agents nowhere
+    code_is 4
+    lacks "$out" connector
+}

@@ -469,3 +469,27 @@ END
     code_is 0
     is 1 "$(grep -c '^one' "$T/starts")"
 }
+
+@test "the message of a shell agent that is killed stays in the run's directory, until the next run" {
+    agent sh </dev/null
+    cat >"$T/team/agents/sh/agent.sh" <<END
+#!/bin/sh
+PATH=$(dirname "$CLIQ"):\$PATH
+eval "\$(cliq sdk begin --trap)"
+echo "\$CLIQ_SDK_MESSAGE" >$T/where
+[ ! -e $T/die ] || kill -9 \$\$
+cliq sdk complete
+END
+    team <<<'phases: [{name: one, agent: sh}]'
+    mkdir "$T/tmp"
+    export TMPDIR=$T/tmp
+    touch "$T/die"
+    run_is 3
+    is "" "$(ls -A "$T/tmp")"
+    is "$STATE/run/messages" "$(dirname "$(<"$T/where")")"
+    is 600 "$(stat -c %a "$(<"$T/where")")"
+    rm "$T/die"
+    run_ok
+    is "one.1.json" "$(ls -A .cliq/run/messages)"
+    is "" "$(ls -A "$T/tmp")"
+}

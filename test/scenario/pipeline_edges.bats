@@ -419,6 +419,77 @@ END
     succeeds
 }
 
+# one and three name no agent; two waits for $T/go, and fails while $T/bad is there.
+unnamed_run() {
+    agent mine <<'END'
+ok
+echo "$P by mine" >>"$T/who"
+[ "$P" != two ] || { echo $$ >"$T/pid"; until [ -e "$T/go" ]; do sleep 0.02; done; }
+if [ "$P" = two ] && [ -e "$T/bad" ]; then fail "no good"; else complete; fi
+END
+    agent other <<<'ok; echo "$P by other" >>"$T/who"; complete'
+    mkdir -p "$T/team/roles"
+    echo "Work." | tee "$T/team/roles/one.md" >"$T/team/roles/three.md"
+    team <<'END'
+phases:
+  - {name: one}
+  - {name: two, agent: mine, depends_on: [one]}
+  - {name: three, depends_on: [two]}
+END
+}
+who() { paste -sd, "$T/who"; }
+
+@test "run --agent is kept by --resume, which refuses another one" {
+    unnamed_run
+    got settings default_agent other
+    succeeds
+    start_run run --agent mine
+    until_true exists "$T/pid"
+    until_true says .cliq/signals/two.jsonl ok
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    touch "$T/go"
+    got run $HEADLESS --resume --agent other
+    refused 2 "--agent other: this run was begun with --agent mine, and --resume goes on as it began: leave --agent away"
+    run_ok --resume
+    run_ok --resume --agent mine # the same one
+    is "one by mine,two by mine,three by mine" "$(who)"
+}
+
+@test "run --agent is kept by retry and --from, and --from takes another one that is kept then" {
+    unnamed_run # and no default agent is installed
+    touch "$T/go" "$T/bad"
+    run_is 3 --agent mine
+    rm "$T/bad"
+    got retry two $HEADLESS
+    code_is 0 # and a warning: no handoffs
+    is "one by mine,two by mine,two by mine,three by mine" "$(who)"
+    rm "$T/who"
+    run_ok --from three
+    run_ok --from three --agent other
+    got retry three $HEADLESS
+    code_is 0
+    is "three by mine,three by other,three by other" "$(who)"
+    : >"$T/who"
+    got run $HEADLESS # a run of its own: it has none
+    code_is 4
+    is "" "$(who)"
+}
+
+@test "a run that was begun without --agent is not resumed with one" {
+    unnamed_run
+    got settings default_agent other
+    start_run run
+    until_true exists "$T/pid"
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    touch "$T/go"
+    got run $HEADLESS --resume --agent mine
+    refused 2 "--agent mine: this run was begun without --agent, and --resume"
+    run_ok --resume
+    is "one by other,two by mine,three by other" "$(who)"
+}
+
 # A run that ended because its second phase failed; its workflow is in $T/old.
 failed_run() {
     agent good <<'END'
@@ -542,4 +613,196 @@ END
     [ ! -e .cliq/run/journal.jsonl ]
     got_limited 100 --jobs 12
     code_is 0
+}
+
+@test "a phase that failed before it was started is told so, and its log says why" {
+    agent a <<<'ok; complete'
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, depends_on: [one], when: "$(handoff.one.x) == y"}
+END
+    run_is 3
+    is "one.1" "$(starts)"
+    has "$out" "Why: phase two could not be started: "
+    lacks "$out" "agent error"
+    has "$out" "Next: cliq log two"
+    got log two
+    succeeds
+    has "$out" "cliq: not started: "
+    has "$out" "handoff.one.x"
+}
+
+@test "a .cliq/ of another user is refused with its owner, and left as it is" {
+    [ "$(id -u)" = 0 ] || skip "needs root"
+    agent a <<<'ok; complete'
+    team <<<'phases: [{name: one, agent: a}]'
+    chown -R nobody .cliq
+    local c
+    for c in run graph status log cancel init "assemble ../team" "req -m x" "settings default_agent a"; do
+        got $c
+        refused 7 "$T/proj/.cliq belongs to the user nobody, not to you: "
+    done
+    is "" "$(find .cliq ! -user nobody)"
+    [ ! -e "$T/starts" ]
+    chown 12345 .cliq
+    got run
+    refused 7 "$T/proj/.cliq belongs to the user with the id 12345, "
+    got settings # the user's own
+    succeeds
+    mkdir below
+    cd below
+    got graph
+    refused 7 "$T/proj/.cliq belongs to"
+    got assemble ../../team
+    code_is 0
+    exists .cliq/workflow.yml
+}
+
+# The phases that a dry run lists.
+listed() { sed -n 's/^  \(step [0-9]* *\|support *\)\([a-z]*\) .*/\2/p' <<<"$out" | paste -sd' '; }
+
+@test "run --dry-run with --from and --resume shows what would run" {
+    killed_run # one is done, two runs
+    local before
+    before=$(cksum <"$(journal)")
+    got run --dry-run --resume
+    succeeds
+    is "two three" "$(listed)"
+    has "$out" "2 of 3 phases"
+    got run --dry-run --from three
+    refused 5 "an unfinished run exists here"
+    is "$before" "$(cksum <"$(journal)")"
+    touch "$T/go"
+    run_ok --resume
+    got run --dry-run --resume
+    succeeds
+    is "" "$(listed)"
+    has "$out" "0 of 3 phases; the run has ended: COMPLETED"
+    got run --dry-run --from two --json
+    succeeds
+    is "['two', 'three']" "$($PY -c 'import json,sys; print([p["phase"] for p in json.load(sys.stdin)])' <<<"$out")"
+    got run --dry-run --from tow
+    refused 4 "tow"
+    got run --dry-run
+    succeeds
+    is "one two three" "$(listed)"
+    is "one.1 two.1 three.1" "$(starts)"
+}
+
+@test "run --dry-run --from without a run, and with what never began" {
+    agent a <<<'ok; if [ -e "$T/bad" ] && [ "$P" = two ]; then fail "no good"; else complete; fi'
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, depends_on: [one]}
+  - {name: three, agent: a, depends_on: [two]}
+  - {name: other, agent: a, depends_on: [one]}
+  - {name: check, type: gate, agent: checks, depends_on: [other], commands: [{name: t, run: "true"}]}
+support:
+  - {name: helper, agent: a}
+END
+    got run --dry-run --from two
+    refused 4 "nothing has run here yet"
+    got run --dry-run --resume # would begin one
+    succeeds
+    is "one helper two other three check" "$(listed)"
+    touch "$T/bad"
+    run_is 3 --jobs 1
+    is "one.1 two.1" "$(starts)"
+    rm "$T/bad" "$T/starts"
+    got run --dry-run --from two
+    succeeds
+    is "helper two other three check" "$(listed)" # a gate among them may send work to helper
+    got run $HEADLESS --from two
+    code_is 0
+    is "other.1 three.1 two.2" "$(tr ' ' '\n' <<<"$(starts)" | sort | paste -sd' ')"
+}
+
+@test "a project whose path is not UTF-8 is refused before anything is made or run" {
+    agent a <<<'ok; complete'
+    team <<<'phases: [{name: one, agent: a}]'
+    mkdir "$T"/$'bad\xff\xfe'
+    cd "$T"/$'bad\xff\xfe'
+    local c
+    for c in init "assemble ../team"; do
+        got $c
+        refused 2 "is not UTF-8" "Rename that directory"
+        is "" "$(ls -A)"
+    done
+    cp -a "$T/proj/.cliq" .
+    for c in run "run --dry-run" "assemble ../team"; do
+        got $c
+        refused 2 "is not UTF-8"
+    done
+    [ ! -e "$T/starts" ]
+    mkdir "$T/sø" && cd "$T/sø"
+    cp -a "$T/proj/.cliq" .
+    got run $HEADLESS
+    code_is 0
+}
+
+@test "a phase with a retry left when the run escalates is told of, and runs with the next retry" {
+    agent a <<'END'
+ok
+[ "$P" != two ] || until [ -e "$T/go" ]; do sleep 0.02; done
+if [ -e "$T/bad" ]; then fail "no good"; else complete; fi
+[ "$P" != one ] || touch "$T/go"
+END
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, retries: 3}
+END
+    touch "$T/bad"
+    run_is 3
+    like "$out" "two +note +attempt 1 failed, and is not tried again since the run ends; whatever phase is retried, two runs, too"
+    lacks "$(grep ' one ' <<<"$out")" "not tried again"
+    rm "$T/bad"
+    got retry one $HEADLESS
+    code_is 0
+    is "one.1 one.2 two.1 two.2" "$(sort "$T/starts" | paste -sd' ')"
+}
+
+@test "what --fail-fast stops is told as stopped, not as crashed" {
+    agent good <<<'ok; touch "$T/up"; exec sleep $NAP'
+    agent bad <<<'ok; until [ -e "$T/up" ]; do sleep 0.02; done; fail "no good"'
+    team <<'END'
+phases:
+  - {name: one, agent: good}
+  - {name: two, agent: bad}
+END
+    run_is 3 --fail-fast
+    lacks "$out" crashed
+    like "$out" "one +stopped +was killed by signal 15"
+    has "$out" "0 done, 1 failed"
+    none_left
+}
+
+@test "settings --info of a key and as JSON; a file that is no JSON is no wrong usage" {
+    team <<<'phases: [{name: one, agent: exec, commands: [{name: t, run: "true"}]}]'
+    got settings --info --json
+    succeeds
+    is "True True" "$($PY -c 'import json,sys
+d = json.load(sys.stdin)
+print(len(d) > 10, all(r["key"] and r["says"] and r["takes"] for r in d))' <<<"$out")"
+    got settings --info hub
+    succeeds
+    is "hub.url hub.token" "$(grep -o '^[a-z][^ ]*' <<<"$out" | paste -sd' ')"
+    got settings --info agents.mine.entry --json
+    succeeds
+    is "agents.*.entry" "$($PY -c 'import json,sys; print(*[r["key"] for r in json.load(sys.stdin)])' <<<"$out")"
+    got settings --info default_agnet
+    refused 4 'knows no setting "default_agnet" (did you mean default_agent?)'
+    got settings --info default_agent x
+    refused 2 "--info changes nothing"
+    local text c
+    for text in '{"a":' '[]'; do
+        echo "$text" >.cliq/settings.json
+        for c in settings "settings default_agent x" "run --headless"; do
+            got $c
+            refused 1 "$STATE/settings.json:"
+        done
+        is "$text" "$(<.cliq/settings.json)"
+    done
 }

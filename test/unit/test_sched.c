@@ -327,7 +327,7 @@ static const struct story stories[] = {
       "begin => +a.1\nrun a\ntimeout a\n? => phase a timed out\ngone a => =ESCALATED" },
     { "a phase that cannot be prepared fails at once", "a; b:a",
       "begin => +a.1\nerror a $(inputs.x) is not set => =ESCALATED\n"
-      "? => phase a: agent error: $(inputs.x) is not set" },
+      "? => phase a could not be started: $(inputs.x) is not set" },
     { "a phase that cannot be prepared is retried, too", "a~1",
       "begin => +a.1\nerror a => ~a:500\ndue a => +a.2\nok a => =COMPLETED" },
     { "retries double their wait, then it is over", "a~3",
