@@ -57,4 +57,8 @@ enum status template_check_shell(const char *text, const char **warning, struct 
 enum status
 template_when(const char *text, const struct template_scope *s, bool *is_true, struct err *e);
 
+/* Conditions that can never be meant ("$(inputs.x) = a", "a && b", "handoff.x.y == z", ""):
+ * ST_INVALID says what to write. What may be meant, but hardly is, sets *warning. */
+enum status template_check_when(const char *text, const char **warning, struct err *e);
+
 #endif

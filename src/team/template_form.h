@@ -33,4 +33,8 @@ template_value(struct buf *to, const struct form *f, const struct template_scope
 /* The sentence for FORM_BAD. */
 enum status template_bad(const struct form *f, struct err *e);
 
+/* template_expand of the first `len` bytes. */
+enum status template_expandn(struct buf *to, const char *text, size_t len,
+                             const struct template_scope *s, struct err *e);
+
 #endif

@@ -128,6 +128,20 @@ check_command_texts(struct check *c, const struct phase *p)
     }
 }
 
+static void
+check_when(struct check *c, const struct phase *p)
+{
+    const char *warning = NULL;
+    struct err e = { "" };
+
+    if (!p->when)
+        return;
+    if (template_check_when(p->when, &warning, &e))
+        problem_error(c->problems, check_at(c, p, "when"), "%s", e.text);
+    else if (warning)
+        problem_warn(c->problems, check_at(c, p, "when"), "%s", warning);
+}
+
 /* Fields that are taken as they are. */
 static void
 check_plain_texts(struct check *c, const struct phase *p)
@@ -303,6 +317,7 @@ check_texts(struct check *c, size_t phase)
             c->dep_of[p->deps[k]] = phase + 1;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         check_tree(c, p, fields[i], yaml_get(p->node, fields[i]));
+    check_when(c, p);
     check_command_texts(c, p);
     check_plain_texts(c, p);
     check_role(c, p);

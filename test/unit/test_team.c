@@ -1302,6 +1302,71 @@ undeclared_inputs_are_errors(void **state)
          "field when)");
 }
 
+#define WHEN(text)                                                                                 \
+    INPUTS("[{ name: x }]")                                                                        \
+    "  - { name: a, agent: exec, when: " text                                                      \
+    ", env: { X: $(inputs.x) }, commands: [{ name: c, run: 'true' }] }\n"
+
+static void
+conditions_that_cannot_be_meant_are_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        { WHEN("'$(inputs.x) = high'"), "\"=\" compares nothing: write ==" },
+        { WHEN("'$(inputs.x) === high'"), "\"===\" compares nothing: write ==" },
+        { WHEN("'$(inputs.x) > 3'"), "there is no \">\" in a condition: only == and !=" },
+        { WHEN("'$(inputs.x) >= 3'"), "there is no \">=\" in a condition: only == and !=" },
+        { WHEN("'$(inputs.x) =~ a'"), "there is no \"=~\" in a condition" },
+        { WHEN("'!$(inputs.x)'"), "there is no \"!\" in a condition: compare with !=" },
+        { WHEN("'!$(inputs.x) == a'"), "there is no \"!\" in a condition" },
+        { WHEN("'not $(inputs.x)'"), "the condition \"not $(inputs.x)\" is always true" },
+        { WHEN("'$(inputs.x) && $(inputs.x)'"), "there is no \"&&\" in a condition" },
+        { WHEN("'$(inputs.x) == a || $(inputs.x) == b'"), "there is no \"||\" in a condition" },
+        { WHEN("'$(inputs.x) == a != b'"), "more than one == or !=" },
+        { WHEN("handoff.b.x == low"), "\"handoff.b.x\" is only a text here: write $(handoff.b.x)" },
+        { WHEN("inputs.x"), "\"inputs.x\" is only a text here: write $(inputs.x)" },
+        { WHEN("phase == a"), "\"phase\" is only a text here: write $(phase)" },
+        { WHEN("$(inputs.x) == inputs.y"), "\"inputs.y\" is only a text here" },
+        { WHEN("'== high'"), "nothing stands before ==: write the variable there" },
+        { WHEN("''"), "the condition is empty, so the phase would never run" },
+        { WHEN("' '"), "the condition is empty" },
+        { WHEN("'off'"), "the condition \"off\" is a fixed text: write true or false" },
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct fixture f = opened(cases[i].text);
+        char part[200];
+        snprintf(part, sizeof part, "team.yml:5:35: error: %s", cases[i].says);
+        must_say(&f, part);
+        must_say(&f, " (phase a, field when)\n");
+        assert_int_equal(f.problems.errors, 1);
+        done(&f);
+    }
+}
+
+static void
+conditions_that_can_be_meant_are_taken(void **state)
+{
+    (void)state;
+    clean(WHEN("$(inputs.x)"));
+    clean(WHEN("$(inputs.x)$(phase)"));
+    clean(WHEN("$(inputs.x) == high"));
+    clean(WHEN("$(inputs.x) != ''"));
+    clean(WHEN("'v$(inputs.x) == v1'"));
+    clean(WHEN("$(inputs.x) == phase"));
+    clean(WHEN("'$(inputs.x) == \"a && b > c!\"'"));
+    clean(WHEN("\"$(inputs.x) == it's\""));
+    clean(WHEN("'yes'"));
+    clean(WHEN("true"));
+    clean(WHEN("No"));
+    says(WHEN("1 == 2"), "5:35: warning: both sides are fixed texts, so it is always the same: "
+                         "write true or false, or compare a variable (phase a, field when)");
+    says(WHEN("'$(inputs.x) =='"), "5:35: warning: nothing stands behind the operator: write '' "
+                                   "for an empty text (phase a, field when)");
+}
+
 static void
 handoffs_come_from_predecessors(void **state)
 {
@@ -1846,6 +1911,8 @@ main(void)
         CASE(a_dependency_named_twice_is_a_warning),
         CASE(support_phases_stand_outside_the_graph),
         CASE(undeclared_inputs_are_errors),
+        CASE(conditions_that_cannot_be_meant_are_errors),
+        CASE(conditions_that_can_be_meant_are_taken),
         CASE(handoffs_come_from_predecessors),
         CASE(support_phases_hear_from_gates),
         CASE(directories_are_known_ones),
