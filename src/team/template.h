@@ -35,6 +35,17 @@ struct template_use {
 /* Every use in the text, in order, for validation. NULL without memory or none; *n. */
 struct template_use *template_uses(struct arena *a, const char *text, size_t *n);
 
+struct template_miss {
+    const char *name;  /* as written: "input.who"; in the arena */
+    const char *meant; /* "inputs.who"; NULL: nothing of ours is near */
+    size_t offset;     /* of the '$' in the text */
+    bool is_open;      /* its ')' is missing */
+};
+
+/* Every "$(name)" that looks like a variable and is none. is_shell: the text may have commands
+ * of the shell's own, so only those that are close to one of ours. NULL without memory or none. */
+struct template_miss *template_misses(struct arena *a, const char *text, bool is_shell, size_t *n);
+
 /* Expands into text. ST_INVALID names the variable that cannot be resolved. */
 enum status
 template_expand(struct buf *to, const char *text, const struct template_scope *s, struct err *e);

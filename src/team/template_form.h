@@ -4,7 +4,8 @@
  *     $(inputs.NAME)  $(handoff.PHASE.PATH)  $(dirs.NAME)
  *     $(team_name)  $(phase)  $(date)  $(timestamp)  $(run_id)
  *
- * Any other "$(" is ordinary text: in a command, the shell's own. So is "$( date )".
+ * Any other "$(" is ordinary text: in a command, the shell's own. So is "$( date )". Slips are
+ * found by template_near.c, for validation.
  */
 #ifndef CLIQ_RUN_TEMPLATE_FORM_H
 #define CLIQ_RUN_TEMPLATE_FORM_H

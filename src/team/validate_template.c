@@ -38,6 +38,31 @@ check_input_use(struct check *c, const char *name, struct problem_at at)
                   check_hint(c, &near));
 }
 
+/* What of the handoff: behind the phase's n bytes. */
+static void
+check_path(struct check *c, const char *rest, size_t n, struct problem_at at)
+{
+    size_t len = strlen(rest);
+
+    if (rest[n] != '.' || n + 1 == len) {
+        problem_error(c->problems, at,
+                      "$(handoff.%.80s): say what of the handoff, as in $(handoff.%.*s.text)", rest,
+                      (int)n, rest);
+    } else if (rest[len - 1] == '.') {
+        problem_error(c->problems, at, "$(handoff.%.80s) ends in a dot: a name must follow", rest);
+    }
+    /* a key of data may be spelt like this, so it is no error */
+    for (const char *p = rest + n; (p = strchr(p, '[')); p++) {
+        size_t digits = strspn(p + 1, "0123456789");
+        if (!digits || p[1 + digits] != ']') {
+            problem_warn(c->problems, at,
+                         "$(handoff.%.80s): lists are counted from 0, as in [0]; keys follow a dot",
+                         rest);
+            break;
+        }
+    }
+}
+
 static void
 check_handoff_use(struct check *c, const struct phase *p, const char *rest, struct problem_at at)
 {
@@ -62,10 +87,14 @@ check_handoff_use(struct check *c, const struct phase *p, const char *rest, stru
                           "$(handoff.%.80s): a support phase only hears from gates, and \"%s\" is "
                           "none",
                           rest, name);
+        else
+            check_path(c, rest, n, at);
     } else if (c->dep_of[i] != (size_t)(p - c->team->phases) + 1) {
         problem_error(c->problems, at,
                       "$(handoff.%.80s): \"%s\" is not a predecessor: add it to depends_on", rest,
                       name);
+    } else {
+        check_path(c, rest, n, at);
     }
 }
 
@@ -90,6 +119,40 @@ check_use(struct check *c, const struct phase *p, const char *name, struct probl
 
 /* ---- texts ---- */
 
+/* Where no shell reads it, what is nearly a variable can be nothing else. */
+static void
+tell_miss(struct check *c, const struct template_miss *m, bool is_shell, struct problem_at at)
+{
+    const char *close = m->is_open ? "" : ")";
+
+    if (m->meant && strcmp(m->meant, m->name) == 0)
+        (is_shell ? problem_warn : problem_error)(
+            c->problems, at, "$(%.80s is not closed: write $(%.80s)", m->name, m->meant);
+    else if (is_shell)
+        problem_warn(c->problems, at,
+                     "$(%.80s%s is no variable, so the shell will run a command of that name (did "
+                     "you mean $(%.80s)?)",
+                     m->name, close, m->meant);
+    else if (m->meant)
+        problem_error(c->problems, at,
+                      "$(%.80s%s: there is no such variable (did you mean $(%.80s)?)", m->name,
+                      close, m->meant);
+    else
+        problem_warn(c->problems, at,
+                     "$(%.80s) is no variable and no shell reads it here: it stays as it is",
+                     m->name);
+}
+
+static void
+check_misses(struct check *c, const char *text, bool is_shell, struct problem_at at)
+{
+    size_t n;
+    const struct template_miss *misses = template_misses(&c->arena, text, is_shell, &n);
+
+    for (size_t i = 0; misses && i < n; i++)
+        tell_miss(c, &misses[i], is_shell, at);
+}
+
 static void
 check_text(struct check *c, const struct phase *p, const char *text, struct problem_at at)
 {
@@ -104,8 +167,10 @@ check_text(struct check *c, const struct phase *p, const char *text, struct prob
 static void
 check_tree(struct check *c, const struct phase *p, const char *field, const struct yaml *v)
 {
-    if (v && v->type == YAML_SCALAR)
+    if (v && v->type == YAML_SCALAR) {
         check_text(c, p, v->text, check_at_node(c, p, field, v));
+        check_misses(c, v->text, false, check_at_node(c, p, field, v));
+    }
     yaml_each (m, v)
         check_tree(c, p, field, m);
 }
@@ -121,6 +186,7 @@ check_command_texts(struct check *c, const struct phase *p)
         if (!cmd->run)
             continue;
         check_text(c, p, cmd->run, at);
+        check_misses(c, cmd->run, true, at);
         if (template_check_shell(cmd->run, &warning, &e))
             problem_error(c->problems, at, "%s", e.text);
         else if (warning)
@@ -244,6 +310,14 @@ check_role_text(struct check *c, const struct phase *p, const struct buf *text, 
         if (i < 100) /* the place costs a look at all of the text before it */
             locate(s, uses[i].offset, &at);
         check_use(c, p, uses[i].name, at);
+    }
+    const struct template_miss *misses = template_misses(&c->arena, s, true, &n);
+    for (size_t i = 0; misses && i < n; i++) {
+        if (i < 100)
+            locate(s, misses[i].offset, &at);
+        problem_warn(c->problems, at,
+                     "$(%.80s%s is no variable and stays as it is (did you mean $(%.80s)?)",
+                     misses[i].name, misses[i].is_open ? "" : ")", misses[i].meant);
     }
 }
 

@@ -1389,6 +1389,86 @@ handoffs_come_from_predecessors(void **state)
          "field env)");
 }
 
+#define URL(text) HEAD "  - { name: a, agent: curl, sources: [{ name: s, url: '" text "' }] }\n"
+
+static void
+what_is_nearly_a_variable_is_an_error_where_no_shell_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        { URL("$(input.who)"),
+          "$(input.who): there is no such variable (did you mean $(inputs.who)?)" },
+        { URL("$(Inputs.who)"),
+          "$(Inputs.who): there is no such variable (did you mean $(inputs.who)?)" },
+        { URL("$(handoffs.a.b)"), "(did you mean $(handoff.a.b)?)" },
+        { URL("$(dir.work)"), "(did you mean $(dirs.work)?)" },
+        { URL("$(team-name)"),
+          "$(team-name): there is no such variable (did you mean $(team_name)?)" },
+        { URL("$(run_di)"), "(did you mean $(run_id)?)" },
+        { URL("$(time_stamp)"), "(did you mean $(timestamp)?)" },
+        { URL("$(inputs)"), "(did you mean $(inputs.NAME)?)" },
+        { URL("h/$(date"), "$(date is not closed: write $(date)" },
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct fixture f = opened(cases[i].text);
+        must_say(&f, "team.yml:4:55: error: ");
+        must_say(&f, cases[i].says);
+        assert_int_equal(f.problems.errors, 1);
+        assert_int_equal(f.problems.warnings, 0);
+        done(&f);
+    }
+    says(
+        HEAD "  - { name: a, when: '$(phsae) == a' }\n",
+        "4:22: error: $(phsae): there is no such variable (did you mean $(phase)?) (phase a, field "
+        "when)");
+    says(URL("$(document)"),
+         "4:55: warning: $(document) is no variable and no shell reads it here: "
+         "it stays as it is (phase a, field sources)");
+}
+
+static void
+in_commands_it_is_a_warning(void **state)
+{
+    (void)state;
+    says(HEAD RUN("echo $(input.url)"),
+         "4:56: warning: $(input.url) is no variable, so the shell will run a command of that name "
+         "(did you mean $(inputs.url)?) (phase z, field commands)");
+    says(HEAD RUN("echo $(handoffs.a.b)"),
+         "4:56: warning: $(handoffs.a.b) is no variable, so the shell will run a command of that "
+         "name (did you mean $(handoff.a.b)?) (phase z, field commands)");
+    says(HEAD RUN("echo $(TEAM_NAME)"),
+         "4:56: warning: $(TEAM_NAME) is no variable, so the shell will run a command of that name "
+         "(did you mean $(team_name)?) (phase z, field commands)");
+    says(HEAD RUN("echo $(date"), "4:56: warning: $(date is not closed: write $(date) (phase z, "
+                                  "field commands)");
+    clean(HEAD RUN("echo $(ls) $(make) $(pwd) $(id) $(dirs) $(dir) $(time) $(paste) $(date +%F)"));
+    clean(
+        HEAD RUN("echo $(./input.sh) $(run.sh) $(cat input.txt) \\$(input.x) $((phases)) $(jobs)"));
+}
+
+static void
+paths_of_handoffs_name_something(void **state)
+{
+    (void)state;
+#define PATH(path)                                                                                 \
+    HEAD EXEC("a") "  - { name: b, depends_on: [a], env: { X: '$(handoff." path ")' } }\n"
+    says(PATH("a."), "5:43: error: $(handoff.a.): say what of the handoff, as in $(handoff.a.text) "
+                     "(phase b, field env)");
+    says(PATH("a"), "5:43: error: $(handoff.a): say what of the handoff, as in $(handoff.a.text) "
+                    "(phase b, field env)");
+    says(PATH("a.b."), "5:43: error: $(handoff.a.b.) ends in a dot: a name must follow (phase b, "
+                       "field env)");
+    says(PATH("a.results[x]"),
+         "5:43: warning: $(handoff.a.results[x]): lists are counted from 0, as "
+         "in [0]; keys follow a dot (phase b, field env)");
+    clean(PATH("a.results[0].name"));
+    clean(PATH("a.text"));
+#undef PATH
+}
+
 static void
 support_phases_hear_from_gates(void **state)
 {
@@ -1914,6 +1994,9 @@ main(void)
         CASE(conditions_that_cannot_be_meant_are_errors),
         CASE(conditions_that_can_be_meant_are_taken),
         CASE(handoffs_come_from_predecessors),
+        CASE(what_is_nearly_a_variable_is_an_error_where_no_shell_is),
+        CASE(in_commands_it_is_a_warning),
+        CASE(paths_of_handoffs_name_something),
         CASE(support_phases_hear_from_gates),
         CASE(directories_are_known_ones),
         CASE(the_words_of_a_run_and_the_shells_own_are_fine),
