@@ -130,3 +130,63 @@ END
     succeeds
     is 25 "$($PY -c 'import json,sys; print(len(json.load(sys.stdin)))' <"$T/out")"
 }
+
+# with_agent MANIFEST: a team of one phase, run by the agent w, whose manifest is that.
+with_agent() {
+    mkdir -p t/agents/w
+    printf 'name: "@a/t"\ndescription: d\nagents:\n  w: {entry: agents/w/agent.sh}\nphases:\n  - {name: one, agent: w}\n' >t/team.yml
+    printf '#!/bin/sh\n' >t/agents/w/agent.sh
+    printf '%s\n' "$1" >t/agents/w/manifest.json
+}
+
+@test "a manifest's members have types, told with their places" {
+    with_agent '{"name": 1, "entry": 5,
+"capabilities": "notify", "settings": [], "binaries": ["git", 3]}'
+    got team validate t
+    is 1 "$code"
+    has "$out" "t/agents/w/manifest.json:1:2: error: name must be a text"
+    has "$out" "t/agents/w/manifest.json:1:13: error: entry must be a text"
+    has "$out" "t/agents/w/manifest.json:2:1: error: capabilities must be a list of texts"
+    has "$out" "t/agents/w/manifest.json:2:27: error: settings must be an object"
+    has "$out" "t/agents/w/manifest.json:2:43: error: binaries must be a list of texts"
+    got assemble ./t
+    is 1 "$code"
+    has "$err" "manifest.json:1:13: error: entry must be a text"
+}
+
+@test "a manifest that is not JSON is an error of the team" {
+    with_agent '{"name": "w",}'
+    got team validate t
+    is 1 "$code"
+    has "$out" "t/agents/w/manifest.json:1:14: error: not JSON: "
+}
+
+@test "an unknown capability, a misspelt key and another's name are warnings" {
+    with_agent '{"name": "other", "capabilities": ["phase:standrd"], "binarys": ["git"], "author": "me"}'
+    got team validate t
+    succeeds
+    has "$out" 'warning: unknown capability "phase:standrd" (did you mean "phase:standard"?)'
+    has "$out" 'warning: unknown key "binarys" (did you mean "binaries"?)'
+    has "$out" 'warning: it is of the agent "other", but team.yml calls it "w"'
+    lacks "$out" author
+}
+
+@test "a manifest with all its members is clean" {
+    with_agent '{"name":"w","version":"1.0.0","min_cliq_version":"0.0.1","description":"d","entry":"./agent.sh",
+"capabilities":["phase:standard","phase:gate","notify","test"],"role":"optional","binaries":["sh"],"env":["LANG"],
+"settings":{"required":[],"optional":["model",{"key":"effort","description":"d"}]},"schema":{},"output":{"data":null}}'
+    got team validate t
+    succeeds
+    is "t/team.yml: valid: @a/t, 1 phase" "$out"
+}
+
+@test "a program that a manifest asks for and is not there: told by assemble, refused by run" {
+    with_agent '{"name": "w", "binaries": ["sh", "no-such-program"]}'
+    got assemble ./t
+    is 0 "$code"
+    has "$err" "phase one: the agent w needs the program no-such-program (binaries in its manifest), which is not on PATH"
+    got run --headless
+    is 4 "$code"
+    has "$err" "phase one: the agent w needs the program no-such-program"
+    [ ! -e .cliq/run/attempts/one.1 ]
+}
