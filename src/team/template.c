@@ -80,7 +80,7 @@ template_uses(struct arena *a, const char *text, size_t *n)
             char *name = arena_dup(a, f.name, f.name_len);
             if (!name)
                 return NULL;
-            uses[(*n)++] = (struct template_use){ name, (size_t)(p - text) };
+            uses[(*n)++] = (struct template_use){ name, (size_t)(p - text), f.kind == FORM_BAD };
         }
         p += f.len ? f.len : 2;
     }

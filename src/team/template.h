@@ -30,6 +30,7 @@ struct template_scope {
 struct template_use {
     const char *name; /* "inputs.x", NUL-ended, in the arena */
     size_t offset;    /* of the '$' in the text */
+    bool is_bad;      /* begins like one of ours, but no name follows: "$(inputs.a b)" */
 };
 
 /* Every use in the text, in order, for validation. NULL without memory or none; *n. */

@@ -117,6 +117,21 @@ check_use(struct check *c, const struct phase *p, const char *name, struct probl
     }
 }
 
+/* "$(inputs.who )": the name without what cannot be in one is known, or to be given. */
+static void
+tell_bad(struct check *c, const char *name, struct problem_at at)
+{
+    size_t n = strcspn(name, " \t\r\n$(`'\"\\;|&<>{}");
+    const char *group = strchr(name, '.');
+
+    if (group && n > (size_t)(group + 1 - name))
+        problem_error(c->problems, at, "$(%.80s is not a template variable: write $(%.*s)", name,
+                      (int)(n < 80 ? n : 80), name);
+    else
+        problem_error(c->problems, at,
+                      "$(%.80s is not a template variable: a name must follow the dot", name);
+}
+
 /* ---- texts ---- */
 
 /* Where no shell reads it, what is nearly a variable can be nothing else. */
@@ -154,23 +169,27 @@ check_misses(struct check *c, const char *text, bool is_shell, struct problem_at
 }
 
 static void
-check_text(struct check *c, const struct phase *p, const char *text, struct problem_at at)
+check_text(struct check *c, const struct phase *p, const char *text, bool is_shell,
+           struct problem_at at)
 {
     size_t n;
     const struct template_use *uses = template_uses(&c->arena, text, &n);
 
-    for (size_t i = 0; uses && i < n; i++)
-        check_use(c, p, uses[i].name, at);
+    for (size_t i = 0; uses && i < n; i++) {
+        if (!uses[i].is_bad)
+            check_use(c, p, uses[i].name, at);
+        else if (!is_shell) /* there its quoting is read next, and that tells it */
+            tell_bad(c, uses[i].name, at);
+    }
+    check_misses(c, text, is_shell, at);
 }
 
 /* Every text in v; keys are not expanded. As deep as YAML may be nested. */
 static void
 check_tree(struct check *c, const struct phase *p, const char *field, const struct yaml *v)
 {
-    if (v && v->type == YAML_SCALAR) {
-        check_text(c, p, v->text, check_at_node(c, p, field, v));
-        check_misses(c, v->text, false, check_at_node(c, p, field, v));
-    }
+    if (v && v->type == YAML_SCALAR)
+        check_text(c, p, v->text, false, check_at_node(c, p, field, v));
     yaml_each (m, v)
         check_tree(c, p, field, m);
 }
@@ -185,8 +204,7 @@ check_command_texts(struct check *c, const struct phase *p)
         struct err e = { "" };
         if (!cmd->run)
             continue;
-        check_text(c, p, cmd->run, at);
-        check_misses(c, cmd->run, true, at);
+        check_text(c, p, cmd->run, true, at);
         if (template_check_shell(cmd->run, &warning, &e))
             problem_error(c->problems, at, "%s", e.text);
         else if (warning)
@@ -309,7 +327,10 @@ check_role_text(struct check *c, const struct phase *p, const struct buf *text, 
     for (size_t i = 0; uses && i < n; i++) {
         if (i < 100) /* the place costs a look at all of the text before it */
             locate(s, uses[i].offset, &at);
-        check_use(c, p, uses[i].name, at);
+        if (uses[i].is_bad)
+            tell_bad(c, uses[i].name, at);
+        else
+            check_use(c, p, uses[i].name, at);
     }
     const struct template_miss *misses = template_misses(&c->arena, s, true, &n);
     for (size_t i = 0; misses && i < n; i++) {

@@ -365,8 +365,8 @@ static void
 max_iterations_are_1_to_5(void **state)
 {
     (void)state;
-    clean(HEAD "  - { name: a, type: gate, max_iterations: 1 }\n"
-               "  - { name: b, type: gate, max_iterations: 5 }\n");
+    clean(HEAD EXEC("x") "  - { name: a, type: gate, depends_on: [x], max_iterations: 1 }\n"
+                         "  - { name: b, type: gate, depends_on: [x], max_iterations: 5 }\n");
     says(
         HEAD "  - { name: a, type: gate, max_iterations: 0 }\n",
         "4:44: error: max_iterations must be a whole number from 1 to 5, not \"0\" (phase a, field "
@@ -485,7 +485,7 @@ types_are_known_ones(void **state)
     says(HEAD "  - { name: a, type: push }\n",
          "4:22: error: \"push\" is no type any more: use a connector as the agent, with "
          "target_entries (phase a, field type)");
-    clean(HEAD "  - { name: a, type: standard }\n  - { name: b, type: gate }\n"
+    clean(HEAD "  - { name: a, type: standard }\n  - { name: b, type: gate, depends_on: [a] }\n"
                "  - { name: c, type: team, team: x }\n");
 }
 
@@ -948,14 +948,15 @@ exec_checks_and_script_need_commands(void **state)
          "4:5: error: the agent script needs commands: a list of {name, run} (phase a, field "
          "commands)");
     clean(HEAD EXEC("a"));
-    clean(HEAD "  - { name: a, type: gate, agent: checks, commands: [{ name: c, run: x }] }\n");
+    clean(HEAD EXEC("x") "  - { name: a, type: gate, depends_on: [x], agent: checks, commands: [{ "
+                         "name: c, run: x }] }\n");
 }
 
 static void
 a_gate_needs_no_commands(void **state)
 {
     (void)state;
-    clean(HEAD "  - { name: a, type: gate, agent: claude-code }\n");
+    clean(HEAD EXEC("x") "  - { name: a, type: gate, depends_on: [x], agent: claude-code }\n");
 }
 
 static void
@@ -1450,6 +1451,37 @@ in_commands_it_is_a_warning(void **state)
 }
 
 static void
+a_bad_name_is_told_once(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        INPUTS("[{ name: who }]") RUN("echo $(inputs.who )"),
+        INPUTS("[{ name: who }]") "  - { name: a, agent: exec, env: { X: '$(inputs.who )' }, "
+                                  "commands: [{ name: c, run: x }] }\n"
+    };
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct fixture f = opened(texts[i]);
+        must_say(&f, "$(inputs.who  is not a template variable: write $(inputs.");
+        assert_int_equal(f.problems.errors, 1);
+        done(&f);
+    }
+}
+
+static void
+a_gate_judges_what_it_depends_on(void **state)
+{
+    (void)state;
+#define GATE(more)                                                                                 \
+    "  - { name: g, type: gate, agent: checks, " more "commands: [{ name: c, run: x }] }\n"
+    says(HEAD EXEC("a") GATE(""), "5:22: warning: a gate without depends_on has nothing to judge "
+                                  "and no phase to route to: name "
+                                  "in depends_on what it judges (phase g, field type)");
+    clean(HEAD EXEC("a") GATE("depends_on: [a], "));
+#undef GATE
+}
+
+static void
 paths_of_handoffs_name_something(void **state)
 {
     (void)state;
@@ -1588,17 +1620,17 @@ the_others_need_none(void **state)
 {
     (void)state;
     write_file("x.sh", "");
-    clean_in(here(),
-             "agents: { mine: { entry: x.sh } }\n" HEAD EXEC(
-                 "a") "  - { name: b, agent: curl, sources: [{ name: s }] }\n"
-                      "  - { name: c, agent: s3, sources: [{ name: s }] }\n"
-                      "  - { name: d, agent: mine }\n"
-                      "  - { name: e, agent: script, commands: [{ name: c, run: x }] }\n"
-                      "  - { name: f, type: gate, agent: checks, commands: [{ name: c, run: x "
-                      "}] }\n"
-                      "  - { name: g, type: gate, agent: hug, review: { reviewer: ann }, "
-                      "commands: [{ name: c, run: x }] }\n"
-                      "  - { name: h, agent: slack }\n");
+    clean_in(here(), "agents: { mine: { entry: x.sh } }\n" HEAD EXEC(
+                         "a") "  - { name: b, agent: curl, sources: [{ name: s }] }\n"
+                              "  - { name: c, agent: s3, sources: [{ name: s }] }\n"
+                              "  - { name: d, agent: mine }\n"
+                              "  - { name: e, agent: script, commands: [{ name: c, run: x }] }\n"
+                              "  - { name: f, type: gate, agent: checks, depends_on: [a], "
+                              "commands: [{ name: c, run: x "
+                              "}] }\n"
+                              "  - { name: g, type: gate, agent: hug, review: { reviewer: ann }, "
+                              "commands: [{ name: c, run: x }] }\n"
+                              "  - { name: h, agent: slack }\n");
 }
 
 static void
@@ -1997,6 +2029,8 @@ main(void)
         CASE(what_is_nearly_a_variable_is_an_error_where_no_shell_is),
         CASE(in_commands_it_is_a_warning),
         CASE(paths_of_handoffs_name_something),
+        CASE(a_bad_name_is_told_once),
+        CASE(a_gate_judges_what_it_depends_on),
         CASE(support_phases_hear_from_gates),
         CASE(directories_are_known_ones),
         CASE(the_words_of_a_run_and_the_shells_own_are_fine),
