@@ -345,3 +345,46 @@ agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name
             return resolve_builtin(a, scope, i, out, e);
     return not_found(scope, name, e);
 }
+
+/* ---- on this machine ---- */
+
+static const char *
+missing_binary(struct arena *a, int dir, const char *entry)
+{
+    const char *slash = strrchr(entry, '/');
+    struct buf path = { 0 };
+    struct problems told = { 0 }; /* by validation */
+    const struct json *doc = NULL;
+
+    buf_addf(&path, "%.*smanifest.json", slash ? (int)(slash + 1 - entry) : 0, entry);
+    if (!buf_failed(&path))
+        manifest_load(a, dir, path.p, "", &doc, &told, NULL);
+    problems_release(&told);
+    buf_release(&path);
+    return manifest_lacks(a, doc);
+}
+
+void
+agent_check_here(const struct team *t, int dir, struct problems *p)
+{
+    struct arena a = { 0 };
+
+    for (size_t i = 0; i < t->n_agents; i++) {
+        const struct team_agent *agent = &t->agents[i];
+        struct problem_at at = { t->file, agent->line, agent->column, NULL, "agents" };
+        struct runner runner;
+        struct err e;
+        if (!agent->entry)
+            continue;
+        if (runner_find(agent->entry, &runner, &e))
+            problem_warn(p, at, "%s", e.text);
+        const char *missing = dir >= 0 ? missing_binary(&a, dir, agent->entry) : NULL;
+        if (missing)
+            problem_warn(
+                p, at,
+                "the agent %.80s needs the program %.80s (binaries in its manifest), which "
+                "is not on PATH",
+                agent->name, missing);
+    }
+    arena_release(&a);
+}

@@ -44,6 +44,10 @@ struct agent_scope {
 enum status agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name,
                           struct agent *out, struct err *e);
 
+/* What this machine lacks to run the team's own agents, as warnings: elsewhere it may be there.
+ * dir is the team's; -1: manifests are not looked at. */
+void agent_check_here(const struct team *t, int dir, struct problems *p);
+
 /* The path of the cliq program, for starting built-in agents. In the arena. */
 const char *agent_self(struct arena *a);
 

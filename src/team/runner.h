@@ -17,7 +17,8 @@ struct runner {
     const char *flag;    /* or NULL */
 };
 
-/* ST_NOT_FOUND tells what is not on this machine. Only the name is looked at. */
+/* ST_NOT_FOUND tells what is not on this machine. Of the entry only the name is looked at; for
+ * .ts without tsx, node is asked whether it knows the flag. */
 enum status runner_find(const char *entry, struct runner *out, struct err *e);
 
 /* Is it on PATH? A path is taken as it is. */

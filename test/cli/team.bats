@@ -190,3 +190,47 @@ with_agent() {
     has "$err" "phase one: the agent w needs the program no-such-program"
     [ ! -e .cliq/run/attempts/one.1 ]
 }
+
+# node_that CODE: a node on PATH that ends with CODE when it is told to strip types, as those
+# before 22.6 do with 9; and a team whose agent is written in TypeScript.
+node_that() {
+    mkdir -p bin t/agents/w
+    printf '#!/bin/sh\n[ "$1" != --experimental-strip-types ] || exit %s\n' "$1" >bin/node
+    chmod +x bin/node
+    PATH=$PWD/bin:/usr/bin:/bin
+    ! command -v tsx >/dev/null || skip "tsx is there"
+    printf 'name: "@a/t"\ndescription: d\nagents:\n  w: {entry: agents/w/index.ts}\nphases:\n  - {name: one, agent: w}\n' >t/team.yml
+    touch t/agents/w/index.ts
+}
+
+@test "an agent in TypeScript and a node that is too old: told by validate and assemble, refused by run" {
+    node_that 9
+    got team validate t
+    succeeds
+    has "$out" "t/team.yml:4:3: warning: agents/w/index.ts needs tsx, or node 22.6 or newer: the node on PATH is older and cannot run TypeScript (field agents)"
+    got assemble ./t
+    is 0 "$code"
+    has "$err" "phase one: $PWD/.cliq/agents/w/index.ts needs tsx, or node 22.6 or newer"
+    got run --headless
+    is 4 "$code"
+    has "$err" "needs tsx, or node 22.6 or newer"
+}
+
+@test "an agent in TypeScript and a node that can, or tsx: nothing to tell" {
+    node_that 0
+    got team validate t
+    succeeds
+    is "t/team.yml: valid: @a/t, 1 phase" "$out"
+    node_that 9
+    printf '#!/bin/sh\n' >bin/tsx
+    chmod +x bin/tsx
+    got assemble ./t
+    succeeds
+}
+
+@test "validate tells the programs of a manifest that are not here" {
+    with_agent '{"name": "w", "binaries": ["sh", "no-such-program"]}'
+    got team validate t
+    succeeds
+    has "$out" "t/team.yml:4:3: warning: the agent w needs the program no-such-program (binaries in its manifest), which is not on PATH (field agents)"
+}
