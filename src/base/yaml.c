@@ -120,6 +120,43 @@ byte_at(const char *text, size_t len, yaml_mark_t mark)
     return i < len ? text[i] : '\0';
 }
 
+/* What to do about it, by a part of libyaml's sentence. */
+static const struct fix {
+    const char *part, *says;
+    bool is_far; /* the mistake is where the context begins */
+} fixes[] = {
+    { "cannot start any token", "put the value in quotes", false },
+    { "mapping values are not allowed",
+      "put a value with \": \" in it in quotes, and the keys of one map in one column", false },
+    { "expected '-' indicator",
+      "begin each item of the list with \"- \" in the same column, and put its keys below its "
+      "first "
+      "key",
+      false },
+    { "did not find expected key",
+      "put the keys of one map in one column, and a value that goes on behind a quote or bracket "
+      "in "
+      "quotes",
+      false },
+    { "expected ',' or ']'", "close the list with ]", true },
+    { "expected ',' or '}'", "close the map with }", true },
+    { "unexpected end of stream", "close the quote", true },
+    { "unknown escape character", "write \\\\ for a backslash, or use single quotes", false },
+    { "expected comment or line break", "the text of a | or > begins in the next line", false },
+    { "alphabetic or numeric character", "put a value that begins with & or * in quotes", false },
+    { NULL, NULL, false },
+};
+
+static const struct fix *
+fix_of(const char *problem)
+{
+    const struct fix *f = fixes;
+
+    while (f->part && !strstr(problem, f->part))
+        f++;
+    return f;
+}
+
 static bool
 refused(struct reader *r, const char *text, size_t len)
 {
@@ -137,9 +174,16 @@ refused(struct reader *r, const char *text, size_t len)
     }
     if (byte_at(text, len, p->problem_mark) == '\t')
         return fault(r, p->problem_mark, "a tab: YAML is indented with spaces");
+    const char *problem = p->problem ? p->problem : "not YAML";
+    const struct fix *fix = fix_of(problem);
+    if (fix->is_far)
+        return fault(r, p->problem_mark, "%s: %s, which begins in line %zu", problem, fix->says,
+                     p->context_mark.line + 1);
+    if (fix->says)
+        return fault(r, p->problem_mark, "%s: %s", problem, fix->says);
     if (p->context)
-        return fault(r, p->problem_mark, "%s: %s", p->context, p->problem);
-    return fault(r, p->problem_mark, "%s", p->problem ? p->problem : "not YAML");
+        return fault(r, p->problem_mark, "%s: %s", p->context, problem);
+    return fault(r, p->problem_mark, "%s", problem);
 }
 
 /* ---- nodes ---- */
@@ -240,7 +284,9 @@ on_alias(struct reader *r, const yaml_event_t *ev)
         if (strcmp(r->anchors[i].name, name) == 0)
             a = &r->anchors[i];
     if (!a)
-        return fault(r, ev->start_mark, "no anchor &%.*s before this alias", shown(name), name);
+        return fault(r, ev->start_mark,
+                     "no anchor &%.*s before this alias: put a value that begins with * in quotes",
+                     shown(name), name);
     if (a->is_open)
         return fault(r, ev->start_mark, "the alias *%.*s is inside what it names", shown(name),
                      name);
@@ -264,7 +310,9 @@ check_tag(struct reader *r, const yaml_event_t *ev, const yaml_char_t *tag, cons
     const char *t = (const char *)tag;
 
     return !t || strcmp(t, allowed) == 0 ||
-           fault(r, ev->start_mark, "the tag %.*s has no meaning here", shown(t), t);
+           fault(r, ev->start_mark,
+                 "the tag %.*s has no meaning here: put a value that begins with ! in quotes",
+                 shown(t), t);
 }
 
 /* ---- events ---- */
@@ -304,7 +352,9 @@ on_open(struct reader *r, const yaml_event_t *ev, enum yaml_type type, const yam
     size_t anchor;
 
     if (is_at_key(r))
-        return fault(r, ev->start_mark, "a key must be plain text, not a list or a map");
+        return fault(r, ev->start_mark,
+                     "a key must be plain text, not a list or a map: put a value that begins with "
+                     "{{ or {[ in quotes");
     if (r->depth == YAML_MAX_DEPTH)
         return fault(r, ev->start_mark, "nested deeper than %d", YAML_MAX_DEPTH);
     if (!(node = new_node(r, type, ev->start_mark)) || !spend(r, ev->start_mark, 1) ||

@@ -35,7 +35,7 @@ struct yaml {
 
 /* Why and where a text is not YAML that we take. */
 struct yaml_fault {
-    char what[200];
+    char what[320];        /* with what to do about it, where we know that */
     unsigned line, column; /* from 1 */
 };
 

@@ -2,6 +2,7 @@
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "cmd/team_find.h"
+#include "team/agent.h"
 
 #include <string.h>
 
@@ -44,6 +45,8 @@ run(const struct args *a, struct err *e)
     struct found_team f;
     enum status s = team_find(&f, a, e);
 
+    if (!s)
+        agent_check_here(&f.team, f.dir, &f.problems);
     if (!s && args_has(a, "json")) {
         problems_write_json(&out, &f.problems);
         buf_addc(&out, '\n');
@@ -66,10 +69,11 @@ const struct cmd cmd_team_validate = {
     .max_words = 1,
     .brief = "check a team: every problem, with its line and column",
     .about =
-        "Checks team.yml (or .cliq/workflow.yml) and the role files beside it: shapes, names,\n"
+        "Checks team.yml (or .cliq/workflow.yml), the role files and manifests: shapes, names,\n"
         "agents, dependencies, circles, templates and how commands quote them. All\n"
         "problems are printed in one go, as FILE:LINE:COLUMN: error|warning: MESSAGE.\n"
-        "Nothing is run.\n"
+        "Programs that the team's own agents need and this machine has not are warnings.\n"
+        "Nothing of the team is run.\n"
         "\n"
         "The exit code is 0 when there is no error (warnings are fine), else 1.",
     .examples = "cliq team validate\n"

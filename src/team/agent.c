@@ -3,6 +3,8 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "cliq.h"
+#include "team/manifest.h"
+#include "team/runner.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -10,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { MANIFEST_MAX = 1 << 20 };
 
 /* Built-in agents that this version can run, and the settings each may have. */
 static const struct {
@@ -95,22 +95,30 @@ version_number(const char *s)
     return (long)v[0] * 1000000 + (long)v[1] * 1000 + (long)v[2];
 }
 
+/* The first thing that is wrong, as one sentence. */
+static enum status
+first_problem(struct problems *p, struct err *e)
+{
+    for (const struct problem *one = p->first; one; one = one->next)
+        if (!one->is_warning)
+            return err_set(e, ST_INVALID, "%s:%u:%u: %s", one->file, one->line, one->column,
+                           one->text);
+    return p->errors ? out_of_memory(e) : ST_OK;
+}
+
 static enum status
 read_manifest(struct arena *a, const char *dir, struct agent *out, struct err *e)
 {
-    struct buf path = { 0 }, text = BUF_MAX(MANIFEST_MAX);
-    struct json *doc = NULL;
-    enum status s;
+    struct buf path = { 0 };
+    struct problems problems = { 0 };
+    const struct json *doc = NULL;
 
     buf_addf(&path, "%s/manifest.json", dir);
-    s = path_read_file(AT_FDCWD, path.p ? path.p : "", &text, e);
-    if (s == ST_NOT_FOUND) {
-        s = ST_OK;
-    } else if (!s) {
-        /* The tree borrows its text: keep that in the arena too. */
-        char *kept = arena_dup(a, text.p ? text.p : "", text.len);
-        s = kept ? json_parse_named(a, path.p, kept, text.len, &doc, e) : out_of_memory(e);
-    }
+    enum status s = buf_status(&path, "the manifest's path", e);
+    if (!s)
+        s = manifest_load(a, AT_FDCWD, path.p, path.p, &doc, &problems, e);
+    if (!s)
+        s = first_problem(&problems, e);
     const struct json *min = json_get(doc, "min_cliq_version");
     if (!s && json_is(min, JSON_STRING)) {
         const char *want = arena_dup(a, min->text.p, min->text.len);
@@ -122,69 +130,35 @@ read_manifest(struct arena *a, const char *dir, struct agent *out, struct err *e
                         want, CLIQ_VERSION);
     }
     out->manifest = doc;
+    problems_release(&problems);
     buf_release(&path);
-    buf_release(&text);
     return s;
 }
 
 /* ---- argv ---- */
 
-static bool
-on_path(const char *program)
-{
-    const char *path = getenv("PATH");
-    char full[PATH_MAX];
-
-    while (path && *path) {
-        size_t n = strcspn(path, ":");
-        snprintf(full, sizeof full, "%.*s/%s", (int)n, path, program);
-        if (access(full, X_OK) == 0)
-            return true;
-        path += n + (path[n] == ':');
-    }
-    return false;
-}
-
 static enum status
 entry_argv(struct arena *a, const char *entry, const char *const **out, struct err *e)
 {
-    static const struct {
-        const char *ending, *runner, *flag;
-    } runners[] = {
-        { ".js", "node", NULL },
-        { ".mjs", "node", NULL },
-        { ".py", "python3", NULL },
-        { ".sh", "sh", NULL },
-        { ".ts", "node", "--experimental-strip-types" },
-    };
     const char **argv = arena_alloc(a, 4 * sizeof *argv);
-    const char *dot = strrchr(entry, '.');
+    struct runner runner;
     size_t n = 0;
 
     if (!argv)
         return out_of_memory(e);
     if (access(entry, R_OK) != 0)
         return err_set(e, ST_NOT_FOUND, "the agent's entry %s cannot be read", entry);
-    for (size_t i = 0; dot && i < sizeof runners / sizeof *runners; i++) {
-        if (strcmp(dot, runners[i].ending) != 0)
-            continue;
-        const char *runner = runners[i].runner, *flag = runners[i].flag;
-        if (flag && on_path("tsx")) {
-            runner = "tsx";
-            flag = NULL;
-        }
-        if (!on_path(runner))
-            return err_set(e, ST_NOT_FOUND, "%s needs the program %s, which is not on PATH", entry,
-                           runner);
-        argv[n++] = runner;
-        if (flag)
-            argv[n++] = flag;
-        break;
-    }
-    if (n == 0 && access(entry, X_OK) != 0)
+    enum status s = runner_find(entry, &runner, e);
+    if (s)
+        return s;
+    if (!runner.program && access(entry, X_OK) != 0)
         return err_set(e, ST_INVALID,
                        "the agent's entry %s is neither executable nor a .js .ts .py .sh file",
                        entry);
+    if (runner.program)
+        argv[n++] = runner.program;
+    if (runner.flag)
+        argv[n++] = runner.flag;
     argv[n++] = entry;
     argv[n] = NULL;
     *out = argv;
@@ -294,6 +268,12 @@ resolve_entry(struct arena *a, const struct agent_scope *scope, const char *base
     out->kind = AGENT_CUSTOM;
     if (!s)
         s = entry_argv(a, path, &out->argv, e);
+    const char *missing = s ? NULL : manifest_lacks(a, out->manifest);
+    if (missing)
+        s = err_set(e, ST_NOT_FOUND,
+                    "the agent %s needs the program %s (binaries in its manifest), which is not on "
+                    "PATH",
+                    out->name, missing);
     if (!s)
         s = names_of(a, json_get(out->manifest, "env"), team_env, &out->env_names, e);
     if (!s)
@@ -379,4 +359,47 @@ agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name
         return resolve_entry(a, scope, dir, entry, NULL, out, e);
     size_t i = find_builtin(name);
     return i < N_BUILTINS ? resolve_builtin(a, scope, i, out, e) : not_found(scope, name, e);
+}
+
+/* ---- on this machine ---- */
+
+static const char *
+missing_binary(struct arena *a, int dir, const char *entry)
+{
+    const char *slash = strrchr(entry, '/');
+    struct buf path = { 0 };
+    struct problems told = { 0 }; /* by validation */
+    const struct json *doc = NULL;
+
+    buf_addf(&path, "%.*smanifest.json", slash ? (int)(slash + 1 - entry) : 0, entry);
+    if (!buf_failed(&path))
+        manifest_load(a, dir, path.p, "", &doc, &told, NULL);
+    problems_release(&told);
+    buf_release(&path);
+    return manifest_lacks(a, doc);
+}
+
+void
+agent_check_here(const struct team *t, int dir, struct problems *p)
+{
+    struct arena a = { 0 };
+
+    for (size_t i = 0; i < t->n_agents; i++) {
+        const struct team_agent *agent = &t->agents[i];
+        struct problem_at at = { t->file, agent->line, agent->column, NULL, "agents" };
+        struct runner runner;
+        struct err e;
+        if (!agent->entry)
+            continue;
+        if (runner_find(agent->entry, &runner, &e))
+            problem_warn(p, at, "%s", e.text);
+        const char *missing = dir >= 0 ? missing_binary(&a, dir, agent->entry) : NULL;
+        if (missing)
+            problem_warn(
+                p, at,
+                "the agent %.80s needs the program %.80s (binaries in its manifest), which "
+                "is not on PATH",
+                agent->name, missing);
+    }
+    arena_release(&a);
 }

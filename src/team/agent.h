@@ -5,8 +5,7 @@
  * (.cliq/agents.json); installed ones (<config>/agents/<name>/manifest.json); the
  * built-in ones, which are this program: `cliq agent <name>`.
  *
- * What runs an entry: .js .mjs node, .ts node's type stripping or tsx, .py python3,
- * .sh sh, anything else must be executable. The manifest stands beside the entry.
+ * What runs an entry: runner.h. The manifest (manifest.h) stands beside the entry.
  */
 #ifndef CLIQ_TEAM_AGENT_H
 #define CLIQ_TEAM_AGENT_H
@@ -39,10 +38,15 @@ struct agent_scope {
     const struct json *agents_json; /* NULL: none */
 };
 
-/* All memory comes from the arena. ST_NOT_FOUND lists what is there; ST_INVALID when the
- * manifest is bad or wants a newer cliq. */
+/* All memory comes from the arena. ST_NOT_FOUND lists what is there, or names a
+ * program that the agent needs and is not; ST_INVALID when the manifest is bad or wants a newer
+ * cliq. */
 enum status agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name,
                           struct agent *out, struct err *e);
+
+/* What this machine lacks to run the team's own agents, as warnings: elsewhere it may be there.
+ * dir is the team's; -1: manifests are not looked at. */
+void agent_check_here(const struct team *t, int dir, struct problems *p);
 
 /* The path of the cliq program, for starting built-in agents. In the arena. */
 const char *agent_self(struct arena *a);

@@ -1,6 +1,6 @@
 /*
  * template - finding variables in a text, their values, and expansion into text.
- * Commands for the shell are template_shell.c's.
+ * Commands for the shell are template_shell.c's, conditions template_when.c's.
  */
 #include "team/template.h"
 
@@ -8,7 +8,6 @@
 #include "team/template_form.h"
 
 #include <string.h>
-#include <strings.h>
 
 /* ---- how a variable is spelt ---- */
 
@@ -81,7 +80,7 @@ template_uses(struct arena *a, const char *text, size_t *n)
             char *name = arena_dup(a, f.name, f.name_len);
             if (!name)
                 return NULL;
-            uses[(*n)++] = (struct template_use){ name, (size_t)(p - text) };
+            uses[(*n)++] = (struct template_use){ name, (size_t)(p - text), f.kind == FORM_BAD };
         }
         p += f.len ? f.len : 2;
     }
@@ -288,8 +287,9 @@ template_value(struct buf *to, const struct form *f, const struct template_scope
 
 /* ---- expansion into text ---- */
 
-static enum status
-expand(struct buf *to, const char *text, size_t len, const struct template_scope *s, struct err *e)
+enum status
+template_expandn(struct buf *to, const char *text, size_t len, const struct template_scope *s,
+                 struct err *e)
 {
     const char *from = text, *end = text + len;
 
@@ -313,79 +313,5 @@ expand(struct buf *to, const char *text, size_t len, const struct template_scope
 enum status
 template_expand(struct buf *to, const char *text, const struct template_scope *s, struct err *e)
 {
-    return expand(to, text, strlen(text), s, e);
-}
-
-/* ---- conditions ---- */
-
-static bool
-is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-/* One side of a condition: what is written in quotes counts as it is; else space around
- * it, in the text or in the value, does not. */
-static enum status
-side(struct buf *to, const char *p, const char *end, const struct template_scope *s, struct err *e)
-{
-    while (p < end && is_space(*p))
-        p++;
-    while (p < end && is_space(end[-1]))
-        end--;
-    bool is_quoted = end - p >= 2 && (*p == '"' || *p == '\'') && end[-1] == *p;
-    if (is_quoted)
-        p++, end--;
-    enum status st = expand(to, p, (size_t)(end - p), s, e);
-    if (st || is_quoted)
-        return st;
-    size_t lead = 0;
-    while (lead < to->len && is_space(to->p[lead]))
-        lead++;
-    buf_drop(to, lead);
-    while (to->len && is_space(to->p[to->len - 1]))
-        buf_cut(to, to->len - 1);
-    return ST_OK;
-}
-
-/* The first "==" or "!=" that is not part of a variable's name. */
-static const char *
-find_operator(const char *p)
-{
-    while (*p) {
-        struct form f = template_form(p);
-        if (f.kind == FORM_NONE && (p[0] == '=' || p[0] == '!') && p[1] == '=')
-            return p;
-        p += f.kind == FORM_NONE ? 1 : f.len;
-    }
-    return NULL;
-}
-
-enum status
-template_when(const char *text, const struct template_scope *s, bool *is_true, struct err *e)
-{
-    static const char *const no[] = { "", "false", "0", "no", "null" };
-    struct buf left = { 0 }, right = { 0 };
-    const char *op = find_operator(text);
-    enum status st = side(&left, text, op ? op : text + strlen(text), s, e);
-
-    *is_true = true;
-    if (op) {
-        if (!st && find_operator(op + 2))
-            st =
-                err_set(e, ST_INVALID, "the condition \"%.200s\" has more than one == or !=", text);
-        if (!st)
-            st = side(&right, op + 2, op + strlen(op), s, e);
-        if (!st) {
-            bool is_same = left.len == right.len && !memcmp(left.p, right.p, left.len);
-            *is_true = is_same == (*op == '=');
-        }
-    } else if (!st) {
-        for (size_t i = 0; i < sizeof no / sizeof *no; i++)
-            if (left.len == strlen(no[i]) && !strncasecmp(left.p, no[i], left.len))
-                *is_true = false;
-    }
-    buf_release(&left);
-    buf_release(&right);
-    return st;
+    return template_expandn(to, text, strlen(text), s, e);
 }

@@ -30,10 +30,22 @@ struct template_scope {
 struct template_use {
     const char *name; /* "inputs.x", NUL-ended, in the arena */
     size_t offset;    /* of the '$' in the text */
+    bool is_bad;      /* begins like one of ours, but no name follows: "$(inputs.a b)" */
 };
 
 /* Every use in the text, in order, for validation. NULL without memory or none; *n. */
 struct template_use *template_uses(struct arena *a, const char *text, size_t *n);
+
+struct template_miss {
+    const char *name;  /* as written: "input.who"; in the arena */
+    const char *meant; /* "inputs.who"; NULL: nothing of ours is near */
+    size_t offset;     /* of the '$' in the text */
+    bool is_open;      /* its ')' is missing */
+};
+
+/* Every "$(name)" that looks like a variable and is none. is_shell: the text may have commands
+ * of the shell's own, so only those that are close to one of ours. NULL without memory or none. */
+struct template_miss *template_misses(struct arena *a, const char *text, bool is_shell, size_t *n);
 
 /* Expands into text. ST_INVALID names the variable that cannot be resolved. */
 enum status
@@ -56,5 +68,9 @@ enum status template_check_shell(const char *text, const char **warning, struct 
 /* "A == b", "A != b", or a bare text: true unless empty, "false", "0", "no", "null". */
 enum status
 template_when(const char *text, const struct template_scope *s, bool *is_true, struct err *e);
+
+/* Conditions that can never be meant ("$(inputs.x) = a", "a && b", "handoff.x.y == z", ""):
+ * ST_INVALID says what to write. What may be meant, but hardly is, sets *warning. */
+enum status template_check_when(const char *text, const char **warning, struct err *e);
 
 #endif

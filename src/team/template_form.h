@@ -4,7 +4,8 @@
  *     $(inputs.NAME)  $(handoff.PHASE.PATH)  $(dirs.NAME)
  *     $(team_name)  $(phase)  $(date)  $(timestamp)  $(run_id)
  *
- * Any other "$(" is ordinary text: in a command, the shell's own. So is "$( date )".
+ * Any other "$(" is ordinary text: in a command, the shell's own. So is "$( date )". Slips are
+ * found by template_near.c, for validation.
  */
 #ifndef CLIQ_RUN_TEMPLATE_FORM_H
 #define CLIQ_RUN_TEMPLATE_FORM_H
@@ -32,5 +33,9 @@ enum status
 template_value(struct buf *to, const struct form *f, const struct template_scope *s, struct err *e);
 /* The sentence for FORM_BAD. */
 enum status template_bad(const struct form *f, struct err *e);
+
+/* template_expand of the first `len` bytes. */
+enum status template_expandn(struct buf *to, const char *text, size_t len,
+                             const struct template_scope *s, struct err *e);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/path.h"
 #include "team/load.h"
+#include "team/manifest.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -220,6 +221,50 @@ is_inside(const char *path)
     return true;
 }
 
+/* Is there an agent before it in the same directory, whose manifest it shares? */
+static bool
+is_neighbour(const struct check *c, const struct team_agent *a)
+{
+    const char *slash = strrchr(a->entry, '/');
+    size_t dir = slash ? (size_t)(slash - a->entry) : 0;
+
+    for (const struct team_agent *b = c->team->agents; b < a; b++) {
+        const char *other = b->entry ? strrchr(b->entry, '/') : NULL;
+        if (b->entry && (other ? (size_t)(other - b->entry) : 0) == dir &&
+            strncmp(a->entry, b->entry, dir) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The manifest beside an entry. */
+static void
+check_manifest(struct check *c, const struct team_agent *a)
+{
+    const char *slash = strrchr(a->entry, '/'), *file = c->team->file, *base = strrchr(file, '/');
+    size_t dir = slash ? (size_t)(slash + 1 - a->entry) : 0;
+    size_t above = base ? (size_t)(base + 1 - file) : 0, size = above + dir + 16;
+    char *shown = arena_alloc(&c->problems->arena, size);
+    const struct json *doc;
+    struct err e = { "" };
+
+    if (!shown) {
+        c->is_starved = true;
+        return;
+    }
+    snprintf(shown, size, "%.*s%.*smanifest.json", (int)above, file, (int)dir, a->entry);
+    struct problem_at at = { .file = shown };
+    if (manifest_load(&c->arena, c->dir, shown + above, shown, &doc, c->problems, &e))
+        problem_error(c->problems, at, "%s", e.text);
+    const struct json *name = json_get(doc, "name");
+    if (!json_is(name, JSON_STRING))
+        return;
+    const char *whose = arena_dup(&c->arena, name->text.p, name->text.len);
+    if (whose && names_find(&c->agents, whose) == SIZE_MAX)
+        problem_warn(c->problems, at, "it is of the agent \"%.80s\", but %s calls it \"%.80s\"",
+                     whose, file + above, a->name);
+}
+
 static void
 check_agent(struct check *c, const struct team_agent *a, const struct yaml *node)
 {
@@ -252,6 +297,8 @@ check_agent(struct check *c, const struct team_agent *a, const struct yaml *node
     else if (a->entry && c->dir >= 0 && fstatat(c->dir, a->entry, &st, 0) != 0)
         problem_error(c->problems, at, "no file %.200s (the entry of agent \"%.80s\")", a->entry,
                       a->name);
+    else if (a->entry && c->dir >= 0 && !is_neighbour(c, a))
+        check_manifest(c, a);
 }
 
 static void

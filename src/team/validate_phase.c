@@ -84,6 +84,28 @@ check_agent_fields(struct check *c, const struct phase *p, enum agent_kind kind)
                      "the agent %s has neither sources nor target_entries", p->agent);
 }
 
+static bool
+has_support(const struct team *t)
+{
+    for (size_t i = 0; i < t->n_phases; i++)
+        if (t->phases[i].is_support)
+            return true;
+    return false;
+}
+
+/* A person may be asked before anything is done, and a support phase may mend what is checked
+ * first; else gates judge what others did. */
+static void
+check_gate(struct check *c, const struct phase *p)
+{
+    if (p->type == PHASE_GATE && !p->is_support && !check_given(p->node, "depends_on") &&
+        !check_has_agent(c, p, "hug") && !has_support(c->team))
+        problem_warn(
+            c->problems, check_at(c, p, "type"),
+            "a gate without depends_on has nothing to judge and no phase to route to: name "
+            "in depends_on what it judges");
+}
+
 /* ---- reviews ---- */
 
 /* "24h" and the like; days too, for people take their time. */
@@ -281,6 +303,7 @@ check_phase(struct check *c, const struct phase *p)
     if (p->agent)
         check_known(c, p->agent, check_at(c, p, "agent"));
     check_agent_fields(c, p, check_kind(c, p));
+    check_gate(c, p);
     check_review(c, p);
     check_team_fields(c, p);
     check_commands(c, p);

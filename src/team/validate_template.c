@@ -38,6 +38,31 @@ check_input_use(struct check *c, const char *name, struct problem_at at)
                   check_hint(c, &near));
 }
 
+/* What of the handoff: behind the phase's n bytes. */
+static void
+check_path(struct check *c, const char *rest, size_t n, struct problem_at at)
+{
+    size_t len = strlen(rest);
+
+    if (rest[n] != '.' || n + 1 == len) {
+        problem_error(c->problems, at,
+                      "$(handoff.%.80s): say what of the handoff, as in $(handoff.%.*s.text)", rest,
+                      (int)n, rest);
+    } else if (rest[len - 1] == '.') {
+        problem_error(c->problems, at, "$(handoff.%.80s) ends in a dot: a name must follow", rest);
+    }
+    /* a key of data may be spelt like this, so it is no error */
+    for (const char *p = rest + n; (p = strchr(p, '[')); p++) {
+        size_t digits = strspn(p + 1, "0123456789");
+        if (!digits || p[1 + digits] != ']') {
+            problem_warn(c->problems, at,
+                         "$(handoff.%.80s): lists are counted from 0, as in [0]; keys follow a dot",
+                         rest);
+            break;
+        }
+    }
+}
+
 static void
 check_handoff_use(struct check *c, const struct phase *p, const char *rest, struct problem_at at)
 {
@@ -62,10 +87,14 @@ check_handoff_use(struct check *c, const struct phase *p, const char *rest, stru
                           "$(handoff.%.80s): a support phase only hears from gates, and \"%s\" is "
                           "none",
                           rest, name);
+        else
+            check_path(c, rest, n, at);
     } else if (c->dep_of[i] != (size_t)(p - c->team->phases) + 1) {
         problem_error(c->problems, at,
                       "$(handoff.%.80s): \"%s\" is not a predecessor: add it to depends_on", rest,
                       name);
+    } else {
+        check_path(c, rest, n, at);
     }
 }
 
@@ -88,16 +117,71 @@ check_use(struct check *c, const struct phase *p, const char *name, struct probl
     }
 }
 
+/* "$(inputs.who )": the name without what cannot be in one is known, or to be given. */
+static void
+tell_bad(struct check *c, const char *name, struct problem_at at)
+{
+    size_t n = strcspn(name, " \t\r\n$(`'\"\\;|&<>{}");
+    const char *group = strchr(name, '.');
+
+    if (group && n > (size_t)(group + 1 - name))
+        problem_error(c->problems, at, "$(%.80s is not a template variable: write $(%.*s)", name,
+                      (int)(n < 80 ? n : 80), name);
+    else
+        problem_error(c->problems, at,
+                      "$(%.80s is not a template variable: a name must follow the dot", name);
+}
+
 /* ---- texts ---- */
 
+/* Where no shell reads it, what is nearly a variable can be nothing else. */
 static void
-check_text(struct check *c, const struct phase *p, const char *text, struct problem_at at)
+tell_miss(struct check *c, const struct template_miss *m, bool is_shell, struct problem_at at)
+{
+    const char *close = m->is_open ? "" : ")";
+
+    if (m->meant && strcmp(m->meant, m->name) == 0)
+        (is_shell ? problem_warn : problem_error)(
+            c->problems, at, "$(%.80s is not closed: write $(%.80s)", m->name, m->meant);
+    else if (is_shell)
+        problem_warn(c->problems, at,
+                     "$(%.80s%s is no variable, so the shell will run a command of that name (did "
+                     "you mean $(%.80s)?)",
+                     m->name, close, m->meant);
+    else if (m->meant)
+        problem_error(c->problems, at,
+                      "$(%.80s%s: there is no such variable (did you mean $(%.80s)?)", m->name,
+                      close, m->meant);
+    else
+        problem_warn(c->problems, at,
+                     "$(%.80s) is no variable and no shell reads it here: it stays as it is",
+                     m->name);
+}
+
+static void
+check_misses(struct check *c, const char *text, bool is_shell, struct problem_at at)
+{
+    size_t n;
+    const struct template_miss *misses = template_misses(&c->arena, text, is_shell, &n);
+
+    for (size_t i = 0; misses && i < n; i++)
+        tell_miss(c, &misses[i], is_shell, at);
+}
+
+static void
+check_text(struct check *c, const struct phase *p, const char *text, bool is_shell,
+           struct problem_at at)
 {
     size_t n;
     const struct template_use *uses = template_uses(&c->arena, text, &n);
 
-    for (size_t i = 0; uses && i < n; i++)
-        check_use(c, p, uses[i].name, at);
+    for (size_t i = 0; uses && i < n; i++) {
+        if (!uses[i].is_bad)
+            check_use(c, p, uses[i].name, at);
+        else if (!is_shell) /* there its quoting is read next, and that tells it */
+            tell_bad(c, uses[i].name, at);
+    }
+    check_misses(c, text, is_shell, at);
 }
 
 /* Every text in v; keys are not expanded. As deep as YAML may be nested. */
@@ -105,7 +189,7 @@ static void
 check_tree(struct check *c, const struct phase *p, const char *field, const struct yaml *v)
 {
     if (v && v->type == YAML_SCALAR)
-        check_text(c, p, v->text, check_at_node(c, p, field, v));
+        check_text(c, p, v->text, false, check_at_node(c, p, field, v));
     yaml_each (m, v)
         check_tree(c, p, field, m);
 }
@@ -120,12 +204,26 @@ check_command_texts(struct check *c, const struct phase *p)
         struct err e = { "" };
         if (!cmd->run)
             continue;
-        check_text(c, p, cmd->run, at);
+        check_text(c, p, cmd->run, true, at);
         if (template_check_shell(cmd->run, &warning, &e))
             problem_error(c->problems, at, "%s", e.text);
         else if (warning)
             problem_warn(c->problems, at, "%s", warning);
     }
+}
+
+static void
+check_when(struct check *c, const struct phase *p)
+{
+    const char *warning = NULL;
+    struct err e = { "" };
+
+    if (!p->when)
+        return;
+    if (template_check_when(p->when, &warning, &e))
+        problem_error(c->problems, check_at(c, p, "when"), "%s", e.text);
+    else if (warning)
+        problem_warn(c->problems, check_at(c, p, "when"), "%s", warning);
 }
 
 /* Fields that are taken as they are. */
@@ -229,7 +327,18 @@ check_role_text(struct check *c, const struct phase *p, const struct buf *text, 
     for (size_t i = 0; uses && i < n; i++) {
         if (i < 100) /* the place costs a look at all of the text before it */
             locate(s, uses[i].offset, &at);
-        check_use(c, p, uses[i].name, at);
+        if (uses[i].is_bad)
+            tell_bad(c, uses[i].name, at);
+        else
+            check_use(c, p, uses[i].name, at);
+    }
+    const struct template_miss *misses = template_misses(&c->arena, s, true, &n);
+    for (size_t i = 0; misses && i < n; i++) {
+        if (i < 100)
+            locate(s, misses[i].offset, &at);
+        problem_warn(c->problems, at,
+                     "$(%.80s%s is no variable and stays as it is (did you mean $(%.80s)?)",
+                     misses[i].name, misses[i].is_open ? "" : ")", misses[i].meant);
     }
 }
 
@@ -303,6 +412,7 @@ check_texts(struct check *c, size_t phase)
             c->dep_of[p->deps[k]] = phase + 1;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         check_tree(c, p, fields[i], yaml_get(p->node, fields[i]));
+    check_when(c, p);
     check_command_texts(c, p);
     check_plain_texts(c, p);
     check_role(c, p);

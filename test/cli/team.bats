@@ -160,3 +160,107 @@ END
     code_is 4
     lacks "$out" connector
 }
+
+# with_agent MANIFEST: a team of one phase, run by the agent w, whose manifest is that.
+with_agent() {
+    mkdir -p t/agents/w
+    printf 'name: "@a/t"\ndescription: d\nagents:\n  w: {entry: agents/w/agent.sh}\nphases:\n  - {name: one, agent: w}\n' >t/team.yml
+    printf '#!/bin/sh\n' >t/agents/w/agent.sh
+    printf '%s\n' "$1" >t/agents/w/manifest.json
+}
+
+@test "a manifest's members have types, told with their places" {
+    with_agent '{"name": 1, "entry": 5,
+"capabilities": "notify", "settings": [], "binaries": ["git", 3]}'
+    got team validate t
+    is 1 "$code"
+    has "$out" "t/agents/w/manifest.json:1:2: error: name must be a text"
+    has "$out" "t/agents/w/manifest.json:1:13: error: entry must be a text"
+    has "$out" "t/agents/w/manifest.json:2:1: error: capabilities must be a list of texts"
+    has "$out" "t/agents/w/manifest.json:2:27: error: settings must be an object"
+    has "$out" "t/agents/w/manifest.json:2:43: error: binaries must be a list of texts"
+    got assemble ./t
+    is 1 "$code"
+    has "$err" "manifest.json:1:13: error: entry must be a text"
+}
+
+@test "a manifest that is not JSON is an error of the team" {
+    with_agent '{"name": "w",}'
+    got team validate t
+    is 1 "$code"
+    has "$out" "t/agents/w/manifest.json:1:14: error: not JSON: "
+}
+
+@test "an unknown capability, a misspelt key and another's name are warnings" {
+    with_agent '{"name": "other", "capabilities": ["phase:standrd"], "binarys": ["git"], "author": "me"}'
+    got team validate t
+    succeeds
+    has "$out" 'warning: unknown capability "phase:standrd" (did you mean "phase:standard"?)'
+    has "$out" 'warning: unknown key "binarys" (did you mean "binaries"?)'
+    has "$out" 'warning: it is of the agent "other", but team.yml calls it "w"'
+    lacks "$out" author
+}
+
+@test "a manifest with all its members is clean" {
+    with_agent '{"name":"w","version":"1.0.0","min_cliq_version":"0.0.1","description":"d","entry":"./agent.sh",
+"capabilities":["phase:standard","phase:gate","notify","test"],"role":"optional","binaries":["sh"],"env":["LANG"],
+"settings":{"required":[],"optional":["model",{"key":"effort","description":"d"}]},"schema":{},"output":{"data":null}}'
+    got team validate t
+    succeeds
+    is "t/team.yml: valid: @a/t, 1 phase" "$out"
+}
+
+@test "a program that a manifest asks for and is not there: told by assemble, refused by run" {
+    with_agent '{"name": "w", "binaries": ["sh", "no-such-program"]}'
+    got assemble ./t
+    is 0 "$code"
+    has "$err" "phase one: the agent w needs the program no-such-program (binaries in its manifest), which is not on PATH"
+    got run --headless
+    is 4 "$code"
+    has "$err" "phase one: the agent w needs the program no-such-program"
+    [ ! -e .cliq/run/attempts/one.1 ]
+}
+
+# node_that CODE: a node on PATH that ends with CODE when it is told to strip types, as those
+# before 22.6 do with 9; and a team whose agent is written in TypeScript.
+node_that() {
+    mkdir -p bin t/agents/w
+    printf '#!/bin/sh\n[ "$1" != --experimental-strip-types ] || exit %s\n' "$1" >bin/node
+    chmod +x bin/node
+    PATH=$PWD/bin:/usr/bin:/bin
+    ! command -v tsx >/dev/null || skip "tsx is there"
+    printf 'name: "@a/t"\ndescription: d\nagents:\n  w: {entry: agents/w/index.ts}\nphases:\n  - {name: one, agent: w}\n' >t/team.yml
+    touch t/agents/w/index.ts
+}
+
+@test "an agent in TypeScript and a node that is too old: told by validate and assemble, refused by run" {
+    node_that 9
+    got team validate t
+    succeeds
+    has "$out" "t/team.yml:4:3: warning: agents/w/index.ts needs tsx, or node 22.6 or newer: the node on PATH is older and cannot run TypeScript (field agents)"
+    got assemble ./t
+    is 0 "$code"
+    has "$err" "phase one: $PWD/.cliq/agents/w/index.ts needs tsx, or node 22.6 or newer"
+    got run --headless
+    is 4 "$code"
+    has "$err" "needs tsx, or node 22.6 or newer"
+}
+
+@test "an agent in TypeScript and a node that can, or tsx: nothing to tell" {
+    node_that 0
+    got team validate t
+    succeeds
+    is "t/team.yml: valid: @a/t, 1 phase" "$out"
+    node_that 9
+    printf '#!/bin/sh\n' >bin/tsx
+    chmod +x bin/tsx
+    got assemble ./t
+    succeeds
+}
+
+@test "validate tells the programs of a manifest that are not here" {
+    with_agent '{"name": "w", "binaries": ["sh", "no-such-program"]}'
+    got team validate t
+    succeeds
+    has "$out" "t/team.yml:4:3: warning: the agent w needs the program no-such-program (binaries in its manifest), which is not on PATH (field agents)"
+}

@@ -65,6 +65,26 @@ commands_never_hold_values(struct arena *a, const char *text, const struct templ
     buf_release(&to);
 }
 
+/* The checks of validation: a place in the text, a sentence, and nothing past the end. */
+static void
+slips_are_told(struct arena *a, const char *text)
+{
+    const char *warning;
+    struct err e = { "" };
+    size_t n;
+
+    for (int is_shell = 0; is_shell < 2; is_shell++) {
+        struct template_miss *m = template_misses(a, text, is_shell, &n);
+        for (size_t i = 0; m && i < n; i++) {
+            MUST(!strncmp(text + m[i].offset, "$(", 2) &&
+                 !strncmp(text + m[i].offset + 2, m[i].name, strlen(m[i].name)));
+            MUST(!is_shell || m[i].meant);
+        }
+    }
+    if (template_check_when(text, &warning, &e))
+        MUST(e.text[0] != '\0');
+}
+
 static void
 texts_expand_or_say_why(struct arena *a, const char *text, const struct template_scope *s)
 {
@@ -83,6 +103,7 @@ texts_expand_or_say_why(struct arena *a, const char *text, const struct template
     if (!n)
         MUST(!st && strcmp(to.p, text) == 0);
     (void)template_when(text, s, &is_true, &e);
+    slips_are_told(a, text);
     buf_release(&to);
 }
 

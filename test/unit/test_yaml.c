@@ -536,8 +536,19 @@ syntax_errors_are_told_where_they_are(void **state)
     (void)state;
     refused(T("a: [1, 2\nb: 3\n"), 2, 2, "");
     refused(T("a: 1\n b: 2\n"), 2, 3, "mapping values are not allowed");
+    refused(T("run: echo a: b\n"), 1, 12, "put a value with \": \" in it in quotes");
     refused(T("a: \"x\n"), 2, 1, "found unexpected end of stream");
-    refused(T("a: @x\n"), 1, 4, "cannot start any token");
+    refused(T("a: @x\n"), 1, 4, "cannot start any token: put the value in quotes");
+    refused(T("- a: 1\n b: 2\n"), 2, 2, "begin each item of the list with \"- \"");
+    refused(T("a: \"x\" y\n"), 1, 8, "a value that goes on behind a quote");
+    refused(T("x: 1\na: [b\nc: d\n"), 3, 2, "close the list with ], which begins in line 2");
+    refused(T("x: 1\na: {b: c\n"), 3, 1, "close the map with }, which begins in line 2");
+    refused(T("x: 1\na: \"b\n"), 3, 1, "close the quote, which begins in line 2");
+    refused(T("a: \"\\q\"\n"), 1, 5, "write \\\\ for a backslash");
+    refused(T("a: | b\n"), 1, 6, "begins in the next line");
+    refused(T("a: {{b}}\n"), 1, 5, "in quotes");
+    refused(T("a: *b\n"), 1, 4, "in quotes");
+    refused(T("a: !b c\n"), 1, 4, "in quotes");
     refused(T("a: *\n"), 1, 5, "alphabetic or numeric");
 }
 

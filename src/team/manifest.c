@@ -1,0 +1,186 @@
+#include "team/manifest.h"
+
+#include "base/near.h"
+#include "base/path.h"
+#include "team/runner.h"
+
+#include <string.h>
+
+enum { MANIFEST_MAX = 1 << 20 };
+
+enum shape { TEXT, TEXTS, KEYS, OBJECT };
+
+static const char *const shape_says[] = {
+    [TEXT] = "a text",
+    [TEXTS] = "a list of texts",
+    [KEYS] = "a list of texts or objects with a key",
+    [OBJECT] = "an object",
+};
+
+struct member {
+    const char *key;
+    enum shape shape;
+};
+
+static const struct member members[] = {
+    { "name", TEXT },
+    { "version", TEXT },
+    { "min_cliq_version", TEXT },
+    { "description", TEXT },
+    { "entry", TEXT },
+    { "role", TEXT },
+    { "capabilities", TEXTS },
+    { "binaries", TEXTS },
+    { "env", TEXTS },
+    { "settings", OBJECT },
+    { "schema", OBJECT },
+    { "output", OBJECT },
+    { NULL, TEXT },
+};
+
+static const struct member settings[] = {
+    { "required", KEYS },
+    { "optional", KEYS },
+    { NULL, TEXT },
+};
+
+static const char *const capabilities[] = { "phase:standard", "phase:gate", "phase:team", "notify",
+                                            "test" };
+
+/* One document, while it is looked at. */
+struct look {
+    const char *text, *file;
+    size_t len;
+    const struct json *root;
+    struct problems *problems;
+};
+
+static struct problem_at
+place(const struct look *l, const struct json *v)
+{
+    struct problem_at at = { .file = l->file };
+
+    json_place(l->text, l->len, l->root, v, &at.line, &at.column);
+    return at;
+}
+
+static bool
+fits(const struct json *v, enum shape shape)
+{
+    if (shape == TEXT)
+        return json_is(v, JSON_STRING);
+    if (shape == OBJECT)
+        return json_is(v, JSON_OBJECT);
+    if (!json_is(v, JSON_ARRAY))
+        return false;
+    json_each (m, v)
+        if (!json_is(m, JSON_STRING) &&
+            !(shape == KEYS && json_is(json_get(m, "key"), JSON_STRING)))
+            return false;
+    return true;
+}
+
+/* A text of the document for near_try, in `to`; "" when it is longer than any of ours. */
+static const char *
+word(char to[64], const char *p, size_t len)
+{
+    if (len >= 64)
+        len = 0;
+    memcpy(to, p, len);
+    to[len] = '\0';
+    return to;
+}
+
+static void
+check_members(const struct look *l, const struct json *object, const struct member *known,
+              const char *prefix)
+{
+    char key[64];
+
+    json_each (m, object) {
+        const struct member *k = known;
+        struct near near = { .word = word(key, m->key, m->key_len) };
+        while (k->key && strcmp(k->key, key) != 0)
+            near_try(&near, k++->key);
+        if (k->key && !fits(m, k->shape) && !json_is(m, JSON_NULL))
+            problem_error(l->problems, place(l, m), "%s%s must be %s", prefix, k->key,
+                          shape_says[k->shape]);
+        else if (!k->key && near.best)
+            problem_warn(l->problems, place(l, m), "unknown key \"%s%s\" (did you mean \"%s%s\"?)",
+                         prefix, key, prefix, near.best);
+    }
+}
+
+static void
+check_capabilities(const struct look *l)
+{
+    char name[64];
+
+    json_each (v, json_get(l->root, "capabilities")) {
+        struct near near = { .word = name };
+        size_t i = 0, n = sizeof capabilities / sizeof *capabilities;
+        if (!json_is(v, JSON_STRING))
+            continue;
+        word(name, v->text.p, v->text.len);
+        while (i < n && strcmp(capabilities[i], name) != 0)
+            near_try(&near, capabilities[i++]);
+        if (i == n)
+            problem_warn(l->problems, place(l, v),
+                         "unknown capability \"%.*s\"%s%s%s: there are phase:standard, phase:gate, "
+                         "phase:team, notify and test",
+                         (int)(v->text.len < 80 ? v->text.len : 80), v->text.p,
+                         near.best ? " (did you mean \"" : "", near.best ? near.best : "",
+                         near.best ? "\"?)" : "");
+    }
+}
+
+static void
+check(const struct look *l)
+{
+    if (!json_is(l->root, JSON_OBJECT)) {
+        problem_error(l->problems, (struct problem_at){ l->file, 1, 1, NULL, NULL },
+                      "a manifest must be an object");
+        return;
+    }
+    check_members(l, l->root, members, "");
+    check_members(l, json_get(l->root, "settings"), settings, "settings.");
+    check_capabilities(l);
+}
+
+enum status
+manifest_load(struct arena *a, int dir, const char *path, const char *shown,
+              const struct json **out, struct problems *p, struct err *e)
+{
+    struct buf text = BUF_MAX(MANIFEST_MAX);
+    struct json *doc = NULL;
+    struct json_fault fault;
+    enum status s = path_read_file(dir, path, &text, e);
+
+    *out = NULL;
+    if (!s) {
+        /* The tree borrows its text: keep that in the arena too. */
+        char *kept = arena_dup(a, text.p ? text.p : "", text.len);
+        if (!kept || (!json_parse(a, kept, text.len, &doc, &fault) && fault.is_starved)) {
+            s = err_set(e, ST_IO, "out of memory");
+        } else if (!doc) {
+            problem_error(p, (struct problem_at){ shown, fault.line, fault.column, NULL, NULL },
+                          "not JSON: %s", fault.what);
+        } else {
+            check(&(struct look){ kept, shown, text.len, doc, p });
+            *out = doc;
+        }
+    }
+    buf_release(&text);
+    return s == ST_NOT_FOUND ? ST_OK : s;
+}
+
+const char *
+manifest_lacks(struct arena *a, const struct json *manifest)
+{
+    json_each (v, json_get(manifest, "binaries")) {
+        const char *name = json_is(v, JSON_STRING) ? arena_dup(a, v->text.p, v->text.len) : NULL;
+        if (name && *name && !runner_has(name))
+            return name;
+    }
+    return NULL;
+}

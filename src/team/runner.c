@@ -1,0 +1,114 @@
+#include "team/runner.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { ANSWER_MS = 5000 }; /* node takes 0.1 s; whoever takes this long is not asked further */
+
+static const struct {
+    const char *ending;
+    struct runner runner;
+} runners[] = {
+    { ".js", { "node", NULL } },
+    { ".mjs", { "node", NULL } },
+    { ".py", { "python3", NULL } },
+    { ".sh", { "sh", NULL } },
+    { ".ts", { "node", "--experimental-strip-types" } },
+};
+
+bool
+runner_has(const char *program)
+{
+    const char *path = getenv("PATH");
+    char full[PATH_MAX];
+
+    if (strchr(program, '/'))
+        return access(program, X_OK) == 0;
+    while (path && *path) {
+        size_t n = strcspn(path, ":");
+        snprintf(full, sizeof full, "%.*s/%s", (int)n, path, program);
+        if (access(full, X_OK) == 0)
+            return true;
+        path += n + (path[n] == ':');
+    }
+    return false;
+}
+
+/* ---- can this node run TypeScript? ---- */
+
+static pid_t
+ask(const char *program, const char *flag)
+{
+    const char *const argv[] = { program, flag, "--version", NULL };
+    posix_spawn_file_actions_t files;
+    pid_t pid = -1;
+
+    if (posix_spawn_file_actions_init(&files) != 0)
+        return -1;
+    bool is_good = true;
+    for (int fd = 0; fd < 3; fd++)
+        is_good &= !posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+    if (!is_good || posix_spawnp(&pid, program, &files, NULL, (char *const *)argv, environ) != 0)
+        pid = -1;
+    posix_spawn_file_actions_destroy(&files);
+    return pid;
+}
+
+/* Does it refuse the flag? An old node ends with 9, "bad option". One that cannot be asked is
+ * not said to refuse: the run will tell. */
+static bool
+refuses(const char *program, const char *flag)
+{
+    int status = 0;
+    pid_t pid = ask(program, flag);
+    int fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0U) : -1;
+
+    if (pid <= 0)
+        return false;
+    struct pollfd end = { .fd = fd, .events = POLLIN };
+    bool is_over = fd < 0 || poll(&end, 1, ANSWER_MS) > 0;
+    if (!is_over)
+        kill(pid, SIGKILL);
+    pid_t got = waitpid(pid, &status, 0);
+    if (fd >= 0)
+        close(fd);
+    return is_over && got == pid && WIFEXITED(status) && WEXITSTATUS(status) != 0;
+}
+
+/* ---- the search ---- */
+
+enum status
+runner_find(const char *entry, struct runner *out, struct err *e)
+{
+    const char *dot = strrchr(entry, '.');
+    size_t i = 0, n = sizeof runners / sizeof *runners;
+
+    *out = (struct runner){ 0 };
+    while (dot && i < n && strcmp(dot, runners[i].ending) != 0)
+        i++;
+    if (!dot || i == n)
+        return ST_OK;
+    *out = runners[i].runner;
+    if (out->flag && runner_has("tsx"))
+        *out = (struct runner){ "tsx", NULL };
+    bool is_there = runner_has(out->program);
+    if (out->flag && (!is_there || refuses(out->program, out->flag)))
+        return err_set(e, ST_NOT_FOUND, "%s needs tsx, or node 22.6 or newer: %s", entry,
+                       is_there ? "the node on PATH is older and cannot run TypeScript"
+                                : "neither is on PATH");
+    if (!is_there)
+        return err_set(e, ST_NOT_FOUND, "%s needs the program %s, which is not on PATH", entry,
+                       out->program);
+    return ST_OK;
+}
