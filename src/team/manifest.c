@@ -138,8 +138,8 @@ static void
 check(const struct look *l)
 {
     if (!json_is(l->root, JSON_OBJECT)) {
-        problem_error(l->problems, (struct problem_at){ l->file, 1, 1, NULL, NULL },
-                      "a manifest must be an object");
+        struct problem_at at = { .file = l->file, .line = 1, .column = 1 };
+        problem_error(l->problems, at, "a manifest must be an object");
         return;
     }
     check_members(l, l->root, members, "");
@@ -163,8 +163,8 @@ manifest_load(struct arena *a, int dir, const char *path, const char *shown,
         if (!kept || (!json_parse(a, kept, text.len, &doc, &fault) && fault.is_starved)) {
             s = err_set(e, ST_IO, "out of memory");
         } else if (!doc) {
-            problem_error(p, (struct problem_at){ shown, fault.line, fault.column, NULL, NULL },
-                          "not JSON: %s", fault.what);
+            struct problem_at at = { .file = shown, .line = fault.line, .column = fault.column };
+            problem_error(p, at, "not JSON: %s", fault.what);
         } else {
             check(&(struct look){ kept, shown, text.len, doc, p });
             *out = doc;
