@@ -162,26 +162,6 @@ route(struct run *r, const struct action *act)
                drive_phase(r, act->target)->name);
 }
 
-/* A phase that failed when the run was ending, or before, and was to be tried again: it is not
- * among those that failed, nor among those that nobody began. */
-static void
-tell_untried(struct run *r)
-{
-    for (size_t i = 0; i < r->p->team.n_phases; i++) {
-        const struct sched_phase *ph = sched_phase(r->sched, i);
-        struct buf text = { 0 };
-        if (ph->state != PS_WAITING || !ph->failures)
-            continue;
-        buf_addf(&text,
-                 "attempt %u failed, and is not tried again since the run ends; whatever phase is "
-                 "retried, %s runs, too",
-                 ph->attempt, drive_phase(r, i)->name);
-        if (!buf_failed(&text))
-            view_event(r->view, "note", i, ph, text.p);
-        buf_release(&text);
-    }
-}
-
 void
 drive_end(struct run *r, const struct action *act)
 {
@@ -190,7 +170,7 @@ drive_end(struct run *r, const struct action *act)
 
     r->is_over = true;
     if (act->status == RUN_ESCALATED)
-        tell_untried(r);
+        announce_untried(r);
     if (frame_replace(&r->p->frame, "signals/_pipeline_status", name, strlen(name), &e) &&
         !r->failed) {
         r->failed = ST_IO;
@@ -247,110 +227,6 @@ remember(struct run *r, struct event ev)
     return true;
 }
 
-static unsigned
-all_attempts(const struct run *r)
-{
-    unsigned n = 0;
-
-    for (size_t i = 0; i < r->p->team.n_phases; i++)
-        n += sched_phase(r->sched, i)->attempt;
-    return n;
-}
-
-/* The run begins, also once more, or has ended. */
-void
-drive_notify(struct run *r, const char *name, const char *outcome, const char *reason)
-{
-    struct notify_event n = { .name = name,
-                              .phase = SIZE_MAX,
-                              .number = all_attempts(r),
-                              .outcome = outcome,
-                              .reason = reason };
-
-    notifier_run_event(r->notifier, &n);
-}
-
-static void
-notify_phase(struct run *r, const struct event *ev)
-{
-    const struct sched_phase *ph = sched_phase(r->sched, ev->phase);
-    struct notify_event n = { .phase = ev->phase, .number = ph->attempt, .reason = ev->text };
-
-    if (drive_phase(r, ev->phase)->type == PHASE_GATE)
-        n.iteration = ph->iteration;
-    if (ev->kind == EV_RESULT && *verdict_name(ev->verdict))
-        n.outcome = verdict_name(ev->verdict);
-    if (ev->kind == EV_STARTED) {
-        n.name = "on_phase_start";
-        notifier_run_event(r->notifier, &n);
-        n.name = "on_start";
-        notifier_phase_event(r->notifier, &n);
-    } else if (ev->kind == EV_SKIP) {
-        n.name = "on_skip";
-        notifier_phase_event(r->notifier, &n);
-    } else if (ev->kind == EV_RESULT && ph->state == PS_DONE) {
-        n.name = "on_phase_complete";
-        notifier_run_event(r->notifier, &n);
-        n.name = "on_complete";
-        notifier_phase_event(r->notifier, &n);
-    } else if (ev->kind == EV_RESULT) {
-        n.name = ev->outcome == OUT_TIMEOUT ? "on_timeout" : "on_error";
-        if (ev->outcome != OUT_COMPLETE)
-            notifier_phase_event(r->notifier, &n);
-        for (int i = 0; ph->state == PS_FAILED && i < 2; i++) {
-            n.name = i ? "on_escalate" : "on_fail";
-            notifier_phase_event(r->notifier, &n);
-        }
-    }
-}
-
-/* "ROUTE to developer: Tests fail." */
-static void
-say_verdict(const struct run *r, const struct event *ev, struct buf *to)
-{
-    buf_adds(to, verdict_name(ev->verdict));
-    if (ev->verdict == VERDICT_ROUTE && ev->target < r->p->team.n_phases)
-        buf_addf(to, " to %s", drive_phase(r, ev->target)->name);
-    if (ev->text && *ev->text)
-        buf_addf(to, ": %s", ev->text);
-}
-
-/* It did not crash: the run is ending, and stopped it. */
-static bool
-is_our_doing(const struct run *r, const struct event *ev)
-{
-    return ev->kind == EV_RESULT && ev->outcome == OUT_CRASH && r->is_stopped[ev->phase] &&
-           sched_phase(r->sched, ev->phase)->state == PS_WAITING;
-}
-
-/* Said before what it leads to. */
-static void
-announce(struct run *r, const struct event *ev)
-{
-    static const char *const results[] = { "completed", "error", "crashed", "timed out" };
-    const char *says = ev->kind == EV_RESULT    ? results[ev->outcome]
-                       : ev->kind == EV_STARTED ? "started"
-                       : ev->kind == EV_SKIP    ? "skipped"
-                                                : NULL;
-    struct buf text = { 0 };
-
-    if (is_our_doing(r, ev))
-        says = "stopped";
-    if (says) {
-        if (ev->kind == EV_RESULT && ev->verdict != VERDICT_NONE)
-            say_verdict(r, ev, &text);
-        view_event(r->view, says, ev->phase, sched_phase(r->sched, ev->phase),
-                   text.p ? text.p : ev->text);
-        notify_phase(r, ev);
-    } else if (ev->kind == EV_CANCEL) {
-        view_event(r->view, "cancelled", SIZE_MAX, NULL, NULL);
-    } else if (ev->kind == EV_BEGIN || ev->kind == EV_RERUN) {
-        view_event(r->view, "started", SIZE_MAX, NULL, r->run_id);
-        drive_notify(r, "on_start", NULL, NULL);
-    }
-    buf_release(&text);
-}
-
 void
 drive_feed(struct run *r, struct event ev)
 {
@@ -367,7 +243,7 @@ drive_feed(struct run *r, struct event ev)
         r->is_mute = true;
         drive_abort(r, err_set(&e, ST_IO, "out of memory"), &e);
     }
-    announce(r, &ev);
+    announce_event(r, &ev);
     transitions_event(&r->transitions, r->sched, &ev);
     for (size_t i = 0; i < acts.n; i++)
         drive_perform(r, &acts.a[i]);

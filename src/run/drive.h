@@ -87,8 +87,12 @@ void drive_end(struct run *r, const struct action *act);
 void drive_give_up(struct run *r, size_t phase, unsigned attempt);
 /* The run cannot go on: says why once, and lets the scheduler end it. */
 void drive_abort(struct run *r, enum status s, const struct err *why);
-/* Tells those of settings.notifications: the run begins, also once more, or has ended. */
-void drive_notify(struct run *r, const char *name, const char *outcome, const char *reason);
+/* announce.c: an event, before what it leads to. */
+void announce_event(struct run *r, const struct event *ev);
+/* Phases that failed and will not be tried again, since the run ends. */
+void announce_untried(struct run *r);
+/* To those of settings.notifications: the run begins, also once more, or has ended. */
+void announce_run(struct run *r, const char *name, const char *outcome, const char *reason);
 
 /* begin.c: decides what kind of run this is and brings the state to where it goes on. *ended
  * is not RUN_ACTIVE when there is nothing to do. */

@@ -79,7 +79,7 @@ finish_run(struct run *r, enum run_status status, struct err *e)
         [RUN_CANCELLED] = "on_cancel",
     };
 
-    drive_notify(r, events[status], run_status_name(status), sched_reason(r->sched));
+    announce_run(r, events[status], run_status_name(status), sched_reason(r->sched));
     enum status s = wait_for_notifiers(r, e);
     panes_free(r->panes);
     r->panes = r->host.panes = NULL;

@@ -1,0 +1,126 @@
+/* What is said of a run: to those who look on, and to the agents of settings.notifications. */
+#include "run/drive.h"
+
+#include "run/verdict.h"
+
+static unsigned
+all_attempts(const struct run *r)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        n += sched_phase(r->sched, i)->attempt;
+    return n;
+}
+
+void
+announce_run(struct run *r, const char *name, const char *outcome, const char *reason)
+{
+    struct notify_event n = { .name = name,
+                              .phase = SIZE_MAX,
+                              .number = all_attempts(r),
+                              .outcome = outcome,
+                              .reason = reason };
+
+    notifier_run_event(r->notifier, &n);
+}
+
+static void
+notify_phase(struct run *r, const struct event *ev)
+{
+    const struct sched_phase *ph = sched_phase(r->sched, ev->phase);
+    struct notify_event n = { .phase = ev->phase, .number = ph->attempt, .reason = ev->text };
+
+    if (drive_phase(r, ev->phase)->type == PHASE_GATE)
+        n.iteration = ph->iteration;
+    if (ev->kind == EV_RESULT && *verdict_name(ev->verdict))
+        n.outcome = verdict_name(ev->verdict);
+    if (ev->kind == EV_STARTED) {
+        n.name = "on_phase_start";
+        notifier_run_event(r->notifier, &n);
+        n.name = "on_start";
+        notifier_phase_event(r->notifier, &n);
+    } else if (ev->kind == EV_SKIP) {
+        n.name = "on_skip";
+        notifier_phase_event(r->notifier, &n);
+    } else if (ev->kind == EV_RESULT && ph->state == PS_DONE) {
+        n.name = "on_phase_complete";
+        notifier_run_event(r->notifier, &n);
+        n.name = "on_complete";
+        notifier_phase_event(r->notifier, &n);
+    } else if (ev->kind == EV_RESULT) {
+        n.name = ev->outcome == OUT_TIMEOUT ? "on_timeout" : "on_error";
+        if (ev->outcome != OUT_COMPLETE)
+            notifier_phase_event(r->notifier, &n);
+        for (int i = 0; ph->state == PS_FAILED && i < 2; i++) {
+            n.name = i ? "on_escalate" : "on_fail";
+            notifier_phase_event(r->notifier, &n);
+        }
+    }
+}
+
+/* "ROUTE to developer: Tests fail." */
+static void
+say_verdict(const struct run *r, const struct event *ev, struct buf *to)
+{
+    buf_adds(to, verdict_name(ev->verdict));
+    if (ev->verdict == VERDICT_ROUTE && ev->target < r->p->team.n_phases)
+        buf_addf(to, " to %s", drive_phase(r, ev->target)->name);
+    if (ev->text && *ev->text)
+        buf_addf(to, ": %s", ev->text);
+}
+
+/* It did not crash: the run is ending, and stopped it. */
+static bool
+is_our_doing(const struct run *r, const struct event *ev)
+{
+    return ev->kind == EV_RESULT && ev->outcome == OUT_CRASH && r->is_stopped[ev->phase] &&
+           sched_phase(r->sched, ev->phase)->state == PS_WAITING;
+}
+
+void
+announce_event(struct run *r, const struct event *ev)
+{
+    static const char *const results[] = { "completed", "error", "crashed", "timed out" };
+    const char *says = ev->kind == EV_RESULT    ? results[ev->outcome]
+                       : ev->kind == EV_STARTED ? "started"
+                       : ev->kind == EV_SKIP    ? "skipped"
+                                                : NULL;
+    struct buf text = { 0 };
+
+    if (is_our_doing(r, ev))
+        says = "stopped";
+    if (says) {
+        if (ev->kind == EV_RESULT && ev->verdict != VERDICT_NONE)
+            say_verdict(r, ev, &text);
+        view_event(r->view, says, ev->phase, sched_phase(r->sched, ev->phase),
+                   text.p ? text.p : ev->text);
+        notify_phase(r, ev);
+    } else if (ev->kind == EV_CANCEL) {
+        view_event(r->view, "cancelled", SIZE_MAX, NULL, NULL);
+    } else if (ev->kind == EV_BEGIN || ev->kind == EV_RERUN) {
+        view_event(r->view, "started", SIZE_MAX, NULL, r->run_id);
+        announce_run(r, "on_start", NULL, NULL);
+    }
+    buf_release(&text);
+}
+
+/* A phase that failed when the run was ending, or before, and was to be tried again: it is not
+ * among those that failed, nor among those that nobody began. */
+void
+announce_untried(struct run *r)
+{
+    for (size_t i = 0; i < r->p->team.n_phases; i++) {
+        const struct sched_phase *ph = sched_phase(r->sched, i);
+        struct buf text = { 0 };
+        if (ph->state != PS_WAITING || !ph->failures)
+            continue;
+        buf_addf(&text,
+                 "attempt %u failed, and is not tried again since the run ends; whatever phase is "
+                 "retried, %s runs, too",
+                 ph->attempt, drive_phase(r, i)->name);
+        if (!buf_failed(&text))
+            view_event(r->view, "note", i, ph, text.p);
+        buf_release(&text);
+    }
+}
