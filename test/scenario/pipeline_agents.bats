@@ -303,12 +303,13 @@ END
 @test "exec says that it has its message while its first command runs, and before it says what is wrong" {
     team <<'END'
 phases:
-  - {name: one, agent: exec, commands: [{name: go, run: "until [ -e go ]; do sleep 0.02; done"}, {name: bad, run: "exit 3", escalate_on_fail: true}]}
+  - {name: one, agent: exec, commands: [{name: go, run: "cat go"}, {name: bad, run: "exit 3", escalate_on_fail: true}]}
 END
+    mkfifo go
     start_run run
     until_true says .cliq/signals/one.jsonl '"ok"'
     is 1 "$(wc -l <.cliq/signals/one.jsonl)"
-    touch go
+    : >go
     ended run "$PID"
     code_is 3
     is "ok error" "$($PY -c 'import json,sys; print(*[json.loads(l)["status"] for l in sys.stdin])' <.cliq/signals/one.jsonl)"

@@ -745,10 +745,11 @@ END
 @test "a phase with a retry left when the run escalates is told of, and runs with the next retry" {
     agent a <<'END'
 ok
-[ "$P" != two ] || until [ -e "$T/go" ]; do sleep 0.02; done
+[ "$P" != two ] || read -r _ <"$T/go"
 if [ -e "$T/bad" ]; then fail "no good"; else complete; fi
-[ "$P" != one ] || touch "$T/go"
+[ "$P" != one ] || echo >"$T/go"
 END
+    mkfifo "$T/go"
     team <<'END'
 phases:
   - {name: one, agent: a}
@@ -765,8 +766,9 @@ END
 }
 
 @test "what --fail-fast stops is told as stopped, not as crashed" {
-    agent good <<<'ok; touch "$T/up"; exec sleep $NAP'
-    agent bad <<<'ok; until [ -e "$T/up" ]; do sleep 0.02; done; fail "no good"'
+    mkfifo "$T/up"
+    agent good <<<'ok; echo >"$T/up"; exec sleep $NAP'
+    agent bad <<<'ok; read -r _ <"$T/up"; fail "no good"'
     team <<'END'
 phases:
   - {name: one, agent: good}
