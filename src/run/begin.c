@@ -351,7 +351,7 @@ begin_choose(struct begin *b, const struct plan *p, const struct run_options *o,
         return ST_OK;
     }
     if (s == ST_NOT_FOUND)
-        return err_set(e, s, "nothing has run here yet: cliq run");
+        return err_set(e, ST_NOT_FOUND, "nothing has run here yet: cliq run");
     if (!s && b->is_open && !o->is_resume)
         return err_set(e, ST_CONFLICT,
                        "an unfinished run exists here: cliq run --resume goes on with it, cliq run "
