@@ -35,6 +35,8 @@ def cut(store, rnd, name="events"):
         return 0
     end = first + sum(length for _, length in records)
     size = os.path.getsize(path)
+    if data[BOOT : BOOT + 36] == b"0" * 36:
+        return 0  # once more, before anybody has put back what it took
     assert size >= end, f"the log ends at {size}, and {end} was acknowledged"
     for at, length in records:
         data[at + BOOT : at + BOOT + 36] = b"0" * 36
