@@ -86,6 +86,17 @@ refuses(const char *program, const char *flag)
     return is_over && got == pid && WIFEXITED(status) && WEXITSTATUS(status) != 0;
 }
 
+/* Asked once: every phase with such an agent needs to know, and node starts slowly. */
+static bool
+node_refuses(const struct runner *node)
+{
+    static enum { UNASKED, TAKES, REFUSES } answer;
+
+    if (answer == UNASKED)
+        answer = refuses(node->program, node->flag) ? REFUSES : TAKES;
+    return answer == REFUSES;
+}
+
 /* ---- the search ---- */
 
 enum status
@@ -103,7 +114,7 @@ runner_find(const char *entry, struct runner *out, struct err *e)
     if (out->flag && runner_has("tsx"))
         *out = (struct runner){ "tsx", NULL };
     bool is_there = runner_has(out->program);
-    if (out->flag && (!is_there || refuses(out->program, out->flag)))
+    if (out->flag && (!is_there || node_refuses(out)))
         return err_set(e, ST_NOT_FOUND, "%s needs tsx, or node 22.6 or newer: %s", entry,
                        is_there ? "the node on PATH is older and cannot run TypeScript"
                                 : "neither is on PATH");

@@ -419,12 +419,13 @@ END
     succeeds
 }
 
-# one and three name no agent; two waits for $T/go, and fails while $T/bad is there.
+# one and three name no agent; two waits for a line of the pipe $T/go, if it is there, and fails while
+# $T/bad is.
 unnamed_run() {
     agent mine <<'END'
 ok
 echo "$P by mine" >>"$T/who"
-[ "$P" != two ] || { echo $$ >"$T/pid"; until [ -e "$T/go" ]; do sleep 0.02; done; }
+[ "$P" != two ] || [ ! -p "$T/go" ] || { echo $$ >"$T/pid"; read -r _ <"$T/go"; }
 if [ "$P" = two ] && [ -e "$T/bad" ]; then fail "no good"; else complete; fi
 END
     agent other <<<'ok; echo "$P by other" >>"$T/who"; complete'
@@ -441,6 +442,7 @@ who() { paste -sd, "$T/who"; }
 
 @test "run --agent is kept by --resume, which refuses another one" {
     unnamed_run
+    mkfifo "$T/go"
     got settings default_agent other
     succeeds
     start_run run --agent mine
@@ -448,7 +450,8 @@ who() { paste -sd, "$T/who"; }
     until_true says .cliq/signals/two.jsonl ok
     kill -KILL "$PID"
     until_true gone "$PID"
-    touch "$T/go"
+    echo >"$T/go"
+    rm "$T/go"
     got run $HEADLESS --resume --agent other
     refused 2 "--agent other: this run was begun with --agent mine, and --resume goes on as it began: leave --agent away"
     run_ok --resume
@@ -458,7 +461,7 @@ who() { paste -sd, "$T/who"; }
 
 @test "run --agent is kept by retry and --from, and --from takes another one that is kept then" {
     unnamed_run # and no default agent is installed
-    touch "$T/go" "$T/bad"
+    touch "$T/bad"
     run_is 3 --agent mine
     rm "$T/bad"
     got retry two $HEADLESS
@@ -478,12 +481,14 @@ who() { paste -sd, "$T/who"; }
 
 @test "a run that was begun without --agent is not resumed with one" {
     unnamed_run
+    mkfifo "$T/go"
     got settings default_agent other
     start_run run
     until_true exists "$T/pid"
     kill -KILL "$PID"
     until_true gone "$PID"
-    touch "$T/go"
+    echo >"$T/go"
+    rm "$T/go"
     got run $HEADLESS --resume --agent mine
     refused 2 "--agent mine: this run was begun without --agent, and --resume"
     run_ok --resume
