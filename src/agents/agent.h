@@ -16,7 +16,8 @@ extern const struct opt agent_opts[]; /* none */
 
 /* The body of `cliq agent NAME`. The outcome is ST_OK or ST_FAILED: agents have no other. */
 enum status agent_run(agent_fn *handle, struct err *e);
-/* The same for one that calls context_ack itself, once its work has begun and goes on by itself. */
+/* The same for one that calls context_ack itself, when its work goes on for longer than a moment;
+ * else the ack comes with its last line. */
 enum status agent_run_at_once(agent_fn *handle, struct err *e);
 
 #endif

@@ -38,10 +38,18 @@ on_run(void *ctx)
 {
     struct running *r = ctx;
 
-    if (r->c->owes_ack)
-        r->acked = context_ack(r->c, &r->why);
     dprintf(STDOUT_FILENO, "$ %s\n", r->text);
     frame_spare(r->c->frame.dir);
+}
+
+/* Who looks on sees that it works. */
+static void
+on_later(void *ctx)
+{
+    struct running *r = ctx;
+
+    if (r->c->owes_ack)
+        r->acked = context_ack(r->c, &r->why);
 }
 
 static enum status
@@ -56,7 +64,7 @@ run_one(struct context *c, const struct json *command, struct results *r, struct
     if (!name)
         name = run;
     struct running running = { .c = c, .text = run };
-    struct shell_options o = { .meanwhile = on_run, .ctx = &running };
+    struct shell_options o = { .meanwhile = on_run, .later = on_later, .ctx = &running };
     enum status s = shell_run(run, &o, &result, e);
     if (!s && running.acked) {
         s = running.acked;

@@ -15,12 +15,14 @@
 
 extern char **environ;
 
-enum { TERM_GRACE_MS = 2000 };
+enum { TERM_GRACE_MS = 2000, PIPE_MAX = 1 << 20 };
 
 struct child {
     pid_t pid;
     int pidfd;
-    int in, out; /* our ends; -1: closed */
+    int in, out;  /* our ends; -1: closed */
+    size_t given; /* of its input */
+    int hold; /* the other end of `out`, so that only the command's end wakes us, not its pipe's */
 };
 
 static void
@@ -92,14 +94,15 @@ start(const char *text, const struct shell_options *o, struct child *c, struct e
         return s;
     }
     c->pid = start_shell(text, &p, o->is_err_apart, &error);
-    close_fd(&p.out[1]);
     close_fd(&p.in[0]);
     c->out = p.out[0];
+    c->hold = p.out[1];
     c->in = p.in[1];
     if (error) {
         if (c->pid > 0)
             reap(c->pid);
         close_fd(&c->out);
+        close_fd(&c->hold);
         close_fd(&c->in);
         errno = error;
         return err_sys(e, "start /bin/sh");
@@ -111,14 +114,18 @@ start(const char *text, const struct shell_options *o, struct child *c, struct e
     return ST_OK;
 }
 
-/* Shows what came, and keeps the end of it. False at the end of the pipe. */
-static bool
+/* Shows what came, and keeps the end of it; not more than a pipe can hold, for what the command
+ * leaves behind may print for ever. */
+static void
 take_output(struct child *c, struct shell_result *r, size_t keep)
 {
     static char chunk[16384]; /* not on the stack, where each page of it would be touched */
     ssize_t n;
 
-    while ((n = read(c->out, chunk, sizeof chunk)) > 0) {
+    for (size_t took = 0; took < PIPE_MAX; took += (size_t)n) {
+        n = read(c->out, chunk, sizeof chunk);
+        if (n <= 0)
+            return;
         for (ssize_t off = 0, k; off < n; off += k) {
             k = write(STDOUT_FILENO, chunk + off, (size_t)(n - off));
             if (k <= 0)
@@ -130,19 +137,18 @@ take_output(struct child *c, struct shell_result *r, size_t keep)
             buf_drop(&r->output, r->output.len - keep);
         }
     }
-    return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
 static void
-give_input(struct child *c, const struct shell_options *o, size_t *given)
+give_input(struct child *c, const struct shell_options *o)
 {
-    while (*given < o->input_len) {
-        ssize_t n = write(c->in, o->input + *given, o->input_len - *given);
+    while (c->given < o->input_len) {
+        ssize_t n = write(c->in, o->input + c->given, o->input_len - c->given);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         if (n <= 0)
             break; /* it does not read: its right */
-        *given += (size_t)n;
+        c->given += (size_t)n;
     }
     close_fd(&c->in);
 }
@@ -151,27 +157,23 @@ give_input(struct child *c, const struct shell_options *o, size_t *given)
 static bool
 attend(struct child *c, const struct shell_options *o, struct shell_result *r, int64_t until_ms)
 {
-    size_t given = 0, keep = o->keep ? o->keep : SHELL_KEEP;
-    bool is_open = true;
+    size_t keep = o->keep ? o->keep : SHELL_KEEP;
 
     for (;;) {
         struct pollfd p[3] = { { .fd = c->pidfd, .events = POLLIN },
-                               { .fd = is_open ? c->out : -1, .events = POLLIN },
+                               { .fd = c->out, .events = POLLIN },
                                { .fd = c->in, .events = POLLOUT } };
         int64_t left = until_ms - clock_mono_ms();
         if (left <= 0)
             return false;
         if (poll(p, 3, (int)(left > 1 << 30 ? 1 << 30 : left)) < 0 && errno != EINTR)
             return false;
-        if (p[1].revents)
-            is_open = take_output(c, r, keep);
-        if (p[2].revents)
-            give_input(c, o, &given);
-        if (p[0].revents) { /* it ended; what its children still print is not waited for */
-            if (is_open)
-                take_output(c, r, keep);
+        if (p[0].revents || p[1].revents)
+            take_output(c, r, keep);
+        if (p[0].revents) /* it ended; what its children still print is not waited for */
             return true;
-        }
+        if (p[2].revents)
+            give_input(c, o);
     }
 }
 
@@ -193,7 +195,7 @@ trim_output(struct shell_result *r, size_t keep)
 enum status
 shell_run(const char *text, const struct shell_options *o, struct shell_result *r, struct err *e)
 {
-    struct child c = { .pidfd = -1, .in = -1, .out = -1 };
+    struct child c = { .pidfd = -1, .in = -1, .out = -1, .hold = -1 };
     int64_t began = clock_mono_ms(), limit = o->limit_ms ? o->limit_ms : SHELL_LIMIT_MS;
 
     *r = (struct shell_result){ 0 };
@@ -203,7 +205,10 @@ shell_run(const char *text, const struct shell_options *o, struct shell_result *
         return s;
     if (o->meanwhile)
         o->meanwhile(o->ctx);
-    if (!attend(&c, o, r, began + limit)) {
+    bool is_over = attend(&c, o, r, began + (limit < SHELL_MOMENT_MS ? limit : SHELL_MOMENT_MS));
+    if (!is_over && o->later)
+        o->later(o->ctx);
+    if (!is_over && !attend(&c, o, r, began + limit)) {
         r->is_timeout = true;
         kill(-c.pid, SIGTERM);
         attend(&c, o, r, clock_mono_ms() + TERM_GRACE_MS);
@@ -216,6 +221,7 @@ shell_run(const char *text, const struct shell_options *o, struct shell_result *
     trim_output(r, o->keep ? o->keep : SHELL_KEEP);
     close_fd(&c.in);
     close_fd(&c.out);
+    close_fd(&c.hold);
     close_fd(&c.pidfd);
     return buf_status(&r->output, "the command's output", e);
 }

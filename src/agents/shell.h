@@ -12,8 +12,9 @@
 
 #include <stdint.h>
 
-#define SHELL_LIMIT_MS (2 * 60 * 1000)
-#define SHELL_KEEP     ((size_t)32 << 10)
+#define SHELL_LIMIT_MS  (2 * 60 * 1000)
+#define SHELL_MOMENT_MS 10
+#define SHELL_KEEP      ((size_t)32 << 10)
 
 struct shell_result {
     int exit_code; /* 128 + n for a signal; 124 when the time was up */
@@ -30,6 +31,7 @@ struct shell_options {
     size_t keep;                  /* 0: SHELL_KEEP */
     bool is_err_apart;            /* keep standard output only; errors are shown, not kept */
     void (*meanwhile)(void *ctx); /* what can be done while it runs, if it takes no time; or NULL */
+    void (*later)(void *ctx);     /* when it runs for SHELL_MOMENT_MS already; or NULL */
     void *ctx;
 };
 

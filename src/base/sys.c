@@ -17,39 +17,46 @@ kernel_openat(int dir, const char *path, int flags, mode_t mode)
     return openat(dir, path, flags, mode);
 }
 
-/* glibc calls newfstatat with an empty path, which the kernel has to look at first. */
-static int
-kernel_fstat(int fd, struct stat *st)
-{
-#if defined(__GLIBC__) && defined(__x86_64__)
-    return (int)syscall(SYS_fstat, fd, st);
-#else
-    return fstat(fd, st);
-#endif
-}
+/* What statx(2) tells, as the kernel lays it out: not every C library has its declaration. */
+struct looked {
+    uint32_t mask, blksize;
+    uint64_t attributes;
+    uint32_t nlink, uid, gid;
+    uint16_t mode, gap;
+    uint64_t ino, size, blocks, known_attributes;
+    uint64_t times[8];
+    uint32_t rdev_major, rdev_minor, dev_major, dev_minor;
+    uint64_t rest[14];
+};
+_Static_assert(sizeof(struct looked) == 256, "as in linux/stat.h");
 
-/* Without the times: asking for those makes the next write to the file dearer. */
+enum { LOOK = 0x30f | 0x10 }; /* type, mode, links, user, inode, size | group */
+
+/* Without the times. Who asks for those makes the next change of the file dearer, and with it the
+ * sync of any other: the kernel then stamps changes finely instead of by its tick, and a file's
+ * inode, too, is written with its data whenever its stamp has changed. */
 static int
 kernel_fstatat(int dir, const char *path, struct stat *st, int flags)
 {
-#ifdef STATX_INO
-    struct statx x;
+    struct looked x;
 
-    if (statx(dir, path, flags,
-              STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_UID | STATX_INO | STATX_SIZE,
-              &x) == 0) {
-        *st = (struct stat){ .st_dev = makedev(x.stx_dev_major, x.stx_dev_minor),
-                             .st_ino = x.stx_ino,
-                             .st_mode = x.stx_mode,
-                             .st_nlink = x.stx_nlink,
-                             .st_uid = x.stx_uid,
-                             .st_size = (off_t)x.stx_size };
+    if (syscall(SYS_statx, dir, path, flags, LOOK, &x) == 0) {
+        *st = (struct stat){ .st_dev = makedev(x.dev_major, x.dev_minor),
+                             .st_ino = x.ino,
+                             .st_mode = x.mode,
+                             .st_nlink = x.nlink,
+                             .st_uid = x.uid,
+                             .st_gid = x.gid,
+                             .st_size = (off_t)x.size };
         return 0;
     }
-    if (errno != ENOSYS)
-        return -1;
-#endif
-    return fstatat(dir, path, st, flags);
+    return errno == ENOSYS ? fstatat(dir, path, st, flags) : -1;
+}
+
+static int
+kernel_fstat(int fd, struct stat *st)
+{
+    return kernel_fstatat(fd, "", st, AT_EMPTY_PATH);
 }
 
 /* The front asks five times in its life, and the C library's way without a call begins with two

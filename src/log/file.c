@@ -43,7 +43,7 @@ open_file(struct log *l, struct err *e)
     l->fd = fd;
     l->dev = st.st_dev;
     l->ino = st.st_ino;
-    l->is_known = l->is_settled = l->is_doubtful = false;
+    l->is_known = l->is_doubtful = false;
     l->segment[0] = '\0';
     l->segment_end = 0;
     return ST_OK;
@@ -271,33 +271,13 @@ look_at_tail(struct log *l, bool *is_ending, struct err *e)
     return ST_OK;
 }
 
-/* May a change at this time not hide a second one? The kernel's clock ticks every 10 ms or
- * faster, that of a file system without fractions every 2 s. */
-static bool
-is_past(struct timespec t)
-{
-    struct timespec now;
-
-    sys->clock_gettime(CLOCK_REALTIME, &now);
-    return (now.tv_sec - t.tv_sec) * 1000 + (now.tv_nsec - t.tv_nsec) / 1000000 >
-           (t.tv_nsec ? 20 : 2000);
-}
-
-/* Is the name still that of our file? It is while its directory has not changed, which
- * costs half of looking the name up. */
+/* Is the name still that of our file? */
 static enum status
 check_name(struct log *l, bool *is_ours, struct err *e)
 {
-    struct stat dir, st;
+    struct stat st;
 
-    if (sys->fstat(l->dir, &dir) != 0)
-        return err_sys(e, "look at the directory of %s", l->name);
-    *is_ours = l->is_settled && dir.st_mtim.tv_sec == l->settled.tv_sec &&
-               dir.st_mtim.tv_nsec == l->settled.tv_nsec;
-    if (*is_ours)
-        return ST_OK;
-    l->is_settled = is_past(dir.st_mtim);
-    l->settled = dir.st_mtim;
+    *is_ours = false;
     if (sys->fstatat(l->dir, l->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
         *is_ours = st.st_ino == l->ino && st.st_dev == l->dev;
     else if (errno != ENOENT)

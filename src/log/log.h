@@ -78,8 +78,6 @@ struct log {
     bool is_last;     /* see log_go_last */
     bool is_doubtful; /* bytes from doubt_from to doubt_to were written and not synced */
     off_t doubt_from, doubt_to;
-    bool is_settled; /* the name was ours at `settled`, when the directory last changed */
-    struct timespec settled;
     off_t end;           /* under the lock: the file's size; else where it was */
     uint64_t next_seq;   /* under the lock: the number of the next line */
     struct buf lines;    /* being written */

@@ -416,6 +416,7 @@ context_open(struct arena *a, const struct agent_message *m, struct context *c, 
         .is_gate = m->phase_type && strcmp(m->phase_type, "gate") == 0,
         .frame = { .dir = -1 },
         .signal_dir = -1,
+        .heard_ns = clock_wall_ns(),
     };
     enum status s = open_signals(c, e);
     if (!s && m->phase)

@@ -76,8 +76,9 @@ struct context {
     struct frame frame; /* dir -1 when there is none */
     int signal_dir;
     const char *signal_name;
-    bool owes_ack; /* it is to be written before any other line */
-    bool is_done;  /* a terminal line was written */
+    int64_t heard_ns; /* when it was opened: the time of its ack */
+    bool owes_ack;    /* it is to be written before any other line, or with it */
+    bool is_done;     /* a terminal line was written */
 };
 
 /* What the message says: enough to send, signal and end. context_read adds what the files

@@ -47,18 +47,19 @@ enum status
 context_ack(struct context *c, struct err *e)
 {
     c->owes_ack = false;
-    return signal_ack(c->signal_dir, c->frame.dir, c->signal_name, c->msg->type, e);
+    return signal_ack(c->signal_dir, c->frame.dir, c->signal_name, c->msg->type, c->heard_ns, e);
 }
 
 static enum status
 append(struct context *c, enum signal_status status, const char *message, const char *error,
        const struct json *result, struct err *e)
 {
-    enum status s = c->owes_ack ? context_ack(c, e) : ST_OK;
+    enum status s =
+        signal_append_acked(c->signal_dir, c->signal_name, c->msg->type,
+                            c->owes_ack ? c->heard_ns : 0, status, message, error, result, e);
 
-    return s ? s
-             : signal_append(c->signal_dir, c->signal_name, c->msg->type, status, message, error,
-                             result, e);
+    c->owes_ack &= s != ST_OK;
+    return s;
 }
 
 enum status

@@ -55,14 +55,14 @@ name_file(const char *name, char file[NAME_MAX + 1], struct err *e)
 }
 
 static enum status
-write_line(struct buf *b, const char *type, enum signal_status status, const char *message,
-           const char *error, const struct json *result, struct err *e)
+write_line(struct buf *b, int64_t ns, const char *type, enum signal_status status,
+           const char *message, const char *error, const struct json *result, struct err *e)
 {
     char ts[CLOCK_ISO_SIZE];
 
     assert(status < SIG_UNKNOWN);
     json_open(b, '{');
-    json_key_str(b, "ts", clock_iso(ts, clock_wall_ns(), 1));
+    json_key_str(b, "ts", clock_iso(ts, ns, 1));
     json_key_int(b, "version", 1);
     json_key_str(b, "type", type);
     json_key_str(b, "status", names[status]);
@@ -78,13 +78,13 @@ write_line(struct buf *b, const char *type, enum signal_status status, const cha
 }
 
 static enum status
-append(int dir, const char *file, const struct buf *line, struct err *e)
+append(int dir, const char *file, const struct log_text *lines, size_t n, struct err *e)
 {
     struct log l = { .fd = -1 };
     enum status s = log_open(&l, dir, file, &(struct log_options){ .is_durable = false }, e);
 
     if (!s)
-        s = log_append(&l, &(struct log_text){ line->p, line->len }, 1, e);
+        s = log_append(&l, lines, n, e);
     log_close(&l);
     return s;
 }
@@ -93,14 +93,26 @@ enum status
 signal_append(int dir, const char *name, const char *type, enum signal_status status,
               const char *message, const char *error, const struct json *result, struct err *e)
 {
+    return signal_append_acked(dir, name, type, 0, status, message, error, result, e);
+}
+
+enum status
+signal_append_acked(int dir, const char *name, const char *type, int64_t heard_ns,
+                    enum signal_status status, const char *message, const char *error,
+                    const struct json *result, struct err *e)
+{
     char file[NAME_MAX + 1];
-    struct buf b = BUF_MAX(LOG_LINE_MAX);
+    struct buf ack = BUF_MAX(LOG_LINE_MAX), b = BUF_MAX(LOG_LINE_MAX);
     enum status s = name_file(name, file, e);
 
+    if (!s && heard_ns)
+        s = write_line(&ack, heard_ns, type, SIG_OK, NULL, NULL, NULL, e);
     if (!s)
-        s = write_line(&b, type, status, message, error, result, e);
+        s = write_line(&b, clock_wall_ns(), type, status, message, error, result, e);
+    const struct log_text lines[] = { { ack.p, ack.len }, { b.p, b.len } };
     if (!s)
-        s = append(dir, file, &b, e);
+        s = append(dir, file, heard_ns ? lines : lines + 1, heard_ns ? 2 : 1, e);
+    buf_release(&ack);
     buf_release(&b);
     return s;
 }
@@ -119,16 +131,17 @@ link_line(int elsewhere, int dir, const char *file, struct buf *line)
 }
 
 enum status
-signal_ack(int dir, int elsewhere, const char *name, const char *type, struct err *e)
+signal_ack(int dir, int elsewhere, const char *name, const char *type, int64_t heard_ns,
+           struct err *e)
 {
     char file[NAME_MAX + 1];
     struct buf b = BUF_MAX(LOG_LINE_MAX);
     enum status s = name_file(name, file, e);
 
     if (!s)
-        s = write_line(&b, type, SIG_OK, NULL, NULL, NULL, e);
+        s = write_line(&b, heard_ns, type, SIG_OK, NULL, NULL, NULL, e);
     if (!s && !link_line(elsewhere, dir, file, &b))
-        s = append(dir, file, &b, e);
+        s = append(dir, file, &(struct log_text){ b.p, b.len }, 1, e);
     buf_release(&b);
     return s;
 }

@@ -38,8 +38,14 @@ struct signal_line signal_read(struct arena *a, const struct json *line);
 enum status
 signal_append(int dir, const char *name, const char *type, enum signal_status status,
               const char *message, const char *error, const struct json *result, struct err *e);
-/* The ok line. As the first of its file it comes by a link, made in the directory `elsewhere`
- * (frame_link_new; -1: none): nobody waits for it, so the orchestrator is not woken. */
-enum status signal_ack(int dir, int elsewhere, const char *name, const char *type, struct err *e);
+/* The same with the ok line of then before it, in one write; 0: without it. */
+enum status signal_append_acked(int dir, const char *name, const char *type, int64_t heard_ns,
+                                enum signal_status status, const char *message, const char *error,
+                                const struct json *result, struct err *e);
+/* The ok line of a message that was heard then. As the first of its file it comes by a link, made
+ * in the directory `elsewhere` (frame_link_new; -1: none): nobody waits for it, so the
+ * orchestrator is not woken. */
+enum status signal_ack(int dir, int elsewhere, const char *name, const char *type, int64_t heard_ns,
+                       struct err *e);
 
 #endif

@@ -33,7 +33,7 @@ everywhere() { # AT_LEAST_FRESH AT_LEAST_THERE SYSCALL [WHAT...]
     everywhere 12 12 flock
 }
 @test "fstat may fail at any call, with any error" {
-    everywhere 6 6 fstat,newfstatat
+    everywhere 6 6 statx,fstat,newfstatat
 }
 @test "pread64 may fail at any call, with any error" {
     inject 6 pread64 there
@@ -60,17 +60,17 @@ everywhere() { # AT_LEAST_FRESH AT_LEAST_THERE SYSCALL [WHAT...]
 @test "a short write is undone, whatever fails while it is" {
     inject 0 lseek short # none of these is reached: the plain case
     inject 6 ftruncate short
-    inject 12 fstat,newfstatat short
+    inject 12 statx,fstat,newfstatat short
     inject 6 flock short
 }
 
 # Killed just before the call: between any two things that a post does.
 @test "a post may be killed before any of its system calls" {
     local call
-    for call in openat mkdirat fsync fstat,newfstatat flock write lseek fdatasync close exit_group; do
+    for call in openat mkdirat fsync statx,fstat,newfstatat flock write lseek fdatasync close exit_group; do
         inject 1 $call fresh kill
     done
-    for call in openat fstat,newfstatat flock pread64 write lseek fdatasync close exit_group; do
+    for call in openat statx,fstat,newfstatat flock pread64 write lseek fdatasync close exit_group; do
         inject 1 $call there kill
         inject 1 $call torn kill
     done

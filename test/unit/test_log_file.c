@@ -684,43 +684,6 @@ a_replaced_file_is_opened_again(void **state)
 }
 
 static void
-a_file_replaced_in_a_directory_that_was_quiet_is_opened_again(void **state)
-{
-    struct log l = open_log(&plain);
-    struct timespec long_ago[2] = { { .tv_sec = 1000, .tv_nsec = 1 }, { 1000, 1 } };
-
-    (void)state;
-    assert_int_equal(futimens(l.dir, long_ago), 0);
-    CHECK_OK(append(&l, "{\"a\":1}", &e), &e);
-    fault_count_from_here();
-    CHECK_OK(append(&l, "{\"a\":2}", &e), &e);
-    assert_int_equal(fault_count("fstatat"), 0); /* or this would show nothing */
-    assert_int_equal(rename(NAME, "old"), 0);
-    CHECK_OK(append(&l, "{\"b\":1}", &e), &e);
-    log_close(&l);
-    CHECK_FILE("old", "{\"a\":1}\n{\"a\":2}\n");
-    CHECK_FILE(NAME, "{\"b\":1}\n");
-}
-
-static void
-a_directory_that_changed_this_instant_is_not_trusted(void **state)
-{
-    struct log l = open_log(&plain);
-    struct timespec now[2];
-
-    (void)state;
-    clock_gettime(CLOCK_REALTIME, &now[0]);
-    now[0].tv_sec += 3600; /* however slow this test is */
-    now[1] = now[0];
-    assert_int_equal(futimens(l.dir, now), 0);
-    CHECK_OK(append(&l, "{\"a\":1}", &e), &e);
-    fault_count_from_here();
-    CHECK_OK(append(&l, "{\"a\":2}", &e), &e);
-    assert_int_equal(fault_count("fstatat"), 1);
-    log_close(&l);
-}
-
-static void
 a_removed_file_is_created_again(void **state)
 {
     struct log l = open_log(&sequenced);
@@ -1012,8 +975,6 @@ main(void)
         CASE(a_log_that_was_mended_looks_at_its_tail),
         CASE(a_failed_write_can_be_tried_again),
         CASE(a_replaced_file_is_opened_again),
-        CASE(a_file_replaced_in_a_directory_that_was_quiet_is_opened_again),
-        CASE(a_directory_that_changed_this_instant_is_not_trusted),
         CASE(a_removed_file_is_created_again),
         CASE(a_file_replaced_by_a_link_is_refused),
         CASE(a_truncated_file_is_continued_at_its_new_end),

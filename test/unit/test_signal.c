@@ -6,6 +6,8 @@
 
 #include <fcntl.h>
 
+#define NOW INT64_C(1780034654222000000)
+
 static struct signal_line
 line(struct arena *a, const char *text)
 {
@@ -23,7 +25,7 @@ lines_look_like_the_documented_ones(void **state)
     struct json *result;
 
     (void)state;
-    fake_clock(1780034654222000000);
+    fake_clock(NOW);
     assert_true(json_parse(&a, "{\"n\":1}", 7, &result, NULL));
     CHECK_OK(signal_append(here(), "dev", "phase", SIG_OK, NULL, NULL, NULL, &e), &e);
     CHECK_OK(signal_append(here(), "dev", "phase", SIG_PROGRESS, "half way", NULL, NULL, &e), &e);
@@ -140,6 +142,23 @@ a_line_too_long_says_to_use_a_file(void **state)
     assert_int_equal(count_files("."), 0);
 }
 
+static void
+an_ack_that_was_owed_comes_with_the_line_behind_it(void **state)
+{
+    struct err e;
+
+    (void)state;
+    fake_clock(NOW);
+    fault_count_from_here();
+    CHECK_OK(signal_append_acked(here(), "dev", "phase", NOW - 5000000, SIG_COMPLETE, NULL, NULL,
+                                 NULL, &e),
+             &e);
+    assert_int_equal(fault_count("write"), 1);
+    CHECK_FILE("dev.jsonl", "{\"ts\":\"2026-05-29T06:04:14.217Z\",\"version\":1,"
+                            "\"type\":\"phase\",\"status\":\"ok\"}\n" TS
+                            "\"type\":\"phase\",\"status\":\"complete\"}\n");
+}
+
 /* Nobody waits for it: it comes as a new file, or as a line where there is one. */
 static void
 an_ack_wakes_nobody_who_waits_for_writes(void **state)
@@ -148,18 +167,18 @@ an_ack_wakes_nobody_who_waits_for_writes(void **state)
     struct err e;
 
     (void)state;
-    fake_clock(1780034654222000000);
+    fake_clock(NOW);
     make_dirs("signals");
     int dir = open("signals", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     CHECK_OK(watch_open_writes(&w, "signals", &e), &e);
-    CHECK_OK(signal_ack(dir, here(), "dev", "phase", &e), &e);
+    CHECK_OK(signal_ack(dir, here(), "dev", "phase", NOW, &e), &e);
     assert_false(is_readable(w.fd, 0));
     assert_int_equal(file_mode("signals/dev.jsonl"), 0600);
     assert_int_equal(count_files("signals"), 1);
     CHECK_OK(signal_append(dir, "dev", "phase", SIG_COMPLETE, NULL, NULL, NULL, &e), &e);
     assert_true(is_readable(w.fd, 0));
-    CHECK_OK(signal_ack(dir, here(), "dev", "phase", &e), &e);
-    CHECK_OK(signal_ack(dir, -1, "other", "phase", &e), &e);
+    CHECK_OK(signal_ack(dir, here(), "dev", "phase", NOW, &e), &e);
+    CHECK_OK(signal_ack(dir, -1, "other", "phase", NOW, &e), &e);
 #define ACK TS "\"type\":\"phase\",\"status\":\"ok\"}\n"
     CHECK_FILE("signals/dev.jsonl", ACK TS "\"type\":\"phase\",\"status\":\"complete\"}\n" ACK);
     CHECK_FILE("signals/other.jsonl", ACK);
@@ -178,6 +197,7 @@ main(void)
         CASE(other_shapes_are_unknown),
         CASE(names_that_leave_the_directory_are_refused),
         CASE(a_line_too_long_says_to_use_a_file),
+        CASE(an_ack_that_was_owed_comes_with_the_line_behind_it),
         CASE(an_ack_wakes_nobody_who_waits_for_writes),
     };
     return cmocka_run_group_tests_name("signal", tests, NULL, NULL);
