@@ -369,9 +369,12 @@ log_unlock(struct log *l)
     if (l->o.is_sequenced && l->o.rotate_bytes && l->end >= (off_t)l->o.rotate_bytes &&
         l->is_known && !l->is_refusing) {
         segment_rotate(l, NULL); /* if it fails, the next writer tries again */
-        close_file(l);
         buf_release(&l->lines);
-        return;
+        l->is_known = false;
+        if (!l->is_refusing) { /* else it is this file that log_mend needs */
+            close_file(l);
+            return;
+        }
     }
     let_go(l);
 }

@@ -131,8 +131,12 @@ segment_finish(struct log *l, struct err *e)
     if (n >= (int)sizeof name)
         return err_set(e, ST_INVALID, "the name of a segment of %s is too long", l->name);
     /* Lines of it may be synced in somebody's file ahead only, which is for the log's name. */
-    if (l->o.is_durable && SYS_RETRY(sys->fdatasync(l->fd)) != 0)
+    if (l->o.is_durable && SYS_RETRY(sys->fdatasync(l->fd)) != 0) {
+        l->is_refusing = true; /* another sync would tell nothing: see log_mend */
+        l->doubt_from = 0;
+        l->doubt_to = l->end;
         return err_sys(e, "sync %s", l->name);
+    }
     if (sys->renameat(l->dir, l->name, l->dir, name) != 0)
         return err_sys(e, "rename %s to %s", l->name, name);
     if (SYS_RETRY(sys->fsync(l->dir)) != 0)

@@ -721,6 +721,54 @@ a_directory_that_cannot_be_listed_is_told(void **state)
     fault_off(NULL);
 }
 
+static struct sys failing;
+static int syncs_left;
+
+static int
+sync_some(int fd)
+{
+    errno = EIO;
+    return syncs_left-- > 0 ? sys_kernel.fdatasync(fd) : -1;
+}
+
+/* The rotate line, or the file behind it, cannot be synced. */
+static void
+check_failed_sync(bool is_line)
+{
+    struct log_options o = rotating;
+    struct log_text big = { RECORD, strlen(RECORD) };
+    o.is_durable = true;
+    struct log l = open_log(&o);
+    CHECK_OK(log_lock(&l, &e), &e);
+    for (int i = 0; i < 4; i++)
+        CHECK_OK(log_put(&l, &big, 1, &e), &e);
+    syncs_left = is_line ? 0 : 1;
+    failing = sys_kernel;
+    failing.fdatasync = sync_some;
+    sys = &failing;
+    log_unlock(&l);
+    sys = &sys_kernel;
+    assert_int_equal(append(&l, RECORD, &e), ST_IO);
+    CHECK_OK(log_mend(&l, &e), &e);
+    CHECK_OK(append(&l, RECORD, &e), &e);
+    log_close(&l);
+    assert_int_equal(check_all_numbers(), 6);
+}
+
+static void
+a_sync_that_fails_while_rotating_is_mended(void **state)
+{
+    (void)state;
+    check_failed_sync(true);
+}
+
+static void
+a_segment_that_cannot_be_synced_is_not_finished_until_it_is_mended(void **state)
+{
+    (void)state;
+    check_failed_sync(false);
+}
+
 int
 main(void)
 {
@@ -764,6 +812,8 @@ main(void)
         CASE(where_there_is_no_segment_none_is_found),
         CASE(files_that_only_look_like_segments_are_none),
         CASE(a_directory_that_cannot_be_listed_is_told),
+        CASE(a_sync_that_fails_while_rotating_is_mended),
+        CASE(a_segment_that_cannot_be_synced_is_not_finished_until_it_is_mended),
     };
 
     return cmocka_run_group_tests_name("log segments", tests, NULL, NULL);
