@@ -38,6 +38,7 @@ struct ahead {
     off_t from, next;   /* the log's bytes that the chain has */
     off_t written;      /* up to here the kernel was asked to write the log */
     size_t size, used;  /* bytes of the file */
+    bool is_given_up;   /* every put is refused */
     char *record;       /* so many, aligned for O_DIRECT */
 };
 
@@ -118,7 +119,7 @@ open_direct(int dir, const char *name)
 }
 
 struct ahead *
-ahead_open(int dir, const char *name, const char *boot, size_t bytes)
+ahead_open(int dir, const char *name, const char *boot, size_t bytes, int log_fd)
 {
     struct ahead *a = calloc(1, sizeof *a);
 
@@ -136,21 +137,15 @@ ahead_open(int dir, const char *name, const char *boot, size_t bytes)
         a->fd = open_direct(dir, name);
     }
     bool is_ours = a->fd >= 0 && SYS_RETRY(sys->flock(a->fd, LOCK_EX | LOCK_NB)) == 0;
-    if (is_ours && fill(a) &&
+    /* Only now: who had it may have written until a moment ago. */
+    bool is_void = is_ours && SYS_RETRY(sys->fdatasync(log_fd)) == 0;
+    if (is_void && fill(a) &&
         sys->getrandom(&a->generation, sizeof a->generation, 0) == (ssize_t)sizeof a->generation)
         return a;
-    if (is_ours)
+    if (is_void)
         unlinkat(dir, name, 0); /* half of it helps nobody, and takes room that is needed */
     ahead_close(a);
     return NULL;
-}
-
-/* From now on every put is refused. */
-static void
-give_up(struct ahead *a)
-{
-    close(a->fd);
-    a->fd = -1;
 }
 
 /* The first block says that there is no chain. */
@@ -173,8 +168,8 @@ ahead_begin(struct ahead *a, int log_fd, uint64_t ino, off_t end)
     a->generation++;
     if (is_other)
         a->born = ahead_born(log_fd);
-    if (a->fd >= 0 && ((is_other && !write_void(a)) || sys->lseek(a->fd, 0, SEEK_SET) != 0))
-        give_up(a);
+    if (!a->is_given_up)
+        a->is_given_up = (is_other && !write_void(a)) || sys->lseek(a->fd, 0, SEEK_SET) != 0;
 }
 
 /* The record in memory; its bytes up to the end of the block. */
@@ -209,12 +204,12 @@ is_there(const struct ahead *a)
 bool
 ahead_put(struct ahead *a, int log_fd, uint64_t ino, off_t at, const void *lines, size_t len)
 {
-    if (a->fd < 0 || ino != a->ino || at != a->next || at == 0 || len > a->size - AHEAD_BLOCK ||
-        whole_blocks(AHEAD_HEAD + len) > a->size - a->used)
+    if (a->is_given_up || ino != a->ino || at != a->next || at == 0 ||
+        len > a->size - AHEAD_BLOCK || whole_blocks(AHEAD_HEAD + len) > a->size - a->used)
         return false;
     size_t size = compose(a, at, lines, len);
     if (!is_there(a) || SYS_RETRY(sys->write(a->fd, a->record, size)) != (ssize_t)size) {
-        give_up(a);
+        a->is_given_up = true;
         return false;
     }
     a->used += size;
@@ -230,6 +225,13 @@ off_t
 ahead_first(const struct ahead *a, uint64_t ino, off_t none)
 {
     return ino == a->ino && a->next > a->from ? a->from : none;
+}
+
+void
+ahead_remove(const struct ahead *a)
+{
+    if (is_there(a))
+        unlinkat(a->dir, a->name, 0);
 }
 
 void
@@ -290,7 +292,8 @@ bool
 ahead_read(const char *image, size_t n, struct ahead_chain *c, struct buf *lines)
 {
     struct ahead_chain next;
-    size_t len = lines_of(image, n, c), start = lines->len;
+    bool has_head = ahead_read_head(image, n, c);
+    size_t len = has_head ? lines_of(image, n, c) : 0, start = lines->len;
 
     next = *c;
     for (size_t used = 0; len > 0;) {
@@ -301,6 +304,6 @@ ahead_read(const char *image, size_t n, struct ahead_chain *c, struct buf *lines
         used += whole_blocks(AHEAD_HEAD + len);
         len = used < n ? lines_of(image + used, n - used, &next) : 0;
     }
-    c->is_broken = lines->len > start && has_more(image, n, c, c->at + (off_t)(lines->len - start));
+    c->is_broken = has_head && has_more(image, n, c, c->at + (off_t)(lines->len - start));
     return lines->len > start;
 }

@@ -59,9 +59,9 @@ struct ahead;
 /* ---- writing ---- */
 
 /* Opens or makes `name` in `dir`, which stays the caller's, of so many bytes, for this process
- * alone. Everything in the log must be on disk by then: what the file held is void. NULL: somebody
- * else has it, there is no room, no memory, or no way; the log is synced itself then. */
-struct ahead *ahead_open(int dir, const char *name, const char *boot, size_t bytes);
+ * alone. Then the log is synced: what the file held is void. NULL: somebody else has it, there is
+ * no room, no memory, or no way; the log is synced itself then. */
+struct ahead *ahead_open(int dir, const char *name, const char *boot, size_t bytes, int log_fd);
 
 /* The log is on disk up to byte `end`: a new chain begins there. */
 void ahead_begin(struct ahead *a, int log_fd, uint64_t ino, off_t end);
@@ -74,6 +74,8 @@ bool ahead_put(struct ahead *a, int log_fd, uint64_t ino, off_t at, const void *
 /* Where the lines begin that are on disk here, but perhaps not in the log; `none` without any. */
 off_t ahead_first(const struct ahead *a, uint64_t ino, off_t none);
 
+/* Nobody needs what it holds: the file goes, unless the name is another's by now. */
+void ahead_remove(const struct ahead *a);
 void ahead_close(struct ahead *a); /* the file stays; NULL is fine */
 
 /* ---- reading ---- */
@@ -82,13 +84,13 @@ struct ahead_chain {
     uint64_t generation, ino, born;
     off_t at; /* where in the log it begins */
     char boot[AHEAD_BOOT];
-    bool is_broken; /* by ahead_read: records behind its end belong to it */
+    bool is_broken; /* by ahead_read: records behind its end, or its bad beginning, belong to it */
 };
 
 /* What the first record says of itself; `n` may be too small for its lines, which are not looked
  * at. False: there is none. */
 bool ahead_read_head(const char *image, size_t n, struct ahead_chain *c);
-/* The whole chain; its lines are appended to `lines`. False: there is none. */
+/* The whole chain; its lines are appended to `lines`. False: it has none. */
 bool ahead_read(const char *image, size_t n, struct ahead_chain *c, struct buf *lines);
 
 /* When the inode of fd was made, in ns since 1970; 0: not known. */
@@ -96,9 +98,12 @@ uint64_t ahead_born(int fd);
 
 /* ---- putting back ---- */
 
+/* Was the file that the log's options name written before the machine was started last? */
+enum status ahead_is_old(const struct log *l, bool *is_it, struct err *e);
+
 /*
- * For an open log whose options name a file ahead: if that was written before the machine was
- * started last, puts back what the log lacks, with the log's lock, syncs, and empties the file.
+ * Then, with the log's lock, and the log's name that of the file that is open: puts back what the
+ * log lacks, syncs, and empties the file.
  *
  *     the log has the lines            nothing to do
  *     it ends before, or has NULs      they are written where they belong

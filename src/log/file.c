@@ -49,16 +49,25 @@ open_file(struct log *l, struct err *e)
     return ST_OK;
 }
 
-/* The file ahead is ours, when nobody else has it: what it held is void, for the log is synced. */
+/* The file only: what is to be written stays. */
+static void
+close_file(struct log *l)
+{
+    if (l->fd >= 0)
+        close(l->fd); /* and with it the lock */
+    l->fd = -1;
+    l->is_locked = l->is_known = false;
+}
+
 void
 log_go_ahead(struct log *l, size_t bytes)
 {
     off_t end = l->fd < 0 || l->is_refusing ? -1 : sys->lseek(l->fd, 0, SEEK_END);
 
     assert(l->o.is_durable);
-    if (!l->o.ahead_name || l->ahead || end < 0 || SYS_RETRY(sys->fdatasync(l->fd)) != 0)
+    if (!l->o.ahead_name || l->ahead || end < 0)
         return;
-    l->ahead = ahead_open(l->dir, l->o.ahead_name, l->o.boot, bytes);
+    l->ahead = ahead_open(l->dir, l->o.ahead_name, l->o.boot, bytes, l->fd);
     if (l->ahead)
         ahead_begin(l->ahead, l->fd, l->ino, end);
 }
@@ -69,17 +78,43 @@ log_go_last(struct log *l)
     l->is_last = true;
 }
 
+/* Is the name still that of our file? */
+static enum status
+check_name(struct log *l, bool *is_ours, struct err *e)
+{
+    struct stat st;
+
+    *is_ours = false;
+    if (sys->fstatat(l->dir, l->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        *is_ours = st.st_ino == l->ino && st.st_dev == l->dev;
+    else if (errno != ENOENT)
+        return err_sys(e, "look at %s", l->name);
+    return ST_OK;
+}
+
+/* Once; again when the name is that of another file by then: somebody else did it. */
 static enum status
 recover(struct log *l, struct err *e)
 {
-    bool is_replaced;
-    enum status s = ahead_recover(l, &is_replaced, e);
+    bool is_old, is_ours, is_replaced = false;
+    enum status s;
 
-    if (is_replaced) {
-        close(l->fd);
-        l->fd = -1;
+    while (!(s = ahead_is_old(l, &is_old, e)) && is_old) {
+        s = lock_take_queued(l->fd, l->dir, l->name, l->o.lock_wait_ms, e);
+        if (s)
+            return s;
+        s = check_name(l, &is_ours, e);
+        if (!s && is_ours)
+            s = ahead_recover(l, &is_replaced, e);
+        lock_drop(l->fd);
+        if (s || (is_ours && !is_replaced))
+            return s;
+        close_file(l);
+        s = open_file(l, e);
+        if (s)
+            return s;
     }
-    return s || l->fd >= 0 ? s : open_file(l, e);
+    return s;
 }
 
 enum status
@@ -99,16 +134,6 @@ log_open(struct log *l, int dir, const char *name, const struct log_options *o, 
     return s;
 }
 
-/* The file only: what is to be written stays. */
-static void
-close_file(struct log *l)
-{
-    if (l->fd >= 0)
-        close(l->fd); /* and with it the lock */
-    l->fd = -1;
-    l->is_locked = l->is_known = false;
-}
-
 /* A log that is not the one it was in front of was synced when it was finished. */
 static void
 close_ahead(struct log *l)
@@ -117,7 +142,7 @@ close_ahead(struct log *l)
                                        SYS_RETRY(sys->fdatasync(l->fd)) == 0);
 
     if (is_void)
-        unlinkat(l->dir, l->o.ahead_name, 0); /* nobody needs what it holds */
+        ahead_remove(l->ahead);
     ahead_close(l->ahead);
     l->ahead = NULL;
 }
@@ -268,20 +293,6 @@ look_at_tail(struct log *l, bool *is_ending, struct err *e)
         return s;
     l->end = size;
     l->is_known = !l->is_torn && !*is_ending; /* until it has ended, we must see that again */
-    return ST_OK;
-}
-
-/* Is the name still that of our file? */
-static enum status
-check_name(struct log *l, bool *is_ours, struct err *e)
-{
-    struct stat st;
-
-    *is_ours = false;
-    if (sys->fstatat(l->dir, l->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        *is_ours = st.st_ino == l->ino && st.st_dev == l->dev;
-    else if (errno != ENOENT)
-        return err_sys(e, "look at %s", l->name);
     return ST_OK;
 }
 

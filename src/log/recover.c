@@ -5,7 +5,6 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "log/ahead.h"
-#include "log/lock.h"
 #include "log/log.h"
 #include "log/segment.h"
 
@@ -173,9 +172,10 @@ put_before(const struct lack *k, off_t size, struct err *e)
     int fd = SYS_RETRY(sys->openat(l->dir, name, flags, 0600));
     if (fd < 0)
         return err_sys(e, "make %s", name);
-    enum status s = sys->fstat(l->fd, &st) == 0 && fchmod(fd, st.st_mode & 07777) == 0
-                        ? ST_OK
-                        : err_sys(e, "make %s", name);
+    bool is_good = sys->fstat(l->fd, &st) == 0 &&
+                   (geteuid() != 0 || fchown(fd, st.st_uid, st.st_gid) == 0) &&
+                   fchmod(fd, st.st_mode & 07777) == 0;
+    enum status s = is_good ? ST_OK : err_sys(e, "make %s", name);
     if (!s)
         s = read_log(l, from, size, &rest, e);
     if (!s) {
@@ -316,7 +316,7 @@ open_ahead(const struct log *l, int *fd, struct err *e)
 
 /* Is there a chain, and not of this boot? */
 static enum status
-is_old(const struct log *l, int fd, bool *is_it, struct err *e)
+look_at_boot(const struct log *l, int fd, bool *is_it, struct err *e)
 {
     char head[AHEAD_HEAD];
     struct ahead_chain c;
@@ -350,13 +350,12 @@ empty(const struct log *l, int fd, struct err *e)
     return write_whole(fd, zeros, sizeof zeros, l->o.ahead_name, e);
 }
 
-/* With the log's lock. */
 static enum status
 recover(struct log *l, int fd, bool *is_replaced, struct err *e)
 {
     struct lack k = { .l = l, .lines = BUF_MAX(AHEAD_MAX), .there = BUF_MAX(AHEAD_MAX) };
     bool is_it, is_there = false, is_away = false;
-    enum status s = is_old(l, fd, &is_it, e); /* somebody else may have done it meanwhile */
+    enum status s = look_at_boot(l, fd, &is_it, e); /* somebody else may have done it meanwhile */
 
     if (s || !is_it || SYS_RETRY(sys->flock(fd, LOCK_EX | LOCK_NB)) != 0)
         return s; /* one who has it is alive, and so is the kernel that it writes to */
@@ -365,7 +364,7 @@ recover(struct log *l, int fd, bool *is_replaced, struct err *e)
         s = put_back(&k, is_replaced, &is_away, e);
     if (!s && SYS_RETRY(sys->fdatasync(l->fd)) != 0)
         s = err_sys(e, "sync %s", l->name);
-    if (!s && !is_away && is_there && k.chain.is_broken)
+    if (!s && !is_away && k.chain.is_broken)
         s = set_aside(&k, "are damaged in their middle; those before were put back", &is_away, e);
     if (!s && !is_away)
         s = empty(l, fd, e);
@@ -374,23 +373,29 @@ recover(struct log *l, int fd, bool *is_replaced, struct err *e)
 }
 
 enum status
+ahead_is_old(const struct log *l, bool *is_it, struct err *e)
+{
+    int fd;
+    enum status s = open_ahead(l, &fd, e);
+
+    *is_it = false;
+    if (s || fd < 0)
+        return s;
+    s = look_at_boot(l, fd, is_it, e);
+    close(fd);
+    return s;
+}
+
+enum status
 ahead_recover(struct log *l, bool *is_replaced, struct err *e)
 {
-    bool is_it = false;
     int fd;
     enum status s = open_ahead(l, &fd, e);
 
     *is_replaced = false;
     if (s || fd < 0)
         return s;
-    s = is_old(l, fd, &is_it, e);
-    if (!s && is_it) {
-        s = lock_take_queued(l->fd, l->dir, l->name, l->o.lock_wait_ms, e);
-        if (!s) {
-            s = recover(l, fd, is_replaced, e);
-            lock_drop(l->fd);
-        }
-    }
+    s = recover(l, fd, is_replaced, e);
     close(fd);
     return s;
 }

@@ -11,9 +11,11 @@
 
 #include "base/crc32c.h"
 #include "log/ahead.h"
+#include "log/lock.h"
 #include "log/segment.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -256,6 +258,61 @@ a_file_that_was_deleted_or_moved_is_not_written_to(void **state)
 }
 
 static void
+a_file_that_somebody_else_writes_meanwhile_is_not_removed(void **state)
+{
+    (void)state;
+    struct log l, other;
+    CHECK_OK(log_open(&l, here(), NAME, &before, &e), &e);
+    CHECK_OK(append(&l, "{\"k\":1}", &e), &e);
+    assert_int_equal(unlink(AHEAD), 0);
+    CHECK_OK(append(&l, "{\"k\":2}", &e), &e);
+    CHECK_OK(log_open(&other, here(), NAME, &before, &e), &e);
+    assert_non_null(other.ahead);
+    CHECK_OK(append(&other, "{\"k\":3}", &e), &e); /* on disk there alone */
+    log_close(&l);
+    assert_true(file_exists(AHEAD));
+    log_close(&other);
+    assert_false(file_exists(AHEAD));
+}
+
+/* What was done, by the names of calls. */
+static char order[16];
+static struct sys watched;
+
+static int
+open_watched(int dir, const char *path, int flags, mode_t mode)
+{
+    if (strcmp(path, AHEAD) == 0 && flags & O_CREAT)
+        strcat(order, "open ");
+    return sys_kernel.openat(dir, path, flags, mode);
+}
+
+static int
+sync_watched(int fd)
+{
+    if (!strstr(order, "sync"))
+        strcat(order, "sync ");
+    return sys_kernel.fdatasync(fd);
+}
+
+/* Who had the file may have written to it until he was killed, just now. */
+static void
+the_log_is_synced_when_the_file_is_ours(void **state)
+{
+    (void)state;
+    struct log l;
+    watched = sys_kernel;
+    watched.openat = open_watched;
+    watched.fdatasync = sync_watched;
+    order[0] = '\0';
+    sys = &watched;
+    CHECK_OK(log_open(&l, here(), NAME, &before, &e), &e);
+    sys = &sys_kernel;
+    assert_string_equal(order, "open sync ");
+    log_close(&l);
+}
+
+static void
 lines_that_do_not_fit_are_synced_in_the_log(void **state)
 {
     (void)state;
@@ -437,6 +494,76 @@ a_record_that_was_lost_in_the_middle_is_told(void **state)
     assert_true(n > w.synced && n < w.len);
     assert_memory_equal(got, w.log, n);
     free(got);
+    free_world(&w);
+}
+
+static void
+a_first_record_that_was_lost_is_told(void **state)
+{
+    (void)state;
+    struct world w = make_world(5);
+    disk_has(w.log, w.synced);
+    ahead_has(&w);
+    int fd = open(AHEAD, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0 && pwrite(fd, "x", 1, AHEAD_HEAD + 3) == 1);
+    close(fd);
+    open_and_close(&after);
+    assert_non_null(strstr(noted, "kept as events.ahead-"));
+    assert_false(file_exists(AHEAD));
+    check_log(w.log, w.synced);
+    free_world(&w);
+}
+
+/* Somebody else puts back, and appends, while we wait for the lock of the file that was. */
+static void
+what_somebody_else_has_put_back_is_left_alone(void **state)
+{
+    (void)state;
+    struct log_options patient = after;
+    struct world w = make_world(5);
+    patient.lock_wait_ms = 10000;
+    disk_has(w.log, w.synced);
+    append_file(NAME, "{\"foreign\":1}\n");
+    ahead_has(&w);
+    int held = open(NAME, O_RDONLY | O_CLOEXEC);
+    assert_true(held >= 0 && flock(held, LOCK_EX) == 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct log l;
+        _exit(log_open(&l, here(), NAME, &patient, &e) != ST_OK);
+    }
+    int queue = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* not the one that it has, too */
+    while (!lock_is_wanted(queue))
+        sched_yield();
+    close(queue);
+    assert_int_equal(rename(NAME, "old"), 0);
+    assert_int_equal(rename(AHEAD, "aside"), 0);
+    append_file(NAME, w.log);
+    append_file(NAME, "{\"newest\":1}\n");
+    flock(held, LOCK_UN);
+    close(held);
+    assert_int_equal(wait_child(pid), 0);
+    assert_int_equal(count_records(NAME, SEQUENCED, "newest"), 1);
+    free_world(&w);
+}
+
+static void
+a_log_stays_its_owners_whoever_puts_back(void **state)
+{
+    (void)state;
+    struct world w = make_world(5);
+    struct stat st;
+    if (geteuid() == 0) {
+        disk_has(w.log, w.synced);
+        append_file(NAME, "{\"foreign\":1}\n");
+        ahead_has(&w);
+        assert_int_equal(chown(NAME, 4711, 4712), 0);
+        open_and_close(&after);
+        assert_int_equal(count_records(NAME, SEQUENCED, "foreign"), 1);
+        assert_int_equal(stat(NAME, &st), 0);
+        assert_int_equal(st.st_uid, 4711);
+        assert_int_equal(st.st_gid, 4712);
+    }
     free_world(&w);
 }
 
@@ -689,6 +816,8 @@ main(void)
         CASE(only_one_process_writes_it),
         CASE(after_a_line_of_somebody_else_the_log_is_synced),
         CASE(a_file_that_was_deleted_or_moved_is_not_written_to),
+        CASE(a_file_that_somebody_else_writes_meanwhile_is_not_removed),
+        CASE(the_log_is_synced_when_the_file_is_ours),
         CASE(lines_that_do_not_fit_are_synced_in_the_log),
         CASE(a_segment_is_synced_before_it_is_finished),
         CASE(a_log_that_lacks_nothing_stays_as_it_is),
@@ -698,6 +827,9 @@ main(void)
         CASE(what_others_appended_meanwhile_goes_behind),
         CASE(a_torn_last_record_was_never_acknowledged),
         CASE(a_record_that_was_lost_in_the_middle_is_told),
+        CASE(a_first_record_that_was_lost_is_told),
+        CASE(what_somebody_else_has_put_back_is_left_alone),
+        CASE(a_log_stays_its_owners_whoever_puts_back),
         CASE(a_line_of_others_may_be_part_of_ours),
         CASE(records_of_an_older_generation_are_void),
         CASE(a_record_of_another_generation_ends_the_chain),
