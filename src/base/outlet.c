@@ -2,8 +2,10 @@
 
 #include "base/sys.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -13,13 +15,29 @@ on_ready(void *ctx)
     outlet_flush(ctx);
 }
 
+/* -1: it is none, or somebody else's (after su). */
+static int
+open_terminal(int fd)
+{
+    char path[32];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return isatty(fd) ? SYS_RETRY(sys->openat(AT_FDCWD, path,
+                                              O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0))
+                      : -1;
+}
+
 void
 outlet_open(struct outlet *o, int fd, size_t max, struct loop *l)
 {
+    int own = open_terminal(fd);
     struct epoll_event wanted = { .events = EPOLLOUT };
 
-    *o = (struct outlet){ .fd = fd, .max = max, .ready = epoll_create1(EPOLL_CLOEXEC) };
-    if (o->ready >= 0 && epoll_ctl(o->ready, EPOLL_CTL_ADD, fd, &wanted) != 0) { /* a file */
+    *o = (struct outlet){ .fd = own >= 0 ? own : fd,
+                          .is_own = own >= 0,
+                          .max = max,
+                          .ready = epoll_create1(EPOLL_CLOEXEC) };
+    if (o->ready >= 0 && epoll_ctl(o->ready, EPOLL_CTL_ADD, o->fd, &wanted) != 0) { /* a file */
         close(o->ready);
         o->ready = -1;
     }
@@ -37,6 +55,9 @@ outlet_close(struct outlet *o)
     if (o->ready > 0)
         close(o->ready);
     o->ready = -1;
+    if (o->is_own)
+        close(o->fd);
+    o->is_own = false;
     buf_release(&o->text);
 }
 

@@ -7,7 +7,8 @@
  *
  * The descriptor's mode is left alone: it is shared with whoever gave it to us (a shell), who does
  * not expect that it does not block. So no more is written at once than has room for sure
- * (PIPE_BUF), and the loop waits for an epoll of it instead of itself. Files always have room.
+ * (PIPE_BUF), and the loop waits for an epoll of it instead of itself. A terminal may have room for
+ * one byte only: it is opened once more, with a mode of its own. Files always have room.
  */
 #ifndef CLIQ_BASE_OUTLET_H
 #define CLIQ_BASE_OUTLET_H
@@ -16,8 +17,9 @@
 #include "base/loop.h"
 
 struct outlet {
-    int fd;    /* borrowed */
-    int ready; /* readable when fd takes more; -1: it always does */
+    int fd;      /* borrowed, unless is_own */
+    bool is_own; /* a terminal that could be opened once more */
+    int ready;   /* readable when fd takes more; -1: it always does */
     struct source *source;
     struct buf text; /* what waits */
     size_t max;      /* bytes that may wait */

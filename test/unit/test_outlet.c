@@ -7,7 +7,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MUCH = 300000 };
 
@@ -141,6 +143,32 @@ a_file_has_room_and_what_cannot_be_written_is_told(void **state)
     close(file);
 }
 
+/* A terminal says that it takes more when it has room for one byte. */
+static void
+a_terminal_that_nobody_reads_holds_nobody_up(void **state)
+{
+    (void)state;
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(terminal >= 0);
+    alarm(10); /* it would wait for ever */
+    outlet_open(&outlet, terminal, 1 << 20, loop);
+    for (size_t i = 0; i < MUCH; i += 1000)
+        outlet_write(&outlet, text + i, 1000);
+    assert_false(outlet_flush(&outlet));
+    assert_int_equal(fcntl(terminal, F_GETFL) & O_NONBLOCK, 0);
+    alarm(0);
+    size_t n = 0;
+    while (!outlet_flush(&outlet))
+        n += (size_t)read(master, got, sizeof got);
+    assert_int_equal(outlet.lost, 0);
+    assert_true(n > MUCH / 2);
+    outlet_close(&outlet);
+    close(terminal);
+    close(master);
+}
+
 int
 main(void)
 {
@@ -149,6 +177,7 @@ main(void)
         OUTLET_CASE(too_much_is_dropped_in_whole_pieces_and_counted),
         OUTLET_CASE(a_drain_ends_when_nobody_reads_for_so_long),
         OUTLET_CASE(a_file_has_room_and_what_cannot_be_written_is_told),
+        OUTLET_CASE(a_terminal_that_nobody_reads_holds_nobody_up),
     };
     loop_free(loop_new(NULL)); /* what libuv opens once, and keeps */
     return cmocka_run_group_tests_name("outlet", tests, NULL, NULL);
