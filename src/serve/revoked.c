@@ -114,8 +114,10 @@ read_new(struct revoked *r, void (*tell)(void *ctx, const char *id), void *ctx)
         buf_reset(&r->text);
         char *to = buf_room(&r->text, want);
         ssize_t n = to ? SYS_RETRY(sys->pread(r->fd, to, want, r->at)) : -1;
-        if (n <= 0)
+        if (n <= 0) {
+            r->size = r->at; /* the next look tries again */
             return;
+        }
         const char *last = memrchr(to, '\n', (size_t)n);
         if (!last && r->window < LOG_LINE_MAX && (size_t)n == r->window) {
             r->window = LOG_LINE_MAX;

@@ -3,6 +3,7 @@
 
 #include "log/log.h"
 
+#include "fault.h"
 #include "test.h"
 
 #include <fcntl.h>
@@ -72,6 +73,22 @@ a_line_is_read_when_it_is_whole(void **state)
     append_file(LOG, "oke\",\"id\":\"a\"}");
     assert_string_equal(look(&r), "");
     append_file(LOG, "\n");
+    assert_string_equal(look(&r), "a ");
+    revoked_release(&r);
+}
+
+static void
+a_line_that_could_not_be_read_is_read_by_the_next_look(void **state)
+{
+    struct revoked r;
+
+    (void)state;
+    write_file(LOG, "");
+    revoked_init(&r, here());
+    append_line("a");
+    fault_always("pread", EIO);
+    assert_string_equal(look(&r), "");
+    fault_off(NULL);
     assert_string_equal(look(&r), "a ");
     revoked_release(&r);
 }
@@ -153,6 +170,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(lines_that_revoke_are_found_and_others_passed_over),
         CASE(a_line_is_read_when_it_is_whole),
+        CASE(a_line_that_could_not_be_read_is_read_by_the_next_look),
         CASE(lines_of_any_length_stand_before_it),
         CASE(the_end_of_a_segment_and_the_next_one_are_read),
         CASE(another_file_with_the_name_is_read_from_its_beginning),
