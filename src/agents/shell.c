@@ -98,6 +98,12 @@ start(const char *text, const struct shell_options *o, struct child *c, struct e
     c->out = p.out[0];
     c->hold = p.out[1];
     c->in = p.in[1];
+    if (!error) {
+        c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+        error = c->pidfd < 0 ? errno : 0;
+        if (error) /* nobody would tell us that it ended */
+            kill(-c->pid, SIGKILL);
+    }
     if (error) {
         if (c->pid > 0)
             reap(c->pid);
@@ -107,7 +113,6 @@ start(const char *text, const struct shell_options *o, struct child *c, struct e
         errno = error;
         return err_sys(e, "start /bin/sh");
     }
-    c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
     fcntl(c->out, F_SETFL, O_NONBLOCK);
     if (c->in >= 0)
         fcntl(c->in, F_SETFL, O_NONBLOCK);
