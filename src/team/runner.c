@@ -1,5 +1,7 @@
 #include "team/runner.h"
 
+#include "base/sys.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -8,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +30,15 @@ static const struct {
     { ".ts", { "node", "--experimental-strip-types" } },
 };
 
+/* A directory may be entered, which access(2) does not tell from being executed. */
+static bool
+is_program(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
 bool
 runner_has(const char *program)
 {
@@ -34,13 +46,14 @@ runner_has(const char *program)
     char full[PATH_MAX];
 
     if (strchr(program, '/'))
-        return access(program, X_OK) == 0;
-    while (path && *path) {
+        return is_program(program);
+    for (; path; path = *path ? path + 1 : NULL) {
         size_t n = strcspn(path, ":");
-        snprintf(full, sizeof full, "%.*s/%s", (int)n, path, program);
-        if (access(full, X_OK) == 0)
+        /* an empty element is the working directory */
+        snprintf(full, sizeof full, "%.*s/%s", n ? (int)n : 1, n ? path : ".", program);
+        if (is_program(full))
             return true;
-        path += n + (path[n] == ':');
+        path += n;
     }
     return false;
 }
@@ -77,10 +90,10 @@ refuses(const char *program, const char *flag)
     if (pid <= 0)
         return false;
     struct pollfd end = { .fd = fd, .events = POLLIN };
-    bool is_over = fd < 0 || poll(&end, 1, ANSWER_MS) > 0;
+    bool is_over = fd < 0 || SYS_RETRY(poll(&end, 1, ANSWER_MS)) > 0;
     if (!is_over)
         kill(pid, SIGKILL);
-    pid_t got = waitpid(pid, &status, 0);
+    pid_t got = SYS_RETRY(waitpid(pid, &status, 0));
     if (fd >= 0)
         close(fd);
     return is_over && got == pid && WIFEXITED(status) && WEXITSTATUS(status) != 0;
