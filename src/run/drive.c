@@ -47,7 +47,6 @@ drive_timeout(const struct run *r, size_t i)
                           : (ph->type == PHASE_GATE ? GATE_TIMEOUT_MS : PHASE_TIMEOUT_MS);
 }
 
-/* The run cannot go on: say why once, and let the scheduler end it. */
 void
 drive_abort(struct run *r, enum status s, const struct err *why)
 {
@@ -60,7 +59,6 @@ drive_abort(struct run *r, enum status s, const struct err *why)
 
 /* ---- actions ---- */
 
-/* It will not be begun, and nobody failed. Only when the run is ending. */
 void
 drive_give_up(struct run *r, size_t phase, unsigned attempt)
 {
@@ -307,7 +305,6 @@ start_fresh(struct run *r)
     memmove(r->fresh, r->fresh + n, r->n_fresh * sizeof *r->fresh);
 }
 
-/* The journal learns what happened; then what it led to is started. */
 void
 drive_settle(struct run *r)
 {
@@ -660,7 +657,6 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
 
     r->p = p;
     r->o = o;
-    r->watch.fd = -1;
     r->live = calloc(n, sizeof *r->live);
     r->fresh = calloc(2 * n, sizeof *r->fresh);
     r->dead = calloc(2 * n, sizeof *r->dead);
@@ -744,7 +740,7 @@ enum status
 run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_status,
              struct err *e)
 {
-    struct run r = { 0 };
+    struct run r = { .journal.log.fd = -1, .watch.fd = -1 };
     int lock = -1, dir = -1;
     pid_t holder;
     enum status s = take_files(p, o, e);

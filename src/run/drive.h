@@ -1,9 +1,10 @@
 /*
  * drive - one run in memory, and the doors through which its parts move it.
  *
- *   drive.c   the loop: what happens is fed to the scheduler, what it decides performed
- *   begin.c   how a run comes to its first event: anew, resumed, from a phase
- *   finish.c  the last notifications, the last processes, the last line of the journal
+ *   drive.c     the loop: what happens is fed to the scheduler, what it decides performed
+ *   begin.c     how a run comes to its first event: anew, resumed, from a phase
+ *   announce.c  what is said of it, to those who look on and to notifiers
+ *   finish.c    the last notifications, the last processes, the last line of the journal
  *
  * Whoever feeds events from a callback of the loop calls drive_settle as its last act: until
  * then the journal does not know them, and nothing that they lead to is started.

@@ -6,7 +6,6 @@
  */
 #include "run/drive.h"
 
-#include "base/sys.h"
 #include "run/past.h"
 
 #include <unistd.h>
