@@ -98,8 +98,8 @@ timed_out(int fd, const char *name, unsigned wait_ms, struct err *e)
                    holder, wait_ms / 1000.0);
 }
 
-/* Sleeps in flock until it has the lock or the time is up. The handler is ours for that
- * long only, and only where the program has none of its own for this signal. */
+/* Sleeps in flock until it has the lock or the time is up. The handler is ours, from then on, only
+ * where the program has none of its own for this signal. */
 static enum status
 lock_slowly(int fd, const char *name, unsigned wait_ms, struct err *e)
 {
