@@ -792,11 +792,15 @@ answer_own(struct serve *s, struct http_conn *c, const struct http_request *r,
         openapi_write(&body);
         break;
     case ROUTE_TICKET:
-        if (caller_make_ticket(s, by, &t))
-            buf_addf(&body,
-                     "{\"data\":{\"ticket\":\"%s\",\"expires_in\":%d},\"meta\":{\"request_id\":"
-                     "\"%s\"}}",
-                     t->text, TICKET_MS / 1000, request_id);
+        if (!caller_make_ticket(s, by, &t)) {
+            refuse(s, c, r, route, 503, "STORE_UNAVAILABLE", "no ticket can be made now",
+                   request_id, NULL);
+            return;
+        }
+        buf_addf(&body,
+                 "{\"data\":{\"ticket\":\"%s\",\"expires_in\":%d},\"meta\":{\"request_id\":"
+                 "\"%s\"}}",
+                 t->text, TICKET_MS / 1000, request_id);
         break;
     }
     note(s, r, c, 200, request_id);

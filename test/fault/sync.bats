@@ -91,3 +91,16 @@ answers() { # CODE PATH [BODY]
     got hub check
     is "clean" "$out"
 }
+
+@test "a ticket that cannot be made is no empty answer" {
+    command -v strace >/dev/null || skip "no strace here"
+    answers 200 /signals/ticket '{}'
+    strace -f -qq -o "$T/strace" -p "$SERVER" -e trace=getrandom -e inject=getrandom:error=EIO 2>"$T/strace.err" 3>&- &
+    STRACE=$!
+    PIDS+=("$STRACE")
+    until_true is_traced || skip "processes may not be traced here: $(<"$T/strace.err")"
+    answers 503 /signals/ticket '{}'
+    has "$(<"$T/answer")" "no ticket can be made"
+    mend_disk
+    answers 200 /signals/ticket '{}'
+}
