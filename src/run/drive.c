@@ -100,6 +100,18 @@ fail_to_start(struct run *r, size_t phase, unsigned attempt, const char *why)
     drive_feed(r, (struct event){ .kind = EV_GONE, .phase = phase, .attempt = attempt });
 }
 
+/* What it needs could not be made, and it has no live attempt. */
+static void
+fail_to_prepare(struct run *r, const struct attempt *a, enum status s, const struct err *e)
+{
+    if (s == ST_IO) { /* ours, not its */
+        drive_abort(r, s, e);
+        drive_give_up(r, a->phase, a->n);
+    } else {
+        fail_to_start(r, a->phase, a->n, e->text);
+    }
+}
+
 void
 drive_start(struct run *r, const struct action *act)
 {
@@ -124,11 +136,8 @@ drive_start(struct run *r, const struct action *act)
     }
     if (!s)
         s = live_new(&r->live[act->phase], &r->host, &a, &e);
-    if (s == ST_IO) { /* ours, not its */
-        drive_abort(r, s, &e);
-        drive_give_up(r, act->phase, act->attempt);
-    } else if (s) {
-        fail_to_start(r, act->phase, act->attempt, e.text);
+    if (s) {
+        fail_to_prepare(r, &a, s, &e);
     } else {
         r->fresh[r->n_fresh++] = r->live[act->phase];
         drive_feed(r, ev);
@@ -356,14 +365,12 @@ second_stage(struct run *r, struct live *checks)
 
     a.stage = STAGE_AGENT;
     a.redo = 0;
-    struct live *l;
-    if (live_new(&l, &r->host, &a, &e) == ST_OK) {
-        r->live[a.phase] = l;
-        r->fresh[r->n_fresh++] = l;
-        return;
-    }
-    r->live[a.phase] = NULL; /* the checks' own, which is freed elsewhere */
-    fail_to_start(r, a.phase, a.n, e.text);
+    /* the checks' own is freed elsewhere */
+    enum status s = live_new(&r->live[a.phase], &r->host, &a, &e);
+    if (s)
+        fail_to_prepare(r, &a, s, &e);
+    else
+        r->fresh[r->n_fresh++] = r->live[a.phase];
 }
 
 static void

@@ -175,6 +175,27 @@ END
     has "$out" "phase gate crashed: exited with code 3 without a terminal line"
 }
 
+@test "a disk that fails between the commands of a gate and its agent is not the gate's fault" {
+    command -v strace >/dev/null || skip "no strace"
+    workers
+    says_verdict gate.2 "PASS - fine"
+    team <<'END'
+phases:
+  - {name: w, agent: w}
+  - {name: gate, type: gate, agent: g, depends_on: [w], commands: [{name: t, run: "true"}]}
+END
+    mkdir -p .cliq/roles
+    echo judge >.cliq/roles/gate.md
+    code=0
+    ASAN_OPTIONS=detect_leaks=0 strace -o "$T/trace" -P "$PWD/.cliq/roles/gate.md" -e trace=read -e inject=read:error=EIO:when=5 "$FULL" run $HEADLESS >"$T/out" 2>"$T/err" || code=$?
+    slurp
+    code_is 1
+    status_is FAILED
+    has "$out$err" "gate.md"
+    got retry gate $HEADLESS
+    code_is 0
+}
+
 # ---- attempts --------------------------------------------------------------------
 
 @test "retries: a new attempt after an error, a crash and a timeout, each later than the last" {
