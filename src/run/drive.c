@@ -189,6 +189,8 @@ drive_end(struct run *r, const struct action *act)
 void
 drive_perform(struct run *r, const struct action *act)
 {
+    struct err e;
+
     switch (act->kind) {
     case ACT_START:
         drive_start(r, act);
@@ -202,7 +204,9 @@ drive_perform(struct run *r, const struct action *act)
         view_event(r->view, "retry", act->phase, sched_phase(r->sched, act->phase), NULL);
         r->waits[act->phase] = (struct wait){ .run = r, .phase = act->phase };
         r->waits[act->phase].timer =
-            loop_after(r->loop, (uint64_t)act->ms, on_due, &r->waits[act->phase], NULL);
+            loop_after(r->loop, (uint64_t)act->ms, on_due, &r->waits[act->phase], &e);
+        if (!r->waits[act->phase].timer)
+            drive_abort(r, ST_IO, &e);
         break;
     case ACT_ROUTE:
         route(r, act);

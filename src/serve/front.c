@@ -359,6 +359,8 @@ on_revoked(void *ctx, const char *id)
 {
     struct serve *s = ctx;
 
+    if (!*id)
+        return; /* a line that is none of ours: "" is whoever came without a key */
     refuse_gathered(s, id);
     for (size_t i = 0; i < SERVE_KEYS; i++)
         if (strcmp(s->keys[i].id, id) == 0)
