@@ -130,7 +130,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         MUST(walk(doc, NULL, 1) <= YAML_MAX_NODES);
         becomes_json(&a, doc);
     } else if (!is_good) {
-        is_refused_somewhere(&f, p, len);
+        for (const struct yaml_fault *x = &f; x; x = x->next)
+            is_refused_somewhere(x, p, len);
     }
     starving_is_harmless(p, len, is_good);
     is_a_team_or_says_why_not(p, len, is_good);
