@@ -841,7 +841,9 @@ front_request(void *ctx, struct http_conn *c, const struct http_request *r)
                    id, found == 405 ? header : NULL);
         }
     } else if (admit(s, c, r, &route, &q, &a, id, &by)) {
-        if (route.kind == ROUTE_OP)
+        if (route.kind == ROUTE_TICKET && ask_no_query(&q, &e))
+            refuse(s, c, r, &route, 400, "VALIDATION_INVALID_TYPE", e.text, id, NULL);
+        else if (route.kind == ROUTE_OP)
             hand_over(s, c, r, &route, &by, id);
         else if (route.kind == ROUTE_STREAM || route.kind == ROUTE_ENGINE_EVENTS)
             begin_stream(s, c, r, &route, &by, &a, id);
