@@ -258,7 +258,7 @@ FUZZ_SECONDS ?= 60
 FUZZERS = $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 
 FUZZ_SRC = $(filter-out src/main.c src/cmd/% src/agents/%,$(FULL_SRC))
-build/fuzz/%: test/fuzz/fuzz_%.c $(FUZZ_SRC) $(wildcard src/*/*.h)
+build/fuzz/%: test/fuzz/fuzz_%.c $(FUZZ_SRC) $(wildcard src/*/*.h test/fuzz/*.h)
 	@mkdir -p $(@D)
 	clang -g -O1 -std=gnu11 $(INCLUDES) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	  -o $@ $< $(FUZZ_SRC) $(LIBS) -ljansson

@@ -11,8 +11,8 @@
  *     signals/events.ahead      1 MiB, for the hub's events.jsonl
  *     run/journal.ahead       256 KiB, for a run's journal.jsonl
  *
- * Its name is the log's, with .ahead for .jsonl. It is made when the log is opened, never longer, and goes when the log is closed. Records are at
- * multiples of 4096:
+ * Its name is the log's, with .ahead for .jsonl. It is made when the log is opened, never longer,
+ * and goes when the log is closed. Records are at multiples of 4096:
  *
  *     bytes     of a record, numbers little-endian
  *     0 - 7     "cliqahd1"
@@ -130,8 +130,8 @@ struct ahead_finding {
  * fd, name, ino and the options ahead_name and boot. */
 enum status ahead_look(struct log *l, struct ahead_finding *out, struct err *e);
 
-/* As ahead_recover, for a log whose sync failed, by the process that has the file, with the lock: the
- * kernel may have dropped what it could not write. */
+/* As ahead_recover, for a log whose sync failed, by the process that has the file, with the lock:
+ * the kernel may have dropped what it could not write. */
 enum status ahead_restore(struct log *l, struct err *e);
 
 #endif

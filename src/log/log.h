@@ -232,8 +232,8 @@ enum status log_fsck(int fd, off_t to, struct log_report *report, log_finding_fn
                      void *ctx, struct err *e);
 /* Of the log `name` in `dir`, open as fd: what waits in its file ahead (log/ahead.h) since the
  * machine was started last, as a note without a line number, added to the report. */
-enum status log_fsck_ahead(int dir, const char *name, int fd, const char *boot,
-                           struct log_report *report, log_finding_fn *finding, void *ctx,
-                           struct err *e);
+enum status
+log_fsck_ahead(int dir, const char *name, int fd, const char *boot, struct log_report *report,
+               log_finding_fn *finding, void *ctx, struct err *e);
 
 #endif

@@ -504,7 +504,7 @@ load ../lib/hub
 
 @test "watch of a ring that is not there says so" {
     cliq ring add ops >/dev/null
-    got watch --ring opps
+    got_from timeout 20 "$CLIQ" watch --ring opps
     refused 4 'ring: there is no ring "opps"'
     start_listening w watch --ring ops
     cliq emit alert yes --to-ring ops >/dev/null
