@@ -66,8 +66,8 @@ check_ring(struct feed *f, struct err *e)
     enum status s = hub_has_ring(f->door->hub, f->want.ring);
 
     if (s == ST_NOT_FOUND)
-        return err_set(e, s, "ring: there is no ring \"%s\"", f->want.ring);
-    return s ? err_set(e, s, HUB_NO_INDEX) : ST_OK;
+        return err_set(e, ST_NOT_FOUND, "ring: there is no ring \"%s\"", f->want.ring);
+    return s ? err_set(e, ST_IO, HUB_NO_INDEX) : ST_OK;
 }
 
 static enum status
