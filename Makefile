@@ -67,7 +67,7 @@ LEAN_CFLAGS = -std=gnu11 $(INCLUDES) $(WARN) $(filter-out -fcf-protection,$(HARD
 # These meet libuv, utf8proc, libyaml, libsodium or SQLite, or stand on what does, or belong
 # to the hub and its server, which no command of the front needs: only the full program has
 # them. Everything else is the core, of which the front takes what it needs.
-FULL_ONLY := $(addprefix src/,base/loop.c base/outlet.c base/table.c base/yaml.c base/yaml_json.c $(patsubst src/%,%,$(filter-out src/team/template%,$(wildcard src/team/*.c))) \
+FULL_ONLY := $(addprefix src/,base/loop.c base/outlet.c base/table.c base/yaml.c base/yaml_json.c base/yaml_twins.c $(patsubst src/%,%,$(filter-out src/team/template%,$(wildcard src/team/*.c))) \
              $(addprefix run/,announce.c begin.c attend.c broadcast.c cancel.c dag.c drive.c env.c finish.c foresee.c journal.c live.c lockfile.c notify.c panes.c past.c plan.c prepare.c project.c \
              sched.c sched_route.c tmux.c transition.c verdict.c view.c wake.c wake_lock.c)) \
              $(filter-out src/net/fetch.c,$(sort $(wildcard src/net/*.c src/hub/*.c src/door/*.c src/serve/*.c)))
@@ -258,7 +258,7 @@ FUZZ_SECONDS ?= 60
 FUZZERS = $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 
 FUZZ_SRC = $(filter-out src/main.c src/cmd/% src/agents/%,$(FULL_SRC))
-build/fuzz/%: test/fuzz/fuzz_%.c $(FUZZ_SRC) $(wildcard src/*/*.h)
+build/fuzz/%: test/fuzz/fuzz_%.c $(FUZZ_SRC) $(wildcard src/*/*.h test/fuzz/*.h)
 	@mkdir -p $(@D)
 	clang -g -O1 -std=gnu11 $(INCLUDES) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	  -o $@ $< $(FUZZ_SRC) $(LIBS) -ljansson

@@ -9,11 +9,12 @@
  * Speed on hostile text: libyaml looks through all open flow brackets for every
  * token and through all %TAG lines for every %TAG line; the first is bounded by
  * stopping at YAML_MAX_DEPTH, the second by DIRECTIVES_MAX. Keys are compared by
- * sorting each map once.
+ * sorting each map once (yaml_twins.c).
  */
 #include "base/yaml.h"
 
 #include "base/utf8.h"
+#include "base/yaml_twins.h"
 
 #include <yaml.h>
 
@@ -53,6 +54,8 @@ struct reader {
     unsigned depth;
     struct anchor *anchors;
     size_t n_anchors, nodes, documents;
+    struct yaml_twins twins;
+    bool is_starved;
 };
 
 static bool fault_at(struct yaml_fault *where, size_t line, size_t column, const char *fmt, ...)
@@ -69,6 +72,7 @@ fault_at(struct yaml_fault *where, size_t line, size_t column, const char *fmt, 
     va_end(ap);
     where->line = (unsigned)line + 1;
     where->column = (unsigned)column + 1;
+    where->next = NULL;
     return false;
 }
 
@@ -77,6 +81,7 @@ fault_at(struct yaml_fault *where, size_t line, size_t column, const char *fmt, 
 static bool
 starved(struct reader *r)
 {
+    r->is_starved = true;
     return fault_at(r->where, r->parser.mark.line, r->parser.mark.column, "out of memory");
 }
 
@@ -366,48 +371,6 @@ on_open(struct reader *r, const yaml_event_t *ev, enum yaml_type type, const yam
     return true;
 }
 
-struct member {
-    const struct yaml *node;
-};
-
-static int
-by_key(const void *a, const void *b)
-{
-    const struct yaml *x = ((const struct member *)a)->node, *y = ((const struct member *)b)->node;
-    int d = strcmp(x->key, y->key);
-
-    if (d == 0)
-        d = (x->key_line > y->key_line) - (x->key_line < y->key_line);
-    return d ? d : (x->key_column > y->key_column) - (x->key_column < y->key_column);
-}
-
-/* The first key in the text that an earlier one equals is named. */
-static bool
-check_keys(struct reader *r, const struct yaml *map)
-{
-    const struct yaml *twin = NULL;
-    struct member *v;
-    size_t n = 0;
-
-    if (map->count < 2)
-        return true;
-    if (!(v = malloc(map->count * sizeof *v)))
-        return starved(r);
-    yaml_each (m, map)
-        v[n++].node = m;
-    qsort(v, n, sizeof *v, by_key);
-    for (size_t i = 1; i < n; i++) {
-        const struct yaml *m = v[i].node;
-        if (strcmp(v[i - 1].node->key, m->key) == 0 &&
-            (!twin || m->key_line < twin->key_line ||
-             (m->key_line == twin->key_line && m->key_column < twin->key_column)))
-            twin = m;
-    }
-    free(v);
-    return !twin || fault_at(r->where, twin->key_line - 1, twin->key_column - 1,
-                             "duplicate key \"%.*s\"", shown(twin->key), twin->key);
-}
-
 static bool
 on_close(struct reader *r)
 {
@@ -420,7 +383,7 @@ on_close(struct reader *r)
         r->anchors[o->anchor].height = height;
     }
     weigh(r, o->size, height);
-    return o->node->type != YAML_MAP || check_keys(r, o->node);
+    return o->node->type != YAML_MAP || yaml_twins_find(&r->twins, o->node) || starved(r);
 }
 
 static bool
@@ -446,6 +409,56 @@ on_event(struct reader *r, const yaml_event_t *ev)
     default:
         return true;
     }
+}
+
+/* ---- duplicate keys ---- */
+
+static void
+tell_twin(struct yaml_fault *to, const struct yaml_twin *t, size_t more)
+{
+    char rest[60] = "";
+
+    if (more > 0)
+        snprintf(rest, sizeof rest, "; %zu more duplicate key%s not shown", more,
+                 more == 1 ? " is" : "s are");
+    fault_at(to, t->key->key_line - 1, t->key->key_column - 1,
+             "duplicate key \"%.*s\": the first is in line %u, column %u%s", shown(t->key->key),
+             t->key->key, t->first->key_line, t->first->key_column, rest);
+}
+
+/* The duplicate keys, then what reading ended with, if it did not come to the end. */
+static bool
+tell_twins(struct reader *r, bool is_good)
+{
+    const struct yaml_twins *t = &r->twins;
+    struct yaml_fault last = *r->where, *to = r->where;
+
+    for (size_t i = 0; i < t->count; i++) {
+        bool is_last = i + 1 == t->count;
+        tell_twin(to, &t->twin[i], is_last ? t->found - t->count : 0);
+        if (is_last && is_good)
+            break;
+        if (!(to->next = arena_alloc(r->arena, sizeof *to)))
+            return starved(r);
+        to = to->next;
+    }
+    if (!is_good)
+        *to = last;
+    return false;
+}
+
+/* Reading is over, well or not: was all of it? */
+static bool
+check_keys(struct reader *r, bool is_good)
+{
+    if (r->is_starved)
+        return false;
+    while (r->depth > 0) { /* reading ended inside of them */
+        const struct yaml *node = r->open[--r->depth].node;
+        if (node->type == YAML_MAP && !yaml_twins_find(&r->twins, node))
+            return starved(r);
+    }
+    return r->twins.found == 0 ? is_good : tell_twins(r, is_good);
 }
 
 /* libyaml compares every %TAG line with all before it. */
@@ -496,6 +509,7 @@ yaml_parse(struct arena *a, const char *text, size_t len, struct yaml **out,
         is_over = ev.type == YAML_STREAM_END_EVENT;
         yaml_event_delete(&ev);
     }
+    is_good = check_keys(&r, is_good);
     yaml_parser_delete(&r.parser);
     if (!is_good)
         return false;

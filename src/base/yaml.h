@@ -6,6 +6,8 @@
  * text, more than one document, aliases that would copy more than YAML_MAX_NODES
  * nodes in all, custom tags, bad UTF-8. Merge keys (<<) are not special.
  *
+ * Reading ends at the first of these but for duplicate keys, which are all told.
+ *
  * Ownership: nodes live in the arena and are freed with it.
  */
 #ifndef CLIQ_BASE_YAML_H
@@ -35,8 +37,9 @@ struct yaml {
 
 /* Why and where a text is not YAML that we take. */
 struct yaml_fault {
-    char what[320];        /* with what to do about it, where we know that */
-    unsigned line, column; /* from 1 */
+    char what[320];          /* with what to do about it, where we know that */
+    unsigned line, column;   /* from 1 */
+    struct yaml_fault *next; /* another one, in the arena; NULL: that is all */
 };
 
 /* True and *out (NULL for an empty document), or false and *where. */

@@ -5,9 +5,11 @@
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "log/log.h"
+#include "run/procfs.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,22 +33,47 @@ on_finding(void *ctx, const struct log_record *rec, bool is_note)
     if (f->is_json) {
         json_sep(f->out);
         json_open(f->out, '{');
-        json_key_int(f->out, "line", (int64_t)rec->line);
+        if (rec->line)
+            json_key_int(f->out, "line", (int64_t)rec->line);
         if (rec->column)
             json_key_int(f->out, "column", rec->column);
-        json_key_int(f->out, "offset", rec->at);
-        json_key_int(f->out, "bytes", rec->end - rec->at);
+        if (rec->end > rec->at) {
+            json_key_int(f->out, "offset", rec->at);
+            json_key_int(f->out, "bytes", rec->end - rec->at);
+        }
         json_key_str(f->out, "level", level);
         json_key_str(f->out, "reason", rec->problem);
         json_close(f->out, '}');
         return;
     }
     term_escape(f->out, f->file, strlen(f->file), false);
-    buf_addf(f->out, ":%" PRIu64, rec->line);
+    if (rec->line)
+        buf_addf(f->out, ":%" PRIu64, rec->line);
     if (rec->column)
         buf_addf(f->out, ":%u", rec->column);
-    buf_addf(f->out, ": %s: %s (%jd bytes at %jd)\n", level, rec->problem,
-             (intmax_t)(rec->end - rec->at), (intmax_t)rec->at);
+    buf_addf(f->out, ": %s: %s", level, rec->problem);
+    if (rec->end > rec->at) /* else it is of no place in the file */
+        buf_addf(f->out, " (%jd bytes at %jd)", (intmax_t)(rec->end - rec->at), (intmax_t)rec->at);
+    buf_addc(f->out, '\n');
+}
+
+/* The file ahead stands beside the log itself, not beside a link to it. */
+static enum status
+check_ahead(const char *file, int fd, struct log_report *report, struct findings *f, struct err *e)
+{
+    char path[PATH_MAX], boot[PROCFS_BOOT_SIZE];
+    char *slash = realpath(file, path) ? strrchr(path, '/') : NULL;
+    int dir = -1;
+
+    if (!slash || procfs_boot_id(boot, NULL)) /* renamed meanwhile; or no way to tell */
+        return ST_OK;
+    *slash = '\0';
+    enum status s = path_open_dir(slash > path ? path : "/", false, &dir, e);
+    if (!s)
+        s = log_fsck_ahead(dir, slash + 1, fd, boot, report, on_finding, f, e);
+    if (dir >= 0)
+        close(dir);
+    return s;
 }
 
 static enum status
@@ -61,6 +88,8 @@ check(const char *file, struct log_report *report, struct findings *f, struct er
                                              : path_check_regular(&st, file, e);
     if (!s)
         s = log_fsck(fd, -1, report, on_finding, f, e);
+    if (!s)
+        s = check_ahead(file, fd, report, f, e);
     close(fd);
     return s;
 }
@@ -138,6 +167,10 @@ const struct cmd cmd_fsck = {
         "for each file. A fragment that a crash left behind is a note, not a problem: it was\n"
         "never acknowledged and hurts no neighbour. Numbered logs have their numbers and\n"
         "checksums verified too. Nothing is changed.\n"
+        "\n"
+        "After a power cut, records may wait in the file beside the log that was synced in its\n"
+        "place (events.ahead, journal.ahead). That is a note, too: the next command that opens\n"
+        "the store (cliq hub check) or the run (cliq status) puts them back.\n"
         "\n"
         "The exit code is 0 when there are no problems (notes are fine), else 1.",
     .examples = "cliq fsck .war-rooms/*/channel.jsonl\n"

@@ -64,7 +64,7 @@ static void
 on_note(void *ctx, const char *text)
 {
     (void)ctx;
-    fprintf(stderr, "cliq: warning: %s\n", text);
+    cmd_warn("%s", text);
 }
 
 static enum status

@@ -16,7 +16,8 @@ static const struct opt opts[] = {
     { "rate", OPT_NUMBER, "N", "requests a second that each key may make; default: any number" },
     { "burst", OPT_NUMBER, "N", "how many of them at once; default: as many as --rate" },
     { "access-log", OPT_TEXT, "FILE",
-      "a line a request, with its time and without keys; - is standard error" },
+      "a line a request: time, id, caller, method, path (- -: it was no HTTP), status; no keys;"
+      " - is standard error" },
     { 0 },
 };
 

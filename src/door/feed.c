@@ -59,6 +59,17 @@ feed_wants(const struct feed_filter *w, const struct json *signal)
 /* ---- files ---- the tail only wakes us: what is told comes from the index, so it is synced, and
  * there is no gap between what was there and what comes */
 
+/* As a server says it to an admin: who has the files is one. */
+static enum status
+check_ring(struct feed *f, struct err *e)
+{
+    enum status s = hub_has_ring(f->door->hub, f->want.ring);
+
+    if (s == ST_NOT_FOUND)
+        return err_set(e, ST_NOT_FOUND, "ring: there is no ring \"%s\"", f->want.ring);
+    return s ? err_set(e, ST_IO, HUB_NO_INDEX) : ST_OK;
+}
+
 static enum status
 open_files(struct feed *f, struct err *e)
 {
@@ -72,6 +83,8 @@ open_files(struct feed *f, struct err *e)
         s = log_tail_open(&f->tail, path.p, "events.jsonl", true, LOG_FROM_END, e);
     if (!s)
         s = hub_catch_up(f->door->hub, e);
+    if (!s && f->want.ring)
+        s = check_ring(f, e);
     if (!s && !f->want.has_since)
         f->seq = hub_last_seq(f->door->hub);
     buf_release(&path);

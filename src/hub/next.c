@@ -4,6 +4,8 @@
  * An error ends with the look that met it: the index forgets it, and the next look tries again.
  */
 #include "hub/hub_impl.h"
+
+#include "base/hash.h"
 #include "hub/secret.h"
 #include "log/segment.h"
 
@@ -34,11 +36,7 @@ hub_catch_up(struct hub *h, struct err *e)
 static uint64_t
 sum(const char *text)
 {
-    uint64_t n = 14695981039346656037u;
-
-    for (; *text; text++)
-        n = (n ^ (unsigned char)*text) * 1099511628211u;
-    return n;
+    return hash_bytes(text, strlen(text));
 }
 
 /* After a look: did it fail? A row that makes no sense is damage that SQLite does not see. */

@@ -11,8 +11,8 @@
  *     signals/events.ahead      1 MiB, for the hub's events.jsonl
  *     run/journal.ahead       256 KiB, for a run's journal.jsonl
  *
- * It is made when the log is opened, never longer, and goes when the log is closed. Records are at
- * multiples of 4096:
+ * Its name is the log's, with .ahead for .jsonl. It is made when the log is opened, never longer,
+ * and goes when the log is closed. Records are at multiples of 4096:
  *
  *     bytes     of a record, numbers little-endian
  *     0 - 7     "cliqahd1"
@@ -117,8 +117,26 @@ enum status ahead_is_old(const struct log *l, bool *is_it, struct err *e);
  */
 enum status ahead_recover(struct log *l, bool *is_replaced, struct err *e);
 
-/* The same for a log whose sync failed, by the process that has the file, with the lock: the
- * kernel may have dropped what it could not write. */
+/* What the next one to open a log would do about its file ahead. */
+enum ahead_todo {
+    AHEAD_NOTHING,
+    AHEAD_PUT_BACK,  /* the log lacks lines of it */
+    AHEAD_SET_ASIDE, /* it is of another file than the log */
+};
+
+struct ahead_finding {
+    enum ahead_todo todo;
+    off_t at, end;  /* AHEAD_PUT_BACK: where in the log they belong */
+    size_t lines;   /* how many */
+    bool is_broken; /* others, behind them, are damaged: set aside, too */
+};
+
+/* The same look as ahead_recover's, which changes nothing and takes no lock. Of `l` it uses dir,
+ * fd, name, ino and the options ahead_name and boot. */
+enum status ahead_look(struct log *l, struct ahead_finding *out, struct err *e);
+
+/* As ahead_recover, for a log whose sync failed, by the process that has the file, with the lock:
+ * the kernel may have dropped what it could not write. */
 enum status ahead_restore(struct log *l, struct err *e);
 
 #endif

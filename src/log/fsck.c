@@ -3,11 +3,16 @@
  *
  * A sealed fragment is a note: a crash or a full disk cost one record, was
  * never acknowledged, and hurt no neighbour. So are the lines of an incomplete
- * group and an unsealed tail. Everything else is a problem.
+ * group and an unsealed tail, and what a power cut left in the file ahead: it is
+ * not lost. Everything else is a problem.
  */
 #include "base/sys.h"
+#include "log/ahead.h"
 #include "log/log.h"
 #include "log/seal.h"
+
+#include <stdio.h>
+#include <string.h>
 
 /* Numbers that jump: lines were lost or damaged in between. */
 static bool
@@ -78,4 +83,60 @@ log_fsck(int fd, off_t to, struct log_report *report, log_finding_fn *finding, v
     }
     log_reader_release(&r);
     return s;
+}
+
+/* events.jsonl: events.ahead. False: a log of that name has none. */
+static bool
+name_ahead(char to[NAME_MAX + 1], const char *log)
+{
+    static const char end[] = ".jsonl";
+    size_t n = strlen(log), len = strlen(end);
+
+    return n > len && strcmp(log + n - len, end) == 0 &&
+           snprintf(to, NAME_MAX + 1, "%.*s.ahead", (int)(n - len), log) <= NAME_MAX;
+}
+
+/* What whoever opens the log next does, as a sentence. */
+static void
+tell_ahead(char *to, size_t size, const char *name, const struct ahead_finding *f)
+{
+    const char *kept = f->is_broken ? "; others are damaged, and the file is kept aside" : "";
+
+    if (f->todo == AHEAD_PUT_BACK)
+        snprintf(to, size,
+                 "%zu line%s of before a power cut %s in %s only: opening the log puts %s back%s",
+                 f->lines, f->lines == 1 ? "" : "s", f->lines == 1 ? "stands" : "stand", name,
+                 f->lines == 1 ? "it" : "them", kept);
+    else if (f->todo == AHEAD_SET_ASIDE)
+        snprintf(to, size,
+                 "%s has lines of another file than this one, which was replaced, copied or cut "
+                 "short: opening the log keeps it aside",
+                 name);
+    else
+        snprintf(to, size, "%s has damaged lines: opening the log keeps it aside", name);
+}
+
+enum status
+log_fsck_ahead(int dir, const char *name, int fd, const char *boot, struct log_report *report,
+               log_finding_fn *finding, void *ctx, struct err *e)
+{
+    char ahead[NAME_MAX + 1], text[2 * NAME_MAX];
+    struct log l = { .o = { .ahead_name = ahead, .boot = boot }, .dir = dir, .fd = fd };
+    struct ahead_finding f;
+    struct stat st;
+
+    if (strlen(name) >= sizeof l.name || !name_ahead(ahead, name))
+        return ST_OK;
+    strcpy(l.name, name);
+    if (sys->fstat(fd, &st) != 0)
+        return err_sys(e, "look at %s", name);
+    l.ino = st.st_ino;
+    enum status s = ahead_look(&l, &f, e);
+    if (s || (f.todo == AHEAD_NOTHING && !f.is_broken))
+        return s;
+    tell_ahead(text, sizeof text, ahead, &f);
+    struct log_record rec = { .at = f.at, .end = f.end, .problem = text };
+    report->notes++;
+    finding(ctx, &rec, true);
+    return ST_OK;
 }

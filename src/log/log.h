@@ -230,5 +230,10 @@ typedef void log_finding_fn(void *ctx, const struct log_record *rec, bool is_not
  */
 enum status log_fsck(int fd, off_t to, struct log_report *report, log_finding_fn *finding,
                      void *ctx, struct err *e);
+/* Of the log `name` in `dir`, open as fd: what waits in its file ahead (log/ahead.h) since the
+ * machine was started last, as a note without a line number, added to the report. */
+enum status
+log_fsck_ahead(int dir, const char *name, int fd, const char *boot, struct log_report *report,
+               log_finding_fn *finding, void *ctx, struct err *e);
 
 #endif

@@ -256,29 +256,51 @@ set_aside(const struct lack *k, const char *why, bool *is_away, struct err *e)
     return SYS_RETRY(sys->fsync(l->dir)) == 0 ? ST_OK : err_sys(e, "sync the directory");
 }
 
-static enum status
-put_back(struct lack *k, bool *is_replaced, bool *is_away, struct err *e)
-{
-    struct log *l = k->l;
-    off_t size = sys->lseek(l->fd, 0, SEEK_END), end = k->chain.at + (off_t)k->lines.len;
-    enum status s = size < 0 ? err_sys(e, "look at the end of %s", l->name) : ST_OK;
+/* What is to be done about a chain. */
+enum plan { HAS_ALL, IN_PLACE, BEFORE_OTHERS, ELSEWHERE };
 
-    if (!s)
-        s = read_log(l, k->chain.at, size < end ? size : end, &k->there, e);
+static enum status
+compare(struct lack *k, enum plan *plan, off_t *size, struct err *e)
+{
+    const struct log *l = k->l;
+    off_t end = k->chain.at + (off_t)k->lines.len;
+
+    *plan = HAS_ALL;
+    *size = sys->lseek(l->fd, 0, SEEK_END);
+    if (*size < 0)
+        return err_sys(e, "look at the end of %s", l->name);
+    enum status s = read_log(l, k->chain.at, *size < end ? *size : end, &k->there, e);
     if (s)
         return s;
     k->same = count_same(&k->lines, &k->there);
     if (k->same == k->lines.len)
         return ST_OK;
-    if (!is_of_log(k, size))
-        return is_of_segment(k) ? ST_OK
-                                : set_aside(k,
-                                            "are of another file than the one that is there, "
-                                            "which was replaced, copied or cut short",
-                                            is_away, e);
-    if (k->there.len == k->same ||
-        !take_foreign(k, k->there.p + k->same, k->there.len - k->same, NULL))
+    if (!is_of_log(k, *size))
+        *plan = is_of_segment(k) ? HAS_ALL : ELSEWHERE;
+    else if (k->there.len == k->same ||
+             !take_foreign(k, k->there.p + k->same, k->there.len - k->same, NULL))
+        *plan = IN_PLACE;
+    else
+        *plan = BEFORE_OTHERS;
+    return ST_OK;
+}
+
+static enum status
+put_back(struct lack *k, bool *is_replaced, bool *is_away, struct err *e)
+{
+    enum plan plan;
+    off_t size;
+    enum status s = compare(k, &plan, &size, e);
+
+    if (s || plan == HAS_ALL)
+        return s;
+    if (plan == IN_PLACE)
         return put_in_place(k, e);
+    if (plan == ELSEWHERE)
+        return set_aside(k,
+                         "are of another file than the one that is there, "
+                         "which was replaced, copied or cut short",
+                         is_away, e);
     *is_replaced = true;
     return put_before(k, size, e);
 }
@@ -292,10 +314,11 @@ lack_release(struct lack *k)
 
 /* ---- the file ahead ---- */
 
+/* how: O_RDONLY, or for one who puts back. */
 static enum status
-open_ahead(const struct log *l, int *fd, struct err *e)
+open_ahead(const struct log *l, int how, int *fd, struct err *e)
 {
-    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_DSYNC;
+    int flags = how | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     char told[PATH_MAX];
     struct stat st;
 
@@ -390,7 +413,7 @@ enum status
 ahead_recover(struct log *l, bool *is_replaced, struct err *e)
 {
     int fd;
-    enum status s = open_ahead(l, &fd, e);
+    enum status s = open_ahead(l, O_RDWR | O_DSYNC, &fd, e);
 
     *is_replaced = false;
     if (s || fd < 0)
@@ -400,13 +423,58 @@ ahead_recover(struct log *l, bool *is_replaced, struct err *e)
     return s;
 }
 
+/* The chain is read before the log: what somebody puts back meanwhile is there then. */
+static enum status
+look(struct lack *k, int fd, struct ahead_finding *out, struct err *e)
+{
+    bool is_there = false;
+    enum plan plan = HAS_ALL;
+    off_t size;
+    enum status s = read_chain(k, fd, &is_there, e);
+
+    if (!s && is_there)
+        s = compare(k, &plan, &size, e);
+    if (s || !is_there)
+        return s;
+    out->is_broken = k->chain.is_broken;
+    if (plan == ELSEWHERE)
+        out->todo = AHEAD_SET_ASIDE;
+    if (plan == ELSEWHERE || plan == HAS_ALL)
+        return ST_OK;
+    out->todo = AHEAD_PUT_BACK;
+    out->at = k->chain.at + (off_t)k->same;
+    out->end = k->chain.at + (off_t)k->lines.len;
+    for (size_t i = k->same; i < k->lines.len; i++)
+        out->lines += k->lines.p[i] == '\n';
+    return ST_OK;
+}
+
+enum status
+ahead_look(struct log *l, struct ahead_finding *out, struct err *e)
+{
+    struct lack k = { .l = l, .lines = BUF_MAX(AHEAD_MAX), .there = BUF_MAX(AHEAD_MAX) };
+    bool is_it = false;
+    int fd;
+    enum status s = open_ahead(l, O_RDONLY, &fd, e);
+
+    *out = (struct ahead_finding){ 0 };
+    if (s || fd < 0)
+        return s;
+    s = is_old(l, fd, &is_it, e);
+    if (!s && is_it)
+        s = look(&k, fd, out, e);
+    close(fd);
+    lack_release(&k);
+    return s;
+}
+
 enum status
 ahead_restore(struct log *l, struct err *e)
 {
     struct lack k = { .l = l, .lines = BUF_MAX(AHEAD_MAX), .there = BUF_MAX(AHEAD_MAX) };
     bool is_there = false, is_replaced, is_away;
     int fd;
-    enum status s = open_ahead(l, &fd, e);
+    enum status s = open_ahead(l, O_RDWR | O_DSYNC, &fd, e);
 
     if (s || fd < 0)
         return s;

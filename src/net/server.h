@@ -60,17 +60,18 @@ struct http_options {
     size_t (*body_max)(void *ctx, const struct http_request *r);
     /* After the requests of a round were handed over, before answers leave. May be NULL. */
     void (*on_round)(void *ctx);
-    /* The body of the server's own answers: 400, 408, 413... NULL: the reason as plain text. */
-    void (*fault)(void *ctx, int status, const char *reason, struct buf *body);
-    const char *fault_headers; /* of those, as in http_answer */
-    unsigned max_conns;        /* 1024; more are answered 503 */
-    unsigned head_ms;          /* 10000: from its first byte to the end of a head */
-    unsigned idle_ms;          /* 60000: between requests */
-    unsigned body_ms;          /* 10000: before the rate of a body counts */
-    unsigned body_rate;        /* 1024 bytes a second at least */
-    unsigned stall_ms;         /* 60000: a client that takes nothing of what we send */
-    unsigned linger_ms;        /* 2000: for a client to read our last words */
-    size_t stream_max;         /* 1 MiB: bytes of a stream that wait to be sent */
+    /* The headers (as in http_answer) and the body of the server's own answers: 400, 408, 413...
+     * `c` is there to be asked for its peer only. NULL: the reason as plain text. */
+    void (*fault)(void *ctx, const struct http_conn *c, int status, const char *reason,
+                  struct buf *headers, struct buf *body);
+    unsigned max_conns; /* 1024; more are answered 503 */
+    unsigned head_ms;   /* 10000: from its first byte to the end of a head */
+    unsigned idle_ms;   /* 60000: between requests */
+    unsigned body_ms;   /* 10000: before the rate of a body counts */
+    unsigned body_rate; /* 1024 bytes a second at least */
+    unsigned stall_ms;  /* 60000: a client that takes nothing of what we send */
+    unsigned linger_ms; /* 2000: for a client to read our last words */
+    size_t stream_max;  /* 1 MiB: bytes of a stream that wait to be sent */
 };
 
 struct http_stats {

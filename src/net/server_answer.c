@@ -57,17 +57,19 @@ void
 conn_refuse(struct http_conn *c, int status, const char *reason)
 {
     const struct http_options *o = &c->v->o;
-    struct buf body = { 0 };
+    struct buf headers = { 0 }, body = { 0 };
 
     c->v->stats.faults++;
     c->keeps = c->has_no_body = false;
     c->is_over = true;
-    if (o->fault)
-        o->fault(o->ctx, status, reason, &body);
-    else
+    if (o->fault) {
+        o->fault(o->ctx, c, status, reason, &headers, &body);
+    } else {
+        buf_adds(&headers, "Content-Type: text/plain\r\n");
         buf_addf(&body, "%s\n", reason);
-    put_answer(c, status, o->fault ? o->fault_headers : "Content-Type: text/plain\r\n", body.p,
-               body.len);
+    }
+    put_answer(c, status, headers.p, body.p, body.len);
+    buf_release(&headers);
     buf_release(&body);
     conn_mark(c);
 }

@@ -1,6 +1,6 @@
 #include "serve/ask.h"
 
-#include "net/query.h"
+#include "base/buf.h"
 
 #include <string.h>
 
@@ -16,6 +16,13 @@ set_text(struct arena *a, struct json *args, const char *key, const char *value,
     return ST_OK;
 }
 
+/* It is the gate that reads these. */
+static bool
+is_secret(const char *name)
+{
+    return strcmp(name, "token") == 0 || strcmp(name, "ticket") == 0;
+}
+
 static enum status
 read_query(struct arena *a, struct ask_text text, struct json *args, struct err *e)
 {
@@ -26,19 +33,42 @@ read_query(struct arena *a, struct ask_text text, struct json *args, struct err 
         if (query_count(&q, q.pairs[i].name) > 1)
             return err_set(e, ST_INVALID, "the parameter %s is given more than once",
                            q.pairs[i].name);
-        if (strcmp(q.pairs[i].name, "token") != 0 && strcmp(q.pairs[i].name, "ticket") != 0)
+        if (!is_secret(q.pairs[i].name))
             s = set_text(a, args, q.pairs[i].name, q.pairs[i].value, e);
     }
     return s;
 }
 
+enum status
+ask_no_query(const struct query *q, struct err *e)
+{
+    struct buf names = { 0 };
+    enum status s = ST_OK;
+
+    for (size_t i = 0; i < q->n; i++)
+        if (!is_secret(q->pairs[i].name))
+            buf_addf(&names, "%s%.40s", names.len ? ", " : "", q->pairs[i].name);
+    if (names.len)
+        s = err_set(e, ST_INVALID,
+                    "the query has %.200s, and only the body is heard here: put it there, or leave "
+                    "it away",
+                    names.p);
+    buf_release(&names);
+    return s;
+}
+
 static enum status
-read_body(struct arena *a, struct ask_text body, struct json **args, struct err *e)
+read_body(struct arena *a, struct ask_text query, struct ask_text body, struct json **args,
+          struct err *e)
 {
     struct json_fault where;
+    struct query q;
+    enum status s = query_parse(&q, a, query.p ? query.p : "", query.len, e);
 
-    if (body.len == 0)
-        return ST_OK;
+    if (!s)
+        s = ask_no_query(&q, e);
+    if (s)
+        return s;
     if (!json_parse(a, body.p, body.len, args, &where))
         return err_set(e, ST_INVALID, "the body is not JSON: %zu:%zu: %s", (size_t)where.line,
                        (size_t)where.column, where.what);
@@ -57,7 +87,7 @@ ask_args(struct arena *a, const struct route *route, struct ask_text query, stru
     *args = json_new(a, JSON_OBJECT);
     if (!*args)
         return err_set(e, ST_IO, "out of memory");
-    s = is_query ? read_query(a, query, *args, e) : read_body(a, body, args, e);
+    s = is_query ? read_query(a, query, *args, e) : read_body(a, query, body, args, e);
     for (size_t i = 0; !s && i < route->n_params; i++) {
         const char *value;
         s = url_decode(a, route->params[i].value, route->params[i].len, "the path", &value, e);

@@ -4,6 +4,7 @@
 #include "serve/serve_impl.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/sys.h"
 
 #include <string.h>
@@ -53,10 +54,8 @@ is_same(const char *a, const char *b, size_t n)
 static uint64_t
 hash_key(struct gate_text key)
 {
-    uint64_t h = UINT64_C(14695981039346656037);
+    uint64_t h = hash_bytes(key.p, key.len);
 
-    for (size_t i = 0; i < key.len; i++)
-        h = (h ^ (unsigned char)key.p[i]) * UINT64_C(1099511628211);
     return h ? h : 1;
 }
 

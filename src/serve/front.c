@@ -28,8 +28,8 @@ enum {
 
 /* A line of the access log. Never the query or a header: keys stand there. */
 static void
-log_access(struct serve *s, const char *request_id, struct http_conn *c, struct http_text method,
-           struct http_text path, int status)
+log_access(struct serve *s, const char *request_id, const struct http_conn *c,
+           struct http_text method, struct http_text path, int status)
 {
     char peer[HTTP_PEER_SIZE], now[CLOCK_ISO_SIZE];
     struct buf line = { 0 };
@@ -61,14 +61,15 @@ note(struct serve *s, const struct http_request *r, struct http_conn *c, int sta
         log_access(s, request_id, c, http_text(r, r->method_name), http_path(r), status);
 }
 
+#define ANSWER_HEADERS JSON_HEADERS "X-Request-Id: %s\r\n" /* the request's id */
+
 static void
 answer(struct http_conn *c, int status, const char *request_id, const char *more,
        const struct buf *body)
 {
     char headers[512];
 
-    snprintf(headers, sizeof headers, JSON_HEADERS "X-Request-Id: %s\r\n%s", request_id,
-             more ? more : "");
+    snprintf(headers, sizeof headers, ANSWER_HEADERS "%s", request_id, more ? more : "");
     http_answer(c, status, headers, body->p, body->len);
 }
 
@@ -102,14 +103,20 @@ next_id(struct serve *s, char id[REQUEST_ID_SIZE])
     id[len + 1 + n_digits] = '\0';
 }
 
+/* What was asked for is not known, or not to be believed: a dash each in the access log. */
 void
-front_fault(void *ctx, int status, const char *reason, struct buf *body)
+front_fault(void *ctx, const struct http_conn *c, int status, const char *reason,
+            struct buf *headers, struct buf *body)
 {
+    static const struct http_text unknown = { "-", 1 };
     struct serve *s = ctx;
     char id[REQUEST_ID_SIZE];
 
     count(s, status);
     next_id(s, id);
+    if (s->has_access)
+        log_access(s, id, c, unknown, unknown, status);
+    buf_addf(headers, ANSWER_HEADERS, id);
     envelope_refuse(body, NULL,
                     status == 413   ? "BODY_TOO_LARGE"
                     : status == 503 ? "SERVER_BUSY"
@@ -840,7 +847,9 @@ front_request(void *ctx, struct http_conn *c, const struct http_request *r)
                    id, found == 405 ? header : NULL);
         }
     } else if (admit(s, c, r, &route, &q, &a, id, &by)) {
-        if (route.kind == ROUTE_OP)
+        if (route.kind == ROUTE_TICKET && ask_no_query(&q, &e))
+            refuse(s, c, r, &route, 400, "VALIDATION_INVALID_TYPE", e.text, id, NULL);
+        else if (route.kind == ROUTE_OP)
             hand_over(s, c, r, &route, &by, id);
         else if (route.kind == ROUTE_STREAM || route.kind == ROUTE_ENGINE_EVENTS)
             begin_stream(s, c, r, &route, &by, &a, id);

@@ -340,8 +340,6 @@ setup(struct serve *s, struct err *e)
                               .on_request = front_request,
                               .on_round = front_round,
                               .fault = front_fault,
-                              .fault_headers =
-                                  "Content-Type: application/json\r\nCache-Control: no-store\r\n",
                               .max_conns = 8192,
                               .stall_ms = STALL_MS,
                               .stream_max = STREAM_MAX };

@@ -342,8 +342,9 @@ team_load(struct team *t, const char *file, const char *text, size_t len, struct
     if (!yaml_parse(&t->arena, text, len, &doc, &fault)) {
         if (strcmp(fault.what, "out of memory") == 0)
             return err_set(e, ST_IO, "read %s: out of memory", file);
-        problem_error(p, (struct problem_at){ .file = file, fault.line, fault.column }, "%s",
-                      fault.what);
+        for (const struct yaml_fault *f = &fault; f; f = f->next)
+            problem_error(p, (struct problem_at){ .file = file, f->line, f->column }, "%s",
+                          f->what);
     } else if (!doc) {
         problem_error(p, (struct problem_at){ .file = file }, "the file is empty");
     } else if (doc->type != YAML_MAP) {

@@ -174,3 +174,46 @@ END
     lacks "$out" $'\e'
     is 2 "$(wc -l <"$T/out")"
 }
+
+@test "what a power cut left in the file ahead of the hub's log is a note, until somebody opens it" {
+    export CLIQ_HOME=$T/home
+    for i in 1 2 3; do "$CLIQ" emit task "$i" >/dev/null; done
+    log=$CLIQ_HOME/signals/events.jsonl
+    cp "$log" "$T/before"
+    $PY "$BATS_TEST_DIRNAME/../lib/power_cut.py" "$log" 2
+    ln -s "$log" "$T/link.jsonl"
+    for file in "$log" "$T/link.jsonl"; do
+        got fsck "$file"
+        succeeds
+        has "$out" "$file: note: 2 lines of before a power cut stand in events.ahead only: opening the log puts them back ("
+        has "$out" "lines, 1 note"
+    done
+    got fsck --json "$log"
+    is "note False" "$($PY -c 'import json, sys; f = json.load(open(sys.argv[1]))[0]["findings"][0]; print(f["level"], "line" in f)' "$T/out")"
+    got hub check
+    succeeds
+    cmp "$log" "$T/before"
+    got fsck "$log"
+    succeeds
+    lacks "$out" note
+}
+
+@test "what a power cut left in the file ahead of a run's journal is a note, until somebody looks" {
+    printf 'name: t\ndescription: d\nphases: [{name: a, agent: exec, commands: [{name: c, run: "true"}]}]\n' >team.yml
+    "$CLIQ" init >/dev/null
+    "$CLIQ" assemble . >/dev/null
+    got run
+    succeeds
+    log=.cliq/run/journal.jsonl
+    cp "$log" "$T/before"
+    $PY "$BATS_TEST_DIRNAME/../lib/power_cut.py" "$log" 1
+    got fsck "$log"
+    succeeds
+    has "$out" "note: 1 line of before a power cut stands in journal.ahead only: opening the log puts it back"
+    got status
+    succeeds
+    cmp "$log" "$T/before"
+    got fsck "$log"
+    succeeds
+    lacks "$out" note
+}

@@ -502,6 +502,17 @@ load ../lib/hub
     is build:old:done "$(head -1 "$T/w.out" | cut -f2)"
 }
 
+@test "watch of a ring that is not there says so" {
+    cliq ring add ops >/dev/null
+    got_from timeout 20 "$CLIQ" watch --ring opps
+    refused 4 'ring: there is no ring "opps"'
+    start_listening w watch --ring ops
+    cliq emit alert yes --to-ring ops >/dev/null
+    until_true has_lines "$T/w.out" 1
+    kill -INT "$PID"
+    ended w "$PID"
+}
+
 @test "watch follows live, by filter, and from any earlier signal" {
     cliq emit alert early --urgency 0.9 >/dev/null
     start_listening w watch --type alert --min-urgency 0.5
@@ -518,6 +529,7 @@ load ../lib/hub
     kill -TERM "$PID"
     ended w "$PID"
     is "no low yes" "$(while read -r l; do field content <<<"$l"; done <"$T/w.out" | paste -sd' ')"
+    cliq ring add o >/dev/null
     for filter in "--tag t" "--role r" "--ring o" "--pattern a:*"; do
         start_listening w watch --since 0 $filter
         cliq emit a:b last --tag t --to-ring o >/dev/null

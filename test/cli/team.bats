@@ -90,7 +90,21 @@ load ../lib/cli
     printf 'name: t\nname: u\n' >team.yml
     got team validate
     is 1 "$code"
-    has "$out" 'team.yml:2:1: error: duplicate key "name"'
+    has "$out" 'team.yml:2:1: error: duplicate key "name": the first is in line 1, column 1'
+}
+
+@test "all duplicate keys are told in one go, and of very many the first" {
+    printf 'name: t\nphases:\n  - { name: a, name: b }\nname: u\nversion: 1\nversion: 2\n' >team.yml
+    got team validate
+    is 1 "$code"
+    has "$out" 'team.yml:3:16: error: duplicate key "name": the first is in line 3, column 7'
+    has "$out" 'team.yml:4:1: error: duplicate key "name": the first is in line 1, column 1'
+    has "$out" 'team.yml:6:1: error: duplicate key "version": the first is in line 5, column 1'
+    yes 'name: t' | head -n 50001 >team.yml
+    got team validate
+    is 1 "$code"
+    is 20 "$(grep -c 'duplicate key "name"' "$T/out")"
+    has "$out" '49980 more duplicate keys are not shown'
 }
 
 @test "info shows phases in the order of the graph" {

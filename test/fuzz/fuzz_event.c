@@ -5,24 +5,13 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "hub/hub_impl.h"
 #include "log/seal.h"
 
-#define MUST(fact)                                                                                 \
-    do {                                                                                           \
-        if (!(fact)) {                                                                             \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #fact);                     \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+#include "fuzz.h" /* behind hub/ops.def, whose MUST is another one */
 
 /* What is written is read as the same event. */
 static void

@@ -13,20 +13,11 @@
  *     decoded than they were
  *   - what was taken holds none of what must be refused: checked here by other means
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "fuzz.h"
 
 #include "base/buf.h"
 #include "net/http.h"
-
-#define MUST(fact)                                                                                 \
-    do {                                                                                           \
-        if (!(fact)) {                                                                             \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #fact);                     \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 enum { BODY_MAX = 300 };
 
@@ -148,8 +139,6 @@ tell(struct buf *to, const char *p, size_t len, uint32_t seed, size_t most)
     } while (have < len);
     buf_addf(to, "... %zu", len - at);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

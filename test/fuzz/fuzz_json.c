@@ -14,10 +14,9 @@
  *   - any bytes, written as a string, are read back (bad UTF-8 as U+FFFD)
  *   - a parse that runs out of memory says so and nothing else
  */
+#include "fuzz.h"
+
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Both headers name their types JSON_...: theirs step aside. Their json_is_...
  * macros name them too, so json_typeof is used instead. */
@@ -39,15 +38,6 @@
 #include "base/utf8.h"
 
 enum { JANSSON_FLAGS = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL };
-
-/* Unlike assert, says which fact broke and leaves nothing to NDEBUG. */
-#define MUST(fact)                                                                                 \
-    do {                                                                                           \
-        if (!(fact)) {                                                                             \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #fact);                     \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 /*
  * Where jansson refuses and we accept, on purpose:
@@ -254,8 +244,6 @@ hash(const char *p, size_t len)
         h = (h ^ (unsigned char)p[i]) * 16777619u;
     return h;
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

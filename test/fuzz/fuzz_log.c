@@ -14,73 +14,22 @@
  *     everything before it is still there, and its number is the one it was sealed with
  */
 #define _GNU_SOURCE
+#include "fuzz_dir.h"
+
 #include "base/crc32c.h"
 #include "log/log.h"
 #include "log/seal.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#define MUST(fact)                                                                                 \
-    do {                                                                                           \
-        if (!(fact)) {                                                                             \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #fact);                     \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 #define NAME "events.jsonl"
 #define OURS "{\"ours\":1"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* ---- the directory that we append in ---- */
-
-static char dir_path[64];
-static int dir = -1;
-
-static void
-empty_dir(void)
-{
-    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *d = fdopendir(fd);
-
-    MUST(d);
-    for (struct dirent *f; (f = readdir(d));)
-        unlinkat(dir, f->d_name, 0);
-    closedir(d);
-}
-
-static void
-remove_dir(void)
-{
-    empty_dir();
-    rmdir(dir_path);
-}
-
-static void
-make_dir(void)
-{
-    struct stat st;
-
-    snprintf(dir_path, sizeof dir_path, "%s/cliq-fuzz.XXXXXX",
-             stat("/dev/shm", &st) == 0 ? "/dev/shm" : "/tmp");
-    MUST(mkdtemp(dir_path));
-    dir = open(dir_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    MUST(dir >= 0);
-    atexit(remove_dir);
-}
-
 static int
 put_file(const char *p, size_t n)
 {
-    empty_dir();
+    dir_empty();
     int fd = openat(dir, NAME, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     MUST(fd >= 0);
     MUST(write(fd, p, n) == (ssize_t)n);
@@ -422,8 +371,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *p = malloc(size + 1);
 
-    if (dir < 0)
-        make_dir();
+    dir_make();
     MUST(p);
     memcpy(p, data, size);
     check(p, size);

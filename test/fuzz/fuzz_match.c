@@ -4,19 +4,10 @@
  * The input is lines. "-N" takes out the pattern that was added N-th, "?TYPE" asks, anything
  * else is a pattern to add; at the end everything is asked once more and taken out.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "fuzz.h"
 
 #include "hub/match.h"
-
-#define MUST(fact)                                                                                 \
-    do {                                                                                           \
-        if (!(fact)) {                                                                             \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #fact);                     \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 enum { MAX = 256 };
 
@@ -90,8 +81,6 @@ obey(struct matcher *m, const char *p, size_t len)
     MUST(!s || (s == ST_INVALID && e.text[0]));
     l->is_in = !s;
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -1,23 +1,12 @@
 /*
  * fuzz_message - run/message on any bytes: no crash, and what is accepted keeps its promises.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "fuzz.h"
 
 #include "base/path.h"
 #include "run/frame.h"
 #include "run/message.h"
-
-#define MUST(fact)                                                                                 \
-    do {                                                                                           \
-        if (!(fact)) {                                                                             \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #fact);                     \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -27,9 +16,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct err e = { "" };
 
     arena_reset(&a);
-    char *text = malloc(len ? len : 1); /* so that ASan sees a step too far */
-    MUST(text);
-    memcpy(text, data, len);
+    char *text = fuzz_copy(data, len);
     enum status s = agent_message_parse(&a, text, len, &m, &e);
     if (s) {
         MUST(s == ST_INVALID && e.text[0]);

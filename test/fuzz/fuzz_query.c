@@ -11,21 +11,12 @@
  *   - numbers agree with strtoull and strtod
  *   - a parse that runs out of memory says so and nothing else
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "fuzz.h"
 
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "net/query.h"
-
-#define MUST(fact)                                                                                 \
-    do {                                                                                           \
-        if (!(fact)) {                                                                             \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #fact);                     \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static void
 says_why(const struct err *e)
@@ -85,8 +76,6 @@ numbers_are_right(const struct query *q, const struct query_pair *pair)
     (void)query_bool(q, pair->name, false, &is_true, &e);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -97,10 +86,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     const char *path;
 
     arena_reset(&a);
-    char *text = malloc(len ? len : 1); /* so that ASan sees a step too far */
-    MUST(text);
-    if (len)
-        memcpy(text, data, len);
+    char *text = fuzz_copy(data, len);
     enum status s = query_parse(&q, &a, text, len, &e);
     if (s) {
         MUST(s == ST_INVALID);

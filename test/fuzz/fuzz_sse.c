@@ -10,20 +10,11 @@
  *   - a head is whole or not; what stands behind it changes nothing, and a beginning of a good one
  *     is never bad
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "fuzz.h"
 
 #include "net/client.h"
 #include "net/sse.h"
-
-#define MUST(fact)                                                                                 \
-    do {                                                                                           \
-        if (!(fact)) {                                                                             \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #fact);                     \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static void
 feed(struct sse *s, const char *p, size_t n, struct buf *told)
@@ -88,16 +79,11 @@ head(const char *p, size_t n)
         MUST(client_parse(&half, p, (size_t)i) == 0);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    char *text = malloc(len ? len : 1); /* so that ASan sees a step too far */
+    char *text = fuzz_copy(data, len);
 
-    MUST(text);
-    if (len)
-        memcpy(text, data, len);
     stream(text, len);
     head(text, len);
     free(text);

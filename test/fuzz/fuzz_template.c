@@ -11,19 +11,10 @@
  *   - what is not a use stays: without its uses the text is the same
  *   - expansion into text never fails but for a name it tells
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "fuzz.h"
 
 #include "team/template.h"
-
-#define MUST(fact)                                                                                 \
-    do {                                                                                           \
-        if (!(fact)) {                                                                             \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #fact);                     \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static const struct json *
 any_handoff(void *ctx, const char *phase)
@@ -106,8 +97,6 @@ texts_expand_or_say_why(struct arena *a, const char *text, const struct template
     slips_are_told(a, text);
     buf_release(&to);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

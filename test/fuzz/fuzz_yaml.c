@@ -9,22 +9,11 @@
  *     well when there are no errors
  *   - a parse that runs out of memory says so and nothing else
  */
+#include "fuzz.h"
+
 #include "base/utf8.h"
 #include "base/yaml.h"
 #include "team/team.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Unlike assert, says which fact broke and leaves nothing to NDEBUG. */
-#define MUST(fact)                                                                                 \
-    do {                                                                                           \
-        if (!(fact)) {                                                                             \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #fact);                     \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 static size_t
 walk(const struct yaml *v, const struct yaml *parent, unsigned depth)
@@ -115,8 +104,6 @@ is_a_team_or_says_why_not(const char *p, size_t len, bool is_yaml)
     problems_release(&problems);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -130,7 +117,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         MUST(walk(doc, NULL, 1) <= YAML_MAX_NODES);
         becomes_json(&a, doc);
     } else if (!is_good) {
-        is_refused_somewhere(&f, p, len);
+        for (const struct yaml_fault *x = &f; x; x = x->next)
+            is_refused_somewhere(x, p, len);
     }
     starving_is_harmless(p, len, is_good);
     is_a_team_or_says_why_not(p, len, is_good);

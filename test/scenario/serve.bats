@@ -69,6 +69,19 @@ load ../lib/serve
     has "$(<body)" "target stands in the path"
     is 400 "$(ask '/inbox/reviewer?frob=1')"
     has "$(<body)" frob
+    # only the body of a request that has one is heard
+    before=$(wc -l <home/signals/events.jsonl)
+    is 400 "$(ask '/emit?to_role=dev&to_ring=ops' "${sends[@]}")"
+    is "VALIDATION_INVALID_TYPE" "$(json 'd["error"]["code"]' <body)"
+    has "$(<body)" "the query has to_role, to_ring, and only the body is heard here"
+    is 400 "$(ask '/v1/engine/signals/generate?source=x' -H "Content-Type: application/json" -d '{"type":"a:b"}')"
+    has "$(<body)" "the query has source"
+    is 400 "$(ask '/signals/ticket?ring=ops' -X POST)"
+    has "$(<body)" "the query has ring"
+    is 400 "$(ask '/emit?a=%zz' "${sends[@]}")"
+    is "$before" "$(wc -l <home/signals/events.jsonl)"
+    is 200 "$(ask '/emit?' "${sends[@]}")"
+    is 200 "$(ask '/emit?signal_type=pulse' -X POST)" # without a body the query is
     is 404 "$(ask '/signals/stream?ring=nosuch')"
     has "$(<body)" 'there is no ring'
     send /rings '{"id":"ops"}' >/dev/null

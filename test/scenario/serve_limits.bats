@@ -65,6 +65,28 @@ header() { tr -d '\r' <"$T/head" | sed -n "s/^$1: //Ip"; }
     refused 2 "--burst needs --rate"
 }
 
+@test "what is no HTTP is answered with its id in the header and the body, and is in the access log" {
+    : >access.log
+    long=$(printf 'x%.0s' {1..70000})
+    for request in "NOISE" "GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost" "GET / HTTP/9.9" "GET /$long HTTP/1.1" \
+        "POST /emit HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999"; do
+        exec 5<>"/dev/tcp/127.0.0.1/$PORT"
+        printf "$request\r\n\r\n" >&5
+        timeout 20 cat <&5 >"$T/answer"
+        exec 5>&-
+        sed '/^\r$/,$d' "$T/answer" >"$T/head"
+        sed '1,/^\r$/d' "$T/answer" >"$T/body"
+        status=$(awk 'NR == 1 { print $2 }' "$T/head")
+        like "$status" '^(4|5)[0-9][0-9]$'
+        id=$(header X-Request-Id)
+        like "$id" '^[0-9a-f]+-[0-9a-f]+$'
+        is "$id" "$(json 'd["error"]["request_id"]' <"$T/body")"
+        is application/json "$(header Content-Type)"
+        like "$(grep " $id " access.log)" "^20[0-9T:.-]+Z $id 127.0.0.1:[0-9]+ - - $status\$"
+    done
+    is 5 "$(wc -l <access.log)"
+}
+
 @test "the access log tells each request once, with its id and its true outcome, and no secret" {
     : >access.log
     key=$(key_of ann)

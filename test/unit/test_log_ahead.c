@@ -686,6 +686,103 @@ a_segment_finished_by_somebody_else_needs_nothing(void **state)
     free_world(&w);
 }
 
+/* ---- what fsck says of it ---- */
+
+static void
+on_finding(void *ctx, const struct log_record *rec, bool is_note)
+{
+    (void)ctx;
+    assert_true(is_note);
+    snprintf(noted, sizeof noted, "%jd-%jd %s", (intmax_t)rec->at, (intmax_t)rec->end,
+             rec->problem);
+}
+
+/* Said, and nothing changed: the next one to open the log does what was said. */
+static void
+fsck_says(const char *boot, const char *want)
+{
+    size_t n, ahead_n, now_n, ahead_now_n;
+    char *log = read_file(NAME, &n), *ahead = read_file(AHEAD, &ahead_n);
+    struct log_report r = { 0 };
+    int fd = open(NAME, O_RDONLY | O_CLOEXEC);
+
+    noted[0] = '\0';
+    CHECK_OK(log_fsck_ahead(here(), NAME, fd, boot, &r, on_finding, NULL, &e), &e);
+    close(fd);
+    assert_string_equal(noted, want);
+    assert_int_equal(r.notes, *want != '\0');
+    char *now = read_file(NAME, &now_n), *ahead_now = read_file(AHEAD, &ahead_now_n);
+    assert_int_equal(now_n, n);
+    assert_memory_equal(now, log, n);
+    assert_int_equal(ahead_now_n, ahead_n);
+    assert_memory_equal(ahead_now, ahead, ahead_n);
+    free(log);
+    free(ahead);
+    free(now);
+    free(ahead_now);
+}
+
+static void
+fsck_tells_what_waits_and_changes_nothing(void **state)
+{
+    (void)state;
+    char want[200];
+    struct world w = make_world(3); /* groups of 1, 2 and 3 lines */
+    fsck_says(before.boot, "");
+    fsck_says(after.boot, ""); /* the log has them all */
+    disk_has(w.log, w.len - 2);
+    fsck_says(before.boot, "");
+    const char *last = memrchr(w.log, '\n', w.len - 1);
+    snprintf(want, sizeof want,
+             "%zu-%zu 1 line of before a power cut stands in events.ahead only: opening the log "
+             "puts it back",
+             (size_t)(last - w.log) + 1, w.len);
+    fsck_says(after.boot, want);
+    disk_has(w.log, w.synced);
+    snprintf(want, sizeof want,
+             "%zu-%zu 6 lines of before a power cut stand in events.ahead only: opening the log "
+             "puts them back",
+             w.synced, w.len);
+    fsck_says(after.boot, want);
+    open_and_close(&after);
+    check_log(w.log, w.len);
+    fsck_says(after.boot, "");
+    free_world(&w);
+}
+
+static void
+fsck_tells_of_lines_of_another_file(void **state)
+{
+    (void)state;
+    struct world w = make_world(3);
+    disk_has(w.log, w.synced - 1);
+    fsck_says(after.boot, "0-0 events.ahead has lines of another file than this one, which was "
+                          "replaced, copied or cut short: opening the log keeps it aside");
+    free_world(&w);
+}
+
+static void
+fsck_tells_of_damage_in_the_file(void **state)
+{
+    (void)state;
+    struct world w = make_world(5);
+    int fd = open(AHEAD, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0 && pwrite(fd, "x", 1, 2 * AHEAD_BLOCK + AHEAD_HEAD + 3) == 1);
+    close(fd);
+    fsck_says(after.boot, "0-0 events.ahead has damaged lines: opening the log keeps it aside");
+    disk_has(w.log, w.synced);
+    char want[200];
+    const char *third = w.log + w.synced;
+    for (int i = 0; i < 3; i++) /* a group of 1, one of 2 */
+        third = (const char *)memchr(third, '\n', w.len) + 1;
+    snprintf(want, sizeof want,
+             "%zu-%zu 3 lines of before a power cut stand in events.ahead only: opening the log "
+             "puts them back; others are damaged, and the file is kept aside",
+             w.synced, (size_t)(third - w.log));
+    fsck_says(after.boot, want);
+    free_world(&w);
+}
+
 static void
 what_is_no_file_ahead_is_refused_or_ignored(void **state)
 {
@@ -838,6 +935,9 @@ main(void)
         CASE(a_log_shorter_than_what_was_synced_is_left_alone),
         CASE(a_segment_finished_by_somebody_else_needs_nothing),
         CASE(what_is_no_file_ahead_is_refused_or_ignored),
+        CASE(fsck_tells_what_waits_and_changes_nothing),
+        CASE(fsck_tells_of_lines_of_another_file),
+        CASE(fsck_tells_of_damage_in_the_file),
         CASE(recovery_that_fails_is_done_by_the_next_one),
         CASE(whatever_fails_acknowledged_lines_survive_a_power_cut),
         CASE(a_failed_sync_of_the_log_is_mended_from_the_file),

@@ -510,9 +510,13 @@ a_bad_request_is_refused_and_the_rest_not_read(void **state)
 }
 
 static void
-json_fault(void *ctx, int status, const char *reason, struct buf *body)
+json_fault(void *ctx, const struct http_conn *c, int status, const char *reason,
+           struct buf *headers, struct buf *body)
 {
+    char peer[HTTP_PEER_SIZE];
+
     (void)ctx;
+    buf_addf(headers, "Content-Type: application/json\r\nX-Peer: %s\r\n", http_conn_peer(c, peer));
     buf_addf(body, "{\"error\":\"%d %s\"}", status, reason);
 }
 
@@ -523,12 +527,12 @@ faults_are_told_as_the_caller_likes(void **state)
 
     (void)state;
     o.fault = json_fault;
-    o.fault_headers = "Content-Type: application/json\r\n";
     begin();
     int fd = dial();
     say(fd, "BAD\n");
     hear_end(fd, &got);
     CHECK_HAS(got, "Content-Type: application/json\r\n");
+    CHECK_HAS(got, "X-Peer: 127.0.0.1:");
     CHECK_HAS(got, "{\"error\":\"400 a line that ends in LF without CR\"}");
     close(fd);
     buf_release(&got);

@@ -499,14 +499,17 @@ type_names_are_those_of_the_file(void **state)
 }
 
 static void
-bad_yaml_is_one_problem_with_its_place(void **state)
+bad_yaml_is_a_problem_with_its_place(void **state)
 {
     (void)state;
-    struct fixture f = opened("name: x\nname: y\n");
+    struct fixture f = opened("name: x\nname: y\nname: z\n");
 
-    assert_string_equal(f.said.p, "team.yml:2:1: error: duplicate key \"name\"\n");
+    assert_string_equal(
+        f.said.p,
+        "team.yml:2:1: error: duplicate key \"name\": the first is in line 1, column 1\n"
+        "team.yml:3:1: error: duplicate key \"name\": the first is in line 1, column 1\n");
     assert_int_equal(f.s, ST_INVALID);
-    assert_string_equal(f.e.text, "team.yml has 1 error");
+    assert_string_equal(f.e.text, "team.yml has 2 errors");
     done(&f);
 }
 
@@ -1966,7 +1969,7 @@ main(void)
         CASE(null_is_the_same_as_absent),
         CASE(types_are_known_ones),
         CASE(type_names_are_those_of_the_file),
-        CASE(bad_yaml_is_one_problem_with_its_place),
+        CASE(bad_yaml_is_a_problem_with_its_place),
         CASE(an_empty_file_and_a_list_are_no_teams),
         CASE(too_many_phases_are_refused),
         CASE(a_file_is_read_and_a_missing_one_is_not_found),

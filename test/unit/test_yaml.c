@@ -333,6 +333,87 @@ duplicate_keys_are_refused_at_the_second(void **state)
     refused(T("c: 1\nb: 2\nb: 3\nc: 4\n"), 3, 1, "duplicate key \"b\"");
 }
 
+/* All that is said, a line each. */
+static void
+told(const char *text, const char *want)
+{
+    struct fixture f = { { 0 } };
+    struct buf said = { 0 };
+
+    assert_false(parse(&f, text, strlen(text)));
+    for (const struct yaml_fault *x = &f.fault; x; x = x->next)
+        buf_addf(&said, "%u:%u %s\n", x->line, x->column, x->what);
+    assert_string_equal(said.p, want);
+    buf_release(&said);
+    done(&f);
+}
+
+static void
+all_duplicate_keys_are_told_in_the_order_of_the_text(void **state)
+{
+    (void)state;
+    told("z: 1\na:\n  - { y: 1, x: 2, y: 3 }\nz: 2\nb: 1\na: 1\nz: 3\n",
+         "3:19 duplicate key \"y\": the first is in line 3, column 7\n"
+         "4:1 duplicate key \"z\": the first is in line 1, column 1\n"
+         "6:1 duplicate key \"a\": the first is in line 2, column 1\n"
+         "7:1 duplicate key \"z\": the first is in line 1, column 1\n");
+}
+
+static void
+a_map_that_an_alias_repeats_is_told_once(void **state)
+{
+    (void)state;
+    told("a: &m { k: 1, k: 2 }\nb: *m\n",
+         "1:15 duplicate key \"k\": the first is in line 1, column 9\n");
+}
+
+static void
+what_ends_the_reading_comes_behind_duplicate_keys(void **state)
+{
+    (void)state;
+    told("a: 1\na: 2\nb: { c: 1, c: 2, d: @ }\n",
+         "2:1 duplicate key \"a\": the first is in line 1, column 1\n"
+         "3:12 duplicate key \"c\": the first is in line 3, column 6\n"
+         "3:21 found character that cannot start any token: put the value in quotes\n");
+}
+
+static void
+of_many_duplicate_keys_the_first_are_told_and_the_rest_counted(void **state)
+{
+    (void)state;
+    struct fixture f = { { 0 } };
+    char *all = repeat("k: 1\n", 50001, "");
+    const struct yaml_fault *x = &f.fault;
+    unsigned n = 1;
+
+    assert_false(parse(&f, all, strlen(all)));
+    for (; x->next; x = x->next, n++) {
+        assert_int_equal(x->line, n + 1);
+        assert_null(strstr(x->what, "more"));
+    }
+    assert_int_equal(n, 20);
+    assert_int_equal(x->line, 21);
+    assert_non_null(strstr(x->what, "; 49980 more duplicate keys are not shown"));
+    free(all);
+    done(&f);
+}
+
+static void
+one_duplicate_key_too_many_is_counted_in_the_singular(void **state)
+{
+    (void)state;
+    struct fixture f = { { 0 } };
+    char *all = repeat("k: 1\n", 22, "");
+    const struct yaml_fault *x = &f.fault;
+
+    assert_false(parse(&f, all, strlen(all)));
+    while (x->next)
+        x = x->next;
+    assert_non_null(strstr(x->what, "; 1 more duplicate key is not shown"));
+    free(all);
+    done(&f);
+}
+
 static void
 the_same_key_in_two_maps_is_fine(void **state)
 {
@@ -639,6 +720,11 @@ main(void)
         CASE(trees_become_trees),
         CASE(without_memory_there_is_no_json),
         CASE(duplicate_keys_are_refused_at_the_second),
+        CASE(all_duplicate_keys_are_told_in_the_order_of_the_text),
+        CASE(a_map_that_an_alias_repeats_is_told_once),
+        CASE(what_ends_the_reading_comes_behind_duplicate_keys),
+        CASE(of_many_duplicate_keys_the_first_are_told_and_the_rest_counted),
+        CASE(one_duplicate_key_too_many_is_counted_in_the_singular),
         CASE(the_same_key_in_two_maps_is_fine),
         CASE(keys_must_be_text),
         CASE(a_second_document_is_refused),

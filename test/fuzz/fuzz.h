@@ -1,0 +1,35 @@
+/*
+ * fuzz - what every target has: facts that must hold, and bytes that end where they end.
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Unlike assert, says which fact broke and leaves nothing to NDEBUG. */
+#define MUST(fact)                                                                                 \
+    do {                                                                                           \
+        if (!(fact)) {                                                                             \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #fact);                     \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+/* In a block of exactly its size, so that ASan sees a step too far; free() it. */
+static inline char *
+fuzz_copy(const uint8_t *data, size_t len)
+{
+    char *text = malloc(len ? len : 1);
+
+    MUST(text);
+    if (len)
+        memcpy(text, data, len);
+    return text;
+}
+
+#endif

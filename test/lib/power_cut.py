@@ -1,0 +1,24 @@
+# power_cut.py LOG N - the traces of a power cut: the last N lines of LOG stand in its file ahead
+# only, in a record that was written before the machine was started last (docs/formats/log.md).
+import os, struct, sys
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+log, n = sys.argv[1], int(sys.argv[2])
+text = open(log, "rb").read()
+lines = text.splitlines(keepends=True)
+kept, lost = b"".join(lines[:-n]), b"".join(lines[-n:])
+boot = b"11111111-1111-1111-1111-111111111111"
+behind = struct.pack("<IQQQQ40s", len(lost), 7, len(kept), os.stat(log).st_ino, 0, boot) + lost
+record = b"cliqahd1" + struct.pack("<I", crc32c(behind)) + behind
+with open(log.removesuffix(".jsonl") + ".ahead", "wb") as f:
+    f.write(record + bytes(-len(record) % 4096))
+os.truncate(log, len(kept))
