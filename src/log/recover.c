@@ -399,7 +399,7 @@ enum status
 ahead_is_old(const struct log *l, bool *is_it, struct err *e)
 {
     int fd;
-    enum status s = open_ahead(l, &fd, e);
+    enum status s = open_ahead(l, O_RDONLY, &fd, e);
 
     *is_it = false;
     if (s || fd < 0)
@@ -434,9 +434,9 @@ look(struct lack *k, int fd, struct ahead_finding *out, struct err *e)
 
     if (!s && is_there)
         s = compare(k, &plan, &size, e);
+    out->is_broken = !s && k->chain.is_broken;
     if (s || !is_there)
         return s;
-    out->is_broken = k->chain.is_broken;
     if (plan == ELSEWHERE)
         out->todo = AHEAD_SET_ASIDE;
     if (plan == ELSEWHERE || plan == HAS_ALL)
@@ -460,7 +460,7 @@ ahead_look(struct log *l, struct ahead_finding *out, struct err *e)
     *out = (struct ahead_finding){ 0 };
     if (s || fd < 0)
         return s;
-    s = is_old(l, fd, &is_it, e);
+    s = look_at_boot(l, fd, &is_it, e);
     if (!s && is_it)
         s = look(&k, fd, out, e);
     close(fd);
