@@ -16,8 +16,7 @@ static const struct opt opts[] = {
     { "rate", OPT_NUMBER, "N", "requests a second that each key may make; default: any number" },
     { "burst", OPT_NUMBER, "N", "how many of them at once; default: as many as --rate" },
     { "access-log", OPT_TEXT, "FILE",
-      "a line a request: time, id, caller, method, path (- -: it was no HTTP), status; no keys;"
-      " - is standard error" },
+      "a line a request, with its time and without keys; - is standard error" },
     { 0 },
 };
 
@@ -93,6 +92,10 @@ const struct cmd cmd_serve = {
         "With --rate, a key that asks more often is answered 429 and told in Retry-After how many\n"
         "seconds to wait; nothing is done for it. All requests without a known key share one such\n"
         "limit, /health among them. A stream counts once, when it begins.\n"
+        "\n"
+        "A line of the access log is the time, the request's id (X-Request-Id), the caller, "
+        "method,\n"
+        "path and status. What was no HTTP has a - for method and path.\n"
         "\n"
         "When the disk fails to sync, everything that writes is answered 503, and so is /health,\n"
         "with the reason; the server tries by itself, every 10 s at least, and goes on when it\n"
