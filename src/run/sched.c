@@ -178,7 +178,7 @@ start(struct sched *s, size_t p)
     struct node *n = &s->nodes[p];
 
     n->ph.attempt++;
-    n->is_stopped = false;
+    n->ph.is_stopped = false;
     sched_set_state(s, p, PS_STARTING);
     sched_act(s, (struct action){ .kind = ACT_START,
                                   .phase = p,
@@ -192,9 +192,9 @@ stop(struct sched *s, size_t p)
 {
     struct node *n = &s->nodes[p];
 
-    if (n->is_stopped)
+    if (n->ph.is_stopped)
         return;
-    n->is_stopped = true;
+    n->ph.is_stopped = true;
     sched_act(s, (struct action){ .kind = ACT_STOP, .phase = p, .attempt = n->ph.attempt });
 }
 
@@ -301,7 +301,7 @@ gone(struct sched *s, const struct event *ev)
 static bool
 gone_running(struct sched *s, const struct event *ev)
 {
-    if (!s->nodes[ev->phase].is_stopped)
+    if (!s->nodes[ev->phase].ph.is_stopped)
         return gone(s, ev);
     set_there(s, ev->phase, false);
     sched_set_state(s, ev->phase, PS_WAITING);
@@ -330,7 +330,7 @@ failed(struct sched *s, size_t p, enum outcome outcome, const char *text)
     struct node *n = &s->nodes[p];
     bool has_begun = n->ph.state != PS_STARTING;
 
-    if (n->is_stopped && outcome == OUT_CRASH) {
+    if (n->ph.is_stopped && outcome == OUT_CRASH) {
         sched_set_state(s, p, PS_WAITING); /* it did not fail: we killed it */
         return;
     }
@@ -659,6 +659,19 @@ sched_phase(const struct sched *s, size_t phase)
 {
     assert(phase < s->n);
     return &s->nodes[phase].ph;
+}
+
+bool
+sched_is_untried(const struct sched_phase *ph)
+{
+    return ph->state == PS_WAITING && ph->failures > 0;
+}
+
+bool
+sched_was_stopped(const struct sched_phase *ph, const struct event *ev)
+{
+    return ev->kind == EV_RESULT && ev->outcome == OUT_CRASH && ph->is_stopped &&
+           ph->state == PS_WAITING;
 }
 
 enum run_status

@@ -105,7 +105,16 @@ struct sched_phase {
     unsigned iteration; /* gates: of the latest or next start, from 1 */
     bool is_there;      /* its latest attempt's process tree may still exist */
     bool is_routed;
+    bool is_stopped; /* ACT_STOP was given for its latest attempt */
 };
+/* It failed, has retries left, and waits to be tried again. In a run that has ended that is so
+ * until the run is gone on with. */
+bool sched_is_untried(const struct sched_phase *ph);
+/* The attempt of this result did not crash: the run is ending, and stopped it. For the state
+ * after the event. */
+bool sched_was_stopped(const struct sched_phase *ph, const struct event *ev);
+/* What is said of such an attempt, in place of how its process died. */
+#define SCHED_STOPPED "stopped, since the run is ending"
 
 struct sched_options {
     unsigned jobs; /* attempts at a time; 0: no limit */

@@ -747,7 +747,8 @@ END
     code_is 0
 }
 
-@test "a phase with a retry left when the run escalates is told of, and runs with the next retry" {
+# One escalates; two fails behind it with retries left.
+untried_team() {
     agent a <<'END'
 ok
 [ "$P" != two ] || read -r _ <"$T/go"
@@ -761,13 +762,38 @@ phases:
   - {name: two, agent: a, retries: 3}
 END
     touch "$T/bad"
+}
+
+@test "a phase with a retry left when the run escalates is told of, and runs with the next retry" {
+    untried_team
     run_is 3
-    like "$out" "two +note +attempt 1 failed, and is not tried again since the run ends; whatever phase is retried, two runs, too"
+    like "$out" "two +note +failed \(1 of 4 times\), and is not tried again since the run ends"
     lacks "$(grep ' one ' <<<"$out")" "not tried again"
+    has "$out" ": 0 done, 1 failed, 1 to be tried again, 0 skipped of 2 phases"
+    has "$out" "Next: cliq log two shows what it said; it is tried again with whatever phase is retried"
+    lacks "$out" "cliq retry two"
+    got status
+    like "$out" "two +standard +waiting \(failed 1 of 4\) +1"
+    got status --json
+    is "one failed None, two waiting True" "$(json "$T/out" '", ".join("%s %s %s" % (p["phase"], p["state"], p.get("is_untried")) for p in d["phases"])')"
     rm "$T/bad"
     got retry one $HEADLESS
     code_is 0
     is "one.1 one.2 two.1 two.2" "$(sort "$T/starts" | paste -sd' ')"
+    lacks "$out" "tried again"
+    got status --json
+    lacks "$out" is_untried
+}
+
+@test "run --json ends with who failed, and who was to be tried again" {
+    untried_team
+    run_is 3 --json
+    tail -n 1 "$T/out" >"$T/last"
+    is "end ['one'] ['two']" "$(json "$T/last" '"%s %s %s" % (d["event"], d["failed"], d["untried"])')"
+    rm "$T/bad"
+    run_is 0 --json
+    tail -n 1 "$T/out" >"$T/last"
+    is "end [] []" "$(json "$T/last" '"%s %s %s" % (d["event"], d["failed"], d["untried"])')"
 }
 
 @test "what --fail-fast stops is told as stopped, not as crashed" {
