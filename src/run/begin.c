@@ -243,14 +243,19 @@ check_handoffs(struct run *r, size_t from)
     free(again);
 }
 
-/* What runs again, and has not begun, waits. */
+/* What runs again, and has not begun, waits. The options of the run are kept, but for those that
+ * were given now. */
 static void
-rerun(struct run *r, size_t from)
+rerun(struct run *r, size_t from, const struct sched_options *before)
 {
     int64_t now_ms = clock_wall_ns() / 1000000;
 
+    r->options = *before;
+    if (r->o->has_jobs)
+        r->options.jobs = r->o->jobs;
+    r->options.is_fail_fast = before->is_fail_fast || r->o->is_fail_fast;
     view_clock(r->view, now_ms, 0);
-    drive_feed(r, (struct event){ .kind = EV_RERUN, .phase = from });
+    drive_feed(r, (struct event){ .kind = EV_RERUN, .phase = from, .options = &r->options });
     for (size_t i = 0; i < r->p->team.n_phases; i++)
         if (sched_phase(r->sched, i)->state == PS_WAITING)
             view_phase(r->view, i, sched_phase(r->sched, i), 0, 0);
@@ -283,7 +288,7 @@ go_on(struct run *r, int dir, struct past *past, size_t from, struct err *e)
         check_handoffs(r, from);
     s = resume_all(r, past, e);
     if (!s && from != SIZE_MAX)
-        rerun(r, from);
+        rerun(r, from, &past->head.options);
     if (!s && sched_status(r->sched) != RUN_ACTIVE && !r->is_over) /* only its end was not told */
         drive_end(r, &(struct action){ .kind = ACT_END, .status = sched_status(r->sched) });
     return s;
@@ -373,6 +378,8 @@ begin_run(struct run *r, int dir, enum run_status *ended, struct err *e)
 
     *ended = RUN_ACTIVE;
     s = begin_choose(&b, r->p, r->o, &past, s, e);
+    if (!s)
+        s = foresee_agents(r->p, &b, dir, e);
     if (!s && b.way == BEGIN_ANEW) {
         s = begin_anew(r, dir, &past, b.is_open, e);
     } else if (!s && b.way == BEGIN_ENDED) {

@@ -13,15 +13,16 @@
  *     {"at":"…","ev":"result","phase":"review","attempt":1,"outcome":"complete",
  *      "verdict":{"outcome":"ROUTE","target":"build"},"text":"tests fail"}  (one line)
  *     {"at":"…","ev":"end","status":"ESCALATED","reason":"…"}
- *     {"at":"…","ev":"rerun","phase":"build","workflow":"4fc82b26"}
+ *     {"at":"…","ev":"rerun","phase":"build","workflow":"4fc82b26","jobs":4,"fail_fast":true}
  *
  *     field      in                         is
  *     at         every line                 when it was written, UTC, milliseconds
  *     ev         every line                 begin started result gone skip due cancel abort
  *                                           rerun; end and note are the driver's own
- *     run, team, workflow, jobs, fail_fast  begin: see struct journal_head
+ *     run, team  begin                      see struct journal_head
+ *     jobs, fail_fast  begin rerun          the options from here on; absent: as before
  *     agent      begin rerun                --agent, from here on; absent: none was given
- *     workflow   rerun                      the hash from here on: it was mended, or is the same
+ *     workflow   begin rerun                its hash from here on: it was mended, or is the same
  *     phase      all but begin cancel abort its name
  *     attempt    started result gone        from 1; in skip and due when it is known
  *     outcome    result                     complete error crash timeout
@@ -50,7 +51,7 @@
 struct journal_head {
     const char *run_id, *team, *workflow; /* workflow: a hash of its text; replay: the latest */
     const char *agent;            /* the run's --agent; NULL: none was given; replay: the latest */
-    struct sched_options options; /* a replay needs the same ones */
+    struct sched_options options; /* a replay needs the same ones; replay: the latest */
     int64_t at_ms;                /* replay: when the run began */
     /* replay: the last end line, unless a rerun came after it */
     bool has_end;

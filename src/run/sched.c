@@ -495,6 +495,8 @@ rerun(struct sched *s, const struct event *ev)
     errands_drop(s, set);
     for (size_t i = bit_next(set, s->n, 0); i < s->n; i = bit_next(set, s->n, i + 1))
         sched_activate(s, i, NULL, false);
+    if (ev->options)
+        s->o = *ev->options;
     s->has_begun = true;
     s->is_stopping = false;
     s->status = s->ending = RUN_ACTIVE;

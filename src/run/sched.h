@@ -24,7 +24,7 @@
  * phase is WAITING again, for a rerun.
  *
  * The same events give the same states only with the same team and options: a journal
- * keeps the options it began with.
+ * keeps the options it began with, and those of each rerun.
  */
 #ifndef CLIQ_RUN_SCHED_H
 #define CLIQ_RUN_SCHED_H
@@ -50,6 +50,11 @@ const char *run_status_name(enum run_status s); /* "COMPLETED" */
 enum outcome { OUT_COMPLETE, OUT_ERROR, OUT_CRASH, OUT_TIMEOUT }; /* how an attempt ended */
 enum verdict { VERDICT_NONE, VERDICT_PASS, VERDICT_ROUTE, VERDICT_ESCALATE };
 
+struct sched_options {
+    unsigned jobs; /* attempts at a time; 0: no limit */
+    bool is_fail_fast;
+};
+
 enum event_kind {
     EV_BEGIN,   /* the run begins; first event of every journal */
     EV_STARTED, /* phase, attempt: the attempt was journalled and will be or is running */
@@ -71,6 +76,7 @@ struct event {
     enum verdict verdict;
     size_t target;    /* VERDICT_ROUTE */
     const char *text; /* NULL: none; copied when kept */
+    const struct sched_options *options; /* EV_RERUN: from here on; NULL: as before */
 };
 
 enum action_kind {
@@ -115,11 +121,6 @@ bool sched_is_untried(const struct sched_phase *ph);
 bool sched_was_stopped(const struct sched_phase *ph, const struct event *ev);
 /* What is said of such an attempt, in place of how its process died. */
 #define SCHED_STOPPED "stopped, since the run is ending"
-
-struct sched_options {
-    unsigned jobs; /* attempts at a time; 0: no limit */
-    bool is_fail_fast;
-};
 
 struct sched;
 /* Borrows the team, which must be valid. NULL without memory. */

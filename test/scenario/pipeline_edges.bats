@@ -238,6 +238,143 @@ END
     refused 2 "an argument is missing: cliq team new"
 }
 
+# Five phases by five agents, a gate among them; all done.
+five_agents() {
+    local a
+    for a in early middle late side help; do agent $a <<<'ok; complete'; done
+    agent judge <<<'ok; verdict PASS'
+    team <<'END'
+phases:
+  - {name: early, agent: early}
+  - {name: middle, agent: middle, depends_on: [early]}
+  - {name: judge, type: gate, agent: judge, depends_on: [middle]}
+  - {name: late, agent: late, depends_on: [judge]}
+  - {name: side, agent: side}
+support:
+  - {name: help, agent: help}
+END
+    run_ok
+    rm "$T/starts"
+}
+# without NAME...: these agents, and no others, need a program that is not there.
+without() {
+    local a
+    rm -f .cliq/agents/*/manifest.json
+    for a; do
+        printf '{"name":"%s","version":"1.0.0","entry":"agent.sh","binaries":["%s-that-is-not-there"]}' \
+            "$a" "$a" >".cliq/agents/$a/manifest.json"
+    done
+    "$CLIQ" team trust >/dev/null
+}
+
+@test "retry needs the agents of those phases only that it runs" {
+    five_agents
+    without early middle judge side help
+    got retry late $HEADLESS
+    code_is 0
+    is "late.2" "$(starts)"
+    is "COMPLETED done done done done done waiting" "$(states)"
+    got retry early --dry-run
+    refused 4 "phase early: "
+    got retry side $HEADLESS
+    refused 4 "phase side: " side-that-is-not-there
+    is "late.2" "$(starts)"
+    run_is 4 # anew: all of them
+    has "$err" "phase early: "
+}
+
+@test "retry needs the agents of phases that a gate may send work back to, and of support" {
+    five_agents
+    without side
+    got retry judge $HEADLESS
+    code_is 0
+    is "judge.2 late.2" "$(starts)"
+    without early
+    got retry judge $HEADLESS
+    refused 4 "phase early: "
+    without help
+    got retry judge --dry-run
+    refused 4 "phase help: "
+    is "judge.2 late.2" "$(starts)"
+}
+
+@test "--resume needs no agents of what is done, and none at all of a run that has ended" {
+    mkfifo "$T/go"
+    agent early <<<'ok; complete'
+    agent late <<<'ok; read -r _ <"$T/go"; complete'
+    team <<'END'
+phases:
+  - {name: one, agent: early}
+  - {name: two, agent: late, depends_on: [one]}
+END
+    start_run run
+    until_true says .cliq/signals/two.jsonl ok
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    without early
+    start_run again --resume
+    until_true says .cliq/orchestrator.log resumed
+    timeout 20 sh -c 'echo >"$1"' _ "$T/go"
+    ended again "$PID"
+    code_is 0
+    without early late
+    got run $HEADLESS --resume
+    succeeds
+    has "$out" "2 done"
+    is "one.1 two.1" "$(starts)"
+}
+
+@test "retry takes --jobs and --fail-fast from that phase on, and the run keeps them" {
+    mkfifo "$T/up"
+    agent first <<<'ok; complete'
+    agent good <<<'ok; [ -e "$T/fine" ] || { echo >"$T/up"; exec sleep $NAP; }; complete'
+    agent bad <<<'ok; [ -e "$T/fine" ] || { read -r _ <"$T/up"; fail "no good"; }; complete'
+    team <<'END'
+phases:
+  - {name: first, agent: first}
+  - {name: one, agent: good, depends_on: [first]}
+  - {name: two, agent: bad, depends_on: [first]}
+END
+    touch "$T/fine"
+    run_ok --jobs 1
+    rm "$T/fine"
+    got retry first --jobs 0 --fail-fast $HEADLESS # with one job it would wait for ever
+    code_is 3
+    like "$out" "one +stopped"
+    none_left
+    has "$(grep '"rerun"' "$(journal)")" '"jobs":0,"fail_fast":true'
+    got retry first $HEADLESS
+    code_is 3
+    like "$out" "one +stopped" # as before
+    none_left
+    touch "$T/fine"
+    got retry first --jobs 1 $HEADLESS
+    succeeds
+    got status
+    succeeds
+    is "COMPLETED done done done" "$(states)"
+}
+
+@test "retry --agent and --dry-run are those of run --from" {
+    agent a <<<'ok; complete'
+    agent b <<<'ok; complete'
+    mkdir -p "$T/team/roles"
+    echo "You do what is to be done, and say so when it is done." >"$T/team/roles/two.md"
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, depends_on: [one]}
+END
+    run_ok --agent a
+    got retry two --agent b --dry-run
+    succeeds
+    has "$out" "1 of 2 phases"
+    has "$out" "two  (standard, agent b; after one)"
+    got retry two --agent b $HEADLESS
+    code_is 0
+    like "$out" "two +started +agent b, attempt 2"
+}
+
 @test "retry and --from of a phase that is not there name the nearest and all" {
     handing_team
     run_ok
