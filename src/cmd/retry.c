@@ -33,7 +33,8 @@ const struct cmd cmd_retry = {
         "\n"
         "The workflow may be mended, too, once the run has ended (cliq cancel ends one that is\n"
         "unfinished): its journal must fit the new one. All that ran must be there, with needs\n"
-        "that were met when it ran, and the run must still end where it did.",
+        "that were met when it ran. Phases that were added, and never ran, run with whatever is\n"
+        "retried; more retries and max_iterations count from there on.",
     .examples = "cliq retry developer\n"
                 "cliq retry --dry-run developer",
     .opts = opts,

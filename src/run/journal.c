@@ -87,6 +87,8 @@ write_event(struct buf *b, const struct journal *j, const struct event *ev)
     }
     if (shape->has_result) {
         json_key_str(b, "outcome", outcomes[ev->outcome]);
+        if (ev->is_final)
+            json_key_bool(b, "final", true);
         if (ev->verdict != VERDICT_NONE) {
             json_key(b, "verdict");
             json_open(b, '{');
@@ -445,6 +447,8 @@ read_result(const struct replay *r, const struct json *line, struct event *ev)
     if (outcome < 0)
         return false;
     ev->outcome = (enum outcome)outcome;
+    if (!json_bool(json_get(line, "final"), &ev->is_final))
+        ev->is_final = false;
     if (!verdict)
         return true;
     int judged = find_name(json_get(verdict, "outcome"), verdicts, COUNT(verdicts));

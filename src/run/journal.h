@@ -10,6 +10,7 @@
  *     {"at":"…","ev":"result","phase":"build","attempt":1,"outcome":"error","text":"no disk"}
  *     {"at":"…","ev":"gone","phase":"build","attempt":1}
  *     {"at":"…","ev":"due","phase":"build","attempt":1}
+ *     {"at":"…","ev":"result","phase":"build","attempt":2,"outcome":"crash","final":true}
  *     {"at":"…","ev":"result","phase":"review","attempt":1,"outcome":"complete",
  *      "verdict":{"outcome":"ROUTE","target":"build"},"text":"tests fail"}  (one line)
  *     {"at":"…","ev":"end","status":"ESCALATED","reason":"…"}
@@ -27,6 +28,7 @@
  *     attempt    started result gone        from 1; in skip and due when it is known
  *     outcome    result                     complete error crash timeout
  *     verdict    result of a gate           outcome PASS ROUTE ESCALATE; target of a ROUTE
+ *     final      result                     true: its phase failed, and was not to be tried again
  *     text       result cancel abort        what was said, at most JOURNAL_TEXT_MAX bytes
  *
  * A reader ignores members it does not know, "end", "note", blank lines and torn ones (the

@@ -24,7 +24,8 @@
  * phase is WAITING again, for a rerun.
  *
  * The same events give the same states only with the same team and options: a journal
- * keeps the options it began with, and those of each rerun.
+ * keeps the options it began with, and those of each rerun. How many retries and iterations
+ * there are may change: a result that was the last one is told with is_final.
  */
 #ifndef CLIQ_RUN_SCHED_H
 #define CLIQ_RUN_SCHED_H
@@ -75,6 +76,7 @@ struct event {
     enum outcome outcome;
     enum verdict verdict;
     size_t target;    /* VERDICT_ROUTE */
+    bool is_final;    /* EV_RESULT of the past: its phase failed for good, whatever is allowed now */
     const char *text; /* NULL: none; copied when kept */
     const struct sched_options *options; /* EV_RERUN: from here on; NULL: as before */
 };
@@ -135,6 +137,11 @@ bool sched_apply(struct sched *s, const struct event *ev, struct actions *out);
 const struct sched_phase *sched_phase(const struct sched *s, size_t phase);
 enum run_status sched_status(const struct sched *s); /* ACTIVE until ACT_END was given */
 const char *sched_reason(const struct sched *s);     /* why it will not be COMPLETED; NULL */
+
+/* The run ended here, and so, its journal says; it was not cancelled. Phases that this team would
+ * have started, and nobody did, wait as before: they, or what lets them start, were put in later.
+ * False: by this team it would not have ended. */
+bool sched_close(struct sched *s, enum run_status how);
 
 /* May this gate route there? All transitive predecessors and every support phase. */
 bool sched_may_route(const struct sched *s, size_t gate, size_t target);

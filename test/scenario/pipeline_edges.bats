@@ -693,16 +693,97 @@ mend() { # SED
     mend 's/agent: bad/agent: good/; s/name: one,/name: one, depends_on: [zero],/; $a\  - {name: zero, agent: good}'
     got retry two $HEADLESS
     refused 2 "the workflow, as it is now, does not lead there"
-    mend 's/agent: bad/agent: bad, retries: 2/'
-    got retry two $HEADLESS
-    refused 2 "by the new one it would not have ended where it did"
-    got run $HEADLESS --from two
-    refused 2 "by the new one it would not have ended where it did"
     is "one.1 two.1" "$(starts)"
     is "$before" "$(cat "$(journal)")"
     mend 's/agent: bad/agent: good/'
     run_ok # anew
     is "one.1 two.1 one.1 two.1 three.1" "$(starts)"
+}
+
+@test "a run that stood still is not gone on with by a workflow that would not have" {
+    agent a <<<'ok; if [ "$P" = b ] || [ -e "$T/bad" ]; then fail "no good"; else complete; fi'
+    team <<'END'
+phases:
+  - {name: a, agent: a}
+  - {name: b, agent: a}
+END
+    touch "$T/bad"
+    run_is 3
+    rm "$T/bad"
+    got retry a $HEADLESS
+    code_is 3
+    has "$out" "phase b failed before and was not run again"
+    cp .cliq/workflow.yml "$T/old"
+    local before
+    before=$(cat "$(journal)")
+    mend '$a\  - {name: c, agent: a}'
+    got retry b $HEADLESS
+    refused 2 "by the new one it would not have ended where it did"
+    got run $HEADLESS --from b --dry-run
+    refused 2 "by the new one it would not have ended where it did"
+    is "$before" "$(cat "$(journal)")"
+}
+
+@test "retry goes on with more retries than the run had" {
+    failed_run
+    mend 's/agent: bad/agent: bad, retries: 1/'
+    got status
+    like "$out" "two +standard +failed +1"
+    got retry two $HEADLESS
+    code_is 3
+    is "one.1 two.1 two.2 two.3" "$(starts)"
+    mend 's/agent: bad/agent: good, retries: 3/'
+    got retry two $HEADLESS
+    code_is 0
+    is "one.1 two.1 two.2 two.3 two.4 three.1" "$(starts)"
+}
+
+@test "retry goes on with more iterations than the run had" {
+    agent a <<<'ok; complete'
+    agent g <<<'ok; [ "$N" -ge 4 ] && verdict PASS || verdict ROUTE a "not yet"'
+    team <<'END'
+phases:
+  - {name: a, agent: a}
+  - {name: g, type: gate, agent: g, depends_on: [a], max_iterations: 1}
+END
+    run_is 3
+    cp .cliq/workflow.yml "$T/old"
+    mend 's/max_iterations: 1/max_iterations: 3/'
+    got status
+    has "$out" "gate g: still not passed after 1 iteration (max_iterations): not yet"
+    got retry g $HEADLESS
+    code_is 0
+    is "a.1 g.1 g.2 a.2 g.3 a.3 g.4" "$(starts)"
+}
+
+@test "phases that were added to a run that completed run with whatever is retried" {
+    mkfifo "$T/hold"
+    agent a <<<'ok; [ "$P" != four ] || [ ! -e "$T/hold" ] || read -r _ <"$T/hold"; complete'
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, depends_on: [one]}
+END
+    run_ok
+    cp .cliq/workflow.yml "$T/old"
+    mend '$a\  - {name: three, agent: a, depends_on: [two]}\n  - {name: four, agent: a, depends_on: [one]}'
+    is "COMPLETED done done waiting waiting" "$(states)"
+    got retry three --dry-run
+    has "$out" "2 of 4 phases"
+    # --resume goes on with it, too, and tells the hub all of it
+    start again "$CLIQ" retry three $HEADLESS
+    until_true says .cliq/signals/four.jsonl ok
+    until_true says .cliq/signals/three.jsonl complete
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    start_run more --resume
+    until_true says .cliq/orchestrator.log resumed
+    timeout 20 sh -c 'echo >"$1"' _ "$T/hold"
+    ended more "$PID"
+    code_is 0
+    is "four.1 one.1 three.1 two.1" "$(sort "$T/starts" | paste -sd' ')"
+    is "COMPLETED done done done done" "$(states)"
+    has "$("$CLIQ" signal events --limit 1000 --json)" ':three:completed"'
 }
 
 @test "an unfinished run is cancelled before its mended workflow is gone on with" {
