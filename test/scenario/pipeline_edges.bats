@@ -338,12 +338,12 @@ END
     touch "$T/fine"
     run_ok --jobs 1
     rm "$T/fine"
-    got retry first --jobs 0 --fail-fast $HEADLESS # with one job it would wait for ever
+    got_from timeout 20 "$CLIQ" retry first --jobs 0 --fail-fast $HEADLESS # one job would wait for ever
     code_is 3
     like "$out" "one +stopped"
     none_left
     has "$(grep '"rerun"' "$(journal)")" '"jobs":0,"fail_fast":true'
-    got retry first $HEADLESS
+    got_from timeout 20 "$CLIQ" retry first $HEADLESS
     code_is 3
     like "$out" "one +stopped" # as before
     none_left
