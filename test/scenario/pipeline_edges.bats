@@ -3,12 +3,13 @@
 # damaged, when a handoff is missing.
 load pipeline
 
-# one is done, two waits for $T/go (and would sleep on), three comes after it; the orchestrator
+# one is done, two awaits go (and would sleep on), three comes after it; the orchestrator
 # is killed then.
 killed_run() {
+    hold go
     agent a <<'END'
 ok
-[ "$P" != two ] || { echo $$ >"$T/pid"; until [ -e "$T/go" ]; do sleep 0.02; done; }
+[ "$P" != two ] || { echo $$ >"$T/pid"; await go; }
 complete
 END
     team <<'END'
@@ -41,7 +42,7 @@ line_of() { grep -n -m1 "$1" "$(journal)" | cut -d: -f1; }
     has "$out" "CANCELLED"
     lacks "$out" running
     is "CANCELLED done waiting waiting" "$(states)"
-    touch "$T/go"
+    release go
     got retry $HEADLESS two
     code_is 0
     is "COMPLETED done done done" "$(states)"
@@ -58,15 +59,16 @@ line_of() { grep -n -m1 "$1" "$(journal)" | cut -d: -f1; }
     is "CANCELLED waiting waiting waiting" "$(states)"
     printf '{"at":"2026-01-01T00:00:00.000Z","ev":"cancel"}\n' >>"$(journal)" # a second one
     is "CANCELLED waiting waiting waiting" "$(states)"
-    rm -f "$T/go" "$T/pid"
+    rm "$T/pid"
     AGENTS='' killed_run_again
 }
 killed_run_again() {
+    hold go
     agent a <<'END'
 trap '' TERM
 ok
 echo $$ >"$T/pid"
-until [ -e "$T/go" ]; do sleep 0.02; done
+await go
 END
     team <<<'phases: [{name: one, agent: a}]'
     start_run run
@@ -75,7 +77,7 @@ END
     until_true says .cliq/run/journal.jsonl '"cancel"'
     kill -KILL "$PID"
     until_true gone "$PID"
-    touch "$T/go"
+    release go
     got cancel
     is CANCELLED "$out"
     is "CANCELLED waiting" "$(states)"
@@ -83,7 +85,7 @@ END
 
 @test "the same when it was killed after all was done, before it could say so" {
     killed_run
-    touch "$T/go"
+    release go
     run_ok --resume
     sed -i '/"ev":"end"/d' "$(journal)"
     got cancel
@@ -142,7 +144,7 @@ END
     printf 'rubbish\nmore\n' >"$(journal)"
     got status
     refused 2 "run/journal.jsonl, line 1: " "--force"
-    touch "$T/go"
+    release go
     run_ok --force
     is "one.1 two.1 one.1 two.1 three.1" "$(starts)"
 }
@@ -163,7 +165,7 @@ earlier() {
     earlier '"started".*two' 11
     start shown script -qec "$CLIQ run --headless --resume" /dev/null
     until_true says "$T/shown.out" "two  *running .* 11 min"
-    touch "$T/go"
+    release go
     ended shown "$PID"
     has "$out" "COMPLETED in 61 min"
     like "$out" "one +done +a +7 min 0 s"
@@ -458,7 +460,7 @@ END
     start watch "$CLIQ" status --watch --json
     local watch=$PID
     until_true says "$T/watch.out" '"RUNNING"'
-    touch "$T/go"
+    release go
     ended again "$again"
     ended watch "$watch"
     code_is 0
@@ -792,7 +794,7 @@ END
     "$CLIQ" team trust >/dev/null
     got run $HEADLESS --resume
     refused 2 "end it with cliq cancel and go on with cliq retry PHASE"
-    touch "$T/go"
+    release go
     got cancel
     is CANCELLED "$out"
     got retry two $HEADLESS
@@ -896,7 +898,7 @@ listed() { sed -n 's/^  \(step [0-9]* *\|support *\)\([a-z]*\) .*/\2/p' <<<"$out
     got run --dry-run --from three
     refused 5 "an unfinished run exists here"
     is "$before" "$(cksum <"$(journal)")"
-    touch "$T/go"
+    release go
     run_ok --resume
     got run --dry-run --resume
     succeeds

@@ -178,11 +178,12 @@ for e in json.load(sys.stdin):
 }
 
 @test "a resumed run does not deliver again what was delivered" {
+    hold go
     herald
     agent a <<'END'
 ok
 notify '{"agent":"herald","event":"first"}'
-until [ -e "$T/go" ]; do sleep 0.02; done
+await go
 notify '{"agent":"herald","event":"second"}'
 complete
 END
@@ -194,7 +195,7 @@ END
     until_true gone "$PID"
     start_run again --resume
     until_true says .cliq/orchestrator.log resumed
-    touch "$T/go"
+    release go
     ended again "$PID"
     code_is 0
     is "first on_phase_start on_start second" "$(told 'n["event"]' | sort | paste -sd' ')"
