@@ -8,12 +8,14 @@
 /* What `run` and `retry` both take. */
 #define RUN_OPTS                                                                                   \
     { "agent", OPT_TEXT, "NAME",                                                                   \
-      "the agent of phases that name none, for this run; refused when all do" },                  \
+      "the agent of phases that name none, for this run; refused when all do" },                   \
         { "headless", OPT_FLAG, NULL, "plain processes, no tmux panes" },                          \
         { "jobs", OPT_NUMBER, "N", "phases at a time; 0: as many as are ready" },                  \
         { "dry-run", OPT_FLAG, NULL, "print the plan: steps, agents, commands; run nothing" },     \
         { "json", OPT_FLAG, NULL, "print events as JSON lines" },                                  \
-        { "fail-fast", OPT_FLAG, NULL, "when a phase fails, stop the others at once" }
+    {                                                                                              \
+        "fail-fast", OPT_FLAG, NULL, "when a phase fails, stop the others at once"                 \
+    }
 
 /* These. */
 struct run_options run_options_of(const struct args *a);

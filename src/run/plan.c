@@ -192,8 +192,10 @@ resolve_agent(struct plan *p, const struct run_options *o, size_t i, const char 
     if (!s)
         return ST_OK;
     const char *kept = arena_dup(&p->arena, why.text, strlen(why.text));
-    if (s == ST_IO || !kept || (!o->is_resume && !o->from))
-        return err_set(e, s, "phase %s: %s", p->team.phases[i].name, why.text);
+    if (s == ST_IO || !kept || (!o->is_resume && !o->from)) {
+        err_say(e, "phase %s: %s", p->team.phases[i].name, why.text);
+        return s;
+    }
     p->agents[i] = (struct agent){ .name = name, .argv = nothing };
     p->lacks[i] = (struct plan_lack){ s, kept };
     p->is_lacking = true;

@@ -75,9 +75,9 @@ struct event {
     unsigned attempt;
     enum outcome outcome;
     enum verdict verdict;
-    size_t target;    /* VERDICT_ROUTE */
-    bool is_final;    /* EV_RESULT of the past: its phase failed for good, whatever is allowed now */
-    const char *text; /* NULL: none; copied when kept */
+    size_t target; /* VERDICT_ROUTE */
+    bool is_final; /* EV_RESULT of the past: its phase failed for good, whatever is allowed now */
+    const char *text;                    /* NULL: none; copied when kept */
     const struct sched_options *options; /* EV_RERUN: from here on; NULL: as before */
 };
 
