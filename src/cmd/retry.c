@@ -3,23 +3,17 @@
 #include "cmd/run.h"
 
 static const struct opt opts[] = {
-    { "headless", OPT_FLAG, NULL, "plain processes, no tmux panes" },
-    { "jobs", OPT_NUMBER, "N", "phases at a time; 0, the default: as many as are ready" },
-    { "json", OPT_FLAG, NULL, "print events as JSON lines" },
+    RUN_OPTS,
     { 0 },
 };
 
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct run_options o = {
-        .from = a->words[0],
-        .jobs = (unsigned)args_number(a, "jobs", 0),
-        .is_json = args_has(a, "json"),
-    };
-    enum status s = run_choose_executor(&o, args_has(a, "headless"), e);
+    struct run_options o = run_options_of(a);
 
-    return s ? s : run_with(&o, e);
+    o.from = a->words[0];
+    return run_with(&o, args_has(a, "headless"), e);
 }
 
 const struct cmd cmd_retry = {
@@ -31,14 +25,18 @@ const struct cmd cmd_retry = {
     .about =
         "Everything upstream is kept, handoffs too: mend a handoff.json by hand, then retry the\n"
         "phase that reads it. One that is missing is named on standard error; the phase runs\n"
-        "without it. Phases that name no agent have the one that the run had; cliq run --from "
-        "PHASE\n"
-        "--agent NAME gives them another.\n"
+        "without it. The run keeps its --agent, --jobs and --fail-fast unless they are given, "
+        "from\n"
+        "that phase on (--jobs 0 takes the limit away). Agents must be there of those phases "
+        "only\n"
+        "that will run, or may: a gate can send work back. cliq run --from PHASE is the same.\n"
         "\n"
         "The workflow may be mended, too, once the run has ended (cliq cancel ends one that is\n"
         "unfinished): its journal must fit the new one. All that ran must be there, with needs\n"
-        "that were met when it ran, and the run must still end where it did.",
-    .examples = "cliq retry developer",
+        "that were met when it ran. Phases that were added, and never ran, run with whatever is\n"
+        "retried; more retries and max_iterations count from there on.",
+    .examples = "cliq retry developer\n"
+                "cliq retry --dry-run developer",
     .opts = opts,
     .run = run,
 };

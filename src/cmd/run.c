@@ -11,15 +11,9 @@
 #include <unistd.h>
 
 static const struct opt opts[] = {
-    { "agent", OPT_TEXT, "NAME",
-      "the agent of phases that name none, for this run; refused when all do" },
-    { "headless", OPT_FLAG, NULL, "plain processes, no tmux panes" },
-    { "jobs", OPT_NUMBER, "N", "phases at a time; 0, the default: as many as are ready" },
+    RUN_OPTS,
     { "resume", OPT_FLAG, NULL, "go on with an unfinished run" },
     { "from", OPT_TEXT, "PHASE", "run this phase and all downstream of it, keep the rest" },
-    { "dry-run", OPT_FLAG, NULL, "print the plan: steps, agents, commands; run nothing" },
-    { "json", OPT_FLAG, NULL, "print events as JSON lines" },
-    { "fail-fast", OPT_FLAG, NULL, "when a phase fails, stop the others at once" },
     { "force", OPT_FLAG, NULL, "start anew although an unfinished run exists" },
     { 0 },
 };
@@ -154,28 +148,10 @@ outcome(enum run_status end)
     }
 }
 
-enum status
-run_with(const struct run_options *o, struct err *e)
-{
-    struct plan p;
-    enum run_status end = RUN_FAILED;
-    enum status s = plan_load(&p, o, e);
-
-    if (s)
-        return s;
-    if (o->is_dry) {
-        s = dry_run(&p, o, e);
-    } else {
-        s = run_pipeline(&p, o, &end, e);
-        if (!s && (s = outcome(end)))
-            err_say(e, "%s", ""); /* the view said it all */
-    }
-    plan_release(&p);
-    return s;
-}
-
-enum status
-run_choose_executor(struct run_options *o, bool is_headless, struct err *e)
+/* Agents in tmux's panes where people look on and there is a tmux, plain processes elsewhere;
+ * $CLIQ_EXECUTOR decides otherwise. Says so when tmux is missing. */
+static enum status
+choose_executor(struct run_options *o, bool is_headless, struct err *e)
 {
     const char *wanted = getenv("CLIQ_EXECUTOR");
     bool is_given = wanted && *wanted;
@@ -195,24 +171,52 @@ run_choose_executor(struct run_options *o, bool is_headless, struct err *e)
     return ST_OK;
 }
 
-static enum status
-run(const struct args *a, struct err *e)
+struct run_options
+run_options_of(const struct args *a)
 {
-    struct run_options o = {
+    return (struct run_options){
         .agent = args_text(a, "agent"),
         .jobs = (unsigned)args_number(a, "jobs", 0),
-        .is_resume = args_has(a, "resume"),
-        .from = args_text(a, "from"),
-        .is_forced = args_has(a, "force"),
+        .has_jobs = args_has(a, "jobs"),
         .is_fail_fast = args_has(a, "fail-fast"),
         .is_json = args_has(a, "json"),
         .is_dry = args_has(a, "dry-run"),
     };
+}
 
+enum status
+run_with(struct run_options *o, bool is_headless, struct err *e)
+{
+    struct plan p;
+    enum run_status end = RUN_FAILED;
+    enum status s = o->is_dry ? ST_OK : choose_executor(o, is_headless, e);
+
+    if (!s)
+        s = plan_load(&p, o, e);
+    if (s)
+        return s;
+    if (o->is_dry) {
+        s = dry_run(&p, o, e);
+    } else {
+        s = run_pipeline(&p, o, &end, e);
+        if (!s && (s = outcome(end)))
+            err_say(e, "%s", ""); /* the view said it all */
+    }
+    plan_release(&p);
+    return s;
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    struct run_options o = run_options_of(a);
+
+    o.is_resume = args_has(a, "resume");
+    o.from = args_text(a, "from");
+    o.is_forced = args_has(a, "force");
     if (o.is_resume + (o.from != NULL) + o.is_forced > 1)
         return err_set(e, ST_INVALID, "choose one of --resume, --from and --force");
-    enum status s = o.is_dry ? ST_OK : run_choose_executor(&o, args_has(a, "headless"), e);
-    return s ? s : run_with(&o, e);
+    return run_with(&o, args_has(a, "headless"), e);
 }
 
 const struct cmd cmd_run = {
@@ -224,10 +228,11 @@ const struct cmd cmd_run = {
         ".cliq/run/logs/. A run survives the death of anything: after kill -9 of cliq itself,\n"
         "--resume goes on with the agents that still run, and repeats nothing that is done.\n"
         "\n"
-        "--agent is part of a run: --resume, --from and cliq retry keep it. Another one is "
-        "refused\n"
-        "by --resume, and taken from that phase on by --from. --dry-run with --resume or --from\n"
-        "shows what would run if all went well.\n"
+        "--agent, --jobs and --fail-fast are part of a run: --resume, --from and cliq retry keep\n"
+        "them. --from and retry take others from that phase on (--jobs 0 takes the limit away);\n"
+        "--resume refuses another --agent, and goes on with the rest as it was. --dry-run with\n"
+        "--resume or --from shows what would run if all went well. Then the agents must be there\n"
+        "of those phases only that will run, or may: a gate can send work back.\n"
         "\n"
         "On a terminal each agent has a pane in tmux, where there is one: cliq run says how to\n"
         "attach. The panes only show: agents and run go on whatever becomes of them. Without a\n"

@@ -2,12 +2,24 @@
 #ifndef CLIQ_CMD_RUN_H
 #define CLIQ_CMD_RUN_H
 
+#include "base/opt.h"
 #include "run/run.h"
 
-/* In which executor: agents in tmux's panes where people look on and there is a tmux, plain
- * processes elsewhere; $CLIQ_EXECUTOR decides otherwise. Says so when tmux is missing. */
-enum status run_choose_executor(struct run_options *o, bool is_headless, struct err *e);
-/* Plans and runs; how the run ended is the outcome. */
-enum status run_with(const struct run_options *o, struct err *e);
+/* What `run` and `retry` both take. */
+#define RUN_OPTS                                                                                   \
+    { "agent", OPT_TEXT, "NAME",                                                                   \
+      "the agent of phases that name none, for this run; refused when all do" },                   \
+        { "headless", OPT_FLAG, NULL, "plain processes, no tmux panes" },                          \
+        { "jobs", OPT_NUMBER, "N", "phases at a time; 0: as many as are ready" },                  \
+        { "dry-run", OPT_FLAG, NULL, "print the plan: steps, agents, commands; run nothing" },     \
+        { "json", OPT_FLAG, NULL, "print events as JSON lines" },                                  \
+    {                                                                                              \
+        "fail-fast", OPT_FLAG, NULL, "when a phase fails, stop the others at once"                 \
+    }
+
+/* These. */
+struct run_options run_options_of(const struct args *a);
+/* Plans and, unless that is all, runs; how the run ended is the outcome. */
+enum status run_with(struct run_options *o, bool is_headless, struct err *e);
 
 #endif

@@ -106,6 +106,8 @@ write_json(const struct picture *p, struct buf *out)
         json_key_str(out, "type", phase_type_name(p->workflow.team.phases[i].type));
         json_key_str(out, "state", phase_state_name(ph->state));
         json_key_int(out, "attempts", ph->attempt);
+        if (sched_is_untried(ph))
+            json_key_bool(out, "is_untried", true);
         if (p->workflow.team.phases[i].type == PHASE_GATE) {
             json_key_int(out, "iteration", ph->iteration);
             json_key_int(out, "max_iterations", p->workflow.team.phases[i].max_iterations);
@@ -115,6 +117,19 @@ write_json(const struct picture *p, struct buf *out)
     json_close(out, ']');
     json_close(out, '}');
     buf_addc(out, '\n');
+}
+
+/* "failed", or of a phase with retries left "waiting (failed 1 of 3)". */
+static void
+add_state(struct table *t, const struct phase *ph, const struct sched_phase *st)
+{
+    const char *name = phase_state_name(st->state);
+    char text[64];
+    int len = sched_is_untried(st) ? snprintf(text, sizeof text, "%s (failed %u of %u)", name,
+                                              st->failures, ph->retries + 1)
+                                   : snprintf(text, sizeof text, "%s", name);
+
+    table_cell(t, text, (size_t)len);
 }
 
 static void
@@ -131,7 +146,7 @@ write_text(const struct picture *p, struct buf *out)
         const struct sched_phase *st = past_phase(&p->past, i);
         table_cell(&t, ph->name, strlen(ph->name));
         table_cell(&t, phase_type_name(ph->type), strlen(phase_type_name(ph->type)));
-        table_cell(&t, phase_state_name(st->state), strlen(phase_state_name(st->state)));
+        add_state(&t, ph, st);
         table_cell(&t, n, (size_t)snprintf(n, sizeof n, "%u", st->attempt));
         int len = ph->type == PHASE_GATE
                       ? snprintf(n, sizeof n, "%u of %u", st->iteration, ph->max_iterations)
@@ -221,6 +236,9 @@ const struct cmd cmd_status = {
     .about =
         "RUNNING while cliq run goes on, INTERRUPTED when it died, else how the run ended. Where\n"
         "agents have panes in tmux it says how to attach, also when cliq run died and left them.\n"
+        "\n"
+        "waiting (failed 1 of 3) is a phase with retries left; where the run has ended, it is\n"
+        "tried again with whatever phase is retried. --json has is_untried for it.\n"
         "\n"
         "A line of run/journal.jsonl that cannot be used is named on standard error, and the rest\n"
         "is shown without it; cliq run --resume refuses such a journal.",

@@ -35,6 +35,10 @@ notify_phase(struct run *r, const struct event *ev)
         n.iteration = ph->iteration;
     if (ev->kind == EV_RESULT && *verdict_name(ev->verdict))
         n.outcome = verdict_name(ev->verdict);
+    if (sched_was_stopped(ph, ev)) {
+        n.outcome = "stopped";
+        n.reason = SCHED_STOPPED;
+    }
     if (ev->kind == EV_STARTED) {
         n.name = "on_phase_start";
         notifier_run_event(r->notifier, &n);
@@ -70,14 +74,6 @@ say_verdict(const struct run *r, const struct event *ev, struct buf *to)
         buf_addf(to, ": %s", ev->text);
 }
 
-/* It did not crash: the run is ending, and stopped it. */
-static bool
-is_our_doing(const struct run *r, const struct event *ev)
-{
-    return ev->kind == EV_RESULT && ev->outcome == OUT_CRASH && r->is_stopped[ev->phase] &&
-           sched_phase(r->sched, ev->phase)->state == PS_WAITING;
-}
-
 void
 announce_event(struct run *r, const struct event *ev)
 {
@@ -88,7 +84,7 @@ announce_event(struct run *r, const struct event *ev)
                                                 : NULL;
     struct buf text = { 0 };
 
-    if (is_our_doing(r, ev))
+    if (says && sched_was_stopped(sched_phase(r->sched, ev->phase), ev))
         says = "stopped";
     if (says) {
         if (ev->kind == EV_RESULT && ev->verdict != VERDICT_NONE)
@@ -113,12 +109,10 @@ announce_untried(struct run *r)
     for (size_t i = 0; i < r->p->team.n_phases; i++) {
         const struct sched_phase *ph = sched_phase(r->sched, i);
         struct buf text = { 0 };
-        if (ph->state != PS_WAITING || !ph->failures)
+        if (!sched_is_untried(ph))
             continue;
-        buf_addf(&text,
-                 "attempt %u failed, and is not tried again since the run ends; whatever phase is "
-                 "retried, %s runs, too",
-                 ph->attempt, drive_phase(r, i)->name);
+        buf_addf(&text, "failed (%u of %u times), and is not tried again since the run ends",
+                 ph->failures, drive_phase(r, i)->retries + 1);
         if (!buf_failed(&text))
             view_event(r->view, "note", i, ph, text.p);
         buf_release(&text);

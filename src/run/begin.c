@@ -120,9 +120,7 @@ resume_all(struct run *r, const struct past *past, struct err *e)
  * twice, what it has not is not lost. It knows what it has for 24 h. */
 struct retelling {
     struct transitions *to;
-    const struct team *team;
-    struct journal_head head;
-    struct sched *sched;
+    struct past past;
     int64_t since_ms;
 };
 
@@ -130,15 +128,14 @@ static bool
 retell(void *ctx, const struct event *ev, int64_t at_ms)
 {
     struct retelling *t = ctx;
+    bool is_late = t->past.head.has_end && ev->kind != EV_RERUN;
 
-    if (!t->sched && !(t->sched = sched_new(t->team, &t->head.options)))
-        return false;
-    if (!sched_apply(t->sched, ev, NULL))
+    if (!past_take(&t->past, ev, at_ms))
         return false;
     void (*tell)(void *, const struct buf *) = t->to->tell;
-    if (at_ms < t->since_ms)
+    if (at_ms < t->since_ms || is_late)
         t->to->tell = tell_nobody;
-    transitions_event(t->to, t->sched, ev);
+    transitions_event(t->to, t->past.sched, ev);
     t->to->tell = tell;
     return true;
 }
@@ -147,13 +144,12 @@ static void
 retell_all(struct run *r, int dir)
 {
     struct retelling t = { .to = &r->transitions,
-                           .team = &r->p->team,
+                           .past.team = &r->p->team,
                            .since_ms = clock_wall_ns() / 1000000 - RETELL_MS };
 
     if (r->transitions.tell)
-        journal_replay(dir, t.team, retell, &t, &t.head, NULL);
-    sched_free(t.sched);
-    journal_head_release(&t.head);
+        journal_replay(dir, t.past.team, retell, &t, &t.past.head, NULL);
+    past_release(&t.past);
 }
 
 static struct sched_options
@@ -243,14 +239,19 @@ check_handoffs(struct run *r, size_t from)
     free(again);
 }
 
-/* What runs again, and has not begun, waits. */
+/* What runs again, and has not begun, waits. The options of the run are kept, but for those that
+ * were given now. */
 static void
-rerun(struct run *r, size_t from)
+rerun(struct run *r, size_t from, const struct sched_options *before)
 {
     int64_t now_ms = clock_wall_ns() / 1000000;
 
+    r->options = *before;
+    if (r->o->has_jobs)
+        r->options.jobs = r->o->jobs;
+    r->options.is_fail_fast = before->is_fail_fast || r->o->is_fail_fast;
     view_clock(r->view, now_ms, 0);
-    drive_feed(r, (struct event){ .kind = EV_RERUN, .phase = from });
+    drive_feed(r, (struct event){ .kind = EV_RERUN, .phase = from, .options = &r->options });
     for (size_t i = 0; i < r->p->team.n_phases; i++)
         if (sched_phase(r->sched, i)->state == PS_WAITING)
             view_phase(r->view, i, sched_phase(r->sched, i), 0, 0);
@@ -283,7 +284,7 @@ go_on(struct run *r, int dir, struct past *past, size_t from, struct err *e)
         check_handoffs(r, from);
     s = resume_all(r, past, e);
     if (!s && from != SIZE_MAX)
-        rerun(r, from);
+        rerun(r, from, &past->head.options);
     if (!s && sched_status(r->sched) != RUN_ACTIVE && !r->is_over) /* only its end was not told */
         drive_end(r, &(struct action){ .kind = ACT_END, .status = sched_status(r->sched) });
     return s;
@@ -302,8 +303,9 @@ begin_anew(struct run *r, int dir, const struct past *past, bool is_open, struct
 }
 
 /* The workflow is not the one that the run began with. What ended can be gone on with, from a
- * phase, when its journal fits: every event of it is one that this workflow leads to, and it ends
- * where the run did. What is unfinished may have agents that run by the old one. */
+ * phase, when its journal fits: every event of it is one that this workflow leads to, and nothing
+ * that ran would have gone on at its end. What is unfinished may have agents that run by the old
+ * one. */
 static enum status
 check_mended(const struct past *past, bool is_open, struct err *e)
 {
@@ -373,6 +375,8 @@ begin_run(struct run *r, int dir, enum run_status *ended, struct err *e)
 
     *ended = RUN_ACTIVE;
     s = begin_choose(&b, r->p, r->o, &past, s, e);
+    if (!s)
+        s = foresee_agents(r->p, &b, dir, e);
     if (!s && b.way == BEGIN_ANEW) {
         s = begin_anew(r, dir, &past, b.is_open, e);
     } else if (!s && b.way == BEGIN_ENDED) {

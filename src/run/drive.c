@@ -249,6 +249,8 @@ drive_feed(struct run *r, struct event ev)
             drive_end(r, &(struct action){ .kind = ACT_END, .status = sched_status(r->sched) });
         return;
     }
+    if (ev.kind == EV_RESULT)
+        ev.is_final = sched_phase(r->sched, ev.phase)->state == PS_FAILED;
     if (!remember(r, ev)) {
         struct err e;
         r->is_mute = true;

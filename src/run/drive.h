@@ -35,6 +35,7 @@ struct run {
     struct plan *p;
     const struct run_options *o;
     char run_id[64];
+    struct sched_options options; /* of a rerun: its event points here */
     struct sched *sched;
     struct journal journal;
     struct loop *loop;
@@ -110,6 +111,8 @@ struct past;
  * cannot be; changes nothing. */
 enum status begin_choose(struct begin *b, const struct plan *p, const struct run_options *o,
                          const struct past *past, enum status s, struct err *e);
+/* foresee.c: ST_OK when the agents are there of all phases that will or may run; `dir` is run/. */
+enum status foresee_agents(const struct plan *p, const struct begin *b, int dir, struct err *e);
 /* finish.c: when the scheduler has ended it. */
 enum status finish_run(struct run *r, enum run_status status, struct err *e);
 

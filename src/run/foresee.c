@@ -1,5 +1,6 @@
 /*
- * foresee - which phases a run would go through if all went well, for `--dry-run`.
+ * foresee - which phases a run would go through if all went well, for `--dry-run`; and whether
+ * the agents are there of all that will or may run.
  *
  * The scheduler is asked: it is pure, so the journal's state can be led on to its end with
  * nothing but good results, and nothing is started or written.
@@ -8,6 +9,8 @@
 
 #include "run/past.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The event that leads this phase on; false: none does, or it waits for others. */
@@ -63,32 +66,91 @@ add_support(const struct team *t, bool *runs)
         runs[i] = runs[i] || (t->phases[i].is_support && has_gate);
 }
 
+/* Leads the scheduler of `past` to its end: nobody can go on from it then. */
+static void
+walk(const struct plan *p, const struct begin *b, struct past *past, bool *runs)
+{
+    if (b->way == BEGIN_ANEW) {
+        memset(runs, true, p->team.n_phases * sizeof *runs);
+    } else if (b->way == BEGIN_ON) {
+        if (b->from != SIZE_MAX)
+            sched_apply(past->sched, &(struct event){ .kind = EV_RERUN, .phase = b->from }, NULL);
+        lead_on(past->sched, &p->team, runs);
+        add_support(&p->team, runs);
+    }
+}
+
+/* Where a gate that runs may send work to may run, too; there may be gates among these. */
+static void
+add_routes(const struct plan *p, bool *runs)
+{
+    const struct team *t = &p->team;
+
+    for (bool is_more = true; is_more;) {
+        is_more = false;
+        for (size_t gate = 0; gate < t->n_phases; gate++)
+            for (size_t i = 0; runs[gate] && t->phases[gate].type == PHASE_GATE && i < t->n_phases;
+                 i++)
+                if (!runs[i] && dag_may_route(p->dag, gate, i))
+                    runs[i] = is_more = true;
+    }
+}
+
+/* The first of these phases whose agent is not there. */
+static enum status
+check_agents(const struct plan *p, const bool *runs, struct err *e)
+{
+    for (size_t i = 0; i < p->team.n_phases; i++)
+        if (runs[i] && p->lacks[i].status)
+            return err_set(e, p->lacks[i].status, "phase %s: %s", p->team.phases[i].name,
+                           p->lacks[i].why);
+    return ST_OK;
+}
+
+enum status
+foresee_agents(const struct plan *p, const struct begin *b, int dir, struct err *e)
+{
+    struct past past = { 0 };
+    enum status s = ST_OK;
+
+    if (!p->is_lacking)
+        return ST_OK;
+    bool *runs = calloc(p->team.n_phases + 1, sizeof *runs);
+    if (!runs)
+        return err_set(e, ST_IO, "out of memory");
+    if (b->way == BEGIN_ON)
+        s = past_load(&past, dir, &p->team, e);
+    if (!s) {
+        walk(p, b, &past, runs);
+        add_routes(p, runs);
+        s = check_agents(p, runs, e);
+    }
+    past_release(&past);
+    free(runs);
+    return s;
+}
+
 enum status
 run_foresee(const struct plan *p, const struct run_options *o, bool *runs, enum run_status *ended,
             struct err *e)
 {
     struct past past = { 0 };
     struct begin b;
-    int dir;
+    int dir = -1;
     enum status s = frame_open_dir(&p->frame, "run", false, &dir, e);
 
     *ended = RUN_ACTIVE;
-    if (!s) {
+    if (!s)
         s = past_load(&past, dir, &p->team, e);
-        close(dir);
-    }
     s = begin_choose(&b, p, o, &past, s, e);
-    if (!s && b.way == BEGIN_ENDED) {
+    if (!s)
+        s = foresee_agents(p, &b, dir, e);
+    if (!s && b.way == BEGIN_ENDED)
         *ended = past.head.end;
-    } else if (!s && b.way == BEGIN_ANEW) {
-        for (size_t i = 0; i < p->team.n_phases; i++)
-            runs[i] = true;
-    } else if (!s) {
-        if (b.from != SIZE_MAX)
-            sched_apply(past.sched, &(struct event){ .kind = EV_RERUN, .phase = b.from }, NULL);
-        lead_on(past.sched, &p->team, runs);
-        add_support(&p->team, runs);
-    }
+    if (!s)
+        walk(p, &b, &past, runs);
     past_release(&past);
+    if (dir >= 0)
+        close(dir);
     return s;
 }

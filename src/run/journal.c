@@ -66,6 +66,13 @@ write_text(struct buf *b, const char *key, const char *text)
 }
 
 static void
+write_options(struct buf *b, const struct sched_options *o)
+{
+    json_key_int(b, "jobs", o->jobs);
+    json_key_bool(b, "fail_fast", o->is_fail_fast);
+}
+
+static void
 write_event(struct buf *b, const struct journal *j, const struct event *ev)
 {
     const struct shape *shape = &shapes[ev->kind];
@@ -80,6 +87,8 @@ write_event(struct buf *b, const struct journal *j, const struct event *ev)
     }
     if (shape->has_result) {
         json_key_str(b, "outcome", outcomes[ev->outcome]);
+        if (ev->is_final)
+            json_key_bool(b, "final", true);
         if (ev->verdict != VERDICT_NONE) {
             json_key(b, "verdict");
             json_open(b, '{');
@@ -94,6 +103,8 @@ write_event(struct buf *b, const struct journal *j, const struct event *ev)
     if (ev->kind == EV_RERUN) {
         json_key_str(b, "workflow", j->workflow);
         write_text(b, "agent", j->agent);
+        if (ev->options)
+            write_options(b, ev->options);
     }
 }
 
@@ -185,8 +196,7 @@ add_head(struct journal *j, const struct journal_head *h, struct err *e)
     json_key_str(&j->text, "run", h->run_id);
     json_key_str(&j->text, "team", h->team);
     json_key_str(&j->text, "workflow", h->workflow);
-    json_key_int(&j->text, "jobs", h->options.jobs);
-    json_key_bool(&j->text, "fail_fast", h->options.is_fail_fast);
+    write_options(&j->text, &h->options);
     write_text(&j->text, "agent", h->agent);
     return add_line(j, e);
 }
@@ -388,6 +398,17 @@ read_text(struct arena *a, const struct json *v)
     return json_is(v, JSON_STRING) ? arena_dup(a, v->text.p, v->text.len) : NULL;
 }
 
+/* What a line does not tell is as before. */
+static struct sched_options
+read_options(const struct json *line, const struct sched_options *before)
+{
+    struct sched_options o = *before;
+
+    read_count(json_get(line, "jobs"), &o.jobs);
+    json_bool(json_get(line, "fail_fast"), &o.is_fail_fast);
+    return o;
+}
+
 static bool
 read_head(struct replay *r, const struct json *line)
 {
@@ -398,10 +419,7 @@ read_head(struct replay *r, const struct json *line)
     h->workflow = read_text(&h->arena, json_get(line, "workflow"));
     h->agent = read_text(&h->arena, json_get(line, "agent"));
     h->at_ms = read_time(json_get(line, "at"));
-    if (!read_count(json_get(line, "jobs"), &h->options.jobs))
-        h->options.jobs = 0;
-    if (!json_bool(json_get(line, "fail_fast"), &h->options.is_fail_fast))
-        h->options.is_fail_fast = false;
+    h->options = read_options(line, &(struct sched_options){ 0 });
     return h->run_id && h->workflow;
 }
 
@@ -429,6 +447,8 @@ read_result(const struct replay *r, const struct json *line, struct event *ev)
     if (outcome < 0)
         return false;
     ev->outcome = (enum outcome)outcome;
+    if (!json_bool(json_get(line, "final"), &ev->is_final))
+        ev->is_final = false;
     if (!verdict)
         return true;
     int judged = find_name(json_get(verdict, "outcome"), verdicts, COUNT(verdicts));
@@ -490,12 +510,16 @@ replay_line(struct replay *r, const struct log_record *rec)
     if (is_odd && !r->taker.bad)
         return no_head;
     r->has_begun = true;
+    struct sched_options options = read_options(rec->json, &r->head->options);
+    if (ev.kind == EV_RERUN)
+        ev.options = &options;
     if (!r->taker.event(r->taker.ctx, &ev, read_time(json_get(rec->json, "at"))))
         return "the workflow, as it is now, does not lead there";
     if (ev.kind == EV_RERUN) {
         const char *workflow = read_text(&r->head->arena, json_get(rec->json, "workflow"));
         const char *agent = read_text(&r->head->arena, json_get(rec->json, "agent"));
         r->head->has_end = false;
+        r->head->options = options;
         if (agent)
             r->head->agent = agent;
         if (workflow)

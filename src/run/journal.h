@@ -10,22 +10,25 @@
  *     {"at":"…","ev":"result","phase":"build","attempt":1,"outcome":"error","text":"no disk"}
  *     {"at":"…","ev":"gone","phase":"build","attempt":1}
  *     {"at":"…","ev":"due","phase":"build","attempt":1}
+ *     {"at":"…","ev":"result","phase":"build","attempt":2,"outcome":"crash","final":true}
  *     {"at":"…","ev":"result","phase":"review","attempt":1,"outcome":"complete",
  *      "verdict":{"outcome":"ROUTE","target":"build"},"text":"tests fail"}  (one line)
  *     {"at":"…","ev":"end","status":"ESCALATED","reason":"…"}
- *     {"at":"…","ev":"rerun","phase":"build","workflow":"4fc82b26"}
+ *     {"at":"…","ev":"rerun","phase":"build","workflow":"4fc82b26","jobs":4,"fail_fast":true}
  *
  *     field      in                         is
  *     at         every line                 when it was written, UTC, milliseconds
  *     ev         every line                 begin started result gone skip due cancel abort
  *                                           rerun; end and note are the driver's own
- *     run, team, workflow, jobs, fail_fast  begin: see struct journal_head
+ *     run, team  begin                      see struct journal_head
+ *     jobs, fail_fast  begin rerun          the options from here on; absent: as before
  *     agent      begin rerun                --agent, from here on; absent: none was given
- *     workflow   rerun                      the hash from here on: it was mended, or is the same
+ *     workflow   begin rerun                its hash from here on: it was mended, or is the same
  *     phase      all but begin cancel abort its name
  *     attempt    started result gone        from 1; in skip and due when it is known
  *     outcome    result                     complete error crash timeout
  *     verdict    result of a gate           outcome PASS ROUTE ESCALATE; target of a ROUTE
+ *     final      result                     true: its phase failed, and was not to be tried again
  *     text       result cancel abort        what was said, at most JOURNAL_TEXT_MAX bytes
  *
  * A reader ignores members it does not know, "end", "note", blank lines and torn ones (the
@@ -50,7 +53,7 @@
 struct journal_head {
     const char *run_id, *team, *workflow; /* workflow: a hash of its text; replay: the latest */
     const char *agent;            /* the run's --agent; NULL: none was given; replay: the latest */
-    struct sched_options options; /* a replay needs the same ones */
+    struct sched_options options; /* a replay needs the same ones; replay: the latest */
     int64_t at_ms;                /* replay: when the run began */
     /* replay: the last end line, unless a rerun came after it */
     bool has_end;

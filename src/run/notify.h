@@ -8,6 +8,9 @@
  *
  *     [{"event":"on_escalate","channel":"ops","phase_name":"review","reason":"…",…}]
  *
+ * outcome is a gate's verdict, how the run ended, or "stopped": an on_error of a phase that the
+ * ending run stopped itself.
+ *
  * Nothing here ever fails a run: what goes wrong becomes a note in orchestrator.log.
  * Every notification has an id made from what it is about, and its child claims a file of
  * that name (run/attempts/_notify-<agent>-<id>): a resumed run, which sees the same lines

@@ -64,16 +64,14 @@ close_all(struct past *p)
 static void
 take_end(struct past *p)
 {
-    if (sched_status(p->sched) == RUN_ACTIVE && !p->is_cancelled)
+    if (!p->is_cancelled && !sched_close(p->sched, p->head.end))
         p->leads_on = true;
     close_all(p);
 }
 
-static bool
-take(void *ctx, const struct event *ev, int64_t at_ms)
+bool
+past_take(struct past *p, const struct event *ev, int64_t at_ms)
 {
-    struct past *p = ctx;
-
     if (!p->sched && !make_room(p)) /* the first event: the head is known now */
         return false;
     if (p->head.has_end) {
@@ -89,6 +87,12 @@ take(void *ctx, const struct event *ev, int64_t at_ms)
         p->is_cancelled = false;
     /* a cancel is never out of place: it may be the second, or come when all was done */
     return sched_apply(p->sched, ev, NULL) || is_stop;
+}
+
+static bool
+take(void *ctx, const struct event *ev, int64_t at_ms)
+{
+    return past_take(ctx, ev, at_ms);
 }
 
 /* A journal that does not fit the team tells nothing else, but whether it ended. */
@@ -242,7 +246,10 @@ past_phase(const struct past *p, size_t phase)
 const char *
 past_reason(const struct past *p)
 {
-    return p->sketch ? p->head.reason : sched_reason(p->sched);
+    /* what was said then: the workflow may have been mended */
+    bool is_told = p->sketch || (p->head.has_end && p->head.reason);
+
+    return is_told ? p->head.reason : sched_reason(p->sched);
 }
 
 void

@@ -20,7 +20,7 @@ struct past {
     int64_t *started_ms; /* one a phase: wall time of its latest start; 0: never */
     int64_t *ended_ms;   /* one a phase: of its latest result or skip; 0: none since the start */
     bool is_cancelled;   /* or aborted: what still runs is to be stopped */
-    bool leads_on;       /* at an end of it this workflow would go on: it was mended since */
+    bool leads_on;       /* at an end of it this workflow would have gone on with what ran */
     /* past_look: the first line that could not be used; 0: all could, and the rest is unused */
     uint64_t bad_line;
     char problem[160];
@@ -36,6 +36,10 @@ enum status past_load(struct past *p, int dir, const struct team *t, struct err 
 /* ST_INVALID: there is nothing in it that can be read. */
 enum status past_look(struct past *p, int dir, const struct team *t, struct err *e);
 void past_release(struct past *p);
+
+/* One event of the journal whose head is read into p->head, from a zeroed past with its team: what
+ * past_load does with each. False: it does not fit. */
+bool past_take(struct past *p, const struct event *ev, int64_t at_ms);
 
 /* Of what was loaded or looked at. */
 const struct sched_phase *past_phase(const struct past *p, size_t phase);

@@ -179,10 +179,32 @@ recall_agent(struct plan *p, const struct run_options *o, struct err *e)
     return s;
 }
 
+/* Of phases that a run keeps nobody needs the agent: which those are is known later. */
+static enum status
+resolve_agent(struct plan *p, const struct run_options *o, size_t i, const char *name,
+              struct err *e)
+{
+    struct agent_scope scope = { p->frame.state_dir, &p->settings, p->agents_json };
+    static const char *const nothing[] = { NULL }; /* what is left of its attempts is looked for */
+    struct err why;
+    enum status s = agent_resolve(&p->arena, &scope, name, &p->agents[i], &why);
+
+    if (!s)
+        return ST_OK;
+    const char *kept = arena_dup(&p->arena, why.text, strlen(why.text));
+    if (s == ST_IO || !kept || (!o->is_resume && !o->from)) {
+        err_say(e, "phase %s: %s", p->team.phases[i].name, why.text);
+        return s;
+    }
+    p->agents[i] = (struct agent){ .name = name, .argv = nothing };
+    p->lacks[i] = (struct plan_lack){ s, kept };
+    p->is_lacking = true;
+    return ST_OK;
+}
+
 static enum status
 resolve_agents(struct plan *p, const struct run_options *o, struct err *e)
 {
-    struct agent_scope scope = { p->frame.state_dir, &p->settings, p->agents_json };
     const char *fallback = p->agent;
     size_t n = p->team.n_phases;
     enum status s = o->agent ? check_is_needed(p, o->agent, e) : ST_OK;
@@ -192,8 +214,11 @@ resolve_agents(struct plan *p, const struct run_options *o, struct err *e)
     if (!fallback)
         fallback = "cursor";
     p->agents = arena_alloc(&p->arena, n * sizeof *p->agents + 1);
-    if (!s && !p->agents)
+    p->lacks = arena_alloc(&p->arena, n * sizeof *p->lacks + 1);
+    if (!s && (!p->agents || !p->lacks))
         return err_set(e, ST_IO, "out of memory");
+    if (p->lacks)
+        memset(p->lacks, 0, n * sizeof *p->lacks);
     for (size_t i = 0; !s && i < n; i++) {
         const struct phase *ph = &p->team.phases[i];
         const char *name = needs_fallback(ph) ? fallback : own_agent(ph);
@@ -202,12 +227,10 @@ resolve_agents(struct plan *p, const struct run_options *o, struct err *e)
             k++;
         if (k < i) {
             p->agents[i] = p->agents[k]; /* asked before */
+            p->lacks[i] = p->lacks[k];
             continue;
         }
-        struct err why;
-        s = agent_resolve(&p->arena, &scope, name, &p->agents[i], &why);
-        if (s)
-            err_say(e, "phase %s: %s", ph->name, why.text);
+        s = resolve_agent(p, o, i, name, e);
     }
     return s;
 }

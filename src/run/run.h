@@ -27,13 +27,20 @@
 struct run_options {
     const char *agent; /* of phases that name none; NULL: the run's so far, settings, cursor */
     unsigned jobs;     /* phases at a time; 0: as many as are ready */
+    bool has_jobs;     /* that was given: a run that is gone on with keeps its own otherwise */
     bool is_tmux;      /* agents in panes, not plain processes */
     bool is_resume;    /* go on with an unfinished run */
     const char *from;  /* run this phase and all downstream of it, keep the rest */
     bool is_forced;    /* start anew although an unfinished run exists */
-    bool is_fail_fast;
-    bool is_json; /* events as JSON lines on standard output */
-    bool is_dry;  /* print the plan, run nothing */
+    bool is_fail_fast; /* of a run that is gone on with: it becomes so, or stays as it is */
+    bool is_json;      /* events as JSON lines on standard output */
+    bool is_dry;       /* print the plan, run nothing */
+};
+
+/* Why the agent of a phase cannot be started. */
+struct plan_lack {
+    enum status status; /* ST_OK: it can */
+    const char *why;
 };
 
 /* Everything a run knows before it begins. */
@@ -45,6 +52,8 @@ struct plan {
     struct arena arena;
     const struct json *agents_json, *inputs; /* NULL: none */
     struct agent *agents;                    /* one a phase, in team order */
+    struct plan_lack *lacks;                 /* the same; of those only the name is known */
+    bool is_lacking;                         /* one of them says why */
     char *instance_id;                       /* of the project: cliq-a1b2c3 */
     char *req_key;
     const char *agent; /* --agent, given now or when the run began; NULL: none */
@@ -52,7 +61,8 @@ struct plan {
 };
 
 /* Loads and checks everything. Problems of the workflow are said on standard error;
- * ST_FAILED then. ST_NOT_FOUND: no project, or nothing assembled. */
+ * ST_FAILED then. ST_NOT_FOUND: no project, or nothing assembled. A run that begins needs the
+ * agents of all phases; of one that is gone on with, those that are not there are in `lacks`. */
 enum status plan_load(struct plan *p, const struct run_options *o, struct err *e);
 void plan_release(struct plan *p);
 

@@ -178,7 +178,7 @@ start(struct sched *s, size_t p)
     struct node *n = &s->nodes[p];
 
     n->ph.attempt++;
-    n->is_stopped = false;
+    n->ph.is_stopped = false;
     sched_set_state(s, p, PS_STARTING);
     sched_act(s, (struct action){ .kind = ACT_START,
                                   .phase = p,
@@ -192,9 +192,9 @@ stop(struct sched *s, size_t p)
 {
     struct node *n = &s->nodes[p];
 
-    if (n->is_stopped)
+    if (n->ph.is_stopped)
         return;
-    n->is_stopped = true;
+    n->ph.is_stopped = true;
     sched_act(s, (struct action){ .kind = ACT_STOP, .phase = p, .attempt = n->ph.attempt });
 }
 
@@ -301,7 +301,7 @@ gone(struct sched *s, const struct event *ev)
 static bool
 gone_running(struct sched *s, const struct event *ev)
 {
-    if (!s->nodes[ev->phase].is_stopped)
+    if (!s->nodes[ev->phase].ph.is_stopped)
         return gone(s, ev);
     set_there(s, ev->phase, false);
     sched_set_state(s, ev->phase, PS_WAITING);
@@ -325,17 +325,18 @@ backoff_ms(unsigned failures)
 }
 
 static void
-failed(struct sched *s, size_t p, enum outcome outcome, const char *text)
+failed(struct sched *s, const struct event *ev, enum outcome outcome, const char *text)
 {
+    size_t p = ev->phase;
     struct node *n = &s->nodes[p];
     bool has_begun = n->ph.state != PS_STARTING;
 
-    if (n->is_stopped && outcome == OUT_CRASH) {
+    if (n->ph.is_stopped && outcome == OUT_CRASH) {
         sched_set_state(s, p, PS_WAITING); /* it did not fail: we killed it */
         return;
     }
     n->ph.failures++;
-    if (n->ph.failures <= s->team->phases[p].retries) {
+    if (!ev->is_final && n->ph.failures <= s->team->phases[p].retries) {
         bool is_ending = s->ending != RUN_ACTIVE;
         sched_set_state(s, p, is_ending ? PS_WAITING : PS_BACKOFF);
         if (!is_ending)
@@ -360,17 +361,17 @@ static void
 route(struct sched *s, const struct event *ev)
 {
     size_t gate = ev->phase;
-    unsigned max = s->team->phases[gate].max_iterations;
+    unsigned n = s->nodes[gate].ph.iteration;
 
-    if (s->nodes[gate].ph.iteration >= max) {
-        sched_set_state(s, gate, PS_FAILED);
-        escalatef(s, ev->text, "gate %s: still not passed after %u iteration%s (max_iterations)",
-                  name_of(s, gate), max, max == 1 ? "" : "s");
-    } else if (!dag_may_route(s->dag, gate, ev->target)) {
+    if (!dag_may_route(s->dag, gate, ev->target)) {
         sched_set_state(s, gate, PS_FAILED);
         escalatef(s, ev->text,
                   "gate %s may not route to %s, which is neither before it nor support",
                   name_of(s, gate), ev->target < s->n ? name_of(s, ev->target) : "that phase");
+    } else if (ev->is_final || n >= s->team->phases[gate].max_iterations) {
+        sched_set_state(s, gate, PS_FAILED);
+        escalatef(s, ev->text, "gate %s: still not passed after %u iteration%s (max_iterations)",
+                  name_of(s, gate), n, n == 1 ? "" : "s");
     } else if (!errand_queue(s, gate, ev->target)) {
         sched_set_state(s, gate, PS_FAILED);
         say(s, "out of memory", NULL);
@@ -401,7 +402,7 @@ judged(struct sched *s, const struct event *ev)
         break;
     case VERDICT_NONE:
     default:
-        failed(s, ev->phase, OUT_ERROR, "gate gave no verdict");
+        failed(s, ev, OUT_ERROR, "gate gave no verdict");
         break;
     }
 }
@@ -410,7 +411,7 @@ static bool
 result(struct sched *s, const struct event *ev)
 {
     if (ev->outcome != OUT_COMPLETE)
-        failed(s, ev->phase, ev->outcome, ev->text);
+        failed(s, ev, ev->outcome, ev->text);
     else if (s->team->phases[ev->phase].type == PHASE_GATE)
         judged(s, ev);
     else
@@ -495,6 +496,8 @@ rerun(struct sched *s, const struct event *ev)
     errands_drop(s, set);
     for (size_t i = bit_next(set, s->n, 0); i < s->n; i = bit_next(set, s->n, i + 1))
         sched_activate(s, i, NULL, false);
+    if (ev->options)
+        s->o = *ev->options;
     s->has_begun = true;
     s->is_stopping = false;
     s->status = s->ending = RUN_ACTIVE;
@@ -610,6 +613,41 @@ sched_apply(struct sched *s, const struct event *ev, struct actions *out)
     return is_news;
 }
 
+/* ---- the end of a past run ---- */
+
+/* It never was. */
+static void
+take_back_start(struct sched *s, size_t p)
+{
+    s->nodes[p].ph.attempt--;
+    sched_set_state(s, p, PS_WAITING);
+}
+
+/* All that ever began is done, and nothing is on its way. */
+static bool
+is_at_rest(const struct sched *s)
+{
+    if (s->n_busy || s->n_there || s->n_backoff || s->queue || s->active)
+        return false;
+    for (size_t i = 0; i < s->team->n_main; i++)
+        if (!is_done(s->nodes[i].ph.state) && s->nodes[i].ph.attempt)
+            return false;
+    return true;
+}
+
+bool
+sched_close(struct sched *s, enum run_status how)
+{
+    for (size_t i = 0; s->status == RUN_ACTIVE && i < s->n; i++)
+        if (s->nodes[i].ph.state == PS_STARTING)
+            take_back_start(s, i);
+    if (s->status == RUN_ACTIVE && s->ending != RUN_ACTIVE && !s->n_busy && !s->n_there)
+        s->status = s->ending;
+    if (s->status == RUN_ACTIVE && s->ending == RUN_ACTIVE && how == RUN_COMPLETED && is_at_rest(s))
+        s->status = s->ending = RUN_COMPLETED;
+    return s->status != RUN_ACTIVE;
+}
+
 /* ---- making and looking ---- */
 
 struct sched *
@@ -659,6 +697,19 @@ sched_phase(const struct sched *s, size_t phase)
 {
     assert(phase < s->n);
     return &s->nodes[phase].ph;
+}
+
+bool
+sched_is_untried(const struct sched_phase *ph)
+{
+    return ph->state == PS_WAITING && ph->failures > 0;
+}
+
+bool
+sched_was_stopped(const struct sched_phase *ph, const struct event *ev)
+{
+    return ev->kind == EV_RESULT && ev->outcome == OUT_CRASH && ph->is_stopped &&
+           ph->state == PS_WAITING;
 }
 
 enum run_status

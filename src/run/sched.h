@@ -24,7 +24,8 @@
  * phase is WAITING again, for a rerun.
  *
  * The same events give the same states only with the same team and options: a journal
- * keeps the options it began with.
+ * keeps the options it began with, and those of each rerun. How many retries and iterations
+ * there are may change: a result that was the last one is told with is_final.
  */
 #ifndef CLIQ_RUN_SCHED_H
 #define CLIQ_RUN_SCHED_H
@@ -50,6 +51,11 @@ const char *run_status_name(enum run_status s); /* "COMPLETED" */
 enum outcome { OUT_COMPLETE, OUT_ERROR, OUT_CRASH, OUT_TIMEOUT }; /* how an attempt ended */
 enum verdict { VERDICT_NONE, VERDICT_PASS, VERDICT_ROUTE, VERDICT_ESCALATE };
 
+struct sched_options {
+    unsigned jobs; /* attempts at a time; 0: no limit */
+    bool is_fail_fast;
+};
+
 enum event_kind {
     EV_BEGIN,   /* the run begins; first event of every journal */
     EV_STARTED, /* phase, attempt: the attempt was journalled and will be or is running */
@@ -69,8 +75,10 @@ struct event {
     unsigned attempt;
     enum outcome outcome;
     enum verdict verdict;
-    size_t target;    /* VERDICT_ROUTE */
-    const char *text; /* NULL: none; copied when kept */
+    size_t target; /* VERDICT_ROUTE */
+    bool is_final; /* EV_RESULT of the past: its phase failed for good, whatever is allowed now */
+    const char *text;                    /* NULL: none; copied when kept */
+    const struct sched_options *options; /* EV_RERUN: from here on; NULL: as before */
 };
 
 enum action_kind {
@@ -105,12 +113,16 @@ struct sched_phase {
     unsigned iteration; /* gates: of the latest or next start, from 1 */
     bool is_there;      /* its latest attempt's process tree may still exist */
     bool is_routed;
+    bool is_stopped; /* ACT_STOP was given for its latest attempt */
 };
-
-struct sched_options {
-    unsigned jobs; /* attempts at a time; 0: no limit */
-    bool is_fail_fast;
-};
+/* It failed, has retries left, and waits to be tried again. In a run that has ended that is so
+ * until the run is gone on with. */
+bool sched_is_untried(const struct sched_phase *ph);
+/* The attempt of this result did not crash: the run is ending, and stopped it. For the state
+ * after the event. */
+bool sched_was_stopped(const struct sched_phase *ph, const struct event *ev);
+/* What is said of such an attempt, in place of how its process died. */
+#define SCHED_STOPPED "stopped, since the run is ending"
 
 struct sched;
 /* Borrows the team, which must be valid. NULL without memory. */
@@ -125,6 +137,11 @@ bool sched_apply(struct sched *s, const struct event *ev, struct actions *out);
 const struct sched_phase *sched_phase(const struct sched *s, size_t phase);
 enum run_status sched_status(const struct sched *s); /* ACTIVE until ACT_END was given */
 const char *sched_reason(const struct sched *s);     /* why it will not be COMPLETED; NULL */
+
+/* The run ended here, and so, its journal says; it was not cancelled. Phases that this team would
+ * have started, and nobody did, wait as before: they, or what lets them start, were put in later.
+ * False: by this team it would not have ended. */
+bool sched_close(struct sched *s, enum run_status how);
 
 /* May this gate route there? All transitive predecessors and every support phase. */
 bool sched_may_route(const struct sched *s, size_t gate, size_t target);

@@ -32,7 +32,6 @@ struct node {
     struct sched_phase ph;
     struct errand *owner;
     uint32_t pending;
-    bool is_stopped; /* ACT_STOP was given for the latest attempt */
 };
 
 struct sched {

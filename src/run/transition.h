@@ -11,14 +11,15 @@
  *     data of    has
  *     pipeline   pipelineId, runId, team, projectDir; at its end status, and reason if any
  *     phase      pipelineId, runId, phase, agent, attempt; of gates iteration and verdict;
- *                target of a route; message of progress; outcome (error, crash, timeout),
- *                reason and willRetry of an error; skipped
+ *                target of a route; message of progress; outcome (error, crash, timeout,
+ *                stopped), reason and willRetry of an error; skipped
  *     agent      agentId, state
  *
- * An error is a phase that did not get on: its agent's, a crash, a timeout, and the verdict of
- * a gate that needs a person. A gate that sends work back is `routed`, it is not completed. A
- * phase whose `when` is false is completed, and skipped. An agent wakes with the first of its
- * attempts in this run, and sleeps when nothing of the last one is left.
+ * An error is a phase that did not get on: its agent's, a crash, a timeout, the verdict of a gate
+ * that needs a person, and what the run stopped itself since it is ending. A gate that sends work
+ * back is `routed`, it is not completed. A phase whose `when` is false is completed, and skipped.
+ * An agent wakes with the first of its attempts in this run, and sleeps when nothing of the last
+ * one is left.
  *
  * Each has a key of what it is about, so the same transition told twice is one signal.
  */

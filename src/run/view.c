@@ -368,43 +368,97 @@ view_tick(struct view *v)
         draw(v);
 }
 
+/* ---- the last words ---- */
+
+static bool
+is_failed(const struct sched_phase *ph)
+{
+    return ph->state == PS_FAILED;
+}
+
+/* "failed":["build"] */
+static void
+add_names(struct view *v, const struct sched *s, const char *key,
+          bool (*is_one)(const struct sched_phase *))
+{
+    json_key(&v->out, key);
+    json_open(&v->out, '[');
+    for (size_t i = 0; i < v->n; i++) {
+        const char *name = v->p->team.phases[i].name;
+        if (!is_one(sched_phase(s, i)))
+            continue;
+        json_sep(&v->out);
+        json_write_str(&v->out, name, strlen(name));
+    }
+    json_close(&v->out, ']');
+}
+
+static void
+end_json(struct view *v, const struct sched *s, enum run_status status, const char *reason)
+{
+    json_open(&v->out, '{');
+    json_key_str(&v->out, "event", "end");
+    json_key_str(&v->out, "status", run_status_name(status));
+    json_key_str(&v->out, "reason", reason);
+    add_names(v, s, "failed", is_failed);
+    add_names(v, s, "untried", sched_is_untried);
+    json_close(&v->out, '}');
+    buf_addc(&v->out, '\n');
+    view_flush(v);
+}
+
+static void
+add_counts(struct view *v, const struct sched *s)
+{
+    size_t counts[PS_STATES] = { 0 }, n_untried = 0;
+
+    for (size_t i = 0; i < v->n; i++) {
+        counts[sched_phase(s, i)->state]++;
+        n_untried += sched_is_untried(sched_phase(s, i));
+    }
+    buf_addf(&v->out, "%zu done, %zu failed, ", counts[PS_DONE], counts[PS_FAILED]);
+    if (n_untried)
+        buf_addf(&v->out, "%zu to be tried again, ", n_untried);
+    buf_addf(&v->out, "%zu skipped of %zu phases\n", counts[PS_SKIPPED], v->n);
+}
+
+static void
+add_next(struct view *v, const struct phase *ph, const struct sched_phase *st)
+{
+    if (is_failed(st))
+        buf_addf(&v->out,
+                 "Next: cliq log %s shows what it said; mend the cause (or its incoming "
+                 "handoff.json), then cliq retry %s\n",
+                 ph->name, ph->name);
+    else if (sched_is_untried(st))
+        buf_addf(&v->out, "Next: cliq log %s shows what it said; it is tried again %s\n", ph->name,
+                 ph->is_support ? "when its gate sends work to it"
+                                : "with whatever phase is retried");
+}
+
 void
 view_end(struct view *v, const struct sched *s, enum run_status status, const char *reason)
 {
-    size_t counts[PS_STATES] = { 0 };
     const char *state = v->p->frame.state_dir;
 
     view_event(v, status == RUN_COMPLETED ? "completed" : "ended", SIZE_MAX, NULL,
                reason ? reason : run_status_name(status));
     if (v->form == VIEW_JSON) {
-        json_open(&v->out, '{');
-        json_key_str(&v->out, "event", "end");
-        json_key_str(&v->out, "status", run_status_name(status));
-        json_key_str(&v->out, "reason", reason);
-        json_close(&v->out, '}');
-        buf_addc(&v->out, '\n');
-        view_flush(v);
+        end_json(v, s, status, reason);
         return;
     }
-    for (size_t i = 0; i < v->n; i++)
-        counts[sched_phase(s, i)->state]++;
     buf_addf(&v->out, "\n%s in ", run_status_name(status));
     add_elapsed(&v->out, (v->ended_ms ? v->ended_ms : clock_mono_ms()) - v->began_ms);
-    buf_addf(&v->out, ": %zu done, %zu failed, %zu skipped of %zu phases\n", counts[PS_DONE],
-             counts[PS_FAILED], counts[PS_SKIPPED], v->n);
+    buf_adds(&v->out, ": ");
+    add_counts(v, s);
     if (reason) {
         buf_adds(&v->out, "Why: ");
         term_escape(&v->out, reason, strlen(reason), false);
         buf_addc(&v->out, '\n');
     }
     buf_addf(&v->out, "Files: handoffs in %s/channels, logs in %s/run/logs\n", state, state);
-    if (status == RUN_ESCALATED)
-        for (size_t i = 0; i < v->n; i++)
-            if (sched_phase(s, i)->state == PS_FAILED)
-                buf_addf(&v->out,
-                         "Next: cliq log %s shows what it said; mend the cause (or its incoming "
-                         "handoff.json), then cliq retry %s\n",
-                         v->p->team.phases[i].name, v->p->team.phases[i].name);
+    for (size_t i = 0; status == RUN_ESCALATED && i < v->n; i++)
+        add_next(v, &v->p->team.phases[i], sched_phase(s, i));
     if (status == RUN_CANCELLED)
         buf_adds(&v->out, "Next: cliq run starts anew; cliq run --from PHASE keeps what is done\n");
     show(v);

@@ -38,7 +38,8 @@ void view_clock(struct view *v, int64_t began_ms, int64_t ended_ms);
 void view_phase(struct view *v, size_t phase, const struct sched_phase *state, int64_t began_ms,
                 int64_t ended_ms);
 
-/* The last words: outcome, where the files are, what to do next. */
+/* The last words: outcome, where the files are, what to do next. As JSON
+ * {"event":"end","status":…,"reason":…,"failed":[names],"untried":[names]}. */
 void view_end(struct view *v, const struct sched *s, enum run_status status, const char *reason);
 /* When all is over: waits for whoever reads standard output, until a signal comes, or so long; -1:
  * for ever. */

@@ -26,12 +26,13 @@ load ../scenario/pipeline
     succeeds
 }
 
-# A phase that waits for $T/go, then one more; the orchestrator of which was killed.
+# A phase that awaits go, then one more; the orchestrator of which was killed.
 killed_run() { # [FIELDS of the first]
     AGENTS=
+    hold go
     agent a <<'END'
 ok
-[ "$P" = two ] || { echo $$ >"$T/pid"; until [ -e "$T/go" ]; do sleep 0.02; done; }
+[ "$P" = two ] || { echo $$ >"$T/pid"; await go; }
 complete
 END
     team <<END
@@ -50,7 +51,7 @@ END
     start_run again --resume
     until_true says .cliq/orchestrator.log resumed
     kill -0 "$(<"$T/pid")"
-    touch "$T/go"
+    release go
     ended again "$PID"
     code_is 0
     is "one.1 two.1" "$(starts)"
@@ -58,7 +59,7 @@ END
 
 @test "a terminal line that was written meanwhile counts" {
     killed_run
-    touch "$T/go"
+    release go
     until_true gone "$(<"$T/pid")"
     run_ok --resume
     is "one.1 two.1" "$(starts)"
@@ -81,7 +82,7 @@ END
 @test "an agent that died meanwhile is retried where the phase says so" {
     killed_run "retries: 1"
     kill -KILL "$(<"$T/pid")"
-    touch "$T/go"
+    release go
     run_ok --resume
     is "one.1 one.2 two.1" "$(starts)"
 }
@@ -101,18 +102,19 @@ END
     killed_run "timeout: 1s, retries: 1"
     start_run again --resume
     until_true has_lines "$T/starts" 2
-    touch "$T/go"
+    release go
     ended again "$PID"
     code_is 0
     is "one.1 one.2 two.1" "$(starts)"
 }
 
 @test "killed during the checks of a gate: they are awaited, then its agent is started" {
+    hold go
     agent g <<<'ok; verdict PASS'
     team <<'END'
 phases:
   - {name: one, agent: exec, commands: [{name: go, run: "true"}]}
-  - {name: gate, type: gate, agent: g, depends_on: [one], commands: [{name: t, run: "echo >>../checked; until [ -e ../go ]; do sleep 0.02; done"}]}
+  - {name: gate, type: gate, agent: g, depends_on: [one], commands: [{name: t, run: "echo >>../checked; [ ! -p ../go ] || read -r _ <../go || :"}]}
 END
     start_run run
     until_true exists "$T/checked"
@@ -120,7 +122,7 @@ END
     until_true gone "$PID"
     start_run again --resume
     until_true says .cliq/orchestrator.log resumed
-    touch "$T/go"
+    release go
     ended again "$PID"
     code_is 0
     is "gate.1" "$(starts)"
@@ -140,11 +142,12 @@ END
 }
 
 @test "killed while it cancels: the resumed run goes on to cancel" {
+    hold go
     agent a <<'END'
 trap '' TERM
 ok
 echo $$ >"$T/pid"
-until [ -e "$T/go" ]; do sleep 0.02; done
+await go
 END
     team <<<'phases: [{name: one, agent: a}]'
     start_run run
@@ -156,7 +159,7 @@ END
     kill -0 "$(<"$T/pid")"
     start_run again --resume
     until_true says .cliq/signals/_pipeline_status CANCELLED || true
-    touch "$T/go"
+    release go
     ended again "$PID"
     code_is 130
     status_is CANCELLED
@@ -191,7 +194,7 @@ END
 @test "a torn last line of the journal was never acted on" {
     killed_run
     printf '{"at":"2026-01-01T00:00:00.000Z","ev":"result","phase":"one","att' >>.cliq/run/journal.jsonl
-    touch "$T/go"
+    release go
     run_ok --resume
     is "one.1 two.1" "$(starts)"
     got status
@@ -200,7 +203,7 @@ END
 
 @test "a workflow that was changed meanwhile is not resumed with" {
     killed_run
-    touch "$T/go"
+    release go
     got assemble ../team
     refused 5 --resume
     sed -i 's/name: two/name: three/' .cliq/workflow.yml
@@ -218,7 +221,7 @@ END
     until_true says .cliq/orchestrator.log resumed
     got run $HEADLESS --resume
     refused 5 "pid $first"
-    touch "$T/go"
+    release go
     ended first "$first"
     code_is 0
     is "one.1 two.1" "$(starts)"
@@ -231,7 +234,7 @@ END
     start_run again --force
     until_true has_lines "$T/starts" 2
     gone "$old"
-    touch "$T/go"
+    release go
     ended again "$PID"
     code_is 0
     is "one.1 one.1 two.1" "$(starts)"

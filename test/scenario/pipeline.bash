@@ -8,7 +8,8 @@
 #   left                processes of this test that still live: agents sleep for $NAP seconds
 #
 # An agent's words: ok, progress TEXT, complete [RESULT], fail TEXT, notify RESULT,
-# verdict OUTCOME [TARGET] [REASON], line MEMBERS, hand TO ENVELOPE; $T, $P (its phase),
+# verdict OUTCOME [TARGET] [REASON], line MEMBERS, hand TO ENVELOPE, await NAME (until whoever
+# said `hold NAME` before says `release NAME`, which agents may, too); $T, $P (its phase),
 # $N (its attempt), $NAP; its message is in $T/message.$P.$N.
 #
 # EXECUTOR=tmux in the environment: the same in tmux, with a server of the test's own.
@@ -65,6 +66,8 @@ hand() { # TO ENVELOPE
     printf '%s\n' "$2" >"$CLIQ_STATE_DIR/channels/.$$" &&
         mv "$CLIQ_STATE_DIR/channels/.$$" "$CLIQ_STATE_DIR/channels/$P--$1/handoff.json"
 }
+await() { [ ! -p "$T/$1" ] || read -r _ 2>/dev/null <"$T/$1"; } # released meanwhile: there is none
+release() { { rm "$T/$1"; } <>"$T/$1"; }
 [ -z "$P" ] || { cat >"$T/message.$P.$N" && echo "$P.$N" >>"$T/starts"; }
 END
         cat
@@ -97,6 +100,11 @@ status_is() { is "$1" "$(<"$STATE/signals/_pipeline_status")"; }
 
 # start_run NAME ARGS...: in the background.
 start_run() { start "$1" "$CLIQ" run $HEADLESS "${@:2}"; }
+
+# hold NAME: agents that await it do so until release NAME. It is a pipe: who waits is woken when it
+# is opened for writing, who comes later finds none.
+hold() { rm -f "$T/$1" && mkfifo "$T/$1"; }
+release() { [ ! -p "$T/$1" ] || { rm "$T/$1"; } <>"$T/$1"; }
 
 starts() { [ ! -e "$T/starts" ] || paste -sd' ' "$T/starts"; }
 left() { pgrep -f "sleep $NAP" || true; }

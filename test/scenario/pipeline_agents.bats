@@ -449,10 +449,11 @@ END
 
 @test "when the journal cannot be written the run FAILED (1), stops everything, and can be resumed" {
     command -v strace >/dev/null || skip "no strace"
+    hold two
     agent a <<'END'
 ok
-[ "$P" = two ] && [ ! -e "$T/healed" ] && { touch "$T/two"; sleep $NAP; }
-[ "$P" = one ] && until [ -e "$T/two" ]; do sleep 0.02; done
+[ "$P" = two ] && [ ! -e "$T/healed" ] && { release two; sleep $NAP; }
+[ "$P" = one ] && await two
 complete
 END
     team <<<'phases: [{name: one, agent: a}, {name: two, agent: a}, {name: three, agent: a, depends_on: [one]}]'

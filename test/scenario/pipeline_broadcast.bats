@@ -110,9 +110,10 @@ True" "$(data "phase:$ID:developer:started" 'd.get("routed", False)')"
 }
 
 @test "an agent of two phases at a time wakes once" {
+    mkfifo "$T/meet"
     agent a <<'END'
 ok
-until [ "$(wc -l <"$T/starts")" -ge 2 ]; do sleep 0.02; done
+if [ "$P" = one ]; then read -r _ <"$T/meet"; else echo >"$T/meet"; fi
 complete
 END
     team <<'END'
@@ -162,11 +163,12 @@ END
     [ ! -e "$CLIQ_HOME/signals/events.jsonl" ]
 }
 
-# Two phases; the first waits for the file go.
+# Two phases; the first awaits go.
 two_phases() {
+    hold go
     agent a <<'END'
 ok; progress half
-until [ -e go ]; do sleep 0.02; done
+await go
 complete
 END
     team <<'END'
@@ -182,7 +184,7 @@ TWO="pipeline:started phase:one:started phase:one:progress phase:one:completed p
     until_true says .cliq/orchestrator.log progress
     kill -KILL "$PID"
     ended r "$PID"
-    touch go
+    release go
     run_ok --resume
     is "$TWO" "$(told p | paste -sd' ')"
 }
@@ -193,7 +195,7 @@ TWO="pipeline:started phase:one:started phase:one:progress phase:one:completed p
     until_true says "$CLIQ_HOME/signals/events.jsonl" :progress
     kill -KILL "$PID"
     ended r "$PID"
-    touch go
+    release go
     run_ok --resume
     is "$TWO" "$(told p | paste -sd' ')"
     got run --resume $HEADLESS
@@ -213,12 +215,13 @@ TWO="pipeline:started phase:one:started phase:one:progress phase:one:completed p
 }
 
 @test "a store that is free again in time gets it all" {
-    one_agent 'ok; until [ -e go ]; do sleep 0.02; done; complete'
+    hold go
+    one_agent 'ok; await go; complete'
     lock_store
     start_run r
     until_true exists "$T/starts"
     kill -KILL "$LOCKER"
-    touch go
+    release go
     ended r "$PID"
     code_is 0
     lacks "$out" "could not be broadcast"

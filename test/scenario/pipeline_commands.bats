@@ -212,14 +212,15 @@ END
 two_ends() { [ "$(grep -c 'completed COMPLETED' "$T/follow.out")" = 2 ]; }
 
 @test "status --watch ends with the run" {
-    agent a <<<'ok; until [ -e go ]; do sleep 0.02; done; complete'
+    hold go
+    agent a <<<'ok; await go; complete'
     team <<<'phases: [{name: one, agent: a}]'
     start_run run
     local run=$PID
     until_true says .cliq/signals/one.jsonl ok
     start watch "$CLIQ" status --watch
     until_true says "$T/watch.out" RUNNING
-    touch go
+    release go
     ended watch "$PID"
     code_is 0
     has "$out" COMPLETED

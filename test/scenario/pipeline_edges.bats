@@ -3,12 +3,13 @@
 # damaged, when a handoff is missing.
 load pipeline
 
-# one is done, two waits for $T/go (and would sleep on), three comes after it; the orchestrator
+# one is done, two awaits go (and would sleep on), three comes after it; the orchestrator
 # is killed then.
 killed_run() {
+    hold go
     agent a <<'END'
 ok
-[ "$P" != two ] || { echo $$ >"$T/pid"; until [ -e "$T/go" ]; do sleep 0.02; done; }
+[ "$P" != two ] || { echo $$ >"$T/pid"; await go; }
 complete
 END
     team <<'END'
@@ -41,7 +42,7 @@ line_of() { grep -n -m1 "$1" "$(journal)" | cut -d: -f1; }
     has "$out" "CANCELLED"
     lacks "$out" running
     is "CANCELLED done waiting waiting" "$(states)"
-    touch "$T/go"
+    release go
     got retry $HEADLESS two
     code_is 0
     is "COMPLETED done done done" "$(states)"
@@ -58,15 +59,16 @@ line_of() { grep -n -m1 "$1" "$(journal)" | cut -d: -f1; }
     is "CANCELLED waiting waiting waiting" "$(states)"
     printf '{"at":"2026-01-01T00:00:00.000Z","ev":"cancel"}\n' >>"$(journal)" # a second one
     is "CANCELLED waiting waiting waiting" "$(states)"
-    rm -f "$T/go" "$T/pid"
+    rm "$T/pid"
     AGENTS='' killed_run_again
 }
 killed_run_again() {
+    hold go
     agent a <<'END'
 trap '' TERM
 ok
 echo $$ >"$T/pid"
-until [ -e "$T/go" ]; do sleep 0.02; done
+await go
 END
     team <<<'phases: [{name: one, agent: a}]'
     start_run run
@@ -75,7 +77,7 @@ END
     until_true says .cliq/run/journal.jsonl '"cancel"'
     kill -KILL "$PID"
     until_true gone "$PID"
-    touch "$T/go"
+    release go
     got cancel
     is CANCELLED "$out"
     is "CANCELLED waiting" "$(states)"
@@ -83,7 +85,7 @@ END
 
 @test "the same when it was killed after all was done, before it could say so" {
     killed_run
-    touch "$T/go"
+    release go
     run_ok --resume
     sed -i '/"ev":"end"/d' "$(journal)"
     got cancel
@@ -142,7 +144,7 @@ END
     printf 'rubbish\nmore\n' >"$(journal)"
     got status
     refused 2 "run/journal.jsonl, line 1: " "--force"
-    touch "$T/go"
+    release go
     run_ok --force
     is "one.1 two.1 one.1 two.1 three.1" "$(starts)"
 }
@@ -163,7 +165,7 @@ earlier() {
     earlier '"started".*two' 11
     start shown script -qec "$CLIQ run --headless --resume" /dev/null
     until_true says "$T/shown.out" "two  *running .* 11 min"
-    touch "$T/go"
+    release go
     ended shown "$PID"
     has "$out" "COMPLETED in 61 min"
     like "$out" "one +done +a +7 min 0 s"
@@ -236,6 +238,143 @@ END
     refused 2 "an argument is missing: cliq assemble"
     got team new
     refused 2 "an argument is missing: cliq team new"
+}
+
+# Five phases by five agents, a gate among them; all done.
+five_agents() {
+    local a
+    for a in early middle late side help; do agent $a <<<'ok; complete'; done
+    agent judge <<<'ok; verdict PASS'
+    team <<'END'
+phases:
+  - {name: early, agent: early}
+  - {name: middle, agent: middle, depends_on: [early]}
+  - {name: judge, type: gate, agent: judge, depends_on: [middle]}
+  - {name: late, agent: late, depends_on: [judge]}
+  - {name: side, agent: side}
+support:
+  - {name: help, agent: help}
+END
+    run_ok
+    rm "$T/starts"
+}
+# without NAME...: these agents, and no others, need a program that is not there.
+without() {
+    local a
+    rm -f .cliq/agents/*/manifest.json
+    for a; do
+        printf '{"name":"%s","version":"1.0.0","entry":"agent.sh","binaries":["%s-that-is-not-there"]}' \
+            "$a" "$a" >".cliq/agents/$a/manifest.json"
+    done
+    "$CLIQ" team trust >/dev/null
+}
+
+@test "retry needs the agents of those phases only that it runs" {
+    five_agents
+    without early middle judge side help
+    got retry late $HEADLESS
+    code_is 0
+    is "late.2" "$(starts)"
+    is "COMPLETED done done done done done waiting" "$(states)"
+    got retry early --dry-run
+    refused 4 "phase early: "
+    got retry side $HEADLESS
+    refused 4 "phase side: " side-that-is-not-there
+    is "late.2" "$(starts)"
+    run_is 4 # anew: all of them
+    has "$err" "phase early: "
+}
+
+@test "retry needs the agents of phases that a gate may send work back to, and of support" {
+    five_agents
+    without side
+    got retry judge $HEADLESS
+    code_is 0
+    is "judge.2 late.2" "$(starts)"
+    without early
+    got retry judge $HEADLESS
+    refused 4 "phase early: "
+    without help
+    got retry judge --dry-run
+    refused 4 "phase help: "
+    is "judge.2 late.2" "$(starts)"
+}
+
+@test "--resume needs no agents of what is done, and none at all of a run that has ended" {
+    mkfifo "$T/go"
+    agent early <<<'ok; complete'
+    agent late <<<'ok; read -r _ <"$T/go"; complete'
+    team <<'END'
+phases:
+  - {name: one, agent: early}
+  - {name: two, agent: late, depends_on: [one]}
+END
+    start_run run
+    until_true says .cliq/signals/two.jsonl ok
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    without early
+    start_run again --resume
+    until_true says .cliq/orchestrator.log resumed
+    timeout 20 sh -c 'echo >"$1"' _ "$T/go"
+    ended again "$PID"
+    code_is 0
+    without early late
+    got run $HEADLESS --resume
+    succeeds
+    has "$out" "2 done"
+    is "one.1 two.1" "$(starts)"
+}
+
+@test "retry takes --jobs and --fail-fast from that phase on, and the run keeps them" {
+    mkfifo "$T/up"
+    agent first <<<'ok; complete'
+    agent good <<<'ok; [ -e "$T/fine" ] || { echo >"$T/up"; exec sleep $NAP; }; complete'
+    agent bad <<<'ok; [ -e "$T/fine" ] || { read -r _ <"$T/up"; fail "no good"; }; complete'
+    team <<'END'
+phases:
+  - {name: first, agent: first}
+  - {name: one, agent: good, depends_on: [first]}
+  - {name: two, agent: bad, depends_on: [first]}
+END
+    touch "$T/fine"
+    run_ok --jobs 1
+    rm "$T/fine"
+    got_from timeout 20 "$CLIQ" retry first --jobs 0 --fail-fast $HEADLESS # one job would wait for ever
+    code_is 3
+    like "$out" "one +stopped"
+    none_left
+    has "$(grep '"rerun"' "$(journal)")" '"jobs":0,"fail_fast":true'
+    got_from timeout 20 "$CLIQ" retry first $HEADLESS
+    code_is 3
+    like "$out" "one +stopped" # as before
+    none_left
+    touch "$T/fine"
+    got retry first --jobs 1 $HEADLESS
+    succeeds
+    got status
+    succeeds
+    is "COMPLETED done done done" "$(states)"
+}
+
+@test "retry --agent and --dry-run are those of run --from" {
+    agent a <<<'ok; complete'
+    agent b <<<'ok; complete'
+    mkdir -p "$T/team/roles"
+    echo "You do what is to be done, and say so when it is done." >"$T/team/roles/two.md"
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, depends_on: [one]}
+END
+    run_ok --agent a
+    got retry two --agent b --dry-run
+    succeeds
+    has "$out" "1 of 2 phases"
+    has "$out" "two  (standard, agent b; after one)"
+    got retry two --agent b $HEADLESS
+    code_is 0
+    like "$out" "two +started +agent b, attempt 2"
 }
 
 @test "retry and --from of a phase that is not there name the nearest and all" {
@@ -321,7 +460,7 @@ END
     start watch "$CLIQ" status --watch --json
     local watch=$PID
     until_true says "$T/watch.out" '"RUNNING"'
-    touch "$T/go"
+    release go
     ended again "$again"
     ended watch "$watch"
     code_is 0
@@ -556,16 +695,97 @@ mend() { # SED
     mend 's/agent: bad/agent: good/; s/name: one,/name: one, depends_on: [zero],/; $a\  - {name: zero, agent: good}'
     got retry two $HEADLESS
     refused 2 "the workflow, as it is now, does not lead there"
-    mend 's/agent: bad/agent: bad, retries: 2/'
-    got retry two $HEADLESS
-    refused 2 "by the new one it would not have ended where it did"
-    got run $HEADLESS --from two
-    refused 2 "by the new one it would not have ended where it did"
     is "one.1 two.1" "$(starts)"
     is "$before" "$(cat "$(journal)")"
     mend 's/agent: bad/agent: good/'
     run_ok # anew
     is "one.1 two.1 one.1 two.1 three.1" "$(starts)"
+}
+
+@test "a run that stood still is not gone on with by a workflow that would not have" {
+    agent a <<<'ok; if [ "$P" = b ] || [ -e "$T/bad" ]; then fail "no good"; else complete; fi'
+    team <<'END'
+phases:
+  - {name: a, agent: a}
+  - {name: b, agent: a}
+END
+    touch "$T/bad"
+    run_is 3
+    rm "$T/bad"
+    got retry a $HEADLESS
+    code_is 3
+    has "$out" "phase b failed before and was not run again"
+    cp .cliq/workflow.yml "$T/old"
+    local before
+    before=$(cat "$(journal)")
+    mend '$a\  - {name: c, agent: a}'
+    got retry b $HEADLESS
+    refused 2 "by the new one it would not have ended where it did"
+    got run $HEADLESS --from b --dry-run
+    refused 2 "by the new one it would not have ended where it did"
+    is "$before" "$(cat "$(journal)")"
+}
+
+@test "retry goes on with more retries than the run had" {
+    failed_run
+    mend 's/agent: bad/agent: bad, retries: 1/'
+    got status
+    like "$out" "two +standard +failed +1"
+    got retry two $HEADLESS
+    code_is 3
+    is "one.1 two.1 two.2 two.3" "$(starts)"
+    mend 's/agent: bad/agent: good, retries: 3/'
+    got retry two $HEADLESS
+    code_is 0
+    is "one.1 two.1 two.2 two.3 two.4 three.1" "$(starts)"
+}
+
+@test "retry goes on with more iterations than the run had" {
+    agent a <<<'ok; complete'
+    agent g <<<'ok; [ "$N" -ge 4 ] && verdict PASS || verdict ROUTE a "not yet"'
+    team <<'END'
+phases:
+  - {name: a, agent: a}
+  - {name: g, type: gate, agent: g, depends_on: [a], max_iterations: 1}
+END
+    run_is 3
+    cp .cliq/workflow.yml "$T/old"
+    mend 's/max_iterations: 1/max_iterations: 3/'
+    got status
+    has "$out" "gate g: still not passed after 1 iteration (max_iterations): not yet"
+    got retry g $HEADLESS
+    code_is 0
+    is "a.1 g.1 g.2 a.2 g.3 a.3 g.4" "$(starts)"
+}
+
+@test "phases that were added to a run that completed run with whatever is retried" {
+    mkfifo "$T/hold"
+    agent a <<<'ok; [ "$P" != four ] || [ ! -e "$T/hold" ] || read -r _ <"$T/hold"; complete'
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, depends_on: [one]}
+END
+    run_ok
+    cp .cliq/workflow.yml "$T/old"
+    mend '$a\  - {name: three, agent: a, depends_on: [two]}\n  - {name: four, agent: a, depends_on: [one]}'
+    is "COMPLETED done done waiting waiting" "$(states)"
+    got retry three --dry-run
+    has "$out" "2 of 4 phases"
+    # --resume goes on with it, too, and tells the hub all of it
+    start again "$CLIQ" retry three $HEADLESS
+    until_true says .cliq/signals/four.jsonl ok
+    until_true says .cliq/signals/three.jsonl complete
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    start_run more --resume
+    until_true says .cliq/orchestrator.log resumed
+    timeout 20 sh -c 'echo >"$1"' _ "$T/hold"
+    ended more "$PID"
+    code_is 0
+    is "four.1 one.1 three.1 two.1" "$(sort "$T/starts" | paste -sd' ')"
+    is "COMPLETED done done done done" "$(states)"
+    has "$("$CLIQ" signal events --limit 1000 --json)" ':three:completed"'
 }
 
 @test "an unfinished run is cancelled before its mended workflow is gone on with" {
@@ -574,7 +794,7 @@ mend() { # SED
     "$CLIQ" team trust >/dev/null
     got run $HEADLESS --resume
     refused 2 "end it with cliq cancel and go on with cliq retry PHASE"
-    touch "$T/go"
+    release go
     got cancel
     is CANCELLED "$out"
     got retry two $HEADLESS
@@ -678,7 +898,7 @@ listed() { sed -n 's/^  \(step [0-9]* *\|support *\)\([a-z]*\) .*/\2/p' <<<"$out
     got run --dry-run --from three
     refused 5 "an unfinished run exists here"
     is "$before" "$(cksum <"$(journal)")"
-    touch "$T/go"
+    release go
     run_ok --resume
     got run --dry-run --resume
     succeeds
@@ -747,7 +967,8 @@ END
     code_is 0
 }
 
-@test "a phase with a retry left when the run escalates is told of, and runs with the next retry" {
+# One escalates; two fails behind it with retries left.
+untried_team() {
     agent a <<'END'
 ok
 [ "$P" != two ] || read -r _ <"$T/go"
@@ -761,13 +982,38 @@ phases:
   - {name: two, agent: a, retries: 3}
 END
     touch "$T/bad"
+}
+
+@test "a phase with a retry left when the run escalates is told of, and runs with the next retry" {
+    untried_team
     run_is 3
-    like "$out" "two +note +attempt 1 failed, and is not tried again since the run ends; whatever phase is retried, two runs, too"
+    like "$out" "two +note +failed \(1 of 4 times\), and is not tried again since the run ends"
     lacks "$(grep ' one ' <<<"$out")" "not tried again"
+    has "$out" ": 0 done, 1 failed, 1 to be tried again, 0 skipped of 2 phases"
+    has "$out" "Next: cliq log two shows what it said; it is tried again with whatever phase is retried"
+    lacks "$out" "cliq retry two"
+    got status
+    like "$out" "two +standard +waiting \(failed 1 of 4\) +1"
+    got status --json
+    is "one failed None, two waiting True" "$(json "$T/out" '", ".join("%s %s %s" % (p["phase"], p["state"], p.get("is_untried")) for p in d["phases"])')"
     rm "$T/bad"
     got retry one $HEADLESS
     code_is 0
     is "one.1 one.2 two.1 two.2" "$(sort "$T/starts" | paste -sd' ')"
+    lacks "$out" "tried again"
+    got status --json
+    lacks "$out" is_untried
+}
+
+@test "run --json ends with who failed, and who was to be tried again" {
+    untried_team
+    run_is 3 --json
+    tail -n 1 "$T/out" >"$T/last"
+    is "end ['one'] ['two']" "$(json "$T/last" '"%s %s %s" % (d["event"], d["failed"], d["untried"])')"
+    rm "$T/bad"
+    run_is 0 --json
+    tail -n 1 "$T/out" >"$T/last"
+    is "end [] []" "$(json "$T/last" '"%s %s %s" % (d["event"], d["failed"], d["untried"])')"
 }
 
 @test "what --fail-fast stops is told as stopped, not as crashed" {

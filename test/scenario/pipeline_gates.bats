@@ -267,10 +267,11 @@ END
 }
 
 @test "a phase that fails lets others finish, and starts no more; --fail-fast stops them" {
-    agent bad <<<'ok; until [ -e "$T/slow" ]; do sleep 0.02; done; fail no'
+    hold slow
+    agent bad <<<'ok; await slow; fail no'
     agent slow <<'END'
 ok
-touch "$T/slow"
+release slow
 [ -e stay ] && sleep $NAP
 sleep 0.3
 complete
@@ -285,7 +286,7 @@ END
     run_is 3
     is "bad.1 slow.1" "$(starts | tr ' ' '\n' | sort | paste -sd' ')"
     is '"complete"' "$(grep -o '"complete"' .cliq/signals/slow.jsonl)"
-    rm "$T/slow"
+    hold slow
     touch stay
     local began=$SECONDS
     run_is 3 --fail-fast
@@ -319,10 +320,11 @@ END
 }
 
 @test "a phase starts the moment its last dependency is done, not with a batch" {
+    hold next
     agent a <<'END'
 ok
-[ "$P" = slow ] && until [ -e "$T/next" ]; do sleep 0.02; done
-[ "$P" = next ] && touch "$T/next"
+[ "$P" = slow ] && await next
+[ "$P" = next ] && release next
 complete
 END
     team <<'END'

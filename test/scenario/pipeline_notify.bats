@@ -118,6 +118,53 @@ END
 on_fail oncall two broken" "$(told '" ".join([n["event"],n["channel"],n["phase_name"],n.get("message") or n["reason"]])' | sort)"
 }
 
+# One runs on when two fails, and is stopped; both tell the herald.
+stopped_team() {
+    herald
+    mkfifo "$T/up"
+    agent good <<<'ok; echo >"$T/up"; exec sleep $NAP'
+    agent bad <<<'ok; read -r _ <"$T/up"; fail "no good"'
+    team <<'END'
+phases:
+  - {name: one, agent: good, notify: {on_error: herald, on_fail: herald}}
+  - {name: two, agent: bad, notify: {on_error: herald}}
+END
+}
+
+@test "a phase that --fail-fast stopped is told of as stopped, to notifiers and to the hub" {
+    stopped_team
+    run_is 3 --fail-fast
+    none_left
+    is "on_error one stopped stopped, since the run is ending
+on_error two None no good" "$(told '" ".join(str(x) for x in [n["event"], n["phase_name"], n.get("outcome"), n["reason"]])' | sort)"
+    is "one stopped stopped, since the run is ending False
+two error no good False" "$(errors_told)"
+}
+
+@test "a phase that a cancel stopped is told of as stopped, too" {
+    stopped_team
+    sed -i 's/fail "no good"/exec sleep $NAP/' .cliq/agents/bad/agent.sh
+    "$CLIQ" team trust >/dev/null
+    start_run run
+    until_true says "$T/starts" two # and one is up: two reads what it says
+    until_true says .cliq/signals/one.jsonl ok
+    until_true says .cliq/signals/two.jsonl ok
+    "$CLIQ" cancel >/dev/null
+    ended run "$PID"
+    code_is 130
+    is "one stopped stopped, since the run is ending False
+two stopped stopped, since the run is ending False" "$(errors_told)"
+    is "stopped stopped" "$(told 'n["outcome"]' | paste -sd' ')"
+}
+# What the hub was told of phases that did not get on.
+errors_told() {
+    "$CLIQ" signal events --limit 1000 --json | $PY -c '
+import json, sys
+for e in json.load(sys.stdin):
+    d = e.get("data")
+    if e["type"].endswith(":error"): print(d["phase"], d["outcome"], d["reason"], d["willRetry"])' | sort
+}
+
 @test "a notifier that hangs holds up the end for 10 seconds, no more, and is gone then" {
     herald
     touch "$T/herald-hangs"
@@ -131,11 +178,12 @@ on_fail oncall two broken" "$(told '" ".join([n["event"],n["channel"],n["phase_n
 }
 
 @test "a resumed run does not deliver again what was delivered" {
+    hold go
     herald
     agent a <<'END'
 ok
 notify '{"agent":"herald","event":"first"}'
-until [ -e "$T/go" ]; do sleep 0.02; done
+await go
 notify '{"agent":"herald","event":"second"}'
 complete
 END
@@ -147,7 +195,7 @@ END
     until_true gone "$PID"
     start_run again --resume
     until_true says .cliq/orchestrator.log resumed
-    touch "$T/go"
+    release go
     ended again "$PID"
     code_is 0
     is "first on_phase_start on_start second" "$(told 'n["event"]' | sort | paste -sd' ')"

@@ -19,12 +19,13 @@ nothing_left() {
     ! exists .cliq/run/panes
 }
 
-# Two phases that wait for $T/go, then one more; it runs, and both have begun.
+# Two phases that await go, then one more; it runs, and both have begun.
 watched_run() { # [ARGS of run]
+    hold go
     agent a <<'END'
 ok
 echo "I am $P"
-[ "$P" = last ] || { echo $$ >"$T/pid.$P"; until [ -e "$T/go" ]; do sleep 0.02; done; }
+[ "$P" = last ] || { echo $$ >"$T/pid.$P"; await go; }
 complete
 END
     team <<'END'
@@ -37,7 +38,7 @@ END
     until_true exists "$T/pid.one"
 }
 goes_on() { # NAME PID
-    touch "$T/go"
+    release go
     ended "$1" "$2"
     code_is 0
     is "last.1 one.1 two.1" "$(sort "$T/starts" | paste -sd' ')"
@@ -87,7 +88,7 @@ goes_on() { # NAME PID
     until_true says .cliq/orchestrator.log "one *crashed *was killed by signal 9"
     said=$(date -d "today $(sed -n 's/ *one *crashed.*//p' .cliq/orchestrator.log)" +%s%3N)
     ((said - began < 200))
-    touch "$T/go"
+    release go
     ended run "$PID"
     code_is 3
     nothing_left
@@ -111,7 +112,7 @@ goes_on() { # NAME PID
     watched_run
     kill -KILL "$(tmux -L "$(socket)" list-panes -a -F '#{pane_pid} #{pane_title}' | sed -n 's/ one.1//p')"
     kill -KILL "$(<"$T/pid.one")"
-    touch "$T/go"
+    release go
     ended run "$PID"
     code_is 3
     has "$out" "phase one crashed: was killed by signal 9"
@@ -167,7 +168,7 @@ goes_on() { # NAME PID
     echo "said later" >>.cliq/run/logs/one.1.log
     until_true shows one.1 "said later"
     local pid=$PID
-    touch "$T/go"
+    release go
     ended again "$pid"
     code_is 0
     is "last.1 one.1 two.1" "$(sort "$T/starts" | paste -sd' ')"
@@ -187,7 +188,7 @@ goes_on() { # NAME PID
     until_true shows one.1 '\[ended\]'
     tmux -L "$(socket)" kill-pane -t "$(pane two.1)"
     kill -0 "$(<"$T/pid.two")"
-    touch "$T/go"
+    release go
     ended again "$PID"
     code_is 3
     has "$out" "phase one crashed"
@@ -258,7 +259,7 @@ goes_on() { # NAME PID
     old=$(server)
     kill -KILL "$PID"
     until_true gone "$PID"
-    touch "$T/go"
+    release go
     HEADLESS=--headless run_ok --force
     until_true gone "$old"
     nothing_left

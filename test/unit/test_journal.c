@@ -68,10 +68,13 @@ check_same(const struct event *a, const struct event *b)
     assert_int_equal(a->outcome, b->outcome);
     assert_int_equal(a->verdict, b->verdict);
     assert_int_equal(a->target, b->target);
+    assert_int_equal(a->is_final, b->is_final);
     assert_int_equal(a->text == NULL, b->text == NULL);
     if (a->text)
         assert_string_equal(a->text, b->text);
 }
+
+static const struct sched_options later = { .jobs = 3, .is_fail_fast = false };
 
 /* The story of a run, with every kind of event in it. */
 static const struct event story[] = {
@@ -96,13 +99,13 @@ static const struct event story[] = {
       .text = "tests fail" },
     { .kind = EV_GONE, .phase = REVIEW, .attempt = 1 },
     { .kind = EV_STARTED, .phase = FIXER, .attempt = 1 },
-    { .kind = EV_RESULT, .phase = FIXER, .attempt = 1, .outcome = OUT_TIMEOUT },
+    { .kind = EV_RESULT, .phase = FIXER, .attempt = 1, .outcome = OUT_TIMEOUT, .is_final = true },
     { .kind = EV_GONE, .phase = FIXER, .attempt = 1 },
     { .kind = EV_RERUN, .phase = REVIEW },
     { .kind = EV_STARTED, .phase = REVIEW, .attempt = 2 },
     { .kind = EV_RESULT, .phase = REVIEW, .attempt = 2, .verdict = VERDICT_ESCALATE },
     { .kind = EV_GONE, .phase = REVIEW, .attempt = 2 },
-    { .kind = EV_RERUN, .phase = REVIEW },
+    { .kind = EV_RERUN, .phase = REVIEW, .options = &later },
     { .kind = EV_STARTED, .phase = REVIEW, .attempt = 3 },
     { .kind = EV_RESULT, .phase = REVIEW, .attempt = 3, .outcome = OUT_CRASH, .text = "signal 9" },
     { .kind = EV_CANCEL, .text = "by hand" },
@@ -145,8 +148,8 @@ what_was_written_is_read(void **state)
     assert_string_equal(h.run_id, "r-1");
     assert_string_equal(h.team, "@local/x");
     assert_string_equal(h.workflow, "9f86d081");
-    assert_int_equal(h.options.jobs, 4);
-    assert_true(h.options.is_fail_fast);
+    assert_int_equal(h.options.jobs, 3); /* of the rerun that has some */
+    assert_false(h.options.is_fail_fast);
     assert_int_equal(h.at_ms, INT64_C(1780034654222));
     assert_true(h.has_end);
     assert_int_equal(h.end, RUN_FAILED);

@@ -152,6 +152,12 @@ static const struct {
       false },
     { "error", { { .kind = EV_RESULT, .outcome = OUT_ERROR } }, 1, true, false },
     { "crash", { { .kind = EV_RESULT, .outcome = OUT_CRASH } }, 1, true, false },
+    { "last", { { .kind = EV_RESULT, .outcome = OUT_ERROR, .is_final = true } }, 1, true, false },
+    { "lastroute",
+      { { .kind = EV_RESULT, .verdict = VERDICT_ROUTE, .is_final = true } },
+      1,
+      true,
+      true },
     { "timeout", { { .kind = EV_RESULT, .outcome = OUT_TIMEOUT } }, 1, true, false },
     { "gone", { { .kind = EV_GONE } }, 1, true, false },
     { "skip", { { .kind = EV_SKIP } }, 1, true, false },
@@ -194,6 +200,12 @@ perform(struct sched *s, const struct team *t, char *line, struct buf *got)
                      phase_state_name(sched_phase(s, find(t, word + 1, strlen(word + 1)))->state));
         else
             buf_adds(got, reason ? reason : "none");
+        return;
+    }
+    if (strcmp(word, "close") == 0) {
+        bool is_complete = strcmp(save, "COMPLETED") == 0;
+        buf_adds(got, sched_close(s, is_complete ? RUN_COMPLETED : RUN_ESCALATED) ? "yes" : "no");
+        buf_addf(got, " %s", run_status_name(sched_status(s)));
         return;
     }
     while (w < sizeof words / sizeof words[0] && strcmp(words[w].word, word) != 0)
@@ -311,6 +323,28 @@ static const struct story stories[] = {
       "=COMPLETED" },
     { "a skip of an earlier attempt is refused", "a",
       "begin => +a.1\nskip a@7 => !\nskip a@0 => =COMPLETED" },
+
+    /* the past, by a workflow that was mended since */
+    { "a result that was the last one stays so with more retries", "a~3; b:a",
+      "begin => +a.1\nrun a\nlast a\ngone a => =ESCALATED\n?a => failed\n"
+      "rerun a => +a.2\nrun a\nerror a => ~a:500\n" },
+    { "a route that was the last one stays so with more iterations", "a; g!3:a",
+      "begin => +a.1\nok a => +g.1/1\nrun g\nlastroute g a\n"
+      "? => gate g: still not passed after 1 iteration (max_iterations)\n"
+      "gone g => =ESCALATED\nrerun g => +g.2/1\nrouted g a => g>a +a.2*\n" },
+    { "a phase that was added behind a run that completed waits", "a; b:a; c:a",
+      "begin => +a.1\nok a => +b.1 +c.1\nok b\nclose COMPLETED => yes COMPLETED\n?c => waiting\n"
+      "rerun b => +b.2 +c.1\nok b\nok c => =COMPLETED" },
+    { "and so does one behind a run that escalated", "a; b:a; c:a",
+      "begin => +a.1\nok a => +b.1 +c.1\nrun b\nerror b\ngone b\nclose ESCALATED => yes "
+      "ESCALATED\n"
+      "?c => waiting\nrerun b => +b.2 +c.1\n" },
+    { "what runs, or is to be tried again, is no end", "a~1; b",
+      "begin => +a.1 +b.1\nrun a\nrun b\nclose COMPLETED => no ACTIVE\nerror a => ~a:500\n"
+      "gone a\ndone b\ngone b\nclose COMPLETED => no ACTIVE\nclose ESCALATED => no ACTIVE" },
+    { "a run that stood still would have gone on with what was added", "a; b; c",
+      "begin => +a.1 +b.1 +c.1\nrun a\nerror a\nok b\ngone a\nclose ESCALATED => yes ESCALATED\n"
+      "rerun b => +b.2 +c.1\nok b\nclose ESCALATED => no ACTIVE" },
 
     /* errors, crashes, timeouts */
     { "an error escalates", "a; b:a",
@@ -737,6 +771,8 @@ feed(struct world *w, struct event ev)
         return false;
     }
     assert_true(w->n_events < EVENTS_MAX);
+    if (ev.kind == EV_RESULT)
+        ev.is_final = sched_phase(w->s, ev.phase)->state == PS_FAILED;
     w->events[w->n_events++] = ev;
     /* the world after the event, before its actions */
     if (was_started)
@@ -864,21 +900,36 @@ check_same(const struct world *w, const struct sched *a, const struct sched *b)
         assert_int_equal(p->iteration, q->iteration);
         assert_int_equal(p->is_there, q->is_there);
         assert_int_equal(p->is_routed, q->is_routed);
+        assert_int_equal(p->is_stopped, q->is_stopped);
     }
 }
 
-/* The orchestrator dies and comes back: all it has is the journal. */
+/* More, or fewer, retries and iterations for all. */
+static void
+change_budgets(struct world *w, int by)
+{
+    for (size_t i = 0; i < w->t.n_phases; i++) {
+        w->t.phases[i].retries = (unsigned)((int)w->t.phases[i].retries + by);
+        w->t.phases[i].max_iterations = (unsigned)((int)w->t.phases[i].max_iterations + by);
+    }
+}
+
+/* The orchestrator dies and comes back: all it has is the journal. More retries and iterations
+ * change nothing of what was. */
 static void
 crash_and_resume(struct world *w)
 {
     struct sched *again = sched_new(&w->t, &w->o);
     bool with_actions = roll(2);
+    int more = (int)roll(3);
 
     assert_non_null(again);
+    change_budgets(w, more);
     for (size_t i = 0; i < w->n_events; i++) {
         w->acts.n = 0;
         assert_true(sched_apply(again, &w->events[i], with_actions ? &w->acts : NULL));
     }
+    change_budgets(w, -more);
     check_same(w, w->s, again);
     sched_free(w->s);
     w->s = again;
