@@ -260,7 +260,7 @@ lease(struct event *out, const struct hub_now *now, int64_t ms)
     out->until = now->wall_ms + ms;
     if (now->boot[0]) {
         out->boot = now->boot;
-        out->boot_until = now->boot_ms + ms;
+        out->boot_until = now->boot_up_ms + ms;
     }
 }
 

@@ -59,9 +59,13 @@ struct hub_time {
     int64_t wall_ms, boot_ms;
 };
 
+/* Clocks are cut to milliseconds, so that from .9 of one to .1 of another is less than it seems.
+ * What ends by boot_ms was counted from boot_up_ms: never early, also by the wall times in the log,
+ * as boot_ms is read before wall_ms, and boot_up_ms after it. */
 struct hub_now {
     int64_t wall_ms, boot_ms;
-    const char *boot; /* "": unknown, then wall time alone counts */
+    int64_t boot_up_ms; /* rounded up */
+    const char *boot;   /* "": unknown, then wall time alone counts */
 };
 /* Is it over? By the clock of this boot if it was set in this boot, else by the wall. */
 bool is_due(const struct hub_now *now, int64_t until, int64_t boot_until, const char *boot);

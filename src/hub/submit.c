@@ -45,11 +45,22 @@ hub_clock_ms(clockid_t id)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+static int64_t
+clock_up_ms(clockid_t id)
+{
+    struct timespec t = { 0 };
+
+    sys->clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * 1000 + (t.tv_nsec + 999999) / 1000000;
+}
+
 static void
 look_at_clock(struct hub *h)
 {
-    h->now =
-        (struct hub_now){ hub_clock_ms(CLOCK_REALTIME), hub_clock_ms(CLOCK_BOOTTIME), h->boot };
+    h->now.boot_ms = hub_clock_ms(CLOCK_BOOTTIME); /* in this order: see struct hub_now */
+    h->now.wall_ms = hub_clock_ms(CLOCK_REALTIME);
+    h->now.boot_up_ms = clock_up_ms(CLOCK_BOOTTIME);
+    h->now.boot = h->boot;
 }
 
 /* ---- replies ---- */

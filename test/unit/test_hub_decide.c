@@ -7,7 +7,9 @@
 
 #include <assert.h>
 
-static const struct hub_now NOW = { .wall_ms = 1000000, .boot_ms = 5000, .boot = "boot-1" };
+static const struct hub_now NOW = {
+    .wall_ms = 1000000, .boot_ms = 5000, .boot_up_ms = 5000, .boot = "boot-1"
+};
 
 /* A signal in some state; claimed ones by bob, as c1. */
 static struct item

@@ -448,6 +448,28 @@ a_lease_ends_by_its_time_and_the_task_is_open_again(void **state)
     close_hub(h);
 }
 
+/* Both clocks are cut to milliseconds, and not at the same moment. */
+static void
+a_lease_does_not_end_a_part_of_a_millisecond_early(void **state)
+{
+    (void)state;
+    fake_clock(T0 + 900000);
+    fake_wall(T0 + 100000);
+    struct hub *h = open_hub();
+    const char *id = emit(h, "ruby", TASK);
+
+    CHECK_REPLY(ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\",\"lease_seconds\":10}", id), 200);
+    fake_clock(T0 + 10 * S); /* 0.9 ms are missing */
+    hub_submit(h, NULL, 0, NULL, NULL);
+    assert_string_equal(got(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "delivery_state"),
+                        "leased");
+    fake_clock(T0 + 10 * S + 1000000);
+    hub_submit(h, NULL, 0, NULL, NULL);
+    assert_string_equal(got(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "delivery_state"),
+                        "pending");
+    close_hub(h);
+}
+
 static void
 a_clock_that_is_set_moves_no_lease(void **state)
 {
@@ -2378,6 +2400,7 @@ main(void)
         CASE(the_next_task_is_the_most_urgent_then_the_oldest),
         CASE(a_conflict_is_told_before_a_lack_of_permission),
         CASE(a_lease_ends_by_its_time_and_the_task_is_open_again),
+        CASE(a_lease_does_not_end_a_part_of_a_millisecond_early),
         CASE(a_clock_that_is_set_moves_no_lease),
         CASE(what_fails_comes_back_later_each_time_and_then_is_a_dead_letter),
         CASE(five_lost_leases_make_a_dead_letter),
