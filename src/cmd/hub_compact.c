@@ -38,8 +38,9 @@ const struct cmd cmd_hub_compact = {
     .brief = "drop old segments of the hub's log",
     .about =
         "Only finished segments (of 256 MiB) in which everything is older and that nothing needs\n"
-        "any more: no task that waits, no role, key, subscription or schedule. Streams that ask\n"
-        "for what is gone are told so by an event: reset.",
+        "any more: no task that waits, no role, key, subscription or schedule. Such a segment\n"
+        "stays, and all after it; so does the newest finished one. Streams that ask for what is\n"
+        "gone are told so by an event: reset.",
     .examples = "cliq hub compact --older-than 720h",
     .opts = opts,
     .run = run,

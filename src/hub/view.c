@@ -37,14 +37,25 @@ hub_write_view(struct hub *h, struct err *e)
 {
     struct arena a = { 0 };
     struct buf b = { 0 };
-    struct json *v = json_new(&a, JSON_OBJECT), *list = json_new(&a, JSON_ARRAY);
+    struct json *v = json_new(&a, JSON_OBJECT), *list = json_new(&a, JSON_ARRAY), *before = NULL;
+    bool is_whole = v && list;
     struct row *r = index_run(h->ix, "SELECT body FROM delayed ORDER BY at, type, id", "");
 
     while (list && index_next(h->ix, r)) {
         const char *body = row_dup(r, 0, &a);
-        json_add(list, body ? show_delayed(body, strlen(body), &a) : NULL);
+        struct json *one = body ? show_delayed(body, strlen(body), &a) : NULL;
+        if (!one) {
+            is_whole = false;
+            continue;
+        }
+        if (before)
+            before->next = one; /* json_add walks the list */
+        else
+            list->kids.first = one;
+        before = one;
+        list->kids.count++;
     }
-    enum status s = v && list ? index_status(h->ix, e) : err_set(e, ST_IO, "out of memory");
+    enum status s = is_whole ? index_status(h->ix, e) : err_set(e, ST_IO, "out of memory");
     if (!s) {
         json_set(v, "version", json_new_int(&a, 1));
         json_set(v, "events", list);
