@@ -199,7 +199,7 @@ run_with(struct run_options *o, bool is_headless, struct err *e)
         s = dry_run(&p, o, e);
     } else {
         s = run_pipeline(&p, o, &end, e);
-        if (!s && (s = outcome(end)))
+        if (!s && (s = outcome(end)) && end != RUN_FAILED)
             err_say(e, "%s", ""); /* the view said it all */
     }
     plan_release(&p);

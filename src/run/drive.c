@@ -169,20 +169,13 @@ route(struct run *r, const struct action *act)
                drive_phase(r, act->target)->name);
 }
 
+/* How it ended is told when the journal has it: see finish.c. */
 void
 drive_end(struct run *r, const struct action *act)
 {
-    struct err e;
-    const char *name = run_status_name(act->status);
-
     r->is_over = true;
     if (act->status == RUN_ESCALATED)
         announce_untried(r);
-    if (frame_replace(&r->p->frame, "signals/_pipeline_status", name, strlen(name), &e) &&
-        !r->failed) {
-        r->failed = ST_IO;
-        r->why = e;
-    }
     loop_stop(r->loop);
 }
 
@@ -777,13 +770,18 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
             journal_go_ahead(&r.journal); /* while the first agents work */
         while (!s && !r.is_over)
             s = loop_run(r.loop, e);
-        *end_status = sched_status(r.sched);
         watch_stop(&r.watch);
         if (!s)
-            s = finish_run(&r, *end_status, e);
+            s = finish_run(&r, end_status, e);
+    } else if (!s) {
+        finish_again(&r, *end_status);
+        view_unlog(r.view);
     }
     if (!s)
-        view_end(r.view, r.sched, *end_status, sched_reason(r.sched));
+        view_end(r.view, r.sched, *end_status, finish_reason(&r));
+    if (!s && *end_status == RUN_FAILED)
+        err_say(e, "%s%s", finish_reason(&r),
+                r.is_mute ? ": cliq run --resume goes on when that is mended" : "");
     journal_close(&r.journal);
     if (lock >= 0)
         close(lock); /* who hears that it is over may begin the next one */

@@ -113,7 +113,11 @@ enum status begin_choose(struct begin *b, const struct plan *p, const struct run
                          const struct past *past, enum status s, struct err *e);
 /* foresee.c: ST_OK when the agents are there of all phases that will or may run; `dir` is run/. */
 enum status foresee_agents(const struct plan *p, const struct begin *b, int dir, struct err *e);
-/* finish.c: when the scheduler has ended it. */
-enum status finish_run(struct run *r, enum run_status status, struct err *e);
+/* finish.c: when the scheduler has ended it; *status is how that is told. */
+enum status finish_run(struct run *r, enum run_status *status, struct err *e);
+/* A run that ended so before: what could not be written then is. */
+void finish_again(struct run *r, enum run_status status);
+/* Why it ended so; NULL: as it should. */
+const char *finish_reason(const struct run *r);
 
 #endif

@@ -5,7 +5,10 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/wait.h>
+
+#define STATUS_FILE "signals/_pipeline_status"
 
 enum {
     NOTIFY_WAIT_MS = 10000, /* for notifiers, when all else is over */
@@ -69,8 +72,91 @@ stop_strays(const struct run *r)
     }
 }
 
+/* ---- how it is told ---- */
+
+/* What the journal does not have did not happen: who resumes the run will not find it. */
+static enum run_status
+status_of(const struct run *r)
+{
+    return r->is_mute ? RUN_FAILED : sched_status(r->sched);
+}
+
+const char *
+finish_reason(const struct run *r)
+{
+    return r->is_mute ? r->why.text : sched_reason(r->sched);
+}
+
+static void
+fall_silent(struct run *r, enum status s, const struct err *why)
+{
+    r->is_mute = true;
+    if (!r->failed) {
+        r->failed = s;
+        r->why = *why;
+    }
+}
+
+/* The file is for those who look on, and the journal for us: a run does not fail for want of it.
+ * What it said before would be wrong now. */
+static void
+write_status(struct run *r, enum run_status status)
+{
+    struct err e;
+    struct buf text = { 0 };
+    const char *name = run_status_name(status);
+
+    if (frame_replace(&r->p->frame, STATUS_FILE, name, strlen(name), &e) == ST_OK)
+        return;
+    frame_remove(&r->p->frame, STATUS_FILE, NULL);
+    buf_addf(&text, "%s/" STATUS_FILE " does not say that this run ended %s: %s%s",
+             r->p->frame.state_dir, name, e.text,
+             r->is_mute ? "" : "; when that is mended, cliq run --resume writes it");
+    view_warn(r->view, buf_failed(&text) ? e.text : text.p);
+    buf_release(&text);
+}
+
+void
+finish_again(struct run *r, enum run_status status)
+{
+    struct buf text = { 0 };
+    const char *name = run_status_name(status);
+
+    if (frame_read(&r->p->frame, STATUS_FILE, &text, NULL) != ST_OK || text.len < strlen(name) ||
+        memcmp(text.p, name, strlen(name)) != 0)
+        write_status(r, status);
+    buf_release(&text);
+}
+
+/* ---- the journal's end ---- */
+
+/* Nobody is told of an end for which there is no room. */
+static void
+look_for_room(struct run *r)
+{
+    struct err e;
+
+    if (r->is_mute)
+        return;
+    enum status s = journal_make_room(&r->journal, r->n_batch, sched_reason(r->sched), &e);
+    if (s)
+        fall_silent(r, s, &e);
+}
+
+static void
+write_end(struct run *r)
+{
+    struct err e;
+    enum status s = journal_add(&r->journal, r->batch, r->n_batch, &e);
+
+    if (!s)
+        s = journal_end(&r->journal, sched_status(r->sched), sched_reason(r->sched), &e);
+    if (s)
+        fall_silent(r, s, &e);
+}
+
 enum status
-finish_run(struct run *r, enum run_status status, struct err *e)
+finish_run(struct run *r, enum run_status *status, struct err *e)
 {
     static const char *const events[] = {
         [RUN_COMPLETED] = "on_complete",
@@ -79,17 +165,21 @@ finish_run(struct run *r, enum run_status status, struct err *e)
         [RUN_CANCELLED] = "on_cancel",
     };
 
-    announce_run(r, events[status], run_status_name(status), sched_reason(r->sched));
+    look_for_room(r);
+    enum run_status before = *status = status_of(r);
+    write_status(r, before);
+    announce_run(r, events[before], run_status_name(before), finish_reason(r));
     enum status s = wait_for_notifiers(r, e);
     panes_free(r->panes);
     r->panes = r->host.panes = NULL;
     stop_strays(r);
-    if (!s && !r->is_mute && r->n_batch)
-        s = journal_add(&r->journal, r->batch, r->n_batch, e);
     if (!s && !r->is_mute)
-        s = journal_end(&r->journal, status, sched_reason(r->sched), e);
+        write_end(r);
+    *status = status_of(r);
+    if (*status != before)
+        write_status(r, *status);
     if (!s)
-        transitions_end(&r->transitions, r->sched, status, sched_reason(r->sched));
+        transitions_end(&r->transitions, r->sched, *status, finish_reason(r));
     broadcast_go(r->broadcast);
     return s;
 }

@@ -13,7 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { AHEAD_BYTES = 256 << 10 }; /* some 60 syncs between two of the journal itself */
+enum {
+    AHEAD_BYTES = 256 << 10, /* some 60 syncs between two of the journal itself */
+    LINE_BYTES = 256,        /* of an event with a long name and no text */
+};
 
 /* What a kind of event is called, and which members its line has. */
 static const struct shape {
@@ -167,6 +170,19 @@ journal_write(struct journal *j, const struct event *evs, size_t n, struct err *
     enum status s = journal_add(j, evs, n, e);
 
     return s ? s : put(j, e);
+}
+
+enum status
+journal_make_room(struct journal *j, size_t n, const char *reason, struct err *e)
+{
+    size_t text = reason ? utf8_cut(reason, strlen(reason), JOURNAL_TEXT_MAX) : 0;
+    size_t bytes = j->text.len + (n + 1) * LINE_BYTES + 2 * text;
+
+    return log_has_room(&j->log, bytes)
+               ? ST_OK
+               : err_set(e, ST_IO,
+                         "append to " JOURNAL_NAME ": no room for the end of the run "
+                         "(disk full?)");
 }
 
 enum status

@@ -98,6 +98,9 @@ void journal_close(struct journal *j); /* safe on any state after journal_open, 
 enum status journal_write(struct journal *j, const struct event *evs, size_t n, struct err *e);
 /* The same, but they may wait for what is written next. */
 enum status journal_add(struct journal *j, const struct event *evs, size_t n, struct err *e);
+/* Keeps room on the disk for n events without text and the driver's last line. ST_IO: there is
+ * none. */
+enum status journal_make_room(struct journal *j, size_t n, const char *reason, struct err *e);
 /* The driver's own last line. */
 enum status
 journal_end(struct journal *j, enum run_status status, const char *reason, struct err *e);

@@ -70,7 +70,8 @@ void plan_release(struct plan *p);
  * and where it can route to. A fresh run finds nothing of an earlier one there. */
 enum status plan_make_room(const struct plan *p, bool is_fresh, struct err *e);
 
-/* Runs, resumes or retries; *end is how it ended. A second orchestrator is ST_CONFLICT. */
+/* Runs, resumes or retries; *end is how it ended: with RUN_FAILED, e tells why. A second
+ * orchestrator is ST_CONFLICT. */
 enum status
 run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end, struct err *e);
 

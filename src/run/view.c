@@ -466,6 +466,15 @@ view_end(struct view *v, const struct sched *s, enum run_status status, const ch
 }
 
 void
+view_unlog(struct view *v)
+{
+    view_flush(v);
+    if (v->log >= 0)
+        close(v->log);
+    v->log = -1;
+}
+
+void
 view_drain(struct view *v, int wait_ms)
 {
     struct outlet *o = &v->screen;

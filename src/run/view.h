@@ -41,6 +41,8 @@ void view_phase(struct view *v, size_t phase, const struct sched_phase *state, i
 /* The last words: outcome, where the files are, what to do next. As JSON
  * {"event":"end","status":…,"reason":…,"failed":[names],"untried":[names]}. */
 void view_end(struct view *v, const struct sched *s, enum run_status status, const char *reason);
+/* A run that ended before: what follows is for who asks now, and no event of it. */
+void view_unlog(struct view *v);
 /* When all is over: waits for whoever reads standard output, until a signal comes, or so long; -1:
  * for ever. */
 void view_drain(struct view *v, int wait_ms);
