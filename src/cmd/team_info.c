@@ -1,11 +1,11 @@
-/* team info - what a team is made of; which agents cliq brings along. */
+/* team info - what a team is made of; which agents there are. */
 #include "base/path.h"
 #include "base/table.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "cmd/team_find.h"
 #include "run/dag.h"
-#include "team/builtin.h"
+#include "team/roster.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum { MANIFEST_MAX = 1 << 20 };
 
 static const struct opt opts[] = {
     { "json", OPT_FLAG, NULL, "print JSON" },
-    { "agents", OPT_FLAG, NULL, "list the built-in agents instead, and those of DIR" },
+    { "agents", OPT_FLAG, NULL, "list the agents instead: of DIR, installed, built in" },
     { 0 },
 };
 
@@ -37,6 +37,18 @@ write_table(const struct table *t, struct buf *out)
 {
     table_write(t, out, term_is_tty(STDOUT_FILENO) ? term_width(STDOUT_FILENO) : 0,
                 term_has_color(STDOUT_FILENO));
+}
+
+static void
+texts_json(struct buf *out, const char *key, const char *const *v, size_t n)
+{
+    json_key(out, key);
+    json_open(out, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_sep(out);
+        json_write_str(out, v[i], strlen(v[i]));
+    }
+    json_close(out, ']');
 }
 
 /* ---- agents ---- */
@@ -63,79 +75,124 @@ manifest_of(struct arena *a, int dir, const struct team_agent *own)
     return json_is(doc, JSON_OBJECT) ? doc : NULL;
 }
 
-static void
-own_text(struct table *t, const struct found_team *f)
+/* What an agent is, with all that is known of it. */
+struct shown {
+    const struct roster_agent *one;
+    const struct json *manifest; /* NULL: none */
+    bool is_hidden;
+};
+
+static struct shown
+show_one(struct arena *a, const struct roster *r, size_t i, const struct found_team *f)
 {
-    for (size_t i = 0; i < f->team.n_agents; i++) {
+    const struct roster_agent *one = &r->v[i];
+
+    return (struct shown){ one, one->mine ? manifest_of(a, f->dir, one->mine) : one->manifest,
+                           roster_is_hidden(r, one) };
+}
+
+/* In one cell: what it does, the settings it may have, and why it is not what a phase gets. */
+static void
+about(struct buf *out, const struct shown *w)
+{
+    const struct roster_agent *one = w->one;
+    const struct json *says = json_get(w->manifest, "description");
+
+    buf_reset(out);
+    if (json_is(says, JSON_STRING))
+        buf_add(out, says->text.p, says->text.len);
+    else
+        buf_adds(out, one->brief ? one->brief : one->entry ? one->entry : "");
+    for (size_t i = 0; one->settings && one->settings[i]; i++)
+        buf_addf(out, "%s%s", i ? ", " : "; settings: ", one->settings[i]);
+    if (one->fault)
+        buf_addf(out, "%scannot be started: %s", out->len ? "; " : "", one->fault);
+    else if (!roster_is_there(one))
+        buf_adds(out, " (not in this version)");
+    if (w->is_hidden)
+        buf_adds(out, " (hidden by the one above)");
+}
+
+static void
+agents_text(struct buf *out, const struct roster *r, const struct found_team *f)
+{
+    struct table t = { .columns = 4 };
+    struct buf what = { 0 };
+
+    head(&t, (const char *const[]){ "AGENT", "KIND", "FROM", "WHAT IT DOES" });
+    for (size_t i = 0; i < r->n; i++) {
         struct arena a = { 0 };
-        const struct team_agent *own = &f->team.agents[i];
-        const struct json *says = json_get(manifest_of(&a, f->dir, own), "description");
-        cell(t, own->name);
-        cell(t, agent_kind_name(AGENT_CUSTOM));
-        if (json_is(says, JSON_STRING))
-            table_cell(t, says->text.p, says->text.len);
-        else
-            cell(t, own->entry);
+        struct shown w = show_one(&a, r, i, f);
+        about(&what, &w);
+        cell(&t, w.one->name);
+        cell(&t, agent_kind_name(w.one->kind));
+        cell(&t, roster_from_name(w.one->from));
+        table_cell(&t, what.p ? what.p : "", what.len);
         arena_release(&a);
     }
-}
-
-static void
-own_json(struct buf *out, const struct found_team *f)
-{
-    for (size_t i = 0; i < f->team.n_agents; i++) {
-        struct arena a = { 0 };
-        const struct team_agent *own = &f->team.agents[i];
-        const struct json *doc = manifest_of(&a, f->dir, own);
-        json_sep(out);
-        json_open(out, '{');
-        json_key_str(out, "name", own->name);
-        json_key_str(out, "kind", agent_kind_name(AGENT_CUSTOM));
-        json_key_str(out, "entry", own->entry);
-        if (doc) {
-            json_key(out, "manifest");
-            json_write(out, doc);
-        }
-        json_close(out, '}');
-    }
-}
-
-/* own NULL: the built-in ones only. */
-static void
-agents_text(struct buf *out, const struct found_team *own)
-{
-    struct table t = { .columns = 3 };
-
-    head(&t, (const char *const[]){ "AGENT", "KIND", "WHAT IT DOES" });
-    for (const struct builtin *b = builtins; b->name; b++) {
-        cell(&t, b->name);
-        cell(&t, agent_kind_name(b->kind));
-        char what[256];
-        snprintf(what, sizeof what, "%s%s", b->brief,
-                 agent_is_there(b->name) ? "" : " (not in this version)");
-        cell(&t, what);
-    }
-    if (own)
-        own_text(&t, own);
     write_table(&t, out);
     table_release(&t);
+    buf_release(&what);
+}
+
+/* What a built-in agent would say of itself in a manifest. */
+static void
+builtin_manifest(struct buf *out, const struct roster_agent *one)
+{
+    size_t n = 0;
+
+    while (one->settings[n])
+        n++;
+    json_key(out, "manifest");
+    json_open(out, '{');
+    json_key_str(out, "name", one->name);
+    json_key_str(out, "description", one->brief);
+    json_key(out, "settings");
+    json_open(out, '{');
+    texts_json(out, "optional", one->settings, n);
+    json_close(out, '}');
+    json_close(out, '}');
 }
 
 static void
-agents_json(struct buf *out, const struct found_team *own)
+agent_json(struct buf *out, const struct shown *w)
+{
+    const struct roster_agent *one = w->one;
+
+    json_sep(out);
+    json_open(out, '{');
+    json_key_str(out, "name", one->name);
+    json_key_str(out, "kind", agent_kind_name(one->kind));
+    json_key_str(out, "from", roster_from_name(one->from));
+    if (one->brief)
+        json_key_str(out, "description", one->brief);
+    if (one->dir)
+        json_key_str(out, "dir", one->dir);
+    if (one->entry)
+        json_key_str(out, "entry", one->entry);
+    json_key_bool(out, "available", roster_is_there(one));
+    json_key_bool(out, "hidden", w->is_hidden);
+    if (one->fault)
+        json_key_str(out, "fault", one->fault);
+    if (w->manifest) {
+        json_key(out, "manifest");
+        json_write(out, w->manifest);
+    } else if (one->settings) {
+        builtin_manifest(out, one);
+    }
+    json_close(out, '}');
+}
+
+static void
+agents_json(struct buf *out, const struct roster *r, const struct found_team *f)
 {
     json_open(out, '[');
-    for (const struct builtin *b = builtins; b->name; b++) {
-        json_sep(out);
-        json_open(out, '{');
-        json_key_str(out, "name", b->name);
-        json_key_str(out, "kind", agent_kind_name(b->kind));
-        json_key_str(out, "description", b->brief);
-        json_key_bool(out, "available", agent_is_there(b->name));
-        json_close(out, '}');
+    for (size_t i = 0; i < r->n; i++) {
+        struct arena a = { 0 };
+        struct shown w = show_one(&a, r, i, f);
+        agent_json(out, &w);
+        arena_release(&a);
     }
-    if (own)
-        own_json(out, own);
     json_close(out, ']');
     buf_addc(out, '\n');
 }
@@ -225,18 +282,6 @@ team_text(struct buf *out, const struct team *t, const struct dag *d)
 }
 
 static void
-texts_json(struct buf *out, const char *key, const char *const *v, size_t n)
-{
-    json_key(out, key);
-    json_open(out, '[');
-    for (size_t i = 0; i < n; i++) {
-        json_sep(out);
-        json_write_str(out, v[i], strlen(v[i]));
-    }
-    json_close(out, ']');
-}
-
-static void
 input_json(struct buf *out, const struct team_input *in)
 {
     json_sep(out);
@@ -305,14 +350,42 @@ team_json(struct buf *out, const struct found_team *f, const struct dag *d)
     buf_addc(out, '\n');
 }
 
+/* The project's settings count where the team is a project's. */
+static enum status
+load_settings(struct settings *to, const struct found_team *f, struct err *e)
+{
+    static const char project[] = ".cliq/workflow.yml";
+    size_t n = f->file.len, k = sizeof project - 1;
+
+    if (n < k || strcmp(f->file.p + n - k, project) != 0 || (n > k && f->file.p[n - k - 1] != '/'))
+        return settings_load(to, NULL, e);
+    struct buf state = { 0 };
+    buf_add(&state, f->file.p, n - (k - 5));
+    enum status s = buf_status(&state, "the path", e);
+    if (!s)
+        s = settings_load(to, state.p, e);
+    buf_release(&state);
+    return s;
+}
+
 static enum status
 show_agents(struct buf *out, const struct args *a, struct err *e)
 {
     struct found_team f = { .dir = -1 };
+    struct settings settings = { 0 };
+    struct arena arena = { 0 };
+    struct roster r;
     enum status s = a->n_words ? team_find(&f, a, e) : ST_OK;
 
     if (!s)
-        (args_has(a, "json") ? agents_json : agents_text)(out, a->n_words ? &f : NULL);
+        s = load_settings(&settings, &f, e);
+    if (!s)
+        s = roster_make(&r, &arena,
+                        &(struct roster_places){ .settings = &settings, .team = &f.team }, e);
+    if (!s)
+        (args_has(a, "json") ? agents_json : agents_text)(out, &r, &f);
+    settings_release(&settings);
+    arena_release(&arena);
     team_find_release(&f);
     return s;
 }
@@ -361,13 +434,15 @@ const struct cmd cmd_team_info = {
     .name = "team info",
     .words = "[DIR]",
     .max_words = 1,
-    .brief = "show a team's inputs and phases, or the built-in agents",
+    .brief = "show a team's inputs and phases, or the agents there are",
     .about =
         "Prints the name, version and inputs of the team in DIR (this directory unless given;\n"
         "also .cliq/workflow.yml) and its phases in the order in which they can start.\n"
         "\n"
-        "With --agents it lists the agents that are part of cliq, with their kind; with DIR, too,\n"
-        "also the team's own, with what their manifests say (--json: all of it).",
+        "With --agents it lists the agents that a phase can name, in the order in which they are\n"
+        "looked for: those that the settings name (agents.NAME.entry), with DIR the team's own,\n"
+        "those installed in <config>/agents/NAME/ and those that are part of cliq, with their\n"
+        "kind, where they come from and what their manifests say (--json: all of it).",
     .examples = "cliq team info my-team\n"
                 "cliq team info --json | jq -r '.phases[].name'\n"
                 "cliq team info --agents\n"

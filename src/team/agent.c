@@ -2,8 +2,9 @@
 
 #include "base/path.h"
 #include "base/sys.h"
-#include "cliq.h"
+#include "team/installed.h"
 #include "team/manifest.h"
+#include "team/roster.h"
 #include "team/runner.h"
 
 #include <fcntl.h>
@@ -17,14 +18,14 @@
 static const struct {
     const char *name;
     const char *const *settings;
-} builtins[] = {
+} runnable[] = {
     { "exec", (const char *const[]){ NULL } },
     { "checks", (const char *const[]){ NULL } },
     { "script", (const char *const[]){ NULL } },
     { "curl", (const char *const[]){ "timeout", "max_bytes", "proxy", NULL } },
 };
 
-enum { N_BUILTINS = sizeof builtins / sizeof *builtins };
+enum { N_BUILTINS = sizeof runnable / sizeof *runnable };
 
 /* Its place; N_BUILTINS: none. */
 static size_t
@@ -32,15 +33,17 @@ find_builtin(const char *name)
 {
     size_t i = 0;
 
-    while (i < N_BUILTINS && strcmp(builtins[i].name, name) != 0)
+    while (i < N_BUILTINS && strcmp(runnable[i].name, name) != 0)
         i++;
     return i;
 }
 
-bool
-agent_is_there(const char *name)
+const char *const *
+agent_settings(const char *name)
 {
-    return find_builtin(name) < N_BUILTINS;
+    size_t i = find_builtin(name);
+
+    return i < N_BUILTINS ? runnable[i].settings : NULL;
 }
 
 const char *
@@ -79,60 +82,6 @@ static enum status
 out_of_memory(struct err *e)
 {
     return err_set(e, ST_IO, "out of memory");
-}
-
-/* ---- the manifest ---- */
-
-/* 1.2.3 as a number that compares; -1 when it is not a version. */
-static long
-version_number(const char *s)
-{
-    unsigned v[3];
-    char end;
-
-    if (sscanf(s, "%u.%u.%u%c", &v[0], &v[1], &v[2], &end) < 3)
-        return -1;
-    return (long)v[0] * 1000000 + (long)v[1] * 1000 + (long)v[2];
-}
-
-/* The first thing that is wrong, as one sentence. */
-static enum status
-first_problem(struct problems *p, struct err *e)
-{
-    for (const struct problem *one = p->first; one; one = one->next)
-        if (!one->is_warning)
-            return err_set(e, ST_INVALID, "%s:%u:%u: %s", one->file, one->line, one->column,
-                           one->text);
-    return p->errors ? out_of_memory(e) : ST_OK;
-}
-
-static enum status
-read_manifest(struct arena *a, const char *dir, struct agent *out, struct err *e)
-{
-    struct buf path = { 0 };
-    struct problems problems = { 0 };
-    const struct json *doc = NULL;
-
-    buf_addf(&path, "%s/manifest.json", dir);
-    enum status s = buf_status(&path, "the manifest's path", e);
-    if (!s)
-        s = manifest_load(a, AT_FDCWD, path.p, path.p, &doc, &problems, e);
-    if (!s)
-        s = first_problem(&problems, e);
-    const struct json *min = json_get(doc, "min_cliq_version");
-    if (!s && json_is(min, JSON_STRING)) {
-        const char *want = arena_dup(a, min->text.p, min->text.len);
-        long n = want ? version_number(want) : -1;
-        if (n < 0)
-            s = err_set(e, ST_INVALID, "%s: min_cliq_version is not a version like 1.2.3", path.p);
-        else if (n > version_number(CLIQ_VERSION))
-            s = err_set(e, ST_INVALID, "agent %s needs cliq %s or newer; this is %s", out->name,
-                        want, CLIQ_VERSION);
-    }
-    out->manifest = doc;
-    problems_release(&problems);
-    buf_release(&path);
-    return s;
 }
 
 /* ---- argv ---- */
@@ -240,16 +189,28 @@ filter_settings(struct arena *a, const struct agent_scope *scope, const char *na
 
 /* ---- the search ---- */
 
+/* Those that there are, by name; and which of them was meant. */
 static enum status
-not_found(const struct agent_scope *scope, const char *name, struct err *e)
+not_found(struct arena *a, const struct agent_scope *scope, const char *name, struct err *e)
 {
+    struct near near = { .word = name };
+    struct roster r;
     struct buf list = { 0 };
+    struct roster_places places = { .settings = scope->settings,
+                                    .agents_json = scope->agents_json };
+    enum status s = roster_make(&r, a, &places, e);
 
-    for (size_t i = 0; i < N_BUILTINS; i++)
-        buf_addf(&list, "%s%s", i ? ", " : "", builtins[i].name);
-    json_each (v, scope->agents_json)
-        buf_addf(&list, ", %.*s", (int)v->key_len, v->key);
-    err_say(e, "the agent %s is not installed; these are: %s%s", name, list.p ? list.p : "",
+    if (s)
+        return s;
+    for (size_t i = 0; i < r.n; i++) {
+        if (!roster_is_there(&r.v[i]) || roster_is_hidden(&r, &r.v[i]))
+            continue;
+        near_try(&near, r.v[i].name);
+        buf_addf(&list, "%s%s", list.len ? ", " : "", r.v[i].name);
+    }
+    err_say(e, "the agent %s is not installed%s%s%s; these are: %s%s", name,
+            near.best ? " (did you mean " : "", near.best ? near.best : "", near.best ? "?)" : "",
+            list.p ? list.p : "",
             team_is_builtin_agent(name) ? ". Choose one with --agent, default_agent or the "
                                           "phase's agent, or set agents.<name>.entry"
                                         : "");
@@ -262,7 +223,8 @@ resolve_entry(struct arena *a, const struct agent_scope *scope, const char *base
               const struct json *team_env, struct agent *out, struct err *e)
 {
     const char *path = absolute(a, base, entry);
-    enum status s = path ? read_manifest(a, dir_of(a, path), out, e) : out_of_memory(e);
+    enum status s =
+        path ? manifest_read(a, dir_of(a, path), out->name, &out->manifest, e) : out_of_memory(e);
     const char *const *keys;
 
     out->kind = AGENT_CUSTOM;
@@ -295,41 +257,20 @@ resolve_builtin(struct arena *a, const struct agent_scope *scope, size_t i, stru
         return out_of_memory(e);
     argv[0] = agent_self(a);
     argv[1] = "agent";
-    argv[2] = builtins[i].name;
+    argv[2] = runnable[i].name;
     argv[3] = NULL;
     out->argv = argv;
     out->env_names = none;
     out->kind = AGENT_SPECIAL;
-    return filter_settings(a, scope, out->name, builtins[i].settings, &out->settings, e);
-}
-
-static enum status
-installed_entry(struct arena *a, const char *name, const char **dir, const char **entry,
-                struct err *e)
-{
-    struct buf base = { 0 };
-    struct agent probe = { .name = name };
-    enum status s = path_config(&base, e);
-
-    *entry = NULL;
-    if (!s) {
-        buf_addf(&base, "/agents/%s", name);
-        *dir = arena_dup(a, base.p, base.len);
-        s = *dir ? read_manifest(a, *dir, &probe, e) : out_of_memory(e);
-    }
-    const struct json *v = json_get(probe.manifest, "entry");
-    if (!s && json_is(v, JSON_STRING))
-        *entry = arena_dup(a, v->text.p, v->text.len);
-    buf_release(&base);
-    return s;
+    return filter_settings(a, scope, out->name, runnable[i].settings, &out->settings, e);
 }
 
 enum status
 agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name, struct agent *out,
               struct err *e)
 {
-    const char *dir, *entry;
-    char key[PATH_NAME_MAX + 32];
+    struct installed installed;
+    const char *entry;
     enum status s = path_check_name("agent", name, e);
 
     if (s)
@@ -338,7 +279,6 @@ agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name
     if (!out->name)
         return out_of_memory(e);
     const struct json *team = json_get(scope->agents_json, name);
-    snprintf(key, sizeof key, "agents.%s.entry", name);
     const struct json *set =
         json_get(json_get(json_get(scope->settings->merged, "agents"), name), "entry");
     if (json_is(set, JSON_STRING)) {
@@ -352,13 +292,13 @@ agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name
         return resolve_entry(a, scope, scope->state_dir, entry ? entry : "", json_get(team, "env"),
                              out, e);
     }
-    s = installed_entry(a, name, &dir, &entry, e);
+    s = installed_read(a, name, &installed, e);
     if (s)
         return s;
-    if (entry)
-        return resolve_entry(a, scope, dir, entry, NULL, out, e);
+    if (installed.entry)
+        return resolve_entry(a, scope, installed.dir, installed.entry, NULL, out, e);
     size_t i = find_builtin(name);
-    return i < N_BUILTINS ? resolve_builtin(a, scope, i, out, e) : not_found(scope, name, e);
+    return i < N_BUILTINS ? resolve_builtin(a, scope, i, out, e) : not_found(a, scope, name, e);
 }
 
 /* ---- on this machine ---- */
@@ -379,27 +319,65 @@ missing_binary(struct arena *a, int dir, const char *entry)
     return manifest_lacks(a, doc);
 }
 
+static void
+check_own(const struct team_agent *agent, int dir, struct problem_at at, struct arena *a,
+          struct problems *p)
+{
+    struct runner runner;
+    struct err e;
+
+    if (runner_find(agent->entry, &runner, &e))
+        problem_warn(p, at, "%s", e.text);
+    const char *missing = dir >= 0 ? missing_binary(a, dir, agent->entry) : NULL;
+    if (missing)
+        problem_warn(p, at,
+                     "the agent %.80s needs the program %.80s (binaries in its manifest), which "
+                     "is not on PATH",
+                     agent->name, missing);
+}
+
+/* Told once, at the first phase that names it. */
+static bool
+is_named_before(const struct team *t, const struct phase *ph)
+{
+    for (const struct phase *p = t->phases; p < ph; p++)
+        if (p->agent && strcmp(p->agent, ph->agent) == 0)
+            return true;
+    return false;
+}
+
+static void
+check_installed(const struct team *t, const struct roster *r, struct arena *a, struct problems *p)
+{
+    struct settings none = { 0 };
+    struct agent_scope scope = { .state_dir = "", .settings = &none };
+
+    for (const struct phase *ph = t->phases; ph < t->phases + t->n_phases; ph++) {
+        const struct roster_agent *one = ph->agent ? roster_find(r, ph->agent) : NULL;
+        struct problem_at at = { t->file, ph->line, ph->column, ph->name, "agent" };
+        struct agent agent;
+        struct err e;
+        if (one && one->from == ROSTER_INSTALLED && !is_named_before(t, ph) &&
+            agent_resolve(a, &scope, one->name, &agent, &e))
+            problem_warn(p, at, "%s", e.text);
+    }
+}
+
 void
 agent_check_here(const struct team *t, int dir, struct problems *p)
 {
     struct arena a = { 0 };
+    struct roster roster;
+    struct err e;
 
-    for (size_t i = 0; i < t->n_agents; i++) {
-        const struct team_agent *agent = &t->agents[i];
-        struct problem_at at = { t->file, agent->line, agent->column, NULL, "agents" };
-        struct runner runner;
-        struct err e;
-        if (!agent->entry)
-            continue;
-        if (runner_find(agent->entry, &runner, &e))
-            problem_warn(p, at, "%s", e.text);
-        const char *missing = dir >= 0 ? missing_binary(&a, dir, agent->entry) : NULL;
-        if (missing)
-            problem_warn(
-                p, at,
-                "the agent %.80s needs the program %.80s (binaries in its manifest), which "
-                "is not on PATH",
-                agent->name, missing);
-    }
+    for (size_t i = 0; i < t->n_agents; i++)
+        if (t->agents[i].entry)
+            check_own(&t->agents[i], dir,
+                      (struct problem_at){ t->file, t->agents[i].line, t->agents[i].column, NULL,
+                                           "agents" },
+                      &a, p);
+    if (roster_make(&roster, &a, &(struct roster_places){ .team = t, .is_blind = dir < 0 }, &e) ==
+        ST_OK)
+        check_installed(t, &roster, &a, p);
     arena_release(&a);
 }

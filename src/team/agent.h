@@ -1,9 +1,9 @@
 /*
  * agent - from a name to something that can be started.
  *
- * Looked for in this order: settings agents.<name>.entry; the team's own agents
- * (.cliq/agents.json); installed ones (<config>/agents/<name>/manifest.json); the
- * built-in ones, which are this program: `cliq agent <name>`.
+ * Looked for in the order of roster.h: settings agents.<name>.entry; the team's own agents
+ * (.cliq/agents.json); installed ones (installed.h); the built-in ones, which are this
+ * program: `cliq agent <name>`.
  *
  * What runs an entry: runner.h. The manifest (manifest.h) stands beside the entry.
  */
@@ -44,13 +44,14 @@ struct agent_scope {
 enum status agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name,
                           struct agent *out, struct err *e);
 
-/* What this machine lacks to run the team's own agents, as warnings: elsewhere it may be there.
+/* What this machine lacks to run the team's own agents, and installed ones that its phases name,
+ * as warnings: elsewhere it may be there.
  * dir is the team's; -1: manifests are not looked at. */
 void agent_check_here(const struct team *t, int dir, struct problems *p);
 
 /* The path of the cliq program, for starting built-in agents. In the arena. */
 const char *agent_self(struct arena *a);
-/* Is it built in, and can this version run it? */
-bool agent_is_there(const char *name);
+/* The settings that a built-in agent may have, NULL-ended; NULL: this version cannot run it. */
+const char *const *agent_settings(const char *name);
 
 #endif

@@ -2,8 +2,11 @@
 
 #include "base/near.h"
 #include "base/path.h"
+#include "cliq.h"
 #include "team/runner.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MANIFEST_MAX = 1 << 20 };
@@ -172,6 +175,74 @@ manifest_load(struct arena *a, int dir, const char *path, const char *shown,
     }
     buf_release(&text);
     return s == ST_NOT_FOUND ? ST_OK : s;
+}
+
+/* ---- one that must be good ---- */
+
+/* 1.2.3 as a number that compares; -1 when it is not a version. */
+static long
+version_number(const char *s)
+{
+    unsigned v[3];
+    char end;
+
+    if (sscanf(s, "%u.%u.%u%c", &v[0], &v[1], &v[2], &end) < 3)
+        return -1;
+    return (long)v[0] * 1000000 + (long)v[1] * 1000 + (long)v[2];
+}
+
+/* The first thing that is wrong, as one sentence. */
+static enum status
+first_problem(struct problems *p, struct err *e)
+{
+    for (const struct problem *one = p->first; one; one = one->next)
+        if (!one->is_warning)
+            return err_set(e, ST_INVALID, "%s:%u:%u: %s", one->file, one->line, one->column,
+                           one->text);
+    return p->errors ? err_set(e, ST_IO, "out of memory") : ST_OK;
+}
+
+/* Is this version of cliq new enough for it? */
+static enum status
+check_version(struct arena *a, const struct json *doc, const char *path, const char *name,
+              struct err *e)
+{
+    const struct json *min = json_get(doc, "min_cliq_version");
+
+    if (!json_is(min, JSON_STRING))
+        return ST_OK;
+    const char *want = arena_dup(a, min->text.p, min->text.len);
+    long n = want ? version_number(want) : -1;
+    if (n < 0)
+        return err_set(e, ST_INVALID, "%s: min_cliq_version is not a version like 1.2.3", path);
+    return n > version_number(CLIQ_VERSION)
+               ? err_set(e, ST_INVALID, "agent %s needs cliq %s or newer; this is %s", name, want,
+                         CLIQ_VERSION)
+               : ST_OK;
+}
+
+enum status
+manifest_read(struct arena *a, const char *dir, const char *name, const struct json **out,
+              struct err *e)
+{
+    struct buf path = { 0 };
+    struct problems problems = { 0 };
+    const struct json *doc = NULL;
+
+    *out = NULL;
+    buf_addf(&path, "%s/manifest.json", dir);
+    enum status s = buf_status(&path, "the manifest's path", e);
+    if (!s)
+        s = manifest_load(a, AT_FDCWD, path.p, path.p, &doc, &problems, e);
+    if (!s)
+        s = first_problem(&problems, e);
+    if (!s)
+        s = check_version(a, doc, path.p, name, e);
+    if (!s)
+        *out = doc;
+    problems_release(&problems);
+    buf_release(&path);
+    return s;
 }
 
 const char *

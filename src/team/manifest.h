@@ -22,6 +22,11 @@
 enum status manifest_load(struct arena *a, int dir, const char *path, const char *shown,
                           const struct json **out, struct problems *p, struct err *e);
 
+/* That of the agent `name`, in its directory; *out NULL: there is none. ST_INVALID: it is wrong in
+ * any way, or wants a newer cliq. */
+enum status manifest_read(struct arena *a, const char *dir, const char *name,
+                          const struct json **out, struct err *e);
+
 /* The first of its binaries that is not on PATH, in the arena; NULL: all are there. */
 const char *manifest_lacks(struct arena *a, const struct json *manifest);
 

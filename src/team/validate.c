@@ -66,16 +66,15 @@ check_kind(const struct check *c, const struct phase *p)
 {
     if (!p->agent)
         return p->type == PHASE_TEAM ? AGENT_SPECIAL : AGENT_CLI;
-    const struct builtin *b =
-        names_find(&c->agents, p->agent) == SIZE_MAX ? builtin_find(p->agent) : NULL;
-    return b ? b->kind : AGENT_CUSTOM;
+    const struct roster_agent *one = roster_find(&c->roster, p->agent);
+    return one ? one->kind : AGENT_CUSTOM;
 }
 
 bool
 check_has_agent(const struct check *c, const struct phase *p, const char *builtin)
 {
     return p->agent && strcmp(p->agent, builtin) == 0 &&
-           names_find(&c->agents, builtin) == SIZE_MAX;
+           roster_find(&c->roster, builtin)->from == ROSTER_BUILTIN;
 }
 
 /* ---- the team ---- */
@@ -340,6 +339,19 @@ index_names(struct check *c)
     return true;
 }
 
+/* Without the installed ones, when these cannot be listed: that is told. */
+static bool
+list_agents(struct check *c)
+{
+    struct roster_places places = { .team = c->team, .is_blind = c->dir < 0 };
+    struct err e;
+
+    if (roster_make(&c->roster, &c->arena, &places, &e) && c->roster.v)
+        problem_warn(c->problems, (struct problem_at){ .file = c->team->file },
+                     "which agents are installed is not known: %s", e.text);
+    return c->roster.v != NULL;
+}
+
 void
 team_validate(const struct team *t, int dir, struct problems *p)
 {
@@ -347,7 +359,7 @@ team_validate(const struct team *t, int dir, struct problems *p)
 
     if (!t->node)
         return; /* loading it said why */
-    c.is_starved = !index_names(&c);
+    c.is_starved = !index_names(&c) || !list_agents(&c);
     if (!c.is_starved) {
         check_head(&c);
         for (size_t i = 0; i < t->n_inputs; i++)

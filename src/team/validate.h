@@ -9,17 +9,16 @@
 #ifndef CLIQ_TEAM_VALIDATE_H
 #define CLIQ_TEAM_VALIDATE_H
 
-#include "base/near.h"
-#include "team/builtin.h"
-#include "team/names.h"
+#include "team/roster.h"
 
 struct check {
     const struct team *team;
     int dir; /* -1: do not look at files */
     struct problems *problems;
-    struct arena arena; /* gone afterwards */
-    struct names phases, inputs, agents;
-    bool *is_used;  /* inputs */
+    struct arena arena;                  /* gone afterwards */
+    struct names phases, inputs, agents; /* agents: the team's own */
+    struct roster roster;                /* all agents */
+    bool *is_used;                       /* inputs */
     size_t *dep_of; /* phase i is in depends_on of phase dep_of[i] - 1, the one checked now */
     bool is_blind;  /* there may be role texts that were not looked at */
     bool is_starved;
@@ -40,9 +39,11 @@ bool check_may_guess(const struct check *c);
 /* " (did you mean \"design\"?)" or "", until the next call. */
 const char *check_hint(struct check *c, const struct near *n);
 
-/* What will run the phase: AGENT_CUSTOM for the team's own, AGENT_CLI when nothing is said. */
+/* What will run the phase: AGENT_CUSTOM for the team's own and installed ones, AGENT_CLI when
+ * nothing is said. */
 enum agent_kind check_kind(const struct check *c, const struct phase *p);
-/* Does this built-in agent run it? A team's own agent of that name hides the built-in one. */
+/* Does this built-in agent run it? A team's own or an installed
+ * agent of that name hides the built-in one. */
 bool check_has_agent(const struct check *c, const struct phase *p, const char *builtin);
 
 void check_phase(struct check *c, const struct phase *p);

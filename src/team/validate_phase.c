@@ -44,14 +44,13 @@ check_known(struct check *c, const char *agent, struct problem_at at)
 {
     struct near near = { .word = agent };
 
-    if (builtin_find(agent) || names_find(&c->agents, agent) != SIZE_MAX)
+    if (roster_find(&c->roster, agent))
         return;
-    for (const struct builtin *b = builtins; check_may_guess(c) && b->name; b++)
-        near_try(&near, b->name);
-    for (size_t i = 0; check_may_guess(c) && i < c->team->n_agents; i++)
-        near_try(&near, c->team->agents[i].name);
+    if (check_may_guess(c))
+        roster_near(&c->roster, &near);
     problem_error(c->problems, at,
-                  "unknown agent \"%.80s\"%s: it is neither built in nor declared under agents",
+                  "unknown agent \"%.80s\"%s: it is neither built in nor installed here nor "
+                  "declared under agents",
                   agent, check_hint(c, &near));
 }
 

@@ -164,15 +164,122 @@ phases:
 END
     got team info --agents my
     succeeds
-    like "$out" 'digest +custom +digests things'
-    like "$out" 'plain +custom +agents/plain/agent.sh'
+    like "$out" 'digest +custom +team +digests things'
+    like "$out" 'plain +custom +team +agents/plain/agent.sh'
     like "$out" 's3 +connector'
     got team info --agents my --json
     succeeds
-    is "27 ['LANG'] False" "$($PY -c 'import json,sys; d=json.load(sys.stdin); print(len(d), d[25]["manifest"]["env"], "manifest" in d[26])' <"$T/out")"
+    is "27 ['LANG'] False" "$($PY -c 'import json,sys; d=json.load(sys.stdin); print(len(d), d[0]["manifest"]["env"], "manifest" in d[1])' <"$T/out")"
     got team info --agents nowhere
     code_is 4
     lacks "$out" connector
+}
+
+@test "info --agents --json shows the settings that a built-in agent may have" {
+    got team info --agents --json
+    succeeds
+    is "timeout max_bytes proxy" "$($PY -c 'import json,sys; print(*[a for a in json.load(sys.stdin) if a["name"] == "curl"][0]["manifest"]["settings"]["optional"])' <"$T/out")"
+    got team info --agents
+    like "$out" 'curl +special +built in +.*settings: timeout, max_bytes, proxy'
+}
+
+# install NAME [MANIFEST]: an agent of this user.
+install_agent() {
+    local manifest='{"name": "'$1'", "description": "does it", "entry": "./agent.sh"}'
+    mkdir -p "$CLIQ_HOME/agents/$1"
+    printf '#!/bin/sh\n' >"$CLIQ_HOME/agents/$1/agent.sh"
+    printf '%s' "${2:-$manifest}" >"$CLIQ_HOME/agents/$1/manifest.json"
+}
+
+@test "an installed agent is known to validation, to lists and to suggestions" {
+    install_agent wanda
+    printf 'name: t\ndescription: d\nphases:\n  - { name: a, agent: wanda }\n' >team.yml
+    got team validate
+    succeeds
+    has "$out" "valid: t, 1 phase"
+    lacks "$out" warning
+    got team info --agents
+    like "$out" 'wanda +custom +installed +does it'
+    got team info --agents --json
+    is "installed $CLIQ_HOME/agents/wanda True ./agent.sh" "$($PY -c 'import json,sys; a=json.load(sys.stdin)[0]; print(a["from"], a["dir"], a["available"], a["manifest"]["entry"])' <"$T/out")"
+    printf 'name: t\ndescription: d\nphases:\n  - { name: a, agent: wnada }\n' >team.yml
+    got team validate
+    code_is 1
+    has "$out" 'unknown agent "wnada" (did you mean "wanda"?): it is neither built in nor installed here nor declared under agents'
+}
+
+@test "an installed agent runs a phase that names it; a project is trusted all the same" {
+    install_agent wanda
+    cat >"$CLIQ_HOME/agents/wanda/agent.sh" <<END
+eval "\$("$CLIQ" sdk begin)"
+"$CLIQ" sdk complete '{"by": "wanda"}'
+END
+    mkdir team
+    printf 'name: t\ndescription: d\nphases:\n  - { name: a, agent: wanda }\n' >team/team.yml
+    got init
+    is 0 "$code"
+    got assemble ./team
+    succeeds
+    got req -m x
+    is 0 "$code"
+    got run --headless
+    is 0 "$code"
+    has "$(cat .cliq/signals/a.jsonl)" wanda
+    echo '# another' >>.cliq/workflow.yml
+    got run --headless
+    code_is 7
+}
+
+@test "who names an agent that is not there is told those that are, installed ones too" {
+    install_agent wanda
+    mkdir team
+    printf 'name: t\ndescription: d\nphases:\n  - { name: a }\n' >team/team.yml
+    mkdir team/roles && echo x >team/roles/a.md
+    got init
+    is 0 "$code"
+    got assemble ./team
+    is 0 "$code"
+    got req -m x
+    is 0 "$code"
+    got run --headless --agent wnda
+    code_is 4
+    has "$err" "the agent wnda is not installed (did you mean wanda?); these are: wanda, exec, checks, script, curl"
+    got identity add bo --agent ww --dir .
+    is 0 "$code"
+    has "$err" "the agent ww is not installed; these are: wanda, exec"
+}
+
+@test "an installed agent hides the built-in one of its name, and the team's own hides both" {
+    install_agent exec
+    printf 'name: t\ndescription: d\nphases:\n  - { name: a, agent: exec }\n' >team.yml
+    got team validate # exec, the built-in one, would want commands
+    succeeds
+    got team info --agents
+    like "$out" 'exec +special +built in .*\(hidden by the one above\)'
+    mkdir agents && printf '#!/bin/sh\n' >agents/x.sh
+    printf 'name: t\ndescription: d\nagents: { exec: { entry: agents/x.sh } }\nphases:\n  - { name: a, agent: exec }\n' >team.yml
+    got team info --agents . --json
+    is "team False installed True built in True" "$($PY -c 'import json,sys; print(*[x for a in json.load(sys.stdin) if a["name"] == "exec" for x in (a["from"], a["hidden"])])' <"$T/out")"
+}
+
+@test "a directory without an entry is no agent; a wrong manifest of an installed one is told" {
+    install_agent bare '{"name": "bare"}'
+    printf 'name: t\ndescription: d\nphases:\n  - { name: a, agent: bare }\n' >team.yml
+    got team validate
+    code_is 1
+    has "$out" 'unknown agent "bare"'
+    install_agent torn '{"name": '
+    install_agent poor '{"name": "poor", "entry": "agent.sh", "binaries": ["no-such-program"]}'
+    printf 'name: t\ndescription: d\nphases:\n  - { name: a, agent: torn }\n  - { name: b, agent: poor }\n' >team.yml
+    got team validate
+    succeeds # it may be good elsewhere
+    has "$out" "warning: $CLIQ_HOME/agents/torn/manifest.json:1:"
+    has "$out" "(phase a, field agent)"
+    has "$out" "the agent poor needs the program no-such-program"
+    got team info --agents
+    succeeds
+    like "$out" 'torn +custom +installed +cannot be started: .*not JSON'
+    lacks "$out" "bare"
 }
 
 # with_agent MANIFEST: a team of one phase, run by the agent w, whose manifest is that.

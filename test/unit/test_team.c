@@ -903,13 +903,14 @@ agents_are_built_in_or_declared(void **state)
     (void)state;
     says(HEAD "  - { name: a, agent: claud-code }\n",
          "4:23: error: unknown agent \"claud-code\" (did you mean \"claude-code\"?): it is neither "
-         "built in nor declared under agents (phase a, field agent)");
+         "built in nor installed here nor declared under agents (phase a, field agent)");
     says(HEAD "  - { name: a, agent: qqqqqqq }\n",
-         "4:23: error: unknown agent \"qqqqqqq\": it is neither built in nor declared under agents "
+         "4:23: error: unknown agent \"qqqqqqq\": it is neither built in nor installed here nor "
+         "declared under agents "
          "(phase a, field agent)");
     says("agents: { analyst: { entry: x } }\n" HEAD "  - { name: a, agent: analist }\n",
          "5:23: error: unknown agent \"analist\" (did you mean \"analyst\"?): it is neither built "
-         "in nor declared under agents (phase a, field agent)");
+         "in nor installed here nor declared under agents (phase a, field agent)");
     clean("agents: { analyst: { entry: x } }\n" HEAD "  - { name: a, agent: analyst }\n");
     clean(HEAD "  - { name: a, agent: claude-code }\n");
 }
@@ -1173,7 +1174,7 @@ whom_to_notify_must_be_known(void **state)
     says(
         HEAD "  - { name: a, notify: { on_fail: { agent: slak } } }\n",
         "4:44: error: unknown agent \"slak\" (did you mean \"slack\"?): it is neither built in nor "
-        "declared under agents (phase a, field notify)");
+        "installed here nor declared under agents (phase a, field notify)");
     says(HEAD "  - { name: a, notify: { on_fail: { channel: x } } }\n",
          "4:35: error: say whom to notify: {agent: slack, channel: ops} (phase a, field notify)");
 }

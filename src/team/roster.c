@@ -1,0 +1,138 @@
+#include "team/roster.h"
+
+#include "team/installed.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static size_t
+count(const struct json *object)
+{
+    return json_is(object, JSON_OBJECT) ? object->kids.count : 0;
+}
+
+static void
+add(struct roster *r, const struct roster_agent *one)
+{
+    if (!one->name)
+        return;
+    names_add(&r->names, one->name, r->n);
+    r->v[r->n++] = *one;
+}
+
+/* Of agents.<name>.entry, in the settings or in agents.json. */
+static void
+add_json(struct roster *r, struct arena *a, const struct json *agents, enum roster_from from)
+{
+    json_each (v, json_is(agents, JSON_OBJECT) ? agents : NULL) {
+        const struct json *entry = json_get(v, "entry");
+        if (json_is(entry, JSON_STRING))
+            add(r, &(struct roster_agent){ .name = arena_dup(a, v->key, v->key_len),
+                                           .from = from,
+                                           .kind = AGENT_CUSTOM,
+                                           .entry = arena_dup(a, entry->text.p, entry->text.len) });
+    }
+}
+
+static void
+add_team(struct roster *r, const struct team *t)
+{
+    for (size_t i = 0; t && i < t->n_agents; i++)
+        add(r, &(struct roster_agent){ .name = t->agents[i].name,
+                                       .from = ROSTER_TEAM,
+                                       .kind = AGENT_CUSTOM,
+                                       .entry = t->agents[i].entry,
+                                       .mine = &t->agents[i] });
+}
+
+static void
+add_installed(struct roster *r, const struct installed *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        add(r, &(struct roster_agent){ .name = v[i].name,
+                                       .from = ROSTER_INSTALLED,
+                                       .kind = AGENT_CUSTOM,
+                                       .entry = v[i].entry,
+                                       .dir = v[i].dir,
+                                       .manifest = v[i].manifest,
+                                       .fault = v[i].fault });
+}
+
+static size_t
+add_builtins(struct roster *r)
+{
+    size_t n = 0;
+
+    for (const struct builtin *b = builtins; b->name; b++, n++)
+        if (r)
+            add(r, &(struct roster_agent){ .name = b->name,
+                                           .from = ROSTER_BUILTIN,
+                                           .kind = b->kind,
+                                           .brief = b->brief,
+                                           .settings = agent_settings(b->name) });
+    return n;
+}
+
+enum status
+roster_make(struct roster *r, struct arena *a, const struct roster_places *in, struct err *e)
+{
+    const struct json *set = in->settings ? json_get(in->settings->merged, "agents") : NULL;
+    struct installed *installed = NULL;
+    size_t n_installed = 0;
+    enum status s = in->is_blind ? ST_OK : installed_list(a, &installed, &n_installed, e);
+    size_t most = count(set) + count(in->agents_json) + (in->team ? in->team->n_agents : 0) +
+                  (s ? 0 : n_installed) + add_builtins(NULL);
+
+    *r = (struct roster){ .v = arena_alloc(a, most * sizeof *r->v) };
+    if (!r->v || !names_init(&r->names, a, most)) {
+        r->v = NULL;
+        return err_set(e, ST_IO, "out of memory");
+    }
+    add_json(r, a, set, ROSTER_SETTINGS);
+    add_team(r, in->team);
+    add_json(r, a, in->agents_json, ROSTER_TEAM);
+    add_installed(r, installed, s ? 0 : n_installed);
+    add_builtins(r);
+    names_sort(&r->names);
+    return s;
+}
+
+const struct roster_agent *
+roster_find(const struct roster *r, const char *name)
+{
+    size_t at = names_find(&r->names, name);
+
+    return at == SIZE_MAX ? NULL : &r->v[at];
+}
+
+bool
+roster_is_hidden(const struct roster *r, const struct roster_agent *one)
+{
+    return roster_find(r, one->name) != one;
+}
+
+bool
+roster_is_there(const struct roster_agent *one)
+{
+    return one->from == ROSTER_BUILTIN ? one->settings != NULL : !one->fault;
+}
+
+void
+roster_near(const struct roster *r, struct near *n)
+{
+    for (size_t i = 0; i < r->n; i++)
+        near_try(n, r->v[i].name);
+}
+
+const char *
+roster_from_name(enum roster_from from)
+{
+    static const char *const names[] = {
+        [ROSTER_SETTINGS] = "settings",
+        [ROSTER_TEAM] = "team",
+        [ROSTER_INSTALLED] = "installed",
+        [ROSTER_BUILTIN] = "built in",
+    };
+
+    return names[from];
+}
