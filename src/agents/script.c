@@ -68,7 +68,8 @@ run_script(struct context *c, const char *command, struct err *e)
                     (size_t)(nul - r.output.p) + 1);
     if (!s && r.exit_code != 0 && !c->is_gate) {
         size_t n = r.output.len > 400 ? 400 : r.output.len;
-        s = err_set(e, ST_FAILED, "the command ended with exit code %d: %.*s", r.exit_code, (int)n,
+        s = err_set(e, ST_FAILED, "the command ended with exit code %d%s%.*s", r.exit_code,
+                    n ? ": " : " and printed nothing", (int)n,
                     n ? r.output.p + r.output.len - n : "");
     }
     if (!s) {

@@ -80,12 +80,12 @@ check_idle(const struct frame *f, int *lock, struct err *e)
     struct team t = { 0 };
     struct problems p = { 0 };
     struct past past = { 0 };
-    pid_t holder;
+    struct lock_holder holder;
     int dir = -1;
 
     if (path_open_dir_at(f->dir, "run", false, &dir, NULL) != ST_OK)
         return ST_OK; /* nothing has run here */
-    enum status s = lockfile_take(f, lock, &holder, e);
+    enum status s = lockfile_take(f, "assemble", lock, &holder, e);
     if (!s && team_load_file(&t, f->dir, "workflow.yml", &p, NULL) == ST_OK &&
         past_load(&past, dir, &t, NULL) == ST_OK && !past.head.has_end)
         s = err_set(e, ST_CONFLICT,

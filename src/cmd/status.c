@@ -105,7 +105,7 @@ write_json(const struct picture *p, struct buf *out)
         json_key_str(out, "phase", p->workflow.team.phases[i].name);
         json_key_str(out, "type", phase_type_name(p->workflow.team.phases[i].type));
         json_key_str(out, "state", phase_state_name(ph->state));
-        json_key_int(out, "attempts", ph->attempt);
+        json_key_int(out, "attempts", ph->attempt - ph->skips);
         if (sched_is_untried(ph))
             json_key_bool(out, "is_untried", true);
         if (p->workflow.team.phases[i].type == PHASE_GATE) {
@@ -147,7 +147,7 @@ write_text(const struct picture *p, struct buf *out)
         table_cell(&t, ph->name, strlen(ph->name));
         table_cell(&t, phase_type_name(ph->type), strlen(phase_type_name(ph->type)));
         add_state(&t, ph, st);
-        table_cell(&t, n, (size_t)snprintf(n, sizeof n, "%u", st->attempt));
+        table_cell(&t, n, (size_t)snprintf(n, sizeof n, "%u", st->attempt - st->skips));
         int len = ph->type == PHASE_GATE
                       ? snprintf(n, sizeof n, "%u of %u", st->iteration, ph->max_iterations)
                       : 0;

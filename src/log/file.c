@@ -315,6 +315,9 @@ lock_current(struct log *l, unsigned wait_ms, struct err *e)
                 return s;
             s = segment_finish(l, e); /* a rotation that a crash cut short */
         }
+        if (!s && l->o.is_one_file)
+            s = err_set(e, ST_FAILED, "%s was removed or replaced, by somebody else than cliq",
+                        l->name);
         if (s)
             return s;
         close_file(l); /* rotated or replaced while we waited: the name is the log */

@@ -45,9 +45,10 @@
 /* ---- writing ---------------------------------------------------------- */
 
 struct log_options {
-    bool is_durable;       /* fdatasync before an append returns */
-    bool is_sequenced;     /* lines get a number and a checksum */
-    bool never_clashes;    /* whose records never have a member that a seal has: not looked for */
+    bool is_durable;    /* fdatasync before an append returns */
+    bool is_sequenced;  /* lines get a number and a checksum */
+    bool is_one_file;   /* whose name becomes another file's is not written any more: ST_FAILED */
+    bool never_clashes; /* whose records never have a member that a seal has: not looked for */
     unsigned lock_wait_ms; /* give up on the lock after this long; 0: 10 s */
     uint64_t rotate_bytes; /* sequenced only: start a new segment past this size; 0: never */
     /* durable only: called with `ctx` when the lines are on their way to the disk, before they

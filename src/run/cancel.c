@@ -300,32 +300,36 @@ end_it(const struct frame *f, int dir, struct run_cancelled *c, struct err *e)
     return s;
 }
 
-/* The orchestrator ends the run itself: tell it, and wait until it is done. */
+/* The orchestrator ends the run itself: tell it, and wait until it is done. Others, who hold the
+ * lock for a while, are waited for. */
 static enum status
-ask_holder(const struct frame *f, pid_t holder, int *lock, struct err *e)
+ask_holder(const struct frame *f, const struct lock_holder *holder, int *lock, struct err *e)
 {
     *lock = SYS_RETRY(sys->openat(f->dir, "run/lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0));
     if (*lock < 0)
         return err_sys(e, "open %s/run/lock", f->state_dir);
-    if (holder <= 1)
+    if (holder->pid <= 1)
         return err_set(e, ST_INVALID, "%s/run/lock is held, but does not tell by which process",
                        f->state_dir);
-    if (kill(holder, SIGTERM) != 0 && errno != ESRCH)
-        return err_sys(e, "signal the orchestrator (pid %d)", (int)holder);
-    return lock_take(*lock, "run/lock", HOLDER_WAIT_MS, e);
+    if (holder->is_run && kill(holder->pid, SIGTERM) != 0 && errno != ESRCH)
+        return err_sys(e, "signal the orchestrator (pid %d)", (int)holder->pid);
+    enum status s = lock_take(*lock, "run/lock", HOLDER_WAIT_MS, e);
+    if (!s)
+        lockfile_sign(f, *lock, "cancel", NULL);
+    return s;
 }
 
 enum status
 run_cancel(const struct frame *f, struct run_cancelled *c, struct err *e)
 {
     int lock, dir = -1;
-    pid_t holder;
-    enum status s = lockfile_take(f, &lock, &holder, e);
+    struct lock_holder holder;
+    enum status s = lockfile_take(f, "cancel", &lock, &holder, e);
 
     *c = (struct run_cancelled){ .end = RUN_CANCELLED };
     if (s == ST_CONFLICT) {
         c->was_active = true;
-        s = ask_holder(f, holder, &lock, e);
+        s = ask_holder(f, &holder, &lock, e);
     }
     if (!s)
         s = path_open_dir_at(f->dir, "run", false, &dir, e);

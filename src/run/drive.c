@@ -372,6 +372,34 @@ second_stage(struct run *r, struct live *checks)
         r->fresh[r->n_fresh++] = r->live[a.phase];
 }
 
+/* What an agent wrote by the path that it was told came to nobody then. */
+static bool
+is_moved(const struct frame *f)
+{
+    struct stat then, now;
+
+    return sys->fstat(f->dir, &then) == 0 &&
+           (sys->fstatat(AT_FDCWD, f->state_dir, &now, 0) != 0 || now.st_ino != then.st_ino ||
+            now.st_dev != then.st_dev);
+}
+
+static void
+feed_crash(struct run *r, struct event ev)
+{
+    struct buf text = { 0 };
+
+    if (is_moved(&r->p->frame)) {
+        buf_addf(&text,
+                 "%s: %s was moved or removed during the run, and agents find their files by that "
+                 "path: put it back, then cliq retry",
+                 ev.text, r->p->frame.state_dir);
+        if (!buf_failed(&text))
+            ev.text = text.p;
+    }
+    drive_feed(r, ev);
+    buf_release(&text);
+}
+
 static void
 on_result(void *ctx, struct live *l, enum outcome outcome, const struct signal_line *line,
           const char *text)
@@ -394,7 +422,10 @@ on_result(void *ctx, struct live *l, enum outcome outcome, const struct signal_l
         if (is_public && verdict_publish(r->p, at, &ev, &e) != ST_OK)
             drive_abort(r, ST_IO, &e);
     }
-    drive_feed(r, ev);
+    if (outcome == OUT_CRASH)
+        feed_crash(r, ev);
+    else
+        drive_feed(r, ev);
     arena_release(&a);
 }
 
@@ -748,11 +779,11 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
 {
     struct run r = { .journal.log.fd = -1, .watch.fd = -1 };
     int lock = -1, dir = -1;
-    pid_t holder;
+    struct lock_holder holder;
     enum status s = take_files(p, o, e);
 
     if (!s)
-        s = lockfile_take(&p->frame, &lock, &holder, e);
+        s = lockfile_take(&p->frame, "run", &lock, &holder, e);
     if (s)
         return s;
     *end_status = RUN_ACTIVE;
@@ -781,7 +812,8 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
         view_end(r.view, r.sched, *end_status, finish_reason(&r));
     if (!s && *end_status == RUN_FAILED)
         err_say(e, "%s%s", finish_reason(&r),
-                r.is_mute ? ": cliq run --resume goes on when that is mended" : "");
+                r.is_mute && r.failed == ST_IO ? ": cliq run --resume goes on when that is mended"
+                                               : "");
     journal_close(&r.journal);
     if (lock >= 0)
         close(lock); /* who hears that it is over may begin the next one */

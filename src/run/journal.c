@@ -249,6 +249,7 @@ options(char boot[PROCFS_BOOT_SIZE])
     if (procfs_boot_id(boot, NULL))
         boot[0] = '\0';
     return (struct log_options){ .is_durable = true,
+                                 .is_one_file = true,
                                  .ahead_name = boot[0] ? JOURNAL_AHEAD : NULL,
                                  .boot = boot };
 }

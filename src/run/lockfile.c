@@ -17,12 +17,18 @@
  * it, a thread of it waits for the disk, or somebody looks (lockfile_is_held). */
 enum { FADE_MS = 1000, POLL_MS = 5 };
 
-static pid_t
-read_holder(int fd)
-{
-    char text[32] = "";
+enum { COMMAND_MAX = 16 };
 
-    return sys->pread(fd, text, sizeof text - 1, 0) > 0 ? (pid_t)atoi(text) : 0;
+static void
+read_holder(int fd, struct lock_holder *h, char command[COMMAND_MAX])
+{
+    char text[48] = "";
+    int pid = 0;
+
+    strcpy(command, "run"); /* of one that wrote nothing but its pid, too */
+    if (sys->pread(fd, text, sizeof text - 1, 0) > 0)
+        sscanf(text, "%d %15[a-z]", &pid, command);
+    *h = (struct lock_holder){ .pid = (pid_t)pid, .is_run = strcmp(command, "run") == 0 };
 }
 
 /* Or dying: its main thread has ended. */
@@ -36,34 +42,60 @@ is_dead(pid_t pid)
     return procfs_read(&p, pid) == 0 && (p.state == 'Z' || p.state == 'X');
 }
 
-/* ST_CONFLICT names the holder. */
 static enum status
-lock(const struct frame *f, int fd, pid_t *holder, struct err *e)
+refuse(const struct frame *f, const struct lock_holder *h, const char *command, struct err *e)
+{
+    if (is_dead(h->pid))
+        return err_set(e, ST_CONFLICT,
+                       "%s/run/lock is held, and not by the process that it names (pid %d), which "
+                       "is dead: try again when whoever holds it has ended",
+                       f->state_dir, (int)h->pid);
+    if (!h->is_run)
+        return err_set(e, ST_CONFLICT,
+                       "cliq %s is at work here (pid %d): try again when it has ended", command,
+                       (int)h->pid);
+    return err_set(e, ST_CONFLICT,
+                   "a run is active here (pid %d): cliq status shows it, cliq cancel ends it",
+                   (int)h->pid);
+}
+
+static enum status
+lock(const struct frame *f, int fd, struct lock_holder *holder, struct err *e)
 {
     int64_t until = clock_mono_ms() + FADE_MS;
+    char command[COMMAND_MAX];
 
     while (SYS_RETRY(sys->flock(fd, LOCK_EX | LOCK_NB)) != 0) {
         if (errno != EWOULDBLOCK)
             return err_sys(e, "lock %s/run/lock", f->state_dir);
-        *holder = read_holder(fd);
-        if (!is_dead(*holder) || clock_mono_ms() >= until)
-            return err_set(e, ST_CONFLICT,
-                           "a run is active here (pid %d): cliq status shows it, cliq cancel ends "
-                           "it",
-                           (int)*holder);
+        read_holder(fd, holder, command);
+        if (!is_dead(holder->pid) || clock_mono_ms() >= until)
+            return refuse(f, holder, command, e);
         poll(NULL, 0, POLL_MS);
     }
     return ST_OK;
 }
 
+/* Written over what is there, which a full disk has room for, too. */
 enum status
-lockfile_take(const struct frame *f, int *out, pid_t *holder, struct err *e)
+lockfile_sign(const struct frame *f, int fd, const char *command, struct err *e)
 {
-    char text[32];
+    char text[48];
+    int n = snprintf(text, sizeof text, "%d %.15s\n", (int)getpid(), command);
+
+    if (pwrite(fd, text, (size_t)n, 0) != n || sys->ftruncate(fd, n) != 0)
+        return err_sys(e, "write %s/run/lock", f->state_dir);
+    return ST_OK;
+}
+
+enum status
+lockfile_take(const struct frame *f, const char *command, int *out, struct lock_holder *holder,
+              struct err *e)
+{
     enum status s = frame_mkdir(f, "run", e);
 
     *out = -1;
-    *holder = 0;
+    *holder = (struct lock_holder){ 0 };
     if (s)
         return s;
     int fd =
@@ -71,9 +103,8 @@ lockfile_take(const struct frame *f, int *out, pid_t *holder, struct err *e)
     if (fd < 0)
         return err_sys(e, "open %s/run/lock", f->state_dir);
     s = lock(f, fd, holder, e);
-    int n = snprintf(text, sizeof text, "%d\n", (int)getpid());
-    if (!s && (sys->ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n))
-        s = err_sys(e, "write %s/run/lock", f->state_dir);
+    if (!s)
+        s = lockfile_sign(f, fd, command, e);
     if (s)
         close(fd);
     else
@@ -85,11 +116,14 @@ bool
 lockfile_is_held(const struct frame *f)
 {
     int fd = SYS_RETRY(sys->openat(f->dir, "run/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
+    struct lock_holder holder = { 0 };
+    char command[COMMAND_MAX];
 
     if (fd < 0)
         return false;
-    bool is_held = SYS_RETRY(sys->flock(fd, LOCK_SH | LOCK_NB)) != 0 && errno == EWOULDBLOCK &&
-                   !is_dead(read_holder(fd));
+    bool is_held = SYS_RETRY(sys->flock(fd, LOCK_SH | LOCK_NB)) != 0 && errno == EWOULDBLOCK;
+    if (is_held)
+        read_holder(fd, &holder, command);
     close(fd); /* and with it the lock */
-    return is_held;
+    return is_held && !is_dead(holder.pid);
 }

@@ -2,7 +2,8 @@
  * lockfile - run/lock: one orchestrator a frame.
  *
  * Held with flock for the life of the process, so it goes with its holder whatever
- * happens; the pid in it is only for people and for `cliq cancel`.
+ * happens; what is in it, "4711 run\n", is only for people and for `cliq cancel`: the pid, and the
+ * command, which is run, cancel or assemble.
  */
 #ifndef CLIQ_RUN_LOCKFILE_H
 #define CLIQ_RUN_LOCKFILE_H
@@ -11,8 +12,16 @@
 
 #include <sys/types.h>
 
-/* *fd holds the lock until it is closed. ST_CONFLICT names the pid that has it. */
-enum status lockfile_take(const struct frame *f, int *fd, pid_t *holder, struct err *e);
+struct lock_holder {
+    pid_t pid;   /* 0: not known */
+    bool is_run; /* it drives a run, which SIGTERM cancels */
+};
+
+/* *fd holds the lock until it is closed. ST_CONFLICT names who has it. */
+enum status lockfile_take(const struct frame *f, const char *command, int *fd,
+                          struct lock_holder *holder, struct err *e);
+/* Who took the lock on fd by another way says so. */
+enum status lockfile_sign(const struct frame *f, int fd, const char *command, struct err *e);
 /* Does somebody drive a run here? Asking disturbs nobody. */
 bool lockfile_is_held(const struct frame *f);
 

@@ -186,6 +186,8 @@ sketch(void *ctx, const struct event *ev, int64_t at_ms)
         ph->iteration += ph->state == PS_ROUTING;
     } else if (ev->kind == EV_SKIP) {
         ph->state = PS_SKIPPED;
+        ph->attempt++;
+        ph->skips++;
     } else if (ev->kind == EV_DUE || (ev->kind == EV_GONE && ph->state == PS_RUNNING)) {
         ph->state = PS_WAITING;
     } else if (ev->kind == EV_RERUN) {

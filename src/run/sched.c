@@ -278,6 +278,7 @@ static bool
 skipped(struct sched *s, const struct event *ev)
 {
     sched_set_state(s, ev->phase, PS_SKIPPED);
+    s->nodes[ev->phase].ph.skips++;
     return true;
 }
 

@@ -109,6 +109,7 @@ void actions_release(struct actions *a);
 struct sched_phase {
     enum phase_state state;
     unsigned attempt;   /* of the latest start, from 1; 0: never started */
+    unsigned skips;     /* of those starts, how many its `when` took back: no attempt was made */
     unsigned failures;  /* attempts of this activation that failed */
     unsigned iteration; /* gates: of the latest or next start, from 1 */
     bool is_there;      /* its latest attempt's process tree may still exist */

@@ -1059,3 +1059,95 @@ print(len(d) > 10, all(r["key"] and r["says"] and r["takes"] for r in d))' <<<"$
         is "$text" "$(<.cliq/settings.json)"
     done
 }
+
+# ---- what others do to a run ------------------------------------------------------
+
+@test "who holds the lock is named, also when an orchestrator was killed while it cancelled" {
+    hold stay
+    agent a <<<'trap "" TERM; ok; await stay; exit 0'
+    team <<<'phases: [{name: one, agent: a}]'
+    start_run run
+    local run=$PID cancel
+    until_true says .cliq/signals/one.jsonl ok
+    got run $HEADLESS
+    refused 5 "a run is active here (pid $run)"
+    start cancel "$CLIQ" cancel
+    cancel=$PID
+    until_true says .cliq/signals/_pipeline_status CANCELLED
+    kill -KILL "$run"
+    until_true says .cliq/run/lock cancel
+    got run $HEADLESS --resume
+    refused 5 "cliq cancel is at work here (pid $cancel): try again when it has ended"
+    start second "$CLIQ" cancel # waits for the first, and does not end it
+    local second=$PID
+    until_true waits_for_lock .cliq/run/lock
+    release stay
+    ended cancel "$cancel"
+    succeeds
+    ended second "$second"
+    succeeds
+    got run $HEADLESS --resume
+    code_is 130
+}
+
+@test "a journal that is removed during a run: FAILED and why, and no journal without a beginning" {
+    agent a <<<'ok; rm -f "$CLIQ_STATE_DIR/run/journal.jsonl"; complete'
+    team <<<'phases: [{name: one, agent: a}, {name: two, agent: a, depends_on: [one]}]'
+    run_is 1
+    has "$err" "cliq: journal.jsonl was removed or replaced, by somebody else than cliq"
+    lacks "$err" "--resume"
+    has "$out" "FAILED in"
+    status_is FAILED
+    is one.1 "$(starts)"
+    [ ! -e .cliq/run/journal.jsonl ]
+    # A copy in its place is another file, too.
+    sed -i 's/^ok; rm.*/ok; J=$CLIQ_STATE_DIR\/run\/journal.jsonl; cp $J $J.new; mv $J.new $J; complete/' "$T/team/agents/a/agent.sh"
+    assemble
+    run_is 1
+    has "$err" "journal.jsonl was removed or replaced"
+    status_is FAILED
+}
+
+@test "a project that is moved during a run: the phase that fails for it says so" {
+    agent mover <<<'ok; exec 3>>"$S"; mv "$T/proj" "$T/moved"; S=/dev/fd/3; complete'
+    agent a <<<'complete'
+    team <<<'phases: [{name: one, agent: mover}, {name: two, agent: a, depends_on: [one]}]'
+    run_is 3
+    has "$out" "without a terminal line: $STATE was moved or removed during the run"
+    cd "$T"
+    rm -rf proj # what of it was made anew
+    mv moved proj
+    cd proj
+    got retry two $HEADLESS
+    code_is 0
+}
+
+@test "status counts attempts that were made: a phase that was skipped has none" {
+    agent a <<'END'
+ok
+[ "$P" = two ] || hand two '{"version":1,"phase_type":"standard","phase":"one","agent":"a","data":{"go":"no"}}'
+complete
+END
+    team <<<'phases: [{name: one, agent: a}, {name: two, agent: a, depends_on: [one], when: "$(handoff.one.go) == yes"}]'
+    run_ok
+    run_ok --from two
+    run_ok --from two
+    got status --json
+    is "1 0" "$($PY -c 'import json,sys; print(*[p["attempts"] for p in json.load(sys.stdin)["phases"]])' <<<"$out")"
+    has "$("$CLIQ" status | grep two)" "skipped"
+    has "$("$CLIQ" status | grep two | tr -s ' ')" "skipped 0"
+    sed -i 's/"no"/"yes"/' .cliq/channels/one--two/handoff.json
+    run_ok --from two
+    got status --json
+    is "1 1" "$($PY -c 'import json,sys; print(*[p["attempts"] for p in json.load(sys.stdin)["phases"]])' <<<"$out")"
+    # With a line that cannot be read: the same.
+    sed -i '1s/.*/garbage/' "$(journal)"
+    got status --json
+    is "1 1" "$($PY -c 'import json,sys; print(*[p["attempts"] for p in json.load(sys.stdin)["phases"]])' <<<"$out")"
+}
+
+@test "a script that fails and prints nothing says that" {
+    team <<<'phases: [{name: one, agent: script, commands: [{name: a, run: "exit 4"}]}]'
+    run_is 3
+    has "$out" "the command ended with exit code 4 and printed nothing"
+}

@@ -10,6 +10,7 @@ herald() {
 cat >"$T/told.tmp.$$"
 mv "$T/told.tmp.$$" "$T/told.$(date +%s%N).$$"
 env | sed 's/=.*//' | sort >"$T/herald.env"
+[ ! -p "$T/told" ] || release told
 echo told
 [ ! -e "$T/herald-fails" ] || exit 1
 [ ! -e "$T/herald-hangs" ] || sleep $NAP
@@ -28,10 +29,11 @@ END
 
 @test "a notify line is dispatched to the named agent while the phase goes on" {
     herald
+    hold told
     agent a <<'END'
 ok
 notify '{"agent":"herald","channel":"elan","event":"hug_review","payload":{"review_id":"r1","nested":{"x":[1,2]},"event":"not this"}}'
-until ls "$T"/told.[0-9]* >/dev/null 2>&1; do sleep 0.02; done
+await told
 complete
 END
     team <<<'phases: [{name: one, agent: a}]'

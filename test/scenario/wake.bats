@@ -22,11 +22,14 @@ teardown() {
 # registers the identity ruby with it. Its message is in $T/message.<n>.
 helper() {
     mkdir -p "$CLIQ_HOME/agents/helper" "$T/place"
+    hold go
     printf '{"name":"helper","version":"1.0.0","description":"a helper","entry":"agent.sh","capabilities":["notify"]}\n' \
         >"$CLIQ_HOME/agents/helper/manifest.json"
     {
         printf '#!/bin/sh\nT=%s CLIQ=%s PY=%s\n' "$T" "$CLIQ" "$PY"
         cat <<'END'
+await() { [ ! -p "$T/$1" ] || read -r _ 2>/dev/null <"$T/$1" || :; }
+release() { [ ! -p "$T/$1" ] || { rm "$T/$1"; } <>"$T/$1"; }
 cat >"$T/message.$$"
 ids=$($PY -c 'import json,sys
 print(" ".join(n["signal"]["type"] for n in json.load(open(sys.argv[1]))["payload"]["notifications"]))' "$T/message.$$")
@@ -52,7 +55,10 @@ life() { "$CLIQ" signal events --limit 1000 --json | $PY -c '
 import json, sys
 print(" ".join(e["type"].split(":")[2] for e in json.load(sys.stdin) if e["type"].startswith("agent:ruby:")))'; }
 life_is() { [ "$(life)" = "$1" ]; }
-HOLD='until [ -e "$T/go" ]; do sleep 0.02; done'
+# Agents that say this stay until release go: it is a pipe, and who comes later finds none.
+HOLD='await go'
+hold() { rm -f "$T/$1" && mkfifo "$T/$1"; }
+release() { { rm "$T/$1"; } <>"$T/$1"; }
 
 @test "a signal starts the agent of a loud subscription, in its directory, with a notify message" {
     helper <<<'pwd >"$T/pwd"; echo "$CLIQ_IDENTITY" >"$T/who"; echo hello'
@@ -87,7 +93,7 @@ HOLD='until [ -e "$T/go" ]; do sleep 0.02; done'
     gen x:2
     gen x:3
     is 1 "$(starts)"
-    touch "$T/go"
+    release go
     until_true has_given 3
     until_true asleep
     is "x:1
@@ -127,7 +133,7 @@ x:2 x:3" "$(<"$T/starts")"
     until_true has_started 1
     gen x:2
     "$CLIQ" signal unsubscribe 'x:*' --as ruby >/dev/null
-    touch "$T/go"
+    release go
     until_true asleep
     is x:1 "$(given)"
 }
@@ -143,7 +149,7 @@ x:2 x:3" "$(<"$T/starts")"
     for i in 0 1 2 3; do ended "w$((i + 1))" "${pids[i]}"; done
     until_true has_started 1
     is 1 "$(starts)"
-    touch "$T/go"
+    release go
     until_true has_given 4
     until_true asleep
     is "x:1 x:2 x:3 x:4" "$(given | sort | paste -sd' ')"
@@ -154,7 +160,7 @@ x:2 x:3" "$(<"$T/starts")"
     loud 'x:*'
     gen x:1 | cat # a pipe that the agent must not hold open
     until_true has_started 1
-    touch "$T/go"
+    release go
 }
 
 @test "wake, sleep, and idle later; a new wake takes the idle back" {
@@ -175,7 +181,7 @@ print(d["type"], d["repeatKey"], d["source"]["type"], -(-(d["deliverAt"] - slept
     gen x:2
     until_true has_started 2
     is "[]" "$("$CLIQ" signal delayed --json)"
-    touch "$T/go"
+    release go
 }
 
 @test "a delayed signal that is due wakes by pump, and nothing before" {
@@ -237,7 +243,7 @@ says_aside() { grep -q "set aside" "$CLIQ_HOME/wake/ruby/log"; }
     until_true has_started 1
     kill -KILL "$(<"$CLIQ_HOME/wake/ruby/lock")"
     gen x:2 # a new supervisor: it waits for the agent that runs
-    touch "$T/go"
+    release go
     until_true has_given 2
     until_true asleep
     is "x:1
@@ -388,7 +394,7 @@ another_than() { [ -n "$(supervisor)" ] && [ "$(supervisor)" != "$1" ] && kill -
         until_true another_than "$first"
     done
     [ $(($(date +%s%3N) - at)) -ge 2000 ] || complain "the third one came after $(($(date +%s%3N) - at)) ms"
-    touch "$T/go"
+    release go
     until_true asleep
     has "$(<"$CLIQ_HOME/wake/ruby/log")" "an earlier supervisor died"
 }
@@ -425,24 +431,25 @@ says_missing() { grep -q helper "$CLIQ_HOME/wake/ruby/log"; }
     got run --headless
     code_is 0
     until_true has_started 1
-    touch "$T/go"
+    release go
     until_true test -e "$T/finished"
     until_true has_given 2
 }
 
 @test "an agent of a run that writes a signal wakes another, which outlives the run" {
-    helper <<<"$HOLD; touch \"\$T/finished\""
+    helper <<<"release begun; $HOLD; touch \"\$T/finished\""
+    hold begun
     loud 'x:*'
     mkdir -p "$T/team" "$T/proj"
-    printf 'name: "@local/t"\ndescription: t\nphases: [{name: one, agent: exec, commands: [{name: c, run: "%s signal generate x:1; until [ -s %s ]; do sleep 0.02; done"}]}]\n' \
-        "$CLIQ" "$T/starts" >"$T/team/team.yml"
+    printf 'name: "@local/t"\ndescription: t\nphases: [{name: one, agent: exec, commands: [{name: c, run: "%s signal generate x:1; [ ! -p %s ] || read -r _ <%s || :"}]}]\n' \
+        "$CLIQ" "$T/begun" "$T/begun" >"$T/team/team.yml"
     cd "$T/proj"
     "$CLIQ" init >/dev/null
     "$CLIQ" assemble ../team >/dev/null
     got run --headless
     code_is 0
     until_true has_started 1
-    touch "$T/go"
+    release go
     until_true test -e "$T/finished"
     until_true asleep
     is x:1 "$(given)"
@@ -493,7 +500,7 @@ END
     got_from env PATH="$T/bin:$PATH" CLIQ_IDENTITY=ci "$T/tell" x:2 y:1
     is "no child" "$out"
     [ ! -e "$T/ran" ]
-    touch "$T/go"
+    release go
     until_true has_given 2
     until_true asleep
     is "x:1 x:2" "$(given | paste -sd' ')"
