@@ -56,7 +56,8 @@ check_value(const struct opt *o, const char *text, struct err *e)
     int64_t ms;
 
     if (o->kind == OPT_NUMBER && !parse_number(text, &number))
-        return err_set(e, ST_INVALID, "--%s needs a whole number, not \"%s\"", o->name, text);
+        return err_set(e, ST_INVALID, "--%s needs a whole number, 0 or more, not \"%s\"", o->name,
+                       text);
     if (o->kind == OPT_TIME && !opt_parse_ms(text, &ms))
         return err_set(e, ST_INVALID,
                        "--%s needs a time like 30, 0.5, 90s, 250ms, 20m or 2h, not \"%s\"", o->name,

@@ -130,7 +130,10 @@ listener_tcp(struct listener *l, const char *address, struct err *e)
         setsockopt(l->fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof yes);
     if (bind(l->fd, &a.any, len) != 0 || listen(l->fd, BACKLOG) != 0) {
         s = errno == EADDRINUSE
-                ? err_set(e, ST_CONFLICT, "%s is in use: another server listens there", address)
+                ? err_set(e, ST_CONFLICT,
+                          "%s is in use: ss -ltnp shows who listens on the port, ss -tanp which "
+                          "connection has it as its own",
+                          address)
                 : err_sys(e, "listen on %s", address);
         listener_release(l);
         return s;

@@ -131,8 +131,10 @@ look_at_clock(struct http_conn *c, uint64_t now)
     else if (c->is_owed || c->is_over || c->is_writing || c->is_lingering)
         ; /* it waits for us */
     else if (c->http.request.head_len) {
-        if (waited >= o->body_ms && c->arrived * 1000 < (waited - o->body_ms + 1) * o->body_rate)
+        if (waited >= o->body_ms && c->arrived * 1000 < (waited - o->body_ms + 1) * o->body_rate) {
+            c->http.request.base = c->in.p; /* where they wait for the rest */
             conn_refuse(c, 408, "the body came too slowly");
+        }
     } else if (http_is_begun(&c->http)) {
         if (waited >= o->head_ms)
             conn_refuse(c, 408, "the request's head came too slowly");

@@ -61,9 +61,11 @@ struct http_options {
     /* After the requests of a round were handed over, before answers leave. May be NULL. */
     void (*on_round)(void *ctx);
     /* The headers (as in http_answer) and the body of the server's own answers: 400, 408, 413...
-     * `c` is there to be asked for its peer only. NULL: the reason as plain text. */
-    void (*fault)(void *ctx, const struct http_conn *c, int status, const char *reason,
-                  struct buf *headers, struct buf *body);
+     * `c` is there to be asked for its peer only. `r` is the request when its head was good, and
+     * something is wrong with its body; NULL: what was asked for is not known. fault NULL: the
+     * reason as plain text. */
+    void (*fault)(void *ctx, const struct http_conn *c, const struct http_request *r, int status,
+                  const char *reason, struct buf *headers, struct buf *body);
     unsigned max_conns; /* 1024; more are answered 503 */
     unsigned head_ms;   /* 10000: from its first byte to the end of a head */
     unsigned idle_ms;   /* 60000: between requests */

@@ -63,7 +63,8 @@ conn_refuse(struct http_conn *c, int status, const char *reason)
     c->keeps = c->has_no_body = false;
     c->is_over = true;
     if (o->fault) {
-        o->fault(o->ctx, c, status, reason, &headers, &body);
+        o->fault(o->ctx, c, c->http.request.head_len ? &c->http.request : NULL, status, reason,
+                 &headers, &body);
     } else {
         buf_adds(&headers, "Content-Type: text/plain\r\n");
         buf_addf(&body, "%s\n", reason);

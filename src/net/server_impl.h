@@ -118,6 +118,7 @@ void conn_flush(struct http_conn *c);
 /* ---- server_answer.c: what is said ---- */
 
 /* An answer of our own to what is no request; nothing behind it is read. */
+/* request.base is where its bytes are. */
 void conn_refuse(struct http_conn *c, int status, const char *reason);
 /* There are too many callers. */
 void conn_turn_away(struct http_conn *c);

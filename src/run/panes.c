@@ -152,6 +152,7 @@ end_server(struct panes *p)
             kill(p->server.pid, SIGKILL); /* our child, not yet waited for */
         poll(NULL, 0, 1);
     }
+    tmux_sweep(&p->tmux);
 }
 
 static void
@@ -195,7 +196,10 @@ panes_end_left(const struct frame *f)
     if (sys->fstatat(f->dir, DIR_NAME, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return;
     name_socket(f, t.socket, sizeof t.socket);
-    tmux_kill_server(&t, NULL);
+    int64_t until = clock_mono_ms() + END_MS;
+    if (tmux_kill_server(&t, NULL) == ST_OK)
+        while (!tmux_sweep(&t) && clock_mono_ms() < until) /* it is no child of ours */
+            poll(NULL, 0, 1);
     remove_dir(f);
 }
 

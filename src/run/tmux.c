@@ -15,8 +15,13 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -412,6 +417,73 @@ tmux_kill_server(struct tmux *t, struct err *e)
 
     add(&l, "kill-server");
     return call_to_end(t, &l, e);
+}
+
+/* ---- the socket ---- */
+
+/* The directory in which tmux keeps the sockets of this user; -1: none, or it is not ours. */
+static int
+open_sockets(void)
+{
+    const char *base = getenv("TMUX_TMPDIR");
+    struct buf path = { 0 };
+    struct stat st;
+
+    buf_addf(&path, "%s/tmux-%u", base && *base ? base : "/tmp", (unsigned)getuid());
+    int dir =
+        buf_failed(&path) ? -1 : open(path.p, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    buf_release(&path);
+    if (dir >= 0 && (fstat(dir, &st) != 0 || st.st_uid != getuid())) {
+        close(dir);
+        return -1;
+    }
+    return dir;
+}
+
+/* Is it a socket that nobody listens on? */
+static bool
+is_dead(int dir, const char *name)
+{
+    struct sockaddr_un at = { .sun_family = AF_UNIX };
+    struct stat st;
+
+    /* By way of the open directory: its own path may be too long for a socket's. */
+    int n = snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/%s", dir, name);
+    if (n < 0 || (size_t)n >= sizeof at.sun_path ||
+        fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISSOCK(st.st_mode))
+        return false;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool is_refused =
+        fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof at) != 0 && errno == ECONNREFUSED;
+    if (fd >= 0)
+        close(fd);
+    return is_refused;
+}
+
+bool
+tmux_sweep(const struct tmux *t)
+{
+    char lock_name[TMUX_NAME_MAX + 8];
+    int dir = open_sockets();
+
+    if (dir < 0)
+        return true;
+    snprintf(lock_name, sizeof lock_name, "%s.lock", t->socket);
+    /* Whoever starts a server there holds this lock from its look at the socket until it
+     * listens, and waits for it while we do. */
+    if (is_dead(dir, t->socket)) {
+        int lock = openat(dir, lock_name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) {
+            if (is_dead(dir, t->socket))
+                unlinkat(dir, t->socket, 0);
+            unlinkat(dir, lock_name, 0);
+        }
+        if (lock >= 0)
+            close(lock);
+    }
+    bool is_gone = faccessat(dir, t->socket, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+    close(dir);
+    return is_gone;
 }
 
 bool

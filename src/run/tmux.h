@@ -75,6 +75,9 @@ tmux_spawn(struct tmux *t, const char *const *argv, struct tmux_pane *pane, stru
 /* ST_OK also when it was gone already. */
 enum status tmux_kill_pane(struct tmux *t, const struct tmux_pane *pane, struct err *e);
 enum status tmux_kill_server(struct tmux *t, struct err *e);
+/* tmux leaves the socket of a server that ended behind. Removes it, unless somebody listens on it
+ * or is about to. True: there is none any more. */
+bool tmux_sweep(const struct tmux *t);
 /* Does the server of t->socket live and answer? */
 bool tmux_is_there(struct tmux *t);
 

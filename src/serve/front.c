@@ -103,10 +103,10 @@ next_id(struct serve *s, char id[REQUEST_ID_SIZE])
     id[len + 1 + n_digits] = '\0';
 }
 
-/* What was asked for is not known, or not to be believed: a dash each in the access log. */
+/* When what was asked for is not known, or not to be believed: a dash each in the access log. */
 void
-front_fault(void *ctx, const struct http_conn *c, int status, const char *reason,
-            struct buf *headers, struct buf *body)
+front_fault(void *ctx, const struct http_conn *c, const struct http_request *r, int status,
+            const char *reason, struct buf *headers, struct buf *body)
 {
     static const struct http_text unknown = { "-", 1 };
     struct serve *s = ctx;
@@ -115,7 +115,8 @@ front_fault(void *ctx, const struct http_conn *c, int status, const char *reason
     count(s, status);
     next_id(s, id);
     if (s->has_access)
-        log_access(s, id, c, unknown, unknown, status);
+        log_access(s, id, c, r ? http_text(r, r->method_name) : unknown, r ? http_path(r) : unknown,
+                   status);
     buf_addf(headers, ANSWER_HEADERS, id);
     envelope_refuse(body, NULL,
                     status == 413   ? "BODY_TOO_LARGE"

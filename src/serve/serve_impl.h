@@ -125,8 +125,8 @@ void front_look_for_revoked(struct serve *s);      /* keys, whoever did it */
 bool front_is_gathered(const struct route *route); /* are its requests done in rounds? */
 void front_done(void *ctx);                        /* the worker has something */
 void front_changed(void *ctx);                     /* the log's directory changed */
-void front_fault(void *ctx, const struct http_conn *c, int status, const char *reason,
-                 struct buf *headers, struct buf *body);
+void front_fault(void *ctx, const struct http_conn *c, const struct http_request *r, int status,
+                 const char *reason, struct buf *headers, struct buf *body);
 /* An identity was told so far by its stream. */
 void front_woken(struct serve *s, const char *identity, uint64_t upto);
 void front_free(struct serve *s);

@@ -17,7 +17,10 @@
 
 extern char **environ;
 
-enum { ANSWER_MS = 5000 }; /* node takes 0.1 s; whoever takes this long is not asked further */
+enum {
+    ANSWER_MS = 5000, /* node takes 0.1 s; whoever takes this long is not asked further */
+    BAD_OPTION = 9,   /* the exit code of a node that does not know a flag */
+};
 
 static const struct {
     const char *ending;
@@ -78,8 +81,8 @@ ask(const char *program, const char *flag)
     return pid;
 }
 
-/* Does it refuse the flag? An old node ends with 9, "bad option". One that cannot be asked is
- * not said to refuse: the run will tell. */
+/* Does it refuse the flag? An old node ends with "bad option". One that cannot be asked, or
+ * fails in another way, is not said to refuse: the run will tell. */
 static bool
 refuses(const char *program, const char *flag)
 {
@@ -96,7 +99,7 @@ refuses(const char *program, const char *flag)
     pid_t got = SYS_RETRY(waitpid(pid, &status, 0));
     if (fd >= 0)
         close(fd);
-    return is_over && got == pid && WIFEXITED(status) && WEXITSTATUS(status) != 0;
+    return is_over && got == pid && WIFEXITED(status) && WEXITSTATUS(status) == BAD_OPTION;
 }
 
 /* Asked once: every phase with such an agent needs to know, and node starts slowly. */

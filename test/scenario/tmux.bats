@@ -17,6 +17,7 @@ nothing_left() {
     ! tmux -L "$(socket)" list-panes 2>/dev/null
     ! pgrep -f "$T/proj/.cliq/run/panes"
     ! exists .cliq/run/panes
+    is "" "$(ls "$T"/tmux-*/ 2>/dev/null)" # neither a socket nor its lock
 }
 
 # Two phases that await go, then one more; it runs, and both have begun.
@@ -319,7 +320,7 @@ false_tmux() { # SH
     team <<<'phases: [{name: one, agent: a}]'
     unset CLIQ_EXECUTOR
     on_terminal() { script -qec "$1" /dev/null </dev/null; }
-    has "$(on_terminal "$CLIQ run")" "to watch the agents: tmux -L $(socket) attach"
+    like "$(on_terminal "$CLIQ run")" "to watch the agents: tmux -L cliq-[0-9a-f]+ attach"
     has "$(TMUX=x on_terminal "$CLIQ retry one")" "TMUX= tmux -L"
     lacks "$(on_terminal "$CLIQ run --headless")" attach
     lacks "$(on_terminal "$CLIQ run --json")" attach

@@ -243,14 +243,14 @@ static void
 a_number_is_whole_and_not_negative(void **state)
 {
     (void)state;
-    REFUSED("--last needs a whole number, not \"ten\"", "--last", "ten");
-    REFUSED("--last needs a whole number, not \"-1\"", "--last", "-1");
-    REFUSED("--last needs a whole number, not \"1.5\"", "--last=1.5");
-    REFUSED("--last needs a whole number, not \"\"", "--last=");
-    REFUSED("--last needs a whole number, not \" 1\"", "--last", " 1");
-    REFUSED("--last needs a whole number, not \"+1\"", "--last", "+1");
-    REFUSED("--last needs a whole number, not \"0x10\"", "--last", "0x10");
-    REFUSED("--last needs a whole number, not \"18446744073709551616\"", "--last",
+    REFUSED("--last needs a whole number, 0 or more, not \"ten\"", "--last", "ten");
+    REFUSED("--last needs a whole number, 0 or more, not \"-1\"", "--last", "-1");
+    REFUSED("--last needs a whole number, 0 or more, not \"1.5\"", "--last=1.5");
+    REFUSED("--last needs a whole number, 0 or more, not \"\"", "--last=");
+    REFUSED("--last needs a whole number, 0 or more, not \" 1\"", "--last", " 1");
+    REFUSED("--last needs a whole number, 0 or more, not \"+1\"", "--last", "+1");
+    REFUSED("--last needs a whole number, 0 or more, not \"0x10\"", "--last", "0x10");
+    REFUSED("--last needs a whole number, 0 or more, not \"18446744073709551616\"", "--last",
             "18446744073709551616");
 }
 
@@ -347,7 +347,7 @@ letters_are_held_to_the_rules_of_their_options(void **state)
                 "--message was given twice");
     args_release(&a);
     CHECK_FAILS(parse(lettered, 0, 0, "-n", "x", NULL), ST_INVALID, &e,
-                "--last needs a whole number, not \"x\"");
+                "--last needs a whole number, 0 or more, not \"x\"");
     args_release(&a);
     CHECK_FAILS(parse(lettered, 0, 0, "-q", NULL), ST_INVALID, &e, "unknown option -q");
     args_release(&a);

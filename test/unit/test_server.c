@@ -510,13 +510,18 @@ a_bad_request_is_refused_and_the_rest_not_read(void **state)
 }
 
 static void
-json_fault(void *ctx, const struct http_conn *c, int status, const char *reason,
-           struct buf *headers, struct buf *body)
+json_fault(void *ctx, const struct http_conn *c, const struct http_request *r, int status,
+           const char *reason, struct buf *headers, struct buf *body)
 {
     char peer[HTTP_PEER_SIZE];
 
     (void)ctx;
     buf_addf(headers, "Content-Type: application/json\r\nX-Peer: %s\r\n", http_conn_peer(c, peer));
+    if (r) {
+        struct http_text method = http_text(r, r->method_name), path = http_path(r);
+        buf_addf(headers, "X-Asked: %.*s %.*s\r\n", (int)method.len, method.p, (int)path.len,
+                 path.p);
+    }
     buf_addf(body, "{\"error\":\"%d %s\"}", status, reason);
 }
 
@@ -534,8 +539,34 @@ faults_are_told_as_the_caller_likes(void **state)
     CHECK_HAS(got, "Content-Type: application/json\r\n");
     CHECK_HAS(got, "X-Peer: 127.0.0.1:");
     CHECK_HAS(got, "{\"error\":\"400 a line that ends in LF without CR\"}");
+    assert_null(strstr(got.p, "X-Asked"));
     close(fd);
     buf_release(&got);
+}
+
+static void
+a_fault_of_a_body_is_told_with_what_was_asked_for(void **state)
+{
+    static const char *const bodies[] = {
+        "Content-Length: 99999999\r\n\r\n",                   /* too large */
+        "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nnone", /* no chunk */
+        "Content-Length: 9\r\n\r\nabc",                       /* too slow */
+    };
+
+    (void)state;
+    o.fault = json_fault;
+    o.body_ms = 50;
+    begin();
+    for (size_t i = 0; i < 3; i++) {
+        struct buf got = { 0 };
+        int fd = dial();
+        say(fd, "POST /slow/one?token=x HTTP/1.1\r\nHost: a\r\n");
+        say(fd, bodies[i]);
+        hear_end(fd, &got);
+        CHECK_HAS(got, "X-Asked: POST /slow/one\r\n");
+        close(fd);
+        buf_release(&got);
+    }
 }
 
 /* The client is still sending when the answer is written: it must be able to read it. */
@@ -1291,7 +1322,7 @@ addresses_are_read_strictly(void **state)
     assert_true(l.port && l.is_loopback);
     snprintf(name, sizeof name, "127.0.0.1:%u", l.port);
     assert_string_equal(l.name, name);
-    CHECK_FAILS_WITH(listener_tcp(&other, name, &e), ST_CONFLICT, &e, "is in use");
+    CHECK_FAILS_WITH(listener_tcp(&other, name, &e), ST_CONFLICT, &e, "is in use: ss -ltnp shows");
     listener_release(&l);
     CHECK_OK(listener_tcp(&l, ":0", &e), &e);
     listener_release(&l);
@@ -1340,6 +1371,7 @@ main(void)
         SERVER_CASE(a_client_that_asks_is_told_to_continue),
         SERVER_CASE(a_bad_request_is_refused_and_the_rest_not_read),
         SERVER_CASE(faults_are_told_as_the_caller_likes),
+        SERVER_CASE(a_fault_of_a_body_is_told_with_what_was_asked_for),
         SERVER_CASE(a_body_that_is_too_large_is_refused_readably),
         SERVER_CASE(who_does_not_hang_up_after_the_last_answer_is_hung_up_on),
         SERVER_CASE(a_client_that_reads_slowly_gets_all_of_it),
