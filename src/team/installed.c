@@ -76,8 +76,10 @@ add(struct arena *a, const char *all, const char *name, struct installed *to, si
     struct err why;
     enum status s = read_one(a, all, name, to, &why);
 
-    if (s && !to->dir)
-        return err_set(e, s, "%s", why.text);
+    if (s && !to->dir) {
+        err_say(e, "%s", why.text);
+        return s;
+    }
     if (s && !(to->fault = arena_dup(a, why.text, strlen(why.text))))
         return out_of_memory(e);
     *n += to->fault || to->entry;
@@ -112,7 +114,7 @@ installed_list(struct arena *a, struct installed **out, size_t *n, struct err *e
     for (struct dirent *f; d && !s && *n < room && (f = readdir(d));)
         if (path_is_name(f->d_name))
             s = add(a, all.p, f->d_name, &(*out)[*n], n, e);
-    if (!s && *n)
+    if (!s && *out)
         qsort(*out, *n, sizeof **out, by_name);
     if (d)
         closedir(d);
