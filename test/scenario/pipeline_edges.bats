@@ -1112,7 +1112,7 @@ print(len(d) > 10, all(r["key"] and r["says"] and r["takes"] for r in d))' <<<"$
     assemble
     start_run run
     local run=$PID
-    until_true says .cliq/signals/one.jsonl ok
+    until_true test ! -e "$(journal)"
     kill -TERM "$run"
     ended run "$run"
     code_is 130
