@@ -246,10 +246,9 @@ const struct cmd cmd_run = {
         "routed; agent:NAME:wake and sleep. ID is the project's, in .cliq/cliq.id.\n"
         "\n"
         "The exit code is 0 for COMPLETED, 3 for ESCALATED (a person is needed), 1 for FAILED,\n"
-        "130 for CANCELLED, 5 when a run is active or an unfinished one exists. FAILED is also "
-        "what\n"
-        "the journal could not be told, on a full disk say: --resume goes on when there is room.\n"
-        "Of a run that has ended --resume tells the outcome again, and writes\n"
+        "130 for CANCELLED, 5 when a run is active or an unfinished one exists. A run whose\n"
+        "journal cannot be written, on a full disk say, is FAILED: --resume goes on when there is\n"
+        "room. Of a run that has ended --resume tells the outcome again, and writes\n"
         ".cliq/signals/_pipeline_status when that is missing.",
     .examples = "cliq run\n"
                 "cliq run --dry-run\n"

@@ -74,17 +74,34 @@ stop_strays(const struct run *r)
 
 /* ---- how it is told ---- */
 
-/* What the journal does not have did not happen: who resumes the run will not find it. */
+/* What the journal does not have did not happen: who resumes the run will not find it. But who
+ * cancelled it wants to hear that all is stopped. */
+static bool
+is_unwritten(const struct run *r)
+{
+    return r->is_mute && sched_status(r->sched) != RUN_CANCELLED;
+}
+
 static enum run_status
 status_of(const struct run *r)
 {
-    return r->is_mute ? RUN_FAILED : sched_status(r->sched);
+    return is_unwritten(r) ? RUN_FAILED : sched_status(r->sched);
 }
 
 const char *
 finish_reason(const struct run *r)
 {
-    return r->is_mute ? r->why.text : sched_reason(r->sched);
+    return is_unwritten(r) ? r->why.text : sched_reason(r->sched);
+}
+
+static void
+warn_cancelled(struct run *r)
+{
+    struct buf text = { 0 };
+
+    buf_addf(&text, "everything is stopped, but the journal cannot tell: %s", r->why.text);
+    view_warn(r->view, buf_failed(&text) ? r->why.text : text.p);
+    buf_release(&text);
 }
 
 static void
@@ -178,6 +195,8 @@ finish_run(struct run *r, enum run_status *status, struct err *e)
     *status = status_of(r);
     if (*status != before)
         write_status(r, *status);
+    if (r->is_mute && *status == RUN_CANCELLED)
+        warn_cancelled(r);
     if (!s)
         transitions_end(&r->transitions, r->sched, *status, finish_reason(r));
     broadcast_go(r->broadcast);

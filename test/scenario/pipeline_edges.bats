@@ -1106,6 +1106,19 @@ print(len(d) > 10, all(r["key"] and r["says"] and r["takes"] for r in d))' <<<"$
     run_is 1
     has "$err" "journal.jsonl was removed or replaced"
     status_is FAILED
+    # Who cancels it hears that all is stopped, and what is missing.
+    "$CLIQ" cancel >/dev/null
+    sed -i 's/^ok; J.*/rm "$CLIQ_STATE_DIR\/run\/journal.jsonl"; ok; sleep $NAP/' "$T/team/agents/a/agent.sh"
+    assemble
+    start_run run
+    local run=$PID
+    until_true test ! -e "$(journal)"
+    kill -TERM "$run"
+    ended run "$run"
+    code_is 130
+    has "$err" "everything is stopped, but the journal cannot tell: journal.jsonl was removed"
+    status_is CANCELLED
+    none_left
 }
 
 @test "a project that is moved during a run: the phase that fails for it says so" {
