@@ -236,8 +236,9 @@ const struct cmd cmd_emit = {
         "\n"
         "--batch takes up to 1,000 signals, with the members that POST /emit takes, and prints\n"
         "an id a line. All of them together may take 32 MiB in the log, and standard input 64 MiB\n"
-        "(1 MiB over HTTP); what is over that is refused as a whole. cliq-hub(7) tells what "
-        "becomes of signals.",
+        "(1 MiB over HTTP); what is over that is refused as a whole.\n"
+        "\n"
+        "cliq-hub(7) tells what becomes of signals.",
     .examples = "cliq emit task \"Review PR 42\" --to-role reviewer --urgency 0.8\n"
                 "git log -1 | cliq emit sense - --tag git\n"
                 "cliq emit query -m \"What is the deploy status?\" --to-identity ruby\n"

@@ -226,7 +226,7 @@ render() {
     local n
     for n in -1 x 1.5 "" 1x 99999999999999999999; do
         got channel read --room r --last="$n"
-        refused 2 "--last needs a whole number, not \"$n\""
+        refused 2 "--last needs a whole number, 0 or more, not \"$n\""
     done
 }
 
