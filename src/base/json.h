@@ -113,6 +113,9 @@ struct json *json_new_str(struct arena *a, const char *p, size_t len);
 struct json *json_new_int(struct arena *a, int64_t n);
 /* Append (no check for duplicates); NULL value: nothing happens. O(1) is not promised. */
 void json_add(struct json *array, struct json *v);
+/* The same for one who adds many, without walking the list: *last is the last element, NULL in an
+ * empty array, and becomes v. */
+void json_add_behind(struct json *array, struct json **last, struct json *v);
 void json_set(struct json *object, const char *key, struct json *v); /* replaces an equal key */
 /* For a new container with many values: appends at *end, first &container->kids.first, without
  * looking for an equal key (NULL in an array); tells the next end. */

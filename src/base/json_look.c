@@ -406,6 +406,18 @@ json_add(struct json *array, struct json *v)
 }
 
 void
+json_add_behind(struct json *array, struct json **last, struct json *v)
+{
+    assert(json_is(array, JSON_ARRAY));
+    if (!v)
+        return;
+    v->key = NULL;
+    v->key_len = 0;
+    put_at(array, *last ? &(*last)->next : &array->kids.first, v);
+    *last = v;
+}
+
+void
 json_set(struct json *object, const char *key, struct json *v)
 {
     size_t key_len = strlen(key);

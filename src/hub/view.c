@@ -48,12 +48,7 @@ hub_write_view(struct hub *h, struct err *e)
             is_whole = false;
             continue;
         }
-        if (before)
-            before->next = one; /* json_add walks the list */
-        else
-            list->kids.first = one;
-        before = one;
-        list->kids.count++;
+        json_add_behind(list, &before, one);
     }
     enum status s = is_whole ? index_status(h->ix, e) : err_set(e, ST_IO, "out of memory");
     if (!s) {

@@ -119,12 +119,7 @@ hub_waiting(struct hub *h, const char *identity, uint64_t last, struct arena *a,
             s = err_set(e, ST_IO, "out of memory");
             continue;
         }
-        if (before)
-            before->next = one; /* json_add walks the list */
-        else
-            list->kids.first = one;
-        before = one;
-        list->kids.count++;
+        json_add_behind(list, &before, one);
         b->upto = (uint64_t)row_int(r, 0);
         b->n++;
     }

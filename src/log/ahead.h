@@ -118,14 +118,14 @@ enum status ahead_is_old(const struct log *l, bool *is_it, struct err *e);
 enum status ahead_recover(struct log *l, bool *is_replaced, struct err *e);
 
 /* What the next one to open a log would do about its file ahead. */
-enum ahead_todo {
+enum ahead_step {
     AHEAD_NOTHING,
     AHEAD_PUT_BACK,  /* the log lacks lines of it */
     AHEAD_SET_ASIDE, /* it is of another file than the log */
 };
 
 struct ahead_finding {
-    enum ahead_todo todo;
+    enum ahead_step step;
     off_t at, end;  /* AHEAD_PUT_BACK: where in the log they belong */
     size_t lines;   /* how many */
     bool is_broken; /* others, behind them, are damaged: set aside, too */

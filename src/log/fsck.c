@@ -102,12 +102,12 @@ tell_ahead(char *to, size_t size, const char *name, const struct ahead_finding *
 {
     const char *kept = f->is_broken ? "; others are damaged, and the file is kept aside" : "";
 
-    if (f->todo == AHEAD_PUT_BACK)
+    if (f->step == AHEAD_PUT_BACK)
         snprintf(to, size,
                  "%zu line%s of before a power cut %s in %s only: opening the log puts %s back%s",
                  f->lines, f->lines == 1 ? "" : "s", f->lines == 1 ? "stands" : "stand", name,
                  f->lines == 1 ? "it" : "them", kept);
-    else if (f->todo == AHEAD_SET_ASIDE)
+    else if (f->step == AHEAD_SET_ASIDE)
         snprintf(to, size,
                  "%s has lines of another file than this one, which was replaced, copied or cut "
                  "short: opening the log keeps it aside",
@@ -132,7 +132,7 @@ log_fsck_ahead(int dir, const char *name, int fd, const char *boot, struct log_r
         return err_sys(e, "look at %s", name);
     l.ino = st.st_ino;
     enum status s = ahead_look(&l, &f, e);
-    if (s || (f.todo == AHEAD_NOTHING && !f.is_broken))
+    if (s || (f.step == AHEAD_NOTHING && !f.is_broken))
         return s;
     tell_ahead(text, sizeof text, ahead, &f);
     struct log_record rec = { .at = f.at, .end = f.end, .problem = text };

@@ -438,10 +438,10 @@ look(struct lack *k, int fd, struct ahead_finding *out, struct err *e)
     if (s || !is_there)
         return s;
     if (plan == ELSEWHERE)
-        out->todo = AHEAD_SET_ASIDE;
+        out->step = AHEAD_SET_ASIDE;
     if (plan == ELSEWHERE || plan == HAS_ALL)
         return ST_OK;
-    out->todo = AHEAD_PUT_BACK;
+    out->step = AHEAD_PUT_BACK;
     out->at = k->chain.at + (off_t)k->same;
     out->end = k->chain.at + (off_t)k->lines.len;
     for (size_t i = k->same; i < k->lines.len; i++)

@@ -2,15 +2,8 @@
 # only, in a record that was written before the machine was started last (docs/formats/log.md).
 import os, struct, sys
 
-
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
-
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../checker"))
+from logfile import crc32c
 
 log, n = sys.argv[1], int(sys.argv[2])
 text = open(log, "rb").read()
