@@ -84,8 +84,8 @@ def same(name, found, wanted):
     must(sorted(found) == wanted, name, "lacks", some(set(wanted) - set(found)), "and has too many,", some(set(found) - set(wanted)))
 
 
-def check_index(cliq, url, key, signals):
-    """The commands, then the server: the list and an inbox."""
+def check_index(cliq, url, key, signals, has_torn):
+    """The commands, then the server: the list and an inbox. has_torn: a kill in the middle of a write left something."""
     pulses = [(seq, i, v["content"]) for seq, i, v in signals if v["type"] == "pulse"]
     letters = [(seq, i, v["content"]) for seq, i, v in signals if v["type"] == "pulse" and v.get("to_identity") == "reader"]
     same("cliq signal list", json.loads(cli(cliq, "signal", "list", "--type", "pulse", "--all", "--json")), pulses)
@@ -95,20 +95,22 @@ def check_index(cliq, url, key, signals):
         same("/signals/list", pages(client, "/signals/list?type=pulse"), pulses)
         same("/inbox", pages(client, "/inbox/@reader?view=history"), letters)
         client.close()
-    must(cli(cliq, "hub", "check") == b"clean\n", "cliq hub check is not clean")
+    *told, verdict = cli(cliq, "hub", "check").decode().splitlines()
+    must(verdict == "clean", "cliq hub check is not clean:", verdict)
+    must(all(": note: " in t for t in told) and bool(told) == has_torn, "cliq hub check tells", told, "where", "something" if has_torn else "nothing", "was torn")
 
 
 def main(config, ledgers, cliq, url=None):
     store = os.path.join(config, "signals")
     os.environ["CLIQ_HOME"] = config
     lines, notes = logfile.read(store)
-    signals = logfile.signals(lines)
+    signals, has_torn = logfile.signals(lines), notes["fragments"] + notes["cut_groups"] > 0
     counts = check_log(ledger.read_all(ledgers), signals)
     key = open(os.path.join(config, "admin.key")).read().strip() if url else None
-    check_index(cliq, url, key, signals)
+    check_index(cliq, url, key, signals, has_torn)
     for name in glob.glob(os.path.join(store, "index.db*")):
         os.unlink(name)
-    check_index(cliq, url, key, signals)
+    check_index(cliq, url, key, signals, has_torn)
     for first, name in logfile.files(store):
         cli(cliq, "fsck", os.path.join(store, name))
     must(logfile.read(store)[0] == lines, "asking has changed the log")
