@@ -2,6 +2,10 @@
 
 #include "base/sys.h"
 
+#include <stdbool.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
 int64_t
 clock_wall_ns(void)
 {
@@ -89,4 +93,36 @@ char *
 clock_iso_ms(char to[CLOCK_ISO_SIZE], int64_t wall_ms)
 {
     return write_iso(to, wall_ms, 1);
+}
+
+/* ---- set ---- */
+
+/* A timer for a time that does not come, which the kernel cancels when the clock is set. */
+static bool
+arm(int fd)
+{
+    struct itimerspec never = { .it_value.tv_sec = INT64_MAX / 1000000000 };
+
+    return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) == 0;
+}
+
+int
+clock_watch_open(void)
+{
+    int fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+
+    if (fd >= 0 && !arm(fd)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+void
+clock_watch_again(int fd)
+{
+    uint64_t n;
+
+    if (read(fd, &n, sizeof n) != 0) /* cancelled, mostly; it is armed as it was */
+        arm(fd);
 }

@@ -38,9 +38,12 @@ const struct cmd cmd_hub_compact = {
     .brief = "drop old segments of the hub's log",
     .about =
         "Only finished segments (of 256 MiB) in which everything is older and that nothing needs\n"
-        "any more: no task that waits, no role, key, subscription or schedule. Such a segment\n"
-        "stays, and all after it; so does the newest finished one. Streams that ask for what is\n"
-        "gone are told so by an event: reset.",
+        "any more: no task that waits, no key of a request that may be retried (for 24 h), no\n"
+        "subscription. Such a segment stays, and all after it; so does the newest finished one. "
+        "Of\n"
+        "what goes, identities, roles, rings, keys and schedules are kept, in\n"
+        "events-kept-<number>.jsonl. The index is made anew, which takes as long as hub rebuild.\n"
+        "Streams that ask for what is gone are told so by an event: reset.",
     .examples = "cliq hub compact --older-than 720h",
     .opts = opts,
     .run = run,

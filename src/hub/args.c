@@ -19,20 +19,33 @@ find(const struct args_in *in, const char *key)
     return json_is(v, JSON_NULL) ? NULL : v;
 }
 
-static const struct hub_arg *
-find_known(const struct hub_arg *known, const char *key, size_t len)
+static bool
+is_named(const struct hub_arg *a, const char *key, size_t len)
 {
-    for (; known->name && len; known++)
-        if (known->name[0] == key[0] && strncmp(known->name, key, len) == 0 && !known->name[len])
-            return known;
+    return a->name[0] == key[0] && strncmp(a->name, key, len) == 0 && !a->name[len];
+}
+
+/* They are mostly asked for in the order of the table: it is looked at from the last one on. */
+static const struct hub_arg *
+find_known(struct args_in *in, const char *key, size_t len)
+{
+    const struct hub_arg *from = in->last ? in->last : in->known, *a = from;
+
+    if (!from->name || !len)
+        return NULL;
+    do {
+        if (is_named(a, key, len))
+            return in->last = a;
+        a = a[1].name ? a + 1 : in->known;
+    } while (a != from);
     return NULL;
 }
 
 /* The table's line of a member that we take; one of two kinds. */
 static const struct hub_arg *
-line_of(const struct args_in *in, const char *key, enum hub_arg_kind kind, enum hub_arg_kind other)
+line_of(struct args_in *in, const char *key, enum hub_arg_kind kind, enum hub_arg_kind other)
 {
-    const struct hub_arg *a = find_known(in->known, key, strlen(key));
+    const struct hub_arg *a = find_known(in, key, strlen(key));
 
     assert(a && (a->kind == kind || a->kind == other));
     return a;
@@ -68,7 +81,7 @@ bool
 args_known(struct args_in *in, const char *what)
 {
     json_each (v, in->object)
-        if (v->type != JSON_NULL && !find_known(in->known, v->key, v->key_len))
+        if (v->type != JSON_NULL && !find_known(in, v->key, v->key_len))
             return refuse_unknown(in, v, what);
     return true;
 }
@@ -78,7 +91,7 @@ args_known(struct args_in *in, const char *what)
 bool
 arg_missing(struct args_in *in, const char *key)
 {
-    const struct hub_arg *a = find_known(in->known, key, strlen(key));
+    const struct hub_arg *a = find_known(in, key, strlen(key));
 
     assert(a && a->is_required);
     (void)a;
@@ -335,7 +348,7 @@ arg_word(struct args_in *in, const char *key, const char **out)
 bool
 arg_json(struct args_in *in, const char *key, const struct json **out)
 {
-    const struct hub_arg *a = find_known(in->known, key, strlen(key));
+    const struct hub_arg *a = find_known(in, key, strlen(key));
     const struct json *v = find(in, key);
 
     assert(a);

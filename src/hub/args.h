@@ -16,6 +16,7 @@
 struct args_in {
     const struct json *object;
     const struct hub_arg *known;
+    const struct hub_arg *last; /* found of those; NULL: none */
     bool is_query;
     const char *code;   /* of refusals; NULL: VALIDATION_… */
     const char *prefix; /* before names in sentences: "signals[3]." or "" */

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEDUP_MS = 24 * 3600 * 1000, DELAYED_MAX = 100000 };
+enum { DELAYED_MAX = 100000 };
 
 static bool
 starved(struct act *t)
@@ -61,7 +61,7 @@ act_dedup(struct act *t, const char *key, char hash[65], bool *is_done)
     buf_release(&b);
     struct row *r = index_run(
         ix, "SELECT hash, at, seq, lines FROM dedup WHERE identity = ? AND key = ? AND at > ?",
-        "ssi", t->req->is_system ? "" : t->req->identity, key, t->h->now.wall_ms - DEDUP_MS);
+        "ssi", t->req->is_system ? "" : t->req->identity, key, t->h->now.wall_ms - HUB_DEDUP_MS);
     if (!index_next(ix, r))
         return true;
     if (strcmp(row_text(r, 0), hash) != 0)

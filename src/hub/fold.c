@@ -645,25 +645,25 @@ is_known_file(const struct fold *f, int fd, const struct stat *st)
            read_tail(fd, f->place.at, &now) && strcmp(now.tail, f->place.tail) == 0;
 }
 
-/* The segments from the one with line `seq` on, then the file that is written to. */
+/* The files from the one with line `seq` on. */
 static enum status
 fold_from(struct fold *f, const struct log_files *files, uint64_t seq, struct err *e)
 {
-    const struct log_file *last = log_files_last(files), *it;
-    uint64_t next = seq;
+    size_t begin = log_files_find(files, seq);
     bool is_rotated;
     enum status s = ST_OK;
 
-    while (!s && (it = log_files_find(files, next)) && (next == seq || it->first == next)) {
+    for (size_t i = begin; !s && i < files->n; i++) {
+        const struct log_file *it = &files->list[i];
+        if (i > begin && it->first)
+            f->place.seq = it->first - 1; /* whatever the one before lacks */
         if (is_known_file(f, it->fd, &it->st))
             s = fold_file(f, it->fd, f->place.at, f->place.seq + 1, it->st.st_size, &is_rotated, e);
         else
-            s = fold_file(f, it->fd, 0, it->first, it->st.st_size, &is_rotated, e);
-        if (next == f->place.seq + 1)
-            break; /* a segment without lines */
-        next = f->place.seq + 1;
+            s = fold_file(f, it->fd, 0, it->first ? it->first : f->place.seq + 1, it->st.st_size,
+                          &is_rotated, e);
     }
-    return s ? s : fold_file(f, last->fd, 0, next, last->st.st_size, &is_rotated, e);
+    return s;
 }
 
 static void
@@ -693,15 +693,15 @@ fold_files(struct fold *f, const struct log_files *files, struct err *e)
 }
 
 enum status
-fold_all(struct fold *f, struct log *l, struct err *e)
+fold_all(struct fold *f, struct log *l, const struct log_files *files, struct err *e)
 {
-    struct log_files files;
-    enum status s = log_files_open(&files, l, e);
+    struct log_files now = { 0 };
+    enum status s = files ? ST_OK : log_files_open(&now, l, e);
 
     if (s)
         return s;
-    s = fold_files(f, &files, e);
-    log_files_close(&files);
+    s = fold_files(f, files ? files : &now, e);
+    log_files_close(&now);
     arrive(f, l);
     return s;
 }
@@ -751,7 +751,7 @@ fold_log(struct fold *f, struct log *l, struct err *e)
     else if (was_rotated(f, l))
         s = fold_rotated(f, l, e);
     else
-        return fold_all(f, l, e);
+        return fold_all(f, l, NULL, e);
     arrive(f, l);
     return s;
 }

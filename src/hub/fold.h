@@ -58,8 +58,8 @@ void fold_forget(struct fold *f); /* the transaction was rolled back */
 bool fold_apply(struct fold *f, const struct event *ev, const char *line, uint64_t seq);
 
 enum status fold_log(struct fold *f, struct log *l, struct err *e);
-/* Everything, from the oldest segment on. */
-enum status fold_all(struct fold *f, struct log *l, struct err *e);
+/* Everything, from the oldest segment on; files: of the log, NULL: as they are. */
+enum status fold_all(struct fold *f, struct log *l, const struct log_files *files, struct err *e);
 /* The same of files that were opened under the lock: needs none. Where that was is not noted. */
 enum status fold_files(struct fold *f, const struct log_files *files, struct err *e);
 /* Our lines were put: the log is folded up to its end. */

@@ -23,7 +23,8 @@
  * of a round · due.c what the time brings · fold.c log to index: found.c a signal in it, hand.c
  * those at work, front.c the next tasks · index.c SQLite, queue.c rows on their way into it,
  * helper.c its second thread · readonly.c stores that may not be written · keep.c looking after it,
- * view.c delayed.json · wake.c who waits · secret.c keys · match.c patterns · when.c times.
+ * compact.c dropping what is old, kept.c what lasts of that · view.c delayed.json · wake.c who
+ * waits · secret.c keys · match.c patterns · when.c times.
  */
 #ifndef CLIQ_HUB_HUB_H
 #define CLIQ_HUB_HUB_H
@@ -219,6 +220,9 @@ void hub_make_way(const struct hub *h);
 const char *hub_trouble(const struct hub *h);
 int64_t hub_mend_in_ms(const struct hub *h);
 int64_t hub_fold_in_ms(const struct hub *h);
+/* When hub_submit is to write delayed.json, which one that is lasting does not always do; -1: it is
+ * up to date. */
+int64_t hub_view_in_ms(const struct hub *h);
 
 /* The same as hub_submit for one that does not write; may be called from one other thread than
  * hub_submit's with a hub of its own. */
@@ -315,7 +319,8 @@ struct hub_finding {
  * index as they were when it began. *problems: findings that are more than notes. */
 enum status hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f),
                       void *ctx, uint64_t *problems, struct err *e);
-/* Drops finished segments whose lines are all older than that and that nothing needs. */
+/* Drops finished segments whose signals are all older than that and that nothing needs; keeps what
+ * lasts of them (hub/kept.h), and makes the index anew. */
 enum status
 hub_compact(struct hub *h, int64_t older_than_ms, uint64_t *dropped_bytes, struct err *e);
 

@@ -38,11 +38,12 @@ struct hub {
     struct hub_line *lines;
     size_t n_lines, cap_lines, unit;
     uint64_t next_seq;
-    uint64_t left_at; /* the number of the next line when we let the lock go */
-    bool is_view_old; /* delayed.json shows another queue */
-    bool is_changed;  /* the transaction holds what others wrote, or rounds before */
-    bool is_kept;     /* the lock and the transaction, for the next round */
-    int64_t kept_ms;  /* since then, by the clock of this boot */
+    uint64_t left_at;   /* the number of the next line when we let the lock go */
+    bool is_view_old;   /* delayed.json shows another queue, when the index was last looked at */
+    int64_t view_at_ms; /* not written before, by the clock of this boot */
+    bool is_changed;    /* the transaction holds what others wrote, or rounds before */
+    bool is_kept;       /* the lock and the transaction, for the next round */
+    int64_t kept_ms;    /* since then, by the clock of this boot */
     bool is_read_only, is_disk_read_only;
     uint64_t oldest, oldest_is_of;    /* hub_oldest_seq, and the state of the index it is of */
     bool is_full;                     /* the last append failed */
@@ -72,7 +73,13 @@ void hub_note_behind(struct hub *h, const struct err *why);  /* the index could 
 void hub_note_level(struct hub *h);                          /* it has the whole log */
 
 /* ---- view.c ---- */
+/* In a transaction that is committed next: writes delayed.json if it is time. */
+void hub_refresh_view(struct hub *h);
+/* Is it? */
+bool hub_is_view_due(const struct hub *h);
+/* With the lock, without a transaction: writes it in any case. */
 enum status hub_write_view(struct hub *h, struct err *e);
+void hub_put_off_view(struct hub *h); /* nothing can be written now */
 
 #define HUB_EVENTS_NAME "events.jsonl"
 
@@ -86,6 +93,12 @@ void hub_close_index(struct hub *h);
 enum status hub_fold_others(struct hub *h, struct err *e);
 /* With the log's lock: makes the index anew, and opens it. */
 enum status hub_make_index(struct hub *h, struct err *e);
+/* The same in steps. It is made beside the old one, which others may read meanwhile; the old one is
+ * removed (index_remove); the new one gets its name, and is opened. files: of the log, NULL: as
+ * they are. */
+enum status hub_make_new_index(struct hub *h, const struct log_files *files, struct err *e);
+enum status hub_take_new_index(struct hub *h, struct err *e);
+void hub_forget_new_index(const struct hub *h); /* instead of that */
 /* With the log's lock: opens a transaction in which the whole log is folded. */
 enum status hub_begin(struct hub *h, struct err *e);
 
@@ -140,6 +153,7 @@ void hub_look_up_due(struct hub *h);
 bool hub_do_due(struct hub *h, struct arena *a);
 
 /* ---- emit.c ---- */
+#define HUB_DEDUP_MS INT64_C(86400000) /* for so long a key tells a retry from another request */
 /* The key of this request, or NULL, and what its sender calls it. */
 bool act_find_key(struct act *t, const char **key);
 const char *act_key_name(const struct act *t);

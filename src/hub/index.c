@@ -16,7 +16,7 @@
 
 /* Another number: another schema, and the index is made again. */
 enum {
-    SCHEMA = 5,
+    SCHEMA = 6,
     BUSY_MS = 10000,
     CACHE_MAX = 256,
     OPEN_TRIES = 3,
@@ -34,7 +34,7 @@ enum {
  * address ''. */
 static const char schema[] =
     "CREATE TABLE place(one INTEGER PRIMARY KEY, seq INT, dev INT, ino INT, at INT, \"end\" INT,"
-    " last_ms INT, subscriptions INT, delayed INT, tail TEXT, boot TEXT);"
+    " last_ms INT, subscriptions INT, delayed INT, shown INT, tail TEXT, boot TEXT);"
     "CREATE TABLE signals(seq INTEGER PRIMARY KEY, id TEXT NOT NULL, type TEXT NOT NULL, created "
     "INT,"
     " sender TEXT, from_role TEXT, addr TEXT, thread TEXT, urgency REAL, tags TEXT,"
@@ -594,7 +594,7 @@ make_tables(struct index *ix, const char *boot)
     exec(ix, schema);
     snprintf(version, sizeof version, "PRAGMA user_version = %d", SCHEMA);
     exec(ix, version);
-    index_do(ix, "INSERT INTO place VALUES(1, 0, 0, 0, 0, 0, 0, 0, 0, '', ?)", "s", boot);
+    index_do(ix, "INSERT INTO place VALUES(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', ?)", "s", boot);
     exec(ix, "COMMIT");
 }
 
@@ -796,9 +796,10 @@ index_end_many(struct index *ix)
 bool
 index_get_place(struct index *ix, struct index_place *p)
 {
-    struct row *r = index_run(
-        ix, "SELECT seq, dev, ino, at, \"end\", last_ms, subscriptions, delayed, tail FROM place",
-        "");
+    struct row *r = index_run(ix,
+                              "SELECT seq, dev, ino, at, \"end\", last_ms, subscriptions, delayed, "
+                              "shown, tail FROM place",
+                              "");
 
     *p = (struct index_place){ 0 };
     if (!index_next(ix, r)) {
@@ -813,7 +814,8 @@ index_get_place(struct index *ix, struct index_place *p)
     p->last_ms = row_int(r, 5);
     p->subscriptions = (uint64_t)row_int(r, 6);
     p->delayed = (uint64_t)row_int(r, 7);
-    snprintf(p->tail, sizeof p->tail, "%s", row_text(r, 8) ? row_text(r, 8) : "");
+    p->shown = (uint64_t)row_int(r, 8);
+    snprintf(p->tail, sizeof p->tail, "%s", row_text(r, 9) ? row_text(r, 9) : "");
     sqlite3_reset((sqlite3_stmt *)r);
     return true;
 }
@@ -823,7 +825,7 @@ index_set_place(struct index *ix, const struct index_place *p)
 {
     index_do(ix,
              "UPDATE place SET seq = ?, dev = ?, ino = ?, at = ?, \"end\" = ?, last_ms = ?,"
-             " subscriptions = ?, delayed = ?, tail = ?",
-             "iiiiiiiis", (int64_t)p->seq, p->dev, p->ino, p->at, p->end, p->last_ms,
-             (int64_t)p->subscriptions, (int64_t)p->delayed, p->tail);
+             " subscriptions = ?, delayed = ?, shown = ?, tail = ?",
+             "iiiiiiiiis", (int64_t)p->seq, p->dev, p->ino, p->at, p->end, p->last_ms,
+             (int64_t)p->subscriptions, (int64_t)p->delayed, (int64_t)p->shown, p->tail);
 }

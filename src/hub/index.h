@@ -40,6 +40,7 @@ struct index_place {
     int64_t at, end;                 /* the byte after it; the file's size then */
     int64_t last_ms;                 /* the latest time that a line told */
     uint64_t subscriptions, delayed; /* count changes of these tables */
+    uint64_t shown;                  /* `delayed` as it was when delayed.json was written */
     char tail[65]; /* hex: the last bytes before `at`, by which the file is known again */
 };
 

@@ -1,6 +1,5 @@
 /*
- * keep - looking after a store: numbers, making the index again, comparing it, dropping what
- * is old.
+ * keep - looking after a store: numbers, making the index again, comparing it.
  */
 #include "hub/hub_impl.h"
 
@@ -25,8 +24,7 @@ hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
 {
     uint64_t *const by_state[DELIVERIES] = { &s->pending, &s->leased, &s->acked, &s->failed,
                                              &s->dead_letter };
-    char name[SEGMENT_NAME_SIZE];
-    uint64_t first = UINT64_MAX;
+    struct log_files files;
 
     *s = (struct hub_stats){ 0 };
     enum status st = hub_begin_read(h, e);
@@ -52,9 +50,12 @@ hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
     st = index_status(h->ix, e);
     hub_end_read(h);
     s->first_seq = s->last_seq ? segment_oldest(h->dir, HUB_EVENTS_NAME) : 0;
-    s->log_bytes = size_of(h->dir, HUB_EVENTS_NAME);
-    while (first > 1 && !segment_find(h->dir, HUB_EVENTS_NAME, first - 1, name, &first, NULL))
-        s->log_bytes += size_of(h->dir, name);
+    if (!st)
+        st = log_files_open(&files, &h->log, e);
+    for (size_t i = 0; !st && i < files.n; i++)
+        s->log_bytes += (uint64_t)files.list[i].st.st_size;
+    if (!st)
+        log_files_close(&files);
     s->events = s->last_seq ? s->last_seq - s->first_seq + 1 : 0;
     s->index_bytes = size_of(h->dir, "index.db") + size_of(h->dir, "index.db-wal");
     return st;
@@ -115,6 +116,27 @@ on_line(void *ctx, const struct log_record *rec, bool is_note)
     found(c, &(struct hub_finding){ c->file, rec->line, rec->problem, is_note });
 }
 
+/* What is kept of dropped segments has an end of its own, with the number before the next file's.
+ */
+static enum status
+check_end(struct comparison *c, const struct log_file *kept, uint64_t lines, struct err *e)
+{
+    uint64_t next = kept[1].first; /* 0: the file that is written to does not tell */
+    struct log_reader r;
+    struct log_record rec;
+
+    log_reader_init(&r, kept->fd, 0);
+    r.is_sequenced = true;
+    bool is_whole = log_prev(&r, &rec) && json_eq(json_get(rec.json, "op"), "kept") &&
+                    (!next || rec.seq + 1 == next);
+    enum status s = log_reader_status(&r, e);
+    log_reader_release(&r);
+    if (!s && !is_whole)
+        found(c, &(struct hub_finding){ kept->name, lines + 1,
+                                        "the last line is missing: the file was cut short" });
+    return s;
+}
+
 static enum status
 check_lines(struct comparison *c, const struct log_files *files, struct err *e)
 {
@@ -125,6 +147,8 @@ check_lines(struct comparison *c, const struct log_files *files, struct err *e)
         const struct log_file *f = &files->list[i];
         c->file = f->name;
         s = log_fsck(f->fd, f->st.st_size, &report, on_line, c, e);
+        if (!s && f->is_kept)
+            s = check_end(c, f, report.lines, e);
     }
     return s;
 }
@@ -242,110 +266,5 @@ hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f), v
         index_rollback(h->ix);
     log_files_close(&files);
     *problems = c.problems;
-    return s;
-}
-
-/* ---- dropping ---- */
-
-/* Is everything in the lines up to `last` over? Signals that wait, and what has no end (who is
- * who, keys, subscriptions, schedules), keep their segment and all after it. */
-static bool
-is_over(struct hub *h, uint64_t last, int64_t before_ms)
-{
-    struct row *r =
-        index_run(h->ix,
-                  "SELECT EXISTS(SELECT 1" SHOW_FROM " WHERE s.seq <= ?1 AND (s.created >= ?2"
-                  " OR w.state IN (1, 3) OR (coalesce(w.state, 0) = 0"
-                  " AND (s.addr IS NOT NULL OR coalesce(w.work, s.task) = 1))))"
-                  " OR EXISTS(SELECT 1 FROM subscriptions WHERE seq <= ?1)",
-                  "ii", (int64_t)last, before_ms);
-
-    return index_next(h->ix, r) && row_int(r, 0) == 0;
-}
-
-/* Has the segment a line whose effect nothing else in the log repeats? */
-static enum status
-has_lasting(struct hub *h, const char *name, bool *is_lasting, struct err *e)
-{
-    struct arena a = { 0 };
-    struct log_reader r;
-    struct log_record rec;
-    struct event ev;
-    int fd = SYS_RETRY(sys->openat(h->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
-
-    *is_lasting = false;
-    if (fd < 0)
-        return err_sys(e, "open %s", name);
-    log_reader_init(&r, fd, 0);
-    r.is_sequenced = true;
-    while (!*is_lasting && log_next(&r, &rec)) {
-        arena_reset(&a);
-        *is_lasting = event_read(&ev, rec.json, &a) && ev.kind >= EV_SUBSCRIBE &&
-                      ev.kind != EV_DELIVER && ev.kind != EV_CANCEL && ev.kind != EV_UNSUBSCRIBE &&
-                      ev.kind != EV_WOKEN;
-    }
-    enum status s = log_reader_status(&r, e);
-    log_reader_release(&r);
-    arena_release(&a);
-    close(fd);
-    return s;
-}
-
-/* The oldest segment, its first line and that of the one after it. */
-static bool
-oldest(struct hub *h, char name[SEGMENT_NAME_SIZE], uint64_t *after)
-{
-    char found[SEGMENT_NAME_SIZE];
-    uint64_t first = UINT64_MAX, last = UINT64_MAX;
-    bool is_there = false;
-
-    *after = UINT64_MAX;
-    while (first > 1 && !segment_find(h->dir, HUB_EVENTS_NAME, first - 1, found, &first, NULL)) {
-        *after = last;
-        last = first;
-        strcpy(name, found);
-        is_there = true;
-    }
-    return is_there && *after != UINT64_MAX; /* the newest one tells the next number */
-}
-
-enum status
-hub_compact(struct hub *h, int64_t older_than_ms, uint64_t *dropped_bytes, struct err *e)
-{
-    char name[SEGMENT_NAME_SIZE];
-    uint64_t after;
-    enum status s = ST_OK;
-
-    *dropped_bytes = 0;
-    s = h->is_read_only ? readonly_refuse(h, e) : hub_lock(h, e);
-    if (s)
-        return s;
-    s = hub_begin(h, e);
-    struct timespec now = { 0 };
-    sys->clock_gettime(CLOCK_REALTIME, &now);
-    int64_t before = (int64_t)now.tv_sec * 1000 - older_than_ms;
-    while (!s && oldest(h, name, &after) && is_over(h, after - 1, before)) {
-        bool is_lasting;
-        uint64_t bytes = size_of(h->dir, name);
-        s = has_lasting(h, name, &is_lasting, e);
-        if (s || is_lasting)
-            break;
-        if (unlinkat(h->dir, name, 0) != 0)
-            s = err_sys(e, "remove %s", name);
-        else
-            *dropped_bytes += bytes;
-    }
-    if (!s && *dropped_bytes) {
-        s = fold_all(&h->fold, &h->log, e); /* the index is what the log says, no more */
-        fold_forget(&h->fold);
-    }
-    if (!s) {
-        fold_leave(&h->fold);
-        s = index_commit(h->ix, e);
-    }
-    if (s && h->ix)
-        index_rollback(h->ix);
-    fold_forget(&h->fold);
-    log_unlock(&h->log);
     return s;
 }

@@ -55,7 +55,7 @@ hub_close_index(struct hub *h)
 
 /* The whole log, into a new file. */
 static enum status
-fold_into(struct hub *h, const char *path, struct err *e)
+fold_into(struct hub *h, const char *path, const struct log_files *files, struct err *e)
 {
     struct index *ix;
     enum status s = index_create(&ix, path, h->boot, e);
@@ -65,7 +65,7 @@ fold_into(struct hub *h, const char *path, struct err *e)
     hub_use_index(h, ix);
     s = index_begin(ix, true, e);
     if (!s)
-        s = fold_all(&h->fold, &h->log, e);
+        s = fold_all(&h->fold, &h->log, files, e);
     if (!s) {
         fold_leave(&h->fold);
         s = index_commit(ix, e);
@@ -74,29 +74,65 @@ fold_into(struct hub *h, const char *path, struct err *e)
     return s;
 }
 
-/* It is made beside the old one, which others may read meanwhile. */
+static void
+new_index_path(const struct hub *h, char to[PATH_MAX + 8])
+{
+    snprintf(to, PATH_MAX + 8, "%s.new", h->index_path);
+}
+
+void
+hub_forget_new_index(const struct hub *h)
+{
+    char path[PATH_MAX + 8];
+
+    new_index_path(h, path);
+    index_remove(path, NULL);
+}
+
 enum status
-hub_make_index(struct hub *h, struct err *e)
+hub_make_new_index(struct hub *h, const struct log_files *files, struct err *e)
+{
+    char path[PATH_MAX + 8];
+
+    hub_close_index(h);
+    new_index_path(h, path);
+    enum status s = index_remove(path, e); /* of somebody who was killed */
+    if (!s)
+        s = fold_into(h, path, files, e);
+    if (s)
+        hub_forget_new_index(h);
+    return s;
+}
+
+enum status
+hub_take_new_index(struct hub *h, struct err *e)
 {
     char path[PATH_MAX + 8];
     struct index *ix;
 
-    hub_close_index(h);
-    snprintf(path, sizeof path, "%s.new", h->index_path);
-    enum status s = index_remove(path, e); /* of somebody who was killed */
-    if (!s)
-        s = fold_into(h, path, e);
-    if (!s)
-        s = index_remove(h->index_path, e);
-    if (!s && sys->renameat(AT_FDCWD, path, AT_FDCWD, h->index_path) != 0)
-        s = err_sys(e, "rename %s", path);
-    if (s)
-        index_remove(path, NULL);
-    if (!s)
-        s = index_open(&ix, h->index_path, h->boot, true, e);
+    new_index_path(h, path);
+    if (sys->renameat(AT_FDCWD, path, AT_FDCWD, h->index_path) != 0) {
+        enum status s = err_sys(e, "rename %s", path);
+        hub_forget_new_index(h);
+        return s;
+    }
+    enum status s = index_open(&ix, h->index_path, h->boot, true, e);
     if (!s)
         hub_use_index(h, ix);
     return s;
+}
+
+enum status
+hub_make_index(struct hub *h, struct err *e)
+{
+    enum status s = hub_make_new_index(h, NULL, e);
+
+    if (s)
+        return s;
+    s = index_remove(h->index_path, e);
+    if (s)
+        hub_forget_new_index(h);
+    return s ? s : hub_take_new_index(h, e);
 }
 
 /* The index, made again if it must be. With the log's lock. */
@@ -111,8 +147,6 @@ open_index(struct hub *h, struct err *e)
         hub_use_index(h, ix);
     } else if (s == ST_FAILED) {
         s = hub_make_index(h, e);
-        if (!s)
-            hub_write_view(h, NULL);
     }
     return s;
 }
@@ -136,7 +170,6 @@ hub_begin(struct hub *h, struct err *e)
         s = fold_log(&h->fold, &h->log, e);
         if (!s)
             s = index_status(h->ix, e);
-        h->is_view_old = was.delayed != h->fold.place.delayed;
         h->is_changed = was.seq != h->fold.place.seq || was.end != h->fold.place.end ||
                         was.ino != h->fold.place.ino || was.dev != h->fold.place.dev;
         if (!s)
@@ -168,14 +201,13 @@ hub_fold_others(struct hub *h, struct err *e)
         return s;
     s = hub_begin(h, e);
     if (!s) {
+        hub_refresh_view(h);
         fold_leave(&h->fold);
         s = index_commit(h->ix, e);
         if (s) {
             fold_forget(&h->fold);
             s = hub_begin(h, e);
             h->is_ahead = !s;
-        } else if (h->is_view_old) {
-            hub_write_view(h, NULL);
         }
     }
     if (!h->is_ahead)
@@ -249,6 +281,10 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
         if (!h->o.never_waits)
             s = hub_catch_up(h, e);
     }
+    if (!s && h->is_view_old && !h->is_read_only && !log_try_lock(&h->log, NULL)) {
+        hub_write_view(h, NULL); /* of a server that was killed */
+        log_unlock(&h->log);
+    }
     if (s) {
         hub_close(h);
         return s;
@@ -263,6 +299,10 @@ hub_close(struct hub *h)
     if (!h)
         return;
     hub_settle(h);
+    if (h->is_view_old && h->o.is_lasting && !hub_lock(h, NULL)) {
+        hub_write_view(h, NULL);
+        log_unlock(&h->log);
+    }
     index_close(h->ix);
     fold_release(&h->fold);
     log_close(&h->log);

@@ -249,8 +249,7 @@ static enum status
 run_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
           struct hub_reply *replies, struct err *e)
 {
-    uint64_t delayed = h->fold.place.delayed, first = h->log.next_seq;
-
+    uint64_t first = h->log.next_seq;
     struct arena scratch = { 0 };
 
     begin_round(h);
@@ -274,7 +273,6 @@ run_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
         else
             fold_again(h, r, n, a, replies, h->log.next_seq - first - h->n_lines);
     }
-    h->is_view_old = h->is_view_old || delayed != h->fold.place.delayed;
     return ST_OK;
 }
 
@@ -283,6 +281,7 @@ commit(struct hub *h)
 {
     struct err why;
 
+    hub_refresh_view(h);
     fold_leave(&h->fold);
     if (index_commit(h->ix, &why)) {
         fold_forget(&h->fold); /* on disk it is; the next fold brings it */
@@ -290,9 +289,6 @@ commit(struct hub *h)
     } else {
         hub_note_level(h);
     }
-    if (h->is_view_old)
-        hub_write_view(h, NULL);
-    h->is_view_old = false;
 }
 
 void
@@ -336,11 +332,8 @@ enter(struct hub *h, struct err *e)
     }
     if (!h->is_kept)
         return hub_begin(h, e);
-    uint64_t delayed = h->fold.place.delayed;
-    s = fold_log(&h->fold, &h->log, e);
     h->is_changed = true;
-    h->is_view_old = h->is_view_old || delayed != h->fold.place.delayed;
-    return s;
+    return fold_log(&h->fold, &h->log, e);
 }
 
 /* A round that was answered: told, and committed, now or with the next one. */
@@ -357,7 +350,7 @@ leave(struct hub *h, bool keeps, void (*on_disk)(void *ctx), void *ctx)
         return;
     }
     h->is_kept = false;
-    if (h->n_lines || h->is_changed)
+    if (h->n_lines || h->is_changed || hub_is_view_due(h))
         commit(h);
     else
         index_rollback(h->ix); /* nothing happened */
@@ -403,6 +396,8 @@ submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
         if (!is_damaged)
             break;
     }
+    if (s)
+        hub_put_off_view(h);
     for (size_t i = 0; s && i < n; i++)
         reply_unavailable(&replies[i], &e, a);
 }
@@ -476,6 +471,7 @@ is_behind(struct hub *h)
     if (!index_get_place(h->ix, &p) ||
         sys->fstatat(h->dir, HUB_EVENTS_NAME, &st, AT_SYMLINK_NOFOLLOW))
         return true;
+    h->is_view_old = p.shown != p.delayed;
     return p.ino != (int64_t)st.st_ino || p.dev != (int64_t)st.st_dev || p.end != st.st_size;
 }
 

@@ -1,39 +1,46 @@
-/* view - delayed.json: what is delayed, for people and other programs. */
+/*
+ * view - delayed.json: what is delayed, for people and other programs.
+ *
+ * It is written whole: by commands with every change of the queue, by who stays (a server) once a
+ * second and at its end. The index knows which of the queue's changes it shows: it is committed
+ * after the file has its name, so what a killed server left to do is done by the next who opens the
+ * store.
+ */
 #include "hub/hub_impl.h"
 
 #include "base/sys.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char VIEW_NAME[] = "delayed.json";
+enum { VIEW_MS = 1000 };
 
+static const char VIEW_NAME[] = "delayed.json", TEMP_NAME[] = "delayed.json.tmp";
+
+/* With the log's lock there is one who writes it: what a killed one left is written over. */
 static enum status
-replace_file(struct hub *h, const char *name, const struct buf *text, struct err *e)
+replace_file(struct hub *h, const struct buf *text, struct err *e)
 {
-    char temp[80];
     enum status s = ST_OK;
+    int fd = SYS_RETRY(sys->openat(h->dir, TEMP_NAME,
+                                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
 
-    snprintf(temp, sizeof temp, "%s.tmp-%d", name, (int)sys->getpid());
-    int fd = SYS_RETRY(
-        sys->openat(h->dir, temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (fd < 0)
-        return err_sys(e, "open %s", temp);
+        return err_sys(e, "open %s", TEMP_NAME);
     if (SYS_RETRY(sys->write(fd, text->p, text->len)) != (ssize_t)text->len)
-        s = err_sys(e, "write %s", temp);
+        s = err_sys(e, "write %s", TEMP_NAME);
     close(fd);
-    if (!s && sys->renameat(h->dir, temp, h->dir, name) != 0)
-        s = err_sys(e, "rename %s", temp);
+    if (!s && sys->renameat(h->dir, TEMP_NAME, h->dir, VIEW_NAME) != 0)
+        s = err_sys(e, "rename %s", TEMP_NAME);
     if (s)
-        unlinkat(h->dir, temp, 0);
+        unlinkat(h->dir, TEMP_NAME, 0);
     return s;
 }
 
-/* A view for people and other programs: nothing here reads it. */
-enum status
-hub_write_view(struct hub *h, struct err *e)
+/* Nothing here reads it. */
+static enum status
+write_file(struct hub *h, struct err *e)
 {
     struct arena a = { 0 };
     struct buf b = { 0 };
@@ -59,8 +66,69 @@ hub_write_view(struct hub *h, struct err *e)
         s = buf_status(&b, VIEW_NAME, e);
     }
     if (!s)
-        s = replace_file(h, VIEW_NAME, &b, e);
+        s = replace_file(h, &b, e);
     buf_release(&b);
     arena_release(&a);
     return s;
+}
+
+/* In a transaction. */
+static enum status
+show(struct hub *h, struct err *e)
+{
+    enum status s = write_file(h, e);
+
+    if (!s)
+        h->fold.place.shown = h->fold.place.delayed;
+    hub_put_off_view(h);
+    return s;
+}
+
+void
+hub_put_off_view(struct hub *h)
+{
+    h->view_at_ms = hub_clock_ms(CLOCK_BOOTTIME) + VIEW_MS;
+}
+
+bool
+hub_is_view_due(const struct hub *h)
+{
+    const struct index_place *p = &h->fold.place;
+
+    return p->shown != p->delayed &&
+           (!h->o.is_lasting || hub_clock_ms(CLOCK_BOOTTIME) >= h->view_at_ms);
+}
+
+void
+hub_refresh_view(struct hub *h)
+{
+    if (hub_is_view_due(h))
+        show(h, NULL);
+    h->is_view_old = h->fold.place.shown != h->fold.place.delayed;
+}
+
+enum status
+hub_write_view(struct hub *h, struct err *e)
+{
+    enum status s = hub_begin(h, e);
+
+    if (s)
+        return s;
+    s = show(h, e);
+    fold_leave(&h->fold);
+    enum status committed = index_commit(h->ix, s ? NULL : e);
+    if (committed)
+        fold_forget(&h->fold);
+    h->is_view_old = s || committed;
+    return s ? s : committed;
+}
+
+int64_t
+hub_view_in_ms(const struct hub *h)
+{
+    int64_t in_ms = h->view_at_ms - hub_clock_ms(CLOCK_BOOTTIME);
+
+    if (!h->is_view_old || !h->o.is_lasting || hub_mend_in_ms(h) >= 0)
+        return -1;
+    return in_ms > 0 ? in_ms : 0;
 }

@@ -14,6 +14,7 @@
 struct log_file {
     int fd;
     uint64_t first; /* its first line; 0: the file that is written to */
+    bool is_kept;   /* it has what lasts of the lines from there to the next file */
     struct stat st; /* st_size: up to there */
     char name[SEGMENT_NAME_SIZE];
 };
@@ -27,8 +28,13 @@ struct log_files {
 enum status log_files_open(struct log_files *f, const struct log *l, struct err *e);
 void log_files_close(struct log_files *f); /* safe on a zeroed struct */
 
-/* The segment with the largest first line <= seq; NULL: none. */
-const struct log_file *log_files_find(const struct log_files *f, uint64_t seq);
+/* As if what is before line `first`, of which there must be a segment, had been dropped, and the
+ * open file `fd` called `name` had what lasts of it. Takes fd, also when it fails. */
+enum status
+log_files_drop(struct log_files *f, uint64_t first, int fd, const char *name, struct err *e);
+
+/* The place of the segment with the largest first line <= seq, else of the last file. */
+size_t log_files_find(const struct log_files *f, uint64_t seq);
 const struct log_file *log_files_last(const struct log_files *f);
 
 #endif

@@ -13,7 +13,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-static const char SUFFIX[] = ".jsonl";
+static const char SUFFIX[] = ".jsonl", KEPT[] = "-kept-";
 
 enum { SEAL_MAX = 100 }; /* bytes that a seal adds, at most */
 
@@ -26,44 +26,62 @@ stem_len(const char *name)
     return n > k && strcmp(name + n - k, SUFFIX) == 0 ? n - k : n;
 }
 
+/* The number of a file that is called <stem><mark><number>.jsonl; 0: it is not. */
+static uint64_t
+number_of(const char *name, const char *mark, const char *file)
+{
+    size_t stem = stem_len(name), len = strlen(mark);
+    char *end;
+
+    if (strncmp(name, file, stem) != 0 || strncmp(file + stem, mark, len) != 0 ||
+        file[stem + len] < '1' || file[stem + len] > '9')
+        return 0;
+    errno = 0;
+    uint64_t n = strtoull(file + stem + len, &end, 10);
+    return errno == 0 && strcmp(end, SUFFIX) == 0 ? n : 0;
+}
+
 /* Is `file` a segment of `name`? Then its first number, else 0. */
 static uint64_t
 segment_first(const char *name, const char *file)
 {
-    size_t stem = stem_len(name);
-    char *end;
+    return number_of(name, "-", file);
+}
 
-    if (strncmp(name, file, stem) != 0 || file[stem] != '-' || file[stem + 1] < '1' ||
-        file[stem + 1] > '9')
-        return 0;
-    errno = 0;
-    uint64_t first = strtoull(file + stem + 1, &end, 10);
-    return errno == 0 && strcmp(end, SUFFIX) == 0 ? first : 0;
+static enum status
+open_list(int dir, const char *name, DIR **d, struct err *e)
+{
+    int fd = SYS_RETRY(sys->openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+
+    *d = fd >= 0 ? fdopendir(fd) : NULL;
+    if (*d)
+        return ST_OK;
+    enum status s = err_sys(e, "list the segments of %s", name);
+    if (fd >= 0)
+        close(fd);
+    return s;
 }
 
 enum status
 segment_find(int dir, const char *name, uint64_t seq, char to[SEGMENT_NAME_SIZE], uint64_t *first,
              struct err *e)
 {
-    int fd = SYS_RETRY(sys->openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
-    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-    uint64_t best = 0;
+    uint64_t best = 0, kept = 0;
+    DIR *d;
+    enum status s = open_list(dir, name, &d, e);
 
-    if (!d) {
-        enum status s = err_sys(e, "list the segments of %s", name);
-        if (fd >= 0)
-            close(fd);
+    if (s)
         return s;
-    }
     for (struct dirent *f; (f = readdir(d));) {
-        uint64_t n = segment_first(name, f->d_name);
+        uint64_t n = segment_first(name, f->d_name), k = number_of(name, KEPT, f->d_name);
         if (n > best && n <= seq) {
             best = n;
             strcpy(to, f->d_name);
         }
+        kept = k > kept ? k : kept;
     }
     closedir(d);
-    if (!best)
+    if (!best || best < kept)
         return err_set(e, ST_NOT_FOUND, "%s has no older segments", name);
     if (first)
         *first = best;
@@ -79,6 +97,58 @@ segment_oldest(int dir, const char *name)
     while (first > 1 && !segment_find(dir, name, first - 1, found, &first, NULL))
         oldest = first;
     return oldest;
+}
+
+enum status
+segment_find_kept(int dir, const char *name, uint64_t *first, struct err *e)
+{
+    DIR *d;
+    enum status s = open_list(dir, name, &d, e);
+
+    *first = 0;
+    if (s)
+        return s;
+    for (struct dirent *f; (f = readdir(d));) {
+        uint64_t n = number_of(name, KEPT, f->d_name);
+        *first = n > *first ? n : *first;
+    }
+    closedir(d);
+    return ST_OK;
+}
+
+void
+segment_kept_name(char to[SEGMENT_NAME_SIZE], const char *name, uint64_t first)
+{
+    snprintf(to, SEGMENT_NAME_SIZE, "%.*s%s%" PRIu64 "%s", (int)stem_len(name), name, KEPT, first,
+             SUFFIX);
+}
+
+enum status
+segment_sweep(int dir, const char *name, uint64_t *bytes, struct err *e)
+{
+    uint64_t kept;
+    struct stat st;
+    DIR *d;
+    enum status s = segment_find_kept(dir, name, &kept, e);
+
+    *bytes = 0;
+    if (!s && kept)
+        s = open_list(dir, name, &d, e);
+    if (s || !kept)
+        return s;
+    for (struct dirent *f; !s && (f = readdir(d));) {
+        uint64_t first = segment_first(name, f->d_name), k = number_of(name, KEPT, f->d_name);
+        if ((!first || first >= kept) && (!k || k >= kept))
+            continue;
+        if (sys->fstatat(dir, f->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            s = err_sys(e, "look at %s", f->d_name);
+        else if (unlinkat(dir, f->d_name, 0) != 0)
+            s = err_sys(e, "remove %s", f->d_name);
+        else
+            *bytes += (uint64_t)st.st_size;
+    }
+    closedir(d);
+    return s;
 }
 
 enum status
@@ -117,6 +187,18 @@ own_first(const struct log *l, uint64_t *first, struct err *e)
     return s;
 }
 
+/* The file that the log goes on in: who only reads finds one, though nobody writes for long. If it
+ * cannot be made, the next writer makes it, or says why not. */
+static void
+make_next(const struct log *l)
+{
+    int fd = SYS_RETRY(
+        sys->openat(l->dir, l->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+
+    if (fd >= 0)
+        close(fd);
+}
+
 enum status
 segment_finish(struct log *l, struct err *e)
 {
@@ -139,6 +221,7 @@ segment_finish(struct log *l, struct err *e)
     }
     if (sys->renameat(l->dir, l->name, l->dir, name) != 0)
         return err_sys(e, "rename %s to %s", l->name, name);
+    make_next(l);
     if (SYS_RETRY(sys->fsync(l->dir)) != 0)
         return err_sys(e, "sync the directory of %s", l->name);
     return ST_OK;

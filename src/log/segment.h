@@ -18,6 +18,14 @@
  * line is dealt with. The carry line tells a writer after a crash in between
  * that it was done. Nothing is cut, so no byte of a segment ever has a second
  * meaning.
+ *
+ *     events-kept-5001.jsonl   what lasts of the lines before 5001
+ *
+ * Old segments may be dropped: what of them is still needed is written, line by line with
+ * the numbers they had, into a file that is synced and then gets such a name. With the name
+ * it is done: segments that begin before its number are no part of the log any more, nor
+ * are older files of this kind, whether they were removed already or not. Its last line is
+ * {"op":"kept",...} with the number before its own.
  */
 #ifndef CLIQ_LOG_SEGMENT_H
 #define CLIQ_LOG_SEGMENT_H
@@ -34,6 +42,10 @@ enum status segment_find(int dir, const char *name, uint64_t seq, char to[SEGMEN
 /* The first line that is still there: 1 until old segments were dropped. */
 uint64_t segment_oldest(int dir, const char *name);
 
+/* What lasts of dropped segments is in the file with this number; *first 0: none were dropped. */
+enum status segment_find_kept(int dir, const char *name, uint64_t *first, struct err *e);
+void segment_kept_name(char to[SEGMENT_NAME_SIZE], const char *name, uint64_t first);
+
 /* All with the lock held, on a sequenced log. */
 
 /* One more than the newest finished segment holds; 0 when there is none. (In file.c.) */
@@ -45,5 +57,7 @@ enum status segment_rotate(struct log *l, struct err *e);
 enum status segment_finish(struct log *l, struct err *e);
 /* Fetches strays from the newest finished segment. */
 enum status segment_carry(struct log *l, struct err *e);
+/* Removes what was dropped. How many bytes that were, also after a failure. */
+enum status segment_sweep(int dir, const char *name, uint64_t *bytes, struct err *e);
 
 #endif

@@ -38,14 +38,20 @@ class Bad(Exception):
     pass
 
 
+def _numbered(directory, form):
+    found = [(re.fullmatch(form, name), name) for name in os.listdir(directory)]
+    return sorted((int(m.group(1)), name) for m, name in found if m)
+
+
+def kept(directory):
+    """What is kept of dropped segments: the number before which, and the name; (1, None): nothing was."""
+    return max(_numbered(directory, r"events-kept-([1-9]\d*)\.jsonl"), default=(1, None))
+
+
 def files(directory):
     """The segments by their first number, then the current file."""
-    found = []
-    for name in os.listdir(directory):
-        m = re.fullmatch(r"events-([1-9]\d*)\.jsonl", name)
-        if m:
-            found.append((int(m.group(1)), name))
-    return sorted(found) + [(None, "events.jsonl")]
+    first, _ = kept(directory)
+    return [f for f in _numbered(directory, r"events-([1-9]\d*)\.jsonl") if f[0] >= first] + [(None, "events.jsonl")]
 
 
 def _whole(line, where):
@@ -64,8 +70,23 @@ def _whole(line, where):
     return v
 
 
+def _read_kept(directory):
+    """Its lines, and the number that comes next."""
+    first, name = kept(directory)
+    lines = []
+    for i, line in enumerate(open(os.path.join(directory, name), "rb").read().split(b"\n")[:-1] if name else [], 1):
+        v = _whole(line, f"{name}:{i}")
+        if v is None or v["seq"] <= (lines[-1][0] if lines else 0) or "op" not in v or "of" in v or "nth" in v:
+            raise Bad(f"{name}:{i}: {line[:120]!r}")
+        lines.append((v["seq"], v))
+    if name and (not lines or lines[-1][1]["op"] != "kept" or lines[-1][0] != first - 1):
+        raise Bad(f"{name}: does not end with its line")
+    return lines, first
+
+
 def read(directory):
-    lines, notes, expected = [], {"fragments": 0, "segments": 0, "cut_groups": 0, "lines": 0}, 1
+    notes = {"fragments": 0, "segments": 0, "cut_groups": 0, "lines": 0}
+    lines, expected = _read_kept(directory)
     for first, name in files(directory):
         data = open(os.path.join(directory, name), "rb").read()
         if first is not None:

@@ -1,10 +1,12 @@
-"""Makes the kernel fail one system call on the hub's own files, of one `cliq emit` or `cliq claim`:
-the first, the second ..., until a run is not touched any more.
+"""Makes the kernel fail one system call on the hub's own files, of one `cliq emit`, `cliq claim` or
+`cliq hub compact`: the first, the second ..., until a run is not touched any more.
 
   hub_inject.py CLIQ emit|claim fresh|there|behind|lost SYSCALL WHAT...
+  hub_inject.py CLIQ compact segments|again SYSCALL WHAT...
 
 WHAT: an errno, or kill (SIGKILL before the call is made). fresh: no store yet. there: a store whose
-index is up to date. behind: one whose log others wrote to. lost: one without its index.
+index is up to date. behind: one whose log others wrote to. lost: one without its index. segments: one
+with segments that can be dropped. again: one that was compacted before, too.
 After the first six calls ever fewer are tried; with HUB_SYSCALLS=all every one.
 
 Whatever fails, in the log (append) or in the index (apply): the exit code is one of ours, an id is
@@ -21,6 +23,8 @@ cliq, command, state, syscall, *whats = sys.argv[1:]
 HOME, PATTERN, TRACE = os.path.abspath("hub"), os.path.abspath("pattern"), os.path.abspath("trace")
 STORE = f"{HOME}/signals"
 FILES = [HOME, STORE] + [f"{STORE}/{n}" for n in ("events.jsonl", "index.db", "index.db-wal", "index.db-shm", "index.db-journal")]
+if command == "compact":
+    FILES += [f"{STORE}/{n}" for n in ("events-kept.tmp", "index.db.new", "index.db.new-journal")]
 TASKS = 3
 
 
@@ -29,9 +33,43 @@ def run(*args, home=HOME, prefix=()):
     return subprocess.run([*prefix, cliq, *args], stdin=subprocess.DEVNULL, capture_output=True, env=env)
 
 
+def rotate():
+    """Ends the segment, as its size would."""
+    line = b'{"op":"rotate","seq":%d' % (logfile.read(f"{PATTERN}/signals")[0][-1][0] + 1)
+    with open(f"{PATTERN}/signals/events.jsonl", "ab") as f:
+        f.write(line + b',"crc":"%08x"}\n' % logfile.crc32c(line))
+
+
+def make_segments():
+    def cliq(*args):
+        p = run(*args, home=PATTERN)
+        assert p.returncode == 0, p
+        return p.stdout.decode()
+
+    shutil.rmtree(PATTERN, ignore_errors=True)
+    cliq("identity", "add", "bob")
+    for who in ("bob", "eve"):
+        cliq("key", "create", "--identity", who)
+    for part in range(4 if state == "segments" else 6):
+        cliq("role", "add", f"role-{part}")
+        cliq("signal", "schedule", f"late:{part}", "--at", "+900d", "--repeat-key", "r")
+        if part == 1:
+            cliq("key", "revoke", [k["id"] for k in json.loads(cliq("key", "list", "--json")) if k["identity"] == "eve"][0])
+        for i in range(3):
+            cliq("ack", cliq("emit", "task", f"{part}.{i}").strip())
+        rotate()
+        if state == "again" and part == 2:
+            cliq("emit", "task", "open")
+            cliq("hub", "compact", "--older-than", "0s")
+            cliq("ack", cliq("claim").strip())
+    cliq("emit", "task", "open")
+
+
 def make_pattern():
     if state == "fresh":
         return
+    if command == "compact":
+        return make_segments()
     for i in range(TASKS):
         assert run("emit", "task", f"old {i}", home=PATTERN).returncode == 0
     if state == "behind":
@@ -105,6 +143,26 @@ def judge_claim(p, before):
     assert got == ["signal:" + i for i in free], f"others got {got}, free were {free}"
 
 
+def who_is_who():
+    return [json.loads(run(*words, "--json").stdout) for words in (("identity", "list"), ("role", "list"), ("key", "list"), ("signal", "delayed"))]
+
+
+def judge_compact(p, before):
+    """All of the segments, or what a compaction leaves of them; who is who is the same in any case."""
+    was = who_is_who_was
+    after, first = log(), logfile.kept(STORE)[0]
+    is_whole = first == kept_was
+    assert after == before if is_whole else [x for x in after if x[0] >= first] == [x for x in before if x[0] >= first], "what stays has changed"
+    assert who_is_who() == was, "who is who has changed"
+    assert not is_whole or p.returncode != 0, "told of what was not done"
+    assert run("hub", "compact", "--older-than", "0s").returncode == 0
+    assert logfile.kept(STORE)[0] > kept_was
+    names = [n for n in os.listdir(STORE) if n.startswith("events-")]
+    assert len(names) == 2 and len([n for n in names if "kept" in n]) == 1, names
+    assert who_is_who() == was, "who is who has changed, later"
+    assert [s["content"] for s in json.loads(run("signal", "list", "--all", "--json", "--delivery-state", "pending").stdout)] == ["open"]
+
+
 def numbers():
     n, step = 1, 1
     while True:
@@ -115,7 +173,8 @@ def numbers():
 
 
 make_pattern()
-args = ["emit", "task", "new"] if command == "emit" else ["claim", "--as", "me"]
+args = {"emit": ["emit", "task", "new"], "claim": ["claim", "--as", "me"], "compact": ["hub", "compact", "--older-than", "0s"]}[command]
+judge = {"emit": judge_emit, "claim": judge_claim, "compact": judge_compact}[command]
 paths = [x for f in FILES for x in ("-P", f)]
 cases = 0
 for what in whats:
@@ -123,13 +182,15 @@ for what in whats:
     for when in numbers():
         prepare()
         before = log()
+        if command == "compact":
+            who_is_who_was, kept_was = who_is_who(), logfile.kept(STORE)[0]
         prefix = ["strace", "-f", "-qq", "-o", TRACE, *paths, "-e", f"trace={syscall}", "-e", f"inject={syscall}:{action}:when={when}"]
         p = run(*args, prefix=prefix)
         text = open(TRACE, errors="replace").read()
         is_touched = "(INJECTED)" in text or "+++ killed by SIGKILL" in text
         try:
             judge_code(p, what == "kill")
-            (judge_emit if command == "emit" else judge_claim)(p, before)
+            judge(p, before)
             agrees()
         except (AssertionError, logfile.Bad) as why:
             sys.exit(f"{command} {syscall} {action} when={when} ({state}): {why}\n{text[-2000:]}\nexit code {p.returncode}, stdout {p.stdout}, stderr {p.stderr}")

@@ -6,7 +6,7 @@ load ../lib/cli
 
 export ASAN_OPTIONS=detect_leaks=0 # where it is built in: it cannot work under strace
 
-# inject AT_LEAST emit|claim STATE SYSCALL WHAT...: so many calls must have been made to fail.
+# inject AT_LEAST emit|claim|compact STATE SYSCALL WHAT...: so many calls must have been made to fail.
 inject() {
     local n
     command -v strace >/dev/null || skip "no strace here"
@@ -40,4 +40,17 @@ inject() {
 @test "the first command of all may fail at any point" {
     inject 4 emit fresh mkdirat ENOSPC kill
     inject 7 emit fresh openat EMFILE
+}
+@test "compact: whoever is killed or fails at any point has dropped all that goes, or nothing" {
+    inject 6 compact segments fsync EIO kill
+    inject 4 compact segments renameat EIO kill
+    inject 4 compact segments unlink EIO kill
+    inject 6 compact segments unlinkat EIO kill
+    inject 6 compact segments openat,write kill
+    inject 6 compact segments write,pwrite64 ENOSPC
+}
+@test "compact: the same once more, when something is kept already" {
+    inject 3 compact again fsync kill
+    inject 2 compact again renameat kill
+    inject 3 compact again unlinkat kill
 }

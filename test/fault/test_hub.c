@@ -176,6 +176,68 @@ FAULT_STORY(rounds_that_share_a_commit_stand_for_themselves)
     close_hub(h);
 }
 
+/* Signals that are over, in several segments, behind a key that lasts and one that was revoked. */
+static struct hub *
+make_segments(const char *keys[2])
+{
+    struct hub_options small = { .rotate_bytes = 2000, .lock_wait_ms = 50 };
+    struct hub *h;
+
+    CHECK_OK(hub_open(&h, "config", &small, &e), &e);
+    for (int i = 0; i < 2; i++) {
+        struct hub_reply *r = ask(h, HUB_KEY_CREATE, "!root", "{\"identity\":\"bob\"}");
+        keys[i] = got(r, "key");
+        if (i == 1)
+            CHECK_REPLY(ask(h, HUB_KEY_REVOKE, "!root", "{\"id\":\"%s\"}", got(r, "id")), 200);
+    }
+    for (int i = 0; i < 30; i++)
+        CHECK_REPLY(ask(h, HUB_GENERATE, "ruby", "{\"type\":\"a:b\"}"), 200);
+    emit(h, "ruby", TASK);
+    return h;
+}
+
+static enum status
+try_key(struct hub *h, const char *key)
+{
+    struct arena a = { 0 };
+    const char *identity;
+    unsigned scopes;
+    enum status s = hub_check_key(h, key, &a, &identity, &scopes, &e);
+
+    arena_release(&a);
+    return s;
+}
+
+FAULT_STORY(what_lasts_outlives_the_segments_that_are_dropped)
+{
+    const char *keys[2];
+    struct hub *h = make_segments(keys);
+    struct hub_stats was, is;
+    uint64_t dropped;
+
+    CHECK_OK(hub_stats(h, &was, &e), &e);
+    e.text[0] = '\0';
+    fault_on(f);
+    enum status s = hub_compact(h, -60000, &dropped, &e);
+    fault_off(f);
+    MUST(s == ST_OK || (f->has_failed && e.text[0]));
+    MUST(s || dropped > 0);
+    hub_close(h);
+    for (int i = 0; i < 2; i++) { /* as it was left, and when it is done again */
+        h = reopen(f);
+        CHECK_OK(hub_stats(h, &is, &e), &e);
+        MUST(is.last_seq == was.last_seq && is.pending > 0);
+        MUST((is.signals == was.signals) == (is.first_seq == 1));
+        MUST((s && i == 0) || is.first_seq > 1);
+        MUST(try_key(h, keys[0]) == ST_OK);
+        MUST(try_key(h, keys[1]) == ST_NOT_FOUND);
+        CHECK_OK(hub_compact(h, -60000, &dropped, &e), &e);
+        MUST(i == 0 || dropped == 0);
+        hub_close(h);
+    }
+    forget_answers();
+}
+
 int
 main(void)
 {
@@ -187,6 +249,7 @@ main(void)
         STORY(a_delayed_signal_is_delivered_once_or_waits),
         STORY(a_batch_stands_or_falls_together),
         STORY(rounds_that_share_a_commit_stand_for_themselves),
+        STORY(what_lasts_outlives_the_segments_that_are_dropped),
     };
 
     return run_stories("faults of the hub", stories, sizeof stories / sizeof *stories);

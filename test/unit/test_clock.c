@@ -5,7 +5,9 @@
 #include "base/clock.h"
 #include "base/id.h"
 
+#include <poll.h>
 #include <pthread.h>
+#include <unistd.h>
 
 static void
 a_moment_is_written_in_UTC(void **state)
@@ -163,6 +165,20 @@ threads_never_get_the_same_number(void **state)
         assert_int_not_equal((&got[0][0])[i], (&got[0][0])[i - 1]);
 }
 
+static void
+a_clock_that_nobody_sets_tells_nothing(void **state)
+{
+    int fd = clock_watch_open();
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(poll(&p, 1, 0), 0);
+    clock_watch_again(fd); /* waits for nothing */
+    assert_int_equal(poll(&p, 1, 0), 0);
+    close(fd);
+}
+
 int
 main(void)
 {
@@ -178,6 +194,7 @@ main(void)
         CASE(numbers_grow_although_the_clock_is_set_back),
         CASE(numbers_follow_the_clock_when_it_goes_on),
         CASE(threads_never_get_the_same_number),
+        CASE(a_clock_that_nobody_sets_tells_nothing),
     };
 
     return cmocka_run_group_tests_name("clock", tests, NULL, NULL);

@@ -194,6 +194,45 @@ a_wrong_checksum_behind_foreign_lines_is_found(void **state)
 }
 
 static void
+add_sealed(struct buf *to, const char *text, uint64_t seq)
+{
+    seal_write(to, text, strlen(text), 1, 1, seq);
+}
+
+static void
+a_segment_that_begins_with_a_foreign_line_lacks_nothing(void **state)
+{
+    struct buf b = { 0 };
+
+    (void)state;
+    buf_adds(&b, "{\"foreign\":1}\n");
+    add_sealed(&b, "{\"a\":1}", 6);
+    add_sealed(&b, "{\"a\":1}", 8);
+    write_file("events-5.jsonl", b.p);
+    check("events-5.jsonl");
+    assert_string_equal(found.p, "3 problem: numbers are missing before this line\n");
+    buf_release(&b);
+}
+
+static void
+what_is_kept_of_dropped_segments_has_few_of_the_numbers(void **state)
+{
+    struct buf b = { 0 };
+
+    (void)state;
+    add_sealed(&b, "{\"op\":\"role\",\"id\":\"x\"}", 2);
+    add_sealed(&b, "{\"op\":\"role\",\"id\":\"y\"}", 40);
+    write_file("events-kept-51.jsonl", b.p);
+    check("events-kept-51.jsonl"); /* its end is missing */
+    assert_string_equal(found.p, "2 problem: numbers are missing before this line\n");
+    add_sealed(&b, "{\"op\":\"kept\",\"at\":1}", 50);
+    write_file("events-kept-51.jsonl", b.p);
+    check("events-kept-51.jsonl");
+    CHECK_REPORT(3, 3, 0, 0);
+    buf_release(&b);
+}
+
+static void
 a_missing_line_is_a_problem(void **state)
 {
     struct buf b = { 0 };
@@ -295,6 +334,8 @@ main(void)
         FSCK_CASE(a_wrong_checksum_in_the_first_line_is_found),
         FSCK_CASE(a_wrong_checksum_in_the_only_line_is_found),
         FSCK_CASE(a_wrong_checksum_behind_foreign_lines_is_found),
+        FSCK_CASE(a_segment_that_begins_with_a_foreign_line_lacks_nothing),
+        FSCK_CASE(what_is_kept_of_dropped_segments_has_few_of_the_numbers),
         FSCK_CASE(a_missing_line_is_a_problem),
         FSCK_CASE(a_segment_may_begin_with_any_number),
         FSCK_CASE(the_lines_of_an_incomplete_group_are_notes),

@@ -2,6 +2,7 @@
 #include "fault.h"
 #include "logs.h"
 
+#include "log/files.h"
 #include "log/seal.h"
 #include "log/segment.h"
 
@@ -31,7 +32,7 @@ append_many(const struct log_options *o, int n)
     log_close(&l);
 }
 
-/* A finished segment with this many records of ours, and no current file. */
+/* A finished segment with this many records of ours, behind which nothing is. */
 static void
 make_segment(int records)
 {
@@ -92,6 +93,26 @@ numbers_run_on_over_many_segments(void **state)
     assert_int_equal(count_files("."), 12 + 1);
 }
 
+/* Whoever only reads cannot make it, and the next writer may be long in coming. */
+static void
+a_log_that_was_rotated_has_a_file_to_go_on_in(void **state)
+{
+    struct log l = open_log(&rotating);
+    struct log_files files;
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        CHECK_OK(append(&l, RECORD, &e), &e);
+    assert_true(file_exists("events-1.jsonl"));
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(log_files_open(&files, &l, &e), &e);
+        assert_int_equal(files.n, 2);
+        log_files_close(&files);
+        assert_int_equal(unlink(NAME), 0); /* as if who rotated it had been killed */
+    }
+    log_close(&l);
+}
+
 static void
 each_opener_may_rotate(void **state)
 {
@@ -133,7 +154,6 @@ a_group_is_never_split_over_two_files(void **state)
     log_close(&l);
     assert_int_equal(check_all_numbers(), 105);
     assert_int_equal(count_records("events-1.jsonl", SEQUENCED, "\"k\""), 20);
-    assert_false(file_exists(NAME)); /* the next writer makes it */
 }
 
 static void
@@ -769,12 +789,60 @@ a_segment_that_cannot_be_synced_is_not_finished_until_it_is_mended(void **state)
     check_failed_sync(false);
 }
 
+/* ---- dropping ---- */
+
+static void
+a_kept_file_drops_what_is_before_it_by_its_name_alone(void **state)
+{
+    char name[SEGMENT_NAME_SIZE];
+    uint64_t first, bytes;
+    struct log_files files;
+
+    (void)state;
+    append_many(&rotating, 14);
+    assert_int_equal(segment_oldest(here(), NAME), 1);
+    CHECK_OK(segment_find_kept(here(), NAME, &first, &e), &e);
+    assert_int_equal(first, 0);
+    segment_kept_name(name, NAME, 11);
+    assert_string_equal(name, "events-kept-11.jsonl");
+    write_file("events-kept-6.jsonl", "{\"op\":\"kept\"}\n");
+    write_file(name, "{\"op\":\"kept\"}\n");
+    CHECK_OK(segment_find_kept(here(), NAME, &first, &e), &e);
+    assert_int_equal(first, 11);
+    assert_int_equal(segment_oldest(here(), NAME), 11);
+    assert_int_equal(segment_find(here(), NAME, 10, name, &first, &e), ST_NOT_FOUND);
+
+    struct log l = open_log(&rotating);
+    CHECK_OK(log_files_open(&files, &l, &e), &e);
+    assert_int_equal(files.n, 3);
+    assert_string_equal(files.list[0].name, "events-kept-11.jsonl");
+    assert_int_equal(files.list[0].first, 1);
+    assert_string_equal(files.list[1].name, "events-11.jsonl");
+    assert_string_equal(log_files_last(&files)->name, NAME);
+    for (uint64_t seq = 1; seq < 20; seq++)
+        assert_int_equal(log_files_find(&files, seq), seq >= 11);
+    log_files_close(&files);
+    log_close(&l);
+
+    off_t size = file_size("events-1.jsonl") + file_size("events-6.jsonl") + 14;
+    CHECK_OK(segment_sweep(here(), NAME, &bytes, &e), &e);
+    assert_int_equal(bytes, size);
+    assert_false(file_exists("events-1.jsonl") || file_exists("events-6.jsonl") ||
+                 file_exists("events-kept-6.jsonl"));
+    assert_true(file_exists("events-11.jsonl") && file_exists("events-kept-11.jsonl"));
+    CHECK_OK(segment_sweep(here(), NAME, &bytes, &e), &e);
+    assert_int_equal(bytes, 0);
+    append_many(&rotating, 1);
+    CHECK_NUMBERS("events-11.jsonl", "11 12 13 14 15");
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_log_past_its_size_goes_on_in_a_new_file),
         CASE(numbers_run_on_over_many_segments),
+        CASE(a_log_that_was_rotated_has_a_file_to_go_on_in),
         CASE(each_opener_may_rotate),
         CASE(a_segment_is_named_after_its_first_number),
         CASE(without_a_size_nothing_rotates),
@@ -814,6 +882,7 @@ main(void)
         CASE(a_directory_that_cannot_be_listed_is_told),
         CASE(a_sync_that_fails_while_rotating_is_mended),
         CASE(a_segment_that_cannot_be_synced_is_not_finished_until_it_is_mended),
+        CASE(a_kept_file_drops_what_is_before_it_by_its_name_alone),
     };
 
     return cmocka_run_group_tests_name("log segments", tests, NULL, NULL);

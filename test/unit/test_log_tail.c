@@ -488,7 +488,7 @@ from_the_end_of_a_rotated_log_only_what_is_new_comes(void **state)
 {
     (void)state;
     append_once(&sequenced, "{\"a\":1}");
-    rotate(); /* there is no current file now */
+    rotate(); /* the current file is empty now */
     CHECK_OK(log_tail_open(&t, ".", NAME, true, LOG_FROM_END, &e), &e);
     NOTHING();
     append_once(&sequenced, "{\"b\":1}");
