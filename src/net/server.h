@@ -97,6 +97,10 @@ struct http_stats http_server_stats(const struct http_server *v);
  * safe ones. The body may be NULL. Nothing of it is sent for HEAD, 204 and 304. */
 void
 http_answer(struct http_conn *c, int status, const char *headers, const void *body, size_t len);
+/* Is there memory for an answer with so many bytes of body, and headers up to HTTP_HEADERS_ROOM?
+ * Who answers although there is none loses the client. */
+#define HTTP_HEADERS_ROOM 1024
+bool http_answer_fits(struct http_conn *c, size_t len);
 
 /* ---- streams ---- */
 

@@ -53,6 +53,25 @@ http_answer(struct http_conn *c, int status, const char *headers, const void *bo
     settle(c);
 }
 
+bool
+http_answer_fits(struct http_conn *c, size_t len)
+{
+    struct buf *out = &c->out;
+
+    if (buf_failed(out) || buf_room(out, len + HTTP_HEADERS_ROOM))
+        return !buf_failed(out);
+    out->is_over = out->is_starved = false; /* what is shorter may fit */
+    return false;
+}
+
+/* Without a head of anybody's choice, so without memory for one. */
+static void
+put_busy(struct http_conn *c)
+{
+    buf_adds(&c->out, "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"
+                      "Connection: close\r\nContent-Length: 0\r\n\r\n");
+}
+
 void
 conn_refuse(struct http_conn *c, int status, const char *reason)
 {
@@ -69,7 +88,10 @@ conn_refuse(struct http_conn *c, int status, const char *reason)
         buf_adds(&headers, "Content-Type: text/plain\r\n");
         buf_addf(&body, "%s\n", reason);
     }
-    put_answer(c, status, headers.p, body.p, body.len);
+    if (buf_failed(&headers) || buf_failed(&body))
+        put_busy(c);
+    else
+        put_answer(c, status, headers.p, body.p, body.len);
     buf_release(&headers);
     buf_release(&body);
     conn_mark(c);
@@ -79,8 +101,7 @@ void
 conn_turn_away(struct http_conn *c)
 {
     c->v->stats.turned_away++;
-    buf_adds(&c->out, "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"
-                      "Connection: close\r\nContent-Length: 0\r\n\r\n");
+    put_busy(c);
     c->is_over = true;
     conn_mark(c);
 }

@@ -2,6 +2,7 @@
 
 #include "run/wake.h"
 #include "serve/guard.h"
+#include "serve/intake.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -63,7 +64,20 @@ awake_change(void *ctx, const char *identity, bool is_there)
     s->wants_look = true; /* what came since, and was not told */
 }
 
-/* The stream has it: that is noted with the next round. */
+/* An identity was told so far by its stream: that is noted with the next round. */
+static void
+note_told(struct serve *s, const char *identity, uint64_t upto)
+{
+    struct buf args = { 0 };
+
+    buf_addf(&args, "{\"identity\":\"%s\",\"upto\":%" PRIu64 "}", identity, upto);
+    intake_add_own(s,
+                   &(struct hub_request){
+                       .op = HUB_WOKEN, .identity = "cliq", .is_admin = true, .is_system = true },
+                   &args); /* or it is told again, then */
+    buf_release(&args);
+}
+
 static bool
 is_awake(void *ctx, const char *identity, uint64_t upto)
 {
@@ -77,7 +91,7 @@ is_awake(void *ctx, const char *identity, uint64_t upto)
     take_lock(s, w);
     if (w->lock < 0)
         return true; /* its agent runs, and will be told by its supervisor */
-    front_woken(s, identity, upto);
+    note_told(s, identity, upto);
     return true;
 }
 

@@ -1,7 +1,4 @@
-/*
- * caller - whom a request is from: by its key, or by a ticket that was made with one.
- */
-#include "serve/serve_impl.h"
+#include "serve/caller.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -86,15 +83,12 @@ find_key(struct serve *s, struct gate_text key, struct arena *a, struct caller *
     return ST_OK;
 }
 
-/* By the key that the gate found; what is wrong with it goes into the verdict. */
 void
 caller_by_key(struct serve *s, const struct route *route, struct arena *a, struct gate_verdict *v,
               struct caller *by)
 {
     unsigned scopes = 0;
 
-    if (!front_is_gathered(route)) /* else before its round is done, once for all of them */
-        front_look_for_revoked(s);
     enum status st = find_key(s, v->key, a, by, &scopes);
     if (st == ST_IO) {
         s->wants_look = true; /* the worker makes it */
@@ -118,12 +112,11 @@ caller_by_key(struct serve *s, const struct route *route, struct arena *a, struc
     }
 }
 
-/* By a ticket, which is used up only when the request is let in. */
 struct ticket *
 caller_by_ticket(struct serve *s, struct gate_verdict *v, struct caller *by)
 {
-    front_look_for_revoked(s);
     struct ticket *t = find_ticket(s, v->ticket);
+
     if (!t) {
         v->status = 401;
         v->code = "AUTH_REQUIRED";
@@ -136,4 +129,21 @@ caller_by_ticket(struct serve *s, struct gate_verdict *v, struct caller *by)
     by->is_admin = t->is_admin;
     by->who = t->who;
     return t;
+}
+
+void
+caller_forget(struct serve *s, const char *key)
+{
+    for (size_t i = 0; i < SERVE_KEYS; i++)
+        if (strcmp(s->keys[i].id, key) == 0)
+            s->keys[i] = (struct known_key){ 0 };
+    for (size_t i = 0; i < SERVE_TICKETS; i++)
+        if (strcmp(s->tickets[i].key, key) == 0)
+            s->tickets[i] = (struct ticket){ 0 };
+}
+
+void
+caller_forget_keys(struct serve *s)
+{
+    memset(s->keys, 0, SERVE_KEYS * sizeof *s->keys);
 }

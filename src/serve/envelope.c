@@ -29,8 +29,6 @@ static void
 write_error(struct buf *to, const struct route *route, const char *code, const char *message,
             const struct json *details, const char *request_id)
 {
-    struct buf url = { 0 };
-
     json_open(to, '{');
     if (is_engine(route)) {
         json_key_bool(to, "ok", false);
@@ -42,10 +40,9 @@ write_error(struct buf *to, const struct route *route, const char *code, const c
         json_key_str(to, "message", message);
         json_key_str(to, "request_id", request_id);
         write_json(to, "details", details);
-        buf_addf(&url, DOCS_URL "%s", code);
-        json_key_str(to, "docs_url", url.p ? url.p : "");
+        json_key(to, "docs_url");
+        buf_addf(to, "\"" DOCS_URL "%s\"", code); /* codes are plain words */
         json_close(to, '}');
-        buf_release(&url);
     }
     json_close(to, '}');
 }

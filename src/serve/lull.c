@@ -31,18 +31,18 @@ on_time(void *ctx)
     loop_drop(s->lull);
     s->lull = NULL;
     look(s);
-    if (s->has_given || !worker_is_idle(s->worker)) {
+    bool is_over = !s->has_given && worker_is_idle(s->worker);
+    if (is_over)
+        loop_resume(s->watching);
+    else
         wait(s);
-        front_round(s);
-        return;
-    }
-    loop_resume(s->watching);
-    front_changed(s);
+    s->on_lull(s, is_over);
 }
 
 void
-lull_begin(struct serve *s)
+lull_begin(struct serve *s, lull_fn *fn)
 {
+    s->on_lull = fn;
     if (!s->lull) {
         loop_pause(s->watching);
         wait(s);

@@ -17,8 +17,11 @@
 
 #include "serve/serve_impl.h"
 
-/* A round that may write was given. */
-void lull_begin(struct serve *s);
+/* Every LULL_MS; is_over: the watch is on again. */
+typedef void lull_fn(void *ctx, bool is_over);
+
+/* A round that may write was given. fn is called with the server. */
+void lull_begin(struct serve *s, lull_fn *fn);
 /* There is something new: now, or at the end of the LULL_MS, agents are started. */
 void lull_news(struct serve *s);
 /* The server stops: what waited is done now. */

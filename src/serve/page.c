@@ -1,5 +1,4 @@
-/* page - what the server says about itself. */
-#include "serve/serve_impl.h"
+#include "serve/page.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -43,10 +42,7 @@ page_metrics(struct serve *s, struct buf *to)
     for (int i = 2; i < 6; i++)
         buf_addf(to, "cliq_http_answers_total{class=\"%dxx\"} %" PRIu64 "\n", i, s->answers[i]);
     metric(to, "http_limited_total", "counter", "answers 429: over the rate", s->limited);
-    uint64_t waiting = 0;
-    for (const struct job *j = s->parked; j; j = j->next)
-        waiting++;
-    metric(to, "claims_waiting", "gauge", "claims that wait for a task", waiting);
+    metric(to, "claims_waiting", "gauge", "claims that wait for a task", s->parked.n);
     metric(to, "stream_clients", "gauge", "open streams", streams_count(s->streams));
     metric(to, "stream_dropped_total", "counter", "streams ended because nobody read them",
            streams_dropped(s->streams));

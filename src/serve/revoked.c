@@ -90,18 +90,35 @@ read_line(struct revoked *r, const char *line, size_t len, void (*tell)(void *ct
     tell(ctx, id);
 }
 
-/* Every line that has the word in it. */
-static void
-read_lines(struct revoked *r, const char *word, size_t len, void (*tell)(void *ctx, const char *id),
-           void *ctx)
+/* By how we begin our lines: a signal, or an event of another kind. */
+static bool
+is_other(const char *line, size_t len)
 {
-    const char *p = r->text.p, *end = p + len, *hit;
+    static const char op[] = "{\"op\":\"", id[] = "{\"id\":\"", type[] = "\",\"type\":";
+    enum { ID_LEN = 24 };
 
-    while ((hit = memmem(p, (size_t)(end - p), word, strlen(word)))) {
-        const char *before = memrchr(p, '\n', (size_t)(hit - p));
-        const char *line = before ? before + 1 : p, *eol = memchr(hit, '\n', (size_t)(end - hit));
-        read_line(r, line, (size_t)(eol - line), tell, ctx);
-        p = eol + 1;
+    if (len > sizeof op && memcmp(line, op, sizeof op - 1) == 0)
+        return line[sizeof op - 1] != 'r';
+    return len > sizeof id + ID_LEN + sizeof type && memcmp(line, id, sizeof id - 1) == 0 &&
+           memcmp(line + sizeof id - 1 + ID_LEN, type, sizeof type - 1) == 0;
+}
+
+static bool
+has(const char *line, size_t len, const char *word)
+{
+    return memmem(line, len, word, strlen(word));
+}
+
+/* Every line that has one of the words in it, but for those that are plainly something else. */
+static void
+read_lines(struct revoked *r, size_t len, void (*tell)(void *ctx, const char *id), void *ctx)
+{
+    const char *line = r->text.p, *end = line + len, *eol;
+
+    for (; line < end && (eol = memchr(line, '\n', (size_t)(end - line))); line = eol + 1) {
+        size_t n = (size_t)(eol - line);
+        if (!is_other(line, n) && (has(line, n, "revoke") || has(line, n, "rotate")))
+            read_line(r, line, n, tell, ctx);
     }
 }
 
@@ -126,10 +143,8 @@ read_new(struct revoked *r, void (*tell)(void *ctx, const char *id), void *ctx)
         if (!last && (size_t)n < r->window)
             return; /* the line is being written */
         size_t len = last ? (size_t)(last + 1 - to) : (size_t)n;
-        if (last) {
-            read_lines(r, "revoke", len, tell, ctx);
-            read_lines(r, "rotate", len, tell, ctx);
-        }
+        if (last)
+            read_lines(r, len, tell, ctx);
         r->at += (off_t)len;
         r->window = WINDOW;
     }

@@ -14,8 +14,8 @@
  *                        -> a key that is looked up now: revoked_has? then it is none
  *     the worker has folded that far -> revoked_forget
  *
- * The server's own lines are read, too: they are new bytes like any other, and are passed over with
- * two searches for a word.
+ * The server's own lines are read, too: they are new bytes like any other, and most are passed over
+ * by how they begin.
  */
 #ifndef CLIQ_SERVE_REVOKED_H
 #define CLIQ_SERVE_REVOKED_H

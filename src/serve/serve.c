@@ -7,9 +7,11 @@
 #include "hub/secret.h"
 #include "run/proc.h"
 #include "serve/awake.h"
+#include "serve/front.h"
 #include "serve/guard.h"
 #include "serve/lull.h"
-#include "serve/serve_impl.h"
+#include "serve/reply.h"
+#include "serve/rounds.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -333,18 +335,28 @@ on_note(void *ctx, const char *text)
     fprintf(stderr, "cliq: warning: %s\n", text);
 }
 
+/* What is due by it is another now. */
+static void
+on_clock_set(void *ctx)
+{
+    struct serve *s = ctx;
+
+    clock_watch_again(s->clock);
+    rounds_look(s);
+}
+
 static enum status
 setup(struct serve *s, struct err *e)
 {
     struct http_options o = { .ctx = s,
                               .on_request = front_request,
-                              .on_round = front_round,
-                              .fault = front_fault,
+                              .on_round = rounds_give,
+                              .fault = reply_fault,
                               .max_conns = 8192,
                               .stall_ms = STALL_MS,
                               .stream_max = STREAM_MAX };
     struct streams_options so = { .keepalive_ms = s->o->keepalive_ms,
-                                  .on_lost = front_lost,
+                                  .on_lost = rounds_look,
                                   .ctx = s };
     struct buf dir = { 0 };
     unsigned char random[4];
@@ -386,9 +398,12 @@ setup(struct serve *s, struct err *e)
     if (!st)
         revoked_init(&s->revoked, s->log_dir);
     if (!st)
-        s->watching = loop_on_readable(s->loop, s->watch.fd, front_changed, s, e);
+        s->watching = loop_on_readable(s->loop, s->watch.fd, rounds_on_changed, s, e);
+    s->clock = clock_watch_open();
+    if (!st && s->clock >= 0 && !loop_on_readable(s->loop, s->clock, on_clock_set, s, e))
+        st = ST_IO;
     if (!st &&
-        (!s->watching || !loop_on_readable(s->loop, worker_fd(s->worker), front_done, s, e) ||
+        (!s->watching || !loop_on_readable(s->loop, worker_fd(s->worker), rounds_on_done, s, e) ||
          !loop_on_signal(s->loop, SIGCHLD, on_child, s, e) ||
          !loop_on_signal(s->loop, SIGTERM, on_stop, s, e) ||
          !loop_on_signal(s->loop, SIGINT, on_stop, s, e)))
@@ -404,19 +419,20 @@ serve_run(const struct serve_options *o, struct err *e)
     if (!s)
         return err_set(e, ST_IO, "out of memory");
     s->o = o;
-    s->watch.fd = s->log_dir = s->revoked.fd = -1;
+    s->watch.fd = s->log_dir = s->clock = s->revoked.fd = -1;
     s->keys = calloc(SERVE_KEYS, sizeof *s->keys);
-    enum status st = s->keys ? setup(s, e) : err_set(e, ST_IO, "out of memory");
+    enum status st = s->keys && reply_init(s) ? setup(s, e) : err_set(e, ST_IO, "out of memory");
     if (!st) {
         fflush(stdout);
         tell_systemd("READY=1");
         s->wants_look = true;
-        front_round(s);
+        rounds_give(s);
         st = loop_run(s->loop, e);
     }
     http_server_free(s->http);
     close_access(s);
-    front_free(s);
+    rounds_free(s);
+    reply_release(s);
     worker_free(s->worker);
     streams_free(s->streams);
     awake_free(s);
@@ -428,6 +444,8 @@ serve_run(const struct serve_options *o, struct err *e)
     free(s->keys);
     rates_release(&s->rates);
     loop_free(s->loop);
+    if (s->clock >= 0)
+        close(s->clock);
     hub_close(s->reader);
     hub_close(s->writer);
     free(s);

@@ -181,6 +181,13 @@ sooner(int64_t a, int64_t b)
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
+/* When the index or what is made of it is to be brought up to date. */
+static int64_t
+chore_ms(const struct worker *w)
+{
+    return sooner(hub_fold_in_ms(w->hub), hub_view_in_ms(w->hub));
+}
+
 /* What is due writes. Is it still due although nothing was written, the disk is full, or broken:
  * then trying again at once, and again, helps nobody. */
 static int64_t
@@ -189,7 +196,7 @@ wait_ms(struct worker *w)
     int64_t mend_ms = hub_mend_in_ms(w->hub);
 
     if (mend_ms >= 0)
-        return sooner(mend_ms, hub_fold_in_ms(w->hub));
+        return sooner(mend_ms, chore_ms(w));
     int64_t due_ms = hub_due_in_ms(w->hub), end = hub_log_end(w->hub);
 
     if (due_ms != 0 || end != w->end)
@@ -199,7 +206,7 @@ wait_ms(struct worker *w)
                       : w->again_ms < AGAIN_MAX_MS / 2 ? 2 * w->again_ms
                                                        : AGAIN_MAX_MS;
     w->end = end;
-    return sooner(due_ms ? due_ms : w->again_ms, hub_fold_in_ms(w->hub));
+    return sooner(due_ms ? due_ms : w->again_ms, chore_ms(w));
 }
 
 /* Waits for a signal. False: the time is up. */
@@ -314,7 +321,7 @@ let_go(struct worker *w)
         return;
     hub_settle(w->hub);
     bool is_known = hub_knows_due(w->hub, &due_ms);
-    due_ms = sooner(sooner(due_ms, hub_mend_in_ms(w->hub)), hub_fold_in_ms(w->hub));
+    due_ms = sooner(sooner(due_ms, hub_mend_in_ms(w->hub)), chore_ms(w));
     pthread_mutex_lock(&w->lock);
     note_news(w, true);
     w->is_held = w->is_loops = false;

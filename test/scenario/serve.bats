@@ -669,6 +669,48 @@ acked() {
     "$CLIQ" hub check
 }
 
+shows() { # N: so many delayed signals are in delayed.json
+    [ "$(grep -c '"deliverAt"' home/signals/delayed.json)" = "$1" ]
+}
+
+@test "what is delayed is shown in a file, soon, at the server's end, and after a kill" {
+    for i in 1 2 3; do
+        send /v1/engine/signals/delayed "{\"type\":\"late:$i\",\"deliverAt\":\"+1d\"}" >/dev/null
+    done
+    until_true shows 3
+    for i in 4 5; do
+        send /v1/engine/signals/delayed "{\"type\":\"late:$i\",\"deliverAt\":\"+1d\"}" >/dev/null
+    done
+    kill "$SERVER"
+    wait "$SERVER"
+    shows 5
+    boot
+    for i in 6 7; do
+        send /v1/engine/signals/delayed "{\"type\":\"late:$i\",\"deliverAt\":\"+1d\"}" >/dev/null
+    done
+    kill -KILL "$SERVER"
+    wait "$SERVER" || true
+    is 7 "$("$CLIQ" signal delayed | wc -l)"
+    shows 7
+}
+
+@test "a wall clock that is set is noticed at once" {
+    case ${BUILD:-} in *sanitize*) skip "nothing can be loaded before the sanitizer" ;; esac
+    kill "$SERVER"
+    wait "$SERVER"
+    gcc -shared -fPIC -o clock.so "$BATS_TEST_DIRNAME/clock.c"
+    mkfifo set
+    echo 0 >ahead
+    export CLOCK_AHEAD=$PWD/ahead CLOCK_SET=$PWD/set
+    LD_PRELOAD=$PWD/clock.so boot
+    send /v1/engine/signals/delayed '{"type":"late","deliverAt":"+2h"}' >/dev/null
+    is 0 "$(grep -c '"op":"deliver"' home/signals/events.jsonl)"
+    echo 7300 >ahead.new
+    mv ahead.new ahead
+    echo 1234567 >set
+    until_true grep -q '"op":"deliver"' home/signals/events.jsonl
+}
+
 # garble_index page|row: where the 500th signal is. No server runs.
 garble_index() {
     $PY - "$1" <<'PY'

@@ -134,3 +134,48 @@ PY
     until_true gone "$SERVER"
     exec 7>&-
 }
+
+@test "an answer that there is no memory for is a 503 with the usual envelope, never half of one" {
+    ! grep -qE '__(a|t)san_init' "$FULL" || skip "sanitizers take memory as they like"
+    "$PY" - "$PORT" "$KEY" "$SERVER" <<'END'
+import json, re, resource, socket, sys
+
+port, key, pid = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+MB = 1 << 20
+
+def ask(method, path, body=None):
+    s = socket.create_connection(("127.0.0.1", port))
+    s.settimeout(30)
+    text = json.dumps(body) if body else ""
+    kind = "Content-Type: application/json\r\n" if body else ""
+    s.sendall((f"{method} {path} HTTP/1.0\r\nHost: localhost:{port}\r\nAuthorization: Bearer {key}\r\n"
+               f"{kind}Content-Length: {len(text)}\r\n\r\n{text}").encode())
+    parts = []
+    while part := s.recv(MB):
+        parts.append(part)
+    head, _, body = b"".join(parts).partition(b"\r\n\r\n")
+    return int(head.split()[1]), json.loads(body)
+
+def size():
+    return int(re.search(r"VmSize:\s+(\d+)", open(f"/proc/{pid}/status").read())[1]) * 1024
+
+def limit(n):
+    resource.prlimit(pid, resource.RLIMIT_AS, (n, resource.RLIM_INFINITY))
+
+for i in range(20):
+    assert ask("POST", "/emit", {"signal_type": "note", "content": "x" * 500000})[0] == 200
+now, seen = size(), set()
+for more in range(0, 64 * MB, MB):
+    limit(now + more)
+    status, said = ask("GET", "/signals/list?limit=20")
+    seen.add(status)
+    if status == 200:
+        assert len(said["data"]) == 20
+    else:
+        assert (status, said["error"]["code"]) == (503, "STORE_UNAVAILABLE"), said
+        assert "memory" in said["error"]["message"], said
+limit(resource.RLIM_INFINITY)
+assert seen == {200, 503}, seen
+assert ask("GET", "/signals/list?limit=20")[0] == 200
+END
+}

@@ -92,6 +92,11 @@ on_request(void *ctx, struct http_conn *c, const struct http_request *r)
         memset(big, 'b', 3 << 20);
         http_answer(c, 200, NULL, big, 3 << 20);
         free(big);
+    } else if (http_text_is(path, "/huge")) {
+        assert_false(http_answer_fits(c, (size_t)1 << 40));
+        assert_false(http_answer_fits(c, (size_t)1 << 40));
+        assert_true(http_answer_fits(c, 7));
+        http_answer(c, 503, NULL, "shorter", 7);
     } else {
         http_answer(c, 200, NULL, path.p, path.len);
     }
@@ -457,6 +462,22 @@ head_and_no_content_have_no_body(void **state)
     CHECK_HAS(got, "Content-Length: 5\r\n\r\nHTTP/1.1 204 No Content\r\n");
     assert_int_equal(count(&got, "Content-Length"), 2);
     assert_int_equal(count(&got, "ignored"), 0);
+    close(fd);
+    buf_release(&got);
+}
+
+static void
+what_there_is_no_memory_for_may_be_answered_shorter(void **state)
+{
+    struct buf got = { 0 };
+
+    (void)state;
+    begin();
+    int fd = dial();
+    say(fd, "GET /huge HTTP/1.1\r\nHost: h\r\n\r\nGET /next HTTP/1.1\r\nHost: h\r\n\r\n");
+    hear_until(fd, &got, "/next");
+    assert_int_equal(count(&got, "HTTP/1.1 503 "), 1);
+    assert_int_equal(count(&got, "Content-Length: 7\r\n\r\nshorter"), 1);
     close(fd);
     buf_release(&got);
 }
@@ -1368,6 +1389,7 @@ main(void)
         SERVER_CASE(a_large_body_arrives_whole),
         SERVER_CASE(many_small_chunks_arrive_whole),
         SERVER_CASE(head_and_no_content_have_no_body),
+        SERVER_CASE(what_there_is_no_memory_for_may_be_answered_shorter),
         SERVER_CASE(a_client_that_asks_is_told_to_continue),
         SERVER_CASE(a_bad_request_is_refused_and_the_rest_not_read),
         SERVER_CASE(faults_are_told_as_the_caller_likes),

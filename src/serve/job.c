@@ -1,0 +1,121 @@
+#include "serve/job.h"
+
+#include "base/clock.h"
+#include "serve/ask.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BODY_ROOM = 1000 }; /* for most answers */
+
+static struct http_text
+keep_text(struct job *j, struct http_text t)
+{
+    return (struct http_text){ arena_dup(&j->arena, t.p, t.len), t.len };
+}
+
+/* When a claim that finds nothing is answered at the latest. */
+static int64_t
+wait_until(const struct route *route, const struct json *args)
+{
+    int64_t wait_s;
+
+    if (route->op != HUB_CLAIM || !json_int(json_get(args, "wait_seconds"), &wait_s) ||
+        wait_s <= 0 || wait_s > HUB_WAIT_MAX_S)
+        return 0;
+    return clock_mono_ms() + wait_s * 1000;
+}
+
+struct job *
+job_new(const struct reply_to *to, const struct http_request *r, const struct caller *by)
+{
+    struct job *j = calloc(1, sizeof *j);
+    struct http_text key = http_header(r, "Idempotency-Key"), query = http_query(r);
+    struct json *args = NULL;
+    struct err e;
+
+    if (!j) {
+        reply_refuse(to, 503, "STORE_UNAVAILABLE", "out of memory", NULL);
+        return NULL;
+    }
+    *j = (struct job){ .s = to->s, .conn = to->conn, .route = *to->route };
+    memcpy(j->request_id, to->id, strlen(to->id) + 1);
+    memcpy(j->key, by->key, strlen(by->key) + 1); /* no longer than that */
+    const char *body = arena_dup(&j->arena, r->body.p ? r->body.p : "", r->body.len);
+    const char *identity = arena_dup(&j->arena, by->identity, strlen(by->identity));
+    enum status st = body && identity
+                         ? ask_args(&j->arena, to->route, (struct ask_text){ query.p, query.len },
+                                    (struct ask_text){ body, r->body.len }, &args, &e)
+                         : err_set(&e, ST_IO, "out of memory");
+    if (st) {
+        reply_refuse(to, st == ST_INVALID ? 400 : 503,
+                     st == ST_INVALID ? "VALIDATION_INVALID_TYPE" : "STORE_UNAVAILABLE", e.text,
+                     NULL);
+        job_free(j);
+        return NULL;
+    }
+    j->request = (struct hub_request){
+        .op = to->route->op,
+        .identity = identity,
+        .is_admin = by->is_admin,
+        .args = args,
+        .dedup_key = key.p ? arena_dup(&j->arena, key.p, key.len) : NULL,
+        .wants_text = true,
+    };
+    j->wait_until_ms = wait_until(to->route, args);
+    if (to->s->has_access) { /* its line is written with its answer */
+        j->method = keep_text(j, to->method);
+        j->path = keep_text(j, to->path);
+    }
+    return j;
+}
+
+struct job *
+job_new_own(struct serve *s, const struct hub_request *r, const struct buf *args)
+{
+    struct job *j = calloc(1, sizeof *j);
+    struct json *parsed;
+
+    if (!j)
+        return NULL;
+    j->s = s;
+    j->request = *r;
+    j->request.identity = arena_dup(&j->arena, r->identity, strlen(r->identity));
+    const char *text = buf_failed(args) ? NULL : arena_dup(&j->arena, args->p, args->len);
+    if (j->request.identity && text && json_parse(&j->arena, text, args->len, &parsed, NULL)) {
+        j->request.args = parsed;
+        return j;
+    }
+    job_free(j);
+    return NULL;
+}
+
+void
+job_free(struct job *j)
+{
+    loop_drop(j->timer);
+    arena_release(&j->arena);
+    free(j);
+}
+
+bool
+job_tell(struct job *j, const struct hub_reply *reply)
+{
+    const struct reply_to to = { j->s, j->conn, &j->route, j->request_id, j->method, j->path };
+    struct buf body = { 0 };
+
+    buf_room(&body, BODY_ROOM);
+    envelope_write(&body, &j->route, reply, j->request_id);
+    bool is_heard = reply_send(&to, reply->status,
+                               reply->status == 401 ? "WWW-Authenticate: Bearer\r\n" : NULL, &body);
+    buf_release(&body);
+    return is_heard;
+}
+
+void
+job_refuse(struct job *j)
+{
+    job_tell(
+        j, &(struct hub_reply){ .status = 401, .code = "AUTH_REQUIRED", .message = SERVE_NO_KEY });
+    job_free(j);
+}
