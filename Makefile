@@ -6,6 +6,7 @@
 #   make check    the fast part of the tests, in under a minute
 #   make bench    our numbers beside their peers'
 #   make fuzz     every fuzz target for FUZZ_SECONDS (60) each
+#   make tsan     the server's tests with ThreadSanitizer
 #   make coverage, format, lint, check-layers, install, uninstall, clean
 #
 # Variables: CC, CFLAGS, PREFIX (/usr/local), DESTDIR, SANITIZE=1 (ASan + UBSan),
@@ -68,7 +69,7 @@ LEAN_CFLAGS = -std=gnu11 $(INCLUDES) $(WARN) $(filter-out -fcf-protection,$(HARD
 # to the hub and its server, which no command of the front needs: only the full program has
 # them. Everything else is the core, of which the front takes what it needs.
 FULL_ONLY := $(addprefix src/,base/loop.c base/outlet.c base/table.c base/yaml.c base/yaml_json.c base/yaml_twins.c $(patsubst src/%,%,$(filter-out src/team/template%,$(wildcard src/team/*.c))) \
-             $(addprefix run/,announce.c begin.c attend.c broadcast.c cancel.c dag.c drive.c env.c finish.c foresee.c journal.c live.c lockfile.c notify.c panes.c past.c plan.c prepare.c project.c \
+             $(addprefix run/,announce.c begin.c attend.c broadcast.c cancel.c crew.c dag.c drive.c env.c finish.c foresee.c journal.c live.c lockfile.c notify.c panes.c past.c plan.c prepare.c project.c \
              sched.c sched_route.c tmux.c transition.c verdict.c view.c wake.c wake_lock.c)) \
              $(filter-out src/net/fetch.c,$(sort $(wildcard src/net/*.c src/hub/*.c src/door/*.c src/serve/*.c)))
 CORE_SRC  := $(filter-out $(FULL_ONLY),$(sort $(wildcard src/base/*.c src/log/*.c src/room/*.c src/team/*.c src/run/*.c)))
@@ -263,7 +264,7 @@ build/fuzz/%: test/fuzz/fuzz_%.c $(FUZZ_SRC) $(wildcard src/*/*.h test/fuzz/*.h)
 	clang -g -O1 -std=gnu11 $(INCLUDES) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	  -o $@ $< $(FUZZ_SRC) $(LIBS) -ljansson
 
-.PHONY: fuzz coverage bench demo
+.PHONY: fuzz tsan coverage bench demo
 fuzz: test-deps
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(FUZZERS:%=build/fuzz/%)
 	@for f in $(FUZZERS); do \
@@ -274,6 +275,11 @@ fuzz: test-deps
 	    build/fuzz/corpus/$$f test/fuzz/corpus/$$f > build/fuzz/$$f.log 2>&1 || { tail -40 build/fuzz/$$f.log; exit 1; }; \
 	  grep -E 'number_of_executed_units' build/fuzz/$$f.log; \
 	done
+
+# A server that meets a race ends, and so does its test.
+tsan: test-deps
+	@$(MAKE) --no-print-directory -s -j$$(nproc) all BUILD=build/tsan LEAN=0 CFLAGS='-O1 -g -fsanitize=thread'
+	@TSAN_OPTIONS='halt_on_error=1 suppressions=$(CURDIR)/test/tsan.supp' BUILD=build/tsan test/run $(wildcard test/scenario/serve*.bats test/scenario/hub_race.bats)
 
 coverage: test-deps
 	@$(MAKE) --no-print-directory -s -j$$(nproc) tests BUILD=build/coverage LEAN=0 CFLAGS='-O1 -g --coverage -fprofile-update=prefer-atomic'

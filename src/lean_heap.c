@@ -4,9 +4,9 @@
  * Before it gives out the first byte, musl's maps a heap, a guard for its books and a page for each
  * size that is asked for; each costs a call and a fault or two. What a command of the front asks
  * for fits into a few pages that are there anyway. They are given away one after the other; what
- * was given last can grow, and comes back when it is freed. Whatever does not fit any more is
- * mapped by itself and unmapped when it is freed: so a command that runs for long loses no more
- * than these pages.
+ * was given last can grow, and comes back when it is freed, with those before it that were freed
+ * meanwhile. Whatever does not fit any more is mapped by itself and unmapped when it is freed: so a
+ * command that runs for long loses no more than these pages.
  *
  * For one thread. In a static program what stands here is what the C library uses, too.
  */
@@ -21,12 +21,13 @@ enum { ROOM = 32 << 10 };
 
 /* In front of what is given out, which is aligned as it is. */
 struct head {
-    _Alignas(16) size_t size; /* with the head */
+    _Alignas(16) size_t size; /* with the head; 0: in the room, and freed */
+    struct head *before;      /* given out of the room before it; NULL: none */
 };
 
 static _Alignas(16) char room[ROOM];
 static size_t used;
-static struct head *last; /* given out of the room */
+static struct head *last; /* given out of the room; NULL: none */
 
 static struct head *
 head_of(void *p)
@@ -54,7 +55,9 @@ give(size_t n)
     struct head *h;
 
     if (size && size <= sizeof room - used) {
-        last = h = (struct head *)(void *)(room + used);
+        h = (struct head *)(void *)(room + used);
+        h->before = last;
+        last = h;
         used += size;
     } else {
         h = size ? mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -82,11 +85,12 @@ free(void *p)
     if (!p)
         return;
     struct head *h = head_of(p);
-    if (h == last) {
-        used -= h->size;
-        last = NULL;
-    } else if (!is_in_room(h)) {
+    if (!is_in_room(h)) {
         munmap(h, h->size);
+    } else {
+        h->size = 0;
+        for (; last && !last->size; last = last->before)
+            used = (size_t)((char *)last - room);
     }
     errno = error;
 }

@@ -28,8 +28,7 @@ handle(struct context *c, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    (void)a;
-    return agent_run_at_once(handle, e);
+    return agent_run_at_once(a, handle, e);
 }
 
 const struct cmd cmd_agent_checks = {

@@ -469,9 +469,11 @@ run(const struct args *a, struct err *e)
 {
     (void)a;
     /* The message is still unread: cliq-net, which has libcurl, reads it. */
-    return fetch ? agent_run(handle, e)
+    return fetch ? agent_run(NULL, handle, e)
                  : cmd_become("cliq-net", (const char *[]){ "cliq", "agent", "curl", NULL }, e);
 }
+
+static const struct opt no_opts[] = { { 0 } };
 
 const struct cmd cmd_agent_curl = {
     .name = "agent curl",
@@ -485,6 +487,6 @@ const struct cmd cmd_agent_curl = {
         "entry with retry: false gets one. An answer of 400 or more fails the phase. Settings:\n"
         "agents.curl.timeout (60s, of a try), agents.curl.max_bytes (10485760, of an answer).\n"
         "The handoff's data: sources and targets by name, each with url, status and bytes.",
-    .opts = agent_opts,
+    .opts = no_opts,
     .run = run,
 };

@@ -106,8 +106,7 @@ handle(struct context *c, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    (void)a;
-    return agent_run(handle, e);
+    return agent_run(a, handle, e);
 }
 
 const struct cmd cmd_agent_script = {

@@ -110,8 +110,12 @@ resume_all(struct run *r, const struct past *past, struct err *e)
         r->is_stopped[i] = is_stopping;
     }
     notifier_adopt(r->notifier);
+    for (size_t i = 0; i < n; i++) /* first: what is left of others may be at these now */
+        if (then[i].state == PS_RUNNING)
+            resume_phase(r, i, &then[i], past->started_ms[i]);
     for (size_t i = 0; i < n; i++)
-        resume_phase(r, i, &then[i], past->started_ms[i]);
+        if (then[i].state != PS_RUNNING)
+            resume_phase(r, i, &then[i], past->started_ms[i]);
     free(then);
     return ST_OK;
 }

@@ -25,7 +25,7 @@
 
 enum {
     FILES_OWN = 64,  /* that a run has open for itself, and a few to spare */
-    FILES_PHASE = 3, /* and for a phase that runs */
+    FILES_PHASE = 4, /* and for a phase that runs */
     PHASE_TIMEOUT_MS = 20 * 60 * 1000,
     GATE_TIMEOUT_MS = 15 * 60 * 1000,
     TICK_MS = 1000,
@@ -308,6 +308,8 @@ start_fresh(struct run *r)
             drive_give_up(r, a.phase, a.n);
         else if (live_start(l, drive_timeout(r, a.phase), &e) != ST_OK)
             fail_to_start(r, a.phase, a.n, e.text);
+        else if (r->is_stopped[a.phase] && r->live[a.phase] == l)
+            live_stop(l); /* whose process it took was heard, and what that led to stops it */
     }
     r->n_fresh -= n;
     memmove(r->fresh, r->fresh + n, r->n_fresh * sizeof *r->fresh);
@@ -450,7 +452,8 @@ static const pid_t *
 known(void *ctx, size_t *n)
 {
     struct run *r = ctx;
-    size_t most = r->p->team.n_phases + r->n_relatives + notifier_count(r->notifier);
+    size_t most =
+        r->p->team.n_phases + r->n_relatives + notifier_count(r->notifier) + crew_count(r->crew);
     pid_t *pids = realloc(r->pids, (most + 2) * sizeof *pids);
 
     *n = 0;
@@ -465,6 +468,8 @@ known(void *ctx, size_t *n)
     if (panes_server(r->panes))
         pids[(*n)++] = panes_server(r->panes);
     *n += notifier_pids(r->notifier, pids + *n);
+    crew_pids(r->crew, pids + *n);
+    *n += crew_count(r->crew);
     return pids;
 }
 
@@ -547,6 +552,7 @@ on_reaped(void *ctx, pid_t pid, int wait_status)
 {
     struct run *r = ctx;
 
+    crew_exited(r->crew, pid);
     for (size_t i = 0; i < r->p->team.n_phases; i++) {
         if (r->live[i] && live_owns(r->live[i], pid)) {
             live_exited(r->live[i], wait_status);
@@ -709,6 +715,9 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     r->loop = loop_new(e);
     if (!r->loop)
         return ST_IO;
+    r->crew = crew_new(r->loop, on_settle, r);
+    if (!r->crew)
+        return err_set(e, ST_IO, "out of memory");
     if (o->is_tmux &&
         !(r->panes = panes_new(&(struct panes_host){
               .ctx = r, .plan = p, .loop = r->loop, .on_said = on_said, .on_note = on_pane_note })))
@@ -721,6 +730,7 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
                                   .loop = r->loop,
                                   .run_id = r->run_id,
                                   .panes = r->panes,
+                                  .crew = r->crew,
                                   .on_line = on_line,
                                   .on_result = on_result,
                                   .on_gone = on_gone,
@@ -752,6 +762,7 @@ teardown(struct run *r)
         live_free(r->live[i]);
     for (size_t i = 0; i < r->n_dead; i++)
         live_free(r->dead[i]);
+    crew_free(r->crew);
     notifier_free(r->notifier);
     panes_free(r->panes);
     view_free(r->view);

@@ -44,6 +44,7 @@ struct run {
     struct live_host host;
     struct notifier *notifier;
     struct panes *panes; /* NULL: plain processes */
+    struct crew *crew;
     struct transitions transitions;
     struct broadcast *broadcast; /* NULL: there is no store to tell */
     /* one a phase */

@@ -32,6 +32,7 @@ struct live {
     struct log_reader reader;
     /* what it waits for */
     struct source *death, *deadline, *poll, *viewer_death;
+    struct member *member; /* its process, while that may take another; NULL: none */
     int pidfd, viewer_fd;
     enum stopping stopping;
     int64_t kill_at_ms; /* then comes SIGKILL */
@@ -132,6 +133,7 @@ live_free(struct live *l)
     if (!l)
         return;
     drop_sources(l);
+    crew_dismiss(l->member);
     log_reader_release(&l->reader);
     if (l->fd >= 0)
         close(l->fd);
@@ -169,6 +171,8 @@ static void
 give_result(struct live *l, enum outcome outcome, const struct signal_line *line, const char *text)
 {
     l->has_result = true;
+    if (l->member)
+        crew_expect(l->member);
     l->is_complete = outcome == OUT_COMPLETE;
     drop(&l->deadline);
     if (!l->is_exited && !l->stopping && outcome != OUT_TIMEOUT)
@@ -273,9 +277,34 @@ on_death(struct live *l)
         live_stop(l); /* it died without a result: what it left has nothing to finish */
 }
 
+/* Its process waits for the next one. It takes that when nothing of this one is left; else it ends,
+ * and its death tells the rest. */
+static void
+on_done(void *ctx)
+{
+    struct live *l = ctx;
+    struct member *m = l->member;
+    size_t n;
+    const pid_t *known = l->host->known(l->host->ctx, &n);
+
+    live_look(l); /* what it said last */
+    l->member = NULL;
+    /* A gate goes on after its checks, and until its agent has begun a resume asks their process.
+     */
+    bool is_asked = l->a.stage == STAGE_CHECKS;
+    if (!l->has_result || l->stopping || is_asked || proc_may_have_orphans(&l->id, known, n)) {
+        crew_dismiss(m);
+        return;
+    }
+    l->is_exited = true;
+    crew_rest(m);
+    gone(l);
+}
+
 void
 live_exited(struct live *l, int wait_status)
 {
+    l->member = NULL; /* reaped is forgotten */
     l->has_status = true;
     l->wait_status = wait_status;
     if (!l->is_beginning)
@@ -441,7 +470,9 @@ live_start(struct live *l, int64_t timeout_ms, struct err *e)
     }
     if (s != ST_FAILED) /* nobody knows: make it impossible, and begin under another name */
         return live_resume(l, timeout_ms, timeout_ms, e);
-    s = proc_spawn(&l->prepared.spec, &l->id, e);
+    s = l->prepared.stays
+            ? crew_start(l->host->crew, &l->prepared.spec, on_done, l, &l->member, &l->id, e)
+            : proc_spawn(&l->prepared.spec, &l->id, e);
 
     if (s == ST_CONFLICT) /* begun already, by an orchestrator that died at that moment */
         return live_resume(l, timeout_ms, timeout_ms, e);
@@ -575,10 +606,25 @@ live_begun(struct live *l)
         live_stop(l);
 }
 
+/* Does its process run an attempt that was resumed? Then this one was gone (run/crew.h). */
+static bool
+is_at_another(const struct live *l, const struct proc_id *id)
+{
+    size_t n;
+    const pid_t *known = l->host->known(l->host->ctx, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (known[i] == id->pid)
+            return true;
+    return false;
+}
+
 enum status
 live_resume_rest(struct live *l, struct err *e)
 {
-    while (proc_read_id(l->prepared.spec.attempt_file, &l->id, e) != ST_OK) {
+    struct proc_id id;
+
+    while (proc_read_id(l->prepared.spec.attempt_file, &id, e) != ST_OK) {
         struct stat st;
         if (sys->fstatat(AT_FDCWD, l->prepared.spec.attempt_file, &st, AT_SYMLINK_NOFOLLOW) != 0) {
             gone(l); /* it never was */
@@ -588,6 +634,11 @@ live_resume_rest(struct live *l, struct err *e)
         if (s)
             return s;
     }
+    if (is_at_another(l, &id)) {
+        gone(l);
+        return ST_OK;
+    }
+    l->id = id;
     l->is_started = l->has_result = true;
     l->is_exited = proc_alive(&l->id) == PROC_DEAD;
     if (l->is_exited && proc_signal_tree(&l->id, l->prepared.token, 0) == 0)

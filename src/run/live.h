@@ -5,14 +5,16 @@
  * its death without one, or its time running out), then that its tree is gone.
  *
  * It is started as a process, our child; or, where the host has panes (run/panes.h), in one:
- * then it begins a moment later, when its viewer says so, and a pidfd tells its death. All
- * else is the same.
+ * then it begins a moment later, when its viewer says so, and a pidfd tells its death. Or a
+ * process that has done another one takes it (run/crew.h): then its end is that this one is done
+ * with it, too. All else is the same.
  */
 #ifndef CLIQ_RUN_LIVE_H
 #define CLIQ_RUN_LIVE_H
 
 #include "base/loop.h"
 #include "log/log.h"
+#include "run/crew.h"
 #include "run/panes.h"
 #include "run/prepare.h"
 #include "run/signal.h"
@@ -29,6 +31,7 @@ struct live_host {
     struct loop *loop;
     const char *run_id;
     struct panes *panes; /* NULL: none */
+    struct crew *crew;
     /* A line that is not terminal: progress or notify. */
     void (*on_line)(void *ctx, struct live *l, const struct signal_line *line);
     /* The result; line is NULL when it died or timed out; text says how. */

@@ -616,7 +616,7 @@ enum status
 prepare_attempt(const struct plan *p, const struct attempt *a, const char *run_id,
                 struct arena *arena, struct prepared *out, struct err *e)
 {
-    static const struct agent checks = { .name = "checks", .kind = AGENT_SPECIAL };
+    static const struct agent checks = { .name = "checks", .kind = AGENT_SPECIAL, .stays = true };
     struct prep pr;
     struct buf message = { 0 }, name = { 0 };
     struct proc_spec *spec = &out->spec;
@@ -648,6 +648,7 @@ prepare_attempt(const struct plan *p, const struct attempt *a, const char *run_i
     }
     char *token = arena_alloc(arena, strlen(run_id) + name.len + 2);
     out->token = token;
+    out->stays = agent->stays;
     if (!spec->in || !spec->out || !spec->attempt_file || !spec->argv || !token) {
         s = out_of_memory(e);
     } else {

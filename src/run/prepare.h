@@ -41,6 +41,7 @@ prepare_when(const struct plan *p, size_t phase, const char *run_id, bool *is_tr
 /* An attempt that can be started once its message is written. Strings are in the arena. */
 struct prepared {
     struct proc_spec spec;
+    bool stays;          /* its process may take further attempts (run/crew.h) */
     const char *token;   /* CLIQ_ATTEMPT */
     const char *message; /* the text of spec.in */
     size_t message_len;

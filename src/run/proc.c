@@ -50,23 +50,18 @@ enum step {
     STEP_UNTOLD, /* it ended without a word */
 };
 
-/* What the child says: once when all is prepared, or once when a step failed. After the
- * first, a failed exec is said too. */
-struct report {
-    enum step step;
-    int error;
-    uint64_t start;
-    bool is_clock_right; /* see find_self */
-};
+/* The child says its report once when all is prepared, or once when a step failed. After the
+ * first, a failed exec is said too. is_clock_right: see find_self. */
 
 /* What the child is told of where it comes from. */
 struct origin {
     const char *boot_id;
     uint64_t since; /* the tick in which it was not there yet, or was made; 0: unknown */
+    pid_t pid;      /* its own, which began at `since`; 0: it is to find out */
 };
 
 static bool
-failed(struct report *r, enum step step)
+failed(struct proc_report *r, enum step step)
 {
     r->step = step;
     r->error = errno;
@@ -106,7 +101,7 @@ open_file(int dir, const char *path, int flags)
 }
 
 static bool
-open_in(const struct proc_spec *spec, struct report *r)
+open_in(const struct proc_spec *spec, struct proc_report *r)
 {
     const char *path = spec->in;
     int dir = path ? below(spec, &path) : AT_FDCWD;
@@ -116,7 +111,7 @@ open_in(const struct proc_spec *spec, struct report *r)
 }
 
 static bool
-open_out(const struct proc_spec *spec, struct report *r)
+open_out(const struct proc_spec *spec, struct proc_report *r)
 {
     const char *path = spec->out;
 
@@ -132,7 +127,7 @@ open_out(const struct proc_spec *spec, struct report *r)
 
 /* Whatever else is open closes at exec, the pipe too. */
 static bool
-close_others(struct report *r)
+close_others(struct proc_report *r)
 {
     struct rlimit limit;
 
@@ -169,7 +164,7 @@ tick(void)
  * somebody emulates the kernel or mounted the /proc of others.
  */
 static bool
-find_self(uint64_t since, pid_t *pid, struct report *r)
+find_self(uint64_t since, pid_t *pid, struct proc_report *r)
 {
     bool is_one_tick = since > 0 && tick() == since;
     struct procfs self;
@@ -189,12 +184,13 @@ find_self(uint64_t since, pid_t *pid, struct report *r)
 /* Makes the attempt file with our identity in it, or finds that it is there already: a symbolic
  * link, whose text appears with its name in one call that never replaces anything. */
 static bool
-claim_attempt(int dir, const char *path, const struct origin *o, struct report *r)
+claim_attempt(int dir, const char *path, const struct origin *o, struct proc_report *r)
 {
     char text[64 + PROCFS_BOOT_SIZE], *p = text;
-    pid_t pid;
+    pid_t pid = o->pid;
 
-    if (!find_self(o->since, &pid, r))
+    r->start = o->since;
+    if (!pid && !find_self(o->since, &pid, r))
         return false;
     if (!path)
         return true;
@@ -208,19 +204,21 @@ claim_attempt(int dir, const char *path, const struct origin *o, struct report *
 
 /* All that stands between a new process and exec. Only async-signal-safe calls. */
 static bool
-prepare(const struct proc_spec *spec, const struct origin *o, struct report *r)
+prepare(const struct proc_spec *spec, const struct origin *o, struct proc_report *r)
 {
     /* A group leader (a shell's job) cannot have a new session: the one it has must do. */
     if (setsid() < 0 && errno != EPERM)
         return failed(r, STEP_SESSION);
     if (!open_in(spec, r) || !open_out(spec, r) || !close_others(r))
         return false;
+    if (spec->keep && fcntl(spec->keep, F_SETFD, 0) != 0)
+        return failed(r, STEP_CLOSE);
 
     /* The attempt file is made last, so that a missing directory does not use it up; but its
      * path is relative to where we are now. */
     const char *attempt = spec->attempt_file;
     int here = attempt ? below(spec, &attempt) : AT_FDCWD;
-    if (attempt && here == AT_FDCWD && spec->dir) {
+    if (attempt && here == AT_FDCWD && attempt[0] != '/' && spec->dir) {
         here = SYS_RETRY(sys->openat(AT_FDCWD, ".", O_PATH | O_DIRECTORY | O_CLOEXEC, 0));
         if (here < 0)
             return failed(r, STEP_DIR);
@@ -380,15 +378,14 @@ exec_failed(const struct proc_spec *spec, struct err *e)
     return err_sys(e, "run %s", name);
 }
 
-/* What the report means, as a sentence. */
-static enum status
-say(const struct proc_spec *spec, const struct report *r, struct err *e)
+enum status
+proc_reported(const struct proc_spec *spec, const struct proc_report *r, struct err *e)
 {
     enum status missing =
         r->error == ENOENT || r->error == ENOTDIR ? ST_NOT_FOUND : status_of_errno(r->error);
 
     errno = r->error;
-    switch (r->step) {
+    switch ((enum step)r->step) {
     case STEP_DONE:
         return ST_OK;
     case STEP_SESSION:
@@ -430,7 +427,7 @@ say(const struct proc_spec *spec, const struct report *r, struct err *e)
 
 /* One write below PIPE_BUF is whole or not at all. */
 static void
-tell(int fd, const struct report *r)
+tell(int fd, const struct proc_report *r)
 {
     while (write(fd, r, sizeof *r) < 0 && errno == EINTR)
         ;
@@ -439,7 +436,7 @@ tell(int fd, const struct report *r)
 static _Noreturn void
 be_child(const struct proc_spec *spec, const struct origin *o, int to, volatile bool *is_shared)
 {
-    struct report r = { 0 };
+    struct proc_report r = { 0 };
 
     *is_shared = true;
     bool is_ready = prepare(spec, o, &r);
@@ -485,10 +482,10 @@ open_pipe(int ends[2])
 
 /* The last thing that the child said. Exec, or its end, closes its end of the pipe; with
  * shared memory one of them is past, or about to be and cannot fail any more. */
-static struct report
+static struct proc_report
 listen_to_child(int from, bool is_shared)
 {
-    struct report r, last = { .step = STEP_UNTOLD };
+    struct proc_report r, last = { .step = STEP_UNTOLD };
     struct pollfd p = { .fd = from, .events = POLLIN };
 
     for (;;) {
@@ -530,9 +527,9 @@ proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
         return err_sys(e, "start %s: make a process", spec->argv[0]);
     }
 
-    struct report last = listen_to_child(ends[0], is_shared);
+    struct proc_report last = listen_to_child(ends[0], is_shared);
     close(ends[0]);
-    s = say(spec, &last, e);
+    s = proc_reported(spec, &last, e);
     if (s) {
         SYS_RETRY(waitpid(pid, NULL, 0));
         return s;
@@ -549,7 +546,7 @@ proc_become(const struct proc_spec *spec, struct err *e)
 {
     char boot_id[PROCFS_BOOT_SIZE];
     struct origin o = { .boot_id = boot_id };
-    struct report r = { 0 };
+    struct proc_report r = { 0 };
     enum status s = procfs_boot_id(boot_id, e);
 
     if (s)
@@ -560,7 +557,20 @@ proc_become(const struct proc_spec *spec, struct err *e)
         execute(spec);
         failed(&r, STEP_EXEC);
     }
-    return say(spec, &r, e);
+    return proc_reported(spec, &r, e);
+}
+
+bool
+proc_take_on(const struct proc_spec *spec, struct proc_report *r)
+{
+    static struct procfs self; /* when we began does not change */
+    char boot_id[PROCFS_BOOT_SIZE];
+
+    *r = (struct proc_report){ 0 };
+    if (procfs_boot_id(boot_id, NULL) || (!self.pid && procfs_read(&self, 0) != 0))
+        return failed(r, STEP_SELF);
+    struct origin o = { .boot_id = boot_id, .since = self.start, .pid = self.pid };
+    return prepare(spec, &o, r);
 }
 
 /* "4711 302824 0f7c…-…", and exactly as we write it. */

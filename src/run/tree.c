@@ -431,7 +431,13 @@ has_only_known_children(const pid_t *known, size_t n)
 }
 
 bool
+proc_may_have_orphans(const struct proc_id *id, const pid_t *known, size_t n)
+{
+    return !is_heir(id) || !has_only_known_children(known, n);
+}
+
+bool
 proc_may_have_left(const struct proc_id *id, const pid_t *known, size_t n)
 {
-    return proc_alive(id) != PROC_DEAD || !is_heir(id) || !has_only_known_children(known, n);
+    return proc_alive(id) != PROC_DEAD || proc_may_have_orphans(id, known, n);
 }

@@ -26,6 +26,16 @@ load ../scenario/pipeline
     succeeds
 }
 
+@test "our own agents: killed at random moments, and at each word to a process that stays" {
+    [ -n "$HEADLESS" ] || skip "in tmux no process stays"
+    TEAM=own got_from $PY "$BATS_TEST_DIRNAME/resume.py" "$FULL" random "${RESUME_KILLS:-12}"
+    succeeds
+    command -v strace >/dev/null || return 0
+    export ASAN_OPTIONS=detect_leaks=0 # which does not work beside strace
+    TEAM=own got_from $PY "$BATS_TEST_DIRNAME/resume.py" "$FULL" calls sendto poll recvfrom
+    succeeds
+}
+
 # A phase that awaits go, then one more; the orchestrator of which was killed.
 killed_run() { # [FIELDS of the first]
     AGENTS=

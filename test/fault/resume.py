@@ -10,7 +10,8 @@ began exactly once, no finished phase ran again, and no process is left.
 
 The team has two branches, a phase that is retried, one that is skipped, and a gate with
 checks and an agent that sends work back once. Agents write down their starts outside of
-.cliq/. EXECUTOR=tmux: with agents in panes. Shares no code with src/.
+.cliq/. EXECUTOR=tmux: with agents in panes; TEAM=own: with cliq's own agents, whose processes
+take one attempt after the other. Shares no code with src/.
 """
 import glob, json, os, random, shutil, subprocess, sys, tempfile, threading, time
 
@@ -56,6 +57,32 @@ phases:
   - {name: gate, type: gate, agent: g, depends_on: [left, right], commands: [{name: c, run: 'echo "check.$CLIQ_ATTEMPT_NUMBER" >>../starts'}]}
   - {name: ship, agent: w, depends_on: [gate, never]}
 """
+TEXTS = ["plan.1", "left.2", "right.2", "ROUTE to left: n1", "PASS: n2"]
+# The same by agents of cliq's own.
+STEP = r"""
+cat >/dev/null
+P=$CLIQ_PHASE N=$CLIQ_ATTEMPT_NUMBER
+echo "$P.$N" >>../starts
+sleep 0.0$(($$ % 5))
+[ "$P.$N" != right.1 ] || exit 1
+printf '%s\n```json\n{"go":"no"}\n```\n' "$P.$N"
+"""
+CHECK = r"""
+N=$CLIQ_ATTEMPT_NUMBER
+printf 'check.%s\ngate.%s\n' "$N" "$N" >>../starts
+[ "$N" != 1 ]
+"""
+def own(name, more="", agent="script", run=STEP):
+    return f"  - {{name: {name}, agent: {agent}, {more}commands: [{{name: c, run: {json.dumps(run)}}}]}}\n"
+if os.environ.get("TEAM") == "own":
+    TEAM = """
+name: "@local/resume"
+description: a team that is killed
+phases:
+""" + own("plan") + own("left", "depends_on: [plan], ") + own("right", "depends_on: [plan], retries: 1, ") + \
+        own("never", 'depends_on: [plan], when: "$(handoff.plan.go) == yes", ') + \
+        own("gate", "type: gate, depends_on: [left, right], ", "checks", CHECK) + own("ship", "depends_on: [gate, never], ")
+    TEXTS = ["plan.1", "left.2", "right.2", "ROUTE to left: 0 of 1 checks passed; failed: c", "PASS: 1 of 1 checks passed"]
 WANT = sorted("plan.1 left.1 right.1 right.2 check.1 gate.1 left.2 check.2 gate.2 ship.1".split())
 
 
@@ -116,9 +143,8 @@ class Project:
         for ev in ("started", "result"):
             names = [(e["phase"], e["attempt"]) for e in journal if e["ev"] == ev]
             assert len(names) == len(set(names)) == 8, (ev, names)
-        text = lambda c: json.load(open(f"{state}/channels/{c}/handoff.json"))["text"]
-        assert [text("plan--left"), text("left--gate"), text("right--gate"), text("gate--left"), text("gate--ship")] == \
-            ["plan.1", "left.2", "right.2", "ROUTE to left: n1", "PASS: n2"]
+        text = lambda c: json.load(open(f"{state}/channels/{c}/handoff.json"))["text"].split("\n")[0]
+        assert [text("plan--left"), text("left--gate"), text("right--gate"), text("gate--left"), text("gate--ship")] == TEXTS
         assert os.path.exists(f"{state}/signals/left_routed")
         assert not (alive := self.alive()), f"left: {alive}"
         # the end is told again, and nothing is run

@@ -831,12 +831,12 @@ END
         got_from bash -c 'ulimit -n "$1"; shift; exec "$@"' limited "$1" "$CLIQ" run $HEADLESS "${@:2}"
     }
     got_limited 30
-    refused 1 "a run opens up to 67 files, and may open 30: ulimit -n 154"
+    refused 1 "a run opens up to 68 files, and may open 30: ulimit -n 184"
     got_limited 100
-    refused 1 "30 phases may run at a time, which takes 154 open files, and the limit is 100: say --jobs 12"
+    refused 1 "30 phases may run at a time, which takes 184 open files, and the limit is 100: say --jobs 9"
     is "" "$(starts)"
     [ ! -e .cliq/run/journal.jsonl ]
-    got_limited 100 --jobs 12
+    got_limited 100 --jobs 9
     code_is 0
 }
 

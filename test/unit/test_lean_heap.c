@@ -33,8 +33,39 @@ what_was_given_last_grows_in_place_and_comes_back(void **state)
     char *c = lean_malloc(20);
     assert_ptr_equal(c, b);
     lean_free(c);
-    lean_free(a); /* not the last any more: it is lost, and nothing else is */
+    lean_free(a);
     lean_free(NULL);
+}
+
+static void
+what_was_freed_before_comes_back_with_the_last(void **state)
+{
+    (void)state;
+    char *a = lean_malloc(10), *b = lean_malloc(10), *c = lean_malloc(10);
+    lean_free(b);
+    char *d = lean_malloc(10);
+    assert_ptr_not_equal(d, b); /* c lies behind it */
+    lean_free(d);
+    lean_free(c);
+    d = lean_malloc(10);
+    assert_ptr_equal(d, b);
+    lean_free(d);
+    lean_free(a);
+}
+
+/* As an agent does that stays: more in all than the room has, little at a time. */
+static void
+the_room_does_not_wear_out(void **state)
+{
+    (void)state;
+    char *kept = lean_malloc(10);
+    for (int i = 0; i < 10000; i++) {
+        char *a = lean_malloc(100), *b = lean_malloc(100);
+        assert_true(is_in_room(head_of(a)) && is_in_room(head_of(b)));
+        lean_free(a);
+        lean_free(b);
+    }
+    lean_free(kept);
 }
 
 static void
@@ -110,6 +141,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_given_last_grows_in_place_and_comes_back),
+        cmocka_unit_test(what_was_freed_before_comes_back_with_the_last),
+        cmocka_unit_test(the_room_does_not_wear_out),
         cmocka_unit_test(zeroed_memory_is_zero_also_where_something_was),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(blocks_keep_what_they_hold),
