@@ -225,17 +225,17 @@ take_reserve(struct conn *c, const char *p, size_t n)
 }
 
 static const struct work works[] = {
-    { "emit", emit, http_reply, NULL },
-    { "batch", emit_batch, http_reply, NULL }, /* BATCH signals a request */
-    { "claim", claim, http_reply, take_claim },
-    { "get", get, http_reply, NULL },
-    { "broadcast", broadcast, http_reply, NULL },
-    { "subscribe", subscribe, http_reply, NULL, .differs = true },
-    { "redis-add", xadd, resp_reply, NULL },
-    { "redis-group", xgroup, resp_reply, NULL },
-    { "redis-claim", xread, resp_reply, take_xread },
-    { "beanstalk-put", put, beanstalk_reply, NULL },
-    { "beanstalk-claim", reserve, beanstalk_reply, take_reserve },
+    { .name = "emit", .ask = emit, .reply = http_reply },
+    { .name = "batch", .ask = emit_batch, .reply = http_reply }, /* BATCH signals a request */
+    { .name = "claim", .ask = claim, .reply = http_reply, .take = take_claim },
+    { .name = "get", .ask = get, .reply = http_reply },
+    { .name = "broadcast", .ask = broadcast, .reply = http_reply },
+    { .name = "subscribe", .ask = subscribe, .reply = http_reply, .differs = true },
+    { .name = "redis-add", .ask = xadd, .reply = resp_reply },
+    { .name = "redis-group", .ask = xgroup, .reply = resp_reply },
+    { .name = "redis-claim", .ask = xread, .reply = resp_reply, .take = take_xread },
+    { .name = "beanstalk-put", .ask = put, .reply = beanstalk_reply },
+    { .name = "beanstalk-claim", .ask = reserve, .reply = beanstalk_reply, .take = take_reserve },
 };
 
 static const struct work *
