@@ -226,7 +226,7 @@ loop_nap(struct loop *l, int64_t ns)
     struct pollfd p = { .fd = uv_backend_fd(&l->uv), .events = POLLIN };
     struct timespec t = { ns / 1000000000, ns % 1000000000 };
 
-    return ns > 0 && ppoll(&p, 1, &t, NULL) > 0;
+    return ns >= 0 && ppoll(&p, 1, &t, NULL) > 0;
 }
 
 struct uv_loop_s *

@@ -51,6 +51,15 @@ helper_wait(struct helper *h)
     pthread_mutex_unlock(&h->lock);
 }
 
+bool
+helper_is_idle(struct helper *h)
+{
+    pthread_mutex_lock(&h->lock);
+    bool is_idle = !h->piece;
+    pthread_mutex_unlock(&h->lock);
+    return is_idle;
+}
+
 void
 helper_give(struct helper *h, void *piece)
 {

@@ -30,6 +30,7 @@ struct helper {
 };
 
 bool helper_start(struct helper *h, void (*work)(void *ctx, void *piece), void *ctx);
+bool helper_is_idle(struct helper *h); /* it has nothing to do */
 void helper_give(struct helper *h, void *piece);
 void helper_wait(struct helper *h);
 void helper_stop(struct helper *h); /* after the last piece */

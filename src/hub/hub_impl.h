@@ -44,6 +44,7 @@ struct hub {
     bool is_changed;    /* the transaction holds what others wrote, or rounds before */
     bool is_kept;       /* the lock and the transaction, for the next round */
     int64_t kept_ms;    /* since then, by the clock of this boot */
+    int64_t saved_ms;   /* and a commit was begun last */
     bool is_read_only, is_disk_read_only;
     uint64_t oldest, oldest_is_of;    /* hub_oldest_seq, and the state of the index it is of */
     bool is_full;                     /* the last append failed */

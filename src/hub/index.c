@@ -105,6 +105,7 @@ struct index {
     struct kept *used;  /* since reset_all */
     struct queue queue; /* while it has a helper at work, that alone uses the database */
     sqlite3_stmt *inserts[INDEX_ROWS][QUEUE_SIZES];
+    sqlite3_stmt *placing;
     struct index_keeper keeper;
     bool may_repeat;    /* signals that are there already are no failure */
     bool has_repeats;   /* and some were */
@@ -253,6 +254,12 @@ void
 index_add_many(struct index *ix)
 {
     queue_flush_many(&ix->queue);
+}
+
+void
+index_lend_many(struct index *ix)
+{
+    queue_lend(&ix->queue);
 }
 
 void
@@ -492,6 +499,60 @@ index_commit(struct index *ix, struct err *e)
     return s;
 }
 
+/* By whoever has the database. */
+static void
+write_place(struct index *ix, const struct index_place *p)
+{
+    const int64_t numbers[] = { (int64_t)p->seq,
+                                p->dev,
+                                p->ino,
+                                p->at,
+                                p->end,
+                                p->last_ms,
+                                (int64_t)p->subscriptions,
+                                (int64_t)p->delayed,
+                                (int64_t)p->shown };
+    const int n = sizeof numbers / sizeof *numbers;
+
+    if (!ix->placing && !ix->failed)
+        ix->placing = prepare(ix,
+                              "UPDATE place SET seq = ?, dev = ?, ino = ?, at = ?, \"end\" = ?,"
+                              " last_ms = ?, subscriptions = ?, delayed = ?, shown = ?, tail = ?",
+                              SQLITE_PREPARE_PERSISTENT);
+    if (ix->failed)
+        return;
+    for (int i = 0; i < n; i++)
+        fail(ix, sqlite3_bind_int64(ix->placing, i + 1, numbers[i]));
+    fail(ix, sqlite3_bind_text(ix->placing, n + 1, p->tail, -1, SQLITE_STATIC));
+    int rc = sqlite3_step(ix->placing);
+    if (rc != SQLITE_DONE)
+        fail(ix, rc);
+    sqlite3_reset(ix->placing);
+}
+
+/* For the queue. */
+static void
+commit_later(void *ctx, const struct index_place *p)
+{
+    struct index *ix = ctx;
+
+    write_place(ix, p);
+    if (!ix->failed)
+        fail(ix, sqlite3_exec(ix->db, "COMMIT; BEGIN IMMEDIATE", NULL, NULL, NULL));
+}
+
+bool
+index_commit_later(struct index *ix, const struct index_place *p)
+{
+    if (ix->keeper.write)
+        ix->keeper.write(ix->keeper.ctx);
+    if (ix->used) { /* statements that may not have ended */
+        queue_wait(&ix->queue);
+        reset_all(ix);
+    }
+    return !ix->failed && queue_commit(&ix->queue, p);
+}
+
 void
 index_rollback(struct index *ix)
 {
@@ -654,6 +715,7 @@ open_database(struct index **out, const char *path, bool is_new, struct err *e)
     if (!ix)
         return err_set(e, ST_IO, "out of memory");
     ix->queue.insert = insert_batch;
+    ix->queue.commit = commit_later;
     ix->queue.ctx = ix;
     if (path && snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
         s = err_set(e, ST_INVALID, "path too long: %s", path);
@@ -736,6 +798,7 @@ index_close(struct index *ix)
     for (size_t i = 0; i < INDEX_ROWS; i++)
         for (size_t size = 0; size < QUEUE_SIZES; size++)
             sqlite3_finalize(ix->inserts[i][size]);
+    sqlite3_finalize(ix->placing);
     sqlite3_close(ix->db);
     free(ix);
 }
@@ -823,9 +886,6 @@ index_get_place(struct index *ix, struct index_place *p)
 void
 index_set_place(struct index *ix, const struct index_place *p)
 {
-    index_do(ix,
-             "UPDATE place SET seq = ?, dev = ?, ino = ?, at = ?, \"end\" = ?, last_ms = ?,"
-             " subscriptions = ?, delayed = ?, shown = ?, tail = ?",
-             "iiiiiiiiis", (int64_t)p->seq, p->dev, p->ino, p->at, p->end, p->last_ms,
-             (int64_t)p->subscriptions, (int64_t)p->delayed, (int64_t)p->shown, p->tail);
+    settle(ix);
+    write_place(ix, p);
 }

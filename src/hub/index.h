@@ -76,6 +76,10 @@ void index_unmark(struct index *ix, bool is_good); /* not good: back to it */
 enum status index_status(const struct index *ix, struct err *e);
 bool index_is_damaged(const struct index *ix); /* the failure kept is of that kind */
 
+/* In a transaction: another thread commits it, with this place, while we go on in the next one.
+ * What is run meanwhile waits for that, and index_status tells when it failed. False: there is no
+ * such thread, and nothing was done. */
+bool index_commit_later(struct index *ix, const struct index_place *p);
 bool index_get_place(struct index *ix, struct index_place *p);
 void index_set_place(struct index *ix, const struct index_place *p);
 
@@ -103,12 +107,14 @@ bool index_next(struct index *ix, struct row *r);
 int index_do(struct index *ix, const char *literal, const char *types, ...);
 
 /* Adds a row, later and together with others: many rows in one statement cost half. It is there
- * for every statement that follows; index_add_many: now is a good time, if they are many. That such
- * a row is there already is a failure, except between index_begin_many and index_end_many. A row of
- * states takes the place of the one before. */
+ * for every statement that follows; index_add_many: now is a good time, if they are many;
+ * index_lend_many: for another thread, while we go on. That such a row is there already is a
+ * failure, except between index_begin_many and index_end_many. A row of states takes the place of
+ * the one before. */
 enum index_rows { ROWS_SIGNALS, ROWS_WAITING, ROWS_READY, ROWS_STATES, ROWS_HISTORY, INDEX_ROWS };
 void index_add(struct index *ix, enum index_rows rows, const char *types, ...);
 void index_add_many(struct index *ix);
+void index_lend_many(struct index *ix);
 
 /* One who keeps changes back: it writes them when a statement may need them, which is before every
  * one but those of index_peek, and drops them when the transaction is rolled back. */

@@ -49,7 +49,7 @@ empty(struct pile *p)
 {
     for (size_t i = 0; i < INDEX_ROWS; i++)
         p->of[i].done = p->of[i].n = 0;
-    p->is_some = false;
+    p->is_some = p->is_last = false;
     arena_reset(&p->texts);
 }
 
@@ -85,8 +85,13 @@ insert_kinds(struct queue *q, struct pile *p, size_t sizes)
 static void
 insert_pile(void *ctx, void *piece)
 {
-    insert_kinds(ctx, piece, QUEUE_SIZES);
-    empty(piece);
+    struct queue *q = ctx;
+    struct pile *p = piece;
+
+    insert_kinds(q, p, QUEUE_SIZES);
+    if (p->is_last)
+        q->commit(q->ctx, &p->place);
+    empty(p);
 }
 
 void
@@ -112,16 +117,56 @@ queue_flush_many(struct queue *q)
     insert_kinds(q, &q->piles[q->filled], 1);
 }
 
+static bool
+has_helper(struct queue *q)
+{
+    return q->helper.is_there || helper_start(&q->helper, insert_pile, q);
+}
+
+static void
+lend(struct queue *q)
+{
+    helper_give(&q->helper, &q->piles[q->filled]);
+    q->filled = (q->filled + 1) % QUEUE_PILES; /* done, or it would have waited */
+}
+
 /* A pile is full. */
 static void
 make_room(struct queue *q)
 {
-    if (!q->is_shared || (!q->helper.is_there && !helper_start(&q->helper, insert_pile, q))) {
+    if ((q->is_shared || q->helper.is_there) && has_helper(q))
+        lend(q);
+    else
         queue_flush(q);
-        return;
-    }
-    helper_give(&q->helper, &q->piles[q->filled]);
-    q->filled = (q->filled + 1) % QUEUE_PILES; /* done, or it would have waited */
+}
+
+static bool
+has_many(const struct pile *p)
+{
+    for (size_t i = 0; i < INDEX_ROWS; i++)
+        if (p->of[i].n - p->of[i].done >= batch_sizes[0])
+            return true;
+    return false;
+}
+
+void
+queue_lend(struct queue *q)
+{
+    if (has_many(&q->piles[q->filled]) && has_helper(q) && helper_is_idle(&q->helper))
+        lend(q);
+}
+
+bool
+queue_commit(struct queue *q, const struct index_place *p)
+{
+    struct pile *last = &q->piles[q->filled];
+
+    if (!has_helper(q))
+        return false;
+    last->is_last = true;
+    last->place = *p;
+    lend(q);
+    return true;
 }
 
 /* ---- filling ---- */
@@ -183,7 +228,7 @@ queue_unshare(struct queue *q)
 void
 queue_drop(struct queue *q)
 {
-    helper_stop(&q->helper);
+    queue_wait(q);
     empty(&q->piles[q->filled]);
 }
 

@@ -5,12 +5,12 @@
  * few sizes: a statement is prepared for each size. What SQLite has to do for that is the index's
  * (queue_insert_fn); here are the rows, their texts and the order in which they go.
  *
- * One pile is filled, and when many rows come (queue_share) a helper's thread may have the others:
- * one at work, one that lies ready. queue_wait: it has none, and what its function touches is ours
- * again.
+ * One pile is filled, and when many rows come (queue_share), or when it is a good time for those
+ * that are there (queue_lend), a helper's thread may have the others: one at work, one that lies
+ * ready. queue_wait: it has none, and what its function touches is ours again.
  *
- * For index.c alone: whoever has rows says index_add. Zero, with `insert` and `ctx` set, is an
- * empty queue; queue_release ends it.
+ * For index.c alone: whoever has rows says index_add. Zero, with `insert`, `commit` and `ctx` set,
+ * is an empty queue; queue_release ends it.
  */
 #ifndef CLIQ_HUB_QUEUE_H
 #define CLIQ_HUB_QUEUE_H
@@ -41,6 +41,9 @@ struct queue_batch {
 
 /* Adds a batch. False: it failed, and so would what follows. Called by the helper, too. */
 typedef bool queue_insert_fn(void *ctx, const struct queue_batch *batch);
+/* All that came before was added: it is to be committed, and the next transaction begun. By the
+ * helper alone. */
+typedef void queue_commit_fn(void *ctx, const struct index_place *p);
 
 struct pile {
     struct {
@@ -49,10 +52,13 @@ struct pile {
     } of[INDEX_ROWS];
     struct arena texts;
     bool is_some;
+    bool is_last;             /* of a transaction, which is to be committed with */
+    struct index_place place; /* this one */
 };
 
 struct queue {
     queue_insert_fn *insert;
+    queue_commit_fn *commit;
     void *ctx;
     struct pile piles[QUEUE_PILES];
     size_t filled; /* which of them is */
@@ -68,7 +74,11 @@ bool queue_add(struct queue *q, enum index_rows kind, const char *types, va_list
 void queue_flush(struct queue *q);
 /* Inserts what makes whole batches of the largest size: the rest is cheaper with what comes. */
 void queue_flush_many(struct queue *q);
-/* Forgets what was not inserted, and ends the helper. */
+/* The same, by a helper while we go on, if it has nothing to do. */
+void queue_lend(struct queue *q);
+/* And then commits, by the helper; false: there is none. */
+bool queue_commit(struct queue *q, const struct index_place *p);
+/* Forgets what was not inserted. */
 void queue_drop(struct queue *q);
 /* Has it rows of another kind than this one? */
 bool queue_has_other(const struct queue *q, enum index_rows kind);

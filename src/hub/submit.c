@@ -30,7 +30,8 @@
 enum {
     PUT_BYTES_MAX = 32 << 20,
     WAIT_MAX_MS = 60000, /* a clock that was set is noticed after this */
-    KEEP_MS = 20,        /* rounds without a commit */
+    SAVE_MS = 20,        /* rounds without a commit, */
+    KEEP_MS = 100,       /* and with commits that nobody is told of */
     DOUBTS_MAX = 3,      /* in a row */
 };
 
@@ -307,7 +308,7 @@ bool
 hub_may_go_on(const struct hub *h)
 {
     return h->is_kept && hub_clock_ms(CLOCK_BOOTTIME) - h->kept_ms < KEEP_MS &&
-           !lock_is_wanted(h->dir);
+           !hub_is_view_due(h) && !lock_is_wanted(h->dir);
 }
 
 /* The lock, and a transaction in which the whole log is folded: those of the round before, if
@@ -343,10 +344,15 @@ leave(struct hub *h, bool keeps, void (*on_disk)(void *ctx), void *ctx)
     if (h->n_lines && on_disk)
         on_disk(ctx);
     if (keeps && h->n_lines) {
-        h->kept_ms = h->is_kept ? h->kept_ms : h->now.boot_ms;
+        if (!h->is_kept)
+            h->kept_ms = h->saved_ms = h->now.boot_ms;
         h->is_kept = true;
-        if (on_disk)
+        if (h->now.boot_ms - h->saved_ms >= SAVE_MS && index_commit_later(h->ix, &h->fold.place))
+            h->saved_ms = h->now.boot_ms;
+        else if (on_disk)
             index_add_many(h->ix); /* while others answer */
+        else
+            index_lend_many(h->ix); /* while we answer */
         return;
     }
     h->is_kept = false;

@@ -13,9 +13,10 @@
 
 enum {
     GATHERING_MS = 1,
+    GATHERED_MAX = 8, /* requests for which the loop sleeps until there are more */
     FEW_STREAMS =
-        16,        /* to tell more takes longer than wake-ups, and what comes meanwhile gathers */
-    SETTLE_MS = 1, /* who was answered may ask again at once */
+        16, /* to tell more takes longer than wake-ups, and what comes meanwhile gathers */
+    SETTLE_MS = 1,
     EARLY = 24, /* requests that a worker without work gets before the loop has read the others */
 };
 
@@ -131,17 +132,33 @@ on_gather(void *ctx)
     rounds_give(s);
 }
 
+/* How long it may take until there are more requests for the same sync; -1: do these. Of many, some
+ * come while the others are read. */
+static int64_t
+gather_ns(struct serve *s)
+{
+    size_t n = s->round->n;
+    int64_t now = clock_mono_ns();
+
+    if (n > GATHERED_MAX) {
+        bool has_grown = n > s->gathered;
+        s->gathered = n;
+        return has_grown ? 0 : -1;
+    }
+    return gather_waits(&s->gather, n, now) ? gather_left_ns(&s->gather, now) : -1;
+}
+
 /* Sleeps until more is there for the loop to read; it comes back with that. False: do it now. */
 static bool
 gather_more(struct serve *s)
 {
-    int64_t now = clock_mono_ns();
+    int64_t ns = gather_ns(s);
 
-    if (!gather_waits(&s->gather, s->round->n, now))
+    if (ns < 0)
         return false;
     if (!s->gathering) /* if what is there is no request */
         s->gathering = loop_after(s->loop, GATHERING_MS, on_gather, s, NULL);
-    return s->gathering && loop_nap(s->loop, gather_left_ns(&s->gather, now));
+    return s->gathering && loop_nap(s->loop, ns);
 }
 
 /* Few requests, and nobody before them. */
@@ -160,6 +177,7 @@ do_at_once(struct serve *s, bool awaits)
         return false;
     heed_news(s, &before);
     s->round = NULL;
+    s->gathered = 0;
     streams_written(s->streams, s->news.written);
     answer_round(r);
     gather_answered(&s->gather, r->n, clock_mono_ns());
@@ -213,7 +231,8 @@ rounds_give(void *ctx)
 void
 rounds_give_early(struct serve *s)
 {
-    if (s->round && s->round->n >= EARLY && worker_is_idle(s->worker) && !is_awaited(s))
+    if (s->round && s->round->n >= EARLY && worker_is_idle(s->worker) && !is_awaited(s) &&
+        !worker_may_do(s->worker, s->round))
         rounds_give(s);
 }
 

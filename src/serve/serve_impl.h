@@ -72,6 +72,7 @@ struct serve {
     struct source *settle;    /* of what the loop did itself */
     struct gather gather;     /* of few requests, which the loop does itself */
     struct source *gathering; /* for one more turn */
+    size_t gathered;          /* requests of this round in the turn before */
     char host_texts[SERVE_HOSTS][176];
     const char *hosts[SERVE_HOSTS + 1];
     size_t n_hosts;

@@ -18,9 +18,11 @@ enum {
     AGAIN_MAX_MS = 1000,
     WAIT_MAX_MS = 60000,
     SPARE_MAX = 3,
-    DO_MAX = 8,                /* requests that the loop does itself */
+    FEW = 8,                   /* requests that the loop does itself in any case, */
+    FEW_CPUS = 2,              /* and all of them where there are no more than these */
     SLOW_NS = 5000000,         /* for them: the loop may not be held up longer than that, */
     SLOW_PAUSE_NS = 100000000, /* or only once in that time */
+    SETTLE_NS = 1000000,       /* who was answered may ask again at once */
     /* Before the index is committed: who was answered may ask again at once. A turn of the loop
      * that answers a hundred takes half of that. */
     NEXT_NS = 2000000,
@@ -45,9 +47,10 @@ struct worker {
     size_t n_spare;
     size_t n_out;    /* the loop's: rounds that it has not taken back */
     bool is_loops;   /* the loop's: it holds the store */
-    bool has_done;   /* the loop's: a round, since it was asked to settle */
+    int64_t done_ns; /* the loop's: when it last ended a round */
     int64_t slow_ns; /* the loop's: until then it does none itself */
     size_t lately;   /* the loop's: requests in a round */
+    size_t do_max;   /* so many of them the loop does itself */
     bool is_ending;
     struct worker_news news;
     int fd;
@@ -344,13 +347,13 @@ note_size(struct worker *w, size_t n)
 static bool
 is_for_loop(const struct worker *w)
 {
-    return w->lately <= DO_MAX && clock_mono_ns() >= w->slow_ns;
+    return w->lately <= w->do_max && clock_mono_ns() >= w->slow_ns;
 }
 
 bool
 worker_may_do(const struct worker *w, const struct round *r)
 {
-    bool may = r->n > 0 && r->n <= DO_MAX && is_for_loop(w);
+    bool may = r->n > 0 && r->n <= w->do_max && is_for_loop(w);
 
     for (size_t i = 0; may && i < r->n; i++)
         may = is_plain(r->requests[i].op) && r->requests[i].op != HUB_EMIT_BATCH;
@@ -364,14 +367,12 @@ worker_do(struct worker *w, struct round *r, struct worker_news *news)
 
     if (!w->is_loops && !hold(w))
         return false;
-    if (!hub_try_submit(w->hub, r->requests, r->n, &r->arena, r->replies)) {
-        let_go(w);
+    if (!hub_try_submit(w->hub, r->requests, r->n, &r->arena, r->replies))
         return false;
-    }
     int64_t ended_ns = clock_mono_ns();
     if (ended_ns - begun_ns > SLOW_NS)
         w->slow_ns = ended_ns + SLOW_PAUSE_NS;
-    w->has_done = true;
+    w->done_ns = ended_ns;
     note_size(w, r->n);
     pthread_mutex_lock(&w->lock);
     note_news(w, false);
@@ -383,10 +384,8 @@ worker_do(struct worker *w, struct round *r, struct worker_news *news)
 bool
 worker_settle(struct worker *w, bool is_awaited)
 {
-    if (w->is_loops && !is_awaited && w->has_done && hub_may_go_on(w->hub)) {
-        w->has_done = false;
+    if (w->is_loops && !is_awaited && clock_mono_ns() - w->done_ns < SETTLE_NS)
         return false;
-    }
     let_go(w);
     return true;
 }
@@ -402,6 +401,7 @@ worker_new(struct hub *h, struct err *e)
         return NULL;
     }
     w->hub = h;
+    w->do_max = sysconf(_SC_NPROCESSORS_ONLN) <= FEW_CPUS ? ROUND_MAX : FEW;
     w->is_held = true; /* by the thread, until it waits */
     w->done_last = &w->done;
     w->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -468,10 +468,11 @@ join(struct round *to, const struct round *r)
 bool
 worker_give(struct worker *w, struct round *r)
 {
-    let_go(w);
     note_size(w, r->n);
     r->has_next = !is_for_loop(w);
     pthread_mutex_lock(&w->lock);
+    if (w->is_loops) /* with what was not committed: so the loop need not wait for that */
+        w->is_held = w->is_loops = false;
     bool is_first = !w->given, is_taken = is_first || join(w->given, r);
     if (is_first) {
         r->next = NULL;

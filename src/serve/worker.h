@@ -14,8 +14,10 @@
  * for several together, unless somebody waits for that (is_awaited): streams read the index. When
  * it has committed, worker_fd tells again, without a round.
  *
- * A round of few, when the worker has nothing to do, the loop does itself (worker_do): to wake the
- * worker, and to be woken by it, takes longer than all but the sync. Not while syncs are slow.
+ * What comes when the worker has nothing to do the loop does itself (worker_do): to wake the
+ * worker, and to be woken by it, takes longer than all but the sync. Not while syncs are slow; and
+ * where there are CPUs for both of them, besides those of the clients, only rounds of few. Now and
+ * then it gives the worker a round all the same, which commits the index with that.
  *
  * Ownership: a round belongs to whoever has it: the loop, the worker, the loop again.
  */
@@ -69,10 +71,10 @@ struct worker_news {
 /* Is it one for the loop itself? */
 bool worker_may_do(const struct worker *w, const struct round *r);
 /* Does the round at once, in this thread. False: give it. True: it is done, but the store is kept
- * for the next one, until worker_settle, or until something is given. */
+ * for the next one, until worker_settle, or until something is given, which goes on with it. */
 bool worker_do(struct worker *w, struct round *r, struct worker_news *news);
-/* Commits, and worker_fd tells: if somebody waits for it, or there was no round since the last
- * call. False: ask again soon. */
+/* Commits, and worker_fd tells: if somebody waits for it, or there was no round for a moment.
+ * False: ask again soon. */
 bool worker_settle(struct worker *w, bool is_awaited);
 
 /* The rounds that are done, or NULL. *news: how things are after them. */

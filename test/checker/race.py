@@ -3,7 +3,8 @@
   race.py CLIQ DIR TASKS [HTTP] [PROCESSES]
 
 HTTP clients (64) of a server and processes (32, each `cliq claim` and `cliq ack` on the files, again
-and again) claim the next task and ack it until there is none. Each keeps a list of what it got. Then
+and again) claim the next task and ack it until there is none; the clients, who are faster, begin when a
+process has got one. Each keeps a list of what it got. Then
 the log is read (logfile.py): every task has one claim and one ack, by the one who was told so; and the
 server agrees that all are acked. Prints a line of JSON.
 """
@@ -17,6 +18,9 @@ from server import Server
 from storm import no_key
 
 
+first = threading.Event()  # somebody has a task
+
+
 class Claimer(threading.Thread):
     def __init__(self, who):
         super().__init__(name=who)
@@ -26,6 +30,7 @@ class Claimer(threading.Thread):
         try:
             while (task := self.claim()) is not None:
                 self.got.append(task)
+                first.set()
                 self.ack(task)
         except Exception as why:
             self.why = f"{self.name}: {type(why).__name__}: {why}"
@@ -107,9 +112,11 @@ def main(cliq, directory, tasks, http=64, processes=32):
             made |= {s["id"] for s in (data["signals"] if isinstance(data, dict) else data)}
         must(len(made) == tasks, "made", len(made))
         began = time.monotonic()
-        claimers = [HttpClaimer(f"h{i}", server.url, keys[i]) for i in range(int(http))]
-        claimers += [CliClaimer(f"p{i}", cliq) for i in range(int(processes))]
+        slow = [CliClaimer(f"p{i}", cliq) for i in range(int(processes))]
+        claimers = slow + [HttpClaimer(f"h{i}", server.url, keys[i]) for i in range(int(http))]
         for c in claimers:
+            if c not in slow:
+                must(first.wait(60), "no process got a task")
             c.start()
         for c in claimers:
             c.join()

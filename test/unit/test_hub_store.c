@@ -1997,8 +1997,88 @@ rounds_share_a_commit_until_somebody_waits(void **state)
     /* and it does not go on for ever */
     ask_on(h, HUB_EMIT, "ruby", TASK);
     assert_true(hub_may_go_on(h));
-    fake_clock(T0 + S / 50);
+    fake_clock(T0 + S / 10);
     assert_false(hub_may_go_on(h));
+    close_hub(h);
+}
+
+/* Whoever reads the index alone, and waits for nobody: does it show the signal? */
+static bool
+is_shown(struct hub *reader, const char *id)
+{
+    struct arena a = { 0 };
+    struct json *args = json_new(&a, JSON_OBJECT);
+    struct hub_reply r = { 0 };
+
+    json_set(args, "id", json_new_str(&a, id, strlen(id)));
+    bool is_it = hub_try_read(
+        reader, &(struct hub_request){ .op = HUB_GET, .identity = "eve", .args = args }, &a, &r);
+    arena_release(&a);
+    return is_it && r.status == 200;
+}
+
+static void
+rounds_that_go_on_are_committed_meanwhile(void **state)
+{
+    struct hub_options o = { .never_waits = true };
+    struct hub *h = open_hub(), *reader;
+    uint64_t problems;
+
+    (void)state;
+    fake_clock(T0);
+    emit(h, "ruby", TASK);
+    CHECK_OK(hub_open(&reader, "config", &o, &e), &e);
+    const char *id = got(ask_on(h, HUB_EMIT, "ruby", TASK), "id");
+    assert_false(is_shown(reader, id));
+    fake_clock(T0 + S / 50);
+    id = got(ask_on(h, HUB_EMIT, "ruby", TASK), "id");
+    assert_true(hub_may_go_on(h)); /* and has the lock and a transaction of its own */
+    for (int i = 0; i < 5000 && !is_shown(reader, id); i++)
+        nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+    assert_true(is_shown(reader, id));
+    for (int i = 0; i < 100; i++) {
+        CHECK_REPLY(ask_on(h, HUB_CLAIM, "bob", "{}"), 200);
+        id = got(ask_on(h, HUB_EMIT, "ruby", "{\"signal_type\":\"note\"}"), "id");
+        fake_clock(T0 + S / 50 + i * S / 1000);
+        forget_answers();
+    }
+    hub_close(reader);
+    hub_settle(h);
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
+    close_hub(h);
+}
+
+static void
+a_commit_that_fails_meanwhile_costs_nobody_an_answer(void **state)
+{
+    struct rlimit before, tight;
+    uint64_t problems;
+    struct hub *h = open_hub();
+    struct stat st;
+
+    (void)state;
+    fake_clock(T0);
+    emit(h, "ruby", TASK);
+    assert_int_equal(stat("config/signals/index.db", &st), 0);
+    assert_true(st.st_size > 4 * hub_log_end(h)); /* so the log has room, and the index has none */
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    tight = before;
+    tight.rlim_cur = (rlim_t)hub_log_end(h) * 8;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    for (int i = 0; i < 6; i++) {
+        fake_clock(T0 + i * S / 50);
+        CHECK_REPLY(ask_on(h, HUB_EMIT, "ruby", TASK), 200);
+    }
+    hub_settle(h);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    fake_clock(T0 + S);
+    for (int i = 0; i < 7; i++)
+        assert_non_null(ask(h, HUB_CLAIM, "bob", "{}")->data);
+    assert_null(ask(h, HUB_CLAIM, "bob", "{}")->data);
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
     close_hub(h);
 }
 
@@ -2440,6 +2520,8 @@ main(void)
         CASE(a_line_that_slips_in_before_ours_counts_first),
         CASE(old_segments_go_when_nothing_needs_them),
         CASE(rounds_share_a_commit_until_somebody_waits),
+        CASE(rounds_that_go_on_are_committed_meanwhile),
+        CASE(a_commit_that_fails_meanwhile_costs_nobody_an_answer),
         CASE(rows_wait_until_they_are_many_and_are_there_for_whoever_asks),
         CASE(a_signal_may_have_the_names_of_the_seal_within_its_members),
         CASE(a_task_claimed_by_its_id_is_not_the_next_one),
