@@ -25,6 +25,9 @@
 
 #include <assert.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 struct frame {
     struct json *box;   /* an open array or object */
@@ -121,6 +124,17 @@ is_plain(unsigned char c)
 static inline const char *
 skip_plain(const char *p, const char *end)
 {
+#ifdef __SSE2__
+    for (; end - p >= 16; p += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+        __m128i low = _mm_cmplt_epi8(v, _mm_set1_epi8(0x20)); /* and beyond ASCII: below zero */
+        __m128i ends = _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')),
+                                    _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
+        int marks = _mm_movemask_epi8(_mm_or_si128(low, ends));
+        if (marks)
+            return p + __builtin_ctz((unsigned)marks);
+    }
+#endif
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define EACH(byte) (0x0101010101010101u * (uint64_t)(byte))
     for (; end - p >= 8; p += 8) {

@@ -120,12 +120,13 @@ arg_wrong(struct args_in *in, const char *key, const char *what)
 /* ---- taking ---- */
 
 static bool
-take_text(struct args_in *in, const char *key, const char **out)
+take_text(struct args_in *in, const char *key, enum hub_arg_kind kind, const char **out)
 {
     const struct json *v = find(in, key);
 
     if (!v)
         return true;
+    line_of(in, key, kind, kind);
     if (v->type != JSON_STRING || !v->text.len || memchr(v->text.p, '\0', v->text.len))
         return arg_wrong(in, key, "must be a text that is not empty");
     if (v->text.len > EVENT_TEXT_MAX)
@@ -137,8 +138,7 @@ take_text(struct args_in *in, const char *key, const char **out)
 bool
 arg_text(struct args_in *in, const char *key, const char **out)
 {
-    line_of(in, key, ARG_TEXT, ARG_TEXT);
-    return take_text(in, key, out);
+    return take_text(in, key, ARG_TEXT, out);
 }
 
 bool
@@ -146,9 +146,9 @@ arg_trimmed(struct args_in *in, const char *key, const char **out)
 {
     const struct json *v = find(in, key);
 
-    line_of(in, key, ARG_TRIMMED, ARG_STRING);
     if (!v)
         return true;
+    line_of(in, key, ARG_TRIMMED, ARG_STRING);
     if (v->type != JSON_STRING)
         return arg_wrong(in, key, "must be a text");
     struct text t = text_trim((struct text){ v->text.p, v->text.len });
@@ -165,8 +165,7 @@ arg_name(struct args_in *in, const char *key, const char **out)
 {
     const char *text = NULL;
 
-    line_of(in, key, ARG_NAME, ARG_NAME);
-    if (!take_text(in, key, &text))
+    if (!take_text(in, key, ARG_NAME, &text))
         return false;
     if (text && *text == '@')
         text++;
@@ -182,8 +181,7 @@ arg_id(struct args_in *in, const char *key, const char **out)
 {
     const char *text = NULL;
 
-    line_of(in, key, ARG_ID, ARG_ID);
-    if (!take_text(in, key, &text))
+    if (!take_text(in, key, ARG_ID, &text))
         return false;
     if (text)
         *out = event_bare_id(text);
@@ -208,7 +206,6 @@ number(const struct args_in *in, const char *key, struct json *parsed)
 bool
 arg_int(struct args_in *in, const char *key, int64_t *out)
 {
-    const struct hub_arg *a = line_of(in, key, ARG_INT, ARG_INT);
     struct json parsed;
     const struct json *v = number(in, key, &parsed);
     char what[100];
@@ -216,6 +213,7 @@ arg_int(struct args_in *in, const char *key, int64_t *out)
 
     if (!v)
         return true;
+    const struct hub_arg *a = line_of(in, key, ARG_INT, ARG_INT);
     if (!json_int(v, &n) || n < (int64_t)a->min || n > (int64_t)a->max) {
         snprintf(what, sizeof what, "must be a whole number from %.0f to %.0f", a->min, a->max);
         return arg_wrong(in, key, what);
@@ -227,7 +225,6 @@ arg_int(struct args_in *in, const char *key, int64_t *out)
 bool
 arg_number(struct args_in *in, const char *key, double *out)
 {
-    const struct hub_arg *a = line_of(in, key, ARG_NUMBER, ARG_NUMBER);
     struct json parsed;
     const struct json *v = number(in, key, &parsed);
     char what[100];
@@ -235,6 +232,7 @@ arg_number(struct args_in *in, const char *key, double *out)
 
     if (!v)
         return true;
+    const struct hub_arg *a = line_of(in, key, ARG_NUMBER, ARG_NUMBER);
     if (!json_double(v, &n) || n < a->min || n > a->max) {
         snprintf(what, sizeof what, "must be a number from %.10g to %.10g", a->min, a->max);
         return arg_wrong(in, key, what);
@@ -249,9 +247,9 @@ arg_flag(struct args_in *in, const char *key, enum event_flag *out)
     const struct json *v = find(in, key);
     bool is_on = false;
 
-    line_of(in, key, ARG_FLAG, ARG_FLAG);
     if (!v)
         return true;
+    line_of(in, key, ARG_FLAG, ARG_FLAG);
     if (in->is_query && (json_eq(v, "true") || json_eq(v, "1")))
         is_on = true;
     else if (!(in->is_query && (json_eq(v, "false") || json_eq(v, "0"))) && !json_bool(v, &is_on))
@@ -309,11 +307,11 @@ no_word(struct args_in *in, const char *key, const char *words, const struct jso
 bool
 arg_texts(struct args_in *in, const char *key, const struct json **out)
 {
-    const struct hub_arg *a = line_of(in, key, ARG_TEXTS, ARG_WORDS);
     const struct json *v = find(in, key);
 
     if (!v)
         return true;
+    const struct hub_arg *a = line_of(in, key, ARG_TEXTS, ARG_WORDS);
     if (v->type == JSON_STRING && in->is_query)
         v = split(in, v);
     bool is_good = json_is(v, JSON_ARRAY);
@@ -332,13 +330,13 @@ arg_texts(struct args_in *in, const char *key, const struct json **out)
 bool
 arg_word(struct args_in *in, const char *key, const char **out)
 {
-    const struct hub_arg *a = line_of(in, key, ARG_WORD, ARG_WORD);
     const char *text = NULL;
 
-    if (!take_text(in, key, &text))
+    if (!take_text(in, key, ARG_WORD, &text))
         return false;
     if (!text)
         return true;
+    const struct hub_arg *a = line_of(in, key, ARG_WORD, ARG_WORD);
     *out = text;
     return is_word_of(a->words, text, strlen(text)) || no_word(in, key, a->words, find(in, key));
 }
@@ -348,12 +346,12 @@ arg_word(struct args_in *in, const char *key, const char **out)
 bool
 arg_json(struct args_in *in, const char *key, const struct json **out)
 {
-    const struct hub_arg *a = find_known(in, key, strlen(key));
     const struct json *v = find(in, key);
 
-    assert(a);
     if (!v)
         return true;
+    const struct hub_arg *a = find_known(in, key, strlen(key));
+    assert(a);
     bool is_text = v->type == JSON_STRING, is_object = v->type == JSON_OBJECT;
     switch ((int)a->kind) {
     case ARG_STRING:
@@ -386,12 +384,12 @@ arg_time(struct args_in *in, const char *key, int64_t *out)
     const struct json *v = find(in, key);
     const char *text = NULL;
 
-    line_of(in, key, ARG_TIME, ARG_TIME);
     if (!v)
         return true;
-    if (v->type == JSON_STRING
-            ? take_text(in, key, &text) && when_parse(text, in->now_ms, out, NULL) == ST_OK
-            : when_from_json(v, out, NULL) == ST_OK)
+    line_of(in, key, ARG_TIME, ARG_TIME);
+    if (v->type == JSON_STRING ? take_text(in, key, ARG_TIME, &text) &&
+                                     when_parse(text, in->now_ms, out, NULL) == ST_OK
+                               : when_from_json(v, out, NULL) == ST_OK)
         return true;
     return arg_wrong(in, key, "must be a time, in ms since 1970, ISO 8601 or like \"+30s\"");
 }

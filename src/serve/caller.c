@@ -66,7 +66,8 @@ find_key(struct serve *s, struct gate_text key, struct arena *a, struct caller *
 
     if (key.len == 0 || key.len >= SERVE_KEY_SIZE)
         return ST_NOT_FOUND;
-    k = &s->keys[hash_key(key) % SERVE_KEYS];
+    uint64_t who = hash_key(key);
+    k = &s->keys[who % SERVE_KEYS];
     if (strlen(k->text) != key.len || !is_same(k->text, key.p, key.len)) {
         char *text = arena_dup(a, key.p, key.len);
         enum status st = text ? hub_find_key(s->reader, text, a, &id, &identity, scopes) : ST_IO;
@@ -79,6 +80,7 @@ find_key(struct serve *s, struct gate_text key, struct arena *a, struct caller *
     }
     by->identity = k->identity;
     by->key = k->id;
+    by->who = who;
     *scopes = k->scopes;
     return ST_OK;
 }
@@ -104,7 +106,6 @@ caller_by_key(struct serve *s, const struct route *route, struct arena *a, struc
         return;
     }
     by->is_admin = scopes & SCOPE_ADMIN;
-    by->who = hash_key(v->key);
     if (!gate_allows(scopes, route)) {
         v->status = 403;
         v->code = "AUTH_FORBIDDEN";

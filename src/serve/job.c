@@ -6,7 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BODY_ROOM = 1000 }; /* for most answers */
+enum {
+    BODY_ROOM = 1000,    /* for most answers */
+    KEPT_MAX = 64 << 10, /* bytes of what is kept for the next one */
+    SPARE_MAX = 128,
+};
+
+/* One that was used before has memory for its arena. */
+static struct job *
+take(struct serve *s)
+{
+    struct job *j = s->spare;
+
+    if (!j)
+        return calloc(1, sizeof *j);
+    s->spare = j->next;
+    s->n_spare--;
+    return j;
+}
 
 static struct http_text
 keep_text(struct job *j, struct http_text t)
@@ -29,7 +46,7 @@ wait_until(const struct route *route, const struct json *args)
 struct job *
 job_new(const struct reply_to *to, const struct http_request *r, const struct caller *by)
 {
-    struct job *j = calloc(1, sizeof *j);
+    struct job *j = take(to->s);
     struct http_text key = http_header(r, "Idempotency-Key"), query = http_query(r);
     struct json *args = NULL;
     struct err e;
@@ -38,7 +55,7 @@ job_new(const struct reply_to *to, const struct http_request *r, const struct ca
         reply_refuse(to, 503, "STORE_UNAVAILABLE", "out of memory", NULL);
         return NULL;
     }
-    *j = (struct job){ .s = to->s, .conn = to->conn, .route = *to->route };
+    *j = (struct job){ .s = to->s, .conn = to->conn, .route = *to->route, .arena = j->arena };
     memcpy(j->request_id, to->id, strlen(to->id) + 1);
     memcpy(j->key, by->key, strlen(by->key) + 1); /* no longer than that */
     const char *body = arena_dup(&j->arena, r->body.p ? r->body.p : "", r->body.len);
@@ -73,13 +90,12 @@ job_new(const struct reply_to *to, const struct http_request *r, const struct ca
 struct job *
 job_new_own(struct serve *s, const struct hub_request *r, const struct buf *args)
 {
-    struct job *j = calloc(1, sizeof *j);
+    struct job *j = take(s);
     struct json *parsed;
 
     if (!j)
         return NULL;
-    j->s = s;
-    j->request = *r;
+    *j = (struct job){ .s = s, .request = *r, .arena = j->arena };
     j->request.identity = arena_dup(&j->arena, r->identity, strlen(r->identity));
     const char *text = buf_failed(args) ? NULL : arena_dup(&j->arena, args->p, args->len);
     if (j->request.identity && text && json_parse(&j->arena, text, args->len, &parsed, NULL)) {
@@ -93,22 +109,45 @@ job_new_own(struct serve *s, const struct hub_request *r, const struct buf *args
 void
 job_free(struct job *j)
 {
+    struct serve *s = j->s;
+
     loop_drop(j->timer);
-    arena_release(&j->arena);
-    free(j);
+    arena_reset(&j->arena);
+    if (s->n_spare == SPARE_MAX || j->arena.used > KEPT_MAX) {
+        arena_release(&j->arena);
+        free(j);
+        return;
+    }
+    j->next = s->spare;
+    s->spare = j;
+    s->n_spare++;
+}
+
+void
+job_end(struct serve *s)
+{
+    for (struct job *j = s->spare, *next; j; j = next) {
+        next = j->next;
+        arena_release(&j->arena);
+        free(j);
+    }
+    s->spare = NULL;
+    buf_release(&s->body);
 }
 
 bool
 job_tell(struct job *j, const struct hub_reply *reply)
 {
     const struct reply_to to = { j->s, j->conn, &j->route, j->request_id, j->method, j->path };
-    struct buf body = { 0 };
+    struct buf *body = &j->s->body;
 
-    buf_room(&body, BODY_ROOM);
-    envelope_write(&body, &j->route, reply, j->request_id);
+    buf_reset(body);
+    buf_room(body, BODY_ROOM);
+    envelope_write(body, &j->route, reply, j->request_id);
     bool is_heard = reply_send(&to, reply->status,
-                               reply->status == 401 ? "WWW-Authenticate: Bearer\r\n" : NULL, &body);
-    buf_release(&body);
+                               reply->status == 401 ? "WWW-Authenticate: Bearer\r\n" : NULL, body);
+    if (body->cap > KEPT_MAX)
+        buf_release(body);
     return is_heard;
 }
 

@@ -25,7 +25,7 @@ struct job {
     uint64_t hopes;           /* as they were known when it was tried */
     int64_t wait_until_ms;    /* monotonic; 0: does not wait */
     struct source *timer;     /* for that */
-    struct job *next, *prev;  /* in `parked` */
+    struct job *next, *prev;  /* in `parked`, or of those that are spare */
     bool is_parked;
 };
 
@@ -36,6 +36,7 @@ job_new(const struct reply_to *to, const struct http_request *r, const struct ca
  * memory. */
 struct job *job_new_own(struct serve *s, const struct hub_request *r, const struct buf *args);
 void job_free(struct job *j);
+void job_end(struct serve *s); /* nobody makes any more */
 
 /* Answers; the job is still there. False: the client will not hear it. */
 bool job_tell(struct job *j, const struct hub_reply *reply);

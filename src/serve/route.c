@@ -39,6 +39,17 @@ route_nth(size_t i, struct route_info *info)
     return true;
 }
 
+/* Up to the template's first parameter, are they the same? */
+static bool
+may_fit(const char *template, const char *path, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len && template[i] == path[i] && template[i] != ':')
+        i++;
+    return template[i] == ':' || (i == len && !template[i]);
+}
+
 /* Does the path have the template's form? Its parameters come in *r. */
 static bool
 fits(const char *template, const char *path, size_t len, struct route *r)
@@ -97,7 +108,7 @@ route_find(const char *method, size_t method_len, const char *path, size_t path_
     /* Two passes would be simpler to say: literal paths first. One is enough, since a
      * parameter never beats a literal that was found. */
     for (size_t i = 0; (template = path_nth(i)); i++) {
-        if (path_len > 1 && template[1] != path[1])
+        if ((path_len > 1 && template[1] != path[1]) || !may_fit(template, path, path_len))
             continue; /* no template begins with a parameter */
         route_nth(i, &info);
         struct route at = { .kind = info.kind, .op = info.op, .scope = info.scope };

@@ -9,6 +9,7 @@
 #include "serve/awake.h"
 #include "serve/front.h"
 #include "serve/guard.h"
+#include "serve/job.h"
 #include "serve/lull.h"
 #include "serve/reply.h"
 #include "serve/rounds.h"
@@ -432,6 +433,7 @@ serve_run(const struct serve_options *o, struct err *e)
     http_server_free(s->http);
     close_access(s);
     rounds_free(s);
+    job_end(s);
     reply_release(s);
     worker_free(s->worker);
     streams_free(s->streams);

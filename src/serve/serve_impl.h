@@ -56,6 +56,9 @@ struct serve {
     void (*on_lull)(void *ctx, bool is_over); /* is told then */
     bool has_given;                           /* a round, since the lull was last waited for */
     bool wants_awake;                         /* agents are looked for at its end */
+    struct job *spare;                        /* jobs that were freed (job.h), */
+    size_t n_spare;                           /* so many */
+    struct buf body;                          /* of the answer that is being made */
     struct round *round;                      /* gathering */
     bool wants_look;                          /* somebody else may have written */
     bool wants_check;                         /* something changed while the worker worked */
