@@ -45,7 +45,7 @@ buf_grew(struct buf *b, size_t n)
 }
 
 void
-buf_add_slow(struct buf *b, const void *p, size_t n)
+buf_add(struct buf *b, const void *p, size_t n)
 {
     char *to = buf_room(b, n);
 
@@ -60,6 +60,12 @@ void
 buf_adds(struct buf *b, const char *s)
 {
     buf_add(b, s, strlen(s));
+}
+
+void
+buf_addc(struct buf *b, char c)
+{
+    buf_add(b, &c, 1);
 }
 
 void

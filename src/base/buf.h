@@ -23,7 +23,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 #define BUF_DEFAULT_MAX ((size_t)64 << 20) /* nothing we build is larger by design */
 
@@ -41,9 +40,9 @@ struct buf {
         .max = (n)                                                                                 \
     }
 
-static inline void buf_add(struct buf *b, const void *p, size_t n);
+void buf_add(struct buf *b, const void *p, size_t n);
 void buf_adds(struct buf *b, const char *s);
-static inline void buf_addc(struct buf *b, char c);
+void buf_addc(struct buf *b, char c);
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Room for n more bytes at the end, or NULL; follow with buf_grew(b, written). */
@@ -62,28 +61,6 @@ static inline bool
 buf_failed(const struct buf *b)
 {
     return b->is_over || b->is_starved;
-}
-
-void buf_add_slow(struct buf *b, const void *p, size_t n); /* buf_add's way out of line */
-
-static inline void
-buf_add(struct buf *b, const void *p, size_t n)
-{
-    /* A ceiling of one's own, or no room left but for the NUL. */
-    if (b->max || n >= b->cap - b->len || b->cap > BUF_DEFAULT_MAX || buf_failed(b)) {
-        buf_add_slow(b, p, n);
-        return;
-    }
-    if (n)
-        memcpy(b->p + b->len, p, n);
-    b->len += n;
-    b->p[b->len] = '\0';
-}
-
-static inline void
-buf_addc(struct buf *b, char c)
-{
-    buf_add(b, &c, 1);
 }
 
 /* `what` names the text in the sentence: "the message is larger than 1048576 bytes". */

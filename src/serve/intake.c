@@ -14,6 +14,7 @@ intake_add(struct serve *s, struct job *j)
     r->who[r->n] = j;
     r->requests[r->n] = j->request;
     r->n++;
+    r->bytes += j->bytes;
     return true;
 }
 

@@ -79,6 +79,7 @@ job_new(const struct reply_to *to, const struct http_request *r, const struct ca
         .dedup_key = key.p ? arena_dup(&j->arena, key.p, key.len) : NULL,
         .wants_text = true,
     };
+    j->bytes = r->body.len;
     j->wait_until_ms = wait_until(to->route, args);
     if (to->s->has_access) { /* its line is written with its answer */
         j->method = keep_text(j, to->method);

@@ -21,6 +21,7 @@ struct job {
     struct arena arena;            /* of what is below */
     struct http_text method, path; /* for the access log; p NULL: there is none */
     struct hub_request request;
+    size_t bytes;             /* of its body */
     char key[SERVE_KEY_SIZE]; /* the id of the caller's; "": none */
     uint64_t hopes;           /* as they were known when it was tried */
     int64_t wait_until_ms;    /* monotonic; 0: does not wait */

@@ -18,7 +18,8 @@ enum {
     AGAIN_MAX_MS = 1000,
     WAIT_MAX_MS = 60000,
     SPARE_MAX = 3,
-    FEW = 8,                   /* requests that the loop does itself in any case, */
+    DO_BYTES = 256 << 10,      /* of requests that the loop does itself: a ms, with their sync */
+    FEW = 8,                   /* so many of them in any case, */
     FEW_CPUS = 2,              /* and all of them where there are no more than these */
     SLOW_NS = 5000000,         /* for them: the loop may not be held up longer than that, */
     SLOW_PAUSE_NS = 100000000, /* or only once in that time */
@@ -87,7 +88,7 @@ round_free(struct worker *w, struct round *r)
         return;
     }
     arena_reset(&r->arena);
-    r->n = 0;
+    r->n = r->bytes = 0;
     r->is_awaited = false;
     r->next = w->spare;
     w->spare = r;
@@ -353,7 +354,7 @@ is_for_loop(const struct worker *w)
 bool
 worker_may_do(const struct worker *w, const struct round *r)
 {
-    bool may = r->n > 0 && r->n <= w->do_max && is_for_loop(w);
+    bool may = r->n > 0 && r->n <= w->do_max && r->bytes <= DO_BYTES && is_for_loop(w);
 
     for (size_t i = 0; may && i < r->n; i++)
         may = is_plain(r->requests[i].op) && r->requests[i].op != HUB_EMIT_BATCH;

@@ -15,9 +15,10 @@
  * it has committed, worker_fd tells again, without a round.
  *
  * What comes when the worker has nothing to do the loop does itself (worker_do): to wake the
- * worker, and to be woken by it, takes longer than all but the sync. Not while syncs are slow; and
- * where there are CPUs for both of them, besides those of the clients, only rounds of few. Now and
- * then it gives the worker a round all the same, which commits the index with that.
+ * worker, and to be woken by it, takes longer than all but the sync. Not while syncs are slow, nor
+ * what is large; and where there are CPUs for both of them, besides those of the clients, only
+ * rounds of few. Now and then it gives the worker a round all the same, which commits the index
+ * with that.
  *
  * Ownership: a round belongs to whoever has it: the loop, the worker, the loop again.
  */
@@ -31,9 +32,9 @@
 struct round {
     struct round *next; /* of those that are done */
     struct arena arena; /* of arguments and replies */
-    size_t n;
-    bool is_awaited; /* set by the loop: somebody waits for its commit */
-    bool has_next;   /* the next one will be given, too */
+    size_t n, bytes;    /* of their bodies */
+    bool is_awaited;    /* set by the loop: somebody waits for its commit */
+    bool has_next;      /* the next one will be given, too */
     struct hub_request requests[ROUND_MAX];
     struct hub_reply replies[ROUND_MAX];
     void *who[ROUND_MAX]; /* the loop's */
