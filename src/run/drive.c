@@ -733,6 +733,7 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
                                   .crew = r->crew,
                                   .on_line = on_line,
                                   .on_result = on_result,
+                                  .on_note = on_note,
                                   .on_gone = on_gone,
                                   .settle = on_settle,
                                   .known = known };

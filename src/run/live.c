@@ -164,6 +164,8 @@ on_linger(void *ctx)
     struct live *l = ctx;
 
     drop(&l->deadline);
+    l->host->on_note(l->host->ctx, l->a.phase,
+                     "what still runs of it, 5 s after its last line, is stopped");
     live_stop(l);
 }
 

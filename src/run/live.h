@@ -37,6 +37,8 @@ struct live_host {
     /* The result; line is NULL when it died or timed out; text says how. */
     void (*on_result)(void *ctx, struct live *l, enum outcome outcome,
                       const struct signal_line *line, const char *text);
+    /* What people should know of the phase. */
+    void (*on_note)(void *ctx, size_t phase, const char *text);
     /* Nothing of it is left: the host forgets it and frees it later, not in this call. */
     void (*on_gone)(void *ctx, struct live *l);
     /* What was told in a callback of the loop's, a timer or a death, can be acted on now. */

@@ -91,6 +91,7 @@ END
     began=$(ms)
     run_ok
     none_left
+    has "$out" "what still runs of it, 5 s after its last line, is stopped"
     local took=$(($(ms) - began))
     ((took > 4800 && took < 8000)) || complain "took $took ms"
     $PY - .cliq/run/journal.jsonl <<'END'
