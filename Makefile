@@ -7,6 +7,7 @@
 #   make bench    our numbers beside their peers'
 #   make fuzz     every fuzz target for FUZZ_SECONDS (60) each
 #   make tsan     the server's tests with ThreadSanitizer
+#   make soak     the tests that kill, with 200 kills each and 10,000 tasks
 #   make coverage, format, lint, check-layers, install, uninstall, clean
 #
 # Variables: CC, CFLAGS, PREFIX (/usr/local), DESTDIR, SANITIZE=1 (ASan + UBSan),
@@ -264,7 +265,7 @@ build/fuzz/%: test/fuzz/fuzz_%.c $(FUZZ_SRC) $(wildcard src/*/*.h test/fuzz/*.h)
 	clang -g -O1 -std=gnu11 $(INCLUDES) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	  -o $@ $< $(FUZZ_SRC) $(LIBS) -ljansson
 
-.PHONY: fuzz tsan coverage bench demo
+.PHONY: fuzz tsan soak coverage bench demo
 fuzz: test-deps
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(FUZZERS:%=build/fuzz/%)
 	@for f in $(FUZZERS); do \
@@ -280,6 +281,11 @@ fuzz: test-deps
 tsan: test-deps
 	@$(MAKE) --no-print-directory -s -j$$(nproc) all BUILD=build/tsan LEAN=0 CFLAGS='-O1 -g -fsanitize=thread'
 	@TSAN_OPTIONS='halt_on_error=1 suppressions=$(CURDIR)/test/tsan.supp' BUILD=build/tsan test/run $(wildcard test/scenario/serve*.bats test/scenario/hub_race.bats)
+
+# What `make test` does with fewer, so that it stays short.
+soak: test-deps
+	@$(MAKE) --no-print-directory -s -j$$(nproc) tests
+	@HUB_KILLS=200 HUB_TASKS=10000 RESUME_KILLS=200 test/run test/scenario/hub_checker.bats test/fault/resume.bats
 
 coverage: test-deps
 	@$(MAKE) --no-print-directory -s -j$$(nproc) tests BUILD=build/coverage LEAN=0 CFLAGS='-O1 -g --coverage -fprofile-update=prefer-atomic'
