@@ -10,8 +10,10 @@
  * disk all the same: the next fold brings them, and hub_fold_in_ms tells when it is time for one.
  *
  * A server whose rounds follow each other commits and unlocks after several of them (h->is_kept):
- * what a round adds to the index lies in pages that the next one changes again. Who reads with
- * another handle sees by the log's size that the index is behind, and waits for the lock.
+ * what a round adds to the index lies in pages that the next one changes again. Every SAVE_MS the
+ * index's helper commits while they go on (index_commit_later); if that fails, the next round finds
+ * it so, settles, and folds again what the log has. Who reads with another handle sees by the log's
+ * size that the index is behind, and waits for the lock.
  */
 #include "hub/hub_impl.h"
 
