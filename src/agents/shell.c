@@ -216,8 +216,10 @@ shell_run(const char *text, const struct shell_options *o, struct shell_result *
     if (!is_over && !attend(&c, o, r, began + limit)) {
         r->is_timeout = true;
         kill(-c.pid, SIGTERM);
+        kill(c.pid, SIGTERM);
         attend(&c, o, r, clock_mono_ms() + TERM_GRACE_MS);
         kill(-c.pid, SIGKILL);
+        kill(c.pid, SIGKILL); /* it may have left its group */
     }
     r->exit_code = reap(c.pid);
     if (r->is_timeout)

@@ -26,7 +26,7 @@ tell(void *ctx, const struct hub_finding *f)
     if (f->file)
         to->bad_lines += !f->is_note;
     else
-        to->differences++;
+        to->differences += !f->is_note;
     if (to->is_json) {
         json_sep(&to->out);
         json_open(&to->out, '{');

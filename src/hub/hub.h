@@ -203,6 +203,8 @@ void hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct are
 void hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
                      struct hub_reply *replies, void (*on_disk)(void *ctx), void *ctx);
 bool hub_may_go_on(const struct hub *h);
+/* The next round waited for so long already: it waits for the lock for so much less. */
+void hub_has_waited(struct hub *h, int64_t ms);
 void hub_settle(struct hub *h);
 
 /* The same for a thread that may not wait: only if nobody else has the lock or wants it, nobody

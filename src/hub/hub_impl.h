@@ -92,6 +92,8 @@ void hub_close_index(struct hub *h);
  * read all the same, from the open transaction: then it stays open, and the lock is kept, until
  * hub_end_read. */
 enum status hub_fold_others(struct hub *h, struct err *e);
+/* A damaged index goes, and is made again by whoever needs it next. Without the lock. */
+void hub_drop_index(struct hub *h);
 /* With the log's lock: makes the index anew, and opens it. */
 enum status hub_make_index(struct hub *h, struct err *e);
 /* The same in steps. It is made beside the old one, which others may read meanwhile; the old one is

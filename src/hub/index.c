@@ -140,9 +140,10 @@ index_is_damaged(const struct index *ix)
 {
     int rc = ix->failed & 0xff;
 
-    /* SQLITE_ERROR: a table is not what we made. */
+    /* SQLITE_ERROR: a table is not what we made. A file that is too short was cut: no read of it
+     * will do better. */
     return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB || rc == SQLITE_ERROR ||
-           rc == SQLITE_MISMATCH;
+           rc == SQLITE_MISMATCH || ix->failed == SQLITE_IOERR_SHORT_READ;
 }
 
 enum status

@@ -19,8 +19,19 @@ size_of(int dir, const char *name)
     return sys->fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-enum status
-hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
+/* Was it the index that failed, because it is damaged? Then it is gone, and one may try again. */
+static bool
+may_try_again(struct hub *h)
+{
+    if (!h->ix || !index_is_damaged(h->ix))
+        return false;
+    index_rollback(h->ix);
+    hub_drop_index(h);
+    return true;
+}
+
+static enum status
+count(struct hub *h, struct hub_stats *s, struct err *e)
 {
     uint64_t *const by_state[DELIVERIES] = { &s->pending, &s->leased, &s->acked, &s->failed,
                                              &s->dead_letter };
@@ -48,6 +59,8 @@ hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
         s->last_seq = (uint64_t)row_int(r, 2);
     }
     st = index_status(h->ix, e);
+    if (st)
+        return st;
     hub_end_read(h);
     s->first_seq = s->last_seq ? segment_oldest(h->dir, HUB_EVENTS_NAME) : 0;
     if (!st)
@@ -59,6 +72,14 @@ hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
     s->events = s->last_seq ? s->last_seq - s->first_seq + 1 : 0;
     s->index_bytes = size_of(h->dir, "index.db") + size_of(h->dir, "index.db-wal");
     return st;
+}
+
+enum status
+hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
+{
+    enum status st = count(h, s, e);
+
+    return st && may_try_again(h) ? count(h, s, e) : st;
 }
 
 enum status
@@ -175,7 +196,8 @@ compare_table(struct comparison *c, const char *table)
     struct row *fresh = index_run_text(c->fresh, sql, NULL, 0);
     for (;;) {
         bool has_ours = index_next(c->ours, ours), has_fresh = index_next(c->fresh, fresh);
-        if (!has_ours && !has_fresh)
+        if ((!has_ours && !has_fresh) || index_status(c->ours, NULL) ||
+            index_status(c->fresh, NULL))
             break;
         if (has_ours)
             row_line(ours, &a);
@@ -249,22 +271,35 @@ take_snapshot(struct hub *h, struct log_files *files, struct err *e)
     return s;
 }
 
+static enum status
+check(struct hub *h, struct comparison *c, struct err *e)
+{
+    struct log_files files = { 0 };
+    enum status s =
+        h->is_read_only ? log_files_open(&files, &h->log, e) : take_snapshot(h, &files, e);
+
+    if (!s && !c->file) /* not when it is done again */
+        s = check_lines(c, &files, e);
+    if (!s && !h->is_read_only) /* there our index is no file that could be wrong */
+        s = check_rows(h, c, &files, e);
+    log_files_close(&files);
+    return s;
+}
+
 enum status
 hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f), void *ctx,
           uint64_t *problems, struct err *e)
 {
     struct comparison c = { .tell = tell, .ctx = ctx };
-    struct log_files files = { 0 };
-    enum status s =
-        h->is_read_only ? log_files_open(&files, &h->log, e) : take_snapshot(h, &files, e);
+    enum status s = check(h, &c, e);
 
-    if (!s)
-        s = check_lines(&c, &files, e);
-    if (!s && !h->is_read_only) /* there our index is no file that could be wrong */
-        s = check_rows(h, &c, &files, e);
+    if (s && may_try_again(h)) {
+        found(&c, &(struct hub_finding){ .reason = "it was damaged, and is made anew",
+                                         .is_note = true });
+        s = check(h, &c, e);
+    }
     if (h->ix)
         index_rollback(h->ix);
-    log_files_close(&files);
     *problems = c.problems;
     return s;
 }

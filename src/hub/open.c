@@ -275,6 +275,7 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
     h->is_read_only = !s && h->o.may_be_read_only && readonly_is(h);
     if (!s && !h->is_read_only)
         s = log_open(&h->log, h->dir, HUB_EVENTS_NAME, &lo, e);
+    h->o.lock_wait_ms = h->log.o.lock_wait_ms; /* as it is, if nobody said */
     if (!s) { /* an index that is good and up to date needs no lock */
         if (!h->is_read_only && !index_open(&h->ix, h->index_path, h->boot, false, NULL))
             fold_use(&h->fold, h->ix);

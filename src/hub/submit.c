@@ -35,6 +35,7 @@ enum {
     SAVE_MS = 20,        /* rounds without a commit, */
     KEEP_MS = 100,       /* and with commits that nobody is told of */
     DOUBTS_MAX = 3,      /* in a row */
+    LOCK_LEAST_MS = 100, /* for who waited long enough for others */
 };
 
 /* ---- the time ---- */
@@ -313,10 +314,19 @@ hub_may_go_on(const struct hub *h)
            !hub_is_view_due(h) && !lock_is_wanted(h->dir);
 }
 
+void
+hub_has_waited(struct hub *h, int64_t ms)
+{
+    int64_t left = h->o.lock_wait_ms - ms;
+
+    h->log.o.lock_wait_ms = (unsigned)(left > LOCK_LEAST_MS ? left : LOCK_LEAST_MS);
+}
+
 /* The lock, and a transaction in which the whole log is folded: those of the round before, if
- * they were kept and the log is still that file. */
+ * they were kept and the log is still that file. Who may not wait for the lock is told
+ * ST_CONFLICT. */
 static enum status
-enter(struct hub *h, struct err *e)
+enter(struct hub *h, bool may_wait, struct err *e)
 {
     bool is_current = false;
     enum status s = ST_OK;
@@ -325,7 +335,7 @@ enter(struct hub *h, struct err *e)
         (index_status(h->ix, NULL) || log_look(&h->log, &is_current, NULL) || !is_current))
         hub_settle(h);
     if (!h->is_kept && !h->log.is_locked)
-        s = hub_lock(h, e);
+        s = may_wait ? hub_lock(h, e) : log_try_lock(&h->log, NULL);
     if (s)
         return s;
     if (h->log.next_seq != h->left_at) { /* others wrote, and may have folded it for us */
@@ -364,18 +374,21 @@ leave(struct hub *h, bool keeps, void (*on_disk)(void *ctx), void *ctx)
         index_rollback(h->ix); /* nothing happened */
 }
 
-/* tries_max 1: who may not wait is told 503 when the index was found damaged. */
-static void
+/* Who may not wait is told 503 when the index was found damaged; false: somebody has the lock, and
+ * nothing was done. */
+static bool
 submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
-       struct hub_reply *replies, int tries_max, bool keeps, void (*on_disk)(void *ctx), void *ctx)
+       struct hub_reply *replies, bool may_wait, bool keeps, void (*on_disk)(void *ctx), void *ctx)
 {
     struct err e = { "" };
     enum status s = ST_OK;
 
     for (size_t i = 0; h->is_read_only && i < n; i++)
         reply_read_only(h, &replies[i], a);
-    for (int tries = 0; !h->is_read_only && tries < tries_max; tries++) {
-        s = enter(h, &e);
+    for (int tries = 0; !h->is_read_only && tries < (may_wait ? 2 : 1); tries++) {
+        s = enter(h, may_wait, &e);
+        if (s == ST_CONFLICT && !may_wait)
+            return false;
         bool is_behind = s || h->is_changed; /* if it is rolled back */
         if (!is_behind)
             hub_note_level(h);
@@ -408,20 +421,21 @@ submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
         hub_put_off_view(h);
     for (size_t i = 0; s && i < n; i++)
         reply_unavailable(&replies[i], &e, a);
+    return true;
 }
 
 void
 hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
            struct hub_reply *replies)
 {
-    submit(h, r, n, a, replies, 2, false, NULL, NULL);
+    submit(h, r, n, a, replies, true, false, NULL, NULL);
 }
 
 void
 hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
                 struct hub_reply *replies, void (*on_disk)(void *ctx), void *ctx)
 {
-    submit(h, r, n, a, replies, 2, true, on_disk, ctx);
+    submit(h, r, n, a, replies, true, true, on_disk, ctx);
 }
 
 /* Has nobody written since our last round? */
@@ -453,9 +467,7 @@ hub_try_submit(struct hub *h, const struct hub_request *r, size_t n, struct aren
                        : !h->is_read_only && h->ix && index_is_current(h->ix) && is_untouched(h) &&
                              !has_due(h) && !lock_is_wanted(h->dir) && !log_try_lock(&h->log, NULL);
 
-    if (is_free)
-        submit(h, r, n, a, replies, 1, true, NULL, NULL);
-    return is_free;
+    return is_free && submit(h, r, n, a, replies, false, true, NULL, NULL);
 }
 
 void
@@ -535,8 +547,11 @@ hub_begin_read(struct hub *h, struct err *e)
     enum status s = ST_OK;
 
     hub_settle(h);
-    if (!h->ix || !index_is_current(h->ix))
-        s = h->o.never_waits ? open_again(h, e) : hub_fold_others(h, e);
+    if (!h->ix || !index_is_current(h->ix)) {
+        s = h->is_read_only ? ST_IO : open_again(h, e);
+        if (s && !h->o.never_waits)
+            s = hub_fold_others(h, e);
+    }
     if (!s && !h->is_ahead)
         s = index_begin(h->ix, false, e);
     if (!s && !h->is_ahead && !h->o.never_waits && is_behind(h)) {
@@ -561,9 +576,8 @@ hub_end_read(struct hub *h)
     log_unlock(&h->log);
 }
 
-/* A damaged index goes, and is made again by whoever needs it next. */
-static void
-drop_index(struct hub *h)
+void
+hub_drop_index(struct hub *h)
 {
     if (hub_lock(h, NULL))
         return;
@@ -589,7 +603,7 @@ hub_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub
         hub_end_read(h);
         if (!is_damaged)
             break;
-        drop_index(h);
+        hub_drop_index(h);
     }
     if (s)
         reply_unavailable(reply, &e, a);

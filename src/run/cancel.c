@@ -313,6 +313,8 @@ ask_holder(const struct frame *f, const struct lock_holder *holder, int *lock, s
                        f->state_dir);
     if (holder->is_run && kill(holder->pid, SIGTERM) != 0 && errno != ESRCH)
         return err_sys(e, "signal the orchestrator (pid %d)", (int)holder->pid);
+    if (holder->is_run)
+        kill(holder->pid, SIGCONT); /* it may be stopped */
     enum status s = lock_take(*lock, "run/lock", HOLDER_WAIT_MS, e);
     if (!s)
         lockfile_sign(f, *lock, "cancel", NULL);

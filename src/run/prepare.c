@@ -48,8 +48,9 @@ prepare_has_checks(const struct plan *p, size_t phase)
     const struct phase *ph = &p->team.phases[phase];
     const char *agent = p->agents[phase].name;
 
+    /* These run them themselves. */
     return ph->type == PHASE_GATE && ph->n_commands > 0 && strcmp(agent, "checks") != 0 &&
-           strcmp(agent, "exec") != 0;
+           strcmp(agent, "exec") != 0 && strcmp(agent, "script") != 0;
 }
 
 /* "<state_dir>/<path>" in the arena; NULL without memory. */

@@ -42,11 +42,13 @@ ask_gate(const struct http_request *r, struct http_conn *c, const struct query *
     };
 }
 
-/* Are its requests done in rounds? */
+/* Are its requests done in rounds? One signal by its id is not: that is a short look. Nor is what
+ * else only reads, while the worker waits for a lock. */
 static bool
-is_gathered(const struct route *route)
+is_gathered(const struct serve *s, const struct route *route)
 {
-    return route->kind == ROUTE_OP && route->op != HUB_GET;
+    return route->kind == ROUTE_OP && route->op != HUB_GET &&
+           (hub_ops[route->op].writes || !worker_is_stuck(s->worker));
 }
 
 /* Whom the request is from; false: refused and answered. */
@@ -63,7 +65,7 @@ admit(const struct reply_to *to, const struct http_request *r, const struct quer
 
     *by = (struct caller){ .identity = "", .key = "" };
     gate_check(&s->rules, to->route, &asked, &v);
-    if (v.status == 200 && (v.ticket.p || v.key.p) && !is_gathered(to->route))
+    if (v.status == 200 && (v.ticket.p || v.key.p) && !is_gathered(s, to->route))
         expel_look(s); /* else before its round is done, once for all of them */
     if (v.status == 200 && v.ticket.p)
         ticket = caller_by_ticket(s, &v, by);
@@ -91,7 +93,7 @@ admit(const struct reply_to *to, const struct http_request *r, const struct quer
 
 /* ---- who answers ---- */
 
-/* One signal by its id: nobody has to wait for that, unless the index is behind. */
+/* Nobody has to wait for that, unless the index is behind. */
 static bool
 answer_at_once(struct job *j)
 {
@@ -114,7 +116,7 @@ hand_over(const struct reply_to *to, const struct http_request *r, const struct 
 {
     struct job *j = job_new(to, r, by);
 
-    if (!j || (!is_gathered(to->route) && answer_at_once(j)))
+    if (!j || (!is_gathered(to->s, to->route) && answer_at_once(j)))
         return;
     if (to->route->op == HUB_CLAIM)
         parked_watch(j);

@@ -1,5 +1,7 @@
 #include "serve/intake.h"
 
+#include "base/clock.h"
+
 #include <string.h>
 
 bool
@@ -10,6 +12,8 @@ intake_add(struct serve *s, struct job *j)
     s->round = r;
     if (!r || r->n == ROUND_MAX)
         return false;
+    if (r->n == 0)
+        r->begun_ns = clock_mono_ns();
     j->hopes = s->news.hopes; /* or more: it is tried in vain, but never too seldom */
     r->who[r->n] = j;
     r->requests[r->n] = j->request;

@@ -230,7 +230,18 @@ has_id(const struct json *list, const char *id)
     return false;
 }
 
-/* Without any key nobody could ask for anything: one is made, for the identity admin. */
+/* Is one of these keys an admin's? */
+static bool
+has_admin(const struct json *keys)
+{
+    json_each (k, keys)
+        json_each (scope, json_get(k, "scopes"))
+            if (json_eq(scope, "admin"))
+                return true;
+    return false;
+}
+
+/* Without an admin's key nobody could ask for everything: one is made, for the identity admin. */
 static enum status
 make_admin(struct serve *s, struct err *e)
 {
@@ -245,7 +256,7 @@ make_admin(struct serve *s, struct err *e)
     char key[SECRET_KEY_SIZE];
 
     hub_read(s->writer, &list, &a, &reply);
-    if (reply.status < 300 && !json_first(reply.data) &&
+    if (reply.status < 300 && !has_admin(reply.data) &&
         json_parse(&a, wanted, sizeof wanted - 1, &args, NULL)) {
         list.op = HUB_IDENTITIES;
         hub_read(s->writer, &list, &a, &reply);

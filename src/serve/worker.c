@@ -23,6 +23,7 @@ enum {
     FEW_CPUS = 2,              /* and all of them where there are no more than these */
     SLOW_NS = 5000000,         /* for them: the loop may not be held up longer than that, */
     SLOW_PAUSE_NS = 100000000, /* or only once in that time */
+    STUCK_NS = 50000000,       /* most rounds take a fiftieth of that */
     SETTLE_NS = 1000000,       /* who was answered may ask again at once */
     /* Before the index is committed: who was answered may ask again at once. A turn of the loop
      * that answers a hundred takes half of that. */
@@ -46,7 +47,8 @@ struct worker {
     bool is_awaited;                 /* the worker's: the commit of what it does */
     struct round *spare;             /* the loop's: they are large */
     size_t n_spare;
-    size_t n_out;    /* the loop's: rounds that it has not taken back */
+    size_t n_out;    /* the loop's: rounds that it has not taken back, */
+    int64_t out_ns;  /* since then */
     bool is_loops;   /* the loop's: it holds the store */
     int64_t done_ns; /* the loop's: when it last ended a round */
     int64_t slow_ns; /* the loop's: until then it does none itself */
@@ -159,6 +161,7 @@ serve(struct worker *w, struct round *r)
     size_t at[ROUND_MAX], n = 0;
     bool are_plain = true;
 
+    hub_has_waited(w->hub, (clock_mono_ns() - r->begun_ns) / 1000000);
     for (size_t i = 0; i < r->n; i++) {
         are_plain = are_plain && is_plain(r->requests[i].op);
         if (hub_ops[r->requests[i].op].writes) {
@@ -170,7 +173,8 @@ serve(struct worker *w, struct round *r)
         hub_submit_then(w->hub, r->requests, r->n, &r->arena, r->replies, on_disk, w);
         return;
     }
-    hub_submit(w->hub, r->writes, n, &r->arena, r->written);
+    if (n > 0) /* who reads waits for nobody, unless the index is behind */
+        hub_submit(w->hub, r->writes, n, &r->arena, r->written);
     for (size_t i = 0; i < n; i++)
         r->replies[at[i]] = r->written[i];
     for (size_t i = 0; i < r->n; i++)
@@ -453,6 +457,12 @@ worker_is_idle(const struct worker *w)
     return w->n_out == 0;
 }
 
+bool
+worker_is_stuck(const struct worker *w)
+{
+    return w->n_out > 0 && clock_mono_ns() - w->out_ns > STUCK_NS;
+}
+
 /* Behind those that wait already. False: they are too many together. */
 static bool
 join(struct round *to, const struct round *r)
@@ -481,6 +491,8 @@ worker_give(struct worker *w, struct round *r)
         pthread_cond_signal(&w->has_work);
     }
     pthread_mutex_unlock(&w->lock);
+    if (w->n_out == 0)
+        w->out_ns = clock_mono_ns();
     w->n_out += is_first;
     if (is_taken && !is_first)
         round_free(w, r);
@@ -502,5 +514,6 @@ worker_take(struct worker *w, struct worker_news *news)
     pthread_mutex_unlock(&w->lock);
     for (const struct round *one = r; one; one = one->next)
         w->n_out--;
+    w->out_ns = clock_mono_ns();
     return r;
 }

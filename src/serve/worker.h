@@ -33,6 +33,7 @@ struct round {
     struct round *next; /* of those that are done */
     struct arena arena; /* of arguments and replies */
     size_t n, bytes;    /* of their bodies */
+    int64_t begun_ns;   /* by the first of them */
     bool is_awaited;    /* set by the loop: somebody waits for its commit */
     bool has_next;      /* the next one will be given, too */
     struct hub_request requests[ROUND_MAX];
@@ -53,7 +54,8 @@ void round_free(struct worker *w, struct round *r);
 struct worker *worker_new(struct hub *h, struct err *e);
 void worker_free(struct worker *w); /* waits for what it is doing; NULL is fine */
 int worker_fd(const struct worker *w);
-bool worker_is_idle(const struct worker *w); /* it has nothing of ours */
+bool worker_is_idle(const struct worker *w);  /* it has nothing of ours */
+bool worker_is_stuck(const struct worker *w); /* it has, and gave nothing back for a while */
 /* n = 0: look at what others wrote, and at what is due. False: too much waits already; it stays
  * the caller's. */
 bool worker_give(struct worker *w, struct round *r);

@@ -29,6 +29,8 @@ struct list {
     char flag;           /* the option letter that makes the command's words risky */
     bool is_flag_number; /* ... that makes them arithmetic */
     bool is_naming;      /* its words are names of variables */
+    bool may_name;       /* some of them may be */
+    bool is_list;        /* in a=( ... ), a list of values */
     bool is_shell;       /* it reads code from standard input */
     bool is_piped;       /* it stands behind a | */
     bool is_in_due;      /* "in" of a case is still to come */
@@ -67,6 +69,13 @@ reads_stdin(const struct lexer *l)
     return p == l->end || strchr("\n;&|)-", *p);
 }
 
+/* Does the command take the name of a variable, or may it, as nobody knows which one it is? */
+static bool
+takes_names(const char *p, size_t n)
+{
+    return IS(p, n, "printf", "wait", "unset", "let", "test", "[") || strcspn(p, "$`\"'\\*?[") < n;
+}
+
 static void
 command_word(struct lexer *l, struct list *c, const char *p, size_t n)
 {
@@ -94,6 +103,7 @@ command_word(struct lexer *l, struct list *c, const char *p, size_t n)
     c->position = AT_ARGUMENT;
     c->is_naming = IS(p, n, "declare", "typeset", "local", "export", "readonly", "read",
                       "readarray", "mapfile", "getopts");
+    c->may_name = c->is_naming || takes_names(p, n);
     for (const char *s; (s = memchr(p, '/', n)); p = s + 1)
         n -= (size_t)(s + 1 - p);
     for (size_t i = 0; i < sizeof risky / sizeof *risky; i++) {
@@ -191,7 +201,7 @@ end_command(struct lexer *l, struct list *c)
         return; /* && and || in [[ ]] */
     c->position = AT_COMMAND;
     c->flag = '\0';
-    c->is_naming = c->is_shell = c->is_piped = false;
+    c->is_naming = c->may_name = c->is_shell = c->is_piped = false;
     l->risk = c->risk;
     l->is_number = c->is_number;
 }
@@ -245,6 +255,8 @@ lex_operator(struct lexer *l, struct list *c)
         h->risk = c->is_shell ? RISK_CODE : l->risk;
         return is_good;
     }
+    c->is_list =
+        op == '(' && c->word && l->p[-1] == '=' && is_assignment(c->word, (size_t)(l->p - c->word));
     end_command(l, c);
     l->p++;
     switch (op) {
@@ -276,17 +288,19 @@ lex_operator(struct lexer *l, struct list *c)
     return true;
 }
 
-/* Has the present word begun like a[ or, in a list of values, like [? What comes then is
- * arithmetic. */
+/* Has the present word begun like a[, where a variable may stand, or, in a list of values, like [?
+ * What comes then is arithmetic. Elsewhere it is a pattern, or text. */
 static bool
-is_in_subscript(const char *word, size_t n)
+is_in_subscript(const struct list *c, size_t n)
 {
-    const char *open = n ? memchr(word, '[', n) : NULL;
+    const char *open = n ? memchr(c->word, '[', n) : NULL;
 
-    return open &&
-           (open == word ||
-            (is_assignment(word, n) && !memchr(word, '=', (size_t)(open - word)))) &&
-           !memchr(open, ']', n - (size_t)(open - word));
+    if (!open || memchr(open, ']', n - (size_t)(open - c->word)))
+        return false;
+    if (open == c->word)
+        return c->is_list;
+    return (c->position != AT_ARGUMENT || c->may_name) && is_assignment(c->word, n) &&
+           !memchr(c->word, '=', (size_t)(open - c->word));
 }
 
 /* What the beginning of the present word makes of a use in it; NULL: nothing new. */
@@ -309,7 +323,7 @@ lex_piece(struct lexer *l, struct list *c)
     const char *risk = l->risk, *more = word_risk(c, c->word, n);
     bool is_number = l->is_number, is_good = true;
 
-    l->is_number |= is_in_subscript(c->word, n);
+    l->is_number |= is_in_subscript(c, n);
     if (more)
         l->risk = more;
     switch (*l->p) {

@@ -621,6 +621,28 @@ load ../lib/hub
     refused 4 "no signal:nobody" "cliq signal list"
 }
 
+@test "check and stats make an index anew that is damaged, and say so" {
+    for _ in $(seq 300); do echo '{"signal_type":"task","content":"of some length, so that there are many pages of it"}'; done | cliq emit --batch >/dev/null
+    spoil() {
+        $PY -c '
+import os, sys
+f = os.open(sys.argv[1], os.O_WRONLY)
+for page in range(5, os.fstat(f).st_size // 4096):
+    os.pwrite(f, os.urandom(4096), page * 4096)' "$CLIQ_HOME/signals/index.db"
+    }
+    spoil
+    got hub check
+    succeeds
+    is "index: note: it was damaged, and is made anew
+clean" "$out"
+    got hub check
+    is clean "$out"
+    spoil
+    got hub stats
+    succeeds
+    has "$out" "300"
+}
+
 @test "check, rebuild, stats, compact" {
     task a >/dev/null
     cliq claim >/dev/null

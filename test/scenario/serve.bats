@@ -205,6 +205,16 @@ TABLE
     send /emit '{"signal_type":"sense"}' | grep -q '"id":"signal:'
 }
 
+@test "a first start makes an admin, though others have keys already" {
+    export CLIQ_HOME=$PWD/other
+    bob=$("$CLIQ" key create --identity bob --scope emit)
+    kill -TERM "$SERVER"
+    wait "$SERVER" || true
+    boot
+    look /keys "$(cat other/admin.key)" | grep -q '"identity":"bob"'
+    send /emit '{"signal_type":"sense"}' "$bob" | grep -q '"id":"signal:'
+}
+
 @test "a revoked key stays revoked, also when it was the last one" {
     id=$("$CLIQ" key list | cut -f1)
     "$CLIQ" key revoke "$id" --url "$URL"
@@ -509,10 +519,13 @@ revoke_by() {
 
 @test "while another process has the lock, what does not write is answered" {
     send /emit '{"signal_type":"a"}' >/dev/null
+    look /signals/list >/dev/null
     hold_log
+    for path in /signals/list /inbox/@admin /roles; do is 200 "$(code_of "$path" "$KEY")"; done
     send /emit '{"signal_type":"b"}' >emitted 3>&- &
     emit=$!
     for _ in 1 2 3; do [ "$(curl -sS --max-time 2 "$URL/health" | json 'd["status"]')" = ok ]; done
+    for path in /signals/list /inbox/@admin /roles /v1/engine/signals/delayed; do is 200 "$(code_of "$path" "$KEY")"; done
     is "" "$(cat emitted)"
     let_go_log
     wait "$emit"
@@ -584,6 +597,65 @@ code_of() { curl -sS -o body -w '%{http_code}' --max-time 1 "$URL$1" -H "Authori
     }
     until_true mended
     is 1 "$(json 'len(d["data"])' <body)"
+    "$CLIQ" hub check
+}
+
+@test "an index whose newest part was cut off under a server is mended" {
+    for _ in 1 2 3; do send /emit '{"signal_type":"a"}' >/dev/null; done
+    "$CLIQ" hub rebuild >/dev/null # so that the part has what others need
+    for _ in 1 2 3; do send /emit '{"signal_type":"a"}' >/dev/null; done
+    look /signals/list >/dev/null
+    wal=home/signals/index.db-wal
+    truncate -s $(($(stat -c %s $wal) / 2)) $wal
+    for _ in 1 2 3; do is 200 "$(curl -sS -o body -w '%{http_code}' -X POST "$URL/emit" -H "Authorization: Bearer $KEY" \
+        -H "Content-Type: application/json" -d '{"signal_type":"a"}')"; done
+    is 9 "$(look '/signals/list?type=a' | json 'len(d["data"])')"
+    "$CLIQ" hub check
+}
+
+@test "the loop waits for no lock, though the log is replaced under it" {
+    timeout 30 "$PY" - "$PORT" "$KEY" home/signals/events.jsonl <<'END'
+import fcntl, http.client, json, os, shutil, sys, threading, time
+port, key, log = sys.argv[1:]
+head = {"Authorization": "Bearer " + key, "Content-Type": "application/json"}
+over, begun, acked = threading.Event(), threading.Semaphore(0), []
+def emit():
+    c = http.client.HTTPConnection("127.0.0.1", int(port), timeout=30)
+    while not over.is_set():
+        c.request("POST", "/emit", '{"signal_type":"a"}', head)
+        r = c.getresponse()
+        body = json.loads(r.read())
+        if r.status == 200:
+            acked.append(body["data"]["id"])
+        begun.release()
+writers = [threading.Thread(target=emit) for _ in range(16)]
+for w in writers:
+    w.start()
+worst = 0
+for turn in range(3):
+    for _ in range(200):
+        begun.acquire()
+    old = open(log, "r+b")
+    fcntl.flock(old, fcntl.LOCK_EX)
+    shutil.copyfile(log, log + ".other")
+    new = open(log + ".other", "r+b")
+    fcntl.flock(new, fcntl.LOCK_EX)
+    os.rename(log + ".other", log)
+    old.close()
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end: # it is the others who must wait
+        began = time.monotonic()
+        c = http.client.HTTPConnection("127.0.0.1", int(port), timeout=30)
+        c.request("GET", "/health")
+        c.getresponse().read()
+        c.close()
+        worst = max(worst, time.monotonic() - began)
+    new.close()
+over.set()
+for w in writers:
+    w.join()
+assert worst < 1, f"/health took {worst:.2f} s"
+END
     "$CLIQ" hub check
 }
 

@@ -469,6 +469,10 @@ only_whole_numbers_reach_arithmetic(void **state)
         "a[$(inputs.x)]=1",
         "a[\"$(inputs.x)\"]=1",
         "a=([$(inputs.x)]=1)",
+        "a+=(1 [$(inputs.x)]=1)",
+        "printf -v a[$(inputs.x)] 1",
+        "unset a[$(inputs.x)]",
+        "$c a[$(inputs.x)]",
         "declare -i a=$(inputs.x)",
         "[ -v $(inputs.x) ]",
     };
@@ -493,6 +497,17 @@ only_whole_numbers_reach_arithmetic(void **state)
     set_x("a", 1);
     SHELL("[[ $(inputs.x) == a ]] && [ $(inputs.x) -eq 1 ]",
           "[[ \"${CLIQ_T_1}\" == a ]] && [ \"${CLIQ_T_1}\" -eq 1 ]");
+}
+
+static void
+a_bracket_is_not_yet_arithmetic(void **state)
+{
+    (void)state;
+    set_x("wor ld", 6);
+    SHELL("echo [$(inputs.x)]", "echo [\"${CLIQ_T_1}\"]");
+    SHELL("git commit -m fix[$(inputs.x)]", "git commit -m fix[\"${CLIQ_T_1}\"]");
+    SHELL("(ls -d [$(inputs.x)]*)", "(ls -d [\"${CLIQ_T_1}\"]*)");
+    SHELL("case x in [$(inputs.x)]) ;; esac", "case x in [\"${CLIQ_T_1}\"]) ;; esac");
 }
 
 static void
@@ -799,6 +814,7 @@ main(void)
         CASE(where_shells_differ_it_is_an_error),
         CASE(a_command_that_does_not_end_is_an_error_when_it_has_uses),
         CASE(only_whole_numbers_reach_arithmetic),
+        CASE(a_bracket_is_not_yet_arithmetic),
         CASE(nul_and_too_long_values_say_to_use_a_file),
         CASE(words_that_read_code_make_a_warning),
         CASE(other_commands_make_none),
