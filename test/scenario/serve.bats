@@ -603,8 +603,8 @@ code_of() { curl -sS -o body -w '%{http_code}' --max-time 1 "$URL$1" -H "Authori
 @test "an index whose newest part was cut off under a server is mended" {
     for _ in 1 2 3; do send /emit '{"signal_type":"a"}' >/dev/null; done
     "$CLIQ" hub rebuild >/dev/null # so that the part has what others need
-    for _ in 1 2 3; do send /emit '{"signal_type":"a"}' >/dev/null; done
-    look /signals/list >/dev/null
+    for _ in 1 2; do send /emit '{"signal_type":"a"}' >/dev/null; done
+    "$CLIQ" emit a x >/dev/null
     wal=home/signals/index.db-wal
     truncate -s $(($(stat -c %s $wal) / 2)) $wal
     for _ in 1 2 3; do is 200 "$(curl -sS -o body -w '%{http_code}' -X POST "$URL/emit" -H "Authorization: Bearer $KEY" \
@@ -615,18 +615,15 @@ code_of() { curl -sS -o body -w '%{http_code}' --max-time 1 "$URL$1" -H "Authori
 
 @test "the loop waits for no lock, though the log is replaced under it" {
     timeout 30 "$PY" - "$PORT" "$KEY" home/signals/events.jsonl <<'END'
-import fcntl, http.client, json, os, shutil, sys, threading, time
+import fcntl, http.client, os, shutil, sys, threading, time
 port, key, log = sys.argv[1:]
 head = {"Authorization": "Bearer " + key, "Content-Type": "application/json"}
-over, begun, acked = threading.Event(), threading.Semaphore(0), []
+over, begun = threading.Event(), threading.Semaphore(0)
 def emit():
     c = http.client.HTTPConnection("127.0.0.1", int(port), timeout=30)
     while not over.is_set():
         c.request("POST", "/emit", '{"signal_type":"a"}', head)
-        r = c.getresponse()
-        body = json.loads(r.read())
-        if r.status == 200:
-            acked.append(body["data"]["id"])
+        c.getresponse().read()
         begun.release()
 writers = [threading.Thread(target=emit) for _ in range(16)]
 for w in writers:
@@ -635,13 +632,10 @@ worst = 0
 for turn in range(3):
     for _ in range(200):
         begun.acquire()
-    old = open(log, "r+b")
-    fcntl.flock(old, fcntl.LOCK_EX)
     shutil.copyfile(log, log + ".other")
     new = open(log + ".other", "r+b")
     fcntl.flock(new, fcntl.LOCK_EX)
-    os.rename(log + ".other", log)
-    old.close()
+    os.rename(log + ".other", log) # in the middle of rounds, so what is not in the copy is lost
     end = time.monotonic() + 1.5
     while time.monotonic() < end: # it is the others who must wait
         began = time.monotonic()
