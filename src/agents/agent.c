@@ -130,6 +130,8 @@ run(const struct args *args, agent_fn *handle, bool acks_first, struct err *e)
 
     if (crew >= 0 && fcntl(crew, F_SETFD, FD_CLOEXEC) != 0)
         return err_sys(e, "--crew %d", crew);
+    if (crew >= 0)
+        member_begin();
     enum status s = attempt(handle, acks_first, e);
     /* Without a last line there is nothing to be done with: our end tells. */
     while (crew >= 0 && own.context.is_done && tell_done(crew, s, e)) {

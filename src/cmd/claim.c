@@ -21,11 +21,10 @@ static const struct hub_field fields[] = {
 };
 
 static enum status
-nothing(struct err *e)
+nothing(int64_t waited_ms, struct err *e)
 {
-    return err_set(e, ST_NOT_FOUND,
-                   "nothing to claim: there is no open task for you (--wait TIME "
-                   "waits for one)");
+    return err_set(e, ST_NOT_FOUND, "nothing to claim: there is no open task for you%s",
+                   waited_ms > 0 ? ", and none came" : " (--wait TIME waits for one)");
 }
 
 static enum status
@@ -95,7 +94,7 @@ run(const struct args *a, struct err *e)
         s = wait_ms ? wait_for(&c, &answer, args, wait_ms, &reply, e)
                     : hub_call(&c, HUB_CLAIM, args, &reply, e);
     if (!s)
-        s = reply.data ? show(&c, reply.data, e) : nothing(e);
+        s = reply.data ? show(&c, reply.data, e) : nothing(wait_ms, e);
     arena_release(&answer);
     hub_call_end(&c);
     return s;

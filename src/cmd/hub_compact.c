@@ -20,8 +20,13 @@ compact(struct hub_call *c, const struct args *a, struct err *e)
 
     if (s)
         return s;
-    buf_addf(&out, c->is_json ? "{\"dropped_bytes\":%" PRIu64 "}\n" : "%" PRIu64 " bytes dropped\n",
-             bytes);
+    if (c->is_json)
+        buf_addf(&out, "{\"dropped_bytes\":%" PRIu64 "}\n", bytes);
+    else
+        buf_addf(&out, "%" PRIu64 " bytes dropped%s\n", bytes,
+                 bytes || !args_has(a, "older-than")
+                     ? ""
+                     : ": there is no finished segment that is old enough and not needed any more");
     s = cmd_print(&out, e);
     buf_release(&out);
     return s;
@@ -38,8 +43,10 @@ const struct cmd cmd_hub_compact = {
     .brief = "drop old segments of the hub's log",
     .about =
         "Only finished segments (of 256 MiB) in which everything is older and that nothing needs\n"
-        "any more: no task that waits, no key of a request that may be retried (for 24 h), no\n"
-        "subscription. Such a segment stays, and all after it; so does the newest finished one. "
+        "any more: no task and no signal for somebody that was not acked, no key of a request "
+        "that\n"
+        "may be retried (for 24 h), no subscription. Such a segment stays, and all after it; so\n"
+        "does the newest finished one. "
         "Of\n"
         "what goes, identities, roles, rings, keys and schedules are kept, in\n"
         "events-kept-<number>.jsonl. The index is made anew, which takes as long as hub rebuild.\n"

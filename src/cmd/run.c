@@ -248,8 +248,8 @@ const struct cmd cmd_run = {
         "The exit code is 0 for COMPLETED, 3 for ESCALATED (a person is needed), 1 for FAILED,\n"
         "130 for CANCELLED, 5 when a run is active or an unfinished one exists. A run whose\n"
         "journal cannot be written, on a full disk say, is FAILED: --resume goes on when there is\n"
-        "room. Of a run that has ended --resume tells the outcome again, and writes\n"
-        ".cliq/signals/_pipeline_status when that is missing.",
+        "room; where it was another file, cliq retry PHASE does. Of a run that has ended --resume\n"
+        "tells the outcome again, and writes .cliq/signals/_pipeline_status when that is missing.",
     .examples = "cliq run\n"
                 "cliq run --dry-run\n"
                 "cliq run --dry-run --from review\n"

@@ -189,7 +189,7 @@ hint(enum hub_op op, const char *code)
         const char *code, *says;
     } hints[] = {
         { "SIGNAL_NOT_FOUND", "cliq signal list and cliq inbox show what there is" },
-        { "SIGNAL_CLAIM_CONFLICT", "leave it to them, or wait until its lease ends" },
+        { "SIGNAL_CLAIM_CONFLICT", "cliq status-of ID --history tells who has it" },
         { "SIGNAL_LEASE_LOST", "stop working on it; claim it again first" },
         { "SIGNAL_NOT_CLAIMABLE", "cliq status-of ID --history tells what became of it" },
         { "SIGNAL_ROLE_NOT_HELD", "cliq role fill ROLE IDENTITY gives it the role" },
@@ -197,11 +197,13 @@ hint(enum hub_op op, const char *code)
         { "AUTH_REQUIRED", "set CLIQ_KEY to a key of this server" },
         { "AUTH_FORBIDDEN", "ask an admin for the role, or for a key with that scope" },
         { "RATE_LIMITED", "wait a little and try again" },
-        { "STORE_UNAVAILABLE", "it may or may not have been done; try again when it is mended" },
+        { "STORE_UNAVAILABLE", "try again when it is mended" },
     };
 
     if (code && strcmp(code, "SIGNAL_NOT_FOUND") == 0 && not_found[op])
         return not_found[op];
+    if (code && strcmp(code, "AUTH_FORBIDDEN") == 0 && (op == HUB_GENERATE || op == HUB_SCHEDULE))
+        return NULL; /* it is who they say they are that is refused */
     for (size_t i = 0; code && i < sizeof hints / sizeof *hints; i++)
         if (strcmp(hints[i].code, code) == 0)
             return hints[i].says;

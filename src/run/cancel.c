@@ -191,8 +191,8 @@ follow_trace(const struct frame *f, int dir, struct trace *t, bool is_voiding)
     close(fd);
 }
 
-/* The journal is what counts; when it cannot be read the status file, which is removed when
- * a run begins, tells whether it has ended. */
+/* The journal is what counts; when it does not tell, the status file, which is removed when a run
+ * begins or goes on, tells whether it has ended. */
 static void
 read_status_file(const struct frame *f, struct trace *t)
 {
@@ -279,12 +279,16 @@ end_it(const struct frame *f, int dir, struct run_cancelled *c, struct err *e)
     enum status s = ST_OK;
 
     follow_trace(f, dir, &t, false);
-    bool is_blind = t.is_there && !t.is_read;
-    if (is_blind)
+    /* Without a last line, that can be read, the outcome may be out all the same: then it only
+     * told its agents so. */
+    bool is_open = t.is_there && (!t.is_read || !t.has_end);
+    if (is_open)
         read_status_file(f, &t);
+    if (t.is_read && is_open && t.end == RUN_CANCELLED)
+        t.has_end = false; /* it was being cancelled */
     if (t.has_end) {
         c->end = t.end;
-        if (is_blind) /* what it started is not sure to be gone */
+        if (is_open) /* what it started is not sure to be gone */
             s = run_stop_leftovers(f, t.run_id, e);
     } else if (t.is_there || has_leftovers(f)) {
         c->was_active = true;

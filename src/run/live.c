@@ -30,6 +30,7 @@ struct live {
     /* its signal file */
     int fd;
     struct log_reader reader;
+    size_t n_lines, n_told; /* that are not terminal: in the file, and told */
     /* what it waits for */
     struct source *death, *deadline, *poll, *viewer_death;
     struct member *member; /* its process, while that may take another; NULL: none */
@@ -182,15 +183,34 @@ give_result(struct live *l, enum outcome outcome, const struct signal_line *line
     l->host->on_result(l->host->ctx, l, outcome, line, text);
 }
 
+/* Has the file another's place now, or was it cut short? Then it is read from its beginning. */
+static bool
+is_other_file(const struct live *l, const char *path)
+{
+    struct stat named, open;
+
+    return sys->fstat(l->fd, &open) != 0 || open.st_size < l->reader.at ||
+           (sys->fstatat(l->host->plan->frame.dir, path, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+            (named.st_ino != open.st_ino || named.st_dev != open.st_dev));
+}
+
 static bool
 open_signals(struct live *l)
 {
     struct buf path = { 0 };
 
-    if (l->fd >= 0)
-        return true;
     buf_addf(&path, "%s/%s.jsonl", l->a.stage == STAGE_CHECKS ? "run/checks" : "signals",
              phase_name(l));
+    if (l->fd >= 0 && !buf_failed(&path) && is_other_file(l, path.p)) {
+        log_reader_release(&l->reader);
+        close(l->fd);
+        l->fd = -1;
+        l->n_lines = 0;
+    }
+    if (l->fd >= 0) {
+        buf_release(&path);
+        return true;
+    }
     if (!buf_failed(&path))
         l->fd = SYS_RETRY(sys->openat(l->host->plan->frame.dir, path.p,
                                       O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
@@ -198,6 +218,16 @@ open_signals(struct live *l)
     if (l->fd >= 0)
         log_reader_init(&l->reader, l->fd, 0);
     return l->fd >= 0;
+}
+
+/* Who replaces the file to add a line has those before it there again. */
+static bool
+is_new_line(struct live *l)
+{
+    if (++l->n_lines <= l->n_told)
+        return false;
+    l->n_told++;
+    return true;
 }
 
 void
@@ -214,7 +244,7 @@ live_look(struct live *l)
             give_result(l, OUT_COMPLETE, &line, NULL);
         else if (line.status == SIG_ERROR)
             give_result(l, OUT_ERROR, &line, line.error);
-        else if (line.status == SIG_PROGRESS || line.status == SIG_NOTIFY)
+        else if ((line.status == SIG_PROGRESS || line.status == SIG_NOTIFY) && is_new_line(l))
             l->host->on_line(l->host->ctx, l, &line);
         arena_release(&a);
     }

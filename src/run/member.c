@@ -3,10 +3,16 @@
 
 #include "base/sys.h"
 
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -64,10 +70,58 @@ has_child(void)
     return waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
+/* What a command can change of the process that runs it, and the next one would have. */
+struct terms {
+    struct rlimit limits[RLIM_NLIMITS];
+    cpu_set_t cpus;
+    int nice;
+    char oom[16];
+};
+
+static void
+look_at_terms(struct terms *t)
+{
+    memset(t, 0, sizeof *t);
+    for (int i = 0; i < RLIM_NLIMITS; i++)
+        getrlimit(i, &t->limits[i]);
+    sched_getaffinity(0, sizeof t->cpus, &t->cpus);
+    t->nice = getpriority(PRIO_PROCESS, 0);
+    int fd = SYS_RETRY(sys->openat(AT_FDCWD, "/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC, 0));
+    if (fd >= 0 && SYS_RETRY(sys->read(fd, t->oom, sizeof t->oom)) < 0)
+        t->oom[0] = '?';
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Are they as they were the first time? */
+static bool
+are_terms_the_same(void)
+{
+    static struct terms first;
+    static bool is_known;
+    struct terms now;
+
+    look_at_terms(&now);
+    if (!is_known)
+        first = now;
+    bool is_same = memcmp(&first, &now, sizeof now) == 0;
+    is_known = true;
+    return is_same;
+}
+
+void
+member_begin(void)
+{
+    are_terms_the_same();
+}
+
 bool
 member_is_done(int fd)
 {
-    return !has_child() && say(fd, "", 1);
+    if (has_child() || !are_terms_the_same())
+        return false;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a stopped one would not see that the other end is closed */
+    return say(fd, "", 1);
 }
 
 bool
@@ -82,6 +136,7 @@ member_next(int fd)
     texts = n > 0 ? unpack(packet, (size_t)n) : NULL;
     if (!texts)
         return false;
+    prctl(PR_SET_PDEATHSIG, 0); /* an attempt outlives the run that began it */
     environ = texts + N_FILES;
     struct proc_spec spec = {
         .dir = texts[0], .in = texts[1], .out = texts[2], .attempt_file = texts[3]

@@ -25,7 +25,9 @@ enum { MEMBER_PACKET_MAX = 128 << 10 };
 bool member_pack(struct buf *to, const struct proc_spec *spec);
 
 /* The member's side. */
-/* Says so; false: nobody hears it, or the attempt left a child of ours, and our end is to tell. */
+void member_begin(void); /* before the first attempt */
+/* Says so; false: nobody hears it, or the attempt left a child of ours, or changed us (limits,
+ * CPUs, priority), and our end is to tell. Who waits for another attempt dies with its parent. */
 bool member_is_done(int fd);
 /* Waits for the next attempt and takes it on: standard input and output, directory and environment
  * are those of that one then. False: there is none. */

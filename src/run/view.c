@@ -459,6 +459,10 @@ view_end(struct view *v, const struct sched *s, enum run_status status, const ch
     buf_addf(&v->out, "Files: handoffs in %s/channels, logs in %s/run/logs\n", state, state);
     for (size_t i = 0; status == RUN_ESCALATED && i < v->n; i++)
         add_next(v, &v->p->team.phases[i], sched_phase(s, i));
+    if (status == RUN_FAILED)
+        buf_adds(&v->out,
+                 "Next: mend the cause; then cliq run --resume goes on, or, where that only "
+                 "tells this again, cliq retry PHASE\n");
     if (status == RUN_CANCELLED)
         buf_adds(&v->out, "Next: cliq run starts anew; cliq run --from PHASE keeps what is done\n");
     show(v);

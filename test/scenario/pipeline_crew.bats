@@ -222,3 +222,32 @@ END
     code_is 3
     none_left
 }
+
+@test "what a command did to the process that runs it is not the next phase's" {
+    team <<END
+phases:
+  - {name: a, agent: exec, commands: [{name: go, run: "renice -n 5 -p \$PPID >/dev/null"}]}
+  - {name: b, agent: exec, depends_on: [a], commands: [{name: go, run: "nice >$T/nice; prlimit --pid \$PPID --nofile=99:99"}]}
+  - {name: c, agent: exec, depends_on: [b], commands: [{name: go, run: "ulimit -n >$T/files"}]}
+END
+    run_ok
+    is 0 "$(<"$T/nice")"
+    is "$(ulimit -n)" "$(<"$T/files")"
+}
+
+@test "a process that waits, and is stopped, does not outlive its run" {
+    team <<END
+phases:
+  - {name: a, agent: exec, commands: [{name: go, run: "echo \$PPID >$T/pid"}]}
+  - {name: b, agent: script, depends_on: [a], commands: [{name: go, run: "read -r _ <$T/go || true; echo done"}]}
+END
+    hold go
+    start_run run
+    until_true says .cliq/signals/a.jsonl complete
+    until_true waits_for_work "$(<"$T/pid")"
+    kill -STOP "$(<"$T/pid")"
+    kill -KILL "$PID"
+    until_true gone "$(<"$T/pid")"
+    release go
+    run_ok --resume
+}

@@ -1164,3 +1164,75 @@ END
     run_is 3
     has "$out" "the command ended with exit code 4 and printed nothing"
 }
+
+@test "a signal file that is replaced or cut short is read from its beginning" {
+    agent a <<'END'
+ok
+progress "$P begins"
+await "$P"
+case $P in
+one) { cat "$S" && printf '{"version":1,"type":"phase","status":"complete"}\n'; } >"$S.new" && mv "$S.new" "$S" ;;
+two) printf '{"status":"complete"}\n' >"$S" ;;
+esac
+await over
+END
+    team <<'END'
+phases: [{name: one, agent: a}, {name: two, agent: a}]
+END
+    local word
+    for word in one two over; do hold $word; done
+    start_run run
+    for word in one two; do
+        until_true says "$T/run.out" "$word begins"
+        release $word
+        until_true says "$T/run.out" "$word  *completed"
+    done
+    release over
+    ended run "$PID"
+    code_is 0
+    is 2 "$(grep -c begins <<<"$out")"
+}
+
+@test "a script that judges is run once an iteration" {
+    team <<END
+phases:
+  - {name: a, agent: exec, commands: [{name: go, run: "true"}]}
+  - {name: g, type: gate, agent: script, depends_on: [a], commands: [{name: judge, run: "wc -c >>$T/judged; echo '{\"verdict\":{\"outcome\":\"PASS\"}}'"}]}
+END
+    got run $HEADLESS
+    is 1 "$(wc -l <"$T/judged")"
+    [ "$(<"$T/judged")" -gt 0 ]
+}
+
+@test "cancel wakes an orchestrator that was stopped" {
+    agent a <<'END'
+ok
+sleep $NAP
+END
+    team <<<'phases: [{name: one, agent: a}]'
+    start_run run
+    until_true says .cliq/signals/one.jsonl ok
+    kill -STOP "$PID"
+    got cancel
+    code_is 0
+    ended run "$PID"
+    code_is 130
+    status_is CANCELLED
+    none_left
+}
+
+@test "a run whose outcome is out stays so when it is cancelled" {
+    agent tell <<'END'
+: >"$T/told"
+sleep $NAP
+END
+    agent a <<<'ok; complete'
+    team <<<'phases: [{name: one, agent: a}]'
+    got settings notifications.on_complete '["tell:ops"]'
+    start_run run
+    until_true exists "$T/told"
+    kill -KILL "$PID"
+    got cancel
+    status_is COMPLETED
+    none_left
+}
