@@ -34,12 +34,51 @@ struct panes {
     bool is_deaf; /* the server did not answer in time */
 };
 
-static const char DIR_NAME[] = "run/panes";
+static const char DIR_NAME[] = "run/panes", SOCKET_FILE[] = "run/tmux";
 
-static void
-name_socket(const struct frame *f, char *to, size_t size)
+/* The first line of a small file, and what follows it. False: there is none. */
+static bool
+read_word(const struct frame *f, const char *name, char *to, size_t size, struct buf *rest)
 {
-    snprintf(to, size, "cliq-%08x", (unsigned)crc32c(f->state_dir, strlen(f->state_dir)));
+    bool is_there = frame_read(f, name, rest, NULL) == ST_OK && rest->len > 0;
+    size_t n = is_there ? strcspn(rest->p, "\n/") : 0;
+
+    snprintf(to, size, "%.*s", (int)n, is_there ? rest->p : "");
+    buf_drop(rest, n + (n < rest->len));
+    return n > 0;
+}
+
+/* The one that was chosen for this directory; SOCKET_FILE says for which. */
+static bool
+find_socket(const struct frame *f, char *to, size_t size)
+{
+    struct buf dir = { 0 };
+    bool is_ours = read_word(f, SOCKET_FILE, to, size, &dir) && strcmp(dir.p, f->state_dir) == 0;
+
+    buf_release(&dir);
+    return is_ours;
+}
+
+/* The socket is called as the project is. A copy of the project has the same id: while there is a
+ * server of that name that is not ours, ours has another one. */
+static void
+choose_socket(const struct frame *f, char *to, size_t size)
+{
+    struct tmux t = { .wait_ms = LOOK_MS };
+    struct buf text = { 0 };
+
+    if (find_socket(f, to, size))
+        return;
+    bool has_id = read_word(f, "cliq.id", t.socket, sizeof t.socket, &text);
+    if (has_id && !tmux_is_there(&t))
+        snprintf(to, size, "%s", t.socket);
+    else
+        snprintf(to, size, "cliq-%08x", (unsigned)crc32c(f->state_dir, strlen(f->state_dir)));
+    buf_reset(&text);
+    buf_addf(&text, "%s\n%s", to, f->state_dir);
+    if (!buf_failed(&text))
+        frame_replace(f, SOCKET_FILE, text.p, text.len, NULL);
+    buf_release(&text);
 }
 
 static void
@@ -119,7 +158,7 @@ start_server(struct panes *p, struct err *e)
     char socket[TMUX_NAME_MAX + 1], text[160];
     enum status s = argv[0] ? listen_in(p, e) : err_set(e, ST_IO, "out of memory");
 
-    name_socket(&p->host.plan->frame, socket, sizeof socket);
+    choose_socket(&p->host.plan->frame, socket, sizeof socket);
     for (int tries = 1; !s; tries++) {
         s = tmux_start(&p->tmux, "run", socket, argv, e);
         if (s != ST_FAILED || tries == START_TRIES)
@@ -171,6 +210,7 @@ remove_dir(const struct frame *f)
         unlinkat(dirfd(d), x->d_name, 0);
     closedir(d);
     unlinkat(f->dir, DIR_NAME, AT_REMOVEDIR);
+    unlinkat(f->dir, SOCKET_FILE, 0);
 }
 
 void
@@ -195,9 +235,8 @@ panes_end_left(const struct frame *f)
 
     if (sys->fstatat(f->dir, DIR_NAME, &st, AT_SYMLINK_NOFOLLOW) != 0)
         return;
-    name_socket(f, t.socket, sizeof t.socket);
     int64_t until = clock_mono_ms() + END_MS;
-    if (tmux_kill_server(&t, NULL) == ST_OK)
+    if (find_socket(f, t.socket, sizeof t.socket) && tmux_kill_server(&t, NULL) == ST_OK)
         while (!tmux_sweep(&t) && clock_mono_ms() < until) /* it is no child of ours */
             poll(NULL, 0, 1);
     remove_dir(f);
@@ -209,9 +248,9 @@ panes_are_there(const struct frame *f, char *attach, size_t size)
     struct tmux t = { .wait_ms = LOOK_MS };
     struct stat st;
 
-    if (sys->fstatat(f->dir, DIR_NAME, &st, AT_SYMLINK_NOFOLLOW) != 0)
+    if (sys->fstatat(f->dir, DIR_NAME, &st, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !find_socket(f, t.socket, sizeof t.socket))
         return false;
-    name_socket(f, t.socket, sizeof t.socket);
     say_attach(t.socket, attach, size);
     return tmux_is_there(&t);
 }

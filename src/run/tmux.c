@@ -486,9 +486,24 @@ tmux_sweep(const struct tmux *t)
     return is_gone;
 }
 
+/* No socket, no server, and no need to ask. */
+static bool
+has_socket(const struct tmux *t)
+{
+    int dir = open_sockets();
+    struct stat st;
+    bool has_it = dir >= 0 && fstatat(dir, t->socket, &st, AT_SYMLINK_NOFOLLOW) == 0;
+
+    if (dir >= 0)
+        close(dir);
+    return has_it;
+}
+
 bool
 tmux_is_there(struct tmux *t)
 {
+    if (!has_socket(t))
+        return false;
     struct line l = line_to(t);
     struct buf said = BUF_MAX(64 << 10);
 

@@ -48,6 +48,7 @@ goes_on() { # NAME PID
 @test "cliq run says how to attach; one pane an agent, and one for the run; nothing stays" {
     watched_run
     has "$(<"$T/run.out")" "to watch the agents: tmux -L $(socket) attach"
+    is "$(<.cliq/cliq.id)" "$(socket)"
     until_true panes_are "one.1 run two.1" # a viewer sets its title when the agent has begun
     until_true eval 'tmux -L $(socket) capture-pane -p -t run:0.0 | grep -q "two *started"'
     local all
@@ -330,4 +331,34 @@ false_tmux() { # SH
     CLIQ_EXECUTOR=screen got run
     refused 2 CLIQ_EXECUTOR screen
     nothing_left
+}
+
+@test "a copy of a project has a server of its own" {
+    agent a <<'END'
+ok
+await "go-$(basename "$(dirname "$CLIQ_STATE_DIR")")"
+complete
+END
+    team <<<'phases: [{name: one, agent: a}]'
+    local id first
+    id=$(<.cliq/cliq.id)
+    cp -r . "$T/copy"
+    hold go-proj
+    hold go-copy
+    start_run first
+    first=$PID
+    until_true says .cliq/signals/one.jsonl ok
+    is "$id" "$(head -n 1 .cliq/run/tmux)"
+    cd "$T/copy"
+    start_run second
+    until_true says .cliq/signals/one.jsonl ok
+    has "$(<"$T/second.out")" "to watch the agents: tmux -L cliq-"
+    lacks "$(<"$T/second.out")" "tmux -L $id attach"
+    release go-copy
+    ended second "$PID"
+    code_is 0
+    tmux -L "$id" has-session # the other one's
+    release go-proj
+    ended first "$first"
+    code_is 0
 }
