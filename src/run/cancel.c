@@ -226,16 +226,17 @@ has_leftovers(const struct frame *f)
 
 /* For the next run: this one is over. What is stopped stays stopped when it fails. */
 static enum status
-write_end(int dir, struct err *e)
+write_end(int dir, enum run_status end, struct err *e)
 {
     struct journal j;
     struct event ev = { .kind = EV_CANCEL };
+    bool is_cancelled = end == RUN_CANCELLED;
     enum status s = journal_open(&j, dir, NULL, NULL, e); /* neither line names a phase */
 
-    if (!s)
+    if (!s && is_cancelled)
         s = journal_add(&j, &ev, 1, e);
     if (!s)
-        s = journal_end(&j, RUN_CANCELLED, "cancelled", e);
+        s = journal_end(&j, end, is_cancelled ? "cancelled" : NULL, e);
     journal_close(&j);
     return s;
 }
@@ -279,24 +280,25 @@ end_it(const struct frame *f, int dir, struct run_cancelled *c, struct err *e)
     enum status s = ST_OK;
 
     follow_trace(f, dir, &t, false);
-    /* Without a last line, that can be read, the outcome may be out all the same: then it only
-     * told its agents so. */
+    /* Without a last line, that can be read, the outcome may be out all the same. */
     bool is_open = t.is_there && (!t.is_read || !t.has_end);
     if (is_open)
         read_status_file(f, &t);
-    if (t.is_read && is_open && t.end == RUN_CANCELLED)
-        t.has_end = false; /* it was being cancelled */
+    bool is_told = is_open && t.is_read && t.has_end; /* only its agents were not told yet */
+    if (is_told && t.end != RUN_COMPLETED && t.end != RUN_ESCALATED)
+        t.has_end = is_told = false; /* it was being cancelled, or its journal lacks the rest */
     if (t.has_end) {
         c->end = t.end;
         if (is_open) /* what it started is not sure to be gone */
             s = run_stop_leftovers(f, t.run_id, e);
+        c->is_unwritten = !s && is_told && write_end(dir, t.end, &c->why) != ST_OK;
     } else if (t.is_there || has_leftovers(f)) {
         c->was_active = true;
         follow_trace(f, dir, &t, true);
         s = run_stop_leftovers(f, t.run_id, e);
         if (!s)
             s = frame_replace(f, "signals/_pipeline_status", "CANCELLED", 9, e);
-        c->is_unwritten = !s && t.is_there && write_end(dir, &c->why) != ST_OK;
+        c->is_unwritten = !s && t.is_there && write_end(dir, RUN_CANCELLED, &c->why) != ST_OK;
         if (!s && t.run_id)
             tell_end(f, t.run_id);
     }

@@ -87,7 +87,7 @@ load ../lib/hub
     is "$id" "$out"
     is "bob leased claimed" "$(for k in claimed_by delivery_state task_status; do of "$id" $k; done | paste -sd' ')"
     got claim "$id" --as eve
-    refused 5 "claimed by bob" "lease ends"
+    refused 5 "claimed by bob" "cliq status-of ID"
     got status-of "$id"
     succeeds
     is claimed "$out"

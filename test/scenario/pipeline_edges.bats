@@ -1235,4 +1235,8 @@ END
     got cancel
     status_is COMPLETED
     none_left
+    got status
+    has "$out" COMPLETED
+    got settings --unset notifications.on_complete
+    run_ok # it is over
 }
