@@ -88,7 +88,7 @@ static void
 needs_groups(void)
 {
     char path[CGROUP_PATH_SIZE];
-    int procs;
+    int procs = -1;
 
     find_mount();
     if (!mount_point[0] || !cgroup_make(path, &procs))
