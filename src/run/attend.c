@@ -298,7 +298,8 @@ spawn(const struct attendant *t, const struct hub_batch *b, const struct agent *
                               .dir = b->dir,
                               .in = below(t, a, "message.json"),
                               .out = below(t, a, "log"),
-                              .attempt_file = below(t, a, "attempt") };
+                              .attempt_file = below(t, a, "attempt"),
+                              .is_woken = true };
 
     env_base(&vars, agent);
     env_add(&vars, "CLIQ_HOME", t->config);

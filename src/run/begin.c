@@ -269,6 +269,7 @@ go_on(struct run *r, int dir, struct past *past, size_t from, struct err *e)
 {
     enum status s = plan_make_room(r->p, false, e);
 
+    r->is_resumed = true;
     snprintf(r->run_id, sizeof r->run_id, "%s", past->head.run_id);
     panes_end_left(&r->p->frame); /* agents that still run go on without */
     if (!s)

@@ -97,14 +97,35 @@ stop_them(const struct leftovers *all)
     }
 }
 
+/* What an orchestrator did not live to remove. */
+static void
+remove_cgroups(const struct leftovers *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        cgroup_remove(all->v[i].id.cgroup);
+    cgroup_sweep();
+}
+
+void
+run_sweep_leftovers(const struct frame *f)
+{
+    struct leftovers all = { 0 };
+
+    find_leftovers(f, "", &all, NULL);
+    remove_cgroups(&all);
+    free(all.v);
+}
+
 enum status
 run_stop_leftovers(const struct frame *f, const char *run_id, struct err *e)
 {
     struct leftovers all = { 0 };
     enum status s = find_leftovers(f, run_id ? run_id : "", &all, e);
 
-    if (!s)
+    if (!s) {
         stop_them(&all);
+        remove_cgroups(&all);
+    }
     panes_end_left(f);
     free(all.v);
     return s;

@@ -90,6 +90,7 @@ forget(struct member *m)
         at = &(*at)->next;
     *at = m->next;
     m->crew->n--;
+    cgroup_remove(m->id.cgroup);
     for (size_t i = 0; i < m->n_args; i++)
         free((void *)(uintptr_t)m->argv[i]);
     free(m);
@@ -226,9 +227,14 @@ static struct member *
 give(struct crew *c, const struct proc_spec *spec)
 {
     struct buf packet = { 0 };
-    struct member *m = member_pack(&packet, spec) ? find_idle(c, spec) : NULL;
+    struct member *m = find_idle(c, spec);
+    struct proc_spec own = *spec;
     const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
 
+    if (m)
+        own.cgroup = m->id.cgroup;
+    if (m && !member_pack(&packet, &own))
+        m = NULL; /* it goes on waiting */
     if (m && SYS_RETRY(send(m->fd, packet.p, packet.len, flags)) != (ssize_t)packet.len) {
         hang_up(m);
         m = NULL;

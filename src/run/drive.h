@@ -67,7 +67,7 @@ struct run {
     bool knows_relatives;
     struct arena texts; /* of the batch */
     bool is_mute;       /* the journal could not be written: it stays as it is, for a resume */
-    bool is_cancelled, is_over;
+    bool is_cancelled, is_over, is_resumed;
     int64_t late_at_ms; /* when notifiers that still run are stopped */
     enum status failed;
     struct err why;

@@ -72,6 +72,15 @@ stop_strays(const struct run *r)
     }
 }
 
+/* Each attempt has removed its own; not those of an orchestrator before us, nor one in which
+ * somebody was who is a stray. */
+static void
+sweep(const struct run *r)
+{
+    if (r->is_resumed || cgroup_is_untidy())
+        run_sweep_leftovers(&r->p->frame);
+}
+
 /* ---- how it is told ---- */
 
 /* What the journal does not have did not happen: who resumes the run will not find it. But who
@@ -143,6 +152,7 @@ finish_again(struct run *r, enum run_status status)
         memcmp(text.p, name, strlen(name)) != 0)
         write_status(r, status);
     buf_release(&text);
+    run_sweep_leftovers(&r->p->frame);
 }
 
 /* ---- the journal's end ---- */
@@ -191,6 +201,7 @@ finish_run(struct run *r, enum run_status *status, struct err *e)
     r->panes = r->host.panes = NULL;
     crew_end(r->crew);
     stop_strays(r);
+    sweep(r);
     if (!s && !r->is_mute)
         write_end(r);
     *status = status_of(r);

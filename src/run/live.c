@@ -259,6 +259,7 @@ gone(struct live *l)
         return;
     l->is_gone = true;
     drop_sources(l);
+    cgroup_remove(l->id.cgroup);
     l->host->on_gone(l->host->ctx, l);
 }
 
@@ -329,6 +330,7 @@ on_done(void *ctx)
         return;
     }
     l->is_exited = true;
+    l->id.cgroup[0] = '\0'; /* its process stays, and that with it */
     crew_rest(m);
     gone(l);
 }

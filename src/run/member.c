@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-enum { N_FILES = 4 }; /* texts before the environment */
+enum { N_FILES = 4, N_TEXTS }; /* the texts before the environment: files, and the cgroup */
 
 bool
 member_pack(struct buf *to, const struct proc_spec *spec)
@@ -28,6 +28,8 @@ member_pack(struct buf *to, const struct proc_spec *spec)
             return false;
         buf_add(to, files[i], strlen(files[i]) + 1);
     }
+    const char *cgroup = spec->cgroup ? spec->cgroup : "";
+    buf_add(to, cgroup, strlen(cgroup) + 1);
     for (const char *const *v = spec->env; *v; v++)
         buf_add(to, *v, strlen(*v) + 1);
     return !buf_failed(to) && to->len <= MEMBER_PACKET_MAX;
@@ -49,7 +51,7 @@ unpack(char *packet, size_t len)
         return NULL;
     for (size_t at = 0; at < len; at += strlen(packet + at) + 1)
         n++;
-    if (n < N_FILES)
+    if (n < N_TEXTS)
         return NULL;
     char **list = malloc((n + 1) * sizeof *list);
     if (!list)
@@ -137,10 +139,12 @@ member_next(int fd)
     if (!texts)
         return false;
     prctl(PR_SET_PDEATHSIG, 0); /* an attempt outlives the run that began it */
-    environ = texts + N_FILES;
-    struct proc_spec spec = {
-        .dir = texts[0], .in = texts[1], .out = texts[2], .attempt_file = texts[3]
-    };
+    environ = texts + N_TEXTS;
+    struct proc_spec spec = { .dir = texts[0],
+                              .in = texts[1],
+                              .out = texts[2],
+                              .attempt_file = texts[3],
+                              .cgroup = texts[4] };
     bool is_begun = proc_take_on(&spec, &report);
     say(fd, &report, sizeof report); /* what is begun is done, whether anybody hears it or not */
     return is_begun;

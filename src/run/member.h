@@ -3,8 +3,8 @@
  *
  * Two ends of a socket that keeps packets apart; crew.h has the one, an agent's program the other.
  *
- *     crew -> member    an attempt: directory, input, output, attempt file, then the environment,
- *                       each text ended by NUL
+ *     crew -> member    an attempt: directory, input, output, attempt file, the member's cgroup
+ *                       (or ""), then the environment, each text ended by NUL
  *     member -> crew    struct proc_report: it has begun that attempt, or why not
  *     member -> crew    one byte: it is done with the attempt, its terminal line is written
  *

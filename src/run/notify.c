@@ -308,6 +308,7 @@ forget(struct notifier *n, struct job **at)
 
     *at = j->next;
     n->n_running--;
+    cgroup_remove(j->proc.cgroup);
     job_free(j);
 }
 

@@ -36,6 +36,9 @@
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
 #endif
 
+/* pid, start, boot id, cgroup: an attempt file. */
+#define ATTEMPT_TEXT_SIZE (64 + PROCFS_BOOT_SIZE + CGROUP_PATH_SIZE)
+
 /* In the order they are taken. */
 enum step {
     STEP_DONE, /* all but exec */
@@ -56,8 +59,10 @@ enum step {
 /* What the child is told of where it comes from. */
 struct origin {
     const char *boot_id;
-    uint64_t since; /* the tick in which it was not there yet, or was made; 0: unknown */
-    pid_t pid;      /* its own, which began at `since`; 0: it is to find out */
+    uint64_t since;     /* the tick in which it was not there yet, or was made; 0: unknown */
+    pid_t pid;          /* its own, which began at `since`; 0: it is to find out */
+    const char *cgroup; /* NULL, "": none */
+    int procs;          /* it gets there by writing to this; -1: none */
 };
 
 static bool
@@ -186,7 +191,7 @@ find_self(uint64_t since, pid_t *pid, struct proc_report *r)
 static bool
 claim_attempt(int dir, const char *path, const struct origin *o, struct proc_report *r)
 {
-    char text[64 + PROCFS_BOOT_SIZE], *p = text;
+    char text[ATTEMPT_TEXT_SIZE], *p = text;
     pid_t pid = o->pid;
 
     r->start = o->since;
@@ -198,8 +203,21 @@ claim_attempt(int dir, const char *path, const struct origin *o, struct proc_rep
     *p++ = ' ';
     p = procfs_decimal(p, r->start);
     *p++ = ' ';
-    strcpy(p, o->boot_id);
+    p = stpcpy(p, o->boot_id);
+    if (o->cgroup && o->cgroup[0]) {
+        *p++ = ' ';
+        strcpy(p, o->cgroup);
+    }
     return SYS_RETRY(sys->symlinkat(text, dir, path)) == 0 ? true : failed(r, STEP_CLAIM);
+}
+
+/* Into the cgroup, or out of ours. What cannot be has no part in the attempt's fate. */
+static void
+move_to_cgroup(struct origin *o, struct proc_report *r)
+{
+    r->is_inside = o->procs >= 0 && SYS_RETRY(write(o->procs, "0", 1)) == 1;
+    if (!r->is_inside)
+        o->cgroup = NULL;
 }
 
 /* All that stands between a new process and exec. Only async-signal-safe calls. */
@@ -437,9 +455,11 @@ static _Noreturn void
 be_child(const struct proc_spec *spec, const struct origin *o, int to, volatile bool *is_shared)
 {
     struct proc_report r = { 0 };
+    struct origin own = *o;
 
     *is_shared = true;
-    bool is_ready = prepare(spec, o, &r);
+    move_to_cgroup(&own, &r); /* before its number is standard input's */
+    bool is_ready = prepare(spec, &own, &r);
 
     tell(to, &r);
     if (is_ready) {
@@ -499,24 +519,31 @@ listen_to_child(int from, bool is_shared)
     }
 }
 
-enum status
-proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
+/* Nobody is in it. */
+static void
+drop_cgroup(struct proc_id *id)
+{
+    cgroup_remove(id->cgroup);
+    memset(id->cgroup, 0, sizeof id->cgroup);
+}
+
+/* id has the boot and the cgroup that `procs` leads to, if there is one. */
+static enum status
+spawn(const struct proc_spec *spec, int procs, struct proc_id *id, struct err *e)
 {
     volatile bool is_shared = false;
     sigset_t all, before;
     int ends[2];
 
-    memset(id, 0, sizeof *id);
-    enum status s = procfs_boot_id(id->boot_id, e);
-    if (s)
-        return s;
     look_at_signals();
     if (open_pipe(ends) != 0)
         return err_sys(e, "start %s: make a pipe", spec->argv[0]);
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    struct origin o = { .boot_id = id->boot_id, .since = tick() };
+    struct origin o = {
+        .boot_id = id->boot_id, .since = tick(), .cgroup = id->cgroup, .procs = procs
+    };
     pid_t pid = start_child(spec, &o, ends[1], &is_shared);
     int error = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -529,7 +556,7 @@ proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
 
     struct proc_report last = listen_to_child(ends[0], is_shared);
     close(ends[0]);
-    s = proc_reported(spec, &last, e);
+    enum status s = proc_reported(spec, &last, e);
     if (s) {
         SYS_RETRY(waitpid(pid, NULL, 0));
         return s;
@@ -538,7 +565,30 @@ proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
     id->start = last.start;
     if (last.is_clock_right)
         trusts_clock = true;
+    if (!last.is_inside)
+        drop_cgroup(id);
     return ST_OK;
+}
+
+enum status
+proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
+{
+    int procs = -1;
+
+    memset(id, 0, sizeof *id);
+    enum status s = procfs_boot_id(id->boot_id, e);
+    if (s)
+        return s;
+    if (spec->is_woken)
+        procs = cgroup_open_outside();
+    else if (spec->attempt_file)
+        cgroup_make(id->cgroup, &procs);
+    s = spawn(spec, procs, id, e);
+    if (procs >= 0)
+        close(procs);
+    if (s)
+        drop_cgroup(id);
+    return s;
 }
 
 enum status
@@ -569,11 +619,13 @@ proc_take_on(const struct proc_spec *spec, struct proc_report *r)
     *r = (struct proc_report){ 0 };
     if (procfs_boot_id(boot_id, NULL) || (!self.pid && procfs_read(&self, 0) != 0))
         return failed(r, STEP_SELF);
-    struct origin o = { .boot_id = boot_id, .since = self.start, .pid = self.pid };
+    struct origin o = {
+        .boot_id = boot_id, .since = self.start, .pid = self.pid, .cgroup = spec->cgroup
+    };
     return prepare(spec, &o, r);
 }
 
-/* "4711 302824 0f7c…-…", and exactly as we write it. */
+/* "4711 302824 0f7c…-… /cliq-…", and exactly as we write it; the last word need not be there. */
 static bool
 parse_id(const char *text, struct proc_id *id)
 {
@@ -581,8 +633,16 @@ parse_id(const char *text, struct proc_id *id)
 
     if (sscanf(text, "%d %" SCNu64 " %39[0-9a-f-]", &id->pid, &id->start, id->boot_id) != 3)
         return false;
-    snprintf(same, sizeof same, "%d %" PRIu64 " %s", id->pid, id->start, id->boot_id);
-    return id->pid > 0 && strcmp(same, text) == 0;
+    int n = snprintf(same, sizeof same, "%d %" PRIu64 " %s", id->pid, id->start, id->boot_id);
+    if (id->pid <= 0 || strncmp(same, text, (size_t)n) != 0)
+        return false;
+    const char *rest = text + n;
+    if (!*rest)
+        return true;
+    if (*rest != ' ' || !cgroup_is_ours(rest + 1))
+        return false;
+    strcpy(id->cgroup, rest + 1); /* is_ours: it fits */
+    return true;
 }
 
 /* What stands in a file: a void one is empty, and those of an older version end with '\n'. */
@@ -604,7 +664,7 @@ read_plain(const char *attempt_file, char *to, size_t size, struct err *e)
 enum status
 proc_read_id(const char *attempt_file, struct proc_id *id, struct err *e)
 {
-    char text[64 + PROCFS_BOOT_SIZE];
+    char text[ATTEMPT_TEXT_SIZE];
     ssize_t n = SYS_RETRY(sys->readlinkat(AT_FDCWD, attempt_file, text, sizeof text - 1));
     enum status s = ST_OK;
 

@@ -2,10 +2,13 @@
  * proc - an attempt's process tree: started, watched, stopped to the last descendant.
  *
  * The child, before it executes the agent, creates attempts/<phase>.<n>, which must not
- * be there: a symbolic link to "pid start_time boot_id", so an attempt runs at most once,
+ * be there: a symbolic link to "pid start_time boot_id [cgroup]", so an attempt runs at most once,
  * whatever dies when. A link appears whole, in one call; a plain file is a void attempt when
  * it is empty, or one that an older version made. The agent has its own session, standard input and
  * output are files, and CLIQ_ATTEMPT=<run_id>/<phase>.<n> stands in its environment for life.
+ *
+ * Where it can be had the process has a cgroup of its own (run/cgroup.h), which tells whose a
+ * process is that left all else behind. Who has seen the end of it removes that.
  *
  * A pid is never trusted alone: identity is pid + start time (field 22 of stat) + boot
  * id. "Unknown" is never taken for "dead".
@@ -18,6 +21,7 @@
 #define CLIQ_RUN_PROC_H
 
 #include "base/err.h"
+#include "run/cgroup.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,6 +31,7 @@ struct proc_id {
     pid_t pid;
     uint64_t start; /* clock ticks since boot */
     char boot_id[40];
+    char cgroup[CGROUP_PATH_SIZE]; /* that it was put into; "": none */
 };
 
 /* What to run. Strings are borrowed during the call only. */
@@ -43,7 +48,9 @@ struct proc_spec {
      * length of that: then they need not be walked from the root. 0: none. */
     int base;
     size_t base_len;
-    int keep; /* an open descriptor that the program has, too, by the same number; 0: none */
+    int keep;      /* an open descriptor that the program has, too, by the same number; 0: none */
+    bool is_woken; /* it belongs to no attempt (run/wake.h): no cgroup is made, and ours is left */
+    const char *cgroup; /* of proc_take_on: the one that this process is in; NULL, "": none */
 };
 
 /*
@@ -64,6 +71,7 @@ struct proc_report {
     int error;
     uint64_t start;
     bool is_clock_right;
+    bool is_inside; /* of the cgroup that was made for it */
 };
 /* The same steps in this process, which stays what it is (run/member.h); spec has absolute paths,
  * and argv and env are not looked at. False when one failed: input, output and directory may be
@@ -98,8 +106,9 @@ void proc_be_subreaper(void);
 void proc_reap(void (*fn)(void *ctx, pid_t pid, int wait_status), void *ctx);
 
 /*
- * Everything that belongs to an attempt: its process and session, their descendants, and
- * whatever carries `token` (the value of CLIQ_ATTEMPT) in its environment. Sends the
+ * Everything that belongs to an attempt: its process and session, their descendants,
+ * whatever carries `token` (the value of CLIQ_ATTEMPT) in its environment, and whoever is in its
+ * cgroup (unless we are in that ourselves). Sends the
  * signal to each, then SIGCONT so that stopped ones act on it (signo 0: none), and returns
  * how many live (not zombies) were seen, or -1 when /proc could not be read. Never signals
  * this process or pid 1. Before SIGKILL all are stopped, and looked for again until no new

@@ -96,5 +96,7 @@ enum status run_cancel(const struct frame *f, struct run_cancelled *c, struct er
 /* Stops every process that the attempts of an orchestrator which died left behind. For
  * whoever holds the lock. run_id NULL: not known. */
 enum status run_stop_leftovers(const struct frame *f, const char *run_id, struct err *e);
+/* Removes the cgroups of attempts that nobody is in any more. */
+void run_sweep_leftovers(const struct frame *f);
 
 #endif

@@ -120,7 +120,8 @@ struct quarry {
     const char *token;        /* NULL: none */
     const pid_t *known;       /* strays: children that are none */
     size_t n_known;
-    bool is_led; /* the picture shows the process of id itself, perhaps as a zombie */
+    bool is_led;               /* the picture shows the process of id itself, perhaps as a zombie */
+    struct cgroup_pids inside; /* its cgroup, none where that tells us nothing */
 };
 
 static bool
@@ -240,6 +241,8 @@ is_seed(const struct quarry *q, const struct procfs *p)
         return false;
     if (p->pid == q->id->pid)
         return p->start == q->id->start;
+    if (cgroup_has(&q->inside, p->pid))
+        return true;
     /* While anybody is in the session its number is no new process's pid. But a number
      * that nobody leads may have been used again since: then it wants a second witness. */
     if (q->id->pid > 1 && (p->session == q->id->pid || p->pgrp == q->id->pid) &&
@@ -291,6 +294,30 @@ send_signal(const struct member *m, int signo, int then)
     close(fd);
 }
 
+/*
+ * Who is in its cgroup, after the picture was taken: so who has a pid in both is one and the same,
+ * or is not the one of the picture any more, which is seen before a signal is sent. Where we are
+ * in it ourselves it is not the attempt's alone, and tells nothing.
+ */
+static bool
+look_inside(struct quarry *q)
+{
+    if (!q->id)
+        return true;
+    if (!cgroup_list(q->id->cgroup, &q->inside))
+        return false;
+    if (cgroup_has(&q->inside, getpid()))
+        q->inside.n = 0;
+    return true;
+}
+
+/* Made since the picture was, so that the next one will have it. A 0 is out of our reach. */
+static bool
+is_unseen(const struct picture *pic, pid_t pid)
+{
+    return pid > 0 && !find(pic, pid) && !carries(pid, "CLIQ_WAKE=", NULL);
+}
+
 static int
 look(struct picture *pic, struct quarry *q)
 {
@@ -298,11 +325,27 @@ look(struct picture *pic, struct quarry *q)
 
     if (!take_picture(pic) || pic->n == 0) /* not even we are there: it cannot be read */
         return -1;
+    if (!look_inside(q))
+        return -1;
     qsort(pic->all, pic->n, sizeof *pic->all, by_pid);
     mark(pic, q);
     for (size_t i = 0; i < pic->n; i++)
         n += pic->all[i].is_in;
+    for (size_t i = 0; i < q->inside.n; i++)
+        n += is_unseen(pic, q->inside.v[i]);
     return n;
+}
+
+/* May all in its cgroup be killed at once? Not where one is who belongs to no attempt. */
+static bool
+is_all_its(const struct picture *pic, const struct quarry *q)
+{
+    for (size_t i = 0; i < q->inside.n; i++) {
+        const struct member *m = find(pic, q->inside.v[i]);
+        if (m ? !m->is_in && procfs_is_live(&m->p) : !is_unseen(pic, q->inside.v[i]))
+            return false;
+    }
+    return q->inside.n > 0;
 }
 
 /*
@@ -359,7 +402,10 @@ signal_all(struct quarry *q, int signo)
     for (size_t i = 0; i < pic.n && signo && n > 0; i++)
         if (pic.all[i].is_in)
             send_signal(&pic.all[i], signo, signo == SIGKILL || signo == SIGSTOP ? 0 : SIGCONT);
+    if (signo == SIGKILL && n > 0 && is_all_its(&pic, q))
+        cgroup_kill(q->id->cgroup); /* whoever forked away from all that */
     free(pic.all);
+    free(q->inside.v);
     return n;
 }
 
@@ -430,6 +476,8 @@ has_only_known_children(const pid_t *known, size_t n)
     return is_sure;
 }
 
+/* The cgroup need not be asked: who is in it descends from us, so it is among the descendants of
+ * its process, or with our children. */
 bool
 proc_may_have_orphans(const struct proc_id *id, const pid_t *known, size_t n)
 {

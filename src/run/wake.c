@@ -41,9 +41,9 @@ start_supervisor(struct arena *a, const char *config, const char *identity)
     struct buf log = { 0 };
     struct proc_id id = { 0 };
     const char *argv[] = { agent_self(a), "_wake", identity, NULL };
-    struct proc_spec spec = { .argv = argv,
-                              .env = supervisor_env(a, config, identity),
-                              .dir = "/" };
+    struct proc_spec spec = {
+        .argv = argv, .env = supervisor_env(a, config, identity), .dir = "/", .is_woken = true
+    };
 
     buf_addf(&log, "%s/wake/%s/log", config, identity);
     spec.out = buf_failed(&log) ? NULL : log.p;

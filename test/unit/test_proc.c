@@ -311,7 +311,7 @@ the_attempt_file_tells_who_runs(void **state)
     struct proc_id id, read_back;
     struct procfs p;
     struct err e;
-    char want[128];
+    char want[128 + CGROUP_PATH_SIZE];
 
     (void)state;
     make_dirs("attempts");
@@ -325,8 +325,8 @@ the_attempt_file_tells_who_runs(void **state)
     CHECK_OK(proc_read_id("attempts/build.1", &read_back, &e), &e);
     assert_memory_equal(&id, &read_back, sizeof id);
     assert_int_equal(count_files("attempts"), 1);
-    snprintf(want, sizeof want, "%d %ju %s\n%d%d", id.pid, (uintmax_t)id.start, id.boot_id, id.pid,
-             id.pid);
+    snprintf(want, sizeof want, "%d %ju %s%s%s\n%d%d", id.pid, (uintmax_t)id.start, id.boot_id,
+             id.cgroup[0] ? " " : "", id.cgroup, id.pid, id.pid);
     CHECK_FILE("log", want);
 }
 
@@ -1480,6 +1480,15 @@ a_bad_spec_is_refused(void **state)
     }
 }
 
+/* The cgroups of what was started here. */
+static int
+sweep(void **state)
+{
+    (void)state;
+    cgroup_sweep();
+    return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -1534,5 +1543,5 @@ main(int argc, char **argv)
         CASE(a_spec_survives_being_written_byte_for_byte),
         CASE(a_bad_spec_is_refused),
     };
-    return cmocka_run_group_tests_name("proc", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("proc", tests, NULL, sweep);
 }
