@@ -23,7 +23,7 @@ const struct cmd cmd_sdk_notify = {
     .words = "EVENT AGENT[:CHANNEL] [JSON|-|@FILE]",
     .min_words = 2,
     .max_words = 3,
-    .brief = "ask for a notification: slack:oncall, email:ops, ...",
+    .brief = "ask for a notification of EVENT by slack:oncall, email:ops, ...",
     .about = "Appends a notify line to the phase's signals. The orchestrator hands EVENT and the\n"
              "payload to the agent that is named, at once.",
     .examples = "cliq sdk notify budget_exceeded slack:oncall '{\"spent\":120}'",

@@ -9,6 +9,7 @@
 #include <ftw.h>
 #include <poll.h>
 #include <sys/wait.h>
+#include <time.h>
 
 enum { PATIENCE_MS = 10000 };
 
@@ -254,4 +255,19 @@ check_file(const char *name, const char *text, const char *file, int line)
     free(p);
     if (!is_same)
         fail_msg("%s has another content", name);
+}
+
+int64_t
+test_now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void
+test_poll(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 500000 }, NULL);
 }

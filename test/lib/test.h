@@ -100,4 +100,17 @@ void check_file(const char *name, const char *text, const char *file, int line);
             fail_msg("\"%s\" does not say \"%s\"", (e)->text, part);                               \
     } while (0)
 
+/* Waits for something that is about to be true, and that nobody tells of, with a bound. */
+#define UNTIL(what, ms)                                                                            \
+    do {                                                                                           \
+        int64_t until_ = test_now_ms() + (ms);                                                     \
+        while (!(what)) {                                                                          \
+            if (test_now_ms() > until_)                                                            \
+                fail_msg("not within %d ms: %s", (int)(ms), #what);                                \
+            test_poll();                                                                           \
+        }                                                                                          \
+    } while (0)
+int64_t test_now_ms(void); /* monotonic */
+void test_poll(void);      /* half a millisecond passes */
+
 #endif

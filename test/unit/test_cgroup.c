@@ -16,26 +16,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-static int64_t
-now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* Waits for something that is about to be true, with a bound. */
-#define UNTIL(what, ms)                                                                            \
-    do {                                                                                           \
-        int64_t until_ = now_ms() + (ms);                                                          \
-        while (!(what)) {                                                                          \
-            if (now_ms() > until_)                                                                 \
-                fail_msg("not within %d ms: %s", (int)(ms), #what);                                \
-            nanosleep(&(struct timespec){ .tv_nsec = 500000 }, NULL);                              \
-        }                                                                                          \
-    } while (0)
-
 /* ---- where groups are, found without src/ ---- */
 
 static char mount_point[PATH_MAX];

@@ -2033,9 +2033,7 @@ rounds_that_go_on_are_committed_meanwhile(void **state)
     fake_clock(T0 + S / 50);
     id = got(ask_on(h, HUB_EMIT, "ruby", TASK), "id");
     assert_true(hub_may_go_on(h)); /* and has the lock and a transaction of its own */
-    for (int i = 0; i < 5000 && !is_shown(reader, id); i++)
-        nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
-    assert_true(is_shown(reader, id));
+    UNTIL(is_shown(reader, id), 5000);
     for (int i = 0; i < 100; i++) {
         CHECK_REPLY(ask_on(h, HUB_CLAIM, "bob", "{}"), 200);
         id = got(ask_on(h, HUB_EMIT, "ruby", "{\"signal_type\":\"note\"}"), "id");

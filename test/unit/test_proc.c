@@ -30,32 +30,6 @@ extern char **environ;
 
 static char self_path[PATH_MAX];
 
-static int64_t
-now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* Waits for something that is about to be true, with a bound. */
-#define UNTIL(what, ms)                                                                            \
-    do {                                                                                           \
-        int64_t until_ = now_ms() + (ms);                                                          \
-        while (!(what)) {                                                                          \
-            if (now_ms() > until_)                                                                 \
-                fail_msg("not within %d ms: %s", (int)(ms), #what);                                \
-            poll_a_little();                                                                       \
-        }                                                                                          \
-    } while (0)
-
-static void
-poll_a_little(void)
-{
-    nanosleep(&(struct timespec){ .tv_nsec = 500000 }, NULL);
-}
-
 /* ---- the hostile agent ---- */
 
 static const char *pids_file;
@@ -1042,9 +1016,9 @@ reuse_pids(void)
             return 1;
         end(&id);
         /* Start times are in ticks of 10 ms: a pid cannot come back within one. */
-        int64_t until = now_ms() + 30;
-        while (now_ms() < until)
-            poll_a_little();
+        int64_t until = test_now_ms() + 30;
+        while (test_now_ms() < until)
+            test_poll();
         int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
         int n = snprintf(last, sizeof last, "%d", (int)id.pid - 1);
         if (fd < 0 || write(fd, last, (size_t)n) != n)
@@ -1234,14 +1208,14 @@ hostile_trees_end_to_the_last_process_and_nobody_else(void **state)
             UNTIL(stands(&t[i]), 20000);
         for (int i = 0; i < BATCH; i++) {
             int next = i + 1 < BATCH ? count_live(&t[i + 1]) : 0;
-            int64_t began = now_ms();
+            int64_t began = test_now_ms();
             is_gone(&t[i], SIGTERM);
-            int64_t grace = now_ms() + 20; /* those that obey are gone long before */
-            while (now_ms() < grace && !is_gone(&t[i], 0))
-                poll_a_little();
+            int64_t grace = test_now_ms() + 20; /* those that obey are gone long before */
+            while (test_now_ms() < grace && !is_gone(&t[i], 0))
+                test_poll();
             UNTIL(is_gone(&t[i], SIGKILL), 2000);
-            if (now_ms() - began > longest)
-                longest = now_ms() - began;
+            if (test_now_ms() - began > longest)
+                longest = test_now_ms() - began;
             UNTIL(count_live(&t[i]) == 0, 2000);
             if (i + 1 < BATCH) /* the neighbour did not feel it */
                 assert_int_equal(count_live(&t[i + 1]), next);

@@ -26,25 +26,6 @@ extern const struct cmd cmd_exec_attempt;
 static char self_path[PATH_MAX];
 static struct tmux server;
 
-static int64_t
-now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-#define UNTIL(what, ms)                                                                            \
-    do {                                                                                           \
-        int64_t until_ = now_ms() + (ms);                                                          \
-        while (!(what)) {                                                                          \
-            if (now_ms() > until_)                                                                 \
-                fail_msg("not within %d ms: %s", (int)(ms), #what);                                \
-            nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);                             \
-        }                                                                                          \
-    } while (0)
-
 /* ---- helpers ---- */
 
 /* A server of this case, with its socket in the case's directory. */
@@ -201,10 +182,10 @@ a_dead_agent_is_noticed_at_once_and_its_pane_tells(void **state)
     int fd = proc_pidfd(&id);
     assert_true(fd >= 0);
     UNTIL(pane_shows(&pane, "here"), 10000);
-    int64_t began = now_ms();
+    int64_t began = test_now_ms();
     kill(id.pid, SIGKILL);
     wait_readable(fd);
-    assert_in_range(now_ms() - began, 0, 200);
+    assert_in_range(test_now_ms() - began, 0, 200);
     close(fd);
     assert_int_equal(proc_alive(&id), PROC_DEAD);
     UNTIL(pane_shows(&pane, "[ended by signal 9"), 10000);
@@ -485,9 +466,9 @@ a_pipe_that_is_held_open_does_not_hold_us_up(void **state)
 
     (void)state;
     put_tmux("#!/bin/sh\nsleep 1000 &\necho $! >> held\necho '%7 12 @3 1 5'\n");
-    int64_t began = now_ms();
+    int64_t began = test_now_ms();
     CHECK_OK(tmux_spawn(&t, argv, &pane, &e), &e);
-    assert_true(now_ms() - began < 4000);
+    assert_true(test_now_ms() - began < 4000);
     assert_string_equal(pane.id, "%7");
     assert_int_equal(pane.pid, 12);
     assert_string_equal(t.window, "@3");
