@@ -89,7 +89,7 @@ look_at_terms(struct terms *t)
     sched_getaffinity(0, sizeof t->cpus, &t->cpus);
     t->nice = getpriority(PRIO_PROCESS, 0);
     int fd = SYS_RETRY(sys->openat(AT_FDCWD, "/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC, 0));
-    if (fd >= 0 && SYS_RETRY(sys->read(fd, t->oom, sizeof t->oom)) < 0)
+    if (fd >= 0 && SYS_RETRY(sys->read(fd, t->oom, sizeof t->oom - 1)) < 0)
         t->oom[0] = '?';
     if (fd >= 0)
         close(fd);
@@ -106,7 +106,9 @@ are_terms_the_same(void)
     look_at_terms(&now);
     if (!is_known)
         first = now;
-    bool is_same = memcmp(&first, &now, sizeof now) == 0;
+    bool is_same = memcmp(first.limits, now.limits, sizeof now.limits) == 0 &&
+                   CPU_EQUAL(&first.cpus, &now.cpus) && first.nice == now.nice &&
+                   strcmp(first.oom, now.oom) == 0;
     is_known = true;
     return is_same;
 }
