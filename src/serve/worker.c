@@ -161,7 +161,7 @@ serve(struct worker *w, struct round *r)
     size_t at[ROUND_MAX], n = 0;
     bool are_plain = true;
 
-    hub_has_waited(w->hub, (clock_mono_ns() - r->begun_ns) / 1000000);
+    hub_has_waited(w->hub, r->n ? (clock_mono_ns() - r->begun_ns) / 1000000 : 0);
     for (size_t i = 0; i < r->n; i++) {
         are_plain = are_plain && is_plain(r->requests[i].op);
         if (hub_ops[r->requests[i].op].writes) {
@@ -297,6 +297,7 @@ work(void *arg)
             serve_on(w);
         } else {
             struct arena a = { 0 };
+            hub_has_waited(w->hub, 0);
             hub_submit(w->hub, NULL, 0, &a, NULL);
             arena_release(&a);
         }
