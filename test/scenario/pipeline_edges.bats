@@ -89,6 +89,10 @@ END
     run_ok --resume
     sed -i '/"ev":"end"/d' "$(journal)"
     got cancel
+    is "COMPLETED done done done" "$(states)" # it had said so
+    sed -i '/"ev":"end"/d' "$(journal)"
+    rm .cliq/signals/_pipeline_status
+    got cancel
     is CANCELLED "$out"
     is "CANCELLED done done done" "$(states)"
 }
