@@ -63,7 +63,18 @@ struct origin {
     pid_t pid;          /* its own, which began at `since`; 0: it is to find out */
     const char *cgroup; /* NULL, "": none */
     int procs;          /* it gets there by writing to this; -1: none */
+    int into;           /* or is made there, in this directory; -1: it is not */
 };
+
+/* As of the kernel: not every C library has it. */
+struct clone_into {
+    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
+        set_tid_size, cgroup;
+};
+#ifndef SYS_clone3
+#define SYS_clone3 435 /* everywhere */
+#endif
+#define INTO_CGROUP UINT64_C(0x200000000)
 
 static bool
 failed(struct proc_report *r, enum step step)
@@ -215,7 +226,7 @@ claim_attempt(int dir, const char *path, const struct origin *o, struct proc_rep
 static void
 move_to_cgroup(struct origin *o, struct proc_report *r)
 {
-    r->is_inside = o->procs >= 0 && SYS_RETRY(write(o->procs, "0", 1)) == 1;
+    r->is_inside = o->into >= 0 || (o->procs >= 0 && SYS_RETRY(write(o->procs, "0", 1)) == 1);
     if (!r->is_inside)
         o->cgroup = NULL;
 }
@@ -471,14 +482,43 @@ be_child(const struct proc_spec *spec, const struct origin *o, int to, volatile 
     _exit(127);
 }
 
+/* Whoever moves itself into a cgroup waits until all CPUs have heard of it, some 10 ms; who is made
+ * there does not. Without memory that is shared, as raw clone3 has no stack of its own for that:
+ * but we wait for exec all the same. */
+static pid_t
+start_inside(const struct proc_spec *spec, const struct origin *o, int to)
+{
+    struct clone_into how = { .flags = INTO_CGROUP | CLONE_VFORK,
+                              .exit_signal = SIGCHLD,
+                              .cgroup = (uint64_t)o->into };
+    volatile bool is_shared;
+    pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof how);
+
+    if (pid == 0)
+        be_child(spec, o, to, &is_shared);
+    return pid;
+}
+
 /* In a function of its own: what vfork's two returns share is then only these arguments. */
 static __attribute__((noinline)) pid_t
-start_child(const struct proc_spec *spec, const struct origin *o, int to, volatile bool *is_shared)
+start_beside(const struct proc_spec *spec, const struct origin *o, int to, volatile bool *is_shared)
 {
     pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) see above */
 
     if (pid == 0)
         be_child(spec, o, to, is_shared); /* NOLINT(clang-analyzer-unix.Vfork) */
+    return pid;
+}
+
+static pid_t
+start_child(const struct proc_spec *spec, struct origin *o, int to, volatile bool *is_shared)
+{
+    pid_t pid = o->into >= 0 ? start_inside(spec, o, to) : -1;
+
+    if (pid < 0) { /* an older kernel, or another way to say no */
+        o->into = -1;
+        pid = start_beside(spec, o, to, is_shared);
+    }
     sched_yield(); /* on one CPU the agent goes first: we only keep the books */
     return pid;
 }
@@ -527,9 +567,9 @@ drop_cgroup(struct proc_id *id)
     memset(id->cgroup, 0, sizeof id->cgroup);
 }
 
-/* id has the boot and the cgroup that `procs` leads to, if there is one. */
+/* id has the boot and the cgroup that `procs` and `into` lead to, if there is one. */
 static enum status
-spawn(const struct proc_spec *spec, int procs, struct proc_id *id, struct err *e)
+spawn(const struct proc_spec *spec, int procs, int into, struct proc_id *id, struct err *e)
 {
     volatile bool is_shared = false;
     sigset_t all, before;
@@ -542,7 +582,7 @@ spawn(const struct proc_spec *spec, int procs, struct proc_id *id, struct err *e
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     struct origin o = {
-        .boot_id = id->boot_id, .since = tick(), .cgroup = id->cgroup, .procs = procs
+        .boot_id = id->boot_id, .since = tick(), .cgroup = id->cgroup, .procs = procs, .into = into
     };
     pid_t pid = start_child(spec, &o, ends[1], &is_shared);
     int error = errno;
@@ -583,9 +623,12 @@ proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
         procs = cgroup_open_outside();
     else if (spec->attempt_file)
         cgroup_make(id->cgroup, &procs);
-    s = spawn(spec, procs, id, e);
+    int into = cgroup_open(id->cgroup);
+    s = spawn(spec, procs, into, id, e);
     if (procs >= 0)
         close(procs);
+    if (into >= 0)
+        close(into);
     if (s)
         drop_cgroup(id);
     return s;
@@ -595,7 +638,7 @@ enum status
 proc_become(const struct proc_spec *spec, struct err *e)
 {
     char boot_id[PROCFS_BOOT_SIZE];
-    struct origin o = { .boot_id = boot_id };
+    struct origin o = { .boot_id = boot_id, .procs = -1, .into = -1 };
     struct proc_report r = { 0 };
     enum status s = procfs_boot_id(boot_id, e);
 
