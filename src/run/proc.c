@@ -482,9 +482,9 @@ be_child(const struct proc_spec *spec, const struct origin *o, int to, volatile 
     _exit(127);
 }
 
-/* Whoever moves itself into a cgroup waits until all CPUs have heard of it, some 10 ms; who is made
- * there does not. Without memory that is shared, as raw clone3 has no stack of its own for that:
- * but we wait for exec all the same. */
+/* Whoever moves itself into a cgroup waits until all CPUs have heard of it, some 10 ms, unless
+ * somebody did so just before; who is made there does not. Without memory that is shared, as raw
+ * clone3 has no stack of its own for that: but we wait for exec all the same. */
 static pid_t
 start_inside(const struct proc_spec *spec, const struct origin *o, int to)
 {
@@ -623,7 +623,9 @@ proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
         procs = cgroup_open_outside();
     else if (spec->attempt_file)
         cgroup_make(id->cgroup, &procs);
-    int into = cgroup_open(id->cgroup);
+    /* One that stays is mostly the first, for which the move takes longest; of many that follow
+     * each other a fork takes longer than the move. */
+    int into = spec->keep ? cgroup_open(id->cgroup) : -1;
     s = spawn(spec, procs, into, id, e);
     if (procs >= 0)
         close(procs);
