@@ -251,7 +251,7 @@ begin_round(struct hub *h)
 /* With the lock and an open transaction: everything up to the sync. */
 static enum status
 run_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
-          struct hub_reply *replies, struct err *e)
+          struct hub_reply *replies, bool lends, struct err *e)
 {
     uint64_t first = h->log.next_seq;
     struct arena scratch = { 0 };
@@ -268,6 +268,8 @@ run_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
         if (s)
             return s;
     }
+    if (h->n_lines && lends)
+        index_lend_many(h->ix); /* while we wait for the disk */
     if (h->n_lines) {
         enum status s = put_lines(h, e);
         if (s)
@@ -363,8 +365,6 @@ leave(struct hub *h, bool keeps, void (*on_disk)(void *ctx), void *ctx)
             h->saved_ms = h->now.boot_ms;
         else if (on_disk)
             index_add_many(h->ix); /* while others answer */
-        else
-            index_lend_many(h->ix); /* while we answer */
         return;
     }
     h->is_kept = false;
@@ -399,7 +399,7 @@ submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
         }
         uint64_t before = h->log.next_seq;
         if (!s)
-            s = run_round(h, r, n, a, replies, &e);
+            s = run_round(h, r, n, a, replies, keeps && !on_disk, &e);
         bool is_damaged = s && h->ix && index_is_damaged(h->ix) && h->log.next_seq == before;
         if (s && (is_behind || is_damaged))
             hub_note_behind(h, &e);
