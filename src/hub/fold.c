@@ -250,9 +250,12 @@ address(struct fold *f, const struct event *ev)
 
     if (!name)
         return NULL;
-    char *text = arena_alloc(&f->arena, strlen(name) + 2);
-    if (text)
-        sprintf(text, "%c%s", ev->to_identity ? '@' : ev->to_role ? '=' : '+', name);
+    size_t len = strlen(name);
+    char *text = arena_alloc(&f->arena, len + 2);
+    if (text) {
+        text[0] = ev->to_identity ? '@' : ev->to_role ? '=' : '+';
+        memcpy(text + 1, name, len + 1);
+    }
     return text;
 }
 

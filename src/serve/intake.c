@@ -1,7 +1,5 @@
 #include "serve/intake.h"
 
-#include "base/clock.h"
-
 #include <string.h>
 
 bool
@@ -10,16 +8,8 @@ intake_add(struct serve *s, struct job *j)
     struct round *r = s->round ? s->round : round_new(s->worker);
 
     s->round = r;
-    if (!r || r->n == ROUND_MAX)
-        return false;
-    if (r->n == 0)
-        r->begun_ns = clock_mono_ns();
     j->hopes = s->news.hopes; /* or more: it is tried in vain, but never too seldom */
-    r->who[r->n] = j;
-    r->requests[r->n] = j->request;
-    r->n++;
-    r->bytes += j->bytes;
-    return true;
+    return r && round_add(r, &j->request, j->bytes, j);
 }
 
 void

@@ -91,10 +91,33 @@ round_free(struct worker *w, struct round *r)
     }
     arena_reset(&r->arena);
     r->n = r->bytes = 0;
-    r->is_awaited = false;
+    r->is_awaited = r->is_workers = false;
     r->next = w->spare;
     w->spare = r;
     w->n_spare++;
+}
+
+/* May it be answered before the index is committed? What the loop itself reads there, keys and
+ * who is a member of what, must be in it first. */
+static bool
+is_plain(enum hub_op op)
+{
+    return op == HUB_EMIT || op == HUB_EMIT_BATCH || op == HUB_CLAIM || op == HUB_ACK ||
+           op == HUB_EXTEND || op == HUB_RELEASE || op == HUB_FAIL || op == HUB_GENERATE;
+}
+
+bool
+round_add(struct round *r, const struct hub_request *request, size_t bytes, void *who)
+{
+    if (r->n == ROUND_MAX)
+        return false;
+    if (r->n == 0)
+        r->begun_ns = clock_mono_ns();
+    r->is_workers = r->is_workers || !is_plain(request->op) || request->op == HUB_EMIT_BATCH;
+    r->who[r->n] = who;
+    r->requests[r->n++] = *request;
+    r->bytes += bytes;
+    return true;
 }
 
 /* ---- the thread ---- */
@@ -144,15 +167,6 @@ static void
 on_disk(void *ctx)
 {
     give_back(ctx, false);
-}
-
-/* May it be answered before the index is committed? What the loop itself reads there, keys and
- * who is a member of what, must be in it first. */
-static bool
-is_plain(enum hub_op op)
-{
-    return op == HUB_EMIT || op == HUB_EMIT_BATCH || op == HUB_CLAIM || op == HUB_ACK ||
-           op == HUB_EXTEND || op == HUB_RELEASE || op == HUB_FAIL || op == HUB_GENERATE;
 }
 
 static void
@@ -359,11 +373,8 @@ is_for_loop(const struct worker *w)
 bool
 worker_may_do(const struct worker *w, const struct round *r)
 {
-    bool may = r->n > 0 && r->n <= w->do_max && r->bytes <= DO_BYTES && is_for_loop(w);
-
-    for (size_t i = 0; may && i < r->n; i++)
-        may = is_plain(r->requests[i].op) && r->requests[i].op != HUB_EMIT_BATCH;
-    return may;
+    return r->n > 0 && r->n <= w->do_max && r->bytes <= DO_BYTES && !r->is_workers &&
+           is_for_loop(w);
 }
 
 bool

@@ -36,6 +36,7 @@ struct round {
     int64_t begun_ns;   /* by the first of them */
     bool is_awaited;    /* set by the loop: somebody waits for its commit */
     bool has_next;      /* the next one will be given, too */
+    bool is_workers;    /* something in it is not for the loop to do */
     struct hub_request requests[ROUND_MAX];
     struct hub_reply replies[ROUND_MAX];
     void *who[ROUND_MAX]; /* the loop's */
@@ -49,6 +50,8 @@ struct worker;
 /* One that was used before, if there is one; NULL: no memory. By the loop's thread. */
 struct round *round_new(struct worker *w);
 void round_free(struct worker *w, struct round *r);
+/* A request with so many bytes of a body, by somebody of the loop's. False: the round is full. */
+bool round_add(struct round *r, const struct hub_request *request, size_t bytes, void *who);
 
 /* The store stays the caller's, but is the worker's to use until worker_free. */
 struct worker *worker_new(struct hub *h, struct err *e);
