@@ -304,8 +304,10 @@ act_emit(struct act *t)
     if (!act_event(t, &ev))
         return false;
     if (t->req->wants_text && !ev.parent) {
+        const struct hub_line *line = &t->h->lines[t->h->n_lines - 1];
         struct item it = new_item(t, &ev);
-        t->reply->text = show_signal_text(&ev, &it, NULL, &t->h->shown, t->a);
+        t->reply->text =
+            show_line_text(&ev, t->h->text.p + line->at, line->len, &it, &t->h->shown, t->a);
         return true;
     }
     t->reply->data = show_new(t, &ev);

@@ -207,10 +207,15 @@ bool hub_may_go_on(const struct hub *h);
 void hub_has_waited(struct hub *h, int64_t ms);
 void hub_settle(struct hub *h);
 
-/* The same for a thread that may not wait: only if nobody else has the lock or wants it, nobody
- * else wrote, and nothing is due. False: nothing was done. */
-bool hub_try_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+/* The same in steps, for a thread that may not wait: hub_try_begin only if nobody else has the lock
+ * or wants it, nobody else wrote, and nothing is due; false: nothing was done. Then hub_try_decide,
+ * as often as requests come, and hub_try_end with all of them: only now the replies count. In
+ * between nothing else may be asked of this hub. */
+bool hub_try_begin(struct hub *h);
+void hub_try_decide(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
                     struct hub_reply *replies);
+void hub_try_end(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+                 struct hub_reply *replies);
 
 /* Between rounds that follow each other at once: lets others have the lock who wait for it. */
 void hub_make_way(const struct hub *h);

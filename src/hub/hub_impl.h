@@ -24,6 +24,15 @@ struct look {
     uint64_t nth;
 };
 
+/* How a round goes. */
+struct hub_turn {
+    enum status s;  /* what went wrong, and */
+    struct err e;   /* why */
+    bool is_begun;  /* we have the lock */
+    bool is_behind; /* the index lacks what the log has, if nothing is committed */
+    uint64_t first; /* the next line's number then */
+};
+
 struct hub {
     int dir;
     char path[PATH_MAX], index_path[PATH_MAX];
@@ -32,7 +41,8 @@ struct hub {
     struct index *ix;
     struct fold fold;
     char boot[40];
-    struct hub_now now; /* of this round */
+    struct hub_turn turn; /* of this round, */
+    struct hub_now now;   /* and this, too */
     /* what this round writes */
     struct buf text;
     struct hub_line *lines;
@@ -186,8 +196,9 @@ struct json *show_found(const struct found *x, struct arena *a);
 bool show_prepare(struct found *x, struct buf *b, struct arena *a);
 const char *
 show_found_text(const struct found *x, const char *claim, struct buf *b, struct arena *a);
-const char *show_signal_text(const struct event *ev, const struct item *it, const char *thread,
-                             struct buf *b, struct arena *a);
+/* The same of one that was just brought by this line, and belongs to no other's thread. */
+const char *show_line_text(const struct event *ev, const char *line, size_t len,
+                           const struct item *it, struct buf *b, struct arena *a);
 struct json *show_row(struct row *r, struct arena *a);
 struct json *show_at(struct hub *h, uint64_t seq, struct arena *a);
 /* Through the broadcast door; from a signal's line, or that of a schedule. */

@@ -71,6 +71,26 @@ struct pen {
     struct buf *text;
 };
 
+/* Where room was asked for once, for a run of members: */
+
+enum { KEYS_ROOM = 500 }; /* bytes for those of a run, but for pieces of a line */
+
+static char *
+lay(char *to, const char *p, size_t n)
+{
+    memcpy(to, p, n);
+    return to + n;
+}
+
+#define LAY(to, literal) lay(to, literal, sizeof literal - 1)
+
+/* A word or a time of ours, which needs no escapes. */
+static char *
+lay_word(char *to, const char *word)
+{
+    return word ? LAY(lay(LAY(to, "\""), word, strlen(word)), "\"") : LAY(to, "null");
+}
+
 /* A key, and how it is written behind another member. */
 struct key {
     const char *name, *text;
@@ -106,21 +126,31 @@ put_text(struct pen *p, const struct key *key, const char *s)
         buf_add(p->text, "null", 4);
 }
 
+/* One that needs no escapes. */
+static void
+put_plain_id(struct pen *p, const struct key *key, const char *id)
+{
+    put_key(p, key);
+    char *start = buf_room(p->text, KEYS_ROOM);
+    if (!start)
+        return;
+    char *end = LAY(lay(LAY(start, "\"signal:"), id, strlen(id)), "\"");
+    buf_grew(p->text, (size_t)(end - start));
+}
+
 static void
 put_id(struct pen *p, const struct key *key, const char *id)
 {
-    char text[64] = "signal:";
     struct buf whole = { 0 };
 
     if (p->to) {
         put(p, key, show_id(p->a, id));
     } else if (!id) {
         put_text(p, key, NULL);
-    } else if (strlen(id) < sizeof text - 7) {
-        strcpy(text + 7, id);
-        put_text(p, key, text);
+    } else if (path_is_name(id)) {
+        put_plain_id(p, key, id);
     } else { /* not one of ours */
-        buf_adds(&whole, text);
+        buf_adds(&whole, "signal:");
         buf_adds(&whole, id);
         put_text(p, key, whole.p ? whole.p : "");
         buf_release(&whole);
@@ -151,6 +181,12 @@ spell_time(int64_t ms)
         clock_iso_ms(spelt[at].text, ms);
     spelt[at].ms = ms;
     return spelt[at].text;
+}
+
+static char *
+lay_time(char *to, int64_t ms)
+{
+    return lay_word(to, ms ? spell_time(ms) : NULL);
 }
 
 static void
@@ -238,21 +274,6 @@ take_text(struct buf *b, struct arena *a)
     return buf_failed(b) ? NULL : arena_dup(a, b->p, b->len);
 }
 
-const char *
-show_signal_text(const struct event *ev, const struct item *it, const char *thread, struct buf *b,
-                 struct arena *a)
-{
-    struct pen p = { .text = b };
-
-    buf_reset(b);
-    json_open(b, '{');
-    put_head(&p, ev, it, thread);
-    put_state(&p, it);
-    put_tail(&p, ev->at);
-    json_close(b, '}');
-    return take_text(b, a);
-}
-
 static bool
 read_line(const struct found *x, struct event *ev, struct arena *a)
 {
@@ -272,16 +293,6 @@ show_found(const struct found *x, struct arena *a)
 
 /* ---- the same from the pieces of a line, without asking for room each time ---- */
 
-enum { KEYS_ROOM = 500 }; /* bytes for the members of a run, but for their pieces */
-
-static char *
-lay(char *to, const char *p, size_t n)
-{
-    memcpy(to, p, n);
-    return to + n;
-}
-
-#define LAY(to, literal) lay(to, literal, sizeof literal - 1)
 /* A member as the line has it, or what stands for one that it has not. */
 #define LAY_PIECE(to, piece, key, without)                                                         \
     ((piece)->p ? lay(LAY(to, ",\"" key "\":"), (piece)->p, (piece)->len)                          \
@@ -373,19 +384,6 @@ show_prepare(struct found *x, struct buf *b, struct arena *a)
     return x->head != NULL;
 }
 
-/* A word or a time of ours, which needs no escapes. */
-static char *
-lay_word(char *to, const char *word)
-{
-    return word ? LAY(lay(LAY(to, "\""), word, strlen(word)), "\"") : LAY(to, "null");
-}
-
-static char *
-lay_time(char *to, int64_t ms)
-{
-    return lay_word(to, ms ? spell_time(ms) : NULL);
-}
-
 /* put_state, where what is counted has one digit and names are those that we give. */
 static void
 put_state_text(struct buf *b, const struct item *it)
@@ -416,6 +414,25 @@ show_found_text(const struct found *x, const char *claim, struct buf *b, struct 
     put_state_text(b, &x->it);
     buf_adds(b, x->tail);
     json_key_str(b, "claim_id", claim);
+    json_close(b, '}');
+    return take_text(b, a);
+}
+
+const char *
+show_line_text(const struct event *ev, const char *line, size_t len, const struct item *it,
+               struct buf *b, struct arena *a)
+{
+    struct pen p = { .text = b };
+    struct splice pieces;
+
+    buf_reset(b);
+    json_open(b, '{');
+    if (splice_line(&pieces, line, len))
+        put_pieces(&p, &pieces, it, NULL);
+    else
+        put_head(&p, ev, it, NULL);
+    put_state_text(b, it);
+    put_tail(&p, ev->at);
     json_close(b, '}');
     return take_text(b, a);
 }

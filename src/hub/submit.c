@@ -238,47 +238,55 @@ fold_again(struct hub *h, const struct hub_request *r, size_t n, struct arena *a
     }
 }
 
-static void
-begin_round(struct hub *h)
+/* With the lock and an open transaction. */
+static enum status
+begin_round(struct hub *h, struct err *e)
 {
+    struct arena scratch = { 0 };
+
     buf_reset(&h->text);
     h->n_lines = h->unit = 0;
     h->next_seq = h->log.next_seq;
     look_at_clock(h);
     signal_ids_begin();
+    bool is_good = hub_do_due(h, &scratch);
+    arena_release(&scratch);
+    return is_good ? ST_OK : index_status(h->ix, e);
 }
 
-/* With the lock and an open transaction: everything up to the sync. */
 static enum status
-run_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+decide_all(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+           struct hub_reply *replies, struct err *e)
+{
+    enum status s = ST_OK;
+
+    for (size_t i = 0; !s && i < n; i++) {
+        h->unit++;
+        answer(h, &r[i], a, &replies[i]);
+        s = index_status(h->ix, e);
+    }
+    return s;
+}
+
+/* What was decided goes to the disk. lends: the index's rows are added by another thread meanwhile.
+ */
+static enum status
+put_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
           struct hub_reply *replies, bool lends, struct err *e)
 {
     uint64_t first = h->log.next_seq;
-    struct arena scratch = { 0 };
 
-    begin_round(h);
-    bool is_good = hub_do_due(h, &scratch);
-    arena_release(&scratch);
-    if (!is_good)
-        return index_status(h->ix, e);
-    for (size_t i = 0; i < n; i++) {
-        h->unit++;
-        answer(h, &r[i], a, &replies[i]);
-        enum status s = index_status(h->ix, e);
-        if (s)
-            return s;
-    }
-    if (h->n_lines && lends)
-        index_lend_many(h->ix); /* while we wait for the disk */
-    if (h->n_lines) {
-        enum status s = put_lines(h, e);
-        if (s)
-            return s;
-        if (h->log.next_seq == first + h->n_lines)
-            fold_put(&h->fold, &h->log);
-        else
-            fold_again(h, r, n, a, replies, h->log.next_seq - first - h->n_lines);
-    }
+    if (!h->n_lines)
+        return ST_OK;
+    if (lends)
+        index_lend_many(h->ix);
+    enum status s = put_lines(h, e);
+    if (s)
+        return s;
+    if (h->log.next_seq == first + h->n_lines)
+        fold_put(&h->fold, &h->log);
+    else
+        fold_again(h, r, n, a, replies, h->log.next_seq - first - h->n_lines);
     return ST_OK;
 }
 
@@ -351,19 +359,26 @@ enter(struct hub *h, bool may_wait, struct err *e)
     return fold_log(&h->fold, &h->log, e);
 }
 
+/* How a round is done. */
+struct how {
+    bool keeps;                 /* lock and transaction, for the next round */
+    void (*on_disk)(void *ctx); /* is called when it is there; NULL: none */
+    void *ctx;
+};
+
 /* A round that was answered: told, and committed, now or with the next one. */
 static void
-leave(struct hub *h, bool keeps, void (*on_disk)(void *ctx), void *ctx)
+leave(struct hub *h, const struct how *how)
 {
-    if (h->n_lines && on_disk)
-        on_disk(ctx);
-    if (keeps && h->n_lines) {
+    if (h->n_lines && how->on_disk)
+        how->on_disk(how->ctx);
+    if (how->keeps && h->n_lines) {
         if (!h->is_kept)
             h->kept_ms = h->saved_ms = h->now.boot_ms;
         h->is_kept = true;
         if (h->now.boot_ms - h->saved_ms >= SAVE_MS && index_commit_later(h->ix, &h->fold.place))
             h->saved_ms = h->now.boot_ms;
-        else if (on_disk)
+        else if (how->on_disk)
             index_add_many(h->ix); /* while others answer */
         return;
     }
@@ -374,68 +389,103 @@ leave(struct hub *h, bool keeps, void (*on_disk)(void *ctx), void *ctx)
         index_rollback(h->ix); /* nothing happened */
 }
 
-/* Who may not wait is told 503 when the index was found damaged; false: somebody has the lock, and
- * nothing was done. */
+/* False: somebody has the lock, and nothing was done. What else goes wrong finish() tells. */
 static bool
-submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
-       struct hub_reply *replies, bool may_wait, bool keeps, void (*on_disk)(void *ctx), void *ctx)
+begin(struct hub *h, bool may_wait)
 {
-    struct err e = { "" };
-    enum status s = ST_OK;
+    struct hub_turn *t = &h->turn;
 
+    *t = (struct hub_turn){ 0 };
+    t->s = enter(h, may_wait, &t->e);
+    if (t->s == ST_CONFLICT && !may_wait)
+        return false;
+    t->is_behind = t->s || h->is_changed; /* if it is rolled back */
+    t->is_begun = !t->s || h->log.is_locked;
+    if (!t->is_behind)
+        hub_note_level(h);
+    else if (!t->is_begun && h->is_behind)
+        hub_note_behind(h, &t->e);
+    t->first = h->log.next_seq;
+    if (!t->s)
+        t->s = begin_round(h, &t->e);
+    return true;
+}
+
+static void
+decide(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+       struct hub_reply *replies)
+{
+    if (!h->turn.s)
+        h->turn.s = decide_all(h, r, n, a, replies, &h->turn.e);
+}
+
+/* True: the index was found damaged, and is gone. */
+static bool
+finish(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+       struct hub_reply *replies, const struct how *how)
+{
+    struct hub_turn *t = &h->turn;
+
+    if (!t->is_begun)
+        return false;
+    if (!t->s)
+        t->s = put_round(h, r, n, a, replies, how->keeps && !how->on_disk, &t->e);
+    bool is_damaged = t->s && h->ix && index_is_damaged(h->ix) && h->log.next_seq == t->first;
+    if (t->s && (t->is_behind || is_damaged))
+        hub_note_behind(h, &t->e);
+    if (t->s)
+        give_up(h);
+    else
+        leave(h, how);
+    if (is_damaged) {
+        hub_close_index(h);
+        index_remove(h->index_path, NULL);
+    }
+    h->left_at = h->log.next_seq;
+    if (!h->is_kept)
+        log_unlock(&h->log);
+    return is_damaged;
+}
+
+/* A round that failed has failed for all. */
+static void
+tell_failure(struct hub *h, size_t n, struct arena *a, struct hub_reply *replies)
+{
+    if (h->turn.s)
+        hub_put_off_view(h);
+    for (size_t i = 0; h->turn.s && i < n; i++)
+        reply_unavailable(&replies[i], &h->turn.e, a);
+}
+
+static void
+submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+       struct hub_reply *replies, const struct how *how)
+{
     for (size_t i = 0; h->is_read_only && i < n; i++)
         reply_read_only(h, &replies[i], a);
-    for (int tries = 0; !h->is_read_only && tries < (may_wait ? 2 : 1); tries++) {
-        s = enter(h, may_wait, &e);
-        if (s == ST_CONFLICT && !may_wait)
-            return false;
-        bool is_behind = s || h->is_changed; /* if it is rolled back */
-        if (!is_behind)
-            hub_note_level(h);
-        if (s && !h->log.is_locked) {
-            if (h->is_behind)
-                hub_note_behind(h, &e);
-            break;
-        }
-        uint64_t before = h->log.next_seq;
-        if (!s)
-            s = run_round(h, r, n, a, replies, keeps && !on_disk, &e);
-        bool is_damaged = s && h->ix && index_is_damaged(h->ix) && h->log.next_seq == before;
-        if (s && (is_behind || is_damaged))
-            hub_note_behind(h, &e);
-        if (s)
-            give_up(h);
-        else
-            leave(h, keeps, on_disk, ctx);
-        if (is_damaged) {
-            hub_close_index(h);
-            index_remove(h->index_path, NULL);
-        }
-        h->left_at = h->log.next_seq;
-        if (!h->is_kept)
-            log_unlock(&h->log);
-        if (!is_damaged)
+    if (h->is_read_only)
+        return;
+    for (int tries = 0; tries < 2; tries++) {
+        begin(h, true);
+        decide(h, r, n, a, replies);
+        if (!finish(h, r, n, a, replies, how))
             break;
     }
-    if (s)
-        hub_put_off_view(h);
-    for (size_t i = 0; s && i < n; i++)
-        reply_unavailable(&replies[i], &e, a);
-    return true;
+    tell_failure(h, n, a, replies);
 }
 
 void
 hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
            struct hub_reply *replies)
 {
-    submit(h, r, n, a, replies, true, false, NULL, NULL);
+    submit(h, r, n, a, replies, &(struct how){ 0 });
 }
 
 void
 hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
                 struct hub_reply *replies, void (*on_disk)(void *ctx), void *ctx)
 {
-    submit(h, r, n, a, replies, true, true, on_disk, ctx);
+    submit(h, r, n, a, replies, &(struct how){ .keeps = true, .on_disk = on_disk, .ctx = ctx });
 }
 
 /* Has nobody written since our last round? */
@@ -459,15 +509,29 @@ has_due(struct hub *h)
 }
 
 bool
-hub_try_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
-               struct hub_reply *replies)
+hub_try_begin(struct hub *h)
 {
     bool is_free = h->is_kept
                        ? hub_may_go_on(h)
                        : !h->is_read_only && h->ix && index_is_current(h->ix) && is_untouched(h) &&
                              !has_due(h) && !lock_is_wanted(h->dir) && !log_try_lock(&h->log, NULL);
 
-    return is_free && submit(h, r, n, a, replies, false, true, NULL, NULL);
+    return is_free && begin(h, false);
+}
+
+void
+hub_try_decide(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+               struct hub_reply *replies)
+{
+    decide(h, r, n, a, replies);
+}
+
+void
+hub_try_end(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+            struct hub_reply *replies)
+{
+    finish(h, r, n, a, replies, &(struct how){ .keeps = true });
+    tell_failure(h, n, a, replies);
 }
 
 void

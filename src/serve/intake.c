@@ -25,9 +25,9 @@ void
 intake_expel(struct serve *s, const char *key)
 {
     struct round *r = s->round;
-    size_t n = 0;
+    size_t n = r ? r->decided : 0; /* those were in time */
 
-    for (size_t i = 0; r && i < r->n; i++) {
+    for (size_t i = n; r && i < r->n; i++) {
         struct job *j = r->who[i];
         if (j->conn && strcmp(j->key, key) == 0) {
             job_refuse(j);

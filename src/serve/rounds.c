@@ -161,29 +161,45 @@ gather_more(struct serve *s)
     return s->gathering && loop_nap(s->loop, ns);
 }
 
-/* Few requests, and nobody before them. */
-static bool
-do_at_once(struct serve *s, bool awaits)
+/* What was decided is written, and answered. Behind it there may be more, of what comes meanwhile.
+ */
+static void
+end_round(struct serve *s)
 {
     struct worker_news before = s->news;
     struct round *r = s->round;
+    size_t n = r->decided;
 
-    if (streams_count(s->streams) > FEW_STREAMS || !worker_is_idle(s->worker) ||
-        !worker_may_do(s->worker, r))
-        return false;
-    if (gather_more(s))
-        return true;
-    if (!worker_do(s->worker, r, &s->news))
-        return false;
+    worker_end(s->worker, r, &s->news);
     heed_news(s, &before);
-    s->round = NULL;
     s->gathered = 0;
     streams_written(s->streams, s->news.written);
-    answer_round(r);
-    gather_answered(&s->gather, r->n, clock_mono_ns());
+    for (size_t i = 0; i < n; i++)
+        answer(r->who[i], &r->replies[i]);
+    gather_answered(&s->gather, n, clock_mono_ns());
+    round_drop(r, n);
+    if (r->n > 0)
+        return;
+    s->round = NULL;
     round_free(s->worker, r);
+}
+
+/* Requests that nobody is before. They are decided as they come: so clients that were answered can
+ * make their next ones meanwhile. */
+static bool
+do_at_once(struct serve *s, bool awaits)
+{
+    struct round *r = s->round;
+    bool may = streams_count(s->streams) <= FEW_STREAMS && worker_is_idle(s->worker) &&
+               worker_may_do(s->worker, r);
+
+    if (!(may && worker_decide(s->worker, r)) && !r->is_begun)
+        return false;
+    if (may && gather_more(s))
+        return true;
+    end_round(s);
     settle(s, awaits);
-    return true;
+    return may || !s->round;
 }
 
 /* ---- to the worker ---- */
@@ -316,6 +332,8 @@ rounds_on_done(void *ctx)
 void
 rounds_free(struct serve *s)
 {
+    if (s->round && s->round->is_begun)
+        worker_end(s->worker, s->round, &s->news); /* its clients are gone */
     loop_drop(s->settle);
     loop_drop(s->gathering);
     parked_free(s);

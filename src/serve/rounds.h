@@ -2,8 +2,9 @@
  * rounds - to the worker and back: when the round that gathers is given, and what becomes of its
  * answers.
  *
- *     requests of a turn -> intake -> rounds_give -> few: the loop does them   -> answered
- *                                               `-> many: the worker -> on_done -> answered
+ *     requests of a turn -> intake -> rounds_give -> the loop decides them, and those of the next
+ *                                               |    turns, until none come, and writes -> answered
+ *                                               `-> or the worker does -> on_done -> answered
  *
  * A claim that found nothing is parked; one whose client is gone is given back. After a commit
  * streams, claims that wait, and agents that sleep are told.

@@ -49,7 +49,8 @@ struct worker {
     size_t n_spare;
     size_t n_out;    /* the loop's: rounds that it has not taken back, */
     int64_t out_ns;  /* since then */
-    bool is_loops;   /* the loop's: it holds the store */
+    bool is_loops;   /* the loop's: it holds the store, */
+    bool is_begun;   /* and a round was begun, which is not ended */
     int64_t done_ns; /* the loop's: when it last ended a round */
     int64_t slow_ns; /* the loop's: until then it does none itself */
     size_t lately;   /* the loop's: requests in a round */
@@ -91,7 +92,8 @@ round_free(struct worker *w, struct round *r)
     }
     arena_reset(&r->arena);
     r->n = r->bytes = 0;
-    r->is_awaited = r->is_workers = false;
+    r->is_awaited = r->is_workers = r->is_begun = false;
+    r->decided = 0;
     r->next = w->spare;
     w->spare = r;
     w->n_spare++;
@@ -118,6 +120,16 @@ round_add(struct round *r, const struct hub_request *request, size_t bytes, void
     r->requests[r->n++] = *request;
     r->bytes += bytes;
     return true;
+}
+
+void
+round_drop(struct round *r, size_t n)
+{
+    r->n -= n;
+    memmove(r->requests, r->requests + n, r->n * sizeof *r->requests);
+    memmove(r->who, r->who + n, r->n * sizeof *r->who);
+    r->decided = 0;
+    r->is_begun = false;
 }
 
 /* ---- the thread ---- */
@@ -340,6 +352,7 @@ let_go(struct worker *w)
 {
     int64_t due_ms;
 
+    assert(!w->is_begun);
     if (!w->is_loops)
         return;
     hub_settle(w->hub);
@@ -378,30 +391,40 @@ worker_may_do(const struct worker *w, const struct round *r)
 }
 
 bool
-worker_do(struct worker *w, struct round *r, struct worker_news *news)
+worker_decide(struct worker *w, struct round *r)
+{
+    if (!r->is_begun && ((!w->is_loops && !hold(w)) || !hub_try_begin(w->hub)))
+        return false;
+    r->is_begun = w->is_begun = true;
+    hub_try_decide(w->hub, r->requests + r->decided, r->n - r->decided, &r->arena,
+                   r->replies + r->decided);
+    r->decided = r->n;
+    return true;
+}
+
+void
+worker_end(struct worker *w, struct round *r, struct worker_news *news)
 {
     int64_t begun_ns = clock_mono_ns();
 
-    if (!w->is_loops && !hold(w))
-        return false;
-    if (!hub_try_submit(w->hub, r->requests, r->n, &r->arena, r->replies))
-        return false;
+    assert(r->is_begun);
+    hub_try_end(w->hub, r->requests, r->decided, &r->arena, r->replies);
+    w->is_begun = false;
     int64_t ended_ns = clock_mono_ns();
     if (ended_ns - begun_ns > SLOW_NS)
         w->slow_ns = ended_ns + SLOW_PAUSE_NS;
     w->done_ns = ended_ns;
-    note_size(w, r->n);
+    note_size(w, r->decided);
     pthread_mutex_lock(&w->lock);
     note_news(w, false);
     *news = w->news;
     pthread_mutex_unlock(&w->lock);
-    return true;
 }
 
 bool
 worker_settle(struct worker *w, bool is_awaited)
 {
-    if (w->is_loops && !is_awaited && clock_mono_ns() - w->done_ns < SETTLE_NS)
+    if (w->is_begun || (w->is_loops && !is_awaited && clock_mono_ns() - w->done_ns < SETTLE_NS))
         return false;
     let_go(w);
     return true;

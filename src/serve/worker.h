@@ -14,8 +14,8 @@
  * for several together, unless somebody waits for that (is_awaited): streams read the index. When
  * it has committed, worker_fd tells again, without a round.
  *
- * What comes when the worker has nothing to do the loop does itself (worker_do): to wake the
- * worker, and to be woken by it, takes longer than all but the sync. Not while syncs are slow, nor
+ * What comes when the worker has nothing to do the loop does itself (worker_decide, worker_end), and
+ * goes on reading in between: to wake the worker, and to be woken by it, takes longer than all but the sync. Not while syncs are slow, nor
  * what is large; and where there are CPUs for both of them, besides those of the clients, only
  * rounds of few. Now and then it gives the worker a round all the same, which commits the index
  * with that.
@@ -37,6 +37,8 @@ struct round {
     bool is_awaited;    /* set by the loop: somebody waits for its commit */
     bool has_next;      /* the next one will be given, too */
     bool is_workers;    /* something in it is not for the loop to do */
+    bool is_begun;      /* the loop has begun to do it, */
+    size_t decided;     /* and decided so many of them, whose replies there are */
     struct hub_request requests[ROUND_MAX];
     struct hub_reply replies[ROUND_MAX];
     void *who[ROUND_MAX]; /* the loop's */
@@ -52,6 +54,8 @@ struct round *round_new(struct worker *w);
 void round_free(struct worker *w, struct round *r);
 /* A request with so many bytes of a body, by somebody of the loop's. False: the round is full. */
 bool round_add(struct round *r, const struct hub_request *request, size_t bytes, void *who);
+/* The first n were answered, and the others were not begun. */
+void round_drop(struct round *r, size_t n);
 
 /* The store stays the caller's, but is the worker's to use until worker_free. */
 struct worker *worker_new(struct hub *h, struct err *e);
@@ -76,9 +80,12 @@ struct worker_news {
 
 /* Is it one for the loop itself? */
 bool worker_may_do(const struct worker *w, const struct round *r);
-/* Does the round at once, in this thread. False: give it. True: it is done, but the store is kept
- * for the next one, until worker_settle, or until something is given, which goes on with it. */
-bool worker_do(struct worker *w, struct round *r, struct worker_news *news);
+/* Decides what of it was not decided yet, in this thread. False: give it. True: worker_end is to be
+ * called, when no more comes that is to be written with it. */
+bool worker_decide(struct worker *w, struct round *r);
+/* Writes what was decided: its replies are those now. The store is kept for the next round, until
+ * worker_settle, or until something is given, which goes on with it. */
+void worker_end(struct worker *w, struct round *r, struct worker_news *news);
 /* Commits, and worker_fd tells: if somebody waits for it, or there was no round for a moment.
  * False: ask again soon. */
 bool worker_settle(struct worker *w, bool is_awaited);

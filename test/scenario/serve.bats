@@ -309,6 +309,72 @@ json_lines() {
     [ "$(sort -u all | wc -l)" = 200 ]
 }
 
+@test "requests of every kind that come together are all answered, and each counts once" {
+    python3 - "$PORT" "$KEY" <<'PY'
+import json, re, socket, sys, time
+port, key = int(sys.argv[1]), sys.argv[2]
+
+def ask(n, turn):
+    """Most of them the server's loop does itself, as they come; others it must give away."""
+    if n % 16 == 5:
+        return "POST", "/roles", {"id": f"r{turn}-{n}", "name": "r"}
+    if n % 16 == 9:
+        return "POST", "/emit/batch", {"signals": [{"signal_type": "batch", "content": str(n)}] * 3}
+    if n % 16 == 11:
+        return "POST", "/emit", {"signal_type": "long", "content": "x" * 100000}
+    if n % 16 == 13:
+        return "GET", "/signals/list?limit=1", None
+    return "POST", "/emit", {"signal_type": "one", "content": f"{turn} {n}"}
+
+def read(s):
+    got = b""
+    while (end := got.find(b"\r\n\r\n")) < 0:
+        got += s.recv(65536)
+    length = int(re.search(rb"Content-Length: (\d+)", got)[1])
+    while len(got) < end + 4 + length:
+        got += s.recv(65536)
+    assert got.startswith(b"HTTP/1.1 200 "), got[:300]
+    return json.loads(got[end + 4:])["data"]
+
+def send(s, method, path, body):
+    text = json.dumps(body) if body else ""
+    kind = "Content-Type: application/json\r\n" if body else ""
+    s.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost:{port}\r\nAuthorization: Bearer {key}\r\n"
+              f"{kind}Content-Length: {len(text)}\r\n\r\n{text}".encode())
+
+socks = [socket.create_connection(("127.0.0.1", port)) for _ in range(48)]
+said = []
+for turn in range(25):
+    for n, s in enumerate(socks):
+        send(s, *ask(n, turn))
+    for n, s in enumerate(socks):
+        data, (_, path, body) = read(s), ask(n, turn)
+        if path == "/emit":
+            assert data["content"] == body["content"]
+            said.append(data["id"])
+        if path == "/emit/batch":
+            said += [d["id"] for d in data]
+# After one request the loop waits a moment for the other client's: another kind of it comes at any point of that.
+one = {"signal_type": "one", "content": "1"}
+for turn in range(300):
+    for body in one, {"id": f"r{turn}", "name": "r"}:
+        send(socks[0], "POST", "/emit", one)
+        end = time.perf_counter_ns() + turn * 1000
+        while time.perf_counter_ns() < end:
+            pass
+        send(socks[1], "POST", "/emit" if body is one else "/roles", body)
+        said += [read(s)["id"] for s in socks[:2 if body is one else 1]]
+        body is one or read(socks[1])
+assert len(said) == len(set(said)) == 25 * (39 + 9) + 900
+with open("said-ids", "w") as f:
+    f.writelines(i.removeprefix("signal:") + "\n" for i in said)
+PY
+    sed -n 's/^{"id":"\([a-z0-9]*\)","type":.*/\1/p' home/signals/events.jsonl | sort >stored
+    sort said-ids | diff - stored
+    [ "$(look /roles | json 'len([r for r in d["data"] if r["id"].startswith("r")])')" = 375 ]
+    "$CLIQ" hub check
+}
+
 @test "a claim waits for its task" {
     send /claim '{"wait_seconds":20}' >claimed &
     waiting=$!

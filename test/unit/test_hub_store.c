@@ -2191,11 +2191,55 @@ try_emit(struct hub *h)
 
     assert_true(json_parse(&a, TASK, sizeof TASK - 1, &args, NULL));
     struct hub_request r = { .op = HUB_EMIT, .identity = "ruby", .is_admin = true, .args = args };
-    bool is_done = hub_try_submit(h, &r, 1, &a, &reply);
-    if (is_done)
+    bool is_done = hub_try_begin(h);
+    if (is_done) {
+        hub_try_decide(h, &r, 1, &a, &reply);
+        hub_try_end(h, &r, 1, &a, &reply);
         CHECK_REPLY(&reply, 200);
+    }
     arena_release(&a);
     return is_done;
+}
+
+/* Requests that are decided one by one are one write and one sync, or none of them is. */
+static void
+a_round_in_steps_is_written_at_its_end(void **state)
+{
+    struct arena a = { 0 };
+    struct json *args;
+    struct hub_reply replies[3];
+    struct hub_request r[3];
+    struct hub *h = open_hub();
+
+    (void)state;
+    fake_clock(T0);
+    CHECK_REPLY(ask(h, HUB_EMIT, "ruby", TASK), 200);
+    assert_true(json_parse(&a, TASK, sizeof TASK - 1, &args, NULL));
+    for (int i = 0; i < 3; i++)
+        r[i] = (struct hub_request){
+            .op = HUB_EMIT, .identity = "ruby", .is_admin = true, .args = args
+        };
+    for (int fails = 0; fails < 2; fails++) {
+        unsigned writes = fault_count("write"), syncs = fault_count("fdatasync");
+        int64_t end = hub_log_end(h);
+        assert_true(hub_try_begin(h));
+        for (int i = 0; i < 3; i++)
+            hub_try_decide(h, r + i, 1, &a, replies + i);
+        assert_int_equal(fault_count("write"), writes);
+        assert_int_equal(hub_log_end(h), end);
+        if (fails)
+            fault_always("write", ENOSPC);
+        hub_try_end(h, r, 3, &a, replies);
+        for (int i = 0; i < 3; i++)
+            CHECK_REPLY(&replies[i], fails ? 503 : 200);
+        assert_int_equal(fault_count("write"), writes + 1);
+        assert_int_equal(fault_count("fdatasync"), syncs + !fails);
+        hub_settle(h);
+        assert_int_equal(hub_last_seq(h), 4);
+    }
+    fault_off(NULL);
+    arena_release(&a);
+    close_hub(h);
 }
 
 static void
@@ -2466,6 +2510,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(what_a_failed_round_took_back_from_the_index_is_brought_again),
+        CASE(a_round_in_steps_is_written_at_its_end),
         CASE(who_may_not_wait_is_refused_where_it_would),
         CASE(a_claim_that_others_ended_is_over),
         CASE(claims_of_any_number_are_acked_after_the_commit),
