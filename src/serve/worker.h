@@ -14,11 +14,11 @@
  * for several together, unless somebody waits for that (is_awaited): streams read the index. When
  * it has committed, worker_fd tells again, without a round.
  *
- * What comes when the worker has nothing to do the loop does itself (worker_decide, worker_end), and
- * goes on reading in between: to wake the worker, and to be woken by it, takes longer than all but the sync. Not while syncs are slow, nor
- * what is large; and where there are CPUs for both of them, besides those of the clients, only
- * rounds of few. Now and then it gives the worker a round all the same, which commits the index
- * with that.
+ * What comes when the worker has nothing to do the loop does itself (worker_decide, worker_end),
+ * and goes on reading in between: to wake the worker, and to be woken by it, takes longer than all
+ * but the sync. Not while syncs are slow, nor what is large; and where there are CPUs for both of
+ * them, besides those of the clients, only rounds of few. Now and then it gives the worker a round
+ * all the same, which commits the index with that.
  *
  * Ownership: a round belongs to whoever has it: the loop, the worker, the loop again.
  */
