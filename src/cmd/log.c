@@ -105,11 +105,17 @@ show(const struct frame *f, const char *path, bool is_following, struct err *e)
     bool is_tty = term_is_tty(STDOUT_FILENO);
     off_t at = 0;
     enum status s = ST_OK;
-    int fd = SYS_RETRY(sys->openat(f->dir, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
+    struct stat st;
+    int fd =
+        SYS_RETRY(sys->openat(f->dir, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
 
     if (fd < 0)
         return errno == ENOENT ? err_set(e, ST_NOT_FOUND, "nothing has run here yet")
                                : err_sys(e, "open %s", path);
+    if (sys->fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return err_set(e, ST_FAILED, "%s is not a regular file", path);
+    }
     frame_path(f, &full, path);
     if (is_following && !buf_failed(&full)) {
         *strrchr(full.p, '/') = '\0';

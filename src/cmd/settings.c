@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "run/frame.h"
 #include "team/settings_check.h"
+#include "team/trust.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -139,6 +140,24 @@ read_value(const char *word, struct buf *to, struct err *e)
     return s;
 }
 
+/* Sets it, or takes it away (value NULL). Who changes which programs are run trusts them: what was
+ * trusted before is. */
+static enum status
+change(const struct frame *f, bool is_global, const char *key, const char *value, struct err *e)
+{
+    char hash[TRUST_HASH_SIZE];
+    bool is_known = false;
+    bool was_trusted = !is_global && trust_hash(f->dir, hash, NULL) == ST_OK &&
+                       trust_is_known(hash, &is_known, NULL) == ST_OK && is_known;
+    enum status s = settings_set(f->state_dir, is_global, key, value, e);
+
+    if (!s && was_trusted)
+        s = trust_hash(f->dir, hash, e);
+    if (!s && was_trusted)
+        s = trust_add(hash, f->state_dir, e);
+    return s;
+}
+
 static enum status
 run(const struct args *a, struct err *e)
 {
@@ -168,8 +187,7 @@ run(const struct args *a, struct err *e)
         if (a->n_words > 1)
             s = read_value(a->words[1], &value, e);
         if (!s)
-            s = settings_set(f.state_dir, is_global, key,
-                             a->n_words > 1 ? (value.p ? value.p : "") : NULL, e);
+            s = change(&f, is_global, key, a->n_words > 1 ? (value.p ? value.p : "") : NULL, e);
     } else if (!s) {
         s = show(f.state_dir, key, args_has(a, "json"), &out, e);
     }

@@ -112,6 +112,22 @@ fail_to_prepare(struct run *r, const struct attempt *a, enum status s, const str
     }
 }
 
+/* Who comes after a phase that was left out hears nothing of it, not what it said the last time. */
+static enum status
+forget_handoffs(struct run *r, size_t phase, struct err *e)
+{
+    const struct dag *d = r->p->dag;
+    char path[2 * TEAM_PHASE_NAME_MAX + 40];
+    enum status s = ST_OK;
+
+    for (uint32_t k = d->first[phase]; !s && k < d->first[phase + 1]; k++) {
+        snprintf(path, sizeof path, "channels/%s--%s/handoff.json", drive_phase(r, phase)->name,
+                 drive_phase(r, d->succ[k])->name);
+        s = frame_remove(&r->p->frame, path, e);
+    }
+    return s;
+}
+
 void
 drive_start(struct run *r, const struct action *act)
 {
@@ -128,6 +144,8 @@ drive_start(struct run *r, const struct action *act)
 
     r->is_stopped[act->phase] = false;
     r->n_notified[act->phase] = r->n_progress[act->phase] = 0;
+    if (!s && !is_true)
+        s = forget_handoffs(r, act->phase, &e);
     if (!s && !is_true) {
         ev.kind = EV_SKIP;
         ev.text = drive_phase(r, act->phase)->when;

@@ -4,6 +4,7 @@
 #include "base/sys.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,13 +195,20 @@ is_other_file(const struct live *l, const char *path)
             (named.st_ino != open.st_ino || named.st_dev != open.st_dev));
 }
 
+/* Where it tells what it does. */
+static void
+add_signals_path(const struct live *l, struct buf *to)
+{
+    buf_addf(to, "%s/%s.jsonl", l->a.stage == STAGE_CHECKS ? "run/checks" : "signals",
+             phase_name(l));
+}
+
 static bool
 open_signals(struct live *l)
 {
     struct buf path = { 0 };
 
-    buf_addf(&path, "%s/%s.jsonl", l->a.stage == STAGE_CHECKS ? "run/checks" : "signals",
-             phase_name(l));
+    add_signals_path(l, &path);
     if (l->fd >= 0 && !buf_failed(&path) && is_other_file(l, path.p)) {
         log_reader_release(&l->reader);
         close(l->fd);
@@ -252,12 +260,40 @@ live_look(struct live *l)
 
 /* ---- the end of its process, and of everything it left behind ---- */
 
+/* What it wrote there and nobody could use; nothing without any. */
+static void
+add_bad_lines(const struct live *l, struct buf *to)
+{
+    uint64_t n = l->reader.bad;
+
+    if (!n)
+        return;
+    buf_addf(to, "%" PRIu64 " line%s of ", n, n == 1 ? "" : "s");
+    add_signals_path(l, to);
+    buf_addf(to, " could not be used: cliq fsck %s/", l->host->plan->frame.state_dir);
+    add_signals_path(l, to);
+    buf_adds(to, " tells why");
+}
+
+static void
+note_bad_lines(const struct live *l)
+{
+    struct buf text = { 0 };
+
+    add_bad_lines(l, &text);
+    if (text.len && !buf_failed(&text))
+        l->host->on_note(l->host->ctx, l->a.phase, text.p);
+    buf_release(&text);
+}
+
 static void
 gone(struct live *l)
 {
     if (l->is_gone)
         return;
     l->is_gone = true;
+    if (l->is_complete)
+        note_bad_lines(l); /* else it is part of what is told */
     drop_sources(l);
     cgroup_remove(l->id.cgroup);
     l->host->on_gone(l->host->ctx, l);
@@ -272,22 +308,24 @@ live_check_gone(struct live *l)
 }
 
 static void
-say_death(const struct live *l, char *to, size_t size)
+say_death(const struct live *l, struct buf *to)
 {
     if (!l->has_status)
-        snprintf(to, size, "died without a terminal line");
+        buf_adds(to, "died without a terminal line");
     else if (WIFSIGNALED(l->wait_status))
-        snprintf(to, size, "was killed by signal %d (%s)", WTERMSIG(l->wait_status),
+        buf_addf(to, "was killed by signal %d (%s)", WTERMSIG(l->wait_status),
                  strsignal(WTERMSIG(l->wait_status)));
     else
-        snprintf(to, size, "exited with code %d without a terminal line",
-                 WEXITSTATUS(l->wait_status));
+        buf_addf(to, "exited with code %d without a terminal line", WEXITSTATUS(l->wait_status));
+    if (l->reader.bad)
+        buf_adds(to, "; ");
+    add_bad_lines(l, to);
 }
 
 static void
 on_death(struct live *l)
 {
-    char text[128];
+    struct buf text = { 0 };
 
     if (l->is_exited)
         return;
@@ -297,8 +335,9 @@ on_death(struct live *l)
     if (!l->has_status)
         l->has_status = proc_how_died(&l->id, &l->wait_status);
     if (!l->has_result) {
-        say_death(l, text, sizeof text);
-        give_result(l, OUT_CRASH, NULL, text);
+        say_death(l, &text);
+        give_result(l, OUT_CRASH, NULL, buf_failed(&text) ? "died" : text.p);
+        buf_release(&text);
     }
     size_t n;
     const pid_t *known = l->host->known(l->host->ctx, &n);

@@ -51,6 +51,22 @@ first_line(const struct frame *f, const char *path)
     return line;
 }
 
+/* All that is told of a run has it in its name. */
+static enum status
+check_id(const struct plan *p, struct err *e)
+{
+    const char *hex = p->instance_id + strlen("cliq-");
+    bool is_good = strncmp(p->instance_id, "cliq-", strlen("cliq-")) == 0 && strlen(hex) == 6 &&
+                   strspn(hex, "0123456789abcdef") == 6;
+
+    return is_good
+               ? ST_OK
+               : err_set(e, ST_FAILED,
+                         "%s/cliq.id is missing or damaged (it has to be cliq- and 6 hex digits): "
+                         "remove it, and cliq init makes a new one",
+                         p->frame.state_dir);
+}
+
 /* Before anything in it is trusted: is there anything? */
 static enum status
 check_assembled(const struct frame *f, struct err *e)
@@ -306,8 +322,7 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
     if (!s) {
         p->instance_id = first_line(&p->frame, "cliq.id");
         p->req_key = first_line(&p->frame, "req_key");
-        if (!p->instance_id || !p->req_key)
-            s = err_set(e, ST_IO, "out of memory");
+        s = p->instance_id && p->req_key ? check_id(p, e) : err_set(e, ST_IO, "out of memory");
     }
     if (s)
         plan_release(p);

@@ -85,7 +85,7 @@ envelope_in(struct prep *pr, const char *channel)
     return s ? NULL : handoff_json(pr->arena, &h);
 }
 
-/* The handoff of `phase` to us, else (it is further up) one it left for another phase. */
+/* The handoff of `phase` to us. What it left for others is not ours to read. */
 static const struct json *
 find_handoff(void *ctx, const char *phase)
 {
@@ -93,12 +93,7 @@ find_handoff(void *ctx, const char *phase)
     char channel[2 * TEAM_PHASE_NAME_MAX + 3];
 
     snprintf(channel, sizeof channel, "%s--%s", phase, pr->ph->name);
-    const struct json *found = envelope_in(pr, channel);
-    for (size_t i = 0; !found && !pr->fault.text[0] && i < pr->p->team.n_phases; i++) {
-        snprintf(channel, sizeof channel, "%s--%s", phase, pr->p->team.phases[i].name);
-        found = envelope_in(pr, channel);
-    }
-    return found;
+    return envelope_in(pr, channel);
 }
 
 /* What is wrong with a field: a handoff that it needs, before anything else. */

@@ -117,6 +117,23 @@ is_before(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
+/* Is it of this iteration, as far as it says? The times of files are those of the kernel's tick. */
+static bool
+is_of_iteration(const struct plan *p, const struct attempt *at, const char *channel)
+{
+    struct arena a = { 0 };
+    struct buf path = { 0 };
+    struct handoff h;
+    int64_t n;
+
+    frame_path(&p->frame, &path, channel);
+    bool is_it = buf_failed(&path) || handoff_read(&a, path.p, &h, NULL) != ST_OK ||
+                 !json_int(json_get(h.data, "iteration"), &n) || n == (int64_t)at->iteration;
+    buf_release(&path);
+    arena_release(&a);
+    return is_it;
+}
+
 /* Is there an envelope that is not older than the attempt? (Not through the seam: its stat
  * leaves the times out.) */
 static bool
@@ -131,7 +148,7 @@ is_written(const struct plan *p, const struct attempt *at, const char *channel)
     bool is_it = !buf_failed(&began) && !buf_failed(&envelope) &&
                  fstatat(p->frame.dir, began.p, &a, AT_SYMLINK_NOFOLLOW) == 0 &&
                  fstatat(p->frame.dir, envelope.p, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
-                 !is_before(&b.st_mtim, &a.st_mtim);
+                 !is_before(&b.st_mtim, &a.st_mtim) && is_of_iteration(p, at, channel);
     buf_release(&began);
     buf_release(&envelope);
     return is_it;

@@ -58,7 +58,7 @@ view_new(const struct plan *p, enum view_form form, struct loop *l, struct err *
     outlet_open(&v->screen, STDOUT_FILENO, UNREAD_MAX, l);
     v->has_color = term_has_color(STDOUT_FILENO);
     v->log = openat(p->frame.dir, "orchestrator.log",
-                    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+                    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     return v;
 }
 

@@ -120,7 +120,12 @@ hand_over(const struct reply_to *to, const struct http_request *r, const struct 
         return;
     if (to->route->op == HUB_CLAIM)
         parked_watch(j);
-    if (intake_add(to->s, j)) {
+    bool is_in = intake_add(to->s, j);
+    if (!is_in) { /* more at once than a round holds */
+        rounds_give(to->s);
+        is_in = intake_add(to->s, j);
+    }
+    if (is_in) {
         rounds_give_early(to->s);
         return;
     }

@@ -152,7 +152,7 @@ gather_ns(struct serve *s)
 static bool
 gather_more(struct serve *s)
 {
-    int64_t ns = gather_ns(s);
+    int64_t ns = s->round->n == ROUND_MAX ? -1 : gather_ns(s);
 
     if (ns < 0)
         return false;
@@ -161,8 +161,22 @@ gather_more(struct serve *s)
     return s->gathering && loop_nap(s->loop, ns);
 }
 
-/* What was decided is written, and answered. Behind it there may be more, of what comes meanwhile.
- */
+/* Those that were not decided wait on, and behind them what the answers brought: claims that are
+ * given back. */
+static void
+wait_on(struct serve *s, struct round *rest)
+{
+    struct round *own = s->round;
+
+    s->round = rest;
+    for (size_t i = 0; own && i < own->n; i++)
+        round_add(rest, &own->requests[i], 0,
+                  own->who[i]); /* no more than were answered: they fit */
+    if (own)
+        round_free(s->worker, own);
+}
+
+/* What was decided is written, and answered. */
 static void
 end_round(struct serve *s)
 {
@@ -173,15 +187,16 @@ end_round(struct serve *s)
     worker_end(s->worker, r, &s->news);
     heed_news(s, &before);
     s->gathered = 0;
+    s->round = NULL;
     streams_written(s->streams, s->news.written);
     for (size_t i = 0; i < n; i++)
         answer(r->who[i], &r->replies[i]);
     gather_answered(&s->gather, n, clock_mono_ns());
     round_drop(r, n);
     if (r->n > 0)
-        return;
-    s->round = NULL;
-    round_free(s->worker, r);
+        wait_on(s, r);
+    else
+        round_free(s->worker, r);
 }
 
 /* Requests that nobody is before. They are decided as they come: so clients that were answered can

@@ -423,6 +423,12 @@ setup(struct serve *s, struct err *e)
     return st ? st : listen_all(s, e);
 }
 
+static void
+forget_job(void *who)
+{
+    job_free(who);
+}
+
 enum status
 serve_run(const struct serve_options *o, struct err *e)
 {
@@ -444,9 +450,9 @@ serve_run(const struct serve_options *o, struct err *e)
     http_server_free(s->http);
     close_access(s);
     rounds_free(s);
+    worker_free(s->worker, forget_job);
     job_end(s);
     reply_release(s);
-    worker_free(s->worker);
     streams_free(s->streams);
     awake_free(s);
     guards_free(s);

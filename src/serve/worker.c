@@ -460,8 +460,18 @@ worker_new(struct hub *h, struct err *e)
     return w;
 }
 
+/* With those whom nobody answers any more. */
+static void
+abandon(struct round *r, void (*forget)(void *who))
+{
+    for (const struct round *one = r; one; one = one->next)
+        for (size_t i = 0; i < one->n; i++)
+            forget(one->who[i]);
+    destroy(r);
+}
+
 void
-worker_free(struct worker *w)
+worker_free(struct worker *w, void (*forget)(void *who))
 {
     if (!w)
         return;
@@ -471,8 +481,8 @@ worker_free(struct worker *w)
     pthread_cond_signal(&w->has_work);
     pthread_mutex_unlock(&w->lock);
     pthread_join(w->thread, NULL);
-    destroy(w->given);
-    destroy(w->done);
+    abandon(w->given, forget);
+    abandon(w->done, forget);
     destroy(w->spare);
     close(w->fd);
     pthread_cond_destroy(&w->has_work);

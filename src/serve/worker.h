@@ -59,7 +59,9 @@ void round_drop(struct round *r, size_t n);
 
 /* The store stays the caller's, but is the worker's to use until worker_free. */
 struct worker *worker_new(struct hub *h, struct err *e);
-void worker_free(struct worker *w); /* waits for what it is doing; NULL is fine */
+/* Waits for what it is doing; of rounds that were not taken back `forget` is told who was in them.
+ * NULL is fine. */
+void worker_free(struct worker *w, void (*forget)(void *who));
 int worker_fd(const struct worker *w);
 bool worker_is_idle(const struct worker *w);  /* it has nothing of ours */
 bool worker_is_stuck(const struct worker *w); /* it has, and gave nothing back for a while */

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "team/trust.h"
 
+#include "base/json.h"
 #include "base/path.h"
 #include "base/sys.h"
 
@@ -14,20 +15,26 @@
 
 enum { DEPTH_MAX = 16, FILE_MAX = 50 << 20 };
 
-/* One file: its path and content, each with its length, so that nothing can be shifted
- * from one into the other. */
+/* A name and its content, each with its length, so that nothing can be shifted from one into the
+ * other. */
+static void
+add_text(crypto_generichash_state *h, const char *name, const char *text, size_t len)
+{
+    uint64_t sizes[2] = { strlen(name), len };
+
+    crypto_generichash_update(h, (const unsigned char *)sizes, sizeof sizes);
+    crypto_generichash_update(h, (const unsigned char *)name, sizes[0]);
+    crypto_generichash_update(h, (const unsigned char *)(text ? text : ""), len);
+}
+
 static enum status
 add_file(crypto_generichash_state *h, int dir, const char *name, const char *path, struct err *e)
 {
     struct buf text = BUF_MAX(FILE_MAX);
     enum status s = path_read_file(dir, name, &text, e);
-    uint64_t sizes[2] = { strlen(path), text.len };
 
-    if (!s) {
-        crypto_generichash_update(h, (const unsigned char *)sizes, sizeof sizes);
-        crypto_generichash_update(h, (const unsigned char *)path, sizes[0]);
-        crypto_generichash_update(h, (const unsigned char *)(text.p ? text.p : ""), text.len);
-    }
+    if (!s)
+        add_text(h, path, text.p, text.len);
     buf_release(&text);
     return s == ST_NOT_FOUND ? ST_OK : s;
 }
@@ -77,6 +84,37 @@ add_tree(crypto_generichash_state *h, int dir, const char *path, int depth, stru
     return s;
 }
 
+/* The project's settings may put other programs in the agents' place. What is wrong with the file
+ * itself is told by who reads it. */
+static enum status
+add_entries(crypto_generichash_state *h, int dir, struct err *e)
+{
+    struct buf text = BUF_MAX(FILE_MAX);
+    struct arena a = { 0 };
+    struct json *settings = NULL;
+    enum status s = path_read_file(dir, "settings.json", &text, e);
+
+    if (!s && text.len)
+        json_parse(&a, text.p, text.len, &settings, NULL);
+    json_each (agent, json_get(settings, "agents")) {
+        const struct json *entry = json_get(agent, "entry");
+        if (s || !json_is(entry, JSON_STRING))
+            continue;
+        const char *path = arena_dup(&a, entry->text.p, entry->text.len);
+        const char *name = arena_dup(&a, agent->key, agent->key_len);
+        if (!path || !name) {
+            s = err_set(e, ST_IO, "out of memory");
+            continue;
+        }
+        add_text(h, name, path, entry->text.len);
+        if (path[0] != '/') /* one that is not there will not be started */
+            s = add_file(h, dir, path, path, e);
+    }
+    arena_release(&a);
+    buf_release(&text);
+    return s == ST_NOT_FOUND ? ST_OK : s;
+}
+
 enum status
 trust_hash(int dir, char hash[TRUST_HASH_SIZE], struct err *e)
 {
@@ -91,6 +129,8 @@ trust_hash(int dir, char hash[TRUST_HASH_SIZE], struct err *e)
     s = add_file(&h, dir, "workflow.yml", "workflow.yml", e);
     if (!s)
         s = add_file(&h, dir, "agents.json", "agents.json", e);
+    if (!s)
+        s = add_entries(&h, dir, e);
     if (!s && path_open_dir_at(dir, "agents", false, &agents, NULL) == ST_OK) {
         s = add_tree(&h, agents, "agents", 0, e);
         close(agents);
@@ -175,8 +215,10 @@ trust_check(int dir, const char *state_dir, struct err *e)
     if (!s && !is_known)
         s = err_set(
             e, ST_REFUSED,
-            "you have not trusted the workflow and agents in %s (it came from elsewhere, or "
-            "was changed since). Read them, then say: cliq team trust %s",
+            "you have not trusted the workflow and agents in %s, with what its settings.json puts "
+            "in "
+            "their place (it came from elsewhere, or was changed since). Read them, then say: cliq "
+            "team trust %s",
             state_dir, state_dir);
     return s;
 }

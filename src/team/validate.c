@@ -296,6 +296,9 @@ check_agent(struct check *c, const struct team_agent *a, const struct yaml *node
     else if (a->entry && c->dir >= 0 && fstatat(c->dir, a->entry, &st, 0) != 0)
         problem_error(c->problems, at, "no file %.200s (the entry of agent \"%.80s\")", a->entry,
                       a->name);
+    else if (a->entry && c->dir >= 0 && !S_ISREG(st.st_mode))
+        problem_error(c->problems, at, "%.200s is not a file (the entry of agent \"%.80s\")",
+                      a->entry, a->name);
     else if (a->entry && c->dir >= 0 && !is_neighbour(c, a))
         check_manifest(c, a);
 }

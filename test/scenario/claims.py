@@ -7,9 +7,14 @@ import json, socket, sys, time
 port, key = int(sys.argv[1]), sys.argv[2]
 
 
-def ask(method, path, body=None):
+def connect():
     s = socket.create_connection(("127.0.0.1", port))
     s.settimeout(30)
+    return s
+
+
+def ask(method, path, body=None, s=None):
+    s = s or connect()
     text = json.dumps(body) if body else ""
     kind = "Content-Type: application/json\r\n" if body else ""
     s.sendall((f"{method} {path} HTTP/1.0\r\nHost: localhost:{port}\r\nAuthorization: Bearer {key}\r\n"

@@ -1244,3 +1244,138 @@ END
     got settings --unset notifications.on_complete
     run_ok # it is over
 }
+
+@test "agents that the settings of a cloned project put in others' place are not run before they are trusted" {
+    team <<'END'
+phases:
+  - {name: one, agent: exec, commands: [{name: x, run: "true"}]}
+END
+    run_ok
+    printf '#!/bin/sh\ntouch %s/owned\n' "$T" >.cliq/evil.sh
+    chmod +x .cliq/evil.sh
+    echo '{"agents":{"exec":{"entry":"evil.sh"}}}' >.cliq/settings.json
+    got run $HEADLESS --force
+    code_is 7
+    has "$err" "cliq team trust"
+    [ ! -e "$T/owned" ]
+    "$CLIQ" team trust .cliq >/dev/null
+    got run $HEADLESS --force
+    code_is 3 # it says nothing
+    [ -e "$T/owned" ]
+    echo "# other content" >>.cliq/evil.sh # nor after it was changed
+    got run $HEADLESS --force
+    code_is 7
+    # who sets it by the command has not trusted the rest; but what was trusted is, then
+    "$CLIQ" settings agents.checks.entry evil.sh
+    got run $HEADLESS --force
+    code_is 7
+    "$CLIQ" settings agents --unset
+    run_ok --force
+    "$CLIQ" settings agents.exec.entry evil.sh
+    got run $HEADLESS --force
+    code_is 3
+}
+
+@test "what a phase handed to one is not read by another" {
+    agent a <<'END'
+ok
+hand two '{"version":1,"phase_type":"standard","phase":"one","agent":"a","data":{"v":"for two"},"text":"t"}'
+complete
+END
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: exec, depends_on: [one], commands: [{name: x, run: "echo $(handoff.one.v)"}]}
+  - {name: three, agent: exec, depends_on: [one], commands: [{name: x, run: "touch ran; echo $(handoff.one.v)"}]}
+END
+    run_is 3
+    has "$out" 'cannot resolve $(handoff.one.v)'
+    [ ! -e ran ]
+    got log two
+    has "$out" "for two"
+}
+
+@test "a phase that is left out this time leaves no handoff of the last time" {
+    agent a <<'END'
+ok
+for to in hot after; do
+    [ ! -d "$CLIQ_STATE_DIR/channels/$P--$to" ] ||
+        hand $to "{\"version\":1,\"phase_type\":\"standard\",\"phase\":\"$P\",\"agent\":\"a\",\"data\":{\"sev\":\"high\"},\"text\":\"t\"}"
+done
+complete
+END
+    team <<'END'
+phases:
+  - {name: triage, agent: a}
+  - {name: hot, agent: a, depends_on: [triage], when: "$(handoff.triage.sev) == high"}
+  - {name: after, agent: a, depends_on: [hot]}
+END
+    run_ok
+    grep -q hot--after "$T/message.after.1"
+    sed -i 's/high/low/' .cliq/channels/triage--hot/handoff.json
+    got retry $HEADLESS hot
+    code_is 0
+    has "$out" skipped
+    [ ! -e .cliq/channels/hot--after/handoff.json ]
+    ! grep -q hot--after/handoff "$T/message.after.2"
+}
+
+@test "lines that nobody can use are told, whether their phase is done or not" {
+    agent a <<'END'
+echo 'no JSON' >>"$S"
+line '"status":"complete","result":"\udce9"'
+[ "$P" = dies ] || complete
+END
+    team <<'END'
+phases:
+  - {name: done, agent: a}
+  - {name: dies, agent: a, depends_on: [done]}
+END
+    run_is 3
+    has "$out" "2 lines of signals/done.jsonl could not be used: cliq fsck $STATE/signals/done.jsonl tells why"
+    has "$out" "without a terminal line; 2 lines of signals/dies.jsonl could not be used"
+}
+
+@test "an id of a project that is none is refused, and init makes a new one" {
+    team <<'END'
+phases:
+  - {name: one, agent: exec, commands: [{name: x, run: "true"}]}
+END
+    for id in '' ../../../evil cliq-12345 cliq-1234567 cliq-ABCDEF; do
+        echo "$id" >.cliq/cliq.id
+        got run $HEADLESS
+        code_is 1
+        has "$err" "cliq.id is missing or damaged"
+    done
+    rm .cliq/cliq.id
+    got run $HEADLESS
+    code_is 1
+    "$CLIQ" init >/dev/null
+    run_ok
+}
+
+@test "a log that is a FIFO holds nobody up" {
+    team <<'END'
+phases:
+  - {name: one, agent: exec, commands: [{name: x, run: "true"}]}
+END
+    rm -f .cliq/orchestrator.log
+    mkfifo .cliq/orchestrator.log
+    timeout 20 "$CLIQ" run $HEADLESS
+    got log
+    code_is 1
+    has "$err" "not a regular file"
+}
+
+@test "the verdict of the last iteration stands in the channel, however fast they follow each other" {
+    agent g <<'END'
+verdict ROUTE dev again
+END
+    team <<'END'
+phases:
+  - {name: dev, agent: exec, commands: [{name: x, run: "true"}]}
+  - {name: gate, type: gate, agent: g, depends_on: [dev], max_iterations: 5}
+END
+    run_is 3
+    is 5 "$(json .cliq/channels/gate--dev/handoff.json 'd["data"]["iteration"]')"
+}

@@ -5,7 +5,7 @@ load ../lib/cli
 load ../lib/serve
 
 tell() {
-    timeout 60 "$PY" "$ROOT/test/scenario/claims.py" "$PORT" "$KEY"
+    SERVER=$SERVER timeout 60 "$PY" "$ROOT/test/scenario/claims.py" "$PORT" "$KEY"
 }
 
 @test "of more claims that wait than a round holds, each is tried, whichever came first" {
@@ -78,5 +78,37 @@ for i in range(20):
     waiting(1)
     emit("dev", str(i))
     assert answer(here)["content"] == str(i)
+END
+}
+
+@test "tasks of clients that went away before their answer are given back, however many came at once" {
+    tell <<'END'
+import os, signal, struct
+server = int(os.environ["SERVER"])
+MANY = 500  # nearly as many as a round holds
+for i in range(MANY):
+    answer(ask("POST", "/emit", {"signal_type": "task", "content": str(i), "to_role": "ops"}))
+os.kill(server, signal.SIGSTOP)
+for _ in range(MANY):
+    s = ask("POST", "/claim", {"role": "ops"})
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    s.close()
+os.kill(server, signal.SIGCONT)
+again = [answer(ask("POST", "/claim", {"role": "ops", "wait_seconds": 20})) for _ in range(MANY)]
+assert sorted(int(t["content"]) for t in again) == list(range(MANY))
+END
+}
+
+@test "more requests at once than a round holds are all answered" {
+    tell <<'END'
+import os, signal
+server = int(os.environ["SERVER"])
+all = [connect() for _ in range(900)]
+answer(ask("POST", "/emit", {"signal_type": "note"}, all.pop()))  # now they are taken
+os.kill(server, signal.SIGSTOP)
+for i, s in enumerate(all):
+    ask("POST", "/emit", {"signal_type": "note", "content": str(i)}, s)
+os.kill(server, signal.SIGCONT)
+assert sorted(int(answer(s)["content"]) for s in all) == list(range(899))
 END
 }

@@ -838,7 +838,10 @@ entries_must_be_there(void **state)
 
     says_in(here(), text,
             "1:23: error: no file agents/x.sh (the entry of agent \"x\") (field agents)");
-    make_dirs("agents");
+    make_dirs("agents/x.sh");
+    says_in(here(), text,
+            "1:23: error: agents/x.sh is not a file (the entry of agent \"x\") (field agents)");
+    assert_int_equal(rmdir("agents/x.sh"), 0);
     write_file("agents/x.sh", "");
     clean_in(here(), text);
 }
