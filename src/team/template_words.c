@@ -76,21 +76,46 @@ takes_names(const char *p, size_t n)
     return IS(p, n, "printf", "wait", "unset", "let", "test", "[") || strcspn(p, "$`\"'\\*?[") < n;
 }
 
+struct risky {
+    const char *name;
+    char flag; /* 0: always */
+    const char *risk;
+};
+
+/* What rereads its words, or those behind an option; NULL: not that we know. */
+static const struct risky *
+find_risky(const char *p, size_t n)
+{
+    static const struct risky risky[] = {
+        { "eval", 0, RISK_EVAL },     { "ssh", 0, RISK_SSH },       { "sh", 'c', RISK_CODE },
+        { "bash", 'c', RISK_CODE },   { "dash", 'c', RISK_CODE },   { "zsh", 'c', RISK_CODE },
+        { "ksh", 'c', RISK_CODE },    { "fish", 'c', RISK_CODE },   { "su", 'c', RISK_CODE },
+        { "ash", 'c', RISK_CODE },    { "python", 'c', RISK_CODE }, { "python3", 'c', RISK_CODE },
+        { "perl", 'e', RISK_CODE },   { "ruby", 'e', RISK_CODE },   { "node", 'e', RISK_CODE },
+        { "php", 'r', RISK_CODE },    { "trap", 0, RISK_EVAL },     { "$SHELL", 'c', RISK_CODE },
+        { "script", 'c', RISK_CODE }, { "flock", 'c', RISK_CODE },  { "runuser", 'c', RISK_CODE },
+    };
+
+    if (n > 1 && *p == '\\') { /* \sh is no alias */
+        p++;
+        n--;
+    }
+    if (n > 2 && (*p == '"' || *p == '\'') && p[n - 1] == *p) {
+        p++;
+        n -= 2;
+    }
+    for (const char *s; (s = memchr(p, '/', n)); p = s + 1)
+        n -= (size_t)(s + 1 - p);
+    for (size_t i = 0; i < sizeof risky / sizeof *risky; i++)
+        if (strlen(risky[i].name) == n && memcmp(risky[i].name, p, n) == 0)
+            return &risky[i];
+    return NULL;
+}
+
 static void
 command_word(struct lexer *l, struct list *c, const char *p, size_t n)
 {
-    static const struct {
-        const char *name;
-        char flag; /* 0: always */
-        const char *risk;
-    } risky[] = {
-        { "eval", 0, RISK_EVAL },   { "ssh", 0, RISK_SSH },       { "sh", 'c', RISK_CODE },
-        { "bash", 'c', RISK_CODE }, { "dash", 'c', RISK_CODE },   { "zsh", 'c', RISK_CODE },
-        { "ksh", 'c', RISK_CODE },  { "fish", 'c', RISK_CODE },   { "su", 'c', RISK_CODE },
-        { "ash", 'c', RISK_CODE },  { "python", 'c', RISK_CODE }, { "python3", 'c', RISK_CODE },
-        { "perl", 'e', RISK_CODE }, { "ruby", 'e', RISK_CODE },   { "node", 'e', RISK_CODE },
-        { "php", 'r', RISK_CODE },  { "trap", 0, RISK_EVAL },
-    };
+    const struct risky *risky = find_risky(p, n);
     /* builtins of bash that take words, or names with [subscripts], as arithmetic */
     static const struct {
         const char *name;
@@ -106,14 +131,12 @@ command_word(struct lexer *l, struct list *c, const char *p, size_t n)
     c->may_name = c->is_naming || takes_names(p, n);
     for (const char *s; (s = memchr(p, '/', n)); p = s + 1)
         n -= (size_t)(s + 1 - p);
-    for (size_t i = 0; i < sizeof risky / sizeof *risky; i++) {
-        if (strlen(risky[i].name) != n || memcmp(risky[i].name, p, n) != 0)
-            continue;
-        c->flag = risky[i].flag;
+    if (risky) {
+        c->flag = risky->flag;
         c->is_flag_number = false;
-        c->is_shell = risky[i].flag == 'c' && n > 1 && p[n - 1] == 'h';
+        c->is_shell = risky->flag == 'c' && risky->name[strlen(risky->name) - 1] == 'h';
         if (!c->flag)
-            l->risk = risky[i].risk;
+            l->risk = risky->risk;
         if (c->is_shell && c->is_piped && l->n > c->pipe_uses && !l->warning && reads_stdin(l))
             l->warning = RISK_CODE;
     }
@@ -181,6 +204,11 @@ end_word(struct lexer *l, struct list *c)
         if (c->is_in_due && IS(p, n, "in")) {
             c->is_in_due = false;
             c->position = AT_COMMAND; /* a pattern, or esac */
+        }
+        const struct risky *inner = find_risky(p, n); /* find -exec sh -c, docker exec x sh -c */
+        if (inner && inner->flag) {
+            c->flag = inner->flag;
+            c->is_flag_number = false;
         }
         if (c->flag && n > 1 && p[0] == '-' && p[1] != '-' && memchr(p, c->flag, n)) {
             if (c->is_flag_number)

@@ -2,9 +2,9 @@
  * trust - a workflow and its agents are programs: they run only after this user said so.
  *
  * What is trusted is the content: a hash over workflow.yml, agents.json, everything under agents/,
- * and the entries that the project's settings.json gives agents instead of theirs. The hashes this user trusts stand in <config>/trusted, one a line.
- * Assembling from a directory that the user named is saying so; a .cliq/ that came with
- * a cloned repository is not.
+ * and the entries that the project's settings.json gives agents instead of theirs. The hashes this
+ * user trusts stand in <config>/trusted, one a line. Assembling from a directory that the user
+ * named is saying so; a .cliq/ that came with a cloned repository is not.
  */
 #ifndef CLIQ_TEAM_TRUST_H
 #define CLIQ_TEAM_TRUST_H
