@@ -439,7 +439,7 @@ on_result(void *ctx, struct live *l, enum outcome outcome, const struct signal_l
         bool is_public =
             ev.verdict == VERDICT_PASS || (ev.verdict == VERDICT_ROUTE && ev.target != SIZE_MAX &&
                                            dag_may_route(r->p->dag, at->phase, ev.target));
-        if (is_public && verdict_publish(r->p, at, &ev, &e) != ST_OK)
+        if (is_public && verdict_publish(r->p, at, &ev, &r->published[at->phase], &e) != ST_OK)
             drive_abort(r, ST_IO, &e);
     }
     if (outcome == OUT_CRASH)
@@ -725,10 +725,11 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     r->is_stopped = calloc(n, sizeof *r->is_stopped);
     r->n_notified = calloc(n, sizeof *r->n_notified);
     r->n_progress = calloc(n, sizeof *r->n_progress);
+    r->published = calloc(n, sizeof *r->published);
     r->notifier = notifier_new(
         &(struct notifier_host){ .ctx = r, .plan = p, .run_id = r->run_id, .on_note = on_note });
     if (!r->live || !r->fresh || !r->dead || !r->waits || !r->is_stopped || !r->n_notified ||
-        !r->n_progress || !r->notifier)
+        !r->n_progress || !r->published || !r->notifier)
         return err_set(e, ST_IO, "out of memory");
     r->loop = loop_new(e);
     if (!r->loop)
@@ -796,6 +797,7 @@ teardown(struct run *r)
     free(r->is_stopped);
     free(r->n_notified);
     free(r->n_progress);
+    free(r->published);
     transitions_release(&r->transitions);
     free(r->pids);
     free(r->relatives);

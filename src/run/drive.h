@@ -53,6 +53,7 @@ struct run {
     bool *is_stopped;     /* ACT_STOP was given for its latest attempt */
     unsigned *n_notified; /* notify lines of its latest attempt */
     unsigned *n_progress; /* the same of progress */
+    ino_t *published;     /* of each gate, the verdict that we wrote last (verdict.h) */
     /* what happened since the last settle */
     struct event *batch;
     size_t n_batch, cap_batch;

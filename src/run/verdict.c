@@ -1,5 +1,6 @@
 #include "run/verdict.h"
 
+#include "base/sys.h"
 #include "run/handoff.h"
 
 #include <fcntl.h>
@@ -117,27 +118,11 @@ is_before(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* Is it of this iteration, as far as it says? The times of files are those of the kernel's tick. */
+/* Is there an envelope that is not older than the attempt, nor the one that we left there the last
+ * time? The times are those of the kernel's tick, within which a gate may come round. (Not
+ * through the seam: its stat leaves them out.) */
 static bool
-is_of_iteration(const struct plan *p, const struct attempt *at, const char *channel)
-{
-    struct arena a = { 0 };
-    struct buf path = { 0 };
-    struct handoff h;
-    int64_t n;
-
-    frame_path(&p->frame, &path, channel);
-    bool is_it = buf_failed(&path) || handoff_read(&a, path.p, &h, NULL) != ST_OK ||
-                 !json_int(json_get(h.data, "iteration"), &n) || n == (int64_t)at->iteration;
-    buf_release(&path);
-    arena_release(&a);
-    return is_it;
-}
-
-/* Is there an envelope that is not older than the attempt? (Not through the seam: its stat
- * leaves the times out.) */
-static bool
-is_written(const struct plan *p, const struct attempt *at, const char *channel)
+is_written(const struct plan *p, const struct attempt *at, const char *channel, ino_t ours)
 {
     struct buf began = { 0 }, envelope = { 0 };
     struct stat a, b;
@@ -148,7 +133,7 @@ is_written(const struct plan *p, const struct attempt *at, const char *channel)
     bool is_it = !buf_failed(&began) && !buf_failed(&envelope) &&
                  fstatat(p->frame.dir, began.p, &a, AT_SYMLINK_NOFOLLOW) == 0 &&
                  fstatat(p->frame.dir, envelope.p, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
-                 !is_before(&b.st_mtim, &a.st_mtim) && is_of_iteration(p, at, channel);
+                 b.st_ino != ours && !is_before(&b.st_mtim, &a.st_mtim);
     buf_release(&began);
     buf_release(&envelope);
     return is_it;
@@ -156,25 +141,28 @@ is_written(const struct plan *p, const struct attempt *at, const char *channel)
 
 static enum status
 publish_to(const struct plan *p, const struct attempt *at, size_t target, const struct handoff *h,
-           struct err *e)
+           ino_t *ours, struct err *e)
 {
     char channel[2 * TEAM_PHASE_NAME_MAX + 32];
     struct buf path = { 0 };
+    struct stat st;
 
     snprintf(channel, sizeof channel, "channels/%s--%s", p->team.phases[at->phase].name,
              p->team.phases[target].name);
-    if (is_written(p, at, channel))
+    if (is_written(p, at, channel, *ours))
         return ST_OK;
     frame_path(&p->frame, &path, channel);
     enum status s = buf_status(&path, "the path", e);
     if (!s)
         s = handoff_write(path.p, h, e);
+    buf_adds(&path, "/handoff.json");
+    *ours = !s && !buf_failed(&path) && sys->fstatat(AT_FDCWD, path.p, &st, 0) == 0 ? st.st_ino : 0;
     buf_release(&path);
     return s;
 }
 
 enum status
-verdict_publish(const struct plan *p, const struct attempt *at, const struct event *ev,
+verdict_publish(const struct plan *p, const struct attempt *at, const struct event *ev, ino_t *ours,
                 struct err *e)
 {
     struct arena a = { 0 };
@@ -194,10 +182,10 @@ verdict_publish(const struct plan *p, const struct attempt *at, const struct eve
         "gate", p->team.phases[at->phase].name, p->agents[at->phase].name, data, text.p, text.len
     };
     if (ev->verdict == VERDICT_ROUTE && !s)
-        s = publish_to(p, at, ev->target, &h, e);
+        s = publish_to(p, at, ev->target, &h, ours, e);
     for (uint32_t k = d->first[at->phase];
          ev->verdict == VERDICT_PASS && !s && k < d->first[at->phase + 1]; k++)
-        s = publish_to(p, at, d->succ[k], &h, e);
+        s = publish_to(p, at, d->succ[k], &h, &(ino_t){ 0 }, e);
     buf_release(&text);
     arena_release(&a);
     return s;

@@ -19,8 +19,8 @@ void
 verdict_read(const struct team *t, const struct json *result, struct arena *a, struct event *ev);
 
 /* PASS: the envelope for each successor; ROUTE: for the target; unless the agent put one
- * there in this attempt. */
+ * there in this attempt. *ours is the file of the gate's last one that we wrote; 0: none. */
 enum status verdict_publish(const struct plan *p, const struct attempt *at, const struct event *ev,
-                            struct err *e);
+                            ino_t *ours, struct err *e);
 
 #endif
