@@ -44,6 +44,7 @@ void
 verdict_read(const struct team *t, const struct json *result, struct arena *a, struct event *ev)
 {
     const struct json *v = json_get(result, "verdict"), *target = json_get(v, "target");
+    const struct json *why = json_get(v, "reason");
 
     ev->target = SIZE_MAX;
     for (int k = VERDICT_PASS; k <= VERDICT_ESCALATE; k++)
@@ -53,7 +54,9 @@ verdict_read(const struct team *t, const struct json *result, struct arena *a, s
         if (json_eq(target, t->phases[i].name))
             ev->target = i;
     bool is_lost = ev->verdict == VERDICT_ROUTE && ev->target == SIZE_MAX;
-    ev->text = say_why(a, json_get(v, "reason"), is_lost ? target : NULL);
+    if (!json_is(why, JSON_STRING)) /* as handlers call it */
+        why = json_get(result, "comment");
+    ev->text = say_why(a, why, is_lost ? target : NULL);
 }
 
 /* ---- the envelope ---- */

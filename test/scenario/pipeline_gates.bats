@@ -113,6 +113,21 @@ END
     has "$out" "gate gave no verdict"
 }
 
+@test "a comment beside the verdict is its reason, where it has none" {
+    workers
+    agent judge <<'END'
+ok
+complete '{"verdict":{"outcome":"ESCALATE"},"comment":"nobody can know"}'
+END
+    team <<'END'
+phases:
+  - {name: w, agent: w}
+  - {name: gate, type: gate, agent: judge, depends_on: [w]}
+END
+    run_is 3
+    has "$out" "nobody can know"
+}
+
 @test "the agent's own envelope of this attempt stays; an old one is replaced" {
     workers
     agent own <<'END'
