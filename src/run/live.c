@@ -364,7 +364,7 @@ on_done(void *ctx)
     /* A gate goes on after its checks, and until its agent has begun a resume asks their process.
      */
     bool is_asked = l->a.stage == STAGE_CHECKS;
-    if (!l->has_result || l->stopping || is_asked || proc_may_have_orphans(&l->id, known, n)) {
+    if (!l->has_result || l->stopping || is_asked || proc_may_have_orphans(known, n)) {
         crew_dismiss(m);
         return;
     }

@@ -126,7 +126,8 @@ int proc_signal_strays(const pid_t *known, size_t n, int signo);
  * this process has no children but the `n` known ones. Always true where orphans do not come
  * to us: we are no subreaper, or it was there before us (a resumed run). */
 bool proc_may_have_left(const struct proc_id *id, const pid_t *known, size_t n);
-/* The same of one whose process is there, and has no children any more. */
-bool proc_may_have_orphans(const struct proc_id *id, const pid_t *known, size_t n);
+/* The same of one that we started ourselves, whose process is there and has no children any more.
+ */
+bool proc_may_have_orphans(const pid_t *known, size_t n);
 
 #endif

@@ -432,16 +432,24 @@ proc_signal_strays(const pid_t *known, size_t n, int signo)
 
 /* ---- the cheap question ---- */
 
-/* Do orphans of it come to us? Then we were its ancestor: it is younger than we are. (One
- * orchestrator at a time holds the run's lock, so what is younger was started by us.) */
+/* Is it younger than we are? Then we are its ancestor: one orchestrator at a time holds the run's
+ * lock, so what is younger was started by us. Of what began within the same tick as we did nobody
+ * can tell. */
 static bool
-is_heir(const struct proc_id *id)
+is_younger(const struct proc_id *id)
 {
     static struct procfs self; /* when we began does not change */
+
+    return (self.pid == getpid() || procfs_read(&self, 0) == 0) && self.start < id->start;
+}
+
+/* Do orphans of our descendants come to us? */
+static bool
+is_heir(void)
+{
     int is_subreaper = 0;
 
-    return prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper, 0L, 0L, 0L) == 0 && is_subreaper &&
-           (self.pid == getpid() || procfs_read(&self, 0) == 0) && self.start < id->start;
+    return prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper, 0L, 0L, 0L) == 0 && is_subreaper;
 }
 
 /* The children of one thread, from a text like "12 17 4 ". */
@@ -479,13 +487,13 @@ has_only_known_children(const pid_t *known, size_t n)
 /* The cgroup need not be asked: who is in it descends from us, so it is among the descendants of
  * its process, or with our children. */
 bool
-proc_may_have_orphans(const struct proc_id *id, const pid_t *known, size_t n)
+proc_may_have_orphans(const pid_t *known, size_t n)
 {
-    return !is_heir(id) || !has_only_known_children(known, n);
+    return !is_heir() || !has_only_known_children(known, n);
 }
 
 bool
 proc_may_have_left(const struct proc_id *id, const pid_t *known, size_t n)
 {
-    return proc_alive(id) != PROC_DEAD || proc_may_have_orphans(id, known, n);
+    return proc_alive(id) != PROC_DEAD || !is_younger(id) || proc_may_have_orphans(known, n);
 }
