@@ -215,10 +215,9 @@ trust_check(int dir, const char *state_dir, struct err *e)
     if (!s && !is_known)
         s = err_set(
             e, ST_REFUSED,
-            "you have not trusted the workflow and agents in %s, with what its settings.json puts "
-            "in "
-            "their place (it came from elsewhere, or was changed since). Read them, then say: cliq "
-            "team trust %s",
+            "you have not trusted the workflow and agents in %s, or those that its settings.json "
+            "names instead (they came from elsewhere, or were changed since). Read them, then say: "
+            "cliq team trust %s",
             state_dir, state_dir);
     return s;
 }

@@ -26,8 +26,9 @@ tidy() {
 leave() {
     cat <<'END'
 ok
-env -i setsid setsid /bin/sh -c "echo >$T/left; exec sleep $NAP" >/dev/null 2>&1 &
-while [ ! -e "$T/left" ]; do sleep 0.01; done
+mkfifo "$T/there.$$"
+env -i setsid setsid /bin/sh -c "echo >$T/left; echo >$T/there.$$; exec sleep $NAP" >/dev/null 2>&1 &
+read -r _ <"$T/there.$$"
 END
 }
 # It does THEN when the one that it leaves behind has.
@@ -112,8 +113,8 @@ END
     team <<END
 phases:
   - {name: one, agent: exec, commands: [{name: go, run: "true"}]}
-  - {name: two, agent: exec, depends_on: [one], commands: [{name: go, run: "env -i setsid setsid sh -c 'echo \$\$ >$T/b; mv $T/b $T/left; exec sleep $NAP' >/dev/null 2>&1 & while [ ! -e $T/left ]; do sleep 0.01; done"}]}
-  - {name: three, agent: exec, depends_on: [two], commands: [{name: go, run: "while kill -0 \$(cat $T/left); do sleep 0.02; done; echo x >>$T/three"}]}
+  - {name: two, agent: exec, depends_on: [one], commands: [{name: go, run: "mkfifo $T/there; env -i setsid setsid sh -c 'echo \$\$ >$T/left; echo >$T/there; exec sleep $NAP' >/dev/null 2>&1 & read -r _ <$T/there"}]}
+  - {name: three, agent: exec, depends_on: [two], commands: [{name: go, run: "tail -f -s 0.01 --pid=\$(cat $T/left) /dev/null; echo x >>$T/three"}]}
 END
     run_ok
     none_left || complain "left: $(left)"
