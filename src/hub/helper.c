@@ -1,13 +1,49 @@
+#define _GNU_SOURCE
 #include "hub/helper.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    NICER = 5, /* than those who started it */
+    NICE_MAX = 19,
+    PATIENT_SLICE_NS = 100000000, /* the longest: who has a shorter one comes first (Linux 6.12) */
+};
+
+/* The kernel's struct sched_attr, which glibc 2.36 does not have. */
+struct attr {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period;
+};
+
+/* The thread that asks. A kernel that knows less of it does less, and nothing depends on it. */
+static void
+be_patient(void)
+{
+    int nice = getpriority(PRIO_PROCESS, 0) + NICER;
+    struct attr attr = { .size = sizeof attr,
+                         .policy = SCHED_BATCH,
+                         .nice = nice < NICE_MAX ? nice : NICE_MAX,
+                         .runtime = PATIENT_SLICE_NS };
+
+    syscall(SYS_sched_setattr, 0, &attr, 0);
+}
 
 static void *
 run(void *p)
 {
     struct helper *h = p;
 
+    if (h->kind == HELPER_PATIENT)
+        be_patient();
     pthread_mutex_lock(&h->lock);
     for (;;) {
         while (!h->piece && !h->is_ending)
@@ -26,11 +62,12 @@ run(void *p)
 }
 
 bool
-helper_start(struct helper *h, void (*work)(void *ctx, void *piece), void *ctx)
+helper_start(struct helper *h, enum helper_kind kind, void (*work)(void *ctx, void *piece),
+             void *ctx)
 {
     sigset_t all, was;
 
-    *h = (struct helper){ .work = work, .ctx = ctx };
+    *h = (struct helper){ .kind = kind, .work = work, .ctx = ctx };
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->changed, NULL);
     sigfillset(&all);

@@ -4,7 +4,7 @@
  * One more piece may lie ready for it: so it need not wait until we have been woken and gave it
  * the next one.
  *
- *     helper_start(&h, work, ctx);
+ *     helper_start(&h, HELPER_PROMPT, work, ctx);
  *     helper_give(&h, piece);    waits until at most one piece is left before it
  *     helper_wait(&h);           now all is done, and what work() touched is ours again
  *     helper_stop(&h);
@@ -17,8 +17,17 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+enum helper_kind {
+    HELPER_PROMPT, /* somebody waits for what it does */
+    /* It steps aside for whoever is woken, and wakes in nobody's place: what waits for a CPU is
+     * those whom we answer, and their next requests. It has a quarter of a CPU that others want,
+     * not less: in the end it is waited for, too. */
+    HELPER_PATIENT,
+};
+
 struct helper {
     bool is_there;
+    enum helper_kind kind;
     void (*work)(void *ctx, void *piece);
     void *ctx;
     pthread_t thread;
@@ -29,7 +38,8 @@ struct helper {
     bool is_ending;
 };
 
-bool helper_start(struct helper *h, void (*work)(void *ctx, void *piece), void *ctx);
+bool helper_start(struct helper *h, enum helper_kind kind, void (*work)(void *ctx, void *piece),
+                  void *ctx);
 bool helper_is_idle(struct helper *h); /* it has nothing to do */
 void helper_give(struct helper *h, void *piece);
 void helper_wait(struct helper *h);

@@ -120,7 +120,9 @@ queue_flush_many(struct queue *q)
 static bool
 has_helper(struct queue *q)
 {
-    return q->helper.is_there || helper_start(&q->helper, insert_pile, q);
+    enum helper_kind kind = q->is_shared ? HELPER_PROMPT : HELPER_PATIENT;
+
+    return q->helper.is_there || helper_start(&q->helper, kind, insert_pile, q);
 }
 
 static void

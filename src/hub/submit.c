@@ -524,6 +524,8 @@ hub_try_decide(struct hub *h, const struct hub_request *r, size_t n, struct aren
                struct hub_reply *replies)
 {
     decide(h, r, n, a, replies);
+    if (!h->turn.s)
+        index_lend_many(h->ix); /* clients are still asking: it need not wait for the sync */
 }
 
 void
