@@ -21,8 +21,9 @@ enum {
     DO_BYTES = 256 << 10,      /* of requests that the loop does itself: a ms, with their sync */
     FEW = 8,                   /* so many of them in any case, */
     FEW_CPUS = 2,              /* and all of them where there are no more than these */
-    SLOW_NS = 5000000,         /* for them: the loop may not be held up longer than that, */
-    SLOW_PAUSE_NS = 100000000, /* or only once in that time */
+    SLOW_NS = 5000000,         /* for them: if the loop was held up longer than that, */
+    SLOW_PAUSE_TIMES = 4,      /* it does none itself for so many times as long, */
+    SLOW_PAUSE_NS = 100000000, /* or for this */
     STUCK_NS = 50000000,       /* most rounds take a fiftieth of that */
     SETTLE_NS = 1000000,       /* who was answered may ask again at once */
     /* Before the index is committed: who was answered may ask again at once. A turn of the loop
@@ -383,6 +384,15 @@ is_for_loop(const struct worker *w)
     return w->lately <= w->do_max && clock_mono_ns() >= w->slow_ns;
 }
 
+/* A disk that hesitates once does not do so all the time. */
+static int64_t
+pause_ns(int64_t held_up_ns)
+{
+    int64_t ns = SLOW_PAUSE_TIMES * held_up_ns;
+
+    return ns < SLOW_PAUSE_NS ? ns : SLOW_PAUSE_NS;
+}
+
 bool
 worker_may_do(const struct worker *w, const struct round *r)
 {
@@ -412,7 +422,7 @@ worker_end(struct worker *w, struct round *r, struct worker_news *news)
     w->is_begun = false;
     int64_t ended_ns = clock_mono_ns();
     if (ended_ns - begun_ns > SLOW_NS)
-        w->slow_ns = ended_ns + SLOW_PAUSE_NS;
+        w->slow_ns = ended_ns + pause_ns(ended_ns - begun_ns);
     w->done_ns = ended_ns;
     note_size(w, r->decided);
     pthread_mutex_lock(&w->lock);
