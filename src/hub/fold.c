@@ -284,6 +284,7 @@ deliver(void *context, uint64_t id)
 {
     const struct matching *m = context;
 
+    hand_expect_match(&m->f->hand);
     if (index_do(m->f->ix,
                  "INSERT OR IGNORE INTO matches SELECT identity, ?, pattern FROM subscriptions"
                  " WHERE seq = ? AND identity IS NOT ?",

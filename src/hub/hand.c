@@ -13,8 +13,9 @@ enum { HELD_MAX = 500, STAY_MAX = 128, SLOTS = 1024, TEXT_MAX = 1 << 20 };
 struct hand_room {
     struct held held[HELD_MAX];
     size_t n, n_changed;
-    unsigned short slots[SLOTS]; /* by the hash of the id: 1 + the place in held */
-    struct arena texts, spare;   /* what stays moves from one to the other */
+    enum { UNKNOWN, NONE, SOME } matches; /* of any signal, in the index */
+    unsigned short slots[SLOTS];          /* by the hash of the id: 1 + the place in held */
+    struct arena texts, spare;            /* what stays moves from one to the other */
 };
 
 /* The slot that has the id, or that it would get. */
@@ -108,82 +109,24 @@ hand_change(struct hand *h, struct index *ix, struct held *held, const struct it
 
 /* ---- into the index ---- */
 
-/* Rows that leave a list. They mostly stand next to each other in it: then one statement takes them
- * all, at a third of the cost. Between two of them there may be one in the hand that stays. */
-struct leaving {
-    const char *count, *remove;
-    const struct found *x[HELD_MAX];
-    bool is_apart[HELD_MAX]; /* from the one before */
-    size_t n;
-    bool has_gap; /* since the last */
-};
-
-static void
-add_leaving(struct leaving *l, const struct found *x)
-{
-    l->x[l->n] = x;
-    l->is_apart[l->n++] = l->has_gap;
-    l->has_gap = false;
-}
-
-#define RANGE(list) " FROM " list " WHERE addr = ? AND urgency = ? AND signal BETWEEN ? AND ?"
-
-static bool
-is_after(const struct found *a, const struct found *b)
-{
-    return a->it.seq > b->it.seq && a->urgency == b->urgency &&
-           strcmp(found_list(a), found_list(b)) == 0;
-}
-
-static size_t
-count_range(struct index *ix, const char *sql, const struct found *first, const struct found *last)
-{
-    struct row *r = index_run(ix, sql, "sdii", found_list(first), first->urgency,
-                              (int64_t)first->it.seq, (int64_t)last->it.seq);
-
-    return index_next(ix, r) ? (size_t)row_int(r, 0) : 0;
-}
-
-static void
-remove_range(struct index *ix, const char *sql, const struct found *first, const struct found *last)
-{
-    index_do(ix, sql, "sdii", found_list(first), first->urgency, (int64_t)first->it.seq,
-             (int64_t)last->it.seq);
-}
-
-static void
-leave(struct index *ix, const struct leaving *l)
-{
-    for (size_t from = 0, to; from < l->n; from = to) {
-        for (to = from + 1; to < l->n && !l->is_apart[to] && is_after(l->x[to], l->x[to - 1]);)
-            to++;
-        if (to - from > 1 && count_range(ix, l->count, l->x[from], l->x[to - 1]) == to - from)
-            remove_range(ix, l->remove, l->x[from], l->x[to - 1]);
-        else
-            for (size_t i = from; i < to; i++)
-                remove_range(ix, l->remove, l->x[i], l->x[i]);
-    }
-}
-
 /* A signal that was not acked waits for those, too, whose subscriptions it matched. */
 static void
-write_matched(struct index *ix, const struct held *held, size_t n)
+write_matched(struct index *ix, struct hand_room *room)
 {
-    bool has_matches = true;
-
-    for (size_t i = 0, looked = 0; i < n && has_matches; i++) {
-        const struct found *x = &held[i].x;
+    for (size_t i = 0; i < room->n && room->matches != NONE; i++) {
+        const struct found *x = &room->held[i].x;
         bool is_acked = x->it.state == D_ACKED;
-        if (is_acked == held[i].was_acked)
+        if (is_acked == room->held[i].was_acked)
             continue;
-        if (!looked++)
-            has_matches = index_next(ix, index_run(ix, "SELECT 1 FROM matches LIMIT 1", ""));
-        if (has_matches && is_acked)
+        if (room->matches == UNKNOWN)
+            room->matches =
+                index_next(ix, index_run(ix, "SELECT 1 FROM matches LIMIT 1", "")) ? SOME : NONE;
+        if (room->matches == SOME && is_acked)
             index_do(ix,
                      "DELETE FROM waiting WHERE addr IN (SELECT '~' || identity FROM matches WHERE"
                      " signal = ?2) AND urgency = ?1 AND signal = ?2",
                      "di", x->urgency, (int64_t)x->it.seq);
-        else if (has_matches)
+        else if (room->matches == SOME)
             index_do(ix,
                      "INSERT OR IGNORE INTO waiting SELECT '~' || identity, ?1, ?2 FROM matches"
                      " WHERE signal = ?2",
@@ -203,19 +146,21 @@ sort(const struct held *held, size_t n, unsigned short *order)
     }
 }
 
+/* Leaves a list; has_gap: since the last that left it there was one in the hand that stays. */
+static void
+leave(struct index *ix, enum index_rows list, const struct found *x, bool *has_gap)
+{
+    index_add(ix, list, "sdii", found_list(x), x->urgency, (int64_t)x->it.seq, (int64_t)*has_gap);
+    *has_gap = false;
+}
+
 static void
 write_lists(struct index *ix, const struct held *held, size_t n)
 {
-    struct leaving waiting, ready;
     unsigned short order[HELD_MAX];
+    bool has_gap_waiting = false, has_gap_ready = false;
 
     sort(held, n, order);
-    waiting.count = "SELECT count(*)" RANGE("waiting");
-    waiting.remove = "DELETE" RANGE("waiting");
-    ready.count = "SELECT count(*)" RANGE("ready");
-    ready.remove = "DELETE" RANGE("ready");
-    waiting.n = ready.n = 0;
-    waiting.has_gap = ready.has_gap = false;
     for (size_t i = 0; i < n; i++) {
         const struct held *one = &held[order[i]];
         const struct found *x = &one->x;
@@ -224,17 +169,14 @@ write_lists(struct index *ix, const struct held *held, size_t n)
         if (is_waiting && !one->was_waiting)
             index_add(ix, ROWS_WAITING, "sdi", x->addr, x->urgency, seq);
         else if (one->was_waiting && !is_waiting)
-            add_leaving(&waiting, x);
+            leave(ix, ROWS_NOT_WAITING, x, &has_gap_waiting);
         if (is_ready && !one->was_ready)
             index_add(ix, ROWS_READY, "sdis", found_list(x), x->urgency, seq, x->type);
         else if (one->was_ready && !is_ready)
-            add_leaving(&ready, x);
-        waiting.has_gap = waiting.has_gap || is_waiting;
-        ready.has_gap = ready.has_gap || is_ready;
+            leave(ix, ROWS_NOT_READY, x, &has_gap_ready);
+        has_gap_waiting = has_gap_waiting || is_waiting;
+        has_gap_ready = has_gap_ready || is_ready;
     }
-    leave(ix, &waiting);
-    leave(ix, &ready);
-    write_matched(ix, held, n);
 }
 
 static void
@@ -281,6 +223,7 @@ hand_write(struct hand *h, struct index *ix)
         if (room->held[i].is_changed)
             write_state(ix, &room->held[i].x);
     write_lists(ix, room->held, room->n);
+    write_matched(ix, room);
     let_go(room);
 }
 
@@ -290,8 +233,16 @@ hand_drop(struct hand *h)
     if (!h->room)
         return;
     h->room->n = h->room->n_changed = 0;
+    h->room->matches = UNKNOWN;
     memset(h->room->slots, 0, sizeof h->room->slots);
     arena_reset(&h->room->texts);
+}
+
+void
+hand_expect_match(struct hand *h)
+{
+    if (h->room)
+        h->room->matches = UNKNOWN;
 }
 
 void

@@ -21,10 +21,10 @@
  * ops.c, args.c arguments checked · act.c, emit.c requests that write · read.c those that do not,
  * walk.c along what lists · show.c what is answered, splice.c cut from a line · round.c the lines
  * of a round · due.c what the time brings · fold.c log to index: found.c a signal in it, hand.c
- * those at work, front.c the next tasks · index.c SQLite, queue.c rows on their way into it,
- * helper.c its second thread · readonly.c stores that may not be written · keep.c looking after it,
- * compact.c dropping what is old, kept.c what lasts of that · view.c delayed.json · wake.c who
- * waits · secret.c keys · match.c patterns · when.c times.
+ * those at work, front.c the next tasks · index.c SQLite, queue.c rows on their way into it
+ * (index_rows.c), helper.c its second thread · readonly.c stores that may not be written · keep.c
+ * looking after it, compact.c dropping what is old, kept.c what lasts of that · view.c delayed.json
+ * · wake.c who waits · secret.c keys · match.c patterns · when.c times.
  */
 #ifndef CLIQ_HUB_HUB_H
 #define CLIQ_HUB_HUB_H

@@ -1,13 +1,11 @@
-#include "hub/index.h"
+#include "hub/index_impl.h"
 
 #include "base/buf.h"
 #include "base/sys.h"
-#include "hub/queue.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +16,6 @@
 enum {
     SCHEMA = 6,
     BUSY_MS = 10000,
-    CACHE_MAX = 256,
     OPEN_TRIES = 3,
     CHECKPOINT_PAGES = 100,  /* of the write-ahead log, before they go into the file */
     WAL_BYTES_MAX = 4 << 20, /* what that log keeps when it begins again */
@@ -86,33 +83,6 @@ static const char *const tables[] = { "signals", "states",     "waiting",       
                                       "fills",   "joins",      "keys",          "dedup",
                                       "woken",   NULL };
 
-/* A statement, kept by the address of its text. */
-struct kept {
-    const char *sql;
-    sqlite3_stmt *st;
-    struct kept *next; /* of those that are used */
-    bool is_used;
-};
-
-struct index {
-    sqlite3 *db;
-    char path[PATH_MAX]; /* "": in memory */
-    dev_t dev;
-    ino_t ino;
-    bool is_open;  /* a transaction */
-    int wal_pages; /* in the write-ahead log after our last commit, if we look after it */
-    struct kept cache[CACHE_MAX];
-    struct kept *used;  /* since reset_all */
-    struct queue queue; /* while it has a helper at work, that alone uses the database */
-    sqlite3_stmt *inserts[INDEX_ROWS][QUEUE_SIZES];
-    sqlite3_stmt *placing;
-    struct index_keeper keeper;
-    bool may_repeat;    /* signals that are there already are no failure */
-    bool has_repeats;   /* and some were */
-    _Atomic int failed; /* SQLite's code; 0: all is well */
-    struct err why;     /* before that is set */
-};
-
 const char *
 index_table(size_t i)
 {
@@ -121,8 +91,8 @@ index_table(size_t i)
 
 /* ---- failures ---- */
 
-static void
-fail(struct index *ix, int rc)
+void
+index_fail(struct index *ix, int rc)
 {
     if (ix->failed || rc == SQLITE_OK)
         return;
@@ -154,21 +124,21 @@ index_status(const struct index *ix, struct err *e)
 
 /* ---- statements ---- */
 
-static sqlite3_stmt *
-prepare(struct index *ix, const char *sql, unsigned flags)
+sqlite3_stmt *
+index_prepare(struct index *ix, const char *sql, unsigned flags)
 {
     sqlite3_stmt *st = NULL;
 
-    fail(ix, sqlite3_prepare_v3(ix->db, sql, -1, flags, &st, NULL));
+    index_fail(ix, sqlite3_prepare_v3(ix->db, sql, -1, flags, &st, NULL));
     return st;
 }
 
 static struct kept *
 find_kept(struct index *ix, const char *sql)
 {
-    size_t slot = ((uintptr_t)sql >> 3) % CACHE_MAX;
+    size_t slot = ((uintptr_t)sql >> 3) % INDEX_STATEMENTS;
 
-    for (size_t i = 0; i < CACHE_MAX; i++, slot = (slot + 1) % CACHE_MAX)
+    for (size_t i = 0; i < INDEX_STATEMENTS; i++, slot = (slot + 1) % INDEX_STATEMENTS)
         if (!ix->cache[slot].sql || ix->cache[slot].sql == sql)
             return &ix->cache[slot];
     abort(); /* more statements than the code has */
@@ -182,7 +152,7 @@ cached(struct index *ix, const char *sql)
     if (k->sql) {
         sqlite3_reset(k->st);
     } else {
-        k->st = prepare(ix, sql, SQLITE_PREPARE_PERSISTENT);
+        k->st = index_prepare(ix, sql, SQLITE_PREPARE_PERSISTENT);
         if (!k->st)
             return NULL;
         k->sql = sql;
@@ -195,9 +165,8 @@ cached(struct index *ix, const char *sql)
     return k->st;
 }
 
-/* how: SQLITE_STATIC when the statement is done before the text goes. */
-static int
-bind(sqlite3_stmt *st, int i, const struct value *v, sqlite3_destructor_type how)
+int
+index_bind(sqlite3_stmt *st, int i, const struct value *v, sqlite3_destructor_type how)
 {
     if (v->type == 'i')
         return sqlite3_bind_int64(st, i, v->i);
@@ -205,75 +174,6 @@ bind(sqlite3_stmt *st, int i, const struct value *v, sqlite3_destructor_type how
         return sqlite3_bind_double(st, i, v->d);
     return v->s ? sqlite3_bind_text(st, i, v->s, v->len ? (int)v->len : -1, how)
                 : sqlite3_bind_null(st, i);
-}
-
-/* ---- rows added together ---- */
-
-static sqlite3_stmt *
-prepare_insert(struct index *ix, const struct queue_batch *batch)
-{
-    sqlite3_stmt *st = NULL;
-    struct buf sql = { 0 };
-
-    queue_sql(&sql, batch);
-    if (buf_failed(&sql))
-        fail(ix, SQLITE_NOMEM);
-    else
-        st = prepare(ix, sql.p, SQLITE_PREPARE_PERSISTENT);
-    buf_release(&sql);
-    return st;
-}
-
-/* For the queue. */
-static bool
-insert_batch(void *ctx, const struct queue_batch *batch)
-{
-    struct index *ix = ctx;
-    sqlite3_stmt **kept = &ix->inserts[batch->kind][batch->size];
-    int at = 1;
-
-    if (ix->failed)
-        return false;
-    sqlite3_stmt *st = *kept ? *kept : (*kept = prepare_insert(ix, batch));
-    for (size_t row = 0; st && row < batch->n; row++)
-        for (size_t i = 0; i < batch->columns; i++)
-            fail(ix, bind(st, at++, &batch->rows[row][i], SQLITE_STATIC));
-    if (!st || ix->failed)
-        return false;
-    int rc = sqlite3_step(st);
-    sqlite3_reset(st);
-    if (rc != SQLITE_DONE)
-        fail(ix, rc);
-    else if (sqlite3_changes(ix->db) != (int)batch->n && !ix->may_repeat)
-        fail(ix, SQLITE_CORRUPT); /* then it is not a fold of the log */
-    else if (sqlite3_changes(ix->db) != (int)batch->n)
-        ix->has_repeats = true;
-    return !ix->failed;
-}
-
-void
-index_add_many(struct index *ix)
-{
-    queue_flush_many(&ix->queue);
-}
-
-void
-index_lend_many(struct index *ix)
-{
-    queue_lend(&ix->queue);
-}
-
-void
-index_add(struct index *ix, enum index_rows kind, const char *types, ...)
-{
-    va_list ap;
-
-    if (ix->failed)
-        return;
-    va_start(ap, types);
-    if (!queue_add(&ix->queue, kind, types, &ap))
-        index_starve(ix);
-    va_end(ap);
 }
 
 void
@@ -309,7 +209,7 @@ run(struct index *ix, const char *sql, const char *types, va_list *ap, sqlite3_d
 
     for (int i = 1; st && types[i - 1]; i++) {
         struct value v = value_take(types[i - 1], ap);
-        fail(ix, bind(st, i, &v, how));
+        index_fail(ix, index_bind(st, i, &v, how));
     }
     return st;
 }
@@ -344,10 +244,10 @@ struct row *
 index_run_text(struct index *ix, const char *sql, const struct value *values, size_t n)
 {
     settle(ix);
-    sqlite3_stmt *st = ix->failed ? NULL : prepare(ix, sql, 0);
+    sqlite3_stmt *st = ix->failed ? NULL : index_prepare(ix, sql, 0);
 
     for (size_t i = 0; st && i < n; i++)
-        fail(ix, bind(st, (int)i + 1, &values[i], SQLITE_TRANSIENT));
+        index_fail(ix, index_bind(st, (int)i + 1, &values[i], SQLITE_TRANSIENT));
     return (struct row *)st;
 }
 
@@ -359,7 +259,7 @@ index_again(struct index *ix, struct row *r, int nth, int64_t value)
     if (!st || ix->failed)
         return;
     sqlite3_reset(st);
-    fail(ix, sqlite3_bind_int64(st, nth, value));
+    index_fail(ix, sqlite3_bind_int64(st, nth, value));
 }
 
 void
@@ -379,7 +279,7 @@ index_next(struct index *ix, struct row *r)
     if (rc == SQLITE_ROW)
         return true;
     if (rc != SQLITE_DONE)
-        fail(ix, rc);
+        index_fail(ix, rc);
     sqlite3_reset(st);
     return false;
 }
@@ -397,7 +297,7 @@ index_do(struct index *ix, const char *literal, const char *types, ...)
         return 0;
     int rc = sqlite3_step(st);
     if (rc != SQLITE_DONE && rc != SQLITE_ROW)
-        fail(ix, rc);
+        index_fail(ix, rc);
     sqlite3_reset(st);
     return ix->failed ? 0 : sqlite3_changes(ix->db);
 }
@@ -448,7 +348,7 @@ exec(struct index *ix, const char *sql)
 {
     settle(ix);
     if (!ix->failed)
-        fail(ix, sqlite3_exec(ix->db, sql, NULL, NULL, NULL));
+        index_fail(ix, sqlite3_exec(ix->db, sql, NULL, NULL, NULL));
 }
 
 /* A statement whose loop was left early still reads. */
@@ -516,18 +416,19 @@ write_place(struct index *ix, const struct index_place *p)
     const int n = sizeof numbers / sizeof *numbers;
 
     if (!ix->placing && !ix->failed)
-        ix->placing = prepare(ix,
-                              "UPDATE place SET seq = ?, dev = ?, ino = ?, at = ?, \"end\" = ?,"
-                              " last_ms = ?, subscriptions = ?, delayed = ?, shown = ?, tail = ?",
-                              SQLITE_PREPARE_PERSISTENT);
+        ix->placing =
+            index_prepare(ix,
+                          "UPDATE place SET seq = ?, dev = ?, ino = ?, at = ?, \"end\" = ?,"
+                          " last_ms = ?, subscriptions = ?, delayed = ?, shown = ?, tail = ?",
+                          SQLITE_PREPARE_PERSISTENT);
     if (ix->failed)
         return;
     for (int i = 0; i < n; i++)
-        fail(ix, sqlite3_bind_int64(ix->placing, i + 1, numbers[i]));
-    fail(ix, sqlite3_bind_text(ix->placing, n + 1, p->tail, -1, SQLITE_STATIC));
+        index_fail(ix, sqlite3_bind_int64(ix->placing, i + 1, numbers[i]));
+    index_fail(ix, sqlite3_bind_text(ix->placing, n + 1, p->tail, -1, SQLITE_STATIC));
     int rc = sqlite3_step(ix->placing);
     if (rc != SQLITE_DONE)
-        fail(ix, rc);
+        index_fail(ix, rc);
     sqlite3_reset(ix->placing);
 }
 
@@ -539,7 +440,7 @@ commit_later(void *ctx, const struct index_place *p)
 
     write_place(ix, p);
     if (!ix->failed)
-        fail(ix, sqlite3_exec(ix->db, "COMMIT; BEGIN IMMEDIATE", NULL, NULL, NULL));
+        index_fail(ix, sqlite3_exec(ix->db, "COMMIT; BEGIN IMMEDIATE", NULL, NULL, NULL));
 }
 
 bool
@@ -616,7 +517,7 @@ index_is_current(const struct index *ix)
 static int64_t
 pragma(struct index *ix, const char *sql)
 {
-    sqlite3_stmt *st = ix->failed ? NULL : prepare(ix, sql, 0);
+    sqlite3_stmt *st = ix->failed ? NULL : index_prepare(ix, sql, 0);
     int64_t n = -1;
 
     if (index_next(ix, (struct row *)st))
@@ -715,7 +616,7 @@ open_database(struct index **out, const char *path, bool is_new, struct err *e)
 
     if (!ix)
         return err_set(e, ST_IO, "out of memory");
-    ix->queue.insert = insert_batch;
+    ix->queue.insert = index_put_rows;
     ix->queue.commit = commit_later;
     ix->queue.ctx = ix;
     if (path && snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
@@ -724,9 +625,10 @@ open_database(struct index **out, const char *path, bool is_new, struct err *e)
         s = look_at_file(ix, is_new, e);
     if (s)
         return s;
-    fail(ix, sqlite3_open_v2(path ? path : ":memory:", &ix->db,
-                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
-                             NULL));
+    index_fail(
+        ix, sqlite3_open_v2(path ? path : ":memory:", &ix->db,
+                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
+                            NULL));
     return ST_OK;
 }
 
@@ -794,11 +696,9 @@ index_close(struct index *ix)
     if (!ix)
         return;
     queue_release(&ix->queue);
-    for (size_t i = 0; i < CACHE_MAX; i++)
+    for (size_t i = 0; i < INDEX_STATEMENTS; i++)
         sqlite3_finalize(ix->cache[i].st);
-    for (size_t i = 0; i < INDEX_ROWS; i++)
-        for (size_t size = 0; size < QUEUE_SIZES; size++)
-            sqlite3_finalize(ix->inserts[i][size]);
+    index_end_rows(ix);
     sqlite3_finalize(ix->placing);
     sqlite3_close(ix->db);
     free(ix);
@@ -867,7 +767,7 @@ index_get_place(struct index *ix, struct index_place *p)
 
     *p = (struct index_place){ 0 };
     if (!index_next(ix, r)) {
-        fail(ix, SQLITE_CORRUPT);
+        index_fail(ix, SQLITE_CORRUPT);
         return false;
     }
     p->seq = (uint64_t)row_int(r, 0);

@@ -110,8 +110,21 @@ int index_do(struct index *ix, const char *literal, const char *types, ...);
  * for every statement that follows; index_add_many: now is a good time, if they are many;
  * index_lend_many: for another thread, while we go on. That such a row is there already is a
  * failure, except between index_begin_many and index_end_many. A row of states takes the place of
- * the one before. */
-enum index_rows { ROWS_SIGNALS, ROWS_WAITING, ROWS_READY, ROWS_STATES, ROWS_HISTORY, INDEX_ROWS };
+ * the one before.
+ *
+ * NOT_WAITING and NOT_READY take rows away ("sdii": the list, urgency, signal, and whether one that
+ * stays may stand between it and the one before). In the order of their numbers they mostly stand
+ * next to each other: then one statement takes them all, at a third of the cost. */
+enum index_rows {
+    ROWS_SIGNALS,
+    ROWS_WAITING,
+    ROWS_READY,
+    ROWS_STATES,
+    ROWS_HISTORY,
+    ROWS_NOT_WAITING, /* from here on: last, as they may have come with this pile */
+    ROWS_NOT_READY,
+    INDEX_ROWS
+};
 void index_add(struct index *ix, enum index_rows rows, const char *types, ...);
 void index_add_many(struct index *ix);
 void index_lend_many(struct index *ix);

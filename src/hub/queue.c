@@ -53,6 +53,20 @@ empty(struct pile *p)
     arena_reset(&p->texts);
 }
 
+/* All of them, once everything that was added before is there. */
+static bool
+remove_kind(struct queue *q, struct pile *p, enum index_rows kind)
+{
+    size_t *done = &p->of[kind].done, n = p->of[kind].n;
+    struct queue_batch batch = { .kind = kind,
+                                 .n = n - *done,
+                                 .columns = p->of[kind].columns,
+                                 .rows = p->of[kind].rows + *done };
+
+    *done = n;
+    return batch.n == 0 || q->insert(q->ctx, &batch);
+}
+
 /* In batches of so many sizes, the largest first. */
 static bool
 insert_kind(struct queue *q, struct pile *p, enum index_rows kind, size_t sizes)
@@ -77,8 +91,10 @@ insert_kinds(struct queue *q, struct pile *p, size_t sizes)
 {
     bool is_good = true;
 
-    for (int kind = 0; is_good && kind < INDEX_ROWS; kind++)
+    for (int kind = 0; is_good && kind < ROWS_NOT_WAITING; kind++)
         is_good = insert_kind(q, p, (enum index_rows)kind, sizes);
+    for (int kind = ROWS_NOT_WAITING; is_good && sizes == QUEUE_SIZES && kind < INDEX_ROWS; kind++)
+        is_good = remove_kind(q, p, (enum index_rows)kind);
 }
 
 /* A helper's work, or our own. */
@@ -183,10 +199,18 @@ keep_text(struct arena *a, struct value *v)
     return v->s;
 }
 
+/* Would it go in before others leave its list that were to leave it first? */
+static bool
+overtakes(const struct pile *p, enum index_rows kind)
+{
+    return (kind == ROWS_WAITING && p->of[ROWS_NOT_WAITING].n > 0) ||
+           (kind == ROWS_READY && p->of[ROWS_NOT_READY].n > 0);
+}
+
 bool
 queue_add(struct queue *q, enum index_rows kind, const char *types, va_list *ap)
 {
-    if (q->piles[q->filled].of[kind].n == QUEUE_MAX)
+    if (q->piles[q->filled].of[kind].n == QUEUE_MAX || overtakes(&q->piles[q->filled], kind))
         make_room(q);
     struct pile *p = &q->piles[q->filled];
     struct value *row = p->of[kind].rows[p->of[kind].n];

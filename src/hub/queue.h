@@ -31,7 +31,7 @@ enum {
 
 typedef struct value queue_row[QUEUE_COLUMNS_MAX];
 
-/* What goes into one statement. */
+/* What goes into one statement, or leaves by a few: then n is any number. */
 struct queue_batch {
     enum index_rows kind;
     size_t size; /* the statement's, below QUEUE_SIZES */

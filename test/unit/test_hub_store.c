@@ -2396,6 +2396,62 @@ claims_of_any_number_are_acked_after_the_commit(void **state)
     close_hub(h);
 }
 
+static void
+on_disk(void *ctx)
+{
+    (void)ctx;
+}
+
+/* What leaves the lists is queued with what comes into them, and both may wait for one commit: the
+ * hand is full at the 501st claim, nothing that follows has to look into the index, tasks that were
+ * claimed before are released, and the round ends with a commit. */
+static void
+what_leaves_the_lists_and_comes_back_is_in_them(void **state)
+{
+    enum { CLAIMS = 503, BACK = 490, RELEASES = 5, N = CLAIMS + RELEASES };
+    static struct hub_request r[N];
+    static struct hub_reply replies[N];
+    static char ids[CLAIMS][64];
+    struct arena a = { 0 };
+    uint64_t problems;
+    struct hub_options o = { .never_waits = true };
+    struct hub *h = open_hub(), *reader;
+
+    (void)state;
+    fake_clock(T0);
+    for (int i = 0; i < CLAIMS; i++)
+        snprintf(ids[i], sizeof *ids, "%s",
+                 got(ask_on(h, HUB_EMIT, "ruby", "{\"signal_type\":\"task\",\"to_role\":\"dev\"}"),
+                     "id"));
+    for (int i = 0; i < N; i++) {
+        struct json *args = json_new(&a, JSON_OBJECT);
+        const char *id = i < CLAIMS ? NULL : ids[BACK + i - CLAIMS];
+        if (id)
+            json_set(args, "signal_id", json_new_str(&a, id, strlen(id)));
+        else
+            json_set(args, "role", json_new_str(&a, "dev", 3));
+        r[i] = (struct hub_request){
+            .op = id ? HUB_RELEASE : HUB_CLAIM, .identity = "root", .is_admin = true, .args = args
+        };
+    }
+    CHECK_OK(hub_open(&reader, "config", &o, &e), &e);
+    fake_clock(T0 + S / 20);
+    hub_submit_then(h, r, N, &a, replies, on_disk, NULL);
+    for (int i = 0; i < N; i++) {
+        CHECK_REPLY(&replies[i], 200);
+        assert_string_equal(got(&replies[i], "id"), ids[i < CLAIMS ? i : BACK + i - CLAIMS]);
+    }
+    arena_release(&a);
+    UNTIL(is_shown(reader, ids[0]), 5000); /* the commit did not fail */
+    hub_close(reader);
+    hub_settle(h);
+    assert_int_equal(hub_check(h, NULL, NULL, &problems, &e), ST_OK);
+    assert_int_equal(problems, 0);
+    for (int i = BACK; i < BACK + RELEASES; i++)
+        assert_string_equal(got(ask_on(h, HUB_CLAIM, "!root", "{\"role\":\"dev\"}"), "id"), ids[i]);
+    close_hub(h);
+}
+
 /* A task as it should be, in a_task_is_claimed_in_its_turn_whatever_happened_before. */
 struct model {
     char id[64], claim[64];
@@ -2514,6 +2570,7 @@ main(void)
         CASE(who_may_not_wait_is_refused_where_it_would),
         CASE(a_claim_that_others_ended_is_over),
         CASE(claims_of_any_number_are_acked_after_the_commit),
+        CASE(what_leaves_the_lists_and_comes_back_is_in_them),
         CASE(an_emitted_signal_comes_back_as_it_was_sent),
         CASE(what_is_wrong_is_refused_with_its_name_and_nothing_is_stored),
         CASE(types_and_patterns_with_stars_in_an_old_log_are_folded),
