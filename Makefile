@@ -52,13 +52,13 @@ LEAN     ?= $(if $(and $(shell command -v $(MUSL_CC)),$(wildcard $(MUSL_DIR)/rcr
 
 INCLUDES   := -Isrc -Iinclude
 PACKAGES    = libuv libutf8proc yaml-0.1 libsodium sqlite3
-LIB_CFLAGS := $(shell $(PKGCONFIG) --cflags $(PACKAGES))
+LIB_CFLAGS := $(shell $(PKGCONFIG) --cflags $(PACKAGES) 2>/dev/null)
 LIBS        = $(shell $(PKGCONFIG) --libs $(PACKAGES)) -lpthread
 # Commands run once a signal: to find five libraries takes a third of a start. Where all archives
 # are there they are linked in.
 ARCHIVES   := $(foreach a,libuv_a.a libutf8proc.a libyaml.a libsodium.a libsqlite3.a,$(filter /%,$(shell $(CC) -print-file-name=$(a))))
 FULL_LIBS   = $(if $(filter 1,$(SHARED))$(filter-out 5,$(words $(ARCHIVES))),$(LIBS),$(ARCHIVES) -lm -ldl -lrt -lpthread)
-NET_CFLAGS := $(shell $(PKGCONFIG) --cflags libcurl)
+NET_CFLAGS := $(shell $(PKGCONFIG) --cflags libcurl 2>/dev/null)
 NET_LIBS    = $(shell $(PKGCONFIG) --libs libcurl)
 ALL_CFLAGS  = -std=gnu11 $(INCLUDES) $(WARN) $(HARDEN) -fPIC -fvisibility=hidden $(CFLAGS)
 LEAN_CFLAGS = -std=gnu11 $(INCLUDES) $(WARN) $(filter-out -fcf-protection,$(HARDEN_ANY)) -fPIE \
@@ -104,6 +104,8 @@ all: $(PROGRAMS) $(LIBRARIES) man
 
 # Objects depend on how they are compiled: other flags, other objects.
 $(BUILD)/flags: FORCE
+	@$(PKGCONFIG) --print-errors --exists $(PACKAGES) libcurl || \
+	  { echo "cliq: tools/deps installs what is missing, as make demo and make test do" >&2; exit 1; }
 	@mkdir -p $(BUILD)
 	@echo '$(CC) $(ALL_CFLAGS) | $(LEAN) $(SHARED) $(MUSL_CC) $(LEAN_CFLAGS)' | cmp -s - $@ || \
 	  echo '$(CC) $(ALL_CFLAGS) | $(LEAN) $(SHARED) $(MUSL_CC) $(LEAN_CFLAGS)' > $@
