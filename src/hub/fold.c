@@ -284,15 +284,16 @@ deliver(void *context, uint64_t id)
 {
     const struct matching *m = context;
 
-    hand_expect_match(&m->f->hand);
     if (index_do(m->f->ix,
                  "INSERT OR IGNORE INTO matches SELECT identity, ?, pattern FROM subscriptions"
                  " WHERE seq = ? AND identity IS NOT ?",
-                 "iis", m->signal, (int64_t)id, m->sender) == 1)
+                 "iis", m->signal, (int64_t)id, m->sender) == 1) {
+        hand_note_match(&m->f->hand); /* only now: what was in the hand has been written before */
         index_do(m->f->ix,
                  "INSERT OR IGNORE INTO waiting SELECT '~' || identity, ?, ? FROM subscriptions"
                  " WHERE seq = ?",
                  "dii", m->urgency, m->signal, (int64_t)id);
+    }
 }
 
 /* The matcher as the table is now. */

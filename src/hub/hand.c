@@ -239,10 +239,10 @@ hand_drop(struct hand *h)
 }
 
 void
-hand_expect_match(struct hand *h)
+hand_note_match(struct hand *h)
 {
     if (h->room)
-        h->room->matches = UNKNOWN;
+        h->room->matches = SOME;
 }
 
 void

@@ -35,7 +35,7 @@ bool hand_change(struct hand *h, struct index *ix, struct held *held, const stru
 
 void hand_write(struct hand *h, struct index *ix); /* and it has nothing more to write */
 void hand_drop(struct hand *h);                    /* the transaction is lost, and so is this */
-void hand_expect_match(struct hand *h);            /* a signal may get one, by a subscription */
+void hand_note_match(struct hand *h); /* the index has one, of a signal and a subscription */
 void hand_release(struct hand *h);
 
 #endif

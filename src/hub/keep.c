@@ -194,8 +194,9 @@ compare_table(struct comparison *c, const char *table)
     snprintf(sql, sizeof sql, "SELECT * FROM %s ORDER BY 1, 2, 3", table);
     struct row *ours = index_run_text(c->ours, sql, NULL, 0);
     struct row *fresh = index_run_text(c->fresh, sql, NULL, 0);
-    for (;;) {
-        bool has_ours = index_next(c->ours, ours), has_fresh = index_next(c->fresh, fresh);
+    for (bool has_ours = true, has_fresh = true;;) { /* behind its end a statement begins again */
+        has_ours = has_ours && index_next(c->ours, ours);
+        has_fresh = has_fresh && index_next(c->fresh, fresh);
         if ((!has_ours && !has_fresh) || index_status(c->ours, NULL) ||
             index_status(c->fresh, NULL))
             break;

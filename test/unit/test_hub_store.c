@@ -2452,6 +2452,40 @@ what_leaves_the_lists_and_comes_back_is_in_them(void **state)
     close_hub(h);
 }
 
+/* Whether anything was matched is remembered, and asked for when something acked is written: in a
+ * round with both, just before the first match is. */
+static void
+the_first_match_of_all_is_seen_by_its_ack(void **state)
+{
+    struct arena a = { 0 };
+    struct hub_request r[2];
+    struct hub_reply replies[2];
+    struct json *args[2];
+    char ack[128];
+    static const char note[] = "{\"signal_type\":\"note\"}";
+    uint64_t problems;
+    struct hub *h = open_hub();
+
+    (void)state;
+    fake_clock(T0);
+    CHECK_REPLY(ask(h, HUB_SUBSCRIBE, "ruby", "{\"pattern\":\"note\"}"), 200);
+    snprintf(ack, sizeof ack, "{\"signal_id\":\"%s\"}",
+             emit(h, "bob", "{\"signal_type\":\"pulse\",\"to_identity\":\"bob\"}"));
+    assert_true(json_parse(&a, ack, strlen(ack), &args[0], NULL));
+    assert_true(json_parse(&a, note, sizeof note - 1, &args[1], NULL));
+    r[0] = (struct hub_request){ .op = HUB_ACK, .identity = "bob", .args = args[0] };
+    r[1] = (struct hub_request){ .op = HUB_EMIT, .identity = "bob", .args = args[1] };
+    hub_submit_then(h, r, 2, &a, replies, on_disk, NULL);
+    CHECK_REPLY(&replies[0], 200);
+    CHECK_REPLY(&replies[1], 200);
+    CHECK_REPLY(ask_on(h, HUB_ACK, "bob", "{\"signal_id\":\"%s\"}", got(&replies[1], "id")), 200);
+    hub_settle(h);
+    assert_int_equal(hub_check(h, NULL, NULL, &problems, &e), ST_OK);
+    assert_int_equal(problems, 0);
+    arena_release(&a);
+    close_hub(h);
+}
+
 /* A task as it should be, in a_task_is_claimed_in_its_turn_whatever_happened_before. */
 struct model {
     char id[64], claim[64];
@@ -2571,6 +2605,7 @@ main(void)
         CASE(a_claim_that_others_ended_is_over),
         CASE(claims_of_any_number_are_acked_after_the_commit),
         CASE(what_leaves_the_lists_and_comes_back_is_in_them),
+        CASE(the_first_match_of_all_is_seen_by_its_ack),
         CASE(an_emitted_signal_comes_back_as_it_was_sent),
         CASE(what_is_wrong_is_refused_with_its_name_and_nothing_is_stored),
         CASE(types_and_patterns_with_stars_in_an_old_log_are_folded),
