@@ -98,6 +98,9 @@ void hub_put_off_view(struct hub *h); /* nothing can be written now */
 
 void hub_use_index(struct hub *h, struct index *ix); /* NULL: none */
 void hub_close_index(struct hub *h);
+/* If the index has filled the disk, which a failed round may come from, it gives that back: it is a
+ * view of the log, and made again when there is room. With the lock, outside a transaction. */
+void hub_free_room(struct hub *h);
 /* Brings the index up to date. If it cannot be written (a full disk), what is in the log can be
  * read all the same, from the open transaction: then it stays open, and the lock is kept, until
  * hub_end_read. */

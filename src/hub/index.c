@@ -19,6 +19,7 @@ enum {
     OPEN_TRIES = 3,
     CHECKPOINT_PAGES = 100,  /* of the write-ahead log, before they go into the file */
     WAL_BYTES_MAX = 4 << 20, /* what that log keeps when it begins again */
+    WAL_SWOLLEN_BYTES = 8 << 20,
 };
 
 /* signals: what was emitted, which nothing changes. addr: whom it is for, "@ruby", "=dev" a role,
@@ -377,8 +378,8 @@ index_begin(struct index *ix, bool is_write, struct err *e)
 /* How far the write-ahead log was copied is forgotten when the last process closes it: one that
  * lives for a command leaves an empty one, or the next would copy all of it again, and so on. If
  * somebody reads from it, the next command does. */
-static void
-empty_wal(struct index *ix)
+void
+index_empty_log(struct index *ix)
 {
     sqlite3_busy_timeout(ix->db, 0);
     sqlite3_wal_checkpoint_v2(ix->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
@@ -396,7 +397,7 @@ index_commit(struct index *ix, struct err *e)
         index_rollback(ix);
     ix->is_open = false;
     if (ix->wal_pages >= CHECKPOINT_PAGES)
-        empty_wal(ix);
+        index_empty_log(ix);
     return s;
 }
 
@@ -702,6 +703,17 @@ index_close(struct index *ix)
     sqlite3_finalize(ix->placing);
     sqlite3_close(ix->db);
     free(ix);
+}
+
+bool
+index_is_swollen(const char *path)
+{
+    char name[PATH_MAX];
+    struct stat st;
+
+    snprintf(name, sizeof name, "%s-wal", path);
+    return sys->fstatat(AT_FDCWD, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           st.st_size > WAL_SWOLLEN_BYTES;
 }
 
 enum status

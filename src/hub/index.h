@@ -58,6 +58,12 @@ enum status
 index_open(struct index **out, const char *path, const char *boot, bool may_write, struct err *e);
 void index_close(struct index *ix); /* NULL is fine */
 enum status index_remove(const char *path, struct err *e);
+/* Has its write-ahead log become much longer than it should? Who reads for long keeps it from
+ * beginning again, and a disk may be full of it. */
+bool index_is_swollen(const char *path);
+/* Copies that log into the file and empties it, if nobody reads from it and there is room. With the
+ * lock, outside a transaction. */
+void index_empty_log(struct index *ix);
 /* Is the file that we have open still the one with the name? */
 bool index_is_current(const struct index *ix);
 

@@ -82,6 +82,17 @@ hub_stats(struct hub *h, struct hub_stats *s, struct err *e)
     return st && may_try_again(h) ? count(h, s, e) : st;
 }
 
+void
+hub_free_room(struct hub *h)
+{
+    if (h->ix && index_is_swollen(h->index_path))
+        index_empty_log(h->ix);
+    if (!index_is_swollen(h->index_path))
+        return;
+    hub_close_index(h);
+    index_remove(h->index_path, NULL);
+}
+
 enum status
 hub_rebuild(struct hub *h, struct err *e)
 {
@@ -90,6 +101,7 @@ hub_rebuild(struct hub *h, struct err *e)
     if (s)
         return s;
     h->fold.done = 0;
+    hub_free_room(h);
     s = hub_make_index(h, e);
     if (!s)
         s = hub_write_view(h, e);

@@ -437,6 +437,8 @@ finish(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
         give_up(h);
     else
         leave(h, how);
+    if (t->s && !is_damaged)
+        hub_free_room(h);
     if (is_damaged) {
         hub_close_index(h);
         index_remove(h->index_path, NULL);

@@ -6,6 +6,7 @@
 #include "logs.h"
 
 #include "base/sys.h"
+#include "hub/hub_impl.h"
 
 #include <signal.h>
 #include <sys/file.h>
@@ -2486,6 +2487,46 @@ the_first_match_of_all_is_seen_by_its_ack(void **state)
     close_hub(h);
 }
 
+/* Somebody reads the index for long: what is written meanwhile makes its write-ahead log long. A
+ * full disk gets that back, whether the reader is still there (then the index goes) or not. */
+static void
+an_index_that_has_filled_the_disk_gives_it_back(void **state)
+{
+    static const char db[] = "config/signals/index.db";
+
+    (void)state;
+    for (int reads_on = 0; reads_on < 2; reads_on++) {
+        struct hub *h = open_hub(), *reader = open_hub();
+        struct index_place place;
+        struct stat before, after;
+        uint64_t problems;
+
+        emit(h, "ruby", TASK);
+        CHECK_OK(hub_begin_read(reader, &e), &e);
+        assert_true(index_get_place(reader->ix, &place));
+        while (!index_is_swollen(db)) {
+            emit(h, "ruby", TASK);
+            forget_answers();
+        }
+        if (!reads_on)
+            hub_end_read(reader);
+        assert_int_equal(stat(db, &before), 0);
+        fault_always("write", ENOSPC);
+        CHECK_REPLY(ask(h, HUB_EMIT, "ruby", TASK), 503);
+        fault_off(NULL);
+        assert_false(index_is_swollen(db));
+        CHECK_REPLY(ask(h, HUB_EMIT, "ruby", TASK), 200);
+        assert_int_equal(stat(db, &after), 0);
+        assert_int_equal(after.st_ino != before.st_ino, reads_on);
+        CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+        assert_int_equal(problems, 0);
+        if (reads_on)
+            hub_end_read(reader);
+        close_hub(reader);
+        close_hub(h);
+    }
+}
+
 /* A task as it should be, in a_task_is_claimed_in_its_turn_whatever_happened_before. */
 struct model {
     char id[64], claim[64];
@@ -2606,6 +2647,7 @@ main(void)
         CASE(claims_of_any_number_are_acked_after_the_commit),
         CASE(what_leaves_the_lists_and_comes_back_is_in_them),
         CASE(the_first_match_of_all_is_seen_by_its_ack),
+        CASE(an_index_that_has_filled_the_disk_gives_it_back),
         CASE(an_emitted_signal_comes_back_as_it_was_sent),
         CASE(what_is_wrong_is_refused_with_its_name_and_nothing_is_stored),
         CASE(types_and_patterns_with_stars_in_an_old_log_are_folded),
