@@ -1,7 +1,6 @@
 /*
  * bench/least - the least a program can do to append a line durably: the floor
- * under `cliq channel post`. Built like cliq's front: static, with musl where
- * that is installed. It checks nothing, builds nothing, prints nothing.
+ * under `cliq channel post`. Static. It checks nothing, builds nothing, prints nothing.
  *
  * Usage: least FILE LINE
  */

@@ -1,7 +1,4 @@
-/*
- * main - argv to a command, its outcome to an exit code. (lean.c is the front
- * that most users start; it comes here for all but the hottest commands.)
- */
+/* main - argv to a command, its outcome to an exit code. */
 #include "cmd/cmd.h"
 #include "cmd/help.h"
 #include "cmd/hub_show.h"

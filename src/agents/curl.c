@@ -468,9 +468,7 @@ static enum status
 run(const struct args *a, struct err *e)
 {
     (void)a;
-    /* The message is still unread: cliq-net, which has libcurl, reads it. */
-    return fetch ? agent_run(NULL, handle, e)
-                 : cmd_become("cliq-net", (const char *[]){ "cliq", "agent", "curl", NULL }, e);
+    return agent_run(NULL, handle, e);
 }
 
 static const struct opt no_opts[] = { { 0 } };

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,33 +12,20 @@
 #include <unistd.h>
 
 #define GROUP(name, brief)
-#define LEAN(name) extern const struct cmd cmd_##name;
-#ifdef CLIQ_LEAN
-#define FULL(name)
-#else
-#define FULL(name) LEAN(name)
-#endif
+#define CMD(name) extern const struct cmd cmd_##name;
 #include "cmd/cmds.def"
-#undef LEAN
-#undef FULL
+#undef CMD
 
-#define LEAN(name) &cmd_##name,
-#ifdef CLIQ_LEAN
-#define FULL(name)
-#else
-#define FULL(name) LEAN(name)
-#endif
+#define CMD(name) &cmd_##name,
 const struct cmd *const cmds[] = {
 #include "cmd/cmds.def"
     NULL,
 };
 #undef GROUP
-#undef LEAN
-#undef FULL
+#undef CMD
 
 #define GROUP(name, brief) { #name, brief },
-#define LEAN(name)
-#define FULL(name)
+#define CMD(name)
 const struct cmd_group cmd_groups[] = {
 #include "cmd/cmds.def"
     { NULL, NULL },
@@ -153,26 +139,6 @@ cmd_setup(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
     /* Over a file size limit we want EFBIG and a sentence, not death. */
     signal(SIGXFSZ, SIG_IGN);
-}
-
-enum status
-cmd_become(const char *program, const char *const *argv, struct err *e)
-{
-    static const char *const places[] = { "", "../libexec/cliq/" };
-    char self[PATH_MAX], path[PATH_MAX + 64];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-
-    if (n < 0)
-        return err_sys(e, "find the cliq program");
-    self[n] = '\0';
-    *strrchr(self, '/') = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, sizeof path, "%s/%s%s", self, places[i], program);
-        execv(path, (char *const *)argv);
-        if (errno != ENOENT)
-            break;
-    }
-    return err_sys(e, "start %s (is cliq installed whole?)", path);
 }
 
 int

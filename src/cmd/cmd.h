@@ -41,10 +41,6 @@ const struct cmd_group *cmd_find_group(const char *name);
 void cmd_setup(void);
 int cmd_exit(enum status s, const struct err *e);
 
-/* Becomes another program of ours, "cliq-full"; argv is what it is told. It stands beside us
- * in the build tree, in libexec when installed. Returns only when that fails. */
-enum status cmd_become(const char *program, const char *const *argv, struct err *e);
-
 /* A warning for people on standard error, escaped. Errors are returned, not said. */
 void cmd_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Writes the text to standard output at once. */

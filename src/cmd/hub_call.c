@@ -15,39 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    STDIN_MAX = 64 << 20,
-    ARGV_MAX = 4 << 20,
-};
+enum { STDIN_MAX = 64 << 20 };
 
 static enum status
 no_memory(struct err *e)
 {
     return err_set(e, ST_IO, "out of memory");
-}
-
-/* The same words again in cliq-net. Parsing moved those of main about; the kernel has them as
- * they came. */
-static enum status
-become_net(struct hub_call *c, struct err *e)
-{
-    struct buf text = BUF_MAX(ARGV_MAX);
-    enum status s = path_read_file(-1, "/proc/self/cmdline", &text, e);
-    size_t n = 0, i = 0;
-
-    for (size_t k = 0; k < text.len; k++)
-        n += text.p[k] == '\0';
-    const char **argv = s ? NULL : arena_alloc(&c->door.arena, (n + 1) * sizeof *argv);
-    if (!s && !argv)
-        s = no_memory(e);
-    for (size_t at = 0; !s && i < n; at += strlen(text.p + at) + 1)
-        argv[i++] = text.p + at;
-    if (!s) {
-        argv[n] = NULL;
-        s = cmd_become("cliq-net", argv, e);
-    }
-    buf_release(&text);
-    return s;
 }
 
 static void
@@ -84,7 +57,7 @@ begin(struct hub_call *c, const char *as, const char *url, bool is_json, struct 
         s = err_set(e, ST_INVALID,
                     "--as is for files: %s knows you by the key in CLIQ_KEY; leave --as away",
                     c->door.url);
-    return s || !c->door.place.is_tls || fetch_secure ? s : become_net(c, e);
+    return s || !c->door.place.is_tls ? s : fetch_load(e);
 }
 
 enum status

@@ -14,9 +14,6 @@
  * Files unless --url or CLIQ_URL names a server: see door/door.h, which does the work. Here are the
  * options of commands, and what is printed.
  *
- * Only cliq-net can speak TLS (net/fetch.h): for https:// hub_call_begin becomes it. So call it
- * before anything is read or written.
- *
  * Ownership: the call owns all it hands out, in its arena, until hub_call_end.
  */
 #ifndef CLIQ_CMD_HUB_CALL_H

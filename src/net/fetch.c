@@ -1,5 +1,5 @@
 /*
- * fetch - the client side of HTTP: the only file that meets libcurl.
+ * fetch - the client side of HTTP: the only file that meets libcurl, which it loads at first use.
  *
  *     fetch          tries, and sleeps between them
  *     `- follow      one try: hop by hop along redirects, before one deadline
@@ -15,6 +15,7 @@
 #include "cliq.h"
 
 #include <curl/curl.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,64 @@ no_memory(struct err *e)
     return err_set(e, ST_IO, "out of memory");
 }
 
+/* ---- libcurl, loaded at first use ---- */
+
+#define LIBRARY "libcurl.so.4"
+
+/* clang-format off */
+#define FUNCTIONS(F)                                                                               \
+    F(global_init) F(free) F(slist_append) F(slist_free_all)                                       \
+    F(url) F(url_cleanup) F(url_dup) F(url_get) F(url_set) F(url_strerror)                         \
+    F(easy_init) F(easy_cleanup) F(easy_reset) F(easy_setopt) F(easy_getinfo) F(easy_perform)      \
+    F(easy_send) F(easy_recv) F(easy_strerror)
+/* clang-format on */
+
+/* curl.easy_init is libcurl's curl_easy_init. */
+static struct {
+#define DECLARE(name) __typeof__(curl_##name) *name;
+    FUNCTIONS(DECLARE)
+} curl;
+
+static char load_error[256]; /* "": libcurl is loaded */
+
+static void
+load_once(void)
+{
+    static const struct {
+        const char *name;
+        void *to;
+    } functions[] = {
+#define NAME(name) { "curl_" #name, &curl.name },
+        FUNCTIONS(NAME)
+    };
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    bool ok = library != NULL;
+
+    for (size_t i = 0; ok && i < sizeof functions / sizeof *functions; i++) {
+        void *f = dlsym(library, functions[i].name);
+        memcpy(functions[i].to, &f, sizeof f);
+        ok = f != NULL;
+    }
+    if (!ok)
+        snprintf(load_error, sizeof load_error, "%s", dlerror());
+    else if (curl.global_init(CURL_GLOBAL_DEFAULT))
+        snprintf(load_error, sizeof load_error, LIBRARY ": curl_global_init failed");
+}
+
+enum status
+fetch_load(struct err *e)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, load_once);
+    if (!load_error[0])
+        return ST_OK;
+    return err_set(e, ST_IO,
+                   "HTTP and TLS need libcurl, which cannot be loaded (%s): install it (Debian: "
+                   "apt-get install libcurl4)",
+                   load_error);
+}
+
 /* ---- URLs ---- */
 
 static char *
@@ -53,7 +112,7 @@ part(CURLU *u, CURLUPart what)
 {
     char *text = NULL;
 
-    return curl_url_get(u, what, &text, CURLU_DEFAULT_PORT) ? NULL : text;
+    return curl.url_get(u, what, &text, CURLU_DEFAULT_PORT) ? NULL : text;
 }
 
 static bool
@@ -62,7 +121,7 @@ is_part(CURLU *u, CURLUPart what, const char *text)
     char *own = part(u, what);
     bool is_same = own && text && strcasecmp(own, text) == 0;
 
-    curl_free(own);
+    curl.free(own);
     return is_same;
 }
 
@@ -81,7 +140,7 @@ is_same_origin(CURLU *u, CURLU *v)
     for (size_t i = 0; i < sizeof parts / sizeof *parts && is_same; i++) {
         char *text = part(v, parts[i]);
         is_same = is_part(u, parts[i], text);
-        curl_free(text);
+        curl.free(text);
     }
     return is_same;
 }
@@ -90,19 +149,19 @@ is_same_origin(CURLU *u, CURLU *v)
 static enum status
 parse_url(const char *url, CURLU **out, struct err *e)
 {
-    *out = curl_url();
+    *out = curl.url();
     if (!*out)
         return no_memory(e);
-    CURLUcode c = curl_url_set(*out, CURLUPART_URL, url, URL_FLAGS);
+    CURLUcode c = curl.url_set(*out, CURLUPART_URL, url, URL_FLAGS);
     if (c == CURLUE_OUT_OF_MEMORY)
         return no_memory(e);
     if (c)
         return err_set(e, ST_INVALID, "this is not a URL: %s; write https://host/path",
-                       curl_url_strerror(c));
+                       curl.url_strerror(c));
     if (!has_scheme(*out, "http") && !has_scheme(*out, "https")) {
         char *scheme = part(*out, CURLUPART_SCHEME);
         err_say(e, "%.20s: URLs are not fetched, only http: and https:", scheme ? scheme : "such");
-        curl_free(scheme);
+        curl.free(scheme);
         return ST_INVALID;
     }
     return ST_OK;
@@ -113,17 +172,19 @@ show(struct buf *to, const char *url, bool with_query)
 {
     static const CURLUPart hidden[] = { CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS,
                                         CURLUPART_FRAGMENT, CURLUPART_QUERY };
-    CURLU *u = curl_url();
+    CURLU *u = fetch_load(NULL) ? NULL : curl.url();
     char *text = NULL;
 
-    if (u && !curl_url_set(u, CURLUPART_URL, url, URL_FLAGS)) {
+    if (u && !curl.url_set(u, CURLUPART_URL, url, URL_FLAGS)) {
         for (size_t i = 0; i < sizeof hidden / sizeof *hidden - with_query; i++)
-            curl_url_set(u, hidden[i], NULL, 0);
-        curl_url_get(u, CURLUPART_URL, &text, 0);
+            curl.url_set(u, hidden[i], NULL, 0);
+        curl.url_get(u, CURLUPART_URL, &text, 0);
     }
     buf_adds(to, text ? text : "(not a URL)");
-    curl_free(text);
-    curl_url_cleanup(u);
+    if (u) {
+        curl.free(text);
+        curl.url_cleanup(u);
+    }
 }
 
 void
@@ -227,7 +288,7 @@ make_head(const struct job *j, struct curl_slist **out)
 {
     /* Without this line libcurl asks before it sends a large body, and waits a second for
      * servers that do not answer that. */
-    struct curl_slist *list = curl_slist_append(NULL, "Expect:");
+    struct curl_slist *list = curl.slist_append(NULL, "Expect:");
 
     for (size_t i = 0; list && i < j->q->n_headers; i++) {
         const struct fetch_header *h = &j->q->headers[i];
@@ -236,10 +297,10 @@ make_head(const struct job *j, struct curl_slist **out)
             (j->q->body && !j->has_body && strcasecmp(h->name, "Content-Type") == 0))
             continue;
         buf_addf(&line, *h->value ? "%s: %s" : "%s;", h->name, h->value); /* "X;" is empty */
-        struct curl_slist *longer = buf_failed(&line) ? NULL : curl_slist_append(list, line.p);
+        struct curl_slist *longer = buf_failed(&line) ? NULL : curl.slist_append(list, line.p);
         buf_release(&line);
         if (!longer)
-            curl_slist_free_all(list);
+            curl.slist_free_all(list);
         list = longer;
     }
     *out = list;
@@ -274,7 +335,7 @@ take_head(char *p, size_t one, size_t n, void *to)
     return buf_failed(&r->head) ? 0 : n;
 }
 
-#define SET(j, option, value) (ok = !curl_easy_setopt((j)->curl, (option), (value)) && ok)
+#define SET(j, option, value) (ok = !curl.easy_setopt((j)->curl, (option), (value)) && ok)
 
 static bool
 set_up(struct job *j, const char *url, int64_t left_ms, struct curl_slist *head)
@@ -282,7 +343,7 @@ set_up(struct job *j, const char *url, int64_t left_ms, struct curl_slist *head)
     const struct fetch_request *q = j->q;
     bool ok = true, is_head = strcmp(j->method, "HEAD") == 0;
 
-    curl_easy_reset(j->curl); /* open connections stay */
+    curl.easy_reset(j->curl); /* open connections stay */
     SET(j, CURLOPT_ERRORBUFFER, j->error);
     SET(j, CURLOPT_URL, url);
     SET(j, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -342,7 +403,7 @@ say_failure(struct job *j, const char *url, CURLcode c, struct err *e)
     int64_t ms = j->q->timeout_ms ? j->q->timeout_ms : FETCH_TIMEOUT_MS;
     long sent = 0;
 
-    curl_easy_getinfo(j->curl, CURLINFO_REQUEST_SIZE, &sent);
+    curl.easy_getinfo(j->curl, CURLINFO_REQUEST_SIZE, &sent);
     j->is_unsent = sent == 0;
     j->is_broken = is_mendable(c) || (c == CURLE_OPERATION_TIMEDOUT && j->is_unsent);
     if (j->r->body.is_starved || j->r->head.is_starved || c == CURLE_OUT_OF_MEMORY)
@@ -358,7 +419,7 @@ say_failure(struct job *j, const char *url, CURLcode c, struct err *e)
                  (double)ms / 1000);
         return fail(j, url, ST_TIMEOUT, what, e);
     }
-    return fail(j, url, ST_IO, j->error[0] ? j->error : curl_easy_strerror(c), e);
+    return fail(j, url, ST_IO, j->error[0] ? j->error : curl.easy_strerror(c), e);
 }
 
 static enum status
@@ -376,14 +437,14 @@ hop(struct job *j, const char *url, int64_t left_ms, struct err *e)
     if (left_ms < 1)
         c = CURLE_OPERATION_TIMEDOUT;
     else if (make_head(j, &head) && set_up(j, url, left_ms, head))
-        c = curl_easy_perform(j->curl);
-    curl_slist_free_all(head);
+        c = curl.easy_perform(j->curl);
+    curl.slist_free_all(head);
     if (c)
         return say_failure(j, url, c, e);
     long status = 0;
     const char *type = NULL;
-    curl_easy_getinfo(j->curl, CURLINFO_RESPONSE_CODE, &status);
-    curl_easy_getinfo(j->curl, CURLINFO_CONTENT_TYPE, &type);
+    curl.easy_getinfo(j->curl, CURLINFO_RESPONSE_CODE, &status);
+    curl.easy_getinfo(j->curl, CURLINFO_CONTENT_TYPE, &type);
     free(j->r->content_type);
     free(j->r->url);
     j->r->status = (int)status;
@@ -444,28 +505,28 @@ follow(struct job *j, struct err *e)
     enum status s = check_method(j->q, j->method, e);
     if (!s)
         s = parse_url(j->q->url, &at, e);
-    if (!s && !(first = curl_url_dup(at)))
+    if (!s && !(first = curl.url_dup(at)))
         s = no_memory(e);
     while (!s) {
         const char *where = NULL;
         CURLU *next = NULL;
-        if (curl_url_get(at, CURLUPART_URL, &url, 0))
+        if (curl.url_get(at, CURLUPART_URL, &url, 0))
             s = no_memory(e);
         if (!s)
             s = hop(j, url, deadline - clock_mono_ms(), e);
-        curl_free(url);
+        curl.free(url);
         url = NULL;
         if (s || !is_redirect(j->r->status))
             break;
-        curl_easy_getinfo(j->curl, CURLINFO_REDIRECT_URL, &where);
+        curl.easy_getinfo(j->curl, CURLINFO_REDIRECT_URL, &where);
         if (!where)
             break;
         s = turn(j, at, first, where, &next, e);
-        curl_url_cleanup(at);
+        curl.url_cleanup(at);
         at = next;
     }
-    curl_url_cleanup(at);
-    curl_url_cleanup(first);
+    curl.url_cleanup(at);
+    curl.url_cleanup(first);
     return s;
 }
 
@@ -530,20 +591,6 @@ sleep_ms(int64_t ms)
         continue;
 }
 
-static void
-start_curl(void)
-{
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-}
-
-static void
-start(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, start_curl);
-}
-
 enum status
 fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e)
 {
@@ -557,10 +604,11 @@ fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e)
     enum status s = check_method(q, method, e);
     if (!s)
         s = check_headers(q, e);
+    if (!s)
+        s = fetch_load(e);
     if (s)
         return s;
-    start();
-    j.curl = curl_easy_init();
+    j.curl = curl.easy_init();
     if (!j.curl)
         return no_memory(e);
     for (;;) {
@@ -570,11 +618,11 @@ fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e)
         if (r->tries >= (q->tries ? q->tries : FETCH_TRIES) || !wants_more(&j, method, s))
             break;
         if (!s)
-            curl_easy_getinfo(j.curl, CURLINFO_RETRY_AFTER, &after_s);
+            curl.easy_getinfo(j.curl, CURLINFO_RETRY_AFTER, &after_s);
         int64_t ms = fetch_wait_ms(r->tries, after_s, q->wait_ms);
         sleep_ms(after_s > 0 ? ms : scatter(ms));
     }
-    curl_easy_cleanup(j.curl);
+    curl.easy_cleanup(j.curl);
     return s;
 }
 
@@ -620,7 +668,7 @@ static ssize_t
 tls_send(struct wire *w, const void *p, size_t n)
 {
     size_t sent = 0;
-    CURLcode code = curl_easy_send(w->tls, p, n, &sent);
+    CURLcode code = curl.easy_send(w->tls, p, n, &sent);
 
     return tls_result(code, sent);
 }
@@ -629,7 +677,7 @@ static ssize_t
 tls_recv(struct wire *w, void *p, size_t n)
 {
     size_t got = 0;
-    CURLcode code = curl_easy_recv(w->tls, p, n, &got);
+    CURLcode code = curl.easy_recv(w->tls, p, n, &got);
 
     return tls_result(code, got);
 }
@@ -637,7 +685,7 @@ tls_recv(struct wire *w, void *p, size_t n)
 static void
 tls_close(struct wire *w)
 {
-    curl_easy_cleanup(w->tls);
+    curl.easy_cleanup(w->tls);
 }
 
 enum status
@@ -648,27 +696,29 @@ fetch_secure(struct wire *w, const struct wire_place *at, int64_t until_ms, stru
     char url[sizeof at->authority + 16], why[CURL_ERROR_SIZE] = "";
     curl_socket_t fd = CURL_SOCKET_BAD;
 
-    start();
+    enum status s = fetch_load(e);
+    if (s)
+        return s;
     snprintf(url, sizeof url, "https://%s/", at->authority);
-    CURL *curl = curl_easy_init();
-    if (!curl)
+    CURL *tls = curl.easy_init();
+    if (!tls)
         return no_memory(e);
-    curl_easy_setopt(curl, CURLOPT_URL, url);
-    curl_easy_setopt(curl, CURLOPT_CONNECT_ONLY, 1L);
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_PROXY, "");
-    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why);
-    curl_easy_setopt(curl, CURLOPT_SSL_ENABLE_ALPN, 0L); /* HTTP/1.1 it is */
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)(left > 1 ? left : 1));
-    CURLcode code = curl_easy_perform(curl);
+    curl.easy_setopt(tls, CURLOPT_URL, url);
+    curl.easy_setopt(tls, CURLOPT_CONNECT_ONLY, 1L);
+    curl.easy_setopt(tls, CURLOPT_NOSIGNAL, 1L);
+    curl.easy_setopt(tls, CURLOPT_PROXY, "");
+    curl.easy_setopt(tls, CURLOPT_ERRORBUFFER, why);
+    curl.easy_setopt(tls, CURLOPT_SSL_ENABLE_ALPN, 0L); /* HTTP/1.1 it is */
+    curl.easy_setopt(tls, CURLOPT_TIMEOUT_MS, (long)(left > 1 ? left : 1));
+    CURLcode code = curl.easy_perform(tls);
     if (code == CURLE_OK)
-        code = curl_easy_getinfo(curl, CURLINFO_ACTIVESOCKET, &fd);
+        code = curl.easy_getinfo(tls, CURLINFO_ACTIVESOCKET, &fd);
     if (code != CURLE_OK || fd == CURL_SOCKET_BAD) {
-        err_say(e, "connect to %s: %s", at->authority, *why ? why : curl_easy_strerror(code));
-        curl_easy_cleanup(curl);
+        err_say(e, "connect to %s: %s", at->authority, *why ? why : curl.easy_strerror(code));
+        curl.easy_cleanup(tls);
         return code == CURLE_OPERATION_TIMEDOUT ? ST_TIMEOUT : ST_IO;
     }
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, 0L);
-    *w = (struct wire){ .fd = fd, .ops = &ops, .tls = curl };
+    curl.easy_setopt(tls, CURLOPT_TIMEOUT_MS, 0L);
+    *w = (struct wire){ .fd = fd, .ops = &ops, .tls = tls };
     return ST_OK;
 }

@@ -29,8 +29,8 @@
  * Ownership: the request is borrowed for the call. The response can be released whatever
  * fetch returned. One request at a time in one thread; fetch never prints.
  *
- * Only programs that link libcurl have these functions (see the Makefile: loading it costs
- * 6 ms at every start). They are weak: in the others fetch is NULL, so that one can ask.
+ * libcurl is loaded at first use, because loading it takes 6 ms. Without it these functions
+ * fail with ST_IO and a sentence that says what to install.
  */
 #ifndef CLIQ_NET_FETCH_H
 #define CLIQ_NET_FETCH_H
@@ -48,8 +48,6 @@
 #define FETCH_WAIT_MS    500                /* before the second try; doubles */
 #define FETCH_WAIT_MAX   60000              /* whatever Retry-After says */
 #define FETCH_HEADERS    100                /* of a request */
-
-#define FETCH_WEAK __attribute__((weak))
 
 struct fetch_header {
     const char *name, *value;
@@ -80,27 +78,28 @@ struct fetch_response {
     unsigned redirects; /* of the last try */
 };
 
-FETCH_WEAK enum status
-fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e);
-FETCH_WEAK void fetch_response_release(struct fetch_response *r);
+/* Loads libcurl, which the other functions do themselves: for callers that would retry ST_IO. */
+enum status fetch_load(struct err *e);
+
+enum status fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e);
+void fetch_response_release(struct fetch_response *r);
 
 /* The value of a header of the answer appended to `to`; false when it has none. Of
  * several, the first. */
-FETCH_WEAK bool
-fetch_response_header(const struct fetch_response *r, const char *name, struct buf *to);
+bool fetch_response_header(const struct fetch_response *r, const char *name, struct buf *to);
 
 /* A URL as people may see it, appended: without user, password, query and fragment; what
  * is not a URL is "(not a URL)". */
-FETCH_WEAK void fetch_show_url(struct buf *to, const char *url);
+void fetch_show_url(struct buf *to, const char *url);
 /* The same with its query. */
-FETCH_WEAK void fetch_public_url(struct buf *to, const char *url);
+void fetch_public_url(struct buf *to, const char *url);
 
 /* A connection with TLS, for net/wire.h: libcurl makes it and checks the certificate, and from
  * then on it is only bytes. */
-FETCH_WEAK enum status
+enum status
 fetch_secure(struct wire *w, const struct wire_place *at, int64_t until_ms, struct err *e);
 
 /* How long to wait after the try number `tries` (from 1); retry_after_s 0: not told. */
-FETCH_WEAK int64_t fetch_wait_ms(unsigned tries, int64_t retry_after_s, int64_t wait_ms);
+int64_t fetch_wait_ms(unsigned tries, int64_t retry_after_s, int64_t wait_ms);
 
 #endif

@@ -136,7 +136,7 @@ member_next(int fd)
     struct proc_report report;
     ssize_t n = SYS_RETRY(recv(fd, packet, sizeof packet, 0));
     environ = nothing; /* it was made of these */
-    free(texts);       /* before there are others, which then have their place (lean_heap.c) */
+    free(texts);
     texts = n > 0 ? unpack(packet, (size_t)n) : NULL;
     if (!texts)
         return false;

@@ -61,20 +61,6 @@ agent_self(struct arena *a)
         n -= (ssize_t)(sizeof gone - 1);
         self[n] = '\0';
     }
-    /* The full program has a front beside it, or in bin/, that starts faster. */
-    static const char *const fronts[][2] = { { "/cliq-full", "/cliq" },
-                                             { "/libexec/cliq/cliq-full", "/bin/cliq" } };
-    for (int i = 1; i >= 0; i--) {
-        size_t k = strlen(fronts[i][0]);
-        if ((size_t)n > k && strcmp(self + n - k, fronts[i][0]) == 0) {
-            char *path = arena_alloc(a, (size_t)n + 16);
-            if (!path)
-                return "cliq";
-            snprintf(path, (size_t)n + 16, "%.*s%s", (int)((size_t)n - k), self, fronts[i][1]);
-            if (access(path, X_OK) == 0)
-                return path;
-        }
-    }
     const char *path = arena_dup(a, self, (size_t)n);
     return path ? path : "cliq";
 }

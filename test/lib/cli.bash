@@ -17,8 +17,6 @@ case ${BUILD:-build} in
 *) BIN=$ROOT/${BUILD:-build} ;;
 esac
 CLIQ=$BIN/cliq
-FULL=$BIN/cliq-full
-[ -x "$FULL" ] || FULL=$CLIQ
 PY=/usr/bin/python3
 [ -x $PY ] || PY=python3
 export BIN CLIQ PY PYTHONDONTWRITEBYTECODE=1

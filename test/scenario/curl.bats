@@ -479,3 +479,40 @@ YML
     is $'/x200' "$(tr -d '\n' <seen)"
     is /x "$(asked 3 body)"
 }
+
+# linked ARGS...: runs it; $files is what the dynamic linker said of the files it took.
+linked() {
+    rm -f "$T"/linker.*
+    LD_DEBUG=files LD_DEBUG_OUTPUT=$T/linker "$@"
+    files=$(cat "$T"/linker.*)
+    has "$files" "calling init: "
+}
+
+@test "libcurl is loaded by what needs it, and by no other command" {
+    server
+    local command
+    for command in version help "channel rooms" "emit note hello" "agent --help" "agent curl --help"; do
+        linked got $command
+        succeeds
+        lacks "$files" libcurl
+    done
+    linked sources '{"name":"a","url":"'$URL'/text"}'
+    completes
+    has "$files" "file=libcurl.so.4"
+}
+
+@test "without libcurl the phase fails and says what to install; a hub at https:// does so, too" {
+    server
+    mkdir "$T/no-libcurl"
+    : >"$T/no-libcurl/libcurl.so.4" # found first, and not a library
+    export LD_LIBRARY_PATH=$T/no-libcurl
+    sources '{"name":"a","url":"'$URL'/text"}'
+    fails "libcurl.so.4" "apt-get install libcurl4"
+    [ ! -e "$T/requests" ]
+    for command in "status-of signal:x" watch; do # watch would reconnect for ever
+        CLIQ_KEY=k got $command --url https://127.0.0.1:9
+        refused 74 "libcurl.so.4" "apt-get install libcurl4"
+    done
+    got version # needs none
+    succeeds
+}

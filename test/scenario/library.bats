@@ -217,9 +217,10 @@ for l in open(sys.argv[1]):
     lacks "$(pkg-config --libs cliq-hub)" -lsqlite3
     local inc="-I$T/root/usr/include" lib="$T/root/usr/lib/libcliq.a"
     gcc $inc -o "$T/channel" "$ROOT/examples/channel.c" "$lib" -lpthread
-    ! ldd "$T/channel" | grep -q sqlite
-    ! gcc $inc -o "$T/worker" "$ROOT/examples/hub_worker.c" "$lib" -lpthread 2>"$T/link.err"
-    grep -q sqlite3_ "$T/link.err"
+    lacks "$(ldd "$T/channel")" sqlite
+    got_from gcc $inc -o "$T/worker" "$ROOT/examples/hub_worker.c" "$lib" -lpthread
+    code_is 1
+    grep -q sqlite3_ "$T/err"
     gcc $inc -o "$T/worker" "$ROOT/examples/hub_worker.c" "$lib" $(pkg-config --static --libs cliq-hub | tr ' ' '\n' | grep -vE '^-lcliq$|^-L')
     gcc $inc -o "$T/shared" "$ROOT/examples/hub_worker.c" -L"$T/root/usr/lib" -lcliq
     # Names of ours that a program has too are not ours.

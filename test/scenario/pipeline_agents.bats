@@ -459,7 +459,7 @@ complete
 END
     team <<<'phases: [{name: one, agent: a}, {name: two, agent: a}, {name: three, agent: a, depends_on: [one]}]'
     code=0
-    ASAN_OPTIONS=detect_leaks=0 strace -o /dev/null -P "$PWD/.cliq/run/journal.jsonl" -e trace=write -e inject=write:error=EIO:when=2+ "$FULL" run $HEADLESS >"$T/out" 2>"$T/err" || code=$?
+    ASAN_OPTIONS=detect_leaks=0 strace -o /dev/null -P "$PWD/.cliq/run/journal.jsonl" -e trace=write -e inject=write:error=EIO:when=2+ "$CLIQ" run $HEADLESS >"$T/out" 2>"$T/err" || code=$?
     slurp
     code_is 1
     status_is FAILED

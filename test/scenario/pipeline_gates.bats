@@ -202,7 +202,7 @@ END
     mkdir -p .cliq/roles
     echo judge >.cliq/roles/gate.md
     code=0
-    ASAN_OPTIONS=detect_leaks=0 strace -o "$T/trace" -P "$PWD/.cliq/roles/gate.md" -e trace=read -e inject=read:error=EIO:when=5 "$FULL" run $HEADLESS >"$T/out" 2>"$T/err" || code=$?
+    ASAN_OPTIONS=detect_leaks=0 strace -o "$T/trace" -P "$PWD/.cliq/roles/gate.md" -e trace=read -e inject=read:error=EIO:when=5 "$CLIQ" run $HEADLESS >"$T/out" 2>"$T/err" || code=$?
     slurp
     code_is 1
     status_is FAILED

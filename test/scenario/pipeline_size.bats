@@ -44,7 +44,7 @@ END
 @test "one sync of the journal a transition, not more" {
     command -v strace >/dev/null || skip "no strace"
     hundred ", depends_on: [p@]"
-    ASAN_OPTIONS=detect_leaks=0 strace -o "$T/syncs" -e trace=fdatasync,fsync "$FULL" run $HEADLESS >/dev/null
+    ASAN_OPTIONS=detect_leaks=0 strace -o "$T/syncs" -e trace=fdatasync,fsync "$CLIQ" run $HEADLESS >/dev/null
     local n
     n=$(grep -c 'sync(' "$T/syncs")
     ((n <= 110)) || complain "$n syncs"

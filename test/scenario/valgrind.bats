@@ -4,7 +4,7 @@ load ../lib/cli
 
 may_valgrind() {
     command -v valgrind >/dev/null || skip "no valgrind here"
-    ! grep -q __asan_init "$FULL" || skip "the address sanitizer and valgrind do not mix"
+    ! grep -q __asan_init "$CLIQ" || skip "the address sanitizer and valgrind do not mix"
 }
 
 # clean CODE ARGS...: cliq ARGS under valgrind; exit code as wanted, nothing to report.
@@ -13,7 +13,7 @@ clean() {
     shift
     may_valgrind
     got_from valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=all --errors-for-leak-kinds=all \
-        --track-fds=yes --log-file="$T/valgrind" "$FULL" "$@"
+        --track-fds=yes --log-file="$T/valgrind" "$CLIQ" "$@"
     # Descriptors that bats and valgrind itself left open are not ours.
     [ "$code" = "$want" ] &&
         ! sed -n '/Open /{N;/inherited from parent/d;p}' "$T/valgrind" | grep . >&2 ||
@@ -28,7 +28,7 @@ some_channel() {
 @test "valgrind can tell: it sees a leak and a lost descriptor" {
     printf '#include <fcntl.h>\n#include <stdlib.h>\nint main(void) { open("/dev/null", 0); return malloc(3) == 0; }\n' >"$T/leak.c"
     gcc -o "$T/leak" "$T/leak.c"
-    FULL=$T/leak
+    CLIQ=$T/leak
     run clean 0
     [ "$status" -ne 0 ]
     has "$output" "definitely lost"

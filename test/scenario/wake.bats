@@ -356,7 +356,7 @@ post() { # PATH JSON
     is 0 "$(starts)"
     kill "$stream"
     until_true gone "$stream"
-    released() { "$FULL" _wake ruby && flock -n "$CLIQ_HOME/wake/ruby/lock" true; }
+    released() { "$CLIQ" _wake ruby && flock -n "$CLIQ_HOME/wake/ruby/lock" true; }
     until_true released
     gen x:after
     until_true has_started 1
