@@ -117,7 +117,7 @@ $(BUILD)/cliq-hub.pc: FORCE
 
 # ---- man pages, made from the command table -----------------------------------
 
-PAGES := $(subst _,-,$(filter-out complete exec_attempt attend,$(shell sed -n 's/^CMD(\(.*\))/\1/p' src/cmd/cmds.def)))
+PAGES := $(subst _,-,$(filter-out complete exec_attempt wake_agent,$(shell sed -n 's/^CMD(\(.*\))/\1/p' src/cmd/cmds.def)))
 MAN1  := $(BUILD)/man/cliq.1 $(PAGES:%=$(BUILD)/man/cliq-%.1)
 MAN5  := $(patsubst man/%.scd,$(BUILD)/man/%,$(wildcard man/*.scd))
 
@@ -183,15 +183,17 @@ check: test-deps
 
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
-.PHONY: format check-format check-layers lint check-all
+.PHONY: format check-format check-layers check-names lint check-all
 format:
 	clang-format -i $(C_FILES)
 check-format:
 	clang-format --dry-run -Werror $(C_FILES)
+check-names:
+	tools/check-names
 check-layers:
 	tools/check-layers
 lint: test-deps
-	@$(MAKE) --no-print-directory check-format check-layers
+	@$(MAKE) --no-print-directory check-format check-layers check-names
 	@$(SUBMAKE) all CC=clang BUILD=build/clang
 	@$(SUBMAKE) all CC=gcc BUILD=build/analyzer CFLAGS='-O2 -g -fanalyzer'
 	cppcheck --quiet -DCPPCHECK --error-exitcode=1 --enable=warning,performance,portability --inline-suppr \

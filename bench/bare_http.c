@@ -80,7 +80,7 @@ listen_for(struct server *s, struct conn *c)
         die("no memory for a listener");
     s->listening[s->n_listening++] = c;
     c->len = 0;
-    wire_send(c->fd, stream_head, sizeof stream_head - 1);
+    transport_send(c->fd, stream_head, sizeof stream_head - 1);
 }
 
 /* The body of a whole request, or NULL; its length in *n. */
@@ -155,7 +155,7 @@ end_round(struct server *s)
     if (fdatasync(s->file))
         die("sync");
     for (size_t i = 0; i < s->n_asking; i++)
-        wire_send(s->asking[i]->fd, answer, sizeof answer - 1);
+        transport_send(s->asking[i]->fd, answer, sizeof answer - 1);
     for (size_t i = s->events.len ? s->n_listening : 0; i-- > 0;)
         if (send(s->listening[i]->fd, s->events.p, s->events.len, MSG_NOSIGNAL) !=
             (ssize_t)s->events.len)

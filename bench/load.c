@@ -279,7 +279,7 @@ send_next(struct load *l, struct conn *c, int64_t now)
     if (is_first && !l->first.len)
         out_add(&l->first, c->out.p, c->out.len);
     const struct text_out *o = is_first ? &l->first : &c->out;
-    wire_send(c->fd, o->p, o->len);
+    transport_send(c->fd, o->p, o->len);
 }
 
 static void
@@ -310,7 +310,7 @@ hear(struct load *l, struct conn *c)
         if (!c->in)
             die("no memory for a reply");
     }
-    c->in_len += wire_recv(c->fd, c->in + c->in_len, c->in_size - c->in_len);
+    c->in_len += transport_recv(c->fd, c->in + c->in_len, c->in_size - c->in_len);
     size_t n = c->in_len ? l->work->reply(c->in, c->in_len) : 0;
     if (!n)
         return;

@@ -9,7 +9,7 @@
  *
  * Usage: match
  */
-#include "hub/match.h"
+#include "hub/model/match.h"
 #include "bench.h"
 
 #include <stdio.h>

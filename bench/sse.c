@@ -94,7 +94,7 @@ count_marks(struct conn *c, const char *mark)
     char *from = chunk;
 
     memcpy(chunk, c->tail, c->tail_len);
-    n = c->tail_len + wire_recv(c->fd, chunk + c->tail_len, CHUNK);
+    n = c->tail_len + transport_recv(c->fd, chunk + c->tail_len, CHUNK);
     for (char *at; (at = find_mark(from, n - (size_t)(from - chunk), mark, len)); from = at + len)
         found++;
     size_t left = n - (size_t)(from - chunk);
@@ -115,7 +115,7 @@ hear(struct fan *f, struct conn *c)
         f->delivered += n;
         return;
     }
-    c->in_len += wire_recv(c->fd, c->in + c->in_len, CHUNK - c->in_len);
+    c->in_len += transport_recv(c->fd, c->in + c->in_len, CHUNK - c->in_len);
     if (!c->in_len || !f->kind->reply(c->in, c->in_len))
         return;
     c->in_len = 0;
@@ -141,7 +141,7 @@ emit_one(struct fan *f)
 {
     struct conn *c = f->idle[--f->n_idle];
 
-    wire_send(c->fd, f->emit.p, f->emit.len);
+    transport_send(c->fd, f->emit.p, f->emit.len);
     f->emitted++;
 }
 
@@ -252,7 +252,7 @@ gather(struct fan *f)
     f->mark = f->kind->ready;
     for (size_t i = 0; i < f->n; i++) {
         watch(f, &f->clients[i]);
-        wire_send(f->clients[i].fd, f->listen.p, f->listen.len);
+        transport_send(f->clients[i].fd, f->listen.p, f->listen.len);
     }
     while (f->delivered < f->n)
         wait_some(f);

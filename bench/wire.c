@@ -188,7 +188,7 @@ wire_connect(unsigned port)
 }
 
 void
-wire_send(int fd, const void *p, size_t n)
+transport_send(int fd, const void *p, size_t n)
 {
     for (size_t sent = 0; sent < n;) {
         ssize_t k = send(fd, (const char *)p + sent, n - sent, MSG_NOSIGNAL);
@@ -202,7 +202,7 @@ wire_send(int fd, const void *p, size_t n)
 }
 
 size_t
-wire_recv(int fd, char *p, size_t room)
+transport_recv(int fd, char *p, size_t room)
 {
     ssize_t k = recv(fd, p, room, 0);
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* What every emit carries, in every protocol: a JSON object, BODY_SIZE bytes. */
-enum { BODY_SIZE = 256, WIRE_BODY_MAX = 1 << 20 };
+enum { BODY_SIZE = 256, TRANSPORT_BODY_MAX = 1 << 20 };
 void wire_fill_body(char body[BODY_SIZE]);
 
 /* Text that grows; released by free(p). */
@@ -43,10 +43,10 @@ size_t beanstalk_reply(const char *p, size_t n);
 
 /* ---- connections ---- */
 
-int wire_connect(unsigned port);                 /* 127.0.0.1; not blocking afterwards */
-void wire_send(int fd, const void *p, size_t n); /* waits while the other side is full */
+int wire_connect(unsigned port);                      /* 127.0.0.1; not blocking afterwards */
+void transport_send(int fd, const void *p, size_t n); /* waits while the other side is full */
 /* Reads behind what is there; how many bytes, 0: nothing now. The end is an error. */
-size_t wire_recv(int fd, char *p, size_t room);
+size_t transport_recv(int fd, char *p, size_t room);
 
 /* "name=value" of the command line, or `otherwise`, or the benchmark ends when that is NULL. */
 const char *wire_arg(char **argv, const char *name, const char *otherwise);

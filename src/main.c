@@ -1,7 +1,7 @@
 /* main - argv to a command, its outcome to an exit code. */
 #include "cmd/cmd.h"
 #include "cmd/help.h"
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 #include <signal.h>
 

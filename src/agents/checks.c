@@ -1,27 +1,27 @@
 /* checks - a gate's commands. Alone it is the whole gate; before another agent's
  * judgement (payload.checks_only) it only writes the results. */
-#include "agents/agent.h"
-#include "agents/results.h"
-#include "agents/verdict.h"
+#include "agents/agent_main.h"
+#include "agents/check_verdict.h"
+#include "agents/command_results.h"
 #include "cmd/cmd.h"
 
 static enum status
 handle(struct context *c, struct err *e)
 {
-    struct results r;
+    struct command_results r;
     bool is_only = false;
-    enum status s = results_run(c, &r, e);
+    enum status s = command_results_run(c, &r, e);
 
     json_bool(json_get(c->dispatch, "checks_only"), &is_only);
     if (!s && is_only)
-        s = context_complete(c, results_data(c, &r), e);
+        s = context_complete(c, command_results_data(c, &r), e);
     else if (!s && c->is_gate)
         s = verdict_from_results(c, &r, e);
     else if (!s && r.failed)
         s = err_set(e, ST_FAILED, "%zu of %zu checks failed", r.failed, r.total);
     else if (!s)
         s = context_finalize_standard(c, e);
-    results_release(&r);
+    command_results_release(&r);
     return s;
 }
 

@@ -18,8 +18,8 @@
  * file is relative to the work directory when it is below it; bytes is what travelled;
  * json is there when the answer is JSON of at most JSON_MAX bytes.
  */
-#include "agents/agent.h"
-#include "agents/entry.h"
+#include "agents/agent_main.h"
+#include "agents/transfer.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "net/fetch.h"
@@ -37,9 +37,9 @@ enum {
     BYTES_MAX = 1 << 30, /* of settings.max_bytes */
 };
 
-struct work {
+struct curl_work {
     struct context *c;
-    struct entries sources, targets;
+    struct transfers sources, targets;
     int64_t timeout_ms; /* 0: fetch's own */
     size_t max_bytes;
     const char *proxy;
@@ -56,15 +56,15 @@ no_memory(struct err *e)
 /* ---- settings ---- */
 
 static enum status
-get_settings(struct work *w, struct err *e)
+get_settings(struct curl_work *w, struct err *e)
 {
     const char *timeout, *bytes;
-    enum status s = entry_text(w->c->arena, json_get(w->c->settings, "timeout"), &timeout, e);
+    enum status s = transfer_text(w->c->arena, json_get(w->c->settings, "timeout"), &timeout, e);
 
     if (!s)
-        s = entry_text(w->c->arena, json_get(w->c->settings, "max_bytes"), &bytes, e);
+        s = transfer_text(w->c->arena, json_get(w->c->settings, "max_bytes"), &bytes, e);
     if (!s)
-        s = entry_text(w->c->arena, json_get(w->c->settings, "proxy"), &w->proxy, e);
+        s = transfer_text(w->c->arena, json_get(w->c->settings, "proxy"), &w->proxy, e);
     if (s)
         return s;
     if (timeout && (!opt_parse_ms(timeout, &w->timeout_ms) || w->timeout_ms < 1))
@@ -93,7 +93,7 @@ is_public_header(const char *name)
 
 /* How many bytes of a header's value stand at p; "Bearer X" is a secret, and X alone. */
 static size_t
-secret_at(const struct entry *n, const char *p, size_t len)
+secret_at(const struct transfer *n, const char *p, size_t len)
 {
     for (size_t i = 0; i < n->n_headers; i++) {
         const char *value = n->headers[i].value, *word = strchr(value, ' ');
@@ -110,7 +110,7 @@ secret_at(const struct entry *n, const char *p, size_t len)
 
 /* The beginning of an answer, fit for a terminal and without our secrets. */
 static void
-add_excerpt(struct buf *to, const struct entry *n, const struct buf *body)
+add_excerpt(struct buf *to, const struct transfer *n, const struct buf *body)
 {
     struct buf raw = { 0 };
     size_t i = 0;
@@ -131,7 +131,7 @@ add_excerpt(struct buf *to, const struct entry *n, const struct buf *body)
 
 /* "source report: GET https://host/path: 200, 17 bytes, 2 tries": log, progress, text. */
 static enum status
-tell(struct work *w, const struct entry *n, const struct fetch_request *q,
+tell(struct curl_work *w, const struct transfer *n, const struct fetch_request *q,
      const struct fetch_response *r, size_t bytes, struct err *e)
 {
     struct buf line = { 0 }, shown = { 0 };
@@ -165,7 +165,7 @@ set(struct json *object, const char *key, struct json *v)
 }
 
 static struct json *
-text_json(struct work *w, const char *p, size_t n)
+text_json(struct curl_work *w, const char *p, size_t n)
 {
     const char *kept = arena_dup(w->c->arena, p, n);
 
@@ -174,7 +174,7 @@ text_json(struct work *w, const char *p, size_t n)
 
 /* {"url":…,"status":…,"bytes":…} as a member of `in`; NULL without memory. */
 static struct json *
-add_record(struct work *w, struct json *in, const struct entry *n, int status, size_t bytes)
+add_record(struct curl_work *w, struct json *in, const struct transfer *n, int status, size_t bytes)
 {
     struct arena *a = w->c->arena;
     struct json *o = json_new(a, JSON_OBJECT);
@@ -194,8 +194,8 @@ add_record(struct work *w, struct json *in, const struct entry *n, int status, s
 
 /* Sends it. An answer of 400 or more is a failure. */
 static enum status
-ask(struct work *w, const struct entry *n, struct fetch_request *q, struct fetch_response *r,
-    struct err *e)
+ask(struct curl_work *w, const struct transfer *n, struct fetch_request *q,
+    struct fetch_response *r, struct err *e)
 {
     struct err why = { "" };
 
@@ -240,8 +240,8 @@ is_json_type(const char *type)
 
 /* The file of a source: JSON for people to read, anything else as it came. */
 static enum status
-keep(struct work *w, const struct entry *n, const struct fetch_response *r, struct json **doc,
-     struct err *e)
+keep(struct curl_work *w, const struct transfer *n, const struct fetch_response *r,
+     struct json **doc, struct err *e)
 {
     struct buf pretty = { 0 };
     const char *text = NULL;
@@ -266,13 +266,13 @@ keep(struct work *w, const struct entry *n, const struct fetch_response *r, stru
 
 /* The path that commands in the work directory can open. */
 static struct json *
-file_json(struct work *w, const struct entry *n)
+file_json(struct curl_work *w, const struct transfer *n)
 {
     struct buf path = { 0 };
     const char *dir = w->c->work_dir;
     size_t k = dir ? strlen(dir) : 0, skip = 0;
 
-    frame_path(&w->c->frame, &path, "files/");
+    state_dir_path(&w->c->state, &path, "files/");
     buf_addf(&path, "%s/%s", w->c->phase, n->name);
     if (k && !buf_failed(&path) && strncmp(path.p, dir, k) == 0 && path.p[k] == '/')
         skip = k + 1;
@@ -282,7 +282,7 @@ file_json(struct work *w, const struct entry *n)
 }
 
 static enum status
-get(struct work *w, const struct entry *n, struct err *e)
+get(struct curl_work *w, const struct transfer *n, struct err *e)
 {
     struct fetch_request q = { .body = n->body, .body_len = n->body_len };
     struct fetch_response r = { 0 };
@@ -325,36 +325,36 @@ is_ours(const char *path)
 }
 
 static enum status
-read_in_work_dir(struct work *w, const char *path, struct buf *to, struct err *e)
+read_in_work_dir(struct curl_work *w, const char *path, struct buf *to, struct err *e)
 {
-    struct frame f;
-    enum status s = w->c->work_dir ? frame_open(&f, w->c->work_dir, NULL, e)
+    struct state_dir f;
+    enum status s = w->c->work_dir ? state_dir_open(&f, w->c->work_dir, NULL, e)
                                    : err_set(e, ST_INVALID, "the message has no work_dir");
 
     if (s)
         return s;
-    s = frame_read(&f, path, to, e);
-    frame_close(&f);
+    s = state_dir_read(&f, path, to, e);
+    state_dir_close(&f);
     return s;
 }
 
 static enum status
-read_file(struct work *w, const struct entry *n, struct buf *to, struct err *e)
+read_file(struct curl_work *w, const struct transfer *n, struct buf *to, struct err *e)
 {
     const char *path = n->file;
     struct err why = { "" };
     enum status s = ST_NOT_FOUND;
 
     if (path[0] == '/' && !(path = below(n->file, w->c->work_dir)))
-        path = below(n->file, w->c->frame.state_dir);
-    if (!path || !entry_is_inside(path))
-        return entry_wrong(
+        path = below(n->file, w->c->state.state_dir);
+    if (!path || !transfer_is_inside(path))
+        return transfer_wrong(
             n, "its file must be files/<phase>/<name> or a path inside the work directory", e);
     if (is_ours(path))
-        return entry_wrong(
+        return transfer_wrong(
             n, "its file may hold keys: settings and the run's own files are not sent", e);
     if (strncmp(path, "files/", 6) == 0)
-        s = frame_read(&w->c->frame, path, to, &why);
+        s = state_dir_read(&w->c->state, path, to, &why);
     if (s == ST_NOT_FOUND)
         s = read_in_work_dir(w, path, to, &why);
     if (s)
@@ -363,7 +363,7 @@ read_file(struct work *w, const struct entry *n, struct buf *to, struct err *e)
 }
 
 static enum status
-put(struct work *w, const struct entry *n, struct err *e)
+put(struct curl_work *w, const struct transfer *n, struct err *e)
 {
     struct fetch_request q = { 0 };
     struct fetch_response r = { 0 };
@@ -395,7 +395,7 @@ put(struct work *w, const struct entry *n, struct err *e)
 /* ---- the phase ---- */
 
 static enum status
-check_action(struct work *w, struct err *e)
+check_action(struct curl_work *w, struct err *e)
 {
     const struct json *action = json_get(w->c->dispatch, "action");
 
@@ -418,7 +418,7 @@ check_action(struct work *w, struct err *e)
 }
 
 static enum status
-hand_over(struct work *w, struct err *e)
+hand_over(struct curl_work *w, struct err *e)
 {
     struct json *data = json_new(w->c->arena, JSON_OBJECT);
     enum status s = buf_status(&w->text, "the summary", e);
@@ -435,9 +435,9 @@ hand_over(struct work *w, struct err *e)
 static enum status
 handle(struct context *c, struct err *e)
 {
-    struct work w = { .c = c,
-                      .got = json_new(c->arena, JSON_OBJECT),
-                      .sent = json_new(c->arena, JSON_OBJECT) };
+    struct curl_work w = { .c = c,
+                           .got = json_new(c->arena, JSON_OBJECT),
+                           .sent = json_new(c->arena, JSON_OBJECT) };
 
     if (c->is_gate)
         return err_set(e, ST_INVALID,
@@ -448,9 +448,9 @@ handle(struct context *c, struct err *e)
         return no_memory(e);
     enum status s = get_settings(&w, e);
     if (!s)
-        s = entries_get(&w.sources, c, "sources", "source", e);
+        s = transfers_get(&w.sources, c, "sources", "source", e);
     if (!s)
-        s = entries_get(&w.targets, c, "target_entries", "target", e);
+        s = transfers_get(&w.targets, c, "target_entries", "target", e);
     if (!s)
         s = check_action(&w, e);
     buf_addf(&w.text, "## %s\n\n", c->phase);

@@ -1,8 +1,8 @@
 /* script - any command as a phase: handoffs in on standard input, text out. */
-#include "agents/agent.h"
+#include "agents/agent_main.h"
 #include "agents/shell.h"
 #include "cmd/cmd.h"
-#include "run/prompt.h"
+#include "context/prompt.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -160,7 +160,8 @@ give_input(struct child *c, const struct shell_options *o)
 
 /* Until the command ended or its time is up; true when it ended. */
 static bool
-attend(struct child *c, const struct shell_options *o, struct shell_result *r, int64_t until_ms)
+wake_supervisor_run(struct child *c, const struct shell_options *o, struct shell_result *r,
+                    int64_t until_ms)
 {
     size_t keep = o->keep ? o->keep : SHELL_KEEP;
 
@@ -210,14 +211,15 @@ shell_run(const char *text, const struct shell_options *o, struct shell_result *
         return s;
     if (o->meanwhile)
         o->meanwhile(o->ctx);
-    bool is_over = attend(&c, o, r, began + (limit < SHELL_MOMENT_MS ? limit : SHELL_MOMENT_MS));
+    bool is_over =
+        wake_supervisor_run(&c, o, r, began + (limit < SHELL_MOMENT_MS ? limit : SHELL_MOMENT_MS));
     if (!is_over && o->later)
         o->later(o->ctx);
-    if (!is_over && !attend(&c, o, r, began + limit)) {
+    if (!is_over && !wake_supervisor_run(&c, o, r, began + limit)) {
         r->is_timeout = true;
         kill(-c.pid, SIGTERM);
         kill(c.pid, SIGTERM);
-        attend(&c, o, r, clock_mono_ms() + TERM_GRACE_MS);
+        wake_supervisor_run(&c, o, r, clock_mono_ms() + TERM_GRACE_MS);
         kill(-c.pid, SIGKILL);
         kill(c.pid, SIGKILL); /* it may have left its group */
     }

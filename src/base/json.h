@@ -100,7 +100,8 @@ bool json_same(const struct json *a, const struct json *b);
 
 /* Gives the first member whose key an earlier one has too, NULL when there is none. Takes
  * any type. False: no memory in scratch. */
-bool json_find_twin(const struct json *object, struct arena *scratch, const struct json **twin);
+bool
+json_find_duplicate(const struct json *object, struct arena *scratch, const struct json **twin);
 
 #define json_each(it, container)                                                                   \
     for (const struct json *it = json_first(container); it; it = it->next)

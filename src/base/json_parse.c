@@ -29,7 +29,7 @@
 #include <emmintrin.h>
 #endif
 
-struct frame {
+struct json_level {
     struct json *box;   /* an open array or object */
     struct json **tail; /* where its next kid is linked */
 };
@@ -39,7 +39,7 @@ struct parser {
     const char *text, *end;
     struct json_fault *where; /* may be NULL */
     unsigned depth;
-    struct frame open[JSON_MAX_DEPTH];
+    struct json_level open[JSON_MAX_DEPTH];
 };
 
 /* ---- faults ---- */
@@ -90,7 +90,7 @@ stop(struct parser *ps, const char *at, const char *what)
     if (at == ps->end) {
         what = "the text ends too early";
         for (unsigned i = 0; i < ps->depth; i++) {
-            if (!json_find_twin(ps->open[i].box, ps->arena, &twin))
+            if (!json_find_duplicate(ps->open[i].box, ps->arena, &twin))
                 return starved(ps);
             if (twin && key_at(ps, twin) < at) {
                 at = key_at(ps, twin);
@@ -366,7 +366,7 @@ new_value(struct parser *ps, const char *key, size_t key_len)
         return starved(ps);
     *v = (struct json){ .key = key, .key_len = (uint32_t)key_len, .type = JSON_NULL };
     if (ps->depth) {
-        struct frame *f = &ps->open[ps->depth - 1];
+        struct json_level *f = &ps->open[ps->depth - 1];
         *f->tail = v;
         f->tail = &v->next;
         f->box->kids.count++;
@@ -382,7 +382,7 @@ open_box(struct parser *ps, const char *p, struct json *v)
     v->type = *p == '{' ? JSON_OBJECT : JSON_ARRAY;
     v->kids.first = NULL;
     v->kids.count = 0;
-    ps->open[ps->depth++] = (struct frame){ .box = v, .tail = &v->kids.first };
+    ps->open[ps->depth++] = (struct json_level){ .box = v, .tail = &v->kids.first };
     return true;
 }
 
@@ -397,7 +397,7 @@ close_box(struct parser *ps)
 {
     const struct json *twin;
 
-    if (!json_find_twin(ps->open[ps->depth - 1].box, ps->arena, &twin))
+    if (!json_find_duplicate(ps->open[ps->depth - 1].box, ps->arena, &twin))
         return starved(ps);
     if (twin)
         return stop(ps, key_at(ps, twin), "duplicate key");

@@ -15,7 +15,7 @@ struct loop {
     uv_loop_t uv;
 };
 
-struct source {
+struct loop_source {
     union {
         uv_handle_t any;
         uv_poll_t poll;
@@ -93,10 +93,10 @@ loop_free(struct loop *l)
     free(l);
 }
 
-static struct source *
+static struct loop_source *
 source_new(loop_fn *fn, void *ctx, struct err *e)
 {
-    struct source *s = calloc(1, sizeof *s);
+    struct loop_source *s = calloc(1, sizeof *s);
 
     if (!s) {
         err_set(e, ST_IO, "out of memory");
@@ -108,7 +108,7 @@ source_new(loop_fn *fn, void *ctx, struct err *e)
 }
 
 void
-loop_drop(struct source *s)
+loop_drop(struct loop_source *s)
 {
     if (s)
         close_one(&s->h.any, NULL);
@@ -117,7 +117,7 @@ loop_drop(struct source *s)
 static void
 call(void *handle)
 {
-    struct source *s = handle;
+    struct loop_source *s = handle;
 
     s->fn(s->ctx);
 }
@@ -143,10 +143,10 @@ on_signal(uv_signal_t *h, int signo)
     call(h);
 }
 
-struct source *
+struct loop_source *
 loop_on_readable(struct loop *l, int fd, loop_fn *fn, void *ctx, struct err *e)
 {
-    struct source *s = source_new(fn, ctx, e);
+    struct loop_source *s = source_new(fn, ctx, e);
     int rc = s ? uv_poll_init(&l->uv, &s->h.poll, fd) : 0;
 
     if (rc != 0) {
@@ -160,23 +160,23 @@ loop_on_readable(struct loop *l, int fd, loop_fn *fn, void *ctx, struct err *e)
 }
 
 void
-loop_pause(struct source *s)
+loop_pause(struct loop_source *s)
 {
     assert(s->h.any.type == UV_POLL);
     uv_poll_stop(&s->h.poll);
 }
 
 void
-loop_resume(struct source *s)
+loop_resume(struct loop_source *s)
 {
     assert(s->h.any.type == UV_POLL);
     uv_poll_start(&s->h.poll, UV_READABLE, on_poll);
 }
 
-struct source *
+struct loop_source *
 loop_after(struct loop *l, uint64_t ms, loop_fn *fn, void *ctx, struct err *e)
 {
-    struct source *s = source_new(fn, ctx, e);
+    struct loop_source *s = source_new(fn, ctx, e);
 
     if (s) {
         uv_update_time(&l->uv);
@@ -186,10 +186,10 @@ loop_after(struct loop *l, uint64_t ms, loop_fn *fn, void *ctx, struct err *e)
     return s;
 }
 
-struct source *
+struct loop_source *
 loop_on_signal(struct loop *l, int signo, loop_fn *fn, void *ctx, struct err *e)
 {
-    struct source *s = source_new(fn, ctx, e);
+    struct loop_source *s = source_new(fn, ctx, e);
     int rc = s ? uv_signal_init(&l->uv, &s->h.signal) : 0;
 
     if (s && rc == 0) {

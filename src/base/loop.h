@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 struct loop;
-struct source;
+struct loop_source;
 typedef void loop_fn(void *ctx);
 
 struct loop *loop_new(struct err *e);
@@ -25,13 +25,14 @@ void loop_free(struct loop *l); /* NULL is fine */
 
 /* Each returns NULL (with the sentence) when it cannot be had. The descriptor is
  * watched for reading and stays the caller's; the timer fires once. */
-struct source *loop_on_readable(struct loop *l, int fd, loop_fn *fn, void *ctx, struct err *e);
-struct source *loop_after(struct loop *l, uint64_t ms, loop_fn *fn, void *ctx, struct err *e);
-struct source *loop_on_signal(struct loop *l, int signo, loop_fn *fn, void *ctx, struct err *e);
-void loop_drop(struct source *s); /* NULL is fine */
+struct loop_source *loop_on_readable(struct loop *l, int fd, loop_fn *fn, void *ctx, struct err *e);
+struct loop_source *loop_after(struct loop *l, uint64_t ms, loop_fn *fn, void *ctx, struct err *e);
+struct loop_source *
+loop_on_signal(struct loop *l, int signo, loop_fn *fn, void *ctx, struct err *e);
+void loop_drop(struct loop_source *s); /* NULL is fine */
 /* A descriptor's source calls no more, until it is resumed; what came meanwhile calls then. */
-void loop_pause(struct source *s);
-void loop_resume(struct source *s);
+void loop_pause(struct loop_source *s);
+void loop_resume(struct loop_source *s);
 
 /* Runs callbacks until loop_stop is called. */
 enum status loop_run(struct loop *l, struct err *e);

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "base/opt.h"
 
-#include "base/near.h"
+#include "base/suggest.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -69,7 +69,7 @@ static enum status
 unknown(const struct opt *opts, const char *given, struct err *e)
 {
     char name[64];
-    struct near near = { .word = name };
+    struct suggest near = { .word = name };
     size_t n;
 
     if (strncmp(given, "--", 2) != 0)
@@ -80,8 +80,8 @@ unknown(const struct opt *opts, const char *given, struct err *e)
     memcpy(name, given + 2, n);
     name[n] = '\0';
     for (const struct opt *o = opts; o->name; o++)
-        near_try(&near, o->name);
-    near_try(&near, "help");
+        suggest_try(&near, o->name);
+    suggest_try(&near, "help");
     if (near.best)
         return err_set(e, ST_INVALID, "unknown option --%s (did you mean --%s?)", name, near.best);
     return err_set(e, ST_INVALID, "unknown option --%s", name);

@@ -22,7 +22,7 @@ left_ms(int64_t until_ms)
 }
 
 enum status
-wait_fd(int fd, short events, int64_t until_ms, struct wake *w, struct err *e)
+wait_fd(int fd, short events, int64_t until_ms, struct cancel *w, struct err *e)
 {
     struct pollfd fds[] = { { .fd = fd, .events = events },
                             { .fd = w ? w->fd[0] : -1, .events = POLLIN },

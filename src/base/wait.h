@@ -2,7 +2,7 @@
  * wait - for one descriptor, until a time, or until somebody wants us to stop. For code without a
  * loop of its own: the doors to the hub, and programs that use the library.
  *
- *     struct wake stop = { .fd = { signals, -1 } };
+ *     struct cancel stop = { .fd = { signals, -1 } };
  *     s = wait_fd(fd, POLLIN, wait_until(500), &stop, e);
  *
  * ST_OK: it is ready, or broken, which the next call on it tells. ST_TIMEOUT: not in time.
@@ -18,7 +18,7 @@
 
 #define WAIT_FOREVER INT64_MAX
 
-struct wake {
+struct cancel {
     int fd[2];      /* -1: none. [0] when it can be read, [1] when its reader is gone */
     unsigned woken; /* the index of the one that was */
 };
@@ -26,6 +26,6 @@ struct wake {
 /* The time of clock_mono_ms in so many milliseconds; below 0: WAIT_FOREVER. */
 int64_t wait_until(int64_t ms);
 /* fd -1: only for the time or the wake, which may be NULL. */
-enum status wait_fd(int fd, short events, int64_t until_ms, struct wake *w, struct err *e);
+enum status wait_fd(int fd, short events, int64_t until_ms, struct cancel *w, struct err *e);
 
 #endif

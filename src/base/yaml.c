@@ -9,12 +9,12 @@
  * Speed on hostile text: libyaml looks through all open flow brackets for every
  * token and through all %TAG lines for every %TAG line; the first is bounded by
  * stopping at YAML_MAX_DEPTH, the second by DIRECTIVES_MAX. Keys are compared by
- * sorting each map once (yaml_twins.c).
+ * sorting each map once (yaml_duplicates.c).
  */
 #include "base/yaml.h"
 
 #include "base/utf8.h"
-#include "base/yaml_twins.h"
+#include "base/yaml_duplicates.h"
 
 #include <yaml.h>
 
@@ -54,7 +54,7 @@ struct reader {
     unsigned depth;
     struct anchor *anchors;
     size_t n_anchors, nodes, documents;
-    struct yaml_twins twins;
+    struct yaml_duplicates twins;
     bool is_starved;
 };
 
@@ -383,7 +383,7 @@ on_close(struct reader *r)
         r->anchors[o->anchor].height = height;
     }
     weigh(r, o->size, height);
-    return o->node->type != YAML_MAP || yaml_twins_find(&r->twins, o->node) || starved(r);
+    return o->node->type != YAML_MAP || yaml_duplicates_find(&r->twins, o->node) || starved(r);
 }
 
 static bool
@@ -414,7 +414,7 @@ on_event(struct reader *r, const yaml_event_t *ev)
 /* ---- duplicate keys ---- */
 
 static void
-tell_twin(struct yaml_fault *to, const struct yaml_twin *t, size_t more)
+tell_twin(struct yaml_fault *to, const struct yaml_duplicate *t, size_t more)
 {
     char rest[60] = "";
 
@@ -430,7 +430,7 @@ tell_twin(struct yaml_fault *to, const struct yaml_twin *t, size_t more)
 static bool
 tell_twins(struct reader *r, bool is_good)
 {
-    const struct yaml_twins *t = &r->twins;
+    const struct yaml_duplicates *t = &r->twins;
     struct yaml_fault last = *r->where, *to = r->where;
 
     for (size_t i = 0; i < t->count; i++) {
@@ -455,7 +455,7 @@ check_keys(struct reader *r, bool is_good)
         return false;
     while (r->depth > 0) { /* reading ended inside of them */
         const struct yaml *node = r->open[--r->depth].node;
-        if (node->type == YAML_MAP && !yaml_twins_find(&r->twins, node))
+        if (node->type == YAML_MAP && !yaml_duplicates_find(&r->twins, node))
             return starved(r);
     }
     return r->twins.found == 0 ? is_good : tell_twins(r, is_good);

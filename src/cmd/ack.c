@@ -1,5 +1,5 @@
 /* ack - acknowledge a signal: it is dealt with. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_simple work = {
     .op = HUB_ACK,

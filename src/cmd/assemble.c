@@ -1,9 +1,9 @@
 /* assemble - a team's workflow, roles and agents into .cliq/. */
+#include "run/assemble.h"
 #include "base/path.h"
 #include "cmd/cmd.h"
 #include "run/lockfile.h"
-#include "run/past.h"
-#include "run/project.h"
+#include "run/replay.h"
 #include "team/agent.h"
 
 #include <stdio.h>
@@ -45,15 +45,15 @@ find_team(const char *ref, struct buf *to, bool *is_named, struct err *e)
 
 /* The project around us, or a new one here. */
 static enum status
-open_frame(struct frame *f, struct err *e)
+open_state_dir(struct state_dir *f, struct err *e)
 {
     bool is_new;
-    enum status s = frame_find(f, e);
+    enum status s = state_dir_find(f, e);
 
     if (s != ST_NOT_FOUND && s != ST_REFUSED) /* one of another user, above, is not ours */
         return s;
-    s = project_init(".", &is_new, e);
-    return s ? s : frame_find(f, e);
+    s = assemble_init(".", &is_new, e);
+    return s ? s : state_dir_find(f, e);
 }
 
 /* Before anything is made for it. */
@@ -75,11 +75,11 @@ check_team(const char *dir, struct err *e)
 /* A run that goes on, or could be gone on with, needs the workflow it began with. *lock is
  * held until the new one is in place. */
 static enum status
-check_idle(const struct frame *f, int *lock, struct err *e)
+check_idle(const struct state_dir *f, int *lock, struct err *e)
 {
     struct team t = { 0 };
     struct problems p = { 0 };
-    struct past past = { 0 };
+    struct replay past = { 0 };
     struct lock_holder holder;
     int dir = -1;
 
@@ -87,11 +87,11 @@ check_idle(const struct frame *f, int *lock, struct err *e)
         return ST_OK; /* nothing has run here */
     enum status s = lockfile_take(f, "assemble", lock, &holder, e);
     if (!s && team_load_file(&t, f->dir, "workflow.yml", &p, NULL) == ST_OK &&
-        past_load(&past, dir, &t, NULL) == ST_OK && !past.head.has_end)
+        replay_load(&past, dir, &t, NULL) == ST_OK && !past.head.has_end)
         s = err_set(e, ST_CONFLICT,
                     "an unfinished run exists here: finish it with cliq run "
                     "--resume or end it with cliq cancel first");
-    past_release(&past);
+    replay_release(&past);
     team_release(&t);
     problems_release(&p);
     if (dir >= 0)
@@ -101,7 +101,7 @@ check_idle(const struct frame *f, int *lock, struct err *e)
 
 /* Says which agents cannot be started yet. */
 static void
-report_agents(const struct frame *f)
+report_agents(const struct state_dir *f)
 {
     struct team t = { 0 };
     struct problems p = { 0 };
@@ -113,7 +113,7 @@ report_agents(const struct frame *f)
 
     if (team_load_file(&t, f->dir, "workflow.yml", &p, &e) == ST_OK &&
         settings_load(&settings, f->state_dir, &e) == ST_OK) {
-        if (frame_read(f, "agents.json", &text, NULL) == ST_OK)
+        if (state_dir_read(f, "agents.json", &text, NULL) == ST_OK)
             json_parse(&a, text.p, text.len, &agents, NULL);
         struct agent_scope scope = { f->state_dir, &settings, agents };
         for (size_t i = 0; i < t.n_phases; i++) {
@@ -144,7 +144,7 @@ report_agents(const struct frame *f)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct frame f = { .dir = -1 };
+    struct state_dir f = { .dir = -1 };
     struct problems p = { 0 };
     struct buf path = { 0 }, out = { 0 };
     bool is_named;
@@ -154,11 +154,11 @@ run(const struct args *a, struct err *e)
     if (!s)
         s = check_team(path.p, e);
     if (!s)
-        s = open_frame(&f, e);
+        s = open_state_dir(&f, e);
     if (!s)
         s = check_idle(&f, &lock, e);
     if (!s)
-        s = project_assemble(&f, path.p, is_named || args_has(a, "trust"), &p, e);
+        s = assemble_team(&f, path.p, is_named || args_has(a, "trust"), &p, e);
     problems_write(&out, &p);
     if (out.len)
         fputs(out.p, stderr);
@@ -171,7 +171,7 @@ run(const struct args *a, struct err *e)
     }
     if (lock >= 0)
         close(lock);
-    frame_close(&f);
+    state_dir_close(&f);
     problems_release(&p);
     buf_release(&path);
     buf_release(&out);

@@ -7,10 +7,10 @@ static const struct opt opts[] = { { 0 } };
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct frame f = { .dir = -1 };
+    struct state_dir f = { .dir = -1 };
     struct buf out = { 0 };
     struct run_cancelled c;
-    enum status s = frame_find(&f, e);
+    enum status s = state_dir_find(&f, e);
 
     (void)a;
     if (!s)
@@ -23,7 +23,7 @@ run(const struct args *a, struct err *e)
         buf_addf(&out, "%s\n", c.was_active ? run_status_name(c.end) : "nothing was running");
         s = cmd_print(&out, e);
     }
-    frame_close(&f);
+    state_dir_close(&f);
     buf_release(&out);
     return s;
 }

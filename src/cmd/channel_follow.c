@@ -1,7 +1,7 @@
 /* channel follow - a room's conversation as it happens. */
 #include "base/term.h"
-#include "cmd/listen.h"
-#include "cmd/show.h"
+#include "cmd/lib/channel_listen.h"
+#include "cmd/lib/message_show.h"
 
 #include <unistd.h>
 
@@ -17,7 +17,7 @@ static const struct opt opts[] = {
 static bool
 heard(void *ctx, const struct json *message, enum status *s, struct err *e)
 {
-    struct show *show = ctx;
+    struct message_show *show = ctx;
 
     show_message(show, message);
     *s = show->out.len > 65536 ? show_flush(show, false, e) : ST_OK;
@@ -33,7 +33,7 @@ caught_up(void *ctx, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct show show;
+    struct message_show show;
     struct listen l = {
         .room = args_text(a, "room"),
         .after = args_text(a, "after"),

@@ -1,7 +1,7 @@
 /* channel read - messages of a room, as they stand in the file. */
 #include "base/term.h"
 #include "cmd/cmd.h"
-#include "cmd/show.h"
+#include "cmd/lib/message_show.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -35,8 +35,8 @@ choose_form(const struct args *a, enum show_form *form, struct err *e)
 
 /* Everything that matches from byte `at` on, printed as it is found. */
 static enum status
-show_from(int fd, off_t at, const struct message_filter *f, struct show *show, uint64_t *bad,
-          struct err *e)
+show_from(int fd, off_t at, const struct message_filter *f, struct message_show *show,
+          uint64_t *bad, struct err *e)
 {
     struct log_reader r;
     struct log_record rec;
@@ -80,7 +80,7 @@ add_place(struct places *p, off_t at, struct err *e)
 
 /* Reads backward from the end, so that the last few of a huge channel are cheap. */
 static enum status
-show_last(int fd, off_t at, uint64_t n, const struct message_filter *f, struct show *show,
+show_last(int fd, off_t at, uint64_t n, const struct message_filter *f, struct message_show *show,
           uint64_t *bad, struct err *e)
 {
     struct places places = { 0 };
@@ -112,7 +112,7 @@ run(const struct args *a, struct err *e)
     const char *room = args_text(a, "room"), *after = args_text(a, "after");
     struct message_filter f;
     enum show_form form;
-    struct show show = { 0 };
+    struct message_show show = { 0 };
     uint64_t bad = 0;
     off_t at = 0;
     int fd = -1;

@@ -4,7 +4,7 @@
 #include "base/table.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
-#include "cmd/show.h"
+#include "cmd/lib/message_show.h"
 #include "room/room.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* channel wait - blocks until a message comes. */
-#include "cmd/listen.h"
-#include "cmd/show.h"
+#include "cmd/lib/channel_listen.h"
+#include "cmd/lib/message_show.h"
 
 static const struct opt opts[] = {
     SHOW_OPT_ROOM,
@@ -14,7 +14,7 @@ static const struct opt opts[] = {
 static bool
 heard(void *ctx, const struct json *message, enum status *s, struct err *e)
 {
-    struct show *show = ctx;
+    struct message_show *show = ctx;
 
     show_message(show, message);
     *s = show_flush(show, true, e);
@@ -24,7 +24,7 @@ heard(void *ctx, const struct json *message, enum status *s, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct show show;
+    struct message_show show;
     struct listen l = {
         .room = args_text(a, "room"),
         .after = args_text(a, "after"),

@@ -1,6 +1,6 @@
 /* claim - a task, by its id or the next one; waits for one when told to. */
-#include "cmd/hub_show.h"
-#include "cmd/interrupt.h"
+#include "cmd/lib/hub_show.h"
+#include "cmd/lib/interrupt.h"
 
 #include <signal.h>
 
@@ -31,13 +31,13 @@ static enum status
 wait_for(struct hub_call *c, struct arena *answer, struct json *args, int64_t wait_ms,
          struct hub_reply *reply, struct err *e)
 {
-    struct wake stop;
+    struct cancel stop;
     enum status s = interrupt_begin(&stop, e);
 
-    c->door.wake = &stop;
+    c->hub.wake = &stop;
     if (!s)
-        s = door_claim(&c->door, answer, args, wait_ms, reply, e);
-    c->door.wake = NULL;
+        s = hubclient_claim(&c->hub, answer, args, wait_ms, reply, e);
+    c->hub.wake = NULL;
     return interrupt_end(&stop, s, e);
 }
 

@@ -1,6 +1,6 @@
 /* emit - one signal, or many, durable before the id is printed. */
 #include "base/utf8.h"
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 #include <string.h>
 
@@ -46,13 +46,13 @@ make_resource(struct hub_call *c, const char *text, struct json **out, struct er
     enum status s = ST_OK;
 
     if (*text == '{')
-        return json_parse_named(&c->door.arena, "--resource", text, strlen(text), out, e);
+        return json_parse_named(&c->hub.arena, "--resource", text, strlen(text), out, e);
     if (!colon || !colon[1])
         return err_set(e, ST_INVALID,
                        "--resource needs a kind and a name, like artifact:report.pdf, not \"%s\"",
                        text);
-    const char *kind = arena_dup(&c->door.arena, text, (size_t)(colon - text));
-    *out = json_new(&c->door.arena, JSON_OBJECT);
+    const char *kind = arena_dup(&c->hub.arena, text, (size_t)(colon - text));
+    *out = json_new(&c->hub.arena, JSON_OBJECT);
     if (!kind || !*out)
         return err_set(e, ST_IO, "out of memory");
     s = hub_args_add(c, *out, "kind", kind, e);
@@ -64,7 +64,7 @@ add_resources(struct hub_call *c, const struct args *a, struct json *to, struct 
 {
     size_t n;
     const char *const *texts = args_many(a, "resource", &n);
-    struct json *list = n ? json_new(&c->door.arena, JSON_ARRAY) : NULL;
+    struct json *list = n ? json_new(&c->hub.arena, JSON_ARRAY) : NULL;
     enum status s = ST_OK;
 
     for (size_t i = 0; !s && i < n; i++) {
@@ -92,7 +92,7 @@ add_content(struct hub_call *c, const char *text, struct json *to, struct err *e
         s = err_set(e, ST_INVALID, "the content is not UTF-8 (byte %zu)",
                     utf8_valid_len(text, len) + 1);
     if (!s)
-        json_set(to, "content", json_new_str(&c->door.arena, text, len));
+        json_set(to, "content", json_new_str(&c->hub.arena, text, len));
     return s;
 }
 
@@ -159,7 +159,7 @@ read_batch(struct hub_call *c, struct json *list, struct err *e)
         if (strspn(at, " \t\r") >= (size_t)(newline - at))
             continue;
         struct json_fault where;
-        if (!json_parse(&c->door.arena, at, (size_t)(newline - at), &v, &where)) {
+        if (!json_parse(&c->hub.arena, at, (size_t)(newline - at), &v, &where)) {
             s = err_set(e, where.is_starved ? ST_IO : ST_INVALID, "standard input:%zu:%u: %s", line,
                         where.column, where.what);
             break;
@@ -181,7 +181,7 @@ emit_batch(struct hub_call *c, const struct args *a, struct err *e)
     static const struct hub_field dedup[] = { { "dedup-key", "dedup_key", HF_TEXT }, { 0 } };
     static const struct hub_column ids[] = { { "ID", "id" }, { 0 } };
     struct hub_reply reply;
-    struct json *to, *list = json_new(&c->door.arena, JSON_ARRAY);
+    struct json *to, *list = json_new(&c->hub.arena, JSON_ARRAY);
     enum status s = ST_OK;
 
     for (const struct opt *o = opts; !s && strcmp(o->name, "dedup-key") != 0; o++)

@@ -4,8 +4,8 @@
 #include "base/term.h"
 #include "base/utf8.h"
 #include "cmd/cmd.h"
-#include "run/proc.h"
-#include "run/spec.h"
+#include "proc/proc.h"
+#include "proc/proc_spec.h"
 
 #include <fcntl.h>
 #include <poll.h>

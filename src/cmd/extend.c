@@ -1,5 +1,5 @@
 /* extend - extend the lease of a claim. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct opt opts[] = {
     { "lease", OPT_TIME, "TIME", "how long from now; default 300 s" },

@@ -1,5 +1,5 @@
 /* fail - say that the work on a claim failed. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct opt opts[] = {
     { "error", OPT_TEXT, "TEXT", "what went wrong" },

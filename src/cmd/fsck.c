@@ -5,7 +5,7 @@
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "log/log.h"
-#include "run/procfs.h"
+#include "proc/procfs.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,7 +18,7 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-struct findings {
+struct fsck_findings {
     const char *file;
     struct buf *out; /* text or the elements of a JSON list */
     bool is_json;
@@ -27,7 +27,7 @@ struct findings {
 static void
 on_finding(void *ctx, const struct log_record *rec, bool is_note)
 {
-    struct findings *f = ctx;
+    struct fsck_findings *f = ctx;
     const char *level = is_note ? "note" : "error";
 
     if (f->is_json) {
@@ -59,7 +59,8 @@ on_finding(void *ctx, const struct log_record *rec, bool is_note)
 
 /* The file ahead stands beside the log itself, not beside a link to it. */
 static enum status
-check_ahead(const char *file, int fd, struct log_report *report, struct findings *f, struct err *e)
+check_ahead(const char *file, int fd, struct log_report *report, struct fsck_findings *f,
+            struct err *e)
 {
     char path[PATH_MAX], boot[PROCFS_BOOT_SIZE];
     char *slash = realpath(file, path) ? strrchr(path, '/') : NULL;
@@ -70,14 +71,14 @@ check_ahead(const char *file, int fd, struct log_report *report, struct findings
     *slash = '\0';
     enum status s = path_open_dir(slash > path ? path : "/", false, &dir, e);
     if (!s)
-        s = log_fsck_ahead(dir, slash + 1, fd, boot, report, on_finding, f, e);
+        s = log_fsck_presync(dir, slash + 1, fd, boot, report, on_finding, f, e);
     if (dir >= 0)
         close(dir);
     return s;
 }
 
 static enum status
-check(const char *file, struct log_report *report, struct findings *f, struct err *e)
+check(const char *file, struct log_report *report, struct fsck_findings *f, struct err *e)
 {
     struct stat st;
     int fd = SYS_RETRY(sys->openat(AT_FDCWD, file, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0));
@@ -134,7 +135,7 @@ run(const struct args *a, struct err *e)
         json_open(&out, '[');
     for (size_t i = 0; !s && i < a->n_words; i++) {
         struct buf found = { 0 };
-        struct findings f = { a->words[i], is_json ? &found : &out, is_json };
+        struct fsck_findings f = { a->words[i], is_json ? &found : &out, is_json };
         struct log_report r = { 0 };
         s = check(a->words[i], &r, &f, e);
         if (!s && is_json)

@@ -1,7 +1,7 @@
 /* graph - the phases and who waits for whom, as text or a picture. */
 #include "base/table.h"
 #include "cmd/cmd.h"
-#include "cmd/workflow.h"
+#include "cmd/lib/workflow.h"
 #include "run/dag.h"
 
 #include <stdio.h>
@@ -124,14 +124,14 @@ write_dot(struct buf *to, const struct team *t)
 
 enum { BOX_W = 150, BOX_H = 40, GAP_X = 60, GAP_Y = 24, MARGIN = 20 };
 
-struct place {
+struct graph_place {
     int x, y;
 };
 
 struct svg {
     struct buf shapes;
-    struct place *places; /* by phase */
-    int width, height;    /* of what has a place */
+    struct graph_place *places; /* by phase */
+    int width, height;          /* of what has a place */
 };
 
 /* Steps are columns, phases of a step stand below each other; support phases side by side below
@@ -144,25 +144,26 @@ svg_place(struct svg *v, const struct team *t, const struct dag *d, int *rows)
     for (size_t k = 0; k < t->n_phases; k++) {
         size_t i = d->order[k];
         if (i < t->n_main)
-            v->places[i] = (struct place){ MARGIN + (int)d->step[i] * (BOX_W + GAP_X),
-                                           MARGIN + rows[d->step[i]]++ * (BOX_H + GAP_Y) };
+            v->places[i] = (struct graph_place){ MARGIN + (int)d->step[i] * (BOX_W + GAP_X),
+                                                 MARGIN + rows[d->step[i]]++ * (BOX_H + GAP_Y) };
     }
     below = MARGIN;
     for (size_t i = 0; i < t->n_main; i++)
         if (v->places[i].y + BOX_H + 2 * GAP_Y > below)
             below = v->places[i].y + BOX_H + 2 * GAP_Y;
     for (size_t i = t->n_main; i < t->n_phases; i++)
-        v->places[i] = (struct place){ MARGIN + (int)(i - t->n_main) * (BOX_W + GAP_X), below };
+        v->places[i] =
+            (struct graph_place){ MARGIN + (int)(i - t->n_main) * (BOX_W + GAP_X), below };
     for (size_t i = 0; i < t->n_phases; i++) {
-        struct place p = v->places[i];
+        struct graph_place p = v->places[i];
         v->width = p.x + BOX_W + MARGIN > v->width ? p.x + BOX_W + MARGIN : v->width;
         v->height = p.y + BOX_H + MARGIN > v->height ? p.y + BOX_H + MARGIN : v->height;
     }
 }
 
 static void
-svg_curve(struct svg *v, const char *kind, const char *title, struct place from, struct place bend,
-          struct place bend_to, struct place end)
+svg_curve(struct svg *v, const char *kind, const char *title, struct graph_place from,
+          struct graph_place bend, struct graph_place bend_to, struct graph_place end)
 {
     buf_addf(&v->shapes,
              "<path class=\"%s\" d=\"M%d %d C%d %d %d %d %d %d\"><title>%s</title></path>\n", kind,
@@ -173,14 +174,14 @@ svg_curve(struct svg *v, const char *kind, const char *title, struct place from,
 static void
 svg_edge(struct svg *v, const struct team *t, size_t from, size_t to)
 {
-    struct place a = v->places[from], b = v->places[to];
+    struct graph_place a = v->places[from], b = v->places[to];
     int from_y = a.y + BOX_H / 2, to_y = b.y + BOX_H / 2;
     struct buf title = { 0 };
 
     buf_addf(&title, "%s to %s", t->phases[from].name, t->phases[to].name);
-    svg_curve(v, "edge", title.p ? title.p : "", (struct place){ a.x + BOX_W, from_y },
-              (struct place){ a.x + BOX_W + GAP_X / 2, from_y },
-              (struct place){ b.x - GAP_X / 2, to_y }, (struct place){ b.x, to_y });
+    svg_curve(v, "edge", title.p ? title.p : "", (struct graph_place){ a.x + BOX_W, from_y },
+              (struct graph_place){ a.x + BOX_W + GAP_X / 2, from_y },
+              (struct graph_place){ b.x - GAP_X / 2, to_y }, (struct graph_place){ b.x, to_y });
     buf_release(&title);
 }
 
@@ -189,16 +190,16 @@ static void
 svg_back(void *to, const struct team *t, size_t gate, size_t target)
 {
     struct svg *v = to;
-    struct place a = v->places[gate], b = v->places[target];
+    struct graph_place a = v->places[gate], b = v->places[target];
     bool is_support = target >= t->n_main;
     int from_y = a.y + BOX_H, to_y = is_support ? b.y : b.y + BOX_H;
     struct buf title = { 0 };
 
     buf_addf(&title, "%s back to %s", t->phases[gate].name, t->phases[target].name);
-    svg_curve(v, "back", title.p ? title.p : "", (struct place){ a.x + BOX_W / 2, from_y },
-              (struct place){ a.x + BOX_W / 2, from_y + GAP_Y },
-              (struct place){ b.x + BOX_W / 2, to_y + (is_support ? -GAP_Y : GAP_Y) },
-              (struct place){ b.x + BOX_W / 2, to_y });
+    svg_curve(v, "back", title.p ? title.p : "", (struct graph_place){ a.x + BOX_W / 2, from_y },
+              (struct graph_place){ a.x + BOX_W / 2, from_y + GAP_Y },
+              (struct graph_place){ b.x + BOX_W / 2, to_y + (is_support ? -GAP_Y : GAP_Y) },
+              (struct graph_place){ b.x + BOX_W / 2, to_y });
     buf_release(&title);
 }
 
@@ -206,7 +207,7 @@ static void
 svg_phase(struct svg *v, const struct team *t, size_t i)
 {
     const struct phase *ph = &t->phases[i];
-    struct place p = v->places[i];
+    struct graph_place p = v->places[i];
 
     for (size_t x = 0; x < ph->n_depends_on; x++)
         svg_edge(v, t, ph->deps[x], i);
@@ -244,7 +245,7 @@ write_svg(struct buf *to, const struct team *t, const struct dag *d)
 }
 
 static enum status
-write_graph(struct buf *to, const char *format, struct workflow *w, const struct frame *f,
+write_graph(struct buf *to, const char *format, struct workflow *w, const struct state_dir *f,
             struct err *e)
 {
     const struct team *t = &w->team;
@@ -273,10 +274,10 @@ write_graph(struct buf *to, const char *format, struct workflow *w, const struct
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct frame f = { .dir = -1 };
+    struct state_dir f = { .dir = -1 };
     struct workflow w = { 0 };
     struct buf out = { 0 };
-    enum status s = frame_find(&f, e);
+    enum status s = state_dir_find(&f, e);
 
     if (!s)
         s = workflow_load(&w, &f, e);
@@ -284,7 +285,7 @@ run(const struct args *a, struct err *e)
         s = write_graph(&out, args_text(a, "format"), &w, &f, e);
     if (!s)
         s = cmd_print(&out, e);
-    frame_close(&f);
+    state_dir_close(&f);
     workflow_release(&w);
     buf_release(&out);
     return s;

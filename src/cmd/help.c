@@ -1,7 +1,7 @@
 /* help - texts made from the command table. */
 #include "cmd/help.h"
 
-#include "base/near.h"
+#include "base/suggest.h"
 #include "base/term.h"
 #include "cliq.h"
 
@@ -296,14 +296,14 @@ unknown_command(const char *first, const char *second, struct err *e)
 {
     const struct cmd_group *g = cmd_find_group(first);
     char given[160];
-    struct near near = { .word = given };
+    struct suggest near = { .word = given };
 
     snprintf(given, sizeof given, "%s%s%s", first, g ? " " : "", g ? second : "");
     for (const struct cmd *const *c = cmds; *c; c++)
         if (!(*c)->is_hidden)
-            near_try(&near, (*c)->name);
+            suggest_try(&near, (*c)->name);
     for (const struct cmd_group *h = cmd_groups; h->name && !g; h++)
-        near_try(&near, h->name);
+        suggest_try(&near, h->name);
     if (near.best)
         err_set(e, ST_INVALID, "unknown command \"%s\" (did you mean \"%s\"?)", given, near.best);
     else

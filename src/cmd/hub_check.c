@@ -1,7 +1,7 @@
 /* hub check - does the index say what the log says? */
 #include "base/json.h"
 #include "base/term.h"
-#include "cmd/hub_call.h"
+#include "cmd/lib/hub_call.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,7 +11,7 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-struct findings {
+struct check_findings {
     struct buf out;
     bool is_json;
     uint64_t bad_lines, differences;
@@ -20,7 +20,7 @@ struct findings {
 static void
 tell(void *ctx, const struct hub_finding *f)
 {
-    struct findings *to = ctx;
+    struct check_findings *to = ctx;
     const char *level = f->is_note ? "note" : "error";
 
     if (f->file)
@@ -49,7 +49,7 @@ tell(void *ctx, const struct hub_finding *f)
 }
 
 static void
-add_verdict(struct findings *f)
+add_verdict(struct check_findings *f)
 {
     if (!f->bad_lines && !f->differences) {
         buf_adds(&f->out, "clean\n");
@@ -69,12 +69,12 @@ static enum status
 check(struct hub_call *c, const struct args *a, struct err *e)
 {
     (void)a;
-    struct findings f = { .is_json = c->is_json };
+    struct check_findings f = { .is_json = c->is_json };
     uint64_t problems = 0;
 
     if (f.is_json)
         buf_adds(&f.out, "{\"findings\":[");
-    enum status s = hub_check(c->door.hub, tell, &f, &problems, e);
+    enum status s = hub_check(c->hub.hub, tell, &f, &problems, e);
     if (f.is_json)
         buf_addf(&f.out,
                  "],\"bad_lines\":%" PRIu64 ",\"differences\":%" PRIu64 ",\"problems\":%" PRIu64

@@ -1,5 +1,5 @@
 /* hub compact - drops what is old. */
-#include "cmd/hub_call.h"
+#include "cmd/lib/hub_call.h"
 
 #include <inttypes.h>
 
@@ -15,7 +15,7 @@ compact(struct hub_call *c, const struct args *a, struct err *e)
     uint64_t bytes = 0;
     struct buf out = { 0 };
     enum status s = args_has(a, "older-than")
-                        ? hub_compact(c->door.hub, args_ms(a, "older-than", 0), &bytes, e)
+                        ? hub_compact(c->hub.hub, args_ms(a, "older-than", 0), &bytes, e)
                         : ST_OK;
 
     if (s)

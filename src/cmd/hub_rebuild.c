@@ -1,5 +1,5 @@
 /* hub rebuild - the index again, from the log. */
-#include "cmd/hub_call.h"
+#include "cmd/lib/hub_call.h"
 
 #include <inttypes.h>
 
@@ -14,10 +14,10 @@ rebuild(struct hub_call *c, const struct args *a, struct err *e)
     (void)a;
     struct hub_stats st;
     struct buf out = { 0 };
-    enum status s = hub_rebuild(c->door.hub, e);
+    enum status s = hub_rebuild(c->hub.hub, e);
 
     if (!s)
-        s = hub_stats(c->door.hub, &st, e);
+        s = hub_stats(c->hub.hub, &st, e);
     if (s)
         return s;
     buf_addf(&out,

@@ -1,6 +1,6 @@
 /* hub stats - how much there is of what. */
 #include "base/json.h"
-#include "cmd/hub_call.h"
+#include "cmd/lib/hub_call.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ show(struct hub_call *c, const struct args *a, struct err *e)
     (void)a;
     struct hub_stats st;
     struct buf out = { 0 };
-    enum status s = hub_stats(c->door.hub, &st, e);
+    enum status s = hub_stats(c->hub.hub, &st, e);
 
     if (s)
         return s;

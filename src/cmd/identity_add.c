@@ -1,6 +1,6 @@
 /* identity add - make an identity, or change it. */
-#include "cmd/hub_show.h"
-#include "run/attend.h"
+#include "cmd/lib/hub_show.h"
+#include "wake/wake_supervisor.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -33,7 +33,7 @@ make_whole(struct hub_call *c, struct json *args, const char *dir, struct err *e
     char whole[PATH_MAX];
     struct stat st;
 
-    if (c->door.url)
+    if (c->hub.url)
         return ST_OK;
     if (!realpath(dir, whole) && errno == ENOENT)
         return err_set(e, ST_NOT_FOUND, "--dir %s is not there: make it first", dir);
@@ -41,7 +41,7 @@ make_whole(struct hub_call *c, struct json *args, const char *dir, struct err *e
         return err_sys(e, "--dir %s", dir);
     if (stat(whole, &st) != 0 || !S_ISDIR(st.st_mode))
         return err_set(e, ST_INVALID, "--dir %s is no directory: an agent works in one", dir);
-    const char *kept = arena_dup(&c->door.arena, whole, strlen(whole));
+    const char *kept = arena_dup(&c->hub.arena, whole, strlen(whole));
     return kept ? hub_args_add(c, args, "dir", kept, e) : err_set(e, ST_IO, "out of memory");
 }
 
@@ -53,7 +53,7 @@ warn_of_missing(struct hub_call *c, const struct json *identity)
     const char *dir = hub_text(c, json_get(identity, "dir"));
     struct err why;
 
-    if (agent && dir && attend_check(agent, dir, &why))
+    if (agent && dir && wake_supervisor_check(agent, dir, &why))
         cmd_warn("signals will wait: %s", why.text);
 }
 
@@ -76,7 +76,7 @@ run(const struct args *a, struct err *e)
         s = hub_call(&c, HUB_IDENTITY_ADD, args, &reply, e);
     if (!s)
         s = hub_show_text(&c, json_get(reply.data, "id"), reply.data, e);
-    if (!s && !c.door.url)
+    if (!s && !c.hub.url)
         warn_of_missing(&c, reply.data);
     hub_call_end(&c);
     return s;

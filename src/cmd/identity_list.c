@@ -1,5 +1,5 @@
 /* identity list - list the identities. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_column columns[] = {
     { "ID", "id" },       { "NAME", "name" },   { "TYPE", "type" }, { "ROLES", "roles" },

@@ -1,5 +1,5 @@
 /* inbox - what is for a role or an identity, and what one has done about it oneself. */
-#include "cmd/hub_list.h"
+#include "cmd/lib/hub_list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,11 +94,11 @@ show(struct hub_call *c, const struct args *a, struct err *e)
     const char *target = a->n_words ? a->words[0] : mine;
     enum status s = hub_args(c, a, fields, &args, e);
 
-    if (!s && !a->n_words && !c->door.identity)
+    if (!s && !a->n_words && !c->hub.identity)
         s = err_set(e, ST_INVALID,
                     "whose inbox? Name a role or an @identity, or set CLIQ_IDENTITY to yours");
     if (!s && !a->n_words)
-        snprintf(mine, sizeof mine, "@%s", c->door.identity);
+        snprintf(mine, sizeof mine, "@%s", c->hub.identity);
     if (!s)
         s = hub_args_add(c, args, "target", target, e);
     return s ? s : hub_list(c, HUB_INBOX, args, args_has(a, "all"), e);

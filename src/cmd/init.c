@@ -2,7 +2,7 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "cmd/cmd.h"
-#include "run/project.h"
+#include "run/assemble.h"
 
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ run(const struct args *a, struct err *e)
 {
     struct buf out = { 0 };
     bool is_new = false;
-    enum status s = project_init(".", &is_new, e);
+    enum status s = assemble_init(".", &is_new, e);
 
     (void)a;
     if (!s) {

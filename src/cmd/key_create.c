@@ -1,5 +1,5 @@
 /* key create - a key for HTTP, shown this once. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 #include <signal.h>
 
@@ -22,11 +22,11 @@ static enum status
 show(struct hub_call *c, const struct json *made, struct err *e)
 {
     static const char *const keys[] = { "key", "identity", "scopes" };
-    struct json *to = json_new(&c->door.arena, JSON_OBJECT);
+    struct json *to = json_new(&c->hub.arena, JSON_OBJECT);
 
     for (size_t i = 0; to && i < sizeof keys / sizeof *keys; i++) {
         const struct json *v = json_get(made, keys[i]);
-        struct json *copy = v ? json_new(&c->door.arena, v->type) : NULL;
+        struct json *copy = v ? json_new(&c->hub.arena, v->type) : NULL;
         if (copy) {
             *copy = *v;
             copy->next = NULL;
@@ -43,7 +43,7 @@ static void
 take_back(struct hub_call *c, const struct json *made, struct err *e)
 {
     const char *id = hub_text(c, json_get(made, "id"));
-    struct json *args = json_new(&c->door.arena, JSON_OBJECT);
+    struct json *args = json_new(&c->hub.arena, JSON_OBJECT);
     struct hub_reply reply;
     struct err why, first = *e;
 

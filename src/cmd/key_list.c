@@ -1,5 +1,5 @@
 /* key list - list the keys, without their text. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_column columns[] = {
     { "ID", "id" },         { "IDENTITY", "identity" },

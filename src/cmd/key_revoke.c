@@ -1,5 +1,5 @@
 /* key revoke - end a key at once. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_simple work = {
     .op = HUB_KEY_REVOKE,

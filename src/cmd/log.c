@@ -4,7 +4,7 @@
 #include "base/term.h"
 #include "base/watch.h"
 #include "cmd/cmd.h"
-#include "cmd/workflow.h"
+#include "cmd/lib/workflow.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static const struct opt opts[] = {
 
 /* It has no log: why not? */
 static enum status
-unknown_phase(const struct frame *f, const char *phase, struct err *e)
+unknown_phase(const struct state_dir *f, const char *phase, struct err *e)
 {
     struct workflow w;
     size_t i;
@@ -39,16 +39,16 @@ unknown_phase(const struct frame *f, const char *phase, struct err *e)
 
 /* The path of the latest (or that) attempt's log, below the frame. attempt 0: the latest. */
 static enum status
-find_log(const struct frame *f, const char *phase, uint64_t attempt, struct buf *path,
+find_log(const struct state_dir *f, const char *phase, uint64_t attempt, struct buf *path,
          struct err *e)
 {
     struct buf dir = { 0 };
     uint64_t best = 0, latest = 0;
     char name[NAME_MAX + 1] = "";
 
-    if (!frame_is_phase_name(phase))
+    if (!state_dir_is_phase_name(phase))
         return unknown_phase(f, phase, e);
-    frame_path(f, &dir, "run/logs");
+    state_dir_path(f, &dir, "run/logs");
     DIR *d = buf_failed(&dir) ? NULL : opendir(dir.p);
     size_t n = strlen(phase);
     for (struct dirent *x; d && (x = readdir(d));) {
@@ -98,7 +98,7 @@ copy(int fd, off_t *at, bool is_tty, struct err *e)
 }
 
 static enum status
-show(const struct frame *f, const char *path, bool is_following, struct err *e)
+show(const struct state_dir *f, const char *path, bool is_following, struct err *e)
 {
     struct watch w = { .fd = -1 };
     struct buf full = { 0 };
@@ -116,7 +116,7 @@ show(const struct frame *f, const char *path, bool is_following, struct err *e)
         close(fd);
         return err_set(e, ST_FAILED, "%s is not a regular file", path);
     }
-    frame_path(f, &full, path);
+    state_dir_path(f, &full, path);
     if (is_following && !buf_failed(&full)) {
         *strrchr(full.p, '/') = '\0';
         s = watch_open(&w, full.p, e);
@@ -138,9 +138,9 @@ show(const struct frame *f, const char *path, bool is_following, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct frame f = { .dir = -1 };
+    struct state_dir f = { .dir = -1 };
     struct buf path = { 0 };
-    enum status s = frame_find(&f, e);
+    enum status s = state_dir_find(&f, e);
 
     if (!s && args_has(a, "attempt") && !a->n_words)
         s = err_set(e, ST_INVALID, "--attempt needs the PHASE it is of");
@@ -152,7 +152,7 @@ run(const struct args *a, struct err *e)
         s = find_log(&f, a->words[0], args_number(a, "attempt", 0), &path, e);
     if (!s)
         s = show(&f, a->n_words ? path.p : "orchestrator.log", args_has(a, "follow"), e);
-    frame_close(&f);
+    state_dir_close(&f);
     buf_release(&path);
     return s;
 }

@@ -1,5 +1,5 @@
 /* release - give a claim back, for others to take. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_simple work = {
     .op = HUB_RELEASE,

@@ -3,7 +3,7 @@
 #include "base/term.h"
 #include "base/utf8.h"
 #include "cmd/cmd.h"
-#include "cmd/workflow.h"
+#include "cmd/lib/workflow.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -127,14 +127,14 @@ check_choice(const struct team_input *in, const char *value, struct err *e)
 
 /* inputs.json: given, else as before, else the default, else asked for. */
 static enum status
-write_inputs(const struct args *a, const struct frame *f, const struct team *t, struct err *e)
+write_inputs(const struct args *a, const struct state_dir *f, const struct team *t, struct err *e)
 {
     struct buf old_text = { 0 }, out = { 0 };
     struct arena arena = { 0 };
     struct json *old = NULL;
     enum status s = ST_OK;
 
-    s = frame_read(f, "inputs.json", &old_text, e);
+    s = state_dir_read(f, "inputs.json", &old_text, e);
     if (s == ST_NOT_FOUND)
         s = ST_OK;
     else if (!s) /* what stands there may be somebody's work: it is not thrown away */
@@ -166,7 +166,7 @@ write_inputs(const struct args *a, const struct frame *f, const struct team *t, 
     if (!s)
         s = buf_status(&out, "inputs.json", e);
     if (!s)
-        s = frame_replace(f, "inputs.json", out.p, out.len, e);
+        s = state_dir_replace(f, "inputs.json", out.p, out.len, e);
     buf_release(&old_text);
     buf_release(&out);
     arena_release(&arena);
@@ -202,12 +202,12 @@ is_blank(const struct buf *text)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct frame f = { .dir = -1 };
+    struct state_dir f = { .dir = -1 };
     struct workflow w = { 0 };
     struct buf text = BUF_MAX(REQ_MAX), out = { 0 };
     bool has_text = args_has(a, "message") || args_has(a, "file");
     const char *key = args_text(a, "key");
-    enum status s = frame_find(&f, e);
+    enum status s = state_dir_find(&f, e);
 
     if (!s && !has_text && !key && !args_has(a, "input"))
         s = err_set(e, ST_INVALID, "nothing to do: give -m TEXT, -f FILE, --key or --input");
@@ -225,16 +225,16 @@ run(const struct args *a, struct err *e)
     if (!s)
         s = write_inputs(a, &f, &w.team, e);
     if (!s && has_text)
-        s = frame_replace(&f, "req_spec.md", text.p ? text.p : "", text.len, e);
+        s = state_dir_replace(&f, "req_spec.md", text.p ? text.p : "", text.len, e);
     if (!s && key)
-        s = frame_replace(&f, "req_key", key, strlen(key), e);
+        s = state_dir_replace(&f, "req_key", key, strlen(key), e);
     if (!s) {
         buf_addf(&out, "Wrote %s/%s. Next: cliq run\n", f.state_dir,
                  has_text ? "req_spec.md" : "inputs.json");
         s = cmd_print(&out, e);
     }
     workflow_release(&w);
-    frame_close(&f);
+    state_dir_close(&f);
     buf_release(&text);
     buf_release(&out);
     return s;

@@ -1,5 +1,5 @@
 /* requeue - bring a dead letter or a failed task back. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_simple work = {
     .op = HUB_REQUEUE,

@@ -1,6 +1,6 @@
 /* retry - a phase and everything behind it once more. */
 #include "cmd/cmd.h"
-#include "cmd/run.h"
+#include "cmd/run_options.h"
 
 static const struct opt opts[] = {
     RUN_OPTS,

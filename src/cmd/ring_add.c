@@ -1,5 +1,5 @@
 /* ring add - make a ring, or change it. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_simple work = {
     .op = HUB_RING_ADD,

@@ -1,5 +1,5 @@
 /* ring join - make an identity a member of a ring. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_column columns[] = {
     { "RING", "ring" },

@@ -1,5 +1,5 @@
 /* ring list - list the rings. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_simple work = {
     .op = HUB_RINGS,

@@ -1,5 +1,5 @@
 /* role add - make a role, or change it. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_simple work = {
     .op = HUB_ROLE_ADD,

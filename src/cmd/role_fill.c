@@ -1,5 +1,5 @@
 /* role fill - let an identity hold a role. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_column columns[] = {
     { "ROLE", "role" },

@@ -1,5 +1,5 @@
 /* role list - list the roles. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_simple work = {
     .op = HUB_ROLES,

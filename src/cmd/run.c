@@ -1,9 +1,9 @@
 /* run - carries the work through the phases. */
-#include "cmd/run.h"
+#include "run/run.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
-#include "run/run.h"
-#include "run/tmux.h"
+#include "cmd/run_options.h"
+#include "proc/tmux.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ find_extent(const struct plan *p, const struct run_options *o, struct extent *x,
     if (!x->runs)
         return err_set(e, ST_IO, "out of memory");
     if (o->is_resume || o->from)
-        s = run_foresee(p, o, x->runs, &x->ended, e);
+        s = run_preview(p, o, x->runs, &x->ended, e);
     else
         memset(x->runs, true, n * sizeof *x->runs);
     for (size_t i = 0; i < n; i++)

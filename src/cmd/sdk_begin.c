@@ -1,5 +1,5 @@
 /* sdk begin - a script becomes an agent: its message from standard input into variables. */
-#include "cmd/sdk.h"
+#include "cmd/lib/sdk_session.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ add_number(struct buf *to, const char *name, const struct context *c, int64_t n)
 }
 
 static void
-add_variables(struct buf *to, const struct sdk *k)
+add_variables(struct buf *to, const struct sdk_session *k)
 {
     const struct context *c = &k->c;
     const struct {
@@ -77,7 +77,7 @@ add_variables(struct buf *to, const struct sdk *k)
 }
 
 static enum status
-begin(struct sdk *k, bool has_trap, struct err *e)
+begin(struct sdk_session *k, bool has_trap, struct err *e)
 {
     struct buf out = { 0 }, path = { 0 };
     enum status s = sdk_parse(k, e);
@@ -109,7 +109,7 @@ begin(struct sdk *k, bool has_trap, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct sdk k = { .c = { .frame.dir = -1, .signal_dir = -1 } };
+    struct sdk_session k = { .c = { .state.dir = -1, .signal_dir = -1 } };
     struct buf stop = { 0 };
     enum status s = sdk_text_arg("-", "the message on standard input", &k.text, e);
 

@@ -1,5 +1,5 @@
 /* sdk board - the pipeline's task board, without its format. */
-#include "cmd/sdk.h"
+#include "cmd/lib/sdk_session.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@ static const struct opt opts[] = {
 static const char *const needs_text[] = { "note", "replace" };
 
 static enum status
-change(struct sdk *k, const char *what, const char *phase, const char *text, struct err *e)
+change(struct sdk_session *k, const char *what, const char *phase, const char *text, struct err *e)
 {
     struct board *b = &k->c.board;
 
@@ -33,7 +33,7 @@ change(struct sdk *k, const char *what, const char *phase, const char *text, str
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct sdk k;
+    struct sdk_session k;
     struct buf text = { 0 };
     const char *what = a->words[0], *phase = args_text(a, "phase");
     bool has_text = a->n_words > 1, wants_text = false;

@@ -1,5 +1,5 @@
 /* sdk complete - the good end of a phase, a notification or a test. */
-#include "cmd/sdk.h"
+#include "cmd/lib/sdk_session.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ static enum status
 run(const struct args *a, struct err *e)
 {
     static const char passed[] = "{\"passed\":true,\"message\":\"ready\"}";
-    struct sdk k;
+    struct sdk_session k;
     const struct json *result = NULL;
     enum status s = sdk_open(&k, e);
 

@@ -1,5 +1,5 @@
 /* sdk fail - the bad end: it must work when little else does. */
-#include "cmd/sdk.h"
+#include "cmd/lib/sdk_session.h"
 
 static const struct opt opts[] = {
     { "if-open", OPT_FLAG, NULL, "do nothing when the phase has ended already" },
@@ -9,7 +9,7 @@ static const struct opt opts[] = {
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct sdk k;
+    struct sdk_session k;
     struct buf text = { 0 };
     enum status s = sdk_open(&k, e);
 

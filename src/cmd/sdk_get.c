@@ -1,6 +1,6 @@
 /* sdk get - what the agent knows, one field at a time. */
-#include "base/near.h"
-#include "cmd/sdk.h"
+#include "base/suggest.h"
+#include "cmd/lib/sdk_session.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -95,7 +95,7 @@ is(const char *field, size_t n, const char *name)
 }
 
 static enum status
-get(struct sdk *k, const char *field, struct buf *to, struct err *e)
+get(struct sdk_session *k, const char *field, struct buf *to, struct err *e)
 {
     struct context *c = &k->c;
     const struct json *payload = c->dispatch;
@@ -139,7 +139,7 @@ get(struct sdk *k, const char *field, struct buf *to, struct err *e)
         "input_text", "input_envelopes", "design_docs",   "targets",
         "prompt",     "iteration",       "route_targets", "max_iterations",
     };
-    struct near near = { .word = field };
+    struct suggest near = { .word = field };
 
     if (strncmp(field, "metadata.", 9) == 0 &&
         (!strcmp(field + 9, "instance_id") || !strcmp(field + 9, "team_name") ||
@@ -150,12 +150,12 @@ get(struct sdk *k, const char *field, struct buf *to, struct err *e)
     size_t n = strcspn(field, ".[");
     const char *rest = field + n + (field[n] == '.');
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        near_try(&near, texts[i].name);
+        suggest_try(&near, texts[i].name);
         if (strcmp(texts[i].name, field) == 0)
             return add_text(to, texts[i].value, field, e);
     }
     for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
-        near_try(&near, trees[i].name);
+        suggest_try(&near, trees[i].name);
         if (is(field, n, trees[i].name))
             return add_value(to, look(trees[i].value, rest), field, e);
     }
@@ -185,7 +185,7 @@ get(struct sdk *k, const char *field, struct buf *to, struct err *e)
         return ST_OK;
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        near_try(&near, others[i]);
+        suggest_try(&near, others[i]);
     return near.best ? err_set(e, ST_INVALID, "unknown field \"%.100s\" (did you mean \"%s\"?)",
                                field, near.best)
                      : err_set(e, ST_INVALID,
@@ -197,7 +197,7 @@ get(struct sdk *k, const char *field, struct buf *to, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct sdk k;
+    struct sdk_session k;
     struct buf out = { 0 };
     enum status s = sdk_open(&k, e);
 

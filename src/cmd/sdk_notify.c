@@ -1,12 +1,12 @@
 /* sdk notify - asks the orchestrator to tell somebody. */
-#include "cmd/sdk.h"
+#include "cmd/lib/sdk_session.h"
 
 static const struct opt opts[] = { { 0 } };
 
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct sdk k;
+    struct sdk_session k;
     const struct json *payload = NULL;
     enum status s = sdk_open(&k, e);
 

@@ -1,5 +1,5 @@
 /* sdk send - handoffs for the phases behind this one. */
-#include "cmd/sdk.h"
+#include "cmd/lib/sdk_session.h"
 
 #include <string.h>
 
@@ -19,7 +19,8 @@ is_target(const struct context *c, const char *name)
 }
 
 static enum status
-send_to(struct sdk *k, const char *target, const struct json *data, const char *text, struct err *e)
+send_to(struct sdk_session *k, const char *target, const struct json *data, const char *text,
+        struct err *e)
 {
     enum status s = context_send(&k->c, target, data, text, e);
 
@@ -27,7 +28,7 @@ send_to(struct sdk *k, const char *target, const struct json *data, const char *
 }
 
 static enum status
-send_all(struct sdk *k, const struct args *a, const struct json *data, const char *text,
+send_all(struct sdk_session *k, const struct args *a, const struct json *data, const char *text,
          struct err *e)
 {
     size_t n;
@@ -50,7 +51,7 @@ send_all(struct sdk *k, const struct args *a, const struct json *data, const cha
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct sdk k;
+    struct sdk_session k;
     struct buf text = { 0 };
     const struct json *data = NULL;
     const char *word = a->n_words ? a->words[0] : NULL, *json = args_text(a, "data");

@@ -1,12 +1,12 @@
 /* sdk signal - a named signal: signals/<phase>_<name>.json. */
-#include "cmd/sdk.h"
+#include "cmd/lib/sdk_session.h"
 
 static const struct opt opts[] = { { 0 } };
 
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct sdk k;
+    struct sdk_session k;
     const struct json *payload;
     enum status s = sdk_open(&k, e);
 

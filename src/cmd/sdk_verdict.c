@@ -1,5 +1,5 @@
 /* sdk verdict - the end of a gate. */
-#include "cmd/sdk.h"
+#include "cmd/lib/sdk_session.h"
 
 static const struct opt opts[] = {
     { "target", OPT_TEXT, "PHASE", "ROUTE: the phase that has to work on it again" },
@@ -13,7 +13,7 @@ static const struct opt opts[] = {
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct sdk k;
+    struct sdk_session k;
     struct buf comment = { 0 };
     enum status s = sdk_open(&k, e);
 

@@ -1,12 +1,12 @@
 /* sdk write-file - a file for later phases: files/<phase>/<name>. */
-#include "cmd/sdk.h"
+#include "cmd/lib/sdk_session.h"
 
 static const struct opt opts[] = { { 0 } };
 
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct sdk k;
+    struct sdk_session k;
     struct buf content = { 0 };
     enum status s = sdk_open(&k, e);
 

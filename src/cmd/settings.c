@@ -1,9 +1,9 @@
 /* settings - shows and changes them. */
 #include "team/settings.h"
-#include "base/near.h"
 #include "base/path.h"
+#include "base/suggest.h"
 #include "cmd/cmd.h"
-#include "run/frame.h"
+#include "context/state_dir.h"
 #include "team/settings_check.h"
 #include "team/trust.h"
 
@@ -28,7 +28,7 @@ static void
 warn_unknown(const char *key)
 {
     char section[64];
-    struct near near = { .word = section };
+    struct suggest near = { .word = section };
     size_t n = strcspn(key, ".");
     char names[N_NAMES][64];
     size_t n_names = 0;
@@ -42,7 +42,7 @@ warn_unknown(const char *key)
         snprintf(name, sizeof names[0], "%.*s", (int)strcspn(s->key, "."), s->key);
         if (strcmp(name, section) == 0)
             return;
-        near_try(&near, name);
+        suggest_try(&near, name);
     }
     cmd_warn("cliq itself knows no setting \"%s\"%s%s%s", section,
              near.best ? " (did you mean " : "", near.best ? near.best : "", near.best ? "?)" : "");
@@ -77,13 +77,13 @@ show_row(struct buf *out, const struct setting *row, bool is_json)
 static enum status
 show_info(const char *key, bool is_json, struct buf *out, struct err *e)
 {
-    struct near near = { .word = key ? key : "" };
+    struct suggest near = { .word = key ? key : "" };
     size_t n = 0;
 
     if (is_json)
         json_open(out, '[');
     for (const struct setting *row = settings_known; row->key; row++) {
-        near_try(&near, row->key);
+        suggest_try(&near, row->key);
         if (is_about(row, key)) {
             show_row(out, row, is_json);
             n++;
@@ -143,7 +143,7 @@ read_value(const char *word, struct buf *to, struct err *e)
 /* Sets it, or takes it away (value NULL). Who changes which programs are run trusts them: what was
  * trusted before is. */
 static enum status
-change(const struct frame *f, bool is_global, const char *key, const char *value, struct err *e)
+change(const struct state_dir *f, bool is_global, const char *key, const char *value, struct err *e)
 {
     char hash[TRUST_HASH_SIZE];
     bool is_known = false;
@@ -163,9 +163,9 @@ run(const struct args *a, struct err *e)
 {
     const char *key = a->n_words > 0 ? a->words[0] : NULL;
     bool is_global = args_has(a, "global"), is_change = a->n_words > 1 || args_has(a, "unset");
-    struct frame f = { .dir = -1 };
+    struct state_dir f = { .dir = -1 };
     struct buf out = { 0 }, value = BUF_MAX(1 << 20);
-    enum status s = is_global ? ST_OK : frame_find(&f, e);
+    enum status s = is_global ? ST_OK : state_dir_find(&f, e);
 
     if ((s == ST_NOT_FOUND || s == ST_REFUSED) && !is_change)
         s = ST_OK; /* outside a project the user's own are all there is */
@@ -193,7 +193,7 @@ run(const struct args *a, struct err *e)
     }
     if (!s && out.len)
         s = cmd_print(&out, e);
-    frame_close(&f);
+    state_dir_close(&f);
     buf_release(&out);
     buf_release(&value);
     return s;

@@ -1,5 +1,5 @@
 /* signal cancel - takes back what waits for its time. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct opt opts[] = {
     { "repeat-key", OPT_TEXT, "KEY", "all that wait under this key" },

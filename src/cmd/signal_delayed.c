@@ -1,5 +1,5 @@
 /* signal delayed - list the signals that wait for their time. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_column columns[] = {
     { "ID", "id" },

@@ -1,5 +1,5 @@
 /* signal events - print the latest signals, oldest first. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct opt opts[] = {
     { "limit", OPT_NUMBER, "N", "how many at most: 1 to 1000, default 200" },

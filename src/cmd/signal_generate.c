@@ -1,5 +1,5 @@
 /* signal generate - broadcast a signal and print its id. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct opt opts[] = {
     { "data", OPT_TEXT, "JSON", "what it carries" },

@@ -1,5 +1,5 @@
 /* signal list - signals by filter, the newest first. */
-#include "cmd/hub_list.h"
+#include "cmd/lib/hub_list.h"
 
 static const struct opt opts[] = {
     HUB_LIST_OPTS,

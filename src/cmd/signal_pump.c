@@ -1,5 +1,5 @@
 /* signal pump - does what is due, and nothing else. */
-#include "cmd/hub_call.h"
+#include "cmd/lib/hub_call.h"
 
 #include <inttypes.h>
 
@@ -14,16 +14,16 @@ pump(struct hub_call *c, const struct args *a, struct err *e)
     (void)a;
     struct hub_stats before, after;
     struct buf out = { 0 };
-    enum status s = hub_stats(c->door.hub, &before, e);
+    enum status s = hub_stats(c->hub.hub, &before, e);
 
     if (!s) {
-        hub_submit(c->door.hub, NULL, 0, &c->door.arena, NULL);
-        c->door.has_written = true;
-        s = hub_stats(c->door.hub, &after, e);
+        hub_submit(c->hub.hub, NULL, 0, &c->hub.arena, NULL);
+        c->hub.has_written = true;
+        s = hub_stats(c->hub.hub, &after, e);
     }
     if (s)
         return s;
-    if (hub_due_in_ms(c->door.hub) == 0)
+    if (hub_due_in_ms(c->hub.hub) == 0)
         return err_set(e, ST_IO, "what is due could not be written; cliq hub check tells more");
     uint64_t n = before.delayed > after.delayed ? before.delayed - after.delayed : 0;
     buf_addf(&out,

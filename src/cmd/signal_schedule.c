@@ -1,5 +1,5 @@
 /* signal schedule - broadcast a signal later, and print its id. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct opt opts[] = {
     { "at", OPT_TEXT, "WHEN", "+300ms, +30s, +5m, +2h, +1d, ms since 1970, or 2026-12-24T08:00:00Z",

@@ -1,5 +1,5 @@
 /* signal subscribe - subscribe to a pattern of signals. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct opt opts[] = {
     { "silent", OPT_TEXT, "BOOL", "true (the default): the inbox only; false: also wakes" },

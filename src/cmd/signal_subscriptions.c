@@ -1,5 +1,5 @@
 /* signal subscriptions - list the subscriptions of everyone. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_column columns[] = {
     { "AGENT", "agentId" },

@@ -1,5 +1,5 @@
 /* signal unsubscribe - ends a subscription. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct opt opts[] = {
     { "agent", OPT_TEXT, "IDENTITY", "for this identity instead of yourself" },

@@ -1,7 +1,7 @@
 /* signal watch - broadcasts as they come, by pattern. */
-#include "cmd/hub_show.h"
-#include "cmd/hub_watch.h"
-#include "cmd/show.h"
+#include "cmd/lib/hub_show.h"
+#include "cmd/lib/hub_watch.h"
+#include "cmd/lib/message_show.h"
 
 static const struct opt opts[] = {
     { "all", OPT_FLAG, NULL, "begin with the signals that are there already" },
@@ -30,10 +30,10 @@ static enum status
 run(const struct args *a, struct err *e)
 {
     struct hub_call c;
-    struct feed_filter want = { .is_broadcast = true,
-                                .patterns = a->words,
-                                .n_patterns = a->n_words,
-                                .has_since = args_has(a, "all") };
+    struct subscription_filter want = { .is_broadcast = true,
+                                        .patterns = a->words,
+                                        .n_patterns = a->n_words,
+                                        .has_since = args_has(a, "all") };
     enum status s = hub_call_begin(&c, a, e);
 
     if (!s)

@@ -5,11 +5,11 @@
 #include "base/term.h"
 #include "base/watch.h"
 #include "cmd/cmd.h"
-#include "cmd/workflow.h"
+#include "cmd/lib/workflow.h"
 #include "run/dag.h"
 #include "run/lockfile.h"
 #include "run/panes.h"
-#include "run/past.h"
+#include "run/replay.h"
 #include "run/run.h"
 
 #include <poll.h>
@@ -25,22 +25,22 @@ static const struct opt opts[] = {
 };
 
 /* What the journal says, folded. */
-struct picture {
+struct status_picture {
     struct workflow workflow;
-    struct past past;
+    struct replay replay;
     bool is_driven;   /* an orchestrator lives */
     char attach[128]; /* how to watch its agents in tmux; empty: there is nothing to watch */
 };
 
 static void
-release(struct picture *p)
+release(struct status_picture *p)
 {
-    past_release(&p->past);
+    replay_release(&p->replay);
     workflow_release(&p->workflow);
 }
 
 static enum status
-look(const struct frame *f, struct picture *p, struct err *e)
+look(const struct state_dir *f, struct status_picture *p, struct err *e)
 {
     int dir = -1;
     bool was_driven = lockfile_is_held(f); /* before we read, in case it ends meanwhile */
@@ -49,11 +49,11 @@ look(const struct frame *f, struct picture *p, struct err *e)
     if (!s && path_open_dir_at(f->dir, "run", false, &dir, e) != ST_OK)
         s = err_set(e, ST_NOT_FOUND, "nothing has run here yet: cliq run");
     if (!s) {
-        s = past_look(&p->past, dir, &p->workflow.team, e);
+        s = replay_look(&p->replay, dir, &p->workflow.team, e);
         if (s == ST_NOT_FOUND)
             err_say(e, "nothing has run here yet: cliq run");
         /* a journal that does not fit: perhaps because the workflow is broken by now */
-        if ((s == ST_INVALID || p->past.bad_line) && workflow_check(&p->workflow, f, e))
+        if ((s == ST_INVALID || p->replay.bad_line) && workflow_check(&p->workflow, f, e))
             s = ST_FAILED;
     }
     p->is_driven = was_driven || lockfile_is_held(f);
@@ -66,7 +66,7 @@ look(const struct frame *f, struct picture *p, struct err *e)
 
 /* What is shown is not all: which line is missing, and what to do. */
 static void
-warn(const struct past *p)
+warn(const struct replay *p)
 {
     char more[64] = "";
 
@@ -79,27 +79,27 @@ warn(const struct past *p)
 }
 
 static const char *
-state_of(const struct picture *p)
+state_of(const struct status_picture *p)
 {
-    if (p->past.head.has_end)
-        return run_status_name(p->past.head.end);
+    if (p->replay.head.has_end)
+        return run_status_name(p->replay.head.end);
     return p->is_driven ? "RUNNING" : "INTERRUPTED";
 }
 
 static void
-write_json(const struct picture *p, struct buf *out)
+write_json(const struct status_picture *p, struct buf *out)
 {
     json_open(out, '{');
-    json_key_str(out, "run", p->past.head.run_id);
-    json_key_str(out, "team", p->past.head.team);
+    json_key_str(out, "run", p->replay.head.run_id);
+    json_key_str(out, "team", p->replay.head.team);
     json_key_str(out, "status", state_of(p));
-    json_key_str(out, "reason", past_reason(&p->past));
+    json_key_str(out, "reason", replay_reason(&p->replay));
     if (*p->attach)
         json_key_str(out, "attach", p->attach);
     json_key(out, "phases");
     json_open(out, '[');
     for (size_t i = 0; i < p->workflow.team.n_phases; i++) {
-        const struct sched_phase *ph = past_phase(&p->past, i);
+        const struct sched_phase *ph = replay_phase(&p->replay, i);
         json_sep(out);
         json_open(out, '{');
         json_key_str(out, "phase", p->workflow.team.phases[i].name);
@@ -133,7 +133,7 @@ add_state(struct table *t, const struct phase *ph, const struct sched_phase *st)
 }
 
 static void
-write_text(const struct picture *p, struct buf *out)
+write_text(const struct status_picture *p, struct buf *out)
 {
     struct table t = { .columns = 5 };
     static const char *const head[] = { "PHASE", "TYPE", "STATE", "ATTEMPTS", "ITERATION" };
@@ -143,7 +143,7 @@ write_text(const struct picture *p, struct buf *out)
         table_cell(&t, head[i], strlen(head[i]));
     for (size_t i = 0; i < p->workflow.team.n_phases; i++) {
         const struct phase *ph = &p->workflow.team.phases[i];
-        const struct sched_phase *st = past_phase(&p->past, i);
+        const struct sched_phase *st = replay_phase(&p->replay, i);
         table_cell(&t, ph->name, strlen(ph->name));
         table_cell(&t, phase_type_name(ph->type), strlen(phase_type_name(ph->type)));
         add_state(&t, ph, st);
@@ -153,16 +153,16 @@ write_text(const struct picture *p, struct buf *out)
                       : 0;
         table_cell(&t, n, (size_t)len);
     }
-    const char *id = p->past.head.run_id;
+    const char *id = p->replay.head.run_id;
     buf_addf(out, "%s  %s\n", state_of(p), id ? id : "(a run without a name)");
     table_write(&t, out, 0, term_has_color(STDOUT_FILENO));
-    const char *why = past_reason(&p->past);
+    const char *why = replay_reason(&p->replay);
     if (why) {
         buf_adds(out, "Why: ");
         term_escape(out, why, strlen(why), false);
         buf_addc(out, '\n');
     }
-    if (!p->past.head.has_end && !p->is_driven)
+    if (!p->replay.head.has_end && !p->is_driven)
         buf_adds(out, "No orchestrator runs: cliq run --resume goes on, cliq cancel ends it\n");
     if (*p->attach)
         buf_addf(out, "To watch the agents: %s%s\n", p->attach,
@@ -173,16 +173,16 @@ write_text(const struct picture *p, struct buf *out)
 }
 
 /* What was shown, from one look to the next. */
-struct shown {
+struct status_shown {
     bool is_json, is_over, is_warned;
     struct buf last;
 };
 
 /* Prints it, unless it is what stands there already. */
 static enum status
-show(const struct frame *f, struct shown *shown, struct err *e)
+show(const struct state_dir *f, struct status_shown *shown, struct err *e)
 {
-    struct picture p = { 0 };
+    struct status_picture p = { 0 };
     struct buf out = { 0 };
     enum status s = look(f, &p, e);
 
@@ -193,9 +193,9 @@ show(const struct frame *f, struct shown *shown, struct err *e)
     if (!s && !is_same)
         s = cmd_print(&out, e);
     if (!s && !shown->is_warned)
-        warn(&p.past);
+        warn(&p.replay);
     shown->is_warned = true;
-    shown->is_over = p.past.head.has_end;
+    shown->is_over = p.replay.head.has_end;
     buf_release(&shown->last);
     shown->last = out;
     release(&p);
@@ -205,14 +205,14 @@ show(const struct frame *f, struct shown *shown, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct frame f = { .dir = -1 };
+    struct state_dir f = { .dir = -1 };
     struct watch w = { .fd = -1 };
     struct buf path = { 0 };
-    struct shown shown = { .is_json = args_has(a, "json") };
-    enum status s = frame_find(&f, e);
+    struct status_shown shown = { .is_json = args_has(a, "json") };
+    enum status s = state_dir_find(&f, e);
 
     if (!s && args_has(a, "watch")) {
-        frame_path(&f, &path, "run");
+        state_dir_path(&f, &path, "run");
         s = watch_open(&w, path.p, e);
     }
     if (!s)
@@ -224,7 +224,7 @@ run(const struct args *a, struct err *e)
         s = show(&f, &shown, e);
     }
     watch_close(&w);
-    frame_close(&f);
+    state_dir_close(&f);
     buf_release(&path);
     buf_release(&shown.last);
     return s;

@@ -1,5 +1,5 @@
 /* status-of - the status of a task: shown, set, or all that happened to it. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct opt opts[] = {
     { "claim-id", OPT_TEXT, "CLAIM", "set it only if this is still your claim" },

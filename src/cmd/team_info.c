@@ -3,9 +3,9 @@
 #include "base/table.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
-#include "cmd/team_find.h"
+#include "cmd/lib/team_find.h"
 #include "run/dag.h"
-#include "team/roster.h"
+#include "team/agent_list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,26 +76,26 @@ manifest_of(struct arena *a, int dir, const struct team_agent *own)
 }
 
 /* What an agent is, with all that is known of it. */
-struct shown {
-    const struct roster_agent *one;
+struct info_shown {
+    const struct agent_list_agent *one;
     const struct json *manifest; /* NULL: none */
     bool is_hidden;
 };
 
-static struct shown
-show_one(struct arena *a, const struct roster *r, size_t i, const struct found_team *f)
+static struct info_shown
+show_one(struct arena *a, const struct agent_list *r, size_t i, const struct found_team *f)
 {
-    const struct roster_agent *one = &r->v[i];
+    const struct agent_list_agent *one = &r->v[i];
 
-    return (struct shown){ one, one->mine ? manifest_of(a, f->dir, one->mine) : one->manifest,
-                           roster_is_hidden(r, one) };
+    return (struct info_shown){ one, one->mine ? manifest_of(a, f->dir, one->mine) : one->manifest,
+                                agent_list_is_hidden(r, one) };
 }
 
 /* In one cell: what it does, the settings it may have, and why it is not what a phase gets. */
 static void
-about(struct buf *out, const struct shown *w)
+about(struct buf *out, const struct info_shown *w)
 {
-    const struct roster_agent *one = w->one;
+    const struct agent_list_agent *one = w->one;
     const struct json *says = json_get(w->manifest, "description");
 
     buf_reset(out);
@@ -107,14 +107,14 @@ about(struct buf *out, const struct shown *w)
         buf_addf(out, "%s%s", i ? ", " : "; settings: ", one->settings[i]);
     if (one->fault)
         buf_addf(out, "%scannot be started: %s", out->len ? "; " : "", one->fault);
-    else if (!roster_is_there(one))
+    else if (!agent_list_is_there(one))
         buf_adds(out, " (not in this version)");
     if (w->is_hidden)
         buf_adds(out, " (hidden by the one above)");
 }
 
 static void
-agents_text(struct buf *out, const struct roster *r, const struct found_team *f)
+agents_text(struct buf *out, const struct agent_list *r, const struct found_team *f)
 {
     struct table t = { .columns = 4 };
     struct buf what = { 0 };
@@ -122,11 +122,11 @@ agents_text(struct buf *out, const struct roster *r, const struct found_team *f)
     head(&t, (const char *const[]){ "AGENT", "KIND", "FROM", "WHAT IT DOES" });
     for (size_t i = 0; i < r->n; i++) {
         struct arena a = { 0 };
-        struct shown w = show_one(&a, r, i, f);
+        struct info_shown w = show_one(&a, r, i, f);
         about(&what, &w);
         cell(&t, w.one->name);
         cell(&t, agent_kind_name(w.one->kind));
-        cell(&t, roster_from_name(w.one->from));
+        cell(&t, agent_list_from_name(w.one->from));
         table_cell(&t, what.p ? what.p : "", what.len);
         arena_release(&a);
     }
@@ -137,7 +137,7 @@ agents_text(struct buf *out, const struct roster *r, const struct found_team *f)
 
 /* What a built-in agent would say of itself in a manifest. */
 static void
-builtin_manifest(struct buf *out, const struct roster_agent *one)
+builtin_manifest(struct buf *out, const struct agent_list_agent *one)
 {
     size_t n = 0;
 
@@ -155,22 +155,22 @@ builtin_manifest(struct buf *out, const struct roster_agent *one)
 }
 
 static void
-agent_json(struct buf *out, const struct shown *w)
+agent_json(struct buf *out, const struct info_shown *w)
 {
-    const struct roster_agent *one = w->one;
+    const struct agent_list_agent *one = w->one;
 
     json_sep(out);
     json_open(out, '{');
     json_key_str(out, "name", one->name);
     json_key_str(out, "kind", agent_kind_name(one->kind));
-    json_key_str(out, "from", roster_from_name(one->from));
+    json_key_str(out, "from", agent_list_from_name(one->from));
     if (one->brief)
         json_key_str(out, "description", one->brief);
     if (one->dir)
         json_key_str(out, "dir", one->dir);
     if (one->entry)
         json_key_str(out, "entry", one->entry);
-    json_key_bool(out, "available", roster_is_there(one));
+    json_key_bool(out, "available", agent_list_is_there(one));
     json_key_bool(out, "hidden", w->is_hidden);
     if (one->fault)
         json_key_str(out, "fault", one->fault);
@@ -184,12 +184,12 @@ agent_json(struct buf *out, const struct shown *w)
 }
 
 static void
-agents_json(struct buf *out, const struct roster *r, const struct found_team *f)
+agents_json(struct buf *out, const struct agent_list *r, const struct found_team *f)
 {
     json_open(out, '[');
     for (size_t i = 0; i < r->n; i++) {
         struct arena a = { 0 };
-        struct shown w = show_one(&a, r, i, f);
+        struct info_shown w = show_one(&a, r, i, f);
         agent_json(out, &w);
         arena_release(&a);
     }
@@ -374,14 +374,14 @@ show_agents(struct buf *out, const struct args *a, struct err *e)
     struct found_team f = { .dir = -1 };
     struct settings settings = { 0 };
     struct arena arena = { 0 };
-    struct roster r;
+    struct agent_list r;
     enum status s = a->n_words ? team_find(&f, a, e) : ST_OK;
 
     if (!s)
         s = load_settings(&settings, &f, e);
     if (!s)
-        s = roster_make(&r, &arena,
-                        &(struct roster_places){ .settings = &settings, .team = &f.team }, e);
+        s = agent_list_make(
+            &r, &arena, &(struct agent_list_places){ .settings = &settings, .team = &f.team }, e);
     if (!s)
         (args_has(a, "json") ? agents_json : agents_text)(out, &r, &f);
     settings_release(&settings);

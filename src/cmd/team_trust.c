@@ -1,6 +1,6 @@
 /* team trust - this user read it, and lets it run. */
 #include "cmd/cmd.h"
-#include "run/frame.h"
+#include "context/state_dir.h"
 #include "team/trust.h"
 
 #include <stdlib.h>
@@ -10,10 +10,11 @@ static const struct opt opts[] = { { 0 } };
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct frame f = { .dir = -1 };
+    struct state_dir f = { .dir = -1 };
     char hash[TRUST_HASH_SIZE];
     struct buf out = { 0 };
-    enum status s = a->n_words ? frame_open(&f, a->words[0], a->words[0], e) : frame_find(&f, e);
+    enum status s =
+        a->n_words ? state_dir_open(&f, a->words[0], a->words[0], e) : state_dir_find(&f, e);
 
     if (!s)
         s = trust_hash(f.dir, hash, e);
@@ -23,7 +24,7 @@ run(const struct args *a, struct err *e)
         buf_addf(&out, "Trusted %s (%.16s...)\n", f.state_dir, hash);
         s = cmd_print(&out, e);
     }
-    frame_close(&f);
+    state_dir_close(&f);
     buf_release(&out);
     return s;
 }

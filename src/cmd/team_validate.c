@@ -1,7 +1,7 @@
 /* team validate - everything that is wrong with a team, in one go. */
 #include "base/term.h"
 #include "cmd/cmd.h"
-#include "cmd/team_find.h"
+#include "cmd/lib/team_find.h"
 #include "team/agent.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* thread - a signal and all that answers it, in order. */
-#include "cmd/hub_show.h"
+#include "cmd/lib/hub_show.h"
 
 static const struct hub_simple work = {
     .op = HUB_THREAD,

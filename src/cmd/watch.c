@@ -1,8 +1,8 @@
 /* watch - signals as they come. */
 #include "base/term.h"
-#include "cmd/hub_show.h"
-#include "cmd/hub_watch.h"
-#include "cmd/show.h"
+#include "cmd/lib/hub_show.h"
+#include "cmd/lib/hub_watch.h"
+#include "cmd/lib/message_show.h"
 
 #include <unistd.h>
 
@@ -55,16 +55,17 @@ show_signal(void *ctx, struct buf *out, const struct json *signal)
 }
 
 static enum status
-read_filter(struct hub_call *c, const struct args *a, struct feed_filter *want, struct err *e)
+read_filter(struct hub_call *c, const struct args *a, struct subscription_filter *want,
+            struct err *e)
 {
     static const struct hub_field number[] = { { "min-urgency", "n", HF_NUMBER }, { 0 } };
     struct json *args;
     enum status s = hub_args(c, a, number, &args, e);
 
-    *want = (struct feed_filter){ .role = args_text(a, "role"),
-                                  .ring = args_text(a, "ring"),
-                                  .has_since = args_has(a, "since"),
-                                  .since = args_number(a, "since", 0) };
+    *want = (struct subscription_filter){ .role = args_text(a, "role"),
+                                          .ring = args_text(a, "ring"),
+                                          .has_since = args_has(a, "since"),
+                                          .since = args_number(a, "since", 0) };
     want->types = args_many(a, "type", &want->n_types);
     want->tags = args_many(a, "tag", &want->n_tags);
     want->patterns = args_many(a, "pattern", &want->n_patterns);
@@ -81,7 +82,7 @@ run(const struct args *a, struct err *e)
 {
     struct hub_call c;
     struct watch_work w = { .c = &c, .has_color = term_has_color(STDOUT_FILENO) };
-    struct feed_filter want;
+    struct subscription_filter want;
     enum status s = hub_call_begin(&c, a, e);
 
     if (!s)

@@ -16,15 +16,16 @@
  * Readers (hub_read) take no lock unless the log is longer than the index: then they fold
  * first, which does.
  *
- * Files, in reading order: ops.def what can be asked · events.def, event.c the lines · decide.c
- * what a command does to a signal (pure) · open.c the store, submit.c its door, mend.c its lock ·
- * ops.c, args.c arguments checked · act.c, emit.c requests that write · read.c those that do not,
- * walk.c along what lists · show.c what is answered, splice.c cut from a line · round.c the lines
- * of a round · due.c what the time brings · fold.c log to index: found.c a signal in it, hand.c
- * those at work, front.c the next tasks · index.c SQLite, queue.c rows on their way into it
- * (index_rows.c), helper.c its second thread · readonly.c stores that may not be written · keep.c
- * looking after it, compact.c dropping what is old, kept.c what lasts of that · view.c delayed.json
- * · wake.c who waits · secret.c keys · match.c patterns · when.c times.
+ * Files, in reading order: ops.def what can be asked · events.def, hub_event.c the lines · decide.c
+ * what a command does to a signal (pure) · open.c the store, round_lines.c its door, write_retry.c
+ * its lock · ops.c, args.c arguments checked · write_ops.c, emit.c requests that write ·
+ * query_ops.c those that do not, inbox_merge.c along what lists · render.c what is answered,
+ * splice.c cut from a line · round_lines.c the lines of a round · timers.c what the time brings ·
+ * fold.c log to index: signal_row.c a signal in it, dirty_signals.c those at work, ready_cache.c
+ * the next tasks · index.c SQLite, row_queue.c rows on their way into it (index_rows.c),
+ * row_thread.c its second thread · readonly.c stores that may not be written · verify.c looking
+ * after it, retention.c dropping what is old, retained_events.c what lasts of that · delayed_file.c
+ * delayed.json · waiting_agents.c who waits · api_key.c keys · match.c patterns · time_arg.c times.
  */
 #ifndef CLIQ_HUB_HUB_H
 #define CLIQ_HUB_HUB_H
@@ -45,7 +46,7 @@
 
 enum hub_op {
 #define OP(id, ...) HUB_##id,
-#include "hub/ops.def"
+#include "hub/model/ops.def"
     HUB_N_OPS
 };
 
@@ -82,14 +83,14 @@ enum hub_arg_kind {
     ARG_INT,            /* min to max */
     ARG_NUMBER,         /* min to max */
     ARG_FLAG,           /* true or false */
-    ARG_TIME,           /* hub/when.h */
+    ARG_TIME,           /* hub/model/time_arg.h */
     ARG_WORD,           /* one of words */
     ARG_WORDS,          /* a list of them */
     ARG_TEXTS,          /* a list of texts */
     ARG_LIST,           /* any list */
     ARG_OBJECT,         /* any object */
     ARG_TEXT_OR_OBJECT, /* either */
-    ARG_SOURCE,         /* hub/source.h, or its type alone */
+    ARG_SOURCE,         /* hub/model/signal_source.h, or its type alone */
     ARG_SIGNALS,        /* a list of what emit takes */
     ARG_ANY,
 };
@@ -166,7 +167,7 @@ struct hub_options {
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;
     /* It is open for long and writes much: rounds are synced in a file of its own, which costs
-     * less (log/ahead.h). One such hub a store; others may write beside it as ever. */
+     * less (log/presync.h). One such hub a store; others may write beside it as ever. */
     bool is_lasting;
     /* Told, while it is opened, what people should know; may be NULL. */
     void (*note)(void *ctx, const char *text);
@@ -221,15 +222,15 @@ void hub_try_end(struct hub *h, const struct hub_request *r, size_t n, struct ar
 void hub_make_way(const struct hub *h);
 
 /* After a failed sync everything that writes is refused until the log was mended, which hub_submit
- * (with n = 0, too) tries when it is time: hub_mend_in_ms. So it looks at a disk that was full.
- * When the index could not be written, what is in the log is missing in it until hub_submit tries
- * again: hub_fold_in_ms. -1: all is well. hub_trouble: why, NULL when all is well. */
+ * (with n = 0, too) tries when it is time: hub_write_retry_in_ms. So it looks at a disk that was
+ * full. When the index could not be written, what is in the log is missing in it until hub_submit
+ * tries again: hub_fold_in_ms. -1: all is well. hub_trouble: why, NULL when all is well. */
 const char *hub_trouble(const struct hub *h);
-int64_t hub_mend_in_ms(const struct hub *h);
+int64_t hub_write_retry_in_ms(const struct hub *h);
 int64_t hub_fold_in_ms(const struct hub *h);
 /* When hub_submit is to write delayed.json, which one that is lasting does not always do; -1: it is
  * up to date. */
-int64_t hub_view_in_ms(const struct hub *h);
+int64_t hub_delayed_file_in_ms(const struct hub *h);
 
 /* The same as hub_submit for one that does not write; may be called from one other thread than
  * hub_submit's with a hub of its own. */
@@ -275,7 +276,7 @@ int64_t hub_log_end(const struct hub *h);
 uint64_t hub_log_seq(const struct hub *h); /* of its last line */
 uint64_t hub_key_changes(const struct hub *h);
 /* Goes up when one who found nothing to claim may find something. */
-uint64_t hub_hopes(const struct hub *h);
+uint64_t hub_claim_epoch(const struct hub *h);
 
 /* Whose key is it? ST_NOT_FOUND: nobody's, or revoked. Compared in constant time. */
 enum status hub_check_key(struct hub *h, const char *key, struct arena *a, const char **identity,
@@ -290,7 +291,7 @@ enum status hub_check_key(struct hub *h, const char *key, struct arena *a, const
 
 /* Identities that have an agent and a signal waiting; how many, in the arena. Of what was
  * folded, as hub_submit leaves it: waits for nobody. */
-size_t hub_sleepers(struct hub *h, struct arena *a, const char *const **ids);
+size_t hub_agents_to_wake(struct hub *h, struct arena *a, const char *const **ids);
 /* Has it an agent? Of what was folded: waits for nobody. */
 bool hub_has_agent(struct hub *h, const char *identity);
 
@@ -327,7 +328,7 @@ struct hub_finding {
 enum status hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f),
                       void *ctx, uint64_t *problems, struct err *e);
 /* Drops finished segments whose signals are all older than that and that nothing needs; keeps what
- * lasts of them (hub/kept.h), and makes the index anew. */
+ * lasts of them (hub/retained_events.h), and makes the index anew. */
 enum status
 hub_compact(struct hub *h, int64_t older_than_ms, uint64_t *dropped_bytes, struct err *e);
 

@@ -5,10 +5,10 @@
 #ifndef CLIQ_HUB_HUB_IMPL_H
 #define CLIQ_HUB_HUB_IMPL_H
 
-#include "hub/args.h"
-#include "hub/fold.h"
 #include "hub/hub.h"
-#include "hub/told.h"
+#include "hub/index/fold.h"
+#include "hub/index/history.h"
+#include "hub/model/args.h"
 
 #include <limits.h>
 #include <time.h>
@@ -19,7 +19,7 @@ struct hub_line {
 };
 
 /* A question to the index: the statement's text, and the number that it asks for. */
-struct look {
+struct index_probe {
     const char *sql;
     uint64_t nth;
 };
@@ -48,31 +48,33 @@ struct hub {
     struct hub_line *lines;
     size_t n_lines, cap_lines, unit;
     uint64_t next_seq;
-    uint64_t left_at;   /* the number of the next line when we let the lock go */
-    bool is_view_old;   /* delayed.json shows another queue, when the index was last looked at */
-    int64_t view_at_ms; /* not written before, by the clock of this boot */
-    bool is_changed;    /* the transaction holds what others wrote, or rounds before */
-    bool is_kept;       /* the lock and the transaction, for the next round */
-    int64_t kept_ms;    /* since then, by the clock of this boot */
-    int64_t saved_ms;   /* and a commit was begun last */
+    uint64_t left_at;         /* the number of the next line when we let the lock go */
+    bool is_delayed_file_old; /* delayed.json shows another queue, when the index was last looked at
+                               */
+    int64_t delayed_file_at_ms; /* not written before, by the clock of this boot */
+    bool is_changed;            /* the transaction holds what others wrote, or rounds before */
+    bool is_kept;               /* the lock and the transaction, for the next round */
+    int64_t kept_ms;            /* since then, by the clock of this boot */
+    int64_t saved_ms;           /* and a commit was begun last */
     bool is_read_only, is_disk_read_only;
-    uint64_t oldest, oldest_is_of;    /* hub_oldest_seq, and the state of the index it is of */
-    bool is_full;                     /* the last append failed */
-    int64_t mend_wait_ms, mend_at_ms; /* after that, or a failed sync, by the clock of this boot */
-    struct err trouble;               /* why it is to be mended */
-    bool is_behind; /* the index lacks what the log has, and nobody else brings it */
+    uint64_t oldest, oldest_is_of; /* hub_oldest_seq, and the state of the index it is of */
+    bool is_full;                  /* the last append failed */
+    int64_t retry_wait_ms,
+        retry_at_ms;    /* after that, or a failed sync, by the clock of this boot */
+    struct err trouble; /* why it is to be mended */
+    bool is_behind;     /* the index lacks what the log has, and nobody else brings it */
     int64_t fold_wait_ms, fold_at_ms; /* then: when it is tried again, by the same clock */
     struct err behind;                /* and why */
     struct buf shown;                 /* a signal in JSON, while it is composed */
     struct hub_time due; /* next, when due_is_of is fold.timers plus 1; see fold.soonest */
     uint64_t due_is_of;
-    ino_t doubted;          /* an index that could not be read, */
-    struct look doubted_by; /* by whom last, */
-    int n_doubts;           /* and how often */
-    bool is_ahead;          /* a read has the lock and what could not be written (hub_end_read) */
+    ino_t doubted;                 /* an index that could not be read, */
+    struct index_probe doubted_by; /* by whom last, */
+    int n_doubts;                  /* and how often */
+    bool is_ahead; /* a read has the lock and what could not be written (hub_end_read) */
 };
 
-/* ---- mend.c ---- */
+/* ---- write_retry.c ---- */
 
 /* The log's lock. After a failed sync it mends the log first, or says why not, and not too often.
  */
@@ -83,14 +85,14 @@ void hub_note_room(struct hub *h);                           /* one did not */
 void hub_note_behind(struct hub *h, const struct err *why);  /* the index could not be written */
 void hub_note_level(struct hub *h);                          /* it has the whole log */
 
-/* ---- view.c ---- */
+/* ---- delayed_file.c ---- */
 /* In a transaction that is committed next: writes delayed.json if it is time. */
-void hub_refresh_view(struct hub *h);
+void hub_refresh_delayed_file(struct hub *h);
 /* Is it? */
-bool hub_is_view_due(const struct hub *h);
+bool hub_is_delayed_file_due(const struct hub *h);
 /* With the lock, without a transaction: writes it in any case. */
-enum status hub_write_view(struct hub *h, struct err *e);
-void hub_put_off_view(struct hub *h); /* nothing can be written now */
+enum status hub_write_delayed_file(struct hub *h, struct err *e);
+void hub_postpone_delayed_file(struct hub *h); /* nothing can be written now */
 
 #define HUB_EVENTS_NAME "events.jsonl"
 
@@ -112,13 +114,13 @@ enum status hub_make_index(struct hub *h, struct err *e);
 /* The same in steps. It is made beside the old one, which others may read meanwhile; the old one is
  * removed (index_remove); the new one gets its name, and is opened. files: of the log, NULL: as
  * they are. */
-enum status hub_make_new_index(struct hub *h, const struct log_files *files, struct err *e);
+enum status hub_make_new_index(struct hub *h, const struct log_snapshot *files, struct err *e);
 enum status hub_take_new_index(struct hub *h, struct err *e);
 void hub_forget_new_index(const struct hub *h); /* instead of that */
 /* With the log's lock: opens a transaction in which the whole log is folded. */
 enum status hub_begin(struct hub *h, struct err *e);
 
-/* ---- submit.c ---- */
+/* ---- round_lines.c ---- */
 
 int64_t hub_clock_ms(clockid_t id);
 
@@ -126,8 +128,8 @@ int64_t hub_clock_ms(clockid_t id);
 enum status hub_begin_read(struct hub *h, struct err *e);
 void hub_end_read(struct hub *h);
 /* The index seems to be damaged, or this look at it went well. Takes no lock. */
-void hub_doubt_index(struct hub *h, struct look by);
-void hub_trust_index(struct hub *h, struct look by);
+void hub_doubt_index(struct hub *h, struct index_probe by);
+void hub_trust_index(struct hub *h, struct index_probe by);
 
 /* ---- readonly.c ---- */
 
@@ -137,7 +139,7 @@ enum status readonly_refuse(const struct hub *h, struct err *e); /* why; never S
 /* The index in memory as the log is now. */
 enum status readonly_catch_up(struct hub *h, struct err *e);
 
-struct act {
+struct op {
     struct hub *h;
     const struct hub_request *req;
     struct arena *a;
@@ -146,20 +148,20 @@ struct act {
     struct args_in in;
 };
 
-/* What was told about a signal, by its number: rows of lines (told.h), oldest first. */
+/* What was told about a signal, by its number: rows of lines (history.h), oldest first. */
 #define HUB_LINES                                                                                  \
     "SELECT lines FROM (SELECT seq, lines FROM history WHERE signal = ?1 UNION ALL"                \
     " SELECT 9223372036854775807, lines FROM states WHERE signal = ?1) ORDER BY seq"
 
-/* ---- act.c: requests that write ---- false: refused, act.refusal says why */
-bool act_write(struct act *t);
+/* ---- write_ops.c: requests that write ---- false: refused, act.refusal says why */
+bool op_write(struct op *t);
 
-/* ---- round.c ---- */
+/* ---- round_lines.c ---- */
 /* Writes an event into the round and applies it. False: too long, or no memory. */
-bool hub_add_line(struct hub *h, const struct event *ev, struct refusal *r);
-bool act_event(struct act *t, const struct event *ev);
+bool hub_add_line(struct hub *h, const struct hub_event *ev, struct refusal *r);
+bool op_event(struct op *t, const struct hub_event *ev);
 
-/* ---- due.c ---- */
+/* ---- timers.c ---- */
 /* Is it known that nothing is due yet? In how many milliseconds something may be, if so; INT64_MAX:
  * nothing at all. */
 bool hub_is_nothing_due(const struct hub *h, int64_t *in_ms);
@@ -171,45 +173,45 @@ bool hub_do_due(struct hub *h, struct arena *a);
 /* ---- emit.c ---- */
 #define HUB_DEDUP_MS INT64_C(86400000) /* for so long a key tells a retry from another request */
 /* The key of this request, or NULL, and what its sender calls it. */
-bool act_find_key(struct act *t, const char **key);
-const char *act_key_name(const struct act *t);
-bool act_dedup(struct act *t, const char *key, char hash[65], bool *is_done);
-bool act_emit(struct act *t);
-bool act_emit_batch(struct act *t);
-bool act_generate(struct act *t);
-bool act_schedule(struct act *t);
-bool act_cancel(struct act *t);
-bool act_source(struct act *t, struct event *ev);
+bool op_find_key(struct op *t, const char **key);
+const char *op_key_name(const struct op *t);
+bool op_dedup(struct op *t, const char *key, char hash[65], bool *is_done);
+bool op_emit(struct op *t);
+bool op_emit_batch(struct op *t);
+bool op_generate(struct op *t);
+bool op_schedule(struct op *t);
+bool op_cancel(struct op *t);
+bool op_source(struct op *t, struct hub_event *ev);
 
-/* ---- read.c: requests that do not ---- */
-bool act_read(struct act *t);
+/* ---- query_ops.c: requests that do not ---- */
+bool op_read(struct op *t);
 
-/* ---- show.c ---- NULL without memory */
-#define SHOW_COLUMNS                                                                               \
+/* ---- render.c ---- NULL without memory */
+#define RENDER_COLUMNS                                                                             \
     "s.seq, s.id, s.thread, coalesce(w.state, 0), coalesce(w.work, s.task), w.count, "             \
     "w.claimed_by,"                                                                                \
     " w.claimed_at, w.until, s.body"
-#define SHOW_FROM " FROM signals s" INDEX_STATES
+#define RENDER_FROM " FROM signals s" INDEX_STATES
 /* thread: NULL when it is the signal's own id. */
-struct json *
-show_signal(const struct event *ev, const struct item *it, const char *thread, struct arena *a);
-struct json *show_found(const struct found *x, struct arena *a);
+struct json *render_signal(const struct hub_event *ev, const struct item *it, const char *thread,
+                           struct arena *a);
+struct json *render_signal_row(const struct signal_row *x, struct arena *a);
 /* The same in JSON: makes x's head and tail, if they are not there yet. claim: its claim_id, or
  * NULL. `b` is for scratch. */
-bool show_prepare(struct found *x, struct buf *b, struct arena *a);
-const char *
-show_found_text(const struct found *x, const char *claim, struct buf *b, struct arena *a);
+bool render_prepare(struct signal_row *x, struct buf *b, struct arena *a);
+const char *render_signal_row_text(const struct signal_row *x, const char *claim, struct buf *b,
+                                   struct arena *a);
 /* The same of one that was just brought by this line, and belongs to no other's thread. */
-const char *show_line_text(const struct event *ev, const char *line, size_t len,
-                           const struct item *it, struct buf *b, struct arena *a);
-struct json *show_row(struct row *r, struct arena *a);
-struct json *show_at(struct hub *h, uint64_t seq, struct arena *a);
+const char *render_line_text(const struct hub_event *ev, const char *line, size_t len,
+                             const struct item *it, struct buf *b, struct arena *a);
+struct json *render_row(struct row *r, struct arena *a);
+struct json *render_at(struct hub *h, uint64_t seq, struct arena *a);
 /* Through the broadcast door; from a signal's line, or that of a schedule. */
-struct json *show_broadcast(const char *body, size_t len, struct arena *a);
-struct json *show_delayed(const char *body, size_t len, struct arena *a);
-struct json *show_text(struct arena *a, const char *s); /* NULL: null */
-struct json *show_time(struct arena *a, int64_t ms);    /* ISO; 0: null */
-struct json *show_id(struct arena *a, const char *id);  /* with "signal:" */
-struct json *show_scopes(struct arena *a, unsigned scopes);
+struct json *render_broadcast(const char *body, size_t len, struct arena *a);
+struct json *render_delayed(const char *body, size_t len, struct arena *a);
+struct json *render_text(struct arena *a, const char *s); /* NULL: null */
+struct json *render_time(struct arena *a, int64_t ms);    /* ISO; 0: null */
+struct json *render_id(struct arena *a, const char *id);  /* with "signal:" */
+struct json *render_scopes(struct arena *a, unsigned scopes);
 
 #endif

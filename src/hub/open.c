@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROTATE_BYTES = 256 << 20, AHEAD_BYTES = 1 << 20 };
+enum { ROTATE_BYTES = 256 << 20, PRESYNC_BYTES = 1 << 20 };
 
-static const char AHEAD_NAME[] = "events.ahead";
+static const char PRESYNC_NAME[] = "events.ahead";
 
 /* Without /proc there is no boot to tell, and wall time has to do. */
 static enum status
@@ -55,7 +55,7 @@ hub_close_index(struct hub *h)
 
 /* The whole log, into a new file. */
 static enum status
-fold_into(struct hub *h, const char *path, const struct log_files *files, struct err *e)
+fold_into(struct hub *h, const char *path, const struct log_snapshot *files, struct err *e)
 {
     struct index *ix;
     enum status s = index_create(&ix, path, h->boot, e);
@@ -90,7 +90,7 @@ hub_forget_new_index(const struct hub *h)
 }
 
 enum status
-hub_make_new_index(struct hub *h, const struct log_files *files, struct err *e)
+hub_make_new_index(struct hub *h, const struct log_snapshot *files, struct err *e)
 {
     char path[PATH_MAX + 8];
 
@@ -201,7 +201,7 @@ hub_fold_others(struct hub *h, struct err *e)
         return s;
     s = hub_begin(h, e);
     if (!s) {
-        hub_refresh_view(h);
+        hub_refresh_delayed_file(h);
         fold_leave(&h->fold);
         s = index_commit(h->ix, e);
         if (s) {
@@ -264,12 +264,12 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
         s = read_boot(h, e);
     struct log_options lo = { .is_durable = true,
                               .is_sequenced = true,
-                              .never_clashes = true, /* event.c has a table of members */
+                              .never_clashes = true, /* hub_event.c has a table of members */
                               .lock_wait_ms = h->o.lock_wait_ms,
                               .rotate_bytes = h->o.rotate_bytes ? h->o.rotate_bytes : ROTATE_BYTES,
-                              .ahead_name = AHEAD_NAME,
+                              .ahead_name = PRESYNC_NAME,
                               .boot = h->boot,
-                              .ahead_bytes = h->o.is_lasting ? AHEAD_BYTES : 0,
+                              .ahead_bytes = h->o.is_lasting ? PRESYNC_BYTES : 0,
                               .note = h->o.note,
                               .note_ctx = h->o.ctx };
     h->is_read_only = !s && h->o.may_be_read_only && readonly_is(h);
@@ -282,8 +282,8 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
         if (!h->o.never_waits)
             s = hub_catch_up(h, e);
     }
-    if (!s && h->is_view_old && !h->is_read_only && !log_try_lock(&h->log, NULL)) {
-        hub_write_view(h, NULL); /* of a server that was killed */
+    if (!s && h->is_delayed_file_old && !h->is_read_only && !log_try_lock(&h->log, NULL)) {
+        hub_write_delayed_file(h, NULL); /* of a server that was killed */
         log_unlock(&h->log);
     }
     if (s) {
@@ -300,8 +300,8 @@ hub_close(struct hub *h)
     if (!h)
         return;
     hub_settle(h);
-    if (h->is_view_old && h->o.is_lasting && !hub_lock(h, NULL)) {
-        hub_write_view(h, NULL);
+    if (h->is_delayed_file_old && h->o.is_lasting && !hub_lock(h, NULL)) {
+        hub_write_delayed_file(h, NULL);
         log_unlock(&h->log);
     }
     index_close(h->ix);

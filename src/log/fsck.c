@@ -7,8 +7,8 @@
  * not lost. Everything else is a problem.
  */
 #include "base/sys.h"
-#include "log/ahead.h"
 #include "log/log.h"
+#include "log/presync.h"
 #include "log/seal.h"
 
 #include <stdio.h>
@@ -113,16 +113,16 @@ name_ahead(char to[NAME_MAX + 1], const char *log)
 
 /* What whoever opens the log next does, as a sentence. */
 static void
-tell_ahead(char *to, size_t size, const char *name, const struct ahead_finding *f)
+tell_ahead(char *to, size_t size, const char *name, const struct presync_finding *f)
 {
     const char *kept = f->is_broken ? "; others are damaged, and the file is kept aside" : "";
 
-    if (f->step == AHEAD_PUT_BACK)
+    if (f->step == PRESYNC_PUT_BACK)
         snprintf(to, size,
                  "%zu line%s of before a power cut %s in %s only: opening the log puts %s back%s",
                  f->lines, f->lines == 1 ? "" : "s", f->lines == 1 ? "stands" : "stand", name,
                  f->lines == 1 ? "it" : "them", kept);
-    else if (f->step == AHEAD_SET_ASIDE)
+    else if (f->step == PRESYNC_SET_ASIDE)
         snprintf(to, size,
                  "%s has lines of another file than this one, which was replaced, copied or cut "
                  "short: opening the log keeps it aside",
@@ -132,12 +132,12 @@ tell_ahead(char *to, size_t size, const char *name, const struct ahead_finding *
 }
 
 enum status
-log_fsck_ahead(int dir, const char *name, int fd, const char *boot, struct log_report *report,
-               log_finding_fn *finding, void *ctx, struct err *e)
+log_fsck_presync(int dir, const char *name, int fd, const char *boot, struct log_report *report,
+                 log_finding_fn *finding, void *ctx, struct err *e)
 {
     char ahead[NAME_MAX + 1], text[2 * NAME_MAX];
     struct log l = { .o = { .ahead_name = ahead, .boot = boot }, .dir = dir, .fd = fd };
-    struct ahead_finding f;
+    struct presync_finding f;
     struct stat st;
 
     if (strlen(name) >= sizeof l.name || !name_ahead(ahead, name))
@@ -146,8 +146,8 @@ log_fsck_ahead(int dir, const char *name, int fd, const char *boot, struct log_r
     if (sys->fstat(fd, &st) != 0)
         return err_sys(e, "look at %s", name);
     l.ino = st.st_ino;
-    enum status s = ahead_look(&l, &f, e);
-    if (s || (f.step == AHEAD_NOTHING && !f.is_broken))
+    enum status s = presync_look(&l, &f, e);
+    if (s || (f.step == PRESYNC_NOTHING && !f.is_broken))
         return s;
     tell_ahead(text, sizeof text, ahead, &f);
     struct log_record rec = { .at = f.at, .end = f.end, .problem = text };

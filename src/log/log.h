@@ -18,11 +18,11 @@
  *
  * A sequenced log (the hub's events.jsonl) numbers its lines and guards each
  * with a checksum: see log/seal.h. It may rotate into segments: log/segment.h.
- * A process that writes for long may sync a file in front of it: log/ahead.h.
+ * A process that writes for long may sync a file in front of it: log/presync.h.
  *
- * Files: file.c the writer · lock.c waiting for the lock · seal.c numbers and
- * checksums · segment.c rotation · ahead.c a file in front · recover.c what it
- * has and the log lacks · reader.c reading, forward and backward · files.c all
+ * Files: writer.c the writer · lock.c waiting for the lock · seal.c numbers and
+ * checksums · segment.c rotation · presync.c a file in front · presync_recover.c what it
+ * has and the log lacks · reader.c reading, forward and backward · log_snapshot.c all
  * of them at one moment · tail.c following · fsck.c what is wrong with a file.
  */
 #ifndef CLIQ_LOG_LOG_H
@@ -56,15 +56,15 @@ struct log_options {
     void (*meanwhile)(void *ctx);
     void *ctx;
     /* NULL: none. A file of this name is looked at when the log is opened, and what it has and the
-     * log lacks is put back; see log/ahead.h. `boot` (borrowed) tells this start of the machine
+     * log lacks is put back; see log/presync.h. `boot` (borrowed) tells this start of the machine
      * from others. `note` is told what people should know; may be NULL. */
     const char *ahead_name, *boot;
-    size_t ahead_bytes; /* not 0: log_go_ahead, at once */
+    size_t ahead_bytes; /* not 0: log_use_presync, at once */
     void (*note)(void *ctx, const char *text);
     void *note_ctx;
 };
 
-struct ahead;
+struct presync;
 
 struct log {
     struct log_options o;
@@ -79,10 +79,10 @@ struct log {
     bool is_last;     /* see log_go_last */
     bool is_doubtful; /* bytes from doubt_from to doubt_to were written and not synced */
     off_t doubt_from, doubt_to;
-    off_t end;           /* under the lock: the file's size; else where it was */
-    uint64_t next_seq;   /* under the lock: the number of the next line */
-    struct buf lines;    /* being written */
-    struct ahead *ahead; /* NULL: the log itself is synced */
+    off_t end;             /* under the lock: the file's size; else where it was */
+    uint64_t next_seq;     /* under the lock: the number of the next line */
+    struct buf lines;      /* being written */
+    struct presync *ahead; /* NULL: the log itself is synced */
     /* the newest finished segment, and where its rotate line ends; see log/segment.h */
     char segment[NAME_MAX + 1];
     off_t segment_end;
@@ -102,7 +102,7 @@ void log_close(struct log *l); /* safe on a zeroed struct with fd -1, and twice 
 
 /* Durable logs with an ahead_name: from now on this process writes that file, if no other one does,
  * and makes it so large, whole blocks of it. That takes a millisecond or two. */
-void log_go_ahead(struct log *l, size_t bytes);
+void log_use_presync(struct log *l, size_t bytes);
 /* What is appended next is the last of it: it is synced in the log itself, which has to be done
  * before the file ahead may go. */
 void log_go_last(struct log *l);
@@ -128,7 +128,7 @@ bool log_has_room(const struct log *l, size_t bytes);
  * that failed to write a page may hold it as written for ever, so that another sync alone would
  * tell nothing. ST_OK: the file as everybody sees it is on disk, and the log is opened anew by the
  * next log_lock, which looks at its tail. Else it goes on refusing. */
-enum status log_mend(struct log *l, struct err *e);
+enum status log_repair(struct log *l, struct err *e);
 
 /* ---- reading ---------------------------------------------------------- */
 
@@ -231,10 +231,10 @@ typedef void log_finding_fn(void *ctx, const struct log_record *rec, bool is_not
  */
 enum status log_fsck(int fd, off_t to, struct log_report *report, log_finding_fn *finding,
                      void *ctx, struct err *e);
-/* Of the log `name` in `dir`, open as fd: what waits in its file ahead (log/ahead.h) since the
+/* Of the log `name` in `dir`, open as fd: what waits in its file ahead (log/presync.h) since the
  * machine was started last, as a note without a line number, added to the report. */
 enum status
-log_fsck_ahead(int dir, const char *name, int fd, const char *boot, struct log_report *report,
-               log_finding_fn *finding, void *ctx, struct err *e);
+log_fsck_presync(int dir, const char *name, int fd, const char *boot, struct log_report *report,
+                 log_finding_fn *finding, void *ctx, struct err *e);
 
 #endif

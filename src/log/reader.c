@@ -8,7 +8,7 @@
  *
  * The lines of a group count only when all of them are there, so its first line
  * waits until the last one was judged. What was judged then is kept, text and
- * tree, up to AHEAD_MAX bytes; lines behind that are read and judged again.
+ * tree, up to PRESYNC_MAX bytes; lines behind that are read and judged again.
  */
 #define _GNU_SOURCE
 #include "base/sys.h"
@@ -18,7 +18,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { CHUNK = 64 << 10, FIRST_CHUNK = 4 << 10, AHEAD_MAX = 8 << 20 };
+enum { CHUNK = 64 << 10, FIRST_CHUNK = 4 << 10, PRESYNC_MAX = 8 << 20 };
 
 /* A line of a group, judged before its turn. */
 struct log_ahead {
@@ -202,7 +202,7 @@ read_ahead(struct log_reader *r, off_t at, struct log_record *rec, struct log_ah
     *line = NULL;
     if (!fetch(r, at, rec))
         return false;
-    if (r->group.used > AHEAD_MAX) {
+    if (r->group.used > PRESYNC_MAX) {
         arena_reset(&r->arena);
         return judge(r, rec, &r->arena);
     }

@@ -214,7 +214,7 @@ segment_finish(struct log *l, struct err *e)
         return err_set(e, ST_INVALID, "the name of a segment of %s is too long", l->name);
     /* Lines of it may be synced in somebody's file ahead only, which is for the log's name. */
     if (l->o.is_durable && SYS_RETRY(sys->fdatasync(l->fd)) != 0) {
-        l->is_refusing = true; /* another sync would tell nothing: see log_mend */
+        l->is_refusing = true; /* another sync would tell nothing: see log_repair */
         l->doubt_from = 0;
         l->doubt_to = l->end;
         return err_sys(e, "sync %s", l->name);

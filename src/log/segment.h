@@ -48,7 +48,7 @@ void segment_kept_name(char to[SEGMENT_NAME_SIZE], const char *name, uint64_t fi
 
 /* All with the lock held, on a sequenced log. */
 
-/* One more than the newest finished segment holds; 0 when there is none. (In file.c.) */
+/* One more than the newest finished segment holds; 0 when there is none. (In writer.c.) */
 enum status segment_number_after(const struct log *l, uint64_t *next, struct err *e);
 
 /* The file is full: ends it. The log must be closed or locked again after this. */

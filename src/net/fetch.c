@@ -29,7 +29,7 @@ enum {
 };
 
 /* What stays the same for one call of fetch, and where its current try stands. */
-struct job {
+struct fetch_job {
     const struct fetch_request *q;
     struct fetch_response *r;
     CURL *curl;
@@ -201,7 +201,7 @@ fetch_public_url(struct buf *to, const char *url)
 
 /* "GET https://host/path" in a sentence; s is the outcome that it gives back. */
 static enum status
-fail(struct job *j, const char *url, enum status s, const char *what, struct err *e)
+fail(struct fetch_job *j, const char *url, enum status s, const char *what, struct err *e)
 {
     struct buf shown = { 0 };
 
@@ -284,7 +284,7 @@ may_go_abroad(const char *name)
 
 /* The lines of this hop; false without memory. */
 static bool
-make_head(const struct job *j, struct curl_slist **out)
+make_head(const struct fetch_job *j, struct curl_slist **out)
 {
     /* Without this line libcurl asks before it sends a large body, and waits a second for
      * servers that do not answer that. */
@@ -338,7 +338,7 @@ take_head(char *p, size_t one, size_t n, void *to)
 #define SET(j, option, value) (ok = !curl.easy_setopt((j)->curl, (option), (value)) && ok)
 
 static bool
-set_up(struct job *j, const char *url, int64_t left_ms, struct curl_slist *head)
+set_up(struct fetch_job *j, const char *url, int64_t left_ms, struct curl_slist *head)
 {
     const struct fetch_request *q = j->q;
     bool ok = true, is_head = strcmp(j->method, "HEAD") == 0;
@@ -397,7 +397,7 @@ is_mendable(CURLcode c)
 }
 
 static enum status
-say_failure(struct job *j, const char *url, CURLcode c, struct err *e)
+say_failure(struct fetch_job *j, const char *url, CURLcode c, struct err *e)
 {
     char what[CURL_ERROR_SIZE + 64];
     int64_t ms = j->q->timeout_ms ? j->q->timeout_ms : FETCH_TIMEOUT_MS;
@@ -423,7 +423,7 @@ say_failure(struct job *j, const char *url, CURLcode c, struct err *e)
 }
 
 static enum status
-hop(struct job *j, const char *url, int64_t left_ms, struct err *e)
+hop(struct fetch_job *j, const char *url, int64_t left_ms, struct err *e)
 {
     struct curl_slist *head = NULL;
     CURLcode c = CURLE_OUT_OF_MEMORY;
@@ -463,7 +463,7 @@ is_redirect(int status)
 
 /* Turns the job to where the answer points: what is asked, and what may be told there. */
 static enum status
-turn(struct job *j, CURLU *from, CURLU *first, const char *where, CURLU **out, struct err *e)
+turn(struct fetch_job *j, CURLU *from, CURLU *first, const char *where, CURLU **out, struct err *e)
 {
     int status = j->r->status;
     char what[128];
@@ -492,7 +492,7 @@ turn(struct job *j, CURLU *from, CURLU *first, const char *where, CURLU **out, s
 }
 
 static enum status
-follow(struct job *j, struct err *e)
+follow(struct fetch_job *j, struct err *e)
 {
     int64_t ms = j->q->timeout_ms > 0 ? j->q->timeout_ms : FETCH_TIMEOUT_MS;
     int64_t deadline = clock_mono_ms() + ms;
@@ -557,7 +557,7 @@ is_idempotent(const char *method)
 
 /* The try ended with s: is it worth another one, and may there be one? */
 static bool
-wants_more(const struct job *j, const char *method, enum status s)
+wants_more(const struct fetch_job *j, const char *method, enum status s)
 {
     bool is_safe = j->q->is_repeatable || is_idempotent(method);
     int status = s ? 0 : j->r->status;
@@ -594,7 +594,7 @@ sleep_ms(int64_t ms)
 enum status
 fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e)
 {
-    struct job j = { .q = q, .r = r };
+    struct fetch_job j = { .q = q, .r = r };
     char method[METHOD_SIZE];
 
     *r = (struct fetch_response){
@@ -665,7 +665,7 @@ tls_result(CURLcode code, size_t n)
 }
 
 static ssize_t
-tls_send(struct wire *w, const void *p, size_t n)
+tls_send(struct transport *w, const void *p, size_t n)
 {
     size_t sent = 0;
     CURLcode code = curl.easy_send(w->tls, p, n, &sent);
@@ -674,7 +674,7 @@ tls_send(struct wire *w, const void *p, size_t n)
 }
 
 static ssize_t
-tls_recv(struct wire *w, void *p, size_t n)
+tls_recv(struct transport *w, void *p, size_t n)
 {
     size_t got = 0;
     CURLcode code = curl.easy_recv(w->tls, p, n, &got);
@@ -683,15 +683,15 @@ tls_recv(struct wire *w, void *p, size_t n)
 }
 
 static void
-tls_close(struct wire *w)
+tls_close(struct transport *w)
 {
     curl.easy_cleanup(w->tls);
 }
 
 enum status
-fetch_secure(struct wire *w, const struct wire_place *at, int64_t until_ms, struct err *e)
+fetch_secure(struct transport *w, const struct transport_place *at, int64_t until_ms, struct err *e)
 {
-    static const struct wire_ops ops = { tls_send, tls_recv, tls_close };
+    static const struct transport_ops ops = { tls_send, tls_recv, tls_close };
     int64_t left = until_ms == WAIT_FOREVER ? FETCH_CONNECT_MS : until_ms - clock_mono_ms();
     char url[sizeof at->authority + 16], why[CURL_ERROR_SIZE] = "";
     curl_socket_t fd = CURL_SOCKET_BAD;
@@ -719,6 +719,6 @@ fetch_secure(struct wire *w, const struct wire_place *at, int64_t until_ms, stru
         return code == CURLE_OPERATION_TIMEDOUT ? ST_TIMEOUT : ST_IO;
     }
     curl.easy_setopt(tls, CURLOPT_TIMEOUT_MS, 0L);
-    *w = (struct wire){ .fd = fd, .ops = &ops, .tls = tls };
+    *w = (struct transport){ .fd = fd, .ops = &ops, .tls = tls };
     return ST_OK;
 }

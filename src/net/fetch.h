@@ -36,7 +36,7 @@
 #define CLIQ_NET_FETCH_H
 
 #include "base/buf.h"
-#include "net/wire.h"
+#include "net/transport.h"
 
 #include <stdint.h>
 
@@ -94,10 +94,10 @@ void fetch_show_url(struct buf *to, const char *url);
 /* The same with its query. */
 void fetch_public_url(struct buf *to, const char *url);
 
-/* A connection with TLS, for net/wire.h: libcurl makes it and checks the certificate, and from
+/* A connection with TLS, for net/transport.h: libcurl makes it and checks the certificate, and from
  * then on it is only bytes. */
-enum status
-fetch_secure(struct wire *w, const struct wire_place *at, int64_t until_ms, struct err *e);
+enum status fetch_secure(struct transport *w, const struct transport_place *at, int64_t until_ms,
+                         struct err *e);
 
 /* How long to wait after the try number `tries` (from 1); retry_after_s 0: not told. */
 int64_t fetch_wait_ms(unsigned tries, int64_t retry_after_s, int64_t wait_ms);

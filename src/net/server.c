@@ -23,7 +23,7 @@ tell_date(struct http_server *v)
     int64_t now_s = clock_wall_ns() / 1000000000;
 
     if (now_s != v->date_s)
-        answer_date(v->date, now_s);
+        response_date(v->date, now_s);
     v->date_s = now_s;
 }
 
@@ -172,7 +172,7 @@ start_ticking(struct http_server *v)
 static void
 on_caller(uv_stream_t *door, int status)
 {
-    struct door *d = (struct door *)door;
+    struct server_socket *d = (struct server_socket *)door;
     struct http_server *v = d->v;
 
     if (status < 0)
@@ -222,7 +222,7 @@ on_caller(uv_stream_t *door, int status)
 static void
 on_door_closed(uv_handle_t *h)
 {
-    struct door *d = (struct door *)h;
+    struct server_socket *d = (struct server_socket *)h;
     struct http_server *v = d->v;
 
     free(d);
@@ -232,7 +232,7 @@ on_door_closed(uv_handle_t *h)
 enum status
 http_server_add(struct http_server *v, struct listener *l, struct err *e)
 {
-    struct door *d = calloc(1, sizeof *d);
+    struct server_socket *d = calloc(1, sizeof *d);
     int rc = d ? 0 : UV_ENOMEM;
 
     if (d)
@@ -265,7 +265,7 @@ http_server_add(struct http_server *v, struct listener *l, struct err *e)
 static void
 close_doors(struct http_server *v)
 {
-    for (struct door *d = v->doors, *next; d; d = next) {
+    for (struct server_socket *d = v->doors, *next; d; d = next) {
         next = d->next;
         listener_release(&d->listener);
         uv_close(&d->h.any, on_door_closed);

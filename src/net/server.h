@@ -42,9 +42,9 @@
 #define CLIQ_NET_SERVER_H
 
 #include "base/buf.h"
-#include "net/answer.h"
 #include "net/http.h"
 #include "net/listener.h"
+#include "net/response.h"
 
 #include <stdint.h>
 
@@ -93,7 +93,7 @@ struct http_stats http_server_stats(const struct http_server *v);
 
 /* ---- answers ---- */
 
-/* `headers` are whole lines, "Name: value\r\n...", or NULL: http_add_header (net/answer.h) makes
+/* `headers` are whole lines, "Name: value\r\n...", or NULL: http_add_header (net/response.h) makes
  * safe ones. The body may be NULL. Nothing of it is sent for HEAD, 204 and 304. */
 void
 http_answer(struct http_conn *c, int status, const char *headers, const void *body, size_t len);

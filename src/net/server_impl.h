@@ -1,5 +1,5 @@
 /*
- * server_impl - what server.c, server_conn.c and server_answer.c share; nobody else.
+ * server_impl - what server.c, server_conn.c and server_response.c share; nobody else.
  *
  * The one rule behind the code: whatever is called from outside only changes buffers and
  * flags and marks the connection. What follows from that happens in turn(), twice per round
@@ -70,10 +70,10 @@ struct http_conn {
     bool is_full, is_drained; /* the stream */
 };
 
-struct door {
+struct server_socket {
     union handle h; /* first */
     struct http_server *v;
-    struct door *next;
+    struct server_socket *next;
     struct listener listener; /* its fd is the handle's */
 };
 
@@ -84,7 +84,7 @@ struct http_server {
     uv_check_t check;
     uv_idle_t idle; /* runs while something is marked, so that the loop does not wait */
     uv_timer_t timer;
-    struct door *doors;
+    struct server_socket *doors;
     struct http_conn *conns, *marked, *flushing;
     unsigned n_handles; /* not closed yet: the memory is libuv's as well */
     unsigned tick_ms;
@@ -115,7 +115,7 @@ int conn_read(struct http_conn *c); /* starts reading; libuv's outcome */
 void conn_read_on(struct http_conn *c);
 void conn_flush(struct http_conn *c);
 
-/* ---- server_answer.c: what is said ---- */
+/* ---- server_response.c: what is said ---- */
 
 /* An answer of our own to what is no request; nothing behind it is read. */
 /* request.base is where its bytes are. */

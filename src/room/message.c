@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "base/near.h"
 #include "base/path.h"
+#include "base/suggest.h"
 #include "base/sys.h"
 #include "base/utf8.h"
 
@@ -34,14 +34,14 @@ message_type(size_t i, const char **says)
 enum status
 message_check_type(const char *type, struct err *e)
 {
-    struct near near = { .word = type };
+    struct suggest near = { .word = type };
     struct buf list = { 0 };
 
     for (size_t i = 0; i < N_TYPES; i++)
         if (strcmp(types[i].name, type) == 0)
             return ST_OK;
     for (size_t i = 0; i < N_TYPES; i++) {
-        near_try(&near, types[i].name);
+        suggest_try(&near, types[i].name);
         buf_addf(&list, "%s%s", i ? ", " : "", types[i].name);
     }
     err_set(e, ST_INVALID, "unknown message type \"%s\"%s%s%s; known types: %s", type,

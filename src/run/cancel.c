@@ -3,9 +3,9 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "log/lock.h"
-#include "run/broadcast.h"
+#include "run/attempt.h"
+#include "run/hub_publisher.h"
 #include "run/journal.h"
-#include "run/live.h"
 #include "run/lockfile.h"
 #include "run/panes.h"
 #include "run/run.h"
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /* grace, and the time that notifiers have */
-enum { HOLDER_WAIT_MS = LIVE_GRACE_MS + 20000, POLL_MS = 20 };
+enum { HOLDER_WAIT_MS = ATTEMPT_GRACE_MS + 20000, POLL_MS = 20 };
 
 /* One attempt that an orchestrator left behind. */
 struct leftover {
@@ -54,12 +54,12 @@ add_leftover(struct leftovers *all, const struct proc_id *id, const char *run_id
 
 /* Every attempt of which something may still run, and every notifier. */
 static enum status
-find_leftovers(const struct frame *f, const char *run_id, struct leftovers *all, struct err *e)
+find_leftovers(const struct state_dir *f, const char *run_id, struct leftovers *all, struct err *e)
 {
     struct buf path = { 0 };
     enum status s = ST_OK;
 
-    frame_path(f, &path, "run/attempts");
+    state_dir_path(f, &path, "run/attempts");
     size_t base = path.len;
     DIR *d = buf_failed(&path) ? NULL : opendir(path.p);
     for (struct dirent *x; d && !s && (x = readdir(d));) {
@@ -82,7 +82,7 @@ find_leftovers(const struct frame *f, const char *run_id, struct leftovers *all,
 static void
 stop_them(const struct leftovers *all)
 {
-    int64_t kill_at = clock_mono_ms() + LIVE_GRACE_MS;
+    int64_t kill_at = clock_mono_ms() + ATTEMPT_GRACE_MS;
     int left = 1;
 
     for (int round = 0; left > 0; round++) {
@@ -107,7 +107,7 @@ remove_cgroups(const struct leftovers *all)
 }
 
 void
-run_sweep_leftovers(const struct frame *f)
+run_sweep_leftovers(const struct state_dir *f)
 {
     struct leftovers all = { 0 };
 
@@ -117,7 +117,7 @@ run_sweep_leftovers(const struct frame *f)
 }
 
 enum status
-run_stop_leftovers(const struct frame *f, const char *run_id, struct err *e)
+run_stop_leftovers(const struct state_dir *f, const char *run_id, struct err *e)
 {
     struct leftovers all = { 0 };
     enum status s = find_leftovers(f, run_id ? run_id : "", &all, e);
@@ -156,7 +156,7 @@ status_named(const struct json *name)
 /* An attempt that was to be started, but perhaps is not yet: a child that is late finds its
  * file there already. */
 static void
-void_intent(const struct frame *f, const struct json *line)
+void_intent(const struct state_dir *f, const struct json *line)
 {
     static const char *const stages[] = { "", ".checks" };
     const struct json *phase = json_get(line, "phase");
@@ -166,7 +166,7 @@ void_intent(const struct frame *f, const struct json *line)
     if (json_is(phase, JSON_STRING))
         buf_add(&name, phase->text.p, phase->text.len);
     bool is_one = !buf_failed(&name) && name.p && strlen(name.p) == name.len &&
-                  frame_is_phase_name(name.p) && json_int(json_get(line, "attempt"), &attempt);
+                  state_dir_is_phase_name(name.p) && json_int(json_get(line, "attempt"), &attempt);
     for (size_t k = 0; is_one && k < 2; k++) {
         struct buf path = { 0 };
         buf_addf(&path, "%s/run/attempts/%s.%" PRId64 "%s", f->state_dir, name.p, attempt,
@@ -180,7 +180,7 @@ void_intent(const struct frame *f, const struct json *line)
 
 /* Reads the journal. Voiding comes second: only when the run has not ended. */
 static void
-follow_trace(const struct frame *f, int dir, struct trace *t, bool is_voiding)
+follow_trace(const struct state_dir *f, int dir, struct trace *t, bool is_voiding)
 {
     struct log_reader r;
     struct log_record rec;
@@ -215,12 +215,12 @@ follow_trace(const struct frame *f, int dir, struct trace *t, bool is_voiding)
 /* The journal is what counts; when it does not tell, the status file, which is removed when a run
  * begins or goes on, tells whether it has ended. */
 static void
-read_status_file(const struct frame *f, struct trace *t)
+read_status_file(const struct state_dir *f, struct trace *t)
 {
     struct buf text = { 0 };
 
     t->has_end = false;
-    if (frame_read(f, "signals/_pipeline_status", &text, NULL) == ST_OK) {
+    if (state_dir_read(f, "signals/_pipeline_status", &text, NULL) == ST_OK) {
         for (enum run_status s = RUN_COMPLETED; s <= RUN_CANCELLED; s++) {
             if (strncmp(text.p, run_status_name(s), strlen(run_status_name(s))) == 0) {
                 t->has_end = true;
@@ -233,7 +233,7 @@ read_status_file(const struct frame *f, struct trace *t)
 
 /* Without a journal, does anything of a run live? */
 static bool
-has_leftovers(const struct frame *f)
+has_leftovers(const struct state_dir *f)
 {
     struct leftovers all = { 0 };
     bool is_any = false;
@@ -250,7 +250,7 @@ static enum status
 write_end(int dir, enum run_status end, struct err *e)
 {
     struct journal j;
-    struct event ev = { .kind = EV_CANCEL };
+    struct sched_event ev = { .kind = EV_CANCEL };
     bool is_cancelled = end == RUN_CANCELLED;
     enum status s = journal_open(&j, dir, NULL, NULL, e); /* neither line names a phase */
 
@@ -264,11 +264,11 @@ write_end(int dir, enum run_status end, struct err *e)
 
 /* The last signal of a run whose orchestrator did not live to tell it. Nobody waits for it. */
 static void
-tell_end(const struct frame *f, const char *run_id)
+tell_end(const struct state_dir *f, const char *run_id)
 {
     struct buf b = { 0 }, id = { 0 }, config = { 0 };
 
-    if (frame_read(f, "cliq.id", &id, NULL) == ST_OK && path_config(&config, NULL) == ST_OK) {
+    if (state_dir_read(f, "cliq.id", &id, NULL) == ST_OK && path_config(&config, NULL) == ST_OK) {
         int n = (int)strcspn(id.p, "\n");
         json_open(&b, '{');
         buf_addf(&b, "\"type\":\"pipeline:%.*s:cancelled\"", n, id.p);
@@ -283,10 +283,10 @@ tell_end(const struct frame *f, const char *run_id)
         json_key_str(&b, "status", run_status_name(RUN_CANCELLED));
         json_close(&b, '}');
         json_close(&b, '}');
-        struct broadcast *to = broadcast_new(config.p, NULL);
-        broadcast_add(to, &b);
-        broadcast_go(to);
-        broadcast_end(to, NULL);
+        struct hub_publisher *to = hub_publisher_new(config.p, NULL);
+        hub_publisher_add(to, &b);
+        hub_publisher_go(to);
+        hub_publisher_end(to, NULL);
     }
     buf_release(&b);
     buf_release(&id);
@@ -295,7 +295,7 @@ tell_end(const struct frame *f, const char *run_id)
 
 /* We hold the lock, so nobody drives the run: end it here, unless it has ended. */
 static enum status
-end_it(const struct frame *f, int dir, struct run_cancelled *c, struct err *e)
+end_it(const struct state_dir *f, int dir, struct run_cancelled *c, struct err *e)
 {
     struct trace t = { .end = RUN_CANCELLED };
     enum status s = ST_OK;
@@ -318,7 +318,7 @@ end_it(const struct frame *f, int dir, struct run_cancelled *c, struct err *e)
         follow_trace(f, dir, &t, true);
         s = run_stop_leftovers(f, t.run_id, e);
         if (!s)
-            s = frame_replace(f, "signals/_pipeline_status", "CANCELLED", 9, e);
+            s = state_dir_replace(f, "signals/_pipeline_status", "CANCELLED", 9, e);
         c->is_unwritten = !s && t.is_there && write_end(dir, RUN_CANCELLED, &c->why) != ST_OK;
         if (!s && t.run_id)
             tell_end(f, t.run_id);
@@ -330,7 +330,7 @@ end_it(const struct frame *f, int dir, struct run_cancelled *c, struct err *e)
 /* The orchestrator ends the run itself: tell it, and wait until it is done. Others, who hold the
  * lock for a while, are waited for. */
 static enum status
-ask_holder(const struct frame *f, const struct lock_holder *holder, int *lock, struct err *e)
+ask_holder(const struct state_dir *f, const struct lock_holder *holder, int *lock, struct err *e)
 {
     *lock = SYS_RETRY(sys->openat(f->dir, "run/lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0));
     if (*lock < 0)
@@ -349,7 +349,7 @@ ask_holder(const struct frame *f, const struct lock_holder *holder, int *lock, s
 }
 
 enum status
-run_cancel(const struct frame *f, struct run_cancelled *c, struct err *e)
+run_cancel(const struct state_dir *f, struct run_cancelled *c, struct err *e)
 {
     int lock, dir = -1;
     struct lock_holder holder;

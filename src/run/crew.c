@@ -37,7 +37,7 @@ struct member {
     char number[12];
     struct proc_id id;
     int fd; /* our end */
-    struct source *source;
+    struct loop_source *source;
     enum state state;
     loop_fn *on_done;
     void *ctx;

@@ -3,7 +3,7 @@
  *
  * `cliq agent exec` has little to do but to run a command, and to come and to go would take it
  * longer than all else: a process, a program, its memory, their end. So it begins as any agent does
- * (run/proc.h), with one end of a socket; when its attempt is done it says so and waits, and the
+ * (proc/proc.h), with one end of a socket; when its attempt is done it says so and waits, and the
  * next attempt of that agent is sent there (run/member.h).
  *
  * What an attempt is does not change: its own attempt file, input, output and environment, alone
@@ -15,7 +15,7 @@
 #define CLIQ_RUN_CREW_H
 
 #include "base/loop.h"
-#include "run/proc.h"
+#include "proc/proc.h"
 
 struct crew;
 struct member;

@@ -1,5 +1,5 @@
 /* The end of a run: no notifier is cut off early, no process stays, then the journal's end. */
-#include "run/drive.h"
+#include "run/run_loop.h"
 
 #include "base/clock.h"
 
@@ -28,7 +28,7 @@ on_wait(void *ctx)
     if (notifier_is_idle(r->notifier))
         loop_stop(r->loop);
     else
-        r->tick = loop_after(r->loop, DRIVE_POLL_MS, on_wait, r, NULL);
+        r->tick = loop_after(r->loop, RUN_LOOP_POLL_MS, on_wait, r, NULL);
 }
 
 /* Notifiers have a while to deliver; then they are stopped. */
@@ -41,10 +41,10 @@ wait_for_notifiers(struct run *r, struct err *e)
     r->late_at_ms = clock_mono_ms() + NOTIFY_WAIT_MS;
     loop_drop(r->tick);
     r->tick = NULL;
-    view_flush(r->view);
+    progress_flush(r->progress);
     while (!s && !notifier_is_idle(r->notifier)) {
         if (!r->tick)
-            r->tick = loop_after(r->loop, DRIVE_POLL_MS, on_wait, r, e);
+            r->tick = loop_after(r->loop, RUN_LOOP_POLL_MS, on_wait, r, e);
         s = r->tick ? loop_run(r->loop, e) : ST_IO;
     }
     return s;
@@ -55,7 +55,7 @@ wait_for_notifiers(struct run *r, struct err *e)
 static void
 stop_strays(const struct run *r)
 {
-    int64_t kill_at = clock_mono_ms() + LIVE_GRACE_MS;
+    int64_t kill_at = clock_mono_ms() + ATTEMPT_GRACE_MS;
     bool is_first = true;
 
     proc_reap(NULL, NULL);
@@ -67,7 +67,7 @@ stop_strays(const struct run *r)
         if (proc_signal_strays(r->relatives, r->n_relatives, signo) <= 0)
             return;
         is_first = false;
-        poll(NULL, 0, DRIVE_POLL_MS);
+        poll(NULL, 0, RUN_LOOP_POLL_MS);
         proc_reap(NULL, NULL);
     }
 }
@@ -78,7 +78,7 @@ static void
 sweep(const struct run *r)
 {
     if (r->is_resumed || cgroup_is_untidy())
-        run_sweep_leftovers(&r->p->frame);
+        run_sweep_leftovers(&r->p->state);
 }
 
 /* ---- how it is told ---- */
@@ -109,7 +109,7 @@ warn_cancelled(struct run *r)
     struct buf text = { 0 };
 
     buf_addf(&text, "everything is stopped, but the journal cannot tell: %s", r->why.text);
-    view_warn(r->view, buf_failed(&text) ? r->why.text : text.p);
+    progress_warn(r->progress, buf_failed(&text) ? r->why.text : text.p);
     buf_release(&text);
 }
 
@@ -132,13 +132,13 @@ write_status(struct run *r, enum run_status status)
     struct buf text = { 0 };
     const char *name = run_status_name(status);
 
-    if (frame_replace(&r->p->frame, STATUS_FILE, name, strlen(name), &e) == ST_OK)
+    if (state_dir_replace(&r->p->state, STATUS_FILE, name, strlen(name), &e) == ST_OK)
         return;
-    frame_remove(&r->p->frame, STATUS_FILE, NULL);
+    state_dir_remove(&r->p->state, STATUS_FILE, NULL);
     buf_addf(&text, "%s/" STATUS_FILE " does not say that this run ended %s: %s%s",
-             r->p->frame.state_dir, name, e.text,
+             r->p->state.state_dir, name, e.text,
              r->is_mute ? "" : "; when that is mended, cliq run --resume writes it");
-    view_warn(r->view, buf_failed(&text) ? e.text : text.p);
+    progress_warn(r->progress, buf_failed(&text) ? e.text : text.p);
     buf_release(&text);
 }
 
@@ -148,11 +148,11 @@ finish_again(struct run *r, enum run_status status)
     struct buf text = { 0 };
     const char *name = run_status_name(status);
 
-    if (frame_read(&r->p->frame, STATUS_FILE, &text, NULL) != ST_OK || text.len < strlen(name) ||
-        memcmp(text.p, name, strlen(name)) != 0)
+    if (state_dir_read(&r->p->state, STATUS_FILE, &text, NULL) != ST_OK ||
+        text.len < strlen(name) || memcmp(text.p, name, strlen(name)) != 0)
         write_status(r, status);
     buf_release(&text);
-    run_sweep_leftovers(&r->p->frame);
+    run_sweep_leftovers(&r->p->state);
 }
 
 /* ---- the journal's end ---- */
@@ -195,7 +195,7 @@ finish_run(struct run *r, enum run_status *status, struct err *e)
     look_for_room(r);
     enum run_status before = *status = status_of(r);
     write_status(r, before);
-    announce_run(r, events[before], run_status_name(before), finish_reason(r));
+    run_notices_run(r, events[before], run_status_name(before), finish_reason(r));
     enum status s = wait_for_notifiers(r, e);
     panes_free(r->panes);
     r->panes = r->host.panes = NULL;
@@ -210,7 +210,7 @@ finish_run(struct run *r, enum run_status *status, struct err *e)
     if (r->is_mute && *status == RUN_CANCELLED)
         warn_cancelled(r);
     if (!s)
-        transitions_end(&r->transitions, r->sched, *status, finish_reason(r));
-    broadcast_go(r->broadcast);
+        run_signals_end(&r->signals, r->sched, *status, finish_reason(r));
+    hub_publisher_go(r->publisher);
     return s;
 }

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 enum {
-    AHEAD_BYTES = 256 << 10, /* some 60 syncs between two of the journal itself */
-    LINE_BYTES = 256,        /* of an event with a long name and no text */
+    PRESYNC_BYTES = 256 << 10, /* some 60 syncs between two of the journal itself */
+    LINE_BYTES = 256,          /* of an event with a long name and no text */
 };
 
 /* What a kind of event is called, and which members its line has. */
-static const struct shape {
+static const struct line_shape {
     const char *name;
     bool has_phase, has_attempt, has_result, has_text;
 } shapes[EVENT_KINDS] = {
@@ -76,9 +76,9 @@ write_options(struct buf *b, const struct sched_options *o)
 }
 
 static void
-write_event(struct buf *b, const struct journal *j, const struct event *ev)
+write_event(struct buf *b, const struct journal *j, const struct sched_event *ev)
 {
-    const struct shape *shape = &shapes[ev->kind];
+    const struct line_shape *shape = &shapes[ev->kind];
     const struct team *t = j->team;
 
     open_line(b, shape->name);
@@ -148,7 +148,7 @@ put(struct journal *j, struct err *e)
 }
 
 enum status
-journal_add(struct journal *j, const struct event *evs, size_t n, struct err *e)
+journal_add(struct journal *j, const struct sched_event *evs, size_t n, struct err *e)
 {
     enum status s = ST_OK;
 
@@ -165,7 +165,7 @@ journal_add(struct journal *j, const struct event *evs, size_t n, struct err *e)
 }
 
 enum status
-journal_write(struct journal *j, const struct event *evs, size_t n, struct err *e)
+journal_write(struct journal *j, const struct sched_event *evs, size_t n, struct err *e)
 {
     enum status s = journal_add(j, evs, n, e);
 
@@ -294,9 +294,9 @@ journal_meanwhile(struct journal *j, void (*fn)(void *ctx), void *ctx)
 }
 
 void
-journal_go_ahead(struct journal *j)
+journal_use_presync(struct journal *j)
 {
-    log_go_ahead(&j->log, AHEAD_BYTES);
+    log_use_presync(&j->log, PRESYNC_BYTES);
 }
 
 void
@@ -313,7 +313,7 @@ journal_close(struct journal *j)
 
 /* ---- reading ---- */
 
-struct replay {
+struct replay_pass {
     const struct team *team;
     size_t *by_name;            /* phases, sorted */
     struct journal_taker taker; /* bad NULL: a line that cannot be used stops it */
@@ -331,7 +331,7 @@ compare_names(const void *a, const void *b, void *team)
 }
 
 static enum status
-sort_names(struct replay *r, struct err *e)
+sort_names(struct replay_pass *r, struct err *e)
 {
     size_t n = r->team->n_phases;
 
@@ -346,7 +346,7 @@ sort_names(struct replay *r, struct err *e)
 
 /* The phase with that name; SIZE_MAX: none. */
 static size_t
-find_phase(const struct replay *r, const struct json *name)
+find_phase(const struct replay_pass *r, const struct json *name)
 {
     size_t from = 0, to = r->team->n_phases;
 
@@ -427,7 +427,7 @@ read_options(const struct json *line, const struct sched_options *before)
 }
 
 static bool
-read_head(struct replay *r, const struct json *line)
+read_head(struct replay_pass *r, const struct json *line)
 {
     struct journal_head *h = r->head;
 
@@ -456,7 +456,7 @@ read_end(struct journal_head *h, const struct json *line)
 }
 
 static bool
-read_result(const struct replay *r, const struct json *line, struct event *ev)
+read_result(const struct replay_pass *r, const struct json *line, struct sched_event *ev)
 {
     const struct json *verdict = json_get(line, "verdict");
     int outcome = find_name(json_get(line, "outcome"), outcomes, COUNT(outcomes));
@@ -481,7 +481,7 @@ read_result(const struct replay *r, const struct json *line, struct event *ev)
 
 /* NULL, or what is wrong with the line: a constant. */
 static const char *
-read_event(struct replay *r, const struct json *line, struct event *ev)
+read_event(struct replay_pass *r, const struct json *line, struct sched_event *ev)
 {
     const struct json *name = json_get(line, "ev"), *attempt = json_get(line, "attempt");
     size_t kind = 0;
@@ -490,8 +490,8 @@ read_event(struct replay *r, const struct json *line, struct event *ev)
         kind++;
     if (kind == EVENT_KINDS)
         return "it is of no known kind";
-    const struct shape *shape = &shapes[kind];
-    *ev = (struct event){ .kind = (enum event_kind)kind };
+    const struct line_shape *shape = &shapes[kind];
+    *ev = (struct sched_event){ .kind = (enum sched_event_kind)kind };
     if (shape->has_phase && (ev->phase = find_phase(r, json_get(line, "phase"))) == SIZE_MAX)
         return "the workflow has no such phase";
     if ((attempt || shape->has_attempt) && !read_count(attempt, &ev->attempt))
@@ -507,10 +507,10 @@ static const char no_head[] = "a journal begins with the run and its workflow";
 
 /* NULL, or what is wrong. */
 static const char *
-replay_line(struct replay *r, const struct log_record *rec)
+replay_line(struct replay_pass *r, const struct log_record *rec)
 {
     const struct json *name = json_get(rec->json, "ev");
-    struct event ev;
+    struct sched_event ev;
 
     if (rec->verdict != LOG_GOOD)
         return rec->problem;
@@ -547,7 +547,7 @@ replay_line(struct replay *r, const struct log_record *rec)
 
 /* False: it ends here. */
 static bool
-pass_over(struct replay *r, const struct log_record *rec, const char *problem, struct err *e)
+pass_over(struct replay_pass *r, const struct log_record *rec, const char *problem, struct err *e)
 {
     if (!r->head->bad_line) {
         r->head->bad_line = rec->line;
@@ -567,7 +567,7 @@ pass_over(struct replay *r, const struct log_record *rec, const char *problem, s
 }
 
 static enum status
-replay_all(struct replay *r, int fd, struct err *e)
+replay_all(struct replay_pass *r, int fd, struct err *e)
 {
     struct log_reader reader;
     struct log_record rec;
@@ -608,7 +608,7 @@ enum status
 journal_look(int dir, const struct team *t, const struct journal_taker *taker,
              struct journal_head *head, struct err *e)
 {
-    struct replay r = { .team = t, .taker = *taker, .head = head };
+    struct replay_pass r = { .team = t, .taker = *taker, .head = head };
     int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
     journal_put_back(dir);

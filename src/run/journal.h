@@ -40,11 +40,11 @@
 #define CLIQ_RUN_JOURNAL_H
 
 #include "log/log.h"
-#include "run/procfs.h"
+#include "proc/procfs.h"
 #include "run/sched.h"
 
 #define JOURNAL_NAME  "journal.jsonl"
-#define JOURNAL_AHEAD "journal.ahead" /* see log/ahead.h */
+#define JOURNAL_AHEAD "journal.ahead" /* see log/presync.h */
 /* bytes of an event's text; the rest is in the agent's log */
 #define JOURNAL_TEXT_MAX ((size_t)16 << 10)
 
@@ -89,15 +89,16 @@ enum status journal_open(struct journal *j, int dir, const struct team *t,
 void journal_put_back(int dir);
 /* Calls fn while what was written goes to the disk (log/log.h). */
 void journal_meanwhile(struct journal *j, void (*fn)(void *ctx), void *ctx);
-/* Many events will come: their syncs are to cost less (log/ahead.h). Takes a moment itself. */
-void journal_go_ahead(struct journal *j);
+/* Many events will come: their syncs are to cost less (log/presync.h). Takes a moment itself. */
+void journal_use_presync(struct journal *j);
 void journal_close(struct journal *j); /* safe on any state after journal_open, and twice */
 
 /* All n events in one write and one sync (of at most LOG_BATCH_MAX lines each).
  * EV_BEGIN is passed over: it is in the head. */
-enum status journal_write(struct journal *j, const struct event *evs, size_t n, struct err *e);
+enum status
+journal_write(struct journal *j, const struct sched_event *evs, size_t n, struct err *e);
 /* The same, but they may wait for what is written next. */
-enum status journal_add(struct journal *j, const struct event *evs, size_t n, struct err *e);
+enum status journal_add(struct journal *j, const struct sched_event *evs, size_t n, struct err *e);
 /* Keeps room on the disk for n events without text and the driver's last line. ST_IO: there is
  * none. */
 enum status journal_make_room(struct journal *j, size_t n, const char *reason, struct err *e);
@@ -108,7 +109,7 @@ journal_end(struct journal *j, enum run_status status, const char *reason, struc
 enum status journal_note(struct journal *j, const char *text, struct err *e);
 
 /* Takes one event of the past; its text lives as long as the call. False: it cannot be. */
-typedef bool journal_event_fn(void *ctx, const struct event *ev, int64_t at_ms);
+typedef bool journal_event_fn(void *ctx, const struct sched_event *ev, int64_t at_ms);
 
 /*
  * Gives every event to fn, EV_BEGIN first; the head is filled before that, and its arena

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/sys.h"
-#include "run/procfs.h"
+#include "proc/procfs.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -43,7 +43,7 @@ is_dead(pid_t pid)
 }
 
 static enum status
-refuse(const struct frame *f, const struct lock_holder *h, const char *command, struct err *e)
+refuse(const struct state_dir *f, const struct lock_holder *h, const char *command, struct err *e)
 {
     if (is_dead(h->pid))
         return err_set(e, ST_CONFLICT,
@@ -60,7 +60,7 @@ refuse(const struct frame *f, const struct lock_holder *h, const char *command, 
 }
 
 static enum status
-lock(const struct frame *f, int fd, struct lock_holder *holder, struct err *e)
+lock(const struct state_dir *f, int fd, struct lock_holder *holder, struct err *e)
 {
     int64_t until = clock_mono_ms() + FADE_MS;
     char command[COMMAND_MAX];
@@ -78,7 +78,7 @@ lock(const struct frame *f, int fd, struct lock_holder *holder, struct err *e)
 
 /* Written over what is there, which a full disk has room for, too. */
 enum status
-lockfile_sign(const struct frame *f, int fd, const char *command, struct err *e)
+lockfile_sign(const struct state_dir *f, int fd, const char *command, struct err *e)
 {
     char text[48];
     int n = snprintf(text, sizeof text, "%d %.15s\n", (int)getpid(), command);
@@ -89,10 +89,10 @@ lockfile_sign(const struct frame *f, int fd, const char *command, struct err *e)
 }
 
 enum status
-lockfile_take(const struct frame *f, const char *command, int *out, struct lock_holder *holder,
+lockfile_take(const struct state_dir *f, const char *command, int *out, struct lock_holder *holder,
               struct err *e)
 {
-    enum status s = frame_mkdir(f, "run", e);
+    enum status s = state_dir_mkdir(f, "run", e);
 
     *out = -1;
     *holder = (struct lock_holder){ 0 };
@@ -113,7 +113,7 @@ lockfile_take(const struct frame *f, const char *command, int *out, struct lock_
 }
 
 bool
-lockfile_is_held(const struct frame *f)
+lockfile_is_held(const struct state_dir *f)
 {
     int fd = SYS_RETRY(sys->openat(f->dir, "run/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
     struct lock_holder holder = { 0 };

@@ -8,7 +8,7 @@
 #ifndef CLIQ_RUN_LOCKFILE_H
 #define CLIQ_RUN_LOCKFILE_H
 
-#include "run/frame.h"
+#include "context/state_dir.h"
 
 #include <sys/types.h>
 
@@ -18,11 +18,11 @@ struct lock_holder {
 };
 
 /* *fd holds the lock until it is closed. ST_CONFLICT names who has it. */
-enum status lockfile_take(const struct frame *f, const char *command, int *fd,
+enum status lockfile_take(const struct state_dir *f, const char *command, int *fd,
                           struct lock_holder *holder, struct err *e);
 /* Who took the lock on fd by another way says so. */
-enum status lockfile_sign(const struct frame *f, int fd, const char *command, struct err *e);
+enum status lockfile_sign(const struct state_dir *f, int fd, const char *command, struct err *e);
 /* Does somebody drive a run here? Asking disturbs nobody. */
-bool lockfile_is_held(const struct frame *f);
+bool lockfile_is_held(const struct state_dir *f);
 
 #endif

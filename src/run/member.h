@@ -16,7 +16,7 @@
 #define CLIQ_RUN_MEMBER_H
 
 #include "base/buf.h"
-#include "run/proc.h"
+#include "proc/proc.h"
 
 enum { MEMBER_PACKET_MAX = 128 << 10 };
 

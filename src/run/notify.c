@@ -1,7 +1,7 @@
 #include "run/notify.h"
 
 #include "base/path.h"
-#include "run/prepare.h"
+#include "run/attempt_files.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /* One delivery. */
-struct job {
-    struct job *next;
+struct notify_job {
+    struct notify_job *next;
     struct arena arena;
     const char *agent, *id, *event;
     const struct json *notification;
@@ -24,9 +24,9 @@ struct job {
 
 struct notifier {
     struct notifier_host host;
-    struct job *waiting, **last; /* oldest first */
+    struct notify_job *waiting, **last; /* oldest first */
     size_t n_waiting;
-    struct job *running;
+    struct notify_job *running;
     size_t n_running;
     bool is_full; /* that some were dropped was said */
 };
@@ -44,17 +44,17 @@ notifier_new(const struct notifier_host *host)
 }
 
 static void
-job_free(struct job *j)
+job_free(struct notify_job *j)
 {
     arena_release(&j->arena);
     free(j);
 }
 
 static void
-jobs_free(struct job *j)
+jobs_free(struct notify_job *j)
 {
     while (j) {
-        struct job *next = j->next;
+        struct notify_job *next = j->next;
         job_free(j);
         j = next;
     }
@@ -72,7 +72,7 @@ notifier_free(struct notifier *n)
 
 /* "slack on_complete: why" */
 static void
-note(const struct notifier *n, const struct job *j, const char *why)
+note(const struct notifier *n, const struct notify_job *j, const char *why)
 {
     struct err text;
 
@@ -114,7 +114,7 @@ static void
 enqueue(struct notifier *n, const char *agent, const char *event, const struct buf *id,
         const struct buf *text, size_t phase)
 {
-    struct job *j = calloc(1, sizeof *j);
+    struct notify_job *j = calloc(1, sizeof *j);
     struct json *notification = NULL;
 
     if (j && !buf_failed(id) && !buf_failed(text)) {
@@ -260,18 +260,18 @@ notifier_phase_event(struct notifier *n, const struct notify_event *ev)
 /* ---- starting ---- */
 
 static bool
-launch(struct notifier *n, struct job *j)
+launch(struct notifier *n, struct notify_job *j)
 {
     struct plan *p = n->host.plan;
-    struct agent_scope scope = { p->frame.state_dir, &p->settings, p->agents_json };
+    struct agent_scope scope = { p->state.state_dir, &p->settings, p->agents_json };
     struct proc_spec spec;
     struct agent agent;
     struct err e;
     enum status s = agent_resolve(&j->arena, &scope, j->agent, &agent, &e);
 
     if (!s)
-        s = prepare_notify(p, &agent, j->id, j->notification, n->host.run_id, &j->arena, &spec,
-                           &j->token, &e);
+        s = attempt_files_notify(p, &agent, j->id, j->notification, n->host.run_id, &j->arena,
+                                 &spec, &j->token, &e);
     if (!s)
         s = proc_spawn(&spec, &j->proc, &e);
     if (s && s != ST_CONFLICT) /* that one was delivered before */
@@ -284,7 +284,7 @@ void
 notifier_pump(struct notifier *n)
 {
     while (n->waiting && n->n_running < NOTIFY_AT_A_TIME) {
-        struct job *j = n->waiting;
+        struct notify_job *j = n->waiting;
         n->waiting = j->next;
         if (!n->waiting)
             n->last = &n->waiting;
@@ -302,9 +302,9 @@ notifier_pump(struct notifier *n)
 /* ---- ending ---- */
 
 static void
-forget(struct notifier *n, struct job **at)
+forget(struct notifier *n, struct notify_job **at)
 {
-    struct job *j = *at;
+    struct notify_job *j = *at;
 
     *at = j->next;
     n->n_running--;
@@ -315,8 +315,8 @@ forget(struct notifier *n, struct job **at)
 bool
 notifier_exited(struct notifier *n, pid_t pid, int wait_status)
 {
-    for (struct job **at = &n->running; *at; at = &(*at)->next) {
-        struct job *j = *at;
+    for (struct notify_job **at = &n->running; *at; at = &(*at)->next) {
+        struct notify_job *j = *at;
         struct err why;
         if (!j->is_child || j->proc.pid != pid)
             continue;
@@ -336,7 +336,7 @@ notifier_exited(struct notifier *n, pid_t pid, int wait_status)
 static void
 adopt(struct notifier *n, const char *dir, const char *name)
 {
-    struct job *j = calloc(1, sizeof *j);
+    struct notify_job *j = calloc(1, sizeof *j);
     struct buf path = { 0 }, token = { 0 };
 
     buf_addf(&path, "%s/%s", dir, name);
@@ -360,7 +360,7 @@ notifier_adopt(struct notifier *n)
 {
     struct buf dir = { 0 };
 
-    frame_path(&n->host.plan->frame, &dir, "run/attempts");
+    state_dir_path(&n->host.plan->state, &dir, "run/attempts");
     DIR *d = buf_failed(&dir) ? NULL : opendir(dir.p);
     for (struct dirent *x; d && (x = readdir(d));)
         if (strncmp(x->d_name, "_notify-", 8) == 0)
@@ -373,7 +373,7 @@ notifier_adopt(struct notifier *n)
 bool
 notifier_is_idle(struct notifier *n)
 {
-    for (struct job **at = &n->running; *at;) {
+    for (struct notify_job **at = &n->running; *at;) {
         if (!(*at)->is_child && proc_alive(&(*at)->proc) == PROC_DEAD)
             forget(n, at);
         else
@@ -389,7 +389,7 @@ notifier_stop(struct notifier *n, int signo)
     n->waiting = NULL;
     n->last = &n->waiting;
     n->n_waiting = 0;
-    for (const struct job *j = n->running; j; j = j->next)
+    for (const struct notify_job *j = n->running; j; j = j->next)
         proc_signal_tree(&j->proc, j->token, signo);
 }
 
@@ -404,7 +404,7 @@ notifier_pids(const struct notifier *n, pid_t *to)
 {
     size_t k = 0;
 
-    for (const struct job *j = n->running; j; j = j->next)
+    for (const struct notify_job *j = n->running; j; j = j->next)
         to[k++] = j->proc.pid;
     return k;
 }

@@ -4,8 +4,8 @@
 #include "base/crc32c.h"
 #include "base/sys.h"
 #include "base/watch.h"
-#include "run/spec.h"
-#include "run/tmux.h"
+#include "proc/proc_spec.h"
+#include "proc/tmux.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ struct panes {
     struct tmux tmux;
     struct proc_id server;
     struct watch watch; /* of run/panes */
-    struct source *news;
+    struct loop_source *news;
     char dir[4096]; /* its path, or as much as there is room for: then nothing starts */
     bool is_started, is_given_up, has_dir;
     bool is_deaf; /* the server did not answer in time */
@@ -38,9 +38,9 @@ static const char DIR_NAME[] = "run/panes", SOCKET_FILE[] = "run/tmux";
 
 /* The first line of a small file, and what follows it. False: there is none. */
 static bool
-read_word(const struct frame *f, const char *name, char *to, size_t size, struct buf *rest)
+read_word(const struct state_dir *f, const char *name, char *to, size_t size, struct buf *rest)
 {
-    bool is_there = frame_read(f, name, rest, NULL) == ST_OK && rest->len > 0;
+    bool is_there = state_dir_read(f, name, rest, NULL) == ST_OK && rest->len > 0;
     size_t n = is_there ? strcspn(rest->p, "\n/") : 0;
 
     snprintf(to, size, "%.*s", (int)n, is_there ? rest->p : "");
@@ -50,7 +50,7 @@ read_word(const struct frame *f, const char *name, char *to, size_t size, struct
 
 /* The one that was chosen for this directory; SOCKET_FILE says for which. */
 static bool
-find_socket(const struct frame *f, char *to, size_t size)
+find_socket(const struct state_dir *f, char *to, size_t size)
 {
     struct buf dir = { 0 };
     bool is_ours = read_word(f, SOCKET_FILE, to, size, &dir) && strcmp(dir.p, f->state_dir) == 0;
@@ -62,7 +62,7 @@ find_socket(const struct frame *f, char *to, size_t size)
 /* The socket is called as the project is. A copy of the project has the same id: while there is a
  * server of that name that is not ours, ours has another one. */
 static void
-choose_socket(const struct frame *f, char *to, size_t size)
+choose_socket(const struct state_dir *f, char *to, size_t size)
 {
     struct tmux t = { .wait_ms = LOOK_MS };
     struct buf text = { 0 };
@@ -77,7 +77,7 @@ choose_socket(const struct frame *f, char *to, size_t size)
     buf_reset(&text);
     buf_addf(&text, "%s\n%s", to, f->state_dir);
     if (!buf_failed(&text))
-        frame_replace(f, SOCKET_FILE, text.p, text.len, NULL);
+        state_dir_replace(f, SOCKET_FILE, text.p, text.len, NULL);
     buf_release(&text);
 }
 
@@ -96,7 +96,7 @@ panes_new(const struct panes_host *host)
         return NULL;
     p->host = *host;
     p->watch.fd = -1;
-    snprintf(p->dir, sizeof p->dir, "%s/%s", host->plan->frame.state_dir, DIR_NAME);
+    snprintf(p->dir, sizeof p->dir, "%s/%s", host->plan->state.state_dir, DIR_NAME);
     return p;
 }
 
@@ -139,7 +139,7 @@ on_news(void *ctx)
 static enum status
 listen_in(struct panes *p, struct err *e)
 {
-    enum status s = frame_mkdir(&p->host.plan->frame, DIR_NAME, e);
+    enum status s = state_dir_mkdir(&p->host.plan->state, DIR_NAME, e);
 
     p->has_dir = !s;
     if (!s)
@@ -158,7 +158,7 @@ start_server(struct panes *p, struct err *e)
     char socket[TMUX_NAME_MAX + 1], text[160];
     enum status s = argv[0] ? listen_in(p, e) : err_set(e, ST_IO, "out of memory");
 
-    choose_socket(&p->host.plan->frame, socket, sizeof socket);
+    choose_socket(&p->host.plan->state, socket, sizeof socket);
     for (int tries = 1; !s; tries++) {
         s = tmux_start(&p->tmux, "run", socket, argv, e);
         if (s != ST_FAILED || tries == START_TRIES)
@@ -195,11 +195,11 @@ end_server(struct panes *p)
 }
 
 static void
-remove_dir(const struct frame *f)
+remove_dir(const struct state_dir *f)
 {
     int fd;
 
-    if (frame_open_dir(f, DIR_NAME, false, &fd, NULL))
+    if (state_dir_open_dir(f, DIR_NAME, false, &fd, NULL))
         return;
     DIR *d = fdopendir(fd);
     if (!d) {
@@ -223,12 +223,12 @@ panes_free(struct panes *p)
     loop_drop(p->news);
     watch_close(&p->watch);
     if (p->has_dir)
-        remove_dir(&p->host.plan->frame);
+        remove_dir(&p->host.plan->state);
     free(p);
 }
 
 void
-panes_end_left(const struct frame *f)
+panes_end_left(const struct state_dir *f)
 {
     struct tmux t = { 0 };
     struct stat st;
@@ -243,7 +243,7 @@ panes_end_left(const struct frame *f)
 }
 
 bool
-panes_are_there(const struct frame *f, char *attach, size_t size)
+panes_are_there(const struct state_dir *f, char *attach, size_t size)
 {
     struct tmux t = { .wait_ms = LOOK_MS };
     struct stat st;
@@ -260,7 +260,7 @@ panes_are_there(const struct frame *f, char *attach, size_t size)
 static const char *
 name_of(const struct proc_spec *spec)
 {
-    return strrchr(spec->attempt_file, '/') + 1; /* prepare.h: always below run/attempts */
+    return strrchr(spec->attempt_file, '/') + 1; /* attempt_files.h: always below run/attempts */
 }
 
 static enum status
@@ -335,7 +335,7 @@ panes_said(struct panes *p, const struct proc_spec *spec, struct err *e)
     enum status s = ST_NOT_FOUND;
 
     buf_addf(&path, "%s/%s.json.said", DIR_NAME, name_of(spec));
-    if (!buf_failed(&path) && frame_read(&p->host.plan->frame, path.p, &text, NULL) == ST_OK) {
+    if (!buf_failed(&path) && state_dir_read(&p->host.plan->state, path.p, &text, NULL) == ST_OK) {
         buf_addc(&text, '\0');
         if (buf_failed(&text))
             s = err_set(e, ST_FAILED, "%s cannot be read", path.p);
@@ -346,7 +346,7 @@ panes_said(struct panes *p, const struct proc_spec *spec, struct err *e)
         else
             s = err_set(e, ST_FAILED, "%s",
                         text.p + (strncmp(text.p, failed, strlen(failed)) ? 0 : strlen(failed)));
-        frame_remove(&p->host.plan->frame, path.p, NULL);
+        state_dir_remove(&p->host.plan->state, path.p, NULL);
     }
     buf_release(&path);
     buf_release(&text);

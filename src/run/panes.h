@@ -1,11 +1,11 @@
 /*
- * panes - the tmux executor: attempts that people can watch, each in a pane (run/tmux.h).
+ * panes - the tmux executor: attempts that people can watch, each in a pane (proc/tmux.h).
  *
  * The server starts with the first attempt and ends with panes_free. Its socket is called
  * after the state directory, so whoever holds the run's lock finds a server that a killed
  * orchestrator left: panes_end_left ends it.
  *
- *     run/panes/<attempt>.json        what to run (run/spec.h); the pane's viewer removes it
+ *     run/panes/<attempt>.json        what to run (proc/proc_spec.h); the pane's viewer removes it
  *     run/panes/<attempt>.json.said   whether it began: "started", "taken" (its attempt file
  *                                     was there) or "failed " and why; panes_said removes it
  *
@@ -19,7 +19,7 @@
 #define CLIQ_RUN_PANES_H
 
 #include "base/loop.h"
-#include "run/proc.h"
+#include "proc/proc.h"
 #include "run/run.h"
 
 struct panes;
@@ -57,8 +57,8 @@ enum status panes_said(struct panes *p, const struct proc_spec *spec, struct err
 pid_t panes_server(const struct panes *p);
 
 /* Does a server live here, of an orchestrator that lives or died? Says how to attach to it. */
-bool panes_are_there(const struct frame *f, char *attach, size_t size);
+bool panes_are_there(const struct state_dir *f, char *attach, size_t size);
 /* Ends the server that an orchestrator which died left. For whoever holds the lock. */
-void panes_end_left(const struct frame *f);
+void panes_end_left(const struct state_dir *f);
 
 #endif

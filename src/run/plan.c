@@ -1,10 +1,10 @@
 /* plan - everything a run knows before it begins. */
 #include "base/crc32c.h"
-#include "base/near.h"
 #include "base/path.h"
+#include "base/suggest.h"
 #include "base/sys.h"
+#include "run/assemble.h"
 #include "run/journal.h"
-#include "run/project.h"
 #include "run/run.h"
 #include "team/trust.h"
 
@@ -22,7 +22,7 @@ load_json(struct plan *p, const char *path, const struct json **out, struct err 
 {
     struct buf text = { 0 };
     struct json *v = NULL;
-    enum status s = frame_read(&p->frame, path, &text, e);
+    enum status s = state_dir_read(&p->state, path, &text, e);
 
     *out = NULL;
     if (s == ST_NOT_FOUND) {
@@ -41,11 +41,11 @@ load_json(struct plan *p, const char *path, const struct json **out, struct err 
 
 /* The first line of a small text file, allocated; "" when there is none. */
 static char *
-first_line(const struct frame *f, const char *path)
+first_line(const struct state_dir *f, const char *path)
 {
     struct buf text = { 0 };
 
-    frame_read(f, path, &text, NULL);
+    state_dir_read(f, path, &text, NULL);
     char *line = strndup(text.p ? text.p : "", text.p ? strcspn(text.p, "\n") : 0);
     buf_release(&text);
     return line;
@@ -64,12 +64,12 @@ check_id(const struct plan *p, struct err *e)
                : err_set(e, ST_FAILED,
                          "%s/cliq.id is missing or damaged (it has to be cliq- and 6 hex digits): "
                          "remove it, and cliq init makes a new one",
-                         p->frame.state_dir);
+                         p->state.state_dir);
 }
 
 /* Before anything in it is trusted: is there anything? */
 static enum status
-check_assembled(const struct frame *f, struct err *e)
+check_assembled(const struct state_dir *f, struct err *e)
 {
     return faccessat(f->dir, "workflow.yml", F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT
                ? err_set(e, ST_NOT_FOUND, "nothing is assembled in %s: cliq assemble TEAM",
@@ -82,10 +82,10 @@ load_team(struct plan *p, struct err *e)
 {
     struct problems problems = { 0 };
     struct buf out = { 0 };
-    enum status s = team_load_file(&p->team, p->frame.dir, "workflow.yml", &problems, e);
+    enum status s = team_load_file(&p->team, p->state.dir, "workflow.yml", &problems, e);
 
     if (!s || s == ST_INVALID)
-        team_validate(&p->team, p->frame.dir, &problems);
+        team_validate(&p->team, p->state.dir, &problems);
     if (problems.errors) {
         problems_write(&out, &problems);
         fputs(out.p ? out.p : "", stderr);
@@ -115,7 +115,7 @@ own_agent(const struct phase *ph)
 static enum status
 check_is_needed(const struct plan *p, const char *agent, struct err *e)
 {
-    struct near near = { .word = agent };
+    struct suggest near = { .word = agent };
     struct buf list = { 0 };
 
     for (size_t i = 0; i < p->team.n_phases; i++) {
@@ -131,7 +131,7 @@ check_is_needed(const struct plan *p, const char *agent, struct err *e)
         if (k < i)
             continue;
         buf_addf(&list, "%s%s", list.len ? ", " : "", name);
-        near_try(&near, name);
+        suggest_try(&near, name);
     }
     bool is_other = near.best && strcmp(near.best, agent) != 0;
     err_say(e,
@@ -144,7 +144,7 @@ check_is_needed(const struct plan *p, const char *agent, struct err *e)
 }
 
 static bool
-take_event(void *ctx, const struct event *ev, int64_t at_ms)
+take_event(void *ctx, const struct sched_event *ev, int64_t at_ms)
 {
     (void)ctx, (void)ev, (void)at_ms;
     return true;
@@ -171,7 +171,7 @@ check_is_same(const char *given, const char *began, struct err *e)
 }
 
 /* --agent is part of a run: who goes on with it need not give it again. A journal that cannot
- * be read is told by whoever replays it (begin.c). */
+ * be read is told by whoever replays it (start.c). */
 static enum status
 recall_agent(struct plan *p, const struct run_options *o, struct err *e)
 {
@@ -181,7 +181,7 @@ recall_agent(struct plan *p, const struct run_options *o, struct err *e)
     enum status s = ST_OK;
 
     p->agent = o->agent;
-    if ((!o->is_resume && !o->from) || frame_open_dir(&p->frame, "run", false, &dir, NULL))
+    if ((!o->is_resume && !o->from) || state_dir_open_dir(&p->state, "run", false, &dir, NULL))
         return ST_OK;
     if (journal_look(dir, &p->team, &taker, &head, NULL) == ST_OK) {
         if (!o->agent && head.agent &&
@@ -200,7 +200,7 @@ static enum status
 resolve_agent(struct plan *p, const struct run_options *o, size_t i, const char *name,
               struct err *e)
 {
-    struct agent_scope scope = { p->frame.state_dir, &p->settings, p->agents_json };
+    struct agent_scope scope = { p->state.state_dir, &p->settings, p->agents_json };
     static const char *const nothing[] = { NULL }; /* what is left of its attempts is looked for */
     struct err why;
     enum status s = agent_resolve(&p->arena, &scope, name, &p->agents[i], &why);
@@ -279,7 +279,7 @@ static enum status
 hash_workflow(struct plan *p, struct err *e)
 {
     struct buf text = { 0 };
-    enum status s = frame_read(&p->frame, "workflow.yml", &text, e);
+    enum status s = state_dir_read(&p->state, "workflow.yml", &text, e);
 
     if (!s)
         snprintf(p->workflow_hash, sizeof p->workflow_hash, "%08x-%zu",
@@ -293,14 +293,14 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
 {
     enum status s;
 
-    *p = (struct plan){ .frame.dir = -1 };
-    s = frame_find(&p->frame, e);
+    *p = (struct plan){ .state.dir = -1 };
+    s = state_dir_find(&p->state, e);
     if (!s) /* it may have been moved since it was made */
-        s = frame_check_path(p->frame.state_dir, e);
+        s = state_dir_check_path(p->state.state_dir, e);
     if (!s)
-        s = check_assembled(&p->frame, e);
+        s = check_assembled(&p->state, e);
     if (!s)
-        s = trust_check(p->frame.dir, p->frame.state_dir, e);
+        s = trust_check(p->state.dir, p->state.state_dir, e);
     if (!s)
         s = load_team(p, e);
     if (!s)
@@ -308,7 +308,7 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
     if (!s && !(p->dag = dag_new(&p->team)))
         s = err_set(e, ST_IO, "out of memory");
     if (!s)
-        s = settings_load(&p->settings, p->frame.state_dir, e);
+        s = settings_load(&p->settings, p->state.state_dir, e);
     if (!s)
         s = load_json(p, "agents.json", &p->agents_json, e);
     if (!s)
@@ -320,8 +320,8 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
     if (!s)
         s = resolve_agents(p, o, e);
     if (!s) {
-        p->instance_id = first_line(&p->frame, "cliq.id");
-        p->req_key = first_line(&p->frame, "req_key");
+        p->instance_id = first_line(&p->state, "cliq.id");
+        p->req_key = first_line(&p->state, "req_key");
         s = p->instance_id && p->req_key ? check_id(p, e) : err_set(e, ST_IO, "out of memory");
     }
     if (s)
@@ -338,20 +338,20 @@ plan_release(struct plan *p)
     arena_release(&p->arena);
     free(p->instance_id);
     free(p->req_key);
-    if (p->frame.dir >= 0)
-        frame_close(&p->frame);
-    *p = (struct plan){ .frame.dir = -1 };
+    if (p->state.dir >= 0)
+        state_dir_close(&p->state);
+    *p = (struct plan){ .state.dir = -1 };
 }
 
 /* ---- where it will run ---- */
 
 /* Empties a directory below the frame of regular files. */
 static void
-empty_dir(const struct frame *f, const char *path)
+empty_dir(const struct state_dir *f, const char *path)
 {
     struct buf full = { 0 };
 
-    frame_path(f, &full, path);
+    state_dir_path(f, &full, path);
     DIR *d = buf_failed(&full) ? NULL : opendir(full.p);
     for (struct dirent *x; d && (x = readdir(d));)
         if (x->d_name[0] != '.')
@@ -387,7 +387,7 @@ make_channels(const struct plan *p, bool is_fresh, struct err *e)
 {
     const struct team *t = &p->team;
     int all;
-    enum status s = frame_open_dir(&p->frame, "channels", true, &all, e);
+    enum status s = state_dir_open_dir(&p->state, "channels", true, &all, e);
 
     if (s)
         return s;
@@ -421,11 +421,11 @@ clear_old(const struct plan *p, struct err *e)
     enum status s;
 
     for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
-        empty_dir(&p->frame, dirs[i]);
-    project_board(&p->team, &board);
+        empty_dir(&p->state, dirs[i]);
+    assemble_board(&p->team, &board);
     s = buf_status(&board, "the task board", e);
     if (!s)
-        s = frame_replace(&p->frame, "task_board.md", board.p, board.len, e);
+        s = state_dir_replace(&p->state, "task_board.md", board.p, board.len, e);
     buf_release(&board);
     return s;
 }
@@ -438,7 +438,7 @@ plan_make_room(const struct plan *p, bool is_fresh, struct err *e)
     enum status s = ST_OK;
 
     for (size_t i = 0; !s && i < sizeof dirs / sizeof *dirs; i++)
-        s = frame_mkdir(&p->frame, dirs[i], e);
+        s = state_dir_mkdir(&p->state, dirs[i], e);
     if (!s && is_fresh)
         s = clear_old(p, e);
     return s ? s : make_channels(p, is_fresh, e);

@@ -8,17 +8,17 @@
  * sched decides (pure), journal remembers (durable), drive performs. What an event
  * leads to is journalled in one write with it, before any process is started.
  *
- * Files: plan.c what a run knows before it begins · prepare.c one attempt's message,
- * prompt and environment · live.c attempts that run · panes.c the tmux executor · drive.c the loop,
- * begin.c and finish.c its two ends · foresee.c what it would do · verdict.c what gates decide ·
- * notify.c who is told · view.c what people see · transition.c, broadcast.c what the hub is told ·
- * past.c the journal replayed · cancel.c the end from outside.
+ * Files: plan.c what a run knows before it begins · attempt_files.c one attempt's message,
+ * prompt and environment · attempt.c attempts that run · panes.c the tmux executor · run_loop.c the
+ * loop, start.c and finish.c its two ends · agent_check.c what it would do · verdict.c what gates
+ * decide · notify.c who is told · progress.c what people see · run_signals.c, hub_publisher.c what
+ * the hub is told · replay.c the journal replayed · cancel.c the end from outside.
  */
 #ifndef CLIQ_RUN_RUN_H
 #define CLIQ_RUN_RUN_H
 
+#include "context/state_dir.h"
 #include "run/dag.h"
-#include "run/frame.h"
 #include "run/sched.h"
 #include "team/agent.h"
 
@@ -45,7 +45,7 @@ struct plan_lack {
 
 /* Everything a run knows before it begins. */
 struct plan {
-    struct frame frame;
+    struct state_dir state;
     struct team team;
     struct dag *dag;
     struct settings settings;
@@ -78,7 +78,7 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end, 
 /* Which phases would run now, if all went well, with --resume or --from: runs[i] is set for those,
  * the rest is left as it was (false). *ended is not RUN_ACTIVE when --resume finds an ended run.
  * Refuses what run_pipeline would, but for the lock; changes nothing. */
-enum status run_foresee(const struct plan *p, const struct run_options *o, bool *runs,
+enum status run_preview(const struct plan *p, const struct run_options *o, bool *runs,
                         enum run_status *ended, struct err *e);
 
 struct run_cancelled {
@@ -91,12 +91,12 @@ struct run_cancelled {
 /* Ends an active run from another process: signals the holder of the lock or, when none
  * lives, stops what still runs and writes CANCELLED itself. Needs no workflow, and no journal
  * that can be read. */
-enum status run_cancel(const struct frame *f, struct run_cancelled *c, struct err *e);
+enum status run_cancel(const struct state_dir *f, struct run_cancelled *c, struct err *e);
 
 /* Stops every process that the attempts of an orchestrator which died left behind. For
  * whoever holds the lock. run_id NULL: not known. */
-enum status run_stop_leftovers(const struct frame *f, const char *run_id, struct err *e);
+enum status run_stop_leftovers(const struct state_dir *f, const char *run_id, struct err *e);
 /* Removes the cgroups of attempts that nobody is in any more. */
-void run_sweep_leftovers(const struct frame *f);
+void run_sweep_leftovers(const struct state_dir *f);
 
 #endif

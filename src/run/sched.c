@@ -82,7 +82,7 @@ sched_act(struct sched *s, struct action a)
 static void
 refresh(struct sched *s, size_t p)
 {
-    const struct node *n = &s->nodes[p];
+    const struct sched_node *n = &s->nodes[p];
     bool is_support = s->team->phases[p].is_support;
     bool is_at_rest = n->ph.state == PS_WAITING || n->ph.state == PS_FAILED;
 
@@ -121,7 +121,7 @@ tell_successors(struct sched *s, size_t p, bool is_now_done)
 void
 sched_set_state(struct sched *s, size_t p, enum phase_state to)
 {
-    struct node *n = &s->nodes[p];
+    struct sched_node *n = &s->nodes[p];
     enum phase_state from = n->ph.state;
 
     s->n_busy = s->n_busy - is_busy(from) + is_busy(to);
@@ -140,7 +140,7 @@ void
 sched_set_owner(struct sched *s, size_t p, struct errand *owner)
 {
     const struct phase *ph = &s->team->phases[p];
-    struct node *n = &s->nodes[p];
+    struct sched_node *n = &s->nodes[p];
 
     n->owner = owner;
     n->pending = 0;
@@ -175,7 +175,7 @@ set_there(struct sched *s, size_t p, bool is_there)
 static void
 start(struct sched *s, size_t p)
 {
-    struct node *n = &s->nodes[p];
+    struct sched_node *n = &s->nodes[p];
 
     n->ph.attempt++;
     n->ph.is_stopped = false;
@@ -190,7 +190,7 @@ start(struct sched *s, size_t p)
 static void
 stop(struct sched *s, size_t p)
 {
-    struct node *n = &s->nodes[p];
+    struct sched_node *n = &s->nodes[p];
 
     if (n->ph.is_stopped)
         return;
@@ -221,7 +221,7 @@ end_with(struct sched *s, enum run_status how, bool is_stopping)
     s->ending = how;
     s->is_stopping |= is_stopping;
     for (size_t i = 0; i < s->n; i++) {
-        const struct node *n = &s->nodes[i];
+        const struct sched_node *n = &s->nodes[i];
         if (n->ph.state == PS_BACKOFF)
             sched_set_state(s, i, PS_WAITING);
         if (s->is_stopping && (n->ph.state == PS_RUNNING || n->ph.is_there))
@@ -249,7 +249,7 @@ escalate(struct sched *s, const char *what, const char *text)
 
 /* ---- steps of a phase; false: it cannot happen ---- */
 
-typedef bool step_fn(struct sched *s, const struct event *ev);
+typedef bool step_fn(struct sched *s, const struct sched_event *ev);
 
 static const char *
 name_of(const struct sched *s, size_t p)
@@ -258,14 +258,14 @@ name_of(const struct sched *s, size_t p)
 }
 
 static bool
-ignore(struct sched *s, const struct event *ev)
+ignore(struct sched *s, const struct sched_event *ev)
 {
     (void)s, (void)ev;
     return false;
 }
 
 static bool
-started(struct sched *s, const struct event *ev)
+started(struct sched *s, const struct sched_event *ev)
 {
     sched_set_state(s, ev->phase, PS_RUNNING);
     set_there(s, ev->phase, true);
@@ -275,7 +275,7 @@ started(struct sched *s, const struct event *ev)
 }
 
 static bool
-skipped(struct sched *s, const struct event *ev)
+skipped(struct sched *s, const struct sched_event *ev)
 {
     sched_set_state(s, ev->phase, PS_SKIPPED);
     s->nodes[ev->phase].ph.skips++;
@@ -283,14 +283,14 @@ skipped(struct sched *s, const struct event *ev)
 }
 
 static bool
-due(struct sched *s, const struct event *ev)
+due(struct sched *s, const struct sched_event *ev)
 {
     sched_set_state(s, ev->phase, PS_WAITING); /* and settle() starts it */
     return true;
 }
 
 static bool
-gone(struct sched *s, const struct event *ev)
+gone(struct sched *s, const struct sched_event *ev)
 {
     bool was_there = s->nodes[ev->phase].ph.is_there;
 
@@ -300,7 +300,7 @@ gone(struct sched *s, const struct event *ev)
 
 /* Its result comes, or came and was journalled later; but what we stopped owes none. */
 static bool
-gone_running(struct sched *s, const struct event *ev)
+gone_running(struct sched *s, const struct sched_event *ev)
 {
     if (!s->nodes[ev->phase].ph.is_stopped)
         return gone(s, ev);
@@ -311,7 +311,7 @@ gone_running(struct sched *s, const struct event *ev)
 
 /* The run is ending, and the driver did not begin what it was told to start. */
 static bool
-gone_starting(struct sched *s, const struct event *ev)
+gone_starting(struct sched *s, const struct sched_event *ev)
 {
     if (s->ending == RUN_ACTIVE)
         return false;
@@ -326,10 +326,10 @@ backoff_ms(unsigned failures)
 }
 
 static void
-failed(struct sched *s, const struct event *ev, enum outcome outcome, const char *text)
+failed(struct sched *s, const struct sched_event *ev, enum outcome outcome, const char *text)
 {
     size_t p = ev->phase;
-    struct node *n = &s->nodes[p];
+    struct sched_node *n = &s->nodes[p];
     bool has_begun = n->ph.state != PS_STARTING;
 
     if (n->ph.is_stopped && outcome == OUT_CRASH) {
@@ -359,7 +359,7 @@ failed(struct sched *s, const struct event *ev, enum outcome outcome, const char
 }
 
 static void
-route(struct sched *s, const struct event *ev)
+route(struct sched *s, const struct sched_event *ev)
 {
     size_t gate = ev->phase;
     unsigned n = s->nodes[gate].ph.iteration;
@@ -388,7 +388,7 @@ route(struct sched *s, const struct event *ev)
 }
 
 static void
-judged(struct sched *s, const struct event *ev)
+judged(struct sched *s, const struct sched_event *ev)
 {
     switch (ev->verdict) {
     case VERDICT_PASS:
@@ -409,7 +409,7 @@ judged(struct sched *s, const struct event *ev)
 }
 
 static bool
-result(struct sched *s, const struct event *ev)
+result(struct sched *s, const struct sched_event *ev)
 {
     if (ev->outcome != OUT_COMPLETE)
         failed(s, ev, ev->outcome, ev->text);
@@ -444,7 +444,7 @@ static step_fn *const phase_step[PS_STATES][EVENT_KINDS] = {
 /* ---- steps of the run ---- */
 
 static bool
-phase_event(struct sched *s, const struct event *ev)
+phase_event(struct sched *s, const struct sched_event *ev)
 {
     if (ev->phase >= s->n)
         return false;
@@ -458,7 +458,7 @@ phase_event(struct sched *s, const struct event *ev)
 }
 
 static bool
-begin_run(struct sched *s, const struct event *ev)
+start_run(struct sched *s, const struct sched_event *ev)
 {
     (void)ev;
     s->has_begun = true;
@@ -467,7 +467,7 @@ begin_run(struct sched *s, const struct event *ev)
 
 /* A cancel beats an escalation, and so does a failure; the first of these two stands. */
 static bool
-cancel(struct sched *s, const struct event *ev)
+cancel(struct sched *s, const struct sched_event *ev)
 {
     bool is_abort = ev->kind == EV_ABORT;
 
@@ -483,7 +483,7 @@ cancel(struct sched *s, const struct event *ev)
 }
 
 static bool
-rerun(struct sched *s, const struct event *ev)
+rerun(struct sched *s, const struct sched_event *ev)
 {
     uint64_t *set = s->scratch;
 
@@ -519,7 +519,7 @@ mode_of(const struct sched *s)
 
 /* clang-format off */
 static step_fn *const run_step[MODES][EVENT_KINDS] = {
-    [FRESH]  = { [EV_BEGIN]   = begin_run,   [EV_CANCEL] = cancel,      [EV_ABORT] = cancel,
+    [FRESH]  = { [EV_BEGIN]   = start_run,   [EV_CANCEL] = cancel,      [EV_ABORT] = cancel,
                  [EV_RERUN]   = rerun,
                  [EV_STARTED] = ignore,      [EV_RESULT] = ignore,      [EV_GONE]  = ignore,
                  [EV_SKIP]    = ignore,      [EV_DUE]    = ignore },
@@ -594,7 +594,7 @@ settle(struct sched *s)
 }
 
 bool
-sched_apply(struct sched *s, const struct event *ev, struct actions *out)
+sched_apply(struct sched *s, const struct sched_event *ev, struct actions *out)
 {
     assert(ev->kind < EVENT_KINDS);
     step_fn *step = run_step[mode_of(s)][ev->kind];
@@ -707,7 +707,7 @@ sched_is_untried(const struct sched_phase *ph)
 }
 
 bool
-sched_was_stopped(const struct sched_phase *ph, const struct event *ev)
+sched_was_stopped(const struct sched_phase *ph, const struct sched_event *ev)
 {
     return ev->kind == EV_RESULT && ev->outcome == OUT_CRASH && ph->is_stopped &&
            ph->state == PS_WAITING;

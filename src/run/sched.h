@@ -56,7 +56,7 @@ struct sched_options {
     bool is_fail_fast;
 };
 
-enum event_kind {
+enum sched_event_kind {
     EV_BEGIN,   /* the run begins; first event of every journal */
     EV_STARTED, /* phase, attempt: the attempt was journalled and will be or is running */
     EV_RESULT,  /* phase, attempt, outcome, verdict, target, text (error or reason) */
@@ -69,8 +69,8 @@ enum event_kind {
     EVENT_KINDS
 };
 
-struct event {
-    enum event_kind kind;
+struct sched_event {
+    enum sched_event_kind kind;
     size_t phase; /* index into team.phases */
     unsigned attempt;
     enum outcome outcome;
@@ -121,7 +121,7 @@ struct sched_phase {
 bool sched_is_untried(const struct sched_phase *ph);
 /* The attempt of this result did not crash: the run is ending, and stopped it. For the state
  * after the event. */
-bool sched_was_stopped(const struct sched_phase *ph, const struct event *ev);
+bool sched_was_stopped(const struct sched_phase *ph, const struct sched_event *ev);
 /* What is said of such an attempt, in place of how its process died. */
 #define SCHED_STOPPED "stopped, since the run is ending"
 
@@ -133,7 +133,7 @@ void sched_free(struct sched *s);
 /* An event that cannot happen in the present state (a journal of another workflow, a
  * repeated line) changes nothing and returns false. `out` may be NULL: a replay, whose
  * actions were performed long ago. */
-bool sched_apply(struct sched *s, const struct event *ev, struct actions *out);
+bool sched_apply(struct sched *s, const struct sched_event *ev, struct actions *out);
 
 const struct sched_phase *sched_phase(const struct sched *s, size_t phase);
 enum run_status sched_status(const struct sched *s); /* ACTIVE until ACT_END was given */

@@ -28,7 +28,7 @@ struct errand {
     uint64_t set[]; /* members */
 };
 
-struct node {
+struct sched_node {
     struct sched_phase ph;
     struct errand *owner;
     uint32_t pending;
@@ -39,7 +39,7 @@ struct sched {
     struct sched_options o;
     struct dag *dag;
     size_t n, words;
-    struct node *nodes;
+    struct sched_node *nodes;
     uint64_t *ready; /* by rank: could start now, were a job free */
     uint64_t *idle;  /* could be taken by an errand: done, or a support phase at rest */
     uint64_t *scratch;

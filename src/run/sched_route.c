@@ -145,7 +145,7 @@ errands_finish(struct sched *s)
             at = &e->next;
             continue;
         }
-        struct node *gate = &s->nodes[e->gate];
+        struct sched_node *gate = &s->nodes[e->gate];
         assert(gate->ph.state == PS_ROUTING);
         *at = e->next;
         gate->ph.iteration++;

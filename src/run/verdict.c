@@ -1,7 +1,7 @@
 #include "run/verdict.h"
 
 #include "base/sys.h"
-#include "run/handoff.h"
+#include "context/handoff.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,7 +41,8 @@ say_why(struct arena *a, const struct json *reason, const struct json *unknown)
 }
 
 void
-verdict_read(const struct team *t, const struct json *result, struct arena *a, struct event *ev)
+verdict_read(const struct team *t, const struct json *result, struct arena *a,
+             struct sched_event *ev)
 {
     const struct json *v = json_get(result, "verdict"), *target = json_get(v, "target");
     const struct json *why = json_get(v, "reason");
@@ -70,7 +71,7 @@ read_checks(const struct plan *p, const struct phase *gate, struct arena *a)
     char path[TEAM_PHASE_NAME_MAX + 64];
 
     snprintf(path, sizeof path, "signals/%s_command_results.json", gate->name);
-    if (gate->n_commands && frame_read(&p->frame, path, &text, NULL) == ST_OK) {
+    if (gate->n_commands && state_dir_read(&p->state, path, &text, NULL) == ST_OK) {
         const char *kept = arena_dup(a, text.p, text.len);
         if (kept)
             json_parse(a, kept, text.len, &results, NULL);
@@ -97,7 +98,8 @@ text_node(struct arena *a, const char *text)
 
 /* NULL without memory. */
 static struct json *
-make_data(const struct plan *p, const struct attempt *at, const struct event *ev, struct arena *a)
+make_data(const struct plan *p, const struct attempt_id *at, const struct sched_event *ev,
+          struct arena *a)
 {
     const struct phase *gate = &p->team.phases[at->phase];
     struct json *data = json_new(a, JSON_OBJECT), *v = json_new(a, JSON_OBJECT);
@@ -125,17 +127,17 @@ is_before(const struct timespec *a, const struct timespec *b)
  * time? The times are those of the kernel's tick, within which a gate may come round. (Not
  * through the seam: its stat leaves them out.) */
 static bool
-is_written(const struct plan *p, const struct attempt *at, const char *channel, ino_t ours)
+is_written(const struct plan *p, const struct attempt_id *at, const char *channel, ino_t ours)
 {
     struct buf began = { 0 }, envelope = { 0 };
     struct stat a, b;
 
     buf_adds(&began, "run/attempts/");
-    attempt_name(p, at, &began);
+    attempt_id_name(p, at, &began);
     buf_addf(&envelope, "%s/handoff.json", channel);
     bool is_it = !buf_failed(&began) && !buf_failed(&envelope) &&
-                 fstatat(p->frame.dir, began.p, &a, AT_SYMLINK_NOFOLLOW) == 0 &&
-                 fstatat(p->frame.dir, envelope.p, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
+                 fstatat(p->state.dir, began.p, &a, AT_SYMLINK_NOFOLLOW) == 0 &&
+                 fstatat(p->state.dir, envelope.p, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
                  b.st_ino != ours && !is_before(&b.st_mtim, &a.st_mtim);
     buf_release(&began);
     buf_release(&envelope);
@@ -143,8 +145,8 @@ is_written(const struct plan *p, const struct attempt *at, const char *channel, 
 }
 
 static enum status
-publish_to(const struct plan *p, const struct attempt *at, size_t target, const struct handoff *h,
-           ino_t *ours, struct err *e)
+publish_to(const struct plan *p, const struct attempt_id *at, size_t target,
+           const struct handoff *h, ino_t *ours, struct err *e)
 {
     char channel[2 * TEAM_PHASE_NAME_MAX + 32];
     struct buf path = { 0 };
@@ -154,7 +156,7 @@ publish_to(const struct plan *p, const struct attempt *at, size_t target, const 
              p->team.phases[target].name);
     if (is_written(p, at, channel, *ours))
         return ST_OK;
-    frame_path(&p->frame, &path, channel);
+    state_dir_path(&p->state, &path, channel);
     enum status s = buf_status(&path, "the path", e);
     if (!s)
         s = handoff_write(path.p, h, e);
@@ -165,8 +167,8 @@ publish_to(const struct plan *p, const struct attempt *at, size_t target, const 
 }
 
 enum status
-verdict_publish(const struct plan *p, const struct attempt *at, const struct event *ev, ino_t *ours,
-                struct err *e)
+verdict_publish(const struct plan *p, const struct attempt_id *at, const struct sched_event *ev,
+                ino_t *ours, struct err *e)
 {
     struct arena a = { 0 };
     struct buf text = { 0 };

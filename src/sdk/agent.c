@@ -104,7 +104,7 @@ handle(const cliq_agent *agent, cliq_context *ctx, struct err *e)
 static enum status
 dispatch(const cliq_agent *agent, const char *json, size_t len, bool is_speaking, struct err *e)
 {
-    cliq_context ctx = { .c = { .frame.dir = -1, .signal_dir = -1 } };
+    cliq_context ctx = { .c = { .state.dir = -1, .signal_dir = -1 } };
     enum status s = agent_message_parse(&ctx.arena, json, len, &ctx.msg, e);
 
     if (!s) {

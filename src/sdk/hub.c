@@ -1,9 +1,9 @@
-/* hub - cliq.h's signals and tasks over door/: translation, no logic. In libcliq.a it is an object
+/* hub - cliq.h's signals and tasks over hubclient/: translation, no logic. In libcliq.a it is an object
  * of its own with all it stands on, so that only who calls it links SQLite. */
 #include "cliq.h"
 
 #include "base/utf8.h"
-#include "door/feed.h"
+#include "hubclient/subscription.h"
 #include "sdk/hub_wake.h"
 #include "sdk/sdk.h"
 
@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 struct cliq_hub {
-    struct door door;
-    struct wake stop;
+    struct hubclient hub;
+    struct cancel stop;
     struct arena strings;  /* of the signal last told */
     struct buf texts[2];   /* of the last cliq_inbox or cliq_hub_call: the answer, its cursor */
     struct buf pattern[3]; /* of the feed: pattern, role, ring */
     const char *patterns[1];
-    struct feed feed;
+    struct subscription sub;
 };
 
 static cliq_status
@@ -28,7 +28,7 @@ starved(cliq_error *err)
 {
     struct err e;
 
-    return sdk_outcome(door_no_memory(&e), &e, err);
+    return sdk_outcome(hubclient_no_memory(&e), &e, err);
 }
 
 /* ---- opening ---- */
@@ -46,17 +46,19 @@ cliq_hub_open(cliq_hub **out, const cliq_hub_options *o, cliq_error *err)
     cliq_hub *h = calloc(1, sizeof *h);
     if (!h)
         return starved(err);
-    struct door_options d = { .says = "options.identity or CLIQ_IDENTITY",
-                              .no_tls = "libcliq speaks http:// and unix: only; for https put a "
-                                        "proxy, or a server of your own, on this machine" };
+    struct hubclient_options d = { .says = "options.identity or CLIQ_IDENTITY",
+                                   .no_tls =
+                                       "libcliq speaks http:// and unix: only; for https put a "
+                                       "proxy, or a server of your own, on this machine" };
     if (o) {
         d.config = o->config;
         d.url = o->url;
         d.key = o->key;
         d.identity = o->identity;
     }
-    h->stop = (struct wake){ .fd = { eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), -1 } };
-    enum status s = h->stop.fd[0] < 0 ? err_sys(&e, "make an event") : door_open(&h->door, &d, &e);
+    h->stop = (struct cancel){ .fd = { eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), -1 } };
+    enum status s =
+        h->stop.fd[0] < 0 ? err_sys(&e, "make an event") : hubclient_open(&h->hub, &d, &e);
     if (s)
         cliq_hub_close(h);
     else
@@ -69,8 +71,8 @@ cliq_hub_close(cliq_hub *h)
 {
     if (!h)
         return;
-    feed_close(&h->feed);
-    door_close(&h->door);
+    subscription_close(&h->sub);
+    hubclient_close(&h->hub);
     if (h->stop.fd[0] >= 0)
         close(h->stop.fd[0]);
     arena_release(&h->strings);
@@ -107,7 +109,7 @@ begin(struct call *c, const char *json)
     if (json)
         c->s = json_parse_named(&c->a, "args_json", json, strlen(json), &c->args, &c->e);
     else if (!(c->args = json_new(&c->a, JSON_OBJECT)))
-        c->s = door_no_memory(&c->e);
+        c->s = hubclient_no_memory(&c->e);
     if (!c->s && c->args->type != JSON_OBJECT)
         c->s = err_set(&c->e, ST_INVALID, "args_json must be an object");
 }
@@ -163,7 +165,7 @@ as_text(struct arena *a, const struct json *v)
 {
     if (!v || v->type == JSON_NULL)
         return NULL;
-    return v->type == JSON_STRING ? door_text(a, v) : as_json(a, v);
+    return v->type == JSON_STRING ? hubclient_text(a, v) : as_json(a, v);
 }
 
 static void
@@ -217,7 +219,7 @@ fill(cliq_hub *h, cliq_signal_info *out, const struct json *v, struct err *e)
     out->json = as_json(&a, v);
     arena_release(&h->strings);
     h->strings = a;
-    return out->json && out->type ? ST_OK : door_no_memory(e);
+    return out->json && out->type ? ST_OK : hubclient_no_memory(e);
 }
 
 static bool
@@ -234,8 +236,8 @@ ask(cliq_hub *h, struct call *c, enum hub_op op, const char *inside, cliq_signal
     struct hub_reply reply = { 0 };
 
     if (!c->s)
-        c->s = door_call(&h->door, &c->a, op, c->args, &reply, &c->e);
-    hub_wake(&h->door);
+        c->s = hubclient_call(&h->hub, &c->a, op, c->args, &reply, &c->e);
+    hub_wake(&h->hub);
     if (!c->s && out)
         c->s = fill(h, out, inside ? json_get(reply.data, inside) : reply.data, &c->e);
     return end(c, err);
@@ -257,7 +259,7 @@ merge(struct call *c, const char *call, const char *more)
         next = m->next;
         m->next = NULL;
         if (!key) {
-            c->s = door_no_memory(&c->e);
+            c->s = hubclient_no_memory(&c->e);
             return;
         }
         if (json_get(c->args, key)) {
@@ -393,13 +395,13 @@ cliq_claim(cliq_hub *h, const cliq_claim_options *o, cliq_signal_info *out, cliq
     if (o->lease_s)
         add_int(&c, "lease_seconds", o->lease_s);
     if (!c.s && o->wait_ms) {
-        h->door.wake = &h->stop;
-        c.s = door_claim(&h->door, &answer, c.args, o->wait_ms, &reply, &c.e);
-        h->door.wake = NULL;
+        h->hub.wake = &h->stop;
+        c.s = hubclient_claim(&h->hub, &answer, c.args, o->wait_ms, &reply, &c.e);
+        h->hub.wake = NULL;
     } else if (!c.s) {
-        c.s = door_call(&h->door, &answer, HUB_CLAIM, c.args, &reply, &c.e);
+        c.s = hubclient_call(&h->hub, &answer, HUB_CLAIM, c.args, &reply, &c.e);
     }
-    hub_wake(&h->door);
+    hub_wake(&h->hub);
     if (!c.s && !reply.data)
         c.s = err_set(&c.e, ST_NOT_FOUND, "nothing to claim: there is no open task for you");
     if (!c.s)
@@ -492,23 +494,23 @@ cliq_listen(cliq_hub *h, const cliq_listen_options *o, cliq_error *err)
         return sdk_invalid(err, "cliq_listen: no hub, or options without CLIQ_LISTEN_OPTIONS_INIT");
     if (!(o->min_urgency >= 0 && o->min_urgency <= 1))
         return sdk_invalid(err, "cliq_listen: min_urgency must be from 0 to 1");
-    feed_close(&h->feed);
-    struct feed_filter want = { .patterns = h->patterns,
-                                .n_patterns = o->pattern != NULL,
-                                .role = copy(&h->pattern[1], o->role),
-                                .ring = copy(&h->pattern[2], o->ring),
-                                .min_urgency = o->min_urgency,
-                                .is_inbox = !o->pattern && !o->everything,
-                                .has_since = o->from_start || o->after,
-                                .since = o->from_start ? 0 : o->after };
+    subscription_close(&h->sub);
+    struct subscription_filter want = { .patterns = h->patterns,
+                                        .n_patterns = o->pattern != NULL,
+                                        .role = copy(&h->pattern[1], o->role),
+                                        .ring = copy(&h->pattern[2], o->ring),
+                                        .min_urgency = o->min_urgency,
+                                        .is_inbox = !o->pattern && !o->everything,
+                                        .has_since = o->from_start || o->after,
+                                        .since = o->from_start ? 0 : o->after };
     h->patterns[0] = copy(&h->pattern[0], o->pattern);
     enum status s = ST_OK;
     for (size_t i = 0; !s && i < 3; i++)
         s = buf_status(&h->pattern[i], "the filter", &e);
     if (!s)
-        s = feed_open(&h->feed, &h->door, &want, &e);
+        s = subscription_open(&h->sub, &h->hub, &want, &e);
     if (s)
-        feed_close(&h->feed);
+        subscription_close(&h->sub);
     return sdk_outcome(s, &e, err);
 }
 
@@ -521,14 +523,14 @@ cliq_next(cliq_hub *h, int64_t timeout_ms, cliq_signal_info *out, cliq_error *er
     if (!h || !out || is_bad_out(out))
         return sdk_invalid(err, "cliq_next: no hub, or no signal with CLIQ_SIGNAL_INFO_INIT");
     int64_t until = wait_until(timeout_ms);
-    if (!h->feed.door) {
+    if (!h->sub.hub) {
         cliq_status s = cliq_listen(h, NULL, err);
         if (s)
             return s;
     }
-    h->door.wake = &h->stop;
-    enum status s = feed_next(&h->feed, until, &signal, &e);
-    h->door.wake = NULL;
+    h->hub.wake = &h->stop;
+    enum status s = subscription_next(&h->sub, until, &signal, &e);
+    h->hub.wake = NULL;
     if (!s)
         s = fill(h, out, signal, &e);
     if (s == ST_TIMEOUT)
@@ -542,7 +544,7 @@ cliq_hub_fd(cliq_hub *h)
     struct epoll_event ev = { .events = EPOLLIN };
     int fd = -1;
 
-    if (!h || (!h->feed.door && cliq_listen(h, NULL, NULL)) || feed_fd(&h->feed, &fd, NULL))
+    if (!h || (!h->sub.hub && cliq_listen(h, NULL, NULL)) || subscription_fd(&h->sub, &fd, NULL))
         return -1;
     /* cliq_hub_stop, too; it is there already when we were asked before */
     epoll_ctl(fd, EPOLL_CTL_ADD, h->stop.fd[0], &ev);
@@ -559,8 +561,8 @@ call(cliq_hub *h, struct call *c, enum hub_op op, const char **json, const char 
     struct hub_reply reply = { 0 };
 
     if (!c->s)
-        c->s = door_call(&h->door, &c->a, op, c->args, &reply, &c->e);
-    hub_wake(&h->door);
+        c->s = hubclient_call(&h->hub, &c->a, op, c->args, &reply, &c->e);
+    hub_wake(&h->hub);
     if (!c->s) {
         json_write(&text, reply.data);
         buf_adds(&place, reply.cursor ? reply.cursor : "");
@@ -595,11 +597,11 @@ cliq_inbox(cliq_hub *h, const char *args_json, const char **json, const char **c
         return sdk_invalid(err, "cliq_inbox: no hub");
     begin(&c, args_json);
     if (!c.s && !json_get(c.args, "target")) {
-        if (!h->door.identity)
+        if (!h->hub.identity)
             c.s = err_set(&c.e, ST_INVALID,
                           "cliq_inbox: whose inbox? Name a \"target\", or set CLIQ_IDENTITY");
         else
-            snprintf(mine, sizeof mine, "@%s", h->door.identity);
+            snprintf(mine, sizeof mine, "@%s", h->hub.identity);
         add(&c, "target", mine);
     }
     return call(h, &c, HUB_INBOX, json, cursor, err);

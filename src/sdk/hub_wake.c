@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "sdk/hub_wake.h"
 
-#include "run/wake.h"
+#include "wake/wake.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +74,7 @@ run_pump(struct arena *a, const char *config)
 }
 
 void
-hub_wake(struct door *d)
+hub_wake(struct hubclient *d)
 {
     struct arena a = { 0 };
     char whole[PATH_MAX];
@@ -84,7 +84,7 @@ hub_wake(struct door *d)
     if (!d->hub || !d->has_written)
         return;
     d->has_written = false;
-    size_t n = hub_sleepers(d->hub, &a, &ids);
+    size_t n = hub_agents_to_wake(d->hub, &a, &ids);
     bool is_needed = false;
     if (n && realpath(d->config, whole))
         for (size_t i = 0; i < n && !is_needed; i++)

@@ -10,9 +10,9 @@
 #ifndef CLIQ_SDK_HUB_WAKE_H
 #define CLIQ_SDK_HUB_WAKE_H
 
-#include "door/door.h"
+#include "hubclient/hubclient.h"
 
 /* After a call of the door. Does nothing at a server, which wakes by itself, and after a read. */
-void hub_wake(struct door *d);
+void hub_wake(struct hubclient *d);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "cliq.h"
 
-#include "run/context.h"
+#include "context/context.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@ intake_add(struct serve *s, struct job *j)
     struct round *r = s->round ? s->round : round_new(s->worker);
 
     s->round = r;
-    j->hopes = s->news.hopes; /* or more: it is tried in vain, but never too seldom */
+    j->claim_epoch = s->news.claim_epoch; /* or more: it is tried in vain, but never too seldom */
     return r && round_add(r, &j->request, j->bytes, j);
 }
 
@@ -22,7 +22,7 @@ intake_add_own(struct serve *s, const struct hub_request *r, const struct buf *a
 }
 
 void
-intake_expel(struct serve *s, const char *key)
+intake_revoke(struct serve *s, const char *key)
 {
     struct round *r = s->round;
     size_t n = r ? r->decided : 0; /* those were in time */

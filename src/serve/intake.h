@@ -11,7 +11,7 @@ bool intake_add(struct serve *s, struct job *j);
 /* One of our own (job_new_own), if there is memory for it. */
 void intake_add_own(struct serve *s, const struct hub_request *r, const struct buf *args);
 /* Refuses those of that key: it was good when they were read, and is not now. */
-void intake_expel(struct serve *s, const char *key);
+void intake_revoke(struct serve *s, const char *key);
 void intake_free(struct serve *s);
 
 #endif

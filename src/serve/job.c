@@ -1,7 +1,7 @@
 #include "serve/job.h"
 
 #include "base/clock.h"
-#include "serve/ask.h"
+#include "serve/request_args.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,10 +60,11 @@ job_new(const struct reply_to *to, const struct http_request *r, const struct ca
     memcpy(j->key, by->key, strlen(by->key) + 1); /* no longer than that */
     const char *body = arena_dup(&j->arena, r->body.p ? r->body.p : "", r->body.len);
     const char *identity = arena_dup(&j->arena, by->identity, strlen(by->identity));
-    enum status st = body && identity
-                         ? ask_args(&j->arena, to->route, (struct ask_text){ query.p, query.len },
-                                    (struct ask_text){ body, r->body.len }, &args, &e)
-                         : err_set(&e, ST_IO, "out of memory");
+    enum status st =
+        body && identity
+            ? request_args_read(&j->arena, to->route, (struct request_text){ query.p, query.len },
+                                (struct request_text){ body, r->body.len }, &args, &e)
+            : err_set(&e, ST_IO, "out of memory");
     if (st) {
         reply_refuse(to, st == ST_INVALID ? 400 : 503,
                      st == ST_INVALID ? "VALIDATION_INVALID_TYPE" : "STORE_UNAVAILABLE", e.text,

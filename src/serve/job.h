@@ -10,7 +10,7 @@
 #ifndef CLIQ_SERVE_JOB_H
 #define CLIQ_SERVE_JOB_H
 
-#include "serve/caller.h"
+#include "serve/auth.h"
 #include "serve/reply.h"
 
 struct job {
@@ -21,13 +21,13 @@ struct job {
     struct arena arena;            /* of what is below */
     struct http_text method, path; /* for the access log; p NULL: there is none */
     struct hub_request request;
-    size_t bytes;             /* of its body */
-    char key[SERVE_KEY_SIZE]; /* the id of the caller's; "": none */
-    uint64_t hopes;           /* as they were known when it was tried */
-    int64_t wait_until_ms;    /* monotonic; 0: does not wait */
-    struct source *timer;     /* for that */
-    struct job *next, *prev;  /* in `parked`, or of those that are spare */
-    bool is_parked;
+    size_t bytes;              /* of its body */
+    char key[SERVE_KEY_SIZE];  /* the id of the caller's; "": none */
+    uint64_t claim_epoch;      /* as they were known when it was tried */
+    int64_t wait_until_ms;     /* monotonic; 0: does not wait */
+    struct loop_source *timer; /* for that */
+    struct job *next, *prev;   /* in `parked`, or of those that are spare */
+    bool is_waiting;
 };
 
 /* The request as a job; NULL: refused and answered. */

@@ -1,6 +1,6 @@
 #include "serve/lull.h"
 
-#include "serve/awake.h"
+#include "serve/presence.h"
 
 enum { LULL_MS = 5 };
 
@@ -8,7 +8,7 @@ static void
 look(struct serve *s)
 {
     if (s->wants_awake)
-        awake_look(s);
+        presence_look(s);
     s->wants_awake = false;
 }
 

@@ -24,7 +24,7 @@ log_access(struct serve *s, const struct http_conn *c, const char *id, struct ht
     buf_addf(&line, "%s %s %s %.*s %.*s %d\n", clock_iso(now, clock_wall_ns(), 1), id,
              http_conn_peer(c, peer), (int)method.len, method.p, (int)path.len, path.p, status);
     if (!buf_failed(&line))
-        outlet_write(&s->access, line.p, line.len);
+        async_out_write(&s->access, line.p, line.len);
     buf_release(&line);
     if (s->access.error && !s->is_access_told)
         fprintf(stderr, "cliq: warning: the access log cannot be written: %s\n",

@@ -2,11 +2,11 @@
 
 #include "base/clock.h"
 #include "base/sys.h"
-#include "serve/caller.h"
-#include "serve/expel.h"
+#include "serve/auth.h"
+#include "serve/claim_waiters.h"
 #include "serve/intake.h"
 #include "serve/lull.h"
-#include "serve/parked.h"
+#include "serve/revoke.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -63,10 +63,10 @@ static void
 answer(struct job *j, const struct hub_reply *reply)
 {
     if (j->conn && is_patient(j, reply)) {
-        if (revoked_has(&j->s->revoked, j->key))
+        if (revoke_watch_has(&j->s->revoke_watch, j->key))
             job_refuse(j);
         else
-            parked_add(j);
+            claim_waiters_add(j);
         return;
     }
     if (j->conn && !job_tell(j, reply))
@@ -89,7 +89,7 @@ heed_news(struct serve *s, const struct worker_news *before)
     const struct worker_news *now = &s->news;
 
     if (now->key_changes != before->key_changes)
-        caller_forget_keys(s);
+        auth_forget_keys(s);
     if (now->trouble[0] && !before->trouble[0])
         fprintf(stderr, "cliq: the store cannot be written: %s\n", now->trouble);
     else if (!now->trouble[0] && before->trouble[0])
@@ -145,7 +145,7 @@ gather_ns(struct serve *s)
         s->gathered = n;
         return has_grown ? 0 : -1;
     }
-    return gather_waits(&s->gather, n, now) ? gather_left_ns(&s->gather, now) : -1;
+    return batch_window_waits(&s->window, n, now) ? batch_window_left_ns(&s->window, now) : -1;
 }
 
 /* Sleeps until more is there for the loop to read; it comes back with that. False: do it now. */
@@ -191,7 +191,7 @@ end_round(struct serve *s)
     streams_written(s->streams, s->news.written);
     for (size_t i = 0; i < n; i++)
         answer(r->who[i], &r->replies[i]);
-    gather_answered(&s->gather, n, clock_mono_ns());
+    batch_window_answered(&s->window, n, clock_mono_ns());
     round_drop(r, n);
     if (r->n > 0)
         wait_on(s, r);
@@ -223,7 +223,7 @@ do_at_once(struct serve *s, bool awaits)
 static bool
 is_awaited(const struct serve *s)
 {
-    return s->parked.first || streams_count(s->streams) > 0;
+    return s->claim_waiters.first || streams_count(s->streams) > 0;
 }
 
 static void
@@ -247,7 +247,7 @@ rounds_give(void *ctx)
     if (!s->round || (is_awaited(s) && !worker_is_idle(s->worker)))
         return; /* who listens is told of a whole round in one write: few large ones are better */
     if (s->round->n > 0) {
-        expel_look(s); /* for all who were let in since the last round */
+        revoke_check(s); /* for all who were let in since the last round */
         lull_begin(s, on_lull);
     }
     s->round->is_awaited = is_awaited(s);
@@ -292,7 +292,7 @@ rounds_on_changed(void *ctx)
     struct serve *s = ctx;
 
     watch_drain(&s->watch);
-    expel_look(s);
+    revoke_check(s);
     if (!worker_is_idle(s->worker))
         s->wants_check = true; /* it may be us */
     else if (has_grown(s))
@@ -326,14 +326,14 @@ rounds_on_done(void *ctx)
     struct round *done = worker_take(s->worker, &s->news);
 
     heed_news(s, &before);
-    expel_look(s); /* before streams are told what came after that */
+    revoke_check(s); /* before streams are told what came after that */
     streams_written(s->streams, s->news.written);
     bool is_look = answer_all(s, done);
-    expel_forget(s);
+    revoke_forget(s);
     /* Something new in the index, or somebody asked for a look. */
     if (s->news.commits != before.commits && (s->news.last_seq != s->looked_at || is_look)) {
         streams_look(s->streams);
-        bool are_all_tried = parked_try(s);
+        bool are_all_tried = claim_waiters_try(s);
         lull_news(s);
         /* What could not be written into the index yet, or be tried, is looked for again. */
         s->looked_at = s->news.trouble[0] || !are_all_tried ? 0 : s->news.last_seq;
@@ -351,6 +351,6 @@ rounds_free(struct serve *s)
         worker_end(s->worker, s->round, &s->news); /* its clients are gone */
     loop_drop(s->settle);
     loop_drop(s->gathering);
-    parked_free(s);
+    claim_waiters_free(s);
     intake_free(s);
 }

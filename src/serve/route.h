@@ -1,7 +1,7 @@
 /*
  * route - which operation a method and a path mean. Pure.
  *
- * Operations of the hub come from hub/ops.def; what only a server has stands in route.c's
+ * Operations of the hub come from hub/model/ops.def; what only a server has stands in route.c's
  * own list. A literal segment wins over a parameter: /signals/list is not /signals/:id.
  */
 #ifndef CLIQ_SERVE_ROUTE_H

@@ -4,14 +4,14 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/sys.h"
-#include "hub/secret.h"
-#include "run/proc.h"
-#include "serve/awake.h"
-#include "serve/front.h"
-#include "serve/guard.h"
+#include "hub/api_key.h"
+#include "proc/proc.h"
+#include "serve/dispatch.h"
 #include "serve/job.h"
 #include "serve/lull.h"
+#include "serve/presence.h"
 #include "serve/reply.h"
+#include "serve/respawn.h"
 #include "serve/rounds.h"
 
 #include <fcntl.h>
@@ -194,14 +194,14 @@ keep_key(const char *config, bool is_known, char key[SECRET_KEY_SIZE], struct er
     enum status st = buf_status(&path, "the path", e);
     if (!st && !is_known && path_read_file(AT_FDCWD, path.p, &text, NULL) == ST_OK && text.len) {
         buf_cut(&text, strcspn(text.p, "\n"));
-        if (secret_is_key(text.p)) {
+        if (api_key_is(text.p)) {
             snprintf(key, SECRET_KEY_SIZE, "%s", text.p);
             buf_release(&text);
             buf_release(&path);
             return ST_OK;
         }
     }
-    secret_new_key(key);
+    api_key_new(key);
     buf_reset(&text);
     buf_addf(&text, "%s\n", key);
     if (!st)
@@ -321,7 +321,7 @@ open_access(struct serve *s, struct err *e)
         strcmp(s->o->access_log, "-") == 0 ? STDERR_FILENO : open(s->o->access_log, flags, 0666);
     if (fd < 0)
         return err_sys(e, "open %s", s->o->access_log);
-    outlet_open(&s->access, fd, ACCESS_MAX, s->loop);
+    async_out_open(&s->access, fd, ACCESS_MAX, s->loop);
     s->has_access = true;
     return ST_OK;
 }
@@ -331,13 +331,13 @@ close_access(struct serve *s)
 {
     if (!s->has_access)
         return;
-    outlet_drain(&s->access, 0);
+    async_out_drain(&s->access, 0);
     if (s->access.lost)
         fprintf(stderr, "cliq: warning: %zu bytes of the access log were lost: nobody read them\n",
                 s->access.lost);
     if (s->access.fd != STDERR_FILENO)
         close(s->access.fd);
-    outlet_close(&s->access);
+    async_out_close(&s->access);
 }
 
 static void
@@ -361,7 +361,7 @@ static enum status
 setup(struct serve *s, struct err *e)
 {
     struct http_options o = { .ctx = s,
-                              .on_request = front_request,
+                              .on_request = dispatch_request,
                               .on_round = rounds_give,
                               .fault = reply_fault,
                               .max_conns = 8192,
@@ -388,7 +388,7 @@ setup(struct serve *s, struct err *e)
         return err_sys(e, "get random bytes");
     snprintf(s->id_prefix, sizeof s->id_prefix, "%02x%02x%02x%02x", random[0], random[1], random[2],
              random[3]);
-    s->rules = (struct gate_rules){ .hosts = s->hosts, .allows_token = !s->o->refuses_tokens };
+    s->rules = (struct admission_rules){ .hosts = s->hosts, .allows_token = !s->o->refuses_tokens };
     s->rate = (struct rate_rule){ s->o->rate, s->o->burst ? s->o->burst : s->o->rate };
     s->loop = loop_new(e);
     st = s->loop ? open_access(s, e) : ST_IO;
@@ -399,7 +399,7 @@ setup(struct serve *s, struct err *e)
     s->worker = s->streams ? worker_new(s->writer, e) : NULL;
     if (!s->worker)
         return ST_IO;
-    streams_on_identity(s->streams, awake_change, s);
+    streams_on_identity(s->streams, presence_change, s);
     buf_addf(&dir, "%s/signals", s->o->config);
     st = buf_status(&dir, "the path", e);
     if (!st)
@@ -408,7 +408,7 @@ setup(struct serve *s, struct err *e)
         st = path_open_dir(dir.p, false, &s->log_dir, e);
     buf_release(&dir);
     if (!st)
-        revoked_init(&s->revoked, s->log_dir);
+        revoke_watch_init(&s->revoke_watch, s->log_dir);
     if (!st)
         s->watching = loop_on_readable(s->loop, s->watch.fd, rounds_on_changed, s, e);
     s->clock = clock_watch_open();
@@ -437,7 +437,7 @@ serve_run(const struct serve_options *o, struct err *e)
     if (!s)
         return err_set(e, ST_IO, "out of memory");
     s->o = o;
-    s->watch.fd = s->log_dir = s->clock = s->revoked.fd = -1;
+    s->watch.fd = s->log_dir = s->clock = s->revoke_watch.fd = -1;
     s->keys = calloc(SERVE_KEYS, sizeof *s->keys);
     enum status st = s->keys && reply_init(s) ? setup(s, e) : err_set(e, ST_IO, "out of memory");
     if (!st) {
@@ -454,10 +454,10 @@ serve_run(const struct serve_options *o, struct err *e)
     job_end(s);
     reply_release(s);
     streams_free(s->streams);
-    awake_free(s);
-    guards_free(s);
+    presence_free(s);
+    respawn_free(s);
     watch_close(&s->watch);
-    revoked_release(&s->revoked);
+    revoke_watch_release(&s->revoke_watch);
     if (s->log_dir >= 0)
         close(s->log_dir);
     free(s->keys);

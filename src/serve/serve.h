@@ -2,7 +2,7 @@
  * serve - the hub over HTTP: `cliq serve`.
  *
  * One thread with a loop answers; one more writes (worker.h). Every request passes the gate
- * (gate.h) before anything else; its route (route.h) says which operation it is; its answer
+ * (admission.h) before anything else; its route (route.h) says which operation it is; its answer
  * is put in an envelope (envelope.h). Streams have a file of their own (stream.h).
  *
  * The server holds nothing that is not in the store: it may be killed at any moment.

@@ -2,13 +2,13 @@
 #ifndef CLIQ_SERVE_SERVE_IMPL_H
 #define CLIQ_SERVE_SERVE_IMPL_H
 
-#include "base/outlet.h"
+#include "base/async_out.h"
 #include "base/watch.h"
+#include "serve/admission.h"
+#include "serve/batch_window.h"
 #include "serve/envelope.h"
-#include "serve/gate.h"
-#include "serve/gather.h"
 #include "serve/rate.h"
-#include "serve/revoked.h"
+#include "serve/revoke_watch.h"
 #include "serve/serve.h"
 #include "serve/stream.h"
 #include "serve/worker.h"
@@ -36,8 +36,8 @@ struct known_key {
     unsigned scopes;
 };
 
-/* Claims that wait (parked.h), those that were tried first in front. */
-struct parked {
+/* Claims that wait (claim_waiters.h), those that were tried first in front. */
+struct claim_waiters {
     struct job *first, *last;
     size_t n;
 };
@@ -51,8 +51,8 @@ struct serve {
     struct worker *worker;
     struct streams *streams;
     struct watch watch;                       /* of the log's directory */
-    struct source *watching;                  /* of that, */
-    struct source *lull;                      /* which is paused until then (lull.h) */
+    struct loop_source *watching;             /* of that, */
+    struct loop_source *lull;                 /* which is paused until then (lull.h) */
     void (*on_lull)(void *ctx, bool is_over); /* is told then */
     bool has_given;                           /* a round, since the lull was last waited for */
     bool wants_awake;                         /* agents are looked for at its end */
@@ -66,20 +66,20 @@ struct serve {
     uint64_t looked_at; /* the last line when we looked what is new in the index */
     int log_dir;
     int clock; /* told when the wall clock is set; -1: then it is seen a minute later */
-    struct known_key *keys; /* SERVE_KEYS of them, by a hash of their text */
-    struct revoked revoked; /* which the index may still have */
-    uint64_t revoked_until; /* news.commits by which it has not */
-    struct parked parked;
-    struct awake *awake;      /* identities that listen */
-    struct guard *guards;     /* supervisors of agents that live */
-    struct source *settle;    /* of what the loop did itself */
-    struct gather gather;     /* of few requests, which the loop does itself */
-    struct source *gathering; /* for one more turn */
-    size_t gathered;          /* requests of this round in the turn before */
+    struct known_key *keys;           /* SERVE_KEYS of them, by a hash of their text */
+    struct revoke_watch revoke_watch; /* which the index may still have */
+    uint64_t revoked_until;           /* news.commits by which it has not */
+    struct claim_waiters claim_waiters;
+    struct presence *presence;     /* identities that listen */
+    struct respawn *respawns;      /* supervisors of agents that live */
+    struct loop_source *settle;    /* of what the loop did itself */
+    struct batch_window window;    /* of few requests, which the loop does itself */
+    struct loop_source *gathering; /* for one more turn */
+    size_t gathered;               /* requests of this round in the turn before */
     char host_texts[SERVE_HOSTS][176];
     const char *hosts[SERVE_HOSTS + 1];
     size_t n_hosts;
-    struct gate_rules rules;
+    struct admission_rules rules;
     struct ticket tickets[SERVE_TICKETS];
     size_t next_ticket;
     struct rate_rule rate;
@@ -90,8 +90,8 @@ struct serve {
     uint64_t limited;      /* of those: 429 */
     struct buf last_words; /* without memory (reply.h) */
     bool has_access;
-    struct outlet access; /* its log */
-    bool is_access_told;  /* that it cannot be written */
+    struct async_out access; /* its log */
+    bool is_access_told;     /* that it cannot be written */
     bool is_stopping;
 };
 

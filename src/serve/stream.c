@@ -1,8 +1,8 @@
 #include "serve/stream.h"
 
 #include "base/clock.h"
-#include "hub/args.h"
-#include "hub/match.h"
+#include "hub/model/args.h"
+#include "hub/model/match.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@ enum {
     BATCH_BYTES = 64 << 10, /* or so many, and the last one's */
 };
 
-struct client {
-    struct client *next, **self;
+struct stream_client {
+    struct stream_client *next, **self;
     struct streams *all;
     struct http_conn *conn;
     struct arena arena; /* of the filters, and no larger */
@@ -34,15 +34,15 @@ struct client {
 struct streams {
     struct loop *loop;
     struct hub *hub;
-    struct client *first;
+    struct stream_client *first;
     size_t n;
     uint64_t newest;  /* what every client that is not behind has been told of */
     uint64_t written; /* the last line on disk, which the index may not have yet */
     uint64_t delivered, dropped;
     struct streams_options o;
-    struct source *keepalive, *slow; /* timers */
-    struct source *again;            /* somebody is behind and can be told more */
-    bool is_lost;                    /* the last look failed */
+    struct loop_source *keepalive, *slow; /* timers */
+    struct loop_source *again;            /* somebody is behind and can be told more */
+    bool is_lost;                         /* the last look failed */
     void (*on_identity)(void *ctx, const char *identity, bool is_there);
     void *ctx;
 };
@@ -92,7 +92,7 @@ is_any_in(const char *list, const struct json *array)
 /* What is addressed to others is not for this client, whatever it filters. Here, and below: ST_OK
  * yes, ST_NOT_FOUND no, ST_IO: nobody can tell now. */
 static enum status
-may_see(const struct client *c, const struct json *signal)
+may_see(const struct stream_client *c, const struct json *signal)
 {
     const struct json *ring = json_get(signal, "to_ring"), *to = json_get(signal, "to_identity");
     char name[80];
@@ -108,7 +108,7 @@ may_see(const struct client *c, const struct json *signal)
 }
 
 static bool
-fits(const struct client *c, const struct json *signal)
+fits(const struct stream_client *c, const struct json *signal)
 {
     const struct json *type = json_get(signal, "signal_type");
     double urgency = 0.5;
@@ -129,7 +129,7 @@ fits(const struct client *c, const struct json *signal)
 }
 
 static enum status
-wants(const struct client *c, uint64_t seq, const struct json *signal)
+wants(const struct stream_client *c, uint64_t seq, const struct json *signal)
 {
     enum status s = fits(c, signal) ? may_see(c, signal) : ST_NOT_FOUND;
 
@@ -168,7 +168,7 @@ write_event(struct buf *to, struct hub *h, uint64_t seq, const struct json *sign
 
 /* All of it, or nothing: then the client is full. */
 static bool
-tell(struct client *c, const struct buf *text)
+tell(struct stream_client *c, const struct buf *text)
 {
     if (!buf_failed(text) && http_stream_write(c->conn, text->p, text->len))
         return true;
@@ -179,7 +179,7 @@ tell(struct client *c, const struct buf *text)
 
 /* What comes next was dropped from the log: says so, and goes on with the oldest there is. */
 static void
-tell_reset(struct client *c, uint64_t oldest)
+tell_reset(struct stream_client *c, uint64_t oldest)
 {
     struct buf text = { 0 };
 
@@ -202,7 +202,7 @@ look_again(struct streams *s, uint64_t after_ms)
 
 /* Tells one client what is behind its place; at most BEHIND_MAX, then others have their turn. */
 static void
-catch_up(struct client *c)
+catch_up(struct stream_client *c)
 {
     struct streams *s = c->all;
     uint64_t oldest = !c->is_full && c->place < s->newest ? hub_oldest_seq(s->hub) : 0;
@@ -292,7 +292,7 @@ gather(struct streams *s, struct batch *b)
 }
 
 static bool
-wants_all(const struct client *c, const struct batch *b)
+wants_all(const struct stream_client *c, const struct batch *b)
 {
     return !c->rings && !c->types && !c->tags && !c->pattern && !c->role && !c->is_inbox &&
            c->min_urgency <= 0 && (b->is_public || c->is_admin);
@@ -301,7 +301,7 @@ wants_all(const struct client *c, const struct batch *b)
 /* Tells a client what it wants of the batch; false: it is full, or nobody can tell now what it may
  * see, and stays where it is. */
 static bool
-tell_batch(struct client *c, struct batch *b)
+tell_batch(struct stream_client *c, struct batch *b)
 {
     const struct buf *text = &b->text[c->is_engine];
     struct buf some = { 0 };
@@ -332,7 +332,7 @@ broadcast(struct streams *s, struct batch *b)
 {
     uint64_t last = b->seqs[b->n - 1];
 
-    for (struct client *c = s->first; c; c = c->next) {
+    for (struct stream_client *c = s->first; c; c = c->next) {
         if (c->place != s->newest || c->is_full)
             continue; /* behind: it comes there by itself */
         if (tell_batch(c, b))
@@ -364,7 +364,7 @@ streams_look(struct streams *s)
     }
     if (st == ST_IO)
         look_again(s, AGAIN_MS);
-    for (struct client *c = s->first; c; c = c->next)
+    for (struct stream_client *c = s->first; c; c = c->next)
         catch_up(c);
 }
 
@@ -381,7 +381,7 @@ on_again(void *ctx)
 }
 
 static void
-forget(struct client *c)
+forget(struct stream_client *c)
 {
     *c->self = c->next;
     if (c->next)
@@ -395,7 +395,7 @@ forget(struct client *c)
 
 /* Closes the stream with a comment, whether there is room for it or not. */
 static void
-let_go(struct client *c, const char *comment)
+let_go(struct stream_client *c, const char *comment)
 {
     http_stream_end_with(c->conn, comment, strlen(comment));
     forget(c);
@@ -404,7 +404,7 @@ let_go(struct client *c, const char *comment)
 void
 streams_revoke(struct streams *s, const char *key)
 {
-    for (struct client *c = s->first, *next; c; c = next) {
+    for (struct stream_client *c = s->first, *next; c; c = next) {
         next = c->next;
         if (strcmp(c->key, key) == 0)
             let_go(c, ": the key was revoked\n\n");
@@ -419,7 +419,7 @@ on_slow(void *ctx)
     int64_t before = clock_mono_ms() - s->o.slow_ms;
 
     loop_drop(s->slow);
-    for (struct client *c = s->first, *next; c; c = next) {
+    for (struct stream_client *c = s->first, *next; c; c = next) {
         next = c->next;
         if (c->is_full && c->full_since_ms <= before) {
             s->dropped++;
@@ -436,7 +436,7 @@ on_keepalive(void *ctx)
     static const char comment[] = ": keepalive\n\n";
 
     loop_drop(s->keepalive);
-    for (struct client *c = s->first; c; c = c->next) {
+    for (struct stream_client *c = s->first; c; c = c->next) {
         if (http_stream_queued(c->conn) == 0)
             http_stream_write(c->conn, comment, sizeof comment - 1);
         catch_up(c);
@@ -449,7 +449,7 @@ on_keepalive(void *ctx)
 static void
 on_news(void *ctx, struct http_conn *conn, enum http_news news)
 {
-    struct client *c = ctx;
+    struct stream_client *c = ctx;
 
     if (news == HTTP_DRAINED) {
         c->is_full = false;
@@ -478,7 +478,7 @@ room_for(const struct stream_caller *by, const struct json *args)
 }
 
 static const char *
-take(struct client *c, const struct json *args, const char *key)
+take(struct stream_client *c, const struct json *args, const char *key)
 {
     const struct json *v = json_get(args, key);
 
@@ -488,7 +488,7 @@ take(struct client *c, const struct json *args, const char *key)
 
 /* The place that was asked for; absent: now. */
 static bool
-read_place(struct client *c, struct args_in *in, const char *last_id)
+read_place(struct stream_client *c, struct args_in *in, const char *last_id)
 {
     int64_t since = -1;
 
@@ -507,7 +507,7 @@ read_place(struct client *c, struct args_in *in, const char *last_id)
 }
 
 static bool
-read_filters(struct client *c, const struct json *args, const char *last_id, struct arena *a,
+read_filters(struct stream_client *c, const struct json *args, const char *last_id, struct arena *a,
              struct refusal *r)
 {
     struct args_in in = { .object = args,
@@ -522,7 +522,7 @@ read_filters(struct client *c, const struct json *args, const char *last_id, str
     c->tags = take(c, args, "tags");
     c->pattern = take(c, args, "pattern");
     c->role = take(c, args, "role");
-    enum event_flag inbox = FLAG_UNSET;
+    enum hub_event_flag inbox = FLAG_UNSET;
     if (!args_known(&in, "a stream") || !arg_number(&in, "min_urgency", &c->min_urgency) ||
         !arg_flag(&in, "inbox", &inbox) || !read_place(c, &in, last_id))
         return false;
@@ -550,7 +550,7 @@ read_filters(struct client *c, const struct json *args, const char *last_id, str
 /* Tells where the stream begins, in an event without data, which nobody is shown: who is cut off
  * before the first signal comes back with that as its Last-Event-ID, and misses nothing. */
 static void
-welcome(struct client *c)
+welcome(struct stream_client *c)
 {
     char text[64];
     int n = snprintf(text, sizeof text, ": connected\nid: %" PRIu64 "\n\n", c->place);
@@ -563,7 +563,7 @@ streams_add(struct streams *s, struct http_conn *conn, const struct stream_calle
             const struct json *args, struct arena *a, const char *last_id, bool is_engine,
             const char *request_id, int *status, const char **code, struct err *e)
 {
-    struct client *c = calloc(1, sizeof *c);
+    struct stream_client *c = calloc(1, sizeof *c);
     struct refusal no = { 503, "STORE_UNAVAILABLE", "out of memory" };
     char headers[200];
 
@@ -578,8 +578,9 @@ streams_add(struct streams *s, struct http_conn *conn, const struct stream_calle
     if (last)
         s->newest = last;
     streams_look(s);
-    *c =
-        (struct client){ .all = s, .conn = conn, .is_admin = by->is_admin, .is_engine = is_engine };
+    *c = (struct stream_client){
+        .all = s, .conn = conn, .is_admin = by->is_admin, .is_engine = is_engine
+    };
     c->place = s->newest > s->written ? s->newest : s->written;
     c->arena.max = room_for(by, args);
     c->identity = arena_dup(&c->arena, by->identity, strlen(by->identity));
@@ -653,7 +654,7 @@ streams_free(struct streams *s)
 bool
 streams_has(const struct streams *s, const char *identity)
 {
-    for (const struct client *c = s->first; c; c = c->next)
+    for (const struct stream_client *c = s->first; c; c = c->next)
         if (strcmp(c->identity, identity) == 0)
             return true;
     return false;

@@ -155,7 +155,7 @@ note_news(struct worker *w, bool is_committed)
                               .written = hub_log_seq(w->hub),
                               .last_seq = is_committed ? hub_log_seq(w->hub) : w->news.last_seq,
                               .key_changes = hub_key_changes(w->hub),
-                              .hopes = hub_hopes(w->hub),
+                              .claim_epoch = hub_claim_epoch(w->hub),
                               .commits = w->news.commits + is_committed };
     if (trouble)
         snprintf(w->news.trouble, sizeof w->news.trouble, "%s", trouble);
@@ -220,7 +220,7 @@ sooner(int64_t a, int64_t b)
 static int64_t
 chore_ms(const struct worker *w)
 {
-    return sooner(hub_fold_in_ms(w->hub), hub_view_in_ms(w->hub));
+    return sooner(hub_fold_in_ms(w->hub), hub_delayed_file_in_ms(w->hub));
 }
 
 /* What is due writes. Is it still due although nothing was written, the disk is full, or broken:
@@ -228,7 +228,7 @@ chore_ms(const struct worker *w)
 static int64_t
 wait_ms(struct worker *w)
 {
-    int64_t mend_ms = hub_mend_in_ms(w->hub);
+    int64_t mend_ms = hub_write_retry_in_ms(w->hub);
 
     if (mend_ms >= 0)
         return sooner(mend_ms, chore_ms(w));
@@ -358,7 +358,7 @@ let_go(struct worker *w)
         return;
     hub_settle(w->hub);
     bool is_known = hub_knows_due(w->hub, &due_ms);
-    due_ms = sooner(sooner(due_ms, hub_mend_in_ms(w->hub)), chore_ms(w));
+    due_ms = sooner(sooner(due_ms, hub_write_retry_in_ms(w->hub)), chore_ms(w));
     pthread_mutex_lock(&w->lock);
     note_news(w, true);
     w->is_held = w->is_loops = false;

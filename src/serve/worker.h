@@ -75,7 +75,7 @@ struct worker_news {
     uint64_t written;  /* the last line on disk */
     uint64_t last_seq; /* the last one in the index, if there is no trouble */
     uint64_t key_changes;
-    uint64_t hopes;
+    uint64_t claim_epoch;
     uint64_t commits;  /* of the index: so often there may have been something new in it */
     char trouble[200]; /* why the log or the index cannot be written; "": they can */
 };

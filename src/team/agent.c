@@ -2,9 +2,9 @@
 
 #include "base/path.h"
 #include "base/sys.h"
-#include "team/installed.h"
+#include "team/agent_list.h"
+#include "team/installed_agents.h"
 #include "team/manifest.h"
-#include "team/roster.h"
 #include "team/runner.h"
 
 #include <fcntl.h>
@@ -180,19 +180,19 @@ filter_settings(struct arena *a, const struct agent_scope *scope, const char *na
 static enum status
 not_found(struct arena *a, const struct agent_scope *scope, const char *name, struct err *e)
 {
-    struct near near = { .word = name };
-    struct roster r;
+    struct suggest near = { .word = name };
+    struct agent_list r;
     struct buf list = { 0 };
-    struct roster_places places = { .settings = scope->settings,
-                                    .agents_json = scope->agents_json };
-    enum status s = roster_make(&r, a, &places, e);
+    struct agent_list_places places = { .settings = scope->settings,
+                                        .agents_json = scope->agents_json };
+    enum status s = agent_list_make(&r, a, &places, e);
 
     if (s)
         return s;
     for (size_t i = 0; i < r.n; i++) {
-        if (!roster_is_there(&r.v[i]) || roster_is_hidden(&r, &r.v[i]))
+        if (!agent_list_is_there(&r.v[i]) || agent_list_is_hidden(&r, &r.v[i]))
             continue;
-        near_try(&near, r.v[i].name);
+        suggest_try(&near, r.v[i].name);
         buf_addf(&list, "%s%s", list.len ? ", " : "", r.v[i].name);
     }
     err_say(e, "the agent %s is not installed%s%s%s; these are: %s%s", name,
@@ -335,17 +335,18 @@ is_named_before(const struct team *t, const struct phase *ph)
 }
 
 static void
-check_installed(const struct team *t, const struct roster *r, struct arena *a, struct problems *p)
+check_installed(const struct team *t, const struct agent_list *r, struct arena *a,
+                struct problems *p)
 {
     struct settings none = { 0 };
     struct agent_scope scope = { .state_dir = "", .settings = &none };
 
     for (const struct phase *ph = t->phases; ph < t->phases + t->n_phases; ph++) {
-        const struct roster_agent *one = ph->agent ? roster_find(r, ph->agent) : NULL;
+        const struct agent_list_agent *one = ph->agent ? agent_list_find(r, ph->agent) : NULL;
         struct problem_at at = { t->file, ph->line, ph->column, ph->name, "agent" };
         struct agent agent;
         struct err e;
-        if (one && one->from == ROSTER_INSTALLED && !is_named_before(t, ph) &&
+        if (one && one->from == AGENT_LIST_INSTALLED && !is_named_before(t, ph) &&
             agent_resolve(a, &scope, one->name, &agent, &e))
             problem_warn(p, at, "%s", e.text);
     }
@@ -355,7 +356,7 @@ void
 agent_check_here(const struct team *t, int dir, struct problems *p)
 {
     struct arena a = { 0 };
-    struct roster roster;
+    struct agent_list roster;
     struct err e;
 
     for (size_t i = 0; i < t->n_agents; i++)
@@ -364,8 +365,8 @@ agent_check_here(const struct team *t, int dir, struct problems *p)
                       (struct problem_at){ t->file, t->agents[i].line, t->agents[i].column, NULL,
                                            "agents" },
                       &a, p);
-    if (roster_make(&roster, &a, &(struct roster_places){ .team = t, .is_blind = dir < 0 }, &e) ==
-        ST_OK)
+    if (agent_list_make(&roster, &a, &(struct agent_list_places){ .team = t, .is_blind = dir < 0 },
+                        &e) == ST_OK)
         check_installed(t, &roster, &a, p);
     arena_release(&a);
 }

@@ -1,8 +1,8 @@
 /*
  * agent - from a name to something that can be started.
  *
- * Looked for in the order of roster.h: settings agents.<name>.entry; the team's own agents
- * (.cliq/agents.json); installed ones (installed.h); the built-in ones, which are this
+ * Looked for in the order of agent_list.h: settings agents.<name>.entry; the team's own agents
+ * (.cliq/agents.json); installed ones (installed_agents.h); the built-in ones, which are this
  * program: `cliq agent <name>`.
  *
  * What runs an entry: runner.h. The manifest (manifest.h) stands beside the entry.

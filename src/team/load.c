@@ -6,9 +6,9 @@
  */
 #include "team/load.h"
 
-#include "base/near.h"
 #include "base/path.h"
-#include "team/names.h"
+#include "base/suggest.h"
+#include "team/name_index.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,18 +32,18 @@ phase_type_name(enum phase_type type)
 }
 
 static void
-read_type(struct load *l, const struct field *f, const struct yaml *v, void *to)
+read_type(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     struct phase *p = to;
     const char *s = v->type == YAML_SCALAR ? v->text : "";
-    struct near near = { .word = s };
+    struct suggest near = { .word = s };
 
     for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
         if (strcmp(s, type_names[i]) == 0) {
             p->type = (enum phase_type)i;
             return;
         }
-        near_try(&near, type_names[i]);
+        suggest_try(&near, type_names[i]);
     }
     if (strcmp(s, "exec") == 0 || strcmp(s, "hug") == 0)
         problem_error(l->problems, load_at(l, f, v),
@@ -61,7 +61,7 @@ read_type(struct load *l, const struct field *f, const struct yaml *v, void *to)
                       "unknown type \"%.80s\": there are standard, gate and team", s);
 }
 
-static const struct field command_fields[] = {
+static const struct load_field command_fields[] = {
     { "name", load_text, offsetof(struct command, name) },
     { "run", load_text, offsetof(struct command, run) },
     { "escalate_on_fail", load_bool, offsetof(struct command, escalate_on_fail) },
@@ -70,7 +70,7 @@ static const struct field command_fields[] = {
 };
 
 static void
-read_commands(struct load *l, const struct field *f, const struct yaml *v, void *to)
+read_commands(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     struct phase *p = to;
 
@@ -87,7 +87,7 @@ read_commands(struct load *l, const struct field *f, const struct yaml *v, void 
 }
 
 /* The fields of review are looked at in place; this only finds misspelt ones. */
-static const struct field review_fields[] = {
+static const struct load_field review_fields[] = {
     { "reviewer", load_nothing },
     { "artifacts", load_nothing },
     { "timeout", load_nothing },
@@ -96,14 +96,14 @@ static const struct field review_fields[] = {
 };
 
 static void
-read_review(struct load *l, const struct field *f, const struct yaml *v, void *to)
+read_review(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     load_json_map(l, f, v, to);
     if (v->type == YAML_MAP)
         load_map(l, v, "review", review_fields, to);
 }
 
-static const struct field notify_fields[] = {
+static const struct load_field notify_fields[] = {
     { "on_start", load_nothing },   { "on_complete", load_nothing },
     { "on_fail", load_nothing },    { "on_escalate", load_nothing },
     { "on_error", load_nothing },   { "on_skip", load_nothing },
@@ -111,7 +111,7 @@ static const struct field notify_fields[] = {
 };
 
 static void
-read_notify(struct load *l, const struct field *f, const struct yaml *v, void *to)
+read_notify(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     load_json_map(l, f, v, to);
     if (v->type == YAML_MAP)
@@ -121,7 +121,7 @@ read_notify(struct load *l, const struct field *f, const struct yaml *v, void *t
 #define PHASE(member)      offsetof(struct phase, member)
 #define PHASE_LIST(member) offsetof(struct phase, member), offsetof(struct phase, n_##member)
 
-static const struct field phase_fields[] = {
+static const struct load_field phase_fields[] = {
     { "name", load_text, PHASE(name) },
     { "type", read_type },
     { "agent", load_text, PHASE(agent) },
@@ -164,7 +164,7 @@ load_phase(struct load *l, struct phase *p, const struct yaml *v, bool is_suppor
 static size_t
 count_phases(struct load *l, const struct yaml *v, const char *key)
 {
-    const struct field f = { .key = key };
+    const struct load_field f = { .key = key };
 
     if (load_is_null(v) || !load_is_list(l, &f, v))
         return 0;
@@ -212,21 +212,21 @@ load_phases(struct load *l, struct team *t, const struct yaml *doc)
 static void
 resolve_deps(struct load *l, struct team *t)
 {
-    struct names names;
+    struct name_index names;
 
-    if (!names_init(&names, l->arena, t->n_phases)) {
+    if (!name_index_init(&names, l->arena, t->n_phases)) {
         l->is_starved = true;
         return;
     }
     for (size_t i = 0; i < t->n_phases; i++)
-        names_add(&names, t->phases[i].name, i);
-    names_sort(&names);
+        name_index_add(&names, t->phases[i].name, i);
+    name_index_sort(&names);
     for (size_t i = 0; i < t->n_phases; i++) {
         struct phase *p = &t->phases[i];
         if (!(p->deps = load_alloc(l, p->n_depends_on, sizeof *p->deps)))
             return;
         for (size_t k = 0; k < p->n_depends_on; k++)
-            p->deps[k] = names_find(&names, p->depends_on[k]);
+            p->deps[k] = name_index_find(&names, p->depends_on[k]);
     }
 }
 
@@ -234,7 +234,7 @@ resolve_deps(struct load *l, struct team *t)
 
 #define INPUT(member) offsetof(struct team_input, member)
 
-static const struct field input_fields[] = {
+static const struct load_field input_fields[] = {
     { "name", load_text, INPUT(name) },
     { "description", load_text, INPUT(description) },
     { "type", load_text, INPUT(type) },
@@ -248,7 +248,7 @@ static const struct field input_fields[] = {
 };
 
 static void
-read_inputs(struct load *l, const struct field *f, const struct yaml *v, void *to)
+read_inputs(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     struct team *t = to;
 
@@ -263,7 +263,7 @@ read_inputs(struct load *l, const struct field *f, const struct yaml *v, void *t
     }
 }
 
-static const struct field agent_fields[] = {
+static const struct load_field agent_fields[] = {
     { "entry", load_text, offsetof(struct team_agent, entry) },
     { "env", load_texts, offsetof(struct team_agent, env), offsetof(struct team_agent, n_env) },
     { "description", load_nothing },
@@ -271,7 +271,7 @@ static const struct field agent_fields[] = {
 };
 
 static void
-read_agents(struct load *l, const struct field *f, const struct yaml *v, void *to)
+read_agents(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     struct team *t = to;
 
@@ -293,14 +293,14 @@ read_agents(struct load *l, const struct field *f, const struct yaml *v, void *t
 
 /* ---- the whole ---- */
 
-static const struct field workflow_fields[] = {
+static const struct load_field workflow_fields[] = {
     { "phases", load_nothing },
     { "support", load_nothing },
     { 0 },
 };
 
 static void
-read_workflow(struct load *l, const struct field *f, const struct yaml *v, void *to)
+read_workflow(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     (void)f;
     load_map(l, v, "workflow", workflow_fields, to); /* find_list reads its lists */
@@ -309,7 +309,7 @@ read_workflow(struct load *l, const struct field *f, const struct yaml *v, void 
 #define TEAM(member)      offsetof(struct team, member)
 #define TEAM_LIST(member) offsetof(struct team, member), offsetof(struct team, n_##member)
 
-static const struct field team_fields[] = {
+static const struct load_field team_fields[] = {
     { "name", load_text, TEAM(name) },
     { "description", load_text, TEAM(description) },
     { "version", load_text, TEAM(version) },
@@ -400,7 +400,7 @@ team_phase(const struct team *t, const char *name)
 enum status
 team_find_phase(const struct team *t, const char *name, size_t *out, struct err *e)
 {
-    struct near near = { .word = name };
+    struct suggest near = { .word = name };
     struct buf names = { 0 };
 
     for (size_t i = 0; i < t->n_phases; i++) {
@@ -409,7 +409,7 @@ team_find_phase(const struct team *t, const char *name, size_t *out, struct err 
             buf_release(&names);
             return ST_OK;
         }
-        near_try(&near, t->phases[i].name);
+        suggest_try(&near, t->phases[i].name);
         buf_addf(&names, "%s%s", i ? ", " : "", t->phases[i].name);
     }
     enum status s = err_set(e, ST_NOT_FOUND, "there is no phase \"%s\"%s%s%s; the phases are %s",

@@ -1,8 +1,8 @@
 /* load_field - one map by a table, one value by its shape. */
 #include "team/load.h"
 
-#include "base/near.h"
 #include "base/opt.h"
+#include "base/suggest.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ load_is_null(const struct yaml *v)
 }
 
 struct problem_at
-load_at(const struct load *l, const struct field *f, const struct yaml *v)
+load_at(const struct load *l, const struct load_field *f, const struct yaml *v)
 {
     return (struct problem_at){ l->file, v->line, v->column, l->phase, f ? f->key : NULL };
 }
@@ -46,7 +46,7 @@ shape(const struct yaml *v)
 }
 
 static void
-wrong(struct load *l, const struct field *f, const struct yaml *v, const char *wanted)
+wrong(struct load *l, const struct load_field *f, const struct yaml *v, const char *wanted)
 {
     if (v->type == YAML_SCALAR)
         problem_error(l->problems, load_at(l, f, v), "%s must be %s, not \"%.80s\"", f->key, wanted,
@@ -59,18 +59,18 @@ wrong(struct load *l, const struct field *f, const struct yaml *v, const char *w
 /* ---- a map ---- */
 
 static void
-unknown_key(struct load *l, const struct yaml *v, const char *what, const struct field *fields)
+unknown_key(struct load *l, const struct yaml *v, const char *what, const struct load_field *fields)
 {
     struct problem_at at = { l->file, v->key_line, v->key_column, l->phase, NULL };
-    struct near near = { .word = v->key };
+    struct suggest near = { .word = v->key };
 
     if (strcmp(v->key, "<<") == 0) {
         problem_warn(l->problems, at, "merge keys (<<) have no meaning here");
         return;
     }
     if (l->problems->errors + l->problems->warnings < TEAM_GUESSES_MAX)
-        for (const struct field *f = fields; f->key; f++)
-            near_try(&near, f->key);
+        for (const struct load_field *f = fields; f->key; f++)
+            suggest_try(&near, f->key);
     if (near.best)
         problem_warn(l->problems, at, "unknown key \"%.80s\" in %s (did you mean \"%s\"?)", v->key,
                      what, near.best);
@@ -79,7 +79,7 @@ unknown_key(struct load *l, const struct yaml *v, const char *what, const struct
 }
 
 void
-load_map(struct load *l, const struct yaml *v, const char *what, const struct field *fields,
+load_map(struct load *l, const struct yaml *v, const char *what, const struct load_field *fields,
          void *to)
 {
     if (v->type != YAML_MAP) {
@@ -87,7 +87,7 @@ load_map(struct load *l, const struct yaml *v, const char *what, const struct fi
         return;
     }
     yaml_each (m, v) {
-        const struct field *f = fields;
+        const struct load_field *f = fields;
         while (f->key && strcmp(f->key, m->key) != 0)
             f++;
         if (!f->key)
@@ -102,7 +102,7 @@ load_map(struct load *l, const struct yaml *v, const char *what, const struct fi
 #define MEMBER(type, to, offset) ((type *)(void *)((char *)(to) + (offset)))
 
 void
-load_text(struct load *l, const struct field *f, const struct yaml *v, void *to)
+load_text(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     if (v->type == YAML_SCALAR)
         *MEMBER(const char *, to, f->at) = v->text;
@@ -111,7 +111,7 @@ load_text(struct load *l, const struct field *f, const struct yaml *v, void *to)
 }
 
 void
-load_bool(struct load *l, const struct field *f, const struct yaml *v, void *to)
+load_bool(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     bool is_true = v->type == YAML_SCALAR && !v->is_quoted && strcmp(v->text, "true") == 0;
 
@@ -122,7 +122,7 @@ load_bool(struct load *l, const struct field *f, const struct yaml *v, void *to)
 }
 
 void
-load_number(struct load *l, const struct field *f, const struct yaml *v, void *to)
+load_number(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     const char *s = v->type == YAML_SCALAR ? v->text : "";
     size_t n = strspn(s, "0123456789");
@@ -137,7 +137,7 @@ load_number(struct load *l, const struct field *f, const struct yaml *v, void *t
 }
 
 void
-load_time(struct load *l, const struct field *f, const struct yaml *v, void *to)
+load_time(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     int64_t ms;
 
@@ -151,7 +151,7 @@ load_time(struct load *l, const struct field *f, const struct yaml *v, void *to)
 }
 
 bool
-load_is_list(struct load *l, const struct field *f, const struct yaml *v)
+load_is_list(struct load *l, const struct load_field *f, const struct yaml *v)
 {
     if (v->type == YAML_LIST)
         return true;
@@ -160,7 +160,7 @@ load_is_list(struct load *l, const struct field *f, const struct yaml *v)
 }
 
 void
-load_texts(struct load *l, const struct field *f, const struct yaml *v, void *to)
+load_texts(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     size_t n = 0;
 
@@ -181,7 +181,7 @@ load_texts(struct load *l, const struct field *f, const struct yaml *v, void *to
 }
 
 void
-load_texts_or_commas(struct load *l, const struct field *f, const struct yaml *v, void *to)
+load_texts_or_commas(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     if (v->type != YAML_SCALAR) {
         load_texts(l, f, v, to);
@@ -211,7 +211,7 @@ load_texts_or_commas(struct load *l, const struct field *f, const struct yaml *v
 }
 
 void
-load_pairs(struct load *l, const struct field *f, const struct yaml *v, void *to)
+load_pairs(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     size_t n = 0;
 
@@ -235,7 +235,7 @@ load_pairs(struct load *l, const struct field *f, const struct yaml *v, void *to
 }
 
 static void
-read_json(struct load *l, const struct field *f, const struct yaml *v, void *to)
+read_json(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     struct json *j = yaml_to_json(l->arena, v);
 
@@ -245,14 +245,14 @@ read_json(struct load *l, const struct field *f, const struct yaml *v, void *to)
 }
 
 void
-load_json_list(struct load *l, const struct field *f, const struct yaml *v, void *to)
+load_json_list(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     if (load_is_list(l, f, v))
         read_json(l, f, v, to);
 }
 
 void
-load_json_map(struct load *l, const struct field *f, const struct yaml *v, void *to)
+load_json_map(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     if (v->type == YAML_MAP)
         read_json(l, f, v, to);
@@ -261,7 +261,7 @@ load_json_map(struct load *l, const struct field *f, const struct yaml *v, void 
 }
 
 void
-load_nothing(struct load *l, const struct field *f, const struct yaml *v, void *to)
+load_nothing(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     (void)l, (void)f, (void)v, (void)to;
 }

@@ -1,7 +1,7 @@
 #include "team/manifest.h"
 
-#include "base/near.h"
 #include "base/path.h"
+#include "base/suggest.h"
 #include "cliq.h"
 #include "team/runner.h"
 
@@ -20,12 +20,12 @@ static const char *const shape_says[] = {
     [OBJECT] = "an object",
 };
 
-struct member {
+struct manifest_field {
     const char *key;
     enum shape shape;
 };
 
-static const struct member members[] = {
+static const struct manifest_field members[] = {
     { "name", TEXT },
     { "version", TEXT },
     { "min_cliq_version", TEXT },
@@ -41,7 +41,7 @@ static const struct member members[] = {
     { NULL, TEXT },
 };
 
-static const struct member settings[] = {
+static const struct manifest_field settings[] = {
     { "required", KEYS },
     { "optional", KEYS },
     { NULL, TEXT },
@@ -51,7 +51,7 @@ static const char *const capabilities[] = { "phase:standard", "phase:gate", "pha
                                             "test" };
 
 /* One document, while it is looked at. */
-struct look {
+struct manifest_look {
     const char *text, *file;
     size_t len;
     const struct json *root;
@@ -59,7 +59,7 @@ struct look {
 };
 
 static struct problem_at
-place(const struct look *l, const struct json *v)
+place(const struct manifest_look *l, const struct json *v)
 {
     struct problem_at at = { .file = l->file };
 
@@ -83,7 +83,7 @@ fits(const struct json *v, enum shape shape)
     return true;
 }
 
-/* A text of the document for near_try, in `to`; "" when it is longer than any of ours. */
+/* A text of the document for suggest_try, in `to`; "" when it is longer than any of ours. */
 static const char *
 word(char to[64], const char *p, size_t len)
 {
@@ -95,16 +95,16 @@ word(char to[64], const char *p, size_t len)
 }
 
 static void
-check_members(const struct look *l, const struct json *object, const struct member *known,
-              const char *prefix)
+check_members(const struct manifest_look *l, const struct json *object,
+              const struct manifest_field *known, const char *prefix)
 {
     char key[64];
 
     json_each (m, object) {
-        const struct member *k = known;
-        struct near near = { .word = word(key, m->key, m->key_len) };
+        const struct manifest_field *k = known;
+        struct suggest near = { .word = word(key, m->key, m->key_len) };
         while (k->key && strcmp(k->key, key) != 0)
-            near_try(&near, k++->key);
+            suggest_try(&near, k++->key);
         if (k->key && !fits(m, k->shape) && !json_is(m, JSON_NULL))
             problem_error(l->problems, place(l, m), "%s%s must be %s", prefix, k->key,
                           shape_says[k->shape]);
@@ -115,18 +115,18 @@ check_members(const struct look *l, const struct json *object, const struct memb
 }
 
 static void
-check_capabilities(const struct look *l)
+check_capabilities(const struct manifest_look *l)
 {
     char name[64];
 
     json_each (v, json_get(l->root, "capabilities")) {
-        struct near near = { .word = name };
+        struct suggest near = { .word = name };
         size_t i = 0, n = sizeof capabilities / sizeof *capabilities;
         if (!json_is(v, JSON_STRING))
             continue;
         word(name, v->text.p, v->text.len);
         while (i < n && strcmp(capabilities[i], name) != 0)
-            near_try(&near, capabilities[i++]);
+            suggest_try(&near, capabilities[i++]);
         if (i == n)
             problem_warn(l->problems, place(l, v),
                          "unknown capability \"%.*s\"%s%s%s: there are phase:standard, phase:gate, "
@@ -138,7 +138,7 @@ check_capabilities(const struct look *l)
 }
 
 static void
-check(const struct look *l)
+check(const struct manifest_look *l)
 {
     if (!json_is(l->root, JSON_OBJECT)) {
         struct problem_at at = { .file = l->file, .line = 1, .column = 1 };
@@ -169,7 +169,7 @@ manifest_load(struct arena *a, int dir, const char *path, const char *shown,
             struct problem_at at = { .file = shown, .line = fault.line, .column = fault.column };
             problem_error(p, at, "not JSON: %s", fault.what);
         } else {
-            check(&(struct look){ kept, shown, text.len, doc, p });
+            check(&(struct manifest_look){ kept, shown, text.len, doc, p });
             *out = doc;
         }
     }

@@ -1,8 +1,8 @@
 #include "team/settings_check.h"
 
-#include "base/near.h"
 #include "base/opt.h"
 #include "base/path.h"
+#include "base/suggest.h"
 #include "base/utf8.h"
 #include "team/settings.h"
 
@@ -246,12 +246,12 @@ unknown_event(const char *file, const struct way *w, struct err *e)
     struct buf list = { 0 }, word = { 0 };
 
     buf_add(&word, w->name[1], w->len[1]);
-    struct near near = { .word = word.p ? word.p : "" };
+    struct suggest near = { .word = word.p ? word.p : "" };
     for (const struct setting *s = settings_known; s->key; s++)
         if (s->kind == SETTING_RECEIVERS) {
             const char *name = strchr(s->key, '.') + 1;
             buf_addf(&list, "%s%s", list.len ? ", " : "", name);
-            near_try(&near, name);
+            suggest_try(&near, name);
         }
     err_say(e, "%s%snotifications.%s: there is no such event%s%s%s; these are: %s",
             file ? file : "", file ? ": " : "", near.word, near.best ? " (did you mean " : "",

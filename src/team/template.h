@@ -8,8 +8,8 @@
  *     inside single quotes or a quoted here-document it is an error.
  *     In arithmetic the value must be a whole number. The rules: template_lex.h.
  */
-#ifndef CLIQ_RUN_TEMPLATE_H
-#define CLIQ_RUN_TEMPLATE_H
+#ifndef CLIQ_TEAM_TEMPLATE_H
+#define CLIQ_TEAM_TEMPLATE_H
 
 #include "base/json.h"
 

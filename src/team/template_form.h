@@ -5,10 +5,10 @@
  *     $(team_name)  $(phase)  $(date)  $(timestamp)  $(run_id)
  *
  * Any other "$(" is ordinary text: in a command, the shell's own. So is "$( date )". Slips are
- * found by template_near.c, for validation.
+ * found by template_suggest.c, for validation.
  */
-#ifndef CLIQ_RUN_TEMPLATE_FORM_H
-#define CLIQ_RUN_TEMPLATE_FORM_H
+#ifndef CLIQ_TEAM_TEMPLATE_FORM_H
+#define CLIQ_TEAM_TEMPLATE_FORM_H
 
 #include "team/template.h"
 

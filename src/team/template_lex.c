@@ -12,19 +12,19 @@ enum {
 
 /* ---- sentences with a place ---- */
 
-struct place {
+struct lex_place {
     unsigned line, column;
 };
 
-static struct place
+static struct lex_place
 place_of(const struct lexer *l, size_t offset)
 {
-    struct place at = { 1, 1 };
+    struct lex_place at = { 1, 1 };
 
     for (size_t i = 0; i < offset; i++) {
         at.column += ((unsigned char)l->text[i] & 0xC0) != 0x80;
         if (l->text[i] == '\n')
-            at = (struct place){ at.line + 1, 1 };
+            at = (struct lex_place){ at.line + 1, 1 };
     }
     return at;
 }
@@ -32,7 +32,7 @@ place_of(const struct lexer *l, size_t offset)
 static bool
 refuse(struct lexer *l, const char *p, const struct form *f, const char *why)
 {
-    struct place at = place_of(l, (size_t)(p - l->text));
+    struct lex_place at = place_of(l, (size_t)(p - l->text));
     int n = f->name_len < 200 ? (int)f->name_len : 200;
 
     err_say(l->e, "$(%.*s) at line %u, column %u %s", n, f->name, at.line, at.column, why);
@@ -42,7 +42,7 @@ refuse(struct lexer *l, const char *p, const struct form *f, const char *why)
 bool
 lex_refuse(struct lexer *l, const char *p, const char *what)
 {
-    struct place at = place_of(l, (size_t)(p - l->text));
+    struct lex_place at = place_of(l, (size_t)(p - l->text));
 
     err_say(l->e, "the command cannot be read: %s at line %u, column %u", what, at.line, at.column);
     return false;

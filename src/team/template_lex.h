@@ -22,8 +22,8 @@
  * Files: template_lex.c quotes, substitutions, here-documents · template_words.c commands
  * and their words.
  */
-#ifndef CLIQ_RUN_TEMPLATE_LEX_H
-#define CLIQ_RUN_TEMPLATE_LEX_H
+#ifndef CLIQ_TEAM_TEMPLATE_LEX_H
+#define CLIQ_TEAM_TEMPLATE_LEX_H
 
 #include "team/template_form.h"
 

@@ -50,7 +50,7 @@ check_may_guess(const struct check *c)
 }
 
 const char *
-check_hint(struct check *c, const struct near *n)
+check_hint(struct check *c, const struct suggest *n)
 {
     size_t size = n->best ? strlen(n->best) + 24 : 0;
     char *text = size ? arena_alloc(&c->arena, size) : NULL;
@@ -66,7 +66,7 @@ check_kind(const struct check *c, const struct phase *p)
 {
     if (!p->agent)
         return p->type == PHASE_TEAM ? AGENT_SPECIAL : AGENT_CLI;
-    const struct roster_agent *one = roster_find(&c->roster, p->agent);
+    const struct agent_list_agent *one = agent_list_find(&c->roster, p->agent);
     return one ? one->kind : AGENT_CUSTOM;
 }
 
@@ -74,7 +74,7 @@ bool
 check_has_agent(const struct check *c, const struct phase *p, const char *builtin)
 {
     return p->agent && strcmp(p->agent, builtin) == 0 &&
-           roster_find(&c->roster, builtin)->from == ROSTER_BUILTIN;
+           agent_list_find(&c->roster, builtin)->from == AGENT_LIST_BUILTIN;
 }
 
 /* ---- the team ---- */
@@ -168,7 +168,7 @@ check_input(struct check *c, const struct team_input *in, size_t i)
                                   "0123456789_-")])
         problem_error(c->problems, at,
                       "bad input name \"%.80s\": use letters, digits, _ and - only", in->name);
-    if (names_find(&c->inputs, in->name) != i)
+    if (name_index_find(&c->inputs, in->name) != i)
         problem_error(c->problems, at, "two inputs are named \"%.80s\"", in->name);
     if (in->type && !is_input_type(in->type))
         problem_warn(c->problems, at,
@@ -196,7 +196,7 @@ check_unused_inputs(struct check *c)
         return; /* it may be a role text that uses it */
     for (size_t i = 0; i < t->n_inputs; i++)
         if (!c->is_used[i] && t->inputs[i].name && *t->inputs[i].name &&
-            names_find(&c->inputs, t->inputs[i].name) == i)
+            name_index_find(&c->inputs, t->inputs[i].name) == i)
             problem_warn(c->problems,
                          check_at_place(c, NULL, "inputs", t->inputs[i].line, t->inputs[i].column),
                          "the input \"%.80s\" is never used: no $(inputs.%.80s) anywhere",
@@ -259,7 +259,7 @@ check_manifest(struct check *c, const struct team_agent *a)
     if (!json_is(name, JSON_STRING))
         return;
     const char *whose = arena_dup(&c->arena, name->text.p, name->text.len);
-    if (whose && names_find(&c->agents, whose) == SIZE_MAX)
+    if (whose && name_index_find(&c->agents, whose) == SIZE_MAX)
         problem_warn(c->problems, at, "it is of the agent \"%.80s\", but %s calls it \"%.80s\"",
                      whose, file + above, a->name);
 }
@@ -320,19 +320,19 @@ index_names(struct check *c)
 {
     const struct team *t = c->team;
 
-    if (!names_init(&c->phases, &c->arena, t->n_phases) ||
-        !names_init(&c->inputs, &c->arena, t->n_inputs) ||
-        !names_init(&c->agents, &c->arena, t->n_agents))
+    if (!name_index_init(&c->phases, &c->arena, t->n_phases) ||
+        !name_index_init(&c->inputs, &c->arena, t->n_inputs) ||
+        !name_index_init(&c->agents, &c->arena, t->n_agents))
         return false;
     for (size_t i = 0; i < t->n_phases; i++)
-        names_add(&c->phases, t->phases[i].name, i);
+        name_index_add(&c->phases, t->phases[i].name, i);
     for (size_t i = 0; i < t->n_inputs; i++)
-        names_add(&c->inputs, t->inputs[i].name, i);
+        name_index_add(&c->inputs, t->inputs[i].name, i);
     for (size_t i = 0; i < t->n_agents; i++)
-        names_add(&c->agents, t->agents[i].name, i);
-    names_sort(&c->phases);
-    names_sort(&c->inputs);
-    names_sort(&c->agents);
+        name_index_add(&c->agents, t->agents[i].name, i);
+    name_index_sort(&c->phases);
+    name_index_sort(&c->inputs);
+    name_index_sort(&c->agents);
     c->is_used = arena_alloc(&c->arena, t->n_inputs + 1);
     c->dep_of = arena_alloc(&c->arena, (t->n_phases + 1) * sizeof *c->dep_of);
     if (!c->is_used || !c->dep_of)
@@ -346,10 +346,10 @@ index_names(struct check *c)
 static bool
 list_agents(struct check *c)
 {
-    struct roster_places places = { .team = c->team, .is_blind = c->dir < 0 };
+    struct agent_list_places places = { .team = c->team, .is_blind = c->dir < 0 };
     struct err e;
 
-    if (roster_make(&c->roster, &c->arena, &places, &e) && c->roster.v)
+    if (agent_list_make(&c->roster, &c->arena, &places, &e) && c->roster.v)
         problem_warn(c->problems, (struct problem_at){ .file = c->team->file },
                      "which agents are installed is not known: %s", e.text);
     return c->roster.v != NULL;

@@ -9,16 +9,16 @@
 #ifndef CLIQ_TEAM_VALIDATE_H
 #define CLIQ_TEAM_VALIDATE_H
 
-#include "team/roster.h"
+#include "team/agent_list.h"
 
 struct check {
     const struct team *team;
     int dir; /* -1: do not look at files */
     struct problems *problems;
-    struct arena arena;                  /* gone afterwards */
-    struct names phases, inputs, agents; /* agents: the team's own */
-    struct roster roster;                /* all agents */
-    bool *is_used;                       /* inputs */
+    struct arena arena;                       /* gone afterwards */
+    struct name_index phases, inputs, agents; /* agents: the team's own */
+    struct agent_list roster;                 /* all agents */
+    bool *is_used;                            /* inputs */
     size_t *dep_of; /* phase i is in depends_on of phase dep_of[i] - 1, the one checked now */
     bool is_blind;  /* there may be role texts that were not looked at */
     bool is_starved;
@@ -37,7 +37,7 @@ struct problem_at check_at_place(const struct check *c, const struct phase *p, c
 /* Is it still worth looking for what was meant? */
 bool check_may_guess(const struct check *c);
 /* " (did you mean \"design\"?)" or "", until the next call. */
-const char *check_hint(struct check *c, const struct near *n);
+const char *check_hint(struct check *c, const struct suggest *n);
 
 /* What will run the phase: AGENT_CUSTOM for the team's own and installed ones, AGENT_CLI when
  * nothing is said. */

@@ -18,13 +18,13 @@ enum {
 static void
 unknown_dependency(struct check *c, const struct phase *p, const char *name, struct problem_at at)
 {
-    struct near near = { .word = name };
+    struct suggest near = { .word = name };
     const struct team *t = c->team;
 
     if (check_may_guess(c))
         for (size_t i = 0; i < t->n_main; i++)
             if (t->phases[i].name && &t->phases[i] != p)
-                near_try(&near, t->phases[i].name);
+                suggest_try(&near, t->phases[i].name);
     problem_error(c->problems, at, "depends on unknown phase \"%.80s\"%s", name,
                   check_hint(c, &near));
 }

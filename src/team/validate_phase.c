@@ -30,7 +30,7 @@ check_name(struct check *c, const struct phase *p)
                       "bad phase name \"%.80s\": begin with a-z, then a-z, 0-9 and single -, at "
                       "most %d",
                       p->name, TEAM_PHASE_NAME_MAX);
-    size_t first = names_find(&c->phases, p->name);
+    size_t first = name_index_find(&c->phases, p->name);
     if (first != self)
         problem_error(c->problems, check_at(c, p, "name"),
                       "two phases are named \"%.80s\": the first is in line %u", p->name,
@@ -42,12 +42,12 @@ check_name(struct check *c, const struct phase *p)
 static void
 check_known(struct check *c, const char *agent, struct problem_at at)
 {
-    struct near near = { .word = agent };
+    struct suggest near = { .word = agent };
 
-    if (roster_find(&c->roster, agent))
+    if (agent_list_find(&c->roster, agent))
         return;
     if (check_may_guess(c))
-        roster_near(&c->roster, &near);
+        agent_list_near(&c->roster, &near);
     problem_error(c->problems, at,
                   "unknown agent \"%.80s\"%s: it is neither built in nor installed here nor "
                   "declared under agents",

@@ -24,8 +24,8 @@ enum {
 static void
 check_input_use(struct check *c, const char *name, struct problem_at at)
 {
-    size_t i = names_find(&c->inputs, name);
-    struct near near = { .word = name };
+    size_t i = name_index_find(&c->inputs, name);
+    struct suggest near = { .word = name };
 
     if (i != SIZE_MAX) {
         c->is_used[i] = true;
@@ -33,7 +33,7 @@ check_input_use(struct check *c, const char *name, struct problem_at at)
     }
     for (size_t k = 0; check_may_guess(c) && k < c->team->n_inputs; k++)
         if (c->team->inputs[k].name)
-            near_try(&near, c->team->inputs[k].name);
+            suggest_try(&near, c->team->inputs[k].name);
     problem_error(c->problems, at, "$(inputs.%.80s): there is no such input%s", name,
                   check_hint(c, &near));
 }
@@ -68,17 +68,17 @@ check_handoff_use(struct check *c, const struct phase *p, const char *rest, stru
 {
     char name[TEAM_PHASE_NAME_MAX + 2];
     size_t n = strcspn(rest, ".[");
-    struct near near = { .word = name };
+    struct suggest near = { .word = name };
 
     if (n >= sizeof name)
         n = sizeof name - 1; /* too long for any phase */
     memcpy(name, rest, n);
     name[n] = '\0';
-    size_t i = names_find(&c->phases, name);
+    size_t i = name_index_find(&c->phases, name);
     if (i == SIZE_MAX) {
         for (size_t k = 0; check_may_guess(c) && k < c->team->n_phases; k++)
             if (c->team->phases[k].name)
-                near_try(&near, c->team->phases[k].name);
+                suggest_try(&near, c->team->phases[k].name);
         problem_error(c->problems, at, "$(handoff.%.80s): there is no phase \"%s\"%s", rest, name,
                       check_hint(c, &near));
     } else if (p->is_support) {

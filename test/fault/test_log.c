@@ -380,7 +380,7 @@ FAULT_STORY(a_log_is_mended_or_goes_on_refusing)
     fault_off(NULL);
     char *before = read_file(NAME, NULL);
     fault_on(f);
-    enum status s = log_mend(&l, &e);
+    enum status s = log_repair(&l, &e);
     fault_off(f);
     MUST(s == ST_OK || f->has_failed);
     CHECK_FILE(NAME, before);
@@ -388,7 +388,7 @@ FAULT_STORY(a_log_is_mended_or_goes_on_refusing)
     enum status after = append(&l, "{\"after\":1}", &why);
     MUST((after == ST_OK) == (s == ST_OK));
     MUST(count_records(NAME, SEQUENCED, "after") == (after == ST_OK));
-    CHECK_OK(log_mend(&l, &e), &e);
+    CHECK_OK(log_repair(&l, &e), &e);
     CHECK_OK(append(&l, "{\"last\":1}", &e), &e);
     log_close(&l);
     check_numbers(f, NAME, &next);

@@ -1,26 +1,26 @@
 /* What must be true of the files of a run when the kernel fails in the middle. */
 #include "test.h"
 
+#include "context/context.h"
+#include "context/status_line.h"
 #include "fault.h"
-#include "run/context.h"
-#include "run/signal.h"
 
 static struct err e;
 
 FAULT_STORY(a_file_is_old_or_new)
 {
-    struct frame fr;
+    struct state_dir fr;
 
     make_dirs("frame");
     write_file("frame/h", "old");
-    CHECK_OK(frame_open(&fr, "frame", NULL, &e), &e);
+    CHECK_OK(state_dir_open(&fr, "frame", NULL, &e), &e);
     fault_on(f);
-    enum status s = frame_replace(&fr, "h", "new text", 8, &e);
+    enum status s = state_dir_replace(&fr, "h", "new text", 8, &e);
     fault_off(f);
     CHECK_FILE("frame/h", s ? "old" : "new text");
     if (count_files("frame") != 1)
         fail_msg("%s: something is left behind", fault_what(f));
-    frame_close(&fr);
+    state_dir_close(&fr);
 }
 
 FAULT_STORY(a_handoff_is_old_or_new)
@@ -48,7 +48,7 @@ FAULT_STORY(a_signal_reported_as_written_is_whole)
 
     write_file("p.jsonl", "{}\n");
     fault_on(f);
-    enum status s = signal_append(here(), "p", "phase", SIG_OK, NULL, NULL, NULL, &e);
+    enum status s = status_line_append(here(), "p", "phase", LINE_OK, NULL, NULL, NULL, &e);
     fault_off(f);
     char *text = read_file("p.jsonl", &len);
     if (!s && (len < 50 || text[len - 1] != '\n'))

@@ -11,21 +11,21 @@
 #include "hub/hub_impl.h"
 #include "log/seal.h"
 
-#include "fuzz.h" /* behind hub/ops.def, whose MUST is another one */
+#include "fuzz.h" /* behind hub/model/ops.def, whose MUST is another one */
 
 /* What is written is read as the same event. */
 static void
-check_round_trip(const struct event *ev)
+check_round_trip(const struct hub_event *ev)
 {
     struct arena a = { 0 };
     struct buf once = { 0 }, twice = { 0 };
     struct json *v;
-    struct event again;
+    struct hub_event again;
 
-    event_write(&once, ev);
+    hub_event_write(&once, ev);
     MUST(json_parse(&a, once.p, once.len, &v, NULL));
-    MUST(event_read(&again, v, &a));
-    event_write(&twice, &again);
+    MUST(hub_event_read(&again, v, &a));
+    hub_event_write(&twice, &again);
     MUST(strcmp(once.p, twice.p) == 0);
     buf_release(&once);
     buf_release(&twice);
@@ -45,15 +45,15 @@ respell(struct buf *to, const char *text)
 }
 
 static void
-check_shown(const struct event *ev, const char *line, size_t len)
+check_shown(const struct hub_event *ev, const char *line, size_t len)
 {
     struct arena a = { 0 };
     struct buf b = { 0 }, cut = { 0 }, parsed = { 0 };
-    struct found x = { .it = { .id = "id", .seq = 1 }, .body = arena_dup(&a, line, len) };
+    struct signal_row x = { .it = { .id = "id", .seq = 1 }, .body = arena_dup(&a, line, len) };
 
     if (ev->kind == EV_SIGNAL && !memchr(line, '\0', len)) {
-        MUST(show_prepare(&x, &b, &a));
-        respell(&cut, show_found_text(&x, NULL, &b, &a));
+        MUST(render_prepare(&x, &b, &a));
+        respell(&cut, render_signal_row_text(&x, NULL, &b, &a));
         respell(&parsed, show_signal_text(ev, &x.it, NULL, &b, &a));
         MUST(strcmp(cut.p, parsed.p) == 0);
     }
@@ -138,7 +138,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct log_reader r;
     struct log_record rec;
     struct arena a = { 0 };
-    struct event ev;
+    struct hub_event ev;
 
     if (!ix) {
         MUST(!index_create(&ix, NULL, "boot", NULL));
@@ -149,7 +149,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     r.is_sequenced = true;
     while (log_next(&r, &rec)) {
         arena_reset(&a);
-        if (!event_read(&ev, rec.json, &a))
+        if (!hub_event_read(&ev, rec.json, &a))
             continue;
         check_round_trip(&ev);
         check_shown(&ev, rec.text, rec.len);

@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 
-#include "hub/match.h"
+#include "hub/model/match.h"
 
 enum { MAX = 256 };
 

@@ -5,8 +5,8 @@
 #include "fuzz.h"
 
 #include "base/path.h"
-#include "run/frame.h"
-#include "run/message.h"
+#include "context/agent_message.h"
+#include "context/state_dir.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -26,7 +26,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         MUST(path_is_name(m.agent) && m.signal_dir[0] == '/');
         MUST(!is_phase == !m.phase && !is_phase == !m.phase_type);
         if (is_phase)
-            MUST(frame_is_phase_name(m.phase) && m.state_dir && m.state_dir[0] == '/');
+            MUST(state_dir_is_phase_name(m.phase) && m.state_dir && m.state_dir[0] == '/');
         for (size_t i = 0; i < m.n_handoff_dirs; i++)
             MUST(m.handoff_dirs[i][0] == '/');
         MUST(!m.payload || json_is(m.payload, JSON_OBJECT));

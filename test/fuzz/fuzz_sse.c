@@ -13,7 +13,7 @@
 
 #include "fuzz.h"
 
-#include "net/client.h"
+#include "net/http_client.h"
 #include "net/sse.h"
 
 static void
@@ -66,17 +66,17 @@ stream(const char *p, size_t n)
 static void
 head(const char *p, size_t n)
 {
-    struct client_reply r, half;
-    int len = client_parse(&r, p, n);
+    struct http_client_reply r, half;
+    int len = http_client_parse(&r, p, n);
 
     if (len <= 0)
         return;
     MUST((size_t)len <= n && memcmp(p + len - 4, "\r\n\r\n", 4) == 0);
     MUST(r.status >= 100 && r.status <= 999 && !(r.is_chunked && r.has_length));
     MUST(strlen(r.location) < sizeof r.location);
-    MUST(client_parse(&half, p, (size_t)len) == len && half.status == r.status);
+    MUST(http_client_parse(&half, p, (size_t)len) == len && half.status == r.status);
     for (int i = 1; i < len; i += 1 + len / 64)
-        MUST(client_parse(&half, p, (size_t)i) == 0);
+        MUST(http_client_parse(&half, p, (size_t)i) == 0);
 }
 
 int

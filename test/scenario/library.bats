@@ -224,8 +224,8 @@ for l in open(sys.argv[1]):
     gcc $inc -o "$T/worker" "$ROOT/examples/hub_worker.c" "$lib" $(pkg-config --static --libs cliq-hub | tr ' ' '\n' | grep -vE '^-lcliq$|^-L')
     gcc $inc -o "$T/shared" "$ROOT/examples/hub_worker.c" -L"$T/root/usr/lib" -lcliq
     # Names of ours that a program has too are not ours.
-    printf '%s\n' '#include <cliq.h>' 'int fetch = 7, sys = 8; int buf_add(void) { return 9; } int door_open(void) { return 1; }' \
-        'int main(void) { cliq_hub *h = 0; return cliq_hub_open(&h, 0, 0) ? 1 : (cliq_hub_close(h), fetch + sys + buf_add() + door_open() - 25); }' >"$T/names.c"
+    printf '%s\n' '#include <cliq.h>' 'int fetch = 7, sys = 8; int buf_add(void) { return 9; } int hubclient_open(void) { return 1; }' \
+        'int main(void) { cliq_hub *h = 0; return cliq_hub_open(&h, 0, 0) ? 1 : (cliq_hub_close(h), fetch + sys + buf_add() + hubclient_open() - 25); }' >"$T/names.c"
     gcc $inc -o "$T/names" "$T/names.c" "$lib" -lsqlite3 -lsodium -lpthread
     "$T/names"
     gcc $inc -o "$T/names" "$T/names.c" -L"$T/root/usr/lib" -lcliq

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Processes that left their session, parents and environment behind are found by their cgroup, also
-# by an orchestrator that never was an ancestor of theirs (src/run/cgroup.h).
+# by an orchestrator that never was an ancestor of theirs (src/proc/cgroup.h).
 load pipeline
 
 MOUNT=$(awk '/ - cgroup2 / { print $5; exit }' /proc/self/mountinfo)

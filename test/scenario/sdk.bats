@@ -729,5 +729,5 @@ man_example() {
     local name
     while read -r name; do
         grep -q "\"$name\"" "$ROOT/man/cliq-sdk.3.scd" || complain "not named: $name"
-    done < <(sed -n 's/^OP([A-Z_]*, "\([a-z ]*\)", ".*/\1/p' "$ROOT/src/hub/ops.def") # those with a route
+    done < <(sed -n 's/^OP([A-Z_]*, "\([a-z ]*\)", ".*/\1/p' "$ROOT/src/hub/model/ops.def") # those with a route
 }

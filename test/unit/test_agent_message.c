@@ -1,7 +1,7 @@
 /* What must be true of run/message: what an agent accepts on standard input. */
 #include "test.h"
 
-#include "run/message.h"
+#include "context/agent_message.h"
 
 static struct arena arena;
 static struct agent_message m;

@@ -1,7 +1,7 @@
 /* What must be true of run/board: marks and notes on the task board. */
 #include "test.h"
 
-#include "run/board.h"
+#include "context/board.h"
 
 #define BOARD "# Task Board\n\n- [ ] architect\n- [x] developer\n- [ ] dev\n"
 

@@ -6,8 +6,8 @@
 #define _GNU_SOURCE
 #include "test.h"
 
-#include "run/cgroup.h"
-#include "run/proc.h"
+#include "proc/cgroup.h"
+#include "proc/proc.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* What must be true of run/context: what an agent knows, may do, and leaves behind. */
 #include "test.h"
 
+#include "context/context.h"
 #include "fault.h"
-#include "run/context.h"
 
 static struct arena arena;
 static struct agent_message m;
@@ -14,7 +14,7 @@ static int
 enter(void **state)
 {
     arena = (struct arena){ 0 };
-    c = (struct context){ .signal_dir = -1, .frame = { .dir = -1 } };
+    c = (struct context){ .signal_dir = -1, .state = { .dir = -1 } };
     if (case_enter(state) || !getcwd(cwd, sizeof cwd))
         return -1;
     make_dirs(".cliq/signals");

@@ -1,7 +1,7 @@
 /* What must be true of run/handoff: envelopes between phases. */
 #include "test.h"
 
-#include "run/handoff.h"
+#include "context/handoff.h"
 
 static struct arena arena;
 static struct err e;

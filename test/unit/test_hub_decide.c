@@ -1,7 +1,7 @@
 /*
  * Every command in every state, and every event: tables, no files, no clock.
  */
-#include "hub/decide.h"
+#include "hub/model/decide.h"
 
 #include "test.h"
 
@@ -42,16 +42,16 @@ asker(enum who w)
 }
 
 static void
-check(enum hub_op op, struct item it, struct order o, enum who w, enum verdict verdict,
+check(enum hub_op op, struct item it, struct order o, enum who w, enum decision verdict,
       const char *code)
 {
     struct refusal r = { 0 };
-    struct event ev;
+    struct hub_event ev;
     struct asker who = asker(w);
 
     if (!o.new_claim)
         o.new_claim = "new";
-    enum verdict v = decide_item(op, &it, &o, &who, &NOW, &ev, &r);
+    enum decision v = decide_item(op, &it, &o, &who, &NOW, &ev, &r);
     if (v != verdict || (v == DECIDE_REFUSED && strcmp(r.code, code) != 0))
         fail_msg("%s of %s/%s by %s: verdict %d %s %s", hub_ops[op].name, delivery_names[it.state],
                  it.work ? work_names[it.work] : "-", who.identity, v, r.code ? r.code : "",
@@ -71,7 +71,7 @@ claims(void **state)
         enum delivery state;
         enum work work;
         enum who who;
-        enum verdict verdict;
+        enum decision verdict;
         const char *code;
     } t[] = {
         { D_PENDING, W_OPEN, BOB, DECIDE_EVENT, NULL },
@@ -104,7 +104,7 @@ acks(void **state)
         enum work work;
         enum who who;
         const char *claim;
-        enum verdict verdict;
+        enum decision verdict;
         const char *code;
     } t[] = {
         { D_LEASED, W_CLAIMED, BOB, NULL, DECIDE_EVENT, NULL },
@@ -158,7 +158,7 @@ what_only_the_holder_may(void **state)
         it.last = ops[i] == HUB_RELEASE ? EV_RELEASE : ops[i] == HUB_FAIL ? EV_FAIL : EV_EXPIRE;
         it.last_by = "bob";
         it.last_claim = "c1";
-        enum verdict again = ops[i] == HUB_EXTEND ? DECIDE_REFUSED : DECIDE_REPEAT;
+        enum decision again = ops[i] == HUB_EXTEND ? DECIDE_REFUSED : DECIDE_REPEAT;
         check(ops[i], it, o, BOB, again, "SIGNAL_LEASE_LOST");
         check(ops[i], it, own, BOB, again, "SIGNAL_LEASE_LOST");
         check(ops[i], it, old, BOB, DECIDE_REFUSED, "SIGNAL_LEASE_LOST");
@@ -225,7 +225,7 @@ requeues(void **state)
 static void
 an_invalid_event_changes_nothing(void **state)
 {
-    static const struct event foreign[] = {
+    static const struct hub_event foreign[] = {
         { .kind = EV_CLAIM, .by = "eve", .claim = "c9", .at = 1, .until = 2 },
         { .kind = EV_ACK, .by = "eve" },
         { .kind = EV_ACK, .by = "bob", .claim = "c0" },
@@ -259,8 +259,8 @@ a_lease_is_by_the_boots_clock_while_it_is_the_same_boot(void **state)
     assert_false(is_due(&NOW, 1000001, 0, "boot-0"));
     assert_false(is_due(&NOW, 1000001, 0, NULL));
     struct item it = item(D_PENDING, W_OPEN);
-    assert_true(
-        item_apply(&it, &(struct event){ .kind = EV_CLAIM, .by = "eve", .claim = "c", .at = 5 }));
+    assert_true(item_apply(
+        &it, &(struct hub_event){ .kind = EV_CLAIM, .by = "eve", .claim = "c", .at = 5 }));
     assert_int_equal(it.until, 300005); /* a foreign claim without an end has one */
     struct hub_now unknown = { .wall_ms = 10, .boot_ms = 0, .boot = "" };
     assert_true(is_due(&unknown, 10, 99, ""));
@@ -280,13 +280,13 @@ a_line_is_read_as_it_was_written(void **state)
         "\"from_identity\":\"ruby\",\"to_role\":\"dev\",\"tags\":[\"x\"],\"task_status\":\"open\"}";
     struct arena a = { 0 };
     struct json *v;
-    struct event ev;
+    struct hub_event ev;
     struct buf b = { 0 };
 
     (void)state;
     assert_true(json_parse(&a, line, sizeof line - 1, &v, NULL));
-    assert_true(event_read(&ev, v, &a));
-    event_write(&b, &ev);
+    assert_true(hub_event_read(&ev, v, &a));
+    hub_event_write(&b, &ev);
     assert_string_equal(b.p, line);
     buf_release(&b);
     arena_release(&a);
@@ -306,21 +306,21 @@ the_documented_lines_are_ours(void **state)
     char *text = read_file(path, NULL);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         struct json *v;
-        struct event ev;
+        struct hub_event ev;
         struct buf b = { 0 };
         if (*line != '{')
             continue;
         assert_true(json_parse(&a, line, strlen(line), &v, NULL));
-        if (!event_read(&ev, v, &a))
+        if (!hub_event_read(&ev, v, &a))
             fail_msg("not an event: %s", line);
-        event_write(&b, &ev);
+        hub_event_write(&b, &ev);
         assert_string_equal(b.p, line);
         buf_release(&b);
         seen[ev.kind] = true;
     }
     for (int k = EV_SIGNAL; k < EV_KINDS; k++)
         if (!seen[k])
-            fail_msg("no example of %s", event_name((enum event_kind)k));
+            fail_msg("no example of %s", hub_event_name((enum hub_event_kind)k));
     free(text);
     arena_release(&a);
 }

@@ -3,7 +3,7 @@
  * might be shown otherwise is not cut.
  */
 #include "hub/hub_impl.h"
-#include "hub/splice.h"
+#include "hub/request/splice.h"
 
 #include "test.h"
 
@@ -37,16 +37,17 @@ check_shown(const char *line, const char *thread, const struct item *it)
     struct arena a = { 0 };
     struct buf b = { 0 };
     struct json *v;
-    struct event ev;
-    struct found x = { .it = *it, .thread = thread, .body = line };
+    struct hub_event ev;
+    struct signal_row x = { .it = *it, .thread = thread, .body = line };
 
     assert_true(json_parse(&a, line, strlen(line), &v, NULL));
-    assert_true(event_read(&ev, v, &a));
-    const char *parsed = spell_tree(&a, show_signal(&ev, it, thread, &a));
-    assert_true(show_prepare(&x, &b, &a));
-    assert_string_equal(spell(&a, show_found_text(&x, NULL, &b, &a)), parsed);
+    assert_true(hub_event_read(&ev, v, &a));
+    const char *parsed = spell_tree(&a, render_signal(&ev, it, thread, &a));
+    assert_true(render_prepare(&x, &b, &a));
+    assert_string_equal(spell(&a, render_signal_row_text(&x, NULL, &b, &a)), parsed);
     if (!thread) /* as who brought it is answered */
-        assert_string_equal(spell(&a, show_line_text(&ev, line, strlen(line), it, &b, &a)), parsed);
+        assert_string_equal(spell(&a, render_line_text(&ev, line, strlen(line), it, &b, &a)),
+                            parsed);
     buf_release(&b);
     arena_release(&a);
 }

@@ -1323,7 +1323,7 @@ emit_thousand(struct hub *h, int nth)
     buf_release(&b);
 }
 
-/* So many in a row that another thread adds them (queue_share), pile after pile. */
+/* So many in a row that another thread adds them (row_queue_share), pile after pile. */
 static void
 an_index_is_made_by_two_threads_as_it_was_lived(void **state)
 {
@@ -1670,7 +1670,7 @@ a_store_whose_sync_failed_is_mended_but_not_hammered(void **state)
     fault_count_from_here();
     int64_t at = T0, waited[8];
     for (int i = 0; i < 8; i++) { /* one try each time it says so, and none before */
-        waited[i] = hub_mend_in_ms(h);
+        waited[i] = hub_write_retry_in_ms(h);
         at += waited[i] * (S / 1000) - 1;
         fake_clock(at);
         CHECK_REFUSED(ask(h, HUB_EMIT, "bob", TASK), 503, "STORE_UNAVAILABLE", "sync");
@@ -1685,7 +1685,7 @@ a_store_whose_sync_failed_is_mended_but_not_hammered(void **state)
     fake_clock(at + 10 * S);
     CHECK_REPLY(ask(h, HUB_EMIT, "bob", TASK), 200);
     assert_null(hub_trouble(h));
-    assert_int_equal(hub_mend_in_ms(h), -1);
+    assert_int_equal(hub_write_retry_in_ms(h), -1);
     /* nobody knew about the claim; it is there, so it counts */
     assert_string_equal(got(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id), "delivery_state"),
                         "leased");
@@ -1711,22 +1711,22 @@ a_full_disk_is_trouble_until_there_is_room(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
     CHECK_REPLY(ask(h, HUB_EMIT, "bob", TASK), 503);
     assert_non_null(strstr(hub_trouble(h), "append to events.jsonl"));
-    assert_int_equal(hub_mend_in_ms(h), 100);
+    assert_int_equal(hub_write_retry_in_ms(h), 100);
     fake_clock(T0 + S / 10);
     hub_submit(h, NULL, 0, &a, NULL);
     assert_non_null(hub_trouble(h));
-    assert_int_equal(hub_mend_in_ms(h), 200);
+    assert_int_equal(hub_write_retry_in_ms(h), 200);
     CHECK_REPLY(ask(h, HUB_EMIT, "bob", TASK), 503); /* is tried, and puts nothing off */
-    assert_int_equal(hub_mend_in_ms(h), 200);
+    assert_int_equal(hub_write_retry_in_ms(h), 200);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     fake_clock(T0 + S);
     hub_submit(h, NULL, 0, &a, NULL); /* nobody writes */
     assert_null(hub_trouble(h));
-    assert_int_equal(hub_mend_in_ms(h), -1);
+    assert_int_equal(hub_write_retry_in_ms(h), -1);
     CHECK_REPLY(ask(h, HUB_EMIT, "bob", TASK), 200);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
     CHECK_REPLY(ask(h, HUB_EMIT, "bob", TASK), 503);
-    assert_int_equal(hub_mend_in_ms(h), 100);
+    assert_int_equal(hub_write_retry_in_ms(h), 100);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     CHECK_REPLY(ask(h, HUB_EMIT, "bob", TASK), 200); /* or somebody does */
     assert_null(hub_trouble(h));

@@ -38,14 +38,14 @@ set_clock(void)
 /* ---- what a replay gave ---- */
 
 struct seen {
-    struct event evs[64];
+    struct sched_event evs[64];
     char texts[64][64];
     int64_t at_ms[64];
     size_t n, refuse; /* the number of the event to refuse, from 1; 0: none */
 };
 
 static bool
-see(void *ctx, const struct event *ev, int64_t at_ms)
+see(void *ctx, const struct sched_event *ev, int64_t at_ms)
 {
     struct seen *seen = ctx;
 
@@ -60,7 +60,7 @@ see(void *ctx, const struct event *ev, int64_t at_ms)
 }
 
 static void
-check_same(const struct event *a, const struct event *b)
+check_same(const struct sched_event *a, const struct sched_event *b)
 {
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->phase, b->phase);
@@ -77,7 +77,7 @@ check_same(const struct event *a, const struct event *b)
 static const struct sched_options later = { .jobs = 3, .is_fail_fast = false };
 
 /* The story of a run, with every kind of event in it. */
-static const struct event story[] = {
+static const struct sched_event story[] = {
     { .kind = EV_STARTED, .phase = PLAN, .attempt = 1 },
     { .kind = EV_RESULT, .phase = PLAN, .attempt = 1 },
     { .kind = EV_GONE, .phase = PLAN, .attempt = 1 },
@@ -129,7 +129,8 @@ what_was_written_is_read(void **state)
     (void)state;
     set_clock();
     CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
-    CHECK_OK(journal_write(&j, &(struct event){ .kind = EV_BEGIN }, 1, &e), &e); /* in the head */
+    CHECK_OK(journal_write(&j, &(struct sched_event){ .kind = EV_BEGIN }, 1, &e),
+             &e); /* in the head */
     CHECK_OK(journal_write(&j, story, 5, &e), &e);
     journal_close(&j);
     CHECK_OK(journal_open(&j, here(), &team, NULL, &e), &e);
@@ -182,7 +183,7 @@ the_lines_are_as_documented(void **state)
 }
 
 static bool
-apply(void *ctx, const struct event *ev, int64_t at_ms)
+apply(void *ctx, const struct sched_event *ev, int64_t at_ms)
 {
     (void)at_ms;
     return sched_apply(ctx, ev, NULL);
@@ -198,7 +199,7 @@ a_replay_leads_the_scheduler_to_the_same_state(void **state)
 
     (void)state;
     CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
-    assert_true(sched_apply(live, &(struct event){ .kind = EV_BEGIN }, NULL));
+    assert_true(sched_apply(live, &(struct sched_event){ .kind = EV_BEGIN }, NULL));
     for (size_t i = 0; i < STORY; i++)
         if (sched_apply(live, &story[i], NULL))
             CHECK_OK(journal_write(&j, &story[i], 1, &e), &e);
@@ -218,7 +219,7 @@ a_replay_leads_the_scheduler_to_the_same_state(void **state)
 static void
 many_events_are_one_write_and_one_sync(void **state)
 {
-    static struct event many[2500];
+    static struct sched_event many[2500];
     struct journal j;
     struct err e;
     struct log_reader r;
@@ -228,13 +229,14 @@ many_events_are_one_write_and_one_sync(void **state)
     (void)state;
     set_clock();
     for (size_t i = 0; i < 2500; i++)
-        many[i] = (struct event){ .kind = EV_STARTED, .phase = i % 4, .attempt = 1 + (unsigned)i };
+        many[i] =
+            (struct sched_event){ .kind = EV_STARTED, .phase = i % 4, .attempt = 1 + (unsigned)i };
     CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
     fault_count_from_here();
     CHECK_OK(journal_write(&j, many, 2, &e), &e);
     assert_int_equal(fault_count("write"), 1); /* the head with them */
     assert_int_equal(fault_count("fdatasync"), 1);
-    journal_go_ahead(&j);
+    journal_use_presync(&j);
     fault_count_from_here();
     CHECK_OK(journal_write(&j, many, 1000, &e), &e);
     assert_int_equal(fault_count("write"), 2); /* in the journal, and ahead of it: that is synced */
@@ -259,7 +261,7 @@ many_events_are_one_write_and_one_sync(void **state)
     assert_false(file_exists(JOURNAL_AHEAD));
 }
 
-/* As if the machine had been started again since (log/ahead.h). */
+/* As if the machine had been started again since (log/presync.h). */
 static void
 age(char *records, size_t n)
 {
@@ -299,7 +301,7 @@ a_power_cut_takes_no_event_that_was_written(void **state)
     set_clock();
     CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
     CHECK_OK(journal_write(&j, story, 1, &e), &e);
-    journal_go_ahead(&j);
+    journal_use_presync(&j);
     assert_int_equal(stat(JOURNAL_NAME, &st), 0);
     for (size_t i = 1; i < 5; i++)
         CHECK_OK(journal_write(&j, &story[i], 1, &e), &e);
@@ -460,7 +462,7 @@ count_bad(void *ctx, uint64_t line, const char *problem)
 }
 
 static bool
-take_all(void *ctx, const struct event *ev, int64_t at_ms)
+take_all(void *ctx, const struct sched_event *ev, int64_t at_ms)
 {
     (void)ctx, (void)ev, (void)at_ms;
     return true;
@@ -552,11 +554,11 @@ new_members_and_the_drivers_own_lines_are_passed_over(void **state)
 static void
 a_route_to_nowhere_is_kept(void **state)
 {
-    struct event ev = { .kind = EV_RESULT,
-                        .phase = REVIEW,
-                        .attempt = 1,
-                        .verdict = VERDICT_ROUTE,
-                        .target = SIZE_MAX };
+    struct sched_event ev = { .kind = EV_RESULT,
+                              .phase = REVIEW,
+                              .attempt = 1,
+                              .verdict = VERDICT_ROUTE,
+                              .target = SIZE_MAX };
     struct journal j;
     struct journal_head h;
     struct seen seen = { 0 };
@@ -575,7 +577,7 @@ static void
 a_long_text_is_cut(void **state)
 {
     static char text[1 << 21];
-    struct event ev = { .kind = EV_ABORT, .text = text };
+    struct sched_event ev = { .kind = EV_ABORT, .text = text };
     struct journal j;
     struct err e;
 
@@ -604,7 +606,7 @@ an_event_is_written_whole_or_reported(void **state)
         fault_on(&f);
         s = journal_open(&j, here(), &team, NULL, &e);
         if (!s)
-            journal_go_ahead(&j);
+            journal_use_presync(&j);
         if (!s)
             written = journal_write(&j, story, 3, &e);
         fault_off(&f);

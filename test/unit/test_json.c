@@ -1088,13 +1088,13 @@ twins_are_found_in_built_objects(void **state)
         snprintf(keys[i], sizeof keys[i], "k%d", i);
         json_set(doc, keys[i], json_new(&arena, JSON_NULL));
     }
-    assert_true(json_find_twin(doc, &arena, &twin));
+    assert_true(json_find_duplicate(doc, &arena, &twin));
     assert_null(twin);
     memcpy(keys[35], "k12", 4); /* keys are borrowed: this renames two of them */
     memcpy(keys[1], "k3", 3);
-    assert_true(json_find_twin(doc, &arena, &twin));
+    assert_true(json_find_duplicate(doc, &arena, &twin));
     assert_ptr_equal(twin->key, keys[3]); /* of both twins the first in the object */
-    assert_true(json_find_twin(NULL, &arena, &twin));
+    assert_true(json_find_duplicate(NULL, &arena, &twin));
     assert_null(twin);
 }
 

@@ -611,16 +611,16 @@ a_log_that_was_mended_goes_on(void **state)
 
     (void)state;
     CHECK_OK(append(&l, "{\"a\":1}", &e), &e);
-    CHECK_OK(log_mend(&l, &e), &e); /* nothing to do */
+    CHECK_OK(log_repair(&l, &e), &e); /* nothing to do */
     fault_always("fdatasync", EIO);
     CHECK_FAILS_WITH(append(&l, "{\"b\":1}", &e), ST_IO, &e, "may or may not survive");
-    CHECK_FAILS_WITH(log_mend(&l, &e), ST_IO, &e, "sync events.jsonl: Input/output error");
+    CHECK_FAILS_WITH(log_repair(&l, &e), ST_IO, &e, "sync events.jsonl: Input/output error");
     fault_off(NULL);
     CHECK_FAILS_WITH(append(&l, "{\"c\":1}", &e), ST_IO, &e, "opened again");
     append_file(NAME, "{\"foreign\":1}\n");
     char *before = read_file(NAME, NULL);
     fault_count_from_here();
-    CHECK_OK(log_mend(&l, &e), &e);
+    CHECK_OK(log_repair(&l, &e), &e);
     assert_int_equal(fault_count("write"), 1); /* a sync of nothing would tell nothing */
     assert_int_equal(fault_count("fdatasync"), 1);
     CHECK_FILE(NAME, before);
@@ -642,7 +642,7 @@ a_log_that_was_mended_looks_at_its_tail(void **state)
     CHECK_FAILS_WITH(append(&l, "{\"b\":1}", &e), ST_IO, &e, "may or may not survive");
     fault_off(NULL);
     assert_int_equal(truncate(NAME, end + 5), 0); /* what the disk has of it */
-    CHECK_OK(log_mend(&l, &e), &e);
+    CHECK_OK(log_repair(&l, &e), &e);
     assert_int_equal(file_size(NAME), end + 5);
     CHECK_OK(append(&l, "{\"c\":1}", &e), &e);
     log_close(&l);

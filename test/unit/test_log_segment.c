@@ -2,7 +2,7 @@
 #include "fault.h"
 #include "logs.h"
 
-#include "log/files.h"
+#include "log/log_snapshot.h"
 #include "log/seal.h"
 #include "log/segment.h"
 
@@ -98,16 +98,16 @@ static void
 a_log_that_was_rotated_has_a_file_to_go_on_in(void **state)
 {
     struct log l = open_log(&rotating);
-    struct log_files files;
+    struct log_snapshot files;
 
     (void)state;
     for (int i = 0; i < 4; i++)
         CHECK_OK(append(&l, RECORD, &e), &e);
     assert_true(file_exists("events-1.jsonl"));
     for (int i = 0; i < 2; i++) {
-        CHECK_OK(log_files_open(&files, &l, &e), &e);
+        CHECK_OK(log_snapshot_open(&files, &l, &e), &e);
         assert_int_equal(files.n, 2);
-        log_files_close(&files);
+        log_snapshot_close(&files);
         assert_int_equal(unlink(NAME), 0); /* as if who rotated it had been killed */
     }
     log_close(&l);
@@ -769,7 +769,7 @@ check_failed_sync(bool is_line)
     log_unlock(&l);
     sys = &sys_kernel;
     assert_int_equal(append(&l, RECORD, &e), ST_IO);
-    CHECK_OK(log_mend(&l, &e), &e);
+    CHECK_OK(log_repair(&l, &e), &e);
     CHECK_OK(append(&l, RECORD, &e), &e);
     log_close(&l);
     assert_int_equal(check_all_numbers(), 6);
@@ -796,7 +796,7 @@ a_kept_file_drops_what_is_before_it_by_its_name_alone(void **state)
 {
     char name[SEGMENT_NAME_SIZE];
     uint64_t first, bytes;
-    struct log_files files;
+    struct log_snapshot files;
 
     (void)state;
     append_many(&rotating, 14);
@@ -813,15 +813,15 @@ a_kept_file_drops_what_is_before_it_by_its_name_alone(void **state)
     assert_int_equal(segment_find(here(), NAME, 10, name, &first, &e), ST_NOT_FOUND);
 
     struct log l = open_log(&rotating);
-    CHECK_OK(log_files_open(&files, &l, &e), &e);
+    CHECK_OK(log_snapshot_open(&files, &l, &e), &e);
     assert_int_equal(files.n, 3);
     assert_string_equal(files.list[0].name, "events-kept-11.jsonl");
     assert_int_equal(files.list[0].first, 1);
     assert_string_equal(files.list[1].name, "events-11.jsonl");
-    assert_string_equal(log_files_last(&files)->name, NAME);
+    assert_string_equal(log_snapshot_last(&files)->name, NAME);
     for (uint64_t seq = 1; seq < 20; seq++)
-        assert_int_equal(log_files_find(&files, seq), seq >= 11);
-    log_files_close(&files);
+        assert_int_equal(log_snapshot_find(&files, seq), seq >= 11);
+    log_snapshot_close(&files);
     log_close(&l);
 
     off_t size = file_size("events-1.jsonl") + file_size("events-6.jsonl") + 14;

@@ -13,7 +13,7 @@ static int in, out; /* a pipe */
 
 struct seen {
     int calls;
-    struct source *self;
+    struct loop_source *self;
     bool is_last; /* stop the loop */
 };
 
@@ -102,7 +102,7 @@ static void
 a_paused_descriptor_calls_when_it_is_resumed(void **state)
 {
     struct seen s = { .is_last = true };
-    struct source *source = loop_on_readable(loop, in, take_one, &s, &e);
+    struct loop_source *source = loop_on_readable(loop, in, take_one, &s, &e);
 
     (void)state;
     assert_non_null(source);
@@ -137,7 +137,7 @@ the_end_of_a_pipe_calls_too(void **state)
 
     (void)state;
     assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-    struct source *source = loop_on_readable(loop, fds[0], on_call, &s, &e);
+    struct loop_source *source = loop_on_readable(loop, fds[0], on_call, &s, &e);
     assert_non_null(source);
     close(fds[1]);
     CHECK_OK(loop_run(loop, &e), &e);

@@ -1,5 +1,5 @@
 /* What must be true of hub/match: the rule of patterns, and the index that applies it. */
-#include "hub/match.h"
+#include "hub/model/match.h"
 
 #include "base/sys.h"
 #include "test.h"

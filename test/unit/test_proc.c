@@ -10,9 +10,9 @@
 
 #include "base/sys.h"
 #include "fault.h"
-#include "run/proc.h"
-#include "run/procfs.h"
-#include "run/spec.h"
+#include "proc/proc.h"
+#include "proc/proc_spec.h"
+#include "proc/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* What must be true of run/prompt: what a model is told, and what is taken from its answer. */
 #include "test.h"
 
-#include "run/prompt.h"
+#include "context/prompt.h"
 
 static char *
 build(const struct prompt_input *in)

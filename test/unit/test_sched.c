@@ -138,7 +138,7 @@ say_actions(struct buf *b, const struct team *t, const struct actions *acts)
 
 static const struct {
     const char *word;
-    struct event ev[3];
+    struct sched_event ev[3];
     size_t n;
     bool has_phase, has_target;
 } words[] = {
@@ -222,7 +222,7 @@ perform(struct sched *s, const struct team *t, char *line, struct buf *got)
         target = find(t, name, strlen(name));
     }
     for (size_t i = 0; i < words[w].n; i++) {
-        struct event ev = words[w].ev[i];
+        struct sched_event ev = words[w].ev[i];
         ev.phase = phase;
         ev.attempt = attempt;
         ev.target = target;
@@ -630,7 +630,7 @@ struct world {
     bool has_route[P_MAX];
     bool is_over;
     unsigned p_fail, p_route, p_skip, p_noise, p_cancel, p_crash; /* of 1000 */
-    struct event *events;
+    struct sched_event *events;
     size_t n_events;
     struct actions acts;
     unsigned long n_starts, n_routes, n_ends[5];
@@ -760,7 +760,7 @@ check_end(struct world *w, const struct action *a)
 }
 
 static bool
-feed(struct world *w, struct event ev)
+feed(struct world *w, struct sched_event ev)
 {
     bool was_started = ev.kind == EV_STARTED;
     enum phase_state before = sched_phase(w->s, ev.phase)->state;
@@ -815,10 +815,10 @@ random_target(struct world *w, size_t gate)
     return roll((unsigned)w->t.n_phases);
 }
 
-static struct event
+static struct sched_event
 random_result(struct world *w, size_t p)
 {
-    struct event ev = { .kind = EV_RESULT, .phase = p, .attempt = w->last[p] };
+    struct sched_event ev = { .kind = EV_RESULT, .phase = p, .attempt = w->last[p] };
 
     if (w->is_told_to_stop[p] && roll(2))
         ev.outcome = OUT_CRASH;
@@ -845,7 +845,7 @@ static bool
 happen(struct world *w, size_t p)
 {
     const struct sched_phase *ph = sched_phase(w->s, p);
-    struct event ev = { .phase = p, .attempt = ph->attempt };
+    struct sched_event ev = { .phase = p, .attempt = ph->attempt };
 
     assert_int_equal(ph->attempt, w->last[p]);
     assert_int_equal(ph->is_there, w->is_there[p]);
@@ -875,7 +875,7 @@ static void
 make_noise(struct world *w)
 {
     size_t p = roll((unsigned)w->t.n_phases);
-    struct event ev = { .kind = (enum event_kind)roll(EVENT_KINDS), .phase = p };
+    struct sched_event ev = { .kind = (enum sched_event_kind)roll(EVENT_KINDS), .phase = p };
 
     ev.attempt = w->last[p] ? w->last[p] - 1 : 99;
     if (ev.kind == EV_CANCEL || ev.kind == EV_ABORT || ev.kind == EV_RERUN || ev.kind == EV_DUE ||
@@ -959,7 +959,7 @@ live_once(struct world *w)
     w->s = sched_new(&w->t, &w->o);
     assert_non_null(w->s);
 
-    assert_true(feed(w, (struct event){ .kind = EV_BEGIN }));
+    assert_true(feed(w, (struct sched_event){ .kind = EV_BEGIN }));
     while (lives--) {
         while (!w->is_over) {
             size_t from = roll((unsigned)w->t.n_phases), k = 0;
@@ -971,12 +971,12 @@ live_once(struct world *w)
             if (roll(1000) < w->p_crash)
                 crash_and_resume(w);
             if (roll(1000) < w->p_cancel && !w->is_over)
-                feed(w, (struct event){ .kind = roll(4) ? EV_CANCEL : EV_ABORT });
+                feed(w, (struct sched_event){ .kind = roll(4) ? EV_CANCEL : EV_ABORT });
         }
         if (roll(8) == 0)
             crash_and_resume(w);
         if (lives) {
-            struct event ev = { .kind = EV_RERUN, .phase = roll((unsigned)w->t.n_main) };
+            struct sched_event ev = { .kind = EV_RERUN, .phase = roll((unsigned)w->t.n_main) };
             w->is_over = false;
             assert_true(feed(w, ev));
         }
@@ -1031,7 +1031,7 @@ wide_or_long(bool is_chain, unsigned jobs)
     }
     struct sched *s = sched_new(&t, &(struct sched_options){ .jobs = jobs });
     assert_non_null(s);
-    assert_true(sched_apply(s, &(struct event){ .kind = EV_BEGIN }, &acts));
+    assert_true(sched_apply(s, &(struct sched_event){ .kind = EV_BEGIN }, &acts));
     for (size_t done = 0; !is_over; done++) {
         for (size_t i = 0; i < acts.n; i++) {
             if (acts.a[i].kind == ACT_START) {
@@ -1046,7 +1046,7 @@ wide_or_long(bool is_chain, unsigned jobs)
         if (is_over)
             break;
         assert_true(done < started);
-        struct event ev = { .kind = EV_STARTED, .phase = queue[done], .attempt = 1 };
+        struct sched_event ev = { .kind = EV_STARTED, .phase = queue[done], .attempt = 1 };
         assert_true(sched_apply(s, &ev, &acts));
         ev.kind = EV_RESULT;
         assert_true(sched_apply(s, &ev, &acts));
@@ -1098,10 +1098,10 @@ five_hundred_gates_take_turns_on_one_phase(void **state)
         }
     }
     struct sched *s = sched_new(&t, &(struct sched_options){ 0 });
-    assert_true(sched_apply(s, &(struct event){ .kind = EV_BEGIN }, &acts));
+    assert_true(sched_apply(s, &(struct sched_event){ .kind = EV_BEGIN }, &acts));
     for (size_t i = 0; i < acts.n; i++) { /* it grows while we go */
         struct action a = acts.a[i];
-        struct event ev = { .kind = EV_STARTED, .phase = a.phase, .attempt = a.attempt };
+        struct sched_event ev = { .kind = EV_STARTED, .phase = a.phase, .attempt = a.attempt };
         if (a.kind != ACT_START)
             continue;
         assert_true(sched_apply(s, &ev, &acts));
@@ -1151,10 +1151,12 @@ a_long_reason_is_cut_between_characters(void **state)
     text[8000] = '\0';
     team_of(&t, "a");
     struct sched *s = sched_new(&t, &(struct sched_options){ 0 });
-    assert_true(sched_apply(s, &(struct event){ .kind = EV_BEGIN }, &acts));
-    assert_true(sched_apply(
-        s, &(struct event){ .kind = EV_RESULT, .attempt = 1, .outcome = OUT_ERROR, .text = text },
-        &acts));
+    assert_true(sched_apply(s, &(struct sched_event){ .kind = EV_BEGIN }, &acts));
+    assert_true(
+        sched_apply(s,
+                    &(struct sched_event){
+                        .kind = EV_RESULT, .attempt = 1, .outcome = OUT_ERROR, .text = text },
+                    &acts));
     memset(text, 'x', sizeof text - 1); /* it was copied */
     assert_in_range(strlen(sched_reason(s)), 4000, 4200);
     assert_null(strchr(sched_reason(s) + 22, 'x'));

@@ -206,8 +206,8 @@ static bool
 run_until_readable(int fd, uint64_t ms)
 {
     bool is_there = false, is_late = false;
-    struct source *s = loop_on_readable(loop, fd, on_event, &is_there, &e);
-    struct source *t = loop_after(loop, ms, on_event, &is_late, &e);
+    struct loop_source *s = loop_on_readable(loop, fd, on_event, &is_there, &e);
+    struct loop_source *t = loop_after(loop, ms, on_event, &is_late, &e);
 
     assert_true(s && t);
     while (!is_there && !is_late)
@@ -1374,7 +1374,7 @@ a_date_is_written_as_the_rfc_wants(void **state)
     char text[ANSWER_DATE_SIZE];
 
     (void)state;
-    answer_date(text, 784111777);
+    response_date(text, 784111777);
     assert_string_equal(text, "Sun, 06 Nov 1994 08:49:37 GMT");
 }
 

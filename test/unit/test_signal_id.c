@@ -1,5 +1,5 @@
 /* What must be true of hub/signal_id: what ids look like, and that they are new. */
-#include "hub/signal_id.h"
+#include "hub/model/signal_id.h"
 
 #include "fault.h"
 #include "test.h"

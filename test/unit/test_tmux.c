@@ -9,9 +9,9 @@
 
 #include "base/path.h"
 #include "cmd/cmd.h"
-#include "run/proc.h"
-#include "run/spec.h"
-#include "run/tmux.h"
+#include "proc/proc.h"
+#include "proc/proc_spec.h"
+#include "proc/tmux.h"
 
 #include <fcntl.h>
 #include <limits.h>

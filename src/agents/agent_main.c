@@ -1,0 +1,157 @@
+#include "agents/agent_main.h"
+
+#include "base/path.h"
+#include "base/sys.h"
+#include "cmd/cmd.h"
+#include "run/member.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MESSAGE_MAX = 64 << 20 };
+
+const struct opt agent_opts[] = {
+    { .name = "crew",
+      .kind = OPT_NUMBER,
+      .value = "FD",
+      .help = "take further attempts from this open socket (for cliq run)" },
+    { 0 },
+};
+
+/* A test message asks whether the agent works: we got here. */
+static enum status
+answer_test(struct context *c, struct err *e)
+{
+    struct json *result = json_new(c->arena, JSON_OBJECT);
+
+    if (!result)
+        return err_set(e, ST_IO, "out of memory");
+    json_set(result, "passed", json_new(c->arena, JSON_TRUE));
+    json_set(result, "message", json_new_str(c->arena, "ready", 5));
+    return context_complete(c, result, e);
+}
+
+/* The built-in agents that have phases deliver no notifications. */
+static enum status
+answer(agent_fn *handle, struct context *c, struct err *e)
+{
+    if (c->phase)
+        return handle(c, e);
+    if (strcmp(c->msg->type, "test") == 0)
+        return answer_test(c, e);
+    return err_set(e, ST_FAILED, "agent %s has no handler for %s", c->agent, c->msg->type);
+}
+
+/* What an agent has of an attempt. At its process's end all of it goes at once, and nothing is
+ * given back by hand, which would only hold that up. */
+static struct {
+    struct arena arena;
+    struct buf text;
+    struct agent_message msg;
+    struct context context;
+    _Alignas(16) char room[8192]; /* what the arena begins with */
+    char message[4096];           /* most are no longer */
+} own;
+
+/* The message, *text of *len bytes; a long one goes on in own.text. */
+static enum status
+read_message(const char **text, size_t *len, struct err *e)
+{
+    static const char what[] = "the message on standard input";
+    size_t n = 0;
+    ssize_t got;
+
+    while ((got = SYS_RETRY(sys->read(STDIN_FILENO, own.message + n, sizeof own.message - n))) > 0)
+        n += (size_t)got;
+    if (got < 0)
+        return err_sys(e, "read %s", what);
+    *text = own.message;
+    *len = n;
+    if (n < sizeof own.message)
+        return ST_OK;
+    own.text.max = MESSAGE_MAX;
+    buf_add(&own.text, own.message, n);
+    enum status s = path_read_fd(STDIN_FILENO, what, &own.text, e);
+    *text = own.text.p;
+    *len = own.text.len;
+    return s;
+}
+
+/* One attempt. */
+static enum status
+attempt(agent_fn *handle, bool acks_first, struct err *e)
+{
+    struct context *c = &own.context;
+    const char *text;
+    size_t len;
+    enum status s = read_message(&text, &len, e);
+
+    own.arena = (struct arena){ .at = own.room, .end = own.room + sizeof own.room };
+    if (!s)
+        s = agent_message_parse(&own.arena, text, len, &own.msg, e);
+    if (s)
+        return ST_FAILED;
+    s = context_open(&own.arena, &own.msg, c, e);
+    /* the ack says that the message arrived; what is wrong with the frame comes after it */
+    c->owes_ack = c->signal_dir >= 0;
+    if (!s && acks_first)
+        s = context_ack(c, e);
+    if (!s)
+        s = answer(handle, c, e);
+    if (s && c->signal_dir >= 0)
+        context_fail(c, e->text, NULL);
+    return s ? ST_FAILED : ST_OK;
+}
+
+static void
+release(void)
+{
+    context_release(&own.context);
+    own.context = (struct context){ 0 };
+    arena_release(&own.arena);
+    buf_release(&own.text);
+}
+
+/* What failed is said before: the log is this attempt's. */
+static bool
+tell_done(int crew, enum status s, struct err *e)
+{
+    cmd_exit(s, e);
+    e->text[0] = '\0';
+    return member_is_done(crew);
+}
+
+static enum status
+run(const struct args *args, agent_fn *handle, bool acks_first, struct err *e)
+{
+    int crew = args && args_has(args, "crew") ? (int)args_number(args, "crew", 0) : -1;
+
+    if (crew >= 0 && fcntl(crew, F_SETFD, FD_CLOEXEC) != 0)
+        return err_sys(e, "--crew %d", crew);
+    if (crew >= 0)
+        member_begin();
+    enum status s = attempt(handle, acks_first, e);
+    /* Without a last line there is nothing to be done with: our end tells. */
+    while (crew >= 0 && own.context.is_done && tell_done(crew, s, e)) {
+        release();
+        if (!member_next(crew))
+            break;
+        s = attempt(handle, acks_first, e);
+    }
+    sched_yield(); /* who waits for the last line goes first: what is left to us is to end */
+    return s;
+}
+
+enum status
+agent_run(const struct args *args, agent_fn *handle, struct err *e)
+{
+    return run(args, handle, true, e);
+}
+
+enum status
+agent_run_at_once(const struct args *args, agent_fn *handle, struct err *e)
+{
+    return run(args, handle, false, e);
+}

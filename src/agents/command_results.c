@@ -1,0 +1,171 @@
+#include "agents/command_results.h"
+
+#include "agents/shell.h"
+#include "context/state_dir.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *
+text_of(struct context *c, const struct json *object, const char *key)
+{
+    const struct json *v = json_get(object, key);
+
+    return json_is(v, JSON_STRING) ? arena_dup(c->arena, v->text.p, v->text.len) : NULL;
+}
+
+static void
+set_str(struct context *c, struct json *object, const char *key, const char *p, size_t len)
+{
+    const char *kept = arena_dup(c->arena, p, len);
+
+    json_set(object, key, kept ? json_new_str(c->arena, kept, len) : NULL);
+}
+
+struct running {
+    struct context *c;
+    const char *text;
+    enum status acked;
+    struct err why;
+};
+
+/* What it prints comes through us, so it stands behind this line. The results and the handoff will
+ * be written when it has ended. */
+static void
+on_run(void *ctx)
+{
+    struct running *r = ctx;
+
+    dprintf(STDOUT_FILENO, "$ %s\n", r->text);
+    state_dir_spare(r->c->state.dir);
+}
+
+/* Who looks on sees that it works. */
+static void
+on_later(void *ctx)
+{
+    struct running *r = ctx;
+
+    if (r->c->owes_ack)
+        r->acked = context_ack(r->c, &r->why);
+}
+
+static enum status
+run_one(struct context *c, const struct json *command, struct command_results *r, struct err *e)
+{
+    const char *name = text_of(c, command, "name"), *run = text_of(c, command, "run");
+    struct shell_result result;
+    bool escalates = false;
+
+    if (!run)
+        return err_set(e, ST_INVALID, "a command has nothing to run");
+    if (!name)
+        name = run;
+    struct running running = { .c = c, .text = run };
+    struct shell_options o = { .meanwhile = on_run, .later = on_later, .ctx = &running };
+    enum status s = shell_run(run, &o, &result, e);
+    if (!s && running.acked) {
+        s = running.acked;
+        err_say(e, "%s", running.why.text);
+    }
+    if (s) {
+        shell_result_release(&result);
+        return s;
+    }
+    bool is_pass = result.exit_code == 0;
+    struct json *v = json_new(c->arena, JSON_OBJECT);
+    if (v) {
+        set_str(c, v, "name", name, strlen(name));
+        json_set(v, "pass", json_new(c->arena, is_pass ? JSON_TRUE : JSON_FALSE));
+        json_set(v, "exit_code", json_new_int(c->arena, result.exit_code));
+        json_set(v, "duration_ms", json_new_int(c->arena, result.duration_ms));
+        set_str(c, v, "output", result.output.p ? result.output.p : "", result.output.len);
+        json_add(r->list, v);
+    }
+    r->total++;
+    r->failed += !is_pass;
+    json_bool(json_get(command, "escalate_on_fail"), &escalates);
+    if (!is_pass && escalates && !r->escalated)
+        r->escalated = name;
+    int64_t tenths = (result.duration_ms + 50) / 100;
+    buf_addf(&r->text, "%s %s (%s%d, %" PRId64 ".%" PRId64 " s)\n", is_pass ? "✓" : "✗", name,
+             result.is_timeout ? "timed out, " : "exit code ", result.exit_code, tenths / 10,
+             tenths % 10);
+    shell_result_release(&result);
+    return v ? ST_OK : err_set(e, ST_IO, "out of memory");
+}
+
+static enum status
+write_results(struct context *c, const struct command_results *r, struct err *e)
+{
+    struct buf text = { 0 };
+    char path[128];
+
+    json_write(&text, r->list);
+    buf_addc(&text, '\n');
+    snprintf(path, sizeof path, "signals/%s_command_results.json", c->phase);
+    enum status s = buf_status(&text, "the results", e);
+    if (!s)
+        s = state_dir_replace(&c->state, path, text.p, text.len, e);
+    buf_release(&text);
+    return s;
+}
+
+enum status
+command_results_run(struct context *c, struct command_results *r, struct err *e)
+{
+    const struct json *commands = json_get(c->dispatch, "commands");
+    enum status s = ST_OK;
+
+    *r = (struct command_results){ .list = json_new(c->arena, JSON_ARRAY) };
+    if (!r->list)
+        return err_set(e, ST_IO, "out of memory");
+    if (!json_first(commands))
+        return err_set(e, ST_INVALID, "phase %s has no commands", c->phase);
+    buf_addf(&r->text, "## %s\n\n", c->phase);
+    json_each (command, commands) {
+        s = run_one(c, command, r, e);
+        if (s || r->escalated)
+            break;
+    }
+    buf_addf(&r->text, "\n%zu of %zu commands passed\n", r->total - r->failed, r->total);
+    if (!s)
+        s = write_results(c, r, e);
+    return s ? s : buf_status(&r->text, "the summary", e);
+}
+
+void
+command_results_release(struct command_results *r)
+{
+    buf_release(&r->text);
+}
+
+struct json *
+command_results_data(struct context *c, const struct command_results *r)
+{
+    static const char *const keys[] = { "name", "pass", "exit_code", "duration_ms" };
+    struct json *data = json_new(c->arena, JSON_OBJECT), *list = json_new(c->arena, JSON_ARRAY);
+
+    if (!data || !list)
+        return NULL;
+    json_each (v, r->list) {
+        struct json *one = json_new(c->arena, JSON_OBJECT);
+        for (size_t i = 0; one && i < sizeof keys / sizeof *keys; i++) {
+            const struct json *from = json_get(v, keys[i]);
+            struct json *copy = arena_alloc(c->arena, sizeof *copy);
+            if (copy && from) {
+                *copy = *from;
+                copy->next = NULL;
+                json_set(one, keys[i], copy);
+            }
+        }
+        json_add(list, one);
+    }
+    json_set(data, "results", list);
+    json_set(data, "all_passed", json_new(c->arena, r->failed ? JSON_FALSE : JSON_TRUE));
+    json_set(data, "total", json_new_int(c->arena, (int64_t)r->total));
+    json_set(data, "failed", json_new_int(c->arena, (int64_t)r->failed));
+    return data;
+}

@@ -1,0 +1,26 @@
+/*
+ * results - the commands of a phase, run in order, and what came of them:
+ * signals/<phase>_command_results.json, and the handoff of an exec phase.
+ *
+ *     [{"name":"test","pass":false,"exit_code":1,"duration_ms":812,"output":"…"}]
+ */
+#ifndef CLIQ_AGENTS_COMMAND_RESULTS_H
+#define CLIQ_AGENTS_COMMAND_RESULTS_H
+
+#include "context/context.h"
+
+struct command_results {
+    struct json *list; /* as above, in the context's arena */
+    size_t total, failed;
+    const char *escalated; /* the first failed command that says escalate_on_fail; NULL */
+    struct buf text;       /* a heading, a line a command, a summary */
+};
+
+/* Runs payload.commands and writes the results file. A failing command is a result. */
+enum status command_results_run(struct context *c, struct command_results *r, struct err *e);
+void command_results_release(struct command_results *r);
+
+/* {results[]{name,pass,exit_code,duration_ms},all_passed,total,failed} */
+struct json *command_results_data(struct context *c, const struct command_results *r);
+
+#endif

@@ -1,0 +1,225 @@
+#include "agents/transfer.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { ENTRIES_MAX = 1000 }; /* of a phase; names are compared with each other */
+
+static enum status
+no_memory(struct err *e)
+{
+    return err_set(e, ST_IO, "out of memory");
+}
+
+enum status
+transfer_wrong(const struct transfer *n, const char *what, struct err *e)
+{
+    return err_set(e, ST_INVALID, "%s %.100s: %s", n->kind, n->name, what);
+}
+
+enum status
+transfer_text(struct arena *a, const struct json *v, const char **out, struct err *e)
+{
+    const char *p = NULL;
+    size_t n = 0;
+
+    *out = NULL;
+    if (json_is(v, JSON_STRING) || json_is(v, JSON_NUMBER)) {
+        p = v->text.p;
+        n = v->text.len;
+    } else if (json_is(v, JSON_TRUE) || json_is(v, JSON_FALSE)) {
+        p = json_is(v, JSON_TRUE) ? "true" : "false";
+        n = strlen(p);
+    }
+    if (!p || memchr(p, '\0', n))
+        return ST_OK;
+    *out = arena_dup(a, p, n);
+    return *out ? ST_OK : no_memory(e);
+}
+
+/* A member that is a text. Absent: NULL. */
+static enum status
+member(struct context *c, const struct transfer *n, const struct json *v, const char *key,
+       const char **out, struct err *e)
+{
+    const struct json *text = json_get(v, key);
+    char what[64];
+
+    *out = NULL;
+    if (!text || json_is(text, JSON_NULL))
+        return ST_OK;
+    enum status s = transfer_text(c->arena, text, out, e);
+    snprintf(what, sizeof what, "its %s must be a text", key);
+    return s || *out ? s : transfer_wrong(n, what, e);
+}
+
+bool
+transfer_is_inside(const char *path)
+{
+    for (const char *p = path; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7F)
+            return false;
+    for (const char *p = path;; p++) {
+        size_t n = strcspn(p, "/");
+        if (n == 0 || (n == 1 && p[0] == '.') || (n == 2 && p[0] == '.' && p[1] == '.'))
+            return false;
+        p += n;
+        if (!*p)
+            return true;
+    }
+}
+
+static enum status
+get_headers(struct context *c, struct transfer *n, const struct json *map, struct err *e)
+{
+    enum status s = ST_OK;
+
+    if (!map || json_is(map, JSON_NULL))
+        return ST_OK;
+    if (!json_is(map, JSON_OBJECT))
+        return transfer_wrong(n, "its headers must be a map of names to values", e);
+    n->headers = arena_alloc(c->arena, (map->kids.count + 1) * sizeof *n->headers);
+    if (!n->headers)
+        return no_memory(e);
+    json_each (v, map) {
+        struct fetch_header *h = &n->headers[n->n_headers];
+        h->name = arena_dup(c->arena, v->key, v->key_len);
+        s = h->name ? transfer_text(c->arena, v, &h->value, e) : no_memory(e);
+        if (!s && !h->value)
+            s = err_set(e, ST_INVALID, "%s %.100s: its header %.100s must be a text", n->kind,
+                        n->name, h->name);
+        if (s)
+            return s;
+        n->n_headers++;
+    }
+    return ST_OK;
+}
+
+/* One more header, which stands only when the entry has none of that name. */
+static void
+default_header(struct transfer *n, const char *name, const char *value)
+{
+    for (size_t i = 0; i < n->n_headers; i++)
+        if (strcasecmp(n->headers[i].name, name) == 0)
+            return;
+    n->headers[n->n_headers++] = (struct fetch_header){ name, value }; /* there is room */
+}
+
+static enum status
+get_body(struct context *c, struct transfer *n, const struct json *v, struct err *e)
+{
+    struct buf text = { 0 };
+    struct arena scratch = { 0 };
+    struct json *doc;
+
+    if (!v || json_is(v, JSON_NULL))
+        return ST_OK;
+    if (json_is(v, JSON_STRING))
+        buf_add(&text, v->text.p, v->text.len);
+    else
+        json_write(&text, v); /* written as YAML */
+    enum status s = buf_status(&text, "the body", e);
+    if (!s && !(n->body = arena_dup(c->arena, text.p, text.len)))
+        s = no_memory(e);
+    n->body_len = text.len;
+    if (!s) /* the words of curl -d when it is not JSON */
+        default_header(n, "Content-Type",
+                       json_parse(&scratch, text.p, text.len, &doc, NULL)
+                           ? "application/json"
+                           : "application/x-www-form-urlencoded");
+    arena_release(&scratch);
+    buf_release(&text);
+    return s;
+}
+
+static const char *
+type_of(const char *file)
+{
+    static const struct {
+        const char *end, *type;
+    } types[] = {
+        { ".json", "application/json" },
+        { ".txt", "text/plain; charset=utf-8" },
+        { ".csv", "text/csv; charset=utf-8" },
+    };
+    const char *end = strrchr(file, '.');
+
+    for (size_t i = 0; end && i < sizeof types / sizeof *types; i++)
+        if (strcasecmp(end, types[i].end) == 0)
+            return types[i].type;
+    return "application/octet-stream";
+}
+
+static enum status
+get_entry(struct context *c, const struct transfers *list, const struct json *v, struct transfer *n,
+          struct err *e)
+{
+    bool is_source = n->kind[0] == 's', may_retry = true;
+    const struct json *name = json_get(v, "name");
+    enum status s = transfer_text(c->arena, name, &n->name, e);
+
+    if (s)
+        return s;
+    if (!n->name || !*n->name)
+        return err_set(e, ST_INVALID, "%s number %zu has no name", n->kind, list->n + 1);
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->v[i].name, n->name) == 0)
+            return transfer_wrong(n, "there are two of that name", e);
+    if (is_source && !transfer_is_inside(n->name))
+        return err_set(e, ST_INVALID,
+                       "bad name of a source \"%.100s\": it becomes a file below files/%s/, so "
+                       "use names separated by single slashes, no . or ..",
+                       n->name, c->phase);
+    const struct {
+        const char *key;
+        const char **to;
+    } texts[] = {
+        { "url", &n->url }, { "method", &n->method }, { "file", &n->file }, { "mode", &n->mode }
+    };
+    for (size_t i = 0; !s && i < (is_source ? 2 : 4); i++)
+        s = member(c, n, v, texts[i].key, texts[i].to, e);
+    if (!s && !n->url)
+        s = transfer_wrong(n, "it has no url", e);
+    if (!s && !is_source && !n->file)
+        s = transfer_wrong(n, "it has no file", e);
+    if (!s)
+        s = get_headers(c, n, json_get(v, "headers"), e);
+    if (!s && !n->headers) /* room for the one that we may add */
+        n->headers = arena_alloc(c->arena, sizeof *n->headers);
+    if (!s && !n->headers)
+        s = no_memory(e);
+    if (!s && is_source)
+        s = get_body(c, n, json_get(v, "body"), e);
+    else if (!s)
+        default_header(n, "Content-Type", type_of(n->file));
+    if (json_bool(json_get(v, "retry"), &may_retry))
+        n->is_once = !may_retry;
+    return s;
+}
+
+enum status
+transfers_get(struct transfers *out, struct context *c, const char *key, const char *kind,
+              struct err *e)
+{
+    const struct json *list = json_get(c->dispatch, key);
+
+    if (!list || json_is(list, JSON_NULL))
+        return ST_OK;
+    if (!json_is(list, JSON_ARRAY))
+        return err_set(e, ST_INVALID, "%s must be a list", key);
+    if (list->kids.count > ENTRIES_MAX)
+        return err_set(e, ST_INVALID, "%zu %ss are too many; the limit is %d", list->kids.count,
+                       kind, ENTRIES_MAX);
+    out->v = arena_alloc(c->arena, (list->kids.count + 1) * sizeof *out->v);
+    if (!out->v)
+        return no_memory(e);
+    json_each (v, list) {
+        out->v[out->n] = (struct transfer){ .kind = kind };
+        enum status s = get_entry(c, out, v, &out->v[out->n], e);
+        if (s)
+            return s;
+        out->n++;
+    }
+    return ST_OK;
+}

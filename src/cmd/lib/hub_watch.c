@@ -1,0 +1,66 @@
+#include "cmd/lib/hub_watch.h"
+
+#include "base/clock.h"
+#include "cmd/lib/interrupt.h"
+
+#include <inttypes.h>
+
+enum { FLUSH_AT = 1 << 16 };
+
+static void
+on_news(void *ctx, const char *why)
+{
+    const struct hub_call *c = ctx;
+
+    if (why)
+        cmd_warn("the connection to %s is lost (%s); trying again", c->hub.url, why);
+    else
+        cmd_warn("connected to %s again; nothing was missed", c->hub.url);
+}
+
+static enum status
+flush(struct buf *out, struct err *e)
+{
+    enum status s = out->len ? cmd_print(out, e) : ST_OK;
+
+    buf_reset(out);
+    return s;
+}
+
+static void
+warn_of_bad(uint64_t bad, uint64_t *said)
+{
+    if (bad > *said)
+        cmd_warn("%" PRIu64 " bad lines in the hub's log passed over; cliq fsck tells more",
+                 bad - *said);
+    *said = bad;
+}
+
+enum status
+hub_watch(struct hub_call *c, const struct subscription_filter *want, hub_watch_show *show,
+          void *ctx, struct err *e)
+{
+    struct cancel stop = { .fd = { -1, -1 } };
+    struct buf out = { 0 };
+    struct subscription f;
+    const struct json *signal;
+    uint64_t bad_said = 0;
+    enum status s = subscription_open(&f, &c->hub, want, e);
+
+    f.news = on_news;
+    f.ctx = c;
+    if (!s)
+        s = interrupt_begin(&stop, e);
+    c->hub.wake = &stop;
+    while (!s) {
+        s = subscription_next(&f, out.len ? clock_mono_ms() : WAIT_FOREVER, &signal, e);
+        if (!s)
+            show(ctx, &out, signal);
+        if (s == ST_TIMEOUT || out.len > FLUSH_AT) /* nothing more for now */
+            s = flush(&out, e);
+        warn_of_bad(f.bad, &bad_said);
+    }
+    subscription_close(&f);
+    buf_release(&out);
+    return interrupt_end(&stop, s, e);
+}

@@ -1,0 +1,90 @@
+#include "cmd/lib/team_find.h"
+
+#include "base/path.h"
+#include "base/sys.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const places[] = { "team.yml", "workflow.yml", ".cliq/workflow.yml" };
+
+/* A file, or what stands in its place: reading it tells what that is. */
+static bool
+is_there(const char *path, bool may_be_dir)
+{
+    struct stat st;
+
+    return sys->fstatat(AT_FDCWD, path, &st, 0) == 0 && (may_be_dir || !S_ISDIR(st.st_mode));
+}
+
+/* The path of the team's file, short when it is in this directory. */
+static enum status
+find_file(struct buf *to, const char *where, struct err *e)
+{
+    size_t n = strlen(where);
+
+    if (is_there(where, false)) {
+        buf_adds(to, where);
+        return buf_status(to, "the path", e);
+    }
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        buf_reset(to);
+        if (strcmp(where, ".") != 0)
+            buf_addf(to, "%s%s", where, n > 0 && where[n - 1] == '/' ? "" : "/");
+        buf_adds(to, places[i]);
+        enum status s = buf_status(to, "the path", e);
+        if (s || is_there(to->p, true))
+            return s;
+    }
+    int dir;
+    enum status s = path_open_dir(where, false, &dir, e);
+    if (s)
+        return s;
+    close(dir);
+    return err_set(e, ST_NOT_FOUND, "no team.yml in %s: `cliq team new NAME` makes a team", where);
+}
+
+static enum status
+open_parent(const char *file, int *dir, struct err *e)
+{
+    const char *slash = strrchr(file, '/');
+    struct buf path = { 0 };
+
+    buf_add(&path, slash ? file : ".", slash ? (size_t)(slash + 1 - file) : 1);
+    enum status s = buf_status(&path, "the path", e);
+    if (!s)
+        s = path_open_dir(path.p, false, dir, e);
+    buf_release(&path);
+    return s;
+}
+
+enum status
+team_find(struct found_team *f, const struct args *a, struct err *e)
+{
+    *f = (struct found_team){ .dir = -1 };
+
+    enum status s = find_file(&f->file, a->n_words ? a->words[0] : ".", e);
+    if (!s)
+        s = open_parent(f->file.p, &f->dir, e);
+    if (!s)
+        s = team_load_file(&f->team, AT_FDCWD, f->file.p, &f->problems, e);
+    if (s && f->problems.errors > 0 && s != ST_IO) {
+        s = ST_OK; /* they are told one by one */
+        e->text[0] = '\0';
+    }
+    if (!s)
+        team_validate(&f->team, f->dir, &f->problems);
+    return s;
+}
+
+void
+team_find_release(struct found_team *f)
+{
+    team_release(&f->team);
+    problems_release(&f->problems);
+    buf_release(&f->file);
+    if (f->dir >= 0)
+        close(f->dir);
+    f->dir = -1;
+}

@@ -1,0 +1,25 @@
+/*
+ * team_find - the file and directory of the team that a command was told about.
+ *
+ * A word may name a directory (its team.yml, else its workflow.yml, else its
+ * .cliq/workflow.yml) or one of these files; without a word it is this directory.
+ */
+#ifndef CLIQ_CMD_LIB_TEAM_FIND_H
+#define CLIQ_CMD_LIB_TEAM_FIND_H
+
+#include "base/opt.h"
+#include "team/team.h"
+
+struct found_team {
+    struct team team;
+    struct problems problems;
+    struct buf file; /* its path */
+    int dir;         /* open: where roles/ and agents/ are; -1: none */
+};
+
+/* Finds, loads and validates. ST_OK although there are problems: look at problems.errors.
+ * team_find_release is safe after any outcome. */
+enum status team_find(struct found_team *f, const struct args *a, struct err *e);
+void team_find_release(struct found_team *f);
+
+#endif

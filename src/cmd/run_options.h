@@ -1,0 +1,25 @@
+/* run - shared by `cliq run` and `cliq retry`. */
+#ifndef CLIQ_CMD_RUN_OPTIONS_H
+#define CLIQ_CMD_RUN_OPTIONS_H
+
+#include "base/opt.h"
+#include "run/run.h"
+
+/* What `run` and `retry` both take. */
+#define RUN_OPTS                                                                                   \
+    { "agent", OPT_TEXT, "NAME",                                                                   \
+      "the agent of phases that name none, for this run; refused when all do" },                   \
+        { "headless", OPT_FLAG, NULL, "plain processes, no tmux panes" },                          \
+        { "jobs", OPT_NUMBER, "N", "phases at a time; 0: as many as are ready" },                  \
+        { "dry-run", OPT_FLAG, NULL, "print the plan: steps, agents, commands; run nothing" },     \
+        { "json", OPT_FLAG, NULL, "print events as JSON lines" },                                  \
+    {                                                                                              \
+        "fail-fast", OPT_FLAG, NULL, "when a phase fails, stop the others at once"                 \
+    }
+
+/* These. */
+struct run_options run_options_of(const struct args *a);
+/* Plans and, unless that is all, runs; how the run ended is the outcome. */
+enum status run_with(struct run_options *o, bool is_headless, struct err *e);
+
+#endif

@@ -1,0 +1,53 @@
+#include "context/agent_env.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+env_add(struct env *vars, const char *name, const char *value)
+{
+    size_t len = strlen(name), n = len + strlen(value) + 2, at = 0;
+    char *text = arena_alloc(vars->arena, n);
+
+    while (at < vars->n && (strncmp(vars->v[at], name, len) != 0 || vars->v[at][len] != '='))
+        at++;
+    if (vars->n + 1 >= vars->cap) {
+        size_t cap = vars->cap ? vars->cap * 2 : 32;
+        const char **v = arena_alloc(vars->arena, cap * sizeof *v);
+        if (v && vars->n)
+            memcpy(v, vars->v, vars->n * sizeof *v);
+        vars->v = v ? v : vars->v;
+        vars->cap = v ? cap : vars->cap;
+        vars->is_starved = vars->is_starved || !v;
+    }
+    if (!text || vars->is_starved) {
+        vars->is_starved = true;
+        return;
+    }
+    snprintf(text, n, "%s=%s", name, value);
+    vars->v[at] = text;
+    if (at == vars->n)
+        vars->v[++vars->n] = NULL;
+}
+
+static void
+inherit(struct env *vars, const char *name)
+{
+    const char *value = getenv(name);
+
+    if (value)
+        env_add(vars, name, value);
+}
+
+void
+env_base(struct env *vars, const struct agent *agent)
+{
+    static const char *const base[] = { "PATH", "HOME", "LANG", "TERM", "TMPDIR", "CLIQ_HOME" };
+
+    for (size_t i = 0; i < sizeof base / sizeof *base; i++)
+        inherit(vars, base[i]);
+    for (const char *const *name = agent->env_names; name && *name; name++)
+        inherit(vars, *name);
+    env_add(vars, "CLIQ_AGENT", agent->name);
+}

@@ -1,0 +1,231 @@
+#include "context/agent_message.h"
+
+#include "base/path.h"
+#include "context/state_dir.h"
+
+#include <string.h>
+
+static enum status
+no_memory(struct err *e)
+{
+    return err_set(e, ST_IO, "the message cannot be read: out of memory");
+}
+
+/* The text of a member, NUL-ended; NULL when it is absent or null. */
+static enum status
+get_text(struct arena *a, const struct json *object, const char *prefix, const char *key,
+         const char **to, struct err *e)
+{
+    const struct json *v = json_get(object, key);
+
+    *to = NULL;
+    if (!v || json_is(v, JSON_NULL))
+        return ST_OK;
+    if (!json_is(v, JSON_STRING))
+        return err_set(e, ST_INVALID, "the message's %s%s must be text", prefix, key);
+    if (memchr(v->text.p, '\0', v->text.len))
+        return err_set(e, ST_INVALID, "the message's %s%s holds a NUL byte", prefix, key);
+    *to = arena_dup(a, v->text.p, v->text.len);
+    return *to ? ST_OK : no_memory(e);
+}
+
+/* The same for a path, which is absolute when it is there. */
+static enum status
+get_path(struct arena *a, const struct json *object, const char *prefix, const char *key,
+         const char **to, struct err *e)
+{
+    enum status s = get_text(a, object, prefix, key, to, e);
+
+    if (!s && *to && (*to)[0] != '/')
+        s = err_set(e, ST_INVALID, "the message's %s%s must be an absolute path, not \"%.200s\"",
+                    prefix, key, *to);
+    return s;
+}
+
+static enum status
+get_container(const struct json *object, const char *key, enum json_type type,
+              const struct json **to, struct err *e)
+{
+    const struct json *v = json_get(object, key);
+
+    *to = json_is(v, JSON_NULL) ? NULL : v;
+    if (*to && !json_is(v, type))
+        return err_set(e, ST_INVALID, "the message's %s must be %s", key,
+                       type == JSON_ARRAY ? "a list" : "an object");
+    return ST_OK;
+}
+
+static enum status
+get_handoff_dirs(struct arena *a, struct agent_message *m, struct err *e)
+{
+    const struct json *list;
+    enum status s = get_container(m->root, "handoff_dirs", JSON_ARRAY, &list, e);
+
+    if (s || !list || !list->kids.count)
+        return s;
+    m->handoff_dirs = arena_alloc(a, list->kids.count * sizeof *m->handoff_dirs);
+    if (!m->handoff_dirs)
+        return no_memory(e);
+    json_each (v, list) {
+        if (!json_is(v, JSON_STRING) || memchr(v->text.p, '\0', v->text.len) || !v->text.len ||
+            v->text.p[0] != '/')
+            return err_set(e, ST_INVALID,
+                           "the message's handoff_dirs must be absolute paths; number %zu is not",
+                           m->n_handoff_dirs + 1);
+        char *path = arena_dup(a, v->text.p, v->text.len);
+        if (!path)
+            return no_memory(e);
+        for (size_t n = v->text.len; n > 1 && path[n - 1] == '/'; n--)
+            path[n - 1] = '\0';
+        m->handoff_dirs[m->n_handoff_dirs++] = path;
+    }
+    return ST_OK;
+}
+
+/* The parent of the nearest directory called signals at or above the path; NULL: none. */
+static const char *
+above_signals(struct arena *a, const char *path)
+{
+    size_t n = strlen(path);
+
+    while (n > 0) {
+        while (n > 0 && path[n - 1] == '/')
+            n--;
+        size_t start = n;
+        while (start > 0 && path[start - 1] != '/')
+            start--;
+        if (n - start == 7 && !memcmp(path + start, "signals", 7) && start > 1)
+            return arena_dup(a, path, start - 1);
+        n = start;
+    }
+    return NULL;
+}
+
+static enum status
+find_state_dir(struct arena *a, struct agent_message *m, struct err *e)
+{
+    struct buf b = { 0 };
+    enum status s = get_path(a, m->payload, "payload.", "state_dir", &m->state_dir, e);
+
+    if (s || m->state_dir || (m->state_dir = above_signals(a, m->signal_dir)) || !m->project_dir)
+        return s;
+    buf_addf(&b, "%s/.cliq", m->project_dir);
+    if (!buf_failed(&b))
+        m->state_dir = arena_dup(a, b.p, b.len);
+    buf_release(&b);
+    return m->state_dir ? ST_OK : no_memory(e);
+}
+
+static enum status
+check_phase(struct arena *a, struct agent_message *m, struct err *e)
+{
+    enum status s = get_text(a, m->payload, "payload.", "phase", &m->phase, e);
+
+    if (!s)
+        s = get_text(a, m->payload, "payload.", "phase_type", &m->phase_type, e);
+    if (s)
+        return s;
+    if (!m->phase)
+        return err_set(e, ST_INVALID,
+                       "the message has no payload.phase: which phase is to be run?");
+    if (!state_dir_is_phase_name(m->phase))
+        return err_set(e, ST_INVALID,
+                       "the message's payload.phase \"%.200s\" is not a name of a phase: use a-z "
+                       "0-9 -, begin with a letter, no --",
+                       m->phase);
+    if (!m->phase_type)
+        m->phase_type = "standard";
+    if (strcmp(m->phase_type, "standard") != 0 && strcmp(m->phase_type, "gate") != 0 &&
+        strcmp(m->phase_type, "team") != 0)
+        return err_set(e, ST_INVALID,
+                       "the message's payload.phase_type \"%.200s\" is not known: it must be "
+                       "standard, gate or team",
+                       m->phase_type);
+    if (!m->state_dir)
+        return err_set(e, ST_INVALID,
+                       "the message does not say where the pipeline keeps its files: set "
+                       "payload.state_dir or project_dir");
+    return ST_OK;
+}
+
+static enum status
+check_head(const struct agent_message *m, struct err *e)
+{
+    const struct json *version = json_get(m->root, "version");
+    int64_t v;
+
+    if (!version)
+        return err_set(e, ST_INVALID, "the message has no version; this cliq speaks version 1");
+    if (!json_int(version, &v) || v != 1)
+        return err_set(e, ST_INVALID,
+                       "the message's version is not 1, the only one that this cliq speaks");
+    if (!m->type)
+        return err_set(e, ST_INVALID, "the message has no type: phase, notify or test");
+    if (strcmp(m->type, "phase") != 0 && strcmp(m->type, "notify") != 0 &&
+        strcmp(m->type, "test") != 0)
+        return err_set(e, ST_INVALID,
+                       "the message's type \"%.200s\" is not known: it must be phase, notify or "
+                       "test",
+                       m->type);
+    if (!m->agent)
+        return err_set(e, ST_INVALID, "the message has no agent: who is it for?");
+    if (!m->signal_dir)
+        return err_set(e, ST_INVALID,
+                       "the message has no signal_dir: where are the agent's signals to go?");
+    return path_check_name("agent name in the message", m->agent, e);
+}
+
+enum status
+agent_message_parse(struct arena *a, const char *text, size_t len, struct agent_message *m,
+                    struct err *e)
+{
+    struct json *root = NULL;
+
+    *m = (struct agent_message){ 0 };
+    size_t blank = 0;
+    while (blank < len && strchr(" \t\r\n", text[blank]) && text[blank])
+        blank++;
+    if (blank == len)
+        return err_set(e, ST_INVALID,
+                       "there is no message: an agent reads its AgentMessage from standard input");
+    enum status s = json_parse_named(a, "message", text, len, &root, e);
+    if (s)
+        return s;
+    m->root = root;
+    if (!json_is(root, JSON_OBJECT))
+        return err_set(e, ST_INVALID, "the message must be a JSON object");
+
+    const struct {
+        const char *key;
+        const char **to;
+        bool is_path;
+    } texts[] = {
+        { "type", &m->type, false },
+        { "agent", &m->agent, false },
+        { "instance_id", &m->instance_id, false },
+        { "team_name", &m->team_name, false },
+        { "req_key", &m->req_key, false },
+        { "project_dir", &m->project_dir, true },
+        { "work_dir", &m->work_dir, true },
+        { "signal_dir", &m->signal_dir, true },
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !s; i++)
+        s = (texts[i].is_path ? get_path : get_text)(a, root, "", texts[i].key, texts[i].to, e);
+    if (!s)
+        s = check_head(m, e);
+    if (!s)
+        s = get_container(root, "input_artifacts", JSON_ARRAY, &m->input_artifacts, e);
+    if (!s)
+        s = get_container(root, "settings", JSON_OBJECT, &m->settings, e);
+    if (!s)
+        s = get_container(root, "payload", JSON_OBJECT, &m->payload, e);
+    if (!s)
+        s = get_handoff_dirs(a, m, e);
+    if (!s)
+        s = find_state_dir(a, m, e);
+    if (!s && strcmp(m->type, "phase") == 0)
+        s = check_phase(a, m, e);
+    if (!m->work_dir)
+        m->work_dir = m->project_dir;
+    return s;
+}

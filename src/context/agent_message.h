@@ -1,0 +1,36 @@
+/*
+ * message (run) - the AgentMessage: what an agent reads on standard input.
+ *
+ *     version type agent instance_id team_name req_key project_dir work_dir signal_dir
+ *     handoff_dirs[] input_artifacts[]{name,type,source} settings{} payload{}
+ *
+ * payload of a phase: phase_type, phase, state_dir, agent's fields (action, sources,
+ * target_entries, commands, model, review), env; gates also check_results, route_targets,
+ * iteration, max_iterations; support phases is_support; and prompt, the path of the
+ * prompt file of this attempt, for agents that talk to a model.
+ */
+#ifndef CLIQ_CONTEXT_AGENT_MESSAGE_H
+#define CLIQ_CONTEXT_AGENT_MESSAGE_H
+
+#include "base/json.h"
+
+struct agent_message {
+    const struct json *root; /* the whole message */
+    const char *type, *agent, *instance_id, *team_name, *req_key;
+    const char *project_dir, *work_dir, *signal_dir;
+    const char **handoff_dirs;
+    size_t n_handoff_dirs;
+    const struct json *input_artifacts, *settings, *payload;
+    /* of payload, when type is "phase" */
+    const char *phase, *phase_type;
+    /* derived: payload.state_dir, else the parent of the nearest `signals` directory at or
+     * above signal_dir, else project_dir/.cliq */
+    const char *state_dir;
+};
+
+/* Checks version, type, required fields and names; strings go into the arena (which
+ * must keep `text` alive too). ST_INVALID says which field is wrong. */
+enum status agent_message_parse(struct arena *a, const char *text, size_t len,
+                                struct agent_message *m, struct err *e);
+
+#endif

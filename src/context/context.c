@@ -1,0 +1,469 @@
+/*
+ * context - reading: from an AgentMessage and the files of its frame to a struct context.
+ * What an agent may do with it is context_act.c's.
+ */
+#include "context/context.h"
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "team/template.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct json no_members = { .type = JSON_OBJECT };
+
+static enum status
+no_memory(struct err *e)
+{
+    return err_set(e, ST_IO, "out of memory");
+}
+
+/* ---- files ---- */
+
+/* The text of a file below the frame, in the arena; `fallback` when there is none. */
+static enum status
+read_text(struct context *c, const char *path, const char *fallback, const char **to, struct err *e)
+{
+    struct buf b = { 0 };
+    enum status s = state_dir_read(&c->state, path, &b, e);
+
+    *to = fallback;
+    if (s == ST_NOT_FOUND)
+        s = ST_OK;
+    else if (!s && !(*to = arena_dup(c->arena, b.p, b.len)))
+        s = no_memory(e);
+    buf_release(&b);
+    return s;
+}
+
+static const char *
+join(struct arena *a, const char *before, const char *middle, const char *after)
+{
+    size_t n = strlen(before), m = strlen(middle), k = strlen(after);
+    char *s = arena_alloc(a, n + m + k + 1);
+
+    if (s) {
+        memcpy(s, before, n);
+        memcpy(s + n, middle, m);
+        memcpy(s + n + m, after, k + 1);
+    }
+    return s;
+}
+
+struct dir_names {
+    char **v;
+    size_t n;
+};
+
+static int
+by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names in a directory of the frame, sorted; none when it is not there. */
+static enum status
+list_names(struct context *c, const char *path, struct dir_names *names, struct err *e)
+{
+    int fd;
+    size_t cap = 0;
+    struct dirent *d;
+
+    *names = (struct dir_names){ 0 };
+    enum status s = state_dir_open_dir(&c->state, path, false, &fd, e);
+    if (s)
+        return s == ST_NOT_FOUND ? ST_OK : s;
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        s = err_sys(e, "read directory %s", path);
+        close(fd);
+        return s;
+    }
+    while (!s && (errno = 0, d = readdir(dir))) {
+        if (d->d_name[0] == '.')
+            continue;
+        if (names->n == cap) {
+            cap = cap ? 2 * cap : 16;
+            char **more = arena_alloc(c->arena, cap * sizeof *more);
+            if (!more) {
+                s = no_memory(e);
+                break;
+            }
+            if (names->n)
+                memcpy(more, names->v, names->n * sizeof *more);
+            names->v = more;
+        }
+        names->v[names->n] = arena_dup(c->arena, d->d_name, strlen(d->d_name));
+        if (!names->v[names->n++])
+            s = no_memory(e);
+    }
+    if (!s && errno)
+        s = err_sys(e, "read directory %s", path);
+    closedir(dir);
+    if (!s && names->n)
+        qsort(names->v, names->n, sizeof *names->v, by_text);
+    return s;
+}
+
+/* ---- channels ---- */
+
+/* "developer" of "architect--developer"; the whole name when there are no dashes. */
+static const char *
+reader_of(const char *channel)
+{
+    const char *dashes = strstr(channel, "--");
+
+    return dashes ? dashes + 2 : channel;
+}
+
+static enum status
+read_input(struct context *c, const char *channel, struct context_input *in, struct err *e)
+{
+    struct buf b = { 0 };
+    const char *path = join(c->arena, c->state.state_dir, "/channels/", channel);
+    const char *instructions = join(c->arena, "channels/", channel, "/instructions.md");
+
+    *in = (struct context_input){ .channel = channel, .text = "" };
+    in->from = arena_dup(c->arena, channel, (size_t)(strstr(channel, "--") - channel));
+    if (!path || !instructions || !in->from)
+        return no_memory(e);
+    enum status s = read_text(c, instructions, NULL, &in->instructions, e);
+    if (s)
+        return s;
+    s = handoff_read(c->arena, path, &in->handoff, e);
+    if (s)
+        return s == ST_NOT_FOUND ? ST_OK : s;
+    in->is_there = true;
+    handoff_render(&b, &in->handoff);
+    buf_adds(&b, "");
+    in->envelope = handoff_json(c->arena, &in->handoff);
+    in->text = buf_failed(&b) ? NULL : arena_dup(c->arena, b.p, b.len);
+    buf_release(&b);
+    return in->envelope && in->text ? ST_OK : no_memory(e);
+}
+
+static enum status
+read_inputs(struct context *c, struct err *e)
+{
+    struct dir_names names;
+    struct buf all = { 0 };
+    enum status s = list_names(c, "channels", &names, e);
+
+    if (!s && names.n && !(c->inputs = arena_alloc(c->arena, names.n * sizeof *c->inputs)))
+        s = no_memory(e);
+    buf_adds(&all, "");
+    for (size_t i = 0; i < names.n && !s; i++) {
+        struct context_input *in = &c->inputs[c->n_inputs];
+        if (!strstr(names.v[i], "--") || strcmp(reader_of(names.v[i]), c->phase) != 0)
+            continue;
+        s = read_input(c, names.v[i], in, e);
+        if (s)
+            break;
+        c->n_inputs++;
+        if (in->is_there)
+            buf_addf(&all, "%s## %s\n\n%s", all.len ? "\n" : "", in->channel, in->text);
+    }
+    if (!s)
+        s = buf_status(&all, "the text of the handoffs", e);
+    if (!s && !(c->input_text = arena_dup(c->arena, all.p, all.len)))
+        s = no_memory(e);
+    buf_release(&all);
+    return s;
+}
+
+static enum status
+name_targets(struct context *c, struct err *e)
+{
+    const struct agent_message *m = c->msg;
+
+    if (m->n_handoff_dirs &&
+        !(c->targets = arena_alloc(c->arena, m->n_handoff_dirs * sizeof *c->targets)))
+        return no_memory(e);
+    for (size_t i = 0; i < m->n_handoff_dirs; i++) {
+        const char *slash = strrchr(m->handoff_dirs[i], '/');
+        struct context_target *t = &c->targets[c->n_targets++];
+        *t = (struct context_target){ .name = reader_of(slash + 1), .channel = m->handoff_dirs[i] };
+    }
+    return ST_OK;
+}
+
+/* Instructions are read where the frame has that channel. */
+static enum status
+read_instructions(struct context *c, struct err *e)
+{
+    for (size_t i = 0; i < c->n_targets; i++) {
+        struct context_target *t = &c->targets[i];
+        const char *channel = strrchr(t->channel, '/') + 1;
+        const char *path = join(c->arena, "channels/", channel, "/instructions.md");
+        enum status s = !path      ? no_memory(e)
+                        : *channel ? read_text(c, path, NULL, &t->instructions, e)
+                                   : ST_OK;
+        if (s)
+            return s;
+    }
+    return ST_OK;
+}
+
+/* ---- the rest of a phase ---- */
+
+static enum status
+read_docs(struct context *c, struct err *e)
+{
+    struct dir_names names;
+    enum status s = list_names(c, "design", &names, e);
+
+    if (!s && names.n &&
+        !(c->design_docs = arena_alloc(c->arena, names.n * sizeof *c->design_docs)))
+        s = no_memory(e);
+    for (size_t i = 0; i < names.n && !s; i++) {
+        const char *path = join(c->arena, "design", "/", names.v[i]), *text = NULL;
+        if (!path)
+            return no_memory(e);
+        s = read_text(c, path, NULL, &text, e);
+        if (s == ST_INVALID)
+            s = ST_OK; /* a directory or a link: not a document */
+        else if (!s && text)
+            c->design_docs[c->n_design_docs++] = (struct context_doc){ names.v[i], text };
+    }
+    return s;
+}
+
+static enum status
+read_workflow_inputs(struct context *c, struct err *e)
+{
+    const char *text;
+    struct json *v;
+    struct buf path = { 0 };
+    enum status s = read_text(c, "inputs.json", NULL, &text, e);
+
+    if (s || !text)
+        return s;
+    state_dir_path(&c->state, &path, "inputs.json");
+    s = buf_status(&path, "the path", e);
+    if (!s)
+        s = json_parse_named(c->arena, path.p, text, strlen(text), &v, e);
+    if (!s && !json_is(v, JSON_OBJECT))
+        s = err_set(e, ST_INVALID, "%s:1:1: the inputs must be a JSON object", path.p);
+    if (!s)
+        c->workflow_inputs = v;
+    buf_release(&path);
+    return s;
+}
+
+static const struct json *
+find_handoff(void *ctx, const char *phase)
+{
+    const struct context *c = ctx;
+
+    for (size_t i = 0; i < c->n_inputs; i++)
+        if (strcmp(c->inputs[i].from, phase) == 0)
+            return c->inputs[i].envelope;
+    return NULL;
+}
+
+static enum status
+read_role(struct context *c, struct err *e)
+{
+    const char *path = join(c->arena, "roles/", c->phase, ".md"), *text;
+    const char *files = join(c->arena, c->state.state_dir, "/files", "");
+    struct buf b = { 0 };
+    struct err why = { "" };
+
+    if (!path || !files)
+        return no_memory(e);
+    const struct json *given = json_get(c->dispatch, "role");
+    if (json_is(given, JSON_STRING)) { /* the orchestrator replaced the variables already */
+        c->role = arena_dup(c->arena, given->text.p, given->text.len);
+        return c->role ? ST_OK : no_memory(e);
+    }
+    enum status s = read_text(c, path, "", &text, e);
+    if (s)
+        return s;
+    struct template_scope scope = {
+        .inputs = c->workflow_inputs,
+        .handoff = find_handoff,
+        .ctx = c,
+        .team_name = c->team_name,
+        .phase = c->phase,
+        .run_id = c->instance_id,
+        .project_dir = c->project_dir,
+        .work_dir = c->work_dir,
+        .state_dir = c->state_dir,
+        .files_dir = files,
+        .now_ms = clock_wall_ns() / 1000000,
+    };
+    s = template_expand(&b, text, &scope, &why);
+    if (s)
+        err_say(e, "%s: %s", path, why.text);
+    else if (!(c->role = arena_dup(c->arena, b.p, b.len)))
+        s = no_memory(e);
+    buf_release(&b);
+    return s;
+}
+
+static enum status
+read_gate(struct context *c, struct err *e)
+{
+    const struct json *list = json_get(c->dispatch, "route_targets");
+    const struct json *checks = json_get(c->dispatch, "check_results");
+
+    c->iteration = 1;
+    c->max_iterations = 3;
+    json_int(json_get(c->dispatch, "iteration"), &c->iteration);
+    json_int(json_get(c->dispatch, "max_iterations"), &c->max_iterations);
+    if (json_is(checks, JSON_ARRAY))
+        c->check_results = checks;
+    if (!json_is(list, JSON_ARRAY) || !list->kids.count)
+        return ST_OK;
+    c->route_targets = arena_alloc(c->arena, list->kids.count * sizeof *c->route_targets);
+    if (!c->route_targets)
+        return no_memory(e);
+    json_each (v, list) {
+        const char *name =
+            json_is(v, JSON_STRING) ? arena_dup(c->arena, v->text.p, v->text.len) : "";
+        if (!name)
+            return no_memory(e);
+        if (!state_dir_is_phase_name(name))
+            return err_set(e, ST_INVALID,
+                           "the message's payload.route_targets must be names of phases; number "
+                           "%zu is not",
+                           c->n_route_targets + 1);
+        c->route_targets[c->n_route_targets++] = name;
+    }
+    return ST_OK;
+}
+
+static enum status
+open_phase(struct context *c, struct err *e)
+{
+    enum status s = state_dir_open(&c->state, c->msg->state_dir, c->msg->project_dir, e);
+
+    if (s)
+        return s;
+    c->state_dir = c->msg->state_dir;
+    if (!c->project_dir)
+        c->project_dir = arena_dup(c->arena, c->state.project_dir, strlen(c->state.project_dir));
+    if (!c->project_dir)
+        return no_memory(e);
+    if (!c->work_dir)
+        c->work_dir = c->project_dir;
+    json_bool(json_get(c->dispatch, "is_support"), &c->is_support);
+    s = name_targets(c, e);
+    return !s && c->is_gate ? read_gate(c, e) : s;
+}
+
+/* ---- building ---- */
+
+/* "_notify-slack-<id>", with '_' for what is not of a file name. NULL without memory. */
+static const char *
+name_without_phase(const struct context *c)
+{
+    const struct agent_message *m = c->msg;
+    const struct json *id = json_get(c->dispatch, "id");
+    struct buf b = { 0 };
+
+    buf_addf(&b, "_%s-%s-", m->type, m->agent);
+    size_t start = b.len;
+    if (json_is(id, JSON_STRING) && id->text.len)
+        buf_add(&b, id->text.p, id->text.len < 64 ? id->text.len : 64);
+    else
+        buf_addf(&b, "%.64s", *c->instance_id ? c->instance_id : "0");
+    for (size_t i = start; i < b.len; i++) {
+        char ch[2] = { b.p[i], '\0' };
+        if (b.p[i] != '.' && b.p[i] != '-' && !path_is_name(ch))
+            b.p[i] = '_';
+    }
+    const char *name = buf_failed(&b) ? NULL : arena_dup(c->arena, b.p, b.len);
+    buf_release(&b);
+    return name;
+}
+
+static enum status
+open_signals(struct context *c, struct err *e)
+{
+    enum status s = path_open_dir(c->msg->signal_dir, true, &c->signal_dir, e);
+
+    if (s)
+        return s;
+    c->signal_name = c->phase ? c->phase : name_without_phase(c);
+    return c->signal_name ? ST_OK : no_memory(e);
+}
+
+enum status
+context_open(struct arena *a, const struct agent_message *m, struct context *c, struct err *e)
+{
+    *c = (struct context){
+        .arena = a,
+        .msg = m,
+        .agent = m->agent,
+        .phase = m->phase,
+        .phase_type = m->phase_type,
+        .instance_id = m->instance_id ? m->instance_id : "",
+        .team_name = m->team_name ? m->team_name : "",
+        .req_key = m->req_key ? m->req_key : "",
+        .project_dir = m->project_dir,
+        .work_dir = m->work_dir,
+        .state_dir = m->state_dir,
+        .settings = m->settings ? m->settings : &no_members,
+        .dispatch = m->payload ? m->payload : &no_members,
+        .role = "",
+        .req_spec = "",
+        .input_text = "",
+        .is_gate = m->phase_type && strcmp(m->phase_type, "gate") == 0,
+        .state = { .dir = -1 },
+        .signal_dir = -1,
+        .heard_ns = clock_wall_ns(),
+    };
+    enum status s = open_signals(c, e);
+    if (!s && m->phase)
+        s = open_phase(c, e);
+    return s;
+}
+
+enum status
+context_read(struct context *c, struct err *e)
+{
+    enum status s = ST_OK;
+
+    if (!c->phase)
+        return ST_OK;
+    s = read_text(c, "req_spec.md", "", &c->req_spec, e);
+    if (!s)
+        s = read_inputs(c, e);
+    if (!s)
+        s = read_instructions(c, e);
+    if (!s)
+        s = read_docs(c, e);
+    if (!s)
+        s = read_workflow_inputs(c, e);
+    if (!s)
+        s = read_role(c, e);
+    if (!s) {
+        s = state_dir_read(&c->state, "task_board.md", &c->board.text, e);
+        if (s == ST_NOT_FOUND)
+            s = ST_OK;
+    }
+    return s;
+}
+
+enum status
+context_build(struct arena *a, const struct agent_message *m, struct context *c, struct err *e)
+{
+    enum status s = context_open(a, m, c, e);
+
+    return s ? s : context_read(c, e);
+}
+
+void
+context_release(struct context *c)
+{
+    board_release(&c->board);
+    state_dir_close(&c->state);
+    if (c->signal_dir >= 0 && c->msg)
+        close(c->signal_dir);
+    c->signal_dir = -1;
+}

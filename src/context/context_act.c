@@ -1,0 +1,418 @@
+/*
+ * context_act - what an agent does: handoffs, files, signals, and how a phase ends.
+ */
+#include "context/context.h"
+
+#include "base/path.h"
+#include "base/sys.h"
+#include "base/utf8.h"
+#include "context/status_line.h"
+#include "log/lock.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_TEXT_MAX = 64 * 1024 }; /* of a progress note or an error; people read them */
+
+static enum status
+no_memory(struct err *e)
+{
+    return err_set(e, ST_IO, "out of memory");
+}
+
+static enum status
+need_phase(const struct context *c, const char *what, struct err *e)
+{
+    return c->phase ? ST_OK
+                    : err_set(e, ST_INVALID, "%s: a %s message has no phase", what, c->msg->type);
+}
+
+/* ---- lines ---- */
+
+/* The text, cut at a character when it is too long for a line. */
+static const char *
+short_text(struct context *c, const char *text)
+{
+    size_t n = strlen(text);
+
+    if (n <= LINE_TEXT_MAX)
+        return text;
+    char *cut = arena_dup(c->arena, text, utf8_cut(text, n, LINE_TEXT_MAX));
+    return cut ? cut : "(a text too long for a line)";
+}
+
+enum status
+context_ack(struct context *c, struct err *e)
+{
+    c->owes_ack = false;
+    return status_line_ack(c->signal_dir, c->state.dir, c->signal_name, c->msg->type, c->heard_ns,
+                           e);
+}
+
+static enum status
+append(struct context *c, enum line_status status, const char *message, const char *error,
+       const struct json *result, struct err *e)
+{
+    enum status s =
+        status_line_append_acked(c->signal_dir, c->signal_name, c->msg->type,
+                                 c->owes_ack ? c->heard_ns : 0, status, message, error, result, e);
+
+    c->owes_ack &= s != ST_OK;
+    return s;
+}
+
+enum status
+context_progress(struct context *c, const char *text, struct err *e)
+{
+    return append(c, LINE_PROGRESS, short_text(c, text), NULL, NULL, e);
+}
+
+enum status
+context_complete(struct context *c, const struct json *result, struct err *e)
+{
+    enum status s = c->is_done ? ST_OK : append(c, LINE_COMPLETE, NULL, NULL, result, e);
+
+    c->is_done |= !s;
+    return s;
+}
+
+enum status
+context_fail(struct context *c, const char *text, struct err *e)
+{
+    enum status s = c->is_done ? ST_OK : append(c, LINE_ERROR, NULL, short_text(c, text), NULL, e);
+
+    c->is_done |= !s;
+    return s;
+}
+
+/* A copy that can be made a member of another tree: only its own node is new. */
+static struct json *
+graft(struct arena *a, const struct json *v)
+{
+    struct json *node = v ? json_new(a, v->type) : NULL;
+
+    if (node) {
+        *node = *v;
+        node->next = NULL;
+    }
+    return node;
+}
+
+enum status
+context_notify(struct context *c, const char *event, const char *to, const struct json *payload,
+               struct err *e)
+{
+    const char *colon = strchr(to, ':');
+    size_t n = colon ? (size_t)(colon - to) : strlen(to);
+    char *agent = arena_dup(c->arena, to, n);
+    struct json *v = json_new(c->arena, JSON_OBJECT);
+
+    if (!agent || !v)
+        return no_memory(e);
+    if (!path_is_name(agent) || (colon && !colon[1]))
+        return err_set(e, ST_INVALID,
+                       "bad receiver of a notification \"%.200s\": write agent or agent:channel",
+                       to);
+    if (!*event)
+        return err_set(e, ST_INVALID, "the notification has no event");
+    struct json *parts[] = {
+        json_new_str(c->arena, agent, n),
+        colon ? json_new_str(c->arena, colon + 1, strlen(colon + 1))
+              : json_new(c->arena, JSON_NULL),
+        json_new_str(c->arena, event, strlen(event)),
+        payload ? graft(c->arena, payload) : json_new(c->arena, JSON_OBJECT),
+    };
+    static const char *const keys[] = { "agent", "channel", "event", "payload" };
+    for (size_t i = 0; i < 4; i++) {
+        if (!parts[i])
+            return no_memory(e);
+        json_set(v, keys[i], parts[i]);
+    }
+    return append(c, LINE_NOTIFY, NULL, NULL, v, e);
+}
+
+/* ---- files ---- */
+
+enum status
+context_send(struct context *c, const char *target, const struct json *data, const char *text,
+             struct err *e)
+{
+    struct buf known = { 0 };
+    enum status s = need_phase(c, "send", e);
+
+    if (s)
+        return s;
+    if (!data && !text)
+        return err_set(e, ST_INVALID, "send to %.100s: neither data nor text was given", target);
+    for (size_t i = 0; i < c->n_targets; i++) {
+        struct context_target *t = &c->targets[i];
+        buf_addf(&known, "%s%s", i ? ", " : "", t->name);
+        if (strcmp(t->name, target) != 0)
+            continue;
+        struct handoff h = {
+            c->phase_type, c->phase, c->agent, data, text, text ? strlen(text) : 0
+        };
+        s = handoff_write(t->channel, &h, e);
+        t->is_sent |= !s;
+        buf_release(&known);
+        return s;
+    }
+    s = err_set(e, ST_INVALID, "phase %s cannot send to \"%.100s\": %s%s", c->phase, target,
+                c->n_targets ? "its targets are " : "it has no targets", known.p ? known.p : "");
+    buf_release(&known);
+    return s;
+}
+
+enum status
+context_write_file(struct context *c, const char *name, const void *p, size_t n, struct err *e)
+{
+    struct buf path = { 0 };
+    enum status s = need_phase(c, "write_file", e);
+
+    if (s)
+        return s;
+    buf_addf(&path, "files/%s/%s", c->phase, name);
+    s = buf_status(&path, "the file's name", e);
+    if (!s)
+        s = state_dir_replace(&c->state, path.p, p, n, e);
+    buf_release(&path);
+    return s;
+}
+
+enum status
+context_signal(struct context *c, const char *name, const struct json *payload, struct err *e)
+{
+    struct buf path = { 0 }, text = { 0 };
+    enum status s = need_phase(c, "signal", e);
+
+    if (!s)
+        s = path_check_name("name of a signal", name, e);
+    if (s)
+        return s;
+    buf_addf(&path, "signals/%s_%s.json", c->phase, name);
+    json_write_pretty(&text, payload, 0);
+    buf_addc(&text, '\n');
+    s = buf_status(&path, "the path", e);
+    if (!s)
+        s = buf_status(&text, "the signal", e);
+    if (!s)
+        s = state_dir_replace(&c->state, path.p, text.p, text.len, e);
+    buf_release(&path);
+    buf_release(&text);
+    return s;
+}
+
+/* The lock is the frame's directory, opened anew: ours alone, and no file of its own. */
+enum status
+context_write_board(struct context *c, struct err *e)
+{
+    struct board now = { 0 };
+    enum { WAIT_MS = 10000 };
+
+    if (!c->board.is_dirty)
+        return ST_OK;
+    int lock = SYS_RETRY(sys->openat(c->state.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+    if (lock < 0)
+        return err_sys(e, "open %s", c->state.state_dir);
+    enum status s = lock_take(lock, "the task board", WAIT_MS, e);
+    if (!s)
+        s = state_dir_read(&c->state, "task_board.md", &now.text, e);
+    if (s == ST_NOT_FOUND) {
+        buf_add(&now.text, c->board.text.p, c->board.text.len);
+        s = ST_OK;
+    } else if (!s) {
+        board_redo(&now, &c->board);
+    }
+    if (!s)
+        s = buf_status(&c->board.done, "what was done to the task board", e);
+    if (!s)
+        s = buf_status(&now.text, "the task board", e);
+    if (!s)
+        s = state_dir_replace(&c->state, "task_board.md", now.text.p, now.text.len, e);
+    close(lock); /* and with it the lock */
+    if (!s) {
+        buf_release(&c->board.text);
+        c->board.text = now.text;
+        now.text = (struct buf){ 0 };
+        buf_reset(&c->board.done);
+        c->board.is_dirty = false;
+    }
+    board_release(&now);
+    return s;
+}
+
+/* ---- the end ---- */
+
+enum status
+context_finalize_standard(struct context *c, struct err *e)
+{
+    enum status s = need_phase(c, "finalize", e);
+
+    if (!s && !c->is_done)
+        s = context_write_board(c, e);
+    return s ? s : context_complete(c, NULL, e);
+}
+
+static bool
+is_route_target(const struct context *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_route_targets; i++)
+        if (strcmp(c->route_targets[i], name) == 0)
+            return true;
+    return false;
+}
+
+static enum status
+check_verdict(const struct context *c, const struct context_verdict *v, struct err *e)
+{
+    struct buf known = { 0 };
+    bool has_target = v->target && *v->target;
+    const char *outcome = v->outcome ? v->outcome : "";
+    enum status s = need_phase(c, "verdict", e);
+
+    if (s)
+        return s;
+    if (!c->is_gate)
+        return err_set(e, ST_INVALID, "phase %s is not a gate: it gives no verdict", c->phase);
+    if (strcmp(outcome, "PASS") != 0 && strcmp(outcome, "ROUTE") != 0 &&
+        strcmp(outcome, "ESCALATE") != 0)
+        return err_set(e, ST_INVALID,
+                       "bad outcome \"%.100s\" of gate %s: it must be PASS, ROUTE or ESCALATE",
+                       outcome, c->phase);
+    if (strcmp(outcome, "ROUTE") != 0)
+        return ST_OK; /* a target means nothing then, and is not kept */
+    if (has_target && is_route_target(c, v->target))
+        return ST_OK;
+    for (size_t i = 0; i < c->n_route_targets; i++)
+        buf_addf(&known, "%s%s", i ? ", " : "", c->route_targets[i]);
+    s = err_set(e, ST_INVALID, "gate %s cannot route to \"%.100s\": %s%s", c->phase,
+                has_target ? v->target : "",
+                c->n_route_targets ? "its route targets are " : "it has no route targets",
+                known.p ? known.p : "");
+    buf_release(&known);
+    return s;
+}
+
+/* Adds a member; false without memory. NULL text: none. */
+static bool
+set_text(struct arena *a, struct json *object, const char *key, const char *text)
+{
+    struct json *v = text ? json_new_str(a, text, strlen(text)) : NULL;
+
+    if (v)
+        json_set(object, key, v);
+    return !text || v;
+}
+
+static bool
+set(struct json *object, const char *key, struct json *v)
+{
+    if (v)
+        json_set(object, key, v);
+    return v != NULL;
+}
+
+/* {"outcome":…,"target":…,"reason":…}; NULL without memory. */
+static struct json *
+verdict_json(struct arena *a, const struct context_verdict *v)
+{
+    struct json *o = json_new(a, JSON_OBJECT);
+
+    return o && set_text(a, o, "outcome", v->outcome) && set_text(a, o, "target", v->target) &&
+                   set_text(a, o, "reason", v->comment ? v->comment : "")
+               ? o
+               : NULL;
+}
+
+/* [{"name":…,"pass":…}]: what the checks said, without their output. */
+static struct json *
+checks_json(struct arena *a, const struct json *results)
+{
+    struct json *list = json_new(a, JSON_ARRAY);
+
+    json_each (r, results) {
+        struct json *o = json_new(a, JSON_OBJECT);
+        const struct json *name = json_get(r, "name"), *pass = json_get(r, "pass");
+        if (!list || !o)
+            return NULL;
+        if (name && !set(o, "name", graft(a, name)))
+            return NULL;
+        if (pass && !set(o, "pass", graft(a, pass)))
+            return NULL;
+        json_add(list, o);
+    }
+    return list;
+}
+
+static struct json *
+gate_data(struct context *c, const struct context_verdict *v)
+{
+    struct arena *a = c->arena;
+    struct json *o = json_new(a, JSON_OBJECT);
+
+    return o && set(o, "verdict", verdict_json(a, v)) &&
+                   set(o, "checks", checks_json(a, c->check_results)) &&
+                   set(o, "iteration", json_new_int(a, c->iteration)) &&
+                   set(o, "max_iterations", json_new_int(a, c->max_iterations)) &&
+                   set_text(a, o, "reviewer", v->reviewer) &&
+                   set_text(a, o, "decided_at", v->decided_at)
+               ? o
+               : NULL;
+}
+
+/* "ROUTE to developer: Tests fail." */
+static void
+gate_text(struct buf *to, const struct context_verdict *v)
+{
+    buf_adds(to, v->outcome);
+    if (v->target)
+        buf_addf(to, " to %s", v->target);
+    if (v->comment && *v->comment)
+        buf_addf(to, ": %s", v->comment);
+}
+
+static enum status
+hand_over(struct context *c, const struct context_verdict *v, struct err *e)
+{
+    struct buf text = { 0 }, path = { 0 };
+    struct json *data = gate_data(c, v);
+
+    gate_text(&text, v);
+    if (strcmp(v->outcome, "ROUTE") == 0)
+        buf_addf(&path, "%s/channels/%s--%s", c->state.state_dir, c->phase, v->target);
+    enum status s = data ? buf_status(&text, "the verdict", e) : no_memory(e);
+    if (!s)
+        s = buf_status(&path, "the path", e);
+    struct handoff h = { "gate", c->phase, c->agent, data, text.p, text.len };
+    if (!s && path.len)
+        s = handoff_write(path.p, &h, e);
+    for (size_t i = 0; i < c->n_targets && !s && strcmp(v->outcome, "PASS") == 0; i++)
+        if (!c->targets[i].is_sent && !is_route_target(c, c->targets[i].name))
+            s = handoff_write(c->targets[i].channel, &h, e);
+    buf_release(&text);
+    buf_release(&path);
+    return s;
+}
+
+enum status
+context_finalize_gate(struct context *c, const struct context_verdict *given, struct err *e)
+{
+    struct context_verdict copy = *given, *v = &copy;
+    enum status s = check_verdict(c, v, e);
+
+    if (s || c->is_done)
+        return s;
+    if (strcmp(v->outcome, "ROUTE") != 0)
+        v->target = NULL;
+    struct json *result = json_new(c->arena, JSON_OBJECT);
+    if (!result || !set(result, "verdict", verdict_json(c->arena, v)) ||
+        !set_text(c->arena, result, "reviewer", v->reviewer) ||
+        !set_text(c->arena, result, "decided_at", v->decided_at))
+        return no_memory(e);
+    s = hand_over(c, v, e);
+    if (!s)
+        s = context_write_board(c, e);
+    return s ? s : context_complete(c, result, e);
+}

@@ -1,0 +1,121 @@
+/*
+ * context_prompt - the prompt of a phase, from what its context knows.
+ */
+#include "context/context.h"
+
+#include "context/prompt.h"
+
+#include <string.h>
+
+static enum status
+no_memory(struct err *e)
+{
+    return err_set(e, ST_IO, "out of memory");
+}
+
+/* ".cliq/channels/a--b/" when it is below the project, else the whole path. */
+static const char *
+shown_path(struct context *c, const char *path)
+{
+    size_t n = strlen(c->project_dir), m = strlen(path);
+    char *s = arena_alloc(c->arena, m + 2);
+
+    if (!s)
+        return NULL;
+    bool is_below = n > 1 && !strncmp(path, c->project_dir, n) && path[n] == '/';
+    size_t skip = is_below ? n + 1 : 0;
+    memcpy(s, path + skip, m - skip);
+    memcpy(s + m - skip, "/", 2);
+    return s;
+}
+
+static const char *
+channel_path(struct context *c, const char *channel)
+{
+    struct buf b = { 0 };
+    const char *path = NULL;
+
+    buf_addf(&b, "%s/channels/%s", c->state.state_dir, channel);
+    if (!buf_failed(&b))
+        path = shown_path(c, b.p);
+    buf_release(&b);
+    return path;
+}
+
+static const char *
+text_of(struct context *c, const struct json *v)
+{
+    return json_is(v, JSON_STRING) ? arena_dup(c->arena, v->text.p, v->text.len) : "";
+}
+
+static bool
+fill_checks(struct context *c, struct prompt_input *p)
+{
+    size_t n = c->check_results ? c->check_results->kids.count : 0;
+    struct prompt_check *checks = n ? arena_alloc(c->arena, n * sizeof *checks) : NULL;
+
+    if (n && !checks)
+        return false;
+    json_each (r, c->check_results) {
+        struct prompt_check *k = &checks[p->n_checks++];
+        int64_t code = 1;
+        json_int(json_get(r, "exit_code"), &code);
+        *k = (struct prompt_check){ .name = text_of(c, json_get(r, "name")),
+                                    .output = text_of(c, json_get(r, "output")),
+                                    .exit_code = (int)code };
+        json_bool(json_get(r, "pass"), &k->is_pass);
+        if (!k->name || !k->output)
+            return false;
+    }
+    p->checks = checks;
+    return true;
+}
+
+enum status
+context_prompt(struct context *c, struct buf *to, struct err *e)
+{
+    struct prompt_input p = {
+        .team = c->team_name,
+        .phase = c->phase,
+        .agent = c->agent,
+        .role = c->role,
+        .req_spec = c->req_spec,
+        .board = c->board.text.p,
+        .is_gate = c->is_gate,
+        .route_targets = c->route_targets,
+        .n_route_targets = c->n_route_targets,
+        .iteration = (unsigned)c->iteration,
+        .max_iterations = (unsigned)c->max_iterations,
+    };
+
+    if (!c->phase)
+        return err_set(e, ST_INVALID, "a %s message has no prompt", c->msg->type);
+    struct prompt_in *in = arena_alloc(c->arena, (c->n_inputs + 1) * sizeof *in);
+    struct prompt_out *out = arena_alloc(c->arena, (c->n_targets + 1) * sizeof *out);
+    struct prompt_doc *docs = arena_alloc(c->arena, (c->n_design_docs + 1) * sizeof *docs);
+    if (!in || !out || !docs || !fill_checks(c, &p))
+        return no_memory(e);
+    for (size_t i = 0; i < c->n_inputs; i++) {
+        const struct context_input *from = &c->inputs[i];
+        in[i] = (struct prompt_in){ channel_path(c, from->channel), from->from, from->instructions,
+                                    from->is_there ? from->text : NULL };
+        if (!in[i].path)
+            return no_memory(e);
+    }
+    for (size_t i = 0; i < c->n_targets; i++) {
+        const struct context_target *t = &c->targets[i];
+        out[i] = (struct prompt_out){ shown_path(c, t->channel), t->name, t->instructions };
+        if (!out[i].path)
+            return no_memory(e);
+    }
+    for (size_t i = 0; i < c->n_design_docs; i++)
+        docs[i] = (struct prompt_doc){ c->design_docs[i].name, c->design_docs[i].text };
+    p.in = in;
+    p.n_in = c->n_inputs;
+    p.out = out;
+    p.n_out = c->n_targets;
+    p.docs = docs;
+    p.n_docs = c->n_design_docs;
+    prompt_build(to, &p);
+    return buf_status(to, "the prompt", e);
+}

@@ -1,0 +1,77 @@
+/*
+ * prompt - what a model is told: the text of a phase's prompt, and what is taken from
+ * its answer. Pure: no file, no clock.
+ *
+ *     You are the "developer" phase of the team @local/shop (agent claude-code).
+ *     ## Role                        roles/<phase>.md
+ *     ## Requirements                req_spec.md
+ *     ## Task Board                  quoted
+ *     ## Context from Prior Phases   a section for each incoming channel: its path, its
+ *                                    instructions.md, the handoff, quoted
+ *     ## Design Documents            quoted
+ *     ## Outgoing Channels           the instructions.md of each
+ *     ## Gate                        gates: check results, route targets, iteration
+ *     ## Your Task
+ *
+ * What other agents wrote is data: each of its lines begins with "> ", and the prompt
+ * says that nothing quoted is an instruction. Roles, requirements and instructions are
+ * the user's own words and stand as they are. Sections with nothing in them are left out.
+ */
+#ifndef CLIQ_CONTEXT_PROMPT_H
+#define CLIQ_CONTEXT_PROMPT_H
+
+#include "base/json.h"
+
+struct prompt_in {
+    const char *path;         /* ".cliq/channels/architect--developer/" */
+    const char *name;         /* who wrote it: "architect" */
+    const char *instructions; /* NULL: none */
+    const char *handoff;      /* rendered; NULL: none was left */
+};
+
+struct prompt_out {
+    const char *path;
+    const char *name;         /* who reads it */
+    const char *instructions; /* NULL: none */
+};
+
+struct prompt_doc {
+    const char *name, *text;
+};
+
+struct prompt_check {
+    const char *name;
+    bool is_pass;
+    const char *output; /* NULL: none */
+    int exit_code;
+};
+
+/* Texts may be NULL or empty: their section is left out. */
+struct prompt_input {
+    const char *team, *phase, *agent;
+    const char *role, *req_spec, *board;
+    const struct prompt_in *in;
+    size_t n_in;
+    const struct prompt_doc *docs;
+    size_t n_docs;
+    const struct prompt_out *out;
+    size_t n_out;
+    bool is_gate;
+    const struct prompt_check *checks;
+    size_t n_checks;
+    const char *const *route_targets;
+    size_t n_route_targets;
+    unsigned iteration, max_iterations;
+};
+
+void prompt_build(struct buf *to, const struct prompt_input *in);
+
+/*
+ * The last block of an answer that is fenced as ```json. *doc goes into the arena;
+ * *before (may be NULL) is the length of the answer in front of the block, the rest of
+ * its text. ST_NOT_FOUND: no such block; ST_INVALID: it is not JSON, and where.
+ */
+enum status prompt_extract(struct arena *a, const char *text, size_t len, struct json **doc,
+                           size_t *before, struct err *e);
+
+#endif

@@ -1,0 +1,224 @@
+/*
+ * next - the signals in order, for those who follow: from the index, so only what is synced.
+ *
+ * An error ends with the look that met it: the index forgets it, and the next look tries again.
+ */
+#include "hub/hub_impl.h"
+
+#include "base/hash.h"
+#include "hub/api_key.h"
+#include "log/segment.h"
+
+#include <string.h>
+
+/* The index may have been deleted, and made again by somebody. */
+bool
+hub_is_ready(struct hub *h)
+{
+    if (h->ix && index_is_current(h->ix))
+        return true;
+    if (hub_begin_read(h, NULL))
+        return false;
+    hub_end_read(h);
+    return true;
+}
+
+enum status
+hub_catch_up(struct hub *h, struct err *e)
+{
+    enum status s = hub_begin_read(h, e);
+
+    hub_end_read(h);
+    return s;
+}
+
+/* Tells looks by a text from each other. */
+static uint64_t
+sum(const char *text)
+{
+    return hash_bytes(text, strlen(text));
+}
+
+/* After a look: did it fail? A row that makes no sense is damage that SQLite does not see. */
+static enum status
+end_look(struct hub *h, struct index_probe look, bool makes_sense)
+{
+    enum status s = index_status(h->ix, NULL);
+
+    if (!s && makes_sense)
+        hub_trust_index(h, look);
+    else if (!s || index_is_damaged(h->ix))
+        hub_doubt_index(h, look);
+    if (s)
+        index_rollback(h->ix);
+    return s || !makes_sense ? ST_IO : ST_OK;
+}
+
+/* The same for a question: yes or no, if it did not. */
+static enum status
+end_question(struct hub *h, struct index_probe look, bool is_so)
+{
+    return end_look(h, look, true) ? ST_IO : is_so ? ST_OK : ST_NOT_FOUND;
+}
+
+enum status
+hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
+                const struct json **signal)
+{
+    *signal = NULL;
+    if (!hub_is_ready(h))
+        return ST_IO;
+    static const char sql[] =
+        "SELECT " RENDER_COLUMNS RENDER_FROM " WHERE s.seq > ? ORDER BY s.seq LIMIT 1";
+    struct index_probe look = { sql, after };
+    struct row *r = index_run(h->ix, sql, "i", (int64_t)after);
+
+    if (!index_next(h->ix, r))
+        return end_look(h, look, true) ? ST_IO : ST_NOT_FOUND;
+    *seq = (uint64_t)row_int(r, 0);
+    *signal = render_row(r, a);
+    index_next(h->ix, r); /* to its end, so that the statement lets go of the file */
+    return end_look(h, look, *signal);
+}
+
+enum status
+hub_broadcast_json(struct hub *h, uint64_t seq, struct arena *a, const struct json **signal)
+{
+    *signal = NULL;
+    if (!hub_is_ready(h))
+        return ST_IO;
+    static const char sql[] = "SELECT body FROM signals WHERE seq = ?";
+    struct row *r = index_run(h->ix, sql, "i", (int64_t)seq);
+    bool is_there = index_next(h->ix, r);
+    if (is_there) {
+        const char *body = row_dup(r, 0, a);
+        *signal = body ? render_broadcast(body, strlen(body), a) : NULL;
+        index_next(h->ix, r);
+    }
+    enum status s = end_look(h, (struct index_probe){ sql, seq }, !is_there || *signal);
+    return s || is_there ? s : ST_NOT_FOUND;
+}
+
+enum status
+hub_is_in_inbox(struct hub *h, const char *identity, uint64_t seq)
+{
+    if (!hub_is_ready(h))
+        return ST_IO;
+    static const char sql[] =
+        "SELECT 1 FROM signals WHERE seq = ?2 AND addr IN (SELECT '@' || ?1"
+        " UNION ALL SELECT '=' || role FROM fills WHERE identity = ?1"
+        " UNION ALL SELECT '+' || ring FROM joins WHERE identity = ?1)"
+        " UNION ALL SELECT 1 FROM matches m JOIN subscriptions b ON b.identity = m.identity"
+        " AND b.pattern = m.pattern WHERE m.identity = ?1 AND m.signal = ?2";
+    struct index_probe look = { sql, sum(identity) + seq };
+    struct row *r = index_run(h->ix, sql, "si", identity, (int64_t)seq);
+    bool is_there = index_next(h->ix, r);
+
+    while (is_there && index_next(h->ix, r))
+        continue; /* to its end, so that the statement lets go of the file */
+    return end_question(h, look, is_there);
+}
+
+uint64_t
+hub_last_seq(struct hub *h)
+{
+    struct index_place p;
+
+    if (!hub_is_ready(h))
+        return 0;
+    bool is_there = index_get_place(h->ix, &p);
+    return !end_look(h, (struct index_probe){ "place", 0 }, true) && is_there ? p.seq : 0;
+}
+
+/* Dropping segments folds anew, which counts up the changes of subscriptions: as long as they
+ * are the same, nothing was dropped, and the directory need not be read. */
+uint64_t
+hub_oldest_seq(struct hub *h)
+{
+    struct index_place p;
+
+    if (!hub_is_ready(h) || !index_get_place(h->ix, &p))
+        return 1;
+    if (!h->oldest || h->oldest_is_of != p.subscriptions)
+        h->oldest = segment_oldest(h->dir, h->log.name);
+    h->oldest_is_of = p.subscriptions;
+    return h->oldest;
+}
+
+enum status
+hub_is_member(struct hub *h, const char *identity, const char *ring)
+{
+    if (!hub_is_ready(h))
+        return ST_IO;
+    static const char sql[] = "SELECT 1 FROM joins WHERE identity = ? AND ring = ?";
+    struct index_probe look = { sql, sum(identity) + 31 * sum(ring) };
+    struct row *r = index_run(h->ix, sql, "ss", identity, ring);
+    bool is_there = index_next(h->ix, r);
+
+    if (is_there)
+        index_next(h->ix, r);
+    return end_question(h, look, is_there);
+}
+
+enum status
+hub_has_ring(struct hub *h, const char *ring)
+{
+    if (!hub_is_ready(h))
+        return ST_IO;
+    static const char sql[] = "SELECT 1 FROM rings WHERE id = ?";
+    struct index_probe look = { sql, sum(ring) };
+    struct row *r = index_run(h->ix, sql, "s", ring);
+    bool is_there = index_next(h->ix, r);
+
+    if (is_there)
+        index_next(h->ix, r);
+    return end_question(h, look, is_there);
+}
+
+enum status
+hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
+             const char **identity, unsigned *scopes)
+{
+    char hash[SECRET_HASH_SIZE];
+
+    *identity = *id = NULL;
+    if (!api_key_is(key))
+        return ST_NOT_FOUND;
+    if (!hub_is_ready(h))
+        return ST_IO;
+    api_key_hash(hash, key, strlen(key));
+    static const char sql[] = "SELECT identity, scopes, hash, id FROM keys WHERE hash = ?";
+    struct row *r = index_run(h->ix, sql, "s", hash);
+    while (index_next(h->ix, r)) {
+        if (api_key_same(row_text(r, 2), hash)) {
+            *identity = row_dup(r, 0, a);
+            *scopes = (unsigned)row_int(r, 1);
+            *id = row_dup(r, 3, a);
+        }
+    }
+    return end_question(h, (struct index_probe){ sql, sum(hash) }, *identity && *id);
+}
+
+uint64_t
+hub_log_seq(const struct hub *h)
+{
+    return h->log.next_seq - 1;
+}
+
+int64_t
+hub_log_end(const struct hub *h)
+{
+    return h->log.end;
+}
+
+uint64_t
+hub_key_changes(const struct hub *h)
+{
+    return h->fold.keys;
+}
+
+uint64_t
+hub_claim_epoch(const struct hub *h)
+{
+    return h->fold.claim_epoch;
+}

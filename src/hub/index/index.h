@@ -1,0 +1,160 @@
+/*
+ * index - the projection of events.jsonl in SQLite: <config>/signals/index.db.
+ *
+ * Not the truth: it is made again whenever it is missing, damaged, of another version, or
+ * does not fit the log. So it is not synced (the log holds the promise), and the place in the
+ * log up to which it was folded is committed with what was folded.
+ *
+ * All writes and checkpoints happen under the log's lock: SQLite 3.40 has a rare fault when
+ * two connections checkpoint at once. Readers take no lock.
+ *
+ * The first failure is kept: calls after it do nothing and find nothing, and index_status,
+ * asked before a commit, tells it. index_rollback forgets it.
+ *
+ *     struct row *r = index_run(ix, "SELECT id FROM roles WHERE name = ?", "s", name);
+ *     while (index_next(ix, r))
+ *         ... row_text(r, 0) ...
+ *
+ * Texts of statements must be literals: they are prepared once and found by their address, so
+ * a statement cannot be used inside its own loop. The only file that includes <sqlite3.h>.
+ */
+#ifndef CLIQ_HUB_INDEX_INDEX_H
+#define CLIQ_HUB_INDEX_INDEX_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct index;
+struct row;
+
+/* Behind "FROM signals s": what became of each, if anything (index.c tells the tables). */
+#define INDEX_STATES " LEFT JOIN states w ON w.signal = s.seq"
+
+/* Up to where the log is folded, and what changed with it. */
+struct index_place {
+    uint64_t seq;                    /* of the last line folded; 0: none */
+    int64_t dev, ino;                /* of the file it was in */
+    int64_t at, end;                 /* the byte after it; the file's size then */
+    int64_t last_ms;                 /* the latest time that a line told */
+    uint64_t subscriptions, delayed; /* count changes of these tables */
+    uint64_t shown;                  /* `delayed` as it was when delayed.json was written */
+    char tail[65]; /* hex: the last bytes before `at`, by which the file is known again */
+};
+
+/* Before anything else, in a program that is ours alone: SQLite does not count its memory, which
+ * it would do under a lock. */
+void index_own_process(void);
+
+/* A new one, where none is; path NULL: in memory. In a file it has a name of its own until it is
+ * whole: then it is closed, and gets the name that others open. */
+enum status index_create(struct index **out, const char *path, const char *boot, struct err *e);
+/* ST_FAILED: it is not there, damaged, or of another version, and has to be made. may_write, with
+ * the log's lock: checks what was last written before this boot; without it such an index is
+ * ST_FAILED, too. */
+enum status
+index_open(struct index **out, const char *path, const char *boot, bool may_write, struct err *e);
+void index_close(struct index *ix); /* NULL is fine */
+enum status index_remove(const char *path, struct err *e);
+/* Has its write-ahead log become much longer than it should? Who reads for long keeps it from
+ * beginning again, and a disk may be full of it. */
+bool index_is_swollen(const char *path);
+/* Copies that log into the file and empties it, if nobody reads from it and there is room. With the
+ * lock, outside a transaction. */
+void index_empty_log(struct index *ix);
+/* Is the file that we have open still the one with the name? */
+bool index_is_current(const struct index *ix);
+
+/* Empties all tables, in the open transaction. */
+void index_clear(struct index *ix);
+/* Around index_add of signals whose ids may be taken: then the first has it, and the other is in no
+ * list. */
+void index_begin_many(struct index *ix);
+void index_end_many(struct index *ix);
+
+enum status index_begin(struct index *ix, bool is_write, struct err *e);
+enum status index_commit(struct index *ix, struct err *e);
+void index_rollback(struct index *ix);
+void index_mark(struct index *ix); /* a place to go back to, within the transaction */
+void index_unmark(struct index *ix, bool is_good); /* not good: back to it */
+enum status index_status(const struct index *ix, struct err *e);
+bool index_is_damaged(const struct index *ix); /* the failure kept is of that kind */
+
+/* In a transaction: another thread commits it, with this place, while we go on in the next one.
+ * What is run meanwhile waits for that, and index_status tells when it failed. False: there is no
+ * such thread, and nothing was done. */
+bool index_commit_later(struct index *ix, const struct index_place *p);
+bool index_get_place(struct index *ix, struct index_place *p);
+void index_set_place(struct index *ix, const struct index_place *p);
+
+/* types: one letter for each value bound: s text (NULL: null), i int64_t, z one whose 0 is null,
+ * d double. */
+struct row *index_run(struct index *ix, const char *literal, const char *types, ...);
+/* The same for a statement that reads nothing of what the keeper keeps, nor history. */
+struct row *index_peek(struct index *ix, const char *literal, const char *types, ...);
+/* The same with a text made for the occasion; values as an array. Ends with index_end. */
+struct value {
+    char type;
+    uint32_t len; /* of s; 0: up to its NUL */
+    union {
+        const char *s;
+        int64_t i;
+        double d;
+    };
+};
+struct row *index_run_text(struct index *ix, const char *sql, const struct value *values, size_t n);
+/* From its beginning, with another value for the nth (from 1) of them. */
+void index_again(struct index *ix, struct row *r, int nth, int64_t value);
+void index_end(struct row *r);
+bool index_next(struct index *ix, struct row *r);
+/* Runs a statement that gives no rows; how many rows it changed. */
+int index_do(struct index *ix, const char *literal, const char *types, ...);
+
+/* Adds a row, later and together with others: many rows in one statement cost half. It is there
+ * for every statement that follows; index_add_many: now is a good time, if they are many;
+ * index_lend_many: for another thread, while we go on. That such a row is there already is a
+ * failure, except between index_begin_many and index_end_many. A row of states takes the place of
+ * the one before.
+ *
+ * NOT_WAITING and NOT_READY take rows away ("sdii": the list, urgency, signal, and whether one that
+ * stays may stand between it and the one before). In the order of their numbers they mostly stand
+ * next to each other: then one statement takes them all, at a third of the cost. */
+enum index_rows {
+    ROWS_SIGNALS,
+    ROWS_WAITING,
+    ROWS_READY,
+    ROWS_STATES,
+    ROWS_HISTORY,
+    ROWS_NOT_WAITING, /* from here on: last, as they may have come with this pile */
+    ROWS_NOT_READY,
+    INDEX_ROWS
+};
+void index_add(struct index *ix, enum index_rows rows, const char *types, ...);
+void index_add_many(struct index *ix);
+void index_lend_many(struct index *ix);
+
+/* One who keeps changes back: it writes them when a statement may need them, which is before every
+ * one but those of index_peek, and drops them when the transaction is rolled back. */
+struct index_keeper {
+    void (*write)(void *ctx);
+    void (*drop)(void *ctx);
+    void *ctx;
+};
+void index_keep(struct index *ix, const struct index_keeper *keeper);
+void index_starve(struct index *ix); /* a failure: no memory for what it should get */
+
+int64_t row_int(struct row *r, int column);
+double row_double(struct row *r, int column);
+/* NULL for null; valid until the next row. */
+const char *row_text(struct row *r, int column);
+/* The same, for ever. */
+const char *row_dup(struct row *r, int column, struct arena *a);
+bool row_is_null(struct row *r, int column);
+int row_columns(struct row *r);
+
+/* The tables and the columns that order them, for comparisons. NULL: no more. */
+const char *index_table(size_t i);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * when - the times that people and programs give: moments in milliseconds since 1970.
+ *
+ *     1775215174000                     milliseconds
+ *     2026-04-03T11:19:34Z              ISO 8601; seconds and their decimals may be left out,
+ *     2026-04-03 13:19:34.222+02:00     the zone may not: nobody knows whose clock was meant
+ *     +300ms  +30s  +5m  +2h  +1d       from now on
+ *
+ * What is finer than a millisecond is cut off. clock_iso_ms (base/clock.h) writes them.
+ */
+#ifndef CLIQ_HUB_MODEL_TIME_ARG_H
+#define CLIQ_HUB_MODEL_TIME_ARG_H
+
+#include "base/err.h"
+#include "base/json.h"
+
+#include <stdint.h>
+
+#define WHEN_MAX_MS INT64_C(253402300799999) /* the last one of 9999: years have four digits */
+
+/* From 0 to WHEN_MAX_MS, or ST_INVALID and a sentence that shows how to write it. */
+enum status time_arg_parse(const char *text, int64_t now_ms, int64_t *out_ms, struct err *e);
+
+/* deliverAt as JSON gives it: a number, not negative, floored. */
+enum status time_arg_from_json(const struct json *v, int64_t *out_ms, struct err *e);
+
+#endif

@@ -1,0 +1,603 @@
+/*
+ * emit - requests that bring signals: emit, a batch of them, broadcasts, and those of later.
+ */
+#include "hub/hub_impl.h"
+
+#include "hub/api_key.h"
+#include "hub/model/match.h"
+#include "hub/model/signal_id.h"
+#include "hub/model/signal_source.h"
+
+#include "base/path.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DELAYED_MAX = 100000 };
+
+static bool
+starved(struct op *t)
+{
+    return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+}
+
+static const char *
+new_id(struct op *t)
+{
+    char id[HUB_ID_SIZE];
+    struct err e;
+
+    if (hub_new_id(id, &e)) {
+        refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "%s", e.text);
+        return NULL;
+    }
+    const char *bare = hub_event_bare_id(id), *kept = arena_dup(t->a, bare, strlen(bare));
+    if (!kept)
+        starved(t);
+    return kept;
+}
+
+/* ---- retries of the same request ---- */
+
+bool
+op_dedup(struct op *t, const char *key, char hash[65], bool *is_done)
+{
+    struct buf b = { 0 };
+    struct index *ix = t->h->ix;
+
+    *is_done = false;
+    buf_adds(&b, hub_ops[t->req->op].name);
+    json_each (v, t->in.object)
+        if (v->key_len != 9 || memcmp(v->key, "dedup_key", 9) != 0) {
+            json_write_str(&b, v->key, v->key_len);
+            json_write(&b, v);
+        }
+    if (buf_failed(&b)) {
+        buf_release(&b);
+        return starved(t);
+    }
+    api_key_hash(hash, b.p, b.len);
+    buf_release(&b);
+    struct row *r = index_run(
+        ix, "SELECT hash, at, seq, lines FROM dedup WHERE identity = ? AND key = ? AND at > ?",
+        "ssi", t->req->is_system ? "" : t->req->identity, key, t->h->now.wall_ms - HUB_DEDUP_MS);
+    if (!index_next(ix, r))
+        return true;
+    if (strcmp(row_text(r, 0), hash) != 0)
+        return refuse(&t->refusal, 409, "SIGNAL_EMIT_CONFLICT",
+                      "%s: \"%s\" was used for another request less than 24 h ago", op_key_name(t),
+                      key);
+    uint64_t seq = (uint64_t)row_int(r, 2), lines = (uint64_t)row_int(r, 3);
+    *is_done = true;
+    if (t->req->op == HUB_EMIT_BATCH) {
+        struct json *list = json_new(t->a, JSON_ARRAY);
+        for (uint64_t i = 0; list && i < lines; i++)
+            json_add(list, render_at(t->h, seq + i, t->a));
+        t->reply->data = list;
+    } else if (t->req->op == HUB_GENERATE) {
+        r = index_run(ix, "SELECT body FROM signals WHERE seq = ?", "i", (int64_t)seq);
+        struct json *to = json_new(t->a, JSON_OBJECT);
+        if (to && index_next(ix, r)) {
+            const char *body = row_dup(r, 0, t->a);
+            json_set(to, "signal", body ? render_broadcast(body, strlen(body), t->a) : NULL);
+        }
+        t->reply->data = to;
+    } else if (t->req->op == HUB_EMIT) {
+        t->reply->data = render_at(t->h, seq, t->a);
+    } else {
+        t->reply->seq = seq; /* the caller knows better */
+    }
+    return true;
+}
+
+const char *
+op_key_name(const struct op *t)
+{
+    return t->req->dedup_key ? "Idempotency-Key" : "dedup_key";
+}
+
+bool
+op_find_key(struct op *t, const char **key)
+{
+    *key = NULL;
+    if (!arg_text(&t->in, "dedup_key", key))
+        return false;
+    if (t->req->dedup_key)
+        *key = t->req->dedup_key;
+    if (*key && (strlen(*key) > 255 || !**key))
+        return refuse(
+            &t->refusal, 400,
+            t->req->op == HUB_CLAIM ? "VALIDATION_INVALID_TYPE" : "SIGNAL_EMIT_VALIDATION_FAILED",
+            "%s%s must have 1 to 255 bytes, not %zu", t->in.prefix, op_key_name(t), strlen(*key));
+    return true;
+}
+
+/* ---- emit ---- */
+
+static bool
+check_from_role(struct op *t, const char *role)
+{
+    struct index *ix = t->h->ix;
+    struct row *r = index_run(ix, "SELECT 1 FROM fills WHERE identity = ? AND role = ?", "ss",
+                              t->req->identity, role);
+
+    if (index_next(ix, r))
+        return true;
+    if (t->req->is_file) {
+        r = index_run(ix,
+                      "SELECT 1 FROM roles WHERE id = ?1 UNION SELECT 1 FROM fills WHERE role = ?1",
+                      "s", role);
+        if (!index_next(ix, r))
+            return true; /* whoever has the files could make it and fill it */
+    }
+    return refuse(&t->refusal, 400, "SIGNAL_ROLE_NOT_HELD",
+                  "%sfrom_role: %s does not hold the role \"%s\"", t->in.prefix, t->req->identity,
+                  role);
+}
+
+static bool
+check_resources(struct op *t, const struct json *list)
+{
+    static const char *const kinds[] = { "artifact", "workspace_item", "workspace_revision" };
+    size_t i = 0;
+
+    json_each (v, list) {
+        const struct json *kind = json_get(v, "kind"), *ref = json_get(v, "ref");
+        bool is_known = false;
+        for (size_t k = 0; k < 3; k++)
+            is_known = is_known || json_eq(kind, kinds[k]);
+        if (!is_known)
+            return refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                          "%sresources[%zu].kind must be one of artifact, workspace_item,"
+                          " workspace_revision",
+                          t->in.prefix, i);
+        if (!json_is(ref, JSON_STRING) || !ref->text.len)
+            return refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                          "%sresources[%zu].ref must be a text that is not empty", t->in.prefix, i);
+        i++;
+    }
+    return true;
+}
+
+/* Legacy attachments become resources of kind artifact. */
+static bool
+map_attachments(struct op *t, struct hub_event *ev)
+{
+    static const char *const refs[] = { "ref", "artifact_id", "id", "url", "path" };
+    struct json *list = json_new(t->a, JSON_ARRAY);
+    size_t i = 0;
+
+    if (!list)
+        return starved(t);
+    json_each (v, ev->resources) {
+        struct json *same = json_new(t->a, JSON_OBJECT);
+        if (!same)
+            return starved(t);
+        *same = *v;
+        same->next = NULL;
+        json_add(list, same);
+    }
+    json_each (v, ev->attachments) {
+        struct json *to = json_new(t->a, JSON_OBJECT), *ref = NULL;
+        const struct json *name = v;
+        for (size_t k = 0; v->type == JSON_OBJECT && k < sizeof refs / sizeof *refs; k++)
+            if (name == v && json_is(json_get(v, refs[k]), JSON_STRING))
+                name = json_get(v, refs[k]);
+        if (!json_is(name, JSON_STRING) || !name->text.len)
+            return refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                          "%sattachments[%zu] must be a text, or an object with a ref",
+                          t->in.prefix, i);
+        ref = json_new_str(t->a, name->text.p, name->text.len);
+        if (!to || !ref)
+            return starved(t);
+        json_set(to, "kind", render_text(t->a, "artifact"));
+        json_set(to, "ref", ref);
+        json_add(list, to);
+        i++;
+    }
+    ev->resources = list;
+    return true;
+}
+
+/* The caller as a source. */
+static const struct json *
+own_source(struct op *t)
+{
+    struct signal_source s = { .kind = t->req->is_system ? SOURCE_SYSTEM : SOURCE_AGENT };
+
+    if (!t->req->is_system)
+        s.id = text_of(t->req->identity);
+    return signal_source_json(t->a, &s);
+}
+
+/* The type without blanks around it. */
+static bool
+take_type(struct op *t, const char *key, const char *missing, const char **type)
+{
+    t->in.code = "SIGNAL_EMIT_INVALID_TYPE";
+    bool is_good = arg_trimmed(&t->in, key, type);
+    if (is_good && *type && !match_is_type(*type, strlen(*type)))
+        is_good = arg_wrong(&t->in, key, MATCH_TYPE_SAYS);
+    t->in.code = NULL;
+    if (is_good && !*type)
+        return refuse(&t->refusal, 400, "SIGNAL_EMIT_INVALID_TYPE", missing, t->in.prefix);
+    return is_good;
+}
+
+/* The signal of t->in, checked. */
+static bool
+read_emit(struct op *t, struct hub_event *ev)
+{
+    double urgency;
+    struct args_in *in = &t->in;
+
+    *ev = (struct hub_event){ .kind = EV_SIGNAL, .at = t->h->now.wall_ms, .by = t->req->identity };
+    in->code = "SIGNAL_EMIT_VALIDATION_FAILED";
+    if (!args_known(in, "emit") ||
+        !take_type(t, "signal_type", "%ssignal_type is required and must not be empty", &ev->type))
+        return false;
+    in->code = "SIGNAL_EMIT_VALIDATION_FAILED";
+    if (!arg_json(in, "content", &ev->content) || !arg_number(in, "urgency", &urgency) ||
+        !arg_name(in, "from_role", &ev->from_role) || !arg_name(in, "to_role", &ev->to_role) ||
+        !arg_name(in, "to_ring", &ev->to_ring) || !arg_name(in, "to_identity", &ev->to_identity) ||
+        !arg_id(in, "parent_id", &ev->parent) || !arg_texts(in, "tags", &ev->tags) ||
+        !arg_json(in, "resources", &ev->resources) ||
+        !arg_json(in, "attachments", &ev->attachments) ||
+        !arg_json(in, "metadata", &ev->metadata) || !arg_word(in, "task_status", &ev->task_status))
+        return false;
+    in->code = NULL;
+    if (!!ev->to_role + !!ev->to_ring + !!ev->to_identity > 1)
+        return refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                      "%sto_role, to_ring and to_identity: at most one of them may be given",
+                      in->prefix);
+    if (json_is(json_get(in->object, "urgency"), JSON_NUMBER))
+        ev->urgency = json_get(in->object, "urgency");
+    ev->data = json_get(in->object, "payload");
+    if (ev->from_role && !check_from_role(t, ev->from_role))
+        return false;
+    if (!check_resources(t, ev->resources))
+        return false;
+    if (json_first(ev->attachments) && !map_attachments(t, ev))
+        return false;
+    ev->id = new_id(t);
+    ev->source = own_source(t);
+    return ev->id && (ev->source || starved(t));
+}
+
+static struct item
+new_item(const struct op *t, const struct hub_event *ev)
+{
+    return (struct item){ .seq = t->reply->seq,
+                          .id = ev->id,
+                          .state = D_PENDING,
+                          .work = hub_event_is_task(ev) ? W_OPEN : W_NONE };
+}
+
+/* The signal that was just brought. A reply to another may belong to an elder's thread. */
+static struct json *
+show_new(struct op *t, const struct hub_event *ev)
+{
+    struct item it = new_item(t, ev);
+
+    return ev->parent ? render_at(t->h, it.seq, t->a) : render_signal(ev, &it, NULL, t->a);
+}
+
+bool
+op_emit(struct op *t)
+{
+    struct hub_event ev;
+    const char *key;
+    char hash[65];
+    bool is_done = false;
+
+    if (!op_find_key(t, &key) || (key && !op_dedup(t, key, hash, &is_done)))
+        return false;
+    if (is_done)
+        return true;
+    if (!read_emit(t, &ev))
+        return false;
+    if (key) {
+        ev.dedup_key = key;
+        ev.dedup_hash = hash;
+    }
+    if (!op_event(t, &ev))
+        return false;
+    if (t->req->wants_text && !ev.parent) {
+        const struct hub_line *line = &t->h->lines[t->h->n_lines - 1];
+        struct item it = new_item(t, &ev);
+        t->reply->text =
+            render_line_text(&ev, t->h->text.p + line->at, line->len, &it, &t->h->shown, t->a);
+        return true;
+    }
+    t->reply->data = show_new(t, &ev);
+    return true;
+}
+
+static bool
+emit_all(struct op *t, const struct json *list, const char *key, const char *hash, size_t *bytes)
+{
+    struct json *shown = json_new(t->a, JSON_ARRAY), **end = shown ? &shown->kids.first : NULL;
+    size_t i = 0;
+
+    json_each (v, list) {
+        char prefix[40];
+        struct hub_event ev;
+        snprintf(prefix, sizeof prefix, "signals[%zu].", i);
+        t->in.object = v;
+        t->in.known = hub_op_args(HUB_EMIT);
+        t->in.prefix = prefix;
+        bool is_good =
+            json_is(v, JSON_OBJECT) || refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                                              "signals[%zu] must be an object", i);
+        if (is_good && json_get(v, "dedup_key"))
+            is_good = refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                             "%sdedup_key: a batch has one for all; put it beside signals", prefix);
+        is_good = is_good && read_emit(t, &ev);
+        if (is_good && i == 0 && key) {
+            ev.dedup_key = key;
+            ev.dedup_hash = hash;
+            ev.dedup_lines = (int64_t)list->kids.count;
+        }
+        is_good = is_good && op_event(t, &ev);
+        t->in.prefix = "";
+        if (!is_good)
+            return false;
+        *bytes += t->h->lines[t->h->n_lines - 1].len;
+        if (*bytes > (size_t)32 << 20)
+            return refuse(&t->refusal, 413, "BODY_TOO_LARGE", "signals: over 32 MiB in one batch");
+        if (shown)
+            end = json_put(shown, end, NULL, show_new(t, &ev));
+        i++;
+    }
+    t->reply->data = shown;
+    return true;
+}
+
+bool
+op_emit_batch(struct op *t)
+{
+    struct hub *h = t->h;
+    const struct json *list = NULL, *body = t->in.object;
+    const char *key;
+    char hash[65];
+    bool is_done = false;
+    size_t bytes = 0, lines = h->n_lines, text = h->text.len;
+    uint64_t seq = h->next_seq;
+    struct index_place place = h->fold.place;
+
+    t->in.code = "SIGNAL_EMIT_VALIDATION_FAILED";
+    if (!arg_json(&t->in, "signals", &list))
+        return false;
+    if (!list)
+        return arg_missing(&t->in, "signals");
+    if (!list->kids.count || list->kids.count > HUB_BATCH_MAX)
+        return refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+                      "signals must have 1 to %d elements, not %zu", HUB_BATCH_MAX,
+                      list->kids.count);
+    t->in.code = NULL;
+    if (!op_find_key(t, &key) || (key && !op_dedup(t, key, hash, &is_done)))
+        return false;
+    if (is_done)
+        return true;
+    index_mark(h->ix);
+    bool is_good = emit_all(t, list, key, hash, &bytes);
+    index_unmark(h->ix, is_good);
+    if (is_good)
+        return true;
+    fold_forget(&h->fold); /* nothing of it was */
+    h->fold.place = place;
+    buf_cut(&h->text, text);
+    h->n_lines = lines;
+    h->next_seq = seq;
+    t->in.object = body;
+    return false;
+}
+
+/* ---- broadcast ---- */
+
+/* May the caller speak as this source? */
+static bool
+check_source(struct op *t, const struct signal_source *s)
+{
+    if (s->kind == SOURCE_SYSTEM)
+        return t->req->is_system ||
+               refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
+                      "source: \"system\" is for cliq itself; use agent, webhook or process");
+    bool is_own = !s->id.len || text_same(s->id, text_of(t->req->identity));
+    return is_own || (t->req->is_admin && s->kind != SOURCE_AGENT) ||
+           refuse(&t->refusal, 403, "AUTH_FORBIDDEN", "source.id: you are %s, not %.*s",
+                  t->req->identity, (int)(s->id.len < 64 ? s->id.len : 64), s->id.p);
+}
+
+/* The source that the caller names, or the caller. "webhook" alone is {"type":"webhook"}, and
+ * "agent" the caller. */
+bool
+op_source(struct op *t, struct hub_event *ev)
+{
+    const struct json *v = json_get(t->in.object, "source");
+    bool is_word = json_is(v, JSON_STRING);
+    struct signal_source s = { .kind = t->req->is_system ? SOURCE_SYSTEM : SOURCE_AGENT };
+    struct err e;
+
+    if (v && v->type != JSON_NULL) {
+        enum status st =
+            is_word ? signal_source_read_kind(v, &s.kind, &e) : signal_source_read(v, &s, &e);
+        if (st)
+            return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "%s", e.text);
+        if (!check_source(t, &s))
+            return false;
+    }
+    if (s.kind == SOURCE_AGENT)
+        s.id = text_of(t->req->identity);
+    ev->source = signal_source_json(t->a, &s);
+    return ev->source || starved(t);
+}
+
+bool
+op_generate(struct op *t)
+{
+    struct hub_event ev = { .kind = EV_SIGNAL, .at = t->h->now.wall_ms };
+    const char *key;
+    char hash[65];
+    bool is_done = false;
+
+    ev.by = t->req->is_system ? t->req->about : t->req->identity;
+    if (!op_find_key(t, &key) || (key && !op_dedup(t, key, hash, &is_done)))
+        return false;
+    if (is_done)
+        return true;
+    if (!take_type(t, "type", "%sSignal type is required", &ev.type) || !op_source(t, &ev))
+        return false;
+    ev.data = json_get(t->in.object, "data");
+    ev.id = new_id(t);
+    if (key) {
+        ev.dedup_key = key;
+        ev.dedup_hash = hash;
+    }
+    if (!ev.id || !op_event(t, &ev))
+        return false;
+    struct buf b = { 0 };
+    hub_event_write(&b, &ev);
+    const char *body = buf_failed(&b) ? NULL : arena_dup(t->a, b.p, b.len);
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to && body)
+        json_set(to, "signal", render_broadcast(body, b.len, t->a));
+    buf_release(&b);
+    t->reply->data = to;
+    return true;
+}
+
+/* ---- later ---- */
+
+bool
+op_schedule(struct op *t)
+{
+    struct hub_event ev = { .kind = EV_SCHEDULE, .at = t->h->now.wall_ms };
+    const struct json *v = json_get(t->in.object, "deliverAt");
+    double ms;
+
+    ev.by = t->req->is_system ? t->req->about : t->req->identity;
+    if (!take_type(t, "type", "%sDelayed signal type is required", &ev.type) || !op_source(t, &ev))
+        return false;
+    if (json_is(v, JSON_NUMBER) && json_double(v, &ms) && ms < 0)
+        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
+                      "Delayed signal deliverAt must be positive");
+    if (!v || v->type == JSON_NULL || !arg_time(&t->in, "deliverAt", &ev.deliver_at))
+        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
+                      "Delayed signal deliverAt must be a finite unix timestamp");
+    if (!arg_trimmed(&t->in, "repeatKey", &ev.repeat_key))
+        return false;
+    struct row *r = index_run(t->h->ix, "SELECT count(*) FROM delayed", "");
+    if (index_next(t->h->ix, r) && row_int(r, 0) >= DELAYED_MAX)
+        return refuse(&t->refusal, 409, "SIGNAL_EMIT_CONFLICT",
+                      "%d delayed signals are waiting already", DELAYED_MAX);
+    if (!ev.deliver_at)
+        ev.deliver_at = 1; /* as good as 0: at once */
+    ev.data = json_get(t->in.object, "data");
+    ev.id = new_id(t);
+    if (!ev.id || !op_event(t, &ev))
+        return false;
+    struct buf b = { 0 };
+    hub_event_write(&b, &ev);
+    const char *body = buf_failed(&b) ? NULL : arena_dup(t->a, b.p, b.len);
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to && body)
+        json_set(to, "delayed", render_delayed(body, b.len, t->a));
+    buf_release(&b);
+    t->reply->data = to;
+    return true;
+}
+
+/* Whose it is, from the line that scheduled it; NULL: nobody's, or no memory. */
+static const char *
+scheduled_by(const char *body, struct arena *a)
+{
+    struct json *line;
+    struct hub_event ev;
+
+    if (!body || !json_parse(a, body, strlen(body), &line, NULL) || !hub_event_read(&ev, line, a))
+        return NULL;
+    return ev.by;
+}
+
+/* Who has the files could be anyone, and says with --as who it is: there nobody is an admin by
+ * the way. What nobody is known to have sent is theirs to clear away. */
+static bool
+may_cancel(const struct op *t, const char *by)
+{
+    const struct hub_request *q = t->req;
+
+    if (q->is_system || (q->is_admin && !q->is_file))
+        return true;
+    return by ? strcmp(by, q->identity) == 0 : q->is_file;
+}
+
+static bool
+not_yours_to_cancel(struct op *t, const char *id, const char *by)
+{
+    if (t->req->is_file)
+        return refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
+                      "%s was scheduled by %s: only they can cancel it, not %s (--as %s)", id, by,
+                      t->req->identity, by);
+    return refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
+                  "%s was scheduled by someone else: only its sender and admins can cancel it", id);
+}
+
+/* Of what waits, what the caller may cancel goes to `ids`. False: there is some, but none for
+ * them. */
+static bool
+find_cancelled(struct op *t, struct row *r, const char *ids[HUB_BATCH_MAX], size_t *n)
+{
+    const char *other = NULL, *others_by = NULL;
+
+    *n = 0;
+    while (*n < HUB_BATCH_MAX && index_next(t->h->ix, r)) {
+        const char *id = row_dup(r, 0, t->a), *body = row_dup(r, 1, t->a);
+        if (!id || !body)
+            return starved(t);
+        const char *by = scheduled_by(body, t->a);
+        if (may_cancel(t, by)) {
+            ids[(*n)++] = id;
+        } else if (!other) {
+            other = id;
+            others_by = by;
+        }
+    }
+    return *n || !other || not_yours_to_cancel(t, other, others_by);
+}
+
+bool
+op_cancel(struct op *t)
+{
+    const char *id = NULL, *key = NULL, *type = NULL;
+    const char *ids[HUB_BATCH_MAX];
+    size_t n;
+
+    t->in.is_query = true; /* a DELETE may have either */
+    if (!arg_id(&t->in, "id", &id) || !arg_text(&t->in, "type", &type) ||
+        !arg_trimmed(&t->in, "repeatKey", &key))
+        return false;
+    if (!id && !key)
+        return refuse(&t->refusal, 400, "VALIDATION_FIELD_REQUIRED",
+                      json_get(t->in.object, "repeatKey") ? "Delayed signal repeatKey is required"
+                                                          : "id or repeatKey is required");
+    struct row *r = index_run(t->h->ix,
+                              "SELECT id, body FROM delayed WHERE (?1 IS NULL OR id = ?1) AND"
+                              " (?2 IS NULL OR repeat_key = ?2) AND (?3 IS NULL OR type = ?3)",
+                              "sss", id, key, type);
+    if (!find_cancelled(t, r, ids, &n))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        struct hub_event ev = {
+            .kind = EV_CANCEL, .id = ids[i], .by = t->req->identity, .at = t->h->now.wall_ms
+        };
+        if (!op_event(t, &ev))
+            return false;
+    }
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to)
+        json_set(to, "removed", json_new_int(t->a, (int64_t)n));
+    t->reply->data = to;
+    return true;
+}

@@ -1,0 +1,805 @@
+/*
+ * read - requests that change nothing: inboxes, threads, lists, and who is who.
+ */
+#include "hub/hub_impl.h"
+
+#include "base/path.h"
+#include "hub/request/inbox_merge.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LIMIT = 20,
+    THREAD_MAX = 10000,
+    EVENTS = 200,
+    VALUES_MAX = 64,
+    DAY_MS = 86400000,
+};
+
+static bool
+starved(struct op *t)
+{
+    return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+}
+
+/* ---- a query that grows by its filters ---- */
+
+struct list_query {
+    struct buf sql;
+    struct value values[VALUES_MAX];
+    size_t n;
+};
+
+static void
+add_s(struct list_query *q, const char *sql, const char *s)
+{
+    buf_adds(&q->sql, sql);
+    if (q->n < VALUES_MAX)
+        q->values[q->n++] = (struct value){ .type = 's', .s = s };
+}
+
+static void
+add_i(struct list_query *q, const char *sql, int64_t i)
+{
+    buf_adds(&q->sql, sql);
+    if (q->n < VALUES_MAX)
+        q->values[q->n++] = (struct value){ .type = 'i', .i = i };
+}
+
+static void
+add_d(struct list_query *q, const char *sql, double d)
+{
+    buf_adds(&q->sql, sql);
+    if (q->n < VALUES_MAX)
+        q->values[q->n++] = (struct value){ .type = 'd', .d = d };
+}
+
+/* ---- where a page ended ---- "u-<bits of the urgency>-<seq>" or "s-<seq>" */
+
+struct cursor {
+    bool is_there, has_urgency;
+    double urgency;
+    int64_t seq;
+};
+
+static bool
+read_cursor(struct op *t, bool by_urgency, struct cursor *c)
+{
+    const char *text = NULL;
+    uint64_t bits, seq;
+    char *end;
+
+    *c = (struct cursor){ 0 };
+    if (!arg_text(&t->in, "after", &text))
+        return false;
+    if (!text)
+        return true;
+    bool is_good = strlen(text) < 64 && text[1] == '-' && text[0] == (by_urgency ? 'u' : 's');
+    const char *p = text + 2;
+    if (is_good && by_urgency) {
+        bits = strtoull(p, &end, 16);
+        memcpy(&c->urgency, &bits, sizeof bits);
+        is_good = end > p && *end == '-' && c->urgency >= 0 && c->urgency <= 1;
+        p = end + 1;
+    }
+    if (is_good) {
+        seq = strtoull(p, &end, 10);
+        is_good = end > p && *p >= '0' && *p <= '9' && !*end && seq <= INT64_MAX;
+        c->seq = (int64_t)seq;
+    }
+    c->is_there = true;
+    return is_good || arg_wrong(&t->in, "after", "must be the meta.cursor of the page before");
+}
+
+static void
+write_cursor(struct op *t, bool by_urgency, double urgency, int64_t seq)
+{
+    char text[64];
+    uint64_t bits;
+
+    memcpy(&bits, &urgency, sizeof bits);
+    if (by_urgency)
+        snprintf(text, sizeof text, "u-%" PRIx64 "-%" PRId64, bits, seq);
+    else
+        snprintf(text, sizeof text, "s-%" PRId64, seq);
+    t->reply->cursor = arena_dup(t->a, text, strlen(text));
+}
+
+/* ---- filters that inbox and list share ---- */
+
+static void
+add_words(struct list_query *q, const char *sql, const struct json *words, struct arena *a)
+{
+    buf_adds(&q->sql, sql);
+    buf_adds(&q->sql, " IN (");
+    json_each (v, words) {
+        const char *text = arena_dup(a, v->text.p, v->text.len);
+        add_s(q, v == json_first(words) ? "?" : ", ?", text ? text : "");
+    }
+    buf_adds(&q->sql, ")");
+}
+
+/* Those that have a row in `states`, and are few, are found by it (its index is of state <> 2). */
+static void
+add_states(struct list_query *q, const struct json *names)
+{
+    bool has_pending = false, has_acked = false;
+
+    if (!json_first(names))
+        return;
+    json_each (v, names) {
+        has_pending = has_pending || json_eq(v, delivery_names[D_PENDING]);
+        has_acked = has_acked || json_eq(v, delivery_names[D_ACKED]);
+    }
+    buf_adds(&q->sql, has_pending ? " AND coalesce(w.state, 0) IN ("
+                      : has_acked ? " AND w.state IN ("
+                                  : " AND w.state <> 2 AND w.state IN (");
+    json_each (v, names) {
+        char name[16] = "";
+        if (v->text.len < sizeof name)
+            memcpy(name, v->text.p, v->text.len);
+        add_i(q, v == json_first(names) ? "?" : ", ?", delivery_find(name));
+    }
+    buf_adds(&q->sql, ")");
+}
+
+static bool
+add_filters(struct op *t, struct list_query *q)
+{
+    const struct json *types = NULL, *states = NULL;
+    const char *tag = NULL;
+    double urgency = -1;
+
+    if (!arg_texts(&t->in, "type", &types) || !arg_number(&t->in, "min_urgency", &urgency) ||
+        !arg_texts(&t->in, "delivery_state", &states) || !arg_text(&t->in, "project_tag", &tag))
+        return false;
+    if (json_first(types) && types->kids.count <= 20)
+        add_words(q, " AND s.type", types, t->a);
+    else if (types && types->kids.count > 20)
+        return arg_wrong(&t->in, "type", "must have at most 20 elements");
+    if (urgency >= 0)
+        add_d(q, " AND s.urgency >= ?", urgency);
+    add_states(q, states);
+    if (tag)
+        add_s(q, " AND instr(s.tags, char(31) || ? || char(31))", tag);
+    return true;
+}
+
+/* Signals to a ring are for its members, its senders and admins. The identity, twice. */
+#define MAY_SEE                                                                                    \
+    "s.addr IS NULL OR s.addr NOT LIKE '+%' OR s.sender = ? OR s.addr IN"                          \
+    " (SELECT '+' || ring FROM joins WHERE identity = ?)"
+
+static void
+add_rings(struct op *t, struct list_query *q)
+{
+    if (t->req->is_admin)
+        return;
+    add_s(q, " AND (" MAY_SEE ")", t->req->identity);
+    add_s(q, "", t->req->identity);
+}
+
+/* Where the rows of a page come from: of the query itself, or, one after the other, of its value
+ * number `nth`, a signal, which a walk gives. */
+struct query_source {
+    struct inbox_merge *walk; /* NULL: of the query */
+    int nth;
+};
+
+static bool
+next_row(struct index *ix, struct row *r, const struct query_source *from)
+{
+    struct inbox_merge_at at;
+
+    if (!from->walk)
+        return index_next(ix, r);
+    while (inbox_merge_next(from->walk, &at)) {
+        index_again(ix, r, from->nth, at.seq);
+        if (index_next(ix, r))
+            return true;
+    }
+    return false;
+}
+
+/* The page: rows beyond `limit` only tell that there is more. */
+static bool
+answer_page(struct op *t, struct list_query *q, const struct query_source *from, int64_t limit,
+            bool by_urgency, bool with_receipts)
+{
+    struct json *list = json_new(t->a, JSON_ARRAY), **link = list ? &list->kids.first : NULL;
+    struct index *ix = t->h->ix;
+    double urgency = 0;
+    int64_t seq = 0;
+
+    t->reply->has_cursor = true;
+    add_i(q, " LIMIT ?", from->walk ? 1 : limit + 1);
+    if (!list || buf_failed(&q->sql) || q->n >= VALUES_MAX) {
+        buf_release(&q->sql);
+        return starved(t);
+    }
+    struct row *r = index_run_text(ix, q->sql.p, q->values, q->n);
+    buf_release(&q->sql);
+    while (next_row(ix, r, from)) {
+        if ((int64_t)list->kids.count == limit) {
+            write_cursor(t, by_urgency, urgency, seq);
+            break;
+        }
+        struct json *v = render_row(r, t->a);
+        if (v) {
+            if (with_receipts) {
+                const char *state = row_dup(r, 11, t->a);
+                json_set(v, "receipt_state", render_text(t->a, state ? state : "unread"));
+            }
+            *link = v;
+            link = &v->next;
+            list->kids.count++;
+        }
+        seq = row_int(r, 0);
+        urgency = row_double(r, 10);
+    }
+    index_end(r);
+    t->reply->data = list;
+    return true;
+}
+
+/* ---- inbox ---- */
+
+static void
+add_receipts(struct list_query *q, const char *receipt, int64_t now)
+{
+    if (strcmp(receipt, "snoozed") == 0)
+        add_i(q, " AND r.state = 'snoozed' AND r.until > ?", now);
+    else if (strcmp(receipt, "unread") == 0)
+        add_i(q, " AND (r.state IS NULL OR (r.state = 'snoozed' AND r.until <= ?))", now);
+    else
+        add_s(q, " AND r.state = ?", receipt);
+}
+
+/* What is asked of an inbox. */
+struct inbox {
+    const char *target, *whose; /* whose receipts; for @identity, whose inbox */
+    const char *receipt;        /* NULL: any */
+    const struct json *states;
+    enum hub_event_flag snoozed, resolved;
+    bool is_identity, is_now, is_recent, is_stale;
+    int64_t limit, now;
+    double min_urgency;
+    struct cursor after;
+};
+
+static bool
+take_inbox(struct op *t, struct inbox *in)
+{
+    const char *view = "now";
+
+    *in = (struct inbox){ .whose = t->req->identity,
+                          .limit = LIMIT,
+                          .now = t->h->now.wall_ms,
+                          .snoozed = FLAG_UNSET,
+                          .resolved = FLAG_UNSET };
+    if (!arg_text(&t->in, "target", &in->target))
+        return false;
+    if (!in->target)
+        return arg_missing(&t->in, "target");
+    in->is_identity = *in->target == '@';
+    if (!path_is_name(in->target + in->is_identity))
+        return arg_wrong(&t->in, "target", "must be the name of a role, or @ and an identity");
+    if (!arg_word(&t->in, "view", &view) || !arg_word(&t->in, "receipt_state", &in->receipt) ||
+        !arg_int(&t->in, "limit", &in->limit) ||
+        !arg_flag(&t->in, "include_snoozed", &in->snoozed) ||
+        !arg_flag(&t->in, "include_resolved", &in->resolved) ||
+        !arg_texts(&t->in, "delivery_state", &in->states) ||
+        !arg_number(&t->in, "min_urgency", &in->min_urgency))
+        return false;
+    if (in->is_identity)
+        in->whose = in->target + 1;
+    in->is_now = strcmp(view, "now") == 0;
+    in->is_recent = strcmp(view, "recent") == 0;
+    in->is_stale = strcmp(view, "stale") == 0;
+    return read_cursor(t, in->is_now, &in->after);
+}
+
+/* The lists that are in the order of the view `now` have what was not acked. Of the other states
+ * there are few, and those are found by their index. */
+static bool
+is_listed(const struct inbox *in)
+{
+    bool has_pending = !json_first(in->states), has_acked = false;
+
+    json_each (v, in->states) {
+        has_pending = has_pending || json_eq(v, delivery_names[D_PENDING]);
+        has_acked = has_acked || json_eq(v, delivery_names[D_ACKED]);
+    }
+    return in->is_now && has_pending && !has_acked;
+}
+
+/* Everything of an identity, to be sorted. */
+static void
+add_sources(struct list_query *q, const char *whose)
+{
+    add_s(q, " WHERE s.seq IN (SELECT seq FROM signals WHERE addr IN (SELECT '@' || ?", whose);
+    add_s(q, " UNION ALL SELECT '=' || role FROM fills WHERE identity = ?", whose);
+    add_s(q, " UNION ALL SELECT '+' || ring FROM joins WHERE identity = ?)", whose);
+    add_s(q,
+          " UNION SELECT m.signal FROM matches m JOIN subscriptions b ON b.identity = m.identity"
+          " AND b.pattern = m.pattern WHERE m.identity = ?)",
+          whose);
+}
+
+static bool
+add_walk(struct op *t, const struct inbox *in, struct list_query *q, struct query_source *from)
+{
+    struct inbox_merge_at after = { in->is_now ? in->after.urgency : 0, in->after.seq };
+
+    add_i(q, " WHERE s.seq = ?", 0);
+    from->walk = arena_alloc(t->a, sizeof *from->walk);
+    from->nth = (int)q->n;
+    return from->walk && inbox_merge_init(from->walk, t->h->ix, t->a, in->whose,
+                                          in->is_now     ? INBOX_MERGE_URGENT
+                                          : in->is_stale ? INBOX_MERGE_OLDEST
+                                                         : INBOX_MERGE_NEWEST,
+                                          in->after.is_there ? &after : NULL, in->min_urgency);
+}
+
+/* Whose signals, and in what order they come. */
+static bool
+add_target(struct op *t, const struct inbox *in, struct list_query *q, struct query_source *from)
+{
+    bool is_list = !in->is_identity && is_listed(in);
+    char *addr = arena_alloc(t->a, strlen(in->target) + 2);
+
+    if (!addr)
+        return false;
+    sprintf(addr, "=%s", in->target);
+    buf_adds(&q->sql, is_list
+                          ? " FROM waiting n CROSS JOIN signals s ON s.seq = n.signal" INDEX_STATES
+                          : RENDER_FROM);
+    add_s(q, " LEFT JOIN receipts r ON r.signal = s.seq AND r.identity = ?", in->whose);
+    if (in->is_identity && (!in->is_now || is_listed(in)))
+        return add_walk(t, in, q, from);
+    if (in->is_identity)
+        add_sources(q, in->whose);
+    else
+        add_s(q, is_list ? " WHERE n.addr = ?" : " WHERE s.addr = ?", addr);
+    return true;
+}
+
+static void
+add_view(const struct inbox *in, struct list_query *q)
+{
+    if (in->is_now && !json_first(in->states))
+        buf_adds(&q->sql, " AND coalesce(w.state, 0) <> 2");
+    if (in->receipt)
+        add_receipts(q, in->receipt, in->now);
+    else if ((in->is_now || in->is_stale) && in->resolved != FLAG_YES)
+        buf_adds(&q->sql, " AND r.state IS NOT 'resolved'");
+    if (in->is_now && !in->receipt && in->snoozed != FLAG_YES)
+        add_i(q, " AND NOT (r.state IS 'snoozed' AND r.until > ?)", in->now);
+    if (in->is_recent)
+        add_i(q, " AND s.created > ?", in->now - DAY_MS);
+    if (in->is_stale)
+        add_i(q, " AND s.created < ?", in->now - 3 * (int64_t)DAY_MS);
+}
+
+/* Of a query that gives all of them: from where on, and in what order. */
+static void
+add_order(const struct inbox *in, struct list_query *q)
+{
+    const struct cursor *c = &in->after;
+    bool is_list = !in->is_identity && is_listed(in);
+
+    if (c->is_there && in->is_now) {
+        add_d(q, is_list ? " AND n.urgency <= ?" : " AND s.urgency <= ?", c->urgency);
+        add_d(q, " AND (s.urgency < ?", c->urgency);
+        add_i(q, " OR s.seq > ?)", c->seq);
+    } else if (c->is_there) {
+        add_i(q, in->is_stale ? " AND s.seq > ?" : " AND s.seq < ?", c->seq);
+    }
+    buf_adds(&q->sql, is_list        ? " ORDER BY n.urgency DESC, n.signal"
+                      : in->is_now   ? " ORDER BY s.urgency DESC, s.seq"
+                      : in->is_stale ? " ORDER BY s.seq"
+                                     : " ORDER BY s.seq DESC");
+}
+
+static bool
+read_inbox(struct op *t)
+{
+    struct list_query q = { 0 };
+    struct query_source from = { 0 };
+    struct inbox in;
+
+    if (!take_inbox(t, &in))
+        return false;
+    add_i(&q,
+          "SELECT " RENDER_COLUMNS ", s.urgency, CASE WHEN r.state = 'snoozed' AND r.until <= ?",
+          in.now);
+    buf_adds(&q.sql, " THEN 'unread' ELSE r.state END");
+    if (!add_target(t, &in, &q, &from)) {
+        buf_release(&q.sql);
+        return starved(t);
+    }
+    if (!add_filters(t, &q)) {
+        buf_release(&q.sql);
+        return false;
+    }
+    add_rings(t, &q);
+    add_view(&in, &q);
+    if (!from.walk)
+        add_order(&in, &q);
+    return answer_page(t, &q, &from, in.limit, in.is_now, true);
+}
+
+/* ---- list, thread, one ---- */
+
+static bool
+read_list(struct op *t)
+{
+    static const struct {
+        const char *key, *column;
+        char sign;
+    } exact[] = {
+        { "from_identity", " AND s.sender = ?", 0 }, { "from_role", " AND s.from_role = ?", 0 },
+        { "to_identity", " AND s.addr = ?", '@' },   { "to_role", " AND s.addr = ?", '=' },
+        { "to_ring", " AND s.addr = ?", '+' },       { "claimed_by", " AND w.claimed_by = ?", 0 },
+    };
+    const char *status = NULL;
+    int64_t limit = LIMIT;
+    struct list_query q = { 0 };
+    struct cursor c;
+
+    if (!arg_word(&t->in, "task_status", &status) || !arg_int(&t->in, "limit", &limit) ||
+        !read_cursor(t, false, &c))
+        return false;
+    buf_adds(&q.sql, "SELECT " RENDER_COLUMNS ", s.urgency" RENDER_FROM " WHERE 1");
+    if (!add_filters(t, &q)) {
+        buf_release(&q.sql);
+        return false;
+    }
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
+        const char *name = NULL;
+        if (!arg_name(&t->in, exact[i].key, &name)) {
+            buf_release(&q.sql);
+            return false;
+        }
+        if (!name)
+            continue;
+        char *text = arena_alloc(t->a, strlen(name) + 2);
+        if (text)
+            snprintf(text, strlen(name) + 2, "%.1s%s",
+                     exact[i].sign ? (char[]){ exact[i].sign, '\0' } : "", name);
+        add_s(&q, exact[i].column, text);
+    }
+    if (status)
+        add_i(&q, " AND coalesce(w.work, s.task) = ?", work_find(status));
+    add_rings(t, &q);
+    if (c.is_there)
+        add_i(&q, " AND s.seq < ?", c.seq);
+    buf_adds(&q.sql, " ORDER BY s.seq DESC");
+    return answer_page(t, &q, &(struct query_source){ 0 }, limit, false, false);
+}
+
+static bool
+take_id(struct op *t, const char **id)
+{
+    *id = NULL;
+    if (!arg_id(&t->in, "id", id))
+        return false;
+    return *id || arg_missing(&t->in, "id");
+}
+
+static bool
+no_signal(struct op *t, const char *id)
+{
+    return refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "id: there is no signal:%s", id);
+}
+
+static bool
+read_thread(struct op *t)
+{
+    struct index *ix = t->h->ix;
+    struct list_query q = { 0 };
+    const char *id;
+
+    if (!take_id(t, &id))
+        return false;
+    struct row *r = index_run(ix, "SELECT coalesce(thread, id) FROM signals WHERE id = ?", "s", id);
+    const char *thread = index_next(ix, r) ? row_dup(r, 0, t->a) : id;
+    add_s(&q, "SELECT " RENDER_COLUMNS ", s.urgency" RENDER_FROM " WHERE (s.thread = ?", thread);
+    add_s(&q, " OR s.id = ?)", thread);
+    add_rings(t, &q);
+    buf_adds(&q.sql, " ORDER BY s.seq");
+    if (!answer_page(t, &q, &(struct query_source){ 0 }, THREAD_MAX, false, false))
+        return false;
+    t->reply->has_cursor = false;
+    t->reply->cursor = NULL;
+    return json_first(t->reply->data) || no_signal(t, id);
+}
+
+static bool
+read_one(struct op *t, uint64_t *seq)
+{
+    struct index *ix = t->h->ix;
+    const char *id, *who = t->req->identity;
+
+    if (!take_id(t, &id))
+        return false;
+    struct row *r =
+        index_run(ix, "SELECT " RENDER_COLUMNS RENDER_FROM " WHERE s.id = ? AND (? OR " MAY_SEE ")",
+                  "siss", id, (int64_t)t->req->is_admin, who, who);
+    if (!index_next(ix, r))
+        return no_signal(t, id);
+    *seq = (uint64_t)row_int(r, 0);
+    t->reply->data = render_row(r, t->a);
+    return true;
+}
+
+/* What a transition is called, who made it and when. */
+static struct json *
+show_event(struct op *t, enum hub_event_kind kind, const char *by, int64_t at)
+{
+    struct json *to = json_new(t->a, JSON_OBJECT);
+
+    if (!to)
+        return NULL;
+    json_set(to, "op", render_text(t->a, hub_event_name(kind)));
+    json_set(to, "by", render_text(t->a, by));
+    json_set(to, "at", render_time(t->a, at));
+    return to;
+}
+
+/* The whole of it, from its line. */
+static struct json *
+show_line(struct op *t, uint64_t seq, const char *body, size_t len)
+{
+    static const char *const extra[] = { "claim", "task_status", "error" };
+    struct json *line;
+    struct hub_event ev;
+    int64_t until;
+
+    if (!json_parse(t->a, body, len, &line, NULL) || !hub_event_read(&ev, line, t->a))
+        return NULL;
+    struct json *to = show_event(t, ev.kind, ev.by, ev.at);
+    if (!to)
+        return NULL;
+    for (size_t i = 0; i < sizeof extra / sizeof *extra; i++) {
+        const struct json *v = json_get(line, extra[i]);
+        struct json *copy = v ? json_new(t->a, JSON_NULL) : NULL;
+        if (copy) {
+            *copy = *v;
+            copy->next = NULL;
+            json_set(to, i == 0 ? "claim_id" : extra[i], copy);
+        }
+    }
+    if (json_int(json_get(line, "until"), &until))
+        json_set(to, ev.kind == EV_FAIL ? "retry_at" : "claim_expires_at",
+                 render_time(t->a, until));
+    json_set(to, "sequence", json_new_int(t->a, (int64_t)seq));
+    return to;
+}
+
+static bool
+read_history(struct op *t)
+{
+    struct index *ix = t->h->ix;
+    struct json *list = json_new(t->a, JSON_ARRAY);
+    uint64_t seq = 0;
+
+    if (!list)
+        return starved(t);
+    if (!read_one(t, &seq))
+        return false;
+    struct row *r =
+        index_run(ix, "SELECT sender, created FROM signals WHERE seq = ?", "i", (int64_t)seq);
+    if (index_next(ix, r)) {
+        struct json *v = show_event(t, EV_SIGNAL, row_dup(r, 0, t->a), row_int(r, 1));
+        if (v)
+            json_set(v, "sequence", json_new_int(t->a, (int64_t)seq));
+        json_add(list, v);
+    }
+    r = index_run(ix, HUB_LINES, "i", (int64_t)seq);
+    while (index_next(ix, r)) {
+        const char *at = row_dup(r, 0, t->a), *body;
+        size_t len;
+        while (history_next(&at, &seq, &body, &len))
+            json_add(list, show_line(t, seq, body, len));
+    }
+    t->reply->data = list;
+    return true;
+}
+
+/* ---- who is who ---- */
+
+/* The column as a list of names: "a b" is ["a","b"]. */
+static struct json *
+split(struct arena *a, const char *names)
+{
+    struct json *list = json_new(a, JSON_ARRAY);
+
+    for (const char *p = names; list && p && *p;) {
+        size_t len = strcspn(p, " ");
+        json_add(list, json_new_str(a, p, len));
+        p += len + (p[len] == ' ');
+    }
+    return list;
+}
+
+/* Rows as objects. Names of columns: *x is a list of names, @x a time, &x scopes. */
+static bool
+answer_rows(struct op *t, struct row *r, const char *const *names)
+{
+    struct json *list = json_new(t->a, JSON_ARRAY);
+
+    while (list && index_next(t->h->ix, r)) {
+        struct json *to = json_new(t->a, JSON_OBJECT);
+        for (int i = 0; to && names[i]; i++) {
+            const char *name = names[i];
+            if (*name == '*')
+                json_set(to, name + 1, split(t->a, row_dup(r, i, t->a)));
+            else if (*name == '@')
+                json_set(to, name + 1, render_time(t->a, row_int(r, i)));
+            else if (*name == '&')
+                json_set(to, name + 1, render_scopes(t->a, (unsigned)row_int(r, i)));
+            else
+                json_set(to, name, render_text(t->a, row_dup(r, i, t->a)));
+        }
+        json_add(list, to);
+    }
+    t->reply->data = list;
+    return list || starved(t);
+}
+
+static bool
+read_people(struct op *t)
+{
+    static const char *const groups[] = {
+        "id", "name", "purpose", "*members", "@created_at", NULL
+    };
+    static const char *const people[] = { "id",     "name",   "type",        "agent", "dir",
+                                          "*roles", "*rings", "@created_at", NULL };
+    static const char *const keys[] = { "id",         "identity",    "&scopes",
+                                        "created_by", "@created_at", NULL };
+    struct index *ix = t->h->ix;
+
+    switch (t->req->op) {
+    case HUB_ROLES:
+        return answer_rows(t,
+                           index_run(ix,
+                                     "SELECT id, coalesce(name, id), purpose, (SELECT"
+                                     " group_concat(identity, ' ') FROM fills WHERE role = id),"
+                                     " created FROM roles ORDER BY id",
+                                     ""),
+                           groups);
+    case HUB_RINGS:
+        return answer_rows(t,
+                           index_run(ix,
+                                     "SELECT id, coalesce(name, id), purpose, (SELECT"
+                                     " group_concat(identity, ' ') FROM joins WHERE ring = id),"
+                                     " created FROM rings ORDER BY id",
+                                     ""),
+                           groups);
+    case HUB_IDENTITIES:
+        return answer_rows(
+            t,
+            index_run(ix,
+                      "SELECT id, coalesce(name, id), kind, agent, dir, (SELECT group_concat(role,"
+                      " ' ') FROM fills WHERE identity = id), (SELECT group_concat(ring, ' ') FROM"
+                      " joins WHERE identity = id), created FROM identities ORDER BY id",
+                      ""),
+            people);
+    default:
+        return answer_rows(
+            t,
+            index_run(ix, "SELECT id, identity, scopes, by, created FROM keys ORDER BY created, id",
+                      ""),
+            keys);
+    }
+}
+
+/* ---- broadcast ---- */
+
+static bool
+answer_as(struct op *t, const char *key, struct json *list)
+{
+    struct json *to = json_new(t->a, JSON_OBJECT);
+
+    if (!to || !list)
+        return starved(t);
+    json_set(to, key, list);
+    t->reply->data = to;
+    return true;
+}
+
+static bool
+read_subscriptions(struct op *t)
+{
+    struct json *list = json_new(t->a, JSON_ARRAY);
+    struct row *r =
+        index_run(t->h->ix,
+                  "SELECT identity, pattern, silent, created, updated FROM subscriptions"
+                  " ORDER BY identity, pattern",
+                  "");
+
+    while (list && index_next(t->h->ix, r)) {
+        struct json *to = json_new(t->a, JSON_OBJECT);
+        if (!to)
+            return starved(t);
+        json_set(to, "agentId", render_text(t->a, row_dup(r, 0, t->a)));
+        json_set(to, "pattern", render_text(t->a, row_dup(r, 1, t->a)));
+        json_set(to, "silent", json_new(t->a, row_int(r, 2) ? JSON_TRUE : JSON_FALSE));
+        json_set(to, "createdAt", json_new_int(t->a, row_int(r, 3)));
+        json_set(to, "updatedAt", json_new_int(t->a, row_int(r, 4)));
+        json_add(list, to);
+    }
+    return answer_as(t, "subscriptions", list);
+}
+
+static bool
+read_delayed(struct op *t)
+{
+    struct json *list = json_new(t->a, JSON_ARRAY);
+    struct row *r = index_run(t->h->ix, "SELECT body FROM delayed ORDER BY at, type, id", "");
+
+    while (list && index_next(t->h->ix, r)) {
+        const char *body = row_dup(r, 0, t->a);
+        json_add(list, body ? render_delayed(body, strlen(body), t->a) : NULL);
+    }
+    return answer_as(t, "events", list);
+}
+
+static bool
+read_events(struct op *t)
+{
+    struct index *ix = t->h->ix;
+    struct json *list = json_new(t->a, JSON_ARRAY);
+    int64_t limit = EVENTS;
+    struct list_query q = { 0 };
+
+    if (!arg_int(&t->in, "limit", &limit))
+        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "Invalid query");
+    buf_adds(&q.sql, "SELECT body FROM (SELECT s.seq, s.body FROM signals s WHERE 1");
+    add_rings(t, &q);
+    add_i(&q, " ORDER BY s.seq DESC LIMIT ?) ORDER BY seq", limit);
+    struct row *r = buf_failed(&q.sql) ? NULL : index_run_text(ix, q.sql.p, q.values, q.n);
+    buf_release(&q.sql);
+    while (list && index_next(ix, r)) {
+        const char *body = row_dup(r, 0, t->a);
+        json_add(list, body ? render_broadcast(body, strlen(body), t->a) : NULL);
+    }
+    index_end(r);
+    return answer_as(t, "events", list);
+}
+
+bool
+op_read(struct op *t)
+{
+    uint64_t seq = 0;
+
+    switch (t->req->op) {
+    case HUB_INBOX:
+        return read_inbox(t);
+    case HUB_THREAD:
+        return read_thread(t);
+    case HUB_LIST:
+        return read_list(t);
+    case HUB_GET:
+        return read_one(t, &seq);
+    case HUB_HISTORY:
+        return read_history(t);
+    case HUB_ROLES:
+    case HUB_RINGS:
+    case HUB_IDENTITIES:
+    case HUB_KEYS:
+        return read_people(t);
+    case HUB_SUBSCRIPTIONS:
+        return read_subscriptions(t);
+    case HUB_DELAYED:
+        return read_delayed(t);
+    case HUB_EVENTS:
+        return read_events(t);
+    default:
+        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "no such operation");
+    }
+}

@@ -1,0 +1,625 @@
+/*
+ * act - requests that write: facts from the index, a decision, its events into the round.
+ */
+#include "hub/hub_impl.h"
+
+#include "hub/api_key.h"
+#include "hub/model/match.h"
+#include "hub/model/signal_id.h"
+#include "hub/model/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool
+starved(struct op *t)
+{
+    return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+}
+
+/* ---- one signal ---- */
+
+static bool
+holds_role(struct op *t, const char *role)
+{
+    struct row *r = index_peek(t->h->ix, "SELECT 1 FROM fills WHERE identity = ? AND role = ?",
+                               "ss", t->req->identity, role);
+
+    return index_next(t->h->ix, r);
+}
+
+/* Is it for them, by name, by a role that they hold, or as a member of a ring? */
+static bool
+is_addressee(struct op *t, const struct signal_row *x)
+{
+    const char *name = x->addr ? x->addr + 1 : "";
+
+    if (!x->addr)
+        return true;
+    if (*x->addr == '@')
+        return strcmp(name, t->req->identity) == 0;
+    if (*x->addr == '=')
+        return holds_role(t, name);
+    struct row *r = index_peek(t->h->ix, "SELECT 1 FROM joins WHERE identity = ? AND ring = ?",
+                               "ss", t->req->identity, name);
+    return index_next(t->h->ix, r);
+}
+
+static struct asker
+learn_asker(struct op *t, const struct signal_row *x)
+{
+    return (struct asker){ .identity = t->req->identity,
+                           .is_admin = t->req->is_admin,
+                           .is_sender = x->sender && strcmp(x->sender, t->req->identity) == 0,
+                           /* to an admin it makes no difference: not worth a look */
+                           .is_addressee = t->req->is_admin || is_addressee(t, x),
+                           .is_everyones = !x->addr };
+}
+
+/* Texts of a signal that was looked at live until the next statement or event (fold_look). */
+static bool
+find_signal(struct op *t, struct signal_row *x)
+{
+    const char *id = NULL;
+
+    if (!arg_id(&t->in, "signal_id", &id))
+        return false;
+    if (!id)
+        return arg_missing(&t->in, "signal_id");
+    return fold_look(&t->h->fold, id, t->a, x) ||
+           refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "signal_id: there is no signal:%s", id);
+}
+
+static bool
+read_order(struct op *t, struct order *o)
+{
+    int64_t lease_s = HUB_LEASE_S;
+    double retry_s = -1;
+    const char *status = NULL;
+    enum hub_op op = t->req->op;
+
+    *o = (struct order){ .retry_ms = -1 };
+    if (op != HUB_CLAIM && op != HUB_REQUEUE && !arg_text(&t->in, "claim_id", &o->claim))
+        return false;
+    if ((op == HUB_CLAIM || op == HUB_EXTEND) && !arg_int(&t->in, "lease_seconds", &lease_s))
+        return false;
+    o->lease_ms = lease_s * 1000;
+    if (op == HUB_FAIL) {
+        if (!arg_number(&t->in, "retry_in", &retry_s) || !arg_json(&t->in, "error", &o->error))
+            return false;
+        o->retry_ms = retry_s < 0 ? -1 : (int64_t)(retry_s * 1000);
+    }
+    if (op == HUB_STATUS) {
+        if (!arg_word(&t->in, "task_status", &status))
+            return false;
+        if (!status)
+            return arg_missing(&t->in, "task_status");
+        o->work = (enum work)work_find(status);
+    }
+    return true;
+}
+
+/* The signal, and for a claim its claim_id. */
+static bool
+answer_signal(struct op *t, const struct signal_row *x, const char *claim)
+{
+    struct buf *b = &t->h->shown;
+    struct signal_row its;
+
+    if (t->req->wants_text) {
+        its = *x;
+        t->reply->text =
+            render_prepare(&its, b, t->a) ? render_signal_row_text(&its, claim, b, t->a) : NULL;
+        return true;
+    }
+    struct json *to = signal_row_dup(&its, x, t->a) ? render_signal_row(&its, t->a) : NULL;
+
+    if (to && claim)
+        json_set(to, "claim_id", render_text(t->a, claim));
+    t->reply->data = to;
+    return true;
+}
+
+static bool
+tell_holder(struct op *t, const struct signal_row *x)
+{
+    struct json *d = json_new(t->a, JSON_OBJECT);
+    struct signal_row its;
+    const struct item *it = &its.it;
+
+    if (d && signal_row_dup(&its, x, t->a)) {
+        json_set(d, "signal_id", render_id(t->a, it->id));
+        json_set(d, "delivery_state", render_text(t->a, delivery_names[it->state]));
+        json_set(d, "task_status", render_text(t->a, work_names[it->work]));
+        json_set(d, "claimed_by", render_text(t->a, it->claimed_by));
+        json_set(d, "claim_expires_at", render_time(t->a, it->state == D_LEASED ? it->until : 0));
+    }
+    t->reply->details = d;
+    return false;
+}
+
+/* The answer comes first: what the signal is shown from may be gone with the event. */
+static bool
+act_on(struct op *t, struct signal_row *x, struct order *o, const char *key, const char *hash)
+{
+    struct asker who = learn_asker(t, x);
+    struct hub_event ev;
+
+    enum decision v = decide_item(t->req->op, &x->it, o, &who, &t->h->now, &ev, &t->refusal);
+    if (v == DECIDE_REFUSED)
+        return tell_holder(t, x);
+    if (v == DECIDE_REPEAT)
+        return answer_signal(t, x, NULL);
+    ev.dedup_key = key;
+    ev.dedup_hash = hash;
+    if (t->req->wants_text)
+        render_prepare(x, &t->h->shown, t->a); /* once for all that becomes of it */
+    struct signal_row after = *x;
+    item_apply(&after.it, &ev);
+    t->h->fold.known = x;
+    bool is_good =
+        answer_signal(t, &after, ev.kind == EV_CLAIM ? ev.claim : NULL) && op_event(t, &ev);
+    t->h->fold.known = NULL;
+    return is_good;
+}
+
+static bool
+act_item(struct op *t)
+{
+    struct signal_row x;
+    struct order o;
+
+    return read_order(t, &o) && find_signal(t, &x) && act_on(t, &x, &o, NULL, NULL);
+}
+
+/* ---- claims ---- */
+
+/* Is the first task of that address better than the best so far? */
+static void
+try_address(struct op *t, const char *addr, const char *types, struct signal_row *best)
+{
+    struct signal_row x, its;
+
+    if (fold_find_ready(&t->h->fold, addr, types, t->a, &x) &&
+        (!best->it.seq || x.urgency > best->urgency ||
+         (x.urgency == best->urgency && x.it.seq < best->it.seq)) &&
+        signal_row_dup(&its, &x, t->a))
+        *best = its;
+}
+
+/* The task to claim next; its seq is 0 when there is none. */
+static bool
+find_next(struct op *t, const char *role, const char *types, struct signal_row *best)
+{
+    struct index *ix = t->h->ix;
+    char addr[EVENT_TEXT_MAX + 2];
+    struct row *r;
+
+    *best = (struct signal_row){ 0 };
+    if (role) {
+        if (!t->req->is_admin && !holds_role(t, role))
+            return refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
+                          "role: %s does not hold the role \"%s\"", t->req->identity, role);
+        snprintf(addr, sizeof addr, "=%s", role);
+        if (!fold_find_ready(&t->h->fold, addr, types, t->a, best))
+            *best = (struct signal_row){ 0 };
+        return true;
+    }
+    r = index_peek(ix,
+                   "SELECT '@' || ?1 UNION ALL SELECT '=' || role FROM fills WHERE identity = ?1"
+                   " UNION ALL SELECT '+' || ring FROM joins WHERE identity = ?1",
+                   "s", t->req->identity);
+    while (index_next(ix, r)) {
+        snprintf(addr, sizeof addr, "%s", row_text(r, 0));
+        try_address(t, addr, types, best);
+    }
+    try_address(t, "", types, best);
+    return true;
+}
+
+/* The claim that a line tells of, or NULL. */
+static const char *
+claim_of(struct op *t, const char *body, size_t len)
+{
+    struct json *line;
+    struct hub_event ev;
+
+    return json_parse(t->a, body, len, &line, NULL) && hub_event_read(&ev, line, t->a) ? ev.claim
+                                                                                       : NULL;
+}
+
+/* The same claim again, if it still is one: that of the line reply->seq. */
+static bool
+claim_again(struct op *t, const char *key)
+{
+    struct index *ix = t->h->ix;
+    const char *at, *body, *was = NULL;
+    uint64_t line = t->reply->seq, seq, signal;
+    struct signal_row x;
+    size_t len;
+
+    t->reply->seq = 0;
+    struct row *r = index_run(ix, "SELECT signal FROM dedup WHERE identity = ? AND key = ?", "ss",
+                              t->req->is_system ? "" : t->req->identity, key);
+    if (!index_next(ix, r))
+        return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST", "%s: its claim is gone",
+                      op_key_name(t));
+    signal = (uint64_t)row_int(r, 0);
+    r = index_run(ix, HUB_LINES, "i", (int64_t)signal);
+    while (!was && index_next(ix, r)) {
+        at = row_dup(r, 0, t->a);
+        while (history_next(&at, &seq, &body, &len))
+            if (seq == line)
+                was = claim_of(t, body, len);
+    }
+    if (!was || !fold_find_at(&t->h->fold, signal, t->a, &x) || !x.it.claim ||
+        strcmp(x.it.claim, was) != 0)
+        return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST",
+                      "%s: the claim made with \"%s\" is over", op_key_name(t), key);
+    return answer_signal(t, &x, was);
+}
+
+static bool
+act_claim(struct op *t)
+{
+    const struct json *types = NULL;
+    const char *role = NULL, *key, *id = NULL;
+    int64_t wait_s;
+    char hash[65], claim[HUB_ID_SIZE];
+    struct buf b = { 0 };
+    struct order o;
+    struct signal_row x;
+    struct err e;
+    bool is_done = false;
+
+    if (!read_order(t, &o) || !arg_id(&t->in, "signal_id", &id) ||
+        !arg_name(&t->in, "role", &role) || !arg_texts(&t->in, "types", &types) ||
+        !arg_int(&t->in, "wait_seconds", &wait_s))
+        return false;
+    if (!op_find_key(t, &key))
+        return false;
+    if (key && !op_dedup(t, key, hash, &is_done))
+        return false;
+    if (is_done)
+        return claim_again(t, key);
+    if (id) {
+        if (!find_signal(t, &x))
+            return false;
+    } else {
+        if (types) {
+            buf_addc(&b, '\x1f');
+            json_each (v, types) {
+                buf_add(&b, v->text.p, v->text.len);
+                buf_addc(&b, '\x1f');
+            }
+        }
+        bool is_good = find_next(t, role, types ? b.p : NULL, &x);
+        buf_release(&b);
+        if (!is_good || !x.it.seq)
+            return is_good; /* nothing to claim: null */
+    }
+    if (hub_new_id(claim, &e))
+        return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "%s", e.text);
+    o.new_claim = arena_dup(t->a, hub_event_bare_id(claim), EVENT_ID_LEN);
+    return o.new_claim ? act_on(t, &x, &o, key, key ? hash : NULL) : starved(t);
+}
+
+/* ---- receipts ---- */
+
+static bool
+act_receipt(struct op *t)
+{
+    struct hub_event ev = { .kind = EV_RECEIPT, .by = t->req->identity, .at = t->h->now.wall_ms };
+    struct index *ix = t->h->ix;
+    const char *was = "unread";
+    int64_t until = 0;
+    struct signal_row x;
+
+    if (t->req->op == HUB_INBOX_SNOOZE) {
+        if (!arg_time(&t->in, "until", &until))
+            return false;
+        if (!until)
+            return arg_missing(&t->in, "until");
+        if (until <= t->h->now.wall_ms)
+            return arg_wrong(&t->in, "until", "must be in the future");
+    }
+    if (!find_signal(t, &x))
+        return false;
+    if (!signal_row_dup(&x, &x, t->a))
+        return starved(t);
+    struct row *r =
+        index_run(ix, "SELECT state, until FROM receipts WHERE identity = ? AND signal = ?", "si",
+                  ev.by, (int64_t)x.it.seq);
+    int64_t was_until = 0;
+    if (index_next(ix, r)) {
+        was = row_dup(r, 0, t->a);
+        was_until = row_int(r, 1);
+    }
+    ev.signal = x.it.id;
+    ev.until = until;
+    ev.state = t->req->op == HUB_INBOX_ACKNOWLEDGE ? "acknowledged"
+               : t->req->op == HUB_INBOX_RESOLVE   ? "resolved"
+               : t->req->op == HUB_INBOX_SNOOZE    ? "snoozed"
+                                                   : "unread";
+    /* What is not snoozed is not unsnoozed; what is so already is not written again. */
+    bool is_moot = !was || (strcmp(was, ev.state) == 0 && was_until == until) ||
+                   (t->req->op == HUB_INBOX_UNSNOOZE && strcmp(was, "snoozed") != 0);
+    if (is_moot && was)
+        ev.state = was;
+    if (!is_moot && !op_event(t, &ev))
+        return false;
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to) {
+        json_set(to, "signal_id", render_id(t->a, x.it.id));
+        json_set(to, "identity", render_text(t->a, ev.by));
+        json_set(to, "receipt_state", render_text(t->a, ev.state));
+        json_set(to, "snoozed_until", render_time(t->a, until));
+    }
+    t->reply->data = to;
+    return true;
+}
+
+/* ---- subscriptions ---- */
+
+static bool
+act_subscription(struct op *t)
+{
+    struct hub_event ev = { .by = t->req->identity, .at = t->h->now.wall_ms };
+    bool is_new = t->req->op == HUB_SUBSCRIBE;
+    struct index *ix = t->h->ix;
+    const char *agent = NULL;
+
+    ev.kind = is_new ? EV_SUBSCRIBE : EV_UNSUBSCRIBE;
+    if (!arg_trimmed(&t->in, "pattern", &ev.pattern))
+        return false;
+    if (!ev.pattern)
+        return refuse(&t->refusal, 400, "VALIDATION_FIELD_REQUIRED",
+                      "Signal subscription pattern is required");
+    size_t segments = 1;
+    for (const char *c = ev.pattern; *c; c++)
+        segments += *c == ':';
+    if (segments > MATCH_SEGMENTS_MAX)
+        return arg_wrong(&t->in, "pattern", "must have at most 1000 segments");
+    if (is_new && !match_is_pattern(ev.pattern, strlen(ev.pattern))) /* old ones can be removed */
+        return arg_wrong(&t->in, "pattern", MATCH_PATTERN_SAYS);
+    if (!arg_name(&t->in, "agentId", &agent) || (is_new && !arg_flag(&t->in, "silent", &ev.silent)))
+        return false;
+    if (agent && strcmp(agent, ev.by) != 0 && !t->req->is_admin)
+        return refuse(&t->refusal, 403, "AUTH_FORBIDDEN",
+                      is_new ? "Cannot subscribe agent from another user: %s"
+                             : "Cannot unsubscribe agent from another user: %s",
+                      agent);
+    if (agent)
+        ev.by = agent;
+    struct row *r =
+        index_run(ix, "SELECT silent FROM subscriptions WHERE identity = ? AND pattern = ?", "ss",
+                  ev.by, ev.pattern);
+    bool is_there = index_next(ix, r);
+    int silent = is_there ? (int)row_int(r, 0) : 1;
+    if (is_new && ev.silent != FLAG_UNSET)
+        silent = ev.silent == FLAG_YES;
+    if ((is_new || is_there) && !op_event(t, &ev))
+        return false;
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to) {
+        json_set(to, "agentId", render_text(t->a, ev.by));
+        json_set(to, "pattern", render_text(t->a, ev.pattern));
+        if (is_new)
+            json_set(to, "silent", json_new(t->a, silent ? JSON_TRUE : JSON_FALSE));
+        else
+            json_set(to, "removed", json_new(t->a, is_there ? JSON_TRUE : JSON_FALSE));
+    }
+    t->reply->data = to;
+    return true;
+}
+
+static bool
+act_woken(struct op *t)
+{
+    struct hub_event ev = { .kind = EV_WOKEN, .at = t->h->now.wall_ms };
+
+    if (!t->req->is_system)
+        return refuse(&t->refusal, 403, "AUTH_FORBIDDEN", "woken is for cliq itself");
+    if (!arg_name(&t->in, "identity", &ev.identity) || !arg_int(&t->in, "upto", &ev.upto))
+        return false;
+    return ev.identity && ev.upto ? op_event(t, &ev)
+                                  : arg_missing(&t->in, ev.identity ? "upto" : "identity");
+}
+
+/* ---- identities, roles, rings, keys ---- */
+
+static bool
+is_there(struct op *t, const char *sql, const char *id)
+{
+    struct row *r = index_run(t->h->ix, sql, "s", id);
+
+    return index_next(t->h->ix, r);
+}
+
+static bool
+take_name(struct op *t, const char *key, const char **out)
+{
+    if (!arg_name(&t->in, key, out))
+        return false;
+    return *out || arg_missing(&t->in, key);
+}
+
+static bool
+act_make(struct op *t)
+{
+    struct hub_event ev = { .by = t->req->identity, .at = t->h->now.wall_ms };
+    enum hub_op op = t->req->op;
+
+    ev.kind = op == HUB_ROLE_ADD ? EV_ROLE : op == HUB_RING_ADD ? EV_RING : EV_IDENTITY;
+    if (!take_name(t, "id", &ev.id) || !arg_text(&t->in, "name", &ev.name))
+        return false;
+    if (op == HUB_IDENTITY_ADD
+            ? !arg_text(&t->in, "type", &ev.type_of) || !arg_name(&t->in, "agent", &ev.agent) ||
+                  !arg_text(&t->in, "dir", &ev.dir)
+            : !arg_text(&t->in, "purpose", &ev.purpose))
+        return false;
+    if (ev.dir && ev.dir[0] != '/')
+        return arg_wrong(&t->in, "dir", "must be an absolute path");
+    if (!op_event(t, &ev))
+        return false;
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to) {
+        json_set(to, "id", render_text(t->a, ev.id));
+        json_set(to, "name", render_text(t->a, ev.name ? ev.name : ev.id));
+        if (op == HUB_IDENTITY_ADD) {
+            json_set(to, "type", render_text(t->a, ev.type_of));
+            json_set(to, "agent", render_text(t->a, ev.agent));
+            json_set(to, "dir", render_text(t->a, ev.dir));
+        } else {
+            json_set(to, "purpose", render_text(t->a, ev.purpose));
+        }
+    }
+    t->reply->data = to;
+    return true;
+}
+
+static bool
+make_identity(struct op *t, const char *id)
+{
+    struct hub_event ev = {
+        .kind = EV_IDENTITY, .id = id, .by = t->req->identity, .at = t->h->now.wall_ms
+    };
+
+    return is_there(t, "SELECT 1 FROM identities WHERE id = ?", id) || op_event(t, &ev);
+}
+
+static bool
+act_join(struct op *t)
+{
+    bool is_fill = t->req->op == HUB_FILL;
+    struct hub_event ev = { .kind = is_fill ? EV_FILL : EV_JOIN,
+                            .by = t->req->identity,
+                            .at = t->h->now.wall_ms };
+    const char **group = is_fill ? &ev.role : &ev.ring, *what = is_fill ? "role" : "ring";
+
+    if (!take_name(t, "identity", &ev.identity) || !take_name(t, what, group))
+        return false;
+    if (!(is_fill ? is_there(t, "SELECT 1 FROM roles WHERE id = ?", *group)
+                  : is_there(t, "SELECT 1 FROM rings WHERE id = ?", *group)))
+        return refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "%s: there is no %s \"%s\"", what, what,
+                      *group);
+    if (!make_identity(t, ev.identity) || !op_event(t, &ev))
+        return false;
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to) {
+        json_set(to, "identity", render_text(t->a, ev.identity));
+        json_set(to, what, render_text(t->a, *group));
+    }
+    t->reply->data = to;
+    return true;
+}
+
+static bool
+act_key_create(struct op *t)
+{
+    struct hub_event ev = { .kind = EV_KEY, .by = t->req->identity, .at = t->h->now.wall_ms };
+    char key[SECRET_KEY_SIZE], hash[SECRET_HASH_SIZE], id[HUB_ID_SIZE];
+    struct err e;
+
+    if (!take_name(t, "identity", &ev.identity) || !arg_texts(&t->in, "scopes", &ev.scopes))
+        return false;
+    if (!json_first(ev.scopes))
+        ev.scopes = render_scopes(t->a, SCOPE_DEFAULT);
+    if (hub_new_id(id, &e))
+        return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "%s", e.text);
+    if (t->req->is_system && t->req->new_key)
+        snprintf(key, sizeof key, "%s", t->req->new_key);
+    else
+        api_key_new(key);
+    api_key_hash(hash, key, strlen(key));
+    ev.id = arena_dup(t->a, hub_event_bare_id(id), EVENT_ID_LEN);
+    ev.hash = hash;
+    if (!ev.id || !ev.scopes)
+        return starved(t);
+    if (!make_identity(t, ev.identity) || !op_event(t, &ev))
+        return false;
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to) {
+        const char *kept = arena_dup(t->a, key, strlen(key));
+        json_set(to, "key", render_text(t->a, kept));
+        json_set(to, "identity", render_text(t->a, ev.identity));
+        json_set(to, "scopes", render_scopes(t->a, fold_scopes(ev.scopes)));
+        json_set(to, "id", render_text(t->a, ev.id));
+    }
+    t->reply->data = to;
+    return true;
+}
+
+static bool
+act_key_revoke(struct op *t)
+{
+    const char *id = NULL;
+
+    if (!arg_text(&t->in, "id", &id))
+        return false;
+    if (!id)
+        return arg_missing(&t->in, "id");
+    if (!is_there(t, "SELECT 1 FROM keys WHERE id = ?", id))
+        return refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "id: there is no key %s", id);
+    struct hub_event ev = {
+        .kind = EV_REVOKE, .id = id, .by = t->req->identity, .at = t->h->now.wall_ms
+    };
+    if (!op_event(t, &ev))
+        return false;
+    struct json *to = json_new(t->a, JSON_OBJECT);
+    if (to) {
+        json_set(to, "id", render_text(t->a, id));
+        json_set(to, "revoked", json_new(t->a, JSON_TRUE));
+    }
+    t->reply->data = to;
+    return true;
+}
+
+bool
+op_write(struct op *t)
+{
+    switch (t->req->op) {
+    case HUB_EMIT:
+        return op_emit(t);
+    case HUB_EMIT_BATCH:
+        return op_emit_batch(t);
+    case HUB_CLAIM:
+        return act_claim(t);
+    case HUB_ACK:
+    case HUB_EXTEND:
+    case HUB_RELEASE:
+    case HUB_FAIL:
+    case HUB_STATUS:
+    case HUB_REQUEUE:
+        return act_item(t);
+    case HUB_INBOX_ACKNOWLEDGE:
+    case HUB_INBOX_RESOLVE:
+    case HUB_INBOX_SNOOZE:
+    case HUB_INBOX_UNSNOOZE:
+        return act_receipt(t);
+    case HUB_ROLE_ADD:
+    case HUB_RING_ADD:
+    case HUB_IDENTITY_ADD:
+        return act_make(t);
+    case HUB_FILL:
+    case HUB_JOIN:
+        return act_join(t);
+    case HUB_KEY_CREATE:
+        return act_key_create(t);
+    case HUB_KEY_REVOKE:
+        return act_key_revoke(t);
+    case HUB_GENERATE:
+        return op_generate(t);
+    case HUB_SUBSCRIBE:
+    case HUB_UNSUBSCRIBE:
+        return act_subscription(t);
+    case HUB_SCHEDULE:
+        return op_schedule(t);
+    case HUB_CANCEL:
+        return op_cancel(t);
+    case HUB_WOKEN:
+        return act_woken(t);
+    default:
+        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "no such operation");
+    }
+}

@@ -1,0 +1,130 @@
+/*
+ * wake - whose agent is to be started, and with what. From the index alone: the subscription
+ * is asked again here, after the signal was matched.
+ */
+#include "hub/hub_impl.h"
+
+#include <string.h>
+
+enum { BATCH_BYTES_MAX = 8 << 20 };
+
+/* Matches that wait for the identity `who`, an expression. */
+#define WAITING_OF(who)                                                                            \
+    " FROM matches m JOIN subscriptions b ON b.identity = m.identity AND b.pattern = m.pattern"    \
+    " JOIN signals s ON s.seq = m.signal WHERE m.identity = " who                                  \
+    " AND m.signal > (SELECT upto FROM woken WHERE identity = " who ")"                            \
+    " AND m.signal > b.loud" /* which is NULL while it is silent */                                \
+    " AND (s.addr IS NULL OR substr(s.addr, 1, 1) <> '+' OR EXISTS"                                \
+    " (SELECT 1 FROM joins j WHERE j.identity = " who " AND '+' || j.ring = s.addr))"
+
+size_t
+hub_agents_to_wake(struct hub *h, struct arena *a, const char *const **ids)
+{
+    struct sleeper {
+        struct sleeper *next;
+        const char *id;
+    } *first = NULL, **last = &first;
+    size_t n = 0, i = 0;
+
+    *ids = NULL;
+    if (!hub_is_ready(h))
+        return 0;
+    struct row *r = index_run(h->ix,
+                              "SELECT id FROM identities i WHERE agent IS NOT NULL AND dir IS NOT"
+                              " NULL AND EXISTS (SELECT 1" WAITING_OF("i.id") ")",
+                              "");
+    while (index_next(h->ix, r)) {
+        struct sleeper *one = arena_alloc(a, sizeof *one);
+        if (!one || !(one->id = row_dup(r, 0, a)))
+            continue;
+        one->next = NULL;
+        *last = one;
+        last = &one->next;
+        n++;
+    }
+    const char **list = arena_alloc(a, n * sizeof *list + 1);
+    for (struct sleeper *one = first; list && one; one = one->next)
+        list[i++] = one->id;
+    *ids = list;
+    return i;
+}
+
+bool
+hub_has_agent(struct hub *h, const char *identity)
+{
+    if (!hub_is_ready(h))
+        return false;
+    struct row *r = index_run(h->ix,
+                              "SELECT 1 FROM identities WHERE id = ? AND agent IS NOT NULL AND"
+                              " dir IS NOT NULL",
+                              "s", identity);
+    bool is_there = index_next(h->ix, r);
+
+    if (is_there)
+        index_next(h->ix, r);
+    return is_there;
+}
+
+/* One signal, as an element of the message's notifications. */
+static struct json *
+show_waiting(struct row *r, struct arena *a)
+{
+    const char *body = row_dup(r, 2, a);
+    struct json *to = json_new(a, JSON_OBJECT), *line = NULL, *content;
+    struct json *signal = body ? render_broadcast(body, strlen(body), a) : NULL;
+
+    if (!to || !signal || !json_parse(a, body, strlen(body), &line, NULL))
+        return NULL;
+    const struct json *said = json_get(line, "content");
+    if (said && (content = json_new(a, said->type))) {
+        *content = *said;
+        content->next = NULL;
+        json_set(signal, "content", content);
+    }
+    json_set(to, "event", render_text(a, "signal"));
+    json_set(to, "channel", json_new(a, JSON_NULL));
+    json_set(to, "pattern", render_text(a, row_dup(r, 1, a)));
+    json_set(to, "sequence", json_new_int(a, row_int(r, 0)));
+    json_set(to, "signal", signal);
+    return to;
+}
+
+enum status
+hub_waiting(struct hub *h, const char *identity, uint64_t last, struct arena *a,
+            struct hub_batch *b, struct err *e)
+{
+    struct json *list = json_new(a, JSON_ARRAY), *before = NULL;
+    size_t bytes = 0;
+    enum status s = hub_begin_read(h, e);
+
+    *b = (struct hub_batch){ .list = list };
+    if (s)
+        return s;
+    struct row *r =
+        index_run(h->ix, "SELECT agent, dir FROM identities WHERE id = ?", "s", identity);
+    while (index_next(h->ix, r)) {
+        b->agent = row_dup(r, 0, a);
+        b->dir = row_dup(r, 1, a);
+    }
+    r = index_run(h->ix,
+                  "SELECT m.signal, min(m.pattern), s.body" WAITING_OF(
+                      "?1") " AND m.signal <= ?3 GROUP BY m.signal ORDER BY m.signal LIMIT ?2",
+                  "sii", identity, (int64_t)HUB_BATCH_MAX, last ? (int64_t)last : INT64_MAX);
+    while (list && index_next(h->ix, r)) {
+        bytes += strlen(row_text(r, 2));
+        if (s || (b->n && bytes > BATCH_BYTES_MAX))
+            continue; /* to its end, so that the statement lets go */
+        struct json *one = show_waiting(r, a);
+        if (!one) {
+            s = err_set(e, ST_IO, "out of memory");
+            continue;
+        }
+        json_add_behind(list, &before, one);
+        b->upto = (uint64_t)row_int(r, 0);
+        b->n++;
+    }
+    if (!s)
+        s = list ? index_status(h->ix, e) : err_set(e, ST_IO, "out of memory");
+    hub_end_read(h);
+    return s;
+}

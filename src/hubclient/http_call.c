@@ -1,0 +1,270 @@
+/* request - an operation of the hub as an HTTP request, and its answer back. */
+#include "hubclient/hubclient.h"
+
+#include "base/sys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    ANSWER_MAX = 128 << 20,
+    ANSWER_MS = 30000, /* beyond what the server was told to wait */
+    KEY_BYTES = 16,
+};
+
+/* ---- the target ---- */
+
+void
+hubclient_encode(struct buf *to, const char *p, size_t len)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~:@";
+
+    for (size_t i = 0; i < len; i++)
+        if (p[i] && strchr(plain, p[i]))
+            buf_addc(to, p[i]);
+        else
+            buf_addf(to, "%%%02X", (unsigned char)p[i]);
+}
+
+/* A value of a query or of a path; a list is joined by commas. */
+static enum status
+add_value(struct buf *to, const struct json *v, const char *key, size_t key_len, struct err *e)
+{
+    struct buf text = { 0 };
+    bool is_first = true;
+
+    switch (v->type) {
+    case JSON_STRING:
+        hubclient_encode(to, v->text.p, v->text.len);
+        return ST_OK;
+    case JSON_ARRAY:
+        json_each (part, v) {
+            if (json_is(part, JSON_STRING) && memchr(part->text.p, ',', part->text.len))
+                return err_set(e, ST_INVALID, "over HTTP no value of %.*s may have a comma",
+                               (int)key_len, key);
+            if (!is_first)
+                buf_addc(to, ',');
+            hubclient_encode(to, part->text.p, part->text.len);
+            is_first = false;
+        }
+        return ST_OK;
+    default:
+        json_write(&text, v);
+        hubclient_encode(to, text.p ? text.p : "", text.len);
+        to->is_starved = to->is_starved || text.is_starved;
+        buf_release(&text);
+        return ST_OK;
+    }
+}
+
+/* "/inbox/:target" with its parameters filled; in_path tells which those are. */
+static enum status
+add_path(struct buf *to, const char *path, const struct json *args, struct err *e)
+{
+    enum status s = ST_OK;
+
+    while (!s && *path) {
+        size_t n = strcspn(path, ":");
+        buf_add(to, path, n);
+        path += n;
+        if (!*path)
+            break;
+        n = strcspn(++path, "/");
+        const struct json *v = json_getn(args, path, n);
+        if (!v || (v->type == JSON_STRING && !v->text.len))
+            return err_set(e, ST_INVALID, "%.*s is missing", (int)n, path);
+        s = add_value(to, v, path, n, e);
+        path += n;
+    }
+    return s;
+}
+
+static bool
+is_in_path(const char *path, const struct json *v)
+{
+    for (const char *p = path; (p = strchr(p, ':'));) {
+        size_t n = strcspn(++p, "/");
+        if (n == v->key_len && memcmp(p, v->key, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum status
+add_query(struct buf *to, const char *path, const struct json *args, struct err *e)
+{
+    char before = '?';
+    enum status s = ST_OK;
+
+    json_each (v, args) {
+        if (s || is_in_path(path, v))
+            continue;
+        buf_addc(to, before);
+        before = '&';
+        hubclient_encode(to, v->key, v->key_len);
+        buf_addc(to, '=');
+        s = add_value(to, v, v->key, v->key_len, e);
+    }
+    return s;
+}
+
+/* ---- the answer ---- */
+
+/* {"ok":true,…} without its ok. */
+static struct json *
+rest_of(struct arena *a, const struct json *answer, const struct json *ok)
+{
+    struct json *rest = json_new(a, JSON_OBJECT), **link = rest ? &rest->kids.first : NULL;
+
+    json_each (v, answer) {
+        struct json *copy = v == ok || !rest ? NULL : json_new(a, v->type);
+        if (!copy)
+            continue;
+        *copy = *v;
+        copy->next = NULL;
+        *link = copy;
+        link = &copy->next;
+        rest->kids.count++;
+    }
+    return rest;
+}
+
+static enum status
+no_hub(const struct hubclient *d, int status, struct err *e)
+{
+    struct hub_reply r = { .status = status };
+    enum status s = status < 400 ? ST_IO : hubclient_refused(HUB_GET, &r, NULL);
+
+    if (status >= 300 && status < 400 && d->client.reply.location[0])
+        err_say(e, "%s answered %d: it has moved; use %s", d->url, status,
+                d->client.reply.location);
+    else
+        err_say(e, "%s answered %d, but not as a hub does: is it a cliq server?", d->url, status);
+    return s;
+}
+
+/* The envelopes: {"data":…,"meta":…}, {"ok":true,…} and {"error":…}. */
+enum status
+hubclient_unwrap(struct hubclient *d, struct arena *a, enum hub_op op, const char *text, size_t len,
+                 struct hub_reply *reply, struct err *e)
+{
+    struct json *answer;
+    bool is_ok = reply->status < 300;
+
+    if (!json_parse(a, text, len, &answer, NULL))
+        answer = NULL;
+    const struct json *error = json_get(answer, "error"), *ok = json_get(answer, "ok");
+    if (!json_is(answer, JSON_OBJECT) || (!error && !ok && !json_get(answer, "data")) ||
+        (!is_ok && !error))
+        return no_hub(d, reply->status, e);
+    if (!is_ok || json_is(ok, JSON_FALSE)) {
+        const struct json *message =
+            json_is(error, JSON_OBJECT) ? json_get(error, "message") : error;
+        reply->code = hubclient_text(a, json_get(error, "code"));
+        reply->message = hubclient_text(a, message);
+        reply->details = json_get(error, "details");
+        if (is_ok)
+            reply->status = 400;
+        return hubclient_refused(op, reply, e);
+    }
+    if (ok) {
+        reply->data = rest_of(a, answer, ok);
+        return reply->data ? ST_OK : hubclient_no_memory(e);
+    }
+    reply->data = json_get(answer, "data");
+    if (json_is(reply->data, JSON_NULL))
+        reply->data = NULL;
+    const struct json *cursor = json_get(json_get(answer, "meta"), "cursor");
+    reply->has_cursor = cursor != NULL;
+    reply->cursor = hubclient_text(a, cursor);
+    return ST_OK;
+}
+
+/* ---- the call ---- */
+
+/* May it be sent again when nobody knows whether it arrived? */
+static bool
+is_harmless_twice(enum hub_op op, const struct json *args)
+{
+    return op != HUB_KEY_CREATE && (op != HUB_SCHEDULE || json_get(args, "repeatKey"));
+}
+
+static enum status
+make_key(char to[2 * KEY_BYTES + 1], struct err *e)
+{
+    unsigned char random[KEY_BYTES];
+
+    if (sys->getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return err_sys(e, "get random bytes");
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(to + 2 * i, 3, "%02x", random[i]);
+    return ST_OK;
+}
+
+static bool
+is_made_once(enum hub_op op)
+{
+    return op == HUB_EMIT || op == HUB_EMIT_BATCH || op == HUB_GENERATE || op == HUB_CLAIM;
+}
+
+static enum status
+write_head(struct hubclient *d, enum hub_op op, const struct json *args, struct buf *head,
+           struct err *e)
+{
+    char once[2 * KEY_BYTES + 1];
+    enum status s = ST_OK;
+
+    buf_addf(head, "Authorization: Bearer %s\r\n", d->key);
+    if (strcmp(hub_ops[op].method, "POST") == 0)
+        buf_adds(head, "Content-Type: application/json\r\n");
+    if (is_made_once(op) && !json_get(args, "dedup_key")) {
+        s = make_key(once, e);
+        if (!s)
+            buf_addf(head, "Idempotency-Key: %s\r\n", once);
+    }
+    return s ? s : buf_status(head, "the request's head", e);
+}
+
+enum status
+hubclient_call_server(struct hubclient *d, struct arena *a, enum hub_op op, const struct json *args,
+                      struct hub_reply *reply, struct err *e)
+{
+    const struct hub_op_info *o = &hub_ops[op];
+    struct buf target = { 0 }, body = { 0 }, head = { 0 }, answer = BUF_MAX(ANSWER_MAX);
+    bool has_body = strcmp(o->method, "POST") == 0;
+    int64_t wait_s = 0;
+
+    enum status s = add_path(&target, o->path, args, e);
+    if (has_body)
+        json_write(&body, args);
+    else if (!s)
+        s = add_query(&target, o->path, args, e);
+    if (!s)
+        s = write_head(d, op, args, &head, e);
+    if (!s)
+        s = buf_status(&target, "the URL", e);
+    if (!s)
+        s = buf_status(&body, "the request", e);
+    json_int(json_get(args, "wait_seconds"), &wait_s);
+    struct http_client_request q = { .method = o->method,
+                                     .target = target.p,
+                                     .headers = head.p,
+                                     .body = has_body ? body.p : NULL,
+                                     .body_len = body.len,
+                                     .is_repeatable = is_harmless_twice(op, args) };
+    if (!s)
+        s = http_client_fetch(&d->client, &q, &answer, wait_s * 1000 + ANSWER_MS,
+                              q.is_repeatable ? HTTP_CLIENT_TRIES : 1, d->wake, e);
+    const char *text = s ? NULL : arena_dup(a, answer.p ? answer.p : "", answer.len);
+    if (!s && !text)
+        s = hubclient_no_memory(e);
+    reply->status = d->client.reply.status;
+    if (!s)
+        s = hubclient_unwrap(d, a, op, text, answer.len, reply, e);
+    buf_release(&target);
+    buf_release(&body);
+    buf_release(&head);
+    buf_release(&answer);
+    return s;
+}

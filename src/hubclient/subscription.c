@@ -1,0 +1,498 @@
+#include "hubclient/subscription.h"
+
+#include "base/clock.h"
+#include "hub/model/match.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+/* ---- filters ---- */
+
+static bool
+is_one_of(const struct json *v, const char *const *texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (json_eq(v, texts[i]))
+            return true;
+    return n == 0;
+}
+
+static bool
+is_any_of(const struct json *list, const char *const *texts, size_t n)
+{
+    json_each (v, list)
+        if (is_one_of(v, texts, n))
+            return true;
+    return n == 0;
+}
+
+static bool
+matches(const struct json *type, const char *const *patterns, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (match_pattern(patterns[i], strlen(patterns[i]), type->text.p, type->text.len))
+            return true;
+    return n == 0;
+}
+
+bool
+subscription_wants(const struct subscription_filter *w, const struct json *signal)
+{
+    const struct json *type = json_get(signal, w->is_broadcast ? "type" : "signal_type");
+    double urgency = 0.5;
+
+    json_double(json_get(signal, "urgency"), &urgency);
+    return json_is(type, JSON_STRING) && is_one_of(type, w->types, w->n_types) &&
+           matches(type, w->patterns, w->n_patterns) && urgency >= w->min_urgency &&
+           is_any_of(json_get(signal, "tags"), w->tags, w->n_tags) &&
+           (!w->role || json_eq(json_get(signal, "to_role"), w->role) ||
+            json_eq(json_get(signal, "from_role"), w->role)) &&
+           (!w->ring || json_eq(json_get(signal, "to_ring"), w->ring));
+}
+
+/* ---- files ---- the tail only wakes us: what is told comes from the index, so it is synced, and
+ * there is no gap between what was there and what comes */
+
+/* As a server says it to an admin: who has the files is one. */
+static enum status
+check_ring(struct subscription *f, struct err *e)
+{
+    enum status s = hub_has_ring(f->hub->hub, f->want.ring);
+
+    if (s == ST_NOT_FOUND)
+        return err_set(e, ST_NOT_FOUND, "ring: there is no ring \"%s\"", f->want.ring);
+    return s ? err_set(e, ST_IO, HUB_NO_INDEX) : ST_OK;
+}
+
+static enum status
+open_files(struct subscription *f, struct err *e)
+{
+    struct buf path = { 0 };
+    enum status s = hubclient_files(f->hub, e);
+
+    buf_addf(&path, "%s/signals", f->hub->config);
+    if (!s)
+        s = buf_status(&path, "the path", e);
+    if (!s)
+        s = log_tail_open(&f->tail, path.p, "events.jsonl", true, LOG_FROM_END, e);
+    if (!s)
+        s = hub_catch_up(f->hub->hub, e);
+    if (!s && f->want.ring)
+        s = check_ring(f, e);
+    if (!s && !f->want.has_since)
+        f->seq = hub_last_seq(f->hub->hub);
+    buf_release(&path);
+    return s;
+}
+
+/* The next one that is wanted, of those that the index has; NULL: none. */
+static const struct json *
+look(struct subscription *f)
+{
+    struct hub *h = f->hub->hub;
+    const struct json *v;
+
+    for (;;) {
+        uint64_t seq = f->seq;
+        arena_reset(&f->arena);
+        enum status s = hub_next_signal(h, f->seq, &f->arena, &seq, &v);
+        if (s)
+            return NULL; /* none, or nobody knows: it is asked again */
+        if (f->want.is_broadcast)
+            s = hub_broadcast_json(h, seq, &f->arena, &v);
+        bool is_wanted = !s && subscription_wants(&f->want, v);
+        if (is_wanted && f->want.is_inbox)
+            s = hub_is_in_inbox(h, f->hub->identity, seq);
+        if (s == ST_IO)
+            return NULL;
+        f->seq = seq;
+        if (is_wanted && !s)
+            return v;
+    }
+}
+
+static enum status
+next_on_files(struct subscription *f, int64_t until_ms, const struct json **signal, struct err *e)
+{
+    struct log_record rec;
+    enum status s = ST_OK;
+
+    while (!s && !(*signal = look(f))) {
+        bool is_more = false;
+        while (log_tail_next(&f->tail, &rec))
+            is_more = true;
+        f->bad = f->tail.reader.bad;
+        s = log_tail_status(&f->tail, e);
+        if (!s && is_more)
+            s = hub_catch_up(f->hub->hub, e);
+        else if (!s)
+            s = wait_fd(log_tail_fd(&f->tail), POLLIN, until_ms, f->hub->wake, e);
+    }
+    return s;
+}
+
+/* ---- a server ---- */
+
+static void
+add_key(struct buf *to, const char *key)
+{
+    buf_addf(to, "%s%s=", to->len && to->p[to->len - 1] != '?' ? "&" : "", key);
+}
+
+/* A list as the query has it, "a,b"; a word with a comma cannot be said there, and then the
+ * server sends more than is wanted. */
+static void
+add_list(struct buf *to, const char *key, const char *const *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strchr(words[i], ','))
+            return;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0)
+            add_key(to, key);
+        else
+            buf_addc(to, ',');
+        hubclient_encode(to, words[i], strlen(words[i]));
+    }
+}
+
+static void
+add_text(struct buf *to, const char *key, const char *text)
+{
+    if (!text)
+        return;
+    add_key(to, key);
+    hubclient_encode(to, text, strlen(text));
+}
+
+static enum status
+write_request(struct subscription *f, struct buf *target, struct buf *head, struct err *e)
+{
+    const struct subscription_filter *w = &f->want;
+
+    buf_adds(target, w->is_broadcast ? "/v1/engine/events?" : "/signals/stream?");
+    add_list(target, "type", w->types, w->n_types);
+    add_list(target, "tags", w->tags, w->n_tags);
+    if (w->n_patterns == 1)
+        add_text(target, "pattern", w->patterns[0]);
+    add_text(target, "role", w->role);
+    add_text(target, "ring", w->ring);
+    if (w->min_urgency > 0) {
+        add_key(target, "min_urgency");
+        buf_addf(target, "%.17g", w->min_urgency);
+    }
+    if (w->is_inbox)
+        add_text(target, "inbox", "true");
+    if (target->len && target->p[target->len - 1] == '?')
+        buf_cut(target, target->len - 1);
+    buf_addf(head, "Authorization: Bearer %s\r\nAccept: text/event-stream\r\n", f->hub->key);
+    if (f->has_place)
+        buf_addf(head, "Last-Event-ID: %" PRIu64 "\r\n", f->seq);
+    enum status s = buf_status(target, "the URL", e);
+    return s ? s : buf_status(head, "the request's head", e);
+}
+
+/* An answer that is no stream: what is it? */
+static enum status
+no_stream(struct subscription *f, int64_t until_ms, struct err *e)
+{
+    struct hub_reply reply = { .status = f->client.reply.status };
+    struct buf text = BUF_MAX(1 << 20);
+    struct arena a = { 0 };
+    const char *p;
+    size_t n = 1;
+    enum status s = ST_OK;
+
+    while (!s && n > 0 && reply.status >= 300) {
+        s = http_client_read(&f->client, &p, &n, until_ms, f->hub->wake, e);
+        if (!s)
+            buf_add(&text, p, n);
+        if (buf_failed(&text))
+            break;
+    }
+    f->hub->client.reply = f->client.reply;
+    if (!s)
+        s = hubclient_unwrap(f->hub, &a, HUB_GET, text.p ? text.p : "", text.len, &reply, e);
+    if (!s)
+        s = err_set(e, ST_IO, "%s has no stream of signals", f->hub->url);
+    buf_release(&text);
+    arena_release(&a);
+    return s;
+}
+
+static enum status
+connect_server(struct subscription *f, int64_t until_ms, struct err *e)
+{
+    struct buf target = { 0 }, head = { 0 };
+    enum status s = write_request(f, &target, &head, e);
+    struct http_client_request q = { .method = "GET", .target = target.p, .headers = head.p };
+
+    sse_restart(&f->sse);
+    f->len = 0;
+    if (!s)
+        s = http_client_ask(&f->client, &q, until_ms, f->hub->wake, e);
+    if (!s && (f->client.reply.status != 200 || !f->client.reply.is_event_stream))
+        s = no_stream(f, until_ms, e);
+    f->is_up = !s;
+    f->silent_at = wait_until(SUBSCRIPTION_SILENCE_MS);
+    if (s)
+        http_client_close(&f->client);
+    buf_release(&target);
+    buf_release(&head);
+    return s;
+}
+
+static void
+tell(struct subscription *f, const char *why)
+{
+    if (f->news)
+        f->news(f->ctx, why);
+}
+
+/* The connection is gone, or could not be made. It is worth another try when the server may come
+ * back; what it refuses, it refuses again. */
+static enum status
+lose(struct subscription *f, enum status why, struct err *e)
+{
+    bool is_first = f->pause_ms == 0;
+
+    f->is_up = false;
+    http_client_close(&f->client);
+    if (why != ST_IO && why != ST_TIMEOUT)
+        return why;
+    if (is_first)
+        tell(f, e->text);
+    f->pause_ms = is_first ? SUBSCRIPTION_PAUSE_MS : f->pause_ms * 2;
+    if (f->pause_ms > SUBSCRIPTION_PAUSE_MAX)
+        f->pause_ms = SUBSCRIPTION_PAUSE_MAX;
+    f->pause_end = wait_until(f->pause_ms);
+    return ST_OK;
+}
+
+/* Waits out the pause, then tries once. ST_TIMEOUT only when until_ms has come. */
+static enum status
+come_back(struct subscription *f, int64_t until_ms, struct err *e)
+{
+    int64_t pause = f->pause_end, silence;
+    enum status s = wait_fd(-1, 0, pause < until_ms ? pause : until_ms, f->hub->wake, e);
+
+    if (s != ST_TIMEOUT || (until_ms <= clock_mono_ms() && until_ms < pause))
+        return s;
+    if (f->poll >= 0 && until_ms < wait_until(SUBSCRIPTION_CONNECT_MS))
+        until_ms =
+            wait_until(SUBSCRIPTION_CONNECT_MS); /* who polls leaves us no time of their own */
+    else if (until_ms <= clock_mono_ms())
+        return s;
+    silence = wait_until(SUBSCRIPTION_SILENCE_MS);
+    s = connect_server(f, silence < until_ms ? silence : until_ms, e);
+    if (s == ST_TIMEOUT && f->poll < 0 && until_ms <= clock_mono_ms())
+        return s;
+    if (s)
+        return lose(f, s, e);
+    return ST_OK;
+}
+
+/* An event is whole: is it a signal that is wanted, and new? */
+static const struct json *
+take_event(struct subscription *f)
+{
+    const char *id = sse_text(&f->sse.id);
+    struct json *v = NULL;
+    uint64_t seq = strtoull(id, NULL, 10);
+
+    arena_reset(&f->arena);
+    if (!*id || strspn(id, "0123456789") != strlen(id) || (f->has_place && seq <= f->seq))
+        return NULL; /* not a hub's, or told before */
+    f->seq = seq;
+    f->has_place = true;
+    if (!json_parse(&f->arena, f->sse.data.p, f->sse.data.len, &v, NULL))
+        return NULL;
+    return subscription_wants(&f->want, v) ? v : NULL;
+}
+
+/* The place at which the server begins stands in an event without data. */
+static void
+take_place(struct subscription *f)
+{
+    const char *id = sse_text(&f->sse.id);
+
+    if (!f->has_place && *id && strspn(id, "0123456789") == strlen(id)) {
+        f->seq = strtoull(id, NULL, 10);
+        f->has_place = true;
+    }
+}
+
+static enum status
+hear(struct subscription *f, int64_t until_ms, struct err *e)
+{
+    int64_t silent_at = f->silent_at;
+    enum status s = http_client_read(&f->client, &f->at, &f->len,
+                                     silent_at < until_ms ? silent_at : until_ms, f->hub->wake, e);
+
+    f->silent_at = s ? silent_at : wait_until(SUBSCRIPTION_SILENCE_MS);
+    if (!s && f->len == 0)
+        s = err_set(e, ST_IO, "%s ended the stream", f->hub->url);
+    if (s == ST_TIMEOUT && silent_at > clock_mono_ms())
+        return s;
+    if (s == ST_TIMEOUT)
+        err_say(e, "%s said nothing for %d s", f->hub->url, SUBSCRIPTION_SILENCE_MS / 1000);
+    if (!s && f->pause_ms) {
+        f->pause_ms = 0;
+        tell(f, NULL);
+    }
+    return s ? lose(f, s, e) : ST_OK;
+}
+
+static enum status
+next_of_server(struct subscription *f, int64_t until_ms, const struct json **signal, struct err *e)
+{
+    enum status s = ST_OK;
+
+    while (!s) {
+        size_t used;
+        if (!f->is_up) {
+            s = come_back(f, until_ms, e);
+            continue;
+        }
+        if (f->len == 0) {
+            s = hear(f, until_ms, e);
+            continue;
+        }
+        enum sse_result r = sse_feed(&f->sse, f->at, f->len, &used);
+        f->at += used;
+        f->len -= used;
+        if (r == SSE_FULL) {
+            err_set(e, ST_IO, "%s sent an event that is too large", f->hub->url);
+            s = lose(f, ST_IO, e);
+        } else if (r == SSE_EVENT && (*signal = take_event(f))) {
+            return ST_OK;
+        } else {
+            take_place(f);
+        }
+    }
+    return s;
+}
+
+/* ---- both ---- */
+
+static enum status
+open_server(struct subscription *f, struct err *e)
+{
+    http_client_init(&f->client, &f->hub->place);
+    f->has_place = f->want.has_since;
+    return connect_server(f, wait_until(SUBSCRIPTION_SILENCE_MS), e);
+}
+
+enum status
+subscription_open(struct subscription *f, struct hubclient *d,
+                  const struct subscription_filter *want, struct err *e)
+{
+    *f = (struct subscription){ .hub = d,
+                                .want = *want,
+                                .seq = want->has_since ? want->since : 0,
+                                .poll = -1,
+                                .timer = -1,
+                                .watched = -1,
+                                .tail = { .dir = -1, .fd = -1, .watch.fd = -1 } };
+    for (size_t i = 0; i < want->n_patterns; i++)
+        if (!match_is_pattern(want->patterns[i], strlen(want->patterns[i])))
+            return err_set(e, ST_INVALID, "pattern " MATCH_PATTERN_SAYS ", not \"%.80s\"",
+                           want->patterns[i]);
+    return d->url ? open_server(f, e) : open_files(f, e);
+}
+
+/* ---- a descriptor of it ---- */
+
+static void
+close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static bool
+add_fd(struct subscription *f, int fd)
+{
+    struct epoll_event ev = { .events = EPOLLIN };
+
+    return epoll_ctl(f->poll, EPOLL_CTL_ADD, fd, &ev) == 0 || errno == EEXIST;
+}
+
+/* 0: never. */
+static void
+set_timer(struct subscription *f, int64_t at_ms)
+{
+    struct itimerspec t = { .it_value = { at_ms / 1000, at_ms % 1000 * 1000000 } };
+
+    timerfd_settime(f->timer, TFD_TIMER_ABSTIME, &t, NULL);
+}
+
+/* Nothing is there: what is waited for now? A connection that was closed left by itself. */
+static void
+aim(struct subscription *f)
+{
+    int fd = !f->hub->url ? log_tail_fd(&f->tail) : f->is_up ? f->client.wire.fd : -1;
+
+    if (f->watched >= 0 && f->watched != fd)
+        epoll_ctl(f->poll, EPOLL_CTL_DEL, f->watched, NULL);
+    f->watched = fd;
+    if (fd >= 0 && !add_fd(f, fd))
+        set_timer(f, wait_until(WATCH_POLL_MS)); /* no memory: then by the clock */
+    else
+        set_timer(f, !f->hub->url ? 0 : f->is_up ? f->silent_at : f->pause_end);
+}
+
+enum status
+subscription_next(struct subscription *f, int64_t until_ms, const struct json **signal,
+                  struct err *e)
+{
+    struct err unused;
+
+    if (!e)
+        e = &unused; /* lose() has a look at it */
+    *signal = NULL;
+    enum status s = f->hub->url ? next_of_server(f, until_ms, signal, e)
+                                : next_on_files(f, until_ms, signal, e);
+    if (s == ST_TIMEOUT && f->poll >= 0)
+        aim(f);
+    return s;
+}
+
+enum status
+subscription_fd(struct subscription *f, int *fd, struct err *e)
+{
+    if (f->poll < 0) {
+        f->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+        f->poll = epoll_create1(EPOLL_CLOEXEC);
+        if (f->poll < 0 || f->timer < 0 || !add_fd(f, f->timer)) {
+            enum status s = err_sys(e, "make a descriptor to wait for");
+            close_fd(&f->poll);
+            close_fd(&f->timer);
+            return s;
+        }
+        set_timer(f, clock_mono_ms()); /* there may be something already */
+    }
+    *fd = f->poll;
+    return ST_OK;
+}
+
+void
+subscription_close(struct subscription *f)
+{
+    if (!f->hub)
+        return;
+    close_fd(&f->poll);
+    close_fd(&f->timer);
+    log_tail_close(&f->tail);
+    http_client_close(&f->client);
+    sse_release(&f->sse);
+    arena_release(&f->arena);
+    *f = (struct subscription){ 0 };
+}

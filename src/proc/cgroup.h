@@ -1,0 +1,53 @@
+/*
+ * cgroup - a control group (version 2) of its own for an agent's process: who is in it and who
+ * was made by it, however it left its session, its parents and its environment.
+ *
+ * Made below the group that we are in ourselves, where that is mounted and we may; where not there
+ * is none, silently, and trees are found without (proc/proc_tree.c). No controller is used, no
+ * limit set. The name is "cliq-<pid>-<start time>-<number>" of who made it, so none is used twice
+ * in a boot, and who finds an empty one can tell that its maker is gone.
+ *
+ * A path here is as /proc/<pid>/cgroup tells it, not where it is mounted: it stands in attempt
+ * files, which another process may read that sees other mounts. What such a file says is believed
+ * only of a path that ends with a name of ours.
+ */
+#ifndef CLIQ_PROC_CGROUP_H
+#define CLIQ_PROC_CGROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define CGROUP_PATH_SIZE 512 /* with the NUL; who lives deeper has none */
+
+/* Makes one. *procs is open then, close-on-exec: who writes "0" there is in it. False: there is
+ * none, path is "". */
+bool cgroup_make(char path[CGROUP_PATH_SIZE], int *procs);
+/* Its directory, for a process that is made in it (clone3); -1: it cannot be had. */
+int cgroup_open(const char *path);
+/* The same as *procs of the group around all those that such a process was put into, when we are in
+ * one: for who is to outlive it. -1: we are in none. */
+int cgroup_open_outside(void);
+
+/* Could we have made it? No ".." in it, and a name of ours at its end. */
+bool cgroup_is_ours(const char *path);
+
+/* The processes in it and in groups below it, by pid; a 0 is one that our /proc does not have. */
+struct cgroup_pids {
+    pid_t *v;
+    size_t n, cap;
+};
+/* Fills it anew. False when nobody knows; one that is not there is empty. */
+bool cgroup_list(const char *path, struct cgroup_pids *pids);
+bool cgroup_has(const struct cgroup_pids *pids, pid_t pid);
+/* SIGKILL to all of them at once; false where the kernel cannot (before 5.14). */
+bool cgroup_kill(const char *path);
+
+/* Removes it, and those below it, if nobody is in it. "" is fine. */
+void cgroup_remove(const char *path);
+/* Did one stay that was to be removed? */
+bool cgroup_is_untidy(void);
+/* Removes those beside us that are empty, and are ours or their makers' who are dead. */
+void cgroup_sweep(void);
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * proc - an attempt's process tree: started, watched, stopped to the last descendant.
+ *
+ * The child, before it executes the agent, creates attempts/<phase>.<n>, which must not
+ * be there: a symbolic link to "pid start_time boot_id [cgroup]", so an attempt runs at most once,
+ * whatever dies when. A link appears whole, in one call; a plain file is a void attempt when
+ * it is empty, or one that an older version made. The agent has its own session, standard input and
+ * output are files, and CLIQ_ATTEMPT=<run_id>/<phase>.<n> stands in its environment for life.
+ *
+ * Where it can be had the process has a cgroup of its own (proc/cgroup.h), which tells whose a
+ * process is that left all else behind. Who has seen the end of it removes that.
+ *
+ * A pid is never trusted alone: identity is pid + start time (field 22 of stat) + boot
+ * id. "Unknown" is never taken for "dead".
+ *
+ * Whatever has CLIQ_WAKE in its environment belongs to no attempt (wake/wake.h).
+ *
+ * proc.c starts, proc_tree.c watches and stops, procfs.c reads /proc for both.
+ */
+#ifndef CLIQ_PROC_PROC_H
+#define CLIQ_PROC_PROC_H
+
+#include "base/err.h"
+#include "proc/cgroup.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc_id {
+    pid_t pid;
+    uint64_t start; /* clock ticks since boot */
+    char boot_id[40];
+    char cgroup[CGROUP_PATH_SIZE]; /* that it was put into; "": none */
+};
+
+/* What to run. Strings are borrowed during the call only. */
+struct proc_spec {
+    const char *const *argv; /* argv[0] is executed; no PATH search when it has a '/' */
+    const char *const *env;  /* complete: "NAME=value", NULL-ended */
+    const char *dir;         /* working directory; NULL: ours */
+    /* Paths, relative to our working directory: standard input (NULL: /dev/null); output
+     * and errors, appended (NULL: as ours). */
+    const char *in, *out;
+    const char
+        *attempt_file; /* a link that is made; EEXIST means: started before; NULL: none is made */
+    /* An open directory whose path, with the slash behind it, is how all three begin, and the
+     * length of that: then they need not be walked from the root. 0: none. */
+    int base;
+    size_t base_len;
+    int keep;      /* an open descriptor that the program has, too, by the same number; 0: none */
+    bool is_woken; /* it belongs to no attempt (wake/wake.h): no cgroup is made, and ours is left */
+    const char *cgroup; /* of proc_take_on: the one that this process is in; NULL, "": none */
+};
+
+/*
+ * Starts it. A failed step in the child (attempt file, chdir, exec) comes back here as
+ * an error: ST_CONFLICT when the attempt file was there already (nothing was run),
+ * ST_NOT_FOUND when a file, directory or program is missing, else as err_sys. *id identifies
+ * it. The attempt file is made last: only a failed exec leaves one behind.
+ */
+enum status proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e);
+
+/* The same steps in this process, which becomes the agent (`cliq _exec FILE`). Returns only
+ * on failure; by then session, directory, input and output may be those of the agent. */
+enum status proc_become(const struct proc_spec *spec, struct err *e);
+
+/* What came of those steps, as the process that took them tells it. */
+struct proc_report {
+    int step; /* the one that failed, of proc.c; 0: none did */
+    int error;
+    uint64_t start;
+    bool is_clock_right;
+    bool is_inside; /* of the cgroup that was made for it */
+};
+/* The same steps in this process, which stays what it is (run/member.h); spec has absolute paths,
+ * and argv and env are not looked at. False when one failed: input, output and directory may be
+ * those of the attempt by then. */
+bool proc_take_on(const struct proc_spec *spec, struct proc_report *r);
+/* The status of that, and the sentence. */
+enum status proc_reported(const struct proc_spec *spec, const struct proc_report *r, struct err *e);
+
+/* Reads an attempt file. ST_NOT_FOUND: the child never came that far, or the attempt is
+ * void. ST_INVALID: it is no attempt file. */
+enum status proc_read_id(const char *attempt_file, struct proc_id *id, struct err *e);
+/* Creates an empty attempt file so that a late child cannot start. ST_CONFLICT: it is there. */
+enum status proc_void(const char *attempt_file, struct err *e);
+/* The identity of the process that has this pid now. ST_NOT_FOUND: none. */
+enum status proc_identify(pid_t pid, struct proc_id *id, struct err *e);
+
+enum proc_alive { PROC_ALIVE, PROC_DEAD, PROC_UNKNOWN };
+enum proc_alive proc_alive(const struct proc_id *id);
+/* How it died, as wait(2) tells it; false unless it is a zombie, which nobody has waited for. */
+bool proc_how_died(const struct proc_id *id, int *wait_status);
+/* A descriptor that becomes readable when it dies, -1 if it cannot be had (check
+ * proc_alive then). Close-on-exec. */
+int proc_pidfd(const struct proc_id *id);
+
+/* Lets this process open so many files, as far as it may; returns how many it may. What
+ * proc_spawn starts has the limit that it had before. */
+size_t proc_raise_files(size_t wanted);
+
+/* Makes this process the one that orphans of its agents are given to. */
+void proc_be_subreaper(void);
+/* Reaps every dead child without blocking; calls fn for each. */
+void proc_reap(void (*fn)(void *ctx, pid_t pid, int wait_status), void *ctx);
+
+/*
+ * Everything that belongs to an attempt: its process and session, their descendants,
+ * whatever carries `token` (the value of CLIQ_ATTEMPT) in its environment, and whoever is in its
+ * cgroup (unless we are in that ourselves). Sends the
+ * signal to each, then SIGCONT so that stopped ones act on it (signo 0: none), and returns
+ * how many live (not zombies) were seen, or -1 when /proc could not be read. Never signals
+ * this process or pid 1. Before SIGKILL all are stopped, and looked for again until no new
+ * one is found: none forks away. One that is not allowed (another user's) counts as seen.
+ *
+ * Call it again until it returns 0. Members of a session whose leader is gone count only
+ * with the token, as descendants or as children of this process: pids are used again.
+ */
+int proc_signal_tree(const struct proc_id *id, const char *token, int signo);
+/* The same for children of this process but the `n` known ones, and their descendants:
+ * orphans that came to us (proc_be_subreaper) without session, token or parent to tell whose
+ * they were. For when no attempt runs any more, or only the one that is being stopped. */
+int proc_signal_strays(const pid_t *known, size_t n, int signo);
+/* Cheap question first: can anything of it be left? False when its process is gone and
+ * this process has no children but the `n` known ones. Always true where orphans do not come
+ * to us: we are no subreaper, or it was there before us (a resumed run). */
+bool proc_may_have_left(const struct proc_id *id, const pid_t *known, size_t n);
+/* The same of one that we started ourselves, whose process is there and has no children any more.
+ */
+bool proc_may_have_orphans(const pid_t *known, size_t n);
+
+#endif

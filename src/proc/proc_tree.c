@@ -1,0 +1,499 @@
+/*
+ * Whether an attempt's process lives, and what belongs to it.
+ *
+ * One pass over /proc gives a picture of all processes; no picture is exact, because they
+ * go on forking while it is taken. So members are stopped before they are killed, and the
+ * caller looks again until nothing is seen. Each signal goes through a pidfd whose process
+ * was compared with the picture once more, so it never meets a stranger with an old pid.
+ */
+#define _GNU_SOURCE
+#include "proc/proc.h"
+
+#include "base/buf.h"
+#include "base/path.h"
+#include "base/sys.h"
+#include "proc/procfs.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- one process ---- */
+
+enum status
+proc_identify(pid_t pid, struct proc_id *id, struct err *e)
+{
+    struct procfs p;
+    enum status s = procfs_boot_id(id->boot_id, e);
+
+    if (s)
+        return s;
+    if (procfs_read(&p, pid) != 0)
+        return errno == ENOENT || errno == ESRCH
+                   ? err_set(e, ST_NOT_FOUND, "there is no process %d", (int)pid)
+                   : err_sys(e, "read /proc/%d/stat", (int)pid);
+    id->pid = pid;
+    id->start = p.start;
+    return ST_OK;
+}
+
+enum proc_alive
+proc_alive(const struct proc_id *id)
+{
+    char boot_id[PROCFS_BOOT_SIZE];
+    struct procfs p;
+
+    if (id->pid <= 0 || !id->boot_id[0] || procfs_boot_id(boot_id, NULL))
+        return PROC_UNKNOWN;
+    if (strcmp(boot_id, id->boot_id) != 0)
+        return PROC_DEAD;
+    if (procfs_read(&p, id->pid) == 0)
+        return p.start == id->start && procfs_is_live(&p) ? PROC_ALIVE : PROC_DEAD;
+    /* A file that cannot be read proves nothing; that nobody has the pid does. */
+    return kill(id->pid, 0) != 0 && errno == ESRCH ? PROC_DEAD : PROC_UNKNOWN;
+}
+
+bool
+proc_how_died(const struct proc_id *id, int *wait_status)
+{
+    struct procfs p;
+
+    if (procfs_read(&p, id->pid) != 0 || p.start != id->start || procfs_is_live(&p))
+        return false;
+    *wait_status = p.exit_status;
+    return p.state == 'Z';
+}
+
+int
+proc_pidfd(const struct proc_id *id)
+{
+    if (id->pid <= 0)
+        return -1;
+    int fd = (int)syscall(SYS_pidfd_open, id->pid, 0U);
+    if (fd >= 0 && proc_alive(id) != PROC_ALIVE) { /* it held another process, or a dead one */
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+void
+proc_be_subreaper(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1L, 0L, 0L, 0L);
+}
+
+void
+proc_reap(void (*fn)(void *ctx, pid_t pid, int wait_status), void *ctx)
+{
+    pid_t pid;
+    int wait_status;
+
+    while ((pid = SYS_RETRY(waitpid(-1, &wait_status, WNOHANG))) > 0)
+        if (fn)
+            fn(ctx, pid, wait_status);
+}
+
+/* ---- the picture ---- */
+
+struct tree_member {
+    struct procfs p;
+    bool is_in;      /* belongs to what we look for */
+    bool is_stopped; /* SIGSTOP was sent to it */
+};
+
+struct proc_snapshot {
+    struct tree_member *all; /* in the order of /proc: by pid */
+    size_t n, cap;
+};
+
+/* What we look for. */
+struct quarry {
+    const struct proc_id *id; /* NULL: strays */
+    const char *token;        /* NULL: none */
+    const pid_t *known;       /* strays: children that are none */
+    size_t n_known;
+    bool is_led;               /* the picture shows the process of id itself, perhaps as a zombie */
+    struct cgroup_pids inside; /* its cgroup, none where that tells us nothing */
+};
+
+static bool
+add_process(struct proc_snapshot *pic, pid_t pid)
+{
+    struct procfs p;
+
+    if (procfs_read(&p, pid) != 0)
+        return true; /* it ended meanwhile, or is hidden from us */
+    if (pic->n == pic->cap) {
+        size_t cap = pic->cap ? pic->cap * 2 : 256;
+        struct tree_member *all = realloc(pic->all, cap * sizeof *all);
+        if (!all)
+            return false;
+        pic->all = all;
+        pic->cap = cap;
+    }
+    pic->all[pic->n++] = (struct tree_member){ .p = p };
+    return true;
+}
+
+/* False when it cannot be trusted: /proc is not there, or shows others than us. */
+static bool
+take_picture(struct proc_snapshot *pic)
+{
+    bool has_us = false, is_whole = true;
+    DIR *d = opendir("/proc");
+
+    pic->n = 0;
+    if (!d)
+        return false;
+    while (is_whole) {
+        errno = 0;
+        struct dirent *f = readdir(d);
+        if (!f) {
+            is_whole = errno == 0;
+            break;
+        }
+        char *end;
+        long pid = f->d_name[0] >= '1' && f->d_name[0] <= '9' ? strtol(f->d_name, &end, 10) : 0;
+        if (pid <= 0 || *end)
+            continue;
+        is_whole = add_process(pic, (pid_t)pid);
+        has_us = has_us || pid == getpid();
+    }
+    closedir(d);
+    return is_whole && has_us;
+}
+
+static int
+by_pid(const void *a, const void *b)
+{
+    pid_t x = ((const struct tree_member *)a)->p.pid, y = ((const struct tree_member *)b)->p.pid;
+
+    return (x > y) - (x < y);
+}
+
+static struct tree_member *
+find(const struct proc_snapshot *pic, pid_t pid)
+{
+    struct tree_member key = { .p.pid = pid };
+
+    return pic->n ? bsearch(&key, pic->all, pic->n, sizeof key, by_pid) : NULL;
+}
+
+/*
+ * Does its environment hold NAME=<value>? With value NULL: any. Read in pieces: an environment
+ * may be larger than any buffer we would like. `at` counts how much of the text was met since
+ * the last NUL, -1 when this variable is another one.
+ */
+static bool
+carries(pid_t pid, const char *name, const char *value)
+{
+    const size_t name_len = strlen(name), len = name_len + (value ? strlen(value) : 0);
+    char path[40], piece[16384];
+    ssize_t at = 0, n;
+    bool is_found = false;
+
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    int fd = SYS_RETRY(sys->openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0));
+    if (fd < 0)
+        return false;
+    while (!is_found && (n = SYS_RETRY(sys->read(fd, piece, sizeof piece))) > 0)
+        for (const char *c = piece; c < piece + n && !is_found; c++) {
+            if (*c == '\0') {
+                is_found = at == (ssize_t)len;
+                at = 0;
+            } else if (at >= 0) {
+                size_t i = (size_t)at;
+                bool is_same = i < len && *c == (i < name_len ? name[i] : value[i - name_len]);
+                at = is_same ? at + 1 : -1;
+                is_found = !value && at == (ssize_t)len;
+            }
+        }
+    close(fd);
+    return is_found || at == (ssize_t)len;
+}
+
+/* An agent that a signal woke (wake/wake.h), and whatever it starts: it may come to us as an
+ * orphan, when an agent of ours wrote the signal, but is no part of the run. */
+static bool
+is_woken(const struct procfs *p)
+{
+    return carries(p->pid, "CLIQ_WAKE=", NULL);
+}
+
+static bool
+is_seed(const struct quarry *q, const struct procfs *p)
+{
+    if (!q->id) {
+        bool is_stray = p->ppid == getpid();
+        for (size_t i = 0; i < q->n_known && is_stray; i++)
+            is_stray = p->pid != q->known[i];
+        return is_stray;
+    }
+    if (p->start < q->id->start) /* it is older than the attempt */
+        return false;
+    if (p->pid == q->id->pid)
+        return p->start == q->id->start;
+    if (cgroup_has(&q->inside, p->pid))
+        return true;
+    /* While anybody is in the session its number is no new process's pid. But a number
+     * that nobody leads may have been used again since: then it wants a second witness. */
+    if (q->id->pid > 1 && (p->session == q->id->pid || p->pgrp == q->id->pid) &&
+        (q->is_led || p->ppid == getpid()))
+        return true;
+    return q->token && carries(p->pid, "CLIQ_ATTEMPT=", q->token);
+}
+
+/* Marks the members: seeds, then whose parent is one, until nothing changes. */
+static void
+mark(struct proc_snapshot *pic, struct quarry *q)
+{
+    const struct tree_member *lead = q->id ? find(pic, q->id->pid) : NULL;
+    bool has_more = true;
+
+    q->is_led = lead && lead->p.start == q->id->start;
+    for (size_t i = 0; i < pic->n; i++)
+        pic->all[i].is_in = is_seed(q, &pic->all[i].p) && !is_woken(&pic->all[i].p);
+    while (has_more) {
+        has_more = false;
+        for (size_t i = 0; i < pic->n; i++) {
+            struct tree_member *m = &pic->all[i], *parent = m->is_in ? NULL : find(pic, m->p.ppid);
+            if (parent && parent->is_in && parent->p.start <= m->p.start && !is_woken(&m->p))
+                m->is_in = has_more = true;
+        }
+    }
+    for (size_t i = 0; i < pic->n; i++) {
+        struct tree_member *m = &pic->all[i];
+        if (m->p.pid == 1 || m->p.pid == getpid() || !procfs_is_live(&m->p))
+            m->is_in = false;
+    }
+}
+
+/* ---- signals ---- */
+
+static void
+send_signal(const struct tree_member *m, int signo, int then)
+{
+    struct procfs now;
+    int fd = (int)syscall(SYS_pidfd_open, m->p.pid, 0U);
+
+    if (fd < 0)
+        return;
+    if (procfs_read(&now, m->p.pid) == 0 && now.start == m->p.start) {
+        syscall(SYS_pidfd_send_signal, fd, signo, NULL, 0U);
+        if (then)
+            syscall(SYS_pidfd_send_signal, fd, then, NULL, 0U);
+    }
+    close(fd);
+}
+
+/*
+ * Who is in its cgroup, after the picture was taken: so who has a pid in both is one and the same,
+ * or is not the one of the picture any more, which is seen before a signal is sent. Where we are
+ * in it ourselves it is not the attempt's alone, and tells nothing.
+ */
+static bool
+look_inside(struct quarry *q)
+{
+    if (!q->id)
+        return true;
+    if (!cgroup_list(q->id->cgroup, &q->inside))
+        return false;
+    if (cgroup_has(&q->inside, getpid()))
+        q->inside.n = 0;
+    return true;
+}
+
+/* Made since the picture was, so that the next one will have it. A 0 is out of our reach. */
+static bool
+is_unseen(const struct proc_snapshot *pic, pid_t pid)
+{
+    return pid > 0 && !find(pic, pid) && !carries(pid, "CLIQ_WAKE=", NULL);
+}
+
+static int
+look(struct proc_snapshot *pic, struct quarry *q)
+{
+    int n = 0;
+
+    if (!take_picture(pic) || pic->n == 0) /* not even we are there: it cannot be read */
+        return -1;
+    if (!look_inside(q))
+        return -1;
+    qsort(pic->all, pic->n, sizeof *pic->all, by_pid);
+    mark(pic, q);
+    for (size_t i = 0; i < pic->n; i++)
+        n += pic->all[i].is_in;
+    for (size_t i = 0; i < q->inside.n; i++)
+        n += is_unseen(pic, q->inside.v[i]);
+    return n;
+}
+
+/* May all in its cgroup be killed at once? Not where one is who belongs to no attempt. */
+static bool
+is_all_its(const struct proc_snapshot *pic, const struct quarry *q)
+{
+    for (size_t i = 0; i < q->inside.n; i++) {
+        const struct tree_member *m = find(pic, q->inside.v[i]);
+        if (m ? !m->is_in && procfs_is_live(&m->p) : !is_unseen(pic, q->inside.v[i]))
+            return false;
+    }
+    return q->inside.n > 0;
+}
+
+/*
+ * Stops every member before one is killed: whoever dies leaves children whose parent is no
+ * longer to be seen. A fork that a signal meets does not happen, so a picture taken after
+ * all of the last one were stopped shows whatever got away. Bounded, as someone may send
+ * SIGCONT against us.
+ */
+static int
+hold(struct proc_snapshot *pic, struct quarry *q, int n)
+{
+    enum { ROUNDS = 10 };
+    struct proc_snapshot held = { 0 };
+
+    for (int round = 0; round < ROUNDS && n > 0; round++) {
+        bool is_new = false;
+        for (size_t i = 0; i < pic->n; i++) {
+            struct tree_member *m = &pic->all[i];
+            if (!m->is_in)
+                continue;
+            const struct tree_member *old = find(&held, m->p.pid);
+            m->is_stopped = old && old->is_stopped && old->p.start == m->p.start;
+            if (m->is_stopped)
+                continue;
+            send_signal(m, SIGSTOP, 0);
+            m->is_stopped = is_new = true;
+        }
+        if (!is_new)
+            break;
+        struct proc_snapshot swap = held;
+        held = *pic;
+        *pic = swap;
+        int seen = look(pic, q);
+        if (seen < 0) { /* those that we hold are not left so */
+            swap = held;
+            held = *pic;
+            *pic = swap;
+            break;
+        }
+        n = seen;
+    }
+    free(held.all);
+    return n;
+}
+
+static int
+signal_all(struct quarry *q, int signo)
+{
+    struct proc_snapshot pic = { 0 };
+    int n = look(&pic, q);
+
+    if (signo == SIGKILL && n > 0)
+        n = hold(&pic, q, n);
+    for (size_t i = 0; i < pic.n && signo && n > 0; i++)
+        if (pic.all[i].is_in)
+            send_signal(&pic.all[i], signo, signo == SIGKILL || signo == SIGSTOP ? 0 : SIGCONT);
+    if (signo == SIGKILL && n > 0 && is_all_its(&pic, q))
+        cgroup_kill(q->id->cgroup); /* whoever forked away from all that */
+    free(pic.all);
+    free(q->inside.v);
+    return n;
+}
+
+int
+proc_signal_tree(const struct proc_id *id, const char *token, int signo)
+{
+    char boot_id[PROCFS_BOOT_SIZE];
+    struct quarry q = { .id = id, .token = token };
+
+    if (procfs_boot_id(boot_id, NULL))
+        return -1;
+    if (id->boot_id[0] && strcmp(boot_id, id->boot_id) != 0)
+        return 0; /* nothing lives through a boot */
+    return signal_all(&q, signo);
+}
+
+int
+proc_signal_strays(const pid_t *known, size_t n, int signo)
+{
+    struct quarry q = { .known = known, .n_known = n };
+
+    return signal_all(&q, signo);
+}
+
+/* ---- the cheap question ---- */
+
+/* Is it younger than we are? Then we are its ancestor: one orchestrator at a time holds the run's
+ * lock, so what is younger was started by us. Of what began within the same tick as we did nobody
+ * can tell. */
+static bool
+is_younger(const struct proc_id *id)
+{
+    static struct procfs self; /* when we began does not change */
+
+    return (self.pid == getpid() || procfs_read(&self, 0) == 0) && self.start < id->start;
+}
+
+/* Do orphans of our descendants come to us? */
+static bool
+is_heir(void)
+{
+    int is_subreaper = 0;
+
+    return prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper, 0L, 0L, 0L) == 0 && is_subreaper;
+}
+
+/* The children of one thread, from a text like "12 17 4 ". */
+static bool
+are_known(const char *text, const pid_t *known, size_t n)
+{
+    char *end;
+
+    for (long pid; (pid = strtol(text, &end, 10)) > 0 && end != text; text = end) {
+        bool is_known = false;
+        for (size_t i = 0; i < n && !is_known; i++)
+            is_known = known[i] == pid;
+        if (!is_known)
+            return false;
+    }
+    return true;
+}
+
+/* Our main thread's list: orphans come to that one, and whoever starts agents is it. It is exact:
+ * only our own waiting takes a child from it. False also when there is no such file
+ * (CONFIG_PROC_CHILDREN). */
+static bool
+has_only_known_children(const pid_t *known, size_t n)
+{
+    struct buf text = BUF_MAX(1 << 20);
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    bool is_sure = path_read_file(AT_FDCWD, path, &text, NULL) == ST_OK &&
+                   (text.len == 0 || are_known(text.p, known, n));
+    buf_release(&text);
+    return is_sure;
+}
+
+/* The cgroup need not be asked: who is in it descends from us, so it is among the descendants of
+ * its process, or with our children. */
+bool
+proc_may_have_orphans(const pid_t *known, size_t n)
+{
+    return !is_heir() || !has_only_known_children(known, n);
+}
+
+bool
+proc_may_have_left(const struct proc_id *id, const pid_t *known, size_t n)
+{
+    return proc_alive(id) != PROC_DEAD || !is_younger(id) || proc_may_have_orphans(known, n);
+}

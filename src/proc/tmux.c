@@ -1,0 +1,515 @@
+#define _GNU_SOURCE
+#include "proc/tmux.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/sys.h"
+#include "base/utf8.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum {
+    ARGS_MAX = 64,         /* of one tmux command line */
+    ENV_MAX = 256,         /* variables that we pass on */
+    HISTORY_LIMIT = 50000, /* lines a pane keeps */
+    PANES_MAX = 9,         /* of a window: more would be too small to read */
+};
+
+/* ---- one call of tmux ---- */
+
+/* A command line being put together; text that must be changed first lives in the arena. */
+struct tmux_line {
+    char *argv[ARGS_MAX + 1];
+    size_t n;
+    struct arena arena;
+    bool is_broken; /* too long, or no memory */
+};
+
+static void
+add(struct tmux_line *l, const char *arg)
+{
+    if (l->n == ARGS_MAX)
+        l->is_broken = true;
+    else
+        l->argv[l->n++] = (char *)(uintptr_t)arg;
+}
+
+/* A last ';' would end the command: tmux wants it as "\;". */
+static void
+add_quoted(struct tmux_line *l, const char *arg)
+{
+    size_t n = strlen(arg);
+
+    if (n == 0 || arg[n - 1] != ';') {
+        add(l, arg);
+        return;
+    }
+    char *own = arena_alloc(&l->arena, n + 2);
+    if (!own) {
+        l->is_broken = true;
+        return;
+    }
+    memcpy(own, arg, n - 1);
+    memcpy(own + n - 1, "\\;", 3);
+    add(l, own);
+}
+
+static void
+add_all(struct tmux_line *l, const char *const *args)
+{
+    for (; *args; args++)
+        add(l, *args);
+}
+
+/* What a pane executes. A single word would be given to a shell; env executes it. */
+static void
+add_command(struct tmux_line *l, const char *const *argv)
+{
+    assert(argv[0]);
+    add(l, "--");
+    if (!argv[1])
+        add(l, "/usr/bin/env");
+    for (; *argv; argv++)
+        add_quoted(l, *argv);
+}
+
+/* The server keeps the environment that started it, so it is given a small one. */
+static void
+pick_env(char *to[ENV_MAX + 1])
+{
+    static const char *const names[] = { "PATH=", "HOME=",  "LANG=",        "LC_",   "TERM=",
+                                         "USER=", "SHELL=", "TMUX_TMPDIR=", "CLIQ_", "TMPDIR=" };
+    size_t n = 0;
+
+    for (char **v = environ; *v && n < ENV_MAX; v++)
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (strncmp(*v, names[i], strlen(names[i])) == 0) {
+                to[n++] = *v;
+                break;
+            }
+    to[n] = NULL;
+}
+
+/* In a session of its own: an interrupt at the keyboard is for us, not for a half done call. */
+static int
+start(const struct tmux_line *l, int out, pid_t *pid)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    sigset_t none, all;
+    char *env[ENV_MAX + 1];
+
+    pick_env(env);
+    sigemptyset(&none);
+    sigfillset(&all);
+    int rc = posix_spawnattr_init(&attr);
+    if (rc)
+        return rc;
+    rc = posix_spawn_file_actions_init(&files);
+    if (rc) {
+        posix_spawnattr_destroy(&attr);
+        return rc;
+    }
+    posix_spawnattr_setflags(&attr,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setsigdefault(&attr, &all);
+    rc = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!rc)
+        rc = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+    if (!rc)
+        rc = posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
+    if (!rc)
+        rc = posix_spawnp(pid, "tmux", &files, &attr, l->argv, env);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attr);
+    return rc;
+}
+
+/* Takes what is there. False: all was said. */
+static bool
+drain(int fd, struct buf *said)
+{
+    char piece[4096];
+    ssize_t n;
+
+    while ((n = SYS_RETRY(read(fd, piece, sizeof piece))) > 0)
+        buf_add(said, piece, (size_t)n);
+    return n < 0 && errno == EAGAIN;
+}
+
+/* Waits for the process to end (its pidfd tells) and takes what it says. The pipe alone would
+ * not do: the server could hold it open. */
+static bool
+listen_until_end(int from, int pidfd, int64_t until_ms, struct buf *said)
+{
+    struct pollfd p[2] = { { .fd = pidfd, .events = POLLIN }, { .fd = from, .events = POLLIN } };
+
+    for (;;) {
+        int64_t left = until_ms - clock_mono_ms();
+        int n = left > 0 ? poll(p, 2, (int)left) : 0;
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return false;
+        if (n > 0 && p[1].revents && !drain(from, said))
+            p[1].fd = -1;
+        if (n > 0 && p[0].revents) {
+            drain(from, said);
+            return true;
+        }
+    }
+}
+
+/* Cuts what was said to its first line. False when that is no text for people. */
+static bool
+is_sentence(struct buf *said)
+{
+    size_t n = strcspn(said->p, "\n");
+
+    said->p[n] = '\0';
+    for (size_t i = 0; i < n; i++)
+        if (iscntrl((unsigned char)said->p[i]))
+            return false;
+    return n <= 1000 && utf8_valid_len(said->p, n) == n;
+}
+
+/* Runs it; `said` receives its output. The three outcomes of tmux.h. */
+static enum status
+call(const struct tmux *t, struct tmux_line *l, struct buf *said, struct err *e)
+{
+    unsigned wait_ms = t->wait_ms ? t->wait_ms : TMUX_WAIT_MS;
+    int64_t until_ms = clock_mono_ms() + wait_ms;
+    int ends[2], wait_status = 0;
+    const char *name = l->n > 6 ? l->argv[6] : "-V"; /* behind "tmux -u -f /dev/null -L socket" */
+    pid_t pid;
+
+    if (l->is_broken)
+        return err_set(e, ST_IO, "tmux %s: too many arguments, or no memory", name);
+    l->argv[l->n] = NULL;
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return err_sys(e, "tmux %s: make a pipe", name);
+    int rc = start(l, ends[1], &pid);
+    close(ends[1]);
+    if (rc) {
+        close(ends[0]);
+        errno = rc;
+        return err_sys(e, "run tmux");
+    }
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0U); /* our child, not yet waited for */
+    bool has_ended = pidfd >= 0 && listen_until_end(ends[0], pidfd, until_ms, said);
+    if (!has_ended)
+        kill(pid, SIGKILL);
+    SYS_RETRY(waitpid(pid, &wait_status, 0));
+    if (pidfd >= 0)
+        close(pidfd);
+    close(ends[0]);
+    buf_addc(said, '\0'); /* so that it is a string, empty too */
+    if (!has_ended)
+        return err_set(e, ST_IO, "tmux %s: no answer in %g s", name, wait_ms / 1000.0);
+    if (buf_failed(said) || !is_sentence(said))
+        return err_set(e, ST_IO, "tmux %s: not an answer of tmux", name);
+    if (!WIFEXITED(wait_status))
+        return err_set(e, ST_IO, "tmux %s: killed by signal %d", name, WTERMSIG(wait_status));
+    if (WEXITSTATUS(wait_status) == 0)
+        return ST_OK;
+    if (WEXITSTATUS(wait_status) == 1 && said->p[0])
+        return err_set(e, ST_FAILED, "tmux %s: %s", name, said->p);
+    return err_set(e, ST_IO, "tmux %s: exit code %d%s%s", name, WEXITSTATUS(wait_status),
+                   said->p[0] ? ": " : "", said->p);
+}
+
+static struct tmux_line
+line_to(const struct tmux *t)
+{
+    struct tmux_line l = { 0 };
+
+    add_all(&l, (const char *const[]){ "tmux", "-u", "-f", "/dev/null", "-L", NULL });
+    add(&l, t->socket);
+    return l;
+}
+
+/* ---- what we want of it ---- */
+
+bool
+tmux_available(void)
+{
+    struct tmux t = { 0 };
+    struct tmux_line l = { 0 };
+    struct buf said = BUF_MAX(4096);
+    int major = 0;
+
+    add_all(&l, (const char *const[]){ "tmux", "-V", NULL });
+    bool is_there =
+        call(&t, &l, &said, NULL) == ST_OK &&
+        (sscanf(said.p, "tmux %d.", &major) == 1 || sscanf(said.p, "tmux next-%d.", &major) == 1) &&
+        major >= 3;
+    buf_release(&said);
+    return is_there;
+}
+
+static const char pane_format[] = "#{pane_id} #{pane_pid} #{window_id} #{window_panes} #{pid}";
+
+/* An answer in that format, "%4 4711 @1 3 4700"; anything else is garbled. */
+static bool
+parse_pane(const char *said, struct tmux *t, struct tmux_pane *pane)
+{
+    struct tmux got = *t;
+    int end = 0, pid;
+
+    if (sscanf(said, "%15s %d %15s %u %d%n", pane->id, &pid, got.window, &got.panes,
+               &got.server_pid, &end) != 5 ||
+        said[end] || pane->id[0] != '%' || got.window[0] != '@' || pid <= 0 || got.server_pid <= 0)
+        return false;
+    pane->pid = pid;
+    *t = got;
+    return true;
+}
+
+/* Runs the line, whose answer is a pane in the format above. Where it is, the pane was made,
+ * whatever became of the layout behind it. */
+static enum status
+call_for_pane(struct tmux *t, struct tmux_line *l, struct tmux_pane *pane, struct err *e)
+{
+    struct buf said = BUF_MAX(64 << 10);
+    enum status s = call(t, l, &said, e);
+
+    if (s == ST_FAILED && parse_pane(said.p, t, pane))
+        s = ST_OK;
+    else if (!s && !parse_pane(said.p, t, pane))
+        s = err_set(e, ST_IO, "tmux: not the answer we asked for: \"%.200s\"", said.p);
+    buf_release(&said);
+    arena_release(&l->arena);
+    return s;
+}
+
+enum status
+tmux_start(struct tmux *t, const char *session, const char *socket, const char *const *argv,
+           struct err *e)
+{
+    char history[16];
+    struct tmux_pane pane;
+    enum status s = path_check_name("tmux socket", socket, e);
+
+    if (!s)
+        s = path_check_name("tmux session", session, e);
+    if (!s && strchr(session, '.'))
+        s = err_set(e, ST_INVALID, "bad tmux session \"%s\": it must not hold a dot", session);
+    if (s)
+        return s;
+    snprintf(t->socket, sizeof t->socket, "%s", socket);
+    t->window[0] = '\0';
+    t->panes = 0;
+    t->server_pid = 0;
+    snprintf(history, sizeof history, "%d", HISTORY_LIMIT);
+
+    /* One call: the options stand before the first pane can end. */
+    struct tmux_line l = line_to(t);
+    add_all(&l, (const char *const[]){ "start-server",
+                                       ";",
+                                       "set-option",
+                                       "-g",
+                                       "history-limit",
+                                       history,
+                                       ";",
+                                       "set-option",
+                                       "-g",
+                                       "remain-on-exit",
+                                       "on",
+                                       ";",
+                                       "set-option",
+                                       "-g",
+                                       "pane-border-status",
+                                       "top",
+                                       ";",
+                                       "set-option",
+                                       "-g",
+                                       "pane-border-format",
+                                       " #{pane_title} ",
+                                       ";",
+                                       "new-session",
+                                       "-d",
+                                       "-s",
+                                       session,
+                                       "-x",
+                                       "200",
+                                       "-y",
+                                       "50",
+                                       "-P",
+                                       "-F",
+                                       pane_format,
+                                       NULL });
+    add_command(&l, argv);
+    add_all(&l, (const char *const[]){ ";", "select-pane", "-T", session, NULL });
+    return call_for_pane(t, &l, &pane, e);
+}
+
+enum status
+tmux_spawn(struct tmux *t, const char *const *argv, struct tmux_pane *pane, struct err *e)
+{
+    enum status s = ST_FAILED; /* a full window says no, as tmux does without space in it */
+    struct tmux_line l;
+
+    if (t->panes < PANES_MAX) {
+        l = line_to(t);
+        add_all(&l, (const char *const[]){ "split-window", "-d", "-t", t->window, "-P", "-F",
+                                           pane_format, NULL });
+        add_command(&l, argv);
+        add_all(&l, (const char *const[]){ ";", "select-layout", "-t", t->window, "tiled", NULL });
+        s = call_for_pane(t, &l, pane, e);
+    }
+    if (s == ST_FAILED) {
+        l = line_to(t);
+        add_all(&l, (const char *const[]){ "new-window", "-d", "-P", "-F", pane_format, NULL });
+        add_command(&l, argv);
+        s = call_for_pane(t, &l, pane, e);
+    }
+    return s;
+}
+
+/* ST_OK when tmux did it, or says that there is nothing to do it to. */
+static enum status
+call_to_end(struct tmux *t, struct tmux_line *l, struct err *e)
+{
+    static const char *const gone[] = { "can't find pane", "no server running",
+                                        "error connecting" };
+    struct buf said = BUF_MAX(64 << 10);
+    enum status s = call(t, l, &said, e);
+
+    for (size_t i = 0; s == ST_FAILED && i < sizeof gone / sizeof *gone; i++)
+        if (strstr(said.p, gone[i]))
+            s = ST_OK;
+    buf_release(&said);
+    arena_release(&l->arena);
+    return s;
+}
+
+enum status
+tmux_kill_pane(struct tmux *t, const struct tmux_pane *pane, struct err *e)
+{
+    struct tmux_line l = line_to(t);
+
+    add_all(&l, (const char *const[]){ "kill-pane", "-t", pane->id, NULL });
+    return call_to_end(t, &l, e);
+}
+
+enum status
+tmux_kill_server(struct tmux *t, struct err *e)
+{
+    struct tmux_line l = line_to(t);
+
+    add(&l, "kill-server");
+    return call_to_end(t, &l, e);
+}
+
+/* ---- the socket ---- */
+
+/* The directory in which tmux keeps the sockets of this user; -1: none, or it is not ours. */
+static int
+open_sockets(void)
+{
+    const char *base = getenv("TMUX_TMPDIR");
+    struct buf path = { 0 };
+    struct stat st;
+
+    buf_addf(&path, "%s/tmux-%u", base && *base ? base : "/tmp", (unsigned)getuid());
+    int dir =
+        buf_failed(&path) ? -1 : open(path.p, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    buf_release(&path);
+    if (dir >= 0 && (fstat(dir, &st) != 0 || st.st_uid != getuid())) {
+        close(dir);
+        return -1;
+    }
+    return dir;
+}
+
+/* Is it a socket that nobody listens on? */
+static bool
+is_dead(int dir, const char *name)
+{
+    struct sockaddr_un at = { .sun_family = AF_UNIX };
+    struct stat st;
+
+    /* By way of the open directory: its own path may be too long for a socket's. */
+    int n = snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d/%s", dir, name);
+    if (n < 0 || (size_t)n >= sizeof at.sun_path ||
+        fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISSOCK(st.st_mode))
+        return false;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    bool is_refused =
+        fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof at) != 0 && errno == ECONNREFUSED;
+    if (fd >= 0)
+        close(fd);
+    return is_refused;
+}
+
+bool
+tmux_sweep(const struct tmux *t)
+{
+    char lock_name[TMUX_NAME_MAX + 8];
+    int dir = open_sockets();
+
+    if (dir < 0)
+        return true;
+    snprintf(lock_name, sizeof lock_name, "%s.lock", t->socket);
+    /* Whoever starts a server there holds this lock from its look at the socket until it
+     * listens, and waits for it while we do. */
+    if (is_dead(dir, t->socket)) {
+        int lock = openat(dir, lock_name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) {
+            if (is_dead(dir, t->socket))
+                unlinkat(dir, t->socket, 0);
+            unlinkat(dir, lock_name, 0);
+        }
+        if (lock >= 0)
+            close(lock);
+    }
+    bool is_gone = faccessat(dir, t->socket, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+    close(dir);
+    return is_gone;
+}
+
+/* No socket, no server, and no need to ask. */
+static bool
+has_socket(const struct tmux *t)
+{
+    int dir = open_sockets();
+    struct stat st;
+    bool has_it = dir >= 0 && fstatat(dir, t->socket, &st, AT_SYMLINK_NOFOLLOW) == 0;
+
+    if (dir >= 0)
+        close(dir);
+    return has_it;
+}
+
+bool
+tmux_is_there(struct tmux *t)
+{
+    if (!has_socket(t))
+        return false;
+    struct tmux_line l = line_to(t);
+    struct buf said = BUF_MAX(64 << 10);
+
+    add(&l, "has-session");
+    bool is_there = call(t, &l, &said, NULL) == ST_OK;
+    buf_release(&said);
+    arena_release(&l.arena);
+    return is_there;
+}

@@ -1,0 +1,24 @@
+/*
+ * project - .cliq/ before any run: made, filled from a team, given a requirement.
+ */
+#ifndef CLIQ_RUN_ASSEMBLE_H
+#define CLIQ_RUN_ASSEMBLE_H
+
+#include "context/state_dir.h"
+#include "team/team.h"
+
+/* Makes .cliq/ below `dir`; *is_new is false when it was there. */
+enum status assemble_init(const char *dir, bool *is_new, struct err *e);
+
+/*
+ * Copies a team from the directory `from` into the frame: workflow.yml, agents.json, roles,
+ * agents, a fresh task board. Validates first; with errors nothing is changed and the
+ * problems say why (ST_FAILED). What is copied is trusted when is_trusted.
+ */
+enum status assemble_team(const struct state_dir *f, const char *from, bool is_trusted,
+                          struct problems *p, struct err *e);
+
+/* The board of a team nobody has worked on yet. */
+void assemble_board(const struct team *t, struct buf *to);
+
+#endif

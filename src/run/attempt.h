@@ -1,0 +1,84 @@
+/*
+ * live - attempts that run: started, heard, timed, stopped, gone.
+ *
+ * A live attempt tells its owner three things, each once: its result (a terminal line,
+ * its death without one, or its time running out), then that its tree is gone.
+ *
+ * It is started as a process, our child; or, where the host has panes (run/panes.h), in one:
+ * then it begins a moment later, when its viewer says so, and a pidfd tells its death. Or a
+ * process that has done another one takes it (run/crew.h): then its end is that this one is done
+ * with it, too. All else is the same.
+ */
+#ifndef CLIQ_RUN_ATTEMPT_H
+#define CLIQ_RUN_ATTEMPT_H
+
+#include "base/loop.h"
+#include "context/status_line.h"
+#include "log/log.h"
+#include "run/attempt_files.h"
+#include "run/crew.h"
+#include "run/panes.h"
+
+#define ATTEMPT_GRACE_MS  10000 /* between SIGTERM and SIGKILL */
+#define ATTEMPT_LINGER_MS 5000  /* for an agent that completed but does not go */
+
+struct attempt;
+
+/* What the owner of live attempts provides. */
+struct attempt_host {
+    void *ctx;
+    struct plan *plan;
+    struct loop *loop;
+    const char *run_id;
+    struct panes *panes; /* NULL: none */
+    struct crew *crew;
+    /* A line that is not terminal: progress or notify. */
+    void (*on_line)(void *ctx, struct attempt *l, const struct status_line *line);
+    /* The result; line is NULL when it died or timed out; text says how. */
+    void (*on_result)(void *ctx, struct attempt *l, enum outcome outcome,
+                      const struct status_line *line, const char *text);
+    /* What people should know of the phase. */
+    void (*on_note)(void *ctx, size_t phase, const char *text);
+    /* Nothing of it is left: the host forgets it and frees it later, not in this call. */
+    void (*on_gone)(void *ctx, struct attempt *l);
+    /* What was told in a callback of the loop's, a timer or a death, can be acted on now. */
+    void (*settle)(void *ctx);
+    /* The processes that are known to live: *n of them, valid until the next call. */
+    const pid_t *(*known)(void *ctx, size_t *n);
+};
+
+/* Prepared, not started. The templates are resolved here: ST_INVALID names what is missing. */
+enum status attempt_new(struct attempt **out, struct attempt_host *host, const struct attempt_id *a,
+                        struct err *e);
+void attempt_free(struct attempt *l); /* never started, or gone */
+
+/* Forgets what an earlier attempt said and writes what this one will read; attempt_start does,
+ * where it was not done before. */
+enum status attempt_lay_out(struct attempt *l, struct err *e);
+enum status attempt_start(struct attempt *l, int64_t timeout_ms, struct err *e);
+/* After a restart: the attempt may be running, finished, dead, or never begun (then it is
+ * made impossible and started again). */
+enum status
+attempt_resume(struct attempt *l, int64_t timeout_ms, int64_t timeout_left_ms, struct err *e);
+
+/* After a restart: its result is known, but its processes may still be there. */
+enum status attempt_resume_rest(struct attempt *l, struct err *e);
+
+/* After attempt_resume: one that runs on gets a pane again, where there are panes. */
+void attempt_show(struct attempt *l);
+
+void attempt_stop(struct attempt *l);  /* TERM, grace, KILL; on_gone follows */
+void attempt_hurry(struct attempt *l); /* it is being stopped: no more grace */
+void attempt_look(struct attempt *l);  /* something changed in signals/ */
+bool
+attempt_writes(const struct attempt *l, const char *name); /* is that file of signals/ its own? */
+void attempt_begun(struct attempt *l); /* some viewer said something: was it this one's? */
+bool attempt_owns(const struct attempt *l, pid_t pid);
+void attempt_exited(struct attempt *l, int wait_status); /* its process was reaped by us */
+void attempt_check_gone(struct attempt *l); /* some child of ours died: anything left? */
+
+const struct attempt_id *attempt_id_of(const struct attempt *l);
+pid_t attempt_pid(const struct attempt *l);      /* 0: not started */
+bool attempt_completed(const struct attempt *l); /* its result was a complete line */
+
+#endif

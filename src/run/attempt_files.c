@@ -1,0 +1,758 @@
+#include "run/attempt_files.h"
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "context/agent_env.h"
+#include "context/context.h"
+#include "context/handoff.h"
+#include "team/template.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* One preparation in progress. */
+struct prep {
+    const struct plan *p;
+    const struct phase *ph;
+    const struct attempt_id *a;
+    const char *run_id;
+    struct arena *arena;
+    struct template_scope scope;
+    struct template_env *env; /* variables that shell commands refer to */
+    size_t n_env;
+    struct err fault; /* of a handoff that cannot be read; "" while all can */
+};
+
+static enum status
+out_of_memory(struct err *e)
+{
+    return err_set(e, ST_IO, "out of memory");
+}
+
+void
+attempt_id_name(const struct plan *p, const struct attempt_id *a, struct buf *to)
+{
+    buf_addf(to, "%s.%u%s", p->team.phases[a->phase].name, a->n,
+             a->stage == STAGE_CHECKS ? ".checks" : "");
+    if (a->redo)
+        buf_addf(to, ".r%u", a->redo);
+}
+
+bool
+attempt_files_has_checks(const struct plan *p, size_t phase)
+{
+    const struct phase *ph = &p->team.phases[phase];
+    const char *agent = p->agents[phase].name;
+
+    /* These run them themselves. */
+    return ph->type == PHASE_GATE && ph->n_commands > 0 && strcmp(agent, "checks") != 0 &&
+           strcmp(agent, "exec") != 0 && strcmp(agent, "script") != 0;
+}
+
+/* "<state_dir>/<path>" in the arena; NULL without memory. */
+static const char *
+below(const struct prep *pr, const char *fmt, ...)
+{
+    struct buf b = { 0 };
+    struct err e;
+    va_list ap;
+
+    va_start(ap, fmt);
+    err_vsay(&e, fmt, ap);
+    va_end(ap);
+    state_dir_path(&pr->p->state, &b, e.text);
+    const char *path = buf_failed(&b) ? NULL : arena_dup(pr->arena, b.p, b.len);
+    buf_release(&b);
+    return path;
+}
+
+/* ---- where template values come from ---- */
+
+static const struct json *
+envelope_in(struct prep *pr, const char *channel)
+{
+    struct handoff h;
+    struct err e;
+    const char *dir = below(pr, "channels/%s", channel);
+    enum status s = dir ? handoff_read(pr->arena, dir, &h, &e) : ST_NOT_FOUND;
+
+    if (s && s != ST_NOT_FOUND && !pr->fault.text[0])
+        pr->fault = e;
+    return s ? NULL : handoff_json(pr->arena, &h);
+}
+
+/* The handoff of `phase` to us. What it left for others is not ours to read. */
+static const struct json *
+find_handoff(void *ctx, const char *phase)
+{
+    struct prep *pr = ctx;
+    char channel[2 * TEAM_PHASE_NAME_MAX + 3];
+
+    snprintf(channel, sizeof channel, "%s--%s", phase, pr->ph->name);
+    return envelope_in(pr, channel);
+}
+
+/* What is wrong with a field: a handoff that it needs, before anything else. */
+static const char *
+why_not(const struct prep *pr, const struct err *why)
+{
+    return pr->fault.text[0] ? pr->fault.text : why->text;
+}
+
+static void
+begin(struct prep *pr, const struct plan *p, size_t phase, const char *run_id, struct arena *arena)
+{
+    *pr = (struct prep){ .p = p, .ph = &p->team.phases[phase], .run_id = run_id, .arena = arena };
+    pr->scope = (struct template_scope){
+        .inputs = p->inputs,
+        .handoff = find_handoff,
+        .ctx = pr,
+        .team_name = p->team.name ? p->team.name : "",
+        .phase = pr->ph->name,
+        .run_id = run_id,
+        .project_dir = p->state.project_dir,
+        .work_dir = p->state.project_dir,
+        .state_dir = p->state.state_dir,
+        .files_dir = below(pr, "files/%s", pr->ph->name),
+        .now_ms = clock_wall_ns() / 1000000,
+    };
+}
+
+enum status
+attempt_files_when(const struct plan *p, size_t phase, const char *run_id, bool *is_true,
+                   struct err *e)
+{
+    struct arena arena = { 0 };
+    struct prep pr;
+    const char *when = p->team.phases[phase].when;
+    enum status s = ST_OK;
+
+    *is_true = true;
+    if (when) {
+        struct err why;
+        begin(&pr, p, phase, run_id, &arena);
+        s = template_when(when, &pr.scope, is_true, &why);
+        if (s)
+            err_say(e, "phase %s, when: %s", pr.ph->name, why_not(&pr, &why));
+    }
+    arena_release(&arena);
+    return s;
+}
+
+/* The text expanded, in the arena; a failure names the field. */
+static enum status
+expand(struct prep *pr, const char *field, const char *text, const char **out, struct err *e)
+{
+    struct buf b = { 0 };
+    struct err why;
+    enum status s = template_expand(&b, text, &pr->scope, &why);
+
+    if (!s)
+        s = buf_status(&b, field, &why);
+    if (s)
+        err_say(e, "phase %s, %s: %s", pr->ph->name, field, why_not(pr, &why));
+    else if (!(*out = arena_dup(pr->arena, b.p ? b.p : "", b.len)))
+        s = out_of_memory(e);
+    buf_release(&b);
+    return s;
+}
+
+/* A copy of the tree with every string expanded. */
+static enum status
+expand_json(struct prep *pr, const char *field, const struct json *v, struct json **out,
+            struct err *e)
+{
+    struct json *copy = json_new(pr->arena, v->type), *last = NULL;
+    enum status s = ST_OK;
+
+    if (!copy)
+        return out_of_memory(e);
+    *copy = *v;
+    copy->next = NULL;
+    if (v->type == JSON_STRING) {
+        const char *text = arena_dup(pr->arena, v->text.p, v->text.len);
+        if (!text)
+            return out_of_memory(e);
+        s = expand(pr, field, text, &copy->text.p, e);
+        if (!s)
+            copy->text.len = strlen(copy->text.p);
+    } else if (v->type == JSON_ARRAY || v->type == JSON_OBJECT) {
+        copy->kids.first = NULL;
+        json_each (kid, v) {
+            struct json *k;
+            s = expand_json(pr, field, kid, &k, e);
+            if (s)
+                break;
+            if (last)
+                last->next = k;
+            else
+                copy->kids.first = k;
+            last = k;
+        }
+    }
+    *out = copy;
+    return s;
+}
+
+/* ---- the payload ---- */
+
+static enum status
+write_commands(struct prep *pr, struct buf *to, struct err *e)
+{
+    struct buf run = { 0 };
+    enum status s = ST_OK;
+
+    json_key(to, "commands");
+    json_open(to, '[');
+    for (size_t i = 0; !s && i < pr->ph->n_commands; i++) {
+        const struct command *c = &pr->ph->commands[i];
+        struct err why;
+        buf_reset(&run);
+        s = template_shell(pr->arena, &run, c->run, &pr->scope, &pr->env, &pr->n_env, &why);
+        if (s) {
+            err_say(e, "phase %s, command %s: %s", pr->ph->name, c->name, why_not(pr, &why));
+            break;
+        }
+        json_sep(to);
+        json_open(to, '{');
+        json_key_str(to, "name", c->name);
+        json_key_strn(to, "run", run.p ? run.p : "", run.len);
+        if (c->escalate_on_fail)
+            json_key_bool(to, "escalate_on_fail", true);
+        json_close(to, '}');
+    }
+    json_close(to, ']');
+    buf_release(&run);
+    return s;
+}
+
+static enum status
+write_expanded(struct prep *pr, struct buf *to, const char *key, const struct json *v,
+               struct err *e)
+{
+    struct json *expanded;
+
+    if (!v)
+        return ST_OK;
+    enum status s = expand_json(pr, key, v, &expanded, e);
+    if (!s)
+        json_key_json(to, key, expanded);
+    return s;
+}
+
+/* What the checks of this attempt said (signals/<gate>_command_results.json); NULL when
+ * none were run: a gate without commands, or whose agent runs them itself. */
+static enum status
+read_check_results(const struct prep *pr, const struct json **out, struct err *e)
+{
+    struct buf text = { 0 };
+    struct json *results = NULL;
+    char path[TEAM_PHASE_NAME_MAX + 64];
+
+    *out = NULL;
+    if (pr->a->stage == STAGE_CHECKS || !attempt_files_has_checks(pr->p, pr->a->phase))
+        return ST_OK;
+    snprintf(path, sizeof path, "signals/%s_command_results.json", pr->ph->name);
+    enum status s = state_dir_read(&pr->p->state, path, &text, e);
+    if (!s) {
+        char *kept = arena_dup(pr->arena, text.p ? text.p : "", text.len);
+        s = kept ? json_parse_named(pr->arena, path, kept, text.len, &results, e)
+                 : out_of_memory(e);
+    }
+    if (json_is(results, JSON_ARRAY))
+        *out = results;
+    buf_release(&text);
+    return s == ST_NOT_FOUND ? ST_OK : s;
+}
+
+/* The nearest first: what the gate depends on, then further up, then support. */
+static size_t
+list_route_targets(const struct prep *pr, size_t *out)
+{
+    struct dag *d = pr->p->dag;
+    size_t gate = pr->a->phase, n = 0;
+
+    for (size_t i = 0; i < pr->ph->n_depends_on; i++)
+        out[n++] = pr->ph->deps[i];
+    for (size_t k = d->rank[gate]; k-- > 0;)
+        if (!pr->p->team.phases[d->order[k]].is_support && dag_may_route(d, gate, d->order[k]) &&
+            !dag_is_edge(d, d->order[k], gate))
+            out[n++] = d->order[k];
+    for (size_t i = pr->p->team.n_main; i < pr->p->team.n_phases; i++)
+        out[n++] = i;
+    return n;
+}
+
+/* Each line behind four spaces: text of others, not ours. */
+static void
+add_indented(struct buf *to, const struct json *text)
+{
+    if (!json_is(text, JSON_STRING) || text->text.len == 0)
+        return;
+    buf_addc(to, '\n');
+    for (size_t i = 0, n; i < text->text.len; i += n + 1) {
+        const char *line = text->text.p + i, *end = memchr(line, '\n', text->text.len - i);
+        n = end ? (size_t)(end - line) : text->text.len - i;
+        buf_adds(to, "    ");
+        buf_add(to, line, n);
+        buf_addc(to, '\n');
+    }
+    buf_addc(to, '\n');
+}
+
+static void
+add_check(struct buf *to, const struct json *check)
+{
+    const struct json *name = json_get(check, "name");
+    int64_t code = 0;
+    bool is_pass = json_is(json_get(check, "pass"), JSON_TRUE);
+
+    json_int(json_get(check, "exit_code"), &code);
+    buf_addf(to, "- [%c] %.*s: %s (exit code %d)\n", is_pass ? 'x' : ' ',
+             json_is(name, JSON_STRING) ? (int)name->text.len : 0,
+             json_is(name, JSON_STRING) ? name->text.p : "", is_pass ? "passed" : "failed",
+             (int)code);
+    if (!is_pass)
+        add_indented(to, json_get(check, "output"));
+}
+
+/* gates/<gate>/gate_context.md: what the gate's agent is about to judge, for people. */
+static enum status
+write_gate_context(const struct prep *pr, const struct json *results, const size_t *targets,
+                   size_t n_targets, struct err *e)
+{
+    struct buf text = { 0 };
+    char path[TEAM_PHASE_NAME_MAX + 32];
+
+    buf_addf(&text, "# Gate: %s\n\nIteration %u of %u\n\n## Checks\n\n", pr->ph->name,
+             pr->a->iteration, pr->ph->max_iterations);
+    json_each (check, results)
+        add_check(&text, check);
+    if (!json_first(results))
+        buf_adds(&text, pr->ph->n_commands ? "The gate's agent runs them.\n" : "None.\n");
+    buf_adds(&text, "\n## Route targets\n\n");
+    for (size_t i = 0; i < n_targets; i++)
+        buf_addf(&text, "- %s\n", pr->p->team.phases[targets[i]].name);
+    snprintf(path, sizeof path, "gates/%s/gate_context.md", pr->ph->name);
+    enum status s = buf_status(&text, path, e);
+    if (!s)
+        s = state_dir_replace(&pr->p->state, path, text.p, text.len, e);
+    buf_release(&text);
+    return s;
+}
+
+/* What only gates are told; and the same for people. */
+static enum status
+write_gate(const struct prep *pr, struct buf *to, struct err *e)
+{
+    const struct json *results;
+    size_t *targets = arena_alloc(pr->arena, (pr->p->team.n_phases + 1) * sizeof *targets);
+    enum status s = targets ? read_check_results(pr, &results, e) : out_of_memory(e);
+
+    if (s)
+        return s;
+    size_t n = list_route_targets(pr, targets);
+    if (pr->a->stage == STAGE_CHECKS) {
+        json_key_bool(to, "checks_only", true);
+    } else {
+        json_key(to, "check_results");
+        if (results)
+            json_write(to, results);
+        else
+            buf_adds(to, "[]");
+        s = write_gate_context(pr, results, targets, n, e);
+    }
+    json_key(to, "route_targets");
+    json_open(to, '[');
+    for (size_t i = 0; i < n; i++) {
+        const char *name = pr->p->team.phases[targets[i]].name;
+        json_sep(to);
+        json_write_str(to, name, strlen(name));
+    }
+    json_close(to, ']');
+    json_key_int(to, "iteration", pr->a->iteration);
+    json_key_int(to, "max_iterations", pr->ph->max_iterations);
+    return s;
+}
+
+static enum status
+write_payload(struct prep *pr, struct buf *to, const char *role, const char *prompt, struct err *e)
+{
+    const struct phase *ph = pr->ph;
+    enum status s = ST_OK;
+
+    json_key(to, "payload");
+    json_open(to, '{');
+    json_key_str(to, "phase_type", phase_type_name(ph->type));
+    json_key_str(to, "phase", ph->name);
+    json_key_str(to, "state_dir", pr->p->state.state_dir);
+    json_key_int(to, "attempt", pr->a->n);
+    json_key_str(to, "run_id", pr->run_id);
+    if (ph->is_support)
+        json_key_bool(to, "is_support", true);
+    if (pr->a->is_routed)
+        json_key_bool(to, "is_routed", true);
+    json_key_str(to, "action", ph->action);
+    json_key_str(to, "model", ph->model);
+    json_key_str(to, "role", role);
+    json_key_str(to, "prompt", prompt);
+    if (ph->n_commands)
+        s = write_commands(pr, to, e);
+    if (!s)
+        s = write_expanded(pr, to, "sources", ph->sources, e);
+    if (!s)
+        s = write_expanded(pr, to, "target_entries", ph->target_entries, e);
+    if (!s)
+        s = write_expanded(pr, to, "review", ph->review, e);
+    if (!s && ph->type == PHASE_GATE)
+        s = write_gate(pr, to, e);
+    json_close(to, '}');
+    return s;
+}
+
+/* ---- the rest of the message ---- */
+
+static void
+write_string(const struct prep *pr, struct buf *to, const char *fmt, const char *a, const char *b)
+{
+    const char *path = below(pr, fmt, a, b);
+
+    json_sep(to);
+    if (path)
+        json_write_str(to, path, strlen(path));
+    else
+        to->is_starved = true;
+}
+
+static void
+write_handoff_dirs(const struct prep *pr, struct buf *to)
+{
+    const struct team *t = &pr->p->team;
+
+    json_key(to, "handoff_dirs");
+    json_open(to, '[');
+    const struct dag *d = pr->p->dag;
+    for (size_t k = d->first[pr->a->phase]; k < d->first[pr->a->phase + 1]; k++)
+        write_string(pr, to, "channels/%s--%s", pr->ph->name, t->phases[d->succ[k]].name);
+    for (size_t i = 0; pr->ph->type == PHASE_GATE && i < t->n_phases; i++)
+        if (dag_may_route(pr->p->dag, pr->a->phase, i) && !dag_is_edge(pr->p->dag, pr->a->phase, i))
+            write_string(pr, to, "channels/%s--%s", pr->ph->name, t->phases[i].name);
+    /* A support phase answers the gates that can send it work. */
+    for (size_t i = 0; pr->ph->is_support && i < t->n_phases; i++)
+        if (t->phases[i].type == PHASE_GATE)
+            write_string(pr, to, "channels/%s--%s", pr->ph->name, t->phases[i].name);
+    json_close(to, ']');
+}
+
+static void
+write_artifact(const struct prep *pr, struct buf *to, const char *name, const char *path)
+{
+    struct buf full = { 0 };
+
+    if (faccessat(pr->p->state.dir, path, R_OK, 0) != 0)
+        return;
+    state_dir_path(&pr->p->state, &full, path);
+    if (!buf_failed(&full)) {
+        json_sep(to);
+        json_open(to, '{');
+        json_key_str(to, "name", name);
+        json_key_str(to, "type", "file");
+        json_key_strn(to, "source", full.p, full.len);
+        json_close(to, '}');
+    }
+    buf_release(&full);
+}
+
+static void
+write_artifacts(const struct prep *pr, struct buf *to)
+{
+    char name[2 * TEAM_PHASE_NAME_MAX + 3], path[2 * TEAM_PHASE_NAME_MAX + 64];
+
+    json_key(to, "input_artifacts");
+    json_open(to, '[');
+    write_artifact(pr, to, "requirement", "req_spec.md");
+    int fd = openat(pr->p->state.dir, "design", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    for (struct dirent *f; d && (f = readdir(d));) {
+        char doc[NAME_MAX + 16];
+        snprintf(doc, sizeof doc, "design/%s", f->d_name);
+        if (f->d_type == DT_REG)
+            write_artifact(pr, to, f->d_name, doc);
+    }
+    if (d)
+        closedir(d);
+    else if (fd >= 0)
+        close(fd);
+    for (size_t i = 0; i < pr->ph->n_depends_on; i++) {
+        snprintf(name, sizeof name, "%s--%s", pr->ph->depends_on[i], pr->ph->name);
+        snprintf(path, sizeof path, "channels/%s/handoff.json", name);
+        write_artifact(pr, to, name, path);
+    }
+    json_close(to, ']');
+}
+
+static void
+write_head(const struct plan *p, struct buf *to, const char *type, const struct agent *agent,
+           const char *signal_dir)
+{
+    json_open(to, '{');
+    json_key_int(to, "version", 1);
+    json_key_str(to, "type", type);
+    json_key_str(to, "agent", agent->name);
+    json_key_str(to, "instance_id", p->instance_id);
+    json_key_str(to, "team_name", p->team.name ? p->team.name : "");
+    json_key_str(to, "req_key", p->req_key ? p->req_key : "");
+    json_key_str(to, "project_dir", p->state.project_dir);
+    json_key_str(to, "work_dir", p->state.project_dir);
+    json_key_str(to, "signal_dir", signal_dir);
+}
+
+static void
+write_settings(struct buf *to, const struct agent *agent)
+{
+    json_key(to, "settings");
+    if (agent->settings)
+        json_write(to, agent->settings);
+    else
+        buf_adds(to, "{}");
+}
+
+/* ---- the environment ---- */
+
+static void
+base_env(struct env *vars, const struct plan *p, const struct agent *agent, const char *run_id)
+{
+    env_base(vars, agent);
+    env_add(vars, "CLIQ_PROJECT_DIR", p->state.project_dir);
+    env_add(vars, "CLIQ_STATE_DIR", p->state.state_dir);
+    env_add(vars, "CLIQ_RUN_ID", run_id);
+}
+
+static enum status
+attempt_env(struct prep *pr, const struct agent *agent, const char *token, const char *const **out,
+            struct err *e)
+{
+    struct env vars = { .arena = pr->arena };
+    char n[16];
+
+    base_env(&vars, pr->p, agent, pr->run_id);
+    for (size_t i = 0; i < pr->ph->n_env; i++) {
+        const char *value;
+        enum status s = expand(pr, "env", pr->ph->env[i].value, &value, e);
+        if (s)
+            return s;
+        env_add(&vars, pr->ph->env[i].key, value);
+    }
+    for (size_t i = 0; i < pr->n_env; i++)
+        env_add(&vars, pr->env[i].name, pr->env[i].value);
+    snprintf(n, sizeof n, "%u", pr->a->n);
+    env_add(&vars, "CLIQ_PHASE", pr->ph->name);
+    env_add(&vars, "CLIQ_ATTEMPT_NUMBER", n);
+    env_add(&vars, "CLIQ_ATTEMPT", token);
+    *out = vars.v;
+    return vars.is_starved ? out_of_memory(e) : ST_OK;
+}
+
+/* ---- prompts ---- */
+
+static bool
+wants_prompt(const struct agent *agent)
+{
+    return agent->kind != AGENT_SPECIAL && agent->kind != AGENT_CONNECTOR &&
+           agent->kind != AGENT_NOTIFIER;
+}
+
+/* The phase's role with its templates expanded, in the arena; NULL when there is none. */
+static enum status
+read_role(struct prep *pr, const char **out, struct err *e)
+{
+    struct buf text = { 0 };
+    char path[TEAM_PHASE_NAME_MAX + 16];
+
+    *out = NULL;
+    snprintf(path, sizeof path, "roles/%s.md", pr->ph->name);
+    enum status s = state_dir_read(&pr->p->state, path, &text, e);
+    if (s == ST_NOT_FOUND)
+        s = ST_OK;
+    else if (!s)
+        s = expand(pr, path, text.p ? text.p : "", out, e);
+    buf_release(&text);
+    return s;
+}
+
+/* What the agent will tell its model, made from its own message, for people to read. */
+static enum status
+write_prompt(struct prep *pr, const struct buf *message, const char *name, struct err *e)
+{
+    struct agent_message m;
+    struct context c;
+    struct buf text = { 0 }, path = { 0 };
+    enum status s = agent_message_parse(pr->arena, message->p, message->len, &m, e);
+
+    if (s)
+        return s;
+    s = context_build(pr->arena, &m, &c, e);
+    if (!s)
+        s = context_prompt(&c, &text, e);
+    buf_addf(&path, "run/prompts/%s.md", name);
+    if (!s)
+        s = buf_status(&text, "the prompt", e);
+    if (!s)
+        s = state_dir_replace(&pr->p->state, path.p, text.p, text.len, e);
+    context_release(&c);
+    buf_release(&text);
+    buf_release(&path);
+    return s;
+}
+
+enum status
+attempt_files_write(const struct plan *p, const struct attempt_id *a, const char *run_id,
+                    struct arena *arena, struct attempt_files *out, struct err *e)
+{
+    static const struct agent checks = { .name = "checks", .kind = AGENT_SPECIAL, .stays = true };
+    struct prep pr;
+    struct buf message = { 0 }, name = { 0 };
+    struct proc_spec *spec = &out->spec;
+    const struct agent *agent = a->stage == STAGE_CHECKS ? &checks : &p->agents[a->phase];
+    const char *role = NULL, *prompt = NULL;
+    enum status s = ST_OK;
+
+    begin(&pr, p, a->phase, run_id, arena);
+    pr.a = a;
+    attempt_id_name(p, a, &name);
+    *spec = (struct proc_spec){
+        .argv = agent->argv,
+        .dir = p->state.project_dir,
+        .in = below(&pr, "run/messages/%s.json", name.p),
+        .out = below(&pr, "run/logs/%s.log", name.p),
+        .attempt_file = below(&pr, "run/attempts/%s", name.p),
+        .base = p->state.dir,
+        .base_len = strlen(p->state.state_dir) + 1,
+    };
+    if (a->stage == STAGE_CHECKS) {
+        const char **argv = arena_alloc(arena, 4 * sizeof *argv);
+        if (argv) {
+            argv[0] = agent_self(arena);
+            argv[1] = "agent";
+            argv[2] = "checks";
+            argv[3] = NULL;
+        }
+        spec->argv = argv;
+    }
+    char *token = arena_alloc(arena, strlen(run_id) + name.len + 2);
+    out->token = token;
+    out->stays = agent->stays;
+    if (!spec->in || !spec->out || !spec->attempt_file || !spec->argv || !token) {
+        s = out_of_memory(e);
+    } else {
+        sprintf(token, "%s/%s", run_id, name.p);
+        s = read_role(&pr, &role, e);
+    }
+    if (!s && a->stage == STAGE_AGENT && wants_prompt(agent))
+        prompt = below(&pr, "run/prompts/%s.md", name.p);
+    if (!s) {
+        write_head(p, &message, "phase", agent,
+                   below(&pr, a->stage == STAGE_CHECKS ? "run/checks" : "signals"));
+        write_handoff_dirs(&pr, &message);
+        write_artifacts(&pr, &message);
+        write_settings(&message, agent);
+        s = write_payload(&pr, &message, role, prompt, e);
+        json_close(&message, '}');
+        buf_addc(&message, '\n');
+    }
+    if (!s)
+        s = buf_status(&message, "the agent's message", e);
+    out->message_len = message.len;
+    if (!s && !(out->message = arena_dup(arena, message.p, message.len)))
+        s = out_of_memory(e);
+    if (!s && prompt)
+        s = write_prompt(&pr, &message, name.p, e);
+    if (!s)
+        s = attempt_env(&pr, agent, token, &spec->env, e);
+    buf_release(&message);
+    buf_release(&name);
+    return s;
+}
+
+enum status
+attempt_files_message(const struct plan *p, const struct attempt_files *x, struct err *e)
+{
+    return state_dir_create(&p->state, x->spec.in + x->spec.base_len, x->message, x->message_len,
+                            e);
+}
+
+/* ---- notifications ---- */
+
+static enum status
+notify_env(const struct plan *p, const struct agent *agent, const char *run_id, struct arena *arena,
+           const char *token, const char *const **out, struct err *e)
+{
+    struct env vars = { .arena = arena };
+
+    base_env(&vars, p, agent, run_id);
+    env_add(&vars, "CLIQ_ATTEMPT", token);
+    *out = vars.v;
+    return vars.is_starved ? out_of_memory(e) : ST_OK;
+}
+
+enum status
+attempt_files_notify(const struct plan *p, const struct agent *agent, const char *id,
+                     const struct json *notification, const char *run_id, struct arena *arena,
+                     struct proc_spec *spec, const char **token, struct err *e)
+{
+    struct prep pr = { .p = p, .run_id = run_id, .arena = arena };
+    struct buf message = { 0 }, name = { 0 }, path = { 0 };
+    enum status s;
+
+    buf_addf(&name, "_notify-%s-%s", agent->name, id);
+    s = buf_status(&name, "the notification's name", e);
+    if (s)
+        return s;
+    *spec = (struct proc_spec){
+        .argv = agent->argv,
+        .dir = p->state.project_dir,
+        .in = below(&pr, "run/messages/%s.json", name.p),
+        .out = below(&pr, "run/logs/%s.log", name.p),
+        .attempt_file = below(&pr, "run/attempts/%s", name.p),
+        .base = p->state.dir,
+        .base_len = strlen(p->state.state_dir) + 1,
+    };
+    const char *signals = below(&pr, "signals");
+    *token = arena_alloc(arena, strlen(run_id) + name.len + 2);
+    if (!spec->in || !spec->out || !spec->attempt_file || !signals || !*token)
+        s = out_of_memory(e);
+    else
+        sprintf((char *)*token, "%s/%s", run_id, name.p);
+    if (!s)
+        s = notify_env(p, agent, run_id, arena, *token, &spec->env, e);
+    write_head(p, &message, "notify", agent, signals ? signals : "");
+    json_key(&message, "handoff_dirs");
+    buf_adds(&message, "[]");
+    json_key(&message, "input_artifacts");
+    buf_adds(&message, "[]");
+    write_settings(&message, agent);
+    json_key(&message, "payload");
+    json_open(&message, '{');
+    json_key_str(&message, "id", id);
+    json_key_str(&message, "state_dir", p->state.state_dir);
+    json_key(&message, "notifications");
+    json_open(&message, '[');
+    json_write(&message, notification);
+    json_close(&message, ']');
+    json_close(&message, '}');
+    json_close(&message, '}');
+    buf_addc(&message, '\n');
+    if (!s)
+        s = buf_status(&message, "the agent's message", e);
+    buf_addf(&path, "run/messages/%s.json", name.p);
+    if (!s)
+        s = state_dir_create(&p->state, path.p, message.p, message.len, e);
+    buf_release(&message);
+    buf_release(&name);
+    buf_release(&path);
+    return s;
+}

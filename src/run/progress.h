@@ -1,0 +1,54 @@
+/*
+ * view - what people and programs see of a run while it goes on.
+ *
+ *   lines  one line an event, for pipes and logs
+ *   live   on a terminal: the phases in graph order with state, agent, time, iteration
+ *          and last progress line, drawn again at each change
+ *   json   one JSON object an event on standard output
+ *
+ * Everything also goes to orchestrator.log as lines.
+ */
+#ifndef CLIQ_RUN_PROGRESS_H
+#define CLIQ_RUN_PROGRESS_H
+
+#include "base/async_out.h"
+#include "run/run.h"
+
+enum progress_form { PROGRESS_LINES, PROGRESS_LIVE, PROGRESS_JSON };
+
+struct progress;
+/* What nobody reads holds nobody up: it is written when the loop finds that it is taken. */
+struct progress *
+progress_new(const struct plan *p, enum progress_form form, struct loop *l, struct err *e);
+void progress_free(struct progress *v); /* NULL is fine; before the loop */
+
+/* event: "started", "progress", "completed", "error", "routed", "skipped", "retry",
+ * "note"; phase SIZE_MAX: the run itself. text NULL: none. */
+void progress_event(struct progress *v, const char *event, size_t phase,
+                    const struct sched_phase *state, const char *text);
+/* Lines are held until then, for the log and for standard output: one write each for all that
+ * happened at once. The live picture is drawn at once. */
+void progress_flush(struct progress *v);
+/* What must not be missed: on standard error, too, whoever reads the rest. */
+void progress_warn(struct progress *v, const char *text);
+
+/* A run that goes on, in wall time: since when, and until when (0: it has not ended). Without
+ * this it began when the view did. */
+void progress_clock(struct progress *v, int64_t began_ms, int64_t ended_ms);
+/* A phase as it was left, and the times of its latest attempt; 0: none. */
+void progress_phase(struct progress *v, size_t phase, const struct sched_phase *state,
+                    int64_t began_ms, int64_t ended_ms);
+
+/* The last words: outcome, where the files are, what to do next. As JSON
+ * {"event":"end","status":…,"reason":…,"failed":[names],"untried":[names]}. */
+void
+progress_end(struct progress *v, const struct sched *s, enum run_status status, const char *reason);
+/* A run that ended before: what follows is for who asks now, and no event of it. */
+void progress_unlog(struct progress *v);
+/* When all is over: waits for whoever reads standard output, until a signal comes, or so long; -1:
+ * for ever. */
+void progress_drain(struct progress *v, int wait_ms);
+/* Called about once a second by the loop, so that elapsed times move. */
+void progress_tick(struct progress *v);
+
+#endif

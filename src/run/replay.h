@@ -1,0 +1,48 @@
+/*
+ * past - a run as its journal tells it: every event through the scheduler again.
+ *
+ * replay_load is for whoever goes on with the run: it takes every line or none. replay_look is for
+ * whoever looks on: where a line cannot be used the rest is put together without it, as well
+ * as it can be, and past.bad_line says so. Nothing may be started from such a picture: a state
+ * that misses one event is a wrong state, and a finished phase could run twice.
+ */
+#ifndef CLIQ_RUN_REPLAY_H
+#define CLIQ_RUN_REPLAY_H
+
+#include "run/dag.h"
+#include "run/journal.h"
+
+struct replay {
+    const struct team *team;
+    struct journal_head head;
+    struct sched *sched; /* may be taken: set it to NULL then */
+    int64_t began_ms;    /* wall time of the begin or, after that, of the latest rerun */
+    int64_t *started_ms; /* one a phase: wall time of its latest start; 0: never */
+    int64_t *ended_ms;   /* one a phase: of its latest result or skip; 0: none since the start */
+    bool is_cancelled;   /* or aborted: what still runs is to be stopped */
+    bool leads_on;       /* at an end of it this workflow would have gone on with what ran */
+    /* replay_look: the first line that could not be used; 0: all could, and the rest is unused */
+    uint64_t bad_line;
+    char problem[160];
+    size_t n_bad; /* how many such lines there are */
+    struct sched_phase *sketch;
+    struct dag *dag; /* of the team; NULL: it has none */
+};
+
+/* `dir` is run/, open. ST_NOT_FOUND: nothing has run. ST_INVALID: it is the journal of
+ * another workflow, or damaged; head.has_end is right even then. Release it whatever is
+ * returned. */
+enum status replay_load(struct replay *p, int dir, const struct team *t, struct err *e);
+/* ST_INVALID: there is nothing in it that can be read. */
+enum status replay_look(struct replay *p, int dir, const struct team *t, struct err *e);
+void replay_release(struct replay *p);
+
+/* One event of the journal whose head is read into p->head, from a zeroed past with its team: what
+ * replay_load does with each. False: it does not fit. */
+bool replay_take(struct replay *p, const struct sched_event *ev, int64_t at_ms);
+
+/* Of what was loaded or looked at. */
+const struct sched_phase *replay_phase(const struct replay *p, size_t phase);
+const char *replay_reason(const struct replay *p); /* why it did not, or will not, complete; NULL */
+
+#endif

@@ -1,0 +1,865 @@
+/*
+ * drive - the loop of a run: events in, sched decides, the journal remembers, actions
+ * are performed.
+ *
+ * One rule orders everything: what an event leads to is journalled with it, in one
+ * write and one sync, before a process is started for it. So a run that dies at any
+ * moment is found again by replaying the journal: an attempt whose start is written
+ * either left its attempt file, or can be made impossible.
+ */
+#include "run/run_loop.h"
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/sys.h"
+#include "base/term.h"
+#include "run/lockfile.h"
+#include "run/verdict.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    FILES_OWN = 64,  /* that a run has open for itself, and a few to spare */
+    FILES_PHASE = 4, /* and for a phase that runs */
+    PHASE_TIMEOUT_MS = 20 * 60 * 1000,
+    GATE_TIMEOUT_MS = 15 * 60 * 1000,
+    TICK_MS = 1000,
+    DRAIN_MS = 1000, /* for who reads what a cancelled run says */
+};
+
+const struct phase *
+run_loop_phase(const struct run *r, size_t i)
+{
+    return &r->p->team.phases[i];
+}
+
+int64_t
+run_loop_timeout(const struct run *r, size_t i)
+{
+    const struct phase *ph = run_loop_phase(r, i);
+
+    return ph->timeout_ms ? ph->timeout_ms
+                          : (ph->type == PHASE_GATE ? GATE_TIMEOUT_MS : PHASE_TIMEOUT_MS);
+}
+
+void
+run_loop_abort(struct run *r, enum status s, const struct err *why)
+{
+    if (r->failed)
+        return;
+    r->failed = s;
+    r->why = *why;
+    run_loop_feed(r, (struct sched_event){ .kind = EV_ABORT, .text = why->text });
+}
+
+/* ---- actions ---- */
+
+void
+run_loop_give_up(struct run *r, size_t phase, unsigned attempt)
+{
+    attempt_free(r->attempts[phase]);
+    r->attempts[phase] = NULL;
+    run_loop_feed(r, (struct sched_event){ .kind = EV_GONE, .phase = phase, .attempt = attempt });
+}
+
+/* Who looks for what the agent said finds why there was none. Not told when it cannot be
+ * written: the same stands in the journal. */
+static void
+log_unstarted(struct run *r, size_t phase, unsigned attempt, const char *why)
+{
+    struct attempt_id a = { .phase = phase, .n = attempt, .stage = STAGE_AGENT };
+    struct buf path = { 0 }, text = { 0 };
+
+    buf_adds(&path, "run/logs/");
+    attempt_id_name(r->p, &a, &path);
+    buf_adds(&path, ".log");
+    buf_addf(&text, "cliq: not started: %s\n", why);
+    if (!buf_failed(&path) && !buf_failed(&text))
+        state_dir_replace(&r->p->state, path.p, text.p, text.len, NULL);
+    buf_release(&path);
+    buf_release(&text);
+}
+
+/* It cannot be begun, and that is its own fault. */
+static void
+fail_to_start(struct run *r, size_t phase, unsigned attempt, const char *why)
+{
+    attempt_free(r->attempts[phase]);
+    r->attempts[phase] = NULL;
+    log_unstarted(r, phase, attempt, why);
+    run_loop_feed(r, (struct sched_event){ .kind = EV_RESULT,
+                                           .phase = phase,
+                                           .attempt = attempt,
+                                           .outcome = OUT_ERROR,
+                                           .text = why });
+    run_loop_feed(r, (struct sched_event){ .kind = EV_GONE, .phase = phase, .attempt = attempt });
+}
+
+/* What it needs could not be made, and it has no live attempt. */
+static void
+fail_to_prepare(struct run *r, const struct attempt_id *a, enum status s, const struct err *e)
+{
+    if (s == ST_IO) { /* ours, not its */
+        run_loop_abort(r, s, e);
+        run_loop_give_up(r, a->phase, a->n);
+    } else {
+        fail_to_start(r, a->phase, a->n, e->text);
+    }
+}
+
+/* Who comes after a phase that was left out hears nothing of it, not what it said the last time. */
+static enum status
+forget_handoffs(struct run *r, size_t phase, struct err *e)
+{
+    const struct dag *d = r->p->dag;
+    char path[2 * TEAM_PHASE_NAME_MAX + 40];
+    enum status s = ST_OK;
+
+    for (uint32_t k = d->first[phase]; !s && k < d->first[phase + 1]; k++) {
+        snprintf(path, sizeof path, "channels/%s--%s/handoff.json", run_loop_phase(r, phase)->name,
+                 run_loop_phase(r, d->succ[k])->name);
+        s = state_dir_remove(&r->p->state, path, e);
+    }
+    return s;
+}
+
+void
+run_loop_start(struct run *r, const struct action *act)
+{
+    struct attempt_id a = { .phase = act->phase,
+                            .n = act->attempt,
+                            .iteration = act->iteration,
+                            .is_routed = act->is_routed,
+                            .stage = attempt_files_has_checks(r->p, act->phase) ? STAGE_CHECKS
+                                                                                : STAGE_AGENT };
+    struct sched_event ev = { .kind = EV_STARTED, .phase = act->phase, .attempt = act->attempt };
+    struct err e;
+    bool is_true = true;
+    enum status s = attempt_files_when(r->p, act->phase, r->run_id, &is_true, &e);
+
+    r->is_stopped[act->phase] = false;
+    r->n_notified[act->phase] = r->n_progress[act->phase] = 0;
+    if (!s && !is_true)
+        s = forget_handoffs(r, act->phase, &e);
+    if (!s && !is_true) {
+        ev.kind = EV_SKIP;
+        ev.text = run_loop_phase(r, act->phase)->when;
+        run_loop_feed(r, ev);
+        return;
+    }
+    if (!s)
+        s = attempt_new(&r->attempts[act->phase], &r->host, &a, &e);
+    if (s) {
+        fail_to_prepare(r, &a, s, &e);
+    } else {
+        r->fresh[r->n_fresh++] = r->attempts[act->phase];
+        run_loop_feed(r, ev);
+    }
+}
+
+static void
+on_due(void *ctx)
+{
+    struct backoff *w = ctx;
+
+    loop_drop(w->timer);
+    w->timer = NULL;
+    run_loop_feed(w->run, (struct sched_event){ .kind = EV_DUE, .phase = w->phase });
+    run_loop_settle(w->run);
+}
+
+/* Marks the target as routed to; the verdict stands there already. */
+static void
+route(struct run *r, const struct action *act)
+{
+    char path[TEAM_PHASE_NAME_MAX + 32];
+    struct err e;
+
+    snprintf(path, sizeof path, "signals/%s_routed", run_loop_phase(r, act->target)->name);
+    if (state_dir_replace(&r->p->state, path, "", 0, &e))
+        run_loop_abort(r, ST_IO, &e);
+    progress_event(r->progress, "routed", act->phase, sched_phase(r->sched, act->phase),
+                   run_loop_phase(r, act->target)->name);
+}
+
+/* How it ended is told when the journal has it: see finish.c. */
+void
+run_loop_end(struct run *r, const struct action *act)
+{
+    r->is_over = true;
+    if (act->status == RUN_ESCALATED)
+        run_notices_untried(r);
+    loop_stop(r->loop);
+}
+
+void
+run_loop_perform(struct run *r, const struct action *act)
+{
+    struct err e;
+
+    switch (act->kind) {
+    case ACT_START:
+        run_loop_start(r, act);
+        break;
+    case ACT_STOP:
+        r->is_stopped[act->phase] = true; /* also if it is not begun, or has another stage */
+        if (r->attempts[act->phase])
+            attempt_stop(r->attempts[act->phase]);
+        break;
+    case ACT_WAIT:
+        progress_event(r->progress, "retry", act->phase, sched_phase(r->sched, act->phase), NULL);
+        r->waits[act->phase] = (struct backoff){ .run = r, .phase = act->phase };
+        r->waits[act->phase].timer =
+            loop_after(r->loop, (uint64_t)act->ms, on_due, &r->waits[act->phase], &e);
+        if (!r->waits[act->phase].timer)
+            run_loop_abort(r, ST_IO, &e);
+        break;
+    case ACT_ROUTE:
+        route(r, act);
+        break;
+    case ACT_END:
+        run_loop_end(r, act);
+        break;
+    }
+}
+
+/* ---- events ---- */
+
+static bool
+remember(struct run *r, struct sched_event ev)
+{
+    if (r->n_batch == r->cap_batch) {
+        size_t cap = r->cap_batch ? r->cap_batch * 2 : 64;
+        struct sched_event *bigger = realloc(r->batch, cap * sizeof *bigger);
+        if (!bigger)
+            return false;
+        r->batch = bigger;
+        r->cap_batch = cap;
+    }
+    if (ev.text)
+        ev.text = arena_dup(&r->texts, ev.text, strlen(ev.text));
+    r->batch[r->n_batch++] = ev;
+    if (ev.kind != EV_GONE)
+        r->is_urgent = true;
+    return true;
+}
+
+void
+run_loop_feed(struct run *r, struct sched_event ev)
+{
+    struct actions acts = { 0 };
+
+    if (!sched_apply(r->sched, &ev, &acts)) {
+        actions_release(&acts);
+        if (sched_status(r->sched) != RUN_ACTIVE && !r->is_over) /* it had no memory */
+            run_loop_end(r, &(struct action){ .kind = ACT_END, .status = sched_status(r->sched) });
+        return;
+    }
+    if (ev.kind == EV_RESULT)
+        ev.is_final = sched_phase(r->sched, ev.phase)->state == PS_FAILED;
+    if (!remember(r, ev)) {
+        struct err e;
+        r->is_mute = true;
+        run_loop_abort(r, err_set(&e, ST_IO, "out of memory"), &e);
+    }
+    run_notices_event(r, &ev);
+    run_signals_event(&r->signals, r->sched, &ev);
+    for (size_t i = 0; i < acts.n; i++)
+        run_loop_perform(r, &acts.a[i]);
+    actions_release(&acts);
+}
+
+static void
+forget_batch(struct run *r)
+{
+    r->n_batch = 0;
+    r->is_urgent = false;
+    arena_reset(&r->texts);
+}
+
+/* What happened, in one write and one sync. */
+static void
+write_journal(struct run *r)
+{
+    struct err e;
+    enum status s = r->is_mute ? ST_OK : journal_write(&r->journal, r->batch, r->n_batch, &e);
+
+    forget_batch(r);
+    if (s) {
+        r->is_mute = true;
+        run_loop_abort(r, s, &e);
+        forget_batch(r);
+    }
+}
+
+/* While the journal is on its way to the disk: what is no start yet. What fails here is tried
+ * again, and told, when it is started. */
+static void
+on_sync(void *ctx)
+{
+    struct run *r = ctx;
+
+    for (size_t i = 0; i < r->n_fresh; i++)
+        if (!r->is_stopped[attempt_id_of(r->fresh[i])->phase])
+            attempt_lay_out(r->fresh[i], NULL);
+}
+
+/* More may become ready to be started meanwhile: that waits for the journal. */
+static void
+start_fresh(struct run *r)
+{
+    size_t n = r->n_fresh;
+
+    for (size_t i = 0; i < n; i++) {
+        struct attempt *l = r->fresh[i];
+        struct attempt_id a = *attempt_id_of(l);
+        struct err e;
+        enum status s = r->is_stopped[a.phase] ? ST_OK : attempt_lay_out(l, &e);
+        if (s == ST_IO) /* ours, not its */
+            run_loop_abort(r, s, &e);
+        if (r->is_stopped[a.phase] || s == ST_IO)
+            run_loop_give_up(r, a.phase, a.n);
+        else if (attempt_start(l, run_loop_timeout(r, a.phase), &e) != ST_OK)
+            fail_to_start(r, a.phase, a.n, e.text);
+        else if (r->is_stopped[a.phase] && r->attempts[a.phase] == l)
+            attempt_stop(l); /* whose process it took was heard, and what that led to stops it */
+    }
+    r->n_fresh -= n;
+    memmove(r->fresh, r->fresh + n, r->n_fresh * sizeof *r->fresh);
+}
+
+void
+run_loop_settle(struct run *r)
+{
+    do {
+        if (r->is_urgent)
+            write_journal(r);
+        start_fresh(r);
+        for (size_t i = 0; i < r->n_dead; i++)
+            attempt_free(r->dead[i]);
+        r->n_dead = 0;
+    } while (r->is_urgent || r->n_fresh);
+    hub_publisher_go(r->publisher);
+    notifier_pump(r->notifier);
+    progress_flush(r->progress);
+}
+
+/* ---- what attempts tell ---- */
+
+static void
+on_line(void *ctx, struct attempt *l, const struct status_line *line)
+{
+    struct run *r = ctx;
+    size_t phase = attempt_id_of(l)->phase;
+
+    if (line->status == LINE_PROGRESS) {
+        progress_event(r->progress, "progress", phase, sched_phase(r->sched, phase), line->message);
+        run_signals_progress(&r->signals, phase, attempt_id_of(l)->n, ++r->n_progress[phase],
+                             line->message);
+    } else {
+        notifier_line(r->notifier, phase, attempt_id_of(l)->n, ++r->n_notified[phase],
+                      line->result);
+    }
+}
+
+static void
+on_note(void *ctx, size_t phase, const char *text)
+{
+    struct run *r = ctx;
+    bool is_phase = phase < r->p->team.n_phases;
+
+    progress_event(r->progress, "note", phase, is_phase ? sched_phase(r->sched, phase) : NULL,
+                   text);
+}
+
+/* The commands of a gate have run: now its agent judges. */
+static void
+second_stage(struct run *r, struct attempt *checks)
+{
+    struct attempt_id a = *attempt_id_of(checks);
+    struct err e;
+
+    a.stage = STAGE_AGENT;
+    a.redo = 0;
+    /* the checks' own is freed elsewhere */
+    enum status s = attempt_new(&r->attempts[a.phase], &r->host, &a, &e);
+    if (s)
+        fail_to_prepare(r, &a, s, &e);
+    else
+        r->fresh[r->n_fresh++] = r->attempts[a.phase];
+}
+
+/* What an agent wrote by the path that it was told came to nobody then. */
+static bool
+is_moved(const struct state_dir *f)
+{
+    struct stat then, now;
+
+    return sys->fstat(f->dir, &then) == 0 &&
+           (sys->fstatat(AT_FDCWD, f->state_dir, &now, 0) != 0 || now.st_ino != then.st_ino ||
+            now.st_dev != then.st_dev);
+}
+
+static void
+feed_crash(struct run *r, struct sched_event ev)
+{
+    struct buf text = { 0 };
+
+    if (is_moved(&r->p->state)) {
+        buf_addf(&text,
+                 "%s: %s was moved or removed during the run, and agents find their files by that "
+                 "path: put it back, then cliq retry",
+                 ev.text, r->p->state.state_dir);
+        if (!buf_failed(&text))
+            ev.text = text.p;
+    }
+    run_loop_feed(r, ev);
+    buf_release(&text);
+}
+
+static void
+on_result(void *ctx, struct attempt *l, enum outcome outcome, const struct status_line *line,
+          const char *text)
+{
+    struct run *r = ctx;
+    const struct attempt_id *at = attempt_id_of(l);
+    struct arena a = { 0 };
+    struct sched_event ev = {
+        .kind = EV_RESULT, .phase = at->phase, .attempt = at->n, .outcome = outcome, .text = text
+    };
+
+    if (at->stage == STAGE_CHECKS && outcome == OUT_COMPLETE)
+        return; /* on_gone brings the second stage */
+    if (outcome == OUT_COMPLETE && run_loop_phase(r, at->phase)->type == PHASE_GATE) {
+        struct err e;
+        verdict_read(&r->p->team, line->result, &a, &ev);
+        bool is_public =
+            ev.verdict == VERDICT_PASS || (ev.verdict == VERDICT_ROUTE && ev.target != SIZE_MAX &&
+                                           dag_may_route(r->p->dag, at->phase, ev.target));
+        if (is_public && verdict_publish(r->p, at, &ev, &r->published[at->phase], &e) != ST_OK)
+            run_loop_abort(r, ST_IO, &e);
+    }
+    if (outcome == OUT_CRASH)
+        feed_crash(r, ev);
+    else
+        run_loop_feed(r, ev);
+    arena_release(&a);
+}
+
+static void
+on_gone(void *ctx, struct attempt *l)
+{
+    struct run *r = ctx;
+    const struct attempt_id *at = attempt_id_of(l);
+
+    r->dead[r->n_dead++] = l;
+    if (at->stage == STAGE_CHECKS && attempt_completed(l) && !r->is_stopped[at->phase] &&
+        sched_phase(r->sched, at->phase)->state == PS_RUNNING) {
+        second_stage(r, l);
+        return;
+    }
+    if (r->attempts[at->phase] == l)
+        r->attempts[at->phase] = NULL;
+    run_loop_feed(r, (struct sched_event){ .kind = EV_GONE, .phase = at->phase, .attempt = at->n });
+}
+
+static const pid_t *
+known(void *ctx, size_t *n)
+{
+    struct run *r = ctx;
+    size_t most =
+        r->p->team.n_phases + r->n_relatives + notifier_count(r->notifier) + crew_count(r->crew);
+    pid_t *pids = realloc(r->pids, (most + 2) * sizeof *pids);
+
+    *n = 0;
+    if (!pids)
+        return NULL; /* nobody is known: the long way will be taken */
+    r->pids = pids;
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        if (r->attempts[i] && attempt_pid(r->attempts[i]))
+            pids[(*n)++] = attempt_pid(r->attempts[i]);
+    for (size_t i = 0; i < r->n_relatives; i++)
+        pids[(*n)++] = r->relatives[i];
+    if (panes_server(r->panes))
+        pids[(*n)++] = panes_server(r->panes);
+    *n += notifier_pids(r->notifier, pids + *n);
+    crew_pids(r->crew, pids + *n);
+    *n += crew_count(r->crew);
+    return pids;
+}
+
+static void
+on_settle(void *ctx)
+{
+    run_loop_settle(ctx);
+}
+
+static void
+on_pane_note(void *ctx, const char *text)
+{
+    on_note(ctx, SIZE_MAX, text);
+}
+
+/* ---- what the loop tells ---- */
+
+static void
+on_said(void *ctx)
+{
+    struct run *r = ctx;
+
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        if (r->attempts[i])
+            attempt_begun(r->attempts[i]);
+    run_loop_settle(r);
+}
+
+static void
+cancel(struct run *r)
+{
+    struct err e;
+
+    r->is_cancelled = true;
+    if (state_dir_replace(&r->p->state, "signals/_pipeline_status", "CANCELLED", 9, &e) != ST_OK)
+        progress_event(r->progress, "note", SIZE_MAX, NULL, e.text);
+    run_loop_feed(r, (struct sched_event){ .kind = EV_CANCEL });
+}
+
+/* Anybody may cancel by writing the status file. */
+static bool
+is_cancelled_outside(const struct run *r)
+{
+    char text[16] = "";
+    int fd = SYS_RETRY(sys->openat(r->p->state.dir, "signals/_pipeline_status",
+                                   O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
+
+    if (fd < 0)
+        return false;
+    ssize_t n = SYS_RETRY(sys->pread(fd, text, sizeof text - 1, 0));
+    close(fd);
+    return n >= 9 && memcmp(text, "CANCELLED", 9) == 0;
+}
+
+/* A file of signals/; NULL: any. */
+static void
+on_written(void *ctx, const char *name)
+{
+    struct run *r = ctx;
+
+    if ((!name || strcmp(name, "_pipeline_status") == 0) && !r->is_over && !r->is_cancelled &&
+        is_cancelled_outside(r))
+        cancel(r);
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        if (r->attempts[i] && (!name || attempt_writes(r->attempts[i], name)))
+            attempt_look(r->attempts[i]);
+}
+
+static void
+on_signals(void *ctx)
+{
+    struct run *r = ctx;
+
+    watch_drain_names(&r->watch, on_written, r);
+    run_loop_settle(r);
+}
+
+static void
+on_reaped(void *ctx, pid_t pid, int wait_status)
+{
+    struct run *r = ctx;
+
+    crew_exited(r->crew, pid);
+    for (size_t i = 0; i < r->p->team.n_phases; i++) {
+        if (r->attempts[i] && attempt_owns(r->attempts[i], pid)) {
+            attempt_exited(r->attempts[i], wait_status);
+            return;
+        }
+    }
+    notifier_exited(r->notifier, pid, wait_status);
+}
+
+static void
+on_child(void *ctx)
+{
+    struct run *r = ctx;
+
+    proc_reap(on_reaped, r);
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        if (r->attempts[i])
+            attempt_check_gone(r->attempts[i]);
+    run_loop_settle(r);
+}
+
+static void
+on_cancel(void *ctx)
+{
+    struct run *r = ctx;
+
+    if (r->is_over)
+        r->late_at_ms = clock_mono_ms(); /* only notifiers are waited for */
+    else if (!r->is_cancelled)
+        cancel(r);
+    run_loop_settle(r);
+}
+
+/* Who asks twice does not want to wait. */
+static void
+on_interrupt(void *ctx)
+{
+    struct run *r = ctx;
+
+    for (size_t i = 0; r->is_cancelled && i < r->p->team.n_phases; i++)
+        if (r->attempts[i])
+            attempt_hurry(r->attempts[i]);
+    on_cancel(ctx);
+}
+
+static void
+on_tick(void *ctx)
+{
+    struct run *r = ctx;
+
+    progress_tick(r->progress);
+    loop_drop(r->tick);
+    r->tick = loop_after(r->loop, TICK_MS, on_tick, r, NULL);
+}
+
+/* ---- a run, from its lock to its last line ---- */
+
+/* Children from before the run: who was started by `exec` may have some. */
+static void
+find_relatives(struct run *r)
+{
+    struct buf text = { 0 };
+    char *end;
+
+    r->knows_relatives =
+        path_read_file(AT_FDCWD, "/proc/thread-self/children", &text, NULL) == ST_OK;
+    r->relatives = calloc(text.len / 2 + 1, sizeof *r->relatives);
+    if (!r->relatives)
+        r->knows_relatives = false;
+    for (const char *at = text.p ? text.p : ""; r->knows_relatives; at = end) {
+        long pid = strtol(at, &end, 10);
+        if (end == at || pid <= 0)
+            break;
+        r->relatives[r->n_relatives++] = (pid_t)pid;
+    }
+    buf_release(&text);
+}
+
+static void
+on_transition(void *ctx, const struct buf *request)
+{
+    hub_publisher_add(((struct run *)ctx)->publisher, request);
+}
+
+/* Transitions become signals of the user's hub. A run needs no hub: without one it says so. */
+static enum status
+begin_telling(struct run *r, struct err *e)
+{
+    struct buf config = { 0 };
+    struct err why;
+    enum status s = run_signals_init(&r->signals, r->p, e);
+
+    if (s)
+        return s;
+    if (path_config(&config, &why) == ST_OK)
+        r->publisher = hub_publisher_new(config.p, &why);
+    buf_release(&config);
+    if (!r->publisher)
+        on_note(r, SIZE_MAX, why.text);
+    r->signals.run_id = r->run_id;
+    r->signals.ctx = r;
+    r->signals.tell = r->publisher ? on_transition : NULL;
+    return ST_OK;
+}
+
+/* What waits is written; for a short while, whatever is wrong with the store. */
+static void
+end_telling(struct run *r)
+{
+    struct err why;
+
+    hub_publisher_go(r->publisher);
+    if (hub_publisher_end(r->publisher, &why) != ST_OK)
+        on_note(r, SIZE_MAX, why.text);
+    r->publisher = NULL;
+    r->signals.tell = NULL;
+}
+
+/* Without files a run can neither go on nor be stopped: it is not begun. */
+static enum status
+take_files(const struct plan *p, const struct run_options *o, struct err *e)
+{
+    size_t n = p->team.n_phases, most = o->jobs && (size_t)o->jobs < n ? (size_t)o->jobs : n;
+    size_t wanted = FILES_OWN + FILES_PHASE * most, has = proc_raise_files(wanted);
+
+    if (has >= wanted || (o->is_resume && has >= FILES_OWN + FILES_PHASE))
+        return ST_OK;
+    if (has < FILES_OWN + FILES_PHASE)
+        return err_set(e, ST_FAILED, "a run opens up to %d files, and may open %zu: ulimit -n %zu",
+                       FILES_OWN + FILES_PHASE, has, wanted);
+    return err_set(
+        e, ST_FAILED,
+        "%zu phases may run at a time, which takes %zu open files, and the limit is %zu: "
+        "say --jobs %zu, or ulimit -n %zu",
+        most, wanted, has, (has - FILES_OWN) / FILES_PHASE, wanted);
+}
+
+static enum status
+setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
+{
+    size_t n = p->team.n_phases + 1;
+    struct buf signals = { 0 };
+    enum status s = ST_OK;
+    bool is_live = term_is_tty(STDOUT_FILENO) && !o->is_json;
+
+    r->p = p;
+    r->o = o;
+    r->attempts = calloc(n, sizeof *r->attempts);
+    r->fresh = calloc(2 * n, sizeof *r->fresh);
+    r->dead = calloc(2 * n, sizeof *r->dead);
+    r->waits = calloc(n, sizeof *r->waits);
+    r->is_stopped = calloc(n, sizeof *r->is_stopped);
+    r->n_notified = calloc(n, sizeof *r->n_notified);
+    r->n_progress = calloc(n, sizeof *r->n_progress);
+    r->published = calloc(n, sizeof *r->published);
+    r->notifier = notifier_new(
+        &(struct notifier_host){ .ctx = r, .plan = p, .run_id = r->run_id, .on_note = on_note });
+    if (!r->attempts || !r->fresh || !r->dead || !r->waits || !r->is_stopped || !r->n_notified ||
+        !r->n_progress || !r->published || !r->notifier)
+        return err_set(e, ST_IO, "out of memory");
+    r->loop = loop_new(e);
+    if (!r->loop)
+        return ST_IO;
+    r->crew = crew_new(r->loop, on_settle, r);
+    if (!r->crew)
+        return err_set(e, ST_IO, "out of memory");
+    if (o->is_tmux &&
+        !(r->panes = panes_new(&(struct panes_host){
+              .ctx = r, .plan = p, .loop = r->loop, .on_said = on_said, .on_note = on_pane_note })))
+        return err_set(e, ST_IO, "out of memory");
+    r->progress = progress_new(p,
+                               o->is_json ? PROGRESS_JSON
+                               : is_live  ? PROGRESS_LIVE
+                                          : PROGRESS_LINES,
+                               r->loop, e);
+    if (!r->progress)
+        return ST_IO;
+    r->host = (struct attempt_host){ .ctx = r,
+                                     .plan = p,
+                                     .loop = r->loop,
+                                     .run_id = r->run_id,
+                                     .panes = r->panes,
+                                     .crew = r->crew,
+                                     .on_line = on_line,
+                                     .on_result = on_result,
+                                     .on_note = on_note,
+                                     .on_gone = on_gone,
+                                     .settle = on_settle,
+                                     .known = known };
+    state_dir_path(&p->state, &signals, "signals");
+    s = buf_status(&signals, "the path", e);
+    if (!s)
+        s = watch_open_writes(&r->watch, signals.p, e);
+    buf_release(&signals);
+    if (!s && (!loop_on_readable(r->loop, r->watch.fd, on_signals, r, e) ||
+               !loop_on_signal(r->loop, SIGCHLD, on_child, r, e) ||
+               !loop_on_signal(r->loop, SIGINT, on_interrupt, r, e) ||
+               !loop_on_signal(r->loop, SIGTERM, on_cancel, r, e) ||
+               !loop_on_signal(r->loop, SIGHUP, on_cancel, r, e)))
+        s = ST_IO;
+    if (!s && is_live)
+        r->tick = loop_after(r->loop, TICK_MS, on_tick, r, e);
+    signal(SIGPIPE, SIG_IGN); /* nobody may be looking at what we print */
+    find_relatives(r);
+    proc_be_subreaper();
+    return s ? s : begin_telling(r, e);
+}
+
+static void
+teardown(struct run *r)
+{
+    for (size_t i = 0; r->attempts && i < r->p->team.n_phases; i++)
+        attempt_free(r->attempts[i]);
+    for (size_t i = 0; i < r->n_dead; i++)
+        attempt_free(r->dead[i]);
+    crew_free(r->crew);
+    notifier_free(r->notifier);
+    panes_free(r->panes);
+    progress_free(r->progress);
+    loop_free(r->loop);
+    watch_close(&r->watch);
+    sched_free(r->sched);
+    journal_close(&r->journal);
+    free(r->attempts);
+    free(r->fresh);
+    free(r->dead);
+    free(r->waits);
+    free(r->is_stopped);
+    free(r->n_notified);
+    free(r->n_progress);
+    free(r->published);
+    run_signals_release(&r->signals);
+    free(r->pids);
+    free(r->relatives);
+    free(r->batch);
+    arena_release(&r->texts);
+}
+
+enum status
+run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_status,
+             struct err *e)
+{
+    struct run r = { .journal.log.fd = -1, .watch.fd = -1 };
+    int lock = -1, dir = -1;
+    struct lock_holder holder;
+    enum status s = take_files(p, o, e);
+
+    if (!s)
+        s = lockfile_take(&p->state, "run", &lock, &holder, e);
+    if (s)
+        return s;
+    *end_status = RUN_ACTIVE;
+    s = path_open_dir_at(p->state.dir, "run", false, &dir, e);
+    if (!s)
+        s = state_dir_mkdir(&p->state, "signals", e);
+    if (!s)
+        s = setup(&r, p, o, e);
+    if (!s)
+        s = start_run(&r, dir, end_status, e);
+    if (!s && *end_status == RUN_ACTIVE) {
+        journal_meanwhile(&r.journal, on_sync, &r);
+        run_loop_settle(&r);
+        if (!r.is_over)
+            journal_use_presync(&r.journal); /* while the first agents work */
+        while (!s && !r.is_over)
+            s = loop_run(r.loop, e);
+        watch_stop(&r.watch);
+        if (!s)
+            s = finish_run(&r, end_status, e);
+    } else if (!s) {
+        finish_again(&r, *end_status);
+        progress_unlog(r.progress);
+    }
+    if (!s)
+        progress_end(r.progress, r.sched, *end_status, finish_reason(&r));
+    if (!s && *end_status == RUN_FAILED)
+        err_say(e, "%s%s", finish_reason(&r),
+                r.is_mute && r.failed == ST_IO ? ": cliq run --resume goes on when that is mended"
+                                               : "");
+    journal_close(&r.journal);
+    if (lock >= 0)
+        close(lock); /* who hears that it is over may begin the next one */
+    end_telling(&r);
+    if (r.progress)
+        progress_drain(r.progress, r.is_cancelled ? DRAIN_MS : -1);
+    teardown(&r);
+    if (dir >= 0)
+        close(dir);
+    return s;
+}

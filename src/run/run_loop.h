@@ -1,0 +1,126 @@
+/*
+ * drive - one run in memory, and the doors through which its parts move it.
+ *
+ *   run_loop.c     the loop: what happens is fed to the scheduler, what it decides performed
+ *   start.c     how a run comes to its first event: anew, resumed, from a phase
+ *   run_notices.c  what is said of it, to those who look on and to notifiers
+ *   finish.c    the last notifications, the last processes, the last line of the journal
+ *
+ * Whoever feeds events from a callback of the loop calls run_loop_settle as its last act: until
+ * then the journal does not know them, and nothing that they lead to is started.
+ */
+#ifndef CLIQ_RUN_RUN_LOOP_H
+#define CLIQ_RUN_RUN_LOOP_H
+
+#include "base/loop.h"
+#include "base/watch.h"
+#include "run/attempt.h"
+#include "run/hub_publisher.h"
+#include "run/journal.h"
+#include "run/notify.h"
+#include "run/panes.h"
+#include "run/progress.h"
+#include "run/run_signals.h"
+
+enum { RUN_LOOP_POLL_MS = 20 }; /* between two looks at what has no event */
+
+/* A back-off that is running. */
+struct backoff {
+    struct run *run;
+    size_t phase;
+    struct loop_source *timer;
+};
+
+struct run {
+    struct plan *p;
+    const struct run_options *o;
+    char run_id[64];
+    struct sched_options options; /* of a rerun: its event points here */
+    struct sched *sched;
+    struct journal journal;
+    struct loop *loop;
+    struct watch watch; /* of signals/ */
+    struct progress *progress;
+    struct attempt_host host;
+    struct notifier *notifier;
+    struct panes *panes; /* NULL: plain processes */
+    struct crew *crew;
+    struct run_signals signals;
+    struct hub_publisher *publisher; /* NULL: there is no store to tell */
+    /* one a phase */
+    struct attempt **attempts; /* NULL: none */
+    struct backoff *waits;
+    bool *is_stopped;     /* ACT_STOP was given for its latest attempt */
+    unsigned *n_notified; /* notify lines of its latest attempt */
+    unsigned *n_progress; /* the same of progress */
+    ino_t *published;     /* of each gate, the verdict that we wrote last (verdict.h) */
+    /* what happened since the last settle */
+    struct sched_event *batch;
+    size_t n_batch, cap_batch;
+    bool is_urgent;         /* something in the batch must be journalled before we go on */
+    struct attempt **fresh; /* prepared, to be started after the journal knows */
+    size_t n_fresh;
+    struct attempt **dead; /* gone, to be freed when nobody is inside them */
+    size_t n_dead;
+    pid_t *pids;      /* of live attempts and notifiers */
+    pid_t *relatives; /* children that we had before the run: none of its business */
+    size_t n_relatives;
+    bool knows_relatives;
+    struct arena texts; /* of the batch */
+    bool is_mute;       /* the journal could not be written: it stays as it is, for a resume */
+    bool is_cancelled, is_over, is_resumed;
+    int64_t late_at_ms; /* when notifiers that still run are stopped */
+    enum status failed;
+    struct err why;
+    struct loop_source *tick;
+};
+
+const struct phase *run_loop_phase(const struct run *r, size_t i);
+int64_t run_loop_timeout(const struct run *r, size_t i); /* ms, of one attempt */
+
+/* An event: to the scheduler, to the journal's next write, to those who look on; then what
+ * it leads to is performed. */
+void run_loop_feed(struct run *r, struct sched_event ev);
+/* The journal learns what happened; then what it led to is started. */
+void run_loop_settle(struct run *r);
+
+void run_loop_perform(struct run *r, const struct action *act);
+void run_loop_start(struct run *r, const struct action *act);
+void run_loop_end(struct run *r, const struct action *act);
+/* An attempt that will not be begun, and nobody failed. Only when the run is ending. */
+void run_loop_give_up(struct run *r, size_t phase, unsigned attempt);
+/* The run cannot go on: says why once, and lets the scheduler end it. */
+void run_loop_abort(struct run *r, enum status s, const struct err *why);
+/* run_notices.c: an event, before what it leads to. */
+void run_notices_event(struct run *r, const struct sched_event *ev);
+/* Phases that failed and will not be tried again, since the run ends. */
+void run_notices_untried(struct run *r);
+/* To those of settings.notifications: the run begins, also once more, or has ended. */
+void run_notices_run(struct run *r, const char *name, const char *outcome, const char *reason);
+
+/* start.c: decides what kind of run this is and brings the state to where it goes on. *ended
+ * is not RUN_ACTIVE when there is nothing to do. */
+enum status start_run(struct run *r, int dir, enum run_status *ended, struct err *e);
+
+/* How a run begins. */
+struct run_start {
+    enum { START_ANEW, START_ON, START_ENDED } way; /* ended: there is nothing to go on with */
+    size_t from;                                    /* go on from here; SIZE_MAX: where it was */
+    bool is_open;                                   /* an unfinished run is there */
+};
+struct replay;
+/* That, from what was asked for and what is past; s is what replay_load returned. Refuses what
+ * cannot be; changes nothing. */
+enum status start_choose(struct run_start *b, const struct plan *p, const struct run_options *o,
+                         const struct replay *replay, enum status s, struct err *e);
+/* agent_check.c: ST_OK when the agents are there of all phases that will or may run; `dir` is run/.
+ */
+enum status agent_check(const struct plan *p, const struct run_start *b, int dir, struct err *e);
+/* finish.c: when the scheduler has ended it; *status is how that is told. */
+enum status finish_run(struct run *r, enum run_status *status, struct err *e);
+/* A run that ended so before: what could not be written then is. */
+void finish_again(struct run *r, enum run_status status);
+/* Why it ended so; NULL: as it should. */
+const char *finish_reason(const struct run *r);
+
+#endif

@@ -1,0 +1,120 @@
+/* What is said of a run: to those who look on, and to the agents of settings.notifications. */
+#include "run/run_loop.h"
+
+#include "run/verdict.h"
+
+static unsigned
+all_attempts(const struct run *r)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        n += sched_phase(r->sched, i)->attempt;
+    return n;
+}
+
+void
+run_notices_run(struct run *r, const char *name, const char *outcome, const char *reason)
+{
+    struct notify_event n = { .name = name,
+                              .phase = SIZE_MAX,
+                              .number = all_attempts(r),
+                              .outcome = outcome,
+                              .reason = reason };
+
+    notifier_run_event(r->notifier, &n);
+}
+
+static void
+notify_phase(struct run *r, const struct sched_event *ev)
+{
+    const struct sched_phase *ph = sched_phase(r->sched, ev->phase);
+    struct notify_event n = { .phase = ev->phase, .number = ph->attempt, .reason = ev->text };
+
+    if (run_loop_phase(r, ev->phase)->type == PHASE_GATE)
+        n.iteration = ph->iteration;
+    if (ev->kind == EV_RESULT && *verdict_name(ev->verdict))
+        n.outcome = verdict_name(ev->verdict);
+    if (sched_was_stopped(ph, ev)) {
+        n.outcome = "stopped";
+        n.reason = SCHED_STOPPED;
+    }
+    if (ev->kind == EV_STARTED) {
+        n.name = "on_phase_start";
+        notifier_run_event(r->notifier, &n);
+        n.name = "on_start";
+        notifier_phase_event(r->notifier, &n);
+    } else if (ev->kind == EV_SKIP) {
+        n.name = "on_skip";
+        notifier_phase_event(r->notifier, &n);
+    } else if (ev->kind == EV_RESULT && ph->state == PS_DONE) {
+        n.name = "on_phase_complete";
+        notifier_run_event(r->notifier, &n);
+        n.name = "on_complete";
+        notifier_phase_event(r->notifier, &n);
+    } else if (ev->kind == EV_RESULT) {
+        n.name = ev->outcome == OUT_TIMEOUT ? "on_timeout" : "on_error";
+        if (ev->outcome != OUT_COMPLETE)
+            notifier_phase_event(r->notifier, &n);
+        for (int i = 0; ph->state == PS_FAILED && i < 2; i++) {
+            n.name = i ? "on_escalate" : "on_fail";
+            notifier_phase_event(r->notifier, &n);
+        }
+    }
+}
+
+/* "ROUTE to developer: Tests fail." */
+static void
+say_verdict(const struct run *r, const struct sched_event *ev, struct buf *to)
+{
+    buf_adds(to, verdict_name(ev->verdict));
+    if (ev->verdict == VERDICT_ROUTE && ev->target < r->p->team.n_phases)
+        buf_addf(to, " to %s", run_loop_phase(r, ev->target)->name);
+    if (ev->text && *ev->text)
+        buf_addf(to, ": %s", ev->text);
+}
+
+void
+run_notices_event(struct run *r, const struct sched_event *ev)
+{
+    static const char *const results[] = { "completed", "error", "crashed", "timed out" };
+    const char *says = ev->kind == EV_RESULT    ? results[ev->outcome]
+                       : ev->kind == EV_STARTED ? "started"
+                       : ev->kind == EV_SKIP    ? "skipped"
+                                                : NULL;
+    struct buf text = { 0 };
+
+    if (says && sched_was_stopped(sched_phase(r->sched, ev->phase), ev))
+        says = "stopped";
+    if (says) {
+        if (ev->kind == EV_RESULT && ev->verdict != VERDICT_NONE)
+            say_verdict(r, ev, &text);
+        progress_event(r->progress, says, ev->phase, sched_phase(r->sched, ev->phase),
+                       text.p ? text.p : ev->text);
+        notify_phase(r, ev);
+    } else if (ev->kind == EV_CANCEL) {
+        progress_event(r->progress, "cancelled", SIZE_MAX, NULL, NULL);
+    } else if (ev->kind == EV_BEGIN || ev->kind == EV_RERUN) {
+        progress_event(r->progress, "started", SIZE_MAX, NULL, r->run_id);
+        run_notices_run(r, "on_start", NULL, NULL);
+    }
+    buf_release(&text);
+}
+
+/* A phase that failed when the run was ending, or before, and was to be tried again: it is not
+ * among those that failed, nor among those that nobody began. */
+void
+run_notices_untried(struct run *r)
+{
+    for (size_t i = 0; i < r->p->team.n_phases; i++) {
+        const struct sched_phase *ph = sched_phase(r->sched, i);
+        struct buf text = { 0 };
+        if (!sched_is_untried(ph))
+            continue;
+        buf_addf(&text, "failed (%u of %u times), and is not tried again since the run ends",
+                 ph->failures, run_loop_phase(r, i)->retries + 1);
+        if (!buf_failed(&text))
+            progress_event(r->progress, "note", i, ph, text.p);
+        buf_release(&text);
+    }
+}

@@ -1,0 +1,106 @@
+#include "serve/admission.h"
+
+#include <string.h>
+#include <strings.h>
+
+static bool
+same(struct admission_text t, const char *s)
+{
+    return t.len == strlen(s) && strncasecmp(t.p, s, t.len) == 0;
+}
+
+static bool
+is_our_host(const struct admission_rules *rules, struct admission_text host)
+{
+    for (const char *const *h = rules->hosts; h && *h; h++)
+        if (same(host, *h))
+            return true;
+    return false;
+}
+
+/* "http://localhost:3000" of a page that we served. */
+static bool
+is_our_origin(const struct admission_rules *rules, struct admission_text origin)
+{
+    static const char scheme[] = "http://";
+    size_t n = sizeof scheme - 1;
+
+    if (origin.len <= n || strncasecmp(origin.p, scheme, n) != 0)
+        return false;
+    return is_our_host(rules, (struct admission_text){ origin.p + n, origin.len - n });
+}
+
+static void
+refuse(struct admission_verdict *v, int status, const char *code, const char *message)
+{
+    *v = (struct admission_verdict){ .status = status, .code = code, .message = message };
+}
+
+/* "application/json", whatever stands behind a ';'. */
+static bool
+is_json(struct admission_text type)
+{
+    const char *semicolon = type.p ? memchr(type.p, ';', type.len) : NULL;
+    size_t n = semicolon ? (size_t)(semicolon - type.p) : type.len;
+
+    while (n > 0 && (type.p[n - 1] == ' ' || type.p[n - 1] == '\t'))
+        n--;
+    return same((struct admission_text){ type.p, n }, "application/json");
+}
+
+/* Nothing is unpacked here: packed bytes would only be bad JSON to us. */
+static bool
+is_packed(struct admission_text encoding)
+{
+    return encoding.p && encoding.len > 0 && !same(encoding, "identity");
+}
+
+static struct admission_text
+bearer(struct admission_text authorization)
+{
+    static const char scheme[] = "Bearer ";
+    size_t n = sizeof scheme - 1;
+
+    if (!authorization.p || authorization.len <= n || strncasecmp(authorization.p, scheme, n) != 0)
+        return (struct admission_text){ 0 };
+    while (n < authorization.len && authorization.p[n] == ' ')
+        n++;
+    return (struct admission_text){ authorization.p + n, authorization.len - n };
+}
+
+void
+admission_check(const struct admission_rules *rules, const struct route *route,
+                const struct admission_request *r, struct admission_verdict *v)
+{
+    bool is_stream = route->kind == ROUTE_STREAM || route->kind == ROUTE_ENGINE_EVENTS;
+
+    *v = (struct admission_verdict){ .status = 200 };
+    if (!r->is_local && (!r->host.p || !is_our_host(rules, r->host)))
+        refuse(v, 421, "HOST_NOT_SERVED", "this server does not answer to that Host");
+    else if (r->origin.p && !is_our_origin(rules, r->origin))
+        refuse(v, 403, "ORIGIN_FORBIDDEN", "requests from pages of other origins are refused");
+    else if (r->fetch_site.p && same(r->fetch_site, "cross-site"))
+        refuse(v, 403, "ORIGIN_FORBIDDEN", "requests from pages of other sites are refused");
+    else if (r->has_body && !r->is_get && !is_json(r->content_type))
+        refuse(v, 415, "CONTENT_TYPE", "the body must be Content-Type: application/json");
+    else if (r->has_body && is_packed(r->encoding))
+        refuse(v, 415, "CONTENT_TYPE", "the body must be sent as it is, without Content-Encoding");
+    if (v->status != 200 || route->scope == SCOPE_NONE)
+        return;
+    v->key = bearer(r->authorization);
+    if (v->key.p)
+        return;
+    if (is_stream && r->ticket.p)
+        v->ticket = r->ticket;
+    else if (is_stream && r->token.p && rules->allows_token)
+        v->key = r->token;
+    else
+        refuse(v, 401, "AUTH_REQUIRED",
+               "send a key: Authorization: Bearer cho_... (cliq key create makes one)");
+}
+
+bool
+admission_allows(unsigned scopes, const struct route *route)
+{
+    return scopes & SCOPE_ADMIN || (scopes & route->scope) == route->scope;
+}

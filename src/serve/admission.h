@@ -1,0 +1,45 @@
+/*
+ * gate - what every request passes before anything is done for it. Pure.
+ *
+ * In this order: Host (421), Origin and Sec-Fetch-Site (403), the kind of body (415), then
+ * the key (401, 403 for its scope), which the caller looks up: admission_check tells which text
+ * to look up. Binding to loopback is routing, not permission: a web page can reach us, so
+ * names that are not ours and pages that are not ours are refused before anything else.
+ */
+#ifndef CLIQ_SERVE_ADMISSION_H
+#define CLIQ_SERVE_ADMISSION_H
+
+#include "serve/route.h"
+
+struct admission_rules {
+    const char *const *hosts; /* NULL-ended: "localhost:3000", "127.0.0.1:3000" … */
+    bool allows_token;        /* ?token= on streams */
+};
+
+struct admission_text {
+    const char *p; /* NULL: not there */
+    size_t len;
+};
+
+struct admission_request {
+    struct admission_text host, origin, fetch_site, authorization, content_type, encoding;
+    struct admission_text token, ticket; /* of the query */
+    bool is_local; /* came by a Unix socket: the file's mode is its Host check */
+    bool has_body;
+    bool is_get;
+};
+
+struct admission_verdict {
+    int status; /* 200: go on */
+    const char *code, *message;
+    struct admission_text key;    /* to be looked up; empty when the route needs none */
+    struct admission_text ticket; /* or this */
+};
+
+void admission_check(const struct admission_rules *rules, const struct route *route,
+                     const struct admission_request *r, struct admission_verdict *v);
+
+/* After the look-up: does the key do? */
+bool admission_allows(unsigned scopes, const struct route *route);
+
+#endif

@@ -1,0 +1,150 @@
+#include "serve/auth.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/sys.h"
+
+#include <string.h>
+
+static struct ticket *
+find_ticket(struct serve *s, struct admission_text text)
+{
+    for (size_t i = 0; i < SERVE_TICKETS; i++) {
+        struct ticket *t = &s->tickets[i];
+        if (t->text[0] && strlen(t->text) == text.len && memcmp(t->text, text.p, text.len) == 0)
+            return t->until_ms > clock_mono_ms() ? t : NULL;
+    }
+    return NULL;
+}
+
+bool
+auth_make_ticket(struct serve *s, const struct caller *by, struct ticket **out)
+{
+    struct ticket *t = &s->tickets[s->next_ticket++ % SERVE_TICKETS];
+    unsigned char bytes[16];
+
+    if (sys->getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return false;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(t->text + 2 * i, 3, "%02x", bytes[i]);
+    snprintf(t->identity, sizeof t->identity, "%s", by->identity);
+    snprintf(t->key, sizeof t->key, "%s", by->key);
+    t->is_admin = by->is_admin;
+    t->who = by->who;
+    t->until_ms = clock_mono_ms() + TICKET_MS;
+    *out = t;
+    return true;
+}
+
+/* Every byte is looked at, whichever differs. */
+static bool
+is_same(const char *a, const char *b, size_t n)
+{
+    unsigned char differs = 0;
+
+    for (size_t i = 0; i < n; i++)
+        differs |= (unsigned char)(a[i] ^ b[i]);
+    return !differs;
+}
+
+/* Which key it is, for the limit: never 0. */
+static uint64_t
+hash_key(struct admission_text key)
+{
+    uint64_t h = hash_bytes(key.p, key.len);
+
+    return h ? h : 1;
+}
+
+/* ST_IO: there is no index to look it up in. */
+static enum status
+find_key(struct serve *s, struct admission_text key, struct arena *a, struct caller *by,
+         unsigned *scopes)
+{
+    struct known_key *k;
+    const char *id, *identity;
+
+    if (key.len == 0 || key.len >= SERVE_KEY_SIZE)
+        return ST_NOT_FOUND;
+    uint64_t who = hash_key(key);
+    k = &s->keys[who % SERVE_KEYS];
+    if (strlen(k->text) != key.len || !is_same(k->text, key.p, key.len)) {
+        char *text = arena_dup(a, key.p, key.len);
+        enum status st = text ? hub_find_key(s->reader, text, a, &id, &identity, scopes) : ST_IO;
+        if (st || revoke_watch_has(&s->revoke_watch, id))
+            return st ? st : ST_NOT_FOUND;
+        snprintf(k->text, sizeof k->text, "%s", text);
+        snprintf(k->id, sizeof k->id, "%s", id);
+        snprintf(k->identity, sizeof k->identity, "%s", identity);
+        k->scopes = *scopes;
+    }
+    by->identity = k->identity;
+    by->key = k->id;
+    by->who = who;
+    *scopes = k->scopes;
+    return ST_OK;
+}
+
+void
+auth_by_key(struct serve *s, const struct route *route, struct arena *a,
+            struct admission_verdict *v, struct caller *by)
+{
+    unsigned scopes = 0;
+
+    enum status st = find_key(s, v->key, a, by, &scopes);
+    if (st == ST_IO) {
+        s->wants_look = true; /* the worker makes it */
+        v->status = 503;
+        v->code = "STORE_UNAVAILABLE";
+        v->message = HUB_NO_INDEX;
+        return;
+    }
+    if (st) {
+        v->status = 401;
+        v->code = "AUTH_REQUIRED";
+        v->message = SERVE_NO_KEY;
+        return;
+    }
+    by->is_admin = scopes & SCOPE_ADMIN;
+    if (!admission_allows(scopes, route)) {
+        v->status = 403;
+        v->code = "AUTH_FORBIDDEN";
+        v->message = "the key's scopes do not allow this";
+    }
+}
+
+struct ticket *
+auth_by_ticket(struct serve *s, struct admission_verdict *v, struct caller *by)
+{
+    struct ticket *t = find_ticket(s, v->ticket);
+
+    if (!t) {
+        v->status = 401;
+        v->code = "AUTH_REQUIRED";
+        v->message = "the ticket is not known, was used, or is older than a minute, or its key was "
+                     "revoked";
+        return NULL;
+    }
+    by->identity = t->identity;
+    by->key = t->key;
+    by->is_admin = t->is_admin;
+    by->who = t->who;
+    return t;
+}
+
+void
+auth_forget(struct serve *s, const char *key)
+{
+    for (size_t i = 0; i < SERVE_KEYS; i++)
+        if (strcmp(s->keys[i].id, key) == 0)
+            s->keys[i] = (struct known_key){ 0 };
+    for (size_t i = 0; i < SERVE_TICKETS; i++)
+        if (strcmp(s->tickets[i].key, key) == 0)
+            s->tickets[i] = (struct ticket){ 0 };
+}
+
+void
+auth_forget_keys(struct serve *s)
+{
+    memset(s->keys, 0, SERVE_KEYS * sizeof *s->keys);
+}

@@ -1,0 +1,273 @@
+#include "serve/dispatch.h"
+
+#include "base/clock.h"
+#include "net/query.h"
+#include "serve/auth.h"
+#include "serve/claim_waiters.h"
+#include "serve/intake.h"
+#include "serve/openapi.h"
+#include "serve/request_args.h"
+#include "serve/revoke.h"
+#include "serve/rounds.h"
+#include "serve/status_page.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- who asks ---- */
+
+static struct admission_text
+admission_text(struct http_text t)
+{
+    return (struct admission_text){ t.p, t.len };
+}
+
+static struct admission_request
+ask_gate(const struct http_request *r, struct http_conn *c, const struct query *q)
+{
+    const char *token = query_get(q, "token"), *ticket = query_get(q, "ticket");
+
+    return (struct admission_request){
+        .host =
+            admission_text(r->is_absolute ? http_text(r, r->authority) : http_header(r, "Host")),
+        .origin = admission_text(http_header(r, "Origin")),
+        .fetch_site = admission_text(http_header(r, "Sec-Fetch-Site")),
+        .authorization = admission_text(http_header(r, "Authorization")),
+        .content_type = admission_text(http_header(r, "Content-Type")),
+        .encoding = admission_text(http_header(r, "Content-Encoding")),
+        .token = { token, token ? strlen(token) : 0 },
+        .ticket = { ticket, ticket ? strlen(ticket) : 0 },
+        .is_local = http_conn_is_unix(c),
+        .has_body = r->body.len > 0,
+        .is_get = r->method == METHOD_GET || r->method == METHOD_HEAD,
+    };
+}
+
+/* Are its requests done in rounds? One signal by its id is not: that is a short look. Nor is what
+ * else only reads, while the worker waits for a lock. */
+static bool
+is_gathered(const struct serve *s, const struct route *route)
+{
+    return route->kind == ROUTE_OP && route->op != HUB_GET &&
+           (hub_ops[route->op].writes || !worker_is_stuck(s->worker));
+}
+
+/* Whom the request is from; false: refused and answered. */
+static bool
+admit(const struct reply_to *to, const struct http_request *r, const struct query *q,
+      struct arena *a, struct caller *by)
+{
+    struct serve *s = to->s;
+    struct admission_request asked = ask_gate(r, to->conn, q);
+    struct admission_verdict v;
+    struct ticket *ticket = NULL;
+    int64_t now = clock_mono_ms(), wait_ms = 0;
+    char retry[40] = "";
+
+    *by = (struct caller){ .identity = "", .key = "" };
+    admission_check(&s->rules, to->route, &asked, &v);
+    if (v.status == 200 && (v.ticket.p || v.key.p) && !is_gathered(s, to->route))
+        revoke_check(s); /* else before its round is done, once for all of them */
+    if (v.status == 200 && v.ticket.p)
+        ticket = auth_by_ticket(s, &v, by);
+    else if (v.status == 200 && v.key.p)
+        auth_by_key(s, to->route, a, &v, by);
+    if (!rate_take(&s->rate, rates_find(&s->rates, &s->rate, by->who, now), now, &wait_ms)) {
+        v.status = 429;
+        v.code = "RATE_LIMITED";
+        v.message = by->who ? "this key asks too often; wait as long as Retry-After says"
+                            : "too many requests without a known key; wait as long as Retry-After "
+                              "says";
+        snprintf(retry, sizeof retry, "Retry-After: %" PRId64 "\r\n", (wait_ms + 999) / 1000);
+    }
+    if (v.status == 200) {
+        if (ticket)
+            ticket->text[0] = '\0';
+        return true;
+    }
+    reply_refuse(to, v.status, v.code, v.message,
+                 v.status == 401   ? "WWW-Authenticate: Bearer\r\n"
+                 : v.status == 503 ? "Retry-After: 1\r\n"
+                                   : retry);
+    return false;
+}
+
+/* ---- who answers ---- */
+
+/* Nobody has to wait for that, unless the index is behind. */
+static bool
+answer_at_once(struct job *j)
+{
+    struct hub_reply reply;
+
+    if (!hub_try_read(j->s->reader, &j->request, &j->arena, &reply))
+        return false;
+    job_tell(j, &reply);
+    job_free(j);
+    return true;
+}
+
+/* The round keeps the job, or it is freed here; gcc 12's analyser loses sight of it. */
+#ifndef __clang__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+static void
+hand_over(const struct reply_to *to, const struct http_request *r, const struct caller *by)
+{
+    struct job *j = job_new(to, r, by);
+
+    if (!j || (!is_gathered(to->s, to->route) && answer_at_once(j)))
+        return;
+    if (to->route->op == HUB_CLAIM)
+        claim_waiters_watch(j);
+    bool is_in = intake_add(to->s, j);
+    if (!is_in) { /* more at once than a round holds */
+        rounds_give(to->s);
+        is_in = intake_add(to->s, j);
+    }
+    if (is_in) {
+        rounds_give_early(to->s);
+        return;
+    }
+    reply_refuse(to, 503, "STORE_UNAVAILABLE", "too many requests at once; try again",
+                 "Retry-After: 1\r\n");
+    job_free(j);
+}
+#ifndef __clang__
+#pragma GCC diagnostic pop
+#endif
+
+static void
+begin_stream(const struct reply_to *to, const struct http_request *r, const struct caller *by,
+             struct arena *a)
+{
+    struct http_text query = http_query(r), last = http_header(r, "Last-Event-ID");
+    struct json *args;
+    struct err e;
+    int status = 400;
+    const char *code = "VALIDATION_INVALID_TYPE";
+
+    if (request_args_read(a, to->route, (struct request_text){ query.p, query.len },
+                          (struct request_text){ 0 }, &args, &e) != ST_OK ||
+        !streams_add(to->s->streams, to->conn,
+                     &(struct stream_caller){ by->identity, by->key, by->is_admin }, args, a,
+                     last.p ? arena_dup(a, last.p, last.len) : NULL,
+                     to->route->kind == ROUTE_ENGINE_EVENTS, to->id, &status, &code, &e))
+        reply_refuse(to, status, code, e.text, NULL);
+    else
+        reply_streams(to);
+}
+
+/* The store's health: a page, or why it has none. */
+static void
+answer_health(const struct reply_to *to, struct buf *body)
+{
+    struct serve *s = to->s;
+    const char *trouble = s->news.trouble;
+
+    if (trouble[0] || !hub_is_ready(s->reader)) {
+        s->wants_look = s->wants_look || !trouble[0];
+        reply_refuse(to, 503, "STORE_UNAVAILABLE", trouble[0] ? trouble : HUB_NO_INDEX, NULL);
+        return;
+    }
+    status_page_health(s, body);
+    reply_send(to, 200, NULL, body);
+}
+
+static void
+answer_ticket(const struct reply_to *to, const struct query *q, const struct caller *by,
+              struct buf *body)
+{
+    struct ticket *t;
+    struct err e;
+
+    if (request_args_no_query(q, &e)) {
+        reply_refuse(to, 400, "VALIDATION_INVALID_TYPE", e.text, NULL);
+    } else if (!auth_make_ticket(to->s, by, &t)) {
+        reply_refuse(to, 503, "STORE_UNAVAILABLE", "no ticket can be made now", NULL);
+    } else {
+        buf_addf(body,
+                 "{\"data\":{\"ticket\":\"%s\",\"expires_in\":%d},\"meta\":{\"request_id\":"
+                 "\"%s\"}}",
+                 t->text, TICKET_MS / 1000, to->id);
+        reply_send(to, 200, NULL, body);
+    }
+}
+
+static void
+answer_own(const struct reply_to *to, const struct query *q, const struct caller *by)
+{
+    struct buf body = { 0 };
+
+    switch ((int)to->route->kind) {
+    case ROUTE_HOME:
+        buf_adds(&body, status_page_home);
+        reply_page(to, "Content-Type: text/plain; charset=utf-8\r\n", &body);
+        break;
+    case ROUTE_HEALTH:
+        answer_health(to, &body);
+        break;
+    case ROUTE_METRICS:
+        status_page_metrics(to->s, &body);
+        reply_page(to, "Content-Type: text/plain; version=0.0.4\r\nCache-Control: no-store\r\n",
+                   &body);
+        break;
+    case ROUTE_OPENAPI:
+        openapi_write(&body);
+        reply_send(to, 200, NULL, &body);
+        break;
+    case ROUTE_TICKET:
+        answer_ticket(to, q, by, &body);
+        break;
+    }
+    buf_release(&body);
+}
+
+/* ---- which one is it ---- */
+
+static void
+refuse_path(const struct reply_to *to, int status, const char *allow)
+{
+    char header[96];
+
+    snprintf(header, sizeof header, "Allow: %s\r\n", allow);
+    if (status == 404)
+        reply_refuse(to, 404, "ROUTE_NOT_FOUND", "there is nothing at this path; see /openapi.json",
+                     NULL);
+    else
+        reply_refuse(to, status, "METHOD_NOT_ALLOWED",
+                     "this path does not take that method; see Allow", header);
+}
+
+void
+dispatch_request(void *ctx, struct http_conn *c, const struct http_request *r)
+{
+    struct serve *s = ctx;
+    struct arena a = { 0 };
+    struct http_text query = http_query(r);
+    struct query q = { 0 };
+    struct route route;
+    struct err e;
+    struct caller by;
+    char allow[64], id[REQUEST_ID_SIZE];
+    struct reply_to to = { s, c, &route, id, http_text(r, r->method_name), http_path(r) };
+
+    reply_next_id(s, id);
+    int found = route_find(to.method.p, to.method.len, to.path.p, to.path.len, &route, allow);
+    if (found != 200) /* the gate comes first here too: strangers learn nothing */
+        route = (struct route){ .kind = ROUTE_HEALTH, .scope = SCOPE_NONE };
+    if (query_parse(&q, &a, query.p ? query.p : "", query.len, &e) != ST_OK)
+        reply_refuse(&to, 400, "VALIDATION_INVALID_TYPE", e.text, NULL);
+    else if (!admit(&to, r, &q, &a, &by))
+        ;
+    else if (found != 200)
+        refuse_path(&to, found, allow);
+    else if (route.kind == ROUTE_OP)
+        hand_over(&to, r, &by);
+    else if (route.kind == ROUTE_STREAM || route.kind == ROUTE_ENGINE_EVENTS)
+        begin_stream(&to, r, &by, &a);
+    else
+        answer_own(&to, &q, &by);
+    arena_release(&a);
+}

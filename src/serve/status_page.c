@@ -1,0 +1,72 @@
+#include "serve/status_page.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char status_page_home[] =
+    "cliq: signals and tasks for agents and people.\n\n"
+    "  GET /openapi.json   what can be asked\n"
+    "  GET /health         is the store there?\n\n"
+    "Keys: cliq key create --identity NAME. Commands: cliq help emit.\n";
+
+void
+status_page_health(struct serve *s, struct buf *to)
+{
+    uint64_t seq = hub_last_seq(s->reader);
+
+    json_open(to, '{');
+    json_key_str(to, "status", "ok");
+    json_key_int(to, "sequence", (int64_t)seq);
+    json_close(to, '}');
+}
+
+static void
+metric(struct buf *to, const char *name, const char *kind, const char *help, uint64_t value)
+{
+    buf_addf(to, "# HELP cliq_%s %s\n# TYPE cliq_%s %s\ncliq_%s %" PRIu64 "\n", name, help, name,
+             kind, name, value);
+}
+
+void
+status_page_metrics(struct serve *s, struct buf *to)
+{
+    struct http_stats http = http_server_stats(s->http);
+    struct hub_stats hub;
+    struct err e;
+
+    metric(to, "http_connections", "gauge", "open connections", http.open);
+    metric(to, "http_connections_total", "counter", "connections accepted", http.accepted);
+    metric(to, "http_requests_total", "counter", "requests", http.requests);
+    metric(to, "http_faults_total", "counter", "requests that were not HTTP", http.faults);
+    buf_adds(to, "# HELP cliq_http_answers_total answers by class\n"
+                 "# TYPE cliq_http_answers_total counter\n");
+    for (int i = 2; i < 6; i++)
+        buf_addf(to, "cliq_http_answers_total{class=\"%dxx\"} %" PRIu64 "\n", i, s->answers[i]);
+    metric(to, "http_limited_total", "counter", "answers 429: over the rate", s->limited);
+    metric(to, "claims_waiting", "gauge", "claims that wait for a task", s->claim_waiters.n);
+    metric(to, "stream_clients", "gauge", "open streams", streams_count(s->streams));
+    metric(to, "stream_dropped_total", "counter", "streams ended because nobody read them",
+           streams_dropped(s->streams));
+    metric(to, "stream_events_total", "counter", "signals told on streams",
+           streams_delivered(s->streams));
+    if (hub_stats(s->reader, &hub, &e) == ST_OK) {
+        metric(to, "signals", "gauge", "signals stored", hub.signals);
+        metric(to, "sequence", "counter", "the last line of the log", hub.last_seq);
+        buf_adds(to, "# HELP cliq_signals_by_state signals by delivery state\n"
+                     "# TYPE cliq_signals_by_state gauge\n");
+        const struct {
+            const char *name;
+            uint64_t n;
+        } states[] = { { "pending", hub.pending },
+                       { "leased", hub.leased },
+                       { "acked", hub.acked },
+                       { "failed", hub.failed },
+                       { "dead_letter", hub.dead_letter } };
+        for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+            buf_addf(to, "cliq_signals_by_state{state=\"%s\"} %" PRIu64 "\n", states[i].name,
+                     states[i].n);
+        metric(to, "delayed_signals", "gauge", "signals that wait for their time", hub.delayed);
+        metric(to, "subscriptions", "gauge", "subscriptions", hub.subscriptions);
+        metric(to, "log_bytes", "gauge", "bytes of the log", hub.log_bytes);
+    }
+}

@@ -1,0 +1,20 @@
+/*
+ * builtin - the agents that are part of cliq, as src/agents/agents.def lists them.
+ */
+#ifndef CLIQ_TEAM_BUILTIN_AGENTS_H
+#define CLIQ_TEAM_BUILTIN_AGENTS_H
+
+#include "team/agent.h"
+
+struct builtin {
+    const char *name;
+    enum agent_kind kind;
+    const char *brief;
+};
+
+extern const struct builtin builtins[]; /* name NULL behind the last */
+
+const struct builtin *builtin_find(const char *name); /* NULL: none */
+const char *agent_kind_name(enum agent_kind kind);    /* "connector" */
+
+#endif

@@ -1,0 +1,115 @@
+/*
+ * template_near - what looks like a variable and is none: "$(input.who)", "$(Team-Name)".
+ *
+ * To expansion these are ordinary text. In a command they may be the shell's own, so only what
+ * is hardly anything else is told there; elsewhere nothing but a variable can be meant.
+ */
+#include "base/suggest.h"
+#include "team/template_form.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ROOT_MAX = 32 }; /* longer than any of ours, and any slip of one */
+
+static const char *const words[] = { "team_name", "phase", "date", "timestamp", "run_id" };
+static const char *const groups[] = { "inputs", "handoff", "dirs" };
+
+/* "input" of "$(input.who)": lower case, and - as _. 0: what stands there is no name. */
+static size_t
+root_of(const char *name, char root[ROOT_MAX])
+{
+    size_t n = 0;
+
+    for (; n < ROOT_MAX - 1; n++) {
+        char c = name[n];
+        if (c >= 'A' && c <= 'Z')
+            c = (char)(c - 'A' + 'a');
+        if (!(c >= 'a' && c <= 'z') && !(n && c >= '0' && c <= '9') && c != '_' && !(n && c == '-'))
+            break;
+        root[n] = c == '-' ? '_' : c;
+    }
+    root[n] = '\0';
+    return n;
+}
+
+static const char *
+nearest(const char *root, const char *const *table, size_t n, bool is_shell)
+{
+    struct suggest near = { .word = root };
+
+    for (size_t i = 0; i < n; i++)
+        suggest_try(&near, table[i]);
+    /* $(data) may be a command; "date" is one letter away, and one is a slip */
+    if (is_shell && near.best && near.distance > (strlen(near.best) < 6 ? 1 : 2))
+        return NULL;
+    return near.best;
+}
+
+/* What was meant by root and rest, "" for nothing of ours, in the arena. */
+static const char *
+meant_by(struct arena *a, const char *root, const char *rest, size_t rest_len, bool is_shell)
+{
+    const char *best;
+    char name[ROOT_MAX + 8];
+
+    if (rest_len > 1) {
+        best = nearest(root, groups, sizeof groups / sizeof *groups, is_shell);
+        char *text = best ? arena_alloc(a, ROOT_MAX + rest_len) : NULL;
+        if (text)
+            snprintf(text, ROOT_MAX + rest_len, "%s.%.*s", best, (int)(rest_len - 1), rest + 1);
+        return text ? text : "";
+    }
+    best = nearest(root, words, sizeof words / sizeof *words, is_shell);
+    if (best)
+        return best;
+    /* "dirs" is a command of bash, and "dir" one of everybody */
+    best = nearest(root, groups, is_shell ? 2 : 3, is_shell);
+    if (!best)
+        return "";
+    snprintf(name, sizeof name, "%s.NAME", best);
+    return arena_dup(a, name, strlen(name));
+}
+
+/* The miss at p, a "$("; false: none. last: the last ')' of the text, or NULL. */
+static bool
+miss_at(struct arena *a, const char *p, const char *last, bool is_shell, struct template_miss *m)
+{
+    char root[ROOT_MAX];
+    const char *name = p + 2;
+    size_t n = root_of(name, root), len = n;
+
+    if (!n || template_form(p).kind != FORM_NONE)
+        return false;
+    if (name[n] == '.' || name[n] == '[')
+        len += strcspn(name + n, " \t\r\n()$`'\"\\;|&<>{}");
+    *m = (struct template_miss){ .is_open = name[len] != ')' };
+    /* "$(date +%F)" is shell, "$(date" and nothing is a slip */
+    if (m->is_open && ((last && last > name) || name[len] == '('))
+        return false;
+    m->name = arena_dup(a, name, len);
+    m->meant = meant_by(a, root, name + n, len - n, is_shell);
+    if (m->meant && !*m->meant)
+        m->meant = NULL;
+    return m->name && (m->meant || (!is_shell && !m->is_open));
+}
+
+struct template_miss *
+template_misses(struct arena *a, const char *text, bool is_shell, size_t *n)
+{
+    size_t count = 0;
+    struct template_miss *all;
+    const char *last = strrchr(text, ')');
+
+    *n = 0;
+    for (const char *p = text; (p = strstr(p, "$(")); p += 2)
+        count++;
+    if (!count || !(all = arena_alloc(a, count * sizeof *all)))
+        return NULL;
+    for (const char *p = text; (p = strstr(p, "$(")); p += 2) {
+        bool is_escaped = is_shell && p > text && (p[-1] == '\\' || p[-1] == '$');
+        if (!is_escaped && miss_at(a, p, last, is_shell, &all[*n]))
+            all[(*n)++].offset = (size_t)(p - text);
+    }
+    return all;
+}

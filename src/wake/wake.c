@@ -1,0 +1,75 @@
+#define _GNU_SOURCE
+#include "wake/wake.h"
+
+#include "proc/proc.h"
+#include "team/agent.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* All of ours but what belongs to a run or to another who was woken. */
+static const char *const *
+supervisor_env(struct arena *a, const char *config, const char *identity)
+{
+    size_t n = 0, k = 0;
+
+    while (environ[n])
+        n++;
+    const char **v = arena_alloc(a, (n + 3) * sizeof *v);
+    size_t home = strlen(config) + 16, wake = strlen(identity) + 16;
+    char *texts[2] = { arena_alloc(a, home), arena_alloc(a, wake) };
+    if (!v || !texts[0] || !texts[1])
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], "CLIQ_", 5) != 0)
+            v[k++] = environ[i];
+    snprintf(texts[0], home, "CLIQ_HOME=%s", config);
+    snprintf(texts[1], wake, "CLIQ_WAKE=%s", identity);
+    v[k++] = texts[0];
+    v[k++] = texts[1];
+    v[k] = NULL;
+    return v;
+}
+
+/* Its pid; 0: it could not be started. */
+static pid_t
+start_supervisor(struct arena *a, const char *config, const char *identity)
+{
+    struct buf log = { 0 };
+    struct proc_id id = { 0 };
+    const char *argv[] = { agent_self(a), "_wake", identity, NULL };
+    struct proc_spec spec = {
+        .argv = argv, .env = supervisor_env(a, config, identity), .dir = "/", .is_woken = true
+    };
+
+    buf_addf(&log, "%s/wake/%s/log", config, identity);
+    spec.out = buf_failed(&log) ? NULL : log.p;
+    bool is_started = spec.env && spec.out && proc_spawn(&spec, &id, NULL) == ST_OK;
+    buf_release(&log);
+    return is_started ? id.pid : 0;
+}
+
+void
+wake_agents(struct hub *h, const char *config, const struct wake_watcher *w)
+{
+    struct arena a = { 0 };
+    char whole[PATH_MAX];
+    const char *const *ids;
+    size_t n = hub_agents_to_wake(h, &a, &ids);
+
+    if (n && !realpath(config, whole))
+        n = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (w && w->is_awake(w->ctx, ids[i], hub_last_seq(h)))
+            continue;
+        pid_t pid = wake_is_asleep(whole, ids[i]) ? start_supervisor(&a, whole, ids[i])
+                    : w                           ? wake_holder(whole, ids[i])
+                                                  : 0;
+        if (w && pid)
+            w->attended(w->ctx, ids[i], pid);
+    }
+    arena_release(&a);
+}

@@ -1,0 +1,56 @@
+/*
+ * wake - agents that signals start.
+ *
+ * An identity registered with an agent and a directory (`cliq identity add ID --agent NAME --dir
+ * D`) is started when a signal waits for it (hub_agents_to_wake): its agent gets a `notify`
+ * AgentMessage with all signals that wait, as a process of its own. Whoever wrote (a command, a
+ * run, the server, `signal pump`) only starts a supervisor, `cliq _wake ID`, and goes on;
+ * wake_supervisor.h is what that does. Whoever only reads starts nobody.
+ *
+ *     <config>/wake/<id>/lock           held by the supervisor while it lives: "pid\n"; by a
+ *                                       server while a stream of that identity is open. Empty:
+ *                                       whoever had it let go in order; else it was killed, or
+ *                                       failed
+ *                        attempt        the agent that runs: "pid start boot\n" (proc/proc.h)
+ *                        message.json   its standard input: the latest AgentMessage
+ *                        log            what agent and supervisor said; log.1 the older half
+ *                        _notify-<agent>-<n>.jsonl   what it answered, if it did (SDKs do)
+ *
+ * How far an agent is told stands in the log, as `op:"woken"` (docs/formats/events.md).
+ *
+ * Supervisors and agents have CLIQ_WAKE=<id> in their environment, which keeps them out of the
+ * process trees of a run whose agent wrote the signal.
+ */
+#ifndef CLIQ_WAKE_WAKE_H
+#define CLIQ_WAKE_WAKE_H
+
+#include "hub/hub.h"
+
+#include <sys/types.h>
+
+/* For those who stay: what they want to know of each identity that has signals waiting. */
+struct wake_watcher {
+    void *ctx;
+    /* Does it need no supervisor? */
+    bool (*is_awake)(void *ctx, const char *identity, uint64_t upto);
+    /* Its supervisor was started, or was there already. */
+    void (*attended)(void *ctx, const char *identity, pid_t pid);
+};
+
+/* Starts a supervisor for every identity that has signals waiting and none. For whoever wrote.
+ * What goes wrong is for the next one to try. A supervisor that is killed is noticed by a running
+ * server (serve/respawn.h), or by whoever writes next. */
+void wake_agents(struct hub *h, const char *config, const struct wake_watcher *w); /* or NULL */
+
+/* <config>/wake/<id>, opened or made. */
+enum status wake_open_dir(const char *config, const char *identity, int *dir, struct err *e);
+/* Who has it is awake. ST_CONFLICT: somebody else is. *fd is the caller's: wake_unlock lets go in
+ * order, close without a word. */
+enum status wake_lock(int dir, int *fd, struct err *e);
+void wake_unlock(int fd);
+/* Who has the lock, or had it and did not let go in order; 0: nobody. Takes no lock itself. */
+pid_t wake_holder(const char *config, const char *identity);
+/* Is nobody there? Whoever finds so starts one, and it takes the lock itself. */
+bool wake_is_asleep(const char *config, const char *identity);
+
+#endif

@@ -1,0 +1,600 @@
+#define _GNU_SOURCE
+#include "wake/wake_supervisor.h"
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/sys.h"
+#include "context/agent_env.h"
+#include "context/state_dir.h"
+#include "context/status_line.h"
+#include "hub/hub.h"
+#include "log/log.h"
+#include "proc/proc.h"
+#include "team/trust.h"
+#include "wake/wake.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    GRACE_MS = 10000,
+    POLL_MS = 100,
+    REST_MS = 1000,      /* after the first failure, then doubled */
+    LOG_BYTES = 1 << 20, /* then it becomes log.1 */
+};
+
+struct attendant {
+    const char *config; /* absolute */
+    const char *identity;
+    int dir; /* <config>/wake/<id> */
+    int lock;
+    struct hub *hub;
+};
+
+enum wake_action
+wake_supervisor_decide(const struct wake_facts *f, int64_t *rest_ms)
+{
+    *rest_ms = 0;
+    if (!f->n_waiting || f->is_hopeless)
+        return WAKE_LEAVE;
+    if (f->failures >= WAKE_TRIES)
+        return WAKE_SET_ASIDE;
+    if (!f->failures || f->has_rested)
+        return WAKE_START;
+    *rest_ms = (int64_t)REST_MS << (f->failures - 1);
+    return WAKE_REST;
+}
+
+/* Standard error is the log. */
+static void
+say(const struct attendant *t, const char *fmt, ...)
+{
+    char at[CLOCK_ISO_SIZE], text[600];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    clock_iso_ms(at, clock_wall_ns() / 1000000);
+    fprintf(stderr, "%s cliq: %s: %s\n", at, t->identity, text);
+}
+
+static const char *
+below(const struct attendant *t, struct arena *a, const char *name)
+{
+    size_t n = strlen(t->config) + strlen(t->identity) + strlen(name) + 16;
+    char *path = arena_alloc(a, n);
+
+    if (path)
+        snprintf(path, n, "%s/wake/%s/%s", t->config, t->identity, name);
+    return path;
+}
+
+/* ---- what the hub is told ---- */
+
+/* A request of cliq itself; `json` lives as long as the arena. */
+static struct hub_request
+request(const struct attendant *t, enum hub_op op, const char *json, struct arena *a)
+{
+    struct json *args = NULL;
+
+    json_parse(a, json, strlen(json), &args, NULL);
+    return (struct hub_request){ .op = op,
+                                 .identity = "cliq",
+                                 .is_admin = true,
+                                 .is_file = true,
+                                 .is_system = true,
+                                 .about = t->identity,
+                                 .args = args };
+}
+
+static enum status
+submit(struct attendant *t, const struct hub_request *r, size_t n, struct arena *a, struct err *e)
+{
+    struct hub_reply replies[4];
+    enum status s = ST_OK;
+
+    hub_submit(t->hub, r, n, a, replies);
+    for (size_t i = 0; !s && i < n; i++)
+        if (replies[i].status >= 300)
+            s = err_set(e, ST_IO, "%s: %s", hub_ops[r[i].op].name, replies[i].message);
+    return s;
+}
+
+#define LIFE                                                                                       \
+    "{\"type\":\"agent:%s:%s\",\"source\":\"system\",\"data\":{\"agentId\":\"%s\",\"state\":\"%"   \
+    "s\"}}"
+
+static void
+tell_wake(struct attendant *t)
+{
+    struct arena a = { 0 };
+    char cancel[200], wake[400];
+    const char *id = t->identity;
+    struct err e;
+
+    snprintf(cancel, sizeof cancel, "{\"type\":\"agent:%s:idle\",\"repeatKey\":\"lifecycle-idle\"}",
+             id);
+    snprintf(wake, sizeof wake, LIFE, id, "wake", id, "wake");
+    struct hub_request r[] = { request(t, HUB_CANCEL, cancel, &a),
+                               request(t, HUB_GENERATE, wake, &a) };
+    if (submit(t, r, 2, &a, &e))
+        say(t, "%s", e.text);
+    wake_agents(t->hub, t->config, NULL);
+    arena_release(&a);
+}
+
+/* It ended; with upto, also that it was told so far. All of it or nothing, in one round. */
+static enum status
+tell_sleep(struct attendant *t, uint64_t upto, struct err *e)
+{
+    struct arena a = { 0 };
+    char woken[200], sleep[400], idle[500];
+    const char *id = t->identity;
+    size_t n = 0;
+    struct hub_request r[3];
+
+    snprintf(woken, sizeof woken, "{\"identity\":\"%s\",\"upto\":%" PRIu64 "}", id, upto);
+    snprintf(sleep, sizeof sleep, LIFE, id, "sleep", id, "sleep");
+    snprintf(idle, sizeof idle,
+             "{\"type\":\"agent:%s:idle\",\"source\":\"system\",\"repeatKey\":\"lifecycle-idle\","
+             "\"deliverAt\":%" PRId64 ",\"data\":{\"agentId\":\"%s\",\"state\":\"idle\"}}",
+             id, clock_wall_ns() / 1000000 + WAKE_IDLE_MS, id);
+    if (upto)
+        r[n++] = request(t, HUB_WOKEN, woken, &a);
+    r[n++] = request(t, HUB_GENERATE, sleep, &a);
+    r[n++] = request(t, HUB_SCHEDULE, idle, &a);
+    enum status s = submit(t, r, n, &a, e);
+    if (!s)
+        wake_agents(t->hub, t->config, NULL);
+    arena_release(&a);
+    return s;
+}
+
+/* ---- what the agent is told ---- */
+
+/* The project that a directory is in: opens its .cliq; -1: it is in none. */
+static int
+open_project(const char *dir, struct buf *path)
+{
+    int fd = -1;
+
+    for (size_t n = strlen(dir); fd < 0; n--) {
+        buf_reset(path);
+        buf_add(path, dir, n);
+        buf_adds(path, "/.cliq");
+        if (!buf_failed(path) && path_open_dir(path->p, false, &fd, NULL) == ST_OK &&
+            faccessat(fd, "workflow.yml", F_OK, AT_SYMLINK_NOFOLLOW) != 0) {
+            close(fd);
+            fd = -1;
+        }
+        while (n > 0 && dir[n - 1] != '/')
+            n--;
+        if (n <= 1)
+            break;
+    }
+    return fd;
+}
+
+/* The agent as its directory knows it: a project's own agents only when they are trusted. */
+static enum status
+find_agent(const char *name, const char *in, struct arena *a, struct settings *settings,
+           struct agent *agent, struct err *e)
+{
+    struct buf path = { 0 }, text = { 0 };
+    struct agent_scope scope = { .settings = settings };
+    struct json *agents = NULL;
+    int dir = open_project(in, &path);
+    enum status s = buf_status(&path, "the path", e);
+
+    if (!s && dir >= 0) {
+        scope.state_dir = arena_dup(a, path.p, path.len);
+        s = scope.state_dir ? trust_check(dir, path.p, e) : err_set(e, ST_IO, "out of memory");
+        if (!s && state_dir_read_at(dir, "agents.json", &text, NULL) == ST_OK) {
+            const char *kept = arena_dup(a, text.p, text.len);
+            s = kept ? json_parse_named(a, "agents.json", kept, text.len, &agents, e) : ST_IO;
+        }
+        scope.agents_json = agents;
+        if (!s)
+            s = settings_load(settings, scope.state_dir, e);
+    } else if (!s) { /* no project: what this user has installed */
+        s = settings_load(settings, NULL, e);
+    }
+    if (!s)
+        s = agent_resolve(a, &scope, name, agent, e);
+    if (dir >= 0)
+        close(dir);
+    buf_release(&path);
+    buf_release(&text);
+    return s;
+}
+
+enum status
+wake_supervisor_check(const char *agent, const char *dir, struct err *e)
+{
+    struct settings settings = { 0 };
+    struct arena a = { 0 };
+    struct agent found;
+    enum status s = find_agent(agent, dir, &a, &settings, &found, e);
+
+    settings_release(&settings);
+    arena_release(&a);
+    return s;
+}
+
+static enum status
+write_message(const struct attendant *t, const struct hub_batch *b, const struct agent *agent,
+              struct arena *a, struct err *e)
+{
+    struct buf m = { 0 };
+    const char *home = below(t, a, "");
+    char id[32];
+
+    snprintf(id, sizeof id, "%" PRIu64, b->upto);
+    json_open(&m, '{');
+    json_key_int(&m, "version", 1);
+    json_key_str(&m, "type", "notify");
+    json_key_str(&m, "agent", agent->name);
+    json_key_str(&m, "instance_id", t->identity);
+    json_key_str(&m, "team_name", "");
+    json_key_str(&m, "req_key", "");
+    json_key_str(&m, "project_dir", b->dir);
+    json_key_str(&m, "work_dir", b->dir);
+    json_key_strn(&m, "signal_dir", home ? home : "", home ? strlen(home) - 1 : 0);
+    json_key(&m, "handoff_dirs");
+    buf_adds(&m, "[]");
+    json_key(&m, "input_artifacts");
+    buf_adds(&m, "[]");
+    json_key(&m, "settings");
+    if (agent->settings)
+        json_write(&m, agent->settings);
+    else
+        buf_adds(&m, "{}");
+    json_key(&m, "payload");
+    json_open(&m, '{');
+    json_key_str(&m, "id", id);
+    json_key_str(&m, "identity", t->identity);
+    json_key_int(&m, "upto", (int64_t)b->upto);
+    json_key_json(&m, "notifications", b->list);
+    json_close(&m, '}');
+    json_close(&m, '}');
+    buf_addc(&m, '\n');
+    enum status s = buf_status(&m, "the agent's message", e);
+    if (!s)
+        s = state_dir_replace_at(t->dir, "message.json", m.p, m.len, e);
+    buf_release(&m);
+    return s;
+}
+
+/* ---- its life ---- */
+
+static const char *
+token(const struct attendant *t, struct arena *a)
+{
+    char *text = arena_alloc(a, strlen(t->identity) + 8);
+
+    if (text)
+        sprintf(text, "wake/%s", t->identity);
+    return text;
+}
+
+static enum status
+spawn(const struct attendant *t, const struct hub_batch *b, const struct agent *agent,
+      struct arena *a, struct proc_id *id, struct err *e)
+{
+    struct env vars = { .arena = a };
+    const char *mark = token(t, a);
+    struct proc_spec spec = { .argv = agent->argv,
+                              .dir = b->dir,
+                              .in = below(t, a, "message.json"),
+                              .out = below(t, a, "log"),
+                              .attempt_file = below(t, a, "attempt"),
+                              .is_woken = true };
+
+    env_base(&vars, agent);
+    env_add(&vars, "CLIQ_HOME", t->config);
+    env_add(&vars, "CLIQ_IDENTITY", t->identity); /* what it writes does not wake it */
+    env_add(&vars, "CLIQ_WAKE", t->identity);
+    env_add(&vars, "CLIQ_PROJECT_DIR", b->dir);
+    if (mark)
+        env_add(&vars, "CLIQ_ATTEMPT", mark);
+    spec.env = vars.v;
+    if (vars.is_starved || !mark || !spec.in || !spec.out || !spec.attempt_file)
+        return err_set(e, ST_IO, "out of memory");
+    return proc_spawn(&spec, id, e);
+}
+
+/* Until it is dead; who runs for too long is stopped. False: it was. */
+static bool
+await(const struct attendant *t, const struct proc_id *id)
+{
+    int fd = proc_pidfd(id);
+    int64_t stop_at = clock_mono_ms() + WAKE_RUN_MS;
+    bool is_late = false;
+
+    while (fd >= 0 ? true : proc_alive(id) != PROC_DEAD) {
+        struct pollfd p = { .fd = fd, .events = POLLIN };
+        int64_t left = stop_at - clock_mono_ms();
+        if (left <= 0) {
+            kill(-id->pid, is_late ? SIGKILL : SIGTERM); /* its session is its group */
+            if (!is_late)
+                say(t, "its agent runs for more than %d minutes, and is stopped",
+                    WAKE_RUN_MS / 60000);
+            stop_at = clock_mono_ms() + GRACE_MS;
+            left = GRACE_MS;
+            is_late = true;
+        }
+        int n = poll(&p, fd >= 0 ? 1 : 0, fd >= 0 && left < INT_MAX ? (int)left : POLL_MS);
+        if (n > 0)
+            break;
+    }
+    if (fd >= 0)
+        close(fd);
+    return !is_late;
+}
+
+/* Did it end well? *e says how else. */
+static bool
+judge(const struct proc_id *id, bool is_in_time, struct err *e)
+{
+    int how = 0;
+
+    if (SYS_RETRY(waitpid(id->pid, &how, 0)) != id->pid)
+        err_say(e, "nobody saw how its agent ended");
+    else if (!is_in_time)
+        err_say(e, "its agent took too long");
+    else if (WIFSIGNALED(how))
+        err_say(e, "its agent was killed by signal %d", WTERMSIG(how));
+    else if (WEXITSTATUS(how))
+        err_say(e, "its agent failed with exit code %d", WEXITSTATUS(how));
+    else
+        return true;
+    return false;
+}
+
+static void
+keep_log_small(const struct attendant *t)
+{
+    struct stat st;
+
+    if (sys->fstatat(t->dir, "log", &st, AT_SYMLINK_NOFOLLOW) != 0 || st.st_size < LOG_BYTES)
+        return;
+    sys->renameat(t->dir, "log", t->dir, "log.1");
+    int fd = SYS_RETRY(
+        sys->openat(t->dir, "log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (fd >= 0) {
+        dup2(fd, STDOUT_FILENO);
+        dup2(fd, STDERR_FILENO);
+        close(fd);
+    }
+}
+
+/* Answers of earlier starts are not those of this one. */
+static void
+forget_answers(const struct attendant *t)
+{
+    int fd = SYS_RETRY(sys->openat(t->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+
+    for (struct dirent *x; d && (x = readdir(d));)
+        if (strncmp(x->d_name, "_notify-", 8) == 0)
+            unlinkat(t->dir, x->d_name, 0);
+    if (d)
+        closedir(d);
+    else if (fd >= 0)
+        close(fd);
+}
+
+/* One start, from the wake to the sleep. ST_OK: it was told. ST_FAILED: it was not, and may be
+ * later. Anything else: it cannot be started. */
+static enum status
+start(struct attendant *t, const struct hub_batch *b, struct arena *a, struct err *e)
+{
+    struct settings settings = { 0 };
+    struct agent agent;
+    struct proc_id id;
+    enum status s = find_agent(b->agent, b->dir, a, &settings, &agent, e);
+
+    keep_log_small(t);
+    if (!s)
+        s = write_message(t, b, &agent, a, e);
+    if (!s) {
+        forget_answers(t);
+        unlinkat(t->dir, "attempt", 0);
+        tell_wake(t);
+        s = spawn(t, b, &agent, a, &id, e);
+        bool is_good = !s && judge(&id, await(t, &id), e);
+        struct err why;
+        enum status told = tell_sleep(t, is_good ? b->upto : 0, &why);
+        if (!s && !is_good)
+            s = ST_FAILED;
+        if (!s && told)
+            s = err_set(e, ST_FAILED, "%s", why.text);
+        if (!told) /* else the next one sees by it what is still to be told */
+            unlinkat(t->dir, "attempt", 0);
+    }
+    settings_release(&settings);
+    return s;
+}
+
+/* ---- what an earlier supervisor left ---- */
+
+/* Is there a complete line among the answers to message.json? *upto: how far that told. */
+static bool
+was_told(const struct attendant *t, struct arena *a, uint64_t *upto)
+{
+    struct buf text = { 0 };
+    struct json *m = NULL;
+    struct log_reader r;
+    struct log_record rec;
+    int64_t n = 0;
+    char name[160];
+    bool is_complete = false;
+
+    if (state_dir_read_at(t->dir, "message.json", &text, NULL) == ST_OK)
+        json_parse(a, text.p, text.len, &m, NULL);
+    const struct json *agent = json_get(m, "agent");
+    json_int(json_path(m, "payload.upto"), &n);
+    *upto = (uint64_t)n;
+    snprintf(name, sizeof name, "_notify-%.*s-%" PRId64 ".jsonl",
+             json_is(agent, JSON_STRING) && agent->text.len <= 64 ? (int)agent->text.len : 0,
+             json_is(agent, JSON_STRING) ? agent->text.p : "", n);
+    buf_release(&text);
+    int fd = SYS_RETRY(sys->openat(t->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
+    if (fd < 0)
+        return false;
+    log_reader_init(&r, fd, 0);
+    while (!is_complete && log_next(&r, &rec)) {
+        struct status_line line = status_line_read(a, rec.json);
+        if (line.status == LINE_ERROR)
+            break;
+        is_complete = line.status == LINE_COMPLETE;
+    }
+    log_reader_release(&r);
+    close(fd);
+    return is_complete;
+}
+
+static void
+recover(struct attendant *t)
+{
+    struct arena a = { 0 };
+    struct proc_id id;
+    const char *path = below(t, &a, "attempt");
+    uint64_t upto = 0;
+    struct err e;
+
+    if (path && proc_read_id(path, &id, NULL) == ST_OK) {
+        say(t, "an earlier supervisor died; its agent is pid %d", (int)id.pid);
+        await(t, &id);
+        bool is_told = was_told(t, &a, &upto);
+        say(t, is_told ? "it was told" : "nobody saw it succeed: it is told again");
+        if (tell_sleep(t, is_told ? upto : 0, &e))
+            say(t, "%s", e.text);
+        else
+            unlinkat(t->dir, "attempt", 0);
+    }
+    arena_release(&a);
+}
+
+/* ---- the supervisor ---- */
+
+static void
+rest(int64_t ms)
+{
+    struct timespec left = { ms / 1000, ms % 1000 * 1000000 };
+
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
+}
+
+/* Until nothing waits, or nothing can be done about it. */
+static enum status
+work(struct attendant *t, struct wake_facts *f, struct err *e)
+{
+    enum status s = ST_OK;
+
+    while (!s) {
+        struct arena a = { 0 };
+        struct hub_batch b;
+        struct err why;
+        int64_t rest_ms;
+        s = hub_waiting(t->hub, t->identity, f->last, &a, &b, e);
+        f->n_waiting = s || !b.agent || !b.dir ? 0 : b.n;
+        enum wake_action act = wake_supervisor_decide(f, &rest_ms);
+        if (act == WAKE_START) {
+            enum status how = start(t, &b, &a, &why);
+            f->has_rested = false;
+            f->failures = how == ST_OK ? 0 : f->failures + 1;
+            f->last = how == ST_OK ? 0 : b.upto;
+            f->is_hopeless = how != ST_OK && how != ST_FAILED && how != ST_IO;
+            if (how)
+                say(t, "%s", why.text);
+        } else if (act == WAKE_REST) {
+            rest(rest_ms);
+            f->has_rested = true;
+        } else if (act == WAKE_SET_ASIDE) {
+            say(t, "%zu signal%s set aside after %d failures; they stay in the inbox", b.n,
+                b.n == 1 ? " is" : "s are", WAKE_TRIES);
+            s = tell_sleep(t, b.upto, e);
+            f->failures = 0;
+            f->last = 0;
+        }
+        arena_release(&a);
+        if (act == WAKE_LEAVE && !f->last)
+            break;
+        if (act == WAKE_LEAVE) { /* they were unsubscribed from: now for the others */
+            f->failures = 0;
+            f->last = 0;
+            if (f->is_hopeless)
+                break;
+        }
+    }
+    return s;
+}
+
+/* Has anything come between our last look and letting the lock go? */
+static bool
+has_more(struct attendant *t)
+{
+    struct arena a = { 0 };
+    struct hub_batch b;
+    bool is_more = hub_waiting(t->hub, t->identity, 0, &a, &b, NULL) == ST_OK && b.n && b.agent;
+
+    arena_release(&a);
+    return is_more;
+}
+
+/* After a failure without a word: a server then tries again, later. */
+static void
+let_go(struct attendant *t, enum status s)
+{
+    if (t->lock >= 0 && s)
+        close(t->lock);
+    else if (t->lock >= 0)
+        wake_unlock(t->lock);
+    t->lock = -1;
+}
+
+enum status
+wake_supervisor_run(const char *config, const char *identity, struct err *e)
+{
+    char whole[PATH_MAX];
+    struct attendant t = { .identity = identity, .dir = -1, .lock = -1 };
+    struct wake_facts f = { 0 };
+    enum status s = wake_open_dir(config, identity, &t.dir, e);
+
+    if (!s && !realpath(config, whole))
+        s = err_sys(e, "find %s", config);
+    t.config = whole;
+    if (!s)
+        s = wake_lock(t.dir, &t.lock, e);
+    bool is_ours = s == ST_OK;
+    if (!s)
+        s = hub_open(&t.hub, whole, NULL, e);
+    if (!s)
+        recover(&t);
+    while (!s && t.lock >= 0) {
+        s = work(&t, &f, e);
+        let_go(&t, s);
+        if (!s && !f.is_hopeless && has_more(&t) && wake_lock(t.dir, &t.lock, NULL))
+            break; /* somebody else is there */
+    }
+    if (s == ST_CONFLICT && !is_ours)
+        s = ST_OK;
+    hub_close(t.hub);
+    let_go(&t, s);
+    if (t.dir >= 0)
+        close(t.dir);
+    return s;
+}

@@ -1,0 +1,59 @@
+/*
+ * attend - the supervisor of an agent that signals wake: `cliq _wake ID`.
+ *
+ *     take the lock (somebody has it: done) -> what an earlier one left -> as long as signals
+ *     wait: start the agent with all of them, wait for its end, note how far it is told
+ *     -> let the lock go, look once more
+ *
+ * An agent that ends with exit code 0 was told. One that fails, crashes or runs for more than
+ * WAKE_RUN_MS was not: it is started again with the same signals and those that came since,
+ * after 1, 2, 4 and 8 s; after WAKE_TRIES failures they are set aside (they stay in the inbox)
+ * and its log says so. So every signal is given at least once, and twice only to an agent that
+ * did not succeed, or whose success nobody saw: when a supervisor was killed, the next one waits
+ * for the agent it left, and takes a `complete` line among its answers for success.
+ *
+ * An agent that cannot be started as it is registered (no such agent, no such directory, not
+ * trusted) is told in its log; its signals wait until somebody mends that and writes again.
+ *
+ * With every start `agent:<id>:wake`, with every end `agent:<id>:sleep`, and `agent:<id>:idle`
+ * WAKE_IDLE_MS later unless it wakes before.
+ */
+#ifndef CLIQ_WAKE_WAKE_SUPERVISOR_H
+#define CLIQ_WAKE_WAKE_SUPERVISOR_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WAKE_TRIES   5
+#define WAKE_RUN_MS  (20 * 60 * 1000)
+#define WAKE_IDLE_MS 60000
+
+/* What the supervisor knows. */
+struct wake_facts {
+    size_t n_waiting;
+    unsigned failures; /* of these, in a row */
+    uint64_t last;     /* of them, after a failure: what came later is not tried with them */
+    bool has_rested;   /* since the last failure */
+    bool is_hopeless;  /* it cannot be started at all */
+};
+
+enum wake_action {
+    WAKE_LEAVE,     /* nothing to do for us */
+    WAKE_START,     /* with all that wait, after a failure with the same again */
+    WAKE_REST,      /* before the next try */
+    WAKE_SET_ASIDE, /* it was tried often enough */
+};
+
+/* Pure. *rest_ms is set for WAKE_REST. */
+enum wake_action wake_supervisor_decide(const struct wake_facts *f, int64_t *rest_ms);
+
+/* The whole of it. ST_OK also when somebody else has the lock. */
+enum status wake_supervisor_run(const char *config, const char *identity, struct err *e);
+
+/* Could the agent be started in that directory, or what is missing? */
+enum status wake_supervisor_check(const char *agent, const char *dir, struct err *e);
+
+#endif

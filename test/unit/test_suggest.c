@@ -1,0 +1,90 @@
+/* What must be true of base/near: it offers what a person meant, or nothing. */
+#include "test.h"
+
+#include "base/suggest.h"
+
+static const char *const words[] = { "task",     "done", "review", "plan-review",
+                                     "escalate", "post", NULL };
+
+static const char *
+nearest(const char *word)
+{
+    struct suggest n = { .word = word };
+
+    for (const char *const *w = words; *w; w++)
+        suggest_try(&n, *w);
+    return n.best ? n.best : "nothing";
+}
+
+static void
+a_letter_too_many_too_few_or_wrong_is_forgiven(void **state)
+{
+    (void)state;
+    assert_string_equal(nearest("dones"), "done");
+    assert_string_equal(nearest("don"), "done");
+    assert_string_equal(nearest("dome"), "done");
+    assert_string_equal(nearest("escallate"), "escalate");
+}
+
+static void
+two_letters_swapped_count_as_one_slip(void **state)
+{
+    (void)state;
+    assert_string_equal(nearest("tsak"), "task");
+    assert_string_equal(nearest("opst"), "post");
+}
+
+static void
+the_beginning_of_a_word_is_enough(void **state)
+{
+    (void)state;
+    assert_string_equal(nearest("esc"), "escalate");
+    assert_string_equal(nearest("pl"), "plan-review");
+}
+
+static void
+the_closest_of_several_wins(void **state)
+{
+    (void)state;
+    assert_string_equal(nearest("revew"), "review");
+    assert_string_equal(nearest("plan-revew"), "plan-review");
+}
+
+static void
+a_word_far_from_all_is_near_to_none(void **state)
+{
+    (void)state;
+    assert_string_equal(nearest("zzzzzz"), "nothing");
+    assert_string_equal(nearest("x"), "nothing");
+    assert_string_equal(nearest(""), "nothing");
+}
+
+static void
+words_of_any_length_are_survived(void **state)
+{
+    char word[200];
+
+    (void)state;
+    for (size_t n = 0; n < sizeof word; n++) {
+        memset(word, 'd', n);
+        word[n] = '\0';
+        struct suggest near = { .word = word };
+        suggest_try(&near, "done");
+        suggest_try(&near, word);
+    }
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_letter_too_many_too_few_or_wrong_is_forgiven),
+        CASE(two_letters_swapped_count_as_one_slip),
+        CASE(the_beginning_of_a_word_is_enough),
+        CASE(the_closest_of_several_wins),
+        CASE(a_word_far_from_all_is_near_to_none),
+        CASE(words_of_any_length_are_survived),
+    };
+
+    return cmocka_run_group_tests_name("near", tests, NULL, NULL);
+}
