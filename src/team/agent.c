@@ -14,39 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Built-in agents that this version can run, and the settings each may have. */
-static const struct {
-    const char *name;
-    const char *const *settings;
-    bool stays;
-} runnable[] = {
-    { "exec", (const char *const[]){ NULL }, true },
-    { "checks", (const char *const[]){ NULL }, true },
-    { "script", (const char *const[]){ NULL }, true },
-    { "curl", (const char *const[]){ "timeout", "max_bytes", "proxy", NULL }, false },
-};
-
-enum { N_BUILTINS = sizeof runnable / sizeof *runnable };
-
-/* Its place; N_BUILTINS: none. */
-static size_t
-find_builtin(const char *name)
-{
-    size_t i = 0;
-
-    while (i < N_BUILTINS && strcmp(runnable[i].name, name) != 0)
-        i++;
-    return i;
-}
-
-const char *const *
-agent_settings(const char *name)
-{
-    size_t i = find_builtin(name);
-
-    return i < N_BUILTINS ? runnable[i].settings : NULL;
-}
-
 const char *
 agent_self(struct arena *a)
 {
@@ -234,8 +201,8 @@ resolve_entry(struct arena *a, const struct agent_scope *scope, const char *base
 }
 
 static enum status
-resolve_builtin(struct arena *a, const struct agent_scope *scope, size_t i, struct agent *out,
-                struct err *e)
+resolve_builtin(struct arena *a, const struct agent_scope *scope, const struct builtin *b,
+                struct agent *out, struct err *e)
 {
     static const char *const none[] = { NULL };
     const char **argv = arena_alloc(a, 4 * sizeof *argv);
@@ -244,13 +211,13 @@ resolve_builtin(struct arena *a, const struct agent_scope *scope, size_t i, stru
         return out_of_memory(e);
     argv[0] = agent_self(a);
     argv[1] = "agent";
-    argv[2] = runnable[i].name;
+    argv[2] = b->name;
     argv[3] = NULL;
     out->argv = argv;
     out->env_names = none;
-    out->kind = AGENT_SPECIAL;
-    out->stays = runnable[i].stays;
-    return filter_settings(a, scope, out->name, runnable[i].settings, &out->settings, e);
+    out->kind = b->kind;
+    out->stays = strcmp(b->name, "curl") != 0;
+    return filter_settings(a, scope, out->name, b->settings, &out->settings, e);
 }
 
 enum status
@@ -285,8 +252,8 @@ agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name
         return s;
     if (installed.entry)
         return resolve_entry(a, scope, installed.dir, installed.entry, NULL, out, e);
-    size_t i = find_builtin(name);
-    return i < N_BUILTINS ? resolve_builtin(a, scope, i, out, e) : not_found(a, scope, name, e);
+    const struct builtin *b = builtin_find(name);
+    return b && b->is_here ? resolve_builtin(a, scope, b, out, e) : not_found(a, scope, name, e);
 }
 
 /* ---- on this machine ---- */

@@ -52,7 +52,5 @@ void agent_check_here(const struct team *t, int dir, struct problems *p);
 
 /* The path of the cliq program, for starting built-in agents. In the arena. */
 const char *agent_self(struct arena *a);
-/* The settings that a built-in agent may have, NULL-ended; NULL: this version cannot run it. */
-const char *const *agent_settings(const char *name);
 
 #endif

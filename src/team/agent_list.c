@@ -71,7 +71,7 @@ add_builtins(struct agent_list *r)
                                                .from = AGENT_LIST_BUILTIN,
                                                .kind = b->kind,
                                                .brief = b->brief,
-                                               .settings = agent_settings(b->name) });
+                                               .settings = b->is_here ? b->settings : NULL });
     return n;
 }
 

@@ -4,7 +4,7 @@
  *     settings    agents.<name>.entry
  *     team        the team's own: agents of its file, or of .cliq/agents.json
  *     installed   <config>/agents/<name>/ (installed_agents.h)
- *     built in    agents.def; not all of them are in this version (agent_settings)
+ *     built in    agents.def; PLANNED ones are not in this version
  *
  * That is also the order of the search (agent_resolve): of several with one name the first
  * counts, and hides the others. Whoever checks a name, or tells which names there are, asks

@@ -3,9 +3,9 @@
 #include <string.h>
 
 const struct builtin builtins[] = {
-#define AGENT(name, kind, brief) { #name, AGENT_##kind, brief },
+#define AGENT(id, name, kind, brief, ...) { name, AGENT_##kind, brief, true, { __VA_ARGS__ } },
+#define PLANNED(name, kind, brief)        { name, AGENT_##kind, brief, false, { NULL } },
 #include "agents/agents.def"
-#undef AGENT
     { 0 },
 };
 

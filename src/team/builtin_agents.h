@@ -10,6 +10,8 @@ struct builtin {
     const char *name;
     enum agent_kind kind;
     const char *brief;
+    bool is_here;            /* false: this version cannot run it */
+    const char *settings[8]; /* the keys that it may have; NULL behind the last */
 };
 
 extern const struct builtin builtins[]; /* name NULL behind the last */
