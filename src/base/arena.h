@@ -7,6 +7,8 @@
  *
  * Zero is a valid empty arena. n is at least 1. arena_alloc returns NULL when memory is out or
  * the ceiling (0: none) would be passed. Results are aligned for any type.
+ *
+ * Tests: test/unit/test_arena.c
  */
 #ifndef CLIQ_BASE_ARENA_H
 #define CLIQ_BASE_ARENA_H

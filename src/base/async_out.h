@@ -9,6 +9,8 @@
  * not expect that it does not block. So no more is written at once than has room for sure
  * (PIPE_BUF), and the loop waits for an epoll of it instead of itself. A terminal may have room for
  * one byte only: it is opened once more, with a mode of its own. Files always have room.
+ *
+ * Tests: test/unit/test_async_out.c
  */
 #ifndef CLIQ_BASE_ASYNC_OUT_H
 #define CLIQ_BASE_ASYNC_OUT_H

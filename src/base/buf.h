@@ -15,6 +15,8 @@
  * Ownership: the caller owns the struct, buf owns the bytes. `p` is always
  * NUL-ended once something was added. Zero is a valid empty buf with the
  * default ceiling (BUF_DEFAULT_MAX). release is safe on any state, twice too.
+ *
+ * Tests: test/unit/test_buf.c
  */
 #ifndef CLIQ_BASE_BUF_H
 #define CLIQ_BASE_BUF_H

@@ -3,6 +3,8 @@
  *
  * Wall time is for people and for records; waiting is measured with the
  * monotonic clock, which no administrator can set.
+ *
+ * Tests: test/unit/test_clock.c
  */
 #ifndef CLIQ_BASE_CLOCK_H
 #define CLIQ_BASE_CLOCK_H

@@ -1,4 +1,8 @@
-/* crc32c - the Castagnoli CRC-32 (RFC 3720), as iSCSI and ext4 use it. */
+/*
+ * crc32c - the Castagnoli CRC-32 (RFC 3720), as iSCSI and ext4 use it.
+ *
+ * Tests: test/unit/test_crc32c.c
+ */
 #ifndef CLIQ_BASE_CRC32C_H
 #define CLIQ_BASE_CRC32C_H
 

@@ -9,6 +9,8 @@
  *
  * A NULL err is allowed everywhere: the caller wants only the status.
  * Bugs are not outcomes: those are asserts, and the asserts stay in.
+ *
+ * Tests: test/unit/test_err.c
  */
 #ifndef CLIQ_BASE_ERR_H
 #define CLIQ_BASE_ERR_H

@@ -2,6 +2,8 @@
  * hash - a number for some bytes, eight of them at a time. For where two that have the same one
  * cost a look, no more: it resists nobody who looks for such two, and keeps no secret. Not for
  * files: it is another one on a machine with another order of bytes.
+ *
+ * Tests: test/scenario/serve.bats
  */
 #ifndef CLIQ_BASE_HASH_H
 #define CLIQ_BASE_HASH_H

@@ -1,5 +1,7 @@
 /*
  * id - numbers that no two callers share.
+ *
+ * Tests: test/unit/test_clock.c
  */
 #ifndef CLIQ_BASE_ID_H
 #define CLIQ_BASE_ID_H

@@ -18,6 +18,8 @@
  *         ... where.line, where.column, where.what ...
  *     const struct json *type = json_get(doc, "type");
  *     arena_release(&a);
+ *
+ * Tests: test/unit/test_json*.c test/fuzz/fuzz_json.c
  */
 #ifndef CLIQ_BASE_JSON_H
 #define CLIQ_BASE_JSON_H

@@ -7,6 +7,8 @@
  *
  * Ownership: loop_new gives a loop, loop_free takes it with every source in
  * it. A source may be freed alone with loop_drop, in its own callback too.
+ *
+ * Tests: test/unit/test_loop.c
  */
 #ifndef CLIQ_BASE_LOOP_H
 #define CLIQ_BASE_LOOP_H

@@ -6,6 +6,8 @@
  *
  * Order of calls: args_parse, then the lookups in any order, args_release.
  * Lookups assert that the option is in the table: a misspelt name is a bug.
+ *
+ * Tests: test/unit/test_opt.c
  */
 #ifndef CLIQ_BASE_OPT_H
 #define CLIQ_BASE_OPT_H

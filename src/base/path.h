@@ -4,6 +4,8 @@
  * A name that came from a user, a message or a file becomes a path only
  * through these calls: checked against one alphabet, then opened below an
  * open directory with no symbolic link followed.
+ *
+ * Tests: test/unit/test_path.c
  */
 #ifndef CLIQ_BASE_PATH_H
 #define CLIQ_BASE_PATH_H

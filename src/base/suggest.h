@@ -1,5 +1,7 @@
 /*
  * near - "did you mean ...?"
+ *
+ * Tests: test/unit/test_suggest.c
  */
 #ifndef CLIQ_BASE_SUGGEST_H
 #define CLIQ_BASE_SUGGEST_H

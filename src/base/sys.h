@@ -10,6 +10,8 @@
  * The calls behave as their namesakes in section 2 of the manual: -1 and
  * errno. SYS_RETRY repeats a call that a signal interrupted before it did
  * anything.
+ *
+ * Tests: test/fault/test_*.c
  */
 #ifndef CLIQ_BASE_SYS_H
 #define CLIQ_BASE_SYS_H

@@ -9,6 +9,8 @@
  * Cells are escaped for terminals when they are added. Widths are those that a
  * terminal shows (wide and combining characters counted right). When a row does
  * not fit, its last column is cut; width 0 means: never cut.
+ *
+ * Tests: test/unit/test_table.c
  */
 #ifndef CLIQ_BASE_TABLE_H
 #define CLIQ_BASE_TABLE_H

@@ -4,6 +4,8 @@
  * Text from messages, files and file names can hold escape sequences that move
  * the cursor, change the title or hide what was said. Every path to a terminal
  * goes through term_escape.
+ *
+ * Tests: test/unit/test_term.c
  */
 #ifndef CLIQ_BASE_TERM_H
 #define CLIQ_BASE_TERM_H

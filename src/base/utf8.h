@@ -1,6 +1,8 @@
 /*
  * utf8 - strict UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing
  * above U+10FFFF.
+ *
+ * Tests: test/unit/test_utf8.c
  */
 #ifndef CLIQ_BASE_UTF8_H
 #define CLIQ_BASE_UTF8_H

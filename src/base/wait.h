@@ -7,6 +7,8 @@
  *
  * ST_OK: it is ready, or broken, which the next call on it tells. ST_TIMEOUT: not in time.
  * ST_CANCELLED: one of the wake's became ready or broken first; stop.woken tells which.
+ *
+ * Tests: test/unit/test_http_client.c
  */
 #ifndef CLIQ_BASE_WAIT_H
 #define CLIQ_BASE_WAIT_H

@@ -6,6 +6,8 @@
  * directory need not exist: until it does, its nearest existing ancestor is
  * watched. Where inotify cannot work (network file systems, no instances
  * left), the descriptor is a timer that says "look" every WATCH_POLL_MS.
+ *
+ * Tests: test/unit/test_watch.c
  */
 #ifndef CLIQ_BASE_WATCH_H
 #define CLIQ_BASE_WATCH_H

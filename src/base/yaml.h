@@ -9,6 +9,8 @@
  * Reading ends at the first of these but for duplicate keys, which are all told.
  *
  * Ownership: nodes live in the arena and are freed with it.
+ *
+ * Tests: test/unit/test_yaml.c test/fuzz/fuzz_yaml.c
  */
 #ifndef CLIQ_BASE_YAML_H
 #define CLIQ_BASE_YAML_H

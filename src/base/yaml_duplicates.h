@@ -3,6 +3,8 @@
  *
  * The first YAML_TWINS_MAX of a text are kept, in its order, and all are counted: a file
  * of fifty thousand of them is refused in a screen of lines.
+ *
+ * Tests: test/unit/test_yaml.c
  */
 #ifndef CLIQ_BASE_YAML_DUPLICATES_H
 #define CLIQ_BASE_YAML_DUPLICATES_H

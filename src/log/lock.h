@@ -5,6 +5,8 @@
  * that block. So we block in it too, after a few quick tries, with a timer that
  * taps this thread on the shoulder (SIGRTMAX - 1, an empty handler) when the
  * time is up. Nothing of this happens while the lock is free.
+ *
+ * Tests: test/unit/test_log_lock.c
  */
 #ifndef CLIQ_LOG_LOCK_H
 #define CLIQ_LOG_LOCK_H

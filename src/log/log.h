@@ -24,6 +24,8 @@
  * checksums · segment.c rotation · presync.c a file in front · presync_recover.c what it
  * has and the log lacks · reader.c reading, forward and backward · log_snapshot.c all
  * of them at one moment · tail.c following · fsck.c what is wrong with a file.
+ *
+ * Tests: test/unit/test_log_*.c test/fault/test_log.c test/fault/kill.bats test/fuzz/fuzz_log.c
  */
 #ifndef CLIQ_LOG_LOG_H
 #define CLIQ_LOG_LOG_H

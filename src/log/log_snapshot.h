@@ -3,6 +3,8 @@
  *
  * With the log's lock they are opened; without it they can then be read for as long as it takes, up
  * to where each ended, though others append, rotate and drop segments meanwhile.
+ *
+ * Tests: test/unit/test_log_segment.c
  */
 #ifndef CLIQ_LOG_LOG_SNAPSHOT_H
 #define CLIQ_LOG_LOG_SNAPSHOT_H

@@ -12,6 +12,8 @@
  *
  * A line without a seal is a foreign writer's: it takes the next number by
  * its position. Pure code: no file is touched here.
+ *
+ * Tests: test/unit/test_log_seal.c
  */
 #ifndef CLIQ_LOG_SEAL_H
 #define CLIQ_LOG_SEAL_H

@@ -26,6 +26,8 @@
  * it is done: segments that begin before its number are no part of the log any more, nor
  * are older files of this kind, whether they were removed already or not. Its last line is
  * {"op":"kept",...} with the number before its own.
+ *
+ * Tests: test/unit/test_log_segment.c
  */
 #ifndef CLIQ_LOG_SEGMENT_H
 #define CLIQ_LOG_SEGMENT_H

@@ -31,6 +31,8 @@
  *
  * libcurl is loaded at first use, because loading it takes 6 ms. Without it these functions
  * fail with ST_IO and a sentence that says what to install.
+ *
+ * Tests: test/unit/test_fetch.c test/scenario/curl.bats
  */
 #ifndef CLIQ_NET_FETCH_H
 #define CLIQ_NET_FETCH_H

@@ -30,6 +30,8 @@
  * Ownership: the caller owns everything; nothing is allocated. The texts of a request are
  * kept as distances from `base`, the request's first byte: a caller that moves the bytes sets
  * `base` again. Texts are not NUL-ended.
+ *
+ * Tests: test/unit/test_http.c test/fuzz/fuzz_http.c
  */
 #ifndef CLIQ_NET_HTTP_H
 #define CLIQ_NET_HTTP_H

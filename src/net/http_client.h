@@ -22,6 +22,8 @@
  * Answers are read strictly where it matters (lengths, chunks: http_body.c), their other headers
  * leniently. Ownership: the client owns its buffers; what http_client_read shows lives until the
  * next call. One thread at a time.
+ *
+ * Tests: test/unit/test_http_client.c
  */
 #ifndef CLIQ_NET_HTTP_CLIENT_H
 #define CLIQ_NET_HTTP_CLIENT_H

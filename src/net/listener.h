@@ -11,6 +11,8 @@
  *
  * Ownership: the caller owns the struct; release closes the descriptor, and is safe on any
  * state. Who takes the descriptor away puts -1 in its place.
+ *
+ * Tests: test/unit/test_server*.c
  */
 #ifndef CLIQ_NET_LISTENER_H
 #define CLIQ_NET_LISTENER_H

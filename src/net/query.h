@@ -13,6 +13,8 @@
  *
  * All failures are ST_INVALID, with a sentence for whoever wrote the query; only running out
  * of memory is ST_IO. Ownership: everything lives in the arena; texts are NUL-ended.
+ *
+ * Tests: test/unit/test_query.c test/fuzz/fuzz_query.c
  */
 #ifndef CLIQ_NET_QUERY_H
 #define CLIQ_NET_QUERY_H

@@ -4,6 +4,8 @@
  * response_head writes the status line, Date, nosniff, Connection where it is needed, and the
  * caller's lines; response_body ends the head and adds the body. For a body that is not known
  * yet the caller adds its own last lines.
+ *
+ * Tests: test/unit/test_server*.c
  */
 #ifndef CLIQ_NET_RESPONSE_H
 #define CLIQ_NET_RESPONSE_H

@@ -37,6 +37,8 @@
  * and write are copied. http_server_free tells watchers that their clients are gone; handles
  * are void after it. It must not be called by on_request or a watcher. The memory goes when the
  * loop next runs, in loop_free at the latest.
+ *
+ * Tests: test/unit/test_server*.c test/scenario/serve*.bats
  */
 #ifndef CLIQ_NET_SERVER_H
 #define CLIQ_NET_SERVER_H

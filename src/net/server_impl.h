@@ -11,6 +11,8 @@
  *
  * A connection is freed when its handle is closed (libuv says so, later) and nobody holds it
  * as the handle of a request.
+ *
+ * Tests: test/unit/test_server*.c
  */
 #ifndef CLIQ_NET_SERVER_IMPL_H
 #define CLIQ_NET_SERVER_IMPL_H

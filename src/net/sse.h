@@ -12,6 +12,8 @@
  * The id stays from one event to the next: it is what Last-Event-ID is to say.
  *
  * SSE_FULL: an event larger than SSE_EVENT_MAX, or no memory. There is no way on: connect again.
+ *
+ * Tests: test/unit/test_sse.c test/fuzz/fuzz_sse.c
  */
 #ifndef CLIQ_NET_SSE_H
 #define CLIQ_NET_SSE_H

@@ -14,6 +14,8 @@
  * only speaks to servers on this machine links no TLS.
  *
  * Everything waits with a deadline (base/wait.h) and can be woken. SIGPIPE never comes.
+ *
+ * Tests: test/unit/test_http_client.c
  */
 #ifndef CLIQ_NET_TRANSPORT_H
 #define CLIQ_NET_TRANSPORT_H

@@ -15,6 +15,8 @@
  *
  * We write the keys in this order, compact. We read any order, spacing and
  * escapes, unknown fields, and lines without v or id (other tools write such).
+ *
+ * Tests: test/unit/test_message.c test/fuzz/fuzz_message.c
  */
 #ifndef CLIQ_ROOM_MESSAGE_H
 #define CLIQ_ROOM_MESSAGE_H

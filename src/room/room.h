@@ -4,6 +4,8 @@
  * Where rooms live: $WARROOMS_DIR; else the nearest .war-rooms/ in the working
  * directory or above it; else .war-rooms/ beside the nearest .cliq/; else (to
  * be created) in the working directory.
+ *
+ * Tests: test/unit/test_room.c test/fault/test_post.c
  */
 #ifndef CLIQ_ROOM_ROOM_H
 #define CLIQ_ROOM_ROOM_H

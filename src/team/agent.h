@@ -6,6 +6,8 @@
  * program: `cliq agent <name>`.
  *
  * What runs an entry: runner.h. The manifest (manifest.h) stands beside the entry.
+ *
+ * Tests: test/cli/team.bats test/scenario/pipeline_agents.bats
  */
 #ifndef CLIQ_TEAM_AGENT_H
 #define CLIQ_TEAM_AGENT_H

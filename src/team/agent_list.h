@@ -11,6 +11,8 @@
  * here, so that no two places know different agents.
  *
  * Ownership: all of it is in the arena, or borrowed from what it was made of.
+ *
+ * Tests: test/cli/team.bats
  */
 #ifndef CLIQ_TEAM_AGENT_LIST_H
 #define CLIQ_TEAM_AGENT_LIST_H

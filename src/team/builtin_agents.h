@@ -1,5 +1,7 @@
 /*
  * builtin - the agents that are part of cliq, as src/agents/agents.def lists them.
+ *
+ * Tests: test/unit/test_team*.c test/scenario/hacking.bats
  */
 #ifndef CLIQ_TEAM_BUILTIN_AGENTS_H
 #define CLIQ_TEAM_BUILTIN_AGENTS_H

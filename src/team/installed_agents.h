@@ -6,6 +6,8 @@
  *
  * They are the user's own, as the settings are: no project has to be trusted for them. A
  * directory without a manifest, or whose manifest names no entry, is no agent.
+ *
+ * Tests: test/cli/team.bats
  */
 #ifndef CLIQ_TEAM_INSTALLED_AGENTS_H
 #define CLIQ_TEAM_INSTALLED_AGENTS_H

@@ -12,6 +12,8 @@
  *         { 0 },
  *     };
  *     load_map(l, node, "a command", fields, &command);
+ *
+ * Tests: test/unit/test_team*.c
  */
 #ifndef CLIQ_TEAM_LOAD_H
 #define CLIQ_TEAM_LOAD_H

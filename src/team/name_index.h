@@ -3,6 +3,8 @@
  *
  * Files come from strangers: ten thousand phases that each depend on ten others
  * must not cost ten thousand times ten thousand looks.
+ *
+ * Tests: test/unit/test_team*.c
  */
 #ifndef CLIQ_TEAM_NAME_INDEX_H
 #define CLIQ_TEAM_NAME_INDEX_H

@@ -3,6 +3,8 @@
  *
  *     team.yml:12:5: error: depends on unknown phase "desing" (did you mean "design"?) (phase
  * build, field depends_on)
+ *
+ * Tests: test/unit/test_team*.c
  */
 #ifndef CLIQ_TEAM_PROBLEM_H
 #define CLIQ_TEAM_PROBLEM_H

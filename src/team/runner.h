@@ -4,6 +4,8 @@
  *     .js .mjs   node            .py   python3
  *     .ts        tsx, else node --experimental-strip-types (22.6 or newer)
  *     .sh        sh              else  none: the entry is executable itself
+ *
+ * Tests: test/unit/test_runner.c
  */
 #ifndef CLIQ_TEAM_RUNNER_H
 #define CLIQ_TEAM_RUNNER_H

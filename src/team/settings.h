@@ -4,6 +4,8 @@
  * Objects are merged key by key, the project's value wins; anything else replaces.
  * Files are 0600: they may hold API keys. Values of keys that look secret are masked
  * wherever they are shown.
+ *
+ * Tests: test/unit/test_settings.c
  */
 #ifndef CLIQ_TEAM_SETTINGS_H
 #define CLIQ_TEAM_SETTINGS_H

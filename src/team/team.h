@@ -16,6 +16,8 @@
  * Loading turns YAML into this struct and reports every value of a wrong shape
  * and every unknown key; validating checks the rules between values. A team with
  * errors must not be run. All strings live in the team's arena.
+ *
+ * Tests: test/unit/test_team*.c
  */
 #ifndef CLIQ_TEAM_TEAM_H
 #define CLIQ_TEAM_TEAM_H

@@ -7,6 +7,8 @@
  *     environment variable: unquoted "${V}" with the quotes, inside double quotes ${V};
  *     inside single quotes or a quoted here-document it is an error.
  *     In arithmetic the value must be a whole number. The rules: template_lex.h.
+ *
+ * Tests: test/unit/test_template.c test/fuzz/fuzz_template.c
  */
 #ifndef CLIQ_TEAM_TEMPLATE_H
 #define CLIQ_TEAM_TEMPLATE_H

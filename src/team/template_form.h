@@ -6,6 +6,8 @@
  *
  * Any other "$(" is ordinary text: in a command, the shell's own. So is "$( date )". Slips are
  * found by template_suggest.c, for validation.
+ *
+ * Tests: test/unit/test_template.c
  */
 #ifndef CLIQ_TEAM_TEMPLATE_FORM_H
 #define CLIQ_TEAM_TEMPLATE_FORM_H

@@ -21,6 +21,8 @@
  *
  * Files: template_lex.c quotes, substitutions, here-documents · template_words.c commands
  * and their words.
+ *
+ * Tests: test/unit/test_template.c
  */
 #ifndef CLIQ_TEAM_TEMPLATE_LEX_H
 #define CLIQ_TEAM_TEMPLATE_LEX_H

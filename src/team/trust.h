@@ -5,6 +5,8 @@
  * and the entries that the project's settings.json gives agents instead of theirs. The hashes this
  * user trusts stand in <config>/trusted, one a line. Assembling from a directory that the user
  * named is saying so; a .cliq/ that came with a cloned repository is not.
+ *
+ * Tests: test/scenario/pipeline_trace.bats
  */
 #ifndef CLIQ_TEAM_TRUST_H
 #define CLIQ_TEAM_TRUST_H

@@ -5,6 +5,8 @@
  *     validate_phase.c     one phase: its type, agent and fields
  *     validate_graph.c     depends_on: unknown names, circles, roots
  *     validate_template.c  $(...) in texts and commands, role files
+ *
+ * Tests: test/unit/test_team*.c
  */
 #ifndef CLIQ_TEAM_VALIDATE_H
 #define CLIQ_TEAM_VALIDATE_H
