@@ -1,4 +1,4 @@
-/* What must be true of run/message: what an agent accepts on standard input. */
+/* What must be true of context/agent_message: what an agent accepts on standard input. */
 #include "test.h"
 
 #include "context/agent_message.h"

@@ -1,5 +1,5 @@
-/* What must be true of base/outlet: who does not read holds nobody up, and misses nothing that can
- * be kept. */
+/* What must be true of base/async_out: who does not read holds nobody up, and misses nothing that
+ * can be kept. */
 #define _GNU_SOURCE
 #include "test.h"
 

@@ -1,4 +1,4 @@
-/* What must be true of run/board: marks and notes on the task board. */
+/* What must be true of context/board: marks and notes on the task board. */
 #include "test.h"
 
 #include "context/board.h"

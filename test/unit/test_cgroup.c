@@ -1,5 +1,5 @@
 /*
- * What must be true of run/cgroup: whoever is in an attempt's group is found and stopped, whatever
+ * What must be true of proc/cgroup: whoever is in an attempt's group is found and stopped, whatever
  * it left behind; nobody else is; a path is not believed because it stands somewhere; and where
  * there are no groups an attempt runs as ever.
  */

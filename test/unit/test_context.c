@@ -1,4 +1,4 @@
-/* What must be true of run/context: what an agent knows, may do, and leaves behind. */
+/* What must be true of context/context: what an agent knows, may do, and leaves behind. */
 #include "test.h"
 
 #include "context/context.h"

@@ -1,4 +1,4 @@
-/* What must be true of run/handoff: envelopes between phases. */
+/* What must be true of context/handoff: envelopes between phases. */
 #include "test.h"
 
 #include "context/handoff.h"

@@ -1,5 +1,5 @@
-/* What must be true of net/wire and net/client: places, heads of answers, and real connections to
- * a server of the test that says what it is told to say. */
+/* What must be true of net/transport and net/http_client: places, heads of answers, and real
+ * connections to a server of the test that says what it is told to say. */
 #include "test.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* What must be true of run/prompt: what a model is told, and what is taken from its answer. */
+/* What must be true of context/prompt: what a model is told, and what is taken from its answer. */
 #include "test.h"
 
 #include "context/prompt.h"

@@ -1,4 +1,4 @@
-/* What must be true of serve/revoked: no line that revokes is missed, wherever it is cut. */
+/* What must be true of serve/revoke_watch: no line that revokes is missed, wherever it is cut. */
 #include "serve/revoke_watch.h"
 
 #include "log/log.h"

@@ -1,4 +1,4 @@
-/* What must be true of run/frame: files of a run, and nothing beside them. */
+/* What must be true of context/state_dir: files of a run, and nothing beside them. */
 #include "fault.h"
 #include "test.h"
 

@@ -1,4 +1,4 @@
-/* What must be true of base/near: it offers what a person meant, or nothing. */
+/* What must be true of base/suggest: it offers what a person meant, or nothing. */
 #include "test.h"
 
 #include "base/suggest.h"

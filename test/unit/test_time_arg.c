@@ -1,4 +1,4 @@
-/* What must be true of hub/when: the times that people and programs give. */
+/* What must be true of hub/model/time_arg: the times that people and programs give. */
 #include "hub/model/time_arg.h"
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /*
- * What must be true of run/tmux: panes that show agents which do not depend on them, and
+ * What must be true of proc/tmux: panes that show agents which do not depend on them, and
  * answers that are yes, no or "cannot tell". With the real tmux; and with false ones.
  *
  * With "_exec" this program is the command of a pane, as `cliq _exec` will be.
