@@ -210,7 +210,7 @@ FUZZERS = $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c))
 
 .PHONY: fuzz-parts
 fuzz-parts:
-	@$(SUBMAKE) build/fuzz/parts.a BUILD=build/fuzz CC=clang SANITIZE=1 CFLAGS='-O1 -g -fsanitize=fuzzer-no-link'
+	@$(MAKE) --no-print-directory -s build/fuzz/parts.a BUILD=build/fuzz CC=clang SANITIZE=1 CFLAGS='-O1 -g -fsanitize=fuzzer-no-link'
 $(FUZZERS:%=build/fuzz/%): build/fuzz/%: test/fuzz/fuzz_%.c fuzz-parts
 	clang -g -O1 -std=gnu11 $(INCLUDES) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	  -o $@ $< build/fuzz/parts.a $(LIBS) -ljansson

@@ -20,7 +20,8 @@ const struct cmd cmd_ack = {
         "for everyone is acked by its sender; others say cliq inbox --acknowledge ID. The\n"
         "delivery state becomes acked; the task's own status stays (cliq status-of ID done sets "
         "it).\n"
-        "Again by the same identity is fine; after somebody else it is a conflict (exit code 5).\n"
+        "Again by the same identity is fine; after another identity it is a conflict (exit code "
+        "5).\n"
         "\n"
         "Prints the id, the delivery state and the task's status.",
     .examples = "cliq ack signal:abc123",

@@ -43,7 +43,7 @@ post(const char *room, const struct message *m, struct err *e)
         buf_addf(&out, "%s\n", id);
         signal(SIGPIPE, SIG_IGN); /* a reader that is gone shall not keep us from saying: */
         s = cmd_print(&out, &why);
-        if (s) /* who sees only a failure posts again */
+        if (s) /* a caller that sees only a failure would post again */
             err_say(e,
                     "the message is stored as %s, do not post it again; but its id cannot be "
                     "printed: %s",

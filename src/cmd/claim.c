@@ -41,7 +41,7 @@ wait_for(struct hub_call *c, struct arena *answer, struct json *args, int64_t wa
     return interrupt_end(&stop, s, e);
 }
 
-/* When nobody could be told of the claim, it is given back. */
+/* Releases a claim whose id could not be printed. */
 static enum status
 show(struct hub_call *c, const struct json *task, struct err *e)
 {
@@ -115,7 +115,7 @@ const struct cmd cmd_claim = {
         "\n"
         "Prints the id; --json the whole task and its claim_id. Exit code 4: nothing to claim, "
         "or,\n"
-        "with --wait, nothing came in time; 5: somebody else has it. When the id cannot be\n"
+        "with --wait, nothing came in time; 5: another identity holds it. When the id cannot be\n"
         "printed, the claim is given back.",
     .examples = "cliq claim signal:abc123\n"
                 "cliq claim --role reviewer --lease 10m\n"

@@ -134,7 +134,7 @@ cmd_setup(void)
     sigset_t none;
 
     fill_standard_fds();
-    /* Who started us may have blocked signals, which we wait for. */
+    /* The parent process may have blocked signals that we wait for. */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     /* Over a file size limit we want EFBIG and a sentence, not death. */

@@ -8,7 +8,7 @@ static const struct opt opts[] = {
     { "type", OPT_TEXT, "TYPE", "what kind of signal, when TYPE does not stand as an argument" },
     { "message", OPT_TEXT, "TEXT", "the content, when it does not stand as an argument",
       .letter = 'm' },
-    { "to-role", OPT_TEXT, "ROLE", "for whoever holds this role" },
+    { "to-role", OPT_TEXT, "ROLE", "for identities that hold this role" },
     { "to-ring", OPT_TEXT, "RING", "for the members of this ring" },
     { "to-identity", OPT_TEXT, "ID", "for this identity" },
     { "from-role", OPT_TEXT, "ROLE", "in which role you speak; you must hold it" },

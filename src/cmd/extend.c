@@ -29,7 +29,7 @@ const struct cmd cmd_extend = {
     .brief = "extend the lease of a claim",
     .about = "The lease then ends so many seconds from now. A lease that was lost meanwhile (it "
              "ended, and\n"
-             "somebody else may have the task) is exit code 5: stop working on it.",
+             "another worker may have the task) is exit code 5: stop working on it.",
     .examples = "cliq extend signal:abc123 --lease 10m",
     .opts = opts,
     .hub = &work,

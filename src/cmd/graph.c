@@ -1,4 +1,4 @@
-/* graph - the phases and who waits for whom, as text or a picture. */
+/* graph - the phases and their dependencies, as text or a picture. */
 #include "base/table.h"
 #include "cmd/cmd.h"
 #include "cmd/lib/workflow.h"
@@ -293,7 +293,7 @@ run(const struct args *a, struct err *e)
 
 const struct cmd cmd_graph = {
     .name = "graph",
-    .brief = "draw the phases and who waits for whom",
+    .brief = "draw the phases and their dependencies",
     .about =
         "Gates stand in < >, other phases in [ ], support phases in ( ). Dotted\n"
         "are the ways on which a gate sends work back: to the phases it waits for and to support\n"

@@ -45,7 +45,7 @@ make_whole(struct hub_call *c, struct json *args, const char *dir, struct err *e
     return kept ? hub_args_add(c, args, "dir", kept, e) : err_set(e, ST_IO, "out of memory");
 }
 
-/* It may be installed later; but who mistyped it wants to know now. */
+/* The agent may be installed later, so an unknown name is only a warning. */
 static void
 warn_of_missing(struct hub_call *c, const struct json *identity)
 {

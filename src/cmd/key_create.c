@@ -17,7 +17,7 @@ static const struct hub_field fields[] = {
     { 0 },
 };
 
-/* {"key","identity","scopes"}: what the one who gets it needs. */
+/* {"key","identity","scopes"}: all that the key's owner needs. */
 static enum status
 show(struct hub_call *c, const struct json *made, struct err *e)
 {
@@ -38,7 +38,7 @@ show(struct hub_call *c, const struct json *made, struct err *e)
     return hub_show_text(c, json_get(made, "key"), to, e);
 }
 
-/* A key that nobody saw must not count. Adds to what went wrong with the printing. */
+/* Revokes a key that could not be printed, and adds that to the error. */
 static void
 take_back(struct hub_call *c, const struct json *made, struct err *e)
 {
@@ -52,7 +52,7 @@ take_back(struct hub_call *c, const struct json *made, struct err *e)
         err_say(e, "%s; the key counts all the same: cliq key revoke %s", first.text,
                 id ? id : "its id");
     else
-        err_say(e, "%s; the key was revoked, as nobody has seen it", first.text);
+        err_say(e, "%s; the key could not be shown, so it was revoked", first.text);
 }
 
 static enum status

@@ -23,7 +23,7 @@ static const struct opt opts[] = {
 
 enum { REQ_MAX = 4 << 20 };
 
-/* Agents and JSON take nothing else: said here, where the person is who can mend it. */
+/* Agents and JSON need UTF-8: refused here, where the person who can correct it is present. */
 static enum status
 check_utf8(const char *what, const char *p, size_t n, struct err *e)
 {
@@ -137,7 +137,7 @@ write_inputs(const struct args *a, const struct state_dir *f, const struct team 
     s = state_dir_read(f, "inputs.json", &old_text, e);
     if (s == ST_NOT_FOUND)
         s = ST_OK;
-    else if (!s) /* what stands there may be somebody's work: it is not thrown away */
+    else if (!s) /* the present text may be a person's work: keep it */
         s = json_parse_named(&arena, "inputs.json", old_text.p ? old_text.p : "", old_text.len,
                              &old, e);
     json_open(&out, '{');

@@ -13,7 +13,7 @@ const struct cmd cmd_requeue = {
     .min_words = 1,
     .max_words = 1,
     .brief = "bring a dead letter or a failed task back",
-    .about = "The task is pending and open again, as if nobody had tried.",
+    .about = "The task is pending and open again, as if it had never been tried.",
     .examples = "cliq signal list --delivery-state dead_letter\n"
                 "cliq requeue signal:abc123",
     .opts = hub_opts,

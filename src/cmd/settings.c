@@ -23,7 +23,7 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-/* An unknown section is somebody else's, or a slip. */
+/* An unknown section belongs to another program, or is a typing error. */
 static void
 warn_unknown(const char *key)
 {
@@ -210,7 +210,7 @@ const struct cmd cmd_settings = {
         "that is a number, true, false, null, a list or an object is stored as such, - reads\n"
         "it from standard input. A value that is not what its key takes (--info lists them) is\n"
         "refused, exit code 2, and nothing is written; one that stands in a file is told with\n"
-        "the file and the key by whoever reads it. Files are readable by their owner only.\n"
+        "the file and the key. Files are readable by their owner only.\n"
         "--unset of a key that is not in that file is exit code 4. A file that is no JSON object\n"
         "is exit code 1, for every command that reads it.",
     .examples = "cliq settings\n"

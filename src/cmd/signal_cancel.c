@@ -81,10 +81,9 @@ const struct cmd cmd_signal_cancel = {
     .max_words = 1,
     .brief = "cancel what was scheduled, by id or key",
     .about =
-        "What is no id of a signal that waits is taken as a repeat key. Prints how many it were.\n"
-        "Only who scheduled it can cancel it, with --url admins, too. Exit code 4: none waits; 7: "
-        "it\n"
-        "is someone else's.",
+        "A word that is no id of a waiting signal is taken as a repeat key. Prints how many were\n"
+        "cancelled. Only the identity that scheduled a signal can cancel it; with --url, admins\n"
+        "can, too. Exit code 4: none waits; 7: it belongs to another identity.",
     .examples = "cliq signal cancel abc123\n"
                 "cliq signal cancel daily\n"
                 "cliq signal cancel --repeat-key daily --type report:daily",

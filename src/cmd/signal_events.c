@@ -31,7 +31,7 @@ static const struct hub_simple work = {
 const struct cmd cmd_signal_events = {
     .name = "signal events",
     .brief = "print the latest signals, oldest first",
-    .about = "Every signal, whoever it is for: what cliq emit makes is a signal like any other.",
+    .about = "Every signal, for any receiver. A signal of `cliq emit` is a signal like any other.",
     .examples = "cliq signal events\n"
                 "cliq signal events --limit 1 --json",
     .opts = opts,

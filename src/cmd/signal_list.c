@@ -44,7 +44,7 @@ run(const struct args *a, struct err *e)
 const struct cmd cmd_signal_list = {
     .name = "signal list",
     .brief = "list signals by filter, the newest first",
-    .about = "Every signal that you may see, whoever it is for.",
+    .about = "Every signal that you may see, for any receiver.",
     .examples = "cliq signal list --delivery-state dead_letter\n"
                 "cliq signal list --claimed-by ruby --json",
     .opts = opts,

@@ -18,7 +18,8 @@ show(struct hub_call *c, struct json *args, const char *id, struct err *e)
         s = hub_call(c, HUB_GET, args, &reply, e);
     const struct json *status = s ? NULL : json_get(reply.data, "task_status");
     if (!s && !json_is(status, JSON_STRING) && !c->is_json)
-        s = err_set(e, ST_CONFLICT, "%s is not a task: it has no status, and nobody claims it", id);
+        s = err_set(e, ST_CONFLICT, "%s is not a task: only tasks have a status and can be claimed",
+                    id);
     return s ? s : hub_show_text(c, status, reply.data, e);
 }
 

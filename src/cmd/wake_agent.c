@@ -23,7 +23,9 @@ const struct cmd cmd_wake_agent = {
     .min_words = 1,
     .max_words = 1,
     .brief = "start the agent of an identity with the signals that wait for it",
-    .about = "For whoever writes signals. Ends when none wait; at once when one runs already.",
+    .about =
+        "Commands that write signals start it. It ends when no signals wait, and at once when\n"
+        "another supervisor runs.",
     .opts = opts,
     .is_hidden = true,
     .run = run,

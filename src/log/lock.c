@@ -142,8 +142,12 @@ take(int fd, int queue, const char *name, int tries, unsigned wait_ms, struct er
     }
     if (wait_ms == 0)
         return ST_CONFLICT;
-    if (queue >= 0)
-        sys->flock(queue, LOCK_SH | LOCK_NB);
+    /* lock_is_wanted holds the queue for a moment, so the first try may fail. */
+    for (int i = 0; queue >= 0 && i < BRIEF_TRIES; i++) {
+        if (sys->flock(queue, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+            break;
+        sched_yield();
+    }
     enum status s = lock_slowly(fd, name, wait_ms, e);
     if (queue >= 0)
         sys->flock(queue, LOCK_UN);

@@ -7,8 +7,8 @@
  *     built in    agents.def; PLANNED ones are not in this version
  *
  * That is also the order of the search (agent_resolve): of several with one name the first
- * counts, and hides the others. Whoever checks a name, or tells which names there are, asks
- * here, so that no two places know different agents.
+ * counts, and hides the others. Every check of a name and every list of names
+ * asks this module, so no two places know different agents.
  *
  * Ownership: all of it is in the arena, or borrowed from what it was made of.
  *

@@ -8,7 +8,7 @@
  *       "schema": {…}, "output": {…} }
  *
  * All members may be left out. One of the wrong type is an error: it would be taken for absent.
- * A capability that nobody knows, and a key that is nearly one of these, are warnings; other
+ * An unknown capability, and a key that is nearly one of these, are warnings; other
  * keys are the agent's own.
  *
  * Tests: test/unit/test_team*.c test/cli/team.bats

@@ -18,7 +18,7 @@
 extern char **environ;
 
 enum {
-    ANSWER_MS = 5000, /* node takes 0.1 s; whoever takes this long is not asked further */
+    ANSWER_MS = 5000, /* deadline of `node --version`, which usually takes 0.1 s */
     BAD_OPTION = 9,   /* the exit code of a node that does not know a flag */
 };
 

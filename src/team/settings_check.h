@@ -5,7 +5,7 @@
  *
  * The same check is made where a value is set, before anything is written, and where a file is
  * read, with its path before the sentence. Keys without a row are not looked at, but for
- * notifications.on_…: who misspells one would never be told anything. Pure.
+ * notifications.on_…: a misspelt key would silently notify nobody. Pure.
  *
  * Tests: test/unit/test_settings.c
  */

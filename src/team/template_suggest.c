@@ -1,5 +1,6 @@
 /*
- * template_near - what looks like a variable and is none: "$(input.who)", "$(Team-Name)".
+ * template_suggest - finds text that looks like a variable and is none: "$(input.who)",
+ * "$(Team-Name)".
  *
  * To expansion these are ordinary text. In a command they may be the shell's own, so only what
  * is hardly anything else is told there; elsewhere nothing but a variable can be meant.

@@ -146,7 +146,7 @@ look(struct side d)
     return b;
 }
 
-/* "handoff.a.x", "inputs.x", "run_id", as one writes who forgets the $(). */
+/* Is it a variable without its $(), such as "handoff.a.x", "inputs.x" or "run_id"? */
 static bool
 is_naked(struct side d)
 {

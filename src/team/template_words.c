@@ -8,7 +8,7 @@
 
 enum { HEREDOC_MAX = 16 }; /* begun on one line */
 
-/* What rereads its words. The texts are the warnings. */
+/* Commands that evaluate their words a second time. The texts are the warnings. */
 #define RISK_EVAL "a template value under eval is read as shell code once more"
 #define RISK_CODE "a template value in the code given to an interpreter (sh -c) is run as code"
 #define RISK_SSH  "a template value given to ssh is read as code by the shell on the other side"
@@ -69,7 +69,8 @@ reads_stdin(const struct lexer *l)
     return p == l->end || strchr("\n;&|)-", *p);
 }
 
-/* Does the command take the name of a variable, or may it, as nobody knows which one it is? */
+/* Does the command take the name of a variable, or may it, because the command itself is not known?
+ */
 static bool
 takes_names(const char *p, size_t n)
 {
@@ -82,7 +83,8 @@ struct risky {
     const char *risk;
 };
 
-/* What rereads its words, or those behind an option; NULL: not that we know. */
+/* The warning for a command that evaluates its words again, or those behind an option; NULL: none.
+ */
 static const struct risky *
 find_risky(const char *p, size_t n)
 {
@@ -331,7 +333,7 @@ is_in_subscript(const struct list *c, size_t n)
            !memchr(c->word, '=', (size_t)(open - c->word));
 }
 
-/* What the beginning of the present word makes of a use in it; NULL: nothing new. */
+/* The warning for a variable in the present word, by how the word begins; NULL: none. */
 static const char *
 word_risk(const struct list *c, const char *word, size_t n)
 {

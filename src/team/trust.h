@@ -22,7 +22,7 @@ enum status trust_hash(int dir, char hash[TRUST_HASH_SIZE], struct err *e);
 enum status trust_is_known(const char *hash, bool *is_known, struct err *e);
 enum status trust_add(const char *hash, const char *what, struct err *e);
 
-/* ST_REFUSED, with what to do, when the state directory belongs to somebody else or its
+/* ST_REFUSED, with what to do, when the state directory belongs to another user or its
  * programs are not trusted. */
 enum status trust_check(int dir, const char *state_dir, struct err *e);
 

@@ -6,8 +6,6 @@
 #include "hubs.h"
 #include "logs.h"
 
-#define TASK "{\"signal_type\":\"task\",\"content\":\"x\"}"
-
 static struct err e;
 
 #define MUST(fact)                                                                                 \

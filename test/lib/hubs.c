@@ -152,3 +152,122 @@ claim(struct hub *h, const char *who, const char *id)
     CHECK_REPLY(r, 200);
     return got(r, "claim_id");
 }
+
+unsigned
+random_below(unsigned below)
+{
+    static uint32_t x = 20261116;
+
+    x = x * 1664525 + 1013904223;
+    return (x >> 8) % below;
+}
+
+struct hub_reply *
+set_status(struct hub *h, const char *who, const char *id, const char *status)
+{
+    return ask(h, HUB_STATUS, who, "{\"signal_id\":\"%s\",\"task_status\":\"%s\"}", id, status);
+}
+
+char *
+whole_hub(struct hub *h)
+{
+    static const struct {
+        enum hub_op op;
+        const char *json;
+    } q[] = {
+        { HUB_LIST, "{\"limit\":100}" },
+        { HUB_INBOX, "{\"target\":\"@bob\"}" },
+        { HUB_INBOX, "{\"target\":\"dev\"}" },
+        { HUB_ROLES, "{}" },
+        { HUB_RINGS, "{}" },
+        { HUB_IDENTITIES, "{}" },
+        { HUB_KEYS, "{}" },
+        { HUB_SUBSCRIPTIONS, "{}" },
+        { HUB_DELAYED, "{}" },
+        { HUB_EVENTS, "{}" },
+    };
+    struct buf b = { 0 };
+
+    for (size_t i = 0; i < sizeof q / sizeof *q; i++)
+        buf_addf(&b, "%s\n", data(ask(h, q[i].op, "!root", "%s", q[i].json)));
+    return b.p;
+}
+
+void
+fill_hub(struct hub *h)
+{
+    ask(h, HUB_ROLE_ADD, "!root", "{\"id\":\"dev\",\"purpose\":\"p\"}");
+    ask(h, HUB_RING_ADD, "!root", "{\"id\":\"ops\",\"name\":\"Ops\"}");
+    ask(h, HUB_FILL, "!root", "{\"identity\":\"bob\",\"role\":\"dev\"}");
+    ask(h, HUB_JOIN, "!root", "{\"identity\":\"bob\",\"ring\":\"ops\"}");
+    ask(h, HUB_KEY_CREATE, "!root", "{\"identity\":\"bob\"}");
+    ask(h, HUB_SUBSCRIBE, "bob", "{\"pattern\":\"a:*\"}");
+    ask(h, HUB_SCHEDULE, "bob", "{\"type\":\"later\",\"deliverAt\":\"+1h\",\"repeatKey\":\"k\"}");
+    ask(h, HUB_GENERATE, "ruby", "{\"type\":\"a:b\"}");
+    const char *t = emit(h, "ruby", TASK);
+    claim(h, "bob", t);
+    set_status(h, "bob", t, "in_progress");
+    t = emit(h, "ruby", "{\"signal_type\":\"task\",\"to_role\":\"dev\"}");
+    claim(h, "bob", t);
+    ask(h, HUB_FAIL, "bob", "{\"signal_id\":\"%s\",\"error\":{\"code\":1}}", t);
+    t = emit(h, "ruby",
+             "{\"signal_type\":\"query\",\"to_ring\":\"ops\",\"attachments\":[\"f.txt\"]}");
+    ask(h, HUB_INBOX_SNOOZE, "bob", "{\"signal_id\":\"%s\",\"until\":\"+1d\"}", t);
+    ask(h, HUB_ACK, "bob", "{\"signal_id\":\"%s\"}", t);
+}
+
+void
+fill_hub_much(struct hub *h)
+{
+    struct hub_reply *r;
+
+    for (int i = 0; i < 700; i++) {
+        r = ask_on(
+            h, HUB_EMIT, "ruby",
+            "{\"signal_type\":\"task\",\"to_identity\":\"%s\",\"tags\":[\"a\"],\"urgency\":0.%d}",
+            i % 3 ? "bob" : "zoe", i % 10);
+        if (i % 100 == 50) /* a thread is looked up, and so is a key */
+            ask_on(h, HUB_EMIT, "ruby",
+                   "{\"signal_type\":\"note\",\"parent_id\":\"%s\",\"dedup_key\":\"k%d\"}",
+                   got(r, "id"), i);
+        if (i % 200 == 150) {
+            r = ask_on(h, HUB_CLAIM, "bob", "{}");
+            ask_on(h, i % 400 == 150 ? HUB_ACK : HUB_RELEASE, "bob", "{\"signal_id\":\"%s\"}",
+                   got(r, "id"));
+        }
+        forget_answers();
+    }
+    hub_settle(h);
+}
+
+pid_t
+fork_worker(void (*work)(int fd, int n), int n, int *from)
+{
+    int p[2];
+
+    assert_int_equal(pipe(p), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        close(p[0]);
+        work(p[1], n);
+        _exit(0);
+    }
+    close(p[1]);
+    *from = p[0];
+    return pid;
+}
+
+bool
+is_in_index(struct hub *reader, const char *id)
+{
+    struct arena a = { 0 };
+    struct json *args = json_new(&a, JSON_OBJECT);
+    struct hub_reply r = { 0 };
+
+    json_set(args, "id", json_new_str(&a, id, strlen(id)));
+    bool is_it = hub_try_read(
+        reader, &(struct hub_request){ .op = HUB_GET, .identity = "eve", .args = args }, &a, &r);
+    arena_release(&a);
+    return is_it && r.status == 200;
+}

@@ -56,4 +56,28 @@ const char *data(const struct hub_reply *r);
             fail_msg("\"%s\" does not say \"%s\"", no_->message, text);                            \
     } while (0)
 
+/* A task, a second, and a time to begin at. */
+#define TASK "{\"signal_type\":\"task\",\"content\":\"x\"}"
+#define S    INT64_C(1000000000)
+#define T0   (INT64_C(1775215174) * S)
+
+/* A pseudo-random number; every run of the program gets the same ones. */
+unsigned random_below(unsigned below);
+
+/* Sets the task_status. */
+struct hub_reply *set_status(struct hub *h, const char *who, const char *id, const char *status);
+
+/* The answers of all queries, as text; free() it. */
+char *whole_hub(struct hub *h);
+/* A few signals, identities, keys, subscriptions. */
+void fill_hub(struct hub *h);
+/* 700 tasks; some are in threads, some are claimed, acked or released. */
+void fill_hub_much(struct hub *h);
+
+/* Forks a child that runs `work` with the writing end of a pipe; *from is the reading end. */
+pid_t fork_worker(void (*work)(int fd, int n), int n, int *from);
+
+/* Does the index show the signal to a reader that waits for no lock? */
+bool is_in_index(struct hub *reader, const char *id);
+
 #endif

@@ -115,3 +115,47 @@ says() { grep -q -- "$2" "$1" 2>/dev/null; } # FILE PATTERN
 
 # json FILE EXPRESSION: of the document d.
 json() { $PY -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$@"; }
+
+# one is done, two awaits go (and would sleep on), three comes after it; the orchestrator
+# is killed then.
+killed_run() {
+    hold go
+    agent a <<'END'
+ok
+[ "$P" != two ] || { echo $$ >"$T/pid"; await go; }
+complete
+END
+    team <<'END'
+phases:
+  - {name: one, agent: a}
+  - {name: two, agent: a, depends_on: [one]}
+  - {name: three, agent: a, depends_on: [two]}
+END
+    start_run run
+    until_true exists "$T/pid"
+    until_true says .cliq/signals/two.jsonl ok
+    kill -KILL "$PID"
+    until_true gone "$PID"
+}
+
+# The states of the phases, as --json tells them.
+states() {
+    "$CLIQ" status --json 2>/dev/null >"$T/status.json"
+    json "$T/status.json" '" ".join([d["status"]] + [p["state"] for p in d["phases"]])'
+}
+
+# A team in which each phase hands over to the next; b also to d.
+handing_team() {
+    agent a <<'END'
+ok
+case $P in a) hand b '{}' ;; b) hand c '{}'; hand d '{}' ;; c) hand d '{}' ;; esac
+complete
+END
+    team <<'END'
+phases:
+  - {name: a, agent: a}
+  - {name: b, agent: a, depends_on: [a]}
+  - {name: c, agent: a, depends_on: [b]}
+  - {name: d, agent: a, depends_on: [b, c]}
+END
+}

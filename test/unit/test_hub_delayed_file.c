@@ -7,8 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define S    INT64_C(1000000000)
-#define T0   (INT64_C(1775215174) * S)
 #define VIEW "config/signals/delayed.json"
 
 static struct err e;

@@ -13,9 +13,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define S  INT64_C(1000000000)
-#define T0 (INT64_C(1775215174) * S)
-
 #define SIGNALS "config/signals"
 
 static struct err e;

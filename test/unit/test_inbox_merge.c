@@ -8,9 +8,6 @@
 #include <inttypes.h>
 #include <sqlite3.h>
 
-#define S  INT64_C(1000000000)
-#define T0 (INT64_C(1775215174) * S)
-
 enum { HOUR_S = 3600, SIGNALS = 90, QUERIES = 120, ROUNDS = 5 };
 
 /* ---- chance that can be repeated ---- */

@@ -14,9 +14,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#define S  INT64_C(1000000000)
-#define T0 (INT64_C(1775215174) * S)
-
 enum { PATIENCE_MS = 20000, QUEUE = 64 << 10, BODY = 10000 };
 
 static struct err e;

@@ -70,7 +70,7 @@ on_signal(void *ctx)
     end(s, ST_CANCELLED);
 }
 
-/* Nobody reads what we print any more: end as a write would have ended us. */
+/* The reader of standard output is gone: end as SIGPIPE would have ended us. */
 static void
 on_reader_gone(void *ctx)
 {

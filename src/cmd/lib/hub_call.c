@@ -66,7 +66,7 @@ hub_call_begin(struct hub_call *c, const struct args *a, struct err *e)
     return begin(c, args_text(a, "as"), args_text(a, "url"), args_has(a, "json"), e);
 }
 
-/* Who writes starts the agents that sleep. */
+/* After a write: starts the agents that the new signals wake. */
 static void
 wake(struct hub_call *c)
 {
@@ -196,7 +196,7 @@ make_list(struct hub_call *c, const char *name, const char *const *texts, size_t
     return s || *out ? s : no_memory(e);
 }
 
-/* What the broadcast door says of these two is fixed, and names neither bounds nor choices. */
+/* The messages for these two are part of the contract and name neither bounds nor choices. */
 static enum status
 make_count(struct hub_call *c, const char *name, uint64_t n, uint64_t max, struct json **out,
            struct err *e)

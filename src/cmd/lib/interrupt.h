@@ -1,5 +1,5 @@
 /*
- * interrupt - what ends a command that waits: SIGINT, SIGTERM, and that nobody reads standard
+ * interrupt - events that end a waiting command: SIGINT, SIGTERM, and a closed reader of standard
  * output any more, as a write to it would have ended us.
  *
  *     struct cancel stop;

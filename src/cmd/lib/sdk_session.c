@@ -227,7 +227,7 @@ sdk_close(struct sdk_session *k)
 
 /* ---- the end ---- */
 
-/* A rename is done once: whoever does it is the one that ends the phase. */
+/* Only one process can do this rename: that one ends the phase. */
 enum status
 sdk_claim(struct sdk_session *k, struct err *e)
 {
@@ -259,6 +259,6 @@ sdk_say(const struct sdk_session *k, const char *text)
     term_escape(&b, text, strlen(text), true);
     buf_addc(&b, '\n');
     if (!buf_failed(&b))
-        (void)!sys->write(STDERR_FILENO, b.p, b.len); /* when nobody listens, nobody misses it */
+        (void)!sys->write(STDERR_FILENO, b.p, b.len); /* a closed standard error is no failure */
     buf_release(&b);
 }

@@ -41,7 +41,7 @@ enum status sdk_save(const struct sdk_session *k, struct buf *to, struct err *e)
 /* Writes down that a handoff was sent: a later PASS must not replace it. */
 enum status sdk_note_sent(const struct sdk_session *k, const char *target, struct err *e);
 
-/* Makes us the one that ends the phase. ST_CONFLICT: somebody else is, or was. */
+/* Claims the right to end the phase. ST_CONFLICT: another process has it, or had it. */
 enum status sdk_claim(struct sdk_session *k, struct err *e);
 /* Removes the saved message or, when the call failed, puts it back. Gives s. */
 enum status sdk_settle(struct sdk_session *k, enum status s);
@@ -54,7 +54,7 @@ enum status sdk_file_arg(const char *arg, struct buf *to, struct err *e);
 enum status sdk_json_arg(struct sdk_session *k, const char *arg, const char *what, bool is_object,
                          const struct json **out, struct err *e);
 
-/* "AGENT: TEXT" on standard error: what people who watch see. */
+/* Writes "AGENT: TEXT" to standard error, for people who watch. */
 void sdk_say(const struct sdk_session *k, const char *text);
 
 #endif

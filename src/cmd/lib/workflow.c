@@ -19,7 +19,7 @@ workflow_check(struct workflow *w, const struct state_dir *f, struct err *e)
     return s;
 }
 
-/* A phase without a name is loaded, for validate to find; nobody else can speak of it. */
+/* A phase without a name is loaded, so that validation can report it. */
 static bool
 has_names(const struct team *t)
 {
