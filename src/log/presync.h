@@ -37,7 +37,7 @@
  *
  * Files: presync.c writing and reading the file · presync_recover.c putting back.
  *
- * Tests: test/unit/test_log_presync.c test/fuzz/fuzz_presync.c
+ * Tests: test/unit/test_log_presync*.c test/fuzz/fuzz_presync.c
  */
 #ifndef CLIQ_LOG_PRESYNC_H
 #define CLIQ_LOG_PRESYNC_H

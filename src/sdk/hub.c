@@ -1,5 +1,5 @@
-/* hub - cliq.h's signals and tasks over hubclient/: translation, no logic. In libcliq.a it is an object
- * of its own with all it stands on, so that only who calls it links SQLite. */
+/* hub - cliq.h's signals and tasks over hubclient/: translation, no logic. In libcliq.a it is an
+ * object of its own with all it stands on, so that only who calls it links SQLite. */
 #include "cliq.h"
 
 #include "base/utf8.h"
