@@ -28,20 +28,15 @@ enum {
     TAKE_MAX = 1 << 20,  /* a step: what a process leaves behind may print for ever */
 };
 
+/* Keeps errno. */
 static void
 close_fd(int *fd)
 {
+    int error = errno;
+
     if (*fd >= 0)
         close(*fd);
     *fd = -1;
-}
-
-static void
-keep_errno_and_close(int *fd)
-{
-    int error = errno;
-
-    close_fd(fd);
     errno = error;
 }
 
@@ -53,19 +48,14 @@ static int
 open_input(const char *text, size_t len)
 {
     int low = memfd_create("input", MFD_CLOEXEC);
-    int fd = low > STDERR_FILENO || low < 0 ? low : fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    ssize_t n = 1;
 
-    if (low >= 0 && low != fd)
-        keep_errno_and_close(&low);
-    for (size_t at = 0; fd >= 0 && at < len;) {
-        ssize_t n = SYS_RETRY(write(fd, text + at, len - at));
-        if (n <= 0)
-            keep_errno_and_close(&fd);
-        else
-            at += (size_t)n;
-    }
-    if (fd >= 0)
-        lseek(fd, 0, SEEK_SET);
+    close_fd(&low);
+    for (size_t at = 0; fd >= 0 && n > 0 && at < len; at += (size_t)n)
+        n = SYS_RETRY(write(fd, text + at, len - at));
+    if (fd >= 0 && (n <= 0 || lseek(fd, 0, SEEK_SET) != 0))
+        close_fd(&fd);
     return fd;
 }
 
