@@ -2,8 +2,9 @@
  * shell - one command of a phase: `sh -c TEXT`, its output shown and kept, bounded in time.
  *
  * What the command prints goes to our standard output (the attempt's log) as it comes, and
- * its last SHELL_KEEP bytes are kept for the results. At the limit its process group gets
- * SIGTERM, then SIGKILL. Values reach the command through the environment only.
+ * its last SHELL_KEEP bytes are kept for the results. At the limit the command and every process
+ * that it started are stopped (proc/child.h): SIGTERM, then SIGKILL 2 s later. Values reach the
+ * command through the environment only.
  */
 #ifndef CLIQ_AGENTS_SHELL_H
 #define CLIQ_AGENTS_SHELL_H

@@ -119,6 +119,8 @@ open_file(int dir, const char *path, int flags)
 static bool
 open_in(const struct proc_spec *spec, struct proc_report *r)
 {
+    if (spec->in_fd)
+        return SYS_RETRY(dup2(spec->in_fd, STDIN_FILENO)) >= 0 ? true : failed(r, STEP_IN);
     const char *path = spec->in;
     int dir = path ? below(spec, &path) : AT_FDCWD;
     int fd = open_file(dir, path ? path : "/dev/null", O_RDONLY);
@@ -131,7 +133,10 @@ open_out(const struct proc_spec *spec, struct proc_report *r)
 {
     const char *path = spec->out;
 
-    if (!path)
+    if ((spec->out_fd && SYS_RETRY(dup2(spec->out_fd, STDOUT_FILENO)) < 0) ||
+        (spec->err_fd && SYS_RETRY(dup2(spec->err_fd, STDERR_FILENO)) < 0))
+        return failed(r, STEP_OUT);
+    if (!path || spec->out_fd)
         return true;
     int dir = below(spec, &path);
     int fd = open_file(dir, path, O_WRONLY | O_APPEND | O_CREAT);
@@ -236,7 +241,7 @@ static bool
 prepare(const struct proc_spec *spec, const struct origin *o, struct proc_report *r)
 {
     /* A group leader (a shell's job) cannot have a new session: the one it has must do. */
-    if (setsid() < 0 && errno != EPERM)
+    if ((spec->is_group ? setpgid(0, 0) : setsid()) < 0 && errno != EPERM)
         return failed(r, STEP_SESSION);
     if (!open_in(spec, r) || !open_out(spec, r) || !close_others(r))
         return false;
@@ -349,7 +354,7 @@ path_of(const struct proc_spec *spec)
 static void
 execute(const struct proc_spec *spec)
 {
-    const char *name = spec->argv[0];
+    const char *name = spec->file ? spec->file : spec->argv[0];
     char *const *argv = (char *const *)(uintptr_t)spec->argv;
     char *const *env = (char *const *)(uintptr_t)spec->env;
     char file[PATH_MAX];
@@ -387,7 +392,7 @@ execute(const struct proc_spec *spec)
 static enum status
 exec_failed(const struct proc_spec *spec, struct err *e)
 {
-    const char *name = spec->argv[0];
+    const char *name = spec->file ? spec->file : spec->argv[0];
     int error = errno;
 
     if (error == ENOENT && !strchr(name, '/'))
@@ -424,6 +429,8 @@ proc_reported(const struct proc_spec *spec, const struct proc_report *r, struct 
                       spec->in ? spec->in : "/dev/null");
         return missing;
     case STEP_OUT:
+        if (!spec->out)
+            return err_sys(e, "start %s: set its output", spec->argv[0]);
         err_say_errno(e, "start %s: open its log %s", spec->argv[0], spec->out);
         return missing;
     case STEP_CLOSE:
@@ -523,9 +530,8 @@ start_child(const struct proc_spec *spec, struct origin *o, int to, volatile boo
     return pid;
 }
 
-/* A pipe whose ends are not where the child's input and output go. */
-static int
-open_pipe(int ends[2])
+int
+proc_pipe(int ends[2])
 {
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return -1;
@@ -576,7 +582,7 @@ spawn(const struct proc_spec *spec, int procs, int into, struct proc_id *id, str
     int ends[2];
 
     look_at_signals();
-    if (open_pipe(ends) != 0)
+    if (proc_pipe(ends) != 0)
         return err_sys(e, "start %s: make a pipe", spec->argv[0]);
 
     sigfillset(&all);

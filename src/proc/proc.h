@@ -13,7 +13,8 @@
  * A pid is never trusted alone: identity is pid + start time (field 22 of stat) + boot
  * id. "Unknown" is never taken for "dead".
  *
- * Whatever has CLIQ_WAKE in its environment belongs to no attempt (wake/wake.h).
+ * A process with CLIQ_WAKE=<id> in its environment belongs to no tree (wake/wake.h), except to a
+ * tree of the supervisor that has the same CLIQ_WAKE.
  *
  * proc.c starts, proc_tree.c watches and stops, procfs.c reads /proc for both.
  */
@@ -37,11 +38,16 @@ struct proc_id {
 /* What to run. Strings are borrowed during the call only. */
 struct proc_spec {
     const char *const *argv; /* argv[0] is executed; no PATH search when it has a '/' */
+    const char *file;        /* executed in place of argv[0]; NULL: argv[0] */
     const char *const *env;  /* complete: "NAME=value", NULL-ended */
     const char *dir;         /* working directory; NULL: ours */
     /* Paths, relative to our working directory: standard input (NULL: /dev/null); output
      * and errors, appended (NULL: as ours). */
     const char *in, *out;
+    /* Open descriptors, close-on-exec and above 2, in place of those files. 0: none. With out_fd
+     * alone, errors stay as ours. */
+    int in_fd, out_fd, err_fd;
+    bool is_group; /* a process group of its own in our session; else a session of its own */
     const char
         *attempt_file; /* a link that is made; EEXIST means: started before; NULL: none is made */
     /* An open directory whose path, with the slash behind it, is how all three begin, and the
@@ -96,6 +102,10 @@ bool proc_how_died(const struct proc_id *id, int *wait_status);
  * proc_alive then). Close-on-exec. */
 int proc_pidfd(const struct proc_id *id);
 
+/* A pipe, close-on-exec and not blocking. Its write end is above 2: no standard descriptor of a
+ * child takes its place. */
+int proc_pipe(int ends[2]);
+
 /* Lets this process open so many files, as far as it may; returns how many it may. What
  * proc_spawn starts has the limit that it had before. */
 size_t proc_raise_files(size_t wanted);
@@ -118,6 +128,18 @@ void proc_reap(void (*fn)(void *ctx, pid_t pid, int wait_status), void *ctx);
  * with the token, as descendants or as children of this process: pids are used again.
  */
 int proc_signal_tree(const struct proc_id *id, const char *token, int signo);
+/* The same with another variable than CLIQ_ATTEMPT for the token: "NAME=". `seen` carries the
+ * members from one call to the next, so that one that loses its parent in between is still known.
+ * Zero is empty; free(seen.v). */
+struct proc_seen {
+    struct proc_member {
+        pid_t pid;
+        uint64_t start;
+    } * v;
+    size_t n;
+};
+int proc_signal_marked(const struct proc_id *id, const char *name, const char *token,
+                       struct proc_seen *seen, int signo);
 /* The same for children of this process but the `n` known ones, and their descendants:
  * orphans that came to us (proc_be_subreaper) without session, token or parent to tell whose
  * they were. For when no attempt runs any more, or only the one that is being stopped. */

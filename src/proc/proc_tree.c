@@ -117,7 +117,8 @@ struct proc_snapshot {
 /* What we look for. */
 struct quarry {
     const struct proc_id *id; /* NULL: strays */
-    const char *token;        /* NULL: none */
+    const char *name, *token; /* a variable in the environment, "NAME=" and value; NULL: none */
+    struct proc_seen *seen;   /* the members of earlier calls; NULL: none */
     const pid_t *known;       /* strays: children that are none */
     size_t n_known;
     bool is_led;               /* the picture shows the process of id itself, perhaps as a zombie */
@@ -221,11 +222,37 @@ carries(pid_t pid, const char *name, const char *value)
 }
 
 /* An agent that a signal woke (wake/wake.h), and whatever it starts: it may come to us as an
- * orphan, when an agent of ours wrote the signal, but is no part of the run. */
+ * orphan, when an agent of ours wrote the signal, but is no part of our trees. The supervisor of
+ * that agent, and what the agent starts, has the same CLIQ_WAKE: there it is. */
 static bool
-is_woken(const struct procfs *p)
+is_woken(pid_t pid)
 {
-    return carries(p->pid, "CLIQ_WAKE=", NULL);
+    const char *ours = getenv("CLIQ_WAKE");
+
+    return carries(pid, "CLIQ_WAKE=", NULL) && !(ours && carries(pid, "CLIQ_WAKE=", ours));
+}
+
+static bool
+was_seen(const struct proc_seen *seen, const struct procfs *p)
+{
+    for (size_t i = 0; seen && i < seen->n; i++)
+        if (seen->v[i].pid == p->pid && seen->v[i].start == p->start)
+            return true;
+    return false;
+}
+
+/* Without memory the earlier members stay. */
+static void
+remember(struct proc_seen *seen, const struct proc_snapshot *pic, size_t n)
+{
+    struct proc_member *v = n ? realloc(seen->v, n * sizeof *v) : NULL;
+
+    if (!v)
+        return;
+    *seen = (struct proc_seen){ .v = v };
+    for (size_t i = 0; i < pic->n && seen->n < n; i++)
+        if (pic->all[i].is_in)
+            v[seen->n++] = (struct proc_member){ pic->all[i].p.pid, pic->all[i].p.start };
 }
 
 static bool
@@ -241,14 +268,14 @@ is_seed(const struct quarry *q, const struct procfs *p)
         return false;
     if (p->pid == q->id->pid)
         return p->start == q->id->start;
-    if (cgroup_has(&q->inside, p->pid))
+    if (cgroup_has(&q->inside, p->pid) || was_seen(q->seen, p))
         return true;
     /* While anybody is in the session its number is no new process's pid. But a number
      * that nobody leads may have been used again since: then it wants a second witness. */
     if (q->id->pid > 1 && (p->session == q->id->pid || p->pgrp == q->id->pid) &&
         (q->is_led || p->ppid == getpid()))
         return true;
-    return q->token && carries(p->pid, "CLIQ_ATTEMPT=", q->token);
+    return q->token && carries(p->pid, q->name, q->token);
 }
 
 /* Marks the members: seeds, then whose parent is one, until nothing changes. */
@@ -260,12 +287,12 @@ mark(struct proc_snapshot *pic, struct quarry *q)
 
     q->is_led = lead && lead->p.start == q->id->start;
     for (size_t i = 0; i < pic->n; i++)
-        pic->all[i].is_in = is_seed(q, &pic->all[i].p) && !is_woken(&pic->all[i].p);
+        pic->all[i].is_in = is_seed(q, &pic->all[i].p) && !is_woken(pic->all[i].p.pid);
     while (has_more) {
         has_more = false;
         for (size_t i = 0; i < pic->n; i++) {
             struct tree_member *m = &pic->all[i], *parent = m->is_in ? NULL : find(pic, m->p.ppid);
-            if (parent && parent->is_in && parent->p.start <= m->p.start && !is_woken(&m->p))
+            if (parent && parent->is_in && parent->p.start <= m->p.start && !is_woken(m->p.pid))
                 m->is_in = has_more = true;
         }
     }
@@ -315,7 +342,7 @@ look_inside(struct quarry *q)
 static bool
 is_unseen(const struct proc_snapshot *pic, pid_t pid)
 {
-    return pid > 0 && !find(pic, pid) && !carries(pid, "CLIQ_WAKE=", NULL);
+    return pid > 0 && !find(pic, pid) && !is_woken(pid);
 }
 
 static int
@@ -331,6 +358,8 @@ look(struct proc_snapshot *pic, struct quarry *q)
     mark(pic, q);
     for (size_t i = 0; i < pic->n; i++)
         n += pic->all[i].is_in;
+    if (q->seen)
+        remember(q->seen, pic, (size_t)n);
     for (size_t i = 0; i < q->inside.n; i++)
         n += is_unseen(pic, q->inside.v[i]);
     return n;
@@ -410,16 +439,23 @@ signal_all(struct quarry *q, int signo)
 }
 
 int
-proc_signal_tree(const struct proc_id *id, const char *token, int signo)
+proc_signal_marked(const struct proc_id *id, const char *name, const char *token,
+                   struct proc_seen *seen, int signo)
 {
     char boot_id[PROCFS_BOOT_SIZE];
-    struct quarry q = { .id = id, .token = token };
+    struct quarry q = { .id = id, .name = name, .token = token, .seen = seen };
 
     if (procfs_boot_id(boot_id, NULL))
         return -1;
     if (id->boot_id[0] && strcmp(boot_id, id->boot_id) != 0)
         return 0; /* nothing lives through a boot */
     return signal_all(&q, signo);
+}
+
+int
+proc_signal_tree(const struct proc_id *id, const char *token, int signo)
+{
+    return proc_signal_marked(id, "CLIQ_ATTEMPT=", token, NULL, signo);
 }
 
 int

@@ -3,24 +3,20 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/path.h"
 #include "base/sys.h"
 #include "base/utf8.h"
+#include "proc/child.h"
 
 #include <assert.h>
 #include <ctype.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,6 +26,7 @@ extern char **environ;
 enum {
     ARGS_MAX = 64,         /* of one tmux command line */
     ENV_MAX = 256,         /* variables that we pass on */
+    SAID_MAX = 64 << 10,   /* bytes of an answer */
     HISTORY_LIMIT = 50000, /* lines a pane keeps */
     PANES_MAX = 9,         /* of a window: more would be too small to read */
 };
@@ -109,75 +106,6 @@ pick_env(char *to[ENV_MAX + 1])
     to[n] = NULL;
 }
 
-/* In a session of its own: an interrupt at the keyboard is for us, not for a half done call. */
-static int
-start(const struct tmux_line *l, int out, pid_t *pid)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    sigset_t none, all;
-    char *env[ENV_MAX + 1];
-
-    pick_env(env);
-    sigemptyset(&none);
-    sigfillset(&all);
-    int rc = posix_spawnattr_init(&attr);
-    if (rc)
-        return rc;
-    rc = posix_spawn_file_actions_init(&files);
-    if (rc) {
-        posix_spawnattr_destroy(&attr);
-        return rc;
-    }
-    posix_spawnattr_setflags(&attr,
-                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setsigmask(&attr, &none);
-    posix_spawnattr_setsigdefault(&attr, &all);
-    rc = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!rc)
-        rc = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-    if (!rc)
-        rc = posix_spawn_file_actions_adddup2(&files, out, STDERR_FILENO);
-    if (!rc)
-        rc = posix_spawnp(pid, "tmux", &files, &attr, l->argv, env);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attr);
-    return rc;
-}
-
-/* Takes what is there. False: all was said. */
-static bool
-drain(int fd, struct buf *said)
-{
-    char piece[4096];
-    ssize_t n;
-
-    while ((n = SYS_RETRY(read(fd, piece, sizeof piece))) > 0)
-        buf_add(said, piece, (size_t)n);
-    return n < 0 && errno == EAGAIN;
-}
-
-/* Waits for the process to end (its pidfd tells) and takes what it says. The pipe alone would
- * not do: the server could hold it open. */
-static bool
-listen_until_end(int from, int pidfd, int64_t until_ms, struct buf *said)
-{
-    struct pollfd p[2] = { { .fd = pidfd, .events = POLLIN }, { .fd = from, .events = POLLIN } };
-
-    for (;;) {
-        int64_t left = until_ms - clock_mono_ms();
-        int n = left > 0 ? poll(p, 2, (int)left) : 0;
-        if (n == 0 || (n < 0 && errno != EINTR))
-            return false;
-        if (n > 0 && p[1].revents && !drain(from, said))
-            p[1].fd = -1;
-        if (n > 0 && p[0].revents) {
-            drain(from, said);
-            return true;
-        }
-    }
-}
-
 /* Cuts what was said to its first line. False when that is no text for people. */
 static bool
 is_sentence(struct buf *said)
@@ -191,49 +119,44 @@ is_sentence(struct buf *said)
     return n <= 1000 && utf8_valid_len(said->p, n) == n;
 }
 
-/* Runs it; `said` receives its output. The three outcomes of tmux.h. */
+/* Runs it; `said`, which is empty, receives its output. The three outcomes of tmux.h. Its session
+ * is its own: an interrupt at the keyboard is for us, not for a half done call. */
 static enum status
 call(const struct tmux *t, struct tmux_line *l, struct buf *said, struct err *e)
 {
-    unsigned wait_ms = t->wait_ms ? t->wait_ms : TMUX_WAIT_MS;
-    int64_t until_ms = clock_mono_ms() + wait_ms;
-    int ends[2], wait_status = 0;
     const char *name = l->n > 6 ? l->argv[6] : "-V"; /* behind "tmux -u -f /dev/null -L socket" */
-    pid_t pid;
+    char *env[ENV_MAX + 1];
+    struct child c;
 
     if (l->is_broken)
         return err_set(e, ST_IO, "tmux %s: too many arguments, or no memory", name);
     l->argv[l->n] = NULL;
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-        return err_sys(e, "tmux %s: make a pipe", name);
-    int rc = start(l, ends[1], &pid);
-    close(ends[1]);
-    if (rc) {
-        close(ends[0]);
-        errno = rc;
-        return err_sys(e, "run tmux");
-    }
-    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0U); /* our child, not yet waited for */
-    bool has_ended = pidfd >= 0 && listen_until_end(ends[0], pidfd, until_ms, said);
-    if (!has_ended)
-        kill(pid, SIGKILL);
-    SYS_RETRY(waitpid(pid, &wait_status, 0));
-    if (pidfd >= 0)
-        close(pidfd);
-    close(ends[0]);
+    pick_env(env);
+    struct child_spec spec = { .proc = { .argv = (const char *const *)l->argv,
+                                         .env = (const char *const *)env },
+                               .keep = SAID_MAX,
+                               .limit_ms = t->wait_ms ? t->wait_ms : TMUX_WAIT_MS,
+                               .kill_ms = TMUX_WAIT_MS };
+    enum status s = child_run(&c, &spec, e);
+    if (s)
+        return s;
+    int code = child_exit_code(&c);
+    *said = c.output;
+    c.output = (struct buf){ 0 };
     buf_addc(said, '\0'); /* so that it is a string, empty too */
-    if (!has_ended)
-        return err_set(e, ST_IO, "tmux %s: no answer in %g s", name, wait_ms / 1000.0);
-    if (buf_failed(said) || !is_sentence(said))
-        return err_set(e, ST_IO, "tmux %s: not an answer of tmux", name);
-    if (!WIFEXITED(wait_status))
-        return err_set(e, ST_IO, "tmux %s: killed by signal %d", name, WTERMSIG(wait_status));
-    if (WEXITSTATUS(wait_status) == 0)
-        return ST_OK;
-    if (WEXITSTATUS(wait_status) == 1 && said->p[0])
-        return err_set(e, ST_FAILED, "tmux %s: %s", name, said->p);
-    return err_set(e, ST_IO, "tmux %s: exit code %d%s%s", name, WEXITSTATUS(wait_status),
-                   said->p[0] ? ": " : "", said->p);
+    if (c.is_timeout)
+        s = err_set(e, ST_IO, "tmux %s: no answer in %g s", name, (double)spec.limit_ms / 1000);
+    else if (c.is_cut || buf_failed(said) || !is_sentence(said))
+        s = err_set(e, ST_IO, "tmux %s: not an answer of tmux", name);
+    else if (code < 0 || WIFSIGNALED(c.wait_status))
+        s = err_set(e, ST_IO, "tmux %s: killed by signal %d", name, WTERMSIG(c.wait_status));
+    else if (code == 1 && said->p[0])
+        s = err_set(e, ST_FAILED, "tmux %s: %s", name, said->p);
+    else if (code != 0)
+        s = err_set(e, ST_IO, "tmux %s: exit code %d%s%s", name, code, said->p[0] ? ": " : "",
+                    said->p);
+    child_release(&c);
+    return s;
 }
 
 static struct tmux_line
@@ -253,7 +176,7 @@ tmux_available(void)
 {
     struct tmux t = { 0 };
     struct tmux_line l = { 0 };
-    struct buf said = BUF_MAX(4096);
+    struct buf said = { 0 };
     int major = 0;
 
     add_all(&l, (const char *const[]){ "tmux", "-V", NULL });
@@ -288,7 +211,7 @@ parse_pane(const char *said, struct tmux *t, struct tmux_pane *pane)
 static enum status
 call_for_pane(struct tmux *t, struct tmux_line *l, struct tmux_pane *pane, struct err *e)
 {
-    struct buf said = BUF_MAX(64 << 10);
+    struct buf said = { 0 };
     enum status s = call(t, l, &said, e);
 
     if (s == ST_FAILED && parse_pane(said.p, t, pane))
@@ -390,7 +313,7 @@ call_to_end(struct tmux *t, struct tmux_line *l, struct err *e)
 {
     static const char *const gone[] = { "can't find pane", "no server running",
                                         "error connecting" };
-    struct buf said = BUF_MAX(64 << 10);
+    struct buf said = { 0 };
     enum status s = call(t, l, &said, e);
 
     for (size_t i = 0; s == ST_FAILED && i < sizeof gone / sizeof *gone; i++)
@@ -505,7 +428,7 @@ tmux_is_there(struct tmux *t)
     if (!has_socket(t))
         return false;
     struct tmux_line l = line_to(t);
-    struct buf said = BUF_MAX(64 << 10);
+    struct buf said = { 0 };
 
     add(&l, "has-session");
     bool is_there = call(t, &l, &said, NULL) == ST_OK;

@@ -1,9 +1,11 @@
 #include "run/notify.h"
 
 #include "base/path.h"
+#include "proc/child.h"
 #include "run/attempt_files.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +19,11 @@ struct notify_job {
     const char *agent, *id, *event;
     const struct json *notification;
     size_t phase;
-    struct proc_id proc;
-    const char *token;
-    bool is_child;
+    struct child child;
 };
+
+/* How one is stopped (finish.c). */
+static const struct child_spec ladder = { .grace_ms = 2000, .kill_ms = 2000 };
 
 struct notifier {
     struct notifier_host host;
@@ -46,6 +49,7 @@ notifier_new(const struct notifier_host *host)
 static void
 job_free(struct notify_job *j)
 {
+    child_release(&j->child);
     arena_release(&j->arena);
     free(j);
 }
@@ -264,19 +268,18 @@ launch(struct notifier *n, struct notify_job *j)
 {
     struct plan *p = n->host.plan;
     struct agent_scope scope = { p->state.state_dir, &p->settings, p->agents_json };
-    struct proc_spec spec;
+    struct child_spec spec = ladder;
     struct agent agent;
     struct err e;
     enum status s = agent_resolve(&j->arena, &scope, j->agent, &agent, &e);
 
     if (!s)
         s = attempt_files_notify(p, &agent, j->id, j->notification, n->host.run_id, &j->arena,
-                                 &spec, &j->token, &e);
+                                 &spec.proc, &spec.token, &e);
     if (!s)
-        s = proc_spawn(&spec, &j->proc, &e);
+        s = child_start(&j->child, &spec, &e);
     if (s && s != ST_CONFLICT) /* that one was delivered before */
         note(n, j, e.text);
-    j->is_child = true;
     return !s;
 }
 
@@ -302,34 +305,47 @@ notifier_pump(struct notifier *n)
 /* ---- ending ---- */
 
 static void
-forget(struct notifier *n, struct notify_job **at)
+tell_end(const struct notifier *n, const struct notify_job *j)
 {
-    struct notify_job *j = *at;
+    int how = j->child.wait_status;
+    struct err why;
 
-    *at = j->next;
-    n->n_running--;
-    cgroup_remove(j->proc.cgroup);
-    job_free(j);
+    if (WIFSIGNALED(how))
+        err_say(&why, "was killed by signal %d", WTERMSIG(how));
+    else
+        err_say(&why, "exit code %d; run/logs/_notify-%s-%s.log has what it said", WEXITSTATUS(how),
+                j->agent, j->id);
+    if (how != 0)
+        note(n, j, why.text);
+}
+
+/* Forgets those that are gone. Of an adopted one nobody knows what it was about. */
+static void
+step(struct notifier *n)
+{
+    for (struct notify_job **at = &n->running; *at;) {
+        struct notify_job *j = *at;
+        if (child_step(&j->child) != CHILD_GONE) {
+            at = &j->next;
+            continue;
+        }
+        if (j->child.has_status && j->agent)
+            tell_end(n, j);
+        *at = j->next;
+        n->n_running--;
+        job_free(j);
+    }
 }
 
 bool
 notifier_exited(struct notifier *n, pid_t pid, int wait_status)
 {
-    for (struct notify_job **at = &n->running; *at; at = &(*at)->next) {
-        struct notify_job *j = *at;
-        struct err why;
-        if (!j->is_child || j->proc.pid != pid)
-            continue;
-        if (WIFSIGNALED(wait_status))
-            err_say(&why, "was killed by signal %d", WTERMSIG(wait_status));
-        else
-            err_say(&why, "exit code %d; run/logs/_notify-%s-%s.log has what it said",
-                    WEXITSTATUS(wait_status), j->agent, j->id);
-        if (wait_status != 0)
-            note(n, j, why.text);
-        forget(n, at);
-        return true;
-    }
+    for (struct notify_job *j = n->running; j; j = j->next)
+        if (j->child.id.pid == pid && !j->child.has_exited) {
+            child_reaped(&j->child, wait_status);
+            step(n);
+            return true;
+        }
     return false;
 }
 
@@ -337,13 +353,16 @@ static void
 adopt(struct notifier *n, const char *dir, const char *name)
 {
     struct notify_job *j = calloc(1, sizeof *j);
+    struct child_spec spec = ladder;
     struct buf path = { 0 }, token = { 0 };
+    struct proc_id id;
 
     buf_addf(&path, "%s/%s", dir, name);
     buf_addf(&token, "%s/%s", n->host.run_id, name);
     if (j && !buf_failed(&path) && !buf_failed(&token) &&
-        proc_read_id(path.p, &j->proc, NULL) == ST_OK && proc_alive(&j->proc) == PROC_ALIVE &&
-        (j->token = arena_dup(&j->arena, token.p, token.len))) {
+        proc_read_id(path.p, &id, NULL) == ST_OK && proc_alive(&id) == PROC_ALIVE &&
+        (spec.token = arena_dup(&j->arena, token.p, token.len))) {
+        child_adopt(&j->child, &spec, &id);
         j->phase = SIZE_MAX;
         j->next = n->running;
         n->running = j;
@@ -373,12 +392,7 @@ notifier_adopt(struct notifier *n)
 bool
 notifier_is_idle(struct notifier *n)
 {
-    for (struct notify_job **at = &n->running; *at;) {
-        if (!(*at)->is_child && proc_alive(&(*at)->proc) == PROC_DEAD)
-            forget(n, at);
-        else
-            at = &(*at)->next;
-    }
+    step(n);
     return !n->waiting && !n->running;
 }
 
@@ -389,8 +403,11 @@ notifier_stop(struct notifier *n, int signo)
     n->waiting = NULL;
     n->last = &n->waiting;
     n->n_waiting = 0;
-    for (const struct notify_job *j = n->running; j; j = j->next)
-        proc_signal_tree(&j->proc, j->token, signo);
+    for (struct notify_job *j = n->running; j; j = j->next)
+        if (signo == SIGKILL)
+            child_kill(&j->child);
+        else
+            child_stop(&j->child);
 }
 
 size_t
@@ -405,6 +422,6 @@ notifier_pids(const struct notifier *n, pid_t *to)
     size_t k = 0;
 
     for (const struct notify_job *j = n->running; j; j = j->next)
-        to[k++] = j->proc.pid;
+        to[k++] = j->child.id.pid;
     return k;
 }

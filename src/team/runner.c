@@ -1,21 +1,13 @@
 #include "team/runner.h"
 
-#include "base/sys.h"
+#include "proc/child.h"
 
-#include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum {
     ANSWER_MS = 5000, /* deadline of `node --version`, which usually takes 0.1 s */
@@ -63,43 +55,21 @@ runner_has(const char *program)
 
 /* ---- can this node run TypeScript? ---- */
 
-static pid_t
-ask(const char *program, const char *flag)
-{
-    const char *const argv[] = { program, flag, "--version", NULL };
-    posix_spawn_file_actions_t files;
-    pid_t pid = -1;
-
-    if (posix_spawn_file_actions_init(&files) != 0)
-        return -1;
-    bool is_good = true;
-    for (int fd = 0; fd < 3; fd++)
-        is_good &= !posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
-    if (!is_good || posix_spawnp(&pid, program, &files, NULL, (char *const *)argv, environ) != 0)
-        pid = -1;
-    posix_spawn_file_actions_destroy(&files);
-    return pid;
-}
-
 /* Does it refuse the flag? An old node ends with "bad option". One that cannot be asked, or
  * fails in another way, is not said to refuse: the run will tell. */
 static bool
 refuses(const char *program, const char *flag)
 {
-    int status = 0;
-    pid_t pid = ask(program, flag);
-    int fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0U) : -1;
+    const char *const argv[] = { program, flag, "--version", NULL };
+    struct child_spec spec = { .proc = { .argv = argv, .out = "/dev/null" },
+                               .limit_ms = ANSWER_MS,
+                               .kill_ms = ANSWER_MS };
+    struct child c;
+    bool is_refused =
+        child_run(&c, &spec, NULL) == ST_OK && !c.is_timeout && child_exit_code(&c) == BAD_OPTION;
 
-    if (pid <= 0)
-        return false;
-    struct pollfd end = { .fd = fd, .events = POLLIN };
-    bool is_over = fd < 0 || SYS_RETRY(poll(&end, 1, ANSWER_MS)) > 0;
-    if (!is_over)
-        kill(pid, SIGKILL);
-    pid_t got = SYS_RETRY(waitpid(pid, &status, 0));
-    if (fd >= 0)
-        close(fd);
-    return is_over && got == pid && WIFEXITED(status) && WEXITSTATUS(status) == BAD_OPTION;
+    child_release(&c);
+    return is_refused;
 }
 
 /* Asked once: every phase with such an agent needs to know, and node starts slowly. */

@@ -53,4 +53,9 @@ pid_t wake_holder(const char *config, const char *identity);
 /* Is nobody there? Whoever finds so starts one, and it takes the lock itself. */
 bool wake_is_asleep(const char *config, const char *identity);
 
+/* The environment of a supervisor of that identity, or without one of `cliq signal pump`: ours
+ * without every CLIQ_ variable, which belong to a run or to another agent, and with this store.
+ * Lives in the arena; NULL: no memory. */
+const char *const *wake_env(struct arena *a, const char *config, const char *identity);
+
 #endif

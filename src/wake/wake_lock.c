@@ -1,5 +1,6 @@
 /* wake_lock - who is awake: the lock in <config>/wake/<id>/. Apart from wake.c because the library
  * asks, too, and starts nobody itself. */
+#define _GNU_SOURCE
 #include "wake/wake.h"
 
 #include "base/path.h"
@@ -9,6 +10,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -92,4 +94,28 @@ wake_is_asleep(const char *config, const char *identity)
         wake_unlock(fd);
     close(dir);
     return is_free;
+}
+
+const char *const *
+wake_env(struct arena *a, const char *config, const char *identity)
+{
+    size_t n = 0, k = 0, size = strlen(config) + 16;
+
+    while (environ[n])
+        n++;
+    const char **v = arena_alloc(a, (n + 3) * sizeof *v);
+    char *home = arena_alloc(a, size), *wake = arena_alloc(a, identity ? strlen(identity) + 16 : 1);
+    if (!v || !home || !wake)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(environ[i], "CLIQ_", 5) != 0)
+            v[k++] = environ[i];
+    snprintf(home, size, "CLIQ_HOME=%s", config);
+    v[k++] = home;
+    if (identity) {
+        sprintf(wake, "CLIQ_WAKE=%s", identity);
+        v[k++] = wake;
+    }
+    v[k] = NULL;
+    return v;
 }

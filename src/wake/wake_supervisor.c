@@ -9,7 +9,7 @@
 #include "context/status_line.h"
 #include "hub/hub.h"
 #include "log/log.h"
-#include "proc/proc.h"
+#include "proc/child.h"
 #include "team/trust.h"
 #include "wake/wake.h"
 
@@ -17,8 +17,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +26,6 @@
 
 enum {
     GRACE_MS = 10000,
-    POLL_MS = 100,
     REST_MS = 1000,      /* after the first failure, then doubled */
     LOG_BYTES = 1 << 20, /* then it becomes log.1 */
 };
@@ -278,85 +275,69 @@ write_message(const struct attendant *t, const struct hub_batch *b, const struct
 
 /* ---- its life ---- */
 
-static const char *
-token(const struct attendant *t, struct arena *a)
+/* How its agent is supervised; the token lives in the arena. */
+static struct child_spec
+supervised(const struct attendant *t, struct arena *a)
 {
-    char *text = arena_alloc(a, strlen(t->identity) + 8);
+    char *token = arena_alloc(a, strlen(t->identity) + 8);
 
-    if (text)
-        sprintf(text, "wake/%s", t->identity);
-    return text;
+    if (token)
+        sprintf(token, "wake/%s", t->identity);
+    return (struct child_spec){ .token = token, .grace_ms = GRACE_MS, .kill_ms = GRACE_MS };
 }
 
 static enum status
 spawn(const struct attendant *t, const struct hub_batch *b, const struct agent *agent,
-      struct arena *a, struct proc_id *id, struct err *e)
+      struct arena *a, struct child *c, struct err *e)
 {
     struct env vars = { .arena = a };
-    const char *mark = token(t, a);
-    struct proc_spec spec = { .argv = agent->argv,
-                              .dir = b->dir,
-                              .in = below(t, a, "message.json"),
-                              .out = below(t, a, "log"),
-                              .attempt_file = below(t, a, "attempt"),
-                              .is_woken = true };
+    struct child_spec spec = supervised(t, a);
+
+    spec.proc = (struct proc_spec){ .argv = agent->argv,
+                                    .dir = b->dir,
+                                    .in = below(t, a, "message.json"),
+                                    .out = below(t, a, "log"),
+                                    .attempt_file = below(t, a, "attempt"),
+                                    .is_woken = true };
 
     env_base(&vars, agent);
     env_add(&vars, "CLIQ_HOME", t->config);
     env_add(&vars, "CLIQ_IDENTITY", t->identity); /* what it writes does not wake it */
     env_add(&vars, "CLIQ_WAKE", t->identity);
     env_add(&vars, "CLIQ_PROJECT_DIR", b->dir);
-    if (mark)
-        env_add(&vars, "CLIQ_ATTEMPT", mark);
-    spec.env = vars.v;
-    if (vars.is_starved || !mark || !spec.in || !spec.out || !spec.attempt_file)
+    if (spec.token)
+        env_add(&vars, "CLIQ_ATTEMPT", spec.token);
+    spec.proc.env = vars.v;
+    if (vars.is_starved || !spec.token || !spec.proc.in || !spec.proc.out ||
+        !spec.proc.attempt_file)
         return err_set(e, ST_IO, "out of memory");
-    return proc_spawn(&spec, id, e);
+    return child_start(c, &spec, e);
 }
 
-/* Until it is dead; who runs for too long is stopped. False: it was. */
+/* Waits for its end; an agent that runs for too long is stopped. False: it was. */
 static bool
-await(const struct attendant *t, const struct proc_id *id)
+await(const struct attendant *t, struct child *c)
 {
-    int fd = proc_pidfd(id);
-    int64_t stop_at = clock_mono_ms() + WAKE_RUN_MS;
-    bool is_late = false;
-
-    while (fd >= 0 ? true : proc_alive(id) != PROC_DEAD) {
-        struct pollfd p = { .fd = fd, .events = POLLIN };
-        int64_t left = stop_at - clock_mono_ms();
-        if (left <= 0) {
-            kill(-id->pid, is_late ? SIGKILL : SIGTERM); /* its session is its group */
-            if (!is_late)
-                say(t, "its agent runs for more than %d minutes, and is stopped",
-                    WAKE_RUN_MS / 60000);
-            stop_at = clock_mono_ms() + GRACE_MS;
-            left = GRACE_MS;
-            is_late = true;
-        }
-        int n = poll(&p, fd >= 0 ? 1 : 0, fd >= 0 && left < INT_MAX ? (int)left : POLL_MS);
-        if (n > 0)
-            break;
-    }
-    if (fd >= 0)
-        close(fd);
-    return !is_late;
+    if (child_wait(c, WAKE_RUN_MS))
+        return true;
+    say(t, "its agent runs for more than %d minutes, and is stopped", WAKE_RUN_MS / 60000);
+    child_stop(c);
+    child_wait(c, -1);
+    return false;
 }
 
 /* Did it end well? *e says how else. */
 static bool
-judge(const struct proc_id *id, bool is_in_time, struct err *e)
+judge(const struct child *c, bool is_in_time, struct err *e)
 {
-    int how = 0;
-
-    if (SYS_RETRY(waitpid(id->pid, &how, 0)) != id->pid)
+    if (!c->has_status)
         err_say(e, "nobody saw how its agent ended");
     else if (!is_in_time)
         err_say(e, "its agent took too long");
-    else if (WIFSIGNALED(how))
-        err_say(e, "its agent was killed by signal %d", WTERMSIG(how));
-    else if (WEXITSTATUS(how))
-        err_say(e, "its agent failed with exit code %d", WEXITSTATUS(how));
+    else if (WIFSIGNALED(c->wait_status))
+        err_say(e, "its agent was killed by signal %d", WTERMSIG(c->wait_status));
+    else if (WEXITSTATUS(c->wait_status))
+        err_say(e, "its agent failed with exit code %d", WEXITSTATUS(c->wait_status));
     else
         return true;
     return false;
@@ -402,7 +383,7 @@ start(struct attendant *t, const struct hub_batch *b, struct arena *a, struct er
 {
     struct settings settings = { 0 };
     struct agent agent;
-    struct proc_id id;
+    struct child c = { 0 };
     enum status s = find_agent(b->agent, b->dir, a, &settings, &agent, e);
 
     keep_log_small(t);
@@ -412,8 +393,9 @@ start(struct attendant *t, const struct hub_batch *b, struct arena *a, struct er
         forget_answers(t);
         unlinkat(t->dir, "attempt", 0);
         tell_wake(t);
-        s = spawn(t, b, &agent, a, &id, e);
-        bool is_good = !s && judge(&id, await(t, &id), e);
+        s = spawn(t, b, &agent, a, &c, e);
+        bool is_good = !s && judge(&c, await(t, &c), e);
+        child_release(&c);
         struct err why;
         enum status told = tell_sleep(t, is_good ? b->upto : 0, &why);
         if (!s && !is_good)
@@ -476,7 +458,11 @@ recover(struct attendant *t)
 
     if (path && proc_read_id(path, &id, NULL) == ST_OK) {
         say(t, "an earlier supervisor died; its agent is pid %d", (int)id.pid);
-        await(t, &id);
+        struct child_spec spec = supervised(t, &a);
+        struct child c;
+        child_adopt(&c, &spec, &id);
+        await(t, &c);
+        child_release(&c);
         bool is_told = was_told(t, &a, &upto);
         say(t, is_told ? "it was told" : "nobody saw it succeed: it is told again");
         if (tell_sleep(t, is_told ? upto : 0, &e))

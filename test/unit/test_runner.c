@@ -1,6 +1,7 @@
 /* What must be true of team/runner: what it finds on PATH is what would be started. */
 #include "test.h"
 
+#include "proc/proc.h"
 #include "team/runner.h"
 
 #include <stdlib.h>
@@ -35,12 +36,34 @@ an_empty_element_is_the_working_directory(void **state)
     assert_true(runner_has("./tool"));
 }
 
+/* It takes 5 s, and is asked no further. What it started is stopped with it. */
+static void
+a_node_that_does_not_answer_is_not_said_to_refuse_and_leaves_no_process(void **state)
+{
+    (void)state;
+    struct runner r;
+    struct proc_id id;
+    struct err e;
+    assert_int_equal(mkdir("bin", 0700), 0);
+    write_file("bin/node", "#!/bin/sh\nPATH=/usr/bin:/bin\n"
+                           "setsid sh -c 'trap \"\" TERM; echo $$ >far.part; mv far.part far; "
+                           "while :; do sleep 1000; done' &\nsleep 1000\n");
+    assert_int_equal(chmod("bin/node", 0700), 0);
+    setenv("PATH", "bin", 1);
+    CHECK_OK(runner_find("agent.ts", &r, &e), &e);
+    char *far = read_file("far", NULL);
+    assert_true(proc_identify(atoi(far), &id, NULL) == ST_NOT_FOUND ||
+                proc_alive(&id) == PROC_DEAD);
+    free(far);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_directory_of_that_name_is_no_program),
         CASE(an_empty_element_is_the_working_directory),
+        CASE(a_node_that_does_not_answer_is_not_said_to_refuse_and_leaves_no_process),
     };
 
     return cmocka_run_group_tests_name("runner", tests, NULL, NULL);

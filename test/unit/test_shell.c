@@ -2,12 +2,9 @@
 #include "test.h"
 
 #include "agents/shell.h"
+#include "proc/proc.h"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
+#include <signal.h>
 
 static struct err e;
 
@@ -34,35 +31,39 @@ a_command_that_takes_too_long_is_stopped(void **state)
     shell_result_release(&r);
 }
 
-/* From now on there is no pidfd_open for this process. */
-static bool
-forbid_pidfd(void)
+/* It ignores SIGTERM, in a session of its own, and its parent is gone. */
+static void
+what_a_command_that_takes_too_long_left_is_stopped_too(void **state)
 {
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENFILE),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { sizeof code / sizeof *code, code };
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    (void)state;
+    struct shell_result r;
+    struct proc_id id;
+    CHECK_OK(shell_run("(setsid sh -c 'trap \"\" TERM; echo $$ >far.part; mv far.part far; "
+                       "while :; do sleep 1000; done' &); "
+                       "while [ ! -e far ]; do sleep 0.01; done; sleep 1000",
+                       &(struct shell_options){ .limit_ms = 2000 }, &r, &e),
+             &e);
+    assert_true(r.is_timeout);
+    shell_result_release(&r);
+    char *far = read_file("far", NULL);
+    assert_true(proc_identify(atoi(far), &id, NULL) == ST_NOT_FOUND ||
+                proc_alive(&id) == PROC_DEAD);
+    free(far);
 }
 
 static void
-one_whose_end_nobody_would_tell_is_an_error_and_no_timeout(void **state)
+what_an_earlier_command_left_runs_on(void **state)
 {
     (void)state;
-    pid_t pid = fork();
-    if (pid == 0) {
-        struct shell_result r;
-        if (!forbid_pidfd())
-            _exit(0); /* not here */
-        enum status s = shell_run("sleep 60", &(struct shell_options){ .limit_ms = 50 }, &r, &e);
-        _exit(s != ST_IO || r.is_timeout);
-    }
-    assert_int_equal(wait_child(pid), 0);
+    struct shell_result r;
+    CHECK_OK(shell_run("sleep 1000 & echo $! >left", &(struct shell_options){ 0 }, &r, &e), &e);
+    shell_result_release(&r);
+    CHECK_OK(shell_run("sleep 1000", &(struct shell_options){ .limit_ms = 50 }, &r, &e), &e);
+    assert_true(r.is_timeout);
+    shell_result_release(&r);
+    char *left = read_file("left", NULL);
+    assert_int_equal(kill(atoi(left), SIGKILL), 0);
+    free(left);
 }
 
 int
@@ -71,7 +72,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(its_end_is_told_at_once_whatever_it_leaves_behind),
         CASE(a_command_that_takes_too_long_is_stopped),
-        CASE(one_whose_end_nobody_would_tell_is_an_error_and_no_timeout),
+        CASE(what_a_command_that_takes_too_long_left_is_stopped_too),
+        CASE(what_an_earlier_command_left_runs_on),
     };
 
     return cmocka_run_group_tests_name("shell", tests, NULL, NULL);

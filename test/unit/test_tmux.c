@@ -480,6 +480,24 @@ a_pipe_that_is_held_open_does_not_hold_us_up(void **state)
 }
 
 static void
+a_call_that_does_not_answer_leaves_no_process(void **state)
+{
+    struct tmux t = { .socket = "x", .wait_ms = 1000 };
+    struct proc_id id;
+    struct err e;
+
+    (void)state;
+    put_tmux("#!/bin/sh\nsetsid sh -c 'trap \"\" TERM; echo $$ >far.part; mv far.part far; "
+             "while :; do sleep 1000; done' &\nsleep 1000\n");
+    CHECK_FAILS_WITH(tmux_kill_server(&t, &e), ST_IO, &e, "no answer in 1 s");
+    char *far = read_file("far", NULL);
+    assert_true(proc_identify(atoi(far), &id, NULL) == ST_NOT_FOUND ||
+                proc_alive(&id) == PROC_DEAD);
+    free(far);
+    put_path_back();
+}
+
+static void
 a_pane_that_was_made_is_made_whatever_becomes_of_the_layout(void **state)
 {
     const char *argv[] = { "sleep", "1", NULL };
@@ -567,6 +585,7 @@ main(int argc, char **argv)
         TMUX_CASE(a_subreaper_gets_the_server_as_a_child),
         CASE(only_a_plain_no_is_a_no),
         CASE(a_pipe_that_is_held_open_does_not_hold_us_up),
+        CASE(a_call_that_does_not_answer_leaves_no_process),
         CASE(a_pane_that_was_made_is_made_whatever_becomes_of_the_layout),
         CASE(only_a_tmux_that_we_know_is_available),
         CASE(bad_names_are_refused),
