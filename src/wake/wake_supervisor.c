@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "context/agent_env.h"
+#include "context/agent_message.h"
 #include "context/state_dir.h"
 #include "context/status_line.h"
 #include "hub/hub.h"
@@ -69,7 +70,7 @@ say(const struct attendant *t, const char *fmt, ...)
     fprintf(stderr, "%s cliq: %s: %s\n", at, t->identity, text);
 }
 
-static const char *
+static char *
 below(const struct attendant *t, struct arena *a, const char *name)
 {
     size_t n = strlen(t->config) + strlen(t->identity) + strlen(name) + 16;
@@ -199,7 +200,7 @@ find_agent(const char *name, const char *in, struct arena *a, struct settings *s
 
     if (!s && dir >= 0) {
         scope.state_dir = arena_dup(a, path.p, path.len);
-        s = scope.state_dir ? trust_check(dir, path.p, e) : err_set(e, ST_IO, "out of memory");
+        s = scope.state_dir ? trust_check(dir, path.p, e) : err_nomem(e);
         if (!s && state_dir_read_at(dir, "agents.json", &text, NULL) == ST_OK) {
             const char *kept = arena_dup(a, text.p, text.len);
             s = kept ? json_parse_named(a, "agents.json", kept, text.len, &agents, e) : ST_IO;
@@ -236,43 +237,29 @@ static enum status
 write_message(const struct attendant *t, const struct hub_batch *b, const struct agent *agent,
               struct arena *a, struct err *e)
 {
-    struct buf m = { 0 };
-    const char *home = below(t, a, "");
+    struct buf text = { 0 };
+    char *home = below(t, a, "");
     char id[32];
 
+    if (!home)
+        return err_nomem(e);
+    home[strlen(home) - 1] = '\0'; /* without its last slash */
+    struct agent_message m = { .type = "notify",
+                               .agent = agent->name,
+                               .instance_id = t->identity,
+                               .project_dir = b->dir,
+                               .signal_dir = home,
+                               .settings = agent->settings };
     snprintf(id, sizeof id, "%" PRIu64, b->upto);
-    json_open(&m, '{');
-    json_key_int(&m, "version", 1);
-    json_key_str(&m, "type", "notify");
-    json_key_str(&m, "agent", agent->name);
-    json_key_str(&m, "instance_id", t->identity);
-    json_key_str(&m, "team_name", "");
-    json_key_str(&m, "req_key", "");
-    json_key_str(&m, "project_dir", b->dir);
-    json_key_str(&m, "work_dir", b->dir);
-    json_key_strn(&m, "signal_dir", home ? home : "", home ? strlen(home) - 1 : 0);
-    json_key(&m, "handoff_dirs");
-    buf_adds(&m, "[]");
-    json_key(&m, "input_artifacts");
-    buf_adds(&m, "[]");
-    json_key(&m, "settings");
-    if (agent->settings)
-        json_write(&m, agent->settings);
-    else
-        buf_adds(&m, "{}");
-    json_key(&m, "payload");
-    json_open(&m, '{');
-    json_key_str(&m, "id", id);
-    json_key_str(&m, "identity", t->identity);
-    json_key_int(&m, "upto", (int64_t)b->upto);
-    json_key_json(&m, "notifications", b->list);
-    json_close(&m, '}');
-    json_close(&m, '}');
-    buf_addc(&m, '\n');
-    enum status s = buf_status(&m, "the agent's message", e);
+    agent_message_begin(&text, &m);
+    json_key_str(&text, "id", id);
+    json_key_str(&text, "identity", t->identity);
+    json_key_int(&text, "upto", (int64_t)b->upto);
+    json_key_json(&text, "notifications", b->list);
+    enum status s = agent_message_end(&text, e);
     if (!s)
-        s = state_dir_replace_at(t->dir, "message.json", m.p, m.len, e);
-    buf_release(&m);
+        s = state_dir_replace_at(t->dir, "message.json", text.p, text.len, e);
+    buf_release(&text);
     return s;
 }
 
@@ -310,7 +297,7 @@ spawn(const struct attendant *t, const struct hub_batch *b, const struct agent *
         env_add(&vars, "CLIQ_ATTEMPT", mark);
     spec.env = vars.v;
     if (vars.is_starved || !mark || !spec.in || !spec.out || !spec.attempt_file)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     return proc_spawn(&spec, id, e);
 }
 
