@@ -31,8 +31,7 @@ run(const struct args *a, struct err *e)
 {
     struct hub_call c;
     struct subscription_filter want = { .is_broadcast = true,
-                                        .patterns = a->words,
-                                        .n_patterns = a->n_words,
+                                        .filter.patterns = { a->words, a->n_words },
                                         .has_since = args_has(a, "all") };
     enum status s = hub_call_begin(&c, a, e);
 

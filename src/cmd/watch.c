@@ -62,16 +62,17 @@ read_filter(struct hub_call *c, const struct args *a, struct subscription_filter
     struct json *args;
     enum status s = hub_args(c, a, number, &args, e);
 
-    *want = (struct subscription_filter){ .role = args_text(a, "role"),
-                                          .ring = args_text(a, "ring"),
+    struct signal_filter f = { .role = args_text(a, "role") };
+    f.types.v = args_many(a, "type", &f.types.n);
+    f.tags.v = args_many(a, "tag", &f.tags.n);
+    f.patterns.v = args_many(a, "pattern", &f.patterns.n);
+    f.rings.v = args_many(a, "ring", &f.rings.n);
+    if (!s)
+        json_double(json_get(args, "n"), &f.min_urgency);
+    *want = (struct subscription_filter){ .filter = f,
                                           .has_since = args_has(a, "since"),
                                           .since = args_number(a, "since", 0) };
-    want->types = args_many(a, "type", &want->n_types);
-    want->tags = args_many(a, "tag", &want->n_tags);
-    want->patterns = args_many(a, "pattern", &want->n_patterns);
-    if (!s)
-        json_double(json_get(args, "n"), &want->min_urgency);
-    if (!s && !(want->min_urgency >= 0 && want->min_urgency <= 1))
+    if (!s && !(f.min_urgency >= 0 && f.min_urgency <= 1))
         s = err_set(e, ST_INVALID, "--min-urgency needs a number from 0 to 1, not \"%s\"",
                     args_text(a, "min-urgency"));
     return s;

@@ -170,7 +170,7 @@ hubclient_unwrap(struct hubclient *d, struct arena *a, enum hub_op op, const cha
     }
     if (ok) {
         reply->data = rest_of(a, answer, ok);
-        return reply->data ? ST_OK : hubclient_no_memory(e);
+        return reply->data ? ST_OK : err_nomem(e);
     }
     reply->data = json_get(answer, "data");
     if (json_is(reply->data, JSON_NULL))
@@ -258,7 +258,7 @@ hubclient_call_server(struct hubclient *d, struct arena *a, enum hub_op op, cons
                               q.is_repeatable ? HTTP_CLIENT_TRIES : 1, d->wake, e);
     const char *text = s ? NULL : arena_dup(a, answer.p ? answer.p : "", answer.len);
     if (!s && !text)
-        s = hubclient_no_memory(e);
+        s = err_nomem(e);
     reply->status = d->client.reply.status;
     if (!s)
         s = hubclient_unwrap(d, a, op, text, answer.len, reply, e);

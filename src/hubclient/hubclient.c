@@ -9,12 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum status
-hubclient_no_memory(struct err *e)
-{
-    return err_set(e, ST_IO, "out of memory");
-}
-
 const char *
 hubclient_text(struct arena *a, const struct json *v)
 {
@@ -25,7 +19,7 @@ static enum status
 keep(struct hubclient *d, const char *text, const char **out, struct err *e)
 {
     *out = arena_dup(&d->arena, text, strlen(text));
-    return *out ? ST_OK : hubclient_no_memory(e);
+    return *out ? ST_OK : err_nomem(e);
 }
 
 /* ---- who and where ---- */
@@ -111,7 +105,7 @@ find_server(struct hubclient *d, const struct hubclient_options *o, const char *
         n--;
     d->place.secure = o->secure;
     d->url = arena_dup(&d->arena, url, n);
-    s = d->url ? find_key(d, o, e) : hubclient_no_memory(e);
+    s = d->url ? find_key(d, o, e) : err_nomem(e);
     if (!s && name && path_is_name(name))
         s = keep(d, name, &d->identity, e);
     http_client_init(&d->client, &d->place);

@@ -79,7 +79,6 @@ const char *hubclient_text(struct arena *a, const struct json *v);
 
 /* ---- what hubclient.c, http_call.c and subscription.c share ---- */
 
-enum status hubclient_no_memory(struct err *e);
 /* The status and the sentence of an answer that is not below 300. */
 enum status hubclient_refused(enum hub_op op, const struct hub_reply *r, struct err *e);
 /* Takes the envelope off an answer of the server. */

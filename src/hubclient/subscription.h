@@ -3,7 +3,7 @@
  * library's cliq_next stand on it.
  *
  *     struct subscription f;
- *     struct subscription_filter want = { .pattern = "build:*:done" };
+ *     struct subscription_filter want = { .filter.role = "reviewer" };
  *     s = subscription_open(&f, &door, &want, e);
  *     while (!s)
  *         if (!(s = subscription_next(&f, until_ms, &signal, e)))
@@ -24,6 +24,7 @@
 #ifndef CLIQ_HUBCLIENT_SUBSCRIPTION_H
 #define CLIQ_HUBCLIENT_SUBSCRIPTION_H
 
+#include "hub/model/signal_filter.h"
 #include "hubclient/hubclient.h"
 #include "log/log.h"
 #include "net/sse.h"
@@ -33,16 +34,11 @@
 #define SUBSCRIPTION_CONNECT_MS 1000
 #define SUBSCRIPTION_SILENCE_MS 45000 /* three times what a server lets pass */
 
-struct subscription_filter {     /* zero: everything, from now on */
-    bool is_broadcast;           /* {id,type,source,data?,createdAt} instead of the hub's form */
-    const char *const *types;    /* one of these */
-    const char *const *patterns; /* one of these */
-    const char *const *tags;     /* one of these */
-    size_t n_types, n_patterns, n_tags;
-    const char *role, *ring;
-    double min_urgency;
-    bool is_inbox;  /* only what is in the caller's inbox */
-    bool has_since; /* begin behind the line `since`; 0: with the first signal */
+struct subscription_filter { /* zero: everything, from now on */
+    struct signal_filter filter;
+    bool is_broadcast; /* {id,type,source,data?,createdAt} instead of the hub's form */
+    bool is_inbox;     /* only what is in the caller's inbox */
+    bool has_since;    /* begin behind the line `since`; 0: with the first signal */
     uint64_t since;
 };
 
@@ -83,8 +79,5 @@ enum status subscription_next(struct subscription *f, int64_t until_ms, const st
  * again subscription_next takes up to SUBSCRIPTION_CONNECT_MS there. */
 enum status subscription_fd(struct subscription *f, int *fd, struct err *e);
 void subscription_close(struct subscription *f); /* safe whatever subscription_open returned */
-
-/* Is the signal wanted? Pure; is_inbox is not looked at. */
-bool subscription_wants(const struct subscription_filter *w, const struct json *signal);
 
 #endif
