@@ -5,6 +5,7 @@
 #ifndef CLIQ_HUB_HUB_IMPL_H
 #define CLIQ_HUB_HUB_IMPL_H
 
+#include "base/boot_id.h"
 #include "hub/hub.h"
 #include "hub/index/fold.h"
 #include "hub/index/history.h"
@@ -40,7 +41,7 @@ struct hub {
     struct log log;
     struct index *ix;
     struct fold fold;
-    char boot[40];
+    char boot[BOOT_ID_SIZE];
     struct hub_turn turn; /* of this round, */
     struct hub_now now;   /* and this, too */
     /* what this round writes */

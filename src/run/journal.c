@@ -244,9 +244,9 @@ look(int dir, bool is_new, bool *is_there, struct err *e)
 
 /* Not told: the run went on, or somebody will see that lines are missing. */
 static struct log_options
-options(char boot[PROCFS_BOOT_SIZE])
+options(char boot[BOOT_ID_SIZE])
 {
-    if (procfs_boot_id(boot, NULL))
+    if (boot_id_read(boot, NULL))
         boot[0] = '\0';
     return (struct log_options){ .is_durable = true,
                                  .is_one_file = true,
@@ -257,7 +257,7 @@ options(char boot[PROCFS_BOOT_SIZE])
 void
 journal_put_back(int dir)
 {
-    char boot[PROCFS_BOOT_SIZE];
+    char boot[BOOT_ID_SIZE];
     struct stat st;
     struct log l;
 
