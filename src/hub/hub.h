@@ -33,6 +33,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "hub/model/scope.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,18 +49,6 @@ enum hub_op {
 #define OP(id, ...) HUB_##id,
 #include "hub/model/ops.def"
     HUB_N_OPS
-};
-
-/* What a key allows; admin implies all. File access to <config> is admin access. */
-enum hub_scope {
-    SCOPE_NONE = 0, /* needs no key */
-    SCOPE_EMIT = 1,
-    SCOPE_CLAIM = 2,
-    SCOPE_ACK = 4,
-    SCOPE_INBOX = 8,
-    SCOPE_STREAM = 16,
-    SCOPE_ADMIN = 32,
-    SCOPE_DEFAULT = 31, /* all but admin */
 };
 
 struct hub_op_info {

@@ -213,6 +213,5 @@ struct json *render_delayed(const char *body, size_t len, struct arena *a);
 struct json *render_text(struct arena *a, const char *s); /* NULL: null */
 struct json *render_time(struct arena *a, int64_t ms);    /* ISO; 0: null */
 struct json *render_id(struct arena *a, const char *id);  /* with "signal:" */
-struct json *render_scopes(struct arena *a, unsigned scopes);
 
 #endif
