@@ -36,7 +36,7 @@ struct hub_turn {
 
 struct hub {
     int dir;
-    char path[PATH_MAX], index_path[PATH_MAX];
+    char config[PATH_MAX], path[PATH_MAX], index_path[PATH_MAX];
     struct hub_options o;
     struct log log;
     struct index *ix;

@@ -230,6 +230,7 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
         h->o = *o;
     h->fold.progress = h->o.progress;
     h->fold.ctx = h->o.ctx;
+    snprintf(h->config, sizeof h->config, "%s", config);
     if (snprintf(h->path, sizeof h->path, "%s/signals", config) >= (int)sizeof h->path - 16)
         s = err_set(e, ST_INVALID, "path too long: %s", config);
     if (!s)
@@ -274,6 +275,12 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
     }
     *out = h;
     return ST_OK;
+}
+
+const char *
+hub_config(const struct hub *h)
+{
+    return h->config;
 }
 
 void

@@ -52,8 +52,7 @@ struct hubclient {
     const char *key;
     const char *config; /* the directory; NULL with a server */
     struct hub_options hub_options;
-    struct hub *hub;  /* NULL until it is needed */
-    bool has_written; /* files: somebody may have to be woken */
+    struct hub *hub; /* NULL until it is needed */
     struct transport_place place;
     struct http_client client;
     struct cancel *wake;

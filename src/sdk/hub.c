@@ -47,6 +47,7 @@ cliq_hub_open(cliq_hub **out, const cliq_hub_options *o, cliq_error *err)
     if (!h)
         return starved(err);
     struct hubclient_options d = { .says = "options.identity or CLIQ_IDENTITY",
+                                   .hub.on_round = hub_wake,
                                    .no_tls =
                                        "libcliq speaks http:// and unix: only; for https put a "
                                        "proxy, or a server of your own, on this machine" };
@@ -237,7 +238,6 @@ ask(cliq_hub *h, struct call *c, enum hub_op op, const char *inside, cliq_signal
 
     if (!c->s)
         c->s = hubclient_call(&h->hub, &c->a, op, c->args, &reply, &c->e);
-    hub_wake(&h->hub);
     if (!c->s && out)
         c->s = fill(h, out, inside ? json_get(reply.data, inside) : reply.data, &c->e);
     return end(c, err);
@@ -401,7 +401,6 @@ cliq_claim(cliq_hub *h, const cliq_claim_options *o, cliq_signal_info *out, cliq
     } else if (!c.s) {
         c.s = hubclient_call(&h->hub, &answer, HUB_CLAIM, c.args, &reply, &c.e);
     }
-    hub_wake(&h->hub);
     if (!c.s && !reply.data)
         c.s = err_set(&c.e, ST_NOT_FOUND, "nothing to claim: there is no open task for you");
     if (!c.s)
@@ -563,7 +562,6 @@ call(cliq_hub *h, struct call *c, enum hub_op op, const char **json, const char 
 
     if (!c->s)
         c->s = hubclient_call(&h->hub, &c->a, op, c->args, &reply, &c->e);
-    hub_wake(&h->hub);
     if (!c->s) {
         json_write(&text, reply.data);
         buf_adds(&place, reply.cursor ? reply.cursor : "");

@@ -131,7 +131,6 @@ tell_wake(struct attendant *t)
                                request(t, HUB_GENERATE, wake, &a) };
     if (submit(t, r, 2, &a, &e))
         say(t, "%s", e.text);
-    wake_agents(t->hub, t->config, NULL);
     arena_release(&a);
 }
 
@@ -156,8 +155,6 @@ tell_sleep(struct attendant *t, uint64_t upto, struct err *e)
     r[n++] = request(t, HUB_GENERATE, sleep, &a);
     r[n++] = request(t, HUB_SCHEDULE, idle, &a);
     enum status s = submit(t, r, n, &a, e);
-    if (!s)
-        wake_agents(t->hub, t->config, NULL);
     arena_release(&a);
     return s;
 }
@@ -568,7 +565,7 @@ wake_supervisor_run(const char *config, const char *identity, struct err *e)
         s = wake_lock(t.dir, &t.lock, e);
     bool is_ours = s == ST_OK;
     if (!s)
-        s = hub_open(&t.hub, whole, NULL, e);
+        s = hub_open(&t.hub, whole, &(struct hub_options){ .on_round = wake_on_round }, e);
     if (!s)
         recover(&t);
     while (!s && t.lock >= 0) {
