@@ -1,8 +1,6 @@
 /* watch - signals as they come. */
 #include "base/term.h"
-#include "cmd/lib/hub_show.h"
 #include "cmd/lib/hub_watch.h"
-#include "cmd/lib/message_show.h"
 
 #include <unistd.h>
 
@@ -19,37 +17,19 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-struct watch_work {
-    struct hub_call *c;
-    bool has_color;
-};
-
-/* For people: a head in bold, the content below it; otherwise a row like those of inbox. */
+/* For people: a head in bold, the content below it. */
 static void
-show_signal(void *ctx, struct buf *out, const struct json *signal)
+show_signal(struct buf *out, const struct json *signal)
 {
     static const char *const keys[] = { "created_at", "@from", "@to", "signal_type", "id" };
-    const struct watch_work *w = ctx;
+    bool has_color = term_has_color(STDOUT_FILENO);
 
-    if (w->c->is_json) {
-        show_json(out, signal, w->c->is_tty);
-        buf_addc(out, '\n');
-        return;
-    }
-    if (!w->c->is_tty) {
-        for (const struct hub_column *k = hub_signal_columns; k->head; k++) {
-            buf_adds(out, k == hub_signal_columns ? "" : "\t");
-            hub_show_cell(out, signal, k->key);
-        }
-        buf_addc(out, '\n');
-        return;
-    }
-    buf_adds(out, w->has_color ? "\033[1m" : "");
+    buf_adds(out, has_color ? "\033[1m" : "");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         buf_adds(out, i == 0 ? "" : i == 2 ? " -> " : "  ");
         hub_show_cell(out, signal, keys[i]);
     }
-    buf_adds(out, w->has_color ? "\033[0m\n    " : "\n    ");
+    buf_adds(out, has_color ? "\033[0m\n    " : "\n    ");
     hub_show_cell(out, signal, "content");
     buf_addc(out, '\n');
 }
@@ -82,14 +62,13 @@ static enum status
 run(const struct args *a, struct err *e)
 {
     struct hub_call c;
-    struct watch_work w = { .c = &c, .has_color = term_has_color(STDOUT_FILENO) };
     struct subscription_filter want;
     enum status s = hub_call_begin(&c, a, e);
 
     if (!s)
         s = read_filter(&c, a, &want, e);
     if (!s)
-        s = hub_watch(&c, &want, show_signal, &w, e);
+        s = hub_watch(&c, &want, hub_signal_columns, show_signal, e);
     hub_call_end(&c);
     return s;
 }
