@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "sdk/hub_wake.h"
 
+#include "context/agent_env.h"
 #include "wake/wake.h"
 
 #include <errno.h>
@@ -13,26 +14,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* Ours, without what would lead it elsewhere, and with the store that was written. */
-static char *const *
-pump_env(struct arena *a, const char *config)
-{
-    size_t n = 0, k = 0, size = strlen(config) + 16;
-
-    while (environ[n])
-        n++;
-    char **v = arena_alloc(a, (n + 2) * sizeof *v), *home = arena_alloc(a, size);
-    if (!v || !home)
-        return NULL;
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], "CLIQ_", 5) != 0)
-            v[k++] = environ[i];
-    snprintf(home, size, "CLIQ_HOME=%s", config);
-    v[k++] = home;
-    v[k] = NULL;
-    return v;
-}
 
 /* Nothing of the host's goes along: no descriptor, no mask, no ignored signal, no terminal. */
 static bool
@@ -57,15 +38,18 @@ run_pump(struct arena *a, const char *config)
 {
     char name[] = "cliq", group[] = "signal", pump[] = "pump",
          *argv[] = { name, group, pump, NULL };
-    char *const *env = pump_env(a, config);
+    struct env vars = { .arena = a };
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     pid_t pid;
 
-    if (!env || posix_spawn_file_actions_init(&files) != 0)
+    env_ours(&vars);
+    env_add(&vars, "CLIQ_HOME", config); /* the store that was written */
+    if (vars.is_starved || posix_spawn_file_actions_init(&files) != 0)
         return;
     if (posix_spawnattr_init(&attr) == 0) {
-        if (describe(&files, &attr) && posix_spawnp(&pid, "cliq", &files, &attr, argv, env) == 0)
+        if (describe(&files, &attr) &&
+            posix_spawnp(&pid, "cliq", &files, &attr, argv, (char *const *)vars.v) == 0)
             while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
                 ;
         posix_spawnattr_destroy(&attr);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "wake/wake.h"
 
+#include "context/agent_env.h"
 #include "proc/proc.h"
 #include "team/agent.h"
 
@@ -10,30 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* All of ours but what belongs to a run or to another who was woken. */
-static const char *const *
-supervisor_env(struct arena *a, const char *config, const char *identity)
-{
-    size_t n = 0, k = 0;
-
-    while (environ[n])
-        n++;
-    const char **v = arena_alloc(a, (n + 3) * sizeof *v);
-    size_t home = strlen(config) + 16, wake = strlen(identity) + 16;
-    char *texts[2] = { arena_alloc(a, home), arena_alloc(a, wake) };
-    if (!v || !texts[0] || !texts[1])
-        return NULL;
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], "CLIQ_", 5) != 0)
-            v[k++] = environ[i];
-    snprintf(texts[0], home, "CLIQ_HOME=%s", config);
-    snprintf(texts[1], wake, "CLIQ_WAKE=%s", identity);
-    v[k++] = texts[0];
-    v[k++] = texts[1];
-    v[k] = NULL;
-    return v;
-}
-
 /* Its pid; 0: it could not be started. */
 static pid_t
 start_supervisor(struct arena *a, const char *config, const char *identity)
@@ -41,13 +18,15 @@ start_supervisor(struct arena *a, const char *config, const char *identity)
     struct buf log = { 0 };
     struct proc_id id = { 0 };
     const char *argv[] = { agent_self(a), "_wake", identity, NULL };
-    struct proc_spec spec = {
-        .argv = argv, .env = supervisor_env(a, config, identity), .dir = "/", .is_woken = true
-    };
+    struct env vars = { .arena = a };
 
+    env_ours(&vars);
+    env_add(&vars, "CLIQ_HOME", config);
+    env_add(&vars, "CLIQ_WAKE", identity);
+    struct proc_spec spec = { .argv = argv, .env = vars.v, .dir = "/", .is_woken = true };
     buf_addf(&log, "%s/wake/%s/log", config, identity);
     spec.out = buf_failed(&log) ? NULL : log.p;
-    bool is_started = spec.env && spec.out && proc_spawn(&spec, &id, NULL) == ST_OK;
+    bool is_started = !vars.is_starved && spec.out && proc_spawn(&spec, &id, NULL) == ST_OK;
     buf_release(&log);
     return is_started ? id.pid : 0;
 }
