@@ -164,14 +164,6 @@ set(struct json *object, const char *key, struct json *v)
     return v != NULL;
 }
 
-static struct json *
-text_json(struct curl_work *w, const char *p, size_t n)
-{
-    const char *kept = arena_dup(w->c->arena, p, n);
-
-    return kept ? json_new_str(w->c->arena, kept, n) : NULL;
-}
-
 /* {"url":…,"status":…,"bytes":…} as a member of `in`; NULL without memory. */
 static struct json *
 add_record(struct curl_work *w, struct json *in, const struct transfer *n, int status, size_t bytes)
@@ -181,7 +173,7 @@ add_record(struct curl_work *w, struct json *in, const struct transfer *n, int s
     struct buf url = { 0 };
 
     fetch_public_url(&url, n->url);
-    bool ok = o && !buf_failed(&url) && set(o, "url", text_json(w, url.p, url.len)) &&
+    bool ok = o && !buf_failed(&url) && set(o, "url", json_new_copy(w->c->arena, url.p, url.len)) &&
               set(o, "status", json_new_int(a, status)) &&
               set(o, "bytes", json_new_int(a, (int64_t)bytes));
     buf_release(&url);
@@ -276,7 +268,8 @@ file_json(struct curl_work *w, const struct transfer *n)
     buf_addf(&path, "%s/%s", w->c->phase, n->name);
     if (k && !buf_failed(&path) && strncmp(path.p, dir, k) == 0 && path.p[k] == '/')
         skip = k + 1;
-    struct json *v = buf_failed(&path) ? NULL : text_json(w, path.p + skip, path.len - skip);
+    struct json *v =
+        buf_failed(&path) ? NULL : json_new_copy(w->c->arena, path.p + skip, path.len - skip);
     buf_release(&path);
     return v;
 }
@@ -295,7 +288,7 @@ get(struct curl_work *w, const struct transfer *n, struct err *e)
         struct json *o = add_record(w, w->got, n, r.status, r.body.len);
         const char *type = r.content_type;
         if (!o || !set(o, "file", file_json(w, n)) ||
-            !set(o, "content_type", text_json(w, type, strlen(type))) ||
+            !set(o, "content_type", json_new_copy(w->c->arena, type, strlen(type))) ||
             (doc && !set(o, "json", doc)))
             s = no_memory(e);
     }

@@ -227,18 +227,6 @@ agent_message_parse(struct arena *a, const char *text, size_t len, struct agent_
 /* ---- writing ---- */
 
 static void
-write_list(struct buf *to, const char *key, const char *const *v, size_t n)
-{
-    json_key(to, key);
-    json_open(to, '[');
-    for (size_t i = 0; i < n; i++) {
-        json_sep(to);
-        json_write_str(to, v[i], strlen(v[i]));
-    }
-    json_close(to, ']');
-}
-
-static void
 write_container(struct buf *to, const char *key, const struct json *v, const char *empty)
 {
     if (v)
@@ -260,7 +248,7 @@ agent_message_begin(struct buf *to, const struct agent_message *m)
     json_key_str(to, "project_dir", m->project_dir);
     json_key_str(to, "work_dir", m->work_dir ? m->work_dir : m->project_dir);
     json_key_str(to, "signal_dir", m->signal_dir);
-    write_list(to, "handoff_dirs", m->handoff_dirs, m->n_handoff_dirs);
+    json_key_strs(to, "handoff_dirs", m->handoff_dirs, m->n_handoff_dirs);
     write_container(to, "input_artifacts", m->input_artifacts, "[]");
     write_container(to, "settings", m->settings, "{}");
     json_key(to, "payload");

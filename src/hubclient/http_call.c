@@ -161,8 +161,8 @@ hubclient_unwrap(struct hubclient *d, struct arena *a, enum hub_op op, const cha
     if (!is_ok || json_is(ok, JSON_FALSE)) {
         const struct json *message =
             json_is(error, JSON_OBJECT) ? json_get(error, "message") : error;
-        reply->code = hubclient_text(a, json_get(error, "code"));
-        reply->message = hubclient_text(a, message);
+        reply->code = json_dup_text(a, json_get(error, "code"));
+        reply->message = json_dup_text(a, message);
         reply->details = json_get(error, "details");
         if (is_ok)
             reply->status = 400;
@@ -177,7 +177,7 @@ hubclient_unwrap(struct hubclient *d, struct arena *a, enum hub_op op, const cha
         reply->data = NULL;
     const struct json *cursor = json_get(json_get(answer, "meta"), "cursor");
     reply->has_cursor = cursor != NULL;
-    reply->cursor = hubclient_text(a, cursor);
+    reply->cursor = json_dup_text(a, cursor);
     return ST_OK;
 }
 

@@ -9,12 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *
-hubclient_text(struct arena *a, const struct json *v)
-{
-    return json_is(v, JSON_STRING) ? arena_dup(a, v->text.p, v->text.len) : NULL;
-}
-
 static enum status
 keep(struct hubclient *d, const char *text, const char **out, struct err *e)
 {

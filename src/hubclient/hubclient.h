@@ -73,9 +73,6 @@ enum status hubclient_files(struct hubclient *d, struct err *e);
 enum status hubclient_claim(struct hubclient *d, struct arena *a, struct json *args,
                             int64_t wait_ms, struct hub_reply *reply, struct err *e);
 
-/* A string in the arena, NUL-ended; NULL when it is not one. */
-const char *hubclient_text(struct arena *a, const struct json *v);
-
 /* ---- what hubclient.c, http_call.c and subscription.c share ---- */
 
 /* The status and the sentence of an answer that is not below 300. */

@@ -443,9 +443,9 @@ add_artifact(const struct prep *pr, struct json *list, const char *name, const c
 {
     if (faccessat(pr->p->state.dir, path, R_OK, 0) != 0)
         return true;
-    const char *kept = arena_dup(pr->arena, name, strlen(name)), *full = below(pr, "%s", path);
+    const char *full = below(pr, "%s", path);
     struct json *one = json_new(pr->arena, JSON_OBJECT);
-    struct json *text[] = { kept ? json_new_str(pr->arena, kept, strlen(kept)) : NULL,
+    struct json *text[] = { json_new_copy(pr->arena, name, strlen(name)),
                             json_new_str(pr->arena, "file", 4),
                             full ? json_new_str(pr->arena, full, strlen(full)) : NULL };
     if (!one || !text[0] || !text[1] || !text[2])

@@ -166,7 +166,7 @@ as_text(struct arena *a, const struct json *v)
 {
     if (!v || v->type == JSON_NULL)
         return NULL;
-    return v->type == JSON_STRING ? hubclient_text(a, v) : as_json(a, v);
+    return v->type == JSON_STRING ? json_dup_text(a, v) : as_json(a, v);
 }
 
 static void

@@ -1359,6 +1359,29 @@ the_place_of_a_value_is_that_of_its_key_or_its_first_byte(void **state)
     arena_release(&a);
 }
 
+static void
+texts_are_copied_out_in_and_as_lists(void **state)
+{
+    const char *const words[] = { "a", "b\"c", "" };
+    struct arena a = { 0 };
+    struct buf b = { 0 };
+    char changing[] = "first";
+
+    (void)state;
+    struct json *v = json_new_copy(&a, changing, strlen(changing));
+    changing[0] = 'x';
+    assert_string_equal(json_dup_text(&a, v), "first");
+    assert_null(json_dup_text(&a, json_new_int(&a, 1)));
+    assert_null(json_dup_text(&a, NULL));
+    json_open(&b, '{');
+    json_key_strs(&b, "words", words, 3);
+    json_key_strs(&b, "none", NULL, 0);
+    json_close(&b, '}');
+    assert_string_equal(b.p, "{\"words\":[\"a\",\"b\\\"c\",\"\"],\"none\":[]}");
+    buf_release(&b);
+    arena_release(&a);
+}
+
 int
 main(void)
 {
@@ -1429,6 +1452,7 @@ main(void)
         TEST(a_string_that_grows_past_the_ceiling_is_refused),
         TEST(writing_many_times_grows_one_buf),
         TEST(the_place_of_a_value_is_that_of_its_key_or_its_first_byte),
+        TEST(texts_are_copied_out_in_and_as_lists),
     };
 
     return cmocka_run_group_tests_name("json", tests, NULL, NULL);

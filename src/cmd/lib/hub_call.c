@@ -101,7 +101,7 @@ hub_call(struct hub_call *c, enum hub_op op, const struct json *args, struct hub
 const char *
 hub_text(struct hub_call *c, const struct json *v)
 {
-    return hubclient_text(&c->hub.arena, v);
+    return json_dup_text(&c->hub.arena, v);
 }
 
 static enum status
