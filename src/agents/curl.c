@@ -156,14 +156,6 @@ tell(struct curl_work *w, const struct transfer *n, const struct fetch_request *
     return s;
 }
 
-static bool
-set(struct json *object, const char *key, struct json *v)
-{
-    if (v)
-        json_set(object, key, v);
-    return v != NULL;
-}
-
 /* {"url":…,"status":…,"bytes":…} as a member of `in`; NULL without memory. */
 static struct json *
 add_record(struct curl_work *w, struct json *in, const struct transfer *n, int status, size_t bytes)
@@ -173,9 +165,10 @@ add_record(struct curl_work *w, struct json *in, const struct transfer *n, int s
     struct buf url = { 0 };
 
     fetch_public_url(&url, n->url);
-    bool ok = o && !buf_failed(&url) && set(o, "url", json_new_copy(w->c->arena, url.p, url.len)) &&
-              set(o, "status", json_new_int(a, status)) &&
-              set(o, "bytes", json_new_int(a, (int64_t)bytes));
+    bool ok = o && !buf_failed(&url) &&
+              json_set(o, "url", json_new_copy(w->c->arena, url.p, url.len)) &&
+              json_set(o, "status", json_new_int(a, status)) &&
+              json_set(o, "bytes", json_new_int(a, (int64_t)bytes));
     buf_release(&url);
     if (ok)
         json_set(in, n->name, o);
@@ -287,9 +280,9 @@ get(struct curl_work *w, const struct transfer *n, struct err *e)
     if (!s) {
         struct json *o = add_record(w, w->got, n, r.status, r.body.len);
         const char *type = r.content_type;
-        if (!o || !set(o, "file", file_json(w, n)) ||
-            !set(o, "content_type", json_new_copy(w->c->arena, type, strlen(type))) ||
-            (doc && !set(o, "json", doc)))
+        if (!o || !json_set(o, "file", file_json(w, n)) ||
+            !json_set(o, "content_type", json_new_copy(w->c->arena, type, strlen(type))) ||
+            (doc && !json_set(o, "json", doc)))
             s = no_memory(e);
     }
     if (!s)

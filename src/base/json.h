@@ -121,7 +121,9 @@ void json_add(struct json *array, struct json *v);
 /* The same for one who adds many, without walking the list: *last is the last element, NULL in an
  * empty array, and becomes v. */
 void json_add_behind(struct json *array, struct json **last, struct json *v);
-void json_set(struct json *object, const char *key, struct json *v); /* replaces an equal key */
+/* Replaces an equal key. False: v is NULL, so that a chain of calls finds out that memory is out.
+ */
+bool json_set(struct json *object, const char *key, struct json *v);
 /* For a new container with many values: appends at *end, first &container->kids.first, without
  * looking for an equal key (NULL in an array); tells the next end. */
 struct json **json_put(struct json *container, struct json **end, const char *key, struct json *v);

@@ -431,20 +431,21 @@ json_add_behind(struct json *array, struct json **last, struct json *v)
     *last = v;
 }
 
-void
+bool
 json_set(struct json *object, const char *key, struct json *v)
 {
     size_t key_len = strlen(key);
 
     assert(json_is(object, JSON_OBJECT) && key_len <= UINT32_MAX);
     if (!v)
-        return;
+        return false;
     struct json **link = &object->kids.first;
     while (*link && !has_key(*link, key, key_len))
         link = &(*link)->next;
     v->key = key;
     v->key_len = (uint32_t)key_len;
     put_at(object, link, v);
+    return true;
 }
 
 struct json **

@@ -1,5 +1,5 @@
 /*
- * door - the one door to the hub: an operation and its arguments in, its answer out, whether the
+ * hubclient - the client of the hub: an operation and its arguments in, its answer out, whether the
  * hub is files here or a server somewhere. The commands (cmd/lib/hub_call.h) and the C library
  * stand on it.
  *
@@ -21,7 +21,7 @@
  * Files, in reading order: hubclient.c who and where, the call on files · http_call.c the same as
  * HTTP · claim_wait.c a claim that waits · subscription.c signals as they come.
  *
- * Ownership: what is answered lives in the arena given; the door owns the rest. One thread at a
+ * Ownership: what is answered lives in the arena given; the client owns the rest. One thread at a
  * time. It waits with poll(2) and can be woken (base/wait.h).
  */
 #ifndef CLIQ_HUBCLIENT_HUBCLIENT_H

@@ -1,17 +1,17 @@
 /*
- * feed - signals as they come, from the files or from a server: `watch`, `signal watch` and the
- * library's cliq_next stand on it.
+ * subscription - signals as they come, from the files or from a server: `watch`, `signal watch` and
+ * the library's cliq_next stand on it.
  *
  *     struct subscription f;
  *     struct subscription_filter want = { .filter.role = "reviewer" };
- *     s = subscription_open(&f, &door, &want, e);
+ *     s = subscription_open(&f, &client, &want, e);
  *     while (!s)
  *         if (!(s = subscription_next(&f, until_ms, &signal, e)))
  *             ... f.seq, signal ...
  *     subscription_close(&f);
  *
  * On files inotify says when there is more; a server tells its event stream. Every signal has its
- * number in the log, and the feed's place is the last one it was told. So a connection that
+ * number in the log, and the subscription's place is the last one it was told. So a connection that
  * breaks, because the server was killed or the network was, is made again behind that place:
  * nothing is left out, nothing comes twice. The pause before that doubles from
  * SUBSCRIPTION_PAUSE_MS to SUBSCRIPTION_PAUSE_MAX. A first connection that fails is told at once,
@@ -19,7 +19,7 @@
  * that it is alive, is taken for gone.
  *
  * Ownership: a signal lives until the next call. The filter's texts stay the caller's, as long as
- * the feed is open.
+ * the subscription is open.
  */
 #ifndef CLIQ_HUBCLIENT_SUBSCRIPTION_H
 #define CLIQ_HUBCLIENT_SUBSCRIPTION_H
@@ -69,14 +69,15 @@ struct subscription {
 
 enum status subscription_open(struct subscription *f, struct hubclient *d,
                               const struct subscription_filter *want, struct err *e);
-/* ST_TIMEOUT: nothing came until then (clock_mono_ms; base/wait.h); ST_CANCELLED: the door's wake.
+/* ST_TIMEOUT: nothing came until then (clock_mono_ms; base/wait.h); ST_CANCELLED: the client's
+ * wake.
  */
 enum status subscription_next(struct subscription *f, int64_t until_ms, const struct json **signal,
                               struct err *e);
 /* A descriptor that is readable when subscription_next may have more; for those who have a loop of
- * their own. It is the feed's, and stays the same over new connections. They call subscription_next
- * with a time that has come until that is ST_TIMEOUT, and then wait. Only to make a lost connection
- * again subscription_next takes up to SUBSCRIPTION_CONNECT_MS there. */
+ * their own. It is the subscription's, and stays the same over new connections. They call
+ * subscription_next with a time that has come until that is ST_TIMEOUT, and then wait. Only to make
+ * a lost connection again subscription_next takes up to SUBSCRIPTION_CONNECT_MS there. */
 enum status subscription_fd(struct subscription *f, int *fd, struct err *e);
 void subscription_close(struct subscription *f); /* safe whatever subscription_open returned */
 

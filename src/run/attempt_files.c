@@ -444,15 +444,12 @@ add_artifact(const struct prep *pr, struct json *list, const char *name, const c
     if (faccessat(pr->p->state.dir, path, R_OK, 0) != 0)
         return true;
     const char *full = below(pr, "%s", path);
-    struct json *one = json_new(pr->arena, JSON_OBJECT);
-    struct json *text[] = { json_new_copy(pr->arena, name, strlen(name)),
-                            json_new_str(pr->arena, "file", 4),
-                            full ? json_new_str(pr->arena, full, strlen(full)) : NULL };
-    if (!one || !text[0] || !text[1] || !text[2])
+    struct json *one = full ? json_new(pr->arena, JSON_OBJECT) : NULL;
+
+    if (!one || !json_set(one, "name", json_new_copy(pr->arena, name, strlen(name))) ||
+        !json_set(one, "type", json_new_str(pr->arena, "file", 4)) ||
+        !json_set(one, "source", json_new_str(pr->arena, full, strlen(full))))
         return false;
-    json_set(one, "name", text[0]);
-    json_set(one, "type", text[1]);
-    json_set(one, "source", text[2]);
     json_add(list, one);
     return true;
 }

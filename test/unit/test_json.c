@@ -1373,6 +1373,10 @@ texts_are_copied_out_in_and_as_lists(void **state)
     assert_string_equal(json_dup_text(&a, v), "first");
     assert_null(json_dup_text(&a, json_new_int(&a, 1)));
     assert_null(json_dup_text(&a, NULL));
+    struct json *o = json_new(&a, JSON_OBJECT);
+    assert_true(json_set(o, "word", v));
+    assert_false(json_set(o, "word", NULL));
+    assert_true(json_eq(json_get(o, "word"), "first"));
     json_open(&b, '{');
     json_key_strs(&b, "words", words, 3);
     json_key_strs(&b, "none", NULL, 0);
