@@ -8,20 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *
-text_of(struct context *c, const struct json *object, const char *key)
-{
-    const struct json *v = json_get(object, key);
-
-    return json_is(v, JSON_STRING) ? arena_dup(c->arena, v->text.p, v->text.len) : NULL;
-}
-
 static void
 set_str(struct context *c, struct json *object, const char *key, const char *p, size_t len)
 {
-    const char *kept = arena_dup(c->arena, p, len);
-
-    json_set(object, key, kept ? json_new_str(c->arena, kept, len) : NULL);
+    json_set(object, key, json_new_copy(c->arena, p, len));
 }
 
 struct running {
@@ -55,7 +45,8 @@ on_later(void *ctx)
 static enum status
 run_one(struct context *c, const struct json *command, struct command_results *r, struct err *e)
 {
-    const char *name = text_of(c, command, "name"), *run = text_of(c, command, "run");
+    const char *name = json_dup_text(c->arena, json_get(command, "name")),
+               *run = json_dup_text(c->arena, json_get(command, "run"));
     struct shell_result result;
     bool escalates = false;
 
@@ -94,7 +85,7 @@ run_one(struct context *c, const struct json *command, struct command_results *r
              result.is_timeout ? "timed out, " : "exit code ", result.exit_code, tenths / 10,
              tenths % 10);
     shell_result_release(&result);
-    return v ? ST_OK : err_set(e, ST_IO, "out of memory");
+    return v ? ST_OK : err_nomem(e);
 }
 
 static enum status
@@ -121,7 +112,7 @@ command_results_run(struct context *c, struct command_results *r, struct err *e)
 
     *r = (struct command_results){ .list = json_new(c->arena, JSON_ARRAY) };
     if (!r->list)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     if (!json_first(commands))
         return err_set(e, ST_INVALID, "phase %s has no commands", c->phase);
     buf_addf(&r->text, "## %s\n\n", c->phase);

@@ -156,22 +156,6 @@ tell(struct curl_work *w, const struct transfer *n, const struct fetch_request *
     return s;
 }
 
-static bool
-set(struct json *object, const char *key, struct json *v)
-{
-    if (v)
-        json_set(object, key, v);
-    return v != NULL;
-}
-
-static struct json *
-text_json(struct curl_work *w, const char *p, size_t n)
-{
-    const char *kept = arena_dup(w->c->arena, p, n);
-
-    return kept ? json_new_str(w->c->arena, kept, n) : NULL;
-}
-
 /* {"url":…,"status":…,"bytes":…} as a member of `in`; NULL without memory. */
 static struct json *
 add_record(struct curl_work *w, struct json *in, const struct transfer *n, int status, size_t bytes)
@@ -181,9 +165,10 @@ add_record(struct curl_work *w, struct json *in, const struct transfer *n, int s
     struct buf url = { 0 };
 
     fetch_public_url(&url, n->url);
-    bool ok = o && !buf_failed(&url) && set(o, "url", text_json(w, url.p, url.len)) &&
-              set(o, "status", json_new_int(a, status)) &&
-              set(o, "bytes", json_new_int(a, (int64_t)bytes));
+    bool ok = o && !buf_failed(&url) &&
+              json_set(o, "url", json_new_copy(w->c->arena, url.p, url.len)) &&
+              json_set(o, "status", json_new_int(a, status)) &&
+              json_set(o, "bytes", json_new_int(a, (int64_t)bytes));
     buf_release(&url);
     if (ok)
         json_set(in, n->name, o);
@@ -276,7 +261,8 @@ file_json(struct curl_work *w, const struct transfer *n)
     buf_addf(&path, "%s/%s", w->c->phase, n->name);
     if (k && !buf_failed(&path) && strncmp(path.p, dir, k) == 0 && path.p[k] == '/')
         skip = k + 1;
-    struct json *v = buf_failed(&path) ? NULL : text_json(w, path.p + skip, path.len - skip);
+    struct json *v =
+        buf_failed(&path) ? NULL : json_new_copy(w->c->arena, path.p + skip, path.len - skip);
     buf_release(&path);
     return v;
 }
@@ -294,9 +280,9 @@ get(struct curl_work *w, const struct transfer *n, struct err *e)
     if (!s) {
         struct json *o = add_record(w, w->got, n, r.status, r.body.len);
         const char *type = r.content_type;
-        if (!o || !set(o, "file", file_json(w, n)) ||
-            !set(o, "content_type", text_json(w, type, strlen(type))) ||
-            (doc && !set(o, "json", doc)))
+        if (!o || !json_set(o, "file", file_json(w, n)) ||
+            !json_set(o, "content_type", json_new_copy(w->c->arena, type, strlen(type))) ||
+            (doc && !json_set(o, "json", doc)))
             s = no_memory(e);
     }
     if (!s)

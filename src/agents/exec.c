@@ -1,26 +1,25 @@
 /* exec - runs the phase's commands in order and hands their results on. */
 #include "agents/agent_main.h"
-#include "agents/check_verdict.h"
-#include "agents/command_results.h"
+#include "agents/command_agent.h"
 #include "cmd/cmd.h"
+
+static enum status
+end(struct context *c, const struct command_results *r, struct err *e)
+{
+    struct json *data = command_results_data(c, r);
+    enum status s = ST_OK;
+
+    if (r->escalated)
+        return err_set(e, ST_FAILED, "command %s failed", r->escalated);
+    for (size_t i = 0; !s && i < c->n_targets; i++)
+        s = context_send(c, c->targets[i].name, data, r->text.p, e);
+    return s ? s : context_finalize_standard(c, e);
+}
 
 static enum status
 handle(struct context *c, struct err *e)
 {
-    struct command_results r;
-    enum status s = command_results_run(c, &r, e);
-
-    if (!s && c->is_gate)
-        s = verdict_from_results(c, &r, e);
-    else if (!s && r.escalated)
-        s = err_set(e, ST_FAILED, "command %s failed", r.escalated);
-    struct json *data = s || c->is_gate ? NULL : command_results_data(c, &r);
-    for (size_t i = 0; !s && !c->is_gate && i < c->n_targets; i++)
-        s = context_send(c, c->targets[i].name, data, r.text.p, e);
-    if (!s && !c->is_gate)
-        s = context_finalize_standard(c, e);
-    command_results_release(&r);
-    return s;
+    return command_agent(c, end, e);
 }
 
 static enum status

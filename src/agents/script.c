@@ -19,11 +19,10 @@ end_gate(struct context *c, const struct json *block, const char *text, int exit
     const struct json *outcome = json_get(v, "outcome"), *target = json_get(v, "target");
 
     if (json_is(outcome, JSON_STRING)) {
-        out.outcome = arena_dup(c->arena, outcome->text.p, outcome->text.len);
-        if (json_is(target, JSON_STRING))
-            out.target = arena_dup(c->arena, target->text.p, target->text.len);
+        out.outcome = json_dup_text(c->arena, outcome);
+        out.target = json_dup_text(c->arena, target);
         if (json_is(comment, JSON_STRING))
-            out.comment = arena_dup(c->arena, comment->text.p, comment->text.len);
+            out.comment = json_dup_text(c->arena, comment);
     } else if (exit_code == 0) {
         out.outcome = "PASS";
     } else if (exit_code == 1 && c->n_route_targets) {
@@ -33,7 +32,7 @@ end_gate(struct context *c, const struct json *block, const char *text, int exit
         return err_set(e, ST_FAILED, "the command ended with exit code %d and gave no verdict",
                        exit_code);
     }
-    return out.outcome ? context_finalize_gate(c, &out, e) : err_set(e, ST_IO, "out of memory");
+    return out.outcome ? context_finalize_gate(c, &out, e) : err_nomem(e);
 }
 
 static enum status

@@ -69,6 +69,15 @@ void err_say(struct err *e, const char *fmt, ...) __attribute__((format(printf, 
 void err_say_errno(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void err_vsay(struct err *e, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
+/* The one sentence for a failed allocation, so that `return err_nomem(e)` is all a caller writes.
+ * Inline for the same reason as status_of_errno. */
+static inline enum status
+err_nomem(struct err *e)
+{
+    err_say(e, "out of memory");
+    return ST_IO;
+}
+
 int status_exit(enum status s);
 int status_http(enum status s);
 int status_rpc(enum status s);

@@ -97,6 +97,9 @@ bool json_eq(const struct json *v, const char *s);
 bool json_int(const struct json *v, int64_t *out);
 bool json_double(const struct json *v, double *out); /* finite ones only: 1e400 does not fit */
 bool json_bool(const struct json *v, bool *out);
+/* A NUL-ended copy of a string (a NUL inside ends it early); NULL when it is none, or without
+ * memory. */
+char *json_dup_text(struct arena *a, const struct json *v);
 /* Are two values equal? Objects regardless of key order, numbers by their text. */
 bool json_same(const struct json *a, const struct json *b);
 
@@ -113,13 +116,16 @@ const struct json *json_first(const struct json *container); /* NULL for scalars
 
 struct json *json_new(struct arena *a, enum json_type type);
 struct json *json_new_str(struct arena *a, const char *p, size_t len);
+struct json *json_new_copy(struct arena *a, const char *p, size_t len); /* of a copy of the text */
 struct json *json_new_int(struct arena *a, int64_t n);
 /* Append (no check for duplicates); NULL value: nothing happens. O(1) is not promised. */
 void json_add(struct json *array, struct json *v);
 /* The same for one who adds many, without walking the list: *last is the last element, NULL in an
  * empty array, and becomes v. */
 void json_add_behind(struct json *array, struct json **last, struct json *v);
-void json_set(struct json *object, const char *key, struct json *v); /* replaces an equal key */
+/* Replaces an equal key. False: v is NULL, so that a chain of calls finds out that memory is out.
+ */
+bool json_set(struct json *object, const char *key, struct json *v);
 /* For a new container with many values: appends at *end, first &container->kids.first, without
  * looking for an equal key (NULL in an array); tells the next end. */
 struct json **json_put(struct json *container, struct json **end, const char *key, struct json *v);
@@ -149,6 +155,7 @@ void json_key(struct buf *b, const char *key); /* then write one value yourself 
 void json_sep(struct buf *b);                  /* before an element of a list */
 void json_key_str(struct buf *b, const char *key, const char *s);
 void json_key_strn(struct buf *b, const char *key, const char *p, size_t len);
+void json_key_strs(struct buf *b, const char *key, const char *const *v, size_t n); /* a list */
 void json_key_int(struct buf *b, const char *key, int64_t n);
 void json_key_bool(struct buf *b, const char *key, bool v);
 void json_key_raw(struct buf *b, const char *key, const char *p, size_t len); /* p is JSON */

@@ -361,6 +361,20 @@ json_new_str(struct arena *a, const char *p, size_t len)
 }
 
 struct json *
+json_new_copy(struct arena *a, const char *p, size_t len)
+{
+    const char *kept = arena_dup(a, p, len);
+
+    return kept ? json_new_str(a, kept, len) : NULL;
+}
+
+char *
+json_dup_text(struct arena *a, const struct json *v)
+{
+    return json_is(v, JSON_STRING) ? arena_dup(a, v->text.p, v->text.len) : NULL;
+}
+
+struct json *
 json_new_int(struct arena *a, int64_t n)
 {
     char digits[20], *p = digits + sizeof digits; /* "-9223372036854775808" */
@@ -417,20 +431,21 @@ json_add_behind(struct json *array, struct json **last, struct json *v)
     *last = v;
 }
 
-void
+bool
 json_set(struct json *object, const char *key, struct json *v)
 {
     size_t key_len = strlen(key);
 
     assert(json_is(object, JSON_OBJECT) && key_len <= UINT32_MAX);
     if (!v)
-        return;
+        return false;
     struct json **link = &object->kids.first;
     while (*link && !has_key(*link, key, key_len))
         link = &(*link)->next;
     v->key = key;
     v->key_len = (uint32_t)key_len;
     put_at(object, link, v);
+    return true;
 }
 
 struct json **

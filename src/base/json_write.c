@@ -398,6 +398,18 @@ json_key_str(struct buf *b, const char *key, const char *s)
 }
 
 void
+json_key_strs(struct buf *b, const char *key, const char *const *v, size_t n)
+{
+    json_key(b, key);
+    json_open(b, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_sep(b);
+        json_write_str(b, v[i], strlen(v[i]));
+    }
+    json_close(b, ']');
+}
+
+void
 json_key_int(struct buf *b, const char *key, int64_t n)
 {
     char digits[20]; /* "-9223372036854775808" */

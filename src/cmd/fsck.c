@@ -1,11 +1,11 @@
 /* fsck - what is wrong with a log, line by line. */
+#include "base/boot_id.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/sys.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "log/log.h"
-#include "proc/procfs.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -62,11 +62,11 @@ static enum status
 check_ahead(const char *file, int fd, struct log_report *report, struct fsck_findings *f,
             struct err *e)
 {
-    char path[PATH_MAX], boot[PROCFS_BOOT_SIZE];
+    char path[PATH_MAX], boot[BOOT_ID_SIZE];
     char *slash = realpath(file, path) ? strrchr(path, '/') : NULL;
     int dir = -1;
 
-    if (!slash || procfs_boot_id(boot, NULL)) /* renamed meanwhile; or no way to tell */
+    if (!slash || boot_id_read(boot, NULL)) /* renamed meanwhile; or no way to tell */
         return ST_OK;
     *slash = '\0';
     enum status s = path_open_dir(slash > path ? path : "/", false, &dir, e);

@@ -146,8 +146,8 @@ write_inputs(const struct args *a, const struct state_dir *f, const struct team 
         const struct json *before = json_get(old, in->name);
         const char *value = given(a, in->name);
         char *asked = NULL;
-        if (!value && json_is(before, JSON_STRING))
-            value = arena_dup(&arena, before->text.p, before->text.len);
+        if (!value)
+            value = json_dup_text(&arena, before);
         if (!value)
             value = in->fallback;
         if (!value && in->is_required && term_is_tty(STDIN_FILENO))

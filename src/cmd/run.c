@@ -78,13 +78,7 @@ print_plan_json(const struct plan *p, const struct extent *x, struct buf *out)
             json_key_bool(out, "is_support", true);
         else
             json_key_int(out, "step", p->dag->step[i] + 1);
-        json_key(out, "depends_on");
-        json_open(out, '[');
-        for (size_t d = 0; d < ph->n_depends_on; d++) {
-            json_sep(out);
-            json_write_str(out, ph->depends_on[d], strlen(ph->depends_on[d]));
-        }
-        json_close(out, ']');
+        json_key_strs(out, "depends_on", ph->depends_on, ph->n_depends_on);
         json_key(out, "commands");
         json_open(out, '[');
         for (size_t c = 0; c < ph->n_commands; c++) {

@@ -12,20 +12,11 @@ static const struct hub_field fields[] = {
     { 0 },
 };
 
-static const struct hub_column columns[] = {
-    { "TIME", "@time:createdAt" },
-    { "TYPE", "type" },
-    { "SOURCE", "@source" },
-    { "ID", "id" },
-    { "DATA", "data" },
-    { 0 },
-};
-
 static const struct hub_simple work = {
     .op = HUB_EVENTS,
     .fields = fields,
     .inside = "events",
-    .columns = columns,
+    .columns = hub_broadcast_columns,
 };
 
 const struct cmd cmd_signal_events = {

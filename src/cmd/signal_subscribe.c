@@ -14,18 +14,11 @@ static const struct hub_field fields[] = {
     { 0 },
 };
 
-static const struct hub_column columns[] = {
-    { "AGENT", "agentId" },
-    { "PATTERN", "pattern" },
-    { "SILENT", "silent" },
-    { 0 },
-};
-
 static const struct hub_simple work = {
     .op = HUB_SUBSCRIBE,
     .fields = fields,
     .words = { "pattern" },
-    .columns = columns,
+    .columns = hub_subscription_columns,
 };
 
 const struct cmd cmd_signal_subscribe = {

@@ -1,17 +1,10 @@
 /* signal subscriptions - list the subscriptions of everyone. */
 #include "cmd/lib/hub_show.h"
 
-static const struct hub_column columns[] = {
-    { "AGENT", "agentId" },
-    { "PATTERN", "pattern" },
-    { "SILENT", "silent" },
-    { 0 },
-};
-
 static const struct hub_simple work = {
     .op = HUB_SUBSCRIPTIONS,
     .inside = "subscriptions",
-    .columns = columns,
+    .columns = hub_subscription_columns,
 };
 
 const struct cmd cmd_signal_subscriptions = {

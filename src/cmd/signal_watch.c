@@ -1,7 +1,5 @@
 /* signal watch - broadcasts as they come, by pattern. */
-#include "cmd/lib/hub_show.h"
 #include "cmd/lib/hub_watch.h"
-#include "cmd/lib/message_show.h"
 
 static const struct opt opts[] = {
     { "all", OPT_FLAG, NULL, "begin with the signals that are there already" },
@@ -9,35 +7,17 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-static void
-show_signal(void *ctx, struct buf *out, const struct json *signal)
-{
-    static const char *const keys[] = { "@time:createdAt", "type", "@source", "id", "data" };
-    const struct hub_call *c = ctx;
-
-    if (c->is_json) {
-        show_json(out, signal, c->is_tty);
-    } else {
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-            buf_adds(out, i == 0 ? "" : c->is_tty ? "  " : "\t");
-            hub_show_cell(out, signal, keys[i]);
-        }
-    }
-    buf_addc(out, '\n');
-}
-
 static enum status
 run(const struct args *a, struct err *e)
 {
     struct hub_call c;
     struct subscription_filter want = { .is_broadcast = true,
-                                        .patterns = a->words,
-                                        .n_patterns = a->n_words,
+                                        .filter.patterns = { a->words, a->n_words },
                                         .has_since = args_has(a, "all") };
     enum status s = hub_call_begin(&c, a, e);
 
     if (!s)
-        s = hub_watch(&c, &want, show_signal, &c, e);
+        s = hub_watch(&c, &want, hub_broadcast_columns, NULL, e);
     hub_call_end(&c);
     return s;
 }

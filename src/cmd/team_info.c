@@ -39,18 +39,6 @@ write_table(const struct table *t, struct buf *out)
                 term_has_color(STDOUT_FILENO));
 }
 
-static void
-texts_json(struct buf *out, const char *key, const char *const *v, size_t n)
-{
-    json_key(out, key);
-    json_open(out, '[');
-    for (size_t i = 0; i < n; i++) {
-        json_sep(out);
-        json_write_str(out, v[i], strlen(v[i]));
-    }
-    json_close(out, ']');
-}
-
 /* ---- agents ---- */
 
 /* The manifest beside the entry of a team's own agent; NULL: none, or it cannot be read, which
@@ -149,7 +137,7 @@ builtin_manifest(struct buf *out, const struct agent_list_agent *one)
     json_key_str(out, "description", one->brief);
     json_key(out, "settings");
     json_open(out, '{');
-    texts_json(out, "optional", one->settings, n);
+    json_key_strs(out, "optional", one->settings, n);
     json_close(out, '}');
     json_close(out, '}');
 }
@@ -292,7 +280,7 @@ input_json(struct buf *out, const struct team_input *in)
     json_key_bool(out, "required", in->is_required);
     json_key_str(out, "default", in->fallback);
     if (in->n_choices)
-        texts_json(out, "choices", in->choices, in->n_choices);
+        json_key_strs(out, "choices", in->choices, in->n_choices);
     json_close(out, '}');
 }
 
@@ -307,7 +295,7 @@ phase_json(struct buf *out, const struct phase *p, const uint32_t *step)
     json_key_bool(out, "support", p->is_support);
     if (step && !p->is_support)
         json_key_int(out, "step", *step);
-    texts_json(out, "depends_on", p->depends_on, p->n_depends_on);
+    json_key_strs(out, "depends_on", p->depends_on, p->n_depends_on);
     json_close(out, '}');
 }
 
@@ -322,8 +310,8 @@ team_json(struct buf *out, const struct found_team *f, const struct dag *d)
     json_key_str(out, "version", t->version);
     json_key_str(out, "description", t->description);
     json_key_bool(out, "valid", f->problems.errors == 0);
-    texts_json(out, "tools", t->tools, t->n_tools);
-    texts_json(out, "tags", t->tags, t->n_tags);
+    json_key_strs(out, "tools", t->tools, t->n_tools);
+    json_key_strs(out, "tags", t->tags, t->n_tags);
     json_key(out, "inputs");
     json_open(out, '[');
     for (size_t i = 0; i < t->n_inputs; i++)

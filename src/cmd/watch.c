@@ -1,8 +1,6 @@
 /* watch - signals as they come. */
 #include "base/term.h"
-#include "cmd/lib/hub_show.h"
 #include "cmd/lib/hub_watch.h"
-#include "cmd/lib/message_show.h"
 
 #include <unistd.h>
 
@@ -19,37 +17,19 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-struct watch_work {
-    struct hub_call *c;
-    bool has_color;
-};
-
-/* For people: a head in bold, the content below it; otherwise a row like those of inbox. */
+/* For people: a head in bold, the content below it. */
 static void
-show_signal(void *ctx, struct buf *out, const struct json *signal)
+show_signal(struct buf *out, const struct json *signal)
 {
     static const char *const keys[] = { "created_at", "@from", "@to", "signal_type", "id" };
-    const struct watch_work *w = ctx;
+    bool has_color = term_has_color(STDOUT_FILENO);
 
-    if (w->c->is_json) {
-        show_json(out, signal, w->c->is_tty);
-        buf_addc(out, '\n');
-        return;
-    }
-    if (!w->c->is_tty) {
-        for (const struct hub_column *k = hub_signal_columns; k->head; k++) {
-            buf_adds(out, k == hub_signal_columns ? "" : "\t");
-            hub_show_cell(out, signal, k->key);
-        }
-        buf_addc(out, '\n');
-        return;
-    }
-    buf_adds(out, w->has_color ? "\033[1m" : "");
+    buf_adds(out, has_color ? "\033[1m" : "");
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         buf_adds(out, i == 0 ? "" : i == 2 ? " -> " : "  ");
         hub_show_cell(out, signal, keys[i]);
     }
-    buf_adds(out, w->has_color ? "\033[0m\n    " : "\n    ");
+    buf_adds(out, has_color ? "\033[0m\n    " : "\n    ");
     hub_show_cell(out, signal, "content");
     buf_addc(out, '\n');
 }
@@ -62,16 +42,17 @@ read_filter(struct hub_call *c, const struct args *a, struct subscription_filter
     struct json *args;
     enum status s = hub_args(c, a, number, &args, e);
 
-    *want = (struct subscription_filter){ .role = args_text(a, "role"),
-                                          .ring = args_text(a, "ring"),
+    struct signal_filter f = { .role = args_text(a, "role") };
+    f.types.v = args_many(a, "type", &f.types.n);
+    f.tags.v = args_many(a, "tag", &f.tags.n);
+    f.patterns.v = args_many(a, "pattern", &f.patterns.n);
+    f.rings.v = args_many(a, "ring", &f.rings.n);
+    if (!s)
+        json_double(json_get(args, "n"), &f.min_urgency);
+    *want = (struct subscription_filter){ .filter = f,
                                           .has_since = args_has(a, "since"),
                                           .since = args_number(a, "since", 0) };
-    want->types = args_many(a, "type", &want->n_types);
-    want->tags = args_many(a, "tag", &want->n_tags);
-    want->patterns = args_many(a, "pattern", &want->n_patterns);
-    if (!s)
-        json_double(json_get(args, "n"), &want->min_urgency);
-    if (!s && !(want->min_urgency >= 0 && want->min_urgency <= 1))
+    if (!s && !(f.min_urgency >= 0 && f.min_urgency <= 1))
         s = err_set(e, ST_INVALID, "--min-urgency needs a number from 0 to 1, not \"%s\"",
                     args_text(a, "min-urgency"));
     return s;
@@ -81,14 +62,13 @@ static enum status
 run(const struct args *a, struct err *e)
 {
     struct hub_call c;
-    struct watch_work w = { .c = &c, .has_color = term_has_color(STDOUT_FILENO) };
     struct subscription_filter want;
     enum status s = hub_call_begin(&c, a, e);
 
     if (!s)
         s = read_filter(&c, a, &want, e);
     if (!s)
-        s = hub_watch(&c, &want, show_signal, &w, e);
+        s = hub_watch(&c, &want, hub_signal_columns, show_signal, e);
     hub_call_end(&c);
     return s;
 }

@@ -1,8 +1,10 @@
+#define _GNU_SOURCE
 #include "context/agent_env.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void
 env_add(struct env *vars, const char *name, const char *value)
@@ -29,6 +31,20 @@ env_add(struct env *vars, const char *name, const char *value)
     vars->v[at] = text;
     if (at == vars->n)
         vars->v[++vars->n] = NULL;
+}
+
+void
+env_ours(struct env *vars)
+{
+    for (char **at = environ; *at; at++) {
+        const char *value = strchr(*at, '=');
+        if (!value || strncmp(*at, "CLIQ_", 5) == 0)
+            continue;
+        const char *name = arena_dup(vars->arena, *at, (size_t)(value - *at));
+        if (name)
+            env_add(vars, name, value + 1);
+        vars->is_starved = vars->is_starved || !name;
+    }
 }
 
 static void

@@ -20,6 +20,9 @@ struct env {
 };
 
 void env_add(struct env *vars, const char *name, const char *value);
+/* Every variable of this process but CLIQ_*, which belong to one run or one agent. For processes of
+ * our own. */
+void env_ours(struct env *vars);
 /* PATH, HOME, LANG, TERM, TMPDIR, CLIQ_HOME, those of the manifest, and CLIQ_AGENT. */
 void env_base(struct env *vars, const struct agent *agent);
 

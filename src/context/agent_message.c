@@ -5,12 +5,6 @@
 
 #include <string.h>
 
-static enum status
-no_memory(struct err *e)
-{
-    return err_set(e, ST_IO, "the message cannot be read: out of memory");
-}
-
 /* The text of a member, NUL-ended; NULL when it is absent or null. */
 static enum status
 get_text(struct arena *a, const struct json *object, const char *prefix, const char *key,
@@ -26,7 +20,7 @@ get_text(struct arena *a, const struct json *object, const char *prefix, const c
     if (memchr(v->text.p, '\0', v->text.len))
         return err_set(e, ST_INVALID, "the message's %s%s holds a NUL byte", prefix, key);
     *to = arena_dup(a, v->text.p, v->text.len);
-    return *to ? ST_OK : no_memory(e);
+    return *to ? ST_OK : err_nomem(e);
 }
 
 /* The same for a path, which is absolute when it is there. */
@@ -65,7 +59,7 @@ get_handoff_dirs(struct arena *a, struct agent_message *m, struct err *e)
         return s;
     m->handoff_dirs = arena_alloc(a, list->kids.count * sizeof *m->handoff_dirs);
     if (!m->handoff_dirs)
-        return no_memory(e);
+        return err_nomem(e);
     json_each (v, list) {
         if (!json_is(v, JSON_STRING) || memchr(v->text.p, '\0', v->text.len) || !v->text.len ||
             v->text.p[0] != '/')
@@ -74,7 +68,7 @@ get_handoff_dirs(struct arena *a, struct agent_message *m, struct err *e)
                            m->n_handoff_dirs + 1);
         char *path = arena_dup(a, v->text.p, v->text.len);
         if (!path)
-            return no_memory(e);
+            return err_nomem(e);
         for (size_t n = v->text.len; n > 1 && path[n - 1] == '/'; n--)
             path[n - 1] = '\0';
         m->handoff_dirs[m->n_handoff_dirs++] = path;
@@ -113,7 +107,7 @@ find_state_dir(struct arena *a, struct agent_message *m, struct err *e)
     if (!buf_failed(&b))
         m->state_dir = arena_dup(a, b.p, b.len);
     buf_release(&b);
-    return m->state_dir ? ST_OK : no_memory(e);
+    return m->state_dir ? ST_OK : err_nomem(e);
 }
 
 static enum status
@@ -228,4 +222,47 @@ agent_message_parse(struct arena *a, const char *text, size_t len, struct agent_
     if (!m->work_dir)
         m->work_dir = m->project_dir;
     return s;
+}
+
+/* ---- writing ---- */
+
+static void
+write_container(struct buf *to, const char *key, const struct json *v, const char *empty)
+{
+    if (v)
+        json_key_json(to, key, v);
+    else
+        json_key_raw(to, key, empty, strlen(empty));
+}
+
+void
+agent_message_begin(struct buf *to, const struct agent_message *m)
+{
+    json_open(to, '{');
+    json_key_int(to, "version", 1);
+    json_key_str(to, "type", m->type);
+    json_key_str(to, "agent", m->agent);
+    json_key_str(to, "instance_id", m->instance_id);
+    json_key_str(to, "team_name", m->team_name ? m->team_name : "");
+    json_key_str(to, "req_key", m->req_key ? m->req_key : "");
+    json_key_str(to, "project_dir", m->project_dir);
+    json_key_str(to, "work_dir", m->work_dir ? m->work_dir : m->project_dir);
+    json_key_str(to, "signal_dir", m->signal_dir);
+    json_key_strs(to, "handoff_dirs", m->handoff_dirs, m->n_handoff_dirs);
+    write_container(to, "input_artifacts", m->input_artifacts, "[]");
+    write_container(to, "settings", m->settings, "{}");
+    json_key(to, "payload");
+    json_open(to, '{');
+    json_key_str(to, "phase_type", m->phase_type);
+    json_key_str(to, "phase", m->phase);
+    json_key_str(to, "state_dir", m->state_dir);
+}
+
+enum status
+agent_message_end(struct buf *to, struct err *e)
+{
+    json_close(to, '}');
+    json_close(to, '}');
+    buf_addc(to, '\n');
+    return buf_status(to, "the agent's message", e);
 }

@@ -1,5 +1,6 @@
 /*
- * message (run) - the AgentMessage: what an agent reads on standard input.
+ * agent_message - the AgentMessage: what an agent reads on standard input. One parser and one
+ * writer; test/unit/test_agent_message.c passes messages from one to the other.
  *
  *     version type agent instance_id team_name req_key project_dir work_dir signal_dir
  *     handoff_dirs[] input_artifacts[]{name,type,source} settings{} payload{}
@@ -32,5 +33,17 @@ struct agent_message {
  * must keep `text` alive too). ST_INVALID says which field is wrong. */
 enum status agent_message_parse(struct arena *a, const char *text, size_t len,
                                 struct agent_message *m, struct err *e);
+
+/*
+ * Writing a message:
+ *     agent_message_begin(&text, &m);      all fields of m but root and payload; opens the payload
+ *     json_key_str(&text, "id", id);       the payload's other members
+ *     s = agent_message_end(&text, e);     closes the payload and the line
+ * phase_type, phase and state_dir become members of the payload. NULL leaves a field out, or makes
+ * it empty where the format requires it (team_name, req_key, lists, settings); a work_dir that is
+ * NULL is project_dir.
+ */
+void agent_message_begin(struct buf *to, const struct agent_message *m);
+enum status agent_message_end(struct buf *to, struct err *e);
 
 #endif

@@ -299,19 +299,7 @@ check_verdict(const struct context *c, const struct context_verdict *v, struct e
 static bool
 set_text(struct arena *a, struct json *object, const char *key, const char *text)
 {
-    struct json *v = text ? json_new_str(a, text, strlen(text)) : NULL;
-
-    if (v)
-        json_set(object, key, v);
-    return !text || v;
-}
-
-static bool
-set(struct json *object, const char *key, struct json *v)
-{
-    if (v)
-        json_set(object, key, v);
-    return v != NULL;
+    return !text || json_set(object, key, json_new_str(a, text, strlen(text)));
 }
 
 /* {"outcome":…,"target":…,"reason":…}; NULL without memory. */
@@ -337,9 +325,9 @@ checks_json(struct arena *a, const struct json *results)
         const struct json *name = json_get(r, "name"), *pass = json_get(r, "pass");
         if (!list || !o)
             return NULL;
-        if (name && !set(o, "name", graft(a, name)))
+        if (name && !json_set(o, "name", graft(a, name)))
             return NULL;
-        if (pass && !set(o, "pass", graft(a, pass)))
+        if (pass && !json_set(o, "pass", graft(a, pass)))
             return NULL;
         json_add(list, o);
     }
@@ -352,10 +340,10 @@ gate_data(struct context *c, const struct context_verdict *v)
     struct arena *a = c->arena;
     struct json *o = json_new(a, JSON_OBJECT);
 
-    return o && set(o, "verdict", verdict_json(a, v)) &&
-                   set(o, "checks", checks_json(a, c->check_results)) &&
-                   set(o, "iteration", json_new_int(a, c->iteration)) &&
-                   set(o, "max_iterations", json_new_int(a, c->max_iterations)) &&
+    return o && json_set(o, "verdict", verdict_json(a, v)) &&
+                   json_set(o, "checks", checks_json(a, c->check_results)) &&
+                   json_set(o, "iteration", json_new_int(a, c->iteration)) &&
+                   json_set(o, "max_iterations", json_new_int(a, c->max_iterations)) &&
                    set_text(a, o, "reviewer", v->reviewer) &&
                    set_text(a, o, "decided_at", v->decided_at)
                ? o
@@ -407,7 +395,7 @@ context_finalize_gate(struct context *c, const struct context_verdict *given, st
     if (strcmp(v->outcome, "ROUTE") != 0)
         v->target = NULL;
     struct json *result = json_new(c->arena, JSON_OBJECT);
-    if (!result || !set(result, "verdict", verdict_json(c->arena, v)) ||
+    if (!result || !json_set(result, "verdict", verdict_json(c->arena, v)) ||
         !set_text(c->arena, result, "reviewer", v->reviewer) ||
         !set_text(c->arena, result, "decided_at", v->decided_at))
         return no_memory(e);

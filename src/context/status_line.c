@@ -13,13 +13,6 @@ static const char *const names[] = {
     [LINE_ERROR] = "error",
 };
 
-/* A NUL-ended copy; a NUL inside ends it early. */
-static const char *
-text(struct arena *a, const struct json *v)
-{
-    return json_is(v, JSON_STRING) ? arena_dup(a, v->text.p, v->text.len) : NULL;
-}
-
 struct status_line
 status_line_read(struct arena *a, const struct json *line)
 {
@@ -36,8 +29,8 @@ status_line_read(struct arena *a, const struct json *line)
             s.status = (enum line_status)i;
     if (s.status == LINE_UNKNOWN)
         return s;
-    s.message = text(a, json_get(line, "message"));
-    s.error = text(a, json_get(line, "error"));
+    s.message = json_dup_text(a, json_get(line, "message"));
+    s.error = json_dup_text(a, json_get(line, "error"));
     s.result = json_get(line, "result");
     if (json_is(s.result, JSON_NULL))
         s.result = NULL;

@@ -33,6 +33,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "hub/model/scope.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,18 +49,6 @@ enum hub_op {
 #define OP(id, ...) HUB_##id,
 #include "hub/model/ops.def"
     HUB_N_OPS
-};
-
-/* What a key allows; admin implies all. File access to <config> is admin access. */
-enum hub_scope {
-    SCOPE_NONE = 0, /* needs no key */
-    SCOPE_EMIT = 1,
-    SCOPE_CLAIM = 2,
-    SCOPE_ACK = 4,
-    SCOPE_INBOX = 8,
-    SCOPE_STREAM = 16,
-    SCOPE_ADMIN = 32,
-    SCOPE_DEFAULT = 31, /* all but admin */
 };
 
 struct hub_op_info {
@@ -154,6 +143,8 @@ struct hub_reply {
 /* The data, also of an answer that is text; NULL without memory, too. */
 const struct json *hub_reply_data(const struct hub_reply *r, struct arena *a);
 
+struct hub;
+
 struct hub_options {
     uint64_t rotate_bytes; /* of events.jsonl; 0: 256 MiB */
     unsigned lock_wait_ms; /* 0: 10 s */
@@ -171,9 +162,12 @@ struct hub_options {
     bool is_lasting;
     /* Told, while it is opened, what people should know; may be NULL. */
     void (*note)(void *ctx, const char *text);
+    /* Called at the end of each hub_submit that did not fail, when the rows are committed and the
+     * lock is free; may be NULL. Signals may have come for agents that sleep: wake_on_round
+     * (wake/wake.h) starts them, so that no writer has to remember it. A server leaves it NULL: its
+     * loop looks after every change of the log, its own or another's (serve/presence.h). */
+    void (*on_round)(void *ctx, struct hub *h);
 };
-
-struct hub;
 
 /* Said to whom it fails meanwhile. */
 #define HUB_NO_INDEX "the index of the store is being made; try again soon"
@@ -187,6 +181,7 @@ void hub_own_process(void);
 enum status
 hub_open(struct hub **out, const char *config, const struct hub_options *o, struct err *e);
 void hub_close(struct hub *h);
+const char *hub_config(const struct hub *h); /* the directory it was opened in */
 
 /* Answers all, in order; replies and what they point to live in the arena. A failed write or
  * sync answers all that wrote with 503 STORE_UNAVAILABLE. Blocks for the lock: not for a

@@ -5,6 +5,7 @@
 #ifndef CLIQ_HUB_HUB_IMPL_H
 #define CLIQ_HUB_HUB_IMPL_H
 
+#include "base/boot_id.h"
 #include "hub/hub.h"
 #include "hub/index/fold.h"
 #include "hub/index/history.h"
@@ -35,12 +36,12 @@ struct hub_turn {
 
 struct hub {
     int dir;
-    char path[PATH_MAX], index_path[PATH_MAX];
+    char config[PATH_MAX], path[PATH_MAX], index_path[PATH_MAX];
     struct hub_options o;
     struct log log;
     struct index *ix;
     struct fold fold;
-    char boot[40];
+    char boot[BOOT_ID_SIZE];
     struct hub_turn turn; /* of this round, */
     struct hub_now now;   /* and this, too */
     /* what this round writes */
@@ -212,6 +213,5 @@ struct json *render_delayed(const char *body, size_t len, struct arena *a);
 struct json *render_text(struct arena *a, const char *s); /* NULL: null */
 struct json *render_time(struct arena *a, int64_t ms);    /* ISO; 0: null */
 struct json *render_id(struct arena *a, const char *id);  /* with "signal:" */
-struct json *render_scopes(struct arena *a, unsigned scopes);
 
 #endif

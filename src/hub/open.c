@@ -17,26 +17,6 @@ enum { ROTATE_BYTES = 256 << 20, PRESYNC_BYTES = 1 << 20 };
 
 static const char PRESYNC_NAME[] = "events.ahead";
 
-/* Without /proc there is no boot to tell, and wall time has to do. */
-static enum status
-read_boot(struct hub *h, struct err *e)
-{
-    int fd = SYS_RETRY(
-        sys->openat(AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC, 0));
-    enum status s = ST_OK;
-
-    if (fd < 0)
-        return errno == ENOENT || errno == EACCES ? ST_OK : err_sys(e, "read the boot id");
-    ssize_t n = SYS_RETRY(sys->read(fd, h->boot, sizeof h->boot - 1));
-    if (n < 0)
-        s = err_sys(e, "read the boot id");
-    else
-        h->boot[n] = '\0';
-    h->boot[strspn(h->boot, "0123456789abcdef-")] = '\0';
-    close(fd);
-    return s;
-}
-
 void
 hub_use_index(struct hub *h, struct index *ix)
 {
@@ -250,6 +230,7 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
         h->o = *o;
     h->fold.progress = h->o.progress;
     h->fold.ctx = h->o.ctx;
+    snprintf(h->config, sizeof h->config, "%s", config);
     if (snprintf(h->path, sizeof h->path, "%s/signals", config) >= (int)sizeof h->path - 16)
         s = err_set(e, ST_INVALID, "path too long: %s", config);
     if (!s)
@@ -261,7 +242,9 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
     if (!s)
         s = name_index(h, e);
     if (!s)
-        s = read_boot(h, e);
+        s = boot_id_read(h->boot, e);
+    if (s == ST_NOT_FOUND) /* no /proc: leases then go by wall time */
+        s = ST_OK;
     struct log_options lo = { .is_durable = true,
                               .is_sequenced = true,
                               .never_clashes = true, /* hub_event.c has a table of members */
@@ -292,6 +275,12 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
     }
     *out = h;
     return ST_OK;
+}
+
+const char *
+hub_config(const struct hub *h)
+{
+    return h->config;
 }
 
 void

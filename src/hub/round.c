@@ -481,6 +481,8 @@ hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a
            struct hub_reply *replies)
 {
     submit(h, r, n, a, replies, &(struct how){ 0 });
+    if (h->o.on_round && !h->is_read_only && !h->turn.s)
+        h->o.on_round(h->o.ctx, h);
 }
 
 void

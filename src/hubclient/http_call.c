@@ -161,8 +161,8 @@ hubclient_unwrap(struct hubclient *d, struct arena *a, enum hub_op op, const cha
     if (!is_ok || json_is(ok, JSON_FALSE)) {
         const struct json *message =
             json_is(error, JSON_OBJECT) ? json_get(error, "message") : error;
-        reply->code = hubclient_text(a, json_get(error, "code"));
-        reply->message = hubclient_text(a, message);
+        reply->code = json_dup_text(a, json_get(error, "code"));
+        reply->message = json_dup_text(a, message);
         reply->details = json_get(error, "details");
         if (is_ok)
             reply->status = 400;
@@ -170,14 +170,14 @@ hubclient_unwrap(struct hubclient *d, struct arena *a, enum hub_op op, const cha
     }
     if (ok) {
         reply->data = rest_of(a, answer, ok);
-        return reply->data ? ST_OK : hubclient_no_memory(e);
+        return reply->data ? ST_OK : err_nomem(e);
     }
     reply->data = json_get(answer, "data");
     if (json_is(reply->data, JSON_NULL))
         reply->data = NULL;
     const struct json *cursor = json_get(json_get(answer, "meta"), "cursor");
     reply->has_cursor = cursor != NULL;
-    reply->cursor = hubclient_text(a, cursor);
+    reply->cursor = json_dup_text(a, cursor);
     return ST_OK;
 }
 
@@ -258,7 +258,7 @@ hubclient_call_server(struct hubclient *d, struct arena *a, enum hub_op op, cons
                               q.is_repeatable ? HTTP_CLIENT_TRIES : 1, d->wake, e);
     const char *text = s ? NULL : arena_dup(a, answer.p ? answer.p : "", answer.len);
     if (!s && !text)
-        s = hubclient_no_memory(e);
+        s = err_nomem(e);
     reply->status = d->client.reply.status;
     if (!s)
         s = hubclient_unwrap(d, a, op, text, answer.len, reply, e);

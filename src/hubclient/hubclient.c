@@ -9,23 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum status
-hubclient_no_memory(struct err *e)
-{
-    return err_set(e, ST_IO, "out of memory");
-}
-
-const char *
-hubclient_text(struct arena *a, const struct json *v)
-{
-    return json_is(v, JSON_STRING) ? arena_dup(a, v->text.p, v->text.len) : NULL;
-}
-
 static enum status
 keep(struct hubclient *d, const char *text, const char **out, struct err *e)
 {
     *out = arena_dup(&d->arena, text, strlen(text));
-    return *out ? ST_OK : hubclient_no_memory(e);
+    return *out ? ST_OK : err_nomem(e);
 }
 
 /* ---- who and where ---- */
@@ -111,7 +99,7 @@ find_server(struct hubclient *d, const struct hubclient_options *o, const char *
         n--;
     d->place.secure = o->secure;
     d->url = arena_dup(&d->arena, url, n);
-    s = d->url ? find_key(d, o, e) : hubclient_no_memory(e);
+    s = d->url ? find_key(d, o, e) : err_nomem(e);
     if (!s && name && path_is_name(name))
         s = keep(d, name, &d->identity, e);
     http_client_init(&d->client, &d->place);
@@ -242,7 +230,6 @@ call_files(struct hubclient *d, struct arena *a, enum hub_op op, const struct js
         hub_submit(d->hub, &r, 1, a, reply);
     else
         hub_read(d->hub, &r, a, reply);
-    d->has_written = d->has_written || hub_ops[op].writes;
     return reply->status < 300 ? ST_OK : hubclient_refused(op, reply, e);
 }
 

@@ -1,5 +1,5 @@
 /*
- * door - the one door to the hub: an operation and its arguments in, its answer out, whether the
+ * hubclient - the client of the hub: an operation and its arguments in, its answer out, whether the
  * hub is files here or a server somewhere. The commands (cmd/lib/hub_call.h) and the C library
  * stand on it.
  *
@@ -21,7 +21,7 @@
  * Files, in reading order: hubclient.c who and where, the call on files · http_call.c the same as
  * HTTP · claim_wait.c a claim that waits · subscription.c signals as they come.
  *
- * Ownership: what is answered lives in the arena given; the door owns the rest. One thread at a
+ * Ownership: what is answered lives in the arena given; the client owns the rest. One thread at a
  * time. It waits with poll(2) and can be woken (base/wait.h).
  */
 #ifndef CLIQ_HUBCLIENT_HUBCLIENT_H
@@ -52,8 +52,7 @@ struct hubclient {
     const char *key;
     const char *config; /* the directory; NULL with a server */
     struct hub_options hub_options;
-    struct hub *hub;  /* NULL until it is needed */
-    bool has_written; /* files: somebody may have to be woken */
+    struct hub *hub; /* NULL until it is needed */
     struct transport_place place;
     struct http_client client;
     struct cancel *wake;
@@ -74,12 +73,8 @@ enum status hubclient_files(struct hubclient *d, struct err *e);
 enum status hubclient_claim(struct hubclient *d, struct arena *a, struct json *args,
                             int64_t wait_ms, struct hub_reply *reply, struct err *e);
 
-/* A string in the arena, NUL-ended; NULL when it is not one. */
-const char *hubclient_text(struct arena *a, const struct json *v);
-
 /* ---- what hubclient.c, http_call.c and subscription.c share ---- */
 
-enum status hubclient_no_memory(struct err *e);
 /* The status and the sentence of an answer that is not below 300. */
 enum status hubclient_refused(enum hub_op op, const struct hub_reply *r, struct err *e);
 /* Takes the envelope off an answer of the server. */

@@ -12,62 +12,24 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* ---- filters ---- */
-
-static bool
-is_one_of(const struct json *v, const char *const *texts, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (json_eq(v, texts[i]))
-            return true;
-    return n == 0;
-}
-
-static bool
-is_any_of(const struct json *list, const char *const *texts, size_t n)
-{
-    json_each (v, list)
-        if (is_one_of(v, texts, n))
-            return true;
-    return n == 0;
-}
-
-static bool
-matches(const struct json *type, const char *const *patterns, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (match_pattern(patterns[i], strlen(patterns[i]), type->text.p, type->text.len))
-            return true;
-    return n == 0;
-}
-
-bool
-subscription_wants(const struct subscription_filter *w, const struct json *signal)
-{
-    const struct json *type = json_get(signal, w->is_broadcast ? "type" : "signal_type");
-    double urgency = 0.5;
-
-    json_double(json_get(signal, "urgency"), &urgency);
-    return json_is(type, JSON_STRING) && is_one_of(type, w->types, w->n_types) &&
-           matches(type, w->patterns, w->n_patterns) && urgency >= w->min_urgency &&
-           is_any_of(json_get(signal, "tags"), w->tags, w->n_tags) &&
-           (!w->role || json_eq(json_get(signal, "to_role"), w->role) ||
-            json_eq(json_get(signal, "from_role"), w->role)) &&
-           (!w->ring || json_eq(json_get(signal, "to_ring"), w->ring));
-}
-
 /* ---- files ---- the tail only wakes us: what is told comes from the index, so it is synced, and
  * there is no gap between what was there and what comes */
 
 /* As a server says it to an admin: who has the files is one. */
 static enum status
-check_ring(struct subscription *f, struct err *e)
+check_rings(struct subscription *f, struct err *e)
 {
-    enum status s = hub_has_ring(f->hub->hub, f->want.ring);
+    const struct text_list *rings = &f->want.filter.rings;
+    enum status s = ST_OK;
 
-    if (s == ST_NOT_FOUND)
-        return err_set(e, ST_NOT_FOUND, "ring: there is no ring \"%s\"", f->want.ring);
-    return s ? err_set(e, ST_IO, HUB_NO_INDEX) : ST_OK;
+    for (size_t i = 0; !s && i < rings->n; i++) {
+        s = hub_has_ring(f->hub->hub, rings->v[i]);
+        if (s == ST_NOT_FOUND)
+            err_say(e, "ring: there is no ring \"%s\"", rings->v[i]);
+        else if (s)
+            s = err_set(e, ST_IO, HUB_NO_INDEX);
+    }
+    return s;
 }
 
 static enum status
@@ -83,8 +45,8 @@ open_files(struct subscription *f, struct err *e)
         s = log_tail_open(&f->tail, path.p, "events.jsonl", true, LOG_FROM_END, e);
     if (!s)
         s = hub_catch_up(f->hub->hub, e);
-    if (!s && f->want.ring)
-        s = check_ring(f, e);
+    if (!s)
+        s = check_rings(f, e);
     if (!s && !f->want.has_since)
         f->seq = hub_last_seq(f->hub->hub);
     buf_release(&path);
@@ -106,7 +68,7 @@ look(struct subscription *f)
             return NULL; /* none, or nobody knows: it is asked again */
         if (f->want.is_broadcast)
             s = hub_broadcast_json(h, seq, &f->arena, &v);
-        bool is_wanted = !s && subscription_wants(&f->want, v);
+        bool is_wanted = !s && signal_filter_wants(&f->want.filter, v);
         if (is_wanted && f->want.is_inbox)
             s = hub_is_in_inbox(h, f->hub->identity, seq);
         if (s == ST_IO)
@@ -148,17 +110,17 @@ add_key(struct buf *to, const char *key)
 /* A list as the query has it, "a,b"; a word with a comma cannot be said there, and then the
  * server sends more than is wanted. */
 static void
-add_list(struct buf *to, const char *key, const char *const *words, size_t n)
+add_list(struct buf *to, const char *key, const struct text_list *words)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strchr(words[i], ','))
+    for (size_t i = 0; i < words->n; i++)
+        if (strchr(words->v[i], ','))
             return;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < words->n; i++) {
         if (i == 0)
             add_key(to, key);
         else
             buf_addc(to, ',');
-        hubclient_encode(to, words[i], strlen(words[i]));
+        hubclient_encode(to, words->v[i], strlen(words->v[i]));
     }
 }
 
@@ -174,20 +136,20 @@ add_text(struct buf *to, const char *key, const char *text)
 static enum status
 write_request(struct subscription *f, struct buf *target, struct buf *head, struct err *e)
 {
-    const struct subscription_filter *w = &f->want;
+    const struct signal_filter *w = &f->want.filter;
 
-    buf_adds(target, w->is_broadcast ? "/v1/engine/events?" : "/signals/stream?");
-    add_list(target, "type", w->types, w->n_types);
-    add_list(target, "tags", w->tags, w->n_tags);
-    if (w->n_patterns == 1)
-        add_text(target, "pattern", w->patterns[0]);
+    buf_adds(target, f->want.is_broadcast ? "/v1/engine/events?" : "/signals/stream?");
+    add_list(target, "type", &w->types);
+    add_list(target, "tags", &w->tags);
+    add_list(target, "ring", &w->rings);
+    if (w->patterns.n == 1)
+        add_text(target, "pattern", w->patterns.v[0]);
     add_text(target, "role", w->role);
-    add_text(target, "ring", w->ring);
     if (w->min_urgency > 0) {
         add_key(target, "min_urgency");
         buf_addf(target, "%.17g", w->min_urgency);
     }
-    if (w->is_inbox)
+    if (f->want.is_inbox)
         add_text(target, "inbox", "true");
     if (target->len && target->p[target->len - 1] == '?')
         buf_cut(target, target->len - 1);
@@ -313,7 +275,7 @@ take_event(struct subscription *f)
     f->has_place = true;
     if (!json_parse(&f->arena, f->sse.data.p, f->sse.data.len, &v, NULL))
         return NULL;
-    return subscription_wants(&f->want, v) ? v : NULL;
+    return signal_filter_wants(&f->want.filter, v) ? v : NULL;
 }
 
 /* The place at which the server begins stands in an event without data. */
@@ -400,10 +362,11 @@ subscription_open(struct subscription *f, struct hubclient *d,
                                 .timer = -1,
                                 .watched = -1,
                                 .tail = { .dir = -1, .fd = -1, .watch.fd = -1 } };
-    for (size_t i = 0; i < want->n_patterns; i++)
-        if (!match_is_pattern(want->patterns[i], strlen(want->patterns[i])))
+    const struct text_list *patterns = &want->filter.patterns;
+    for (size_t i = 0; i < patterns->n; i++)
+        if (!match_is_pattern(patterns->v[i], strlen(patterns->v[i])))
             return err_set(e, ST_INVALID, "pattern " MATCH_PATTERN_SAYS ", not \"%.80s\"",
-                           want->patterns[i]);
+                           patterns->v[i]);
     return d->url ? open_server(f, e) : open_files(f, e);
 }
 

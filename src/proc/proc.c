@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "proc/proc.h"
 
+#include "base/boot_id.h"
 #include "base/buf.h"
 #include "base/path.h"
 #include "base/sys.h"
@@ -37,7 +38,7 @@
 #endif
 
 /* pid, start, boot id, cgroup: an attempt file. */
-#define ATTEMPT_TEXT_SIZE (64 + PROCFS_BOOT_SIZE + CGROUP_PATH_SIZE)
+#define ATTEMPT_TEXT_SIZE (64 + BOOT_ID_SIZE + CGROUP_PATH_SIZE)
 
 /* In the order they are taken. */
 enum spawn_step {
@@ -622,7 +623,7 @@ proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
     int procs = -1;
 
     memset(id, 0, sizeof *id);
-    enum status s = procfs_boot_id(id->boot_id, e);
+    enum status s = boot_id_read(id->boot_id, e);
     if (s)
         return s;
     if (spec->is_woken)
@@ -645,10 +646,10 @@ proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
 enum status
 proc_become(const struct proc_spec *spec, struct err *e)
 {
-    char boot_id[PROCFS_BOOT_SIZE];
+    char boot_id[BOOT_ID_SIZE];
     struct origin o = { .boot_id = boot_id, .procs = -1, .into = -1 };
     struct proc_report r = { 0 };
-    enum status s = procfs_boot_id(boot_id, e);
+    enum status s = boot_id_read(boot_id, e);
 
     if (s)
         return s;
@@ -665,10 +666,10 @@ bool
 proc_take_on(const struct proc_spec *spec, struct proc_report *r)
 {
     static struct procfs self; /* when we began does not change */
-    char boot_id[PROCFS_BOOT_SIZE];
+    char boot_id[BOOT_ID_SIZE];
 
     *r = (struct proc_report){ 0 };
-    if (procfs_boot_id(boot_id, NULL) || (!self.pid && procfs_read(&self, 0) != 0))
+    if (boot_id_read(boot_id, NULL) || (!self.pid && procfs_read(&self, 0) != 0))
         return failed(r, STEP_SELF);
     struct origin o = {
         .boot_id = boot_id, .since = self.start, .pid = self.pid, .cgroup = spec->cgroup
@@ -680,7 +681,7 @@ proc_take_on(const struct proc_spec *spec, struct proc_report *r)
 static bool
 parse_id(const char *text, struct proc_id *id)
 {
-    char same[64 + PROCFS_BOOT_SIZE];
+    char same[64 + BOOT_ID_SIZE];
 
     if (sscanf(text, "%d %" SCNu64 " %39[0-9a-f-]", &id->pid, &id->start, id->boot_id) != 3)
         return false;

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #include "proc/proc.h"
 
+#include "base/boot_id.h"
 #include "base/buf.h"
 #include "base/path.h"
 #include "base/sys.h"
@@ -31,7 +32,7 @@ enum status
 proc_identify(pid_t pid, struct proc_id *id, struct err *e)
 {
     struct procfs p;
-    enum status s = procfs_boot_id(id->boot_id, e);
+    enum status s = boot_id_read(id->boot_id, e);
 
     if (s)
         return s;
@@ -47,10 +48,10 @@ proc_identify(pid_t pid, struct proc_id *id, struct err *e)
 enum proc_alive
 proc_alive(const struct proc_id *id)
 {
-    char boot_id[PROCFS_BOOT_SIZE];
+    char boot_id[BOOT_ID_SIZE];
     struct procfs p;
 
-    if (id->pid <= 0 || !id->boot_id[0] || procfs_boot_id(boot_id, NULL))
+    if (id->pid <= 0 || !id->boot_id[0] || boot_id_read(boot_id, NULL))
         return PROC_UNKNOWN;
     if (strcmp(boot_id, id->boot_id) != 0)
         return PROC_DEAD;
@@ -442,10 +443,10 @@ int
 proc_signal_marked(const struct proc_id *id, const char *name, const char *token,
                    struct proc_seen *seen, int signo)
 {
-    char boot_id[PROCFS_BOOT_SIZE];
+    char boot_id[BOOT_ID_SIZE];
     struct quarry q = { .id = id, .name = name, .token = token, .seen = seen };
 
-    if (procfs_boot_id(boot_id, NULL))
+    if (boot_id_read(boot_id, NULL))
         return -1;
     if (id->boot_id[0] && strcmp(boot_id, id->boot_id) != 0)
         return 0; /* nothing lives through a boot */

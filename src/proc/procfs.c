@@ -95,21 +95,3 @@ procfs_is_live(const struct procfs *p)
 {
     return p->state != 'X' && (p->state != 'Z' || p->threads > 1);
 }
-
-enum status
-procfs_boot_id(char to[PROCFS_BOOT_SIZE], struct err *e)
-{
-    static const char path[] = "/proc/sys/kernel/random/boot_id";
-    static char known[PROCFS_BOOT_SIZE]; /* it does not change while we live */
-
-    if (!known[0]) {
-        ssize_t n = slurp(path, to, PROCFS_BOOT_SIZE - 1);
-        if (n < 0)
-            return err_sys(e, "read %s", path);
-        to[n] = '\0';
-        to[strspn(to, "0123456789abcdef-")] = '\0';
-        memcpy(known, to, PROCFS_BOOT_SIZE);
-    }
-    memcpy(to, known, PROCFS_BOOT_SIZE);
-    return to[0] ? ST_OK : err_set(e, ST_IO, "%s holds no boot id", path);
-}

@@ -31,10 +31,6 @@ int procfs_read(struct procfs *p, pid_t pid);
 /* False for zombies, which are dead but for their parent's asking. */
 bool procfs_is_live(const struct procfs *p);
 
-#define PROCFS_BOOT_SIZE 40
-/* The id of this boot of the kernel, NUL-ended. */
-enum status procfs_boot_id(char to[PROCFS_BOOT_SIZE], struct err *e);
-
 /* n in decimal at `to`, not NUL-ended; returns the end. Room for 20 digits. */
 char *procfs_decimal(char *to, uint64_t n);
 

@@ -207,13 +207,7 @@ write_agents(const struct state_dir *f, const struct team *t, struct err *e)
         json_key(&text, a->name);
         json_open(&text, '{');
         json_key_str(&text, "entry", a->entry);
-        json_key(&text, "env");
-        json_open(&text, '[');
-        for (size_t k = 0; k < a->n_env; k++) {
-            json_sep(&text);
-            json_write_str(&text, a->env[k], strlen(a->env[k]));
-        }
-        json_close(&text, ']');
+        json_key_strs(&text, "env", a->env, a->n_env);
         json_close(&text, '}');
     }
     json_close(&text, '}');

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "context/agent_env.h"
+#include "context/agent_message.h"
 #include "context/context.h"
 #include "context/handoff.h"
 #include "team/template.h"
@@ -26,12 +27,6 @@ struct prep {
     size_t n_env;
     struct err fault; /* of a handoff that cannot be read; "" while all can */
 };
-
-static enum status
-out_of_memory(struct err *e)
-{
-    return err_set(e, ST_IO, "out of memory");
-}
 
 void
 attempt_id_name(const struct plan *p, const struct attempt_id *a, struct buf *to)
@@ -156,7 +151,7 @@ expand(struct prep *pr, const char *field, const char *text, const char **out, s
     if (s)
         err_say(e, "phase %s, %s: %s", pr->ph->name, field, why_not(pr, &why));
     else if (!(*out = arena_dup(pr->arena, b.p ? b.p : "", b.len)))
-        s = out_of_memory(e);
+        s = err_nomem(e);
     buf_release(&b);
     return s;
 }
@@ -170,13 +165,13 @@ expand_json(struct prep *pr, const char *field, const struct json *v, struct jso
     enum status s = ST_OK;
 
     if (!copy)
-        return out_of_memory(e);
+        return err_nomem(e);
     *copy = *v;
     copy->next = NULL;
     if (v->type == JSON_STRING) {
         const char *text = arena_dup(pr->arena, v->text.p, v->text.len);
         if (!text)
-            return out_of_memory(e);
+            return err_nomem(e);
         s = expand(pr, field, text, &copy->text.p, e);
         if (!s)
             copy->text.len = strlen(copy->text.p);
@@ -260,8 +255,7 @@ read_check_results(const struct prep *pr, const struct json **out, struct err *e
     enum status s = state_dir_read(&pr->p->state, path, &text, e);
     if (!s) {
         char *kept = arena_dup(pr->arena, text.p ? text.p : "", text.len);
-        s = kept ? json_parse_named(pr->arena, path, kept, text.len, &results, e)
-                 : out_of_memory(e);
+        s = kept ? json_parse_named(pr->arena, path, kept, text.len, &results, e) : err_nomem(e);
     }
     if (json_is(results, JSON_ARRAY))
         *out = results;
@@ -351,7 +345,7 @@ write_gate(const struct prep *pr, struct buf *to, struct err *e)
 {
     const struct json *results;
     size_t *targets = arena_alloc(pr->arena, (pr->p->team.n_phases + 1) * sizeof *targets);
-    enum status s = targets ? read_check_results(pr, &results, e) : out_of_memory(e);
+    enum status s = targets ? read_check_results(pr, &results, e) : err_nomem(e);
 
     if (s)
         return s;
@@ -385,11 +379,6 @@ write_payload(struct prep *pr, struct buf *to, const char *role, const char *pro
     const struct phase *ph = pr->ph;
     enum status s = ST_OK;
 
-    json_key(to, "payload");
-    json_open(to, '{');
-    json_key_str(to, "phase_type", phase_type_name(ph->type));
-    json_key_str(to, "phase", ph->name);
-    json_key_str(to, "state_dir", pr->p->state.state_dir);
     json_key_int(to, "attempt", pr->a->n);
     json_key_str(to, "run_id", pr->run_id);
     if (ph->is_support)
@@ -410,115 +399,129 @@ write_payload(struct prep *pr, struct buf *to, const char *role, const char *pro
         s = write_expanded(pr, to, "review", ph->review, e);
     if (!s && ph->type == PHASE_GATE)
         s = write_gate(pr, to, e);
-    json_close(to, '}');
     return s;
 }
 
 /* ---- the rest of the message ---- */
 
-static void
-write_string(const struct prep *pr, struct buf *to, const char *fmt, const char *a, const char *b)
+static bool
+add_handoff_dir(const struct prep *pr, struct agent_message *m, size_t to)
 {
-    const char *path = below(pr, fmt, a, b);
+    const char *dir = below(pr, "channels/%s--%s", pr->ph->name, pr->p->team.phases[to].name);
 
-    json_sep(to);
-    if (path)
-        json_write_str(to, path, strlen(path));
-    else
-        to->is_starved = true;
+    m->handoff_dirs[m->n_handoff_dirs++] = dir;
+    return dir;
 }
 
-static void
-write_handoff_dirs(const struct prep *pr, struct buf *to)
+/* False: out of memory. */
+static bool
+list_handoff_dirs(const struct prep *pr, struct agent_message *m)
 {
     const struct team *t = &pr->p->team;
+    struct dag *d = pr->p->dag;
+    size_t from = pr->a->phase;
+    bool is_gate = pr->ph->type == PHASE_GATE, is_good = true;
 
-    json_key(to, "handoff_dirs");
-    json_open(to, '[');
-    const struct dag *d = pr->p->dag;
-    for (size_t k = d->first[pr->a->phase]; k < d->first[pr->a->phase + 1]; k++)
-        write_string(pr, to, "channels/%s--%s", pr->ph->name, t->phases[d->succ[k]].name);
-    for (size_t i = 0; pr->ph->type == PHASE_GATE && i < t->n_phases; i++)
-        if (dag_may_route(pr->p->dag, pr->a->phase, i) && !dag_is_edge(pr->p->dag, pr->a->phase, i))
-            write_string(pr, to, "channels/%s--%s", pr->ph->name, t->phases[i].name);
+    m->handoff_dirs = arena_alloc(pr->arena, (2 * t->n_phases + 1) * sizeof *m->handoff_dirs);
+    if (!m->handoff_dirs)
+        return false;
+    for (size_t k = d->first[from]; is_good && k < d->first[from + 1]; k++)
+        is_good = add_handoff_dir(pr, m, d->succ[k]);
+    for (size_t i = 0; is_good && is_gate && i < t->n_phases; i++)
+        if (dag_may_route(d, from, i) && !dag_is_edge(d, from, i))
+            is_good = add_handoff_dir(pr, m, i);
     /* A support phase answers the gates that can send it work. */
-    for (size_t i = 0; pr->ph->is_support && i < t->n_phases; i++)
+    for (size_t i = 0; is_good && pr->ph->is_support && i < t->n_phases; i++)
         if (t->phases[i].type == PHASE_GATE)
-            write_string(pr, to, "channels/%s--%s", pr->ph->name, t->phases[i].name);
-    json_close(to, ']');
+            is_good = add_handoff_dir(pr, m, i);
+    return is_good;
 }
 
-static void
-write_artifact(const struct prep *pr, struct buf *to, const char *name, const char *path)
+/* Adds the file when it is there; false: out of memory. */
+static bool
+add_artifact(const struct prep *pr, struct json *list, const char *name, const char *path)
 {
-    struct buf full = { 0 };
-
     if (faccessat(pr->p->state.dir, path, R_OK, 0) != 0)
-        return;
-    state_dir_path(&pr->p->state, &full, path);
-    if (!buf_failed(&full)) {
-        json_sep(to);
-        json_open(to, '{');
-        json_key_str(to, "name", name);
-        json_key_str(to, "type", "file");
-        json_key_strn(to, "source", full.p, full.len);
-        json_close(to, '}');
-    }
-    buf_release(&full);
+        return true;
+    const char *full = below(pr, "%s", path);
+    struct json *one = full ? json_new(pr->arena, JSON_OBJECT) : NULL;
+
+    if (!one || !json_set(one, "name", json_new_copy(pr->arena, name, strlen(name))) ||
+        !json_set(one, "type", json_new_str(pr->arena, "file", 4)) ||
+        !json_set(one, "source", json_new_str(pr->arena, full, strlen(full))))
+        return false;
+    json_add(list, one);
+    return true;
 }
 
-static void
-write_artifacts(const struct prep *pr, struct buf *to)
+static bool
+add_designs(const struct prep *pr, struct json *list)
 {
-    char name[2 * TEAM_PHASE_NAME_MAX + 3], path[2 * TEAM_PHASE_NAME_MAX + 64];
-
-    json_key(to, "input_artifacts");
-    json_open(to, '[');
-    write_artifact(pr, to, "requirement", "req_spec.md");
     int fd = openat(pr->p->state.dir, "design", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
-    for (struct dirent *f; d && (f = readdir(d));) {
+    bool is_good = true;
+
+    for (struct dirent *f; is_good && d && (f = readdir(d));) {
         char doc[NAME_MAX + 16];
         snprintf(doc, sizeof doc, "design/%s", f->d_name);
         if (f->d_type == DT_REG)
-            write_artifact(pr, to, f->d_name, doc);
+            is_good = add_artifact(pr, list, f->d_name, doc);
     }
     if (d)
         closedir(d);
     else if (fd >= 0)
         close(fd);
-    for (size_t i = 0; i < pr->ph->n_depends_on; i++) {
+    return is_good;
+}
+
+/* False: out of memory. */
+static bool
+list_artifacts(const struct prep *pr, struct agent_message *m)
+{
+    char name[2 * TEAM_PHASE_NAME_MAX + 3], path[2 * TEAM_PHASE_NAME_MAX + 64];
+    struct json *list = json_new(pr->arena, JSON_ARRAY);
+    bool is_good =
+        list && add_artifact(pr, list, "requirement", "req_spec.md") && add_designs(pr, list);
+
+    for (size_t i = 0; is_good && i < pr->ph->n_depends_on; i++) {
         snprintf(name, sizeof name, "%s--%s", pr->ph->depends_on[i], pr->ph->name);
         snprintf(path, sizeof path, "channels/%s/handoff.json", name);
-        write_artifact(pr, to, name, path);
+        is_good = add_artifact(pr, list, name, path);
     }
-    json_close(to, ']');
+    m->input_artifacts = list;
+    return is_good;
 }
 
-static void
-write_head(const struct plan *p, struct buf *to, const char *type, const struct agent *agent,
-           const char *signal_dir)
+/* What every message of this run says. */
+static struct agent_message
+message_head(const struct plan *p, const char *type, const struct agent *agent,
+             const char *signal_dir)
 {
-    json_open(to, '{');
-    json_key_int(to, "version", 1);
-    json_key_str(to, "type", type);
-    json_key_str(to, "agent", agent->name);
-    json_key_str(to, "instance_id", p->instance_id);
-    json_key_str(to, "team_name", p->team.name ? p->team.name : "");
-    json_key_str(to, "req_key", p->req_key ? p->req_key : "");
-    json_key_str(to, "project_dir", p->state.project_dir);
-    json_key_str(to, "work_dir", p->state.project_dir);
-    json_key_str(to, "signal_dir", signal_dir);
+    return (struct agent_message){ .type = type,
+                                   .agent = agent->name,
+                                   .instance_id = p->instance_id,
+                                   .team_name = p->team.name,
+                                   .req_key = p->req_key,
+                                   .project_dir = p->state.project_dir,
+                                   .signal_dir = signal_dir,
+                                   .settings = agent->settings,
+                                   .state_dir = p->state.state_dir };
 }
 
-static void
-write_settings(struct buf *to, const struct agent *agent)
+static enum status
+write_message(struct prep *pr, struct buf *to, const struct agent *agent, const char *role,
+              const char *prompt, struct err *e)
 {
-    json_key(to, "settings");
-    if (agent->settings)
-        json_write(to, agent->settings);
-    else
-        buf_adds(to, "{}");
+    const char *signals = below(pr, pr->a->stage == STAGE_CHECKS ? "run/checks" : "signals");
+    struct agent_message m = message_head(pr->p, "phase", agent, signals);
+
+    m.phase_type = phase_type_name(pr->ph->type);
+    m.phase = pr->ph->name;
+    if (!signals || !list_handoff_dirs(pr, &m) || !list_artifacts(pr, &m))
+        return err_nomem(e);
+    agent_message_begin(to, &m);
+    enum status s = write_payload(pr, to, role, prompt, e);
+    return s ? s : agent_message_end(to, e);
 }
 
 /* ---- the environment ---- */
@@ -554,7 +557,7 @@ attempt_env(struct prep *pr, const struct agent *agent, const char *token, const
     env_add(&vars, "CLIQ_ATTEMPT_NUMBER", n);
     env_add(&vars, "CLIQ_ATTEMPT", token);
     *out = vars.v;
-    return vars.is_starved ? out_of_memory(e) : ST_OK;
+    return vars.is_starved ? err_nomem(e) : ST_OK;
 }
 
 /* ---- prompts ---- */
@@ -647,28 +650,18 @@ attempt_files_write(const struct plan *p, const struct attempt_id *a, const char
     out->token = token;
     out->stays = agent->stays;
     if (!spec->in || !spec->out || !spec->attempt_file || !spec->argv || !token) {
-        s = out_of_memory(e);
+        s = err_nomem(e);
     } else {
         sprintf(token, "%s/%s", run_id, name.p);
         s = read_role(&pr, &role, e);
     }
     if (!s && a->stage == STAGE_AGENT && wants_prompt(agent))
         prompt = below(&pr, "run/prompts/%s.md", name.p);
-    if (!s) {
-        write_head(p, &message, "phase", agent,
-                   below(&pr, a->stage == STAGE_CHECKS ? "run/checks" : "signals"));
-        write_handoff_dirs(&pr, &message);
-        write_artifacts(&pr, &message);
-        write_settings(&message, agent);
-        s = write_payload(&pr, &message, role, prompt, e);
-        json_close(&message, '}');
-        buf_addc(&message, '\n');
-    }
     if (!s)
-        s = buf_status(&message, "the agent's message", e);
+        s = write_message(&pr, &message, agent, role, prompt, e);
     out->message_len = message.len;
     if (!s && !(out->message = arena_dup(arena, message.p, message.len)))
-        s = out_of_memory(e);
+        s = err_nomem(e);
     if (!s && prompt)
         s = write_prompt(&pr, &message, name.p, e);
     if (!s)
@@ -696,7 +689,7 @@ notify_env(const struct plan *p, const struct agent *agent, const char *run_id, 
     base_env(&vars, p, agent, run_id);
     env_add(&vars, "CLIQ_ATTEMPT", token);
     *out = vars.v;
-    return vars.is_starved ? out_of_memory(e) : ST_OK;
+    return vars.is_starved ? err_nomem(e) : ST_OK;
 }
 
 enum status
@@ -724,30 +717,21 @@ attempt_files_notify(const struct plan *p, const struct agent *agent, const char
     const char *signals = below(&pr, "signals");
     *token = arena_alloc(arena, strlen(run_id) + name.len + 2);
     if (!spec->in || !spec->out || !spec->attempt_file || !signals || !*token)
-        s = out_of_memory(e);
+        s = err_nomem(e);
     else
         sprintf((char *)*token, "%s/%s", run_id, name.p);
     if (!s)
         s = notify_env(p, agent, run_id, arena, *token, &spec->env, e);
-    write_head(p, &message, "notify", agent, signals ? signals : "");
-    json_key(&message, "handoff_dirs");
-    buf_adds(&message, "[]");
-    json_key(&message, "input_artifacts");
-    buf_adds(&message, "[]");
-    write_settings(&message, agent);
-    json_key(&message, "payload");
-    json_open(&message, '{');
-    json_key_str(&message, "id", id);
-    json_key_str(&message, "state_dir", p->state.state_dir);
-    json_key(&message, "notifications");
-    json_open(&message, '[');
-    json_write(&message, notification);
-    json_close(&message, ']');
-    json_close(&message, '}');
-    json_close(&message, '}');
-    buf_addc(&message, '\n');
-    if (!s)
-        s = buf_status(&message, "the agent's message", e);
+    struct agent_message m = message_head(p, "notify", agent, signals);
+    if (!s) {
+        agent_message_begin(&message, &m);
+        json_key_str(&message, "id", id);
+        json_key(&message, "notifications");
+        json_open(&message, '[');
+        json_write(&message, notification);
+        json_close(&message, ']');
+        s = agent_message_end(&message, e);
+    }
     buf_addf(&path, "run/messages/%s.json", name.p);
     if (!s)
         s = state_dir_create(&p->state, path.p, message.p, message.len, e);

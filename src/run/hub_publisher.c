@@ -153,6 +153,8 @@ forget(struct hub_publisher *b, size_t n)
     b->n_free -= n;
 }
 
+static const struct hub_options store = { .lock_wait_ms = LOCK_WAIT_MS, .on_round = wake_on_round };
+
 /* With the lock, which is let go while the store is waited for. The loop only appends. */
 static bool
 try_round(struct hub_publisher *b, struct hub **h, size_t n)
@@ -164,11 +166,8 @@ try_round(struct hub_publisher *b, struct hub **h, size_t n)
     for (const struct publisher_line *l = b->first; l && k < n; l = l->next)
         round[k++] = &l->text;
     pthread_mutex_unlock(&b->lock);
-    struct hub_options o = { .lock_wait_ms = LOCK_WAIT_MS };
-    bool is_good = *h || hub_open(h, b->config, &o, &why) == ST_OK;
+    bool is_good = *h || hub_open(h, b->config, &store, &why) == ST_OK;
     is_good = is_good && send_round(*h, round, n, &why);
-    if (is_good)
-        wake_agents(*h, b->config, NULL);
     pthread_mutex_lock(&b->lock);
     b->why = why;
     if (is_good)
@@ -181,9 +180,8 @@ work(void *arg)
 {
     struct hub_publisher *b = arg;
     struct hub *h = NULL;
-    struct hub_options o = { .lock_wait_ms = LOCK_WAIT_MS };
 
-    hub_open(&h, b->config, &o, NULL); /* before it is needed; else it is tried again then */
+    hub_open(&h, b->config, &store, NULL); /* before it is needed; else it is tried again then */
     pthread_mutex_lock(&b->lock);
     for (size_t n; (n = await(b));) {
         bool is_last = b->is_ending; /* what is said now was tried when nothing more can come */

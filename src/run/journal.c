@@ -244,9 +244,9 @@ look(int dir, bool is_new, bool *is_there, struct err *e)
 
 /* Not told: the run went on, or somebody will see that lines are missing. */
 static struct log_options
-options(char boot[PROCFS_BOOT_SIZE])
+options(char boot[BOOT_ID_SIZE])
 {
-    if (procfs_boot_id(boot, NULL))
+    if (boot_id_read(boot, NULL))
         boot[0] = '\0';
     return (struct log_options){ .is_durable = true,
                                  .is_one_file = true,
@@ -257,7 +257,7 @@ options(char boot[PROCFS_BOOT_SIZE])
 void
 journal_put_back(int dir)
 {
-    char boot[PROCFS_BOOT_SIZE];
+    char boot[BOOT_ID_SIZE];
     struct stat st;
     struct log l;
 
@@ -407,14 +407,6 @@ read_time(const struct json *v)
     return (int64_t)timegm(&tm) * 1000 + (*rest == '.' ? atoi(rest + 1) : 0);
 }
 
-/* NULL when it is not a string (or memory is out, which the caller need not tell apart:
- * texts are for people). */
-static const char *
-read_text(struct arena *a, const struct json *v)
-{
-    return json_is(v, JSON_STRING) ? arena_dup(a, v->text.p, v->text.len) : NULL;
-}
-
 /* What a line does not tell is as before. */
 static struct sched_options
 read_options(const struct json *line, const struct sched_options *before)
@@ -431,10 +423,10 @@ read_head(struct replay_pass *r, const struct json *line)
 {
     struct journal_head *h = r->head;
 
-    h->run_id = read_text(&h->arena, json_get(line, "run"));
-    h->team = read_text(&h->arena, json_get(line, "team"));
-    h->workflow = read_text(&h->arena, json_get(line, "workflow"));
-    h->agent = read_text(&h->arena, json_get(line, "agent"));
+    h->run_id = json_dup_text(&h->arena, json_get(line, "run"));
+    h->team = json_dup_text(&h->arena, json_get(line, "team"));
+    h->workflow = json_dup_text(&h->arena, json_get(line, "workflow"));
+    h->agent = json_dup_text(&h->arena, json_get(line, "agent"));
     h->at_ms = read_time(json_get(line, "at"));
     h->options = read_options(line, &(struct sched_options){ 0 });
     return h->run_id && h->workflow;
@@ -446,7 +438,7 @@ read_end(struct journal_head *h, const struct json *line)
     const struct json *status = json_get(line, "status");
 
     h->has_end = false;
-    h->reason = read_text(&h->arena, json_get(line, "reason"));
+    h->reason = json_dup_text(&h->arena, json_get(line, "reason"));
     h->end_ms = read_time(json_get(line, "at"));
     for (unsigned i = RUN_COMPLETED; i <= RUN_CANCELLED; i++)
         if (json_eq(status, run_status_name((enum run_status)i))) {
@@ -499,7 +491,7 @@ read_event(struct replay_pass *r, const struct json *line, struct sched_event *e
     if (shape->has_result && !read_result(r, line, ev))
         return "its result cannot be read";
     if (shape->has_text)
-        ev->text = read_text(&r->texts, json_get(line, "text"));
+        ev->text = json_dup_text(&r->texts, json_get(line, "text"));
     return NULL;
 }
 
@@ -533,8 +525,8 @@ replay_line(struct replay_pass *r, const struct log_record *rec)
     if (!r->taker.event(r->taker.ctx, &ev, read_time(json_get(rec->json, "at"))))
         return "the workflow, as it is now, does not lead there";
     if (ev.kind == EV_RERUN) {
-        const char *workflow = read_text(&r->head->arena, json_get(rec->json, "workflow"));
-        const char *agent = read_text(&r->head->arena, json_get(rec->json, "agent"));
+        const char *workflow = json_dup_text(&r->head->arena, json_get(rec->json, "workflow"));
+        const char *agent = json_dup_text(&r->head->arena, json_get(rec->json, "agent"));
         r->head->has_end = false;
         r->head->options = options;
         if (agent)

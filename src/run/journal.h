@@ -39,8 +39,8 @@
 #ifndef CLIQ_RUN_JOURNAL_H
 #define CLIQ_RUN_JOURNAL_H
 
+#include "base/boot_id.h"
 #include "log/log.h"
-#include "proc/procfs.h"
 #include "run/sched.h"
 
 #define JOURNAL_NAME  "journal.jsonl"
@@ -72,7 +72,7 @@ struct journal {
     const struct team *team; /* borrowed */
     /* borrowed: what rerun lines tell; NULL: nothing */
     const char *workflow, *agent;
-    char boot[PROCFS_BOOT_SIZE];
+    char boot[BOOT_ID_SIZE];
     struct buf text; /* lines that wait to be written */
     size_t *ends;    /* of each in text */
     struct log_text *lines;

@@ -86,14 +86,6 @@ cliq_channel_post(cliq_channel *c, cliq_message *m, cliq_error *err)
     return outcome(s, &e, err);
 }
 
-static const char *
-string_member(struct arena *a, const struct json *object, const char *key)
-{
-    const struct json *v = json_get(object, key);
-
-    return json_is(v, JSON_STRING) ? arena_dup(a, v->text.p, v->text.len) : NULL;
-}
-
 cliq_status
 cliq_channel_next(cliq_channel *c, cliq_message *m, cliq_error *err)
 {
@@ -111,13 +103,13 @@ cliq_channel_next(cliq_channel *c, cliq_message *m, cliq_error *err)
     }
     struct arena *a = &c->strings;
     arena_reset(a);
-    m->from = string_member(a, rec.json, "from");
-    m->to = string_member(a, rec.json, "to");
-    m->type = string_member(a, rec.json, "type");
-    m->ref = string_member(a, rec.json, "ref");
-    m->body = string_member(a, rec.json, "body");
-    m->id = string_member(a, rec.json, "id");
-    m->ts = string_member(a, rec.json, "ts");
+    m->from = json_dup_text(a, json_get(rec.json, "from"));
+    m->to = json_dup_text(a, json_get(rec.json, "to"));
+    m->type = json_dup_text(a, json_get(rec.json, "type"));
+    m->ref = json_dup_text(a, json_get(rec.json, "ref"));
+    m->body = json_dup_text(a, json_get(rec.json, "body"));
+    m->id = json_dup_text(a, json_get(rec.json, "id"));
+    m->ts = json_dup_text(a, json_get(rec.json, "ts"));
     m->json = arena_dup(a, rec.text, rec.len);
     s = m->json ? ST_OK : err_set(&e, ST_IO, "out of memory");
     return outcome(s, &e, err);

@@ -18,8 +18,8 @@ struct cliq_hub {
     struct cancel stop;
     struct arena strings;  /* of the signal last told */
     struct buf texts[2];   /* of the last cliq_inbox or cliq_hub_call: the answer, its cursor */
-    struct buf pattern[3]; /* of the feed: pattern, role, ring */
-    const char *patterns[1];
+    struct buf pattern[3]; /* of the subscription: pattern, role, ring */
+    const char *filter[2]; /* its lists: one pattern, one ring */
     struct subscription sub;
 };
 
@@ -28,7 +28,7 @@ starved(cliq_error *err)
 {
     struct err e;
 
-    return sdk_outcome(hubclient_no_memory(&e), &e, err);
+    return sdk_outcome(err_nomem(&e), &e, err);
 }
 
 /* ---- opening ---- */
@@ -47,6 +47,7 @@ cliq_hub_open(cliq_hub **out, const cliq_hub_options *o, cliq_error *err)
     if (!h)
         return starved(err);
     struct hubclient_options d = { .says = "options.identity or CLIQ_IDENTITY",
+                                   .hub.on_round = hub_wake,
                                    .no_tls =
                                        "libcliq speaks http:// and unix: only; for https put a "
                                        "proxy, or a server of your own, on this machine" };
@@ -109,7 +110,7 @@ begin(struct call *c, const char *json)
     if (json)
         c->s = json_parse_named(&c->a, "args_json", json, strlen(json), &c->args, &c->e);
     else if (!(c->args = json_new(&c->a, JSON_OBJECT)))
-        c->s = hubclient_no_memory(&c->e);
+        c->s = err_nomem(&c->e);
     if (!c->s && c->args->type != JSON_OBJECT)
         c->s = err_set(&c->e, ST_INVALID, "args_json must be an object");
 }
@@ -165,7 +166,7 @@ as_text(struct arena *a, const struct json *v)
 {
     if (!v || v->type == JSON_NULL)
         return NULL;
-    return v->type == JSON_STRING ? hubclient_text(a, v) : as_json(a, v);
+    return v->type == JSON_STRING ? json_dup_text(a, v) : as_json(a, v);
 }
 
 static void
@@ -219,7 +220,7 @@ fill(cliq_hub *h, cliq_signal_info *out, const struct json *v, struct err *e)
     out->json = as_json(&a, v);
     arena_release(&h->strings);
     h->strings = a;
-    return out->json && out->type ? ST_OK : hubclient_no_memory(e);
+    return out->json && out->type ? ST_OK : err_nomem(e);
 }
 
 static bool
@@ -237,7 +238,6 @@ ask(cliq_hub *h, struct call *c, enum hub_op op, const char *inside, cliq_signal
 
     if (!c->s)
         c->s = hubclient_call(&h->hub, &c->a, op, c->args, &reply, &c->e);
-    hub_wake(&h->hub);
     if (!c->s && out)
         c->s = fill(h, out, inside ? json_get(reply.data, inside) : reply.data, &c->e);
     return end(c, err);
@@ -259,7 +259,7 @@ merge(struct call *c, const char *call, const char *more)
         next = m->next;
         m->next = NULL;
         if (!key) {
-            c->s = hubclient_no_memory(&c->e);
+            c->s = err_nomem(&c->e);
             return;
         }
         if (json_get(c->args, key)) {
@@ -401,7 +401,6 @@ cliq_claim(cliq_hub *h, const cliq_claim_options *o, cliq_signal_info *out, cliq
     } else if (!c.s) {
         c.s = hubclient_call(&h->hub, &answer, HUB_CLAIM, c.args, &reply, &c.e);
     }
-    hub_wake(&h->hub);
     if (!c.s && !reply.data)
         c.s = err_set(&c.e, ST_NOT_FOUND, "nothing to claim: there is no open task for you");
     if (!c.s)
@@ -495,15 +494,16 @@ cliq_listen(cliq_hub *h, const cliq_listen_options *o, cliq_error *err)
     if (!(o->min_urgency >= 0 && o->min_urgency <= 1))
         return sdk_invalid(err, "cliq_listen: min_urgency must be from 0 to 1");
     subscription_close(&h->sub);
-    struct subscription_filter want = { .patterns = h->patterns,
-                                        .n_patterns = o->pattern != NULL,
-                                        .role = copy(&h->pattern[1], o->role),
-                                        .ring = copy(&h->pattern[2], o->ring),
-                                        .min_urgency = o->min_urgency,
+    struct signal_filter filter = { .patterns = { &h->filter[0], o->pattern != NULL },
+                                    .role = copy(&h->pattern[1], o->role),
+                                    .rings = { &h->filter[1], o->ring != NULL },
+                                    .min_urgency = o->min_urgency };
+    struct subscription_filter want = { .filter = filter,
                                         .is_inbox = !o->pattern && !o->everything,
                                         .has_since = o->from_start || o->after,
                                         .since = o->from_start ? 0 : o->after };
-    h->patterns[0] = copy(&h->pattern[0], o->pattern);
+    h->filter[0] = copy(&h->pattern[0], o->pattern);
+    h->filter[1] = copy(&h->pattern[2], o->ring);
     enum status s = ST_OK;
     for (size_t i = 0; !s && i < 3; i++)
         s = buf_status(&h->pattern[i], "the filter", &e);
@@ -562,7 +562,6 @@ call(cliq_hub *h, struct call *c, enum hub_op op, const char **json, const char 
 
     if (!c->s)
         c->s = hubclient_call(&h->hub, &c->a, op, c->args, &reply, &c->e);
-    hub_wake(&h->hub);
     if (!c->s) {
         json_write(&text, reply.data);
         buf_adds(&place, reply.cursor ? reply.cursor : "");

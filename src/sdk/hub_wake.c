@@ -23,19 +23,17 @@ run_pump(struct arena *a, const char *config)
 }
 
 void
-hub_wake(struct hubclient *d)
+hub_wake(void *unused, struct hub *h)
 {
     struct arena a = { 0 };
     char whole[PATH_MAX];
     const char *const *ids;
     int saved = errno;
 
-    if (!d->hub || !d->has_written)
-        return;
-    d->has_written = false;
-    size_t n = hub_agents_to_wake(d->hub, &a, &ids);
+    (void)unused;
+    size_t n = hub_agents_to_wake(h, &a, &ids);
     bool is_needed = false;
-    if (n && realpath(d->config, whole))
+    if (n && realpath(hub_config(h), whole))
         for (size_t i = 0; i < n && !is_needed; i++)
             is_needed = wake_is_asleep(whole, ids[i]);
     if (is_needed)

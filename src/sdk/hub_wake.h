@@ -10,9 +10,9 @@
 #ifndef CLIQ_SDK_HUB_WAKE_H
 #define CLIQ_SDK_HUB_WAKE_H
 
-#include "hubclient/hubclient.h"
+#include "hub/hub.h"
 
-/* After a call of the door. Does nothing at a server, which wakes by itself, and after a read. */
-void hub_wake(struct hubclient *d);
+/* The option on_round of the library's hub. A server that the library calls wakes by itself. */
+void hub_wake(void *unused, struct hub *h);
 
 #endif

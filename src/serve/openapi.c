@@ -499,16 +499,17 @@ write_path(struct buf *to, const char *path)
 static void
 write_security(struct buf *to, const struct route_info *r)
 {
-    static const char *const scopes[] = { "emit", "claim", "ack", "inbox", "stream", "admin" };
     bool is_stream = r->kind == ROUTE_STREAM || r->kind == ROUTE_ENGINE_EVENTS;
 
     json_key(to, "security");
     buf_adds(to, r->scope == SCOPE_NONE ? "[]"
                  : is_stream            ? "[{\"key\":[]},{\"ticket\":[]},{\"token\":[]}]"
                                         : "[{\"key\":[]}]");
-    for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++)
+    const char *word;
+    size_t len;
+    for (unsigned i = 0; (word = scope_word(i, &len)); i++)
         if (r->scope == 1u << i)
-            json_key_str(to, "x-scope", scopes[i]);
+            json_key_strn(to, "x-scope", word, len);
 }
 
 static void

@@ -99,8 +99,7 @@ void
 presence_look(struct serve *s)
 {
     if (!s->is_stopping)
-        wake_agents(s->reader, s->o->config,
-                    &(struct wake_watcher){ s, is_awake, respawn_attended });
+        wake_agents(s->reader, &(struct wake_watcher){ s, is_awake, respawn_attended });
 }
 
 void

@@ -1,5 +1,5 @@
 /*
- * awake - identities that listen on a stream are awake: nobody starts their agents.
+ * presence - identities that listen on a stream are awake: their agents are not started.
  *
  * While a stream of an identity that has an agent is open, the server has that agent's lock
  * (wake/wake.h), so no other writer starts it either, and notes what the stream was told as
@@ -13,7 +13,8 @@
 
 /* For streams_on_identity. */
 void presence_change(void *ctx, const char *identity, bool is_there);
-/* Somebody wrote: starts agents that sleep, and notes what those that listen were told. */
+/* After a change of the log: starts agents that sleep, and notes what listening identities were
+ * told. */
 void presence_look(struct serve *s);
 void presence_free(struct serve *s);
 

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "hub/model/args.h"
 #include "hub/model/match.h"
+#include "hub/model/signal_filter.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,8 +25,7 @@ struct stream_client {
     struct arena arena; /* of the filters, and no larger */
     const char *identity, *key;
     bool is_admin, is_engine, is_inbox;
-    const char *rings, *types, *tags, *pattern, *role; /* NULL: any; lists are "a,b" */
-    double min_urgency;
+    struct signal_filter filter;
     uint64_t place;
     bool is_full; /* waits for HTTP_DRAINED, */
     int64_t full_since_ms;
@@ -62,33 +62,6 @@ const struct hub_arg stream_args[] = {
     { .name = NULL },
 };
 
-static bool
-is_in_list(const char *list, const char *word, size_t len)
-{
-    for (const char *p = list; *p; p += strspn(p, ",")) {
-        size_t n = strcspn(p, ",");
-        if (n == len && memcmp(p, word, n) == 0)
-            return true;
-        p += n;
-    }
-    return false;
-}
-
-static bool
-is_text_in(const char *list, const struct json *v)
-{
-    return json_is(v, JSON_STRING) && is_in_list(list, v->text.p, v->text.len);
-}
-
-static bool
-is_any_in(const char *list, const struct json *array)
-{
-    json_each (v, array)
-        if (is_text_in(list, v))
-            return true;
-    return false;
-}
-
 /* What is addressed to others is not for this client, whatever it filters. Here, and below: ST_OK
  * yes, ST_NOT_FOUND no, ST_IO: nobody can tell now. */
 static enum status
@@ -107,31 +80,10 @@ may_see(const struct stream_client *c, const struct json *signal)
     return hub_is_member(c->all->hub, c->identity, name);
 }
 
-static bool
-fits(const struct stream_client *c, const struct json *signal)
-{
-    const struct json *type = json_get(signal, "signal_type");
-    double urgency = 0.5;
-
-    json_double(json_get(signal, "urgency"), &urgency);
-    if (!json_is(type, JSON_STRING) || urgency < c->min_urgency)
-        return false;
-    if (c->types && !is_text_in(c->types, type))
-        return false;
-    if (c->pattern && !match_pattern(c->pattern, strlen(c->pattern), type->text.p, type->text.len))
-        return false;
-    if (c->rings && !is_text_in(c->rings, json_get(signal, "to_ring")))
-        return false;
-    if (c->tags && !is_any_in(c->tags, json_get(signal, "tags")))
-        return false;
-    return !c->role || json_eq(json_get(signal, "from_role"), c->role) ||
-           json_eq(json_get(signal, "to_role"), c->role);
-}
-
 static enum status
 wants(const struct stream_client *c, uint64_t seq, const struct json *signal)
 {
-    enum status s = fits(c, signal) ? may_see(c, signal) : ST_NOT_FOUND;
+    enum status s = signal_filter_wants(&c->filter, signal) ? may_see(c, signal) : ST_NOT_FOUND;
 
     return !s && c->is_inbox ? hub_is_in_inbox(c->all->hub, c->identity, seq) : s;
 }
@@ -294,8 +246,7 @@ gather(struct streams *s, struct batch *b)
 static bool
 wants_all(const struct stream_client *c, const struct batch *b)
 {
-    return !c->rings && !c->types && !c->tags && !c->pattern && !c->role && !c->is_inbox &&
-           c->min_urgency <= 0 && (b->is_public || c->is_admin);
+    return signal_filter_is_empty(&c->filter) && !c->is_inbox && (b->is_public || c->is_admin);
 }
 
 /* Tells a client what it wants of the batch; false: it is full, or nobody can tell now what it may
@@ -464,26 +415,78 @@ on_news(void *ctx, struct http_conn *conn, enum http_news news)
     forget(c);
 }
 
+/* Words of a list as a query has it, "a,b". */
+static size_t
+count_words(const char *p, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        n += p[i] != ',' && (i == 0 || p[i - 1] == ',');
+    return n;
+}
+
 /* What the arena of a client must hold, whatever it takes of the arguments: there may be thousands
  * of clients, and a block of an arena that may grow is a page. */
 static size_t
 room_for(const struct stream_caller *by, const struct json *args)
 {
-    size_t n = ARENA_ROOM(strlen(by->identity) + 1) + ARENA_ROOM(strlen(by->key) + 1);
+    size_t n = ARENA_ROOM(strlen(by->identity) + 1) + ARENA_ROOM(strlen(by->key) + 1) +
+               ARENA_ROOM(sizeof(char *)); /* of the pattern */
 
     json_each (v, args)
         if (json_is(v, JSON_STRING))
-            n += ARENA_ROOM(v->text.len + 1);
+            n += ARENA_ROOM(v->text.len + 1) +
+                 ARENA_ROOM((count_words(v->text.p, v->text.len) + 1) * sizeof(char *));
     return n;
 }
 
-static const char *
-take(struct stream_client *c, const struct json *args, const char *key)
+/* False: out of memory. Absent and empty are NULL. */
+static bool
+take(struct stream_client *c, const struct json *args, const char *key, const char **to)
 {
     const struct json *v = json_get(args, key);
 
-    return json_is(v, JSON_STRING) && v->text.len ? arena_dup(&c->arena, v->text.p, v->text.len)
-                                                  : NULL;
+    if (!json_is(v, JSON_STRING) || !v->text.len)
+        return true;
+    *to = arena_dup(&c->arena, v->text.p, v->text.len);
+    return *to;
+}
+
+static bool
+take_list(struct stream_client *c, const struct json *args, const char *key, struct text_list *to)
+{
+    const char *text = NULL;
+
+    if (!take(c, args, key, &text))
+        return false;
+    size_t n = text ? count_words(text, strlen(text)) : 0;
+    const char **words = n ? arena_alloc(&c->arena, n * sizeof *words) : NULL;
+    if (n && !words)
+        return false;
+    *to = (struct text_list){ words, n };
+    char *rest = (char *)text;
+    for (size_t i = 0; i < n; i++) {
+        do
+            words[i] = strsep(&rest, ",");
+        while (!*words[i]);
+    }
+    return true;
+}
+
+static bool
+take_filter(struct stream_client *c, const struct json *args)
+{
+    struct signal_filter *f = &c->filter;
+    const char **pattern = arena_alloc(&c->arena, sizeof *pattern);
+
+    if (!pattern || !take_list(c, args, "ring", &f->rings) ||
+        !take_list(c, args, "type", &f->types) || !take_list(c, args, "tags", &f->tags))
+        return false;
+    *pattern = NULL;
+    bool is_good = take(c, args, "pattern", pattern) && take(c, args, "role", &f->role);
+    f->patterns = (struct text_list){ pattern, *pattern != NULL };
+    return is_good;
 }
 
 /* The place that was asked for; absent: now. */
@@ -517,23 +520,18 @@ read_filters(struct stream_client *c, const struct json *args, const char *last_
                           .arena = a,
                           .refusal = r };
 
-    c->rings = take(c, args, "ring");
-    c->types = take(c, args, "type");
-    c->tags = take(c, args, "tags");
-    c->pattern = take(c, args, "pattern");
-    c->role = take(c, args, "role");
+    struct signal_filter *f = &c->filter;
     enum hub_event_flag inbox = FLAG_UNSET;
-    if (!args_known(&in, "a stream") || !arg_number(&in, "min_urgency", &c->min_urgency) ||
+    if (!take_filter(c, args)) /* r says: out of memory */
+        return false;
+    if (!args_known(&in, "a stream") || !arg_number(&in, "min_urgency", &f->min_urgency) ||
         !arg_flag(&in, "inbox", &inbox) || !read_place(c, &in, last_id))
         return false;
-    if (c->pattern && !match_is_pattern(c->pattern, strlen(c->pattern)))
+    if (f->patterns.n && !match_is_pattern(f->patterns.v[0], strlen(f->patterns.v[0])))
         return arg_wrong(&in, "pattern", MATCH_PATTERN_SAYS);
     c->is_inbox = inbox == FLAG_YES;
-    for (const char *p = c->rings ? c->rings : ""; *p; p += strspn(p, ",")) {
-        char ring[80];
-        size_t n = strcspn(p, ",");
-        snprintf(ring, sizeof ring, "%.*s", (int)n, p);
-        p += n;
+    for (size_t i = 0; i < f->rings.n; i++) {
+        const char *ring = f->rings.v[i];
         enum status st = c->is_admin ? hub_has_ring(c->all->hub, ring)
                                      : hub_is_member(c->all->hub, c->identity, ring);
         if (st == ST_IO)
@@ -570,7 +568,7 @@ streams_add(struct streams *s, struct http_conn *conn, const struct stream_calle
     *status = 503;
     *code = "STORE_UNAVAILABLE";
     if (!c) {
-        err_set(e, ST_IO, "out of memory");
+        err_nomem(e);
         return false;
     }
     /* so that the newest is the newest */
@@ -618,7 +616,7 @@ streams_new(struct loop *l, struct hub *hub, const struct streams_options *o, st
     struct streams *s = calloc(1, sizeof *s);
 
     if (!s) {
-        err_set(e, ST_IO, "out of memory");
+        err_nomem(e);
         return NULL;
     }
     s->loop = l;

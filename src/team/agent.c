@@ -236,12 +236,8 @@ agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name
     const struct json *team = json_get(scope->agents_json, name);
     const struct json *set =
         json_get(json_get(json_get(scope->settings->merged, "agents"), name), "entry");
-    if (json_is(set, JSON_STRING)) {
-        entry = arena_dup(a, set->text.p, set->text.len);
-        return resolve_entry(a, scope, scope->state_dir, entry ? entry : "", json_get(team, "env"),
-                             out, e);
-    }
-    set = json_get(team, "entry");
+    if (!json_is(set, JSON_STRING))
+        set = json_get(team, "entry");
     if (json_is(set, JSON_STRING)) {
         entry = arena_dup(a, set->text.p, set->text.len);
         return resolve_entry(a, scope, scope->state_dir, entry ? entry : "", json_get(team, "env"),

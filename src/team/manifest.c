@@ -249,7 +249,7 @@ const char *
 manifest_lacks(struct arena *a, const struct json *manifest)
 {
     json_each (v, json_get(manifest, "binaries")) {
-        const char *name = json_is(v, JSON_STRING) ? arena_dup(a, v->text.p, v->text.len) : NULL;
+        const char *name = json_dup_text(a, v);
         if (name && *name && !runner_has(name))
             return name;
     }

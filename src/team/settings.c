@@ -147,9 +147,7 @@ settings_get(const struct settings *s, const char *path)
 const char *
 settings_text(struct settings *s, const char *path)
 {
-    const struct json *v = settings_get(s, path);
-
-    return json_is(v, JSON_STRING) ? arena_dup(&s->arena, v->text.p, v->text.len) : NULL;
+    return json_dup_text(&s->arena, settings_get(s, path));
 }
 
 /* ---- secrets ---- */

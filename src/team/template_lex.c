@@ -160,13 +160,13 @@ lex_backquote(struct lexer *l)
     return is_good;
 }
 
-bool
-lex_double(struct lexer *l)
+/* Text in which the shell expands, as within double quotes: up to `until` or the end. */
+static bool
+lex_expanded(struct lexer *l, char until)
 {
-    const char *open = l->p - 1;
-    bool is_good = lex_enter(l);
+    bool is_good = true;
 
-    while (is_good && l->p < l->end && *l->p != '"') {
+    while (is_good && l->p < l->end && *l->p != until) {
         if (*l->p == '\\')
             lex_escaped(l);
         else if (*l->p == '$')
@@ -174,6 +174,15 @@ lex_double(struct lexer *l)
         else if (*l->p++ == '`')
             is_good = lex_backquote(l);
     }
+    return is_good;
+}
+
+bool
+lex_double(struct lexer *l)
+{
+    const char *open = l->p - 1;
+    bool is_good = lex_enter(l) && lex_expanded(l, '"');
+
     if (is_good && l->p >= l->end)
         is_good = lex_refuse(l, open, "a double quote that is not closed");
     l->p++;
@@ -399,18 +408,10 @@ lex_heredoc(struct lexer *l, const struct heredoc *h)
         return check_none(l, from, body_end, IN_HEREDOC);
     }
     const char *end = l->end, *risk = l->risk;
-    bool is_good = lex_enter(l);
     if (h->risk)
         l->risk = h->risk;
     l->end = body_end;
-    while (is_good && l->p < l->end) {
-        if (*l->p == '\\')
-            lex_escaped(l);
-        else if (*l->p == '$')
-            is_good = lex_dollar(l, true);
-        else if (*l->p++ == '`')
-            is_good = lex_backquote(l);
-    }
+    bool is_good = lex_enter(l) && lex_expanded(l, '\0');
     l->end = end;
     l->risk = risk;
     l->p = after;

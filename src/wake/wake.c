@@ -1,5 +1,6 @@
 #include "wake/wake.h"
 
+#include "context/agent_env.h"
 #include "proc/proc.h"
 #include "team/agent.h"
 
@@ -25,14 +26,14 @@ start_supervisor(struct arena *a, const char *config, const char *identity)
 }
 
 void
-wake_agents(struct hub *h, const char *config, const struct wake_watcher *w)
+wake_agents(struct hub *h, const struct wake_watcher *w)
 {
     struct arena a = { 0 };
     char whole[PATH_MAX];
     const char *const *ids;
     size_t n = hub_agents_to_wake(h, &a, &ids);
 
-    if (n && !realpath(config, whole))
+    if (n && !realpath(hub_config(h), whole))
         n = 0;
     for (size_t i = 0; i < n; i++) {
         if (w && w->is_awake(w->ctx, ids[i], hub_last_seq(h)))
@@ -44,4 +45,11 @@ wake_agents(struct hub *h, const char *config, const struct wake_watcher *w)
             w->attended(w->ctx, ids[i], pid);
     }
     arena_release(&a);
+}
+
+void
+wake_on_round(void *unused, struct hub *h)
+{
+    (void)unused;
+    wake_agents(h, NULL);
 }

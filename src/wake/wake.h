@@ -3,9 +3,10 @@
  *
  * An identity registered with an agent and a directory (`cliq identity add ID --agent NAME --dir
  * D`) is started when a signal waits for it (hub_agents_to_wake): its agent gets a `notify`
- * AgentMessage with all signals that wait, as a process of its own. Whoever wrote (a command, a
- * run, the server, `signal pump`) only starts a supervisor, `cliq _wake ID`, and goes on;
- * wake_supervisor.h is what that does. Whoever only reads starts nobody.
+ * AgentMessage with all signals that wait, as a process of its own. A round of the hub ends with
+ * wake_on_round (commands, runs, `signal pump`), a server's loop calls wake_agents: both only start
+ * a supervisor, `cliq _wake ID`, and go on; wake_supervisor.h is what that does. Reading starts
+ * nothing.
  *
  *     <config>/wake/<id>/lock           held by the supervisor while it lives: "pid\n"; by a
  *                                       server while a stream of that identity is open. Empty:
@@ -37,10 +38,13 @@ struct wake_watcher {
     void (*attended)(void *ctx, const char *identity, pid_t pid);
 };
 
-/* Starts a supervisor for every identity that has signals waiting and none. For whoever wrote.
- * What goes wrong is for the next one to try. A supervisor that is killed is noticed by a running
- * server (serve/respawn.h), or by whoever writes next. */
-void wake_agents(struct hub *h, const char *config, const struct wake_watcher *w); /* or NULL */
+/* Starts a supervisor for every identity that has signals waiting and no supervisor. A start that
+ * fails is tried again after the next round. A running server notices a supervisor that is killed
+ * (serve/respawn.h); without one, the next round does. */
+void wake_agents(struct hub *h, const struct wake_watcher *w); /* NULL: none */
+
+/* The same as the option on_round of a hub: whatever opens a hub to write sets it, once. */
+void wake_on_round(void *unused, struct hub *h);
 
 /* <config>/wake/<id>, opened or made. */
 enum status wake_open_dir(const char *config, const char *identity, int *dir, struct err *e);

@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "base/sys.h"
+#include "context/agent_env.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -99,23 +100,11 @@ wake_is_asleep(const char *config, const char *identity)
 const char *const *
 wake_env(struct arena *a, const char *config, const char *identity)
 {
-    size_t n = 0, k = 0, size = strlen(config) + 16;
+    struct env vars = { .arena = a };
 
-    while (environ[n])
-        n++;
-    const char **v = arena_alloc(a, (n + 3) * sizeof *v);
-    char *home = arena_alloc(a, size), *wake = arena_alloc(a, identity ? strlen(identity) + 16 : 1);
-    if (!v || !home || !wake)
-        return NULL;
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(environ[i], "CLIQ_", 5) != 0)
-            v[k++] = environ[i];
-    snprintf(home, size, "CLIQ_HOME=%s", config);
-    v[k++] = home;
-    if (identity) {
-        sprintf(wake, "CLIQ_WAKE=%s", identity);
-        v[k++] = wake;
-    }
-    v[k] = NULL;
-    return v;
+    env_ours(&vars);
+    env_add(&vars, "CLIQ_HOME", config);
+    if (identity)
+        env_add(&vars, "CLIQ_WAKE", identity);
+    return vars.is_starved ? NULL : vars.v;
 }

@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "context/agent_env.h"
+#include "context/agent_message.h"
 #include "context/state_dir.h"
 #include "context/status_line.h"
 #include "hub/hub.h"
@@ -66,7 +67,7 @@ say(const struct attendant *t, const char *fmt, ...)
     fprintf(stderr, "%s cliq: %s: %s\n", at, t->identity, text);
 }
 
-static const char *
+static char *
 below(const struct attendant *t, struct arena *a, const char *name)
 {
     size_t n = strlen(t->config) + strlen(t->identity) + strlen(name) + 16;
@@ -127,7 +128,6 @@ tell_wake(struct attendant *t)
                                request(t, HUB_GENERATE, wake, &a) };
     if (submit(t, r, 2, &a, &e))
         say(t, "%s", e.text);
-    wake_agents(t->hub, t->config, NULL);
     arena_release(&a);
 }
 
@@ -152,8 +152,6 @@ tell_sleep(struct attendant *t, uint64_t upto, struct err *e)
     r[n++] = request(t, HUB_GENERATE, sleep, &a);
     r[n++] = request(t, HUB_SCHEDULE, idle, &a);
     enum status s = submit(t, r, n, &a, e);
-    if (!s)
-        wake_agents(t->hub, t->config, NULL);
     arena_release(&a);
     return s;
 }
@@ -196,7 +194,7 @@ find_agent(const char *name, const char *in, struct arena *a, struct settings *s
 
     if (!s && dir >= 0) {
         scope.state_dir = arena_dup(a, path.p, path.len);
-        s = scope.state_dir ? trust_check(dir, path.p, e) : err_set(e, ST_IO, "out of memory");
+        s = scope.state_dir ? trust_check(dir, path.p, e) : err_nomem(e);
         if (!s && state_dir_read_at(dir, "agents.json", &text, NULL) == ST_OK) {
             const char *kept = arena_dup(a, text.p, text.len);
             s = kept ? json_parse_named(a, "agents.json", kept, text.len, &agents, e) : ST_IO;
@@ -233,43 +231,29 @@ static enum status
 write_message(const struct attendant *t, const struct hub_batch *b, const struct agent *agent,
               struct arena *a, struct err *e)
 {
-    struct buf m = { 0 };
-    const char *home = below(t, a, "");
+    struct buf text = { 0 };
+    char *home = below(t, a, "");
     char id[32];
 
+    if (!home)
+        return err_nomem(e);
+    home[strlen(home) - 1] = '\0'; /* without its last slash */
+    struct agent_message m = { .type = "notify",
+                               .agent = agent->name,
+                               .instance_id = t->identity,
+                               .project_dir = b->dir,
+                               .signal_dir = home,
+                               .settings = agent->settings };
     snprintf(id, sizeof id, "%" PRIu64, b->upto);
-    json_open(&m, '{');
-    json_key_int(&m, "version", 1);
-    json_key_str(&m, "type", "notify");
-    json_key_str(&m, "agent", agent->name);
-    json_key_str(&m, "instance_id", t->identity);
-    json_key_str(&m, "team_name", "");
-    json_key_str(&m, "req_key", "");
-    json_key_str(&m, "project_dir", b->dir);
-    json_key_str(&m, "work_dir", b->dir);
-    json_key_strn(&m, "signal_dir", home ? home : "", home ? strlen(home) - 1 : 0);
-    json_key(&m, "handoff_dirs");
-    buf_adds(&m, "[]");
-    json_key(&m, "input_artifacts");
-    buf_adds(&m, "[]");
-    json_key(&m, "settings");
-    if (agent->settings)
-        json_write(&m, agent->settings);
-    else
-        buf_adds(&m, "{}");
-    json_key(&m, "payload");
-    json_open(&m, '{');
-    json_key_str(&m, "id", id);
-    json_key_str(&m, "identity", t->identity);
-    json_key_int(&m, "upto", (int64_t)b->upto);
-    json_key_json(&m, "notifications", b->list);
-    json_close(&m, '}');
-    json_close(&m, '}');
-    buf_addc(&m, '\n');
-    enum status s = buf_status(&m, "the agent's message", e);
+    agent_message_begin(&text, &m);
+    json_key_str(&text, "id", id);
+    json_key_str(&text, "identity", t->identity);
+    json_key_int(&text, "upto", (int64_t)b->upto);
+    json_key_json(&text, "notifications", b->list);
+    enum status s = agent_message_end(&text, e);
     if (!s)
-        s = state_dir_replace_at(t->dir, "message.json", m.p, m.len, e);
-    buf_release(&m);
+        s = state_dir_replace_at(t->dir, "message.json", text.p, text.len, e);
+    buf_release(&text);
     return s;
 }
 
@@ -310,7 +294,7 @@ spawn(const struct attendant *t, const struct hub_batch *b, const struct agent *
     spec.proc.env = vars.v;
     if (vars.is_starved || !spec.token || !spec.proc.in || !spec.proc.out ||
         !spec.proc.attempt_file)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     return child_start(c, &spec, e);
 }
 
@@ -567,7 +551,7 @@ wake_supervisor_run(const char *config, const char *identity, struct err *e)
         s = wake_lock(t.dir, &t.lock, e);
     bool is_ours = s == ST_OK;
     if (!s)
-        s = hub_open(&t.hub, whole, NULL, e);
+        s = hub_open(&t.hub, whole, &(struct hub_options){ .on_round = wake_on_round }, e);
     if (!s)
         recover(&t);
     while (!s && t.lock >= 0) {

@@ -1,4 +1,5 @@
-/* What must be true of context/agent_message: what an agent accepts on standard input. */
+/* What must be true of context/agent_message: what an agent accepts on standard input, and what is
+ * written for it. */
 #include "test.h"
 
 #include "context/agent_message.h"
@@ -182,6 +183,79 @@ slashes_at_the_end_of_a_channel_are_dropped(void **state)
     assert_string_equal(m.handoff_dirs[1], "/");
 }
 
+static void
+what_is_written_is_read_back(void **state)
+{
+    const char *dirs[] = { "/p/.cliq/channels/dev--qa", "/p/.cliq/channels/dev--\"odd\"" };
+    struct json *artifacts = NULL, *settings = NULL;
+    struct buf text = { 0 };
+
+    (void)state;
+    assert_true(json_parse(&arena, "[{\"name\":\"x\"}]", 14, &artifacts, NULL));
+    assert_true(json_parse(&arena, "{\"model\":\"m\"}", 13, &settings, NULL));
+    struct agent_message out = { .type = "phase",
+                                 .agent = "exec",
+                                 .instance_id = "i-1",
+                                 .team_name = "@a/b",
+                                 .req_key = "R-1",
+                                 .project_dir = "/p",
+                                 .work_dir = "/p/work",
+                                 .signal_dir = "/p/.cliq/signals",
+                                 .handoff_dirs = dirs,
+                                 .n_handoff_dirs = 2,
+                                 .input_artifacts = artifacts,
+                                 .settings = settings,
+                                 .phase = "dev",
+                                 .phase_type = "gate",
+                                 .state_dir = "/elsewhere" };
+    agent_message_begin(&text, &out);
+    json_key_int(&text, "attempt", 2);
+    CHECK_OK(agent_message_end(&text, &e), &e);
+    assert_int_equal(text.p[text.len - 1], '\n');
+    CHECK_OK(parse(text.p), &e);
+#define SAME(field) assert_string_equal(m.field, out.field)
+    SAME(type);
+    SAME(agent);
+    SAME(instance_id);
+    SAME(team_name);
+    SAME(req_key);
+    SAME(project_dir);
+    SAME(work_dir);
+    SAME(signal_dir);
+    SAME(handoff_dirs[0]);
+    SAME(handoff_dirs[1]);
+    SAME(phase);
+    SAME(phase_type);
+    SAME(state_dir);
+    assert_int_equal(m.n_handoff_dirs, 2);
+    assert_true(json_same(m.input_artifacts, artifacts));
+    assert_true(json_same(m.settings, settings));
+    int64_t attempt;
+    assert_true(json_int(json_get(m.payload, "attempt"), &attempt));
+    assert_int_equal(attempt, 2);
+    buf_release(&text);
+}
+
+static void
+what_is_not_given_is_written_empty(void **state)
+{
+    struct buf text = { 0 };
+    struct agent_message out = {
+        .type = "notify", .agent = "slack", .project_dir = "/p", .signal_dir = "/s"
+    };
+
+    (void)state;
+    agent_message_begin(&text, &out);
+    CHECK_OK(agent_message_end(&text, &e), &e);
+    assert_string_equal(text.p,
+                        "{\"version\":1,\"type\":\"notify\",\"agent\":\"slack\",\"team_name\":"
+                        "\"\",\"req_key\":\"\",\"project_dir\":\"/p\",\"work_dir\":\"/p\","
+                        "\"signal_dir\":\"/s\",\"handoff_dirs\":[],\"input_artifacts\":[],"
+                        "\"settings\":{},\"payload\":{}}\n");
+    CHECK_OK(parse(text.p), &e);
+    buf_release(&text);
+}
+
 int
 main(void)
 {
@@ -192,6 +266,8 @@ main(void)
         CASE(what_is_wrong_is_named),
         CASE(unknown_fields_are_kept),
         CASE(slashes_at_the_end_of_a_channel_are_dropped),
+        CASE(what_is_written_is_read_back),
+        CASE(what_is_not_given_is_written_empty),
     };
     return cmocka_run_group_tests_name("message", tests, NULL, NULL);
 }

@@ -169,6 +169,16 @@ a_long_sentence_about_a_failed_call_is_cut_between_characters(void **state)
     }
 }
 
+static void
+a_failed_allocation_is_told_in_one_sentence(void **state)
+{
+    (void)state;
+    struct err e;
+    assert_int_equal(err_nomem(&e), ST_IO);
+    assert_string_equal(e.text, "out of memory");
+    assert_int_equal(err_nomem(NULL), ST_IO);
+}
+
 int
 main(void)
 {
@@ -184,6 +194,7 @@ main(void)
         CASE(a_longer_sentence_ends_in_dots),
         CASE(a_long_sentence_is_cut_between_characters),
         CASE(a_long_sentence_about_a_failed_call_is_cut_between_characters),
+        CASE(a_failed_allocation_is_told_in_one_sentence),
     };
 
     return cmocka_run_group_tests_name("err", tests, NULL, NULL);

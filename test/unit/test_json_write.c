@@ -307,6 +307,33 @@ writing_many_times_grows_one_buf(void **state)
     buf_release(&b);
 }
 
+static void
+texts_are_copied_out_in_and_as_lists(void **state)
+{
+    const char *const words[] = { "a", "b\"c", "" };
+    struct arena a = { 0 };
+    struct buf b = { 0 };
+    char changing[] = "first";
+
+    (void)state;
+    struct json *v = json_new_copy(&a, changing, strlen(changing));
+    changing[0] = 'x';
+    assert_string_equal(json_dup_text(&a, v), "first");
+    assert_null(json_dup_text(&a, json_new_int(&a, 1)));
+    assert_null(json_dup_text(&a, NULL));
+    struct json *o = json_new(&a, JSON_OBJECT);
+    assert_true(json_set(o, "word", v));
+    assert_false(json_set(o, "word", NULL));
+    assert_true(json_eq(json_get(o, "word"), "first"));
+    json_open(&b, '{');
+    json_key_strs(&b, "words", words, 3);
+    json_key_strs(&b, "none", NULL, 0);
+    json_close(&b, '}');
+    assert_string_equal(b.p, "{\"words\":[\"a\",\"b\\\"c\",\"\"],\"none\":[]}");
+    buf_release(&b);
+    arena_release(&a);
+}
+
 int
 main(void)
 {
@@ -328,6 +355,7 @@ main(void)
         JSON_CASE(the_ceiling_of_a_buf_is_kept_to_the_byte),
         JSON_CASE(a_string_that_grows_past_the_ceiling_is_refused),
         JSON_CASE(writing_many_times_grows_one_buf),
+        TEST(texts_are_copied_out_in_and_as_lists),
     };
 
     return cmocka_run_group_tests_name("json write", tests, NULL, NULL);

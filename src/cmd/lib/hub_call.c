@@ -17,12 +17,6 @@
 
 enum { STDIN_MAX = 64 << 20 };
 
-static enum status
-no_memory(struct err *e)
-{
-    return err_set(e, ST_IO, "out of memory");
-}
-
 static void
 on_progress(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes)
 {
@@ -49,6 +43,7 @@ begin(struct hub_call *c, const char *as, const char *url, bool is_json, struct 
                                    .hub.progress = term_is_tty(STDERR_FILENO) ? on_progress : NULL,
                                    .hub.note = on_note,
                                    .hub.may_be_read_only = true,
+                                   .hub.on_round = wake_on_round,
                                    .secure = fetch_secure };
 
     *c = (struct hub_call){ .is_json = is_json, .is_tty = term_is_tty(STDOUT_FILENO) };
@@ -66,19 +61,9 @@ hub_call_begin(struct hub_call *c, const struct args *a, struct err *e)
     return begin(c, args_text(a, "as"), args_text(a, "url"), args_has(a, "json"), e);
 }
 
-/* After a write: starts the agents that the new signals wake. */
-static void
-wake(struct hub_call *c)
-{
-    if (c->hub.hub && c->hub.has_written)
-        wake_agents(c->hub.hub, c->hub.config, NULL);
-    c->hub.has_written = false;
-}
-
 void
 hub_call_end(struct hub_call *c)
 {
-    wake(c);
     hubclient_close(&c->hub);
 }
 
@@ -108,7 +93,6 @@ enum status
 hub_call(struct hub_call *c, enum hub_op op, const struct json *args, struct hub_reply *reply,
          struct err *e)
 {
-    wake(c); /* one that writes again and again: for what it wrote before */
     return hubclient_call(&c->hub, &c->hub.arena, op, args, reply, e);
 }
 
@@ -117,7 +101,7 @@ hub_call(struct hub_call *c, enum hub_op op, const struct json *args, struct hub
 const char *
 hub_text(struct hub_call *c, const struct json *v)
 {
-    return hubclient_text(&c->hub.arena, v);
+    return json_dup_text(&c->hub.arena, v);
 }
 
 static enum status
@@ -129,7 +113,7 @@ make_text(struct hub_call *c, const char *name, const char *text, struct json **
         return err_set(e, ST_INVALID, "%s is not UTF-8 (byte %zu)", name,
                        utf8_valid_len(text, n) + 1);
     *out = json_new_str(&c->hub.arena, text, n);
-    return *out ? ST_OK : no_memory(e);
+    return *out ? ST_OK : err_nomem(e);
 }
 
 static enum status
@@ -149,7 +133,7 @@ make_json(struct hub_call *c, const char *name, const char *text, struct json **
     if (json_parse(&c->hub.arena, text, strlen(text), out, &where))
         return ST_OK;
     if (where.is_starved)
-        return no_memory(e);
+        return err_nomem(e);
     return err_set(e, ST_INVALID,
                    "%s is not JSON: %s at character %u (a text needs quotes: '\"text\"')", name,
                    where.what, where.column);
@@ -166,7 +150,7 @@ make_seconds(struct hub_call *c, const char *name, int64_t ms, bool is_whole, st
     int n = snprintf(text, sizeof text, ms % 1000 ? "%" PRId64 ".%03" PRId64 : "%" PRId64,
                      ms / 1000, ms % 1000);
     const char *kept = arena_dup(&c->hub.arena, text, (size_t)n);
-    return kept ? make_number(c, name, kept, out, e) : no_memory(e);
+    return kept ? make_number(c, name, kept, out, e) : err_nomem(e);
 }
 
 static enum status
@@ -178,7 +162,7 @@ make_when(struct hub_call *c, const char *name, const char *text, struct json **
     if (time_arg_parse(text, clock_wall_ns() / 1000000, &ms, &why))
         return err_set(e, ST_INVALID, "%s: %s", name, why.text);
     *out = json_new_int(&c->hub.arena, ms);
-    return *out ? ST_OK : no_memory(e);
+    return *out ? ST_OK : err_nomem(e);
 }
 
 static enum status
@@ -193,7 +177,7 @@ make_list(struct hub_call *c, const char *name, const char *const *texts, size_t
         s = make_text(c, name, texts[i], &v, e);
         json_add(*out, v);
     }
-    return s || *out ? s : no_memory(e);
+    return s || *out ? s : err_nomem(e);
 }
 
 /* The messages for these two are part of the contract and name neither bounds nor choices. */
@@ -205,7 +189,7 @@ make_count(struct hub_call *c, const char *name, uint64_t n, uint64_t max, struc
         return err_set(e, ST_INVALID, "%s must be from 1 to %" PRIu64 ", not %" PRIu64, name, max,
                        n);
     *out = json_new_int(&c->hub.arena, (int64_t)n);
-    return *out ? ST_OK : no_memory(e);
+    return *out ? ST_OK : err_nomem(e);
 }
 
 static enum status
@@ -258,7 +242,7 @@ make_value(struct hub_call *c, const struct args *a, const struct hub_field *f, 
     case HF_SOURCE:
         return make_source(c, name, text, out, e);
     }
-    return *out ? ST_OK : no_memory(e);
+    return *out ? ST_OK : err_nomem(e);
 }
 
 enum status
@@ -269,7 +253,7 @@ hub_args(struct hub_call *c, const struct args *a, const struct hub_field *field
 
     *out = json_new(&c->hub.arena, JSON_OBJECT);
     if (!*out)
-        return no_memory(e);
+        return err_nomem(e);
     for (const struct hub_field *f = fields; !s && f && f->opt; f++) {
         struct json *v = NULL;
         if (!args_has(a, f->opt))
@@ -302,7 +286,7 @@ hub_read_stdin(struct hub_call *c, const char *what, const char **text, size_t *
     if (!s) {
         *text = arena_dup(&c->hub.arena, b.p ? b.p : "", b.len);
         *len = b.len;
-        s = *text ? ST_OK : no_memory(e);
+        s = *text ? ST_OK : err_nomem(e);
     }
     buf_release(&b);
     return s;

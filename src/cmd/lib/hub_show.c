@@ -20,6 +20,22 @@ const struct hub_column hub_signal_columns[] = {
     { 0 },
 };
 
+const struct hub_column hub_broadcast_columns[] = {
+    { "TIME", "@time:createdAt" },
+    { "TYPE", "type" },
+    { "SOURCE", "@source" },
+    { "ID", "id" },
+    { "DATA", "data" },
+    { 0 },
+};
+
+const struct hub_column hub_subscription_columns[] = {
+    { "AGENT", "agentId" },
+    { "PATTERN", "pattern" },
+    { "SILENT", "silent" },
+    { 0 },
+};
+
 const struct hub_column hub_state_columns[] = {
     { "ID", "id" },
     { "STATE", "delivery_state" },
@@ -142,8 +158,19 @@ hub_show_json(struct hub_call *c, const struct json *v, struct err *e)
     return s;
 }
 
+void
+hub_show_row(struct buf *to, const struct json *object, const struct hub_column *columns,
+             const char *between)
+{
+    for (const struct hub_column *k = columns; k->head; k++) {
+        buf_adds(to, k == columns ? "" : between);
+        hub_show_cell(to, object, k->key);
+    }
+    buf_addc(to, '\n');
+}
+
 static void
-add_row(struct table *t, struct buf *out, bool is_tty, const struct json *object,
+add_row(struct table *t, struct buf *out, const struct json *object,
         const struct hub_column *columns)
 {
     struct buf cell = { 0 };
@@ -151,16 +178,9 @@ add_row(struct table *t, struct buf *out, bool is_tty, const struct json *object
     for (const struct hub_column *k = columns; k->head; k++) {
         buf_reset(&cell);
         hub_show_cell(&cell, object, k->key);
-        if (is_tty) {
-            table_cell(t, cell.p ? cell.p : "", cell.len);
-        } else {
-            buf_adds(out, k == columns ? "" : "\t");
-            buf_add(out, cell.p ? cell.p : "", cell.len);
-        }
+        table_cell(t, cell.p ? cell.p : "", cell.len);
         out->is_starved = out->is_starved || cell.is_starved;
     }
-    if (!is_tty)
-        buf_addc(out, '\n');
     buf_release(&cell);
 }
 
@@ -181,8 +201,12 @@ hub_show_list(struct hub_call *c, const struct json *list, const struct hub_colu
         t.columns++;
     for (const struct hub_column *k = columns; c->is_tty && k->head; k++)
         table_cell(&t, k->head, strlen(k->head));
-    json_each (v, list)
-        add_row(&t, &out, c->is_tty, v, columns);
+    json_each (v, list) {
+        if (c->is_tty)
+            add_row(&t, &out, v, columns);
+        else
+            hub_show_row(&out, v, columns, "\t");
+    }
     if (c->is_tty)
         table_write(&t, &out, term_width(STDOUT_FILENO), term_has_color(STDOUT_FILENO));
     enum status s = cmd_print(&out, e);
@@ -200,7 +224,7 @@ hub_show_one(struct hub_call *c, const struct json *object, const struct hub_col
     struct json *list = json_new(&c->hub.arena, JSON_ARRAY),
                 *copy = json_new(&c->hub.arena, JSON_OBJECT);
     if (!list || !copy || !object)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     *copy = *object;
     copy->next = NULL;
     json_add(list, copy);

@@ -20,7 +20,8 @@ struct hub_column {
 };
 
 /* Signals as inbox, thread and list show them; and what became of one. Roles and rings. */
-extern const struct hub_column hub_signal_columns[], hub_state_columns[], hub_group_columns[];
+extern const struct hub_column hub_signal_columns[], hub_broadcast_columns[], hub_state_columns[],
+    hub_group_columns[], hub_subscription_columns[];
 
 /* Options that several commands have: none of their own; those of who holds a claim; those of who
  * makes a role or a ring. And what they become. */
@@ -54,6 +55,9 @@ struct hub_simple {
 };
 enum status hub_run(const struct hub_simple *w, const struct args *a, struct err *e);
 
+/* One object as a line, without a table: its cells with `between` between them. */
+void hub_show_row(struct buf *to, const struct json *object, const struct hub_column *columns,
+                  const char *between);
 /* The text of a cell, escaped. */
 void hub_show_cell(struct buf *to, const struct json *object, const char *key);
 

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "cmd/lib/interrupt.h"
+#include "cmd/lib/message_show.h"
 
 #include <inttypes.h>
 
@@ -36,9 +37,23 @@ warn_of_bad(uint64_t bad, uint64_t *said)
     *said = bad;
 }
 
+static void
+show_signal(const struct hub_call *c, struct buf *to, const struct json *signal,
+            const struct hub_column *columns, hub_watch_show *show)
+{
+    if (c->is_json) {
+        show_json(to, signal, c->is_tty);
+        buf_addc(to, '\n');
+    } else if (c->is_tty && show) {
+        show(to, signal);
+    } else {
+        hub_show_row(to, signal, columns, c->is_tty ? "  " : "\t");
+    }
+}
+
 enum status
-hub_watch(struct hub_call *c, const struct subscription_filter *want, hub_watch_show *show,
-          void *ctx, struct err *e)
+hub_watch(struct hub_call *c, const struct subscription_filter *want,
+          const struct hub_column *columns, hub_watch_show *show, struct err *e)
 {
     struct cancel stop = { .fd = { -1, -1 } };
     struct buf out = { 0 };
@@ -55,7 +70,7 @@ hub_watch(struct hub_call *c, const struct subscription_filter *want, hub_watch_
     while (!s) {
         s = subscription_next(&f, out.len ? clock_mono_ms() : WAIT_FOREVER, &signal, e);
         if (!s)
-            show(ctx, &out, signal);
+            show_signal(c, &out, signal, columns, show);
         if (s == ST_TIMEOUT || out.len > FLUSH_AT) /* nothing more for now */
             s = flush(&out, e);
         warn_of_bad(f.bad, &bad_said);

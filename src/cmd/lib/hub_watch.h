@@ -6,13 +6,15 @@
 #ifndef CLIQ_CMD_LIB_HUB_WATCH_H
 #define CLIQ_CMD_LIB_HUB_WATCH_H
 
-#include "cmd/lib/hub_call.h"
+#include "cmd/lib/hub_show.h"
 #include "hubclient/subscription.h"
 
-/* Appends one signal, with its line end. */
-typedef void hub_watch_show(void *ctx, struct buf *to, const struct json *signal);
+/* Appends one signal for a terminal, with its line end. */
+typedef void hub_watch_show(struct buf *to, const struct json *signal);
 
+/* --json: an object a line; else a row of these columns, or on a terminal what `show` makes of it
+ * (NULL: also a row). */
 enum status hub_watch(struct hub_call *c, const struct subscription_filter *want,
-                      hub_watch_show *show, void *ctx, struct err *e);
+                      const struct hub_column *columns, hub_watch_show *show, struct err *e);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "hub/model/match.h"
+#include "hub/model/scope.h"
 #include "log/seal.h"
 #include "log/segment.h"
 
@@ -445,19 +446,6 @@ apply_unschedule(struct fold *f, const struct hub_event *ev)
     return index_do(f->ix, "DELETE FROM delayed WHERE id = ?", "s", ev->id) == 1;
 }
 
-unsigned
-fold_scopes(const struct json *names)
-{
-    static const char *const known[] = { "emit", "claim", "ack", "inbox", "stream", "admin" };
-    unsigned scopes = 0;
-
-    json_each (v, names)
-        for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
-            if (json_eq(v, known[i]))
-                scopes |= 1u << i;
-    return scopes;
-}
-
 static bool
 apply_other(struct fold *f, const struct hub_event *ev, uint64_t seq)
 {
@@ -494,7 +482,7 @@ apply_other(struct fold *f, const struct hub_event *ev, uint64_t seq)
     case EV_KEY:
         f->keys++;
         return index_do(ix, "INSERT OR IGNORE INTO keys VALUES(?, ?, ?, ?, ?, ?)", "sssiis", ev->id,
-                        ev->identity, ev->hash, (int64_t)fold_scopes(ev->scopes), ev->at,
+                        ev->identity, ev->hash, (int64_t)scope_bits(ev->scopes), ev->at,
                         ev->by) == 1;
     case EV_REVOKE:
         f->keys++;

@@ -77,7 +77,4 @@ bool fold_find_at(struct fold *f, uint64_t seq, struct arena *a, struct signal_r
 bool fold_find_ready(struct fold *f, const char *addr, const char *types, struct arena *a,
                      struct signal_row *x);
 
-/* "emit claim" <-> bits; of a JSON list of names. */
-unsigned fold_scopes(const struct json *names);
-
 #endif

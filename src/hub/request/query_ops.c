@@ -641,7 +641,7 @@ answer_rows(struct op *t, struct row *r, const char *const *names)
             else if (*name == '@')
                 json_set(to, name + 1, render_time(t->a, row_int(r, i)));
             else if (*name == '&')
-                json_set(to, name + 1, render_scopes(t->a, (unsigned)row_int(r, i)));
+                json_set(to, name + 1, scope_list(t->a, (unsigned)row_int(r, i)));
             else
                 json_set(to, name, render_text(t->a, row_dup(r, i, t->a)));
         }

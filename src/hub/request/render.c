@@ -37,18 +37,6 @@ render_id(struct arena *a, const char *id)
     return json_new_str(a, text, n + 7);
 }
 
-struct json *
-render_scopes(struct arena *a, unsigned scopes)
-{
-    static const char *const names[] = { "emit", "claim", "ack", "inbox", "stream", "admin" };
-    struct json *list = json_new(a, JSON_ARRAY);
-
-    for (unsigned i = 0; list && i < sizeof names / sizeof *names; i++)
-        if (scopes & (1u << i))
-            json_add(list, render_text(a, names[i]));
-    return list;
-}
-
 /* A copy of the value that may stand in another container; absent: of that type, empty. */
 static struct json *
 copy(struct arena *a, const struct json *v, enum json_type without)

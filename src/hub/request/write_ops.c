@@ -524,7 +524,7 @@ act_key_create(struct op *t)
     if (!take_name(t, "identity", &ev.identity) || !arg_texts(&t->in, "scopes", &ev.scopes))
         return false;
     if (!json_first(ev.scopes))
-        ev.scopes = render_scopes(t->a, SCOPE_DEFAULT);
+        ev.scopes = scope_list(t->a, SCOPE_DEFAULT);
     if (hub_new_id(id, &e))
         return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "%s", e.text);
     if (t->req->is_system && t->req->new_key)
@@ -543,7 +543,7 @@ act_key_create(struct op *t)
         const char *kept = arena_dup(t->a, key, strlen(key));
         json_set(to, "key", render_text(t->a, kept));
         json_set(to, "identity", render_text(t->a, ev.identity));
-        json_set(to, "scopes", render_scopes(t->a, fold_scopes(ev.scopes)));
+        json_set(to, "scopes", scope_list(t->a, scope_bits(ev.scopes)));
         json_set(to, "id", render_text(t->a, ev.id));
     }
     t->reply->data = to;

@@ -1,7 +1,7 @@
-#include "agents/check_verdict.h"
+#include "agents/command_agent.h"
 
-enum status
-verdict_from_results(struct context *c, const struct command_results *r, struct err *e)
+static enum status
+end_gate(struct context *c, const struct command_results *r, struct err *e)
 {
     struct context_verdict v = { .outcome = "PASS" };
     struct buf why = { 0 };
@@ -24,5 +24,21 @@ verdict_from_results(struct context *c, const struct command_results *r, struct 
     if (!s)
         s = context_finalize_gate(c, &v, e);
     buf_release(&why);
+    return s;
+}
+
+enum status
+command_agent(struct context *c, command_end *end, struct err *e)
+{
+    struct command_results r;
+    bool is_only = false;
+    enum status s = command_results_run(c, &r, e);
+
+    json_bool(json_get(c->dispatch, "checks_only"), &is_only);
+    if (!s && is_only)
+        s = context_complete(c, command_results_data(c, &r), e);
+    else if (!s)
+        s = c->is_gate ? end_gate(c, &r, e) : end(c, &r, e);
+    command_results_release(&r);
     return s;
 }
