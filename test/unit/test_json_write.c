@@ -355,7 +355,7 @@ main(void)
         JSON_CASE(the_ceiling_of_a_buf_is_kept_to_the_byte),
         JSON_CASE(a_string_that_grows_past_the_ceiling_is_refused),
         JSON_CASE(writing_many_times_grows_one_buf),
-        TEST(texts_are_copied_out_in_and_as_lists),
+        JSON_CASE(texts_are_copied_out_in_and_as_lists),
     };
 
     return cmocka_run_group_tests_name("json write", tests, NULL, NULL);
