@@ -1,13 +1,11 @@
-/*
- * near - "did you mean ...?"
- */
+/* suggest - the closest known word to a misspelt one, for "did you mean ...?". */
 #ifndef CLIQ_BASE_SUGGEST_H
 #define CLIQ_BASE_SUGGEST_H
 
 #include <stddef.h>
 
-/* Feed candidates one by one; `best` is the closest one, or NULL when none is
- * close enough to be what a person meant. */
+/* Set `word` and pass each candidate to suggest_try. `best` is then the closest one, or NULL when
+ * none is close. */
 struct suggest {
     const char *word;
     const char *best;
