@@ -1,4 +1,4 @@
-/* What must be true of log/file: one write, one sync, whole lines, and nobody hurt. */
+/* Tests of log/writer: one write, one sync, whole lines; a failed append leaves other lines intact. */
 #define _GNU_SOURCE
 #include "fault.h"
 #include "logs.h"
@@ -766,7 +766,7 @@ a_file_replaced_for_ever_is_given_up(void **state)
     sys = &odd;
     replacements = 1000000;
     CHECK_FAILS(append(&l, "{\"a\":1}", &e), ST_IO, &e,
-                "events.jsonl is being replaced all the time");
+                "events.jsonl was replaced 1000 times while it was being locked");
     sys = &sys_kernel;
     log_close(&l);
 }
