@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Ours, without what would lead it elsewhere, and with the store that was written. */
+/* The environment without CLIQ_ variables, plus CLIQ_HOME for the hub that was written. */
 static char *const *
 pump_env(struct arena *a, const char *config)
 {
@@ -34,7 +34,7 @@ pump_env(struct arena *a, const char *config)
     return v;
 }
 
-/* Nothing of the host's goes along: no descriptor, no mask, no ignored signal, no terminal. */
+/* Isolates the child: no descriptors, signal mask, ignored signals or terminal of the host. */
 static bool
 describe(posix_spawn_file_actions_t *files, posix_spawnattr_t *attr)
 {
