@@ -1,4 +1,4 @@
-/* Tests of log/writer: one write, one sync, whole lines; a failed append leaves other lines intact. */
+/* Tests of log/writer: one write, one sync, whole lines; a failed append leaves others intact. */
 #define _GNU_SOURCE
 #include "fault.h"
 #include "logs.h"
