@@ -1,20 +1,20 @@
 /*
- * bench/append - eight processes append to one log, nothing is synced.
+ * bench/append - eight processes append to one log, without sync.
  *
  * ours   log_append of a ready line of 256 bytes
- * bare   flock, write, unlock of the same line: what the kernel allows
+ * bare   flock, write, unlock of the same line: the kernel's limit
  * Python the writer that the channel page documents: open, flock, json.dumps and
  *        write, unlock, close, for each message (bench/append.py)
  *
- * A round is one writer's turn: eight processes open the file, say that they
- * are ready, start together, write for ROUND_MS and report how many lines they
- * wrote. The rate is all lines over the time until the last report. The lines
- * in the file are counted afterwards: a line that is lost ends the benchmark.
- * The writers take turns; each number is the median of ROUNDS rounds.
+ * In a round, eight processes open the file, report ready, start together,
+ * write for ROUND_MS and report the number of lines. The rate is the number of
+ * all lines over the time until the last report. The lines in the file are
+ * counted afterwards: a lost line ends the benchmark. The writers take turns;
+ * each number is the median of ROUNDS rounds.
  *
- * The notes tell what building the message costs on top (as json.dumps does
- * for Python), what is gained when several lines are appended at once, and what
- * a careful script does that opens the file once.
+ * The notes show three variants: ours with the message built each time (as
+ * json.dumps does for Python), ours with several lines per append, and a Python
+ * script that opens the file once.
  *
  * Usage: append PYTHON APPEND.PY
  */
@@ -34,7 +34,7 @@ enum { PROCESSES = 8, ROUNDS = 7, ROUND_MS = 400, LOOK_EVERY = 16, BATCH = 16 };
 static const char name[] = "append.jsonl";
 static const char *python, *script;
 
-/* ---- in the child: standard input is the gate, standard output takes the reports ---- */
+/* ---- in the child: end of standard input starts it; reports go to standard output ---- */
 
 static int64_t
 ready(void)
@@ -162,7 +162,7 @@ struct writer {
     double rates[ROUNDS];
 };
 
-/* Lines a second over one round. */
+/* Lines per second of one round. */
 static double
 run_round(const struct writer *w)
 {

@@ -1,14 +1,13 @@
-"""The Python writer that bench/append.c starts: append.py FILE MILLISECONDS FORM
+"""append.py - the Python writer of bench/append.c: append.py FILE MILLISECONDS FORM
 
-FORM open-once: what a careful script does. The text is made before the lock is
-taken; the file is opened once; the line is out of Python's buffer before the
-lock is dropped.
+FORM open-once: a careful script. It opens the file once, makes the text before it
+takes the lock, and flushes the line before it unlocks.
 
-FORM open-each: what the channel's page documents: the file is opened for each message, and the
-line is out of Python's buffer before the lock is dropped.
+FORM open-each: as the channel's page documents: it opens the file for each message, and flushes
+the line before it unlocks.
 
-Says 0 on standard output when ready, starts when standard input ends, and says
-the number of lines it wrote (both as 8 bytes).
+Writes 0 to standard output when ready, starts at the end of standard input, and then
+writes the number of lines (both numbers as 8 bytes).
 """
 
 import fcntl

@@ -1,14 +1,14 @@
 /*
- * bench/bare_http - the least that a durable server over HTTP can do, as a peer.
+ * bench/bare_http - a minimal durable HTTP server, the peer of the hub's benchmarks.
  *
- * One thread and epoll. Each round takes every request that is ready, appends all their bodies to
- * a file with one write, syncs once and answers each. It knows no JSON, no keys, no index: what
- * is left is the kernel's part, and that of the loader.
+ * One thread and epoll. Each round reads every request that is ready, appends all bodies to a file
+ * with one write, syncs once and responds to each. It has no JSON, keys or index, so it shows the
+ * cost of the kernel and of the load generator.
  *
- * GET /signals/stream makes the connection a listener: every body that was synced is sent to it
- * as an event, those of one round together. A listener that does not keep up is closed.
+ * GET /signals/stream subscribes the connection: it gets every synced body as an event, those of
+ * one round in one write. A subscriber that does not keep up is closed.
  *
- *     bare_http FILE        prints "listening on http://127.0.0.1:PORT"; ends by SIGTERM
+ *     bare_http FILE        prints "listening on http://127.0.0.1:PORT"; ends on SIGTERM
  */
 #include "bench.h"
 #include "wire.h"
@@ -35,7 +35,7 @@ struct conn {
 
 struct server {
     int epoll, listener, file;
-    struct conn *asking[EVENTS]; /* who wrote in this round */
+    struct conn *asking[EVENTS]; /* connections with a request in this round */
     size_t n_asking;
     struct conn **listening;
     size_t n_listening;
@@ -80,10 +80,10 @@ listen_for(struct server *s, struct conn *c)
         die("no memory for a listener");
     s->listening[s->n_listening++] = c;
     c->len = 0;
-    transport_send(c->fd, stream_head, sizeof stream_head - 1);
+    wire_send(c->fd, stream_head, sizeof stream_head - 1);
 }
 
-/* The body of a whole request, or NULL; its length in *n. */
+/* The body of a complete request, or NULL; *n: its length. */
 static const char *
 find_body(const struct conn *c, size_t *n)
 {
@@ -155,7 +155,7 @@ end_round(struct server *s)
     if (fdatasync(s->file))
         die("sync");
     for (size_t i = 0; i < s->n_asking; i++)
-        transport_send(s->asking[i]->fd, answer, sizeof answer - 1);
+        wire_send(s->asking[i]->fd, answer, sizeof answer - 1);
     for (size_t i = s->events.len ? s->n_listening : 0; i-- > 0;)
         if (send(s->listening[i]->fd, s->events.p, s->events.len, MSG_NOSIGNAL) !=
             (ssize_t)s->events.len)
@@ -164,7 +164,7 @@ end_round(struct server *s)
 }
 
 static void
-open_door(struct server *s)
+open_listener(struct server *s)
 {
     struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t size = sizeof at;
@@ -190,7 +190,7 @@ main(int argc, char **argv)
     if (argc != 2)
         die("usage: bare_http FILE");
     s.file = open_new(argv[1]);
-    open_door(&s);
+    open_listener(&s);
     for (;;) {
         int n = epoll_wait(s.epoll, events, EVENTS, -1);
         for (int i = 0; i < n; i++)

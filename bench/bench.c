@@ -142,7 +142,7 @@ open_new(const char *name)
     int fd = open(name, O_RDWR | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        die("make %s", name);
+        die("create %s", name);
     return fd;
 }
 

@@ -1,7 +1,7 @@
 /*
- * bench/disk - the median time of an fdatasync after 256 bytes were appended to
- * a growing file. Printed beside every run, because disks differ and so does one
- * disk from minute to minute.
+ * bench/disk - the median time of an fdatasync after an append of 256 bytes.
+ *
+ * Printed with every run, because disks differ, and one disk varies over time.
  */
 #include "bench.h"
 

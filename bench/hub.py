@@ -1,21 +1,21 @@
-"""The hub beside its peers: a durable log behind HTTP, Redis, beanstalkd, nginx.
+"""hub.py - the hub beside its peers: a minimal durable HTTP server, Redis, beanstalkd, nginx.
 
     hub.py CLIQ BIN PART      prints rows for bench/run
 
-The parts: emit claim get sse scale million subs. Every peer is started here, on a port of its own on
-127.0.0.1, with its data in the working directory, and ended here by its id. One loader (BIN/load, or
-BIN/sse for streams) speaks to all of them. Those that are compared take turns, and each number is
-the median of the rounds. A peer that is not installed is told in its row.
+The parts: emit claim get sse scale million subs. The script starts every peer on its own port of
+127.0.0.1, with data in the working directory, and ends it by its pid. One load generator (BIN/load,
+or BIN/sse for streams) measures all. The servers of a comparison take turns; each number is the
+median of the rounds. The row of a peer that is not installed says so.
 
-In the environment, for a fast look: ROUNDS (5), ROUND_MS (1000), and KEEP=1, which keeps the store with
-a million signals in BIN/million and takes it from there the next time.
+Environment: ROUNDS (5), ROUND_MS (1000), and KEEP=1, which keeps the store with a million signals in
+BIN/million for the next run.
 """
 import atexit, ctypes, http.client, json, os, resource, shutil, signal, socket, statistics, subprocess, sys, threading, time
 
 cliq, bins = sys.argv[1:3]
 ROUNDS = int(os.environ.get("ROUNDS", 5))
 ROUND_MS = int(os.environ.get("ROUND_MS", 1000))
-START_S = 300  # a server that is not there by then never will be; one may have to make its index
+START_S = 300  # time limit of a server's start, which may include a rebuild of the index
 CONNS = 64
 
 # ---- rows ----
@@ -87,7 +87,7 @@ class Server:
             sys.exit(f"hub.py: {self.p.args[0]} did not start: {f.read()[-600:].strip()}")
 
     def wait(self):
-        """Until it takes connections: the peers do not tell."""
+        """Waits until the server accepts connections."""
         end = time.monotonic() + START_S
         while True:
             try:
@@ -124,7 +124,7 @@ def free_port():
 
 
 def ours(store="ours"):
-    """cliq serve on a store; a new one gets the role that everything is sent to."""
+    """Starts cliq serve on a store; a new store gets the role that all signals are sent to."""
     is_new = not os.path.exists(f"{store}/admin.key")
     s = Server(store, [cliq, "serve", "--config", store, "--listen", "127.0.0.1:0"], is_telling=True)
     s.key = f"{store}/admin.key"
@@ -191,7 +191,7 @@ def key_of(server):
 
 
 def post(server, path, body):
-    """One request, for what a benchmark needs beforehand: the answer's body."""
+    """Sends one request to prepare a benchmark; returns the response's body."""
     c = http.client.HTTPConnection("127.0.0.1", server.port, timeout=START_S)
     c.request("POST", path, body, {"Content-Type": "application/json", "Authorization": f"Bearer {key_of(server)}"})
     answer = c.getresponse()
@@ -203,7 +203,7 @@ def post(server, path, body):
 
 
 class Load:
-    """What one run of the loader tells: rate, p50 and p99 in microseconds, count."""
+    """The result of one run of the load generator: rate, p50 and p99 in microseconds, count."""
 
     def __init__(self, server, work, conns, key=None, **more):
         words = [f"work={work}", f"port={server.port}", f"conns={conns}"]
@@ -219,7 +219,7 @@ class Load:
 
 
 def in_turns(subjects, rounds=None):
-    """The median of what each subject (a function) gives; a first round is for warming up."""
+    """The median of each subject's (a function's) values; the first round is a warm-up."""
     got = {name: [] for name in subjects}
     for i in range((rounds or ROUNDS) + 1):
         for name, measure in subjects.items():
@@ -257,7 +257,7 @@ TASKS = 8000
 
 
 def claims(server, fill, n, take):
-    """Claims and acks TASKS tasks, which are put there first: pairs a second."""
+    """Emits TASKS tasks, then claims and acks them: pairs per second."""
     def measure():
         Load(server, fill, 1 if fill == "batch" else CONNS, n=n)
         got = Load(server, take, CONNS, n=TASKS)
@@ -290,7 +290,7 @@ def get():
 
 
 CLIENTS = 1000
-CACHE_FULL = 60  # batches of 1,000: then the index has as many pages in memory as it ever keeps
+CACHE_FULL = 60  # batches of 1,000 that fill the index's page cache
 
 
 class Listeners:
@@ -309,7 +309,7 @@ class Listeners:
         return line
 
     def ask(self, what):
-        """The first number of the answer."""
+        """Sends a command; returns the first number of the reply."""
         self.p.stdin.write(what + "\n")
         self.p.stdin.flush()
         return float(self.hear().split()[0])
@@ -321,7 +321,7 @@ class Listeners:
 
 def sse():
     us, peer, red = ours(), bare(), redis()
-    Load(us, "batch", 2, n=CACHE_FULL)  # what emitting itself takes is not the clients'
+    Load(us, "batch", 2, n=CACHE_FULL)  # so that memory for emits is not counted as the clients'
     before_kb = us.rss_kb()
     at = {"ours": Listeners(us, "http"), "bare": Listeners(peer, "http")}
     idle_kb = (us.rss_kb() - before_kb) / CLIENTS
@@ -344,16 +344,16 @@ MILLION = 1000000
 
 
 def fill(store, signals):
-    """A store with so many signals; its server is ended."""
+    """Makes a store with that many signals; returns the seconds."""
     start, us = time.monotonic(), ours(store)
-    for done in range(0, signals, 20000):  # a run of the loader has a time limit
+    for done in range(0, signals, 20000):  # the load generator has a time limit
         Load(us, "batch", 2, n=min(20000, signals - done) // 1000)
     us.end()
     return time.monotonic() - start
 
 
 def start_ms(store, is_ready="/signals/list?limit=1"):
-    """From the start of the process to the first answer that needs the store."""
+    """Milliseconds from the start of the process to the first response that needs the store."""
     begun = time.monotonic()
     us = ours(store)
     Load(us, "get", 1, n=1, path=is_ready)
@@ -361,7 +361,7 @@ def start_ms(store, is_ready="/signals/list?limit=1"):
 
 
 def restart(how):
-    """Ended after a burst of emits, and started again."""
+    """Ends the server after a burst of emits and starts it again."""
     us = ours("many")
     Load(us, "emit", CONNS, n=2000)
     us.end(how)
@@ -380,18 +380,18 @@ def rebuild():
 
 
 def emit_into_few():
-    """With 1,000 signals at the start of each round."""
+    """Emits into a store with 1,000 signals at the start of each round."""
     shutil.rmtree("now", ignore_errors=True)
     shutil.copytree("few", "now")
     us = ours("now")
-    Load(us, "emit", CONNS, n=200)  # the server of the million is warm, too
+    Load(us, "emit", CONNS, n=200)  # warm-up: the server of the million is warm too
     rate = emits(us)()
     us.end()
     return rate
 
 
 def make_many():
-    """The store with a million, made or taken from an earlier run."""
+    """Makes the store with a million signals, or copies it from an earlier run."""
     kept = f"{bins}/million"
     if os.environ.get("KEEP") and os.path.isdir(kept):
         shutil.copytree(kept, "many")
@@ -399,7 +399,7 @@ def make_many():
     note(f"the million was made in {fill('many', MILLION):.0f} s, by emit/batch")
     if os.environ.get("KEEP"):
         shutil.copytree("many", "kept")
-        os.rename("kept", kept)  # whole, or not there
+        os.rename("kept", kept)  # atomic
 
 
 def million():
@@ -423,7 +423,7 @@ def million():
 
 
 def subscribed(n):
-    """A server where another identity has n subscriptions, of which one matches what is emitted."""
+    """A server where another identity has n subscriptions; one of them matches the broadcasts."""
     us = ours(f"subs{n}")
     made = json.loads(post(us, "/keys", '{"identity":"listener"}'))["data"]["key"]
     key = f"subs{n}/listener.key"
@@ -442,7 +442,7 @@ def subs():
         "<= 50 us", more <= 50)
 
 
-# What is served is open files: 1,000 streams, and what Redis keeps for itself.
+# 1,000 streams need open files, and Redis reserves some for itself.
 resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
 PARTS = {"emit": emit, "claim": claim, "get": get, "sse": sse, "scale": scale, "million": million, "subs": subs}
 PARTS[sys.argv[3]]()

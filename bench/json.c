@@ -1,13 +1,12 @@
 /*
- * bench/json - reading one message and writing it again, beside jansson.
+ * bench/json - parsing one message and writing it again, beside jansson.
  *
- * The message is the shape that cliq's rooms and logs are made of: eight
- * members, about 300 bytes, a body with a few line breaks. Ours is parsed into
- * an arena that is reset for every message and written into a buf that is
- * reset too; jansson does json_loadb and json_dumps(JSON_COMPACT).
+ * The message is a typical one of a room: eight members, about 300 bytes, a body
+ * with a few line breaks. Ours parses into an arena and writes into a buf, both
+ * reset for every message; jansson does json_loadb and json_dumps(JSON_COMPACT).
  *
- * Both run in this process, in turns, for ROUNDS rounds each; the medians are
- * printed on one line, which is all that is printed:
+ * Both run in this process, in turns, for ROUNDS rounds each. The output is one
+ * line with the medians:
  *
  *     json parse+write 300 B: cliq X MB/s, jansson Y MB/s, ratio Z
  */
@@ -16,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Both headers name their types JSON_...: theirs step aside. */
+/* Both headers define JSON_... types: renames jansson's. */
 #define JSON_NULL   JANSSON_NULL
 #define JSON_FALSE  JANSSON_FALSE
 #define JSON_TRUE   JANSSON_TRUE
@@ -83,7 +82,7 @@ now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Megabytes of message a second, over one round. */
+/* Megabytes of messages per second in one round. */
 static double
 speed(work_fn *work)
 {

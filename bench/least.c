@@ -1,6 +1,6 @@
 /*
- * bench/least - the least a program can do to append a line durably: the floor
- * under `cliq channel post`. Static. It checks nothing, builds nothing, prints nothing.
+ * bench/least - the smallest program that appends a line durably: the lower
+ * bound for `cliq channel post`. Linked statically; no checks, no output.
  *
  * Usage: least FILE LINE
  */

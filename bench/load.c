@@ -1,19 +1,19 @@
 /*
- * bench/load - N connections to a server, one request outstanding on each.
+ * bench/load - a load generator: N connections to a server, one open request on each.
  *
- * The same program for ours and for every peer, so that its own cost is the same: a work (below)
- * says what is asked and what its answer means, and everything else is shared. What does not change
- * from request to request is composed once.
+ * The same program measures ours and every peer, so that its own cost is equal. A `struct work`
+ * makes the requests and interprets the replies; the rest is shared. A constant request is composed
+ * once.
  *
  *     load work=W port=P conns=N [n=COUNT] [ms=TIME] [key=FILE] [path=PATH]
  *
- * It ends after COUNT operations, or after TIME, or when a claim finds nothing more, and prints
+ * It ends after COUNT operations, after TIME, or when a claim finds no task, and prints
  *
  *     RATE<SPACE>P50<SPACE>P99<SPACE>COUNT
  *
- * a second, and in microseconds. The clock of the rate runs from the first request to the last
- * answer: what is outstanding when the time is up is waited for, and counts. An operation of two
- * requests (claim and ack) counts once, with the time of both.
+ * RATE is per second, P50 and P99 are in microseconds. The rate is measured from the first request
+ * to the last reply: requests that are open when the time is up are awaited and counted. An
+ * operation of two requests (claim and ack) counts once, with the time of both.
  */
 #include "bench.h"
 #include "wire.h"
@@ -29,15 +29,15 @@ enum { SAMPLES_MAX = 1 << 21, BATCH = 1000 };
 
 struct conn {
     int fd;
-    bool is_second;   /* the second request of its operation is out */
-    int64_t begun_ns; /* the first one was sent */
+    bool is_second;   /* the second request of the operation is open */
+    int64_t begun_ns; /* time of the first request */
     char id[64], claim[64];
     struct text_out out;
     char *in;
     size_t in_len, in_size;
 };
 
-/* What an answer means. */
+/* The meaning of a reply: the operation is done; its second request follows; there was no task. */
 enum taken { DONE, HALF, EMPTY };
 
 struct work {
@@ -45,14 +45,14 @@ struct work {
     void (*ask)(struct conn *c);
     size_t (*reply)(const char *p, size_t n);
     enum taken (*take)(struct conn *c, const char *p, size_t n); /* NULL: always DONE */
-    bool differs; /* one first request from another */
+    bool differs; /* first requests differ from each other */
 };
 
 static struct http_to to;
 static char key[128], body[BODY_SIZE];
 static const char *path;
 static struct text_out batch;
-static unsigned asked; /* requests so far: what makes patterns differ */
+static unsigned asked; /* number of requests, used in patterns */
 
 /* ---- HTTP ---- */
 
@@ -82,7 +82,7 @@ get(struct conn *c)
     http_ask(&c->out, &to, path, NULL, 0);
 }
 
-/* Every request subscribes to another pattern, of which the first one matches what is broadcast. */
+/* Every request subscribes to another pattern; the first one matches the broadcasts. */
 static void
 subscribe(struct conn *c)
 {
@@ -91,7 +91,7 @@ subscribe(struct conn *c)
     http_ask(&c->out, &to, "/v1/engine/signals/subscribe", b, strlen(b));
 }
 
-/* As long as an emit. */
+/* A broadcast of the same length as an emit. */
 static void
 broadcast(struct conn *c)
 {
@@ -119,7 +119,7 @@ claim(struct conn *c)
     http_ask(&c->out, &to, "/ack", ack, (size_t)n);
 }
 
-/* The text behind `mark`, up to its quote. */
+/* Copies the text between `mark` and the next quote. */
 static bool
 cut(char to_text[64], const char *p, size_t n, const char *mark)
 {
@@ -226,7 +226,7 @@ take_reserve(struct conn *c, const char *p, size_t n)
 
 static const struct work works[] = {
     { .name = "emit", .ask = emit, .reply = http_reply },
-    { .name = "batch", .ask = emit_batch, .reply = http_reply }, /* BATCH signals a request */
+    { .name = "batch", .ask = emit_batch, .reply = http_reply }, /* BATCH signals per request */
     { .name = "claim", .ask = claim, .reply = http_reply, .take = take_claim },
     { .name = "get", .ask = get, .reply = http_reply },
     { .name = "broadcast", .ask = broadcast, .reply = http_reply },
@@ -245,14 +245,14 @@ find_work(const char *name)
         if (strcmp(works[i].name, name) == 0)
             return &works[i];
     errno = 0;
-    die("load: there is no work=%s; see the list in bench/load.c", name);
+    die("load: unknown work=%s; see the list in bench/load.c", name);
 }
 
 /* ---- the load ---- */
 
 struct load {
     const struct work *work;
-    struct text_out first; /* the request that every operation begins with */
+    struct text_out first; /* the constant first request of an operation */
     int epoll;
     unsigned begun, done, limit, outstanding;
     bool is_over;
@@ -279,7 +279,7 @@ send_next(struct load *l, struct conn *c, int64_t now)
     if (is_first && !l->first.len)
         out_add(&l->first, c->out.p, c->out.len);
     const struct text_out *o = is_first ? &l->first : &c->out;
-    transport_send(c->fd, o->p, o->len);
+    wire_send(c->fd, o->p, o->len);
 }
 
 static void
@@ -310,14 +310,14 @@ hear(struct load *l, struct conn *c)
         if (!c->in)
             die("no memory for a reply");
     }
-    c->in_len += transport_recv(c->fd, c->in + c->in_len, c->in_size - c->in_len);
+    c->in_len += wire_recv(c->fd, c->in + c->in_len, c->in_size - c->in_len);
     size_t n = c->in_len ? l->work->reply(c->in, c->in_len) : 0;
     if (!n)
         return;
     int64_t now = now_ns();
     errno = 0;
     if (n != c->in_len)
-        die("an answer that nobody asked for: %.*s", (int)(c->in_len - n), c->in + n);
+        die("a reply without a request: %.*s", (int)(c->in_len - n), c->in + n);
     if (now >= l->end_ns)
         l->is_over = true;
     take(l, c, n, now);
@@ -370,7 +370,7 @@ main(int argc, char **argv)
     run(&l, conns, n, port);
     errno = 0;
     if (!l.done)
-        die("nothing was answered");
+        die("no operation was completed");
     size_t samples = l.done < SAMPLES_MAX ? l.done : SAMPLES_MAX;
     double p99 = percentile(l.took_us, samples, 99);
     printf("%.1f %.1f %.1f %u\n", l.done / ((double)(l.last_ns - l.first_ns) / 1e9),

@@ -1,11 +1,11 @@
 /*
- * bench/match - which of 10,000 subscriptions a signal matches, beside 10.
+ * bench/match - matching a signal against 10,000 subscriptions, beside 10.
  *
- * The patterns are those that agents use, in five shapes: exact ones, one star
- * first, in the middle, last, and two stars. Each of TYPES signals matches exactly
- * five of the 10,000 and five of the 10. The two take turns; each number is the
- * median of ROUNDS turns. The note tells what asking every pattern in turn takes,
- * and what the worst patterns we know cost: all of them match but for the last segment.
+ * The patterns have five shapes: exact, one star first, in the middle, last, and
+ * two stars. Each of TYPES signals matches exactly five of the 10,000 and five of
+ * the 10. The two take turns; each number is the median of ROUNDS turns. The note
+ * shows the time of a linear search, and of the worst patterns we know: all match
+ * except for the last segment.
  *
  * Usage: match
  */
@@ -37,7 +37,7 @@ name(char to[NAME_SIZE], const char *shape, unsigned k)
         n += *shape == '#' ? (size_t)snprintf(to + n, NAME_SIZE - n, "%u", k) : 1;
 }
 
-/* n patterns in groups of five, one of each shape; one group matches a type. */
+/* Adds n patterns in groups of five, one of each shape. A type matches one group. */
 static struct matcher *
 fill(size_t n)
 {
@@ -68,7 +68,7 @@ name_types(size_t groups)
     }
 }
 
-/* Microseconds a signal. */
+/* Microseconds per signal. */
 static double
 speed(struct matcher *m, size_t groups)
 {
@@ -146,7 +146,7 @@ main(int argc, char **argv)
     row("match, 10,000 subscriptions beside 10", text("%.2f us", us), text("%.2f us", peer), us,
         AT_MOST, LIMIT_US, "us");
     name_types(MANY / SHAPES);
-    note("every pattern in turn: %.0f us; the worst %d patterns, none of them matching: %.0f us",
+    note("linear search: %.0f us; the worst %d patterns, none of them matching: %.0f us",
          each_in_turn(), 1 << WORST_BITS, worst());
     matcher_free(large);
     matcher_free(small);

@@ -1,12 +1,12 @@
-"""Pipelines beside GNU make: the same graph of `sh -c true`, in turns; medians count.
+"""pipeline.py - pipelines beside GNU make: the same graph of `sh -c true`, in turns; medians.
 
     pipeline.py CLIQ STAMP        prints rows for bench/run
 
-A chain of 100 exec phases shows what one step costs, 1,000 independent phases with --jobs 8
-what many at once cost. The journal is durable: one fdatasync a transition. The three-phase
-pipeline stands beside the poll of 3 s a phase that the format's page documents (9.06 s). A
-chain of 300 agents that only tell the time (bench/stamp.c) shows what lies between the
-terminal line of one phase and the first instruction of the next.
+A chain of 100 exec phases shows the cost of one step; 1,000 independent phases with --jobs 8
+show the cost of parallel ones. The journal is durable: one fdatasync per transition. The
+three-phase pipeline is compared with the documented poll of 3 s per phase (9.06 s). A chain of
+300 agents that only record the time (bench/stamp.c) shows the time between the terminal line of
+one phase and the first instruction of the next.
 """
 import os, shutil, statistics, subprocess, sys, tempfile, time
 
@@ -21,7 +21,7 @@ def timed(argv, **kw):
 
 
 def peak_kb(argv, **kw):
-    """The most memory it had, seen every 20 ms. (What wait4 tells includes our own, before exec.)"""
+    """The peak memory, read every 20 ms. (The value of wait4 includes our own before exec.)"""
     start, peak = time.monotonic(), 0
     p = subprocess.Popen(argv, stdout=subprocess.DEVNULL, **kw)
     while p.poll() is None:
@@ -36,9 +36,9 @@ def peak_kb(argv, **kw):
 
 
 def spread(path):
-    """Lets ext4 put each directory in `path` elsewhere on the disk. It keeps a project's files
-    beside each other, and near those of others: where a test just deleted thousands, it passes
-    over all their inodes at each creation, for minutes. Not every file system knows this."""
+    """Makes ext4 spread the directories in `path` over the disk. By default it puts them near
+    others; where thousands of files were just deleted, each creation then searches all their
+    inodes, for minutes. Other file systems ignore this."""
     subprocess.run(["chattr", "+T", path], stderr=subprocess.DEVNULL)
 
 
@@ -47,7 +47,7 @@ STAMP = "agent: stamp, env: { STAMPS: ../stamps }"
 
 
 def graph(n, is_chain, phase=EXEC, head=""):
-    """A team of n phases, and the makefile of the same graph."""
+    """Makes a team of n phases, and a makefile with the same graph."""
     name = f"{'chain' if is_chain else 'wide'}{n}"
     os.makedirs(f"{name}/team")
     spread(name)
@@ -64,7 +64,7 @@ def graph(n, is_chain, phase=EXEC, head=""):
 
 
 def ours(name, *words, how=timed):
-    """A first run: each in a project of its own."""
+    """Times a first run, in a new project."""
     project = tempfile.mkdtemp(dir=name)
     for first in (["init"], ["assemble", "../team"], ["req", "-m", "bench"]):
         subprocess.run([cliq, *first], cwd=project, env=env, check=True, stdout=subprocess.DEVNULL)
@@ -105,7 +105,7 @@ shutil.copy(stamp, f"{between}/team/agents/stamp/agent")
 
 
 def gaps():
-    """Between terminal line and next start, in ms, sorted: of one run."""
+    """The times between a terminal line and the next start in one run, in ms, sorted."""
     ours(between)
     with open(f"{between}/stamps") as f:
         stamps = sorted(tuple(map(int, line.split())) for line in f)

@@ -1,15 +1,15 @@
 /*
- * bench/post - `cliq channel post`, one process a message, durable.
+ * bench/post - `cliq channel post`, one process per message, durable.
  *
  * ours  start `cliq channel post ...` and wait for it
  * peer  start /bin/true and wait for it; then append a line of the same length
  *       in this program and fdatasync it
  *
- * Both in turns of BATCH messages; each number is the median of ROUNDS turns.
+ * Both run in turns of BATCH messages; each number is the median of ROUNDS turns.
  * The messages in the room are counted at the end.
  *
- * The note tells what the least possible program takes, started the same way:
- * bench/least.c, which opens the file, locks, writes, syncs and ends.
+ * The note shows the time of the smallest possible program, started the same
+ * way: bench/least.c, which opens the file, locks, writes, syncs and ends.
  *
  * Usage: post CLIQ LEAST, in an empty directory
  */
@@ -60,7 +60,7 @@ post_least(void)
     finish(start(argv, -1), "least");
 }
 
-/* Milliseconds a message over one turn. */
+/* Milliseconds per message in one turn. */
 static double
 turn(void (*post)(void))
 {
@@ -71,7 +71,7 @@ turn(void (*post)(void))
     return (double)(now_ns() - start_ns) / 1e6 / BATCH;
 }
 
-/* The peers write what the room holds: one message of ours, with its '\n'. */
+/* The peers write a copy of our message, with its '\n'. */
 static void
 copy_line(void)
 {
@@ -95,7 +95,7 @@ main(int argc, char **argv)
     unsetenv("WARROOMS_DIR");
     setenv("CLIQ_HOME", "no-settings", 1);
     if (mkdir(".war-rooms", 0700) != 0)
-        die("make .war-rooms");
+        die("create .war-rooms");
     post_ours();
     copy_line();
     bare = open_new("bare.jsonl");

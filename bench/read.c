@@ -2,15 +2,15 @@
  * bench/read - `cliq channel read --room R --last 1 --type done` on a room of
  * 1,000,000 messages, beside the same on a room of 1,000.
  *
- * Both rooms hold messages of about 250 bytes, written by cliq's own code.
- * Every tenth is of type done; the last one of those stands at the same
- * distance from the end in both. The rooms are on disk and in the page cache.
+ * Both rooms have messages of about 250 bytes. Every tenth is of type done; the
+ * last of them is at the same distance from the end in both. The rooms are in
+ * the page cache.
  *
  * The two reads take turns of BATCH processes; each number is the median of
- * ROUNDS turns. What they print is compared with what was written last.
+ * ROUNDS turns. The output is compared with the last message written.
  *
- * The note tells what the worst case takes: no message matches, so the whole
- * file is read and parsed.
+ * The note shows the worst case: no message matches, so the whole file is read
+ * and parsed.
  *
  * Usage: read CLIQ, in an empty directory
  */
@@ -67,7 +67,7 @@ fill(int room, size_t n)
     channel_close(&c);
 }
 
-/* Milliseconds a read over one turn. */
+/* Milliseconds per read in one turn. */
 static double
 turn(int room, char *type, int n)
 {
@@ -80,7 +80,7 @@ turn(int room, char *type, int n)
     return (double)(now_ns() - start_ns) / 1e6 / n;
 }
 
-/* Does the read print the message that it should? */
+/* Checks that the read prints the expected message. */
 static void
 check(int room)
 {
@@ -112,7 +112,7 @@ main(int argc, char **argv)
     unsetenv("WARROOMS_DIR");
     setenv("CLIQ_HOME", "no-settings", 1);
     if (mkdir(".war-rooms", 0700) != 0)
-        die("make .war-rooms");
+        die("create .war-rooms");
     fill(IN_SMALL, SMALL);
     fill(IN_LARGE, LARGE);
     check(IN_SMALL);

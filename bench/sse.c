@@ -1,20 +1,19 @@
 /*
- * bench/sse - many clients that listen to one server, and the emits that they hear.
+ * bench/sse - delivery of emits to many streaming clients of one server.
  *
  *     sse kind=http|redis port=P clients=N [key=FILE]
  *
- * http: GET /signals/stream and POST /emit, to ours and to the bare server. redis: SUBSCRIBE and
- * PUBLISH. It says "ready" when every client listens, and then does what each line of its
- * standard input asks for:
+ * http: GET /signals/stream and POST /emit, to ours and to bench/bare_http. redis: SUBSCRIBE and
+ * PUBLISH. It prints "ready" when every client is subscribed, and then executes the commands on
+ * standard input:
  *
- *     rate MS       emits for MS, OUTSTANDING at a time; answers "DELIVERIES-A-SECOND EMITS"
- *     last COUNT    COUNT emits, one at a time; answers "P50 P99" in microseconds, from the
+ *     rate MS       emits for MS, OUTSTANDING at a time; prints "DELIVERIES-PER-SECOND EMITS"
+ *     last COUNT    COUNT emits, one at a time; prints "P50 P99" in microseconds, from the
  *                   first byte of an emit to its arrival at the last client
  *
- * An emit is outstanding until it is answered and as many deliveries came as it must bring. So no
- * server gets ahead of its listeners, and a backlog is never counted as speed. One process does
- * all of it, so its own cost is the same for every server. Afterwards every client must have heard
- * every emit: a gap or a repeat ends the benchmark.
+ * An emit is outstanding until the reply and all its deliveries have arrived. So a server's backlog
+ * is never counted as speed. One process does everything, so its own cost is the same for every
+ * server. At the end, every client must have received every emit exactly once.
  */
 #include "bench.h"
 #include "wire.h"
@@ -30,8 +29,8 @@ enum { OUTSTANDING = 64, CHUNK = 1 << 17, MARK_MAX = 16, STUCK_MS = 20000, LAST_
 
 struct kind {
     const char *name;
-    const char *ready; /* in the first that a client is told, when it may listen */
-    const char *event; /* once in every delivery, and nowhere else */
+    const char *ready; /* text in the reply to a subscription */
+    const char *event; /* text that is exactly once in every delivery */
     size_t (*reply)(const char *p, size_t n);
 };
 
@@ -40,14 +39,14 @@ static const struct kind kinds[] = {
     { "redis", "subscribe\r\n", "\r\nmessage\r\n", resp_reply },
 };
 
-/* A listener, or one that emits. */
+/* A connection that listens or emits. */
 struct conn {
     int fd;
     bool is_emitter;
     uint64_t heard;
-    char tail[MARK_MAX]; /* a mark may come in two pieces */
+    char tail[MARK_MAX]; /* a mark may be split over two reads */
     size_t tail_len;
-    char *in; /* of an emitter: what it was answered so far */
+    char *in; /* of an emitter: the reply so far */
     size_t in_len;
 };
 
@@ -73,8 +72,8 @@ watch(struct fan *f, struct conn *c)
         die("watch a connection");
 }
 
-/* As memmem, for a mark whose first byte is rare, the end of a line: it costs next to nothing
- * however long the lines are, so that events of 750 bytes are counted as fast as those of 256. */
+/* As memmem, for a mark whose first byte is rare (a line's end): memchr skips long lines fast, so
+ * that events of 750 bytes are counted as fast as those of 256. */
 static char *
 find_mark(char *p, size_t n, const char *mark, size_t len)
 {
@@ -84,7 +83,7 @@ find_mark(char *p, size_t n, const char *mark, size_t len)
     return NULL;
 }
 
-/* How often the mark comes in what the client was sent. */
+/* Receives data and counts the marks in it. */
 static uint64_t
 count_marks(struct conn *c, const char *mark)
 {
@@ -94,7 +93,7 @@ count_marks(struct conn *c, const char *mark)
     char *from = chunk;
 
     memcpy(chunk, c->tail, c->tail_len);
-    n = c->tail_len + transport_recv(c->fd, chunk + c->tail_len, CHUNK);
+    n = c->tail_len + wire_recv(c->fd, chunk + c->tail_len, CHUNK);
     for (char *at; (at = find_mark(from, n - (size_t)(from - chunk), mark, len)); from = at + len)
         found++;
     size_t left = n - (size_t)(from - chunk);
@@ -110,12 +109,12 @@ hear(struct fan *f, struct conn *c)
         uint64_t n = count_marks(c, f->mark);
         errno = 0;
         if (f->mark == f->kind->ready && !n && !c->heard)
-            die("the server lets no client listen; is it the right key?");
+            die("the server rejects subscriptions; is the key right?");
         c->heard += n;
         f->delivered += n;
         return;
     }
-    c->in_len += transport_recv(c->fd, c->in + c->in_len, CHUNK - c->in_len);
+    c->in_len += wire_recv(c->fd, c->in + c->in_len, CHUNK - c->in_len);
     if (!c->in_len || !f->kind->reply(c->in, c->in_len))
         return;
     c->in_len = 0;
@@ -130,8 +129,8 @@ wait_some(struct fan *f)
 
     errno = 0;
     if (k == 0)
-        die("nothing came for %d s: %ju of %ju deliveries", STUCK_MS / 1000,
-            (uintmax_t)f->delivered, (uintmax_t)(f->emitted * f->n));
+        die("no data for %d s: %ju of %ju deliveries", STUCK_MS / 1000, (uintmax_t)f->delivered,
+            (uintmax_t)(f->emitted * f->n));
     for (int i = 0; i < k; i++)
         hear(f, events[i].data.ptr);
 }
@@ -141,18 +140,18 @@ emit_one(struct fan *f)
 {
     struct conn *c = f->idle[--f->n_idle];
 
-    transport_send(c->fd, f->emit.p, f->emit.len);
+    wire_send(c->fd, f->emit.p, f->emit.len);
     f->emitted++;
 }
 
-/* Everything was answered and has arrived. */
+/* Have all replies and deliveries arrived? */
 static bool
 is_settled(const struct fan *f)
 {
     return f->n_idle == f->n_emitters && f->delivered >= f->emitted * f->n;
 }
 
-/* For one measurement: a server closes connections that say nothing for long. */
+/* Opens connections for one measurement, because a server closes idle ones. */
 static void
 open_emitters(struct fan *f, size_t n)
 {
@@ -181,7 +180,7 @@ check(const struct fan *f)
     errno = 0;
     for (size_t i = 0; i < f->n; i++)
         if (f->clients[i].heard != f->emitted)
-            die("client %zu heard %ju of %ju emits", i, (uintmax_t)f->clients[i].heard,
+            die("client %zu received %ju of %ju emits", i, (uintmax_t)f->clients[i].heard,
                 (uintmax_t)f->emitted);
 }
 
@@ -252,7 +251,7 @@ gather(struct fan *f)
     f->mark = f->kind->ready;
     for (size_t i = 0; i < f->n; i++) {
         watch(f, &f->clients[i]);
-        transport_send(f->clients[i].fd, f->listen.p, f->listen.len);
+        wire_send(f->clients[i].fd, f->listen.p, f->listen.len);
     }
     while (f->delivered < f->n)
         wait_some(f);
@@ -271,7 +270,7 @@ find_kind(const char *name)
         if (strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
     errno = 0;
-    die("sse: there is no kind=%s; there are http and redis", name);
+    die("sse: unknown kind=%s; use http or redis", name);
 }
 
 int
@@ -282,7 +281,8 @@ main(int argc, char **argv)
     unsigned n;
 
     (void)argc;
-    alarm(TIME_LIMIT_S); /* for this, and for each measurement; while it waits it has time */
+    alarm(TIME_LIMIT_S); /* a limit for the start and for each measurement, not for the wait between
+                            them */
     f.kind = find_kind(wire_arg(argv, "kind", NULL));
     f.port = wire_number(argv, "port", NULL);
     f.n = wire_number(argv, "clients", NULL);
@@ -292,7 +292,7 @@ main(int argc, char **argv)
     f.clients = calloc(f.n, sizeof *f.clients);
     errno = 0;
     if (f.n == 0 || !f.clients)
-        die("sse: clients=%zu: too few, or too many for the memory", f.n);
+        die("sse: clients=%zu: must be at least 1 and fit into memory", f.n);
     gather(&f);
     puts("ready");
     for (fflush(stdout); alarm(0), fgets(line, sizeof line, stdin); fflush(stdout)) {
@@ -302,7 +302,7 @@ main(int argc, char **argv)
         else if (sscanf(line, "last %u", &n) == 1 && n > 0 && n <= LAST_MAX)
             measure_last(&f, n);
         else
-            die("sse: not understood: %s", line);
+            die("sse: unknown command: %s", line);
     }
     return 0;
 }

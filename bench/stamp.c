@@ -1,9 +1,9 @@
 /*
- * bench/stamp - an agent that only tells when it was there.
+ * bench/stamp - an agent that only records its start and end time.
  *
- * Appends "START END\n" (monotonic nanoseconds: its first act, and just before its terminal
- * line) to the file that STAMPS names, so that END of a phase and START of the next one show
- * what lies between. Written from the protocol alone; built as bench/least is.
+ * Appends "START END\n" to the file $STAMPS, in monotonic nanoseconds: START is its first
+ * action, END is just before its terminal line. So END of one phase and START of the next give
+ * the orchestrator's time. Uses no code of cliq; built as bench/least is.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@ now_ns(void)
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-/* The string after `key`; our orchestrator writes no spaces, and these hold no quotes. */
+/* The string after `key`. cliq writes compact JSON, and these strings have no quotes. */
 static char *
 find(const char *message, const char *key)
 {

@@ -1,12 +1,12 @@
 /*
- * bench/sync - one process appends, each line on disk before the next.
+ * bench/sync - one process appends and syncs each line.
  *
  * ours  log_append to a durable log
  * bare  flock, write, fdatasync, unlock
  *
- * Both write lines of 256 bytes to a growing file of their own, in turns of
- * BATCH lines: a disk has moods that last longer than that. Each number is the
- * median of ROUNDS turns.
+ * Both append lines of 256 bytes to their own file, in turns of BATCH lines,
+ * because a disk's speed varies over longer times. Each number is the median of
+ * ROUNDS turns.
  */
 #include "bench.h"
 #include "log/log.h"
@@ -40,7 +40,7 @@ append_bare(void)
         die("append and sync");
 }
 
-/* Lines a second over one turn. */
+/* Lines per second in one turn. */
 static double
 turn(void (*append)(void))
 {

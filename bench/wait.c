@@ -1,23 +1,22 @@
 /*
- * bench/wait - how long after an append somebody who waits for it knows.
+ * bench/wait - the time from an append to its arrival at a waiting process.
  *
  * Two measurements, each beside a floor of bare inotify:
  *
- * process  `cliq channel wait` runs in a process of its own; the time is that
- *          of its line's arrival in this program, through a pipe
+ * process  `cliq channel wait` in its own process; measured when its line arrives
+ *          in this program through a pipe
  *    floor a process that blocks in read(2) of an inotify descriptor, reads the
  *          new line and writes it to the same kind of pipe
- * library  a process that follows the log with log_tail_next and poll; the time
- *          is taken in it, when it has the record
+ * library  a process that follows the log with log_tail_next and poll; measured
+ *          there, when it has the record
  *    floor a process that blocks in read(2) of an inotify descriptor and reads
- *          the new line; the time is taken in it
+ *          the new line; measured there
  *
  * The clock starts in a third process, the poster, right before log_append of a
- * durable log, as `cliq channel post` does it. It is the same for all four.
+ * durable log, as in `cliq channel post`. It is the same for all four.
  *
- * The waiter must be waiting when the poster is told to go. That is read from
- * /proc/PID/syscall: the process must be inside the call that waits. Nothing is
- * assumed after a while.
+ * The waiter must be waiting when the poster starts: /proc/PID/syscall must show
+ * that it is inside the blocking call.
  *
  * The four take turns; p50 and p99 are over SAMPLES of each.
  *
@@ -42,7 +41,7 @@ enum { SAMPLES = 600, READY_MS = 10000 };
 static const char room_dir[] = ".war-rooms/bench";
 static const char channel_path[] = ".war-rooms/bench/channel.jsonl";
 
-/* ---- the poster: a byte in is one append; the time before it goes out ---- */
+/* ---- the poster: for each byte read, one append; it writes the time before the append ---- */
 
 static int to_poster, from_poster;
 
@@ -92,7 +91,7 @@ post(void)
     write_all(to_poster, "!", 1);
 }
 
-/* When the poster began the append it was told to do; waits for its end. */
+/* Waits for the end of the append; returns the time of its start. */
 static int64_t
 posted_ns(void)
 {
@@ -135,7 +134,7 @@ call_of(pid_t pid, unsigned long *first)
     if (fd >= 0)
         close(fd);
     if (n < 0)
-        die("ask the kernel what process %d waits for", (int)pid);
+        die("read the system call of process %d", (int)pid);
     said[n] = '\0';
     return sscanf(said, "%ld %lx", &call, first) == 2 ? call : -1;
 }
@@ -163,7 +162,7 @@ until_waiting(pid_t pid)
         long call = call_of(pid, &first);
         if (is_wait_call(call) && (call != SYS_read || is_event_fd(pid, first)))
             return;
-        usleep(50); /* between two looks; the answer is what counts */
+        usleep(50); /* polls until the condition is true */
     }
     errno = 0;
     die("process %d does not begin to wait", (int)pid);
@@ -171,7 +170,7 @@ until_waiting(pid_t pid)
 
 /* ---- the waiters ---- */
 
-/* What a waiter tells: the time in it, or a line whose arrival is the time. */
+/* A waiter writes its line, or the time when it got it. */
 enum tells { TELLS_LINE, TELLS_TIME };
 
 /* A bare inotify reader; ends after one event. */
@@ -238,7 +237,7 @@ start_waiter(enum waiter w, char *cliq, int out)
     return pid;
 }
 
-/* Microseconds from the append to the waiter's knowledge. */
+/* Microseconds from the append to its arrival at the waiter. */
 static double
 sample(enum waiter w, char *cliq)
 {
@@ -259,7 +258,7 @@ sample(enum waiter w, char *cliq)
         end_ns = now_ns();
         errno = n < 0 ? errno : 0;
         if (n <= 0 || line[n - 1] != '\n')
-            die("the waiter said nothing");
+            die("the waiter wrote no line");
     }
     double us = (double)(end_ns - posted_ns()) / 1000;
     finish(pid, "a waiter");
@@ -277,7 +276,7 @@ main(int argc, char **argv)
     unsetenv("WARROOMS_DIR");
     setenv("CLIQ_HOME", "no-settings", 1);
     if (mkdir(".war-rooms", 0700) != 0)
-        die("make .war-rooms");
+        die("create .war-rooms");
     start_poster();
     post(); /* makes the room and its channel */
     posted_ns();

@@ -88,7 +88,7 @@ static void
 refused(const char *p, size_t n)
 {
     errno = 0;
-    die("the server says: %.*s", (int)(n < 600 ? n : 600), p);
+    die("the server replied: %.*s", (int)(n < 600 ? n : 600), p);
 }
 
 size_t
@@ -105,7 +105,7 @@ http_reply(const char *p, size_t n)
         if (end != at + 1)
             continue;
         if (length == SIZE_MAX)
-            refused(p, n); /* its length is not told */
+            refused(p, n); /* no Content-Length */
         size_t whole = (size_t)(end + 1 - p) + length;
         return n >= whole ? whole : 0;
     }
@@ -188,7 +188,7 @@ wire_connect(unsigned port)
 }
 
 void
-transport_send(int fd, const void *p, size_t n)
+wire_send(int fd, const void *p, size_t n)
 {
     for (size_t sent = 0; sent < n;) {
         ssize_t k = send(fd, (const char *)p + sent, n - sent, MSG_NOSIGNAL);
@@ -202,7 +202,7 @@ transport_send(int fd, const void *p, size_t n)
 }
 
 size_t
-transport_recv(int fd, char *p, size_t room)
+wire_recv(int fd, char *p, size_t room)
 {
     ssize_t k = recv(fd, p, room, 0);
 

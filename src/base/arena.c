@@ -61,7 +61,7 @@ arena_reset(struct arena *a)
 
     if (!b)
         return;
-    /* The newest block is the largest, or as large as they are made: keep that one. */
+    /* Keeps the newest block: no older one is larger. */
     for (struct arena_block *old = b->next, *next; old; old = next) {
         next = old->next;
         free(old);

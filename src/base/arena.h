@@ -1,12 +1,12 @@
 /*
- * arena - memory that is freed all at once.
+ * arena - a bump allocator whose memory is freed all at once.
  *
- * One request, one parsed document, one arena: no part of it is freed alone.
- * arena_reset keeps the newest block, so a loop that parses a line at a time
- * allocates once.
+ * Each request and each parsed document has one arena; no single allocation is freed alone.
+ * arena_reset frees all allocations but keeps the newest block, so a loop that parses one line
+ * at a time calls malloc once.
  *
- * Zero is a valid empty arena. n is at least 1. arena_alloc returns NULL when memory is out or
- * the ceiling (0: none) would be passed. Results are aligned for any type.
+ * Zero is a valid empty arena. arena_alloc needs n >= 1. It returns NULL when malloc fails or
+ * when the arena would exceed `max` (0: no limit). Results are aligned for any type.
  *
  * Tests: test/unit/test_arena.c
  */
@@ -18,14 +18,14 @@
 struct arena {
     struct arena_block *blocks; /* newest first */
     char *at, *end;             /* free part of the newest block */
-    size_t used;                /* bytes handed out by full blocks and this one */
-    size_t max;
+    size_t used;                /* size of all blocks together */
+    size_t max;                 /* limit of `used`; 0: none */
 };
 
-/* What n bytes take of an arena. */
+/* Bytes that an allocation of n bytes takes from an arena. */
 #define ARENA_ROOM(n) (((n) + 15) & ~(size_t)15)
 
-void *arena_slow(struct arena *a, size_t n); /* arena_alloc's way out of line */
+void *arena_slow(struct arena *a, size_t n); /* for arena_alloc only: takes a new block */
 
 static inline void *
 arena_alloc(struct arena *a, size_t n)
@@ -39,7 +39,7 @@ arena_alloc(struct arena *a, size_t n)
     return arena_slow(a, n);
 }
 
-char *arena_dup(struct arena *a, const char *p, size_t n); /* copies, adds a NUL */
+char *arena_dup(struct arena *a, const char *p, size_t n); /* copies n bytes, adds a NUL */
 void arena_reset(struct arena *a);
 void arena_release(struct arena *a);
 

@@ -15,7 +15,7 @@ on_ready(void *ctx)
     async_out_flush(ctx);
 }
 
-/* -1: it is none, or somebody else's (after su). */
+/* -1: fd is not a terminal, or the terminal belongs to another user (after su). */
 static int
 open_terminal(int fd)
 {
@@ -37,7 +37,8 @@ async_out_open(struct async_out *o, int fd, size_t max, struct loop *l)
                              .is_own = own >= 0,
                              .max = max,
                              .ready = epoll_create1(EPOLL_CLOEXEC) };
-    if (o->ready >= 0 && epoll_ctl(o->ready, EPOLL_CTL_ADD, o->fd, &wanted) != 0) { /* a file */
+    if (o->ready >= 0 &&
+        epoll_ctl(o->ready, EPOLL_CTL_ADD, o->fd, &wanted) != 0) { /* a regular file */
         close(o->ready);
         o->ready = -1;
     }
@@ -66,10 +67,11 @@ takes_more(const struct async_out *o)
 {
     struct pollfd p = { .fd = o->fd, .events = POLLOUT };
 
-    return o->ready < 0 || SYS_RETRY(poll(&p, 1, 0)) != 0; /* an error is for the write to find */
+    return o->ready < 0 || SYS_RETRY(poll(&p, 1, 0)) != 0; /* the write reports an error */
 }
 
-/* As much as is taken; how much that was. What cannot be written is gone. */
+/* Writes until fd would block; returns how many bytes were written. After a write error all n bytes
+ * count as written: they are dropped. */
 static size_t
 put(struct async_out *o, const char *p, size_t n)
 {

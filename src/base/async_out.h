@@ -1,14 +1,15 @@
 /*
- * outlet - a descriptor that others read, written by a loop that must not wait for them.
+ * async_out - buffered, non-blocking output to a pipe or a terminal, for a process with a loop.
  *
- * Whoever reads a pipe or a terminal may stop reading: a write would wait then, and with it all
- * that the loop does. So what is not taken is kept, and written when there is room again. What is
- * too much to keep is dropped, in whole pieces, and counted.
+ * The reader of a pipe or a terminal may stop reading. A blocking write would then stop the whole
+ * loop. So async_out keeps the text that the descriptor does not accept, and writes it once there
+ * is room. It drops a write that would exceed the limit, as a whole, and counts its bytes.
  *
- * The descriptor's mode is left alone: it is shared with whoever gave it to us (a shell), who does
- * not expect that it does not block. So no more is written at once than has room for sure
- * (PIPE_BUF), and the loop waits for an epoll of it instead of itself. A terminal may have room for
- * one byte only: it is opened once more, with a mode of its own. Files always have room.
+ * O_NONBLOCK is not set on the descriptor, because the process that gave it to us (a shell) shares
+ * the flag and expects blocking writes. Instead, each write is at most PIPE_BUF bytes, which never
+ * blocks after poll reported room, and the loop watches an epoll descriptor that contains fd. A
+ * terminal may have room for less than PIPE_BUF: it is opened a second time with O_NONBLOCK.
+ * A regular file never blocks.
  *
  * Tests: test/unit/test_async_out.c
  */
@@ -20,25 +21,26 @@
 
 struct async_out {
     int fd;      /* borrowed, unless is_own */
-    bool is_own; /* a terminal that could be opened once more */
-    int ready;   /* readable when fd takes more; -1: it always does */
+    bool is_own; /* fd is our second descriptor of a terminal */
+    int ready;   /* epoll descriptor, readable when fd has room; -1: fd always has room */
     struct loop_source *source;
-    struct buf text; /* what waits */
-    size_t max;      /* bytes that may wait */
-    size_t lost;     /* bytes that were dropped */
+    struct buf text; /* accepted, but not written yet */
+    size_t max;      /* limit of text.len */
+    size_t lost;     /* bytes dropped */
     int error;       /* errno of the first write that failed; 0: none */
 };
 
-/* Without a loop, what waits is written by the next call. */
+/* Without a loop (NULL), buffered text is written by the next call. */
 void async_out_open(struct async_out *o, int fd, size_t max, struct loop *l);
 void
-async_out_close(struct async_out *o); /* drops what waits; safe on a zeroed struct, and twice */
+async_out_close(struct async_out *o); /* drops buffered text; safe on a zeroed struct, and twice */
 
-/* Writes all of it, or keeps what is not taken. */
+/* Writes as much as fd accepts and buffers the rest. */
 void async_out_write(struct async_out *o, const char *p, size_t n);
-/* True: nothing waits. */
+/* Writes buffered text without blocking. True: none is left. */
 bool async_out_flush(struct async_out *o);
-/* Waits until all is written, a signal comes, or nothing was taken for so long; -1: for ever. */
+/* Blocks until all is written, a signal arrives, or fd accepts nothing for wait_ms (-1: no limit).
+ */
 void async_out_drain(struct async_out *o, int wait_ms);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * buf - text that grows, up to a ceiling.
+ * buf - a growing byte buffer with a size limit.
  *
- * A buf remembers its first failure (out of memory, over the ceiling) and
- * ignores every later call, so code that builds text reads like the text and
- * checks once, at the end, with buf_status().
+ * A buf keeps its first failure (out of memory, limit exceeded) and ignores
+ * every later call. So code that builds text checks once, at the end, with
+ * buf_status().
  *
  *     struct buf b = BUF_MAX(1 << 20);
  *     buf_addf(&b, "%d apples, ", n);
@@ -12,9 +12,9 @@
  *     ...
  *     buf_release(&b);
  *
- * Ownership: the caller owns the struct, buf owns the bytes. `p` is always
- * NUL-ended once something was added. Zero is a valid empty buf with the
- * default ceiling (BUF_DEFAULT_MAX). release is safe on any state, twice too.
+ * Ownership: the caller owns the struct, buf owns the bytes. `p` is NUL-ended
+ * after the first addition. Zero is a valid empty buf with the default limit
+ * (BUF_DEFAULT_MAX). buf_release is safe in any state, and twice.
  *
  * Tests: test/unit/test_buf.c
  */
@@ -26,14 +26,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define BUF_DEFAULT_MAX ((size_t)64 << 20) /* nothing we build is larger by design */
+#define BUF_DEFAULT_MAX ((size_t)64 << 20) /* larger than any text this program builds */
 
 struct buf {
     char *p;
     size_t len;
     size_t cap;
     size_t max;      /* 0: BUF_DEFAULT_MAX */
-    bool is_over;    /* first failure: the ceiling was hit */
+    bool is_over;    /* first failure: the limit was exceeded */
     bool is_starved; /* first failure: no memory */
 };
 
@@ -47,15 +47,15 @@ void buf_adds(struct buf *b, const char *s);
 void buf_addc(struct buf *b, char c);
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Room for n more bytes at the end, or NULL; follow with buf_grew(b, written). */
+/* Returns room for n more bytes at the end, or NULL. Then call buf_grew(b, bytes_written). */
 char *buf_room(struct buf *b, size_t n);
 void buf_grew(struct buf *b, size_t n);
 
-/* Forget the content and any failure, keep the memory. */
+/* Forgets the content and any failure; keeps the memory. */
 void buf_reset(struct buf *b);
-/* Shorten to len bytes. */
+/* Shortens to len bytes. */
 void buf_cut(struct buf *b, size_t len);
-/* Remove the first n bytes. */
+/* Removes the first n bytes. */
 void buf_drop(struct buf *b, size_t n);
 void buf_release(struct buf *b);
 
@@ -65,7 +65,7 @@ buf_failed(const struct buf *b)
     return b->is_over || b->is_starved;
 }
 
-/* `what` names the text in the sentence: "the message is larger than 1048576 bytes". */
+/* `what` names the text in the error: "the message is larger than 1048576 bytes". */
 enum status buf_status(const struct buf *b, const char *what, struct err *e);
 
 #endif

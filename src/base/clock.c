@@ -30,7 +30,7 @@ clock_mono_ms(void)
     return clock_mono_ns() / 1000000;
 }
 
-/* n digits, and what separates them from the next. */
+/* Writes v with n digits, then the separator `after`. */
 static char *
 put(char *to, int v, int n, char after)
 {
@@ -42,9 +42,9 @@ put(char *to, int v, int n, char after)
 
 enum { DAY_MS = 24 * 3600 * 1000 };
 
-/* The date of a day since 1970, by the Gregorian calendar: years begin in March here, so that the
- * leap day is the last of one, and 400 of them (an era) always have as many days. What has no four
- * digits is the nearest year that has. gmtime_r takes four times as long. */
+/* Converts days since 1970 to a Gregorian date. The computation uses years that begin in March, so
+ * that the leap day is the last day of its year, and eras of 400 years, which all have the same
+ * number of days. Years are clamped to 0..9999. gmtime_r takes four times as long. */
 static void
 read_days(int64_t days, int *year, int *month, int *day)
 {
@@ -55,7 +55,7 @@ read_days(int64_t days, int *year, int *month, int *day)
     int of_era = (int)(days - era * ERA_DAYS);
     int y = (of_era - of_era / 1460 + of_era / 36524 - of_era / (ERA_DAYS - 1)) / 365;
     int of_year = of_era - (365 * y + y / 4 - y / 100);
-    int m = (5 * of_year + 2) / 153; /* from March on */
+    int m = (5 * of_year + 2) / 153; /* 0: March */
     int64_t all = y + era * 400 + (m >= 10);
 
     *day = of_year - (153 * m + 2) / 5 + 1;
@@ -85,7 +85,7 @@ write_iso(char to[CLOCK_ISO_SIZE], int64_t ms, int is_ms)
 char *
 clock_iso(char to[CLOCK_ISO_SIZE], int64_t wall_ns, int is_ms)
 {
-    /* Rounded down, before 1970 too. */
+    /* Rounds down, also before 1970. */
     return write_iso(to, wall_ns / 1000000 - (wall_ns % 1000000 < 0), is_ms);
 }
 
@@ -95,9 +95,9 @@ clock_iso_ms(char to[CLOCK_ISO_SIZE], int64_t wall_ms)
     return write_iso(to, wall_ms, 1);
 }
 
-/* ---- set ---- */
+/* ---- changes of the wall clock ---- */
 
-/* A timer for a time that does not come, which the kernel cancels when the clock is set. */
+/* Arms a timer that never expires. The kernel cancels it when the clock is set. */
 static bool
 arm(int fd)
 {
@@ -123,6 +123,6 @@ clock_watch_again(int fd)
 {
     uint64_t n;
 
-    if (read(fd, &n, sizeof n) != 0) /* cancelled, mostly; it is armed as it was */
+    if (read(fd, &n, sizeof n) != 0) /* ECANCELED when the clock was set */
         arm(fd);
 }

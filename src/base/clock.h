@@ -1,8 +1,8 @@
 /*
- * clock - what time it is, asked through the kernel seam so tests decide.
+ * clock - wall and monotonic time, read through base/sys.h so that tests can set it.
  *
- * Wall time is for people and for records; waiting is measured with the
- * monotonic clock, which no administrator can set.
+ * Wall time is for people and records. Waits are measured with the monotonic
+ * clock, which does not jump when the wall clock is set.
  *
  * Tests: test/unit/test_clock.c
  */
@@ -15,16 +15,16 @@ int64_t clock_wall_ns(void);
 int64_t clock_mono_ms(void);
 int64_t clock_mono_ns(void);
 
-/* A descriptor that is readable when the wall clock was set: then clock_watch_again. -1: there is
- * none to be had. */
+/* Returns a descriptor that becomes readable when the wall clock is set, or -1. After each event
+ * call clock_watch_again to rearm it. */
 int clock_watch_open(void);
 void clock_watch_again(int fd);
 
 #define CLOCK_ISO_SIZE 32
 /* "2026-04-03T11:19:34Z", UTC; with is_ms "2026-04-03T11:19:34.222Z". Returns `to`. */
 char *clock_iso(char to[CLOCK_ISO_SIZE], int64_t wall_ns, int is_ms);
-/* The same from milliseconds, always with three decimals: nanoseconds end in 2262, these in 9999.
- */
+/* The same from milliseconds, always with three decimals. An int64_t of nanoseconds ends in 2262;
+ * this one reaches 9999. */
 char *clock_iso_ms(char to[CLOCK_ISO_SIZE], int64_t wall_ms);
 
 #endif

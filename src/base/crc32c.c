@@ -5,10 +5,10 @@
 #include <string.h>
 
 /*
- * One step of eight shifts for each byte value, reflected polynomial
- * 0x82F63B78; test_crc32c computes it again, bit by bit. The CPU has an
- * instruction for this, but asking whether it is there (CPUID) costs more in
- * a virtual machine than the checksum of a line: only who has many asks.
+ * CRC of each byte value, reflected polynomial 0x82F63B78; test_crc32c
+ * computes the table again, bit by bit. Most CPUs have an instruction for
+ * CRC-32C, but CPUID costs more in a virtual machine than the checksum of a
+ * line. So CPUID runs only in a thread that has checked WORTH_IT bytes.
  */
 static const uint32_t table[256] = {
     0x00000000, 0xF26B8303, 0xE13B70F7, 0x1350F3F4, 0xC79A971F, 0x35F1141C, 0x26A1E7E8, 0xD4CA64EB,
@@ -45,8 +45,8 @@ static const uint32_t table[256] = {
     0x79B737BA, 0x8BDCB4B9, 0x988C474D, 0x6AE7C44E, 0xBE2DA0A5, 0x4C4623A6, 0x5F16D052, 0xAD7D5351,
 };
 
-/* The same for a byte that is followed by 1 to 7 others: eight bytes in one step. Made when
- * somebody has so much to check that it pays; a process that writes one line never does. */
+/* Tables for slicing-by-8: wide[k] is for a byte that k others follow, so one step handles eight
+ * bytes. prepare() fills them once a thread has checked WORTH_IT bytes. */
 enum { WIDE = 8, WORTH_IT = 64 << 10 };
 static uint32_t wide[WIDE][256];
 static bool has_instruction;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 uint32_t crc32c(const void *p, size_t n);
-/* As it is done for much on a CPU without an instruction for it. */
+/* The implementation for CPUs without a CRC instruction, public for tests. */
 uint32_t crc32c_by_tables(const void *p, size_t n);
 
 #endif

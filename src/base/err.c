@@ -14,7 +14,7 @@ static const struct {
 #undef STATUS
 };
 
-/* A text that did not fit says so, at a character boundary. */
+/* Ends a truncated text in "...", at a character boundary. */
 static void
 mark_cut(struct err *e)
 {
@@ -53,7 +53,7 @@ err_say_errno(struct err *e, const char *fmt, ...)
     va_end(ap);
     if (e) {
         size_t n = strlen(e->text);
-        const char *fix = saved == EMFILE ? " (ulimit -n sets how many there may be)" : "";
+        const char *fix = saved == EMFILE ? " (raise the limit with ulimit -n)" : "";
         if (snprintf(e->text + n, sizeof e->text - n, ": %s%s", strerror(saved), fix) >=
             (int)(sizeof e->text - n))
             mark_cut(e);

@@ -1,14 +1,13 @@
 /*
- * err - how a function says that it failed, and why.
+ * err - the result of a fallible function: a status and an error message.
  *
- * Every fallible function returns `enum status` (ST_OK is zero) and, when it
- * fails, fills a `struct err` with one sentence for people: what was being
- * done, to what, what went wrong and, where we know it, what to do. Libraries
- * never print and never exit; the edges (main, HTTP, MCP) do, with the codes
- * that status.def gives each outcome.
+ * Every fallible function returns `enum status` (ST_OK is zero). On failure it
+ * also fills a `struct err` with one sentence for people: the operation, its
+ * object, the cause and, if known, the remedy. Only main, the HTTP server and
+ * the MCP server print or exit, with the codes of status.def.
  *
- * A NULL err is allowed everywhere: the caller wants only the status.
- * Bugs are not outcomes: those are asserts, and the asserts stay in.
+ * `e` may be NULL everywhere: the caller wants only the status.
+ * Bugs are asserts, not statuses, and release builds keep the asserts.
  *
  * Tests: test/unit/test_err.c
  */
@@ -26,33 +25,33 @@ enum status {
 };
 
 struct err {
-    char text[1024]; /* a longer sentence ends in "..." */
+    char text[1024]; /* a longer message is truncated and ends in "..." */
 };
 
-/* What a failed system call is to the caller, by its errno: the one place that decides.
- * Never ST_OK, and inline so that analysers see it. */
+/* The status of a failed system call, by its errno; the only such mapping. Never ST_OK, and inline
+ * so that analysers see that. */
 static inline enum status
 status_of_errno(int error)
 {
     switch (error) {
     case EACCES:
     case EPERM:
-        return ST_REFUSED; /* somebody must be allowed more: trying again helps nobody */
+        return ST_REFUSED; /* a permission is missing: a retry does not help */
     case EISDIR:
     case ENOTDIR:
     case ELOOP:
     case ENAMETOOLONG:
-        return ST_INVALID; /* the path that was given is of the wrong kind */
+        return ST_INVALID; /* the path is wrong */
     default:
         return ST_IO;
     }
 }
 
 /*
- * Both give a status (err_set the one it is told, err_sys that of errno), so that a failing
- * function can say `return err_set(e, ST_INVALID, "bad name %s", name)`. err_sys
- * adds ": " and what errno means. Macros, so that compilers and analysers see
- * that a failure is never ST_OK.
+ * Both fill `e` and evaluate to a status, for `return err_set(e, ST_INVALID, "bad name %s", name)`.
+ * err_set evaluates to its argument. err_sys evaluates to status_of_errno(errno) and appends ": "
+ * and strerror(errno) to the message. They are macros so that compilers and analysers see that the
+ * status is never ST_OK.
  */
 #define err_set(e, status, ...)                                                                    \
     ({                                                                                             \

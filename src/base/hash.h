@@ -1,7 +1,8 @@
 /*
- * hash - a number for some bytes, eight of them at a time. For where two that have the same one
- * cost a look, no more: it resists nobody who looks for such two, and keeps no secret. Not for
- * files: it is another one on a machine with another order of bytes.
+ * hash - a fast 64-bit hash for in-memory tables.
+ *
+ * Not cryptographic: an attacker can construct collisions, so a collision may cost only an extra
+ * comparison. Not for files: the value depends on the machine's byte order.
  *
  * Tests: test/scenario/serve.bats
  */

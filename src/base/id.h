@@ -1,5 +1,5 @@
 /*
- * id - numbers that no two callers share.
+ * id - unique numbers from the wall clock.
  *
  * Tests: test/unit/test_clock.c
  */
@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /*
- * Wall nanoseconds, but never the same value twice in one process, whatever
- * the clock's resolution and even when it is set back. With the pid beside
- * it, unique on one machine. Safe to call from several threads.
+ * Returns wall-clock nanoseconds, increased where necessary so that no value
+ * repeats in one process, even when the clock is coarse or set back. Together
+ * with the pid the value is unique on one machine. Thread-safe.
  */
 int64_t id_unique_ns(void);
 

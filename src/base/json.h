@@ -1,15 +1,14 @@
 /*
  * json - strict JSON (RFC 8259): a document tree in an arena, and a writer.
  *
- * Parsing refuses everything the grammar does not allow, and also: text that
- * is not UTF-8, lone surrogates in \u escapes, duplicate keys in an object,
- * nesting deeper than JSON_MAX_DEPTH. A byte order mark is refused too.
- * Numbers are kept as the text they were written in, so nothing is rounded
- * and what is read can be written back byte for byte; key order is kept.
+ * The parser also rejects: text that is not UTF-8, a byte order mark, lone
+ * surrogates in \u escapes, duplicate keys in an object, and nesting deeper
+ * than JSON_MAX_DEPTH. Numbers are kept as text and keys in their order, so
+ * nothing is rounded and a value is written back as it was read.
  *
- * Ownership: nodes live in the arena and borrow the parsed text: strings
- * without escapes point into it. Keep the text as long as the tree. Strings
- * carry their length and may hold NUL ("\u0000"); they are NOT NUL-ended.
+ * Ownership: nodes live in the arena. Strings without escapes point into the
+ * parsed text: keep the text as long as the tree. Strings have a length and
+ * may contain NUL ("\u0000"); they are NOT NUL-ended.
  *
  *     struct arena a = {0};
  *     struct json *doc;
@@ -59,52 +58,52 @@ struct json {
     };
 };
 
-/* Why and where a text is not JSON. */
+/* A parse error: its cause and place. */
 struct json_fault {
     const char *what;      /* "duplicate key", a constant */
     size_t offset;         /* of the offending byte; == length when the text ended too early */
     unsigned line, column; /* from 1; column counts characters */
-    bool is_cut_off;       /* the text is the beginning of a JSON text: a torn line */
-    bool is_starved;       /* no memory: nothing is wrong with the text */
+    bool is_cut_off;       /* the text is a prefix of valid JSON: a torn line */
+    bool is_starved;       /* out of memory: the text may be valid */
 };
 
-/* True and *out, or false and *where (which may be NULL). Leading and trailing
- * white space is allowed, anything else after the value is not. */
+/* True: *out is set. False: *where is filled (where may be NULL). White space before and after the
+ * value is allowed, other text is not. */
 bool json_parse(struct arena *a, const char *text, size_t len, struct json **out,
                 struct json_fault *where);
 
-/* As above, for people: "NAME:LINE:COLUMN: what". ST_INVALID, or ST_IO without memory. */
+/* The same with an error message "NAME:LINE:COLUMN: what". ST_INVALID; ST_IO when out of memory. */
 enum status json_parse_named(struct arena *a, const char *name, const char *text, size_t len,
                              struct json **out, struct err *e);
 
-/* For faults that are not the grammar's: where v of the tree that `text` was parsed into
- * stands; its key, if it has one. */
+/* The position of v (of its key, in an object) in the text that was parsed into `root`: for errors
+ * found after parsing. */
 void json_place(const char *text, size_t len, const struct json *root, const struct json *v,
                 unsigned *line, unsigned *column);
 
-/* ---- looking ---- all take NULL (as if absent) and any type. */
+/* ---- queries ---- accept any type, and NULL as an absent value. */
 
 const struct json *json_get(const struct json *object, const char *key);
 const struct json *json_getn(const struct json *object, const char *key, size_t key_len);
-/* "a.b[2].c": members by name, list elements by [n]; "" is the root. NULL when not there or the
- * path is bad. A name holding '.', '[' or ']' has no path: use json_get. */
+/* Path "a.b[2].c": members by name, array elements by [n]; "" is the root. NULL: absent, or a
+ * malformed path. Names that contain '.', '[' or ']' have no path: use json_get. */
 const struct json *json_path(const struct json *root, const char *path);
 
 bool json_is(const struct json *v, enum json_type type);
 /* Is v the string s? */
 bool json_eq(const struct json *v, const char *s);
-/* Whole numbers only: 3, 3.0 and 3e2 count, 3.5 and what does not fit do not. */
+/* True for whole numbers that fit, as 3, 3.0 and 3e2; false for 3.5. */
 bool json_int(const struct json *v, int64_t *out);
-bool json_double(const struct json *v, double *out); /* finite ones only: 1e400 does not fit */
+bool json_double(const struct json *v, double *out); /* false for 1e400: not finite */
 bool json_bool(const struct json *v, bool *out);
-/* A NUL-ended copy of a string (a NUL inside ends it early); NULL when it is none, or without
+/* A NUL-ended copy of a string (a NUL inside ends it early); NULL: v is no string, or out of
  * memory. */
 char *json_dup_text(struct arena *a, const struct json *v);
-/* Are two values equal? Objects regardless of key order, numbers by their text. */
+/* Equality: the key order of objects does not matter; numbers are compared as text. */
 bool json_same(const struct json *a, const struct json *b);
 
-/* Gives the first member whose key an earlier one has too, NULL when there is none. Takes
- * any type. False: no memory in scratch. */
+/* Sets *twin to the first member whose key an earlier member has too, or NULL. False: out of memory
+ * in scratch. */
 bool
 json_find_duplicate(const struct json *object, struct arena *scratch, const struct json **twin);
 
@@ -112,42 +111,40 @@ json_find_duplicate(const struct json *object, struct arena *scratch, const stru
     for (const struct json *it = json_first(container); it; it = it->next)
 const struct json *json_first(const struct json *container); /* NULL for scalars and NULL */
 
-/* ---- building ---- in an arena; NULL when memory is out. Texts are borrowed, keys too. */
+/* ---- building ---- in an arena; NULL: out of memory. Texts and keys are borrowed. */
 
 struct json *json_new(struct arena *a, enum json_type type);
 struct json *json_new_str(struct arena *a, const char *p, size_t len);
 struct json *json_new_copy(struct arena *a, const char *p, size_t len); /* of a copy of the text */
 struct json *json_new_int(struct arena *a, int64_t n);
-/* Append (no check for duplicates); NULL value: nothing happens. O(1) is not promised. */
+/* Appends v in O(n); ignores NULL. */
 void json_add(struct json *array, struct json *v);
-/* The same for one who adds many, without walking the list: *last is the last element, NULL in an
- * empty array, and becomes v. */
+/* Appends v in O(1). *last is the last element (NULL: the array is empty) and becomes v. */
 void json_add_behind(struct json *array, struct json **last, struct json *v);
-/* Replaces an equal key. False: v is NULL, so that a chain of calls finds out that memory is out.
- */
+/* Replaces an equal key. False: v is NULL, so a chain of calls notices that memory ran out. */
 bool json_set(struct json *object, const char *key, struct json *v);
-/* For a new container with many values: appends at *end, first &container->kids.first, without
- * looking for an equal key (NULL in an array); tells the next end. */
+/* Appends v in O(1) to a new container. end is &container->kids.first in the first call, later the
+ * value that the last call returned. key is NULL in an array, and must be new in an object. */
 struct json **json_put(struct json *container, struct json **end, const char *key, struct json *v);
 
-/* ---- writing ---- compact: no spaces. UTF-8 is written as it is; only ", \ and
- * control characters are escaped (and U+007F, which terminals obey). NULL is null. */
+/* ---- writing ---- compact: no spaces. UTF-8 is copied; only ", \, control characters
+ * and U+007F (a control character to terminals) are escaped. NULL is null. */
 
 void json_write(struct buf *b, const struct json *v);
-/* 2 spaces a level; indent is the level v stands at. No '\n' before or after it. */
+/* Indents by 2 spaces a level; `indent` is the level of v itself. No '\n' before or after v. */
 void json_write_pretty(struct buf *b, const struct json *v, unsigned indent);
 
-/* The string in quotes. Bytes that are not UTF-8 become U+FFFD each. */
+/* Writes the string in quotes. Each byte that is not UTF-8 becomes U+FFFD. */
 void json_write_str(struct buf *b, const char *p, size_t len);
 
 /*
- * A line written by hand, member by member:
+ * Writing without a tree, member by member:
  *     json_open(&b, '{');
  *     json_key_str(&b, "type", type);
  *     json_key_int(&b, "v", 1);
  *     json_close(&b, '}');
- * A comma is put where the last byte written is not an opening bracket. A NULL
- * string or value leaves its member out.
+ * A comma is written unless the last byte is an opening bracket. A member whose
+ * string or value is NULL is omitted.
  */
 void json_open(struct buf *b, char bracket);
 void json_close(struct buf *b, char bracket);

@@ -1,13 +1,11 @@
 /*
- * json_look - finding, comparing and building values of a JSON tree.
+ * json_get - lookup, comparison and construction of values in a JSON tree.
  *
- * Owns what a value means: which number is whole, which path leads where, when
- * two values are the same. Knows nothing of text; json_parse.c and
- * json_write.c do. Looking never allocates from an arena and never changes a
- * tree; an absent value (NULL) has no members, no elements and no type.
+ * Text is parsed in json_parse.c and written in json_write.c. Queries never
+ * change a tree and never allocate from an arena.
  *
- * Recursion (json_same only) is as deep as the trees: JSON_MAX_DEPTH when they
- * were parsed, and as deep as the code that built them otherwise.
+ * Only json_same recurses, as deep as the trees: at most JSON_MAX_DEPTH for a
+ * parsed tree.
  */
 #define _GNU_SOURCE /* strtod_l */
 #include "base/json.h"
@@ -19,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- looking ---- */
+/* ---- lookup ---- */
 
 bool
 json_is(const struct json *v, enum json_type type)
@@ -57,7 +55,7 @@ json_get(const struct json *object, const char *key)
     return json_getn(object, key, strlen(key));
 }
 
-/* "[12]" at *path: moves behind it. NULL: no such element, or not a number. */
+/* Follows "[12]" at *path and moves *path behind it. NULL: no such element, or not a number. */
 static const struct json *
 step_index(const struct json *array, const char **path)
 {
@@ -121,8 +119,8 @@ json_bool(const struct json *v, bool *out)
     return true;
 }
 
-/* The digits after 'e', held at a bound far beyond any length of text, so that
- * no exponent overflows and none is mistaken for a smaller one. */
+/* The value of the digits after 'e', clamped to a bound larger than any text's length, so that it
+ * cannot overflow. */
 static int64_t
 read_exponent(const char *p, const char *end)
 {
@@ -140,17 +138,17 @@ read_exponent(const char *p, const char *end)
 bool
 json_int(const struct json *v, int64_t *out)
 {
-    enum { DIGITS_MAX = 19 }; /* of an int64_t; a number of so many fits a uint64_t */
+    enum { DIGITS_MAX = 19 }; /* of an int64_t; any 19 digits fit a uint64_t */
 
     if (!json_is(v, JSON_NUMBER))
         return false;
     const char *p = v->text.p, *end = p + v->text.len;
     bool is_negative = p < end && *p == '-';
     uint64_t n = 0;
-    int64_t zeros = 0;  /* a run of zeros not yet multiplied in: it may be the last */
+    int64_t zeros = 0;  /* a run of zeros not yet in n: it may be trailing */
     int64_t places = 0; /* digits after the point */
     bool is_fraction = false;
-    int digits = 0; /* significant ones in n */
+    int digits = 0; /* significant digits in n */
 
     for (p += is_negative; p < end && (*p | 0x20) != 'e'; p++) {
         if (*p == '.') {
@@ -187,8 +185,8 @@ json_double(const struct json *v, double *out)
 
     if (!json_is(v, JSON_NUMBER))
         return false;
-    /* strtod wants a NUL, and a locale in which the point is a point. Making
-     * the "C" locale costs nothing: it is a constant of the library. */
+    /* strtod needs a NUL, and a locale whose decimal separator is a point. newlocale("C") does not
+     * allocate: it returns a constant of the C library. */
     char *text = v->text.len < sizeof few ? few : malloc(v->text.len + 1);
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     double n = HUGE_VAL;
@@ -207,8 +205,8 @@ json_double(const struct json *v, double *out)
     return true;
 }
 
-/* ---- keys compared ---- up to FEW members one by one; more of them sorted, as
- * the text may come from someone who wants us to be slow. */
+/* ---- comparing keys ---- up to FEW members are compared in pairs. More are sorted first, because
+ * hostile input could make quadratic time a denial of service. */
 
 enum { FEW = 16 };
 
@@ -280,7 +278,7 @@ json_find_duplicate(const struct json *object, struct arena *scratch, const stru
     return true;
 }
 
-/* Both have as many members. Without memory the slow way is still right. */
+/* Requires equal member counts. Falls back to quadratic search when malloc fails. */
 static bool
 same_members(const struct json *a, const struct json *b)
 {
@@ -393,11 +391,11 @@ json_new_int(struct arena *a, int64_t n)
     return v->text.p ? v : NULL;
 }
 
-/* Puts v in the place of *link, or at the end of the list when that is NULL. */
+/* Replaces *link by v, or appends v when *link is NULL. */
 static void
 put_at(struct json *container, struct json **link, struct json *v)
 {
-    assert(!v->next); /* a value stands in one container only */
+    assert(!v->next); /* a value belongs to one container only */
     if (*link)
         v->next = (*link)->next;
     else

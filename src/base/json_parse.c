@@ -1,8 +1,8 @@
 /*
- * json_parse - from text to tree, or to the place where the text went wrong.
+ * json_parse - the JSON parser: text to tree, or to an error with its place.
  *
- * Owns the grammar. One pass, no recursion: open brackets wait on a stack of
- * JSON_MAX_DEPTH frames inside struct parser, so hostile nesting costs nothing.
+ * One pass, no recursion: struct parser has a stack of JSON_MAX_DEPTH open
+ * brackets, so deep nesting cannot exhaust the C stack.
  *
  *               .----------- ',' ------------.
  *               v                            |
@@ -10,15 +10,14 @@
  *                                  ^
  *   the text begins here ----------'
  *
- * Faults: each is found at one byte, and stop() is the only door out. The rule
- * that makes torn lines recognisable: a fault at the end of the text, and only
- * there, means that the text could have gone on to be JSON. So every check
- * complains at the first byte that rules out all continuations ("\udc" is a
- * lone surrogate before its last two digits are seen), and a text that ended
- * early still has the keys of its open objects compared.
+ * Errors: each has the offset of one byte, and all go through stop(). An error
+ * at the end of the text means that the text is a prefix of valid JSON: that
+ * tells a torn line from garbage. So each check fails at the first byte that
+ * excludes every continuation ("\udc" is a lone surrogate before its last two
+ * digits are read), and stop() also looks for duplicate keys in open objects.
  *
- * Speed: strings are looked at eight bytes a time, borrowed where they stand
- * unless they hold an escape, and numbers are checked but not converted.
+ * Speed: strings are scanned 8 or 16 bytes at a time and borrowed from the text
+ * unless they contain an escape. Numbers are checked but not converted.
  */
 #include "base/json.h"
 #include "base/utf8.h"
@@ -42,7 +41,7 @@ struct parser {
     struct json_level open[JSON_MAX_DEPTH];
 };
 
-/* ---- faults ---- */
+/* ---- errors ---- */
 
 static void *
 starved(struct parser *ps)
@@ -52,8 +51,8 @@ starved(struct parser *ps)
     return NULL;
 }
 
-/* Where the key's opening quote stands. A key that was decoded left the
- * text, so decode() puts the address of the quote in front of the copy. */
+/* The address of the key's opening quote. A decoded key is a copy outside the text, so decode()
+ * stores the address in front of the copy. */
 static const char *
 key_at(const struct parser *ps, const struct json *v)
 {
@@ -78,7 +77,7 @@ count_place(const char *text, const char *at, unsigned *line, unsigned *column)
         }
 }
 
-/* Every refusal ends here; returns NULL so that readers can return it. */
+/* Fills the error; returns NULL so that the read_ functions can return it. */
 static __attribute__((noinline, cold)) void *
 stop(struct parser *ps, const char *at, const char *what)
 {
@@ -105,8 +104,8 @@ stop(struct parser *ps, const char *at, const char *what)
     return NULL;
 }
 
-/* ---- strings ---- readers take the place of their first byte and return the
- * place after their last, or NULL once stop() was told. */
+/* ---- strings ---- the read_ and check_ functions take the address of their first byte and return
+ * the address after their last, or NULL after stop(). */
 
 static const char escapes[256] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
@@ -119,15 +118,15 @@ is_plain(unsigned char c)
     return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
 
-/* The first byte from p on that a string cannot just hold: a quote, a
- * backslash, a control character or the start of something beyond ASCII. */
+/* Finds the first byte that needs a check: a quote, a backslash, a control character or a byte
+ * outside ASCII. */
 static inline const char *
 skip_plain(const char *p, const char *end)
 {
 #ifdef __SSE2__
     for (; end - p >= 16; p += 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-        __m128i low = _mm_cmplt_epi8(v, _mm_set1_epi8(0x20)); /* and beyond ASCII: below zero */
+        __m128i low = _mm_cmplt_epi8(v, _mm_set1_epi8(0x20)); /* non-ASCII bytes are negative */
         __m128i ends = _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')),
                                     _mm_cmpeq_epi8(v, _mm_set1_epi8('\\')));
         int marks = _mm_movemask_epi8(_mm_or_si128(low, ends));
@@ -140,7 +139,7 @@ skip_plain(const char *p, const char *end)
     for (; end - p >= 8; p += 8) {
         uint64_t w;
         memcpy(&w, p, sizeof w);
-        /* A borrow may mark the bytes above a marked one too: the lowest mark is exact. */
+        /* A borrow may also mark bytes above a marked one; the lowest mark is exact. */
         uint64_t marks =
             (w - EACH(0x20)) | ((w ^ EACH('"')) - EACH(1)) | ((w ^ EACH('\\')) - EACH(1)) | w;
         marks &= EACH(0x80);
@@ -162,8 +161,8 @@ hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Four digits. DC..DF in the upper two says low surrogate: needed after a
- * high one, a fault elsewhere, and known before the lower two are there. */
+/* Reads four hex digits. DC..DF in the first two means a low surrogate: required after a high one,
+ * an error elsewhere. That is known before the other two digits are read. */
 static const char *
 check_unit(struct parser *ps, const char *escape, const char *p, bool wants_low, unsigned *unit)
 {
@@ -219,7 +218,7 @@ hex4(const char *p)
                       hex_digit(p[3]));
 }
 
-/* Undoes one checked escape, moving both places on. */
+/* Decodes one checked escape and advances both pointers. */
 static inline void
 decode_escape(char **to, const char **from)
 {
@@ -239,8 +238,8 @@ decode_escape(char **to, const char **from)
     *to += utf8_encode(*to, c);
 }
 
-/* Copies a checked string without its escapes; none is shorter than what it
- * stands for, so the length of the string is room enough. */
+/* Decodes a checked string into a copy. A decoded escape is never longer than its source, so the
+ * string's length is room enough. */
 static char *
 decode(struct parser *ps, const char *p, const char *end, size_t *len)
 {
@@ -405,7 +404,7 @@ close_box(struct parser *ps)
     return true;
 }
 
-/* Reads the key and its colon; the member is linked, its value still to come. */
+/* Reads a key and its colon and links the new member, which has no value yet. */
 static inline const char *
 read_key(struct parser *ps, const char *p, struct json **v)
 {
@@ -497,7 +496,7 @@ bool
 json_parse(struct arena *a, const char *text, size_t len, struct json **out,
            struct json_fault *where)
 {
-    struct parser ps; /* not cleared: the frames above depth are never read */
+    struct parser ps; /* not cleared: levels above depth are never read */
 
     assert(text || !len);
     ps.arena = a;
@@ -526,10 +525,10 @@ json_parse_named(struct arena *a, const char *name, const char *text, size_t len
     return err_set(e, ST_INVALID, "%s:%u:%u: %s", name, f.line, f.column, f.what);
 }
 
-/* ---- places ---- of values in a text that was parsed. Values come in the same order in
- * the text as in the tree, so the n-th of one is the n-th of the other. */
+/* ---- positions ---- values have the same order in the text as in the tree, so the n-th value of
+ * the tree is the n-th value of the text. */
 
-/* Adds the values of the tree up to v, without v, to *n. */
+/* Adds to *n the number of values before v. */
 static bool
 count_before(const struct json *tree, const struct json *v, size_t *n)
 {

@@ -1,18 +1,17 @@
 /*
- * json_write - from a tree, or from code, to JSON text in a buf.
+ * json_write - the JSON writer: a tree, or single members, to text in a buf.
  *
- * Owns how we spell JSON: no spaces unless pretty, "\n" rather than "\u000a",
- * UTF-8 as it is, U+FFFD for every byte that is not. The same tree always gives
- * the same bytes, and they parse back to the same tree.
+ * Output: no spaces unless pretty, "\n" rather than "\u000a", UTF-8 unchanged,
+ * U+FFFD for each byte that is not UTF-8. The same tree always gives the same
+ * bytes, and they parse back to the same tree.
  *
- * Speed: a struct out is a pen on the buf's free room. Most puts only compare
- * two pointers; the buf is asked again when the room is used up and told once,
- * at the end, how far we came. Strings are copied many bytes a time. A put asks
- * for exactly what is certain to follow, so text that fits under the buf's
- * ceiling is never refused and text that does not always is.
+ * Speed: struct out writes straight into the free room of the buf. Most writes
+ * only compare two pointers; buf_room is called when the room is used up, and
+ * buf_grew once, at the end. Strings are copied 8 or 16 bytes at a time. Each
+ * write reserves only bytes that are certain to follow, so the buf's limit is
+ * enforced exactly.
  *
- * Recursion is as deep as the tree: JSON_MAX_DEPTH when it was parsed, and as
- * deep as the code that built it otherwise.
+ * Recursion is as deep as the tree: at most JSON_MAX_DEPTH for a parsed tree.
  */
 #include "base/json.h"
 #include "base/utf8.h"
@@ -23,12 +22,12 @@
 #include <emmintrin.h>
 #endif
 
-/* ---- the pen ---- */
+/* ---- output position ---- */
 
 struct out {
     struct buf *b;
     char *at;  /* where the next byte goes */
-    char *end; /* of the room; its last byte is the NUL's. Both NULL: no room at all */
+    char *end; /* of the room; its last byte is for the NUL. Both NULL: no room */
 };
 
 static inline void
@@ -41,7 +40,7 @@ out_begin(struct out *o, struct buf *b)
     }
 }
 
-/* Tells the buf. Its room may reach past its ceiling: what lands there is over. */
+/* Updates the buf's length. The room may be larger than the buf's limit: checks the limit here. */
 static inline void
 out_end(struct out *o)
 {
@@ -63,7 +62,7 @@ out_more(struct out *o, size_t n)
     return room != NULL;
 }
 
-/* May n bytes be written at o->at? Once false, false until the end. */
+/* Makes room for n bytes at o->at. After false, always false. */
 static inline bool
 out_want(struct out *o, size_t n)
 {
@@ -96,8 +95,8 @@ is_plain(unsigned char c)
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
 }
 
-/* Marks controls, '"', '\\', DEL and all beyond ASCII among eight bytes. The lowest mark is exact;
- * those above it may be borrows or carries. */
+/* Marks control characters, '"', '\\', DEL and non-ASCII among eight bytes. The lowest mark is
+ * exact; higher ones may come from a borrow or carry. */
 static inline uint64_t
 marks_of(uint64_t w)
 {
@@ -107,7 +106,7 @@ marks_of(uint64_t w)
 }
 
 #ifdef __SSE2__
-/* The same among sixteen, a bit each. What is beyond ASCII is below zero here. */
+/* The same for sixteen bytes, one bit each. Non-ASCII bytes are negative here. */
 static inline unsigned
 marks_of_16(__m128i v)
 {
@@ -120,9 +119,8 @@ marks_of_16(__m128i v)
 }
 #endif
 
-/* Copies the bytes at p up to the first that must be spelt otherwise, or all n;
- * n are free at `to`, and those behind the copy may be scribbled on. Returns how
- * many count. */
+/* Copies bytes up to the first that needs an escape, or all n; returns how many. `to` has room for
+ * n bytes, and the bytes behind the copy may be overwritten. */
 static inline size_t
 copy_plain(char *to, const char *p, size_t n)
 {
@@ -146,13 +144,13 @@ copy_plain(char *to, const char *p, size_t n)
         if (marks)
             return i + (size_t)__builtin_ctzll(marks) / 8;
     }
-    if (n >= 8 && i < n) { /* the rest, with bytes before it that are plain */
+    if (n >= 8 && i < n) { /* the last 8 bytes; the first of them were copied already */
         memcpy(&w, p + n - 8, sizeof w);
         if (!marks_of(w)) {
             memcpy(to + n - 8, &w, sizeof w);
             return n;
         }
-    } else if (n >= 4 && i < n) { /* two halves, which may overlap */
+    } else if (n >= 4 && i < n) { /* the first 4 and the last 4 bytes, which may overlap */
         uint32_t low, high;
         memcpy(&low, p, sizeof low);
         memcpy(&high, p + n - 4, sizeof high);
@@ -168,8 +166,8 @@ copy_plain(char *to, const char *p, size_t n)
     return i;
 }
 
-/* How the character at p is spelt: returns the number of bytes in `spelling`, up
- * to six, and in *used the number of bytes at p they stand for. */
+/* Writes the escape (or UTF-8) of the character at p to `spelling` and returns its length, at most
+ * 6. *used is the length of the character at p. */
 static size_t
 spell(char spelling[8], const char *p, size_t n, size_t *used)
 {
@@ -204,7 +202,7 @@ put_str(struct out *o, const char *p, size_t n)
         return;
     *o->at++ = '"';
     for (;;) {
-        /* Here the n bytes left and the closing quote always have room. */
+        /* Invariant: there is room for the n remaining bytes and the closing quote. */
         size_t plain = copy_plain(o->at, p, n);
         o->at += plain;
         p += plain;
@@ -237,7 +235,7 @@ put_line(struct out *o, int level)
         put(o, "  ", 2);
 }
 
-/* level: how deep v stands, or COMPACT. */
+/* level: the depth of v, or COMPACT. */
 static void
 put_value(struct out *o, const struct json *v, int level)
 {
@@ -315,7 +313,7 @@ json_write_str(struct buf *b, const char *p, size_t len)
     out_end(&o);
 }
 
-/* ---- by hand ---- */
+/* ---- writing without a tree ---- */
 
 void
 json_open(struct buf *b, char bracket)
@@ -331,7 +329,7 @@ json_close(struct buf *b, char bracket)
     buf_addc(b, bracket);
 }
 
-/* Strings end in a quote, so a bracket in last place is always a bracket. */
+/* A string ends in a quote, so a '{' or '[' at the end is always an opening bracket. */
 static inline void
 put_sep(struct out *o)
 {
@@ -339,7 +337,8 @@ put_sep(struct out *o)
         putch(o, ',');
 }
 
-/* Room for a comma, two quotes and a colon is certain to be used: at least a byte follows. */
+/* Reserves room for a comma, two quotes and a colon. If no comma is needed, the value uses the
+ * byte. */
 static inline void
 put_key(struct out *o, const char *key)
 {

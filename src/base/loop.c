@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-enum { LOOP_DESCRIPTORS = 7 }; /* that libuv opens for a loop */
+enum { LOOP_DESCRIPTORS = 7 }; /* descriptors that uv_loop_init opens */
 
 struct loop {
     uv_loop_t uv;
@@ -21,7 +21,7 @@ struct loop_source {
         uv_poll_t poll;
         uv_timer_t timer;
         uv_signal_t signal;
-    } h; /* first: libuv's pointer to the handle is a pointer to the source */
+    } h; /* first member: a pointer to the handle is a pointer to the source */
     loop_fn *fn;
     void *ctx;
 };
@@ -33,7 +33,7 @@ fail(struct err *e, const char *what, int code)
     return err_sys(e, "%s", what);
 }
 
-/* libuv aborts the process when it gets none for its pipes. */
+/* Checks that enough descriptors are free: libuv aborts the process when it gets none. */
 static int
 look_for_descriptors(void)
 {
@@ -86,7 +86,7 @@ loop_free(struct loop *l)
         return;
     uv_walk(&l->uv, close_one, NULL);
     while (uv_run(&l->uv, UV_RUN_DEFAULT) != 0)
-        ; /* the closing callbacks; a pending loop_stop ends the first round early */
+        ; /* runs the closing callbacks; a pending loop_stop ends the first uv_run early */
     int rc = uv_loop_close(&l->uv);
     assert(rc == 0);
     (void)rc;
@@ -125,7 +125,7 @@ call(void *handle)
 static void
 on_poll(uv_poll_t *h, int status, int events)
 {
-    (void)status; /* an error is for the reader of the descriptor to find */
+    (void)status; /* the callback's read reports an error */
     (void)events;
     call(h);
 }

@@ -1,12 +1,11 @@
 /*
- * loop - one place where a process waits: descriptors, timers, signals.
+ * loop - an event loop for descriptors, timers and signals.
  *
- * A thin coat over libuv, so that the rest of the tree does not meet its
- * handles and their closing rules. Callbacks run on the thread that calls
- * loop_run; nothing in them may block.
+ * A thin layer over libuv that hides its handles and their closing rules.
+ * Callbacks run on the thread that calls loop_run, and must not block.
  *
- * Ownership: loop_new gives a loop, loop_free takes it with every source in
- * it. A source may be freed alone with loop_drop, in its own callback too.
+ * Ownership: loop_free frees the loop with all its sources. loop_drop frees one
+ * source; its own callback may call it.
  *
  * Tests: test/unit/test_loop.c
  */
@@ -25,25 +24,26 @@ typedef void loop_fn(void *ctx);
 struct loop *loop_new(struct err *e);
 void loop_free(struct loop *l); /* NULL is fine */
 
-/* Each returns NULL (with the sentence) when it cannot be had. The descriptor is
- * watched for reading and stays the caller's; the timer fires once. */
+/* Add a source; NULL on failure. loop_on_readable watches a descriptor, which stays the caller's.
+ * The timer of loop_after fires once. */
 struct loop_source *loop_on_readable(struct loop *l, int fd, loop_fn *fn, void *ctx, struct err *e);
 struct loop_source *loop_after(struct loop *l, uint64_t ms, loop_fn *fn, void *ctx, struct err *e);
 struct loop_source *
 loop_on_signal(struct loop *l, int signo, loop_fn *fn, void *ctx, struct err *e);
 void loop_drop(struct loop_source *s); /* NULL is fine */
-/* A descriptor's source calls no more, until it is resumed; what came meanwhile calls then. */
+/* Suspends and resumes the callback of a descriptor's source. If the descriptor is readable at
+ * loop_resume, the callback runs. */
 void loop_pause(struct loop_source *s);
 void loop_resume(struct loop_source *s);
 
 /* Runs callbacks until loop_stop is called. */
 enum status loop_run(struct loop *l, struct err *e);
 void loop_stop(struct loop *l);
-/* In a callback: sleeps until something is ready, or the time is up (false). For times below a ms,
- * which timers do not know. */
+/* In a callback: sleeps until a source is ready (true) or ns have passed (false). For waits below
+ * 1 ms, the resolution of timers. */
 bool loop_nap(struct loop *l, int64_t ns);
 
-/* For net/server, whose streams are libuv's own; nobody else needs it. */
+/* For net/server only, which uses libuv's streams. */
 struct uv_loop_s;
 struct uv_loop_s *loop_uv(struct loop *l);
 

@@ -139,7 +139,7 @@ args_parse(struct args *a, const struct opt *opts, int argc, char **argv, size_t
     }
     table[n] = (struct option){ .name = "help", .val = HELP };
 
-    optind = 0; /* also forgets what an earlier parse left behind */
+    optind = 0; /* also resets getopt's state of an earlier parse */
     opterr = 0;
     for (int c; (c = getopt_long(argc, argv, letters, table, NULL)) != -1;) {
         enum status s = ST_OK;
@@ -158,8 +158,7 @@ args_parse(struct args *a, const struct opt *opts, int argc, char **argv, size_t
                               optopt == HELP ? "help" : opts[optopt - FIRST].name)
                 : isdigit(optopt)
                     ? err_set(e, ST_INVALID,
-                              "unknown option -%c (what begins with - and is no option stands "
-                              "behind --)",
+                              "unknown option -%c (write -- before an argument that begins with -)",
                               optopt)
                 : optopt ? err_set(e, ST_INVALID, "unknown option -%c", optopt)
                          : unknown(opts, argv[optind - 1], e);

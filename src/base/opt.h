@@ -1,8 +1,8 @@
 /*
- * opt - a command line, described by a table.
+ * opt - a command-line parser, driven by a table.
  *
- * The same table makes parsing, --help, completion and the man page, so they
- * cannot disagree. Every command also understands -h and --help.
+ * Parsing, --help, completion and the man page use the same table. Every
+ * command also has -h and --help.
  *
  * Order of calls: args_parse, then the lookups in any order, args_release.
  * Lookups assert that the option is in the table: a misspelt name is a bug.
@@ -30,11 +30,11 @@ enum opt_kind {
 struct opt {
     const char *name; /* without the dashes; NULL ends the table */
     enum opt_kind kind;
-    const char *value; /* what --help calls the value: "ROOM" */
+    const char *value; /* the value's name in --help: "ROOM" */
     const char *help;
     bool is_required;
-    bool is_many;       /* may be given again and again */
-    const char *choose; /* what completion offers: "rooms", "types", ... */
+    bool is_many;       /* may be given more than once */
+    const char *choose; /* list that completion offers: "rooms", "types", ... */
     char letter;        /* the short form, 'm' for -m; 0: none */
 };
 
@@ -45,13 +45,12 @@ struct args {
         const char **v;
         size_t n;
     } got[OPT_MAX];
-    const char *const *words; /* what is not an option */
+    const char *const *words; /* the arguments that are not options */
     size_t n_words;
-    bool wants_help; /* nothing else was checked */
+    bool wants_help; /* -h or --help; the rest was not checked */
 };
 
-/* argv[0] is the command's name and is not looked at. ST_INVALID with a sentence
- * that says what to do. */
+/* Ignores argv[0]. ST_INVALID: a usage error. */
 enum status args_parse(struct args *a, const struct opt *opts, int argc, char **argv,
                        size_t min_words, size_t max_words, struct err *e);
 void args_release(struct args *a);
@@ -62,7 +61,7 @@ const char *const *args_many(const struct args *a, const char *name, size_t *n);
 uint64_t args_number(const struct args *a, const char *name, uint64_t otherwise);
 int64_t args_ms(const struct args *a, const char *name, int64_t otherwise); /* OPT_TIME */
 
-/* The text as milliseconds; false when it is not a time. */
+/* Parses an OPT_TIME; false when the text is not a time. */
 bool opt_parse_ms(const char *text, int64_t *ms);
 
 #endif

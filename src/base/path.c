@@ -54,14 +54,14 @@ path_told(int dir, const char *name, char to[PATH_MAX])
 
 enum { DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC };
 
-/* mkdir that is durable, and content with a directory that is there already. */
+/* Creates a directory durably; an existing one is fine. */
 static enum status
 make_dir(int dir, const char *name, struct err *e)
 {
     if (SYS_RETRY(sys->mkdirat(dir, name, 0700)) != 0)
         return errno == EEXIST ? ST_OK : err_sys(e, "create directory %s", name);
 
-    /* The new entry lives in the parent: sync that. */
+    /* Syncs the parent, which holds the new entry. */
     char parent[PATH_MAX];
     size_t n = strlen(name);
     while (n > 0 && name[n - 1] != '/')
@@ -174,7 +174,7 @@ path_open_failed(int dir, const char *path, const char *what, struct err *e)
 
     if (error == ENOENT)
         return err_set(e, ST_NOT_FOUND, "no file %s", what);
-    /* a socket cannot be opened at all, a directory not for writing */
+    /* ENXIO: a socket. EISDIR: a directory opened for writing. ELOOP: a symbolic link. */
     if ((error == ENXIO || error == EISDIR || error == ELOOP) &&
         sys->fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) == 0 && path_check_regular(&st, what, e))
         return ST_INVALID;
@@ -185,8 +185,8 @@ path_open_failed(int dir, const char *path, const char *what, struct err *e)
 enum status
 path_read_fd(int fd, const char *what, struct buf *to, struct err *e)
 {
-    /* Not into the buf's own room: its ceiling counts bytes that are there. No larger: every page
-     * of it is touched, and most files are small. */
+    /* Read into a chunk, because buf_room would count a whole chunk against the buf's limit. 4 KiB,
+     * because most files are small. */
     char chunk[4096];
     ssize_t n;
 
@@ -241,7 +241,7 @@ path_find_up(const char *name, struct buf *to, struct err *e)
                 return ST_OK;
         } else if (errno != ENOENT && errno != ENOTDIR && errno != EACCES && errno != ELOOP &&
                    errno != ENAMETOOLONG) {
-            return err_sys(e, "look for %s", to->p); /* "not there" would be a guess */
+            return err_sys(e, "look for %s", to->p); /* it may exist */
         }
         if (len == 0)
             break;

@@ -4,7 +4,7 @@
 
 enum { WORD_MAX = 64 };
 
-/* Edits (insert, delete, replace, swap two neighbours) from a to b. */
+/* Edit distance with transpositions (optimal string alignment). */
 static size_t
 distance(const char *a, size_t na, const char *b, size_t nb)
 {

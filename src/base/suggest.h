@@ -1,5 +1,5 @@
 /*
- * near - "did you mean ...?"
+ * suggest - the closest known word to a misspelt one, for "did you mean ...?".
  *
  * Tests: test/unit/test_suggest.c
  */
@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-/* Feed candidates one by one; `best` is the closest one, or NULL when none is
- * close enough to be what a person meant. */
+/* Set `word` and pass each candidate to suggest_try. `best` is then the closest one, or NULL when
+ * none is close. */
 struct suggest {
     const char *word;
     const char *best;

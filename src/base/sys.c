@@ -16,9 +16,9 @@ kernel_openat(int dir, const char *path, int flags, mode_t mode)
     return openat(dir, path, flags, mode);
 }
 
-/* Without the times. Who asks for those makes the next change of the file dearer, and with it the
- * sync of any other: the kernel then stamps changes finely instead of by its tick, and a file's
- * inode, too, is written with its data whenever its stamp has changed. */
+/* Asks for everything but the time stamps. A query of the time stamps makes the kernel use a fine
+ * time stamp for the file's next change, not the one of the last tick. The inode then changes with
+ * every write, and each fdatasync has to write it too. */
 static int
 kernel_fstatat(int dir, const char *path, struct stat *st, int flags)
 {
@@ -36,7 +36,7 @@ kernel_fstatat(int dir, const char *path, struct stat *st, int flags)
                              .st_size = (off_t)x.stx_size };
         return 0;
     }
-    /* EPERM: of a sandbox that does not know the call */
+    /* EPERM: a sandbox that forbids statx */
     return errno == ENOSYS || errno == EPERM ? fstatat(dir, path, st, flags) : -1;
 }
 

@@ -1,15 +1,13 @@
 /*
- * sys - the one seam to the kernel.
+ * sys - the table of system calls that tests can replace.
  *
- * Code that must survive failing calls makes them through this table, so that
- * a test can put another table in its place: one that fails the n-th call,
- * writes short, or tells a time of its own. In the product it is always
- * sys_kernel. Time, randomness and the pid come from here too, which is why
- * ids and timestamps are repeatable in tests.
+ * In the program `sys` is always sys_kernel. A test installs a table that fails
+ * the n-th call, writes less than asked, or returns a fixed time. Time,
+ * randomness and the pid are in the table too, so that tests can repeat ids
+ * and time stamps.
  *
- * The calls behave as their namesakes in section 2 of the manual: -1 and
- * errno. SYS_RETRY repeats a call that a signal interrupted before it did
- * anything.
+ * Each call behaves as its manual page (section 2): -1 and errno. SYS_RETRY
+ * repeats a call that failed with EINTR.
  *
  * Tests: test/fault/test_*.c
  */
@@ -49,7 +47,7 @@ struct sys {
 extern const struct sys sys_kernel;
 extern const struct sys *sys;
 
-#ifdef CPPCHECK /* which does not follow statement expressions */
+#ifdef CPPCHECK /* cppcheck does not understand statement expressions */
 #define SYS_RETRY(call) (call)
 #else
 #define SYS_RETRY(call)                                                                            \

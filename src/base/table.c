@@ -42,7 +42,7 @@ table_cell(struct table *t, const char *p, size_t len)
     t->cells++;
 }
 
-/* As much of the cell as fits, with an ellipsis when something is left out. */
+/* Writes the cell, truncated with an ellipsis when it is wider than `width`. */
 static void
 write_cut(struct buf *out, const char *cell, size_t width)
 {

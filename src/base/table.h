@@ -1,14 +1,14 @@
 /*
- * table - rows of text in columns, as wide as they need to be.
+ * table - text output in aligned columns.
  *
  *     struct table t = { .columns = 3 };
  *     table_cell(&t, "ROOM", 4); ... three cells make a row, the first row is the head
  *     table_write(&t, &out, term_width(1), has_color);
  *     table_release(&t);
  *
- * Cells are escaped for terminals when they are added. Widths are those that a
- * terminal shows (wide and combining characters counted right). When a row does
- * not fit, its last column is cut; width 0 means: never cut.
+ * table_cell escapes each cell for terminals. A column is as wide as its widest
+ * cell, in terminal columns (wide and combining characters are counted right).
+ * A row that does not fit `width` has its last cell truncated; 0: no limit.
  *
  * Tests: test/unit/test_table.c
  */

@@ -7,9 +7,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Characters that a terminal obeys instead of showing. */
+/* Control and formatting characters: a terminal acts on them instead of showing them. */
 static bool
-is_obeyed(uint32_t c)
+is_control(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F ||
            (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
@@ -28,7 +28,7 @@ term_escape(struct buf *to, const char *p, size_t len, bool is_multiline)
         uint32_t c = utf8_decode(p + i, n);
         if (c == '\n' || c == '\t')
             buf_addc(to, is_multiline ? (char)c : ' ');
-        else if (!is_obeyed(c))
+        else if (!is_control(c))
             buf_add(to, p + i, n);
         else if (c < 0x100)
             buf_addf(to, "\\x%02x", (unsigned)c);

@@ -1,9 +1,9 @@
 /*
- * term - what may reach a terminal.
+ * term - safe text, colour and width for terminals.
  *
- * Text from messages, files and file names can hold escape sequences that move
- * the cursor, change the title or hide what was said. Every path to a terminal
- * goes through term_escape.
+ * Text from messages, files and file names can contain escape sequences that
+ * move the cursor, change the title or hide text. All output of such text to a
+ * terminal goes through term_escape.
  *
  * Tests: test/unit/test_term.c
  */
@@ -12,15 +12,14 @@
 
 #include "base/buf.h"
 
-/* Appends the text with control characters, bidirectional overrides and bytes that
- * are not UTF-8 written out as \x1b or \u202e. Tabs and newlines stay when
- * is_multiline, else they become a space. */
+/* Appends the text. Control characters, bidirectional overrides and bytes that are not UTF-8 become
+ * \x1b or \u202e. Tabs and newlines stay if is_multiline, else they become a space. */
 void term_escape(struct buf *to, const char *p, size_t len, bool is_multiline);
 
 bool term_is_tty(int fd);
-/* NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR, TERM=dumb, then whether fd is a terminal. */
+/* Decided by NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR, TERM=dumb, then by whether fd is a terminal. */
 bool term_has_color(int fd);
-/* Columns; 80 when nobody knows. */
+/* Columns of the terminal, else $COLUMNS, else 80. */
 unsigned term_width(int fd);
 
 #endif

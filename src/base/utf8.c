@@ -1,5 +1,5 @@
 /*
- * utf8 - the one place that knows which bytes are well-formed UTF-8.
+ * utf8 - validation, decoding and encoding of UTF-8.
  *
  * The table of RFC 3629, which utf8_char follows line by line:
  *
@@ -61,8 +61,8 @@ utf8_is_begun(const char *p, size_t n)
     assert(n > 0);
     if (n > 3)
         return false;
-    /* Second bytes may be cut at one end of 80..BF, never at both: one of
-     * these two endings fits whatever can still be ended. */
+    /* The range of a second byte is narrowed at one end of 80..BF, never at both. So a completion
+     * by 80s or by BFs is well-formed if any completion is. */
     memset(low, 0x80, sizeof low);
     memset(high, 0xBF, sizeof high);
     memcpy(low, p, n);
@@ -114,7 +114,7 @@ utf8_valid_len(const char *p, size_t n)
     size_t at = 0;
 
     while (at < n) {
-        /* Most text is ASCII: eight bytes at a time while no top bit is set. */
+        /* Fast path for ASCII: eight bytes at a time while no top bit is set. */
         uint64_t word;
         if (n - at >= sizeof word) {
             memcpy(&word, p + at, sizeof word);

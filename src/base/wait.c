@@ -34,12 +34,12 @@ wait_fd(int fd, short events, int64_t until_ms, struct cancel *w, struct err *e)
             return err_sys(e, "wait");
         for (unsigned i = 0; n > 0 && w && i < 2; i++)
             if (fds[1 + i].revents) {
-                w->woken = i;
-                return err_set(e, ST_CANCELLED, "stopped while waiting");
+                w->fired = i;
+                return err_set(e, ST_CANCELLED, "cancelled while waiting");
             }
         if (n > 0)
             return ST_OK;
         if (n == 0 && until_ms <= clock_mono_ms())
-            return err_set(e, ST_TIMEOUT, "nothing came in time");
+            return err_set(e, ST_TIMEOUT, "timed out");
     }
 }

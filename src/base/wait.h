@@ -1,12 +1,13 @@
 /*
- * wait - for one descriptor, until a time, or until somebody wants us to stop. For code without a
- * loop of its own: the doors to the hub, and programs that use the library.
+ * wait - poll(2) on one descriptor, with a deadline and a cancellation.
+ *
+ * For code without an event loop: the hub client, and programs that use the library.
  *
  *     struct cancel stop = { .fd = { signals, -1 } };
  *     s = wait_fd(fd, POLLIN, wait_until(500), &stop, e);
  *
- * ST_OK: it is ready, or broken, which the next call on it tells. ST_TIMEOUT: not in time.
- * ST_CANCELLED: one of the wake's became ready or broken first; stop.woken tells which.
+ * ST_OK: fd is ready or has an error, which the next call on it reports. ST_TIMEOUT: the deadline
+ * passed. ST_CANCELLED: a descriptor of the cancellation fired; stop.fired is its index.
  *
  * Tests: test/unit/test_http_client.c
  */
@@ -21,13 +22,13 @@
 #define WAIT_FOREVER INT64_MAX
 
 struct cancel {
-    int fd[2];      /* -1: none. [0] when it can be read, [1] when its reader is gone */
-    unsigned woken; /* the index of the one that was */
+    int fd[2];      /* -1: none. [0] fires when readable, [1] when its reader has closed it */
+    unsigned fired; /* after ST_CANCELLED: the index in fd */
 };
 
-/* The time of clock_mono_ms in so many milliseconds; below 0: WAIT_FOREVER. */
+/* The deadline `ms` from now, on the clock of clock_mono_ms; ms < 0: WAIT_FOREVER. */
 int64_t wait_until(int64_t ms);
-/* fd -1: only for the time or the wake, which may be NULL. */
+/* fd -1: waits only for the deadline and the cancellation. w may be NULL. */
 enum status wait_fd(int fd, short events, int64_t until_ms, struct cancel *w, struct err *e);
 
 #endif

@@ -16,13 +16,13 @@ enum {
     CHANGES = IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE |
               IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR,
     WRITES = IN_MODIFY | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR,
-    /* added to what may be watched already: "." is its own parent here */
-    COMINGS = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF |
+    /* entries of an ancestor. IN_MASK_ADD, because "." is its own parent in go_up */
+    ENTRIES = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF |
               IN_ONLYDIR | IN_MASK_ADD,
     FILE_CHANGES = IN_MODIFY | IN_CLOSE_WRITE,
 };
 
-/* A watch of this instance; -1 and errno. */
+/* Adds an inotify watch; -1 and errno on failure. */
 static int
 add(struct watch *w, const char *path, uint32_t mask)
 {
@@ -33,7 +33,7 @@ add(struct watch *w, const char *path, uint32_t mask)
     return wd;
 }
 
-/* File systems that other machines write to, unseen by our kernel. */
+/* Network file systems: inotify does not report writes of other machines. */
 static bool
 is_remote(const char *path)
 {
@@ -82,8 +82,8 @@ go_up(char *path)
     strcpy(path + n, n ? "" : ".");
 }
 
-/* Of a directory with the one file that counts: the file, and what comes and goes beside it. If
- * that cannot be, all of the directory. False: nothing can. */
+/* Adds a watch for the file w->name, or for the whole directory if that fails. False: neither
+ * worked. A missing file is fine: the directory's watch reports its creation. */
 static bool
 aim_at_file(struct watch *w)
 {
@@ -93,27 +93,27 @@ aim_at_file(struct watch *w)
     int wd = add(w, path, FILE_CHANGES);
     bool is_aimed = wd >= 0 || errno == ENOENT || add(w, w->path, CHANGES) >= 0;
     if (w->file_wd > 0 && w->file_wd != wd)
-        inotify_rm_watch(w->fd, w->file_wd); /* that of another file, which had the name */
+        inotify_rm_watch(w->fd, w->file_wd); /* of an earlier file of this name */
     w->file_wd = wd;
     return is_aimed;
 }
 
-/* Watches the directory or, while there is none, its nearest ancestor. */
+/* Watches the directory, or its nearest existing ancestor. */
 static enum status
 aim(struct watch *w, struct err *e)
 {
     char part[PATH_MAX], above[PATH_MAX];
 
-    strcpy(part, w->path); /* its length was checked when it was opened */
+    strcpy(part, w->path); /* begin() checked its length */
     w->is_aimed = false;
     for (int tries = 0; tries < 1000; tries++) {
         bool is_target = strcmp(part, w->path) == 0;
-        /* The end of a directory that somebody holds open, as a follower does, is told
-         * to its parent only. Where we may not watch that, we live without. */
+        /* Only the parent's watch reports the deletion of a directory that a process holds open,
+         * as a follower does. Ignore a parent that we may not watch. */
         strcpy(above, part);
         go_up(above);
-        add(w, above, COMINGS);
-        int wd = add(w, part, !is_target || w->name ? COMINGS : w->is_writes ? WRITES : CHANGES);
+        add(w, above, ENTRIES);
+        int wd = add(w, part, !is_target || w->name ? ENTRIES : w->is_writes ? WRITES : CHANGES);
         if (wd >= 0 && is_target) {
             w->wd = wd;
             w->is_aimed = true;
@@ -122,7 +122,7 @@ aim(struct watch *w, struct err *e)
             return is_remote(part) ? poll_instead(w, e) : ST_OK;
         }
         if (wd >= 0) {
-            /* Did it appear before we began to look? Then go for it again. */
+            /* The directory may have appeared before the watch was added: then try again. */
             struct stat st;
             if (sys->fstatat(AT_FDCWD, w->path, &st, 0) != 0 || !S_ISDIR(st.st_mode))
                 return ST_OK;
@@ -186,7 +186,7 @@ watch_close(struct watch *w)
     *w = (struct watch){ .fd = -1 };
 }
 
-/* Perhaps: another directory may have the path now, or another file the name. */
+/* May the path now be another directory, or the name another file? */
 static bool
 is_lost_by(const struct watch *w, const struct inotify_event *ev)
 {
@@ -213,7 +213,7 @@ watch_drain_names(struct watch *w, watch_fn *fn, void *ctx)
                 fn(ctx, events + i + sizeof ev);
             i += (ssize_t)(sizeof ev + ev.len);
         }
-    } while (n + room > (ssize_t)sizeof events); /* else that was all */
+    } while (n + room > (ssize_t)sizeof events); /* a nearly full buffer: more may follow */
     if (w->is_stopped)
         return;
     if (is_lost && !w->is_polling)

@@ -1,11 +1,14 @@
 /*
- * watch - tells when something in a directory changed.
+ * watch - change notification for a directory, by inotify or polling.
  *
- * A hint, never a log: after watch_fd became readable, call watch_drain and
- * look for yourself. So an overflowing inotify queue costs nothing. The
+ * When `fd` becomes readable, call watch_drain and then read the directory: an
+ * event is only a hint, so a lost event (queue overflow) does no harm. The
  * directory need not exist: until it does, its nearest existing ancestor is
- * watched. Where inotify cannot work (network file systems, no instances
- * left), the descriptor is a timer that says "look" every WATCH_POLL_MS.
+ * watched. Where inotify does not work (network file systems, no instances
+ * left), `fd` is a timer that fires every WATCH_POLL_MS.
+ *
+ * Order of calls: one of the watch_open functions, then watch_drain after each
+ * event, watch_close.
  *
  * Tests: test/unit/test_watch.c
  */
@@ -21,30 +24,29 @@
 struct watch {
     int fd;
     char *path;      /* the directory, as given; a copy */
-    char *name;      /* the one file of it that counts; NULL: all do */
-    bool is_writes;  /* only what is written counts */
+    char *name;      /* the only file watched; NULL: all files */
+    bool is_writes;  /* opened by watch_open_writes */
     bool is_polling; /* fd is a timer */
-    bool is_aimed;   /* it is the directory itself that is watched: */
-    int wd;          /* by this inotify watch */
-    int file_wd;     /* that of the file; -1: there is none */
-    int last_wd;     /* they are numbered from 1 on */
-    bool is_stopped;
+    bool is_aimed;   /* the directory itself is watched, not an ancestor */
+    int wd;          /* inotify watch of the directory */
+    int file_wd;     /* inotify watch of the file; -1: none */
+    int last_wd;     /* the highest watch descriptor; they count from 1 */
+    bool is_stopped; /* by watch_stop */
 };
 
 enum status watch_open(struct watch *w, const char *path, struct err *e);
-/* One file of the directory: what is written to others beside it does not wake us. */
+/* Watches one file of the directory: writes to other files cause no event. */
 enum status watch_open_file(struct watch *w, const char *path, const char *name, struct err *e);
-/* Only what is written into its files, and files that are moved there: each event wakes us and
- * holds up the writer, and that a file was made or closed tells nothing more. What is written
- * through a mapping, or linked there, is not told. */
+/* Watches only writes to files of the directory and files moved into it. Fewer events, because each
+ * wakes this process and delays the writer. Writes through mmap and new hard links cause none. */
 enum status watch_open_writes(struct watch *w, const char *path, struct err *e);
-/* Nothing more is told. Closing waits for the kernel to forget what is watched, 15 ms and more;
- * one that was stopped some 5 ms before closes at once. */
+/* Ends the notification. watch_close waits 15 ms or more until the kernel has removed the watches;
+ * after a watch_stop some 5 ms earlier it returns at once. */
 void watch_stop(struct watch *w);
 void watch_close(struct watch *w); /* safe on a zeroed struct with fd -1 */
-/* Swallows what is readable on the descriptor; never blocks. */
+/* Reads and discards the events; never blocks. */
 void watch_drain(struct watch *w);
-/* The same, and names each file to look at; NULL: any may have changed. */
+/* The same, and calls fn for each changed file; name NULL: any file may have changed. */
 typedef void watch_fn(void *ctx, const char *name);
 void watch_drain_names(struct watch *w, watch_fn *fn, void *ctx);
 

@@ -1,15 +1,14 @@
 /*
- * yaml - from libyaml's events to a tree, with a refusal for all that a team's
- * file has no use for.
+ * yaml - the YAML parser: libyaml's events to a tree.
  *
- * Aliases share the children of what they name: only the top node is copied. What
- * a walk over the tree would see is counted instead (sizes and heights are kept
- * for every anchor), so a bomb of aliases is refused before it is built.
+ * An alias copies the top node of its anchor and shares the children. Each
+ * anchor keeps its size and height, so the limits count what a walk over the
+ * tree would visit, and an alias bomb is rejected before it is built.
  *
- * Speed on hostile text: libyaml looks through all open flow brackets for every
- * token and through all %TAG lines for every %TAG line; the first is bounded by
- * stopping at YAML_MAX_DEPTH, the second by DIRECTIVES_MAX. Keys are compared by
- * sorting each map once (yaml_duplicates.c).
+ * Quadratic time on hostile text: libyaml searches all open flow brackets for
+ * every token, and all %TAG lines for every %TAG line. YAML_MAX_DEPTH bounds the
+ * first, DIRECTIVES_MAX the second. yaml_duplicates.c finds duplicate keys by
+ * sorting each map once.
  */
 #include "base/yaml.h"
 
@@ -24,22 +23,22 @@
 
 enum {
     DIRECTIVES_MAX = 16,
-    ANCHORS_MAX = 1000, /* looked through one by one for every alias */
-    SHOWN_MAX = 60,     /* bytes of a key or a tag in a sentence */
+    ANCHORS_MAX = 1000, /* every alias searches them linearly */
+    SHOWN_MAX = 60,     /* bytes of a key or a tag in a message */
 };
 
 struct anchor {
     const char *name;
     const struct yaml *node;
-    size_t size;     /* nodes in it, itself included, aliases followed */
+    size_t size;     /* nodes, including itself and those behind aliases */
     unsigned height; /* 0: a scalar */
-    bool is_open;    /* we are inside it */
+    bool is_open;    /* its list or map is not closed yet */
 };
 
 /* A list or map that is not closed yet. */
 struct open {
     struct yaml *node, **tail;
-    const char *key; /* of the value to come; NULL: a key comes */
+    const char *key; /* of the next value; NULL: the next event is a key */
     yaml_mark_t key_mark;
     size_t size, anchor; /* anchor: its index, SIZE_MAX: none */
     unsigned height;
@@ -85,7 +84,7 @@ starved(struct reader *r)
     return fault_at(r->where, r->parser.mark.line, r->parser.mark.column, "out of memory");
 }
 
-/* How much of a text is shown in a sentence. */
+/* Bytes of a text that a message shows. */
 static int
 shown(const char *text)
 {
@@ -94,9 +93,9 @@ shown(const char *text)
     return (int)(n > SHOWN_MAX ? utf8_cut(text, n, SHOWN_MAX) : n);
 }
 
-/* ---- what libyaml refuses ---- */
+/* ---- errors of libyaml ---- */
 
-/* Where byte `offset` stands: reader errors know only that. */
+/* For libyaml's reader errors, which have only a byte offset. */
 static bool
 fault_at_offset(struct yaml_fault *where, const char *text, size_t offset, const char *what)
 {
@@ -113,7 +112,7 @@ fault_at_offset(struct yaml_fault *where, const char *text, size_t offset, const
     return fault_at(where, line, column, "%s", what);
 }
 
-/* The byte that a mark points at, or NUL at the end. */
+/* The byte at a mark, or NUL at the end. */
 static char
 byte_at(const char *text, size_t len, yaml_mark_t mark)
 {
@@ -125,10 +124,10 @@ byte_at(const char *text, size_t len, yaml_mark_t mark)
     return i < len ? text[i] : '\0';
 }
 
-/* What to do about it, by a part of libyaml's sentence. */
+/* Advice for users, by a part of libyaml's message. */
 static const struct fix {
     const char *part, *says;
-    bool is_far; /* the mistake is where the context begins */
+    bool is_far; /* the mistake is at the start of libyaml's context, not at the mark */
 } fixes[] = {
     { "cannot start any token", "put the value in quotes", false },
     { "mapping values are not allowed",
@@ -169,7 +168,7 @@ refused(struct reader *r, const char *text, size_t len)
 
     if (p->error == YAML_MEMORY_ERROR)
         return starved(r);
-    if (p->error == YAML_READER_ERROR) { /* its mark is of no use */
+    if (p->error == YAML_READER_ERROR) { /* has no mark */
         size_t offset = p->problem_offset < len ? p->problem_offset : len;
         size_t good = utf8_valid_len(text, len);
         if (good <= offset && good < len) /* the offset may be inside the character */
@@ -193,7 +192,7 @@ refused(struct reader *r, const char *text, size_t len)
 
 /* ---- nodes ---- */
 
-/* Hangs a finished or opened node where the next value belongs. */
+/* Links a node into the innermost open container. */
 static void
 hang(struct reader *r, struct yaml *node)
 {
@@ -213,7 +212,7 @@ hang(struct reader *r, struct yaml *node)
     o->node->count++;
 }
 
-/* Tells the container that holds it how large and high a value is. */
+/* Adds a value's size and height to those of the innermost open container. */
 static void
 weigh(struct reader *r, size_t size, unsigned height)
 {
@@ -426,7 +425,7 @@ tell_twin(struct yaml_fault *to, const struct yaml_duplicate *t, size_t more)
              t->key->key, t->first->key_line, t->first->key_column, rest);
 }
 
-/* The duplicate keys, then what reading ended with, if it did not come to the end. */
+/* Fills the list of errors: the duplicate keys, then the error that ended parsing, if any. */
 static bool
 tell_twins(struct reader *r, bool is_good)
 {
@@ -447,13 +446,13 @@ tell_twins(struct reader *r, bool is_good)
     return false;
 }
 
-/* Reading is over, well or not: was all of it? */
+/* After parsing ended: true if it succeeded and no map has a duplicate key. */
 static bool
 check_keys(struct reader *r, bool is_good)
 {
     if (r->is_starved)
         return false;
-    while (r->depth > 0) { /* reading ended inside of them */
+    while (r->depth > 0) { /* an error left these containers open */
         const struct yaml *node = r->open[--r->depth].node;
         if (node->type == YAML_MAP && !yaml_duplicates_find(&r->twins, node))
             return starved(r);
@@ -461,7 +460,7 @@ check_keys(struct reader *r, bool is_good)
     return r->twins.found == 0 ? is_good : tell_twins(r, is_good);
 }
 
-/* libyaml compares every %TAG line with all before it. */
+/* Bounds the %TAG lines: libyaml compares each with all before it. */
 static bool
 check_directives(const char *text, size_t len, struct yaml_fault *where)
 {

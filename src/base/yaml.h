@@ -1,12 +1,12 @@
 /*
- * yaml - a YAML document as a tree of nodes that know their line and column.
+ * yaml - a YAML document as a tree of nodes with line and column.
  *
- * Read with libyaml's events. Refused, each with its position: more than 1 MiB,
- * nesting deeper than YAML_MAX_DEPTH, duplicate keys, keys that are not plain
- * text, more than one document, aliases that would copy more than YAML_MAX_NODES
- * nodes in all, custom tags, bad UTF-8. Merge keys (<<) are not special.
+ * Parsed with libyaml. Rejected, with the position: more than 1 MiB, nesting
+ * deeper than YAML_MAX_DEPTH, duplicate keys, keys that are not plain text, more
+ * than one document, more than YAML_MAX_NODES nodes with aliases expanded,
+ * custom tags, bad UTF-8. Merge keys (<<) are ordinary keys.
  *
- * Reading ends at the first of these but for duplicate keys, which are all told.
+ * Parsing stops at the first error, except that all duplicate keys are reported.
  *
  * Ownership: nodes live in the arena and are freed with it.
  *
@@ -37,23 +37,24 @@ struct yaml {
     size_t count;
 };
 
-/* Why and where a text is not YAML that we take. */
+/* A parse error: its cause and place. */
 struct yaml_fault {
-    char what[320];          /* with what to do about it, where we know that */
+    char what[320];          /* the cause and, if known, the remedy */
     unsigned line, column;   /* from 1 */
-    struct yaml_fault *next; /* another one, in the arena; NULL: that is all */
+    struct yaml_fault *next; /* the next error, in the arena; NULL: the last */
 };
 
-/* True and *out (NULL for an empty document), or false and *where. */
+/* True: *out is set (NULL for an empty document). False: *where is filled (where may be NULL). */
 bool yaml_parse(struct arena *a, const char *text, size_t len, struct yaml **out,
                 struct yaml_fault *where);
 
-const struct yaml *yaml_get(const struct yaml *map, const char *key); /* NULL: takes NULL too */
+const struct yaml *
+yaml_get(const struct yaml *map, const char *key); /* NULL: absent; map may be NULL */
 #define yaml_each(it, container)                                                                   \
     for (const struct yaml *it = (container) ? (container)->first : NULL; it; it = it->next)
 
-/* As JSON, in the same arena: unquoted null, ~, true, false and JSON numbers become
- * what they look like, every other scalar a string. NULL without memory. */
+/* Converts to JSON in the same arena. Unquoted null, ~, true, false and JSON numbers become JSON
+ * literals and numbers; every other scalar becomes a string. NULL: out of memory. */
 struct json *yaml_to_json(struct arena *a, const struct yaml *v);
 
 #endif

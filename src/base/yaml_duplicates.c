@@ -7,7 +7,7 @@ struct yaml_member {
     const struct yaml *node;
 };
 
-/* < 0: x stands before y in the text. */
+/* < 0: x is before y in the text. */
 static int
 by_place(const struct yaml *x, const struct yaml *y)
 {
@@ -26,7 +26,7 @@ by_key(const void *a, const void *b)
     return d ? d : by_place(x, y);
 }
 
-/* Maps end inside out, and keys come sorted: each is put where it belongs in the text. */
+/* Inserts by position in the text: keys arrive sorted, and inner maps are closed first. */
 static void
 add(struct yaml_duplicates *t, const struct yaml *key, const struct yaml *first)
 {
@@ -36,7 +36,7 @@ add(struct yaml_duplicates *t, const struct yaml *key, const struct yaml *first)
     if (i == YAML_TWINS_MAX && by_place(key, t->twin[i - 1].key) > 0)
         return;
     if (i == YAML_TWINS_MAX)
-        i--; /* the last one makes room */
+        i--; /* replaces the last one */
     else
         t->count++;
     for (; i > 0 && by_place(key, t->twin[i - 1].key) < 0; i--)

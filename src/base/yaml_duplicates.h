@@ -1,8 +1,8 @@
 /*
- * yaml_duplicates - keys that a map of a YAML text has twice.
+ * yaml_duplicates - the list of duplicate keys of a YAML document.
  *
- * The first YAML_TWINS_MAX of a text are kept, in its order, and all are counted: a file
- * of fifty thousand of them is refused in a screen of lines.
+ * Keeps the first YAML_TWINS_MAX in the order of the text and counts all, so that a file with
+ * thousands of duplicates gives one screen of errors.
  *
  * Tests: test/unit/test_yaml.c
  */
@@ -14,15 +14,15 @@
 enum { YAML_TWINS_MAX = 20 };
 
 struct yaml_duplicate {
-    const struct yaml *key, *first; /* the member, and the first of its map with that key */
+    const struct yaml *key, *first; /* the member, and the first member with the same key */
 };
 
 struct yaml_duplicates {
     struct yaml_duplicate twin[YAML_TWINS_MAX];
-    size_t count, found; /* how many are kept, how many there were */
+    size_t count, found; /* number kept, number in the document */
 };
 
-/* Adds those of one map, not of the maps in it. False: no memory. */
+/* Adds the duplicates of one map, not of maps inside it. False: out of memory. */
 bool yaml_duplicates_find(struct yaml_duplicates *t, const struct yaml *map);
 
 #endif

@@ -1,4 +1,4 @@
-/* yaml_json - a tree of YAML as JSON: which plain scalars are more than text. */
+/* yaml_json - conversion of a YAML tree to JSON. */
 #include "base/yaml.h"
 
 #include <string.h>

@@ -34,10 +34,10 @@ wait_for(struct hub_call *c, struct arena *answer, struct json *args, int64_t wa
     struct cancel stop;
     enum status s = interrupt_begin(&stop, e);
 
-    c->hub.wake = &stop;
+    c->hub.cancel = &stop;
     if (!s)
         s = hubclient_claim(&c->hub, answer, args, wait_ms, reply, e);
-    c->hub.wake = NULL;
+    c->hub.cancel = NULL;
     return interrupt_end(&stop, s, e);
 }
 

@@ -1,17 +1,17 @@
-/* claim - a claim that waits: on files for lines of the log that may have made something
- * claimable, at a server by its long poll. Nothing polls. */
+/* claim_wait - a claim that waits for a task: on files by following the log, at a server by long
+ * polling. */
 #include "base/clock.h"
 #include "hubclient/hubclient.h"
 #include "log/log.h"
 
 #include <string.h>
 
-enum { ROUND_S = 60 }; /* a server waits no longer than this for one request */
+enum { ROUND_S = 60 }; /* the longest wait of one request that a server accepts */
 
-/* Only these can make a task that one may claim; looking for nothing else keeps a crowd of
- * waiting workers from the lock. */
+/* Can this line have made a task claimable? Trying only then keeps many waiting workers from
+ * competing for the lock. */
 static bool
-is_worth_it(const struct json *line)
+may_be_claimable(const struct json *line)
 {
     static const char *const ops[] = { "release", "expire", "retry", "requeue", "fill", "join" };
     const struct json *op = json_get(line, "op");
@@ -22,14 +22,14 @@ is_worth_it(const struct json *line)
     return !op;
 }
 
-/* Reads what came; *is_hope tells whether it is worth a try. */
+/* Reads new lines; sets *is_hope if a task may have become claimable. */
 static enum status
 listen(struct log_tail *t, bool *is_hope, struct err *e)
 {
     struct log_record rec;
 
     while (log_tail_next(t, &rec))
-        *is_hope = *is_hope || is_worth_it(rec.json);
+        *is_hope = *is_hope || may_be_claimable(rec.json);
     return log_tail_status(t, e);
 }
 
@@ -58,16 +58,16 @@ wait_on_files(struct hubclient *d, struct arena *a, const struct json *args, int
     while (!s) {
         s = listen(&tail, &is_hope, e);
         if (!s && (is_hope || hub_due_in_ms(d->hub) == 0)) {
-            arena_reset(a); /* so that waiting long takes no more memory */
+            arena_reset(a); /* bounds the memory of a long wait */
             s = hubclient_call(d, a, HUB_CLAIM, args, reply, e);
             if (s || reply->data)
                 break;
             is_hope = false;
-            continue; /* our own call may have written what is due */
+            continue; /* our own call may have written expired leases and retries */
         }
         if (!s)
             s = wait_fd(log_tail_fd(&tail), POLLIN, sooner(until_ms, hub_due_in_ms(d->hub)),
-                        d->wake, e);
+                        d->cancel, e);
         if (s == ST_TIMEOUT) {
             s = ST_OK;
             if (until_ms <= clock_mono_ms())

@@ -1,4 +1,4 @@
-/* request - an operation of the hub as an HTTP request, and its answer back. */
+/* http_call - a hub operation as an HTTP request, and its response. */
 #include "hubclient/hubclient.h"
 
 #include "base/sys.h"
@@ -8,7 +8,7 @@
 
 enum {
     ANSWER_MAX = 128 << 20,
-    ANSWER_MS = 30000, /* beyond what the server was told to wait */
+    ANSWER_MS = 30000, /* timeout, in addition to wait_seconds of the request */
     KEY_BYTES = 16,
 };
 
@@ -27,7 +27,7 @@ hubclient_encode(struct buf *to, const char *p, size_t len)
             buf_addf(to, "%%%02X", (unsigned char)p[i]);
 }
 
-/* A value of a query or of a path; a list is joined by commas. */
+/* Adds a value to a query or path; the elements of a list are joined by commas. */
 static enum status
 add_value(struct buf *to, const struct json *v, const char *key, size_t key_len, struct err *e)
 {
@@ -41,7 +41,8 @@ add_value(struct buf *to, const struct json *v, const char *key, size_t key_len,
     case JSON_ARRAY:
         json_each (part, v) {
             if (json_is(part, JSON_STRING) && memchr(part->text.p, ',', part->text.len))
-                return err_set(e, ST_INVALID, "over HTTP no value of %.*s may have a comma",
+                return err_set(e, ST_INVALID,
+                               "a value of %.*s has a comma, which is not possible over HTTP",
                                (int)key_len, key);
             if (!is_first)
                 buf_addc(to, ',');
@@ -58,7 +59,7 @@ add_value(struct buf *to, const struct json *v, const char *key, size_t key_len,
     }
 }
 
-/* "/inbox/:target" with its parameters filled; in_path tells which those are. */
+/* Adds a path like "/inbox/:target" with its parameters replaced by arguments. */
 static enum status
 add_path(struct buf *to, const char *path, const struct json *args, struct err *e)
 {
@@ -109,9 +110,9 @@ add_query(struct buf *to, const char *path, const struct json *args, struct err 
     return s;
 }
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
-/* {"ok":true,…} without its ok. */
+/* Copies {"ok":true,…} without its "ok". */
 static struct json *
 rest_of(struct arena *a, const struct json *answer, const struct json *ok)
 {
@@ -137,14 +138,15 @@ no_hub(const struct hubclient *d, int status, struct err *e)
     enum status s = status < 400 ? ST_IO : hubclient_refused(HUB_GET, &r, NULL);
 
     if (status >= 300 && status < 400 && d->client.reply.location[0])
-        err_say(e, "%s answered %d: it has moved; use %s", d->url, status,
+        err_say(e, "%s responded %d: the server has moved; use %s", d->url, status,
                 d->client.reply.location);
     else
-        err_say(e, "%s answered %d, but not as a hub does: is it a cliq server?", d->url, status);
+        err_say(e, "%s responded %d, but not in the hub's format: is it a cliq server?", d->url,
+                status);
     return s;
 }
 
-/* The envelopes: {"data":…,"meta":…}, {"ok":true,…} and {"error":…}. */
+/* Removes one of the envelopes {"data":…,"meta":…}, {"ok":true,…} and {"error":…}. */
 enum status
 hubclient_unwrap(struct hubclient *d, struct arena *a, enum hub_op op, const char *text, size_t len,
                  struct hub_reply *reply, struct err *e)
@@ -183,7 +185,7 @@ hubclient_unwrap(struct hubclient *d, struct arena *a, enum hub_op op, const cha
 
 /* ---- the call ---- */
 
-/* May it be sent again when nobody knows whether it arrived? */
+/* May the request be sent again if it is unknown whether it arrived? */
 static bool
 is_harmless_twice(enum hub_op op, const struct json *args)
 {
@@ -255,7 +257,7 @@ hubclient_call_server(struct hubclient *d, struct arena *a, enum hub_op op, cons
                                      .is_repeatable = is_harmless_twice(op, args) };
     if (!s)
         s = http_client_fetch(&d->client, &q, &answer, wait_s * 1000 + ANSWER_MS,
-                              q.is_repeatable ? HTTP_CLIENT_TRIES : 1, d->wake, e);
+                              q.is_repeatable ? HTTP_CLIENT_TRIES : 1, d->cancel, e);
     const char *text = s ? NULL : arena_dup(a, answer.p ? answer.p : "", answer.len);
     if (!s && !text)
         s = err_nomem(e);

@@ -16,7 +16,7 @@ keep(struct hubclient *d, const char *text, const char **out, struct err *e)
     return *out ? ST_OK : err_nomem(e);
 }
 
-/* ---- who and where ---- */
+/* ---- identity, server and key ---- */
 
 static enum status
 find_identity(struct hubclient *d, const struct hubclient_options *o, struct err *e)
@@ -35,16 +35,16 @@ find_identity(struct hubclient *d, const struct hubclient_options *o, struct err
         name = p ? p->pw_name : NULL;
     }
     if (!name)
-        return err_set(e, ST_INVALID, "who are you? Your user has no name: say it with %s", says);
+        return err_set(e, ST_INVALID, "no identity: your user has no name; set one with %s", says);
     if (!path_is_name(name))
         return err_set(e, ST_INVALID,
-                       "bad identity \"%s\" (%s): 1 to 64 of A-Z a-z 0-9 . _ -; say who you are "
+                       "bad identity \"%s\" (%s): use 1 to 64 of A-Z a-z 0-9 . _ -; set another "
                        "with %s",
                        name, from, says);
     return keep(d, name, &d->identity, e);
 }
 
-/* The key that the first start of our own `cliq serve` left for us; NULL: none. */
+/* The admin key that the first start of `cliq serve` stored in <config>; NULL: none. */
 static const char *
 own_key(struct hubclient *d, const struct hubclient_options *o)
 {
@@ -74,9 +74,9 @@ find_key(struct hubclient *d, const struct hubclient_options *o, struct err *e)
     if ((!key || !*key) && transport_is_local(&d->place))
         key = own_key(d, o);
     if (!key || !*key)
-        return err_set(
-            e, ST_REFUSED,
-            "no key for %s: set CLIQ_KEY to one that its admin made with cliq key create", d->url);
+        return err_set(e, ST_REFUSED,
+                       "no key for %s: set CLIQ_KEY to a key from its admin (cliq key create)",
+                       d->url);
     if (key[strspn(key, letters)])
         return err_set(e, ST_REFUSED,
                        "CLIQ_KEY is not a key: keys are cho_ and 43 letters, digits, "
@@ -129,7 +129,7 @@ hubclient_open(struct hubclient *d, const struct hubclient_options *o, struct er
 {
     const char *url = o->url ? o->url : getenv("CLIQ_URL");
 
-    *d = (struct hubclient){ .hub_options = o->hub, .wake = o->wake };
+    *d = (struct hubclient){ .hub_options = o->hub, .cancel = o->cancel };
     return url && *url ? find_server(d, o, url, e) : find_files(d, o, e);
 }
 
@@ -142,7 +142,7 @@ hubclient_close(struct hubclient *d)
     *d = (struct hubclient){ 0 };
 }
 
-/* ---- what failed ---- */
+/* ---- errors ---- */
 
 static enum status
 status_of(int http)
@@ -164,34 +164,34 @@ status_of(int http)
     }
 }
 
-/* What to do about it. */
+/* Advice for an error code; NULL: none. */
 static const char *
 hint(enum hub_op op, const char *code)
 {
     static const char *const not_found[HUB_N_OPS] = {
-        [HUB_FILL] = "cliq role list shows those there are, cliq role add makes one",
-        [HUB_JOIN] = "cliq ring list shows those there are, cliq ring add makes one",
+        [HUB_FILL] = "cliq role list shows all roles, cliq role add creates one",
+        [HUB_JOIN] = "cliq ring list shows all rings, cliq ring add creates one",
         [HUB_KEY_REVOKE] = "cliq key list shows the keys and their ids",
     };
     static const struct {
         const char *code, *says;
     } hints[] = {
-        { "SIGNAL_NOT_FOUND", "cliq signal list and cliq inbox show what there is" },
-        { "SIGNAL_CLAIM_CONFLICT", "cliq status-of ID --history tells who has it" },
+        { "SIGNAL_NOT_FOUND", "cliq signal list and cliq inbox show the signals" },
+        { "SIGNAL_CLAIM_CONFLICT", "cliq status-of ID --history shows the holder" },
         { "SIGNAL_LEASE_LOST", "stop working on it; claim it again first" },
-        { "SIGNAL_NOT_CLAIMABLE", "cliq status-of ID --history tells what became of it" },
+        { "SIGNAL_NOT_CLAIMABLE", "cliq status-of ID --history shows what happened to it" },
         { "SIGNAL_ROLE_NOT_HELD", "cliq role fill ROLE IDENTITY gives it the role" },
-        { "SIGNAL_EMIT_CONFLICT", "choose another key for another request" },
+        { "SIGNAL_EMIT_CONFLICT", "use a new key for a different request" },
         { "AUTH_REQUIRED", "set CLIQ_KEY to a key of this server" },
         { "AUTH_FORBIDDEN", "ask an admin for the role, or for a key with that scope" },
         { "RATE_LIMITED", "wait a little and try again" },
-        { "STORE_UNAVAILABLE", "try again when it is mended" },
+        { "STORE_UNAVAILABLE", "try again later" },
     };
 
     if (code && strcmp(code, "SIGNAL_NOT_FOUND") == 0 && not_found[op])
         return not_found[op];
     if (code && strcmp(code, "AUTH_FORBIDDEN") == 0 && (op == HUB_GENERATE || op == HUB_SCHEDULE))
-        return NULL; /* it is who they say they are that is refused */
+        return NULL; /* the claimed identity was rejected, so a role would not help */
     for (size_t i = 0; code && i < sizeof hints / sizeof *hints; i++)
         if (strcmp(hints[i].code, code) == 0)
             return hints[i].says;

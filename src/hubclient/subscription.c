@@ -12,10 +12,10 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* ---- files ---- the tail only wakes us: what is told comes from the index, so it is synced, and
- * there is no gap between what was there and what comes */
+/* ---- files ---- the log's tail only signals changes. The signals come from the index: so they are
+ * synced, and there is no gap between old and new ones. */
 
-/* As a server says it to an admin: who has the files is one. */
+/* The same error as a server's, for an admin: access to the files implies admin rights. */
 static enum status
 check_rings(struct subscription *f, struct err *e)
 {
@@ -53,7 +53,7 @@ open_files(struct subscription *f, struct err *e)
     return s;
 }
 
-/* The next one that is wanted, of those that the index has; NULL: none. */
+/* The next matching signal of the index; NULL: none. */
 static const struct json *
 look(struct subscription *f)
 {
@@ -65,7 +65,7 @@ look(struct subscription *f)
         arena_reset(&f->arena);
         enum status s = hub_next_signal(h, f->seq, &f->arena, &seq, &v);
         if (s)
-            return NULL; /* none, or nobody knows: it is asked again */
+            return NULL; /* none, or an error: the next call tries again */
         if (f->want.is_broadcast)
             s = hub_broadcast_json(h, seq, &f->arena, &v);
         bool is_wanted = !s && signal_filter_wants(&f->want.filter, v);
@@ -94,7 +94,7 @@ next_on_files(struct subscription *f, int64_t until_ms, const struct json **sign
         if (!s && is_more)
             s = hub_catch_up(f->hub->hub, e);
         else if (!s)
-            s = wait_fd(log_tail_fd(&f->tail), POLLIN, until_ms, f->hub->wake, e);
+            s = wait_fd(log_tail_fd(&f->tail), POLLIN, until_ms, f->hub->cancel, e);
     }
     return s;
 }
@@ -107,8 +107,8 @@ add_key(struct buf *to, const char *key)
     buf_addf(to, "%s%s=", to->len && to->p[to->len - 1] != '?' ? "&" : "", key);
 }
 
-/* A list as the query has it, "a,b"; a word with a comma cannot be said there, and then the
- * server sends more than is wanted. */
+/* Adds a list to the query as "a,b". If a word has a comma, the list is omitted: the server then
+ * sends more signals, and subscription_wants filters them. */
 static void
 add_list(struct buf *to, const char *key, const struct text_list *words)
 {
@@ -160,7 +160,7 @@ write_request(struct subscription *f, struct buf *target, struct buf *head, stru
     return s ? s : buf_status(head, "the request's head", e);
 }
 
-/* An answer that is no stream: what is it? */
+/* Makes an error of a response that is not an event stream. */
 static enum status
 no_stream(struct subscription *f, int64_t until_ms, struct err *e)
 {
@@ -172,7 +172,7 @@ no_stream(struct subscription *f, int64_t until_ms, struct err *e)
     enum status s = ST_OK;
 
     while (!s && n > 0 && reply.status >= 300) {
-        s = http_client_read(&f->client, &p, &n, until_ms, f->hub->wake, e);
+        s = http_client_read(&f->client, &p, &n, until_ms, f->hub->cancel, e);
         if (!s)
             buf_add(&text, p, n);
         if (buf_failed(&text))
@@ -198,7 +198,7 @@ connect_server(struct subscription *f, int64_t until_ms, struct err *e)
     sse_restart(&f->sse);
     f->len = 0;
     if (!s)
-        s = http_client_ask(&f->client, &q, until_ms, f->hub->wake, e);
+        s = http_client_ask(&f->client, &q, until_ms, f->hub->cancel, e);
     if (!s && (f->client.reply.status != 200 || !f->client.reply.is_event_stream))
         s = no_stream(f, until_ms, e);
     f->is_up = !s;
@@ -217,8 +217,8 @@ tell(struct subscription *f, const char *why)
         f->news(f->ctx, why);
 }
 
-/* The connection is gone, or could not be made. It is worth another try when the server may come
- * back; what it refuses, it refuses again. */
+/* Handles a lost or failed connection. ST_OK: reconnect after the back-off. Errors other than ST_IO
+ * and ST_TIMEOUT are final. */
 static enum status
 lose(struct subscription *f, enum status why, struct err *e)
 {
@@ -237,18 +237,18 @@ lose(struct subscription *f, enum status why, struct err *e)
     return ST_OK;
 }
 
-/* Waits out the pause, then tries once. ST_TIMEOUT only when until_ms has come. */
+/* Waits for the end of the back-off, then connects once. ST_TIMEOUT: until_ms has passed. */
 static enum status
 come_back(struct subscription *f, int64_t until_ms, struct err *e)
 {
     int64_t pause = f->pause_end, silence;
-    enum status s = wait_fd(-1, 0, pause < until_ms ? pause : until_ms, f->hub->wake, e);
+    enum status s = wait_fd(-1, 0, pause < until_ms ? pause : until_ms, f->hub->cancel, e);
 
     if (s != ST_TIMEOUT || (until_ms <= clock_mono_ms() && until_ms < pause))
         return s;
     if (f->poll >= 0 && until_ms < wait_until(SUBSCRIPTION_CONNECT_MS))
         until_ms =
-            wait_until(SUBSCRIPTION_CONNECT_MS); /* who polls leaves us no time of their own */
+            wait_until(SUBSCRIPTION_CONNECT_MS); /* a caller with subscription_fd passes no time */
     else if (until_ms <= clock_mono_ms())
         return s;
     silence = wait_until(SUBSCRIPTION_SILENCE_MS);
@@ -260,7 +260,7 @@ come_back(struct subscription *f, int64_t until_ms, struct err *e)
     return ST_OK;
 }
 
-/* An event is whole: is it a signal that is wanted, and new? */
+/* Reads a complete event; NULL: not a new, matching signal. */
 static const struct json *
 take_event(struct subscription *f)
 {
@@ -270,7 +270,7 @@ take_event(struct subscription *f)
 
     arena_reset(&f->arena);
     if (!*id || strspn(id, "0123456789") != strlen(id) || (f->has_place && seq <= f->seq))
-        return NULL; /* not a hub's, or told before */
+        return NULL; /* not a signal, or returned before */
     f->seq = seq;
     f->has_place = true;
     if (!json_parse(&f->arena, f->sse.data.p, f->sse.data.len, &v, NULL))
@@ -278,7 +278,7 @@ take_event(struct subscription *f)
     return signal_filter_wants(&f->want.filter, v) ? v : NULL;
 }
 
-/* The place at which the server begins stands in an event without data. */
+/* The server sends its start position as the id of an event without data. */
 static void
 take_place(struct subscription *f)
 {
@@ -294,8 +294,9 @@ static enum status
 hear(struct subscription *f, int64_t until_ms, struct err *e)
 {
     int64_t silent_at = f->silent_at;
-    enum status s = http_client_read(&f->client, &f->at, &f->len,
-                                     silent_at < until_ms ? silent_at : until_ms, f->hub->wake, e);
+    enum status s =
+        http_client_read(&f->client, &f->at, &f->len, silent_at < until_ms ? silent_at : until_ms,
+                         f->hub->cancel, e);
 
     f->silent_at = s ? silent_at : wait_until(SUBSCRIPTION_SILENCE_MS);
     if (!s && f->len == 0)
@@ -303,7 +304,7 @@ hear(struct subscription *f, int64_t until_ms, struct err *e)
     if (s == ST_TIMEOUT && silent_at > clock_mono_ms())
         return s;
     if (s == ST_TIMEOUT)
-        err_say(e, "%s said nothing for %d s", f->hub->url, SUBSCRIPTION_SILENCE_MS / 1000);
+        err_say(e, "no data from %s for %d s", f->hub->url, SUBSCRIPTION_SILENCE_MS / 1000);
     if (!s && f->pause_ms) {
         f->pause_ms = 0;
         tell(f, NULL);
@@ -370,7 +371,7 @@ subscription_open(struct subscription *f, struct hubclient *d,
     return d->url ? open_server(f, e) : open_files(f, e);
 }
 
-/* ---- a descriptor of it ---- */
+/* ---- the descriptor for poll ---- */
 
 static void
 close_fd(int *fd)
@@ -388,7 +389,7 @@ add_fd(struct subscription *f, int fd)
     return epoll_ctl(f->poll, EPOLL_CTL_ADD, fd, &ev) == 0 || errno == EEXIST;
 }
 
-/* 0: never. */
+/* Arms the timer; 0: disarms it. */
 static void
 set_timer(struct subscription *f, int64_t at_ms)
 {
@@ -397,7 +398,7 @@ set_timer(struct subscription *f, int64_t at_ms)
     timerfd_settime(f->timer, TFD_TIMER_ABSTIME, &t, NULL);
 }
 
-/* Nothing is there: what is waited for now? A connection that was closed left by itself. */
+/* Sets the descriptor and the timer to wait for. epoll removes a closed connection by itself. */
 static void
 aim(struct subscription *f)
 {
@@ -407,7 +408,7 @@ aim(struct subscription *f)
         epoll_ctl(f->poll, EPOLL_CTL_DEL, f->watched, NULL);
     f->watched = fd;
     if (fd >= 0 && !add_fd(f, fd))
-        set_timer(f, wait_until(WATCH_POLL_MS)); /* no memory: then by the clock */
+        set_timer(f, wait_until(WATCH_POLL_MS)); /* epoll failed: poll by timer */
     else
         set_timer(f, !f->hub->url ? 0 : f->is_up ? f->silent_at : f->pause_end);
 }
@@ -419,7 +420,7 @@ subscription_next(struct subscription *f, int64_t until_ms, const struct json **
     struct err unused;
 
     if (!e)
-        e = &unused; /* lose() has a look at it */
+        e = &unused; /* lose() reads it */
     *signal = NULL;
     enum status s = f->hub->url ? next_of_server(f, until_ms, signal, e)
                                 : next_on_files(f, until_ms, signal, e);
@@ -435,12 +436,12 @@ subscription_fd(struct subscription *f, int *fd, struct err *e)
         f->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
         f->poll = epoll_create1(EPOLL_CLOEXEC);
         if (f->poll < 0 || f->timer < 0 || !add_fd(f, f->timer)) {
-            enum status s = err_sys(e, "make a descriptor to wait for");
+            enum status s = err_sys(e, "create an epoll descriptor and a timer");
             close_fd(&f->poll);
             close_fd(&f->timer);
             return s;
         }
-        set_timer(f, clock_mono_ms()); /* there may be something already */
+        set_timer(f, clock_mono_ms()); /* fires at once: a signal may be there */
     }
     *fd = f->poll;
     return ST_OK;

@@ -1,6 +1,5 @@
 /*
- * subscription - signals as they come, from the files or from a server: `watch`, `signal watch` and
- * the library's cliq_next stand on it.
+ * subscription - a stream of signals as they are written, from files or a server.
  *
  *     struct subscription f;
  *     struct subscription_filter want = { .filter.role = "reviewer" };
@@ -10,16 +9,15 @@
  *             ... f.seq, signal ...
  *     subscription_close(&f);
  *
- * On files inotify says when there is more; a server tells its event stream. Every signal has its
- * number in the log, and the subscription's place is the last one it was told. So a connection that
- * breaks, because the server was killed or the network was, is made again behind that place:
- * nothing is left out, nothing comes twice. The pause before that doubles from
- * SUBSCRIPTION_PAUSE_MS to SUBSCRIPTION_PAUSE_MAX. A first connection that fails is told at once,
- * for that is mostly a wrong URL. A server that says nothing for SUBSCRIPTION_SILENCE_MS, not even
- * that it is alive, is taken for gone.
+ * On files it uses inotify, at a server the event stream. `seq`, the log's number of the last
+ * signal returned, is the position. A broken connection is made again from that position, so no
+ * signal is lost or repeated. The back-off doubles from SUBSCRIPTION_PAUSE_MS to
+ * SUBSCRIPTION_PAUSE_MAX. If the first connection fails, subscription_open fails: the URL is
+ * probably wrong. A connection without data (not even a keep-alive) for SUBSCRIPTION_SILENCE_MS
+ * counts as broken.
  *
- * Ownership: a signal lives until the next call. The filter's texts stay the caller's, as long as
- * the subscription is open.
+ * Used by `watch`, `signal watch` and cliq_next of the library. Ownership: a signal is valid until
+ * the next call. The filter's texts are borrowed while the subscription is open.
  */
 #ifndef CLIQ_HUBCLIENT_SUBSCRIPTION_H
 #define CLIQ_HUBCLIENT_SUBSCRIPTION_H
@@ -32,22 +30,22 @@
 #define SUBSCRIPTION_PAUSE_MS   100
 #define SUBSCRIPTION_PAUSE_MAX  5000
 #define SUBSCRIPTION_CONNECT_MS 1000
-#define SUBSCRIPTION_SILENCE_MS 45000 /* three times what a server lets pass */
+#define SUBSCRIPTION_SILENCE_MS 45000 /* three times a server's keep-alive interval */
 
 struct subscription_filter { /* zero: everything, from now on */
     struct signal_filter filter;
     bool is_broadcast; /* {id,type,source,data?,createdAt} instead of the hub's form */
-    bool is_inbox;     /* only what is in the caller's inbox */
-    bool has_since;    /* begin behind the line `since`; 0: with the first signal */
+    bool is_inbox;     /* only signals in the caller's inbox */
+    bool has_since;    /* start after line `since`; 0: with the first signal */
     uint64_t since;
 };
 
 struct subscription {
     struct hubclient *hub;
     struct subscription_filter want;
-    uint64_t seq; /* of the last signal told: its place */
-    uint64_t bad; /* lines that could not be read, so far; files only */
-    /* Told when the connection is lost (why) and found again (NULL); may be NULL. */
+    uint64_t seq; /* position: the number of the last signal returned */
+    uint64_t bad; /* lines that could not be read; files only */
+    /* Called when the connection is lost (why) and restored (NULL); may be NULL. */
     void (*news)(void *ctx, const char *why);
     void *ctx;
     struct arena arena; /* of one signal */
@@ -57,28 +55,27 @@ struct subscription {
     struct http_client client;
     struct sse sse;
     bool is_up, has_place;
-    int64_t pause_ms;  /* before it is tried again; 0: the connection is good */
-    int64_t pause_end; /* when that is over */
-    int64_t silent_at; /* when a server that said nothing until then is taken for gone */
-    const char *at;
-    size_t len; /* of what was read and not looked at */
-    /* subscription_fd: an epoll of `watched`, the file's watch or the connection, and a timer; -1:
+    int64_t pause_ms;  /* back-off before the next connection; 0: connected */
+    int64_t pause_end; /* end of the back-off */
+    int64_t silent_at; /* the deadline for the next data of the server */
+    const char *at;    /* received bytes that are not parsed yet */
+    size_t len;
+    /* subscription_fd: an epoll of `watched` (the file's watch or the connection) and a timer; -1:
      * none */
     int poll, timer, watched;
 };
 
 enum status subscription_open(struct subscription *f, struct hubclient *d,
                               const struct subscription_filter *want, struct err *e);
-/* ST_TIMEOUT: nothing came until then (clock_mono_ms; base/wait.h); ST_CANCELLED: the client's
- * wake.
+/* ST_TIMEOUT: no signal before until_ms (base/wait.h). ST_CANCELLED: by the client's cancellation.
  */
 enum status subscription_next(struct subscription *f, int64_t until_ms, const struct json **signal,
                               struct err *e);
-/* A descriptor that is readable when subscription_next may have more; for those who have a loop of
- * their own. It is the subscription's, and stays the same over new connections. They call
- * subscription_next with a time that has come until that is ST_TIMEOUT, and then wait. Only to make
- * a lost connection again subscription_next takes up to SUBSCRIPTION_CONNECT_MS there. */
+/* A descriptor for callers with an event loop, readable when subscription_next may have a signal.
+ * It is owned by the subscription and stays the same after a reconnect. When it is readable, call
+ * subscription_next with a past deadline until ST_TIMEOUT. Such a call blocks only to reconnect, up
+ * to SUBSCRIPTION_CONNECT_MS. */
 enum status subscription_fd(struct subscription *f, int *fd, struct err *e);
-void subscription_close(struct subscription *f); /* safe whatever subscription_open returned */
+void subscription_close(struct subscription *f); /* safe after a failed open */
 
 #endif

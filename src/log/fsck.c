@@ -1,10 +1,10 @@
 /*
- * fsck - reads a whole log and names everything that is not a good record.
+ * fsck - the check of a whole log: reports every line that is not a good record.
  *
- * A sealed fragment is a note: a crash or a full disk cost one record, was
- * never acknowledged, and hurt no neighbour. So are the lines of an incomplete
- * group and an unsealed tail, and what a power cut left in the file ahead: it is
- * not lost. Everything else is a problem.
+ * Notes are harmless: a fragment (a torn line of a record that was never
+ * acknowledged), the lines of an incomplete group, a torn tail, and lines that
+ * are only in the pre-sync file after a power cut, because opening the log
+ * restores them. Everything else is a problem.
  */
 #include "base/sys.h"
 #include "log/log.h"
@@ -14,14 +14,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Numbers that jump: lines were lost or damaged in between. */
+/* Are sequence numbers missing before this line? */
 static bool
 has_gap(const struct log_record *rec, uint64_t expected)
 {
     return expected > 1 && rec->seq > expected;
 }
 
-/* Does the file have sealed lines? Foreign ones may stand before them. */
+/* Does the file have a sealed line? Foreign lines may precede it. */
 static bool
 is_sequenced(int fd)
 {
@@ -36,7 +36,7 @@ is_sequenced(int fd)
     return is_sealed;
 }
 
-/* Is it what is kept of dropped segments (log/segment.h)? Most numbers are missing there. */
+/* Is it the kept file of dropped segments (log/segment.h)? There, missing numbers are normal. */
 static bool
 is_kept(int fd)
 {
@@ -68,11 +68,11 @@ log_fsck(int fd, off_t to, struct log_report *report, log_finding_fn *finding, v
         if (rec.verdict == LOG_GOOD) {
             report->good++;
             if (!may_jump && has_gap(&rec, expected)) {
-                rec.problem = "numbers are missing before this line";
+                rec.problem = "sequence numbers are missing before this line";
                 report->problems++;
                 finding(ctx, &rec, false);
             }
-            if (expected || json_get(rec.json, "crc")) /* before that numbers are not known */
+            if (expected || json_get(rec.json, "crc")) /* the first sealed line sets the number */
                 expected = rec.seq + 1;
             continue;
         }
@@ -80,7 +80,7 @@ log_fsck(int fd, off_t to, struct log_report *report, log_finding_fn *finding, v
         *(is_note ? &report->notes : &report->problems) += 1;
         finding(ctx, &rec, is_note);
     }
-    off_t at = !is_cut ? r.at : rec.at < to ? rec.at : to; /* what was read */
+    off_t at = !is_cut ? r.at : rec.at < to ? rec.at : to; /* the end of the lines checked */
     report->lines = (is_cut ? rec.line : r.line) - 1;
     enum status s = log_reader_status(&r, e);
     if (!s && to < 0 && sys->fstat(fd, &st) != 0)
@@ -91,7 +91,7 @@ log_fsck(int fd, off_t to, struct log_report *report, log_finding_fn *finding, v
             .end = st.st_size,
             .line = report->lines + 1,
             .verdict = LOG_FRAGMENT,
-            .problem = "unfinished at the end of the file; the next writer seals it",
+            .problem = "unfinished at the end of the file; the next writer ends the line",
         };
         report->notes++;
         finding(ctx, &rec, true);
@@ -100,9 +100,9 @@ log_fsck(int fd, off_t to, struct log_report *report, log_finding_fn *finding, v
     return s;
 }
 
-/* events.jsonl: events.ahead. False: a log of that name has none. */
+/* "events.jsonl" -> "events.ahead". False: a log of this name has no pre-sync file. */
 static bool
-name_ahead(char to[NAME_MAX + 1], const char *log)
+presync_name(char to[NAME_MAX + 1], const char *log)
 {
     static const char end[] = ".jsonl";
     size_t n = strlen(log), len = strlen(end);
@@ -111,36 +111,36 @@ name_ahead(char to[NAME_MAX + 1], const char *log)
            snprintf(to, NAME_MAX + 1, "%.*s.ahead", (int)(n - len), log) <= NAME_MAX;
 }
 
-/* What whoever opens the log next does, as a sentence. */
+/* Describes what the next open of the log will do. */
 static void
-tell_ahead(char *to, size_t size, const char *name, const struct presync_finding *f)
+describe(char *to, size_t size, const char *name, const struct presync_finding *f)
 {
-    const char *kept = f->is_broken ? "; others are damaged, and the file is kept aside" : "";
+    const char *kept = f->is_broken ? "; further lines are damaged, and the file is renamed" : "";
 
     if (f->step == PRESYNC_PUT_BACK)
         snprintf(to, size,
-                 "%zu line%s of before a power cut %s in %s only: opening the log puts %s back%s",
-                 f->lines, f->lines == 1 ? "" : "s", f->lines == 1 ? "stands" : "stand", name,
+                 "%zu line%s from before a power cut %s only in %s: opening the log restores %s%s",
+                 f->lines, f->lines == 1 ? "" : "s", f->lines == 1 ? "is" : "are", name,
                  f->lines == 1 ? "it" : "them", kept);
     else if (f->step == PRESYNC_SET_ASIDE)
         snprintf(to, size,
-                 "%s has lines of another file than this one, which was replaced, copied or cut "
-                 "short: opening the log keeps it aside",
+                 "%s has lines of another file (the log was replaced, copied or truncated): "
+                 "opening the log renames it",
                  name);
     else
-        snprintf(to, size, "%s has damaged lines: opening the log keeps it aside", name);
+        snprintf(to, size, "%s has damaged lines: opening the log renames it", name);
 }
 
 enum status
 log_fsck_presync(int dir, const char *name, int fd, const char *boot, struct log_report *report,
                  log_finding_fn *finding, void *ctx, struct err *e)
 {
-    char ahead[NAME_MAX + 1], text[2 * NAME_MAX];
-    struct log l = { .o = { .ahead_name = ahead, .boot = boot }, .dir = dir, .fd = fd };
+    char presync[NAME_MAX + 1], text[2 * NAME_MAX];
+    struct log l = { .o = { .ahead_name = presync, .boot = boot }, .dir = dir, .fd = fd };
     struct presync_finding f;
     struct stat st;
 
-    if (strlen(name) >= sizeof l.name || !name_ahead(ahead, name))
+    if (strlen(name) >= sizeof l.name || !presync_name(presync, name))
         return ST_OK;
     strcpy(l.name, name);
     if (sys->fstat(fd, &st) != 0)
@@ -149,7 +149,7 @@ log_fsck_presync(int dir, const char *name, int fd, const char *boot, struct log
     enum status s = presync_look(&l, &f, e);
     if (s || (f.step == PRESYNC_NOTHING && !f.is_broken))
         return s;
-    tell_ahead(text, sizeof text, ahead, &f);
+    describe(text, sizeof text, presync, &f);
     struct log_record rec = { .at = f.at, .end = f.end, .problem = text };
     report->notes++;
     finding(ctx, &rec, true);

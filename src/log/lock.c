@@ -23,27 +23,27 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-/* A holder that does not sync is gone in microseconds, sooner than one falls asleep and is
- * woken: let others run and look again. One that syncs takes longer. */
+/* Non-blocking tries before flock blocks. A holder that does not sync needs only microseconds, less
+ * than a sleep and a wake-up: then many tries with sched_yield are faster (BRIEF_TRIES). */
 enum { QUICK_TRIES = 4, BRIEF_TRIES = 200 };
 
-/* ---- a tap on the shoulder ---- */
+/* ---- the deadline ---- */
 
-/* The signal that ends a flock at the deadline. */
-#define TAP (SIGRTMAX - 1)
+/* The signal that interrupts flock at the deadline. */
+#define DEADLINE_SIGNAL (SIGRTMAX - 1)
 
 static void
-on_tap(int signo)
+on_deadline(int signo)
 {
-    (void)signo; /* that it came is enough: flock says EINTR */
+    (void)signo; /* flock returns EINTR */
 }
 
-/* Taps this thread, and only it, after wait_ms and again and again: the first may come
+/* Signals this thread after wait_ms, and then every 50 ms, because the first signal may arrive
  * before flock is entered. */
 static bool
-tap_after(unsigned wait_ms, timer_t *timer)
+signal_after(unsigned wait_ms, timer_t *timer)
 {
-    struct sigevent ev = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TAP };
+    struct sigevent ev = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = DEADLINE_SIGNAL };
     struct itimerspec when = {
         .it_value = { wait_ms / 1000, (long)(wait_ms % 1000) * 1000000 + 1 },
         .it_interval = { 0, 50 * 1000000 },
@@ -56,7 +56,8 @@ tap_after(unsigned wait_ms, timer_t *timer)
     return true;
 }
 
-/* " by pid 4711 (python3)", from /proc/locks: "1: FLOCK ADVISORY WRITE 4711 fe:00:1234 0 EOF". */
+/* Writes " by pid 4711 (python3)", or "" if unknown. The source is /proc/locks, whose lines look
+ * like "1: FLOCK ADVISORY WRITE 4711 fe:00:1234 0 EOF". */
 static void
 name_holder(int fd, char *to, size_t size)
 {
@@ -98,25 +99,25 @@ timed_out(int fd, const char *name, unsigned wait_ms, struct err *e)
                    holder, wait_ms / 1000.0);
 }
 
-/* Sleeps in flock until it has the lock or the time is up. The handler is ours, from then on, only
- * where the program has none of its own for this signal. */
+/* Blocks in flock until it has the lock or wait_ms have passed. Installs the signal's handler
+ * unless the program has its own. */
 static enum status
-lock_slowly(int fd, const char *name, unsigned wait_ms, struct err *e)
+lock_with_deadline(int fd, const char *name, unsigned wait_ms, struct err *e)
 {
-    struct sigaction act = { .sa_handler = on_tap }, before;
-    sigset_t taps, mask;
+    struct sigaction act = { .sa_handler = on_deadline }, before;
+    sigset_t deadline, mask;
     int64_t until = clock_mono_ms() + wait_ms;
     timer_t timer;
     int rc;
 
-    sigemptyset(&taps);
-    sigaddset(&taps, TAP);
-    sigaction(TAP, NULL, &before);
+    sigemptyset(&deadline);
+    sigaddset(&deadline, DEADLINE_SIGNAL);
+    sigaction(DEADLINE_SIGNAL, NULL, &before);
     if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN)
-        sigaction(TAP, &act, NULL); /* and it stays: another thread may wait, too */
-    if (!tap_after(wait_ms, &timer))
+        sigaction(DEADLINE_SIGNAL, &act, NULL); /* never removed: another thread may be waiting */
+    if (!signal_after(wait_ms, &timer))
         return err_sys(e, "set a timer to wait for the lock on %s", name);
-    pthread_sigmask(SIG_UNBLOCK, &taps, &mask);
+    pthread_sigmask(SIG_UNBLOCK, &deadline, &mask);
     do
         rc = sys->flock(fd, LOCK_EX);
     while (rc != 0 && errno == EINTR && clock_mono_ms() < until);
@@ -148,7 +149,7 @@ take(int fd, int queue, const char *name, int tries, unsigned wait_ms, struct er
             break;
         sched_yield();
     }
-    enum status s = lock_slowly(fd, name, wait_ms, e);
+    enum status s = lock_with_deadline(fd, name, wait_ms, e);
     if (queue >= 0)
         sys->flock(queue, LOCK_UN);
     return s;

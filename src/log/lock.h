@@ -1,10 +1,10 @@
 /*
  * lock - flock(2) with a deadline.
  *
- * flock has no timeout, and polling for it is slow and unfair beside writers
- * that block. So we block in it too, after a few quick tries, with a timer that
- * taps this thread on the shoulder (SIGRTMAX - 1, an empty handler) when the
- * time is up. Nothing of this happens while the lock is free.
+ * flock has no timeout, and polling is slow and unfair beside writers that
+ * block. So lock_take makes a few non-blocking tries and then blocks in flock,
+ * with a timer that interrupts it at the deadline by a signal to this thread
+ * (SIGRTMAX - 1, an empty handler). A free lock costs one system call.
  *
  * Tests: test/unit/test_log_lock.c
  */
@@ -15,19 +15,19 @@
 
 #include <stdbool.h>
 
-/* Takes the exclusive lock on fd within wait_ms. ST_IO on timeout; the sentence
- * names the file and, when the kernel tells, the process that holds it. wait_ms 0: takes it when it
- * is free, else ST_CONFLICT without a sentence. */
+/* Takes the exclusive lock on fd within wait_ms. ST_IO: timeout; the message names the file and, if
+ * known, the process that holds the lock. wait_ms 0: does not wait; ST_CONFLICT without a message
+ * when the lock is held. */
 enum status lock_take(int fd, const char *name, unsigned wait_ms, struct err *e);
 
-/* The same where every holder is gone in microseconds, because nothing is synced under
- * the lock: looks many times, letting others run, before it sleeps. */
+/* The same for locks that are held for microseconds, because no holder syncs: makes many
+ * non-blocking tries with sched_yield before it blocks. */
 enum status lock_take_brief(int fd, const char *name, unsigned wait_ms, struct err *e);
 void lock_drop(int fd);
 
-/* flock is not fair: who lets go and takes again at once keeps others away for ever. Who waits
- * here has a shared lock on `queue` (the log's directory) meanwhile; whoever takes the lock again
- * and again asks whether somebody does, and then lets them go first. */
+/* flock is not fair: a process that unlocks and locks again at once can starve all others. While
+ * lock_take_queued waits, it holds a shared lock on `queue` (the log's directory). A process that
+ * takes the lock repeatedly calls lock_is_wanted and pauses if a waiter exists. */
 enum status lock_take_queued(int fd, int queue, const char *name, unsigned wait_ms, struct err *e);
 bool lock_is_wanted(int queue);
 

@@ -10,7 +10,7 @@
 
 enum { TRIES = 5 };
 
-/* Before those that are there. Takes fd. */
+/* Inserts the file at the front of the list. Takes ownership of fd. */
 static enum status
 add(struct log_snapshot *f, int fd, const char *name, uint64_t first, struct err *e)
 {
@@ -33,8 +33,8 @@ add(struct log_snapshot *f, int fd, const char *name, uint64_t first, struct err
     return ST_OK;
 }
 
-/* *is_gone: it was dropped since it was found. The file that is written to is made, if it can be:
- * whoever rotated the log may have been killed before that. */
+/* *is_gone: the segment was removed after it was found. Creates the current file (first 0) if it is
+ * missing: the process that rotated the log may have been killed before it created the file. */
 static enum status
 open_file(struct log_snapshot *f, int dir, const char *name, uint64_t first, bool *is_gone,
           struct err *e)
@@ -48,7 +48,7 @@ open_file(struct log_snapshot *f, int dir, const char *name, uint64_t first, boo
     return err_sys(e, "open %s", name);
 }
 
-/* Those before the line `first`. */
+/* Closes the files of lines before `first`. */
 static void
 drop(struct log_snapshot *f, uint64_t first)
 {
@@ -71,7 +71,7 @@ open_segments(struct log_snapshot *f, const struct log *l, bool *is_gone, struct
     while (!s && first > 1) {
         s = segment_find(l->dir, l->name, first - 1, name, &first, &why);
         if (s == ST_NOT_FOUND)
-            return ST_OK; /* these are all */
+            return ST_OK; /* no older segment */
         if (s)
             err_say(e, "%s", why.text);
         else
@@ -89,7 +89,7 @@ open_kept(struct log_snapshot *f, const struct log *l, bool *is_gone, struct err
 
     if (s || !first)
         return s;
-    drop(f, first); /* found before they were dropped */
+    drop(f, first); /* segments that were dropped after they were opened */
     segment_kept_name(name, l->name, first);
     s = open_file(f, l->dir, name, 1, is_gone, e);
     if (!s)

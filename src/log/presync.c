@@ -23,26 +23,26 @@ enum {
     AT_INO = 32,
     AT_BORN = 40,
     AT_BOOT = 48,
-    /* So much of the log is left to the kernel to write when it thinks fit: less, and the last
-     * block is written again and again; more, and the sync at the end takes long. */
-    BEHIND_BYTES = 256 << 10,
+    /* Unsynced bytes of the log after which the kernel is asked to write them. With fewer, the last
+     * block is written repeatedly; with more, the final sync takes long. */
+    WRITEBACK_BYTES = 256 << 10,
 };
 
 struct presync {
     int dir, fd; /* dir is borrowed */
     char name[NAME_MAX + 1];
-    ino_t self;
+    ino_t self; /* of the pre-sync file */
     char boot[PRESYNC_BOOT];
     uint64_t generation;
     uint64_t ino, born; /* of the log */
-    off_t from, next;   /* the log's bytes that the chain has */
-    off_t written;      /* up to here the kernel was asked to write the log */
+    off_t from, next;   /* range of the log that the chain covers */
+    off_t written;      /* the kernel was asked to write the log up to here */
     size_t size, used;  /* bytes of the file */
-    bool is_given_up;   /* every put is refused */
-    char *record;       /* so many, aligned for O_DIRECT */
+    bool is_given_up;   /* a write failed: presync_put always returns false */
+    char *record;       /* buffer of `size` bytes, aligned for O_DIRECT */
 };
 
-/* ---- numbers ---- */
+/* ---- little-endian numbers ---- */
 
 static void
 put_number(char *to, uint64_t v, size_t n)
@@ -83,7 +83,7 @@ presync_born(int fd)
 
 /* ---- writing ---- */
 
-/* The directory's owner must be able to read it, though root may have made it. */
+/* If root creates the file, gives it to the directory's owner, who must be able to read it. */
 static bool
 give_to_owner(const struct presync *a)
 {
@@ -93,7 +93,7 @@ give_to_owner(const struct presync *a)
                               (st.st_uid == 0 || fchown(a->fd, st.st_uid, st.st_gid) == 0));
 }
 
-/* The file's blocks are made once, and its name: from then on only their content changes. */
+/* Allocates the file's blocks and syncs its name, once. Later writes change only the content. */
 static bool
 fill(struct presync *a)
 {
@@ -137,18 +137,18 @@ presync_open(int dir, const char *name, const char *boot, size_t bytes, int log_
         a->fd = open_direct(dir, name);
     }
     bool is_ours = a->fd >= 0 && SYS_RETRY(sys->flock(a->fd, LOCK_EX | LOCK_NB)) == 0;
-    /* Only now: who had it may have written until a moment ago. */
+    /* Sync after the lock: its last holder may have written until then. */
     bool is_void = is_ours && SYS_RETRY(sys->fdatasync(log_fd)) == 0;
     if (is_void && fill(a) &&
         sys->getrandom(&a->generation, sizeof a->generation, 0) == (ssize_t)sizeof a->generation)
         return a;
     if (is_void)
-        unlinkat(dir, name, 0); /* half of it helps nobody, and takes room that is needed */
+        unlinkat(dir, name, 0); /* a partial file is useless and takes disk space */
     presync_close(a);
     return NULL;
 }
 
-/* The first block says that there is no chain. */
+/* Zeroes the first block: no chain. */
 static bool
 write_void(const struct presync *a)
 {
@@ -172,7 +172,7 @@ presync_begin(struct presync *a, int log_fd, uint64_t ino, off_t end)
         a->is_given_up = (is_other && !write_void(a)) || sys->lseek(a->fd, 0, SEEK_SET) != 0;
 }
 
-/* The record in memory; its bytes up to the end of the block. */
+/* Builds the record in a->record; returns its size in whole blocks. */
 static size_t
 compose(const struct presync *a, off_t at, const void *lines, size_t len)
 {
@@ -192,7 +192,7 @@ compose(const struct presync *a, off_t at, const void *lines, size_t len)
     return size;
 }
 
-/* Has it its name? Nobody would find what is written into a file that was deleted or moved. */
+/* Does the file still have its name? Recovery would not find a deleted or renamed file. */
 static bool
 is_there(const struct presync *a)
 {
@@ -214,7 +214,7 @@ presync_put(struct presync *a, int log_fd, uint64_t ino, off_t at, const void *l
     }
     a->used += size;
     a->next += (off_t)len;
-    if (a->next - a->written >= BEHIND_BYTES) { /* a hint */
+    if (a->next - a->written >= WRITEBACK_BYTES) {
         sync_file_range(log_fd, a->written, a->next - a->written, SYNC_FILE_RANGE_WRITE);
         a->written = a->next;
     }
@@ -262,7 +262,7 @@ presync_read_head(const char *image, size_t n, struct presync_chain *c)
     return at <= INT64_MAX - PRESYNC_MAX;
 }
 
-/* The lines of the record at the beginning of image; 0: it is not whole. */
+/* Length of the lines of the record at the beginning of image; 0: not a whole record. */
 static size_t
 lines_of(const char *image, size_t n, struct presync_chain *c)
 {
@@ -275,8 +275,8 @@ lines_of(const char *image, size_t n, struct presync_chain *c)
     return len;
 }
 
-/* Each record was on disk before the next was written: one behind the chain's end, that goes on
- * further down in the log, tells that something in between was lost. */
+/* Each record is on disk before the next is written. So a record of the same generation behind the
+ * chain's end proves that a record in between was lost. */
 static bool
 has_more(const char *image, size_t n, const struct presync_chain *c, off_t end)
 {

@@ -1,6 +1,4 @@
-/*
- * recover - what the file ahead has and the log lacks, put back.
- */
+/* presync_recover - recovery: restores lines that only the pre-sync file has (log/presync.h). */
 #define _GNU_SOURCE
 #include "base/path.h"
 #include "base/sys.h"
@@ -17,12 +15,12 @@
 
 enum { COPY_BYTES = 64 << 10 };
 
-/* A chain, and what the log has from its beginning on. */
-struct lack {
+/* A chain, and the log's content from the chain's beginning on. */
+struct recovery {
     struct log *l;
     struct presync_chain chain;
-    struct buf lines, there;
-    size_t same; /* whole lines that the log has, in bytes */
+    struct buf lines, present;
+    size_t same; /* length of the whole lines that both have */
 };
 
 /* ---- files ---- */
@@ -34,14 +32,14 @@ write_whole(int fd, const char *p, size_t n, const char *name, struct err *e)
         ssize_t k = SYS_RETRY(sys->write(fd, p, n));
         if (k <= 0)
             return k < 0 ? err_sys(e, "write %s", name)
-                         : err_set(e, ST_IO, "write %s: nothing could be written", name);
+                         : err_set(e, ST_IO, "write %s: no byte was written", name);
         p += k;
         n -= (size_t)k;
     }
     return ST_OK;
 }
 
-/* Appends the log's bytes from `at` to `to`, or to its end, to b. */
+/* Appends the log's bytes from `at` up to `to`, or up to its end, to b. */
 static enum status
 read_log(const struct log *l, off_t at, off_t to, struct buf *b, struct err *e)
 {
@@ -59,7 +57,7 @@ read_log(const struct log *l, off_t at, off_t to, struct buf *b, struct err *e)
     return buf_status(b, "the end of the log", e);
 }
 
-/* ---- what is foreign ---- */
+/* ---- foreign lines ---- */
 
 static bool
 is_object(const char *p, size_t len)
@@ -67,13 +65,13 @@ is_object(const char *p, size_t len)
     struct arena a = { 0 };
     struct json *v;
     char *text = arena_dup(&a, p, len);
-    bool is_it = !text || (json_parse(&a, text, len, &v, NULL) && v->type == JSON_OBJECT);
+    bool is_one = !text || (json_parse(&a, text, len, &v, NULL) && v->type == JSON_OBJECT);
 
     arena_release(&a);
-    return is_it;
+    return is_one;
 }
 
-/* Is it a line of the chain, or what the disk has of one? A piece of ours is no whole object. */
+/* Is it a line of the chain, or a part of one? A part is not a whole JSON object. */
 static bool
 is_ours(const char *ours, size_t n, const char *p, size_t len)
 {
@@ -83,10 +81,10 @@ is_ours(const char *ours, size_t n, const char *p, size_t len)
     return hit && (is_line || !is_object(p, len));
 }
 
-/* The part of a line, which stands where the chain's lines belong, that did not come from the
- * chain; 0 bytes: none. A torn line of ours that a foreign one sticks to is taken off. */
+/* The part of a line that a foreign writer appended in the place of the chain's lines; 0 bytes:
+ * none. If a torn line of the chain precedes the foreign text, it is cut off. */
 static struct log_text
-foreign_part(const struct lack *k, const char *p, size_t len)
+foreign_part(const struct recovery *k, const char *p, size_t len)
 {
     const char *ours = k->lines.p + k->same;
     size_t rest = k->lines.len - k->same, torn = 0;
@@ -101,9 +99,9 @@ foreign_part(const struct lack *k, const char *p, size_t len)
                                         : (struct log_text){ p, len };
 }
 
-/* Appends the foreign lines in p to `to`; NULL: only tells whether there are any. */
+/* Appends the foreign lines in p to `to` (may be NULL). True: there are any. */
 static bool
-take_foreign(const struct lack *k, const char *p, size_t n, struct buf *to)
+take_foreign(const struct recovery *k, const char *p, size_t n, struct buf *to)
 {
     bool is_any = false;
 
@@ -121,11 +119,11 @@ take_foreign(const struct lack *k, const char *p, size_t n, struct buf *to)
     return is_any;
 }
 
-/* ---- putting back ---- */
+/* ---- restoring ---- */
 
-/* Where they belong, over whatever is there. */
+/* Writes the missing lines at their offset, over the present bytes. */
 static enum status
-put_in_place(const struct lack *k, struct err *e)
+write_in_place(const struct recovery *k, struct err *e)
 {
     const struct log *l = k->l;
     off_t at = k->chain.at + (off_t)k->same;
@@ -133,7 +131,7 @@ put_in_place(const struct lack *k, struct err *e)
 
     if (fd < 0)
         return err_sys(e, "open %s", l->name);
-    enum status s = sys->lseek(fd, at, SEEK_SET) == at ? ST_OK : err_sys(e, "go in %s", l->name);
+    enum status s = sys->lseek(fd, at, SEEK_SET) == at ? ST_OK : err_sys(e, "seek in %s", l->name);
     if (!s)
         s = write_whole(fd, k->lines.p + k->same, k->lines.len - k->same, l->name, e);
     close(fd);
@@ -141,7 +139,7 @@ put_in_place(const struct lack *k, struct err *e)
 }
 
 static enum status
-copy_begin(const struct lack *k, int to, off_t end, struct err *e)
+copy_head(const struct recovery *k, int to, off_t end, struct err *e)
 {
     struct buf b = { 0 };
     enum status s = ST_OK;
@@ -156,9 +154,9 @@ copy_begin(const struct lack *k, int to, off_t end, struct err *e)
     return s;
 }
 
-/* A new file in the log's place: its beginning, the chain, and behind it what others appended. */
+/* Replaces the log by a new file: the log up to the chain, the missing lines, the foreign lines. */
 static enum status
-put_before(const struct lack *k, off_t size, struct err *e)
+rebuild(const struct recovery *k, off_t size, struct err *e)
 {
     const struct log *l = k->l;
     struct buf rest = BUF_MAX(PRESYNC_MAX), after = { 0 };
@@ -171,19 +169,19 @@ put_before(const struct lack *k, off_t size, struct err *e)
     int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
     int fd = SYS_RETRY(sys->openat(l->dir, name, flags, 0600));
     if (fd < 0)
-        return err_sys(e, "make %s", name);
+        return err_sys(e, "create %s", name);
     bool is_good = sys->fstat(l->fd, &st) == 0 &&
                    (geteuid() != 0 || fchown(fd, st.st_uid, st.st_gid) == 0) &&
                    fchmod(fd, st.st_mode & 07777) == 0;
-    enum status s = is_good ? ST_OK : err_sys(e, "make %s", name);
+    enum status s = is_good ? ST_OK : err_sys(e, "create %s", name);
     if (!s)
         s = read_log(l, from, size, &rest, e);
     if (!s) {
         take_foreign(k, rest.p, rest.len, &after);
-        s = buf_status(&after, "what others appended", e);
+        s = buf_status(&after, "the foreign lines", e);
     }
     if (!s)
-        s = copy_begin(k, fd, from, e);
+        s = copy_head(k, fd, from, e);
     if (!s)
         s = write_whole(fd, k->lines.p + k->same, k->lines.len - k->same, name, e);
     if (!s)
@@ -202,22 +200,22 @@ put_before(const struct lack *k, off_t size, struct err *e)
     return s;
 }
 
-/* How much of the chain the log has, up to the end of a line. */
+/* Length of the common prefix of whole lines. */
 static size_t
-count_same(const struct buf *lines, const struct buf *there)
+count_same(const struct buf *lines, const struct buf *present)
 {
     size_t n = 0;
 
-    while (n < lines->len && n < there->len && lines->p[n] == there->p[n])
+    while (n < lines->len && n < present->len && lines->p[n] == present->p[n])
         n++;
     while (n > 0 && lines->p[n - 1] != '\n')
         n--;
     return n;
 }
 
-/* Was it written for this log? */
+/* Was the chain written for this file? */
 static bool
-is_of_log(const struct lack *k, off_t size)
+is_of_log(const struct recovery *k, off_t size)
 {
     uint64_t born = presync_born(k->l->fd);
 
@@ -225,9 +223,9 @@ is_of_log(const struct lack *k, off_t size)
            (born == k->chain.born || !born || !k->chain.born);
 }
 
-/* Was it written for the segment that was finished last? That was synced before it got its name. */
+/* Was the chain written for the newest finished segment? A segment is synced before its rename. */
 static bool
-is_of_segment(const struct lack *k)
+is_of_segment(const struct recovery *k)
 {
     char name[SEGMENT_NAME_SIZE];
     struct stat st;
@@ -238,7 +236,7 @@ is_of_segment(const struct lack *k)
 }
 
 static enum status
-set_aside(const struct lack *k, const char *why, bool *is_away, struct err *e)
+set_aside(const struct recovery *k, const char *why, bool *is_aside, struct err *e)
 {
     const struct log *l = k->l;
     char name[NAME_MAX + 1], text[4 * NAME_MAX];
@@ -248,7 +246,7 @@ set_aside(const struct lack *k, const char *why, bool *is_away, struct err *e)
         return err_set(e, ST_INVALID, "name too long: %s", l->o.ahead_name);
     if (sys->renameat(l->dir, l->o.ahead_name, l->dir, name) != 0)
         return err_sys(e, "rename %s to %s", l->o.ahead_name, name);
-    *is_away = true;
+    *is_aside = true;
     snprintf(text, sizeof text, "%s has lines for %s that %s: kept as %s", l->o.ahead_name, l->name,
              why, name);
     if (l->o.note)
@@ -256,11 +254,11 @@ set_aside(const struct lack *k, const char *why, bool *is_away, struct err *e)
     return SYS_RETRY(sys->fsync(l->dir)) == 0 ? ST_OK : err_sys(e, "sync the directory");
 }
 
-/* What is to be done about a chain. */
+/* The action that a chain requires. */
 enum recovery_plan { HAS_ALL, IN_PLACE, BEFORE_OTHERS, ELSEWHERE };
 
 static enum status
-compare(struct lack *k, enum recovery_plan *plan, off_t *size, struct err *e)
+compare(struct recovery *k, enum recovery_plan *plan, off_t *size, struct err *e)
 {
     const struct log *l = k->l;
     off_t end = k->chain.at + (off_t)k->lines.len;
@@ -269,16 +267,16 @@ compare(struct lack *k, enum recovery_plan *plan, off_t *size, struct err *e)
     *size = sys->lseek(l->fd, 0, SEEK_END);
     if (*size < 0)
         return err_sys(e, "look at the end of %s", l->name);
-    enum status s = read_log(l, k->chain.at, *size < end ? *size : end, &k->there, e);
+    enum status s = read_log(l, k->chain.at, *size < end ? *size : end, &k->present, e);
     if (s)
         return s;
-    k->same = count_same(&k->lines, &k->there);
+    k->same = count_same(&k->lines, &k->present);
     if (k->same == k->lines.len)
         return ST_OK;
     if (!is_of_log(k, *size))
         *plan = is_of_segment(k) ? HAS_ALL : ELSEWHERE;
-    else if (k->there.len == k->same ||
-             !take_foreign(k, k->there.p + k->same, k->there.len - k->same, NULL))
+    else if (k->present.len == k->same ||
+             !take_foreign(k, k->present.p + k->same, k->present.len - k->same, NULL))
         *plan = IN_PLACE;
     else
         *plan = BEFORE_OTHERS;
@@ -286,7 +284,7 @@ compare(struct lack *k, enum recovery_plan *plan, off_t *size, struct err *e)
 }
 
 static enum status
-put_back(struct lack *k, bool *is_replaced, bool *is_away, struct err *e)
+restore(struct recovery *k, bool *is_replaced, bool *is_aside, struct err *e)
 {
     enum recovery_plan plan;
     off_t size;
@@ -295,28 +293,26 @@ put_back(struct lack *k, bool *is_replaced, bool *is_away, struct err *e)
     if (s || plan == HAS_ALL)
         return s;
     if (plan == IN_PLACE)
-        return put_in_place(k, e);
+        return write_in_place(k, e);
     if (plan == ELSEWHERE)
-        return set_aside(k,
-                         "are of another file than the one that is there, "
-                         "which was replaced, copied or cut short",
-                         is_away, e);
+        return set_aside(k, "belong to another file (the log was replaced, copied or truncated)",
+                         is_aside, e);
     *is_replaced = true;
-    return put_before(k, size, e);
+    return rebuild(k, size, e);
 }
 
 static void
-lack_release(struct lack *k)
+recovery_release(struct recovery *k)
 {
     buf_release(&k->lines);
-    buf_release(&k->there);
+    buf_release(&k->present);
 }
 
-/* ---- the file ahead ---- */
+/* ---- the pre-sync file ---- */
 
-/* how: O_RDONLY, or for one who puts back. */
+/* how: O_RDONLY, or O_RDWR | O_DSYNC for recovery. *fd -1: no such file. */
 static enum status
-open_ahead(const struct log *l, int how, int *fd, struct err *e)
+open_presync(const struct log *l, int how, int *fd, struct err *e)
 {
     int flags = how | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     char told[PATH_MAX];
@@ -337,20 +333,20 @@ open_ahead(const struct log *l, int how, int *fd, struct err *e)
     return s;
 }
 
-/* Is there a chain, and not of this boot? */
+/* Is there a chain of another boot? */
 static enum status
-look_at_boot(const struct log *l, int fd, bool *is_it, struct err *e)
+check_boot(const struct log *l, int fd, bool *is_old, struct err *e)
 {
     char head[PRESYNC_HEAD];
     struct presync_chain c;
     ssize_t n = SYS_RETRY(sys->pread(fd, head, sizeof head, 0));
 
-    *is_it = n > 0 && presync_read_head(head, (size_t)n, &c) && strcmp(c.boot, l->o.boot) != 0;
+    *is_old = n > 0 && presync_read_head(head, (size_t)n, &c) && strcmp(c.boot, l->o.boot) != 0;
     return n < 0 ? err_sys(e, "read %s", l->o.ahead_name) : ST_OK;
 }
 
 static enum status
-read_chain(struct lack *k, int fd, bool *is_there, struct err *e)
+read_chain(struct recovery *k, int fd, bool *is_there, struct err *e)
 {
     struct buf image = BUF_MAX(PRESYNC_MAX);
     enum status s = path_read_fd(fd, k->l->o.ahead_name, &image, e);
@@ -369,42 +365,42 @@ empty(const struct log *l, int fd, struct err *e)
     static const char zeros[PRESYNC_BLOCK];
 
     if (sys->lseek(fd, 0, SEEK_SET) != 0)
-        return err_sys(e, "go in %s", l->o.ahead_name);
+        return err_sys(e, "seek in %s", l->o.ahead_name);
     return write_whole(fd, zeros, sizeof zeros, l->o.ahead_name, e);
 }
 
 static enum status
 recover(struct log *l, int fd, bool *is_replaced, struct err *e)
 {
-    struct lack k = { .l = l, .lines = BUF_MAX(PRESYNC_MAX), .there = BUF_MAX(PRESYNC_MAX) };
-    bool is_it, is_there = false, is_away = false;
-    enum status s = look_at_boot(l, fd, &is_it, e); /* somebody else may have done it meanwhile */
+    struct recovery k = { .l = l, .lines = BUF_MAX(PRESYNC_MAX), .present = BUF_MAX(PRESYNC_MAX) };
+    bool is_old, is_there = false, is_aside = false;
+    enum status s = check_boot(l, fd, &is_old, e); /* another process may have recovered */
 
-    if (s || !is_it || SYS_RETRY(sys->flock(fd, LOCK_EX | LOCK_NB)) != 0)
-        return s; /* one who has it is alive, and so is the kernel that it writes to */
+    if (s || !is_old || SYS_RETRY(sys->flock(fd, LOCK_EX | LOCK_NB)) != 0)
+        return s; /* a live process uses the file, so it is of this boot */
     s = read_chain(&k, fd, &is_there, e);
     if (!s && is_there)
-        s = put_back(&k, is_replaced, &is_away, e);
+        s = restore(&k, is_replaced, &is_aside, e);
     if (!s && SYS_RETRY(sys->fdatasync(l->fd)) != 0)
         s = err_sys(e, "sync %s", l->name);
-    if (!s && !is_away && k.chain.is_broken)
-        s = set_aside(&k, "are damaged in their middle; those before were put back", &is_away, e);
-    if (!s && !is_away)
+    if (!s && !is_aside && k.chain.is_broken)
+        s = set_aside(&k, "are damaged; the lines before them were restored", &is_aside, e);
+    if (!s && !is_aside)
         s = empty(l, fd, e);
-    lack_release(&k);
+    recovery_release(&k);
     return s;
 }
 
 enum status
-presync_is_old(const struct log *l, bool *is_it, struct err *e)
+presync_is_old(const struct log *l, bool *is_old, struct err *e)
 {
     int fd;
-    enum status s = open_ahead(l, O_RDONLY, &fd, e);
+    enum status s = open_presync(l, O_RDONLY, &fd, e);
 
-    *is_it = false;
+    *is_old = false;
     if (s || fd < 0)
         return s;
-    s = look_at_boot(l, fd, is_it, e);
+    s = check_boot(l, fd, is_old, e);
     close(fd);
     return s;
 }
@@ -413,7 +409,7 @@ enum status
 presync_recover(struct log *l, bool *is_replaced, struct err *e)
 {
     int fd;
-    enum status s = open_ahead(l, O_RDWR | O_DSYNC, &fd, e);
+    enum status s = open_presync(l, O_RDWR | O_DSYNC, &fd, e);
 
     *is_replaced = false;
     if (s || fd < 0)
@@ -423,9 +419,9 @@ presync_recover(struct log *l, bool *is_replaced, struct err *e)
     return s;
 }
 
-/* The chain is read before the log: what somebody puts back meanwhile is there then. */
+/* Reads the chain before the log, so that lines restored meanwhile by another process are found. */
 static enum status
-look(struct lack *k, int fd, struct presync_finding *out, struct err *e)
+look(struct recovery *k, int fd, struct presync_finding *out, struct err *e)
 {
     bool is_there = false;
     enum recovery_plan plan = HAS_ALL;
@@ -452,36 +448,36 @@ look(struct lack *k, int fd, struct presync_finding *out, struct err *e)
 enum status
 presync_look(struct log *l, struct presync_finding *out, struct err *e)
 {
-    struct lack k = { .l = l, .lines = BUF_MAX(PRESYNC_MAX), .there = BUF_MAX(PRESYNC_MAX) };
-    bool is_it = false;
+    struct recovery k = { .l = l, .lines = BUF_MAX(PRESYNC_MAX), .present = BUF_MAX(PRESYNC_MAX) };
+    bool is_old = false;
     int fd;
-    enum status s = open_ahead(l, O_RDONLY, &fd, e);
+    enum status s = open_presync(l, O_RDONLY, &fd, e);
 
     *out = (struct presync_finding){ 0 };
     if (s || fd < 0)
         return s;
-    s = look_at_boot(l, fd, &is_it, e);
-    if (!s && is_it)
+    s = check_boot(l, fd, &is_old, e);
+    if (!s && is_old)
         s = look(&k, fd, out, e);
     close(fd);
-    lack_release(&k);
+    recovery_release(&k);
     return s;
 }
 
 enum status
 presync_restore(struct log *l, struct err *e)
 {
-    struct lack k = { .l = l, .lines = BUF_MAX(PRESYNC_MAX), .there = BUF_MAX(PRESYNC_MAX) };
-    bool is_there = false, is_replaced, is_away;
+    struct recovery k = { .l = l, .lines = BUF_MAX(PRESYNC_MAX), .present = BUF_MAX(PRESYNC_MAX) };
+    bool is_there = false, is_replaced, is_aside;
     int fd;
-    enum status s = open_ahead(l, O_RDWR | O_DSYNC, &fd, e);
+    enum status s = open_presync(l, O_RDWR | O_DSYNC, &fd, e);
 
     if (s || fd < 0)
         return s;
     s = read_chain(&k, fd, &is_there, e);
     if (!s && is_there && is_of_log(&k, sys->lseek(l->fd, 0, SEEK_END)))
-        s = put_back(&k, &is_replaced, &is_away, e);
+        s = restore(&k, &is_replaced, &is_aside, e);
     close(fd);
-    lack_release(&k);
+    recovery_release(&k);
     return s;
 }

@@ -1,14 +1,13 @@
 /*
- * reader - whole lines out of a log, forward from a byte or backward from the
- * end, without a lock.
+ * reader - reads a log's lines, forward from a byte or backward from the end.
  *
- * Only a window of the file is in memory. A line is looked at (fetch), judged
- * (is it a JSON object?) and, in a sequenced log, numbered. What has no '\n'
- * yet is not a line yet.
+ * Only a window of the file is in memory. Each line is fetched, judged (is it a
+ * JSON object?) and, in a sequenced log, numbered. Bytes without a '\n' behind
+ * them are not a line yet.
  *
- * The lines of a group count only when all of them are there, so its first line
- * waits until the last one was judged. What was judged then is kept, text and
- * tree, up to PRESYNC_MAX bytes; lines behind that are read and judged again.
+ * The lines of a group count only when all are there. So the first line is
+ * returned after the last was judged. The lookahead keeps the judged lines, up
+ * to LOOKAHEAD_MAX bytes; later lines of the group are read and judged again.
  */
 #define _GNU_SOURCE
 #include "base/sys.h"
@@ -18,11 +17,11 @@
 #include <assert.h>
 #include <string.h>
 
-enum { CHUNK = 64 << 10, FIRST_CHUNK = 4 << 10, PRESYNC_MAX = 8 << 20 };
+enum { CHUNK = 64 << 10, FIRST_CHUNK = 4 << 10, LOOKAHEAD_MAX = 8 << 20 };
 
-/* A line of a group, judged before its turn. */
-struct log_ahead {
-    struct log_ahead *next;
+/* A judged line of a group, not returned yet. */
+struct log_lookahead {
+    struct log_lookahead *next;
     struct log_record rec;
     struct seal seal;
 };
@@ -47,7 +46,7 @@ log_reader_release(struct log_reader *r)
     buf_release(&r->window);
     arena_release(&r->arena);
     arena_release(&r->group);
-    r->ahead = NULL;
+    r->lookahead = NULL;
 }
 
 enum status
@@ -93,8 +92,8 @@ window_grow(struct log_reader *r)
     return true;
 }
 
-/* The line that begins at `at`: text and extent. False when it has no '\n' yet.
- * A line over the limit comes without text. */
+/* Fills text and extent of the line at `at`. False: it has no '\n' yet. A line over the limit gets
+ * no text. */
 static bool
 fetch(struct log_reader *r, off_t at, struct log_record *rec)
 {
@@ -124,13 +123,13 @@ fetch(struct log_reader *r, off_t at, struct log_record *rec)
         seen = window_end(r);
         if (seen - at > (off_t)LOG_LINE_MAX) {
             is_long = true;
-            window_reset(r, seen); /* its bytes are of no use */
+            window_reset(r, seen); /* discards its bytes */
         } else if (at > r->window_at) {
             buf_drop(&r->window, (size_t)(at - r->window_at));
             r->window_at = at;
         }
         if (!window_grow(r)) {
-            /* Forget the unfinished line: its writer may yet take it back. */
+            /* Discards the unfinished line: its writer may yet truncate it. */
             window_reset(r, at);
             return false;
         }
@@ -146,7 +145,7 @@ is_blank(const struct log_record *rec)
     return rec->verdict == LOG_GOOD;
 }
 
-/* Parses a line and says what it is; its tree is in the arena. False without memory. */
+/* Parses a line into the arena and sets its verdict. False: out of memory. */
 static bool
 judge(struct log_reader *r, struct log_record *rec, struct arena *a)
 {
@@ -187,7 +186,7 @@ read_seal(struct log_record *rec, struct seal *seal)
     return false;
 }
 
-/* A fetched line that outlives the window, judged. */
+/* Copies a fetched line out of the window and judges it. */
 static bool
 keep(struct log_reader *r, struct log_record *rec)
 {
@@ -195,14 +194,14 @@ keep(struct log_reader *r, struct log_record *rec)
     return rec->text ? judge(r, rec, &r->group) : starved(r);
 }
 
-/* Fetches a line of a group and judges it. *line: kept; NULL when there is no room. */
+/* Fetches and judges a line of a group. *line: room to keep it; NULL: the lookahead is full. */
 static bool
-read_ahead(struct log_reader *r, off_t at, struct log_record *rec, struct log_ahead **line)
+read_group_line(struct log_reader *r, off_t at, struct log_record *rec, struct log_lookahead **line)
 {
     *line = NULL;
     if (!fetch(r, at, rec))
         return false;
-    if (r->group.used > PRESYNC_MAX) {
+    if (r->group.used > LOOKAHEAD_MAX) {
         arena_reset(&r->arena);
         return judge(r, rec, &r->arena);
     }
@@ -212,23 +211,23 @@ read_ahead(struct log_reader *r, off_t at, struct log_record *rec, struct log_ah
 
 enum group { GROUP_COMPLETE, GROUP_TORN, GROUP_PENDING };
 
-/* Are all lines of the group there that `first` begins? *found: how many of them are. */
+/* Is the group that `first` begins complete? *found: the number of its lines. */
 static enum group
 look_ahead(struct log_reader *r, off_t at, const struct seal *first, size_t *found)
 {
-    struct log_ahead *line, **end = &r->ahead;
+    struct log_lookahead *line, **end = &r->lookahead;
     struct log_record rec;
     struct seal seal;
 
     *found = 1;
     for (uint64_t k = 2; k <= first->of; k++, ++*found) {
-        if (!read_ahead(r, at, &rec, &line))
+        if (!read_group_line(r, at, &rec, &line))
             return GROUP_PENDING;
         if (!read_seal(&rec, &seal) || seal.nth != k || seal.seq != first->seq + k - 1)
             return GROUP_TORN;
         at = rec.end;
         if (line) {
-            *line = (struct log_ahead){ .rec = rec, .seal = seal };
+            *line = (struct log_lookahead){ .rec = rec, .seal = seal };
             *end = line;
             end = &line->next;
         }
@@ -243,7 +242,7 @@ mark_ungrouped(struct log_record *rec)
     rec->problem = "part of an incomplete group";
 }
 
-/* The record begins a group: is that readable? False: not yet. */
+/* The record begins a group. False: the group is not complete yet, or a failure. */
 static bool
 enter_group(struct log_reader *r, struct log_record *rec, const struct seal *seal)
 {
@@ -257,7 +256,7 @@ enter_group(struct log_reader *r, struct log_record *rec, const struct seal *sea
         r->group_left = seal->of - 1;
         return true;
     }
-    r->ahead = NULL;
+    r->lookahead = NULL;
     if (g == GROUP_PENDING)
         return false;
     r->orphans = found - 1;
@@ -265,7 +264,7 @@ enter_group(struct log_reader *r, struct log_record *rec, const struct seal *sea
     return true;
 }
 
-/* Gives a record of a sequenced log its number. False: not readable yet. */
+/* Sets the number of a record. False: its group is not complete yet, or a failure. */
 static bool
 number(struct log_reader *r, struct log_record *rec, const struct seal *seal)
 {
@@ -277,14 +276,14 @@ number(struct log_reader *r, struct log_record *rec, const struct seal *seal)
     } else if (r->group_left > 0) {
         r->group_left--;
     } else if (seal->nth) {
-        mark_ungrouped(rec); /* its beginning was lost */
+        mark_ungrouped(rec); /* the group's first line is missing */
     } else if (seal->of && !enter_group(r, rec, seal)) {
         return false;
     }
     if (rec->verdict != LOG_GOOD)
         return true;
-    /* The position has the last word: a line that an unlocked foreign writer
-     * slipped in front of ours has taken our number. */
+    /* The position decides: a foreign line, written without the lock before this one, has taken its
+     * number. */
     rec->seq = seal->seq > r->next_seq ? seal->seq : r->next_seq;
     r->next_seq = rec->seq + 1;
     if (seal->seq && json_eq(json_get(rec->json, "op"), "rotate"))
@@ -292,16 +291,16 @@ number(struct log_reader *r, struct log_record *rec, const struct seal *seal)
     return true;
 }
 
-/* The next line, judged: one that is kept, or the file's. False: there is none. */
+/* The next judged line, from the lookahead or the file. False: none, or a failure. */
 static bool
 next_line(struct log_reader *r, struct log_record *rec, struct seal *seal, bool *is_empty)
 {
     *is_empty = false;
-    if (r->ahead) {
-        *rec = r->ahead->rec;
-        *seal = r->ahead->seal;
+    if (r->lookahead) {
+        *rec = r->lookahead->rec;
+        *seal = r->lookahead->seal;
         rec->line = r->line;
-        r->ahead = r->ahead->next;
+        r->lookahead = r->lookahead->next;
         return true;
     }
     if (!fetch(r, r->at, rec))
@@ -340,7 +339,7 @@ log_next(struct log_reader *r, struct log_record *rec)
     return false;
 }
 
-/* Puts the chunk before the window in front of it. False at the file's beginning. */
+/* Extends the window backward by one chunk. False: the beginning of the file, or a failure. */
 static bool
 window_grow_back(struct log_reader *r)
 {
@@ -356,7 +355,7 @@ window_grow_back(struct log_reader *r)
     for (size_t got = 0; got < n;) {
         ssize_t k = SYS_RETRY(
             sys->pread(r->fd, r->window.p + got, n - got, r->window_at - (off_t)(n - got)));
-        if (k <= 0) { /* 0: truncated under our feet */
+        if (k <= 0) { /* 0: truncated meanwhile */
             r->failed = k < 0 ? err_sys(&r->failed_why, "read the log")
                               : err_set(&r->failed_why, ST_IO, "the log shrank while it was read");
             return false;
@@ -368,8 +367,8 @@ window_grow_back(struct log_reader *r)
     return true;
 }
 
-/* Where the line that ends just before `end` begins; *is_long when it is over the
- * limit and its text is not in the window. -1 after a failure. */
+/* The offset of the line that ends just before `end`; -1: failure. *is_long: the line is over the
+ * limit, and its text is not in the window. */
 static off_t
 line_start(struct log_reader *r, off_t end, bool *is_long)
 {
@@ -377,7 +376,7 @@ line_start(struct log_reader *r, off_t end, bool *is_long)
     if (end < r->window_at || end > window_end(r))
         window_reset(r, end);
     buf_cut(&r->window, (size_t)(end - r->window_at));
-    size_t unseen = r->window.len; /* no '\n' behind these bytes */
+    size_t unseen = r->window.len; /* length not searched yet */
     for (;;) {
         const char *nl = unseen ? memrchr(r->window.p, '\n', unseen) : NULL;
         if (nl) {
@@ -400,7 +399,7 @@ line_start(struct log_reader *r, off_t end, bool *is_long)
     }
 }
 
-/* Backward reading starts behind the last '\n'. */
+/* Backward reading starts at the end of the last whole line. */
 static bool
 start_backward(struct log_reader *r)
 {

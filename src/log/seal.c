@@ -40,7 +40,7 @@ seal_write(struct buf *to, const char *text, size_t len, size_t nth, size_t of, 
     buf_adds(to, "}\n");
 }
 
-/* Is one of the words that the log writes somewhere in the text, as a key or not? */
+/* Does the text contain a quoted key of a seal? A fast filter: it may be a value. */
 static bool
 may_clash(const char *text, size_t len)
 {
@@ -49,7 +49,7 @@ may_clash(const char *text, size_t len)
     for (const char *p = text; (p = memchr(p, '"', (size_t)(end - p))); p++) {
         size_t left = (size_t)(end - p);
         if (left < 4 || (p[3] != '"' && p[4 - (left == 4)] != '"'))
-            continue; /* mostly: none of them is longer */
+            continue; /* no key of a seal is longer: the common case */
         if ((left >= 5 && (memcmp(p, "\"seq\"", 5) == 0 || memcmp(p, "\"crc\"", 5) == 0 ||
                            memcmp(p, "\"nth\"", 5) == 0)) ||
             (left >= 4 && memcmp(p, "\"of\"", 4) == 0))
@@ -65,7 +65,7 @@ seal_clashes(const char *text, size_t len)
     struct json *v;
 
     if (!may_clash(text, len))
-        return false; /* mostly: only else is it worth parsing */
+        return false; /* the common case, without parsing */
     bool is_taken =
         json_parse(&a, text, len, &v, NULL) &&
         (json_get(v, "seq") || json_get(v, "crc") || json_get(v, "of") || json_get(v, "nth"));
@@ -73,7 +73,7 @@ seal_clashes(const char *text, size_t len)
     return is_taken;
 }
 
-/* A member that, if it is there, must be a whole number of at least `min`. */
+/* Reads an optional member (absent: 0). False: not a whole number >= min. */
 static bool
 read_count(const struct json *object, const char *key, int64_t min, uint64_t *out)
 {
@@ -108,7 +108,7 @@ seal_read(const char *text, size_t len, const struct json *object, struct seal *
            read_count(object, "of", 2, &out->of) && read_count(object, "nth", 2, &out->nth);
 }
 
-/* The end of the text before `,"key":123`, if it ends so. */
+/* The length of the text without a final `,"key":123`. */
 static size_t
 cut_count(const char *text, size_t len, const char *key)
 {

@@ -15,7 +15,7 @@
 
 static const char SUFFIX[] = ".jsonl", KEPT[] = "-kept-";
 
-enum { SEAL_MAX = 100 }; /* bytes that a seal adds, at most */
+enum { SEAL_MAX = 100 }; /* upper bound of a seal's length */
 
 /* "events.jsonl" -> 6, the length of "events". */
 static size_t
@@ -26,7 +26,7 @@ stem_len(const char *name)
     return n > k && strcmp(name + n - k, SUFFIX) == 0 ? n - k : n;
 }
 
-/* The number of a file that is called <stem><mark><number>.jsonl; 0: it is not. */
+/* The number of a file named <stem><mark><number>.jsonl; 0: another name. */
 static uint64_t
 number_of(const char *name, const char *mark, const char *file)
 {
@@ -41,7 +41,7 @@ number_of(const char *name, const char *mark, const char *file)
     return errno == 0 && strcmp(end, SUFFIX) == 0 ? n : 0;
 }
 
-/* Is `file` a segment of `name`? Then its first number, else 0. */
+/* The first number of the segment `file` of `name`; 0: not a segment. */
 static uint64_t
 segment_first(const char *name, const char *file)
 {
@@ -162,8 +162,8 @@ segment_rotate(struct log *l, struct err *e)
     return s ? s : segment_finish(l, e);
 }
 
-/* The number of the file's first line: behind the segment before or, where there is
- * none any more, by its own first sealed line. */
+/* The number of the file's first line: one more than the last of the segment before or, if there is
+ * none, by the file's own first sealed line. */
 static enum status
 own_first(const struct log *l, uint64_t *first, struct err *e)
 {
@@ -187,8 +187,8 @@ own_first(const struct log *l, uint64_t *first, struct err *e)
     return s;
 }
 
-/* The file that the log goes on in: who only reads finds one, though nobody writes for long. If it
- * cannot be made, the next writer makes it, or says why not. */
+/* Creates the new current file, so that readers find one before the next append. If that fails, the
+ * next writer creates it or reports the error. */
 static void
 make_next(const struct log *l)
 {
@@ -212,11 +212,11 @@ segment_finish(struct log *l, struct err *e)
                      first, SUFFIX);
     if (n >= (int)sizeof name)
         return err_set(e, ST_INVALID, "the name of a segment of %s is too long", l->name);
-    /* Lines of it may be synced in somebody's file ahead only, which is for the log's name. */
+    /* Some lines may be synced only in a pre-sync file, which recovers only the current file. */
     if (l->o.is_durable && SYS_RETRY(sys->fdatasync(l->fd)) != 0) {
-        l->is_refusing = true; /* another sync would tell nothing: see log_repair */
-        l->doubt_from = 0;
-        l->doubt_to = l->end;
+        l->is_refusing = true; /* a second sync proves nothing: see log_repair */
+        l->unsynced_from = 0;
+        l->unsynced_to = l->end;
         return err_sys(e, "sync %s", l->name);
     }
     if (sys->renameat(l->dir, l->name, l->dir, name) != 0)
@@ -227,9 +227,9 @@ segment_finish(struct log *l, struct err *e)
     return ST_OK;
 }
 
-/* ---- strays: lines that a foreign writer put behind the rotate line ---- */
+/* ---- strays: lines that a foreign writer appended behind the rotate line ---- */
 
-/* Where the segment's last rotate line ends, 0 when it has none, and the line itself. */
+/* Finds the segment's last rotate line and its end; 0: none. */
 static enum status
 rotate_end(int fd, off_t *end, struct buf *line, struct err *e)
 {
@@ -251,7 +251,7 @@ rotate_end(int fd, off_t *end, struct buf *line, struct err *e)
     return s ? s : buf_status(line, "a rotate line", e);
 }
 
-/* Up to which byte strays of this segment were carried over before a crash. */
+/* Raises *to to the end of the strays of this segment that were carried over before a crash. */
 static enum status
 carried_to(const struct log *l, off_t *to, struct err *e)
 {
@@ -284,7 +284,7 @@ is_seal_key(const struct json *member)
     return false;
 }
 
-/* The object without members that a seal would write again. NULL without memory. */
+/* The object without keys of a seal. NULL: out of memory. */
 static char *
 without_seal(struct arena *a, const struct json *object, size_t *len)
 {
@@ -306,7 +306,7 @@ without_seal(struct arena *a, const struct json *object, size_t *len)
     return text;
 }
 
-/* Appends the strays from byte `from` on in groups; *to is where they end. */
+/* Appends the strays from byte `from` on to the log, in groups; *to is their end. */
 static enum status
 carry_from(struct log *l, int fd, off_t from, off_t *to, struct err *e)
 {
@@ -324,10 +324,10 @@ carry_from(struct log *l, int fd, off_t from, off_t *to, struct err *e)
         while (n < LOG_BATCH_MAX - 1 && bytes < LOG_LINE_MAX && (is_more = log_next(&r, &rec))) {
             const struct json *op = json_get(rec.json, "op");
             if (json_eq(op, "rotate") || json_eq(op, "carry"))
-                continue; /* these are not for others to say */
+                continue; /* reserved for the log itself */
             batch[n].p = without_seal(&a, rec.json, &batch[n].len);
             if (batch[n].len > LOG_LINE_MAX - SEAL_MAX)
-                continue; /* cannot be sealed: it stays where it is */
+                continue; /* too long to be sealed: not carried over */
             bytes += batch[n++].len;
         }
         s = log_reader_status(&r, e);
@@ -351,8 +351,8 @@ carry_from(struct log *l, int fd, off_t from, off_t *to, struct err *e)
     return s;
 }
 
-/* Puts the rotate line once more behind strays that were carried up to byte `to`. False
- * when it does not stand exactly there; the carry lines still tell what was done. */
+/* Repeats the rotate line behind the strays that were carried over up to byte `to`. False: not
+ * written exactly there; the carry lines still record what was done. */
 static bool
 end_again(int fd, const struct buf *line, off_t to)
 {
@@ -362,7 +362,7 @@ end_again(int fd, const struct buf *line, off_t to)
 
     if (n == (ssize_t)line->len && end == to + n)
         return true;
-    /* Half a line, or another stray came before it: take it back. */
+    /* A short write, or another stray came before it: undo. */
     if (n > 0 && end >= n && sys->fstat(fd, &st) == 0 && st.st_size == end)
         SYS_RETRY(sys->ftruncate(fd, end - n));
     return false;
@@ -377,7 +377,7 @@ carry_strays(struct log *l, int fd, off_t size, struct err *e)
 
     if (!s && from > 0 && from < size) {
         if (sys->flock(fd, LOCK_EX | LOCK_NB) != 0) {
-            buf_release(&line); /* its writer is still at it: next time */
+            buf_release(&line); /* a writer holds the old file: carry over next time */
             return ST_OK;
         }
         to = from;
@@ -401,7 +401,7 @@ segment_carry(struct log *l, struct err *e)
     if (l->segment_end < 0)
         return ST_OK;
     if (!l->segment[0] && segment_find(l->dir, l->name, UINT64_MAX, l->segment, NULL, NULL)) {
-        l->segment_end = -1; /* none; a rotation would bring a new inode, and us back here */
+        l->segment_end = -1; /* no segment; a rotation opens a new inode and resets this */
         return ST_OK;
     }
     if (sys->fstatat(l->dir, l->segment, &st, AT_SYMLINK_NOFOLLOW) != 0 ||

@@ -1,9 +1,9 @@
 /*
- * tail - following a log: what is there, then what comes.
+ * tail - a reader that follows a log as it grows.
  *
- * The file may not exist yet, may be truncated, replaced, or rotated away.
- * Whenever the reader is at its end we compare the file we hold with the one
- * that has the name now.
+ * The file may not exist yet, and may be truncated, replaced or rotated. So at
+ * each end of the file the tail compares its open file with the file that has
+ * the name now.
  */
 #include "base/path.h"
 #include "base/sys.h"
@@ -34,7 +34,7 @@ enter(struct log_tail *t, int fd, const struct stat *st, off_t at)
     t->ino = st->st_ino;
 }
 
-/* Something is there that we cannot read: said, instead of waiting for ever. */
+/* Fails: a file or directory exists but cannot be read, so waiting would not help. */
 static bool
 broken(struct log_tail *t, const char *what, const char *name)
 {
@@ -42,7 +42,7 @@ broken(struct log_tail *t, const char *what, const char *name)
     return false;
 }
 
-/* The end of the last whole line; -1 after a failure. */
+/* The end of the last whole line; -1: failure. */
 static off_t
 last_line_end(struct log_tail *t, int fd)
 {
@@ -76,8 +76,8 @@ open_file(struct log_tail *t, const char *name, struct stat *st)
     return -1;
 }
 
-/* The file to read after the one we finished (or first): the one that has the name now
- * or, in a sequenced log, the segment that begins with the next number. */
+/* Opens the first file, or the one after the file that was read: the current file or, in a
+ * sequenced log, the segment that begins with the next number. */
 static int
 open_next(struct log_tail *t, struct stat *st)
 {
@@ -85,8 +85,8 @@ open_next(struct log_tail *t, struct stat *st)
     uint64_t first = 0;
     int fd = open_file(t, t->name, st);
 
-    /* Look for segments after that: a rotation in between renames the file we want
-     * before another one gets its name. */
+    /* Search segments after that: a rotation in between renames the file we want before it creates
+     * the new one. */
     if (t->is_sequenced && t->is_counting && !t->reader.failed) {
         enum status s = segment_find(t->dir, t->name, t->reader.next_seq, segment, &first,
                                      &t->reader.failed_why);
@@ -103,7 +103,7 @@ open_next(struct log_tail *t, struct stat *st)
     return fd;
 }
 
-/* Makes t->dir the directory that has our path now. False when there is none. */
+/* Opens the directory that has the path now. False: none. */
 static bool
 open_dir(struct log_tail *t)
 {
@@ -124,7 +124,7 @@ open_dir(struct log_tail *t)
     return !s;
 }
 
-/* Opens what can be opened. True when there is something new to read. */
+/* Opens the next file, or the same one after a truncation. True: there may be more to read. */
 static bool
 look(struct log_tail *t)
 {
@@ -142,15 +142,15 @@ look(struct log_tail *t)
             t->is_leaving = false;
             if (st.st_size >= t->reader.at)
                 return false;
-            int fd = fcntl(t->fd, F_DUPFD_CLOEXEC, 0); /* truncated: the same file from the top */
+            int fd = fcntl(t->fd, F_DUPFD_CLOEXEC, 0); /* truncated: read the same file again */
             if (fd < 0)
                 return broken(t, "open", t->name);
             enter(t, fd, &st, 0);
             return true;
         }
         if (!t->is_leaving) {
-            /* Another file has the name, or will have it. What was written to ours before
-             * it lost the name comes first: read to the end once more, then go over. */
+            /* The file was replaced or rotated. Lines may have been written before that: read to
+             * its end once more, then go on to the next file. */
             t->is_leaving = true;
             return true;
         }
@@ -164,7 +164,7 @@ look(struct log_tail *t)
         return false;
     }
     enter(t, fd, &st, at);
-    t->from = LOG_FROM_START; /* every later file is new to us */
+    t->from = LOG_FROM_START; /* every later file is read from its start */
     t->is_counting = true;
     t->is_leaving = false;
     return true;
@@ -182,7 +182,7 @@ log_tail_open(struct log_tail *t, const char *path, const char *name, bool is_se
     t->name = strdup(name);
     if (!t->path || !t->name)
         return err_set(e, ST_IO, "out of memory");
-    /* Watch first, then look: nothing falls between. */
+    /* Watch first, then open: no event is lost in between. */
     enum status s = watch_open_file(&t->watch, path, name, e);
     if (s)
         return s;
@@ -199,7 +199,7 @@ log_tail_next(struct log_tail *t, struct log_record *rec)
             return true;
         if (t->reader.failed)
             return false;
-        /* Swallow the hints, then look: a hint that comes later wakes us again. */
+        /* Discard the events, then read: a later event makes the descriptor readable again. */
         watch_drain(&t->watch);
         if (t->fd >= 0 && log_next(&t->reader, rec))
             return true;

@@ -1,6 +1,4 @@
-/*
- * file - the writer of a log: lock, look at the tail, one write, one sync.
- */
+/* writer - the append path of a log: lock, check the tail, one write, one sync. */
 #define _GNU_SOURCE
 #include "base/path.h"
 #include "base/sys.h"
@@ -16,7 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { LOCK_WAIT_MS = 10000, REOPEN_TRIES = 1000, MEND_BYTES = 4096 };
+enum { LOCK_WAIT_MS = 10000, REOPEN_TRIES = 1000, REPAIR_BYTES = 4096 };
 
 static enum status
 open_file(struct log *l, struct err *e)
@@ -27,7 +25,7 @@ open_file(struct log *l, struct err *e)
     char told[PATH_MAX];
     struct stat st;
 
-    if (fd < 0) { /* ENOENT: its directory is gone, for the file would have been made */
+    if (fd < 0) { /* ENOENT: the directory was removed (O_CREAT creates the file) */
         const char *path = path_told(l->dir, l->name, told);
         return errno == ENOENT ? err_sys(e, "open %s", path)
                                : path_open_failed(l->dir, l->name, path, e);
@@ -43,18 +41,18 @@ open_file(struct log *l, struct err *e)
     l->fd = fd;
     l->dev = st.st_dev;
     l->ino = st.st_ino;
-    l->is_known = l->is_doubtful = false;
+    l->is_known = l->has_unsynced = false;
     l->segment[0] = '\0';
     l->segment_end = 0;
     return ST_OK;
 }
 
-/* The file only: what is to be written stays. */
+/* Closes the file; keeps l->lines. */
 static void
 close_file(struct log *l)
 {
     if (l->fd >= 0)
-        close(l->fd); /* and with it the lock */
+        close(l->fd); /* releases the lock too */
     l->fd = -1;
     l->is_locked = l->is_known = false;
 }
@@ -65,11 +63,11 @@ log_use_presync(struct log *l, size_t bytes)
     off_t end = l->fd < 0 || l->is_refusing ? -1 : sys->lseek(l->fd, 0, SEEK_END);
 
     assert(l->o.is_durable);
-    if (!l->o.ahead_name || l->ahead || end < 0)
+    if (!l->o.ahead_name || l->presync || end < 0)
         return;
-    l->ahead = presync_open(l->dir, l->o.ahead_name, l->o.boot, bytes, l->fd);
-    if (l->ahead)
-        presync_begin(l->ahead, l->fd, l->ino, end);
+    l->presync = presync_open(l->dir, l->o.ahead_name, l->o.boot, bytes, l->fd);
+    if (l->presync)
+        presync_begin(l->presync, l->fd, l->ino, end);
 }
 
 void
@@ -78,7 +76,7 @@ log_go_last(struct log *l)
     l->is_last = true;
 }
 
-/* Is the name still that of our file? */
+/* *is_ours: the open file still has the log's name. */
 static enum status
 check_name(struct log *l, bool *is_ours, struct err *e)
 {
@@ -92,7 +90,8 @@ check_name(struct log *l, bool *is_ours, struct err *e)
     return ST_OK;
 }
 
-/* Once; again when the name is that of another file by then: somebody else did it. */
+/* Recovers from the pre-sync file. If the log's file was replaced meanwhile, by this or another
+ * process, opens the new file and checks again. */
 static enum status
 recover(struct log *l, struct err *e)
 {
@@ -134,32 +133,33 @@ log_open(struct log *l, int dir, const char *name, const struct log_options *o, 
     return s;
 }
 
-/* A log that is not the one it was in front of was synced when it was finished. */
+/* Syncs the log if the pre-sync file still has lines for it, then removes that file. A segment was
+ * synced when it was finished. */
 static void
-close_ahead(struct log *l)
+close_presync(struct log *l)
 {
-    bool is_void = !l->is_refusing && (l->fd < 0 || presync_first(l->ahead, l->ino, -1) < 0 ||
+    bool is_void = !l->is_refusing && (l->fd < 0 || presync_first(l->presync, l->ino, -1) < 0 ||
                                        SYS_RETRY(sys->fdatasync(l->fd)) == 0);
 
     if (is_void)
-        presync_remove(l->ahead);
-    presync_close(l->ahead);
-    l->ahead = NULL;
+        presync_remove(l->presync);
+    presync_close(l->presync);
+    l->presync = NULL;
 }
 
 void
 log_close(struct log *l)
 {
-    if (l->ahead)
-        close_ahead(l);
+    if (l->presync)
+        close_presync(l);
     close_file(l);
     buf_release(&l->lines);
 }
 
-/* ---- under the lock: what is at the end of the file ---- */
+/* ---- under the lock: the tail ---- */
 
-/* Counts the lines from byte `at`, which has number `next`, up to byte `to`, just as
- * every reader does. *is_ending: a rotate line is among them. */
+/* Counts the lines from byte `at`, whose number is `next`, up to byte `to`, as readers do.
+ * *is_ending: a rotate line is among them. */
 static enum status
 count_lines(struct log *l, off_t at, uint64_t next, off_t to, bool *is_ending, struct err *e)
 {
@@ -178,9 +178,9 @@ count_lines(struct log *l, off_t at, uint64_t next, off_t to, bool *is_ending, s
     return s;
 }
 
-/* The last line whose number is beyond doubt: sealed, not inside a group, and not right
- * behind a foreign line that may have moved it. *seq is 0 when there is none. In a
- * finished segment nothing behind its rotate line counts, not even what looks sealed. */
+/* Finds the last line whose number is certain: sealed, not inside a group, and not directly behind
+ * a foreign line, which may have taken its number. *seq 0: none. In a finished segment, ignores all
+ * lines behind the rotate line. */
 static enum status
 find_anchor(const struct log *l, bool is_finished, off_t *at, uint64_t *seq, struct err *e)
 {
@@ -236,7 +236,7 @@ segment_number_after(const struct log *l, uint64_t *next, struct err *e)
     return s;
 }
 
-/* The number of the next line of a file not seen before. */
+/* Finds the number of the next line in a file that was not counted before. */
 static enum status
 count_file(struct log *l, bool is_finished, off_t to, bool *is_ending, struct err *e)
 {
@@ -251,8 +251,8 @@ count_file(struct log *l, bool is_finished, off_t to, bool *is_ending, struct er
     return s ? s : count_lines(l, at, seq, to, is_ending, e);
 }
 
-/* Ends a torn line, so that it counts like any other: it may be a whole record that
- * lacks only its '\n'. */
+/* Ends a torn tail with '\n', so that readers count it: it may be a whole record without its '\n'.
+ */
 static enum status
 seal_tail(struct log *l, off_t *size, struct err *e)
 {
@@ -263,7 +263,7 @@ seal_tail(struct log *l, off_t *size, struct err *e)
     return ST_OK;
 }
 
-/* Learns size, tail and next number. The lock is held and the inode is right. */
+/* Updates end, is_torn and next_seq. The lock is held, and the open file has the log's name. */
 static enum status
 look_at_tail(struct log *l, bool *is_ending, struct err *e)
 {
@@ -292,7 +292,7 @@ look_at_tail(struct log *l, bool *is_ending, struct err *e)
     if (s)
         return s;
     l->end = size;
-    l->is_known = !l->is_torn && !*is_ending; /* until it has ended, we must see that again */
+    l->is_known = !l->is_torn && !*is_ending; /* after a rotate line, check again next time */
     return ST_OK;
 }
 
@@ -313,20 +313,20 @@ lock_current(struct log *l, unsigned wait_ms, struct err *e)
             s = look_at_tail(l, &is_ending, e);
             if (s || !is_ending)
                 return s;
-            s = segment_finish(l, e); /* a rotation that a crash cut short */
+            s = segment_finish(l, e); /* finishes a rotation after a crash */
         }
         if (!s && l->o.is_one_file)
-            s = err_set(e, ST_FAILED, "%s was removed or replaced, by somebody else than cliq",
-                        l->name);
+            s = err_set(e, ST_FAILED, "%s was removed or replaced by another program", l->name);
         if (s)
             return s;
-        close_file(l); /* rotated or replaced while we waited: the name is the log */
+        close_file(l); /* rotated or replaced while we waited: open the file with that name */
     }
-    return err_set(e, ST_IO, "%s is being replaced all the time", l->name);
+    return err_set(e, ST_IO, "%s was replaced %d times while it was being locked", l->name,
+                   REOPEN_TRIES);
 }
 
 static void
-let_go(struct log *l)
+unlock(struct log *l)
 {
     l->is_locked = false;
     lock_drop(l->fd);
@@ -346,7 +346,7 @@ lock_within(struct log *l, unsigned wait_ms, struct err *e)
     if (!s && l->o.is_sequenced && l->o.rotate_bytes)
         s = segment_carry(l, e);
     if (s && l->is_locked)
-        let_go(l);
+        unlock(l);
     return s;
 }
 
@@ -385,12 +385,12 @@ log_unlock(struct log *l)
         segment_rotate(l, NULL); /* if it fails, the next writer tries again */
         buf_release(&l->lines);
         l->is_known = false;
-        if (!l->is_refusing) { /* else it is this file that log_repair needs */
+        if (!l->is_refusing) { /* log_repair needs the open file */
             close_file(l);
             return;
         }
     }
-    let_go(l);
+    unlock(l);
 }
 
 /* ---- under the lock: writing ---- */
@@ -408,7 +408,7 @@ log_has_room(const struct log *l, size_t bytes)
     return rc == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
-/* One write of everything, or nothing. */
+/* Writes everything in one write, or nothing. */
 static enum status
 write_all(struct log *l, const struct buf *lines, struct err *e)
 {
@@ -419,7 +419,7 @@ write_all(struct log *l, const struct buf *lines, struct err *e)
         return ST_OK;
     if (n < 0)
         return err_sys(e, "append to %s", l->name);
-    /* Unwrite the half line, unless somebody without the lock wrote behind it. */
+    /* Undo the short write, unless a foreign writer appended behind it. */
     l->is_known = false;
     if (sys->fstat(l->fd, &st) == 0 && st.st_size == l->end + n)
         SYS_RETRY(sys->ftruncate(l->fd, l->end));
@@ -427,44 +427,44 @@ write_all(struct log *l, const struct buf *lines, struct err *e)
                    l->name, n, lines->len);
 }
 
-/* What was written last, up to `end`, and nothing before it, is to be synced: that can be done in
- * the file ahead. */
+/* Syncs l->lines, which end at `end`, through the pre-sync file. Everything before is synced. */
 static bool
-sync_ahead(struct log *l, off_t end)
+sync_in_presync(struct log *l, off_t end)
 {
-    return l->ahead && presync_put(l->ahead, l->fd, l->ino, end - (off_t)l->lines.len, l->lines.p,
-                                   l->lines.len);
+    return l->presync && presync_put(l->presync, l->fd, l->ino, end - (off_t)l->lines.len,
+                                     l->lines.p, l->lines.len);
 }
 
-/* Syncs what was written from l->end to `end`, and what was not synced before. */
+/* Syncs the bytes from l->end to `end`, and earlier unsynced ones. */
 static enum status
 sync_written(struct log *l, off_t end, struct err *e)
 {
-    bool is_all = !l->is_doubtful;
+    bool is_all = !l->has_unsynced;
 
-    if (!l->is_doubtful)
-        l->doubt_from = l->end;
-    l->doubt_to = end;
-    l->is_doubtful = true;
+    if (!l->has_unsynced)
+        l->unsynced_from = l->end;
+    l->unsynced_to = end;
+    l->has_unsynced = true;
     if (!l->o.is_durable)
         return ST_OK;
-    if (l->o.meanwhile && !l->ahead) /* a hint: it is the sync that tells what became of it */
+    if (l->o.meanwhile && !l->presync) /* starts the write; the sync reports errors */
         sync_file_range(l->fd, l->end, (off_t)l->lines.len, SYNC_FILE_RANGE_WRITE);
     if (l->o.meanwhile)
         l->o.meanwhile(l->o.ctx);
-    if (is_all && !l->is_last && sync_ahead(l, end)) {
-        l->is_doubtful = false;
+    if (is_all && !l->is_last && sync_in_presync(l, end)) {
+        l->has_unsynced = false;
         return ST_OK;
     }
     if (SYS_RETRY(sys->fdatasync(l->fd)) == 0 &&
-        (l->end > 0 || SYS_RETRY(sys->fsync(l->dir)) == 0)) { /* a first line: the name too */
-        l->is_doubtful = false;
-        if (l->ahead)
-            presync_begin(l->ahead, l->fd, l->ino, end);
+        (l->end > 0 ||
+         SYS_RETRY(sys->fsync(l->dir)) == 0)) { /* the first line: sync the name too */
+        l->has_unsynced = false;
+        if (l->presync)
+            presync_begin(l->presync, l->fd, l->ino, end);
         return ST_OK;
     }
-    if (l->ahead)
-        l->doubt_from = presync_first(l->ahead, l->ino, l->doubt_from);
+    if (l->presync)
+        l->unsynced_from = presync_first(l->presync, l->ino, l->unsynced_from);
     l->is_refusing = true;
     return err_sys(e, "sync %s: the record may or may not survive a crash", l->name);
 }
@@ -494,7 +494,8 @@ compose(const struct log *l, const struct log_text *records, size_t n, struct bu
         struct err *e)
 {
     if (l->o.is_sequenced && l->next_seq > INT64_MAX - n)
-        return err_set(e, ST_FAILED, "%s: its last line has the highest number there is", l->name);
+        return err_set(e, ST_FAILED, "%s: the last line has the highest possible sequence number",
+                       l->name);
     if (l->is_torn)
         buf_addc(to, '\n');
     for (size_t i = 0; i < n; i++) {
@@ -515,7 +516,7 @@ compose(const struct log *l, const struct log_text *records, size_t n, struct bu
     return buf_status(to, "the batch", e);
 }
 
-/* Does an unfinished line end at `start`? */
+/* Does a torn line end at `start`? */
 static bool
 is_torn_at(const struct log *l, off_t start)
 {
@@ -524,7 +525,7 @@ is_torn_at(const struct log *l, off_t start)
     return start > 0 && SYS_RETRY(sys->pread(l->fd, &before, 1, start - 1)) == 1 && before != '\n';
 }
 
-/* The write went where we meant it to: behind everything we knew of. */
+/* The lines were written at l->end, as expected. */
 static enum status
 accept_written(struct log *l, size_t n, struct err *e)
 {
@@ -537,7 +538,7 @@ accept_written(struct log *l, size_t n, struct err *e)
     return s;
 }
 
-/* Writes what compose made, or makes it first. */
+/* Composes the lines unless is_composed, and writes them. */
 static enum status
 put(struct log *l, const struct log_text *records, size_t n, bool is_composed, struct err *e)
 {
@@ -555,16 +556,16 @@ put(struct log *l, const struct log_text *records, size_t n, bool is_composed, s
         off_t end = sys->lseek(l->fd, 0, SEEK_CUR), start = end - (off_t)l->lines.len;
         if (end < 0 || start == l->end)
             return accept_written(l, n, e);
-        /* Somebody writes without the lock. Our lines are whole, but what we knew of
-         * the file is not; and if they stick to a torn line, they must go again. */
-        bool is_welded = is_torn_at(l, start);
-        s = is_welded ? ST_OK : sync_written(l, end, e);
+        /* A foreign writer appended without the lock, so end and next_seq are wrong: count again.
+         * If its line was torn, our first line was joined to it: write again. */
+        bool is_joined = is_torn_at(l, start);
+        s = is_joined ? ST_OK : sync_written(l, end, e);
         if (!s && l->o.is_sequenced)
             s = count_lines(l, l->end, l->next_seq, end, &is_ending, e);
         l->end = end;
         l->is_torn = false;
         l->is_known = !s;
-        if (s || !is_welded)
+        if (s || !is_joined)
             return s;
     }
     return err_set(e, ST_IO, "append to %s: another program writes torn lines without the lock",
@@ -585,7 +586,7 @@ log_append(struct log *l, const struct log_text *records, size_t n, struct err *
     enum status s = ST_OK;
 
     assert(n > 0 && n <= LOG_BATCH_MAX);
-    if (is_composed) { /* before the lock: others need not wait for it */
+    if (is_composed) { /* before the lock, to hold it for a shorter time */
         l->is_torn = false;
         buf_reset(&l->lines);
         s = compose(l, records, n, &l->lines, e);
@@ -600,21 +601,21 @@ log_append(struct log *l, const struct log_text *records, size_t n, struct err *
 
 /* ---- after a failed sync ---- */
 
-/* Writes the bytes again that are there; what somebody cut off stays so. */
+/* Reads the bytes and writes them again in place, up to the end of the file. */
 static enum status
 write_again(struct log *l, off_t from, off_t to, struct err *e)
 {
-    char bytes[MEND_BYTES];
+    char bytes[REPAIR_BYTES];
 
     for (ssize_t n; from < to; from += n) {
-        size_t want = to - from < MEND_BYTES ? (size_t)(to - from) : MEND_BYTES;
+        size_t want = to - from < REPAIR_BYTES ? (size_t)(to - from) : REPAIR_BYTES;
         n = SYS_RETRY(sys->pread(l->fd, bytes, want, from));
         if (n < 0)
             return err_sys(e, "read %s", l->name);
         if (n == 0)
             break;
         if (sys->lseek(l->fd, from, SEEK_SET) != from)
-            return err_sys(e, "go to a place in %s", l->name);
+            return err_sys(e, "seek in %s", l->name);
         n = SYS_RETRY(sys->write(l->fd, bytes, (size_t)n));
         if (n <= 0)
             return err_sys(e, "write %s again", l->name);
@@ -622,20 +623,20 @@ write_again(struct log *l, off_t from, off_t to, struct err *e)
     return ST_OK;
 }
 
-/* From the page on in which the doubt begins: even if nothing of it is left, something is written,
- * so that the sync has to show what the disk can do. */
+/* Starts one page before the unsynced bytes: even if those were truncated, the sync then has
+ * something to write and shows whether the disk works. */
 static enum status
-mend_locked(struct log *l, struct err *e)
+repair_locked(struct log *l, struct err *e)
 {
-    enum status s = l->ahead ? presync_restore(l, e) : ST_OK;
+    enum status s = l->presync ? presync_restore(l, e) : ST_OK;
     int flags = fcntl(l->fd, F_GETFL);
-    off_t from = l->doubt_from > MEND_BYTES ? l->doubt_from - MEND_BYTES : 0;
+    off_t from = l->unsynced_from > REPAIR_BYTES ? l->unsynced_from - REPAIR_BYTES : 0;
 
     if (s)
         return s;
     if (flags < 0 || fcntl(l->fd, F_SETFL, flags & ~O_APPEND) != 0)
         return err_sys(e, "write %s again", l->name);
-    s = write_again(l, from, l->doubt_to, e);
+    s = write_again(l, from, l->unsynced_to, e);
     fcntl(l->fd, F_SETFL, flags);
     if (!s && SYS_RETRY(sys->fdatasync(l->fd)) != 0)
         s = err_sys(e, "sync %s", l->name);
@@ -653,7 +654,7 @@ log_repair(struct log *l, struct err *e)
     enum status s = lock_take_queued(l->fd, l->dir, l->name, l->o.lock_wait_ms, e);
     if (s)
         return s;
-    s = mend_locked(l, e);
+    s = repair_locked(l, e);
     lock_drop(l->fd);
     if (s)
         return s;

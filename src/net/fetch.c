@@ -1,12 +1,12 @@
 /*
- * fetch - the client side of HTTP: the only file that meets libcurl, which it loads at first use.
+ * fetch - the HTTP client for any server, over libcurl. No other file uses libcurl.
  *
- *     fetch          tries, and sleeps between them
- *     `- follow      one try: hop by hop along redirects, before one deadline
- *        `- hop      one request on the wire
+ *     fetch          retries with back-off
+ *     `- follow      one try: follows redirects, with one deadline
+ *        `- hop      one request
  *
- * Redirects are followed here and not by libcurl, which takes every header but
- * Authorization and Cookie along to another host, X-Api-Key too.
+ * libcurl does not follow redirects itself, because it would send all headers
+ * except Authorization and Cookie to another host, for example X-Api-Key.
  */
 #include "net/fetch.h"
 
@@ -24,11 +24,11 @@
 
 enum {
     METHOD_SIZE = 24,
-    HEAD_MAX = 256 * 1024, /* of an answer; libcurl itself stops a little later */
+    HEAD_MAX = 256 * 1024, /* bytes of a response's head; libcurl's own limit is a little higher */
     URL_FLAGS = CURLU_NON_SUPPORT_SCHEME | CURLU_ALLOW_SPACE | CURLU_URLENCODE,
 };
 
-/* What stays the same for one call of fetch, and where its current try stands. */
+/* The state of one call of fetch and of its current try. */
 struct fetch_job {
     const struct fetch_request *q;
     struct fetch_response *r;
@@ -36,9 +36,9 @@ struct fetch_job {
     char error[CURL_ERROR_SIZE];
     char method[METHOD_SIZE];
     bool has_body;   /* this hop sends it */
-    bool is_foreign; /* this hop's origin is not the request's */
+    bool is_foreign; /* this hop's origin differs from the request's */
     bool is_unsent;  /* the last hop failed before a byte was sent */
-    bool is_broken;  /* it failed in a way that another try may mend */
+    bool is_broken;  /* the last hop failed, and a retry may succeed */
 };
 
 static enum status
@@ -145,7 +145,7 @@ is_same_origin(CURLU *u, CURLU *v)
     return is_same;
 }
 
-/* The URL is not told: what is not one may hold a password anywhere. */
+/* The error does not contain the URL: a malformed one may have a password anywhere. */
 static enum status
 parse_url(const char *url, CURLU **out, struct err *e)
 {
@@ -156,11 +156,11 @@ parse_url(const char *url, CURLU **out, struct err *e)
     if (c == CURLUE_OUT_OF_MEMORY)
         return no_memory(e);
     if (c)
-        return err_set(e, ST_INVALID, "this is not a URL: %s; write https://host/path",
-                       curl.url_strerror(c));
+        return err_set(e, ST_INVALID, "bad URL: %s; write https://host/path", curl.url_strerror(c));
     if (!has_scheme(*out, "http") && !has_scheme(*out, "https")) {
         char *scheme = part(*out, CURLUPART_SCHEME);
-        err_say(e, "%.20s: URLs are not fetched, only http: and https:", scheme ? scheme : "such");
+        err_say(e, "the URL scheme %.20s is not supported, only http and https",
+                scheme ? scheme : "");
         curl.free(scheme);
         return ST_INVALID;
     }
@@ -199,7 +199,7 @@ fetch_public_url(struct buf *to, const char *url)
     show(to, url, true);
 }
 
-/* "GET https://host/path" in a sentence; s is the outcome that it gives back. */
+/* Fills the error "GET https://host/path: what"; returns s. */
 static enum status
 fail(struct fetch_job *j, const char *url, enum status s, const char *what, struct err *e)
 {
@@ -211,7 +211,7 @@ fail(struct fetch_job *j, const char *url, enum status s, const char *what, stru
     return s;
 }
 
-/* ---- what may be sent ---- */
+/* ---- checks of the request ---- */
 
 static bool
 is_token(const char *s)
@@ -220,7 +220,7 @@ is_token(const char *s)
                               "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")];
 }
 
-/* A line break in a value would be a header of its own, or a request. */
+/* A line break in a value would inject a header or a request. */
 static bool
 is_one_line(const char *s)
 {
@@ -250,7 +250,7 @@ check_headers(const struct fetch_request *q, struct err *e)
                            name);
         for (size_t k = 0; k < sizeof ours / sizeof *ours; k++)
             if (strcasecmp(name, ours[k]) == 0)
-                return err_set(e, ST_INVALID, "the header %s is set by cliq, not by you", ours[k]);
+                return err_set(e, ST_INVALID, "the header %s is set by cliq: remove it", ours[k]);
     }
     return ST_OK;
 }
@@ -266,12 +266,12 @@ check_method(const struct fetch_request *q, char to[METHOD_SIZE], struct err *e)
     for (size_t i = 0; i <= n; i++)
         to[i] = (char)(m[i] >= 'a' && m[i] <= 'z' ? m[i] - 'a' + 'A' : m[i]);
     if (strcmp(to, "CONNECT") == 0 || strcmp(to, "TRACE") == 0)
-        return err_set(e, ST_INVALID, "the method %s cannot be used", to);
+        return err_set(e, ST_INVALID, "the method %s is not supported", to);
     return ST_OK;
 }
 
 static bool
-may_go_abroad(const char *name)
+is_without_secret(const char *name)
 {
     static const char *const names[] = { "Accept", "Accept-Language", "Content-Type",
                                          "User-Agent" };
@@ -282,21 +282,21 @@ may_go_abroad(const char *name)
     return false;
 }
 
-/* The lines of this hop; false without memory. */
+/* Makes the header lines of this hop; false: out of memory. */
 static bool
 make_head(const struct fetch_job *j, struct curl_slist **out)
 {
-    /* Without this line libcurl asks before it sends a large body, and waits a second for
-     * servers that do not answer that. */
+    /* An empty Expect header: otherwise libcurl sends "Expect: 100-continue" before a large body
+     * and waits a second for servers that ignore it. */
     struct curl_slist *list = curl.slist_append(NULL, "Expect:");
 
     for (size_t i = 0; list && i < j->q->n_headers; i++) {
         const struct fetch_header *h = &j->q->headers[i];
         struct buf line = { 0 };
-        if ((j->is_foreign && !may_go_abroad(h->name)) ||
+        if ((j->is_foreign && !is_without_secret(h->name)) ||
             (j->q->body && !j->has_body && strcasecmp(h->name, "Content-Type") == 0))
             continue;
-        buf_addf(&line, *h->value ? "%s: %s" : "%s;", h->name, h->value); /* "X;" is empty */
+        buf_addf(&line, *h->value ? "%s: %s" : "%s;", h->name, h->value); /* "X;": empty value */
         struct curl_slist *longer = buf_failed(&line) ? NULL : curl.slist_append(list, line.p);
         buf_release(&line);
         if (!longer)
@@ -329,7 +329,7 @@ take_head(char *p, size_t one, size_t n, void *to)
     while (len && (p[len - 1] == '\r' || p[len - 1] == '\n'))
         len--;
     if (len >= 5 && memcmp(p, "HTTP/", 5) == 0)
-        buf_reset(&r->head); /* of an interim answer */
+        buf_reset(&r->head); /* drops an interim response */
     buf_add(&r->head, p, len);
     buf_addc(&r->head, '\n');
     return buf_failed(&r->head) ? 0 : n;
@@ -348,7 +348,7 @@ set_up(struct fetch_job *j, const char *url, int64_t left_ms, struct curl_slist 
     SET(j, CURLOPT_URL, url);
     SET(j, CURLOPT_PROTOCOLS_STR, "http,https");
     SET(j, CURLOPT_FOLLOWLOCATION, 0L);
-    SET(j, CURLOPT_REDIR_PROTOCOLS_STR, "http,https"); /* should it ever follow */
+    SET(j, CURLOPT_REDIR_PROTOCOLS_STR, "http,https"); /* in case libcurl ever follows one */
     SET(j, CURLOPT_PROXY, q->proxy ? q->proxy : "");   /* "": not $http_proxy either */
     SET(j, CURLOPT_NOPROXY, "");
     SET(j, CURLOPT_USERAGENT, "cliq/" CLIQ_VERSION);
@@ -409,13 +409,14 @@ say_failure(struct fetch_job *j, const char *url, CURLcode c, struct err *e)
     if (j->r->body.is_starved || j->r->head.is_starved || c == CURLE_OUT_OF_MEMORY)
         return no_memory(e);
     if (j->r->body.is_over || c == CURLE_FILESIZE_EXCEEDED) {
-        snprintf(what, sizeof what, "the answer is larger than %zu bytes", j->r->body.max);
+        snprintf(what, sizeof what, "the response is larger than %zu bytes", j->r->body.max);
         return fail(j, url, ST_FAILED, what, e);
     }
     if (j->r->head.is_over)
-        return fail(j, url, ST_FAILED, "the answer's headers are too large", e);
+        return fail(j, url, ST_FAILED, "the response's headers are too large", e);
     if (c == CURLE_OPERATION_TIMEDOUT) {
-        snprintf(what, sizeof what, j->is_unsent ? "no connection in time" : "no answer in %g s",
+        snprintf(what, sizeof what,
+                 j->is_unsent ? "no connection within %g s" : "no response within %g s",
                  (double)ms / 1000);
         return fail(j, url, ST_TIMEOUT, what, e);
     }
@@ -461,9 +462,10 @@ is_redirect(int status)
     return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-/* Turns the job to where the answer points: what is asked, and what may be told there. */
+/* Prepares the next hop: checks the redirect's URL, sets the method and which headers are sent. */
 static enum status
-turn(struct fetch_job *j, CURLU *from, CURLU *first, const char *where, CURLU **out, struct err *e)
+redirect(struct fetch_job *j, CURLU *from, CURLU *first, const char *where, CURLU **out,
+         struct err *e)
 {
     int status = j->r->status;
     char what[128];
@@ -521,7 +523,7 @@ follow(struct fetch_job *j, struct err *e)
         curl.easy_getinfo(j->curl, CURLINFO_REDIRECT_URL, &where);
         if (!where)
             break;
-        s = turn(j, at, first, where, &next, e);
+        s = redirect(j, at, first, where, &next, e);
         curl.url_cleanup(at);
         at = next;
     }
@@ -555,25 +557,25 @@ is_idempotent(const char *method)
     return false;
 }
 
-/* The try ended with s: is it worth another one, and may there be one? */
+/* May and should the request be sent again after a try with status s? */
 static bool
-wants_more(const struct fetch_job *j, const char *method, enum status s)
+should_retry(const struct fetch_job *j, const char *method, enum status s)
 {
     bool is_safe = j->q->is_repeatable || is_idempotent(method);
     int status = s ? 0 : j->r->status;
 
     if (!is_safe && j->r->redirects > 0)
-        return false; /* the first hop may have done it already */
+        return false; /* the first hop may have taken effect */
     if (s)
         return j->is_broken && (is_safe || j->is_unsent);
     if (status == 429 || status == 503)
-        return true; /* says that nothing was done */
+        return true; /* the server did not process the request */
     return is_safe && (status == 500 || status == 502 || status == 504);
 }
 
-/* Up to a quarter more, by chance: many who failed together do not come back together. */
+/* Adds up to a quarter at random, so that clients that failed together do not retry together. */
 static int64_t
-scatter(int64_t ms)
+add_jitter(int64_t ms)
 {
     uint16_t chance = 0;
 
@@ -615,12 +617,12 @@ fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e)
         curl_off_t after_s = 0;
         s = follow(&j, e);
         r->tries++;
-        if (r->tries >= (q->tries ? q->tries : FETCH_TRIES) || !wants_more(&j, method, s))
+        if (r->tries >= (q->tries ? q->tries : FETCH_TRIES) || !should_retry(&j, method, s))
             break;
         if (!s)
             curl.easy_getinfo(j.curl, CURLINFO_RETRY_AFTER, &after_s);
         int64_t ms = fetch_wait_ms(r->tries, after_s, q->wait_ms);
-        sleep_ms(after_s > 0 ? ms : scatter(ms));
+        sleep_ms(after_s > 0 ? ms : add_jitter(ms));
     }
     curl.easy_cleanup(j.curl);
     return s;
@@ -655,7 +657,7 @@ fetch_response_header(const struct fetch_response *r, const char *name, struct b
     return false;
 }
 
-/* ---- TLS as a wire ---- */
+/* ---- TLS as a transport ---- */
 
 static ssize_t
 tls_result(CURLcode code, size_t n)
@@ -708,7 +710,7 @@ fetch_secure(struct transport *w, const struct transport_place *at, int64_t unti
     curl.easy_setopt(tls, CURLOPT_NOSIGNAL, 1L);
     curl.easy_setopt(tls, CURLOPT_PROXY, "");
     curl.easy_setopt(tls, CURLOPT_ERRORBUFFER, why);
-    curl.easy_setopt(tls, CURLOPT_SSL_ENABLE_ALPN, 0L); /* HTTP/1.1 it is */
+    curl.easy_setopt(tls, CURLOPT_SSL_ENABLE_ALPN, 0L); /* HTTP/1.1 only */
     curl.easy_setopt(tls, CURLOPT_TIMEOUT_MS, (long)(left > 1 ? left : 1));
     CURLcode code = curl.easy_perform(tls);
     if (code == CURLE_OK)

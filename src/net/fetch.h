@@ -1,5 +1,5 @@
 /*
- * fetch - one HTTP request, and its answer.
+ * fetch - an HTTP client for any server: one request, one response.
  *
  *     struct fetch_request q = { .url = "https://example.org/report.json" };
  *     struct fetch_response r;
@@ -8,29 +8,26 @@
  *         ... r.body.p, r.body.len ...
  *     fetch_response_release(&r);
  *
- * Every answer of a server is ST_OK, 404 and 500 too: what it means is the caller's to
- * say. What fails is that there is no answer: ST_INVALID (the request is not one that
- * may be sent), ST_IO (no connection, or a broken one), ST_TIMEOUT, ST_REFUSED (a
- * redirect that must not be followed), ST_FAILED (too many redirects, a body over the
- * limit).
+ * Every response is ST_OK, also 404 and 500; the caller interprets it. Without a response:
+ * ST_INVALID (a bad request), ST_IO (no connection, or a broken one), ST_TIMEOUT, ST_REFUSED (a
+ * forbidden redirect), ST_FAILED (too many redirects, a body over the limit).
  *
- * What holds for every request:
- *   - http and https only, for redirects too; never from https to http
- *   - at most FETCH_REDIRECTS redirects. To another origin (scheme, host or port) go only
- *     headers that carry no secret: Accept, Accept-Language, Content-Type, User-Agent
- *   - the body has a ceiling, and so has the time of each try, redirects included
- *   - up to FETCH_TRIES tries: after 429, 500, 502, 503, 504 and broken connections when
- *     the method is idempotent or is_repeatable says that twice does no harm; for other
- *     requests only after 429, 503 and when nothing was sent. Between them it sleeps: what
- *     Retry-After says, else a time that doubles (fetch_wait_ms)
- *   - no proxy, cookie, .netrc or credential comes from the environment
- *   - sentences never hold values of headers, nor a URL's user, password and query
+ * For every request:
+ *   - only http and https, also in redirects; never from https to http
+ *   - at most FETCH_REDIRECTS redirects. Another origin (scheme, host or port) gets only
+ *     headers without secrets: Accept, Accept-Language, Content-Type, User-Agent
+ *   - the body's size is limited, and so is the time of each try, including redirects
+ *   - up to FETCH_TRIES tries. If the method is idempotent or is_repeatable is set: after 429,
+ *     500, 502, 503, 504 and broken connections. Otherwise: after 429, 503, and when nothing
+ *     was sent. The pause is Retry-After, else a back-off that doubles (fetch_wait_ms)
+ *   - the environment's proxies, cookies, .netrc and credentials are not used
+ *   - errors never contain header values, nor a URL's user, password and query
  *
- * Ownership: the request is borrowed for the call. The response can be released whatever
- * fetch returned. One request at a time in one thread; fetch never prints.
+ * Ownership: the request is borrowed for the call. Release the response whatever fetch
+ * returned. One request at a time in one thread; fetch never prints.
  *
  * libcurl is loaded at first use, because loading it takes 6 ms. Without it these functions
- * fail with ST_IO and a sentence that says what to install.
+ * fail with ST_IO and a message that names the package to install.
  *
  * Tests: test/unit/test_fetch.c test/scenario/curl.bats
  */
@@ -44,11 +41,11 @@
 
 #define FETCH_REDIRECTS  3
 #define FETCH_TRIES      3
-#define FETCH_TIMEOUT_MS 60000              /* of one try */
-#define FETCH_CONNECT_MS 15000              /* of that, until there is a connection */
+#define FETCH_TIMEOUT_MS 60000              /* for one try */
+#define FETCH_CONNECT_MS 15000              /* for the connection, part of the above */
 #define FETCH_MAX_BYTES  ((size_t)10 << 20) /* of a body */
 #define FETCH_WAIT_MS    500                /* before the second try; doubles */
-#define FETCH_WAIT_MAX   60000              /* whatever Retry-After says */
+#define FETCH_WAIT_MAX   60000              /* upper limit, also for Retry-After */
 #define FETCH_HEADERS    100                /* of a request */
 
 struct fetch_header {
@@ -66,42 +63,41 @@ struct fetch_request {
     size_t max_bytes;   /* 0: FETCH_MAX_BYTES */
     int64_t wait_ms;    /* 0: FETCH_WAIT_MS */
     unsigned tries;     /* 0: FETCH_TRIES */
-    bool is_repeatable; /* a method that is not idempotent may be sent again */
+    bool is_repeatable; /* may be sent again though the method is not idempotent */
     const char *proxy;  /* NULL: none */
 };
 
 struct fetch_response {
     int status;         /* 200 */
-    char *url;          /* where the answer came from, after redirects */
-    char *content_type; /* "" when the answer has none */
-    struct buf head;    /* its header lines, each ended by '\n' */
+    char *url;          /* of the response, after redirects */
+    char *content_type; /* "": none */
+    struct buf head;    /* header lines, each ended by '\n' */
     struct buf body;    /* p is never NULL when fetch succeeded */
-    unsigned tries;     /* it took this many, also when it failed */
+    unsigned tries;     /* number of tries, also after a failure */
     unsigned redirects; /* of the last try */
 };
 
-/* Loads libcurl, which the other functions do themselves: for callers that would retry ST_IO. */
+/* Loads libcurl, as the other functions do. For callers that retry ST_IO: its failure is final. */
 enum status fetch_load(struct err *e);
 
 enum status fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e);
 void fetch_response_release(struct fetch_response *r);
 
-/* The value of a header of the answer appended to `to`; false when it has none. Of
- * several, the first. */
+/* Appends the value of the first header `name` to `to`; false: none. */
 bool fetch_response_header(const struct fetch_response *r, const char *name, struct buf *to);
 
-/* A URL as people may see it, appended: without user, password, query and fragment; what
- * is not a URL is "(not a URL)". */
+/* Appends a URL without secrets: without user, password, query and fragment. A malformed URL
+ * becomes "(not a URL)". */
 void fetch_show_url(struct buf *to, const char *url);
 /* The same with its query. */
 void fetch_public_url(struct buf *to, const char *url);
 
-/* A connection with TLS, for net/transport.h: libcurl makes it and checks the certificate, and from
- * then on it is only bytes. */
+/* Opens a TLS connection for net/transport.h. libcurl connects and checks the certificate; the
+ * caller then sends and receives bytes. */
 enum status fetch_secure(struct transport *w, const struct transport_place *at, int64_t until_ms,
                          struct err *e);
 
-/* How long to wait after the try number `tries` (from 1); retry_after_s 0: not told. */
+/* The pause after try number `tries` (from 1); retry_after_s 0: no Retry-After header. */
 int64_t fetch_wait_ms(unsigned tries, int64_t retry_after_s, int64_t wait_ms);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * http - the head of a request: one pass over its bytes, each looked at once.
+ * http - the parser of a request's head: a state machine that reads each byte once.
  *
  *     START -> METHOD -> TARGET -> VERSION -> LINE_LF
  *                                               |
@@ -10,8 +10,8 @@
  *       | `---------------------------------'
  *       `-> END_LF -> (http_body.c)
  *
- * A byte that does not fit its step is a fault at once; what needs a whole line or a whole
- * head is judged at its end. Nothing looks ahead, so it does not matter how bytes arrive.
+ * A byte that its state does not allow is a fault at once. Checks that need a whole line or
+ * head run at its end. The parser never looks ahead, so it works on any split of the bytes.
  */
 #include "net/http.h"
 
@@ -55,7 +55,7 @@ http_fault(struct http *h, int status, const char *reason)
 void
 http_next(struct http *h)
 {
-    /* All but the fields, of which n_fields says how many there are. */
+    /* Clears all but the fields array; n_fields is its length. */
     size_t fields = offsetof(struct http_request, fields);
 
     memset(&h->request, 0, fields);
@@ -101,7 +101,7 @@ method_of(const char *p, size_t n)
     return METHOD_OTHER;
 }
 
-/* uri-host [ ":" port ] of RFC 3986; an empty one is a client that has no name for us. */
+/* uri-host [ ":" port ] of RFC 3986; may be empty. */
 static bool
 is_host(const char *p, size_t n)
 {
@@ -125,7 +125,7 @@ is_host(const char *p, size_t n)
     return i == n;
 }
 
-/* NULL, or what is wrong with the path. */
+/* Checks a path with escapes; NULL: valid, else the reason. */
 static const char *
 escaped_path_fault(const char *p, size_t n)
 {
@@ -159,7 +159,7 @@ escaped_path_fault(const char *p, size_t n)
     return is_ascii || utf8_valid_len(plain, len) == len ? NULL : "a path that is not UTF-8";
 }
 
-/* Mostly nothing is escaped, and what may stand there is ASCII. */
+/* The fast path: most paths have no escapes. */
 static const char *
 path_fault(const char *p, size_t n)
 {
@@ -175,7 +175,7 @@ path_fault(const char *p, size_t n)
     return NULL;
 }
 
-/* Cuts the target into its parts. NULL, or what is wrong with it. */
+/* Splits the target into its parts; NULL: valid, else the reason. */
 static const char *
 target_fault(struct http_request *r, const char *p)
 {
@@ -220,7 +220,7 @@ judge_line(struct http *h, const char *p, size_t end)
         v[6] != '.' || v[7] < '0' || v[7] > '9')
         return http_fault(h, 400, "a request line without an HTTP version");
     if (v[5] != '1' || v[7] > '1')
-        return http_fault(h, 505, "only HTTP/1.1 and HTTP/1.0 are spoken here");
+        return http_fault(h, 505, "only HTTP/1.1 and HTTP/1.0 are supported");
     r->minor = (unsigned char)(v[7] - '0');
     why = target_fault(r, p);
     return why ? http_fault(h, 400, why) : HTTP_MORE;
@@ -261,7 +261,7 @@ judge_connection(struct http *h, struct http_text t)
     }
 }
 
-/* A header line is whole: keep it, and look at those that decide where the request ends. */
+/* Stores a complete header line, and evaluates those that determine framing and security. */
 static enum http_event
 judge_field(struct http *h, const char *p)
 {
@@ -294,7 +294,7 @@ judge_field(struct http *h, const char *p)
         if (http_text_is_like(name, "Connection"))
             judge_connection(h, t);
         break;
-    case 13: /* whichever of two we took, something before us may have judged by the other */
+    case 13: /* a proxy may have checked another one of two than we would use */
         if (!http_text_is_like(name, "Authorization"))
             break;
         if (h->has_authorization)
@@ -335,9 +335,9 @@ judge_head(struct http *h, const char *p, size_t end)
     if (h->has_coding && r->minor == 0)
         return http_fault(h, 400, "Transfer-Encoding in HTTP/1.0");
     if (h->has_bad_coding)
-        return http_fault(h, 501, "the only transfer coding taken is chunked");
+        return http_fault(h, 501, "the only supported transfer coding is chunked");
     if (r->minor >= 1 && h->has_bad_expect)
-        return http_fault(h, 417, "the only expectation met is 100-continue");
+        return http_fault(h, 417, "the only supported expectation is 100-continue");
     r->is_chunked = h->has_coding;
     r->expects_continue = r->minor >= 1 && h->has_expect;
     r->keep_alive = !h->wants_close && (r->minor >= 1 || h->wants_keep_alive);
@@ -348,7 +348,7 @@ judge_head(struct http *h, const char *p, size_t end)
 
 /* ---- the bytes ---- */
 
-/* A line break that is not CR LF, a control byte, or just a byte that has no place here. */
+/* The fault of an unexpected byte: a line break that is not CR LF, a control byte, or another. */
 static enum http_event
 misfit(struct http *h, char c, const char *otherwise)
 {
@@ -363,7 +363,7 @@ misfit(struct http *h, char c, const char *otherwise)
     return http_fault(h, 400, otherwise);
 }
 
-/* The same where a line ends before it has all its parts: its CR LF may be as it should be. */
+/* The same where a part of the line is missing before its CR LF. */
 static enum http_event
 cut_short(struct http *h, char c, const char *lacks, const char *otherwise)
 {
@@ -378,7 +378,7 @@ skip(const char *p, size_t i, size_t n, enum http_kind kind)
     return i;
 }
 
-/* One byte or one run of the request line at p[*at]. */
+/* Reads one byte or one run of the request line at p[*at]. */
 static enum http_event
 feed_line(struct http *h, const char *p, size_t *at, size_t n)
 {
@@ -460,7 +460,7 @@ feed_line(struct http *h, const char *p, size_t *at, size_t n)
     return HTTP_MORE;
 }
 
-/* One byte or one run of the header lines at p[*at]. */
+/* Reads one byte or one run of the header lines at p[*at]. */
 static enum http_event
 feed_field(struct http *h, const char *p, size_t *at, size_t n)
 {
@@ -545,7 +545,7 @@ http_feed(struct http *h, const char *p, size_t n, size_t *used)
         ev = feed_line(h, p, &h->at, n);
     if (ev != HTTP_MORE || h->step < FIELD)
         return ev;
-    /* The first byte that is too many is a fault, and no byte behind it is looked at. */
+    /* The first byte over the limit is a fault; no byte behind it is read. */
     size_t stop = h->fields_at + HTTP_FIELDS_MAX < n ? h->fields_at + HTTP_FIELDS_MAX : n;
     while (ev == HTTP_MORE && h->at < stop)
         ev = feed_field(h, p, &h->at, stop);

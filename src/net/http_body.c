@@ -1,12 +1,12 @@
 /*
- * http - what follows the head: nothing, so many bytes, or chunks.
+ * http_body - the parser of a body: none, Content-Length, or chunks.
  *
  *     BEGIN -> DATA -> END                                     Content-Length, or nothing
  *     BEGIN -> SIZE -> [EXT] -> SIZE_LF -> DATA -> DATA_CR -> DATA_LF -> SIZE ...
  *                                 | (size 0)
  *                                 `-> LINE -> NAME -> TEXT -> TEXT_LF -> LINE ... -> LAST_LF -> END
  *
- * Data is never copied: the caller is shown where it stands in its own bytes.
+ * Data is not copied: h->body points into the caller's bytes.
  */
 #include "net/http.h"
 
@@ -41,20 +41,20 @@ chunk_fault(struct http *h)
     return http_fault(h, 400, "a bad chunk in the body");
 }
 
-/* The size was read; the line may go on with extensions. */
+/* Checks a chunk's size; extensions may follow in the line. */
 static enum http_event
 judge_size(struct http *h)
 {
     if (h->line_len == 0)
         return chunk_fault(h);
     if (h->left > h->body_max - h->total)
-        return http_fault(h, 413, "a body larger than this request may have");
+        return http_fault(h, 413, "the body is larger than this request allows");
     h->total += h->left;
-    h->line_len = 0; /* now of its extensions */
+    h->line_len = 0; /* now counts the extensions */
     return HTTP_MORE;
 }
 
-/* Trailers are dropped, but these never were trailers: they are an attempt at something. */
+/* Trailers are dropped, but these are forbidden: they can only be an attack. */
 static enum http_event
 judge_trailer(struct http *h)
 {
@@ -63,7 +63,7 @@ judge_trailer(struct http *h)
 
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         if (h->line_len == strlen(never[i]) && strncasecmp(h->trailer, never[i], h->line_len) == 0)
-            return http_fault(h, 400, "a header in the trailer that may not be there");
+            return http_fault(h, 400, "a header that is forbidden in a trailer");
     return HTTP_MORE;
 }
 
@@ -169,7 +169,7 @@ http_feed_body(struct http *h, const char *p, size_t n, size_t *used)
         h->step = SIZE;
     } else if (h->step == BEGIN) {
         if (h->request.content_length > h->body_max)
-            return http_fault(h, 413, "a body larger than this request may have");
+            return http_fault(h, 413, "the body is larger than this request allows");
         h->left = h->request.content_length;
         h->step = h->left ? DATA : END;
     }

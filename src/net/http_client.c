@@ -6,7 +6,7 @@
 
 enum { READ_SIZE = 65536 };
 
-/* ---- the head of an answer ---- */
+/* ---- the head of a response ---- */
 
 static struct http_text
 trimmed(const char *p, const char *end)
@@ -18,7 +18,7 @@ trimmed(const char *p, const char *end)
     return (struct http_text){ p, (size_t)(end - p) };
 }
 
-/* Digits only, as the RFC has it; false when it does not fit either. */
+/* Digits only, as RFC 9110 requires; false: bad, or too large. */
 static bool
 read_number(struct http_text t, uint64_t *out)
 {
@@ -125,7 +125,7 @@ http_client_parse(struct http_client_reply *r, const char *p, size_t n)
     return n > HTTP_CLIENT_HEAD_MAX ? -1 : 0;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 void
 http_client_init(struct http_client *c, const struct transport_place *at)
@@ -154,13 +154,13 @@ http_client_close(struct http_client *c)
 static enum status
 not_http(struct http_client *c, struct err *e)
 {
-    return err_set(e, ST_IO, "%s does not answer in HTTP/1.1: is it a cliq server?",
+    return err_set(e, ST_IO, "the response of %s is not HTTP/1.1: is it a cliq server?",
                    c->at->authority);
 }
 
-/* More bytes behind those that are there; *got is 0 at the end. */
+/* Appends received bytes to c->in; *got 0: end of the connection. */
 static enum status
-fill(struct http_client *c, size_t *got, int64_t until_ms, struct cancel *wake, struct err *e)
+fill(struct http_client *c, size_t *got, int64_t until_ms, struct cancel *cancel, struct err *e)
 {
     if (c->used == c->in.len) {
         buf_reset(&c->in);
@@ -169,14 +169,14 @@ fill(struct http_client *c, size_t *got, int64_t until_ms, struct cancel *wake, 
     char *room = buf_room(&c->in, READ_SIZE);
     if (!room)
         return buf_status(&c->in, "the answer", e);
-    enum status s = transport_recv(&c->wire, room, READ_SIZE, got, until_ms, wake, e);
+    enum status s = transport_recv(&c->wire, room, READ_SIZE, got, until_ms, cancel, e);
     buf_grew(&c->in, *got);
     return s;
 }
 
 static enum status
 send_request(struct http_client *c, const struct http_client_request *q, int64_t until_ms,
-             struct cancel *wake, struct err *e)
+             struct cancel *cancel, struct err *e)
 {
     struct buf out = { 0 };
 
@@ -190,7 +190,7 @@ send_request(struct http_client *c, const struct http_client_request *q, int64_t
         buf_add(&out, q->body, q->body_len);
     enum status s = buf_status(&out, "the request", e);
     if (!s)
-        s = transport_send(&c->wire, out.p, out.len, until_ms, wake, e);
+        s = transport_send(&c->wire, out.p, out.len, until_ms, cancel, e);
     buf_release(&out);
     return s;
 }
@@ -201,10 +201,11 @@ has_no_body(const struct http_client_request *q, int status)
     return strcmp(q->method, "HEAD") == 0 || status == 204 || status == 304;
 }
 
-/* Interim answers (100 Continue) are passed over. */
+/* Reads the head; skips interim responses (100 Continue). *is_dead: the connection broke before the
+ * response's first byte. */
 static enum status
 read_head(struct http_client *c, const struct http_client_request *q, bool *is_dead,
-          int64_t until_ms, struct cancel *wake, struct err *e)
+          int64_t until_ms, struct cancel *cancel, struct err *e)
 {
     int len = 0;
 
@@ -222,10 +223,10 @@ read_head(struct http_client *c, const struct http_client_request *q, bool *is_d
             continue;
         }
         size_t got = 0;
-        bool is_blank = c->used == c->in.len; /* not a byte of the answer yet */
-        enum status s = fill(c, &got, until_ms, wake, e);
+        bool is_blank = c->used == c->in.len; /* no byte of the response yet */
+        enum status s = fill(c, &got, until_ms, cancel, e);
         if (!s && got == 0)
-            s = err_set(e, ST_IO, "%s closed the connection without an answer", c->at->authority);
+            s = err_set(e, ST_IO, "%s closed the connection without a response", c->at->authority);
         if (s) {
             *is_dead = s == ST_IO && is_blank;
             return s;
@@ -245,7 +246,7 @@ read_head(struct http_client *c, const struct http_client_request *q, bool *is_d
 
 enum status
 http_client_ask(struct http_client *c, const struct http_client_request *q, int64_t until_ms,
-                struct cancel *wake, struct err *e)
+                struct cancel *cancel, struct err *e)
 {
     bool is_dead = false, is_old = c->is_idle && q->is_repeatable && c->used == c->in.len;
     enum status s = ST_OK;
@@ -254,18 +255,18 @@ http_client_ask(struct http_client *c, const struct http_client_request *q, int6
         if (!is_old) {
             drop(c);
             int64_t connect_ms = wait_until(HTTP_CLIENT_CONNECT_MS);
-            s = transport_open(&c->wire, c->at, until_ms < connect_ms ? until_ms : connect_ms, wake,
-                               e);
+            s = transport_open(&c->wire, c->at, until_ms < connect_ms ? until_ms : connect_ms,
+                               cancel, e);
         }
         c->is_idle = false;
         if (!s)
-            s = send_request(c, q, until_ms, wake, e);
+            s = send_request(c, q, until_ms, cancel, e);
         bool is_unsent = s != ST_OK;
         if (!s)
-            s = read_head(c, q, &is_dead, until_ms, wake, e);
+            s = read_head(c, q, &is_dead, until_ms, cancel, e);
         if (!is_old || s != ST_IO || (!is_unsent && !is_dead))
             break;
-        is_old = false; /* it was closed while nobody looked */
+        is_old = false; /* the server closed the idle connection: use a new one */
         s = ST_OK;
     }
     if (s)
@@ -275,7 +276,7 @@ http_client_ask(struct http_client *c, const struct http_client_request *q, int6
 
 enum status
 http_client_read(struct http_client *c, const char **p, size_t *n, int64_t until_ms,
-                 struct cancel *wake, struct err *e)
+                 struct cancel *cancel, struct err *e)
 {
     bool is_until_end = !c->reply.is_chunked && !c->reply.has_length;
 
@@ -297,30 +298,31 @@ http_client_read(struct http_client *c, const char **p, size_t *n, int64_t until
             c->is_idle = c->reply.keeps_alive && c->used == c->in.len;
             break;
         }
-        enum status s = fill(c, &got, until_ms, wake, e);
+        enum status s = fill(c, &got, until_ms, cancel, e);
         if (s)
             return s;
         if (got == 0 && !is_until_end)
-            return err_set(e, ST_IO, "%s broke off in the middle of its answer", c->at->authority);
+            return err_set(e, ST_IO, "%s closed the connection in the middle of its response",
+                           c->at->authority);
         if (got == 0)
             c->is_whole = true;
     }
     return ST_OK;
 }
 
-/* ---- all of an answer ---- */
+/* ---- whole responses, with retries ---- */
 
 static enum status
 fetch_once(struct http_client *c, const struct http_client_request *q, struct buf *body,
-           int64_t until_ms, struct cancel *wake, struct err *e)
+           int64_t until_ms, struct cancel *cancel, struct err *e)
 {
     const char *p;
     size_t n = 1;
-    enum status s = http_client_ask(c, q, until_ms, wake, e);
+    enum status s = http_client_ask(c, q, until_ms, cancel, e);
 
     buf_reset(body);
     while (!s && n > 0) {
-        s = http_client_read(c, &p, &n, until_ms, wake, e);
+        s = http_client_read(c, &p, &n, until_ms, cancel, e);
         if (!s && n > 0)
             buf_add(body, p, n);
         if (!s)
@@ -329,12 +331,12 @@ fetch_once(struct http_client *c, const struct http_client_request *q, struct bu
     if (s || !c->is_idle)
         drop(c);
     if (s == ST_TIMEOUT)
-        s = err_set(e, ST_TIMEOUT, "no answer of %s in time", c->at->authority);
+        s = err_set(e, ST_TIMEOUT, "no response from %s in time", c->at->authority);
     return s;
 }
 
 static bool
-wants_more(const struct http_client *c, const struct http_client_request *q, enum status s)
+should_retry(const struct http_client *c, const struct http_client_request *q, enum status s)
 {
     int status = s ? 0 : c->reply.status;
 
@@ -346,18 +348,19 @@ wants_more(const struct http_client *c, const struct http_client_request *q, enu
 
 enum status
 http_client_fetch(struct http_client *c, const struct http_client_request *q, struct buf *body,
-                  int64_t timeout_ms, unsigned tries, struct cancel *wake, struct err *e)
+                  int64_t timeout_ms, unsigned tries, struct cancel *cancel, struct err *e)
 {
     int64_t pause_ms = HTTP_CLIENT_WAIT_MS;
     enum status s;
 
     for (unsigned i = 1;; i++, pause_ms *= 2) {
-        s = fetch_once(c, q, body, wait_until(timeout_ms), wake, e);
-        if (i >= tries || !wants_more(c, q, s))
+        s = fetch_once(c, q, body, wait_until(timeout_ms), cancel, e);
+        if (i >= tries || !should_retry(c, q, s))
             return s;
         int64_t after_ms = s ? 0 : c->reply.retry_after_s * 1000;
-        enum status woken = wait_fd(-1, 0, wait_until(after_ms ? after_ms : pause_ms), wake, NULL);
-        if (woken == ST_CANCELLED)
-            return err_set(e, ST_CANCELLED, "stopped before the answer came");
+        enum status waited =
+            wait_fd(-1, 0, wait_until(after_ms ? after_ms : pause_ms), cancel, NULL);
+        if (waited == ST_CANCELLED)
+            return err_set(e, ST_CANCELLED, "cancelled before the response arrived");
     }
 }

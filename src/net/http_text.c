@@ -1,4 +1,4 @@
-/* http - its tables, and the texts of a request. */
+/* http_text - character classes, accessors of a request's texts, and reason phrases. */
 #include "net/http.h"
 
 #include <string.h>

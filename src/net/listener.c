@@ -31,7 +31,7 @@ is_loopback(const union address *a)
                                        : IN6_IS_ADDR_LOOPBACK(&a->v6.sin6_addr);
 }
 
-/* Fills name, port and is_loopback from what the kernel says. */
+/* Fills name, port and is_loopback from getsockname. */
 static enum status
 describe(struct listener *l, struct err *e)
 {
@@ -40,7 +40,7 @@ describe(struct listener *l, struct err *e)
     char text[INET6_ADDRSTRLEN] = "";
 
     if (getsockname(l->fd, &a.any, &len) != 0)
-        return err_sys(e, "ask where a socket listens");
+        return err_sys(e, "read the address of a listening socket");
     switch (a.any.sa_family) {
     case AF_INET:
         inet_ntop(AF_INET, &a.v4.sin_addr, text, sizeof text);
@@ -131,8 +131,8 @@ listener_tcp(struct listener *l, const char *address, struct err *e)
     if (bind(l->fd, &a.any, len) != 0 || listen(l->fd, BACKLOG) != 0) {
         s = errno == EADDRINUSE
                 ? err_set(e, ST_CONFLICT,
-                          "%s is in use: ss -ltnp shows who listens on the port, ss -tanp which "
-                          "connection has it as its own",
+                          "%s is in use: ss -ltnp shows the process that listens on the port, ss "
+                          "-tanp a connection that uses it as its local port",
                           address)
                 : err_sys(e, "listen on %s", address);
         listener_release(l);
@@ -146,7 +146,7 @@ listener_tcp(struct listener *l, const char *address, struct err *e)
 
 /* ---- Unix ---- */
 
-/* Somebody's socket stands where ours should. Removes it when nobody is behind it. */
+/* Removes an existing socket file if no process listens on it. */
 static enum status
 remove_stale(const char *path, const union address *a, struct err *e)
 {
@@ -162,17 +162,17 @@ remove_stale(const char *path, const union address *a, struct err *e)
     int rc = connect(fd, &a->any, sizeof a->path);
     int why = rc == 0 ? 0 : errno;
     close(fd);
-    if (why == 0 || why == EAGAIN) /* EAGAIN: so many wait there that no more fit */
+    if (why == 0 || why == EAGAIN) /* EAGAIN: its backlog is full */
         return err_set(e, ST_CONFLICT, "%s is in use: another server listens there", path);
     errno = why;
     if (why != ECONNREFUSED)
-        return err_sys(e, "see whether somebody listens on %s", path);
+        return err_sys(e, "check whether a process listens on %s", path);
     if (unlink(path) != 0 && errno != ENOENT)
         return err_sys(e, "remove the stale socket %s", path);
     return ST_OK;
 }
 
-/* With the lock on the directory held: nobody else is between looking and listening. */
+/* The directory's lock is held, so no other server does the same now. */
 static enum status
 bind_unix(struct listener *l, const char *path, const union address *a, struct err *e)
 {
@@ -184,7 +184,7 @@ bind_unix(struct listener *l, const char *path, const union address *a, struct e
     l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (l->fd < 0)
         return err_sys(e, "open a socket for %s", path);
-    /* The file gets the mode of the socket: it is never there with another one. */
+    /* fchmod before bind: the file never exists with another mode. */
     if (fchmod(l->fd, 0600) != 0 || bind(l->fd, &a->any, sizeof a->path) != 0 ||
         listen(l->fd, BACKLOG) != 0 || lstat(path, &st) != 0)
         return err_sys(e, "listen on %s", path);
@@ -221,7 +221,7 @@ listener_unix(struct listener *l, const char *path, struct err *e)
     return s;
 }
 
-/* ---- given ---- */
+/* ---- socket activation ---- */
 
 enum status
 listener_fd(struct listener *l, int fd, struct err *e)
@@ -233,7 +233,7 @@ listener_fd(struct listener *l, int fd, struct err *e)
     if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) != 0 || type != SOCK_STREAM ||
         getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &len) != 0 || !is_listening) {
         listener_release(l);
-        return err_set(e, ST_INVALID, "descriptor %d is not a socket that listens", fd);
+        return err_set(e, ST_INVALID, "descriptor %d is not a listening socket", fd);
     }
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);

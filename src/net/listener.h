@@ -1,16 +1,12 @@
 /*
- * listener - a socket on which somebody may call.
+ * listener - a listening socket: TCP, Unix, or inherited from systemd (socket activation).
  *
- * Three ways to have one: a TCP address, a path for a Unix socket, or a descriptor that was
- * opened for us (systemd's socket activation).
+ * A Unix socket has mode 0600. A stale socket file is removed, after a connect to it was refused
+ * and under a lock on its directory. So of two servers that start at the same time, one gets the
+ * socket and the other ST_CONFLICT. listener_release removes the file if it is still ours.
  *
- * A Unix socket is 0600. A socket file left by a process that died is removed, but only
- * after nobody answered there and under a lock on its directory, so that of two servers that
- * start together one gets it and the other is told so. It is removed on release, if it is
- * still ours.
- *
- * Ownership: the caller owns the struct; release closes the descriptor, and is safe on any
- * state. Who takes the descriptor away puts -1 in its place.
+ * Ownership: the caller owns the struct. listener_release closes the descriptor and is safe in any
+ * state. A caller that takes the descriptor over sets fd to -1.
  *
  * Tests: test/unit/test_server*.c
  */
@@ -29,8 +25,8 @@ struct listener {
     char name[160]; /* "127.0.0.1:3000", "[::1]:3000", "unix:/run/x": with the port we got */
     unsigned port;  /* 0: a Unix socket */
     bool is_unix;
-    bool is_loopback; /* only this machine can call; Unix sockets too */
-    char path[108];   /* of a socket file that is ours to remove */
+    bool is_loopback; /* only this machine can connect; true for Unix sockets */
+    char path[108];   /* of the socket file to remove; "": none */
     dev_t dev;
     ino_t ino;
 };
@@ -41,16 +37,16 @@ struct listener {
     }
 
 /* "127.0.0.1:3000", "[::1]:3000", "localhost:3000", ":3000" (loopback); port 0: any free one.
- * ST_INVALID: not such an address; ST_CONFLICT: somebody listens there. */
+ * ST_INVALID: a bad address; ST_CONFLICT: the address is in use. */
 enum status listener_tcp(struct listener *l, const char *address, struct err *e);
-/* Is it such an address? *is_here: only this machine could call. */
+/* Checks an address. *is_here: only this machine can connect. */
 enum status listener_check(const char *address, bool *is_here, struct err *e);
 enum status listener_unix(struct listener *l, const char *path, struct err *e);
-/* Takes the descriptor, also when it fails; it must be a stream socket that listens. */
+/* Takes ownership of the descriptor, also on failure. It must be a listening stream socket. */
 enum status listener_fd(struct listener *l, int fd, struct err *e);
-#define LISTENER_GIVEN 3 /* the first descriptor that systemd gives */
-/* How many it gave to this very process ($LISTEN_PID, $LISTEN_FDS). Asked once: the answer is
- * taken out of the environment, so that no child believes it is meant. */
+#define LISTENER_GIVEN 3 /* the first descriptor from systemd */
+/* The number of descriptors that systemd passed to this process ($LISTEN_PID, $LISTEN_FDS). Removes
+ * the variables from the environment, so that no child process uses them: call it once. */
 unsigned listener_given(void);
 void listener_release(struct listener *l);
 

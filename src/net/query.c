@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { NAME_SHOWN = 64 }; /* bytes of a foreign name in a sentence */
+enum { NAME_SHOWN = 64 }; /* bytes of a parameter's name in a message */
 
-/* Into `to`, which has room for len bytes and a NUL. NULL, or what is wrong. */
+/* Decodes into `to`, which has room for len bytes and a NUL. NULL: valid, else the reason. */
 static const char *
 decode(char *to, size_t *to_len, const char *p, size_t len, bool is_plus_space)
 {
@@ -35,7 +35,7 @@ decode(char *to, size_t *to_len, const char *p, size_t len, bool is_plus_space)
     return utf8_valid_len(to, n) == n ? NULL : "is not UTF-8";
 }
 
-/* A name that came from outside, fit for a sentence: short, and only visible ASCII. */
+/* A parameter's name for a message: short, and only visible ASCII. */
 static const char *
 shown(char to[NAME_SHOWN + 4], const char *p, size_t len)
 {
@@ -168,7 +168,7 @@ query_unsigned(const struct query *q, const char *name, uint64_t least, uint64_t
     return ST_OK;
 }
 
-/* Digits with one point in or around them, and a sign: no exponent, "inf", "nan" or blanks. */
+/* A sign, digits and at most one point; no exponent, "inf", "nan" or blanks. */
 static bool
 is_decimal(const char *p)
 {
@@ -184,8 +184,7 @@ is_decimal(const char *p)
     return !*p && whole + part > 0 && whole + part <= 40;
 }
 
-/* strtod without the locale, whose point may be a comma. The digits beyond what a double
- * holds are lost, as they would be anyway. */
+/* strtod without the locale, whose decimal separator may be a comma. */
 static double
 decimal(const char *p)
 {

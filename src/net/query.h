@@ -1,18 +1,18 @@
 /*
- * query - percent-escapes, and the pairs of a query string.
+ * query - a parser of query strings and percent-escapes.
  *
  *     struct query q;
  *     s = query_parse(&q, &arena, text, len, e);        "limit=20&type=a%3Ab"
  *     s = s ? s : query_unsigned(&q, "limit", 1, 100, 20, &limit, e);
  *     s = s ? s : query_one(&q, "type", &type, e);
  *
- * Strict, so that nobody wonders what was understood: a bad escape, a NUL or bytes that are
- * not UTF-8 are an error that names the parameter. '+' is a space, in queries only. Pairs
- * without a name are skipped ("&&", "=x"); a name without '=' has the value "". The order is
- * kept and so are repeated names, which those who ask for one value refuse.
+ * Strict: a bad escape, a NUL or bytes that are not UTF-8 are an error that names the parameter.
+ * '+' is a space, in queries only. Pairs without a name are skipped ("&&", "=x"); a name without
+ * '=' has the value "". Order and repeated names are kept; query_one and the typed functions reject
+ * a repeated name.
  *
- * All failures are ST_INVALID, with a sentence for whoever wrote the query; only running out
- * of memory is ST_IO. Ownership: everything lives in the arena; texts are NUL-ended.
+ * Errors are ST_INVALID with a message for the client, or ST_IO: out of memory. Ownership:
+ * everything lives in the arena; texts are NUL-ended.
  *
  * Tests: test/unit/test_query.c test/fuzz/fuzz_query.c
  */
@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define QUERY_PAIRS 100 /* no call has as many parameters */
+#define QUERY_PAIRS 100 /* more than any operation has */
 
 struct query_pair {
     const char *name, *value; /* NUL-ended, without other NULs */
@@ -38,8 +38,8 @@ struct query {
     size_t n;
 };
 
-/* Of a path or one of its segments: '+' stays what it is. Gives a NUL-ended copy. `what` names
- * it in the sentence. */
+/* Decodes a path or a segment of one; '+' is not a space. *to is a NUL-ended copy. `what` names it
+ * in the message. */
 enum status url_decode(struct arena *a, const char *p, size_t len, const char *what,
                        const char **to, struct err *e);
 
@@ -49,17 +49,17 @@ enum status query_parse(struct query *q, struct arena *a, const char *p, size_t 
 const char *query_get(const struct query *q, const char *name);
 size_t query_count(const struct query *q, const char *name);
 
-/* At most one value; *to is NULL without the parameter. */
+/* At most one value; *to NULL: the parameter is absent. */
 enum status query_one(const struct query *q, const char *name, const char **to, struct err *e);
-/* The number of a parameter given once, from least to most; `otherwise` without it. */
+/* A whole number from least to most; `otherwise` if the parameter is absent. */
 enum status query_unsigned(const struct query *q, const char *name, uint64_t least, uint64_t most,
                            uint64_t otherwise, uint64_t *to, struct err *e);
 enum status query_double(const struct query *q, const char *name, double least, double most,
                          double otherwise, double *to, struct err *e);
-/* "true", "1" or "" are true; "false" and "0" are not. */
+/* "true", "1" and "" are true; "false" and "0" are false. */
 enum status
 query_bool(const struct query *q, const char *name, bool otherwise, bool *to, struct err *e);
-/* The first parameter whose name is not in the NULL-ended list, or NULL: a typing error. */
+/* The first parameter whose name is not in the NULL-ended list; NULL: all are known. */
 const char *query_stranger(const struct query *q, const char *const *names);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* A text whose length the compiler knows. */
+/* Adds a string literal. */
 #define ADD(b, text) buf_add((b), (text), sizeof(text) - 1)
 
 static void
@@ -20,9 +20,9 @@ add_number(struct buf *b, uint64_t n)
     buf_add(b, p, (size_t)(text + sizeof text - p));
 }
 
-/* Day and month by our own tables: strftime's depend on the locale. */
+/* Own tables of days and months, because strftime depends on the locale. */
 void
-response_date(char to[ANSWER_DATE_SIZE], int64_t wall_s)
+response_date(char to[RESPONSE_DATE_SIZE], int64_t wall_s)
 {
     static const char days[] = "SunMonTueWedThuFriSat";
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -30,9 +30,9 @@ response_date(char to[ANSWER_DATE_SIZE], int64_t wall_s)
     struct tm tm;
 
     gmtime_r(&t, &tm);
-    snprintf(to, ANSWER_DATE_SIZE, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", days + 3 * tm.tm_wday,
-             tm.tm_mday % 100, months + 3 * tm.tm_mon, (tm.tm_year + 1900) % 10000,
-             tm.tm_hour % 100, tm.tm_min % 100, tm.tm_sec % 100);
+    snprintf(to, RESPONSE_DATE_SIZE, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT",
+             days + 3 * tm.tm_wday, tm.tm_mday % 100, months + 3 * tm.tm_mon,
+             (tm.tm_year + 1900) % 10000, tm.tm_hour % 100, tm.tm_min % 100, tm.tm_sec % 100);
 }
 
 void
@@ -89,5 +89,5 @@ http_add_header(struct buf *headers, const char *name, const char *value, struct
     buf_adds(headers, ": ");
     buf_adds(headers, value);
     buf_adds(headers, "\r\n");
-    return buf_status(headers, "the headers of an answer", e);
+    return buf_status(headers, "the headers of a response", e);
 }

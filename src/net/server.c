@@ -1,4 +1,4 @@
-/* server - listeners, rounds, time, and the end. See server_impl.h for how it fits together. */
+/* server - listeners, turns of the loop, timeouts, shutdown. server_impl.h has the overview. */
 #include "net/server_impl.h"
 
 #include "base/clock.h"
@@ -15,10 +15,10 @@ server_forget_handle(struct http_server *v)
         free(v);
 }
 
-/* ---- rounds ---- */
+/* ---- turns ---- */
 
 static void
-tell_date(struct http_server *v)
+update_date(struct http_server *v)
 {
     int64_t now_s = clock_wall_ns() / 1000000000;
 
@@ -28,7 +28,7 @@ tell_date(struct http_server *v)
 }
 
 static void
-tell_drained(struct http_conn *c)
+report_drained(struct http_conn *c)
 {
     c->is_full = c->is_drained = false;
     if (c->watch && c->is_stream && !c->is_gone)
@@ -36,7 +36,7 @@ tell_drained(struct http_conn *c)
 }
 
 static void
-tell_stopped(struct http_server *v)
+report_stopped(struct http_server *v)
 {
     void (*fn)(void *) = v->on_stopped;
 
@@ -49,7 +49,7 @@ tell_stopped(struct http_server *v)
 static void
 on_idle(uv_idle_t *h)
 {
-    (void)h; /* it is enough that the loop does not wait */
+    (void)h; /* an active idle handle keeps the loop from waiting */
 }
 
 static void
@@ -60,7 +60,7 @@ turn(struct http_server *v)
     if (is_again)
         for (struct http_conn *c = v->marked; c; c = c->next_marked)
             if (c->is_drained)
-                tell_drained(c);
+                report_drained(c);
     while (is_again) {
         is_again = false;
         for (struct http_conn *c = v->marked; c; c = c->next_marked)
@@ -87,7 +87,7 @@ turn(struct http_server *v)
         uv_idle_start(&v->idle, on_idle);
     else
         uv_idle_stop(&v->idle);
-    tell_stopped(v);
+    report_stopped(v);
 }
 
 static void
@@ -101,15 +101,14 @@ on_check(uv_check_t *h)
 {
     struct http_server *v = h->data;
 
-    tell_date(v);
+    update_date(v);
     turn(v);
 }
 
-/* ---- time ---- */
+/* ---- timeouts ---- */
 
-/* Has the client used up its time? */
 static void
-look_at_clock(struct http_conn *c, uint64_t now)
+check_timeouts(struct http_conn *c, uint64_t now)
 {
     const struct http_options *o = &c->v->o;
     uint64_t waited = now - c->since;
@@ -129,15 +128,15 @@ look_at_clock(struct http_conn *c, uint64_t now)
     else if (c->is_lingering && waited >= o->linger_ms)
         conn_close(c);
     else if (c->is_owed || c->is_over || c->is_writing || c->is_lingering)
-        ; /* it waits for us */
+        ; /* the client waits for us: no timeout */
     else if (c->http.request.head_len) {
         if (waited >= o->body_ms && c->arrived * 1000 < (waited - o->body_ms + 1) * o->body_rate) {
-            c->http.request.base = c->in.p; /* where they wait for the rest */
-            conn_refuse(c, 408, "the body came too slowly");
+            c->http.request.base = c->in.p; /* the incomplete request is in there */
+            conn_refuse(c, 408, "the request's body arrived too slowly");
         }
     } else if (http_is_begun(&c->http)) {
         if (waited >= o->head_ms)
-            conn_refuse(c, 408, "the request's head came too slowly");
+            conn_refuse(c, 408, "the request's head arrived too slowly");
     } else if (waited >= (c->n_requests ? o->idle_ms : o->head_ms)) {
         c->is_over = true;
         conn_mark(c);
@@ -152,7 +151,7 @@ on_tick(uv_timer_t *t)
 
     for (struct http_conn *c = v->conns; c; c = c->next)
         if (!c->is_closing)
-            look_at_clock(c, now);
+            check_timeouts(c, now);
     if (v->stats.open == 0) {
         uv_timer_stop(&v->timer);
         v->is_ticking = false;
@@ -170,13 +169,13 @@ start_ticking(struct http_server *v)
 /* ---- accepting ---- */
 
 static void
-on_caller(uv_stream_t *door, int status)
+on_connection(uv_stream_t *socket, int status)
 {
-    struct server_socket *d = (struct server_socket *)door;
+    struct server_socket *d = (struct server_socket *)socket;
     struct http_server *v = d->v;
 
     if (status < 0)
-        return; /* libuv tries again; nothing of ours is lost */
+        return; /* libuv tries again */
     struct http_conn *c = calloc(1, sizeof *c);
     if (!c)
         return;
@@ -199,7 +198,7 @@ on_caller(uv_stream_t *door, int status)
     v->conns = c;
     c->since = uv_now(v->uv);
     http_init(&c->http);
-    if (uv_accept(door, &c->h.stream) != 0) {
+    if (uv_accept(socket, &c->h.stream) != 0) {
         conn_close(c);
         return;
     }
@@ -220,7 +219,7 @@ on_caller(uv_stream_t *door, int status)
 }
 
 static void
-on_door_closed(uv_handle_t *h)
+on_socket_closed(uv_handle_t *h)
 {
     struct server_socket *d = (struct server_socket *)h;
     struct http_server *v = d->v;
@@ -245,32 +244,32 @@ http_server_add(struct http_server *v, struct listener *l, struct err *e)
     v->n_handles++;
     d->v = v;
     d->listener = *l;
-    d->next = v->doors;
-    v->doors = d;
+    d->next = v->sockets;
+    v->sockets = d;
     rc = l->is_unix ? uv_pipe_open(&d->h.pipe, l->fd) : uv_tcp_open(&d->h.tcp, l->fd);
     if (rc == 0)
-        d->listener.fd = l->fd = -1; /* the handle's now */
+        d->listener.fd = l->fd = -1; /* the handle owns it now */
     if (rc == 0)
-        rc = uv_listen(&d->h.stream, 511, on_caller);
+        rc = uv_listen(&d->h.stream, 511, on_connection);
     *l = (struct listener)LISTENER_NONE;
     if (rc == 0)
         return ST_OK;
-    v->doors = d->next;
+    v->sockets = d->next;
     enum status s = err_set(e, ST_IO, "serve on %s: %s", d->listener.name, uv_strerror(rc));
     listener_release(&d->listener);
-    uv_close(&d->h.any, on_door_closed);
+    uv_close(&d->h.any, on_socket_closed);
     return s;
 }
 
 static void
-close_doors(struct http_server *v)
+close_sockets(struct http_server *v)
 {
-    for (struct server_socket *d = v->doors, *next; d; d = next) {
+    for (struct server_socket *d = v->sockets, *next; d; d = next) {
         next = d->next;
         listener_release(&d->listener);
-        uv_close(&d->h.any, on_door_closed);
+        uv_close(&d->h.any, on_socket_closed);
     }
-    v->doors = NULL;
+    v->sockets = NULL;
 }
 
 /* ---- the server ---- */
@@ -300,7 +299,7 @@ set_options(struct http_server *v, const struct http_options *o)
     default_to(&v->o.stall_ms, 60000);
     default_to(&v->o.linger_ms, 2000);
     v->o.stream_max = o->stream_max ? o->stream_max : (size_t)1 << 20;
-    /* Late by a quarter of the shortest time at most. */
+    /* Timeouts are late by at most a quarter of the shortest one. */
     unsigned ms = least(least(v->o.head_ms, v->o.idle_ms), least(v->o.body_ms, v->o.stall_ms));
     ms = least(ms, v->o.linger_ms) / 4;
     v->tick_ms = ms < 5 ? 5 : least(ms, 1000);
@@ -317,13 +316,13 @@ http_server_new(struct loop *l, const struct http_options *o, struct err *e)
         err_set(e, ST_IO, "out of memory");
         return NULL;
     }
-    /* libuv writes without MSG_NOSIGNAL: a client that hangs up must not end us. */
+    /* libuv writes without MSG_NOSIGNAL: a disconnected client would end this process. */
     if (sigaction(SIGPIPE, NULL, &pipe_action) == 0 && pipe_action.sa_handler == SIG_DFL)
         signal(SIGPIPE, SIG_IGN);
     v->uv = loop_uv(l);
     v->date_s = -1;
     set_options(v, o);
-    tell_date(v);
+    update_date(v);
     uv_prepare_init(v->uv, &v->prepare);
     uv_check_init(v->uv, &v->check);
     uv_idle_init(v->uv, &v->idle);
@@ -344,7 +343,7 @@ http_server_stop(struct http_server *v, unsigned grace_ms, void (*on_stopped)(vo
     v->on_stopped = on_stopped;
     v->stopped_ctx = ctx;
     v->stop_at = uv_now(v->uv) + grace_ms + 1;
-    close_doors(v);
+    close_sockets(v);
     for (struct http_conn *c = v->conns; c; c = c->next) {
         if (c->is_closing)
             continue;
@@ -353,11 +352,11 @@ http_server_stop(struct http_server *v, unsigned grace_ms, void (*on_stopped)(vo
         else if (!c->is_owed && !http_is_begun(&c->http) && !c->in.len)
             c->is_over = true;
         if (c->is_over && !c->is_owed && !c->out.len && !c->is_writing)
-            conn_close(c); /* all was said long ago: no need to wait */
+            conn_close(c); /* everything was sent */
         else
             conn_mark(c);
     }
-    uv_idle_start(&v->idle, on_idle); /* a turn comes soon, and says so if all is done */
+    uv_idle_start(&v->idle, on_idle); /* makes the next turn run soon; it calls on_stopped */
 }
 
 static void
@@ -372,12 +371,12 @@ http_server_free(struct http_server *v)
     if (!v)
         return;
     v->is_stopping = true;
-    close_doors(v);
+    close_sockets(v);
     for (struct http_conn *c = v->conns; c; c = c->next)
-        conn_lose(c); /* the watcher may end its request, and others' */
+        conn_lose(c); /* the watcher may end this request and others */
     for (struct http_conn *c = v->conns, *next; c; c = next) {
         next = c->next;
-        c->is_owed = false; /* nobody may hold it any more */
+        c->is_owed = false; /* the request's handle is void from now on */
         if (c->is_closed)
             conn_free(c);
     }

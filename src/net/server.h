@@ -1,42 +1,42 @@
 /*
- * server - HTTP/1.1 on a loop: connections, timeouts, answers in order, streams.
+ * server - an HTTP/1.1 server on a loop: connections, timeouts, responses in order, streams.
  *
  *     struct http_options o = { .on_request = handle, .ctx = hub };
  *     struct http_server *v = http_server_new(loop, &o, e);
  *     s = http_server_add(v, &listener, e);         any number of them
  *     ... loop_run ...
- *     http_server_stop(v, 5000, on_stopped, hub);   no new ones, those begun are answered
+ *     http_server_stop(v, 5000, on_stopped, hub);   graceful: open requests are answered
  *     http_server_free(v);                          before loop_free
  *
- * on_request gets a whole request. It answers with http_answer at once or later, or begins a
- * stream (server-sent events). A request must be ended exactly once: http_answer or
- * http_stream_end. Until then the http_conn is a handle that stays valid whatever the client
- * does; after that it must not be used. A client that is gone is told by http_watch's
- * callback and http_conn_is_gone, and what is sent to it is dropped.
+ * on_request gets a complete request. It calls http_answer, at once or later, or begins a stream
+ * (server-sent events). Each request must be ended exactly once, by http_answer or
+ * http_stream_end. Until then the http_conn is a valid handle, even if the client disconnects;
+ * afterwards it must not be used. The callback of http_watch and http_conn_is_gone report a
+ * disconnected client; data sent to it is dropped.
  *
  *            on_request
  *     idle ------------> owed --http_answer-----------------> idle
  *      ^                   `--http_stream_begin--> stream --http_stream_end--> idle
  *      `---------------- the next request of the connection is read only now ----'
  *
- * Answers leave once per round of the loop, all those of a connection in one write. on_round
- * is called before: a handler that collects requests does its one write and one sync there,
- * and answers them all.
+ * Responses are sent once per iteration of the loop, those of one connection in one write.
+ * on_round is called before that: a handler that collects requests can do one write and one sync
+ * there (group commit) and answer them all.
  *
- * A client that half-closes (its side of the connection ends) still gets its answer, unless
- * http_watch said that somebody cares: then it counts as gone, as does any broken connection.
+ * A client that half-closes its connection still gets its response, unless http_watch was called
+ * for the request: then it counts as gone, like a broken connection.
  *
- * What every answer has: Date, Content-Length (or chunks), X-Content-Type-Options: nosniff, and
- * Connection where the protocol needs it. What a fault gets: an answer, then a close that
- * waits for the client to read it.
+ * Every response has Date, Content-Length (or chunks), X-Content-Type-Options: nosniff, and
+ * Connection if the protocol needs it. A bad request gets a response; the close then lingers until
+ * the client has read it.
  *
- * Costs: an idle connection holds no buffers to speak of; a request that arrives whole is not
- * copied, and neither is its body. One thread. SIGPIPE is ignored from http_server_new on.
+ * An idle connection has no large buffers. A request that arrives in one read is not copied. One
+ * thread. SIGPIPE is ignored from http_server_new on.
  *
- * Ownership: the request and its texts live until on_request returns. Bytes given to answer
- * and write are copied. http_server_free tells watchers that their clients are gone; handles
- * are void after it. It must not be called by on_request or a watcher. The memory goes when the
- * loop next runs, in loop_free at the latest.
+ * Ownership: the request and its texts are valid until on_request returns. The bytes passed to
+ * http_answer and http_stream_write are copied. http_server_free calls the watchers with HTTP_GONE;
+ * all handles are void after it. on_request and watchers must not call it. The memory is freed when
+ * the loop runs next, at the latest in loop_free.
  *
  * Tests: test/unit/test_server*.c test/scenario/serve*.bats
  */
@@ -58,24 +58,23 @@ struct http_conn;
 struct http_options {
     void *ctx;
     void (*on_request)(void *ctx, struct http_conn *c, const struct http_request *r);
-    /* The most bytes this request's body may have; NULL: HTTP_BODY_MAX. */
+    /* The size limit of this request's body; NULL: HTTP_BODY_MAX. */
     size_t (*body_max)(void *ctx, const struct http_request *r);
-    /* After the requests of a round were handed over, before answers leave. May be NULL. */
+    /* Called after the requests of a loop iteration, before responses are sent. May be NULL. */
     void (*on_round)(void *ctx);
-    /* The headers (as in http_answer) and the body of the server's own answers: 400, 408, 413...
-     * `c` is there to be asked for its peer only. `r` is the request when its head was good, and
-     * something is wrong with its body; NULL: what was asked for is not known. fault NULL: the
-     * reason as plain text. */
+    /* Writes headers (as in http_answer) and body of the server's own responses: 400, 408, 413...
+     * `c` may only be used for http_conn_peer. `r` is the request if its head was valid, else NULL.
+     * fault NULL: the reason is sent as plain text. */
     void (*fault)(void *ctx, const struct http_conn *c, const struct http_request *r, int status,
                   const char *reason, struct buf *headers, struct buf *body);
-    unsigned max_conns; /* 1024; more are answered 503 */
-    unsigned head_ms;   /* 10000: from its first byte to the end of a head */
+    unsigned max_conns; /* 1024; more get 503 */
+    unsigned head_ms;   /* 10000: from the first byte of a head to its end */
     unsigned idle_ms;   /* 60000: between requests */
-    unsigned body_ms;   /* 10000: before the rate of a body counts */
-    unsigned body_rate; /* 1024 bytes a second at least */
-    unsigned stall_ms;  /* 60000: a client that takes nothing of what we send */
-    unsigned linger_ms; /* 2000: for a client to read our last words */
-    size_t stream_max;  /* 1 MiB: bytes of a stream that wait to be sent */
+    unsigned body_ms;   /* 10000: before body_rate is enforced */
+    unsigned body_rate; /* 1024: minimum of a body, bytes per second */
+    unsigned stall_ms;  /* 60000: without progress in sending */
+    unsigned linger_ms; /* 2000: for the client to read the last response */
+    size_t stream_max;  /* 1 MiB: unsent bytes of a stream */
 };
 
 struct http_stats {
@@ -84,48 +83,49 @@ struct http_stats {
 };
 
 struct http_server *http_server_new(struct loop *l, const struct http_options *o, struct err *e);
-/* Takes the listener, also when it fails. */
+/* Takes ownership of the listener, also on failure. */
 enum status http_server_add(struct http_server *v, struct listener *l, struct err *e);
-/* Stops accepting, tells watchers HTTP_STOPPING, answers what was begun with "Connection:
- * close", cuts what is left after grace_ms; then calls on_stopped (may be NULL), once. */
+/* Stops accepting, calls watchers with HTTP_STOPPING, answers open requests with "Connection:
+ * close", closes the remaining connections after grace_ms, then calls on_stopped once (may be
+ * NULL). */
 void http_server_stop(struct http_server *v, unsigned grace_ms, void (*on_stopped)(void *ctx),
                       void *ctx);
 void http_server_free(struct http_server *v); /* NULL is fine */
 struct http_stats http_server_stats(const struct http_server *v);
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
-/* `headers` are whole lines, "Name: value\r\n...", or NULL: http_add_header (net/response.h) makes
- * safe ones. The body may be NULL. Nothing of it is sent for HEAD, 204 and 304. */
+/* `headers` are whole lines, "Name: value\r\n...", or NULL; http_add_header (net/response.h) makes
+ * safe ones. The body may be NULL, and is not sent for HEAD, 204 and 304. */
 void
 http_answer(struct http_conn *c, int status, const char *headers, const void *body, size_t len);
-/* Is there memory for an answer with so many bytes of body, and headers up to HTTP_HEADERS_ROOM?
- * Who answers although there is none loses the client. */
+/* Is there memory for a response with `len` bytes of body and HTTP_HEADERS_ROOM of headers? If a
+ * caller answers without, the connection is closed. */
 #define HTTP_HEADERS_ROOM 1024
 bool http_answer_fits(struct http_conn *c, size_t len);
 
 /* ---- streams ---- */
 
 void http_stream_begin(struct http_conn *c, const char *headers); /* 200 */
-/* All of it or, when the client is gone or stream_max would be passed, nothing: false. What
- * nothing waits before is always taken. A watcher who met a full stream hears HTTP_DRAINED. */
+/* Queues all n bytes (true) or none (false: the client is gone, or stream_max would be exceeded).
+ * An empty queue accepts any size. After false, the watcher gets HTTP_DRAINED when the queue is
+ * empty. */
 bool http_stream_write(struct http_conn *c, const void *p, size_t n);
 size_t http_stream_queued(const struct http_conn *c);
 void http_stream_end(struct http_conn *c);
-/* The same with last words, which are taken even when the stream is full; the connection is
- * closed behind them. */
+/* Sends last bytes, even when the queue is full, and ends the stream and the connection. */
 void http_stream_end_with(struct http_conn *c, const void *p, size_t n);
 
 /* ---- the client ---- */
 
 enum http_news {
-    HTTP_GONE,     /* nobody reads the answer; the request must still be ended, here or later */
-    HTTP_STOPPING, /* the server wants to stop: end the request soon */
-    HTTP_DRAINED,  /* a stream that was full is empty */
+    HTTP_GONE,     /* the client disconnected; the request must still be ended, now or later */
+    HTTP_STOPPING, /* http_server_stop was called: end the request soon */
+    HTTP_DRAINED,  /* the queue of a full stream is empty */
 };
 typedef void http_watch_fn(void *ctx, struct http_conn *c, enum http_news news);
 
-/* Until the request is ended. HTTP_GONE comes at most once and is the last. */
+/* Calls fn until the request is ended. HTTP_GONE is called at most once and is the last. */
 void http_watch(struct http_conn *c, http_watch_fn *fn, void *ctx);
 bool http_conn_is_gone(const struct http_conn *c);
 bool http_conn_is_unix(const struct http_conn *c);

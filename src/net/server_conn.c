@@ -1,4 +1,4 @@
-/* server - a connection: what comes is read and handed over, what is said is sent. */
+/* server_conn - one connection of the server: reading requests, sending responses. */
 #include "net/server_impl.h"
 
 #include <stdlib.h>
@@ -80,7 +80,7 @@ conn_lose(struct http_conn *c)
 
 /* ---- reading ---- */
 
-/* What is left of the bytes at p waits in `in`; they may be in there already. */
+/* Keeps the n unread bytes at p in `in`; p may point into it. */
 static void
 keep(struct http_conn *c, char *p, size_t n)
 {
@@ -93,7 +93,7 @@ keep(struct http_conn *c, char *p, size_t n)
             buf_release(&c->in);
         return;
     }
-    if (c->fed > good && r->head_len) { /* the lines between chunks */
+    if (c->fed > good && r->head_len) { /* removes the lines between chunks */
         memmove(p + good, p + c->fed, n - c->fed);
         n -= c->fed - good;
         c->fed = good;
@@ -141,9 +141,9 @@ on_head(struct http_conn *c)
     c->is_continued = false;
 }
 
-/* Reads the requests in the n bytes at p, of which the parser has used c->fed. */
+/* Parses requests in the n bytes at p, of which the parser has used c->fed, and hands them over. */
 static void
-digest(struct http_conn *c, char *p, size_t n)
+parse_requests(struct http_conn *c, char *p, size_t n)
 {
     bool is_more = false;
 
@@ -219,7 +219,7 @@ on_end(struct http_conn *c, bool is_clean)
         conn_lose(c);
         return;
     }
-    /* What was asked is answered; the rest of a torn request is nobody's. */
+    /* Complete requests are answered; an incomplete one is dropped. */
     if (!c->is_owed && c->out.len < OUT_MAX)
         c->is_over = true;
     conn_mark(c);
@@ -235,7 +235,7 @@ on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *from)
         return;
     }
     if (nread == 0 || c->is_over)
-        return; /* said after the last request */
+        return; /* bytes after the last request are ignored */
     size_t n = (size_t)nread;
     if (!http_is_begun(&c->http) && !c->in.len)
         c->since = uv_now(c->v->uv);
@@ -245,11 +245,11 @@ on_read(uv_stream_t *stream, ssize_t nread, const uv_buf_t *from)
     } else if (c->is_owed || c->out.len >= OUT_MAX) {
         buf_add(&c->in, from->base, n);
     } else {
-        digest(c, from->base, n);
+        parse_requests(c, from->base, n);
         return;
     }
     if (!c->is_owed && c->out.len < OUT_MAX)
-        digest(c, c->in.p, c->in.len);
+        parse_requests(c, c->in.p, c->in.len);
     else if (buf_failed(&c->in))
         conn_lose(c);
     if (c->in.len >= BACKLOG && (c->is_owed || c->out.len >= OUT_MAX) && !c->is_closing) {
@@ -274,7 +274,7 @@ conn_read_on(struct http_conn *c)
     if (c->is_paused)
         conn_read(c);
     if (c->in.len && !c->is_over)
-        digest(c, c->in.p, c->in.len);
+        parse_requests(c, c->in.p, c->in.len);
 }
 
 /* ---- sending ---- */
@@ -298,10 +298,10 @@ on_written(uv_write_t *w, int status)
     conn_mark(c);
 }
 
-/* All was sent. A close that did not wait would take our last words back from a client that
- * is still talking: its bytes would meet a closed socket, and the reset overtakes the answer. */
+/* Lingering close after everything was sent. An immediate close would answer bytes that the client
+ * still sends with a reset, and the reset may discard our response before the client reads it. */
 static void
-part(struct http_conn *c)
+linger(struct http_conn *c)
 {
     uv_os_fd_t fd;
 
@@ -352,17 +352,17 @@ conn_flush(struct http_conn *c)
             return;
         }
         buf_reset(&c->out);
-        if (c->out.cap > OUT_KEEP || c->is_stream) /* there may be thousands, mostly idle */
+        if (c->out.cap > OUT_KEEP || c->is_stream) /* there may be thousands of idle ones */
             buf_release(&c->out);
-        if (c->in.len && !c->is_owed && !c->is_over) { /* OUT_MAX stopped us */
+        if (c->in.len && !c->is_owed && !c->is_over) { /* reading stopped at OUT_MAX */
             c->resumes = true;
             conn_mark(c);
         }
     }
     if (c->is_over && !c->is_owed)
-        part(c);
+        linger(c);
     else if (c->is_full) {
-        c->is_drained = true; /* told in the next turn: others come first */
+        c->is_drained = true; /* reported in the next turn, after other connections */
         conn_mark(c);
     }
 }

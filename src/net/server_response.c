@@ -1,11 +1,11 @@
-/* server - answers, streams and news: what the handler of a request calls. */
+/* server_response - functions that a request's handler calls: responses, streams, watchers. */
 #include "net/server_impl.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
 #include <stdio.h>
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static void
 put_head(struct http_conn *c, int status, const char *headers)
@@ -20,7 +20,7 @@ put_answer(struct http_conn *c, int status, const char *headers, const void *bod
     response_body(&c->out, status, body, len, c->has_no_body);
 }
 
-/* The request that was handed over has its end. */
+/* Ends the open request. */
 static void
 settle(struct http_conn *c)
 {
@@ -60,11 +60,11 @@ http_answer_fits(struct http_conn *c, size_t len)
 
     if (buf_failed(out) || buf_room(out, len + HTTP_HEADERS_ROOM))
         return !buf_failed(out);
-    out->is_over = out->is_starved = false; /* what is shorter may fit */
+    out->is_over = out->is_starved = false; /* a shorter response may fit */
     return false;
 }
 
-/* Without a head of anybody's choice, so without memory for one. */
+/* A constant 503, which needs little memory. */
 static void
 put_busy(struct http_conn *c)
 {
@@ -130,8 +130,8 @@ http_stream_queued(const struct http_conn *c)
     return c->out.len + (c->is_writing ? uv_stream_get_write_queue_size(&c->h.stream) : 0);
 }
 
-/* As much as the kernel takes at once, when nothing waits before it: how much that was. A failure
- * shows when the rest is sent. */
+/* If nothing is queued, writes without blocking; returns the number of bytes written. A failure is
+ * found when the rest is sent. */
 static size_t
 send_at_once(struct http_conn *c, const uv_buf_t parts[3])
 {

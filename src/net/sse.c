@@ -40,7 +40,7 @@ read_retry(struct sse *s, const char *p, size_t n)
         s->retry_ms = ms;
 }
 
-/* The line is whole. True: it ends an event that has data. */
+/* Reads a complete line. True: it ends an event with data. */
 static bool
 read_line(struct sse *s)
 {

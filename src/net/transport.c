@@ -12,12 +12,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* ---- places ---- */
+/* ---- URLs ---- */
 
 static enum status
 bad_url(const char *url, const char *why, struct err *e)
 {
-    return err_set(e, ST_INVALID, "%s: \"%s\" (it is like http://127.0.0.1:3000)", why, url);
+    return err_set(e, ST_INVALID, "%s: \"%s\" (example: http://127.0.0.1:3000)", why, url);
 }
 
 static bool
@@ -146,7 +146,7 @@ no_connection(const struct transport_place *at, int error, struct err *e)
 
 static enum status
 dial(struct transport *w, const struct transport_place *at, const struct sockaddr *to,
-     socklen_t len, int64_t until_ms, struct cancel *wake, struct err *e)
+     socklen_t len, int64_t until_ms, struct cancel *cancel, struct err *e)
 {
     int error = 0, one = 1;
     socklen_t size = sizeof error;
@@ -160,7 +160,7 @@ dial(struct transport *w, const struct transport_place *at, const struct sockadd
         if (errno != EINPROGRESS && errno != EINTR)
             s = no_connection(at, errno, e);
         else
-            s = wait_fd(w->fd, POLLOUT, until_ms, wake, e);
+            s = wait_fd(w->fd, POLLOUT, until_ms, cancel, e);
         if (s == ST_TIMEOUT)
             s = err_set(e, ST_TIMEOUT, "no connection to %s in time", at->authority);
         if (!s && getsockopt(w->fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error)
@@ -175,7 +175,7 @@ dial(struct transport *w, const struct transport_place *at, const struct sockadd
 
 static enum status
 dial_tcp(struct transport *w, const struct transport_place *at, int64_t until_ms,
-         struct cancel *wake, struct err *e)
+         struct cancel *cancel, struct err *e)
 {
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV }, *list;
     enum status s = ST_IO;
@@ -184,14 +184,14 @@ dial_tcp(struct transport *w, const struct transport_place *at, int64_t until_ms
     if (rc)
         return err_set(e, ST_IO, "find the server %s: %s", at->host, gai_strerror(rc));
     for (struct addrinfo *a = list; a && s == ST_IO; a = a->ai_next)
-        s = dial(w, at, a->ai_addr, a->ai_addrlen, until_ms, wake, e);
+        s = dial(w, at, a->ai_addr, a->ai_addrlen, until_ms, cancel, e);
     freeaddrinfo(list);
     return s;
 }
 
 enum status
 transport_open(struct transport *w, const struct transport_place *at, int64_t until_ms,
-               struct cancel *wake, struct err *e)
+               struct cancel *cancel, struct err *e)
 {
     struct sockaddr_un un = { .sun_family = AF_UNIX };
 
@@ -199,18 +199,17 @@ transport_open(struct transport *w, const struct transport_place *at, int64_t un
     if (at->is_tls)
         return at->secure ? at->secure(w, at, until_ms, e)
                           : err_set(e, ST_INVALID,
-                                    "https is not for this program, only http:// and unix: are; "
-                                    "%s would need TLS",
+                                    "https://%s: this program supports only http:// and unix:",
                                     at->authority);
     if (!at->unix_path[0])
-        return dial_tcp(w, at, until_ms, wake, e);
+        return dial_tcp(w, at, until_ms, cancel, e);
     memcpy(un.sun_path, at->unix_path, sizeof un.sun_path);
-    return dial(w, at, (struct sockaddr *)&un, sizeof un, until_ms, wake, e);
+    return dial(w, at, (struct sockaddr *)&un, sizeof un, until_ms, cancel, e);
 }
 
 enum status
-transport_send(struct transport *w, const void *p, size_t n, int64_t until_ms, struct cancel *wake,
-               struct err *e)
+transport_send(struct transport *w, const void *p, size_t n, int64_t until_ms,
+               struct cancel *cancel, struct err *e)
 {
     const char *at = p;
     enum status s = ST_OK;
@@ -221,7 +220,7 @@ transport_send(struct transport *w, const void *p, size_t n, int64_t until_ms, s
             at += sent;
             n -= (size_t)sent;
         } else if (errno == EAGAIN) {
-            s = wait_fd(w->fd, POLLOUT, until_ms, wake, e);
+            s = wait_fd(w->fd, POLLOUT, until_ms, cancel, e);
         } else if (errno != EINTR) {
             err_say_errno(e, "send to the server");
             s = ST_IO;
@@ -232,7 +231,7 @@ transport_send(struct transport *w, const void *p, size_t n, int64_t until_ms, s
 
 enum status
 transport_recv(struct transport *w, void *p, size_t n, size_t *got, int64_t until_ms,
-               struct cancel *wake, struct err *e)
+               struct cancel *cancel, struct err *e)
 {
     *got = 0;
     for (;;) {
@@ -242,7 +241,7 @@ transport_recv(struct transport *w, void *p, size_t n, size_t *got, int64_t unti
             return ST_OK;
         }
         if (errno == EAGAIN) {
-            enum status s = wait_fd(w->fd, POLLIN, until_ms, wake, e);
+            enum status s = wait_fd(w->fd, POLLIN, until_ms, cancel, e);
             if (s)
                 return s;
         } else if (errno != EINTR) {

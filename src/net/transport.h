@@ -1,19 +1,18 @@
 /*
- * wire - where a server is, and a connection to it: bytes out, bytes in.
+ * transport - a server's address, and a byte connection to it: TCP, Unix socket or TLS.
  *
  *     struct transport_place at;
  *     struct transport w = TRANSPORT_NONE;
  *     s = transport_parse(&at, "http://127.0.0.1:3000/hub", e);
  *     if (!s)
- *         s = transport_open(&w, &at, until_ms, wake, e);
+ *         s = transport_open(&w, &at, until_ms, cancel, e);
  *     ... transport_send, transport_recv ...
  *     transport_close(&w);
  *
- * TCP and Unix sockets are ours. https needs TLS, which is libcurl's: `secure` of the place opens
- * such a connection (net/fetch.h has one), and without it https is ST_INVALID. So a program that
- * only speaks to servers on this machine links no TLS.
+ * `secure` of the place opens TLS connections for https, by libcurl (fetch_secure in net/fetch.h).
+ * If it is NULL, https is ST_INVALID.
  *
- * Everything waits with a deadline (base/wait.h) and can be woken. SIGPIPE never comes.
+ * Every wait has a deadline and can be cancelled (base/wait.h). No call raises SIGPIPE.
  *
  * Tests: test/unit/test_http_client.c
  */
@@ -35,7 +34,7 @@ struct transport_ops {
 };
 
 struct transport {
-    int fd; /* to wait for; -1: closed */
+    int fd; /* for poll; -1: closed */
     const struct transport_ops *ops;
     void *tls;
 };
@@ -49,25 +48,25 @@ struct transport_place {
     char unix_path[108]; /* "": TCP */
     char host[256], port[6];
     char authority[264]; /* the Host header: "127.0.0.1:3000", "[::1]:80" */
-    char prefix[512];    /* before every path: "/hub" or "" */
+    char prefix[512];    /* put before every path: "/hub" or "" */
     enum status (*secure)(struct transport *w, const struct transport_place *at, int64_t until_ms,
                           struct err *e);
 };
 
-/* "http://HOST[:PORT][/PREFIX]", the same with https, or "unix:/PATH". Sets all but `secure`.
- * ST_INVALID names the URL and what is wrong with it. */
+/* Parses "http://HOST[:PORT][/PREFIX]", the same with https, or "unix:/PATH". Sets `secure` to
+ * NULL. ST_INVALID: the message has the URL and the reason. */
 enum status transport_parse(struct transport_place *at, const char *url, struct err *e);
-/* On this machine: nobody else hears what is said there. */
+/* Is the server on this machine? Then no one else can read the traffic. */
 bool transport_is_local(const struct transport_place *at);
 
 enum status transport_open(struct transport *w, const struct transport_place *at, int64_t until_ms,
-                           struct cancel *wake, struct err *e);
-/* All of it. */
+                           struct cancel *cancel, struct err *e);
+/* Sends all n bytes. */
 enum status transport_send(struct transport *w, const void *p, size_t n, int64_t until_ms,
-                           struct cancel *wake, struct err *e);
-/* Some of what comes; *got is 0 at the end. */
+                           struct cancel *cancel, struct err *e);
+/* Receives up to n bytes; *got 0: the end. */
 enum status transport_recv(struct transport *w, void *p, size_t n, size_t *got, int64_t until_ms,
-                           struct cancel *wake, struct err *e);
+                           struct cancel *cancel, struct err *e);
 void transport_close(struct transport *w);
 
 #endif

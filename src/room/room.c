@@ -49,7 +49,7 @@ room_path(struct buf *to, const char *room, struct err *e)
 
 /* ---- the body limit ---- */
 
-/* Looks for the limit in one JSON file; *is_found tells. A missing file is fine. */
+/* Reads the limit from one JSON file. *is_found: the file sets it. A missing file is fine. */
 static enum status
 limit_in(const char *path, size_t *max, bool *is_found, struct err *e)
 {

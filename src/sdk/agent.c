@@ -1,6 +1,6 @@
 /*
- * agent - cliq.h's agents: from a message to its handler, and from what the handler
- * returned to the terminal line. What a handler can ask and do is context.c's.
+ * agent - the agents of cliq.h: passes a message to its handler and writes the terminal
+ * status line. context.c has the functions that a handler calls.
  */
 #include "sdk/sdk.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MESSAGE_MAX = 64 << 20 }; /* as much as one buffer holds: no orchestrator sends more */
+enum { MESSAGE_MAX = 64 << 20 }; /* bytes, the limit of a buf */
 
 static const char *const keys[] = { "phase:standard", "phase:gate", "notify", "test" };
 enum { KEYS = sizeof keys / sizeof *keys };
@@ -62,7 +62,7 @@ cliq_agent_on(cliq_agent *agent, const char *key, cliq_handler handler, void *us
 
 /* ---- one message ---- */
 
-/* What a handler that succeeded left to be done. */
+/* Ends the phase after a successful handler that did not end it itself. */
 static enum status
 finish(struct context *c, struct err *e)
 {
@@ -111,7 +111,7 @@ dispatch(const cliq_agent *agent, const char *json, size_t len, bool is_speaking
         ctx.speaker = is_speaking ? agent->name : NULL;
         s = context_build(&ctx.arena, &ctx.msg, &ctx.c, e);
         ctx.c.agent = agent->name;
-        /* the ack says that the message arrived; what is wrong with the frame comes after it */
+        /* The ack confirms the message, so it is written even if the context has an error. */
         enum status ack = ctx.c.signal_dir >= 0 ? context_ack(&ctx.c, s ? NULL : e) : ST_OK;
         if (!s)
             s = ack;
@@ -152,7 +152,7 @@ agent_say(const char *name, const char *text)
     for (size_t at = 0; !buf_failed(&b) && at < b.len;) {
         ssize_t n = SYS_RETRY(sys->write(STDERR_FILENO, b.p + at, b.len - at));
         if (n <= 0)
-            break; /* nobody listens: not the agent's concern */
+            break; /* standard error is closed: ignore */
         at += (size_t)n;
     }
     buf_release(&b);

@@ -1,4 +1,4 @@
-/* channel - cliq.h's channels over room/ and log/: translation, no logic. */
+/* channel - the channels of cliq.h, over room/ and log/. */
 #include "cliq.h"
 
 #include "room/room.h"

@@ -1,4 +1,4 @@
-/* context - cliq.h's context over run/context: translation, no logic. */
+/* context - the context of cliq.h, over context/context.h. */
 #define _GNU_SOURCE /* vasprintf */
 #include "sdk/sdk.h"
 
@@ -9,8 +9,7 @@
 
 /* ---- values ---- */
 
-/* A string as it is, other values as JSON, in the arena; NULL for none, for null and
- * without memory. */
+/* A string's text, or another value as JSON, in the arena; NULL: absent, null or out of memory. */
 static const char *
 value_text(const cliq_context *ctx, const struct json *v)
 {
@@ -28,7 +27,7 @@ value_text(const cliq_context *ctx, const struct json *v)
     return text;
 }
 
-/* A key that looks like a path ("a.b") is found as a key first. */
+/* Looks for a key first, then for a path: a key may contain a point ("a.b"). */
 static const char *
 look(const cliq_context *ctx, const struct json *root, const char *path)
 {
@@ -222,7 +221,7 @@ cliq_context_check(const cliq_context *ctx, size_t i, cliq_check *check, cliq_er
     if (!ctx || !check || check->size < sizeof *check)
         return sdk_invalid(err, "cliq_context_check: ctx and check must be set");
     if (i >= cliq_context_check_count(ctx))
-        return sdk_outcome(err_set(&e, ST_NOT_FOUND, "there is no check number %zu", i), &e, err);
+        return sdk_outcome(err_set(&e, ST_NOT_FOUND, "no check number %zu", i), &e, err);
     const struct json *v = json_first(ctx->c.check_results);
     while (i--)
         v = v->next;
@@ -261,9 +260,9 @@ cliq_context_max_iterations(const cliq_context *ctx)
     return ctx ? ctx->c.max_iterations : 0;
 }
 
-/* ---- doing ---- */
+/* ---- actions ---- */
 
-/* The caller's JSON; NULL text: NULL. `what` names it in the sentence. */
+/* Parses the caller's JSON; NULL text: NULL. `what` names it in the error. */
 static enum status
 parse(cliq_context *ctx, const char *what, const char *text, bool is_object,
       const struct json **out, struct err *e)
@@ -479,8 +478,8 @@ cliq_finalize_gate(cliq_context *ctx, const cliq_verdict *verdict, cliq_error *e
     if (!ctx || !verdict || verdict->size < sizeof *verdict)
         return sdk_invalid(err, "cliq_finalize_gate: ctx and verdict must be set");
     if (verdict->outcome < CLIQ_VERDICT_PASS || verdict->outcome > CLIQ_VERDICT_ESCALATE)
-        return sdk_invalid(err, "cliq_finalize_gate: verdict.outcome is none of PASS, ROUTE and "
-                                "ESCALATE");
+        return sdk_invalid(err,
+                           "cliq_finalize_gate: verdict.outcome must be PASS, ROUTE or ESCALATE");
     if (!verdict->comment)
         return sdk_invalid(err, "cliq_finalize_gate: verdict.comment must be set");
     struct context_verdict v = {
@@ -515,6 +514,6 @@ cliq_test_result(cliq_context *ctx, int passed, const char *message, cliq_error 
     if (!ctx || !message)
         return sdk_invalid(err, "cliq_test_result: ctx and message must be set");
     if (strcmp(ctx->msg.type, "test") != 0)
-        return sdk_invalid(err, "cliq_test_result: the message is no test");
+        return sdk_invalid(err, "cliq_test_result: the message is not a test");
     return sdk_outcome(sdk_test_result(&ctx->c, passed, message, &e), &e, err);
 }

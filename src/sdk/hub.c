@@ -1,5 +1,5 @@
-/* hub - cliq.h's signals and tasks over hubclient/: translation, no logic. In libcliq.a it is an
- * object of its own with all it stands on, so that only who calls it links SQLite. */
+/* hub - the signals and tasks of cliq.h, over hubclient/. libcliq.a has it as a separate object
+ * with its dependencies, so that only programs that call it link SQLite. */
 #include "cliq.h"
 
 #include "base/utf8.h"
@@ -16,8 +16,8 @@
 struct cliq_hub {
     struct hubclient hub;
     struct cancel stop;
-    struct arena strings;  /* of the signal last told */
-    struct buf texts[2];   /* of the last cliq_inbox or cliq_hub_call: the answer, its cursor */
+    struct arena strings;  /* of the last cliq_signal_info */
+    struct buf texts[2];   /* of the last cliq_inbox or cliq_hub_call: the reply, its cursor */
     struct buf pattern[3]; /* of the subscription: pattern, role, ring */
     const char *filter[2]; /* its lists: one pattern, one ring */
     struct subscription sub;
@@ -41,7 +41,7 @@ cliq_hub_open(cliq_hub **out, const cliq_hub_options *o, cliq_error *err)
     if (out)
         *out = NULL;
     if (!out || (o && o->size < sizeof *o))
-        return sdk_invalid(err, "cliq_hub_open: no place for the handle, or options without "
+        return sdk_invalid(err, "cliq_hub_open: out is NULL, or options were not set by "
                                 "CLIQ_HUB_OPTIONS_INIT");
     cliq_hub *h = calloc(1, sizeof *h);
     if (!h)
@@ -49,8 +49,8 @@ cliq_hub_open(cliq_hub **out, const cliq_hub_options *o, cliq_error *err)
     struct hubclient_options d = { .says = "options.identity or CLIQ_IDENTITY",
                                    .hub.on_round = hub_wake,
                                    .no_tls =
-                                       "libcliq speaks http:// and unix: only; for https put a "
-                                       "proxy, or a server of your own, on this machine" };
+                                       "libcliq supports only http:// and unix:; for https use a "
+                                       "proxy on this machine" };
     if (o) {
         d.config = o->config;
         d.url = o->url;
@@ -91,10 +91,10 @@ cliq_hub_stop(cliq_hub *h)
     int saved = errno;
 
     if (h && write(h->stop.fd[0], &one, sizeof one) < 0)
-        errno = saved; /* it is full: it was stopped before */
+        errno = saved; /* the eventfd is full: stopped before */
 }
 
-/* ---- arguments ---- texts are borrowed from the caller for the call */
+/* ---- arguments ---- borrow the caller's texts for the call */
 
 struct call {
     struct arena a;
@@ -129,7 +129,7 @@ add_int(struct call *c, const char *key, int64_t n)
         json_set(c->args, key, json_new_int(&c->a, n));
 }
 
-/* Strings of C may be anything; the hub takes UTF-8. */
+/* The hub accepts only UTF-8. */
 static void
 must_be_text(struct call *c, const char *call, const char *name, const char *text)
 {
@@ -177,7 +177,7 @@ keep_id(char *to, size_t size, const struct json *v)
         snprintf(to, size, "%.*s", (int)v->text.len, v->text.p);
 }
 
-/* The broadcast door shows ids without "signal:". Here all have it, so that they compare equal. */
+/* Adds "signal:" to the id of a broadcast, which has none, so that all ids compare equal. */
 static void
 keep_signal_id(char *to, size_t size, const struct json *v)
 {
@@ -191,8 +191,8 @@ keep_signal_id(char *to, size_t size, const struct json *v)
         snprintf(to, size, "%s%.*s", prefix, (int)v->text.len, v->text.p);
 }
 
-/* Both forms of a signal: the hub's, and a broadcast. The old strings go only now: they may have
- * been among the arguments. */
+/* Fills *out from a signal of the hub or a broadcast. The old strings are freed last: they may have
+ * been arguments of this call. */
 static enum status
 fill(cliq_hub *h, cliq_signal_info *out, const struct json *v, struct err *e)
 {
@@ -229,7 +229,7 @@ is_bad_out(const cliq_signal_info *out)
     return out && out->size < sizeof *out;
 }
 
-/* The answer's member `inside` (NULL: all of it) into *out, which may be NULL. */
+/* Calls the hub; fills *out (may be NULL) from the reply's member `inside` (NULL: the reply). */
 static cliq_status
 ask(cliq_hub *h, struct call *c, enum hub_op op, const char *inside, cliq_signal_info *out,
     cliq_error *err)
@@ -264,8 +264,7 @@ merge(struct call *c, const char *call, const char *more)
         }
         if (json_get(c->args, key)) {
             c->s = err_set(&c->e, ST_INVALID,
-                           "%s: more_json has \"%s\", which was given already: say it once", call,
-                           key);
+                           "%s: more_json has \"%s\", which is set already: remove one", call, key);
             return;
         }
         json_set(c->args, key, m);
@@ -385,8 +384,7 @@ cliq_claim(cliq_hub *h, const cliq_claim_options *o, cliq_signal_info *out, cliq
     begin(&c, NULL);
     if (o->id && (o->role || o->types || o->wait_ms))
         c.s = err_set(&c.e, ST_INVALID,
-                      "cliq_claim: role, types and wait_ms choose among tasks: "
-                      "leave them away, or the id");
+                      "cliq_claim: role, types and wait_ms cannot be combined with id");
     must_be_text(&c, "cliq_claim", "id", o->id ? o->id : "");
     must_be_text(&c, "cliq_claim", "role", o->role ? o->role : "");
     add(&c, "signal_id", o->id);
@@ -395,9 +393,9 @@ cliq_claim(cliq_hub *h, const cliq_claim_options *o, cliq_signal_info *out, cliq
     if (o->lease_s)
         add_int(&c, "lease_seconds", o->lease_s);
     if (!c.s && o->wait_ms) {
-        h->hub.wake = &h->stop;
+        h->hub.cancel = &h->stop;
         c.s = hubclient_claim(&h->hub, &answer, c.args, o->wait_ms, &reply, &c.e);
-        h->hub.wake = NULL;
+        h->hub.cancel = NULL;
     } else if (!c.s) {
         c.s = hubclient_call(&h->hub, &answer, HUB_CLAIM, c.args, &reply, &c.e);
     }
@@ -528,13 +526,13 @@ cliq_next(cliq_hub *h, int64_t timeout_ms, cliq_signal_info *out, cliq_error *er
         if (s)
             return s;
     }
-    h->hub.wake = &h->stop;
+    h->hub.cancel = &h->stop;
     enum status s = subscription_next(&h->sub, until, &signal, &e);
-    h->hub.wake = NULL;
+    h->hub.cancel = NULL;
     if (!s)
         s = fill(h, out, signal, &e);
     if (s == ST_TIMEOUT)
-        s = err_set(&e, ST_TIMEOUT, "no signal came in time");
+        s = err_set(&e, ST_TIMEOUT, "no signal before the timeout");
     return sdk_outcome(s, &e, err);
 }
 
@@ -546,12 +544,12 @@ cliq_hub_fd(cliq_hub *h)
 
     if (!h || (!h->sub.hub && cliq_listen(h, NULL, NULL)) || subscription_fd(&h->sub, &fd, NULL))
         return -1;
-    /* cliq_hub_stop, too; it is there already when we were asked before */
+    /* Also fires on cliq_hub_stop. EEXIST in later calls is fine. */
     epoll_ctl(fd, EPOLL_CTL_ADD, h->stop.fd[0], &ev);
     return fd;
 }
 
-/* ---- anything ---- */
+/* ---- other operations ---- */
 
 static cliq_status
 call(cliq_hub *h, struct call *c, enum hub_op op, const char **json, const char **cursor,
@@ -598,7 +596,7 @@ cliq_inbox(cliq_hub *h, const char *args_json, const char **json, const char **c
     if (!c.s && !json_get(c.args, "target")) {
         if (!h->hub.identity)
             c.s = err_set(&c.e, ST_INVALID,
-                          "cliq_inbox: whose inbox? Name a \"target\", or set CLIQ_IDENTITY");
+                          "cliq_inbox: no inbox named: set \"target\" or CLIQ_IDENTITY");
         else
             snprintf(mine, sizeof mine, "@%s", h->hub.identity);
         add(&c, "target", mine);
@@ -620,6 +618,6 @@ cliq_hub_call(cliq_hub *h, const char *op, const char *args_json, const char **j
     begin(&c, args_json);
     if (!c.s && i == HUB_N_OPS)
         c.s = err_set(&c.e, ST_INVALID,
-                      "cliq_hub_call: there is no operation \"%.80s\"; cliq-sdk(3) lists them", op);
+                      "cliq_hub_call: unknown operation \"%.80s\"; cliq-sdk(3) lists all", op);
     return call(h, &c, (enum hub_op)i, json, cursor, err);
 }

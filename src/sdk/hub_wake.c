@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Nothing of the host's goes along: no descriptor, no mask, no ignored signal, no terminal. */
+/* The child inherits no descriptor, signal mask, ignored signal or terminal of the host. */
 static void
 run_pump(struct arena *a, const char *config)
 {

@@ -1,11 +1,10 @@
 /*
- * hub_wake - what is written through the library wakes agents, as what commands write does.
+ * hub_wake - starts sleeping agents after a write through the library.
  *
- * A process that is not ours must not get children it did not ask for. So the library starts no
- * supervisor: it runs `cliq signal pump`, found on PATH, and waits for that, a few milliseconds;
- * pump starts the supervisors, which nobody waits for, and the host has no child left. It is run
- * only when somebody sleeps for whom signals wait. Without the program the next command, run or
- * server wakes them: nothing is lost, and the call does not fail.
+ * The host program must not get unexpected child processes, so the library starts no supervisors
+ * itself. It runs `cliq signal pump` from PATH and waits for it, a few milliseconds; pump starts
+ * the supervisors as daemons. It runs only if a sleeping agent has waiting signals. If the program
+ * is missing, the call does not fail; the next command, run or server wakes the agents.
  */
 #ifndef CLIQ_SDK_HUB_WAKE_H
 #define CLIQ_SDK_HUB_WAKE_H

@@ -1,6 +1,6 @@
 /*
- * sdk - what the files of the SDK share: a context as cliq.h hides it, and the way from our
- * outcomes to the public ones. There is no logic here; it is run/context's.
+ * sdk - shared by the files of the SDK: struct cliq_context, and the conversion of enum status to
+ * cliq_status. context/context.h has the logic.
  */
 #ifndef CLIQ_SDK_SDK_H
 #define CLIQ_SDK_SDK_H
@@ -15,7 +15,7 @@ struct cliq_context {
     struct arena arena;
     struct agent_message msg;
     struct context c;
-    const char *speaker; /* cliq_agent_run: the name before what is said; NULL: be quiet */
+    const char *speaker; /* cliq_agent_run: prefix of lines on standard error; NULL: print none */
 };
 
 _Static_assert(sizeof((struct err){ "" }).text == sizeof((cliq_error){ 0 }).text, "they fit");
@@ -28,7 +28,7 @@ sdk_outcome(enum status s, const struct err *from, cliq_error *to)
     return (cliq_status)status_exit(s);
 }
 
-/* A caller's slip, said in his terms. */
+/* An error in the caller's arguments. */
 static inline cliq_status
 sdk_invalid(cliq_error *to, const char *what)
 {
@@ -37,10 +37,10 @@ sdk_invalid(cliq_error *to, const char *what)
     return sdk_outcome(err_set(&e, ST_INVALID, "%s", what), &e, to);
 }
 
-/* The result of a test: {"passed":…,"message":…}, and with it the end. */
+/* Ends a test with the result {"passed":…,"message":…}. */
 enum status sdk_test_result(struct context *c, bool passed, const char *message, struct err *e);
 
-/* "NAME: TEXT" on standard error, escaped. */
+/* Prints "NAME: TEXT" on standard error, escaped. */
 void agent_say(const char *name, const char *text);
 
 #endif

@@ -163,7 +163,7 @@ END
     got fsck "$T/events.jsonl"
     code_is 1
     has "$out" ":3: error: checksum does not match"
-    has "$out" ":5: error: numbers are missing before this line"
+    has "$out" ":5: error: sequence numbers are missing before this line"
 }
 
 @test "a file name cannot command the terminal" {
@@ -185,7 +185,7 @@ END
     for file in "$log" "$T/link.jsonl"; do
         got fsck "$file"
         succeeds
-        has "$out" "$file: note: 2 lines of before a power cut stand in events.ahead only: opening the log puts them back ("
+        has "$out" "$file: note: 2 lines from before a power cut are only in events.ahead: opening the log restores them ("
         has "$out" "lines, 1 note"
     done
     got fsck --json "$log"
@@ -209,7 +209,7 @@ END
     $PY "$BATS_TEST_DIRNAME/../lib/power_cut.py" "$log" 1
     got fsck "$log"
     succeeds
-    has "$out" "note: 1 line of before a power cut stands in journal.ahead only: opening the log puts it back"
+    has "$out" "note: 1 line from before a power cut is only in journal.ahead: opening the log restores it"
     got status
     succeeds
     cmp "$log" "$T/before"

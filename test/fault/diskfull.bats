@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# No room on the disk, no right to grow, no lock to be had: a clear refusal, nothing
-# half-written in sight, and everything works again when the cause is gone.
+# A full disk, a file size limit, missing permission, a busy lock: posts fail with a clear
+# message, leave no partial line, and work again when the cause is gone.
 load ../lib/cli
 
-# fill_and_free: to be run where .war-rooms lies on a small file system that holds a
-# file "ballast". Posts until the disk is full, several times, with room made again.
+# fill_and_free: run it on a small file system that has a file "ballast". Three times, posts until
+# the disk is full and then makes room.
 fill_and_free() {
     local round ids=0 size
     for round in 1 2 3; do
@@ -19,7 +19,7 @@ fill_and_free() {
             done
             refused 74 "channel.jsonl" || return 1
             grep -qE "No space left|disk full" "$T/err" || complain "why?" || return 1
-            # What is visible is what was acknowledged.
+            # The acknowledged messages, and no others, are in the file.
             is "$ids" "$(wc -l <.war-rooms/r/channel.jsonl)" || return 1
             is "" "$(tail -c1 .war-rooms/r/channel.jsonl)" || return 1
         done
@@ -36,8 +36,8 @@ fill_and_free() {
     succeeds && has "$out" "clean: $ids records in $ids lines" && lacks "$out" note
 }
 
-# on_mount COMMAND: MOUNTS a file system (a function) on $T/mnt, in a mount namespace of
-# our own that goes away with the process, and runs fill_and_free there.
+# on_mount COMMAND: mounts a file system on $T/mnt with COMMAND (a function), in a new mount
+# namespace that ends with the process, and runs fill_and_free there.
 on_mount() {
     mkdir "$T/mnt"
     local own=(unshare --mount)
@@ -99,8 +99,8 @@ mount_ext4() {
     is first "$(bodies r)"
 }
 
-# hold [LINE]: a Python that holds the lock until something comes through $T/go; it has
-# written the first half of LINE and writes the rest before it lets go.
+# hold [LINE]: starts a Python process that holds the lock until it reads a line from $T/go. It
+# writes the first half of LINE before, and the rest after that.
 hold() {
     mkfifo "$T/go"
     exec 8<>"$T/go"
@@ -128,7 +128,7 @@ fcntl.flock(f.fileno(), fcntl.LOCK_UN)' "$T/go" "${1:-}"
     ended post "$PID"
     refused 74 "channel.jsonl has been locked by pid $HOLDER (python3" "for more than 10 s; nothing was written"
     [ $((SECONDS - begin)) -ge 9 ]
-    is first "$(bodies r)" # reading needs no lock
+    is first "$(bodies r)" # reading takes no lock
     echo go >&8
     ended holder "$HOLDER"
     post r second >/dev/null

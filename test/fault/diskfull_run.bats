@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# A disk that becomes full during a run, to the last block: what is told of its end is what the
-# journal has, or FAILED and why; and the run goes on when there is room.
+# A disk that becomes full during a run: the run reports the end that the journal has, or FAILED and
+# the reason. When there is room again, the run can be resumed.
 load ../scenario/pipeline
 
-# Its own log has a block of its own before the disk is full: what it says comes through.
+# The agent's log has a free block before the disk is full, so its output is written.
 full_disk_team() { # N HOW: after N short phases the last agent fills the disk, then HOW
     agent filler <<END
 ok
@@ -22,8 +22,8 @@ END
     AGENTS=
 }
 
-# save NAME COMMAND...: what it said and its code, and the files of the run then, in $T/NAME.*;
-# the disk that they are on goes away with its process.
+# save NAME COMMAND...: runs it, and saves its output, exit code and the run's files as $T/NAME.*,
+# because the mounted disk ends with the process.
 save() {
     local code=0
     "${@:2}" >"$T/$1.out" 2>"$T/$1.err" || code=$?
@@ -34,7 +34,7 @@ save() {
     "$CLIQ" status >"$T/$1.told" 2>&1 || true
 }
 
-# A run on a small disk of its own, which is full at its end; then there is room, and it is resumed.
+# A run on a small disk that is full at its end; then makes room and resumes it twice.
 run_it_full() {
     mount -t tmpfs -o size=3m cliq-test "$T/proj" 2>"$T/why" || return 99
     cd "$T/proj" && "$CLIQ" init >/dev/null && "$CLIQ" assemble ../team >/dev/null 2>&1 || return
@@ -58,7 +58,7 @@ run_full() { # N HOW
 ends() { grep -o '"ev":"end","status":"[A-Z]*"' "$T/$1.journal" | cut -d'"' -f8 | paste -sd' '; }
 told() { grep -oE '^[A-Z]+ in' "$T/$1.out" | cut -d' ' -f1; }
 
-# The end of a run of N phases on a full disk, which with room would have been WANTED (CODE).
+# Checks the end of a run of N phases on a full disk; with room its end would be WANTED (CODE).
 full_end_is_true() { # N WANTED CODE
     local n=$1 wanted=$2 code=$3 ended
     ended=$(ends full)
@@ -72,17 +72,17 @@ full_end_is_true() { # N WANTED CODE
         is "$wanted" "$ended" && is "$wanted" "$(told full)" && is "$code" "$(<"$T/full.code")" || return 1
         written=$((written + 1))
     fi
-    # No block for the file of the status: that is said.
+    # There was no block for the status file: an error message says so.
     is none "$(<"$T/full.status")" || return 1
     has "$(<"$T/full.err")" "signals/_pipeline_status does not say that this run ended $(told full)" || return 1
-    # With room: the end that it has, in the journal once, and in its file.
+    # With room: the end is in the journal once, and in the status file.
     is "$wanted" "$(ends room)" && is "$wanted" "$(told room)" && is "$code" "$(<"$T/room.code")" || return 1
     is "$wanted" "$(<"$T/room.status")" || return 1
     is 0 "$(wc -c <"$T/again.err")" && is "$code" "$(<"$T/again.code")" && cmp "$T/room.log" "$T/again.log"
 }
 
-# The journal's last block has room for all of the end, for a part of it, for nothing: some of them
-# with each number of phases.
+# Different numbers of phases leave the journal's last block with room for the whole end, for a part
+# of it, or for nothing.
 all_ends_are_true() { # HOW WANTED CODE
     local n unwritten=0 written=0
     for n in 14 15 16 17; do

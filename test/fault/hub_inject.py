@@ -1,18 +1,17 @@
-"""Makes the kernel fail one system call on the hub's own files, of one `cliq emit`, `cliq claim` or
-`cliq hub compact`: the first, the second ..., until a run is not touched any more.
+"""hub_inject.py - makes one system call on the hub's files fail in `cliq emit`, `cliq claim` or
+`cliq hub compact`: in run n the n-th call, until a run makes fewer calls.
 
   hub_inject.py CLIQ emit|claim fresh|there|behind|lost SYSCALL WHAT...
   hub_inject.py CLIQ compact segments|again SYSCALL WHAT...
 
-WHAT: an errno, or kill (SIGKILL before the call is made). fresh: no store yet. there: a store whose
-index is up to date. behind: one whose log others wrote to. lost: one without its index. segments: one
-with segments that can be dropped. again: one that was compacted before, too.
-After the first six calls ever fewer are tried; with HUB_SYSCALLS=all every one.
+WHAT: an errno, or kill (SIGKILL before the call). fresh: no store yet. there: a store with a current
+index. behind: the log has lines that the index lacks. lost: a store without an index. segments: a
+store with segments that can be dropped. again: the same, and compacted before.
+After the first six calls, the steps between tested calls grow; HUB_SYSCALLS=all tests every call.
 
-Whatever fails, in the log (append) or in the index (apply): the exit code is one of ours, an id is
-printed only for what is in the log, once; what was there stays; the next command works; index and log
-agree. Reads the log by test/checker/logfile.py, which shares no code with src/. Prints how many calls
-were made to fail.
+After any failure: the exit code is one of cliq's; an id is printed only if its signal is in the log,
+exactly once; older lines are unchanged; the next command works; index and log agree. Reads the log with
+test/checker/logfile.py, which shares no code with src/. Prints the number of calls that failed.
 """
 import json, os, shutil, subprocess, sys
 
@@ -34,7 +33,7 @@ def run(*args, home=HOME, prefix=()):
 
 
 def rotate():
-    """Ends the segment, as its size would."""
+    """Ends the segment, as a rotation by size does."""
     line = b'{"op":"rotate","seq":%d' % (logfile.read(f"{PATTERN}/signals")[0][-1][0] + 1)
     with open(f"{PATTERN}/signals/events.jsonl", "ab") as f:
         f.write(line + b',"crc":"%08x"}\n' % logfile.crc32c(line))
@@ -94,7 +93,7 @@ def log():
 
 
 def agrees():
-    """Every reader sees what is in the log."""
+    """Checks that the index has what the log has."""
     check = run("hub", "check")
     assert check.stdout == b"clean\n", f"hub check: {check.stdout} {check.stderr}"
     listed = run("signal", "list", "--all", "--json")
@@ -107,7 +106,7 @@ def judge_code(p, is_kill):
     if is_kill:
         assert p.returncode in (0, -9, 137), f"exit code {p.returncode}"
     elif p.returncode == 127:
-        assert b"shared libraries" in p.stderr  # not a matter of ours
+        assert b"shared libraries" in p.stderr  # the dynamic loader failed
     else:
         assert p.returncode in (0, 7, 74), f"exit code {p.returncode}"
         assert (p.returncode == 0) == (p.stdout != b""), "an id without success, or success without an id"
@@ -148,7 +147,7 @@ def who_is_who():
 
 
 def judge_compact(p, before):
-    """All of the segments, or what a compaction leaves of them; who is who is the same in any case."""
+    """Either no segment or all that can go were dropped; identities, roles, keys, schedules are unchanged."""
     was = who_is_who_was
     after, first = log(), logfile.kept(STORE)[0]
     is_whole = first == kept_was

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# System calls on the hub's files made to fail, one at a time (strace): in the log, where a record is
-# appended, and in the index, where it is applied. hub_inject.py says what must be true. A part of all
-# calls by default; HUB_SYSCALLS=all takes every one.
+# Fault injection with strace: system calls on the hub's files fail one at a time, in the log (append)
+# and in the index (apply). hub_inject.py lists what must hold. By default a sample of all calls;
+# HUB_SYSCALLS=all tests every one.
 load ../lib/cli
 
-export ASAN_OPTIONS=detect_leaks=0 # where it is built in: it cannot work under strace
+export ASAN_OPTIONS=detect_leaks=0 # leak detection does not work under strace
 
-# inject AT_LEAST emit|claim|compact STATE SYSCALL WHAT...: so many calls must have been made to fail.
+# inject AT_LEAST emit|claim|compact STATE SYSCALL WHAT...: at least AT_LEAST calls must fail.
 inject() {
     local n
     command -v strace >/dev/null || skip "no strace here"

@@ -1,16 +1,16 @@
-"""Makes the kernel fail one system call of one `cliq channel post`, again and again:
-every ERRNO, the first call, the second ..., until a run is not touched any more.
+"""inject.py - makes one system call of `cliq channel post` fail: with every ERRNO, in run n the
+n-th call, until a run makes fewer calls.
 
   inject.py CLIQ SYSCALL fresh|there|torn [ERRNO...]   calls fail
-  inject.py CLIQ SYSCALL fresh|there|torn kill          SIGKILL before the call is made
+  inject.py CLIQ SYSCALL fresh|there|torn kill          SIGKILL before the call
   inject.py CLIQ SYSCALL short [ERRNO...]               the write comes out short (a file size
                                                         limit), then SYSCALL fails
 
-fresh: no room yet. there: a room with messages. torn: one whose last line is torn.
+fresh: no room yet. there: a room with messages. torn: the last line is torn.
 
-Whatever fails: the exit code is one of ours, an id is printed only if its record is
-in the file, records that were there are not touched, nothing else is left behind, and
-the next post works. Shares no code with src/.
+After any failure: the exit code is one of cliq's, an id is printed only if its record is in the
+file, older records are unchanged, no other file is left, and the next post works. Shares no code
+with src/.
 """
 import json, os, resource, shutil, subprocess, sys
 
@@ -41,7 +41,7 @@ def post(body, prefix=(), **how):
 
 
 def records():
-    """The whole records of the channel; what is not one must be the beginning of one."""
+    """The complete records of the channel; every other line must be the beginning of one."""
     data = open(channel, "rb").read() if os.path.exists(channel) else b""
     assert before is None or data.startswith(before), f"what was there has changed: {data!r}"
     found = []

@@ -1,11 +1,10 @@
-"""Writers that are killed: starts `cliq channel post`, a few at a time, and sends each
-SIGKILL at a random moment, until COUNT were killed before they came to their end.
+"""kill_writers.py - starts `cliq channel post`, a few at a time, and sends each SIGKILL at a
+random moment, until COUNT were killed before they ended.
 
   kill_writers.py CLIQ ROOM COUNT SEED
 
-Then reads the channel (itself, sharing no code with src/): every id that was
-printed stands there once with its whole message, no message is damaged, and what
-is not a message is the beginning of one.
+Then reads the channel, without code of src/: every printed id is there exactly once with its
+whole message, no message is damaged, and every other line is the beginning of one.
 """
 import concurrent.futures, json, random, signal, subprocess, sys, tempfile, threading, time
 
@@ -34,8 +33,8 @@ def random_size():
     return rnd.choice([10, 100, 1000, 10000, 60000, 200000])
 
 
-# The latest moment of a kill is found on the way: earlier after each writer that lived
-# to its end, later after each that did not, so that both go on happening.
+# `latest` adapts: smaller after each writer that completed, larger after each that was killed, so
+# that both continue to happen.
 latest, printed, killed, survived = 0.01, {}, 0, 0
 lock = threading.Lock()
 
@@ -73,7 +72,7 @@ for number, line in enumerate(lines, 1):
     try:
         m = json.loads(line)
     except ValueError:
-        # Not whole: the beginning of a record, the blank behind a sealed line, or the unsealed end.
+        # Not a record: the beginning of one, the blank after an ended torn line, or a torn tail.
         assert line == b"" or line.startswith(b'{"v":1,"id":"') or b'{"v":1,"id":"'.startswith(line), f"line {number}: {line[:100]!r}"
         fragments += line != b""
         continue

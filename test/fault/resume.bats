@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# A run whose orchestrator was killed goes on where it was: nothing twice, nothing lost.
+# A run whose orchestrator was killed is resumed where it stopped: no attempt runs twice, none is lost.
 load ../scenario/pipeline
 
 @test "killed at every line of the journal" {
@@ -36,7 +36,7 @@ load ../scenario/pipeline
     succeeds
 }
 
-# A phase that awaits go, then one more; the orchestrator of which was killed.
+# A run of two phases, the first of which waits for `go`; its orchestrator is killed.
 killed_run() { # [FIELDS of the first]
     AGENTS=
     hold go

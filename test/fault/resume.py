@@ -1,6 +1,6 @@
-"""Kills the orchestrator with SIGKILL, again and again, each time at another moment, and
-resumes the run. Whatever the moment: the run ends as it does undisturbed, every attempt
-began exactly once, no finished phase ran again, and no process is left.
+"""resume.py - kills the orchestrator with SIGKILL, each time at another moment, and resumes the
+run. Checks that the run ends as it does undisturbed, every attempt starts exactly once, no
+finished phase runs again, and no process is left.
 
   resume.py CLIQ lines [STEP]     when the journal has 1, 2, ... N lines, or each STEP-th
   resume.py CLIQ random COUNT     at random moments, the resumed runs too
@@ -118,7 +118,7 @@ class Project:
             return 0
 
     def finish(self, what):
-        """Resumes until the end, and compares with what an undisturbed run leaves."""
+        """Resumes until the end, and compares the result with that of an undisturbed run."""
         p = self.start("--resume")
         try:
             out = p.communicate(timeout=40)[0].decode()
@@ -147,7 +147,7 @@ class Project:
         assert [text("plan--left"), text("left--gate"), text("right--gate"), text("gate--left"), text("gate--ship")] == TEXTS
         assert os.path.exists(f"{state}/signals/left_routed")
         assert not (alive := self.alive()), f"left: {alive}"
-        # the end is told again, and nothing is run
+        # another resume reports the same end and runs nothing
         p = self.start("--resume")
         out = p.communicate(timeout=20)[0].decode()
         assert p.returncode == 0 and "COMPLETED" in out, out
@@ -164,7 +164,7 @@ class Project:
         return found
 
 
-lost = []  # bytes, by the cuts of the power
+lost = []  # bytes lost in each power cut
 
 
 def kill(p):
@@ -173,20 +173,20 @@ def kill(p):
 
 
 def at_line(k):
-    """Killed as soon as the journal has k lines; False when it never had."""
+    """Kills when the journal has k lines; False: it never had that many."""
     j = Project(f"line{k}")
     p = j.start()
     while j.lines() < k and p.poll() is None:
         pass
     was_there = p.poll() is None
     kill(p)
-    time.sleep(0.1 * (k % 2))  # with and without what agents do meanwhile
+    time.sleep(0.1 * (k % 2))  # with and without progress of the agents meanwhile
     j.finish(f"killed at line {k}")
     return was_there
 
 
 def at_random(k):
-    """Killed one to three times, at random moments."""
+    """Kills one to three times, at random moments."""
     r = random.Random(seed + k)
     j = Project(f"random{k}")
     args = []
@@ -204,7 +204,7 @@ def at_random(k):
 
 
 def at_call(call, k):
-    """Killed at the k-th call of this kind; False when there were not as many."""
+    """Kills at the k-th call of this kind; False: there were fewer calls."""
     call, _, path = call.partition("@")
     j = Project(f"{call}{k}")
     only = ["-P", f"{j.dir}/{path}"] if path else []
@@ -216,7 +216,7 @@ def at_call(call, k):
 
 
 def sweep(fn, limit=10**6):
-    """fn(1), fn(2), ... from two threads, until one says False or the limit is reached."""
+    """Calls fn(1), fn(2), ... from two threads until one returns False or the limit is reached."""
     state = {"next": 1, "failed": None, "done": 0}
     lock = threading.Lock()
 

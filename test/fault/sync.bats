@@ -1,10 +1,9 @@
 #!/usr/bin/env bats
-# A disk that fails under a running server, and comes back: calls on the log fail in it for as long as
-# strace is attached.
+# A disk that fails under a running server and recovers: calls on the log fail while strace is attached.
 load ../lib/cli
 load ../lib/serve
 
-# break_disk CALL ERROR [FILE]: from now on; mend_disk ends it.
+# break_disk CALL ERROR [FILE]: the call fails until mend_disk.
 break_disk() {
     command -v strace >/dev/null || skip "no strace here"
     strace -f -qq -o "$T/strace" -P "$PWD/home/signals/${3:-events.jsonl}" -p "$SERVER" -e trace="$1" -e inject="$1:error=$2" 2>"$T/strace.err" 3>&- &
@@ -12,7 +11,7 @@ break_disk() {
     PIDS+=("$STRACE")
     until_true is_traced || skip "processes may not be traced here: $(<"$T/strace.err")"
 }
-is_traced() { # all of its threads
+is_traced() { # all threads of the server
     ! grep -h TracerPid: /proc/"$SERVER"/task/*/status | grep -qv "TracerPid:.$STRACE\$" || ! kill -0 "$STRACE"
 }
 mend_disk() {
@@ -30,7 +29,7 @@ answers() { # CODE PATH [BODY]
 @test "after failed syncs a server answers again, without being started again" {
     answers 200 /emit '{"signal_type":"task","content":"before"}'
     answers 200 /health
-    # A line of somebody else: what comes behind it is not synced in events.ahead.
+    # After a foreign line, the log itself is synced, not events.ahead.
     echo '{"type":"task","content":"perhaps 0"}' >>home/signals/events.jsonl
     break_disk fdatasync EIO
     for i in 1 2 3 4 5; do
@@ -41,12 +40,12 @@ answers() { # CODE PATH [BODY]
     until_true answers 503 /health
     has "$(<"$T/answer")" "sync events.jsonl"
     has "$(<errors)" "the store cannot be written: sync events.jsonl"
-    until_true has_tried 3 # by itself
+    until_true has_tried 3 # retries without a request
     mend_disk
-    until_true answers 200 /health # nobody asked for anything else
+    until_true answers 200 /health # recovers without a write request
     has "$(<errors)" "the store can be written again"
     answers 200 /emit '{"signal_type":"task","content":"after"}'
-    # What was answered with 503 is there in full or not at all; what was answered with 200 is there.
+    # A request with status 503 is there completely or not at all; one with 200 is there.
     look "/signals/list?limit=100" >list
     is "True" "$(json '{"before","after"} <= {s["content"] for s in d["data"]}' <list)"
     is "True" "$(json 'all(s["content"] in ("before","after") or s["content"].startswith("perhaps ") for s in d["data"])' <list)"

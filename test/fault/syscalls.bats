@@ -1,16 +1,16 @@
 #!/usr/bin/env bats
-# Every system call of a post made to fail, one at a time (strace), in a new room, in
-# one that is there, and behind a torn line. inject.py says what must be true.
+# Fault injection with strace: every system call of a post fails, one at a time, in a new room, in an
+# existing one, and behind a torn line. inject.py lists what must hold.
 load ../lib/cli
 
-export ASAN_OPTIONS=detect_leaks=0 # where it is built in: it cannot work under strace
+export ASAN_OPTIONS=detect_leaks=0 # leak detection does not work under strace
 
 may_trace() {
     command -v strace >/dev/null || skip "no strace here"
     strace -qq -o /dev/null true 2>/dev/null || skip "processes may not be traced here"
 }
 
-# inject AT_LEAST SYSCALL STATE [WHAT...]: so many calls must have been made to fail.
+# inject AT_LEAST SYSCALL STATE [WHAT...]: at least AT_LEAST calls must fail.
 inject() {
     local n
     may_trace
@@ -58,13 +58,13 @@ everywhere() { # AT_LEAST_FRESH AT_LEAST_THERE SYSCALL [WHAT...]
     everywhere 2 2 close EIO EINTR
 }
 @test "a short write is undone, whatever fails while it is" {
-    inject 0 lseek short # none of these is reached: the plain case
+    inject 0 lseek short # these are not called: the case without a fault
     inject 6 ftruncate short
     inject 12 statx,fstat,newfstatat short
     inject 6 flock short
 }
 
-# Killed just before the call: between any two things that a post does.
+# Killed just before the call: between any two steps of a post.
 @test "a post may be killed before any of its system calls" {
     local call
     for call in openat mkdirat fsync statx,fstat,newfstatat flock write lseek fdatasync close exit_group; do

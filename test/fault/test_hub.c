@@ -1,6 +1,6 @@
 /*
- * Whatever call fails while the hub is asked: what was answered with 200 is there for every
- * later reader, what was refused is told as 503, and index and log say the same.
+ * Fault injection in hub/: after any failing call, a request with status 200 is visible to every
+ * later reader, a failed one has status 503, and index and log agree.
  */
 #include "fault.h"
 #include "hubs.h"
@@ -20,7 +20,7 @@ tell_problem(void *ctx, const struct hub_finding *found)
     fprintf(stderr, "# %s: %s\n", fault_what(ctx), found->reason);
 }
 
-/* After the faults: a new reader sees what the log says. */
+/* After the faults: a new reader sees what the log has. */
 static struct hub *
 reopen(struct fault *f)
 {
@@ -98,14 +98,14 @@ FAULT_STORY(a_claim_is_whole_or_absent)
     struct hub_reply *r = ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", id);
     fault_off(f);
     MUST(r->status == 200 || (r->status == 503 && f->has_failed));
-    hub_close(h); /* an unlock that failed ends with it */
+    hub_close(h); /* also releases the lock if an unlock failed */
     struct hub_reply *g = ask(other, HUB_GET, "eve", "{\"id\":\"%s\"}", id);
     CHECK_REPLY(g, 200);
     bool is_there = count_records(HUB_LOG, SEQUENCED, "\"op\":\"claim\"") == 1;
     MUST(r->status != 200 || is_there);
     MUST((strcmp(got(g, "delivery_state"), "leased") == 0) == is_there);
     struct hub_reply *second = ask(other, HUB_CLAIM, "eve", "{\"signal_id\":\"%s\"}", id);
-    MUST(second->status == (is_there ? 409 : 200)); /* one winner, whatever happens */
+    MUST(second->status == (is_there ? 409 : 200)); /* exactly one winner */
     hub_close(other);
     close_hub(reopen(f));
 }
@@ -158,7 +158,7 @@ FAULT_STORY(rounds_that_share_a_commit_stand_for_themselves)
     hub_settle(h);
     fault_off(f);
     for (int i = 0; i < 4; i++) {
-        int good = i == 1 ? 400 : 200; /* half a batch is none */
+        int good = i == 1 ? 400 : 200; /* a batch is all or nothing */
         MUST(r[i]->status == good || (r[i]->status == 503 && f->has_failed && r[i]->message[0]));
         ids[i] = r[i]->status == 200 ? got(r[i], "id") : NULL;
     }
@@ -174,7 +174,7 @@ FAULT_STORY(rounds_that_share_a_commit_stand_for_themselves)
     close_hub(h);
 }
 
-/* Signals that are over, in several segments, behind a key that lasts and one that was revoked. */
+/* Completed signals in several segments, after a valid key and a revoked one. */
 static struct hub *
 make_segments(const char *keys[2])
 {
@@ -221,7 +221,7 @@ FAULT_STORY(what_lasts_outlives_the_segments_that_are_dropped)
     MUST(s == ST_OK || (f->has_failed && e.text[0]));
     MUST(s || dropped > 0);
     hub_close(h);
-    for (int i = 0; i < 2; i++) { /* as it was left, and when it is done again */
+    for (int i = 0; i < 2; i++) { /* after the failure, and after a second compaction */
         h = reopen(f);
         CHECK_OK(hub_stats(h, &is, &e), &e);
         MUST(is.last_seq == was.last_seq && is.pending > 0);

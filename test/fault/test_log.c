@@ -1,6 +1,6 @@
 /*
- * Whatever call fails, however it fails: a record that was reported is whole in the file,
- * older ones are still there, and the next writer can go on.
+ * Fault injection in log/: after any failing call, an acknowledged record is whole in the file,
+ * older records are unchanged, and the next writer can append.
  */
 #include "fault.h"
 #include "logs.h"
@@ -55,7 +55,7 @@ append_faulty(struct fault *f, const struct log_options *o, size_t n)
     return s;
 }
 
-/* What must be true after append_faulty, and that another one then succeeds. */
+/* Checks what must hold after append_faulty, and that another append succeeds. */
 static void
 check_world(struct fault *f, const struct log_options *o, size_t n, enum status s)
 {
@@ -78,7 +78,7 @@ check_world(struct fault *f, const struct log_options *o, size_t n, enum status 
     MUST(count_files(".") == 3);
 }
 
-/* Numbers as they were written are numbers as they are read. */
+/* Readers see the numbers that were written. */
 static void
 check_numbers(struct fault *f, const char *name, uint64_t *next)
 {
@@ -151,13 +151,13 @@ FAULT_STORY(a_numbered_group_behind_a_torn_line_is_whole_or_absent)
     uint64_t next = 1;
 
     old_world(&sequenced);
-    append_file(NAME, "{\"torn\":1}"); /* a whole record that lacks its end */
+    append_file(NAME, "{\"torn\":1}"); /* a whole record without its '\n' */
     check_world(f, &sequenced, 2, append_faulty(f, &sequenced, 2));
     MUST(count_records(NAME, SEQUENCED, "torn") == 1);
     check_numbers(f, NAME, &next);
 }
 
-/* The writer stays open over the failure: it goes on, or says that it does not. */
+/* The writer stays open after the failure: the next append succeeds, or is rejected. */
 FAULT_STORY(an_open_writer_goes_on_or_refuses)
 {
     struct log l;
@@ -189,7 +189,7 @@ FAULT_STORY(an_open_writer_goes_on_or_refuses)
 
 /* ---- rotation ---- */
 
-/* Counts a text over all segments and the current file, and checks all numbers. */
+/* Counts a text in all segments and the current file, and checks all numbers. */
 static size_t
 count_everywhere(struct fault *f, const char *text)
 {
@@ -331,7 +331,7 @@ FAULT_STORY(a_follower_gets_every_record_or_tells_why_not)
     fault_off(f);
     MUST(s == ST_OK || s == ST_IO);
     MUST(s == ST_OK || f->has_failed);
-    if (!s) { /* then nothing is missing, and it goes on */
+    if (!s) { /* then no record is missing, and following continues */
         MUST(n == 2);
         append_file("room/" NAME, "{\"a\":3}\n");
         MUST(t.watch.is_polling || is_readable(log_tail_fd(&t), 5000));
@@ -366,7 +366,7 @@ FAULT_STORY(a_follower_across_a_rotation_gets_every_record_or_tells_why_not)
     log_tail_close(&t);
 }
 
-/* Whatever fails while it is mended: what was there stays, and what is reported is there. */
+/* After any failure in log_repair: old records are unchanged, acknowledged ones are there. */
 FAULT_STORY(a_log_is_mended_or_goes_on_refusing)
 {
     struct log l;

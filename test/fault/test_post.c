@@ -1,6 +1,6 @@
 /*
- * Whatever call fails while a message is posted: it is whole in its room or not there, it is
- * nowhere else, and other messages and rooms are untouched.
+ * Fault injection in channel_post: after any failing call, the message is whole in its room or
+ * absent, is in no other place, and other messages and rooms are unchanged.
  */
 #include "fault.h"
 #include "logs.h"
@@ -53,7 +53,7 @@ count_in(const char *path, const char *text)
     return file_exists(path) ? count_records(path, 0, text) : 0;
 }
 
-/* What must be true of the room's channel after a post under faults. */
+/* Checks the room's channel after a post with a fault. */
 static void
 check_posted(struct fault *f, const char *path, enum status s)
 {
@@ -112,7 +112,7 @@ FAULT_STORY(a_post_behind_a_torn_line_is_whole_or_absent)
     MUST(count_in(".war-rooms/room/channel.jsonl", "\"second\"") == 1);
 }
 
-/* A second .war-rooms must not come to be because the first could not be seen. */
+/* If the first .war-rooms cannot be read, no second one may be created. */
 FAULT_STORY(a_post_from_a_subdirectory_goes_to_the_projects_room_or_nowhere)
 {
     make_dirs(".war-rooms");
@@ -137,7 +137,7 @@ FAULT_STORY(a_post_beside_the_project_goes_there_or_nowhere)
     MUST(count_files("src") == 0);
 }
 
-/* A limit that cannot be read is an error: nothing is cut, or not cut, by mistake. */
+/* A limit that cannot be read is an error: no message is truncated by a wrong limit. */
 FAULT_STORY(a_body_is_cut_by_the_right_limit_or_not_posted)
 {
     static const char *const places[] = { ".war-rooms/config.json", ".cliq/settings.json",
@@ -169,7 +169,7 @@ FAULT_STORY(a_channel_is_read_whole_or_told_why_not)
     if (!s && fd >= 0)
         s = channel_find_after(fd, "nobody", &at, &e);
     fault_off(f);
-    MUST(s || fd >= 0); /* the room is there: "no room" would be a lie */
+    MUST(s || fd >= 0); /* the room exists, so "no room" would be wrong */
     MUST(s == ST_OK || f->has_failed);
     if (fd >= 0)
         close(fd);

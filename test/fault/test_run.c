@@ -1,4 +1,4 @@
-/* What must be true of the files of a run when the kernel fails in the middle. */
+/* Fault injection in the files of a run. */
 #include "test.h"
 
 #include "context/context.h"
@@ -57,7 +57,7 @@ FAULT_STORY(a_signal_reported_as_written_is_whole)
     free(text);
 }
 
-/* A gate's context, built and ended; nothing fails before `is_building` says. */
+/* Builds and ends a gate's context; is_building: calls fail from the build on. */
 static void
 tell_gate(struct fault *f, bool is_building)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# A channel cut off anywhere: the next message is readable, and so is every older
-# one that was left whole.
+# A channel truncated at any byte: the next message is readable, and so is every older
+# one that is still whole.
 load ../lib/cli
 
 @test "truncated at every byte of its last three lines, a channel takes the next post" {

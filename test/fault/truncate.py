@@ -1,10 +1,10 @@
-"""Truncates a channel at every byte of its last three lines, then posts.
+"""truncate.py - truncates a channel at every byte of its last three lines, then posts.
 
   truncate.py CLIQ READS_EVERY
 
-After each: the lines that were left whole are read back as they were, so is the new
-message, and nothing else. Every READS_EVERY-th time `cliq channel read` is asked, too,
-forward and from the end; otherwise the file is judged here, by Python.
+After each post, exactly the lines that are still whole and the new message can be read. This
+script checks the file itself; every READS_EVERY-th time it also checks the output of
+`cliq channel read`, forward and from the end.
 """
 import json, os, subprocess, sys
 
@@ -37,7 +37,7 @@ for size in range(start, len(whole) + 1):
     with open(channel, "wb") as f:
         f.write(whole[:size])
     new = run(POST + [f"after {size}"]).strip()
-    # A line that lost only its '\n' is whole again behind the seal.
+    # A line that lost only its '\n' is whole again when the next writer ends it.
     kept = [m for m in map(parse, whole[:size].decode("utf-8", "replace").split("\n")) if m]
     data = open(channel, "rb").read()
     assert data.startswith(whole[:size]) and data.endswith(b"\n"), size

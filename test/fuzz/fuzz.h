@@ -1,6 +1,4 @@
-/*
- * fuzz - what every target has: facts that must hold, and bytes that end where they end.
- */
+/* fuzz - helpers of all fuzz targets: MUST, and buffers of exact size. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -9,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Unlike assert, says which fact broke and leaves nothing to NDEBUG. */
+/* Like assert, but not disabled by NDEBUG. */
 #define MUST(fact)                                                                                 \
     do {                                                                                           \
         if (!(fact)) {                                                                             \
@@ -20,7 +18,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* In a block of exactly its size, so that ASan sees a step too far; free() it. */
+/* A copy in a block of exactly its size, so that ASan finds overreads; free() it. */
 static inline char *
 fuzz_copy(const uint8_t *data, size_t len)
 {

@@ -13,7 +13,7 @@
 
 #include "fuzz.h" /* behind hub/model/ops.def, whose MUST is another one */
 
-/* What is written is read as the same event. */
+/* An event that is written and parsed again is the same. */
 static void
 check_round_trip(const struct hub_event *ev)
 {
@@ -32,7 +32,7 @@ check_round_trip(const struct hub_event *ev)
     arena_release(&a);
 }
 
-/* In one spelling, whatever blanks a foreign line has. */
+/* The JSON without the blanks of a foreign line. */
 static void
 respell(struct buf *to, const char *text)
 {
@@ -80,7 +80,7 @@ dump(struct index *ix, struct buf *to)
     MUST(!index_status(ix, NULL));
 }
 
-/* A directory for the log, as long as we run. */
+/* A directory for the log until the program ends. */
 static char place[] = "/tmp/fuzz-event-XXXXXX";
 static int dir = -1;
 
@@ -102,7 +102,7 @@ open_log(void)
     return openat(dir, "events.jsonl", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
-/* Folds it from a file; with `step`, as it grows line by line. */
+/* Folds the log from a file; with `step`, while it grows line by line. */
 static void
 fold_it(struct index *ix, const char *text, size_t len, bool step, struct buf *to)
 {

@@ -1,17 +1,17 @@
 /*
- * fuzz_http - net/http on any bytes, whole and cut.
+ * fuzz_http - net/http on any bytes, whole and split.
  *
  *     clang -g -O1 -std=gnu11 -fsanitize=fuzzer,address,undefined -Isrc test/fuzz/fuzz_http.c \
  *         src/net/http*.c src/base/{buf,err,utf8}.c
  *     ./fuzz_http -dict=test/fuzz/http.dict NEW_CORPUS test/fuzz/corpus/http
  *
  * For every input:
- *   - the story (requests, their parts, their bodies, the fault and where it ended) is the
- *     same when the bytes come at once, in parts cut at random, and one by one
- *   - each part is a copy of its own, so that ASan sees a step too far
- *   - texts lie inside the head, a body is not larger than it may be, chunks are smaller
- *     decoded than they were
- *   - what was taken holds none of what must be refused: checked here by other means
+ *   - the result (requests, their parts, bodies, the fault and its place) is the same when the
+ *     bytes arrive at once, in random parts, and one by one
+ *   - each part is a separate copy, so that ASan finds overreads
+ *   - texts lie inside the head, a body is not larger than its limit, decoded chunks are
+ *     smaller than encoded ones
+ *   - an accepted request has nothing that must be rejected: checked here independently
  */
 
 #include "fuzz.h"
@@ -86,7 +86,7 @@ tell_head(struct buf *to, const struct http_request *r)
     }
 }
 
-/* Parts of random length, at most `most` (0: all at once). */
+/* Feeds parts of random length, at most `most` (0: all at once). */
 static void
 tell(struct buf *to, const char *p, size_t len, uint32_t seed, size_t most)
 {

@@ -1,25 +1,25 @@
 /*
- * fuzz_json - base/json beside jansson: whatever the bytes, both say the same.
+ * fuzz_json - base/json beside jansson: both give the same result for any bytes.
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc test/fuzz/fuzz_json.c \
- *         src/base/{json_parse,json_look,json_write,utf8,buf,arena,err}.c -ljansson
+ *         src/base/{json_parse,json_get,json_write,utf8,buf,arena,err}.c -ljansson
  *     ./fuzz_json -max_len=512 -dict=test/fuzz/json.dict NEW_CORPUS test/fuzz/corpus/json
  *
- * What is checked for every input, each in a function of its own:
- *   - accepted by us exactly when accepted by jansson, and then the same tree;
- *     known_difference() is the whole list of exceptions
- *   - writing, reading and writing again changes nothing, compact or pretty
- *   - every beginning of an accepted object is cut off
- *   - a text that is called cut off can be ended so that it is accepted
+ * Checked for every input, each in its own function:
+ *   - we accept it exactly if jansson does, and then with the same tree;
+ *     known_difference() has all exceptions
+ *   - writing, parsing and writing again changes nothing, compact or pretty
+ *   - every proper prefix of an accepted object is reported as cut off
+ *   - a text that is reported as cut off can be completed to valid JSON
  *   - any bytes, written as a string, are read back (bad UTF-8 as U+FFFD)
- *   - a parse that runs out of memory says so and nothing else
+ *   - a parse that runs out of memory reports only that
  */
 #include "fuzz.h"
 
 #include <math.h>
 
-/* Both headers name their types JSON_...: theirs step aside. Their json_is_...
- * macros name them too, so json_typeof is used instead. */
+/* Both headers define JSON_... types: renames jansson's. Its json_is_... macros use
+ * the old names, so json_typeof is used instead. */
 #define JSON_NULL   JANSSON_NULL
 #define JSON_FALSE  JANSSON_FALSE
 #define JSON_TRUE   JANSSON_TRUE
@@ -40,13 +40,13 @@
 enum { JANSSON_FLAGS = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL };
 
 /*
- * Where jansson refuses and we accept, on purpose:
+ * jansson rejects and we accept, on purpose:
  *   - numbers beyond int64 or double: we keep them as text
- *   - "\u0000" in a key: our keys carry their length
- * Where we refuse and jansson accepts:
+ *   - "\u0000" in a key: our keys have a length
+ * We reject and jansson accepts:
  *   - nesting between our 128 and its 2048
- *   - a NUL byte right behind a number or a literal: jansson puts back the byte
- *     that ended the token, takes a NUL put back for an empty buffer and skips it
+ *   - a NUL byte right behind a number or a literal: jansson pushes back the byte
+ *     that ended the token, mistakes a NUL for an empty buffer and skips it
  */
 static bool
 known_difference(bool is_ours, const char *p, const struct json_fault *f, const json_error_t *e)
@@ -172,7 +172,7 @@ beginnings_are_cut_off(struct arena *a, const char *p, size_t len, uint32_t seed
     for (int i = 0; i < 4; i++) {
         seed = seed * 1664525 + 1013904223;
         size_t n = (seed >> 8) % len;
-        char *exact = malloc(n ? n : 1); /* so that ASan sees a step too far */
+        char *exact = malloc(n ? n : 1); /* so that ASan finds overreads */
         MUST(exact);
         memcpy(exact, p, n);
         MUST(!json_parse(a, exact, n, &doc, &f));
@@ -181,8 +181,8 @@ beginnings_are_cut_off(struct arena *a, const char *p, size_t len, uint32_t seed
     }
 }
 
-/* Ends a torn text byte by byte, keeping each byte after which it is still
- * torn or whole. The order matters: closing comes first, so it does end. */
+/* Completes a torn text byte by byte, keeping each byte after which it is still
+ * torn or valid. Tries closing bytes first, so that it terminates. */
 static void
 can_be_ended(struct arena *a, const char *p, size_t len)
 {

@@ -1,12 +1,12 @@
 /*
- * fuzz_log - log/ beside a slow and simple reading of the same bytes.
+ * fuzz_log - log/ beside a simple model that reads the same bytes.
  *
  *     make build/fuzz/log
  *     build/fuzz/log -max_len=4096 NEW_CORPUS test/fuzz/corpus/log
  *
- * The input is the content of a log. It is looked at twice: as it is, and with the
- * checksum of every line that has one put right, so that numbers and groups that make
- * no sense are reached, too. What is checked, each in a function of its own:
+ * The input is the content of a log. It is tested twice: unchanged, and with all
+ * checksums corrected, so that wrong numbers and groups are reached too. Checked, each
+ * in its own function:
  *   - forward and backward reading see the same lines, good and bad
  *   - the numbers of a sequenced log are those of the model below, and grow
  *   - what fsck counts adds up
@@ -39,7 +39,7 @@ put_file(const char *p, size_t n)
 /* ---- the model ---- */
 
 struct line {
-    size_t at, end; /* '\n' included */
+    size_t at, end; /* including '\n' */
     bool is_blank;
     bool is_json;    /* an object */
     bool is_sound;   /* and its seal, if it has one, is right */
@@ -54,10 +54,10 @@ struct model {
     size_t n;
     bool is_consistent; /* sealed numbers never fall behind their positions */
     bool is_rotated;
-    bool is_overrun; /* sealed lines stand behind a rotate line: no writer of ours does that */
+    bool is_overrun; /* sealed lines behind a rotate line: cliq never writes that */
 };
 
-/* All lines and what they are, each by itself. */
+/* Finds all lines and classifies each on its own. */
 static struct model
 split(const char *p, size_t size)
 {
@@ -91,7 +91,7 @@ split(const char *p, size_t size)
     return m;
 }
 
-/* How many lines from i on belong to its group; *is_open when more may come. */
+/* The number of lines of the group at i; *is_open: more may follow. */
 static size_t
 group_len(const struct model *m, size_t i, bool *is_open)
 {
@@ -129,9 +129,9 @@ number(struct model *m)
             bool is_open;
             n = group_len(m, i, &is_open);
             if (is_open)
-                return; /* nothing behind it is read before it is whole */
+                return; /* readers stop before an incomplete group at the end */
             if (n < l->seal.of) {
-                i += n; /* incomplete: all of it is passed over */
+                i += n; /* incomplete: skipped */
                 continue;
             }
         }
@@ -281,14 +281,14 @@ check_append_plain(const char *p, size_t size)
     close(fd);
 }
 
-/* A sequenced record behind it; carries: with a log that also carries strays over. */
+/* Appends a sequenced record; carries: with a log that also carries strays over. */
 static void
 check_append_sequenced(const char *p, size_t size, bool carries)
 {
     struct log_options o = { .is_sequenced = true, .rotate_bytes = carries ? 1 << 30 : 0 };
     bool is_torn = size > 0 && p[size - 1] != '\n';
 
-    /* what is there once the tail is sealed */
+    /* the content after the torn tail is ended */
     char *sealed = malloc(size + 1);
     MUST(sealed);
     memcpy(sealed, p, size);
@@ -298,7 +298,7 @@ check_append_sequenced(const char *p, size_t size, bool carries)
 
     close(put_file(p, size));
     enum status s = append(&o);
-    if (s) { /* numbers are used up: refused, instead of sealed wrongly */
+    if (s) { /* no number is left: the append is rejected */
         MUST(s == ST_FAILED);
     } else if (!before.is_overrun) {
         int fd = openat(dir, NAME, O_RDONLY | O_CLOEXEC);
@@ -329,7 +329,7 @@ check_append_sequenced(const char *p, size_t size, bool carries)
     free(sealed);
 }
 
-/* ---- checksums put right ---- */
+/* ---- correcting checksums ---- */
 
 static void
 mend(char *p, size_t size)

@@ -1,5 +1,6 @@
 /*
- * fuzz_message - run/message on any bytes: no crash, and what is accepted keeps its promises.
+ * fuzz_message - the parser of AgentMessages on any bytes: no crash, and accepted messages are
+ * valid.
  */
 
 #include "fuzz.h"

@@ -3,13 +3,13 @@
  *
  *     clang -g -O1 -std=gnu11 -fsanitize=fuzzer,address,undefined -Isrc test/fuzz/fuzz_template.c \
  *         src/team/template*.c
- * src/base/{json_parse,json_look,json_write,utf8,buf,arena,err,clock,sys}.c
+ * src/base/{json_parse,json_get,json_write,utf8,buf,arena,err,clock,sys}.c
  *
  * The input is a command, a zero byte and a value. For each:
  *   - nothing crashes, and the check without values agrees with the expansion
  *   - in an accepted command the value's text never appears unless the command had it
- *   - what is not a use stays: without its uses the text is the same
- *   - expansion into text never fails but for a name it tells
+ *   - text outside of template uses is unchanged
+ *   - expansion into text fails only for an unknown name, which the error contains
  */
 
 #include "fuzz.h"
@@ -22,7 +22,8 @@ any_handoff(void *ctx, const char *phase)
     return strcmp(phase, "none") == 0 ? NULL : ctx;
 }
 
-/* The value between marks that no fuzzer guesses, so that finding it means pasting it. */
+/* Puts the value between marks that a fuzzer cannot guess: if they are found, the value was pasted.
+ */
 static const char MARK[] = "zQ7\"'$(x)`zQ7";
 
 static void
@@ -107,7 +108,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct buf value = { 0 };
 
     arena_reset(&a);
-    char *text = malloc(text_len + 1); /* so that ASan sees a step too far */
+    char *text = malloc(text_len + 1); /* so that ASan finds overreads */
     MUST(text);
     memcpy(text, data, text_len);
     text[text_len] = '\0';

@@ -1,13 +1,13 @@
 /*
- * fuzz_yaml - whatever the bytes, reading a team says what is wrong and nothing breaks.
+ * fuzz_yaml - base/yaml and team/ on any bytes.
  *
- * What is checked for every input, each in a function of its own:
- *   - a refusal has a sentence and a place inside the text
+ * Checked for every input, each in its own function:
+ *   - an error has a message and a place inside the text
  *   - a tree has every count, key and text that its header promises, is no deeper and
  *     no larger than allowed, and becomes JSON that reads back as it was
- *   - a team is loaded and validated, its problems can be written, and loading is only
- *     well when there are no errors
- *   - a parse that runs out of memory says so and nothing else
+ *   - a team is loaded and validated, its problems can be printed, and loading succeeds
+ *     only if there are no errors
+ *   - a parse that runs out of memory reports only that
  */
 #include "fuzz.h"
 

@@ -1,14 +1,13 @@
-# cli.bash - what every black-box test needs: load it at the top of a .bats file.
+# cli.bash - helpers of all black-box tests: load it at the top of a .bats file.
 #
-# setup gives each test a directory of its own ($T, also the working directory),
-# with HOME, CLIQ_HOME and WARROOMS_DIR pointing into it or unset. Background
-# processes are started with `start`, and whatever is left of them is ended when
-# the test is over, by pid.
+# setup gives each test its own directory ($T; the working directory is $T/work),
+# with HOME and CLIQ_HOME in it and WARROOMS_DIR unset. `start` starts background
+# processes; teardown ends those that are left, by pid.
 #
 #   got ARGS...      runs cliq: $code, $out, $err (and $T/out, $T/err, byte for byte)
-#   meekly ARGS...   the same, bound by the modes of files even as root
-#   is, has, lacks   compare, and show both sides when they differ
-#   until_true       polls a condition, with a bound; for what has no event
+#   meekly ARGS...   the same, without root's right to ignore file modes
+#   is, has, lacks   compare, and print both sides when they differ
+#   until_true       polls a condition, with a limit; only where there is no event
 bats_require_minimum_version 1.5.0
 
 ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -24,8 +23,8 @@ export BIN CLIQ PY PYTHONDONTWRITEBYTECODE=1
 setup() {
     T=$BATS_TEST_TMPDIR
     export T HOME=$T/home CLIQ_HOME=$T/cliqrc
-    # What decides about colours, pages and rooms must not come from outside.
-    unset out err code # a runner's exported $out would take what we keep there along
+    # Clears variables of the caller that change cliq's behaviour.
+    unset out err code # an $out exported by the caller would be exported to programs
     unset WARROOMS_DIR CLIQ_IDENTITY CLIQ_URL CLIQ_KEY NO_COLOR CLICOLOR_FORCE FORCE_COLOR COLUMNS MAKEFLAGS MFLAGS MAKELEVEL
     export TERM=xterm LC_ALL=C.UTF-8 TZ=UTC
     mkdir -p "$HOME" "$T/work"
@@ -43,7 +42,7 @@ teardown() {
 
 cliq() { "$CLIQ" "$@"; }
 
-# Runs cliq with this test's standard input; never fails itself.
+# Runs cliq with this test's standard input; always returns 0.
 got() {
     code=0
     "$CLIQ" "$@" >"$T/out" 2>"$T/err" || code=$?
@@ -55,7 +54,7 @@ got_from() {
     "$@" >"$T/out" 2>"$T/err" || code=$?
     slurp
 }
-# meekly ARGS...: got without root's right to read and write what modes forbid.
+# meekly ARGS...: got without root's right to ignore file modes.
 meekly() {
     local way=()
     [ "$(id -u)" != 0 ] || way=(setpriv "--bounding-set=-dac_override,-dac_read_search" --)
@@ -84,14 +83,14 @@ like() { # TEXT REGEX
     [[ $1 =~ $2 ]] || complain "want like: $2" "got:       $1"
 }
 
-# What the last `got` answered.
+# Checks of the last `got`.
 code_is() { is "$1" "$code"; }
 succeeds() { code_is 0 && is "" "$err"; }
-# Refused: exit code, a sentence on standard error with this in it, nothing on standard output.
+# Refused: this exit code, an error message with these parts, nothing on standard output.
 refused() { # CODE PART...
     code_is "$1" || return 1
     [ ! -s "$T/out" ] || complain "standard output is not empty" || return 1
-    case $err in "cliq: "*) ;; *) complain "no sentence on standard error" || return 1 ;; esac
+    case $err in "cliq: "*) ;; *) complain "no error message on standard error" || return 1 ;; esac
     shift
     local part
     for part in "$@"; do has "$err" "$part" || return 1; done
@@ -104,19 +103,19 @@ post() {
     "$CLIQ" channel post --room "$1" --from "${3:-engineer}" --to "${4:-qa}" --type "${5:-done}" \
         --ref "${6:-EPIC-001}" --body "$2"
 }
-# The same as an array of words, for got and start.
+# Sets A_POST to the same command as an array, for got and start.
 a_post() { # ROOM BODY [FROM TO TYPE REF]
     A_POST=(channel post --room "$1" --from "${3:-engineer}" --to "${4:-qa}" --type "${5:-done}"
         --ref "${6:-EPIC-001}" --body "$2")
 }
 channel() { printf '%s\n' "${WARROOMS_DIR:-.war-rooms}/$1/channel.jsonl"; }
-# bodies ROOM [OPTIONS...]: what read finds, simple bodies separated by a space.
+# bodies ROOM [OPTIONS...]: the bodies that read finds, separated by a space.
 bodies() {
     local room=$1
     shift
     "$CLIQ" channel read --room "$room" --jsonl "$@" | sed -n 's/.*"body":"\([^"]*\)".*/\1/p' | paste -sd' '
 }
-# A conversation that every filter can tell apart.
+# Posts messages that differ for every filter.
 conversation() { # ROOM
     post "$1" one manager engineer task EPIC-001 >"$T/id1"
     post "$1" two engineer qa done EPIC-001 >"$T/id2"
@@ -127,7 +126,7 @@ conversation() { # ROOM
 
 # ---- processes ---------------------------------------------------------------
 
-# start NAME PROGRAM ARGS...: runs in the background; $PID, and later ended NAME.
+# start NAME PROGRAM ARGS...: runs it in the background and sets $PID; `ended NAME PID` waits for it.
 start() {
     local name=$1
     shift
@@ -135,7 +134,7 @@ start() {
     PID=$!
     PIDS+=("$PID")
 }
-# Waits for the end of a process that `start` began, for at most 20 s; $code, $out, $err.
+# Waits at most 20 s for the end of a process of `start`; sets $code, $out, $err.
 ended() { # NAME PID
     local p
     if ! until_true gone "$2"; then
@@ -148,7 +147,7 @@ ended() { # NAME PID
     for p in out err; do cp "$T/$1.$p" "$T/$p"; done
     slurp
 }
-# All of its threads, too: one may wait for the disk.
+# The process and all its threads have ended: one may still wait for the disk.
 gone() { [ ! -e "/proc/$1" ] || [ "$(grep -cE '^(State:.Z|Threads:.1$)' "/proc/$1/status" 2>/dev/null)" = 2 ]; }
 
 # until_true COMMAND...: polls until it succeeds, for at most $BOUND (20) seconds.
@@ -162,9 +161,9 @@ until_true() {
         sleep 0.02
     done
 }
-# A cliq that listens has its event loop, or a descriptor for signals, and sleeps.
+# Is cliq waiting for events? It has an epoll or signal descriptor, and sleeps.
 listening() { # PID
-    gone "$1" && return # let the caller see how it ended
+    gone "$1" && return # the caller checks how it ended
     ls -l "/proc/$1/fd" 2>/dev/null | grep -qE "eventpoll|signalfd" &&
         grep -q '^State:.S' "/proc/$1/status" &&
         grep -qE "poll|^0?$" "/proc/$1/wchan" 2>/dev/null
@@ -172,12 +171,12 @@ listening() { # PID
 has_lines() { # FILE N
     [ "$(wc -l <"$1" 2>/dev/null || echo 0)" -ge "$2" ]
 }
-# start_listening NAME ARGS...: cliq ARGS in the background, ready to hear.
+# start_listening NAME ARGS...: starts cliq ARGS in the background and waits until it waits for events.
 start_listening() {
     start "$1" "$CLIQ" "${@:2}"
     until_true listening "$PID"
 }
-# Somebody waits for the flock on this file.
+# Does a process wait for the flock on this file?
 waits_for_lock() { # FILE
     grep -q -- "-> FLOCK .*:$(stat -c %i "$1") " /proc/locks
 }

@@ -51,20 +51,20 @@ static const struct {
 static struct {
     struct fault *fault;    /* the run in progress */
     int always[CALLS];      /* errno of calls that always fail */
-    unsigned counts[CALLS]; /* also of calls that failed */
+    unsigned counts[CALLS]; /* including calls that failed */
     bool has_clock, has_pid, has_random;
     int64_t wall_ns, wall_off_ns;
     pid_t pid;
     unsigned char random;
 } now;
 
-/* Shall this call fail? Then errno is set. A short write is not decided here. */
+/* Must this call fail? Sets errno. Short writes are handled in f_write. */
 static bool
 fails(enum call c)
 {
     struct fault *f = now.fault;
 
-    __atomic_add_fetch(&now.counts[c], 1, __ATOMIC_RELAXED); /* the lock is awaited by a thread */
+    __atomic_add_fetch(&now.counts[c], 1, __ATOMIC_RELAXED); /* a thread may wait for the lock */
     if (now.always[c]) {
         errno = now.always[c];
         return true;
@@ -128,7 +128,7 @@ f_lseek(int fd, off_t at, int whence)
 static int
 f_fdatasync(int fd)
 {
-    (void)fd; /* the disk is given a rest: nothing here pulls the plug */
+    (void)fd; /* no real sync: these tests do not cut the power */
     return fails(FDATASYNC) ? -1 : 0;
 }
 
@@ -248,7 +248,7 @@ static const struct sys faulty = {
     .getpid = f_getpid,
 };
 
-/* The table is in force from the first fake or fault of a case on. */
+/* Installs the table at the first fake or fault of a case. */
 static void
 take_over(void)
 {
@@ -317,7 +317,7 @@ end_telling(void **state)
     struct telling *t = *state;
 
     if (!t->is_over)
-        fprintf(stderr, "# so it was in the run with %s\n", fault_what(&t->f));
+        fprintf(stderr, "# failed in the run with %s\n", fault_what(&t->f));
     return case_leave(state);
 }
 
@@ -329,7 +329,7 @@ run_stories(const char *group, const struct story *stories, size_t n)
     size_t k = 0;
 
     assert(tests && tellings);
-    /* Thousands of directories come and go: in memory, where there is such a place. */
+    /* Thousands of directories are created and removed: in memory if possible. */
     if (access("/dev/shm", W_OK) == 0)
         setenv("TMPDIR", "/dev/shm", 0);
     for (size_t i = 0; i < n; i++)
@@ -420,7 +420,7 @@ fake_random(unsigned char byte)
 bool
 fault_next(struct fault *f)
 {
-    if (f->nth > 0 && !f->has_failed) { /* nothing failed: this way is through */
+    if (f->nth > 0 && !f->has_failed) { /* no call failed: go on to the next way of failing */
         bool is_lasting = !f->is_lasting && f->mode != FAULT_EINTR;
         f->mode += !is_lasting;
         f->is_lasting = is_lasting;

@@ -1,19 +1,18 @@
 /*
- * fault - a kernel that fails when it is told to.
+ * fault - fault injection: system calls that fail on demand.
  *
- * A story is told again and again: in run n the n-th call through `sys` fails.
- * When a run ends in which nothing failed, the story is over. Each way of
- * failing is a case of its own, and comes once (the n-th call alone fails) and
- * lasting (it and every call after it), except EINTR, which no call suffers
- * for ever.
+ * A story is run repeatedly: in run n the n-th call through `sys` fails. It ends
+ * with the first run in which no call fails. Each way of failing is a separate
+ * case, in two forms: only the n-th call fails, or that call and all later ones
+ * (not for EINTR).
  *
  *     FAULT_STORY(a_record_is_whole_or_absent)
  *     {
- *         ... put the world in order; nothing fails here ...
+ *         ... prepare; nothing fails here ...
  *         fault_on(f);
  *         enum status s = log_append(...);
  *         fault_off(f);
- *         ... what must be true after any s? f->has_failed tells whether a call failed ...
+ *         ... check what must be true for any s; f->has_failed: a call failed ...
  *     }
  *
  *     int
@@ -23,8 +22,8 @@
  *         return run_stories("log", stories, sizeof stories / sizeof *stories);
  *     }
  *
- * The same table tells times, pids and random bytes of our choice: fake_*.
- * They hold until the case ends (case_leave puts the kernel back).
+ * The fake_ functions set times, pids and random bytes in the same table. They
+ * hold until the end of the case (case_leave restores sys_kernel).
  */
 #ifndef CLIQ_TEST_FAULT_H
 #define CLIQ_TEST_FAULT_H
@@ -65,8 +64,8 @@ struct story {
 #fact, fact                                                                                \
     }
 
-/* Every story in every way, as cmocka cases: the exit code of the program. Each run
- * begins in an empty directory. */
+/* Runs every story with every way of failing, as cmocka cases; returns the program's exit code.
+ * Each run begins in an empty directory. */
 int run_stories(const char *group, const struct story *stories, size_t n);
 
 void fault_on(struct fault *f);
@@ -79,15 +78,14 @@ bool fault_next(struct fault *f);
 /* "call 3 (write): EIO", for messages; valid until the next call. */
 const char *fault_what(const struct fault *f);
 
-/* One failure alone, without a story: every call of this name fails with error from now on,
- * until fault_off(NULL). */
+/* Without a story: every call of this name fails with `error` until fault_off(NULL). */
 void fault_always(const char *call, int error);
-/* How often a call of this name was made since the last fault_count_from_here. */
+/* The number of calls of this name since the last fault_count_from_here. */
 unsigned fault_count(const char *call);
 void fault_count_from_here(void);
 
 void fake_clock(int64_t wall_ns); /* stands still; the monotonic clock too */
-void fake_wall(int64_t wall_ns);  /* after fake_clock: somebody sets the wall clock alone */
+void fake_wall(int64_t wall_ns);  /* after fake_clock: sets only the wall clock */
 void fake_pid(pid_t pid);
 void fake_random(unsigned char byte);
 

@@ -1,8 +1,8 @@
-# hub.bash - for tests of the hub's commands; load it behind cli.bash.
+# hub.bash - helpers for tests of the hub's commands; load it after cli.bash.
 
 events() { printf '%s\n' "$CLIQ_HOME/signals/events.jsonl"; }
 
-# field NAME: the member of the JSON on standard input, or of each element of an array.
+# field NAME: a member of the JSON object on standard input, or of each element of an array.
 field() {
     $PY -c '
 import json, sys
@@ -15,8 +15,8 @@ for x in v if isinstance(v, list) else [v]:
 of() { "$CLIQ" status-of "$1" --json | field "$2"; }
 task() { "$CLIQ" emit task "${@:-work}"; }
 
-# A server that answers what $T/answers says, one "STATUS JSON" a request (the last one again and
-# again), and writes what it was asked to $T/requests, a JSON object a line. Sets CLIQ_URL.
+# Starts a fake server and sets CLIQ_URL. It takes its responses from $T/answers, one "STATUS JSON" line
+# per request (the last line repeats), and writes each request to $T/requests as a line of JSON.
 hub_server() {
     cat >"$T/server.py" <<'PY'
 import http.server, json, os
@@ -53,5 +53,5 @@ PY
     export CLIQ_URL=http://127.0.0.1:$(<"$T/port") CLIQ_KEY=cho_test
 }
 answers() { printf '%s\n' "$@" >"$T/answers"; }
-# asked N KEY: of the n-th request (from 1).
+# asked N KEY: a member of the n-th request (from 1).
 asked() { sed -n "$1p" "$T/requests" | field "$2"; }

@@ -1,5 +1,5 @@
 /*
- * hubs - what the tests of hub/ share: a store in the case's directory, asked in one line.
+ * hubs - helpers for tests of hub/: a store in the case's directory, and one-line requests.
  *
  *     struct hub *h = open_hub();
  *     const char *id = emit(h, "ruby", "{\"signal_type\":\"task\"}");
@@ -17,25 +17,25 @@
 
 struct hub *open_hub(void); /* in "config" */
 void close_hub(struct hub *h);
-/* Frees what all answers so far pointed to; open_hub and the case's end do, too. */
+/* Frees the memory of all replies; close_hub does so too. */
 void forget_answers(void);
 
-/* One request; "!name" is an admin at the files. The answer lives until forget_answers. */
+/* Sends one request; "!name" is an admin on files. The reply is valid until forget_answers. */
 struct hub_reply *ask(struct hub *h, enum hub_op op, const char *who, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* The same as a round that may share its commit with the next one (hub_submit_then). */
+/* The same by hub_submit_then: the index commit may be shared with the next round. */
 struct hub_reply *ask_on(struct hub *h, enum hub_op op, const char *who, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* With a dedup_key. */
 struct hub_reply *
 ask_keyed(struct hub *h, enum hub_op op, const char *who, const char *key, const char *json);
-/* Emits and gives the id, with "signal:". */
+/* Emits and returns the id, with "signal:". */
 const char *emit(struct hub *h, const char *who, const char *json);
 const char *claim(struct hub *h, const char *who, const char *id); /* the claim_id */
 
-/* A member of the answer's data as text: "delivery_state", "[0].id"; "(none)" without it. */
+/* A member of the reply's data as text: "delivery_state", "[0].id"; "(none)": absent. */
 const char *got(const struct hub_reply *r, const char *path);
-/* The member `key` of every element of data (or of data's only member), joined by blanks. */
+/* The member `key` of every element of data (or of data's only member), separated by blanks. */
 const char *each(const struct hub_reply *r, const char *key);
 /* All of data as JSON. */
 const char *data(const struct hub_reply *r);

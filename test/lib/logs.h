@@ -1,6 +1,4 @@
-/*
- * logs - what the tests of log/ share: logs written in a line, files read into a list.
- */
+/* logs - helpers for tests of log/: one-line appends, files read into a list. */
 #ifndef CLIQ_TEST_LOGS_H
 #define CLIQ_TEST_LOGS_H
 
@@ -14,13 +12,13 @@ static const struct log_options plain = { .lock_wait_ms = 50 };
 static const struct log_options durable = { .lock_wait_ms = 50, .is_durable = true };
 static const struct log_options sequenced = { .lock_wait_ms = 50, .is_sequenced = true };
 
-/* Opens NAME in the case's directory; the case fails when it cannot. */
+/* Opens NAME in the case's directory; fails the case on an error. */
 struct log open_log(const struct log_options *o);
 /* Appends one record, the text of a JSON object. */
 enum status append(struct log *l, const char *text, struct err *e);
 /* Appends n records {"k":FIRST}, {"k":FIRST+1} ... in one group. */
 enum status append_group(struct log *l, int first, size_t n, struct err *e);
-/* Opens, appends, closes; the case fails when something does. */
+/* Opens, appends, closes; fails the case on an error. */
 void append_once(const struct log_options *o, const char *text);
 
 /* ---- a whole file, record by record ---- */
@@ -28,13 +26,13 @@ void append_once(const struct log_options *o, const char *text);
 struct line {
     char *text; /* NUL-ended */
     size_t len;
-    struct log_record rec; /* text and json are gone */
+    struct log_record rec; /* text and json are NULL */
 };
 
 struct lines {
     size_t n;
     struct line *v;
-    uint64_t bad; /* what the reader counted */
+    uint64_t bad; /* the reader's count */
 };
 
 enum { FORWARD = 0, BACKWARD = 1, SEQUENCED = 2, WITH_BAD = 4 };
@@ -60,12 +58,12 @@ char *numbers(const char *name);
         free(got_);                                                                                \
     } while (0)
 
-/* How many good records hold this text? */
+/* The number of good records that contain this text. */
 size_t count_records(const char *name, int how, const char *part);
 
 /* ---- another process ---- */
 
-/* A child that holds the lock of `name`; it lets go and ends when its pipe is closed. */
+/* A child process that holds the lock of `name` until its pipe is closed. */
 struct holder {
     pid_t pid;
     int pipe;

@@ -1,5 +1,5 @@
-# power_cut.py LOG N - the traces of a power cut: the last N lines of LOG stand in its file ahead
-# only, in a record that was written before the machine was started last (docs/formats/log.md).
+# power_cut.py LOG N - simulates a power cut: moves the last N lines of LOG into its pre-sync file, in a
+# record of an earlier boot (docs/formats/log.md).
 import os, struct, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../checker"))

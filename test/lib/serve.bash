@@ -1,5 +1,5 @@
-# serve.bash - for tests of `cliq serve`; load it behind cli.bash. setup starts one on a port of its
-# own ($URL, $PORT, $SERVER) with an admin's key in $KEY; teardown ends it.
+# serve.bash - helpers for tests of `cliq serve`; load it after cli.bash. setup starts a server on a free
+# port ($URL, $PORT, $SERVER), with an admin's key in $KEY; teardown ends it.
 
 eval "lib_$(declare -f setup)"
 eval "lib_$(declare -f teardown)"
@@ -17,7 +17,7 @@ teardown() {
     lib_teardown
 }
 
-# It listens, or is gone.
+# The server listens, or has ended.
 is_up() {
     grep -q listening said || ! kill -0 "$SERVER" 2>/dev/null
 }
@@ -26,7 +26,7 @@ has_ids() { # FILE N
     [ "$(grep -c "^data:" "$1")" = "$2" ]
 }
 
-# Starts the server on a port of its own choice, or on $1, and waits until it listens.
+# Starts the server on port $1 (default: any free one) and waits until it listens.
 boot() {
     : >said
     "$CLIQ" serve --listen "127.0.0.1:${1:-0}" --access-log access.log "${@:2}" >said 2>errors 3>&- &

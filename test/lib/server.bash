@@ -1,11 +1,12 @@
-# server.bash - a real `cliq serve` for tests that kill it; load it behind cli.bash and hub.bash.
+# server.bash - helpers for tests that kill `cliq serve`; load it after cli.bash and hub.bash.
 #
-#   boot            starts it, on the same port as before, and waits until it listens: $URL, $KEY, $SERVER
-#   shoot           kill -9, and waits until it is gone
-#   emitters        two who emit until `quiet`: the commands on files, and curl, which a dead server
-#                   refuses. Both are ended by the test's end at the latest
-#   heard_all FILE  the ids that a client wrote into FILE, one a line as "SEQ ID", are those of the
-#                   log from its first one on: no gap, no repeat, in order
+#   boot            starts the server, always on the same port, and waits until it listens: $URL, $KEY,
+#                   $SERVER
+#   shoot           kill -9, and waits until it has ended
+#   emitters        starts two processes that emit until `quiet`: commands on files, and curl, whose
+#                   failures are ignored while the server is dead
+#   heard_all FILE  FILE has one line "SEQ ID" per signal that a client received: checks that they are
+#                   those of the log from the first one on, without gaps or repeats, in order
 
 PORT=0
 boot() {
@@ -46,7 +47,7 @@ quiet() {
     wait "$E2"
 }
 
-# in_log [PATTERN]: "SEQ ID" of every signal in the log, read with nothing of ours. PATTERN: of its type.
+# in_log [PATTERN]: "SEQ ID" of every signal in the log whose type matches; uses no code of cliq.
 in_log() {
     "$PY" - "$CLIQ_HOME/signals/events.jsonl" "${1:-.}" <<'END'
 import json, re, sys
@@ -59,7 +60,7 @@ for line in open(sys.argv[1], "rb"):
         print(v["seq"], v["id"].replace("signal:", ""))
 END
 }
-# signals_in_log: how many.
+# signals_in_log: the number of signals.
 signals_in_log() { in_log | wc -l; }
 last_in_log() { in_log "${1:-.}" | tail -1; }
 has_heard() { # FILE LINE

@@ -230,7 +230,7 @@ void
 wait_readable(int fd)
 {
     if (!is_readable(fd, PATIENCE_MS))
-        fail_msg("nothing came on descriptor %d", fd);
+        fail_msg("no data on descriptor %d", fd);
 }
 
 int

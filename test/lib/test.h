@@ -1,10 +1,10 @@
 /*
- * test - what every C test stands on.
+ * test - helpers of all C tests.
  *
- * A case is a function whose name is a fact. CASE(fact) runs it in an empty
- * directory of its own, which is the working directory and $HOME while it
- * runs; afterwards the directory is gone, `sys` is the kernel's again, and a
- * descriptor left open fails the case.
+ * A case is a function whose name states a fact. CASE(fact) runs it in a new
+ * empty directory, which is the working directory and $HOME. Afterwards the
+ * directory is removed, `sys` is sys_kernel again, and an open descriptor that
+ * the case left fails it.
  *
  *     static void
  *     an_empty_file_has_no_records(void **state)
@@ -20,7 +20,7 @@
  *         return cmocka_run_group_tests_name("reader", tests, NULL, NULL);
  *     }
  *
- * No case sleeps: wait_readable waits for an event, with a bound.
+ * No case sleeps: wait_readable waits for an event, with a time limit.
  */
 #ifndef CLIQ_TEST_TEST_H
 #define CLIQ_TEST_TEST_H
@@ -48,13 +48,13 @@ int case_leave(void **state);
 
 /* ---- files, relative to the case's directory ---- */
 
-int here(void); /* a descriptor of the case's directory; not yours to close */
+int here(void); /* a descriptor of the case's directory; do not close it */
 void write_file(const char *name, const char *text);
 void write_bytes(const char *name, const void *p, size_t n);
 void append_file(const char *name, const char *text);
-/* The whole file, NUL-ended; free() it. *len may be NULL. The case fails without the file. */
+/* The whole file, NUL-ended; free() it. len may be NULL. A missing file fails the case. */
 char *read_file(const char *name, size_t *len);
-bool file_exists(const char *name); /* a dangling link exists, too */
+bool file_exists(const char *name); /* true for a dangling link too */
 off_t file_size(const char *name);
 void make_dirs(const char *path); /* mkdir -p */
 void remove_tree(const char *path);
@@ -63,19 +63,19 @@ size_t count_files(const char *dir); /* entries, without . and .. */
 unsigned file_mode(const char *name);
 int count_fds(void);
 
-/* Is fd readable within the bound of ms? */
+/* Does fd become readable within ms? */
 bool is_readable(int fd, int ms);
-/* Waits for it; fails the case when nothing comes for ten seconds. */
+/* Waits until fd is readable; fails the case after ten seconds. */
 void wait_readable(int fd);
-/* Waits for a child and gives its exit code (-1: killed by a signal). */
+/* Waits for a child and returns its exit code (-1: killed by a signal). */
 int wait_child(pid_t pid);
 
-/* ---- checks: what failed, in words ---- */
+/* ---- checks with readable messages ---- */
 
 #define CHECK_FILE(name, text) check_file(name, text, __FILE__, __LINE__)
 void check_file(const char *name, const char *text, const char *file, int line);
 
-/* The call succeeds; its `struct err` is shown when it does not. */
+/* The call must succeed; prints its `struct err` if it does not. */
 #define CHECK_OK(call, e)                                                                          \
     do {                                                                                           \
         enum status check_s_ = (call);                                                             \
@@ -83,7 +83,7 @@ void check_file(const char *name, const char *text, const char *file, int line);
             fail_msg("%s: %s: %s", #call, status_name(check_s_), (e)->text);                       \
     } while (0)
 
-/* The call fails with this status and exactly this sentence. */
+/* The call must fail with this status and exactly this message. */
 #define CHECK_FAILS(call, status, e, sentence)                                                     \
     do {                                                                                           \
         (e)->text[0] = '\0';                                                                       \
@@ -91,7 +91,7 @@ void check_file(const char *name, const char *text, const char *file, int line);
         assert_string_equal((e)->text, sentence);                                                  \
     } while (0)
 
-/* The call fails with this status and a sentence that holds this text. */
+/* The call must fail with this status and a message that contains this text. */
 #define CHECK_FAILS_WITH(call, status, e, part)                                                    \
     do {                                                                                           \
         (e)->text[0] = '\0';                                                                       \
@@ -100,7 +100,7 @@ void check_file(const char *name, const char *text, const char *file, int line);
             fail_msg("\"%s\" does not say \"%s\"", (e)->text, part);                               \
     } while (0)
 
-/* Waits for something that is about to be true, and that nobody tells of, with a bound. */
+/* Polls a condition that has no event, with a time limit. */
 #define UNTIL(what, ms)                                                                            \
     do {                                                                                           \
         int64_t until_ = test_now_ms() + (ms);                                                     \
@@ -111,6 +111,6 @@ void check_file(const char *name, const char *text, const char *file, int line);
         }                                                                                          \
     } while (0)
 int64_t test_now_ms(void); /* monotonic */
-void test_poll(void);      /* half a millisecond passes */
+void test_poll(void);      /* sleeps half a millisecond */
 
 #endif

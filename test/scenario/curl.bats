@@ -229,7 +229,7 @@ fails() {
     sources '{"name":"b","url":"'$URL'/loop"}'
     fails "source b: GET $URL/loop: more than 3 redirects"
     sources '{"name":"c","url":"'$URL'/tofile"}'
-    fails "source c: GET $URL/tofile: the redirect is not followed: file: URLs are not fetched"
+    fails "source c: GET $URL/tofile: the redirect is not followed: the URL scheme file is not supported"
     [ ! -e .cliq/files/fetch/c ]
 }
 
@@ -254,11 +254,11 @@ fails() {
 @test "settings limit the size and the time" {
     server
     sources '{"name":"a","url":"'$URL'/binary"}' '"max_bytes":1000'
-    fails "source a: GET $URL/binary: the answer is larger than 1000 bytes"
+    fails "source a: GET $URL/binary: the response is larger than 1000 bytes"
     sources '{"name":"a","url":"'$URL'/text"}' '"max_bytes":"16"'
     completes
     sources '{"name":"a","url":"'$URL'/slow"}' '"timeout":"200ms"'
-    fails "source a: GET $URL/slow: no answer in 0.2 s"
+    fails "source a: GET $URL/slow: no response within 0.2 s"
     sources '{"name":"a","url":"'$URL'/text"}' '"timeout":"soon"'
     fails "agents.curl.timeout must be a time"
     sources '{"name":"a","url":"'$URL'/text"}' '"max_bytes":-1'

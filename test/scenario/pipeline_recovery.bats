@@ -201,7 +201,7 @@ earlier() {
     agent a <<<'ok; rm -f "$CLIQ_STATE_DIR/run/journal.jsonl"; complete'
     team <<<'phases: [{name: one, agent: a}, {name: two, agent: a, depends_on: [one]}]'
     run_is 1
-    has "$err" "cliq: journal.jsonl was removed or replaced, by somebody else than cliq"
+    has "$err" "cliq: journal.jsonl was removed or replaced by another program"
     lacks "$err" "--resume"
     has "$out" "FAILED in"
     status_is FAILED

@@ -689,7 +689,7 @@ a_body_over_the_limit_is_refused_however_it_comes(void **state)
     for (int i = 0; i < 3; i++) {
         fetch_response_release(&r);
         CHECK_FAILS_WITH(fetch(&q, &r, &e), ST_FAILED, &e,
-                         "/big: the answer is larger than 5 bytes");
+                         "/big: the response is larger than 5 bytes");
         assert_int_equal(r.tries, 1);
     }
 }
@@ -703,7 +703,7 @@ a_mute_server_is_left(void **state)
     struct fetch_request q = ask(&one, "/slow");
     q.timeout_ms = 150;
     int64_t before = clock_mono_ms();
-    CHECK_FAILS_WITH(fetch(&q, &r, &e), ST_TIMEOUT, &e, "/slow: no answer in 0.15 s");
+    CHECK_FAILS_WITH(fetch(&q, &r, &e), ST_TIMEOUT, &e, "/slow: no response within 0.15 s");
     assert_true(clock_mono_ms() - before >= 149);
     assert_int_equal(r.tries, 1);
 }
@@ -717,7 +717,7 @@ the_time_limit_covers_redirects(void **state)
     serve(&one);
     struct fetch_request q = ask(&one, "/a");
     q.timeout_ms = 150;
-    CHECK_FAILS_WITH(fetch(&q, &r, &e), ST_TIMEOUT, &e, "/b: no answer in 0.15 s");
+    CHECK_FAILS_WITH(fetch(&q, &r, &e), ST_TIMEOUT, &e, "/b: no response within 0.15 s");
 }
 
 static void

@@ -97,8 +97,8 @@ an_unfinished_tail_is_a_note(void **state)
     write_file(NAME, "{\"a\":1}\n{\"torn\":");
     check(NAME);
     CHECK_REPORT(1, 1, 1, 0);
-    assert_string_equal(found.p,
-                        "2 note: unfinished at the end of the file; the next writer seals it\n");
+    assert_string_equal(
+        found.p, "2 note: unfinished at the end of the file; the next writer ends the line\n");
 }
 
 static void
@@ -155,7 +155,7 @@ a_wrong_checksum_is_a_problem_and_leaves_a_gap(void **state)
     check(NAME);
     CHECK_REPORT(3, 2, 0, 2);
     assert_string_equal(found.p, "2 problem: checksum does not match\n"
-                                 "3 problem: numbers are missing before this line\n");
+                                 "3 problem: sequence numbers are missing before this line\n");
 }
 
 static void
@@ -210,7 +210,7 @@ a_segment_that_begins_with_a_foreign_line_lacks_nothing(void **state)
     add_sealed(&b, "{\"a\":1}", 8);
     write_file("events-5.jsonl", b.p);
     check("events-5.jsonl");
-    assert_string_equal(found.p, "3 problem: numbers are missing before this line\n");
+    assert_string_equal(found.p, "3 problem: sequence numbers are missing before this line\n");
     buf_release(&b);
 }
 
@@ -224,7 +224,7 @@ what_is_kept_of_dropped_segments_has_few_of_the_numbers(void **state)
     add_sealed(&b, "{\"op\":\"role\",\"id\":\"y\"}", 40);
     write_file("events-kept-51.jsonl", b.p);
     check("events-kept-51.jsonl"); /* its end is missing */
-    assert_string_equal(found.p, "2 problem: numbers are missing before this line\n");
+    assert_string_equal(found.p, "2 problem: sequence numbers are missing before this line\n");
     add_sealed(&b, "{\"op\":\"kept\",\"at\":1}", 50);
     write_file("events-kept-51.jsonl", b.p);
     check("events-kept-51.jsonl");
@@ -244,7 +244,7 @@ a_missing_line_is_a_problem(void **state)
     buf_release(&b);
     check(NAME);
     CHECK_REPORT(2, 2, 0, 1);
-    assert_string_equal(found.p, "2 problem: numbers are missing before this line\n");
+    assert_string_equal(found.p, "2 problem: sequence numbers are missing before this line\n");
 }
 
 static void

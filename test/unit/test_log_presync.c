@@ -53,8 +53,8 @@ only_one_process_writes_it(void **state)
     struct log l, other;
     CHECK_OK(log_open(&l, here(), NAME, &before, &e), &e);
     CHECK_OK(log_open(&other, here(), NAME, &before, &e), &e);
-    assert_non_null(l.ahead);
-    assert_null(other.ahead);
+    assert_non_null(l.presync);
+    assert_null(other.presync);
     CHECK_OK(append(&l, "{\"k\":1}", &e), &e);
     CHECK_OK(append(&other, "{\"k\":2}", &e), &e);
     CHECK_OK(append(&l, "{\"k\":3}", &e), &e);
@@ -117,7 +117,7 @@ a_file_that_somebody_else_writes_meanwhile_is_not_removed(void **state)
     assert_int_equal(unlink(AHEAD), 0);
     CHECK_OK(append(&l, "{\"k\":2}", &e), &e);
     CHECK_OK(log_open(&other, here(), NAME, &before, &e), &e);
-    assert_non_null(other.ahead);
+    assert_non_null(other.presync);
     CHECK_OK(append(&other, "{\"k\":3}", &e), &e); /* on disk there alone */
     log_close(&l);
     assert_true(file_exists(AHEAD));
@@ -264,10 +264,10 @@ whatever_fails_acknowledged_lines_survive_a_power_cut(void **state)
         }
         fault_off(&f);
         /* the cut: of what no sync of the log told of, nothing is left */
-        bool is_ahead = !s && l.ahead && presync_first(l.ahead, l.ino, -1) >= 0;
-        off_t from = is_ahead ? presync_first(l.ahead, l.ino, -1) : 0;
-        struct presync *a = l.ahead;
-        l.ahead = NULL;
+        bool is_ahead = !s && l.presync && presync_first(l.presync, l.ino, -1) >= 0;
+        off_t from = is_ahead ? presync_first(l.presync, l.ino, -1) : 0;
+        struct presync *a = l.presync;
+        l.presync = NULL;
         log_close(&l);
         presync_close(a);
         if (is_ahead) {

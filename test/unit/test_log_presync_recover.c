@@ -148,7 +148,7 @@ a_record_that_was_lost_in_the_middle_is_told(void **state)
     assert_true(fd >= 0 && pwrite(fd, "x", 1, 2 * PRESYNC_BLOCK + PRESYNC_HEAD + 3) == 1);
     close(fd);
     open_and_close(&after);
-    assert_non_null(strstr(noted, "damaged in their middle"));
+    assert_non_null(strstr(noted, "are damaged; the lines before"));
     assert_non_null(strstr(noted, "kept as events.ahead-"));
     assert_false(file_exists(AHEAD));
     size_t n;
@@ -312,7 +312,7 @@ the_file_of_another_log_is_set_aside(void **state)
     check_log(w.log, w.synced);
     assert_false(file_exists(AHEAD));
     assert_int_equal(count_files("."), 3);
-    assert_non_null(strstr(noted, "of another file than the one that is there"));
+    assert_non_null(strstr(noted, "belong to another file"));
     assert_non_null(strstr(noted, "kept as events.ahead-"));
     free_world(&w);
 }
@@ -325,7 +325,7 @@ a_log_shorter_than_what_was_synced_is_left_alone(void **state)
     disk_has(w.log, w.synced - 1);
     open_and_close(&after);
     check_log(w.log, w.synced - 1);
-    assert_non_null(strstr(noted, "cut short"));
+    assert_non_null(strstr(noted, "truncated"));
     free_world(&w);
 }
 
@@ -396,14 +396,14 @@ fsck_tells_what_waits_and_changes_nothing(void **state)
     fsck_says(before.boot, "");
     const char *last = memrchr(w.log, '\n', w.len - 1);
     snprintf(want, sizeof want,
-             "%zu-%zu 1 line of before a power cut stands in events.ahead only: opening the log "
-             "puts it back",
+             "%zu-%zu 1 line from before a power cut is only in events.ahead: opening the log "
+             "restores it",
              (size_t)(last - w.log) + 1, w.len);
     fsck_says(after.boot, want);
     disk_has(w.log, w.synced);
     snprintf(want, sizeof want,
-             "%zu-%zu 6 lines of before a power cut stand in events.ahead only: opening the log "
-             "puts them back",
+             "%zu-%zu 6 lines from before a power cut are only in events.ahead: opening the log "
+             "restores them",
              w.synced, w.len);
     fsck_says(after.boot, want);
     open_and_close(&after);
@@ -418,8 +418,8 @@ fsck_tells_of_lines_of_another_file(void **state)
     (void)state;
     struct world w = make_world(3);
     disk_has(w.log, w.synced - 1);
-    fsck_says(after.boot, "0-0 events.ahead has lines of another file than this one, which was "
-                          "replaced, copied or cut short: opening the log keeps it aside");
+    fsck_says(after.boot, "0-0 events.ahead has lines of another file (the log was "
+                          "replaced, copied or truncated): opening the log renames it");
     free_world(&w);
 }
 
@@ -431,15 +431,15 @@ fsck_tells_of_damage_in_the_file(void **state)
     int fd = open(AHEAD, O_RDWR | O_CLOEXEC);
     assert_true(fd >= 0 && pwrite(fd, "x", 1, 2 * PRESYNC_BLOCK + PRESYNC_HEAD + 3) == 1);
     close(fd);
-    fsck_says(after.boot, "0-0 events.ahead has damaged lines: opening the log keeps it aside");
+    fsck_says(after.boot, "0-0 events.ahead has damaged lines: opening the log renames it");
     disk_has(w.log, w.synced);
     char want[200];
     const char *third = w.log + w.synced;
     for (int i = 0; i < 3; i++) /* a group of 1, one of 2 */
         third = (const char *)memchr(third, '\n', w.len) + 1;
     snprintf(want, sizeof want,
-             "%zu-%zu 3 lines of before a power cut stand in events.ahead only: opening the log "
-             "puts them back; others are damaged, and the file is kept aside",
+             "%zu-%zu 3 lines from before a power cut are only in events.ahead: opening the log "
+             "restores them; further lines are damaged, and the file is renamed",
              w.synced, (size_t)(third - w.log));
     fsck_says(after.boot, want);
     free_world(&w);

@@ -305,8 +305,8 @@ a_directory_that_cannot_be_listed_is_told(void **state)
     (void)state;
     fault_always("openat", EMFILE);
     CHECK_FAILS(segment_find(here(), NAME, 1, name, NULL, &e), ST_IO, &e,
-                "list the segments of events.jsonl: Too many open files (ulimit -n sets how many "
-                "there may be)");
+                "list the segments of events.jsonl: Too many open files (raise the limit with "
+                "ulimit -n)");
     fault_off(NULL);
 }
 

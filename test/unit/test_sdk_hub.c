@@ -165,9 +165,9 @@ stop_ends_what_waits_and_nothing_else(void **state)
     (void)state;
     next.wait_ms = -1;
     assert_int_equal(pthread_create(&t, NULL, stop_from_another_thread, ruby), 0);
-    BAD(cliq_claim(ruby, &next, &got, &err), CLIQ_CANCELLED, "stopped");
+    BAD(cliq_claim(ruby, &next, &got, &err), CLIQ_CANCELLED, "cancelled");
     pthread_join(t, NULL);
-    BAD(cliq_next(ruby, -1, &got, &err), CLIQ_CANCELLED, "stopped");
+    BAD(cliq_next(ruby, -1, &got, &err), CLIQ_CANCELLED, "cancelled");
     GOOD(cliq_emit(ruby, "task", "still", NULL, &got, &err));
     next.wait_ms = 0;
     GOOD(cliq_claim(ruby, &next, &got, &err));
@@ -185,7 +185,7 @@ next_tells_the_inbox_in_order(void **state)
     to_eve.to_identity = "eve";
     GOOD(cliq_emit(ruby, "note", "before", &to_eve, NULL, &err));
     GOOD(cliq_listen(eve, NULL, &err));
-    BAD(cliq_next(eve, 0, &got, &err), CLIQ_TIMEOUT, "in time");
+    BAD(cliq_next(eve, 0, &got, &err), CLIQ_TIMEOUT, "before the timeout");
     GOOD(cliq_emit(ruby, "note", "one", &to_eve, NULL, &err));
     GOOD(cliq_emit(ruby, "note", "for everyone", NULL, NULL, &err));
     GOOD(cliq_subscribe(eve, "build:*:done", -1, &err));
@@ -232,7 +232,7 @@ a_descriptor_tells_when_there_is_more(void **state)
     int fd = cliq_hub_fd(eve); /* listens, too */
     assert_true(fd >= 0);
     assert_int_equal(cliq_hub_fd(eve), fd);
-    BAD(cliq_next(eve, 0, &got, &err), CLIQ_TIMEOUT, "in time");
+    BAD(cliq_next(eve, 0, &got, &err), CLIQ_TIMEOUT, "before the timeout");
     assert_false(is_readable(fd, 0));
     for (int i = 0; i < 3; i++) {
         GOOD(cliq_emit(ruby, "note", "one", &to_eve, NULL, &err));
@@ -242,7 +242,7 @@ a_descriptor_tells_when_there_is_more(void **state)
         assert_string_equal(got.content, "one");
         GOOD(cliq_next(eve, 0, &got, &err));
         assert_string_equal(got.content, "two");
-        BAD(cliq_next(eve, 0, &got, &err), CLIQ_TIMEOUT, "in time");
+        BAD(cliq_next(eve, 0, &got, &err), CLIQ_TIMEOUT, "before the timeout");
         assert_false(is_readable(fd, 0));
     }
     cliq_hub_stop(eve);
@@ -340,7 +340,7 @@ slips_are_invalid_and_change_nothing(void **state)
     BAD(cliq_generate(ruby, "a:b", "{", NULL, &err), CLIQ_INVALID, "data_json");
     both.id = "signal:x";
     both.wait_ms = 1;
-    BAD(cliq_claim(ruby, &both, &got, &err), CLIQ_INVALID, "leave them away");
+    BAD(cliq_claim(ruby, &both, &got, &err), CLIQ_INVALID, "cannot be combined with id");
     BAD(cliq_claim(ruby, NULL, NULL, &err), CLIQ_INVALID, "cliq_claim");
     BAD(cliq_ack(ruby, NULL, NULL, &err), CLIQ_INVALID, "id is missing");
     BAD(cliq_ack(ruby, "signal:none", NULL, &err), CLIQ_NOT_FOUND, "signal:none");
@@ -352,7 +352,7 @@ slips_are_invalid_and_change_nothing(void **state)
     h.url = "https://127.0.0.1";
     h.key = NULL; /* it is not even asked for */
     BAD(cliq_hub_open(&none, &h, &err), CLIQ_INVALID,
-        "https://127.0.0.1: libcliq speaks http:// and unix: only");
+        "https://127.0.0.1: libcliq supports only http:// and unix:");
     h.key = "cho_x";
     BAD(cliq_hub_open(&none, &h, &err), CLIQ_INVALID, "https");
     h.url = "";
@@ -369,7 +369,7 @@ static void
 more_json_overrides_nothing(void **state)
 {
     static const char *const bad[][2] = {
-        { "{\"signal_type\":\"x\"}", "more_json has \"signal_type\", which was given already" },
+        { "{\"signal_type\":\"x\"}", "more_json has \"signal_type\", which is set already" },
         { "{\"content\":\"t\"}", "more_json has \"content\"" }, /* the same is no better */
         { "{\"tags\":[],\"to_identity\":null}", "more_json has \"to_identity\"" },
         { "{\"urgency\":1}", "more_json has \"urgency\"" },

@@ -136,10 +136,10 @@ an_open_socket_can_be_given(void **state)
     close(client);
     buf_release(&got);
     assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
-    CHECK_FAILS_WITH(listener_fd(&l, pipes[0], &e), ST_INVALID, &e, "not a socket that listens");
+    CHECK_FAILS_WITH(listener_fd(&l, pipes[0], &e), ST_INVALID, &e, "not a listening socket");
     close(pipes[1]);
     CHECK_FAILS_WITH(listener_fd(&l, socket(AF_INET, SOCK_STREAM, 0), &e), ST_INVALID, &e,
-                     "not a socket that listens");
+                     "not a listening socket");
 }
 
 static void

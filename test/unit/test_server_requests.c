@@ -395,7 +395,7 @@ headers_are_made_only_of_what_fits(void **state)
 static void
 a_date_is_written_as_the_rfc_wants(void **state)
 {
-    char text[ANSWER_DATE_SIZE];
+    char text[RESPONSE_DATE_SIZE];
 
     (void)state;
     response_date(text, 784111777);

@@ -66,7 +66,7 @@ hub_watch(struct hub_call *c, const struct subscription_filter *want,
     f.ctx = c;
     if (!s)
         s = interrupt_begin(&stop, e);
-    c->hub.wake = &stop;
+    c->hub.cancel = &stop;
     while (!s) {
         s = subscription_next(&f, out.len ? clock_mono_ms() : WAIT_FOREVER, &signal, e);
         if (!s)

@@ -28,7 +28,7 @@ interrupt_end(struct cancel *w, enum status s, struct err *e)
 {
     if (w->fd[0] >= 0)
         close(w->fd[0]);
-    if (s == ST_CANCELLED && w->woken == 1) {
+    if (s == ST_CANCELLED && w->fired == 1) {
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }

@@ -115,7 +115,7 @@ a_file_replaced_for_ever_is_given_up(void **state)
     sys = &odd;
     replacements = 1000000;
     CHECK_FAILS(append(&l, "{\"a\":1}", &e), ST_IO, &e,
-                "events.jsonl is being replaced all the time");
+                "events.jsonl was replaced 1000 times while it was being locked");
     sys = &sys_kernel;
     log_close(&l);
 }
