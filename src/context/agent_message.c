@@ -29,7 +29,7 @@ get_text(struct arena *a, const struct json *object, const char *prefix, const c
     return *to ? ST_OK : no_memory(e);
 }
 
-/* The same for a path, which is absolute when it is there. */
+/* The text of a member that must be an absolute path; NULL when it is absent or null. */
 static enum status
 get_path(struct arena *a, const struct json *object, const char *prefix, const char *key,
          const char **to, struct err *e)

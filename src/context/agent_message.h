@@ -1,5 +1,5 @@
 /*
- * message (run) - the AgentMessage: what an agent reads on standard input.
+ * agent_message - the AgentMessage: the JSON object that an agent reads on standard input.
  *
  *     version type agent instance_id team_name req_key project_dir work_dir signal_dir
  *     handoff_dirs[] input_artifacts[]{name,type,source} settings{} payload{}
