@@ -19,7 +19,7 @@ extern char **environ;
 
 enum {
     ANSWER_MS = 5000, /* deadline of `node --version`, which usually takes 0.1 s */
-    BAD_OPTION = 9,   /* the exit code of a node that does not know a flag */
+    BAD_OPTION = 9,   /* node's exit code for an unknown flag */
 };
 
 static const struct {
@@ -33,7 +33,7 @@ static const struct {
     { ".ts", { "node", "--experimental-strip-types" } },
 };
 
-/* A directory may be entered, which access(2) does not tell from being executed. */
+/* access(2) says X_OK for directories too, so stat it. */
 static bool
 is_program(const char *path)
 {
@@ -81,8 +81,8 @@ ask(const char *program, const char *flag)
     return pid;
 }
 
-/* Does it refuse the flag? An old node ends with "bad option". One that cannot be asked, or
- * fails in another way, is not said to refuse: the run will tell. */
+/* Does node refuse the flag? An old node ends with "bad option". A node that cannot be started,
+ * or fails in another way, does not count: the run will report that. */
 static bool
 refuses(const char *program, const char *flag)
 {
@@ -102,7 +102,7 @@ refuses(const char *program, const char *flag)
     return is_over && got == pid && WIFEXITED(status) && WEXITSTATUS(status) == BAD_OPTION;
 }
 
-/* Asked once: every phase with such an agent needs to know, and node starts slowly. */
+/* The answer is cached: node starts slowly, and every phase with a .ts agent asks. */
 static bool
 node_refuses(const struct runner *node)
 {

@@ -7,10 +7,10 @@
 
 enum {
     DEPTH_MAX = 64,
-    SECOND_LOOKS = 200, /* at "((" that was no arithmetic; bounds the time */
+    SECOND_LOOKS = 200, /* times that "((" turned out not to be arithmetic; bounds the run time */
 };
 
-/* ---- sentences with a place ---- */
+/* ---- errors with a position ---- */
 
 struct lex_place {
     unsigned line, column;
@@ -55,7 +55,7 @@ lex_refuse(struct lexer *l, const char *p, const char *what)
     "stands in a here-document whose delimiter is quoted, where the shell replaces nothing: "      \
     "write the delimiter without quotes"
 
-/* No use may stand in the text from `from` to `to`. */
+/* Refuses a use of a variable between `from` and `to`. */
 static bool
 check_none(struct lexer *l, const char *from, const char *to, const char *why)
 {
@@ -108,8 +108,8 @@ lex_enter(struct lexer *l)
     return ++l->depth <= DEPTH_MAX || lex_refuse(l, l->p, "too deeply nested");
 }
 
-/* Over a backslash and what it protects. In `...` the shell removes some backslashes
- * before it reads the text, so what follows those is not judged. */
+/* Skips a backslash and the character it escapes. In `...` the shell removes some backslashes
+ * before it parses the text, so a use after one of those is refused. */
 void
 lex_escaped(struct lexer *l)
 {
@@ -126,14 +126,14 @@ lex_single(struct lexer *l)
 
     if (!close)
         return lex_refuse(l, from - 1, "a single quote that is not closed");
-    /* the shell ends `...` first and reads what is in it later */
+    /* the shell finds the end of `...` first and parses its inside later */
     if (l->backquotes && memchr(from, '`', (size_t)(close - from)))
         return lex_refuse(l, from - 1, "a backquote in single quotes in backquotes");
     l->p = close + 1;
     return check_none(l, from, close, IN_SINGLE);
 }
 
-/* $'...': with \' in it, bash and plain sh read it differently. */
+/* $'...': bash and plain sh read a \' in it differently. */
 static bool
 lex_dollar_single(struct lexer *l)
 {
@@ -181,8 +181,8 @@ lex_double(struct lexer *l)
     return is_good;
 }
 
-/* ${NAME}, ${NAME:-word} and their many cousins. A use is taken only in the word of
- * - = ? +: elsewhere shells take it for a pattern or, in bash, for arithmetic. */
+/* ${NAME}, ${NAME:-word} and the other expansions. A use is accepted only in the word of - = ?
+ * +: elsewhere a shell reads it as a pattern or, in bash, as arithmetic. */
 static bool
 lex_brace(struct lexer *l, bool is_quoted)
 {
@@ -229,7 +229,7 @@ lex_brace(struct lexer *l, bool is_quoted)
     return is_good;
 }
 
-/* Behind "((": to "))", or NO_ARITH when what comes is two brackets of commands. */
+/* After "((": reads to "))", or returns NO_ARITH when the brackets turn out to be two subshells. */
 static enum arith
 read_arith(struct lexer *l)
 {
@@ -265,13 +265,13 @@ read_arith(struct lexer *l)
     return is_good ? found : ARITH_BAD;
 }
 
-/* The same, put back to where it began when it was none. */
+/* read_arith; on NO_ARITH the lexer is back where it began. */
 enum arith
 lex_arith(struct lexer *l)
 {
     struct lexer before = *l;
 
-    l->e = NULL; /* a failure here may be no failure when it is read as commands */
+    l->e = NULL; /* an error here may be none once the text is read as commands */
     enum arith found = read_arith(l);
     if (found == ARITH) {
         l->e = before.e;
@@ -286,7 +286,7 @@ lex_arith(struct lexer *l)
     return NO_ARITH;
 }
 
-/* At a '$'. is_quoted: double quotes or their like are around it. */
+/* At a '$'. is_quoted: inside double quotes or a here-document. */
 bool
 lex_dollar(struct lexer *l, bool is_quoted)
 {
@@ -314,7 +314,7 @@ lex_dollar(struct lexer *l, bool is_quoted)
                 return found == ARITH;
             l->p--;
         }
-        /* a command of its own: backquotes around it are still around it */
+        /* a substitution starts a new command, but enclosing backquotes still apply */
         return lex_command(l, ')');
     }
     if (next == '{') {
@@ -332,7 +332,7 @@ lex_dollar(struct lexer *l, bool is_quoted)
 
 /* ---- here-documents ---- */
 
-/* Behind "<<": the delimiter. */
+/* After "<<": reads the delimiter. */
 bool
 lex_mark(struct lexer *l, struct heredoc *h)
 {
@@ -370,7 +370,7 @@ lex_mark(struct lexer *l, struct heredoc *h)
     return is_good;
 }
 
-/* At the first line of the body: over it and the delimiter's line. */
+/* At the first line of the body: skips the body and the delimiter's line. */
 bool
 lex_heredoc(struct lexer *l, const struct heredoc *h)
 {
@@ -418,12 +418,12 @@ lex_heredoc(struct lexer *l, const struct heredoc *h)
     return is_good;
 }
 
-/* Every use in the command, judged. */
+/* Finds every use in the command and how it is quoted. */
 enum status
 template_lex(struct lexer *l, struct arena *a, const char *text, struct err *e)
 {
     *l = (struct lexer){ .text = text, .p = text, .end = text + strlen(text), .a = a, .e = e };
-    /* a command without uses is the shell's business alone, broken or not */
+    /* a command without uses concerns the shell alone, even when it is broken */
     const char *p = text;
     while ((p = strstr(p, "$(")) && template_form(p).kind == FORM_NONE)
         p += 2;
