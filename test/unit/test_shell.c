@@ -1,4 +1,4 @@
-/* What must be true of agents/shell: a command ends, is stopped, or was never begun. */
+/* Tests agents/shell: a command ends, is stopped, or never starts. */
 #include "test.h"
 
 #include "agents/shell.h"
@@ -12,7 +12,7 @@
 static struct err e;
 
 static void
-its_end_is_told_at_once_whatever_it_leaves_behind(void **state)
+the_exit_is_reported_at_once_although_a_background_process_remains(void **state)
 {
     (void)state;
     struct shell_result r;
@@ -34,7 +34,7 @@ a_command_that_takes_too_long_is_stopped(void **state)
     shell_result_release(&r);
 }
 
-/* From now on there is no pidfd_open for this process. */
+/* From now on pidfd_open fails in this process. */
 static bool
 forbid_pidfd(void)
 {
@@ -51,7 +51,7 @@ forbid_pidfd(void)
 }
 
 static void
-one_whose_end_nobody_would_tell_is_an_error_and_no_timeout(void **state)
+without_a_pidfd_the_command_is_an_error_and_no_timeout(void **state)
 {
     (void)state;
     pid_t pid = fork();
@@ -69,9 +69,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(its_end_is_told_at_once_whatever_it_leaves_behind),
+        CASE(the_exit_is_reported_at_once_although_a_background_process_remains),
         CASE(a_command_that_takes_too_long_is_stopped),
-        CASE(one_whose_end_nobody_would_tell_is_an_error_and_no_timeout),
+        CASE(without_a_pidfd_the_command_is_an_error_and_no_timeout),
     };
 
     return cmocka_run_group_tests_name("shell", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * The rules for variables and conditions in the texts of a team: each once broken (with the exact
- * place and sentence) and once kept.
+ * Tests team/validate_template: the rules for variables and conditions. Each rule is once broken,
+ * with the exact position and message, and once obeyed.
  */
 #include "teams.h"
 
@@ -23,7 +23,7 @@ undeclared_inputs_are_errors(void **state)
     ", env: { X: $(inputs.x) }, commands: [{ name: c, run: 'true' }] }\n"
 
 static void
-conditions_that_cannot_be_meant_are_errors(void **state)
+conditions_that_are_surely_mistakes_are_errors(void **state)
 {
     (void)state;
     static const struct {
@@ -62,7 +62,7 @@ conditions_that_cannot_be_meant_are_errors(void **state)
 }
 
 static void
-conditions_that_can_be_meant_are_taken(void **state)
+reasonable_conditions_are_accepted(void **state)
 {
     (void)state;
     clean(WHEN("$(inputs.x)"));
@@ -107,7 +107,7 @@ handoffs_come_from_predecessors(void **state)
 #define URL(text) HEAD "  - { name: a, agent: curl, sources: [{ name: s, url: '" text "' }] }\n"
 
 static void
-what_is_nearly_a_variable_is_an_error_where_no_shell_is(void **state)
+a_misspelt_variable_outside_a_command_is_an_error(void **state)
 {
     (void)state;
     static const struct {
@@ -145,7 +145,7 @@ what_is_nearly_a_variable_is_an_error_where_no_shell_is(void **state)
 }
 
 static void
-in_commands_it_is_a_warning(void **state)
+a_misspelt_variable_in_a_command_is_a_warning(void **state)
 {
     (void)state;
     says(HEAD RUN("echo $(input.url)"),
@@ -165,7 +165,7 @@ in_commands_it_is_a_warning(void **state)
 }
 
 static void
-a_bad_name_is_told_once(void **state)
+a_bad_name_is_reported_once(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -196,7 +196,7 @@ a_gate_judges_what_it_depends_on(void **state)
 }
 
 static void
-paths_of_handoffs_name_something(void **state)
+the_path_of_a_handoff_must_name_a_value(void **state)
 {
     (void)state;
 #define PATH(path)                                                                                 \
@@ -216,7 +216,7 @@ paths_of_handoffs_name_something(void **state)
 }
 
 static void
-support_phases_hear_from_gates(void **state)
+support_phases_get_handoffs_from_gates(void **state)
 {
     (void)state;
     clean(HEAD EXEC("a") "  - { name: g, type: gate, depends_on: [a] }\n"
@@ -227,7 +227,7 @@ support_phases_hear_from_gates(void **state)
 }
 
 static void
-directories_are_known_ones(void **state)
+unknown_directories_are_errors(void **state)
 {
     (void)state;
     clean(HEAD RUN("ls $(dirs.project) $(dirs.work) $(dirs.state) $(dirs.files)"));
@@ -237,14 +237,14 @@ directories_are_known_ones(void **state)
 }
 
 static void
-the_words_of_a_run_and_the_shells_own_are_fine(void **state)
+variables_of_a_run_and_command_substitutions_are_fine(void **state)
 {
     (void)state;
     clean(HEAD RUN("echo $(team_name) $(phase) $(date) $(timestamp) $(run_id) $(pwd) $(date +%s)"));
 }
 
 static void
-variables_cannot_stand_in_single_quotes(void **state)
+variables_cannot_be_in_single_quotes(void **state)
 {
     (void)state;
     struct fixture f = opened(INPUTS("[{ name: x }]") RUN("echo ''$(inputs.x)''"));
@@ -256,7 +256,7 @@ variables_cannot_stand_in_single_quotes(void **state)
 }
 
 static void
-variables_cannot_stand_in_a_quoted_here_document(void **state)
+variables_cannot_be_in_a_quoted_here_document(void **state)
 {
     (void)state;
     struct fixture f =
@@ -303,19 +303,19 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(undeclared_inputs_are_errors),
-        CASE(conditions_that_cannot_be_meant_are_errors),
-        CASE(conditions_that_can_be_meant_are_taken),
+        CASE(conditions_that_are_surely_mistakes_are_errors),
+        CASE(reasonable_conditions_are_accepted),
         CASE(handoffs_come_from_predecessors),
-        CASE(what_is_nearly_a_variable_is_an_error_where_no_shell_is),
-        CASE(in_commands_it_is_a_warning),
-        CASE(paths_of_handoffs_name_something),
-        CASE(a_bad_name_is_told_once),
+        CASE(a_misspelt_variable_outside_a_command_is_an_error),
+        CASE(a_misspelt_variable_in_a_command_is_a_warning),
+        CASE(the_path_of_a_handoff_must_name_a_value),
+        CASE(a_bad_name_is_reported_once),
         CASE(a_gate_judges_what_it_depends_on),
-        CASE(support_phases_hear_from_gates),
-        CASE(directories_are_known_ones),
-        CASE(the_words_of_a_run_and_the_shells_own_are_fine),
-        CASE(variables_cannot_stand_in_single_quotes),
-        CASE(variables_cannot_stand_in_a_quoted_here_document),
+        CASE(support_phases_get_handoffs_from_gates),
+        CASE(unknown_directories_are_errors),
+        CASE(variables_of_a_run_and_command_substitutions_are_fine),
+        CASE(variables_cannot_be_in_single_quotes),
+        CASE(variables_cannot_be_in_a_quoted_here_document),
         CASE(variables_under_another_shell_are_warnings),
         CASE(fields_that_are_not_expanded_warn),
     };
