@@ -1,5 +1,5 @@
 /*
- * fuzz - what every target has: facts that must hold, and bytes that end where they end.
+ * fuzz - helpers for every target: assertions, and copies of the input of exactly its size.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Unlike assert, says which fact broke and leaves nothing to NDEBUG. */
+/* Like assert, but not disabled by NDEBUG. */
 #define MUST(fact)                                                                                 \
     do {                                                                                           \
         if (!(fact)) {                                                                             \
@@ -20,7 +20,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* In a block of exactly its size, so that ASan sees a step too far; free() it. */
+/* A copy in a block of exactly its size, so that ASan detects a read past the end; free() it. */
 static inline char *
 fuzz_copy(const uint8_t *data, size_t len)
 {

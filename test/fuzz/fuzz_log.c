@@ -1,16 +1,16 @@
 /*
- * fuzz_log - log/ beside a slow and simple reading of the same bytes.
+ * fuzz_log - compares log/ with a slow and simple model that reads the same bytes.
  *
  *     make build/fuzz/log
  *     build/fuzz/log -max_len=4096 NEW_CORPUS test/fuzz/corpus/log
  *
- * The input is the content of a log. It is looked at twice: as it is, and with the
- * checksum of every line that has one put right, so that numbers and groups that make
- * no sense are reached, too. What is checked, each in a function of its own:
+ * The input is the content of a log. It is read twice: unchanged, and with every checksum
+ * corrected, so that the checks of numbers and groups are reached too. For every input, each in
+ * a function of its own:
  *   - forward and backward reading see the same lines, good and bad
  *   - the numbers of a sequenced log are those of the model below, and grow
- *   - what fsck counts adds up
- *   - a record appended then, plain or sequenced, is the last one that readers see,
+ *   - the counts of fsck add up
+ *   - a record appended afterwards, plain or sequenced, is the last one that readers see,
  *     everything before it is still there, and its number is the one it was sealed with
  */
 #define _GNU_SOURCE
@@ -54,7 +54,7 @@ struct model {
     size_t n;
     bool is_consistent; /* sealed numbers never fall behind their positions */
     bool is_rotated;
-    bool is_overrun; /* sealed lines stand behind a rotate line: no writer of ours does that */
+    bool is_overrun; /* sealed lines follow a rotate line: no cliq writer does that */
 };
 
 /* All lines and what they are, each by itself. */
@@ -129,9 +129,9 @@ number(struct model *m)
             bool is_open;
             n = group_len(m, i, &is_open);
             if (is_open)
-                return; /* nothing behind it is read before it is whole */
+                return; /* nothing after it is read before it is whole */
             if (n < l->seal.of) {
-                i += n; /* incomplete: all of it is passed over */
+                i += n; /* incomplete: skip all of it */
                 continue;
             }
         }
@@ -281,7 +281,7 @@ check_append_plain(const char *p, size_t size)
     close(fd);
 }
 
-/* A sequenced record behind it; carries: with a log that also carries strays over. */
+/* Appends a sequenced record; carries: the log also carries strays over. */
 static void
 check_append_sequenced(const char *p, size_t size, bool carries)
 {
@@ -329,7 +329,7 @@ check_append_sequenced(const char *p, size_t size, bool carries)
     free(sealed);
 }
 
-/* ---- checksums put right ---- */
+/* ---- corrected checksums ---- */
 
 static void
 mend(char *p, size_t size)

@@ -1,8 +1,8 @@
 /*
- * fuzz_match - the index of hub/match against its rule, on any set of patterns.
+ * fuzz_match - compares the index of hub/model/match with its rule, on any set of patterns.
  *
- * The input is lines. "-N" takes out the pattern that was added N-th, "?TYPE" asks, anything
- * else is a pattern to add; at the end everything is asked once more and taken out.
+ * The input is lines. "-N" removes the pattern that was added N-th, "?TYPE" matches a type, any
+ * other line is a pattern to add. At the end everything is matched once more and removed.
  */
 
 #include "fuzz.h"
@@ -12,7 +12,7 @@
 enum { MAX = 256 };
 
 struct line {
-    char *p; /* a copy of its own, so that ASan sees a step too far */
+    char *p; /* a copy of its own, so that ASan detects a read past the end */
     size_t len;
     bool is_in, is_type;
 };

@@ -1,5 +1,6 @@
 /*
- * fuzz_message - run/message on any bytes: no crash, and what is accepted keeps its promises.
+ * fuzz_message - context/agent_message on any bytes: no crash, and an accepted message has all
+ * required fields.
  */
 
 #include "fuzz.h"

@@ -1,15 +1,15 @@
 /*
- * fuzz_presync - log/ahead's reader, and putting back what it read.
+ * fuzz_presync - the reader of log/presync, and the recovery of a log from what it read.
  *
- *     make build/fuzz/ahead
- *     build/fuzz/ahead -max_len=16384 NEW_CORPUS test/fuzz/corpus/ahead
+ *     make build/fuzz/presync
+ *     build/fuzz/presync -max_len=16384 NEW_CORPUS test/fuzz/corpus/presync
  *
- * The input: two bytes, how much of the log is left; then a file ahead. It is looked at as it is,
- * and with the checksums put right and the log's inode in it, so that everything behind them is
- * reached. What is checked:
- *   - the lines that are read are in the file, and of the length that it says
- *   - opening the log changes nothing in front of the chain
- *   - a chain that is for the log is in it afterwards, at its place, and opening again changes
+ * The input is two bytes, how much of the log is left, then a presync file. It is read
+ * unchanged, and with corrected checksums and the log's inode, so that the code after those
+ * checks is reached. For every input:
+ *   - the lines that are read are in the file, with the length that it says
+ *   - opening the log changes nothing before the restored lines
+ *   - lines for this log are in it afterwards, at their offset, and opening it again changes
  *     nothing
  */
 #define _GNU_SOURCE
@@ -54,7 +54,7 @@ put_number(char *to, uint64_t v, size_t n)
         to[i] = (char)(v >> 8 * i);
 }
 
-/* Every record that is one by its first bytes becomes good. */
+/* Corrects the checksum of every record that begins like one. */
 static void
 put_right(char *p, size_t n)
 {
@@ -90,7 +90,7 @@ open_log(void)
     log_close(&l);
 }
 
-/* As far as the head of the first record tells. */
+/* Compares with the head of the first record only. */
 static bool
 is_same(const struct presync_chain *a, const struct presync_chain *b)
 {
@@ -141,6 +141,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(image, data + 2, n);
     check(image, n, left, false);
     check(image, n, left, true);
-    dir_empty(); /* what was set aside, too */
+    dir_empty(); /* removes files that were moved aside too */
     return 0;
 }

@@ -1,13 +1,13 @@
 /*
- * fuzz_yaml - whatever the bytes, reading a team says what is wrong and nothing breaks.
+ * fuzz_yaml - base/yaml and team/load on any bytes.
  *
- * What is checked for every input, each in a function of its own:
- *   - a refusal has a sentence and a place inside the text
+ * For every input, each in a function of its own:
+ *   - a refusal has a message and a position inside the text
  *   - a tree has every count, key and text that its header promises, is no deeper and
- *     no larger than allowed, and becomes JSON that reads back as it was
- *   - a team is loaded and validated, its problems can be written, and loading is only
- *     well when there are no errors
- *   - a parse that runs out of memory says so and nothing else
+ *     no larger than allowed, and becomes JSON that reads back the same
+ *   - a team is loaded and validated, its problems can be written, and loading succeeds
+ *     only when there are no errors
+ *   - a parse that runs out of memory reports only that
  */
 #include "fuzz.h"
 
