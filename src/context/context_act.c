@@ -227,7 +227,7 @@ context_write_board(struct context *c, struct err *e)
         board_redo(&now, &c->board);
     }
     if (!s)
-        s = buf_status(&c->board.done, "what was done to the task board", e);
+        s = buf_status(&c->board.done, "the edits of the task board", e);
     if (!s)
         s = buf_status(&now.text, "the task board", e);
     if (!s)

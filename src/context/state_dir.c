@@ -90,11 +90,10 @@ state_dir_check_path(const char *path, struct err *e)
     if (utf8_valid_len(path, n) == n)
         return ST_OK;
     term_escape(&told, path, n, false);
-    err_say(
-        e,
-        "the path %s is not UTF-8: agents are told it in JSON, which cannot hold it. Rename that "
-        "directory",
-        told.p ? told.p : "");
+    err_say(e,
+            "the path %s is not UTF-8: agents get it in JSON, which cannot hold it. Rename that "
+            "directory",
+            told.p ? told.p : "");
     buf_release(&told);
     return ST_INVALID;
 }

@@ -49,10 +49,10 @@ lex_refuse(struct lexer *l, const char *p, const char *what)
 }
 
 #define IN_SINGLE                                                                                  \
-    "stands in single quotes, where the shell replaces nothing: use double quotes (or \"$( \" "    \
+    "is in single quotes, where the shell replaces nothing: use double quotes (or \"$( \" "        \
     "for the shell's own command)"
 #define IN_HEREDOC                                                                                 \
-    "stands in a here-document whose delimiter is quoted, where the shell replaces nothing: "      \
+    "is in a here-document whose delimiter is quoted, where the shell replaces nothing: "          \
     "write the delimiter without quotes"
 
 /* Refuses a use of a variable between `from` and `to`. */
@@ -114,7 +114,7 @@ void
 lex_escaped(struct lexer *l)
 {
     if (l->backquotes && l->p + 1 < l->end && strchr("\\`$\"", l->p[1]))
-        l->doubt = "stands in backquotes behind a backslash: write $(...) for `...`";
+        l->doubt = "is in backquotes after a backslash: write $(...) for `...`";
     l->p += l->p + 1 < l->end ? 2 : 1;
 }
 
@@ -142,7 +142,7 @@ lex_dollar_single(struct lexer *l)
     if (!lex_single(l))
         return false;
     if (l->p - 2 >= from && l->p[-2] == '\\')
-        l->doubt = "stands behind $'...\\'...', which shells read differently: avoid it";
+        l->doubt = "follows $'...\\'...', which shells read differently: avoid it";
     return true;
 }
 
@@ -198,7 +198,7 @@ lex_brace(struct lexer *l, bool is_quoted)
     const char *op = l->p + (l->p < l->end && *l->p == ':');
     bool is_word = n && op < l->end && strchr("-=?+", *op);
     if (!is_word && !l->doubt)
-        l->doubt = "stands inside ${...}: put it into a shell variable first";
+        l->doubt = "is inside ${...}: put it into a shell variable first";
     while (is_good && l->p < l->end && *l->p != '}') {
         char c = *l->p;
         if (c == '\\') {
@@ -211,7 +211,7 @@ lex_brace(struct lexer *l, bool is_quoted)
         } else if (c == '"') {
             const char *outer = l->doubt;
             if (is_quoted && !outer)
-                l->doubt = "stands in double quotes inside \"${...}\": leave out the inner ones";
+                l->doubt = "is in double quotes inside \"${...}\": leave out the inner ones";
             l->p++;
             is_good = lex_double(l);
             l->doubt = outer;
@@ -301,7 +301,7 @@ lex_dollar(struct lexer *l, bool is_quoted)
         /* $$ is the process id; "$$(inputs.x)" would become "$${V}" */
         f = template_form(rest);
         if (f.kind != FORM_NONE)
-            return refuse(l, rest, &f, "stands right behind a $: write \\$ for the sign");
+            return refuse(l, rest, &f, "directly follows a $: write \\$ for the sign");
         l->p++;
         return true;
     }
@@ -322,7 +322,8 @@ lex_dollar(struct lexer *l, bool is_quoted)
         return lex_brace(l, is_quoted);
     }
     if (next == '[' && !l->doubt)
-        l->doubt = "stands behind \"$[\", arithmetic of bash alone: write $((...)) or quote the $";
+        l->doubt =
+            "follows \"$[\", which is arithmetic only in bash: write $((...)) or quote the $";
     if (next == '\'' && !is_quoted) {
         l->p++;
         return lex_dollar_single(l);

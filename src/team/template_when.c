@@ -241,14 +241,14 @@ template_check_when(const char *text, const char **warning, struct err *e)
         return err_set(e, ST_INVALID, "more than one == or !=: only one comparison can be made");
     if (!sides[0].len && !sides[0].is_quoted)
         return err_set(e, ST_INVALID,
-                       "nothing stands before %.2s: write the variable there, as in $(inputs.x) "
+                       "nothing comes before %.2s: write the variable there, as in $(inputs.x) "
                        "%.2s high",
                        op, op);
     for (size_t i = 0; i < 2; i++)
         if (is_naked(sides[i]) && (is_fixed || memchr(sides[i].p, '.', sides[i].len)))
             return refuse_naked(sides[i], e);
     if (!sides[1].len && !sides[1].is_quoted)
-        *warning = "nothing stands behind the operator: write '' for an empty text";
+        *warning = "nothing follows the operator: write '' for an empty text";
     else if (is_fixed)
         *warning = "both sides are fixed texts, so it is always the same: write true or false, or "
                    "compare a variable";

@@ -12,7 +12,7 @@ enum { HEREDOC_MAX = 16 }; /* here-documents begun on one line */
 #define RISK_EVAL "a template value under eval is read as shell code once more"
 #define RISK_CODE "a template value in the code given to an interpreter (sh -c) is run as code"
 #define RISK_SSH  "a template value given to ssh is read as code by the shell on the other side"
-#define RISK_NAME "a template value as the name of a variable: bash runs what stands in a[$(here)]"
+#define RISK_NAME "a template value as the name of a variable: bash runs the command in a[$(here)]"
 
 enum position { AT_COMMAND, AFTER_WRAPPER, AT_ARGUMENT };
 

@@ -260,7 +260,7 @@ check_manifest(struct check *c, const struct team_agent *a)
         return;
     const char *whose = arena_dup(&c->arena, name->text.p, name->text.len);
     if (whose && name_index_find(&c->agents, whose) == SIZE_MAX)
-        problem_warn(c->problems, at, "it is of the agent \"%.80s\", but %s calls it \"%.80s\"",
+        problem_warn(c->problems, at, "it names the agent \"%.80s\", but %s calls it \"%.80s\"",
                      whose, file + above, a->name);
 }
 
@@ -351,7 +351,7 @@ list_agents(struct check *c)
 
     if (agent_list_make(&c->roster, &c->arena, &places, &e) && c->roster.v)
         problem_warn(c->problems, (struct problem_at){ .file = c->team->file },
-                     "which agents are installed is not known: %s", e.text);
+                     "the installed agents cannot be listed: %s", e.text);
     return c->roster.v != NULL;
 }
 

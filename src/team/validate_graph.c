@@ -94,7 +94,7 @@ report_cycle(struct check *c, const struct search *w, size_t back_to)
     }
     buf_adds(&text, phases[back_to].name);
     problem_error(c->problems, check_at(c, &phases[back_to], "depends_on"),
-                  "phases depend on each other in a circle: %s", text.p ? text.p : "");
+                  "phases depend on each other in a cycle: %s", text.p ? text.p : "");
     buf_release(&text);
 }
 

@@ -83,10 +83,11 @@ check_handoff_use(struct check *c, const struct phase *p, const char *rest, stru
                       check_hint(c, &near));
     } else if (p->is_support) {
         if (c->team->phases[i].type != PHASE_GATE)
-            problem_error(c->problems, at,
-                          "$(handoff.%.80s): a support phase only hears from gates, and \"%s\" is "
-                          "none",
-                          rest, name);
+            problem_error(
+                c->problems, at,
+                "$(handoff.%.80s): a support phase only gets handoffs from gates, and \"%s\" is "
+                "none",
+                rest, name);
         else
             check_path(c, rest, n, at);
     } else if (c->dep_of[i] != (size_t)(p - c->team->phases) + 1) {

@@ -38,11 +38,11 @@ cycles_are_written_out(void **state)
 {
     (void)state;
     says(HEAD EXEC("r") "  - { name: a, depends_on: [b, r] }\n  - { name: b, depends_on: [a] }\n",
-         "5:28: error: phases depend on each other in a circle: a → b → a (phase a, field "
+         "5:28: error: phases depend on each other in a cycle: a → b → a (phase a, field "
          "depends_on)");
     says(HEAD EXEC("r") "  - { name: a, depends_on: [c] }\n  - { name: b, depends_on: [a] }\n"
                         "  - { name: c, depends_on: [b, r] }\n",
-         "5:28: error: phases depend on each other in a circle: a → c → b → a (phase a, field "
+         "5:28: error: phases depend on each other in a cycle: a → c → b → a (phase a, field "
          "depends_on)");
 }
 
@@ -55,7 +55,7 @@ a_cycle_of_all_phases_has_no_root(void **state)
 
     must_say(&f, "team.yml:4:3: error: no phase can start: each one depends on another (field "
                  "phases)\n");
-    must_say(&f, "circle: a → b → a (");
+    must_say(&f, "cycle: a → b → a (");
     assert_int_equal(f.problems.errors, 2);
     done(&f);
 }

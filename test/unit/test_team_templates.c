@@ -44,7 +44,7 @@ conditions_that_are_surely_mistakes_are_errors(void **state)
         { WHEN("inputs.x"), "\"inputs.x\" is only a text here: write $(inputs.x)" },
         { WHEN("phase == a"), "\"phase\" is only a text here: write $(phase)" },
         { WHEN("$(inputs.x) == inputs.y"), "\"inputs.y\" is only a text here" },
-        { WHEN("'== high'"), "nothing stands before ==: write the variable there" },
+        { WHEN("'== high'"), "nothing comes before ==: write the variable there" },
         { WHEN("''"), "the condition is empty, so the phase would never run" },
         { WHEN("' '"), "the condition is empty" },
         { WHEN("'off'"), "the condition \"off\" is a fixed text: write true or false" },
@@ -78,7 +78,7 @@ reasonable_conditions_are_accepted(void **state)
     clean(WHEN("No"));
     says(WHEN("1 == 2"), "5:35: warning: both sides are fixed texts, so it is always the same: "
                          "write true or false, or compare a variable (phase a, field when)");
-    says(WHEN("'$(inputs.x) =='"), "5:35: warning: nothing stands behind the operator: write '' "
+    says(WHEN("'$(inputs.x) =='"), "5:35: warning: nothing follows the operator: write '' "
                                    "for an empty text (phase a, field when)");
 }
 
@@ -222,7 +222,8 @@ support_phases_get_handoffs_from_gates(void **state)
     clean(HEAD EXEC("a") "  - { name: g, type: gate, depends_on: [a] }\n"
                          "support:\n  - { name: s, env: { X: $(handoff.g.text) } }\n");
     says(HEAD EXEC("a") "support:\n  - { name: s, env: { X: $(handoff.a.text) } }\n",
-         "6:26: error: $(handoff.a.text): a support phase only hears from gates, and \"a\" is none "
+         "6:26: error: $(handoff.a.text): a support phase only gets handoffs from gates, and \"a\" "
+         "is none "
          "(phase s, field env)");
 }
 

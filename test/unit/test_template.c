@@ -378,8 +378,8 @@ static void
 a_use_in_single_quotes_is_an_error_with_its_position(void **state)
 {
     (void)state;
-    REFUSED("echo '$(inputs.x)'", "$(inputs.x) at line 1, column 7 stands in single quotes");
-    REFUSED("a\nb  'ü' '$(date)'", "$(date) at line 2, column 9 stands in single quotes");
+    REFUSED("echo '$(inputs.x)'", "$(inputs.x) at line 1, column 7 is in single quotes");
+    REFUSED("a\nb  'ü' '$(date)'", "$(date) at line 2, column 9 is in single quotes");
     REFUSED("echo \"$(awk '$(inputs.x)')\"", "single quotes");
     REFUSED("echo `awk '$(inputs.x)'`", "single quotes");
     REFUSED("echo ${a:-'$(inputs.x)'}", "single quotes");
@@ -390,7 +390,7 @@ static void
 a_use_in_a_quoted_heredoc_is_an_error(void **state)
 {
     (void)state;
-    REFUSED("cat <<'E'\n$(inputs.x)\nE", "line 2, column 1 stands in a here-document");
+    REFUSED("cat <<'E'\n$(inputs.x)\nE", "line 2, column 1 is in a here-document");
     REFUSED("cat <<\"E\"\n$(inputs.x)\nE", "here-document");
     REFUSED("cat <<\\E\n$(inputs.x)\nE", "here-document");
     REFUSED("cat <<E''O\n$(inputs.x)\nEO", "here-document");
@@ -433,14 +433,14 @@ a_use_where_shells_differ_is_an_error(void **state)
     REFUSED("echo \"${a:$(inputs.n)}\"", "inside ${...}");
     REFUSED("echo ${a[$(inputs.n)]}", "inside ${...}");
     REFUSED("echo \"${a:-\"$(inputs.x)\"}\"", "inner ones");
-    REFUSED("echo \"`echo \\\"$(inputs.x)\\\"`\"", "backquotes behind a backslash");
-    REFUSED("echo `echo \\`echo $(inputs.x)\\``", "backquotes behind a backslash");
+    REFUSED("echo \"`echo \\\"$(inputs.x)\\\"`\"", "backquotes after a backslash");
+    REFUSED("echo `echo \\`echo $(inputs.x)\\``", "backquotes after a backslash");
     REFUSED("echo $'it\\'s $(inputs.x)'", "read differently");
     REFUSED("echo `p '`' $(inputs.x)`", "a backquote in single quotes in backquotes");
     REFUSED("echo `cat <<E\n$(inputs.x)\nE\n`", "a here-document in backquotes");
-    REFUSED("echo $[ $(inputs.n) ]", "arithmetic of bash");
-    REFUSED("echo $$(inputs.x)", "right behind a $");
-    REFUSED("echo \"$$(inputs.x)\"", "right behind a $");
+    REFUSED("echo $[ $(inputs.n) ]", "arithmetic only in bash");
+    REFUSED("echo $$(inputs.x)", "directly follows a $");
+    REFUSED("echo \"$$(inputs.x)\"", "directly follows a $");
 }
 
 static void
