@@ -288,7 +288,7 @@ check_append_sequenced(const char *p, size_t size, bool carries)
     struct log_options o = { .is_sequenced = true, .rotate_bytes = carries ? 1 << 30 : 0 };
     bool is_torn = size > 0 && p[size - 1] != '\n';
 
-    /* what is there once the tail is sealed */
+    /* the content once the tail is sealed */
     char *sealed = malloc(size + 1);
     MUST(sealed);
     memcpy(sealed, p, size);
