@@ -88,7 +88,7 @@ the_id_stays_and_counts_without_data(void **state)
 }
 
 static void
-the_rest_of_the_rules(void **state)
+byte_order_mark_retry_and_event_name_follow_the_rules(void **state)
 {
     (void)state;
     CHECK("\xEF\xBB\xBF"
@@ -141,9 +141,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(events_are_parsed_by_the_rules_of_HTML),         CASE(lines_end_in_three_ways),
-        CASE(the_id_stays_and_counts_without_data),           CASE(the_rest_of_the_rules),
-        CASE(a_new_connection_keeps_the_id_and_nothing_else), CASE(an_event_has_a_size_limit),
+        CASE(events_are_parsed_by_the_rules_of_HTML),
+        CASE(lines_end_in_three_ways),
+        CASE(the_id_stays_and_counts_without_data),
+        CASE(byte_order_mark_retry_and_event_name_follow_the_rules),
+        CASE(a_new_connection_keeps_the_id_and_nothing_else),
+        CASE(an_event_has_a_size_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
