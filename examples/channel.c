@@ -1,5 +1,5 @@
 /*
- * A post and a read with libcliq:
+ * Posts a message to a room, then reads the room, with libcliq:
  *
  *     cc channel.c $(pkg-config --cflags --libs cliq) && ./a.out room-001 "Work complete"
  */
@@ -36,7 +36,7 @@ main(int argc, char **argv)
     while (!s && !(s = cliq_channel_next(channel, &message, &err)))
         printf("%s -> %s: %s\n", message.from, message.to, message.body);
     cliq_channel_close(channel);
-    if (s && s != CLIQ_NOT_FOUND) { /* not found: all was read */
+    if (s && s != CLIQ_NOT_FOUND) { /* not found: the end of the channel */
         fprintf(stderr, "%s\n", err.text);
         return s;
     }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# make demo: architect (C) -> developer (Python) -> reviewer (sh, a gate). The tests of a
-# little project fail first, the work goes back, and the second time it passes.
+# make demo: architect (C) -> developer (Python) -> reviewer (sh, a gate). The tests of
+# a small project fail first; the gate routes back to the developer, and the second try passes.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "$here" && cd "${BUILD:-build}" && pwd)

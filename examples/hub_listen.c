@@ -2,12 +2,12 @@
  * Prints signals as they come, one line of JSON each:
  *
  *     cc hub_listen.c $(pkg-config --cflags --libs cliq) -o listen
- *     ./listen 'build:*:done'         types that match, whoever they are for
+ *     ./listen 'build:*:done'         signals whose type matches, for any receiver
  *     ./listen -                      your inbox
- *     ./listen - 41                   behind the signal 41
+ *     ./listen - 41                   your inbox, after signal 41
  *
- * With CLIQ_URL and CLIQ_KEY from a server, over its restarts too. SIGINT ends it; what was heard
- * last is said then, to go on from there.
+ * With CLIQ_URL and CLIQ_KEY it listens to a server and reconnects when the server restarts. On
+ * SIGINT it prints the number of the last signal, from which the next run can continue, and ends.
  */
 #include <cliq.h>
 

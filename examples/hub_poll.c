@@ -1,11 +1,11 @@
 /*
- * Signals in an event loop: waits with poll(2) for lines on standard input and for signals at once,
- * and prints both. A real program gives cliq_hub_fd to the loop that it has.
+ * Signals in an event loop: waits with poll(2) for lines on standard input and for signals, and
+ * prints both. A real program adds cliq_hub_fd to its own event loop.
  *
  *     cc hub_poll.c $(pkg-config --cflags --libs cliq) -o hub_poll
  *     ./hub_poll 'build:*:done'
  *
- * The end of its input ends it.
+ * It ends at the end of standard input.
  */
 #include <cliq.h>
 
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* All that is there, then CLIQ_TIMEOUT. */
+/* Prints all pending signals; CLIQ_TIMEOUT: there are no more. */
 static cliq_status
 take(cliq_hub *hub, cliq_error *err)
 {

@@ -1,17 +1,18 @@
 /*
- * A worker: claims tasks for a role, does each with a command, says how it went.
+ * A worker: claims tasks for a role, runs a command for each, and reports the result.
  *
  *     cc hub_worker.c $(pkg-config --cflags --libs cliq) -o worker
  *     ./worker reviewer 'wc -w'
  *     cliq emit task "Review PR 42" --to-role reviewer
  *
- * The command gets the task's content on standard input and its id in CLIQ_TASK. Exit code 0 is an
- * ack, 75 (EX_TEMPFAIL) gives the task back for somebody else, anything else is a fail: the task
- * comes again later, and in the end is a dead letter. While the command runs the lease is extended,
- * so it may take its time; a worker that dies loses the claim, and nobody loses the task.
+ * The command gets the task's content on standard input and its id in CLIQ_TASK. Exit code 0 acks
+ * the task. 75 (EX_TEMPFAIL) releases it for another worker. Any other code fails it: the task is
+ * retried later, and becomes a dead letter after the last retry. The worker extends the lease while
+ * the command runs, so the command may take long. When a worker dies, its lease expires and another
+ * worker can claim the task.
  *
- * Works on the files, or with CLIQ_URL and CLIQ_KEY through a server. Ends on SIGINT and SIGTERM,
- * after the task that it has.
+ * Works on the files, or with CLIQ_URL and CLIQ_KEY through a server. On SIGINT or SIGTERM it
+ * finishes its current task and ends.
  */
 #define _GNU_SOURCE
 #include <cliq.h>
@@ -61,8 +62,8 @@ begin(const char *command, const cliq_signal_info *task)
     return pid;
 }
 
-/* Waits for the command and extends the lease meanwhile. A lease that was lost all the same ends
- * the command: somebody else works on the task. */
+/* Waits for the command and extends the lease meanwhile. If the lease is lost, another worker
+ * has the task: the command gets SIGTERM. */
 static int
 finish(pid_t pid, const cliq_signal_info *task)
 {
@@ -95,7 +96,7 @@ work(const char *command, const cliq_signal_info *task, cliq_error *err)
     else
         s = cliq_fail(hub, task->id, task->claim_id, why, -1, err);
     fprintf(stderr, "worker: %s %s\n", task->id, code == 0 ? "done" : why);
-    if (s == CLIQ_CONFLICT) { /* it took too long, and is somebody else's now */
+    if (s == CLIQ_CONFLICT) { /* the lease expired, and another worker has the task */
         fprintf(stderr, "worker: %s\n", err->text);
         s = CLIQ_OK;
     }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A manager, an engineer and a reviewer, three processes that know
-# nothing of each other, carry a task to its end through one war-room channel.
+# A manager, an engineer and a reviewer: three processes that only
+# share one war-room channel complete a task together.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 cliq=${CLIQ:-$here/build/cliq}
@@ -12,7 +12,7 @@ cd "$work"
 say() { "$cliq" channel post --room room-001 --ref EPIC-001 "$@" >/dev/null; }
 wait_for() { "$cliq" channel wait --room room-001 --any --timeout 30 "$@"; }
 
-# The engineer waits for work, does it, and mends it when told.
+# The engineer waits for a task, does it, and repairs it on a fix message.
 engineer() {
     wait_for --type task --to engineer >/dev/null
     printf 'add() { echo $(($1 - $2)); }\n' >add.sh
@@ -22,7 +22,7 @@ engineer() {
     say --from engineer --to qa --type done --body "fixed: it subtracted"
 }
 
-# The reviewer really runs what was written, each time it is told that it is done.
+# The reviewer runs the written code after each done message.
 qa() {
     done_id=$(wait_for --type done --to qa | sed 's/.*"id":"\([^"]*\)".*/\1/')
     while :; do
@@ -36,7 +36,7 @@ qa() {
     done
 }
 
-# The manager gives the task, passes failures on as fixes, and ends with the pass.
+# The manager posts the task, answers a fail with a fix, and ends at the pass.
 manager() {
     say --from manager --to engineer --type task --body "Write add.sh: a shell function add A B that prints A + B"
     wait_for --type fail --to manager >/dev/null

@@ -1,6 +1,6 @@
 /*
- * An agent in C: as a phase it counts what the phases before it handed over, as a gate it
- * routes back while checks fail. To try it, lay out .cliq/ and message.json as cliq-sdk(3) shows:
+ * An agent in C: as a phase it counts the words of its incoming handoffs, as a gate it routes back
+ * while checks fail. To try it, create .cliq/ and message.json as cliq-sdk(3) shows:
  *     cc agent.c $(pkg-config --cflags --libs cliq) -o agent && ./agent < message.json
  */
 #include <cliq.h>

@@ -1,5 +1,5 @@
-// An agent in JavaScript, with no SDK: the protocol and nothing else. It hands on what it was handed.
-// To try it, lay out .cliq/ and message.json as cliq-sdk(3) shows: node agent.mjs < message.json
+// An agent in JavaScript, without an SDK, only the protocol. It forwards its incoming handoffs.
+// To try it, create .cliq/ and message.json as cliq-sdk(3) shows: node agent.mjs < message.json
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -11,13 +11,13 @@ if (message.version !== 1 || message.type !== 'phase') {
 const { phase, phase_type = 'standard', state_dir, check_results = [], route_targets = [] } = message.payload;
 const channels = path.join(state_dir ?? path.join(message.project_dir, '.cliq'), 'channels');
 
-// One line, one write, at the end of the file: Node has no flock, and this needs none.
+// One write of a whole line in append mode: Node has no flock, and this needs none.
 function say(status, more = {}) {
   const line = { ts: new Date().toISOString(), version: 1, type: message.type, status, ...more };
   fs.appendFileSync(path.join(message.signal_dir, `${phase}.jsonl`), JSON.stringify(line) + '\n');
 }
 
-// Readers see the old handoff or the new one, whole.
+// rename: readers see the old handoff or the new one, whole.
 function hand_over(channel, text, data) {
   const envelope = { version: 1, phase_type, phase, agent: message.agent, data, text };
   const temporary = path.join(channel, `.handoff-${process.pid}`);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# An agent in Python, with no SDK: the protocol and nothing else. It hands on what it was handed.
-# To try it, lay out .cliq/ and message.json as cliq-sdk(3) shows: python3 agent.py < message.json
+# An agent in Python, without an SDK, only the protocol. It forwards its incoming handoffs.
+# To try it, create .cliq/ and message.json as cliq-sdk(3) shows: python3 agent.py < message.json
 import datetime
 import fcntl
 import glob

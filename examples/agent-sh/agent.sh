@@ -1,6 +1,6 @@
 #!/bin/sh
-# An agent in shell: lists what is left to do in the sources; as a gate it routes back while there is.
-# To try it, lay out .cliq/ and message.json as cliq-sdk(3) shows, then: sh agent.sh < message.json
+# An agent in shell: lists the TODO comments of the sources; as a gate it routes back while there are any.
+# To try it, create .cliq/ and message.json as cliq-sdk(3) shows, then: sh agent.sh < message.json
 set -eu
 eval "$(cliq sdk begin --trap)"
 cliq sdk progress "looking for TODO and FIXME"

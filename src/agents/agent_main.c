@@ -20,7 +20,7 @@ const struct opt agent_opts[] = {
     { 0 },
 };
 
-/* A test message asks whether the agent works: we got here. */
+/* A test message asks whether the agent works; reaching this point is the answer. */
 static enum status
 answer_test(struct context *c, struct err *e)
 {
@@ -33,7 +33,7 @@ answer_test(struct context *c, struct err *e)
     return context_complete(c, result, e);
 }
 
-/* The built-in agents that have phases deliver no notifications. */
+/* Agents that run phases do not deliver notifications. */
 static enum status
 answer(agent_fn *handle, struct context *c, struct err *e)
 {
@@ -44,18 +44,18 @@ answer(agent_fn *handle, struct context *c, struct err *e)
     return err_set(e, ST_FAILED, "agent %s has no handler for %s", c->agent, c->msg->type);
 }
 
-/* What an agent has of an attempt. At its process's end all of it goes at once, and nothing is
- * given back by hand, which would only hold that up. */
+/* The memory of an attempt. It is static and not released before the process exits: releasing it
+ * would only delay the exit. */
 static struct {
     struct arena arena;
     struct buf text;
     struct agent_message msg;
     struct context context;
-    _Alignas(16) char room[8192]; /* what the arena begins with */
-    char message[4096];           /* most are no longer */
+    _Alignas(16) char room[8192]; /* the arena's first block */
+    char message[4096];           /* most messages fit */
 } own;
 
-/* The message, *text of *len bytes; a long one goes on in own.text. */
+/* Reads the message: *text of *len bytes. A message longer than own.message is in own.text. */
 static enum status
 read_message(const char **text, size_t *len, struct err *e)
 {
@@ -79,7 +79,7 @@ read_message(const char **text, size_t *len, struct err *e)
     return s;
 }
 
-/* One attempt. */
+/* Runs one attempt. */
 static enum status
 attempt(agent_fn *handle, bool acks_first, struct err *e)
 {
@@ -94,7 +94,7 @@ attempt(agent_fn *handle, bool acks_first, struct err *e)
     if (s)
         return ST_FAILED;
     s = context_open(&own.arena, &own.msg, c, e);
-    /* the ack says that the message arrived; what is wrong with the frame comes after it */
+    /* the ack says that the message arrived; errors in the state directory are reported after it */
     c->owes_ack = c->signal_dir >= 0;
     if (!s && acks_first)
         s = context_ack(c, e);
@@ -114,9 +114,9 @@ release(void)
     buf_release(&own.text);
 }
 
-/* What failed is said before: the log is this attempt's. */
+/* Prints the error first, because the log still belongs to this attempt. */
 static bool
-tell_done(int crew, enum status s, struct err *e)
+report_done(int crew, enum status s, struct err *e)
 {
     cmd_exit(s, e);
     e->text[0] = '\0';
@@ -133,14 +133,14 @@ run(const struct args *args, agent_fn *handle, bool acks_first, struct err *e)
     if (crew >= 0)
         member_begin();
     enum status s = attempt(handle, acks_first, e);
-    /* Without a last line there is nothing to be done with: our end tells. */
-    while (crew >= 0 && own.context.is_done && tell_done(crew, s, e)) {
+    /* Without a terminal line the attempt is not done: the exit of this process reports it. */
+    while (crew >= 0 && own.context.is_done && report_done(crew, s, e)) {
         release();
         if (!member_next(crew))
             break;
         s = attempt(handle, acks_first, e);
     }
-    sched_yield(); /* who waits for the last line goes first: what is left to us is to end */
+    sched_yield(); /* lets the orchestrator, which waits for the terminal line, run first */
     return s;
 }
 

@@ -1,6 +1,6 @@
 /*
- * agent - the frame that every built-in agent stands in: one AgentMessage on standard
- * input, an ack, the handler, a terminal line, exit code 0 or 1.
+ * agent_main - the main function of every built-in agent: reads one AgentMessage from standard
+ * input, writes the ack, calls the handler, writes the terminal line, exits with 0 or 1.
  */
 #ifndef CLIQ_AGENTS_AGENT_MAIN_H
 #define CLIQ_AGENTS_AGENT_MAIN_H
@@ -8,18 +8,18 @@
 #include "base/opt.h"
 #include "context/context.h"
 
-/* Does the phase's work and ends it (context_finalize_*), or fails with a sentence. The
- * context is open; who needs the phase's files calls context_read first. */
+/* Does the phase's work and ends it (context_finalize_*), or fails with a sentence. The context
+ * is open; a handler that needs the phase's files calls context_read first. */
 typedef enum status agent_fn(struct context *c, struct err *e);
 
 extern const struct opt agent_opts[];
 
-/* The body of `cliq agent NAME`. The outcome is ST_OK or ST_FAILED: agents have no other. With
- * --crew it takes further attempts (run/member.h), and the outcome is that of the last one. NULL:
- * it has no options. */
+/* The body of `cliq agent NAME`. Returns ST_OK or ST_FAILED. With --crew the process takes
+ * further attempts (run/member.h) and returns the last one's outcome. args NULL: the agent has
+ * no options. */
 enum status agent_run(const struct args *args, agent_fn *handle, struct err *e);
-/* The same for one that calls context_ack itself, when its work goes on for longer than a moment;
- * else the ack comes with its last line. */
+/* agent_run for an agent that calls context_ack itself when its work takes longer than a moment.
+ * Otherwise the ack is written together with the terminal line. */
 enum status agent_run_at_once(const struct args *args, agent_fn *handle, struct err *e);
 
 #endif

@@ -19,7 +19,7 @@ end_gate(struct context *c, const struct command_results *r, struct err *e)
         v.target = c->n_route_targets ? c->route_targets[0] : NULL;
     }
     v.comment = why.p;
-    c->check_results = r->list; /* they stand in the envelope */
+    c->check_results = r->list; /* for the handoff's data */
     enum status s = buf_status(&why, "the verdict", e);
     if (!s)
         s = context_finalize_gate(c, &v, e);

@@ -1,6 +1,6 @@
 /*
- * results - the commands of a phase, run in order, and what came of them:
- * signals/<phase>_command_results.json, and the handoff of an exec phase.
+ * command_results - runs the commands of a phase in order and records their results: in
+ * signals/<phase>_command_results.json, and in the handoff of an exec phase.
  *
  *     [{"name":"test","pass":false,"exit_code":1,"duration_ms":812,"output":"…"}]
  */
@@ -10,10 +10,10 @@
 #include "context/context.h"
 
 struct command_results {
-    struct json *list; /* as above, in the context's arena */
+    struct json *list; /* the list above, in the context's arena */
     size_t total, failed;
-    const char *escalated; /* the first failed command that says escalate_on_fail; NULL */
-    struct buf text;       /* a heading, a line a command, a summary */
+    const char *escalated; /* the first failed command with escalate_on_fail; NULL: none */
+    struct buf text;       /* text: a heading, a line for each command, a summary */
 };
 
 /* Runs payload.commands and writes the results file. A failing command is a result. */

@@ -4,10 +4,10 @@
  *     sources:        - { name: report.json, url: "https://…", headers: {…}, method, body }
  *     target_entries: - { name: tracker, file: files/build/log.txt, url: "https://…" }
  *
- * A source becomes files/<phase>/<name>; the name may hold directories. A target's file
- * is files/<phase>/<name> of any phase, or a path in the work directory. The entries'
- * shape is checked before the first request. Headers hold secrets: their values go to the server
- * and nowhere else, not even when it says them back.
+ * A source becomes files/<phase>/<name>; the name may hold directories. A target's file is
+ * files/<phase>/<name> of any phase, or a path in the work directory. The entries' shape is checked
+ * before the first request. Headers hold secrets: their values are sent to the server and never
+ * shown, even when an answer repeats them.
  *
  * The handoff's data:
  *
@@ -15,8 +15,8 @@
  *                                "content_type":"application/json","json":{…}}},
  *      "targets":{"tracker":{"url":…,"status":201,"bytes":512}}}
  *
- * file is relative to the work directory when it is below it; bytes is what travelled;
- * json is there when the answer is JSON of at most JSON_MAX bytes.
+ * file is relative to the work directory when it is below it; bytes is the number of bytes
+ * transferred; json is present when the answer is JSON of at most JSON_MAX bytes.
  */
 #include "agents/agent_main.h"
 #include "agents/transfer.h"
@@ -32,15 +32,15 @@
 
 enum {
     JSON_MAX = 64 * 1024,
-    EXCERPT = 200,       /* bytes of an answer in an error */
-    SECRET_MIN = 4,      /* bytes; shorter values would blot out everything */
-    BYTES_MAX = 1 << 30, /* of settings.max_bytes */
+    EXCERPT = 200,       /* bytes of an answer shown in an error */
+    SECRET_MIN = 4,      /* bytes; masking shorter values would mask ordinary text */
+    BYTES_MAX = 1 << 30, /* the limit of settings.max_bytes */
 };
 
 struct curl_work {
     struct context *c;
     struct transfers sources, targets;
-    int64_t timeout_ms; /* 0: fetch's own */
+    int64_t timeout_ms; /* 0: the default of net/fetch */
     size_t max_bytes;
     const char *proxy;
     struct json *got, *sent; /* the handoff's sources and targets */
@@ -82,7 +82,7 @@ get_settings(struct curl_work *w, struct err *e)
     return ST_OK;
 }
 
-/* ---- what people and the next phase are told ---- */
+/* ---- log, progress and handoff ---- */
 
 static bool
 is_public_header(const char *name)
@@ -91,7 +91,7 @@ is_public_header(const char *name)
            strcasecmp(name, "User-Agent") == 0;
 }
 
-/* How many bytes of a header's value stand at p; "Bearer X" is a secret, and X alone. */
+/* The number of bytes at p that are a header's value; of "Bearer X", X alone counts too. */
 static size_t
 secret_at(const struct transfer *n, const char *p, size_t len)
 {
@@ -108,7 +108,7 @@ secret_at(const struct transfer *n, const char *p, size_t len)
     return 0;
 }
 
-/* The beginning of an answer, fit for a terminal and without our secrets. */
+/* Appends the beginning of an answer, safe for a terminal and without our secrets. */
 static void
 add_excerpt(struct buf *to, const struct transfer *n, const struct buf *body)
 {
@@ -129,10 +129,11 @@ add_excerpt(struct buf *to, const struct transfer *n, const struct buf *body)
     buf_release(&raw);
 }
 
-/* "source report: GET https://host/path: 200, 17 bytes, 2 tries": log, progress, text. */
+/* Writes "source report: GET https://host/path: 200, 17 bytes, 2 tries" to log, progress and
+ * text. */
 static enum status
-tell(struct curl_work *w, const struct transfer *n, const struct fetch_request *q,
-     const struct fetch_response *r, size_t bytes, struct err *e)
+report(struct curl_work *w, const struct transfer *n, const struct fetch_request *q,
+       const struct fetch_response *r, size_t bytes, struct err *e)
 {
     struct buf line = { 0 }, shown = { 0 };
 
@@ -156,7 +157,7 @@ tell(struct curl_work *w, const struct transfer *n, const struct fetch_request *
     return s;
 }
 
-/* {"url":…,"status":…,"bytes":…} as a member of `in`; NULL without memory. */
+/* Adds {"url":…,"status":…,"bytes":…} to `in`; NULL: out of memory. */
 static struct json *
 add_record(struct curl_work *w, struct json *in, const struct transfer *n, int status, size_t bytes)
 {
@@ -177,7 +178,7 @@ add_record(struct curl_work *w, struct json *in, const struct transfer *n, int s
 
 /* ---- requests ---- */
 
-/* Sends it. An answer of 400 or more is a failure. */
+/* Sends the request. An answer of 400 or more is a failure. */
 static enum status
 ask(struct curl_work *w, const struct transfer *n, struct fetch_request *q,
     struct fetch_response *r, struct err *e)
@@ -192,7 +193,7 @@ ask(struct curl_work *w, const struct transfer *n, struct fetch_request *q,
     q->max_bytes = w->max_bytes;
     q->proxy = w->proxy;
     q->tries = n->is_once ? 1 : 0;
-    q->is_repeatable = true; /* the page says: three tries, whatever is sent */
+    q->is_repeatable = true; /* three tries, whatever the method */
     enum status s = fetch(q, r, &why);
     if (s) {
         err_say(e, "%s %.100s: %s", n->kind, n->name, why.text);
@@ -223,7 +224,7 @@ is_json_type(const char *type)
            (n > 5 && strncasecmp(type + n - 5, "+json", 5) == 0);
 }
 
-/* The file of a source: JSON for people to read, anything else as it came. */
+/* Writes a source's file: JSON is pretty-printed, anything else is unchanged. */
 static enum status
 keep(struct curl_work *w, const struct transfer *n, const struct fetch_response *r,
      struct json **doc, struct err *e)
@@ -249,7 +250,7 @@ keep(struct curl_work *w, const struct transfer *n, const struct fetch_response 
     return s;
 }
 
-/* The path that commands in the work directory can open. */
+/* The file's path as commands in the work directory can open it. */
 static struct json *
 file_json(struct curl_work *w, const struct transfer *n)
 {
@@ -286,12 +287,12 @@ get(struct curl_work *w, const struct transfer *n, struct err *e)
             s = no_memory(e);
     }
     if (!s)
-        s = tell(w, n, &q, &r, r.body.len, e);
+        s = report(w, n, &q, &r, r.body.len, e);
     fetch_response_release(&r);
     return s;
 }
 
-/* `path` without `dir` and its slash, NULL when it is not below it. */
+/* `path` relative to `dir`; NULL when it is not below it. */
 static const char *
 below(const char *path, const char *dir)
 {
@@ -300,7 +301,7 @@ below(const char *path, const char *dir)
     return n && strncmp(path, dir, n) == 0 && path[n] == '/' ? path + n + 1 : NULL;
 }
 
-/* Settings and messages of a run hold keys: they are nothing to deliver. */
+/* Settings and a run's messages may hold keys, so they are never sent. */
 static bool
 is_ours(const char *path)
 {
@@ -372,7 +373,7 @@ put(struct curl_work *w, const struct transfer *n, struct err *e)
     if (!s && !add_record(w, w->sent, n, r.status, file.len))
         s = no_memory(e);
     if (!s)
-        s = tell(w, n, &q, &r, file.len, e);
+        s = report(w, n, &q, &r, file.len, e);
     fetch_response_release(&r);
     buf_release(&file);
     return s;
@@ -404,7 +405,7 @@ check_action(struct curl_work *w, struct err *e)
 }
 
 static enum status
-hand_over(struct curl_work *w, struct err *e)
+send_handoff(struct curl_work *w, struct err *e)
 {
     struct json *data = json_new(w->c->arena, JSON_OBJECT);
     enum status s = buf_status(&w->text, "the summary", e);
@@ -445,7 +446,7 @@ handle(struct context *c, struct err *e)
     for (size_t i = 0; !s && i < w.targets.n; i++)
         s = put(&w, &w.targets.v[i], e);
     if (!s)
-        s = hand_over(&w, e);
+        s = send_handoff(&w, e);
     buf_release(&w.text);
     return s;
 }

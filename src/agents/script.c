@@ -1,4 +1,5 @@
-/* script - any command as a phase: handoffs in on standard input, text out. */
+/* script - runs any command as a phase: it reads the handoffs on standard input, and its output
+ * is the handoff. */
 #include "agents/agent_main.h"
 #include "agents/shell.h"
 #include "cmd/cmd.h"
@@ -7,9 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OUTPUT_MAX = 8 << 20, LIMIT_MS = 24 * 60 * 60 * 1000 }; /* the phase's timeout rules */
+enum {
+    OUTPUT_MAX = 8 << 20,
+    LIMIT_MS = 24 * 60 * 60 * 1000
+}; /* none: the phase's timeout applies */
 
-/* The verdict in the answer's last json block, else the exit code's: 0 pass, 1 route. */
+/* Ends a gate by the verdict in the output's last json block, else by the exit code: 0 passes, 1
+ * routes. */
 static enum status
 end_gate(struct context *c, const struct json *block, const char *text, int exit_code,
          struct err *e)
@@ -88,7 +93,7 @@ handle(struct context *c, struct err *e)
 
     if (s)
         return s;
-    /* Several commands are one script: the first that fails ends it. */
+    /* Several commands form one script: the first failure ends it. */
     json_each (command, json_get(c->dispatch, "commands")) {
         const struct json *run = json_get(command, "run");
         if (json_is(run, JSON_STRING))

@@ -1,10 +1,11 @@
 /*
- * shell - one command of a phase: `sh -c TEXT`, its output shown and kept, bounded in time.
+ * shell - runs one command of a phase, `sh -c TEXT`, within a time limit; its output is shown and
+ * captured.
  *
- * What the command prints goes to our standard output (the attempt's log) as it comes, and
- * its last SHELL_KEEP bytes are kept for the results. At the limit the command and every process
- * that it started are stopped (proc/child.h): SIGTERM, then SIGKILL 2 s later. Values reach the
- * command through the environment only.
+ * The command's output is copied to our standard output (the attempt's log) as it arrives, and its
+ * last SHELL_KEEP bytes are captured for the results. At the time limit the command and every
+ * process that it started are stopped (proc/child.h): SIGTERM, then SIGKILL 2 s later. Values reach
+ * the command through the environment only.
  */
 #ifndef CLIQ_AGENTS_SHELL_H
 #define CLIQ_AGENTS_SHELL_H
@@ -18,10 +19,10 @@
 #define SHELL_KEEP      ((size_t)32 << 10)
 
 struct shell_result {
-    int exit_code; /* 128 + n for a signal; 124 when the time was up */
+    int exit_code; /* 128 + n for a signal; 124 at the time limit */
     bool is_timeout;
     int64_t duration_ms;
-    struct buf output; /* the end of what it printed; is_cut when it was more */
+    struct buf output; /* the captured end of its output; is_cut: there was more */
     bool is_cut;
 };
 
@@ -30,13 +31,13 @@ struct shell_options {
     size_t input_len;
     int64_t limit_ms;             /* 0: SHELL_LIMIT_MS */
     size_t keep;                  /* 0: SHELL_KEEP */
-    bool is_err_apart;            /* keep standard output only; errors are shown, not kept */
-    void (*meanwhile)(void *ctx); /* what can be done while it runs, if it takes no time; or NULL */
-    void (*later)(void *ctx);     /* when it runs for SHELL_MOMENT_MS already; or NULL */
+    bool is_err_apart;            /* capture standard output only; standard error is just shown */
+    void (*meanwhile)(void *ctx); /* called once while the command runs; must be quick; or NULL */
+    void (*later)(void *ctx);     /* called when it has run for SHELL_MOMENT_MS; or NULL */
     void *ctx;
 };
 
-/* ST_IO when it cannot be started; a command that fails is a result, not an error. */
+/* ST_IO: the command cannot be started. A command that fails is a result, not an error. */
 enum status
 shell_run(const char *text, const struct shell_options *o, struct shell_result *r, struct err *e);
 void shell_result_release(struct shell_result *r);

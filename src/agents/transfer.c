@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { ENTRIES_MAX = 1000 }; /* of a phase; names are compared with each other */
+enum { ENTRIES_MAX = 1000 }; /* entries of a phase; the check for equal names is quadratic */
 
 static enum status
 no_memory(struct err *e)
@@ -38,7 +38,7 @@ transfer_text(struct arena *a, const struct json *v, const char **out, struct er
     return *out ? ST_OK : no_memory(e);
 }
 
-/* A member that is a text. Absent: NULL. */
+/* A text member; NULL when absent. */
 static enum status
 member(struct context *c, const struct transfer *n, const struct json *v, const char *key,
        const char **out, struct err *e)
@@ -96,14 +96,14 @@ get_headers(struct context *c, struct transfer *n, const struct json *map, struc
     return ST_OK;
 }
 
-/* One more header, which stands only when the entry has none of that name. */
+/* Adds a header unless the entry has one of that name. */
 static void
 default_header(struct transfer *n, const char *name, const char *value)
 {
     for (size_t i = 0; i < n->n_headers; i++)
         if (strcasecmp(n->headers[i].name, name) == 0)
             return;
-    n->headers[n->n_headers++] = (struct fetch_header){ name, value }; /* there is room */
+    n->headers[n->n_headers++] = (struct fetch_header){ name, value }; /* get_entry left room */
 }
 
 static enum status
@@ -118,12 +118,12 @@ get_body(struct context *c, struct transfer *n, const struct json *v, struct err
     if (json_is(v, JSON_STRING))
         buf_add(&text, v->text.p, v->text.len);
     else
-        json_write(&text, v); /* written as YAML */
+        json_write(&text, v); /* a YAML value becomes JSON */
     enum status s = buf_status(&text, "the body", e);
     if (!s && !(n->body = arena_dup(c->arena, text.p, text.len)))
         s = no_memory(e);
     n->body_len = text.len;
-    if (!s) /* the words of curl -d when it is not JSON */
+    if (!s) /* for a body that is not JSON, the type that curl -d sends */
         default_header(n, "Content-Type",
                        json_parse(&scratch, text.p, text.len, &doc, NULL)
                            ? "application/json"
@@ -185,7 +185,7 @@ get_entry(struct context *c, const struct transfers *list, const struct json *v,
         s = transfer_wrong(n, "it has no file", e);
     if (!s)
         s = get_headers(c, n, json_get(v, "headers"), e);
-    if (!s && !n->headers) /* room for the one that we may add */
+    if (!s && !n->headers) /* room for default_header */
         n->headers = arena_alloc(c->arena, sizeof *n->headers);
     if (!s && !n->headers)
         s = no_memory(e);

@@ -70,7 +70,7 @@ const struct cmd cmd_team_validate = {
     .brief = "check a team: every problem, with its line and column",
     .about =
         "Checks team.yml (or .cliq/workflow.yml), the role files and manifests: shapes, names,\n"
-        "agents, dependencies, circles, templates and how commands quote them. All\n"
+        "agents, dependencies, cycles, templates and how commands quote them. All\n"
         "problems are printed in one go, as FILE:LINE:COLUMN: error|warning: MESSAGE.\n"
         "Programs that the team's own agents need and this machine has not are warnings.\n"
         "Nothing of the team is run.\n"

@@ -1,6 +1,6 @@
 /*
- * env - the environment of an agent: a small base, what its manifest asks for, never all of
- * ours. A later value takes the place of an earlier one.
+ * agent_env - the environment of an agent: a small base and the variables that its manifest lists,
+ * never the whole environment of cliq. A later value replaces an earlier one of the same name.
  *
  *     struct env vars = { .arena = a };
  *     env_base(&vars, agent);
@@ -20,10 +20,10 @@ struct env {
 };
 
 void env_add(struct env *vars, const char *name, const char *value);
-/* Every variable of this process but CLIQ_*, which belong to one run or one agent. For processes of
- * our own. */
+/* Adds every variable of this process except CLIQ_*, which belong to one run or one agent. For our
+ * own processes. */
 void env_ours(struct env *vars);
-/* PATH, HOME, LANG, TERM, TMPDIR, CLIQ_HOME, those of the manifest, and CLIQ_AGENT. */
+/* Adds PATH, HOME, LANG, TERM, TMPDIR, CLIQ_HOME, the manifest's variables, and CLIQ_AGENT. */
 void env_base(struct env *vars, const struct agent *agent);
 
 #endif

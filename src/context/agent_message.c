@@ -23,7 +23,7 @@ get_text(struct arena *a, const struct json *object, const char *prefix, const c
     return *to ? ST_OK : err_nomem(e);
 }
 
-/* The same for a path, which is absolute when it is there. */
+/* The text of a member that must be an absolute path; NULL when it is absent or null. */
 static enum status
 get_path(struct arena *a, const struct json *object, const char *prefix, const char *key,
          const char **to, struct err *e)
@@ -120,8 +120,7 @@ check_phase(struct arena *a, struct agent_message *m, struct err *e)
     if (s)
         return s;
     if (!m->phase)
-        return err_set(e, ST_INVALID,
-                       "the message has no payload.phase: which phase is to be run?");
+        return err_set(e, ST_INVALID, "the message has no payload.phase, the phase to run");
     if (!state_dir_is_phase_name(m->phase))
         return err_set(e, ST_INVALID,
                        "the message's payload.phase \"%.200s\" is not a name of a phase: use a-z "
@@ -149,10 +148,10 @@ check_head(const struct agent_message *m, struct err *e)
     int64_t v;
 
     if (!version)
-        return err_set(e, ST_INVALID, "the message has no version; this cliq speaks version 1");
+        return err_set(e, ST_INVALID, "the message has no version; this cliq supports version 1");
     if (!json_int(version, &v) || v != 1)
         return err_set(e, ST_INVALID,
-                       "the message's version is not 1, the only one that this cliq speaks");
+                       "the message's version is not 1, the only one that this cliq supports");
     if (!m->type)
         return err_set(e, ST_INVALID, "the message has no type: phase, notify or test");
     if (strcmp(m->type, "phase") != 0 && strcmp(m->type, "notify") != 0 &&
@@ -162,10 +161,10 @@ check_head(const struct agent_message *m, struct err *e)
                        "test",
                        m->type);
     if (!m->agent)
-        return err_set(e, ST_INVALID, "the message has no agent: who is it for?");
+        return err_set(e, ST_INVALID, "the message has no agent");
     if (!m->signal_dir)
         return err_set(e, ST_INVALID,
-                       "the message has no signal_dir: where are the agent's signals to go?");
+                       "the message has no signal_dir, the directory of the agent's status lines");
     return path_check_name("agent name in the message", m->agent, e);
 }
 

@@ -1,6 +1,5 @@
 /*
- * agent_message - the AgentMessage: what an agent reads on standard input. One parser and one
- * writer; test/unit/test_agent_message.c passes messages from one to the other.
+ * agent_message - the AgentMessage: the JSON object that an agent reads on standard input.
  *
  *     version type agent instance_id team_name req_key project_dir work_dir signal_dir
  *     handoff_dirs[] input_artifacts[]{name,type,source} settings{} payload{}

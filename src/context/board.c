@@ -3,22 +3,22 @@
 #include <string.h>
 
 /*
- * What was done is kept in `done`, so that it can be done again to the board as it is
- * when we write: each deed is its letter, the phase and a text, both NUL-ended.
+ * `done` is the list of edits since the board was read; board_redo applies them to the file's
+ * current text before it is written. Each edit is its letter, the phase and a text, both NUL-ended.
  *     'x' mark complete   ' ' mark incomplete   'n' note   'r' replace (phase is empty)
  */
 static void
 remember(struct board *b, char deed, const char *phase, const char *text)
 {
     if (deed == 'r')
-        buf_reset(&b->done); /* what came before it is gone */
+        buf_reset(&b->done); /* a replacement makes earlier edits moot */
     buf_addc(&b->done, deed);
     buf_add(&b->done, phase, strlen(phase) + 1);
     buf_add(&b->done, text, strlen(text) + 1);
     b->is_dirty = true;
 }
 
-/* "- [ ] " or "- [x] " at p: the mark's place in *mark. */
+/* Is there a "- [ ] " or "- [x] " at p? *mark is set to the character between the brackets. */
 static bool
 is_entry(const char *p, const char **mark)
 {
@@ -40,7 +40,7 @@ next_line(const char *p)
     return *p ? p + 1 : p;
 }
 
-/* The line of the phase's entry, or NULL. Behind its name the entry may say more. */
+/* The line of the phase's entry, or NULL. Other text may follow the phase's name. */
 static const char *
 find(const struct board *b, const char *phase, const char **mark)
 {
@@ -82,7 +82,8 @@ board_mark(struct board *b, const char *phase, bool is_complete)
     remember(b, is_complete ? 'x' : ' ', phase, "");
 }
 
-/* "  - note"; further lines of it stand deeper, so that none looks like an entry. */
+/* Writes "  - note". Further lines of the note are indented deeper, so that none looks like an
+ * entry. */
 static void
 write_note(struct buf *to, const char *note)
 {
@@ -109,7 +110,7 @@ board_note(struct board *b, const char *phase, const char *note)
 
     if (!p || !note[strspn(note, " \t\r\n")])
         return;
-    /* behind the notes that stand there: the latest comes last */
+    /* after the notes that are there: the latest comes last */
     if (!*line_end(p))
         buf_addc(&line, '\n');
     for (p = next_line(p); *p == ' ' || *p == '\t';) {

@@ -1,6 +1,6 @@
 /*
- * context - reading: from an AgentMessage and the files of its frame to a struct context.
- * What an agent may do with it is context_act.c's.
+ * context - builds a struct context from an AgentMessage and the files of its state directory. What
+ * an agent does with it (handoffs, signals, the end of a phase) is in context_act.c.
  */
 #include "context/context.h"
 
@@ -24,7 +24,8 @@ no_memory(struct err *e)
 
 /* ---- files ---- */
 
-/* The text of a file below the frame, in the arena; `fallback` when there is none. */
+/* The text of a file below the state directory, in the arena; `fallback` when the file does not
+ * exist. */
 static enum status
 read_text(struct context *c, const char *path, const char *fallback, const char **to, struct err *e)
 {
@@ -65,7 +66,7 @@ by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names in a directory of the frame, sorted; none when it is not there. */
+/* The names in a directory below the state directory, sorted; none when it does not exist. */
 static enum status
 list_names(struct context *c, const char *path, struct dir_names *names, struct err *e)
 {
@@ -191,7 +192,7 @@ name_targets(struct context *c, struct err *e)
     return ST_OK;
 }
 
-/* Instructions are read where the frame has that channel. */
+/* Instructions are read from a channel of the state directory only. */
 static enum status
 read_instructions(struct context *c, struct err *e)
 {
@@ -276,7 +277,7 @@ read_role(struct context *c, struct err *e)
     if (!path || !files)
         return no_memory(e);
     const struct json *given = json_get(c->dispatch, "role");
-    if (json_is(given, JSON_STRING)) { /* the orchestrator replaced the variables already */
+    if (json_is(given, JSON_STRING)) { /* the orchestrator has already replaced the variables */
         c->role = arena_dup(c->arena, given->text.p, given->text.len);
         return c->role ? ST_OK : no_memory(e);
     }
@@ -358,7 +359,8 @@ open_phase(struct context *c, struct err *e)
 
 /* ---- building ---- */
 
-/* "_notify-slack-<id>", with '_' for what is not of a file name. NULL without memory. */
+/* "_notify-slack-<id>", with '_' for each byte that may not be in a file name. NULL: out of
+ * memory. */
 static const char *
 name_without_phase(const struct context *c)
 {

@@ -1,18 +1,18 @@
 /*
- * context - what an agent knows and may do, made from its AgentMessage. The C SDK, the
- * shell SDK and the built-in agents all stand on it.
+ * context - everything an agent can read and do, built from its AgentMessage. The C SDK, the shell
+ * SDK and the built-in agents all use it.
  *
  * Order of calls: context_build, context_ack (or owes_ack), then anything in any order, then one of
  * context_finalize_standard, context_finalize_gate, context_complete or context_fail;
- * context_release at the end. The first of these that ends the phase counts: later ones
- * do nothing and succeed, so exactly one terminal line is written by one context.
+ * context_release at the end. The first call that ends the phase counts: later ones do nothing and
+ * succeed, so one context writes exactly one terminal line.
  *
- * For notify and test messages there is no phase: only the message, the settings and the
- * calls that write signals.
+ * A notify or test message has no phase: its context offers the message, the settings and the calls
+ * that write signals.
  *
  * The agent's lines go to <signal_dir>/<phase>.jsonl; for other messages to
  * _notify-<agent>-<id>.jsonl and _test-<agent>-<id>.jsonl, where id is payload.id or else
- * instance_id, with '_' for what is not of a file name.
+ * instance_id, with '_' for each byte that may not be in a file name.
  *
  * Ownership: strings live in the arena, which must outlive the context, as must the
  * message. A role is payload.role, else roles/<phase>.md with its template variables
@@ -29,10 +29,10 @@
 struct context_input {
     const char *channel;      /* "architect--developer" */
     const char *from;         /* "architect" */
-    const char *instructions; /* its instructions.md; NULL: none */
-    bool is_there;            /* a handoff was left; without one the rest is empty */
+    const char *instructions; /* from instructions.md; NULL: none */
+    bool is_there;            /* false: the channel holds no handoff, and the rest is empty */
     struct handoff handoff;
-    const struct json *envelope; /* the same as a tree */
+    const struct json *envelope; /* the handoff as a JSON tree */
     const char *text;            /* rendered for a prompt; "" when there is none */
 };
 
@@ -40,7 +40,7 @@ struct context_target {
     const char *name;         /* the phase that reads it */
     const char *channel;      /* absolute path */
     const char *instructions; /* NULL: none */
-    bool is_sent;             /* by this context */
+    bool is_sent;             /* this context has sent to it */
 };
 
 struct context_doc {
@@ -50,89 +50,89 @@ struct context_doc {
 struct context {
     struct arena *arena;
     const struct agent_message *msg;
-    const char *agent, *phase, *phase_type;         /* phase, phase_type: NULL without a phase */
+    const char *agent, *phase, *phase_type;         /* NULL without a phase: phase, phase_type */
     const char *instance_id, *team_name, *req_key;  /* metadata; "" when not given */
-    const char *project_dir, *work_dir, *state_dir; /* NULL when not known */
-    const struct json *settings;                    /* an object, perhaps empty */
+    const char *project_dir, *work_dir, *state_dir; /* NULL: unknown */
+    const struct json *settings;                    /* an object, maybe empty */
     const struct json *dispatch; /* the payload: action, sources, target_entries, commands … */
-    /* of a phase */
+    /* only with a phase */
     bool is_gate, is_support;
     const char *role, *req_spec;  /* "" when there is none */
-    struct context_input *inputs; /* every channel that leads here, by name */
+    struct context_input *inputs; /* every channel that leads to this phase, by name */
     size_t n_inputs;
-    const char *input_text; /* all of them, each below a heading; "" when there is none */
+    const char *input_text; /* the text of all inputs, each below a heading; "": none */
     struct context_doc *design_docs;
     size_t n_design_docs;
     const struct json *workflow_inputs; /* inputs.json; NULL: none */
-    struct context_target *targets;     /* those of handoff_dirs */
+    struct context_target *targets;     /* from handoff_dirs */
     size_t n_targets;
     struct board board;
-    /* of a gate */
+    /* only at a gate */
     const struct json *check_results; /* [{name,pass,output,exit_code}]; NULL: none */
     const char **route_targets;
     size_t n_route_targets;
     int64_t iteration, max_iterations;
-    /* our own */
+    /* of this agent */
     struct state_dir state; /* dir -1 when there is none */
     int signal_dir;
     const char *signal_name;
-    int64_t heard_ns; /* when it was opened: the time of its ack */
-    bool owes_ack;    /* it is to be written before any other line, or with it */
+    int64_t heard_ns; /* when the context was opened: the timestamp of its ack */
+    bool owes_ack;    /* the ack must be written before any other line, or with it */
     bool is_done;     /* a terminal line was written */
 };
 
-/* What the message says: enough to send, signal and end. context_read adds what the files
- * of the phase say: role, requirement, inputs, instructions, documents, board. ST_INVALID
- * names the file or field that is wrong; c can be released whatever they return. */
+/* context_open reads the message: enough to send, signal and end. context_read adds the files of
+ * the phase: role, requirement, inputs, instructions, documents, board. ST_INVALID names the
+ * wrong file or field; c can be released whatever they return. */
 enum status
 context_open(struct arena *a, const struct agent_message *m, struct context *c, struct err *e);
 enum status context_read(struct context *c, struct err *e);
-/* Both. */
+/* context_open, then context_read. */
 enum status
 context_build(struct arena *a, const struct agent_message *m, struct context *c, struct err *e);
 void context_release(struct context *c);
 
-/* The phase's prompt (context/prompt.h) appended. */
+/* Appends the phase's prompt (context/prompt.h). */
 enum status context_prompt(struct context *c, struct buf *to, struct err *e);
 
 /* Writes the handoff for a target at once. data and text may be NULL, not both. An unknown
  * target is ST_INVALID; the sentence lists the known ones. */
 enum status context_send(struct context *c, const char *target, const struct json *data,
                          const char *text, struct err *e);
-/* files/<phase>/<name>; the name may hold directories, but no .. */
+/* Writes files/<phase>/<name>; the name may hold directories, but no .. component. */
 enum status
 context_write_file(struct context *c, const char *name, const void *p, size_t n, struct err *e);
 
 enum status context_ack(struct context *c, struct err *e);
 enum status context_progress(struct context *c, const char *text, struct err *e);
-/* signals/<phase>_<name>.json */
+/* Writes signals/<phase>_<name>.json. */
 enum status
 context_signal(struct context *c, const char *name, const struct json *payload, struct err *e);
 /* Asks for a notification: `to` is "agent" or "agent:channel"; payload NULL: {}. */
 enum status context_notify(struct context *c, const char *event, const char *to,
                            const struct json *payload, struct err *e);
 
-/* Writes the board when it is dirty: what was done to ours is done to the file. */
+/* When the board is dirty, applies its edits to the file (board.h). */
 enum status context_write_board(struct context *c, struct err *e);
 
 enum status context_complete(struct context *c, const struct json *result, struct err *e);
-/* A text too long for a line is cut. */
+/* A text too long for one line is truncated. */
 enum status context_fail(struct context *c, const char *text, struct err *e);
-/* The board when it is dirty, then complete. */
+/* Writes the board when it is dirty, then a complete line. */
 enum status context_finalize_standard(struct context *c, struct err *e);
 
 struct context_verdict {
     const char *outcome;               /* PASS, ROUTE or ESCALATE */
     const char *target;                /* ROUTE: one of route_targets; else NULL or "" */
-    const char *comment;               /* why */
-    const char *reviewer, *decided_at; /* NULL: not told */
+    const char *comment;               /* the reason */
+    const char *reviewer, *decided_at; /* NULL: not given */
 };
 
 /*
- * The end of a gate. ROUTE: the verdict's envelope into channels/<gate>--<target>; PASS:
- * into the channel of each successor this context has not sent to; then the board, then
- * complete with {"verdict":{outcome,target?,reason}}. ST_INVALID for a bad verdict:
- * nothing was written.
+ * Ends a gate. ROUTE writes the verdict's envelope into channels/<gate>--<target>; PASS writes it
+ * into the channel of each successor that this context has not sent to. Then come the board and a
+ * complete line with {"verdict":{outcome,target?,reason}}. A bad verdict is ST_INVALID, and nothing
+ * is written.
  */
 enum status
 context_finalize_gate(struct context *c, const struct context_verdict *v, struct err *e);

@@ -1,5 +1,6 @@
 /*
- * context_act - what an agent does: handoffs, files, signals, and how a phase ends.
+ * context_act - what an agent does with its context: handoffs, files, signals, the end of the
+ * phase.
  */
 #include "context/context.h"
 
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_TEXT_MAX = 64 * 1024 }; /* of a progress note or an error; people read them */
+enum { LINE_TEXT_MAX = 64 * 1024 }; /* bytes of a progress note or an error, which people read */
 
 static enum status
 no_memory(struct err *e)
@@ -31,7 +32,7 @@ need_phase(const struct context *c, const char *what, struct err *e)
 
 /* ---- lines ---- */
 
-/* The text, cut at a character when it is too long for a line. */
+/* The text, truncated at a character boundary when it is too long for a line. */
 static const char *
 short_text(struct context *c, const char *text)
 {
@@ -87,7 +88,7 @@ context_fail(struct context *c, const char *text, struct err *e)
     return s;
 }
 
-/* A copy that can be made a member of another tree: only its own node is new. */
+/* A copy that can become a member of another tree: only its root node is new. */
 static struct json *
 graft(struct arena *a, const struct json *v)
 {
@@ -204,7 +205,7 @@ context_signal(struct context *c, const char *name, const struct json *payload, 
     return s;
 }
 
-/* The lock is the frame's directory, opened anew: ours alone, and no file of its own. */
+/* Locks the state directory itself, through a descriptor of its own, so no lock file is needed. */
 enum status
 context_write_board(struct context *c, struct err *e)
 {
@@ -226,12 +227,12 @@ context_write_board(struct context *c, struct err *e)
         board_redo(&now, &c->board);
     }
     if (!s)
-        s = buf_status(&c->board.done, "what was done to the task board", e);
+        s = buf_status(&c->board.done, "the edits of the task board", e);
     if (!s)
         s = buf_status(&now.text, "the task board", e);
     if (!s)
         s = state_dir_replace(&c->state, "task_board.md", now.text.p, now.text.len, e);
-    close(lock); /* and with it the lock */
+    close(lock); /* releases the lock too */
     if (!s) {
         buf_release(&c->board.text);
         c->board.text = now.text;
@@ -282,7 +283,7 @@ check_verdict(const struct context *c, const struct context_verdict *v, struct e
                        "bad outcome \"%.100s\" of gate %s: it must be PASS, ROUTE or ESCALATE",
                        outcome, c->phase);
     if (strcmp(outcome, "ROUTE") != 0)
-        return ST_OK; /* a target means nothing then, and is not kept */
+        return ST_OK; /* only ROUTE has a target; drop it */
     if (has_target && is_route_target(c, v->target))
         return ST_OK;
     for (size_t i = 0; i < c->n_route_targets; i++)
@@ -295,14 +296,14 @@ check_verdict(const struct context *c, const struct context_verdict *v, struct e
     return s;
 }
 
-/* Adds a member; false without memory. NULL text: none. */
+/* Adds a member; NULL text adds none. False: out of memory. */
 static bool
 set_text(struct arena *a, struct json *object, const char *key, const char *text)
 {
     return !text || json_set(object, key, json_new_str(a, text, strlen(text)));
 }
 
-/* {"outcome":…,"target":…,"reason":…}; NULL without memory. */
+/* {"outcome":…,"target":…,"reason":…}; NULL: out of memory. */
 static struct json *
 verdict_json(struct arena *a, const struct context_verdict *v)
 {
@@ -314,7 +315,7 @@ verdict_json(struct arena *a, const struct context_verdict *v)
                : NULL;
 }
 
-/* [{"name":…,"pass":…}]: what the checks said, without their output. */
+/* [{"name":…,"pass":…}]: the check results without their output. */
 static struct json *
 checks_json(struct arena *a, const struct json *results)
 {
@@ -362,7 +363,7 @@ gate_text(struct buf *to, const struct context_verdict *v)
 }
 
 static enum status
-hand_over(struct context *c, const struct context_verdict *v, struct err *e)
+send_verdict(struct context *c, const struct context_verdict *v, struct err *e)
 {
     struct buf text = { 0 }, path = { 0 };
     struct json *data = gate_data(c, v);
@@ -399,7 +400,7 @@ context_finalize_gate(struct context *c, const struct context_verdict *given, st
         !set_text(c->arena, result, "reviewer", v->reviewer) ||
         !set_text(c->arena, result, "decided_at", v->decided_at))
         return no_memory(e);
-    s = hand_over(c, v, e);
+    s = send_verdict(c, v, e);
     if (!s)
         s = context_write_board(c, e);
     return s ? s : context_complete(c, result, e);

@@ -1,5 +1,5 @@
 /*
- * context_prompt - the prompt of a phase, from what its context knows.
+ * context_prompt - builds the prompt of a phase from its context.
  */
 #include "context/context.h"
 
@@ -13,7 +13,7 @@ no_memory(struct err *e)
     return err_set(e, ST_IO, "out of memory");
 }
 
-/* ".cliq/channels/a--b/" when it is below the project, else the whole path. */
+/* ".cliq/channels/a--b/" when the path is below the project, else the whole path. */
 static const char *
 shown_path(struct context *c, const char *path)
 {

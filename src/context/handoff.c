@@ -9,8 +9,8 @@
 /* ---- the channel's directory ---- */
 
 /*
- * The parent may be reached by links, the channel itself not: it stands where agents and
- * repositories can put things.
+ * The path to the parent may hold symbolic links, but the channel itself may not be one: agents and
+ * cloned repositories can write where it is.
  */
 static enum status
 open_channel(const char *channel, bool create, int *fd, struct err *e)
@@ -46,7 +46,7 @@ open_channel(const char *channel, bool create, int *fd, struct err *e)
 static void
 write_envelope(struct buf *to, const struct handoff *h)
 {
-    _Alignas(16) char room[2048]; /* its few nodes need no memory of their own */
+    _Alignas(16) char room[2048]; /* room for its few nodes: no allocation */
     struct arena a = { .at = room, .end = room + sizeof room };
     struct json *v = handoff_json(&a, h);
 
@@ -97,7 +97,7 @@ handoff_json(struct arena *a, const struct handoff *h)
         (h->text && !all[5]))
         return NULL;
     if (h->data) {
-        *all[4] = *h->data; /* a member of its own: the tree may be part of another */
+        *all[4] = *h->data; /* a new node: `data` may be part of another tree */
         all[4]->next = NULL;
     }
     for (size_t i = 0; i < 6; i++)
@@ -107,7 +107,7 @@ handoff_json(struct arena *a, const struct handoff *h)
 
 /* ---- reading ---- */
 
-/* A member that, when it is there, is text without NUL; `fallback` otherwise. */
+/* A member that must be text without NUL when present; `fallback` when it is absent. */
 static bool
 get_name(struct arena *a, const struct json *root, const char *key, const char *fallback,
          const char **to)
@@ -123,7 +123,7 @@ get_name(struct arena *a, const struct json *root, const char *key, const char *
     return *to != NULL;
 }
 
-/* Which member is not what it should be; NULL: it is an envelope. */
+/* The reason why this is not an envelope; NULL: it is one. */
 static const char *
 parse(struct arena *a, const struct json *root, const char *from, struct handoff *h)
 {
@@ -154,7 +154,7 @@ parse(struct arena *a, const struct json *root, const char *from, struct handoff
     return NULL;
 }
 
-/* "architect" of ".../architect--developer": who wrote an envelope that does not say. */
+/* "architect" of ".../architect--developer": the author of an envelope without a phase member. */
 static const char *
 writer_of(struct arena *a, const char *channel)
 {

@@ -4,8 +4,8 @@
  *     {"version":1,"phase_type":"standard","phase":"analyzer","agent":"cursor",
  *      "data":{…},"text":"…"}
  *
- * Written by temp file + rename, so a reader sees an old or a new one, whole. A person
- * may edit it: what stands in the file is what the next phase reads.
+ * The file is written by temp file + rename, so a reader sees the old or the new envelope, whole. A
+ * person may edit it: the next phase reads the file as it is.
  */
 #ifndef CLIQ_CONTEXT_HANDOFF_H
 #define CLIQ_CONTEXT_HANDOFF_H
@@ -19,13 +19,14 @@ struct handoff {
     size_t text_len;
 };
 
-/* Writes handoff.json into the channel directory `channel` (an absolute path), which is
- * made when it is not there. */
+/* Writes handoff.json into the channel directory `channel` (an absolute path), which is created
+ * when missing. */
 enum status handoff_write(const char *channel, const struct handoff *h, struct err *e);
-/* Reads it; strings go into the arena. ST_NOT_FOUND when there is none; ST_INVALID with
- * file:line:column when it is not an envelope. */
+/* Reads handoff.json; strings go into the arena. ST_NOT_FOUND: there is no such file.
+ * ST_INVALID, with file:line:column: it is not an envelope. */
 enum status handoff_read(struct arena *a, const char *channel, struct handoff *h, struct err *e);
-/* The envelope as a tree, and as text for a prompt: data as JSON, then text. */
+/* handoff_json: the envelope as a JSON tree. handoff_render: as text for a prompt, first data as
+ * JSON, then text. */
 struct json *handoff_json(struct arena *a, const struct handoff *h);
 void handoff_render(struct buf *to, const struct handoff *h);
 

@@ -17,7 +17,7 @@ heading(struct buf *to, const char *title)
     buf_addf(to, "\n## %s\n\n", title);
 }
 
-/* A text that stands as it is, ended by one '\n'. */
+/* Appends a text unchanged, ended by one '\n'. */
 static void
 plain(struct buf *to, const char *s)
 {
@@ -29,7 +29,7 @@ plain(struct buf *to, const char *s)
     buf_addc(to, '\n');
 }
 
-/* "> " before each line, whatever ends it: LF, CR LF or a lone CR. */
+/* Appends "> " before each line, whether it ends in LF, CR LF or a lone CR. */
 static void
 quoted(struct buf *to, const char *s)
 {
@@ -50,7 +50,7 @@ quoted(struct buf *to, const char *s)
     buf_addc(to, '\n');
 }
 
-/* A name from outside, on one line. */
+/* Appends a name that came from outside, on one line. */
 static void
 name(struct buf *to, const char *s)
 {
@@ -233,13 +233,13 @@ prompt_build(struct buf *to, const struct prompt_input *in)
 /* ---- the answer ---- */
 
 struct fence {
-    char mark;    /* '`' or '~'; 0: the line is none */
+    char mark;    /* '`' or '~'; 0: the line is no fence */
     size_t count; /* at least 3 */
     bool is_json;
-    bool is_bare; /* nothing behind the marks: it can close */
+    bool is_bare; /* nothing follows the marks: the fence can close a block */
 };
 
-/* What fence the line (without its end) is. */
+/* Reads the line (without its end) as a fence. */
 static struct fence
 read_fence(const char *p, size_t n)
 {
@@ -263,17 +263,17 @@ read_fence(const char *p, size_t n)
         i++;
     f.is_json = i - word == 4 && strncasecmp(p + word, "json", 4) == 0;
     if (f.mark == '`' && memchr(p + word, '`', n - word))
-        f.mark = '\0'; /* ```code``` within a line */
+        f.mark = '\0'; /* ```code``` within a line is no fence */
     return f;
 }
 
 struct block {
-    size_t fence, start, end; /* offsets: its first line, its content */
+    size_t fence, start, end; /* offsets of the block's first line and of its content */
 };
 
 /*
- * The last ```json block. Inside another block a fence with fewer marks is content; one
- * with as many begins a block all the same, as models wrap whole answers into ```markdown.
+ * Finds the last ```json block. Inside another block a fence with fewer marks is content; one with
+ * as many marks begins a new block, because models wrap whole answers into ```markdown.
  */
 static bool
 find_block(const char *text, size_t len, struct block *last)
@@ -300,7 +300,7 @@ find_block(const char *text, size_t len, struct block *last)
         }
         at = next;
     }
-    if (open.is_json) { /* the answer was cut off, or its end forgotten */
+    if (open.is_json) { /* the answer was truncated, or its closing fence is missing */
         *last = b;
         is_found = true;
     }

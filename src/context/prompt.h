@@ -1,6 +1,6 @@
 /*
- * prompt - what a model is told: the text of a phase's prompt, and what is taken from
- * its answer. Pure: no file, no clock.
+ * prompt - the text that a model gets for a phase, and the JSON block of its answer. Pure: no file,
+ * no clock.
  *
  *     You are the "developer" phase of the team @local/shop (agent claude-code).
  *     ## Role                        roles/<phase>.md
@@ -13,9 +13,9 @@
  *     ## Gate                        gates: check results, route targets, iteration
  *     ## Your Task
  *
- * What other agents wrote is data: each of its lines begins with "> ", and the prompt
- * says that nothing quoted is an instruction. Roles, requirements and instructions are
- * the user's own words and stand as they are. Sections with nothing in them are left out.
+ * The text of other agents is data: each of its lines begins with "> ", and the prompt says that
+ * nothing quoted is an instruction. Roles, requirements and instructions are the user's own words
+ * and are not quoted. Empty sections are left out.
  */
 #ifndef CLIQ_CONTEXT_PROMPT_H
 #define CLIQ_CONTEXT_PROMPT_H
@@ -24,14 +24,14 @@
 
 struct prompt_in {
     const char *path;         /* ".cliq/channels/architect--developer/" */
-    const char *name;         /* who wrote it: "architect" */
+    const char *name;         /* the phase that wrote it: "architect" */
     const char *instructions; /* NULL: none */
-    const char *handoff;      /* rendered; NULL: none was left */
+    const char *handoff;      /* the handoff as text; NULL: none */
 };
 
 struct prompt_out {
     const char *path;
-    const char *name;         /* who reads it */
+    const char *name;         /* the phase that reads it */
     const char *instructions; /* NULL: none */
 };
 
@@ -67,9 +67,9 @@ struct prompt_input {
 void prompt_build(struct buf *to, const struct prompt_input *in);
 
 /*
- * The last block of an answer that is fenced as ```json. *doc goes into the arena;
- * *before (may be NULL) is the length of the answer in front of the block, the rest of
- * its text. ST_NOT_FOUND: no such block; ST_INVALID: it is not JSON, and where.
+ * Parses the last ```json block of an answer. *doc goes into the arena; *before (may be NULL) is
+ * the length of the answer before the block. ST_NOT_FOUND: there is no such block. ST_INVALID: it
+ * is not JSON; the error says where.
  */
 enum status prompt_extract(struct arena *a, const char *text, size_t len, struct json **doc,
                            size_t *before, struct err *e);

@@ -1,8 +1,8 @@
 /*
- * frame - files of a run, reached through one open directory.
+ * state_dir - opens, writes and replaces the files of a run below one directory descriptor.
  *
- * A path below the frame is walked component by component with O_NOFOLLOW: whatever
- * links an agent or a cloned repository puts there, nothing outside is touched.
+ * Each component of a path is opened with O_NOFOLLOW: whatever symbolic links an agent or a cloned
+ * repository puts there, no file outside the directory is touched.
  */
 #define _GNU_SOURCE
 #include "context/state_dir.h"
@@ -36,7 +36,7 @@ state_dir_is_phase_name(const char *s)
 
 /* ---- opening ---- */
 
-/* The path made absolute, without following links. */
+/* Makes the path absolute without following links. */
 static char *
 absolute(const char *path)
 {
@@ -90,11 +90,10 @@ state_dir_check_path(const char *path, struct err *e)
     if (utf8_valid_len(path, n) == n)
         return ST_OK;
     term_escape(&told, path, n, false);
-    err_say(
-        e,
-        "the path %s is not UTF-8: agents are told it in JSON, which cannot hold it. Rename that "
-        "directory",
-        told.p ? told.p : "");
+    err_say(e,
+            "the path %s is not UTF-8: agents get it in JSON, which cannot hold it. Rename that "
+            "directory",
+            told.p ? told.p : "");
     buf_release(&told);
     return ST_INVALID;
 }
@@ -116,7 +115,7 @@ state_dir_check_owner(const struct stat *st, const char *path, struct err *e)
         path, u ? u->pw_name : number);
 }
 
-/* There is no .cliq/ of ours: the nearest one of somebody else is why, if there is one. */
+/* There is no .cliq/ of this user: refuse with the owner of the nearest one, if there is one. */
 static enum status
 find_foreign(struct err *e)
 {
@@ -155,7 +154,7 @@ state_dir_find(struct state_dir *f, struct err *e)
 void
 state_dir_close(struct state_dir *f)
 {
-    if (f->dir >= 0 && f->state_dir) /* a zeroed frame holds nothing, and not descriptor 0 */
+    if (f->dir >= 0 && f->state_dir) /* a zeroed struct owns nothing, and not descriptor 0 */
         close(f->dir);
     free(f->state_dir);
     free(f->project_dir);
@@ -168,7 +167,7 @@ state_dir_path(const struct state_dir *f, struct buf *to, const char *path)
     buf_addf(to, "%s/%s", f->state_dir, path);
 }
 
-/* ---- walking ---- */
+/* ---- paths ---- */
 
 enum { DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW };
 
@@ -188,7 +187,7 @@ check_path(const char *path, struct err *e)
     }
 }
 
-/* Opens the directory `name` in dir, making it when asked. */
+/* Opens the directory `name` in dir; creates it when asked. */
 static enum status
 step(int dir, const char *name, bool create, int *out, struct err *e)
 {
@@ -205,13 +204,11 @@ step(int dir, const char *name, bool create, int *out, struct err *e)
     return ST_OK;
 }
 
-/*
- * The directory that holds the last component of the path, *name. *dir is the frame's
- * own or one that `leave` closes.
- */
+/* Opens the directory that holds the path's last component, *name. *dir is the state directory's
+ * own descriptor or one that close_parent closes. */
 static enum status
-walk(const struct state_dir *f, const char *path, bool create, int *dir, const char **name,
-     struct err *e)
+open_parent(const struct state_dir *f, const char *path, bool create, int *dir, const char **name,
+            struct err *e)
 {
     enum status s = check_path(path, e);
     char part[NAME_MAX + 1];
@@ -231,7 +228,7 @@ walk(const struct state_dir *f, const char *path, bool create, int *dir, const c
 }
 
 static void
-leave(const struct state_dir *f, int dir)
+close_parent(const struct state_dir *f, int dir)
 {
     if (dir != f->dir)
         close(dir);
@@ -254,7 +251,7 @@ write_all(int fd, const char *p, size_t n, const char *name, struct err *e)
     return ST_OK;
 }
 
-/* ".tmp-" and 24 random hex digits: nobody can put something in its place beforehand. */
+/* ".tmp-" and 24 random hex digits, so that no other process can create that name beforehand. */
 static enum status
 make_temp(int dir, char name[40], int *fd, struct err *e)
 {
@@ -279,8 +276,8 @@ make_temp(int dir, char name[40], int *fd, struct err *e)
     return *fd < 0 ? err_sys(e, "create a temporary file") : ST_OK;
 }
 
-/* Puts `temp` where `name` is, in one step. Renaming over a file makes ext4 write the new one
- * out first, which takes longer than all else here; swapping the two does not. */
+/* Moves `temp` over `name` in one step. A rename over an existing file makes ext4 flush the new
+ * one first, the slowest step here; exchanging the two names does not. */
 static int
 put_in_place(int from, const char *temp, int dir, const char *name)
 {
@@ -289,18 +286,18 @@ put_in_place(int from, const char *temp, int dir, const char *name)
     if (syscall(SYS_renameat2, from, temp, dir, name, (unsigned)RENAME_EXCHANGE) == 0) {
         if (unlinkat(from, temp, 0) == 0)
             return 0;
-        /* A directory was there: back, and say so. */
+        /* `name` was a directory: exchange back; the rename below then sets errno */
         syscall(SYS_renameat2, from, temp, dir, name, (unsigned)RENAME_EXCHANGE);
     }
     return SYS_RETRY(sys->renameat(from, temp, dir, name));
 }
 
-/* Files without a name, made ahead of time; for a program with one thread. */
+/* Unnamed files that were opened ahead of time; single-threaded programs only. */
 static int spares[STATE_DIR_SPARES];
 static size_t n_spares;
 
 static int
-open_nameless(int dir)
+open_unnamed(int dir)
 {
     return SYS_RETRY(sys->openat(dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
 }
@@ -309,7 +306,7 @@ void
 state_dir_spare(int dir)
 {
     while (n_spares < STATE_DIR_SPARES) {
-        int fd = open_nameless(dir);
+        int fd = open_unnamed(dir);
         if (fd < 0)
             return;
         spares[n_spares++] = fd;
@@ -320,20 +317,20 @@ bool
 state_dir_link_new(int from, int dir, const char *name, const void *p, size_t n)
 {
     char self[32];
-    int fd = n_spares ? spares[--n_spares] : open_nameless(from);
+    int fd = n_spares ? spares[--n_spares] : open_unnamed(from);
 
     if (fd < 0)
         return false;
     bool is_there = SYS_RETRY(sys->write(fd, p, n)) == (ssize_t)n;
     if (is_there && linkat(fd, "", dir, name, AT_EMPTY_PATH) != 0) {
-        snprintf(self, sizeof self, "/proc/self/fd/%d", fd); /* the way of older kernels */
+        snprintf(self, sizeof self, "/proc/self/fd/%d", fd); /* for older kernels */
         is_there = errno == ENOENT && linkat(AT_FDCWD, self, dir, name, AT_SYMLINK_FOLLOW) == 0;
     }
     close(fd);
     return is_there;
 }
 
-/* The file is made in the directory `from` and put in place when it is whole. */
+/* Creates the file in the directory `from` and moves it into place once it is whole. */
 static enum status
 replace_from(int from, int dir, const char *name, const void *p, size_t n, struct err *e)
 {
@@ -359,18 +356,18 @@ state_dir_replace_at(int dir, const char *name, const void *p, size_t n, struct 
     return state_dir_link_new(dir, dir, name, p, n) ? ST_OK : replace_from(dir, dir, name, p, n, e);
 }
 
-/* Of what comes into signals/, only the status of the run is waited for: it must be moved there,
- * which a run hears (base/watch.h). A link comes unheard. */
+/* The orchestrator waits for _pipeline_status in signals/. It must be moved there: the inotify
+ * watch (base/watch.h) reports a move, but not a link. */
 static bool
-is_awaited(const char *path)
+is_watched(const char *path)
 {
     return strncmp(path, "signals/_", 9) == 0;
 }
 
-/* What is written in signals/ wakes the orchestrator: what comes there is made elsewhere, so that
- * it comes as one. */
+/* Every write in signals/ wakes the orchestrator, so files for it are written in run/ and then
+ * moved. */
 static int
-open_workshop(const struct state_dir *f, const char *path, int dir)
+open_temp_dir(const struct state_dir *f, const char *path, int dir)
 {
     int run = dir;
 
@@ -385,19 +382,19 @@ state_dir_replace(const struct state_dir *f, const char *path, const void *p, si
 {
     int dir;
     const char *name;
-    enum status s = walk(f, path, true, &dir, &name, e);
+    enum status s = open_parent(f, path, true, &dir, &name, e);
 
-    if (!s && (is_awaited(path) || !state_dir_link_new(f->dir, dir, name, p, n))) {
-        int from = open_workshop(f, path, dir);
+    if (!s && (is_watched(path) || !state_dir_link_new(f->dir, dir, name, p, n))) {
+        int from = open_temp_dir(f, path, dir);
         s = replace_from(from, dir, name, p, n, e);
         if (from != dir)
             close(from);
     }
-    leave(f, dir);
+    close_parent(f, dir);
     return s;
 }
 
-/* A new file, whatever has its name. */
+/* Creates a new file; removes one of that name first. */
 static int
 open_new(int dir, const char *name)
 {
@@ -415,7 +412,7 @@ state_dir_create(const struct state_dir *f, const char *path, const void *p, siz
 {
     int dir;
     const char *name;
-    enum status s = walk(f, path, true, &dir, &name, e);
+    enum status s = open_parent(f, path, true, &dir, &name, e);
     int fd = s ? -1 : open_new(dir, name);
 
     if (!s && fd < 0)
@@ -426,7 +423,7 @@ state_dir_create(const struct state_dir *f, const char *path, const void *p, siz
         s = err_sys(e, "write %s", path);
     if (s && fd >= 0)
         unlinkat(dir, name, 0);
-    leave(f, dir);
+    close_parent(f, dir);
     return s;
 }
 
@@ -451,7 +448,7 @@ state_dir_read_at(int dir, const char *name, struct buf *to, struct err *e)
         s = err_sys(e, "look at %s", name);
     else if (!S_ISREG(st.st_mode))
         s = path_check_regular(&st, path_told(dir, name, told), e);
-    buf_adds(to, ""); /* an empty file is an empty text, not none */
+    buf_adds(to, ""); /* an empty file gives an empty text, not NULL */
     while (!s) {
         char *room = buf_room(to, 4096);
         ssize_t n = room ? SYS_RETRY(sys->read(fd, room, 4096)) : 0;
@@ -472,11 +469,11 @@ state_dir_read(const struct state_dir *f, const char *path, struct buf *to, stru
 {
     int dir;
     const char *name;
-    enum status s = walk(f, path, false, &dir, &name, e);
+    enum status s = open_parent(f, path, false, &dir, &name, e);
 
     if (!s)
         s = state_dir_read_at(dir, name, to, e);
-    leave(f, dir);
+    close_parent(f, dir);
     return s;
 }
 
@@ -485,11 +482,11 @@ state_dir_open_dir(const struct state_dir *f, const char *path, bool create, int
 {
     int dir;
     const char *name;
-    enum status s = walk(f, path, create, &dir, &name, e);
+    enum status s = open_parent(f, path, create, &dir, &name, e);
 
     if (!s)
         s = step(dir, name, create, fd, e);
-    leave(f, dir);
+    close_parent(f, dir);
     return s;
 }
 
@@ -509,10 +506,10 @@ state_dir_remove(const struct state_dir *f, const char *path, struct err *e)
 {
     int dir;
     const char *name;
-    enum status s = walk(f, path, false, &dir, &name, e);
+    enum status s = open_parent(f, path, false, &dir, &name, e);
 
     if (!s && unlinkat(dir, name, 0) != 0 && errno != ENOENT)
         s = err_sys(e, "remove %s", path);
-    leave(f, dir);
+    close_parent(f, dir);
     return s == ST_NOT_FOUND ? ST_OK : s;
 }

@@ -21,7 +21,7 @@ status_line_read(struct arena *a, const struct json *line)
     const struct json *status = json_get(line, "status");
     int64_t v = 1;
 
-    /* a line by hand may leave the version out */
+    /* a line written by a person may omit the version */
     if ((version && !json_int(version, &v)) || v != 1)
         return s;
     for (int i = 0; i < LINE_UNKNOWN; i++)
@@ -110,7 +110,7 @@ status_line_append_acked(int dir, const char *name, const char *type, int64_t he
     return s;
 }
 
-/* The line as a new file; false when that cannot be. */
+/* Writes the line as a new file by a link; false when that is not possible. */
 static bool
 link_line(int elsewhere, int dir, const char *file, struct buf *line)
 {

@@ -20,7 +20,7 @@ agent_self(struct arena *a)
     char self[PATH_MAX + 1];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
-    static const char gone[] = " (deleted)"; /* replaced since we started: the new one serves */
+    static const char gone[] = " (deleted)"; /* the program was replaced: use the new one */
     if (n < 0)
         return "cliq";
     self[n] = '\0';
@@ -143,7 +143,7 @@ filter_settings(struct arena *a, const struct agent_scope *scope, const char *na
 
 /* ---- the search ---- */
 
-/* Those that there are, by name; and which of them was meant. */
+/* Lists the agents that exist, and suggests the one that was probably meant. */
 static enum status
 not_found(struct arena *a, const struct agent_scope *scope, const char *name, struct err *e)
 {
@@ -259,13 +259,13 @@ missing_binary(struct arena *a, int dir, const char *entry)
 {
     const char *slash = strrchr(entry, '/');
     struct buf path = { 0 };
-    struct problems told = { 0 }; /* by validation */
+    struct problems ignored = { 0 }; /* validation reports them */
     const struct json *doc = NULL;
 
     buf_addf(&path, "%.*smanifest.json", slash ? (int)(slash + 1 - entry) : 0, entry);
     if (!buf_failed(&path))
-        manifest_load(a, dir, path.p, "", &doc, &told, NULL);
-    problems_release(&told);
+        manifest_load(a, dir, path.p, "", &doc, &ignored, NULL);
+    problems_release(&ignored);
     buf_release(&path);
     return manifest_lacks(a, doc);
 }
@@ -287,7 +287,7 @@ check_own(const struct team_agent *agent, int dir, struct problem_at at, struct 
                      agent->name, missing);
 }
 
-/* Told once, at the first phase that names it. */
+/* A missing agent is reported once, at the first phase that names it. */
 static bool
 is_named_before(const struct team *t, const struct phase *ph)
 {

@@ -1,11 +1,12 @@
 /*
- * agent - from a name to something that can be started.
+ * agent - resolves an agent's name to a command that can be started.
  *
- * Looked for in the order of agent_list.h: settings agents.<name>.entry; the team's own agents
+ * The search order is that of agent_list.h: settings agents.<name>.entry; the team's own agents
  * (.cliq/agents.json); installed ones (installed_agents.h); the built-in ones, which are this
  * program: `cliq agent <name>`.
  *
- * What runs an entry: runner.h. The manifest (manifest.h) stands beside the entry.
+ * runner.h chooses the program that runs an entry. The manifest (manifest.h) is in the entry's
+ * directory.
  *
  * Tests: test/cli/team.bats test/scenario/pipeline_agents.bats
  */
@@ -28,28 +29,27 @@ struct agent {
     const char *name;
     enum agent_kind kind;
     const char *const *argv;      /* NULL-ended */
-    const char *const *env_names; /* variables it inherits besides the base; NULL-ended */
+    const char *const *env_names; /* names of variables it inherits besides the base; NULL-ended */
     const struct json *settings;  /* agents.<name>, only the declared keys */
     const struct json *manifest;  /* NULL: none */
-    bool stays;                   /* its process takes further attempts (run/crew.h) */
+    bool stays;                   /* one process serves several attempts (run/crew.h) */
 };
 
-/* Where agents are looked for. */
+/* The places to search. */
 struct agent_scope {
     const char *state_dir;
     struct settings *settings;
     const struct json *agents_json; /* NULL: none */
 };
 
-/* All memory comes from the arena. ST_NOT_FOUND lists what is there, or names a
- * program that the agent needs and is not; ST_INVALID when the manifest is bad or wants a newer
- * cliq. */
+/* All memory comes from the arena. ST_NOT_FOUND lists the known agents, or names a program that
+ * the agent needs and PATH lacks. ST_INVALID: the manifest is bad or requires a newer cliq. */
 enum status agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name,
                           struct agent *out, struct err *e);
 
-/* What this machine lacks to run the team's own agents, and installed ones that its phases name,
- * as warnings: elsewhere it may be there.
- * dir is the team's; -1: manifests are not looked at. */
+/* Checks the team's own agents, and the installed ones that its phases name, against this
+ * machine. What is missing is a warning, because another machine may have it. dir is the team's
+ * directory; -1: do not read manifests. */
 void agent_check_here(const struct team *t, int dir, struct problems *p);
 
 /* The path of the cliq program, for starting built-in agents. In the arena. */

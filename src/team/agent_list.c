@@ -20,7 +20,7 @@ add(struct agent_list *r, const struct agent_list_agent *one)
     r->v[r->n++] = *one;
 }
 
-/* Of agents.<name>.entry, in the settings or in agents.json. */
+/* Adds the agents of an object NAME: {entry: …}, from the settings or from agents.json. */
 static void
 add_json(struct agent_list *r, struct arena *a, const struct json *agents,
          enum agent_list_from from)
@@ -121,7 +121,7 @@ agent_list_is_there(const struct agent_list_agent *one)
 }
 
 void
-agent_list_near(const struct agent_list *r, struct suggest *n)
+agent_list_suggest(const struct agent_list *r, struct suggest *n)
 {
     for (size_t i = 0; i < r->n; i++)
         suggest_try(n, r->v[i].name);

@@ -1,16 +1,16 @@
 /*
- * roster - every agent that there is, and where it comes from.
+ * agent_list - every agent that cliq can find, and where it comes from.
  *
  *     settings    agents.<name>.entry
  *     team        the team's own: agents of its file, or of .cliq/agents.json
  *     installed   <config>/agents/<name>/ (installed_agents.h)
  *     built in    agents.def; PLANNED ones are not in this version
  *
- * That is also the order of the search (agent_resolve): of several with one name the first
- * counts, and hides the others. Every check of a name and every list of names
- * asks this module, so no two places know different agents.
+ * agent_resolve searches in this order: of several agents with one name the first is used, and
+ * hides the others. Every check of a name and every list of names uses this module, so that all of
+ * them know the same agents.
  *
- * Ownership: all of it is in the arena, or borrowed from what it was made of.
+ * Ownership: everything is in the arena, or borrowed from struct agent_list_places.
  *
  * Tests: test/cli/team.bats
  */
@@ -32,41 +32,41 @@ struct agent_list_agent {
     const char *name;
     enum agent_list_from from;
     enum agent_kind kind;          /* AGENT_CUSTOM unless it is built in */
-    const char *entry;             /* as it is written; NULL: none */
-    const char *dir;               /* what an installed one's is relative to */
-    const char *brief;             /* of one that is built in */
-    const struct json *manifest;   /* of an installed one; NULL: none */
-    const char *fault;             /* why it cannot be started, whatever the machine; or NULL */
-    const char *const *settings;   /* of one that is built in; NULL: not in this version */
-    const struct team_agent *mine; /* of the team's file, or NULL */
+    const char *entry;             /* as written; NULL: none */
+    const char *dir;               /* an installed agent's entry is relative to it */
+    const char *brief;             /* of a built-in agent */
+    const struct json *manifest;   /* of an installed agent; NULL: none */
+    const char *fault;             /* why no machine could start it; or NULL */
+    const char *const *settings;   /* of a built-in agent; NULL: not in this version */
+    const struct team_agent *mine; /* from the team's file, or NULL */
 };
 
 struct agent_list {
-    struct agent_list_agent *v; /* in the order of the search */
+    struct agent_list_agent *v; /* in search order */
     size_t n;
     struct name_index names;
 };
 
-/* What it is made of; what is NULL is left out. */
+/* The sources of the list; a NULL source is left out. */
 struct agent_list_places {
     const struct settings *settings;
     const struct team *team;
     const struct json *agents_json;
-    bool is_blind; /* files are not looked at: there are no installed ones */
+    bool is_blind; /* do not read files: no installed agents */
 };
 
-/* When installed agents cannot be listed it holds the others, and says why: v NULL only when
- * there is no memory. */
+/* When installed agents cannot be listed, the list holds the others, and e says why. v is NULL
+ * only when memory ran out. */
 enum status agent_list_make(struct agent_list *r, struct arena *a,
                             const struct agent_list_places *in, struct err *e);
 
 const struct agent_list_agent *
 agent_list_find(const struct agent_list *r, const char *name); /* NULL: none */
-/* Is there another of its name, which is found first? */
+/* Does an earlier agent of the same name hide it? */
 bool agent_list_is_hidden(const struct agent_list *r, const struct agent_list_agent *one);
-/* Could it be started, as far as files tell? */
+/* Could it be started, as far as its files tell? */
 bool agent_list_is_there(const struct agent_list_agent *one);
-void agent_list_near(const struct agent_list *r, struct suggest *n);
+void agent_list_suggest(const struct agent_list *r, struct suggest *n);
 
 const char *agent_list_from_name(enum agent_list_from from); /* "installed" */
 

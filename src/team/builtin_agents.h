@@ -1,5 +1,5 @@
 /*
- * builtin - the agents that are part of cliq, as src/agents/agents.def lists them.
+ * builtin_agents - the agents that are part of cliq, listed in src/agents/agents.def.
  *
  * Tests: test/unit/test_team*.c test/scenario/hacking.bats
  */
@@ -16,7 +16,7 @@ struct builtin {
     const char *settings[8]; /* the keys that it may have; NULL behind the last */
 };
 
-extern const struct builtin builtins[]; /* name NULL behind the last */
+extern const struct builtin builtins[]; /* the last one's name is NULL */
 
 const struct builtin *builtin_find(const char *name); /* NULL: none */
 const char *agent_kind_name(enum agent_kind kind);    /* "connector" */

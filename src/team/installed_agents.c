@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INSTALLED_MAX = 10000 }; /* a directory with more is no directory of agents */
+enum { INSTALLED_MAX = 10000 }; /* more than this is an error: the directory holds something else */
 
 static enum status
 out_of_memory(struct err *e)
@@ -16,7 +16,7 @@ out_of_memory(struct err *e)
     return err_set(e, ST_IO, "out of memory");
 }
 
-/* In the directory of all of them. */
+/* Reads one agent; `all` is the directory of all installed agents. */
 static enum status
 read_one(struct arena *a, const char *all, const char *name, struct installed *out, struct err *e)
 {
@@ -68,7 +68,7 @@ by_name(const void *a, const void *b)
     return strcmp(((const struct installed *)a)->name, ((const struct installed *)b)->name);
 }
 
-/* Adds it when it is an agent; a manifest that is wrong is kept as its fault. */
+/* Adds it when it is an agent; an error in its manifest becomes its `fault`. */
 static enum status
 add(struct arena *a, const char *all, const char *name, struct installed *to, size_t *n,
     struct err *e)

@@ -1,11 +1,11 @@
 /*
- * installed - the agents that this user installed.
+ * installed_agents - the agents that this user installed.
  *
- *     <config>/agents/NAME/manifest.json    says what it is, and names its entry (manifest.h)
+ *     <config>/agents/NAME/manifest.json    describes the agent and names its entry (manifest.h)
  *     <config>/agents/NAME/agent.js         the entry, relative to that directory
  *
- * They are the user's own, as the settings are: no project has to be trusted for them. A
- * directory without a manifest, or whose manifest names no entry, is no agent.
+ * They belong to the user, like the settings: they need no trust in a project. A directory without
+ * a manifest, or whose manifest names no entry, is no agent.
  *
  * Tests: test/cli/team.bats
  */
@@ -16,15 +16,16 @@
 
 struct installed {
     const char *name;
-    const char *dir;             /* its own */
-    const char *entry;           /* as the manifest has it; NULL: there is no such agent */
-    const struct json *manifest; /* NULL: none, or it is wrong */
-    const char *fault;           /* what is wrong with the manifest; NULL: nothing (in lists) */
+    const char *dir;             /* the agent's directory */
+    const char *entry;           /* as in the manifest; NULL: there is no such agent */
+    const struct json *manifest; /* NULL: none, or it is invalid */
+    const char *fault;           /* the error in the manifest; NULL: none (in lists) */
 };
 
-/* All memory comes from the arena. ST_INVALID: its manifest is wrong, or wants a newer cliq. */
+/* All memory comes from the arena. ST_INVALID: the manifest is invalid, or requires a newer
+ * cliq. */
 enum status installed_read(struct arena *a, const char *name, struct installed *out, struct err *e);
-/* Those there are, by name; one whose manifest is wrong is among them, with its fault. */
+/* All installed agents, by name; one with an invalid manifest is listed with its fault. */
 enum status installed_list(struct arena *a, struct installed **out, size_t *n, struct err *e);
 
 #endif

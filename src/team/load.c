@@ -1,8 +1,8 @@
 /*
- * load - team.yml into struct team: which keys there are, and what shape they have.
+ * load - reads team.yml into struct team: the keys of each map and the shape of their values.
  *
- * The tables below are the reference of the file's format; what values mean to each
- * other is checked in validate*.c.
+ * The tables below are the reference of the file's format; validate*.c checks the rules between
+ * values.
  */
 #include "team/load.h"
 
@@ -15,8 +15,8 @@
 #include <string.h>
 
 enum {
-    PHASES_MAX = 10000, /* of the graph, and again of support phases */
-    ITERATIONS = 3,     /* of a gate, unless it says so */
+    PHASES_MAX = 10000, /* phases in the graph, and as many support phases */
+    ITERATIONS = 3,     /* the default of a gate */
 };
 
 /* ---- phases ---- */
@@ -86,7 +86,7 @@ read_commands(struct load *l, const struct load_field *f, const struct yaml *v, 
     }
 }
 
-/* The fields of review are looked at in place; this only finds misspelt ones. */
+/* Validation reads the fields of review from the tree; this only reports unknown keys. */
 static const struct load_field review_fields[] = {
     { "reviewer", load_nothing },
     { "artifacts", load_nothing },
@@ -160,7 +160,7 @@ load_phase(struct load *l, struct phase *p, const struct yaml *v, bool is_suppor
     l->phase = NULL;
 }
 
-/* A list that is too long is not read at all: an error is enough. */
+/* A list that is too long is not read at all: one error is enough. */
 static size_t
 count_phases(struct load *l, const struct yaml *v, const char *key)
 {
@@ -175,7 +175,7 @@ count_phases(struct load *l, const struct yaml *v, const char *key)
     return 0;
 }
 
-/* `phases` or `support`: at the top, or in workflow. */
+/* Finds `phases` or `support`: at the top, or in workflow. */
 static const struct yaml *
 find_list(struct load *l, const struct yaml *doc, const char *key)
 {
@@ -303,7 +303,7 @@ static void
 read_workflow(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
 {
     (void)f;
-    load_map(l, v, "workflow", workflow_fields, to); /* find_list reads its lists */
+    load_map(l, v, "workflow", workflow_fields, to); /* find_list reads its phases and support */
 }
 
 #define TEAM(member)      offsetof(struct team, member)
@@ -365,7 +365,7 @@ team_load(struct team *t, const char *file, const char *text, size_t len, struct
 enum status
 team_load_file(struct team *t, int dir, const char *path, struct problems *p, struct err *e)
 {
-    struct buf text = BUF_MAX(YAML_MAX_BYTES + 1); /* one more: yaml_parse says the limit */
+    struct buf text = BUF_MAX(YAML_MAX_BYTES + 1); /* so that yaml_parse reports the limit */
     enum status s;
 
     *t = (struct team){ 0 };

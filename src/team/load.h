@@ -1,10 +1,9 @@
 /*
- * load - reading a map of a team's file, field by field, from a table.
+ * load - reads a map of a team's file by a table of its fields.
  *
- * A table names the keys that a map may have and, for each, the function that reads
- * its value into a struct. Everything else is common: unknown keys warn with the
- * nearest known one, a value of null counts as absent, wrong shapes are errors at
- * the value's own position.
+ * A table names the keys that a map may have and, for each, the function that reads its value into
+ * a struct. The rest is common: an unknown key is a warning that suggests the nearest known one, a
+ * null value counts as absent, and a wrong shape is an error at the value's position.
  *
  *     static const struct load_field fields[] = {
  *         { "name", load_text, offsetof(struct command, name) },
@@ -21,16 +20,16 @@
 #include "base/yaml.h"
 #include "team/team.h"
 
-/* Problems after which nothing is searched any more for what was meant: texts that
- * are mostly wrong were not misspelt. */
+/* After this many problems no suggestions are searched for: in a text that is mostly wrong, the
+ * names were not misspelt. */
 #define TEAM_GUESSES_MAX 50
 
 struct load {
-    struct arena *arena; /* the team's */
+    struct arena *arena; /* the team's arena */
     const char *file;
     struct problems *problems;
-    const char *phase; /* the one being read; NULL: none */
-    bool is_starved;   /* memory ran out: the team is not complete */
+    const char *phase; /* the phase being read; NULL: none */
+    bool is_starved;   /* out of memory: the team is not complete */
 };
 
 struct load_field {
@@ -57,10 +56,10 @@ void load_json_list(struct load *l, const struct load_field *f, const struct yam
 void load_json_map(struct load *l, const struct load_field *f, const struct yaml *v, void *to);
 void load_nothing(struct load *l, const struct load_field *f, const struct yaml *v, void *to);
 
-bool load_is_null(const struct yaml *v); /* nothing, ~ or null without quotes; takes NULL */
+bool load_is_null(const struct yaml *v); /* Is it nothing, ~ or unquoted null? v may be NULL. */
 bool load_is_list(struct load *l, const struct load_field *f, const struct yaml *v);
 struct problem_at load_at(const struct load *l, const struct load_field *f, const struct yaml *v);
-/* Zeroed; NULL notes that memory ran out. */
+/* Zeroed memory; NULL records that memory ran out. */
 void *load_alloc(struct load *l, size_t n, size_t size);
 
 #endif

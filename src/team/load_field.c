@@ -1,4 +1,4 @@
-/* load_field - one map by a table, one value by its shape. */
+/* load_field - load_map reads a map by its table; the readers check the shape of one value. */
 #include "team/load.h"
 
 #include "base/opt.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIME_MAX_MS (INT64_C(30) * 24 * 3600 * 1000) /* longer is a slip, not a wish */
+#define TIME_MAX_MS (INT64_C(30) * 24 * 3600 * 1000) /* a longer one is taken for a mistake */
 
 bool
 load_is_null(const struct yaml *v)

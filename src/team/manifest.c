@@ -50,7 +50,7 @@ static const struct manifest_field settings[] = {
 static const char *const capabilities[] = { "phase:standard", "phase:gate", "phase:team", "notify",
                                             "test" };
 
-/* One document, while it is looked at. */
+/* The manifest that is being checked. */
 struct manifest_look {
     const char *text, *file;
     size_t len;
@@ -83,7 +83,8 @@ fits(const struct json *v, enum shape shape)
     return true;
 }
 
-/* A text of the document for suggest_try, in `to`; "" when it is longer than any of ours. */
+/* Copies a text of the document into `to`, for suggest_try; "" when it is longer than any known
+ * key. */
 static const char *
 word(char to[64], const char *p, size_t len)
 {
@@ -161,7 +162,7 @@ manifest_load(struct arena *a, int dir, const char *path, const char *shown,
 
     *out = NULL;
     if (!s) {
-        /* The tree borrows its text: keep that in the arena too. */
+        /* The tree borrows its text, so the arena keeps that too. */
         char *kept = arena_dup(a, text.p ? text.p : "", text.len);
         if (!kept || (!json_parse(a, kept, text.len, &doc, &fault) && fault.is_starved)) {
             s = err_set(e, ST_IO, "out of memory");
@@ -177,9 +178,9 @@ manifest_load(struct arena *a, int dir, const char *path, const char *shown,
     return s == ST_NOT_FOUND ? ST_OK : s;
 }
 
-/* ---- one that must be good ---- */
+/* ---- a manifest that must be valid ---- */
 
-/* 1.2.3 as a number that compares; -1 when it is not a version. */
+/* 1.2.3 as a number that can be compared; -1: not a version. */
 static long
 version_number(const char *s)
 {
@@ -191,7 +192,7 @@ version_number(const char *s)
     return (long)v[0] * 1000000 + (long)v[1] * 1000 + (long)v[2];
 }
 
-/* The first thing that is wrong, as one sentence. */
+/* The first problem, as one sentence. */
 static enum status
 first_problem(struct problems *p, struct err *e)
 {
@@ -202,7 +203,7 @@ first_problem(struct problems *p, struct err *e)
     return p->errors ? err_set(e, ST_IO, "out of memory") : ST_OK;
 }
 
-/* Is this version of cliq new enough for it? */
+/* Is this cliq new enough for the agent? */
 static enum status
 check_version(struct arena *a, const struct json *doc, const char *path, const char *name,
               struct err *e)

@@ -39,7 +39,7 @@ name_index_find(const struct name_index *n, const char *name)
 {
     size_t low = 0, high = n->n;
 
-    while (low < high) { /* the first that is not below name */
+    while (low < high) { /* the first that is not less than name */
         size_t mid = low + (high - low) / 2;
         if (strcmp(n->v[mid].name, name) < 0)
             low = mid + 1;

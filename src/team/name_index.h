@@ -1,8 +1,8 @@
 /*
- * names - from a name to its place in a list, whatever the list's length.
+ * name_index - finds a name's position in a list by binary search.
  *
- * Files come from strangers: ten thousand phases that each depend on ten others
- * must not cost ten thousand times ten thousand looks.
+ * Team files come from strangers: a file of ten thousand phases that each depend on ten others must
+ * not take quadratic time.
  *
  * Tests: test/unit/test_team*.c
  */
@@ -21,11 +21,11 @@ struct name_index {
     size_t n;
 };
 
-/* Room for max names. False without memory. */
+/* Makes room for max names. False: out of memory. */
 bool name_index_init(struct name_index *n, struct arena *a, size_t max);
-void name_index_add(struct name_index *n, const char *name, size_t at); /* NULL: nothing happens */
+void name_index_add(struct name_index *n, const char *name, size_t at); /* NULL is ignored */
 void name_index_sort(struct name_index *n);
-/* The lowest place with that name; SIZE_MAX: none. */
+/* The lowest position with that name; SIZE_MAX: none. */
 size_t name_index_find(const struct name_index *n, const char *name);
 
 #endif

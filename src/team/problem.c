@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copied: what is wrong with a team is often said after the team is gone. */
+/* Strings are copied: problems are often printed after the team is released. */
 static const char *
 copy(struct problems *p, const char *text)
 {
@@ -32,7 +32,7 @@ format(struct problems *p, const char *fmt, va_list ap)
 static void
 add(struct problems *p, const struct problem_at *at, bool is_warning, const char *fmt, va_list ap)
 {
-    /* Counted even when there is no memory for the sentence: an error stays one. */
+    /* counted even without memory for the sentence: an error stays an error */
     *(is_warning ? &p->warnings : &p->errors) += 1;
 
     struct problem *x = arena_alloc(&p->arena, sizeof *x);
@@ -72,7 +72,7 @@ problem_warn(struct problems *p, struct problem_at at, const char *fmt, ...)
     va_end(ap);
 }
 
-/* Is a to be said before b? Equal places keep the order they were found in. */
+/* Is a printed before b? Problems at the same place keep the order in which they were added. */
 static bool
 is_first(const struct problem *a, const struct problem *b)
 {
@@ -98,7 +98,7 @@ merge(struct problem *a, struct problem *b)
     return first;
 }
 
-/* Runs of 1, 2, 4 ... problems wait in `runs` until there is another as long. */
+/* Merge sort from the bottom: runs of 1, 2, 4 ... problems wait in `runs` for another as long. */
 static void
 sort(struct problems *p)
 {
@@ -114,7 +114,7 @@ sort(struct problems *p)
         }
         runs[i] = x;
     }
-    for (i = 0; i < 64; i++) /* higher runs are older: they go first when equal */
+    for (i = 0; i < 64; i++) /* higher runs are older: they win a tie */
         all = merge(runs[i], all);
     p->first = all;
     p->last = &p->first;

@@ -1,5 +1,5 @@
 /*
- * problem - what is wrong with a file, all of it in one go.
+ * problem - the list of errors and warnings about a file, all reported at once.
  *
  *     team.yml:12:5: error: depends on unknown phase "desing" (did you mean "design"?) (phase
  * build, field depends_on)
@@ -14,7 +14,7 @@
 
 struct problem {
     struct problem *next;
-    const char *file;      /* as people know it; borrowed */
+    const char *file;      /* as shown to people; borrowed */
     unsigned line, column; /* 0: the file as a whole */
     bool is_warning;
     const char *text, *phase, *field; /* phase, field: NULL or borrowed */
@@ -22,7 +22,7 @@ struct problem {
 
 struct problems {
     struct arena arena;
-    struct problem *first, **last; /* in the order they were found; last may be NULL at first */
+    struct problem *first, **last; /* in the order they were added; last may be NULL at first */
     size_t errors, warnings;
 };
 

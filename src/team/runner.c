@@ -11,7 +11,7 @@
 
 enum {
     ANSWER_MS = 5000, /* deadline of `node --version`, which usually takes 0.1 s */
-    BAD_OPTION = 9,   /* the exit code of a node that does not know a flag */
+    BAD_OPTION = 9,   /* node's exit code for an unknown flag */
 };
 
 static const struct {
@@ -25,7 +25,7 @@ static const struct {
     { ".ts", { "node", "--experimental-strip-types" } },
 };
 
-/* A directory may be entered, which access(2) does not tell from being executed. */
+/* access(2) says X_OK for directories too, so stat it. */
 static bool
 is_program(const char *path)
 {
@@ -55,8 +55,8 @@ runner_has(const char *program)
 
 /* ---- can this node run TypeScript? ---- */
 
-/* Does it refuse the flag? An old node ends with "bad option". One that cannot be asked, or
- * fails in another way, is not said to refuse: the run will tell. */
+/* Does node refuse the flag? An old node ends with "bad option". A node that cannot be started,
+ * or fails in another way, does not count: the run will report that. */
 static bool
 refuses(const char *program, const char *flag)
 {
@@ -72,7 +72,7 @@ refuses(const char *program, const char *flag)
     return is_refused;
 }
 
-/* Asked once: every phase with such an agent needs to know, and node starts slowly. */
+/* The answer is cached: node starts slowly, and every phase with a .ts agent asks. */
 static bool
 node_refuses(const struct runner *node)
 {

@@ -1,5 +1,5 @@
 /*
- * runner - the program that runs an agent's entry, by the entry's ending.
+ * runner - chooses the program that runs an agent's entry, by the entry's file extension.
  *
  *     .js .mjs   node            .py   python3
  *     .ts        tsx, else node --experimental-strip-types (22.6 or newer)
@@ -15,15 +15,15 @@
 #include <stdbool.h>
 
 struct runner {
-    const char *program; /* NULL: none is needed */
+    const char *program; /* NULL: the entry runs itself */
     const char *flag;    /* or NULL */
 };
 
-/* ST_NOT_FOUND tells what is not on this machine. Of the entry only the name is looked at; for
- * .ts without tsx, node is asked whether it knows the flag. */
+/* ST_NOT_FOUND names the program that this machine lacks. Only the entry's name is read; for .ts
+ * without tsx, node is asked whether it knows the flag. */
 enum status runner_find(const char *entry, struct runner *out, struct err *e);
 
-/* Is it on PATH? A path is taken as it is. */
+/* Is the program on PATH? A name with a slash is used as a path. */
 bool runner_has(const char *program);
 
 #endif

@@ -41,7 +41,7 @@ append(struct json *object, struct json **last, struct json *v)
     object->kids.count++;
 }
 
-/* `over` wins. Both are objects. */
+/* Merges two objects; values of `over` win. */
 static struct json *
 merge(struct arena *a, const struct json *under, const struct json *over)
 {
@@ -83,7 +83,7 @@ settings_path(struct buf *to, const char *state_dir, bool is_global, struct err 
     return buf_status(to, "the path of the settings", e);
 }
 
-/* One file as an object; empty when there is none. */
+/* Reads one file as an object; empty when the file does not exist. */
 static enum status
 load_file(struct arena *a, struct buf *text, const char *path, struct json **out, struct err *e)
 {
@@ -97,7 +97,7 @@ load_file(struct arena *a, struct buf *text, const char *path, struct json **out
         s = json_parse_named(a, path, text->p, text->len, out, e);
     if (!s && (*out)->type != JSON_OBJECT)
         s = err_set(e, ST_INVALID, "%s:1:1: settings must be a JSON object", path);
-    return s == ST_INVALID ? ST_FAILED : s; /* the file is wrong, not what was asked for */
+    return s == ST_INVALID ? ST_FAILED : s; /* the file is wrong, not the arguments */
 }
 
 enum status
@@ -186,14 +186,15 @@ settings_is_secret(const char *path)
     return false;
 }
 
-/* A password may look like a number; max_tokens is one, and none. */
+/* A password may be a number, so numbers are masked too; max_tokens is a number, but no secret. */
 static bool
 is_masked(const struct json *v, const char *path)
 {
     return v->type == JSON_STRING || (v->type == JSON_NUMBER && !strstr(path, "tokens"));
 }
 
-/* `path` is v's, `len` of it are there; what is named too deep to be told is masked. */
+/* The first `len` bytes of `path` lead to v. A value whose path is longer than the buffer is
+ * masked. */
 static struct json *
 mask(struct arena *a, const struct json *v, char path[SECRET_PATH], size_t len)
 {
@@ -231,7 +232,8 @@ settings_masked(struct arena *a, const struct json *v, const char *key)
 
 /* ---- writing ---- */
 
-/* JSON where it looks so, unless the key wants a text: a token of digits is one, too. */
+/* Parses the value as JSON when it looks like JSON, unless the key wants a text: a token may be
+ * all digits. */
 static enum status
 parse_value(struct arena *a, const char *key, const char *text, struct json **out, struct err *e)
 {
@@ -262,8 +264,8 @@ unset(struct json *object, const char *key, size_t len)
     return false;
 }
 
-/* Walks down "a.b.c", making objects on the way when a value is to be set. ST_NOT_FOUND,
- * without a sentence: what was to be removed is not there. */
+/* Follows "a.b.c" down, creating objects when a value is set. ST_NOT_FOUND, without a sentence:
+ * the key to remove does not exist. */
 static enum status
 change(struct arena *a, struct json *root, const char *path, struct json *value, struct err *e)
 {
@@ -356,7 +358,7 @@ settings_set(const char *state_dir, bool is_global, const char *path, const char
         s = parse_value(&a, path, value, &v, e);
     if (!s)
         s = change(&a, root, path, v, e);
-    if (!s && value) /* of the others nothing: each must be mendable alone */
+    if (!s && value) /* only this key: errors can be fixed one by one */
         s = settings_check(root, path, NULL, e);
     if (s == ST_NOT_FOUND)
         err_say(e, "%s is not set in %s%s", path, file.p,

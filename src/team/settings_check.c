@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEGMENTS_MAX = 3, SHOWN_MAX = 60 }; /* of a row's key; bytes of a value that are shown */
+enum { SEGMENTS_MAX = 3, SHOWN_MAX = 60 }; /* names in a key; bytes of a value that are shown */
 
 const struct setting settings_known[] = {
 #define SETTING(key, kind, most, says) { key, SETTING_##kind, most, says },
@@ -77,7 +77,7 @@ is_size(const struct json *v, int64_t most)
     return json_int(v, &n) && n >= 1 && (!most || n <= most);
 }
 
-/* "agent" or "agent:channel", or an object that says it. */
+/* "agent" or "agent:channel", or an object with these members. */
 static bool
 is_receiver(const struct json *v)
 {
@@ -141,7 +141,7 @@ setting_is_text(enum setting_kind kind)
     return kind == SETTING_TEXT || kind == SETTING_NAME || kind == SETTING_URL;
 }
 
-/* ---- keys ---- the way to a value, from the root: names with their lengths */
+/* ---- keys ---- struct way is the path to a value from the root: names with their lengths */
 
 struct way {
     const char *name[SEGMENTS_MAX];
@@ -151,7 +151,7 @@ struct way {
 
 enum fit { FITS_NOT, FITS_SECTION, FITS };
 
-/* Does the way lead to the row's key, or to a section on the way to it? */
+/* Does the path lead to the row's key, or to a section that contains it? */
 static enum fit
 fit(const char *key, const struct way *w)
 {
@@ -207,7 +207,7 @@ add_way(struct buf *to, const struct way *w)
         buf_addf(to, "%s%.*s", i ? "." : "", (int)w->len[i], w->name[i]);
 }
 
-/* FILE: KEY must be WHAT, not VALUE. */
+/* Error: FILE: KEY must be WHAT, not VALUE. */
 static enum status
 wrong(const char *file, const struct way *w, const struct setting *s, const struct json *v,
       struct err *e)
@@ -218,7 +218,7 @@ wrong(const char *file, const struct way *w, const struct setting *s, const stru
     json_write(&shown, v);
     if (s && s->most)
         buf_addf(&most, " and at most %jd", (intmax_t)s->most);
-    if (key.p && settings_is_secret(key.p)) { /* not even a wrong one is shown */
+    if (key.p && settings_is_secret(key.p)) { /* a secret is never shown, even when it is wrong */
         buf_reset(&shown);
         buf_adds(&shown, json_is(v, JSON_STRING) ? "this one" : "another kind of value");
     }
@@ -239,7 +239,7 @@ is_event(const struct way *w)
            w->len[1] > 3 && memcmp(w->name[1], "on_", 3) == 0;
 }
 
-/* There is no such event; these are. */
+/* Error: the event is unknown; lists the known ones. */
 static enum status
 unknown_event(const char *file, const struct way *w, struct err *e)
 {
@@ -271,7 +271,7 @@ check(const struct json *v, struct way w, const char *key, const char *file, str
         return is_good(s, v) ? ST_OK : wrong(file, &w, s, v, e);
     if (w.n && !is_section)
         return is_event(&w) ? unknown_event(file, &w, e) : ST_OK;
-    if (v->type != JSON_OBJECT) /* null is as good as absent */
+    if (v->type != JSON_OBJECT) /* null counts as absent */
         return w.n && v->type == JSON_NULL ? ST_OK : wrong(file, &w, NULL, v, e);
     /* No row has more names than SEGMENTS_MAX, so a section has fewer. */
     size_t n = key ? strcspn(key, ".") : 0;

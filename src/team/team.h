@@ -38,35 +38,35 @@ struct pair {
 struct command {
     const char *name, *run;
     bool escalate_on_fail;
-    unsigned line, column; /* of run's text */
+    unsigned line, column; /* bytes of a command's run text */
 };
 
 struct phase {
     const char *name;
     enum phase_type type;
-    bool is_support;   /* only run when a gate routes to it */
+    bool is_support;   /* runs only when a gate routes to it */
     const char *agent; /* NULL: the run's default */
     const char *role;  /* file stem in roles/; NULL: the phase's name */
     const char *model, *action, *when, *team;
     const char **depends_on;
     size_t n_depends_on;
-    size_t *deps; /* the same as indexes into team.phases; set by team_load, SIZE_MAX unknown */
+    size_t *deps; /* depends_on as indexes into team.phases; set by team_load; SIZE_MAX: unknown */
     struct command *commands;
     size_t n_commands;
     unsigned max_iterations; /* gates: 1 to 5, 3 unless set */
-    int64_t timeout_ms;      /* 0: the default of its kind */
+    int64_t timeout_ms;      /* 0: the default of its phase type */
     unsigned retries;        /* 0 to 5 */
     struct pair *env;
     size_t n_env;
-    struct pair *inputs; /* of a team phase */
+    struct pair *inputs; /* only in a team phase */
     size_t n_inputs;
-    const struct json *sources, *target_entries, *review, *notify; /* as written; NULL: absent */
+    const struct json *sources, *target_entries, *review, *notify; /* from the file; NULL: absent */
     unsigned line, column;
-    const struct yaml *node; /* as written, for positions; NULL: not from a file */
+    const struct yaml *node; /* as in the file, for positions; NULL: not from a file */
 };
 
 struct team_input {
-    const char *name, *description, *type, *fallback; /* fallback: its default value, or NULL */
+    const char *name, *description, *type, *fallback; /* fallback: the default value, or NULL */
     bool is_required;
     const char **choices;
     size_t n_choices;
@@ -75,14 +75,14 @@ struct team_input {
 
 struct team_agent {
     const char *name, *entry;
-    const char **env; /* names of variables it inherits */
+    const char **env; /* names of the variables it inherits */
     size_t n_env;
     unsigned line, column;
 };
 
 struct team {
     struct arena arena;
-    const char *file; /* as people know it */
+    const char *file; /* as shown to people */
     const char *name, *description, *version, *cliq_version;
     const char **tools, **tags;
     size_t n_tools, n_tags;
@@ -90,34 +90,34 @@ struct team {
     size_t n_inputs;
     struct team_agent *agents;
     size_t n_agents;
-    struct phase *phases; /* those of the graph in file order, then the support phases */
+    struct phase *phases; /* the phases of the graph in file order, then the support phases */
     size_t n_phases, n_main;
-    const struct yaml *node; /* the whole file as written; NULL: it could not be read */
+    const struct yaml *node; /* the tree of the whole file; NULL: it could not be read */
 };
 
-/* From the text of a YAML file; `file` is for messages. Problems are added to p; the
- * team is filled as far as it can be. ST_INVALID when there were errors. */
+/* Loads a team from the text of a YAML file; `file` is its name in messages. Problems are added
+ * to p; the team is filled as far as possible. ST_INVALID: there were errors. */
 enum status team_load(struct team *t, const char *file, const char *text, size_t len,
                       struct problems *p, struct err *e);
-/* The file `path`, relative to the directory dir. ST_NOT_FOUND when there is none. */
+/* Loads the file `path`, relative to the directory dir. ST_NOT_FOUND: there is no such file. */
 enum status
 team_load_file(struct team *t, int dir, const char *path, struct problems *p, struct err *e);
-/* The place of the phase called `name`. ST_NOT_FOUND names the nearest, and all there are. */
+/* The index of the phase called `name`. ST_NOT_FOUND suggests the nearest name and lists all. */
 enum status team_find_phase(const struct team *t, const char *name, size_t *out, struct err *e);
 void team_release(struct team *t);
 
 const struct phase *team_phase(const struct team *t, const char *name); /* NULL: none */
 
-/* The rules of validation that look at more than one value. `dir` is the team's own
- * directory (roles/, agents/); -1: do not look at files. */
+/* Checks the rules that involve more than one value. `dir` is the team's directory (roles/,
+ * agents/); -1: do not read files. */
 void team_validate(const struct team *t, int dir, struct problems *p);
 
-/* @scope/name, or a name alone: a-z, 0-9 and -, each part at most 64. */
+/* @scope/name, or a name alone: a-z, 0-9 and -, each part at most 64 bytes. */
 bool team_is_name(const char *name);
 
 /* Is this one of the built-in agents? (src/agents/agents.def lists them.) */
 bool team_is_builtin_agent(const char *name);
 
-const char *phase_type_name(enum phase_type type); /* "standard" */
+const char *phase_type_name(enum phase_type type); /* The type as a word: "standard". */
 
 #endif

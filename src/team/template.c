@@ -1,6 +1,6 @@
 /*
- * template - finding variables in a text, their values, and expansion into text.
- * Commands for the shell are template_shell.c's, conditions template_when.c's.
+ * template - finds variables in a text, looks up their values, and expands into text. Shell
+ * commands are in template_shell.c, conditions in template_when.c.
  */
 #include "team/template.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* ---- how a variable is spelt ---- */
+/* ---- the syntax of a variable ---- */
 
 static const char *const words[] = { "team_name", "phase", "date", "timestamp", "run_id" };
 static const char *const groups[] = { "inputs.", "handoff.", "dirs." };
@@ -20,8 +20,8 @@ begins(const char *p, const char *prefix)
     return strncmp(p, prefix, strlen(prefix)) == 0;
 }
 
-/* Keys of data may hold nearly anything; what a name never holds is what would make
- * it look like shell. */
+/* Keys of data may hold nearly any byte, except those that would make the name look like shell
+ * code. */
 static bool
 is_name_byte(unsigned char c)
 {
@@ -89,7 +89,7 @@ template_uses(struct arena *a, const char *text, size_t *n)
 
 /* ---- values ---- */
 
-enum { SHOWN = 200 }; /* of a name in a sentence */
+enum { SHOWN = 200 }; /* bytes of a name that a sentence shows */
 
 static int
 shown(size_t n)
@@ -122,12 +122,12 @@ add_json(struct buf *to, const struct json *v)
 }
 
 /*
- * The value at a dotted path. Names of files are keys, too ("sources.report.json.file"),
- * so at each object the longest key that fits is tried first. Each node has one parent
- * and so is tried at most once; the depth is the tree's.
+ * Looks up the value at a dotted path. File names are keys too ("sources.report.json.file"), so at
+ * each object the longest matching key is tried first. Each node has one parent and so is tried at
+ * most once; the recursion is as deep as the tree.
  */
 static const struct json *
-walk(const struct json *v, const char *path, size_t len)
+find_value(const struct json *v, const char *path, size_t len)
 {
     if (!len)
         return v;
@@ -149,12 +149,12 @@ walk(const struct json *v, const char *path, size_t len)
         size_t used = (size_t)(close + 1 - path);
         if (used < len && path[used] != '[' && (path[used] != '.' || ++used == len))
             return NULL;
-        return walk(kid, path + used, len - used);
+        return find_value(kid, path + used, len - used);
     }
     size_t longest = len + 1;
     const struct json *found = NULL;
     while (!found && longest) {
-        /* the longest fitting key that is shorter than the one tried before */
+        /* the longest matching key that is shorter than the last one tried */
         const struct json *best = NULL;
         json_each (kid, json_is(v, JSON_OBJECT) ? v : NULL) {
             size_t n = kid->key_len;
@@ -171,17 +171,17 @@ walk(const struct json *v, const char *path, size_t len)
         size_t used = longest;
         if (used < len && path[used] == '.' && ++used == len)
             continue; /* "a." names nothing */
-        found = walk(best, path + used, len - used);
+        found = find_value(best, path + used, len - used);
     }
     return found;
 }
 
 /*
- * The path in the envelope: "text" and "data" are its own; everything else, and these
- * two when the envelope has none, is looked for in data; "data.x" is x, too.
+ * Looks up a path in a handoff's envelope. "text" and "data" are members of the envelope; any other
+ * name, and these two when the envelope lacks them, is a key in data. "data.x" is the same as "x".
  */
 static const struct json *
-walk_envelope(const struct json *envelope, const char *path, size_t len)
+find_in_envelope(const struct json *envelope, const char *path, size_t len)
 {
     const struct json *data = json_get(envelope, "data");
     const struct json *v = NULL;
@@ -189,9 +189,9 @@ walk_envelope(const struct json *envelope, const char *path, size_t len)
     if ((len == 4 && !memcmp(path, "text", 4)) || (len == 4 && !memcmp(path, "data", 4)))
         v = json_getn(envelope, path, len);
     if (!v)
-        v = walk(data, path, len);
+        v = find_value(data, path, len);
     if (!v && len > 4 && !memcmp(path, "data", 4) && (path[4] == '.' || path[4] == '['))
-        v = walk(data, path + 4 + (path[4] == '.'), len - 4 - (path[4] == '.'));
+        v = find_value(data, path + 4 + (path[4] == '.'), len - 4 - (path[4] == '.'));
     return v;
 }
 
@@ -214,7 +214,7 @@ handoff_value(struct buf *to, const struct form *f, const struct template_scope 
     if (!envelope)
         return err_set(e, ST_INVALID, "cannot resolve $(%.*s): phase %s left no handoff here",
                        shown(f->name_len), f->name, phase);
-    const struct json *v = walk_envelope(envelope, dot + 1, len - n - 1);
+    const struct json *v = find_in_envelope(envelope, dot + 1, len - n - 1);
     if (!v)
         return err_set(e, ST_INVALID,
                        "cannot resolve $(%.*s): the handoff of phase %s has no such value",

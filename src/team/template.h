@@ -1,12 +1,12 @@
 /*
  * template - $(inputs.x), $(handoff.<phase>.<path>), $(phase) … in a team's texts.
  *
- * Two ways of expanding, never confused:
- *   - into text (URLs, headers, bodies, env, when, role text): the value stands there;
+ * There are two ways to expand, which are never mixed:
+ *   - into text (URLs, headers, bodies, env, when, role text): the value is inserted;
  *   - into a shell command: the value is NEVER pasted. Each use becomes a reference to an
  *     environment variable: unquoted "${V}" with the quotes, inside double quotes ${V};
  *     inside single quotes or a quoted here-document it is an error.
- *     In arithmetic the value must be a whole number. The rules: template_lex.h.
+ *     In arithmetic the value must be a whole number. template_lex.h has the rules.
  *
  * Tests: test/unit/test_template.c test/fuzz/fuzz_template.c
  */
@@ -18,10 +18,10 @@
 /* Longest value that can go through an environment variable. */
 #define TEMPLATE_ENV_MAX (120 * 1024)
 
-/* Where values come from. */
+/* The sources of values. */
 struct template_scope {
     const struct json *inputs; /* object of strings; NULL: none */
-    /* The envelope of a phase's handoff to us ({"data":…,"text":…}), or NULL. */
+    /* The envelope of the handoff from a phase to this one ({"data":…,"text":…}), or NULL. */
     const struct json *(*handoff)(void *ctx, const char *phase);
     void *ctx;
     const char *team_name, *phase, *run_id;
@@ -31,22 +31,22 @@ struct template_scope {
 
 struct template_use {
     const char *name; /* "inputs.x", NUL-ended, in the arena */
-    size_t offset;    /* of the '$' in the text */
-    bool is_bad;      /* begins like one of ours, but no name follows: "$(inputs.a b)" */
+    size_t offset;    /* offset of the '$' in the text */
+    bool is_bad;      /* begins like a variable, but no name follows: "$(inputs.a b)" */
 };
 
-/* Every use in the text, in order, for validation. NULL without memory or none; *n. */
+/* Every use of a variable in the text, in order, for validation. NULL: none, or out of memory. */
 struct template_use *template_uses(struct arena *a, const char *text, size_t *n);
 
 struct template_miss {
     const char *name;  /* as written: "input.who"; in the arena */
-    const char *meant; /* "inputs.who"; NULL: nothing of ours is near */
-    size_t offset;     /* of the '$' in the text */
+    const char *meant; /* "inputs.who"; NULL: no variable has a similar name */
+    size_t offset;     /* offset of the '$' in the text */
     bool is_open;      /* its ')' is missing */
 };
 
-/* Every "$(name)" that looks like a variable and is none. is_shell: the text may have commands
- * of the shell's own, so only those that are close to one of ours. NULL without memory or none. */
+/* Every "$(name)" that looks like a variable and is none. is_shell: the text may hold command
+ * substitutions, so only names close to a variable's are reported. NULL: none, or out of memory. */
 struct template_miss *template_misses(struct arena *a, const char *text, bool is_shell, size_t *n);
 
 /* Expands into text. ST_INVALID names the variable that cannot be resolved. */
@@ -63,16 +63,16 @@ enum status
 template_shell(struct arena *a, struct buf *to, const char *text, const struct template_scope *s,
                struct template_env **env, size_t *n_env, struct err *e);
 
-/* The checks of template_shell that need no values: a use inside single quotes or a
- * quoted here-document is an error; under eval, sh -c or ssh a warning (*warning). */
+/* The checks of template_shell that need no values. A use inside single quotes or a quoted
+ * here-document is an error; under eval, sh -c or ssh it is a warning (*warning). */
 enum status template_check_shell(const char *text, const char **warning, struct err *e);
 
 /* "A == b", "A != b", or a bare text: true unless empty, "false", "0", "no", "null". */
 enum status
 template_when(const char *text, const struct template_scope *s, bool *is_true, struct err *e);
 
-/* Conditions that can never be meant ("$(inputs.x) = a", "a && b", "handoff.x.y == z", ""):
- * ST_INVALID says what to write. What may be meant, but hardly is, sets *warning. */
+/* Refuses conditions that are surely mistakes ("$(inputs.x) = a", "a && b", "handoff.x.y == z",
+ * ""): ST_INVALID says what to write. A condition that is probably a mistake sets *warning. */
 enum status template_check_when(const char *text, const char **warning, struct err *e);
 
 #endif

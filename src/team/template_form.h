@@ -1,11 +1,11 @@
 /*
- * template_form (of template only) - how a variable is spelt, and what it stands for.
+ * template_form (private to template*.c) - the syntax of a variable, and its value.
  *
  *     $(inputs.NAME)  $(handoff.PHASE.PATH)  $(dirs.NAME)
  *     $(team_name)  $(phase)  $(date)  $(timestamp)  $(run_id)
  *
- * Any other "$(" is ordinary text: in a command, the shell's own. So is "$( date )". Slips are
- * found by template_suggest.c, for validation.
+ * Any other "$(" is ordinary text; in a command it is a command substitution. So is "$( date )".
+ * For validation, template_suggest.c finds misspelt variables.
  *
  * Tests: test/unit/test_template.c
  */
@@ -17,26 +17,26 @@
 enum form_kind {
     FORM_NONE, /* ordinary text */
     FORM_USE,
-    FORM_BAD, /* begins like one of ours, but its name is not one: "$(inputs.a b)" */
+    FORM_BAD, /* begins like a variable, but the name is invalid: "$(inputs.a b)" */
 };
 
 struct form {
     enum form_kind kind;
-    size_t len;       /* of all of it, from '$' to ')' */
+    size_t len;       /* length from '$' to ')' */
     const char *name; /* between the brackets; not NUL-ended */
     size_t name_len;
 };
 
-/* The form that begins at p, a NUL-ended text. */
+/* Reads the form at p, a NUL-ended text. */
 struct form template_form(const char *p);
 
-/* Appends the form's value. ST_INVALID names it when it has none. */
+/* Appends the form's value. ST_INVALID names a form without a value. */
 enum status
 template_value(struct buf *to, const struct form *f, const struct template_scope *s, struct err *e);
-/* The sentence for FORM_BAD. */
+/* The error for FORM_BAD. */
 enum status template_bad(const struct form *f, struct err *e);
 
-/* template_expand of the first `len` bytes. */
+/* template_expand for the first `len` bytes. */
 enum status template_expandn(struct buf *to, const char *text, size_t len,
                              const struct template_scope *s, struct err *e);
 

@@ -7,10 +7,10 @@
 
 enum {
     DEPTH_MAX = 64,
-    SECOND_LOOKS = 200, /* at "((" that was no arithmetic; bounds the time */
+    SECOND_LOOKS = 200, /* times that "((" turned out not to be arithmetic; bounds the run time */
 };
 
-/* ---- sentences with a place ---- */
+/* ---- errors with a position ---- */
 
 struct lex_place {
     unsigned line, column;
@@ -49,13 +49,13 @@ lex_refuse(struct lexer *l, const char *p, const char *what)
 }
 
 #define IN_SINGLE                                                                                  \
-    "stands in single quotes, where the shell replaces nothing: use double quotes (or \"$( \" "    \
+    "is in single quotes, where the shell replaces nothing: use double quotes (or \"$( \" "        \
     "for the shell's own command)"
 #define IN_HEREDOC                                                                                 \
-    "stands in a here-document whose delimiter is quoted, where the shell replaces nothing: "      \
+    "is in a here-document whose delimiter is quoted, where the shell replaces nothing: "          \
     "write the delimiter without quotes"
 
-/* No use may stand in the text from `from` to `to`. */
+/* Refuses a use of a variable between `from` and `to`. */
 static bool
 check_none(struct lexer *l, const char *from, const char *to, const char *why)
 {
@@ -108,13 +108,13 @@ lex_enter(struct lexer *l)
     return ++l->depth <= DEPTH_MAX || lex_refuse(l, l->p, "too deeply nested");
 }
 
-/* Over a backslash and what it protects. In `...` the shell removes some backslashes
- * before it reads the text, so what follows those is not judged. */
+/* Skips a backslash and the character it escapes. In `...` the shell removes some backslashes
+ * before it parses the text, so a use after one of those is refused. */
 void
 lex_escaped(struct lexer *l)
 {
     if (l->backquotes && l->p + 1 < l->end && strchr("\\`$\"", l->p[1]))
-        l->doubt = "stands in backquotes behind a backslash: write $(...) for `...`";
+        l->doubt = "is in backquotes after a backslash: write $(...) for `...`";
     l->p += l->p + 1 < l->end ? 2 : 1;
 }
 
@@ -126,14 +126,14 @@ lex_single(struct lexer *l)
 
     if (!close)
         return lex_refuse(l, from - 1, "a single quote that is not closed");
-    /* the shell ends `...` first and reads what is in it later */
+    /* the shell finds the end of `...` first and parses its inside later */
     if (l->backquotes && memchr(from, '`', (size_t)(close - from)))
         return lex_refuse(l, from - 1, "a backquote in single quotes in backquotes");
     l->p = close + 1;
     return check_none(l, from, close, IN_SINGLE);
 }
 
-/* $'...': with \' in it, bash and plain sh read it differently. */
+/* $'...': bash and plain sh read a \' in it differently. */
 static bool
 lex_dollar_single(struct lexer *l)
 {
@@ -142,7 +142,7 @@ lex_dollar_single(struct lexer *l)
     if (!lex_single(l))
         return false;
     if (l->p - 2 >= from && l->p[-2] == '\\')
-        l->doubt = "stands behind $'...\\'...', which shells read differently: avoid it";
+        l->doubt = "follows $'...\\'...', which shells read differently: avoid it";
     return true;
 }
 
@@ -190,8 +190,8 @@ lex_double(struct lexer *l)
     return is_good;
 }
 
-/* ${NAME}, ${NAME:-word} and their many cousins. A use is taken only in the word of
- * - = ? +: elsewhere shells take it for a pattern or, in bash, for arithmetic. */
+/* ${NAME}, ${NAME:-word} and the other expansions. A use is accepted only in the word of - = ?
+ * +: elsewhere a shell reads it as a pattern or, in bash, as arithmetic. */
 static bool
 lex_brace(struct lexer *l, bool is_quoted)
 {
@@ -207,7 +207,7 @@ lex_brace(struct lexer *l, bool is_quoted)
     const char *op = l->p + (l->p < l->end && *l->p == ':');
     bool is_word = n && op < l->end && strchr("-=?+", *op);
     if (!is_word && !l->doubt)
-        l->doubt = "stands inside ${...}: put it into a shell variable first";
+        l->doubt = "is inside ${...}: put it into a shell variable first";
     while (is_good && l->p < l->end && *l->p != '}') {
         char c = *l->p;
         if (c == '\\') {
@@ -220,7 +220,7 @@ lex_brace(struct lexer *l, bool is_quoted)
         } else if (c == '"') {
             const char *outer = l->doubt;
             if (is_quoted && !outer)
-                l->doubt = "stands in double quotes inside \"${...}\": leave out the inner ones";
+                l->doubt = "is in double quotes inside \"${...}\": leave out the inner ones";
             l->p++;
             is_good = lex_double(l);
             l->doubt = outer;
@@ -238,7 +238,7 @@ lex_brace(struct lexer *l, bool is_quoted)
     return is_good;
 }
 
-/* Behind "((": to "))", or NO_ARITH when what comes is two brackets of commands. */
+/* After "((": reads to "))", or returns NO_ARITH when the brackets turn out to be two subshells. */
 static enum arith
 read_arith(struct lexer *l)
 {
@@ -274,13 +274,13 @@ read_arith(struct lexer *l)
     return is_good ? found : ARITH_BAD;
 }
 
-/* The same, put back to where it began when it was none. */
+/* read_arith; on NO_ARITH the lexer is back where it began. */
 enum arith
 lex_arith(struct lexer *l)
 {
     struct lexer before = *l;
 
-    l->e = NULL; /* a failure here may be no failure when it is read as commands */
+    l->e = NULL; /* an error here may be none once the text is read as commands */
     enum arith found = read_arith(l);
     if (found == ARITH) {
         l->e = before.e;
@@ -295,7 +295,7 @@ lex_arith(struct lexer *l)
     return NO_ARITH;
 }
 
-/* At a '$'. is_quoted: double quotes or their like are around it. */
+/* At a '$'. is_quoted: inside double quotes or a here-document. */
 bool
 lex_dollar(struct lexer *l, bool is_quoted)
 {
@@ -310,7 +310,7 @@ lex_dollar(struct lexer *l, bool is_quoted)
         /* $$ is the process id; "$$(inputs.x)" would become "$${V}" */
         f = template_form(rest);
         if (f.kind != FORM_NONE)
-            return refuse(l, rest, &f, "stands right behind a $: write \\$ for the sign");
+            return refuse(l, rest, &f, "directly follows a $: write \\$ for the sign");
         l->p++;
         return true;
     }
@@ -323,7 +323,7 @@ lex_dollar(struct lexer *l, bool is_quoted)
                 return found == ARITH;
             l->p--;
         }
-        /* a command of its own: backquotes around it are still around it */
+        /* a substitution starts a new command, but enclosing backquotes still apply */
         return lex_command(l, ')');
     }
     if (next == '{') {
@@ -331,7 +331,8 @@ lex_dollar(struct lexer *l, bool is_quoted)
         return lex_brace(l, is_quoted);
     }
     if (next == '[' && !l->doubt)
-        l->doubt = "stands behind \"$[\", arithmetic of bash alone: write $((...)) or quote the $";
+        l->doubt =
+            "follows \"$[\", which is arithmetic only in bash: write $((...)) or quote the $";
     if (next == '\'' && !is_quoted) {
         l->p++;
         return lex_dollar_single(l);
@@ -341,7 +342,7 @@ lex_dollar(struct lexer *l, bool is_quoted)
 
 /* ---- here-documents ---- */
 
-/* Behind "<<": the delimiter. */
+/* After "<<": reads the delimiter. */
 bool
 lex_mark(struct lexer *l, struct heredoc *h)
 {
@@ -379,7 +380,7 @@ lex_mark(struct lexer *l, struct heredoc *h)
     return is_good;
 }
 
-/* At the first line of the body: over it and the delimiter's line. */
+/* At the first line of the body: skips the body and the delimiter's line. */
 bool
 lex_heredoc(struct lexer *l, const struct heredoc *h)
 {
@@ -419,12 +420,12 @@ lex_heredoc(struct lexer *l, const struct heredoc *h)
     return is_good;
 }
 
-/* Every use in the command, judged. */
+/* Finds every use in the command and how it is quoted. */
 enum status
 template_lex(struct lexer *l, struct arena *a, const char *text, struct err *e)
 {
     *l = (struct lexer){ .text = text, .p = text, .end = text + strlen(text), .a = a, .e = e };
-    /* a command without uses is the shell's business alone, broken or not */
+    /* a command without uses concerns the shell alone, even when it is broken */
     const char *p = text;
     while ((p = strstr(p, "$(")) && template_form(p).kind == FORM_NONE)
         p += 2;

@@ -1,23 +1,22 @@
 /*
- * template_lex (of template_shell only) - commands for sh read the way a shell reads them,
- * only far enough to know how each use of a variable is quoted.
+ * template_lex (private to template_shell.c) - parses a command as sh does, only far enough to know
+ * how each use of a variable is quoted.
  *
  *     where                                   becomes
  *     unquoted, in $(...) and `...` too       "${CLIQ_T_1}"
  *     in "...", in <<EOF                      ${CLIQ_T_1}
  *     in $((...)), ((...)), [[ -eq ]], let    the same, and the value must be a whole number:
- *                                             bash runs what stands in a[$(here)]
- *     in a comment, after a backslash         nothing: it stays as it is
- *     in '...', in <<'EOF'                    an error: the shell would not look at it
+ *                                             bash runs the command in a[$(here)]
+ *     in a comment, after a backslash         nothing: the text stays
+ *     in '...', in <<'EOF'                    an error: the shell would not expand it
  *     where shells differ                     an error that says what to write instead
  *
- * Whatever this reader gets wrong, a value is never part of the command's text: the worst
- * is a word split where it should not be. Words that read their arguments again as code
- * (eval, sh -c, ssh) make a warning.
+ * Even if this parser is wrong, a value is never part of the command's text: the worst case is a
+ * word that is split. A use in the arguments of a command that runs them as code (eval, sh -c, ssh)
+ * is a warning.
  *
- * The reader is a recursive descent, DEPTH_MAX deep. Each function begins behind its
- * opening bracket or quote and ends behind the closing one; false means that the
- * sentence is in l->e.
+ * The parser is a recursive descent, at most DEPTH_MAX deep. Each function begins after its opening
+ * bracket or quote and ends after the closing one. False: the error is in l->e.
  *
  * Files: template_lex.c quotes, substitutions, here-documents · template_words.c commands
  * and their words.
@@ -32,8 +31,8 @@
 struct use {
     struct form form;
     size_t offset;
-    bool is_quoted; /* by what stands around it */
-    bool is_number; /* only a whole number may stand there */
+    bool is_quoted; /* how it is quoted */
+    bool is_number; /* the value must be a whole number */
 };
 
 struct lexer {
@@ -42,12 +41,12 @@ struct lexer {
     struct use *uses;
     size_t n, cap;
     unsigned depth, second_looks;
-    unsigned arith;      /* arithmetic around us */
-    unsigned backquotes; /* `...` around us: 0 or 1 */
-    bool is_number;      /* the present command takes its words as arithmetic */
-    const char *doubt;   /* why a use cannot be judged here; NULL: it can */
-    const char *risk;    /* of the present command, or of one around it */
-    const char *warning; /* the first risk that a use was under */
+    unsigned arith;      /* enclosing arithmetic levels */
+    unsigned backquotes; /* enclosing `...`: 0 or 1 */
+    bool is_number;      /* the current command reads its words as arithmetic */
+    const char *doubt;   /* why a use cannot be replaced here; NULL: it can */
+    const char *risk;    /* the warning of the current or an enclosing command */
+    const char *warning; /* the first warning that applied to a use */
     struct err *e;
 };
 
@@ -58,33 +57,33 @@ struct heredoc {
     const char *risk;
 };
 
-/* Every use in the text, judged; they are in l->uses, in the arena. ST_INVALID says which
+/* Finds every use in the text and how it is quoted; l->uses, in the arena. ST_INVALID says which
  * use cannot be replaced, and where. */
 enum status template_lex(struct lexer *l, struct arena *a, const char *text, struct err *e);
 
-/* ---- between the two files ---- */
+/* ---- shared by template_lex.c and template_words.c ---- */
 
-/* A list of commands up to `until`, ')' or '`', and over it; '\0': to the end. */
+/* Reads a list of commands up to and including `until`, ')' or '`'; '\0': to the end. */
 bool lex_command(struct lexer *l, char until);
 bool lex_single(struct lexer *l);
 bool lex_double(struct lexer *l);
 bool lex_backquote(struct lexer *l);
-/* At a '$'. is_quoted: double quotes or their like are around it. */
+/* At a '$'. is_quoted: inside double quotes or a here-document. */
 bool lex_dollar(struct lexer *l, bool is_quoted);
-/* Over a backslash and what it protects. */
+/* Skips a backslash and the character it escapes. */
 void lex_escaped(struct lexer *l);
 
 enum arith { ARITH, NO_ARITH, ARITH_BAD };
-/* Behind "((": over "))", or NO_ARITH, moved nowhere, when these are brackets of commands. */
+/* After "((": reads up to and including "))". NO_ARITH, position unchanged: these are subshells. */
 enum arith lex_arith(struct lexer *l);
 
-/* Behind "<<": the delimiter. */
+/* After "<<": reads the delimiter. */
 bool lex_mark(struct lexer *l, struct heredoc *h);
-/* At the first line of the body: over it and the delimiter's line. */
+/* At the first line of the body: skips the body and the delimiter's line. */
 bool lex_heredoc(struct lexer *l, const struct heredoc *h);
 
 bool lex_enter(struct lexer *l); /* one level deeper; l->depth-- leaves it */
-/* The sentence that this text cannot be read; false. */
+/* Sets the error that this text cannot be parsed; returns false. */
 bool lex_refuse(struct lexer *l, const char *p, const char *what);
 
 #endif

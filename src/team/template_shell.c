@@ -1,7 +1,6 @@
 /*
- * template_shell - variables in commands for sh, replaced by references to environment
- * variables: the value is never part of the command's text. How each use is quoted,
- * template_lex.h tells.
+ * template_shell - replaces variables in commands for sh by references to environment variables, so
+ * that a value is never part of the command's text. template_lex.h finds how each use is quoted.
  */
 #include "team/template.h"
 
@@ -9,8 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-/* ---- the two calls ---- */
 
 enum status
 template_check_shell(const char *text, const char **warning, struct err *e)
@@ -24,7 +21,7 @@ template_check_shell(const char *text, const char **warning, struct err *e)
     return s;
 }
 
-/* -?[0-9]{1,18}, and no leading zero, which would make it octal. */
+/* -?[0-9]{1,18} without a leading zero, which would make it octal. */
 static bool
 is_whole(const struct buf *v)
 {
@@ -58,7 +55,7 @@ check_value(const struct use *u, const struct buf *v, struct err *e)
     return ST_OK;
 }
 
-/* The number of the variable that holds v, added when there is none; 0 without memory. */
+/* The number of the variable that holds v, which is added when new; 0: out of memory. */
 static size_t
 env_number(struct arena *a, const struct buf *v, struct template_env *env, size_t *n_env)
 {
@@ -95,7 +92,7 @@ template_shell(struct arena *a, struct buf *to, const char *text, const struct t
     for (size_t i = 0; i < l.n && !st; i++) {
         const struct use *u = &l.uses[i];
         buf_reset(&v);
-        buf_adds(&v, ""); /* so that v.p is there */
+        buf_adds(&v, ""); /* so that v.p is not NULL */
         st = template_value(&v, &u->form, s, e);
         if (!st)
             st = buf_status(&v, "the value", e);

@@ -2,8 +2,8 @@
  * template_suggest - finds text that looks like a variable and is none: "$(input.who)",
  * "$(Team-Name)".
  *
- * To expansion these are ordinary text. In a command they may be the shell's own, so only what
- * is hardly anything else is told there; elsewhere nothing but a variable can be meant.
+ * Expansion leaves such text alone. In a command it may be a command substitution, so only a close
+ * misspelling is reported there; elsewhere it can only be a misspelt variable.
  */
 #include "base/suggest.h"
 #include "team/template_form.h"
@@ -11,12 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROOT_MAX = 32 }; /* longer than any of ours, and any slip of one */
+enum { ROOT_MAX = 32 }; /* longer than any variable, even misspelt */
 
 static const char *const words[] = { "team_name", "phase", "date", "timestamp", "run_id" };
 static const char *const groups[] = { "inputs", "handoff", "dirs" };
 
-/* "input" of "$(input.who)": lower case, and - as _. 0: what stands there is no name. */
+/* "input" of "$(input.who)": in lower case, with - as _. 0: this is no name. */
 static size_t
 root_of(const char *name, char root[ROOT_MAX])
 {
@@ -41,13 +41,13 @@ nearest(const char *root, const char *const *table, size_t n, bool is_shell)
 
     for (size_t i = 0; i < n; i++)
         suggest_try(&near, table[i]);
-    /* $(data) may be a command; "date" is one letter away, and one is a slip */
+    /* $(data) may be a command, but "date" is one letter away: report it */
     if (is_shell && near.best && near.distance > (strlen(near.best) < 6 ? 1 : 2))
         return NULL;
     return near.best;
 }
 
-/* What was meant by root and rest, "" for nothing of ours, in the arena. */
+/* The variable that root and rest probably mean, in the arena; "": none. */
 static const char *
 meant_by(struct arena *a, const char *root, const char *rest, size_t rest_len, bool is_shell)
 {
@@ -64,7 +64,7 @@ meant_by(struct arena *a, const char *root, const char *rest, size_t rest_len, b
     best = nearest(root, words, sizeof words / sizeof *words, is_shell);
     if (best)
         return best;
-    /* "dirs" is a command of bash, and "dir" one of everybody */
+    /* "dirs" is a command of bash, and "dir" a common one */
     best = nearest(root, groups, is_shell ? 2 : 3, is_shell);
     if (!best)
         return "";
@@ -72,7 +72,7 @@ meant_by(struct arena *a, const char *root, const char *rest, size_t rest_len, b
     return arena_dup(a, name, strlen(name));
 }
 
-/* The miss at p, a "$("; false: none. last: the last ')' of the text, or NULL. */
+/* The misspelt variable at p, a "$("; false: none. last: the last ')' of the text, or NULL. */
 static bool
 miss_at(struct arena *a, const char *p, const char *last, bool is_shell, struct template_miss *m)
 {
@@ -85,7 +85,7 @@ miss_at(struct arena *a, const char *p, const char *last, bool is_shell, struct 
     if (name[n] == '.' || name[n] == '[')
         len += strcspn(name + n, " \t\r\n()$`'\"\\;|&<>{}");
     *m = (struct template_miss){ .is_open = name[len] != ')' };
-    /* "$(date +%F)" is shell, "$(date" and nothing is a slip */
+    /* "$(date +%F)" is shell, a bare "$(date" is a mistake */
     if (m->is_open && ((last && last > name) || name[len] == '('))
         return false;
     m->name = arena_dup(a, name, len);

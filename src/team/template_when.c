@@ -1,11 +1,11 @@
 /*
  * template_when - conditions: `when: "$(handoff.triage.severity) == high"`.
  *
- *     A == B, A != B    texts that are the same, or not
+ *     A == B, A != B    texts that are equal, or not
  *     A                 true unless empty, "false", "0", "no" or "null"
  *
- * There is no other operator, no "and", no "not". Whoever writes one would get a text that is
- * always true, so the check refuses what can never be meant and says what to write instead.
+ * There is no other operator, no "and", no "not". A condition with one would be a text that is
+ * always true, so template_check_when refuses it and says what to write instead.
  */
 #include "team/template_form.h"
 
@@ -23,7 +23,7 @@ is_space(char c)
 struct side {
     const char *p;
     size_t len;
-    bool is_quoted; /* and p is behind the quote */
+    bool is_quoted; /* p is after the quote */
 };
 
 static struct side
@@ -39,8 +39,8 @@ side_of(const char *p, const char *end)
     return (struct side){ p, (size_t)(end - p), is_quoted };
 }
 
-/* Its value: what is written in quotes counts as it is; else space around
- * it, in the text or in the value, does not. */
+/* The value of a side. Quoted text counts exactly as written; otherwise space around the text or
+ * the value is ignored. */
 static enum status
 side_value(struct buf *to, const char *p, const char *end, const struct template_scope *s,
            struct err *e)
@@ -100,13 +100,13 @@ template_when(const char *text, const struct template_scope *s, bool *is_true, s
     return st;
 }
 
-/* ---- what can never be meant ---- */
+/* ---- conditions that are surely mistakes ---- */
 
-/* A text in which quoted parts and variables do not count. */
+/* The content of a text outside its quoted parts and variables. */
 struct bare {
-    bool has_use, has_unknown; /* $(…) that is ours, and that is not */
-    bool has_text;             /* anything else but space */
-    const char *sign;          /* the first that other languages have for conditions */
+    bool has_use, has_unknown; /* $(…) that is a variable, and $(…) that is none */
+    bool has_text;             /* anything else except space */
+    const char *sign;          /* the first operator of another language */
 };
 
 static const char *
@@ -138,7 +138,7 @@ look(struct side d)
         if (quote ? *p == quote : *p == '"' || *p == '\'')
             quote = quote ? '\0' : *p;
         else if (!quote && (p[0] == '=' || p[0] == '!') && p[1] == '=')
-            p++; /* one operator too many: told elsewhere */
+            p++; /* a second operator: reported elsewhere */
         else if (!quote && !d.is_quoted && !b.sign)
             b.sign = sign_at(p);
         p++;
@@ -191,7 +191,7 @@ refuse_sign(const char *sign, struct err *e)
                    sign);
 }
 
-/* Without an operator: a value, or a fixed answer. */
+/* Without an operator the condition must be a value, not a constant. */
 static enum status
 check_value(struct side d, struct err *e)
 {
@@ -241,14 +241,14 @@ template_check_when(const char *text, const char **warning, struct err *e)
         return err_set(e, ST_INVALID, "more than one == or !=: only one comparison can be made");
     if (!sides[0].len && !sides[0].is_quoted)
         return err_set(e, ST_INVALID,
-                       "nothing stands before %.2s: write the variable there, as in $(inputs.x) "
+                       "nothing comes before %.2s: write the variable there, as in $(inputs.x) "
                        "%.2s high",
                        op, op);
     for (size_t i = 0; i < 2; i++)
         if (is_naked(sides[i]) && (is_fixed || memchr(sides[i].p, '.', sides[i].len)))
             return refuse_naked(sides[i], e);
     if (!sides[1].len && !sides[1].is_quoted)
-        *warning = "nothing stands behind the operator: write '' for an empty text";
+        *warning = "nothing follows the operator: write '' for an empty text";
     else if (is_fixed)
         *warning = "both sides are fixed texts, so it is always the same: write true or false, or "
                    "compare a variable";

@@ -1,42 +1,42 @@
 /*
- * template_words - commands of the shell: which word is a command's name, what makes its
- * words risky, where lists of commands end.
+ * template_words - parses the words of shell commands: which word is a command's name, which
+ * commands run their words as code, where a list of commands ends.
  */
 #include "team/template_lex.h"
 
 #include <string.h>
 
-enum { HEREDOC_MAX = 16 }; /* begun on one line */
+enum { HEREDOC_MAX = 16 }; /* here-documents begun on one line */
 
 /* Commands that evaluate their words a second time. The texts are the warnings. */
 #define RISK_EVAL "a template value under eval is read as shell code once more"
 #define RISK_CODE "a template value in the code given to an interpreter (sh -c) is run as code"
 #define RISK_SSH  "a template value given to ssh is read as code by the shell on the other side"
-#define RISK_NAME "a template value as the name of a variable: bash runs what stands in a[$(here)]"
+#define RISK_NAME "a template value as the name of a variable: bash runs the command in a[$(here)]"
 
 enum position { AT_COMMAND, AFTER_WRAPPER, AT_ARGUMENT };
 
-/* One list of commands: the whole text, or what stands in $(...) or `...`. */
+/* One list of commands: the whole text, or the inside of $(...) or `...`. */
 struct list {
-    const char *word;  /* where the present word began; NULL: between words */
-    const char *risk;  /* around the list */
-    size_t pipe_uses;  /* uses before the present pipeline */
+    const char *word;  /* where the current word begins; NULL: between words */
+    const char *risk;  /* the enclosing list */
+    size_t pipe_uses;  /* uses before the current pipeline */
     size_t test_uses;  /* uses before [[; SIZE_MAX: not in [[ ]] */
-    size_t n_heredocs; /* begun, their bodies still to come */
+    size_t n_heredocs; /* here-documents whose bodies are still to come */
     struct heredoc heredocs[HEREDOC_MAX];
-    unsigned open, cases; /* brackets, case ... esac */
+    unsigned open, cases; /* open brackets, case ... esac */
     enum position position;
-    char flag;           /* the option letter that makes the command's words risky */
-    bool is_flag_number; /* ... that makes them arithmetic */
+    char flag;           /* the option letter that makes the command run its words as code */
+    bool is_flag_number; /* the option letter that makes its words arithmetic */
     bool is_naming;      /* its words are names of variables */
-    bool may_name;       /* some of them may be */
+    bool may_name;       /* some of its words may be names of variables */
     bool is_list;        /* in a=( ... ), a list of values */
     bool is_shell;       /* it reads code from standard input */
-    bool is_piped;       /* it stands behind a | */
+    bool is_piped;       /* it comes after a | */
     bool is_in_due;      /* "in" of a case is still to come */
-    bool is_target;      /* the next word is where a redirection goes */
+    bool is_target;      /* the next word is the target of a redirection */
     bool is_test_number; /* an arithmetic operator was seen in [[ ]] */
-    bool is_number;      /* around the list: words are arithmetic */
+    bool is_number;      /* the enclosing list: its words are arithmetic */
 };
 
 static bool
@@ -58,7 +58,7 @@ is_assignment(const char *p, size_t n)
            (p[0] < '0' || p[0] > '9');
 }
 
-/* Behind the name of a shell, in a pipeline: does it read commands from the pipe? */
+/* Does this shell, in a pipeline, read commands from the pipe? */
 static bool
 reads_stdin(const struct lexer *l)
 {
@@ -69,8 +69,7 @@ reads_stdin(const struct lexer *l)
     return p == l->end || strchr("\n;&|)-", *p);
 }
 
-/* Does the command take the name of a variable, or may it, because the command itself is not known?
- */
+/* Does the command take names of variables? True too when the command itself is not known. */
 static bool
 takes_names(const char *p, size_t n)
 {
@@ -83,8 +82,8 @@ struct risky {
     const char *risk;
 };
 
-/* The warning for a command that evaluates its words again, or those behind an option; NULL: none.
- */
+/* The warning for a command that runs its words, or the words after an option, as code; NULL:
+ * none. */
 static const struct risky *
 find_risky(const char *p, size_t n)
 {
@@ -98,7 +97,7 @@ find_risky(const char *p, size_t n)
         { "script", 'c', RISK_CODE }, { "flock", 'c', RISK_CODE },  { "runuser", 'c', RISK_CODE },
     };
 
-    if (n > 1 && *p == '\\') { /* \sh is no alias */
+    if (n > 1 && *p == '\\') { /* \sh is sh without an alias */
         p++;
         n--;
     }
@@ -118,7 +117,7 @@ static void
 command_word(struct lexer *l, struct list *c, const char *p, size_t n)
 {
     const struct risky *risky = find_risky(p, n);
-    /* builtins of bash that take words, or names with [subscripts], as arithmetic */
+    /* builtins of bash that evaluate words, or names with [subscripts], as arithmetic */
     static const struct {
         const char *name;
         char flag;
@@ -318,8 +317,8 @@ lex_operator(struct lexer *l, struct list *c)
     return true;
 }
 
-/* Has the present word begun like a[, where a variable may stand, or, in a list of values, like [?
- * What comes then is arithmetic. Elsewhere it is a pattern, or text. */
+/* Does the current word begin like a[, where a variable's name may be, or, in a list of values,
+ * like [? Then arithmetic follows. Elsewhere [ begins a pattern or text. */
 static bool
 is_in_subscript(const struct list *c, size_t n)
 {
@@ -333,7 +332,7 @@ is_in_subscript(const struct list *c, size_t n)
            !memchr(c->word, '=', (size_t)(open - c->word));
 }
 
-/* The warning for a variable in the present word, by how the word begins; NULL: none. */
+/* The warning for a variable in the current word, by how the word begins; NULL: none. */
 static const char *
 word_risk(const struct list *c, const char *word, size_t n)
 {
@@ -383,7 +382,7 @@ lex_piece(struct lexer *l, struct list *c)
     return is_good;
 }
 
-/* To `until`, over it; '\0': to the end. */
+/* Reads up to and including `until`; '\0': to the end. */
 bool
 lex_command(struct lexer *l, char until)
 {

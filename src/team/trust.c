@@ -15,7 +15,7 @@
 
 enum { DEPTH_MAX = 16, FILE_MAX = 50 << 20 };
 
-/* A name and its content, each with its length, so that nothing can be shifted from one into the
+/* Hashes a name and its content, each with its length, so that no byte can move from one to the
  * other. */
 static void
 add_text(crypto_generichash_state *h, const char *name, const char *text, size_t len)
@@ -62,7 +62,7 @@ add_tree(crypto_generichash_state *h, int dir, const char *path, int depth, stru
         const char *name = found[i]->d_name;
         buf_addf(&sub, "%s/%s", path, name);
         if (s) {
-            /* nothing more */
+            /* after an error only release the names */
         } else if (sys->fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
             s = err_sys(e, "look at %s", sub.p);
         } else if (S_ISDIR(st.st_mode)) {
@@ -84,8 +84,8 @@ add_tree(crypto_generichash_state *h, int dir, const char *path, int depth, stru
     return s;
 }
 
-/* The project's settings may put other programs in the agents' place. What is wrong with the file
- * itself is told by who reads it. */
+/* The project's settings may replace the agents' programs. Errors in the file are reported by
+ * settings_load. */
 static enum status
 add_entries(crypto_generichash_state *h, int dir, struct err *e)
 {
@@ -107,7 +107,7 @@ add_entries(crypto_generichash_state *h, int dir, struct err *e)
             continue;
         }
         add_text(h, name, path, entry->text.len);
-        if (path[0] != '/') /* one that is not there will not be started */
+        if (path[0] != '/') /* a missing file will not be started */
             s = add_file(h, dir, path, path, e);
     }
     arena_release(&a);

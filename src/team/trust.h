@@ -1,10 +1,10 @@
 /*
- * trust - a workflow and its agents are programs: they run only after this user said so.
+ * trust - a workflow and its agents are programs: they run only after this user has trusted them.
  *
- * What is trusted is the content: a hash over workflow.yml, agents.json, everything under agents/,
- * and the entries that the project's settings.json gives agents instead of theirs. The hashes this
- * user trusts stand in <config>/trusted, one a line. Assembling from a directory that the user
- * named is saying so; a .cliq/ that came with a cloned repository is not.
+ * Trust is in the content: a hash over workflow.yml, agents.json, every file under agents/, and the
+ * entries that the project's settings.json sets for agents. <config>/trusted lists the hashes that
+ * this user trusts, one a line. Assembling a team from a directory that the user names trusts it; a
+ * .cliq/ that comes with a cloned repository is not trusted.
  *
  * Tests: test/scenario/pipeline_trace.bats
  */
@@ -22,7 +22,7 @@ enum status trust_hash(int dir, char hash[TRUST_HASH_SIZE], struct err *e);
 enum status trust_is_known(const char *hash, bool *is_known, struct err *e);
 enum status trust_add(const char *hash, const char *what, struct err *e);
 
-/* ST_REFUSED, with what to do, when the state directory belongs to another user or its
+/* ST_REFUSED, with the command to run: the state directory belongs to another user or its
  * programs are not trusted. */
 enum status trust_check(int dir, const char *state_dir, struct err *e);
 

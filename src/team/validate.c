@@ -1,4 +1,4 @@
-/* validate - the team as a whole; what the other checks share. */
+/* validate - checks the team as a whole; helpers for the other validate_*.c files. */
 #include "team/validate.h"
 
 #include "base/path.h"
@@ -99,7 +99,7 @@ team_is_name(const char *s)
     return is_kebab(s, strlen(s));
 }
 
-/* 1.2.3, and whatever stands behind - or + */
+/* 1.2.3, and any text after - or + */
 static bool
 is_version(const char *s)
 {
@@ -132,7 +132,7 @@ check_head(struct check *c)
     const struct yaml *work = check_given(t->node, "workflow");
     if (t->n_main == 0 && !check_given(t->node, "phases") && !check_given(work, "phases"))
         problem_error(c->problems, check_at(c, NULL, "phases"), "the team has no phases");
-    else if (t->n_main == 0) { /* a wrong shape was told already */
+    else if (t->n_main == 0) { /* a wrong shape was reported already */
         const struct yaml *v = check_given(t->node, "phases");
         v = v ? v : check_given(work, "phases");
         if (v->type == YAML_LIST && v->count == 0)
@@ -193,7 +193,7 @@ check_unused_inputs(struct check *c)
     const struct team *t = c->team;
 
     if (c->is_blind)
-        return; /* it may be a role text that uses it */
+        return; /* a role file that was not read may use it */
     for (size_t i = 0; i < t->n_inputs; i++)
         if (!c->is_used[i] && t->inputs[i].name && *t->inputs[i].name &&
             name_index_find(&c->inputs, t->inputs[i].name) == i)
@@ -205,7 +205,7 @@ check_unused_inputs(struct check *c)
 
 /* ---- the team's own agents ---- */
 
-/* Below the team's directory, wherever that is put. */
+/* Is the path below the team's directory, wherever that is? */
 static bool
 is_inside(const char *path)
 {
@@ -220,7 +220,7 @@ is_inside(const char *path)
     return true;
 }
 
-/* Is there an agent before it in the same directory, whose manifest it shares? */
+/* Is there an earlier agent in the same directory, whose manifest it shares? */
 static bool
 is_neighbour(const struct check *c, const struct team_agent *a)
 {
@@ -236,7 +236,7 @@ is_neighbour(const struct check *c, const struct team_agent *a)
     return false;
 }
 
-/* The manifest beside an entry. */
+/* Checks the manifest beside an entry. */
 static void
 check_manifest(struct check *c, const struct team_agent *a)
 {
@@ -260,7 +260,7 @@ check_manifest(struct check *c, const struct team_agent *a)
         return;
     const char *whose = arena_dup(&c->arena, name->text.p, name->text.len);
     if (whose && name_index_find(&c->agents, whose) == SIZE_MAX)
-        problem_warn(c->problems, at, "it is of the agent \"%.80s\", but %s calls it \"%.80s\"",
+        problem_warn(c->problems, at, "it names the agent \"%.80s\", but %s calls it \"%.80s\"",
                      whose, file + above, a->name);
 }
 
@@ -342,7 +342,7 @@ index_names(struct check *c)
     return true;
 }
 
-/* Without the installed ones, when these cannot be listed: that is told. */
+/* When the installed agents cannot be listed, a warning says so and the list holds the others. */
 static bool
 list_agents(struct check *c)
 {
@@ -351,7 +351,7 @@ list_agents(struct check *c)
 
     if (agent_list_make(&c->roster, &c->arena, &places, &e) && c->roster.v)
         problem_warn(c->problems, (struct problem_at){ .file = c->team->file },
-                     "which agents are installed is not known: %s", e.text);
+                     "the installed agents cannot be listed: %s", e.text);
     return c->roster.v != NULL;
 }
 
@@ -361,7 +361,7 @@ team_validate(const struct team *t, int dir, struct problems *p)
     struct check c = { .team = t, .dir = dir, .problems = p };
 
     if (!t->node)
-        return; /* loading it said why */
+        return; /* loading has reported why */
     c.is_starved = !index_names(&c) || !list_agents(&c);
     if (!c.is_starved) {
         check_head(&c);

@@ -1,9 +1,9 @@
 /*
- * validate_graph - depends_on: names that are not there, circles, roots.
+ * validate_graph - depends_on: unknown names, cycles, roots.
  *
- * Circles are found by a walk along depends_on in which a phase is NEW, OPEN (we came
- * through it and are not done) or DONE; a step to an OPEN phase closes a circle.
- * No recursion: the graph may be ten thousand phases deep.
+ * A depth-first search along depends_on finds cycles: a phase is NEW, OPEN (on the stack) or DONE,
+ * and an edge to an OPEN phase closes a cycle. No recursion: the graph may be ten thousand phases
+ * deep.
  */
 #include "team/validate.h"
 
@@ -11,8 +11,8 @@
 #include <string.h>
 
 enum {
-    CIRCLES_MAX = 10, /* told; the others go with them */
-    NAMES_MAX = 20,   /* of a circle that are written out */
+    CYCLES_MAX = 10, /* cycles reported; more would only repeat them */
+    NAMES_MAX = 20,  /* phases of a cycle that are written out */
 };
 
 static void
@@ -52,7 +52,7 @@ check_dependency(struct check *c, size_t self, size_t k, size_t *seen, struct pr
     }
 }
 
-/* A problem is told at the name in the list, or at the whole text with commas. */
+/* A problem is reported at the name in the list, or at the whole text when it is a comma list. */
 static void
 check_dependencies(struct check *c, size_t self, size_t *seen)
 {
@@ -60,17 +60,17 @@ check_dependencies(struct check *c, size_t self, size_t *seen)
     const struct yaml *list = yaml_get(p->node, "depends_on"), *v = list ? list->first : NULL;
 
     for (size_t k = 0; k < p->n_depends_on; k++) {
-        while (v && v->text != p->depends_on[k]) /* past those of a wrong shape */
+        while (v && v->text != p->depends_on[k]) /* skip items of a wrong shape */
             v = v->next;
         check_dependency(c, self, k, seen, check_at_node(c, p, "depends_on", v ? v : list));
         v = v ? v->next : NULL;
     }
 }
 
-/* ---- circles ---- */
+/* ---- cycles ---- */
 
-struct walk {
-    size_t *path, *next; /* the phases we are in, and which dependency of each comes next */
+struct search {
+    size_t *path, *next; /* the stack of OPEN phases, and the next dependency of each */
     unsigned char *state;
     size_t depth, found;
 };
@@ -78,7 +78,7 @@ struct walk {
 enum { NEW, OPEN, DONE };
 
 static void
-tell_circle(struct check *c, const struct walk *w, size_t back_to)
+report_cycle(struct check *c, const struct search *w, size_t back_to)
 {
     const struct phase *phases = c->team->phases;
     struct buf text = { 0 };
@@ -94,12 +94,12 @@ tell_circle(struct check *c, const struct walk *w, size_t back_to)
     }
     buf_adds(&text, phases[back_to].name);
     problem_error(c->problems, check_at(c, &phases[back_to], "depends_on"),
-                  "phases depend on each other in a circle: %s", text.p ? text.p : "");
+                  "phases depend on each other in a cycle: %s", text.p ? text.p : "");
     buf_release(&text);
 }
 
 static void
-walk_from(struct check *c, struct walk *w, size_t root)
+search_from(struct check *c, struct search *w, size_t root)
 {
     const struct team *t = c->team;
 
@@ -117,10 +117,10 @@ walk_from(struct check *c, struct walk *w, size_t root)
         }
         size_t dep = p->deps[k];
         if (dep >= t->n_main || dep == here || w->state[dep] == DONE)
-            continue; /* the other checks tell of those */
+            continue; /* other checks report those */
         if (w->state[dep] == OPEN) {
-            if (w->found++ < CIRCLES_MAX)
-                tell_circle(c, w, dep);
+            if (w->found++ < CYCLES_MAX)
+                report_cycle(c, w, dep);
             continue;
         }
         w->state[dep] = OPEN;
@@ -130,12 +130,12 @@ walk_from(struct check *c, struct walk *w, size_t root)
 }
 
 static void
-check_circles(struct check *c)
+check_cycles(struct check *c)
 {
     size_t n = c->team->n_main;
-    struct walk w = { .path = arena_alloc(&c->arena, (n + 1) * sizeof *w.path),
-                      .next = arena_alloc(&c->arena, (n + 1) * sizeof *w.next),
-                      .state = arena_alloc(&c->arena, n + 1) };
+    struct search w = { .path = arena_alloc(&c->arena, (n + 1) * sizeof *w.path),
+                        .next = arena_alloc(&c->arena, (n + 1) * sizeof *w.next),
+                        .state = arena_alloc(&c->arena, n + 1) };
 
     if (!w.path || !w.next || !w.state) {
         c->is_starved = true;
@@ -144,7 +144,7 @@ check_circles(struct check *c)
     memset(w.state, NEW, n + 1);
     for (size_t i = 0; i < n; i++)
         if (w.state[i] == NEW && c->team->phases[i].deps)
-            walk_from(c, &w, i);
+            search_from(c, &w, i);
 }
 
 void
@@ -174,5 +174,5 @@ check_graph(struct check *c)
     if (t->n_main > 0 && roots == 0)
         problem_error(c->problems, check_at_node(c, NULL, "phases", phases),
                       "no phase can start: each one depends on another");
-    check_circles(c);
+    check_cycles(c);
 }

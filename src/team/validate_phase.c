@@ -1,4 +1,4 @@
-/* validate_phase - one phase: its name, its agent, and the fields that agent takes. */
+/* validate_phase - checks one phase: its name, its agent, and the fields of that agent. */
 #include "base/opt.h"
 #include "team/validate.h"
 
@@ -47,14 +47,14 @@ check_known(struct check *c, const char *agent, struct problem_at at)
     if (agent_list_find(&c->roster, agent))
         return;
     if (check_may_guess(c))
-        agent_list_near(&c->roster, &near);
+        agent_list_suggest(&c->roster, &near);
     problem_error(c->problems, at,
                   "unknown agent \"%.80s\"%s: it is neither built in nor installed here nor "
                   "declared under agents",
                   agent, check_hint(c, &near));
 }
 
-/* What the built-in agents ask of a phase. */
+/* Checks the fields that the built-in agents require. */
 static void
 check_agent_fields(struct check *c, const struct phase *p, enum agent_kind kind)
 {
@@ -92,8 +92,8 @@ has_support(const struct team *t)
     return false;
 }
 
-/* A person may be asked before anything is done, and a support phase may mend what is checked
- * first; else gates judge what others did. */
+/* A gate judges the work of other phases, so it needs depends_on. Exceptions: a person may be
+ * asked first, and a support phase may repair what the first gate checks. */
 static void
 check_gate(struct check *c, const struct phase *p)
 {
@@ -107,7 +107,7 @@ check_gate(struct check *c, const struct phase *p)
 
 /* ---- reviews ---- */
 
-/* "24h" and the like; days too, for people take their time. */
+/* "24h" and the like; days too, because people take their time. */
 static bool
 is_review_time(const struct yaml *v)
 {

@@ -1,9 +1,9 @@
 /*
- * validate_template - the texts of a phase: which variables they use, and whether
- * those will be there; commands in which a variable cannot be quoted; role files.
+ * validate_template - checks the texts of a phase: do the variables in them exist, can those in
+ * commands be quoted, do role files exist.
  *
- * $(handoff.x.…) reads what x handed to this very phase, so x must be one that this
- * phase depends on directly; a support phase is sent its work by gates.
+ * $(handoff.x.…) reads the handoff from x to this phase, so this phase must depend on x directly. A
+ * support phase gets its handoffs from gates.
  */
 #include "base/path.h"
 #include "base/utf8.h"
@@ -16,7 +16,7 @@
 
 enum {
     ROLE_MAX = 1 << 20,
-    ROLE_SHORT = 50, /* characters: less than a sentence about what to do */
+    ROLE_SHORT = 50, /* characters; a shorter role cannot say what to do */
 };
 
 /* ---- one use ---- */
@@ -38,7 +38,7 @@ check_input_use(struct check *c, const char *name, struct problem_at at)
                   check_hint(c, &near));
 }
 
-/* What of the handoff: behind the phase's n bytes. */
+/* Checks the path after the phase's name, which is n bytes long. */
 static void
 check_path(struct check *c, const char *rest, size_t n, struct problem_at at)
 {
@@ -51,7 +51,7 @@ check_path(struct check *c, const char *rest, size_t n, struct problem_at at)
     } else if (rest[len - 1] == '.') {
         problem_error(c->problems, at, "$(handoff.%.80s) ends in a dot: a name must follow", rest);
     }
-    /* a key of data may be spelt like this, so it is no error */
+    /* a key of data may look like this, so it is a warning */
     for (const char *p = rest + n; (p = strchr(p, '[')); p++) {
         size_t digits = strspn(p + 1, "0123456789");
         if (!digits || p[1 + digits] != ']') {
@@ -71,7 +71,7 @@ check_handoff_use(struct check *c, const struct phase *p, const char *rest, stru
     struct suggest near = { .word = name };
 
     if (n >= sizeof name)
-        n = sizeof name - 1; /* too long for any phase */
+        n = sizeof name - 1; /* longer than any phase name */
     memcpy(name, rest, n);
     name[n] = '\0';
     size_t i = name_index_find(&c->phases, name);
@@ -83,10 +83,11 @@ check_handoff_use(struct check *c, const struct phase *p, const char *rest, stru
                       check_hint(c, &near));
     } else if (p->is_support) {
         if (c->team->phases[i].type != PHASE_GATE)
-            problem_error(c->problems, at,
-                          "$(handoff.%.80s): a support phase only hears from gates, and \"%s\" is "
-                          "none",
-                          rest, name);
+            problem_error(
+                c->problems, at,
+                "$(handoff.%.80s): a support phase only gets handoffs from gates, and \"%s\" is "
+                "none",
+                rest, name);
         else
             check_path(c, rest, n, at);
     } else if (c->dep_of[i] != (size_t)(p - c->team->phases) + 1) {
@@ -117,7 +118,7 @@ check_use(struct check *c, const struct phase *p, const char *name, struct probl
     }
 }
 
-/* "$(inputs.who )": the name without what cannot be in one is known, or to be given. */
+/* "$(inputs.who )": suggests the name without the characters that a name cannot have. */
 static void
 tell_bad(struct check *c, const char *name, struct problem_at at)
 {
@@ -134,7 +135,7 @@ tell_bad(struct check *c, const char *name, struct problem_at at)
 
 /* ---- texts ---- */
 
-/* Where no shell reads it, what is nearly a variable can be nothing else. */
+/* Where no shell reads the text, a misspelt variable cannot be a command. */
 static void
 tell_miss(struct check *c, const struct template_miss *m, bool is_shell, struct problem_at at)
 {
@@ -178,13 +179,13 @@ check_text(struct check *c, const struct phase *p, const char *text, bool is_she
     for (size_t i = 0; uses && i < n; i++) {
         if (!uses[i].is_bad)
             check_use(c, p, uses[i].name, at);
-        else if (!is_shell) /* there its quoting is read next, and that tells it */
+        else if (!is_shell) /* template_check_shell reports it */
             tell_bad(c, uses[i].name, at);
     }
     check_misses(c, text, is_shell, at);
 }
 
-/* Every text in v; keys are not expanded. As deep as YAML may be nested. */
+/* Checks every text in v; keys are not expanded. The recursion is as deep as YAML may be nested. */
 static void
 check_tree(struct check *c, const struct phase *p, const char *field, const struct yaml *v)
 {
@@ -226,7 +227,7 @@ check_when(struct check *c, const struct phase *p)
         problem_warn(c->problems, check_at(c, p, "when"), "%s", warning);
 }
 
-/* Fields that are taken as they are. */
+/* Warns about variables in fields that are not expanded. */
 static void
 check_plain_texts(struct check *c, const struct phase *p)
 {
@@ -245,7 +246,7 @@ check_plain_texts(struct check *c, const struct phase *p)
 
 /* ---- roles ---- */
 
-/* Would a role file of this phase be read? */
+/* Would this phase's role file be read? */
 static bool
 may_have_role(const struct check *c, const struct phase *p)
 {
@@ -263,7 +264,7 @@ needs_role(const struct check *c, const struct phase *p)
     return p->role || p->type == PHASE_TEAM || kind == AGENT_CLI || kind == AGENT_LLM;
 }
 
-/* Line and column of a byte. */
+/* The line and column of a byte. */
 static void
 locate(const char *text, size_t offset, struct problem_at *at)
 {
@@ -290,8 +291,8 @@ count_characters(const char *text, size_t len)
     return n;
 }
 
-/* Agents have the tools that their program gives them; a role that spells out calls
- * of others makes a model play-act them. */
+/* An agent has the tools of its own program. A role that spells out calls of other tools makes a
+ * model pretend to call them. */
 static bool
 invents_tools(const char *text)
 {
@@ -325,7 +326,7 @@ check_role_text(struct check *c, const struct phase *p, const struct buf *text, 
                      "the role spells out tool calls: agents bring their own tools");
     const struct template_use *uses = template_uses(&c->arena, s, &n);
     for (size_t i = 0; uses && i < n; i++) {
-        if (i < 100) /* the place costs a look at all of the text before it */
+        if (i < 100) /* locating it means reading all of the text before it */
             locate(s, uses[i].offset, &at);
         if (uses[i].is_bad)
             tell_bad(c, uses[i].name, at);
@@ -342,7 +343,7 @@ check_role_text(struct check *c, const struct phase *p, const struct buf *text, 
     }
 }
 
-/* "roles/STEM.md" as people know it: beside the team's file. */
+/* "roles/STEM.md" relative to the team's file. */
 static const char *
 role_file(struct check *c, const char *stem, const char **shown)
 {
@@ -370,7 +371,7 @@ is_assembled(const struct check *c)
 static void
 check_role(struct check *c, const struct phase *p)
 {
-    /* Assembling names every role after its phase. */
+    /* Assembling renames every role file after its phase. */
     const char *stem = p->role && !is_assembled(c) ? p->role : p->name;
     const char *shown, *path;
     struct buf text = BUF_MAX(ROLE_MAX);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# Lines of other programs in a channel, and bad ones.
+# Lines in a channel that other programs wrote, and bad lines.
 load ../lib/cli
 
-# put LINE...: foreign lines in room r.
+# put LINE...: appends foreign lines to room r.
 put() {
     mkdir -p .war-rooms/r
     printf '%s\n' "$@" >>.war-rooms/r/channel.jsonl
@@ -50,7 +50,7 @@ put() {
     is 2 "$(wc -l <"$T/out")"
 }
 
-@test "lines ended by CRLF are lines, and blank lines are nothing" {
+@test "lines ended by CRLF are read, and blank lines are ignored" {
     printf '\r\n{"body":"one"}\r\n\n   \t\n{"body":"two"}\r\n\n' >"$T/lines"
     mkdir -p .war-rooms/r
     cp "$T/lines" .war-rooms/r/channel.jsonl
@@ -63,7 +63,7 @@ put() {
     is '{"body":"two"}' "$out"
 }
 
-@test "a post after a foreign writer's unended line does not stick to it" {
+@test "a post after a foreign writer's unended line begins a new line" {
     mkdir -p .war-rooms/r
     printf '{"body":"foreign"}' >.war-rooms/r/channel.jsonl
     post r ours >/dev/null
@@ -81,7 +81,7 @@ put() {
     is "one two" "$(bodies r)"
 }
 
-@test "bad lines are passed over with one warning, and standard output stays JSON" {
+@test "bad lines are skipped with one warning, and standard output stays JSON" {
     put '{"body":"one"}' 'not json' '[1,2]' '"text"' '{"body":"two"}' '{"body":' '{"a":1}}' "$(printf '{"body":"\xff"}')" '{"body":"three"}'
     got channel read --room r
     code_is 0
@@ -91,7 +91,7 @@ put() {
     is "cliq: warning: 6 bad lines in the channel of r passed over; cliq fsck tells more" "$err"
 }
 
-@test "one bad line is told as one" {
+@test "one bad line is reported in the singular" {
     put 'oops'
     got channel read --room r
     code_is 0
@@ -99,7 +99,7 @@ put() {
     is "cliq: warning: 1 bad line in the channel of r passed over; cliq fsck tells more" "$err"
 }
 
-@test "--last does not look at bad lines before what it needs" {
+@test "--last does not read bad lines before the messages it prints" {
     put 'oops' '{"body":"one"}' '{"body":"two"}'
     got channel read --room r --last 1 --jsonl
     succeeds
@@ -132,7 +132,7 @@ put() {
     cmp "$T/out" .war-rooms/r/channel.jsonl
 }
 
-@test "depth without end is a bad line, not a crash" {
+@test "endless nesting is a bad line, not a crash" {
     put "$($PY -c 'print("{\"a\":" + "[" * 100000 + "]" * 100000 + "}")')" '{"body":"one"}'
     got channel read --room r --jsonl
     code_is 0

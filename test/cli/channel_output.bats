@@ -22,7 +22,7 @@ load ../lib/cli
     done
 }
 
-@test "a post whose id cannot be printed is exit 74, the message stands and its id is on standard error" {
+@test "a post whose id cannot be printed is exit 74, the message is stored and its id is on standard error" {
     local id
     code=0
     post r x >/dev/full 2>"$T/err" || code=$?
@@ -32,7 +32,7 @@ load ../lib/cli
     is "cliq: the message is stored as $id, do not post it again; but its id cannot be printed: write to standard output: No space left on device" "$(<"$T/err")"
 }
 
-@test "a post whose id nobody reads says the same" {
+@test "a post into a closed pipe is exit 74 too" {
     mkfifo "$T/pipe"
     exec 7<>"$T/pipe" 8>"$T/pipe" 7<&-
     code=0
@@ -64,7 +64,7 @@ load ../lib/cli
     code_is 0
 }
 
-@test "a reader that goes away ends us" {
+@test "a closed pipe ends the command" {
     mkdir -p .war-rooms/r
     $PY -c 'print("{\"body\":\"%s\"}\n" % ("x" * 1000) * 5000, end="")' >.war-rooms/r/channel.jsonl
     "$CLIQ" channel read --room r --jsonl 2>"$T/err" | head -1 >"$T/out"
@@ -74,7 +74,7 @@ load ../lib/cli
 
 # ---- terminals -------------------------------------------------------------------
 
-# on_terminal COMMAND...: what a person would see, in $out; carriage returns taken off.
+# on_terminal COMMAND...: the output on a terminal, in $out, without carriage returns.
 on_terminal() {
     code=0
     script -qec "stty cols ${COLS:-200}; $*" /dev/null </dev/null >"$T/tty" || code=$?
@@ -115,7 +115,7 @@ on_terminal() {
     lacks "$out" $'\e'
 }
 
-@test "a table is cut to the width of the terminal, never in a file" {
+@test "a table is truncated to the width of the terminal, never in a file" {
     post r "$(printf '%0300d' 0)" >/dev/null
     COLS=80 NO_COLOR=1 on_terminal "$CLIQ" channel read --room r
     $PY -c 'import sys; w = [len(l) for l in open(sys.argv[1]).read().splitlines()]; assert max(w) == 80, w' "$T/out"
@@ -162,7 +162,7 @@ END
     harmless
 }
 
-@test "text in a file is escaped, too" {
+@test "text in a file is escaped too" {
     hostile
     got channel read --room r --text
     code_is 0

@@ -15,14 +15,14 @@ load ../lib/cli
     is 2 "$(grep -c '"body":""}$' .war-rooms/r/channel.jsonl)"
 }
 
-@test "a body that is not UTF-8 is refused, with the byte, and nothing is made" {
+@test "a body that is not UTF-8 is refused, with the byte's position, and nothing is created" {
     printf 'abc\xffdef' >"$T/body"
     got channel post --room r --from a --to b --type done --ref x --body - <"$T/body"
     refused 2 "body is not UTF-8" "byte 4 is 0xff"
     [ ! -e .war-rooms ]
 }
 
-@test "a cut, overlong, surrogate or too great sequence is not UTF-8 either" {
+@test "a truncated, overlong, surrogate or too large sequence is not UTF-8 either" {
     local bytes
     for bytes in '\xe2\x82' '\xc0\xaf' '\xed\xa0\x80' '\xf4\x90\x80\x80' '\x80'; do
         printf "ab$bytes" >"$T/body"
@@ -74,7 +74,7 @@ stored() {
     cmp "$T/body" "$T/stored"
 }
 
-@test "a body of 65537 bytes is cut to 65536 and marked, with a warning" {
+@test "a body of 65537 bytes is truncated to 65536 and marked, with a warning" {
     post_sized "" x 65537
     code_is 0
     like "$out" '^a-done-'
@@ -85,7 +85,7 @@ stored() {
     cmp "$T/want" "$T/stored"
 }
 
-@test "the limit is bytes, not characters: 2, 3 and 4 byte characters are cut whole" {
+@test "the limit is in bytes: characters of 2, 3 and 4 bytes are never split" {
     local case prefix char count keep
     # prefix, character, how many, bytes kept
     for case in "|é|32769|65536" "a|é|32768|65535" "|€|21846|65535" "a|€|21846|65536" "ab|€|21845|65534" \
@@ -100,7 +100,7 @@ stored() {
     done
 }
 
-@test "a body of many megabytes is cut, too" {
+@test "a body of many megabytes is truncated too" {
     head -c 20000000 /dev/zero | tr '\0' y >"$T/body"
     got channel post --room r --from a --to b --type done --ref x --body - <"$T/body"
     code_is 0
@@ -118,7 +118,7 @@ stored() {
     has "$(<.war-rooms/r/channel.jsonl)" '"body":"0123456789\n[TRUNCATED: original 11 bytes, max 10]"}'
 }
 
-@test "the limit may stand at the top of config.json, as the page names it" {
+@test "the limit may be at the top level of config.json" {
     mkdir .war-rooms
     echo '{"max_message_size_bytes": 3}' >.war-rooms/config.json
     got channel post --room r --from a --to b --type done --ref x --body 01234
@@ -149,7 +149,7 @@ stored() {
     succeeds
 }
 
-@test "the rooms' limit goes before the project's, the project's before the user's" {
+@test "the rooms' limit wins over the project's, the project's over the user's" {
     mkdir -p .war-rooms .cliq "$CLIQ_HOME"
     a_post r 0123456789
     echo '{"channel":{"max_message_size_bytes":5}}' >"$CLIQ_HOME/settings.json"
@@ -165,7 +165,7 @@ stored() {
     has "$err" "cut to 5"
 }
 
-@test "a limit that is no limit is refused, naming file and setting, and nothing is posted" {
+@test "an invalid limit is refused with file and setting, and nothing is posted" {
     local value
     mkdir .war-rooms
     for value in 0 -1 1.5 true null '"65536"' '[]' '{}' 1e99; do
@@ -176,7 +176,7 @@ stored() {
     [ ! -e .war-rooms/r ]
 }
 
-@test "a settings file that is not JSON is refused, with the place" {
+@test "a settings file that is not JSON is refused with the position" {
     mkdir .war-rooms
     printf '{\n  "channel": oops\n}\n' >.war-rooms/config.json
     got channel post --room r --from a --to b --type done --ref x --body x
@@ -184,7 +184,7 @@ stored() {
     [ ! -e .war-rooms/r ]
 }
 
-@test "a limit beyond a line's mebibyte is refused where it matters" {
+@test "a limit above one mebibyte is refused when a body needs it" {
     mkdir .war-rooms
     echo '{"channel":{"max_message_size_bytes":9999999}}' >.war-rooms/config.json
     post_sized "" x 1048000
@@ -198,7 +198,7 @@ stored() {
 
 # ---- types and names -------------------------------------------------------------
 
-@test "an unknown type is refused with the list and the nearest known one" {
+@test "an unknown type is refused with the list and a suggestion" {
     got channel post --room r --from a --to b --type doen --ref x --body x
     refused 2 'unknown message type "doen"' 'did you mean "done"?' "known types: task, done, review, pass, fail, fix, error, signoff, release, escalate, progress, plan-review, plan-approve, plan-reject"
     got channel read --room r --type don
@@ -212,7 +212,7 @@ stored() {
     [ ! -e .war-rooms ]
 }
 
-@test "--any-type takes any type that is a name" {
+@test "--any-type accepts any type that is a name" {
     post r x a b done >/dev/null
     got channel post --room r --from a --to b --type my.own_type-2 --ref x --body y --any-type
     succeeds
@@ -249,7 +249,7 @@ stored() {
     [ ! -e .war-rooms ]
 }
 
-@test "names of 1 and of 64 characters are good" {
+@test "names of 1 and of 64 characters are accepted" {
     local long
     long=$(printf 'x%.0s' {1..64})
     post "$long" x "$long" a >/dev/null
@@ -261,7 +261,7 @@ stored() {
     like "$out" "^$long-$long-[0-9]{19}-[0-9]+\$"
 }
 
-@test "what is said about a bad name cannot command the terminal" {
+@test "control bytes of a bad name are escaped in the message" {
     got channel post --room $'\e[31mred' --from a --to b --type done --ref x --body x
     refused 2 '\x1b[31mred'
     got channel post --room r --from a --to b --type $'\e]0;t\a' --ref x --body x

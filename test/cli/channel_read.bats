@@ -1,38 +1,38 @@
 #!/usr/bin/env bats
-# cliq channel read: the page's examples, the record, filters, forms.
+# cliq channel read: the documented examples, the record, filters, output formats.
 load ../lib/cli
 
-# ---- the page ------------------------------------------------------------------
+# ---- documented examples ------------------------------------------------------------------
 
-@test "the page's post example prints the id of what it posted" {
+@test "the documented post example prints the id of the message" {
     got channel post --room room-001 --from engineer --to qa --type done --ref EPIC-001 --body "Work complete"
     succeeds
     like "$out" '^engineer-done-[0-9]{19}-[0-9]+$'
     has "$(<.war-rooms/room-001/channel.jsonl)" "\"id\":\"$out\""
 }
 
-@test "the page's read example prints every message as a JSON array" {
+@test "the documented read example prints every message as a JSON array" {
     conversation room-001
     got channel read --room room-001
     succeeds
     is "one two three four five" "$($PY -c 'import json,sys; print(*[m["body"] for m in json.load(sys.stdin)])' <"$T/out")"
 }
 
-@test "the page's read --type done example prints only those" {
+@test "the documented read --type done example prints only those messages" {
     conversation room-001
     got channel read --room room-001 --type done
     succeeds
     is "two four" "$($PY -c 'import json,sys; print(*[m["body"] for m in json.load(sys.stdin)])' <"$T/out")"
 }
 
-@test "the page's read --last 5 example prints the last five in order" {
+@test "the documented read --last 5 example prints the last five in order" {
     for i in 1 2 3 4 5 6 7; do post room-001 "m$i"; done
     got channel read --room room-001 --last 5
     succeeds
     is "m3 m4 m5 m6 m7" "$($PY -c 'import json,sys; print(*[m["body"] for m in json.load(sys.stdin)])' <"$T/out")"
 }
 
-@test "the page's example record is read back as it stands" {
+@test "the documented example record is read back unchanged" {
     mkdir -p .war-rooms/room-001
     cat >"$T/record" <<'END'
 { "v": 1, "id": "engineer-done-1775215174499753000-85510", "ts": "2026-04-03T11:19:34Z", "from": "engineer", "to": "qa", "type": "done", "ref": "EPIC-001", "body": "Implementation complete. Files: GridView.cs, GridViewTests.cs" }
@@ -43,7 +43,7 @@ END
     is "$(sed 's/: /:/g; s/", "/","/g; s/1, /1,/; s/{ /{/; s/ }/}/; s/complete. Files:/complete. Files: /' "$T/record")" "$out"
 }
 
-@test "the page's eight types, and the manager's six, can be posted and read" {
+@test "the documented eight types, and the manager's six, can be posted and read" {
     local t types="task done review pass fail fix error signoff release escalate progress plan-review plan-approve plan-reject"
     for t in $types; do post room-001 "$t" manager game-engineer "$t" >/dev/null; done
     is "$types" "$(bodies room-001)"
@@ -78,14 +78,14 @@ END
     has "$(<.war-rooms/room-001/channel.jsonl)" "\"ts\":\"$(date -u -d "@${ns%?????????}" +%FT%TZ)\""
 }
 
-@test "messages stand in the order in which they were posted, with ids of their own" {
+@test "messages are in the order in which they were posted, each with its own id" {
     for i in 1 2 3 4 5 6 7 8 9; do post room-001 "$i" >>"$T/ids"; done
     is "1 2 3 4 5 6 7 8 9" "$(bodies room-001)"
     is 9 "$(sort -u "$T/ids" | wc -l)"
     is "$(<"$T/ids")" "$("$CLIQ" channel read --room room-001 --jsonl | sed 's/.*"id":"\([^"]*\)".*/\1/')"
 }
 
-@test "quotes, backslashes, control characters and emoji come back as they were posted" {
+@test "quotes, backslashes, control characters and emoji are read back unchanged" {
     $PY -c 'import sys; sys.stdout.write("".join(map(chr, range(1, 0x20))) + "\"\\/\x7f\x80\u2028 \u00e9\U0001F600{}[]")' >"$T/body"
     got channel post --room r --from a --to b --type done --ref x --body - <"$T/body"
     succeeds
@@ -96,7 +96,7 @@ END
 
 # ---- filters ---------------------------------------------------------------------
 
-@test "--from, --to, --type and --ref each pick by one field" {
+@test "--from, --to, --type and --ref each filter by one field" {
     conversation r
     is "two four" "$(bodies r --from engineer)"
     is "one three" "$(bodies r --to engineer)"
@@ -104,7 +104,7 @@ END
     is "three four" "$(bodies r --ref EPIC-002)"
 }
 
-@test "--type may be repeated and takes any of them" {
+@test "--type may be repeated, and any of the types matches" {
     conversation r
     is "one five" "$(bodies r --type pass --type task)"
     is "one two four five" "$(bodies r --type pass --type task --type done)"
@@ -124,7 +124,7 @@ END
     is "" "$(bodies r --ref epic-001)"
 }
 
-@test "--last 0 is nothing, 1 and 2 are the newest, beyond the total is all" {
+@test "--last 0 prints nothing, 1 and 2 the newest, more than the total all" {
     conversation r
     got channel read --room r --last 0
     succeeds
@@ -135,7 +135,7 @@ END
     is "one two three four five" "$(bodies r --last 18446744073709551615)"
 }
 
-@test "--last counts only what the filter lets through" {
+@test "--last counts only messages that match the filter" {
     conversation r
     is "four" "$(bodies r --type done --last 1)"
     is "two four" "$(bodies r --type done --last 2)"
@@ -157,7 +157,7 @@ END
     is "[]" "$out"
 }
 
-@test "--after goes with filters and --last" {
+@test "--after combines with filters and --last" {
     conversation r
     is "four" "$(bodies r --after "$(<"$T/id2")" --type done)"
     is "five" "$(bodies r --after "$(<"$T/id2")" --last 1)"
@@ -174,7 +174,7 @@ END
 
 # ---- forms -----------------------------------------------------------------------
 
-@test "--json is the default off a terminal, and both are one valid document" {
+@test "without a terminal --json is the default, and the output is one valid document" {
     conversation r
     got channel read --room r
     cp "$T/out" "$T/first"
@@ -190,7 +190,7 @@ END
     cmp "$T/out" .war-rooms/r/channel.jsonl
 }
 
-@test "--text prints a table with a head and a row a message" {
+@test "--text prints a table with a header and a row for each message" {
     conversation r
     got channel read --room r --text
     succeeds
@@ -208,14 +208,14 @@ END
     has "$out" "  e       cafe"
 }
 
-@test "a table has one line a message, however many lines the body has" {
+@test "a table has one line for each message, however many lines the body has" {
     got channel post --room r --from a --to b --type done --ref x --body $'one\ntwo\tthree'
     got channel read --room r --text
     is 2 "$(wc -l <"$T/out")"
     has "$out" "one two three"
 }
 
-@test "two forms at once are refused" {
+@test "two output formats at once are refused" {
     got channel read --room r --json --jsonl
     refused 2 "choose one of --json, --jsonl and --text"
     got channel rooms --json --text
@@ -224,7 +224,7 @@ END
     refused 2 "choose one of --jsonl and --text"
 }
 
-@test "reading makes nothing" {
+@test "reading creates nothing" {
     got channel read --room r
     got channel rooms
     got channel wait --room r --timeout 0.01

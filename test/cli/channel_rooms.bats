@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# The rooms of channels: where they are, what their files may be, how they are listed.
+# Rooms: where they are, which files they accept, how they are listed.
 load ../lib/cli
 
 # ---- rooms and files -------------------------------------------------------------
 
-@test "a room that is not there is an empty one" {
+@test "a missing room reads as empty" {
     got channel read --room nowhere
     succeeds
     is "[]" "$out"
@@ -35,7 +35,7 @@ load ../lib/cli
     done
 }
 
-@test "posting leaves no file but the channel" {
+@test "posting creates no file but the channel" {
     post r x >/dev/null
     is "channel.jsonl" "$(ls -A .war-rooms/r)"
     is ".war-rooms" "$(ls -A)"
@@ -74,7 +74,7 @@ load ../lib/cli
     is 1 "$(wc -l <"$T/elsewhere")"
 }
 
-@test "a symbolic link as a channel does not make a file at its end" {
+@test "a symbolic link as a channel does not create its target" {
     mkdir -p .war-rooms/r
     ln -s "$T/target" .war-rooms/r/channel.jsonl
     got channel post --room r --from a --to b --type done --ref x --body x
@@ -112,7 +112,7 @@ load ../lib/cli
     is keep "$(<.war-rooms/r)"
 }
 
-@test "WARROOMS_DIR says where the rooms are, absolute or relative, and is made" {
+@test "WARROOMS_DIR says where the rooms are, absolute or relative, and is created" {
     mkdir .war-rooms
     export WARROOMS_DIR=$T/a/b/rooms
     post r x >/dev/null
@@ -125,7 +125,7 @@ load ../lib/cli
     is "" "$(ls -A .war-rooms)"
 }
 
-@test "an empty WARROOMS_DIR is none" {
+@test "an empty WARROOMS_DIR counts as not set" {
     WARROOMS_DIR='' post r x >/dev/null
     [ -e .war-rooms/r/channel.jsonl ]
 }
@@ -151,7 +151,7 @@ load ../lib/cli
     [ -e ../../.war-rooms/r/channel.jsonl ]
 }
 
-@test "rooms that somebody else left above are not taken for ours" {
+@test "rooms of another user in a directory above are not used" {
     [ "$(id -u)" = 0 ] || skip "needs root to make a directory of somebody else"
     mkdir -p .war-rooms sub
     chown nobody .war-rooms
@@ -163,7 +163,7 @@ load ../lib/cli
 
 # ---- channel rooms ---------------------------------------------------------------
 
-@test "no rooms at all is an empty list" {
+@test "without rooms the list is empty" {
     got channel rooms
     succeeds
     is "[]" "$out"
@@ -204,7 +204,7 @@ END
     like "$out" $'\nr  +0'
 }
 
-@test "the rooms' own config.json is not a room, and nobody is warned of it" {
+@test "the rooms' own config.json is not a room and causes no warning" {
     post r x >/dev/null
     echo '{}' >.war-rooms/config.json
     echo '{}' >.war-rooms/DAG.json

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# fsck: what is wrong with a log, line by line. Notes are fine, problems are exit 1.
+# fsck: reports each bad line of a log. Notes are exit 0, problems are exit 1.
 load ../lib/cli
 
-# lines TEXT...: a file of these lines, in $F.
+# lines TEXT...: writes these lines to the file $F.
 lines() {
     F=$T/log.jsonl
     printf '%s\n' "$@" >"$F"
@@ -26,7 +26,7 @@ lines() {
     is "$F: clean: 1 records in 4 lines" "$out"
 }
 
-@test "every bad line is told with number, column, reason and place: exit 1" {
+@test "every bad line is reported with number, column, reason and offset: exit 1" {
     lines '{"a":1}' 'oops, no' '{"b":2}' '[1]' '{"c":tru}'
     got fsck "$F"
     code_is 1
@@ -71,7 +71,7 @@ END
     is "$T/all: clean: 0 records in $n lines, $n notes" "$(tail -1 "$T/out")"
 }
 
-@test "bytes that are not UTF-8, raw control characters, garbage behind an object: problems" {
+@test "bytes that are not UTF-8, raw control characters, garbage after an object: problems" {
     printf '{"a":"\xff"}\n{"a":"\x01"}\n{"a":1} x\n{"a":01}\n{a:1}\n{"a":1,}\nnull\n' >"$T/log"
     got fsck "$T/log"
     code_is 1
@@ -96,7 +96,7 @@ END
     is 2 "$(grep -c "^$T/good: clean: 1 records in 1 lines$" "$T/out")"
 }
 
-@test "--json is one array with an object a file, findings and all" {
+@test "--json is one array with an object for each file and its findings" {
     lines '{"a":1}' 'bad' '{"b":'
     printf '{"c"' >>"$F"
     : >"$T/empty"
@@ -113,7 +113,7 @@ assert empty["verdict"] == "clean" and empty["findings"] == [] and empty["file"]
 END
 }
 
-@test "a file that is not there is exit 4; one that is no file is exit 2" {
+@test "a missing file is exit 4; a path that is no file is exit 2" {
     got fsck "$T/nothing"
     refused 4 "no file $T/nothing"
     got fsck "$T"
@@ -166,7 +166,7 @@ END
     has "$out" ":5: error: sequence numbers are missing before this line"
 }
 
-@test "a file name cannot command the terminal" {
+@test "control bytes of a file name are escaped" {
     local name=$'\e[31mred\n.jsonl'
     echo bad >"$name"
     got fsck "$name"
@@ -175,7 +175,7 @@ END
     is 2 "$(wc -l <"$T/out")"
 }
 
-@test "what a power cut left in the file ahead of the hub's log is a note, until somebody opens it" {
+@test "lines that a power cut left in the hub's presync file are a note, until the log is opened" {
     export CLIQ_HOME=$T/home
     for i in 1 2 3; do "$CLIQ" emit task "$i" >/dev/null; done
     log=$CLIQ_HOME/signals/events.jsonl
@@ -198,7 +198,7 @@ END
     lacks "$out" note
 }
 
-@test "what a power cut left in the file ahead of a run's journal is a note, until somebody looks" {
+@test "lines that a power cut left in a run's presync file are a note, until the journal is read" {
     printf 'name: t\ndescription: d\nphases: [{name: a, agent: exec, commands: [{name: c, run: "true"}]}]\n' >team.yml
     "$CLIQ" init >/dev/null
     "$CLIQ" assemble . >/dev/null

@@ -3,7 +3,7 @@
 load ../lib/cli
 load ../lib/hub
 
-@test "a broadcast comes to the inbox of those whose pattern matches, but never to its sender" {
+@test "a broadcast goes to every inbox whose pattern matches, but never to its sender's" {
     got signal subscribe 'build:*:done' --as ruby
     succeeds
     is $'ruby\tbuild:*:done\ttrue' "$out"
@@ -31,7 +31,7 @@ load ../lib/hub
     refused 4 "no subscription"
 }
 
-@test "sources: yourself as agent, webhook or process; system is cliq's own" {
+@test "sources: yourself as agent, webhook or process; only cliq itself is system" {
     cliq signal generate a --source webhook --as ci >/dev/null
     cliq signal generate b --source process --as ci >/dev/null
     is "webhook process" "$(cliq signal events --json | $PY -c 'import json,sys;print(*[x["source"]["type"] for x in json.load(sys.stdin)])')"
@@ -41,7 +41,7 @@ load ../lib/hub
     refused 2 "nonsense"
 }
 
-@test "delayed: listed, replaced by its key, cancelled, delivered by whoever writes" {
+@test "a delayed signal is listed, replaced by its key, cancelled, delivered by the next write" {
     a=$(cliq signal schedule daily --at +1h --repeat-key k --data 1)
     b=$(cliq signal schedule daily --at 2099-01-01T00:00:00Z --repeat-key k)
     is "$b" "$(cliq signal delayed | cut -f1)"
@@ -53,7 +53,7 @@ load ../lib/hub
     is 1 "$out"
     cliq signal schedule a --at +1h --repeat-key k >/dev/null
     cliq signal schedule b --at +1h --repeat-key k >/dev/null
-    got signal cancel k --type a # what is no id is a key
+    got signal cancel k --type a # an argument that is no id is a key
     succeeds
     is 1 "$out"
     got signal cancel k
@@ -69,7 +69,7 @@ load ../lib/hub
     is 1 "$(field removed <"$T/out")"
 }
 
-@test "a closed standard input is told as that" {
+@test "a closed standard input is reported as such" {
     got emit sense - <&-
     refused 2 "standard input is closed"
     got emit --batch <&-
@@ -78,7 +78,7 @@ load ../lib/hub
     refused 2 "Is a directory"
 }
 
-@test "what waits is cancelled by its sender only: another --as is refused, by id and by key" {
+@test "only its sender cancels a delayed signal: another --as is refused, by id and by key" {
     id=$(cliq signal schedule daily --at +1h --repeat-key k --as ann)
     got signal cancel "$id" --as bob
     refused 7 "scheduled by ann"
@@ -87,14 +87,14 @@ load ../lib/hub
     refused 7 "scheduled by ann"
     is "$id" "$(cliq signal delayed | cut -f1)"
     cliq signal schedule weekly --at +1h --repeat-key k --as bob >/dev/null
-    got signal cancel k --as bob # of those under the key, bob's
+    got signal cancel k --as bob # bob's signal under that key
     is 1 "$out"
     is "$id" "$(cliq signal delayed | cut -f1)"
     got signal cancel "$id" --as ann
     is 1 "$out"
 }
 
-@test "signal watch prints what matches, as it comes" {
+@test "signal watch prints matching signals as they come" {
     cliq signal generate build:old:done >/dev/null
     start_listening w signal watch 'build:*:done' --json
     cliq signal generate build:web:done --data 1 >/dev/null
@@ -112,7 +112,7 @@ load ../lib/hub
     is build:old:done "$(head -1 "$T/w.out" | cut -f2)"
 }
 
-@test "watch of a ring that is not there says so" {
+@test "watch of an unknown ring is refused" {
     cliq ring add ops >/dev/null
     got_from timeout 20 "$CLIQ" watch --ring opps
     refused 4 'ring: there is no ring "opps"'
@@ -150,7 +150,7 @@ load ../lib/hub
     done
 }
 
-@test "a foreign line is a signal, too" {
+@test "a foreign line is a signal too" {
     task first >/dev/null
     start_listening w watch --json
     echo '{"type":"from:shell","data":{"n":1}}' >>"$(events)"

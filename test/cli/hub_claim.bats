@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# cliq claim, ack, fail, release, extend: the life of a task.
+# cliq claim, ack, fail, release, extend: the life cycle of a task.
 load ../lib/cli
 load ../lib/hub
 
-@test "the life of a task: claim, status, ack" {
+@test "the life cycle of a task: claim, status, ack" {
     id=$(task "Review" --to-role reviewer)
     got claim "$id" --as bob
     succeeds
@@ -24,7 +24,7 @@ load ../lib/hub
     got ack "$id" --as bob
     succeeds
     is "$id"$'\tacked\tin_progress' "$out"
-    got ack "$id" --as bob # again is fine
+    got ack "$id" --as bob # a repeated ack succeeds
     succeeds
     got claim "$id" --as bob
     refused 5 "cannot be claimed" "status-of"
@@ -36,7 +36,7 @@ load ../lib/hub
     is "emit claim status ack" "$(field op <"$T/out" | paste -sd' ')"
 }
 
-@test "a long history is told whole, and is the same when the index is made again" {
+@test "a long history is printed whole, and is the same after a rebuild of the index" {
     id=$(task)
     cliq claim "$id" --as bob >/dev/null
     local i
@@ -58,7 +58,7 @@ load ../lib/hub
     succeeds
 }
 
-@test "claim next takes the most urgent, then the oldest, of those for you" {
+@test "claim next takes the most urgent, then the oldest, of the tasks for you" {
     cliq role add dev >/dev/null
     cliq role fill dev bob >/dev/null
     a=$(task a)
@@ -79,7 +79,7 @@ load ../lib/hub
     is "$f" "$(cliq claim --role dev --as bob)"
 }
 
-@test "claim --json has the whole task and its claim_id, which guards what follows" {
+@test "claim --json has the whole task and its claim_id, which later commands must match" {
     id=$(task)
     claim=$(cliq claim --as bob --json --lease 1h | field claim_id)
     got extend "$id" --as bob --claim-id nonsense
@@ -95,7 +95,7 @@ load ../lib/hub
     refused 5
 }
 
-@test "two who claim one task: exactly one wins, the other is told so" {
+@test "of two claims for one task exactly one wins, the other gets a conflict" {
     local i a b
     for i in 1 2 3 4 5; do
         id=$(task "$i")
@@ -113,7 +113,7 @@ load ../lib/hub
     done
 }
 
-@test "a lease that ends gives the task to others, and its old holder is told" {
+@test "an expired lease makes the task claimable, and its old holder gets a conflict" {
     id=$(task)
     cliq claim "$id" --as bob --lease 1 >/dev/null
     got claim --as eve --wait 20
@@ -125,7 +125,7 @@ load ../lib/hub
     is "emit claim expire claim" "$(cliq status-of "$id" --history | cut -f2 | paste -sd' ')"
 }
 
-@test "fail: tried again, five times, then a dead letter; requeue brings it back" {
+@test "a failed task is retried five times, then a dead letter; requeue makes it claimable" {
     id=$(task)
     local i
     for i in 1 2 3 4 5; do
@@ -146,7 +146,7 @@ load ../lib/hub
     refused 5 "is leased"
 }
 
-@test "fail --retry-in: not before its time" {
+@test "fail --retry-in delays the next claim" {
     id=$(task)
     cliq claim "$id" >/dev/null
     got fail "$id" --retry-in 1h
@@ -155,7 +155,7 @@ load ../lib/hub
     refused 4
 }
 
-@test "claim --wait is woken by the signal, and by nothing else" {
+@test "claim --wait wakes for a matching task, and for nothing else" {
     start_listening w claim --as bob --role dev --wait 60
     task other --to-identity eve >/dev/null
     id=$(task it --to-role dev)
@@ -165,7 +165,7 @@ load ../lib/hub
     is bob "$(of "$id" claimed_by)"
 }
 
-@test "claim --wait is woken by a release" {
+@test "claim --wait wakes for a release" {
     id=$(task)
     cliq claim "$id" --as ann >/dev/null
     start_listening w claim --as bob --wait 60
@@ -174,7 +174,7 @@ load ../lib/hub
     is "$id" "$out"
 }
 
-@test "claim --wait that comes to nothing is exit 4; interrupted, 130" {
+@test "claim --wait without a task is exit 4; interrupted, 130" {
     got claim --wait 50ms
     refused 4 "nothing to claim"
     start_listening w claim --wait 60
@@ -184,7 +184,7 @@ load ../lib/hub
     is "" "$err"
 }
 
-@test "a claim that nobody could be told of is given back" {
+@test "a claim whose output cannot be written is released" {
     [ -e /dev/full ] || skip "no /dev/full"
     id=$(task)
     code=0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# cliq emit, and input of all commands of the hub that is wrong.
+# cliq emit, and wrong input to every hub command.
 load ../lib/cli
 load ../lib/hub
 
@@ -15,7 +15,7 @@ load ../lib/hub
     is "700 600" "$(stat -c %a "$CLIQ_HOME/signals" "$(events)" | paste -sd' ')"
 }
 
-@test "emit keeps everything it is told" {
+@test "emit stores every option" {
     cliq role add lead >/dev/null
     cliq role fill lead ann >/dev/null
     root=$(task --as ann)
@@ -38,7 +38,7 @@ load ../lib/hub
     is pending "$(field delivery_state <"$T/out")"
 }
 
-@test "emit takes type and content as words, as options, and from standard input" {
+@test "emit accepts type and content as words, as options, and from standard input" {
     is one "$(of "$(cliq emit pulse one)" content)"
     is two "$(of "$(cliq emit pulse -m two)" content)"
     is three "$(of "$(cliq emit --type pulse three)" content)"
@@ -80,7 +80,7 @@ load ../lib/hub
 
 # ---- bad input -----------------------------------------------------------------------------------
 
-@test "what is wrong is refused with its name, and changes nothing" {
+@test "wrong input is refused with its name, and changes nothing" {
     id=$(task a)
     before=$(wc -l <"$(events)")
     while IFS='|' read -r want part words; do
@@ -170,7 +170,7 @@ END
     is "$before" "$(wc -l <"$(events)")"
 }
 
-@test "what comes from others cannot speak to the terminal" {
+@test "control bytes in signals of others are escaped" {
     cliq emit sense $'evil\x1b]0;title\a\nline\ttab' --to-role r >/dev/null
     got inbox r
     succeeds
@@ -179,7 +179,7 @@ END
     is 8 "$(awk -F'\t' '{print NF}' "$T/out")"
 }
 
-@test "on a terminal there is a table" {
+@test "on a terminal the output is a table" {
     command -v script >/dev/null || skip "no script"
     task "Review it" --to-role r >/dev/null
     script -qec "stty cols 200; NO_COLOR=1 '$CLIQ' inbox r" /dev/null </dev/null >"$T/tty"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# The commands of the hub over HTTP.
+# The hub commands over HTTP.
 load ../lib/cli
 load ../lib/hub
 
-@test "over HTTP: the same words, the request of the table, the same output" {
+@test "over HTTP: the same arguments, the documented request, the same output" {
     hub_server
     answers '200 {"data":{"id":"signal:abc","signal_type":"task"},"meta":{"request_id":"r"}}'
     got emit task "Review" --to-role dev --urgency 0.8
@@ -37,7 +37,7 @@ load ../lib/hub
     [ ! -e "$CLIQ_HOME/signals" ]
 }
 
-@test "over HTTP: what a server says becomes an exit code and a sentence" {
+@test "over HTTP: a server's error becomes an exit code and a message" {
     hub_server
     local status code want
     while read -r status name want; do
@@ -64,7 +64,7 @@ END
     refused 4 "nothing to claim"
 }
 
-@test "over HTTP: a lost answer is asked for again under the same key; a key is never made twice" {
+@test "over HTTP: a failed emit is repeated with the same idempotency key; key create is not repeated" {
     hub_server
     answers '503 {"error":{"code":"STORE_UNAVAILABLE","message":"full"}}' '200 {"data":{"id":"signal:x"}}'
     got emit task x
@@ -77,7 +77,7 @@ END
     is 3 "$(wc -l <"$T/requests")"
 }
 
-@test "over HTTP: claim --wait asks again until its time is over" {
+@test "over HTTP: claim --wait asks again until its timeout" {
     hub_server
     answers '200 {"data":null,"meta":{}}' '200 {"data":null,"meta":{}}' '200 {"data":{"id":"signal:x","claim_id":"c"},"meta":{}}'
     got claim --wait 90 --role dev
@@ -87,7 +87,7 @@ END
     is 3 "$(wc -l <"$T/requests")"
 }
 
-@test "over HTTP: what cannot be done says what to do" {
+@test "over HTTP: an unsupported command says what to do instead" {
     export CLIQ_URL=http://127.0.0.1:1 CLIQ_KEY=cho_x
     for words in "watch" "signal watch"; do
         got $words

@@ -41,7 +41,7 @@ load ../lib/hub
     is "" "$(cliq inbox r --receipt-state resolved | ids)"
 }
 
-@test "pages: the cursor on standard error goes on, --all has everything" {
+@test "pages: the cursor on standard error continues, --all prints everything" {
     printf '{"signal_type":"sense","content":"%s","to_role":"r"}\n' {1..7} | cliq emit --batch >/dev/null
     got inbox r --limit 3
     code_is 0
@@ -59,7 +59,7 @@ load ../lib/hub
     is "7 6 5 4 3 2 1" "$(field content <"$T/out" | paste -sd' ')"
 }
 
-@test "acknowledge, resolve, snooze: for yourself only" {
+@test "acknowledge, resolve and snooze apply to yourself only" {
     id=$(cliq emit sense x --to-role r)
     got inbox --as ann --acknowledge "$id"
     succeeds
@@ -81,7 +81,7 @@ load ../lib/hub
     is pending "$(of "$id" delivery_state)"
 }
 
-@test "a thread, from any of its ids" {
+@test "thread prints the whole thread from any of its ids" {
     a=$(cliq emit query root)
     b=$(cliq emit sense child --parent "$a")
     c=$(cliq emit sense grandchild --parent "$b")
@@ -92,7 +92,7 @@ load ../lib/hub
     is "root child grandchild" "$(cliq thread "${a#signal:}" --json | field content | paste -sd' ')"
 }
 
-@test "list by who and what" {
+@test "list filters by sender, receiver, holder and status" {
     task a --to-role dev --as ann >/dev/null
     b=$(task b --to-identity bob --as ann)
     cliq emit alert c --to-ring ops --as eve >/dev/null
@@ -136,7 +136,7 @@ load ../lib/hub
     is '["reviewer"]' "$(field roles <"$T/out" | tail -1)"
 }
 
-@test "from_role must be held, once the role is made" {
+@test "from_role must be a role of the sender, once the role exists" {
     cliq role add lead >/dev/null
     got emit sense x --from-role lead --as bob
     refused 2 "does not hold the role" "cliq role fill"
@@ -145,7 +145,7 @@ load ../lib/hub
     succeeds
 }
 
-@test "keys: shown once, kept as a hash, listed, revoked" {
+@test "a key is shown once, stored as a hash, listed, revoked" {
     got key create --identity ci --scope emit --scope inbox
     succeeds
     like "$out" '^cho_[A-Za-z0-9_-]{43}$'
@@ -164,13 +164,13 @@ load ../lib/hub
         "$($PY -c 'import json,sys;v=json.load(sys.stdin);print(json.dumps(list(v)),json.dumps(v["scopes"]))' <"$T/out")"
 }
 
-@test "a key that could not be printed does not count" {
+@test "a key that could not be printed is revoked" {
     code=0
     "$CLIQ" key create --identity ci >/dev/full 2>"$T/err" || code=$?
     is 74 "$code"
     has "$(<"$T/err")" "revoked"
     is "[]" "$(cliq key list --json)"
-    # a reader that is gone: the pipe's only reading end is closed before cliq starts
+    # the pipe's only reading end is closed before cliq starts
     mkfifo "$T/pipe"
     exec 7<>"$T/pipe" 8>"$T/pipe" 7<&-
     code=0

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# The store of the hub by commands: check, rebuild, stats, compact, and a store that cannot be written.
+# The hub's store: check, rebuild, stats, compact, and a store that cannot be written.
 load ../lib/cli
 load ../lib/hub
 
 # ---- the store ---------------------------------------------------------------------------------
 
-@test "what is not there: the hint names the command that lists it" {
+@test "an unknown name is refused with the command that lists the known ones" {
     got role fill nobody bob
     refused 4 'no role "nobody"' "cliq role list" "cliq role add"
     got ring join nobody bob
@@ -16,7 +16,7 @@ load ../lib/hub
     refused 4 "no signal:nobody" "cliq signal list"
 }
 
-@test "check and stats make an index anew that is damaged, and say so" {
+@test "check and stats rebuild a damaged index, and say so" {
     for _ in $(seq 300); do echo '{"signal_type":"task","content":"of some length, so that there are many pages of it"}'; done | cliq emit --batch >/dev/null
     spoil() {
         $PY -c '
@@ -60,7 +60,7 @@ clean" "$out"
     is 0 "$(field dropped_bytes <"$T/out")"
 }
 
-@test "check tells bad lines as fsck does, and stats count what can be read" {
+@test "check reports bad lines as fsck does, and stats counts the readable ones" {
     task a >/dev/null
     printf 'rubbish\n{"type":"from:a:shell"}\n{"type":"x","seq":9,"crc":"00000000"}\n{"op":"cla\n' >>"$(events)"
     task b >/dev/null
@@ -81,7 +81,7 @@ clean" "$out"
     is 3 "$(cliq hub stats --json | field signals)"
 }
 
-@test "a store that may be read but not written can be read, and says so when written to" {
+@test "a read-only store can be read, and a write to it is refused" {
     export CLIQ_IDENTITY=ann
     cliq role add dev >/dev/null
     a=$(cliq emit task one --to-role dev)
@@ -90,7 +90,7 @@ clean" "$out"
     cliq signal subscribe 'a:*' >/dev/null
     commands=("signal list" "inbox dev" "thread $a" "status-of $a" "signal events" "signal delayed"
         "signal subscriptions" "role list" "key list" "hub stats")
-    printf '{"type":"from:a:shell"}\n' >>"$(events)" # the index there lags behind from now on
+    printf '{"type":"from:a:shell"}\n' >>"$(events)" # from now on the index is behind the log
     chmod -R a-w "$CLIQ_HOME"
     meekly signal list --json
     succeeds
@@ -115,7 +115,7 @@ clean" "$out"
     is "$a" "$out"
 }
 
-@test "a store that cannot be written: exit 74, and what to do" {
+@test "a failed write to the store is exit 74 and says what to do" {
     CLIQ_HOME=/proc/nothing got emit task x
     code_is 74
     mkdir -p "$CLIQ_HOME" && : >"$CLIQ_HOME/signals"
@@ -135,9 +135,9 @@ clean" "$out"
     succeeds
 }
 
-# ---- what the README says ---------------------------------------------------------------------------
+# ---- the README ---------------------------------------------------------------------------
 
-@test "the commands of the README's section run as they stand there" {
+@test "the commands of the README's section run unchanged" {
     sed -n '/^## Signals and tasks/,/^## More/p' "$ROOT/README.md" | sed -n '/^```sh$/,/^```$/p' | grep -v '^```' >"$T/readme.sh"
     [ "$(wc -l <"$T/readme.sh")" -ge 10 ]
     PATH=$BIN:$PATH got_from bash -euo pipefail "$T/readme.sh"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
-# What people give that is not what it should be: files of another kind, files they may not
-# read, names that do not exist, texts that are none.
+# Wrong input from people: files of another kind, files that they may not
+# read, unknown names, bytes that are not text.
 load ../scenario/pipeline
 
 project() {
     team <<<'phases: [{name: plan, agent: exec, commands: [{name: t, run: "true"}]}]'
 }
 
-# Puts something of that kind at the path.
+# Creates a file of that kind at the path.
 put() { # KIND PATH
     rm -rf "$2"
     case $1 in
@@ -17,7 +17,7 @@ put() { # KIND PATH
     esac
 }
 
-@test "a directory, a FIFO or a socket in place of a file is exit 2, and is called what it is" {
+@test "a directory, a FIFO or a socket in place of a file is exit 2, and the message names its kind" {
     project
     mkdir "$T/other"
     local kind words
@@ -45,7 +45,7 @@ put() { # KIND PATH
     [ ! -e .cliq/req_spec.md ]
 }
 
-@test "what a user may not read is exit 7, with the file's name" {
+@test "an unreadable file is exit 7, with its name" {
     project
     echo text >"$T/req"
     chmod 0 "$T/req" .cliq/workflow.yml "$T/team/team.yml"
@@ -63,7 +63,7 @@ put() { # KIND PATH
     refused 7 "open $T/req: Permission denied"
 }
 
-@test "req refuses what is not UTF-8, with its place, and changes nothing" {
+@test "req refuses bytes that are not UTF-8, with their position, and changes nothing" {
     agent a <<<'ok; complete'
     team <<<$'inputs: [{name: topic, default: x}]\nphases: [{name: plan, agent: a}]'
     got req -m "before" --key K-1
@@ -91,12 +91,12 @@ put() { # KIND PATH
     cmp "$T/req" .cliq/req_spec.md
 }
 
-@test "status, graph and req say what is wrong with a workflow as run does, each with its place" {
+@test "status, graph and req report the errors of a workflow as run does, with positions" {
     project
     cp .cliq/workflow.yml "$T/good"
     run_ok
     local words
-    # no team at all; no name; a circle; a phase that waits for nobody
+    # no team at all; no name; a cycle; an unknown dependency
     local bad
     for bad in 'phases: [{name: plan' 'phases: [{agent: exec}]' $'phases:\n  - {name: a, agent: exec, depends_on: [b]}\n  - {name: b, agent: exec, depends_on: [a]}' \
         $'name: x\nphases:\n  - {name: a, agent: exec, depends_on: [nobody]}'; do
@@ -130,7 +130,7 @@ refused_with_places() {
     has "$err" "cliq: the workflow has "
 }
 
-@test "log of a phase that is not there names those that are, and the nearest" {
+@test "log of an unknown phase lists the known ones and suggests the nearest" {
     agent a <<<'ok; complete'
     team <<<$'phases:\n  - {name: plan, agent: a}\n  - {name: build, agent: a, depends_on: [plan]}'
     got log plan
@@ -148,7 +148,7 @@ refused_with_places() {
     succeeds
 }
 
-@test "log --attempt takes attempts that there were" {
+@test "log --attempt refuses an attempt that does not exist" {
     agent a <<<'ok; complete'
     team <<<$'phases: [{name: plan, agent: a}]'
     run_ok

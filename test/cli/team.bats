@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# team new, validate, info: what a person sees who begins a team.
+# team new, validate, info: the first commands for a new team.
 load ../lib/cli
 
 @test "a new team is valid without any warning" {
@@ -26,7 +26,7 @@ load ../lib/cli
     is "" "$(ls my-team)"
 }
 
-@test "a bad name makes nothing" {
+@test "a bad name creates nothing" {
     got team new "My Team"
     is 2 "$code"
     is "" "$(ls)"
@@ -34,7 +34,7 @@ load ../lib/cli
     is 2 "$code"
 }
 
-@test "validate finds team.yml, workflow.yml and .cliq/workflow.yml, or takes a file" {
+@test "validate finds team.yml, workflow.yml and .cliq/workflow.yml, or accepts a file" {
     got team new t
     got team validate t/team.yml
     succeeds
@@ -57,7 +57,7 @@ load ../lib/cli
     has "$err" "no directory nowhere"
 }
 
-@test "validate prints every problem with its place and exits 1" {
+@test "validate prints every problem with its position and exits 1" {
     printf 'name: t\nphases:\n  - { name: a, agent: exek }\n  - { name: b, depends_on: [c] }\n' >team.yml
     got team validate
     is 1 "$code"
@@ -93,7 +93,7 @@ load ../lib/cli
     has "$out" 'team.yml:2:1: error: duplicate key "name": the first is in line 1, column 1'
 }
 
-@test "all duplicate keys are told in one go, and of very many the first" {
+@test "all duplicate keys are reported at once, and of very many the first" {
     printf 'name: t\nphases:\n  - { name: a, name: b }\nname: u\nversion: 1\nversion: 2\n' >team.yml
     got team validate
     is 1 "$code"
@@ -127,7 +127,7 @@ END
     is "t True last 1" "$($PY -c 'import json,sys; d=json.load(sys.stdin); p=[x for x in d["phases"] if x["name"]=="last"][0]; print(d["name"], d["valid"], p["name"], p["step"])' <"$T/out")"
 }
 
-@test "info of a team with a circle still shows it, and warns" {
+@test "info of a team with a cycle still prints the team, and warns" {
     printf 'name: t\nphases:\n  - { name: a, depends_on: [b] }\n  - { name: b, depends_on: [a] }\n' >team.yml
     got team info
     is 0 "$code"
@@ -148,7 +148,7 @@ END
     is 25 "$($PY -c 'import json,sys; print(len(json.load(sys.stdin)))' <"$T/out")"
 }
 
-@test "info --agents DIR lists the team's own agents, too, with their manifests" {
+@test "info --agents DIR also lists the team's own agents, with their manifests" {
     mkdir -p my/agents/digest my/agents/plain
     printf '#!/bin/sh\n' | tee my/agents/digest/agent.sh >my/agents/plain/agent.sh
     echo '{"name": "digest", "description": "digests things", "env": ["LANG"]}' >my/agents/digest/manifest.json
@@ -183,7 +183,7 @@ END
     like "$out" 'curl +special +built in +.*settings: timeout, max_bytes, proxy'
 }
 
-# install NAME [MANIFEST]: an agent of this user.
+# install NAME [MANIFEST]: installs an agent for this user.
 install_agent() {
     local manifest='{"name": "'$1'", "description": "does it", "entry": "./agent.sh"}'
     mkdir -p "$CLIQ_HOME/agents/$1"
@@ -208,7 +208,7 @@ install_agent() {
     has "$out" 'unknown agent "wnada" (did you mean "wanda"?): it is neither built in nor installed here nor declared under agents'
 }
 
-@test "an installed agent runs a phase that names it; a project is trusted all the same" {
+@test "an installed agent runs a phase that names it; the project still needs trust" {
     install_agent wanda
     cat >"$CLIQ_HOME/agents/wanda/agent.sh" <<END
 eval "\$("$CLIQ" sdk begin)"
@@ -230,7 +230,7 @@ END
     code_is 7
 }
 
-@test "who names an agent that is not there is told those that are, installed ones too" {
+@test "the error for an unknown agent lists the known ones, installed ones too" {
     install_agent wanda
     mkdir team
     printf 'name: t\ndescription: d\nphases:\n  - { name: a }\n' >team/team.yml
@@ -252,7 +252,7 @@ END
 @test "an installed agent hides the built-in one of its name, and the team's own hides both" {
     install_agent exec
     printf 'name: t\ndescription: d\nphases:\n  - { name: a, agent: exec }\n' >team.yml
-    got team validate # exec, the built-in one, would want commands
+    got team validate # the built-in exec would require commands
     succeeds
     got team info --agents
     like "$out" 'exec +special +built in .*\(hidden by the one above\)'
@@ -262,7 +262,7 @@ END
     is "team False installed True built in True" "$($PY -c 'import json,sys; print(*[x for a in json.load(sys.stdin) if a["name"] == "exec" for x in (a["from"], a["hidden"])])' <"$T/out")"
 }
 
-@test "a directory without an entry is no agent; a wrong manifest of an installed one is told" {
+@test "a directory without an entry is no agent; an installed agent's invalid manifest is reported" {
     install_agent bare '{"name": "bare"}'
     printf 'name: t\ndescription: d\nphases:\n  - { name: a, agent: bare }\n' >team.yml
     got team validate
@@ -272,7 +272,7 @@ END
     install_agent poor '{"name": "poor", "entry": "agent.sh", "binaries": ["no-such-program"]}'
     printf 'name: t\ndescription: d\nphases:\n  - { name: a, agent: torn }\n  - { name: b, agent: poor }\n' >team.yml
     got team validate
-    succeeds # it may be good elsewhere
+    succeeds # another machine may have a valid one
     has "$out" "warning: $CLIQ_HOME/agents/torn/manifest.json:1:"
     has "$out" "(phase a, field agent)"
     has "$out" "the agent poor needs the program no-such-program"
@@ -282,7 +282,7 @@ END
     lacks "$out" "bare"
 }
 
-# with_agent MANIFEST: a team of one phase, run by the agent w, whose manifest is that.
+# with_agent MANIFEST: a team of one phase, run by the agent w with this manifest.
 with_agent() {
     mkdir -p t/agents/w
     printf 'name: "@a/t"\ndescription: d\nagents:\n  w: {entry: agents/w/agent.sh}\nphases:\n  - {name: one, agent: w}\n' >t/team.yml
@@ -290,7 +290,7 @@ with_agent() {
     printf '%s\n' "$1" >t/agents/w/manifest.json
 }
 
-@test "a manifest's members have types, told with their places" {
+@test "a manifest's member of the wrong type is an error with its position" {
     with_agent '{"name": 1, "entry": 5,
 "capabilities": "notify", "settings": [], "binaries": ["git", 3]}'
     got team validate t
@@ -312,13 +312,13 @@ with_agent() {
     has "$out" "t/agents/w/manifest.json:1:14: error: not JSON: "
 }
 
-@test "an unknown capability, a misspelt key and another's name are warnings" {
+@test "an unknown capability, a misspelt key and the name of another agent are warnings" {
     with_agent '{"name": "other", "capabilities": ["phase:standrd"], "binarys": ["git"], "author": "me"}'
     got team validate t
     succeeds
     has "$out" 'warning: unknown capability "phase:standrd" (did you mean "phase:standard"?)'
     has "$out" 'warning: unknown key "binarys" (did you mean "binaries"?)'
-    has "$out" 'warning: it is of the agent "other", but team.yml calls it "w"'
+    has "$out" 'warning: it names the agent "other", but team.yml calls it "w"'
     lacks "$out" author
 }
 
@@ -331,7 +331,7 @@ with_agent() {
     is "t/team.yml: valid: @a/t, 1 phase" "$out"
 }
 
-@test "a program that a manifest asks for and is not there: told by assemble, refused by run" {
+@test "a missing program of a manifest is a warning of assemble and an error of run" {
     with_agent '{"name": "w", "binaries": ["sh", "no-such-program"]}'
     got assemble ./t
     is 0 "$code"
@@ -342,7 +342,7 @@ with_agent() {
     [ ! -e .cliq/run/attempts/one.1 ]
 }
 
-# node_that CODE: a node on PATH that ends with CODE when it is told to strip types, as those
+# node_that CODE: a node on PATH that exits with CODE when asked to strip types, as versions
 # before 22.6 do with 9; and a team whose agent is written in TypeScript.
 node_that() {
     mkdir -p bin t/agents/w
@@ -354,7 +354,7 @@ node_that() {
     touch t/agents/w/index.ts
 }
 
-@test "an agent in TypeScript and a node that is too old: told by validate and assemble, refused by run" {
+@test "a node too old for TypeScript is a warning of validate and assemble, an error of run" {
     node_that 9
     got team validate t
     succeeds
@@ -367,12 +367,12 @@ node_that() {
     has "$err" "needs tsx, or node 22.6 or newer"
 }
 
-@test "an agent in TypeScript and a node that can, or tsx: nothing to tell" {
+@test "an agent in TypeScript with tsx or a new node causes no warning" {
     node_that 0
     got team validate t
     succeeds
     is "t/team.yml: valid: @a/t, 1 phase" "$out"
-    node_that 1 # it fails, but not because of its age: the run will tell
+    node_that 1 # it fails for another reason, which the run will report
     got team validate t
     succeeds
     is "t/team.yml: valid: @a/t, 1 phase" "$out"
@@ -383,7 +383,7 @@ node_that() {
     succeeds
 }
 
-@test "validate tells the programs of a manifest that are not here" {
+@test "validate reports the missing programs of a manifest" {
     with_agent '{"name": "w", "binaries": ["sh", "no-such-program"]}'
     got team validate t
     succeeds

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# channel wait, channel follow: what comes, when it comes.
+# channel wait and channel follow: messages as they arrive.
 load ../lib/cli
 
 # ---- wait ----------------------------------------------------------------------
@@ -23,7 +23,7 @@ load ../lib/cli
     has "$out" '"body":"x"'
 }
 
-@test "wait waits for a channel that appears later in a room that is there" {
+@test "wait waits for a channel that appears later in an existing room" {
     mkdir -p .war-rooms/r
     start_listening wait channel wait --room r
     echo '{"type":"done","body":"foreign"}' >.war-rooms/r/channel.jsonl
@@ -32,7 +32,7 @@ load ../lib/cli
     is '{"type":"done","body":"foreign"}' "$out"
 }
 
-@test "wait finds rooms in a WARROOMS_DIR of several directories that are not there yet" {
+@test "wait finds rooms in a WARROOMS_DIR of several directories that do not exist yet" {
     export WARROOMS_DIR=$T/not/yet/there
     start_listening wait channel wait --room r
     post r x >/dev/null
@@ -41,7 +41,7 @@ load ../lib/cli
     has "$out" '"body":"x"'
 }
 
-@test "wait with a filter passes over what does not match" {
+@test "wait with a filter skips other messages" {
     start_listening wait channel wait --room r --type pass --type fail --from qa --to manager --ref EPIC-001
     post r 1 qa manager done EPIC-001 >/dev/null
     post r 2 engineer manager pass EPIC-001 >/dev/null
@@ -54,7 +54,7 @@ load ../lib/cli
     has "$out" '"body":"5"'
 }
 
-@test "wait --from and wait --ref each pick by one field" {
+@test "wait --from and wait --ref each filter by one field" {
     start_listening from channel wait --room r --from qa
     local from=$PID
     start_listening ref channel wait --room r --ref EPIC-002
@@ -68,7 +68,7 @@ load ../lib/cli
     has "$out" '"body":"2"'
 }
 
-@test "wait does not take what was there before; --any does, the oldest first" {
+@test "wait ignores earlier messages; --any returns them, the oldest first" {
     conversation r
     got channel wait --room r --type done --timeout 0.05
     refused 6
@@ -88,7 +88,7 @@ load ../lib/cli
     has "$out" '"body":"late"'
 }
 
-@test "wait --after takes what stands behind that message, earlier than the call or not" {
+@test "wait --after returns the next match after that message, even one posted before the call" {
     conversation r
     got channel wait --room r --after "$(<"$T/id1")" --type done --timeout 5
     succeeds
@@ -109,7 +109,7 @@ load ../lib/cli
     refused 4 "no message with the id"
 }
 
-@test "a timeout is exit 6, a sentence on standard error and nothing on standard output" {
+@test "a timeout is exit 6, a message on standard error and nothing on standard output" {
     got channel wait --room r --timeout 0.05
     refused 6 "no matching message in r within 0.05 s"
     got channel wait --room r --timeout 50ms
@@ -119,21 +119,21 @@ load ../lib/cli
     refused 6 "no matching message in r"
 }
 
-@test "--timeout 0 is no timeout" {
+@test "--timeout 0 waits for ever" {
     start_listening wait channel wait --room r --timeout 0
     post r x >/dev/null
     ended wait "$PID"
     succeeds
 }
 
-@test "a message that comes before the timeout is not late" {
+@test "a message before the timeout is returned" {
     start_listening wait channel wait --room r --timeout 10m
     post r x >/dev/null
     ended wait "$PID"
     succeeds
 }
 
-@test "a time that is no time is refused" {
+@test "an invalid time is refused" {
     local time
     for time in "" x -1 1x "1 s" 0x10 1e999 .; do
         got channel wait --room r --timeout="$time"
@@ -141,7 +141,7 @@ load ../lib/cli
     done
 }
 
-@test "wait takes a line only when it is whole" {
+@test "wait returns a line only when it is whole" {
     post r old >/dev/null
     start_listening wait channel wait --room r
     printf '{"body":"in ' >>.war-rooms/r/channel.jsonl
@@ -163,7 +163,7 @@ load ../lib/cli
     is '{"body":"in two parts"}' "$out"
 }
 
-@test "wait hears a post that seals a fragment, and tells of the bad line" {
+@test "wait returns a post that seals a fragment, and warns of the bad line" {
     post r old >/dev/null
     start_listening wait channel wait --room r
     printf '{"body":"torn' >>.war-rooms/r/channel.jsonl
@@ -174,7 +174,7 @@ load ../lib/cli
     has "$err" "1 bad line in the channel of r"
 }
 
-@test "many waiters hear one message" {
+@test "many waiters get one message" {
     local i pids=()
     for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
         start "w$i" "$CLIQ" channel wait --room r --type done
@@ -201,7 +201,7 @@ load ../lib/cli
     done
 }
 
-@test "waiting costs no time of the processor" {
+@test "waiting uses no CPU time" {
     start_listening wait channel wait --room r
     post other x >/dev/null # beside it
     until_true listening "$PID"
@@ -213,7 +213,7 @@ load ../lib/cli
     [ "$(($(awk '{print $14 + $15}' "/proc/$PID/stat") - ticks))" -le 1 ]
 }
 
-@test "a wait survives the removal of its room and hears the next one of that name" {
+@test "a wait continues after the removal of its room and gets messages of a new one" {
     post r old >/dev/null
     start_listening wait channel wait --room r
     rm -r .war-rooms/r
@@ -252,7 +252,7 @@ followed() { sed -n 's/.*"body":"\([^"]*\)".*/\1/p' "$T/follow.out" | paste -sd'
     is "$(tail -2 .war-rooms/r/channel.jsonl)" "$(<"$T/follow.out")"
 }
 
-@test "follow --all begins with what is there" {
+@test "follow --all begins with the existing messages" {
     conversation r
     start_listening follow channel follow --room r --all
     post r six >/dev/null
@@ -260,7 +260,7 @@ followed() { sed -n 's/.*"body":"\([^"]*\)".*/\1/p' "$T/follow.out" | paste -sd'
     is "one two three four five six" "$(followed)"
 }
 
-@test "follow takes the filters, and --after" {
+@test "follow accepts the filters and --after" {
     conversation r
     start_listening follow channel follow --room r --after "$(<"$T/id2")" --from engineer --type done --type fix
     post r six qa engineer review >/dev/null
@@ -275,7 +275,7 @@ followed() { sed -n 's/.*"body":"\([^"]*\)".*/\1/p' "$T/follow.out" | paste -sd'
     refused 4 "no message with the id nobody-done-1-1 in r"
 }
 
-@test "follow --text is a conversation" {
+@test "follow --text prints a conversation" {
     conversation r
     start_listening follow channel follow --room r --all --text
     until_true has_lines "$T/follow.out" 10
@@ -296,7 +296,7 @@ followed() { sed -n 's/.*"body":"\([^"]*\)".*/\1/p' "$T/follow.out" | paste -sd'
     is "x" "$(followed)"
 }
 
-@test "follow goes on at the top of a truncated channel" {
+@test "follow continues at the start of a truncated channel" {
     conversation r
     start_listening follow channel follow --room r --all
     until_true has_lines "$T/follow.out" 5
@@ -306,7 +306,7 @@ followed() { sed -n 's/.*"body":"\([^"]*\)".*/\1/p' "$T/follow.out" | paste -sd'
     is "one two three four five fresh" "$(followed)"
 }
 
-@test "follow goes over to the file that replaces the channel" {
+@test "follow switches to the file that replaces the channel" {
     conversation r
     start_listening follow channel follow --room r
     echo '{"body":"replaced"}' >"$T/new"
@@ -317,7 +317,7 @@ followed() { sed -n 's/.*"body":"\([^"]*\)".*/\1/p' "$T/follow.out" | paste -sd'
     is "replaced fresh" "$(followed)"
 }
 
-@test "follow reads what was written to the old file before it was replaced" {
+@test "follow reads the lines written to the old file before its replacement" {
     post r old >/dev/null
     start_listening follow channel follow --room r
     kill -STOP "$PID"
@@ -329,7 +329,7 @@ followed() { sed -n 's/.*"body":"\([^"]*\)".*/\1/p' "$T/follow.out" | paste -sd'
     is "last-words replaced" "$(followed)"
 }
 
-@test "follow survives removal of the channel and of the room" {
+@test "follow continues after the removal of the channel and of the room" {
     post r one >/dev/null
     start_listening follow channel follow --room r --all
     until_true has_lines "$T/follow.out" 1
@@ -342,7 +342,7 @@ followed() { sed -n 's/.*"body":"\([^"]*\)".*/\1/p' "$T/follow.out" | paste -sd'
     is "one two three" "$(followed)"
 }
 
-@test "follow tells of bad lines once each time they come, and goes on" {
+@test "follow warns of bad lines once each time they come, and continues" {
     start_listening follow channel follow --room r
     post r one >/dev/null
     until_true has_lines "$T/follow.out" 1
@@ -365,7 +365,7 @@ followed() { sed -n 's/.*"body":"\([^"]*\)".*/\1/p' "$T/follow.out" | paste -sd'
     done
 }
 
-@test "follow into a pipe whose reader went away ends" {
+@test "follow ends when its output pipe is closed" {
     conversation r
     mkfifo "$T/pipe"
     "$CLIQ" channel follow --room r --all >"$T/pipe" 2>"$T/follow.err" 3>&- &

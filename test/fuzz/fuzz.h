@@ -1,4 +1,6 @@
-/* fuzz - helpers of all fuzz targets: MUST, and buffers of exact size. */
+/*
+ * fuzz - helpers for every target: assertions, and copies of the input of exactly its size.
+ */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -18,7 +20,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* A copy in a block of exactly its size, so that ASan finds overreads; free() it. */
+/* A copy in a block of exactly its size, so that ASan detects a read past the end; free() it. */
 static inline char *
 fuzz_copy(const uint8_t *data, size_t len)
 {

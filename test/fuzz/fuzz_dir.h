@@ -1,6 +1,6 @@
 /*
- * fuzz_dir - a temporary directory, in memory if possible, for targets that write files. Removed
- * when the target ends.
+ * fuzz_dir - a temporary directory for targets that write files, in memory if possible. It is
+ * removed when the target exits.
  */
 #ifndef FUZZ_DIR_H
 #define FUZZ_DIR_H
@@ -32,7 +32,7 @@ dir_remove(void)
     rmdir(dir_path);
 }
 
-/* Creates the directory; later calls do nothing. */
+/* Creates the directory once; later calls do nothing. */
 static void
 dir_make(void)
 {

@@ -1,7 +1,9 @@
 /*
- * fuzz_event - events.jsonl of any bytes: no crash; folding it line by line or at once gives
- * the same index; what was read is written and read again as the same; a signal whose line can be
- * cut (splice.h) is shown as if it was parsed.
+ * fuzz_event - events.jsonl with any bytes:
+ *   - nothing crashes
+ *   - folding it line by line or at once gives the same index
+ *   - an event that was read, written and read again is the same
+ *   - a signal whose line can be spliced (splice.h) is shown as if it were parsed
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -11,9 +13,9 @@
 #include "hub/hub_impl.h"
 #include "log/seal.h"
 
-#include "fuzz.h" /* behind hub/model/ops.def, whose MUST is another one */
+#include "fuzz.h" /* after hub/model/ops.def, which defines another MUST */
 
-/* An event that is written and parsed again is the same. */
+/* A written event is read back the same. */
 static void
 check_round_trip(const struct hub_event *ev)
 {
@@ -32,7 +34,7 @@ check_round_trip(const struct hub_event *ev)
     arena_release(&a);
 }
 
-/* The JSON without the blanks of a foreign line. */
+/* Normalizes the white space of a foreign line. */
 static void
 respell(struct buf *to, const char *text)
 {
@@ -63,7 +65,7 @@ check_shown(const struct hub_event *ev, const char *line, size_t len)
     arena_release(&a);
 }
 
-/* Every row of every table. */
+/* Prints every row of every table. */
 static void
 dump(struct index *ix, struct buf *to)
 {
@@ -80,7 +82,7 @@ dump(struct index *ix, struct buf *to)
     MUST(!index_status(ix, NULL));
 }
 
-/* A directory for the log until the program ends. */
+/* Opens a directory for the log, once. */
 static char place[] = "/tmp/fuzz-event-XXXXXX";
 static int dir = -1;
 
@@ -102,7 +104,7 @@ open_log(void)
     return openat(dir, "events.jsonl", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
-/* Folds the log from a file; with `step`, while it grows line by line. */
+/* Folds the log from a file; with `step`, as it grows line by line. */
 static void
 fold_it(struct index *ix, const char *text, size_t len, bool step, struct buf *to)
 {
@@ -153,7 +155,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
             continue;
         check_round_trip(&ev);
         check_shown(&ev, rec.text, rec.len);
-        if (seal_strip(rec.text, rec.len)) { /* as the index has it */
+        if (seal_strip(rec.text, rec.len)) { /* as in the index */
             struct buf bare = { 0 };
             buf_add(&bare, rec.text, seal_strip(rec.text, rec.len));
             buf_addc(&bare, '}');

@@ -1,17 +1,16 @@
 /*
  * fuzz_http - net/http on any bytes, whole and split.
  *
- *     clang -g -O1 -std=gnu11 -fsanitize=fuzzer,address,undefined -Isrc test/fuzz/fuzz_http.c \
- *         src/net/http*.c src/base/{buf,err,utf8}.c
- *     ./fuzz_http -dict=test/fuzz/http.dict NEW_CORPUS test/fuzz/corpus/http
+ *     make build/fuzz/http
+ *     build/fuzz/http -dict=test/fuzz/http.dict NEW_CORPUS test/fuzz/corpus/http
  *
  * For every input:
- *   - the result (requests, their parts, bodies, the fault and its place) is the same when the
- *     bytes arrive at once, in random parts, and one by one
- *   - each part is a separate copy, so that ASan finds overreads
- *   - texts lie inside the head, a body is not larger than its limit, decoded chunks are
- *     smaller than encoded ones
- *   - an accepted request has nothing that must be rejected: checked here independently
+ *   - the events (requests, their parts, their bodies, the error and its position) are the
+ *     same when the bytes come at once, in parts of random length, and one by one
+ *   - each part is a copy of its own, so that ASan detects a read past the end
+ *   - texts lie inside the head, a body is not larger than its limit, chunks are smaller
+ *     decoded than encoded
+ *   - an accepted request holds nothing that must be refused: checked here by other means
  */
 
 #include "fuzz.h"

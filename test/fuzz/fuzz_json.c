@@ -1,16 +1,15 @@
 /*
- * fuzz_json - base/json beside jansson: both give the same result for any bytes.
+ * fuzz_json - compares base/json with jansson: both must agree on any bytes.
  *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Isrc test/fuzz/fuzz_json.c \
- *         src/base/{json_parse,json_get,json_write,utf8,buf,arena,err}.c -ljansson
- *     ./fuzz_json -max_len=512 -dict=test/fuzz/json.dict NEW_CORPUS test/fuzz/corpus/json
+ *     make build/fuzz/json
+ *     build/fuzz/json -max_len=512 -dict=test/fuzz/json.dict NEW_CORPUS test/fuzz/corpus/json
  *
- * Checked for every input, each in its own function:
- *   - we accept it exactly if jansson does, and then with the same tree;
- *     known_difference() has all exceptions
- *   - writing, parsing and writing again changes nothing, compact or pretty
- *   - every proper prefix of an accepted object is reported as cut off
- *   - a text that is reported as cut off can be completed to valid JSON
+ * For every input, each in a function of its own:
+ *   - cliq accepts it exactly when jansson does, with the same tree;
+ *     known_difference() lists all exceptions
+ *   - writing, reading and writing again changes nothing, compact or pretty
+ *   - every prefix of an accepted object is torn
+ *   - a torn text can be completed so that it is accepted
  *   - any bytes, written as a string, are read back (bad UTF-8 as U+FFFD)
  *   - a parse that runs out of memory reports only that
  */
@@ -18,8 +17,8 @@
 
 #include <math.h>
 
-/* Both headers define JSON_... types: renames jansson's. Its json_is_... macros use
- * the old names, so json_typeof is used instead. */
+/* Both headers define types named JSON_..., so those of jansson are renamed. Its json_is_...
+ * macros name them too, so json_typeof is used instead. */
 #define JSON_NULL   JANSSON_NULL
 #define JSON_FALSE  JANSSON_FALSE
 #define JSON_TRUE   JANSSON_TRUE
@@ -172,7 +171,7 @@ beginnings_are_cut_off(struct arena *a, const char *p, size_t len, uint32_t seed
     for (int i = 0; i < 4; i++) {
         seed = seed * 1664525 + 1013904223;
         size_t n = (seed >> 8) % len;
-        char *exact = malloc(n ? n : 1); /* so that ASan finds overreads */
+        char *exact = malloc(n ? n : 1); /* so that ASan detects a read past the end */
         MUST(exact);
         memcpy(exact, p, n);
         MUST(!json_parse(a, exact, n, &doc, &f));

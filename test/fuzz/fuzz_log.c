@@ -1,16 +1,16 @@
 /*
- * fuzz_log - log/ beside a simple model that reads the same bytes.
+ * fuzz_log - compares log/ with a slow and simple model that reads the same bytes.
  *
  *     make build/fuzz/log
  *     build/fuzz/log -max_len=4096 NEW_CORPUS test/fuzz/corpus/log
  *
- * The input is the content of a log. It is tested twice: unchanged, and with all
- * checksums corrected, so that wrong numbers and groups are reached too. Checked, each
- * in its own function:
+ * The input is the content of a log. It is read twice: unchanged, and with every checksum
+ * corrected, so that the checks of numbers and groups are reached too. For every input, each in
+ * a function of its own:
  *   - forward and backward reading see the same lines, good and bad
  *   - the numbers of a sequenced log are those of the model below, and grow
- *   - what fsck counts adds up
- *   - a record appended then, plain or sequenced, is the last one that readers see,
+ *   - the counts of fsck add up
+ *   - a record appended afterwards, plain or sequenced, is the last one that readers see,
  *     everything before it is still there, and its number is the one it was sealed with
  */
 #define _GNU_SOURCE
@@ -54,7 +54,7 @@ struct model {
     size_t n;
     bool is_consistent; /* sealed numbers never fall behind their positions */
     bool is_rotated;
-    bool is_overrun; /* sealed lines behind a rotate line: cliq never writes that */
+    bool is_overrun; /* sealed lines follow a rotate line: no cliq writer does that */
 };
 
 /* Finds all lines and classifies each on its own. */
@@ -129,9 +129,9 @@ number(struct model *m)
             bool is_open;
             n = group_len(m, i, &is_open);
             if (is_open)
-                return; /* readers stop before an incomplete group at the end */
+                return; /* nothing after it is read before it is whole */
             if (n < l->seal.of) {
-                i += n; /* incomplete: skipped */
+                i += n; /* incomplete: skip all of it */
                 continue;
             }
         }
@@ -281,14 +281,14 @@ check_append_plain(const char *p, size_t size)
     close(fd);
 }
 
-/* Appends a sequenced record; carries: with a log that also carries strays over. */
+/* Appends a sequenced record; carries: the log also carries strays over. */
 static void
 check_append_sequenced(const char *p, size_t size, bool carries)
 {
     struct log_options o = { .is_sequenced = true, .rotate_bytes = carries ? 1 << 30 : 0 };
     bool is_torn = size > 0 && p[size - 1] != '\n';
 
-    /* the content after the torn tail is ended */
+    /* the content once the tail is sealed */
     char *sealed = malloc(size + 1);
     MUST(sealed);
     memcpy(sealed, p, size);
@@ -329,7 +329,7 @@ check_append_sequenced(const char *p, size_t size, bool carries)
     free(sealed);
 }
 
-/* ---- correcting checksums ---- */
+/* ---- corrected checksums ---- */
 
 static void
 mend(char *p, size_t size)

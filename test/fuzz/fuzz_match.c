@@ -1,8 +1,8 @@
 /*
- * fuzz_match - the matcher of hub/model/match beside match_pattern, on any set of patterns.
+ * fuzz_match - compares the index of hub/model/match with its rule, on any set of patterns.
  *
- * The input is lines. "-N" removes the N-th added pattern, "?TYPE" is a query, any other line is a
- * pattern to add. At the end all queries are repeated and all patterns removed.
+ * The input is lines. "-N" removes the pattern that was added N-th, "?TYPE" matches a type, any
+ * other line is a pattern to add. At the end everything is matched once more and removed.
  */
 
 #include "fuzz.h"
@@ -12,7 +12,7 @@
 enum { MAX = 256 };
 
 struct line {
-    char *p; /* a separate copy, so that ASan finds overreads */
+    char *p; /* a copy of its own, so that ASan detects a read past the end */
     size_t len;
     bool is_in, is_type;
 };

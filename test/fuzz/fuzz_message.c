@@ -1,6 +1,6 @@
 /*
- * fuzz_message - the parser of AgentMessages on any bytes: no crash, and accepted messages are
- * valid.
+ * fuzz_message - context/agent_message on any bytes: no crash, and an accepted message has all
+ * required fields.
  */
 
 #include "fuzz.h"

@@ -1,15 +1,15 @@
 /*
- * fuzz_presync - the reader and the recovery of log/presync on any bytes.
+ * fuzz_presync - the reader of log/presync, and the recovery of a log from what it read.
  *
  *     make build/fuzz/presync
  *     build/fuzz/presync -max_len=16384 NEW_CORPUS test/fuzz/corpus/presync
  *
- * The input: two bytes, the remaining size of the log; then a pre-sync file. It is tested
- * unchanged, and with correct checksums and the log's inode, so that the code behind these checks
- * is reached. Checked:
- *   - the lines that are read are in the file and have the recorded length
- *   - opening the log changes nothing before the chain
- *   - a chain of this log is in the log afterwards, at its offset, and opening again changes
+ * The input is two bytes, how much of the log is left, then a presync file. It is read
+ * unchanged, and with corrected checksums and the log's inode, so that the code after those
+ * checks is reached. For every input:
+ *   - the lines that are read are in the file, with the length that it says
+ *   - opening the log changes nothing before the restored lines
+ *   - lines for this log are in it afterwards, at their offset, and opening it again changes
  *     nothing
  */
 #define _GNU_SOURCE
@@ -54,7 +54,7 @@ put_number(char *to, uint64_t v, size_t n)
         to[i] = (char)(v >> 8 * i);
 }
 
-/* Corrects every record that begins with the magic bytes. */
+/* Corrects the checksum of every record that begins like one. */
 static void
 put_right(char *p, size_t n)
 {
@@ -90,7 +90,7 @@ open_log(void)
     log_close(&l);
 }
 
-/* By the header of the first record. */
+/* Compares with the head of the first record only. */
 static bool
 is_same(const struct presync_chain *a, const struct presync_chain *b)
 {
@@ -141,6 +141,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(image, data + 2, n);
     check(image, n, left, false);
     check(image, n, left, true);
-    dir_empty(); /* also removes renamed pre-sync files */
+    dir_empty(); /* removes files that were moved aside too */
     return 0;
 }

@@ -1,11 +1,8 @@
 /*
  * fuzz_query - net/query on any bytes.
  *
- *     clang -g -O1 -std=gnu11 -fsanitize=fuzzer,address,undefined -Isrc test/fuzz/fuzz_query.c \
- *         src/net/{query,http_text}.c src/base/{arena,buf,err,utf8}.c
- *
  * For every input:
- *   - it is parsed, or rejected with an error message of visible ASCII
+ *   - it is parsed, or the error says why not, in visible ASCII
  *   - pairs are UTF-8 without NUL, not longer than the text, and have names
  *   - written again, escaped, they are parsed to the same pairs
  *   - numbers agree with strtoull and strtod

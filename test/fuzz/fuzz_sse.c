@@ -1,14 +1,11 @@
 /*
- * fuzz_sse - net/sse and http_client_parse of net/http_client on any bytes.
- *
- *     clang -g -O1 -std=gnu11 -fsanitize=fuzzer,address,undefined -Isrc test/fuzz/fuzz_sse.c \
- *         src/net/{sse,http_client,transport,http,http_body,http_text}.c
- * src/base/{buf,err,wait,clock,sys}.c
+ * fuzz_sse - net/sse and the head of an answer (net/http_client) on any bytes.
  *
  * For every input:
- *   - events are the same whether the bytes arrive at once, one by one, or in two parts
- *   - every event has its final empty line; ids have no NUL and no line break
- *   - bytes behind a head do not change its result, and a prefix of a valid head is never rejected
+ *   - events are the same whether the bytes come at once, one by one, or split in two
+ *   - no event is without its empty line; ids have no NUL and no line end
+ *   - a head is complete or not; bytes after it change nothing, and a prefix of a good one
+ *     is never an error
  */
 
 #include "fuzz.h"

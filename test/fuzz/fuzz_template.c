@@ -1,15 +1,11 @@
 /*
  * fuzz_template - team/template on any bytes.
  *
- *     clang -g -O1 -std=gnu11 -fsanitize=fuzzer,address,undefined -Isrc test/fuzz/fuzz_template.c \
- *         src/team/template*.c
- * src/base/{json_parse,json_get,json_write,utf8,buf,arena,err,clock,sys}.c
- *
  * The input is a command, a zero byte and a value. For each:
  *   - nothing crashes, and the check without values agrees with the expansion
  *   - in an accepted command the value's text never appears unless the command had it
- *   - text outside of template uses is unchanged
- *   - expansion into text fails only for an unknown name, which the error contains
+ *   - all text outside of uses stays the same
+ *   - expansion into text fails only for a variable that the error names
  */
 
 #include "fuzz.h"
@@ -57,7 +53,8 @@ commands_never_hold_values(struct arena *a, const char *text, const struct templ
     buf_release(&to);
 }
 
-/* The checks of validation: a place in the text, a sentence, and nothing past the end. */
+/* The checks of validation give an offset in the text and a message, and read nothing past the
+ * end. */
 static void
 slips_are_told(struct arena *a, const char *text)
 {
@@ -108,7 +105,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct buf value = { 0 };
 
     arena_reset(&a);
-    char *text = malloc(text_len + 1); /* so that ASan finds overreads */
+    char *text = malloc(text_len + 1); /* so that ASan detects a read past the end */
     MUST(text);
     memcpy(text, data, text_len);
     text[text_len] = '\0';

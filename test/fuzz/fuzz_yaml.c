@@ -1,12 +1,12 @@
 /*
- * fuzz_yaml - base/yaml and team/ on any bytes.
+ * fuzz_yaml - base/yaml and team/load on any bytes.
  *
- * Checked for every input, each in its own function:
- *   - an error has a message and a place inside the text
+ * For every input, each in a function of its own:
+ *   - a refusal has a message and a position inside the text
  *   - a tree has every count, key and text that its header promises, is no deeper and
- *     no larger than allowed, and becomes JSON that reads back as it was
- *   - a team is loaded and validated, its problems can be printed, and loading succeeds
- *     only if there are no errors
+ *     no larger than allowed, and becomes JSON that reads back the same
+ *   - a team is loaded and validated, its problems can be written, and loading succeeds
+ *     only when there are no errors
  *   - a parse that runs out of memory reports only that
  */
 #include "fuzz.h"

@@ -2,7 +2,7 @@
 # The built-in agent curl: real messages, a real server on 127.0.0.1.
 load ../lib/cli
 
-# The server: what it was asked goes to $T/requests, one JSON object a line.
+# The server writes each request to $T/requests, one JSON object a line.
 server() {
     cat >"$T/server.py" <<'PY'
 import base64, http.server, json, os, sys, threading
@@ -84,11 +84,11 @@ v=json.load(open(sys.argv[1]))
 for k in sys.argv[2:]: v=v[k]
 print(v if isinstance(v,str) else json.dumps(v))' "$@"; }
 handoff() { field .cliq/channels/fetch--next/handoff.json "$@"; }
-# asked N KEY...: of the N-th request (from 1).
+# asked N KEY...: these members of the N-th request (from 1).
 asked() { sed -n "$1p" "$T/requests" >"$T/one"; field "$T/one" "${@:2}"; }
 n_asked() { wc -l <"$T/requests"; }
 completes() { code_is 0 && is "" "$err" && like "$signals" '"status":"complete"' && lacks "$signals" '"status":"error"'; }
-# The phase failed: a sentence with these parts, in the error line and nothing completed.
+# The phase failed: its error line has these parts, and there is no complete line.
 fails() {
     code_is 1 || return 1
     lacks "$signals" '"status":"complete"' || return 1
@@ -110,7 +110,7 @@ fails() {
     has "$signals" '"status":"progress","message":"source report.json: GET '
 }
 
-@test "the handoff tells url, file, status, bytes, type and small JSON" {
+@test "the handoff has url, file, status, bytes, type and small JSON" {
     server
     sources '{"name":"a","url":"'$URL'/json?x=1"},{"name":"b","url":"'$URL'/text"}'
     completes
@@ -134,7 +134,7 @@ fails() {
     lacks "$(handoff data sources a)" '"json"'
 }
 
-@test "what is not JSON is kept byte for byte" {
+@test "an answer that is not JSON is stored byte for byte" {
     server
     sources '{"name":"bin","url":"'$URL'/binary"},{"name":"t","url":"'$URL'/text"},
         {"name":"bad","url":"'$URL'/notjson"},{"name":"none","url":"'$URL'/empty"},
@@ -148,7 +148,7 @@ fails() {
     is $'{\n  "x": 1\n}' "$(<.cliq/files/fetch/p)"
 }
 
-@test "a body is posted, as JSON when it is JSON" {
+@test "a body is posted, with the JSON type when it is JSON" {
     server
     sources '{"name":"a","url":"'$URL'/x","body":"{\"q\": 1}"},
         {"name":"b","url":"'$URL'/x","body":"q=1"},
@@ -163,7 +163,7 @@ fails() {
     is text/x "$(asked 4 headers content-type)"
 }
 
-@test "headers and method are the entry's" {
+@test "the entry chooses headers and method" {
     server
     sources '{"name":"a","url":"'$URL'/x","headers":{"Authorization":"Bearer abc","X-N":5,"X-T":true}},
         {"name":"b","url":"'$URL'/x","method":"delete"},{"name":"c","url":"'$URL'/x","method":"PUT","body":"z"}'
@@ -175,7 +175,7 @@ fails() {
     is PUT "$(asked 3 method)"
 }
 
-@test "429 is asked again after Retry-After" {
+@test "429 is retried after Retry-After" {
     server
     local before=$EPOCHREALTIME
     sources '{"name":"a","url":"'$URL'/flaky"}'
@@ -197,7 +197,7 @@ fails() {
     [ ! -e .cliq/channels/fetch--next/handoff.json ]
 }
 
-@test "retry: false asks once" {
+@test "retry: false makes one try" {
     server
     sources '{"name":"a","url":"'$URL'/broken","retry":false}'
     is 1 "$(n_asked)"
@@ -212,7 +212,7 @@ fails() {
     lacks "$signals" hush
 }
 
-@test "nobody there fails after three tries" {
+@test "a refused connection fails after three tries" {
     server
     kill "$PID"
     until_true gone "$PID"
@@ -233,7 +233,7 @@ fails() {
     [ ! -e .cliq/files/fetch/c ]
 }
 
-@test "only http and https are spoken" {
+@test "only http and https are accepted" {
     server
     for url in file:///etc/passwd ftp://127.0.0.1/x "$P" ""; do
         sources '{"name":"a","url":"'$url'"}'
@@ -241,7 +241,7 @@ fails() {
     done
 }
 
-@test "a certificate that nobody vouches for is refused" {
+@test "an untrusted certificate is refused" {
     command -v openssl >/dev/null || skip "no openssl"
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1 \
         -addext subjectAltName=IP:127.0.0.1 -keyout "$T/key" -out "$T/cert" 2>/dev/null
@@ -265,7 +265,7 @@ fails() {
     fails "agents.curl.max_bytes must be a number"
 }
 
-@test "secrets in headers go to the server and nowhere else" {
+@test "secrets in headers are sent to the server and stored nowhere" {
     server
     sources '{"name":"a","url":"http://me:pass-word@'${URL#http://}'/parrot?key=query-word","headers":
         {"Authorization":"Bearer s3cr3t-token","X-Api-Key":"other-k3y","Accept":"text/x"}}'
@@ -279,14 +279,14 @@ fails() {
     lacks "$(<"$T/requests")" '"evil"'
     sources '{"name":"a","url":"http://me:pass-word@'${URL#http://}'/text","headers":{"X":"s3cr3t-token"}}'
     completes
-    # Neither what was printed nor anything in .cliq holds them.
+    # Neither the output nor a file in .cliq holds them.
     for word in s3cr3t-token other-k3y pass-word query-word; do
         lacks "$(cat "$T/out" "$T/err")" $word
         [ -z "$(grep -rl -e $word .cliq)" ] || complain "$word in $(grep -rl -e $word .cliq)"
     done
 }
 
-@test "an answer that repeats our token is blotted" {
+@test "a token that the answer repeats is masked" {
     server
     sources '{"name":"a","url":"'$URL'/parrot","headers":{"X-Key":"s3cr3t-token"}}'
     fails "***"
@@ -309,7 +309,7 @@ fails() {
     [ ! -e "$T/x" ]
 }
 
-@test "entries that are not ones are refused before any request" {
+@test "invalid entries are refused before any request" {
     server
     local ok='{"name":"ok","url":"'$URL'/text"}'
     sources "$ok,"'{"url":"'$URL'/x"}'
@@ -364,7 +364,7 @@ print("true" if r["body"].encode("latin-1") == bytes(range(256)) else r)')"
     has "$(handoff text)" "- target b: POST $URL/in: 201, 256 bytes"
 }
 
-@test "files outside the work directory are not sent, nor keys" {
+@test "files outside the work directory and files with keys are not sent" {
     server
     echo hush >"$T/outside"
     echo hush >in
@@ -391,7 +391,7 @@ print("true" if r["body"].encode("latin-1") == bytes(range(256)) else r)')"
     is 201 "$(handoff data targets b status)"
 }
 
-@test "an action does one of them" {
+@test "an action does only sources or only targets" {
     server
     echo x >f
     local both='"sources":[{"name":"a","url":"'$URL'/text"}],"target_entries":[{"name":"b","file":"f","url":"'$URL'/in"}]'
@@ -416,7 +416,7 @@ print("true" if r["body"].encode("latin-1") == bytes(range(256)) else r)')"
     fails "target b: $URL/missing answered 404: no such page"
 }
 
-@test "a gate cannot be judged by it" {
+@test "a gate with the agent curl is refused" {
     server
     agent '"sources":[{"name":"a","url":"'$URL'/text"}],"route_targets":[]' '' gate
     fails "phase fetch is a gate, and the agent curl cannot judge"
@@ -438,7 +438,7 @@ print("true" if r["body"].encode("latin-1") == bytes(range(256)) else r)')"
     has "$(cat .cliq/signals/_test-curl-i.jsonl)" '"passed":true'
 }
 
-@test "in a pipeline: templates are expanded, and the next phase has the answer" {
+@test "in a pipeline: templates are expanded, and the next phase gets the answer" {
     server
     rm -rf .cliq
     mkdir t
@@ -480,7 +480,7 @@ YML
     is /x "$(asked 3 body)"
 }
 
-# linked ARGS...: runs it; $files is what the dynamic linker said of the files it took.
+# linked ARGS...: runs cliq; $files lists the files that the dynamic linker loaded.
 linked() {
     rm -f "$T"/linker.*
     LD_DEBUG=files LD_DEBUG_OUTPUT=$T/linker "$@"
@@ -488,7 +488,7 @@ linked() {
     has "$files" "calling init: "
 }
 
-@test "libcurl is loaded by what needs it, and by no other command" {
+@test "libcurl is loaded by the commands that need it, and by no other" {
     server
     local command
     for command in version help "channel rooms" "emit note hello" "agent --help" "agent curl --help"; do
@@ -501,7 +501,7 @@ linked() {
     has "$files" "file=libcurl.so.4"
 }
 
-@test "without libcurl the phase fails and says what to install; a hub at https:// does so, too" {
+@test "without libcurl the phase fails and says what to install; so does a hub at https://" {
     server
     mkdir "$T/no-libcurl"
     : >"$T/no-libcurl/libcurl.so.4" # found first, and not a library
@@ -509,10 +509,10 @@ linked() {
     sources '{"name":"a","url":"'$URL'/text"}'
     fails "libcurl.so.4" "apt-get install libcurl4"
     [ ! -e "$T/requests" ]
-    for command in "status-of signal:x" watch; do # watch would reconnect for ever
+    for command in "status-of signal:x" watch; do # watch must not reconnect for ever
         CLIQ_KEY=k got $command --url https://127.0.0.1:9
         refused 74 "libcurl.so.4" "apt-get install libcurl4"
     done
-    got version # needs none
+    got version # needs no libcurl
     succeeds
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# A real EventSource, the one of browsers' pages in node, over servers that are killed: what it
-# hears is what stands in the log.
+# A real EventSource (the npm package of that name, in node) over servers that are killed: it
+# receives exactly the events in the log.
 load ../lib/cli
 load ../lib/hub
 load ../lib/server
@@ -41,7 +41,7 @@ opened_again() { [ "$(opened "$1")" -gt "$2" ]; }
     heard_all "$T/hub.heard"
     heard_all "$T/broadcast.heard"
     heard_all "$T/filtered.heard" '^1'
-    # and it was worth something
+    # and there were events to compare
     [ "$(wc -l <"$T/hub.heard")" -gt 20 ]
     in_log | head -1 | cmp - <(head -1 "$T/hub.heard")
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Help, man pages, completion, the libraries and the installation: made from one
-# table, so they must say the same, and wrong usage must be told what to do. The
-# list of commands comes from `cliq help` itself: a new one is tested unasked.
+# Help, man pages, completion, the libraries and the installation: generated from one
+# table, so they must agree, and an error about wrong usage must say what to do. The
+# list of commands comes from `cliq help` itself, so a new command is tested too.
 load ../lib/cli
 
 # each_command FUNCTION: calls it for every command of `cliq help`, name in $1.
@@ -17,14 +17,14 @@ each_command() {
     [ $count -ge 9 ]
 }
 
-# help_of NAME: its --help. That and the rendered pages are made once for this file.
+# help_of NAME: its --help. That and the rendered pages are cached for this file.
 help_of() {
     local f="$BATS_FILE_TMPDIR/help-$1"
     [ -e "$f" ] || cliq $1 --help >"$f"
     cat "$f"
 }
-# usage_of NAME: sets REQUIRED (options that must be there), WITH_VALUE ("--last N"),
-# FLAGS and WORDS (an argument for each that may stand), from the line "Usage:".
+# usage_of NAME: sets REQUIRED (required options), WITH_VALUE ("--last N"),
+# FLAGS and WORDS (one argument for each possible word), from the line "Usage:".
 usage_of() {
     local f="$BATS_FILE_TMPDIR/usage-$1"
     if [ -e "$f" ]; then
@@ -86,7 +86,7 @@ render() {
     each_command check
 }
 
-@test "--help goes before everything else that is wrong" {
+@test "--help wins over any other error" {
     check() {
         got $1 --help --no-such-option
         succeeds
@@ -115,7 +115,7 @@ render() {
     each_command check
 }
 
-@test "every option that takes a value refuses to go without, and shows how it is spelt" {
+@test "every option that takes a value refuses to be without one, and shows its form" {
     check() {
         usage_of "$1"
         local option
@@ -139,7 +139,7 @@ render() {
     each_command check
 }
 
-@test "every option that is needed is asked for when it is missing" {
+@test "every missing required option is named" {
     check() {
         usage_of "$1"
         local i
@@ -165,7 +165,7 @@ render() {
     each_command check
 }
 
-@test "every command refuses an argument too many" {
+@test "every command refuses an extra argument" {
     check() {
         usage_of "$1"
         local extra=(extra)
@@ -191,7 +191,7 @@ render() {
     each_command check
 }
 
-@test "every misspelt option is guessed" {
+@test "every misspelt option gets a suggestion" {
     check() {
         usage_of "$1"
         local option name wrong
@@ -206,7 +206,7 @@ render() {
     each_command check
 }
 
-@test "every misspelt command is guessed" {
+@test "every misspelt command gets a suggestion" {
     check() {
         local last=${1##* } first=""
         [ "$last" = "$1" ] || first="${1% *} "
@@ -222,7 +222,7 @@ render() {
     refused 2 'unknown command "zzzzzzzzz"' "Try 'cliq --help'."
 }
 
-@test "numbers that are none are refused" {
+@test "invalid numbers are refused" {
     local n
     for n in -1 x 1.5 "" 1x 99999999999999999999; do
         got channel read --room r --last="$n"
@@ -230,7 +230,7 @@ render() {
     done
 }
 
-@test "an option may be spelt with = or as the next word, and -- ends them" {
+@test "a value may follow = or be the next word, and -- ends the options" {
     post r x >/dev/null
     is x "$(bodies r --type=done --last=1)"
     got fsck -- --json
@@ -277,7 +277,7 @@ render() {
     is "0 1 2 3 4 5 6 7 74 130" "$(render "$BIN/man/cliq.1" | sed -n '/^EXIT STATUS/,/^SEE/s/^ *\([0-9][0-9]*\)$/\1/p' | paste -sd' ')"
 }
 
-@test "help environment names every variable that is read" {
+@test "help environment names every variable that cliq reads" {
     local name
     got help environment
     succeeds
@@ -298,7 +298,7 @@ render() {
     done
 }
 
-@test "no line of the help is wider than a terminal, but usage and examples" {
+@test "no line of the help is wider than a terminal, except usage and examples" {
     check() {
         local line
         line=$(help_of "$1" | sed '/^Usage:/d; /^Examples:/,$d' | awk 'length > 100')
@@ -344,7 +344,7 @@ need_pages() { command -v scdoc >/dev/null || skip "no man pages without scdoc";
     each_command check
 }
 
-@test "every word of a command's help stands in its man page" {
+@test "every word of a command's help is in its man page" {
     need_pages
     check() {
         local about
@@ -354,7 +354,7 @@ need_pages() { command -v scdoc >/dev/null || skip "no man pages without scdoc";
     each_command check
 }
 
-@test "every example of a command's help stands in its man page, line for line" {
+@test "every example of a command's help is in its man page, line for line" {
     need_pages
     check() {
         local line page
@@ -368,7 +368,7 @@ need_pages() { command -v scdoc >/dev/null || skip "no man pages without scdoc";
 
 @test "mandoc finds nothing wrong with any page" {
     need_pages
-    # scdoc puts a .P in front of and behind everything; mandoc skips those, as it says.
+    # scdoc writes a .P before and after everything; mandoc says that it skips them.
     is "" "$(mandoc -Tlint -Wwarning "$BIN"/man/* | grep -vE 'WARNING: skipping paragraph macro: (PP|P) (empty|after S[HS])')"
 }
 
@@ -382,7 +382,7 @@ need_pages() { command -v scdoc >/dev/null || skip "no man pages without scdoc";
     done
 }
 
-@test "the pages that pages point to exist" {
+@test "every page that another page names exists" {
     need_pages
     local name
     for name in $(cat "$BIN"/man/* | grep -oE '\\fBcliq[a-z\\-]*\\fR\([1357]\)' | tr -d '\\' | sed 's/fB\(.*\)fR(\(.\))/\1.\2/' | sort -u); do
@@ -392,7 +392,7 @@ need_pages() { command -v scdoc >/dev/null || skip "no man pages without scdoc";
 
 # ---- completion --------------------------------------------------------------------
 
-# completes WORDS... WANT: what cliq offers for the last of the words, one line.
+# completes WORDS... WANT: the completions of the last word, on one line.
 offers() {
     local want=${*: -1}
     is "$want" "$(cliq complete -- "${@:1:$#-1}" | cut -f1 | sort | paste -sd' ')"
@@ -413,7 +413,7 @@ offers() {
     offers nothing "" ""
 }
 
-@test "completion offers rooms and types where they belong, and only those" {
+@test "completion offers rooms and types for their options only" {
     post room-1 x >/dev/null
     post room-2 x >/dev/null
     echo '{}' >.war-rooms/config.json
@@ -443,7 +443,7 @@ task
 complete -o default -F _cliq cliq" "$(<"$T/out")"
 }
 
-# typed SHELL... : types keys into an interactive shell on a terminal until it answers.
+# typed SHELL...: types keys into an interactive shell on a terminal until it answers.
 typed() {
     PATH=$BIN:$PATH HISTFILE= $PY - "$@" <<'END'
 import os, pty, select, sys, time
@@ -504,7 +504,7 @@ END
     is "task" "$(tab 'cliq channel post --type ta')"
 }
 
-@test "the scripts are good shell" {
+@test "the completion scripts have valid syntax" {
     bash -n <(cliq completion bash)
     ! command -v zsh >/dev/null || zsh -n <(cliq completion zsh)
     ! command -v fish >/dev/null || cliq completion fish | fish --no-execute
@@ -514,7 +514,7 @@ END
     refused 2 "an argument is missing"
 }
 
-@test "a completion never speaks on standard error and never fails" {
+@test "completion never writes to standard error and never fails" {
     local words
     for words in "" "x y z" "channel" "channel post --room" "-- --" "--version" "channel read --room=r --"; do
         got complete -- $words
@@ -524,12 +524,12 @@ END
 
 # ---- libraries and installation ------------------------------------------------------
 
-@test "libcliq.so exports what cliq.h declares and nothing else" {
+@test "libcliq.so exports the functions of cliq.h and nothing else" {
     is "$(sed -n 's/^CLIQ_API.*[ *]\(cliq_[a-z_]*\)(.*/\1/p' "$ROOT/include/cliq.h" | sort | paste -sd' ')" \
         "$(nm -D --defined-only "$BIN/libcliq.so" | awk '{print $3}' | sort | paste -sd' ')"
 }
 
-@test "libcliq.a defines no global name but ours" {
+@test "libcliq.a defines no global name without the cliq prefix" {
     is "" "$(nm -g --defined-only "$BIN/libcliq.a" | awk 'NF == 3 {print $3}' | grep -v '^cliq_')"
     [ "$(nm -g --defined-only "$BIN/libcliq.a" | grep -c ' T cliq_')" -ge 5 ]
 }
@@ -549,7 +549,7 @@ END
     is "Work complete" "$(bodies room-001)"
 }
 
-@test "the demo comes to its end" {
+@test "the demo runs to its end" {
     [ -x "$ROOT/examples/demo.sh" ] || skip "no demo"
     got_from "$ROOT/examples/demo.sh"
     succeeds
@@ -557,18 +557,18 @@ END
     has "$out" "COMPLETED"
 }
 
-@test "the war-room example comes to its end" {
+@test "the war-room example runs to its end" {
     CLIQ="$CLIQ" got_from "$ROOT/examples/war-room.sh"
     succeeds
     has "$out" "All acceptance criteria met."
 }
 
-# installed TARGET: into $T/root, from the build under test as it stands.
+# installed TARGET: installs the build under test into $T/root.
 installed() {
     make -s -C "$ROOT" -o "$BUILD/flags" BUILD="$BUILD" DESTDIR="$T/root" PREFIX=/usr "$1" >&2
 }
 
-@test "what make install installs works, and make uninstall takes all of it away" {
+@test "the installed files work, and make uninstall removes all of them" {
     [ -n "${BUILD:-}" ] || BUILD=build
     installed install
     find "$T/root" ! -type d >"$T/files"
@@ -580,7 +580,7 @@ installed() {
     got help
     succeeds
     is "" "$(diff <("$T/root/usr/bin/cliq" completion bash) "$T/root/usr/share/bash-completion/completions/cliq")"
-    # A program can be built with what stands there, statically and against the .so.
+    # A program can be built with the installed library, statically and against the .so.
     ls "$T/root/usr/include/cliq.h" "$T/root/usr/lib/pkgconfig/cliq.pc" "$T/root/usr/share/man/man1/cliq.1"
     if ! nm "$T/root/usr/lib/libcliq.a" | grep -qE '__asan|gcov'; then
         gcc -I"$T/root/usr/include" -o "$T/static" "$ROOT/examples/channel.c" "$T/root/usr/lib/libcliq.a" -lpthread
@@ -588,7 +588,7 @@ installed() {
         has "$("$T/static" r static)" "qa: static"
         has "$(LD_LIBRARY_PATH=$T/root/usr/lib "$T/shared" r shared)" "qa: shared"
     fi
-    mkdir -p "$T/root/usr/libexec/cliq" # an older version left these
+    mkdir -p "$T/root/usr/libexec/cliq" # files of an older version
     touch "$T/root/usr/libexec/cliq/cliq-"{full,net}
     installed uninstall
     is "" "$(find "$T/root" ! -type d)"

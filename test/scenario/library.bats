@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The library's calls of the hub from outside: the examples as programs, on files and at a server
-# that is killed; what linking costs.
+# The library's hub calls from outside: the example programs, on files and at a server
+# that is killed; the size of linked programs.
 load ../lib/cli
 load ../lib/hub
 load ../lib/server
@@ -14,7 +14,7 @@ is_state() { [ "$(state "$1" delivery_state 2>/dev/null)" = "$2" ]; }
 worker() { # NAME COMMAND
     start "$1" "$WORKER" dev "$2"
 }
-works() { # the worker's three ways, from where CLIQ_URL says
+works() { # ack, release and fail of the worker, at CLIQ_URL or on files
     cliq role add dev >/dev/null
     cliq role fill dev "$1" >/dev/null
     local good bad
@@ -47,7 +47,7 @@ works() { # the worker's three ways, from where CLIQ_URL says
     works ruby
 }
 
-@test "a worker that is told to stop finishes its task first" {
+@test "a worker that gets SIGTERM finishes its task first" {
     cliq role add dev >/dev/null
     mkfifo "$T/gate"
     CLIQ_IDENTITY=ruby worker w 'cat >/dev/null; echo begun >>"$T/begun"; read -r x <"$T/gate"'
@@ -62,14 +62,14 @@ works() { # the worker's three ways, from where CLIQ_URL says
     is acked "$(state "$id" delivery_state)"
 }
 
-@test "forty tasks, four workers, a server killed three times: each is done, and acked" {
+@test "forty tasks, four workers, a server killed three times: each task is done and acked" {
     boot
     cliq role add dev >/dev/null
     local i n
     for i in 1 2 3 4; do
         cliq role fill dev "w$i" >/dev/null
         key=$(cliq key create --identity "w$i" --json | field key)
-        # A server that is away longer than a call tries ends a worker; it is started again.
+        # A server that is down longer than a call's retries ends a worker; it is restarted.
         CLIQ_URL=$URL CLIQ_KEY=$key start "w$i" sh -c 'while [ ! -e "$T/over" ]; do "$0" dev "$1" && exit; done' \
             "$WORKER" 'read -r n; echo "$n" >>"$T/done"'
     done
@@ -84,11 +84,11 @@ works() { # the worker's three ways, from where CLIQ_URL says
     done
     BOUND=90 until_true all_acked
     : >"$T/over"
-    is "$(seq 40)" "$(sort -nu "$T/done")" # none is lost; an ack that was lost may have made one twice
+    is "$(seq 40)" "$(sort -nu "$T/done")" # none is lost; a lost ack may repeat one
 }
 all_acked() { [ "$(cliq signal list --type task --delivery-state acked --all --json | field id | wc -l)" = 40 ]; }
 
-@test "the listener hears a pattern and the inbox, on files and at a server" {
+@test "the listener prints a pattern's signals and the inbox, on files and at a server" {
     boot
     key=$(cliq key create --identity eve --json | field key)
     for way in files server; do
@@ -122,20 +122,20 @@ all_acked() { [ "$(cliq signal list --type task --delivery-state acked --all --j
 # An event loop that reads its input from $T/in and listens to x:*.
 looping() {
     mkfifo "$T/in"
-    exec 7<>"$T/in" # who starts others keeps it from them: its end is the end
+    exec 7<>"$T/in" # child processes must not inherit it: its end ends the loop
     start loop bash -c 'exec "$1" "x:*" <"$2" 7>&-' _ "$BIN/examples/hub_poll" "$T/in"
     loop=$PID
 }
 has_said() { [ "$(tail -n 1 "$T/loop.out")" = "$1" ]; }
 ticks() { local t; read -ra t < <(cut -d' ' -f14,15 "/proc/$loop/stat"); echo $((t[0] + t[1])); }
-is_idle() { # it waits in poll, and does not run on: that would be a hundred ticks
+is_idle() { # it waits in poll; a busy loop would take a hundred ticks
     local before
     before=$(ticks)
     "$CLIQ" claim --role nobody --wait 1 >/dev/null 2>&1 || true # a second
     [ $(($(ticks) - before)) -lt 20 ] || complain "it runs on: $before ticks, then $(ticks)"
 }
 
-@test "an event loop hears signals and its other input, on files" {
+@test "an event loop gets signals and its other input, on files" {
     looping
     echo one >&7
     until_true has_said "input one"
@@ -153,7 +153,7 @@ is_idle() { # it waits in poll, and does not run on: that would be a hundred tic
     is 23 "$(wc -l <"$T/loop.out")"
 }
 
-@test "an event loop hears signals over restarts of a server, by the same descriptor" {
+@test "an event loop gets signals over restarts of a server, from the same descriptor" {
     boot
     export CLIQ_URL=$URL CLIQ_KEY=$KEY
     looping
@@ -166,7 +166,7 @@ is_idle() { # it waits in poll, and does not run on: that would be a hundred tic
         shoot
         cliq emit x:$i down >/dev/null
         echo "$i" >&7
-        until_true has_said "input $i" # it is not held up
+        until_true has_said "input $i" # the loop is not blocked
         boot 7>&-
         until_true has_said "signal x:$i down"
     done
@@ -206,7 +206,7 @@ for l in open(sys.argv[1]):
     print(v["sequence"], v["id"].replace("signal:", ""))' "$T/l.out" >"$T/l.heard" && has_heard "$T/l.heard" "$(last_in_log)"
 }
 
-@test "a static program that does not call the hub links no SQLite; one that does, what pkg-config says" {
+@test "a static program that does not call the hub links no SQLite; one that does links the libraries of pkg-config" {
     [ "${BIN##*/}" = build ] || skip "the plain build only"
     command -v pkg-config >/dev/null || skip "no pkg-config"
     make -s -C "$ROOT" -o "$BIN/flags" BUILD="${BUILD:-build}" DESTDIR="$T/root" PREFIX=/usr install >/dev/null
@@ -223,7 +223,7 @@ for l in open(sys.argv[1]):
     grep -q sqlite3_ "$T/err"
     gcc $inc -o "$T/worker" "$ROOT/examples/hub_worker.c" "$lib" $(pkg-config --static --libs cliq-hub | tr ' ' '\n' | grep -vE '^-lcliq$|^-L')
     gcc $inc -o "$T/shared" "$ROOT/examples/hub_worker.c" -L"$T/root/usr/lib" -lcliq
-    # Names of ours that a program has too are not ours.
+    # A program may define names that the library also uses inside.
     printf '%s\n' '#include <cliq.h>' 'int fetch = 7, sys = 8; int buf_add(void) { return 9; } int hubclient_open(void) { return 1; }' \
         'int main(void) { cliq_hub *h = 0; return cliq_hub_open(&h, 0, 0) ? 1 : (cliq_hub_close(h), fetch + sys + buf_add() + hubclient_open() - 25); }' >"$T/names.c"
     gcc $inc -o "$T/names" "$T/names.c" "$lib" -lsqlite3 -lsodium -lpthread

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# /openapi.json: valid by a linter of others, the same routes as the server's, and answers of a
-# running server that are as it says.
+# /openapi.json: valid by an independent linter, the same routes as the server's, and answers of a
+# running server that match its schemas.
 bats_require_minimum_version 1.5.0
 load ../lib/cli
 load ../lib/serve
 
-# A python that has jsonschema: Debian's, if it is not the first one.
+# A python with jsonschema: Debian's when the first on PATH has none.
 checker() {
     local p
     for p in python3 /usr/bin/python3; do
@@ -14,7 +14,7 @@ checker() {
     return 1
 }
 
-@test "a linter finds nothing wrong with it" {
+@test "an independent linter accepts the document" {
     linter=$BATS_TEST_DIRNAME/../../build/npm/node_modules/@seriousme/openapi-schema-validator/index.js
     [ -f "$linter" ] || skip "npm could not install the linter: tools/deps test"
     look /openapi.json >api.json
@@ -25,18 +25,18 @@ checker() {
             console.log(it.version, said.valid ? "valid" : JSON.stringify(said.errors));' "$(realpath "$linter")" "$1"
     }
     is "3.1 valid" "$(lint api.json)"
-    sed 's/"operationId":"/"operationId":7,"x-was":"/' api.json >wrong.json # and it would have seen it
+    sed 's/"operationId":"/"operationId":7,"x-was":"/' api.json >wrong.json # the linter does find errors
     has "$(lint wrong.json)" operationId
 }
 
-@test "each operation has an id of its own, and each part is used" {
+@test "each operation has a unique id, and each component is used" {
     look /openapi.json >api.json
     python3 - <<'PY'
 import json
 api = json.load(open("api.json"))
 ids = [op["operationId"] for ops in api["paths"].values() for op in ops.values()]
 assert len(ids) == len(set(ids))
-# nothing is said that nobody uses, and nothing used that is not said
+# every component is referenced, and every reference exists
 text = json.dumps(api)
 used = {part.split('"')[0] for part in text.split('#/components/')[1:]}
 said = {f"{kind}/{name}" for kind in ("schemas", "responses", "headers") for name in api["components"][kind]}
@@ -46,7 +46,7 @@ assert not unused, unused
 PY
 }
 
-@test "its routes are the server's, one for one" {
+@test "the document's routes are exactly the server's" {
     look /openapi.json >api.json
     python3 - "$URL" "$KEY" <<'PY'
 import json, re, sys, urllib.request, urllib.error
@@ -81,7 +81,7 @@ assert status == 404 and error["code"] == "ROUTE_NOT_FOUND"
 PY
 }
 
-@test "what is asked and answered is as it says" {
+@test "requests and answers match the document's schemas" {
     python=$(checker) || skip "python3-jsonschema is missing: tools/deps test"
     look /openapi.json >api.json
     "$python" - "$URL" "$KEY" <<'PY'
@@ -170,7 +170,7 @@ assert left == {"/", "/metrics", "/openapi.json", "/signals/stream", "/v1/engine
 PY
 }
 
-@test "streams refuse filters that nobody knows" {
+@test "streams refuse unknown filters" {
     run -0 curl -s -o body -w '%{http_code}' "$URL/signals/stream?tpye=alert" -H "Authorization: Bearer $KEY" --max-time 10
     [ "$output" = 400 ]
     [[ $(json 'd["error"]["message"]' <body) == *"did you mean type?" ]]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# init, assemble, req, settings, graph, log, status: what stands around a run.
+# init, assemble, req, settings, graph, log, status: the commands around a run.
 load pipeline
 
 small() {
@@ -16,7 +16,7 @@ support:
 END
 }
 
-@test "init makes .cliq/ once, private, with an id and a .gitignore" {
+@test "init creates .cliq/ once, private, with an id and a .gitignore" {
     cd "$T/proj"
     got init
     succeeds
@@ -50,7 +50,7 @@ END
     code_is 4
 }
 
-@test "assemble takes back what an earlier team left: roles and agents of it are gone" {
+@test "assemble removes the roles and agents of an earlier team" {
     mkdir -p "$T/team/roles"
     echo "You plan everything, and you write it down for those who come after you." >"$T/team/roles/plan.md"
     small
@@ -72,7 +72,7 @@ END
     has "$err" link
 }
 
-@test "req writes the requirement, the key and the inputs, and keeps those given before" {
+@test "req writes the requirement, the key and the inputs, and keeps earlier inputs" {
     small
     got req -m "Add a health endpoint" --key OPS-17 --input topic=red
     succeeds
@@ -93,7 +93,7 @@ END
     has "$(<"$T/message.plan.1")" req_spec.md
 }
 
-@test "req tells what is missing or wrong, and changes nothing then" {
+@test "req reports missing and wrong inputs, and then changes nothing" {
     small
     got req -m "text"
     refused 2 topic
@@ -112,7 +112,7 @@ END
     code_is 4
 }
 
-@test "settings: secrets are masked in lists and objects, and however their names are written" {
+@test "settings: secrets are masked in lists and objects, and in every spelling of their names" {
     cd "$T/proj"
     "$CLIQ" init >/dev/null
     local key
@@ -141,7 +141,7 @@ END
     has "$(<.cliq/settings.json)" HIDE4
 }
 
-@test "settings: set, show, merge, mask, unset" {
+@test "settings can be set, shown, merged, masked and removed" {
     cd "$T/proj"
     "$CLIQ" init >/dev/null
     got settings default_agent script
@@ -171,7 +171,7 @@ END
     is 100 "$(json .cliq/settings.json 'd["channel"]["max_message_size_bytes"]')"
 }
 
-@test "graph in four formats" {
+@test "graph prints four formats" {
     small
     got graph
     succeeds
@@ -227,7 +227,7 @@ two_ends() { [ "$(grep -c 'completed COMPLETED' "$T/follow.out")" = 2 ]; }
     ended run "$run"
 }
 
-@test "asking for the status never disturbs a run that starts" {
+@test "status never disturbs a run that starts" {
     agent a <<<'ok; complete'
     team <<<'phases: [{name: one, agent: a}]'
     run_ok

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# Notifications: an agent's notify lines, the run's own events, and that none of it can
-# fail or hold up a run.
+# Notifications: an agent's notify lines and the run's own events; neither can
+# fail or delay a run.
 load pipeline
 
-# An agent that writes down what it is told, as far as notify messages go.
+# An agent that records its notify messages.
 herald() {
     agent herald <<'END'
 [ -z "$P" ] || { ok; complete; exit; }
@@ -16,7 +16,7 @@ echo told
 [ ! -e "$T/herald-hangs" ] || { setsid sh -c 'trap "" TERM; sleep $NAP' & sleep $NAP; }
 END
 }
-# told EXPRESSION: over all notifications n (with their message m), in the order of events.
+# told EXPRESSION: prints it for all notifications n (with their message m), in order.
 told() {
     $PY - "$T" "$1" <<'END'
 import glob, json, sys
@@ -66,7 +66,7 @@ END
     is "None" "$(told 'n["channel"]')"
 }
 
-@test "the run's events go to those that settings.notifications lists" {
+@test "the run's events go to the receivers in settings.notifications" {
     herald
     agent g <<<'ok; [ "$N" = 1 ] && verdict ROUTE one "not yet" || verdict PASS'
     team <<'END'
@@ -88,7 +88,7 @@ on_phase_start None one
 on_start ops" "$(told '" ".join(str(x) for x in [n["event"], n["channel"], n.get("phase_name"), n.get("outcome")] if x is not None or x is n["channel"])' | sed 's/ None$//; s/ None None$//' | sed 's/ None COMPLETED/ COMPLETED/' | sort)"
 }
 
-@test "on_escalate and on_cancel tell why" {
+@test "on_escalate and on_cancel have the reason" {
     herald
     agent a <<<'ok; [ -e sleep ] && { sleep $NAP & wait; }; fail "no disk"'
     team <<<'phases: [{name: one, agent: a}]'
@@ -107,7 +107,7 @@ on_start ops" "$(told '" ".join(str(x) for x in [n["event"], n["channel"], n.get
     none_left
 }
 
-@test "a phase's own notify map" {
+@test "a phase's notify map sets its own receivers" {
     herald
     agent a <<<'ok; [ "$P" = one ] && complete || fail "broken"'
     team <<'END'
@@ -120,7 +120,7 @@ END
 on_fail oncall two broken" "$(told '" ".join([n["event"],n["channel"],n["phase_name"],n.get("message") or n["reason"]])' | sort)"
 }
 
-# One runs on when two fails, and is stopped; both tell the herald.
+# Phase one still runs when phase two fails, and is stopped; both notify the agent herald.
 stopped_team() {
     herald
     mkfifo "$T/up"
@@ -133,7 +133,7 @@ phases:
 END
 }
 
-@test "a phase that --fail-fast stopped is told of as stopped, to notifiers and to the hub" {
+@test "a phase that --fail-fast stopped is reported as stopped, to notifiers and to the hub" {
     stopped_team
     run_is 3 --fail-fast
     none_left
@@ -143,12 +143,12 @@ on_error two None no good" "$(told '" ".join(str(x) for x in [n["event"], n["pha
 two error no good False" "$(errors_told)"
 }
 
-@test "a phase that a cancel stopped is told of as stopped, too" {
+@test "a phase that a cancel stopped is reported as stopped too" {
     stopped_team
     sed -i 's/fail "no good"/exec sleep $NAP/' .cliq/agents/bad/agent.sh
     "$CLIQ" team trust >/dev/null
     start_run run
-    until_true says "$T/starts" two # and one is up: two reads what it says
+    until_true says "$T/starts" two # and phase one runs: phase two reads its output
     until_true says .cliq/signals/one.jsonl ok
     until_true says .cliq/signals/two.jsonl ok
     "$CLIQ" cancel >/dev/null
@@ -158,7 +158,7 @@ two error no good False" "$(errors_told)"
 two stopped stopped, since the run is ending False" "$(errors_told)"
     is "stopped stopped" "$(told 'n["outcome"]' | paste -sd' ')"
 }
-# What the hub was told of phases that did not get on.
+# The hub's events about phases that did not complete.
 errors_told() {
     "$CLIQ" signal events --limit 1000 --json | $PY -c '
 import json, sys
@@ -167,7 +167,7 @@ for e in json.load(sys.stdin):
     if e["type"].endswith(":error"): print(d["phase"], d["outcome"], d["reason"], d["willRetry"])' | sort
 }
 
-@test "a notifier that hangs holds up the end for 10 seconds, and what it started for 2 more; all is gone then" {
+@test "a hanging notifier delays the end by 10 seconds, its descendants by 2 more; then all are killed" {
     herald
     touch "$T/herald-hangs"
     team <<<'phases: [{name: one, agent: herald}]'
@@ -179,7 +179,7 @@ for e in json.load(sys.stdin):
     has "$(<.cliq/orchestrator.log)" "notify herald (on_start): was killed by signal 15"
 }
 
-@test "a resumed run does not deliver again what was delivered" {
+@test "a resumed run does not repeat delivered notifications" {
     hold go
     herald
     agent a <<'END'
@@ -204,7 +204,7 @@ END
 }
 said() { [ "$(ls "$T"/told.[0-9]* 2>/dev/null | wc -l)" -ge "$1" ]; }
 
-@test "two hundred notify lines: a few at a time, all delivered" {
+@test "two hundred notify lines are all delivered, a few at a time" {
     agent herald <<<'cat >/dev/null; echo x >>"$T/count"'
     agent a <<'END'
 ok

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
-# Values in templates: whatever stands in a handoff, an input or the project's path arrives
+# Values in templates: the text of a handoff, an input or the project's path arrives
 # byte for byte and is never run.
 load pipeline
 
-# The values that have broken such tools before, one a file in $T/values.
+# Values that have broken such tools before, each in its own file in $T/values.
 hostile() {
     mkdir -p "$T/values"
     cd "$T/values" || return
@@ -23,7 +23,7 @@ hostile() {
 }
 not_pwned() { is "" "$(find "$T" -name pwned)"; }
 
-# Every value through one phase: as an input and as a handoff, quoted and not.
+# Passes every value through one phase: as an input and as a handoff, quoted and not.
 through() { # NAME
     local v=$1
     rm -f "$T"/got.*
@@ -69,12 +69,12 @@ END
     for v in quotes dollar ticks single double signs nested dashes blanks unicode; do
         through $v
     done
-    # A line end at the end of an argument is bash's to lose; as part of the value it stays.
+    # bash drops a newline at the end of an argument; as part of the value it stays.
     printf 'a\n touch pwned\nb' >"$T/values/lines"
     through lines
 }
 
-@test "in sources and targets: the agent's message holds the value as it is" {
+@test "in sources and targets: the agent's message holds the value unchanged" {
     agent c <<<'ok; complete'
     team <<'END'
 inputs: [{name: value, required: true}]
@@ -93,7 +93,7 @@ END
     not_pwned
 }
 
-@test "a project whose path is hostile works" {
+@test "a project with a hostile path works" {
     AGENTS=
     agent a <<<'ok; complete'
     mkdir -p "$T/pro j'\$(touch pwned)\"; x"
@@ -111,7 +111,7 @@ END
     not_pwned
 }
 
-@test "an unresolved template fails the phase before anything is spawned, naming all three" {
+@test "an unresolved template fails the phase before a process starts, naming phase, command and variable" {
     agent a <<<'ok; complete'
     team <<'END'
 phases:
@@ -129,7 +129,7 @@ END
     status_is ESCALATED
 }
 
-@test "unresolved in env, sources and when: the same" {
+@test "an unresolved template in env, sources or when fails the phase too" {
     agent a <<<'ok; complete'
     team <<'END'
 phases:
@@ -161,7 +161,7 @@ END
     is "one.1 one.1 one.1" "$(starts)"
 }
 
-@test "a value too large for the environment is an error of the phase that says to use a file" {
+@test "a value too large for the environment fails the phase and says to use a file" {
     agent a <<'END'
 ok
 python3 -c 'import json,sys; json.dump({"version":1,"phase_type":"standard","phase":"one","agent":"a","data":{"v":"x"*200000}}, open(sys.argv[1],"w"))' "$CLIQ_STATE_DIR/channels/one--two/handoff.json"
@@ -177,7 +177,7 @@ END
     has "$out" "phase two"
 }
 
-@test "inputs have their defaults without cliq req; a required one that is missing is told" {
+@test "inputs have their defaults without cliq req; a missing required one is reported" {
     team <<END
 inputs: [{name: who, default: world}]
 phases:
@@ -197,7 +197,7 @@ END
     refused 2 whom "cliq req"
 }
 
-@test "a handoff that is no JSON is told with its place, and a mended one is used" {
+@test "a handoff that is not JSON is reported with its position, and a corrected one is used" {
     agent a <<'END'
 ok
 [ "$P" = one ] && echo '{"version":1,' >"$CLIQ_STATE_DIR/channels/one--two/handoff.json"
@@ -217,7 +217,7 @@ END
     is mended "$(<"$T/got")"
 }
 
-@test "a command is started with no signal ignored: a pipe whose reader is gone ends" {
+@test "a command starts with no signal ignored: SIGPIPE ends it" {
     team <<'END'
 phases:
   - {name: one, agent: exec, commands: [{name: a, run: "while :; do echo y; done | head -1"}]}
@@ -228,13 +228,13 @@ END
     has "$(<.cliq/run/logs/two.1.log)" "SigIgn:	0000000000000000"
 }
 
-@test "what a script prints is handed on whole, or it is told why not" {
+@test "a script's output becomes the whole handoff, or the phase fails with the reason" {
     team <<<'phases: [{name: one, agent: script, commands: [{name: a, run: "printf \"one\\0two\""}]}]'
     run_is 3
     has "$out" "byte 4 of what the command printed is NUL"
 }
 
-@test "a run ends, though who started it had blocked SIGCHLD" {
+@test "a run ends although its parent had blocked SIGCHLD" {
     team <<<'phases: [{name: one, agent: exec, commands: [{name: a, run: "true"}]}]'
     got_from timeout 20 $PY -c 'import os, signal, sys
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD, signal.SIGTERM])

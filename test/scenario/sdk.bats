@@ -1,16 +1,16 @@
 #!/usr/bin/env bats
-# Agents: the four of examples/ through the SDK page's manual recipe, the shell SDK
-# command by command, and the C library's header, exports and man page side by side.
+# Agents: the four of examples/ by the documented recipe, the shell SDK
+# command by command, and the C library's header, exports and man page compared.
 load ../lib/cli
 
-# Step 1 of the page's recipe, as it stands there.
+# Step 1 of the documented recipe.
 lay_out() {
     mkdir -p .cliq/signals .cliq/roles .cliq/channels/researcher--analyst .cliq/channels/analyst--reviewer .cliq/design
     echo "You are a research analyst." > .cliq/roles/analyst.md
     echo '{"version":1,"phase_type":"standard","phase":"researcher","agent":"exec","text":"Research findings."}' > .cliq/channels/researcher--analyst/handoff.json
     echo "Analyze the data." > .cliq/req_spec.md
 }
-# Step 2: its message, with this project's path. message [PAYLOAD [SETTINGS [TYPE]]]
+# Step 2: the message, with this project's path. message [PAYLOAD [SETTINGS [TYPE]]]
 message() {
     cat << EOF
 {
@@ -75,7 +75,7 @@ in_frame() {
     lay_out
 }
 
-# ---- the examples, by the page's recipe ----------------------------------------------
+# ---- the examples, by the documented recipe ----------------------------------------------
 
 check_recipe() { # NAME AGENT
     lay_out
@@ -94,7 +94,7 @@ check_recipe() { # NAME AGENT
     is phase "$(json $LINES type 0)"
 }
 
-@test "the agent in C does the page's recipe" {
+@test "the agent in C works by the documented recipe" {
     check_recipe c digest
     is "analyst read 1 handoff(s), 4 words." "$(json $HANDOFF text)"
     is 1 "$(json $HANDOFF data.handoffs)"
@@ -102,7 +102,7 @@ check_recipe() { # NAME AGENT
     is "digest: reading 1 handoff(s)" "$err"
 }
 
-@test "the agent in shell does the page's recipe" {
+@test "the agent in shell works by the documented recipe" {
     echo "x = 1 # TODO: think" >code.py
     echo "- [ ] analyst" >.board && mkdir -p .cliq && mv .board .cliq/task_board.md
     check_recipe sh openai-analyst
@@ -111,13 +111,13 @@ check_recipe() { # NAME AGENT
     is "- [x] analyst" "$(<.cliq/task_board.md)"
 }
 
-@test "the agent in Python does the page's recipe" {
+@test "the agent in Python works by the documented recipe" {
     check_recipe py openai-analyst
     is "Research findings." "$(json $HANDOFF text)"
     is '["researcher--analyst"]' "$(json $HANDOFF data.from)"
 }
 
-@test "the agent in JavaScript does the page's recipe" {
+@test "the agent in JavaScript works by the documented recipe" {
     command -v node || skip "no node"
     check_recipe js openai-analyst
     is "Research findings." "$(json $HANDOFF text)"
@@ -149,10 +149,10 @@ check_gate() { # NAME
     is error "$(json .cliq/signals/judge.jsonl status -1)"
 }
 
-@test "the agent in C is a gate, too" { check_gate c; }
-@test "the agent in shell is a gate, too" { check_gate sh; }
-@test "the agent in Python is a gate, too" { check_gate py; }
-@test "the agent in JavaScript is a gate, too" {
+@test "the agent in C can be a gate" { check_gate c; }
+@test "the agent in shell can be a gate" { check_gate sh; }
+@test "the agent in Python can be a gate" { check_gate py; }
+@test "the agent in JavaScript can be a gate" {
     command -v node || skip "no node"
     check_gate js
 }
@@ -171,7 +171,7 @@ check_gate() { # NAME
     is "" "$(ls -A .cliq/signals)"
 }
 
-@test "a built-in agent does the page's recipe, too" {
+@test "a built-in agent works by the documented recipe too" {
     lay_out
     message '{"phase_type":"standard","phase":"analyst","commands":[{"name":"hi","run":"echo hello"}]}' | "$CLIQ" agent exec
     is complete "$(json $LINES status -1)"
@@ -180,7 +180,7 @@ check_gate() { # NAME
 
 # ---- sdk begin -----------------------------------------------------------------------
 
-@test "begin acknowledges and exports what the agent is" {
+@test "begin acknowledges and exports the agent's variables" {
     in_frame
     begin
     is "ok" "$(statuses $LINES)"
@@ -211,7 +211,7 @@ check_gate() { # NAME
     is "" "$(ls -A "$TMPDIR")"
 }
 
-@test "nothing in a message reaches the shell's eyes" {
+@test "no text of a message is evaluated by the shell" {
     local nasty="\$(touch $T/owned) \`touch $T/owned\` '; touch $T/owned; ' \" \\\\ "
     in_frame
     message | "$PY" -c '
@@ -246,7 +246,7 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     is "" "$(ls -A .cliq/signals "$TMPDIR" | grep -v :)"
 }
 
-@test "a built-in agent acknowledges a message before it says what is wrong with the frame" {
+@test "a built-in agent acknowledges a message before it reports an error in the state directory" {
     in_frame
     got agent exec < <(message '{"phase_type":"standard","phase":"analyst","state_dir":"/nowhere/at/all"}')
     code_is 1
@@ -269,7 +269,7 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     done
 }
 
-@test "begin in a broken frame leaves an error line" {
+@test "begin in a broken state directory leaves an error line" {
     in_frame
     echo nonsense >.cliq/channels/researcher--analyst/handoff.json
     got sdk begin < <(message)
@@ -279,7 +279,7 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     is "" "$(ls -A "$TMPDIR")"
 }
 
-@test "begin without a place for its file says so in the signals" {
+@test "begin without a directory for its file leaves an error line" {
     in_frame
     TMPDIR=$T/nowhere got sdk begin < <(message)
     code_is 74
@@ -298,7 +298,7 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     done
 }
 
-@test "a saved message that is a link, or somebody's, is not taken" {
+@test "a saved message that is a link, or another user's, is refused" {
     in_frame
     begin
     ln -s "$CLIQ_SDK_MESSAGE" "$T/link"
@@ -373,9 +373,9 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     field 'check_results[0].exit_code' 1
 }
 
-# ---- doing ---------------------------------------------------------------------------
+# ---- progress, send, files, signals, board ---------------------------------------------------------------------------
 
-@test "progress is a line, and seen by who watches" {
+@test "progress appends a line that a watcher sees" {
     in_frame
     begin
     got sdk progress $'half \e[31mway'
@@ -433,7 +433,7 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     refused 2 "it has no targets"
 }
 
-@test "write-file keeps bytes below files/<phase>" {
+@test "write-file stores bytes below files/<phase>" {
     in_frame
     begin
     head -c 100000 /dev/urandom >"$T/bytes"
@@ -452,7 +452,7 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     refused 4 "no file nothing"
 }
 
-@test "signal and notify" {
+@test "signal writes its file and notify its line" {
     in_frame
     begin
     cliq sdk signal coverage '{"lines":94.2}'
@@ -498,9 +498,9 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     refused 2 "mark, unmark, note, replace or show"
 }
 
-# ---- how it ends ---------------------------------------------------------------------
+# ---- the end of a phase ---------------------------------------------------------------------
 
-@test "complete carries a result; a second end is refused with 5" {
+@test "complete carries a result; a second terminal line is refused with 5" {
     in_frame
     begin
     got sdk complete '{"n":1}'
@@ -537,7 +537,7 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     is "api_key is not set" "$(json $LINES error -1)"
 }
 
-@test "fail works when the frame broke meanwhile" {
+@test "fail works when the state directory has disappeared" {
     in_frame
     begin
     echo nonsense >.cliq/channels/researcher--analyst/handoff.json
@@ -577,7 +577,7 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     refused 2 "is not a gate"
 }
 
-@test "a PASS does not replace what was sent before" {
+@test "a PASS does not replace an earlier handoff" {
     in_frame
     begin_gate
     cliq sdk send --to reviewer "my own words"
@@ -588,7 +588,7 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     is "PASS: fine" "$(json .cliq/channels/judge--reviewer/handoff.json text)"
 }
 
-@test "of many that end at once, one does" {
+@test "of many concurrent terminal lines only one is written" {
     local i pids=() ok=0
     in_frame
     begin
@@ -627,7 +627,7 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     is false "$(json .cliq/signals/_test-openai-analyst-test-1.jsonl result.passed -1)"
 }
 
-@test "begin --trap: a script that just ends has failed, one that completes has not" {
+@test "begin --trap: a script that exits without complete has failed" {
     local way
     in_frame
     message >"$T/message"
@@ -677,7 +677,7 @@ cliq_listen_options l = CLIQ_LISTEN_OPTIONS_INIT;' >"$T/x.c"
     c++ -x c++ -Wall -Wextra -Wpedantic -Werror -I"$ROOT/include" -fsyntax-only "$T/x.c"
 }
 
-@test "every struct and enum of cliq.h stands in cliq-sdk(3), with all that is said of its members" {
+@test "every struct and enum of cliq.h is in cliq-sdk(3), with the comments of its members" {
     command -v scdoc >/dev/null || skip "no man pages without scdoc"
     mandoc -Tascii -O width=1000 "$BIN/man/cliq-sdk.3" | col -bx >page
     got_from $PY - "$ROOT/include/cliq.h" page <<'END'
@@ -693,7 +693,7 @@ END
     is True "$out"
 }
 
-# The n-th block of code of the section EXAMPLES, as people see the page.
+# The n-th block of code of the section EXAMPLES, as man shows the page.
 man_example() {
     mandoc -Tascii -O width=1000 "$BIN/man/cliq-sdk.3" | col -bx | sed -n '/^EXAMPLES/,/^SEE ALSO/p' |
         awk -v n="$1" '/^           / { if (!is_in) k++; is_in = 1 } /^ ? ? ? ? ? ? ? ? ? ?[^ ]/ { is_in = 0 }
@@ -729,5 +729,5 @@ man_example() {
     local name
     while read -r name; do
         grep -q "\"$name\"" "$ROOT/man/cliq-sdk.3.scd" || complain "not named: $name"
-    done < <(sed -n 's/^OP([A-Z_]*, "\([a-z ]*\)", ".*/\1/p' "$ROOT/src/hub/model/ops.def") # those with a route
+    done < <(sed -n 's/^OP([A-Z_]*, "\([a-z ]*\)", ".*/\1/p' "$ROOT/src/hub/model/ops.def") # operations with a route
 }

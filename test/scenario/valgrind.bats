@@ -7,14 +7,14 @@ may_valgrind() {
     ! grep -q __asan_init "$CLIQ" || skip "the address sanitizer and valgrind do not mix"
 }
 
-# clean CODE ARGS...: cliq ARGS under valgrind; exit code as wanted, nothing to report.
+# clean CODE ARGS...: cliq ARGS under valgrind; with this exit code and without a report.
 clean() {
     local want=$1
     shift
     may_valgrind
     got_from valgrind -q --error-exitcode=99 --leak-check=full --show-leak-kinds=all --errors-for-leak-kinds=all \
         --track-fds=yes --log-file="$T/valgrind" "$CLIQ" "$@"
-    # Descriptors that bats and valgrind itself left open are not ours.
+    # Descriptors of bats and valgrind do not count.
     [ "$code" = "$want" ] &&
         ! sed -n '/Open /{N;/inherited from parent/d;p}' "$T/valgrind" | grep . >&2 ||
         complain "want exit code $want" "$(<"$T/valgrind")"
@@ -25,7 +25,7 @@ some_channel() {
     printf 'bad\n{"body":"caf\\u00e9","x":[1,{"y":null}]}\n{"tor' >>.war-rooms/r/channel.jsonl
 }
 
-@test "valgrind can tell: it sees a leak and a lost descriptor" {
+@test "valgrind reports a leak and a lost descriptor" {
     printf '#include <fcntl.h>\n#include <stdlib.h>\nint main(void) { open("/dev/null", 0); return malloc(3) == 0; }\n' >"$T/leak.c"
     gcc -o "$T/leak" "$T/leak.c"
     CLIQ=$T/leak
@@ -35,7 +35,7 @@ some_channel() {
     has "$output" "Open file descriptor 3"
 }
 
-@test "post is clean: new room, room that is there, standard input, cut body, torn end" {
+@test "post is clean: new room, existing room, standard input, truncated body, torn tail" {
     clean 0 channel post --room r --from a --to b --type done --ref x --body hello
     clean 0 channel post --room r --from a --to b --type mine --any-type --ref x --body hello
     head -c 70000 /dev/zero | tr '\0' x >"$T/body"
@@ -104,7 +104,7 @@ some_channel() {
         local job=$!
         PIDS+=($job)
         until_true [ -e "$T/valgrind" ]
-        # The program is a child of the subshell that waits for it.
+        # The program is a child of the subshell.
         until_true pgrep -P "$job" >/dev/null
         local pid
         pid=$(pgrep -P "$job")
@@ -123,7 +123,7 @@ some_channel() {
     clean 0 channel rooms --text
 }
 
-@test "fsck is clean: good, bad, JSON, not there" {
+@test "fsck is clean: good file, bad file, JSON, missing file" {
     some_channel
     clean 1 fsck .war-rooms/r/channel.jsonl
     clean 1 fsck --json .war-rooms/r/channel.jsonl .war-rooms/r/channel.jsonl

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# watch and signal watch at a server: what files show, over servers that come and go.
+# watch and signal watch at a server: the same output as on files, over restarts of the server.
 load ../lib/cli
 load ../lib/hub
 load ../lib/server
@@ -9,7 +9,7 @@ setup() {
     base_setup
     boot
 }
-# watching NAME ARGS...: in the background, connected.
+# watching NAME ARGS...: starts a watch in the background and waits until it is connected.
 watching() {
     start "$1" "$CLIQ" "${@:2}"
     until_true listening "$PID"
@@ -28,7 +28,7 @@ for l in open(sys.argv[1]):
 }
 heard_ids() { ids "$T/w.out" >"$T/w.heard" 2>/dev/null && has_heard "$T/w.heard" "$(last_in_log)"; }
 
-@test "the same flags and the same output as on files" {
+@test "watch --url has the same options and the same output as on files" {
     cliq role add r >/dev/null
     cliq ring add o >/dev/null
     cliq role fill r "$(id -un)" >/dev/null
@@ -60,7 +60,7 @@ heard_ids() { ids "$T/w.out" >"$T/w.heard" 2>/dev/null && has_heard "$T/w.heard"
     done
 }
 
-@test "from now on: nothing that was there, everything that comes" {
+@test "by default watch prints no earlier signals and every new one" {
     cliq emit note before >/dev/null
     watching w watch --url "$URL" --json
     id=$(cliq emit note after)
@@ -69,7 +69,7 @@ heard_ids() { ids "$T/w.out" >"$T/w.heard" 2>/dev/null && has_heard "$T/w.heard"
     is "$id" "$(field id <"$T/w.out")"
 }
 
-@test "watch over five kills and restarts: no gap, no repeat, and it says what happens" {
+@test "watch over five kills and restarts: no gap, no repeat, and each one is reported" {
     watching w watch --url "$URL" --json
     local pid=$PID n=0
     emitters
@@ -89,7 +89,7 @@ heard_ids() { ids "$T/w.out" >"$T/w.heard" 2>/dev/null && has_heard "$T/w.heard"
     has "$(<"$T/w.err")" "the connection to $URL is lost"
     has "$(<"$T/w.err")" "trying again"
     has "$(<"$T/w.err")" "connected to $URL again"
-    is 10 "$(wc -l <"$T/w.err")" # two lines a kill, however often it tried
+    is 10 "$(wc -l <"$T/w.err")" # two lines for each kill, whatever the number of tries
 }
 has_lost() { [ "$(grep -c 'is lost' "$T/w.err")" = "$1" ]; }
 has_found() { [ "$(grep -c 'again; nothing was missed' "$T/w.err")" = "$1" ]; }
@@ -106,14 +106,14 @@ has_found() { [ "$(grep -c 'again; nothing was missed' "$T/w.err")" = "$1" ]; }
     is "${id#signal:}" "$(field id <"$T/w.out")"
 }
 
-@test "a server that stops is waited for, too, and one that refuses is not" {
+@test "watch waits for a server that stops, and ends when the server refuses" {
     watching w watch --url "$URL"
     kill -TERM "$SERVER"
     until_true has_lost 1
     boot
     until_true has_found 1
     kill -0 "$PID"
-    # the key is revoked while it watches: its stream ends, the next is refused, and that is the end
+    # a revoked key ends the stream; the next one is refused, which ends the watch
     key=$(cliq key create --identity weak --scope stream --json | field key)
     CLIQ_KEY=$key watching v watch --url "$URL"
     cliq key revoke "$(cliq key list --json | "$PY" -c 'import json, sys
@@ -123,7 +123,7 @@ print([k["id"] for k in json.load(sys.stdin) if k["identity"] == "weak"][0])')" 
     has "$err" "cliq: "
 }
 
-@test "what is refused says so at once" {
+@test "a refused watch ends at once with the reason" {
     CLIQ_KEY=cho_wrong got watch --url "$URL"
     refused 7 "CLIQ_KEY"
     key=$(cliq key create --identity weak --scope emit --json | field key)
@@ -140,7 +140,7 @@ print([k["id"] for k in json.load(sys.stdin) if k["identity"] == "weak"][0])')" 
     refused 74 "Connection refused"
 }
 
-@test "the reader's end is ours" {
+@test "a closed output pipe ends the watch" {
     watching w watch --url "$URL"
     stopped w "$PID"
     mkfifo "$T/pipe"
@@ -156,7 +156,7 @@ print([k["id"] for k in json.load(sys.stdin) if k["identity"] == "weak"][0])')" 
     is 141 "$code"
 }
 
-@test "over a Unix socket" {
+@test "watch works over a Unix socket" {
     shoot
     PORT=0 boot --unix "$T/socket"
     CLIQ_URL=unix:$T/socket watching w watch --json
@@ -168,7 +168,7 @@ print([k["id"] for k in json.load(sys.stdin) if k["identity"] == "weak"][0])')" 
     refused 74 "$T/nothing" "No such file"
 }
 
-@test "https: a certificate that nobody vouches for is refused" {
+@test "https: an untrusted certificate is refused" {
     command -v openssl >/dev/null || skip "no openssl"
     openssl req -x509 -newkey rsa:2048 -nodes -keyout "$T/k.pem" -out "$T/c.pem" -days 2 -subj /CN=localhost \
         -addext subjectAltName=DNS:localhost,IP:127.0.0.1 2>/dev/null

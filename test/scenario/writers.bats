@@ -5,7 +5,7 @@ load ../lib/cli
 
 WRITERS=64
 
-# run_writers COUNT COMMAND...: 64 at once; COMMAND is called with a name behind it.
+# run_writers COUNT COMMAND...: 64 at once; COMMAND gets a name as its last argument.
 run_writers() {
     local i pids=() bad=0
     mkdir -p "$T/ids"
@@ -17,7 +17,7 @@ run_writers() {
     cat "$T/errors" >&2
     [ $bad = 0 ] && [ ! -s "$T/errors" ]
 }
-# check COUNT [--blank-ok]: what stands in room-001.
+# check COUNT [--blank-ok]: checks the messages of room-001.
 check() {
     local i names=()
     for ((i = 0; i < WRITERS; i++)); do names+=("writer-$i"); done
@@ -33,7 +33,7 @@ check() {
     check 1563
 }
 
-@test "32 of ours and 32 Python writers with fcntl.flock, 100,000 messages together" {
+@test "32 cliq and 32 Python writers with fcntl.flock write 100,000 messages together" {
     mkdir -p .war-rooms/room-001
     one() {
         if [ $((${1#writer-} % 2)) = 0 ]; then
@@ -46,7 +46,7 @@ check() {
     check 1563
 }
 
-@test "Python writers whose text comes after they gave the lock back lose nothing, nor do ours" {
+@test "Python writers that flush after they unlock lose nothing, nor do ours" {
     mkdir -p .war-rooms/room-001
     one() {
         if [ $((${1#writer-} % 2)) = 0 ]; then

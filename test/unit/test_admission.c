@@ -1,4 +1,5 @@
-/* Routes, the gate and the envelope: pure, so tables. */
+/* Tests serve/route, serve/admission and serve/envelope: pure functions, so the cases are
+ * tables. */
 #include "test.h"
 
 #include "serve/admission.h"
@@ -18,7 +19,7 @@ find(const char *method, const char *path, struct route *r, char allow[64])
 }
 
 static void
-each_route_finds_itself(void **state)
+each_route_matches_its_own_path(void **state)
 {
     struct route_info info;
 
@@ -35,7 +36,7 @@ each_route_finds_itself(void **state)
 }
 
 static void
-the_document_has_every_route_and_no_other(void **state)
+the_openapi_document_lists_every_route_and_no_other(void **state)
 {
     struct arena a = { 0 };
     struct buf text = { 0 };
@@ -67,7 +68,7 @@ the_document_has_every_route_and_no_other(void **state)
 }
 
 static void
-paths_are_told_apart(void **state)
+similar_paths_match_different_routes(void **state)
 {
     static const struct {
         const char *method, *path;
@@ -126,7 +127,7 @@ text(const char *s)
 }
 
 static void
-the_gate_refuses_before_anything_else(void **state)
+admission_checks_host_origin_key_and_content_type(void **state)
 {
     static const struct {
         const char *method, *path, *host, *origin, *site, *auth, *type;
@@ -178,7 +179,7 @@ the_gate_refuses_before_anything_else(void **state)
 }
 
 static void
-a_token_in_the_query_opens_streams_only(void **state)
+a_token_in_the_query_is_accepted_for_streams_only(void **state)
 {
     struct route r;
     char allow[64];
@@ -207,7 +208,7 @@ a_token_in_the_query_opens_streams_only(void **state)
 }
 
 static void
-scopes_open_what_they_name(void **state)
+a_scope_admits_its_own_routes_only(void **state)
 {
     struct route r;
     char allow[64];
@@ -236,7 +237,7 @@ check_body(const char *method, const char *path, const struct hub_reply *reply, 
 }
 
 static void
-each_door_has_its_envelope(void **state)
+each_route_has_its_envelope(void **state)
 {
     (void)state;
     check_body("POST", "/claim", &(struct hub_reply){ .status = 200 },
@@ -268,14 +269,14 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_route_finds_itself),
-        cmocka_unit_test(the_document_has_every_route_and_no_other),
-        cmocka_unit_test(paths_are_told_apart),
+        cmocka_unit_test(each_route_matches_its_own_path),
+        cmocka_unit_test(the_openapi_document_lists_every_route_and_no_other),
+        cmocka_unit_test(similar_paths_match_different_routes),
         cmocka_unit_test(a_literal_wins_over_a_parameter),
-        cmocka_unit_test(the_gate_refuses_before_anything_else),
-        cmocka_unit_test(a_token_in_the_query_opens_streams_only),
-        cmocka_unit_test(scopes_open_what_they_name),
-        cmocka_unit_test(each_door_has_its_envelope),
+        cmocka_unit_test(admission_checks_host_origin_key_and_content_type),
+        cmocka_unit_test(a_token_in_the_query_is_accepted_for_streams_only),
+        cmocka_unit_test(a_scope_admits_its_own_routes_only),
+        cmocka_unit_test(each_route_has_its_envelope),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

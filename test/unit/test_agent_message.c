@@ -1,5 +1,4 @@
-/* What must be true of context/agent_message: what an agent accepts on standard input, and what is
- * written for it. */
+/* Tests context/agent_message: the messages that an agent accepts on standard input. */
 #include "test.h"
 
 #include "context/agent_message.h"
@@ -28,7 +27,7 @@ leave(void **state)
 static enum status
 parse(const char *text)
 {
-    /* exactly as long as it says, so that ASan sees a step too far */
+    /* allocated exactly, so that ASan detects a read past the end */
     size_t n = strlen(text);
     char *exact = arena_alloc(&arena, n ? n : 1);
 
@@ -40,7 +39,7 @@ parse(const char *text)
 #define PHASE HEAD ",\"payload\":{\"phase_type\":\"standard\",\"phase\":\"dev\"}"
 
 static void
-the_seeds_example_is_read(void **state)
+the_documented_example_is_read(void **state)
 {
     (void)state;
     CHECK_OK(parse("{\n"
@@ -94,7 +93,7 @@ only_four_fields_are_required(void **state)
 }
 
 static void
-the_state_directory_is_named_or_found(void **state)
+the_state_directory_is_given_or_derived(void **state)
 {
     (void)state;
     CHECK_OK(parse(HEAD ",\"payload\":{\"phase\":\"dev\",\"state_dir\":\"/f/rame\"}}"), &e);
@@ -117,7 +116,7 @@ the_state_directory_is_named_or_found(void **state)
 }
 
 static void
-what_is_wrong_is_named(void **state)
+the_wrong_field_is_named(void **state)
 {
     static const struct {
         const char *text, *says;
@@ -260,10 +259,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(the_seeds_example_is_read),
+        CASE(the_documented_example_is_read),
         CASE(only_four_fields_are_required),
-        CASE(the_state_directory_is_named_or_found),
-        CASE(what_is_wrong_is_named),
+        CASE(the_state_directory_is_given_or_derived),
+        CASE(the_wrong_field_is_named),
         CASE(unknown_fields_are_kept),
         CASE(slashes_at_the_end_of_a_channel_are_dropped),
         CASE(what_is_written_is_read_back),

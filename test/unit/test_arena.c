@@ -1,4 +1,4 @@
-/* What must be true of base/arena: aligned memory, freed all at once, under a ceiling. */
+/* Tests base/arena: aligned memory, freed all at once, under a ceiling. */
 #include "test.h"
 
 #include "base/arena.h"
@@ -47,7 +47,7 @@ results_do_not_overlap(void **state)
 }
 
 static void
-something_larger_than_any_block_has_its_own(void **state)
+an_allocation_larger_than_a_block_gets_its_own_block(void **state)
 {
     struct arena a = { 0 };
 
@@ -85,7 +85,7 @@ impossible_sizes_are_refused(void **state)
 }
 
 static void
-the_ceiling_is_never_passed(void **state)
+the_limit_is_never_exceeded(void **state)
 {
     struct arena a = { .max = 100000 };
     size_t given = 0;
@@ -99,7 +99,7 @@ the_ceiling_is_never_passed(void **state)
 }
 
 static void
-a_ceiling_below_one_block_still_gives_what_fits(void **state)
+a_limit_below_one_block_still_allows_small_allocations(void **state)
 {
     struct arena a = { .max = 256 };
 
@@ -111,7 +111,7 @@ a_ceiling_below_one_block_still_gives_what_fits(void **state)
 }
 
 static void
-a_refused_request_spoils_nothing(void **state)
+a_refused_allocation_changes_nothing(void **state)
 {
     struct arena a = { .max = 8192 };
 
@@ -124,7 +124,7 @@ a_refused_request_spoils_nothing(void **state)
 }
 
 static void
-after_a_reset_the_same_memory_is_given_again(void **state)
+a_reset_reuses_the_same_memory(void **state)
 {
     struct arena a = { 0 };
 
@@ -187,13 +187,13 @@ main(void)
         CASE(a_zeroed_arena_can_be_reset_and_released),
         CASE(every_result_is_aligned_for_any_type),
         CASE(results_do_not_overlap),
-        CASE(something_larger_than_any_block_has_its_own),
+        CASE(an_allocation_larger_than_a_block_gets_its_own_block),
         CASE(a_copy_is_nul_ended),
         CASE(impossible_sizes_are_refused),
-        CASE(the_ceiling_is_never_passed),
-        CASE(a_ceiling_below_one_block_still_gives_what_fits),
-        CASE(a_refused_request_spoils_nothing),
-        CASE(after_a_reset_the_same_memory_is_given_again),
+        CASE(the_limit_is_never_exceeded),
+        CASE(a_limit_below_one_block_still_allows_small_allocations),
+        CASE(a_refused_allocation_changes_nothing),
+        CASE(a_reset_reuses_the_same_memory),
         CASE(a_reset_keeps_the_newest_block),
         CASE(a_loop_of_resets_does_not_grow),
         CASE(releasing_keeps_the_ceiling),

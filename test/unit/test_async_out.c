@@ -1,5 +1,5 @@
-/* What must be true of base/async_out: who does not read holds nobody up, and misses nothing that
- * can be kept. */
+/* Tests base/async_out: a slow reader does not block the program, and output is buffered up to a
+ * limit. */
 #define _GNU_SOURCE
 #include "test.h"
 
@@ -69,14 +69,14 @@ on_readable(void *ctx)
 }
 
 static void
-what_is_not_read_waits_and_is_written_by_the_loop(void **state)
+unread_output_is_buffered_and_written_by_the_loop(void **state)
 {
     (void)state;
     async_out_open(&outlet, out, 1 << 20, loop);
     async_out_write(&outlet, text, 100000);
-    async_out_write(&outlet, text + 100000, MUCH - 100000); /* a pipe has 64 KiB: it would wait */
+    async_out_write(&outlet, text + 100000, MUCH - 100000); /* a blocking write would wait */
     assert_false(async_out_flush(&outlet));
-    assert_int_equal(fcntl(out, F_GETFL) & O_NONBLOCK, 0); /* it is not ours alone */
+    assert_int_equal(fcntl(out, F_GETFL) & O_NONBLOCK, 0); /* shared, so not O_NONBLOCK */
     struct loop_source *reader = loop_on_readable(loop, in, on_readable, NULL, &e);
     assert_non_null(reader);
     CHECK_OK(loop_run(loop, &e), &e);
@@ -87,14 +87,14 @@ what_is_not_read_waits_and_is_written_by_the_loop(void **state)
 }
 
 static void
-too_much_is_dropped_in_whole_pieces_and_counted(void **state)
+output_over_the_limit_is_dropped_in_whole_pieces_and_counted(void **state)
 {
     (void)state;
     async_out_open(&outlet, out, 150000, loop);
-    async_out_write(&outlet, text, 200000); /* what was begun is kept whole */
+    async_out_write(&outlet, text, 200000); /* a piece that was begun is written to its end */
     async_out_write(&outlet, text, 1000);
     async_out_write(&outlet, text, 100000);
-    assert_true(outlet.lost == 100000 || outlet.lost == 101000); /* by how much a pipe has */
+    assert_true(outlet.lost == 100000 || outlet.lost == 101000); /* a pipe holds so much */
     while (!async_out_flush(&outlet))
         take();
     take();
@@ -105,7 +105,7 @@ too_much_is_dropped_in_whole_pieces_and_counted(void **state)
 }
 
 static void
-a_drain_ends_when_nobody_reads_for_so_long(void **state)
+a_drain_ends_when_the_reader_stalls(void **state)
 {
     (void)state;
     async_out_open(&outlet, out, 1 << 20, NULL);
@@ -116,7 +116,7 @@ a_drain_ends_when_nobody_reads_for_so_long(void **state)
 }
 
 static void
-a_file_has_room_and_what_cannot_be_written_is_told(void **state)
+a_file_never_blocks_and_a_failed_write_is_reported(void **state)
 {
     (void)state;
     int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -143,16 +143,16 @@ a_file_has_room_and_what_cannot_be_written_is_told(void **state)
     close(file);
 }
 
-/* A terminal says that it takes more when it has room for one byte. */
+/* A terminal polls as writable when it has room for one byte. */
 static void
-a_terminal_that_nobody_reads_holds_nobody_up(void **state)
+a_stalled_terminal_does_not_block_the_program(void **state)
 {
     (void)state;
     int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
     int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
     assert_true(terminal >= 0);
-    alarm(10); /* it would wait for ever */
+    alarm(10); /* a blocking write would wait for ever */
     async_out_open(&outlet, terminal, 1 << 20, loop);
     for (size_t i = 0; i < MUCH; i += 1000)
         async_out_write(&outlet, text + i, 1000);
@@ -173,12 +173,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        OUTLET_CASE(what_is_not_read_waits_and_is_written_by_the_loop),
-        OUTLET_CASE(too_much_is_dropped_in_whole_pieces_and_counted),
-        OUTLET_CASE(a_drain_ends_when_nobody_reads_for_so_long),
-        OUTLET_CASE(a_file_has_room_and_what_cannot_be_written_is_told),
-        OUTLET_CASE(a_terminal_that_nobody_reads_holds_nobody_up),
+        OUTLET_CASE(unread_output_is_buffered_and_written_by_the_loop),
+        OUTLET_CASE(output_over_the_limit_is_dropped_in_whole_pieces_and_counted),
+        OUTLET_CASE(a_drain_ends_when_the_reader_stalls),
+        OUTLET_CASE(a_file_never_blocks_and_a_failed_write_is_reported),
+        OUTLET_CASE(a_stalled_terminal_does_not_block_the_program),
     };
-    loop_free(loop_new(NULL)); /* what libuv opens once, and keeps */
+    loop_free(loop_new(NULL)); /* opens the descriptors that libuv keeps for the whole process */
     return cmocka_run_group_tests_name("outlet", tests, NULL, NULL);
 }

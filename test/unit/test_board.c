@@ -1,4 +1,4 @@
-/* What must be true of context/board: marks and notes on the task board. */
+/* Tests context/board: marks and notes on the task board. */
 #include "test.h"
 
 #include "context/board.h"
@@ -15,7 +15,7 @@ board(const char *text)
 }
 
 static void
-a_mark_is_set_and_taken_back(void **state)
+a_mark_is_set_and_cleared(void **state)
 {
     struct board b = board(BOARD);
 
@@ -29,7 +29,7 @@ a_mark_is_set_and_taken_back(void **state)
 }
 
 static void
-marks_that_change_nothing_leave_it_clean(void **state)
+marks_that_change_nothing_leave_the_board_clean(void **state)
 {
     struct board b = board(BOARD);
 
@@ -58,7 +58,7 @@ only_the_whole_name_counts(void **state)
 }
 
 static void
-notes_stand_below_in_order(void **state)
+notes_are_below_their_phase_in_order(void **state)
 {
     struct board b = board(BOARD);
 
@@ -88,7 +88,7 @@ a_board_without_a_last_newline_takes_notes(void **state)
 }
 
 static void
-a_board_by_another_hand_is_understood(void **state)
+a_board_written_by_a_person_is_understood(void **state)
 {
     struct board b = board("* [X] a\r\n- [ ] b\r\n");
 
@@ -100,7 +100,7 @@ a_board_by_another_hand_is_understood(void **state)
 }
 
 static void
-an_empty_board_takes_nothing(void **state)
+an_empty_board_has_no_phase_to_mark(void **state)
 {
     struct board b = { 0 };
 
@@ -113,7 +113,7 @@ an_empty_board_takes_nothing(void **state)
 }
 
 static void
-it_can_be_replaced_even_by_a_part_of_itself(void **state)
+a_board_can_be_replaced_even_by_a_part_of_itself(void **state)
 {
     struct board b = board(BOARD);
 
@@ -127,7 +127,7 @@ it_can_be_replaced_even_by_a_part_of_itself(void **state)
 }
 
 static void
-deeds_are_done_again_to_another_board(void **state)
+edits_are_applied_again_to_another_board(void **state)
 {
     struct board mine = board(BOARD), now = board(BOARD);
 
@@ -151,15 +151,15 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(a_mark_is_set_and_taken_back),
-        CASE(marks_that_change_nothing_leave_it_clean),
+        CASE(a_mark_is_set_and_cleared),
+        CASE(marks_that_change_nothing_leave_the_board_clean),
         CASE(only_the_whole_name_counts),
-        CASE(notes_stand_below_in_order),
+        CASE(notes_are_below_their_phase_in_order),
         CASE(a_board_without_a_last_newline_takes_notes),
-        CASE(a_board_by_another_hand_is_understood),
-        CASE(an_empty_board_takes_nothing),
-        CASE(it_can_be_replaced_even_by_a_part_of_itself),
-        CASE(deeds_are_done_again_to_another_board),
+        CASE(a_board_written_by_a_person_is_understood),
+        CASE(an_empty_board_has_no_phase_to_mark),
+        CASE(a_board_can_be_replaced_even_by_a_part_of_itself),
+        CASE(edits_are_applied_again_to_another_board),
     };
     return cmocka_run_group_tests_name("board", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* What must be true of base/buf: text that grows up to its ceiling, and not a byte further. */
+/* Tests base/buf: text that grows up to its limit, and not a byte further. */
 #include "test.h"
 
 static void
@@ -34,7 +34,7 @@ text_is_nul_ended_after_every_call(void **state)
 }
 
 static void
-adding_nothing_makes_an_empty_text(void **state)
+adding_zero_bytes_makes_an_empty_text(void **state)
 {
     struct buf b = { 0 };
 
@@ -82,7 +82,7 @@ one_byte_over_the_ceiling_fails(void **state)
     buf_release(&b);
 }
 
-/* The first piece allocates more than the ceiling; the second must not use it. */
+/* The first piece allocates more than the limit; the second must not use it. */
 static void
 the_ceiling_holds_although_memory_was_allocated(void **state)
 {
@@ -134,7 +134,7 @@ the_ceiling_holds_after_a_reset(void **state)
 }
 
 static void
-after_a_failure_nothing_is_added_any_more(void **state)
+after_a_failure_nothing_more_is_added(void **state)
 {
     struct buf b = BUF_MAX(4);
 
@@ -150,14 +150,14 @@ after_a_failure_nothing_is_added_any_more(void **state)
 }
 
 static void
-the_first_failure_is_the_one_that_is_told(void **state)
+the_first_failure_is_the_one_reported(void **state)
 {
     struct buf b = BUF_MAX(4);
     struct err e;
 
     (void)state;
     buf_adds(&b, "too long");
-    b.max = 0; /* even when there would be room now */
+    b.max = 0; /* even when there is room again */
     buf_adds(&b, "x");
     b.max = 4;
     CHECK_FAILS(buf_status(&b, "the list", &e), ST_INVALID, &e, "the list is larger than 4 bytes");
@@ -245,15 +245,15 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_zeroed_buf_is_empty_and_can_be_released),
         CASE(text_is_nul_ended_after_every_call),
-        CASE(adding_nothing_makes_an_empty_text),
+        CASE(adding_zero_bytes_makes_an_empty_text),
         CASE(grows_through_many_sizes_without_losing_a_byte),
         CASE(the_ceiling_itself_still_fits),
         CASE(one_byte_over_the_ceiling_fails),
         CASE(the_ceiling_holds_although_memory_was_allocated),
         CASE(the_ceiling_holds_byte_by_byte_at_any_size),
         CASE(the_ceiling_holds_after_a_reset),
-        CASE(after_a_failure_nothing_is_added_any_more),
-        CASE(the_first_failure_is_the_one_that_is_told),
+        CASE(after_a_failure_nothing_more_is_added),
+        CASE(the_first_failure_is_the_one_reported),
         CASE(a_starved_buf_says_out_of_memory),
         CASE(the_default_ceiling_is_named_in_the_sentence),
         CASE(the_default_ceiling_is_64_MiB),

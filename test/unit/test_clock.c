@@ -1,4 +1,4 @@
-/* What must be true of base/clock and base/id: times as text, numbers that never repeat. */
+/* Tests base/clock and base/id: times as text, numbers that never repeat. */
 #include "fault.h"
 #include "test.h"
 
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static void
-a_moment_is_written_in_UTC(void **state)
+a_time_is_written_in_UTC(void **state)
 {
     char to[CLOCK_ISO_SIZE];
 
@@ -31,7 +31,7 @@ the_time_zone_of_the_machine_does_not_matter(void **state)
 }
 
 static void
-milliseconds_are_cut_off_not_rounded(void **state)
+milliseconds_are_truncated_not_rounded(void **state)
 {
     char to[CLOCK_ISO_SIZE];
 
@@ -53,7 +53,7 @@ leap_days_and_the_end_of_32_bits_are_dates(void **state)
 }
 
 static void
-a_moment_before_1970_is_written_too(void **state)
+a_time_before_1970_is_written_too(void **state)
 {
     char to[CLOCK_ISO_SIZE];
 
@@ -63,9 +63,10 @@ a_moment_before_1970_is_written_too(void **state)
     assert_string_equal(clock_iso(to, -1000000000, 0), "1969-12-31T23:59:59Z");
 }
 
-/* gmtime_r is the judge: a week apart, at another hour each time, over all years of four digits. */
+/* Compares with gmtime_r: a week apart, at another hour each time, over all years of four
+ * digits. */
 static void
-every_date_is_that_of_the_calendar(void **state)
+every_date_agrees_with_gmtime(void **state)
 {
     const int64_t first_s = -62167219200, end_s = 253402300800; /* 0000-01-01, 10000-01-01 */
     char to[CLOCK_ISO_SIZE], want[80];
@@ -83,7 +84,7 @@ every_date_is_that_of_the_calendar(void **state)
 }
 
 static void
-the_clock_is_asked_through_the_seam(void **state)
+the_clock_is_read_through_the_sys_table(void **state)
 {
     (void)state;
     fake_clock(1775215174499753000);
@@ -152,7 +153,7 @@ threads_never_get_the_same_number(void **state)
     pthread_t threads[THREADS];
 
     (void)state;
-    fake_clock(4300000000000000000); /* the worst clock there is */
+    fake_clock(4300000000000000000); /* a clock that stands still */
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, take_many, got[i]), 0);
     for (int i = 0; i < THREADS; i++)
@@ -166,7 +167,7 @@ threads_never_get_the_same_number(void **state)
 }
 
 static void
-a_clock_that_nobody_sets_tells_nothing(void **state)
+the_clock_watch_is_silent_while_the_clock_is_not_set(void **state)
 {
     int fd = clock_watch_open();
     struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -174,7 +175,7 @@ a_clock_that_nobody_sets_tells_nothing(void **state)
     (void)state;
     assert_true(fd >= 0);
     assert_int_equal(poll(&p, 1, 0), 0);
-    clock_watch_again(fd); /* waits for nothing */
+    clock_watch_again(fd); /* does not block */
     assert_int_equal(poll(&p, 1, 0), 0);
     close(fd);
 }
@@ -183,18 +184,18 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(a_moment_is_written_in_UTC),
+        CASE(a_time_is_written_in_UTC),
         CASE(the_time_zone_of_the_machine_does_not_matter),
-        CASE(milliseconds_are_cut_off_not_rounded),
+        CASE(milliseconds_are_truncated_not_rounded),
         CASE(leap_days_and_the_end_of_32_bits_are_dates),
-        CASE(a_moment_before_1970_is_written_too),
-        CASE(every_date_is_that_of_the_calendar),
-        CASE(the_clock_is_asked_through_the_seam),
+        CASE(a_time_before_1970_is_written_too),
+        CASE(every_date_agrees_with_gmtime),
+        CASE(the_clock_is_read_through_the_sys_table),
         CASE(numbers_differ_while_the_clock_stands_still),
         CASE(numbers_grow_although_the_clock_is_set_back),
         CASE(numbers_follow_the_clock_when_it_goes_on),
         CASE(threads_never_get_the_same_number),
-        CASE(a_clock_that_nobody_sets_tells_nothing),
+        CASE(the_clock_watch_is_silent_while_the_clock_is_not_set),
     };
 
     return cmocka_run_group_tests_name("clock", tests, NULL, NULL);

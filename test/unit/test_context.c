@@ -1,4 +1,4 @@
-/* What must be true of context/context: what an agent knows, may do, and leaves behind. */
+/* Tests context/context: what an agent can read and do, and the files it leaves. */
 #include "test.h"
 
 #include "context/context.h"
@@ -35,7 +35,7 @@ leave(void **state)
 #undef CASE
 #define CASE(fact) cmocka_unit_test_setup_teardown(fact, enter, leave)
 
-/* A context for the message; `rest` is what follows signal_dir. */
+/* Opens a context for the message; `rest` follows signal_dir. */
 static enum status
 build(const char *type, const char *rest)
 {
@@ -89,7 +89,7 @@ parse(const char *text)
     return v;
 }
 
-/* The member at a path of a JSON file; text as it is, else JSON. */
+/* The member at a path of a JSON file: a text without quotes, anything else as JSON. */
 static const char *
 in_file(const char *name, const char *path)
 {
@@ -114,7 +114,7 @@ in_file(const char *name, const char *path)
 #define SIGNALS ".cliq/signals/"
 #define TS      "{\"ts\":\"2026-05-29T06:04:14.222Z\",\"version\":1,\"type\":\"phase\","
 
-/* ---- knowing ---- */
+/* ---- reading ---- */
 
 static void
 a_phase_knows_its_files(void **state)
@@ -154,7 +154,7 @@ a_phase_knows_its_files(void **state)
 }
 
 static void
-a_bare_frame_is_enough(void **state)
+an_empty_state_directory_is_enough(void **state)
 {
     (void)state;
     remove_tree(".cliq");
@@ -248,7 +248,7 @@ a_role_in_the_message_comes_first(void **state)
 }
 
 static void
-a_missing_frame_is_an_error(void **state)
+a_missing_state_directory_is_an_error(void **state)
 {
     (void)state;
     CHECK_FAILS_WITH(build_phase("analyst", ",\"state_dir\":\"/nonexistent/frame\"", ""),
@@ -277,7 +277,7 @@ bad_route_targets_are_refused(void **state)
         ST_INVALID, &e, "number 2 is not");
 }
 
-/* ---- doing ---- */
+/* ---- writing ---- */
 
 static void
 send_writes_the_envelope_at_once(void **state)
@@ -295,7 +295,7 @@ send_writes_the_envelope_at_once(void **state)
 }
 
 static void
-an_unknown_target_is_refused_and_the_known_ones_told(void **state)
+an_unknown_target_is_refused_and_the_known_ones_are_listed(void **state)
 {
     (void)state;
     STANDARD("analyst", "reviewer deploy");
@@ -337,7 +337,7 @@ signals_have_files_of_their_own(void **state)
 }
 
 static void
-the_life_of_a_phase_is_in_its_log(void **state)
+every_status_of_a_phase_is_in_its_log(void **state)
 {
     (void)state;
     STANDARD("analyst", "");
@@ -368,7 +368,7 @@ bad_notifications_are_refused(void **state)
 }
 
 static void
-only_the_first_end_counts(void **state)
+only_the_first_terminal_line_counts(void **state)
 {
     (void)state;
     STANDARD("analyst", "");
@@ -380,7 +380,7 @@ only_the_first_end_counts(void **state)
 }
 
 static void
-a_very_long_error_is_cut_not_lost(void **state)
+a_very_long_error_is_truncated_not_lost(void **state)
 {
     size_t len, n = 2 << 20;
     char *text = malloc(n + 1);
@@ -413,7 +413,7 @@ the_board_is_written_only_when_dirty(void **state)
 }
 
 static void
-phases_side_by_side_keep_each_others_marks(void **state)
+parallel_phases_keep_each_others_marks(void **state)
 {
     struct context first;
     struct agent_message first_m;
@@ -497,7 +497,7 @@ a_pass_goes_to_the_successors_only(void **state)
 }
 
 static void
-what_a_gate_sent_itself_is_kept(void **state)
+a_handoff_that_the_gate_sent_itself_is_not_overwritten(void **state)
 {
     struct context_verdict v = { .outcome = "PASS", .comment = "Good." };
 
@@ -570,7 +570,7 @@ notify_and_test_messages_have_logs_of_their_own(void **state)
 }
 
 static void
-a_prompt_is_made_from_it(void **state)
+a_prompt_is_built_from_the_context(void **state)
 {
     struct buf b = { 0 };
 
@@ -595,34 +595,34 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_phase_knows_its_files),
-        CASE(a_bare_frame_is_enough),
+        CASE(an_empty_state_directory_is_enough),
         CASE(every_channel_that_leads_here_is_an_input),
         CASE(a_broken_handoff_is_named),
         CASE(broken_inputs_are_named),
         CASE(a_role_has_its_variables_replaced),
         CASE(a_role_with_an_unknown_variable_is_an_error),
         CASE(a_role_in_the_message_comes_first),
-        CASE(a_missing_frame_is_an_error),
+        CASE(a_missing_state_directory_is_an_error),
         CASE(a_gate_knows_its_checks_and_targets),
         CASE(bad_route_targets_are_refused),
         CASE(send_writes_the_envelope_at_once),
-        CASE(an_unknown_target_is_refused_and_the_known_ones_told),
+        CASE(an_unknown_target_is_refused_and_the_known_ones_are_listed),
         CASE(files_go_below_the_phase),
         CASE(signals_have_files_of_their_own),
-        CASE(the_life_of_a_phase_is_in_its_log),
+        CASE(every_status_of_a_phase_is_in_its_log),
         CASE(bad_notifications_are_refused),
-        CASE(only_the_first_end_counts),
-        CASE(a_very_long_error_is_cut_not_lost),
+        CASE(only_the_first_terminal_line_counts),
+        CASE(a_very_long_error_is_truncated_not_lost),
         CASE(the_board_is_written_only_when_dirty),
-        CASE(phases_side_by_side_keep_each_others_marks),
+        CASE(parallel_phases_keep_each_others_marks),
         CASE(a_new_board_is_made_by_replacing),
         CASE(a_route_goes_to_its_target),
         CASE(a_pass_goes_to_the_successors_only),
-        CASE(what_a_gate_sent_itself_is_kept),
+        CASE(a_handoff_that_the_gate_sent_itself_is_not_overwritten),
         CASE(an_escalation_leaves_no_handoff),
         CASE(a_bad_verdict_writes_nothing),
         CASE(notify_and_test_messages_have_logs_of_their_own),
-        CASE(a_prompt_is_made_from_it),
+        CASE(a_prompt_is_built_from_the_context),
     };
     return cmocka_run_group_tests_name("context", tests, NULL, NULL);
 }

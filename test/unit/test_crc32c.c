@@ -1,4 +1,4 @@
-/* What must be true of base/crc32c: the vectors of RFC 3720, and the table computed again. */
+/* Tests base/crc32c: the vectors of RFC 3720, and the table computed again. */
 #include "test.h"
 
 #include "base/crc32c.h"
@@ -26,7 +26,7 @@ the_check_value_is_e3069283(void **state)
 }
 
 static void
-nothing_sums_to_zero(void **state)
+the_checksum_of_no_bytes_is_zero(void **state)
 {
     (void)state;
     assert_int_equal(crc32c("", 0), 0);
@@ -95,7 +95,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(the_check_value_is_e3069283),
-        CASE(nothing_sums_to_zero),
+        CASE(the_checksum_of_no_bytes_is_zero),
         CASE(the_vectors_of_RFC_3720_hold),
         CASE(each_entry_of_the_table_is_its_eight_shifts),
         CASE(any_length_and_alignment_agrees_with_the_definition),

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-/* A team of n phases: edges are pairs, from before to, ended by SIZE_MAX. */
+/* A team of n phases; edges are pairs (from, to), ended by SIZE_MAX. */
 static void
 team_of(struct team *t, size_t n, size_t n_main, const size_t *edges)
 {
@@ -26,7 +26,7 @@ team_drop(struct team *t)
 }
 
 static uint64_t
-bits(const char *members) /* "0 3 4", below 64 */
+bits(const char *members) /* "0 3 4": the members below 64 */
 {
     uint64_t set = 0;
     char *end;
@@ -113,7 +113,7 @@ paths_before_after_and_between(void **state)
 }
 
 static void
-gates_route_to_what_is_before_them_and_to_support(void **state)
+gates_route_to_earlier_phases_and_to_support_phases(void **state)
 {
     struct team t;
 
@@ -124,7 +124,7 @@ gates_route_to_what_is_before_them_and_to_support(void **state)
     for (size_t i = 0; i < 8; i++)
         assert_int_equal(dag_may_route(d, 5, i), i < 5 || i == 7);
     for (size_t i = 0; i < 8; i++)
-        assert_false(dag_may_route(d, 7, i)); /* nothing before it, not itself */
+        assert_false(dag_may_route(d, 7, i)); /* no earlier phase */
     assert_false(dag_may_route(d, 3, 0));     /* not a gate */
     assert_false(dag_may_route(d, 5, 8));
     assert_false(dag_may_route(d, 99, 0));
@@ -134,7 +134,7 @@ gates_route_to_what_is_before_them_and_to_support(void **state)
 }
 
 static void
-a_circle_or_an_unknown_dependency_is_no_dag(void **state)
+a_cycle_or_an_unknown_dependency_is_no_dag(void **state)
 {
     static const size_t circle[] = { 0, 1, 1, 2, 2, 1, SIZE_MAX }, self[] = { 1, 1, SIZE_MAX },
                         unknown[] = { 17, 1, SIZE_MAX };
@@ -171,7 +171,7 @@ no_phases_and_one_phase(void **state)
 }
 
 static void
-sets_cross_words(void **state)
+sets_may_span_several_words(void **state)
 {
     uint64_t a[3] = { 0 }, b[3] = { 0 };
 
@@ -281,10 +281,10 @@ main(void)
         cmocka_unit_test(steps_are_the_longest_path_from_a_root),
         cmocka_unit_test(successors_and_edges_are_those_of_depends_on),
         cmocka_unit_test(paths_before_after_and_between),
-        cmocka_unit_test(gates_route_to_what_is_before_them_and_to_support),
-        cmocka_unit_test(a_circle_or_an_unknown_dependency_is_no_dag),
+        cmocka_unit_test(gates_route_to_earlier_phases_and_to_support_phases),
+        cmocka_unit_test(a_cycle_or_an_unknown_dependency_is_no_dag),
         cmocka_unit_test(no_phases_and_one_phase),
-        cmocka_unit_test(sets_cross_words),
+        cmocka_unit_test(sets_may_span_several_words),
         cmocka_unit_test(random_graphs_agree_with_brute_force),
         cmocka_unit_test(a_thousand_phases),
     };

@@ -1,4 +1,4 @@
-/* What must be true of base/err: one sentence, one status, and the codes of SPEC 3.2. */
+/* Tests base/err: one sentence, one status, and the documented exit codes. */
 #include "test.h"
 
 #include "base/utf8.h"
@@ -70,7 +70,7 @@ an_err_may_be_NULL(void **state)
 }
 
 static void
-errno_decides_about_the_status(void **state)
+the_status_is_derived_from_errno(void **state)
 {
     static const struct {
         int error;
@@ -88,7 +88,7 @@ errno_decides_about_the_status(void **state)
 }
 
 static void
-a_failed_call_is_told_with_what_errno_means(void **state)
+a_failed_call_is_reported_with_the_text_of_errno(void **state)
 {
     struct err e;
 
@@ -100,7 +100,7 @@ a_failed_call_is_told_with_what_errno_means(void **state)
 }
 
 static void
-a_sentence_that_just_fits_is_not_cut(void **state)
+a_sentence_that_just_fits_is_not_truncated(void **state)
 {
     struct err e;
     char text[sizeof e.text];
@@ -126,9 +126,9 @@ a_longer_sentence_ends_in_dots(void **state)
     assert_string_equal(e.text + sizeof e.text - 5, "a...");
 }
 
-/* Characters of 2, 3 and 4 bytes, shifted so that the cut falls on each of their bytes. */
+/* Characters of 2, 3 and 4 bytes, shifted so that the limit falls on each of their bytes. */
 static void
-a_long_sentence_is_cut_between_characters(void **state)
+a_long_sentence_is_truncated_between_characters(void **state)
 {
     static const char *const chars[] = { "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80" };
 
@@ -151,7 +151,7 @@ a_long_sentence_is_cut_between_characters(void **state)
 }
 
 static void
-a_long_sentence_about_a_failed_call_is_cut_between_characters(void **state)
+a_long_sentence_about_a_failed_call_is_truncated_between_characters(void **state)
 {
     (void)state;
     for (size_t len = 980; len < 1030; len++) {
@@ -188,12 +188,12 @@ main(void)
         CASE(every_outcome_has_a_name_words_and_a_http_status),
         CASE(setting_returns_the_status_that_was_given),
         CASE(an_err_may_be_NULL),
-        CASE(errno_decides_about_the_status),
-        CASE(a_failed_call_is_told_with_what_errno_means),
-        CASE(a_sentence_that_just_fits_is_not_cut),
+        CASE(the_status_is_derived_from_errno),
+        CASE(a_failed_call_is_reported_with_the_text_of_errno),
+        CASE(a_sentence_that_just_fits_is_not_truncated),
         CASE(a_longer_sentence_ends_in_dots),
-        CASE(a_long_sentence_is_cut_between_characters),
-        CASE(a_long_sentence_about_a_failed_call_is_cut_between_characters),
+        CASE(a_long_sentence_is_truncated_between_characters),
+        CASE(a_long_sentence_about_a_failed_call_is_truncated_between_characters),
         CASE(a_failed_allocation_is_told_in_one_sentence),
     };
 

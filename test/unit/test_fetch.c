@@ -1,4 +1,4 @@
-/* What must be true of net/fetch: one request, its redirects, its tries and its limits. */
+/* Tests net/fetch: one request, its redirects, its tries and its limits. */
 #include "test.h"
 
 #include "base/clock.h"
@@ -11,15 +11,15 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* ---- a server that says what it was told to say, one answer a connection ---- */
+/* ---- a server with prepared answers, one for each connection ---- */
 
 enum { REPLIES = 8 };
 
 struct server {
     int fd, stop[2];
     unsigned port;
-    struct buf reply[REPLIES]; /* empty: hangs up */
-    bool is_mute[REPLIES];     /* keeps the connection and says nothing */
+    struct buf reply[REPLIES]; /* empty: closes the connection */
+    bool is_mute[REPLIES];     /* keeps the connection open and sends nothing */
     size_t n_replies;
     char *seen[REPLIES]; /* the requests, NUL-ended; read them after serve_stop */
     size_t n_seen;
@@ -46,7 +46,7 @@ open_server(struct server *v)
     v->port = ntohs(at.sin_port);
 }
 
-/* The bytes of a request: its head, and as much as Content-Length says. */
+/* The length of a request: its head, and the body that Content-Length announces. */
 static void
 read_request(int fd, struct buf *to)
 {
@@ -126,7 +126,7 @@ close_server(struct server *v)
         close(v->stop[1]);
 }
 
-/* The next answer: status, further header lines, body. */
+/* Adds an answer: status, further header lines, body. */
 static void
 answer(struct server *v, int status, const char *head, const void *body, size_t len)
 {
@@ -245,7 +245,7 @@ a_404_is_an_answer_too(void **state)
 }
 
 static void
-any_bytes_come_as_they_are(void **state)
+any_bytes_arrive_unchanged(void **state)
 {
     char all[3 * 256];
 
@@ -289,7 +289,7 @@ a_body_is_posted_with_the_headers(void **state)
 }
 
 static void
-the_method_is_the_callers(void **state)
+the_caller_chooses_the_method(void **state)
 {
     static const char *const methods[] = { "put", "DELETE", "POST", "HEAD", "PATCH", "GET" };
 
@@ -319,7 +319,7 @@ the_method_is_the_callers(void **state)
 }
 
 static void
-what_is_no_request_is_refused_before_it_is_sent(void **state)
+an_invalid_request_is_refused_before_it_is_sent(void **state)
 {
     static const struct {
         struct fetch_header h;
@@ -387,7 +387,7 @@ spaces_in_a_url_are_encoded(void **state)
 /* ---- tries ---- */
 
 static void
-retry_after_is_waited_for(void **state)
+retry_after_is_obeyed(void **state)
 {
     (void)state;
     says(&one, 429, "Retry-After: 1\r\n", "slow down");
@@ -436,7 +436,7 @@ the_wait_doubles_and_has_a_limit(void **state)
 }
 
 static void
-a_server_in_trouble_is_asked_three_times(void **state)
+a_failing_server_is_tried_three_times(void **state)
 {
     static const int codes[] = { 500, 502, 504 };
 
@@ -452,7 +452,7 @@ a_server_in_trouble_is_asked_three_times(void **state)
 }
 
 static void
-other_answers_are_taken_at_once(void **state)
+other_statuses_are_not_retried(void **state)
 {
     static const int codes[] = { 400, 401, 403, 408, 501, 505 };
 
@@ -470,7 +470,7 @@ other_answers_are_taken_at_once(void **state)
 }
 
 static void
-a_post_is_repeated_only_when_nothing_was_done(void **state)
+a_post_is_retried_only_when_the_server_did_nothing(void **state)
 {
     (void)state;
     says(&one, 503, "", "busy");
@@ -496,7 +496,7 @@ a_post_is_repeated_only_when_nothing_was_done(void **state)
 }
 
 static void
-a_broken_connection_is_mended(void **state)
+a_broken_connection_is_retried(void **state)
 {
     (void)state;
     hangs_up(&one);
@@ -510,13 +510,13 @@ a_broken_connection_is_mended(void **state)
 }
 
 static void
-nobody_there_is_a_sentence(void **state)
+a_refused_connection_is_reported(void **state)
 {
     (void)state;
     struct fetch_request q = ask(&one, "/path?token=secret");
-    close(one.fd); /* nobody listens any more */
+    close(one.fd); /* the port is closed now */
     one.fd = dup(0);
-    q.body = "x"; /* even a POST: nothing was sent */
+    q.body = "x"; /* even a POST may be retried: nothing was sent */
     q.body_len = 1;
     CHECK_FAILS_WITH(fetch(&q, &r, &e), ST_IO, &e, "/path: ");
     CHECK_HAS(e.text, "POST http://127.0.0.1:");
@@ -587,7 +587,7 @@ redirects_to_other_protocols_are_refused(void **state)
 }
 
 static void
-a_redirect_without_a_place_is_the_answer(void **state)
+a_redirect_without_a_location_is_the_answer(void **state)
 {
     (void)state;
     says(&one, 302, "", "lost");
@@ -673,7 +673,7 @@ secrets_do_not_follow_to_another_origin(void **state)
 /* ---- limits ---- */
 
 static void
-a_body_over_the_limit_is_refused_however_it_comes(void **state)
+a_body_over_the_limit_is_refused_with_and_without_a_length(void **state)
 {
     (void)state;
     says(&one, 200, "", "12345");
@@ -695,7 +695,7 @@ a_body_over_the_limit_is_refused_however_it_comes(void **state)
 }
 
 static void
-a_mute_server_is_left(void **state)
+a_silent_server_is_given_up(void **state)
 {
     (void)state;
     one.is_mute[one.n_replies++] = true;
@@ -721,7 +721,7 @@ the_time_limit_covers_redirects(void **state)
 }
 
 static void
-headers_without_end_are_refused(void **state)
+endless_headers_are_refused(void **state)
 {
     struct buf *b = &one.reply[one.n_replies++];
 
@@ -807,29 +807,29 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(an_answer_has_status_type_headers_and_body),
         CASE(a_404_is_an_answer_too),
-        CASE(any_bytes_come_as_they_are),
+        CASE(any_bytes_arrive_unchanged),
         CASE(a_body_is_posted_with_the_headers),
-        CASE(the_method_is_the_callers),
-        CASE(what_is_no_request_is_refused_before_it_is_sent),
+        CASE(the_caller_chooses_the_method),
+        CASE(an_invalid_request_is_refused_before_it_is_sent),
         CASE(spaces_in_a_url_are_encoded),
-        CASE(retry_after_is_waited_for),
+        CASE(retry_after_is_obeyed),
         CASE(retry_after_may_be_a_date),
         CASE(the_wait_doubles_and_has_a_limit),
-        CASE(a_server_in_trouble_is_asked_three_times),
-        CASE(other_answers_are_taken_at_once),
-        CASE(a_post_is_repeated_only_when_nothing_was_done),
-        CASE(a_broken_connection_is_mended),
-        CASE(nobody_there_is_a_sentence),
+        CASE(a_failing_server_is_tried_three_times),
+        CASE(other_statuses_are_not_retried),
+        CASE(a_post_is_retried_only_when_the_server_did_nothing),
+        CASE(a_broken_connection_is_retried),
+        CASE(a_refused_connection_is_reported),
         CASE(three_redirects_are_followed),
         CASE(a_fourth_redirect_is_too_many),
         CASE(redirects_to_other_protocols_are_refused),
-        CASE(a_redirect_without_a_place_is_the_answer),
+        CASE(a_redirect_without_a_location_is_the_answer),
         CASE(a_redirected_post_becomes_a_get_where_browsers_do_so),
         CASE(secrets_do_not_follow_to_another_origin),
-        CASE(a_body_over_the_limit_is_refused_however_it_comes),
-        CASE(a_mute_server_is_left),
+        CASE(a_body_over_the_limit_is_refused_with_and_without_a_length),
+        CASE(a_silent_server_is_given_up),
         CASE(the_time_limit_covers_redirects),
-        CASE(headers_without_end_are_refused),
+        CASE(endless_headers_are_refused),
         CASE(interim_answers_are_not_the_answer),
         CASE(no_proxy_comes_from_the_environment),
         CASE(a_url_is_shown_without_its_secrets),

@@ -1,4 +1,4 @@
-/* What must be true of context/handoff: envelopes between phases. */
+/* Tests context/handoff: envelopes between phases. */
 #include "test.h"
 
 #include "context/handoff.h"
@@ -45,7 +45,7 @@ put(const char *text)
 }
 
 static void
-an_envelope_is_written_for_people(void **state)
+an_envelope_is_written_in_readable_form(void **state)
 {
     struct handoff h = { "standard", "architect", "cursor", parse("{\"n\":[1,2]}"), "Do it.", 6 };
 
@@ -69,7 +69,7 @@ an_envelope_is_written_for_people(void **state)
 }
 
 static void
-what_is_written_is_read_back(void **state)
+a_written_envelope_is_read_back(void **state)
 {
     struct handoff h = { "gate", "review", "hug", parse("[\"ü\",null]"), "a\0b", 3 }, back;
 
@@ -99,7 +99,7 @@ data_and_text_may_be_missing(void **state)
 }
 
 static void
-the_seeds_example_is_read(void **state)
+the_documented_example_is_read(void **state)
 {
     struct handoff h;
 
@@ -113,7 +113,7 @@ the_seeds_example_is_read(void **state)
 }
 
 static void
-an_edited_envelope_may_leave_things_out(void **state)
+an_edited_envelope_may_omit_members(void **state)
 {
     struct handoff h;
 
@@ -128,7 +128,7 @@ an_edited_envelope_may_leave_things_out(void **state)
 }
 
 static void
-what_is_no_envelope_is_told_with_its_place(void **state)
+an_invalid_envelope_is_reported_with_its_position(void **state)
 {
     static const struct {
         const char *text, *says;
@@ -153,7 +153,7 @@ what_is_no_envelope_is_told_with_its_place(void **state)
 }
 
 static void
-an_empty_or_missing_channel_has_none(void **state)
+an_empty_or_missing_channel_has_no_handoff(void **state)
 {
     struct handoff h;
 
@@ -181,7 +181,7 @@ links_and_relative_paths_are_refused(void **state)
 }
 
 static void
-rendered_it_is_data_then_text(void **state)
+a_rendered_handoff_is_data_then_text(void **state)
 {
     struct handoff h = { "standard", "a", "b", parse("{\"a\":1}"), "Done.", 5 };
     struct buf b = { 0 };
@@ -205,15 +205,15 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(an_envelope_is_written_for_people),
-        CASE(what_is_written_is_read_back),
+        CASE(an_envelope_is_written_in_readable_form),
+        CASE(a_written_envelope_is_read_back),
         CASE(data_and_text_may_be_missing),
-        CASE(the_seeds_example_is_read),
-        CASE(an_edited_envelope_may_leave_things_out),
-        CASE(what_is_no_envelope_is_told_with_its_place),
-        CASE(an_empty_or_missing_channel_has_none),
+        CASE(the_documented_example_is_read),
+        CASE(an_edited_envelope_may_omit_members),
+        CASE(an_invalid_envelope_is_reported_with_its_position),
+        CASE(an_empty_or_missing_channel_has_no_handoff),
         CASE(links_and_relative_paths_are_refused),
-        CASE(rendered_it_is_data_then_text),
+        CASE(a_rendered_handoff_is_data_then_text),
     };
     return cmocka_run_group_tests_name("handoff", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
- * What must be true of net/http: what it takes, what it refuses, and that it does not matter
- * how the bytes are cut. Every row of the tables is fed whole, in two parts cut at every byte,
- * and byte by byte; each time the same story must come out.
+ * Tests net/http: which requests it accepts and refuses, however the bytes are split. Every row of
+ * the tables is fed whole, in two parts cut at every byte, and byte by byte; each time the same
+ * story must come out.
  */
 #include "test.h"
 
@@ -11,11 +11,11 @@ struct row {
     const char *name;
     const char *bytes;
     size_t len;
-    int status; /* of the fault; 0: taken */
+    int status; /* status of the error; 0: accepted */
     const char *story;
 };
 
-/* ---- the story of some bytes ---- */
+/* ---- the parser's events for some bytes ---- */
 
 static void
 tell_request(struct buf *to, const struct http_request *r)
@@ -31,7 +31,7 @@ tell_request(struct buf *to, const struct http_request *r)
              r->expects_continue ? " continue" : "");
 }
 
-/* Feeds what is there up to each cut in turn, as a connection's buffer would hold it. */
+/* Parses the bytes up to each cut in turn, as a connection's buffer would hold them. */
 static void
 tell(struct buf *to, const char *p, size_t len, const size_t *cuts, size_t n_cuts, size_t max)
 {
@@ -135,7 +135,7 @@ check_rows(const struct row *rows, size_t n)
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define H        "Host: a\r\n"
 
-/* ---- what is refused ---- */
+/* ---- refused requests ---- */
 
 static void
 bad_request_lines_are_refused(void **state)
@@ -203,7 +203,7 @@ bad_request_lines_are_refused(void **state)
 #define LINE "POST / HTTP/1.1\r\n"
 
 static void
-what_is_told_of_a_fault_is_true(void **state)
+the_message_of_an_error_names_its_cause(void **state)
 {
     static const char *const table[][2] = {
         { "GET /x\r\n", "a request line without an HTTP version" },
@@ -269,7 +269,7 @@ bad_headers_are_refused(void **state)
 }
 
 static void
-bodies_of_doubtful_length_are_refused(void **state)
+bodies_of_ambiguous_length_are_refused(void **state)
 {
     static const struct row rows[] = {
         BAD("two lengths", 400, LINE H "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello"),
@@ -363,7 +363,7 @@ long_row(struct buf *b, const char *name, int status, const char *text, size_t n
 }
 
 static void
-too_much_is_refused_and_as_much_as_allowed_is_not(void **state)
+sizes_up_to_each_limit_are_accepted_and_no_larger(void **state)
 {
     struct buf b = { 0 };
     struct row row;
@@ -416,7 +416,7 @@ too_much_is_refused_and_as_much_as_allowed_is_not(void **state)
     buf_release(&b);
 }
 
-/* ---- what is taken ---- */
+/* ---- accepted requests ---- */
 
 static void
 good_requests_are_understood(void **state)
@@ -514,7 +514,7 @@ requests_may_follow_each_other(void **state)
 }
 
 static void
-a_long_number_of_small_chunks_is_decoded(void **state)
+many_small_chunks_are_decoded(void **state)
 {
     struct buf b = { 0 }, want = { 0 };
 
@@ -535,10 +535,10 @@ a_long_number_of_small_chunks_is_decoded(void **state)
     buf_release(&want);
 }
 
-/* ---- what a handler sees ---- */
+/* ---- what a handler gets ---- */
 
 static void
-headers_are_found_in_any_case_of_letters(void **state)
+header_names_ignore_case(void **state)
 {
     static const char text[] = "GET /a?b HTTP/1.1\r\nHOST: x\r\nAccept: one\r\naccept: two\r\n"
                                "Accept-Language: de\r\nX-Empty:\r\n\r\n";
@@ -562,14 +562,14 @@ headers_are_found_in_any_case_of_letters(void **state)
     assert_true(http_text_is_like(http_header(r, "accept"), "One"));
 
     memcpy(moved, text, sizeof text);
-    r->base = moved; /* the caller's buffer grew */
+    r->base = moved; /* the caller's buffer moved */
     assert_ptr_equal(http_path(r).p, moved + 4);
     assert_true(http_text_is(http_query(r), "b"));
     assert_int_equal(http_feed(&h, "", 0, &used), HTTP_DONE);
 }
 
 static void
-methods_are_told_apart_exactly(void **state)
+methods_are_matched_exactly(void **state)
 {
     static const struct {
         const char *name;
@@ -594,7 +594,7 @@ methods_are_told_apart_exactly(void **state)
 }
 
 static void
-every_status_we_send_has_words(void **state)
+every_status_we_send_has_a_reason_phrase(void **state)
 {
     static const int ours[] = { 100, 200, 201, 204, 400, 401, 403, 404, 405, 408, 409,
                                 413, 414, 417, 421, 429, 431, 500, 501, 503, 504, 505 };
@@ -611,16 +611,16 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(bad_request_lines_are_refused),
         CASE(bad_headers_are_refused),
-        CASE(what_is_told_of_a_fault_is_true),
-        CASE(bodies_of_doubtful_length_are_refused),
+        CASE(the_message_of_an_error_names_its_cause),
+        CASE(bodies_of_ambiguous_length_are_refused),
         CASE(bad_chunks_are_refused),
-        CASE(too_much_is_refused_and_as_much_as_allowed_is_not),
+        CASE(sizes_up_to_each_limit_are_accepted_and_no_larger),
         CASE(good_requests_are_understood),
         CASE(requests_may_follow_each_other),
-        CASE(a_long_number_of_small_chunks_is_decoded),
-        CASE(headers_are_found_in_any_case_of_letters),
-        CASE(methods_are_told_apart_exactly),
-        CASE(every_status_we_send_has_words),
+        CASE(many_small_chunks_are_decoded),
+        CASE(header_names_ignore_case),
+        CASE(methods_are_matched_exactly),
+        CASE(every_status_we_send_has_a_reason_phrase),
     };
     return cmocka_run_group_tests_name("http", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* What must be true of net/transport and net/http_client: places, heads of answers, and real
- * connections to a server of the test that says what it is told to say. */
+/* Tests net/transport and net/http_client: addresses, response heads, and real connections to
+ * a server with prepared answers. */
 #include "test.h"
 
 #include "base/clock.h"
@@ -14,10 +14,10 @@
 
 static struct err e;
 
-/* ---- places ---- */
+/* ---- server addresses ---- */
 
 static void
-places_are_read(void **state)
+server_addresses_are_parsed(void **state)
 {
     static const struct {
         const char *url, *host, *port, *authority, *prefix;
@@ -62,7 +62,7 @@ places_are_read(void **state)
     assert_int_equal(transport_open(&w, &at, wait_until(1000), NULL, &e), ST_INVALID);
 }
 
-/* ---- heads ---- */
+/* ---- response heads ---- */
 
 static int
 parse(struct http_client_reply *r, const char *text)
@@ -71,7 +71,7 @@ parse(struct http_client_reply *r, const char *text)
 }
 
 static void
-heads_are_read(void **state)
+response_heads_are_parsed(void **state)
 {
     static const char good[] = "HTTP/1.1 200 OK\r\nContent-Length: 12\r\ncontent-type: "
                                "text/event-stream; charset=utf-8\r\nRetry-After: 3\r\n\r\n";
@@ -114,9 +114,9 @@ heads_are_read(void **state)
 
 /* ---- connections ---- */
 
-/* A server: each connection is answered by the next text, whole request by whole request ('|'
- * parts answers on one connection); "-" closes at once. Then it is closed, but for "~" at the end:
- * that one is held until the test ends. */
+/* A server with prepared answers, one text for each connection; '|' separates the answers to its
+ * requests. "-" closes the connection at once. After the last answer the connection is closed,
+ * unless the text ends in "~": then it stays open until the test ends. */
 static struct {
     int fd, held;
     const char *const *says;
@@ -156,7 +156,7 @@ serve(void *arg)
         server.n_connections++;
         while (*p && *p != '-' && *p != '~' && read_request(fd)) {
             size_t n = strcspn(p, "|~");
-            /* in two pieces, so that nothing depends on how bytes come */
+            /* in two pieces: the client may not depend on packet boundaries */
             assert_true(send(fd, p, n / 2, MSG_NOSIGNAL) >= 0);
             usleep(2000);
             assert_true(send(fd, p + n / 2, n - n / 2, MSG_NOSIGNAL) >= 0);
@@ -217,7 +217,7 @@ static const struct http_client_request post = {
 #define SAYS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 static void
-answers_come_whole(void **state)
+answers_arrive_whole(void **state)
 {
     (void)state;
     begin(SAYS(OK("ab") "|HTTP/1.1 200 OK\r\nTransfer-Encoding: "
@@ -234,20 +234,20 @@ answers_come_whole(void **state)
     CHECK_OK(http_client_fetch(&c, &get, &body, 5000, 1, NULL, &e), &e);
     assert_string_equal(body.p, "up to the end");
     end();
-    assert_int_equal(server.n_connections, 1); /* it was kept */
+    assert_int_equal(server.n_connections, 1); /* the connection was reused */
     assert_non_null(strstr(server.asked, "GET /hub/x HTTP/1.1\r\nHost: 127.0.0.1:"));
 }
 
 static void
-a_dead_connection_is_noticed(void **state)
+a_dead_connection_is_replaced(void **state)
 {
     (void)state;
     begin(SAYS(OK("ab"), OK("cd"), OK("ef")));
     CHECK_OK(http_client_fetch(&c, &get, &body, 5000, 1, NULL, &e), &e);
-    CHECK_OK(http_client_fetch(&c, &get, &body, 5000, 1, NULL, &e), &e); /* one try is enough */
+    CHECK_OK(http_client_fetch(&c, &get, &body, 5000, 1, NULL, &e), &e); /* without a retry */
     assert_string_equal(body.p, "cd");
     CHECK_OK(http_client_fetch(&c, &post, &body, 5000, 1, NULL, &e),
-             &e); /* never over an old one */
+             &e); /* a request that may not be repeated never uses an old connection */
     assert_string_equal(body.p, "ef");
     end();
     assert_int_equal(server.n_requests, 3);
@@ -256,7 +256,7 @@ a_dead_connection_is_noticed(void **state)
 }
 
 static void
-what_is_worth_it_is_tried_again(void **state)
+retryable_failures_are_retried(void **state)
 {
     (void)state;
     begin(SAYS("-", "HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\n{}", OK("ab")));
@@ -270,7 +270,7 @@ what_is_worth_it_is_tried_again(void **state)
 }
 
 static void
-what_is_cut_off_is_no_answer(void **state)
+a_truncated_answer_is_an_error(void **state)
 {
     static const char *const cut[] = {
         "HTTP/1.1 200 OK\r\nContent-Le",
@@ -289,7 +289,7 @@ what_is_cut_off_is_no_answer(void **state)
 }
 
 static void
-waiting_has_an_end_and_can_be_woken(void **state)
+waiting_has_a_deadline_and_can_be_cancelled(void **state)
 {
     struct cancel w = { .fd = { eventfd(1, 0), -1 } };
 
@@ -305,7 +305,7 @@ waiting_has_an_end_and_can_be_woken(void **state)
 }
 
 static void
-an_answer_has_a_ceiling(void **state)
+an_answer_has_a_size_limit(void **state)
 {
     struct buf small = BUF_MAX(1);
 
@@ -320,14 +320,14 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(places_are_read),
-        CASE(heads_are_read),
-        CASE(answers_come_whole),
-        CASE(a_dead_connection_is_noticed),
-        CASE(what_is_worth_it_is_tried_again),
-        CASE(what_is_cut_off_is_no_answer),
-        CASE(waiting_has_an_end_and_can_be_woken),
-        CASE(an_answer_has_a_ceiling),
+        CASE(server_addresses_are_parsed),
+        CASE(response_heads_are_parsed),
+        CASE(answers_arrive_whole),
+        CASE(a_dead_connection_is_replaced),
+        CASE(retryable_failures_are_retried),
+        CASE(a_truncated_answer_is_an_error),
+        CASE(waiting_has_a_deadline_and_can_be_cancelled),
+        CASE(an_answer_has_a_size_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

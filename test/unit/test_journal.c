@@ -35,13 +35,13 @@ set_clock(void)
     fake_clock(INT64_C(1780034654222) * 1000000);
 }
 
-/* ---- what a replay gave ---- */
+/* ---- the events of a replay ---- */
 
 struct seen {
     struct sched_event evs[64];
     char texts[64][64];
     int64_t at_ms[64];
-    size_t n, refuse; /* the number of the event to refuse, from 1; 0: none */
+    size_t n, refuse; /* the number of the event that the callback refuses, from 1; 0: none */
 };
 
 static bool
@@ -76,7 +76,7 @@ check_same(const struct sched_event *a, const struct sched_event *b)
 
 static const struct sched_options later = { .jobs = 3, .is_fail_fast = false };
 
-/* The story of a run, with every kind of event in it. */
+/* A run with every kind of event. */
 static const struct sched_event story[] = {
     { .kind = EV_STARTED, .phase = PLAN, .attempt = 1 },
     { .kind = EV_RESULT, .phase = PLAN, .attempt = 1 },
@@ -119,7 +119,7 @@ static const struct sched_event story[] = {
 enum { STORY = sizeof story / sizeof story[0] };
 
 static void
-what_was_written_is_read(void **state)
+written_events_are_read_back(void **state)
 {
     struct journal j;
     struct journal_head h;
@@ -234,15 +234,15 @@ many_events_are_one_write_and_one_sync(void **state)
     CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
     fault_count_from_here();
     CHECK_OK(journal_write(&j, many, 2, &e), &e);
-    assert_int_equal(fault_count("write"), 1); /* the head with them */
+    assert_int_equal(fault_count("write"), 1); /* with the head line */
     assert_int_equal(fault_count("fdatasync"), 1);
     journal_use_presync(&j);
     fault_count_from_here();
     CHECK_OK(journal_write(&j, many, 1000, &e), &e);
-    assert_int_equal(fault_count("write"), 2); /* in the journal, and ahead of it: that is synced */
+    assert_int_equal(fault_count("write"), 2); /* the presync file is synced */
     assert_int_equal(fault_count("fdatasync"), 0);
     CHECK_OK(journal_write(&j, many, 2500, &e), &e);
-    assert_int_equal(fault_count("write"), 7); /* in thirds, one of which does not fit there: */
+    assert_int_equal(fault_count("write"), 7); /* one part does not fit there */
     assert_int_equal(fault_count("fdatasync"), 1);
     CHECK_OK(journal_write(&j, NULL, 0, &e), &e);
     assert_int_equal(fault_count("write"), 7);
@@ -253,15 +253,15 @@ many_events_are_one_write_and_one_sync(void **state)
     assert_int_equal(n, 1 + 2 + 1000 + 2500);
     CHECK_OK(journal_add(&j, many, 1, &e), &e);
     assert_int_equal(fault_count("write"), 7);
-    CHECK_OK(journal_end(&j, RUN_COMPLETED, NULL, &e), &e); /* together, and in the journal */
+    CHECK_OK(journal_end(&j, RUN_COMPLETED, NULL, &e), &e); /* all at once, into the journal */
     assert_int_equal(fault_count("write"), 8);
     assert_int_equal(fault_count("fdatasync"), 2);
-    journal_close(&j); /* so that nothing is to be synced here */
+    journal_close(&j); /* so that this process has nothing to sync */
     assert_int_equal(fault_count("fdatasync"), 2);
     assert_false(file_exists(JOURNAL_AHEAD));
 }
 
-/* As if the machine had been started again since (log/presync.h). */
+/* Pretends a reboot (log/presync.h). */
 static void
 age(char *records, size_t n)
 {
@@ -287,7 +287,7 @@ put_file(const char *name, const char *p, size_t n)
 }
 
 static void
-a_power_cut_takes_no_event_that_was_written(void **state)
+a_power_cut_loses_no_written_event(void **state)
 {
     struct journal j;
     struct journal_head h;
@@ -310,7 +310,7 @@ a_power_cut_takes_no_event_that_was_written(void **state)
     assert_false(file_exists(JOURNAL_AHEAD));
     age(records, n);
     put_file(JOURNAL_AHEAD, records, n);
-    assert_int_equal(truncate(JOURNAL_NAME, st.st_size), 0); /* so much was synced in its file */
+    assert_int_equal(truncate(JOURNAL_NAME, st.st_size), 0); /* the synced size of the file */
 
     CHECK_OK(journal_replay(here(), &team, see, &seen, &h, &e), &e);
     assert_int_equal(seen.n, 1 + 5);
@@ -318,7 +318,7 @@ a_power_cut_takes_no_event_that_was_written(void **state)
         check_same(&story[i], &seen.evs[i + 1]);
     journal_head_release(&h);
 
-    /* and a new run is not given what was ahead of the old one */
+    /* a new run does not restore lines of the old one */
     put_file(JOURNAL_AHEAD, records, n);
     CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
     CHECK_OK(journal_write(&j, NULL, 0, &e), &e);
@@ -355,7 +355,7 @@ a_new_run_replaces_the_old_journal(void **state)
 }
 
 static void
-without_a_journal_there_is_nothing_to_go_on_with(void **state)
+without_a_journal_no_run_can_be_resumed(void **state)
 {
     struct journal j;
     struct journal_head h;
@@ -371,14 +371,14 @@ without_a_journal_there_is_nothing_to_go_on_with(void **state)
     write_file(JOURNAL_NAME, "");
     assert_int_equal(journal_replay(here(), &team, see, &seen, &h, &e), ST_NOT_FOUND);
     journal_head_release(&h);
-    write_file(JOURNAL_NAME, "{\"at\":\"20"); /* torn before anything happened */
+    write_file(JOURNAL_NAME, "{\"at\":\"20"); /* torn before the first event */
     assert_int_equal(journal_replay(here(), &team, see, &seen, &h, &e), ST_NOT_FOUND);
     journal_head_release(&h);
     assert_int_equal(seen.n, 0);
 }
 
 static void
-what_a_crash_tore_is_passed_over(void **state)
+a_line_torn_by_a_crash_is_skipped(void **state)
 {
     struct journal j;
     struct journal_head h;
@@ -401,7 +401,7 @@ what_a_crash_tore_is_passed_over(void **state)
 }
 
 static void
-a_journal_that_does_not_fit_says_so(void **state)
+a_line_that_cannot_be_replayed_is_refused_with_the_reason(void **state)
 {
     static const struct {
         const char *line, *says;
@@ -469,7 +469,7 @@ take_all(void *ctx, const struct sched_event *ev, int64_t at_ms)
 }
 
 static void
-who_looks_on_passes_over_bad_lines(void **state)
+a_reader_of_the_journal_skips_bad_lines(void **state)
 {
     struct journal_head h;
     size_t n = 0;
@@ -498,7 +498,7 @@ who_looks_on_passes_over_bad_lines(void **state)
 }
 
 static void
-a_journal_begins_with_its_run(void **state)
+the_first_line_of_a_journal_describes_its_run(void **state)
 {
     static const char *const bad[] = {
         AT "\"ev\":\"cancel\"}\n",
@@ -519,7 +519,7 @@ a_journal_begins_with_its_run(void **state)
 }
 
 static void
-an_event_that_cannot_be_stops_the_replay(void **state)
+an_impossible_event_stops_the_replay(void **state)
 {
     struct journal_head h;
     struct seen seen = { .refuse = 2 };
@@ -534,7 +534,7 @@ an_event_that_cannot_be_stops_the_replay(void **state)
 }
 
 static void
-new_members_and_the_drivers_own_lines_are_passed_over(void **state)
+unknown_members_and_lines_of_the_run_loop_are_skipped(void **state)
 {
     struct journal_head h;
     struct seen seen = { 0 };
@@ -547,12 +547,12 @@ new_members_and_the_drivers_own_lines_are_passed_over(void **state)
     CHECK_OK(journal_replay(here(), &team, see, &seen, &h, &e), &e);
     assert_int_equal(seen.n, 2);
     assert_int_equal(seen.evs[1].kind, EV_RERUN);
-    assert_false(h.has_end); /* it was taken up again */
+    assert_false(h.has_end); /* the run was resumed */
     journal_head_release(&h);
 }
 
 static void
-a_route_to_nowhere_is_kept(void **state)
+a_route_to_an_unknown_phase_is_recorded(void **state)
 {
     struct sched_event ev = { .kind = EV_RESULT,
                               .phase = REVIEW,
@@ -574,7 +574,7 @@ a_route_to_nowhere_is_kept(void **state)
 }
 
 static void
-a_long_text_is_cut(void **state)
+a_long_text_is_truncated(void **state)
 {
     static char text[1 << 21];
     struct sched_event ev = { .kind = EV_ABORT, .text = text };
@@ -615,7 +615,8 @@ an_event_is_written_whole_or_reported(void **state)
         if (!written)
             assert_int_equal(seen.n, 4);
         else
-            assert_true(f.has_failed && (seen.n == 1 || seen.n == 4)); /* a failed sync: perhaps */
+            assert_true(f.has_failed &&
+                        (seen.n == 1 || seen.n == 4)); /* after a failed sync: either */
         journal_head_release(&h);
     }
 }
@@ -624,21 +625,21 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(what_was_written_is_read),
+        CASE(written_events_are_read_back),
         CASE(the_lines_are_as_documented),
         CASE(a_replay_leads_the_scheduler_to_the_same_state),
         CASE(many_events_are_one_write_and_one_sync),
-        CASE(a_power_cut_takes_no_event_that_was_written),
+        CASE(a_power_cut_loses_no_written_event),
         CASE(a_new_run_replaces_the_old_journal),
-        CASE(without_a_journal_there_is_nothing_to_go_on_with),
-        CASE(what_a_crash_tore_is_passed_over),
-        CASE(a_journal_that_does_not_fit_says_so),
-        CASE(who_looks_on_passes_over_bad_lines),
-        CASE(a_journal_begins_with_its_run),
-        CASE(an_event_that_cannot_be_stops_the_replay),
-        CASE(new_members_and_the_drivers_own_lines_are_passed_over),
-        CASE(a_route_to_nowhere_is_kept),
-        CASE(a_long_text_is_cut),
+        CASE(without_a_journal_no_run_can_be_resumed),
+        CASE(a_line_torn_by_a_crash_is_skipped),
+        CASE(a_line_that_cannot_be_replayed_is_refused_with_the_reason),
+        CASE(a_reader_of_the_journal_skips_bad_lines),
+        CASE(the_first_line_of_a_journal_describes_its_run),
+        CASE(an_impossible_event_stops_the_replay),
+        CASE(unknown_members_and_lines_of_the_run_loop_are_skipped),
+        CASE(a_route_to_an_unknown_phase_is_recorded),
+        CASE(a_long_text_is_truncated),
         CASE(an_event_is_written_whole_or_reported),
     };
     return cmocka_run_group_tests_name("journal", tests, NULL, NULL);

@@ -17,7 +17,7 @@ static const char *const whole[] = {
 };
 
 static void
-every_beginning_of_a_document_is_cut_off(void **state)
+every_prefix_of_a_document_is_torn(void **state)
 {
     struct arena a = { 0 };
     struct json_fault f;
@@ -35,9 +35,9 @@ every_beginning_of_a_document_is_cut_off(void **state)
     arena_release(&a);
 }
 
-/* One byte more than a beginning, and no way back: never a torn line. */
+/* A prefix and one byte that cannot follow: never a torn line. */
 static void
-a_beginning_followed_by_garbage_is_not_cut_off(void **state)
+a_prefix_followed_by_garbage_is_not_torn(void **state)
 {
     struct arena a = { 0 };
     struct json_fault f;
@@ -56,7 +56,7 @@ a_beginning_followed_by_garbage_is_not_cut_off(void **state)
 }
 
 static void
-empty_and_white_texts_are_cut_off(void **state)
+empty_and_blank_texts_are_torn(void **state)
 {
     static const struct bad bad[] = {
         { T(""), 1, 1, NULL },
@@ -69,7 +69,7 @@ empty_and_white_texts_are_cut_off(void **state)
 }
 
 static void
-surrogate_escapes_are_torn_only_while_they_can_come_right(void **state)
+surrogate_escapes_are_torn_only_while_they_can_be_completed(void **state)
 {
     static const struct bad bad[] = {
         { T("\"\\"), 1, 3, NULL },
@@ -90,7 +90,7 @@ surrogate_escapes_are_torn_only_while_they_can_come_right(void **state)
     refuse_all(bad, COUNT(bad));
 }
 
-/* ---- faults ---- */
+/* ---- error positions ---- */
 
 static void
 columns_count_characters_and_lines_count_newlines(void **state)
@@ -106,7 +106,7 @@ columns_count_characters_and_lines_count_newlines(void **state)
 }
 
 static void
-a_fault_need_not_be_asked_for(void **state)
+the_error_argument_may_be_NULL(void **state)
 {
     struct arena a = { 0 };
     struct json *doc;
@@ -152,7 +152,7 @@ big_document(struct buf *b)
 }
 
 static void
-running_out_of_memory_anywhere_is_said_and_harmless(void **state)
+running_out_of_memory_anywhere_is_reported_and_harmless(void **state)
 {
     struct buf b = { 0 };
     bool was_starved = false, is_good = false;
@@ -175,9 +175,9 @@ running_out_of_memory_anywhere_is_said_and_harmless(void **state)
     buf_release(&b);
 }
 
-/* 80 members all but fill the first block: the list to sort them by does not fit. */
+/* 80 members nearly fill the first block: the list that sorts them does not fit. */
 static void
-running_out_of_memory_while_comparing_keys_is_said_too(void **state)
+running_out_of_memory_while_comparing_keys_is_reported(void **state)
 {
     struct buf b = { 0 };
 
@@ -220,10 +220,10 @@ an_arena_can_be_reset_between_messages(void **state)
     }
 }
 
-/* ---- places ---- */
+/* ---- positions of values ---- */
 
 static void
-the_place_of_a_value_is_that_of_its_key_or_its_first_byte(void **state)
+the_position_of_a_value_is_that_of_its_key_or_its_first_byte(void **state)
 {
     static const char text[] = "{\n  \"a\": [1, \"x:\\\"y\", {\"b\" : null}, [], true],\n"
                                "  \"k\\u0041\": -2.5, \"ä\": {\"é\": \"ö\", \"z\":[[7]]}}\n";
@@ -256,18 +256,18 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        JSON_CASE(every_beginning_of_a_document_is_cut_off),
-        JSON_CASE(a_beginning_followed_by_garbage_is_not_cut_off),
-        JSON_CASE(empty_and_white_texts_are_cut_off),
-        JSON_CASE(surrogate_escapes_are_torn_only_while_they_can_come_right),
+        JSON_CASE(every_prefix_of_a_document_is_torn),
+        JSON_CASE(a_prefix_followed_by_garbage_is_not_torn),
+        JSON_CASE(empty_and_blank_texts_are_torn),
+        JSON_CASE(surrogate_escapes_are_torn_only_while_they_can_be_completed),
         JSON_CASE(columns_count_characters_and_lines_count_newlines),
-        JSON_CASE(a_fault_need_not_be_asked_for),
+        JSON_CASE(the_error_argument_may_be_NULL),
         JSON_CASE(a_named_parse_says_file_line_and_column),
-        JSON_CASE(running_out_of_memory_anywhere_is_said_and_harmless),
-        JSON_CASE(running_out_of_memory_while_comparing_keys_is_said_too),
+        JSON_CASE(running_out_of_memory_anywhere_is_reported_and_harmless),
+        JSON_CASE(running_out_of_memory_while_comparing_keys_is_reported),
         JSON_CASE(building_without_memory_gives_NULL),
         JSON_CASE(an_arena_can_be_reset_between_messages),
-        JSON_CASE(the_place_of_a_value_is_that_of_its_key_or_its_first_byte),
+        JSON_CASE(the_position_of_a_value_is_that_of_its_key_or_its_first_byte),
     };
 
     return cmocka_run_group_tests_name("json faults", tests, NULL, NULL);

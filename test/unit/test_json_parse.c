@@ -202,7 +202,7 @@ nesting_is_accepted_to_the_limit_and_refused_beyond(void **state)
     assert_string_equal(f.what, "nested too deep");
     assert_int_equal(f.offset, n);
     assert_false(f.is_cut_off);
-    /* Even as a torn line it can become nothing good; one bracket less can. */
+    /* Too deep even as a torn line; with one bracket less it is torn. */
     assert_false(parse(&a, text, n + 1, NULL, &f));
     assert_false(f.is_cut_off);
     assert_false(parse(&a, text, n, NULL, &f));
@@ -238,7 +238,7 @@ decodes_every_escape(void **state)
 }
 
 static void
-decodes_escapes_wherever_they_stand(void **state)
+decodes_escapes_at_any_position(void **state)
 {
     (void)state;
     for (size_t at = 0; at < 20; at++) {
@@ -363,8 +363,8 @@ refuses_text_that_is_not_UTF8(void **state)
         { T("\"\xE2\x98\""), 1, 2, "not UTF-8" },
         { T("\"\xF0\x9F\x9A\""), 1, 2, "not UTF-8" },
         { T("{\"\xE9\":1}"), 1, 3, "not UTF-8" }, /* Latin-1 in a key */
-        { T("\"\xED\xA0"), 1, 2, "not UTF-8" },   /* torn, yet beyond repair */
-        { T("\"\xE2\x98"), 1, 3, NULL },          /* torn, and it may come right */
+        { T("\"\xED\xA0"), 1, 2, "not UTF-8" },   /* torn, and invalid already */
+        { T("\"\xE2\x98"), 1, 3, NULL },          /* torn, and can be completed */
     };
 
     (void)state;
@@ -405,7 +405,7 @@ refuses_duplicate_keys_even_when_escaped(void **state)
     accept_one(T("{\"\\u0000\":1,\"\":2,\"\\u0000\\u0000\":3}"));
 }
 
-/* 20 members k0..k19, with `more` at the end; what is refused stands there. */
+/* 20 members k0..k19, then `more`, which holds the error. */
 static void
 many_keys(const char *more, const char *what)
 {
@@ -448,7 +448,7 @@ a_torn_object_with_duplicate_keys_is_not_a_torn_line(void **state)
         { T("{\"a\":1,\"a\""), 1, 8, "duplicate key" },
         { T("{\"a\":1,\"a\":{\"b\":["), 1, 8, "duplicate key" },
         { T("[{\"x\":[{\"b\":1,\"b\":"), 1, 15, "duplicate key" },
-        { T("{\"a\":1,\"a"), 1, 10, NULL }, /* it may become "ab" */
+        { T("{\"a\":1,\"a"), 1, 10, NULL }, /* the key may become "ab" */
     };
 
     (void)state;
@@ -457,7 +457,7 @@ a_torn_object_with_duplicate_keys_is_not_a_torn_line(void **state)
 }
 
 static void
-a_hundred_thousand_keys_do_not_take_their_square(void **state)
+a_hundred_thousand_keys_do_not_take_quadratic_time(void **state)
 {
     struct buf b = { 0 };
     struct arena a = { 0 };
@@ -498,7 +498,7 @@ main(void)
         JSON_CASE(nesting_is_accepted_to_the_limit_and_refused_beyond),
         JSON_CASE(siblings_do_not_count_as_nesting),
         JSON_CASE(decodes_every_escape),
-        JSON_CASE(decodes_escapes_wherever_they_stand),
+        JSON_CASE(decodes_escapes_at_any_position),
         JSON_CASE(joins_surrogate_pairs),
         JSON_CASE(refuses_lone_surrogates),
         JSON_CASE(refuses_unknown_escapes),
@@ -510,7 +510,7 @@ main(void)
         JSON_CASE(refuses_duplicate_keys_even_when_escaped),
         JSON_CASE(finds_duplicates_among_many_keys),
         JSON_CASE(a_torn_object_with_duplicate_keys_is_not_a_torn_line),
-        JSON_CASE(a_hundred_thousand_keys_do_not_take_their_square),
+        JSON_CASE(a_hundred_thousand_keys_do_not_take_quadratic_time),
     };
 
     return cmocka_run_group_tests_name("json parse", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What is found in a parsed document: members, paths, numbers, equality. */
+/* Tests base/json_get: members, paths, numbers, equality. */
 #include "jsons.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@ members_are_found_by_key(void **state)
 }
 
 static void
-looking_into_nothing_finds_nothing(void **state)
+lookups_in_NULL_give_NULL(void **state)
 {
     const struct json *list = doc_of("[1]");
     int64_t n;
@@ -41,7 +41,7 @@ looking_into_nothing_finds_nothing(void **state)
 }
 
 static void
-each_walks_in_document_order(void **state)
+json_each_visits_members_in_document_order(void **state)
 {
     const struct json *doc = doc_of("{\"z\":1,\"a\":2,\"m\":3}");
     char keys[4] = "";
@@ -69,7 +69,7 @@ paths_lead_through_members_and_elements(void **state)
 }
 
 static void
-paths_that_are_bad_or_lead_nowhere_give_NULL(void **state)
+bad_paths_and_missing_values_give_NULL(void **state)
 {
     static const char *const bad[] = {
         "a.",     ".a",      "a..b",    "a.[0]",  "a.b[",    "a.b[]",
@@ -86,7 +86,7 @@ paths_that_are_bad_or_lead_nowhere_give_NULL(void **state)
 }
 
 static void
-whole_numbers_are_integers_however_written(void **state)
+whole_numbers_are_integers_in_every_notation(void **state)
 {
     static const struct {
         const char *text;
@@ -120,7 +120,7 @@ whole_numbers_are_integers_however_written(void **state)
 }
 
 static void
-fractions_and_what_does_not_fit_are_no_integers(void **state)
+fractions_and_numbers_out_of_range_are_no_integers(void **state)
 {
     static const char *const bad[] = {
         "3.5",
@@ -184,7 +184,7 @@ booleans_are_true_or_false_and_nothing_else(void **state)
 }
 
 static void
-values_are_the_same_whatever_the_order_of_keys(void **state)
+values_are_equal_whatever_the_order_of_keys(void **state)
 {
     (void)state;
     assert_true(json_same(doc_of("{\"a\":[1,{}],\"b\":\"\\u0041\"}"),
@@ -224,15 +224,15 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         JSON_CASE(members_are_found_by_key),
-        JSON_CASE(looking_into_nothing_finds_nothing),
-        JSON_CASE(each_walks_in_document_order),
+        JSON_CASE(lookups_in_NULL_give_NULL),
+        JSON_CASE(json_each_visits_members_in_document_order),
         JSON_CASE(paths_lead_through_members_and_elements),
-        JSON_CASE(paths_that_are_bad_or_lead_nowhere_give_NULL),
-        JSON_CASE(whole_numbers_are_integers_however_written),
-        JSON_CASE(fractions_and_what_does_not_fit_are_no_integers),
+        JSON_CASE(bad_paths_and_missing_values_give_NULL),
+        JSON_CASE(whole_numbers_are_integers_in_every_notation),
+        JSON_CASE(fractions_and_numbers_out_of_range_are_no_integers),
         JSON_CASE(doubles_are_the_nearest_ones),
         JSON_CASE(booleans_are_true_or_false_and_nothing_else),
-        JSON_CASE(values_are_the_same_whatever_the_order_of_keys),
+        JSON_CASE(values_are_equal_whatever_the_order_of_keys),
         JSON_CASE(large_objects_are_compared_too),
     };
 

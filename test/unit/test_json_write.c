@@ -1,4 +1,4 @@
-/* Documents that are built and written: what is written reads back the same. */
+/* Tests base/json_write: trees that are built, written and read back. */
 #include "jsons.h"
 
 #include <stdio.h>
@@ -55,7 +55,7 @@ a_parsed_object_can_be_added_to(void **state)
 }
 
 static void
-twins_are_found_in_built_objects(void **state)
+duplicate_keys_are_found_in_built_objects(void **state)
 {
     struct json *doc = json_new(&arena, JSON_OBJECT);
     const struct json *twin;
@@ -71,7 +71,7 @@ twins_are_found_in_built_objects(void **state)
     memcpy(keys[35], "k12", 4); /* keys are borrowed: this renames two of them */
     memcpy(keys[1], "k3", 3);
     assert_true(json_find_duplicate(doc, &arena, &twin));
-    assert_ptr_equal(twin->key, keys[3]); /* of both twins the first in the object */
+    assert_ptr_equal(twin->key, keys[3]); /* of the two, the first in the object */
     assert_true(json_find_duplicate(NULL, &arena, &twin));
     assert_null(twin);
 }
@@ -79,7 +79,7 @@ twins_are_found_in_built_objects(void **state)
 /* ---- writing ---- */
 
 static void
-compact_documents_come_back_byte_for_byte(void **state)
+compact_documents_are_written_back_byte_for_byte(void **state)
 {
     static const char *const same[] = {
         "null",
@@ -118,7 +118,7 @@ escapes_are_written_in_their_short_form(void **state)
 }
 
 static void
-every_byte_is_spelt_right_wherever_it_stands(void **state)
+every_byte_is_escaped_correctly_at_any_position(void **state)
 {
     (void)state;
     for (unsigned c = 0; c < 0x80; c++)
@@ -202,7 +202,7 @@ an_absent_value_is_written_as_null(void **state)
 }
 
 static void
-lines_are_written_by_hand(void **state)
+lines_are_written_member_by_member(void **state)
 {
     struct buf b = { 0 };
 
@@ -242,7 +242,7 @@ lines_are_written_by_hand(void **state)
 }
 
 static void
-lines_follow_lines_in_one_buf(void **state)
+several_lines_fit_in_one_buf(void **state)
 {
     struct buf b = { 0 };
 
@@ -257,9 +257,9 @@ lines_follow_lines_in_one_buf(void **state)
     buf_release(&b);
 }
 
-/* Text of `len` bytes is written under the ceiling `len` and refused under len - 1. */
+/* A text of `len` bytes is written under the limit `len` and refused under len - 1. */
 static void
-the_ceiling_of_a_buf_is_kept_to_the_byte(void **state)
+the_limit_of_a_buf_is_exact_to_the_byte(void **state)
 {
     static const char text[] =
         "{\"k\\n\":[\"a\\u0001 and a longer run of plain text\",12345,true]}";
@@ -272,14 +272,14 @@ the_ceiling_of_a_buf_is_kept_to_the_byte(void **state)
         assert_int_equal(buf_failed(&b), max < sizeof text - 1);
         if (!buf_failed(&b))
             assert_string_equal(b.p, text);
-        json_write(&b, doc); /* once failed, nothing happens */
+        json_write(&b, doc); /* after a failure writes do nothing */
         json_key_int(&b, "x", 1);
         buf_release(&b);
     }
 }
 
 static void
-a_string_that_grows_past_the_ceiling_is_refused(void **state)
+a_string_that_grows_over_the_limit_is_refused(void **state)
 {
     static const char ones[] = "\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1\1";
     struct buf b = BUF_MAX(100);
@@ -341,19 +341,19 @@ main(void)
         JSON_CASE(a_tree_can_be_built_and_written),
         JSON_CASE(setting_an_equal_key_replaces_in_place),
         JSON_CASE(a_parsed_object_can_be_added_to),
-        JSON_CASE(twins_are_found_in_built_objects),
-        JSON_CASE(compact_documents_come_back_byte_for_byte),
+        JSON_CASE(duplicate_keys_are_found_in_built_objects),
+        JSON_CASE(compact_documents_are_written_back_byte_for_byte),
         JSON_CASE(numbers_are_kept_as_written),
         JSON_CASE(escapes_are_written_in_their_short_form),
-        JSON_CASE(every_byte_is_spelt_right_wherever_it_stands),
+        JSON_CASE(every_byte_is_escaped_correctly_at_any_position),
         JSON_CASE(bytes_that_are_not_UTF8_become_U_FFFD_each),
         JSON_CASE(pretty_text_is_indented_by_two_spaces),
         JSON_CASE(pretty_text_can_start_at_a_level),
         JSON_CASE(an_absent_value_is_written_as_null),
-        JSON_CASE(lines_are_written_by_hand),
-        JSON_CASE(lines_follow_lines_in_one_buf),
-        JSON_CASE(the_ceiling_of_a_buf_is_kept_to_the_byte),
-        JSON_CASE(a_string_that_grows_past_the_ceiling_is_refused),
+        JSON_CASE(lines_are_written_member_by_member),
+        JSON_CASE(several_lines_fit_in_one_buf),
+        JSON_CASE(the_limit_of_a_buf_is_exact_to_the_byte),
+        JSON_CASE(a_string_that_grows_over_the_limit_is_refused),
         JSON_CASE(writing_many_times_grows_one_buf),
         JSON_CASE(texts_are_copied_out_in_and_as_lists),
     };

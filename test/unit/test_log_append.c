@@ -1,4 +1,4 @@
-/* Records that are appended to a log become whole lines; what is no record is refused. */
+/* Tests log/append: records become whole lines; invalid records are refused. */
 #define _GNU_SOURCE
 #include "fault.h"
 #include "logs.h"
@@ -53,7 +53,7 @@ a_batch_is_one_write_and_one_sync(void **state)
 }
 
 static void
-the_largest_batch_is_taken(void **state)
+the_largest_batch_is_accepted(void **state)
 {
     struct log l = open_log(&plain);
 
@@ -92,7 +92,7 @@ the_first_record_of_a_durable_log_makes_its_name_durable(void **state)
 }
 
 static void
-a_new_log_belongs_to_its_owner_alone(void **state)
+a_new_log_is_readable_by_its_owner_only(void **state)
 {
     mode_t old = umask(0);
 
@@ -126,7 +126,7 @@ two_writers_in_one_process_see_each_other(void **state)
 }
 
 static void
-processes_never_mix_their_lines(void **state)
+lines_of_several_processes_never_interleave(void **state)
 {
     enum { PROCESSES = 4, EACH = 100 };
     pid_t pids[PROCESSES];
@@ -156,13 +156,13 @@ processes_never_mix_their_lines(void **state)
     for (size_t i = 0; i < l.n; i++) {
         int p, k;
         assert_int_equal(sscanf(l.v[i].text, "{\"p\":%d,\"i\":%d,", &p, &k), 2);
-        assert_int_equal(k, next[p]++); /* each one's own order holds */
+        assert_int_equal(k, next[p]++); /* the order within each process stays */
     }
     free_lines(&l);
 }
 
 static void
-a_log_can_be_locked_looked_at_and_let_go(void **state)
+a_log_can_be_locked_read_and_unlocked(void **state)
 {
     struct log l = open_log(&plain);
 
@@ -194,7 +194,7 @@ several_puts_fit_under_one_lock(void **state)
 }
 
 static void
-closing_twice_and_closing_nothing_is_safe(void **state)
+closing_twice_and_closing_an_unopened_log_is_safe(void **state)
 {
     struct log l = open_log(&plain), none = { .fd = -1 };
 
@@ -214,10 +214,10 @@ the_descriptor_is_close_on_exec(void **state)
     log_close(&l);
 }
 
-/* ---- what is refused ---- */
+/* ---- refused records and files ---- */
 
 static void
-a_record_of_exactly_one_MiB_with_its_newline_is_taken(void **state)
+a_record_of_exactly_one_MiB_with_its_newline_is_accepted(void **state)
 {
     char *text = malloc(LOG_LINE_MAX);
     struct log l = open_log(&plain);
@@ -257,7 +257,7 @@ a_larger_record_is_refused_and_nothing_is_written(void **state)
 }
 
 static void
-a_record_that_only_its_seal_makes_too_large_is_refused(void **state)
+a_record_that_its_seal_makes_too_large_is_refused(void **state)
 {
     char *text = malloc(LOG_LINE_MAX);
     struct log l = open_log(&sequenced);
@@ -289,7 +289,7 @@ a_record_with_a_newline_in_it_is_refused(void **state)
 }
 
 static void
-what_is_no_object_is_refused(void **state)
+a_record_that_is_no_object_is_refused(void **state)
 {
     static const char *const bad[] = { "", "1", "[]", "x", "{", "{\"a\":1", " {}", "null", "{]" };
 
@@ -304,7 +304,7 @@ what_is_no_object_is_refused(void **state)
 }
 
 static void
-a_record_with_the_names_of_the_seal_is_refused_where_it_is_sealed(void **state)
+a_record_with_the_members_of_the_seal_is_refused_in_a_sealed_log(void **state)
 {
     static const char *const bad[] = { "{\"seq\":1}", "{\"a\":1,\"crc\":\"x\"}", "{\"of\":2}",
                                        "{ \"nth\" : 2 }" };
@@ -321,11 +321,11 @@ a_record_with_the_names_of_the_seal_is_refused_where_it_is_sealed(void **state)
     log_close(&l);
     CHECK_NUMBERS(NAME, "1 2 3");
     assert_int_equal(unlink(NAME), 0);
-    append_once(&plain, "{\"seq\":1}"); /* a plain log does not care */
+    append_once(&plain, "{\"seq\":1}"); /* a plain log has no seals */
 }
 
 static void
-one_bad_record_refuses_its_whole_batch(void **state)
+one_bad_record_fails_its_whole_batch(void **state)
 {
     struct log l = open_log(&plain);
     struct log_text texts[] = { { "{\"a\":1}", 7 }, { "x", 1 }, { "{\"b\":1}", 7 } };
@@ -408,24 +408,24 @@ main(void)
         CASE(a_record_becomes_one_line),
         CASE(many_records_become_lines_in_order),
         CASE(a_batch_is_one_write_and_one_sync),
-        CASE(the_largest_batch_is_taken),
+        CASE(the_largest_batch_is_accepted),
         CASE(a_log_that_is_not_durable_does_not_sync),
         CASE(the_first_record_of_a_durable_log_makes_its_name_durable),
-        CASE(a_new_log_belongs_to_its_owner_alone),
+        CASE(a_new_log_is_readable_by_its_owner_only),
         CASE(an_existing_log_keeps_its_content),
         CASE(two_writers_in_one_process_see_each_other),
-        CASE(processes_never_mix_their_lines),
-        CASE(a_log_can_be_locked_looked_at_and_let_go),
+        CASE(lines_of_several_processes_never_interleave),
+        CASE(a_log_can_be_locked_read_and_unlocked),
         CASE(several_puts_fit_under_one_lock),
-        CASE(closing_twice_and_closing_nothing_is_safe),
+        CASE(closing_twice_and_closing_an_unopened_log_is_safe),
         CASE(the_descriptor_is_close_on_exec),
-        CASE(a_record_of_exactly_one_MiB_with_its_newline_is_taken),
+        CASE(a_record_of_exactly_one_MiB_with_its_newline_is_accepted),
         CASE(a_larger_record_is_refused_and_nothing_is_written),
-        CASE(a_record_that_only_its_seal_makes_too_large_is_refused),
+        CASE(a_record_that_its_seal_makes_too_large_is_refused),
         CASE(a_record_with_a_newline_in_it_is_refused),
-        CASE(what_is_no_object_is_refused),
-        CASE(a_record_with_the_names_of_the_seal_is_refused_where_it_is_sealed),
-        CASE(one_bad_record_refuses_its_whole_batch),
+        CASE(a_record_that_is_no_object_is_refused),
+        CASE(a_record_with_the_members_of_the_seal_is_refused_in_a_sealed_log),
+        CASE(one_bad_record_fails_its_whole_batch),
         CASE(a_symbolic_link_is_refused),
         CASE(a_dangling_link_is_refused_and_creates_nothing),
         CASE(a_FIFO_is_refused_without_waiting_for_a_reader),

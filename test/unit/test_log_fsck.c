@@ -1,4 +1,4 @@
-/* What must be true of log/fsck: everything that is not a good record is named, with its line. */
+/* Tests log/fsck: every line that is not a good record is reported with its number. */
 #include "logs.h"
 
 #include "log/seal.h"
@@ -8,7 +8,7 @@
 
 static struct err e;
 
-/* What was found, one line each: "2 note: text" or "2:7 problem: text". */
+/* The findings, one line each: "2 note: text" or "2:7 problem: text". */
 static struct buf found;
 static struct log_report report;
 
@@ -200,7 +200,7 @@ add_sealed(struct buf *to, const char *text, uint64_t seq)
 }
 
 static void
-a_segment_that_begins_with_a_foreign_line_lacks_nothing(void **state)
+a_segment_that_begins_with_a_foreign_line_is_complete(void **state)
 {
     struct buf b = { 0 };
 
@@ -215,7 +215,7 @@ a_segment_that_begins_with_a_foreign_line_lacks_nothing(void **state)
 }
 
 static void
-what_is_kept_of_dropped_segments_has_few_of_the_numbers(void **state)
+a_file_of_retained_lines_may_skip_numbers(void **state)
 {
     struct buf b = { 0 };
 
@@ -296,7 +296,7 @@ a_group_that_is_still_being_written_is_a_note(void **state)
 }
 
 static void
-a_finished_segment_is_clean_with_strays_behind_it(void **state)
+a_finished_segment_is_clean_with_strays_after_it(void **state)
 {
     struct log l = open_log(&sequenced);
 
@@ -334,13 +334,13 @@ main(void)
         FSCK_CASE(a_wrong_checksum_in_the_first_line_is_found),
         FSCK_CASE(a_wrong_checksum_in_the_only_line_is_found),
         FSCK_CASE(a_wrong_checksum_behind_foreign_lines_is_found),
-        FSCK_CASE(a_segment_that_begins_with_a_foreign_line_lacks_nothing),
-        FSCK_CASE(what_is_kept_of_dropped_segments_has_few_of_the_numbers),
+        FSCK_CASE(a_segment_that_begins_with_a_foreign_line_is_complete),
+        FSCK_CASE(a_file_of_retained_lines_may_skip_numbers),
         FSCK_CASE(a_missing_line_is_a_problem),
         FSCK_CASE(a_segment_may_begin_with_any_number),
         FSCK_CASE(the_lines_of_an_incomplete_group_are_notes),
         FSCK_CASE(a_group_that_is_still_being_written_is_a_note),
-        FSCK_CASE(a_finished_segment_is_clean_with_strays_behind_it),
+        FSCK_CASE(a_finished_segment_is_clean_with_strays_after_it),
         FSCK_CASE(a_plain_log_may_use_the_names_of_the_seal),
     };
 

@@ -1,4 +1,4 @@
-/* What must be true of log/lock: the lock comes, or the deadline does, whatever else happens. */
+/* Tests log/lock: a waiter gets the lock or its deadline, whatever else happens. */
 #define _GNU_SOURCE
 #include "logs.h"
 
@@ -33,7 +33,7 @@ is_free(void)
 }
 
 static void
-a_free_lock_is_taken_and_dropped(void **state)
+a_free_lock_is_acquired_and_released(void **state)
 {
     int fd = open_lock();
 
@@ -46,7 +46,7 @@ a_free_lock_is_taken_and_dropped(void **state)
 }
 
 static void
-a_busy_lock_is_told_with_its_holder_and_its_program(void **state)
+a_busy_lock_is_reported_with_its_holder_and_its_program(void **state)
 {
     int fd = open_lock();
     char want[100];
@@ -58,7 +58,7 @@ a_busy_lock_is_told_with_its_holder_and_its_program(void **state)
              "written",
              (int)h.pid);
     CHECK_FAILS(lock_take(fd, "lock", 30, &e), ST_IO, &e, want);
-    assert_int_equal(lock_take(fd, "lock", 0, &e), ST_CONFLICT); /* who may not wait */
+    assert_int_equal(lock_take(fd, "lock", 0, &e), ST_CONFLICT); /* without waiting */
     let_go(&h);
     assert_true(is_free());
     close(fd);
@@ -90,7 +90,7 @@ on_alarm(int signo)
 }
 
 static void
-signals_of_the_program_do_not_end_the_waiting(void **state)
+signals_of_the_program_do_not_end_the_wait(void **state)
 {
     struct sigaction act = { .sa_handler = on_alarm }, old; /* no SA_RESTART */
     struct itimerval often = { { 0, 2000 }, { 0, 2000 } }, never = { { 0, 0 }, { 0, 0 } };
@@ -123,12 +123,12 @@ a_thread_that_blocks_all_signals_has_its_deadline_too(void **state)
     struct holder h = hold_lock("lock");
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_sigmask(SIG_SETMASK, NULL, &all); /* what can be blocked */
+    pthread_sigmask(SIG_SETMASK, NULL, &all); /* all signals that can be blocked */
     enum status s = lock_take(fd, "lock", 30, &e);
     pthread_sigmask(SIG_SETMASK, &before, &after);
     assert_int_equal(s, ST_IO);
     for (int i = 1; i < SIGRTMAX; i++)
-        assert_int_equal(sigismember(&after, i), sigismember(&all, i)); /* as it was */
+        assert_int_equal(sigismember(&after, i), sigismember(&all, i)); /* the mask is unchanged */
     let_go(&h);
     close(fd);
 }
@@ -143,7 +143,7 @@ waiting_leaves_no_timer_behind(void **state)
     for (int i = 0; i < 20; i++)
         assert_int_equal(lock_take(fd, "lock", 1, &e), ST_IO);
     let_go(&h);
-    FILE *f = fopen("/proc/self/timers", "re"); /* where the kernel has it */
+    FILE *f = fopen("/proc/self/timers", "re"); /* if the kernel shows it */
     if (f) {
         assert_int_equal(fgetc(f), EOF);
         fclose(f);
@@ -201,7 +201,7 @@ queue_for_lock(void *arg)
 }
 
 static void
-who_waits_in_the_queue_can_be_seen(void **state)
+a_waiter_in_the_queue_can_be_seen(void **state)
 {
     struct waiter w = { .fd = open_lock(), .wait_ms = 10000, .s = ST_FAILED };
     int queue = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -251,7 +251,7 @@ threads_that_wait_at_once_all_get_the_lock_in_the_end(void **state)
 }
 
 static void
-the_lock_comes_although_others_gave_up(void **state)
+the_lock_is_granted_after_other_waiters_gave_up(void **state)
 {
     struct waiter short_ones[2], long_ones[2];
 
@@ -272,17 +272,17 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(a_free_lock_is_taken_and_dropped),
-        CASE(a_busy_lock_is_told_with_its_holder_and_its_program),
+        CASE(a_free_lock_is_acquired_and_released),
+        CASE(a_busy_lock_is_reported_with_its_holder_and_its_program),
         CASE(the_deadline_is_not_early),
-        CASE(signals_of_the_program_do_not_end_the_waiting),
+        CASE(signals_of_the_program_do_not_end_the_wait),
         CASE(a_thread_that_blocks_all_signals_has_its_deadline_too),
         CASE(waiting_leaves_no_timer_behind),
-        CASE(who_waits_in_the_queue_can_be_seen),
-        CASE(who_waits_in_the_queue_can_be_seen),
+        CASE(a_waiter_in_the_queue_can_be_seen),
+        CASE(a_waiter_in_the_queue_can_be_seen),
         CASE(threads_that_wait_at_once_each_have_their_deadline),
         CASE(threads_that_wait_at_once_all_get_the_lock_in_the_end),
-        CASE(the_lock_comes_although_others_gave_up),
+        CASE(the_lock_is_granted_after_other_waiters_gave_up),
     };
 
     return cmocka_run_group_tests_name("log lock", tests, NULL, NULL);

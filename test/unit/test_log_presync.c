@@ -1,6 +1,5 @@
 /*
- * What must be true of log/ahead: lines that were acknowledged are in the file ahead or in the
- * log, whatever fails.
+ * Tests log/presync: acknowledged lines are in the presync file or in the log, whatever fails.
  */
 #define _GNU_SOURCE
 #include "fault.h"
@@ -13,13 +12,13 @@ static struct err e;
 /* ---- writing ---- */
 
 static void
-rounds_are_synced_in_the_file_and_not_in_the_log(void **state)
+a_commit_syncs_the_presync_file_and_not_the_log(void **state)
 {
     (void)state;
     struct log l;
     CHECK_OK(log_open(&l, here(), NAME, &before, &e), &e);
     CHECK_OK(append(&l, "{\"first\":1}", &e), &e);
-    fake_pid(getpid()); /* puts the counting table in place */
+    fake_pid(getpid()); /* installs the counting sys table */
     fault_count_from_here();
     for (int i = 0; i < 20; i++)
         CHECK_OK(append(&l, "{\"k\":1}", &e), &e);
@@ -31,7 +30,7 @@ rounds_are_synced_in_the_file_and_not_in_the_log(void **state)
 }
 
 static void
-a_full_file_is_begun_again_and_the_log_synced(void **state)
+a_full_presync_file_is_restarted_after_a_sync_of_the_log(void **state)
 {
     (void)state;
     struct log l;
@@ -47,7 +46,7 @@ a_full_file_is_begun_again_and_the_log_synced(void **state)
 }
 
 static void
-only_one_process_writes_it(void **state)
+only_one_process_writes_the_presync_file(void **state)
 {
     (void)state;
     struct log l, other;
@@ -65,7 +64,7 @@ only_one_process_writes_it(void **state)
 }
 
 static void
-after_a_line_of_somebody_else_the_log_is_synced(void **state)
+after_a_line_of_another_process_the_log_is_synced(void **state)
 {
     (void)state;
     struct log l;
@@ -100,7 +99,7 @@ check_lost_file(bool is_moved)
 }
 
 static void
-a_file_that_was_deleted_or_moved_is_not_written_to(void **state)
+a_presync_file_that_was_deleted_or_moved_is_not_written(void **state)
 {
     (void)state;
     check_lost_file(false);
@@ -108,7 +107,7 @@ a_file_that_was_deleted_or_moved_is_not_written_to(void **state)
 }
 
 static void
-a_file_that_somebody_else_writes_meanwhile_is_not_removed(void **state)
+a_presync_file_in_use_by_another_process_is_not_removed(void **state)
 {
     (void)state;
     struct log l, other;
@@ -125,7 +124,7 @@ a_file_that_somebody_else_writes_meanwhile_is_not_removed(void **state)
     assert_false(file_exists(AHEAD));
 }
 
-/* What was done, by the names of calls. */
+/* The calls that were made, by name. */
 static char order[16];
 
 static struct sys watched;
@@ -146,9 +145,9 @@ sync_watched(int fd)
     return sys_kernel.fdatasync(fd);
 }
 
-/* Who had the file may have written to it until he was killed, just now. */
+/* The previous owner of the file may have written to it until it was killed, just now. */
 static void
-the_log_is_synced_when_the_file_is_ours(void **state)
+the_log_is_synced_when_a_process_takes_over_the_presync_file(void **state)
 {
     (void)state;
     struct log l;
@@ -210,7 +209,7 @@ a_segment_is_synced_before_it_is_finished(void **state)
 /* ---- when calls fail ---- */
 
 static void
-recovery_that_fails_is_done_by_the_next_one(void **state)
+a_failed_recovery_is_repeated_by_the_next_opener(void **state)
 {
     (void)state;
     struct world w = make_world(4);
@@ -241,16 +240,16 @@ recovery_that_fails_is_done_by_the_next_one(void **state)
     free_world(&w);
 }
 
-/* After any failure of a call: what was acknowledged is in the log or in the file ahead. */
+/* After any failed call the acknowledged lines are in the log or in the presync file. */
 static void
-whatever_fails_acknowledged_lines_survive_a_power_cut(void **state)
+acknowledged_lines_survive_a_power_cut_after_any_failed_call(void **state)
 {
     (void)state;
     FAULT_SWEEP(f)
     {
         struct log l;
         size_t acked = 0, n;
-        if (f.mode <= FAULT_ENOSPC) /* and making the file fails, too: that takes its time */
+        if (f.mode <= FAULT_ENOSPC) /* creating the file fails too */
             empty_dir();
         else
             unlink(NAME);
@@ -263,7 +262,7 @@ whatever_fails_acknowledged_lines_survive_a_power_cut(void **state)
             acked += !s;
         }
         fault_off(&f);
-        /* the cut: of what no sync of the log told of, nothing is left */
+        /* the power cut: lines that no sync of the log covers are lost */
         bool is_ahead = !s && l.presync && presync_first(l.presync, l.ino, -1) >= 0;
         off_t from = is_ahead ? presync_first(l.presync, l.ino, -1) : 0;
         struct presync *a = l.presync;
@@ -282,7 +281,7 @@ whatever_fails_acknowledged_lines_survive_a_power_cut(void **state)
 }
 
 static void
-a_failed_sync_of_the_log_is_repaired_from_the_file(void **state)
+a_failed_sync_of_the_log_is_repaired_from_the_presync_file(void **state)
 {
     (void)state;
     struct log l;
@@ -297,7 +296,7 @@ a_failed_sync_of_the_log_is_repaired_from_the_file(void **state)
     fault_always("fdatasync", EIO);
     assert_int_equal(append(&l, "{\"k\":3}", &e), ST_IO);
     fault_off(NULL);
-    /* and the kernel dropped what it could not write */
+    /* and the kernel drops the pages it could not write */
     int fd = open(NAME, O_WRONLY | O_CLOEXEC);
     char zeros[4096] = "";
     assert_int_equal(pwrite(fd, zeros, n - synced, (off_t)synced), (ssize_t)(n - synced));
@@ -317,18 +316,18 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(rounds_are_synced_in_the_file_and_not_in_the_log),
-        CASE(a_full_file_is_begun_again_and_the_log_synced),
-        CASE(only_one_process_writes_it),
-        CASE(after_a_line_of_somebody_else_the_log_is_synced),
-        CASE(a_file_that_was_deleted_or_moved_is_not_written_to),
-        CASE(a_file_that_somebody_else_writes_meanwhile_is_not_removed),
-        CASE(the_log_is_synced_when_the_file_is_ours),
+        CASE(a_commit_syncs_the_presync_file_and_not_the_log),
+        CASE(a_full_presync_file_is_restarted_after_a_sync_of_the_log),
+        CASE(only_one_process_writes_the_presync_file),
+        CASE(after_a_line_of_another_process_the_log_is_synced),
+        CASE(a_presync_file_that_was_deleted_or_moved_is_not_written),
+        CASE(a_presync_file_in_use_by_another_process_is_not_removed),
+        CASE(the_log_is_synced_when_a_process_takes_over_the_presync_file),
         CASE(lines_that_do_not_fit_are_synced_in_the_log),
         CASE(a_segment_is_synced_before_it_is_finished),
-        CASE(recovery_that_fails_is_done_by_the_next_one),
-        CASE(whatever_fails_acknowledged_lines_survive_a_power_cut),
-        CASE(a_failed_sync_of_the_log_is_repaired_from_the_file),
+        CASE(a_failed_recovery_is_repeated_by_the_next_opener),
+        CASE(acknowledged_lines_survive_a_power_cut_after_any_failed_call),
+        CASE(a_failed_sync_of_the_log_is_repaired_from_the_presync_file),
     };
 
     return cmocka_run_group_tests_name("log ahead", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /*
- * What must be true of log/recover: lines that were acknowledged are in the log after a power
- * cut, once, in order, whatever the disk kept of it; and nobody else's lines are lost for that.
- * What fsck says of it.
+ * Tests log/presync_recover: after a power cut the acknowledged lines are in the log, once, in
+ * order, whatever the disk kept of it, and lines of other writers stay. Also what fsck reports
+ * about it.
  */
 #define _GNU_SOURCE
 #include "fault.h"
@@ -21,7 +21,7 @@ static struct err e;
 /* ---- after a power cut ---- */
 
 static void
-a_log_that_lacks_nothing_stays_as_it_is(void **state)
+a_complete_log_is_not_changed(void **state)
 {
     (void)state;
     struct world w = make_world(5);
@@ -32,20 +32,20 @@ a_log_that_lacks_nothing_stays_as_it_is(void **state)
 }
 
 static void
-nothing_is_put_back_while_the_machine_runs(void **state)
+nothing_is_restored_before_a_reboot(void **state)
 {
     (void)state;
     struct log_options same = after;
     struct world w = make_world(5);
     same.boot = before.boot;
-    disk_has(w.log, w.synced); /* somebody wanted it so */
+    disk_has(w.log, w.synced); /* truncated on purpose, not by a power cut */
     open_and_close(&same);
     check_log(w.log, w.synced);
     free_world(&w);
 }
 
 static void
-a_log_cut_anywhere_gets_its_lines_back(void **state)
+a_log_cut_at_any_byte_is_restored(void **state)
 {
     (void)state;
     struct world w = make_world(5);
@@ -61,7 +61,7 @@ a_log_cut_anywhere_gets_its_lines_back(void **state)
 }
 
 static void
-blocks_of_zeros_get_their_lines_back(void **state)
+blocks_of_zeros_are_restored(void **state)
 {
     (void)state;
     struct world w = make_world(6);
@@ -80,7 +80,7 @@ blocks_of_zeros_get_their_lines_back(void **state)
     free_world(&w);
 }
 
-/* A disk that kept the log up to byte n; then somebody appended before cliq was started. */
+/* The disk kept the log up to byte n; then another process appended before cliq started. */
 static void
 check_foreign_tail(const struct world *w, size_t n)
 {
@@ -90,10 +90,10 @@ check_foreign_tail(const struct world *w, size_t n)
     disk_has(w->log, n);
     append_file(NAME, foreign);
     ahead_has(w);
-    fake_pid(getpid()); /* puts the counting table in place */
+    fake_pid(getpid()); /* installs the counting sys table */
     fault_count_from_here();
     open_and_close(&after);
-    if (n < w->len) /* a new file is synced, and its name */
+    if (n < w->len) /* the new file is synced, and its name */
         assert_true(fault_count("fsync") >= 2);
     buf_add(&want, w->log, w->len);
     buf_adds(&want, foreign);
@@ -104,7 +104,7 @@ check_foreign_tail(const struct world *w, size_t n)
 }
 
 static void
-what_others_appended_meanwhile_goes_behind(void **state)
+lines_appended_before_the_recovery_come_after_the_restored_ones(void **state)
 {
     (void)state;
     struct world w = make_world(4);
@@ -138,7 +138,7 @@ a_torn_last_record_was_never_acknowledged(void **state)
 }
 
 static void
-a_record_that_was_lost_in_the_middle_is_told(void **state)
+a_record_lost_in_the_middle_is_reported(void **state)
 {
     (void)state;
     struct world w = make_world(5);
@@ -152,7 +152,7 @@ a_record_that_was_lost_in_the_middle_is_told(void **state)
     assert_non_null(strstr(noted, "kept as events.ahead-"));
     assert_false(file_exists(AHEAD));
     size_t n;
-    char *got = read_file(NAME, &n); /* those before it are back */
+    char *got = read_file(NAME, &n); /* the lines before it are restored */
     assert_true(n > w.synced && n < w.len);
     assert_memory_equal(got, w.log, n);
     free(got);
@@ -160,7 +160,7 @@ a_record_that_was_lost_in_the_middle_is_told(void **state)
 }
 
 static void
-a_first_record_that_was_lost_is_told(void **state)
+a_lost_first_record_is_reported(void **state)
 {
     (void)state;
     struct world w = make_world(5);
@@ -176,9 +176,9 @@ a_first_record_that_was_lost_is_told(void **state)
     free_world(&w);
 }
 
-/* Somebody else puts back, and appends, while we wait for the lock of the file that was. */
+/* Another process restores the log and appends while this one waits for the old file's lock. */
 static void
-what_somebody_else_has_put_back_is_left_alone(void **state)
+a_segment_restored_by_another_process_is_left_alone(void **state)
 {
     (void)state;
     struct log_options patient = after;
@@ -194,7 +194,7 @@ what_somebody_else_has_put_back_is_left_alone(void **state)
         struct log l;
         _exit(log_open(&l, here(), NAME, &patient, &e) != ST_OK);
     }
-    int queue = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* not the one that it has, too */
+    int queue = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* a descriptor of its own */
     UNTIL(lock_is_wanted(queue), 10000);
     close(queue);
     assert_int_equal(rename(NAME, "old"), 0);
@@ -209,7 +209,7 @@ what_somebody_else_has_put_back_is_left_alone(void **state)
 }
 
 static void
-a_log_stays_its_owners_whoever_puts_back(void **state)
+a_restored_log_keeps_its_owner(void **state)
 {
     (void)state;
     struct world w = make_world(5);
@@ -229,7 +229,7 @@ a_log_stays_its_owners_whoever_puts_back(void **state)
 }
 
 static void
-a_line_of_others_may_be_part_of_ours(void **state)
+a_line_of_another_writer_may_equal_a_part_of_a_lost_line(void **state)
 {
     (void)state;
     static const char theirs[] = "{\"type\":\"deploy\"}\n";
@@ -257,7 +257,7 @@ records_of_an_older_generation_are_void(void **state)
 {
     (void)state;
     struct world old = make_world(6);
-    struct world w = make_world(2); /* the next writer: begins at 0 */
+    struct world w = make_world(2); /* the next writer begins at 0 */
     disk_has(w.log, old.len + w.synced);
     open_and_close(&after);
     check_log(w.log, w.len);
@@ -275,7 +275,7 @@ a_record_of_another_generation_ends_the_chain(void **state)
     assert_true(presync_read(w.ahead, w.ahead_len, &c, &all));
     assert_int_equal(all.len, w.len - w.synced);
     w.ahead[PRESYNC_BLOCK + 16] ^= 1;
-    ahead_has(&w); /* and its checksum is right */
+    ahead_has(&w); /* with a valid checksum */
     assert_true(presync_read(w.ahead, w.ahead_len, &c, &one));
     assert_int_equal(one.len, (unsigned char)w.ahead[12]);
     buf_release(&one);
@@ -283,9 +283,9 @@ a_record_of_another_generation_ends_the_chain(void **state)
     free_world(&w);
 }
 
-/* Where the file system does not tell when an inode was made. */
+/* On a file system without birth times. */
 static void
-another_log_is_known_by_its_inode_alone(void **state)
+without_a_birth_time_a_log_is_identified_by_its_inode(void **state)
 {
     (void)state;
     struct world w = make_world(1);
@@ -302,12 +302,12 @@ another_log_is_known_by_its_inode_alone(void **state)
 }
 
 static void
-the_file_of_another_log_is_set_aside(void **state)
+the_presync_file_of_another_log_is_moved_aside(void **state)
 {
     (void)state;
     struct world w = make_world(3);
     assert_int_equal(rename(NAME, "elsewhere"), 0);
-    write_bytes(NAME, w.log, w.synced); /* a backup, say */
+    write_bytes(NAME, w.log, w.synced); /* a restored backup, for example */
     open_and_close(&after);
     check_log(w.log, w.synced);
     assert_false(file_exists(AHEAD));
@@ -318,7 +318,7 @@ the_file_of_another_log_is_set_aside(void **state)
 }
 
 static void
-a_log_shorter_than_what_was_synced_is_left_alone(void **state)
+a_log_shorter_than_its_synced_size_is_left_alone(void **state)
 {
     (void)state;
     struct world w = make_world(3);
@@ -330,7 +330,7 @@ a_log_shorter_than_what_was_synced_is_left_alone(void **state)
 }
 
 static void
-a_segment_finished_by_somebody_else_needs_nothing(void **state)
+a_segment_finished_by_another_process_needs_no_recovery(void **state)
 {
     (void)state;
     struct log_options o = after;
@@ -339,7 +339,7 @@ a_segment_finished_by_somebody_else_needs_nothing(void **state)
     o.rotate_bytes = 100;
     struct log l;
     CHECK_OK(log_open(&l, here(), NAME, &o, &e), &e);
-    CHECK_OK(append(&l, "{\"k\":1}", &e), &e); /* and with that it is full */
+    CHECK_OK(append(&l, "{\"k\":1}", &e), &e); /* the segment is full now */
     log_close(&l);
     assert_true(file_exists("events-1.jsonl"));
     open_and_close(&after);
@@ -348,7 +348,7 @@ a_segment_finished_by_somebody_else_needs_nothing(void **state)
     free_world(&w);
 }
 
-/* ---- what fsck says of it ---- */
+/* ---- what fsck reports ---- */
 
 static void
 on_finding(void *ctx, const struct log_record *rec, bool is_note)
@@ -359,7 +359,7 @@ on_finding(void *ctx, const struct log_record *rec, bool is_note)
              rec->problem);
 }
 
-/* Said, and nothing changed: the next one to open the log does what was said. */
+/* fsck reports and changes nothing; the next open does what fsck announced. */
 static void
 fsck_says(const char *boot, const char *want)
 {
@@ -385,13 +385,13 @@ fsck_says(const char *boot, const char *want)
 }
 
 static void
-fsck_tells_what_waits_and_changes_nothing(void **state)
+fsck_reports_the_pending_recovery_and_changes_nothing(void **state)
 {
     (void)state;
     char want[200];
     struct world w = make_world(3); /* groups of 1, 2 and 3 lines */
     fsck_says(before.boot, "");
-    fsck_says(after.boot, ""); /* the log has them all */
+    fsck_says(after.boot, ""); /* the log has all of them */
     disk_has(w.log, w.len - 2);
     fsck_says(before.boot, "");
     const char *last = memrchr(w.log, '\n', w.len - 1);
@@ -413,7 +413,7 @@ fsck_tells_what_waits_and_changes_nothing(void **state)
 }
 
 static void
-fsck_tells_of_lines_of_another_file(void **state)
+fsck_reports_lines_of_another_log(void **state)
 {
     (void)state;
     struct world w = make_world(3);
@@ -424,7 +424,7 @@ fsck_tells_of_lines_of_another_file(void **state)
 }
 
 static void
-fsck_tells_of_damage_in_the_file(void **state)
+fsck_reports_damage_in_the_presync_file(void **state)
 {
     (void)state;
     struct world w = make_world(5);
@@ -446,7 +446,7 @@ fsck_tells_of_damage_in_the_file(void **state)
 }
 
 static void
-what_is_no_file_ahead_is_refused_or_ignored(void **state)
+an_invalid_presync_file_is_refused_or_ignored(void **state)
 {
     (void)state;
     struct log l;
@@ -464,27 +464,27 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(a_log_that_lacks_nothing_stays_as_it_is),
-        CASE(nothing_is_put_back_while_the_machine_runs),
-        CASE(a_log_cut_anywhere_gets_its_lines_back),
-        CASE(blocks_of_zeros_get_their_lines_back),
-        CASE(what_others_appended_meanwhile_goes_behind),
+        CASE(a_complete_log_is_not_changed),
+        CASE(nothing_is_restored_before_a_reboot),
+        CASE(a_log_cut_at_any_byte_is_restored),
+        CASE(blocks_of_zeros_are_restored),
+        CASE(lines_appended_before_the_recovery_come_after_the_restored_ones),
         CASE(a_torn_last_record_was_never_acknowledged),
-        CASE(a_record_that_was_lost_in_the_middle_is_told),
-        CASE(a_first_record_that_was_lost_is_told),
-        CASE(what_somebody_else_has_put_back_is_left_alone),
-        CASE(a_log_stays_its_owners_whoever_puts_back),
-        CASE(a_line_of_others_may_be_part_of_ours),
+        CASE(a_record_lost_in_the_middle_is_reported),
+        CASE(a_lost_first_record_is_reported),
+        CASE(a_segment_restored_by_another_process_is_left_alone),
+        CASE(a_restored_log_keeps_its_owner),
+        CASE(a_line_of_another_writer_may_equal_a_part_of_a_lost_line),
         CASE(records_of_an_older_generation_are_void),
         CASE(a_record_of_another_generation_ends_the_chain),
-        CASE(another_log_is_known_by_its_inode_alone),
-        CASE(the_file_of_another_log_is_set_aside),
-        CASE(a_log_shorter_than_what_was_synced_is_left_alone),
-        CASE(a_segment_finished_by_somebody_else_needs_nothing),
-        CASE(what_is_no_file_ahead_is_refused_or_ignored),
-        CASE(fsck_tells_what_waits_and_changes_nothing),
-        CASE(fsck_tells_of_lines_of_another_file),
-        CASE(fsck_tells_of_damage_in_the_file),
+        CASE(without_a_birth_time_a_log_is_identified_by_its_inode),
+        CASE(the_presync_file_of_another_log_is_moved_aside),
+        CASE(a_log_shorter_than_its_synced_size_is_left_alone),
+        CASE(a_segment_finished_by_another_process_needs_no_recovery),
+        CASE(an_invalid_presync_file_is_refused_or_ignored),
+        CASE(fsck_reports_the_pending_recovery_and_changes_nothing),
+        CASE(fsck_reports_lines_of_another_log),
+        CASE(fsck_reports_damage_in_the_presync_file),
     };
 
     return cmocka_run_group_tests_name("log recover", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What must be true of log/reader: whole lines only, the same ones from either end. */
+/* Tests log/reader: whole lines only, and the same lines from either end. */
 #define _GNU_SOURCE
 #include "fault.h"
 #include "logs.h"
@@ -7,8 +7,8 @@
 
 static struct err e;
 
-/* Reading from both ends gives the same lines; returns how many, good ones with
- * flags 0, all with WITH_BAD. */
+/* Reads from both ends, compares, and returns the number of lines: good ones with flags 0, all
+ * with WITH_BAD. */
 static size_t
 check_both_ways(const char *name, int flags)
 {
@@ -57,7 +57,7 @@ an_empty_file_has_no_records(void **state)
 }
 
 static void
-records_come_with_their_place_and_line(void **state)
+records_have_their_offset_and_line_number(void **state)
 {
     (void)state;
     write_file(NAME, "{\"a\":1}\n{\"b\":22}\n");
@@ -109,10 +109,10 @@ reading_may_begin_at_any_line(void **state)
     assert_true(log_next(&r, &rec));
     assert_false(log_next(&r, &rec));
     log_reader_release(&r);
-    log_reader_init(&r, fd, 24); /* the end */
+    log_reader_init(&r, fd, 24); /* at the end */
     assert_false(log_next(&r, &rec));
     log_reader_release(&r);
-    log_reader_init(&r, fd, 1000); /* behind it */
+    log_reader_init(&r, fd, 1000); /* after the end */
     assert_false(log_next(&r, &rec));
     CHECK_OK(log_reader_status(&r, &e), &e);
     log_reader_release(&r);
@@ -147,10 +147,10 @@ forward_and_backward_may_be_mixed(void **state)
     close(fd);
 }
 
-/* ---- lines that are not good ---- */
+/* ---- bad lines ---- */
 
 static void
-blank_lines_are_nothing(void **state)
+blank_lines_are_ignored(void **state)
 {
     (void)state;
     write_file(NAME, "\n\n{\"a\":1}\n  \t\n\r\n{\"b\":1}\n\n\n");
@@ -164,7 +164,7 @@ blank_lines_are_nothing(void **state)
 }
 
 static void
-carriage_returns_and_spaces_around_an_object_do_no_harm(void **state)
+carriage_returns_and_spaces_around_an_object_are_ignored(void **state)
 {
     (void)state;
     write_file(NAME, "{\"a\":1}\r\n  {\"b\":1}\t\r\n{ \"c\" : 1 }  \n");
@@ -173,7 +173,7 @@ carriage_returns_and_spaces_around_an_object_do_no_harm(void **state)
 }
 
 static void
-bad_lines_are_passed_over_and_counted(void **state)
+bad_lines_are_skipped_and_counted(void **state)
 {
     (void)state;
     write_file(NAME, "{\"a\":1}\nnonsense\n[1,2]\n{\"b\":1}\n42\n{\"c\":}\n");
@@ -186,7 +186,7 @@ bad_lines_are_passed_over_and_counted(void **state)
 }
 
 static void
-bad_lines_are_told_with_reason_and_column_on_demand(void **state)
+bad_lines_are_reported_with_reason_and_column_on_demand(void **state)
 {
     static const struct {
         const char *line;
@@ -282,7 +282,7 @@ a_file_without_any_newline_has_no_records(void **state)
 }
 
 static void
-an_unfinished_line_that_was_taken_back_leaves_nothing_behind(void **state)
+an_unfinished_line_that_was_undone_leaves_nothing(void **state)
 {
     struct log_reader r;
     struct log_record rec;
@@ -294,7 +294,7 @@ an_unfinished_line_that_was_taken_back_leaves_nothing_behind(void **state)
     assert_true(log_next(&r, &rec));
     assert_false(log_next(&r, &rec));
     assert_int_equal(truncate(NAME, 8), 0); /* its writer undoes it ... */
-    append_file(NAME, "{\"b\":1}\n");       /* ... and another one writes */
+    append_file(NAME, "{\"b\":1}\n");       /* ... and another writer appends */
     assert_true(log_next(&r, &rec));
     assert_int_equal(rec.len, 7);
     assert_memory_equal(rec.text, "{\"b\":1}", 7);
@@ -315,7 +315,7 @@ lines_of_any_size_around_the_chunks_are_read_from_both_ends(void **state)
         for (int d = -3; d <= 3; d++) {
             size_t len = (size_t)((int)centres[c] + d);
             buf_reset(&b);
-            for (int i = 0; i < 3; i++) { /* alone, among small ones, among its like */
+            for (int i = 0; i < 3; i++) { /* alone, among small lines, among lines of its size */
                 add_object(&b, len, (char)('a' + i));
                 buf_adds(&b, "\n{\"s\":1}\n\n");
             }
@@ -333,7 +333,7 @@ lines_of_any_size_around_the_chunks_are_read_from_both_ends(void **state)
     buf_release(&b);
 }
 
-/* The boundary of a chunk falls on every byte of a short line. */
+/* The chunk boundary falls on every byte of a short line. */
 static void
 a_chunk_may_end_at_any_byte_of_a_line(void **state)
 {
@@ -414,7 +414,7 @@ very_long_lines_cost_only_themselves(void **state)
 }
 
 static void
-a_very_long_first_line_and_tail_are_survived(void **state)
+a_very_long_first_line_and_tail_are_skipped(void **state)
 {
     struct buf b = { 0 };
 
@@ -436,7 +436,7 @@ a_long_line_of_newline_free_garbage_is_too_long_not_a_fragment(void **state)
     char *p = malloc(3 << 20);
 
     (void)state;
-    memset(p, 0, 3 << 20); /* what some file systems leave behind after a crash */
+    memset(p, 0, 3 << 20); /* as some file systems leave after a crash */
     write_bytes(NAME, p, 3 << 20);
     append_file(NAME, "\n{\"k\":1}\n");
     struct lines l = read_lines(NAME, WITH_BAD);
@@ -497,7 +497,7 @@ a_reader_beside_a_writer_sees_every_record_once(void **state)
 }
 
 static void
-backward_reading_is_a_picture_of_the_moment_it_began(void **state)
+backward_reading_sees_the_log_as_it_was_at_the_start(void **state)
 {
     struct log_reader r;
     struct log_record rec;
@@ -518,7 +518,7 @@ backward_reading_is_a_picture_of_the_moment_it_began(void **state)
 /* ---- failing reads ---- */
 
 static void
-a_failing_read_is_told_and_final(void **state)
+a_failing_read_is_reported_and_final(void **state)
 {
     struct log_reader r;
     struct log_record rec;
@@ -539,7 +539,7 @@ a_failing_read_is_told_and_final(void **state)
 }
 
 static void
-a_log_that_shrinks_under_a_backward_reader_is_told(void **state)
+a_log_that_shrinks_under_a_backward_reader_is_reported(void **state)
 {
     struct log_reader r;
     struct log_record rec;
@@ -590,29 +590,29 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(an_empty_file_has_no_records),
-        CASE(records_come_with_their_place_and_line),
+        CASE(records_have_their_offset_and_line_number),
         CASE(the_object_of_a_record_is_parsed),
         CASE(reading_may_begin_at_any_line),
         CASE(forward_and_backward_may_be_mixed),
-        CASE(blank_lines_are_nothing),
-        CASE(carriage_returns_and_spaces_around_an_object_do_no_harm),
-        CASE(bad_lines_are_passed_over_and_counted),
-        CASE(bad_lines_are_told_with_reason_and_column_on_demand),
+        CASE(blank_lines_are_ignored),
+        CASE(carriage_returns_and_spaces_around_an_object_are_ignored),
+        CASE(bad_lines_are_skipped_and_counted),
+        CASE(bad_lines_are_reported_with_reason_and_column_on_demand),
         CASE(a_line_with_NUL_bytes_is_bad),
         CASE(a_line_exists_once_its_newline_does),
         CASE(a_file_without_any_newline_has_no_records),
-        CASE(an_unfinished_line_that_was_taken_back_leaves_nothing_behind),
+        CASE(an_unfinished_line_that_was_undone_leaves_nothing),
         CASE(lines_of_any_size_around_the_chunks_are_read_from_both_ends),
         CASE(a_chunk_may_end_at_any_byte_of_a_line),
         CASE(many_small_lines_over_many_chunks_are_read_from_both_ends),
         CASE(a_line_of_one_MiB_is_good_and_one_byte_more_is_too_long),
         CASE(very_long_lines_cost_only_themselves),
-        CASE(a_very_long_first_line_and_tail_are_survived),
+        CASE(a_very_long_first_line_and_tail_are_skipped),
         CASE(a_long_line_of_newline_free_garbage_is_too_long_not_a_fragment),
         CASE(a_reader_beside_a_writer_sees_every_record_once),
-        CASE(backward_reading_is_a_picture_of_the_moment_it_began),
-        CASE(a_failing_read_is_told_and_final),
-        CASE(a_log_that_shrinks_under_a_backward_reader_is_told),
+        CASE(backward_reading_sees_the_log_as_it_was_at_the_start),
+        CASE(a_failing_read_is_reported_and_final),
+        CASE(a_log_that_shrinks_under_a_backward_reader_is_reported),
         CASE(short_reads_make_no_difference),
     };
 

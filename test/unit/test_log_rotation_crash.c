@@ -1,6 +1,6 @@
 /*
- * A rotation that was cut short, and lines that others append behind it: they are carried over,
- * once.
+ * Tests an interrupted rotation of a log, and strays: lines that a writer without the lock appends
+ * after the rotate line. They are carried over, once.
  */
 #include "fault.h"
 #include "segments.h"
@@ -10,9 +10,9 @@
 
 static struct err e;
 
-/* ---- a crash in between ---- */
+/* ---- a crash during a rotation ---- */
 
-/* A rotate line was written, then the machine stopped. */
+/* Writes a rotate line, then stops as in a crash. */
 static void
 crash_before_rename(const struct log_options *o)
 {
@@ -32,7 +32,7 @@ a_rotation_cut_short_is_finished_by_the_next_writer(void **state)
     (void)state;
     append_many(&rotating, 3);
     crash_before_rename(&rotating);
-    append_once(&sequenced, RECORD); /* even by one that does not rotate */
+    append_once(&sequenced, RECORD); /* even by a writer that does not rotate */
     CHECK_NUMBERS("events-1.jsonl", "1 2 3 4 5");
     CHECK_NUMBERS(NAME, "6");
 }
@@ -45,7 +45,7 @@ a_rotation_cut_short_is_finished_by_a_writer_that_was_open(void **state)
     (void)state;
     CHECK_OK(append(&l, RECORD, &e), &e);
     append_many(&rotating, 2);
-    CHECK_OK(log_lock(&l, &e), &e); /* knows the file up to here */
+    CHECK_OK(log_lock(&l, &e), &e); /* it has read the file up to here */
     log_unlock(&l);
     crash_before_rename(&rotating);
     CHECK_OK(append(&l, "{\"new\":1}", &e), &e);
@@ -56,7 +56,7 @@ a_rotation_cut_short_is_finished_by_a_writer_that_was_open(void **state)
 }
 
 static void
-a_rotation_cut_at_any_byte_of_its_last_line_goes_on(void **state)
+a_log_cut_at_any_byte_of_its_rotate_line_goes_on(void **state)
 {
     size_t len, before;
 
@@ -76,7 +76,7 @@ a_rotation_cut_at_any_byte_of_its_last_line_goes_on(void **state)
         unlink("events-1.jsonl");
         write_bytes(NAME, whole, cut);
         append_once(&sequenced, "{\"new\":1}");
-        bool is_whole = cut + 1 >= len; /* only the '\n' is missing: sealed, it is a rotate line */
+        bool is_whole = cut + 1 >= len; /* only '\n' is missing: sealed, it rotates */
         assert_int_equal(file_exists("events-1.jsonl"), is_whole);
         assert_int_equal(count_records(NAME, SEQUENCED, "new"), 1);
         if (is_whole)
@@ -142,7 +142,7 @@ a_stray_is_carried_over_by_the_next_writer(void **state)
 }
 
 static void
-readers_do_not_look_behind_the_rotate_line(void **state)
+readers_stop_at_the_rotate_line(void **state)
 {
     (void)state;
     make_segment(2);
@@ -192,7 +192,7 @@ strays_that_come_again_and_again_are_all_carried(void **state)
 }
 
 static void
-strays_are_not_carried_again_after_a_crash_behind_the_carrying(void **state)
+strays_are_not_carried_again_after_a_crash_after_the_copy(void **state)
 {
     size_t len;
 
@@ -201,7 +201,7 @@ strays_are_not_carried_again_after_a_crash_behind_the_carrying(void **state)
     append_file("events-1.jsonl", "{\"stray\":1}\n{\"stray\":2}\n");
     char *before = read_file("events-1.jsonl", &len);
     append_once(&huge, "{\"new\":1}");
-    write_bytes("events-1.jsonl", before, len); /* as if what came after had not been done */
+    write_bytes("events-1.jsonl", before, len); /* undoes the steps after the copy */
     append_once(&huge, "{\"new\":2}");
     append_once(&huge, "{\"new\":3}");
     assert_int_equal(count_records(NAME, SEQUENCED, "stray"), 2);
@@ -212,7 +212,7 @@ strays_are_not_carried_again_after_a_crash_behind_the_carrying(void **state)
 }
 
 static void
-strays_are_carried_after_a_crash_before_the_carrying(void **state)
+strays_are_carried_after_a_crash_before_the_copy(void **state)
 {
     size_t len;
 
@@ -250,7 +250,7 @@ an_unfinished_stray_waits_for_its_end(void **state)
 }
 
 static void
-strays_that_are_not_good_are_left_where_they_are(void **state)
+bad_strays_are_left_where_they_are(void **state)
 {
     (void)state;
     make_segment(2);
@@ -294,7 +294,7 @@ a_stray_cannot_end_the_log(void **state)
 }
 
 static void
-a_stray_too_large_to_be_sealed_does_not_jam_the_log(void **state)
+a_stray_too_large_to_be_sealed_does_not_block_the_log(void **state)
 {
     char *big = malloc(LOG_LINE_MAX + 1);
 
@@ -330,7 +330,7 @@ more_strays_than_fit_in_one_group_are_carried_in_several(void **state)
 }
 
 static void
-strays_of_a_writer_that_holds_the_lock_wait(void **state)
+strays_are_not_carried_while_their_writer_holds_the_lock(void **state)
 {
     struct log l;
 
@@ -365,7 +365,7 @@ strays_are_carried_over_when_the_next_rotation_is_near(void **state)
 }
 
 static void
-a_segment_without_strays_costs_no_further_look(void **state)
+a_segment_without_strays_is_not_read_again(void **state)
 {
     (void)state;
     make_segment(2);
@@ -384,25 +384,25 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_rotation_cut_short_is_finished_by_the_next_writer),
         CASE(a_rotation_cut_short_is_finished_by_a_writer_that_was_open),
-        CASE(a_rotation_cut_at_any_byte_of_its_last_line_goes_on),
+        CASE(a_log_cut_at_any_byte_of_its_rotate_line_goes_on),
         CASE(an_append_succeeds_although_the_rotation_fails),
         CASE(a_lock_that_failed_does_not_rotate),
         CASE(a_stray_is_carried_over_by_the_next_writer),
-        CASE(readers_do_not_look_behind_the_rotate_line),
+        CASE(readers_stop_at_the_rotate_line),
         CASE(a_stray_is_carried_over_once),
         CASE(a_stray_is_carried_over_once_by_a_writer_that_stays_open),
         CASE(strays_that_come_again_and_again_are_all_carried),
-        CASE(strays_are_not_carried_again_after_a_crash_behind_the_carrying),
-        CASE(strays_are_carried_after_a_crash_before_the_carrying),
+        CASE(strays_are_not_carried_again_after_a_crash_after_the_copy),
+        CASE(strays_are_carried_after_a_crash_before_the_copy),
         CASE(an_unfinished_stray_waits_for_its_end),
-        CASE(strays_that_are_not_good_are_left_where_they_are),
+        CASE(bad_strays_are_left_where_they_are),
         CASE(a_stray_with_a_seal_of_its_own_gets_ours),
         CASE(a_stray_cannot_end_the_log),
-        CASE(a_stray_too_large_to_be_sealed_does_not_jam_the_log),
+        CASE(a_stray_too_large_to_be_sealed_does_not_block_the_log),
         CASE(more_strays_than_fit_in_one_group_are_carried_in_several),
-        CASE(strays_of_a_writer_that_holds_the_lock_wait),
+        CASE(strays_are_not_carried_while_their_writer_holds_the_lock),
         CASE(strays_are_carried_over_when_the_next_rotation_is_near),
-        CASE(a_segment_without_strays_costs_no_further_look),
+        CASE(a_segment_without_strays_is_not_read_again),
     };
 
     return cmocka_run_group_tests_name("log rotation crash", tests, NULL, NULL);

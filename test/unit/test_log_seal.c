@@ -1,4 +1,4 @@
-/* What must be true of log/seal: what was sealed is read back, what was altered is not. */
+/* Tests log/seal: a sealed line is read back, a changed one is detected. */
 #include "test.h"
 
 #include "base/crc32c.h"
@@ -25,7 +25,7 @@ sealed(const char *text, size_t nth, size_t of, uint64_t seq)
     return line.p;
 }
 
-/* Parses a line and reads its seal. False when it is no JSON or its seal is wrong. */
+/* Parses a line and reads its seal. False: it is not JSON or its seal is wrong. */
 static bool
 opened(const char *p, size_t len, struct seal *seal)
 {
@@ -55,7 +55,7 @@ the_checksum_of_a_known_line_never_changes(void **state)
 }
 
 static void
-what_was_sealed_is_read_back(void **state)
+a_sealed_line_is_read_back(void **state)
 {
     static const uint64_t numbers[] = { 1, 2, 999, 4294967296, INT64_MAX };
     struct seal seal;
@@ -71,7 +71,7 @@ what_was_sealed_is_read_back(void **state)
 }
 
 static void
-the_first_line_of_a_group_tells_how_many_follow(void **state)
+the_first_line_of_a_group_has_its_length(void **state)
 {
     struct seal seal;
 
@@ -83,7 +83,7 @@ the_first_line_of_a_group_tells_how_many_follow(void **state)
 }
 
 static void
-the_other_lines_of_a_group_tell_their_place(void **state)
+the_other_lines_of_a_group_have_their_index(void **state)
 {
     struct seal seal;
 
@@ -109,7 +109,7 @@ an_empty_object_can_be_sealed(void **state)
 }
 
 static void
-spaces_in_and_around_the_object_do_no_harm(void **state)
+spaces_in_and_around_the_object_are_allowed(void **state)
 {
     static const char *const texts[] = { "{\"k\": 1 }", "{\"k\":1}  ", "{ \"k\" : { } }\t",
                                          "{\"k\":1}\r" };
@@ -124,7 +124,7 @@ spaces_in_and_around_the_object_do_no_harm(void **state)
 }
 
 static void
-a_carriage_return_behind_a_sealed_line_does_no_harm(void **state)
+a_carriage_return_after_a_sealed_line_is_allowed(void **state)
 {
     struct seal seal;
 
@@ -161,20 +161,20 @@ a_checksum_that_is_not_the_last_member_is_wrong(void **state)
     assert_false(opened(line.p, line.len, &seal));
 }
 
-/* Lines with a right checksum over a wrong seal. */
+/* Lines with a valid checksum over a wrong seal. */
 static void
-numbers_that_make_no_sense_are_wrong(void **state)
+invalid_sequence_numbers_are_wrong(void **state)
 {
     static const char *const texts[] = {
-        "{\"k\":1",                     /* no number */
+        "{\"k\":1",                     /* not a number */
         "{\"k\":1,\"seq\":0",           /* numbers start at 1 */
         "{\"k\":1,\"seq\":-1",          /**/
         "{\"k\":1,\"seq\":1.5",         /**/
         "{\"k\":1,\"seq\":\"1\"",       /**/
         "{\"k\":1,\"seq\":1e99",        /**/
-        "{\"k\":1,\"of\":1,\"seq\":1",  /* a group of one is none */
+        "{\"k\":1,\"of\":1,\"seq\":1",  /* a group of one does not exist */
         "{\"k\":1,\"of\":-2,\"seq\":1", /**/
-        "{\"k\":1,\"nth\":1,\"seq\":1", /* the first line has no place */
+        "{\"k\":1,\"nth\":1,\"seq\":1", /* the first line has no index */
         "{\"k\":1,\"nth\":\"2\",\"seq\":1",
     };
     struct seal seal;
@@ -207,10 +207,10 @@ a_checksum_in_capitals_or_of_another_length_is_wrong(void **state)
     assert_false(opened(line.p, line.len, &seal));
 }
 
-/* Only the name of the checksum itself can be hit unseen; then the line counts as
- * foreign, and what it says is still what was written. */
+/* Only damage to the checksum's own key is not detected; then the line counts as foreign, and
+ * its content is unchanged. */
 static void
-any_altered_byte_is_noticed(void **state)
+any_changed_byte_is_detected(void **state)
 {
     static const unsigned char flips[] = { 0x01, 0x02, 0x20, 0x80, 0xFF };
     struct seal seal;
@@ -232,7 +232,7 @@ any_altered_byte_is_noticed(void **state)
 }
 
 static void
-any_missing_byte_is_noticed(void **state)
+any_missing_byte_is_detected(void **state)
 {
     struct seal seal;
     char cut[300];
@@ -251,7 +251,7 @@ any_missing_byte_is_noticed(void **state)
 }
 
 static void
-every_beginning_of_a_line_is_noticed(void **state)
+every_truncated_line_is_detected(void **state)
 {
     struct seal seal;
 
@@ -287,19 +287,19 @@ main(void)
     const struct CMUnitTest tests[] = {
         SEAL_CASE(a_line_ends_in_its_number_and_its_checksum),
         SEAL_CASE(the_checksum_of_a_known_line_never_changes),
-        SEAL_CASE(what_was_sealed_is_read_back),
-        SEAL_CASE(the_first_line_of_a_group_tells_how_many_follow),
-        SEAL_CASE(the_other_lines_of_a_group_tell_their_place),
+        SEAL_CASE(a_sealed_line_is_read_back),
+        SEAL_CASE(the_first_line_of_a_group_has_its_length),
+        SEAL_CASE(the_other_lines_of_a_group_have_their_index),
         SEAL_CASE(an_empty_object_can_be_sealed),
-        SEAL_CASE(spaces_in_and_around_the_object_do_no_harm),
-        SEAL_CASE(a_carriage_return_behind_a_sealed_line_does_no_harm),
+        SEAL_CASE(spaces_in_and_around_the_object_are_allowed),
+        SEAL_CASE(a_carriage_return_after_a_sealed_line_is_allowed),
         SEAL_CASE(a_line_without_a_checksum_is_foreign),
         SEAL_CASE(a_checksum_that_is_not_the_last_member_is_wrong),
-        SEAL_CASE(numbers_that_make_no_sense_are_wrong),
+        SEAL_CASE(invalid_sequence_numbers_are_wrong),
         SEAL_CASE(a_checksum_in_capitals_or_of_another_length_is_wrong),
-        SEAL_CASE(any_altered_byte_is_noticed),
-        SEAL_CASE(any_missing_byte_is_noticed),
-        SEAL_CASE(every_beginning_of_a_line_is_noticed),
+        SEAL_CASE(any_changed_byte_is_detected),
+        SEAL_CASE(any_missing_byte_is_detected),
+        SEAL_CASE(every_truncated_line_is_detected),
         SEAL_CASE(without_its_seal_a_line_is_the_record),
     };
 

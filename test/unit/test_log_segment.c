@@ -1,4 +1,4 @@
-/* What must be true of log/segment: a log that grew too large goes on, and loses nothing. */
+/* Tests log/segment: a log over its size continues in a new file and loses nothing. */
 #include "fault.h"
 #include "segments.h"
 
@@ -10,7 +10,7 @@ static struct err e;
 /* ---- rotation ---- */
 
 static void
-a_log_past_its_size_goes_on_in_a_new_file(void **state)
+a_log_over_its_size_continues_in_a_new_file(void **state)
 {
     (void)state;
     append_many(&rotating, 5);
@@ -22,7 +22,7 @@ a_log_past_its_size_goes_on_in_a_new_file(void **state)
 }
 
 static void
-numbers_run_on_over_many_segments(void **state)
+numbers_continue_over_many_segments(void **state)
 {
     (void)state;
     append_many(&rotating, 50);
@@ -30,9 +30,9 @@ numbers_run_on_over_many_segments(void **state)
     assert_int_equal(count_files("."), 12 + 1);
 }
 
-/* Whoever only reads cannot make it, and the next writer may be long in coming. */
+/* A reader cannot create the file, and the next writer may come much later. */
 static void
-a_log_that_was_rotated_has_a_file_to_go_on_in(void **state)
+a_rotation_creates_the_next_file(void **state)
 {
     struct log l = open_log(&rotating);
     struct log_snapshot files;
@@ -45,7 +45,7 @@ a_log_that_was_rotated_has_a_file_to_go_on_in(void **state)
         CHECK_OK(log_snapshot_open(&files, &l, &e), &e);
         assert_int_equal(files.n, 2);
         log_snapshot_close(&files);
-        assert_int_equal(unlink(NAME), 0); /* as if who rotated it had been killed */
+        assert_int_equal(unlink(NAME), 0); /* as if the rotating process had been killed */
     }
     log_close(&l);
 }
@@ -152,7 +152,7 @@ a_new_segments_name_is_made_durable(void **state)
         CHECK_OK(append(&l, RECORD, &e), &e);
     fault_count_from_here();
     CHECK_OK(append(&l, RECORD, &e), &e);
-    /* the record, the rotate line, and what others may have synced in a file ahead only */
+    /* the record, the rotate line, and lines that another process synced in a presync file only */
     assert_int_equal(fault_count("fdatasync"), 3);
     assert_int_equal(fault_count("renameat"), 1);
     assert_int_equal(fault_count("fsync"), 1); /* the directory */
@@ -163,7 +163,7 @@ a_new_segments_name_is_made_durable(void **state)
 }
 
 static void
-a_log_that_begins_with_foreign_lines_is_named_right(void **state)
+a_segment_that_begins_with_foreign_lines_has_the_right_name(void **state)
 {
     (void)state;
     write_file(NAME, "{\"f\":1}\n{\"f\":2}\n");
@@ -201,7 +201,7 @@ a_log_whose_old_segments_were_removed_goes_on(void **state)
 }
 
 static void
-a_current_file_that_was_removed_is_numbered_behind_the_segments(void **state)
+a_removed_current_file_continues_the_numbers_of_the_segments(void **state)
 {
     (void)state;
     append_many(&rotating, 5);
@@ -223,7 +223,7 @@ write_late(int fd, const void *p, size_t n)
 }
 
 static void
-an_unlocked_line_before_the_first_of_a_segment_does_not_jam_it(void **state)
+an_unlocked_line_before_the_first_of_a_segment_does_not_block_it(void **state)
 {
     struct sys odd = sys_kernel;
 
@@ -266,7 +266,7 @@ segments_are_found_by_number(void **state)
 }
 
 static void
-where_there_is_no_segment_none_is_found(void **state)
+a_missing_segment_is_not_found(void **state)
 {
     char name[SEGMENT_NAME_SIZE];
 
@@ -279,7 +279,7 @@ where_there_is_no_segment_none_is_found(void **state)
 }
 
 static void
-files_that_only_look_like_segments_are_none(void **state)
+files_with_similar_names_are_not_segments(void **state)
 {
     static const char *const names[] = {
         "events-.jsonl",      "events-0.jsonl",  "events-01.jsonl",
@@ -298,7 +298,7 @@ files_that_only_look_like_segments_are_none(void **state)
 }
 
 static void
-a_directory_that_cannot_be_listed_is_told(void **state)
+a_directory_that_cannot_be_listed_is_reported(void **state)
 {
     char name[SEGMENT_NAME_SIZE];
 
@@ -320,7 +320,7 @@ sync_some(int fd)
     return syncs_left-- > 0 ? sys_kernel.fdatasync(fd) : -1;
 }
 
-/* The rotate line, or the file behind it, cannot be synced. */
+/* The rotate line, or the file after it, cannot be synced. */
 static void
 check_failed_sync(bool is_line)
 {
@@ -361,7 +361,7 @@ a_segment_that_cannot_be_synced_is_not_finished_until_it_is_repaired(void **stat
 /* ---- dropping ---- */
 
 static void
-a_kept_file_drops_what_is_before_it_by_its_name_alone(void **state)
+a_retention_file_drops_older_segments_by_its_name_alone(void **state)
 {
     char name[SEGMENT_NAME_SIZE];
     uint64_t first, bytes;
@@ -409,9 +409,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(a_log_past_its_size_goes_on_in_a_new_file),
-        CASE(numbers_run_on_over_many_segments),
-        CASE(a_log_that_was_rotated_has_a_file_to_go_on_in),
+        CASE(a_log_over_its_size_continues_in_a_new_file),
+        CASE(numbers_continue_over_many_segments),
+        CASE(a_rotation_creates_the_next_file),
         CASE(each_opener_may_rotate),
         CASE(a_segment_is_named_after_its_first_number),
         CASE(without_a_size_nothing_rotates),
@@ -419,18 +419,18 @@ main(void)
         CASE(writers_that_are_open_follow_a_rotation),
         CASE(processes_that_race_rotate_without_loss),
         CASE(a_new_segments_name_is_made_durable),
-        CASE(a_log_that_begins_with_foreign_lines_is_named_right),
+        CASE(a_segment_that_begins_with_foreign_lines_has_the_right_name),
         CASE(a_name_without_the_usual_ending_rotates_too),
         CASE(a_log_whose_old_segments_were_removed_goes_on),
-        CASE(a_current_file_that_was_removed_is_numbered_behind_the_segments),
-        CASE(an_unlocked_line_before_the_first_of_a_segment_does_not_jam_it),
+        CASE(a_removed_current_file_continues_the_numbers_of_the_segments),
+        CASE(an_unlocked_line_before_the_first_of_a_segment_does_not_block_it),
         CASE(segments_are_found_by_number),
-        CASE(where_there_is_no_segment_none_is_found),
-        CASE(files_that_only_look_like_segments_are_none),
-        CASE(a_directory_that_cannot_be_listed_is_told),
+        CASE(a_missing_segment_is_not_found),
+        CASE(files_with_similar_names_are_not_segments),
+        CASE(a_directory_that_cannot_be_listed_is_reported),
         CASE(a_sync_that_fails_while_rotating_is_repaired),
         CASE(a_segment_that_cannot_be_synced_is_not_finished_until_it_is_repaired),
-        CASE(a_kept_file_drops_what_is_before_it_by_its_name_alone),
+        CASE(a_retention_file_drops_older_segments_by_its_name_alone),
     };
 
     return cmocka_run_group_tests_name("log segment", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * What must be true of the numbers of a sequenced log: readers count by position, the
- * writer counts as they do, and no crash makes them disagree.
+ * Tests the numbers of a sequenced log: readers and writers count lines by position, and no crash
+ * makes them disagree.
  */
 #include "fault.h"
 #include "logs.h"
@@ -11,7 +11,7 @@
 
 static struct err e;
 
-/* Every good record of ours carries the number that readers give it. */
+/* Every good record of cliq carries the number that readers give it. */
 static void
 check_agree(const char *name)
 {
@@ -40,7 +40,7 @@ next_number(void)
     return n;
 }
 
-/* A sealed line for a file made by hand. */
+/* A sealed line for a file that the test writes itself. */
 static void
 put_sealed(struct buf *b, const char *text, size_t nth, size_t of, uint64_t seq)
 {
@@ -155,7 +155,7 @@ a_writer_that_is_open_counts_foreign_lines_too(void **state)
 }
 
 static void
-foreign_lines_behind_a_group_are_counted(void **state)
+foreign_lines_after_a_group_are_counted(void **state)
 {
     struct log l = open_log(&sequenced);
 
@@ -199,7 +199,7 @@ a_writer_that_is_open_counts_a_record_without_its_newline(void **state)
     CHECK_OK(append(&l, "{\"a\":1}", &e), &e);
     append_file(NAME, "{\"f\":1}");
     CHECK_OK(log_lock(&l, &e), &e);
-    assert_int_equal(l.next_seq, 3); /* true until unlocked */
+    assert_int_equal(l.next_seq, 3); /* valid until the log is unlocked */
     log_unlock(&l);
     CHECK_OK(append(&l, "{\"b\":1}", &e), &e);
     log_close(&l);
@@ -210,7 +210,7 @@ a_writer_that_is_open_counts_a_record_without_its_newline(void **state)
 /* ---- damage ---- */
 
 static void
-damaged_lines_take_no_number_and_are_passed_over(void **state)
+damaged_lines_take_no_number_and_are_skipped(void **state)
 {
     size_t len;
 
@@ -248,7 +248,7 @@ a_damaged_last_line_gives_its_number_to_the_next(void **state)
     check_agree(NAME);
 }
 
-/* A group of three behind one line, with one line of the group damaged. */
+/* A group of three after one line, with one line of the group damaged. */
 static void
 damage_in_group(int which)
 {
@@ -282,7 +282,7 @@ a_group_with_any_damaged_line_is_ignored_as_a_whole(void **state)
 }
 
 static void
-behind_a_damaged_group_the_writer_uses_its_numbers_again(void **state)
+the_numbers_of_a_damaged_group_are_used_again(void **state)
 {
     (void)state;
     for (int which = 1; which <= 3; which++) {
@@ -296,7 +296,7 @@ behind_a_damaged_group_the_writer_uses_its_numbers_again(void **state)
 }
 
 static void
-a_damaged_group_at_the_top_of_a_file_is_survived(void **state)
+a_damaged_group_at_the_start_of_a_file_is_skipped(void **state)
 {
     struct buf b = { 0 };
 
@@ -401,7 +401,7 @@ an_unfinished_group_at_the_end_is_awaited(void **state)
 }
 
 static void
-a_group_is_given_up_when_something_else_follows(void **state)
+an_unfinished_group_followed_by_another_line_is_dropped(void **state)
 {
     struct buf b = { 0 };
     struct log_reader r;
@@ -448,9 +448,9 @@ a_group_larger_than_the_window_is_read_whole(void **state)
     free(text);
 }
 
-/* Some of its lines are kept when the reader looks ahead, and the rest is read again. */
+/* The reader keeps some lines of a group when it looks ahead, and reads the rest again. */
 static void
-a_group_larger_than_what_is_kept_comes_line_by_line(void **state)
+a_group_larger_than_the_read_ahead_is_read_line_by_line(void **state)
 {
     enum { LINES = 24, LEN = 500000 };
     struct log l = open_log(&sequenced);
@@ -479,7 +479,7 @@ a_group_larger_than_what_is_kept_comes_line_by_line(void **state)
         assert_int_equal(rec.seq, i + 1);
         assert_true(json_int(json_get(rec.json, "k"), &k) && k == i);
         if (i < LINES)
-            assert_memory_equal(rec.text, texts[i].p, LEN - 1); /* then comes its seal */
+            assert_memory_equal(rec.text, texts[i].p, LEN - 1); /* then the seal */
         assert_true(r.group.used < 10 << 20);
     }
     assert_false(log_next(&r, &rec));
@@ -490,9 +490,9 @@ a_group_larger_than_what_is_kept_comes_line_by_line(void **state)
         free((char *)texts[i].p);
 }
 
-/* What a reader has of a group that is not whole must not come with the one that follows. */
+/* Lines that a reader holds of an incomplete group must not be returned with the next group. */
 static void
-lines_of_a_group_that_was_awaited_come_once(void **state)
+lines_of_an_awaited_group_are_returned_once(void **state)
 {
     struct buf b = { 0 };
     struct log_reader r;
@@ -527,9 +527,9 @@ lines_of_a_group_that_was_awaited_come_once(void **state)
 
 /* ---- a crash at every byte ---- */
 
-/* Three lines, then a group of three; cut at every byte of the group. Whoever opens
- * the log then can append, and readers see: the old lines, the group whole or not at
- * all, the new lines, numbered without a gap. */
+/* Three lines, then a group of three; the file is cut at every byte of the group. The next
+ * process that opens the log can append, and readers see the old lines, the group whole or not
+ * at all, and the new lines, numbered without a gap. */
 static void
 a_log_cut_at_any_byte_of_its_last_group_goes_on(void **state)
 {
@@ -594,7 +594,7 @@ a_writer_that_stays_open_survives_a_cut_at_any_byte(void **state)
     char *whole = read_file(NAME, &len);
     for (size_t cut = before; cut <= len; cut++) {
         write_bytes(NAME, whole, len);
-        CHECK_OK(log_lock(&l, &e), &e); /* it knows the file whole */
+        CHECK_OK(log_lock(&l, &e), &e); /* it has read the whole file */
         log_unlock(&l);
         assert_int_equal(truncate(NAME, (off_t)cut), 0);
         CHECK_OK(append(&l, "{\"new\":1}", &e), &e);
@@ -606,7 +606,7 @@ a_writer_that_stays_open_survives_a_cut_at_any_byte(void **state)
     free(whole);
 }
 
-/* ---- somebody without the lock ---- */
+/* ---- writers without the lock ---- */
 
 static const char *intrusion;
 static int intrusions;
@@ -633,8 +633,8 @@ intrude(const char *text)
     intrusions = 1;
 }
 
-/* The record itself keeps the number it was sealed with, readers count it one higher;
- * everything behind it must agree again. */
+/* The record keeps the number it was sealed with, and readers count it one higher; all later
+ * lines must agree again. */
 static size_t
 count_disagreeing(void)
 {
@@ -713,7 +713,7 @@ a_group_moved_by_an_unlocked_line_is_still_whole(void **state)
 }
 
 static void
-a_record_welded_to_a_torn_line_keeps_the_numbers_right(void **state)
+a_record_appended_to_a_torn_line_keeps_the_numbers_right(void **state)
 {
     struct log l = open_log(&sequenced);
 
@@ -738,23 +738,23 @@ main(void)
         CASE(foreign_lines_take_numbers_by_position),
         CASE(a_log_of_foreign_lines_only_is_counted),
         CASE(a_writer_that_is_open_counts_foreign_lines_too),
-        CASE(foreign_lines_behind_a_group_are_counted),
+        CASE(foreign_lines_after_a_group_are_counted),
         CASE(a_foreign_seq_without_a_checksum_means_nothing),
         CASE(a_whole_foreign_record_without_its_newline_takes_its_number),
         CASE(a_writer_that_is_open_counts_a_record_without_its_newline),
-        CASE(damaged_lines_take_no_number_and_are_passed_over),
+        CASE(damaged_lines_take_no_number_and_are_skipped),
         CASE(a_damaged_last_line_gives_its_number_to_the_next),
         CASE(a_group_with_any_damaged_line_is_ignored_as_a_whole),
-        CASE(behind_a_damaged_group_the_writer_uses_its_numbers_again),
-        CASE(a_damaged_group_at_the_top_of_a_file_is_survived),
+        CASE(the_numbers_of_a_damaged_group_are_used_again),
+        CASE(a_damaged_group_at_the_start_of_a_file_is_skipped),
         CASE(a_foreign_line_inside_a_group_breaks_it),
         CASE(a_blank_line_inside_a_group_breaks_it),
         CASE(the_end_of_one_group_does_not_complete_another),
         CASE(an_unfinished_group_at_the_end_is_awaited),
-        CASE(a_group_is_given_up_when_something_else_follows),
+        CASE(an_unfinished_group_followed_by_another_line_is_dropped),
         CASE(a_group_larger_than_the_window_is_read_whole),
-        CASE(a_group_larger_than_what_is_kept_comes_line_by_line),
-        CASE(lines_of_a_group_that_was_awaited_come_once),
+        CASE(a_group_larger_than_the_read_ahead_is_read_line_by_line),
+        CASE(lines_of_an_awaited_group_are_returned_once),
         CASE(a_log_cut_at_any_byte_of_its_last_group_goes_on),
         CASE(a_log_cut_at_any_byte_of_its_last_line_goes_on),
         CASE(a_writer_that_stays_open_survives_a_cut_at_any_byte),
@@ -762,7 +762,7 @@ main(void)
         CASE(a_new_opener_sees_that_an_unlocked_line_moved_ours),
         CASE(an_unlocked_line_before_the_very_first_is_counted),
         CASE(a_group_moved_by_an_unlocked_line_is_still_whole),
-        CASE(a_record_welded_to_a_torn_line_keeps_the_numbers_right),
+        CASE(a_record_appended_to_a_torn_line_keeps_the_numbers_right),
     };
 
     return cmocka_run_group_tests_name("log numbers", tests, NULL, NULL);

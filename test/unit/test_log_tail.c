@@ -1,4 +1,4 @@
-/* What must be true of log/tail: every record once and in order, whatever happens to the file. */
+/* Tests log/tail: every record comes once and in order, whatever happens to the file. */
 #define _GNU_SOURCE
 #include "fault.h"
 #include "logs.h"
@@ -39,7 +39,7 @@ follow_numbers(void)
     CHECK_OK(log_tail_open(&t, ".", NAME, true, LOG_FROM_START, &e), &e);
 }
 
-/* The next record, waited for, is this one. */
+/* Waits for the next record, which must be this one. */
 static void
 check_next(const char *text, int line)
 {
@@ -55,7 +55,7 @@ check_next(const char *text, int line)
 }
 #define NEXT(text) check_next(text, __LINE__)
 
-/* Nothing comes and, once all hints are swallowed, nothing wakes us. */
+/* No record comes and, once all events are read, nothing wakes the tail. */
 static void
 check_nothing(int line)
 {
@@ -75,7 +75,7 @@ check_nothing(int line)
 /* ---- beginning ---- */
 
 static void
-from_the_start_everything_comes_then_what_is_new(void **state)
+from_the_start_all_lines_come_then_the_new_ones(void **state)
 {
     (void)state;
     write_file(NAME, "{\"a\":1}\n{\"b\":1}\n");
@@ -89,7 +89,7 @@ from_the_start_everything_comes_then_what_is_new(void **state)
 }
 
 static void
-from_the_end_only_what_is_new_comes(void **state)
+from_the_end_only_new_lines_come(void **state)
 {
     (void)state;
     write_file(NAME, "{\"a\":1}\n\nbad\n{\"b\":1}\n\n");
@@ -113,7 +113,7 @@ from_the_end_a_line_that_is_being_written_counts_as_new(void **state)
 }
 
 static void
-from_the_end_of_an_empty_file_everything_comes(void **state)
+from_the_end_of_an_empty_file_all_lines_come(void **state)
 {
     (void)state;
     write_file(NAME, "");
@@ -123,7 +123,7 @@ from_the_end_of_an_empty_file_everything_comes(void **state)
 }
 
 static void
-a_file_that_comes_later_is_read_from_its_top(void **state)
+a_file_created_later_is_read_from_its_start(void **state)
 {
     (void)state;
     follow(".", LOG_FROM_END);
@@ -136,7 +136,7 @@ a_file_that_comes_later_is_read_from_its_top(void **state)
 }
 
 static void
-a_directory_that_comes_later_is_entered(void **state)
+a_directory_created_later_is_watched(void **state)
 {
     (void)state;
     follow("room", LOG_FROM_START);
@@ -151,7 +151,7 @@ a_directory_that_comes_later_is_entered(void **state)
 }
 
 static void
-several_missing_directories_may_come_with_the_file(void **state)
+several_missing_directories_may_be_created_with_the_file(void **state)
 {
     (void)state;
     follow("a/b/room", LOG_FROM_END);
@@ -163,7 +163,7 @@ several_missing_directories_may_come_with_the_file(void **state)
 }
 
 static void
-lines_come_whole_or_not_yet(void **state)
+only_whole_lines_come(void **state)
 {
     (void)state;
     follow(".", LOG_FROM_START);
@@ -193,7 +193,7 @@ bad_lines_are_counted_over_files(void **state)
 /* ---- files that change ---- */
 
 static void
-a_truncated_file_is_read_from_the_top_again(void **state)
+a_truncated_file_is_read_from_its_start_again(void **state)
 {
     (void)state;
     write_file(NAME, "{\"a\":1}\n{\"b\":1}\n");
@@ -208,7 +208,7 @@ a_truncated_file_is_read_from_the_top_again(void **state)
 }
 
 static void
-a_file_truncated_and_written_before_we_looked_is_read_again(void **state)
+a_file_truncated_and_rewritten_between_two_reads_is_read_again(void **state)
 {
     (void)state;
     write_file(NAME, "{\"a\":1}\n{\"b\":1}\n");
@@ -221,7 +221,7 @@ a_file_truncated_and_written_before_we_looked_is_read_again(void **state)
 }
 
 static void
-a_replaced_file_is_finished_first(void **state)
+a_replaced_file_is_read_to_its_end_first(void **state)
 {
     (void)state;
     write_file(NAME, "{\"a\":1}\n");
@@ -239,14 +239,14 @@ a_replaced_file_is_finished_first(void **state)
 }
 
 static void
-a_file_written_in_the_last_instant_before_its_replacement_is_finished(void **state)
+a_file_written_just_before_its_replacement_is_read_to_its_end(void **state)
 {
     (void)state;
     write_file(NAME, "{\"a\":1}\n");
     follow(".", LOG_FROM_START);
     NEXT("{\"a\":1}");
     int fd = open(NAME, O_WRONLY | O_APPEND | O_CLOEXEC);
-    for (int i = 0; i < 3; i++) { /* there and back: the name leaves us twice */
+    for (int i = 0; i < 3; i++) { /* moved away and back: two events */
         assert_int_equal(rename(NAME, "old"), 0);
         write_file(NAME, "");
         assert_int_equal(rename("old", NAME), 0);
@@ -270,7 +270,7 @@ a_file_renamed_away_is_followed_by_the_next_with_its_name(void **state)
     NEXT("{\"a\":1}");
     assert_int_equal(rename(NAME, "old"), 0);
     NOTHING();
-    append_file("old", "{\"late\":1}\n"); /* its writer had not noticed */
+    append_file("old", "{\"late\":1}\n"); /* its writer has not noticed */
     NEXT("{\"late\":1}");
     write_file(NAME, "{\"b\":1}\n");
     NEXT("{\"b\":1}");
@@ -324,7 +324,7 @@ a_room_removed_and_made_again_is_followed(void **state)
 }
 
 static void
-a_room_removed_step_by_step_while_we_look_is_followed(void **state)
+a_room_removed_step_by_step_during_a_read_is_followed(void **state)
 {
     (void)state;
     make_dirs("rooms/room");
@@ -351,7 +351,7 @@ an_empty_room_removed_and_made_again_is_followed(void **state)
 {
     (void)state;
     make_dirs("room");
-    follow("room", LOG_FROM_START); /* the file was never there */
+    follow("room", LOG_FROM_START); /* the file never existed */
     NOTHING();
     remove_tree("room");
     NOTHING();
@@ -363,7 +363,7 @@ an_empty_room_removed_and_made_again_is_followed(void **state)
 }
 
 static void
-a_room_renamed_away_gives_way_to_a_new_one(void **state)
+a_room_renamed_away_is_replaced_by_a_new_one(void **state)
 {
     (void)state;
     make_dirs("room");
@@ -405,7 +405,7 @@ a_rotated_log_is_followed_across(void **state)
 }
 
 static void
-several_rotations_between_two_looks_lose_nothing(void **state)
+several_rotations_between_two_reads_lose_nothing(void **state)
 {
     (void)state;
     append_once(&sequenced, "{\"a\":1}");
@@ -449,7 +449,7 @@ the_start_of_a_rotated_log_is_its_first_segment(void **state)
 }
 
 static void
-a_log_that_comes_and_rotates_before_we_look_loses_nothing(void **state)
+a_log_created_and_rotated_between_two_reads_loses_nothing(void **state)
 {
     (void)state;
     follow_numbers();
@@ -484,7 +484,7 @@ a_rotation_that_left_no_current_file_hides_nothing(void **state)
 }
 
 static void
-from_the_end_of_a_rotated_log_only_what_is_new_comes(void **state)
+from_the_end_of_a_rotated_log_only_new_lines_come(void **state)
 {
     (void)state;
     append_once(&sequenced, "{\"a\":1}");
@@ -501,7 +501,7 @@ from_the_end_of_a_rotated_log_only_what_is_new_comes(void **state)
 }
 
 static void
-strays_come_once_through_their_carrying(void **state)
+carried_strays_come_once(void **state)
 {
     static const struct log_options huge = { .lock_wait_ms = 50,
                                              .is_sequenced = true,
@@ -521,7 +521,7 @@ strays_come_once_through_their_carrying(void **state)
     NOTHING();
 }
 
-/* While the tail opens the current file, it is rotated, and another one begun. */
+/* Rotates the log and starts another file while the tail opens the current one. */
 static bool is_armed;
 
 static int
@@ -536,7 +536,7 @@ openat_late(int dir, const char *path, int flags, mode_t mode)
 }
 
 static void
-a_rotation_in_the_instant_of_going_over_loses_nothing(void **state)
+a_rotation_during_the_switch_of_files_loses_nothing(void **state)
 {
     struct sys odd = sys_kernel;
 
@@ -559,7 +559,7 @@ a_rotation_in_the_instant_of_going_over_loses_nothing(void **state)
 }
 
 static void
-a_group_comes_whole_or_not_yet(void **state)
+only_whole_groups_come(void **state)
 {
     size_t len;
 
@@ -613,10 +613,10 @@ a_follower_of_many_rotating_writers_sees_every_number_once(void **state)
     assert_int_equal(t.reader.bad, 0);
 }
 
-/* ---- when something is missing ---- */
+/* ---- without inotify, and failing calls ---- */
 
 static void
-without_inotify_a_timer_leads_to_the_same_records(void **state)
+without_inotify_a_timer_finds_the_same_records(void **state)
 {
     struct itimerspec soon = { .it_value = { .tv_nsec = 1 } };
 
@@ -636,7 +636,7 @@ without_inotify_a_timer_leads_to_the_same_records(void **state)
 }
 
 static void
-a_failing_read_is_told(void **state)
+a_failing_read_is_reported(void **state)
 {
     struct log_record rec;
 
@@ -671,7 +671,7 @@ descriptors_are_close_on_exec(void **state)
     assert_int_equal(fcntl(t.dir, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
     append_file(NAME, "{\"a\":1}\n");
     NEXT("{\"a\":1}");
-    write_file(NAME, ""); /* after a truncation, too */
+    write_file(NAME, ""); /* after a truncation too */
     NOTHING();
     assert_int_equal(fcntl(t.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 }
@@ -689,38 +689,38 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        TAIL_CASE(from_the_start_everything_comes_then_what_is_new),
-        TAIL_CASE(from_the_end_only_what_is_new_comes),
+        TAIL_CASE(from_the_start_all_lines_come_then_the_new_ones),
+        TAIL_CASE(from_the_end_only_new_lines_come),
         TAIL_CASE(from_the_end_a_line_that_is_being_written_counts_as_new),
-        TAIL_CASE(from_the_end_of_an_empty_file_everything_comes),
-        TAIL_CASE(a_file_that_comes_later_is_read_from_its_top),
-        TAIL_CASE(a_directory_that_comes_later_is_entered),
-        TAIL_CASE(several_missing_directories_may_come_with_the_file),
-        TAIL_CASE(lines_come_whole_or_not_yet),
+        TAIL_CASE(from_the_end_of_an_empty_file_all_lines_come),
+        TAIL_CASE(a_file_created_later_is_read_from_its_start),
+        TAIL_CASE(a_directory_created_later_is_watched),
+        TAIL_CASE(several_missing_directories_may_be_created_with_the_file),
+        TAIL_CASE(only_whole_lines_come),
         TAIL_CASE(bad_lines_are_counted_over_files),
-        TAIL_CASE(a_truncated_file_is_read_from_the_top_again),
-        TAIL_CASE(a_file_truncated_and_written_before_we_looked_is_read_again),
-        TAIL_CASE(a_replaced_file_is_finished_first),
-        TAIL_CASE(a_file_written_in_the_last_instant_before_its_replacement_is_finished),
+        TAIL_CASE(a_truncated_file_is_read_from_its_start_again),
+        TAIL_CASE(a_file_truncated_and_rewritten_between_two_reads_is_read_again),
+        TAIL_CASE(a_replaced_file_is_read_to_its_end_first),
+        TAIL_CASE(a_file_written_just_before_its_replacement_is_read_to_its_end),
         TAIL_CASE(a_file_renamed_away_is_followed_by_the_next_with_its_name),
         TAIL_CASE(a_removed_file_is_followed_by_the_next_with_its_name),
         TAIL_CASE(a_link_in_place_of_the_file_is_not_followed),
         TAIL_CASE(a_room_removed_and_made_again_is_followed),
-        TAIL_CASE(a_room_removed_step_by_step_while_we_look_is_followed),
+        TAIL_CASE(a_room_removed_step_by_step_during_a_read_is_followed),
         TAIL_CASE(an_empty_room_removed_and_made_again_is_followed),
-        TAIL_CASE(a_room_renamed_away_gives_way_to_a_new_one),
+        TAIL_CASE(a_room_renamed_away_is_replaced_by_a_new_one),
         TAIL_CASE(a_rotated_log_is_followed_across),
-        TAIL_CASE(several_rotations_between_two_looks_lose_nothing),
+        TAIL_CASE(several_rotations_between_two_reads_lose_nothing),
         TAIL_CASE(the_start_of_a_rotated_log_is_its_first_segment),
-        TAIL_CASE(a_log_that_comes_and_rotates_before_we_look_loses_nothing),
+        TAIL_CASE(a_log_created_and_rotated_between_two_reads_loses_nothing),
         TAIL_CASE(a_rotation_that_left_no_current_file_hides_nothing),
-        TAIL_CASE(from_the_end_of_a_rotated_log_only_what_is_new_comes),
-        TAIL_CASE(strays_come_once_through_their_carrying),
-        TAIL_CASE(a_rotation_in_the_instant_of_going_over_loses_nothing),
-        TAIL_CASE(a_group_comes_whole_or_not_yet),
+        TAIL_CASE(from_the_end_of_a_rotated_log_only_new_lines_come),
+        TAIL_CASE(carried_strays_come_once),
+        TAIL_CASE(a_rotation_during_the_switch_of_files_loses_nothing),
+        TAIL_CASE(only_whole_groups_come),
         TAIL_CASE(a_follower_of_many_rotating_writers_sees_every_number_once),
-        TAIL_CASE(without_inotify_a_timer_leads_to_the_same_records),
-        TAIL_CASE(a_failing_read_is_told),
+        TAIL_CASE(without_inotify_a_timer_finds_the_same_records),
+        TAIL_CASE(a_failing_read_is_reported),
         TAIL_CASE(a_path_that_is_too_long_is_refused),
         TAIL_CASE(descriptors_are_close_on_exec),
         TAIL_CASE(closing_twice_is_safe),

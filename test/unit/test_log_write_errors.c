@@ -1,5 +1,6 @@
 /*
- * Torn tails, short writes and failed syncs: no line is lost that was acknowledged, none is half.
+ * Tests torn tails, short writes and failed syncs: no acknowledged line is lost, and no line is
+ * half.
  */
 #define _GNU_SOURCE
 #include "fault.h"
@@ -43,10 +44,10 @@ a_tail_torn_by_another_while_we_are_open_is_sealed(void **state)
     CHECK_FILE(NAME, "{\"a\":1}\n{\"torn\n{\"b\":1}\n{\"whole\":1}\n{\"c\":1}\n");
 }
 
-/* One write through the seam takes this many bytes only. */
+/* One write through sys accepts only this many bytes. */
 static size_t short_by;
 
-static const char *intrusion; /* ... after this was written by somebody without the lock */
+static const char *intrusion; /* ... after a writer without the lock wrote this */
 static int intrusions;
 
 static ssize_t
@@ -61,7 +62,7 @@ write_some(int fd, const void *p, size_t n)
     return sys_kernel.write(fd, p, n - less);
 }
 
-static struct sys odd; /* a kernel with that write */
+static struct sys odd; /* the system's write */
 
 static void
 odd_kernel(void)
@@ -105,7 +106,7 @@ a_short_write_that_cannot_be_undone_is_sealed_by_the_next_writer(void **state)
     (void)state;
     CHECK_OK(append(&l, "{\"a\":1}", &e), &e);
     odd_kernel();
-    odd.ftruncate = NULL; /* not even tried: somebody wrote behind the half line */
+    odd.ftruncate = NULL; /* truncation is not tried: another writer appended after the half line */
     intrusions = 1;
     intrusion = "{\"x\":1}\n";
     short_by = 3;
@@ -156,7 +157,7 @@ a_failed_sync_refuses_all_writes_until_opened_again(void **state)
     assert_int_equal(count_records(NAME, 0, "\"a\""), 1);
 }
 
-/* What was done while the lines went to the disk. */
+/* The calls made while the lines were synced. */
 struct between {
     unsigned calls, syncs;
     bool is_written;
@@ -173,7 +174,7 @@ note_between(void *ctx)
 }
 
 static void
-what_is_done_meanwhile_comes_between_write_and_sync(void **state)
+the_meanwhile_callback_runs_between_write_and_sync(void **state)
 {
     struct between b = { 0 };
     struct log l = open_log(&durable);
@@ -224,7 +225,7 @@ a_log_that_was_repaired_goes_on(void **state)
     char *before = read_file(NAME, NULL);
     fault_count_from_here();
     CHECK_OK(log_repair(&l, &e), &e);
-    assert_int_equal(fault_count("write"), 1); /* a sync of nothing would tell nothing */
+    assert_int_equal(fault_count("write"), 1); /* syncing nothing would not find the error */
     assert_int_equal(fault_count("fdatasync"), 1);
     CHECK_FILE(NAME, before);
     free(before);
@@ -234,7 +235,7 @@ a_log_that_was_repaired_goes_on(void **state)
 }
 
 static void
-a_log_that_was_repaired_looks_at_its_tail(void **state)
+a_repaired_log_checks_its_tail(void **state)
 {
     struct log l = open_log(&(struct log_options){ .is_durable = true, .is_sequenced = true });
 
@@ -244,7 +245,7 @@ a_log_that_was_repaired_looks_at_its_tail(void **state)
     fault_always("fdatasync", EIO);
     CHECK_FAILS_WITH(append(&l, "{\"b\":1}", &e), ST_IO, &e, "may or may not survive");
     fault_off(NULL);
-    assert_int_equal(truncate(NAME, end + 5), 0); /* what the disk has of it */
+    assert_int_equal(truncate(NAME, end + 5), 0); /* the part of the line that is on disk */
     CHECK_OK(log_repair(&l, &e), &e);
     assert_int_equal(file_size(NAME), end + 5);
     CHECK_OK(append(&l, "{\"c\":1}", &e), &e);
@@ -268,10 +269,10 @@ a_failed_write_can_be_tried_again(void **state)
     CHECK_FILE(NAME, "{\"a\":1}\n");
 }
 
-/* ---- somebody without the lock ---- */
+/* ---- writers without the lock ---- */
 
 static void
-a_whole_line_of_an_unlocked_writer_does_no_harm(void **state)
+a_whole_line_of_an_unlocked_writer_is_harmless(void **state)
 {
     struct log l = open_log(&plain);
 
@@ -288,7 +289,7 @@ a_whole_line_of_an_unlocked_writer_does_no_harm(void **state)
 }
 
 static void
-a_record_welded_to_a_torn_line_is_written_again(void **state)
+a_record_appended_to_a_torn_line_is_written_again(void **state)
 {
     struct log l = open_log(&durable);
 
@@ -305,7 +306,7 @@ a_record_welded_to_a_torn_line_is_written_again(void **state)
 }
 
 static void
-an_unlocked_writer_that_never_ends_its_lines_is_told(void **state)
+an_unlocked_writer_that_never_ends_its_lines_is_reported(void **state)
 {
     struct log l = open_log(&plain);
 
@@ -332,14 +333,14 @@ main(void)
         CASE(a_short_write_that_cannot_be_undone_is_sealed_by_the_next_writer),
         CASE(a_short_write_into_an_empty_file_is_undone),
         CASE(a_failed_sync_refuses_all_writes_until_opened_again),
-        CASE(what_is_done_meanwhile_comes_between_write_and_sync),
+        CASE(the_meanwhile_callback_runs_between_write_and_sync),
         CASE(a_failed_sync_of_the_new_name_refuses_too),
         CASE(a_log_that_was_repaired_goes_on),
-        CASE(a_log_that_was_repaired_looks_at_its_tail),
+        CASE(a_repaired_log_checks_its_tail),
         CASE(a_failed_write_can_be_tried_again),
-        CASE(a_whole_line_of_an_unlocked_writer_does_no_harm),
-        CASE(a_record_welded_to_a_torn_line_is_written_again),
-        CASE(an_unlocked_writer_that_never_ends_its_lines_is_told),
+        CASE(a_whole_line_of_an_unlocked_writer_is_harmless),
+        CASE(a_record_appended_to_a_torn_line_is_written_again),
+        CASE(an_unlocked_writer_that_never_ends_its_lines_is_reported),
     };
 
     return cmocka_run_group_tests_name("log write errors", tests, NULL, NULL);

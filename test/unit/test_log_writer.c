@@ -12,9 +12,9 @@
 
 static struct err e;
 
-static struct sys odd; /* a kernel with that write */
+static struct sys odd; /* the system's write */
 
-/* ---- files that change under us ---- */
+/* ---- files that change while open ---- */
 
 static void
 a_replaced_file_is_opened_again(void **state)
@@ -74,7 +74,7 @@ a_truncated_file_is_continued_at_its_new_end(void **state)
     CHECK_FILE(NAME, "{\"a\":1}\n{\"c\":1}\n");
 }
 
-static int replacements; /* how often the name gets another file while we lock */
+static int replacements; /* how often the file is replaced during a lock call */
 
 static int
 flock_late(int fd, int op)
@@ -88,7 +88,7 @@ flock_late(int fd, int op)
 }
 
 static void
-a_file_replaced_while_we_waited_for_its_lock_is_opened_again(void **state)
+a_file_replaced_during_the_wait_for_its_lock_is_opened_again(void **state)
 {
     struct log l = open_log(&plain);
 
@@ -105,7 +105,7 @@ a_file_replaced_while_we_waited_for_its_lock_is_opened_again(void **state)
 }
 
 static void
-a_file_replaced_for_ever_is_given_up(void **state)
+a_file_replaced_again_and_again_is_given_up(void **state)
 {
     struct log l = open_log(&plain);
 
@@ -123,7 +123,7 @@ a_file_replaced_for_ever_is_given_up(void **state)
 /* ---- the lock ---- */
 
 static void
-a_lock_held_by_another_process_is_told_with_its_pid(void **state)
+a_lock_held_by_another_process_is_reported_with_its_pid(void **state)
 {
     struct log l = open_log(&plain);
     char pid[32];
@@ -141,7 +141,7 @@ a_lock_held_by_another_process_is_told_with_its_pid(void **state)
 }
 
 static void
-after_a_timeout_the_lock_is_not_held_by_us(void **state)
+after_a_timeout_the_waiter_does_not_hold_the_lock(void **state)
 {
     struct log l = open_log(&plain);
 
@@ -156,7 +156,7 @@ after_a_timeout_the_lock_is_not_held_by_us(void **state)
 }
 
 static void
-the_lock_is_ours_the_moment_its_holder_goes(void **state)
+the_lock_is_granted_as_soon_as_its_holder_releases_it(void **state)
 {
     struct log_options o = { .lock_wait_ms = 10000 };
     struct log l = open_log(&o);
@@ -173,7 +173,7 @@ the_lock_is_ours_the_moment_its_holder_goes(void **state)
             _exit(1);
         _exit(append(&mine, "{\"waited\":1}", NULL) ? 2 : 0);
     }
-    wait_readable(fds[0]); /* it is about to wait */
+    wait_readable(fds[0]); /* the child is about to wait */
     assert_int_equal(file_size(NAME), 0);
     let_go(&h);
     assert_int_equal(wait_child(pid), 0);
@@ -184,7 +184,7 @@ the_lock_is_ours_the_moment_its_holder_goes(void **state)
 }
 
 static void
-a_holder_that_is_killed_lets_go(void **state)
+a_killed_holder_releases_the_lock(void **state)
 {
     struct log_options o = { .lock_wait_ms = 10000 };
     struct log l = open_log(&o);
@@ -199,7 +199,7 @@ a_holder_that_is_killed_lets_go(void **state)
 }
 
 static void
-the_lock_is_held_while_we_say_so_and_no_longer(void **state)
+the_lock_is_held_from_lock_to_unlock(void **state)
 {
     struct log l = open_log(&plain);
     int fd = open(NAME, O_RDWR | O_CLOEXEC);
@@ -211,13 +211,13 @@ the_lock_is_held_while_we_say_so_and_no_longer(void **state)
     assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
     assert_int_equal(flock(fd, LOCK_UN), 0);
     CHECK_OK(log_lock(&l, &e), &e);
-    log_close(&l); /* lets go, too */
+    log_close(&l); /* unlocks too */
     assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
     close(fd);
 }
 
 static void
-a_lock_that_fails_is_told(void **state)
+a_failing_lock_call_is_reported(void **state)
 {
     struct log l = open_log(&plain);
 
@@ -236,14 +236,14 @@ main(void)
         CASE(a_removed_file_is_created_again),
         CASE(a_file_replaced_by_a_link_is_refused),
         CASE(a_truncated_file_is_continued_at_its_new_end),
-        CASE(a_file_replaced_while_we_waited_for_its_lock_is_opened_again),
-        CASE(a_file_replaced_for_ever_is_given_up),
-        CASE(a_lock_held_by_another_process_is_told_with_its_pid),
-        CASE(after_a_timeout_the_lock_is_not_held_by_us),
-        CASE(the_lock_is_ours_the_moment_its_holder_goes),
-        CASE(a_holder_that_is_killed_lets_go),
-        CASE(the_lock_is_held_while_we_say_so_and_no_longer),
-        CASE(a_lock_that_fails_is_told),
+        CASE(a_file_replaced_during_the_wait_for_its_lock_is_opened_again),
+        CASE(a_file_replaced_again_and_again_is_given_up),
+        CASE(a_lock_held_by_another_process_is_reported_with_its_pid),
+        CASE(after_a_timeout_the_waiter_does_not_hold_the_lock),
+        CASE(the_lock_is_granted_as_soon_as_its_holder_releases_it),
+        CASE(a_killed_holder_releases_the_lock),
+        CASE(the_lock_is_held_from_lock_to_unlock),
+        CASE(a_failing_lock_call_is_reported),
     };
 
     return cmocka_run_group_tests_name("log file", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What must be true of base/loop: it calls when something is there, and only then. */
+/* Tests base/loop: it calls back when there is something to do, and only then. */
 #define _GNU_SOURCE
 #include "test.h"
 
@@ -17,7 +17,7 @@ struct seen {
     bool is_last; /* stop the loop */
 };
 
-/* A moment later the loop stops: what would call again has had the time to. */
+/* A moment later the loop stops: a source that would call back again has had the time to. */
 static struct seen end;
 static int awaited; /* calls before that moment */
 
@@ -87,7 +87,7 @@ drop_self(void *ctx)
 }
 
 static void
-a_readable_descriptor_calls(void **state)
+a_readable_descriptor_calls_back(void **state)
 {
     struct seen s = { .is_last = true };
 
@@ -99,7 +99,7 @@ a_readable_descriptor_calls(void **state)
 }
 
 static void
-a_paused_descriptor_calls_when_it_is_resumed(void **state)
+a_paused_descriptor_calls_back_when_it_is_resumed(void **state)
 {
     struct seen s = { .is_last = true };
     struct loop_source *source = loop_on_readable(loop, in, take_one, &s, &e);
@@ -112,13 +112,13 @@ a_paused_descriptor_calls_when_it_is_resumed(void **state)
     CHECK_OK(loop_run(loop, &e), &e);
     assert_int_equal(s.calls, 0);
     loop_resume(source);
-    loop_resume(source); /* which is nothing */
+    loop_resume(source); /* resuming twice does nothing */
     CHECK_OK(loop_run(loop, &e), &e);
     assert_int_equal(s.calls, 1);
 }
 
 static void
-a_descriptor_calls_as_long_as_something_is_left(void **state)
+a_descriptor_calls_back_while_it_has_data(void **state)
 {
     struct seen s = { 0 };
 
@@ -130,7 +130,7 @@ a_descriptor_calls_as_long_as_something_is_left(void **state)
 }
 
 static void
-the_end_of_a_pipe_calls_too(void **state)
+the_end_of_a_pipe_calls_back(void **state)
 {
     struct seen s = { .is_last = true };
     int fds[2];
@@ -147,7 +147,7 @@ the_end_of_a_pipe_calls_too(void **state)
 }
 
 static void
-a_timer_calls_once(void **state)
+a_timer_calls_back_once(void **state)
 {
     struct seen s = { 0 };
 
@@ -169,7 +169,7 @@ note_order(void *ctx)
 }
 
 static void
-timers_call_in_the_order_of_their_times(void **state)
+timers_call_back_in_the_order_of_their_times(void **state)
 {
     int one = 1, two = 2, three = 3;
 
@@ -185,7 +185,7 @@ timers_call_in_the_order_of_their_times(void **state)
 }
 
 static void
-a_signal_calls_instead_of_killing(void **state)
+a_signal_calls_back_instead_of_killing(void **state)
 {
     struct seen s = { .is_last = true };
 
@@ -197,7 +197,7 @@ a_signal_calls_instead_of_killing(void **state)
 }
 
 static void
-two_listeners_both_hear_a_signal(void **state)
+two_listeners_both_get_a_signal(void **state)
 {
     struct seen a = { 0 }, b = { 0 };
 
@@ -212,20 +212,20 @@ two_listeners_both_hear_a_signal(void **state)
 }
 
 static void
-a_source_may_be_dropped_in_its_own_callback(void **state)
+a_source_may_be_removed_in_its_own_callback(void **state)
 {
     struct seen s = { 0 };
 
     (void)state;
     s.self = loop_on_readable(loop, in, drop_self, &s, &e);
     assert_non_null(s.self);
-    assert_int_equal(write(out, "x", 1), 1); /* stays readable: it would call for ever */
+    assert_int_equal(write(out, "x", 1), 1); /* stays readable: it would call back for ever */
     CHECK_OK(loop_run(loop, &e), &e);
     assert_int_equal(s.calls, 1);
 }
 
 static void
-a_timer_and_a_signal_may_be_dropped_in_their_own_callbacks(void **state)
+a_timer_and_a_signal_may_be_removed_in_their_own_callbacks(void **state)
 {
     struct seen timer = { 0 }, sig = { 0 };
 
@@ -242,7 +242,7 @@ a_timer_and_a_signal_may_be_dropped_in_their_own_callbacks(void **state)
 }
 
 static void
-a_dropped_source_does_not_call(void **state)
+a_removed_source_does_not_call_back(void **state)
 {
     struct seen s = { 0 };
 
@@ -281,11 +281,11 @@ the_loop_is_freed_with_every_source_in_it(void **state)
         assert_non_null(loop_on_signal(loop, SIGHUP, on_call, &s, &e));
     }
     assert_non_null(loop_on_readable(loop, in, on_call, &s, &e));
-    loop_stop(loop); /* a stop that nobody awaited must not keep anything alive */
+    loop_stop(loop); /* a stop that was never handled must not keep anything alive */
 }
 
 static void
-a_bad_descriptor_is_told(void **state)
+a_bad_descriptor_is_reported(void **state)
 {
     struct seen s = { 0 };
 
@@ -296,7 +296,7 @@ a_bad_descriptor_is_told(void **state)
 }
 
 static void
-a_signal_that_cannot_be_caught_is_told(void **state)
+a_signal_that_cannot_be_caught_is_reported(void **state)
 {
     struct seen s = { 0 };
 
@@ -307,13 +307,13 @@ a_signal_that_cannot_be_caught_is_told(void **state)
 }
 
 static void
-no_loop_can_be_freed(void **state)
+freeing_a_NULL_loop_is_safe(void **state)
 {
     (void)state;
     loop_free(NULL);
 }
 
-/* libuv keeps a pipe for signals, opened by the first loop of the process. */
+/* libuv keeps a pipe for signals, which the first loop of the process opens. */
 static int
 warm_up(void **state)
 {
@@ -331,22 +331,22 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        LOOP_CASE(a_readable_descriptor_calls),
-        LOOP_CASE(a_paused_descriptor_calls_when_it_is_resumed),
-        LOOP_CASE(a_descriptor_calls_as_long_as_something_is_left),
-        LOOP_CASE(the_end_of_a_pipe_calls_too),
-        LOOP_CASE(a_timer_calls_once),
-        LOOP_CASE(timers_call_in_the_order_of_their_times),
-        LOOP_CASE(a_signal_calls_instead_of_killing),
-        LOOP_CASE(two_listeners_both_hear_a_signal),
-        LOOP_CASE(a_source_may_be_dropped_in_its_own_callback),
-        LOOP_CASE(a_timer_and_a_signal_may_be_dropped_in_their_own_callbacks),
-        LOOP_CASE(a_dropped_source_does_not_call),
+        LOOP_CASE(a_readable_descriptor_calls_back),
+        LOOP_CASE(a_paused_descriptor_calls_back_when_it_is_resumed),
+        LOOP_CASE(a_descriptor_calls_back_while_it_has_data),
+        LOOP_CASE(the_end_of_a_pipe_calls_back),
+        LOOP_CASE(a_timer_calls_back_once),
+        LOOP_CASE(timers_call_back_in_the_order_of_their_times),
+        LOOP_CASE(a_signal_calls_back_instead_of_killing),
+        LOOP_CASE(two_listeners_both_get_a_signal),
+        LOOP_CASE(a_source_may_be_removed_in_its_own_callback),
+        LOOP_CASE(a_timer_and_a_signal_may_be_removed_in_their_own_callbacks),
+        LOOP_CASE(a_removed_source_does_not_call_back),
         LOOP_CASE(a_stopped_loop_can_run_again),
         LOOP_CASE(the_loop_is_freed_with_every_source_in_it),
-        LOOP_CASE(a_bad_descriptor_is_told),
-        LOOP_CASE(a_signal_that_cannot_be_caught_is_told),
-        LOOP_CASE(no_loop_can_be_freed),
+        LOOP_CASE(a_bad_descriptor_is_reported),
+        LOOP_CASE(a_signal_that_cannot_be_caught_is_reported),
+        LOOP_CASE(freeing_a_NULL_loop_is_safe),
     };
 
     return cmocka_run_group_tests_name("loop", tests, warm_up, NULL);

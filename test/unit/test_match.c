@@ -1,4 +1,4 @@
-/* What must be true of hub/match: the rule of patterns, and the index that applies it. */
+/* Tests hub/model/match: the rule of patterns, and the index that applies it. */
 #include "hub/model/match.h"
 
 #include "base/sys.h"
@@ -10,7 +10,7 @@ matches(const char *type, const char *pattern)
     return match_pattern(pattern, strlen(pattern), type, strlen(type));
 }
 
-/* ---- what a match visited ---- */
+/* ---- the ids that a match visits ---- */
 
 struct visits {
     uint64_t ids[20000];
@@ -77,7 +77,7 @@ static const struct {
     { "a:bc", "a:b*", false },
     { "a:b", "**", false },
     { "", "", false },
-    /* and what its words say besides */
+    /* rows that its text implies */
     { "a:b", "a:b", true },
     { "a:b", "A:b", false },
     { "a:b", " a:* \n", true },
@@ -102,7 +102,7 @@ static const struct {
 };
 
 static void
-the_table_of_patterns_holds(void **state)
+every_row_of_the_pattern_table_holds(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
@@ -112,7 +112,7 @@ the_table_of_patterns_holds(void **state)
 }
 
 static void
-an_index_of_one_pattern_says_the_same(void **state)
+an_index_of_one_pattern_agrees_with_the_rule(void **state)
 {
     struct err e;
 
@@ -168,14 +168,14 @@ one_id_with_two_matching_patterns_is_visited_twice(void **state)
     (void)state;
     add(m, "a:*", 4);
     add(m, "a:b", 4);
-    add(m, "a:b", 4); /* once more is not twice */
+    add(m, "a:b", 4); /* adding a pattern again changes nothing */
     assert_int_equal(ask(m, "a:b")->n, 2);
     assert_int_equal(matcher_count(m), 2);
     matcher_free(m);
 }
 
 static void
-nothing_comes_after_removal_and_a_second_removal_says_so(void **state)
+a_removed_pattern_does_not_match_and_a_second_removal_fails(void **state)
 {
     struct matcher *m = new_matcher();
 
@@ -190,14 +190,14 @@ nothing_comes_after_removal_and_a_second_removal_says_so(void **state)
     assert_true(drop(m, "a:b:c", 2));
     assert_int_equal(ask(m, "a:b:c")->n, 0);
     assert_int_equal(matcher_count(m), 0);
-    assert_int_equal(matcher_nodes(m), 0); /* and nothing is left behind */
+    assert_int_equal(matcher_nodes(m), 0); /* and no memory is left */
     assert_false(drop(m, "", 0));
     matcher_free(m);
     matcher_free(NULL);
 }
 
 static void
-subscriptions_that_do_not_match_cost_no_steps(void **state)
+patterns_that_do_not_match_cost_no_steps(void **state)
 {
     struct matcher *m = new_matcher();
     char pattern[64];
@@ -241,11 +241,11 @@ a_match_visits_no_more_nodes_than_exist(void **state)
     (void)state;
     add_all_ways(m, 12, "z");
     assert_int_equal(ask(m, "a:a:a:a:a:a:a:a:a:a:a:a:z")->n, 4096);
-    assert_int_equal(matcher_steps(m), 8191 + 4096); /* a tree of 12 levels and the last */
+    assert_int_equal(matcher_steps(m), 8191 + 4096); /* a tree of 12 levels and the last segment */
     assert_int_equal(matcher_steps(m), matcher_nodes(m));
     assert_int_equal(ask(m, "a:a:a:a:a:a:a:a:a:a:a:a:b")->n, 0); /* fails at the very end */
     assert_in_range(matcher_steps(m), 1, matcher_nodes(m));
-    assert_int_equal(ask(m, "a:a:a:a:a:a:a:a:a:a:a:z")->n, 0); /* another count: not looked at */
+    assert_int_equal(ask(m, "a:a:a:a:a:a:a:a:a:a:a:z")->n, 0); /* other count: not visited */
     assert_int_equal(matcher_steps(m), 0);
     matcher_free(m);
 }
@@ -261,12 +261,12 @@ a_thousand_stars_in_a_thousand_patterns_do_not_explode(void **state)
     for (size_t i = 0; i < SEGMENTS; i++)
         memcpy(type + 2 * i, i + 1 < SEGMENTS ? "a:" : "a", i + 1 < SEGMENTS ? 2 : 1);
     memset(pattern, 0, sizeof pattern);
-    for (uint64_t id = 0; id < PATTERNS; id++) { /* all stars, but for one name at id */
+    for (uint64_t id = 0; id < PATTERNS; id++) { /* all stars, except one name at position id */
         for (size_t i = 0; i + 1 < 2 * (size_t)SEGMENTS; i++)
             pattern[i] = i % 2 ? ':' : i / 2 == id ? 'a' : '*';
         add(m, pattern, id);
     }
-    assert_int_equal(ask(m, type)->n, PATTERNS); /* 2^1000 ways, and these are there */
+    assert_int_equal(ask(m, type)->n, PATTERNS); /* 2^1000 paths, of which these exist */
     assert_int_equal(matcher_steps(m), matcher_nodes(m));
     for (uint64_t id = 0; id < PATTERNS; id++) {
         for (size_t i = 0; i + 1 < 2 * (size_t)SEGMENTS; i++)
@@ -306,7 +306,7 @@ patterns_over_a_limit_are_refused_and_leave_nothing(void **state)
 }
 
 static void
-all_patterns_together_have_a_ceiling(void **state)
+all_patterns_together_have_a_size_limit(void **state)
 {
     struct matcher *m = new_matcher();
     struct err e = { "" };
@@ -398,17 +398,17 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(the_table_of_patterns_holds),
-        CASE(an_index_of_one_pattern_says_the_same),
+        CASE(every_row_of_the_pattern_table_holds),
+        CASE(an_index_of_one_pattern_agrees_with_the_rule),
         CASE(a_NUL_is_a_byte_like_others),
         CASE(ids_come_ascending_whatever_the_order_of_adding),
         CASE(one_id_with_two_matching_patterns_is_visited_twice),
-        CASE(nothing_comes_after_removal_and_a_second_removal_says_so),
-        CASE(subscriptions_that_do_not_match_cost_no_steps),
+        CASE(a_removed_pattern_does_not_match_and_a_second_removal_fails),
+        CASE(patterns_that_do_not_match_cost_no_steps),
         CASE(a_match_visits_no_more_nodes_than_exist),
         CASE(a_thousand_stars_in_a_thousand_patterns_do_not_explode),
         CASE(patterns_over_a_limit_are_refused_and_leave_nothing),
-        CASE(all_patterns_together_have_a_ceiling),
+        CASE(all_patterns_together_have_a_size_limit),
         CASE(without_random_bytes_there_is_no_matcher),
         CASE(the_index_agrees_with_the_rule_on_random_sets),
     };

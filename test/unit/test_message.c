@@ -1,4 +1,4 @@
-/* What must be true of room/message: known types, true limits, ids that never repeat. */
+/* Tests room/message: known types, exact limits, ids that never repeat. */
 #include "fault.h"
 #include "test.h"
 
@@ -27,7 +27,7 @@ message(const char *body)
 static char id[MESSAGE_ID_SIZE];
 static bool is_cut;
 
-/* The message written with this limit, and parsed again. */
+/* Writes the message with this limit and parses it again. */
 static const struct json *
 written(const struct message *m, size_t max)
 {
@@ -42,7 +42,7 @@ written(const struct message *m, size_t max)
     return v;
 }
 
-/* The body as it stands in the record. */
+/* The body as it is in the record. */
 static const char *
 body_of(const struct json *v)
 {
@@ -55,7 +55,7 @@ body_of(const struct json *v)
 /* ---- the record ---- */
 
 static void
-the_keys_stand_in_their_order(void **state)
+the_keys_are_in_the_documented_order(void **state)
 {
     struct message m = message("Work complete");
 
@@ -147,7 +147,7 @@ a_body_of_exactly_the_limit_is_kept(void **state)
 }
 
 static void
-a_body_one_byte_over_the_limit_is_cut_and_marked(void **state)
+a_body_one_byte_over_the_limit_is_truncated_and_marked(void **state)
 {
     struct message m = message("0123456789A");
 
@@ -159,7 +159,7 @@ a_body_one_byte_over_the_limit_is_cut_and_marked(void **state)
 
 /* Characters of 2, 3 and 4 bytes, with the limit on each of their bytes. */
 static void
-a_body_is_cut_between_characters(void **state)
+a_body_is_truncated_between_characters(void **state)
 {
     static const char *const chars[] = { "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80" };
 
@@ -185,7 +185,7 @@ a_body_is_cut_between_characters(void **state)
 }
 
 static void
-characters_of_mixed_width_are_cut_at_the_last_that_fits(void **state)
+characters_of_mixed_width_are_truncated_after_the_last_that_fits(void **state)
 {
     struct message m = message("a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80z"); /* 1 2 3 4 1 */
     static const size_t kept[] = { 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10 };
@@ -222,7 +222,7 @@ the_usual_limit_is_64_KiB(void **state)
     free(body);
 }
 
-/* ---- what is refused ---- */
+/* ---- refused messages ---- */
 
 static void
 all_the_types_of_the_contract_are_known(void **state)
@@ -243,7 +243,7 @@ all_the_types_of_the_contract_are_known(void **state)
 }
 
 static void
-an_unknown_type_is_told_with_the_nearest_and_the_list(void **state)
+an_unknown_type_is_reported_with_a_suggestion_and_the_list(void **state)
 {
     (void)state;
     CHECK_FAILS(
@@ -258,7 +258,7 @@ an_unknown_type_is_told_with_the_nearest_and_the_list(void **state)
 }
 
 static void
-any_type_is_taken_when_asked_for_but_not_any_text(void **state)
+any_valid_type_is_accepted_when_allowed(void **state)
 {
     struct message m = message("x");
 
@@ -271,7 +271,7 @@ any_type_is_taken_when_asked_for_but_not_any_text(void **state)
 }
 
 static void
-bad_senders_and_recipients_are_told(void **state)
+bad_senders_and_recipients_are_reported(void **state)
 {
     struct message m = message("x");
 
@@ -300,14 +300,14 @@ a_reference_has_1024_bytes_at_most(void **state)
 }
 
 static void
-text_that_is_not_UTF_8_is_told_with_its_place(void **state)
+text_that_is_not_UTF_8_is_reported_with_its_position(void **state)
 {
     struct message m = message("good \xC3\xA9 \xFF bad");
 
     (void)state;
     CHECK_FAILS(message_check(&m, false, &e), ST_INVALID, &e,
                 "the body is not UTF-8 text: byte 9 is 0xff");
-    m = message("\xE2\x82"); /* cut in a character */
+    m = message("\xE2\x82"); /* truncated within a character */
     CHECK_FAILS(message_check(&m, false, &e), ST_INVALID, &e,
                 "the body is not UTF-8 text: byte 1 is 0xe2");
     m = message("x");
@@ -394,27 +394,27 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        MESSAGE_CASE(the_keys_stand_in_their_order),
+        MESSAGE_CASE(the_keys_are_in_the_documented_order),
         MESSAGE_CASE(ids_differ_although_the_clock_stands_still),
         MESSAGE_CASE(any_text_survives_in_a_body),
         MESSAGE_CASE(an_empty_body_and_reference_are_allowed),
         MESSAGE_CASE(a_body_of_exactly_the_limit_is_kept),
-        MESSAGE_CASE(a_body_one_byte_over_the_limit_is_cut_and_marked),
-        MESSAGE_CASE(a_body_is_cut_between_characters),
-        MESSAGE_CASE(characters_of_mixed_width_are_cut_at_the_last_that_fits),
+        MESSAGE_CASE(a_body_one_byte_over_the_limit_is_truncated_and_marked),
+        MESSAGE_CASE(a_body_is_truncated_between_characters),
+        MESSAGE_CASE(characters_of_mixed_width_are_truncated_after_the_last_that_fits),
         MESSAGE_CASE(the_limit_counts_bytes_not_escapes),
         MESSAGE_CASE(the_usual_limit_is_64_KiB),
         MESSAGE_CASE(all_the_types_of_the_contract_are_known),
-        MESSAGE_CASE(an_unknown_type_is_told_with_the_nearest_and_the_list),
-        MESSAGE_CASE(any_type_is_taken_when_asked_for_but_not_any_text),
-        MESSAGE_CASE(bad_senders_and_recipients_are_told),
+        MESSAGE_CASE(an_unknown_type_is_reported_with_a_suggestion_and_the_list),
+        MESSAGE_CASE(any_valid_type_is_accepted_when_allowed),
+        MESSAGE_CASE(bad_senders_and_recipients_are_reported),
         MESSAGE_CASE(a_reference_has_1024_bytes_at_most),
-        MESSAGE_CASE(text_that_is_not_UTF_8_is_told_with_its_place),
+        MESSAGE_CASE(text_that_is_not_UTF_8_is_reported_with_its_position),
         MESSAGE_CASE(no_filter_matches_everything),
         MESSAGE_CASE(any_of_several_types_matches),
         MESSAGE_CASE(all_parts_of_a_filter_must_match),
         MESSAGE_CASE(a_field_that_is_missing_or_no_text_matches_nothing),
-        MESSAGE_CASE(the_longest_names_fit_in_an_id), /* last: the clock cannot go further */
+        MESSAGE_CASE(the_longest_names_fit_in_an_id), /* last: the clock ends here */
     };
 
     return cmocka_run_group_tests_name("message", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What must be true of base/opt: a command line is understood, or told what is wrong with it. */
+/* Tests base/opt: a command line is parsed, or the error says what is wrong with it. */
 #include "test.h"
 
 #include "base/opt.h"
@@ -29,7 +29,7 @@ static const struct opt lettered[] = {
 static struct args a;
 static struct err e;
 
-/* Parses the words up to NULL; up to nine words may be there. */
+/* Parses the words up to NULL, at most nine. */
 static enum status
 parse(const struct opt *opts, size_t min, size_t max, ...)
 {
@@ -74,7 +74,7 @@ an_empty_value_is_a_value(void **state)
 }
 
 static void
-what_was_not_given_has_its_default(void **state)
+an_omitted_option_has_its_default(void **state)
 {
     size_t n;
 
@@ -91,7 +91,7 @@ what_was_not_given_has_its_default(void **state)
 }
 
 static void
-an_option_for_many_keeps_all_in_order(void **state)
+a_repeatable_option_keeps_all_values_in_order(void **state)
 {
     size_t n;
 
@@ -106,7 +106,7 @@ an_option_for_many_keeps_all_in_order(void **state)
 }
 
 static void
-options_may_stand_behind_words(void **state)
+options_may_follow_words(void **state)
 {
     (void)state;
     CHECK_OK(PARSE("one", "--json", "two", "--room", "r", "three"), &e);
@@ -120,7 +120,7 @@ options_may_stand_behind_words(void **state)
 }
 
 static void
-everything_behind_two_dashes_is_a_word(void **state)
+everything_after_two_dashes_is_a_word(void **state)
 {
     (void)state;
     CHECK_OK(PARSE("one", "--", "--json", "-h", "--"), &e);
@@ -155,7 +155,7 @@ a_value_may_begin_with_dashes(void **state)
 }
 
 static void
-help_wins_over_everything_behind_it(void **state)
+help_wins_over_everything_after_it(void **state)
 {
     (void)state;
     CHECK_OK(parse(strict, 1, 1, "--help", "--nonsense", NULL), &e);
@@ -167,7 +167,7 @@ help_wins_over_everything_behind_it(void **state)
 }
 
 static void
-an_unknown_option_is_told_with_the_nearest_one(void **state)
+an_unknown_option_is_reported_with_a_suggestion(void **state)
 {
     (void)state;
     REFUSED("unknown option --rom (did you mean --room?)", "--rom", "x");
@@ -177,7 +177,7 @@ an_unknown_option_is_told_with_the_nearest_one(void **state)
 }
 
 static void
-an_unknown_option_far_from_all_is_told_alone(void **state)
+an_unknown_option_unlike_any_other_has_no_suggestion(void **state)
 {
     (void)state;
     REFUSED("unknown option --colour", "--colour");
@@ -186,14 +186,14 @@ an_unknown_option_far_from_all_is_told_alone(void **state)
 }
 
 static void
-an_unknown_option_behind_words_is_the_one_that_is_told(void **state)
+an_unknown_option_after_words_is_the_one_reported(void **state)
 {
     (void)state;
     REFUSED("unknown option --colour", "one", "two", "--colour", "three");
 }
 
 static void
-a_very_long_unknown_option_is_survived(void **state)
+a_very_long_unknown_option_is_refused(void **state)
 {
     char word[500];
 
@@ -206,7 +206,7 @@ a_very_long_unknown_option_is_survived(void **state)
 }
 
 static void
-a_missing_value_is_told_with_its_name(void **state)
+a_missing_value_is_reported_with_its_name(void **state)
 {
     (void)state;
     REFUSED("--room needs a value: --room ROOM", "--room");
@@ -230,7 +230,7 @@ an_option_given_twice_is_refused(void **state)
 }
 
 static void
-a_required_option_that_is_missing_is_told(void **state)
+a_missing_required_option_is_reported(void **state)
 {
     (void)state;
     CHECK_FAILS(parse(strict, 0, 0, "--json", NULL), ST_INVALID, &e, "--from ROLE is missing");
@@ -255,7 +255,7 @@ a_number_is_whole_and_not_negative(void **state)
 }
 
 static void
-the_largest_number_is_taken(void **state)
+the_largest_number_is_accepted(void **state)
 {
     (void)state;
     CHECK_OK(PARSE("--last", "18446744073709551615"), &e);
@@ -287,7 +287,7 @@ times_have_units_and_are_seconds_without(void **state)
 }
 
 static void
-what_is_no_time_is_refused(void **state)
+an_invalid_time_is_refused(void **state)
 {
     static const char *const bad[] = {
         "",   "x",   "5 s", "-1",  "+1", ".",     "1.2.3",
@@ -304,7 +304,7 @@ what_is_no_time_is_refused(void **state)
 }
 
 static void
-too_many_words_are_told_by_the_first_of_them(void **state)
+too_many_words_are_reported_by_the_first_extra_one(void **state)
 {
     (void)state;
     CHECK_FAILS(parse(table, 0, 1, "one", "two", "three", NULL), ST_INVALID, &e,
@@ -313,7 +313,7 @@ too_many_words_are_told_by_the_first_of_them(void **state)
 }
 
 static void
-too_few_words_are_told(void **state)
+too_few_words_are_reported(void **state)
 {
     (void)state;
     CHECK_FAILS(parse(table, 1, 1, "--json", NULL), ST_INVALID, &e, "an argument is missing");
@@ -338,7 +338,7 @@ letters_stand_for_their_options(void **state)
 }
 
 static void
-letters_are_held_to_the_rules_of_their_options(void **state)
+letters_obey_the_rules_of_their_options(void **state)
 {
     (void)state;
     CHECK_FAILS(parse(lettered, 0, 0, "-m", NULL), ST_INVALID, &e, "-m needs a value");
@@ -372,29 +372,29 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(values_follow_after_a_space_or_an_equals_sign),
         CASE(an_empty_value_is_a_value),
-        CASE(what_was_not_given_has_its_default),
-        CASE(an_option_for_many_keeps_all_in_order),
-        CASE(options_may_stand_behind_words),
-        CASE(everything_behind_two_dashes_is_a_word),
+        CASE(an_omitted_option_has_its_default),
+        CASE(a_repeatable_option_keeps_all_values_in_order),
+        CASE(options_may_follow_words),
+        CASE(everything_after_two_dashes_is_a_word),
         CASE(a_single_dash_is_a_word_and_a_value),
         CASE(a_value_may_begin_with_dashes),
-        CASE(help_wins_over_everything_behind_it),
-        CASE(an_unknown_option_is_told_with_the_nearest_one),
-        CASE(an_unknown_option_far_from_all_is_told_alone),
-        CASE(an_unknown_option_behind_words_is_the_one_that_is_told),
-        CASE(a_very_long_unknown_option_is_survived),
-        CASE(a_missing_value_is_told_with_its_name),
+        CASE(help_wins_over_everything_after_it),
+        CASE(an_unknown_option_is_reported_with_a_suggestion),
+        CASE(an_unknown_option_unlike_any_other_has_no_suggestion),
+        CASE(an_unknown_option_after_words_is_the_one_reported),
+        CASE(a_very_long_unknown_option_is_refused),
+        CASE(a_missing_value_is_reported_with_its_name),
         CASE(a_value_for_a_flag_is_refused),
         CASE(an_option_given_twice_is_refused),
-        CASE(a_required_option_that_is_missing_is_told),
+        CASE(a_missing_required_option_is_reported),
         CASE(a_number_is_whole_and_not_negative),
-        CASE(the_largest_number_is_taken),
+        CASE(the_largest_number_is_accepted),
         CASE(times_have_units_and_are_seconds_without),
-        CASE(what_is_no_time_is_refused),
-        CASE(too_many_words_are_told_by_the_first_of_them),
-        CASE(too_few_words_are_told),
+        CASE(an_invalid_time_is_refused),
+        CASE(too_many_words_are_reported_by_the_first_extra_one),
+        CASE(too_few_words_are_reported),
         CASE(letters_stand_for_their_options),
-        CASE(letters_are_held_to_the_rules_of_their_options),
+        CASE(letters_obey_the_rules_of_their_options),
         CASE(parsing_again_starts_afresh),
     };
 

@@ -1,4 +1,4 @@
-/* What must be true of base/path: names from outside stay inside. */
+/* Tests base/path: names from outside cannot leave their directory. */
 #include "fault.h"
 #include "test.h"
 
@@ -23,7 +23,7 @@ names_are_letters_digits_dots_dashes_and_underlines(void **state)
 }
 
 static void
-names_that_lead_elsewhere_are_refused(void **state)
+names_that_leave_the_directory_are_refused(void **state)
 {
     static const char *const bad[] = { "..",      ".",           ".hidden", "a/b",    "/",
                                        "/etc",    "../x",        "a\\b",    "a b",    "a\n",
@@ -50,7 +50,7 @@ a_name_has_64_bytes_at_most(void **state)
 }
 
 static void
-an_empty_name_is_told_as_such(void **state)
+an_empty_name_has_its_own_message(void **state)
 {
     (void)state;
     assert_false(path_is_name(""));
@@ -58,7 +58,7 @@ an_empty_name_is_told_as_such(void **state)
 }
 
 static void
-a_bad_name_is_told_with_the_rule(void **state)
+a_bad_name_is_reported_with_the_rule(void **state)
 {
     (void)state;
     CHECK_FAILS(path_check_name("room name", "../x", &e), ST_INVALID, &e,
@@ -124,7 +124,7 @@ an_absolute_path_is_created_too(void **state)
 }
 
 static void
-a_directory_that_is_there_is_just_opened(void **state)
+an_existing_directory_is_opened(void **state)
 {
     int fd;
 
@@ -231,7 +231,7 @@ a_dangling_link_below_an_open_directory_is_refused(void **state)
 }
 
 static void
-what_is_told_has_its_whole_path(void **state)
+an_error_names_the_whole_path(void **state)
 {
     char told[PATH_MAX], cwd[PATH_MAX];
     int fd;
@@ -364,7 +364,7 @@ a_pipe_is_read_to_its_end_up_to_the_ceiling(void **state)
 }
 
 static void
-what_is_no_regular_file_is_not_read(void **state)
+only_a_regular_file_is_read(void **state)
 {
     struct buf b = { 0 };
 
@@ -387,7 +387,7 @@ what_is_no_regular_file_is_not_read(void **state)
 }
 
 static void
-a_read_that_fails_is_told(void **state)
+a_failing_read_is_reported(void **state)
 {
     struct buf b = { 0 };
 
@@ -484,7 +484,7 @@ somebody_elses(int dir, const char *path, struct stat *st, int flags)
 }
 
 static void
-a_directory_of_somebody_else_is_not_taken_for_a_project(void **state)
+a_directory_of_another_user_is_not_taken_for_a_project(void **state)
 {
     struct sys mine = sys_kernel;
     struct buf b = { 0 };
@@ -499,7 +499,7 @@ a_directory_of_somebody_else_is_not_taken_for_a_project(void **state)
 }
 
 static void
-the_root_directory_is_looked_at_too(void **state)
+the_root_directory_is_searched_too(void **state)
 {
     struct buf b = { 0 };
 
@@ -526,7 +526,7 @@ the_config_is_CLIQ_HOME_else_in_HOME(void **state)
     CHECK_OK(path_config(&b, &e), &e);
     assert_string_equal(b.p, "/opt/cliq");
     buf_reset(&b);
-    setenv("CLIQ_HOME", "", 1); /* empty is as good as not set */
+    setenv("CLIQ_HOME", "", 1); /* empty counts as not set */
     CHECK_OK(path_config(&b, &e), &e);
     assert_string_equal(b.p, "/home/x/.cliqrc");
     buf_release(&b);
@@ -550,15 +550,15 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(names_are_letters_digits_dots_dashes_and_underlines),
-        CASE(names_that_lead_elsewhere_are_refused),
+        CASE(names_that_leave_the_directory_are_refused),
         CASE(a_name_has_64_bytes_at_most),
-        CASE(an_empty_name_is_told_as_such),
-        CASE(a_bad_name_is_told_with_the_rule),
+        CASE(an_empty_name_has_its_own_message),
+        CASE(a_bad_name_is_reported_with_the_rule),
         CASE(a_directory_that_is_not_there_is_not_found),
         CASE(missing_parents_are_created_for_their_owner_alone),
         CASE(slashes_at_the_end_and_doubled_ones_are_harmless),
         CASE(an_absolute_path_is_created_too),
-        CASE(a_directory_that_is_there_is_just_opened),
+        CASE(an_existing_directory_is_opened),
         CASE(every_directory_that_was_created_is_synced_into_its_parent),
         CASE(a_parent_that_cannot_be_synced_is_a_failure),
         CASE(a_file_in_the_way_is_a_failure),
@@ -566,7 +566,7 @@ main(void)
         CASE(links_in_a_path_of_the_user_are_followed),
         CASE(a_link_below_an_open_directory_is_refused),
         CASE(a_dangling_link_below_an_open_directory_is_refused),
-        CASE(what_is_told_has_its_whole_path),
+        CASE(an_error_names_the_whole_path),
         CASE(a_file_below_an_open_directory_is_no_directory),
         CASE(a_directory_below_an_open_one_is_created_on_demand_only),
         CASE(descriptors_of_directories_are_close_on_exec),
@@ -574,14 +574,14 @@ main(void)
         CASE(a_missing_file_is_not_found),
         CASE(a_file_up_to_the_ceiling_is_read_and_no_larger_one),
         CASE(a_pipe_is_read_to_its_end_up_to_the_ceiling),
-        CASE(what_is_no_regular_file_is_not_read),
-        CASE(a_read_that_fails_is_told),
+        CASE(only_a_regular_file_is_read),
+        CASE(a_failing_read_is_reported),
         CASE(a_project_is_found_from_any_depth_inside_it),
         CASE(the_nearest_project_wins),
         CASE(no_project_is_not_found),
         CASE(a_file_is_not_taken_for_a_project),
-        CASE(a_directory_of_somebody_else_is_not_taken_for_a_project),
-        CASE(the_root_directory_is_looked_at_too),
+        CASE(a_directory_of_another_user_is_not_taken_for_a_project),
+        CASE(the_root_directory_is_searched_too),
         CASE(the_config_is_CLIQ_HOME_else_in_HOME),
         CASE(without_any_home_there_is_no_config),
     };

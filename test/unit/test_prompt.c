@@ -1,4 +1,4 @@
-/* What must be true of context/prompt: what a model is told, and what is taken from its answer. */
+/* Tests context/prompt: the text of a prompt, and the JSON block of an answer. */
 #include "test.h"
 
 #include "context/prompt.h"
@@ -77,7 +77,7 @@ sections_come_in_the_documented_order(void **state)
 }
 
 static void
-what_other_agents_wrote_is_quoted_line_by_line(void **state)
+the_text_of_other_agents_is_quoted_line_by_line(void **state)
 {
     const struct prompt_input in = { .phase = "developer", .in = &from_architect, .n_in = 1 };
     char *text = build(&in);
@@ -134,7 +134,7 @@ empty_sections_are_left_out(void **state)
 }
 
 static void
-an_empty_channel_is_told(void **state)
+an_empty_channel_is_mentioned(void **state)
 {
     const struct prompt_in from = { "p", "architect", NULL, NULL };
     const struct prompt_input in = { .phase = "developer", .in = &from, .n_in = 1 };
@@ -146,7 +146,7 @@ an_empty_channel_is_told(void **state)
 }
 
 static void
-a_gate_is_told_what_it_needs(void **state)
+a_gate_prompt_has_checks_targets_and_iteration(void **state)
 {
     const struct prompt_check checks[] = { { "npm test", false, "2 failed\nIgnore this", 1 },
                                            { "lint", true, NULL, 0 } };
@@ -193,7 +193,7 @@ a_gate_without_targets_is_not_offered_a_route(void **state)
 
 static struct arena arena;
 
-/* The block as compact JSON and the length before it; the status's name without one. */
+/* The block as compact JSON and the length before it, or the name of the status. */
 static const char *
 extract(const char *text, size_t *before)
 {
@@ -214,7 +214,7 @@ extract(const char *text, size_t *before)
 #define TAKES(text, expected) assert_string_equal(extract(text, NULL), expected)
 
 static void
-the_last_json_block_is_taken(void **state)
+the_last_json_block_is_used(void **state)
 {
     size_t before = 0;
 
@@ -242,7 +242,7 @@ fences_come_in_many_forms(void **state)
 }
 
 static void
-an_answer_cut_off_behind_the_value_still_counts(void **state)
+an_answer_truncated_after_the_value_still_counts(void **state)
 {
     (void)state;
     TAKES("x\n```json\n{\"a\":1}", "{\"a\":1}");
@@ -254,7 +254,7 @@ static void
 nested_fences_do_not_confuse(void **state)
 {
     (void)state;
-    /* an example in a longer fence is no answer */
+    /* an example in a longer fence is not the answer */
     TAKES("```json\n{\"a\":1}\n```\n````md\n```json\n{\"example\":1}\n```\n````\n", "{\"a\":1}");
     TAKES("~~~md\n```json\n{\"example\":1}\n```\n~~~\n", "NOT_FOUND");
     /* a whole answer wrapped into a fence of the same length */
@@ -264,7 +264,7 @@ nested_fences_do_not_confuse(void **state)
 }
 
 static void
-without_a_block_there_is_nothing(void **state)
+without_a_block_the_result_is_not_found(void **state)
 {
     (void)state;
     TAKES("", "NOT_FOUND");
@@ -278,7 +278,7 @@ without_a_block_there_is_nothing(void **state)
 }
 
 static void
-a_last_block_that_is_not_json_is_an_error_with_its_place(void **state)
+a_last_block_that_is_not_json_is_an_error_with_its_position(void **state)
 {
     struct json *v;
     struct err e;
@@ -296,19 +296,19 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(sections_come_in_the_documented_order),
-        CASE(what_other_agents_wrote_is_quoted_line_by_line),
+        CASE(the_text_of_other_agents_is_quoted_line_by_line),
         CASE(no_kind_of_line_end_leaves_the_quote),
         CASE(names_stay_on_their_line),
         CASE(empty_sections_are_left_out),
-        CASE(an_empty_channel_is_told),
-        CASE(a_gate_is_told_what_it_needs),
+        CASE(an_empty_channel_is_mentioned),
+        CASE(a_gate_prompt_has_checks_targets_and_iteration),
         CASE(a_gate_without_targets_is_not_offered_a_route),
-        CASE(the_last_json_block_is_taken),
+        CASE(the_last_json_block_is_used),
         CASE(fences_come_in_many_forms),
-        CASE(an_answer_cut_off_behind_the_value_still_counts),
+        CASE(an_answer_truncated_after_the_value_still_counts),
         CASE(nested_fences_do_not_confuse),
-        CASE(without_a_block_there_is_nothing),
-        CASE(a_last_block_that_is_not_json_is_an_error_with_its_place),
+        CASE(without_a_block_the_result_is_not_found),
+        CASE(a_last_block_that_is_not_json_is_an_error_with_its_position),
     };
     return cmocka_run_group_tests_name("prompt", tests, NULL, NULL);
 }

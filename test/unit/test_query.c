@@ -1,4 +1,4 @@
-/* What must be true of net/query: pairs as they were meant, or a sentence that says why not. */
+/* Tests net/query: pairs are decoded, or the error says why not. */
 #include "test.h"
 
 #include "net/query.h"
@@ -58,7 +58,7 @@ pairs_are_decoded_and_kept_in_order(void **state)
 }
 
 static void
-what_is_wrong_is_said_with_the_name(void **state)
+an_error_names_the_parameter(void **state)
 {
     (void)state;
     CHECK_FAILS(parse("a=1&limit=%2"), ST_INVALID, &e,
@@ -75,7 +75,7 @@ what_is_wrong_is_said_with_the_name(void **state)
 }
 
 static void
-a_long_name_is_cut_in_the_sentence(void **state)
+a_long_name_is_truncated_in_the_message(void **state)
 {
     struct buf text = { 0 };
 
@@ -89,7 +89,7 @@ a_long_name_is_cut_in_the_sentence(void **state)
 }
 
 static void
-there_are_not_more_pairs_than_anyone_needs(void **state)
+the_number_of_pairs_is_limited(void **state)
 {
     struct buf text = { 0 };
 
@@ -104,7 +104,7 @@ there_are_not_more_pairs_than_anyone_needs(void **state)
 }
 
 static void
-one_value_is_asked_for_by_name(void **state)
+a_value_is_found_by_name(void **state)
 {
     const char *value;
 
@@ -184,7 +184,7 @@ numbers_have_a_range(void **state)
 }
 
 static void
-truth_is_true_or_false(void **state)
+a_boolean_is_true_or_false(void **state)
 {
     bool is_true;
 
@@ -205,7 +205,7 @@ truth_is_true_or_false(void **state)
 }
 
 static void
-strangers_are_found(void **state)
+unknown_parameters_are_found(void **state)
 {
     static const char *const known[] = { "a", "b", NULL };
 
@@ -235,7 +235,7 @@ a_path_keeps_its_plus(void **state)
 }
 
 static void
-without_memory_it_says_so(void **state)
+running_out_of_memory_is_reported(void **state)
 {
     struct arena small = { .max = 16 };
     const char *text;
@@ -252,16 +252,16 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         QUERY_CASE(pairs_are_decoded_and_kept_in_order),
-        QUERY_CASE(what_is_wrong_is_said_with_the_name),
-        QUERY_CASE(a_long_name_is_cut_in_the_sentence),
-        QUERY_CASE(there_are_not_more_pairs_than_anyone_needs),
-        QUERY_CASE(one_value_is_asked_for_by_name),
+        QUERY_CASE(an_error_names_the_parameter),
+        QUERY_CASE(a_long_name_is_truncated_in_the_message),
+        QUERY_CASE(the_number_of_pairs_is_limited),
+        QUERY_CASE(a_value_is_found_by_name),
         QUERY_CASE(whole_numbers_have_a_range),
         QUERY_CASE(numbers_have_a_range),
-        QUERY_CASE(truth_is_true_or_false),
-        QUERY_CASE(strangers_are_found),
+        QUERY_CASE(a_boolean_is_true_or_false),
+        QUERY_CASE(unknown_parameters_are_found),
         QUERY_CASE(a_path_keeps_its_plus),
-        QUERY_CASE(without_memory_it_says_so),
+        QUERY_CASE(running_out_of_memory_is_reported),
     };
     return cmocka_run_group_tests_name("query", tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
-/* Token buckets: pure, so a table of moments. */
+/* Tests serve/rate, token buckets: pure, so each case is a table of times. */
 #include "test.h"
 
 #include "serve/rate.h"
 
-/* At each moment a request: is it let in, and if not, when may it come again? */
+/* A request at each time: is it accepted, and if not, when may it come again? */
 static void
 a_bucket_gives_its_burst_then_its_rate(void **state)
 {
@@ -44,9 +44,9 @@ without_a_rate_nothing_is_limited(void **state)
         assert_true(rate_take(&off, &b, 5, &wait_ms));
 }
 
-/* Whoever waits as long as told gets in, at every rate. */
+/* A request that waits as long as announced is accepted, at every rate. */
 static void
-the_wait_that_is_told_is_enough(void **state)
+the_announced_wait_is_enough(void **state)
 {
     (void)state;
     for (int per_s = 1; per_s < 2000; per_s += 7) {
@@ -61,12 +61,12 @@ the_wait_that_is_told_is_enough(void **state)
                 assert_true(rate_take(&rule, &b, now, &wait_ms));
             }
         }
-        assert_true(now >= 1 + 98 * 1000 / (int64_t)per_s); /* and not more than the rate */
+        assert_true(now >= 1 + 98 * 1000 / (int64_t)per_s); /* but never more than the rate */
     }
 }
 
 static void
-every_key_has_its_own_and_strangers_share_one(void **state)
+every_key_has_its_own_bucket_and_anonymous_callers_share_one(void **state)
 {
     struct rate_rule rule = { .per_s = 1, .burst = 1 };
     struct rates r = { 0 };
@@ -78,7 +78,7 @@ every_key_has_its_own_and_strangers_share_one(void **state)
     for (uint64_t who = 0; who < 5000; who++)
         assert_false(rate_take(&rule, rates_find(&r, &rule, who, 1000), 1000, &wait_ms));
     assert_true(r.cap <= 32768);
-    /* Those that are full again make room. */
+    /* Full buckets are evicted. */
     for (uint64_t who = 5000; who < 500000; who++)
         assert_true(
             rate_take(&rule, rates_find(&r, &rule, who, (int64_t)who), (int64_t)who, &wait_ms));
@@ -92,8 +92,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bucket_gives_its_burst_then_its_rate),
         cmocka_unit_test(without_a_rate_nothing_is_limited),
-        cmocka_unit_test(the_wait_that_is_told_is_enough),
-        cmocka_unit_test(every_key_has_its_own_and_strangers_share_one),
+        cmocka_unit_test(the_announced_wait_is_enough),
+        cmocka_unit_test(every_key_has_its_own_bucket_and_anonymous_callers_share_one),
     };
 
     return cmocka_run_group_tests_name("rate", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What must be true of serve/revoke_watch: no line that revokes is missed, wherever it is cut. */
+/* Tests serve/revoke_watch: no revocation line is missed, wherever a read ends. */
 #include "serve/revoke_watch.h"
 
 #include "log/log.h"
@@ -20,7 +20,7 @@ tell(void *ctx, const char *id)
     snprintf(told + strlen(told), sizeof told - strlen(told), "%s ", id);
 }
 
-/* What a look tells. */
+/* The result of a scan. */
 static const char *
 look(struct revoke_watch *r)
 {
@@ -39,7 +39,7 @@ append_line(const char *id)
 }
 
 static void
-lines_that_revoke_are_found_and_others_passed_over(void **state)
+revocation_lines_are_found_and_others_skipped(void **state)
 {
     struct revoke_watch r;
 
@@ -78,7 +78,7 @@ a_line_is_read_when_it_is_whole(void **state)
 }
 
 static void
-a_line_that_could_not_be_read_is_read_by_the_next_look(void **state)
+a_line_that_could_not_be_read_is_read_by_the_next_scan(void **state)
 {
     struct revoke_watch r;
 
@@ -94,7 +94,7 @@ a_line_that_could_not_be_read_is_read_by_the_next_look(void **state)
 }
 
 static void
-lines_of_any_length_stand_before_it(void **state)
+lines_of_any_length_may_precede_a_revocation(void **state)
 {
     static const size_t sizes[] = {
         100,           65535,         65536,         65537,   200000,
@@ -139,18 +139,18 @@ the_end_of_a_segment_and_the_next_one_are_read(void **state)
     append_line("c");
     append_file(LOG, "{\"op\":\"rotate\"}\n");
     assert_int_equal(rename(LOG, "events-5.jsonl"), 0);
-    append_line("d"); /* all of that since the last look */
+    append_line("d"); /* all of that since the last scan */
     assert_string_equal(look(&r), "c d ");
     revoke_watch_release(&r);
 }
 
 static void
-another_file_with_the_name_is_read_from_its_beginning(void **state)
+a_replaced_file_is_read_from_its_start(void **state)
 {
     struct revoke_watch r;
 
     (void)state;
-    revoke_watch_init(&r, here()); /* none yet */
+    revoke_watch_init(&r, here()); /* not there yet */
     assert_string_equal(look(&r), "");
     append_line("a");
     assert_string_equal(look(&r), "a ");
@@ -168,12 +168,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(lines_that_revoke_are_found_and_others_passed_over),
+        CASE(revocation_lines_are_found_and_others_skipped),
         CASE(a_line_is_read_when_it_is_whole),
-        CASE(a_line_that_could_not_be_read_is_read_by_the_next_look),
-        CASE(lines_of_any_length_stand_before_it),
+        CASE(a_line_that_could_not_be_read_is_read_by_the_next_scan),
+        CASE(lines_of_any_length_may_precede_a_revocation),
         CASE(the_end_of_a_segment_and_the_next_one_are_read),
-        CASE(another_file_with_the_name_is_read_from_its_beginning),
+        CASE(a_replaced_file_is_read_from_its_start),
     };
     return cmocka_run_group_tests_name("revoked", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* What must be true of room/room: where rooms are, how large a message may be, who may post. */
+/* Tests room/room: where rooms are, how large a message may be, who may post. */
 #define _GNU_SOURCE
 #include "fault.h"
 #include "logs.h"
@@ -28,7 +28,7 @@ base(void)
     return path.p;
 }
 
-static char top[PATH_MAX]; /* the case's directory */
+static char top[PATH_MAX]; /* the test's directory */
 
 static const char *
 in_top(const char *name)
@@ -48,7 +48,7 @@ note_top(void)
 /* ---- where rooms are ---- */
 
 static void
-without_anything_rooms_are_here(void **state)
+without_settings_rooms_are_in_the_working_directory(void **state)
 {
     (void)state;
     assert_string_equal(base(), ".war-rooms");
@@ -61,7 +61,7 @@ WARROOMS_DIR_decides(void **state)
     make_dirs(".war-rooms");
     setenv("WARROOMS_DIR", "/somewhere/else", 1);
     assert_string_equal(base(), "/somewhere/else");
-    setenv("WARROOMS_DIR", "", 1); /* empty is as good as not set */
+    setenv("WARROOMS_DIR", "", 1); /* empty counts as not set */
     note_top();
     assert_string_equal(base(), in_top(".war-rooms"));
 }
@@ -119,7 +119,7 @@ without_settings_the_limit_is_64_KiB(void **state)
 }
 
 static void
-the_limit_may_stand_beside_the_rooms(void **state)
+the_limit_may_be_set_beside_the_rooms(void **state)
 {
     (void)state;
     make_dirs(".war-rooms");
@@ -133,7 +133,7 @@ the_limit_may_stand_beside_the_rooms(void **state)
 }
 
 static void
-the_rooms_come_before_the_project_before_the_user(void **state)
+settings_of_the_rooms_win_over_project_over_user(void **state)
 {
     (void)state;
     make_dirs(".war-rooms");
@@ -148,7 +148,7 @@ the_rooms_come_before_the_project_before_the_user(void **state)
 }
 
 static void
-settings_without_a_limit_are_passed_over(void **state)
+settings_without_a_limit_are_skipped(void **state)
 {
     (void)state;
     make_dirs(".war-rooms");
@@ -198,7 +198,7 @@ a_limit_that_makes_no_sense_is_an_error(void **state)
 }
 
 static void
-settings_that_are_no_JSON_are_told_with_line_and_column(void **state)
+settings_that_are_no_JSON_are_reported_with_line_and_column(void **state)
 {
     size_t max;
 
@@ -262,7 +262,7 @@ posting_makes_the_room_and_the_channel(void **state)
 }
 
 static void
-a_post_is_synced_unless_told_not(void **state)
+a_post_is_synced_unless_the_caller_opts_out(void **state)
 {
     struct channel c;
     char id[MESSAGE_ID_SIZE];
@@ -279,7 +279,7 @@ a_post_is_synced_unless_told_not(void **state)
 }
 
 static void
-a_long_body_is_cut_by_the_limit_in_force(void **state)
+a_long_body_is_truncated_at_the_limit(void **state)
 {
     struct channel c;
     char id[MESSAGE_ID_SIZE];
@@ -323,7 +323,7 @@ a_message_that_no_line_can_hold_is_refused(void **state)
 }
 
 static void
-bad_room_names_make_nothing(void **state)
+bad_room_names_create_nothing(void **state)
 {
     struct channel c;
 
@@ -374,7 +374,7 @@ a_closed_channel_can_be_closed_again(void **state)
 /* ---- reading ---- */
 
 static void
-a_room_that_is_not_there_reads_as_nothing(void **state)
+a_missing_room_reads_as_empty(void **state)
 {
     int fd = 0;
 
@@ -384,7 +384,7 @@ a_room_that_is_not_there_reads_as_nothing(void **state)
     make_dirs(".war-rooms/room");
     CHECK_OK(channel_open_read("room", &fd, &e), &e);
     assert_int_equal(fd, -1);
-    assert_int_equal(count_files(".war-rooms/room"), 0); /* and makes nothing */
+    assert_int_equal(count_files(".war-rooms/room"), 0); /* and creates nothing */
 }
 
 static void
@@ -408,7 +408,7 @@ a_channel_is_opened_for_reading(void **state)
 }
 
 static void
-what_is_no_file_is_not_read(void **state)
+only_a_regular_file_is_read_as_a_channel(void **state)
 {
     int fd = 0;
 
@@ -428,7 +428,7 @@ what_is_no_file_is_not_read(void **state)
 }
 
 static void
-the_place_behind_a_message_is_found_by_its_id(void **state)
+the_offset_after_a_message_is_found_by_its_id(void **state)
 {
     off_t at;
 
@@ -450,33 +450,33 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        ROOM_CASE(without_anything_rooms_are_here),
+        ROOM_CASE(without_settings_rooms_are_in_the_working_directory),
         ROOM_CASE(WARROOMS_DIR_decides),
         ROOM_CASE(rooms_of_a_directory_above_are_found),
         ROOM_CASE(rooms_are_made_beside_the_project),
         ROOM_CASE(the_path_of_a_room_is_its_name_below_that),
         ROOM_CASE(without_settings_the_limit_is_64_KiB),
-        ROOM_CASE(the_limit_may_stand_beside_the_rooms),
-        ROOM_CASE(the_rooms_come_before_the_project_before_the_user),
-        ROOM_CASE(settings_without_a_limit_are_passed_over),
+        ROOM_CASE(the_limit_may_be_set_beside_the_rooms),
+        ROOM_CASE(settings_of_the_rooms_win_over_project_over_user),
+        ROOM_CASE(settings_without_a_limit_are_skipped),
         ROOM_CASE(CLIQ_HOME_has_the_users_settings),
         ROOM_CASE(without_a_home_the_limit_is_still_known),
         ROOM_CASE(a_limit_that_makes_no_sense_is_an_error),
-        ROOM_CASE(settings_that_are_no_JSON_are_told_with_line_and_column),
+        ROOM_CASE(settings_that_are_no_JSON_are_reported_with_line_and_column),
         ROOM_CASE(settings_that_cannot_be_read_are_an_error),
         ROOM_CASE(settings_larger_than_1_MiB_are_an_error),
         ROOM_CASE(posting_makes_the_room_and_the_channel),
-        ROOM_CASE(a_post_is_synced_unless_told_not),
-        ROOM_CASE(a_long_body_is_cut_by_the_limit_in_force),
+        ROOM_CASE(a_post_is_synced_unless_the_caller_opts_out),
+        ROOM_CASE(a_long_body_is_truncated_at_the_limit),
         ROOM_CASE(a_message_that_no_line_can_hold_is_refused),
-        ROOM_CASE(bad_room_names_make_nothing),
+        ROOM_CASE(bad_room_names_create_nothing),
         ROOM_CASE(a_link_in_place_of_a_room_or_channel_is_refused),
         ROOM_CASE(a_bad_setting_refuses_to_open_and_leaks_nothing),
         ROOM_CASE(a_closed_channel_can_be_closed_again),
-        ROOM_CASE(a_room_that_is_not_there_reads_as_nothing),
+        ROOM_CASE(a_missing_room_reads_as_empty),
         ROOM_CASE(a_channel_is_opened_for_reading),
-        ROOM_CASE(what_is_no_file_is_not_read),
-        ROOM_CASE(the_place_behind_a_message_is_found_by_its_id),
+        ROOM_CASE(only_a_regular_file_is_read_as_a_channel),
+        ROOM_CASE(the_offset_after_a_message_is_found_by_its_id),
     };
 
     return cmocka_run_group_tests_name("room", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What must be true of team/runner: what it finds on PATH is what would be started. */
+/* Tests team/runner: the program that it finds on PATH is the one that would be started. */
 #include "test.h"
 
 #include "proc/proc.h"

@@ -1,5 +1,5 @@
 /*
- * The scheduler, told in stories: a team in one line, then what happens and what it leads to.
+ * Tests run/sched by stories: a team in one line, then its events and the actions they lead to.
  *
  *     team    name[!max][~retries][:dep,dep] a phase; ! makes it a gate; +name: a support phase
  *     event   begin | run P | ok P | done P | error P [text] | crash P | timeout P | gone P |
@@ -224,7 +224,7 @@ static const struct story stories[] = {
     { "jobs limit what runs at a time", "a; b; c; d:a",
       "begin => +a.1 +b.1\n"
       "run a\n"
-      "done a => +c.1\n" /* roots before what comes after them */
+      "done a => +c.1\n" /* roots before the phases that depend on them */
       "ok b => +d.1\n"
       "gone a\n"
       "ok c\n"
@@ -240,7 +240,7 @@ static const struct story stories[] = {
     { "a skip of an earlier attempt is refused", "a",
       "begin => +a.1\nskip a@7 => !\nskip a@0 => =COMPLETED" },
 
-    /* the past, by a workflow that was mended since */
+    /* a replay of events by a workflow that was changed since */
     { "a result that was the last one stays so with more retries", "a~3; b:a",
       "begin => +a.1\nrun a\nlast a\ngone a => =ESCALATED\n?a => failed\n"
       "rerun a => +a.2\nrun a\nerror a => ~a:500\n" },
@@ -317,7 +317,7 @@ static const struct story stories[] = {
       "begin => +a.1 +b.1\nrun a\nrun b\nerror b x\ngone b\nerror a y\n?a => waiting\ngone a => "
       "=ESCALATED" },
 
-    /* what cannot happen */
+    /* impossible events */
     { "repeated events are refused", "a; b:a",
       "begin => +a.1\nbegin => !\nrun a\nrun a => !\ndone a => +b.1\ndone a => !\nerror a => !\n"
       "gone a\ngone a => !\nskip a => !\ndue a => !" },
@@ -396,7 +396,7 @@ static const struct story stories[] = {
     { "a gate inside another's errand begins at iteration 1", "a; g!2:a; b:g; h!:b",
       "begin => +a.1\nok a => +g.1/1\nrouted g a => g>a +a.2*\nok a => +g.2/2\npassed g => +b.1\n"
       "ok b => +h.1/1\nrouted h a => h>a +a.3*\nok a => +g.3/1*\n"
-      /* and its own errand is nested: it may use a, which the outer one has */
+      /* its own errand is nested: it may use a, which the outer errand holds */
       "routed g a => g>a +a.4*\nok a => +g.4/2*\npassed g => +b.2*\nok b => +h.2/2\n"
       "passed h => =COMPLETED" },
     { "a nested errand may reach further up than the outer one", "a; b:a; g!:b; c:g; h!:c",
@@ -405,7 +405,7 @@ static const struct story stories[] = {
       "passed g => +c.2*\nok c => +h.2/2\npassed h => =COMPLETED" },
     { "two gates take turns on one phase", "a; g!:a; h!:a",
       "begin => +a.1\nok a => +g.1/1 +h.1/1\nrouted g a => g>a +a.2*\nrouted h a => h>a\n"
-      "run a\ndone a\ngone a => +a.3*\n" /* g judges work that stands still: after h's errand */
+      "run a\ndone a\ngone a => +a.3*\n" /* g judges only finished work: after h's errand */
       "ok a => +g.2/2 +h.2/2\npassed g\npassed h => =COMPLETED" },
     { "two gates take turns on a support phase", "a; g!:a; h!:a; +s",
       "begin => +a.1\nok a => +g.1/1 +h.1/1\nrouted h s => h>s +s.1*\nrouted g s => g>s\n"
@@ -415,21 +415,21 @@ static const struct story stories[] = {
       "routed h b => h>b +b.2*\nok b => +h.2/2\nok a => +g.2/2\npassed g\npassed h => =COMPLETED" },
     { "the queue is first come, first served", "a; b:a; g!:b; h!:a; i!:b",
       "begin => +a.1\nok a => +b.1 +h.1/1\nok b => +g.1/1 +i.1/1\n"
-      "routed g b => g>b +b.2*\nrouted i a => i>a\n" /* a and b: waits for b */
-      "routed h a => h>a\n"                          /* a is free, but i was first */
+      "routed g b => g>b +b.2*\nrouted i a => i>a\n" /* needs a and b: waits for b */
+      "routed h a => h>a\n"                          /* a is free, but i came first */
       "ok b => +a.2*\n"
       "ok a => +b.3*\n"
       "ok b => +a.3* +g.2/2 +i.2/2\n"
       "ok a => +h.2/2\npassed h\npassed g\npassed i => =COMPLETED" },
     { "errands that wait for each other in a circle do not stand still",
       "t; u; y:t; x:u; p!:t,x; q!:u,y; g!:y,p; h!:x,q",
-      /* g's errand is t, y, p; h's is u, x, q. p wants x, q wants y. */
+      /* g's errand is t, y, p; h's is u, x, q. p needs x, q needs y. */
       "begin => +t.1 +u.1\nok t => +y.1\nok u => +x.1\nok y => +q.1/1\nok x => +p.1/1\n"
       "passed p => +g.1/1\npassed q => +h.1/1\n"
       "routed g t => g>t +t.2*\nrouted h u => h>u +u.2*\n"
       "ok t => +y.2* +p.2/1*\nok u => +x.2* +q.2/1*\nok y\nok x\n"
       "run p\nroute p x => p>x\ngone p\nrun q\nroute q y => q>y\ngone q => +x.3*\n"
-      "ok x => +p.3/2*\npassed p => +y.3*\n" /* now y is free; g waits for it, too */
+      "ok x => +p.3/2*\npassed p => +y.3*\n" /* now y is free; g waits for it too */
       "ok y => +q.3/2* +g.2/2\npassed q => +h.2/2\npassed g\npassed h => =COMPLETED" },
     { "what waits for a phase waits for its re-run, too", "a; g!:a; x; b:a,x",
       "begin => +a.1 +x.1\nok a => +g.1/1\nrouted g a => g>a +a.2*\nok x\n"
@@ -515,7 +515,7 @@ static const struct story stories[] = {
 };
 
 static void
-a_team_that_is_not_valid_has_no_scheduler(void **state)
+an_invalid_team_has_no_scheduler(void **state)
 {
     struct team t;
     size_t unknown = SIZE_MAX;
@@ -525,13 +525,13 @@ a_team_that_is_not_valid_has_no_scheduler(void **state)
     t.phases[0].deps = &unknown;
     t.phases[0].n_depends_on = 1;
     assert_null(sched_new(&t, &(struct sched_options){ 0 }));
-    unknown = 1; /* a circle */
+    unknown = 1; /* a cycle */
     assert_null(sched_new(&t, &(struct sched_options){ 0 }));
     team_drop(&t);
 }
 
 static void
-a_long_reason_is_cut_between_characters(void **state)
+a_long_reason_is_truncated_between_characters(void **state)
 {
     struct team t;
     char text[8001];
@@ -574,8 +574,8 @@ main(void)
 {
     enum { STORIES = sizeof stories / sizeof stories[0] };
     const struct CMUnitTest others[] = {
-        cmocka_unit_test(a_team_that_is_not_valid_has_no_scheduler),
-        cmocka_unit_test(a_long_reason_is_cut_between_characters),
+        cmocka_unit_test(an_invalid_team_has_no_scheduler),
+        cmocka_unit_test(a_long_reason_is_truncated_between_characters),
         cmocka_unit_test(states_and_statuses_have_names),
     };
     enum { OTHERS = sizeof others / sizeof others[0] };

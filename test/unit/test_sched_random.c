@@ -1,6 +1,5 @@
 /*
- * The scheduler in random runs, and in large ones: whatever happens in whatever order, the rules
- * hold.
+ * Tests run/sched in random and in large runs: the rules hold for any order of events.
  */
 #include "scheds.h"
 
@@ -86,7 +85,7 @@ is_finished(const struct world *w, size_t p)
     return s == PS_DONE || s == PS_SKIPPED;
 }
 
-/* Are all dependencies done, or those in the set only? */
+/* Are all dependencies done? With a set, only those in it count. */
 static bool
 has_deps(const struct world *w, size_t p, const bool *set)
 {
@@ -160,7 +159,7 @@ check_end(struct world *w, const struct action *a)
     assert_true(a->status != RUN_COMPLETED || done == w->t.n_main);
     assert_true((a->status == RUN_COMPLETED) == (a->text == NULL));
     assert_int_equal(a->status, sched_status(w->s));
-    if (a->status == RUN_ESCALATED) { /* never for want of something to do */
+    if (a->status == RUN_ESCALATED) { /* must not be idle while a phase could start */
         bool has_support_gate = false;
         for (size_t i = w->t.n_main; i < w->t.n_phases; i++)
             has_support_gate |= w->t.phases[i].type == PHASE_GATE;
@@ -251,7 +250,7 @@ random_result(struct world *w, size_t p)
     return ev;
 }
 
-/* One thing that can happen to one phase; false when nothing can. */
+/* Makes one event happen to one phase; false when none is possible. */
 static bool
 happen(struct world *w, size_t p)
 {
@@ -275,13 +274,13 @@ happen(struct world *w, size_t p)
     } else if (ph->state == PS_BACKOFF) {
         ev.kind = EV_DUE;
     } else {
-        return w->is_there[p]; /* it will go another time */
+        return w->is_there[p]; /* another time */
     }
     assert_true(feed(w, ev));
     return true;
 }
 
-/* Things that should not matter: late, repeated or foreign events. */
+/* Events that must not matter: late, repeated or foreign ones. */
 static void
 make_noise(struct world *w)
 {
@@ -315,7 +314,7 @@ check_same(const struct world *w, const struct sched *a, const struct sched *b)
     }
 }
 
-/* More, or fewer, retries and iterations for all. */
+/* More, or fewer, retries and iterations for all phases. */
 static void
 change_budgets(struct world *w, int by)
 {
@@ -325,8 +324,8 @@ change_budgets(struct world *w, int by)
     }
 }
 
-/* The orchestrator dies and comes back: all it has is the journal. More retries and iterations
- * change nothing of what was. */
+/* Restarts the orchestrator, which has only the journal. More retries and iterations do not
+ * change earlier events. */
 static void
 crash_and_resume(struct world *w)
 {
@@ -376,7 +375,7 @@ live_once(struct world *w)
             size_t from = roll((unsigned)w->t.n_phases), k = 0;
             while (k < w->t.n_phases && !happen(w, (from + k) % w->t.n_phases))
                 k++;
-            assert_true(k < w->t.n_phases); /* else it stands still for ever */
+            assert_true(k < w->t.n_phases); /* else the run would never end */
             if (roll(1000) < w->p_noise)
                 make_noise(w);
             if (roll(1000) < w->p_crash)
@@ -398,7 +397,7 @@ live_once(struct world *w)
 }
 
 static void
-whatever_happens_the_rules_hold(void **state)
+the_rules_hold_for_any_sequence_of_events(void **state)
 {
     const char *want = getenv("SCHED_RUNS");
     unsigned runs = want ? (unsigned)atoi(want) : 25000;
@@ -481,7 +480,7 @@ a_thousand_in_a_chain_complete(void **state)
 }
 
 static void
-a_thousand_side_by_side_complete(void **state)
+a_thousand_in_parallel_complete(void **state)
 {
     (void)state;
     wide_or_long(false, 0);
@@ -510,7 +509,7 @@ five_hundred_gates_take_turns_on_one_phase(void **state)
     }
     struct sched *s = sched_new(&t, &(struct sched_options){ 0 });
     assert_true(sched_apply(s, &(struct sched_event){ .kind = EV_BEGIN }, &acts));
-    for (size_t i = 0; i < acts.n; i++) { /* it grows while we go */
+    for (size_t i = 0; i < acts.n; i++) { /* the list grows during the loop */
         struct action a = acts.a[i];
         struct sched_event ev = { .kind = EV_STARTED, .phase = a.phase, .attempt = a.attempt };
         if (a.kind != ACT_START)
@@ -535,9 +534,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whatever_happens_the_rules_hold),
+        cmocka_unit_test(the_rules_hold_for_any_sequence_of_events),
         cmocka_unit_test(a_thousand_in_a_chain_complete),
-        cmocka_unit_test(a_thousand_side_by_side_complete),
+        cmocka_unit_test(a_thousand_in_parallel_complete),
         cmocka_unit_test(five_hundred_gates_take_turns_on_one_phase),
     };
 

@@ -1,6 +1,6 @@
 /*
- * cliq.h's agents: the SDK page's example, how a handler ends, and messages and calls that are
- * wrong.
+ * Tests the agents of cliq.h: the documented example, how a handler ends, bad messages and bad
+ * calls.
  */
 #include "sdks.h"
 
@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 
-/* ---- the page's test ---- */
+/* ---- the documented example ---- */
 
 static void
 produces_output_on_the_expected_channel(void **state)
@@ -27,7 +27,7 @@ produces_output_on_the_expected_channel(void **state)
 }
 
 static void
-the_pages_signal_dir_below_signals_works_too(void **state)
+a_signal_dir_below_signals_works_too(void **state)
 {
     (void)state;
     make_dirs(".cliq/signals/analyst");
@@ -41,7 +41,7 @@ the_pages_signal_dir_below_signals_works_too(void **state)
     assert_string_equal(in_file(HANDOFF, "text"), "Analysis results here.");
 }
 
-/* ---- how it ends ---- */
+/* ---- how a handler ends ---- */
 
 static cliq_status
 fails(cliq_context *ctx, void *user, cliq_error *e)
@@ -62,7 +62,7 @@ a_failing_handler_gives_an_error_line_and_1(void **state)
     assert_string_equal(in_line(ANALYST, -1, "status"), "error");
     assert_string_equal(in_line(ANALYST, -1, "error"), "API returned 500");
     assert_int_equal(count_lines(ANALYST), 2);
-    assert_string_equal(in_file(HANDOFF, "text"), "partial"); /* what was sent stays */
+    assert_string_equal(in_file(HANDOFF, "text"), "partial"); /* the handoff that was sent stays */
 }
 
 static cliq_status
@@ -73,7 +73,7 @@ fails_silently(cliq_context *ctx, void *user, cliq_error *e)
 }
 
 static void
-a_handler_that_does_not_say_why_is_said_for(void **state)
+a_handler_that_fails_without_a_reason_gets_a_default_one(void **state)
 {
     (void)state;
     assert_int_equal(dispatch_to("phase:standard", fails_silently, STANDARD), CLIQ_FAILED);
@@ -101,7 +101,7 @@ finalizes_again(cliq_context *ctx, void *user, cliq_error *e)
 }
 
 static void
-the_first_end_counts(void **state)
+the_first_terminal_line_counts(void **state)
 {
     (void)state;
     assert_int_equal(dispatch_to("phase:standard", finalizes_again, STANDARD), CLIQ_FAILED);
@@ -120,7 +120,7 @@ no_handler_is_an_error(void **state)
 }
 
 static void
-a_broken_frame_is_an_error_line(void **state)
+a_broken_state_directory_is_an_error_line(void **state)
 {
     (void)state;
     make_dirs(".cliq/channels/x--analyst");
@@ -137,7 +137,7 @@ handlers_replace_each_other_and_get_their_user(void **state)
     (void)state;
     assert_int_equal(cliq_agent_on(agent, "phase:standard", fails, NULL), CLIQ_OK);
     RUNS(dispatch_to("phase:standard", does_nothing, STANDARD));
-    RUNS(dispatch(STANDARD)); /* and a message can follow a message */
+    RUNS(dispatch(STANDARD)); /* and another message can follow */
     assert_int_equal(calls, 2);
 }
 
@@ -212,7 +212,7 @@ ten_megabytes_are_fine_unless_they_are_garbage(void **state)
     buf_release(&big);
 }
 
-/* ---- slips ---- */
+/* ---- wrong arguments ---- */
 
 static cliq_status
 slips(cliq_context *ctx, void *user, cliq_error *e)
@@ -323,7 +323,7 @@ a_null_context_is_never_a_crash(void **state)
 }
 
 static void
-an_error_of_another_size_is_left_alone(void **state)
+an_error_struct_of_another_size_is_not_written(void **state)
 {
     cliq_error old = { .size = 8, .text = "untouched" };
 
@@ -334,7 +334,7 @@ an_error_of_another_size_is_left_alone(void **state)
 
 /* ---- run ---- */
 
-/* cliq_agent_run with this on standard input; its standard error goes to the file "said". */
+/* cliq_agent_run with this text on standard input; its standard error goes to the file "said". */
 static int
 run_with(cliq_agent *a, const char *text)
 {
@@ -383,19 +383,19 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         SDK_CASE(produces_output_on_the_expected_channel),
-        SDK_CASE(the_pages_signal_dir_below_signals_works_too),
+        SDK_CASE(a_signal_dir_below_signals_works_too),
         SDK_CASE(a_failing_handler_gives_an_error_line_and_1),
-        SDK_CASE(a_handler_that_does_not_say_why_is_said_for),
+        SDK_CASE(a_handler_that_fails_without_a_reason_gets_a_default_one),
         SDK_CASE(a_handler_that_does_not_finalize_is_completed),
-        SDK_CASE(the_first_end_counts),
+        SDK_CASE(the_first_terminal_line_counts),
         SDK_CASE(no_handler_is_an_error),
-        SDK_CASE(a_broken_frame_is_an_error_line),
+        SDK_CASE(a_broken_state_directory_is_an_error_line),
         SDK_CASE(handlers_replace_each_other_and_get_their_user),
         SDK_CASE(a_bad_message_calls_and_writes_nothing),
         SDK_CASE(ten_megabytes_are_fine_unless_they_are_garbage),
         SDK_CASE(wrong_arguments_are_invalid),
         SDK_CASE(a_null_context_is_never_a_crash),
-        SDK_CASE(an_error_of_another_size_is_left_alone),
+        SDK_CASE(an_error_struct_of_another_size_is_not_written),
         SDK_CASE(run_reads_standard_input_and_gives_0_or_1),
     };
 

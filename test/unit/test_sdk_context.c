@@ -1,6 +1,5 @@
 /*
- * What a handler of cliq.h knows and does: every field of the SDK page's table, handoffs, files,
- * the board.
+ * Tests the context of a cliq.h handler: every documented field, handoffs, files, the board.
  */
 #include "sdks.h"
 
@@ -9,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* ---- what it knows ---- */
+/* ---- reading ---- */
 
 static cliq_status
 knows(cliq_context *ctx, void *user, cliq_error *e)
@@ -34,7 +33,7 @@ knows(cliq_context *ctx, void *user, cliq_error *e)
     snprintf(path, sizeof path, "%s/.cliq/signals", cwd);
     SAME(cliq_context_signal_dir(ctx), path);
 
-    EXPECT(cliq_context_input_count(ctx) == 2); /* the empty channel is none */
+    EXPECT(cliq_context_input_count(ctx) == 2); /* the empty channel has no handoff */
     SAME(cliq_context_input_channel(ctx, 0), "critic--analyst");
     SAME(cliq_context_input_channel(ctx, 1), "researcher--analyst");
     EXPECT(!cliq_context_input_channel(ctx, 2));
@@ -54,7 +53,7 @@ knows(cliq_context *ctx, void *user, cliq_error *e)
     SAME(cliq_context_dispatch(ctx, "sources[0].name"), "report.json");
     SAME(cliq_context_dispatch(ctx, "sources"), "[{\"name\":\"report.json\",\"ref\":\"r\"}]");
     EXPECT(!cliq_context_dispatch(ctx, "model"));
-    EXPECT(!cliq_context_dispatch(ctx, "review")); /* null is none */
+    EXPECT(!cliq_context_dispatch(ctx, "review")); /* null counts as absent */
     EXPECT(strstr(cliq_context_dispatch(ctx, NULL), "\"phase\":\"analyst\""));
     SAME(cliq_context_payload(ctx, "action"), "get_issue");
 
@@ -130,13 +129,13 @@ knows_little(cliq_context *ctx, void *user, cliq_error *e)
 }
 
 static void
-a_bare_frame_is_enough(void **state)
+an_empty_state_directory_is_enough(void **state)
 {
     (void)state;
     RUNS(dispatch_to("phase:standard", knows_little, STANDARD));
 }
 
-/* ---- what it does ---- */
+/* ---- writing ---- */
 
 static cliq_status
 sends(cliq_context *ctx, void *user, cliq_error *e)
@@ -148,7 +147,7 @@ sends(cliq_context *ctx, void *user, cliq_error *e)
     EXPECT(cliq_send(ctx, "reviewer", "{", "x", e) == CLIQ_INVALID);
     EXPECT(cliq_send(ctx, "reviewer", "[1]", "x", e) == CLIQ_INVALID);
     SAME(e->text, "the handoff's data: it must be a JSON object");
-    EXPECT(access(HANDOFF, F_OK) != 0); /* nothing was written so far */
+    EXPECT(access(HANDOFF, F_OK) != 0); /* nothing has been written yet */
     return cliq_send(ctx, "reviewer", "{\"files_changed\":3,\"test_count\":12,\"coverage\":94.2}",
                      "Implementation complete. 12 tests pass with 94.2% coverage.", e);
 }
@@ -179,7 +178,7 @@ sends_to_nobody(cliq_context *ctx, void *user, cliq_error *e)
 }
 
 static void
-a_target_that_is_none_fails_the_phase(void **state)
+an_unknown_target_fails_the_phase(void **state)
 {
     (void)state;
     assert_int_equal(dispatch_to("phase:standard", sends_to_nobody, STANDARD), CLIQ_FAILED);
@@ -244,10 +243,10 @@ uses_board(cliq_context *ctx, void *user, cliq_error *e)
 {
     (void)user;
     SAME(cliq_board_content(ctx), BOARD);
-    EXPECT(!cliq_board_mark_complete(ctx, "researcher"));  /* it is */
-    EXPECT(!cliq_board_mark_incomplete(ctx, "analyst"));   /* it is */
-    EXPECT(!cliq_board_mark_complete(ctx, "nobody"));      /* not there */
-    EXPECT(!cliq_board_add_note(ctx, "nobody", "a note")); /* not there */
+    EXPECT(!cliq_board_mark_complete(ctx, "researcher"));  /* it is marked */
+    EXPECT(!cliq_board_mark_incomplete(ctx, "analyst"));   /* it is incomplete */
+    EXPECT(!cliq_board_mark_complete(ctx, "nobody"));      /* no such phase */
+    EXPECT(!cliq_board_add_note(ctx, "nobody", "a note")); /* no such phase */
     EXPECT(!cliq_board_is_dirty(ctx));
     if (calls++ == 0)
         return CLIQ_OK;
@@ -271,7 +270,7 @@ the_board_is_written_only_when_it_was_changed(void **state)
     RUNS(dispatch_to("phase:standard", uses_board, STANDARD));
     assert_int_equal(stat(".cliq/task_board.md", &st), 0);
     again = st.st_ino;
-    assert_true(inode == again); /* not even replaced by the same */
+    assert_true(inode == again); /* not even replaced by the same text */
     RUNS(dispatch(STANDARD));
     CHECK_FILE(".cliq/task_board.md",
                "# Task Board\n\n- [x] analyst\n  - OAuth2 PKCE flow implemented\n- [ ] "
@@ -317,10 +316,10 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         SDK_CASE(a_phase_knows_every_field_of_the_table),
-        SDK_CASE(a_bare_frame_is_enough),
+        SDK_CASE(an_empty_state_directory_is_enough),
         SDK_CASE(a_handoff_has_data_and_text),
         SDK_CASE(a_string_payload_is_text_only),
-        SDK_CASE(a_target_that_is_none_fails_the_phase),
+        SDK_CASE(an_unknown_target_fails_the_phase),
         SDK_CASE(files_progress_signals_and_notifications),
         SDK_CASE(the_board_is_written_only_when_it_was_changed),
         SDK_CASE(a_board_can_be_replaced),

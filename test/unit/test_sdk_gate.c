@@ -1,4 +1,4 @@
-/* Gates, notifications and tests of agents, by cliq.h. */
+/* Tests the gates, notifications and agent tests of cliq.h. */
 #include "sdks.h"
 
 #include "base/json.h"
@@ -70,7 +70,7 @@ gives_bad_verdicts(cliq_context *ctx, void *user, cliq_error *e)
     EXPECT(cliq_finalize_gate(ctx, &v, e) == CLIQ_INVALID);
     v.size = sizeof v;
     v.outcome = CLIQ_VERDICT_ROUTE;
-    EXPECT(cliq_finalize_gate(ctx, &v, e) == CLIQ_INVALID); /* where to? */
+    EXPECT(cliq_finalize_gate(ctx, &v, e) == CLIQ_INVALID); /* a ROUTE without a target */
     v.target = "deploy";
     return cliq_finalize_gate(ctx, &v, e);
 }
@@ -203,7 +203,7 @@ the_default_test_handler_passes(void **state)
     RUNS(dispatch(message("test", "", "", "")));
     assert_string_equal(in_line(TESTS, -1, "result.passed"), "true");
     assert_int_equal(count_lines(TESTS), 2);
-    assert_int_equal(dispatch(NOTIFY), CLIQ_FAILED); /* but there is none for notify */
+    assert_int_equal(dispatch(NOTIFY), CLIQ_FAILED); /* but there is no default for notify */
 }
 
 int

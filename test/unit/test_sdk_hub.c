@@ -1,4 +1,4 @@
-/* What must be true of the library's calls of the hub, on files: cliq.h as a program sees it. */
+/* Tests the hub calls of cliq.h on files. */
 #include "test.h"
 
 #include <cliq.h>
@@ -97,7 +97,7 @@ a_task_from_emit_to_ack(void **state)
 }
 
 static void
-claims_go_back(void **state)
+a_released_or_failed_task_can_be_claimed_again(void **state)
 {
     cliq_claim_options next = CLIQ_CLAIM_OPTIONS_INIT;
     const char *const types[] = { "chore", NULL };
@@ -128,7 +128,7 @@ emit_from_another_thread(void *arg)
     cliq_hub *h = open_as("other");
 
     (void)arg;
-    usleep(50000); /* so that mostly the other waits; it must be right either way */
+    usleep(50000); /* so that usually the other process waits; both orders must work */
     GOOD(cliq_emit(h, "task", "late", NULL, NULL, &err));
     cliq_hub_close(h);
     return NULL;
@@ -157,7 +157,7 @@ stop_from_another_thread(void *arg)
 }
 
 static void
-stop_ends_what_waits_and_nothing_else(void **state)
+stop_ends_a_waiting_call_and_nothing_else(void **state)
 {
     cliq_claim_options next = CLIQ_CLAIM_OPTIONS_INIT;
     pthread_t t;
@@ -176,7 +176,7 @@ stop_ends_what_waits_and_nothing_else(void **state)
 }
 
 static void
-next_tells_the_inbox_in_order(void **state)
+next_returns_the_inbox_in_order(void **state)
 {
     cliq_emit_options to_eve = CLIQ_EMIT_OPTIONS_INIT;
     uint64_t first;
@@ -197,7 +197,7 @@ next_tells_the_inbox_in_order(void **state)
     first = got.seq;
     GOOD(cliq_next(eve, -1, &got, &err));
     assert_string_equal(got.type, "build:web:done");
-    assert_string_equal(got.id, more.id); /* one signal, one id, whoever tells it */
+    assert_string_equal(got.id, more.id); /* every call returns the same id */
     assert_memory_equal(got.id, "signal:c", 8);
     assert_string_equal(got.payload_json, "{\"ok\":true}");
     GOOD(cliq_next(eve, -1, &got, &err));
@@ -222,14 +222,14 @@ next_tells_the_inbox_in_order(void **state)
 }
 
 static void
-a_descriptor_tells_when_there_is_more(void **state)
+the_descriptor_becomes_readable_when_there_is_more(void **state)
 {
     cliq_emit_options to_eve = CLIQ_EMIT_OPTIONS_INIT;
 
     (void)state;
     to_eve.to_identity = "eve";
     assert_int_equal(cliq_hub_fd(NULL), -1);
-    int fd = cliq_hub_fd(eve); /* listens, too */
+    int fd = cliq_hub_fd(eve); /* a second listener */
     assert_true(fd >= 0);
     assert_int_equal(cliq_hub_fd(eve), fd);
     BAD(cliq_next(eve, 0, &got, &err), CLIQ_TIMEOUT, "before the timeout");
@@ -282,7 +282,7 @@ next_by_pattern_and_filter(void **state)
 /* ---- the rest ---- */
 
 static void
-strings_of_a_signal_may_be_given_back(void **state)
+strings_of_a_signal_may_be_passed_back_to_calls(void **state)
 {
     (void)state;
     GOOD(cliq_emit(ruby, "note", "an echo", NULL, &got, &err));
@@ -317,7 +317,7 @@ the_inbox_comes_in_pages(void **state)
 }
 
 static void
-slips_are_invalid_and_change_nothing(void **state)
+wrong_arguments_are_invalid_and_change_nothing(void **state)
 {
     cliq_claim_options both = CLIQ_CLAIM_OPTIONS_INIT;
     cliq_emit_options o = CLIQ_EMIT_OPTIONS_INIT;
@@ -366,11 +366,11 @@ slips_are_invalid_and_change_nothing(void **state)
 }
 
 static void
-more_json_overrides_nothing(void **state)
+extra_json_members_override_nothing(void **state)
 {
     static const char *const bad[][2] = {
         { "{\"signal_type\":\"x\"}", "more_json has \"signal_type\", which is set already" },
-        { "{\"content\":\"t\"}", "more_json has \"content\"" }, /* the same is no better */
+        { "{\"content\":\"t\"}", "more_json has \"content\"" }, /* even an equal value is refused */
         { "{\"tags\":[],\"to_identity\":null}", "more_json has \"to_identity\"" },
         { "{\"urgency\":1}", "more_json has \"urgency\"" },
         { "{\"dedup_key\":\"k\"}", "more_json has \"dedup_key\"" },
@@ -419,12 +419,18 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        HUB_TEST(more_json_overrides_nothing),   HUB_TEST(a_star_is_a_segment_of_patterns_only),
-        HUB_TEST(a_task_from_emit_to_ack),       HUB_TEST(claims_go_back),
-        HUB_TEST(a_claim_waits_for_its_task),    HUB_TEST(stop_ends_what_waits_and_nothing_else),
-        HUB_TEST(next_tells_the_inbox_in_order), HUB_TEST(a_descriptor_tells_when_there_is_more),
-        HUB_TEST(next_by_pattern_and_filter),    HUB_TEST(strings_of_a_signal_may_be_given_back),
-        HUB_TEST(the_inbox_comes_in_pages),      HUB_TEST(slips_are_invalid_and_change_nothing),
+        HUB_TEST(extra_json_members_override_nothing),
+        HUB_TEST(a_star_is_a_segment_of_patterns_only),
+        HUB_TEST(a_task_from_emit_to_ack),
+        HUB_TEST(a_released_or_failed_task_can_be_claimed_again),
+        HUB_TEST(a_claim_waits_for_its_task),
+        HUB_TEST(stop_ends_a_waiting_call_and_nothing_else),
+        HUB_TEST(next_returns_the_inbox_in_order),
+        HUB_TEST(the_descriptor_becomes_readable_when_there_is_more),
+        HUB_TEST(next_by_pattern_and_filter),
+        HUB_TEST(strings_of_a_signal_may_be_passed_back_to_calls),
+        HUB_TEST(the_inbox_comes_in_pages),
+        HUB_TEST(wrong_arguments_are_invalid_and_change_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* net/server on real sockets: slow clients, too many of them, and how the server stops. */
+/* Tests net/server on real sockets: slow clients, too many clients, and how the server stops. */
 #define _GNU_SOURCE
 #include "servers.h"
 
@@ -10,7 +10,7 @@ static struct err e;
 /* ---- slow clients ---- */
 
 static void
-a_head_that_drips_is_cut_off(void **state)
+a_slow_request_head_is_cut_off(void **state)
 {
     struct buf got = { 0 };
 
@@ -19,13 +19,13 @@ a_head_that_drips_is_cut_off(void **state)
     begin_server();
     int fd = dial(), silent = dial();
     for (int i = 0; i < 200 && !is_readable(fd, 0); i++) {
-        send(fd, i ? "a" : "GET /", i ? 1 : 5, MSG_NOSIGNAL); /* always a byte, never the end */
+        send(fd, i ? "a" : "GET /", i ? 1 : 5, MSG_NOSIGNAL); /* byte by byte, no end */
         run_for(5);
     }
     hear_end(fd, &got);
     CHECK_HAS(got, "HTTP/1.1 408 Request Timeout\r\n");
     buf_reset(&got);
-    hear_end(silent, &got); /* said nothing, hears nothing */
+    hear_end(silent, &got); /* sent nothing, gets nothing */
     assert_int_equal(got.len, 0);
     close(fd);
     close(silent);
@@ -33,7 +33,7 @@ a_head_that_drips_is_cut_off(void **state)
 }
 
 static void
-a_body_that_drips_is_cut_off(void **state)
+a_slow_body_is_cut_off(void **state)
 {
     struct buf got = { 0 };
 
@@ -76,7 +76,7 @@ an_idle_connection_is_closed_and_a_waiting_one_is_not(void **state)
 }
 
 static void
-one_caller_too_many_is_turned_away(void **state)
+a_connection_over_the_limit_is_refused(void **state)
 {
     struct buf got = { 0 };
     int fds[3];
@@ -109,7 +109,7 @@ one_caller_too_many_is_turned_away(void **state)
 /* ---- stopping ---- */
 
 static void
-stopping_answers_what_was_begun_and_takes_nothing_new(void **state)
+stopping_answers_open_requests_and_accepts_no_new_ones(void **state)
 {
     struct buf got = { 0 };
 
@@ -122,7 +122,7 @@ stopping_answers_what_was_begun_and_takes_nothing_new(void **state)
     say(half, "GET /half HTTP/1.1\r\nHo");
     RUN_UNTIL(seen.n == 1);
     for (int i = 0; i < 10; i++)
-        run_for(0); /* a round each: the half was read as well */
+        run_for(0); /* a round each, so that the half request was read too */
     say(stream, "GET /stream" HOST "\r\n");
     RUN_UNTIL(seen.n == 2);
     struct http_conn *later = seen.conns[0];
@@ -161,7 +161,7 @@ stopping_answers_what_was_begun_and_takes_nothing_new(void **state)
 }
 
 static void
-stopping_waits_only_so_long(void **state)
+stopping_has_a_deadline(void **state)
 {
     struct buf got = { 0 };
 
@@ -180,7 +180,7 @@ stopping_waits_only_so_long(void **state)
 }
 
 static void
-a_server_without_callers_stops_at_once(void **state)
+a_server_without_connections_stops_at_once(void **state)
 {
     (void)state;
     begin_server();
@@ -194,14 +194,14 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        SERVER_CASE(a_head_that_drips_is_cut_off),
-        SERVER_CASE(a_body_that_drips_is_cut_off),
+        SERVER_CASE(a_slow_request_head_is_cut_off),
+        SERVER_CASE(a_slow_body_is_cut_off),
         SERVER_CASE(an_idle_connection_is_closed_and_a_waiting_one_is_not),
-        SERVER_CASE(one_caller_too_many_is_turned_away),
-        SERVER_CASE(stopping_answers_what_was_begun_and_takes_nothing_new),
-        SERVER_CASE(stopping_waits_only_so_long),
-        SERVER_CASE(a_server_without_callers_stops_at_once),
+        SERVER_CASE(a_connection_over_the_limit_is_refused),
+        SERVER_CASE(stopping_answers_open_requests_and_accepts_no_new_ones),
+        SERVER_CASE(stopping_has_a_deadline),
+        SERVER_CASE(a_server_without_connections_stops_at_once),
     };
-    loop_free(loop_new(&e)); /* libuv opens a pipe for signals once, and keeps it */
+    loop_free(loop_new(&e)); /* opens the signal pipe that libuv keeps for the whole process */
     return cmocka_run_group_tests_name("server limits", tests, NULL, NULL);
 }

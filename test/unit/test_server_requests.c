@@ -1,4 +1,4 @@
-/* net/server on real sockets: how requests come in, and how they are answered or refused. */
+/* Tests net/server on real sockets: how requests are read, answered and refused. */
 #define _GNU_SOURCE
 #include "servers.h"
 
@@ -187,7 +187,7 @@ head_and_no_content_have_no_body(void **state)
 }
 
 static void
-what_there_is_no_memory_for_may_be_answered_shorter(void **state)
+out_of_memory_a_shorter_answer_may_be_sent(void **state)
 {
     struct buf got = { 0 };
 
@@ -221,7 +221,7 @@ a_client_that_asks_is_told_to_continue(void **state)
     buf_reset(&got);
     say(fd, "POST /echo" HOST "Expect: 100-continue\r\nContent-Length: 2\r\n\r\nhi");
     hear_until(fd, &got, "\r\n\r\nhi");
-    assert_int_equal(count(&got, "100 Continue"), 0); /* it did not wait */
+    assert_int_equal(count(&got, "100 Continue"), 0); /* it does not wait for 100 Continue */
     buf_reset(&got);
     say(fd, "POST /small" HOST "Expect: 100-continue\r\nContent-Length: 11\r\n\r\n");
     hear_end(fd, &got);
@@ -267,7 +267,7 @@ json_fault(void *ctx, const struct http_conn *c, const struct http_request *r, i
 }
 
 static void
-faults_are_told_as_the_caller_likes(void **state)
+the_caller_formats_the_error_answers(void **state)
 {
     struct buf got = { 0 };
 
@@ -286,7 +286,7 @@ faults_are_told_as_the_caller_likes(void **state)
 }
 
 static void
-a_fault_of_a_body_is_told_with_what_was_asked_for(void **state)
+a_body_error_is_reported_with_its_request(void **state)
 {
     static const char *const bodies[] = {
         "Content-Length: 99999999\r\n\r\n",                   /* too large */
@@ -310,7 +310,7 @@ a_fault_of_a_body_is_told_with_what_was_asked_for(void **state)
     }
 }
 
-/* The client is still sending when the answer is written: it must be able to read it. */
+/* The client is still sending when the server answers: it must be able to read the answer. */
 static void
 a_body_that_is_too_large_is_refused_readably(void **state)
 {
@@ -335,7 +335,7 @@ a_body_that_is_too_large_is_refused_readably(void **state)
 }
 
 static void
-who_does_not_hang_up_after_the_last_answer_is_hung_up_on(void **state)
+a_client_that_stays_after_the_last_answer_is_disconnected(void **state)
 {
     struct buf got = { 0 };
 
@@ -377,7 +377,7 @@ a_client_that_reads_slowly_gets_all_of_it(void **state)
 /* ---- headers ---- */
 
 static void
-headers_are_made_only_of_what_fits(void **state)
+response_headers_refuse_invalid_bytes(void **state)
 {
     struct buf b = { 0 };
 
@@ -393,7 +393,7 @@ headers_are_made_only_of_what_fits(void **state)
 }
 
 static void
-a_date_is_written_as_the_rfc_wants(void **state)
+a_date_is_written_as_in_RFC_9110(void **state)
 {
     char text[RESPONSE_DATE_SIZE];
 
@@ -413,17 +413,17 @@ main(void)
         SERVER_CASE(a_large_body_arrives_whole),
         SERVER_CASE(many_small_chunks_arrive_whole),
         SERVER_CASE(head_and_no_content_have_no_body),
-        SERVER_CASE(what_there_is_no_memory_for_may_be_answered_shorter),
+        SERVER_CASE(out_of_memory_a_shorter_answer_may_be_sent),
         SERVER_CASE(a_client_that_asks_is_told_to_continue),
         SERVER_CASE(a_bad_request_is_refused_and_the_rest_not_read),
-        SERVER_CASE(faults_are_told_as_the_caller_likes),
-        SERVER_CASE(a_fault_of_a_body_is_told_with_what_was_asked_for),
+        SERVER_CASE(the_caller_formats_the_error_answers),
+        SERVER_CASE(a_body_error_is_reported_with_its_request),
         SERVER_CASE(a_body_that_is_too_large_is_refused_readably),
-        SERVER_CASE(who_does_not_hang_up_after_the_last_answer_is_hung_up_on),
+        SERVER_CASE(a_client_that_stays_after_the_last_answer_is_disconnected),
         SERVER_CASE(a_client_that_reads_slowly_gets_all_of_it),
-        CASE(headers_are_made_only_of_what_fits),
-        CASE(a_date_is_written_as_the_rfc_wants),
+        CASE(response_headers_refuse_invalid_bytes),
+        CASE(a_date_is_written_as_in_RFC_9110),
     };
-    loop_free(loop_new(&e)); /* libuv opens a pipe for signals once, and keeps it */
+    loop_free(loop_new(&e)); /* opens the signal pipe that libuv keeps for the whole process */
     return cmocka_run_group_tests_name("server requests", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* net/server on real sockets: answers that come later, and streams. */
+/* Tests net/server on real sockets: deferred answers, and streams. */
 #define _GNU_SOURCE
 #include "servers.h"
 
@@ -7,10 +7,10 @@
 
 static struct err e;
 
-/* ---- later ---- */
+/* ---- deferred answers ---- */
 
 static void
-an_answer_may_come_later_and_order_is_kept(void **state)
+an_answer_may_come_later_and_the_order_stays(void **state)
 {
     struct buf got = { 0 };
 
@@ -56,7 +56,7 @@ the_requests_of_a_round_may_be_answered_together(void **state)
     }
     assert_int_equal(seen.rounds, 1);
 
-    /* On one connection they come one after the other, but still server_leave in one piece. */
+    /* On one connection answers come in order, and those of a round leave in one write. */
     buf_reset(&got);
     for (int i = 0; i < 5; i++)
         buf_adds(&got, "GET /grouped" HOST "\r\n");
@@ -70,7 +70,7 @@ the_requests_of_a_round_may_be_answered_together(void **state)
 }
 
 static void
-much_that_is_said_meanwhile_waits_its_turn(void **state)
+pipelined_requests_wait_for_their_turn(void **state)
 {
     struct buf got = { 0 }, text = { 0 };
 
@@ -109,7 +109,7 @@ much_that_is_said_meanwhile_waits_its_turn(void **state)
 }
 
 static void
-a_client_that_goes_is_missed_by_who_watches(void **state)
+a_watcher_is_called_when_the_client_disconnects(void **state)
 {
     (void)state;
     begin_server();
@@ -118,15 +118,15 @@ a_client_that_goes_is_missed_by_who_watches(void **state)
     RUN_UNTIL(seen.n == 1);
     assert_false(http_conn_is_gone(seen.conns[0]));
     close(fd);
-    CHECK_OK(loop_run(loop, &e), &e); /* on_news stops it */
+    CHECK_OK(loop_run(loop, &e), &e); /* on_news stops the loop */
     assert_string_equal(seen.news.p, "gone");
     RUN_UNTIL(http_server_stats(server).open == 0);
-    assert_true(http_conn_is_gone(seen.conns[0]));             /* still a valid handle */
-    http_answer(seen.conns[0], 200, NULL, "nobody reads", 12); /* and its end */
+    assert_true(http_conn_is_gone(seen.conns[0]));             /* the handle is still valid */
+    http_answer(seen.conns[0], 200, NULL, "nobody reads", 12); /* until it is ended */
 }
 
 static void
-a_client_that_only_stopped_talking_gets_its_answers(void **state)
+a_half_closed_client_gets_its_answers(void **state)
 {
     struct buf got = { 0 };
 
@@ -164,7 +164,7 @@ a_reset_is_noticed_without_a_watcher(void **state)
 }
 
 static void
-requests_that_nobody_ended_go_with_the_server(void **state)
+unanswered_requests_are_freed_with_the_server(void **state)
 {
     (void)state;
     begin_server();
@@ -199,7 +199,7 @@ a_stream_is_chunks_that_end(void **state)
     CHECK_HAS(got, "Transfer-Encoding: chunked\r\n");
     assert_int_equal(count(&got, "Content-Length"), 0);
     assert_true(http_stream_write(seen.conns[0], "0123456789abcdef0", 17));
-    assert_true(http_stream_write(seen.conns[0], "", 0)); /* no chunk: that would be the end */
+    assert_true(http_stream_write(seen.conns[0], "", 0)); /* an empty chunk would end the stream */
     hear_until(fd, &got, "\r\n11\r\n0123456789abcdef0\r\n");
     assert_int_equal(http_stream_queued(seen.conns[0]), 0);
     assert_int_equal(count(&seen.log, "/after"), 0);
@@ -239,7 +239,7 @@ old_clients_and_head_get_streams_too(void **state)
 }
 
 static void
-a_stream_takes_only_so_much_and_says_when_there_is_room(void **state)
+a_stream_has_a_bound_and_reports_when_there_is_room(void **state)
 {
     static char block[10000];
     struct buf got = { 0 };
@@ -257,7 +257,7 @@ a_stream_takes_only_so_much_and_says_when_there_is_room(void **state)
         while (http_stream_write(seen.conns[0], block, sizeof block))
             taken++;
         assert_true(http_stream_queued(seen.conns[0]) <= o.stream_max + 1000);
-        run_for(1); /* the kernel takes some, until it is full as well */
+        run_for(1); /* the kernel buffers some, until it is full too */
         full = http_stream_queued(seen.conns[0]) > 50000 ? full + 1 : 0;
     }
     assert_true(taken < 10000);
@@ -281,10 +281,10 @@ a_stream_takes_only_so_much_and_says_when_there_is_room(void **state)
 }
 
 static void
-one_event_larger_than_the_bound_is_taken_alone(void **state)
+one_event_larger_than_the_bound_is_accepted_alone(void **state)
 {
     struct buf got = { 0 };
-    static char block[16 << 20]; /* more than the kernel takes */
+    static char block[16 << 20]; /* more than the kernel buffers */
 
     (void)state;
     o.stream_max = 1000;
@@ -305,7 +305,7 @@ one_event_larger_than_the_bound_is_taken_alone(void **state)
 }
 
 static void
-a_stream_that_nobody_reads_is_given_up(void **state)
+a_stalled_stream_is_closed(void **state)
 {
     static char block[1 << 20];
 
@@ -330,19 +330,19 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        SERVER_CASE(an_answer_may_come_later_and_order_is_kept),
+        SERVER_CASE(an_answer_may_come_later_and_the_order_stays),
         SERVER_CASE(the_requests_of_a_round_may_be_answered_together),
-        SERVER_CASE(much_that_is_said_meanwhile_waits_its_turn),
-        SERVER_CASE(a_client_that_goes_is_missed_by_who_watches),
-        SERVER_CASE(a_client_that_only_stopped_talking_gets_its_answers),
+        SERVER_CASE(pipelined_requests_wait_for_their_turn),
+        SERVER_CASE(a_watcher_is_called_when_the_client_disconnects),
+        SERVER_CASE(a_half_closed_client_gets_its_answers),
         SERVER_CASE(a_reset_is_noticed_without_a_watcher),
-        SERVER_CASE(requests_that_nobody_ended_go_with_the_server),
+        SERVER_CASE(unanswered_requests_are_freed_with_the_server),
         SERVER_CASE(a_stream_is_chunks_that_end),
         SERVER_CASE(old_clients_and_head_get_streams_too),
-        SERVER_CASE(a_stream_takes_only_so_much_and_says_when_there_is_room),
-        SERVER_CASE(one_event_larger_than_the_bound_is_taken_alone),
-        SERVER_CASE(a_stream_that_nobody_reads_is_given_up),
+        SERVER_CASE(a_stream_has_a_bound_and_reports_when_there_is_room),
+        SERVER_CASE(one_event_larger_than_the_bound_is_accepted_alone),
+        SERVER_CASE(a_stalled_stream_is_closed),
     };
-    loop_free(loop_new(&e)); /* libuv opens a pipe for signals once, and keeps it */
+    loop_free(loop_new(&e)); /* opens the signal pipe that libuv keeps for the whole process */
     return cmocka_run_group_tests_name("server streams", tests, NULL, NULL);
 }

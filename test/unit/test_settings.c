@@ -1,5 +1,5 @@
-/* What must be true of team/settings: a value is what its key wants, where it is set and where
- * it is read, and a refusal writes nothing. */
+/* Tests team/settings: values are checked when they are set and when they are read, and a
+ * refused value is not written. */
 #include "test.h"
 
 #include "team/settings.h"
@@ -35,7 +35,7 @@ load(const char *text)
 }
 
 static void
-values_of_every_kind_are_taken(void **state)
+valid_values_of_every_kind_are_accepted(void **state)
 {
     static const char *const good[][2] = {
         { "default_agent", "claude-code" },
@@ -43,7 +43,7 @@ values_of_every_kind_are_taken(void **state)
         { "agents.curl.timeout", "2m" },
         { "agents.curl.max_bytes", "1073741824" },
         { "agents.curl.proxy", "http://127.0.0.1:3128" },
-        { "agents.curl.own", "[1]" }, /* what an agent declares is its own */
+        { "agents.curl.own", "[1]" }, /* agents may have keys of their own */
         { "agents.x.entry", "./agent" },
         { "agents.x", "{\"entry\":\"./a\",\"deep\":{\"er\":1}}" },
         { "notifications.on_start", "slack" },
@@ -112,7 +112,7 @@ a_wrong_value_is_named_with_its_key_and_nothing_is_written(void **state)
 }
 
 static void
-a_wrong_value_in_a_file_is_told_with_its_path(void **state)
+a_wrong_value_in_a_file_is_reported_with_its_path(void **state)
 {
     (void)state;
     enter_project();
@@ -128,7 +128,7 @@ a_wrong_value_in_a_file_is_told_with_its_path(void **state)
 }
 
 static void
-one_wrong_value_does_not_keep_another_from_being_mended(void **state)
+one_of_two_wrong_values_can_be_corrected_alone(void **state)
 {
     struct settings s;
 
@@ -173,10 +173,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(values_of_every_kind_are_taken),
+        CASE(valid_values_of_every_kind_are_accepted),
         CASE(a_wrong_value_is_named_with_its_key_and_nothing_is_written),
-        CASE(a_wrong_value_in_a_file_is_told_with_its_path),
-        CASE(one_wrong_value_does_not_keep_another_from_being_mended),
+        CASE(a_wrong_value_in_a_file_is_reported_with_its_path),
+        CASE(one_of_two_wrong_values_can_be_corrected_alone),
         CASE(a_text_of_digits_stays_a_text),
         CASE(a_secret_is_not_shown_when_it_is_wrong),
     };

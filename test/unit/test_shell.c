@@ -1,4 +1,4 @@
-/* What must be true of agents/shell: a command ends, is stopped, or was never begun. */
+/* Tests agents/shell: a command ends, is stopped, or never starts. */
 #include "test.h"
 
 #include "agents/shell.h"
@@ -9,7 +9,7 @@
 static struct err e;
 
 static void
-its_end_is_told_at_once_whatever_it_leaves_behind(void **state)
+the_exit_is_reported_at_once_although_a_background_process_remains(void **state)
 {
     (void)state;
     struct shell_result r;
@@ -70,7 +70,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(its_end_is_told_at_once_whatever_it_leaves_behind),
+        CASE(the_exit_is_reported_at_once_although_a_background_process_remains),
         CASE(a_command_that_takes_too_long_is_stopped),
         CASE(what_a_command_that_takes_too_long_left_is_stopped_too),
         CASE(what_an_earlier_command_left_runs_on),

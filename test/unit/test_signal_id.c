@@ -1,4 +1,4 @@
-/* What must be true of hub/signal_id: what ids look like, and that they are new. */
+/* Tests hub/model/signal_id: the form of ids, and that they never repeat. */
 #include "hub/model/signal_id.h"
 
 #include "fault.h"
@@ -41,7 +41,7 @@ ids_do_not_repeat(void **state)
 }
 
 static void
-an_id_tells_the_time_and_the_ends_of_the_alphabet_are_used(void **state)
+an_id_encodes_the_time_in_the_whole_alphabet(void **state)
 {
     char id[HUB_ID_SIZE];
     struct err e;
@@ -62,7 +62,7 @@ an_id_tells_the_time_and_the_ends_of_the_alphabet_are_used(void **state)
 }
 
 static void
-a_later_id_sorts_behind_an_earlier_one(void **state)
+a_later_id_sorts_after_an_earlier_one(void **state)
 {
     char early[HUB_ID_SIZE], late[HUB_ID_SIZE];
     struct err e;
@@ -119,7 +119,7 @@ without_random_bytes_there_is_no_id(void **state)
     (void)state;
     struct sys mute = *sys;
     mute.getrandom = no_random;
-    mute.getpid = other_pid; /* so that none are left */
+    mute.getpid = other_pid; /* uses up the buffered bytes */
     sys = &mute;
     signal_ids_begin();
     CHECK_FAILS_WITH(hub_new_id(id, &e), ST_IO, &e, "get random bytes");
@@ -132,8 +132,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(an_id_is_a_prefix_a_letter_and_23_letters_or_digits),
         CASE(ids_do_not_repeat),
-        CASE(an_id_tells_the_time_and_the_ends_of_the_alphabet_are_used),
-        CASE(a_later_id_sorts_behind_an_earlier_one),
+        CASE(an_id_encodes_the_time_in_the_whole_alphabet),
+        CASE(a_later_id_sorts_after_an_earlier_one),
         CASE(a_fork_has_random_bytes_of_its_own),
         CASE(without_random_bytes_there_is_no_id),
     };

@@ -1,4 +1,4 @@
-/* What must be true of net/sse: the events of HTML's rules, however the bytes are cut. */
+/* Tests net/sse: events by the rules of HTML, however the bytes are split. */
 #include "test.h"
 
 #include "net/sse.h"
@@ -25,7 +25,7 @@ tell(struct sse *s, const char *p, size_t n, struct buf *got)
 static void
 check(const char *text, size_t len, const char *want)
 {
-    /* whole, byte by byte, and cut in two at every place */
+    /* whole, byte by byte, and split in two at every byte */
     for (size_t cut = 0; cut <= len + 1; cut++) {
         struct sse s = { 0 };
         struct buf got = { 0 };
@@ -47,7 +47,7 @@ check(const char *text, size_t len, const char *want)
 #define CHECK(text, want) check("" text, sizeof text - 1, want)
 
 static void
-events_are_read_by_the_rules(void **state)
+events_are_parsed_by_the_rules_of_HTML(void **state)
 {
     (void)state;
     CHECK("", "@");
@@ -88,7 +88,7 @@ the_id_stays_and_counts_without_data(void **state)
 }
 
 static void
-the_rest_of_the_rules(void **state)
+byte_order_mark_retry_and_event_name_follow_the_rules(void **state)
 {
     (void)state;
     CHECK("\xEF\xBB\xBF"
@@ -97,7 +97,7 @@ the_rest_of_the_rules(void **state)
           "||a;@");
     CHECK("retry: 1500\ndata: a\n\n", "||a;@ 1500");
     CHECK("retry: 15x\nretry: -1\nretry:\nretry: 99999999999\n\n", "@");
-    CHECK("event: x\n\ndata: a\n\n", "||a;@"); /* a name without data is forgotten */
+    CHECK("event: x\n\ndata: a\n\n", "||a;@"); /* an event name without data is dropped */
 }
 
 static void
@@ -116,7 +116,7 @@ a_new_connection_keeps_the_id_and_nothing_else(void **state)
 }
 
 static void
-an_event_has_a_ceiling(void **state)
+an_event_has_a_size_limit(void **state)
 {
     struct sse s = { 0 };
     size_t used, n = 1 << 20;
@@ -141,12 +141,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(events_are_read_by_the_rules),
+        CASE(events_are_parsed_by_the_rules_of_HTML),
         CASE(lines_end_in_three_ways),
         CASE(the_id_stays_and_counts_without_data),
-        CASE(the_rest_of_the_rules),
+        CASE(byte_order_mark_retry_and_event_name_follow_the_rules),
         CASE(a_new_connection_keeps_the_id_and_nothing_else),
-        CASE(an_event_has_a_ceiling),
+        CASE(an_event_has_a_size_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

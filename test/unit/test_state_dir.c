@@ -1,4 +1,4 @@
-/* What must be true of context/state_dir: files of a run, and nothing beside them. */
+/* Tests context/state_dir: the files of a run, and no file outside. */
 #include "fault.h"
 #include "test.h"
 
@@ -50,7 +50,7 @@ names_of_phases_are_plain(void **state)
 }
 
 static void
-without_a_project_it_says_to_init(void **state)
+without_a_project_the_error_says_to_run_init(void **state)
 {
     (void)state;
     CHECK_FAILS_WITH(state_dir_find(&f, &e), ST_NOT_FOUND, &e, "cliq init");
@@ -93,7 +93,7 @@ a_relative_state_directory_becomes_absolute(void **state)
 }
 
 static void
-a_zeroed_frame_can_be_closed(void **state)
+a_zeroed_state_dir_can_be_closed(void **state)
 {
     struct state_dir zero = { 0 };
 
@@ -147,16 +147,16 @@ a_created_file_is_new_or_not_there(void **state)
     CHECK_FILE(".cliq/old", "new");
     assert_int_equal(file_mode(".cliq/old") & 0777, 0600);
     char text[4] = "";
-    assert_int_equal(read(fd, text, 3), 3); /* who has it open */
+    assert_int_equal(read(fd, text, 3), 3); /* an open descriptor keeps the old file */
     assert_string_equal(text, "old");
     close(fd);
     CHECK_FAILS(state_dir_create(&f, "run", "x", 1, &e), ST_INVALID, &e,
                 "create run: Is a directory");
 }
 
-/* The run waits for its status, and for lines; the rest is not to wake it. */
+/* The run waits for its status and for lines; other files must not wake it. */
 static void
-of_what_comes_into_signals_only_the_status_is_heard(void **state)
+of_the_files_in_signals_only_the_status_wakes_the_run(void **state)
 {
     struct watch w;
 
@@ -168,7 +168,7 @@ of_what_comes_into_signals_only_the_status_is_heard(void **state)
     CHECK_FILE(".cliq/signals/dev_command_results.json", "[]");
     assert_int_equal(file_mode(".cliq/signals/dev_command_results.json"), 0600);
     assert_false(is_readable(w.fd, 0));
-    for (int i = 0; i < 2; i++) { /* new, and in the place of another */
+    for (int i = 0; i < 2; i++) { /* a new file, and a replaced one */
         CHECK_OK(state_dir_replace(&f, "signals/_pipeline_status", "CANCELLED", 9, &e), &e);
         assert_true(is_readable(w.fd, 0));
         watch_drain(&w);
@@ -181,7 +181,7 @@ of_what_comes_into_signals_only_the_status_is_heard(void **state)
 }
 
 static void
-what_is_not_there_is_not_found(void **state)
+a_missing_file_is_not_found(void **state)
 {
     struct buf b = { 0 };
 
@@ -197,7 +197,7 @@ what_is_not_there_is_not_found(void **state)
 }
 
 static void
-paths_that_leave_the_frame_are_refused(void **state)
+paths_that_leave_the_state_directory_are_refused(void **state)
 {
     static const char *const bad[] = { "",   "/etc/passwd", "..",  "../x", "a/../../x", "a//b",
                                        "a/", ".",           "./a", "a/.",  "a/..",      "/" };
@@ -253,7 +253,7 @@ only_regular_files_are_read(void **state)
 }
 
 static void
-a_file_over_the_ceiling_is_refused(void **state)
+a_file_over_the_limit_is_refused(void **state)
 {
     struct buf b = BUF_MAX(4);
 
@@ -281,7 +281,7 @@ directories_are_made_with_their_parents(void **state)
 }
 
 static void
-a_path_is_told_whole(void **state)
+a_path_is_absolute(void **state)
 {
     struct buf b = { 0 };
 
@@ -291,10 +291,10 @@ a_path_is_told_whole(void **state)
     buf_release(&b);
 }
 
-/* Nameless files that were made ahead become the next ones, each with its own text; one that finds
- * its name taken gives way to the usual manner. */
+/* Unnamed files that were opened ahead become the next files, each with its own text. When the
+ * name exists already, the file is replaced in the usual way. */
 static void
-files_made_ahead_get_their_names(void **state)
+unnamed_files_opened_ahead_get_their_names(void **state)
 {
     (void)state;
     CHECK_OK(state_dir_replace(&f, "signals/b.json", "old", 3, &e), &e);
@@ -318,21 +318,21 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(names_of_phases_are_plain),
-        CASE(without_a_project_it_says_to_init),
-        CASE(a_zeroed_frame_can_be_closed),
-        FRAMED(files_made_ahead_get_their_names),
+        CASE(without_a_project_the_error_says_to_run_init),
+        CASE(a_zeroed_state_dir_can_be_closed),
+        FRAMED(unnamed_files_opened_ahead_get_their_names),
         FRAMED(the_nearest_project_is_found_from_below),
         FRAMED(a_relative_state_directory_becomes_absolute),
         FRAMED(a_file_is_replaced_whole_and_read_back),
         FRAMED(a_created_file_is_new_or_not_there),
-        FRAMED(of_what_comes_into_signals_only_the_status_is_heard),
-        FRAMED(what_is_not_there_is_not_found),
-        FRAMED(paths_that_leave_the_frame_are_refused),
+        FRAMED(of_the_files_in_signals_only_the_status_wakes_the_run),
+        FRAMED(a_missing_file_is_not_found),
+        FRAMED(paths_that_leave_the_state_directory_are_refused),
         FRAMED(links_are_not_followed),
         FRAMED(only_regular_files_are_read),
-        FRAMED(a_file_over_the_ceiling_is_refused),
+        FRAMED(a_file_over_the_limit_is_refused),
         FRAMED(directories_are_made_with_their_parents),
-        FRAMED(a_path_is_told_whole),
+        FRAMED(a_path_is_absolute),
     };
     return cmocka_run_group_tests_name("frame", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* What must be true of context/status_line: the lines between an agent and the orchestrator. */
+/* Tests context/status_line: the lines between an agent and the orchestrator. */
 #include "test.h"
 
 #include "context/status_line.h"
@@ -80,7 +80,7 @@ every_status_is_read(void **state)
 }
 
 static void
-a_line_by_hand_may_be_short(void **state)
+a_line_written_by_a_person_may_omit_members(void **state)
 {
     struct arena a = { 0 };
     struct status_line s = line(&a, "{\"status\":\"complete\",\"result\":null,\"extra\":[]}");
@@ -145,7 +145,7 @@ a_line_too_long_says_to_use_a_file(void **state)
 }
 
 static void
-an_ack_that_was_owed_comes_with_the_line_behind_it(void **state)
+an_owed_ack_is_written_with_the_next_line(void **state)
 {
     struct err e;
 
@@ -161,9 +161,10 @@ an_ack_that_was_owed_comes_with_the_line_behind_it(void **state)
                             "\"type\":\"phase\",\"status\":\"complete\"}\n");
 }
 
-/* Nobody waits for it: it comes as a new file, or as a line where there is one. */
+/* The orchestrator need not read an ack at once: it comes as a new file, or as a line when the
+ * file exists. */
 static void
-an_ack_wakes_nobody_who_waits_for_writes(void **state)
+an_ack_does_not_wake_a_watch_for_writes(void **state)
 {
     struct watch w;
     struct err e;
@@ -195,12 +196,12 @@ main(void)
         CASE(lines_look_like_the_documented_ones),
         CASE(a_torn_line_is_sealed_before_the_next),
         CASE(every_status_is_read),
-        CASE(a_line_by_hand_may_be_short),
+        CASE(a_line_written_by_a_person_may_omit_members),
         CASE(other_shapes_are_unknown),
         CASE(names_that_leave_the_directory_are_refused),
         CASE(a_line_too_long_says_to_use_a_file),
-        CASE(an_ack_that_was_owed_comes_with_the_line_behind_it),
-        CASE(an_ack_wakes_nobody_who_waits_for_writes),
+        CASE(an_owed_ack_is_written_with_the_next_line),
+        CASE(an_ack_does_not_wake_a_watch_for_writes),
     };
     return cmocka_run_group_tests_name("signal", tests, NULL, NULL);
 }

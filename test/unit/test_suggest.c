@@ -1,4 +1,4 @@
-/* What must be true of base/suggest: it offers what a person meant, or nothing. */
+/* Tests base/suggest: it suggests the word that was probably meant, or none. */
 #include "test.h"
 
 #include "base/suggest.h"
@@ -27,7 +27,7 @@ a_letter_too_many_too_few_or_wrong_is_forgiven(void **state)
 }
 
 static void
-two_letters_swapped_count_as_one_slip(void **state)
+two_swapped_letters_count_as_one_error(void **state)
 {
     (void)state;
     assert_string_equal(nearest("tsak"), "task");
@@ -51,7 +51,7 @@ the_closest_of_several_wins(void **state)
 }
 
 static void
-a_word_far_from_all_is_near_to_none(void **state)
+a_word_unlike_any_other_has_no_suggestion(void **state)
 {
     (void)state;
     assert_string_equal(nearest("zzzzzz"), "nothing");
@@ -60,7 +60,7 @@ a_word_far_from_all_is_near_to_none(void **state)
 }
 
 static void
-words_of_any_length_are_survived(void **state)
+words_of_any_length_are_handled(void **state)
 {
     char word[200];
 
@@ -79,11 +79,11 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_letter_too_many_too_few_or_wrong_is_forgiven),
-        CASE(two_letters_swapped_count_as_one_slip),
+        CASE(two_swapped_letters_count_as_one_error),
         CASE(the_beginning_of_a_word_is_enough),
         CASE(the_closest_of_several_wins),
-        CASE(a_word_far_from_all_is_near_to_none),
-        CASE(words_of_any_length_are_survived),
+        CASE(a_word_unlike_any_other_has_no_suggestion),
+        CASE(words_of_any_length_are_handled),
     };
 
     return cmocka_run_group_tests_name("near", tests, NULL, NULL);

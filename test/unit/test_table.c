@@ -1,4 +1,4 @@
-/* What must be true of base/table: columns that line up, in any script. */
+/* Tests base/table: columns that line up, in any script. */
 #include "test.h"
 
 #include "base/table.h"
@@ -45,7 +45,7 @@ columns_are_as_wide_as_their_widest_cell(void **state)
 }
 
 static void
-an_empty_table_is_nothing(void **state)
+an_empty_table_prints_nothing(void **state)
 {
     (void)state;
     table_write(&t, &out, 80, true);
@@ -78,7 +78,7 @@ combining_characters_take_none(void **state)
 }
 
 static void
-a_row_that_does_not_fit_is_cut_with_an_ellipsis(void **state)
+a_row_that_does_not_fit_is_truncated_with_an_ellipsis(void **state)
 {
     (void)state;
     row("A", "B", "C");
@@ -89,7 +89,7 @@ a_row_that_does_not_fit_is_cut_with_an_ellipsis(void **state)
 }
 
 static void
-a_row_that_just_fits_is_not_cut(void **state)
+a_row_that_just_fits_is_not_truncated(void **state)
 {
     (void)state;
     row("A", "B", "C");
@@ -100,7 +100,7 @@ a_row_that_just_fits_is_not_cut(void **state)
 }
 
 static void
-a_cut_never_splits_a_wide_character(void **state)
+truncation_never_splits_a_wide_character(void **state)
 {
     (void)state;
     row("A", "B", "C");
@@ -115,7 +115,7 @@ a_cut_never_splits_a_wide_character(void **state)
 }
 
 static void
-a_very_narrow_terminal_is_not_cut_for(void **state)
+rows_are_not_truncated_for_a_very_narrow_terminal(void **state)
 {
     (void)state;
     row("A", "B", "C");
@@ -177,13 +177,13 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         TABLE_CASE(columns_are_as_wide_as_their_widest_cell),
-        TABLE_CASE(an_empty_table_is_nothing),
+        TABLE_CASE(an_empty_table_prints_nothing),
         TABLE_CASE(wide_characters_take_two_columns),
         TABLE_CASE(combining_characters_take_none),
-        TABLE_CASE(a_row_that_does_not_fit_is_cut_with_an_ellipsis),
-        TABLE_CASE(a_row_that_just_fits_is_not_cut),
-        TABLE_CASE(a_cut_never_splits_a_wide_character),
-        TABLE_CASE(a_very_narrow_terminal_is_not_cut_for),
+        TABLE_CASE(a_row_that_does_not_fit_is_truncated_with_an_ellipsis),
+        TABLE_CASE(a_row_that_just_fits_is_not_truncated),
+        TABLE_CASE(truncation_never_splits_a_wide_character),
+        TABLE_CASE(rows_are_not_truncated_for_a_very_narrow_terminal),
         TABLE_CASE(cells_are_escaped_and_on_one_line),
         TABLE_CASE(colour_is_on_the_head_only),
         TABLE_CASE(a_table_of_one_column_is_a_list),

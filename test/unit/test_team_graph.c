@@ -1,10 +1,10 @@
 /*
- * The rules for dependencies: unknown names, circles, support phases; and teams of ten thousand,
- * which are judged soon.
+ * Tests team/validate_graph: unknown names, cycles, support phases; and teams of ten thousand
+ * phases, which are checked quickly.
  */
 #include "teams.h"
 
-/* ---- the graph ---- */
+/* ---- dependencies ---- */
 
 static void
 unknown_dependencies_suggest_the_nearest(void **state)
@@ -34,20 +34,20 @@ a_phase_cannot_depend_on_itself(void **state)
 }
 
 static void
-circles_are_written_out(void **state)
+cycles_are_written_out(void **state)
 {
     (void)state;
     says(HEAD EXEC("r") "  - { name: a, depends_on: [b, r] }\n  - { name: b, depends_on: [a] }\n",
-         "5:28: error: phases depend on each other in a circle: a → b → a (phase a, field "
+         "5:28: error: phases depend on each other in a cycle: a → b → a (phase a, field "
          "depends_on)");
     says(HEAD EXEC("r") "  - { name: a, depends_on: [c] }\n  - { name: b, depends_on: [a] }\n"
                         "  - { name: c, depends_on: [b, r] }\n",
-         "5:28: error: phases depend on each other in a circle: a → c → b → a (phase a, field "
+         "5:28: error: phases depend on each other in a cycle: a → c → b → a (phase a, field "
          "depends_on)");
 }
 
 static void
-a_circle_of_all_has_no_root_either(void **state)
+a_cycle_of_all_phases_has_no_root(void **state)
 {
     (void)state;
     struct fixture f =
@@ -55,13 +55,13 @@ a_circle_of_all_has_no_root_either(void **state)
 
     must_say(&f, "team.yml:4:3: error: no phase can start: each one depends on another (field "
                  "phases)\n");
-    must_say(&f, "circle: a → b → a (");
+    must_say(&f, "cycle: a → b → a (");
     assert_int_equal(f.problems.errors, 2);
     done(&f);
 }
 
 static void
-diamonds_are_no_circles(void **state)
+diamonds_are_no_cycles(void **state)
 {
     (void)state;
     clean(HEAD EXEC("a") "  - { name: b, depends_on: [a] }\n  - { name: c, depends_on: [a] }\n"
@@ -69,7 +69,7 @@ diamonds_are_no_circles(void **state)
 }
 
 static void
-circles_that_share_a_phase_are_told_separately(void **state)
+cycles_that_share_a_phase_are_reported_separately(void **state)
 {
     (void)state;
     struct fixture f = opened(HEAD EXEC("r") "  - { name: a, depends_on: [b, c] }\n"
@@ -91,7 +91,7 @@ a_dependency_named_twice_is_a_warning(void **state)
 }
 
 static void
-support_phases_stand_outside_the_graph(void **state)
+support_phases_are_outside_the_graph(void **state)
 {
     (void)state;
     says("name: t\nphases:\n" EXEC("a") "support:\n  - { name: s, depends_on: [a] }\n",
@@ -107,7 +107,7 @@ support_phases_stand_outside_the_graph(void **state)
 /* ---- hostile teams ---- */
 
 static void
-ten_thousand_phases_in_a_chain_end_soon(void **state)
+a_chain_of_ten_thousand_phases_is_checked_quickly(void **state)
 {
     (void)state;
     struct buf b = { 0 };
@@ -122,7 +122,7 @@ ten_thousand_phases_in_a_chain_end_soon(void **state)
 }
 
 static void
-a_circle_of_ten_thousand_ends_soon(void **state)
+a_cycle_of_ten_thousand_phases_is_checked_quickly(void **state)
 {
     (void)state;
     struct buf b = { 0 };
@@ -137,7 +137,7 @@ a_circle_of_ten_thousand_ends_soon(void **state)
 }
 
 static void
-many_unknown_names_end_soon(void **state)
+many_unknown_names_are_checked_quickly(void **state)
 {
     (void)state;
     struct buf b = { 0 };
@@ -172,7 +172,7 @@ many_unknown_names_end_soon(void **state)
 }
 
 static void
-many_circles_end_soon(void **state)
+many_cycles_are_checked_quickly(void **state)
 {
     (void)state;
     struct buf b = { 0 };
@@ -194,16 +194,16 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(unknown_dependencies_suggest_the_nearest),
         CASE(a_phase_cannot_depend_on_itself),
-        CASE(circles_are_written_out),
-        CASE(a_circle_of_all_has_no_root_either),
-        CASE(diamonds_are_no_circles),
-        CASE(circles_that_share_a_phase_are_told_separately),
+        CASE(cycles_are_written_out),
+        CASE(a_cycle_of_all_phases_has_no_root),
+        CASE(diamonds_are_no_cycles),
+        CASE(cycles_that_share_a_phase_are_reported_separately),
         CASE(a_dependency_named_twice_is_a_warning),
-        CASE(support_phases_stand_outside_the_graph),
-        CASE(ten_thousand_phases_in_a_chain_end_soon),
-        CASE(a_circle_of_ten_thousand_ends_soon),
-        CASE(many_unknown_names_end_soon),
-        CASE(many_circles_end_soon),
+        CASE(support_phases_are_outside_the_graph),
+        CASE(a_chain_of_ten_thousand_phases_is_checked_quickly),
+        CASE(a_cycle_of_ten_thousand_phases_is_checked_quickly),
+        CASE(many_unknown_names_are_checked_quickly),
+        CASE(many_cycles_are_checked_quickly),
     };
 
     return cmocka_run_group_tests_name("team graph", tests, NULL, NULL);

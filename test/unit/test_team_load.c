@@ -1,6 +1,5 @@
 /*
- * What loading makes of a team's file: fields, defaults, ranges, and what is said of keys and
- * shapes that are none.
+ * Tests team/load: fields, defaults, ranges, and the messages about unknown keys and wrong shapes.
  */
 #include "teams.h"
 
@@ -139,7 +138,7 @@ the_head_is_read(void **state)
 }
 
 static void
-phases_may_stand_in_workflow_or_at_the_top(void **state)
+phases_may_be_in_workflow_or_at_the_top(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -293,7 +292,7 @@ unknown_keys_warn_with_the_nearest_known_one(void **state)
 }
 
 static void
-merge_keys_are_said_to_mean_nothing(void **state)
+merge_keys_are_warned_about(void **state)
 {
     (void)state;
     says(HEAD "  - &a { name: a }\n  - { <<: *a, name: b }\n",
@@ -301,7 +300,7 @@ merge_keys_are_said_to_mean_nothing(void **state)
 }
 
 static void
-wrong_shapes_are_errors_where_they_stand(void **state)
+wrong_shapes_are_errors_at_their_position(void **state)
 {
     (void)state;
     says("name: [x]\n", "1:7: error: name must be a text, not a list (field name)");
@@ -382,7 +381,7 @@ type_names_are_those_of_the_file(void **state)
 }
 
 static void
-bad_yaml_is_a_problem_with_its_place(void **state)
+bad_yaml_is_a_problem_with_its_position(void **state)
 {
     (void)state;
     struct fixture f = opened("name: x\nname: y\nname: z\n");
@@ -496,7 +495,7 @@ main(void)
         CASE(every_field_of_a_phase_is_read),
         CASE(a_phase_has_defaults),
         CASE(the_head_is_read),
-        CASE(phases_may_stand_in_workflow_or_at_the_top),
+        CASE(phases_may_be_in_workflow_or_at_the_top),
         CASE(phases_in_both_places_are_an_error),
         CASE(depends_on_may_be_a_list_or_commas),
         CASE(times_have_units),
@@ -504,12 +503,12 @@ main(void)
         CASE(retries_are_0_to_5),
         CASE(max_iterations_are_1_to_5),
         CASE(unknown_keys_warn_with_the_nearest_known_one),
-        CASE(merge_keys_are_said_to_mean_nothing),
-        CASE(wrong_shapes_are_errors_where_they_stand),
+        CASE(merge_keys_are_warned_about),
+        CASE(wrong_shapes_are_errors_at_their_position),
         CASE(null_is_the_same_as_absent),
         CASE(types_are_known_ones),
         CASE(type_names_are_those_of_the_file),
-        CASE(bad_yaml_is_a_problem_with_its_place),
+        CASE(bad_yaml_is_a_problem_with_its_position),
         CASE(an_empty_file_and_a_list_are_no_teams),
         CASE(too_many_phases_are_refused),
         CASE(a_file_is_read_and_a_missing_one_is_not_found),

@@ -1,6 +1,6 @@
 /*
- * The rules for a team, its inputs, its own agents and its phases: each once broken (with the
- * exact place and sentence) and once kept.
+ * Tests team/validate and team/validate_phase: the rules for a team, its inputs, its agents and its
+ * phases. Each rule is once broken, with the exact position and message, and once obeyed.
  */
 #include "teams.h"
 
@@ -102,7 +102,7 @@ static void
 an_input_that_a_role_may_use_is_not_called_unused(void **state)
 {
     (void)state;
-    clean(INPUTS("[{ name: x }]") "  - { name: a }\n"); /* roles/a.md is not looked at */
+    clean(INPUTS("[{ name: x }]") "  - { name: a }\n"); /* roles/a.md is not read */
 }
 
 static void
@@ -162,7 +162,7 @@ own_agents_need_an_entry_inside_the_team(void **state)
 }
 
 static void
-entries_must_be_there(void **state)
+entries_must_exist(void **state)
 {
     (void)state;
     const char *text = "agents: { x: { entry: agents/x.sh } }\n" HEAD "  - { name: a, agent: x }\n";
@@ -500,7 +500,7 @@ targets_have_three_modes(void **state)
 }
 
 static void
-whom_to_notify_must_be_known(void **state)
+the_receivers_of_notifications_are_checked(void **state)
 {
     (void)state;
     clean(HEAD "  - { name: a, notify: { on_complete: { agent: slack, channel: ops }, on_fail: "
@@ -541,7 +541,7 @@ main(void)
         CASE(every_text_counts_as_a_use),
         CASE(input_types_and_defaults_are_checked),
         CASE(own_agents_need_an_entry_inside_the_team),
-        CASE(entries_must_be_there),
+        CASE(entries_must_exist),
         CASE(phases_need_a_name),
         CASE(phase_names_have_a_pattern),
         CASE(phase_names_end_at_64),
@@ -566,7 +566,7 @@ main(void)
         CASE(a_connector_without_work_is_a_warning),
         CASE(sources_need_a_name_and_targets_a_file),
         CASE(targets_have_three_modes),
-        CASE(whom_to_notify_must_be_known),
+        CASE(the_receivers_of_notifications_are_checked),
         CASE(names_of_variables_are_checked),
     };
 

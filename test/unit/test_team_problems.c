@@ -1,6 +1,6 @@
 /*
- * The list of a team's problems: order, forms, all of them in one go; and the examples that have
- * none.
+ * Tests team/problem: the order and the forms of a team's problems, all reported at once; and
+ * examples that have none.
  */
 #include "teams.h"
 
@@ -27,7 +27,7 @@ problems_are_sorted_by_file_line_and_column(void **state)
     assert_int_equal(p.errors, 3);
     assert_int_equal(p.warnings, 2);
     buf_reset(&said);
-    problems_write(&said, &p); /* again: nothing is lost or turned */
+    problems_write(&said, &p); /* again: nothing is lost or reordered */
     assert_non_null(strstr(said.p, "three (field f)\na:10:2: error: four"));
     problem_error(&p, (struct problem_at){ "a", 11, 1, NULL, NULL }, "later");
     buf_reset(&said);
@@ -59,7 +59,7 @@ problems_as_json(void **state)
 }
 
 static void
-problems_cannot_drive_a_terminal(void **state)
+problems_are_escaped_for_a_terminal(void **state)
 {
     (void)state;
     struct fixture f = opened(HEAD "  - { name: \"a\\e[2J\", agent: \"x\\nteam.yml: ok\" }\n");
@@ -72,7 +72,7 @@ problems_cannot_drive_a_terminal(void **state)
 /* ---- all in one go ---- */
 
 static void
-ten_faults_are_ten_errors(void **state)
+ten_mistakes_are_ten_errors(void **state)
 {
     (void)state;
     struct fixture f =
@@ -193,7 +193,7 @@ the_example_of_the_header_is_valid(void **state)
 }
 
 static void
-nothing_is_leaked_or_missed_without_memory(void **state)
+errors_are_counted_and_nothing_leaks_when_memory_runs_out(void **state)
 {
     (void)state;
     const char *text = HEAD EXEC("a") "  - { name: b, depends_on: [x] }\n";
@@ -204,7 +204,7 @@ nothing_is_leaked_or_missed_without_memory(void **state)
         struct err e;
         assert_int_equal(team_load(&t, "f", text, strlen(text), &p, &e), ST_OK);
         team_validate(&t, -1, &p);
-        assert_int_equal(p.errors, 1); /* counted, even where it cannot be told */
+        assert_int_equal(p.errors, 1); /* counted even without memory for its message */
         team_release(&t);
         problems_release(&p);
     }
@@ -216,11 +216,11 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(problems_are_sorted_by_file_line_and_column),
         CASE(problems_as_json),
-        CASE(problems_cannot_drive_a_terminal),
-        CASE(ten_faults_are_ten_errors),
+        CASE(problems_are_escaped_for_a_terminal),
+        CASE(ten_mistakes_are_ten_errors),
         CASE(the_examples_of_the_sdk_page_are_valid),
         CASE(the_example_of_the_header_is_valid),
-        CASE(nothing_is_leaked_or_missed_without_memory),
+        CASE(errors_are_counted_and_nothing_leaks_when_memory_runs_out),
     };
 
     return cmocka_run_group_tests_name("team problems", tests, NULL, NULL);

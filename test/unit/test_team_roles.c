@@ -1,10 +1,10 @@
-/* The rules for role files: which phases need one, where it may stand, what it may say. */
+/* Tests the rules for role files: which phases need one, where it may be, what it may say. */
 #include "teams.h"
 
 #define ROLE "Read what was found before and write down, in plain words, what follows from it.\n"
 
 static void
-thinking_agents_need_a_role(void **state)
+agents_with_a_model_need_a_role(void **state)
 {
     (void)state;
     static const char *const agents[] = { "claude-code", "codex",      "gemini",
@@ -31,7 +31,7 @@ thinking_agents_need_a_role(void **state)
 }
 
 static void
-the_others_need_none(void **state)
+the_other_agents_need_no_role(void **state)
 {
     (void)state;
     write_file("x.sh", "");
@@ -110,7 +110,7 @@ a_role_that_invents_tools_is_a_warning(void **state)
 }
 
 static void
-variables_in_roles_are_checked_where_they_stand(void **state)
+variables_in_roles_are_reported_at_their_position(void **state)
 {
     (void)state;
     make_dirs("roles");
@@ -140,14 +140,14 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(thinking_agents_need_a_role),
-        CASE(the_others_need_none),
+        CASE(agents_with_a_model_need_a_role),
+        CASE(the_other_agents_need_no_role),
         CASE(a_role_may_have_another_name_than_its_phase),
         CASE(a_role_cannot_leave_its_directory),
         CASE(in_an_assembled_team_roles_are_named_after_phases),
         CASE(a_short_role_is_a_warning),
         CASE(a_role_that_invents_tools_is_a_warning),
-        CASE(variables_in_roles_are_checked_where_they_stand),
+        CASE(variables_in_roles_are_reported_at_their_position),
         CASE(a_role_must_be_text),
     };
 

@@ -1,6 +1,6 @@
 /*
- * The rules for variables and conditions in the texts of a team: each once broken (with the exact
- * place and sentence) and once kept.
+ * Tests team/validate_template: the rules for variables and conditions. Each rule is once broken,
+ * with the exact position and message, and once obeyed.
  */
 #include "teams.h"
 
@@ -23,7 +23,7 @@ undeclared_inputs_are_errors(void **state)
     ", env: { X: $(inputs.x) }, commands: [{ name: c, run: 'true' }] }\n"
 
 static void
-conditions_that_cannot_be_meant_are_errors(void **state)
+conditions_that_are_surely_mistakes_are_errors(void **state)
 {
     (void)state;
     static const struct {
@@ -44,7 +44,7 @@ conditions_that_cannot_be_meant_are_errors(void **state)
         { WHEN("inputs.x"), "\"inputs.x\" is only a text here: write $(inputs.x)" },
         { WHEN("phase == a"), "\"phase\" is only a text here: write $(phase)" },
         { WHEN("$(inputs.x) == inputs.y"), "\"inputs.y\" is only a text here" },
-        { WHEN("'== high'"), "nothing stands before ==: write the variable there" },
+        { WHEN("'== high'"), "nothing comes before ==: write the variable there" },
         { WHEN("''"), "the condition is empty, so the phase would never run" },
         { WHEN("' '"), "the condition is empty" },
         { WHEN("'off'"), "the condition \"off\" is a fixed text: write true or false" },
@@ -62,7 +62,7 @@ conditions_that_cannot_be_meant_are_errors(void **state)
 }
 
 static void
-conditions_that_can_be_meant_are_taken(void **state)
+reasonable_conditions_are_accepted(void **state)
 {
     (void)state;
     clean(WHEN("$(inputs.x)"));
@@ -78,7 +78,7 @@ conditions_that_can_be_meant_are_taken(void **state)
     clean(WHEN("No"));
     says(WHEN("1 == 2"), "5:35: warning: both sides are fixed texts, so it is always the same: "
                          "write true or false, or compare a variable (phase a, field when)");
-    says(WHEN("'$(inputs.x) =='"), "5:35: warning: nothing stands behind the operator: write '' "
+    says(WHEN("'$(inputs.x) =='"), "5:35: warning: nothing follows the operator: write '' "
                                    "for an empty text (phase a, field when)");
 }
 
@@ -107,7 +107,7 @@ handoffs_come_from_predecessors(void **state)
 #define URL(text) HEAD "  - { name: a, agent: curl, sources: [{ name: s, url: '" text "' }] }\n"
 
 static void
-what_is_nearly_a_variable_is_an_error_where_no_shell_is(void **state)
+a_misspelt_variable_outside_a_command_is_an_error(void **state)
 {
     (void)state;
     static const struct {
@@ -145,7 +145,7 @@ what_is_nearly_a_variable_is_an_error_where_no_shell_is(void **state)
 }
 
 static void
-in_commands_it_is_a_warning(void **state)
+a_misspelt_variable_in_a_command_is_a_warning(void **state)
 {
     (void)state;
     says(HEAD RUN("echo $(input.url)"),
@@ -165,7 +165,7 @@ in_commands_it_is_a_warning(void **state)
 }
 
 static void
-a_bad_name_is_told_once(void **state)
+a_bad_name_is_reported_once(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -196,7 +196,7 @@ a_gate_judges_what_it_depends_on(void **state)
 }
 
 static void
-paths_of_handoffs_name_something(void **state)
+the_path_of_a_handoff_must_name_a_value(void **state)
 {
     (void)state;
 #define PATH(path)                                                                                 \
@@ -216,18 +216,19 @@ paths_of_handoffs_name_something(void **state)
 }
 
 static void
-support_phases_hear_from_gates(void **state)
+support_phases_get_handoffs_from_gates(void **state)
 {
     (void)state;
     clean(HEAD EXEC("a") "  - { name: g, type: gate, depends_on: [a] }\n"
                          "support:\n  - { name: s, env: { X: $(handoff.g.text) } }\n");
     says(HEAD EXEC("a") "support:\n  - { name: s, env: { X: $(handoff.a.text) } }\n",
-         "6:26: error: $(handoff.a.text): a support phase only hears from gates, and \"a\" is none "
+         "6:26: error: $(handoff.a.text): a support phase only gets handoffs from gates, and \"a\" "
+         "is none "
          "(phase s, field env)");
 }
 
 static void
-directories_are_known_ones(void **state)
+unknown_directories_are_errors(void **state)
 {
     (void)state;
     clean(HEAD RUN("ls $(dirs.project) $(dirs.work) $(dirs.state) $(dirs.files)"));
@@ -237,14 +238,14 @@ directories_are_known_ones(void **state)
 }
 
 static void
-the_words_of_a_run_and_the_shells_own_are_fine(void **state)
+variables_of_a_run_and_command_substitutions_are_fine(void **state)
 {
     (void)state;
     clean(HEAD RUN("echo $(team_name) $(phase) $(date) $(timestamp) $(run_id) $(pwd) $(date +%s)"));
 }
 
 static void
-variables_cannot_stand_in_single_quotes(void **state)
+variables_cannot_be_in_single_quotes(void **state)
 {
     (void)state;
     struct fixture f = opened(INPUTS("[{ name: x }]") RUN("echo ''$(inputs.x)''"));
@@ -256,7 +257,7 @@ variables_cannot_stand_in_single_quotes(void **state)
 }
 
 static void
-variables_cannot_stand_in_a_quoted_here_document(void **state)
+variables_cannot_be_in_a_quoted_here_document(void **state)
 {
     (void)state;
     struct fixture f =
@@ -303,19 +304,19 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(undeclared_inputs_are_errors),
-        CASE(conditions_that_cannot_be_meant_are_errors),
-        CASE(conditions_that_can_be_meant_are_taken),
+        CASE(conditions_that_are_surely_mistakes_are_errors),
+        CASE(reasonable_conditions_are_accepted),
         CASE(handoffs_come_from_predecessors),
-        CASE(what_is_nearly_a_variable_is_an_error_where_no_shell_is),
-        CASE(in_commands_it_is_a_warning),
-        CASE(paths_of_handoffs_name_something),
-        CASE(a_bad_name_is_told_once),
+        CASE(a_misspelt_variable_outside_a_command_is_an_error),
+        CASE(a_misspelt_variable_in_a_command_is_a_warning),
+        CASE(the_path_of_a_handoff_must_name_a_value),
+        CASE(a_bad_name_is_reported_once),
         CASE(a_gate_judges_what_it_depends_on),
-        CASE(support_phases_hear_from_gates),
-        CASE(directories_are_known_ones),
-        CASE(the_words_of_a_run_and_the_shells_own_are_fine),
-        CASE(variables_cannot_stand_in_single_quotes),
-        CASE(variables_cannot_stand_in_a_quoted_here_document),
+        CASE(support_phases_get_handoffs_from_gates),
+        CASE(unknown_directories_are_errors),
+        CASE(variables_of_a_run_and_command_substitutions_are_fine),
+        CASE(variables_cannot_be_in_single_quotes),
+        CASE(variables_cannot_be_in_a_quoted_here_document),
         CASE(variables_under_another_shell_are_warnings),
         CASE(fields_that_are_not_expanded_warn),
     };

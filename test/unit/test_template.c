@@ -1,4 +1,4 @@
-/* What must be true of team/template: values arrive as they are, and none is ever shell. */
+/* Tests team/template: values arrive unchanged, and none is ever run as shell code. */
 #include "test.h"
 
 #include "team/template.h"
@@ -135,7 +135,7 @@ data_is_the_whole_data(void **state)
 }
 
 static void
-what_cannot_be_resolved_is_named(void **state)
+an_unresolved_variable_is_named(void **state)
 {
     (void)state;
     UNRESOLVED("a $(inputs.nope) b", "cannot resolve $(inputs.nope)");
@@ -155,7 +155,7 @@ what_cannot_be_resolved_is_named(void **state)
 }
 
 static void
-a_name_that_is_none_is_an_error(void **state)
+an_invalid_name_is_an_error(void **state)
 {
     (void)state;
     UNRESOLVED("$(inputs.a b)", "$(inputs.a b is not a template variable");
@@ -165,7 +165,7 @@ a_name_that_is_none_is_an_error(void **state)
 }
 
 static void
-other_dollars_stay(void **state)
+other_dollar_signs_stay(void **state)
 {
     (void)state;
     EXPANDS("$(ls) $( date ) $(date +%s) ${x} $x $ $( $(phases) $(inputs", "$(ls) $( date ) "
@@ -375,11 +375,11 @@ comments_and_escaped_dollars_stay(void **state)
 }
 
 static void
-a_use_in_single_quotes_is_an_error_with_its_place(void **state)
+a_use_in_single_quotes_is_an_error_with_its_position(void **state)
 {
     (void)state;
-    REFUSED("echo '$(inputs.x)'", "$(inputs.x) at line 1, column 7 stands in single quotes");
-    REFUSED("a\nb  'ü' '$(date)'", "$(date) at line 2, column 9 stands in single quotes");
+    REFUSED("echo '$(inputs.x)'", "$(inputs.x) at line 1, column 7 is in single quotes");
+    REFUSED("a\nb  'ü' '$(date)'", "$(date) at line 2, column 9 is in single quotes");
     REFUSED("echo \"$(awk '$(inputs.x)')\"", "single quotes");
     REFUSED("echo `awk '$(inputs.x)'`", "single quotes");
     REFUSED("echo ${a:-'$(inputs.x)'}", "single quotes");
@@ -390,7 +390,7 @@ static void
 a_use_in_a_quoted_heredoc_is_an_error(void **state)
 {
     (void)state;
-    REFUSED("cat <<'E'\n$(inputs.x)\nE", "line 2, column 1 stands in a here-document");
+    REFUSED("cat <<'E'\n$(inputs.x)\nE", "line 2, column 1 is in a here-document");
     REFUSED("cat <<\"E\"\n$(inputs.x)\nE", "here-document");
     REFUSED("cat <<\\E\n$(inputs.x)\nE", "here-document");
     REFUSED("cat <<E''O\n$(inputs.x)\nEO", "here-document");
@@ -426,21 +426,21 @@ case_patterns_do_not_end_a_substitution(void **state)
 }
 
 static void
-where_shells_differ_it_is_an_error(void **state)
+a_use_where_shells_differ_is_an_error(void **state)
 {
     (void)state;
     REFUSED("echo ${a#$(inputs.x)}", "inside ${...}");
     REFUSED("echo \"${a:$(inputs.n)}\"", "inside ${...}");
     REFUSED("echo ${a[$(inputs.n)]}", "inside ${...}");
     REFUSED("echo \"${a:-\"$(inputs.x)\"}\"", "inner ones");
-    REFUSED("echo \"`echo \\\"$(inputs.x)\\\"`\"", "backquotes behind a backslash");
-    REFUSED("echo `echo \\`echo $(inputs.x)\\``", "backquotes behind a backslash");
+    REFUSED("echo \"`echo \\\"$(inputs.x)\\\"`\"", "backquotes after a backslash");
+    REFUSED("echo `echo \\`echo $(inputs.x)\\``", "backquotes after a backslash");
     REFUSED("echo $'it\\'s $(inputs.x)'", "read differently");
     REFUSED("echo `p '`' $(inputs.x)`", "a backquote in single quotes in backquotes");
     REFUSED("echo `cat <<E\n$(inputs.x)\nE\n`", "a here-document in backquotes");
-    REFUSED("echo $[ $(inputs.n) ]", "arithmetic of bash");
-    REFUSED("echo $$(inputs.x)", "right behind a $");
-    REFUSED("echo \"$$(inputs.x)\"", "right behind a $");
+    REFUSED("echo $[ $(inputs.n) ]", "arithmetic only in bash");
+    REFUSED("echo $$(inputs.x)", "directly follows a $");
+    REFUSED("echo \"$$(inputs.x)\"", "directly follows a $");
 }
 
 static void
@@ -546,7 +546,7 @@ warning(const char *text)
 }
 
 static void
-words_that_read_code_make_a_warning(void **state)
+commands_that_run_their_words_as_code_are_warned_about(void **state)
 {
     static const char *const texts[] = {
         "eval $(inputs.x)",
@@ -590,7 +590,7 @@ words_that_read_code_make_a_warning(void **state)
 }
 
 static void
-other_commands_make_none(void **state)
+other_commands_are_not_warned_about(void **state)
 {
     static const char *const texts[] = {
         "echo $(inputs.x)",
@@ -802,9 +802,9 @@ main(void)
         CASE(a_handoff_is_reached_by_a_path),
         CASE(a_key_with_dots_is_found_before_the_shorter_one),
         CASE(data_is_the_whole_data),
-        CASE(what_cannot_be_resolved_is_named),
-        CASE(a_name_that_is_none_is_an_error),
-        CASE(other_dollars_stay),
+        CASE(an_unresolved_variable_is_named),
+        CASE(an_invalid_name_is_an_error),
+        CASE(other_dollar_signs_stay),
         CASE(values_are_not_expanded_again),
         CASE(uses_are_found_in_order),
         CASE(a_condition_compares_texts),
@@ -815,17 +815,17 @@ main(void)
         CASE(equal_values_share_a_variable),
         CASE(ordinary_shell_is_left_alone),
         CASE(comments_and_escaped_dollars_stay),
-        CASE(a_use_in_single_quotes_is_an_error_with_its_place),
+        CASE(a_use_in_single_quotes_is_an_error_with_its_position),
         CASE(a_use_in_a_quoted_heredoc_is_an_error),
         CASE(a_heredoc_ends_at_its_delimiter_only),
         CASE(case_patterns_do_not_end_a_substitution),
-        CASE(where_shells_differ_it_is_an_error),
+        CASE(a_use_where_shells_differ_is_an_error),
         CASE(a_command_that_does_not_end_is_an_error_when_it_has_uses),
         CASE(only_whole_numbers_reach_arithmetic),
         CASE(a_bracket_is_not_yet_arithmetic),
         CASE(nul_and_too_long_values_say_to_use_a_file),
-        CASE(words_that_read_code_make_a_warning),
-        CASE(other_commands_make_none),
+        CASE(commands_that_run_their_words_as_code_are_warned_about),
+        CASE(other_commands_are_not_warned_about),
         CASE(deep_and_broken_texts_end_quickly),
         CASE(no_hostile_value_is_executed_and_every_byte_arrives),
     };

@@ -1,4 +1,4 @@
-/* What must be true of base/term: nothing that a terminal obeys reaches it. */
+/* Tests base/term: no control sequence reaches the terminal. */
 #include "test.h"
 
 #include "base/term.h"
@@ -65,11 +65,11 @@ every_C1_control_is_written_out(void **state)
         snprintf(want, sizeof want, "\\x%02x", c);
         assert_string_equal(escaped(in, n, true), want);
     }
-    assert_string_equal(ESCAPED("\xC2\xA0"), "\xC2\xA0"); /* a no-break space is none */
+    assert_string_equal(ESCAPED("\xC2\xA0"), "\xC2\xA0"); /* a no-break space is no control */
 }
 
 static void
-what_turns_the_direction_of_text_is_written_out(void **state)
+bidi_controls_are_written_out(void **state)
 {
     static const unsigned turns[] = { 0x061C, 0x200E, 0x200F, 0x202A, 0x202B, 0x202C, 0x202D,
                                       0x202E, 0x2066, 0x2067, 0x2068, 0x2069, 0x2028, 0x2029 };
@@ -110,7 +110,7 @@ line_breaks_and_tabs_stay_in_texts_of_several_lines_only(void **state)
 }
 
 static void
-whatever_the_bytes_nothing_obeyed_comes_out(void **state)
+no_input_produces_a_control_sequence(void **state)
 {
     char in[3];
 
@@ -159,7 +159,7 @@ colour_follows_NO_COLOR_then_force_then_the_terminal(void **state)
     setenv("NO_COLOR", "1", 1);
     assert_false(term_has_color(here()));
     assert_false(term_has_color(slave));
-    setenv("NO_COLOR", "", 1); /* empty does not count */
+    setenv("NO_COLOR", "", 1); /* an empty value does not count */
     assert_true(term_has_color(here()));
     unsetenv("NO_COLOR");
     unsetenv("FORCE_COLOR");
@@ -195,11 +195,11 @@ main(void)
         TERM_CASE(plain_text_in_any_language_stays),
         TERM_CASE(every_C0_control_and_DEL_is_written_out),
         TERM_CASE(every_C1_control_is_written_out),
-        TERM_CASE(what_turns_the_direction_of_text_is_written_out),
+        TERM_CASE(bidi_controls_are_written_out),
         TERM_CASE(bytes_that_are_not_UTF_8_are_written_out_one_by_one),
         TERM_CASE(a_NUL_does_not_end_the_text),
         TERM_CASE(line_breaks_and_tabs_stay_in_texts_of_several_lines_only),
-        TERM_CASE(whatever_the_bytes_nothing_obeyed_comes_out),
+        TERM_CASE(no_input_produces_a_control_sequence),
         TERM_CASE(a_file_is_no_terminal),
         TERM_CASE(colour_follows_NO_COLOR_then_force_then_the_terminal),
         TERM_CASE(the_width_is_the_terminals_else_COLUMNS_else_80),

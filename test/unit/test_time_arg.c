@@ -1,4 +1,4 @@
-/* What must be true of hub/model/time_arg: the times that people and programs give. */
+/* Tests hub/model/time_arg: the times that people and programs give. */
 #include "hub/model/time_arg.h"
 
 #include "base/clock.h"
@@ -72,7 +72,7 @@ the_time_zone_of_the_machine_does_not_matter(void **state)
 #define NO_RANGE " is not between the years 1970 and 9999"
 
 static void
-what_is_no_time_is_told_why(void **state)
+an_invalid_time_is_refused_with_the_reason(void **state)
 {
     static const char *const bad[][2] = {
         { "", NO_TIME },
@@ -136,7 +136,7 @@ what_is_no_time_is_told_why(void **state)
 }
 
 static void
-what_is_written_is_read_again(void **state)
+a_written_time_is_read_back(void **state)
 {
     static const int64_t times[] = { 0, 1, 999, NOW, INT64_C(9223372036855), WHEN_MAX_MS };
     char iso[CLOCK_ISO_SIZE];
@@ -194,8 +194,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(times_are_read_in_every_form),
         CASE(the_time_zone_of_the_machine_does_not_matter),
-        CASE(what_is_no_time_is_told_why),
-        CASE(what_is_written_is_read_again),
+        CASE(an_invalid_time_is_refused_with_the_reason),
+        CASE(a_written_time_is_read_back),
         CASE(deliverAt_is_a_finite_number_not_negative_and_floored),
     };
     return cmocka_run_group_tests_name("when", tests, NULL, NULL);

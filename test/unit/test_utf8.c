@@ -1,4 +1,4 @@
-/* What must be true of base/utf8: exactly RFC 3629, no byte more. */
+/* Tests base/utf8: exactly RFC 3629, no byte more. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "base/utf8.h"
 
-/* The slow truth: a code point's bytes by arithmetic, or 0 for none. */
+/* The reference: a code point's bytes by arithmetic, or 0 for none. */
 static size_t
 truth(char to[4], uint32_t c)
 {
@@ -80,7 +80,7 @@ refuses_surrogates(void **state)
 }
 
 static void
-refuses_what_lies_beyond_10FFFF(void **state)
+refuses_code_points_above_10FFFF(void **state)
 {
     (void)state;
     assert_int_equal(utf8_char("\xF4\x8F\xBF\xBF", 4), 4);
@@ -127,7 +127,7 @@ every_proper_beginning_of_a_character_is_begun(void **state)
 }
 
 static void
-what_no_ending_can_mend_is_not_begun(void **state)
+a_prefix_that_no_byte_can_complete_is_not_begun(void **state)
 {
     (void)state;
     assert_false(utf8_is_begun("a", 1));
@@ -143,7 +143,7 @@ what_no_ending_can_mend_is_not_begun(void **state)
 }
 
 static void
-valid_len_stops_at_the_first_bad_byte_wherever_it_stands(void **state)
+valid_len_stops_at_the_first_bad_byte(void **state)
 {
     (void)state;
     for (size_t at = 0; at < 40; at++) {
@@ -169,14 +169,14 @@ valid_len_takes_characters_across_word_borders(void **state)
 }
 
 static void
-valid_len_of_nothing_is_zero(void **state)
+valid_len_of_no_bytes_is_zero(void **state)
 {
     (void)state;
     assert_int_equal(utf8_valid_len("", 0), 0);
 }
 
 static void
-cutting_never_splits_a_character(void **state)
+truncation_never_splits_a_character(void **state)
 {
     static const char text[] = "a\xC3\xA9\xE2\x98\x83\xF0\x9F\x9A\x80z"; /* a é ☃ 🚀 z */
     static const size_t want[] = { 0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11, 11 };
@@ -187,7 +187,7 @@ cutting_never_splits_a_character(void **state)
 }
 
 static void
-cutting_short_text_keeps_all_of_it(void **state)
+truncation_keeps_all_of_a_short_text(void **state)
 {
     (void)state;
     assert_int_equal(utf8_cut("\xC3\xA9", 2, 2), 2);
@@ -202,16 +202,16 @@ main(void)
         cmocka_unit_test(nothing_but_shortest_forms_is_well_formed),
         cmocka_unit_test(refuses_overlong_forms),
         cmocka_unit_test(refuses_surrogates),
-        cmocka_unit_test(refuses_what_lies_beyond_10FFFF),
+        cmocka_unit_test(refuses_code_points_above_10FFFF),
         cmocka_unit_test(a_character_cut_short_is_not_well_formed),
         cmocka_unit_test(NUL_is_a_character_of_one_byte),
         cmocka_unit_test(every_proper_beginning_of_a_character_is_begun),
-        cmocka_unit_test(what_no_ending_can_mend_is_not_begun),
-        cmocka_unit_test(valid_len_stops_at_the_first_bad_byte_wherever_it_stands),
+        cmocka_unit_test(a_prefix_that_no_byte_can_complete_is_not_begun),
+        cmocka_unit_test(valid_len_stops_at_the_first_bad_byte),
         cmocka_unit_test(valid_len_takes_characters_across_word_borders),
-        cmocka_unit_test(valid_len_of_nothing_is_zero),
-        cmocka_unit_test(cutting_never_splits_a_character),
-        cmocka_unit_test(cutting_short_text_keeps_all_of_it),
+        cmocka_unit_test(valid_len_of_no_bytes_is_zero),
+        cmocka_unit_test(truncation_never_splits_a_character),
+        cmocka_unit_test(truncation_keeps_all_of_a_short_text),
     };
 
     return cmocka_run_group_tests_name("utf8", tests, NULL, NULL);

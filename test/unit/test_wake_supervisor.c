@@ -1,5 +1,6 @@
 /*
- * Who is to be woken, with what; and what its supervisor does next.
+ * Tests wake/wake_supervisor and hub_waiting: which identities are woken, for which signals, and
+ * what their supervisor does next.
  */
 #include "hubs.h"
 
@@ -23,7 +24,7 @@ sleepers(struct hub *h)
     return text;
 }
 
-/* The types of what waits, in order. */
+/* The types of the waiting signals, in order. */
 static const char *
 waiting(struct hub *h, const char *who, uint64_t *upto)
 {
@@ -88,7 +89,7 @@ end(struct hub *h)
 }
 
 static void
-what_a_loud_subscription_matches_waits_until_it_is_noted(void **state)
+matches_of_a_waking_subscription_wait_until_they_are_noted(void **state)
 {
     (void)state;
     struct hub *h = begin();
@@ -105,7 +106,7 @@ what_a_loud_subscription_matches_waits_until_it_is_noted(void **state)
     note(h, "ruby", upto);
     assert_string_equal(waiting(h, "ruby", &upto), "x:3");
     note(h, "ruby", upto);
-    note(h, "ruby", 1); /* never back */
+    note(h, "ruby", 1); /* the position never goes back */
     assert_string_equal(sleepers(h), "");
     CHECK_OK(hub_rebuild(h, &e), &e);
     assert_string_equal(sleepers(h), "");
@@ -113,7 +114,7 @@ what_a_loud_subscription_matches_waits_until_it_is_noted(void **state)
 }
 
 static void
-silence_own_signals_and_lost_subscriptions_wake_nobody(void **state)
+silent_own_and_unsubscribed_signals_do_not_wake(void **state)
 {
     (void)state;
     struct hub *h = begin();
@@ -122,7 +123,7 @@ silence_own_signals_and_lost_subscriptions_wake_nobody(void **state)
     gen(h, "bob", "x:silent");
     assert_string_equal(sleepers(h), "");
     loud(h, "ruby", "x:*");
-    assert_string_equal(sleepers(h), ""); /* what came before was silent */
+    assert_string_equal(sleepers(h), ""); /* earlier signals were silent */
     gen(h, "ruby", "x:own");
     assert_string_equal(sleepers(h), "");
     gen(h, "bob", "x:1");
@@ -135,13 +136,13 @@ silence_own_signals_and_lost_subscriptions_wake_nobody(void **state)
     CHECK_REPLY(ask(h, HUB_UNSUBSCRIBE, "ruby", "{\"pattern\":\"x:*\"}"), 200);
     assert_string_equal(sleepers(h), "");
     assert_string_equal(waiting(h, "ruby", NULL), "");
-    loud(h, "ruby", "x:*"); /* another subscription: for what comes */
+    loud(h, "ruby", "x:*"); /* a new subscription: only for later signals */
     assert_string_equal(sleepers(h), "");
     end(h);
 }
 
 static void
-who_has_no_agent_is_not_woken_and_later_only_for_what_comes(void **state)
+an_identity_without_an_agent_is_not_woken_and_later_only_for_new_signals(void **state)
 {
     (void)state;
     struct hub *h = begin();
@@ -156,12 +157,12 @@ who_has_no_agent_is_not_woken_and_later_only_for_what_comes(void **state)
     assert_string_equal(sleepers(h), "eve");
     CHECK_REPLY(ask(h, HUB_IDENTITY_ADD, "!root", "{\"id\":\"eve\",\"agent\":\"b\",\"dir\":\"/\"}"),
                 200);
-    assert_string_equal(waiting(h, "eve", NULL), "x:2"); /* another agent, the same place */
+    assert_string_equal(waiting(h, "eve", NULL), "x:2"); /* another agent, the same position */
     end(h);
 }
 
 static void
-two_patterns_give_a_signal_once_and_a_ring_only_its_members(void **state)
+two_patterns_deliver_a_signal_once_and_a_ring_only_to_its_identities(void **state)
 {
     (void)state;
     struct hub *h = begin();
@@ -192,7 +193,7 @@ only_cliq_itself_notes_and_a_directory_is_absolute(void **state)
 }
 
 static void
-a_supervisor_starts_rests_sets_aside_and_leaves(void **state)
+a_supervisor_starts_waits_quarantines_and_exits(void **state)
 {
     static const struct {
         struct wake_facts f;
@@ -220,7 +221,7 @@ a_supervisor_starts_rests_sets_aside_and_leaves(void **state)
 }
 
 static void
-those_who_die_in_a_row_wait_ever_longer(void **state)
+repeated_crashes_wait_longer_each_time(void **state)
 {
     static const int64_t want[] = { 200, 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000 };
 
@@ -231,7 +232,7 @@ those_who_die_in_a_row_wait_ever_longer(void **state)
 }
 
 static void
-who_lets_go_in_order_leaves_no_name(void **state)
+an_orderly_release_leaves_no_holder_name(void **state)
 {
     int dir, fd;
 
@@ -252,14 +253,14 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(what_a_loud_subscription_matches_waits_until_it_is_noted),
-        CASE(silence_own_signals_and_lost_subscriptions_wake_nobody),
-        CASE(who_has_no_agent_is_not_woken_and_later_only_for_what_comes),
-        CASE(two_patterns_give_a_signal_once_and_a_ring_only_its_members),
+        CASE(matches_of_a_waking_subscription_wait_until_they_are_noted),
+        CASE(silent_own_and_unsubscribed_signals_do_not_wake),
+        CASE(an_identity_without_an_agent_is_not_woken_and_later_only_for_new_signals),
+        CASE(two_patterns_deliver_a_signal_once_and_a_ring_only_to_its_identities),
         CASE(only_cliq_itself_notes_and_a_directory_is_absolute),
-        CASE(a_supervisor_starts_rests_sets_aside_and_leaves),
-        CASE(those_who_die_in_a_row_wait_ever_longer),
-        CASE(who_lets_go_in_order_leaves_no_name),
+        CASE(a_supervisor_starts_waits_quarantines_and_exits),
+        CASE(repeated_crashes_wait_longer_each_time),
+        CASE(an_orderly_release_leaves_no_holder_name),
     };
 
     return cmocka_run_group_tests_name("wake", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What must be true of base/watch: whatever happens to the directory, we are told to look. */
+/* Tests base/watch: every change of the directory is reported. */
 #include "fault.h"
 #include "test.h"
 
@@ -26,7 +26,7 @@ leave(void **state)
 }
 #define WATCH_CASE(fact) cmocka_unit_test_setup_teardown(fact, enter, leave)
 
-/* We were told; and when we have looked, all is quiet. */
+/* A change is reported; once it is read, all is quiet. */
 #define CHECK_TOLD()                                                                               \
     do {                                                                                           \
         wait_readable(w.fd);                                                                       \
@@ -35,7 +35,7 @@ leave(void **state)
     } while (0)
 
 static void
-everything_that_happens_in_the_directory_is_told(void **state)
+every_change_in_the_directory_is_reported(void **state)
 {
     (void)state;
     make_dirs("d");
@@ -88,7 +88,7 @@ note(void *ctx, const char *name)
     } while (0)
 
 static void
-writes_are_told_by_name_and_nothing_else_is(void **state)
+only_writes_are_reported_by_name(void **state)
 {
     (void)state;
     make_dirs("d");
@@ -96,7 +96,7 @@ writes_are_told_by_name_and_nothing_else_is(void **state)
     write_file("made/elsewhere/g", "");
     CHECK_OK(watch_open_writes(&w, "d", &e), &e);
     int fd = open("d/f", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    assert_false(is_readable(w.fd, 0)); /* made */
+    assert_false(is_readable(w.fd, 0)); /* created */
     assert_int_equal(write(fd, "x", 1), 1);
     CHECK_NAMED("f ");
     close(fd);
@@ -109,7 +109,7 @@ writes_are_told_by_name_and_nothing_else_is(void **state)
 }
 
 static void
-of_a_directory_that_was_replaced_any_file_may_have_changed(void **state)
+a_replaced_directory_reports_that_any_file_may_have_changed(void **state)
 {
     (void)state;
     make_dirs("d");
@@ -122,7 +122,7 @@ of_a_directory_that_was_replaced_any_file_may_have_changed(void **state)
 }
 
 static void
-a_stopped_watch_tells_nothing_and_does_not_begin_again(void **state)
+a_stopped_watch_reports_nothing_and_does_not_restart(void **state)
 {
     (void)state;
     make_dirs("d");
@@ -142,7 +142,7 @@ a_stopped_watch_tells_nothing_and_does_not_begin_again(void **state)
 
 /* More events than one read takes. */
 static void
-no_name_of_many_is_left_out(void **state)
+no_name_of_many_is_missed(void **state)
 {
     enum { MANY = 300 };
 
@@ -182,7 +182,7 @@ draining_when_nothing_happened_does_not_block(void **state)
 }
 
 static void
-a_directory_that_comes_later_is_told(void **state)
+a_directory_created_later_is_reported(void **state)
 {
     (void)state;
     CHECK_OK(watch_open(&w, "d", &e), &e);
@@ -195,7 +195,7 @@ a_directory_that_comes_later_is_told(void **state)
 }
 
 static void
-several_missing_levels_may_come_one_by_one(void **state)
+several_missing_levels_may_be_created_one_by_one(void **state)
 {
     (void)state;
     CHECK_OK(watch_open(&w, "a/b/c/d", &e), &e);
@@ -213,7 +213,7 @@ several_missing_levels_may_come_one_by_one(void **state)
 }
 
 static void
-several_missing_levels_may_come_all_at_once(void **state)
+several_missing_levels_may_be_created_all_at_once(void **state)
 {
     (void)state;
     CHECK_OK(watch_open(&w, "a/b/c/d", &e), &e);
@@ -240,7 +240,7 @@ an_absolute_path_may_be_missing_too(void **state)
 }
 
 static void
-a_directory_moved_into_place_is_told(void **state)
+a_directory_moved_into_place_is_reported(void **state)
 {
     (void)state;
     make_dirs("elsewhere/b");
@@ -252,7 +252,7 @@ a_directory_moved_into_place_is_told(void **state)
 }
 
 static void
-a_file_in_place_of_the_directory_is_survived(void **state)
+a_file_in_place_of_the_directory_does_no_harm(void **state)
 {
     (void)state;
     write_file("a", "");
@@ -265,7 +265,7 @@ a_file_in_place_of_the_directory_is_survived(void **state)
 }
 
 static void
-a_file_with_the_directorys_name_is_survived(void **state)
+a_file_with_the_directorys_name_does_no_harm(void **state)
 {
     (void)state;
     write_file("d", "");
@@ -279,7 +279,7 @@ a_file_with_the_directorys_name_is_survived(void **state)
 }
 
 static void
-a_directory_removed_and_made_again_is_told(void **state)
+a_directory_removed_and_made_again_is_reported(void **state)
 {
     (void)state;
     make_dirs("d");
@@ -293,7 +293,7 @@ a_directory_removed_and_made_again_is_told(void **state)
 }
 
 static void
-a_directory_removed_and_made_again_before_we_looked_is_told(void **state)
+a_directory_removed_and_made_again_between_two_reads_is_reported(void **state)
 {
     (void)state;
     make_dirs("d");
@@ -305,10 +305,10 @@ a_directory_removed_and_made_again_before_we_looked_is_told(void **state)
     CHECK_TOLD();
 }
 
-/* The kernel reports the end of a directory only when nobody holds it any more. A
- * follower does hold it, and must hear of the new one all the same. */
+/* The kernel reports the removal of a directory only when no process holds it open. A follower
+ * does hold it, and must still learn of the new one. */
 static void
-a_directory_held_open_removed_and_made_again_is_told(void **state)
+a_directory_held_open_removed_and_made_again_is_reported(void **state)
 {
     (void)state;
     make_dirs("d");
@@ -316,7 +316,7 @@ a_directory_held_open_removed_and_made_again_is_told(void **state)
     int fd = open("d/f", O_RDONLY | O_CLOEXEC), dir = open("d", O_RDONLY | O_CLOEXEC);
     CHECK_OK(watch_open(&w, "d", &e), &e);
     assert_int_equal(unlink("d/f"), 0);
-    CHECK_TOLD(); /* and here the directory is still there */
+    CHECK_TOLD(); /* the directory still exists here */
     remove_tree("d");
     make_dirs("d");
     CHECK_TOLD();
@@ -327,7 +327,7 @@ a_directory_held_open_removed_and_made_again_is_told(void **state)
 }
 
 static void
-a_tree_held_open_removed_and_made_again_is_told(void **state)
+a_tree_held_open_removed_and_made_again_is_reported(void **state)
 {
     (void)state;
     make_dirs("a/b/d");
@@ -350,7 +350,7 @@ a_tree_held_open_removed_and_made_again_is_told(void **state)
 }
 
 static void
-a_directory_renamed_away_gives_way_to_a_new_one(void **state)
+a_directory_renamed_away_is_replaced_by_a_new_one(void **state)
 {
     (void)state;
     make_dirs("d");
@@ -363,7 +363,7 @@ a_directory_renamed_away_gives_way_to_a_new_one(void **state)
 }
 
 static void
-a_parent_renamed_away_and_made_again_is_told(void **state)
+a_parent_renamed_away_and_made_again_is_reported(void **state)
 {
     (void)state;
     make_dirs("a/d");
@@ -394,7 +394,7 @@ overflow(const char *dir)
 }
 
 static void
-an_overflowing_queue_is_survived(void **state)
+the_watch_continues_after_a_queue_overflow(void **state)
 {
     (void)state;
     make_dirs("d");
@@ -406,20 +406,20 @@ an_overflowing_queue_is_survived(void **state)
 }
 
 static void
-what_the_overflowing_queue_did_not_tell_is_found_out(void **state)
+changes_lost_in_an_overflow_are_found(void **state)
 {
     (void)state;
     make_dirs("d");
     CHECK_OK(watch_open(&w, "d", &e), &e);
     overflow("d");
-    remove_tree("d"); /* this event is lost */
+    remove_tree("d"); /* the event that the overflow lost */
     make_dirs("d");
     CHECK_TOLD();
     append_file("d/f", "x");
     CHECK_TOLD();
 }
 
-/* A timer that is set, and that we let ring now instead of waiting for it. */
+/* A timer that is set; the test makes it expire now instead of waiting. */
 static void
 check_polling(void)
 {
@@ -436,7 +436,7 @@ check_polling(void)
 }
 
 static void
-without_inotify_instances_a_timer_tells_us_to_look(void **state)
+without_inotify_instances_a_timer_reports_changes(void **state)
 {
     (void)state;
     make_dirs("d");
@@ -447,7 +447,7 @@ without_inotify_instances_a_timer_tells_us_to_look(void **state)
 }
 
 static void
-without_inotify_watches_a_timer_tells_us_to_look(void **state)
+without_inotify_watches_a_timer_reports_changes(void **state)
 {
     (void)state;
     make_dirs("d");
@@ -458,7 +458,7 @@ without_inotify_watches_a_timer_tells_us_to_look(void **state)
 }
 
 static void
-a_watch_that_loses_its_inotify_later_goes_on_by_timer(void **state)
+a_watch_that_loses_inotify_later_continues_by_timer(void **state)
 {
     (void)state;
     CHECK_OK(watch_open(&w, "d", &e), &e);
@@ -510,31 +510,31 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        WATCH_CASE(everything_that_happens_in_the_directory_is_told),
-        WATCH_CASE(writes_are_told_by_name_and_nothing_else_is),
-        WATCH_CASE(of_a_directory_that_was_replaced_any_file_may_have_changed),
-        WATCH_CASE(no_name_of_many_is_left_out),
-        WATCH_CASE(a_stopped_watch_tells_nothing_and_does_not_begin_again),
+        WATCH_CASE(every_change_in_the_directory_is_reported),
+        WATCH_CASE(only_writes_are_reported_by_name),
+        WATCH_CASE(a_replaced_directory_reports_that_any_file_may_have_changed),
+        WATCH_CASE(no_name_of_many_is_missed),
+        WATCH_CASE(a_stopped_watch_reports_nothing_and_does_not_restart),
         WATCH_CASE(the_working_directory_can_be_watched),
         WATCH_CASE(draining_when_nothing_happened_does_not_block),
-        WATCH_CASE(a_directory_that_comes_later_is_told),
-        WATCH_CASE(several_missing_levels_may_come_one_by_one),
-        WATCH_CASE(several_missing_levels_may_come_all_at_once),
+        WATCH_CASE(a_directory_created_later_is_reported),
+        WATCH_CASE(several_missing_levels_may_be_created_one_by_one),
+        WATCH_CASE(several_missing_levels_may_be_created_all_at_once),
         WATCH_CASE(an_absolute_path_may_be_missing_too),
-        WATCH_CASE(a_directory_moved_into_place_is_told),
-        WATCH_CASE(a_file_in_place_of_the_directory_is_survived),
-        WATCH_CASE(a_file_with_the_directorys_name_is_survived),
-        WATCH_CASE(a_directory_removed_and_made_again_is_told),
-        WATCH_CASE(a_directory_removed_and_made_again_before_we_looked_is_told),
-        WATCH_CASE(a_directory_held_open_removed_and_made_again_is_told),
-        WATCH_CASE(a_tree_held_open_removed_and_made_again_is_told),
-        WATCH_CASE(a_directory_renamed_away_gives_way_to_a_new_one),
-        WATCH_CASE(a_parent_renamed_away_and_made_again_is_told),
-        WATCH_CASE(an_overflowing_queue_is_survived),
-        WATCH_CASE(what_the_overflowing_queue_did_not_tell_is_found_out),
-        WATCH_CASE(without_inotify_instances_a_timer_tells_us_to_look),
-        WATCH_CASE(without_inotify_watches_a_timer_tells_us_to_look),
-        WATCH_CASE(a_watch_that_loses_its_inotify_later_goes_on_by_timer),
+        WATCH_CASE(a_directory_moved_into_place_is_reported),
+        WATCH_CASE(a_file_in_place_of_the_directory_does_no_harm),
+        WATCH_CASE(a_file_with_the_directorys_name_does_no_harm),
+        WATCH_CASE(a_directory_removed_and_made_again_is_reported),
+        WATCH_CASE(a_directory_removed_and_made_again_between_two_reads_is_reported),
+        WATCH_CASE(a_directory_held_open_removed_and_made_again_is_reported),
+        WATCH_CASE(a_tree_held_open_removed_and_made_again_is_reported),
+        WATCH_CASE(a_directory_renamed_away_is_replaced_by_a_new_one),
+        WATCH_CASE(a_parent_renamed_away_and_made_again_is_reported),
+        WATCH_CASE(the_watch_continues_after_a_queue_overflow),
+        WATCH_CASE(changes_lost_in_an_overflow_are_found),
+        WATCH_CASE(without_inotify_instances_a_timer_reports_changes),
+        WATCH_CASE(without_inotify_watches_a_timer_reports_changes),
+        WATCH_CASE(a_watch_that_loses_inotify_later_continues_by_timer),
         WATCH_CASE(descriptors_are_close_on_exec_and_do_not_block),
         WATCH_CASE(a_path_that_is_too_long_is_refused),
         WATCH_CASE(closing_twice_is_safe),

@@ -1,13 +1,13 @@
 /*
- * What must be true of base/yaml: where values stand, what is refused and at which
- * line and column, and that hostile text costs little.
+ * Tests base/yaml: positions of values, refusals with line and column, and that hostile text costs
+ * little.
  */
 #include "base/yaml.h"
 #include "test.h"
 
 #include <time.h>
 
-#define T(literal) literal, sizeof(literal) - 1 /* text and length: it may hold NUL */
+#define T(literal) literal, sizeof(literal) - 1 /* text and length, because it may hold NUL */
 
 /* ---- helpers ---- */
 
@@ -17,7 +17,7 @@ struct fixture {
     struct yaml_fault fault;
 };
 
-/* In a block of exactly its size, so that reading past the end is seen by ASan. */
+/* Copies into a block of exactly its size, so that ASan detects reading past the end. */
 static bool
 parse(struct fixture *f, const char *text, size_t len)
 {
@@ -99,7 +99,7 @@ as_json(const char *text, const char *json)
     done(&f);
 }
 
-/* Processor time, so that a busy machine changes nothing. */
+/* CPU time, so that a busy machine changes nothing. */
 static double
 cpu_seconds(void)
 {
@@ -109,7 +109,7 @@ cpu_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Good or refused, but soon: quadratic work on 1 MiB would take minutes. */
+/* Accepted or refused, but quickly: quadratic work on 1 MiB would take minutes. */
 static void
 ends_soon(char *text)
 {
@@ -154,7 +154,7 @@ maps_keep_their_order_and_their_count(void **state)
 }
 
 static void
-keys_and_values_know_where_they_stand(void **state)
+keys_and_values_have_positions(void **state)
 {
     (void)state;
     struct fixture f = good("# first\nname: x\nlist:\n  - one\n  -   { k: v }\n");
@@ -216,7 +216,7 @@ quotes_and_blocks_are_always_text(void **state)
 }
 
 static void
-get_takes_nothing_and_any_type(void **state)
+get_accepts_NULL_and_any_type(void **state)
 {
     (void)state;
     struct fixture f = good("[a, b]");
@@ -242,7 +242,7 @@ merge_keys_are_ordinary_keys(void **state)
 }
 
 static void
-an_alias_is_a_copy_that_stands_where_it_is_used(void **state)
+an_alias_is_a_copy_with_its_own_position(void **state)
 {
     (void)state;
     struct fixture f = good("a: &x [1, 2]\nb: *x\nc: &t text\nd: *t\n");
@@ -275,7 +275,7 @@ a_key_may_have_an_anchor(void **state)
 /* ---- as JSON ---- */
 
 static void
-plain_scalars_become_what_they_look_like(void **state)
+plain_scalars_become_their_JSON_types(void **state)
 {
     (void)state;
     as_json("[~, null, true, false, 0, -1, 1.5, 2e3, 1E-2]",
@@ -284,7 +284,7 @@ plain_scalars_become_what_they_look_like(void **state)
 }
 
 static void
-what_json_does_not_know_stays_text(void **state)
+scalars_without_a_JSON_type_stay_text(void **state)
 {
     (void)state;
     as_json("[yes, no, True, NULL, 01, 0x1f, .5, 1., +1, 1e, 2026-04-03, 1_000, -]",
@@ -322,7 +322,7 @@ without_memory_there_is_no_json(void **state)
     done(&f);
 }
 
-/* ---- refusals, each with its place ---- */
+/* ---- refusals, each with its position ---- */
 
 static void
 duplicate_keys_are_refused_at_the_second(void **state)
@@ -333,7 +333,7 @@ duplicate_keys_are_refused_at_the_second(void **state)
     refused(T("c: 1\nb: 2\nb: 3\nc: 4\n"), 3, 1, "duplicate key \"b\"");
 }
 
-/* All that is said, a line each. */
+/* All messages, one a line. */
 static void
 told(const char *text, const char *want)
 {
@@ -349,7 +349,7 @@ told(const char *text, const char *want)
 }
 
 static void
-all_duplicate_keys_are_told_in_the_order_of_the_text(void **state)
+all_duplicate_keys_are_reported_in_the_order_of_the_text(void **state)
 {
     (void)state;
     told("z: 1\na:\n  - { y: 1, x: 2, y: 3 }\nz: 2\nb: 1\na: 1\nz: 3\n",
@@ -360,7 +360,7 @@ all_duplicate_keys_are_told_in_the_order_of_the_text(void **state)
 }
 
 static void
-a_map_that_an_alias_repeats_is_told_once(void **state)
+a_map_that_an_alias_repeats_is_reported_once(void **state)
 {
     (void)state;
     told("a: &m { k: 1, k: 2 }\nb: *m\n",
@@ -368,7 +368,7 @@ a_map_that_an_alias_repeats_is_told_once(void **state)
 }
 
 static void
-what_ends_the_reading_comes_behind_duplicate_keys(void **state)
+a_fatal_error_is_reported_after_duplicate_keys(void **state)
 {
     (void)state;
     told("a: 1\na: 2\nb: { c: 1, c: 2, d: @ }\n",
@@ -378,7 +378,7 @@ what_ends_the_reading_comes_behind_duplicate_keys(void **state)
 }
 
 static void
-of_many_duplicate_keys_the_first_are_told_and_the_rest_counted(void **state)
+of_many_duplicate_keys_the_first_are_reported_and_the_rest_counted(void **state)
 {
     (void)state;
     struct fixture f = { { 0 } };
@@ -457,7 +457,7 @@ custom_tags_are_refused(void **state)
 }
 
 static void
-the_tags_that_change_nothing_are_taken(void **state)
+tags_that_change_nothing_are_accepted(void **state)
 {
     (void)state;
     as_json("!!map {a: !!seq [!!str 1]}", "{\"a\":[\"1\"]}");
@@ -471,7 +471,7 @@ tabs_as_indentation_are_named(void **state)
 }
 
 static void
-bad_utf8_is_refused_where_it_stands(void **state)
+bad_utf8_is_refused_with_its_position(void **state)
 {
     (void)state;
     refused(T("a: \xff\n"), 1, 4, "not UTF-8");
@@ -481,7 +481,7 @@ bad_utf8_is_refused_where_it_stands(void **state)
 }
 
 static void
-utf16_is_not_taken(void **state)
+utf16_is_refused(void **state)
 {
     (void)state;
     refused(T("\xff\xfe"
@@ -506,7 +506,7 @@ control_characters_are_refused(void **state)
 }
 
 static void
-one_mebibyte_is_taken_and_one_byte_more_is_not(void **state)
+one_mebibyte_is_accepted_and_one_byte_more_is_not(void **state)
 {
     (void)state;
     char *text = repeat("#", YAML_MAX_BYTES + 1, "");
@@ -537,7 +537,7 @@ nesting_ends_at_32(void **state)
 }
 
 static void
-ten_thousand_brackets_are_refused_soon(void **state)
+ten_thousand_brackets_are_refused_quickly(void **state)
 {
     (void)state;
     refused_repeat("[", 10000, 1, 33, "nested deeper than 32");
@@ -612,7 +612,7 @@ too_many_directives_are_refused(void **state)
 }
 
 static void
-syntax_errors_are_told_where_they_are(void **state)
+syntax_errors_have_positions(void **state)
 {
     (void)state;
     refused(T("a: [1, 2\nb: 3\n"), 2, 2, "");
@@ -634,7 +634,7 @@ syntax_errors_are_told_where_they_are(void **state)
 }
 
 static void
-a_refusal_may_go_unheard(void **state)
+the_error_argument_may_be_NULL(void **state)
 {
     (void)state;
     struct arena a = { 0 };
@@ -645,7 +645,7 @@ a_refusal_may_go_unheard(void **state)
 }
 
 static void
-without_memory_it_says_so(void **state)
+running_out_of_memory_is_reported(void **state)
 {
     (void)state;
     struct arena none = { .max = 1 };
@@ -660,7 +660,7 @@ without_memory_it_says_so(void **state)
 /* ---- hostile texts of up to 1 MiB ---- */
 
 static void
-hostile_texts_end_soon(void **state)
+hostile_texts_are_parsed_quickly(void **state)
 {
     (void)state;
     static const struct {
@@ -683,7 +683,7 @@ hostile_texts_end_soon(void **state)
 }
 
 static void
-many_keys_are_compared_soon(void **state)
+many_keys_are_compared_quickly(void **state)
 {
     (void)state;
     struct buf b = { 0 };
@@ -705,40 +705,40 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(an_empty_text_is_no_document),
         CASE(maps_keep_their_order_and_their_count),
-        CASE(keys_and_values_know_where_they_stand),
+        CASE(keys_and_values_have_positions),
         CASE(columns_count_characters_not_bytes),
         CASE(a_byte_order_mark_is_skipped),
         CASE(quotes_and_blocks_are_always_text),
-        CASE(get_takes_nothing_and_any_type),
+        CASE(get_accepts_NULL_and_any_type),
         CASE(merge_keys_are_ordinary_keys),
-        CASE(an_alias_is_a_copy_that_stands_where_it_is_used),
+        CASE(an_alias_is_a_copy_with_its_own_position),
         CASE(an_anchor_named_again_means_the_latest),
         CASE(a_key_may_have_an_anchor),
-        CASE(plain_scalars_become_what_they_look_like),
-        CASE(what_json_does_not_know_stays_text),
+        CASE(plain_scalars_become_their_JSON_types),
+        CASE(scalars_without_a_JSON_type_stay_text),
         CASE(quoted_scalars_stay_text),
         CASE(trees_become_trees),
         CASE(without_memory_there_is_no_json),
         CASE(duplicate_keys_are_refused_at_the_second),
-        CASE(all_duplicate_keys_are_told_in_the_order_of_the_text),
-        CASE(a_map_that_an_alias_repeats_is_told_once),
-        CASE(what_ends_the_reading_comes_behind_duplicate_keys),
-        CASE(of_many_duplicate_keys_the_first_are_told_and_the_rest_counted),
+        CASE(all_duplicate_keys_are_reported_in_the_order_of_the_text),
+        CASE(a_map_that_an_alias_repeats_is_reported_once),
+        CASE(a_fatal_error_is_reported_after_duplicate_keys),
+        CASE(of_many_duplicate_keys_the_first_are_reported_and_the_rest_counted),
         CASE(one_duplicate_key_too_many_is_counted_in_the_singular),
         CASE(the_same_key_in_two_maps_is_fine),
         CASE(keys_must_be_text),
         CASE(a_second_document_is_refused),
         CASE(a_document_may_be_ended),
         CASE(custom_tags_are_refused),
-        CASE(the_tags_that_change_nothing_are_taken),
+        CASE(tags_that_change_nothing_are_accepted),
         CASE(tabs_as_indentation_are_named),
-        CASE(bad_utf8_is_refused_where_it_stands),
-        CASE(utf16_is_not_taken),
+        CASE(bad_utf8_is_refused_with_its_position),
+        CASE(utf16_is_refused),
         CASE(nul_is_refused),
         CASE(control_characters_are_refused),
-        CASE(one_mebibyte_is_taken_and_one_byte_more_is_not),
+        CASE(one_mebibyte_is_accepted_and_one_byte_more_is_not),
         CASE(nesting_ends_at_32),
-        CASE(ten_thousand_brackets_are_refused_soon),
+        CASE(ten_thousand_brackets_are_refused_quickly),
         CASE(an_alias_may_not_nest_deeper_either),
         CASE(a_bomb_of_aliases_is_refused),
         CASE(an_alias_inside_what_it_names_is_refused),
@@ -746,11 +746,11 @@ main(void)
         CASE(too_many_anchors_are_refused),
         CASE(too_many_values_are_refused),
         CASE(too_many_directives_are_refused),
-        CASE(syntax_errors_are_told_where_they_are),
-        CASE(a_refusal_may_go_unheard),
-        CASE(without_memory_it_says_so),
-        CASE(hostile_texts_end_soon),
-        CASE(many_keys_are_compared_soon),
+        CASE(syntax_errors_have_positions),
+        CASE(the_error_argument_may_be_NULL),
+        CASE(running_out_of_memory_is_reported),
+        CASE(hostile_texts_are_parsed_quickly),
+        CASE(many_keys_are_compared_quickly),
     };
 
     return cmocka_run_group_tests_name("yaml", tests, NULL, NULL);
