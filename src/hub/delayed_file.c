@@ -43,24 +43,22 @@ static enum status
 write_file(struct hub *h, struct err *e)
 {
     struct arena a = { 0 };
-    struct buf b = { 0 };
-    struct json *v = json_new(&a, JSON_OBJECT), *list = json_new(&a, JSON_ARRAY), *before = NULL;
-    bool is_whole = v && list;
+    struct buf b = { 0 }, text = { 0 };
+    struct json *v;
     struct row *r = index_run(h->ix, "SELECT body FROM delayed ORDER BY at, type, id", "");
+    bool is_whole = true;
 
-    while (list && index_next(h->ix, r)) {
-        const char *body = row_dup(r, 0, &a);
-        struct json *one = body ? render_delayed(body, strlen(body), &a) : NULL;
-        if (!one) {
-            is_whole = false;
-            continue;
-        }
-        json_add_behind(list, &before, one);
+    buf_adds(&text, "{\"version\":1,\"events\":[");
+    while (index_next(h->ix, r)) {
+        json_sep(&text);
+        arena_reset(&a);
+        is_whole = render_broadcast_line(&text, row_text(r, 0), false, &a) && is_whole;
     }
-    enum status s = is_whole ? index_status(h->ix, e) : err_set(e, ST_IO, "out of memory");
+    buf_adds(&text, "]}");
+    enum status s = index_status(h->ix, e);
+    if (!s && (!is_whole || buf_failed(&text) || !json_parse(&a, text.p, text.len, &v, NULL)))
+        s = err_set(e, ST_IO, "out of memory");
     if (!s) {
-        json_set(v, "version", json_new_int(&a, 1));
-        json_set(v, "events", list);
         json_write_pretty(&b, v, 0);
         buf_addc(&b, '\n');
         s = buf_status(&b, VIEW_NAME, e);
@@ -68,6 +66,7 @@ write_file(struct hub *h, struct err *e)
     if (!s)
         s = replace_file(h, &b, e);
     buf_release(&b);
+    buf_release(&text);
     arena_release(&a);
     return s;
 }

@@ -20,7 +20,7 @@
  * what a command does to a signal (pure) · open.c the store, round_lines.c its door, write_retry.c
  * its lock · ops.c, args.c arguments checked · write_ops.c, emit.c requests that write ·
  * query_ops.c those that do not, inbox_merge.c along what lists · render.c what is answered,
- * splice.c cut from a line · round_lines.c the lines of a round · timers.c what the time brings ·
+ * round_lines.c the lines of a round · timers.c what the time brings ·
  * fold.c log to index: signal_row.c a signal in it, dirty_signals.c those at work, ready_cache.c
  * the next tasks · index.c SQLite, row_queue.c rows on their way into it (index_rows.c),
  * row_thread.c its second thread · readonly.c stores that may not be written · verify.c looking
@@ -136,22 +136,21 @@ struct hub_request {
     const struct json *args; /* an object */
     const char *dedup_key;   /* Idempotency-Key, or NULL */
     const char *new_key;     /* is_system, to make a key: which one it is; NULL: a new one */
-    bool wants_text;         /* who only sends the answer on: see hub_reply.text */
 };
 
 /* In the arena given. status is HTTP's: 200, 400 …; below 300 code is NULL. */
 struct hub_reply {
     int status;
     const char *code, *message; /* "SIGNAL_CLAIM_CONFLICT", a sentence naming the field */
-    const struct json *details; /* or NULL */
-    const struct json *data;    /* NULL: null */
-    const char *text;           /* instead of data, if it is wanted: a signal in JSON */
+    const char *text;           /* the answer in JSON; NULL: null */
+    const char *details;        /* of a refusal, in JSON, or NULL */
+    const struct json *data;    /* the answer as a tree: set by hubclient_call, not by the hub */
     const char *cursor;         /* meta.cursor of lists; NULL: null or no list */
     bool has_cursor;            /* meta.cursor is to be shown, also when null */
     uint64_t seq;               /* of the last line it wrote; 0: none */
 };
 
-/* The data, also of an answer that is text; NULL without memory, too. */
+/* The answer as a tree; NULL: null, or no memory. */
 const struct json *hub_reply_data(const struct hub_reply *r, struct arena *a);
 
 struct hub_options {

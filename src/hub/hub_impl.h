@@ -9,6 +9,7 @@
 #include "hub/index/fold.h"
 #include "hub/index/history.h"
 #include "hub/model/args.h"
+#include "hub/request/render.h"
 
 #include <limits.h>
 #include <time.h>
@@ -65,7 +66,7 @@ struct hub {
     bool is_behind;     /* the index lacks what the log has, and nobody else brings it */
     int64_t fold_wait_ms, fold_at_ms; /* then: when it is tried again, by the same clock */
     struct err behind;                /* and why */
-    struct buf shown;                 /* a signal in JSON, while it is composed */
+    struct buf answer;                /* in JSON, while an operation writes it */
     struct hub_time due; /* next, when due_is_of is fold.timers plus 1; see fold.soonest */
     uint64_t due_is_of;
     ino_t doubted;                 /* an index that could not be read, */
@@ -144,6 +145,7 @@ struct op {
     const struct hub_request *req;
     struct arena *a;
     struct hub_reply *reply;
+    struct buf *out; /* the answer in JSON; empty: null */
     struct refusal refusal;
     struct args_in in;
 };
@@ -186,32 +188,7 @@ bool op_source(struct op *t, struct hub_event *ev);
 /* ---- query_ops.c: requests that do not ---- */
 bool op_read(struct op *t);
 
-/* ---- render.c ---- NULL without memory */
-#define RENDER_COLUMNS                                                                             \
-    "s.seq, s.id, s.thread, coalesce(w.state, 0), coalesce(w.work, s.task), w.count, "             \
-    "w.claimed_by,"                                                                                \
-    " w.claimed_at, w.until, s.body"
-#define RENDER_FROM " FROM signals s" INDEX_STATES
-/* thread: NULL when it is the signal's own id. */
-struct json *render_signal(const struct hub_event *ev, const struct item *it, const char *thread,
-                           struct arena *a);
-struct json *render_signal_row(const struct signal_row *x, struct arena *a);
-/* The same in JSON: makes x's head and tail, if they are not there yet. claim: its claim_id, or
- * NULL. `b` is for scratch. */
-bool render_prepare(struct signal_row *x, struct buf *b, struct arena *a);
-const char *render_signal_row_text(const struct signal_row *x, const char *claim, struct buf *b,
-                                   struct arena *a);
-/* The same of one that was just brought by this line, and belongs to no other's thread. */
-const char *render_line_text(const struct hub_event *ev, const char *line, size_t len,
-                             const struct item *it, struct buf *b, struct arena *a);
-struct json *render_row(struct row *r, struct arena *a);
-struct json *render_at(struct hub *h, uint64_t seq, struct arena *a);
-/* Through the broadcast door; from a signal's line, or that of a schedule. */
-struct json *render_broadcast(const char *body, size_t len, struct arena *a);
-struct json *render_delayed(const char *body, size_t len, struct arena *a);
-struct json *render_text(struct arena *a, const char *s); /* NULL: null */
-struct json *render_time(struct arena *a, int64_t ms);    /* ISO; 0: null */
-struct json *render_id(struct arena *a, const char *id);  /* with "signal:" */
-struct json *render_scopes(struct arena *a, unsigned scopes);
+/* Renders the signal with that number, if there is one. */
+bool op_render_at(struct op *t, uint64_t seq);
 
 #endif

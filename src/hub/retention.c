@@ -28,7 +28,7 @@ is_over(struct hub *h, uint64_t last, int64_t now_ms, int64_t older_than_ms)
 {
     struct row *r =
         index_run(h->ix,
-                  "SELECT EXISTS(SELECT 1" RENDER_FROM " WHERE s.seq <= ?1 AND (s.created >= ?2"
+                  "SELECT EXISTS(SELECT 1" SIGNAL_ROW_FROM " WHERE s.seq <= ?1 AND (s.created >= ?2"
                   " OR w.state IN (1, 3) OR (coalesce(w.state, 0) = 0"
                   " AND (s.addr IS NOT NULL OR coalesce(w.work, s.task) = 1))))"
                   " OR EXISTS(SELECT 1 FROM dedup WHERE seq <= ?1 AND at > ?3)"

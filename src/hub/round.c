@@ -31,11 +31,13 @@
 
 enum {
     PUT_BYTES_MAX = 32 << 20,
-    WAIT_MAX_MS = 60000, /* a clock that was set is noticed after this */
-    SAVE_MS = 20,        /* rounds without a commit, */
-    KEEP_MS = 100,       /* and with commits that nobody is told of */
-    DOUBTS_MAX = 3,      /* in a row */
-    LOCK_LEAST_MS = 100, /* for who waited long enough for others */
+    WAIT_MAX_MS = 60000,   /* a clock that was set is noticed after this */
+    SAVE_MS = 20,          /* rounds without a commit, */
+    KEEP_MS = 100,         /* and with commits that nobody is told of */
+    DOUBTS_MAX = 3,        /* in a row */
+    LOCK_LEAST_MS = 100,   /* for who waited long enough for others */
+    ANSWER_MAX = 1 << 30,  /* bytes of an answer */
+    ANSWER_KEPT = 1 << 20, /* bytes of memory that the next answer uses again */
 };
 
 /* ---- the time ---- */
@@ -102,10 +104,22 @@ reply_read_only(const struct hub *h, struct hub_reply *r, struct arena *a)
     r->code = "STORE_READ_ONLY";
 }
 
+/* What the operation wrote; NULL: nothing. */
+static const char *
+take_answer(struct hub *h, struct arena *a)
+{
+    struct buf *b = &h->answer;
+    const char *text = b->len && !buf_failed(b) ? arena_dup(a, b->p, b->len) : NULL;
+
+    if (b->cap > ANSWER_KEPT)
+        buf_release(b);
+    return text;
+}
+
 static void
 answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub_reply *reply)
 {
-    struct op t = { .h = h, .req = req, .a = a, .reply = reply };
+    struct op t = { .h = h, .req = req, .a = a, .reply = reply, .out = &h->answer };
     bool writes = hub_ops[req->op].writes;
 
     t.in = (struct args_in){ .object = req->args,
@@ -116,6 +130,8 @@ answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub
                              .arena = a,
                              .refusal = &t.refusal };
     *reply = (struct hub_reply){ .status = 200 };
+    buf_reset(&h->answer);
+    h->answer.max = ANSWER_MAX;
     bool is_good;
     if (!req->identity || !path_is_name(req->identity))
         is_good = refuse(&t.refusal, 400, "VALIDATION_INVALID_TYPE",
@@ -131,7 +147,11 @@ answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub
     else /* emit has codes of its own, also for what is not known */
         is_good = (req->op == HUB_EMIT || args_known(&t.in, hub_ops[req->op].name)) &&
                   (writes ? op_write(&t) : op_read(&t));
-    if (!is_good)
+    if (is_good && !writes && buf_failed(t.out))
+        is_good = refuse(&t.refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+    if (is_good)
+        reply->text = take_answer(h, a);
+    else
         reply_refusal(&t);
 }
 
@@ -230,8 +250,10 @@ fold_again(struct hub *h, const struct hub_request *r, size_t n, struct arena *a
             continue;
         replies[i].seq += shift;
         if (r[i].op == HUB_EMIT) {
-            replies[i].text = NULL;
-            replies[i].data = render_at(h, replies[i].seq, a);
+            struct op t = { .h = h, .a = a, .out = &h->answer };
+            buf_reset(&h->answer);
+            op_render_at(&t, replies[i].seq);
+            replies[i].text = take_answer(h, a);
         }
         if (r[i].op == HUB_CLAIM)
             check_claim(h, a, &replies[i]);

@@ -42,7 +42,7 @@ count(struct hub *h, struct hub_stats *s, struct err *e)
     if (st)
         return st;
     struct row *r =
-        index_run(h->ix, "SELECT coalesce(w.state, 0), count(*)" RENDER_FROM " GROUP BY 1", "");
+        index_run(h->ix, "SELECT coalesce(w.state, 0), count(*)" SIGNAL_ROW_FROM " GROUP BY 1", "");
     while (index_next(h->ix, r)) {
         int64_t state = row_int(r, 0);
         s->signals += (uint64_t)row_int(r, 1);

@@ -242,6 +242,7 @@ call_files(struct hubclient *d, struct arena *a, enum hub_op op, const struct js
         hub_submit(d->hub, &r, 1, a, reply);
     else
         hub_read(d->hub, &r, a, reply);
+    reply->data = hub_reply_data(reply, a);
     d->has_written = d->has_written || hub_ops[op].writes;
     return reply->status < 300 ? ST_OK : hubclient_refused(op, reply, e);
 }

@@ -347,7 +347,7 @@ one_task_has_one_winner(void **state)
     assert_string_not_equal(got(r, "claim_expires_at"), "null");
     r = ask(h, HUB_CLAIM, "eve", "{\"signal_id\":\"%s\"}", id);
     CHECK_REFUSED(r, 409, "SIGNAL_CLAIM_CONFLICT", "claimed by bob");
-    assert_true(json_eq(json_get(r->details, "claimed_by"), "bob"));
+    assert_non_null(strstr(r->details, "\"claimed_by\":\"bob\""));
     CHECK_REFUSED(ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", id), 409,
                   "SIGNAL_CLAIM_CONFLICT", "claimed by bob");
     CHECK_REFUSED(ask(h, HUB_ACK, "eve", "{\"signal_id\":\"%s\"}", id), 409,
@@ -792,7 +792,7 @@ requests_of_one_round_see_each_other(void **state)
     assert_int_equal(fault_count("fdatasync"), 1);
     assert_string_equal(got(&r[0], "delivery_state"), "pending");
     assert_string_equal(got(&r[1], "claimed_by"), "bob");
-    assert_null(r[2].data);
+    assert_null(r[2].text);
     assert_int_equal(r[2].status, 200);
     assert_int_equal(r[3].status, 400);
     assert_int_equal(r[1].seq, 2);

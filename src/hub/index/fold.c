@@ -88,15 +88,15 @@ fold_forget(struct fold *f)
 bool
 fold_look(struct fold *f, const char *id, struct arena *a, struct signal_row *x)
 {
-    const struct dirty_signal *held = dirty_signals_find(&f->dirty, id);
+    const struct dirty_signal *dirty = dirty_signals_find(&f->dirty, id);
 
-    if (held)
-        *x = held->x;
-    return held ||
-           signal_row_read(
-               f->ix,
-               index_peek(f->ix, FOUND "FROM signals s" INDEX_STATES " WHERE s.id = ?", "s", id), a,
-               x);
+    if (dirty) {
+        *x = dirty->x;
+        return true;
+    }
+    struct row *r =
+        index_peek(f->ix, "SELECT " SIGNAL_ROW SIGNAL_ROW_FROM " WHERE s.id = ?", "s", id);
+    return index_next(f->ix, r) && signal_row_read(r, a, x);
 }
 
 bool
@@ -110,10 +110,10 @@ fold_find(struct fold *f, const char *id, struct arena *a, struct signal_row *x)
 bool
 fold_find_at(struct fold *f, uint64_t seq, struct arena *a, struct signal_row *x)
 {
-    return signal_row_read(
-        f->ix,
-        index_run(f->ix, FOUND "FROM signals s" INDEX_STATES " WHERE s.seq = ?", "i", (int64_t)seq),
-        a, x);
+    struct row *r = index_run(f->ix, "SELECT " SIGNAL_ROW SIGNAL_ROW_FROM " WHERE s.seq = ?", "i",
+                              (int64_t)seq);
+
+    return index_next(f->ix, r) && signal_row_read(r, a, x);
 }
 
 bool

@@ -61,8 +61,8 @@ make(struct ready_cache *fs, const char *addr)
 }
 
 #define FIRST_OF_LIST                                                                              \
-    FOUND "FROM ready n CROSS JOIN signals s ON s.seq = n.signal" INDEX_STATES " WHERE n.addr = "  \
-          "?1"
+    "SELECT " SIGNAL_ROW " FROM ready n CROSS JOIN signals s ON s.seq = n.signal" INDEX_STATES     \
+    " WHERE n.addr = ?1"
 #define LIST_ORDER " ORDER BY n.urgency DESC, n.signal LIMIT ?2"
 
 /* The next of a statement's rows, up to what is wanted. */
@@ -73,7 +73,7 @@ take_rows(struct ready_list *f, struct index *ix, const struct dirty_signals *di
     struct signal_row *x = &f->list[f->n];
 
     for (; *n < f->wanted && f->texts.used < TEXT_MAX; ++*n, x = &f->list[f->n]) {
-        if (!signal_row_read(ix, r, &f->texts, x))
+        if (!index_next(ix, r) || !signal_row_read(r, &f->texts, x))
             return;
         f->urgency = x->urgency;
         f->seq = x->it.seq;
@@ -140,11 +140,10 @@ ready_cache_first(struct ready_cache *fs, struct index *ix, const struct dirty_s
         }
     if (f && f->is_whole)
         return false;
-    return signal_row_read(
-        ix,
+    struct row *r =
         index_run(ix, FIRST_OF_LIST " AND instr(?3, char(31) || n.type || char(31))" LIST_ORDER,
-                  "sis", addr, (int64_t)1, types),
-        a, x);
+                  "sis", addr, (int64_t)1, types);
+    return index_next(ix, r) && signal_row_read(r, a, x);
 }
 
 void

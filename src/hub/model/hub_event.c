@@ -216,6 +216,14 @@ hub_event_read(struct hub_event *ev, const struct json *line, struct arena *scra
     return has_needs(ev, of);
 }
 
+bool
+hub_event_parse(struct hub_event *ev, const char *text, size_t len, struct arena *scratch)
+{
+    struct json *line;
+
+    return json_parse(scratch, text, len, &line, NULL) && hub_event_read(ev, line, scratch);
+}
+
 void
 hub_event_write(struct buf *to, const struct hub_event *ev)
 {

@@ -75,6 +75,8 @@ const char *hub_event_name(enum hub_event_kind kind); /* "claim"; "emit" for sig
 /* False: the line is no event of ours (unknown op, or a member that its kind needs is
  * missing). `scratch` also holds the copied texts; false without memory, too. */
 bool hub_event_read(struct hub_event *ev, const struct json *line, struct arena *scratch);
+/* The same from the line's text, which must live as long as the event. */
+bool hub_event_parse(struct hub_event *ev, const char *text, size_t len, struct arena *scratch);
 
 /* The line's text, without '\n' and seal. */
 void hub_event_write(struct buf *to, const struct hub_event *ev);

@@ -38,6 +38,14 @@ new_id(struct op *t)
     return kept;
 }
 
+bool
+op_render_at(struct op *t, uint64_t seq)
+{
+    struct signal_row x;
+
+    return fold_find_at(&t->h->fold, seq, t->a, &x) && render_row(t->out, &x, NULL, NULL, t->a);
+}
+
 /* ---- retries of the same request ---- */
 
 bool
@@ -71,20 +79,24 @@ op_dedup(struct op *t, const char *key, char hash[65], bool *is_done)
     uint64_t seq = (uint64_t)row_int(r, 2), lines = (uint64_t)row_int(r, 3);
     *is_done = true;
     if (t->req->op == HUB_EMIT_BATCH) {
-        struct json *list = json_new(t->a, JSON_ARRAY);
-        for (uint64_t i = 0; list && i < lines; i++)
-            json_add(list, render_at(t->h, seq + i, t->a));
-        t->reply->data = list;
-    } else if (t->req->op == HUB_GENERATE) {
-        r = index_run(ix, "SELECT body FROM signals WHERE seq = ?", "i", (int64_t)seq);
-        struct json *to = json_new(t->a, JSON_OBJECT);
-        if (to && index_next(ix, r)) {
-            const char *body = row_dup(r, 0, t->a);
-            json_set(to, "signal", body ? render_broadcast(body, strlen(body), t->a) : NULL);
+        json_open(t->out, '[');
+        for (uint64_t i = 0; i < lines; i++) {
+            size_t end = t->out->len;
+            json_sep(t->out);
+            if (!op_render_at(t, seq + i))
+                buf_cut(t->out, end);
         }
-        t->reply->data = to;
+        json_close(t->out, ']');
+    } else if (t->req->op == HUB_GENERATE) {
+        struct signal_row x;
+        json_open(t->out, '{');
+        json_key(t->out, "signal");
+        if (!fold_find_at(&t->h->fold, seq, t->a, &x) ||
+            !render_broadcast_line(t->out, x.body, false, t->a))
+            buf_adds(t->out, "null");
+        json_close(t->out, '}');
     } else if (t->req->op == HUB_EMIT) {
-        t->reply->data = render_at(t->h, seq, t->a);
+        op_render_at(t, seq);
     } else {
         t->reply->seq = seq; /* the caller knows better */
     }
@@ -191,7 +203,7 @@ map_attachments(struct op *t, struct hub_event *ev)
         ref = json_new_str(t->a, name->text.p, name->text.len);
         if (!to || !ref)
             return starved(t);
-        json_set(to, "kind", render_text(t->a, "artifact"));
+        json_set(to, "kind", json_new_str(t->a, "artifact", 8));
         json_set(to, "ref", ref);
         json_add(list, to);
         i++;
@@ -265,22 +277,19 @@ read_emit(struct op *t, struct hub_event *ev)
     return ev->id && (ev->source || starved(t));
 }
 
-static struct item
-new_item(const struct op *t, const struct hub_event *ev)
+/* Appends the signal that was just emitted to the answer. A reply has its parent's thread, which
+ * the index knows. */
+static void
+render_new(struct op *t, const struct hub_event *ev)
 {
-    return (struct item){ .seq = t->reply->seq,
-                          .id = ev->id,
-                          .state = D_PENDING,
-                          .work = hub_event_is_task(ev) ? W_OPEN : W_NONE };
-}
+    struct item it = { .seq = t->reply->seq,
+                       .id = ev->id,
+                       .work = hub_event_is_task(ev) ? W_OPEN : W_NONE };
 
-/* The signal that was just brought. A reply to another may belong to an elder's thread. */
-static struct json *
-show_new(struct op *t, const struct hub_event *ev)
-{
-    struct item it = new_item(t, ev);
-
-    return ev->parent ? render_at(t->h, it.seq, t->a) : render_signal(ev, &it, NULL, t->a);
+    if (ev->parent)
+        op_render_at(t, it.seq);
+    else
+        render_signal(t->out, ev, &it, NULL, NULL, NULL);
 }
 
 bool
@@ -303,23 +312,16 @@ op_emit(struct op *t)
     }
     if (!op_event(t, &ev))
         return false;
-    if (t->req->wants_text && !ev.parent) {
-        const struct hub_line *line = &t->h->lines[t->h->n_lines - 1];
-        struct item it = new_item(t, &ev);
-        t->reply->text =
-            render_line_text(&ev, t->h->text.p + line->at, line->len, &it, &t->h->shown, t->a);
-        return true;
-    }
-    t->reply->data = show_new(t, &ev);
+    render_new(t, &ev);
     return true;
 }
 
 static bool
 emit_all(struct op *t, const struct json *list, const char *key, const char *hash, size_t *bytes)
 {
-    struct json *shown = json_new(t->a, JSON_ARRAY), **end = shown ? &shown->kids.first : NULL;
     size_t i = 0;
 
+    json_open(t->out, '[');
     json_each (v, list) {
         char prefix[40];
         struct hub_event ev;
@@ -346,11 +348,11 @@ emit_all(struct op *t, const struct json *list, const char *key, const char *has
         *bytes += t->h->lines[t->h->n_lines - 1].len;
         if (*bytes > (size_t)32 << 20)
             return refuse(&t->refusal, 413, "BODY_TOO_LARGE", "signals: over 32 MiB in one batch");
-        if (shown)
-            end = json_put(shown, end, NULL, show_new(t, &ev));
+        json_sep(t->out);
+        render_new(t, &ev);
         i++;
     }
-    t->reply->data = shown;
+    json_close(t->out, ']');
     return true;
 }
 
@@ -457,14 +459,10 @@ op_generate(struct op *t)
     }
     if (!ev.id || !op_event(t, &ev))
         return false;
-    struct buf b = { 0 };
-    hub_event_write(&b, &ev);
-    const char *body = buf_failed(&b) ? NULL : arena_dup(t->a, b.p, b.len);
-    struct json *to = json_new(t->a, JSON_OBJECT);
-    if (to && body)
-        json_set(to, "signal", render_broadcast(body, b.len, t->a));
-    buf_release(&b);
-    t->reply->data = to;
+    json_open(t->out, '{');
+    json_key(t->out, "signal");
+    render_broadcast(t->out, &ev, false);
+    json_close(t->out, '}');
     return true;
 }
 
@@ -498,27 +496,11 @@ op_schedule(struct op *t)
     ev.id = new_id(t);
     if (!ev.id || !op_event(t, &ev))
         return false;
-    struct buf b = { 0 };
-    hub_event_write(&b, &ev);
-    const char *body = buf_failed(&b) ? NULL : arena_dup(t->a, b.p, b.len);
-    struct json *to = json_new(t->a, JSON_OBJECT);
-    if (to && body)
-        json_set(to, "delayed", render_delayed(body, b.len, t->a));
-    buf_release(&b);
-    t->reply->data = to;
+    json_open(t->out, '{');
+    json_key(t->out, "delayed");
+    render_broadcast(t->out, &ev, false);
+    json_close(t->out, '}');
     return true;
-}
-
-/* Whose it is, from the line that scheduled it; NULL: nobody's, or no memory. */
-static const char *
-scheduled_by(const char *body, struct arena *a)
-{
-    struct json *line;
-    struct hub_event ev;
-
-    if (!body || !json_parse(a, body, strlen(body), &line, NULL) || !hub_event_read(&ev, line, a))
-        return NULL;
-    return ev.by;
 }
 
 /* Who has the files could be anyone, and says with --as who it is: there nobody is an admin by
@@ -554,9 +536,10 @@ find_cancelled(struct op *t, struct row *r, const char *ids[HUB_BATCH_MAX], size
     *n = 0;
     while (*n < HUB_BATCH_MAX && index_next(t->h->ix, r)) {
         const char *id = row_dup(r, 0, t->a), *body = row_dup(r, 1, t->a);
+        struct hub_event ev = { 0 };
         if (!id || !body)
             return starved(t);
-        const char *by = scheduled_by(body, t->a);
+        const char *by = hub_event_parse(&ev, body, strlen(body), t->a) ? ev.by : NULL;
         if (may_cancel(t, by)) {
             ids[(*n)++] = id;
         } else if (!other) {
@@ -595,9 +578,8 @@ op_cancel(struct op *t)
         if (!op_event(t, &ev))
             return false;
     }
-    struct json *to = json_new(t->a, JSON_OBJECT);
-    if (to)
-        json_set(to, "removed", json_new_int(t->a, (int64_t)n));
-    t->reply->data = to;
+    json_open(t->out, '{');
+    json_key_int(t->out, "removed", (int64_t)n);
+    json_close(t->out, '}');
     return true;
 }

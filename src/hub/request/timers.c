@@ -62,11 +62,9 @@ delayed_due(struct hub *h, struct arena *a)
     }
     for (size_t i = 0; i < n; i++) {
         struct hub_event was, ev;
-        struct json *line;
         char id[HUB_ID_SIZE];
         if (!due[i].id || !due[i].body ||
-            !json_parse(a, due[i].body, strlen(due[i].body), &line, NULL) ||
-            !hub_event_read(&was, line, a) || hub_new_id(id, NULL))
+            !hub_event_parse(&was, due[i].body, strlen(due[i].body), a) || hub_new_id(id, NULL))
             return 0;
         ev = (struct hub_event){ .kind = EV_SIGNAL,
                                  .id = hub_event_bare_id(id),
