@@ -90,7 +90,7 @@ enum hub_arg_kind {
     ARG_LIST,           /* any list */
     ARG_OBJECT,         /* any object */
     ARG_TEXT_OR_OBJECT, /* either */
-    ARG_SOURCE,         /* hub/model/signal_source.h, or its type alone */
+    ARG_SOURCE,         /* hub/model/hub_event.h, or its type alone */
     ARG_SIGNALS,        /* a list of what emit takes */
     ARG_ANY,
 };

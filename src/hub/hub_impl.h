@@ -7,7 +7,6 @@
 
 #include "hub/hub.h"
 #include "hub/index/fold.h"
-#include "hub/index/history.h"
 #include "hub/model/args.h"
 #include "hub/request/render.h"
 
@@ -150,13 +149,31 @@ struct op {
     struct args_in in;
 };
 
-/* What was told about a signal, by its number: rows of lines (history.h), oldest first. */
-#define HUB_LINES                                                                                  \
-    "SELECT lines FROM (SELECT seq, lines FROM history WHERE signal = ?1 UNION ALL"                \
-    " SELECT 9223372036854775807, lines FROM states WHERE signal = ?1) ORDER BY seq"
-
-/* ---- write_ops.c: requests that write ---- false: refused, act.refusal says why */
-bool op_write(struct op *t);
+/* ---- operations ---- each checks its arguments, writes its events (op_event) and its answer
+ * (op.out); false: refused, op.refusal says why. round.c has the table of them. */
+bool op_emit(struct op *t); /* emit.c: what brings signals */
+bool op_emit_batch(struct op *t);
+bool op_generate(struct op *t);
+bool op_schedule(struct op *t);
+bool op_cancel(struct op *t);
+bool op_claim(struct op *t); /* write_ops.c: what changes them, and everything else */
+bool op_act(struct op *t);
+bool op_receipt(struct op *t);
+bool op_subscription(struct op *t);
+bool op_woken(struct op *t);
+bool op_define(struct op *t);
+bool op_join(struct op *t);
+bool op_key_create(struct op *t);
+bool op_key_revoke(struct op *t);
+bool op_inbox(struct op *t); /* query_ops.c: what only reads */
+bool op_list(struct op *t);
+bool op_thread(struct op *t);
+bool op_get(struct op *t);
+bool op_history(struct op *t);
+bool op_people(struct op *t);
+bool op_subscriptions(struct op *t);
+bool op_delayed(struct op *t);
+bool op_events(struct op *t);
 
 /* ---- round_lines.c ---- */
 /* Writes an event into the round and applies it. False: too long, or no memory. */
@@ -178,16 +195,6 @@ bool hub_do_due(struct hub *h, struct arena *a);
 bool op_find_key(struct op *t, const char **key);
 const char *op_key_name(const struct op *t);
 bool op_dedup(struct op *t, const char *key, char hash[65], bool *is_done);
-bool op_emit(struct op *t);
-bool op_emit_batch(struct op *t);
-bool op_generate(struct op *t);
-bool op_schedule(struct op *t);
-bool op_cancel(struct op *t);
-bool op_source(struct op *t, struct hub_event *ev);
-
-/* ---- query_ops.c: requests that do not ---- */
-bool op_read(struct op *t);
-
 /* Renders the signal with that number, if there is one. */
 bool op_render_at(struct op *t, uint64_t seq);
 

@@ -116,6 +116,47 @@ take_answer(struct hub *h, struct arena *a)
     return text;
 }
 
+static bool (*const operations[HUB_N_OPS])(struct op *) = {
+    [HUB_EMIT] = op_emit,
+    [HUB_EMIT_BATCH] = op_emit_batch,
+    [HUB_GENERATE] = op_generate,
+    [HUB_SCHEDULE] = op_schedule,
+    [HUB_CANCEL] = op_cancel,
+    [HUB_CLAIM] = op_claim,
+    [HUB_ACK] = op_act,
+    [HUB_EXTEND] = op_act,
+    [HUB_RELEASE] = op_act,
+    [HUB_FAIL] = op_act,
+    [HUB_STATUS] = op_act,
+    [HUB_REQUEUE] = op_act,
+    [HUB_INBOX_ACKNOWLEDGE] = op_receipt,
+    [HUB_INBOX_RESOLVE] = op_receipt,
+    [HUB_INBOX_SNOOZE] = op_receipt,
+    [HUB_INBOX_UNSNOOZE] = op_receipt,
+    [HUB_SUBSCRIBE] = op_subscription,
+    [HUB_UNSUBSCRIBE] = op_subscription,
+    [HUB_WOKEN] = op_woken,
+    [HUB_ROLE_ADD] = op_define,
+    [HUB_RING_ADD] = op_define,
+    [HUB_IDENTITY_ADD] = op_define,
+    [HUB_FILL] = op_join,
+    [HUB_JOIN] = op_join,
+    [HUB_KEY_CREATE] = op_key_create,
+    [HUB_KEY_REVOKE] = op_key_revoke,
+    [HUB_INBOX] = op_inbox,
+    [HUB_LIST] = op_list,
+    [HUB_THREAD] = op_thread,
+    [HUB_GET] = op_get,
+    [HUB_HISTORY] = op_history,
+    [HUB_ROLES] = op_people,
+    [HUB_RINGS] = op_people,
+    [HUB_IDENTITIES] = op_people,
+    [HUB_KEYS] = op_people,
+    [HUB_SUBSCRIPTIONS] = op_subscriptions,
+    [HUB_DELAYED] = op_delayed,
+    [HUB_EVENTS] = op_events,
+};
+
 static void
 answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub_reply *reply)
 {
@@ -146,7 +187,7 @@ answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub
             refuse(&t.refusal, 400, "VALIDATION_INVALID_TYPE", "the body must be a JSON object");
     else /* emit has codes of its own, also for what is not known */
         is_good = (req->op == HUB_EMIT || args_known(&t.in, hub_ops[req->op].name)) &&
-                  (writes ? op_write(&t) : op_read(&t));
+                  operations[req->op](&t);
     if (is_good && !writes && buf_failed(t.out))
         is_good = refuse(&t.refusal, 503, "STORE_UNAVAILABLE", "out of memory");
     if (is_good)
@@ -301,7 +342,7 @@ put_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
     if (!h->n_lines)
         return ST_OK;
     if (lends)
-        index_lend_many(h->ix);
+        index_flush_behind(h->ix);
     enum status s = put_lines(h, e);
     if (s)
         return s;
@@ -401,7 +442,7 @@ leave(struct hub *h, const struct how *how)
         if (h->now.boot_ms - h->saved_ms >= SAVE_MS && index_commit_later(h->ix, &h->fold.place))
             h->saved_ms = h->now.boot_ms;
         else if (how->on_disk)
-            index_add_many(h->ix); /* while others answer */
+            index_flush_batches(h->ix); /* while others answer */
         return;
     }
     h->is_kept = false;
@@ -549,7 +590,7 @@ hub_try_decide(struct hub *h, const struct hub_request *r, size_t n, struct aren
 {
     decide(h, r, n, a, replies);
     if (!h->turn.s)
-        index_lend_many(h->ix); /* clients are still asking: it need not wait for the sync */
+        index_flush_behind(h->ix); /* clients are still asking: it need not wait for the sync */
 }
 
 void

@@ -113,7 +113,7 @@ fold_it(struct index *ix, const char *text, size_t len, bool step, struct buf *t
     }
     dump(ix, to);
     index_rollback(ix);
-    index_keep(ix, &(struct index_keeper){ 0 });
+    index_set_cache(ix, NULL);
     fold_release(&f);
     close(fd);
 }

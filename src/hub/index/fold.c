@@ -29,28 +29,12 @@ fold_release(struct fold *f)
     buf_release(&f->body);
 }
 
-static void
-write_hand(void *ctx)
-{
-    struct fold *f = ctx;
-
-    dirty_signals_write(&f->dirty, f->ix);
-}
-
-static void
-drop_hand(void *ctx)
-{
-    struct fold *f = ctx;
-
-    dirty_signals_drop(&f->dirty);
-}
-
 void
 fold_use(struct fold *f, struct index *ix)
 {
     f->ix = ix;
     if (ix)
-        index_keep(ix, &(struct index_keeper){ write_hand, drop_hand, f });
+        index_set_cache(ix, &f->dirty);
 }
 
 void
@@ -132,15 +116,15 @@ note_timer(struct fold *f, const struct item *it)
         f->soonest.boot_ms = it->boot_until;
 }
 
-/* The lists get a new signal. */
+/* Adds a new signal, which is pending, to the lists. */
 static void
 list_signal(struct fold *f, const struct signal_row *x)
 {
     int64_t seq = (int64_t)x->it.seq;
 
-    if (signal_row_is_waiting(x))
+    if (x->addr)
         index_add(f->ix, ROWS_WAITING, "sdi", x->addr, x->urgency, seq);
-    if (!signal_row_is_ready(x))
+    if (x->it.work != W_OPEN)
         return;
     index_add(f->ix, ROWS_READY, "sdis", signal_row_list(x), x->urgency, seq, x->type);
     ready_cache_add(&f->ready, x);
@@ -160,23 +144,23 @@ body_of(struct fold *f, const struct hub_event *ev)
     return f->body.p ? f->body.p : "";
 }
 
-/* The signal that an event is about, in the hand. NULL: there is none. */
+/* The signal that an event is about, in the cache. NULL: there is none. */
 static struct dirty_signal *
 take_signal(struct fold *f, const char *id)
 {
-    struct dirty_signal *held = dirty_signals_find(&f->dirty, id);
+    struct dirty_signal *one = dirty_signals_find(&f->dirty, id);
     struct signal_row x;
 
-    if (held)
-        return held;
+    if (one)
+        return one;
     if (f->known && strcmp(f->known->it.id, id) == 0)
         x = *f->known;
     else if (!fold_look(f, id, &f->arena, &x))
         return NULL;
-    held = dirty_signals_take(&f->dirty, f->ix, &x);
-    if (!held)
-        index_starve(f->ix);
-    return held;
+    one = dirty_signals_take(&f->dirty, f->ix, &x);
+    if (!one)
+        index_out_of_memory(f->ix);
+    return one;
 }
 
 /* signal: which it is about, or its own number. */
@@ -198,24 +182,24 @@ remember_key(struct fold *f, const struct hub_event *ev, uint64_t seq, uint64_t 
 static bool
 apply_item(struct fold *f, const struct hub_event *ev, uint64_t seq)
 {
-    struct dirty_signal *held = take_signal(f, ev->signal);
+    struct dirty_signal *one = take_signal(f, ev->signal);
     struct item now;
 
-    if (!held)
+    if (!one)
         return false;
-    bool was_ready = signal_row_is_ready(&held->x);
-    now = held->x.it;
+    bool was_ready = signal_row_is_ready(&one->x);
+    now = one->x.it;
     if (!item_apply(&now, ev))
         return false;
-    if (!dirty_signals_change(&f->dirty, f->ix, held, &now, seq, body_of(f, ev))) {
-        index_starve(f->ix);
+    if (!dirty_signals_change(&f->dirty, f->ix, one, &now, seq, body_of(f, ev))) {
+        index_out_of_memory(f->ix);
         return false;
     }
     note_timer(f, &now);
-    if (was_ready && !signal_row_is_ready(&held->x)) {
-        ready_cache_take_out(&f->ready, &held->x);
-    } else if (!was_ready && signal_row_is_ready(&held->x)) {
-        ready_cache_bring_back(&f->ready, &held->x);
+    if (was_ready && !signal_row_is_ready(&one->x)) {
+        ready_cache_take_out(&f->ready, &one->x);
+    } else if (!was_ready && signal_row_is_ready(&one->x)) {
+        ready_cache_bring_back(&f->ready, &one->x);
         f->claim_epoch++;
     }
     if (ev->kind == EV_CLAIM)
@@ -288,8 +272,7 @@ deliver(void *context, uint64_t id)
                  "INSERT OR IGNORE INTO matches SELECT identity, ?, pattern FROM subscriptions"
                  " WHERE seq = ? AND identity IS NOT ?",
                  "iis", m->signal, (int64_t)id, m->sender) == 1) {
-        dirty_signals_note_match(
-            &m->f->dirty); /* only now: what was in the hand has been written before */
+        dirty_signals_note_match(&m->f->dirty); /* only now: index_do has written the cache */
         index_do(m->f->ix,
                  "INSERT OR IGNORE INTO waiting SELECT '~' || identity, ?, ? FROM subscriptions"
                  " WHERE seq = ?",
@@ -691,11 +674,11 @@ fold_files(struct fold *f, const struct log_snapshot *files, struct err *e)
     fold_enter(f);
     if (oldest > 1)
         f->place.seq = oldest - 1;
-    index_begin_many(f->ix);
+    index_begin_bulk(f->ix);
     f->is_bulk = true;
     enum status s = fold_from(f, files, oldest, e);
     f->is_bulk = false;
-    index_end_many(f->ix);
+    index_end_bulk(f->ix);
     return s ? s : index_status(f->ix, e);
 }
 

@@ -69,8 +69,8 @@ void fold_put(struct fold *f, const struct log *l);
 
 /* A signal by its id or number; texts in the arena. False: there is none. */
 bool fold_find(struct fold *f, const char *id, struct arena *a, struct signal_row *x);
-/* The same; texts in the arena or in the hand, where they stay until the next event or statement,
- * but for those of index_peek. */
+/* The same; texts in the arena or in the cache, where they stay until the next event or statement,
+ * except index_peek. */
 bool fold_look(struct fold *f, const char *id, struct arena *a, struct signal_row *x);
 bool fold_find_at(struct fold *f, uint64_t seq, struct arena *a, struct signal_row *x);
 /* The task that is claimed next of those with an address; types and texts: see ready_cache.h. */

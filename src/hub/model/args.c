@@ -2,14 +2,51 @@
 
 #include "base/path.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "base/utf8.h"
-#include "hub/model/text.h"
 #include "hub/model/time_arg.h"
 
 #include <assert.h>
 
 #include <stdio.h>
 #include <string.h>
+
+/* ---- ops.def as tables ---- */
+
+const struct hub_op_info hub_ops[HUB_N_OPS] = {
+#define OP(id, name, method, path, scope, writes, answer, brief)                                   \
+    [HUB_##id] = { name, method, path, scope, writes, answer, brief },
+#include "hub/model/ops.def"
+};
+
+/* The arguments of all operations in one array; each operation's end where the next one starts. */
+enum {
+#define OP(id, ...)         AT_##id,
+#define MUST(id, name, ...) AT_##id##_##name,
+#define MAY(id, name, ...)  AT_##id##_##name,
+#include "hub/model/ops.def"
+};
+
+static const struct hub_arg op_args[] = {
+#define OP(...)                   { .name = NULL },
+#define MUST(id, arg, what, says) { .name = #arg, what, .is_required = true, .brief = says },
+#define MAY(id, arg, what, says)  { .name = #arg, what, .brief = says },
+#include "hub/model/ops.def"
+    { .name = NULL },
+};
+
+const struct hub_arg *
+hub_op_args(enum hub_op op)
+{
+    static const short first[HUB_N_OPS] = {
+#define OP(id, ...) [HUB_##id] = AT_##id + 1,
+#include "hub/model/ops.def"
+    };
+
+    return &op_args[first[op]];
+}
+
+/* ---- looking ---- */
 
 static const struct json *
 find(const struct args_in *in, const char *key)
@@ -19,13 +56,7 @@ find(const struct args_in *in, const char *key)
     return json_is(v, JSON_NULL) ? NULL : v;
 }
 
-static bool
-is_named(const struct hub_arg *a, const char *key, size_t len)
-{
-    return a->name[0] == key[0] && strncmp(a->name, key, len) == 0 && !a->name[len];
-}
-
-/* They are mostly asked for in the order of the table: it is looked at from the last one on. */
+/* Looks from the last one found on: members are mostly asked for in the order of the table. */
 static const struct hub_arg *
 find_known(struct args_in *in, const char *key, size_t len)
 {
@@ -34,7 +65,7 @@ find_known(struct args_in *in, const char *key, size_t len)
     if (!from->name || !len)
         return NULL;
     do {
-        if (is_named(a, key, len))
+        if (a->name[0] == key[0] && strncmp(a->name, key, len) == 0 && !a->name[len])
             return in->last = a;
         a = a[1].name ? a + 1 : in->known;
     } while (a != from);
@@ -51,7 +82,7 @@ line_of(struct args_in *in, const char *key, enum hub_arg_kind kind, enum hub_ar
     return a;
 }
 
-/* ---- what nobody knows ---- */
+/* ---- unknown members ---- */
 
 static bool
 refuse_unknown(struct args_in *in, const struct json *v, const char *what)
@@ -86,7 +117,7 @@ args_known(struct args_in *in, const char *what)
     return true;
 }
 
-/* ---- what is wrong ---- */
+/* ---- refusals ---- */
 
 bool
 arg_missing(struct args_in *in, const char *key)
@@ -289,7 +320,7 @@ is_word_of(const char *words, const char *p, size_t len)
     return false;
 }
 
-/* Refuses with all that would do: "must be one of now, recent, not \"old\"" */
+/* Refuses, and names all words: "must be one of now, recent, not \"old\"" */
 static bool
 no_word(struct args_in *in, const char *key, const char *words, const struct json *v)
 {

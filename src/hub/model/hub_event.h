@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -80,6 +81,29 @@ bool hub_event_parse(struct hub_event *ev, const char *text, size_t len, struct 
 
 /* The line's text, without '\n' and seal. */
 void hub_event_write(struct buf *to, const struct hub_event *ev);
+
+/* Who a signal comes from:
+ *
+ *     {"type":"system"}                      cliq itself
+ *     {"type":"agent","id":"builder"}        the id is required
+ *     {"type":"webhook","id":"github"}       the id may be left out
+ *     {"type":"process","id":"ci-4711"}      the id may be left out
+ */
+enum signal_source_kind { SOURCE_SYSTEM, SOURCE_AGENT, SOURCE_WEBHOOK, SOURCE_PROCESS };
+
+struct signal_source { /* zero: the system */
+    enum signal_source_kind kind;
+    struct text id; /* trimmed; length 0: none */
+};
+
+/* Strict: another key is ST_INVALID, and so is an id that is not UTF-8. Borrows from v; NULL: the
+ * system. */
+enum status signal_source_read(const struct json *v, struct signal_source *out, struct err *e);
+/* A kind alone, by its name. */
+enum status
+signal_source_read_kind(const struct json *v, enum signal_source_kind *out, struct err *e);
+/* Borrows from s; NULL without memory. */
+struct json *signal_source_json(struct arena *a, const struct signal_source *s);
 
 /* The id of a foreign signal that has none: by its line's number, so every reader agrees. */
 void hub_event_line_id(char to[EVENT_ID_LEN + 1], uint64_t seq);

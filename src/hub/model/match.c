@@ -9,7 +9,7 @@
 #include "hub/model/match.h"
 
 #include "base/sys.h"
-#include "hub/model/text.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "hub/api_key.h"
 #include "hub/model/match.h"
 #include "hub/model/signal_id.h"
-#include "hub/model/signal_source.h"
 
 #include "base/path.h"
 
@@ -382,9 +381,9 @@ op_emit_batch(struct op *t)
         return false;
     if (is_done)
         return true;
-    index_mark(h->ix);
+    index_savepoint(h->ix);
     bool is_good = emit_all(t, list, key, hash, &bytes);
-    index_unmark(h->ix, is_good);
+    index_end_savepoint(h->ix, is_good);
     if (is_good)
         return true;
     fold_forget(&h->fold); /* nothing of it was */
@@ -414,8 +413,8 @@ check_source(struct op *t, const struct signal_source *s)
 
 /* The source that the caller names, or the caller. "webhook" alone is {"type":"webhook"}, and
  * "agent" the caller. */
-bool
-op_source(struct op *t, struct hub_event *ev)
+static bool
+take_source(struct op *t, struct hub_event *ev)
 {
     const struct json *v = json_get(t->in.object, "source");
     bool is_word = json_is(v, JSON_STRING);
@@ -449,7 +448,7 @@ op_generate(struct op *t)
         return false;
     if (is_done)
         return true;
-    if (!take_type(t, "type", "%sSignal type is required", &ev.type) || !op_source(t, &ev))
+    if (!take_type(t, "type", "%sSignal type is required", &ev.type) || !take_source(t, &ev))
         return false;
     ev.data = json_get(t->in.object, "data");
     ev.id = new_id(t);
@@ -476,7 +475,8 @@ op_schedule(struct op *t)
     double ms;
 
     ev.by = t->req->is_system ? t->req->about : t->req->identity;
-    if (!take_type(t, "type", "%sDelayed signal type is required", &ev.type) || !op_source(t, &ev))
+    if (!take_type(t, "type", "%sDelayed signal type is required", &ev.type) ||
+        !take_source(t, &ev))
         return false;
     if (json_is(v, JSON_NUMBER) && json_double(v, &ms) && ms < 0)
         return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",

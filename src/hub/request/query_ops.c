@@ -402,8 +402,8 @@ add_order(const struct inbox *in, struct list_query *q)
                                      : " ORDER BY s.seq DESC");
 }
 
-static bool
-read_inbox(struct op *t)
+bool
+op_inbox(struct op *t)
 {
     struct list_query q = { 0 };
     struct query_source from = { 0 };
@@ -430,8 +430,8 @@ read_inbox(struct op *t)
 
 /* ---- list, thread, one ---- */
 
-static bool
-read_list(struct op *t)
+bool
+op_list(struct op *t)
 {
     static const struct {
         const char *key, *column;
@@ -492,8 +492,8 @@ no_signal(struct op *t, const char *id)
     return refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "id: there is no signal:%s", id);
 }
 
-static bool
-read_thread(struct op *t)
+bool
+op_thread(struct op *t)
 {
     struct index *ix = t->h->ix;
     struct list_query q = { 0 };
@@ -531,8 +531,8 @@ find_one(struct op *t, struct signal_row *x)
     return signal_row_read(r, t->a, x) || starved(t);
 }
 
-static bool
-read_one(struct op *t)
+bool
+op_get(struct op *t)
 {
     struct signal_row x;
 
@@ -562,8 +562,8 @@ render_event(struct op *t, const struct hub_event *ev, uint64_t seq)
     json_close(t->out, '}');
 }
 
-static bool
-read_history(struct op *t)
+bool
+op_history(struct op *t)
 {
     struct index *ix = t->h->ix;
     struct signal_row x;
@@ -574,7 +574,7 @@ read_history(struct op *t)
     json_open(t->out, '[');
     if (x.body && hub_event_parse(&ev, x.body, strlen(x.body), t->a))
         render_event(t, &ev, x.it.seq);
-    struct row *r = index_run(ix, HUB_LINES, "i", (int64_t)x.it.seq);
+    struct row *r = index_run(ix, HISTORY_LINES, "i", (int64_t)x.it.seq);
     while (index_next(ix, r)) {
         const char *at = row_dup(r, 0, t->a), *body;
         uint64_t seq;
@@ -631,8 +631,8 @@ answer_rows(struct op *t, struct row *r, const char *const *names)
     return true;
 }
 
-static bool
-read_people(struct op *t)
+bool
+op_people(struct op *t)
 {
     static const char *const groups[] = {
         "id", "name", "purpose", "*members", "@created_at", NULL
@@ -680,8 +680,8 @@ read_people(struct op *t)
 
 /* ---- broadcast ---- */
 
-static bool
-read_subscriptions(struct op *t)
+bool
+op_subscriptions(struct op *t)
 {
     struct buf *to = t->out;
     struct row *r =
@@ -719,15 +719,15 @@ answer_lines(struct op *t, struct row *r)
     buf_adds(t->out, "]}");
 }
 
-static bool
-read_delayed(struct op *t)
+bool
+op_delayed(struct op *t)
 {
     answer_lines(t, index_run(t->h->ix, "SELECT body FROM delayed ORDER BY at, type, id", ""));
     return true;
 }
 
-static bool
-read_events(struct op *t)
+bool
+op_events(struct op *t)
 {
     struct index *ix = t->h->ix;
     int64_t limit = EVENTS;
@@ -743,34 +743,4 @@ read_events(struct op *t)
     answer_lines(t, r);
     index_end(r);
     return true;
-}
-
-bool
-op_read(struct op *t)
-{
-    switch (t->req->op) {
-    case HUB_INBOX:
-        return read_inbox(t);
-    case HUB_THREAD:
-        return read_thread(t);
-    case HUB_LIST:
-        return read_list(t);
-    case HUB_GET:
-        return read_one(t);
-    case HUB_HISTORY:
-        return read_history(t);
-    case HUB_ROLES:
-    case HUB_RINGS:
-    case HUB_IDENTITIES:
-    case HUB_KEYS:
-        return read_people(t);
-    case HUB_SUBSCRIPTIONS:
-        return read_subscriptions(t);
-    case HUB_DELAYED:
-        return read_delayed(t);
-    case HUB_EVENTS:
-        return read_events(t);
-    default:
-        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "no such operation");
-    }
 }

@@ -3,10 +3,10 @@
  */
 #include "hub/hub_impl.h"
 
+#include "base/text.h"
 #include "hub/api_key.h"
 #include "hub/model/match.h"
 #include "hub/model/signal_id.h"
-#include "hub/model/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -141,8 +141,8 @@ act_on(struct op *t, struct signal_row *x, struct order *o, const char *key, con
     return is_good;
 }
 
-static bool
-act_item(struct op *t)
+bool
+op_act(struct op *t)
 {
     struct signal_row x;
     struct order o;
@@ -213,7 +213,7 @@ claim_again(struct op *t, const char *key)
         return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST", "%s: its claim is gone",
                       op_key_name(t));
     signal = (uint64_t)row_int(r, 0);
-    r = index_run(ix, HUB_LINES, "i", (int64_t)signal);
+    r = index_run(ix, HISTORY_LINES, "i", (int64_t)signal);
     while (!was && index_next(ix, r)) {
         at = row_dup(r, 0, t->a);
         while (history_next(&at, &seq, &body, &len))
@@ -227,8 +227,8 @@ claim_again(struct op *t, const char *key)
     return render_row(t->out, &x, "claim_id", was, t->a) || starved(t);
 }
 
-static bool
-act_claim(struct op *t)
+bool
+op_claim(struct op *t)
 {
     const struct json *types = NULL;
     const char *role = NULL, *key, *id = NULL;
@@ -274,8 +274,8 @@ act_claim(struct op *t)
 
 /* ---- receipts ---- */
 
-static bool
-act_receipt(struct op *t)
+bool
+op_receipt(struct op *t)
 {
     struct hub_event ev = { .kind = EV_RECEIPT, .by = t->req->identity, .at = t->h->now.wall_ms };
     struct index *ix = t->h->ix;
@@ -327,8 +327,8 @@ act_receipt(struct op *t)
 
 /* ---- subscriptions ---- */
 
-static bool
-act_subscription(struct op *t)
+bool
+op_subscription(struct op *t)
 {
     struct hub_event ev = { .by = t->req->identity, .at = t->h->now.wall_ms };
     bool is_new = t->req->op == HUB_SUBSCRIBE;
@@ -377,8 +377,8 @@ act_subscription(struct op *t)
     return true;
 }
 
-static bool
-act_woken(struct op *t)
+bool
+op_woken(struct op *t)
 {
     struct hub_event ev = { .kind = EV_WOKEN, .at = t->h->now.wall_ms };
 
@@ -408,8 +408,8 @@ take_name(struct op *t, const char *key, const char **out)
     return *out || arg_missing(&t->in, key);
 }
 
-static bool
-act_make(struct op *t)
+bool
+op_define(struct op *t)
 {
     struct hub_event ev = { .by = t->req->identity, .at = t->h->now.wall_ms };
     enum hub_op op = t->req->op;
@@ -450,8 +450,8 @@ make_identity(struct op *t, const char *id)
     return is_there(t, "SELECT 1 FROM identities WHERE id = ?", id) || op_event(t, &ev);
 }
 
-static bool
-act_join(struct op *t)
+bool
+op_join(struct op *t)
 {
     bool is_fill = t->req->op == HUB_FILL;
     struct hub_event ev = { .kind = is_fill ? EV_FILL : EV_JOIN,
@@ -474,8 +474,8 @@ act_join(struct op *t)
     return true;
 }
 
-static bool
-act_key_create(struct op *t)
+bool
+op_key_create(struct op *t)
 {
     static const char default_scopes[] = "[\"emit\",\"claim\",\"ack\",\"inbox\",\"stream\"]";
     struct hub_event ev = { .kind = EV_KEY, .by = t->req->identity, .at = t->h->now.wall_ms };
@@ -510,8 +510,8 @@ act_key_create(struct op *t)
     return true;
 }
 
-static bool
-act_key_revoke(struct op *t)
+bool
+op_key_revoke(struct op *t)
 {
     const char *id = NULL;
 
@@ -531,53 +531,4 @@ act_key_revoke(struct op *t)
     json_key_bool(t->out, "revoked", true);
     json_close(t->out, '}');
     return true;
-}
-
-bool
-op_write(struct op *t)
-{
-    switch (t->req->op) {
-    case HUB_EMIT:
-        return op_emit(t);
-    case HUB_EMIT_BATCH:
-        return op_emit_batch(t);
-    case HUB_CLAIM:
-        return act_claim(t);
-    case HUB_ACK:
-    case HUB_EXTEND:
-    case HUB_RELEASE:
-    case HUB_FAIL:
-    case HUB_STATUS:
-    case HUB_REQUEUE:
-        return act_item(t);
-    case HUB_INBOX_ACKNOWLEDGE:
-    case HUB_INBOX_RESOLVE:
-    case HUB_INBOX_SNOOZE:
-    case HUB_INBOX_UNSNOOZE:
-        return act_receipt(t);
-    case HUB_ROLE_ADD:
-    case HUB_RING_ADD:
-    case HUB_IDENTITY_ADD:
-        return act_make(t);
-    case HUB_FILL:
-    case HUB_JOIN:
-        return act_join(t);
-    case HUB_KEY_CREATE:
-        return act_key_create(t);
-    case HUB_KEY_REVOKE:
-        return act_key_revoke(t);
-    case HUB_GENERATE:
-        return op_generate(t);
-    case HUB_SUBSCRIBE:
-    case HUB_UNSUBSCRIBE:
-        return act_subscription(t);
-    case HUB_SCHEDULE:
-        return op_schedule(t);
-    case HUB_CANCEL:
-        return op_cancel(t);
-    case HUB_WOKEN:
-        return act_woken(t);
-    default:
-        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "no such operation");
-    }
 }
