@@ -17,16 +17,15 @@
  * first, which does.
  *
  * Files, in reading order:
- *   model/    ops.def operations · events.def, hub_event.c lines of the log · decide.c the life of a
- *             signal (pure) · args.c arguments · match.c patterns · time_arg.c times
- *   request/  emit.c, write_ops.c, query_ops.c the operations · inbox_merge.c inboxes · timers.c
- *             leases, retries and delayed signals that are due · render.c signals in JSON
- *   index/    fold.c log to index · index.c SQLite · row_queue.c, row_thread.c rows written in
- *             batches · dirty_signals.c, ready_cache.c caches · signal_row.c a signal's row
- *   .         open.c the store · round.c, round_lines.c a round · write_retry.c lock and back-off ·
- *             follow.c streams · readonly.c stores that may not be written · verify.c statistics and
- *             checks · retention.c old segments · delayed_file.c delayed.json · waiting_agents.c
- *             agents to wake · api_key.c keys
+ *   model/    ops.def operations · events.def, hub_event.c lines of the log · decide.c the life of
+ * a signal (pure) · args.c arguments · match.c patterns · time_arg.c times request/  emit.c,
+ * write_ops.c, query_ops.c the operations · inbox_merge.c inboxes · timers.c leases, retries and
+ * delayed signals that are due · render.c signals in JSON index/    fold.c log to index · index.c
+ * SQLite · row_queue.c, row_thread.c rows written in batches · dirty_signals.c, ready_cache.c
+ * caches · signal_row.c a signal's row .         open.c the store · round.c, round_lines.c a round
+ * · write_retry.c lock and back-off · follow.c streams · readonly.c stores that may not be written
+ * · verify.c statistics and checks · retention.c old segments · delayed_file.c delayed.json ·
+ * waiting_agents.c agents to wake · api_key.c keys
  */
 #ifndef CLIQ_HUB_HUB_H
 #define CLIQ_HUB_HUB_H

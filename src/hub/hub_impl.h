@@ -181,8 +181,8 @@ bool hub_add_line(struct hub *h, const struct hub_event *ev, struct refusal *r);
 bool op_event(struct op *t, const struct hub_event *ev);
 
 /* ---- timers.c ---- */
-/* Is it known that nothing is due yet? In how many milliseconds something may be, if so; INT64_MAX:
- * nothing at all. */
+/* Is it certain that nothing is due? Then *in_ms is the time until something may be; INT64_MAX:
+ * never. */
 bool hub_is_nothing_due(const struct hub *h, int64_t *in_ms);
 /* In a transaction: looks up what is due next. */
 void hub_look_up_due(struct hub *h);
@@ -190,8 +190,8 @@ void hub_look_up_due(struct hub *h);
 bool hub_do_due(struct hub *h, struct arena *a);
 
 /* ---- emit.c ---- */
-#define HUB_DEDUP_MS INT64_C(86400000) /* for so long a key tells a retry from another request */
-/* The key of this request, or NULL, and what its sender calls it. */
+#define HUB_DEDUP_MS INT64_C(86400000) /* how long an idempotency key is remembered */
+/* The idempotency key of this request, or NULL; what the client calls it. */
 bool op_find_key(struct op *t, const char **key);
 const char *op_key_name(const struct op *t);
 bool op_dedup(struct op *t, const char *key, char hash[65], bool *is_done);

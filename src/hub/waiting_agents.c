@@ -1,6 +1,6 @@
 /*
- * wake - whose agent is to be started, and with what. From the index alone: the subscription
- * is asked again here, after the signal was matched.
+ * waiting_agents - which agents to wake, and the signals to give them. Reads the index alone; a
+ * match counts only while its subscription exists.
  */
 #include "hub/hub_impl.h"
 

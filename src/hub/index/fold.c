@@ -44,7 +44,7 @@ fold_enter(struct fold *f)
 
     index_get_place(f->ix, now);
     if (now->seq != left.seq || now->at != left.at || now->ino != left.ino ||
-        now->dev != left.dev) { /* others wrote */
+        now->dev != left.dev) { /* another process wrote the index */
         ready_cache_forget(&f->ready);
         dirty_signals_drop(&f->dirty);
         f->claim_epoch++;
@@ -133,7 +133,7 @@ list_signal(struct fold *f, const struct signal_row *x)
 
 /* ---- applying ---- */
 
-/* The line as text, in f->body if we have to write it. */
+/* The event's line: the one given, or written into f->body. */
 static const char *
 body_of(struct fold *f, const struct hub_event *ev)
 {
@@ -163,15 +163,16 @@ take_signal(struct fold *f, const char *id)
     return one;
 }
 
-/* signal: which it is about, or its own number. */
+/* Notes an idempotency key; signal: the number of the signal that the request changed or emitted.
+ */
 static void
 remember_key(struct fold *f, const struct hub_event *ev, uint64_t seq, uint64_t signal)
 {
-    const char *by = ev->by ? ev->by : ""; /* nobody: cliq itself */
+    const char *by = ev->by ? ev->by : ""; /* "": cliq itself */
 
     if (!ev->dedup_key || !ev->dedup_hash)
         return;
-    if (seq % DEDUP_CLEAN_EVERY == 0) /* by the log alone, so that every fold does the same */
+    if (seq % DEDUP_CLEAN_EVERY == 0) /* depends on the log alone, so every fold does the same */
         index_do(f->ix, "DELETE FROM dedup WHERE identity = ? AND at < ?", "si", by,
                  ev->at - DEDUP_KEEP_MS);
     index_do(f->ix, "INSERT OR REPLACE INTO dedup VALUES(?, ?, ?, ?, ?, ?, ?)", "sssiiii", by,
@@ -207,7 +208,7 @@ apply_item(struct fold *f, const struct hub_event *ev, uint64_t seq)
     return true;
 }
 
-/* "\x1fa\x1fb\x1f", so that a tag is found with its borders; NULL without tags. */
+/* "\x1fa\x1fb\x1f", so that a search finds whole tags only; NULL without tags. */
 static const char *
 join_tags(struct fold *f, const struct json *tags)
 {
@@ -280,7 +281,7 @@ deliver(void *context, uint64_t id)
     }
 }
 
-/* The matcher as the table is now. */
+/* Loads the matcher, if the table of subscriptions has changed. */
 static bool
 load_matcher(struct fold *f)
 {
@@ -298,8 +299,8 @@ load_matcher(struct fold *f)
     return true;
 }
 
-/* Was its id new? A row is added with others where that need not be known at once: when it is
- * sure, or when nothing but the row depends on it. */
+/* Was its id new? The row goes through the queue when the answer is known (ours), or when nothing
+ * but the row depends on it (bulk). */
 static bool
 insert_signal(struct fold *f, const struct hub_event *ev, const struct signal_row *x,
               const char *thread)
@@ -346,7 +347,7 @@ apply_signal(struct fold *f, struct hub_event *ev, uint64_t seq)
                             .addr = address(f, ev),
                             .urgency = urgency };
     if (!insert_signal(f, ev, &x, thread_of(f, ev)))
-        return false; /* the first with an id has it */
+        return false; /* the first signal with an id has it */
     list_signal(f, &x);
     if (load_matcher(f) && matcher_count(f->matcher)) {
         struct matching m = { f, (int64_t)seq, ev->by, urgency };
@@ -448,7 +449,7 @@ apply_other(struct fold *f, const struct hub_event *ev, uint64_t seq)
 
     switch (ev->kind) {
     case EV_IDENTITY:
-        if (ev->agent) /* what came before it had one wakes nobody */
+        if (ev->agent) /* earlier signals do not wake it */
             index_do(ix, "INSERT OR IGNORE INTO woken VALUES(?, ?, ?)", "sii", ev->id, (int64_t)seq,
                      ev->at);
         return index_do(ix,
@@ -497,7 +498,7 @@ fold_apply(struct fold *f, const struct hub_event *given, const char *line, uint
 
     arena_reset(&f->arena);
     f->line = ev.at ? line : NULL;
-    /* When a claim ends is noted, and an ack only takes that away again. */
+    /* Not for a claim, whose end note_timer notes, nor for an ack, which only removes a timer. */
     f->timers += ev.kind != EV_SIGNAL && ev.kind != EV_CLAIM && ev.kind != EV_ACK;
     if (!ev.at)
         ev.at = f->place.last_ms; /* no clock here */
@@ -559,7 +560,7 @@ read_tail(int fd, off_t at, struct index_place *p)
     return true;
 }
 
-/* The record as its writer had it, if that was one of us: in f->body. */
+/* The record without its seal, in f->body; NULL: it has none, so it is a foreign line. */
 static const char *
 line_of(struct fold *f, const struct log_record *rec)
 {
@@ -573,8 +574,8 @@ line_of(struct fold *f, const struct log_record *rec)
     return buf_failed(&f->body) ? NULL : f->body.p;
 }
 
-/* Folds a file from byte `at`, whose line has number `next`, passing over numbers up to
- * place.seq; up to byte `to`. *rotated: it ends with a rotate line. */
+/* Folds a file from byte `at`, whose line has number `next`, up to byte `to`; skips numbers up to
+ * place.seq. *rotated: it ends with a rotate line. */
 static enum status
 fold_file(struct fold *f, int fd, off_t at, uint64_t next, off_t to, bool *rotated, struct err *e)
 {
@@ -589,7 +590,7 @@ fold_file(struct fold *f, int fd, off_t at, uint64_t next, off_t to, bool *rotat
     r.is_sequenced = true;
     r.next_seq = next;
     while (r.at < to && log_next(&r, &rec)) {
-        if (rec.end > to) { /* written, or ended, meanwhile: next time */
+        if (rec.end > to) { /* it grew meanwhile: folded next time */
             cut = rec.at < to ? rec.at : to;
             break;
         }
@@ -646,7 +647,7 @@ fold_from(struct fold *f, const struct log_snapshot *files, uint64_t seq, struct
     for (size_t i = begin; !s && i < files->n; i++) {
         const struct log_snapshot_file *it = &files->list[i];
         if (i > begin && it->first)
-            f->place.seq = it->first - 1; /* whatever the one before lacks */
+            f->place.seq = it->first - 1; /* also if the file before was cut short */
         if (is_known_file(f, it->fd, &it->st))
             s = fold_file(f, it->fd, f->place.at, f->place.seq + 1, it->st.st_size, &is_rotated, e);
         else
@@ -696,7 +697,7 @@ fold_all(struct fold *f, struct log *l, const struct log_snapshot *files, struct
     return s;
 }
 
-/* What is new in segments that were finished since, and behind them. */
+/* Folds what is new in segments that were finished since, and in the files after them. */
 static enum status
 fold_rotated(struct fold *f, struct log *l, struct err *e)
 {

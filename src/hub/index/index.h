@@ -38,7 +38,7 @@ struct index_place {
     uint64_t seq;                    /* of the last line folded; 0: none */
     int64_t dev, ino;                /* of the file it was in */
     int64_t at, end;                 /* the byte after it; the file's size then */
-    int64_t last_ms;                 /* the latest time that a line told */
+    int64_t last_ms;                 /* the latest time in a line */
     uint64_t subscriptions, delayed; /* count changes of these tables */
     uint64_t shown;                  /* `delayed` as it was when delayed.json was written */
     char tail[65]; /* hex: the last bytes before `at`, by which the file is recognised */

@@ -8,10 +8,10 @@ enum { READ_FIRST = 1, READ_TIMES = 8, READ_MAX = 64, TEXT_MAX = 256 << 10 };
 
 struct ready_list {
     struct signal_row list[READ_MAX];
-    size_t at, n;  /* those from `at` on are there */
-    size_t wanted; /* to read the next time */
-    bool is_whole; /* there are no others */
-    bool is_begun; /* the list was read up to: */
+    size_t at, n;  /* rows from `at` on are left */
+    size_t wanted; /* rows to read the next time */
+    bool is_whole; /* the list has no more rows */
+    bool is_begun; /* the list was read up to this row: */
     double urgency;
     uint64_t seq;
     struct arena texts;
@@ -65,7 +65,7 @@ make(struct ready_cache *c, const char *addr)
     " WHERE n.addr = ?1"
 #define LIST_ORDER " ORDER BY n.urgency DESC, n.signal LIMIT ?2"
 
-/* The next of a statement's rows, up to what is wanted. */
+/* Takes the statement's rows, as many as are wanted. */
 static void
 take_rows(struct ready_list *l, struct index *ix, const struct dirty_signals *dirty, struct row *r,
           size_t *n)

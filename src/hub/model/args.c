@@ -72,7 +72,7 @@ find_known(struct args_in *in, const char *key, size_t len)
     return NULL;
 }
 
-/* The table's line of a member that we take; one of two kinds. */
+/* The table's line of a member, which must be of one of two kinds. */
 static const struct hub_arg *
 line_of(struct args_in *in, const char *key, enum hub_arg_kind kind, enum hub_arg_kind other)
 {
@@ -148,7 +148,7 @@ arg_wrong(struct args_in *in, const char *key, const char *what)
     return false;
 }
 
-/* ---- taking ---- */
+/* ---- texts and numbers ---- */
 
 static bool
 take_text(struct args_in *in, const char *key, enum hub_arg_kind kind, const char **out)

@@ -107,7 +107,7 @@ is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The text without blanks around it; "" is as good as absent. False without memory. */
+/* The text without blanks around it; "" counts as absent. False without memory. */
 static bool
 read_text(const struct json *v, bool is_id, struct arena *scratch, const char **out)
 {
@@ -177,7 +177,7 @@ has_needs(const struct hub_event *ev, unsigned of)
     return true;
 }
 
-/* The field of the member v: mostly one of the next, as lines are written in their order. */
+/* The field of the member v: usually one of the next, as lines are written in this order. */
 static const struct event_field *
 find_field(const struct json *v, unsigned of, size_t *next)
 {

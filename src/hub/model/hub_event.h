@@ -1,16 +1,16 @@
 /*
- * event - one line of events.jsonl, in memory.
+ * hub_event - one line of events.jsonl, in memory.
  *
  * Two kinds of lines: signals, and bookkeeping, which has an `op` (events.def). A struct hub_event
  * holds either; members that are not set are NULL or 0 and are not written. The format, with
  * an example of every kind, is docs/formats/events.md.
  *
- * Reading takes any spacing, order and unknown members, and passes over members of a wrong
- * type: foreign writers are welcome, and one bad member is no reason to lose a signal. A line
- * that lacks what its kind needs is no event.
+ * Reading accepts any spacing and order, and ignores unknown members and members of a wrong type:
+ * foreign programs may write the log, and one bad member is no reason to lose a signal. A line that
+ * lacks a member its kind needs is no event.
  *
  * Ownership: texts live in the arena given or in what was parsed; JSON values are borrowed.
- * Pure code: no file, no clock.
+ * Pure code: no file, no clock. Tests: test/unit/test_hub_render.c, test/fuzz/fuzz_event.c.
  */
 #ifndef CLIQ_HUB_MODEL_HUB_EVENT_H
 #define CLIQ_HUB_MODEL_HUB_EVENT_H
@@ -34,7 +34,7 @@ enum hub_event_kind {
 enum hub_event_flag { FLAG_UNSET, FLAG_NO, FLAG_YES };
 
 #define EVENT_ID_LEN   24   /* of the ids we make */
-#define EVENT_TEXT_MAX 4096 /* bytes of ids, names and the like; longer ones are not taken */
+#define EVENT_TEXT_MAX 4096 /* bytes of ids, names and the like; longer ones are ignored */
 
 struct hub_event {
     enum hub_event_kind kind;

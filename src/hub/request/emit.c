@@ -1,5 +1,6 @@
 /*
- * emit - requests that bring signals: emit, a batch of them, broadcasts, and those of later.
+ * emit - operations that write signals: emit, emit_batch, broadcasts (generate), and delayed
+ * signals.
  */
 #include "hub/hub_impl.h"
 
@@ -97,7 +98,7 @@ op_dedup(struct op *t, const char *key, char hash[65], bool *is_done)
     } else if (t->req->op == HUB_EMIT) {
         op_render_at(t, seq);
     } else {
-        t->reply->seq = seq; /* the caller knows better */
+        t->reply->seq = seq; /* the caller answers */
     }
     return true;
 }
@@ -140,7 +141,7 @@ check_from_role(struct op *t, const char *role)
                       "SELECT 1 FROM roles WHERE id = ?1 UNION SELECT 1 FROM fills WHERE role = ?1",
                       "s", role);
         if (!index_next(ix, r))
-            return true; /* whoever has the files could make it and fill it */
+            return true; /* file access allows making the role and filling it */
     }
     return refuse(&t->refusal, 400, "SIGNAL_ROLE_NOT_HELD",
                   "%sfrom_role: %s does not hold the role \"%s\"", t->in.prefix, t->req->identity,
@@ -386,7 +387,7 @@ op_emit_batch(struct op *t)
     index_end_savepoint(h->ix, is_good);
     if (is_good)
         return true;
-    fold_forget(&h->fold); /* nothing of it was */
+    fold_forget(&h->fold); /* undoes the whole batch */
     h->fold.place = place;
     buf_cut(&h->text, text);
     h->n_lines = lines;
@@ -411,8 +412,8 @@ check_source(struct op *t, const struct signal_source *s)
                   t->req->identity, (int)(s->id.len < 64 ? s->id.len : 64), s->id.p);
 }
 
-/* The source that the caller names, or the caller. "webhook" alone is {"type":"webhook"}, and
- * "agent" the caller. */
+/* The source in the arguments, or else the caller. "webhook" alone is {"type":"webhook"}, and
+ * "agent" is the caller. */
 static bool
 take_source(struct op *t, struct hub_event *ev)
 {
@@ -465,7 +466,7 @@ op_generate(struct op *t)
     return true;
 }
 
-/* ---- later ---- */
+/* ---- delayed signals ---- */
 
 bool
 op_schedule(struct op *t)
@@ -489,9 +490,9 @@ op_schedule(struct op *t)
     struct row *r = index_run(t->h->ix, "SELECT count(*) FROM delayed", "");
     if (index_next(t->h->ix, r) && row_int(r, 0) >= DELAYED_MAX)
         return refuse(&t->refusal, 409, "SIGNAL_EMIT_CONFLICT",
-                      "%d delayed signals are waiting already", DELAYED_MAX);
+                      "%d delayed signals are waiting already; that is the limit", DELAYED_MAX);
     if (!ev.deliver_at)
-        ev.deliver_at = 1; /* as good as 0: at once */
+        ev.deliver_at = 1; /* 0 is "not set"; both mean at once */
     ev.data = json_get(t->in.object, "data");
     ev.id = new_id(t);
     if (!ev.id || !op_event(t, &ev))
@@ -503,8 +504,8 @@ op_schedule(struct op *t)
     return true;
 }
 
-/* Who has the files could be anyone, and says with --as who it is: there nobody is an admin by
- * the way. What nobody is known to have sent is theirs to clear away. */
+/* On files, every user is an admin and acts as the identity in --as: so there only the sender may
+ * cancel, and any user a signal without a known sender. */
 static bool
 may_cancel(const struct op *t, const char *by)
 {
@@ -526,8 +527,7 @@ not_yours_to_cancel(struct op *t, const char *id, const char *by)
                   "%s was scheduled by someone else: only its sender and admins can cancel it", id);
 }
 
-/* Of what waits, what the caller may cancel goes to `ids`. False: there is some, but none for
- * them. */
+/* Puts the delayed signals that the caller may cancel into `ids`. False: all belong to others. */
 static bool
 find_cancelled(struct op *t, struct row *r, const char *ids[HUB_BATCH_MAX], size_t *n)
 {

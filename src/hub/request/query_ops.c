@@ -1,5 +1,5 @@
 /*
- * read - requests that change nothing: inboxes, threads, lists, and who is who.
+ * query_ops - operations that only read: inboxes, threads, lists, identities, roles, rings, keys.
  */
 #include "hub/hub_impl.h"
 
@@ -25,7 +25,7 @@ starved(struct op *t)
     return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
 }
 
-/* ---- a query that grows by its filters ---- */
+/* ---- a query built from its filters ---- */
 
 struct list_query {
     struct buf sql;
@@ -57,7 +57,7 @@ add_d(struct list_query *q, const char *sql, double d)
         q->values[q->n++] = (struct value){ .type = 'd', .d = d };
 }
 
-/* ---- where a page ended ---- "u-<bits of the urgency>-<seq>" or "s-<seq>" */
+/* ---- cursors: where a page ended ---- "u-<bits of the urgency>-<seq>" or "s-<seq>" */
 
 struct cursor {
     bool is_there, has_urgency;
@@ -122,7 +122,7 @@ add_words(struct list_query *q, const char *sql, const struct json *words, struc
     buf_adds(&q->sql, ")");
 }
 
-/* Those that have a row in `states`, and are few, are found by it (its index is of state <> 2). */
+/* Rare states are found by the index of `states`, which has the rows with state <> 2. */
 static void
 add_states(struct list_query *q, const struct json *names)
 {
@@ -256,7 +256,7 @@ add_receipts(struct list_query *q, const char *receipt, int64_t now)
         add_s(q, " AND r.state = ?", receipt);
 }
 
-/* What is asked of an inbox. */
+/* The arguments of op_inbox. */
 struct inbox {
     const char *target, *whose; /* whose receipts; for @identity, whose inbox */
     const char *receipt;        /* NULL: any */
@@ -300,8 +300,8 @@ take_inbox(struct op *t, struct inbox *in)
     return read_cursor(t, in->is_now, &in->after);
 }
 
-/* The lists that are in the order of the view `now` have what was not acked. Of the other states
- * there are few, and those are found by their index. */
+/* Do the sorted lists answer it? They have all signals that were not acked, in the order of the
+ * view `now`. Other states are rare, and found by their index. */
 static bool
 is_listed(const struct inbox *in)
 {
@@ -314,7 +314,7 @@ is_listed(const struct inbox *in)
     return in->is_now && has_pending && !has_acked;
 }
 
-/* Everything of an identity, to be sorted. */
+/* All signals of an identity, to be sorted by SQLite. */
 static void
 add_sources(struct list_query *q, const char *whose)
 {
@@ -342,7 +342,7 @@ add_merge(struct op *t, const struct inbox *in, struct list_query *q, struct que
                                            in->after.is_there ? &after : NULL, in->min_urgency);
 }
 
-/* Whose signals, and in what order they come. */
+/* Selects the inbox's signals: by a merge of lists, or by the query itself. */
 static bool
 add_target(struct op *t, const struct inbox *in, struct list_query *q, struct query_source *from)
 {
@@ -382,7 +382,7 @@ add_view(const struct inbox *in, struct list_query *q)
         add_i(q, " AND s.created < ?", in->now - 3 * (int64_t)DAY_MS);
 }
 
-/* Of a query that gives all of them: from where on, and in what order. */
+/* For a query that gives all rows: the cursor, and the order. */
 static void
 add_order(const struct inbox *in, struct list_query *q)
 {
@@ -587,7 +587,7 @@ op_history(struct op *t)
     return true;
 }
 
-/* ---- who is who ---- */
+/* ---- identities, roles, rings, keys ---- */
 
 /* The column as a list of names: "a b" is ["a","b"]. */
 static void

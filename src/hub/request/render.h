@@ -15,7 +15,7 @@
 #ifndef CLIQ_HUB_REQUEST_RENDER_H
 #define CLIQ_HUB_REQUEST_RENDER_H
 
-#include "hub/index/signal_row.h"
+#include "hub/index/fold.h"
 
 /* thread: NULL when it is the signal's own id. key and value: one member more, "claim_id" or
  * "receipt_state"; value NULL: none. */

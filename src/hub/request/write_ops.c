@@ -1,5 +1,6 @@
 /*
- * act - requests that write: facts from the index, a decision, its events into the round.
+ * write_ops - operations that write, except those of emit.c: facts from the index, a decision
+ * (decide.h), its events into the round.
  */
 #include "hub/hub_impl.h"
 
@@ -28,7 +29,7 @@ holds_role(struct op *t, const char *role)
     return index_next(t->h->ix, r);
 }
 
-/* Is it for them, by name, by a role that they hold, or as a member of a ring? */
+/* Is the signal for the caller, by name, by a role that they hold, or as a member of a ring? */
 static bool
 is_addressee(struct op *t, const struct signal_row *x)
 {
@@ -51,12 +52,12 @@ learn_asker(struct op *t, const struct signal_row *x)
     return (struct asker){ .identity = t->req->identity,
                            .is_admin = t->req->is_admin,
                            .is_sender = x->sender && strcmp(x->sender, t->req->identity) == 0,
-                           /* to an admin it makes no difference: not worth a look */
+                           /* makes no difference for an admin: saves a query */
                            .is_addressee = t->req->is_admin || is_addressee(t, x),
                            .is_everyones = !x->addr };
 }
 
-/* Texts of a signal that was looked at live until the next statement or event (fold_look). */
+/* The row's texts live until the next statement or event (fold_look). */
 static bool
 find_signal(struct op *t, struct signal_row *x)
 {
@@ -152,7 +153,7 @@ op_act(struct op *t)
 
 /* ---- claims ---- */
 
-/* Is the first task of that address better than the best so far? */
+/* Takes the first task of that address, if it is better than the best so far. */
 static void
 try_address(struct op *t, const char *addr, const char *types, struct signal_row *best)
 {
@@ -195,7 +196,7 @@ find_next(struct op *t, const char *role, const char *types, struct signal_row *
     return true;
 }
 
-/* The same claim again, if it still is one: that of the line reply->seq. */
+/* Answers a repeated request with its claim, made by the line reply->seq, if it still holds. */
 static bool
 claim_again(struct op *t, const char *key)
 {
@@ -309,7 +310,7 @@ op_receipt(struct op *t)
                : t->req->op == HUB_INBOX_RESOLVE   ? "resolved"
                : t->req->op == HUB_INBOX_SNOOZE    ? "snoozed"
                                                    : "unread";
-    /* What is not snoozed is not unsnoozed; what is so already is not written again. */
+    /* Only a snoozed signal is unsnoozed; a state that it has already is not written again. */
     bool is_moot = !was || (strcmp(was, ev.state) == 0 && was_until == until) ||
                    (t->req->op == HUB_INBOX_UNSNOOZE && strcmp(was, "snoozed") != 0);
     if (is_moot && was)
