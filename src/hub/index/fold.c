@@ -22,7 +22,8 @@ enum {
 void
 fold_release(struct fold *f)
 {
-    matcher_free(f->matcher);
+    if (f->matcher)
+        matcher_free(f->matcher);
     dirty_signals_release(&f->dirty);
     ready_cache_release(&f->ready);
     arena_release(&f->arena);
@@ -281,22 +282,30 @@ deliver(void *context, uint64_t id)
     }
 }
 
-/* Loads the matcher, if the table of subscriptions has changed. */
 static bool
+add_pattern(struct fold *f, const char *pattern, uint64_t seq)
+{
+    if (!f->matcher && matcher_new(&f->matcher, NULL)) {
+        index_out_of_memory(f->ix);
+        return false;
+    }
+    return matcher_add(f->matcher, pattern, strlen(pattern), seq, NULL) == ST_OK;
+}
+
+/* The subscriptions; NULL: there are none. Loaded again when their table has changed. */
+static struct matcher *
 load_matcher(struct fold *f)
 {
-    if (f->matcher && f->matcher_is_of == f->place.subscriptions + 1)
-        return true;
-    matcher_free(f->matcher);
+    if (f->matcher_is_of == f->place.subscriptions + 1)
+        return f->matcher;
+    if (f->matcher)
+        matcher_free(f->matcher);
     f->matcher = NULL;
-    if (matcher_new(&f->matcher, NULL))
-        return false;
     struct row *r = index_run(f->ix, "SELECT pattern, seq FROM subscriptions", "");
     while (index_next(f->ix, r))
-        matcher_add(f->matcher, row_text(r, 0), strlen(row_text(r, 0)), (uint64_t)row_int(r, 1),
-                    NULL);
+        add_pattern(f, row_text(r, 0), (uint64_t)row_int(r, 1));
     f->matcher_is_of = f->place.subscriptions + 1;
-    return true;
+    return f->matcher;
 }
 
 /* Was its id new? The row goes through the queue when the answer is known (ours), or when nothing
@@ -309,7 +318,7 @@ insert_signal(struct fold *f, const struct hub_event *ev, const struct signal_ro
     int64_t seq = (int64_t)x->it.seq, task = (int64_t)x->it.work;
     const char *tags = join_tags(f, ev->tags), *body = body_of(f, ev);
 
-    bool is_silent = !ev->dedup_key && load_matcher(f) && !matcher_count(f->matcher);
+    bool is_silent = !ev->dedup_key && !load_matcher(f);
 
     if (f->is_ours || (f->is_bulk && is_silent)) {
         index_add(f->ix, ROWS_SIGNALS, types, seq, ev->id, ev->type, ev->at, ev->by, ev->from_role,
@@ -349,7 +358,7 @@ apply_signal(struct fold *f, struct hub_event *ev, uint64_t seq)
     if (!insert_signal(f, ev, &x, thread_of(f, ev)))
         return false; /* the first signal with an id has it */
     list_signal(f, &x);
-    if (load_matcher(f) && matcher_count(f->matcher)) {
+    if (load_matcher(f)) {
         struct matching m = { f, (int64_t)seq, ev->by, urgency };
         matcher_match(f->matcher, ev->type, strlen(ev->type), deliver, &m);
     }
@@ -390,7 +399,8 @@ apply_subscribe(struct fold *f, const struct hub_event *ev, uint64_t seq)
                                           : "0",
                  ev->at, ev->by, ev->pattern, (int64_t)seq) == 1)
         return true;
-    if (!load_matcher(f) || matcher_add(f->matcher, ev->pattern, strlen(ev->pattern), seq, NULL))
+    load_matcher(f);
+    if (!add_pattern(f, ev->pattern, seq))
         return false; /* over a limit of patterns */
     index_do(f->ix,
              "INSERT INTO subscriptions VALUES(?1, ?2, ?3, ?4, ?5, ?5, CASE WHEN ?4 THEN NULL ELSE"

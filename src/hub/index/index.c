@@ -507,29 +507,6 @@ index_is_current(const struct index *ix)
                             st.st_dev == ix->dev);
 }
 
-static int64_t
-pragma(struct index *ix, const char *sql)
-{
-    sqlite3_stmt *st = ix->failed ? NULL : index_prepare(ix, sql, 0);
-    int64_t n = -1;
-
-    if (index_next(ix, (struct row *)st))
-        n = sqlite3_column_int64(st, 0);
-    sqlite3_finalize(st);
-    return n;
-}
-
-/* After another boot the file, which is never synced, may hold anything. */
-static bool
-is_of_boot(struct index *ix, const char *boot)
-{
-    struct row *r = index_run(ix, "SELECT boot FROM place", "");
-    bool is_it = index_next(ix, r) && row_text(r, 0) && strcmp(row_text(r, 0), boot) == 0;
-
-    reset_all(ix);
-    return is_it;
-}
-
 static bool
 is_sound(struct index *ix, const char *boot)
 {
@@ -580,42 +557,33 @@ configure(struct index *ix, bool is_new)
         sqlite3_wal_hook(ix->db, on_wal, ix);
 }
 
-/* A new file is made here, with mode 0600: SQLite would use the umask, and the mode of the file for
- * -wal and -shm. */
-static enum status
-look_at_file(struct index *ix, bool is_new, struct err *e)
-{
-    struct stat st = { 0 };
-    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (is_new ? O_CREAT | O_EXCL : 0);
-    int fd = SYS_RETRY(sys->openat(AT_FDCWD, ix->path, flags, 0600));
-
-    if (fd < 0 && errno == ENOENT && !is_new)
-        return err_set(e, ST_FAILED, "%s is not there", ix->path);
-    if (fd < 0)
-        return err_sys(e, "open %s", ix->path);
-    enum status s = sys->fstat(fd, &st) == 0 ? ST_OK : err_sys(e, "look at %s", ix->path);
-    close(fd);
-    ix->dev = st.st_dev;
-    ix->ino = st.st_ino;
-    return s;
-}
-
-/* Opens the database, without looking at its tables. */
+/* Opens the database, without looking at its tables. A new file is made here, with mode 0600:
+ * SQLite would use the umask, and the mode of the file for -wal and -shm. */
 static enum status
 open_database(struct index **out, const char *path, bool is_new, struct err *e)
 {
     struct index *ix = *out = calloc(1, sizeof *ix);
-    enum status s = ST_OK;
+    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (is_new ? O_CREAT | O_EXCL : 0);
+    struct stat st = { 0 };
 
     if (!ix)
         return err_set(e, ST_IO, "out of memory");
     ix->queue.ix = ix;
-    if (path && snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
-        s = err_set(e, ST_INVALID, "path too long: %s", path);
-    if (!s && path)
-        s = look_at_file(ix, is_new, e);
-    if (s)
-        return s;
+    if (path) {
+        if (snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
+            return err_set(e, ST_INVALID, "path too long: %s", path);
+        int fd = SYS_RETRY(sys->openat(AT_FDCWD, path, flags, 0600));
+        if (fd < 0 && errno == ENOENT && !is_new)
+            return err_set(e, ST_FAILED, "%s is not there", path);
+        if (fd < 0)
+            return err_sys(e, "open %s", path);
+        enum status s = sys->fstat(fd, &st) == 0 ? ST_OK : err_sys(e, "look at %s", path);
+        close(fd);
+        if (s)
+            return s;
+    }
+    ix->dev = st.st_dev;
+    ix->ino = st.st_ino;
     index_fail(
         ix, sqlite3_open_v2(path ? path : ":memory:", &ix->db,
                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
@@ -655,13 +623,17 @@ is_unread(const struct index *ix)
     return index_is_damaged(ix) || (ix->failed & 0xff) == SQLITE_IOERR;
 }
 
-/* Is it what we would have made, and can it be read? */
+/* Is it what we would have made, and can it be read? After another boot the file, which is never
+ * synced, may hold anything. */
 static bool
 is_good(struct index *ix, const char *boot, bool may_write)
 {
     configure(ix, false);
-    return pragma(ix, "PRAGMA user_version") == SCHEMA &&
-           (is_of_boot(ix, boot) || (may_write && is_sound(ix, boot)));
+    struct row *r = index_run(ix, "SELECT user_version, boot FROM pragma_user_version, place", "");
+    bool is_ours = index_next(ix, r) && row_int(r, 0) == SCHEMA;
+    bool is_of_boot = is_ours && row_text(r, 1) && strcmp(row_text(r, 1), boot) == 0;
+    reset_all(ix);
+    return is_of_boot || (is_ours && may_write && is_sound(ix, boot));
 }
 
 enum status

@@ -38,8 +38,6 @@ forget(struct ready_list *l)
 static void
 free_list(struct ready_list *l)
 {
-    if (!l)
-        return;
     arena_release(&l->texts);
     free(l);
 }
@@ -54,7 +52,8 @@ make(struct ready_cache *c, const char *addr)
         return NULL;
     strcpy(l->addr, addr);
     l->wanted = READ_FIRST;
-    free_list(c->of[c->next]);
+    if (c->of[c->next])
+        free_list(c->of[c->next]);
     c->of[c->next] = l;
     c->next = (c->next + 1) % READY_CACHE_MAX;
     return l;
@@ -192,7 +191,7 @@ ready_cache_forget(struct ready_cache *c)
 void
 ready_cache_release(struct ready_cache *c)
 {
-    for (size_t i = 0; i < READY_CACHE_MAX; i++)
+    for (size_t i = 0; i < READY_CACHE_MAX && c->of[i]; i++)
         free_list(c->of[i]);
     *c = (struct ready_cache){ 0 };
 }

@@ -2,9 +2,10 @@
  * ready_cache - read-ahead of `ready`: the tasks of an address that are claimed next.
  *
  * A claim needs the first row of a list. Up to 64 rows of each of the last 16 addresses are read at
- * once and handed out one by one, so that most claims run no query. Every change of a list is passed
- * to the cache. Reading on starts behind the last row, so the dirty signals need not be written
- * first: a task that is claimed but still in the index's list is skipped. Zero: nothing is cached.
+ * once and handed out one by one, so that most claims run no query. Every change of a list is
+ * passed to the cache. Reading on starts behind the last row, so the dirty signals need not be
+ * written first: a task that is claimed but still in the index's list is skipped. Zero: nothing is
+ * cached.
  */
 #ifndef CLIQ_HUB_INDEX_READY_CACHE_H
 #define CLIQ_HUB_INDEX_READY_CACHE_H

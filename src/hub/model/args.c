@@ -72,14 +72,16 @@ find_known(struct args_in *in, const char *key, size_t len)
     return NULL;
 }
 
-/* The table's line of a member, which must be of one of two kinds. */
-static const struct hub_arg *
-line_of(struct args_in *in, const char *key, enum hub_arg_kind kind, enum hub_arg_kind other)
+/* The member of that name, or NULL. It must be in the table, as one of two kinds; in->last becomes
+ * its line there. */
+static const struct json *
+take(struct args_in *in, const char *key, enum hub_arg_kind kind, enum hub_arg_kind other)
 {
-    const struct hub_arg *a = find_known(in, key, strlen(key));
+    const struct json *v = find(in, key);
+    const struct hub_arg *a = v ? find_known(in, key, strlen(key)) : NULL;
 
-    assert(a && (a->kind == kind || a->kind == other));
-    return a;
+    assert(!v || (a && (a->kind == kind || a->kind == other)));
+    return a ? v : NULL;
 }
 
 /* ---- unknown members ---- */
@@ -153,11 +155,10 @@ arg_wrong(struct args_in *in, const char *key, const char *what)
 static bool
 take_text(struct args_in *in, const char *key, enum hub_arg_kind kind, const char **out)
 {
-    const struct json *v = find(in, key);
+    const struct json *v = take(in, key, kind, kind);
 
     if (!v)
         return true;
-    line_of(in, key, kind, kind);
     if (v->type != JSON_STRING || !v->text.len || memchr(v->text.p, '\0', v->text.len))
         return arg_wrong(in, key, "must be a text that is not empty");
     if (v->text.len > EVENT_TEXT_MAX)
@@ -175,11 +176,10 @@ arg_text(struct args_in *in, const char *key, const char **out)
 bool
 arg_trimmed(struct args_in *in, const char *key, const char **out)
 {
-    const struct json *v = find(in, key);
+    const struct json *v = take(in, key, ARG_TRIMMED, ARG_STRING);
 
     if (!v)
         return true;
-    line_of(in, key, ARG_TRIMMED, ARG_STRING);
     if (v->type != JSON_STRING)
         return arg_wrong(in, key, "must be a text");
     struct text t = text_trim((struct text){ v->text.p, v->text.len });
@@ -221,9 +221,9 @@ arg_id(struct args_in *in, const char *key, const char **out)
 
 /* A number that came as a text, in a query. */
 static const struct json *
-number(const struct args_in *in, const char *key, struct json *parsed)
+take_number(struct args_in *in, const char *key, enum hub_arg_kind kind, struct json *parsed)
 {
-    const struct json *v = find(in, key);
+    const struct json *v = take(in, key, kind, kind);
     struct json *n;
 
     if (v && in->is_query && v->type == JSON_STRING &&
@@ -238,13 +238,13 @@ bool
 arg_int(struct args_in *in, const char *key, int64_t *out)
 {
     struct json parsed;
-    const struct json *v = number(in, key, &parsed);
+    const struct json *v = take_number(in, key, ARG_INT, &parsed);
+    const struct hub_arg *a = in->last;
     char what[100];
     int64_t n;
 
     if (!v)
         return true;
-    const struct hub_arg *a = line_of(in, key, ARG_INT, ARG_INT);
     if (!json_int(v, &n) || n < (int64_t)a->min || n > (int64_t)a->max) {
         snprintf(what, sizeof what, "must be a whole number from %.0f to %.0f", a->min, a->max);
         return arg_wrong(in, key, what);
@@ -257,13 +257,13 @@ bool
 arg_number(struct args_in *in, const char *key, double *out)
 {
     struct json parsed;
-    const struct json *v = number(in, key, &parsed);
+    const struct json *v = take_number(in, key, ARG_NUMBER, &parsed);
+    const struct hub_arg *a = in->last;
     char what[100];
     double n;
 
     if (!v)
         return true;
-    const struct hub_arg *a = line_of(in, key, ARG_NUMBER, ARG_NUMBER);
     if (!json_double(v, &n) || n < a->min || n > a->max) {
         snprintf(what, sizeof what, "must be a number from %.10g to %.10g", a->min, a->max);
         return arg_wrong(in, key, what);
@@ -275,12 +275,11 @@ arg_number(struct args_in *in, const char *key, double *out)
 bool
 arg_flag(struct args_in *in, const char *key, enum hub_event_flag *out)
 {
-    const struct json *v = find(in, key);
+    const struct json *v = take(in, key, ARG_FLAG, ARG_FLAG);
     bool is_on = false;
 
     if (!v)
         return true;
-    line_of(in, key, ARG_FLAG, ARG_FLAG);
     if (in->is_query && (json_eq(v, "true") || json_eq(v, "1")))
         is_on = true;
     else if (!(in->is_query && (json_eq(v, "false") || json_eq(v, "0"))) && !json_bool(v, &is_on))
@@ -338,11 +337,11 @@ no_word(struct args_in *in, const char *key, const char *words, const struct jso
 bool
 arg_texts(struct args_in *in, const char *key, const struct json **out)
 {
-    const struct json *v = find(in, key);
+    const struct json *v = take(in, key, ARG_TEXTS, ARG_WORDS);
+    const struct hub_arg *a = in->last;
 
     if (!v)
         return true;
-    const struct hub_arg *a = line_of(in, key, ARG_TEXTS, ARG_WORDS);
     if (v->type == JSON_STRING && in->is_query)
         v = split(in, v);
     bool is_good = json_is(v, JSON_ARRAY);
@@ -367,9 +366,9 @@ arg_word(struct args_in *in, const char *key, const char **out)
         return false;
     if (!text)
         return true;
-    const struct hub_arg *a = line_of(in, key, ARG_WORD, ARG_WORD);
     *out = text;
-    return is_word_of(a->words, text, strlen(text)) || no_word(in, key, a->words, find(in, key));
+    return is_word_of(in->last->words, text, strlen(text)) ||
+           no_word(in, key, in->last->words, find(in, key));
 }
 
 /* ---- JSON ---- */
@@ -412,12 +411,11 @@ arg_json(struct args_in *in, const char *key, const struct json **out)
 bool
 arg_time(struct args_in *in, const char *key, int64_t *out)
 {
-    const struct json *v = find(in, key);
+    const struct json *v = take(in, key, ARG_TIME, ARG_TIME);
     const char *text = NULL;
 
     if (!v)
         return true;
-    line_of(in, key, ARG_TIME, ARG_TIME);
     if (v->type == JSON_STRING ? take_text(in, key, ARG_TIME, &text) &&
                                      time_arg_parse(text, in->now_ms, out, NULL) == ST_OK
                                : time_arg_from_json(v, out, NULL) == ST_OK)

@@ -212,17 +212,6 @@ map_attachments(struct op *t, struct hub_event *ev)
     return true;
 }
 
-/* The caller as a source. */
-static const struct json *
-own_source(struct op *t)
-{
-    struct signal_source s = { .kind = t->req->is_system ? SOURCE_SYSTEM : SOURCE_AGENT };
-
-    if (!t->req->is_system)
-        s.id = text_of(t->req->identity);
-    return signal_source_json(t->a, &s);
-}
-
 /* The type without blanks around it. */
 static bool
 take_type(struct op *t, const char *key, const char *missing, const char **type)
@@ -243,6 +232,10 @@ read_emit(struct op *t, struct hub_event *ev)
 {
     double urgency;
     struct args_in *in = &t->in;
+    struct signal_source caller = { .kind = t->req->is_system ? SOURCE_SYSTEM : SOURCE_AGENT };
+
+    if (!t->req->is_system)
+        caller.id = text_of(t->req->identity);
 
     *ev = (struct hub_event){ .kind = EV_SIGNAL, .at = t->h->now.wall_ms, .by = t->req->identity };
     in->code = "SIGNAL_EMIT_VALIDATION_FAILED";
@@ -273,7 +266,7 @@ read_emit(struct op *t, struct hub_event *ev)
     if (json_first(ev->attachments) && !map_attachments(t, ev))
         return false;
     ev->id = new_id(t);
-    ev->source = own_source(t);
+    ev->source = signal_source_json(t->a, &caller);
     return ev->id && (ev->source || starved(t));
 }
 

@@ -125,9 +125,11 @@ put_emitted(struct buf *to, const struct hub_event *ev, const struct item *it, c
     put_json(to, ev->data, "null");
 }
 
-static void
-put_state(struct buf *to, const struct item *it)
+void
+render_signal(struct buf *to, const struct hub_event *ev, const struct item *it, const char *thread,
+              const char *key, const char *value)
 {
+    put_emitted(to, ev, it, thread);
     KEY(to, "delivery_state");
     put_text(to, delivery_names[it->state]);
     json_key_int(to, "delivery_count", it->count);
@@ -139,14 +141,6 @@ put_state(struct buf *to, const struct item *it)
     put_time(to, it->claimed_at);
     KEY(to, "claim_expires_at");
     put_time(to, it->state == D_LEASED ? it->until : 0);
-}
-
-void
-render_signal(struct buf *to, const struct hub_event *ev, const struct item *it, const char *thread,
-              const char *key, const char *value)
-{
-    put_emitted(to, ev, it, thread);
-    put_state(to, it);
     KEY(to, "created_at");
     put_time(to, ev->at ? ev->at : 1);
     buf_adds(to, ",\"protocol_version\":\"chorus/1.0\"");
