@@ -4,67 +4,72 @@
 
 #include <string.h>
 
-/* ---- values ---- */
+/* ---- members ---- */
+
+/* A member's key behind another member, and its value when there is none: two arguments and the
+ * lengths of both. Every signal has two dozen members, most of them absent: one copy each. */
+#define MEMBER(key, absent) ",\"" key "\":" absent, sizeof key + 3, sizeof absent - 1
 
 static void
-put_text(struct buf *to, const char *s)
+put_text(struct buf *to, const char *member, size_t key_len, size_t absent_len, const char *s)
 {
+    buf_add(to, member, key_len + (s ? 0 : absent_len));
     if (s)
         json_write_str(to, s, strlen(s));
-    else
-        buf_add(to, "null", 4);
 }
 
 static void
-put_time(struct buf *to, int64_t ms)
+put_time(struct buf *to, const char *member, size_t key_len, size_t absent_len, int64_t ms)
 {
     char text[CLOCK_ISO_SIZE];
 
-    put_text(to, ms ? clock_iso_ms(text, ms) : NULL);
+    put_text(to, member, key_len, absent_len, ms ? clock_iso_ms(text, ms) : NULL);
 }
 
 static void
-put_id(struct buf *to, const char *id)
+put_id(struct buf *to, const char *member, size_t key_len, size_t absent_len, const char *id)
 {
-    size_t at = to->len;
+    size_t at = to->len + key_len;
 
-    if (id)
-        buf_add(to, "signal:", 7);
-    put_text(to, id);
-    if (id && !buf_failed(to))
+    if (!id) {
+        put_text(to, member, key_len, absent_len, NULL);
+        return;
+    }
+    buf_add(to, member, key_len);
+    buf_add(to, "signal:", 7);
+    json_write_str(to, id, strlen(id));
+    if (!buf_failed(to))
         memcpy(to->p + at, "\"signal:", 8); /* the opening quote stands before the prefix */
 }
 
 static void
-put_json(struct buf *to, const struct json *v, const char *absent)
+put_json(struct buf *to, const char *member, size_t key_len, size_t absent_len,
+         const struct json *v)
 {
+    buf_add(to, member, key_len + (v ? 0 : absent_len));
     if (v)
         json_write(to, v);
-    else
-        buf_adds(to, absent);
 }
-
-/* ---- members ---- */
 
 void
 render_text(struct buf *to, const char *key, const char *s)
 {
     json_key(to, key);
-    put_text(to, s);
+    put_text(to, "null", 0, 4, s);
 }
 
 void
 render_time(struct buf *to, const char *key, int64_t ms)
 {
     json_key(to, key);
-    put_time(to, ms);
+    put_time(to, "null", 0, 4, ms);
 }
 
 void
 render_id(struct buf *to, const char *key, const char *id)
 {
     json_key(to, key);
-    put_id(to, id);
+    put_id(to, "null", 0, 4, id);
 }
 
 void
@@ -77,72 +82,42 @@ render_scopes(struct buf *to, const char *key, unsigned scopes)
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         if (scopes & (1u << i)) {
             json_sep(to);
-            put_text(to, names[i]);
+            json_write_str(to, names[i], strlen(names[i]));
         }
     json_close(to, ']');
 }
 
 /* ---- a signal ---- */
 
-/* A key behind another member: one copy, as every signal has two dozen of them. */
-#define KEY(to, name) buf_add(to, ",\"" name "\":", sizeof name + 3)
-
-static void
-put_emitted(struct buf *to, const struct hub_event *ev, const struct item *it, const char *thread)
-{
-    buf_adds(to, "{\"id\":");
-    put_id(to, it->id);
-    KEY(to, "signal_type");
-    put_text(to, ev->type);
-    KEY(to, "content");
-    put_json(to, ev->content, "null");
-    KEY(to, "urgency");
-    put_json(to, ev->urgency, "0.5");
-    KEY(to, "from_role");
-    put_text(to, ev->from_role);
-    KEY(to, "from_identity");
-    put_text(to, ev->by);
-    KEY(to, "to_role");
-    put_text(to, ev->to_role);
-    KEY(to, "to_ring");
-    put_text(to, ev->to_ring);
-    KEY(to, "to_identity");
-    put_text(to, ev->to_identity);
-    KEY(to, "parent_id");
-    put_id(to, ev->parent);
-    KEY(to, "thread_id");
-    put_id(to, thread ? thread : it->id);
-    json_key_int(to, "sequence", (int64_t)it->seq);
-    KEY(to, "tags");
-    put_json(to, ev->tags, "[]");
-    KEY(to, "resources");
-    put_json(to, ev->resources, "[]");
-    KEY(to, "attachments");
-    put_json(to, ev->attachments, "[]");
-    KEY(to, "metadata");
-    put_json(to, ev->metadata, "{}");
-    KEY(to, "payload");
-    put_json(to, ev->data, "null");
-}
-
 void
 render_signal(struct buf *to, const struct hub_event *ev, const struct item *it, const char *thread,
               const char *key, const char *value)
 {
-    put_emitted(to, ev, it, thread);
-    KEY(to, "delivery_state");
-    put_text(to, delivery_names[it->state]);
+    put_id(to, "{\"id\":", 6, 0, it->id);
+    put_text(to, MEMBER("signal_type", "null"), ev->type);
+    put_json(to, MEMBER("content", "null"), ev->content);
+    put_json(to, MEMBER("urgency", "0.5"), ev->urgency);
+    put_text(to, MEMBER("from_role", "null"), ev->from_role);
+    put_text(to, MEMBER("from_identity", "null"), ev->by);
+    put_text(to, MEMBER("to_role", "null"), ev->to_role);
+    put_text(to, MEMBER("to_ring", "null"), ev->to_ring);
+    put_text(to, MEMBER("to_identity", "null"), ev->to_identity);
+    put_id(to, MEMBER("parent_id", "null"), ev->parent);
+    put_id(to, MEMBER("thread_id", "null"), thread ? thread : it->id);
+    json_key_int(to, "sequence", (int64_t)it->seq);
+    put_json(to, MEMBER("tags", "[]"), ev->tags);
+    put_json(to, MEMBER("resources", "[]"), ev->resources);
+    put_json(to, MEMBER("attachments", "[]"), ev->attachments);
+    put_json(to, MEMBER("metadata", "{}"), ev->metadata);
+    put_json(to, MEMBER("payload", "null"), ev->data);
+
+    put_text(to, MEMBER("delivery_state", "null"), delivery_names[it->state]);
     json_key_int(to, "delivery_count", it->count);
-    KEY(to, "task_status");
-    put_text(to, work_names[it->work]);
-    KEY(to, "claimed_by");
-    put_text(to, it->claimed_by);
-    KEY(to, "claimed_at");
-    put_time(to, it->claimed_at);
-    KEY(to, "claim_expires_at");
-    put_time(to, it->state == D_LEASED ? it->until : 0);
-    KEY(to, "created_at");
-    put_time(to, ev->at ? ev->at : 1);
+    put_text(to, MEMBER("task_status", "null"), work_names[it->work]);
+    put_text(to, MEMBER("claimed_by", "null"), it->claimed_by);
+    put_time(to, MEMBER("claimed_at", "null"), it->claimed_at);
+    put_time(to, MEMBER("claim_expires_at", "null"), it->state == D_LEASED ? it->until : 0);
+    put_time(to, MEMBER("created_at", "null"), ev->at ? ev->at : 1);
     buf_adds(to, ",\"protocol_version\":\"chorus/1.0\"");
     json_key_str(to, key, value);
     json_close(to, '}');
@@ -172,8 +147,8 @@ render_broadcast(struct buf *to, const struct hub_event *ev, bool with_content)
     render_text(to, "type", ev->type);
     if (is_delayed)
         json_key_int(to, "deliverAt", ev->deliver_at);
-    json_key(to, "source");
-    put_json(to, ev->source, "{\"type\":\"process\"}"); /* a foreign line may have none */
+    put_json(to, MEMBER("source", "{\"type\":\"process\"}"),
+             ev->source); /* a foreign line has none */
     json_key_json(to, "data", ev->data);
     json_key_str(to, "repeatKey", ev->repeat_key);
     json_key_int(to, "createdAt", ev->at);
