@@ -184,7 +184,7 @@ check: test-deps
 
 C_FILES = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
-.PHONY: format check-format check-layers check-names lint check-all
+.PHONY: format check-format check-layers check-names check-fuzz lint check-all
 format:
 	clang-format -i $(C_FILES)
 check-format:
@@ -193,8 +193,11 @@ check-names:
 	tools/check-names
 check-layers:
 	tools/check-layers
+# Fuzz targets are built by hand only: at least each of them compiles.
+check-fuzz:
+	@for f in test/fuzz/fuzz_*.c; do $(CC) -std=gnu11 -Wall -Werror -Wno-missing-braces -fsyntax-only $(INCLUDES) $$f || exit 1; done
 lint: test-deps
-	@$(MAKE) --no-print-directory check-format check-layers check-names
+	@$(MAKE) --no-print-directory check-format check-layers check-names check-fuzz
 	@$(SUBMAKE) all CC=clang BUILD=build/clang
 	@$(SUBMAKE) all CC=gcc BUILD=build/analyzer CFLAGS='-O2 -g -fanalyzer'
 	cppcheck --quiet -DCPPCHECK --error-exitcode=1 --enable=warning,performance,portability --inline-suppr \

@@ -8,7 +8,7 @@ static void
 ready(void)
 {
     if (sodium_init() < 0)
-        abort(); /* no randomness: there is nothing to go on with */
+        abort(); /* without random numbers no key is safe */
 }
 
 void

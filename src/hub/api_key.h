@@ -1,6 +1,6 @@
 /*
- * secret - keys and fingerprints. A key is "cho_" and 43 characters: 256 random bits, so a
- * plain hash (BLAKE2b) of it may lie in the log, where the key itself never does.
+ * api_key - keys and their hashes. A key is "cho_" and 43 characters: 256 random bits, so the log
+ * may hold a plain hash (BLAKE2b) of it. The log never holds the key itself.
  */
 #ifndef CLIQ_HUB_API_KEY_H
 #define CLIQ_HUB_API_KEY_H

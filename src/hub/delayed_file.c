@@ -1,10 +1,10 @@
 /*
- * view - delayed.json: what is delayed, for people and other programs.
+ * delayed_file - delayed.json: the queue of delayed signals, for people and other programs.
  *
- * It is written whole: by commands with every change of the queue, by who stays (a server) once a
- * second and at its end. The index knows which of the queue's changes it shows: it is committed
- * after the file has its name, so what a killed server left to do is done by the next who opens the
- * store.
+ * The file is always written whole: by commands after every change of the queue, by a server once a
+ * second and when it stops. The index holds the number of the change that the file shows, and is
+ * committed after the file is renamed: when a server is killed in between, the next process that
+ * opens the store writes the file.
  */
 #include "hub/hub_impl.h"
 
@@ -14,11 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VIEW_MS = 1000 };
+enum { WRITE_EVERY_MS = 1000 };
 
-static const char VIEW_NAME[] = "delayed.json", TEMP_NAME[] = "delayed.json.tmp";
+static const char FILE_NAME[] = "delayed.json", TEMP_NAME[] = "delayed.json.tmp";
 
-/* With the log's lock there is one who writes it: what a killed one left is written over. */
+/* With the log's lock, so there is one writer; a crash may have left the temporary file. */
 static enum status
 replace_file(struct hub *h, const struct buf *text, struct err *e)
 {
@@ -31,50 +31,48 @@ replace_file(struct hub *h, const struct buf *text, struct err *e)
     if (SYS_RETRY(sys->write(fd, text->p, text->len)) != (ssize_t)text->len)
         s = err_sys(e, "write %s", TEMP_NAME);
     close(fd);
-    if (!s && sys->renameat(h->dir, TEMP_NAME, h->dir, VIEW_NAME) != 0)
+    if (!s && sys->renameat(h->dir, TEMP_NAME, h->dir, FILE_NAME) != 0)
         s = err_sys(e, "rename %s", TEMP_NAME);
     if (s)
         unlinkat(h->dir, TEMP_NAME, 0);
     return s;
 }
 
-/* Nothing here reads it. */
 static enum status
 write_file(struct hub *h, struct err *e)
 {
     struct arena a = { 0 };
-    struct buf b = { 0 };
-    struct json *v = json_new(&a, JSON_OBJECT), *list = json_new(&a, JSON_ARRAY), *before = NULL;
-    bool is_whole = v && list;
+    struct buf b = { 0 }, text = { 0 };
+    struct json *v;
     struct row *r = index_run(h->ix, "SELECT body FROM delayed ORDER BY at, type, id", "");
+    bool is_whole = true;
 
-    while (list && index_next(h->ix, r)) {
-        const char *body = row_dup(r, 0, &a);
-        struct json *one = body ? render_delayed(body, strlen(body), &a) : NULL;
-        if (!one) {
-            is_whole = false;
-            continue;
-        }
-        json_add_behind(list, &before, one);
+    buf_adds(&text, "{\"version\":1,\"events\":[");
+    while (index_next(h->ix, r)) {
+        json_sep(&text);
+        arena_reset(&a);
+        is_whole = render_broadcast_line(&text, row_text(r, 0), false, &a) && is_whole;
     }
-    enum status s = is_whole ? index_status(h->ix, e) : err_set(e, ST_IO, "out of memory");
+    buf_adds(&text, "]}");
+    enum status s = index_status(h->ix, e);
+    if (!s && (!is_whole || buf_failed(&text) || !json_parse(&a, text.p, text.len, &v, NULL)))
+        s = err_set(e, ST_IO, "out of memory");
     if (!s) {
-        json_set(v, "version", json_new_int(&a, 1));
-        json_set(v, "events", list);
         json_write_pretty(&b, v, 0);
         buf_addc(&b, '\n');
-        s = buf_status(&b, VIEW_NAME, e);
+        s = buf_status(&b, FILE_NAME, e);
     }
     if (!s)
         s = replace_file(h, &b, e);
     buf_release(&b);
+    buf_release(&text);
     arena_release(&a);
     return s;
 }
 
 /* In a transaction. */
 static enum status
-show(struct hub *h, struct err *e)
+write_and_note(struct hub *h, struct err *e)
 {
     enum status s = write_file(h, e);
 
@@ -87,7 +85,7 @@ show(struct hub *h, struct err *e)
 void
 hub_postpone_delayed_file(struct hub *h)
 {
-    h->delayed_file_at_ms = hub_clock_ms(CLOCK_BOOTTIME) + VIEW_MS;
+    h->delayed_file_at_ms = hub_clock_ms(CLOCK_BOOTTIME) + WRITE_EVERY_MS;
 }
 
 bool
@@ -103,7 +101,7 @@ void
 hub_refresh_delayed_file(struct hub *h)
 {
     if (hub_is_delayed_file_due(h))
-        show(h, NULL);
+        write_and_note(h, NULL);
     h->is_delayed_file_old = h->fold.place.shown != h->fold.place.delayed;
 }
 
@@ -114,7 +112,7 @@ hub_write_delayed_file(struct hub *h, struct err *e)
 
     if (s)
         return s;
-    s = show(h, e);
+    s = write_and_note(h, e);
     fold_leave(&h->fold);
     enum status committed = index_commit(h->ix, s ? NULL : e);
     if (committed)

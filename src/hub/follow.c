@@ -61,6 +61,16 @@ end_question(struct hub *h, struct index_probe look, bool is_so)
     return end_look(h, look, true) ? ST_IO : is_so ? ST_OK : ST_NOT_FOUND;
 }
 
+/* What was rendered, as a tree; NULL without memory. */
+static const struct json *
+parse_answer(const struct hub *h, struct arena *a)
+{
+    const struct buf *b = &h->answer;
+    const struct hub_reply r = { .text = buf_failed(b) ? NULL : arena_dup(a, b->p, b->len) };
+
+    return hub_reply_data(&r, a);
+}
+
 enum status
 hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
                 const struct json **signal)
@@ -69,14 +79,17 @@ hub_next_signal(struct hub *h, uint64_t after, struct arena *a, uint64_t *seq,
     if (!hub_is_ready(h))
         return ST_IO;
     static const char sql[] =
-        "SELECT " RENDER_COLUMNS RENDER_FROM " WHERE s.seq > ? ORDER BY s.seq LIMIT 1";
+        "SELECT " SIGNAL_ROW SIGNAL_ROW_FROM " WHERE s.seq > ? ORDER BY s.seq LIMIT 1";
     struct index_probe look = { sql, after };
     struct row *r = index_run(h->ix, sql, "i", (int64_t)after);
+    struct signal_row x;
 
     if (!index_next(h->ix, r))
         return end_look(h, look, true) ? ST_IO : ST_NOT_FOUND;
     *seq = (uint64_t)row_int(r, 0);
-    *signal = render_row(r, a);
+    buf_reset(&h->answer);
+    if (signal_row_read(r, a, &x) && render_row(&h->answer, &x, NULL, NULL, a))
+        *signal = parse_answer(h, a);
     index_next(h->ix, r); /* to its end, so that the statement lets go of the file */
     return end_look(h, look, *signal);
 }
@@ -92,7 +105,9 @@ hub_broadcast_json(struct hub *h, uint64_t seq, struct arena *a, const struct js
     bool is_there = index_next(h->ix, r);
     if (is_there) {
         const char *body = row_dup(r, 0, a);
-        *signal = body ? render_broadcast(body, strlen(body), a) : NULL;
+        buf_reset(&h->answer);
+        if (render_broadcast_line(&h->answer, body, false, a))
+            *signal = parse_answer(h, a);
         index_next(h->ix, r);
     }
     enum status s = end_look(h, (struct index_probe){ sql, seq }, !is_there || *signal);

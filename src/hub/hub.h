@@ -16,16 +16,16 @@
  * Readers (hub_read) take no lock unless the log is longer than the index: then they fold
  * first, which does.
  *
- * Files, in reading order: ops.def what can be asked · events.def, hub_event.c the lines · decide.c
- * what a command does to a signal (pure) · open.c the store, round_lines.c its door, write_retry.c
- * its lock · ops.c, args.c arguments checked · write_ops.c, emit.c requests that write ·
- * query_ops.c those that do not, inbox_merge.c along what lists · render.c what is answered,
- * splice.c cut from a line · round_lines.c the lines of a round · timers.c what the time brings ·
- * fold.c log to index: signal_row.c a signal in it, dirty_signals.c those at work, ready_cache.c
- * the next tasks · index.c SQLite, row_queue.c rows on their way into it (index_rows.c),
- * row_thread.c its second thread · readonly.c stores that may not be written · verify.c looking
- * after it, retention.c dropping what is old, retained_events.c what lasts of that · delayed_file.c
- * delayed.json · waiting_agents.c who waits · api_key.c keys · match.c patterns · time_arg.c times.
+ * Files, in reading order:
+ *   model/    ops.def operations · events.def, hub_event.c lines of the log · decide.c the life of
+ * a signal (pure) · args.c arguments · match.c patterns · time_arg.c times request/  emit.c,
+ * write_ops.c, query_ops.c the operations · inbox_merge.c inboxes · timers.c leases, retries and
+ * delayed signals that are due · render.c signals in JSON index/    fold.c log to index · index.c
+ * SQLite · row_queue.c, row_thread.c rows written in batches · dirty_signals.c, ready_cache.c
+ * caches · signal_row.c a signal's row .         open.c the store · round.c, round_lines.c a round
+ * · write_retry.c lock and back-off · follow.c streams · readonly.c stores that may not be written
+ * · verify.c statistics and checks · retention.c old segments · delayed_file.c delayed.json ·
+ * waiting_agents.c agents to wake · api_key.c keys
  */
 #ifndef CLIQ_HUB_HUB_H
 #define CLIQ_HUB_HUB_H
@@ -79,7 +79,7 @@ enum hub_arg_kind {
     ARG_LIST,           /* any list */
     ARG_OBJECT,         /* any object */
     ARG_TEXT_OR_OBJECT, /* either */
-    ARG_SOURCE,         /* hub/model/signal_source.h, or its type alone */
+    ARG_SOURCE,         /* hub/model/hub_event.h, or its type alone */
     ARG_SIGNALS,        /* a list of what emit takes */
     ARG_ANY,
 };
@@ -125,22 +125,21 @@ struct hub_request {
     const struct json *args; /* an object */
     const char *dedup_key;   /* Idempotency-Key, or NULL */
     const char *new_key;     /* is_system, to make a key: which one it is; NULL: a new one */
-    bool wants_text;         /* who only sends the answer on: see hub_reply.text */
 };
 
 /* In the arena given. status is HTTP's: 200, 400 …; below 300 code is NULL. */
 struct hub_reply {
     int status;
     const char *code, *message; /* "SIGNAL_CLAIM_CONFLICT", a sentence naming the field */
-    const struct json *details; /* or NULL */
-    const struct json *data;    /* NULL: null */
-    const char *text;           /* instead of data, if it is wanted: a signal in JSON */
+    const char *text;           /* the answer in JSON; NULL: null */
+    const char *details;        /* of a refusal, in JSON, or NULL */
+    const struct json *data;    /* the answer as a tree: set by hubclient_call, not by the hub */
     const char *cursor;         /* meta.cursor of lists; NULL: null or no list */
     bool has_cursor;            /* meta.cursor is to be shown, also when null */
     uint64_t seq;               /* of the last line it wrote; 0: none */
 };
 
-/* The data, also of an answer that is text; NULL without memory, too. */
+/* The answer as a tree; NULL: null, or no memory. */
 const struct json *hub_reply_data(const struct hub_reply *r, struct arena *a);
 
 struct hub;
@@ -322,8 +321,8 @@ struct hub_finding {
  * index as they were when it began. *problems: findings that are more than notes. */
 enum status hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f),
                       void *ctx, uint64_t *problems, struct err *e);
-/* Drops finished segments whose signals are all older than that and that nothing needs; keeps what
- * lasts of them (hub/retained_events.h), and makes the index anew. */
+/* Drops finished segments whose signals are all older than that and that nothing needs; keeps the
+ * events of them that are still in force (retention.c), and makes the index anew. */
 enum status
 hub_compact(struct hub *h, int64_t older_than_ms, uint64_t *dropped_bytes, struct err *e);
 

@@ -8,8 +8,8 @@
 #include "base/boot_id.h"
 #include "hub/hub.h"
 #include "hub/index/fold.h"
-#include "hub/index/history.h"
 #include "hub/model/args.h"
+#include "hub/request/render.h"
 
 #include <limits.h>
 #include <time.h>
@@ -66,7 +66,7 @@ struct hub {
     bool is_behind;     /* the index lacks what the log has, and nobody else brings it */
     int64_t fold_wait_ms, fold_at_ms; /* then: when it is tried again, by the same clock */
     struct err behind;                /* and why */
-    struct buf shown;                 /* a signal in JSON, while it is composed */
+    struct buf answer;                /* in JSON, while an operation writes it */
     struct hub_time due; /* next, when due_is_of is fold.timers plus 1; see fold.soonest */
     uint64_t due_is_of;
     ino_t doubted;                 /* an index that could not be read, */
@@ -145,17 +145,36 @@ struct op {
     const struct hub_request *req;
     struct arena *a;
     struct hub_reply *reply;
+    struct buf *out; /* the answer in JSON; empty: null */
     struct refusal refusal;
     struct args_in in;
 };
 
-/* What was told about a signal, by its number: rows of lines (history.h), oldest first. */
-#define HUB_LINES                                                                                  \
-    "SELECT lines FROM (SELECT seq, lines FROM history WHERE signal = ?1 UNION ALL"                \
-    " SELECT 9223372036854775807, lines FROM states WHERE signal = ?1) ORDER BY seq"
-
-/* ---- write_ops.c: requests that write ---- false: refused, act.refusal says why */
-bool op_write(struct op *t);
+/* ---- operations ---- each checks its arguments, writes its events (op_event) and its answer
+ * (op.out); false: refused, op.refusal says why. round.c has the table of them. */
+bool op_emit(struct op *t); /* emit.c: what brings signals */
+bool op_emit_batch(struct op *t);
+bool op_generate(struct op *t);
+bool op_schedule(struct op *t);
+bool op_cancel(struct op *t);
+bool op_claim(struct op *t); /* write_ops.c: what changes them, and everything else */
+bool op_act(struct op *t);
+bool op_receipt(struct op *t);
+bool op_subscription(struct op *t);
+bool op_woken(struct op *t);
+bool op_define(struct op *t);
+bool op_join(struct op *t);
+bool op_key_create(struct op *t);
+bool op_key_revoke(struct op *t);
+bool op_inbox(struct op *t); /* query_ops.c: what only reads */
+bool op_list(struct op *t);
+bool op_thread(struct op *t);
+bool op_get(struct op *t);
+bool op_history(struct op *t);
+bool op_people(struct op *t);
+bool op_subscriptions(struct op *t);
+bool op_delayed(struct op *t);
+bool op_events(struct op *t);
 
 /* ---- round_lines.c ---- */
 /* Writes an event into the round and applies it. False: too long, or no memory. */
@@ -163,8 +182,8 @@ bool hub_add_line(struct hub *h, const struct hub_event *ev, struct refusal *r);
 bool op_event(struct op *t, const struct hub_event *ev);
 
 /* ---- timers.c ---- */
-/* Is it known that nothing is due yet? In how many milliseconds something may be, if so; INT64_MAX:
- * nothing at all. */
+/* Is it certain that nothing is due? Then *in_ms is the time until something may be; INT64_MAX:
+ * never. */
 bool hub_is_nothing_due(const struct hub *h, int64_t *in_ms);
 /* In a transaction: looks up what is due next. */
 void hub_look_up_due(struct hub *h);
@@ -172,46 +191,12 @@ void hub_look_up_due(struct hub *h);
 bool hub_do_due(struct hub *h, struct arena *a);
 
 /* ---- emit.c ---- */
-#define HUB_DEDUP_MS INT64_C(86400000) /* for so long a key tells a retry from another request */
-/* The key of this request, or NULL, and what its sender calls it. */
+#define HUB_DEDUP_MS INT64_C(86400000) /* how long an idempotency key is remembered */
+/* The idempotency key of this request, or NULL; what the client calls it. */
 bool op_find_key(struct op *t, const char **key);
 const char *op_key_name(const struct op *t);
 bool op_dedup(struct op *t, const char *key, char hash[65], bool *is_done);
-bool op_emit(struct op *t);
-bool op_emit_batch(struct op *t);
-bool op_generate(struct op *t);
-bool op_schedule(struct op *t);
-bool op_cancel(struct op *t);
-bool op_source(struct op *t, struct hub_event *ev);
-
-/* ---- query_ops.c: requests that do not ---- */
-bool op_read(struct op *t);
-
-/* ---- render.c ---- NULL without memory */
-#define RENDER_COLUMNS                                                                             \
-    "s.seq, s.id, s.thread, coalesce(w.state, 0), coalesce(w.work, s.task), w.count, "             \
-    "w.claimed_by,"                                                                                \
-    " w.claimed_at, w.until, s.body"
-#define RENDER_FROM " FROM signals s" INDEX_STATES
-/* thread: NULL when it is the signal's own id. */
-struct json *render_signal(const struct hub_event *ev, const struct item *it, const char *thread,
-                           struct arena *a);
-struct json *render_signal_row(const struct signal_row *x, struct arena *a);
-/* The same in JSON: makes x's head and tail, if they are not there yet. claim: its claim_id, or
- * NULL. `b` is for scratch. */
-bool render_prepare(struct signal_row *x, struct buf *b, struct arena *a);
-const char *render_signal_row_text(const struct signal_row *x, const char *claim, struct buf *b,
-                                   struct arena *a);
-/* The same of one that was just brought by this line, and belongs to no other's thread. */
-const char *render_line_text(const struct hub_event *ev, const char *line, size_t len,
-                             const struct item *it, struct buf *b, struct arena *a);
-struct json *render_row(struct row *r, struct arena *a);
-struct json *render_at(struct hub *h, uint64_t seq, struct arena *a);
-/* Through the broadcast door; from a signal's line, or that of a schedule. */
-struct json *render_broadcast(const char *body, size_t len, struct arena *a);
-struct json *render_delayed(const char *body, size_t len, struct arena *a);
-struct json *render_text(struct arena *a, const char *s); /* NULL: null */
-struct json *render_time(struct arena *a, int64_t ms);    /* ISO; 0: null */
-struct json *render_id(struct arena *a, const char *id);  /* with "signal:" */
+/* Renders the signal with that number, if there is one. */
+bool op_render_at(struct op *t, uint64_t seq);
 
 #endif

@@ -297,7 +297,7 @@ hub_close(struct hub *h)
     fold_release(&h->fold);
     log_close(&h->log);
     buf_release(&h->text);
-    buf_release(&h->shown);
+    buf_release(&h->answer);
     free(h->lines);
     if (h->dir >= 0)
         close(h->dir);

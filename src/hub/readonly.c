@@ -2,10 +2,10 @@
  * readonly - a store that may be read but not written: another user's, or on a disk that is
  * mounted so.
  *
- * Nobody can bring the index there up to date for us, and SQLite needs to write beside it even to
- * read it; so the log is folded into an index in memory, from its beginning for each process.
- * That is slow for a long log, but it is what the log says. No lock is taken: a line exists once
- * its '\n' does, and if the file was rotated while we read, we look again.
+ * The index there may be out of date, and SQLite must write beside it even to read it. So each
+ * process folds the log into an index in memory, from the log's beginning; for a long log that is
+ * slow. No lock is taken: a line exists once its '\n' does. If the file was rotated while we read,
+ * we read again.
  */
 #define _GNU_SOURCE
 #include "hub/hub_impl.h"
@@ -24,7 +24,7 @@ bool
 readonly_is(struct hub *h)
 {
     if (faccessat(h->dir, HUB_EVENTS_NAME, R_OK, AT_EACCESS) != 0)
-        return false; /* whatever that is, opening it will tell */
+        return false; /* opening it will say why */
     if (faccessat(h->dir, HUB_EVENTS_NAME, W_OK, AT_EACCESS) == 0 &&
         faccessat(h->dir, ".", W_OK, AT_EACCESS) == 0)
         return false;

@@ -1,34 +1,248 @@
 /*
- * compact - dropping what is old.
+ * retention - drops old segments, and keeps what is still in force of them.
  *
- *     1  events-kept.tmp is written and synced: what lasts of the segments that go
- * (retained_events.h) 2  index.db.new is made of that and of what stays 3  index.db is removed:
- * whoever comes now makes one of what the log is then 4  events-kept.tmp becomes
- * events-kept-5001.jsonl: now the log is another one (log/segment.h) 5  index.db.new becomes
- * index.db 6  the segments are removed
+ * hub_compact, with the log's lock:
  *
- * 3 and 4 are on disk before the next begins. So whoever is killed before 4 has changed nothing,
- * and behind it nothing is missing: what is left to remove goes the next time. All with the log's
- * lock; others read the old index up to 3.
+ *     1  writes and syncs events-kept.tmp: the events of the old segments that are still in force
+ *     2  makes index.db.new from that and from the segments that stay
+ *     3  removes index.db: a process that comes now makes one from the log as it is
+ *     4  renames events-kept.tmp to events-kept-5001.jsonl: now the log has changed (log/segment.h)
+ *     5  renames index.db.new to index.db
+ *     6  removes the old segments
+ *
+ * 3 and 4 are synced before the next step. A crash before 4 changes nothing; a crash after it loses
+ * nothing, and the next run removes what is left. Readers use the old index up to 3.
+ *
+ * In force are identities, roles, rings, keys, subscriptions, schedules and how far agents were
+ * woken. Of the dropped lines those stay that made them: folded alone they give the same rows. A
+ * key that was revoked, a schedule that was delivered, cancelled or replaced, and a subscription
+ * that ended leave nothing behind. The lines are written unchanged, each sealed with its old
+ * number. The last line is
+ *
+ *     {"op":"kept","at":1775215175000,"seq":5000,"crc":"1c291ca3"}
+ *
+ * with the number of the last dropped line; `at` is the latest time in them, which later lines
+ * without a time take.
  */
 #include "hub/hub_impl.h"
 
 #include "base/sys.h"
-#include "hub/retained_events.h"
+#include "log/seal.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 static const char TEMP_NAME[] = "events-kept.tmp";
 
-/* Is everything in the lines up to `last` over? Signals that wait, requests that may still be
- * retried, and subscriptions keep their segment and all after it. */
+/* ---- events in force ---- */
+
+enum { WRITE_BYTES = 64 << 10 };
+
+/* Which events with a name are in force: all, the last one, or those since the subscription. */
+enum in_force { NONE, ALL, LAST, SINCE };
+
+/* Which of these the event is, and the name it is about. */
+static enum in_force
+classify(const struct hub_event *ev, const char **name)
+{
+    *name = ev->id;
+    switch (ev->kind) {
+    case EV_IDENTITY:
+    case EV_ROLE:
+    case EV_RING:
+    case EV_FILL:
+    case EV_JOIN:
+        return ALL;
+    case EV_KEY:
+    case EV_SCHEDULE:
+        return LAST;
+    case EV_WOKEN:
+        *name = ev->identity;
+        return LAST;
+    case EV_SUBSCRIBE:
+        *name = ev->by;
+        return SINCE;
+    default:
+        return NONE;
+    }
+}
+
+/* Does it change signals only, or nothing? */
 static bool
-is_over(struct hub *h, uint64_t last, int64_t now_ms, int64_t older_than_ms)
+is_of_signals(enum hub_event_kind kind)
+{
+    return kind < EV_SUBSCRIBE || kind == EV_KEPT;
+}
+
+/* The event as a line without a seal: the record's own text, if that has all of it. */
+static enum status
+write_line(struct buf *to, const struct hub_event *ev, const struct log_record *rec, bool is_whole,
+           struct err *e)
+{
+    size_t n = is_whole ? seal_strip(rec->text, rec->len) : 0;
+
+    buf_reset(to);
+    if (n) {
+        buf_add(to, rec->text, n);
+        buf_addc(to, '}');
+    } else {
+        hub_event_write(to, ev);
+    }
+    return buf_status(to, "a retained line", e);
+}
+
+/* Folds a line that is not only about signals, and notes it if it may be in force. */
+static enum status
+take(struct fold *f, const struct log_record *rec, struct arena *a, struct buf *line, struct err *e)
+{
+    struct hub_event ev;
+    const char *name;
+
+    if (!hub_event_read(&ev, rec->json, a))
+        return ST_OK;
+    bool is_whole = ev.at != 0;
+    if (!is_whole)
+        ev.at = f->place.last_ms;
+    if (is_of_signals(ev.kind)) {
+        f->place.last_ms = ev.at > f->place.last_ms ? ev.at : f->place.last_ms;
+        return ST_OK;
+    }
+    enum status s = write_line(line, &ev, rec, is_whole, e);
+    if (s)
+        return s;
+    bool is_valid = fold_apply(f, &ev, line->p, rec->seq);
+    enum in_force which = classify(&ev, &name);
+    if (is_valid && which != NONE)
+        index_do(f->ix, "INSERT OR REPLACE INTO lines VALUES(?, ?, ?, ?, ?, ?)", "isisis",
+                 (int64_t)ev.kind, name ? name : "", which == LAST ? 0 : (int64_t)rec->seq,
+                 ev.pattern, (int64_t)rec->seq, line->p);
+    return index_status(f->ix, e);
+}
+
+static enum status
+take_file(struct fold *f, const struct log_snapshot_file *file, struct err *e)
+{
+    struct arena a = { 0 };
+    struct buf line = { 0 };
+    struct log_reader r;
+    struct log_record rec;
+    enum status s = ST_OK;
+
+    log_reader_init(&r, file->fd, 0);
+    r.is_sequenced = true;
+    r.next_seq = file->first;
+    while (!s && log_next(&r, &rec)) {
+        arena_reset(&a);
+        s = take(f, &rec, &a, &line, e);
+    }
+    if (!s)
+        s = log_reader_status(&r, e);
+    log_reader_release(&r);
+    buf_release(&line);
+    arena_release(&a);
+    return s;
+}
+
+static enum status
+write_out(int fd, struct buf *b, struct err *e)
+{
+    enum status s = buf_status(b, "the retained lines", e);
+
+    for (size_t at = 0; !s && at < b->len;) {
+        ssize_t n = SYS_RETRY(sys->write(fd, b->p + at, b->len - at));
+        if (n <= 0)
+            s = err_sys(e, "write %s", TEMP_NAME);
+        else
+            at += (size_t)n;
+    }
+    buf_reset(b);
+    return s;
+}
+
+static enum status
+add_line(int fd, struct buf *b, const char *line, uint64_t seq, struct err *e)
+{
+    size_t start = b->len;
+
+    seal_write(b, line, strlen(line), 1, 1, seq);
+    if (b->len - start > LOG_LINE_MAX)
+        return err_set(e, ST_INVALID, "line %" PRIu64 " is too long to be retained with its number",
+                       seq);
+    return b->len < WRITE_BYTES ? ST_OK : write_out(fd, b, e);
+}
+
+/* Writes the noted lines that are still in force. */
+static enum status
+write_lines(int fd, struct fold *f, uint64_t before, struct err *e)
+{
+    struct hub_event end = { .kind = EV_KEPT, .at = f->place.last_ms };
+    struct buf b = { 0 }, line = { 0 };
+    enum status s = ST_OK;
+    struct row *r =
+        index_run(f->ix,
+                  "SELECT seq, line FROM lines l WHERE CASE kind"
+                  " WHEN ?1 THEN name IN (SELECT id FROM keys)"
+                  " WHEN ?2 THEN name IN (SELECT id FROM delayed)"
+                  " WHEN ?3 THEN EXISTS(SELECT 1 FROM subscriptions u WHERE u.identity = l.name"
+                  " AND u.pattern = l.pattern AND u.seq <= l.seq)"
+                  " ELSE 1 END ORDER BY seq",
+                  "iii", (int64_t)EV_KEY, (int64_t)EV_SCHEDULE, (int64_t)EV_SUBSCRIBE);
+
+    while (!s && index_next(f->ix, r))
+        s = add_line(fd, &b, row_text(r, 1), (uint64_t)row_int(r, 0), e);
+    if (!s)
+        s = index_status(f->ix, e);
+    hub_event_write(&line, &end);
+    if (!s)
+        s = buf_status(&line, "a retained line", e);
+    if (!s)
+        s = add_line(fd, &b, line.p, before - 1, e);
+    if (!s)
+        s = write_out(fd, &b, e);
+    buf_release(&line);
+    buf_release(&b);
+    return s;
+}
+
+/* Reads the files up to the line `before`, where one of them begins, and writes what is in force of
+ * them to fd. */
+static enum status
+write_retained(int fd, const struct log_snapshot *files, uint64_t before, const char *boot,
+               struct err *e)
+{
+    struct fold f = { 0 };
+    enum status s = index_create(&f.ix, NULL, boot, e);
+
+    if (s)
+        return s;
+    fold_use(&f, f.ix);
+    s = index_begin(f.ix, true, e);
+    index_do(f.ix,
+             "CREATE TABLE lines(kind INT, name TEXT, nth INT, pattern TEXT, seq INT, line TEXT,"
+             " PRIMARY KEY(kind, name, nth)) WITHOUT ROWID",
+             "");
+    for (size_t i = 0; !s && i + 1 < files->n && files->list[i].first < before; i++)
+        s = take_file(&f, &files->list[i], e);
+    if (!s)
+        s = write_lines(fd, &f, before, e);
+    index_rollback(f.ix);
+    index_close(f.ix);
+    fold_release(&f);
+    return s;
+}
+
+/* ---- dropping ---- */
+
+/* May all lines up to `last` be dropped? A segment stays, with all after it, while it has a waiting
+ * signal, a request that may still be retried, or a subscription. */
+static bool
+is_droppable(struct hub *h, uint64_t last, int64_t now_ms, int64_t older_than_ms)
 {
     struct row *r =
         index_run(h->ix,
-                  "SELECT EXISTS(SELECT 1" RENDER_FROM " WHERE s.seq <= ?1 AND (s.created >= ?2"
+                  "SELECT EXISTS(SELECT 1" SIGNAL_ROW_FROM " WHERE s.seq <= ?1 AND (s.created >= ?2"
                   " OR w.state IN (1, 3) OR (coalesce(w.state, 0) = 0"
                   " AND (s.addr IS NOT NULL OR coalesce(w.work, s.task) = 1))))"
                   " OR EXISTS(SELECT 1 FROM dedup WHERE seq <= ?1 AND at > ?3)"
@@ -38,8 +252,8 @@ is_over(struct hub *h, uint64_t last, int64_t now_ms, int64_t older_than_ms)
     return index_next(h->ix, r) && row_int(r, 0) == 0;
 }
 
-/* The line before which everything can go; 0: nothing can. The newest finished segment stays, as it
- * tells the number that comes next. */
+/* The line before which all can be dropped; 0: nothing can. The newest finished segment stays, as
+ * it tells the next number. */
 static uint64_t
 find_end(struct hub *h, const struct log_snapshot *files, int64_t older_than_ms)
 {
@@ -48,7 +262,7 @@ find_end(struct hub *h, const struct log_snapshot *files, int64_t older_than_ms)
     uint64_t end = 0;
 
     for (size_t i = oldest + 1; i + 1 < files->n; i++) {
-        if (!is_over(h, files->list[i].first - 1, now_ms, older_than_ms))
+        if (!is_droppable(h, files->list[i].first - 1, now_ms, older_than_ms))
             break;
         end = files->list[i].first;
     }
@@ -74,16 +288,16 @@ sync_dir(struct hub *h, struct err *e)
     return SYS_RETRY(sys->fsync(h->dir)) == 0 ? ST_OK : err_sys(e, "sync %s", h->path);
 }
 
-/* The files as they will be. */
+/* Step 1; `files` become those of the log afterwards. */
 static enum status
-keep_lines(struct hub *h, struct log_snapshot *files, uint64_t end, struct err *e)
+make_retained(struct hub *h, struct log_snapshot *files, uint64_t end, struct err *e)
 {
     int fd = SYS_RETRY(
         sys->openat(h->dir, TEMP_NAME, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
 
     if (fd < 0)
         return err_sys(e, "open %s", TEMP_NAME);
-    enum status s = retained_events_write(fd, files, end, h->boot, e);
+    enum status s = write_retained(fd, files, end, h->boot, e);
     if (!s && SYS_RETRY(sys->fsync(fd)) != 0)
         s = err_sys(e, "sync %s", TEMP_NAME);
     if (!s)
@@ -92,9 +306,9 @@ keep_lines(struct hub *h, struct log_snapshot *files, uint64_t end, struct err *
     return s;
 }
 
-/* After a failed sync nobody knows which name is on disk: then it is as it was. */
+/* Step 4. After a failed sync either name may be on disk: the old one is restored. */
 static enum status
-name_kept(struct hub *h, uint64_t end, struct err *e)
+name_retained(struct hub *h, uint64_t end, struct err *e)
 {
     char name[SEGMENT_NAME_SIZE];
 
@@ -110,7 +324,7 @@ name_kept(struct hub *h, uint64_t end, struct err *e)
 static enum status
 drop_before(struct hub *h, struct log_snapshot *files, uint64_t end, struct err *e)
 {
-    enum status s = keep_lines(h, files, end, e);
+    enum status s = make_retained(h, files, end, e);
 
     if (!s)
         s = hub_make_new_index(h, files, e);
@@ -122,7 +336,7 @@ drop_before(struct hub *h, struct log_snapshot *files, uint64_t end, struct err 
     if (!s)
         s = sync_dir(h, e);
     if (!s)
-        s = name_kept(h, end, e);
+        s = name_retained(h, end, e);
     if (!s)
         return hub_take_new_index(h, e);
     hub_forget_new_index(h);
@@ -146,12 +360,12 @@ compact(struct hub *h, int64_t older_than_ms, uint64_t *dropped_bytes, struct er
         return s;
     }
     s = look(h, &files, older_than_ms, &end, e);
-    unlinkat(h->dir, TEMP_NAME, 0); /* of somebody who was killed */
+    unlinkat(h->dir, TEMP_NAME, 0); /* a crash may have left it */
     if (!s && end)
         s = drop_before(h, &files, end, e);
     log_snapshot_close(&files);
     if (!s && end)
-        hub_write_delayed_file(h, NULL); /* the new index does not know that it is there */
+        hub_write_delayed_file(h, NULL); /* the new index does not know the file's state */
     return s ? s : segment_sweep(h->dir, HUB_EVENTS_NAME, dropped_bytes, e);
 }
 

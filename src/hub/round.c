@@ -31,11 +31,13 @@
 
 enum {
     PUT_BYTES_MAX = 32 << 20,
-    WAIT_MAX_MS = 60000, /* a clock that was set is noticed after this */
-    SAVE_MS = 20,        /* rounds without a commit, */
-    KEEP_MS = 100,       /* and with commits that nobody is told of */
-    DOUBTS_MAX = 3,      /* in a row */
-    LOCK_LEAST_MS = 100, /* for who waited long enough for others */
+    WAIT_MAX_MS = 60000,   /* a clock that was set is noticed after this */
+    SAVE_MS = 20,          /* rounds without a commit, */
+    KEEP_MS = 100,         /* and with commits that nobody is told of */
+    DOUBTS_MAX = 3,        /* in a row */
+    LOCK_LEAST_MS = 100,   /* for who waited long enough for others */
+    ANSWER_MAX = 1 << 30,  /* bytes of an answer */
+    ANSWER_KEPT = 1 << 20, /* bytes of memory that the next answer uses again */
 };
 
 /* ---- the time ---- */
@@ -102,10 +104,63 @@ reply_read_only(const struct hub *h, struct hub_reply *r, struct arena *a)
     r->code = "STORE_READ_ONLY";
 }
 
+/* What the operation wrote; NULL: nothing. */
+static const char *
+take_answer(struct hub *h, struct arena *a)
+{
+    struct buf *b = &h->answer;
+    const char *text = b->len && !buf_failed(b) ? arena_dup(a, b->p, b->len) : NULL;
+
+    if (b->cap > ANSWER_KEPT)
+        buf_release(b);
+    return text;
+}
+
+static bool (*const operations[HUB_N_OPS])(struct op *) = {
+    [HUB_EMIT] = op_emit,
+    [HUB_EMIT_BATCH] = op_emit_batch,
+    [HUB_GENERATE] = op_generate,
+    [HUB_SCHEDULE] = op_schedule,
+    [HUB_CANCEL] = op_cancel,
+    [HUB_CLAIM] = op_claim,
+    [HUB_ACK] = op_act,
+    [HUB_EXTEND] = op_act,
+    [HUB_RELEASE] = op_act,
+    [HUB_FAIL] = op_act,
+    [HUB_STATUS] = op_act,
+    [HUB_REQUEUE] = op_act,
+    [HUB_INBOX_ACKNOWLEDGE] = op_receipt,
+    [HUB_INBOX_RESOLVE] = op_receipt,
+    [HUB_INBOX_SNOOZE] = op_receipt,
+    [HUB_INBOX_UNSNOOZE] = op_receipt,
+    [HUB_SUBSCRIBE] = op_subscription,
+    [HUB_UNSUBSCRIBE] = op_subscription,
+    [HUB_WOKEN] = op_woken,
+    [HUB_ROLE_ADD] = op_define,
+    [HUB_RING_ADD] = op_define,
+    [HUB_IDENTITY_ADD] = op_define,
+    [HUB_FILL] = op_join,
+    [HUB_JOIN] = op_join,
+    [HUB_KEY_CREATE] = op_key_create,
+    [HUB_KEY_REVOKE] = op_key_revoke,
+    [HUB_INBOX] = op_inbox,
+    [HUB_LIST] = op_list,
+    [HUB_THREAD] = op_thread,
+    [HUB_GET] = op_get,
+    [HUB_HISTORY] = op_history,
+    [HUB_ROLES] = op_people,
+    [HUB_RINGS] = op_people,
+    [HUB_IDENTITIES] = op_people,
+    [HUB_KEYS] = op_people,
+    [HUB_SUBSCRIPTIONS] = op_subscriptions,
+    [HUB_DELAYED] = op_delayed,
+    [HUB_EVENTS] = op_events,
+};
+
 static void
 answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub_reply *reply)
 {
-    struct op t = { .h = h, .req = req, .a = a, .reply = reply };
+    struct op t = { .h = h, .req = req, .a = a, .reply = reply, .out = &h->answer };
     bool writes = hub_ops[req->op].writes;
 
     t.in = (struct args_in){ .object = req->args,
@@ -116,6 +171,8 @@ answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub
                              .arena = a,
                              .refusal = &t.refusal };
     *reply = (struct hub_reply){ .status = 200 };
+    buf_reset(&h->answer);
+    h->answer.max = ANSWER_MAX;
     bool is_good;
     if (!req->identity || !path_is_name(req->identity))
         is_good = refuse(&t.refusal, 400, "VALIDATION_INVALID_TYPE",
@@ -130,8 +187,12 @@ answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub
             refuse(&t.refusal, 400, "VALIDATION_INVALID_TYPE", "the body must be a JSON object");
     else /* emit has codes of its own, also for what is not known */
         is_good = (req->op == HUB_EMIT || args_known(&t.in, hub_ops[req->op].name)) &&
-                  (writes ? op_write(&t) : op_read(&t));
-    if (!is_good)
+                  operations[req->op](&t);
+    if (is_good && !writes && buf_failed(t.out))
+        is_good = refuse(&t.refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+    if (is_good)
+        reply->text = take_answer(h, a);
+    else
         reply_refusal(&t);
 }
 
@@ -230,8 +291,10 @@ fold_again(struct hub *h, const struct hub_request *r, size_t n, struct arena *a
             continue;
         replies[i].seq += shift;
         if (r[i].op == HUB_EMIT) {
-            replies[i].text = NULL;
-            replies[i].data = render_at(h, replies[i].seq, a);
+            struct op t = { .h = h, .a = a, .out = &h->answer };
+            buf_reset(&h->answer);
+            op_render_at(&t, replies[i].seq);
+            replies[i].text = take_answer(h, a);
         }
         if (r[i].op == HUB_CLAIM)
             check_claim(h, a, &replies[i]);
@@ -279,7 +342,7 @@ put_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
     if (!h->n_lines)
         return ST_OK;
     if (lends)
-        index_lend_many(h->ix);
+        index_flush_behind(h->ix);
     enum status s = put_lines(h, e);
     if (s)
         return s;
@@ -379,7 +442,7 @@ leave(struct hub *h, const struct how *how)
         if (h->now.boot_ms - h->saved_ms >= SAVE_MS && index_commit_later(h->ix, &h->fold.place))
             h->saved_ms = h->now.boot_ms;
         else if (how->on_disk)
-            index_add_many(h->ix); /* while others answer */
+            index_flush_batches(h->ix); /* while others answer */
         return;
     }
     h->is_kept = false;
@@ -529,7 +592,7 @@ hub_try_decide(struct hub *h, const struct hub_request *r, size_t n, struct aren
 {
     decide(h, r, n, a, replies);
     if (!h->turn.s)
-        index_lend_many(h->ix); /* clients are still asking: it need not wait for the sync */
+        index_flush_behind(h->ix); /* clients are still asking: it need not wait for the sync */
 }
 
 void

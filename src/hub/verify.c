@@ -1,5 +1,5 @@
 /*
- * keep - looking after a store: numbers, making the index again, comparing it.
+ * verify - statistics of a store, rebuilding its index, and comparing the index with the log.
  */
 #include "hub/hub_impl.h"
 
@@ -19,7 +19,7 @@ size_of(int dir, const char *name)
     return sys->fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* Was it the index that failed, because it is damaged? Then it is gone, and one may try again. */
+/* Did a damaged index fail? Then drops it, so that the next try makes a new one. */
 static bool
 may_try_again(struct hub *h)
 {
@@ -42,7 +42,7 @@ count(struct hub *h, struct hub_stats *s, struct err *e)
     if (st)
         return st;
     struct row *r =
-        index_run(h->ix, "SELECT coalesce(w.state, 0), count(*)" RENDER_FROM " GROUP BY 1", "");
+        index_run(h->ix, "SELECT coalesce(w.state, 0), count(*)" SIGNAL_ROW_FROM " GROUP BY 1", "");
     while (index_next(h->ix, r)) {
         int64_t state = row_int(r, 0);
         s->signals += (uint64_t)row_int(r, 1);
@@ -149,8 +149,8 @@ on_line(void *ctx, const struct log_record *rec, bool is_note)
     found(c, &(struct hub_finding){ c->file, rec->line, rec->problem, is_note });
 }
 
-/* What is kept of dropped segments has an end of its own, with the number before the next file's.
- */
+/* The file of retained lines ends with a line of its own (retention.c), whose number is the one
+ * before the next file's. */
 static enum status
 check_end(struct comparison *c, const struct log_snapshot_file *kept, uint64_t lines, struct err *e)
 {
@@ -223,7 +223,7 @@ compare_table(struct comparison *c, const char *table)
         } else if (strcmp(a.p ? a.p : "", b.p ? b.p : "") != 0) {
             problem(c, table, "the index has", &a);
             problem(c, table, "the log says", &b);
-            break; /* what follows would only be shifted */
+            break; /* the rows after it would only be shifted */
         }
     }
     index_end(ours);
@@ -258,8 +258,8 @@ check_rows(struct hub *h, struct comparison *c, const struct log_snapshot *files
     return s;
 }
 
-/* Files and index as they are at one moment: the index in a transaction that shows what was folded
- * of these files, and no more. The lock is not needed any longer then. */
+/* Takes a snapshot of files and index: the index in a transaction that shows what was folded of
+ * these files. After that the lock is not needed any more. */
 static enum status
 take_snapshot(struct hub *h, struct log_snapshot *files, struct err *e)
 {

@@ -1,6 +1,6 @@
 /*
- * wake - whose agent is to be started, and with what. From the index alone: the subscription
- * is asked again here, after the signal was matched.
+ * waiting_agents - which agents to wake, and the signals to give them. Reads the index alone; a
+ * match counts only while its subscription exists.
  */
 #include "hub/hub_impl.h"
 
@@ -65,41 +65,33 @@ hub_has_agent(struct hub *h, const char *identity)
     return is_there;
 }
 
-/* One signal, as an element of the message's notifications. */
-static struct json *
-show_waiting(struct row *r, struct arena *a)
+/* One signal, as an element of the message's notifications. False: no memory. */
+static bool
+render_notification(struct buf *to, struct row *r, struct arena *scratch)
 {
-    const char *body = row_dup(r, 2, a);
-    struct json *to = json_new(a, JSON_OBJECT), *line = NULL, *content;
-    struct json *signal = body ? render_broadcast(body, strlen(body), a) : NULL;
-
-    if (!to || !signal || !json_parse(a, body, strlen(body), &line, NULL))
-        return NULL;
-    const struct json *said = json_get(line, "content");
-    if (said && (content = json_new(a, said->type))) {
-        *content = *said;
-        content->next = NULL;
-        json_set(signal, "content", content);
-    }
-    json_set(to, "event", render_text(a, "signal"));
-    json_set(to, "channel", json_new(a, JSON_NULL));
-    json_set(to, "pattern", render_text(a, row_dup(r, 1, a)));
-    json_set(to, "sequence", json_new_int(a, row_int(r, 0)));
-    json_set(to, "signal", signal);
-    return to;
+    json_sep(to);
+    buf_adds(to, "{\"event\":\"signal\",\"channel\":null");
+    render_text(to, "pattern", row_text(r, 1));
+    json_key_int(to, "sequence", row_int(r, 0));
+    json_key(to, "signal");
+    bool is_good = render_broadcast_line(to, row_text(r, 2), true, scratch);
+    json_close(to, '}');
+    return is_good && !buf_failed(to);
 }
 
 enum status
 hub_waiting(struct hub *h, const char *identity, uint64_t last, struct arena *a,
             struct hub_batch *b, struct err *e)
 {
-    struct json *list = json_new(a, JSON_ARRAY), *before = NULL;
+    struct buf text = { 0 };
+    struct arena scratch = { 0 };
     size_t bytes = 0;
     enum status s = hub_begin_read(h, e);
 
-    *b = (struct hub_batch){ .list = list };
+    *b = (struct hub_batch){ 0 };
     if (s)
         return s;
+    json_open(&text, '[');
     struct row *r =
         index_run(h->ix, "SELECT agent, dir FROM identities WHERE id = ?", "s", identity);
     while (index_next(h->ix, r)) {
@@ -110,21 +102,25 @@ hub_waiting(struct hub *h, const char *identity, uint64_t last, struct arena *a,
                   "SELECT m.signal, min(m.pattern), s.body" WAITING_OF(
                       "?1") " AND m.signal <= ?3 GROUP BY m.signal ORDER BY m.signal LIMIT ?2",
                   "sii", identity, (int64_t)HUB_BATCH_MAX, last ? (int64_t)last : INT64_MAX);
-    while (list && index_next(h->ix, r)) {
+    while (index_next(h->ix, r)) {
         bytes += strlen(row_text(r, 2));
         if (s || (b->n && bytes > BATCH_BYTES_MAX))
             continue; /* to its end, so that the statement lets go */
-        struct json *one = show_waiting(r, a);
-        if (!one) {
+        arena_reset(&scratch);
+        if (!render_notification(&text, r, &scratch))
             s = err_set(e, ST_IO, "out of memory");
-            continue;
-        }
-        json_add_behind(list, &before, one);
         b->upto = (uint64_t)row_int(r, 0);
         b->n++;
     }
+    json_close(&text, ']');
     if (!s)
-        s = list ? index_status(h->ix, e) : err_set(e, ST_IO, "out of memory");
+        s = index_status(h->ix, e);
+    const struct hub_reply list = { .text = arena_dup(a, text.p, text.len) };
+    b->list = s ? NULL : hub_reply_data(&list, a);
+    if (!s && !b->list)
+        s = err_set(e, ST_IO, "out of memory");
+    buf_release(&text);
+    arena_release(&scratch);
     hub_end_read(h);
     return s;
 }

@@ -165,7 +165,6 @@ hubclient_unwrap(struct hubclient *d, struct arena *a, enum hub_op op, const cha
             json_is(error, JSON_OBJECT) ? json_get(error, "message") : error;
         reply->code = json_dup_text(a, json_get(error, "code"));
         reply->message = json_dup_text(a, message);
-        reply->details = json_get(error, "details");
         if (is_ok)
             reply->status = 400;
         return hubclient_refused(op, reply, e);

@@ -230,6 +230,7 @@ call_files(struct hubclient *d, struct arena *a, enum hub_op op, const struct js
         hub_submit(d->hub, &r, 1, a, reply);
     else
         hub_read(d->hub, &r, a, reply);
+    reply->data = hub_reply_data(reply, a);
     return reply->status < 300 ? ST_OK : hubclient_refused(op, reply, e);
 }
 

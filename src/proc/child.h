@@ -38,7 +38,9 @@
  * child_release of a child that is not GONE leaves its processes alone, and does not reap it.
  *
  * Threads: each child belongs to one thread. An owner that reaps all children itself (proc_reap)
- * gives the wait status to child_reaped(). Tests: test/unit/test_child.c.
+ * gives the wait status to child_reaped().
+ *
+ * Tests: test/unit/test_child.c
  */
 #ifndef CLIQ_PROC_CHILD_H
 #define CLIQ_PROC_CHILD_H

@@ -13,7 +13,9 @@
  * The callback comes once when the process ended and once when the child is GONE (or once for
  * both), never inside a call of this header, and may free everything. An owner that reaps calls
  * child_reaped() and then child_watch_look(). In a file of its own: programs that only block link
- * no libuv. Tests: test/unit/test_child.c.
+ * no libuv.
+ *
+ * Tests: test/unit/test_child.c
  */
 #ifndef CLIQ_PROC_CHILD_LOOP_H
 #define CLIQ_PROC_CHILD_LOOP_H

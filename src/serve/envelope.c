@@ -15,19 +15,16 @@ is_engine(const struct route *route)
            strncmp(hub_ops[route->op].path, door, sizeof door - 1) == 0;
 }
 
+/* A member whose value is JSON already; NULL: null. */
 static void
-write_json(struct buf *to, const char *key, const struct json *v)
+write_json(struct buf *to, const char *key, const char *json)
 {
-    json_key(to, key);
-    if (v)
-        json_write(to, v);
-    else
-        buf_adds(to, "null");
+    json_key_raw(to, key, json ? json : "null", json ? strlen(json) : 4);
 }
 
 static void
 write_error(struct buf *to, const struct route *route, const char *code, const char *message,
-            const struct json *details, const char *request_id)
+            const char *details, const char *request_id)
 {
     json_open(to, '{');
     if (is_engine(route)) {
@@ -57,14 +54,14 @@ envelope_write(struct buf *to, const struct route *route, const struct hub_reply
     }
     json_open(to, '{');
     if (is_engine(route)) {
+        size_t len = reply->text ? strlen(reply->text) : 0;
         json_key_bool(to, "ok", true);
-        json_each (v, reply->data)
-            json_key_json(to, v->key, v);
+        if (len > 2) { /* an object: its members */
+            json_sep(to);
+            buf_add(to, reply->text + 1, len - 2);
+        }
     } else {
-        if (reply->text)
-            json_key_raw(to, "data", reply->text, strlen(reply->text));
-        else
-            write_json(to, "data", reply->data);
+        write_json(to, "data", reply->text);
         json_key(to, "meta");
         json_open(to, '{');
         json_key_str(to, "request_id", request_id);

@@ -78,7 +78,6 @@ job_new(const struct reply_to *to, const struct http_request *r, const struct ca
         .is_admin = by->is_admin,
         .args = args,
         .dedup_key = key.p ? arena_dup(&j->arena, key.p, key.len) : NULL,
-        .wants_text = true,
     };
     j->bytes = r->body.len;
     j->wait_until_ms = wait_until(to->route, args);

@@ -22,12 +22,6 @@ enum {
 
 /* ---- answers ---- */
 
-static bool
-is_null(const struct hub_reply *reply)
-{
-    return !reply->data && !reply->text;
-}
-
 /* The client will not hear that it has the claim: it does not. */
 static void
 give_back(const struct job *j, const struct hub_reply *reply)
@@ -35,7 +29,7 @@ give_back(const struct job *j, const struct hub_reply *reply)
     struct arena a = { 0 };
     struct buf args = { 0 };
 
-    if (j->route.op != HUB_CLAIM || reply->status >= 300 || is_null(reply))
+    if (j->route.op != HUB_CLAIM || reply->status >= 300 || !reply->text)
         return;
     const struct json *data = hub_reply_data(reply, &a);
     json_open(&args, '{');
@@ -55,7 +49,7 @@ give_back(const struct job *j, const struct hub_reply *reply)
 static bool
 is_patient(const struct job *j, const struct hub_reply *reply)
 {
-    return reply->status < 300 && is_null(reply) && j->wait_until_ms > clock_mono_ms() &&
+    return reply->status < 300 && !reply->text && j->wait_until_ms > clock_mono_ms() &&
            !j->s->is_stopping && !http_conn_is_gone(j->conn);
 }
 

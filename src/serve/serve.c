@@ -256,11 +256,11 @@ make_admin(struct serve *s, struct err *e)
     char key[SECRET_KEY_SIZE];
 
     hub_read(s->writer, &list, &a, &reply);
-    if (reply.status < 300 && !has_admin(reply.data) &&
+    if (reply.status < 300 && !has_admin(hub_reply_data(&reply, &a)) &&
         json_parse(&a, wanted, sizeof wanted - 1, &args, NULL)) {
         list.op = HUB_IDENTITIES;
         hub_read(s->writer, &list, &a, &reply);
-        bool is_known = reply.status >= 300 || has_id(reply.data, "admin");
+        bool is_known = reply.status >= 300 || has_id(hub_reply_data(&reply, &a), "admin");
         st = keep_key(s->o->config, is_known, key, e);
         struct hub_request make = { .op = HUB_KEY_CREATE,
                                     .identity = "admin",

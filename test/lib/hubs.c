@@ -44,7 +44,6 @@ submit(struct hub *h, enum hub_op op, const char *who, const char *key, const ch
         req.identity++;
         req.is_admin = req.is_file = true;
     }
-    req.wants_text = goes_on; /* as a server does */
     if (goes_on)
         hub_submit_then(h, &req, 1, &answers, r, NULL, NULL);
     else if (hub_ops[op].writes)
@@ -110,19 +109,19 @@ text_of_value(const struct json *v)
 const char *
 got(const struct hub_reply *r, const char *path)
 {
-    return text_of_value(json_path(r->data, path));
+    return text_of_value(json_path(hub_reply_data(r, &answers), path));
 }
 
 const char *
 data(const struct hub_reply *r)
 {
-    return text_of_value(r->data);
+    return text_of_value(hub_reply_data(r, &answers));
 }
 
 const char *
 each(const struct hub_reply *r, const char *key)
 {
-    const struct json *list = r->data;
+    const struct json *list = hub_reply_data(r, &answers);
     struct buf b = { 0 };
 
     if (json_is(list, JSON_OBJECT))

@@ -254,12 +254,9 @@ each_route_has_its_envelope(void **state)
         "SIGNAL_CLAIM_CONFLICT\"}}");
     check_body("GET", "/v1/engine/signals/events", &(struct hub_reply){ .status = 200 },
                "{\"ok\":true}");
-    struct arena a = { 0 };
-    struct json *data = json_new(&a, JSON_OBJECT);
-    json_set(data, "events", json_new(&a, JSON_ARRAY));
     check_body("GET", "/v1/engine/signals/events",
-               &(struct hub_reply){ .status = 200, .data = data }, "{\"ok\":true,\"events\":[]}");
-    arena_release(&a);
+               &(struct hub_reply){ .status = 200, .text = "{\"events\":[]}" },
+               "{\"ok\":true,\"events\":[]}");
     check_body("GET", "/v1/engine/signals/events",
                &(struct hub_reply){ .status = 400, .code = "X", .message = "Invalid query" },
                "{\"ok\":false,\"error\":\"Invalid query\"}");

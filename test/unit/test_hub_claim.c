@@ -26,7 +26,7 @@ one_task_has_one_winner(void **state)
     assert_string_not_equal(got(r, "claim_expires_at"), "null");
     r = ask(h, HUB_CLAIM, "eve", "{\"signal_id\":\"%s\"}", id);
     CHECK_REFUSED(r, 409, "SIGNAL_CLAIM_CONFLICT", "claimed by bob");
-    assert_true(json_eq(json_get(r->details, "claimed_by"), "bob"));
+    assert_non_null(strstr(r->details, "\"claimed_by\":\"bob\""));
     CHECK_REFUSED(ask(h, HUB_CLAIM, "bob", "{\"signal_id\":\"%s\"}", id), 409,
                   "SIGNAL_CLAIM_CONFLICT", "claimed by bob");
     CHECK_REFUSED(ask(h, HUB_ACK, "eve", "{\"signal_id\":\"%s\"}", id), 409,

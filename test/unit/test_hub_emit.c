@@ -364,7 +364,7 @@ requests_of_one_round_see_each_other(void **state)
     assert_int_equal(fault_count("fdatasync"), 1);
     assert_string_equal(got(&r[0], "delivery_state"), "pending");
     assert_string_equal(got(&r[1], "claimed_by"), "bob");
-    assert_null(r[2].data);
+    assert_null(r[2].text);
     assert_int_equal(r[2].status, 200);
     assert_int_equal(r[3].status, 400);
     assert_int_equal(r[1].seq, 2);

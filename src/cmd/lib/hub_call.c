@@ -4,7 +4,7 @@
 #include "base/path.h"
 #include "base/term.h"
 #include "base/utf8.h"
-#include "hub/model/signal_source.h"
+#include "hub/model/hub_event.h"
 #include "hub/model/time_arg.h"
 #include "net/fetch.h"
 #include "wake/wake.h"

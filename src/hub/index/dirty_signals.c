@@ -1,26 +1,86 @@
 #include "hub/index/dirty_signals.h"
 
-#include "hub/index/history.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-/* HELD_MAX: as much as some milliseconds bring. STAY_MAX: of them, those that are claimed stay when
- * they are written; more, and there is little room for others. SLOTS: a power of two that is never
- * half full. */
-enum { HELD_MAX = 500, STAY_MAX = 128, SLOTS = 1024, TEXT_MAX = 1 << 20 };
+/* SIGNALS_MAX: as many as some milliseconds bring. LEASED_MAX: so many claimed signals stay after a
+ * write. SLOTS: a power of two that is never half full. */
+enum { SIGNALS_MAX = 500, LEASED_MAX = 128, SLOTS = 1024, TEXT_MAX = 1 << 20 };
 
-struct hand_room {
-    struct dirty_signal held[HELD_MAX];
+/* Lines and bytes of a packed history; digits of a number. */
+enum { LINES_MAX = 8, LINES_BYTES_MAX = 4096, NUMBER_MAX = 20 };
+
+/* ---- packed history ---- */
+
+/* The digits of n, and a blank, before `end`. */
+static char *
+put_number(char *end, uint64_t n)
+{
+    *--end = ' ';
+    do
+        *--end = (char)('0' + n % 10);
+    while (n /= 10);
+    return end;
+}
+
+/* The lines with one more; NULL without memory. */
+static const char *
+add_line(struct arena *a, const char *lines, uint64_t seq, const char *body)
+{
+    size_t before = lines ? strlen(lines) : 0, len = strlen(body);
+    char number[NUMBER_MAX + 1], *digits = put_number(number + sizeof number, seq);
+    size_t n = (size_t)(number + sizeof number - digits);
+    char *to = arena_alloc(a, before + n + len + 2);
+
+    if (!to)
+        return NULL;
+    if (before)
+        memcpy(to, lines, before);
+    memcpy(to + before, digits, n);
+    memcpy(to + before + n, body, len);
+    memcpy(to + before + n + len, "\n", 2);
+    return to;
+}
+
+/* Are they enough for a row of `history`? */
+static bool
+is_packed(const char *lines)
+{
+    size_t n = 0;
+
+    for (const char *p = lines; (p = strchr(p, '\n')); p++)
+        n++;
+    return n >= LINES_MAX || strlen(lines) >= LINES_BYTES_MAX;
+}
+
+bool
+history_next(const char **at, uint64_t *seq, const char **body, size_t *len)
+{
+    const char *end = *at ? strchr(*at, '\n') : NULL;
+    char *blank;
+
+    if (!end)
+        return false;
+    *seq = strtoull(*at, &blank, 10);
+    *body = blank + (*blank == ' ');
+    *len = (size_t)(end - *body);
+    *at = end + 1;
+    return true;
+}
+
+/* ---- the signals ---- */
+
+struct dirty_room {
+    struct dirty_signal list[SIGNALS_MAX];
     size_t n, n_changed;
-    enum { UNKNOWN, NONE, SOME } matches; /* of any signal, in the index */
-    unsigned short slots[SLOTS];          /* by the hash of the id: 1 + the place in held */
-    struct arena texts, spare;            /* what stays moves from one to the other */
+    enum { UNKNOWN, NONE, SOME } matches; /* has the index matches at all? */
+    unsigned short slots[SLOTS];          /* hash table of ids: 1 + the place in list */
+    struct arena texts, spare;            /* signals that stay are copied from one to the other */
 };
 
-/* The slot that has the id, or that it would get. */
+/* The slot of the id, or the free one that it would get. */
 static unsigned short *
-slot_of(struct hand_room *room, const char *id)
+slot_of(struct dirty_room *room, const char *id)
 {
     size_t hash = 0;
 
@@ -28,7 +88,7 @@ slot_of(struct hand_room *room, const char *id)
         hash = hash * 31 + (unsigned char)*c;
     for (;; hash++) {
         unsigned short *slot = &room->slots[hash % SLOTS];
-        if (!*slot || strcmp(room->held[*slot - 1].x.it.id, id) == 0)
+        if (!*slot || strcmp(room->list[*slot - 1].x.it.id, id) == 0)
             return slot;
     }
 }
@@ -38,30 +98,30 @@ dirty_signals_find(const struct dirty_signals *h, const char *id)
 {
     unsigned short at = h->room && h->room->n ? *slot_of(h->room, id) : 0;
 
-    return at ? &h->room->held[at - 1] : NULL;
+    return at ? &h->room->list[at - 1] : NULL;
 }
 
 static bool
-is_full(const struct hand_room *room)
+is_full(const struct dirty_room *room)
 {
-    return room->n == HELD_MAX || room->texts.used > TEXT_MAX;
+    return room->n == SIGNALS_MAX || room->texts.used > TEXT_MAX;
 }
 
-/* Behind the others, as the index has it; texts in the arena. NULL without memory. */
+/* Adds a signal as the index has it; texts in the arena. NULL without memory. */
 static struct dirty_signal *
-add(struct hand_room *room, const struct signal_row *x, struct arena *texts)
+add(struct dirty_room *room, const struct signal_row *x, struct arena *texts)
 {
-    struct dirty_signal *held = &room->held[room->n];
+    struct dirty_signal *one = &room->list[room->n];
     struct signal_row its;
 
     if (!signal_row_dup(&its, x, texts))
         return NULL;
-    *held = (struct dirty_signal){ .x = its,
-                                   .was_waiting = signal_row_is_waiting(&its),
-                                   .was_ready = signal_row_is_ready(&its),
-                                   .was_acked = its.it.state == D_ACKED };
+    *one = (struct dirty_signal){ .x = its,
+                                  .was_waiting = signal_row_is_waiting(&its),
+                                  .was_ready = signal_row_is_ready(&its),
+                                  .was_acked = its.it.state == D_ACKED };
     *slot_of(room, its.it.id) = (unsigned short)++room->n;
-    return held;
+    return one;
 }
 
 struct dirty_signal *
@@ -74,16 +134,16 @@ dirty_signals_take(struct dirty_signals *h, struct index *ix, const struct signa
     if (is_full(h->room))
         dirty_signals_write(h, ix);
     if (is_full(h->room))
-        dirty_signals_drop(h); /* nothing of it is to be written */
+        dirty_signals_drop(h); /* all of it is clean */
     return add(h->room, x, &h->room->texts);
 }
 
 bool
-dirty_signals_change(struct dirty_signals *h, struct index *ix, struct dirty_signal *held,
+dirty_signals_change(struct dirty_signals *h, struct index *ix, struct dirty_signal *one,
                      const struct item *it, uint64_t seq, const char *body)
 {
     struct item now = *it;
-    const struct item *was = &held->x.it;
+    const struct item *was = &one->x.it;
     const char **texts[] = { &now.claimed_by, &now.claim, &now.boot, &now.last_by,
                              &now.last_claim };
 
@@ -93,30 +153,30 @@ dirty_signals_change(struct dirty_signals *h, struct index *ix, struct dirty_sig
             !(*texts[i] = arena_dup(&h->room->texts, s, strlen(s))))
             return false;
     }
-    const char *lines = history_add(&h->room->texts, held->x.lines, seq, body);
+    const char *lines = add_line(&h->room->texts, one->x.lines, seq, body);
     if (!lines)
         return false;
-    held->x.it = now;
-    held->x.lines = lines;
-    h->room->n_changed += !held->is_changed;
-    held->is_changed = true;
-    if (history_is_full(lines)) {
+    one->x.it = now;
+    one->x.lines = lines;
+    h->room->n_changed += !one->is_changed;
+    one->is_changed = true;
+    if (is_packed(lines)) {
         index_add(ix, ROWS_HISTORY, "iis", (int64_t)now.seq, (int64_t)seq, lines);
-        held->x.lines = NULL;
+        one->x.lines = NULL;
     }
     return true;
 }
 
 /* ---- into the index ---- */
 
-/* A signal that was not acked waits for those, too, whose subscriptions it matched. */
+/* Updates the lists of identities whose subscriptions matched a signal. */
 static void
-write_matched(struct index *ix, struct hand_room *room)
+write_matched(struct index *ix, struct dirty_room *room)
 {
     for (size_t i = 0; i < room->n && room->matches != NONE; i++) {
-        const struct signal_row *x = &room->held[i].x;
+        const struct signal_row *x = &room->list[i].x;
         bool is_acked = x->it.state == D_ACKED;
-        if (is_acked == room->held[i].was_acked)
+        if (is_acked == room->list[i].was_acked)
             continue;
         if (room->matches == UNKNOWN)
             room->matches =
@@ -134,47 +194,47 @@ write_matched(struct index *ix, struct hand_room *room)
     }
 }
 
-/* By their numbers: they were taken nearly so. */
+/* By their numbers. An insertion sort: they come nearly in that order. */
 static void
-sort(const struct dirty_signal *held, size_t n, unsigned short *order)
+sort(const struct dirty_signal *list, size_t n, unsigned short *order)
 {
     for (size_t i = 0; i < n; i++) {
         size_t at = i;
-        for (; at && held[order[at - 1]].x.it.seq > held[i].x.it.seq; at--)
+        for (; at && list[order[at - 1]].x.it.seq > list[i].x.it.seq; at--)
             order[at] = order[at - 1];
         order[at] = (unsigned short)i;
     }
 }
 
-/* Leaves a list; has_gap: since the last that left it there was one in the hand that stays. */
+/* Removes a row from a list; has_gap: a signal of the cache stays between it and the row before. */
 static void
-leave(struct index *ix, enum index_rows list, const struct signal_row *x, bool *has_gap)
+remove_row(struct index *ix, enum index_rows kind, const struct signal_row *x, bool *has_gap)
 {
-    index_add(ix, list, "sdii", signal_row_list(x), x->urgency, (int64_t)x->it.seq,
+    index_add(ix, kind, "sdii", signal_row_list(x), x->urgency, (int64_t)x->it.seq,
               (int64_t)*has_gap);
     *has_gap = false;
 }
 
 static void
-write_lists(struct index *ix, const struct dirty_signal *held, size_t n)
+write_lists(struct index *ix, const struct dirty_signal *list, size_t n)
 {
-    unsigned short order[HELD_MAX];
+    unsigned short order[SIGNALS_MAX];
     bool has_gap_waiting = false, has_gap_ready = false;
 
-    sort(held, n, order);
+    sort(list, n, order);
     for (size_t i = 0; i < n; i++) {
-        const struct dirty_signal *one = &held[order[i]];
+        const struct dirty_signal *one = &list[order[i]];
         const struct signal_row *x = &one->x;
         int64_t seq = (int64_t)x->it.seq;
         bool is_waiting = signal_row_is_waiting(x), is_ready = signal_row_is_ready(x);
         if (is_waiting && !one->was_waiting)
             index_add(ix, ROWS_WAITING, "sdi", x->addr, x->urgency, seq);
         else if (one->was_waiting && !is_waiting)
-            leave(ix, ROWS_NOT_WAITING, x, &has_gap_waiting);
+            remove_row(ix, ROWS_NOT_WAITING, x, &has_gap_waiting);
         if (is_ready && !one->was_ready)
             index_add(ix, ROWS_READY, "sdis", signal_row_list(x), x->urgency, seq, x->type);
         else if (one->was_ready && !is_ready)
-            leave(ix, ROWS_NOT_READY, x, &has_gap_ready);
+            remove_row(ix, ROWS_NOT_READY, x, &has_gap_ready);
         has_gap_waiting = has_gap_waiting || is_waiting;
         has_gap_ready = has_gap_ready || is_ready;
     }
@@ -191,20 +251,20 @@ write_state(struct index *ix, const struct signal_row *x)
               it->last_by, it->last_claim, x->lines);
 }
 
-/* What is claimed stays, the newest of it. Without memory it goes: then it is looked up. */
+/* Keeps the newest claimed signals, and drops the others. Without memory it drops these, too. */
 static void
-let_go(struct hand_room *room)
+keep_leased(struct dirty_room *room)
 {
     struct arena texts = room->texts;
-    size_t n = room->n, n_claimed = 0;
+    size_t n = room->n, n_leased = 0;
 
     for (size_t i = 0; i < n; i++)
-        n_claimed += room->held[i].x.it.state == D_LEASED;
+        n_leased += room->list[i].x.it.state == D_LEASED;
     memset(room->slots, 0, sizeof room->slots);
     room->n = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct signal_row x = room->held[i].x;
-        if (x.it.state == D_LEASED && n_claimed-- <= STAY_MAX)
+        const struct signal_row x = room->list[i].x;
+        if (x.it.state == D_LEASED && n_leased-- <= LEASED_MAX)
             add(room, &x, &room->spare);
     }
     room->texts = room->spare;
@@ -215,17 +275,17 @@ let_go(struct hand_room *room)
 void
 dirty_signals_write(struct dirty_signals *h, struct index *ix)
 {
-    struct hand_room *room = h->room;
+    struct dirty_room *room = h->room;
 
     if (!room || !room->n_changed)
         return;
-    room->n_changed = 0; /* statements that write it ask for it again */
+    room->n_changed = 0; /* first: the statements below call us again */
     for (size_t i = 0; i < room->n; i++)
-        if (room->held[i].is_changed)
-            write_state(ix, &room->held[i].x);
-    write_lists(ix, room->held, room->n);
+        if (room->list[i].is_changed)
+            write_state(ix, &room->list[i].x);
+    write_lists(ix, room->list, room->n);
     write_matched(ix, room);
-    let_go(room);
+    keep_leased(room);
 }
 
 void

@@ -23,27 +23,12 @@ enum {
 void
 fold_release(struct fold *f)
 {
-    matcher_free(f->matcher);
+    if (f->matcher)
+        matcher_free(f->matcher);
     dirty_signals_release(&f->dirty);
     ready_cache_release(&f->ready);
     arena_release(&f->arena);
     buf_release(&f->body);
-}
-
-static void
-write_hand(void *ctx)
-{
-    struct fold *f = ctx;
-
-    dirty_signals_write(&f->dirty, f->ix);
-}
-
-static void
-drop_hand(void *ctx)
-{
-    struct fold *f = ctx;
-
-    dirty_signals_drop(&f->dirty);
 }
 
 void
@@ -51,7 +36,7 @@ fold_use(struct fold *f, struct index *ix)
 {
     f->ix = ix;
     if (ix)
-        index_keep(ix, &(struct index_keeper){ write_hand, drop_hand, f });
+        index_set_cache(ix, &f->dirty);
 }
 
 void
@@ -61,7 +46,7 @@ fold_enter(struct fold *f)
 
     index_get_place(f->ix, now);
     if (now->seq != left.seq || now->at != left.at || now->ino != left.ino ||
-        now->dev != left.dev) { /* others wrote */
+        now->dev != left.dev) { /* another process wrote the index */
         ready_cache_forget(&f->ready);
         dirty_signals_drop(&f->dirty);
         f->claim_epoch++;
@@ -89,15 +74,15 @@ fold_forget(struct fold *f)
 bool
 fold_look(struct fold *f, const char *id, struct arena *a, struct signal_row *x)
 {
-    const struct dirty_signal *held = dirty_signals_find(&f->dirty, id);
+    const struct dirty_signal *dirty = dirty_signals_find(&f->dirty, id);
 
-    if (held)
-        *x = held->x;
-    return held ||
-           signal_row_read(
-               f->ix,
-               index_peek(f->ix, FOUND "FROM signals s" INDEX_STATES " WHERE s.id = ?", "s", id), a,
-               x);
+    if (dirty) {
+        *x = dirty->x;
+        return true;
+    }
+    struct row *r =
+        index_peek(f->ix, "SELECT " SIGNAL_ROW SIGNAL_ROW_FROM " WHERE s.id = ?", "s", id);
+    return index_next(f->ix, r) && signal_row_read(r, a, x);
 }
 
 bool
@@ -111,10 +96,10 @@ fold_find(struct fold *f, const char *id, struct arena *a, struct signal_row *x)
 bool
 fold_find_at(struct fold *f, uint64_t seq, struct arena *a, struct signal_row *x)
 {
-    return signal_row_read(
-        f->ix,
-        index_run(f->ix, FOUND "FROM signals s" INDEX_STATES " WHERE s.seq = ?", "i", (int64_t)seq),
-        a, x);
+    struct row *r = index_run(f->ix, "SELECT " SIGNAL_ROW SIGNAL_ROW_FROM " WHERE s.seq = ?", "i",
+                              (int64_t)seq);
+
+    return index_next(f->ix, r) && signal_row_read(r, a, x);
 }
 
 bool
@@ -133,15 +118,15 @@ note_timer(struct fold *f, const struct item *it)
         f->soonest.boot_ms = it->boot_until;
 }
 
-/* The lists get a new signal. */
+/* Adds a new signal, which is pending, to the lists. */
 static void
 list_signal(struct fold *f, const struct signal_row *x)
 {
     int64_t seq = (int64_t)x->it.seq;
 
-    if (signal_row_is_waiting(x))
+    if (x->addr)
         index_add(f->ix, ROWS_WAITING, "sdi", x->addr, x->urgency, seq);
-    if (!signal_row_is_ready(x))
+    if (x->it.work != W_OPEN)
         return;
     index_add(f->ix, ROWS_READY, "sdis", signal_row_list(x), x->urgency, seq, x->type);
     ready_cache_add(&f->ready, x);
@@ -150,7 +135,7 @@ list_signal(struct fold *f, const struct signal_row *x)
 
 /* ---- applying ---- */
 
-/* The line as text, in f->body if we have to write it. */
+/* The event's line: the one given, or written into f->body. */
 static const char *
 body_of(struct fold *f, const struct hub_event *ev)
 {
@@ -161,34 +146,35 @@ body_of(struct fold *f, const struct hub_event *ev)
     return f->body.p ? f->body.p : "";
 }
 
-/* The signal that an event is about, in the hand. NULL: there is none. */
+/* The signal that an event is about, in the cache. NULL: there is none. */
 static struct dirty_signal *
 take_signal(struct fold *f, const char *id)
 {
-    struct dirty_signal *held = dirty_signals_find(&f->dirty, id);
+    struct dirty_signal *one = dirty_signals_find(&f->dirty, id);
     struct signal_row x;
 
-    if (held)
-        return held;
+    if (one)
+        return one;
     if (f->known && strcmp(f->known->it.id, id) == 0)
         x = *f->known;
     else if (!fold_look(f, id, &f->arena, &x))
         return NULL;
-    held = dirty_signals_take(&f->dirty, f->ix, &x);
-    if (!held)
-        index_starve(f->ix);
-    return held;
+    one = dirty_signals_take(&f->dirty, f->ix, &x);
+    if (!one)
+        index_out_of_memory(f->ix);
+    return one;
 }
 
-/* signal: which it is about, or its own number. */
+/* Notes an idempotency key; signal: the number of the signal that the request changed or emitted.
+ */
 static void
 remember_key(struct fold *f, const struct hub_event *ev, uint64_t seq, uint64_t signal)
 {
-    const char *by = ev->by ? ev->by : ""; /* nobody: cliq itself */
+    const char *by = ev->by ? ev->by : ""; /* "": cliq itself */
 
     if (!ev->dedup_key || !ev->dedup_hash)
         return;
-    if (seq % DEDUP_CLEAN_EVERY == 0) /* by the log alone, so that every fold does the same */
+    if (seq % DEDUP_CLEAN_EVERY == 0) /* depends on the log alone, so every fold does the same */
         index_do(f->ix, "DELETE FROM dedup WHERE identity = ? AND at < ?", "si", by,
                  ev->at - DEDUP_KEEP_MS);
     index_do(f->ix, "INSERT OR REPLACE INTO dedup VALUES(?, ?, ?, ?, ?, ?, ?)", "sssiiii", by,
@@ -199,24 +185,24 @@ remember_key(struct fold *f, const struct hub_event *ev, uint64_t seq, uint64_t 
 static bool
 apply_item(struct fold *f, const struct hub_event *ev, uint64_t seq)
 {
-    struct dirty_signal *held = take_signal(f, ev->signal);
+    struct dirty_signal *one = take_signal(f, ev->signal);
     struct item now;
 
-    if (!held)
+    if (!one)
         return false;
-    bool was_ready = signal_row_is_ready(&held->x);
-    now = held->x.it;
+    bool was_ready = signal_row_is_ready(&one->x);
+    now = one->x.it;
     if (!item_apply(&now, ev))
         return false;
-    if (!dirty_signals_change(&f->dirty, f->ix, held, &now, seq, body_of(f, ev))) {
-        index_starve(f->ix);
+    if (!dirty_signals_change(&f->dirty, f->ix, one, &now, seq, body_of(f, ev))) {
+        index_out_of_memory(f->ix);
         return false;
     }
     note_timer(f, &now);
-    if (was_ready && !signal_row_is_ready(&held->x)) {
-        ready_cache_take_out(&f->ready, &held->x);
-    } else if (!was_ready && signal_row_is_ready(&held->x)) {
-        ready_cache_bring_back(&f->ready, &held->x);
+    if (was_ready && !signal_row_is_ready(&one->x)) {
+        ready_cache_take_out(&f->ready, &one->x);
+    } else if (!was_ready && signal_row_is_ready(&one->x)) {
+        ready_cache_bring_back(&f->ready, &one->x);
         f->claim_epoch++;
     }
     if (ev->kind == EV_CLAIM)
@@ -224,7 +210,7 @@ apply_item(struct fold *f, const struct hub_event *ev, uint64_t seq)
     return true;
 }
 
-/* "\x1fa\x1fb\x1f", so that a tag is found with its borders; NULL without tags. */
+/* "\x1fa\x1fb\x1f", so that a search finds whole tags only; NULL without tags. */
 static const char *
 join_tags(struct fold *f, const struct json *tags)
 {
@@ -289,8 +275,7 @@ deliver(void *context, uint64_t id)
                  "INSERT OR IGNORE INTO matches SELECT identity, ?, pattern FROM subscriptions"
                  " WHERE seq = ? AND identity IS NOT ?",
                  "iis", m->signal, (int64_t)id, m->sender) == 1) {
-        dirty_signals_note_match(
-            &m->f->dirty); /* only now: what was in the hand has been written before */
+        dirty_signals_note_match(&m->f->dirty); /* only now: index_do has written the cache */
         index_do(m->f->ix,
                  "INSERT OR IGNORE INTO waiting SELECT '~' || identity, ?, ? FROM subscriptions"
                  " WHERE seq = ?",
@@ -298,26 +283,34 @@ deliver(void *context, uint64_t id)
     }
 }
 
-/* The matcher as the table is now. */
 static bool
-load_matcher(struct fold *f)
+add_pattern(struct fold *f, const char *pattern, uint64_t seq)
 {
-    if (f->matcher && f->matcher_is_of == f->place.subscriptions + 1)
-        return true;
-    matcher_free(f->matcher);
-    f->matcher = NULL;
-    if (matcher_new(&f->matcher, NULL))
+    if (!f->matcher && matcher_new(&f->matcher, NULL)) {
+        index_out_of_memory(f->ix);
         return false;
-    struct row *r = index_run(f->ix, "SELECT pattern, seq FROM subscriptions", "");
-    while (index_next(f->ix, r))
-        matcher_add(f->matcher, row_text(r, 0), strlen(row_text(r, 0)), (uint64_t)row_int(r, 1),
-                    NULL);
-    f->matcher_is_of = f->place.subscriptions + 1;
-    return true;
+    }
+    return matcher_add(f->matcher, pattern, strlen(pattern), seq, NULL) == ST_OK;
 }
 
-/* Was its id new? A row is added with others where that need not be known at once: when it is
- * sure, or when nothing but the row depends on it. */
+/* The subscriptions; NULL: there are none. Loaded again when their table has changed. */
+static struct matcher *
+load_matcher(struct fold *f)
+{
+    if (f->matcher_is_of == f->place.subscriptions + 1)
+        return f->matcher;
+    if (f->matcher)
+        matcher_free(f->matcher);
+    f->matcher = NULL;
+    struct row *r = index_run(f->ix, "SELECT pattern, seq FROM subscriptions", "");
+    while (index_next(f->ix, r))
+        add_pattern(f, row_text(r, 0), (uint64_t)row_int(r, 1));
+    f->matcher_is_of = f->place.subscriptions + 1;
+    return f->matcher;
+}
+
+/* Was its id new? The row goes through the queue when the answer is known (ours), or when nothing
+ * but the row depends on it (bulk). */
 static bool
 insert_signal(struct fold *f, const struct hub_event *ev, const struct signal_row *x,
               const char *thread)
@@ -326,7 +319,7 @@ insert_signal(struct fold *f, const struct hub_event *ev, const struct signal_ro
     int64_t seq = (int64_t)x->it.seq, task = (int64_t)x->it.work;
     const char *tags = join_tags(f, ev->tags), *body = body_of(f, ev);
 
-    bool is_silent = !ev->dedup_key && load_matcher(f) && !matcher_count(f->matcher);
+    bool is_silent = !ev->dedup_key && !load_matcher(f);
 
     if (f->is_ours || (f->is_bulk && is_silent)) {
         index_add(f->ix, ROWS_SIGNALS, types, seq, ev->id, ev->type, ev->at, ev->by, ev->from_role,
@@ -364,9 +357,9 @@ apply_signal(struct fold *f, struct hub_event *ev, uint64_t seq)
                             .addr = address(f, ev),
                             .urgency = urgency };
     if (!insert_signal(f, ev, &x, thread_of(f, ev)))
-        return false; /* the first with an id has it */
+        return false; /* the first signal with an id has it */
     list_signal(f, &x);
-    if (load_matcher(f) && matcher_count(f->matcher)) {
+    if (load_matcher(f)) {
         struct matching m = { f, (int64_t)seq, ev->by, urgency };
         matcher_match(f->matcher, ev->type, strlen(ev->type), deliver, &m);
     }
@@ -407,7 +400,8 @@ apply_subscribe(struct fold *f, const struct hub_event *ev, uint64_t seq)
                                           : "0",
                  ev->at, ev->by, ev->pattern, (int64_t)seq) == 1)
         return true;
-    if (!load_matcher(f) || matcher_add(f->matcher, ev->pattern, strlen(ev->pattern), seq, NULL))
+    load_matcher(f);
+    if (!add_pattern(f, ev->pattern, seq))
         return false; /* over a limit of patterns */
     index_do(f->ix,
              "INSERT INTO subscriptions VALUES(?1, ?2, ?3, ?4, ?5, ?5, CASE WHEN ?4 THEN NULL ELSE"
@@ -453,7 +447,7 @@ apply_other(struct fold *f, const struct hub_event *ev, uint64_t seq)
 
     switch (ev->kind) {
     case EV_IDENTITY:
-        if (ev->agent) /* what came before it had one wakes nobody */
+        if (ev->agent) /* earlier signals do not wake it */
             index_do(ix, "INSERT OR IGNORE INTO woken VALUES(?, ?, ?)", "sii", ev->id, (int64_t)seq,
                      ev->at);
         return index_do(ix,
@@ -502,7 +496,7 @@ fold_apply(struct fold *f, const struct hub_event *given, const char *line, uint
 
     arena_reset(&f->arena);
     f->line = ev.at ? line : NULL;
-    /* When a claim ends is noted, and an ack only takes that away again. */
+    /* Not for a claim, whose end note_timer notes, nor for an ack, which only removes a timer. */
     f->timers += ev.kind != EV_SIGNAL && ev.kind != EV_CLAIM && ev.kind != EV_ACK;
     if (!ev.at)
         ev.at = f->place.last_ms; /* no clock here */
@@ -564,7 +558,7 @@ read_tail(int fd, off_t at, struct index_place *p)
     return true;
 }
 
-/* The record as its writer had it, if that was one of us: in f->body. */
+/* The record without its seal, in f->body; NULL: it has none, so it is a foreign line. */
 static const char *
 line_of(struct fold *f, const struct log_record *rec)
 {
@@ -578,8 +572,8 @@ line_of(struct fold *f, const struct log_record *rec)
     return buf_failed(&f->body) ? NULL : f->body.p;
 }
 
-/* Folds a file from byte `at`, whose line has number `next`, passing over numbers up to
- * place.seq; up to byte `to`. *rotated: it ends with a rotate line. */
+/* Folds a file from byte `at`, whose line has number `next`, up to byte `to`; skips numbers up to
+ * place.seq. *rotated: it ends with a rotate line. */
 static enum status
 fold_file(struct fold *f, int fd, off_t at, uint64_t next, off_t to, bool *rotated, struct err *e)
 {
@@ -594,7 +588,7 @@ fold_file(struct fold *f, int fd, off_t at, uint64_t next, off_t to, bool *rotat
     r.is_sequenced = true;
     r.next_seq = next;
     while (r.at < to && log_next(&r, &rec)) {
-        if (rec.end > to) { /* written, or ended, meanwhile: next time */
+        if (rec.end > to) { /* it grew meanwhile: folded next time */
             cut = rec.at < to ? rec.at : to;
             break;
         }
@@ -651,7 +645,7 @@ fold_from(struct fold *f, const struct log_snapshot *files, uint64_t seq, struct
     for (size_t i = begin; !s && i < files->n; i++) {
         const struct log_snapshot_file *it = &files->list[i];
         if (i > begin && it->first)
-            f->place.seq = it->first - 1; /* whatever the one before lacks */
+            f->place.seq = it->first - 1; /* also if the file before was cut short */
         if (is_known_file(f, it->fd, &it->st))
             s = fold_file(f, it->fd, f->place.at, f->place.seq + 1, it->st.st_size, &is_rotated, e);
         else
@@ -679,11 +673,11 @@ fold_files(struct fold *f, const struct log_snapshot *files, struct err *e)
     fold_enter(f);
     if (oldest > 1)
         f->place.seq = oldest - 1;
-    index_begin_many(f->ix);
+    index_begin_bulk(f->ix);
     f->is_bulk = true;
     enum status s = fold_from(f, files, oldest, e);
     f->is_bulk = false;
-    index_end_many(f->ix);
+    index_end_bulk(f->ix);
     return s ? s : index_status(f->ix, e);
 }
 
@@ -701,7 +695,7 @@ fold_all(struct fold *f, struct log *l, const struct log_snapshot *files, struct
     return s;
 }
 
-/* What is new in segments that were finished since, and behind them. */
+/* Folds what is new in segments that were finished since, and in the files after them. */
 static enum status
 fold_rotated(struct fold *f, struct log *l, struct err *e)
 {

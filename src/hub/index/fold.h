@@ -1,10 +1,14 @@
 /*
- * fold - the log into the index, line by line.
+ * fold - the log into the index, line by line. The one header of hub/index for the files outside.
  *
- * fold_apply is the one place where an event changes the index, be it ours, not yet written,
- * or a line that somebody else appended. It looks at no clock and at nothing outside the
- * index, and takes the first valid event: so every process that folds the same log has the
- * same index, whenever it does.
+ * Behind it: index.h the SQLite database · row_queue.c and row_thread.h rows written in batches, by
+ * another thread if there are many (half the cost of an emit) · dirty_signals.h a write-back cache,
+ * so that a claim and its ack write one row (a third of the cost of a claim) · ready_cache.h a
+ * read-ahead of the tasks to claim (most claims run no query).
+ *
+ * fold_apply is the one place where an event changes the index, both for our lines before they are
+ * written and for lines of other processes. It reads no clock and nothing outside the index, and
+ * the first valid event wins: so every process that folds the same log gets the same index.
  *
  * fold_log, with the log's lock held and a transaction open, folds what is new: in the file
  * that has the name, and in segments that were finished meanwhile. When the log is not the one
@@ -28,25 +32,25 @@ struct fold {
     uint64_t matcher_is_of;   /* place.subscriptions that it was made from, plus 1 */
     struct arena arena;
     struct buf body;
-    const char *line; /* of the event that is applied, if it was written already */
-    /* What the next event is about, if whoever decided it has just looked: else it is looked up. */
+    const char *line; /* of the event that is applied; NULL: not written yet */
+    /* The signal that the next event is about, if its decider has it; NULL: it is looked up. */
     const struct signal_row *known;
-    bool is_ours; /* a new line of our own: nobody else has its id */
-    bool is_bulk; /* everything is folded: a signal whose id is taken is found at the end */
+    bool is_ours; /* a new line of our own: its id is new */
+    bool is_bulk; /* everything is folded: duplicate ids are found at the end */
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;
     uint64_t done;
-    /* Goes up when what is due next may have changed, but for claims: the soonest end of one since
-     * that was read is noted, though it may have been acked. */
+    /* Counter; changes when the next timer may have changed. Claims do not count: the soonest end
+     * of a lease since then is noted instead, though it may have been acked. */
     uint64_t timers;
     struct hub_time soonest;
-    uint64_t keys;        /* made or revoked since we began: who remembers some looks again */
-    uint64_t claim_epoch; /* goes up when somebody may find a task now who found none before */
+    uint64_t keys;        /* counter; changes when a key is made or revoked: caches look again */
+    uint64_t claim_epoch; /* counter; changes whenever a task may have become claimable */
 };
 
 void fold_release(struct fold *f);
 
-/* The index that is folded into; NULL: none. The fold must stay where it is. */
+/* Sets the index to fold into; NULL: none. It keeps a pointer into the fold. */
 void fold_use(struct fold *f, struct index *ix);
 
 /* In an open transaction: read where we are; write it back. */
@@ -54,7 +58,7 @@ void fold_enter(struct fold *f);
 void fold_leave(struct fold *f);
 void fold_forget(struct fold *f); /* the transaction was rolled back */
 
-/* Was it valid? Failures are kept by the index. line: the event as hub_event_write made it, or
+/* Was the event valid? The index keeps failures. line: the event as hub_event_write made it, or
  * NULL. */
 bool fold_apply(struct fold *f, const struct hub_event *ev, const char *line, uint64_t seq);
 
@@ -62,15 +66,16 @@ enum status fold_log(struct fold *f, struct log *l, struct err *e);
 /* Everything, from the oldest segment on; files: of the log, NULL: as they are. */
 enum status
 fold_all(struct fold *f, struct log *l, const struct log_snapshot *files, struct err *e);
-/* The same of files that were opened under the lock: needs none. Where that was is not noted. */
+/* The same for files that were opened under the lock, which is not needed any more. Does not note
+ * the file's identity and size. */
 enum status fold_files(struct fold *f, const struct log_snapshot *files, struct err *e);
 /* Our lines were put: the log is folded up to its end. */
 void fold_put(struct fold *f, const struct log *l);
 
 /* A signal by its id or number; texts in the arena. False: there is none. */
 bool fold_find(struct fold *f, const char *id, struct arena *a, struct signal_row *x);
-/* The same; texts in the arena or in the hand, where they stay until the next event or statement,
- * but for those of index_peek. */
+/* The same; texts in the arena or in the cache, where they stay until the next event or statement,
+ * except index_peek. */
 bool fold_look(struct fold *f, const char *id, struct arena *a, struct signal_row *x);
 bool fold_find_at(struct fold *f, uint64_t seq, struct arena *a, struct signal_row *x);
 /* The task that is claimed next of those with an address; types and texts: see ready_cache.h. */

@@ -1,8 +1,9 @@
 #include "hub/index/index_impl.h"
 
-#include "base/buf.h"
 #include "base/sys.h"
+#include "hub/index/dirty_signals.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,14 +23,14 @@ enum {
     WAL_SWOLLEN_BYTES = 8 << 20,
 };
 
-/* signals: what was emitted, which nothing changes. addr: whom it is for, "@ruby", "=dev" a role,
+/* signals: what was emitted; a row never changes. addr: whom it is for, "@ruby", "=dev" a role,
  * "+ops" a ring, NULL everyone. thread is NULL when it is the signal's own id. task: the work that
- * it begins with (enum work). body is the line as it was written, without its seal.
- * states: what became of a signal; no row: nothing happened to it yet. lines: those that changed
- * it, the newest of them (history.h). history: those before; seq is that of the last of them.
- * waiting: what was not acked, in the order of inboxes: by its address, and by '~' and the identity
- * for each identity that has it in `matches`. ready: tasks that can be claimed, those for everyone
- * with the address ''. */
+ * it begins with (enum work). body is the line without its seal.
+ * states: a signal's state; no row: it had no transition yet. lines: the latest lines that changed
+ * it (dirty_signals.h). history: the lines before those; seq is the number of the last of them.
+ * waiting: signals that were not acked, in the order of inboxes: by address, and by '~' and the
+ * identity for each identity that has it in `matches`. ready: tasks that can be claimed; those for
+ * everyone have the address ''. */
 static const char schema[] =
     "CREATE TABLE place(one INTEGER PRIMARY KEY, seq INT, dev INT, ino INT, at INT, \"end\" INT,"
     " last_ms INT, subscriptions INT, delayed INT, shown INT, tail TEXT, boot TEXT);"
@@ -111,8 +112,7 @@ index_is_damaged(const struct index *ix)
 {
     int rc = ix->failed & 0xff;
 
-    /* SQLITE_ERROR: a table is not what we made. A file that is too short was cut: no read of it
-     * will do better. */
+    /* SQLITE_ERROR: a table is not what we made. A short read: the file was cut. */
     return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB || rc == SQLITE_ERROR ||
            rc == SQLITE_MISMATCH || ix->failed == SQLITE_IOERR_SHORT_READ;
 }
@@ -134,22 +134,17 @@ index_prepare(struct index *ix, const char *sql, unsigned flags)
     return st;
 }
 
-static struct cached_statement *
-find_kept(struct index *ix, const char *sql)
-{
-    size_t slot = ((uintptr_t)sql >> 3) % INDEX_STATEMENTS;
-
-    for (size_t i = 0; i < INDEX_STATEMENTS; i++, slot = (slot + 1) % INDEX_STATEMENTS)
-        if (!ix->cache[slot].sql || ix->cache[slot].sql == sql)
-            return &ix->cache[slot];
-    abort(); /* more statements than the code has */
-}
-
 static sqlite3_stmt *
 cached(struct index *ix, const char *sql)
 {
-    struct cached_statement *k = find_kept(ix, sql);
+    size_t slot = ((uintptr_t)sql >> 3) % INDEX_STATEMENTS;
+    struct cached_statement *k = &ix->cache[slot];
 
+    for (size_t i = 0; k->sql && k->sql != sql; i++) {
+        assert(i < INDEX_STATEMENTS); /* or the code has more statements */
+        slot = (slot + 1) % INDEX_STATEMENTS;
+        k = &ix->cache[slot];
+    }
     if (k->sql) {
         sqlite3_reset(k->st);
     } else {
@@ -178,13 +173,13 @@ index_bind(sqlite3_stmt *st, int i, const struct value *v, sqlite3_destructor_ty
 }
 
 void
-index_keep(struct index *ix, const struct index_keeper *keeper)
+index_set_cache(struct index *ix, struct dirty_signals *dirty)
 {
-    ix->keeper = *keeper;
+    ix->dirty = dirty;
 }
 
 void
-index_starve(struct index *ix)
+index_out_of_memory(struct index *ix)
 {
     row_queue_wait(&ix->queue);
     if (!ix->failed)
@@ -194,12 +189,12 @@ index_starve(struct index *ix)
 
 /* ---- running ---- */
 
-/* Everything that waits, in the order in which it came. */
+/* Writes all rows that are not in the database yet: those of the cache, then the queue. */
 static void
-settle(struct index *ix)
+write_pending(struct index *ix)
 {
-    if (ix->keeper.write)
-        ix->keeper.write(ix->keeper.ctx);
+    if (ix->dirty)
+        dirty_signals_write(ix->dirty, ix);
     row_queue_flush(&ix->queue);
 }
 
@@ -220,7 +215,7 @@ index_run(struct index *ix, const char *literal, const char *types, ...)
 {
     va_list ap;
 
-    settle(ix);
+    write_pending(ix);
     va_start(ap, types);
     sqlite3_stmt *st = run(ix, literal, types, &ap, SQLITE_TRANSIENT);
     va_end(ap);
@@ -244,7 +239,7 @@ index_peek(struct index *ix, const char *literal, const char *types, ...)
 struct row *
 index_run_text(struct index *ix, const char *sql, const struct value *values, size_t n)
 {
-    settle(ix);
+    write_pending(ix);
     sqlite3_stmt *st = ix->failed ? NULL : index_prepare(ix, sql, 0);
 
     for (size_t i = 0; st && i < n; i++)
@@ -290,7 +285,7 @@ index_do(struct index *ix, const char *literal, const char *types, ...)
 {
     va_list ap;
 
-    settle(ix);
+    write_pending(ix);
     va_start(ap, types);
     sqlite3_stmt *st = run(ix, literal, types, &ap, SQLITE_STATIC);
     va_end(ap);
@@ -347,12 +342,12 @@ row_columns(struct row *r)
 static void
 exec(struct index *ix, const char *sql)
 {
-    settle(ix);
+    write_pending(ix);
     if (!ix->failed)
         index_fail(ix, sqlite3_exec(ix->db, sql, NULL, NULL, NULL));
 }
 
-/* A statement whose loop was left early still reads. */
+/* Ends statements whose loops were left early: they would still read. */
 static void
 reset_all(struct index *ix)
 {
@@ -375,9 +370,9 @@ index_begin(struct index *ix, bool is_write, struct err *e)
     return index_status(ix, e);
 }
 
-/* How far the write-ahead log was copied is forgotten when the last process closes it: one that
- * lives for a command leaves an empty one, or the next would copy all of it again, and so on. If
- * somebody reads from it, the next command does. */
+/* SQLite forgets how much of the write-ahead log was copied when the last process closes it. So a
+ * command leaves an empty log, or the next command would copy all of it again. While someone reads
+ * from it, a later command does it. */
 void
 index_empty_log(struct index *ix)
 {
@@ -401,7 +396,7 @@ index_commit(struct index *ix, struct err *e)
     return s;
 }
 
-/* By whoever has the database. */
+/* By the thread that has the database. */
 static void
 write_place(struct index *ix, const struct index_place *p)
 {
@@ -433,12 +428,9 @@ write_place(struct index *ix, const struct index_place *p)
     sqlite3_reset(ix->placing);
 }
 
-/* For the queue. */
-static void
-commit_later(void *ctx, const struct index_place *p)
+void
+index_commit_behind(struct index *ix, const struct index_place *p)
 {
-    struct index *ix = ctx;
-
     write_place(ix, p);
     if (!ix->failed)
         index_fail(ix, sqlite3_exec(ix->db, "COMMIT; BEGIN IMMEDIATE", NULL, NULL, NULL));
@@ -447,8 +439,8 @@ commit_later(void *ctx, const struct index_place *p)
 bool
 index_commit_later(struct index *ix, const struct index_place *p)
 {
-    if (ix->keeper.write)
-        ix->keeper.write(ix->keeper.ctx);
+    if (ix->dirty)
+        dirty_signals_write(ix->dirty, ix);
     if (ix->used) { /* statements that may not have ended */
         row_queue_wait(&ix->queue);
         reset_all(ix);
@@ -459,8 +451,8 @@ index_commit_later(struct index *ix, const struct index_place *p)
 void
 index_rollback(struct index *ix)
 {
-    if (ix->keeper.drop)
-        ix->keeper.drop(ix->keeper.ctx);
+    if (ix->dirty)
+        dirty_signals_drop(ix->dirty);
     row_queue_drop(&ix->queue);
     reset_all(ix);
     ix->failed = 0;
@@ -471,13 +463,13 @@ index_rollback(struct index *ix)
 }
 
 void
-index_mark(struct index *ix)
+index_savepoint(struct index *ix)
 {
     index_do(ix, "SAVEPOINT mark", "");
 }
 
 void
-index_unmark(struct index *ix, bool is_good)
+index_end_savepoint(struct index *ix, bool is_good)
 {
     if (!is_good)
         index_do(ix, "ROLLBACK TO mark", "");
@@ -515,29 +507,6 @@ index_is_current(const struct index *ix)
                             st.st_dev == ix->dev);
 }
 
-static int64_t
-pragma(struct index *ix, const char *sql)
-{
-    sqlite3_stmt *st = ix->failed ? NULL : index_prepare(ix, sql, 0);
-    int64_t n = -1;
-
-    if (index_next(ix, (struct row *)st))
-        n = sqlite3_column_int64(st, 0);
-    sqlite3_finalize(st);
-    return n;
-}
-
-/* After another boot the unsynced file may be anything. */
-static bool
-is_of_boot(struct index *ix, const char *boot)
-{
-    struct row *r = index_run(ix, "SELECT boot FROM place", "");
-    bool is_it = index_next(ix, r) && row_text(r, 0) && strcmp(row_text(r, 0), boot) == 0;
-
-    reset_all(ix);
-    return is_it;
-}
-
 static bool
 is_sound(struct index *ix, const char *boot)
 {
@@ -562,7 +531,7 @@ make_tables(struct index *ix, const char *boot)
     exec(ix, "COMMIT");
 }
 
-/* A new file needs no write-ahead log: hardly a page is there that could have to come back. */
+/* A new file needs no write-ahead log: it is thrown away when making it fails. */
 static void
 configure(struct index *ix, bool is_new)
 {
@@ -588,44 +557,33 @@ configure(struct index *ix, bool is_new)
         sqlite3_wal_hook(ix->db, on_wal, ix);
 }
 
-/* A new one is 0600 from the beginning: SQLite would make it by the umask, and -wal and -shm after
- * it. */
-static enum status
-look_at_file(struct index *ix, bool is_new, struct err *e)
-{
-    struct stat st = { 0 };
-    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (is_new ? O_CREAT | O_EXCL : 0);
-    int fd = SYS_RETRY(sys->openat(AT_FDCWD, ix->path, flags, 0600));
-
-    if (fd < 0 && errno == ENOENT && !is_new)
-        return err_set(e, ST_FAILED, "%s is not there", ix->path);
-    if (fd < 0)
-        return err_sys(e, "open %s", ix->path);
-    enum status s = sys->fstat(fd, &st) == 0 ? ST_OK : err_sys(e, "look at %s", ix->path);
-    close(fd);
-    ix->dev = st.st_dev;
-    ix->ino = st.st_ino;
-    return s;
-}
-
-/* One without tables, or whatever there is. */
+/* Opens the database, without looking at its tables. A new file is made here, with mode 0600:
+ * SQLite would use the umask, and the mode of the file for -wal and -shm. */
 static enum status
 open_database(struct index **out, const char *path, bool is_new, struct err *e)
 {
     struct index *ix = *out = calloc(1, sizeof *ix);
-    enum status s = ST_OK;
+    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (is_new ? O_CREAT | O_EXCL : 0);
+    struct stat st = { 0 };
 
     if (!ix)
         return err_set(e, ST_IO, "out of memory");
-    ix->queue.insert = index_put_rows;
-    ix->queue.commit = commit_later;
-    ix->queue.ctx = ix;
-    if (path && snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
-        s = err_set(e, ST_INVALID, "path too long: %s", path);
-    if (!s && path)
-        s = look_at_file(ix, is_new, e);
-    if (s)
-        return s;
+    ix->queue.ix = ix;
+    if (path) {
+        if (snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
+            return err_set(e, ST_INVALID, "path too long: %s", path);
+        int fd = SYS_RETRY(sys->openat(AT_FDCWD, path, flags, 0600));
+        if (fd < 0 && errno == ENOENT && !is_new)
+            return err_set(e, ST_FAILED, "%s is not there", path);
+        if (fd < 0)
+            return err_sys(e, "open %s", path);
+        enum status s = sys->fstat(fd, &st) == 0 ? ST_OK : err_sys(e, "look at %s", path);
+        close(fd);
+        if (s)
+            return s;
+    }
+    ix->dev = st.st_dev;
+    ix->ino = st.st_ino;
     index_fail(
         ix, sqlite3_open_v2(path ? path : ":memory:", &ix->db,
                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
@@ -633,7 +591,7 @@ open_database(struct index **out, const char *path, bool is_new, struct err *e)
     return ST_OK;
 }
 
-/* How opening it went: if it failed, it is closed. */
+/* The result of opening it; after a failure it is closed. */
 static enum status
 opened(struct index **ix, enum status s, struct err *e)
 {
@@ -665,13 +623,17 @@ is_unread(const struct index *ix)
     return index_is_damaged(ix) || (ix->failed & 0xff) == SQLITE_IOERR;
 }
 
-/* Is it what we would have made, and can it be read? */
+/* Is it what we would have made, and can it be read? After another boot the file, which is never
+ * synced, may hold anything. */
 static bool
 is_good(struct index *ix, const char *boot, bool may_write)
 {
     configure(ix, false);
-    return pragma(ix, "PRAGMA user_version") == SCHEMA &&
-           (is_of_boot(ix, boot) || (may_write && is_sound(ix, boot)));
+    struct row *r = index_run(ix, "SELECT user_version, boot FROM pragma_user_version, place", "");
+    bool is_ours = index_next(ix, r) && row_int(r, 0) == SCHEMA;
+    bool is_of_boot = is_ours && row_text(r, 1) && strcmp(row_text(r, 1), boot) == 0;
+    reset_all(ix);
+    return is_of_boot || (is_ours && may_write && is_sound(ix, boot));
 }
 
 enum status
@@ -681,7 +643,7 @@ index_open(struct index **out, const char *path, const char *boot, bool may_writ
     struct index *ix = *out;
     bool is_open = !s && !ix->failed, is_it = false;
 
-    /* Where reads fail now and then, the next try goes on from the pages that it has. */
+    /* On a disk whose reads fail now and then, the next try goes on with the pages that it has. */
     for (int i = 0; is_open && !is_it && i < OPEN_TRIES && (!i || is_unread(ix)); i++) {
         index_rollback(ix);
         is_it = is_good(ix, boot, may_write);
@@ -699,7 +661,6 @@ index_close(struct index *ix)
     row_queue_release(&ix->queue);
     for (size_t i = 0; i < INDEX_STATEMENTS; i++)
         sqlite3_finalize(ix->cache[i].st);
-    index_end_rows(ix);
     sqlite3_finalize(ix->placing);
     sqlite3_close(ix->db);
     free(ix);
@@ -719,7 +680,7 @@ index_is_swollen(const char *path)
 enum status
 index_remove(const char *path, struct err *e)
 {
-    /* The file first: who has not opened it yet must not find it beside a new log of its own. */
+    /* The file first: a process that opens it now must not find it without its log. */
     static const char *const ends[] = { "", "-wal", "-shm" };
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -735,7 +696,7 @@ index_remove(const char *path, struct err *e)
 void
 index_clear(struct index *ix)
 {
-    exec(ix, "PRAGMA secure_delete=ON"); /* the log may have it no longer */
+    exec(ix, "PRAGMA secure_delete=ON"); /* retention may have dropped it from the log */
     for (size_t i = 0; tables[i]; i++) {
         char sql[64];
         snprintf(sql, sizeof sql, "DELETE FROM %s", tables[i]);
@@ -749,18 +710,18 @@ index_clear(struct index *ix)
 }
 
 void
-index_begin_many(struct index *ix)
+index_begin_bulk(struct index *ix)
 {
     ix->may_repeat = true;
     ix->has_repeats = false;
-    row_queue_share(&ix->queue);
+    row_queue_begin_bulk(&ix->queue);
 }
 
 void
-index_end_many(struct index *ix)
+index_end_bulk(struct index *ix)
 {
-    settle(ix);
-    row_queue_unshare(&ix->queue);
+    write_pending(ix);
+    row_queue_end_bulk(&ix->queue);
     if (ix->has_repeats)
         exec(ix, "DELETE FROM waiting WHERE signal NOT IN (SELECT seq FROM signals);"
                  "DELETE FROM ready WHERE signal NOT IN (SELECT seq FROM signals);");
@@ -799,6 +760,6 @@ index_get_place(struct index *ix, struct index_place *p)
 void
 index_set_place(struct index *ix, const struct index_place *p)
 {
-    settle(ix);
+    write_pending(ix);
     write_place(ix, p);
 }

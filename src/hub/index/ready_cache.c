@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many are read at once: more each time, as one who asks once needs one. */
+/* How many are read at once: more each time, as a single claim needs only one. */
 enum { READ_FIRST = 1, READ_TIMES = 8, READ_MAX = 64, TEXT_MAX = 256 << 10 };
 
 struct ready_list {
     struct signal_row list[READ_MAX];
-    size_t at, n;  /* those from `at` on are there */
-    size_t wanted; /* to read the next time */
-    bool is_whole; /* there are no others */
-    bool is_begun; /* the list was read up to: */
+    size_t at, n;  /* rows from `at` on are left */
+    size_t wanted; /* rows to read the next time */
+    bool is_whole; /* the list has no more rows */
+    bool is_begun; /* the list was read up to this row: */
     double urgency;
     uint64_t seq;
     struct arena texts;
@@ -19,97 +19,96 @@ struct ready_list {
 };
 
 static struct ready_list *
-find(const struct ready_cache *fs, const char *addr)
+find(const struct ready_cache *c, const char *addr)
 {
-    for (size_t i = 0; i < READY_CACHE_MAX && fs->of[i]; i++)
-        if (strcmp(fs->of[i]->addr, addr) == 0)
-            return fs->of[i];
+    for (size_t i = 0; i < READY_CACHE_MAX && c->of[i]; i++)
+        if (strcmp(c->of[i]->addr, addr) == 0)
+            return c->of[i];
     return NULL;
 }
 
 static void
-forget(struct ready_list *f)
+forget(struct ready_list *l)
 {
-    f->at = f->n = 0;
-    f->is_whole = f->is_begun = false;
-    arena_reset(&f->texts);
+    l->at = l->n = 0;
+    l->is_whole = l->is_begun = false;
+    arena_reset(&l->texts);
 }
 
 static void
-free_front(struct ready_list *f)
+free_list(struct ready_list *l)
 {
-    if (!f)
-        return;
-    arena_release(&f->texts);
-    free(f);
+    arena_release(&l->texts);
+    free(l);
 }
 
 /* NULL without memory. */
 static struct ready_list *
-make(struct ready_cache *fs, const char *addr)
+make(struct ready_cache *c, const char *addr)
 {
-    struct ready_list *f = calloc(1, sizeof *f + strlen(addr) + 1);
+    struct ready_list *l = calloc(1, sizeof *l + strlen(addr) + 1);
 
-    if (!f)
+    if (!l)
         return NULL;
-    strcpy(f->addr, addr);
-    f->wanted = READ_FIRST;
-    free_front(fs->of[fs->next]);
-    fs->of[fs->next] = f;
-    fs->next = (fs->next + 1) % READY_CACHE_MAX;
-    return f;
+    strcpy(l->addr, addr);
+    l->wanted = READ_FIRST;
+    if (c->of[c->next])
+        free_list(c->of[c->next]);
+    c->of[c->next] = l;
+    c->next = (c->next + 1) % READY_CACHE_MAX;
+    return l;
 }
 
 #define FIRST_OF_LIST                                                                              \
-    FOUND "FROM ready n CROSS JOIN signals s ON s.seq = n.signal" INDEX_STATES " WHERE n.addr = "  \
-          "?1"
+    "SELECT " SIGNAL_ROW " FROM ready n CROSS JOIN signals s ON s.seq = n.signal" INDEX_STATES     \
+    " WHERE n.addr = ?1"
 #define LIST_ORDER " ORDER BY n.urgency DESC, n.signal LIMIT ?2"
 
-/* The next of a statement's rows, up to what is wanted. */
+/* Takes the statement's rows, as many as are wanted. */
 static void
-take_rows(struct ready_list *f, struct index *ix, const struct dirty_signals *dirty, struct row *r,
+take_rows(struct ready_list *l, struct index *ix, const struct dirty_signals *dirty, struct row *r,
           size_t *n)
 {
-    struct signal_row *x = &f->list[f->n];
+    struct signal_row *x = &l->list[l->n];
 
-    for (; *n < f->wanted && f->texts.used < TEXT_MAX; ++*n, x = &f->list[f->n]) {
-        if (!signal_row_read(ix, r, &f->texts, x))
+    for (; *n < l->wanted && l->texts.used < TEXT_MAX; ++*n, x = &l->list[l->n]) {
+        if (!index_next(ix, r) || !signal_row_read(r, &l->texts, x))
             return;
-        f->urgency = x->urgency;
-        f->seq = x->it.seq;
-        const struct dirty_signal *held = dirty_signals_find(dirty, x->it.id);
-        f->n += !held || signal_row_is_ready(&held->x);
+        l->urgency = x->urgency;
+        l->seq = x->it.seq;
+        const struct dirty_signal *one = dirty_signals_find(dirty, x->it.id);
+        l->n += !one || signal_row_is_ready(&one->x);
     }
 }
 
-/* What follows in the list, or its beginning. Behind a place in it there are those that are as
- * urgent, and then less: one statement for both would walk over all that was claimed meanwhile. */
+/* Reads on in the list, or its beginning. Behind a place in it come the tasks that are as urgent,
+ * then the less urgent: one statement for both would scan all that was claimed meanwhile. */
 static void
-read_on(struct ready_list *f, struct index *ix, const struct dirty_signals *dirty)
+read_on(struct ready_list *l, struct index *ix, const struct dirty_signals *dirty)
 {
-    int64_t wanted = (int64_t)f->wanted;
+    int64_t wanted = (int64_t)l->wanted;
     size_t n = 0;
 
-    f->at = f->n = 0;
-    arena_reset(&f->texts);
-    if (!f->is_begun)
-        take_rows(f, ix, dirty, index_run(ix, FIRST_OF_LIST LIST_ORDER, "si", f->addr, wanted), &n);
+    l->at = l->n = 0;
+    arena_reset(&l->texts);
+    if (!l->is_begun)
+        take_rows(l, ix, dirty, index_run(ix, FIRST_OF_LIST LIST_ORDER, "si", l->addr, wanted), &n);
     else
-        take_rows(f, ix, dirty,
+        take_rows(l, ix, dirty,
                   index_peek(ix, FIRST_OF_LIST " AND n.urgency = ?3 AND n.signal > ?4" LIST_ORDER,
-                             "sidi", f->addr, wanted, f->urgency, (int64_t)f->seq),
+                             "sidi", l->addr, wanted, l->urgency, (int64_t)l->seq),
                   &n);
-    bool is_more = n < f->wanted && f->texts.used < TEXT_MAX;
-    if (is_more && f->is_begun) {
-        take_rows(f, ix, dirty,
-                  index_peek(ix, FIRST_OF_LIST " AND n.urgency < ?3" LIST_ORDER, "sid", f->addr,
-                             wanted - (int64_t)n, f->urgency),
+    bool is_more = n < l->wanted && l->texts.used < TEXT_MAX;
+    if (is_more && l->is_begun) {
+        take_rows(l, ix, dirty,
+                  index_peek(ix, FIRST_OF_LIST " AND n.urgency < ?3" LIST_ORDER, "sid", l->addr,
+                             wanted - (int64_t)n, l->urgency),
                   &n);
-        is_more = n < f->wanted && f->texts.used < TEXT_MAX;
+        is_more = n < l->wanted && l->texts.used < TEXT_MAX;
     }
-    f->is_whole = is_more && !index_status(ix, NULL);
-    f->is_begun = true;
-    f->wanted = f->wanted * READ_TIMES < READ_MAX ? f->wanted * READ_TIMES : READ_MAX;
+    l->is_whole = is_more && !index_status(ix, NULL);
+    l->is_begun = true;
+    l->wanted = l->wanted * READ_TIMES < READ_MAX ? l->wanted * READ_TIMES : READ_MAX;
 }
 
 static bool
@@ -124,76 +123,75 @@ is_of(const struct signal_row *x, const char *types)
 }
 
 bool
-ready_cache_first(struct ready_cache *fs, struct index *ix, const struct dirty_signals *dirty,
+ready_cache_first(struct ready_cache *c, struct index *ix, const struct dirty_signals *dirty,
                   const char *addr, const char *types, struct arena *a, struct signal_row *x)
 {
-    struct ready_list *f = find(fs, addr);
+    struct ready_list *l = find(c, addr);
 
-    if (!f)
-        f = make(fs, addr);
-    while (f && f->at == f->n && !f->is_whole && !index_status(ix, NULL))
-        read_on(f, ix, dirty);
-    for (size_t i = f ? f->at : 0; f && i < f->n; i++)
-        if (is_of(&f->list[i], types)) {
-            *x = f->list[i];
+    if (!l)
+        l = make(c, addr);
+    while (l && l->at == l->n && !l->is_whole && !index_status(ix, NULL))
+        read_on(l, ix, dirty);
+    for (size_t i = l ? l->at : 0; l && i < l->n; i++)
+        if (is_of(&l->list[i], types)) {
+            *x = l->list[i];
             return true;
         }
-    if (f && f->is_whole)
+    if (l && l->is_whole)
         return false;
-    return signal_row_read(
-        ix,
+    struct row *r =
         index_run(ix, FIRST_OF_LIST " AND instr(?3, char(31) || n.type || char(31))" LIST_ORDER,
-                  "sis", addr, (int64_t)1, types),
-        a, x);
+                  "sis", addr, (int64_t)1, types);
+    return index_next(ix, r) && signal_row_read(r, a, x);
 }
 
 void
-ready_cache_add(struct ready_cache *fs, const struct signal_row *x)
+ready_cache_add(struct ready_cache *c, const struct signal_row *x)
 {
-    struct ready_list *f = find(fs, signal_row_list(x));
+    struct ready_list *l = find(c, signal_row_list(x));
 
-    if (!f)
+    if (!l)
         return;
-    if (x->urgency > f->urgency || (x->urgency == f->urgency && x->it.seq < f->seq))
-        forget(f);
-    f->is_whole = false;
+    if (x->urgency > l->urgency || (x->urgency == l->urgency && x->it.seq < l->seq))
+        forget(l);
+    l->is_whole = false;
 }
 
 void
-ready_cache_bring_back(struct ready_cache *fs, const struct signal_row *x)
+ready_cache_bring_back(struct ready_cache *c, const struct signal_row *x)
 {
-    struct ready_list *f = find(fs, signal_row_list(x));
+    struct ready_list *l = find(c, signal_row_list(x));
 
-    if (f)
-        forget(f);
+    if (l)
+        forget(l);
 }
 
 void
-ready_cache_take_out(struct ready_cache *fs, const struct signal_row *x)
+ready_cache_take_out(struct ready_cache *c, const struct signal_row *x)
 {
-    struct ready_list *f = find(fs, signal_row_list(x));
+    struct ready_list *l = find(c, signal_row_list(x));
 
-    for (size_t i = f ? f->at : 0; f && i < f->n; i++)
-        if (f->list[i].it.seq == x->it.seq) { /* mostly the first */
-            memmove(&f->list[f->at + 1], &f->list[f->at], (i - f->at) * sizeof *f->list);
-            f->at++;
+    for (size_t i = l ? l->at : 0; l && i < l->n; i++)
+        if (l->list[i].it.seq == x->it.seq) { /* mostly the first */
+            memmove(&l->list[l->at + 1], &l->list[l->at], (i - l->at) * sizeof *l->list);
+            l->at++;
             return;
         }
 }
 
 void
-ready_cache_forget(struct ready_cache *fs)
+ready_cache_forget(struct ready_cache *c)
 {
-    for (size_t i = 0; i < READY_CACHE_MAX && fs->of[i]; i++) {
-        forget(fs->of[i]);
-        fs->of[i]->wanted = READ_FIRST;
+    for (size_t i = 0; i < READY_CACHE_MAX && c->of[i]; i++) {
+        forget(c->of[i]);
+        c->of[i]->wanted = READ_FIRST;
     }
 }
 
 void
-ready_cache_release(struct ready_cache *fs)
+ready_cache_release(struct ready_cache *c)
 {
-    for (size_t i = 0; i < READY_CACHE_MAX; i++)
-        free_front(fs->of[i]);
-    *fs = (struct ready_cache){ 0 };
+    for (size_t i = 0; i < READY_CACHE_MAX && c->of[i]; i++)
+        free_list(c->of[i]);
+    *c = (struct ready_cache){ 0 };
 }

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 enum {
-    NICER = 5, /* than those who started it */
+    NICER = 5, /* than its owner */
     NICE_MAX = 19,
-    PATIENT_SLICE_NS = 100000000, /* the longest: who has a shorter one comes first (Linux 6.12) */
+    PATIENT_SLICE_NS = 100000000, /* the longest: shorter slices run first (Linux 6.12) */
 };
 
 /* The kernel's struct sched_attr, which glibc 2.36 does not have. */
@@ -24,7 +24,7 @@ struct attr {
     uint64_t runtime, deadline, period;
 };
 
-/* The thread that asks. A kernel that knows less of it does less, and nothing depends on it. */
+/* Of the calling thread. Older kernels ignore parts of it; nothing depends on it. */
 static void
 be_patient(void)
 {
@@ -71,7 +71,7 @@ row_thread_start(struct row_thread *h, enum row_thread_kind kind,
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->changed, NULL);
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &was); /* signals are for those who wait for them */
+    pthread_sigmask(SIG_SETMASK, &all, &was); /* the new thread takes no signals */
     h->is_there = pthread_create(&h->thread, NULL, run, h) == 0;
     pthread_sigmask(SIG_SETMASK, &was, NULL);
     return h->is_there;

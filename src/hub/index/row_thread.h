@@ -1,15 +1,18 @@
 /*
- * helper - a thread that does one piece of work at a time, while we prepare the next.
+ * row_thread - a thread that does one piece of work while its owner prepares the next.
  *
- * One more piece may lie ready for it: so it need not wait until we have been woken and gave it
- * the next one.
+ * The index's rows are written by it (row_queue.c), which takes half of an emit's work off the
+ * thread that answers. One more piece may wait in line, so that the thread need not wait for us
+ * between two pieces.
  *
  *     row_thread_start(&h, ROW_THREAD_PROMPT, work, ctx);
  *     row_thread_give(&h, piece);    waits until at most one piece is left before it
  *     row_thread_wait(&h);           now all is done, and what work() touched is ours again
  *     row_thread_stop(&h);
  *
- * Zero: there is none, and row_thread_wait and row_thread_stop have nothing to do.
+ * Zero: there is no thread; row_thread_wait and row_thread_stop do nothing.
+ *
+ * Tests: test/unit/test_row_thread.c
  */
 #ifndef CLIQ_HUB_INDEX_ROW_THREAD_H
 #define CLIQ_HUB_INDEX_ROW_THREAD_H
@@ -18,10 +21,9 @@
 #include <stdbool.h>
 
 enum row_thread_kind {
-    ROW_THREAD_PROMPT, /* somebody waits for what it does */
-    /* It steps aside for whoever is woken, and wakes in nobody's place: what waits for a CPU is
-     * those whom we answer, and their next requests. It has a quarter of a CPU that others want,
-     * not less: in the end it is waited for, too. */
+    ROW_THREAD_PROMPT, /* its owner waits for the work */
+    /* Yields the CPU to threads that wake up, which answer clients (SCHED_BATCH, nice). It still
+     * gets a quarter of a CPU that others want, as its owner waits for it in the end. */
     ROW_THREAD_PATIENT,
 };
 

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* Where a signal begins: its task, and nothing happened to it. */
+/* The first columns after those of `signals`; those of `states` are null until a signal's first
+ * transition. */
 enum { TASK = 8, STATE };
 
 static void
@@ -26,11 +27,9 @@ read_state(struct row *r, struct arena *a, struct signal_row *x)
 }
 
 bool
-signal_row_read(struct index *ix, struct row *r, struct arena *a, struct signal_row *x)
+signal_row_read(struct row *r, struct arena *a, struct signal_row *x)
 {
     *x = (struct signal_row){ 0 };
-    if (!index_next(ix, r))
-        return false;
     x->it.seq = (uint64_t)row_int(r, 0);
     x->it.id = row_dup(r, 1, a);
     x->type = row_dup(r, 2, a);
@@ -52,8 +51,7 @@ signal_row_dup(struct signal_row *to, const struct signal_row *x, struct arena *
 
     const char **texts[] = { &to->it.id,      &to->it.claimed_by, &to->it.claim, &to->it.boot,
                              &to->it.last_by, &to->it.last_claim, &to->type,     &to->sender,
-                             &to->addr,       &to->thread,        &to->body,     &to->head,
-                             &to->tail,       &to->lines };
+                             &to->addr,       &to->thread,        &to->body,     &to->lines };
     enum { N = sizeof texts / sizeof *texts };
     size_t sizes[N], all = 0;
 

@@ -2,14 +2,51 @@
 
 #include "base/path.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "base/utf8.h"
-#include "hub/model/text.h"
 #include "hub/model/time_arg.h"
 
 #include <assert.h>
 
 #include <stdio.h>
 #include <string.h>
+
+/* ---- ops.def as tables ---- */
+
+const struct hub_op_info hub_ops[HUB_N_OPS] = {
+#define OP(id, name, method, path, scope, writes, answer, brief)                                   \
+    [HUB_##id] = { name, method, path, scope, writes, answer, brief },
+#include "hub/model/ops.def"
+};
+
+/* The arguments of all operations in one array; each operation's end where the next one starts. */
+enum {
+#define OP(id, ...)         AT_##id,
+#define MUST(id, name, ...) AT_##id##_##name,
+#define MAY(id, name, ...)  AT_##id##_##name,
+#include "hub/model/ops.def"
+};
+
+static const struct hub_arg op_args[] = {
+#define OP(...)                   { .name = NULL },
+#define MUST(id, arg, what, says) { .name = #arg, what, .is_required = true, .brief = says },
+#define MAY(id, arg, what, says)  { .name = #arg, what, .brief = says },
+#include "hub/model/ops.def"
+    { .name = NULL },
+};
+
+const struct hub_arg *
+hub_op_args(enum hub_op op)
+{
+    static const short first[HUB_N_OPS] = {
+#define OP(id, ...) [HUB_##id] = AT_##id + 1,
+#include "hub/model/ops.def"
+    };
+
+    return &op_args[first[op]];
+}
+
+/* ---- looking ---- */
 
 static const struct json *
 find(const struct args_in *in, const char *key)
@@ -19,13 +56,7 @@ find(const struct args_in *in, const char *key)
     return json_is(v, JSON_NULL) ? NULL : v;
 }
 
-static bool
-is_named(const struct hub_arg *a, const char *key, size_t len)
-{
-    return a->name[0] == key[0] && strncmp(a->name, key, len) == 0 && !a->name[len];
-}
-
-/* They are mostly asked for in the order of the table: it is looked at from the last one on. */
+/* Looks from the last one found on: members are mostly asked for in the order of the table. */
 static const struct hub_arg *
 find_known(struct args_in *in, const char *key, size_t len)
 {
@@ -34,24 +65,26 @@ find_known(struct args_in *in, const char *key, size_t len)
     if (!from->name || !len)
         return NULL;
     do {
-        if (is_named(a, key, len))
+        if (a->name[0] == key[0] && strncmp(a->name, key, len) == 0 && !a->name[len])
             return in->last = a;
         a = a[1].name ? a + 1 : in->known;
     } while (a != from);
     return NULL;
 }
 
-/* The table's line of a member that we take; one of two kinds. */
-static const struct hub_arg *
-line_of(struct args_in *in, const char *key, enum hub_arg_kind kind, enum hub_arg_kind other)
+/* The member of that name, or NULL. It must be in the table, as one of two kinds; in->last becomes
+ * its line there. */
+static const struct json *
+take(struct args_in *in, const char *key, enum hub_arg_kind kind, enum hub_arg_kind other)
 {
-    const struct hub_arg *a = find_known(in, key, strlen(key));
+    const struct json *v = find(in, key);
+    const struct hub_arg *a = v ? find_known(in, key, strlen(key)) : NULL;
 
-    assert(a && (a->kind == kind || a->kind == other));
-    return a;
+    assert(!v || (a && (a->kind == kind || a->kind == other)));
+    return a ? v : NULL;
 }
 
-/* ---- what nobody knows ---- */
+/* ---- unknown members ---- */
 
 static bool
 refuse_unknown(struct args_in *in, const struct json *v, const char *what)
@@ -86,7 +119,7 @@ args_known(struct args_in *in, const char *what)
     return true;
 }
 
-/* ---- what is wrong ---- */
+/* ---- refusals ---- */
 
 bool
 arg_missing(struct args_in *in, const char *key)
@@ -117,16 +150,15 @@ arg_wrong(struct args_in *in, const char *key, const char *what)
     return false;
 }
 
-/* ---- taking ---- */
+/* ---- texts and numbers ---- */
 
 static bool
 take_text(struct args_in *in, const char *key, enum hub_arg_kind kind, const char **out)
 {
-    const struct json *v = find(in, key);
+    const struct json *v = take(in, key, kind, kind);
 
     if (!v)
         return true;
-    line_of(in, key, kind, kind);
     if (v->type != JSON_STRING || !v->text.len || memchr(v->text.p, '\0', v->text.len))
         return arg_wrong(in, key, "must be a text that is not empty");
     if (v->text.len > EVENT_TEXT_MAX)
@@ -144,11 +176,10 @@ arg_text(struct args_in *in, const char *key, const char **out)
 bool
 arg_trimmed(struct args_in *in, const char *key, const char **out)
 {
-    const struct json *v = find(in, key);
+    const struct json *v = take(in, key, ARG_TRIMMED, ARG_STRING);
 
     if (!v)
         return true;
-    line_of(in, key, ARG_TRIMMED, ARG_STRING);
     if (v->type != JSON_STRING)
         return arg_wrong(in, key, "must be a text");
     struct text t = text_trim((struct text){ v->text.p, v->text.len });
@@ -190,9 +221,9 @@ arg_id(struct args_in *in, const char *key, const char **out)
 
 /* A number that came as a text, in a query. */
 static const struct json *
-number(const struct args_in *in, const char *key, struct json *parsed)
+take_number(struct args_in *in, const char *key, enum hub_arg_kind kind, struct json *parsed)
 {
-    const struct json *v = find(in, key);
+    const struct json *v = take(in, key, kind, kind);
     struct json *n;
 
     if (v && in->is_query && v->type == JSON_STRING &&
@@ -207,13 +238,13 @@ bool
 arg_int(struct args_in *in, const char *key, int64_t *out)
 {
     struct json parsed;
-    const struct json *v = number(in, key, &parsed);
+    const struct json *v = take_number(in, key, ARG_INT, &parsed);
+    const struct hub_arg *a = in->last;
     char what[100];
     int64_t n;
 
     if (!v)
         return true;
-    const struct hub_arg *a = line_of(in, key, ARG_INT, ARG_INT);
     if (!json_int(v, &n) || n < (int64_t)a->min || n > (int64_t)a->max) {
         snprintf(what, sizeof what, "must be a whole number from %.0f to %.0f", a->min, a->max);
         return arg_wrong(in, key, what);
@@ -226,13 +257,13 @@ bool
 arg_number(struct args_in *in, const char *key, double *out)
 {
     struct json parsed;
-    const struct json *v = number(in, key, &parsed);
+    const struct json *v = take_number(in, key, ARG_NUMBER, &parsed);
+    const struct hub_arg *a = in->last;
     char what[100];
     double n;
 
     if (!v)
         return true;
-    const struct hub_arg *a = line_of(in, key, ARG_NUMBER, ARG_NUMBER);
     if (!json_double(v, &n) || n < a->min || n > a->max) {
         snprintf(what, sizeof what, "must be a number from %.10g to %.10g", a->min, a->max);
         return arg_wrong(in, key, what);
@@ -244,12 +275,11 @@ arg_number(struct args_in *in, const char *key, double *out)
 bool
 arg_flag(struct args_in *in, const char *key, enum hub_event_flag *out)
 {
-    const struct json *v = find(in, key);
+    const struct json *v = take(in, key, ARG_FLAG, ARG_FLAG);
     bool is_on = false;
 
     if (!v)
         return true;
-    line_of(in, key, ARG_FLAG, ARG_FLAG);
     if (in->is_query && (json_eq(v, "true") || json_eq(v, "1")))
         is_on = true;
     else if (!(in->is_query && (json_eq(v, "false") || json_eq(v, "0"))) && !json_bool(v, &is_on))
@@ -289,7 +319,7 @@ is_word_of(const char *words, const char *p, size_t len)
     return false;
 }
 
-/* Refuses with all that would do: "must be one of now, recent, not \"old\"" */
+/* Refuses, and names all words: "must be one of now, recent, not \"old\"" */
 static bool
 no_word(struct args_in *in, const char *key, const char *words, const struct json *v)
 {
@@ -307,11 +337,11 @@ no_word(struct args_in *in, const char *key, const char *words, const struct jso
 bool
 arg_texts(struct args_in *in, const char *key, const struct json **out)
 {
-    const struct json *v = find(in, key);
+    const struct json *v = take(in, key, ARG_TEXTS, ARG_WORDS);
+    const struct hub_arg *a = in->last;
 
     if (!v)
         return true;
-    const struct hub_arg *a = line_of(in, key, ARG_TEXTS, ARG_WORDS);
     if (v->type == JSON_STRING && in->is_query)
         v = split(in, v);
     bool is_good = json_is(v, JSON_ARRAY);
@@ -336,9 +366,9 @@ arg_word(struct args_in *in, const char *key, const char **out)
         return false;
     if (!text)
         return true;
-    const struct hub_arg *a = line_of(in, key, ARG_WORD, ARG_WORD);
     *out = text;
-    return is_word_of(a->words, text, strlen(text)) || no_word(in, key, a->words, find(in, key));
+    return is_word_of(in->last->words, text, strlen(text)) ||
+           no_word(in, key, in->last->words, find(in, key));
 }
 
 /* ---- JSON ---- */
@@ -381,12 +411,11 @@ arg_json(struct args_in *in, const char *key, const struct json **out)
 bool
 arg_time(struct args_in *in, const char *key, int64_t *out)
 {
-    const struct json *v = find(in, key);
+    const struct json *v = take(in, key, ARG_TIME, ARG_TIME);
     const char *text = NULL;
 
     if (!v)
         return true;
-    line_of(in, key, ARG_TIME, ARG_TIME);
     if (v->type == JSON_STRING ? take_text(in, key, ARG_TIME, &text) &&
                                      time_arg_parse(text, in->now_ms, out, NULL) == ST_OK
                                : time_arg_from_json(v, out, NULL) == ST_OK)

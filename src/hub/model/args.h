@@ -1,12 +1,11 @@
 /*
- * args - the arguments of a request, checked: each call takes one member, or refuses the
- * request with a sentence that names it and the value that is wrong.
+ * args - the arguments of a request, checked: each call reads one member, or refuses the request
+ * with a sentence that names the member and its wrong value.
  *
- * What may be there, of which kind and between which limits, stands in a table (ops.def for the
- * hub's operations): args_known refuses what is not in it, and the other calls look there.
- * Taking a member that is not in the table, or as another kind, is a bug. A query's values are
- * texts, so where `is_query`, "20" is as good as 20, and "a,b" as ["a","b"]; in a body a wrong
- * type is refused.
+ * A table (ops.def for the hub's operations) lists the members, their kinds and limits: args_known
+ * refuses members that are not in it, and the other calls check against it. Reading a member that
+ * is not in the table, or as another kind, is a bug. A query's values are texts: with `is_query`,
+ * "20" counts as 20 and "a,b" as ["a","b"]; in a body a wrong type is refused.
  */
 #ifndef CLIQ_HUB_MODEL_ARGS_H
 #define CLIQ_HUB_MODEL_ARGS_H
@@ -16,7 +15,7 @@
 struct args_in {
     const struct json *object;
     const struct hub_arg *known;
-    const struct hub_arg *last; /* found of those; NULL: none */
+    const struct hub_arg *last; /* the last one found; NULL: none */
     bool is_query;
     const char *code;   /* of refusals; NULL: VALIDATION_… */
     const char *prefix; /* before names in sentences: "signals[3]." or "" */
@@ -25,13 +24,13 @@ struct args_in {
     struct refusal *refusal;
 };
 
-/* Refuses a member that nobody knows, and names the one that may be meant. One that is null is
- * as good as absent. `what` is who does not know it: "emit". */
+/* Refuses an unknown member, and suggests the one that may be meant. null counts as absent. `what`
+ * is the operation: "emit". */
 bool args_known(struct args_in *in, const char *what);
 
 /* All: true with *out as it was when the member is absent or null. */
 bool arg_text(struct args_in *in, const char *key, const char **out); /* not empty, no NUL */
-/* Without the blanks around it; blanks alone are as good as absent. */
+/* Without the blanks around it; blanks alone count as absent. */
 bool arg_trimmed(struct args_in *in, const char *key, const char **out);
 bool arg_name(struct args_in *in, const char *key, const char **out); /* path_is_name */
 bool arg_id(struct args_in *in, const char *key, const char **out);   /* bare */

@@ -36,7 +36,7 @@ is_same(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-/* A foreign line may not say when: nothing is held for ever. */
+/* A foreign line may lack a time; no lease lasts for ever. */
 static void
 set_timer(struct item *it, const struct hub_event *ev)
 {
@@ -52,7 +52,7 @@ clear_timer(struct item *it)
     it->boot = NULL;
 }
 
-/* The claim is over, by `ev`. */
+/* The claim ends with `ev`. */
 static void
 end_claim(struct item *it, const struct hub_event *ev, enum delivery state)
 {
@@ -77,7 +77,7 @@ settle(struct item *it, const struct hub_event *ev)
     it->state = D_ACKED;
 }
 
-/* May a task go from one status to the other? Being claimed is for claims to say. */
+/* May a task go from one status to the other? Only a claim makes it claimed. */
 static bool
 may_become(enum work from, enum work to)
 {
@@ -224,7 +224,7 @@ shown(const struct item *it)
     return text;
 }
 
-/* Somebody else holds it. */
+/* Another identity has claimed it. */
 static enum decision
 held_by_other(const struct item *it, struct refusal *r)
 {
@@ -287,7 +287,7 @@ decide_claim(const struct item *it, const struct order *o, const struct asker *w
     return DECIDE_EVENT;
 }
 
-/* Was this very thing done by this very holder before? */
+/* Did the same holder do the same before? */
 static bool
 is_repeat(const struct item *it, enum hub_event_kind kind, const struct order *o,
           const struct asker *who)
@@ -306,7 +306,7 @@ decide_ack(const struct item *it, const struct order *o, const struct asker *who
         if (o->claim)
             return lease_lost(it, o, r);
         refuse(r, 409, "SIGNAL_CLAIM_CONFLICT", "signal_id: %s is acked already, by %s", shown(it),
-               it->last_by ? it->last_by : "nobody known");
+               it->last_by ? it->last_by : "someone unknown");
         return DECIDE_REFUSED;
     }
     if (it->state == D_LEASED) {
@@ -330,7 +330,7 @@ decide_ack(const struct item *it, const struct order *o, const struct asker *who
     return who->is_addressee || who->is_admin ? DECIDE_EVENT : not_for_you(it, who, r);
 }
 
-/* extend, release and fail: for the holder. */
+/* extend, release and fail are for the holder. */
 static enum decision
 decide_held(enum hub_event_kind kind, const struct item *it, const struct order *o,
             const struct asker *who, const struct hub_now *now, struct hub_event *out,

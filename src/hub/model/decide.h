@@ -14,10 +14,12 @@
  *   task_status: open -> claimed -> in_progress <-> blocked -> done | cancelled
  *   (release, expire, fail and requeue: open again; cancelled from every state but done)
  *
- * Pure: state, command and time in; an event or a refusal out. item_apply is the one place
- * where an event changes a signal, for our lines and for those of others: an event that the
- * present state does not allow changes nothing (the first valid one wins). It looks at no
- * clock, so everyone who reads the log arrives at the same state.
+ * Pure: state, command and time in; an event or a refusal out. item_apply is the one place where an
+ * event changes a signal, for our lines and for foreign ones: an event that the present state does
+ * not allow changes nothing (the first valid one wins). It reads no clock, so every reader of the
+ * log arrives at the same state.
+ *
+ * Tests: test/unit/test_hub_decide.c
  */
 #ifndef CLIQ_HUB_MODEL_DECIDE_H
 #define CLIQ_HUB_MODEL_DECIDE_H
@@ -46,7 +48,7 @@ struct item {
     /* when the lease ends, or the retry comes: wall ms, and ms since the boot called `boot` */
     int64_t until, boot_until;
     const char *boot;
-    /* what ended the last claim, and whose it was: repeats are recognised by it */
+    /* what ended the last claim, and whose it was: recognises repeated commands */
     enum hub_event_kind last;
     const char *last_by, *last_claim;
 };
@@ -59,27 +61,27 @@ struct hub_time {
     int64_t wall_ms, boot_ms;
 };
 
-/* Clocks are cut to milliseconds, so that from .9 of one to .1 of another is less than it seems.
- * What ends by boot_ms was counted from boot_up_ms: never early, also by the wall times in the log,
- * as boot_ms is read before wall_ms, and boot_up_ms after it. */
+/* Clocks are cut to milliseconds. A lease that is checked against boot_ms starts at boot_up_ms, so
+ * it never ends early; nor by the wall times in the log, as boot_ms is read before wall_ms, and
+ * boot_up_ms after it. */
 struct hub_now {
     int64_t wall_ms, boot_ms;
     int64_t boot_up_ms; /* rounded up */
     const char *boot;   /* "": unknown, then wall time alone counts */
 };
-/* Is it over? By the clock of this boot if it was set in this boot, else by the wall. */
+/* Is the time over? By the clock of this boot if it was set in this boot, else by the wall. */
 bool is_due(const struct hub_now *now, int64_t until, int64_t boot_until, const char *boot);
 
-/* Who wants it. */
+/* Who sent the command. */
 struct asker {
     const char *identity;
     bool is_admin;
-    bool is_addressee; /* it is for them, or for everyone */
-    bool is_sender;
-    bool is_everyones; /* it is for nobody in particular */
+    bool is_addressee; /* the signal is for them, or for everyone */
+    bool is_sender;    /* of the signal */
+    bool is_everyones; /* the signal has no addressee */
 };
 
-/* What exactly is wanted. */
+/* The command's arguments. */
 struct order {
     const char *claim;     /* claim_id, or NULL */
     const char *new_claim; /* for a claim: its id */
@@ -101,7 +103,7 @@ bool refuse(struct refusal *r, int status, const char *code, const char *fmt, ..
 enum decision {
     DECIDE_REFUSED,
     DECIDE_EVENT,  /* *out is to be written */
-    DECIDE_REPEAT, /* it is so already: nothing to write, and no failure */
+    DECIDE_REPEAT, /* it was done before: nothing to write, and no failure */
 };
 
 /* For claim, ack, extend, release, fail, status and requeue. */

@@ -1,5 +1,7 @@
 #include "hub/model/hub_event.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 enum field_type { TEXT, ID, JSON, INT, FLAG };
@@ -96,12 +98,8 @@ hub_event_bare_id(const char *id)
     return strncmp(id, "signal:", 7) == 0 && id[7] ? id + 7 : id;
 }
 
-/* A member of the event, by the type of its field. */
-static void *
-member(const struct hub_event *ev, const struct event_field *f)
-{
-    return (char *)ev + f->at;
-}
+/* A member of the event: its type is the field's. */
+#define MEMBER(ev, f) ((void *)((char *)(ev) + (f)->at))
 
 static bool
 is_blank(char c)
@@ -109,7 +107,7 @@ is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The text without blanks around it; "" is as good as absent. False without memory. */
+/* The text without blanks around it; "" counts as absent. False without memory. */
 static bool
 read_text(const struct json *v, bool is_id, struct arena *scratch, const char **out)
 {
@@ -135,7 +133,7 @@ static bool
 read_field(struct hub_event *ev, const struct event_field *f, const struct json *v,
            struct arena *scratch)
 {
-    void *to = member(ev, f);
+    void *to = MEMBER(ev, f);
     bool is_on;
 
     switch (f->type) {
@@ -163,7 +161,7 @@ is_set(const struct hub_event *ev, const char *key, size_t len, unsigned of)
 {
     for (size_t i = 0; i < N_FIELDS; i++)
         if ((fields[i].of & of) && fields[i].len == len && memcmp(fields[i].key, key, len) == 0)
-            return *(const void **)member(ev, &fields[i]) != NULL;
+            return *(const void **)MEMBER(ev, &fields[i]) != NULL;
     return false;
 }
 
@@ -179,7 +177,7 @@ has_needs(const struct hub_event *ev, unsigned of)
     return true;
 }
 
-/* The field of the member v: mostly one of the next, as lines are written in their order. */
+/* The field of the member v: usually one of the next, as lines are written in this order. */
 static const struct event_field *
 find_field(const struct json *v, unsigned of, size_t *next)
 {
@@ -216,6 +214,14 @@ hub_event_read(struct hub_event *ev, const struct json *line, struct arena *scra
     return has_needs(ev, of);
 }
 
+bool
+hub_event_parse(struct hub_event *ev, const char *text, size_t len, struct arena *scratch)
+{
+    struct json *line;
+
+    return json_parse(scratch, text, len, &line, NULL) && hub_event_read(ev, line, scratch);
+}
+
 void
 hub_event_write(struct buf *to, const struct hub_event *ev)
 {
@@ -226,7 +232,7 @@ hub_event_write(struct buf *to, const struct hub_event *ev)
         json_key_str(to, "op", kinds[ev->kind].name);
     for (size_t i = 0; i < N_FIELDS; i++) {
         const struct event_field *f = &fields[i];
-        const void *from = member(ev, f);
+        const void *from = MEMBER(ev, f);
         if (!(f->of & of))
             continue;
         if (f->type == TEXT || f->type == ID || f->type == JSON) {
@@ -251,4 +257,79 @@ hub_event_line_id(char to[EVENT_ID_LEN + 1], uint64_t seq)
     for (int i = EVENT_ID_LEN - 1; i > 0; i--, seq /= 10)
         to[i] = (char)('0' + seq % 10);
     to[0] = 'f';
+}
+
+/* ---- sources ---- */
+
+static const char *const source_names[] = {
+    [SOURCE_SYSTEM] = "system",
+    [SOURCE_AGENT] = "agent",
+    [SOURCE_WEBHOOK] = "webhook",
+    [SOURCE_PROCESS] = "process",
+};
+enum { SOURCES = sizeof source_names / sizeof *source_names };
+
+static enum status
+check_source(struct signal_source *s, struct err *e)
+{
+    s->id = text_trim(s->id);
+    if (s->kind == SOURCE_AGENT && !s->id.len)
+        return err_set(e, ST_INVALID, "Agent signal source id is required");
+    if (s->kind == SOURCE_SYSTEM && s->id.len)
+        return err_set(e, ST_INVALID, "System signal source has no id");
+    if (s->id.len && utf8_valid_len(s->id.p, s->id.len) != s->id.len)
+        return err_set(e, ST_INVALID, "Signal source id is not UTF-8");
+    return ST_OK;
+}
+
+enum status
+signal_source_read_kind(const struct json *v, enum signal_source_kind *out, struct err *e)
+{
+    if (!json_is(v, JSON_STRING))
+        return err_set(e, ST_INVALID, "Signal source type is required");
+    for (int kind = 0; kind < SOURCES; kind++)
+        if (json_eq(v, source_names[kind])) {
+            *out = (enum signal_source_kind)kind;
+            return ST_OK;
+        }
+    return err_set(e, ST_INVALID, "Unsupported signal source type: %.*s",
+                   (int)utf8_cut(v->text.p, v->text.len, 64), v->text.p);
+}
+
+enum status
+signal_source_read(const struct json *v, struct signal_source *out, struct err *e)
+{
+    const struct json *id = json_get(v, "id");
+
+    *out = (struct signal_source){ 0 };
+    if (!v)
+        return ST_OK;
+    if (!json_is(v, JSON_OBJECT))
+        return err_set(e, ST_INVALID, "Signal source must be an object");
+    enum status s = signal_source_read_kind(json_get(v, "type"), &out->kind, e);
+    if (s)
+        return s;
+    json_each (member, v)
+        if (member != id && member != json_get(v, "type"))
+            return err_set(e, ST_INVALID, "Signal source has an unknown key: %.*s",
+                           (int)utf8_cut(member->key, member->key_len, 64), member->key);
+    if (id && !json_is(id, JSON_STRING))
+        return err_set(e, ST_INVALID, "Signal source id must be a string");
+    if (id)
+        out->id = (struct text){ id->text.p, id->text.len };
+    return check_source(out, e);
+}
+
+struct json *
+signal_source_json(struct arena *a, const struct signal_source *s)
+{
+    struct json *v = json_new(a, JSON_OBJECT);
+    struct json *type = json_new_str(a, source_names[s->kind], strlen(source_names[s->kind]));
+    struct json *id = s->id.len ? json_new_str(a, s->id.p, s->id.len) : NULL;
+
+    if (!v || !type || (s->id.len && !id))
+        return NULL;
+    json_set(v, "type", type);
+    json_set(v, "id", id);
+    return v;
 }

@@ -9,7 +9,7 @@
 #include "hub/model/match.h"
 
 #include "base/sys.h"
-#include "hub/model/text.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -190,7 +190,7 @@ find_named(const struct matcher *m, const struct match_node *parent, struct matc
     return n;
 }
 
-/* Twice the buckets. Without memory the chains grow longer, which is slow and right. */
+/* Doubles the buckets. Without memory the chains grow longer: slower, but correct. */
 static void
 widen(struct matcher *m)
 {
@@ -370,7 +370,7 @@ matcher_add(struct matcher *m, const char *pattern, size_t len, uint64_t id, str
     size_t n = split(m, t);
     if (!n)
         return err_set(e, ST_INVALID, "the pattern has more than %d segments", MATCH_SEGMENTS_MAX);
-    /* What this pattern may add is counted before, so that the ceiling holds after. */
+    /* Counts the bytes that this pattern may add first, so that the limit holds afterwards. */
     if (m->n_bytes + (n + 1) * sizeof(struct match_node) + t.len > MATCH_BYTES_MAX)
         return err_set(e, ST_INVALID, "all patterns together take more than %zu bytes",
                        MATCH_BYTES_MAX);

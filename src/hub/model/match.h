@@ -18,17 +18,17 @@
  *     matcher_match(m, type, len, deliver, context);    deliver(context, id), ids ascending
  *     matcher_free(m);
  *
- * What hostile patterns can cost. A node exists only while a pattern below it does
- * (remove prunes), so a level of the trie has no more nodes than there are patterns
- * of that many segments, and a match visits each node at most once: the 2^k ways
- * through k segments are walked only as far as 2^k nodes were paid for with 2^k
- * patterns. A match is therefore never dearer than the patterns stored, however it
- * is asked, and a lone "*:*:*:..." costs one node a segment. Patterns are limited in
- * bytes and segments, all nodes together in bytes; names are hashed with a secret key, so nobody
- * can choose names that collide.
+ * The cost of hostile patterns is bounded. A node exists only while a pattern below it does
+ * (remove prunes), so a level of the trie has no more nodes than there are patterns of that many
+ * segments, and a match visits each node at most once: it costs at most as much as the stored
+ * patterns. A lone "*:*:*:..." costs one node a segment. Patterns are limited in bytes and
+ * segments, all nodes together in bytes. Names are hashed with a secret key, so that collisions
+ * cannot be chosen.
  *
  * Ownership: the pattern is copied. The visitor must not change the matcher; matching
  * allocates nothing and cannot fail. Not for two threads at a time.
+ *
+ * Tests: test/unit/test_match.c test/fuzz/fuzz_match.c
  */
 #ifndef CLIQ_HUB_MODEL_MATCH_H
 #define CLIQ_HUB_MODEL_MATCH_H
@@ -43,9 +43,9 @@
 #define MATCH_SEGMENTS_MAX 1000  /* a type with more matches no pattern of a matcher */
 #define MATCH_BYTES_MAX    ((size_t)256 << 20) /* of all nodes: two million ordinary ones */
 
-/* What is taken from users. The rule below knows only whole segments, so a pattern with "**" or
- * "b*" would wait for ever, and a type with a '*' could not be told from a pattern. Logs may hold
- * both, and are matched by the rule. */
+/* Checks of users' input. The rule below knows only whole segments, so a pattern with "**" or "b*"
+ * would never match, and a type with a '*' would look like a pattern. Logs may hold both; the rule
+ * applies to them. */
 bool match_is_pattern(const char *pattern, size_t len); /* each '*' is a segment of its own */
 bool match_is_type(const char *type, size_t len);       /* no '*' */
 #define MATCH_PATTERN_SAYS "must have each * alone between colons, where it is one segment"
@@ -59,7 +59,7 @@ struct matcher;
 enum status matcher_new(struct matcher **out, struct err *e);
 void matcher_free(struct matcher *m); /* NULL is fine */
 
-/* Adding what is there already changes nothing. ST_INVALID: empty or over a limit. */
+/* Adding the same pair again changes nothing. ST_INVALID: empty or over a limit. */
 enum status
 matcher_add(struct matcher *m, const char *pattern, size_t len, uint64_t id, struct err *e);
 /* Was it there? */

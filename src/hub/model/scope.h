@@ -1,6 +1,8 @@
 /*
  * scope - what a key allows: one bit and one word each. Admin implies all. Whoever can open the
- * files below <config> is an admin. Tests: test/unit/test_scope.c.
+ * files below <config> is an admin.
+ *
+ * Tests: test/unit/test_scope.c
  */
 #ifndef CLIQ_HUB_MODEL_SCOPE_H
 #define CLIQ_HUB_MODEL_SCOPE_H

@@ -1,9 +1,9 @@
 /*
  * signal_filter - which signals a subscriber wants. Pure. The server's streams (serve/stream.h)
  * and the client's subscriptions (hubclient/subscription.h) both ask it; what a subscriber may see
- * and what is in its inbox, the hub decides. Tests: test/unit/test_signal_filter.c.
+ * and what is in its inbox, the hub decides.
  *
- * Ownership: the texts are borrowed.
+ * Tests: test/unit/test_signal_filter.c
  */
 #ifndef CLIQ_HUB_MODEL_SIGNAL_FILTER_H
 #define CLIQ_HUB_MODEL_SIGNAL_FILTER_H

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
-/* Of 64 random bits 7 digits are made: uneven by less than 1 in 10^8. */
+/* 64 random bits give 7 digits, with a bias below 1 in 10^8. */
 enum { TIME_LEN = 9, WORDS = 2, WORD_LEN = 7, POOL = 64 * WORDS };
 
 static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
 
-/* Random bytes are fetched for many ids at once: asking the kernel costs more than the rest. */
+/* Random bytes for many ids: the system call costs more than the rest of an id. */
 static _Thread_local uint64_t pool[POOL];
 static _Thread_local size_t left;
 static _Thread_local pid_t owner;

@@ -1,8 +1,9 @@
 /*
- * signal_id - the names of signals: "signal:" and 24 lower-case letters and digits: a letter,
- * the time in milliseconds (nine digits to the base of 36) and 72 random bits. No two are ever
- * the same, on any machine; and those of one hour stand together in an index, whose pages are
- * then written once and not each time another one.
+ * signal_id - new ids of signals: "signal:" and 24 lower-case letters and digits: a letter, the
+ * time in milliseconds (nine digits, base 36) and 72 random bits. Ids are unique across machines.
+ * Ids of one hour are neighbours in an index, so new rows touch few of its pages.
+ *
+ * Tests: test/unit/test_signal_id.c
  */
 #ifndef CLIQ_HUB_MODEL_SIGNAL_ID_H
 #define CLIQ_HUB_MODEL_SIGNAL_ID_H
@@ -11,8 +12,8 @@
 
 #define HUB_ID_SIZE 32 /* with the NUL */
 
-/* Before a round of them: a fork must not say what its parent says, and to ask who we are costs as
- * much as an id. */
+/* Before a round: a forked process drops the random bytes of its parent. Not done for every id, as
+ * getpid costs as much as an id. */
 void signal_ids_begin(void);
 /* ST_IO: the kernel gave no random bytes. */
 enum status hub_new_id(char out[HUB_ID_SIZE], struct err *e);

@@ -1,12 +1,14 @@
 /*
- * when - the times that people and programs give: moments in milliseconds since 1970.
+ * time_arg - times as people and programs write them, in milliseconds since 1970.
  *
  *     1775215174000                     milliseconds
  *     2026-04-03T11:19:34Z              ISO 8601; seconds and their decimals may be left out,
- *     2026-04-03 13:19:34.222+02:00     the zone may not: nobody knows whose clock was meant
+ *     2026-04-03 13:19:34.222+02:00     the zone may not: it would be ambiguous
  *     +300ms  +30s  +5m  +2h  +1d       from now on
  *
- * What is finer than a millisecond is cut off. clock_iso_ms (base/clock.h) writes them.
+ * Fractions of a millisecond are cut off. clock_iso_ms (base/clock.h) writes such times.
+ *
+ * Tests: test/unit/test_time_arg.c
  */
 #ifndef CLIQ_HUB_MODEL_TIME_ARG_H
 #define CLIQ_HUB_MODEL_TIME_ARG_H

@@ -1,12 +1,12 @@
 /*
- * emit - requests that bring signals: emit, a batch of them, broadcasts, and those of later.
+ * emit - operations that write signals: emit, emit_batch, broadcasts (generate), and delayed
+ * signals.
  */
 #include "hub/hub_impl.h"
 
 #include "hub/api_key.h"
 #include "hub/model/match.h"
 #include "hub/model/signal_id.h"
-#include "hub/model/signal_source.h"
 
 #include "base/path.h"
 
@@ -36,6 +36,14 @@ new_id(struct op *t)
     if (!kept)
         starved(t);
     return kept;
+}
+
+bool
+op_render_at(struct op *t, uint64_t seq)
+{
+    struct signal_row x;
+
+    return fold_find_at(&t->h->fold, seq, t->a, &x) && render_row(t->out, &x, NULL, NULL, t->a);
 }
 
 /* ---- retries of the same request ---- */
@@ -71,22 +79,26 @@ op_dedup(struct op *t, const char *key, char hash[65], bool *is_done)
     uint64_t seq = (uint64_t)row_int(r, 2), lines = (uint64_t)row_int(r, 3);
     *is_done = true;
     if (t->req->op == HUB_EMIT_BATCH) {
-        struct json *list = json_new(t->a, JSON_ARRAY);
-        for (uint64_t i = 0; list && i < lines; i++)
-            json_add(list, render_at(t->h, seq + i, t->a));
-        t->reply->data = list;
-    } else if (t->req->op == HUB_GENERATE) {
-        r = index_run(ix, "SELECT body FROM signals WHERE seq = ?", "i", (int64_t)seq);
-        struct json *to = json_new(t->a, JSON_OBJECT);
-        if (to && index_next(ix, r)) {
-            const char *body = row_dup(r, 0, t->a);
-            json_set(to, "signal", body ? render_broadcast(body, strlen(body), t->a) : NULL);
+        json_open(t->out, '[');
+        for (uint64_t i = 0; i < lines; i++) {
+            size_t end = t->out->len;
+            json_sep(t->out);
+            if (!op_render_at(t, seq + i))
+                buf_cut(t->out, end);
         }
-        t->reply->data = to;
+        json_close(t->out, ']');
+    } else if (t->req->op == HUB_GENERATE) {
+        struct signal_row x;
+        json_open(t->out, '{');
+        json_key(t->out, "signal");
+        if (!fold_find_at(&t->h->fold, seq, t->a, &x) ||
+            !render_broadcast_line(t->out, x.body, false, t->a))
+            buf_adds(t->out, "null");
+        json_close(t->out, '}');
     } else if (t->req->op == HUB_EMIT) {
-        t->reply->data = render_at(t->h, seq, t->a);
+        op_render_at(t, seq);
     } else {
-        t->reply->seq = seq; /* the caller knows better */
+        t->reply->seq = seq; /* the caller answers */
     }
     return true;
 }
@@ -129,7 +141,7 @@ check_from_role(struct op *t, const char *role)
                       "SELECT 1 FROM roles WHERE id = ?1 UNION SELECT 1 FROM fills WHERE role = ?1",
                       "s", role);
         if (!index_next(ix, r))
-            return true; /* whoever has the files could make it and fill it */
+            return true; /* file access allows making the role and filling it */
     }
     return refuse(&t->refusal, 400, "SIGNAL_ROLE_NOT_HELD",
                   "%sfrom_role: %s does not hold the role \"%s\"", t->in.prefix, t->req->identity,
@@ -191,24 +203,13 @@ map_attachments(struct op *t, struct hub_event *ev)
         ref = json_new_str(t->a, name->text.p, name->text.len);
         if (!to || !ref)
             return starved(t);
-        json_set(to, "kind", render_text(t->a, "artifact"));
+        json_set(to, "kind", json_new_str(t->a, "artifact", 8));
         json_set(to, "ref", ref);
         json_add(list, to);
         i++;
     }
     ev->resources = list;
     return true;
-}
-
-/* The caller as a source. */
-static const struct json *
-own_source(struct op *t)
-{
-    struct signal_source s = { .kind = t->req->is_system ? SOURCE_SYSTEM : SOURCE_AGENT };
-
-    if (!t->req->is_system)
-        s.id = text_of(t->req->identity);
-    return signal_source_json(t->a, &s);
 }
 
 /* The type without blanks around it. */
@@ -231,6 +232,10 @@ read_emit(struct op *t, struct hub_event *ev)
 {
     double urgency;
     struct args_in *in = &t->in;
+    struct signal_source caller = { .kind = t->req->is_system ? SOURCE_SYSTEM : SOURCE_AGENT };
+
+    if (!t->req->is_system)
+        caller.id = text_of(t->req->identity);
 
     *ev = (struct hub_event){ .kind = EV_SIGNAL, .at = t->h->now.wall_ms, .by = t->req->identity };
     in->code = "SIGNAL_EMIT_VALIDATION_FAILED";
@@ -261,26 +266,23 @@ read_emit(struct op *t, struct hub_event *ev)
     if (json_first(ev->attachments) && !map_attachments(t, ev))
         return false;
     ev->id = new_id(t);
-    ev->source = own_source(t);
+    ev->source = signal_source_json(t->a, &caller);
     return ev->id && (ev->source || starved(t));
 }
 
-static struct item
-new_item(const struct op *t, const struct hub_event *ev)
+/* Appends the signal that was just emitted to the answer. A reply has its parent's thread, which
+ * the index knows. */
+static void
+render_new(struct op *t, const struct hub_event *ev)
 {
-    return (struct item){ .seq = t->reply->seq,
-                          .id = ev->id,
-                          .state = D_PENDING,
-                          .work = hub_event_is_task(ev) ? W_OPEN : W_NONE };
-}
+    struct item it = { .seq = t->reply->seq,
+                       .id = ev->id,
+                       .work = hub_event_is_task(ev) ? W_OPEN : W_NONE };
 
-/* The signal that was just brought. A reply to another may belong to an elder's thread. */
-static struct json *
-show_new(struct op *t, const struct hub_event *ev)
-{
-    struct item it = new_item(t, ev);
-
-    return ev->parent ? render_at(t->h, it.seq, t->a) : render_signal(ev, &it, NULL, t->a);
+    if (ev->parent)
+        op_render_at(t, it.seq);
+    else
+        render_signal(t->out, ev, &it, NULL, NULL, NULL);
 }
 
 bool
@@ -303,23 +305,16 @@ op_emit(struct op *t)
     }
     if (!op_event(t, &ev))
         return false;
-    if (t->req->wants_text && !ev.parent) {
-        const struct hub_line *line = &t->h->lines[t->h->n_lines - 1];
-        struct item it = new_item(t, &ev);
-        t->reply->text =
-            render_line_text(&ev, t->h->text.p + line->at, line->len, &it, &t->h->shown, t->a);
-        return true;
-    }
-    t->reply->data = show_new(t, &ev);
+    render_new(t, &ev);
     return true;
 }
 
 static bool
 emit_all(struct op *t, const struct json *list, const char *key, const char *hash, size_t *bytes)
 {
-    struct json *shown = json_new(t->a, JSON_ARRAY), **end = shown ? &shown->kids.first : NULL;
     size_t i = 0;
 
+    json_open(t->out, '[');
     json_each (v, list) {
         char prefix[40];
         struct hub_event ev;
@@ -346,11 +341,11 @@ emit_all(struct op *t, const struct json *list, const char *key, const char *has
         *bytes += t->h->lines[t->h->n_lines - 1].len;
         if (*bytes > (size_t)32 << 20)
             return refuse(&t->refusal, 413, "BODY_TOO_LARGE", "signals: over 32 MiB in one batch");
-        if (shown)
-            end = json_put(shown, end, NULL, show_new(t, &ev));
+        json_sep(t->out);
+        render_new(t, &ev);
         i++;
     }
-    t->reply->data = shown;
+    json_close(t->out, ']');
     return true;
 }
 
@@ -380,12 +375,12 @@ op_emit_batch(struct op *t)
         return false;
     if (is_done)
         return true;
-    index_mark(h->ix);
+    index_savepoint(h->ix);
     bool is_good = emit_all(t, list, key, hash, &bytes);
-    index_unmark(h->ix, is_good);
+    index_end_savepoint(h->ix, is_good);
     if (is_good)
         return true;
-    fold_forget(&h->fold); /* nothing of it was */
+    fold_forget(&h->fold); /* undoes the whole batch */
     h->fold.place = place;
     buf_cut(&h->text, text);
     h->n_lines = lines;
@@ -410,10 +405,10 @@ check_source(struct op *t, const struct signal_source *s)
                   t->req->identity, (int)(s->id.len < 64 ? s->id.len : 64), s->id.p);
 }
 
-/* The source that the caller names, or the caller. "webhook" alone is {"type":"webhook"}, and
- * "agent" the caller. */
-bool
-op_source(struct op *t, struct hub_event *ev)
+/* The source in the arguments, or else the caller. "webhook" alone is {"type":"webhook"}, and
+ * "agent" is the caller. */
+static bool
+take_source(struct op *t, struct hub_event *ev)
 {
     const struct json *v = json_get(t->in.object, "source");
     bool is_word = json_is(v, JSON_STRING);
@@ -447,7 +442,7 @@ op_generate(struct op *t)
         return false;
     if (is_done)
         return true;
-    if (!take_type(t, "type", "%sSignal type is required", &ev.type) || !op_source(t, &ev))
+    if (!take_type(t, "type", "%sSignal type is required", &ev.type) || !take_source(t, &ev))
         return false;
     ev.data = json_get(t->in.object, "data");
     ev.id = new_id(t);
@@ -457,18 +452,14 @@ op_generate(struct op *t)
     }
     if (!ev.id || !op_event(t, &ev))
         return false;
-    struct buf b = { 0 };
-    hub_event_write(&b, &ev);
-    const char *body = buf_failed(&b) ? NULL : arena_dup(t->a, b.p, b.len);
-    struct json *to = json_new(t->a, JSON_OBJECT);
-    if (to && body)
-        json_set(to, "signal", render_broadcast(body, b.len, t->a));
-    buf_release(&b);
-    t->reply->data = to;
+    json_open(t->out, '{');
+    json_key(t->out, "signal");
+    render_broadcast(t->out, &ev, false);
+    json_close(t->out, '}');
     return true;
 }
 
-/* ---- later ---- */
+/* ---- delayed signals ---- */
 
 bool
 op_schedule(struct op *t)
@@ -478,7 +469,8 @@ op_schedule(struct op *t)
     double ms;
 
     ev.by = t->req->is_system ? t->req->about : t->req->identity;
-    if (!take_type(t, "type", "%sDelayed signal type is required", &ev.type) || !op_source(t, &ev))
+    if (!take_type(t, "type", "%sDelayed signal type is required", &ev.type) ||
+        !take_source(t, &ev))
         return false;
     if (json_is(v, JSON_NUMBER) && json_double(v, &ms) && ms < 0)
         return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
@@ -491,38 +483,22 @@ op_schedule(struct op *t)
     struct row *r = index_run(t->h->ix, "SELECT count(*) FROM delayed", "");
     if (index_next(t->h->ix, r) && row_int(r, 0) >= DELAYED_MAX)
         return refuse(&t->refusal, 409, "SIGNAL_EMIT_CONFLICT",
-                      "%d delayed signals are waiting already", DELAYED_MAX);
+                      "%d delayed signals are waiting already; that is the limit", DELAYED_MAX);
     if (!ev.deliver_at)
-        ev.deliver_at = 1; /* as good as 0: at once */
+        ev.deliver_at = 1; /* 0 is "not set"; both mean at once */
     ev.data = json_get(t->in.object, "data");
     ev.id = new_id(t);
     if (!ev.id || !op_event(t, &ev))
         return false;
-    struct buf b = { 0 };
-    hub_event_write(&b, &ev);
-    const char *body = buf_failed(&b) ? NULL : arena_dup(t->a, b.p, b.len);
-    struct json *to = json_new(t->a, JSON_OBJECT);
-    if (to && body)
-        json_set(to, "delayed", render_delayed(body, b.len, t->a));
-    buf_release(&b);
-    t->reply->data = to;
+    json_open(t->out, '{');
+    json_key(t->out, "delayed");
+    render_broadcast(t->out, &ev, false);
+    json_close(t->out, '}');
     return true;
 }
 
-/* Whose it is, from the line that scheduled it; NULL: nobody's, or no memory. */
-static const char *
-scheduled_by(const char *body, struct arena *a)
-{
-    struct json *line;
-    struct hub_event ev;
-
-    if (!body || !json_parse(a, body, strlen(body), &line, NULL) || !hub_event_read(&ev, line, a))
-        return NULL;
-    return ev.by;
-}
-
-/* Who has the files could be anyone, and says with --as who it is: there nobody is an admin by
- * the way. What nobody is known to have sent is theirs to clear away. */
+/* On files, every user is an admin and acts as the identity in --as: so there only the sender may
+ * cancel, and any user a signal without a known sender. */
 static bool
 may_cancel(const struct op *t, const char *by)
 {
@@ -544,8 +520,7 @@ not_yours_to_cancel(struct op *t, const char *id, const char *by)
                   "%s was scheduled by someone else: only its sender and admins can cancel it", id);
 }
 
-/* Of what waits, what the caller may cancel goes to `ids`. False: there is some, but none for
- * them. */
+/* Puts the delayed signals that the caller may cancel into `ids`. False: all belong to others. */
 static bool
 find_cancelled(struct op *t, struct row *r, const char *ids[HUB_BATCH_MAX], size_t *n)
 {
@@ -554,9 +529,10 @@ find_cancelled(struct op *t, struct row *r, const char *ids[HUB_BATCH_MAX], size
     *n = 0;
     while (*n < HUB_BATCH_MAX && index_next(t->h->ix, r)) {
         const char *id = row_dup(r, 0, t->a), *body = row_dup(r, 1, t->a);
+        struct hub_event ev = { 0 };
         if (!id || !body)
             return starved(t);
-        const char *by = scheduled_by(body, t->a);
+        const char *by = hub_event_parse(&ev, body, strlen(body), t->a) ? ev.by : NULL;
         if (may_cancel(t, by)) {
             ids[(*n)++] = id;
         } else if (!other) {
@@ -595,9 +571,8 @@ op_cancel(struct op *t)
         if (!op_event(t, &ev))
             return false;
     }
-    struct json *to = json_new(t->a, JSON_OBJECT);
-    if (to)
-        json_set(to, "removed", json_new_int(t->a, (int64_t)n));
-    t->reply->data = to;
+    json_open(t->out, '{');
+    json_key_int(t->out, "removed", (int64_t)n);
+    json_close(t->out, '}');
     return true;
 }

@@ -6,8 +6,8 @@
 enum { HEAD = 24 };
 
 /* One list. */
-struct walk_source {
-    struct walk_source *next;
+struct merge_source {
+    struct merge_source *next;
     const char *addr; /* "@ruby", "=dev", "+ops"; for matches, the identity alone */
     bool is_matches;
     bool is_read;              /* to its end */
@@ -18,7 +18,7 @@ struct walk_source {
 
 /* ---- the lists ---- */
 
-/* The subscription is asked again: one that ended has its matches still. */
+/* Checks the subscription: an ended one leaves its matches. */
 #define IS_MATCHED                                                                                 \
     " AND EXISTS (SELECT 1 FROM matches m CROSS JOIN subscriptions b ON b.identity = m.identity"   \
     " AND b.pattern = m.pattern WHERE m.identity = ?1 AND m.signal = n.signal)"
@@ -27,7 +27,7 @@ struct walk_source {
     " b.pattern = m.pattern WHERE m.identity = ?1 AND m.signal "
 
 static void
-take(struct inbox_merge *w, struct walk_source *s, struct row *r)
+take(struct inbox_merge *w, struct merge_source *s, struct row *r)
 {
     while (index_next(w->ix, r))
         if (s->n < HEAD) {
@@ -36,10 +36,10 @@ take(struct inbox_merge *w, struct walk_source *s, struct row *r)
         }
 }
 
-/* As urgent as the last one, and then less. The order has two directions, so that a place in it
- * is two ranges of the list. */
+/* Signals as urgent as the last one, then less urgent ones. The order has two directions, so what
+ * follows a place is two ranges of the list. */
 static void
-read_urgent(struct inbox_merge *w, struct walk_source *s)
+read_urgent(struct inbox_merge *w, struct merge_source *s)
 {
     struct index *ix = w->ix;
     struct inbox_merge_at at = s->end;
@@ -71,7 +71,7 @@ read_urgent(struct inbox_merge *w, struct walk_source *s)
 }
 
 static void
-read_newest(struct inbox_merge *w, struct walk_source *s)
+read_newest(struct inbox_merge *w, struct merge_source *s)
 {
     take(w, s,
          s->is_matches
@@ -84,7 +84,7 @@ read_newest(struct inbox_merge *w, struct walk_source *s)
 }
 
 static void
-read_oldest(struct inbox_merge *w, struct walk_source *s)
+read_oldest(struct inbox_merge *w, struct merge_source *s)
 {
     take(w, s,
          s->is_matches
@@ -97,7 +97,7 @@ read_oldest(struct inbox_merge *w, struct walk_source *s)
 }
 
 static void
-read_on(struct inbox_merge *w, struct walk_source *s)
+read_on(struct inbox_merge *w, struct merge_source *s)
 {
     s->n = s->i = 0;
     if (w->order == INBOX_MERGE_URGENT)
@@ -120,14 +120,14 @@ is_before(enum inbox_merge_order order, const struct inbox_merge_at *a,
     return order == INBOX_MERGE_NEWEST ? a->seq > b->seq : a->seq < b->seq;
 }
 
-static struct walk_source *
+static struct merge_source *
 add(struct inbox_merge *w, struct arena *a, const char *addr, bool is_matches)
 {
-    struct walk_source *s = addr ? arena_alloc(a, sizeof *s) : NULL;
+    struct merge_source *s = addr ? arena_alloc(a, sizeof *s) : NULL;
 
     if (!s)
         return NULL;
-    *s = (struct walk_source){
+    *s = (struct merge_source){
         .next = w->first, .addr = addr, .is_matches = is_matches, .end = w->last
     };
     return w->first = s;
@@ -156,9 +156,10 @@ inbox_merge_init(struct inbox_merge *w, struct index *ix, struct arena *a, const
     return is_good;
 }
 
-/* Is there one that was not given yet, by this list (another pattern) or by another? */
+/* Has the list a signal that was not given yet, by this list (for another pattern) or by another?
+ */
 static bool
-has_head(struct inbox_merge *w, struct walk_source *s)
+has_head(struct inbox_merge *w, struct merge_source *s)
 {
     for (;;) {
         while (s->i < s->n && !is_before(w->order, &w->last, &s->head[s->i]))
@@ -172,9 +173,9 @@ has_head(struct inbox_merge *w, struct walk_source *s)
 bool
 inbox_merge_next(struct inbox_merge *w, struct inbox_merge_at *at)
 {
-    struct walk_source *best = NULL;
+    struct merge_source *best = NULL;
 
-    for (struct walk_source *s = w->first; s; s = s->next) {
+    for (struct merge_source *s = w->first; s; s = s->next) {
         if (has_head(w, s) && (!best || is_before(w->order, &s->head[s->i], &best->head[best->i])))
             best = s;
     }

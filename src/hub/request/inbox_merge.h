@@ -1,23 +1,25 @@
 /*
- * walk - what is for an identity, in order, without sorting it.
+ * inbox_merge - the signals of an inbox in order, by merging sorted lists.
  *
- * An inbox has many sources: what is addressed to the identity, to each of its roles and rings, and
- * what its subscriptions match. Each of them stands in order in some list of the index;
- * inbox_merge_next takes the first of their heads, and what stands in several lists comes once. So
- * a page costs what it shows, with a search in each list, however long the lists are.
+ * An inbox has many sources: signals addressed to the identity, to each of its roles and rings, and
+ * signals that its subscriptions match. Each source is a sorted list of the index; inbox_merge_next
+ * takes the first of their heads, and a signal in several lists comes once. So the cost of a page
+ * depends on its length and the number of lists, not on the length of the lists.
  *
  *     struct inbox_merge w;
  *     if (inbox_merge_init(&w, ix, a, "ruby", INBOX_MERGE_URGENT, &after, 0))
  *         while (inbox_merge_next(&w, &at))
  *             ... the signal at.seq ...
  *
- * Whoever walks looks itself whether the signal is wanted, and ends when it has enough. Failures
- * are kept by the index. Memory is the arena's; nothing is to be released.
+ * The caller filters the signals, and stops when it has enough. The index keeps failures. Memory is
+ * the arena's; nothing is to be released.
+ *
+ * Tests: test/unit/test_inbox_merge.c
  */
 #ifndef CLIQ_HUB_REQUEST_INBOX_MERGE_H
 #define CLIQ_HUB_REQUEST_INBOX_MERGE_H
 
-#include "hub/index/index.h"
+#include "hub/index/fold.h"
 
 enum inbox_merge_order {
     INBOX_MERGE_URGENT, /* what was not acked, most urgent first, then oldest */
@@ -31,14 +33,14 @@ struct inbox_merge_at {
     int64_t seq;
 };
 
-struct walk_source;
+struct merge_source;
 
 struct inbox_merge {
     struct index *ix;
     enum inbox_merge_order order;
     double min_urgency; /* INBOX_MERGE_URGENT ends below it */
-    struct walk_source *first;
-    struct inbox_merge_at last; /* was given */
+    struct merge_source *first;
+    struct inbox_merge_at last; /* given to the caller */
 };
 
 /* Behind `after`; NULL: from the beginning. False: no memory. */

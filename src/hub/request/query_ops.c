@@ -1,5 +1,5 @@
 /*
- * read - requests that change nothing: inboxes, threads, lists, and who is who.
+ * query_ops - operations that only read: inboxes, threads, lists, identities, roles, rings, keys.
  */
 #include "hub/hub_impl.h"
 
@@ -25,7 +25,7 @@ starved(struct op *t)
     return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
 }
 
-/* ---- a query that grows by its filters ---- */
+/* ---- a query built from its filters ---- */
 
 struct list_query {
     struct buf sql;
@@ -57,7 +57,7 @@ add_d(struct list_query *q, const char *sql, double d)
         q->values[q->n++] = (struct value){ .type = 'd', .d = d };
 }
 
-/* ---- where a page ended ---- "u-<bits of the urgency>-<seq>" or "s-<seq>" */
+/* ---- cursors: where a page ended ---- "u-<bits of the urgency>-<seq>" or "s-<seq>" */
 
 struct cursor {
     bool is_there, has_urgency;
@@ -122,7 +122,7 @@ add_words(struct list_query *q, const char *sql, const struct json *words, struc
     buf_adds(&q->sql, ")");
 }
 
-/* Those that have a row in `states`, and are few, are found by it (its index is of state <> 2). */
+/* Rare states are found by the index of `states`, which has the rows with state <> 2. */
 static void
 add_states(struct list_query *q, const struct json *names)
 {
@@ -182,10 +182,10 @@ add_rings(struct op *t, struct list_query *q)
     add_s(q, "", t->req->identity);
 }
 
-/* Where the rows of a page come from: of the query itself, or, one after the other, of its value
- * number `nth`, a signal, which a walk gives. */
+/* Where the rows of a page come from: the query gives all of them, or it is run once for each
+ * signal that the merge gives, bound as its value number `nth`. */
 struct query_source {
-    struct inbox_merge *walk; /* NULL: of the query */
+    struct inbox_merge *merge; /* NULL: the query gives all rows */
     int nth;
 };
 
@@ -194,9 +194,9 @@ next_row(struct index *ix, struct row *r, const struct query_source *from)
 {
     struct inbox_merge_at at;
 
-    if (!from->walk)
+    if (!from->merge)
         return index_next(ix, r);
-    while (inbox_merge_next(from->walk, &at)) {
+    while (inbox_merge_next(from->merge, &at)) {
         index_again(ix, r, from->nth, at.seq);
         if (index_next(ix, r))
             return true;
@@ -204,44 +204,42 @@ next_row(struct index *ix, struct row *r, const struct query_source *from)
     return false;
 }
 
-/* The page: rows beyond `limit` only tell that there is more. */
+/* Writes the page. A row beyond `limit` only shows that there is more. */
 static bool
 answer_page(struct op *t, struct list_query *q, const struct query_source *from, int64_t limit,
             bool by_urgency, bool with_receipts)
 {
-    struct json *list = json_new(t->a, JSON_ARRAY), **link = list ? &list->kids.first : NULL;
     struct index *ix = t->h->ix;
-    double urgency = 0;
-    int64_t seq = 0;
+    struct signal_row x = { 0 };
+    int64_t n = 0;
 
     t->reply->has_cursor = true;
-    add_i(q, " LIMIT ?", from->walk ? 1 : limit + 1);
-    if (!list || buf_failed(&q->sql) || q->n >= VALUES_MAX) {
+    add_i(q, " LIMIT ?", from->merge ? 1 : limit + 1);
+    if (buf_failed(&q->sql) || q->n >= VALUES_MAX) {
         buf_release(&q->sql);
         return starved(t);
     }
     struct row *r = index_run_text(ix, q->sql.p, q->values, q->n);
     buf_release(&q->sql);
+    json_open(t->out, '[');
     while (next_row(ix, r, from)) {
-        if ((int64_t)list->kids.count == limit) {
-            write_cursor(t, by_urgency, urgency, seq);
+        if (n == limit) {
+            write_cursor(t, by_urgency, x.urgency, (int64_t)x.it.seq);
             break;
         }
-        struct json *v = render_row(r, t->a);
-        if (v) {
-            if (with_receipts) {
-                const char *state = row_dup(r, 11, t->a);
-                json_set(v, "receipt_state", render_text(t->a, state ? state : "unread"));
-            }
-            *link = v;
-            link = &v->next;
-            list->kids.count++;
-        }
-        seq = row_int(r, 0);
-        urgency = row_double(r, 10);
+        if (!signal_row_read(r, t->a, &x))
+            return starved(t);
+        const char *receipt = with_receipts ? row_text(r, SIGNAL_ROW_COLUMNS) : NULL;
+        size_t end = t->out->len;
+        json_sep(t->out);
+        if (render_row(t->out, &x, "receipt_state", with_receipts && !receipt ? "unread" : receipt,
+                       t->a))
+            n++;
+        else
+            buf_cut(t->out, end);
     }
     index_end(r);
-    t->reply->data = list;
+    json_close(t->out, ']');
     return true;
 }
 
@@ -258,7 +256,7 @@ add_receipts(struct list_query *q, const char *receipt, int64_t now)
         add_s(q, " AND r.state = ?", receipt);
 }
 
-/* What is asked of an inbox. */
+/* The arguments of op_inbox. */
 struct inbox {
     const char *target, *whose; /* whose receipts; for @identity, whose inbox */
     const char *receipt;        /* NULL: any */
@@ -302,8 +300,8 @@ take_inbox(struct op *t, struct inbox *in)
     return read_cursor(t, in->is_now, &in->after);
 }
 
-/* The lists that are in the order of the view `now` have what was not acked. Of the other states
- * there are few, and those are found by their index. */
+/* Do the sorted lists answer it? They have all signals that were not acked, in the order of the
+ * view `now`. Other states are rare, and found by their index. */
 static bool
 is_listed(const struct inbox *in)
 {
@@ -316,7 +314,7 @@ is_listed(const struct inbox *in)
     return in->is_now && has_pending && !has_acked;
 }
 
-/* Everything of an identity, to be sorted. */
+/* All signals of an identity, to be sorted by SQLite. */
 static void
 add_sources(struct list_query *q, const char *whose)
 {
@@ -330,21 +328,21 @@ add_sources(struct list_query *q, const char *whose)
 }
 
 static bool
-add_walk(struct op *t, const struct inbox *in, struct list_query *q, struct query_source *from)
+add_merge(struct op *t, const struct inbox *in, struct list_query *q, struct query_source *from)
 {
     struct inbox_merge_at after = { in->is_now ? in->after.urgency : 0, in->after.seq };
 
     add_i(q, " WHERE s.seq = ?", 0);
-    from->walk = arena_alloc(t->a, sizeof *from->walk);
+    from->merge = arena_alloc(t->a, sizeof *from->merge);
     from->nth = (int)q->n;
-    return from->walk && inbox_merge_init(from->walk, t->h->ix, t->a, in->whose,
-                                          in->is_now     ? INBOX_MERGE_URGENT
-                                          : in->is_stale ? INBOX_MERGE_OLDEST
-                                                         : INBOX_MERGE_NEWEST,
-                                          in->after.is_there ? &after : NULL, in->min_urgency);
+    return from->merge && inbox_merge_init(from->merge, t->h->ix, t->a, in->whose,
+                                           in->is_now     ? INBOX_MERGE_URGENT
+                                           : in->is_stale ? INBOX_MERGE_OLDEST
+                                                          : INBOX_MERGE_NEWEST,
+                                           in->after.is_there ? &after : NULL, in->min_urgency);
 }
 
-/* Whose signals, and in what order they come. */
+/* Selects the inbox's signals: by a merge of lists, or by the query itself. */
 static bool
 add_target(struct op *t, const struct inbox *in, struct list_query *q, struct query_source *from)
 {
@@ -356,10 +354,10 @@ add_target(struct op *t, const struct inbox *in, struct list_query *q, struct qu
     sprintf(addr, "=%s", in->target);
     buf_adds(&q->sql, is_list
                           ? " FROM waiting n CROSS JOIN signals s ON s.seq = n.signal" INDEX_STATES
-                          : RENDER_FROM);
+                          : SIGNAL_ROW_FROM);
     add_s(q, " LEFT JOIN receipts r ON r.signal = s.seq AND r.identity = ?", in->whose);
     if (in->is_identity && (!in->is_now || is_listed(in)))
-        return add_walk(t, in, q, from);
+        return add_merge(t, in, q, from);
     if (in->is_identity)
         add_sources(q, in->whose);
     else
@@ -384,7 +382,7 @@ add_view(const struct inbox *in, struct list_query *q)
         add_i(q, " AND s.created < ?", in->now - 3 * (int64_t)DAY_MS);
 }
 
-/* Of a query that gives all of them: from where on, and in what order. */
+/* For a query that gives all rows: the cursor, and the order. */
 static void
 add_order(const struct inbox *in, struct list_query *q)
 {
@@ -404,8 +402,8 @@ add_order(const struct inbox *in, struct list_query *q)
                                      : " ORDER BY s.seq DESC");
 }
 
-static bool
-read_inbox(struct op *t)
+bool
+op_inbox(struct op *t)
 {
     struct list_query q = { 0 };
     struct query_source from = { 0 };
@@ -413,9 +411,7 @@ read_inbox(struct op *t)
 
     if (!take_inbox(t, &in))
         return false;
-    add_i(&q,
-          "SELECT " RENDER_COLUMNS ", s.urgency, CASE WHEN r.state = 'snoozed' AND r.until <= ?",
-          in.now);
+    add_i(&q, "SELECT " SIGNAL_ROW ", CASE WHEN r.state = 'snoozed' AND r.until <= ?", in.now);
     buf_adds(&q.sql, " THEN 'unread' ELSE r.state END");
     if (!add_target(t, &in, &q, &from)) {
         buf_release(&q.sql);
@@ -427,15 +423,15 @@ read_inbox(struct op *t)
     }
     add_rings(t, &q);
     add_view(&in, &q);
-    if (!from.walk)
+    if (!from.merge)
         add_order(&in, &q);
     return answer_page(t, &q, &from, in.limit, in.is_now, true);
 }
 
 /* ---- list, thread, one ---- */
 
-static bool
-read_list(struct op *t)
+bool
+op_list(struct op *t)
 {
     static const struct {
         const char *key, *column;
@@ -453,7 +449,7 @@ read_list(struct op *t)
     if (!arg_word(&t->in, "task_status", &status) || !arg_int(&t->in, "limit", &limit) ||
         !read_cursor(t, false, &c))
         return false;
-    buf_adds(&q.sql, "SELECT " RENDER_COLUMNS ", s.urgency" RENDER_FROM " WHERE 1");
+    buf_adds(&q.sql, "SELECT " SIGNAL_ROW SIGNAL_ROW_FROM " WHERE 1");
     if (!add_filters(t, &q)) {
         buf_release(&q.sql);
         return false;
@@ -496,8 +492,8 @@ no_signal(struct op *t, const char *id)
     return refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "id: there is no signal:%s", id);
 }
 
-static bool
-read_thread(struct op *t)
+bool
+op_thread(struct op *t)
 {
     struct index *ix = t->h->ix;
     struct list_query q = { 0 };
@@ -507,7 +503,7 @@ read_thread(struct op *t)
         return false;
     struct row *r = index_run(ix, "SELECT coalesce(thread, id) FROM signals WHERE id = ?", "s", id);
     const char *thread = index_next(ix, r) ? row_dup(r, 0, t->a) : id;
-    add_s(&q, "SELECT " RENDER_COLUMNS ", s.urgency" RENDER_FROM " WHERE (s.thread = ?", thread);
+    add_s(&q, "SELECT " SIGNAL_ROW SIGNAL_ROW_FROM " WHERE (s.thread = ?", thread);
     add_s(&q, " OR s.id = ?)", thread);
     add_rings(t, &q);
     buf_adds(&q.sql, " ORDER BY s.seq");
@@ -515,11 +511,12 @@ read_thread(struct op *t)
         return false;
     t->reply->has_cursor = false;
     t->reply->cursor = NULL;
-    return json_first(t->reply->data) || no_signal(t, id);
+    return t->out->len > 2 || no_signal(t, id);
 }
 
+/* The signal that a request names, if its sender may see it. */
 static bool
-read_one(struct op *t, uint64_t *seq)
+find_one(struct op *t, struct signal_row *x)
 {
     struct index *ix = t->h->ix;
     const char *id, *who = t->req->identity;
@@ -527,132 +524,115 @@ read_one(struct op *t, uint64_t *seq)
     if (!take_id(t, &id))
         return false;
     struct row *r =
-        index_run(ix, "SELECT " RENDER_COLUMNS RENDER_FROM " WHERE s.id = ? AND (? OR " MAY_SEE ")",
+        index_run(ix, "SELECT " SIGNAL_ROW SIGNAL_ROW_FROM " WHERE s.id = ? AND (? OR " MAY_SEE ")",
                   "siss", id, (int64_t)t->req->is_admin, who, who);
     if (!index_next(ix, r))
         return no_signal(t, id);
-    *seq = (uint64_t)row_int(r, 0);
-    t->reply->data = render_row(r, t->a);
+    return signal_row_read(r, t->a, x) || starved(t);
+}
+
+bool
+op_get(struct op *t)
+{
+    struct signal_row x;
+
+    if (!find_one(t, &x))
+        return false;
+    render_row(t->out, &x, NULL, NULL, t->a);
     return true;
 }
 
-/* What a transition is called, who made it and when. */
-static struct json *
-show_event(struct op *t, enum hub_event_kind kind, const char *by, int64_t at)
+/* One transition, from its event. */
+static void
+render_event(struct op *t, const struct hub_event *ev, uint64_t seq)
 {
-    struct json *to = json_new(t->a, JSON_OBJECT);
-
-    if (!to)
-        return NULL;
-    json_set(to, "op", render_text(t->a, hub_event_name(kind)));
-    json_set(to, "by", render_text(t->a, by));
-    json_set(to, "at", render_time(t->a, at));
-    return to;
-}
-
-/* The whole of it, from its line. */
-static struct json *
-show_line(struct op *t, uint64_t seq, const char *body, size_t len)
-{
-    static const char *const extra[] = { "claim", "task_status", "error" };
-    struct json *line;
-    struct hub_event ev;
-    int64_t until;
-
-    if (!json_parse(t->a, body, len, &line, NULL) || !hub_event_read(&ev, line, t->a))
-        return NULL;
-    struct json *to = show_event(t, ev.kind, ev.by, ev.at);
-    if (!to)
-        return NULL;
-    for (size_t i = 0; i < sizeof extra / sizeof *extra; i++) {
-        const struct json *v = json_get(line, extra[i]);
-        struct json *copy = v ? json_new(t->a, JSON_NULL) : NULL;
-        if (copy) {
-            *copy = *v;
-            copy->next = NULL;
-            json_set(to, i == 0 ? "claim_id" : extra[i], copy);
-        }
+    json_sep(t->out);
+    json_open(t->out, '{');
+    render_text(t->out, "op", hub_event_name(ev->kind));
+    render_text(t->out, "by", ev->by);
+    render_time(t->out, "at", ev->at);
+    if (ev->kind != EV_SIGNAL) {
+        json_key_str(t->out, "claim_id", ev->claim);
+        json_key_str(t->out, "task_status", ev->task_status);
+        json_key_json(t->out, "error", ev->error);
+        if (ev->until)
+            render_time(t->out, ev->kind == EV_FAIL ? "retry_at" : "claim_expires_at", ev->until);
     }
-    if (json_int(json_get(line, "until"), &until))
-        json_set(to, ev.kind == EV_FAIL ? "retry_at" : "claim_expires_at",
-                 render_time(t->a, until));
-    json_set(to, "sequence", json_new_int(t->a, (int64_t)seq));
-    return to;
+    json_key_int(t->out, "sequence", (int64_t)seq);
+    json_close(t->out, '}');
 }
 
-static bool
-read_history(struct op *t)
+bool
+op_history(struct op *t)
 {
     struct index *ix = t->h->ix;
-    struct json *list = json_new(t->a, JSON_ARRAY);
-    uint64_t seq = 0;
+    struct signal_row x;
+    struct hub_event ev;
 
-    if (!list)
-        return starved(t);
-    if (!read_one(t, &seq))
+    if (!find_one(t, &x))
         return false;
-    struct row *r =
-        index_run(ix, "SELECT sender, created FROM signals WHERE seq = ?", "i", (int64_t)seq);
-    if (index_next(ix, r)) {
-        struct json *v = show_event(t, EV_SIGNAL, row_dup(r, 0, t->a), row_int(r, 1));
-        if (v)
-            json_set(v, "sequence", json_new_int(t->a, (int64_t)seq));
-        json_add(list, v);
-    }
-    r = index_run(ix, HUB_LINES, "i", (int64_t)seq);
+    json_open(t->out, '[');
+    if (x.body && hub_event_parse(&ev, x.body, strlen(x.body), t->a))
+        render_event(t, &ev, x.it.seq);
+    struct row *r = index_run(ix, HISTORY_LINES, "i", (int64_t)x.it.seq);
     while (index_next(ix, r)) {
         const char *at = row_dup(r, 0, t->a), *body;
+        uint64_t seq;
         size_t len;
         while (history_next(&at, &seq, &body, &len))
-            json_add(list, show_line(t, seq, body, len));
+            if (hub_event_parse(&ev, body, len, t->a))
+                render_event(t, &ev, seq);
     }
-    t->reply->data = list;
+    json_close(t->out, ']');
     return true;
 }
 
-/* ---- who is who ---- */
+/* ---- identities, roles, rings, keys ---- */
 
 /* The column as a list of names: "a b" is ["a","b"]. */
-static struct json *
-split(struct arena *a, const char *names)
+static void
+render_names(struct buf *to, const char *key, const char *names)
 {
-    struct json *list = json_new(a, JSON_ARRAY);
-
-    for (const char *p = names; list && p && *p;) {
+    json_key(to, key);
+    json_open(to, '[');
+    for (const char *p = names; p && *p;) {
         size_t len = strcspn(p, " ");
-        json_add(list, json_new_str(a, p, len));
+        json_sep(to);
+        json_write_str(to, p, len);
         p += len + (p[len] == ' ');
     }
-    return list;
+    json_close(to, ']');
 }
 
 /* Rows as objects. Names of columns: *x is a list of names, @x a time, &x scopes. */
 static bool
 answer_rows(struct op *t, struct row *r, const char *const *names)
 {
-    struct json *list = json_new(t->a, JSON_ARRAY);
+    struct buf *to = t->out;
 
-    while (list && index_next(t->h->ix, r)) {
-        struct json *to = json_new(t->a, JSON_OBJECT);
-        for (int i = 0; to && names[i]; i++) {
+    json_open(to, '[');
+    while (index_next(t->h->ix, r)) {
+        json_sep(to);
+        json_open(to, '{');
+        for (int i = 0; names[i]; i++) {
             const char *name = names[i];
             if (*name == '*')
-                json_set(to, name + 1, split(t->a, row_dup(r, i, t->a)));
+                render_names(to, name + 1, row_text(r, i));
             else if (*name == '@')
-                json_set(to, name + 1, render_time(t->a, row_int(r, i)));
+                render_time(to, name + 1, row_int(r, i));
             else if (*name == '&')
-                json_set(to, name + 1, scope_list(t->a, (unsigned)row_int(r, i)));
+                render_scopes(to, name + 1, (unsigned)row_int(r, i));
             else
-                json_set(to, name, render_text(t->a, row_dup(r, i, t->a)));
+                render_text(to, name, row_text(r, i));
         }
-        json_add(list, to);
+        json_close(to, '}');
     }
-    t->reply->data = list;
-    return list || starved(t);
+    json_close(to, ']');
+    return true;
 }
 
-static bool
-read_people(struct op *t)
+bool
+op_people(struct op *t)
 {
     static const char *const groups[] = {
         "id", "name", "purpose", "*members", "@created_at", NULL
@@ -700,60 +680,56 @@ read_people(struct op *t)
 
 /* ---- broadcast ---- */
 
-static bool
-answer_as(struct op *t, const char *key, struct json *list)
+bool
+op_subscriptions(struct op *t)
 {
-    struct json *to = json_new(t->a, JSON_OBJECT);
-
-    if (!to || !list)
-        return starved(t);
-    json_set(to, key, list);
-    t->reply->data = to;
-    return true;
-}
-
-static bool
-read_subscriptions(struct op *t)
-{
-    struct json *list = json_new(t->a, JSON_ARRAY);
+    struct buf *to = t->out;
     struct row *r =
         index_run(t->h->ix,
                   "SELECT identity, pattern, silent, created, updated FROM subscriptions"
                   " ORDER BY identity, pattern",
                   "");
 
-    while (list && index_next(t->h->ix, r)) {
-        struct json *to = json_new(t->a, JSON_OBJECT);
-        if (!to)
-            return starved(t);
-        json_set(to, "agentId", render_text(t->a, row_dup(r, 0, t->a)));
-        json_set(to, "pattern", render_text(t->a, row_dup(r, 1, t->a)));
-        json_set(to, "silent", json_new(t->a, row_int(r, 2) ? JSON_TRUE : JSON_FALSE));
-        json_set(to, "createdAt", json_new_int(t->a, row_int(r, 3)));
-        json_set(to, "updatedAt", json_new_int(t->a, row_int(r, 4)));
-        json_add(list, to);
+    buf_adds(to, "{\"subscriptions\":[");
+    while (index_next(t->h->ix, r)) {
+        json_sep(to);
+        json_open(to, '{');
+        render_text(to, "agentId", row_text(r, 0));
+        render_text(to, "pattern", row_text(r, 1));
+        json_key_bool(to, "silent", row_int(r, 2));
+        json_key_int(to, "createdAt", row_int(r, 3));
+        json_key_int(to, "updatedAt", row_int(r, 4));
+        json_close(to, '}');
     }
-    return answer_as(t, "subscriptions", list);
+    buf_adds(to, "]}");
+    return true;
 }
 
-static bool
-read_delayed(struct op *t)
+/* Lines as broadcasts show them, oldest first. */
+static void
+answer_lines(struct op *t, struct row *r)
 {
-    struct json *list = json_new(t->a, JSON_ARRAY);
-    struct row *r = index_run(t->h->ix, "SELECT body FROM delayed ORDER BY at, type, id", "");
-
-    while (list && index_next(t->h->ix, r)) {
-        const char *body = row_dup(r, 0, t->a);
-        json_add(list, body ? render_delayed(body, strlen(body), t->a) : NULL);
+    buf_adds(t->out, "{\"events\":[");
+    while (index_next(t->h->ix, r)) {
+        size_t end = t->out->len;
+        json_sep(t->out);
+        if (!render_broadcast_line(t->out, row_text(r, 0), false, t->a))
+            buf_cut(t->out, end);
     }
-    return answer_as(t, "events", list);
+    buf_adds(t->out, "]}");
 }
 
-static bool
-read_events(struct op *t)
+bool
+op_delayed(struct op *t)
+{
+    answer_lines(t, index_run(t->h->ix, "SELECT body FROM delayed ORDER BY at, type, id", ""));
+    return true;
+}
+
+bool
+op_events(struct op *t)
 {
     struct index *ix = t->h->ix;
-    struct json *list = json_new(t->a, JSON_ARRAY);
     int64_t limit = EVENTS;
     struct list_query q = { 0 };
 
@@ -764,42 +740,7 @@ read_events(struct op *t)
     add_i(&q, " ORDER BY s.seq DESC LIMIT ?) ORDER BY seq", limit);
     struct row *r = buf_failed(&q.sql) ? NULL : index_run_text(ix, q.sql.p, q.values, q.n);
     buf_release(&q.sql);
-    while (list && index_next(ix, r)) {
-        const char *body = row_dup(r, 0, t->a);
-        json_add(list, body ? render_broadcast(body, strlen(body), t->a) : NULL);
-    }
+    answer_lines(t, r);
     index_end(r);
-    return answer_as(t, "events", list);
-}
-
-bool
-op_read(struct op *t)
-{
-    uint64_t seq = 0;
-
-    switch (t->req->op) {
-    case HUB_INBOX:
-        return read_inbox(t);
-    case HUB_THREAD:
-        return read_thread(t);
-    case HUB_LIST:
-        return read_list(t);
-    case HUB_GET:
-        return read_one(t, &seq);
-    case HUB_HISTORY:
-        return read_history(t);
-    case HUB_ROLES:
-    case HUB_RINGS:
-    case HUB_IDENTITIES:
-    case HUB_KEYS:
-        return read_people(t);
-    case HUB_SUBSCRIPTIONS:
-        return read_subscriptions(t);
-    case HUB_DELAYED:
-        return read_delayed(t);
-    case HUB_EVENTS:
-        return read_events(t);
-    default:
-        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "no such operation");
-    }
+    return true;
 }

@@ -1,6 +1,5 @@
 /*
- * due - what the time brings: leases that end, retries, delayed signals. Whoever writes does
- * it first.
+ * timers - leases that end, retries and delayed signals that are due. Every round does them first.
  */
 #include "hub/hub_impl.h"
 
@@ -10,9 +9,9 @@
 
 enum { DUE_AT_ONCE = 400 };
 
-/* Leases that ended and retries that come: DUE_AT_ONCE of them at most; how many. */
+/* Writes the events of leases and retries that are due, DUE_AT_ONCE at most; how many. */
 static size_t
-timers_due(struct hub *h, struct arena *a)
+do_leases(struct hub *h, struct arena *a)
 {
     struct refusal r;
     struct signal_row x;
@@ -44,8 +43,9 @@ timers_due(struct hub *h, struct arena *a)
     return n;
 }
 
+/* The same for delayed signals. */
 static size_t
-delayed_due(struct hub *h, struct arena *a)
+do_delayed(struct hub *h, struct arena *a)
 {
     struct refusal refusal;
     struct {
@@ -62,11 +62,9 @@ delayed_due(struct hub *h, struct arena *a)
     }
     for (size_t i = 0; i < n; i++) {
         struct hub_event was, ev;
-        struct json *line;
         char id[HUB_ID_SIZE];
         if (!due[i].id || !due[i].body ||
-            !json_parse(a, due[i].body, strlen(due[i].body), &line, NULL) ||
-            !hub_event_read(&was, line, a) || hub_new_id(id, NULL))
+            !hub_event_parse(&was, due[i].body, strlen(due[i].body), a) || hub_new_id(id, NULL))
             return 0;
         ev = (struct hub_event){ .kind = EV_SIGNAL,
                                  .id = hub_event_bare_id(id),
@@ -112,7 +110,7 @@ hub_look_up_due(struct hub *h)
     h->fold.soonest = (struct hub_time){ INT64_MAX, INT64_MAX };
 }
 
-/* How long it is until the sooner of two. */
+/* Milliseconds until the sooner of two times; INT64_MAX: never. */
 static int64_t
 until(int64_t a, int64_t b, int64_t now)
 {
@@ -142,9 +140,9 @@ hub_do_due(struct hub *h, struct arena *a)
     hub_look_up_due(h);
     if (hub_is_nothing_due(h, &in_ms))
         return true;
-    while (timers_due(h, a) == DUE_AT_ONCE)
+    while (do_leases(h, a) == DUE_AT_ONCE)
         ;
-    while (delayed_due(h, a) == DUE_AT_ONCE)
+    while (do_delayed(h, a) == DUE_AT_ONCE)
         ;
     return index_status(h->ix, NULL) == ST_OK;
 }

@@ -1,12 +1,13 @@
 /*
- * act - requests that write: facts from the index, a decision, its events into the round.
+ * write_ops - operations that write, except those of emit.c: facts from the index, a decision
+ * (decide.h), its events into the round.
  */
 #include "hub/hub_impl.h"
 
+#include "base/text.h"
 #include "hub/api_key.h"
 #include "hub/model/match.h"
 #include "hub/model/signal_id.h"
-#include "hub/model/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,7 @@ holds_role(struct op *t, const char *role)
     return index_next(t->h->ix, r);
 }
 
-/* Is it for them, by name, by a role that they hold, or as a member of a ring? */
+/* Is the signal for the caller, by name, by a role that they hold, or as a member of a ring? */
 static bool
 is_addressee(struct op *t, const struct signal_row *x)
 {
@@ -51,12 +52,12 @@ learn_asker(struct op *t, const struct signal_row *x)
     return (struct asker){ .identity = t->req->identity,
                            .is_admin = t->req->is_admin,
                            .is_sender = x->sender && strcmp(x->sender, t->req->identity) == 0,
-                           /* to an admin it makes no difference: not worth a look */
+                           /* makes no difference for an admin: saves a query */
                            .is_addressee = t->req->is_admin || is_addressee(t, x),
                            .is_everyones = !x->addr };
 }
 
-/* Texts of a signal that was looked at live until the next statement or event (fold_look). */
+/* The row's texts live until the next statement or event (fold_look). */
 static bool
 find_signal(struct op *t, struct signal_row *x)
 {
@@ -99,46 +100,24 @@ read_order(struct op *t, struct order *o)
     return true;
 }
 
-/* The signal, and for a claim its claim_id. */
+/* A refusal's details: the signal's state, and who has claimed it. */
 static bool
-answer_signal(struct op *t, const struct signal_row *x, const char *claim)
+refuse_with_state(struct op *t, const struct item *it)
 {
-    struct buf *b = &t->h->shown;
-    struct signal_row its;
+    struct buf *b = t->out;
 
-    if (t->req->wants_text) {
-        its = *x;
-        t->reply->text =
-            render_prepare(&its, b, t->a) ? render_signal_row_text(&its, claim, b, t->a) : NULL;
-        return true;
-    }
-    struct json *to = signal_row_dup(&its, x, t->a) ? render_signal_row(&its, t->a) : NULL;
-
-    if (to && claim)
-        json_set(to, "claim_id", render_text(t->a, claim));
-    t->reply->data = to;
-    return true;
-}
-
-static bool
-tell_holder(struct op *t, const struct signal_row *x)
-{
-    struct json *d = json_new(t->a, JSON_OBJECT);
-    struct signal_row its;
-    const struct item *it = &its.it;
-
-    if (d && signal_row_dup(&its, x, t->a)) {
-        json_set(d, "signal_id", render_id(t->a, it->id));
-        json_set(d, "delivery_state", render_text(t->a, delivery_names[it->state]));
-        json_set(d, "task_status", render_text(t->a, work_names[it->work]));
-        json_set(d, "claimed_by", render_text(t->a, it->claimed_by));
-        json_set(d, "claim_expires_at", render_time(t->a, it->state == D_LEASED ? it->until : 0));
-    }
-    t->reply->details = d;
+    json_open(b, '{');
+    render_id(b, "signal_id", it->id);
+    render_text(b, "delivery_state", delivery_names[it->state]);
+    render_text(b, "task_status", work_names[it->work]);
+    render_text(b, "claimed_by", it->claimed_by);
+    render_time(b, "claim_expires_at", it->state == D_LEASED ? it->until : 0);
+    json_close(b, '}');
+    t->reply->details = buf_failed(b) ? NULL : arena_dup(t->a, b->p, b->len);
     return false;
 }
 
-/* The answer comes first: what the signal is shown from may be gone with the event. */
+/* The answer is written first: the row's texts may be gone after the event. */
 static bool
 act_on(struct op *t, struct signal_row *x, struct order *o, const char *key, const char *hash)
 {
@@ -147,24 +126,24 @@ act_on(struct op *t, struct signal_row *x, struct order *o, const char *key, con
 
     enum decision v = decide_item(t->req->op, &x->it, o, &who, &t->h->now, &ev, &t->refusal);
     if (v == DECIDE_REFUSED)
-        return tell_holder(t, x);
-    if (v == DECIDE_REPEAT)
-        return answer_signal(t, x, NULL);
+        return refuse_with_state(t, &x->it);
     ev.dedup_key = key;
     ev.dedup_hash = hash;
-    if (t->req->wants_text)
-        render_prepare(x, &t->h->shown, t->a); /* once for all that becomes of it */
     struct signal_row after = *x;
-    item_apply(&after.it, &ev);
+    if (v != DECIDE_REPEAT)
+        item_apply(&after.it, &ev);
+    render_row(t->out, &after, "claim_id",
+               v != DECIDE_REPEAT && ev.kind == EV_CLAIM ? ev.claim : NULL, t->a);
+    if (v == DECIDE_REPEAT)
+        return true;
     t->h->fold.known = x;
-    bool is_good =
-        answer_signal(t, &after, ev.kind == EV_CLAIM ? ev.claim : NULL) && op_event(t, &ev);
+    bool is_good = op_event(t, &ev);
     t->h->fold.known = NULL;
     return is_good;
 }
 
-static bool
-act_item(struct op *t)
+bool
+op_act(struct op *t)
 {
     struct signal_row x;
     struct order o;
@@ -174,7 +153,7 @@ act_item(struct op *t)
 
 /* ---- claims ---- */
 
-/* Is the first task of that address better than the best so far? */
+/* Takes the first task of that address, if it is better than the best so far. */
 static void
 try_address(struct op *t, const char *addr, const char *types, struct signal_row *best)
 {
@@ -217,23 +196,13 @@ find_next(struct op *t, const char *role, const char *types, struct signal_row *
     return true;
 }
 
-/* The claim that a line tells of, or NULL. */
-static const char *
-claim_of(struct op *t, const char *body, size_t len)
-{
-    struct json *line;
-    struct hub_event ev;
-
-    return json_parse(t->a, body, len, &line, NULL) && hub_event_read(&ev, line, t->a) ? ev.claim
-                                                                                       : NULL;
-}
-
-/* The same claim again, if it still is one: that of the line reply->seq. */
+/* Answers a repeated request with its claim, made by the line reply->seq, if it still holds. */
 static bool
 claim_again(struct op *t, const char *key)
 {
     struct index *ix = t->h->ix;
     const char *at, *body, *was = NULL;
+    struct hub_event ev;
     uint64_t line = t->reply->seq, seq, signal;
     struct signal_row x;
     size_t len;
@@ -245,22 +214,22 @@ claim_again(struct op *t, const char *key)
         return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST", "%s: its claim is gone",
                       op_key_name(t));
     signal = (uint64_t)row_int(r, 0);
-    r = index_run(ix, HUB_LINES, "i", (int64_t)signal);
+    r = index_run(ix, HISTORY_LINES, "i", (int64_t)signal);
     while (!was && index_next(ix, r)) {
         at = row_dup(r, 0, t->a);
         while (history_next(&at, &seq, &body, &len))
-            if (seq == line)
-                was = claim_of(t, body, len);
+            if (seq == line && hub_event_parse(&ev, body, len, t->a))
+                was = ev.claim;
     }
     if (!was || !fold_find_at(&t->h->fold, signal, t->a, &x) || !x.it.claim ||
         strcmp(x.it.claim, was) != 0)
         return refuse(&t->refusal, 409, "SIGNAL_LEASE_LOST",
                       "%s: the claim made with \"%s\" is over", op_key_name(t), key);
-    return answer_signal(t, &x, was);
+    return render_row(t->out, &x, "claim_id", was, t->a) || starved(t);
 }
 
-static bool
-act_claim(struct op *t)
+bool
+op_claim(struct op *t)
 {
     const struct json *types = NULL;
     const char *role = NULL, *key, *id = NULL;
@@ -306,8 +275,8 @@ act_claim(struct op *t)
 
 /* ---- receipts ---- */
 
-static bool
-act_receipt(struct op *t)
+bool
+op_receipt(struct op *t)
 {
     struct hub_event ev = { .kind = EV_RECEIPT, .by = t->req->identity, .at = t->h->now.wall_ms };
     struct index *ix = t->h->ix;
@@ -341,28 +310,26 @@ act_receipt(struct op *t)
                : t->req->op == HUB_INBOX_RESOLVE   ? "resolved"
                : t->req->op == HUB_INBOX_SNOOZE    ? "snoozed"
                                                    : "unread";
-    /* What is not snoozed is not unsnoozed; what is so already is not written again. */
+    /* Only a snoozed signal is unsnoozed; a state that it has already is not written again. */
     bool is_moot = !was || (strcmp(was, ev.state) == 0 && was_until == until) ||
                    (t->req->op == HUB_INBOX_UNSNOOZE && strcmp(was, "snoozed") != 0);
     if (is_moot && was)
         ev.state = was;
     if (!is_moot && !op_event(t, &ev))
         return false;
-    struct json *to = json_new(t->a, JSON_OBJECT);
-    if (to) {
-        json_set(to, "signal_id", render_id(t->a, x.it.id));
-        json_set(to, "identity", render_text(t->a, ev.by));
-        json_set(to, "receipt_state", render_text(t->a, ev.state));
-        json_set(to, "snoozed_until", render_time(t->a, until));
-    }
-    t->reply->data = to;
+    json_open(t->out, '{');
+    render_id(t->out, "signal_id", x.it.id);
+    render_text(t->out, "identity", ev.by);
+    render_text(t->out, "receipt_state", ev.state);
+    render_time(t->out, "snoozed_until", until);
+    json_close(t->out, '}');
     return true;
 }
 
 /* ---- subscriptions ---- */
 
-static bool
-act_subscription(struct op *t)
+bool
+op_subscription(struct op *t)
 {
     struct hub_event ev = { .by = t->req->identity, .at = t->h->now.wall_ms };
     bool is_new = t->req->op == HUB_SUBSCRIBE;
@@ -400,21 +367,19 @@ act_subscription(struct op *t)
         silent = ev.silent == FLAG_YES;
     if ((is_new || is_there) && !op_event(t, &ev))
         return false;
-    struct json *to = json_new(t->a, JSON_OBJECT);
-    if (to) {
-        json_set(to, "agentId", render_text(t->a, ev.by));
-        json_set(to, "pattern", render_text(t->a, ev.pattern));
-        if (is_new)
-            json_set(to, "silent", json_new(t->a, silent ? JSON_TRUE : JSON_FALSE));
-        else
-            json_set(to, "removed", json_new(t->a, is_there ? JSON_TRUE : JSON_FALSE));
-    }
-    t->reply->data = to;
+    json_open(t->out, '{');
+    render_text(t->out, "agentId", ev.by);
+    render_text(t->out, "pattern", ev.pattern);
+    if (is_new)
+        json_key_bool(t->out, "silent", silent);
+    else
+        json_key_bool(t->out, "removed", is_there);
+    json_close(t->out, '}');
     return true;
 }
 
-static bool
-act_woken(struct op *t)
+bool
+op_woken(struct op *t)
 {
     struct hub_event ev = { .kind = EV_WOKEN, .at = t->h->now.wall_ms };
 
@@ -444,8 +409,8 @@ take_name(struct op *t, const char *key, const char **out)
     return *out || arg_missing(&t->in, key);
 }
 
-static bool
-act_make(struct op *t)
+bool
+op_define(struct op *t)
 {
     struct hub_event ev = { .by = t->req->identity, .at = t->h->now.wall_ms };
     enum hub_op op = t->req->op;
@@ -462,19 +427,17 @@ act_make(struct op *t)
         return arg_wrong(&t->in, "dir", "must be an absolute path");
     if (!op_event(t, &ev))
         return false;
-    struct json *to = json_new(t->a, JSON_OBJECT);
-    if (to) {
-        json_set(to, "id", render_text(t->a, ev.id));
-        json_set(to, "name", render_text(t->a, ev.name ? ev.name : ev.id));
-        if (op == HUB_IDENTITY_ADD) {
-            json_set(to, "type", render_text(t->a, ev.type_of));
-            json_set(to, "agent", render_text(t->a, ev.agent));
-            json_set(to, "dir", render_text(t->a, ev.dir));
-        } else {
-            json_set(to, "purpose", render_text(t->a, ev.purpose));
-        }
+    json_open(t->out, '{');
+    render_text(t->out, "id", ev.id);
+    render_text(t->out, "name", ev.name ? ev.name : ev.id);
+    if (op == HUB_IDENTITY_ADD) {
+        render_text(t->out, "type", ev.type_of);
+        render_text(t->out, "agent", ev.agent);
+        render_text(t->out, "dir", ev.dir);
+    } else {
+        render_text(t->out, "purpose", ev.purpose);
     }
-    t->reply->data = to;
+    json_close(t->out, '}');
     return true;
 }
 
@@ -488,8 +451,8 @@ make_identity(struct op *t, const char *id)
     return is_there(t, "SELECT 1 FROM identities WHERE id = ?", id) || op_event(t, &ev);
 }
 
-static bool
-act_join(struct op *t)
+bool
+op_join(struct op *t)
 {
     bool is_fill = t->req->op == HUB_FILL;
     struct hub_event ev = { .kind = is_fill ? EV_FILL : EV_JOIN,
@@ -505,17 +468,15 @@ act_join(struct op *t)
                       *group);
     if (!make_identity(t, ev.identity) || !op_event(t, &ev))
         return false;
-    struct json *to = json_new(t->a, JSON_OBJECT);
-    if (to) {
-        json_set(to, "identity", render_text(t->a, ev.identity));
-        json_set(to, what, render_text(t->a, *group));
-    }
-    t->reply->data = to;
+    json_open(t->out, '{');
+    render_text(t->out, "identity", ev.identity);
+    render_text(t->out, what, *group);
+    json_close(t->out, '}');
     return true;
 }
 
-static bool
-act_key_create(struct op *t)
+bool
+op_key_create(struct op *t)
 {
     struct hub_event ev = { .kind = EV_KEY, .by = t->req->identity, .at = t->h->now.wall_ms };
     char key[SECRET_KEY_SIZE], hash[SECRET_HASH_SIZE], id[HUB_ID_SIZE];
@@ -538,20 +499,17 @@ act_key_create(struct op *t)
         return starved(t);
     if (!make_identity(t, ev.identity) || !op_event(t, &ev))
         return false;
-    struct json *to = json_new(t->a, JSON_OBJECT);
-    if (to) {
-        const char *kept = arena_dup(t->a, key, strlen(key));
-        json_set(to, "key", render_text(t->a, kept));
-        json_set(to, "identity", render_text(t->a, ev.identity));
-        json_set(to, "scopes", scope_list(t->a, scope_bits(ev.scopes)));
-        json_set(to, "id", render_text(t->a, ev.id));
-    }
-    t->reply->data = to;
+    json_open(t->out, '{');
+    render_text(t->out, "key", key);
+    render_text(t->out, "identity", ev.identity);
+    render_scopes(t->out, "scopes", scope_bits(ev.scopes));
+    render_text(t->out, "id", ev.id);
+    json_close(t->out, '}');
     return true;
 }
 
-static bool
-act_key_revoke(struct op *t)
+bool
+op_key_revoke(struct op *t)
 {
     const char *id = NULL;
 
@@ -566,60 +524,9 @@ act_key_revoke(struct op *t)
     };
     if (!op_event(t, &ev))
         return false;
-    struct json *to = json_new(t->a, JSON_OBJECT);
-    if (to) {
-        json_set(to, "id", render_text(t->a, id));
-        json_set(to, "revoked", json_new(t->a, JSON_TRUE));
-    }
-    t->reply->data = to;
+    json_open(t->out, '{');
+    render_text(t->out, "id", id);
+    json_key_bool(t->out, "revoked", true);
+    json_close(t->out, '}');
     return true;
-}
-
-bool
-op_write(struct op *t)
-{
-    switch (t->req->op) {
-    case HUB_EMIT:
-        return op_emit(t);
-    case HUB_EMIT_BATCH:
-        return op_emit_batch(t);
-    case HUB_CLAIM:
-        return act_claim(t);
-    case HUB_ACK:
-    case HUB_EXTEND:
-    case HUB_RELEASE:
-    case HUB_FAIL:
-    case HUB_STATUS:
-    case HUB_REQUEUE:
-        return act_item(t);
-    case HUB_INBOX_ACKNOWLEDGE:
-    case HUB_INBOX_RESOLVE:
-    case HUB_INBOX_SNOOZE:
-    case HUB_INBOX_UNSNOOZE:
-        return act_receipt(t);
-    case HUB_ROLE_ADD:
-    case HUB_RING_ADD:
-    case HUB_IDENTITY_ADD:
-        return act_make(t);
-    case HUB_FILL:
-    case HUB_JOIN:
-        return act_join(t);
-    case HUB_KEY_CREATE:
-        return act_key_create(t);
-    case HUB_KEY_REVOKE:
-        return act_key_revoke(t);
-    case HUB_GENERATE:
-        return op_generate(t);
-    case HUB_SUBSCRIBE:
-    case HUB_UNSUBSCRIBE:
-        return act_subscription(t);
-    case HUB_SCHEDULE:
-        return op_schedule(t);
-    case HUB_CANCEL:
-        return op_cancel(t);
-    case HUB_WOKEN:
-        return act_woken(t);
-    default:
-        return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "no such operation");
-    }
 }

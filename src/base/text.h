@@ -1,11 +1,13 @@
 /*
- * text - a piece of text somebody else owns: where it stands and how long it is.
+ * text - a borrowed piece of text: a pointer and a length.
  *
- * Types, patterns and keys come from JSON, where a string may hold NUL, so they
- * carry their length. { 0 } is the absent text; it has length 0 like the empty one.
+ * Texts from JSON may hold NUL, so they carry their length. { 0 } is the absent
+ * text; it has length 0 like the empty one.
+ *
+ * Tests: test/unit/test_match.c
  */
-#ifndef CLIQ_HUB_MODEL_TEXT_H
-#define CLIQ_HUB_MODEL_TEXT_H
+#ifndef CLIQ_BASE_TEXT_H
+#define CLIQ_BASE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,9 +29,6 @@ text_of(const char *s)
 /* Without the white space at both ends: what JavaScript's trim takes away, so ASCII's,
  * Unicode's spaces and line ends, and the byte order mark. */
 struct text text_trim(struct text t);
-
-/* By bytes; a beginning comes before what it begins. */
-int text_compare(struct text a, struct text b);
 
 static inline bool
 text_same(struct text a, struct text b)

@@ -1,4 +1,4 @@
-#include "hub/model/text.h"
+#include "base/text.h"
 
 #include "base/utf8.h"
 
@@ -37,13 +37,4 @@ text_trim(struct text t)
         t.len -= n;
     } while (n);
     return t;
-}
-
-int
-text_compare(struct text a, struct text b)
-{
-    size_t n = a.len < b.len ? a.len : b.len;
-    int order = n ? memcmp(a.p, b.p, n) : 0;
-
-    return order ? order : a.len < b.len ? -1 : a.len > b.len;
 }
