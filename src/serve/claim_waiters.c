@@ -1,7 +1,7 @@
 #include "serve/claim_waiters.h"
 
 #include "base/clock.h"
-#include "serve/intake.h"
+#include "serve/rounds.h"
 
 #include <string.h>
 
@@ -97,7 +97,7 @@ claim_waiters_try(struct serve *s)
     struct job *j;
 
     while ((j = s->claim_waiters.first) && j->claim_epoch != s->news.claim_epoch) {
-        if ((s->round && s->round->n >= TRIED_MAX) || !intake_add(s, j))
+        if ((s->round && s->round->n >= TRIED_MAX) || !rounds_add(s, j))
             return false;
         take_out(j);
     }

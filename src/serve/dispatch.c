@@ -4,10 +4,7 @@
 #include "net/query.h"
 #include "serve/auth.h"
 #include "serve/claim_waiters.h"
-#include "serve/intake.h"
 #include "serve/openapi.h"
-#include "serve/request_args.h"
-#include "serve/revoke.h"
 #include "serve/rounds.h"
 #include "serve/status_page.h"
 
@@ -67,7 +64,7 @@ admit(const struct reply_to *to, const struct http_request *r, const struct quer
     *by = (struct caller){ .identity = "", .key = "" };
     admission_check(&s->rules, to->route, &asked, &v);
     if (v.status == 200 && (v.ticket.p || v.key.p) && !is_gathered(s, to->route))
-        revoke_check(s); /* else before its round is done, once for all of them */
+        auth_check_revoked(s); /* else before its round is done, once for all of them */
     if (v.status == 200 && v.ticket.p)
         ticket = auth_by_ticket(s, &v, by);
     else if (v.status == 200 && v.key.p)
@@ -121,15 +118,13 @@ hand_over(const struct reply_to *to, const struct http_request *r, const struct 
         return;
     if (to->route->op == HUB_CLAIM)
         claim_waiters_watch(j);
-    bool is_in = intake_add(to->s, j);
-    if (!is_in) { /* more at once than a round holds */
-        rounds_give(to->s);
-        is_in = intake_add(to->s, j);
+    bool is_in = rounds_add(to->s, j);
+    if (!is_in) { /* the round is full */
+        rounds_turn(to->s);
+        is_in = rounds_add(to->s, j);
     }
-    if (is_in) {
-        rounds_give_early(to->s);
+    if (is_in)
         return;
-    }
     reply_refuse(to, 503, "STORE_UNAVAILABLE", "too many requests at once; try again",
                  "Retry-After: 1\r\n");
     job_free(j);
@@ -148,8 +143,8 @@ begin_stream(const struct reply_to *to, const struct http_request *r, const stru
     int status = 400;
     const char *code = "VALIDATION_INVALID_TYPE";
 
-    if (request_args_read(a, to->route, (struct request_text){ query.p, query.len },
-                          (struct request_text){ 0 }, &args, &e) != ST_OK ||
+    if (route_args(a, to->route, (struct route_text){ query.p, query.len },
+                   (struct route_text){ 0 }, &args, &e) != ST_OK ||
         !streams_add(to->s->streams, to->conn,
                      &(struct stream_caller){ by->identity, by->key, by->is_admin }, args, a,
                      last.p ? arena_dup(a, last.p, last.len) : NULL,
@@ -164,7 +159,7 @@ static void
 answer_health(const struct reply_to *to, struct buf *body)
 {
     struct serve *s = to->s;
-    const char *trouble = s->news.trouble;
+    const char *trouble = s->trouble;
 
     if (trouble[0] || !hub_is_ready(s->reader)) {
         s->wants_look = s->wants_look || !trouble[0];
@@ -182,7 +177,7 @@ answer_ticket(const struct reply_to *to, const struct query *q, const struct cal
     struct ticket *t;
     struct err e;
 
-    if (request_args_no_query(q, &e)) {
+    if (route_no_query(q, &e)) {
         reply_refuse(to, 400, "VALIDATION_INVALID_TYPE", e.text, NULL);
     } else if (!auth_make_ticket(to->s, by, &t)) {
         reply_refuse(to, 503, "STORE_UNAVAILABLE", "no ticket can be made now", NULL);

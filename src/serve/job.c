@@ -1,7 +1,6 @@
 #include "serve/job.h"
 
 #include "base/clock.h"
-#include "serve/request_args.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,8 +61,8 @@ job_new(const struct reply_to *to, const struct http_request *r, const struct ca
     const char *identity = arena_dup(&j->arena, by->identity, strlen(by->identity));
     enum status st =
         body && identity
-            ? request_args_read(&j->arena, to->route, (struct request_text){ query.p, query.len },
-                                (struct request_text){ body, r->body.len }, &args, &e)
+            ? route_args(&j->arena, to->route, (struct route_text){ query.p, query.len },
+                         (struct route_text){ body, r->body.len }, &args, &e)
             : err_set(&e, ST_IO, "out of memory");
     if (st) {
         reply_refuse(to, st == ST_INVALID ? 400 : 503,
@@ -145,7 +144,7 @@ job_tell(struct job *j, const struct hub_reply *reply)
 
     buf_reset(body);
     buf_room(body, BODY_ROOM);
-    envelope_write(body, &j->route, reply, j->request_id);
+    reply_body(body, &j->route, reply, j->request_id);
     bool is_heard = reply_send(&to, reply->status,
                                reply->status == 401 ? "WWW-Authenticate: Bearer\r\n" : NULL, body);
     if (body->cap > KEPT_MAX)

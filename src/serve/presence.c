@@ -1,7 +1,7 @@
 #include "serve/presence.h"
 
-#include "serve/intake.h"
 #include "serve/respawn.h"
+#include "serve/rounds.h"
 #include "wake/wake.h"
 
 #include <inttypes.h>
@@ -71,7 +71,7 @@ note_told(struct serve *s, const char *identity, uint64_t upto)
     struct buf args = { 0 };
 
     buf_addf(&args, "{\"identity\":\"%s\",\"upto\":%" PRIu64 "}", identity, upto);
-    intake_add_own(s,
+    rounds_add_own(s,
                    &(struct hub_request){
                        .op = HUB_WOKEN, .identity = "cliq", .is_admin = true, .is_system = true },
                    &args); /* or it is told again, then */

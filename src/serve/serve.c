@@ -8,7 +8,6 @@
 #include "proc/proc.h"
 #include "serve/dispatch.h"
 #include "serve/job.h"
-#include "serve/lull.h"
 #include "serve/presence.h"
 #include "serve/reply.h"
 #include "serve/respawn.h"
@@ -305,7 +304,7 @@ on_stop(void *ctx)
         loop_stop(s->loop); /* who asks twice does not want to wait */
         return;
     }
-    lull_end(s);
+    rounds_stop(s);
     s->is_stopping = true;
     tell_systemd("STOPPING=1");
     http_server_stop(s->http, STOP_MS, on_stopped, s);
@@ -362,7 +361,7 @@ setup(struct serve *s, struct err *e)
 {
     struct http_options o = { .ctx = s,
                               .on_request = dispatch_request,
-                              .on_round = rounds_give,
+                              .on_round = rounds_turn,
                               .fault = reply_fault,
                               .max_conns = 8192,
                               .stall_ms = STALL_MS,
@@ -423,12 +422,6 @@ setup(struct serve *s, struct err *e)
     return st ? st : listen_all(s, e);
 }
 
-static void
-forget_job(void *who)
-{
-    job_free(who);
-}
-
 enum status
 serve_run(const struct serve_options *o, struct err *e)
 {
@@ -444,13 +437,12 @@ serve_run(const struct serve_options *o, struct err *e)
         fflush(stdout);
         tell_systemd("READY=1");
         s->wants_look = true;
-        rounds_give(s);
+        rounds_turn(s);
         st = loop_run(s->loop, e);
     }
     http_server_free(s->http);
     close_access(s);
     rounds_free(s);
-    worker_free(s->worker, forget_job);
     job_end(s);
     reply_release(s);
     streams_free(s->streams);
