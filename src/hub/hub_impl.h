@@ -140,8 +140,6 @@ void hub_trust_index(struct hub *h, struct index_probe by);
 
 /* ---- readonly.c ---- */
 
-/* May the store be read, but not written? */
-bool readonly_is(struct hub *h);
 enum status readonly_refuse(const struct hub *h, struct err *e); /* why; never ST_OK */
 /* The index in memory as the log is now. */
 enum status readonly_catch_up(struct hub *h, struct err *e);

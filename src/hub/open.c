@@ -4,12 +4,14 @@
  *
  * Tests: unit/test_hub_store.c, fault/test_hub.c.
  */
+#define _GNU_SOURCE
 #include "hub/hub_impl.h"
 
 #include "base/path.h"
 #include "base/sys.h"
 #include "hub/hub_writer.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,6 +200,19 @@ hub_own_process(void)
     index_own_process();
 }
 
+/* Is the log there, but it or its directory not ours to write? */
+static bool
+is_read_only(struct hub *h)
+{
+    if (faccessat(h->dir, HUB_EVENTS_NAME, R_OK, AT_EACCESS) != 0)
+        return false; /* opening it tells what is wrong */
+    if (faccessat(h->dir, HUB_EVENTS_NAME, W_OK, AT_EACCESS) == 0 &&
+        faccessat(h->dir, ".", W_OK, AT_EACCESS) == 0)
+        return false;
+    h->is_disk_read_only = errno == EROFS;
+    return errno == EACCES || errno == EPERM || errno == EROFS;
+}
+
 enum status
 hub_open(struct hub **out, const char *config, const struct hub_options *o, struct err *e)
 {
@@ -235,7 +250,7 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
                               .ahead_bytes = h->o.is_lasting ? PRESYNC_BYTES : 0,
                               .note = h->o.note,
                               .note_ctx = h->o.ctx };
-    h->is_read_only = !s && h->o.may_be_read_only && readonly_is(h);
+    h->is_read_only = !s && h->o.may_be_read_only && is_read_only(h);
     if (!s && !h->is_read_only)
         s = log_open(&h->log, h->dir, HUB_EVENTS_NAME, &lo, e);
     h->o.lock_wait_ms = h->log.o.lock_wait_ms; /* the log's default, if none was given */

@@ -345,9 +345,12 @@ can_begin_now(struct hub *h)
 
     if (h->is_kept)
         return hub_may_go_on(h);
-    return !h->is_read_only && h->ix && index_is_current(h->ix) && hub_is_untouched(h) &&
-           !(hub_knows_due(h, &due_ms) && due_ms == 0) && !lock_is_wanted(h->dir) &&
-           !log_try_lock(&h->log, NULL);
+    if (h->is_read_only || !h->ix || !index_is_current(h->ix) || !hub_is_untouched(h))
+        return false;
+    hub_look_at_clock(h);
+    hub_is_nothing_due(h, &due_ms);
+    bool has_due = h->due_is_of == h->fold.timers + 1 && due_ms <= 0;
+    return !has_due && !lock_is_wanted(h->dir) && !log_try_lock(&h->log, NULL);
 }
 
 bool

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Of a round: the rest is for requests that come meanwhile, which would be refused. */
+/* Half of a round: the rest is for requests that come meanwhile. */
 enum { TRIED_MAX = ROUND_MAX / 2 };
 
 static void
@@ -47,7 +47,7 @@ on_news(void *ctx, struct http_conn *c, enum http_news news)
 
     (void)c;
     if (j->is_waiting && news != HTTP_DRAINED)
-        give_up(j); /* else a round has it, and its answer comes */
+        give_up(j); /* else it is in a round, which answers it */
 }
 
 void
@@ -76,9 +76,9 @@ on_time(void *ctx)
     loop_drop(j->timer);
     j->timer = NULL;
     if (!j->is_waiting)
-        return; /* a round has it: who answers it looks at the time */
+        return; /* it is in a round, which looks at the time */
     if (clock_mono_ms() < j->wait_until_ms)
-        set_timer(j); /* the loop's clock has another beginning */
+        set_timer(j); /* the loop's clock rounds differently */
     else
         give_up(j);
 }

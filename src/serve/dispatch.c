@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- who asks ---- */
+/* ---- admission ---- */
 
 static struct admission_text
 admission_text(struct http_text t)
@@ -20,7 +20,7 @@ admission_text(struct http_text t)
 }
 
 static struct admission_request
-ask_gate(const struct http_request *r, struct http_conn *c, const struct query *q)
+admission_request_of(const struct http_request *r, struct http_conn *c, const struct query *q)
 {
     const char *token = query_get(q, "token"), *ticket = query_get(q, "ticket");
 
@@ -40,22 +40,22 @@ ask_gate(const struct http_request *r, struct http_conn *c, const struct query *
     };
 }
 
-/* Are its requests done in rounds? One signal by its id is not: that is a short look. Nor is what
- * else only reads, while the worker waits for a lock. */
+/* Is the operation done in rounds? Not a GET of one signal, which takes no time; nor other reads
+ * while the worker waits for a lock. */
 static bool
 is_gathered(const struct serve *s, const struct route *route)
 {
     return route->kind == ROUTE_OP && route->op != HUB_GET &&
-           (hub_ops[route->op].writes || !worker_is_stuck(s->worker));
+           (hub_ops[route->op].writes || !rounds_are_stuck(s));
 }
 
-/* Whom the request is from; false: refused and answered. */
+/* Finds the caller; false: refused and answered. */
 static bool
 admit(const struct reply_to *to, const struct http_request *r, const struct query *q,
       struct arena *a, struct caller *by)
 {
     struct serve *s = to->s;
-    struct admission_request asked = ask_gate(r, to->conn, q);
+    struct admission_request asked = admission_request_of(r, to->conn, q);
     struct admission_verdict v;
     struct ticket *ticket = NULL;
     int64_t now = clock_mono_ms(), wait_ms = 0;
@@ -64,7 +64,7 @@ admit(const struct reply_to *to, const struct http_request *r, const struct quer
     *by = (struct caller){ .identity = "", .key = "" };
     admission_check(&s->rules, to->route, &asked, &v);
     if (v.status == 200 && (v.ticket.p || v.key.p) && !is_gathered(s, to->route))
-        auth_check_revoked(s); /* else before its round is done, once for all of them */
+        auth_check_revoked(s); /* else rounds_turn does, once for the whole round */
     if (v.status == 200 && v.ticket.p)
         ticket = auth_by_ticket(s, &v, by);
     else if (v.status == 200 && v.key.p)
@@ -89,9 +89,9 @@ admit(const struct reply_to *to, const struct http_request *r, const struct quer
     return false;
 }
 
-/* ---- who answers ---- */
+/* ---- answers ---- */
 
-/* Nobody has to wait for that, unless the index is behind. */
+/* Reads without waiting. False: the index is behind the log. */
 static bool
 answer_at_once(struct job *j)
 {
@@ -154,7 +154,7 @@ begin_stream(const struct reply_to *to, const struct http_request *r, const stru
         reply_streams(to);
 }
 
-/* The store's health: a page, or why it has none. */
+/* 200, or 503 with the store's trouble. */
 static void
 answer_health(const struct reply_to *to, struct buf *body)
 {
@@ -219,7 +219,7 @@ answer_own(const struct reply_to *to, const struct query *q, const struct caller
     buf_release(&body);
 }
 
-/* ---- which one is it ---- */
+/* ---- the request ---- */
 
 static void
 refuse_path(const struct reply_to *to, int status, const char *allow)
@@ -250,7 +250,7 @@ dispatch_request(void *ctx, struct http_conn *c, const struct http_request *r)
 
     reply_next_id(s, id);
     int found = route_find(to.method.p, to.method.len, to.path.p, to.path.len, &route, allow);
-    if (found != 200) /* the gate comes first here too: strangers learn nothing */
+    if (found != 200) /* admission comes first here, too: strangers learn nothing */
         route = (struct route){ .kind = ROUTE_HEALTH, .scope = SCOPE_NONE };
     if (query_parse(&q, &a, query.p ? query.p : "", query.len, &e) != ST_OK)
         reply_refuse(&to, 400, "VALIDATION_INVALID_TYPE", e.text, NULL);

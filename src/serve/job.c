@@ -6,12 +6,12 @@
 #include <string.h>
 
 enum {
-    BODY_ROOM = 1000,    /* for most answers */
-    KEPT_MAX = 64 << 10, /* bytes of what is kept for the next one */
+    BODY_ROOM = 1000,    /* bytes of most answers */
+    KEPT_MAX = 64 << 10, /* larger buffers are not kept for the next job */
     SPARE_MAX = 128,
 };
 
-/* One that was used before has memory for its arena. */
+/* A spare job has memory in its arena already. */
 static struct job *
 take(struct serve *s)
 {

@@ -20,6 +20,7 @@ enum {
     NAP_MAX = 8,               /* requests for which the loop sleeps until there are more */
     NAP_END_MS = 1,            /* if nothing comes */
     WATCH_PAUSE_MS = 5,
+    STUCK_MS = 50, /* most rounds take a fiftieth of that */
 };
 
 /* ---- the round that gathers ---- */
@@ -446,7 +447,7 @@ on_pause_end(void *ctx)
     loop_drop(s->watch_pause);
     s->watch_pause = NULL;
     wake_agents_now(s);
-    if (s->had_round || !worker_is_idle(s->worker)) {
+    if (s->had_round || s->given) {
         wait_for_pause_end(s);
         rounds_turn(s);
     } else {
@@ -483,7 +484,7 @@ rounds_on_changed(void *ctx)
 
     watch_drain(&s->watch);
     auth_check_revoked(s);
-    if (!worker_is_idle(s->worker))
+    if (s->given)
         s->wants_check = true; /* it may be the worker that writes */
     else if (has_grown(s))
         s->wants_look = true;
@@ -497,7 +498,7 @@ rounds_turn(void *ctx)
 {
     struct serve *s = ctx;
 
-    while (worker_is_idle(s->worker)) {
+    while (!s->given) {
         if (!s->round && s->wants_look && (s->round = round_new(s)))
             s->wants_look = false;
         if (!s->round)
@@ -517,8 +518,10 @@ rounds_turn(void *ctx)
                 settle_later(s);
         } else {
             s->is_unsettled = false; /* the worker commits it */
-            worker_give(s->worker, s->round);
+            s->given = s->round;
+            s->given_ms = clock_mono_ms();
             s->round = NULL;
+            worker_give(s->worker, s->given);
         }
     }
 }
@@ -532,6 +535,7 @@ rounds_on_done(void *ctx)
 
     if (!r)
         return;
+    s->given = NULL;
     take_news(s, true);
     plan_look(s, look_in_ms);
     auth_check_revoked(s); /* before streams are told of what came after that */
@@ -545,6 +549,12 @@ rounds_on_done(void *ctx)
         s->wants_look = true;
     s->wants_check = false;
     rounds_turn(s);
+}
+
+bool
+rounds_are_stuck(const struct serve *s)
+{
+    return s->given && clock_mono_ms() - s->given_ms > STUCK_MS;
 }
 
 void

@@ -61,6 +61,9 @@ void rounds_add_own(struct serve *s, const struct hub_request *r, const struct b
 /* Refuses the requests of a revoked key that are not decided yet. */
 void rounds_revoke(struct serve *s, const char *key);
 
+/* Has the worker had a round for longer than most rounds take? */
+bool rounds_are_stuck(const struct serve *s);
+
 /* Callbacks; ctx is the server. */
 void rounds_turn(void *ctx);       /* the end of a turn: does what has gathered */
 void rounds_on_done(void *ctx);    /* the worker's round is done */

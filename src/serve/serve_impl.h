@@ -62,6 +62,8 @@ struct serve {
 
     /* rounds.h */
     struct round *round;        /* gathers requests */
+    struct round *given;        /* the worker has it, and the store; NULL: the loop has */
+    int64_t given_ms;           /* since then */
     struct round *spare_rounds; /* free ones: they are large */
     size_t n_spare_rounds;      /* how many */
     struct claim_waiters claim_waiters;

@@ -16,7 +16,6 @@ enum {
     AGAIN_MIN_MS = 10, /* what is due could not be done; doubled each time */
     AGAIN_MAX_MS = 1000,
     LOOK_MAX_MS = 60000, /* clocks jump: look again */
-    STUCK_MS = 50,       /* most rounds take a fiftieth of that */
 };
 
 struct worker {
@@ -31,8 +30,6 @@ struct worker {
     /* used by the thread that has the store */
     int64_t end;      /* of the log, when something due was last tried */
     int64_t again_ms; /* back-off: what is due could not be done */
-    /* the loop's */
-    int64_t given_ms; /* when it gave a round; 0: it gave none */
     int fd;
 };
 
@@ -166,24 +163,11 @@ worker_fd(const struct worker *w)
     return w->fd;
 }
 
-bool
-worker_is_idle(const struct worker *w)
-{
-    return w->given_ms == 0;
-}
-
-bool
-worker_is_stuck(const struct worker *w)
-{
-    return w->given_ms > 0 && clock_mono_ms() - w->given_ms > STUCK_MS;
-}
-
 void
 worker_give(struct worker *w, struct round *r)
 {
-    assert(worker_is_idle(w));
-    w->given_ms = clock_mono_ms();
     pthread_mutex_lock(&w->lock);
+    assert(!w->given && !w->done);
     w->given = r;
     pthread_cond_signal(&w->changed);
     pthread_mutex_unlock(&w->lock);
@@ -201,7 +185,5 @@ worker_take(struct worker *w, int64_t *look_in_ms)
     w->done = NULL;
     *look_in_ms = w->look_in_ms;
     pthread_mutex_unlock(&w->lock);
-    if (r)
-        w->given_ms = 0;
     return r;
 }

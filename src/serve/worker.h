@@ -29,9 +29,7 @@ struct worker *worker_new(struct hub *h, struct err *e);
 struct round *worker_free(struct worker *w);
 
 int worker_fd(const struct worker *w);
-bool worker_is_idle(const struct worker *w);  /* it has no round: the store is the loop's */
-bool worker_is_stuck(const struct worker *w); /* it has had one for longer than most rounds take */
-/* Only while it is idle. A round without requests folds what others wrote and does what is due. */
+/* Only when it has none. A round without requests folds what others wrote and does what is due. */
 void worker_give(struct worker *w, struct round *r);
 /* The round, which is done and committed; NULL: it is not done yet. *look_in_ms: as below. */
 struct round *worker_take(struct worker *w, int64_t *look_in_ms);
