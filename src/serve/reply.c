@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { LAST_WORDS = 1000 }; /* bytes of an envelope with a sentence of ours */
+enum { LAST_WORDS = 1000 }; /* bytes of a body with a sentence of ours */
 
 #define JSON_TYPE "Content-Type: application/json\r\nCache-Control: no-store\r\n"
 #define ID_HEADER "X-Request-Id: "

@@ -239,6 +239,7 @@ set_look_timer(struct serve *s)
 {
     int64_t in_ms = s->look_at_ms - clock_mono_ms();
 
+    s->look_timer_ms = s->look_at_ms;
     s->look_timer = loop_after(s->loop, in_ms > 0 ? (uint64_t)in_ms : 0, on_look_time, s, NULL);
 }
 
@@ -266,10 +267,8 @@ plan_look(struct serve *s, int64_t in_ms)
         s->look_timer = NULL;
     }
     s->look_at_ms = at_ms;
-    if (!s->look_timer) {
-        s->look_timer_ms = at_ms;
+    if (!s->look_timer)
         set_look_timer(s);
-    }
 }
 
 /* ---- the loop's rounds ---- */

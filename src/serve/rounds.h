@@ -35,7 +35,7 @@
 
 #include "serve/job.h"
 
-#define ROUND_MAX 1024
+#define ROUND_MAX 768 /* one at the worker, one that gathers: then requests are refused */
 
 /* Owned by the loop (s->round), or by the worker until it is done. */
 struct round {
