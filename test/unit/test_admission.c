@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include "serve/admission.h"
-#include "serve/reply.h"
 #include "serve/openapi.h"
+#include "serve/reply.h"
 
 #include <stdio.h>
 #include <string.h>
