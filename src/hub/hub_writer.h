@@ -33,8 +33,9 @@ bool hub_round_begin(struct hub *h, bool may_wait);
 /* May be called several times; the replies are not valid before hub_round_end. */
 void hub_round_decide(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
                       struct hub_reply *replies);
-/* With all requests and replies of the round. Lock and transaction are kept if it wrote. */
-void hub_round_end(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+/* With all requests and replies of the round. Lock and transaction are kept if it wrote. False: the
+ * index was damaged and is deleted; all replies are 503, and hub_submit would make a new one. */
+bool hub_round_end(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
                    struct hub_reply *replies);
 /* Commits and unlocks. hub_read, hub_submit and hub_close do it, too, when they need to. */
 void hub_settle(struct hub *h);
@@ -43,8 +44,8 @@ void hub_settle(struct hub *h);
 bool hub_may_go_on(const struct hub *h);
 /* The requests of the next round waited that long already: it waits less for the lock. */
 void hub_has_waited(struct hub *h, int64_t ms);
-/* Before a hub_submit that follows other rounds: if another process wants the lock, settles and
- * sleeps 1 ms, because flock is not fair. */
+/* Before a round that may wait: settles unless hub_may_go_on. If another process wants the lock,
+ * sleeps 1 ms, too, because flock is not fair. */
 void hub_make_way(struct hub *h);
 
 /* How the store is after the last round. */

@@ -513,13 +513,13 @@ end_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
     return is_damaged;
 }
 
-void
+bool
 hub_round_end(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
               struct hub_reply *replies)
 {
     if (!h->round.s && h->n_lines)
         index_lend_many(h->ix); /* and while the disk syncs */
-    end_round(h, r, n, a, replies, true);
+    return !end_round(h, r, n, a, replies, true);
 }
 
 /* ---- settle ---- */
@@ -575,10 +575,11 @@ hub_make_way(struct hub *h)
 {
     enum { WAY_NS = 1000000 };
 
-    if (!lock_is_wanted(h->dir))
-        return;
-    hub_settle(h);
-    nanosleep(&(struct timespec){ 0, WAY_NS }, NULL);
+    bool is_wanted = lock_is_wanted(h->dir);
+    if (is_wanted || !hub_may_go_on(h))
+        hub_settle(h);
+    if (is_wanted)
+        nanosleep(&(struct timespec){ 0, WAY_NS }, NULL);
 }
 
 int64_t

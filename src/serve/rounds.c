@@ -43,7 +43,7 @@ round_free(struct serve *s, struct round *r)
 {
     arena_reset(&r->arena);
     r->n = r->bytes = r->decided = 0;
-    r->is_workers = r->is_begun = false;
+    r->is_workers = r->needs_commit = r->is_begun = r->is_kept = false;
     if (s->n_spare_rounds == SPARE_MAX) {
         arena_release(&r->arena);
         free(r);
@@ -72,13 +72,13 @@ round_sort(struct round *r)
     return n;
 }
 
-/* The loop answers these before the index is committed. Not those that change what the loop reads
- * there: keys, members of rings. Nor batches and queries, which take long. */
+/* May it be answered before the index is committed? Not if it changes what the loop reads there:
+ * keys, members of rings. */
 static bool
-is_loops(enum hub_op op)
+is_plain(enum hub_op op)
 {
-    return op == HUB_EMIT || op == HUB_CLAIM || op == HUB_ACK || op == HUB_EXTEND ||
-           op == HUB_RELEASE || op == HUB_FAIL || op == HUB_GENERATE;
+    return op == HUB_EMIT || op == HUB_EMIT_BATCH || op == HUB_CLAIM || op == HUB_ACK ||
+           op == HUB_EXTEND || op == HUB_RELEASE || op == HUB_FAIL || op == HUB_GENERATE;
 }
 
 bool
@@ -92,7 +92,8 @@ rounds_add(struct serve *s, struct job *j)
     if (r->n == 0)
         r->begun_ns = clock_mono_ns();
     j->claim_epoch = s->news.claim_epoch; /* or older: then it is tried once too often */
-    r->is_workers = r->is_workers || !is_loops(j->request.op);
+    r->needs_commit = r->needs_commit || !is_plain(j->request.op);
+    r->is_workers = r->is_workers || r->needs_commit || j->request.op == HUB_EMIT_BATCH;
     r->jobs[r->n] = j;
     r->requests[r->n++] = j->request;
     r->bytes += j->bytes;
@@ -273,12 +274,6 @@ plan_look(struct serve *s, int64_t in_ms)
 
 /* ---- the loop's rounds ---- */
 
-static bool
-is_commit_awaited(const struct serve *s)
-{
-    return s->claim_waiters.first || streams_count(s->streams) > 0;
-}
-
 static void
 settle(struct serve *s)
 {
@@ -319,6 +314,17 @@ on_settle_time(void *ctx)
     }
     settle(s);
     rounds_turn(s);
+}
+
+/* Commits at once if streams or claims wait for it. */
+static void
+after_round(struct serve *s)
+{
+    s->is_unsettled = true;
+    if (s->claim_waiters.first || streams_count(s->streams) > 0)
+        settle(s);
+    else
+        settle_later(s);
 }
 
 static void
@@ -397,7 +403,6 @@ end_round(struct serve *s)
     take_news(s, false);
     s->gathered = 0;
     s->round = NULL;
-    s->is_unsettled = true;
     streams_written(s->streams, s->news.last_seq);
     for (size_t i = 0; i < n; i++)
         answer(r->jobs[i], &r->replies[i]);
@@ -511,12 +516,9 @@ rounds_turn(void *ctx)
             return;
         if (s->round->is_begun) {
             end_round(s);
-            if (is_commit_awaited(s))
-                settle(s);
-            else
-                settle_later(s);
+            after_round(s);
         } else {
-            s->is_unsettled = false; /* the worker commits it */
+            s->is_unsettled = false; /* the worker goes on with it */
             s->given = s->round;
             s->given_ms = clock_mono_ms();
             s->round = NULL;
@@ -535,15 +537,19 @@ rounds_on_done(void *ctx)
     if (!r)
         return;
     s->given = NULL;
-    take_news(s, true);
-    plan_look(s, look_in_ms);
+    take_news(s, !r->is_kept);
     auth_check_revoked(s); /* before streams are told of what came after that */
     streams_written(s->streams, s->news.last_seq);
     for (size_t i = 0; i < r->n; i++)
         answer(r->jobs[i], &r->replies[i]);
-    bool is_look = r->n == 0;
+    bool is_look = r->n == 0, is_kept = r->is_kept;
     round_free(s, r);
-    tell_committed(s, is_look);
+    if (is_kept) {
+        after_round(s);
+    } else {
+        plan_look(s, look_in_ms);
+        tell_committed(s, is_look);
+    }
     if (s->wants_check && has_grown(s))
         s->wants_look = true;
     s->wants_check = false;

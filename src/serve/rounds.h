@@ -8,8 +8,8 @@
  *              the loop does it               |           the worker does it, when it must wait
  *           ----------------------------------+------------------------------------------
  *           hub_round_begin, without waiting        the lock is taken, or others wrote: worker_give
- *           hub_round_decide     <-.                hub_submit: lock, fold, decide, write, sync,
- *           more requests at once? '                            commit, unlock
+ *           hub_round_decide     <-.                the same steps, which may wait there; queries,
+ *           more requests at once? '                and requests that need the commit
  *           hub_round_end: write, sync              worker_take
  *                      |                                           |
  *                      '------------> answers to the clients <-----'
@@ -43,7 +43,9 @@ struct round {
     struct arena arena; /* of replies */
     size_t n, bytes;    /* requests, and bytes of their bodies */
     int64_t begun_ns;   /* when the first request came */
-    bool is_workers;    /* a request in it is not for the loop */
+    bool is_workers;    /* a request in it is not for the loop, */
+    bool needs_commit;  /* or may only be answered after the commit */
+    bool is_kept;       /* the worker did it, and the loop settles */
     bool is_begun;      /* the loop began it, */
     size_t decided;     /* and decided that many requests */
     struct hub_request requests[ROUND_MAX];

@@ -82,7 +82,13 @@ do_round(struct worker *w, struct round *r)
 
     hub_has_waited(w->hub, r->n ? (clock_mono_ns() - r->begun_ns) / 1000000 : 0);
     hub_make_way(w->hub);
-    if (n > 0 || r->n == 0)
+    r->is_kept = n > 0 && !r->needs_commit;
+    if (r->is_kept) {
+        hub_round_begin(w->hub, true);
+        hub_round_decide(w->hub, r->requests, n, &r->arena, r->replies);
+        r->is_kept = hub_round_end(w->hub, r->requests, n, &r->arena, r->replies);
+    }
+    if (!r->is_kept && (n > 0 || r->n == 0))
         hub_submit(w->hub, r->requests, n, &r->arena, r->replies);
     for (size_t i = n; i < r->n; i++) /* waits only if the index is behind */
         hub_read(w->hub, &r->requests[i], &r->arena, &r->replies[i]);
@@ -102,7 +108,7 @@ work(void *arg)
             break;
         pthread_mutex_unlock(&w->lock);
         do_round(w, r);
-        int64_t look_in_ms = worker_look_in_ms(w, true);
+        int64_t look_in_ms = r->is_kept ? 0 : worker_look_in_ms(w, true);
         pthread_mutex_lock(&w->lock);
         w->look_in_ms = look_in_ms;
         w->given = NULL;

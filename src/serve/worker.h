@@ -5,7 +5,8 @@
  * wait for the store's lock or a slow disk, folds lines of other processes, or is large.
  *
  *     loop     worker_give(round)          from here on the store is the worker's
- *     worker   hub_submit, hub_read        locks, folds, writes, syncs, commits
+ *     worker   the same steps, which may wait here: lock, fold, decide, write, sync; or hub_submit
+ *              and hub_read, if answers need the commit
  *     loop     worker_fd is readable: worker_take -> the round, and the store, are the loop's again
  *
  * It has one round at a time. Meanwhile the next one gathers in the loop, so the longer a round
@@ -31,7 +32,8 @@ struct round *worker_free(struct worker *w);
 int worker_fd(const struct worker *w);
 /* Only when it has none. A round without requests folds what others wrote and does what is due. */
 void worker_give(struct worker *w, struct round *r);
-/* The round, which is done and committed; NULL: it is not done yet. *look_in_ms: as below. */
+/* The round, which is done; NULL: it is not done yet. If it is_kept the loop has to settle; else
+ * *look_in_ms is as below. */
 struct round *worker_take(struct worker *w, int64_t *look_in_ms);
 
 /* Milliseconds until the store needs a round without requests: something is due, or has to be
