@@ -9,6 +9,7 @@
 #include "hub/hub_impl.h"
 
 #include "base/sys.h"
+#include "hub/hub_writer.h"
 
 #include <fcntl.h>
 #include <string.h>

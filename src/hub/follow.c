@@ -1,7 +1,9 @@
 /*
- * next - the signals in order, for those who follow: from the index, so only what is synced.
+ * follow - signals in order, for streams and subscriptions: from the index, so only synced lines.
  *
- * An error ends with the look that met it: the index forgets it, and the next look tries again.
+ * A failed query is rolled back: the index forgets the error, and the next query tries again.
+ *
+ * Tests: test/unit/test_hub_*.c test/unit/test_stream.c
  */
 #include "hub/hub_impl.h"
 
@@ -11,35 +13,14 @@
 
 #include <string.h>
 
-/* The index may have been deleted, and made again by somebody. */
-bool
-hub_is_ready(struct hub *h)
-{
-    if (h->ix && index_is_current(h->ix))
-        return true;
-    if (hub_begin_read(h, NULL))
-        return false;
-    hub_end_read(h);
-    return true;
-}
-
-enum status
-hub_catch_up(struct hub *h, struct err *e)
-{
-    enum status s = hub_begin_read(h, e);
-
-    hub_end_read(h);
-    return s;
-}
-
-/* Tells looks by a text from each other. */
+/* Makes a probe's number of a text. */
 static uint64_t
 sum(const char *text)
 {
     return hash_bytes(text, strlen(text));
 }
 
-/* After a look: did it fail? A row that makes no sense is damage that SQLite does not see. */
+/* After a query: did it fail? A row that makes no sense is damage that SQLite does not see. */
 static enum status
 end_look(struct hub *h, struct index_probe look, bool makes_sense)
 {
@@ -54,7 +35,7 @@ end_look(struct hub *h, struct index_probe look, bool makes_sense)
     return s || !makes_sense ? ST_IO : ST_OK;
 }
 
-/* The same for a question: yes or no, if it did not. */
+/* The same for a yes-or-no query. */
 static enum status
 end_question(struct hub *h, struct index_probe look, bool is_so)
 {
@@ -145,8 +126,8 @@ hub_last_seq(struct hub *h)
     return !end_look(h, (struct index_probe){ "place", 0 }, true) && is_there ? p.seq : 0;
 }
 
-/* Dropping segments folds anew, which counts up the changes of subscriptions: as long as they
- * are the same, nothing was dropped, and the directory need not be read. */
+/* hub_compact folds anew, which changes place.subscriptions: as long as that is the same, no
+ * segment was deleted, and the directory need not be read. */
 uint64_t
 hub_oldest_seq(struct hub *h)
 {
@@ -212,28 +193,4 @@ hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
         }
     }
     return end_question(h, (struct index_probe){ sql, sum(hash) }, *identity && *id);
-}
-
-uint64_t
-hub_log_seq(const struct hub *h)
-{
-    return h->log.next_seq - 1;
-}
-
-int64_t
-hub_log_end(const struct hub *h)
-{
-    return h->log.end;
-}
-
-uint64_t
-hub_key_changes(const struct hub *h)
-{
-    return h->fold.keys;
-}
-
-uint64_t
-hub_claim_epoch(const struct hub *h)
-{
-    return h->fold.claim_epoch;
 }

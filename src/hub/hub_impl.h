@@ -1,6 +1,5 @@
 /*
- * hub_impl - what the files of the hub share: the store that is open, and a request that is
- * being answered.
+ * hub_impl - shared by the files of the hub: the open store, and a request that is being answered.
  */
 #ifndef CLIQ_HUB_HUB_IMPL_H
 #define CLIQ_HUB_HUB_IMPL_H
@@ -19,19 +18,19 @@ struct hub_line {
     size_t at, len, unit;
 };
 
-/* A question to the index: the statement's text, and the number that it asks for. */
+/* Identifies a query: the statement's text, and the number it asks for. */
 struct index_probe {
     const char *sql;
     uint64_t nth;
 };
 
-/* How a round goes. */
-struct hub_turn {
-    enum status s;  /* what went wrong, and */
-    struct err e;   /* why */
-    bool is_begun;  /* we have the lock */
-    bool is_behind; /* the index lacks what the log has, if nothing is committed */
-    uint64_t first; /* the next line's number then */
+/* The round under way. */
+struct hub_round {
+    enum status s;  /* the first failure, and */
+    struct err e;   /* its sentence */
+    bool is_begun;  /* it has the lock */
+    bool is_behind; /* a rollback leaves the index behind the log */
+    uint64_t first; /* number of the next line when it began */
 };
 
 struct hub {
@@ -42,43 +41,41 @@ struct hub {
     struct index *ix;
     struct fold fold;
     char boot[BOOT_ID_SIZE];
-    struct hub_turn turn; /* of this round, */
-    struct hub_now now;   /* and this, too */
-    /* what this round writes */
+    struct hub_round round;
+    struct hub_now now; /* the time of the round or the read */
+    /* the lines of the round */
     struct buf text;
     struct hub_line *lines;
     size_t n_lines, cap_lines, unit;
     uint64_t next_seq;
-    uint64_t left_at;         /* the number of the next line when we let the lock go */
-    bool is_delayed_file_old; /* delayed.json shows another queue, when the index was last looked at
-                               */
-    int64_t delayed_file_at_ms; /* not written before, by the clock of this boot */
-    bool is_changed;            /* the transaction holds what others wrote, or rounds before */
-    bool is_kept;               /* the lock and the transaction, for the next round */
-    int64_t kept_ms;            /* since then, by the clock of this boot */
-    int64_t saved_ms;           /* and a commit was begun last */
+    uint64_t left_at;           /* number of the next line when the lock was last released */
+    bool is_delayed_file_old;   /* delayed.json lacks changes, when the index was last read */
+    int64_t delayed_file_at_ms; /* it is not written before that boot time */
+    bool is_changed;            /* the transaction holds lines of others, or of rounds before */
+    bool is_kept;               /* lock and transaction are kept for the next round */
+    int64_t kept_ms;            /* since that boot time */
+    int64_t saved_ms;           /* boot time when the last commit began */
     bool is_read_only, is_disk_read_only;
     uint64_t oldest, oldest_is_of; /* hub_oldest_seq, and the state of the index it is of */
-    bool is_full;                  /* the last append failed */
-    int64_t retry_wait_ms,
-        retry_at_ms;    /* after that, or a failed sync, by the clock of this boot */
-    struct err trouble; /* why it is to be mended */
-    bool is_behind;     /* the index lacks what the log has, and nobody else brings it */
-    int64_t fold_wait_ms, fold_at_ms; /* then: when it is tried again, by the same clock */
-    struct err behind;                /* and why */
-    struct buf answer;                /* in JSON, while an operation writes it */
-    struct hub_time due; /* next, when due_is_of is fold.timers plus 1; see fold.soonest */
+    /* write_retry.c */
+    bool is_full;                       /* the last append failed */
+    int64_t retry_wait_ms, retry_at_ms; /* back-off and boot time of the next write or repair */
+    struct err trouble;                 /* why writes fail */
+    bool is_behind;                     /* the index lacks lines of the log */
+    int64_t fold_wait_ms, fold_at_ms;   /* back-off and boot time of the next fold */
+    struct err behind;                  /* why the index could not be written */
+    struct buf answer;                  /* in JSON, while an operation writes it */
+    struct hub_time due;                /* the next timer, valid if due_is_of == fold.timers + 1 */
     uint64_t due_is_of;
     ino_t doubted;                 /* an index that could not be read, */
-    struct index_probe doubted_by; /* by whom last, */
-    int n_doubts;                  /* and how often */
-    bool is_ahead; /* a read has the lock and what could not be written (hub_end_read) */
+    struct index_probe doubted_by; /* the last query that failed on it, */
+    int n_doubts;                  /* and how many did */
+    bool is_ahead; /* a read holds the lock and a transaction that cannot be committed */
 };
 
 /* ---- write_retry.c ---- */
 
-/* The log's lock. After a failed sync it mends the log first, or says why not, and not too often.
- */
+/* Takes the log's lock. After a failed sync it repairs the log first, unless it is too early. */
 enum status hub_lock(struct hub *h, struct err *e);
 void hub_note_trouble(struct hub *h, const struct err *why); /* a sync failed */
 void hub_note_full(struct hub *h, const struct err *why);    /* an append failed */
@@ -101,41 +98,49 @@ void hub_postpone_delayed_file(struct hub *h); /* nothing can be written now */
 
 void hub_use_index(struct hub *h, struct index *ix); /* NULL: none */
 void hub_close_index(struct hub *h);
-/* If the index has filled the disk, which a failed round may come from, it gives that back: it is a
- * view of the log, and made again when there is room. With the lock, outside a transaction. */
+/* Deletes an index that has filled the disk, which may be why a round failed: it is made again
+ * when there is room. With the lock, outside a transaction. */
 void hub_free_room(struct hub *h);
-/* Brings the index up to date. If it cannot be written (a full disk), what is in the log can be
- * read all the same, from the open transaction: then it stays open, and the lock is kept, until
- * hub_end_read. */
+/* Folds new lines into the index. If it cannot be committed (a full disk), the transaction and the
+ * lock are kept until hub_end_read, so that the caller can read the whole log all the same. */
 enum status hub_fold_others(struct hub *h, struct err *e);
-/* A damaged index goes, and is made again by whoever needs it next. Without the lock. */
-void hub_drop_index(struct hub *h);
 /* With the log's lock: makes the index anew, and opens it. */
 enum status hub_make_index(struct hub *h, struct err *e);
-/* The same in steps. It is made beside the old one, which others may read meanwhile; the old one is
- * removed (index_remove); the new one gets its name, and is opened. files: of the log, NULL: as
- * they are. */
+/* The same in steps: make it beside the old one, which others may read meanwhile; remove the old
+ * one (index_remove); give the new one its name and open it. files: of the log; NULL: all. */
 enum status hub_make_new_index(struct hub *h, const struct log_snapshot *files, struct err *e);
 enum status hub_take_new_index(struct hub *h, struct err *e);
 void hub_forget_new_index(const struct hub *h); /* instead of that */
-/* With the log's lock: opens a transaction in which the whole log is folded. */
-enum status hub_begin(struct hub *h, struct err *e);
+/* With the log's lock: opens the index, and makes it if it is missing or damaged. */
+enum status hub_open_index(struct hub *h, struct err *e);
 
-/* ---- round_lines.c ---- */
+/* ---- round.c ---- */
 
 int64_t hub_clock_ms(clockid_t id);
+void hub_look_at_clock(struct hub *h); /* sets h->now */
+bool hub_is_untouched(const struct hub *h);
+/* With the log's lock: opens a transaction in which the whole log is folded. */
+enum status hub_begin(struct hub *h, struct err *e);
+/* Answers one request within a transaction. */
+void
+hub_answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub_reply *reply);
+void hub_reply_unavailable(struct hub_reply *r, const struct err *e, struct arena *a);
+/* Writes an event into the round and applies it. False: too long, or no memory. */
+bool hub_add_line(struct hub *h, const struct hub_event *ev, struct refusal *r);
 
-/* Without it: opens one to read, which shows the whole log. After ST_OK, hub_end_read. */
+/* ---- read.c ---- */
+
+/* Without the lock: opens a transaction that shows the whole log. After ST_OK, hub_end_read. */
 enum status hub_begin_read(struct hub *h, struct err *e);
 void hub_end_read(struct hub *h);
-/* The index seems to be damaged, or this look at it went well. Takes no lock. */
+/* Deletes a damaged index: the next call that needs one makes it again. Takes the lock. */
+void hub_drop_index(struct hub *h);
+/* A query failed, or worked: too many failures in a row delete the index. Takes no lock. */
 void hub_doubt_index(struct hub *h, struct index_probe by);
 void hub_trust_index(struct hub *h, struct index_probe by);
 
 /* ---- readonly.c ---- */
 
-/* May the store be read, but not written? */
-bool readonly_is(struct hub *h);
 enum status readonly_refuse(const struct hub *h, struct err *e); /* why; never ST_OK */
 /* The index in memory as the log is now. */
 enum status readonly_catch_up(struct hub *h, struct err *e);
@@ -176,10 +181,8 @@ bool op_subscriptions(struct op *t);
 bool op_delayed(struct op *t);
 bool op_events(struct op *t);
 
-/* ---- round_lines.c ---- */
-/* Writes an event into the round and applies it. False: too long, or no memory. */
-bool hub_add_line(struct hub *h, const struct hub_event *ev, struct refusal *r);
-bool op_event(struct op *t, const struct hub_event *ev);
+/* ---- round.c ---- */
+bool op_event(struct op *t, const struct hub_event *ev); /* hub_add_line for a request */
 
 /* ---- timers.c ---- */
 /* Is it certain that nothing is due? Then *in_ms is the time until something may be; INT64_MAX:

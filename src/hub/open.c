@@ -1,12 +1,17 @@
 /*
- * open - the store: its log and its index, which is made again when it must be, and brought up to
- * date.
+ * open - opens the store: its log and its index. Makes the index again when it is missing, damaged
+ * or of another version, and folds new lines of the log into it.
+ *
+ * Tests: test/unit/test_hub_*.c test/fault/test_hub.c
  */
+#define _GNU_SOURCE
 #include "hub/hub_impl.h"
 
 #include "base/path.h"
 #include "base/sys.h"
+#include "hub/hub_writer.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +38,7 @@ hub_close_index(struct hub *h)
     hub_use_index(h, NULL);
 }
 
-/* The whole log, into a new file. */
+/* Folds the whole log into a new index file. */
 static enum status
 fold_into(struct hub *h, const char *path, const struct log_snapshot *files, struct err *e)
 {
@@ -76,7 +81,7 @@ hub_make_new_index(struct hub *h, const struct log_snapshot *files, struct err *
 
     hub_close_index(h);
     new_index_path(h, path);
-    enum status s = index_remove(path, e); /* of somebody who was killed */
+    enum status s = index_remove(path, e); /* left by a process that was killed */
     if (!s)
         s = fold_into(h, path, files, e);
     if (s)
@@ -115,9 +120,8 @@ hub_make_index(struct hub *h, struct err *e)
     return s ? s : hub_take_new_index(h, e);
 }
 
-/* The index, made again if it must be. With the log's lock. */
-static enum status
-open_index(struct hub *h, struct err *e)
+enum status
+hub_open_index(struct hub *h, struct err *e)
 {
     struct index *ix;
 
@@ -131,45 +135,6 @@ open_index(struct hub *h, struct err *e)
     return s;
 }
 
-/* Everything that others appended, in a transaction of its own or in the one that follows.
- * With the lock. After ST_OK the transaction is open. */
-enum status
-hub_begin(struct hub *h, struct err *e)
-{
-    enum status s = ST_OK;
-
-    for (int tries = 0; tries < 2; tries++) {
-        if (!h->ix || !index_is_current(h->ix))
-            s = open_index(h, e);
-        if (!s)
-            s = index_begin(h->ix, true, e);
-        if (s)
-            break;
-        fold_enter(&h->fold);
-        struct index_place was = h->fold.place;
-        s = fold_log(&h->fold, &h->log, e);
-        if (!s)
-            s = index_status(h->ix, e);
-        h->is_changed = was.seq != h->fold.place.seq || was.end != h->fold.place.end ||
-                        was.ino != h->fold.place.ino || was.dev != h->fold.place.dev;
-        if (!s)
-            return ST_OK;
-        bool is_damaged = index_is_damaged(h->ix);
-        index_rollback(h->ix);
-        fold_forget(&h->fold);
-        if (!is_damaged)
-            break;
-        hub_close_index(h);
-        s = index_remove(h->index_path, e);
-        if (s)
-            break;
-    }
-    return s ? s : err_set(e, ST_IO, "the index %s cannot be made", h->index_path);
-}
-
-/* Brings the index up to date. If it cannot be written (a full disk), what is in the log can be
- * read all the same, from the open transaction: then it stays open, and the lock is kept, until
- * hub_end_read. */
 enum status
 hub_fold_others(struct hub *h, struct err *e)
 {
@@ -195,7 +160,7 @@ hub_fold_others(struct hub *h, struct err *e)
     return s;
 }
 
-/* SQLite takes names, not directories: a whole one, so that the working directory may change. */
+/* SQLite opens by name: an absolute one, so that the working directory may change. */
 static enum status
 name_index(struct hub *h, struct err *e)
 {
@@ -213,6 +178,19 @@ void
 hub_own_process(void)
 {
     index_own_process();
+}
+
+/* Is the log there, but it or its directory not ours to write? */
+static bool
+is_read_only(struct hub *h)
+{
+    if (faccessat(h->dir, HUB_EVENTS_NAME, R_OK, AT_EACCESS) != 0)
+        return false; /* opening it tells what is wrong */
+    if (faccessat(h->dir, HUB_EVENTS_NAME, W_OK, AT_EACCESS) == 0 &&
+        faccessat(h->dir, ".", W_OK, AT_EACCESS) == 0)
+        return false;
+    h->is_disk_read_only = errno == EROFS;
+    return errno == EACCES || errno == EPERM || errno == EROFS;
 }
 
 enum status
@@ -255,18 +233,18 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
                               .ahead_bytes = h->o.is_lasting ? PRESYNC_BYTES : 0,
                               .note = h->o.note,
                               .note_ctx = h->o.ctx };
-    h->is_read_only = !s && h->o.may_be_read_only && readonly_is(h);
+    h->is_read_only = !s && h->o.may_be_read_only && is_read_only(h);
     if (!s && !h->is_read_only)
         s = log_open(&h->log, h->dir, HUB_EVENTS_NAME, &lo, e);
-    h->o.lock_wait_ms = h->log.o.lock_wait_ms; /* as it is, if nobody said */
-    if (!s) { /* an index that is good and up to date needs no lock */
+    h->o.lock_wait_ms = h->log.o.lock_wait_ms; /* the log's default, if none was given */
+    if (!s) {                                  /* a good index that is up to date needs no lock */
         if (!h->is_read_only && !index_open(&h->ix, h->index_path, h->boot, false, NULL))
             fold_use(&h->fold, h->ix);
         if (!h->o.never_waits)
             s = hub_catch_up(h, e);
     }
     if (!s && h->is_delayed_file_old && !h->is_read_only && !log_try_lock(&h->log, NULL)) {
-        hub_write_delayed_file(h, NULL); /* of a server that was killed */
+        hub_write_delayed_file(h, NULL); /* a killed server left it old */
         log_unlock(&h->log);
     }
     if (s) {

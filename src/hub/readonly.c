@@ -19,19 +19,6 @@
 
 enum { TRIES = 5 };
 
-/* The log is there, and it or its directory is not ours to write. */
-bool
-readonly_is(struct hub *h)
-{
-    if (faccessat(h->dir, HUB_EVENTS_NAME, R_OK, AT_EACCESS) != 0)
-        return false; /* opening it will say why */
-    if (faccessat(h->dir, HUB_EVENTS_NAME, W_OK, AT_EACCESS) == 0 &&
-        faccessat(h->dir, ".", W_OK, AT_EACCESS) == 0)
-        return false;
-    h->is_disk_read_only = errno == EROFS;
-    return errno == EACCES || errno == EPERM || errno == EROFS;
-}
-
 enum status
 readonly_refuse(const struct hub *h, struct err *e)
 {

@@ -1,41 +1,39 @@
 /*
- * submit - the door of the hub: every request comes in here.
+ * round - one round of requests, from the lock to the answer. hub_writer.h draws its steps.
  *
- *     lock -> fold what others appended -> what is due -> decide each request and apply its
- *     events -> one write of all lines -> one sync -> commit the index -> unlock
+ * If the write or the sync fails, the index is rolled back and every request gets 503. After a
+ * failed sync the file's content is unknown: the next hub_lock repairs the log, and lines of the
+ * failed round that did reach the disk are folded as if another process had written them. If the
+ * commit of the index fails, the lines are on disk all the same: the next fold adds them to the
+ * index, at the time that hub_fold_in_ms tells.
  *
- * If the write or the sync fails, the index is rolled back and all who wrote are told 503. After a
- * failed sync nobody knows what is on disk: the log is mended first (hub_lock), and what of the
- * round is there then is folded as if others had written it. If the commit fails, the lines are on
- * disk all the same: the next fold brings them, and hub_fold_in_ms tells when it is time for one.
+ * Rounds in steps share lock and transaction (h->is_kept), because a round changes index pages
+ * that the next one changes again. Every SAVE_MS the index's own thread commits while rounds go on
+ * (index_commit_later); if that commit fails, the next round settles and folds the log again. A
+ * reader with another handle sees by the log's size that the index is behind, and waits for the
+ * lock.
  *
- * A server whose rounds follow each other commits and unlocks after several of them (h->is_kept):
- * what a round adds to the index lies in pages that the next one changes again. Every SAVE_MS the
- * index's helper commits while they go on (index_commit_later); if that fails, the next round finds
- * it so, settles, and folds again what the log has. Who reads with another handle sees by the log's
- * size that the index is behind, and waits for the lock.
+ * Tests: test/unit/test_hub_*.c test/fault/test_hub.c test/fault/hub_syscalls.bats
  */
 #include "hub/hub_impl.h"
 
 #include "base/path.h"
 #include "base/sys.h"
-#include "hub/api_key.h"
+#include "hub/hub_writer.h"
 #include "hub/model/signal_id.h"
 #include "log/lock.h"
 
 #include <assert.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     PUT_BYTES_MAX = 32 << 20,
-    WAIT_MAX_MS = 60000,   /* a clock that was set is noticed after this */
+    SEAL_ROOM = 100,       /* bytes that the log adds to a line */
     SAVE_MS = 20,          /* rounds without a commit, */
-    KEEP_MS = 100,         /* and with commits that nobody is told of */
-    DOUBTS_MAX = 3,        /* in a row */
-    LOCK_LEAST_MS = 100,   /* for who waited long enough for others */
+    KEEP_MS = 100,         /* and with the lock */
+    LOCK_LEAST_MS = 100,   /* wait for the lock at least that long */
     ANSWER_MAX = 1 << 30,  /* bytes of an answer */
     ANSWER_KEPT = 1 << 20, /* bytes of memory that the next answer uses again */
 };
@@ -51,21 +49,15 @@ hub_clock_ms(clockid_t id)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static int64_t
-clock_up_ms(clockid_t id)
+void
+hub_look_at_clock(struct hub *h)
 {
     struct timespec t = { 0 };
 
-    sys->clock_gettime(id, &t);
-    return (int64_t)t.tv_sec * 1000 + (t.tv_nsec + 999999) / 1000000;
-}
-
-static void
-look_at_clock(struct hub *h)
-{
     h->now.boot_ms = hub_clock_ms(CLOCK_BOOTTIME); /* in this order: see struct hub_now */
     h->now.wall_ms = hub_clock_ms(CLOCK_REALTIME);
-    h->now.boot_up_ms = clock_up_ms(CLOCK_BOOTTIME);
+    sys->clock_gettime(CLOCK_BOOTTIME, &t);
+    h->now.boot_up_ms = (int64_t)t.tv_sec * 1000 + (t.tv_nsec + 999999) / 1000000; /* rounded up */
     h->now.boot = h->boot;
 }
 
@@ -83,8 +75,8 @@ reply_refusal(struct op *t)
                              .details = r->details };
 }
 
-static void
-reply_unavailable(struct hub_reply *r, const struct err *e, struct arena *a)
+void
+hub_reply_unavailable(struct hub_reply *r, const struct err *e, struct arena *a)
 {
     const char *message = arena_dup(a, e->text, strlen(e->text));
 
@@ -99,12 +91,12 @@ reply_read_only(const struct hub *h, struct hub_reply *r, struct arena *a)
     struct err e;
     bool is_ours = readonly_refuse(h, &e) == ST_REFUSED;
 
-    reply_unavailable(r, &e, a);
+    hub_reply_unavailable(r, &e, a);
     r->status = is_ours ? 403 : 503;
     r->code = "STORE_READ_ONLY";
 }
 
-/* What the operation wrote; NULL: nothing. */
+/* The text that the operation wrote; NULL: none. */
 static const char *
 take_answer(struct hub *h, struct arena *a)
 {
@@ -157,8 +149,8 @@ static bool (*const operations[HUB_N_OPS])(struct op *) = {
     [HUB_EVENTS] = op_events,
 };
 
-static void
-answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub_reply *reply)
+void
+hub_answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub_reply *reply)
 {
     struct op t = { .h = h, .req = req, .a = a, .reply = reply, .out = &h->answer };
     bool writes = hub_ops[req->op].writes;
@@ -196,18 +188,51 @@ answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub
         reply_refusal(&t);
 }
 
-/* ---- a round ---- */
+/* ---- the lines of a round ---- */
 
-static void
-give_up(struct hub *h)
+bool
+hub_add_line(struct hub *h, const struct hub_event *ev, struct refusal *r)
 {
-    if (h->ix)
-        index_rollback(h->ix);
-    fold_forget(&h->fold);
-    h->is_kept = false;
+    size_t at = h->text.len;
+
+    if (h->n_lines == h->cap_lines) {
+        size_t cap = h->cap_lines ? 2 * h->cap_lines : 64;
+        struct hub_line *p = realloc(h->lines, cap * sizeof *p);
+        if (!p)
+            return refuse(r, 503, "STORE_UNAVAILABLE", "out of memory");
+        h->lines = p;
+        h->cap_lines = cap;
+    }
+    hub_event_write(&h->text, ev);
+    size_t len = h->text.len - at;
+    if (buf_failed(&h->text))
+        return refuse(r, 503, "STORE_UNAVAILABLE", "out of memory");
+    if (len + SEAL_ROOM > LOG_LINE_MAX) {
+        buf_cut(&h->text, at);
+        return refuse(r, 413, "BODY_TOO_LARGE",
+                      "the request makes a line of %zu bytes; the limit is %zu", len,
+                      LOG_LINE_MAX - SEAL_ROOM);
+    }
+    h->lines[h->n_lines++] = (struct hub_line){ at, len, h->unit };
+    h->fold.is_ours = true;
+    bool is_valid = fold_apply(&h->fold, ev, h->text.p + at, h->next_seq++);
+    h->fold.is_ours = false;
+    h->fold.known = NULL;
+    /* A decided event is valid unless the index failed; then the round is rolled back. */
+    assert(is_valid || index_status(h->ix, NULL) || ev->kind >= EV_RECEIPT);
+    return true;
 }
 
-/* Lines from `from` on that go in one write: whole units, within the log's limits. */
+bool
+op_event(struct op *t, const struct hub_event *ev)
+{
+    if (!hub_add_line(t->h, ev, &t->refusal))
+        return false;
+    t->reply->seq = t->h->next_seq - 1;
+    return true;
+}
+
+/* How many lines from `from` on go in one write: whole units, within the log's limits. */
 static size_t
 chunk(const struct hub *h, size_t from)
 {
@@ -229,7 +254,7 @@ put_lines(struct hub *h, struct err *e)
 {
     size_t most = h->n_lines < LOG_BATCH_MAX ? h->n_lines : LOG_BATCH_MAX;
     struct log_text *texts = calloc(most, sizeof *texts);
-    bool is_first = h->log.end == 0; /* then the name has to be synced, too */
+    bool is_first = h->log.end == 0; /* then log_put syncs the directory, too */
     struct err why;
     enum status s = texts ? ST_OK : err_set(&why, ST_IO, "out of memory");
 
@@ -239,7 +264,7 @@ put_lines(struct hub *h, struct err *e)
         for (size_t i = 0; i < n; i++)
             texts[i] =
                 (struct log_text){ h->text.p + h->lines[from + i].at, h->lines[from + i].len };
-        /* One sync for all: the last. */
+        /* One sync for all writes: the last one. */
         h->log.o.is_durable = is_first || from + n == h->n_lines;
         s = log_put(&h->log, texts, n, &why);
         from += n;
@@ -257,7 +282,7 @@ put_lines(struct hub *h, struct err *e)
     return s;
 }
 
-/* Is the claim that was answered the one that the log has? */
+/* Compares the claim in the reply with the log's; a claim that another writer won is refused. */
 static void
 check_claim(struct hub *h, struct arena *a, struct hub_reply *reply)
 {
@@ -273,8 +298,8 @@ check_claim(struct hub *h, struct arena *a, struct hub_reply *reply)
                                  .message = "signal_id: it was claimed by another writer" };
 }
 
-/* Somebody without the lock wrote between our lines, so that their numbers, or even what they
- * do, are others than we thought: the log has the last word. */
+/* A writer that ignores the lock appended between our lines. Their numbers, and perhaps their
+ * effect, are not those that were decided: folds the log again and corrects the replies. */
 static void
 fold_again(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
            struct hub_reply *replies, uint64_t shift)
@@ -301,103 +326,56 @@ fold_again(struct hub *h, const struct hub_request *r, size_t n, struct arena *a
     }
 }
 
-/* With the lock and an open transaction. */
-static enum status
-begin_round(struct hub *h, struct err *e)
-{
-    struct arena scratch = { 0 };
+/* ---- begin ---- */
 
-    buf_reset(&h->text);
-    h->n_lines = h->unit = 0;
-    h->next_seq = h->log.next_seq;
-    look_at_clock(h);
-    signal_ids_begin();
-    bool is_good = hub_do_due(h, &scratch);
-    arena_release(&scratch);
-    return is_good ? ST_OK : index_status(h->ix, e);
+/* Has no other process written since our last round? */
+bool
+hub_is_untouched(const struct hub *h)
+{
+    const struct index_place *p = &h->fold.place;
+    struct stat st;
+
+    return sys->fstatat(h->dir, HUB_EVENTS_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+           p->ino == (int64_t)st.st_ino && p->dev == (int64_t)st.st_dev && p->end == st.st_size;
 }
 
-static enum status
-decide_all(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
-           struct hub_reply *replies, struct err *e)
+enum status
+hub_begin(struct hub *h, struct err *e)
 {
     enum status s = ST_OK;
 
-    for (size_t i = 0; !s && i < n; i++) {
-        h->unit++;
-        answer(h, &r[i], a, &replies[i]);
-        s = index_status(h->ix, e);
+    for (int tries = 0; tries < 2; tries++) {
+        if (!h->ix || !index_is_current(h->ix))
+            s = hub_open_index(h, e);
+        if (!s)
+            s = index_begin(h->ix, true, e);
+        if (s)
+            break;
+        fold_enter(&h->fold);
+        struct index_place was = h->fold.place;
+        s = fold_log(&h->fold, &h->log, e);
+        if (!s)
+            s = index_status(h->ix, e);
+        h->is_changed = was.seq != h->fold.place.seq || was.end != h->fold.place.end ||
+                        was.ino != h->fold.place.ino || was.dev != h->fold.place.dev;
+        if (!s)
+            return ST_OK;
+        bool is_damaged = index_is_damaged(h->ix);
+        index_rollback(h->ix);
+        fold_forget(&h->fold);
+        if (!is_damaged)
+            break;
+        hub_close_index(h);
+        s = index_remove(h->index_path, e);
+        if (s)
+            break;
     }
-    return s;
+    return s ? s : err_set(e, ST_IO, "the index %s cannot be made", h->index_path);
 }
 
-/* What was decided goes to the disk. lends: the index's rows are added by another thread meanwhile.
- */
-static enum status
-put_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
-          struct hub_reply *replies, bool lends, struct err *e)
-{
-    uint64_t first = h->log.next_seq;
-
-    if (!h->n_lines)
-        return ST_OK;
-    if (lends)
-        index_flush_behind(h->ix);
-    enum status s = put_lines(h, e);
-    if (s)
-        return s;
-    if (h->log.next_seq == first + h->n_lines)
-        fold_put(&h->fold, &h->log);
-    else
-        fold_again(h, r, n, a, replies, h->log.next_seq - first - h->n_lines);
-    return ST_OK;
-}
-
-static void
-commit(struct hub *h)
-{
-    struct err why;
-
-    hub_refresh_delayed_file(h);
-    fold_leave(&h->fold);
-    if (index_commit(h->ix, &why)) {
-        fold_forget(&h->fold); /* on disk it is; the next fold brings it */
-        hub_note_behind(h, &why);
-    } else {
-        hub_note_level(h);
-    }
-}
-
-void
-hub_settle(struct hub *h)
-{
-    if (!h->is_kept)
-        return;
-    h->is_kept = false;
-    if (h->due_is_of != h->fold.timers + 1)
-        hub_look_up_due(h); /* while it is all there */
-    commit(h);
-    log_unlock(&h->log);
-}
-
-bool
-hub_may_go_on(const struct hub *h)
-{
-    return h->is_kept && hub_clock_ms(CLOCK_BOOTTIME) - h->kept_ms < KEEP_MS &&
-           !hub_is_delayed_file_due(h) && !lock_is_wanted(h->dir);
-}
-
-void
-hub_has_waited(struct hub *h, int64_t ms)
-{
-    int64_t left = h->o.lock_wait_ms - ms;
-
-    h->log.o.lock_wait_ms = (unsigned)(left > LOCK_LEAST_MS ? left : LOCK_LEAST_MS);
-}
-
-/* The lock, and a transaction in which the whole log is folded: those of the round before, if
- * they were kept and the log is still that file. Who may not wait for the lock is told
- * ST_CONFLICT. */
+/* Takes the lock and opens a transaction in which the whole log is folded; or goes on with those of
+ * the round before, if they were kept and the log is still that file. ST_CONFLICT: the lock is
+ * taken, and may_wait is false. */
 static enum status
 enter(struct hub *h, bool may_wait, struct err *e)
 {
@@ -422,399 +400,265 @@ enter(struct hub *h, bool may_wait, struct err *e)
     return fold_log(&h->fold, &h->log, e);
 }
 
-/* How a round is done. */
-struct how {
-    bool keeps;                 /* lock and transaction, for the next round */
-    void (*on_disk)(void *ctx); /* is called when it is there; NULL: none */
-    void *ctx;
-};
-
-/* A round that was answered: told, and committed, now or with the next one. */
-static void
-leave(struct hub *h, const struct how *how)
+/* Can a round begin without waiting, and without folding the lines of others? Takes the lock. */
+static bool
+can_begin_now(struct hub *h)
 {
-    if (h->n_lines && how->on_disk)
-        how->on_disk(how->ctx);
-    if (how->keeps && h->n_lines) {
-        if (!h->is_kept)
-            h->kept_ms = h->saved_ms = h->now.boot_ms;
-        h->is_kept = true;
-        if (h->now.boot_ms - h->saved_ms >= SAVE_MS && index_commit_later(h->ix, &h->fold.place))
-            h->saved_ms = h->now.boot_ms;
-        else if (how->on_disk)
-            index_flush_batches(h->ix); /* while others answer */
-        return;
-    }
-    h->is_kept = false;
-    if (h->n_lines || h->is_changed || hub_is_delayed_file_due(h))
-        commit(h);
-    else
-        index_rollback(h->ix); /* nothing happened */
+    int64_t due_ms;
+
+    if (h->is_kept)
+        return hub_may_go_on(h);
+    if (h->is_read_only || !h->ix || !index_is_current(h->ix) || !hub_is_untouched(h))
+        return false;
+    hub_look_at_clock(h);
+    hub_is_nothing_due(h, &due_ms);
+    bool has_due = h->due_is_of == h->fold.timers + 1 && due_ms <= 0;
+    return !has_due && !lock_is_wanted(h->dir) && !log_try_lock(&h->log, NULL);
 }
 
-/* False: somebody has the lock, and nothing was done. What else goes wrong finish() tells. */
-static bool
-begin(struct hub *h, bool may_wait)
+bool
+hub_round_begin(struct hub *h, bool may_wait)
 {
-    struct hub_turn *t = &h->turn;
+    struct hub_round *t = &h->round;
+    struct arena scratch = { 0 };
 
-    *t = (struct hub_turn){ 0 };
+    if (!may_wait && !can_begin_now(h))
+        return false;
+    *t = (struct hub_round){ 0 };
     t->s = enter(h, may_wait, &t->e);
     if (t->s == ST_CONFLICT && !may_wait)
         return false;
-    t->is_behind = t->s || h->is_changed; /* if it is rolled back */
+    t->is_behind = t->s || h->is_changed;
     t->is_begun = !t->s || h->log.is_locked;
     if (!t->is_behind)
         hub_note_level(h);
     else if (!t->is_begun && h->is_behind)
         hub_note_behind(h, &t->e);
     t->first = h->log.next_seq;
-    if (!t->s)
-        t->s = begin_round(h, &t->e);
+    if (t->s)
+        return true; /* hub_round_end tells it */
+    buf_reset(&h->text);
+    h->n_lines = h->unit = 0;
+    h->next_seq = h->log.next_seq;
+    hub_look_at_clock(h);
+    signal_ids_begin();
+    if (!hub_do_due(h, &scratch))
+        t->s = index_status(h->ix, &t->e);
+    arena_release(&scratch);
     return true;
 }
+
+/* ---- decide ---- */
 
 static void
 decide(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
        struct hub_reply *replies)
 {
-    if (!h->turn.s)
-        h->turn.s = decide_all(h, r, n, a, replies, &h->turn.e);
+    struct hub_round *t = &h->round;
+
+    for (size_t i = 0; !t->s && i < n; i++) {
+        h->unit++;
+        hub_answer(h, &r[i], a, &replies[i]);
+        t->s = index_status(h->ix, &t->e);
+    }
 }
 
-/* True: the index was found damaged, and is gone. */
-static bool
-finish(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
-       struct hub_reply *replies, const struct how *how)
+void
+hub_round_decide(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+                 struct hub_reply *replies)
 {
-    struct hub_turn *t = &h->turn;
+    decide(h, r, n, a, replies);
+    if (!h->round.s)
+        index_flush_behind(h->ix); /* the index's thread adds rows while more requests come */
+}
 
-    if (!t->is_begun)
-        return false;
-    if (!t->s)
-        t->s = put_round(h, r, n, a, replies, how->keeps && !how->on_disk, &t->e);
-    bool is_damaged = t->s && h->ix && index_is_damaged(h->ix) && h->log.next_seq == t->first;
-    if (t->s && (t->is_behind || is_damaged))
-        hub_note_behind(h, &t->e);
-    if (t->s)
-        give_up(h);
+/* ---- end ---- */
+
+/* Writes and syncs what was decided. */
+static enum status
+put_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+          struct hub_reply *replies, struct err *e)
+{
+    uint64_t first = h->log.next_seq;
+
+    if (!h->n_lines)
+        return ST_OK;
+    enum status s = put_lines(h, e);
+    if (s)
+        return s;
+    if (h->log.next_seq == first + h->n_lines)
+        fold_put(&h->fold, &h->log);
     else
-        leave(h, how);
-    if (t->s && !is_damaged)
-        hub_free_room(h);
+        fold_again(h, r, n, a, replies, h->log.next_seq - first - h->n_lines);
+    return ST_OK;
+}
+
+static void
+commit(struct hub *h)
+{
+    struct err why;
+
+    hub_refresh_delayed_file(h);
+    fold_leave(&h->fold);
+    if (index_commit(h->ix, &why)) {
+        fold_forget(&h->fold); /* the lines are on disk; the next fold brings them */
+        hub_note_behind(h, &why);
+    } else {
+        hub_note_level(h);
+    }
+}
+
+/* After a round that went well: keeps the transaction for the next round, or ends it. */
+static void
+leave(struct hub *h, bool keeps)
+{
+    bool was_kept = h->is_kept;
+
+    h->is_kept = keeps && h->n_lines;
+    if (h->is_kept) {
+        if (!was_kept)
+            h->kept_ms = h->saved_ms = h->now.boot_ms;
+        if (h->now.boot_ms - h->saved_ms >= SAVE_MS && index_commit_later(h->ix, &h->fold.place))
+            h->saved_ms = h->now.boot_ms;
+    } else if (h->n_lines || h->is_changed || hub_is_delayed_file_due(h)) {
+        commit(h);
+    } else {
+        index_rollback(h->ix); /* nothing happened */
+    }
+}
+
+/* After a round that failed: the index forgets it. A damaged index is deleted, and made again by
+ * the next round. True: it was. */
+static bool
+roll_back(struct hub *h)
+{
+    struct hub_round *t = &h->round;
+    bool is_damaged = h->ix && index_is_damaged(h->ix) && h->log.next_seq == t->first;
+
+    if (t->is_behind || is_damaged)
+        hub_note_behind(h, &t->e);
+    if (h->ix)
+        index_rollback(h->ix);
+    fold_forget(&h->fold);
+    h->is_kept = false;
     if (is_damaged) {
         hub_close_index(h);
         index_remove(h->index_path, NULL);
+    } else {
+        hub_free_room(h);
     }
-    h->left_at = h->log.next_seq;
-    if (!h->is_kept)
-        log_unlock(&h->log);
     return is_damaged;
 }
 
-/* A round that failed has failed for all. */
-static void
-tell_failure(struct hub *h, size_t n, struct arena *a, struct hub_reply *replies)
+/* True: the index was damaged, and the round is worth a second try. */
+static bool
+end_round(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+          struct hub_reply *replies, bool keeps)
 {
-    if (h->turn.s)
+    struct hub_round *t = &h->round;
+    bool is_damaged = false;
+
+    if (t->is_begun) {
+        if (!t->s)
+            t->s = put_round(h, r, n, a, replies, &t->e);
+        if (t->s)
+            is_damaged = roll_back(h);
+        else
+            leave(h, keeps);
+        h->left_at = h->log.next_seq;
+        if (!h->is_kept)
+            log_unlock(&h->log);
+    }
+    if (t->s)
         hub_postpone_delayed_file(h);
-    for (size_t i = 0; h->turn.s && i < n; i++)
-        reply_unavailable(&replies[i], &h->turn.e, a);
+    for (size_t i = 0; t->s && i < n; i++)
+        hub_reply_unavailable(&replies[i], &t->e, a);
+    return is_damaged;
 }
 
-static void
-submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
-       struct hub_reply *replies, const struct how *how)
+bool
+hub_round_end(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+              struct hub_reply *replies)
 {
-    for (size_t i = 0; h->is_read_only && i < n; i++)
-        reply_read_only(h, &replies[i], a);
-    if (h->is_read_only)
-        return;
-    for (int tries = 0; tries < 2; tries++) {
-        begin(h, true);
-        decide(h, r, n, a, replies);
-        if (!finish(h, r, n, a, replies, how))
-            break;
-    }
-    tell_failure(h, n, a, replies);
+    if (!h->round.s && h->n_lines)
+        index_flush_behind(h->ix); /* and while the disk syncs */
+    return !end_round(h, r, n, a, replies, true);
 }
+
+/* ---- settle ---- */
+
+void
+hub_settle(struct hub *h)
+{
+    if (!h->is_kept)
+        return;
+    h->is_kept = false;
+    if (h->due_is_of != h->fold.timers + 1)
+        hub_look_up_due(h); /* now, while the transaction is open */
+    commit(h);
+    log_unlock(&h->log);
+}
+
+bool
+hub_may_go_on(const struct hub *h)
+{
+    return h->is_kept && hub_clock_ms(CLOCK_BOOTTIME) - h->kept_ms < KEEP_MS &&
+           !hub_is_delayed_file_due(h) && !lock_is_wanted(h->dir);
+}
+
+/* ---- all steps ---- */
 
 void
 hub_submit(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
            struct hub_reply *replies)
 {
-    submit(h, r, n, a, replies, &(struct how){ 0 });
-    if (h->o.on_round && !h->is_read_only && !h->turn.s)
+    bool is_damaged = !h->is_read_only;
+
+    for (size_t i = 0; h->is_read_only && i < n; i++)
+        reply_read_only(h, &replies[i], a);
+    for (int tries = 0; is_damaged && tries < 2; tries++) {
+        hub_round_begin(h, true);
+        decide(h, r, n, a, replies);
+        is_damaged = end_round(h, r, n, a, replies, false);
+    }
+    if (h->o.on_round && !h->is_read_only && !h->round.s)
         h->o.on_round(h->o.ctx, h);
 }
 
+/* ---- what the server asks between rounds ---- */
+
 void
-hub_submit_then(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
-                struct hub_reply *replies, void (*on_disk)(void *ctx), void *ctx)
+hub_has_waited(struct hub *h, int64_t ms)
 {
-    submit(h, r, n, a, replies, &(struct how){ .keeps = true, .on_disk = on_disk, .ctx = ctx });
-}
+    int64_t left = h->o.lock_wait_ms - ms;
 
-/* Has nobody written since our last round? */
-static bool
-is_untouched(const struct hub *h)
-{
-    const struct index_place *p = &h->fold.place;
-    struct stat st;
-
-    return sys->fstatat(h->dir, HUB_EVENTS_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-           p->ino == (int64_t)st.st_ino && p->dev == (int64_t)st.st_dev && p->end == st.st_size;
-}
-
-/* Is something due, as far as we know? */
-static bool
-has_due(struct hub *h)
-{
-    int64_t in_ms;
-
-    return hub_knows_due(h, &in_ms) && in_ms == 0;
-}
-
-bool
-hub_try_begin(struct hub *h)
-{
-    bool is_free = h->is_kept
-                       ? hub_may_go_on(h)
-                       : !h->is_read_only && h->ix && index_is_current(h->ix) && is_untouched(h) &&
-                             !has_due(h) && !lock_is_wanted(h->dir) && !log_try_lock(&h->log, NULL);
-
-    return is_free && begin(h, false);
+    h->log.o.lock_wait_ms = (unsigned)(left > LOCK_LEAST_MS ? left : LOCK_LEAST_MS);
 }
 
 void
-hub_try_decide(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
-               struct hub_reply *replies)
-{
-    decide(h, r, n, a, replies);
-    if (!h->turn.s)
-        index_flush_behind(h->ix); /* clients are still asking: it need not wait for the sync */
-}
-
-void
-hub_try_end(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
-            struct hub_reply *replies)
-{
-    finish(h, r, n, a, replies, &(struct how){ .keeps = true });
-    tell_failure(h, n, a, replies);
-}
-
-void
-hub_make_way(const struct hub *h)
+hub_make_way(struct hub *h)
 {
     enum { WAY_NS = 1000000 };
 
-    if (lock_is_wanted(h->dir))
+    bool is_wanted = lock_is_wanted(h->dir);
+    if (is_wanted || !hub_may_go_on(h))
+        hub_settle(h);
+    if (is_wanted)
         nanosleep(&(struct timespec){ 0, WAY_NS }, NULL);
 }
 
-/* ---- reading ---- */
-
-/* Is the log longer than the index, or another one? In an open transaction. */
-static bool
-is_behind(struct hub *h)
-{
-    struct index_place p;
-    struct stat st;
-
-    if (!index_get_place(h->ix, &p) ||
-        sys->fstatat(h->dir, HUB_EVENTS_NAME, &st, AT_SYMLINK_NOFOLLOW))
-        return true;
-    h->is_delayed_file_old = p.shown != p.delayed;
-    return p.ino != (int64_t)st.st_ino || p.dev != (int64_t)st.st_dev || p.end != st.st_size;
-}
-
-/* SQLite calls it damage, too, when a disk fails to read a page. So only an index that cannot be
- * read again and again goes: it is made anew by whoever may. */
-void
-hub_doubt_index(struct hub *h, struct index_probe by)
-{
-    struct stat st;
-
-    if (sys->fstatat(AT_FDCWD, h->index_path, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return;
-    h->n_doubts = h->doubted == st.st_ino ? h->n_doubts + 1 : 1;
-    h->doubted = st.st_ino;
-    h->doubted_by = by;
-    if (h->n_doubts >= DOUBTS_MAX)
-        index_remove(h->index_path, NULL);
-}
-
-/* Others read other pages: that these are good says nothing of the one that was not. */
-void
-hub_trust_index(struct hub *h, struct index_probe by)
-{
-    if (h->doubted_by.sql == by.sql && h->doubted_by.nth == by.nth)
-        h->n_doubts = 0;
-}
-
-/* The index that has the name now, if there is a good one. Without the lock it may lose its name
- * while it is opened: then what lies beside it is of another. */
-static enum status
-open_again(struct hub *h, struct err *e)
-{
-    struct index *ix;
-
-    hub_close_index(h);
-    enum status s = index_open(&ix, h->index_path, h->boot, false, e);
-    if (s == ST_FAILED)
-        hub_doubt_index(h, (struct index_probe){ 0 });
-    if (s)
-        return ST_IO;
-    hub_trust_index(h, (struct index_probe){ 0 });
-    hub_use_index(h, ix);
-    if (index_is_current(ix))
-        return ST_OK;
-    hub_close_index(h);
-    return err_set(e, ST_IO, "the index %s is being made", h->index_path);
-}
-
-/* Opens a transaction that shows all there is in the log. */
-enum status
-hub_begin_read(struct hub *h, struct err *e)
-{
-    enum status s = ST_OK;
-
-    hub_settle(h);
-    if (!h->ix || !index_is_current(h->ix)) {
-        s = h->is_read_only ? ST_IO : open_again(h, e);
-        if (s && !h->o.never_waits)
-            s = hub_fold_others(h, e);
-    }
-    if (!s && !h->is_ahead)
-        s = index_begin(h->ix, false, e);
-    if (!s && !h->is_ahead && !h->o.never_waits && is_behind(h)) {
-        index_rollback(h->ix);
-        s = hub_fold_others(h, e);
-        if (!s && !h->is_ahead)
-            s = index_begin(h->ix, false, e);
-    }
-    look_at_clock(h);
-    return s;
-}
-
-void
-hub_end_read(struct hub *h)
-{
-    if (h->ix)
-        index_rollback(h->ix);
-    if (!h->is_ahead)
-        return;
-    fold_forget(&h->fold);
-    h->is_ahead = false;
-    log_unlock(&h->log);
-}
-
-void
-hub_drop_index(struct hub *h)
-{
-    if (hub_lock(h, NULL))
-        return;
-    hub_close_index(h);
-    index_remove(h->index_path, NULL);
-    log_unlock(&h->log);
-}
-
-void
-hub_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub_reply *reply)
-{
-    struct err e = { "" };
-    enum status s = ST_OK;
-
-    assert(!hub_ops[r->op].writes);
-    for (int tries = 0; tries < 2; tries++) {
-        s = hub_begin_read(h, &e);
-        if (!s) {
-            answer(h, r, a, reply);
-            s = index_status(h->ix, &e);
-        }
-        bool is_damaged = s && h->ix && index_is_damaged(h->ix);
-        hub_end_read(h);
-        if (!is_damaged)
-            break;
-        hub_drop_index(h);
-    }
-    if (s)
-        reply_unavailable(reply, &e, a);
-}
-
-bool
-hub_try_read(struct hub *h, const struct hub_request *r, struct arena *a, struct hub_reply *reply)
-{
-    bool is_answered = false;
-
-    assert(!hub_ops[r->op].writes);
-    if (!h->ix || !index_is_current(h->ix) || index_begin(h->ix, false, NULL))
-        return false;
-    if (!is_behind(h)) {
-        look_at_clock(h);
-        answer(h, r, a, reply);
-        is_answered = index_status(h->ix, NULL) == ST_OK;
-    }
-    index_rollback(h->ix);
-    return is_answered;
-}
-
-enum status
-hub_check_key(struct hub *h, const char *key, struct arena *a, const char **identity,
-              unsigned *scopes, struct err *e)
-{
-    char hash[SECRET_HASH_SIZE], stored[SECRET_HASH_SIZE] = "";
-
-    *identity = NULL;
-    *scopes = 0;
-    api_key_hash(hash, key, strlen(key));
-    enum status s = hub_begin_read(h, e);
-    if (s)
-        return s;
-    struct row *r =
-        index_run(h->ix, "SELECT identity, scopes, hash FROM keys WHERE hash = ?", "s", hash);
-    if (api_key_is(key) && index_next(h->ix, r)) {
-        snprintf(stored, sizeof stored, "%s", row_text(r, 2));
-        if (api_key_same(stored, hash)) {
-            *identity = row_dup(r, 0, a);
-            *scopes = (unsigned)row_int(r, 1);
-        }
-    }
-    s = index_status(h->ix, e);
-    hub_end_read(h);
-    if (s)
-        return s;
-    return *identity ? ST_OK : err_set(e, ST_NOT_FOUND, "the key is unknown or was revoked");
-}
-
-/* -1: there is nothing. A clock that was set is noticed in time. */
-static int64_t
-within_limits(int64_t in_ms)
-{
-    return in_ms == INT64_MAX ? -1 : in_ms < 0 ? 0 : in_ms > WAIT_MAX_MS ? WAIT_MAX_MS : in_ms;
-}
-
-bool
-hub_knows_due(struct hub *h, int64_t *in_ms)
-{
-    look_at_clock(h);
-    hub_is_nothing_due(h, in_ms);
-    *in_ms = within_limits(*in_ms);
-    return h->due_is_of == h->fold.timers + 1;
-}
-
 int64_t
-hub_due_in_ms(struct hub *h)
+hub_log_end(const struct hub *h)
 {
-    int64_t in_ms;
+    return h->log.end;
+}
 
-    look_at_clock(h);
-    if (!hub_is_nothing_due(h, &in_ms) || !is_untouched(h)) {
-        if (hub_begin_read(h, NULL))
-            return 0;
-        hub_look_up_due(h);
-        hub_end_read(h);
-        hub_is_nothing_due(h, &in_ms);
-    }
-    return within_limits(in_ms);
+struct hub_news
+hub_news(const struct hub *h)
+{
+    return (struct hub_news){ .log_end = h->log.end,
+                              .last_seq = h->log.next_seq - 1,
+                              .key_changes = h->fold.keys,
+                              .claim_epoch = h->fold.claim_epoch,
+                              .trouble = hub_trouble(h) };
 }

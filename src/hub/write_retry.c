@@ -1,22 +1,30 @@
 /*
- * mend - the log's lock, and what is to be done before it is had when a sync failed; when a full
- * disk is looked at again, and when to try again with an index that could not be written.
+ * write_retry - the log's lock, and back-off after failures.
+ *
+ *     failed sync     all writes are refused until log_repair worked: tried at the next hub_lock
+ *                     after 100 ms, 200 ms, ... 10 s
+ *     failed append   every round tries to write; a look for free space clears /health
+ *     failed commit   of the index: every round folds again; without rounds after 100 ms ... 2 s
+ *
+ * Tests: test/unit/test_hub_*.c test/fault/test_hub.c
  */
 #include "hub/hub_impl.h"
+
+#include "hub/hub_writer.h"
 
 #include <string.h>
 
 enum {
-    MEND_MIN_MS = 100, /* after a failed sync; doubled with every one that follows */
-    MEND_MAX_MS = 10000,
-    ROOM_BYTES = 64 << 10, /* so much must fit before a disk is no longer full */
-    FOLD_MAX_MS = 2000,    /* the same for the index, which streams wait for */
+    RETRY_MIN_MS = 100, /* after the first failure; doubled with each one that follows */
+    RETRY_MAX_MS = 10000,
+    ROOM_BYTES = 64 << 10, /* free space from which a disk is no longer called full */
+    FOLD_MAX_MS = 2000,    /* for the index, which streams wait for */
 };
 
 static int64_t
 next_wait_ms(int64_t ms, int64_t max_ms)
 {
-    return ms == 0 ? MEND_MIN_MS : ms < max_ms / 2 ? 2 * ms : max_ms;
+    return ms == 0 ? RETRY_MIN_MS : ms < max_ms / 2 ? 2 * ms : max_ms;
 }
 
 static int64_t
@@ -27,16 +35,15 @@ in_ms(int64_t at_ms)
     return in > 0 ? in : 0;
 }
 
-/* A disk that fails is asked again, but ever more rarely until it has taken a round. */
 void
 hub_note_trouble(struct hub *h, const struct err *why)
 {
-    h->retry_wait_ms = next_wait_ms(h->retry_wait_ms, MEND_MAX_MS);
+    h->retry_wait_ms = next_wait_ms(h->retry_wait_ms, RETRY_MAX_MS);
     h->retry_at_ms = hub_clock_ms(CLOCK_BOOTTIME) + h->retry_wait_ms;
     h->trouble = *why;
 }
 
-/* Every round tries to write: what is put off is only the look that tells that one would do. */
+/* Every round tries to write anyway: only the look for free space is put off. */
 void
 hub_note_full(struct hub *h, const struct err *why)
 {
@@ -59,7 +66,7 @@ hub_write_retry_in_ms(const struct hub *h)
     return h->log.is_refusing || h->is_full ? in_ms(h->retry_at_ms) : -1;
 }
 
-/* Whoever may ask for it is told the reason, but not where the store is. */
+/* Clients learn the reason, but not where the store is. */
 static const char *
 without_path(const struct hub *h, const char *why)
 {
@@ -69,7 +76,7 @@ without_path(const struct hub *h, const char *why)
     return at && strncmp(at + n, ": ", 2) == 0 ? at + n + 2 : why;
 }
 
-/* Every round tries it, too: that puts off nothing. */
+/* Rounds fold, too: a failure meanwhile does not put off the next try. */
 void
 hub_note_behind(struct hub *h, const struct err *why)
 {
@@ -103,7 +110,7 @@ hub_trouble(const struct hub *h)
                                             : NULL;
 }
 
-/* Nobody may write for hours: a disk that is no longer full is not to be called that. */
+/* Without rounds only this look finds that the disk has room again. */
 static void
 look_for_room(struct hub *h)
 {
@@ -124,8 +131,10 @@ hub_lock(struct hub *h, struct err *e)
 
     if (h->log.is_refusing) {
         if (hub_write_retry_in_ms(h) > 0)
-            return err_set(e, ST_IO, "a sync failed earlier (%s), and is tried again soon",
-                           h->trouble.text);
+            return err_set(
+                e, ST_IO,
+                "writes are paused after a failed fdatasync (%s); next attempt within 10 s",
+                h->trouble.text);
         enum status s = log_repair(&h->log, &why);
         if (s) {
             hub_note_trouble(h, &why);

@@ -1,10 +1,12 @@
 /*
- * gate - what every request passes before anything is done for it. Pure.
+ * admission - the checks that every request passes first. Pure.
  *
- * In this order: Host (421), Origin and Sec-Fetch-Site (403), the kind of body (415), then
- * the key (401, 403 for its scope), which the caller looks up: admission_check tells which text
- * to look up. Binding to loopback is routing, not permission: a web page can reach us, so
- * names that are not ours and pages that are not ours are refused before anything else.
+ * In this order: Host (421), Origin and Sec-Fetch-Site (403), the kind of body (415), then the key
+ * (401, 403 for its scope). admission_check finds the text of the key; the caller looks it up.
+ * Binding to loopback is not enough: a web page in a browser on this machine can reach us, so
+ * foreign host names and foreign origins are refused before anything else.
+ *
+ * Tests: test/unit/test_admission.c
  */
 #ifndef CLIQ_SERVE_ADMISSION_H
 #define CLIQ_SERVE_ADMISSION_H
@@ -24,7 +26,7 @@ struct admission_text {
 struct admission_request {
     struct admission_text host, origin, fetch_site, authorization, content_type, encoding;
     struct admission_text token, ticket; /* of the query */
-    bool is_local; /* came by a Unix socket: the file's mode is its Host check */
+    bool is_local; /* by a Unix socket: the file's mode replaces the Host check */
     bool has_body;
     bool is_get;
 };
@@ -39,7 +41,7 @@ struct admission_verdict {
 void admission_check(const struct admission_rules *rules, const struct route *route,
                      const struct admission_request *r, struct admission_verdict *v);
 
-/* After the look-up: does the key do? */
+/* After the look-up: do the key's scopes allow the route? */
 bool admission_allows(unsigned scopes, const struct route *route);
 
 #endif

@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/sys.h"
+#include "serve/claim_waiters.h"
+#include "serve/rounds.h"
 
 #include <string.h>
 
@@ -36,7 +38,7 @@ auth_make_ticket(struct serve *s, const struct caller *by, struct ticket **out)
     return true;
 }
 
-/* Every byte is looked at, whichever differs. */
+/* Compares in constant time. */
 static bool
 is_same(const char *a, const char *b, size_t n)
 {
@@ -47,7 +49,7 @@ is_same(const char *a, const char *b, size_t n)
     return !differs;
 }
 
-/* Which key it is, for the limit: never 0. */
+/* Identifies the key for the rate limit: never 0. */
 static uint64_t
 hash_key(struct admission_text key)
 {
@@ -56,7 +58,7 @@ hash_key(struct admission_text key)
     return h ? h : 1;
 }
 
-/* ST_IO: there is no index to look it up in. */
+/* ST_IO: there is no index. */
 static enum status
 find_key(struct serve *s, struct admission_text key, struct arena *a, struct caller *by,
          unsigned *scopes)
@@ -93,7 +95,7 @@ auth_by_key(struct serve *s, const struct route *route, struct arena *a,
 
     enum status st = find_key(s, v->key, a, by, &scopes);
     if (st == ST_IO) {
-        s->wants_look = true; /* the worker makes it */
+        s->wants_look = true; /* the worker makes the index */
         v->status = 503;
         v->code = "STORE_UNAVAILABLE";
         v->message = HUB_NO_INDEX;
@@ -132,8 +134,9 @@ auth_by_ticket(struct serve *s, struct admission_verdict *v, struct caller *by)
     return t;
 }
 
-void
-auth_forget(struct serve *s, const char *key)
+/* Forgets the key of that id, and its tickets. */
+static void
+forget_key(struct serve *s, const char *key)
 {
     for (size_t i = 0; i < SERVE_KEYS; i++)
         if (strcmp(s->keys[i].id, key) == 0)
@@ -147,4 +150,36 @@ void
 auth_forget_keys(struct serve *s)
 {
     memset(s->keys, 0, SERVE_KEYS * sizeof *s->keys);
+}
+
+/* ---- revoked keys ---- */
+
+/* A round that begins now folds the revocation; one that is under way may not: two commits. */
+static void
+on_revoked(void *ctx, const char *key)
+{
+    struct serve *s = ctx;
+
+    if (!*key)
+        return; /* not a line of ours: "" stands for requests without a key */
+    rounds_revoke(s, key);
+    forget_key(s, key);
+    streams_revoke(s->streams, key);
+    claim_waiters_revoke(s, key);
+    s->revoked_until = s->commits + 2;
+    s->wants_look = true;
+}
+
+void
+auth_check_revoked(struct serve *s)
+{
+    revoke_watch_look(&s->revoke_watch, on_revoked, s);
+}
+
+void
+auth_forget_revoked(struct serve *s)
+{
+    if (s->revoke_watch.first && s->commits >= s->revoked_until &&
+        s->news.log_end >= s->revoke_watch.at)
+        revoke_watch_forget(&s->revoke_watch);
 }

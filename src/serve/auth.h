@@ -1,8 +1,15 @@
 /*
- * caller - whom a request is from: by its key, or by a ticket that was made with one.
+ * auth - the caller of a request: found by its key, or by a ticket that was made with a key.
  *
- * Keys that were looked up are remembered, until any key changes; a ticket is good for one stream,
- * for a minute. Keys that were revoked must be known before (revoke.h).
+ * Found keys are cached until any key changes. A ticket opens one stream, within a minute.
+ *
+ * A revoked key must not be accepted from then on, no matter which process revoked it, and the
+ * index learns of it a little later. So auth_check_revoked reads the new lines of the log
+ * (revoke_watch.h; one fstat if there are none) before a key is accepted, before a round is done
+ * and before streams are told of new lines. It ends what the key has: its cache entry, tickets,
+ * streams, waiting claims and requests in the round that gathers.
+ *
+ * Tests: test/unit/test_revoke_watch.c test/scenario/serve*.bats
  */
 #ifndef CLIQ_SERVE_AUTH_H
 #define CLIQ_SERVE_AUTH_H
@@ -11,19 +18,22 @@
 
 struct caller {
     const char *identity;
-    const char *key; /* its id; "": none */
+    const char *key; /* the key's id; "": none */
     bool is_admin;
-    uint64_t who; /* which key, in `rates`; 0: none that we know */
+    uint64_t who; /* the key in `rates`; 0: unknown */
 };
 
-/* By the key or the ticket that the gate found; what is wrong with it goes into the verdict. */
+/* By the key or ticket that admission found; a refusal goes into the verdict. */
 void auth_by_key(struct serve *s, const struct route *route, struct arena *a,
                  struct admission_verdict *v, struct caller *by);
-/* The ticket is used up only when the request is let in, by who calls this. */
+/* The caller uses up the ticket when the request is admitted. */
 struct ticket *auth_by_ticket(struct serve *s, struct admission_verdict *v, struct caller *by);
 bool auth_make_ticket(struct serve *s, const struct caller *by, struct ticket **out);
 
-void auth_forget(struct serve *s, const char *key); /* the key of that id, and its tickets */
-void auth_forget_keys(struct serve *s);             /* what was looked up, of all */
+void auth_forget_keys(struct serve *s); /* empties the cache */
+
+void auth_check_revoked(struct serve *s);
+/* After a commit: forgets revoked keys that the index no longer has. */
+void auth_forget_revoked(struct serve *s);
 
 #endif

@@ -2,7 +2,7 @@
 
 enum {
     BATCH_WINDOW_NS = 250000,
-    EARLY_NS = 100000, /* who is there so soon did not wait for that answer */
+    EARLY_NS = 100000, /* a request that comes sooner did not wait for that answer */
     REST_MIN = 8,
     REST_MAX = 64,
 };

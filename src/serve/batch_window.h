@@ -1,12 +1,13 @@
 /*
- * gather - when a few requests are about to be done by the loop itself: now, or a moment later,
- * together with those of clients that were just answered and mostly ask again at once?
+ * batch_window - how long a small round waits for more requests before its sync. Pure.
  *
- * One sync costs more than all else, and a round that begins with the first request leaves the
- * others for the next: two clients then take turns, each waiting for the other's sync. So after an
- * answer the loop waits until as many are there as the last time, or BATCH_WINDOW_NS have passed,
- * less than a sync takes. Now and then it waits for all who could come, to see whether there are
- * more; the less often, the longer it was in vain. Pure.
+ * One sync costs more than all else, and a round that ends with the first request leaves the others
+ * for the next: two clients then take turns, each waiting for the other's sync. So after an answer
+ * the loop waits until as many requests are there as in the last round, or until BATCH_WINDOW_NS
+ * have passed, which is less than a sync takes. Now and then it waits for more than that, to see
+ * whether there are more clients; it does so less often each time that it was in vain.
+ *
+ * Tests: test/unit/test_batch_window.c
  */
 #ifndef CLIQ_SERVE_BATCH_WINDOW_H
 #define CLIQ_SERVE_BATCH_WINDOW_H
@@ -16,16 +17,16 @@
 #include <stdint.h>
 
 struct batch_window {
-    int64_t answered_ns;     /* the last round was */
+    int64_t answered_ns;     /* when the last round was answered */
     size_t answered;         /* requests in it */
-    size_t expected;         /* in the next one; 0: none came yet */
-    bool is_trial;           /* that is more than last time */
+    size_t expected;         /* requests in the next one; 0: none came yet */
+    bool is_trial;           /* more are expected than last time */
     unsigned rest, patience; /* rounds until the next trial, and between trials */
 };
 
-/* n requests are there: is another turn worth it? */
+/* n requests are there: wait for more? */
 bool batch_window_waits(struct batch_window *g, size_t n, int64_t now_ns);
-/* How long that may take. */
+/* How long at most. */
 int64_t batch_window_left_ns(const struct batch_window *g, int64_t now_ns);
 /* A round of n was answered. */
 void batch_window_answered(struct batch_window *g, size_t n, int64_t now_ns);

@@ -1,11 +1,11 @@
 #include "serve/claim_waiters.h"
 
 #include "base/clock.h"
-#include "serve/intake.h"
+#include "serve/rounds.h"
 
 #include <string.h>
 
-/* Of a round: the rest is for requests that come meanwhile, which would be refused. */
+/* Half of a round: the rest is for requests that come meanwhile. */
 enum { TRIED_MAX = ROUND_MAX / 2 };
 
 static void
@@ -47,7 +47,7 @@ on_news(void *ctx, struct http_conn *c, enum http_news news)
 
     (void)c;
     if (j->is_waiting && news != HTTP_DRAINED)
-        give_up(j); /* else a round has it, and its answer comes */
+        give_up(j); /* else it is in a round, which answers it */
 }
 
 void
@@ -76,9 +76,9 @@ on_time(void *ctx)
     loop_drop(j->timer);
     j->timer = NULL;
     if (!j->is_waiting)
-        return; /* a round has it: who answers it looks at the time */
+        return; /* it is in a round, which looks at the time */
     if (clock_mono_ms() < j->wait_until_ms)
-        set_timer(j); /* the loop's clock has another beginning */
+        set_timer(j); /* the loop's clock rounds differently */
     else
         give_up(j);
 }
@@ -97,7 +97,7 @@ claim_waiters_try(struct serve *s)
     struct job *j;
 
     while ((j = s->claim_waiters.first) && j->claim_epoch != s->news.claim_epoch) {
-        if ((s->round && s->round->n >= TRIED_MAX) || !intake_add(s, j))
+        if ((s->round && s->round->n >= TRIED_MAX) || !rounds_add(s, j))
             return false;
         take_out(j);
     }

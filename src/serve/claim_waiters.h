@@ -1,24 +1,25 @@
 /*
- * parked - claims that wait until there is something for them to claim.
+ * claim_waiters - claims with wait_seconds that found no task yet.
  *
- * They stand in the order in which they were last tried, so those that know of fewer claim_epoch
- * (hub_claim_epoch) than there are stand first: to find who is to be tried again nobody looks at
- * the others. Each has a timer of its own; it runs on while the claim is tried, and when it is up
- * the claim is answered with null. A client that goes away, or a server that stops, ends it, too.
+ * The store's claim_epoch changes whenever a task may have become claimable (hub_writer.h). Waiting
+ * claims are tried again only then. The list is in the order of the last try, so claims with an old
+ * epoch stand first. Each claim has a timer, which runs on while the claim is tried; when it fires
+ * the claim is answered with null, and also when its client goes or the server stops.
+ *
+ * Tests: test/scenario/serve_waiting.bats
  */
 #ifndef CLIQ_SERVE_CLAIM_WAITERS_H
 #define CLIQ_SERVE_CLAIM_WAITERS_H
 
 #include "serve/job.h"
 
-/* Listens for the client's end; before the claim is tried for the first time. */
+/* Before the first try: watches for the client's end. */
 void claim_waiters_watch(struct job *j);
-/* It found nothing, and its time is not up. Without memory to wait it is answered. */
+/* The claim found nothing and its time is not up. Without memory for a timer it is answered. */
 void claim_waiters_add(struct job *j);
-/* Something may be there to claim now: those who hope for it go into the round that gathers. False:
- * not all of them had room. */
+/* Adds claims with an old epoch to the round that gathers. False: not all of them had room. */
 bool claim_waiters_try(struct serve *s);
-/* Refuses those of that key. */
+/* Refuses the claims of a revoked key. */
 void claim_waiters_revoke(struct serve *s, const char *key);
 void claim_waiters_free(struct serve *s);
 

@@ -4,17 +4,14 @@
 #include "net/query.h"
 #include "serve/auth.h"
 #include "serve/claim_waiters.h"
-#include "serve/intake.h"
 #include "serve/openapi.h"
-#include "serve/request_args.h"
-#include "serve/revoke.h"
 #include "serve/rounds.h"
 #include "serve/status_page.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- who asks ---- */
+/* ---- admission ---- */
 
 static struct admission_text
 admission_text(struct http_text t)
@@ -23,7 +20,7 @@ admission_text(struct http_text t)
 }
 
 static struct admission_request
-ask_gate(const struct http_request *r, struct http_conn *c, const struct query *q)
+admission_request_of(const struct http_request *r, struct http_conn *c, const struct query *q)
 {
     const char *token = query_get(q, "token"), *ticket = query_get(q, "ticket");
 
@@ -43,22 +40,22 @@ ask_gate(const struct http_request *r, struct http_conn *c, const struct query *
     };
 }
 
-/* Are its requests done in rounds? One signal by its id is not: that is a short look. Nor is what
- * else only reads, while the worker waits for a lock. */
+/* Is the operation done in rounds? Not a GET of one signal, which takes no time; nor other reads
+ * while the worker waits for a lock. */
 static bool
 is_gathered(const struct serve *s, const struct route *route)
 {
     return route->kind == ROUTE_OP && route->op != HUB_GET &&
-           (hub_ops[route->op].writes || !worker_is_stuck(s->worker));
+           (hub_ops[route->op].writes || !rounds_are_stuck(s));
 }
 
-/* Whom the request is from; false: refused and answered. */
+/* Finds the caller; false: refused and answered. */
 static bool
 admit(const struct reply_to *to, const struct http_request *r, const struct query *q,
       struct arena *a, struct caller *by)
 {
     struct serve *s = to->s;
-    struct admission_request asked = ask_gate(r, to->conn, q);
+    struct admission_request asked = admission_request_of(r, to->conn, q);
     struct admission_verdict v;
     struct ticket *ticket = NULL;
     int64_t now = clock_mono_ms(), wait_ms = 0;
@@ -67,7 +64,7 @@ admit(const struct reply_to *to, const struct http_request *r, const struct quer
     *by = (struct caller){ .identity = "", .key = "" };
     admission_check(&s->rules, to->route, &asked, &v);
     if (v.status == 200 && (v.ticket.p || v.key.p) && !is_gathered(s, to->route))
-        revoke_check(s); /* else before its round is done, once for all of them */
+        auth_check_revoked(s); /* else rounds_turn does, once for the whole round */
     if (v.status == 200 && v.ticket.p)
         ticket = auth_by_ticket(s, &v, by);
     else if (v.status == 200 && v.key.p)
@@ -92,9 +89,9 @@ admit(const struct reply_to *to, const struct http_request *r, const struct quer
     return false;
 }
 
-/* ---- who answers ---- */
+/* ---- answers ---- */
 
-/* Nobody has to wait for that, unless the index is behind. */
+/* Reads without waiting. False: the index is behind the log. */
 static bool
 answer_at_once(struct job *j)
 {
@@ -121,15 +118,13 @@ hand_over(const struct reply_to *to, const struct http_request *r, const struct 
         return;
     if (to->route->op == HUB_CLAIM)
         claim_waiters_watch(j);
-    bool is_in = intake_add(to->s, j);
-    if (!is_in) { /* more at once than a round holds */
-        rounds_give(to->s);
-        is_in = intake_add(to->s, j);
+    bool is_in = rounds_add(to->s, j);
+    if (!is_in) { /* the round is full */
+        rounds_turn(to->s);
+        is_in = rounds_add(to->s, j);
     }
-    if (is_in) {
-        rounds_give_early(to->s);
+    if (is_in)
         return;
-    }
     reply_refuse(to, 503, "STORE_UNAVAILABLE", "too many requests at once; try again",
                  "Retry-After: 1\r\n");
     job_free(j);
@@ -148,8 +143,8 @@ begin_stream(const struct reply_to *to, const struct http_request *r, const stru
     int status = 400;
     const char *code = "VALIDATION_INVALID_TYPE";
 
-    if (request_args_read(a, to->route, (struct request_text){ query.p, query.len },
-                          (struct request_text){ 0 }, &args, &e) != ST_OK ||
+    if (route_args(a, to->route, (struct route_text){ query.p, query.len },
+                   (struct route_text){ 0 }, &args, &e) != ST_OK ||
         !streams_add(to->s->streams, to->conn,
                      &(struct stream_caller){ by->identity, by->key, by->is_admin }, args, a,
                      last.p ? arena_dup(a, last.p, last.len) : NULL,
@@ -159,12 +154,12 @@ begin_stream(const struct reply_to *to, const struct http_request *r, const stru
         reply_streams(to);
 }
 
-/* The store's health: a page, or why it has none. */
+/* 200, or 503 with the store's trouble. */
 static void
 answer_health(const struct reply_to *to, struct buf *body)
 {
     struct serve *s = to->s;
-    const char *trouble = s->news.trouble;
+    const char *trouble = s->trouble;
 
     if (trouble[0] || !hub_is_ready(s->reader)) {
         s->wants_look = s->wants_look || !trouble[0];
@@ -182,7 +177,7 @@ answer_ticket(const struct reply_to *to, const struct query *q, const struct cal
     struct ticket *t;
     struct err e;
 
-    if (request_args_no_query(q, &e)) {
+    if (route_no_query(q, &e)) {
         reply_refuse(to, 400, "VALIDATION_INVALID_TYPE", e.text, NULL);
     } else if (!auth_make_ticket(to->s, by, &t)) {
         reply_refuse(to, 503, "STORE_UNAVAILABLE", "no ticket can be made now", NULL);
@@ -224,7 +219,7 @@ answer_own(const struct reply_to *to, const struct query *q, const struct caller
     buf_release(&body);
 }
 
-/* ---- which one is it ---- */
+/* ---- the request ---- */
 
 static void
 refuse_path(const struct reply_to *to, int status, const char *allow)
@@ -255,7 +250,7 @@ dispatch_request(void *ctx, struct http_conn *c, const struct http_request *r)
 
     reply_next_id(s, id);
     int found = route_find(to.method.p, to.method.len, to.path.p, to.path.len, &route, allow);
-    if (found != 200) /* the gate comes first here too: strangers learn nothing */
+    if (found != 200) /* admission comes first here, too: strangers learn nothing */
         route = (struct route){ .kind = ROUTE_HEALTH, .scope = SCOPE_NONE };
     if (query_parse(&q, &a, query.p ? query.p : "", query.len, &e) != ST_OK)
         reply_refuse(&to, 400, "VALIDATION_INVALID_TYPE", e.text, NULL);

@@ -1,9 +1,10 @@
 /*
- * front - where requests come in: which one is it, who asks, and who answers.
+ * dispatch - takes a request, admits it, and hands it to the part that answers.
  *
- *     dispatch_request -> admit: gate, caller, rate -> an operation: a job for the next round
- *                                                -> a stream
- *                                                -> a page, or a ticket, of the server's own
+ *     dispatch_request -> route -> admit: admission, auth, rate -> an operation: a job for the
+ *                                                                  next round (rounds.h)
+ *                                                               -> a stream (stream.h)
+ *                                                               -> the server's own page, a ticket
  */
 #ifndef CLIQ_SERVE_DISPATCH_H
 #define CLIQ_SERVE_DISPATCH_H

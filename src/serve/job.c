@@ -1,18 +1,17 @@
 #include "serve/job.h"
 
 #include "base/clock.h"
-#include "serve/request_args.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    BODY_ROOM = 1000,    /* for most answers */
-    KEPT_MAX = 64 << 10, /* bytes of what is kept for the next one */
+    BODY_ROOM = 1000,    /* bytes of most answers */
+    KEPT_MAX = 64 << 10, /* larger buffers are not kept for the next job */
     SPARE_MAX = 128,
 };
 
-/* One that was used before has memory for its arena. */
+/* A spare job has memory in its arena already. */
 static struct job *
 take(struct serve *s)
 {
@@ -62,8 +61,8 @@ job_new(const struct reply_to *to, const struct http_request *r, const struct ca
     const char *identity = arena_dup(&j->arena, by->identity, strlen(by->identity));
     enum status st =
         body && identity
-            ? request_args_read(&j->arena, to->route, (struct request_text){ query.p, query.len },
-                                (struct request_text){ body, r->body.len }, &args, &e)
+            ? route_args(&j->arena, to->route, (struct route_text){ query.p, query.len },
+                         (struct route_text){ body, r->body.len }, &args, &e)
             : err_set(&e, ST_IO, "out of memory");
     if (st) {
         reply_refuse(to, st == ST_INVALID ? 400 : 503,
@@ -144,7 +143,7 @@ job_tell(struct job *j, const struct hub_reply *reply)
 
     buf_reset(body);
     buf_room(body, BODY_ROOM);
-    envelope_write(body, &j->route, reply, j->request_id);
+    reply_body(body, &j->route, reply, j->request_id);
     bool is_heard = reply_send(&to, reply->status,
                                reply->status == 401 ? "WWW-Authenticate: Bearer\r\n" : NULL, body);
     if (body->cap > KEPT_MAX)

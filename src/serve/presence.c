@@ -1,7 +1,7 @@
 #include "serve/presence.h"
 
-#include "serve/intake.h"
 #include "serve/respawn.h"
+#include "serve/rounds.h"
 #include "wake/wake.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 /* One identity that listens. */
 struct presence {
     struct presence *next;
-    int lock; /* -1: not ours yet: a supervisor lives, or it has no agent */
+    int lock; /* -1: not ours: a supervisor lives, or the identity has no agent */
     char identity[];
 };
 
@@ -45,7 +45,7 @@ presence_change(void *ctx, const char *identity, bool is_there)
     if (is_there) {
         struct presence *w = malloc(sizeof *w + n);
         if (!w)
-            return; /* then its agent is started beside it */
+            return; /* without memory its agent is started although it listens */
         w->lock = -1;
         memcpy(w->identity, identity, n);
         w->next = s->presence;
@@ -61,20 +61,20 @@ presence_change(void *ctx, const char *identity, bool is_there)
             break;
         }
     }
-    s->wants_look = true; /* what came since, and was not told */
+    s->wants_look = true; /* for signals that came since and were not told */
 }
 
-/* An identity was told so far by its stream: that is noted with the next round. */
+/* Records in the next round that the identity was told up to that signal. */
 static void
 note_told(struct serve *s, const char *identity, uint64_t upto)
 {
     struct buf args = { 0 };
 
     buf_addf(&args, "{\"identity\":\"%s\",\"upto\":%" PRIu64 "}", identity, upto);
-    intake_add_own(s,
+    rounds_add_own(s,
                    &(struct hub_request){
                        .op = HUB_WOKEN, .identity = "cliq", .is_admin = true, .is_system = true },
-                   &args); /* or it is told again, then */
+                   &args); /* without memory the signals are told again */
     buf_release(&args);
 }
 
@@ -90,7 +90,7 @@ is_awake(void *ctx, const char *identity, uint64_t upto)
         return respawn_is_resting(s, identity);
     take_lock(s, w);
     if (w->lock < 0)
-        return true; /* its agent runs, and will be told by its supervisor */
+        return true; /* its agent runs: the supervisor tells it */
     note_told(s, identity, upto);
     return true;
 }

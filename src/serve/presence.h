@@ -1,10 +1,13 @@
 /*
- * presence - identities that listen on a stream are awake: their agents are not started.
+ * presence - identities that listen on a stream: their agents are not started.
  *
- * While a stream of an identity that has an agent is open, the server has that agent's lock
- * (wake/wake.h), so no other writer starts it either, and notes what the stream was told as
- * given. When the last stream ends the lock goes, and what comes then starts the agent. A stream
- * counts whatever its filters; who reconnects with Last-Event-ID misses nothing.
+ * While a stream of an identity with an agent is open, the server holds that agent's wake lock
+ * (wake/wake.h), so no other writer starts the agent, and records signals told on the stream as
+ * given (HUB_WOKEN). When the last stream ends the lock is released, and the next signal starts
+ * the agent. Every stream counts, whatever its filters; a client that reconnects with Last-Event-ID
+ * misses nothing.
+ *
+ * Tests: test/scenario/wake.bats
  */
 #ifndef CLIQ_SERVE_PRESENCE_H
 #define CLIQ_SERVE_PRESENCE_H
@@ -13,8 +16,7 @@
 
 /* For streams_on_identity. */
 void presence_change(void *ctx, const char *identity, bool is_there);
-/* After a change of the log: starts agents that sleep, and notes what listening identities were
- * told. */
+/* After a commit: starts sleeping agents, and records what listening identities were told. */
 void presence_look(struct serve *s);
 void presence_free(struct serve *s);
 

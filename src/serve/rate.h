@@ -1,12 +1,14 @@
 /*
- * rate - how many requests a key may make: token buckets. Pure but for the table's memory.
+ * rate - rate limit per key: token buckets. Pure but for the table's memory.
  *
  * A bucket holds up to `burst` tokens and gets `per_s` new ones a second; a request takes one or
- * is refused. Every key has its own bucket, which begins full; all who come without a key that
- * we know share one (who 0), so that guessing keys is limited, too.
+ * is refused. Every key has its own bucket, which begins full. Requests without a known key share
+ * one bucket (who 0), so that guessing keys is limited, too.
  *
- * The table has a line for every key that was used lately: lines whose bucket is full again say
- * nothing, and go when room is needed. Unknown keys never get one, so strangers cannot fill it.
+ * The table has a line for every key that was used lately. A line whose bucket is full again is
+ * dropped when room is needed. Unknown keys get no line, so they cannot fill the table.
+ *
+ * Tests: test/unit/test_rate.c
  */
 #ifndef CLIQ_SERVE_RATE_H
 #define CLIQ_SERVE_RATE_H

@@ -1,19 +1,99 @@
 #include "serve/reply.h"
 
 #include "base/clock.h"
-#include "serve/envelope.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { LAST_WORDS = 1000 }; /* bytes of an envelope with a sentence of ours */
+enum { LAST_WORDS = 1000 }; /* bytes of a body with a sentence of ours */
 
 #define JSON_TYPE "Content-Type: application/json\r\nCache-Control: no-store\r\n"
 #define ID_HEADER "X-Request-Id: "
 
-/* ---- notes ---- */
+/* Our own document explains each code. */
+#define DOCS_URL "/openapi.json#/x-error-codes/"
 
-/* A line of the access log. Never the query or a header: keys stand there. */
+/* ---- bodies ---- */
+
+/* The broadcast API has its own form. */
+static bool
+is_engine(const struct route *route)
+{
+    static const char door[] = "/v1/engine/";
+
+    return route && route->kind == ROUTE_OP &&
+           strncmp(hub_ops[route->op].path, door, sizeof door - 1) == 0;
+}
+
+/* A member whose value is JSON already; NULL: null. */
+static void
+write_json(struct buf *to, const char *key, const char *json)
+{
+    json_key_raw(to, key, json ? json : "null", json ? strlen(json) : 4);
+}
+
+static void
+write_error(struct buf *to, const struct route *route, const char *code, const char *message,
+            const char *details, const char *request_id)
+{
+    json_open(to, '{');
+    if (is_engine(route)) {
+        json_key_bool(to, "ok", false);
+        json_key_str(to, "error", message);
+    } else {
+        json_key(to, "error");
+        json_open(to, '{');
+        json_key_str(to, "code", code);
+        json_key_str(to, "message", message);
+        json_key_str(to, "request_id", request_id);
+        write_json(to, "details", details);
+        json_key(to, "docs_url");
+        buf_addf(to, "\"" DOCS_URL "%s\"", code); /* codes are plain words */
+        json_close(to, '}');
+    }
+    json_close(to, '}');
+}
+
+void
+reply_body(struct buf *to, const struct route *route, const struct hub_reply *reply,
+           const char *request_id)
+{
+    if (reply->status >= 300) {
+        write_error(to, route, reply->code, reply->message, reply->details, request_id);
+        return;
+    }
+    json_open(to, '{');
+    if (is_engine(route)) {
+        size_t len = reply->text ? strlen(reply->text) : 0;
+        json_key_bool(to, "ok", true);
+        if (len > 2) { /* an object: its members */
+            json_sep(to);
+            buf_add(to, reply->text + 1, len - 2);
+        }
+    } else {
+        write_json(to, "data", reply->text);
+        json_key(to, "meta");
+        json_open(to, '{');
+        json_key_str(to, "request_id", request_id);
+        if (reply->cursor)
+            json_key_str(to, "cursor", reply->cursor);
+        else if (reply->has_cursor)
+            write_json(to, "cursor", NULL);
+        json_close(to, '}');
+    }
+    json_close(to, '}');
+}
+
+void
+reply_error_body(struct buf *to, const struct route *route, const char *code, const char *message,
+                 const char *request_id)
+{
+    write_error(to, route, code, message, NULL, request_id);
+}
+
+/* ---- counters and the access log ---- */
+
+/* A line of the access log. Without query and headers, which may hold keys. */
 static void
 log_access(struct serve *s, const struct http_conn *c, const char *id, struct http_text method,
            struct http_text path, int status)
@@ -73,7 +153,7 @@ put(const struct reply_to *to, int status, const char *type, const char *more,
     http_answer(to->conn, status, headers, body->p, body->len);
 }
 
-/* Instead of an answer that there is no memory for, or that is too large. */
+/* Instead of an answer that is too large, or that there is no memory for. */
 static void
 put_last_words(const struct reply_to *to, const struct buf *body)
 {
@@ -83,7 +163,7 @@ put_last_words(const struct reply_to *to, const struct buf *body)
     if (buf_status(body, "the answer", &e) == ST_OK)
         err_set(&e, ST_IO, "out of memory for the answer");
     buf_reset(words);
-    envelope_refuse(words, to->route, "STORE_UNAVAILABLE", e.text, to->id);
+    reply_error_body(words, to->route, "STORE_UNAVAILABLE", e.text, to->id);
     put(to, 503, JSON_TYPE, NULL, words);
 }
 
@@ -119,7 +199,7 @@ reply_refuse(const struct reply_to *to, int status, const char *code, const char
 {
     struct buf body = { 0 };
 
-    envelope_refuse(&body, to->route, code, message, to->id);
+    reply_error_body(&body, to->route, code, message, to->id);
     reply_send(to, status, more, &body);
     buf_release(&body);
 }
@@ -130,7 +210,7 @@ reply_streams(const struct reply_to *to)
     note(to->s, to->conn, to->id, to->method, to->path, 200);
 }
 
-/* When what was asked for is not known, or not to be believed: a dash each in the access log. */
+/* If the request line could not be read, the access log has dashes. */
 void
 reply_fault(void *ctx, const struct http_conn *c, const struct http_request *r, int status,
             const char *reason, struct buf *headers, struct buf *body)
@@ -142,11 +222,11 @@ reply_fault(void *ctx, const struct http_conn *c, const struct http_request *r, 
     reply_next_id(s, id);
     note(s, c, id, r ? http_text(r, r->method_name) : unknown, r ? http_path(r) : unknown, status);
     buf_addf(headers, JSON_TYPE ID_HEADER "%s\r\n", id);
-    envelope_refuse(body, NULL,
-                    status == 413   ? "BODY_TOO_LARGE"
-                    : status == 503 ? "SERVER_BUSY"
-                                    : "HTTP_MALFORMED",
-                    reason, id);
+    reply_error_body(body, NULL,
+                     status == 413   ? "BODY_TOO_LARGE"
+                     : status == 503 ? "SERVER_BUSY"
+                                     : "HTTP_MALFORMED",
+                     reason, id);
 }
 
 bool

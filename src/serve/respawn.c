@@ -13,17 +13,17 @@ enum {
     SOON_MS = 200, /* one that was just started has the lock by then */
     REST_MS = 1000,
     REST_MAX_MS = 60000,
-    CALM_MS = 60000, /* who lived that long did not die in a row */
+    CALM_MS = 60000, /* after a life that long, deaths are counted from 0 */
 };
 
-/* One identity, of which a supervisor lives or lived. */
+/* One identity whose supervisor lives or lived. */
 struct respawn {
     struct respawn *next;
     struct serve *s;
     int fd;                    /* its supervisor, while we watch; else -1 */
     struct loop_source *watch; /* of that */
     struct loop_source *rest;  /* until we look again */
-    bool is_dead;              /* we rest since one died: nobody is started meanwhile */
+    bool is_dead;              /* it rests after a death: none is started meanwhile */
     int64_t since_ms;          /* it is watched */
     unsigned deaths;           /* in a row */
     char identity[];
@@ -73,7 +73,7 @@ drop(struct respawn *g)
 static void on_end(void *ctx);
 static void on_rested(void *ctx);
 
-/* Without memory it is as without a server: the next writer helps. */
+/* Without memory the next writer starts a supervisor, as without a server. */
 static void
 rest(struct respawn *g, int64_t ms, bool is_dead)
 {
@@ -99,7 +99,7 @@ watch(struct respawn *g, pid_t pid)
     return g->watch != NULL;
 }
 
-/* Who was watched is dead. Whose is the lock now? */
+/* The supervisor ended. Which process has the lock now? */
 static void
 on_end(void *ctx)
 {
@@ -111,7 +111,7 @@ on_end(void *ctx)
     if (pid == getpid())
         drop(g); /* a stream of ours */
     else if (!pid)
-        rest(g, SOON_MS, false); /* in order; or the next one is about to take it */
+        rest(g, SOON_MS, false); /* released; or the next one is about to take it */
     else if (!watch(g, pid))
         rest(g, respawn_rest_ms(++g->deaths), true);
 }

@@ -20,7 +20,7 @@ struct revoke_watch_id {
 
 /* ---- the file ---- */
 
-/* What has the name now; false: what we have open, or nothing that can be opened. */
+/* Opens the file that has the name now; false: it is open already, or cannot be opened. */
 static bool
 open_log(struct revoke_watch *r)
 {

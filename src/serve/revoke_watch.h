@@ -1,21 +1,19 @@
 /*
- * revoked - keys that somebody else has just revoked.
+ * revoke_watch - finds keys that another process just revoked.
  *
- * A key that a command revokes must not be taken by a running server from then on. The server folds
- * what others wrote some milliseconds later, in its worker, since the loop never waits for the
- * store's lock. So before a request with a key or a ticket is answered, or a round of them is done,
- * when the log's directory changed, or streams are to be told something, the loop looks whether the
- * log has become longer (one fstat), and reads the new lines for those that revoke. Their ids are
- * kept until the worker has folded them, for the index may still have the key.
+ * A running server must not accept a key after a command has revoked it. The server folds lines of
+ * others some milliseconds later, in its worker, because the loop never waits for the lock. So the
+ * loop looks whether the log has grown (one fstat) and reads the new lines for revocations: before
+ * a request with a key or ticket is answered, before a round, when the log's directory changed, and
+ * before streams are told of new lines. The ids are kept until the index has them, too.
  *
- *     request with a key -> revoke_watch_look -> `tell` each id: forget what is remembered of it,
- * its round of them                         tickets too, and end its streams, its claims that wait
- *                                           and its requests in that round
- *                        -> a key that is looked up now: revoke_watch_has? then it is none
- *     the worker has folded that far -> revoke_watch_forget
+ *     auth_check_revoked -> revoke_watch_look -> `tell` for each id (auth.h says what ends)
+ *     a key is looked up -> revoke_watch_has: it is refused
+ *     the index is that far -> revoke_watch_forget
  *
- * The server's own lines are read, too: they are new bytes like any other, and most are passed over
- * by how they begin.
+ * The server's own lines are read, too; most are skipped by their first bytes.
+ *
+ * Tests: test/unit/test_revoke_watch.c
  */
 #ifndef CLIQ_SERVE_REVOKE_WATCH_H
 #define CLIQ_SERVE_REVOKE_WATCH_H
@@ -34,14 +32,14 @@ struct revoke_watch {
     ino_t ino;
     off_t at;        /* lines before it were read */
     off_t size;      /* of the file, then */
-    bool is_ending;  /* its last line was read: the name is soon another file's */
+    bool is_ending;  /* its last line was read: the log rotates to another file */
     size_t window;   /* bytes that are read at once */
     struct buf text; /* of them */
     struct arena arena;
     struct revoke_watch_id *first;
 };
 
-/* The log in `dir` as it is now was folded already. */
+/* The present lines of the log in `dir` were folded already. */
 void revoke_watch_init(struct revoke_watch *r, int dir);
 void revoke_watch_release(struct revoke_watch *r); /* safe on a zeroed struct with fd -1 */
 

@@ -4,25 +4,133 @@
 #include "base/sys.h"
 #include "serve/auth.h"
 #include "serve/claim_waiters.h"
-#include "serve/intake.h"
-#include "serve/lull.h"
-#include "serve/revoke.h"
+#include "serve/presence.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-    GATHERING_MS = 1,
-    GATHERED_MAX = 8, /* requests for which the loop sleeps until there are more */
-    FEW_STREAMS =
-        16, /* to tell more takes longer than wake-ups, and what comes meanwhile gathers */
-    SETTLE_MS = 1,
-    EARLY = 24, /* requests that a worker without work gets before the loop has read the others */
+    SPARE_MAX = 2,
+    LOOP_BYTES = 256 << 10,    /* larger rounds are the worker's: that many take a ms */
+    SLOW_NS = 5000000,         /* if a sync took longer, the worker does rounds */
+    SLOW_PAUSE_TIMES = 4,      /* for that many times as long, */
+    SLOW_PAUSE_NS = 100000000, /* but no longer than this */
+    SETTLE_MS = 1,             /* a client that was answered may ask again at once */
+    NAP_MAX = 8,               /* requests for which the loop sleeps until there are more */
+    NAP_END_MS = 1,            /* if nothing comes */
+    WATCH_PAUSE_MS = 5,
+    STUCK_MS = 50, /* most rounds take a fiftieth of that */
 };
+
+/* ---- the round that gathers ---- */
+
+static struct round *
+round_new(struct serve *s)
+{
+    struct round *r = s->spare_rounds;
+
+    if (!r)
+        return calloc(1, sizeof *r);
+    s->spare_rounds = r->next;
+    s->n_spare_rounds--;
+    r->next = NULL;
+    return r;
+}
+
+static void
+round_free(struct serve *s, struct round *r)
+{
+    arena_reset(&r->arena);
+    r->n = r->bytes = r->decided = 0;
+    r->is_workers = r->needs_commit = r->is_begun = r->is_kept = false;
+    if (s->n_spare_rounds == SPARE_MAX) {
+        arena_release(&r->arena);
+        free(r);
+        return;
+    }
+    r->next = s->spare_rounds;
+    s->spare_rounds = r;
+    s->n_spare_rounds++;
+}
+
+size_t
+round_sort(struct round *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        struct hub_request request = r->requests[i];
+        struct job *job = r->jobs[i];
+        if (!hub_ops[request.op].writes)
+            continue;
+        r->requests[i] = r->requests[n];
+        r->jobs[i] = r->jobs[n];
+        r->requests[n] = request;
+        r->jobs[n++] = job;
+    }
+    return n;
+}
+
+/* May it be answered before the index is committed? Not if it changes what the loop reads there:
+ * keys, members of rings. */
+static bool
+is_plain(enum hub_op op)
+{
+    return op == HUB_EMIT || op == HUB_EMIT_BATCH || op == HUB_CLAIM || op == HUB_ACK ||
+           op == HUB_EXTEND || op == HUB_RELEASE || op == HUB_FAIL || op == HUB_GENERATE;
+}
+
+bool
+rounds_add(struct serve *s, struct job *j)
+{
+    if (!s->round)
+        s->round = round_new(s);
+    struct round *r = s->round;
+    if (!r || r->n == ROUND_MAX)
+        return false;
+    if (r->n == 0)
+        r->begun_ns = clock_mono_ns();
+    j->claim_epoch = s->news.claim_epoch; /* or older: then it is tried once too often */
+    r->needs_commit = r->needs_commit || !is_plain(j->request.op);
+    r->is_workers = r->is_workers || r->needs_commit || j->request.op == HUB_EMIT_BATCH;
+    r->jobs[r->n] = j;
+    r->requests[r->n++] = j->request;
+    r->bytes += j->bytes;
+    return true;
+}
+
+void
+rounds_add_own(struct serve *s, const struct hub_request *r, const struct buf *args)
+{
+    struct job *j = job_new_own(s, r, args);
+
+    if (j && !rounds_add(s, j))
+        job_free(j);
+}
+
+void
+rounds_revoke(struct serve *s, const char *key)
+{
+    struct round *r = s->round;
+    size_t n = r ? r->decided : 0; /* those were in time */
+
+    for (size_t i = n; r && i < r->n; i++) {
+        struct job *j = r->jobs[i];
+        if (j->conn && strcmp(j->key, key) == 0) {
+            job_refuse(j);
+        } else {
+            r->jobs[n] = j;
+            r->requests[n++] = r->requests[i];
+        }
+    }
+    if (r)
+        r->n = n;
+}
 
 /* ---- answers ---- */
 
-/* The client will not hear that it has the claim: it does not. */
+/* The client is gone and does not learn of its claim: releases the task. */
 static void
 give_back(const struct job *j, const struct hub_reply *reply)
 {
@@ -36,18 +144,18 @@ give_back(const struct job *j, const struct hub_reply *reply)
     json_key_json(&args, "signal_id", json_get(data, "id"));
     json_key_json(&args, "claim_id", json_get(data, "claim_id"));
     json_close(&args, '}');
-    intake_add_own(j->s,
+    rounds_add_own(j->s,
                    &(struct hub_request){ .op = HUB_RELEASE,
                                           .identity = j->request.identity,
                                           .is_admin = j->request.is_admin },
-                   &args); /* or its lease runs out */
+                   &args); /* without memory for that, its lease expires */
     buf_release(&args);
     arena_release(&a);
 }
 
-/* Does it wait on? */
+/* A claim with wait_seconds that found nothing. */
 static bool
-is_patient(const struct job *j, const struct hub_reply *reply)
+waits_on(const struct job *j, const struct hub_reply *reply)
 {
     return reply->status < 300 && !reply->text && j->wait_until_ms > clock_mono_ms() &&
            !j->s->is_stopping && !http_conn_is_gone(j->conn);
@@ -56,7 +164,7 @@ is_patient(const struct job *j, const struct hub_reply *reply)
 static void
 answer(struct job *j, const struct hub_reply *reply)
 {
-    if (j->conn && is_patient(j, reply)) {
+    if (j->conn && waits_on(j, reply)) {
         if (revoke_watch_has(&j->s->revoke_watch, j->key))
             job_refuse(j);
         else
@@ -68,73 +176,172 @@ answer(struct job *j, const struct hub_reply *reply)
     job_free(j);
 }
 
-static void
-answer_round(const struct round *r)
-{
-    for (size_t i = 0; i < r->n; i++)
-        answer(r->who[i], &r->replies[i]);
-}
+/* ---- after a round ---- */
 
-/* What is new concerns keys that are remembered, and whoever looks after the server: its clients
- * see trouble at /health. */
+/* The log's size, keys and trouble after a round. Clients see trouble at /health. */
 static void
-heed_news(struct serve *s, const struct worker_news *before)
+take_news(struct serve *s, bool is_committed)
 {
-    const struct worker_news *now = &s->news;
+    struct hub_news now = hub_news(s->writer);
+    bool had_trouble = s->trouble[0];
 
-    if (now->key_changes != before->key_changes)
+    if (now.key_changes != s->news.key_changes)
         auth_forget_keys(s);
-    if (now->trouble[0] && !before->trouble[0])
-        fprintf(stderr, "cliq: the store cannot be written: %s\n", now->trouble);
-    else if (!now->trouble[0] && before->trouble[0])
+    if (is_committed) {
+        s->committed_seq = now.last_seq;
+        s->commits++;
+    }
+    s->news = now;
+    s->news.trouble = NULL; /* s->trouble has the copy */
+    snprintf(s->trouble, sizeof s->trouble, "%s", now.trouble ? now.trouble : "");
+    if (s->trouble[0] && !had_trouble)
+        fprintf(stderr, "cliq: the store cannot be written: %s\n", s->trouble);
+    else if (!s->trouble[0] && had_trouble)
         fprintf(stderr, "cliq: the store can be written again\n");
 }
 
-/* ---- those that the loop does itself ---- */
-
-static void on_settle(void *ctx);
-
-/* After them. */
+/* Starts agents that sleep, and notes what those that listen were told. */
 static void
-settle(struct serve *s, bool awaits)
+wake_agents_now(struct serve *s)
 {
-    if (s->settle && !awaits)
+    if (s->wants_wake)
+        presence_look(s);
+    s->wants_wake = false;
+}
+
+/* The index has new lines, or was looked at: tells whoever waits for that. */
+static void
+tell_committed(struct serve *s, bool is_look)
+{
+    auth_forget_revoked(s);
+    if (s->committed_seq == s->looked_at && !is_look)
         return;
-    if (!worker_settle(s->worker, awaits) && !s->settle)
-        s->settle = loop_after(s->loop, SETTLE_MS, on_settle, s, NULL);
-    if (!s->settle)
-        worker_settle(s->worker, true); /* or no memory */
+    streams_look(s->streams);
+    bool are_all_tried = claim_waiters_try(s);
+    s->wants_wake = true;
+    if (!s->watch_pause)
+        wake_agents_now(s); /* else at its end: to start one takes longer */
+    /* After trouble, or if not all claims had room, the next commit tells again. */
+    s->looked_at = s->trouble[0] || !are_all_tried ? 0 : s->committed_seq;
+}
+
+/* ---- looks at their time ---- */
+
+static void on_look_time(void *ctx);
+
+static void
+set_look_timer(struct serve *s)
+{
+    int64_t in_ms = s->look_at_ms - clock_mono_ms();
+
+    s->look_timer_ms = s->look_at_ms;
+    s->look_timer = loop_after(s->loop, in_ms > 0 ? (uint64_t)in_ms : 0, on_look_time, s, NULL);
 }
 
 static void
-on_settle(void *ctx)
+on_look_time(void *ctx)
 {
     struct serve *s = ctx;
 
-    loop_drop(s->settle);
-    s->settle = NULL;
-    settle(s, false);
+    loop_drop(s->look_timer);
+    s->look_timer = NULL;
+    if (clock_mono_ms() < s->look_at_ms)
+        set_look_timer(s); /* that moved meanwhile */
+    else
+        rounds_look(s);
+}
+
+/* The next look. A timer that fires too early is set again then. */
+static void
+plan_look(struct serve *s, int64_t in_ms)
+{
+    int64_t at_ms = clock_mono_ms() + in_ms;
+
+    if (s->look_timer && at_ms < s->look_timer_ms) {
+        loop_drop(s->look_timer);
+        s->look_timer = NULL;
+    }
+    s->look_at_ms = at_ms;
+    if (!s->look_timer)
+        set_look_timer(s);
+}
+
+/* ---- the loop's rounds ---- */
+
+static void
+settle(struct serve *s)
+{
+    s->is_unsettled = false;
+    hub_settle(s->writer);
+    take_news(s, true);
+    plan_look(s, worker_look_in_ms(s->worker, false));
+    auth_check_revoked(s); /* before streams are told of what came after that */
+    streams_written(s->streams, s->news.last_seq);
+    tell_committed(s, false);
+}
+
+static void on_settle_time(void *ctx);
+
+/* Settles once there was no round for SETTLE_MS. */
+static void
+settle_later(struct serve *s)
+{
+    if (!s->settle_timer)
+        s->settle_timer = loop_after(s->loop, SETTLE_MS, on_settle_time, s, NULL);
+    if (!s->settle_timer) /* no memory */
+        settle(s);
 }
 
 static void
-on_gather(void *ctx)
+on_settle_time(void *ctx)
 {
     struct serve *s = ctx;
 
-    loop_drop(s->gathering);
-    s->gathering = NULL;
-    rounds_give(s);
+    loop_drop(s->settle_timer);
+    s->settle_timer = NULL;
+    if (!s->is_unsettled)
+        return;
+    if ((s->round && s->round->is_begun) ||
+        clock_mono_ns() - s->window.answered_ns < SETTLE_MS * 1000000) {
+        settle_later(s);
+        return;
+    }
+    settle(s);
+    rounds_turn(s);
 }
 
-/* How long it may take until there are more requests for the same sync; -1: do these. Of many, some
- * come while the others are read. */
+/* Commits at once if streams or claims wait for it. */
+static void
+after_round(struct serve *s)
+{
+    s->is_unsettled = true;
+    if (s->claim_waiters.first || streams_count(s->streams) > 0)
+        settle(s);
+    else
+        settle_later(s);
+}
+
+static void
+on_nap_end(void *ctx)
+{
+    struct serve *s = ctx;
+
+    loop_drop(s->nap_end);
+    s->nap_end = NULL;
+    rounds_turn(s);
+}
+
+/* How long more requests may take to come for the same sync; -1: none are waited for. Of many
+ * clients some ask while the others are read. */
 static int64_t
-gather_ns(struct serve *s)
+nap_ns(struct serve *s)
 {
     size_t n = s->round->n;
     int64_t now = clock_mono_ns();
 
-    if (n > GATHERED_MAX) {
+    if (n == ROUND_MAX)
+        return -1;
+    if (n > NAP_MAX) {
         bool has_grown = n > s->gathered;
         s->gathered = n;
         return has_grown ? 0 : -1;
@@ -142,135 +349,123 @@ gather_ns(struct serve *s)
     return batch_window_waits(&s->window, n, now) ? batch_window_left_ns(&s->window, now) : -1;
 }
 
-/* Sleeps until more is there for the loop to read; it comes back with that. False: do it now. */
+/* Sleeps until the loop has more to read, which brings it back here. False: end the round now. */
 static bool
 gather_more(struct serve *s)
 {
-    int64_t ns = s->round->n == ROUND_MAX ? -1 : gather_ns(s);
+    int64_t ns = nap_ns(s);
 
     if (ns < 0)
         return false;
-    if (!s->gathering) /* if what is there is no request */
-        s->gathering = loop_after(s->loop, GATHERING_MS, on_gather, s, NULL);
-    return s->gathering && loop_nap(s->loop, ns);
+    if (!s->nap_end) /* if it is no request that comes */
+        s->nap_end = loop_after(s->loop, NAP_END_MS, on_nap_end, s, NULL);
+    return s->nap_end && loop_nap(s->loop, ns);
 }
 
-/* Those that were not decided wait on, and behind them what the answers brought: claims that are
- * given back. */
+/* Requests that were not decided stay for the next round, before those that the answers added. */
 static void
-wait_on(struct serve *s, struct round *rest)
+keep_rest(struct serve *s, struct round *r, size_t n)
 {
-    struct round *own = s->round;
+    struct round *added = s->round;
 
-    s->round = rest;
-    for (size_t i = 0; own && i < own->n; i++)
-        round_add(rest, &own->requests[i], 0,
-                  own->who[i]); /* no more than were answered: they fit */
-    if (own)
-        round_free(s->worker, own);
+    r->n -= n;
+    memmove(r->requests, r->requests + n, r->n * sizeof *r->requests);
+    memmove(r->jobs, r->jobs + n, r->n * sizeof *r->jobs);
+    r->decided = 0;
+    r->is_begun = false;
+    s->round = r;
+    for (size_t i = 0; added && i < added->n; i++)
+        rounds_add(s, added->jobs[i]); /* no more than were answered: they fit */
+    if (added)
+        round_free(s, added);
 }
 
-/* What was decided is written, and answered. */
+/* Writes, syncs and answers what was decided. */
 static void
 end_round(struct serve *s)
 {
-    struct worker_news before = s->news;
     struct round *r = s->round;
     size_t n = r->decided;
+    int64_t begun_ns = clock_mono_ns();
 
-    worker_end(s->worker, r, &s->news);
-    heed_news(s, &before);
+    hub_round_end(s->writer, r->requests, n, &r->arena, r->replies);
+    int64_t took_ns = clock_mono_ns() - begun_ns;
+    int64_t pause_ns = SLOW_PAUSE_TIMES * took_ns;
+    if (took_ns > SLOW_NS)
+        s->slow_until_ns =
+            begun_ns + took_ns + (pause_ns < SLOW_PAUSE_NS ? pause_ns : SLOW_PAUSE_NS);
+    take_news(s, false);
     s->gathered = 0;
     s->round = NULL;
-    streams_written(s->streams, s->news.written);
+    streams_written(s->streams, s->news.last_seq);
     for (size_t i = 0; i < n; i++)
-        answer(r->who[i], &r->replies[i]);
+        answer(r->jobs[i], &r->replies[i]);
     batch_window_answered(&s->window, n, clock_mono_ns());
-    round_drop(r, n);
-    if (r->n > 0)
-        wait_on(s, r);
+    if (r->n > n)
+        keep_rest(s, r, n);
     else
-        round_free(s->worker, r);
+        round_free(s, r);
 }
 
-/* Requests that nobody is before. They are decided as they come: so clients that were answered can
- * make their next ones meanwhile. */
+/* Decides what has come so far. False: the worker must do it. */
 static bool
-do_at_once(struct serve *s, bool awaits)
+decide(struct serve *s)
 {
     struct round *r = s->round;
-    bool may = streams_count(s->streams) <= FEW_STREAMS && worker_is_idle(s->worker) &&
-               worker_may_do(s->worker, r);
 
-    if (!(may && worker_decide(s->worker, r)) && !r->is_begun)
+    if (r->n == 0 || r->bytes > LOOP_BYTES || r->is_workers || clock_mono_ns() < s->slow_until_ns)
         return false;
-    if (may && gather_more(s))
-        return true;
-    end_round(s);
-    settle(s, awaits);
-    return may || !s->round;
+    if (!r->is_begun && !hub_round_begin(s->writer, false))
+        return false;
+    r->is_begun = true;
+    hub_round_decide(s->writer, r->requests + r->decided, r->n - r->decided, &r->arena,
+                     r->replies + r->decided);
+    r->decided = r->n;
+    return true;
 }
 
-/* ---- to the worker ---- */
+/* ---- the watch of the log ---- */
 
-/* Does somebody wait for the commit? */
-static bool
-is_awaited(const struct serve *s)
+static void on_pause_end(void *ctx);
+
+static void
+wait_for_pause_end(struct serve *s)
 {
-    return s->claim_waiters.first || streams_count(s->streams) > 0;
+    s->had_round = false;
+    s->watch_pause = loop_after(s->loop, WATCH_PAUSE_MS, on_pause_end, s, NULL);
+    if (!s->watch_pause) /* no memory: then it is never paused */
+        loop_resume(s->watching);
 }
 
 static void
-on_lull(void *ctx, bool is_over)
-{
-    if (is_over)
-        rounds_on_changed(ctx);
-    else
-        rounds_give(ctx);
-}
-
-void
-rounds_give(void *ctx)
+on_pause_end(void *ctx)
 {
     struct serve *s = ctx;
 
-    if (!s->round && s->wants_look && worker_is_idle(s->worker)) {
-        s->round = round_new(s->worker);
-        s->wants_look = false;
+    loop_drop(s->watch_pause);
+    s->watch_pause = NULL;
+    wake_agents_now(s);
+    if (s->had_round || s->given) {
+        wait_for_pause_end(s);
+        rounds_turn(s);
+    } else {
+        loop_resume(s->watching);
+        rounds_on_changed(s); /* what it missed */
     }
-    if (!s->round || (is_awaited(s) && !worker_is_idle(s->worker)))
-        return; /* who listens is told of a whole round in one write: few large ones are better */
-    if (s->round->n > 0) {
-        revoke_check(s); /* for all who were let in since the last round */
-        lull_begin(s, on_lull);
+}
+
+/* Before a round that may write. */
+static void
+pause_watch(struct serve *s)
+{
+    if (!s->watch_pause) {
+        loop_pause(s->watching);
+        wait_for_pause_end(s);
     }
-    s->round->is_awaited = is_awaited(s);
-    if (do_at_once(s, is_awaited(s)))
-        return;
-    if (worker_give(s->worker, s->round))
-        s->round = NULL;
+    s->had_round = true;
 }
 
-/* Clients that were answered together ask again together: then the worker would have nothing to do
- * until the loop has read them all, and the loop nothing until the worker has written them all. */
-void
-rounds_give_early(struct serve *s)
-{
-    if (s->round && s->round->n >= EARLY && worker_is_idle(s->worker) && !is_awaited(s) &&
-        !worker_may_do(s->worker, s->round))
-        rounds_give(s);
-}
-
-void
-rounds_look(void *ctx)
-{
-    struct serve *s = ctx;
-
-    s->wants_look = true;
-    rounds_give(s);
-}
-
-/* Is the log longer than after our last round? The index beside it changes, too. */
+/* Is the log longer than after our last round? The directory's other files change, too. */
 static bool
 has_grown(const struct serve *s)
 {
@@ -286,65 +481,125 @@ rounds_on_changed(void *ctx)
     struct serve *s = ctx;
 
     watch_drain(&s->watch);
-    revoke_check(s);
-    if (!worker_is_idle(s->worker))
-        s->wants_check = true; /* it may be us */
+    auth_check_revoked(s);
+    if (s->given)
+        s->wants_check = true; /* it may be the worker that writes */
     else if (has_grown(s))
         s->wants_look = true;
-    rounds_give(s);
+    rounds_turn(s);
 }
 
-/* ---- and back ---- */
+/* ---- turns ---- */
 
-/* Answers what is done. Was there a look among it? */
-static bool
-answer_all(struct serve *s, struct round *done)
+void
+rounds_turn(void *ctx)
 {
-    bool is_look = false;
+    struct serve *s = ctx;
 
-    for (struct round *r = done, *next; r; r = next) {
-        next = r->next;
-        r->next = NULL;
-        is_look = is_look || r->n == 0;
-        answer_round(r);
-        round_free(s->worker, r);
+    while (!s->given) {
+        if (!s->round && s->wants_look && (s->round = round_new(s)))
+            s->wants_look = false;
+        if (!s->round)
+            break;
+        if (s->round->n > 0) {
+            auth_check_revoked(s); /* for all who were admitted since the last round */
+            pause_watch(s);
+        }
+        bool is_loops = decide(s);
+        if (is_loops && gather_more(s))
+            return;
+        if (s->round->is_begun) {
+            end_round(s);
+            after_round(s);
+        } else {
+            s->is_unsettled = false; /* the worker goes on with it */
+            s->given = s->round;
+            s->given_ms = clock_mono_ms();
+            s->round = NULL;
+            worker_give(s->worker, s->given);
+        }
     }
-    return is_look;
 }
 
 void
 rounds_on_done(void *ctx)
 {
     struct serve *s = ctx;
-    struct worker_news before = s->news;
-    struct round *done = worker_take(s->worker, &s->news);
+    int64_t look_in_ms;
+    struct round *r = worker_take(s->worker, &look_in_ms);
 
-    heed_news(s, &before);
-    revoke_check(s); /* before streams are told what came after that */
-    streams_written(s->streams, s->news.written);
-    bool is_look = answer_all(s, done);
-    revoke_forget(s);
-    /* Something new in the index, or somebody asked for a look. */
-    if (s->news.commits != before.commits && (s->news.last_seq != s->looked_at || is_look)) {
-        streams_look(s->streams);
-        bool are_all_tried = claim_waiters_try(s);
-        lull_news(s);
-        /* What could not be written into the index yet, or be tried, is looked for again. */
-        s->looked_at = s->news.trouble[0] || !are_all_tried ? 0 : s->news.last_seq;
+    if (!r)
+        return;
+    s->given = NULL;
+    take_news(s, !r->is_kept);
+    auth_check_revoked(s); /* before streams are told of what came after that */
+    streams_written(s->streams, s->news.last_seq);
+    for (size_t i = 0; i < r->n; i++)
+        answer(r->jobs[i], &r->replies[i]);
+    bool is_look = r->n == 0, is_kept = r->is_kept;
+    round_free(s, r);
+    if (is_kept) {
+        after_round(s);
+    } else {
+        plan_look(s, look_in_ms);
+        tell_committed(s, is_look);
     }
     if (s->wants_check && has_grown(s))
         s->wants_look = true;
     s->wants_check = false;
-    rounds_give(s);
+    rounds_turn(s);
+}
+
+bool
+rounds_are_stuck(const struct serve *s)
+{
+    return s->given && clock_mono_ms() - s->given_ms > STUCK_MS;
+}
+
+void
+rounds_look(void *ctx)
+{
+    struct serve *s = ctx;
+
+    s->wants_look = true;
+    rounds_turn(s);
+}
+
+/* ---- the end ---- */
+
+void
+rounds_stop(struct serve *s)
+{
+    wake_agents_now(s);
+}
+
+/* With its jobs, whose clients are gone. */
+static void
+drop_round(struct serve *s, struct round *r)
+{
+    for (size_t i = 0; r && i < r->n; i++)
+        job_free(r->jobs[i]);
+    if (r)
+        round_free(s, r);
 }
 
 void
 rounds_free(struct serve *s)
 {
-    if (s->round && s->round->is_begun)
-        worker_end(s->worker, s->round, &s->news); /* its clients are gone */
-    loop_drop(s->settle);
-    loop_drop(s->gathering);
+    struct round *r = s->round;
+
+    if (r && r->is_begun)
+        hub_round_end(s->writer, r->requests, r->decided, &r->arena, r->replies);
+    drop_round(s, r);
+    s->round = NULL;
+    drop_round(s, worker_free(s->worker));
+    loop_drop(s->settle_timer);
+    loop_drop(s->nap_end);
+    loop_drop(s->look_timer);
     claim_waiters_free(s);
-    intake_free(s);
+    while ((r = s->spare_rounds)) {
+        s->spare_rounds = r->next;
+        arena_release(&r->arena);
+        free(r);
+    }
 }

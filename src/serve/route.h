@@ -1,5 +1,6 @@
 /*
- * route - which operation a method and a path mean. Pure.
+ * route - finds the operation of a method and a path, and its arguments in path, query and body.
+ * Pure.
  *
  * Operations of the hub come from hub/model/ops.def; what only a server has stands in route.c's
  * own list. A literal segment wins over a parameter: /signals/list is not /signals/:id.
@@ -8,6 +9,7 @@
 #define CLIQ_SERVE_ROUTE_H
 
 #include "hub/hub.h"
+#include "net/query.h"
 
 #include <stddef.h>
 
@@ -43,7 +45,20 @@ struct route {
 int route_find(const char *method, size_t method_len, const char *path, size_t path_len,
                struct route *r, char allow[64]);
 
-/* Every route, for documents and tests: i from 0; false behind the last one. */
+struct route_text {
+    const char *p;
+    size_t len;
+};
+
+/* The arguments as an object in the arena: the body's members (or the query's, as texts), then the
+ * path's parameters. With a body there must be no query. ST_INVALID with a sentence for the
+ * client. The body must outlive the arena's use. */
+enum status route_args(struct arena *a, const struct route *route, struct route_text query,
+                       struct route_text body, struct json **args, struct err *e);
+/* ST_INVALID with the names of the query's parameters, where a query is not allowed. */
+enum status route_no_query(const struct query *q, struct err *e);
+
+/* Every route, for documents and tests: i from 0; false after the last one. */
 struct route_info {
     const char *method, *path, *brief;
     unsigned scope;

@@ -8,7 +8,6 @@
 #include "proc/proc.h"
 #include "serve/dispatch.h"
 #include "serve/job.h"
-#include "serve/lull.h"
 #include "serve/presence.h"
 #include "serve/reply.h"
 #include "serve/respawn.h"
@@ -24,13 +23,13 @@
 
 enum {
     STOP_MS = 5000,
-    ACCESS_MAX = 1 << 20, /* bytes of the access log that wait for who reads it */
+    ACCESS_MAX = 1 << 20, /* bytes of the access log that wait for its reader */
     LISTEN_FDS_START = 3,
     STREAM_MAX = 256 << 10,            /* bytes that wait for one client */
-    STALL_MS = STREAM_SLOW_MS + 30000, /* so that a slow client can still read why it was let go */
+    STALL_MS = STREAM_SLOW_MS + 30000, /* a slow client can still read why its stream ended */
 };
 
-/* ---- names that are ours ---- */
+/* ---- accepted host names ---- */
 
 static void
 add_host(struct serve *s, const char *name, unsigned port)
@@ -75,7 +74,7 @@ check_elsewhere(const struct serve *s, const char *name, bool is_here, struct er
                    name);
 }
 
-/* Before anything is made. */
+/* Before the store is opened. */
 static enum status
 check_addresses(const struct serve *s, struct err *e)
 {
@@ -112,7 +111,7 @@ add_listener(struct serve *s, struct listener *l, struct err *e)
     return st;
 }
 
-/* Sockets that systemd opened for us. */
+/* Sockets that systemd passed. */
 static enum status
 add_inherited(struct serve *s, size_t *n, struct err *e)
 {
@@ -160,7 +159,7 @@ listen_all(struct serve *s, struct err *e)
     return st;
 }
 
-/* "READY=1" for systemd, if it wants to know. */
+/* Sends "READY=1" to systemd, if it asked for it. */
 static void
 tell_systemd(const char *text)
 {
@@ -182,9 +181,9 @@ tell_systemd(const char *text)
 
 /* ---- the first start ---- */
 
-/* The admin's key: in its file before it is in the store, so that a start that was cut short
- * leaves no store whose key nobody has. The next one takes it from there, but never a key that
- * the store had once (is_known: it has the admin) and that was revoked. */
+/* Writes the admin's key to its file before it is in the store, so that a start that was cut short
+ * leaves no store whose key is lost. The next start uses that file, unless the store has the admin
+ * already (is_known): then the key may have been revoked. */
 static enum status
 keep_key(const char *config, bool is_known, char key[SECRET_KEY_SIZE], struct err *e)
 {
@@ -220,7 +219,7 @@ keep_key(const char *config, bool is_known, char key[SECRET_KEY_SIZE], struct er
     return st;
 }
 
-/* Is there an element whose id is that? */
+/* Has the list an element with that id? */
 static bool
 has_id(const struct json *list, const char *id)
 {
@@ -241,7 +240,7 @@ has_admin(const struct json *keys)
     return false;
 }
 
-/* Without an admin's key nobody could ask for everything: one is made, for the identity admin. */
+/* If no key has the scope admin, makes one, for the identity admin. */
 static enum status
 make_admin(struct serve *s, struct err *e)
 {
@@ -287,7 +286,7 @@ static void
 on_child(void *ctx)
 {
     (void)ctx;
-    proc_reap(NULL, NULL); /* supervisors of agents: they live on their own */
+    proc_reap(NULL, NULL); /* supervisors of agents, which live on their own */
 }
 
 static void
@@ -302,10 +301,10 @@ on_stop(void *ctx)
     struct serve *s = ctx;
 
     if (s->is_stopping) {
-        loop_stop(s->loop); /* who asks twice does not want to wait */
+        loop_stop(s->loop); /* the second signal: do not wait for clients */
         return;
     }
-    lull_end(s);
+    rounds_stop(s);
     s->is_stopping = true;
     tell_systemd("STOPPING=1");
     http_server_stop(s->http, STOP_MS, on_stopped, s);
@@ -347,7 +346,7 @@ on_note(void *ctx, const char *text)
     fprintf(stderr, "cliq: warning: %s\n", text);
 }
 
-/* What is due by it is another now. */
+/* Delayed signals may be due now. */
 static void
 on_clock_set(void *ctx)
 {
@@ -362,7 +361,7 @@ setup(struct serve *s, struct err *e)
 {
     struct http_options o = { .ctx = s,
                               .on_request = dispatch_request,
-                              .on_round = rounds_give,
+                              .on_round = rounds_turn,
                               .fault = reply_fault,
                               .max_conns = 8192,
                               .stall_ms = STALL_MS,
@@ -423,12 +422,6 @@ setup(struct serve *s, struct err *e)
     return st ? st : listen_all(s, e);
 }
 
-static void
-forget_job(void *who)
-{
-    job_free(who);
-}
-
 enum status
 serve_run(const struct serve_options *o, struct err *e)
 {
@@ -444,13 +437,12 @@ serve_run(const struct serve_options *o, struct err *e)
         fflush(stdout);
         tell_systemd("READY=1");
         s->wants_look = true;
-        rounds_give(s);
+        rounds_turn(s);
         st = loop_run(s->loop, e);
     }
     http_server_free(s->http);
     close_access(s);
     rounds_free(s);
-    worker_free(s->worker, forget_job);
     job_end(s);
     reply_release(s);
     streams_free(s->streams);

@@ -1,11 +1,15 @@
 /*
  * serve - the hub over HTTP: `cliq serve`.
  *
- * One thread with a loop answers; one more writes (worker.h). Every request passes the gate
- * (admission.h) before anything else; its route (route.h) says which operation it is; its answer
- * is put in an envelope (envelope.h). Streams have a file of their own (stream.h).
+ * One thread with a loop does it all, except what must wait for the store: that is the worker's.
+ *
+ *     net/server -> dispatch -> route, admission, auth, rate
+ *                       |-> job -> rounds -> hub_writer (or worker) -> reply
+ *                       '-> stream           claim_waiters, presence, respawn: told after a commit
  *
  * The server holds nothing that is not in the store: it may be killed at any moment.
+ *
+ * Tests: test/scenario/serve*.bats test/scenario/hub_race.bats test/scenario/hub_checker.bats
  */
 #ifndef CLIQ_SERVE_SERVE_H
 #define CLIQ_SERVE_SERVE_H
@@ -19,17 +23,16 @@ struct serve_options {
     const char *config;             /* the directory */
     const char *const *listen;      /* TCP addresses, NULL-ended; NULL: 127.0.0.1:3000 */
     const char *const *unix_paths;  /* NULL-ended or NULL */
-    const char *const *extra_hosts; /* names that requests may come for, besides our own */
+    const char *const *extra_hosts; /* host names to accept besides our own */
     bool allows_elsewhere;          /* addresses that are not loopback */
-    bool refuses_tokens;            /* ?token= is not taken */
+    bool refuses_tokens;            /* ?token= is refused */
     const char *access_log;         /* a file; NULL: none; "-": standard error */
     unsigned keepalive_ms;          /* of streams; 0: 15 s */
     unsigned rate;                  /* requests a second that a key may make; 0: any number */
     unsigned burst;                 /* of them at once; 0: as many as in a second */
 };
 
-/* Serves until SIGTERM or SIGINT. Says on standard output where it listens, and the key that
- * was made at the first start. */
+/* Serves until SIGTERM or SIGINT. Prints its addresses, and at the first start the admin key. */
 enum status serve_run(const struct serve_options *o, struct err *e);
 
 #endif

@@ -1,12 +1,12 @@
-/* serve_impl - what the files of the server share. */
+/* serve_impl - shared by the files of the server: its state. */
 #ifndef CLIQ_SERVE_SERVE_IMPL_H
 #define CLIQ_SERVE_SERVE_IMPL_H
 
 #include "base/async_out.h"
 #include "base/watch.h"
+#include "hub/hub_writer.h"
 #include "serve/admission.h"
 #include "serve/batch_window.h"
-#include "serve/envelope.h"
 #include "serve/rate.h"
 #include "serve/revoke_watch.h"
 #include "serve/serve.h"
@@ -22,11 +22,11 @@
 #define REQUEST_ID_SIZE 32
 #define TICKET_MS       60000
 
-/* Good for one stream, for a minute. */
+/* Opens one stream, within a minute. */
 struct ticket {
-    char text[33], identity[65], key[SERVE_KEY_SIZE]; /* the id of the key it was made with */
+    char text[33], identity[65], key[SERVE_KEY_SIZE]; /* key: the id of the key it was made with */
     bool is_admin;
-    uint64_t who; /* that key, in `rates` */
+    uint64_t who; /* that key in `rates` */
     int64_t until_ms;
 };
 
@@ -36,7 +36,7 @@ struct known_key {
     unsigned scopes;
 };
 
-/* Claims that wait (claim_waiters.h), those that were tried first in front. */
+/* Claims that wait (claim_waiters.h), in the order in which they were last tried. */
 struct claim_waiters {
     struct job *first, *last;
     size_t n;
@@ -46,36 +46,53 @@ struct serve {
     const struct serve_options *o;
     struct loop *loop;
     struct http_server *http;
-    struct hub *writer; /* the worker's */
-    struct hub *reader; /* the loop's */
+    struct hub *writer; /* the loop's, or the worker's while it has a round (worker.h) */
+    struct hub *reader; /* the loop's: never waits */
     struct worker *worker;
     struct streams *streams;
-    struct watch watch;                       /* of the log's directory */
-    struct loop_source *watching;             /* of that, */
-    struct loop_source *lull;                 /* which is paused until then (lull.h) */
-    void (*on_lull)(void *ctx, bool is_over); /* is told then */
-    bool has_given;                           /* a round, since the lull was last waited for */
-    bool wants_awake;                         /* agents are looked for at its end */
-    struct job *spare;                        /* jobs that were freed (job.h), */
-    size_t n_spare;                           /* so many */
-    struct buf body;                          /* of the answer that is being made */
-    struct round *round;                      /* gathering */
-    bool wants_look;                          /* somebody else may have written */
-    bool wants_check;                         /* something changed while the worker worked */
-    struct worker_news news;
-    uint64_t looked_at; /* the last line when we looked what is new in the index */
     int log_dir;
-    int clock; /* told when the wall clock is set; -1: then it is seen a minute later */
-    struct known_key *keys;           /* SERVE_KEYS of them, by a hash of their text */
-    struct revoke_watch revoke_watch; /* which the index may still have */
-    uint64_t revoked_until;           /* news.commits by which it has not */
+    int clock;                 /* readable when the wall clock was set; -1: none */
+    struct job *spare;         /* free jobs (job.h) */
+    size_t n_spare;            /* how many */
+    struct buf body;           /* of the answer that is being made */
+    struct buf last_words;     /* without memory (reply.h) */
+    struct presence *presence; /* identities that listen */
+    struct respawn *respawns;  /* supervisors of agents that live */
+    bool is_stopping;
+
+    /* rounds.h */
+    struct round *round;        /* gathers requests */
+    struct round *given;        /* the worker has it, and the store; NULL: the loop has */
+    int64_t given_ms;           /* since then */
+    struct round *spare_rounds; /* free ones: they are large */
+    size_t n_spare_rounds;      /* how many */
     struct claim_waiters claim_waiters;
-    struct presence *presence;     /* identities that listen */
-    struct respawn *respawns;      /* supervisors of agents that live */
-    struct loop_source *settle;    /* of what the loop did itself */
-    struct batch_window window;    /* of few requests, which the loop does itself */
-    struct loop_source *gathering; /* for one more turn */
-    size_t gathered;               /* requests of this round in the turn before */
+    struct batch_window window;
+    size_t gathered;             /* requests of this round when it was last looked at */
+    struct loop_source *nap_end; /* ends the wait for more requests */
+    int64_t slow_until_ns;       /* until then the worker does rounds, because a sync was slow */
+    bool is_unsettled;           /* the loop's rounds are not committed yet */
+    struct loop_source *settle_timer;
+    bool wants_look;  /* a round without requests: others may have written */
+    bool wants_check; /* the log's directory changed while the worker had the store */
+    struct loop_source *look_timer;
+    int64_t look_timer_ms;           /* when it fires */
+    int64_t look_at_ms;              /* when the store needs a look: then, or later */
+    struct watch watch;              /* of the log's directory */
+    struct loop_source *watching;    /* calls when it changed */
+    struct loop_source *watch_pause; /* resumes that; NULL: it is not paused */
+    bool had_round;                  /* since the pause was last prolonged */
+    bool wants_wake;                 /* agents are started at its end */
+    struct hub_news news;            /* after the last round */
+    char trouble[200];               /* why the store cannot be written; "": it can */
+    uint64_t committed_seq;          /* the last line in the index, if there is no trouble */
+    uint64_t commits;                /* of the index, so far */
+    uint64_t looked_at;              /* committed_seq when streams and claims were last told */
+
+    /* auth.h, admission.h */
+    struct known_key *keys;           /* SERVE_KEYS of them, by a hash of their text */
+    struct revoke_watch revoke_watch; /* revoked keys that the index may still have */
+    uint64_t revoked_until;           /* commits after which it has not */
     char host_texts[SERVE_HOSTS][176];
     const char *hosts[SERVE_HOSTS + 1];
     size_t n_hosts;
@@ -84,15 +101,15 @@ struct serve {
     size_t next_ticket;
     struct rate_rule rate;
     struct rates rates;
+
+    /* reply.h */
     char id_prefix[9];
     uint64_t n_ids;
-    uint64_t answers[6];   /* by hundreds */
-    uint64_t limited;      /* of those: 429 */
-    struct buf last_words; /* without memory (reply.h) */
+    uint64_t answers[6]; /* by hundreds */
+    uint64_t limited;    /* answers 429 */
     bool has_access;
     struct async_out access; /* its log */
     bool is_access_told;     /* that it cannot be written */
-    bool is_stopping;
 };
 
 #define SERVE_NO_KEY "the key is not known, or was revoked"

@@ -1,4 +1,4 @@
-/* page - what the server says about itself. */
+/* status_page - the server's own pages: home, health, metrics. */
 #ifndef CLIQ_SERVE_STATUS_PAGE_H
 #define CLIQ_SERVE_STATUS_PAGE_H
 

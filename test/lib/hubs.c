@@ -28,6 +28,15 @@ close_hub(struct hub *h)
     forget_answers();
 }
 
+void
+submit_on(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+          struct hub_reply *replies)
+{
+    hub_round_begin(h, true);
+    hub_round_decide(h, r, n, a, replies);
+    hub_round_end(h, r, n, a, replies);
+}
+
 static struct hub_reply *
 submit(struct hub *h, enum hub_op op, const char *who, const char *key, const char *json,
        bool goes_on)
@@ -45,7 +54,7 @@ submit(struct hub *h, enum hub_op op, const char *who, const char *key, const ch
         req.is_admin = req.is_file = true;
     }
     if (goes_on)
-        hub_submit_then(h, &req, 1, &answers, r, NULL, NULL);
+        submit_on(h, &req, 1, &answers, r);
     else if (hub_ops[op].writes)
         hub_submit(h, &req, 1, &answers, r);
     else

@@ -9,7 +9,7 @@
 #ifndef CLIQ_TEST_HUBS_H
 #define CLIQ_TEST_HUBS_H
 
-#include "hub/hub.h"
+#include "hub/hub_writer.h"
 
 #include "test.h"
 
@@ -23,9 +23,12 @@ void forget_answers(void);
 /* Sends one request; "!name" is an admin on files. The reply is valid until forget_answers. */
 struct hub_reply *ask(struct hub *h, enum hub_op op, const char *who, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* The same by hub_submit_then: the index commit may be shared with the next round. */
+/* The same as a round in steps, which keeps the lock for the next one (hub_writer.h). */
 struct hub_reply *ask_on(struct hub *h, enum hub_op op, const char *who, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* All steps but hub_settle. */
+void submit_on(struct hub *h, const struct hub_request *r, size_t n, struct arena *a,
+               struct hub_reply *replies);
 /* With a dedup_key. */
 struct hub_reply *
 ask_keyed(struct hub *h, enum hub_op op, const char *who, const char *key, const char *json);

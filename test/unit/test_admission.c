@@ -3,8 +3,8 @@
 #include "test.h"
 
 #include "serve/admission.h"
-#include "serve/envelope.h"
 #include "serve/openapi.h"
+#include "serve/reply.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -230,7 +230,7 @@ check_body(const char *method, const char *path, const struct hub_reply *reply, 
     char allow[64];
 
     assert_int_equal(find(method, path, &r, allow), 200);
-    envelope_write(&b, &r, reply, "r1");
+    reply_body(&b, &r, reply, "r1");
     buf_addc(&b, '\0');
     assert_string_equal(b.p, want);
     buf_release(&b);

@@ -313,12 +313,6 @@ claims_of_any_number_are_acked_after_the_commit(void **state)
     close_hub(h);
 }
 
-static void
-on_disk(void *ctx)
-{
-    (void)ctx;
-}
-
 /* What leaves the lists is queued with what comes into them, and both may wait for one commit: the
  * cache is full at the 501st claim, nothing that follows has to look into the index, tasks that
  * were claimed before are released, and the round ends with a commit. */
@@ -353,7 +347,7 @@ what_leaves_the_lists_and_comes_back_is_in_them(void **state)
     }
     CHECK_OK(hub_open(&reader, "config", &o, &e), &e);
     fake_clock(T0 + S / 20);
-    hub_submit_then(h, r, N, &a, replies, on_disk, NULL);
+    submit_on(h, r, N, &a, replies);
     for (int i = 0; i < N; i++) {
         CHECK_REPLY(&replies[i], 200);
         assert_string_equal(got(&replies[i], "id"), ids[i < CLAIMS ? i : BACK + i - CLAIMS]);
@@ -392,7 +386,7 @@ the_first_match_of_all_is_seen_by_its_ack(void **state)
     assert_true(json_parse(&a, note, sizeof note - 1, &args[1], NULL));
     r[0] = (struct hub_request){ .op = HUB_ACK, .identity = "bob", .args = args[0] };
     r[1] = (struct hub_request){ .op = HUB_EMIT, .identity = "bob", .args = args[1] };
-    hub_submit_then(h, r, 2, &a, replies, on_disk, NULL);
+    submit_on(h, r, 2, &a, replies);
     CHECK_REPLY(&replies[0], 200);
     CHECK_REPLY(&replies[1], 200);
     CHECK_REPLY(ask_on(h, HUB_ACK, "bob", "{\"signal_id\":\"%s\"}", got(&replies[1], "id")), 200);

@@ -54,7 +54,7 @@ a_failed_write_or_sync_is_told_and_changes_nothing(void **state)
     fault_always("fdatasync", EIO);
     CHECK_REPLY(ask(h, HUB_RELEASE, "bob", "{\"signal_id\":\"%s\"}", id), 503);
     fault_off(NULL);
-    CHECK_REFUSED(ask(h, HUB_EMIT, "bob", TASK), 503, "STORE_UNAVAILABLE", "sync failed earlier");
+    CHECK_REFUSED(ask(h, HUB_EMIT, "bob", TASK), 503, "STORE_UNAVAILABLE", "failed fdatasync");
     close_hub(h);
     h = open_hub();
     CHECK_REPLY(ask(h, HUB_EMIT, "bob", TASK), 200);

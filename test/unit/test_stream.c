@@ -330,7 +330,7 @@ emit_uncommitted(struct hub *h)
 
     assert_true(json_parse(&a, text, sizeof text - 1, &args, NULL));
     struct hub_request r = { .op = HUB_EMIT, .identity = "ruby", .is_admin = true, .args = args };
-    hub_submit_then(h, &r, 1, &a, &reply, NULL, NULL);
+    submit_on(h, &r, 1, &a, &reply);
     assert_int_equal(reply.status, 200);
     assert_true(hub_may_go_on(h)); /* it was kept */
     arena_release(&a);
