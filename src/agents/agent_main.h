@@ -12,14 +12,12 @@
  * context is open; who needs the phase's files calls context_read first. */
 typedef enum status agent_fn(struct context *c, struct err *e);
 
-extern const struct opt agent_opts[];
+extern const struct opt agent_no_opts[]; /* of `cliq agent NAME` */
 
-/* The body of `cliq agent NAME`. The outcome is ST_OK or ST_FAILED: agents have no other. With
- * --crew it takes further attempts (run/member.h), and the outcome is that of the last one. NULL:
- * it has no options. */
-enum status agent_run(const struct args *args, agent_fn *handle, struct err *e);
+/* The body of `cliq agent NAME`. The outcome is ST_OK or ST_FAILED: agents have no other. */
+enum status agent_run(agent_fn *handle, struct err *e);
 /* The same for one that calls context_ack itself, when its work goes on for longer than a moment;
  * else the ack comes with its last line. */
-enum status agent_run_at_once(const struct args *args, agent_fn *handle, struct err *e);
+enum status agent_run_at_once(agent_fn *handle, struct err *e);
 
 #endif

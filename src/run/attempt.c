@@ -34,7 +34,6 @@ struct attempt {
     size_t n_lines, n_told; /* that are not terminal: in the file, and told */
     /* what it waits for */
     struct loop_source *death, *deadline, *poll, *viewer_death;
-    struct member *member; /* its process, while that may take another; NULL: none */
     int pidfd, viewer_fd;
     enum stopping stopping;
     int64_t kill_at_ms; /* then comes SIGKILL */
@@ -136,7 +135,6 @@ attempt_free(struct attempt *l)
     if (!l)
         return;
     drop_sources(l);
-    crew_dismiss(l->member);
     log_reader_release(&l->reader);
     if (l->fd >= 0)
         close(l->fd);
@@ -177,8 +175,6 @@ give_result(struct attempt *l, enum outcome outcome, const struct status_line *l
             const char *text)
 {
     l->has_result = true;
-    if (l->member)
-        crew_expect(l->member);
     l->is_complete = outcome == OUT_COMPLETE;
     drop(&l->deadline);
     if (!l->is_exited && !l->stopping && outcome != OUT_TIMEOUT)
@@ -351,35 +347,9 @@ on_death(struct attempt *l)
         attempt_stop(l); /* it died without a result: what it left has nothing to finish */
 }
 
-/* Its process waits for the next one. It takes that when nothing of this one is left; else it ends,
- * and its death tells the rest. */
-static void
-on_done(void *ctx)
-{
-    struct attempt *l = ctx;
-    struct member *m = l->member;
-    size_t n;
-    const pid_t *known = l->host->known(l->host->ctx, &n);
-
-    attempt_look(l); /* what it said last */
-    l->member = NULL;
-    /* A gate goes on after its checks, and until its agent has begun a resume asks their process.
-     */
-    bool is_asked = l->a.stage == STAGE_CHECKS;
-    if (!l->has_result || l->stopping || is_asked || proc_may_have_orphans(known, n)) {
-        crew_dismiss(m);
-        return;
-    }
-    l->is_exited = true;
-    l->id.cgroup[0] = '\0'; /* its process stays, and that with it */
-    crew_rest(m);
-    gone(l);
-}
-
 void
 attempt_exited(struct attempt *l, int wait_status)
 {
-    l->member = NULL; /* reaped is forgotten */
     l->has_status = true;
     l->wait_status = wait_status;
     if (!l->is_beginning)
@@ -545,10 +515,7 @@ attempt_start(struct attempt *l, int64_t timeout_ms, struct err *e)
     }
     if (s != ST_FAILED) /* nobody knows: make it impossible, and begin under another name */
         return attempt_resume(l, timeout_ms, timeout_ms, e);
-    s = l->prepared.stays
-            ? crew_start(l->host->crew, &l->prepared.spec, on_done, l, &l->member, &l->id, e)
-            : proc_spawn(&l->prepared.spec, &l->id, e);
-
+    s = proc_spawn(&l->prepared.spec, &l->id, e);
     if (s == ST_CONFLICT) /* begun already, by an orchestrator that died at that moment */
         return attempt_resume(l, timeout_ms, timeout_ms, e);
     if (s)
@@ -681,25 +648,10 @@ attempt_begun(struct attempt *l)
         attempt_stop(l);
 }
 
-/* Does its process run an attempt that was resumed? Then this one was gone (run/crew.h). */
-static bool
-is_at_another(const struct attempt *l, const struct proc_id *id)
-{
-    size_t n;
-    const pid_t *known = l->host->known(l->host->ctx, &n);
-
-    for (size_t i = 0; i < n; i++)
-        if (known[i] == id->pid)
-            return true;
-    return false;
-}
-
 enum status
 attempt_resume_rest(struct attempt *l, struct err *e)
 {
-    struct proc_id id;
-
-    while (proc_read_id(l->prepared.spec.attempt_file, &id, e) != ST_OK) {
+    while (proc_read_id(l->prepared.spec.attempt_file, &l->id, e) != ST_OK) {
         struct stat st;
         if (sys->fstatat(AT_FDCWD, l->prepared.spec.attempt_file, &st, AT_SYMLINK_NOFOLLOW) != 0) {
             gone(l); /* it never was */
@@ -709,11 +661,6 @@ attempt_resume_rest(struct attempt *l, struct err *e)
         if (s)
             return s;
     }
-    if (is_at_another(l, &id)) {
-        gone(l);
-        return ST_OK;
-    }
-    l->id = id;
     l->is_started = l->has_result = true;
     l->is_exited = proc_alive(&l->id) == PROC_DEAD;
     if (l->is_exited && proc_signal_tree(&l->id, l->prepared.token, 0) == 0)

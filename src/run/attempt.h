@@ -5,9 +5,8 @@
  * its death without one, or its time running out), then that its tree is gone.
  *
  * It is started as a process, our child; or, where the host has panes (run/panes.h), in one:
- * then it begins a moment later, when its viewer says so, and a pidfd tells its death. Or a
- * process that has done another one takes it (run/crew.h): then its end is that this one is done
- * with it, too. All else is the same.
+ * then it begins a moment later, when its viewer says so, and a pidfd tells its death. All else is
+ * the same.
  */
 #ifndef CLIQ_RUN_ATTEMPT_H
 #define CLIQ_RUN_ATTEMPT_H
@@ -16,7 +15,6 @@
 #include "context/status_line.h"
 #include "log/log.h"
 #include "run/attempt_files.h"
-#include "run/crew.h"
 #include "run/panes.h"
 
 #define ATTEMPT_GRACE_MS  10000 /* between SIGTERM and SIGKILL */
@@ -31,7 +29,6 @@ struct attempt_host {
     struct loop *loop;
     const char *run_id;
     struct panes *panes; /* NULL: none */
-    struct crew *crew;
     /* A line that is not terminal: progress or notify. */
     void (*on_line)(void *ctx, struct attempt *l, const struct status_line *line);
     /* The result; line is NULL when it died or timed out; text says how. */

@@ -326,8 +326,6 @@ start_fresh(struct run *r)
             run_loop_give_up(r, a.phase, a.n);
         else if (attempt_start(l, run_loop_timeout(r, a.phase), &e) != ST_OK)
             fail_to_start(r, a.phase, a.n, e.text);
-        else if (r->is_stopped[a.phase] && r->attempts[a.phase] == l)
-            attempt_stop(l); /* whose process it took was heard, and what that led to stops it */
     }
     r->n_fresh -= n;
     memmove(r->fresh, r->fresh + n, r->n_fresh * sizeof *r->fresh);
@@ -472,8 +470,7 @@ static const pid_t *
 known(void *ctx, size_t *n)
 {
     struct run *r = ctx;
-    size_t most =
-        r->p->team.n_phases + r->n_relatives + notifier_count(r->notifier) + crew_count(r->crew);
+    size_t most = r->p->team.n_phases + r->n_relatives + notifier_count(r->notifier);
     pid_t *pids = realloc(r->pids, (most + 2) * sizeof *pids);
 
     *n = 0;
@@ -488,8 +485,6 @@ known(void *ctx, size_t *n)
     if (panes_server(r->panes))
         pids[(*n)++] = panes_server(r->panes);
     *n += notifier_pids(r->notifier, pids + *n);
-    crew_pids(r->crew, pids + *n);
-    *n += crew_count(r->crew);
     return pids;
 }
 
@@ -572,7 +567,6 @@ on_reaped(void *ctx, pid_t pid, int wait_status)
 {
     struct run *r = ctx;
 
-    crew_exited(r->crew, pid);
     for (size_t i = 0; i < r->p->team.n_phases; i++) {
         if (r->attempts[i] && attempt_owns(r->attempts[i], pid)) {
             attempt_exited(r->attempts[i], wait_status);
@@ -736,9 +730,6 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     r->loop = loop_new(e);
     if (!r->loop)
         return ST_IO;
-    r->crew = crew_new(r->loop, on_settle, r);
-    if (!r->crew)
-        return err_set(e, ST_IO, "out of memory");
     if (o->is_tmux &&
         !(r->panes = panes_new(&(struct panes_host){
               .ctx = r, .plan = p, .loop = r->loop, .on_said = on_said, .on_note = on_pane_note })))
@@ -755,7 +746,6 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
                                      .loop = r->loop,
                                      .run_id = r->run_id,
                                      .panes = r->panes,
-                                     .crew = r->crew,
                                      .on_line = on_line,
                                      .on_result = on_result,
                                      .on_note = on_note,
@@ -788,7 +778,6 @@ teardown(struct run *r)
         attempt_free(r->attempts[i]);
     for (size_t i = 0; i < r->n_dead; i++)
         attempt_free(r->dead[i]);
-    crew_free(r->crew);
     notifier_free(r->notifier);
     panes_free(r->panes);
     progress_free(r->progress);
@@ -835,8 +824,6 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
     if (!s && *end_status == RUN_ACTIVE) {
         journal_meanwhile(&r.journal, on_sync, &r);
         run_loop_settle(&r);
-        if (!r.is_over)
-            journal_use_presync(&r.journal); /* while the first agents work */
         while (!s && !r.is_over)
             s = loop_run(r.loop, e);
         watch_stop(&r.watch);

@@ -18,12 +18,11 @@
 static const struct {
     const char *name;
     const char *const *settings;
-    bool stays;
 } runnable[] = {
-    { "exec", (const char *const[]){ NULL }, true },
-    { "checks", (const char *const[]){ NULL }, true },
-    { "script", (const char *const[]){ NULL }, true },
-    { "curl", (const char *const[]){ "timeout", "max_bytes", "proxy", NULL }, false },
+    { "exec", (const char *const[]){ NULL } },
+    { "checks", (const char *const[]){ NULL } },
+    { "script", (const char *const[]){ NULL } },
+    { "curl", (const char *const[]){ "timeout", "max_bytes", "proxy", NULL } },
 };
 
 enum { N_BUILTINS = sizeof runnable / sizeof *runnable };
@@ -249,7 +248,6 @@ resolve_builtin(struct arena *a, const struct agent_scope *scope, size_t i, stru
     out->argv = argv;
     out->env_names = none;
     out->kind = AGENT_SPECIAL;
-    out->stays = runnable[i].stays;
     return filter_settings(a, scope, out->name, runnable[i].settings, &out->settings, e);
 }
 

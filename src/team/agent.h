@@ -29,7 +29,6 @@ struct agent {
     const char *const *env_names; /* variables it inherits besides the base; NULL-ended */
     const struct json *settings;  /* agents.<name>, only the declared keys */
     const struct json *manifest;  /* NULL: none */
-    bool stays;                   /* its process takes further attempts (run/crew.h) */
 };
 
 /* Where agents are looked for. */
