@@ -9,7 +9,6 @@
  * again at its first byte.
  *
  *     signals/events.ahead      1 MiB, for the hub's events.jsonl
- *     run/journal.ahead       256 KiB, for a run's journal.jsonl
  *
  * Its name is the log's, with .ahead for .jsonl. It is made when the log is opened, never longer,
  * and goes when the log is closed. Records are at multiples of 4096:

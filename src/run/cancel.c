@@ -187,7 +187,6 @@ follow_trace(const struct state_dir *f, int dir, struct trace *t, bool is_voidin
     int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     struct stat st;
 
-    journal_put_back(dir);
     int fd = SYS_RETRY(sys->openat(dir, JOURNAL_NAME, flags, 0));
 
     t->is_there = fd >= 0 || errno != ENOENT;

@@ -197,23 +197,3 @@ END
     succeeds
     lacks "$out" note
 }
-
-@test "what a power cut left in the file ahead of a run's journal is a note, until somebody looks" {
-    printf 'name: t\ndescription: d\nphases: [{name: a, agent: exec, commands: [{name: c, run: "true"}]}]\n' >team.yml
-    "$CLIQ" init >/dev/null
-    "$CLIQ" assemble . >/dev/null
-    got run
-    succeeds
-    log=.cliq/run/journal.jsonl
-    cp "$log" "$T/before"
-    $PY "$BATS_TEST_DIRNAME/../lib/power_cut.py" "$log" 1
-    got fsck "$log"
-    succeeds
-    has "$out" "note: 1 line of before a power cut stands in journal.ahead only: opening the log puts it back"
-    got status
-    succeeds
-    cmp "$log" "$T/before"
-    got fsck "$log"
-    succeeds
-    lacks "$out" note
-}
