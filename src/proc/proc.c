@@ -229,8 +229,7 @@ move_to_cgroup(struct origin *o, struct proc_report *r)
 static bool
 prepare(const struct proc_spec *spec, const struct origin *o, struct proc_report *r)
 {
-    /* A group leader (a shell's job) cannot have a new session: the one it has must do. */
-    if (setsid() < 0 && errno != EPERM)
+    if (setsid() < 0)
         return failed(r, STEP_SESSION);
     if (!open_in(spec, r) || !open_out(spec, r) || !close_others(r))
         return false;
@@ -592,25 +591,6 @@ proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
     if (s)
         drop_cgroup(id);
     return s;
-}
-
-enum status
-proc_become(const struct proc_spec *spec, struct err *e)
-{
-    char boot_id[PROCFS_BOOT_SIZE];
-    struct origin o = { .boot_id = boot_id, .procs = -1 };
-    struct proc_report r = { 0 };
-    enum status s = procfs_boot_id(boot_id, e);
-
-    if (s)
-        return s;
-    look_at_signals();
-    if (prepare(spec, &o, &r)) {
-        reset_process();
-        execute(spec);
-        failed(&r, STEP_EXEC);
-    }
-    return proc_reported(spec, &r, e);
 }
 
 /* "4711 302824 0f7c…-… /cliq-…", and exactly as we write it; the last word need not be there. */

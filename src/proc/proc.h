@@ -59,10 +59,6 @@ struct proc_spec {
  */
 enum status proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e);
 
-/* The same steps in this process, which becomes the agent (`cliq _exec FILE`). Returns only
- * on failure; by then session, directory, input and output may be those of the agent. */
-enum status proc_become(const struct proc_spec *spec, struct err *e);
-
 /* Reads an attempt file. ST_NOT_FOUND: the child never came that far, or the attempt is
  * void. ST_INVALID: it is no attempt file. */
 enum status proc_read_id(const char *attempt_file, struct proc_id *id, struct err *e);
