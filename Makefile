@@ -117,7 +117,7 @@ $(BUILD)/cliq-hub.pc: FORCE
 
 # ---- man pages, made from the command table -----------------------------------
 
-PAGES := $(subst _,-,$(filter-out complete exec_attempt wake_agent,$(shell sed -n 's/^CMD(\(.*\))/\1/p' src/cmd/cmds.def; \
+PAGES := $(subst _,-,$(filter-out complete pane wake_agent,$(shell sed -n 's/^CMD(\(.*\))/\1/p' src/cmd/cmds.def; \
   sed -n 's/^AGENT(\([a-z0-9_]*\),.*)/agent_\1/p' src/agents/agents.def)))
 MAN1  := $(BUILD)/man/cliq.1 $(PAGES:%=$(BUILD)/man/cliq-%.1)
 MAN5  := $(patsubst man/%.scd,$(BUILD)/man/%,$(wildcard man/*.scd))
@@ -147,9 +147,8 @@ UNIT_SRC    := $(sort $(wildcard test/unit/test_*.c test/fault/test_*.c))
 UNITS        = $(patsubst test/%.c,$(BUILD)/test/%,$(UNIT_SRC))
 BATS_FAST   := $(sort $(wildcard test/cli/*.bats))
 BATS_SLOW   := $(sort $(wildcard test/scenario/*.bats test/fault/*.bats))
-# Both executors pass the same tests: these once more, with agents in tmux.
-BATS_TMUX   := $(addprefix tmux:test/,scenario/pipeline_trace.bats scenario/pipeline_gates.bats \
-               scenario/pipeline_agents.bats scenario/pipeline_broadcast.bats fault/resume.bats)
+# Agents start the same way with and without panes; this once more with panes, beside scenario/tmux.bats.
+BATS_TMUX   := tmux:test/scenario/pipeline_trace.bats
 TOOLS        = $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
 EXAMPLES     = $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c examples/*/*.c))
 

@@ -2,23 +2,14 @@
 
 #include "base/path.h"
 #include "base/sys.h"
-#include "cmd/cmd.h"
-#include "run/member.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { MESSAGE_MAX = 64 << 20 };
 
-const struct opt agent_opts[] = {
-    { .name = "crew",
-      .kind = OPT_NUMBER,
-      .value = "FD",
-      .help = "take further attempts from this open socket (for cliq run)" },
-    { 0 },
-};
+const struct opt agent_no_opts[] = { { 0 } };
 
 /* A test message asks whether the agent works; reaching this point is the answer. */
 static enum status
@@ -79,9 +70,8 @@ read_message(const char **text, size_t *len, struct err *e)
     return s;
 }
 
-/* Runs one attempt. */
 static enum status
-attempt(agent_fn *handle, bool acks_first, struct err *e)
+run(agent_fn *handle, bool acks_first, struct err *e)
 {
     struct context *c = &own.context;
     const char *text;
@@ -102,56 +92,18 @@ attempt(agent_fn *handle, bool acks_first, struct err *e)
         s = answer(handle, c, e);
     if (s && c->signal_dir >= 0)
         context_fail(c, e->text, NULL);
+    sched_yield(); /* the orchestrator waits for the last line: it goes first */
     return s ? ST_FAILED : ST_OK;
 }
 
-static void
-release(void)
+enum status
+agent_run(agent_fn *handle, struct err *e)
 {
-    context_release(&own.context);
-    own.context = (struct context){ 0 };
-    arena_release(&own.arena);
-    buf_release(&own.text);
-}
-
-/* Prints the error first, because the log still belongs to this attempt. */
-static bool
-report_done(int crew, enum status s, struct err *e)
-{
-    cmd_exit(s, e);
-    e->text[0] = '\0';
-    return member_is_done(crew);
-}
-
-static enum status
-run(const struct args *args, agent_fn *handle, bool acks_first, struct err *e)
-{
-    int crew = args && args_has(args, "crew") ? (int)args_number(args, "crew", 0) : -1;
-
-    if (crew >= 0 && fcntl(crew, F_SETFD, FD_CLOEXEC) != 0)
-        return err_sys(e, "--crew %d", crew);
-    if (crew >= 0)
-        member_begin();
-    enum status s = attempt(handle, acks_first, e);
-    /* Without a terminal line the attempt is not done: the exit of this process reports it. */
-    while (crew >= 0 && own.context.is_done && report_done(crew, s, e)) {
-        release();
-        if (!member_next(crew))
-            break;
-        s = attempt(handle, acks_first, e);
-    }
-    sched_yield(); /* lets the orchestrator, which waits for the terminal line, run first */
-    return s;
+    return run(handle, true, e);
 }
 
 enum status
-agent_run(const struct args *args, agent_fn *handle, struct err *e)
+agent_run_at_once(agent_fn *handle, struct err *e)
 {
-    return run(args, handle, true, e);
-}
-
-enum status
-agent_run_at_once(const struct args *args, agent_fn *handle, struct err *e)
-{
-    return run(args, handle, false, e);
+    return run(handle, false, e);
 }

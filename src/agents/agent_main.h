@@ -12,14 +12,12 @@
  * is open; a handler that needs the phase's files calls context_read first. */
 typedef enum status agent_fn(struct context *c, struct err *e);
 
-extern const struct opt agent_opts[];
+extern const struct opt agent_no_opts[]; /* of `cliq agent NAME` */
 
-/* The body of `cliq agent NAME`. Returns ST_OK or ST_FAILED. With --crew the process takes
- * further attempts (run/member.h) and returns the last one's outcome. args NULL: the agent has
- * no options. */
-enum status agent_run(const struct args *args, agent_fn *handle, struct err *e);
+/* The body of `cliq agent NAME`. Returns ST_OK or ST_FAILED. */
+enum status agent_run(agent_fn *handle, struct err *e);
 /* agent_run for an agent that calls context_ack itself when its work takes longer than a moment.
  * Otherwise the ack is written together with the terminal line. */
-enum status agent_run_at_once(const struct args *args, agent_fn *handle, struct err *e);
+enum status agent_run_at_once(agent_fn *handle, struct err *e);
 
 #endif

@@ -21,7 +21,8 @@ handle(struct context *c, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    return agent_run_at_once(a, handle, e);
+    (void)a;
+    return agent_run_at_once(handle, e);
 }
 
 const struct cmd cmd_agent_checks = {
@@ -30,6 +31,6 @@ const struct cmd cmd_agent_checks = {
     .about =
         "Reads an AgentMessage on standard input. Passes when all of payload.commands pass and\n"
         "routes to the first target otherwise.",
-    .opts = agent_opts,
+    .opts = agent_no_opts,
     .run = run,
 };

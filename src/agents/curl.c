@@ -455,10 +455,8 @@ static enum status
 run(const struct args *a, struct err *e)
 {
     (void)a;
-    return agent_run(NULL, handle, e);
+    return agent_run(handle, e);
 }
-
-static const struct opt no_opts[] = { { 0 } };
 
 const struct cmd cmd_agent_curl = {
     .name = "agent curl",
@@ -472,6 +470,6 @@ const struct cmd cmd_agent_curl = {
         "entry with retry: false gets one. An answer of 400 or more fails the phase. Settings:\n"
         "agents.curl.timeout (60s, of a try), agents.curl.max_bytes (10485760, of an answer).\n"
         "The handoff's data: sources and targets by name, each with url, status and bytes.",
-    .opts = no_opts,
+    .opts = agent_no_opts,
     .run = run,
 };

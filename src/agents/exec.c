@@ -25,7 +25,8 @@ handle(struct context *c, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    return agent_run_at_once(a, handle, e);
+    (void)a;
+    return agent_run_at_once(handle, e);
 }
 
 const struct cmd cmd_agent_exec = {
@@ -35,6 +36,6 @@ const struct cmd cmd_agent_exec = {
         "Reads an AgentMessage on standard input. Runs payload.commands in order with sh, two\n"
         "minutes each; a failing command is recorded and the next one runs, unless it says\n"
         "escalate_on_fail. The handoff's data: results, all_passed, total, failed.",
-    .opts = agent_opts,
+    .opts = agent_no_opts,
     .run = run,
 };

@@ -110,7 +110,8 @@ handle(struct context *c, struct err *e)
 static enum status
 run(const struct args *a, struct err *e)
 {
-    return agent_run(a, handle, e);
+    (void)a;
+    return agent_run(handle, e);
 }
 
 const struct cmd cmd_agent_script = {
@@ -121,6 +122,6 @@ const struct cmd cmd_agent_script = {
         "incoming handoffs on its standard input; what it prints becomes the text of the\n"
         "handoff, its last fenced json block the data. At a gate that block may hold a verdict;\n"
         "without one exit code 0 passes and 1 routes to the first target.",
-    .opts = agent_opts,
+    .opts = agent_no_opts,
     .run = run,
 };

@@ -170,8 +170,9 @@ const struct cmd cmd_fsck = {
         "checksums verified too. Nothing is changed.\n"
         "\n"
         "After a power cut, records may wait in the file beside the log that was synced in its\n"
-        "place (events.ahead, journal.ahead). That is a note, too: the next command that opens\n"
-        "the store (cliq hub check) or the run (cliq status) puts them back.\n"
+        "place (events.ahead). That is a note, too: the next command that opens the store (cliq "
+        "hub\n"
+        "check) puts them back.\n"
         "\n"
         "The exit code is 0 when there are no problems (notes are fine), else 1.",
     .examples = "cliq fsck .war-rooms/*/channel.jsonl\n"

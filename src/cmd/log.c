@@ -4,6 +4,7 @@
 #include "base/term.h"
 #include "base/watch.h"
 #include "cmd/cmd.h"
+#include "cmd/lib/log_copy.h"
 #include "cmd/lib/workflow.h"
 
 #include <dirent.h>
@@ -76,27 +77,6 @@ find_log(const struct state_dir *f, const char *phase, uint64_t attempt, struct 
     return buf_status(path, "the path", e);
 }
 
-/* Copies what is there from *at on, escaped on a terminal. */
-static enum status
-copy(int fd, off_t *at, bool is_tty, struct err *e)
-{
-    char chunk[65536];
-    ssize_t n;
-    enum status s = ST_OK;
-
-    while (!s && (n = SYS_RETRY(sys->pread(fd, chunk, sizeof chunk, *at))) > 0) {
-        struct buf out = { 0 };
-        if (is_tty)
-            term_escape(&out, chunk, (size_t)n, true);
-        else
-            buf_add(&out, chunk, (size_t)n);
-        *at += n;
-        s = cmd_print(&out, e);
-        buf_release(&out);
-    }
-    return s;
-}
-
 static enum status
 show(const struct state_dir *f, const char *path, bool is_following, struct err *e)
 {
@@ -122,12 +102,12 @@ show(const struct state_dir *f, const char *path, bool is_following, struct err 
         s = watch_open(&w, full.p, e);
     }
     if (!s)
-        s = copy(fd, &at, is_tty, e);
+        s = log_copy(fd, &at, is_tty, e);
     while (!s && is_following) {
         struct pollfd p = { .fd = w.fd, .events = POLLIN };
         poll(&p, 1, -1);
         watch_drain(&w);
-        s = copy(fd, &at, is_tty, e);
+        s = log_copy(fd, &at, is_tty, e);
     }
     watch_close(&w);
     buf_release(&full);

@@ -13,7 +13,7 @@ run(const struct args *a, struct err *e)
     struct run_options o = run_options_of(a);
 
     o.from = a->words[0];
-    return run_with(&o, args_has(a, "headless"), e);
+    return run_with(&o, a, e);
 }
 
 const struct cmd cmd_retry = {

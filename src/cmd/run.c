@@ -1,13 +1,17 @@
 /* run - carries the work through the phases. */
+#define _GNU_SOURCE
 #include "run/run.h"
+#include "base/sys.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "cmd/run_options.h"
 #include "proc/tmux.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const struct opt opts[] = {
@@ -126,9 +130,8 @@ dry_run(const struct plan *p, const struct run_options *o, struct err *e)
     return s;
 }
 
-/* How a run ended, as an outcome of the command. */
-static enum status
-outcome(enum run_status end)
+enum status
+run_outcome(enum run_status end)
 {
     switch (end) {
     case RUN_COMPLETED:
@@ -178,24 +181,151 @@ run_options_of(const struct args *a)
     };
 }
 
+static enum status
+run_here(struct plan *p, const struct run_options *o, struct err *e)
+{
+    enum run_status end = RUN_FAILED;
+    enum status s = run_pipeline(p, o, &end, e);
+
+    if (!s && (s = run_outcome(end)) && end != RUN_FAILED)
+        err_say(e, "%s", ""); /* the view said it all */
+    return s;
+}
+
+/* ---- in the background ---- */
+
+/* What the background process reports through a pipe: that the run has begun, or why it will not.
+ */
+struct begin_report {
+    bool has_begun;
+    enum status status;
+    char run_id[64];
+    struct err why;
+};
+
+struct background {
+    const struct plan *plan;
+    int report; /* -1: the report was sent */
+};
+
+static void
+send_report(struct background *b, const struct begin_report *r)
+{
+    if (b->report < 0)
+        return;
+    ssize_t n = SYS_RETRY(sys->write(b->report, r, sizeof *r));
+    (void)n; /* a command that was killed reads no report */
+    close(b->report);
+    b->report = -1;
+}
+
+/* From here on the terminal is not used any more: it may go. */
+static void
+on_begun(void *ctx, const char *run_id)
+{
+    struct background *b = ctx;
+    struct begin_report r = { .has_begun = true };
+    int log = openat(b->plan->state.dir, "orchestrator.log",
+                     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    dup2(null, STDOUT_FILENO);
+    dup2(log >= 0 ? log : null, STDERR_FILENO);
+    if (log >= 0)
+        close(log);
+    if (null > STDERR_FILENO)
+        close(null);
+    snprintf(r.run_id, sizeof r.run_id, "%s", run_id);
+    send_report(b, &r);
+}
+
+static _Noreturn void
+be_background(struct plan *p, struct run_options *o, int report)
+{
+    struct background b = { .plan = p, .report = report };
+    struct begin_report r = { .has_begun = false };
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    setsid();
+    if (null >= 0)
+        dup2(null, STDIN_FILENO);
+    o->on_begun = on_begun;
+    o->ctx = &b;
+    r.status = run_here(p, o, &r.why);
+    send_report(&b, &r);
+    _exit(status_exit(r.status));
+}
+
+static enum status
+print_begun(const struct begin_report *r, pid_t pid, bool is_json, struct err *e)
+{
+    struct buf out = { 0 };
+
+    if (is_json) {
+        json_open(&out, '{');
+        json_key_str(&out, "run", r->run_id);
+        json_key_int(&out, "pid", pid);
+        json_close(&out, '}');
+        buf_addc(&out, '\n');
+    } else {
+        buf_addf(&out,
+                 "%s runs in the background (pid %d)\n"
+                 "To look: cliq attach, cliq status; to end it: cliq cancel\n",
+                 r->run_id, (int)pid);
+    }
+    enum status s = cmd_print(&out, e);
+    buf_release(&out);
+    return s;
+}
+
+/* The run in a process and session of its own, which outlives the terminal. Returns when it has
+ * begun. */
+static enum status
+run_detached(struct plan *p, struct run_options *o, struct err *e)
+{
+    struct begin_report r;
+    size_t got = 0;
+    int ends[2];
+
+    fflush(NULL);
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return err_sys(e, "make a pipe");
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        be_background(p, o, ends[1]);
+    }
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return err_sys(e, "make a process");
+    }
+    for (ssize_t n = 1; n > 0 && got<sizeof r; got += n> 0 ? (size_t)n : 0)
+        n = SYS_RETRY(sys->read(ends[0], (char *)&r + got, sizeof r - got));
+    close(ends[0]);
+    if (got < sizeof r)
+        r = (struct begin_report){ .status = ST_IO,
+                                   .why = { "the run's process died at its start" } };
+    if (r.has_begun)
+        return print_begun(&r, pid, o->is_json, e);
+    SYS_RETRY(waitpid(pid, NULL, 0));
+    err_say(e, "%s", r.why.text);
+    return r.status;
+}
+
 enum status
-run_with(struct run_options *o, bool is_headless, struct err *e)
+run_with(struct run_options *o, const struct args *a, struct err *e)
 {
     struct plan p;
-    enum run_status end = RUN_FAILED;
-    enum status s = o->is_dry ? ST_OK : choose_executor(o, is_headless, e);
+    enum status s = o->is_dry ? ST_OK : choose_executor(o, args_has(a, "headless"), e);
 
     if (!s)
         s = plan_load(&p, o, e);
     if (s)
         return s;
-    if (o->is_dry) {
-        s = dry_run(&p, o, e);
-    } else {
-        s = run_pipeline(&p, o, &end, e);
-        if (!s && (s = outcome(end)) && end != RUN_FAILED)
-            err_say(e, "%s", ""); /* the view said it all */
-    }
+    s = o->is_dry               ? dry_run(&p, o, e)
+        : args_has(a, "detach") ? run_detached(&p, o, e)
+                                : run_here(&p, o, e);
     plan_release(&p);
     return s;
 }
@@ -210,7 +340,7 @@ run(const struct args *a, struct err *e)
     o.is_forced = args_has(a, "force");
     if (o.is_resume + (o.from != NULL) + o.is_forced > 1)
         return err_set(e, ST_INVALID, "choose one of --resume, --from and --force");
-    return run_with(&o, args_has(a, "headless"), e);
+    return run_with(&o, a, e);
 }
 
 const struct cmd cmd_run = {
@@ -229,10 +359,15 @@ const struct cmd cmd_run = {
         "of those phases only that will run, or may: a gate can send work back.\n"
         "\n"
         "On a terminal each agent has a pane in tmux, where there is one: cliq run says how to\n"
-        "attach. The panes only show: agents and run go on whatever becomes of them. Without a\n"
-        "terminal, with --headless or --json, or without tmux, agents are plain processes; all "
-        "else\n"
-        "is the same. $CLIQ_EXECUTOR, tmux or process, decides otherwise.\n"
+        "attach. A pane shows the agent's log. Closing the pane of an agent that runs ends that\n"
+        "agent: its processes get SIGHUP, then SIGTERM, then SIGKILL, and the phase escalates at\n"
+        "once. Losing the whole tmux server ends nothing. Without a terminal, with --headless or\n"
+        "--json, or without tmux, there are no panes; all else is the same. $CLIQ_EXECUTOR, tmux\n"
+        "or process, decides otherwise.\n"
+        "\n"
+        "--detach starts the run in the background, where it outlives the terminal: the command\n"
+        "returns once the run has begun, and what goes wrong before that is its own error. cliq\n"
+        "attach shows the run again; what happens stands in .cliq/orchestrator.log.\n"
         "\n"
         "Every transition is also a signal of the hub (cliq signal): pipeline:ID:started, "
         "completed,\n"
@@ -248,6 +383,7 @@ const struct cmd cmd_run = {
                 "cliq run --dry-run\n"
                 "cliq run --dry-run --from review\n"
                 "cliq run --headless --jobs 4\n"
+                "cliq run --detach\n"
                 "cliq run --resume",
     .opts = opts,
     .run = run,

@@ -13,13 +13,17 @@
         { "jobs", OPT_NUMBER, "N", "phases at a time; 0: as many as are ready" },                  \
         { "dry-run", OPT_FLAG, NULL, "print the plan: steps, agents, commands; run nothing" },     \
         { "json", OPT_FLAG, NULL, "print events as JSON lines" },                                  \
+        { "detach", OPT_FLAG, NULL, "run in the background; cliq attach shows it" },               \
     {                                                                                              \
         "fail-fast", OPT_FLAG, NULL, "when a phase fails, stop the others at once"                 \
     }
 
 /* These. */
 struct run_options run_options_of(const struct args *a);
-/* Plans and, unless that is all, runs; how the run ended is the outcome. */
-enum status run_with(struct run_options *o, bool is_headless, struct err *e);
+/* Plans and, unless that is all, runs; how the run ended is the outcome. In the background
+ * (--detach): that it has begun is. */
+enum status run_with(struct run_options *o, const struct args *a, struct err *e);
+/* How a run ended, as an outcome of the command. */
+enum status run_outcome(enum run_status end);
 
 #endif

@@ -235,7 +235,9 @@ const struct cmd cmd_status = {
     .brief = "show the state of the run and its phases",
     .about =
         "RUNNING while cliq run goes on, INTERRUPTED when it died, else how the run ended. Where\n"
-        "agents have panes in tmux it says how to attach, also when cliq run died and left them.\n"
+        "agents have panes in tmux it says how to attach, also when cliq run died and left them; "
+        "cliq\n"
+        "attach shows the run wherever it runs.\n"
         "\n"
         "waiting (failed 1 of 3) is a phase with retries left; where the run has ended, it is\n"
         "tried again with whatever phase is retried. --json has is_untried for it.\n"

@@ -8,7 +8,6 @@
  * the file is full, the log itself is synced, and writing starts again at byte 0.
  *
  *     signals/events.ahead      1 MiB, for the hub's events.jsonl
- *     run/journal.ahead       256 KiB, for a run's journal.jsonl
  *
  * Its name is the log's, with .ahead for .jsonl. The process that uses it creates it, in its full
  * size, and removes it when it closes the log. Records begin at multiples of 4096:

@@ -250,14 +250,6 @@ cgroup_make(char path[CGROUP_PATH_SIZE], int *procs)
 }
 
 int
-cgroup_open(const char *path)
-{
-    char dir[PATH_MAX];
-
-    return path[0] && locate(dir, sizeof dir, path, "") ? open_file(dir, O_PATH | O_DIRECTORY) : -1;
-}
-
-int
 cgroup_open_outside(void)
 {
     char path[CGROUP_PATH_SIZE], file[PATH_MAX];

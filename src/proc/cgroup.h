@@ -23,8 +23,6 @@
 /* Makes one. *procs is open then, close-on-exec: who writes "0" there is in it. False: there is
  * none, path is "". */
 bool cgroup_make(char path[CGROUP_PATH_SIZE], int *procs);
-/* Its directory, for a process that is made in it (clone3); -1: it cannot be had. */
-int cgroup_open(const char *path);
 /* The same as *procs of the group around all those that such a process was put into, when we are in
  * one: for who is to outlive it. -1: we are in none. */
 int cgroup_open_outside(void);

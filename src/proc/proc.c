@@ -54,28 +54,23 @@ enum spawn_step {
     STEP_UNTOLD, /* it ended without a word */
 };
 
-/* The child says its report once when all is prepared, or once when a step failed. After the
- * first, a failed exec is said too. is_clock_right: see find_self. */
+/* The child sends its report once all is prepared, or once a step failed. After the first of these
+ * it also reports a failed exec. */
+struct proc_report {
+    int step; /* the one that failed; STEP_DONE: none did */
+    int error;
+    uint64_t start;
+    bool is_clock_right; /* see find_self */
+    bool is_inside;      /* of the cgroup that was made for it */
+};
 
 /* What the child is told of where it comes from. */
 struct origin {
     const char *boot_id;
     uint64_t since;     /* the tick in which it was not there yet, or was made; 0: unknown */
-    pid_t pid;          /* its own, which began at `since`; 0: it is to find out */
     const char *cgroup; /* NULL, "": none */
     int procs;          /* it gets there by writing to this; -1: none */
-    int into;           /* or is made there, in this directory; -1: it is not */
 };
-
-/* As of the kernel: not every C library has it. */
-struct clone_into {
-    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
-        set_tid_size, cgroup;
-};
-#ifndef SYS_clone3
-#define SYS_clone3 435 /* everywhere */
-#endif
-#define INTO_CGROUP UINT64_C(0x200000000)
 
 static bool
 failed(struct proc_report *r, enum spawn_step step)
@@ -209,10 +204,9 @@ static bool
 claim_attempt(int dir, const char *path, const struct origin *o, struct proc_report *r)
 {
     char text[ATTEMPT_TEXT_SIZE], *p = text;
-    pid_t pid = o->pid;
+    pid_t pid;
 
-    r->start = o->since;
-    if (!pid && !find_self(o->since, &pid, r))
+    if (!find_self(o->since, &pid, r))
         return false;
     if (!path)
         return true;
@@ -232,7 +226,7 @@ claim_attempt(int dir, const char *path, const struct origin *o, struct proc_rep
 static void
 move_to_cgroup(struct origin *o, struct proc_report *r)
 {
-    r->is_inside = o->into >= 0 || (o->procs >= 0 && SYS_RETRY(write(o->procs, "0", 1)) == 1);
+    r->is_inside = o->procs >= 0 && SYS_RETRY(write(o->procs, "0", 1)) == 1;
     if (!r->is_inside)
         o->cgroup = NULL;
 }
@@ -241,13 +235,10 @@ move_to_cgroup(struct origin *o, struct proc_report *r)
 static bool
 prepare(const struct proc_spec *spec, const struct origin *o, struct proc_report *r)
 {
-    /* A group leader (a shell's job) cannot have a new session: the one it has must do. */
-    if ((spec->is_group ? setpgid(0, 0) : setsid()) < 0 && errno != EPERM)
+    if ((spec->is_group ? setpgid(0, 0) : setsid()) < 0)
         return failed(r, STEP_SESSION);
     if (!open_in(spec, r) || !open_out(spec, r) || !close_others(r))
         return false;
-    if (spec->keep && fcntl(spec->keep, F_SETFD, 0) != 0)
-        return failed(r, STEP_CLOSE);
 
     /* The attempt file is made last, so that a missing directory does not use it up; but its
      * path is relative to where we are now. */
@@ -413,7 +404,7 @@ exec_failed(const struct proc_spec *spec, struct err *e)
     return err_sys(e, "run %s", name);
 }
 
-enum status
+static enum status
 proc_reported(const struct proc_spec *spec, const struct proc_report *r, struct err *e)
 {
     enum status missing =
@@ -490,44 +481,14 @@ be_child(const struct proc_spec *spec, const struct origin *o, int to, volatile 
     _exit(127);
 }
 
-/* Whoever moves itself into a cgroup waits until all CPUs have heard of it, some 10 ms, unless
- * somebody did so just before; who is made there does not. Without memory that is shared, as raw
- * clone3 has no stack of its own for that: but we wait for exec all the same. */
-static pid_t
-start_inside(const struct proc_spec *spec, const struct origin *o, int to)
-{
-    struct clone_into how = { .flags = INTO_CGROUP | CLONE_VFORK,
-                              .exit_signal = SIGCHLD,
-                              .cgroup = (uint64_t)o->into };
-    volatile bool is_shared;
-    pid_t pid = (pid_t)syscall(SYS_clone3, &how, sizeof how);
-
-    if (pid == 0)
-        be_child(spec, o, to, &is_shared);
-    return pid;
-}
-
 /* In a function of its own: what vfork's two returns share is then only these arguments. */
 static __attribute__((noinline)) pid_t
-start_beside(const struct proc_spec *spec, const struct origin *o, int to, volatile bool *is_shared)
+start_child(const struct proc_spec *spec, const struct origin *o, int to, volatile bool *is_shared)
 {
     pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) see above */
 
     if (pid == 0)
         be_child(spec, o, to, is_shared); /* NOLINT(clang-analyzer-unix.Vfork) */
-    return pid;
-}
-
-static pid_t
-start_child(const struct proc_spec *spec, struct origin *o, int to, volatile bool *is_shared)
-{
-    pid_t pid = o->into >= 0 ? start_inside(spec, o, to) : -1;
-
-    if (pid < 0) { /* an older kernel, or another way to say no */
-        o->into = -1;
-        pid = start_beside(spec, o, to, is_shared);
-    }
-    sched_yield(); /* on one CPU the agent goes first: we only keep the books */
     return pid;
 }
 
@@ -574,9 +535,9 @@ drop_cgroup(struct proc_id *id)
     memset(id->cgroup, 0, sizeof id->cgroup);
 }
 
-/* id has the boot and the cgroup that `procs` and `into` lead to, if there is one. */
+/* id has the boot and the cgroup that `procs` leads to, if there is one. */
 static enum status
-spawn(const struct proc_spec *spec, int procs, int into, struct proc_id *id, struct err *e)
+spawn(const struct proc_spec *spec, int procs, struct proc_id *id, struct err *e)
 {
     volatile bool is_shared = false;
     sigset_t all, before;
@@ -589,9 +550,10 @@ spawn(const struct proc_spec *spec, int procs, int into, struct proc_id *id, str
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     struct origin o = {
-        .boot_id = id->boot_id, .since = tick(), .cgroup = id->cgroup, .procs = procs, .into = into
+        .boot_id = id->boot_id, .since = tick(), .cgroup = id->cgroup, .procs = procs
     };
     pid_t pid = start_child(spec, &o, ends[1], &is_shared);
+    sched_yield(); /* on one CPU the agent goes first: we only keep the books */
     int error = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     close(ends[1]);
@@ -630,51 +592,12 @@ proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e)
         procs = cgroup_open_outside();
     else if (spec->attempt_file)
         cgroup_make(id->cgroup, &procs);
-    /* One that stays is mostly the first, for which the move takes longest; of many that follow
-     * each other a fork takes longer than the move. */
-    int into = spec->keep ? cgroup_open(id->cgroup) : -1;
-    s = spawn(spec, procs, into, id, e);
+    s = spawn(spec, procs, id, e);
     if (procs >= 0)
         close(procs);
-    if (into >= 0)
-        close(into);
     if (s)
         drop_cgroup(id);
     return s;
-}
-
-enum status
-proc_become(const struct proc_spec *spec, struct err *e)
-{
-    char boot_id[BOOT_ID_SIZE];
-    struct origin o = { .boot_id = boot_id, .procs = -1, .into = -1 };
-    struct proc_report r = { 0 };
-    enum status s = boot_id_read(boot_id, e);
-
-    if (s)
-        return s;
-    look_at_signals();
-    if (prepare(spec, &o, &r)) {
-        reset_process();
-        execute(spec);
-        failed(&r, STEP_EXEC);
-    }
-    return proc_reported(spec, &r, e);
-}
-
-bool
-proc_take_on(const struct proc_spec *spec, struct proc_report *r)
-{
-    static struct procfs self; /* when we began does not change */
-    char boot_id[BOOT_ID_SIZE];
-
-    *r = (struct proc_report){ 0 };
-    if (boot_id_read(boot_id, NULL) || (!self.pid && procfs_read(&self, 0) != 0))
-        return failed(r, STEP_SELF);
-    struct origin o = {
-        .boot_id = boot_id, .since = self.start, .pid = self.pid, .cgroup = spec->cgroup
-    };
-    return prepare(spec, &o, r);
 }
 
 /* "4711 302824 0f7c…-… /cliq-…", and exactly as we write it; the last word need not be there. */

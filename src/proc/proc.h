@@ -54,9 +54,7 @@ struct proc_spec {
      * length of that: then they need not be walked from the root. 0: none. */
     int base;
     size_t base_len;
-    int keep;      /* an open descriptor that the program has, too, by the same number; 0: none */
     bool is_woken; /* it belongs to no attempt (wake/wake.h): no cgroup is made, and ours is left */
-    const char *cgroup; /* of proc_take_on: the one that this process is in; NULL, "": none */
 };
 
 /*
@@ -66,25 +64,6 @@ struct proc_spec {
  * it. The attempt file is made last: only a failed exec leaves one behind.
  */
 enum status proc_spawn(const struct proc_spec *spec, struct proc_id *id, struct err *e);
-
-/* The same steps in this process, which becomes the agent (`cliq _exec FILE`). Returns only
- * on failure; by then session, directory, input and output may be those of the agent. */
-enum status proc_become(const struct proc_spec *spec, struct err *e);
-
-/* What came of those steps, as the process that took them tells it. */
-struct proc_report {
-    int step; /* the one that failed, of proc.c; 0: none did */
-    int error;
-    uint64_t start;
-    bool is_clock_right;
-    bool is_inside; /* of the cgroup that was made for it */
-};
-/* The same steps in this process, which stays what it is (run/member.h); spec has absolute paths,
- * and argv and env are not looked at. False when one failed: input, output and directory may be
- * those of the attempt by then. */
-bool proc_take_on(const struct proc_spec *spec, struct proc_report *r);
-/* The status of that, and the sentence. */
-enum status proc_reported(const struct proc_spec *spec, const struct proc_report *r, struct err *e);
 
 /* Reads an attempt file. ST_NOT_FOUND: the child never came that far, or the attempt is
  * void. ST_INVALID: it is no attempt file. */
@@ -148,8 +127,5 @@ int proc_signal_strays(const pid_t *known, size_t n, int signo);
  * this process has no children but the `n` known ones. Always true where orphans do not come
  * to us: we are no subreaper, or it was there before us (a resumed run). */
 bool proc_may_have_left(const struct proc_id *id, const pid_t *known, size_t n);
-/* The same of one that we started ourselves, whose process is there and has no children any more.
- */
-bool proc_may_have_orphans(const pid_t *known, size_t n);
 
 #endif

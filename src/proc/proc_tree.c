@@ -521,16 +521,11 @@ has_only_known_children(const pid_t *known, size_t n)
     return is_sure;
 }
 
-/* The cgroup need not be asked: who is in it descends from us, so it is among the descendants of
- * its process, or with our children. */
-bool
-proc_may_have_orphans(const pid_t *known, size_t n)
-{
-    return !is_heir() || !has_only_known_children(known, n);
-}
-
+/* The cgroup need not be asked: its processes descend from us, so they are among the descendants
+ * of the attempt's process, or our children. */
 bool
 proc_may_have_left(const struct proc_id *id, const pid_t *known, size_t n)
 {
-    return proc_alive(id) != PROC_DEAD || !is_younger(id) || proc_may_have_orphans(known, n);
+    return proc_alive(id) != PROC_DEAD || !is_younger(id) || !is_heir() ||
+           !has_only_known_children(known, n);
 }

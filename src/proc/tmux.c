@@ -11,6 +11,8 @@
 #include <assert.h>
 #include <ctype.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +240,7 @@ tmux_start(struct tmux *t, const char *session, const char *socket, const char *
     if (s)
         return s;
     snprintf(t->socket, sizeof t->socket, "%s", socket);
+    snprintf(t->session, sizeof t->session, "=%s", session);
     t->window[0] = '\0';
     t->panes = 0;
     t->server_pid = 0;
@@ -285,61 +288,83 @@ tmux_start(struct tmux *t, const char *session, const char *socket, const char *
 }
 
 enum status
-tmux_spawn(struct tmux *t, const char *const *argv, struct tmux_pane *pane, struct err *e)
-{
-    enum status s = ST_FAILED; /* a full window says no, as tmux does without space in it */
-    struct tmux_line l;
-
-    if (t->panes < PANES_MAX) {
-        l = line_to(t);
-        add_all(&l, (const char *const[]){ "split-window", "-d", "-t", t->window, "-P", "-F",
-                                           pane_format, NULL });
-        add_command(&l, argv);
-        add_all(&l, (const char *const[]){ ";", "select-layout", "-t", t->window, "tiled", NULL });
-        s = call_for_pane(t, &l, pane, e);
-    }
-    if (s == ST_FAILED) {
-        l = line_to(t);
-        add_all(&l, (const char *const[]){ "new-window", "-d", "-P", "-F", pane_format, NULL });
-        add_command(&l, argv);
-        s = call_for_pane(t, &l, pane, e);
-    }
-    return s;
-}
-
-/* ST_OK when tmux did it, or says that there is nothing to do it to. */
-static enum status
-call_to_end(struct tmux *t, struct tmux_line *l, struct err *e)
-{
-    static const char *const gone[] = { "can't find pane", "no server running",
-                                        "error connecting" };
-    struct buf said = { 0 };
-    enum status s = call(t, l, &said, e);
-
-    for (size_t i = 0; s == ST_FAILED && i < sizeof gone / sizeof *gone; i++)
-        if (strstr(said.p, gone[i]))
-            s = ST_OK;
-    buf_release(&said);
-    arena_release(&l->arena);
-    return s;
-}
-
-enum status
-tmux_kill_pane(struct tmux *t, const struct tmux_pane *pane, struct err *e)
+tmux_split(struct tmux *t, const char *const *argv, struct tmux_pane *pane, struct err *e)
 {
     struct tmux_line l = line_to(t);
 
-    add_all(&l, (const char *const[]){ "kill-pane", "-t", pane->id, NULL });
-    return call_to_end(t, &l, e);
+    if (t->panes >= PANES_MAX)
+        return err_set(e, ST_FAILED, "a window has at most %d panes", PANES_MAX);
+    add_all(&l, (const char *const[]){ "split-window", "-d", "-t", t->window, "-P", "-F",
+                                       pane_format, NULL });
+    add_command(&l, argv);
+    add_all(&l, (const char *const[]){ ";", "select-layout", "-t", t->window, "tiled", NULL });
+    return call_for_pane(t, &l, pane, e);
+}
+
+enum status
+tmux_new_window(struct tmux *t, const char *const *argv, struct tmux_pane *pane, struct err *e)
+{
+    struct tmux_line l = line_to(t);
+
+    add_all(&l, (const char *const[]){ "new-window", "-d", "-P", "-F", pane_format, NULL });
+    add_command(&l, argv);
+    return call_for_pane(t, &l, pane, e);
+}
+
+enum status
+tmux_respawn(struct tmux *t, const char *const *argv, struct tmux_pane *pane, struct err *e)
+{
+    struct tmux_line l = line_to(t);
+    char id[sizeof pane->id];
+
+    memcpy(id, pane->id, sizeof id);
+    add_all(&l, (const char *const[]){ "respawn-pane", "-k", "-t", id, NULL });
+    add_command(&l, argv);
+    add_all(&l, (const char *const[]){ ";", "clear-history", "-t", id, ";", "display-message", "-p",
+                                       "-t", id, pane_format, NULL });
+    return call_for_pane(t, &l, pane, e);
+}
+
+enum tmux_fate
+tmux_fate_of(struct tmux *t, const struct tmux_pane *pane, struct err *e)
+{
+    struct tmux_line l = line_to(t);
+    struct buf said = BUF_MAX(64 << 10);
+    enum tmux_fate fate = TMUX_LOST;
+
+    add_all(&l, (const char *const[]){ "has-session", "-t", t->session, ";", "display-message",
+                                       "-p", "-t", pane->id,
+                                       "#{pane_id}/#{pane_dead}/#{pane_dead_status}", NULL });
+    enum status s = call(t, &l, &said, e);
+    size_t n = strlen(pane->id);
+    if (s == ST_FAILED && strstr(said.p, "can't find pane"))
+        fate = TMUX_CLOSED;
+    else if (!s && (strncmp(said.p, pane->id, n) != 0 || said.p[n] != '/'))
+        fate = TMUX_CLOSED; /* some versions answer for no pane */
+    else if (!s && strcmp(said.p + n, "/1/") == 0)
+        fate = TMUX_CLOSED; /* by a signal: no exit status */
+    else if (!s)
+        fate = strncmp(said.p + n, "/1/", 3) == 0 ? TMUX_ENDED : TMUX_UNSEEN;
+    buf_release(&said);
+    arena_release(&l.arena);
+    return fate;
 }
 
 enum status
 tmux_kill_server(struct tmux *t, struct err *e)
 {
+    static const char *const gone[] = { "no server running", "error connecting" };
     struct tmux_line l = line_to(t);
+    struct buf said = BUF_MAX(64 << 10);
 
     add(&l, "kill-server");
-    return call_to_end(t, &l, e);
+    enum status s = call(t, &l, &said, e);
+    for (size_t i = 0; s == ST_FAILED && i < sizeof gone / sizeof *gone; i++)
+        if (strstr(said.p, gone[i]))
+            s = ST_OK;
+    buf_release(&said);
+    arena_release(&l.arena);
+    return s;
 }
 
 /* ---- the socket ---- */
@@ -435,4 +460,27 @@ tmux_is_there(struct tmux *t)
     buf_release(&said);
     arena_release(&l.arena);
     return is_there;
+}
+
+enum status
+tmux_attach(const struct tmux *t, struct err *e)
+{
+    struct tmux_line l = line_to(t);
+    void (*before)(int) = signal(SIGINT, SIG_IGN);
+    int wait_status = 0;
+    pid_t pid;
+
+    add(&l, "attach-session");
+    unsetenv("TMUX"); /* also inside another server: that one is not ours */
+    int rc = posix_spawnp(&pid, "tmux", NULL, NULL, l.argv, environ);
+    if (!rc)
+        SYS_RETRY(waitpid(pid, &wait_status, 0));
+    signal(SIGINT, before);
+    arena_release(&l.arena);
+    errno = rc;
+    if (rc)
+        return err_sys(e, "run tmux");
+    return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0
+               ? ST_OK
+               : err_set(e, ST_FAILED, "tmux could not attach to the run's session");
 }

@@ -1,32 +1,13 @@
 /*
- * tmux - a run that people can watch: one pane for each agent.
+ * tmux - a server of our own (socket `-L <socket>`, no configuration of the user) with one session
+ * of panes. People attach with `tmux -L <socket> attach`, or `cliq attach`.
  *
- * A server of our own (socket `-L <socket>`, no configuration of the user) holds one
- * session. Pane 0 shows the orchestrator's live view; every attempt gets a pane, in the
- * window that is being filled or, when there is no more space, in a new one. A pane whose
- * command ended stays and shows its last words until tmux_kill_pane. People attach with
- * `tmux -L <socket> attach`.
+ * A pane only shows: its command is a viewer of a log (src/cmd/pane.c), never the agent. So the log
+ * is byte for byte what the agent wrote, and nothing that happens to the terminal reaches the
+ * agent. (`pipe-pane` was tried: it loses what comes before it is set up, and changes the bytes.)
+ * A pane whose command ended stays and keeps its last screen.
  *
- * The agent does not run on the pane's terminal. The pane's command is
- *
- *     cliq _exec --view FILE            (FILE: see proc/proc_spec.h)
- *
- * which starts the agent with proc_spawn, exactly as in process mode, sets the pane's title, and
- * then shows what is appended to the log until the agent ends. So
- *   - the log is complete and byte for byte what the agent wrote, with or without tmux;
- *   - the agent's identity is in its attempt file, and its pidfd tells its death at once,
- *     whatever the pane does (a viewer that hangs leaves a zombie: dead);
- *   - nothing that happens to the terminal reaches the agent: it has its own session, no
- *     controlling terminal and no SIGHUP. A killed tmux server takes the views with it; the
- *     agents run on, and so does the run;
- *   - what an agent prints is escaped before it reaches a terminal.
- * (Tried and left: `pipe-pane`, which loses what comes before it is set up, writes the log
- * from the server and changes the bytes; becoming the agent in the pane, which the server's
- * end would hang up.)
- *
- * Did it start? The viewer says so in FILE.said (run/panes.h), which is renamed into place.
- * If the pane's process is gone without a word and there is no attempt file, void the
- * attempt. The viewer does not wait for the agent: whoever inherits it learns how it ended.
+ * New panes go to the window that is being filled; tmux says no (ST_FAILED) when it is full.
  *
  * Every call of tmux is bounded by TMUX_WAIT_MS and has three outcomes:
  *   ST_OK       tmux did it
@@ -50,15 +31,16 @@
 
 struct tmux {
     char socket[TMUX_NAME_MAX + 1];
-    char window[16]; /* "@3": where the next pane goes */
-    unsigned panes;  /* in it, when the last one was made */
+    char session[TMUX_NAME_MAX + 2]; /* "=run": exactly that one */
+    char window[16];                 /* "@3": where the next pane goes */
+    unsigned panes;                  /* in it, when the last one was made */
     pid_t server_pid;
     unsigned wait_ms; /* 0: TMUX_WAIT_MS; for tests */
 };
 
 struct tmux_pane {
     char id[16]; /* "%4" */
-    pid_t pid;   /* of its command: the viewer, not the agent */
+    pid_t pid;   /* of its command, the viewer */
 };
 
 /* Is there a tmux that we can use (3.0 or later) in PATH? */
@@ -68,17 +50,32 @@ bool tmux_available(void);
  * needs to be released; tmux_kill_server ends it. */
 enum status tmux_start(struct tmux *t, const char *session, const char *socket,
                        const char *const *argv, struct err *e);
-/* A new pane that executes argv (no shell between), in one call: the caller waits for it. The
- * pane's title is what its command sets with an escape sequence. */
-enum status
-tmux_spawn(struct tmux *t, const char *const *argv, struct tmux_pane *pane, struct err *e);
-/* ST_OK also when it was gone already. */
-enum status tmux_kill_pane(struct tmux *t, const struct tmux_pane *pane, struct err *e);
+/* Each makes a pane that executes argv (no shell between) in one call, which the caller waits for.
+ * The pane's title is what its command sets with an escape sequence. */
+enum status /* in the window being filled; ST_FAILED: no space */
+tmux_split(struct tmux *t, const char *const *argv, struct tmux_pane *pane, struct err *e);
+enum status /* in a window of its own, which is filled from now on */
+tmux_new_window(struct tmux *t, const char *const *argv, struct tmux_pane *pane, struct err *e);
+enum status /* in place of *pane, whose command is ended; ST_FAILED: it is not there any more */
+tmux_respawn(struct tmux *t, const char *const *argv, struct tmux_pane *pane, struct err *e);
+
+/* What became of a pane whose command is known to have ended. */
+enum tmux_fate {
+    TMUX_CLOSED, /* the server lives, and the pane is gone, or its command was killed */
+    TMUX_ENDED,  /* its command ended by itself */
+    TMUX_UNSEEN, /* the server has not noticed the end yet: ask again */
+    TMUX_LOST,   /* server or session are gone, or do not answer: e says which */
+};
+/* Asks the server. One that is about to end answers nobody: then panes are lost, not closed. */
+enum tmux_fate tmux_fate_of(struct tmux *t, const struct tmux_pane *pane, struct err *e);
+
 enum status tmux_kill_server(struct tmux *t, struct err *e);
 /* tmux leaves the socket of a server that ended behind. Removes it, unless somebody listens on it
  * or is about to. True: there is none any more. */
 bool tmux_sweep(const struct tmux *t);
 /* Does the server of t->socket live and answer? */
 bool tmux_is_there(struct tmux *t);
+/* Shows the session on this terminal until the user detaches or the server ends. */
+enum status tmux_attach(const struct tmux *t, struct err *e);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/sys.h"
+#include "run/progress.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,7 +15,7 @@
 
 enum { STOP_POLL_MS = 10, STOP_POLL_MAX_MS = 100, UNKNOWN_POLL_MS = 1000 };
 
-enum stopping { STOP_NO, STOP_TERM, STOP_KILL };
+enum stopping { STOP_NO, STOP_HUP, STOP_TERM, STOP_KILL };
 
 struct attempt {
     struct attempt_host *host;
@@ -23,22 +24,22 @@ struct attempt {
     struct attempt_files prepared;
     bool is_laid_out;
     struct proc_id id;
-    bool is_beginning; /* its viewer was started, and has not said anything */
-    bool is_started, is_child, is_exited, has_result, is_complete, is_gone;
+    bool is_started, is_child, is_exited, has_result, is_complete, is_gone, is_closed;
     bool has_status; /* wait_status is known */
     int wait_status;
-    int64_t timeout_ms;
+    int64_t began_ms; /* monotonic */
+    char ended[80];   /* how, for its pane; empty: without a result */
     /* its signal file */
     int fd;
     struct log_reader reader;
     size_t n_lines, n_told; /* that are not terminal: in the file, and told */
     /* what it waits for */
-    struct loop_source *death, *deadline, *poll, *viewer_death;
-    struct member *member; /* its process, while that may take another; NULL: none */
-    int pidfd, viewer_fd;
+    struct loop_source *death, *deadline, *poll;
+    int pidfd;
+    struct pane *pane; /* NULL: none */
     enum stopping stopping;
-    int64_t kill_at_ms; /* then comes SIGKILL */
-    unsigned poll_ms;   /* until we look again; longer each time */
+    int64_t term_at_ms, kill_at_ms; /* then come SIGTERM, SIGKILL */
+    unsigned poll_ms;               /* until we look again; longer each time */
 };
 
 const struct attempt_id *
@@ -59,14 +60,21 @@ attempt_completed(const struct attempt *l)
     return l->is_complete;
 }
 
-/* In a pane, too, it is our child in the end: when its viewer is gone. */
+bool
+attempt_was_closed(const struct attempt *l)
+{
+    return l->is_closed;
+}
+
+void
+attempt_set_verdict(struct attempt *l, const char *text)
+{
+    snprintf(l->ended, sizeof l->ended, "%s", text);
+}
+
 bool
 attempt_owns(const struct attempt *l, pid_t pid)
 {
-    struct proc_id id;
-
-    if (l->is_beginning)
-        return proc_read_id(l->prepared.spec.attempt_file, &id, NULL) == ST_OK && id.pid == pid;
     return l->is_started && !l->is_exited && l->id.pid == pid;
 }
 
@@ -97,7 +105,7 @@ attempt_new(struct attempt **out, struct attempt_host *host, const struct attemp
         return err_set(e, ST_IO, "out of memory");
     l->host = host;
     l->a = *a;
-    l->fd = l->pidfd = l->viewer_fd = -1;
+    l->fd = l->pidfd = -1;
     log_reader_init(&l->reader, -1, 0);
     s = attempt_files_write(host->plan, a, host->run_id, &l->arena, &l->prepared, e);
     if (s)
@@ -108,19 +116,8 @@ attempt_new(struct attempt **out, struct attempt_host *host, const struct attemp
 }
 
 static void
-drop_viewer(struct attempt *l)
-{
-    loop_drop(l->viewer_death);
-    l->viewer_death = NULL;
-    if (l->viewer_fd >= 0)
-        close(l->viewer_fd);
-    l->viewer_fd = -1;
-}
-
-static void
 drop_sources(struct attempt *l)
 {
-    drop_viewer(l);
     loop_drop(l->death);
     loop_drop(l->deadline);
     loop_drop(l->poll);
@@ -136,7 +133,6 @@ attempt_free(struct attempt *l)
     if (!l)
         return;
     drop_sources(l);
-    crew_dismiss(l->member);
     log_reader_release(&l->reader);
     if (l->fd >= 0)
         close(l->fd);
@@ -176,12 +172,13 @@ static void
 give_result(struct attempt *l, enum outcome outcome, const struct status_line *line,
             const char *text)
 {
+    static const char *const names[] = { "completed", "error", "crashed", "timed out" };
+
     l->has_result = true;
-    if (l->member)
-        crew_expect(l->member);
     l->is_complete = outcome == OUT_COMPLETE;
+    attempt_set_verdict(l, l->is_closed ? "closed" : names[outcome]);
     drop(&l->deadline);
-    if (!l->is_exited && !l->stopping && outcome != OUT_TIMEOUT)
+    if (!l->is_exited && !l->stopping && !l->is_closed && outcome != OUT_TIMEOUT)
         l->deadline = loop_after(l->host->loop, ATTEMPT_LINGER_MS, on_linger, l, NULL);
     l->host->on_result(l->host->ctx, l, outcome, line, text);
 }
@@ -288,6 +285,27 @@ note_bad_lines(const struct attempt *l)
     buf_release(&text);
 }
 
+/* "PASS (exit code 0, 1.2 s)" */
+static void
+finish_pane(struct attempt *l)
+{
+    struct buf how = { 0 };
+    int64_t ms = clock_mono_ms() - l->began_ms;
+
+    if (!l->pane)
+        return;
+    buf_addf(&how, "%s (", *l->ended ? l->ended : "stopped");
+    if (l->has_status && WIFSIGNALED(l->wait_status))
+        buf_addf(&how, "signal %d, ", WTERMSIG(l->wait_status));
+    else if (l->has_status)
+        buf_addf(&how, "exit code %d, ", WEXITSTATUS(l->wait_status));
+    progress_elapsed(&how, ms);
+    buf_addc(&how, ')');
+    pane_finish(l->pane, buf_failed(&how) ? "ended" : how.p);
+    l->pane = NULL;
+    buf_release(&how);
+}
+
 static void
 gone(struct attempt *l)
 {
@@ -297,6 +315,7 @@ gone(struct attempt *l)
     if (l->is_complete)
         note_bad_lines(l); /* else it is part of what is told */
     drop_sources(l);
+    finish_pane(l);
     cgroup_remove(l->id.cgroup);
     l->host->on_gone(l->host->ctx, l);
 }
@@ -351,39 +370,12 @@ on_death(struct attempt *l)
         attempt_stop(l); /* it died without a result: what it left has nothing to finish */
 }
 
-/* Its process waits for the next one. It takes that when nothing of this one is left; else it ends,
- * and its death tells the rest. */
-static void
-on_done(void *ctx)
-{
-    struct attempt *l = ctx;
-    struct member *m = l->member;
-    size_t n;
-    const pid_t *known = l->host->known(l->host->ctx, &n);
-
-    attempt_look(l); /* what it said last */
-    l->member = NULL;
-    /* A gate goes on after its checks, and until its agent has begun a resume asks their process.
-     */
-    bool is_asked = l->a.stage == STAGE_CHECKS;
-    if (!l->has_result || l->stopping || is_asked || proc_may_have_orphans(known, n)) {
-        crew_dismiss(m);
-        return;
-    }
-    l->is_exited = true;
-    l->id.cgroup[0] = '\0'; /* its process stays, and that with it */
-    crew_rest(m);
-    gone(l);
-}
-
 void
 attempt_exited(struct attempt *l, int wait_status)
 {
-    l->member = NULL; /* reaped is forgotten */
     l->has_status = true;
     l->wait_status = wait_status;
-    if (!l->is_beginning)
-        on_death(l);
+    on_death(l);
 }
 
 static void
@@ -402,13 +394,19 @@ static void
 on_stop_poll(void *ctx)
 {
     struct attempt *l = ctx;
-    int left;
+    int64_t now_ms = clock_mono_ms();
+    int signo = 0;
 
     drop(&l->poll);
-    if (clock_mono_ms() >= l->kill_at_ms)
+    if (now_ms >= l->kill_at_ms) {
         l->stopping = STOP_KILL;
+        signo = SIGKILL; /* again and again: what it forks meanwhile, too */
+    } else if (l->stopping == STOP_HUP && now_ms >= l->term_at_ms) {
+        l->stopping = STOP_TERM;
+        signo = SIGTERM;
+    }
     l->poll_ms = l->poll_ms * 2 < STOP_POLL_MAX_MS ? l->poll_ms * 2 : STOP_POLL_MAX_MS;
-    left = proc_signal_tree(&l->id, l->prepared.token, l->stopping == STOP_KILL ? SIGKILL : 0);
+    int left = proc_signal_tree(&l->id, l->prepared.token, signo);
     if (left == 0 && !l->is_child)
         l->is_exited = true;
     if (left == 0 && l->is_exited)
@@ -418,33 +416,43 @@ on_stop_poll(void *ctx)
     settle(l);
 }
 
-/* It is to be stopped before it began. Not in attempt_stop: what is told then wants settling. */
+/* The first step of the ladder; on_stop_poll takes the others. */
 static void
-on_stop_beginning(void *ctx)
+begin_stop(struct attempt *l, enum stopping first)
 {
-    struct attempt *l = ctx;
-
-    drop(&l->poll);
-    attempt_begun(l);
-    settle(l);
+    if (!l->is_started || l->is_gone || l->stopping)
+        return;
+    l->stopping = first;
+    l->term_at_ms = clock_mono_ms() + (first == STOP_HUP ? ATTEMPT_HANGUP_MS : 0);
+    l->kill_at_ms = l->term_at_ms + ATTEMPT_GRACE_MS;
+    l->poll_ms = STOP_POLL_MS;
+    proc_signal_tree(&l->id, l->prepared.token, first == STOP_HUP ? SIGHUP : SIGTERM);
+    drop(&l->poll); /* one that looks at a process that cannot be watched */
+    l->poll = loop_after(l->host->loop, l->poll_ms, on_stop_poll, l, NULL);
 }
 
 void
 attempt_stop(struct attempt *l)
 {
-    if ((!l->is_started && !l->is_beginning) || l->is_gone || l->stopping)
-        return;
-    l->stopping = STOP_TERM;
-    l->kill_at_ms = clock_mono_ms() + ATTEMPT_GRACE_MS;
-    l->poll_ms = STOP_POLL_MS;
-    if (l->is_beginning) {
-        drop(&l->poll);
-        l->poll = loop_after(l->host->loop, 0, on_stop_beginning, l, NULL);
-        return;
+    if (l->stopping == STOP_HUP)
+        l->term_at_ms = 0; /* no more patience */
+    begin_stop(l, STOP_TERM);
+}
+
+/* A person closed its pane. A terminal line that it wrote before counts. */
+static void
+on_pane_closed(void *ctx)
+{
+    struct attempt *l = ctx;
+
+    l->pane = NULL;
+    attempt_look(l);
+    if (!l->has_result) {
+        l->is_closed = true;
+        give_result(l, OUT_CRASH, NULL, "its pane was closed");
     }
-    proc_signal_tree(&l->id, l->prepared.token, SIGTERM);
-    drop(&l->poll); /* one that looks at a process that cannot be watched */
-    l->poll = loop_after(l->host->loop, l->poll_ms, on_stop_poll, l, NULL);
+    begin_stop(l, STOP_HUP);
+    settle(l);
 }
 
 void
@@ -474,34 +482,6 @@ set_deadline(struct attempt *l, int64_t timeout_ms)
     drop(&l->deadline);
     if (timeout_ms >= 0)
         l->deadline = loop_after(l->host->loop, (uint64_t)timeout_ms, on_timeout, l, NULL);
-}
-
-static void
-on_viewer_death(void *ctx)
-{
-    struct attempt *l = ctx;
-
-    drop_viewer(l);
-    attempt_begun(l);
-    settle(l);
-}
-
-/* In a pane: ST_FAILED, or ST_IO when it may have begun. */
-static enum status
-start_in_pane(struct attempt *l, struct err *e)
-{
-    struct proc_id viewer;
-    enum status s = panes_spawn(l->host->panes, &l->prepared.spec, &viewer, e);
-
-    if (s)
-        return s;
-    l->is_beginning = true;
-    l->viewer_fd = proc_pidfd(&viewer);
-    if (l->viewer_fd >= 0)
-        l->viewer_death = loop_on_readable(l->host->loop, l->viewer_fd, on_viewer_death, l, NULL);
-    else /* it is gone: look at what it did, but not in this call */
-        l->poll = loop_after(l->host->loop, 0, on_stop_beginning, l, NULL);
-    return ST_OK;
 }
 
 /* What an earlier attempt said is not said by this one. */
@@ -536,26 +516,16 @@ attempt_start(struct attempt *l, int64_t timeout_ms, struct err *e)
 
     if (s)
         return s;
-    s = panes_are_open(l->host->panes) ? start_in_pane(l, e) : ST_FAILED;
-    l->timeout_ms = timeout_ms;
-    if (!s) {
-        if (!l->deadline)
-            set_deadline(l, timeout_ms);
-        return ST_OK;
-    }
-    if (s != ST_FAILED) /* nobody knows: make it impossible, and begin under another name */
-        return attempt_resume(l, timeout_ms, timeout_ms, e);
-    s = l->prepared.stays
-            ? crew_start(l->host->crew, &l->prepared.spec, on_done, l, &l->member, &l->id, e)
-            : proc_spawn(&l->prepared.spec, &l->id, e);
-
+    s = proc_spawn(&l->prepared.spec, &l->id, e);
     if (s == ST_CONFLICT) /* begun already, by an orchestrator that died at that moment */
         return attempt_resume(l, timeout_ms, timeout_ms, e);
     if (s)
         return s;
     l->is_started = l->is_child = true;
+    l->began_ms = clock_mono_ms();
     if (!l->deadline)
         set_deadline(l, timeout_ms);
+    attempt_show(l);
     return ST_OK;
 }
 
@@ -608,6 +578,7 @@ attempt_resume(struct attempt *l, int64_t timeout_ms, int64_t timeout_left_ms, s
 {
     for (;;) {
         enum status s = proc_read_id(l->prepared.spec.attempt_file, &l->id, e);
+        l->began_ms = clock_mono_ms() - (timeout_ms - timeout_left_ms);
         if (!s)
             return attach(l, timeout_left_ms, e);
         if (s != ST_NOT_FOUND)
@@ -629,77 +600,14 @@ attempt_resume(struct attempt *l, int64_t timeout_ms, int64_t timeout_left_ms, s
 void
 attempt_show(struct attempt *l)
 {
-    if (l->is_started && !l->is_child && !l->is_exited && panes_are_open(l->host->panes))
-        panes_show(l->host->panes, &l->prepared.spec);
-}
-
-/* ---- in a pane: has it begun? ---- */
-
-static void
-cannot_begin(struct attempt *l, const char *why)
-{
-    l->is_exited = true;
-    if (!l->has_result && !l->stopping)
-        give_result(l, OUT_ERROR, NULL, why);
-    gone(l);
-}
-
-/*
- * Its viewer said so, or is gone without a word, or it is to be stopped: then the attempt
- * file tells, and where there is none it never begins. A viewer that died (with its server,
- * or by somebody's hand) is no fault of the attempt, which is begun again, as a process.
- */
-void
-attempt_begun(struct attempt *l)
-{
-    struct err e;
-
-    if (!l->is_beginning)
-        return;
-    enum status s = panes_said(l->host->panes, &l->prepared.spec, &e);
-    if (s == ST_NOT_FOUND && l->viewer_fd >= 0 && !l->stopping)
-        return;
-    bool is_wordless = s == ST_NOT_FOUND;
-    l->is_beginning = false;
-    drop_viewer(l);
-    if (s == ST_FAILED) {
-        cannot_begin(l, e.text);
-        return;
-    }
-    if (is_wordless && l->stopping && proc_void(l->prepared.spec.attempt_file, &e) == ST_OK) {
-        cannot_begin(l, "");
-        return;
-    }
-    if (is_wordless && !l->stopping)
-        panes_give_up(l->host->panes, "a pane ended before its agent began");
-    enum stopping stopping = l->stopping;
-    l->stopping = STOP_NO;
-    s = attempt_resume(l, l->timeout_ms, l->timeout_ms, &e);
-    if (s)
-        cannot_begin(l, e.text);
-    else if (stopping)
-        attempt_stop(l);
-}
-
-/* Does its process run an attempt that was resumed? Then this one was gone (run/crew.h). */
-static bool
-is_at_another(const struct attempt *l, const struct proc_id *id)
-{
-    size_t n;
-    const pid_t *known = l->host->known(l->host->ctx, &n);
-
-    for (size_t i = 0; i < n; i++)
-        if (known[i] == id->pid)
-            return true;
-    return false;
+    if (l->is_started && !l->is_exited && !l->pane)
+        l->pane = panes_open(l->host->panes, &l->prepared.spec, on_pane_closed, l);
 }
 
 enum status
 attempt_resume_rest(struct attempt *l, struct err *e)
 {
-    struct proc_id id;
-
-    while (proc_read_id(l->prepared.spec.attempt_file, &id, e) != ST_OK) {
+    while (proc_read_id(l->prepared.spec.attempt_file, &l->id, e) != ST_OK) {
         struct stat st;
         if (sys->fstatat(AT_FDCWD, l->prepared.spec.attempt_file, &st, AT_SYMLINK_NOFOLLOW) != 0) {
             gone(l); /* it never was */
@@ -709,11 +617,6 @@ attempt_resume_rest(struct attempt *l, struct err *e)
         if (s)
             return s;
     }
-    if (is_at_another(l, &id)) {
-        gone(l);
-        return ST_OK;
-    }
-    l->id = id;
     l->is_started = l->has_result = true;
     l->is_exited = proc_alive(&l->id) == PROC_DEAD;
     if (l->is_exited && proc_signal_tree(&l->id, l->prepared.token, 0) == 0)

@@ -1,13 +1,12 @@
 /*
- * live - attempts that run: started, heard, timed, stopped, gone.
+ * attempt - an attempt that runs: started, heard, timed, stopped, gone.
  *
- * A live attempt tells its owner three things, each once: its result (a terminal line,
- * its death without one, or its time running out), then that its tree is gone.
+ * A live attempt tells its owner two things, each once: its result (a terminal line, its death
+ * without one, its time running out, its pane closed), then that its tree is gone.
  *
- * It is started as a process, our child; or, where the host has panes (run/panes.h), in one:
- * then it begins a moment later, when its viewer says so, and a pidfd tells its death. Or a
- * process that has done another one takes it (run/crew.h): then its end is that this one is done
- * with it, too. All else is the same.
+ * It is a process of its own, our child (proc/proc.h). Where the host has panes (run/panes.h), one
+ * shows its log; a person who closes that pane ends the attempt: its tree gets SIGHUP, a moment
+ * later SIGTERM, then SIGKILL.
  */
 #ifndef CLIQ_RUN_ATTEMPT_H
 #define CLIQ_RUN_ATTEMPT_H
@@ -16,11 +15,11 @@
 #include "context/status_line.h"
 #include "log/log.h"
 #include "run/attempt_files.h"
-#include "run/crew.h"
 #include "run/panes.h"
 
 #define ATTEMPT_GRACE_MS  10000 /* between SIGTERM and SIGKILL */
 #define ATTEMPT_LINGER_MS 5000  /* for an agent that completed but does not go */
+#define ATTEMPT_HANGUP_MS 1000  /* between SIGHUP and SIGTERM, when its pane was closed */
 
 struct attempt;
 
@@ -31,10 +30,10 @@ struct attempt_host {
     struct loop *loop;
     const char *run_id;
     struct panes *panes; /* NULL: none */
-    struct crew *crew;
     /* A line that is not terminal: progress or notify. */
     void (*on_line)(void *ctx, struct attempt *l, const struct status_line *line);
-    /* The result; line is NULL when it died or timed out; text says how. */
+    /* The result; line is NULL when it died, timed out or its pane was closed; text
+     * says how. */
     void (*on_result)(void *ctx, struct attempt *l, enum outcome outcome,
                       const struct status_line *line, const char *text);
     /* What people should know of the phase. */
@@ -72,13 +71,15 @@ void attempt_hurry(struct attempt *l); /* it is being stopped: no more grace */
 void attempt_look(struct attempt *l);  /* something changed in signals/ */
 bool
 attempt_writes(const struct attempt *l, const char *name); /* is that file of signals/ its own? */
-void attempt_begun(struct attempt *l); /* some viewer said something: was it this one's? */
 bool attempt_owns(const struct attempt *l, pid_t pid);
 void attempt_exited(struct attempt *l, int wait_status); /* its process was reaped by us */
 void attempt_check_gone(struct attempt *l); /* some child of ours died: anything left? */
 
 const struct attempt_id *attempt_id_of(const struct attempt *l);
-pid_t attempt_pid(const struct attempt *l);      /* 0: not started */
-bool attempt_completed(const struct attempt *l); /* its result was a complete line */
+pid_t attempt_pid(const struct attempt *l);       /* 0: not started */
+bool attempt_completed(const struct attempt *l);  /* its result was a complete line */
+bool attempt_was_closed(const struct attempt *l); /* a person closed its pane */
+/* In on_result: what its pane says of it, if that is more than the outcome: "PASS". */
+void attempt_set_verdict(struct attempt *l, const char *text);
 
 #endif

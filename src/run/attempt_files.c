@@ -616,7 +616,7 @@ enum status
 attempt_files_write(const struct plan *p, const struct attempt_id *a, const char *run_id,
                     struct arena *arena, struct attempt_files *out, struct err *e)
 {
-    static const struct agent checks = { .name = "checks", .kind = AGENT_SPECIAL, .stays = true };
+    static const struct agent checks = { .name = "checks", .kind = AGENT_SPECIAL };
     struct prep pr;
     struct buf message = { 0 }, name = { 0 };
     struct proc_spec *spec = &out->spec;
@@ -648,7 +648,6 @@ attempt_files_write(const struct plan *p, const struct attempt_id *a, const char
     }
     char *token = arena_alloc(arena, strlen(run_id) + name.len + 2);
     out->token = token;
-    out->stays = agent->stays;
     if (!spec->in || !spec->out || !spec->attempt_file || !spec->argv || !token) {
         s = err_nomem(e);
     } else {

@@ -41,7 +41,6 @@ enum status attempt_files_when(const struct plan *p, size_t phase, const char *r
 /* An attempt that can be started once its message is written. Strings are in the arena. */
 struct attempt_files {
     struct proc_spec spec;
-    bool stays;          /* its process may take further attempts (run/crew.h) */
     const char *token;   /* CLIQ_ATTEMPT */
     const char *message; /* the text of spec.in */
     size_t message_len;

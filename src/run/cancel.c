@@ -187,7 +187,6 @@ follow_trace(const struct state_dir *f, int dir, struct trace *t, bool is_voidin
     int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     struct stat st;
 
-    journal_put_back(dir);
     int fd = SYS_RETRY(sys->openat(dir, JOURNAL_NAME, flags, 0));
 
     t->is_there = fd >= 0 || errno != ENOENT;
@@ -369,4 +368,25 @@ run_cancel(const struct state_dir *f, struct run_cancelled *c, struct err *e)
     if (lock >= 0)
         close(lock);
     return s;
+}
+
+enum status
+run_latest(const struct state_dir *f, struct run_latest *out, struct err *e)
+{
+    struct trace t = { 0 };
+    int dir = -1;
+
+    *out = (struct run_latest){ 0 };
+    if (path_open_dir_at(f->dir, "run", false, &dir, NULL) == ST_OK)
+        follow_trace(f, dir, &t, false);
+    if (dir >= 0)
+        close(dir);
+    snprintf(out->id, sizeof out->id, "%s", t.run_id ? t.run_id : "");
+    out->has_end = t.has_end;
+    out->end = t.end;
+    arena_release(&t.arena);
+    return t.is_there ? ST_OK
+                      : err_set(e, ST_NOT_FOUND,
+                                "nothing has run here yet: cliq run, or cliq run "
+                                "--detach");
 }

@@ -199,7 +199,6 @@ finish_run(struct run *r, enum run_status *status, struct err *e)
     enum status s = wait_for_notifiers(r, e);
     panes_free(r->panes);
     r->panes = r->host.panes = NULL;
-    crew_end(r->crew);
     stop_strays(r);
     sweep(r);
     if (!s && !r->is_mute)

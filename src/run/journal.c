@@ -13,10 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    PRESYNC_BYTES = 256 << 10, /* some 60 syncs between two of the journal itself */
-    LINE_BYTES = 256,          /* of an event with a long name and no text */
-};
+enum { LINE_BYTES = 256 }; /* of an event with a long name and no text */
 
 /* What a kind of event is called, and which members its line has. */
 static const struct line_shape {
@@ -225,47 +222,18 @@ open_failed(int dir, struct err *e)
     return path_open_failed(dir, JOURNAL_NAME, path_told(dir, JOURNAL_NAME, told), e);
 }
 
-/* An old journal is emptied, and what was ahead of it goes; none is created; *is_there tells which.
- */
+/* An old journal is emptied; none is created; *is_there tells which. */
 static enum status
 look(int dir, bool is_new, bool *is_there, struct err *e)
 {
     int flags = (is_new ? O_WRONLY | O_TRUNC : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
-    if (is_new && unlinkat(dir, JOURNAL_AHEAD, 0) != 0 && errno != ENOENT)
-        return err_sys(e, "remove run/" JOURNAL_AHEAD);
     int fd = SYS_RETRY(sys->openat(dir, JOURNAL_NAME, flags, 0));
     *is_there = fd >= 0;
     if (fd < 0)
         return errno == ENOENT ? ST_OK : open_failed(dir, e);
     close(fd);
     return ST_OK;
-}
-
-/* Not told: the run went on, or somebody will see that lines are missing. */
-static struct log_options
-options(char boot[BOOT_ID_SIZE])
-{
-    if (boot_id_read(boot, NULL))
-        boot[0] = '\0';
-    return (struct log_options){ .is_durable = true,
-                                 .is_one_file = true,
-                                 .ahead_name = boot[0] ? JOURNAL_AHEAD : NULL,
-                                 .boot = boot };
-}
-
-void
-journal_put_back(int dir)
-{
-    char boot[BOOT_ID_SIZE];
-    struct stat st;
-    struct log l;
-
-    if (sys->fstatat(dir, JOURNAL_AHEAD, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return;
-    struct log_options o = options(boot);
-    log_open(&l, dir, JOURNAL_NAME, &o, NULL);
-    log_close(&l);
 }
 
 enum status
@@ -278,7 +246,7 @@ journal_open(struct journal *j, int dir, const struct team *t, const struct jour
     enum status s = look(dir, head != NULL, &is_there, e);
     if (!s && !head && !is_there)
         s = err_set(e, ST_NOT_FOUND, "there is no run/" JOURNAL_NAME ": nothing was run yet");
-    struct log_options o = options(j->boot);
+    struct log_options o = { .is_durable = true, .is_one_file = true };
     if (!s)
         s = log_open(&j->log, dir, JOURNAL_NAME, &o, e);
     if (!s && head)
@@ -291,12 +259,6 @@ journal_meanwhile(struct journal *j, void (*fn)(void *ctx), void *ctx)
 {
     j->log.o.meanwhile = fn;
     j->log.o.ctx = ctx;
-}
-
-void
-journal_use_presync(struct journal *j)
-{
-    log_use_presync(&j->log, PRESYNC_BYTES);
 }
 
 void
@@ -603,7 +565,6 @@ journal_look(int dir, const struct team *t, const struct journal_taker *taker,
     struct replay_pass r = { .team = t, .taker = *taker, .head = head };
     int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
-    journal_put_back(dir);
     int fd = SYS_RETRY(sys->openat(dir, JOURNAL_NAME, flags, 0));
     *head = (struct journal_head){ 0 };
     if (fd < 0) {

@@ -43,8 +43,7 @@
 #include "log/log.h"
 #include "run/sched.h"
 
-#define JOURNAL_NAME  "journal.jsonl"
-#define JOURNAL_AHEAD "journal.ahead" /* see log/presync.h */
+#define JOURNAL_NAME "journal.jsonl"
 /* bytes of an event's text; the rest is in the agent's log */
 #define JOURNAL_TEXT_MAX ((size_t)16 << 10)
 
@@ -72,7 +71,6 @@ struct journal {
     const struct team *team; /* borrowed */
     /* borrowed: what rerun lines tell; NULL: nothing */
     const char *workflow, *agent;
-    char boot[BOOT_ID_SIZE];
     struct buf text; /* lines that wait to be written */
     size_t *ends;    /* of each in text */
     struct log_text *lines;
@@ -84,13 +82,8 @@ struct journal {
  * must stay open. t NULL: for a line or two, none of which names a phase. */
 enum status journal_open(struct journal *j, int dir, const struct team *t,
                          const struct journal_head *head, struct err *e);
-/* After a power cut: the journal as it was told to be on disk. Who reads it by other ways than
- * those below calls it first. */
-void journal_put_back(int dir);
 /* Calls fn while what was written goes to the disk (log/log.h). */
 void journal_meanwhile(struct journal *j, void (*fn)(void *ctx), void *ctx);
-/* Many events will come: their syncs are to cost less (log/presync.h). Takes a moment itself. */
-void journal_use_presync(struct journal *j);
 void journal_close(struct journal *j); /* safe on any state after journal_open, and twice */
 
 /* All n events in one write and one sync (of at most LOG_BATCH_MAX lines each).

@@ -112,18 +112,34 @@ lockfile_take(const struct state_dir *f, const char *command, int *out, struct l
     return s;
 }
 
-bool
-lockfile_is_held(const struct state_dir *f)
+/* False: it is free, or was its holder's who is dead. */
+static bool
+find_holder(const struct state_dir *f, struct lock_holder *holder)
 {
     int fd = SYS_RETRY(sys->openat(f->dir, "run/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0));
-    struct lock_holder holder = { 0 };
     char command[COMMAND_MAX];
 
     if (fd < 0)
         return false;
     bool is_held = SYS_RETRY(sys->flock(fd, LOCK_SH | LOCK_NB)) != 0 && errno == EWOULDBLOCK;
     if (is_held)
-        read_holder(fd, &holder, command);
+        read_holder(fd, holder, command);
     close(fd); /* and with it the lock */
-    return is_held && !is_dead(holder.pid);
+    return is_held && !is_dead(holder->pid);
+}
+
+bool
+lockfile_is_held(const struct state_dir *f)
+{
+    struct lock_holder holder;
+
+    return find_holder(f, &holder);
+}
+
+pid_t
+lockfile_runner(const struct state_dir *f)
+{
+    struct lock_holder holder;
+
+    return find_holder(f, &holder) && holder.is_run ? holder.pid : 0;
 }

@@ -22,7 +22,9 @@ enum status lockfile_take(const struct state_dir *f, const char *command, int *f
                           struct lock_holder *holder, struct err *e);
 /* Who took the lock on fd by another way says so. */
 enum status lockfile_sign(const struct state_dir *f, int fd, const char *command, struct err *e);
-/* Does somebody drive a run here? Asking disturbs nobody. */
+/* Does somebody hold it? Asking disturbs nobody. */
 bool lockfile_is_held(const struct state_dir *f);
+/* The process that drives a run here; 0: none. */
+pid_t lockfile_runner(const struct state_dir *f);
 
 #endif

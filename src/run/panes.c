@@ -3,12 +3,11 @@
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/sys.h"
-#include "base/watch.h"
-#include "proc/proc_spec.h"
 #include "proc/tmux.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,18 +20,32 @@ enum {
     POLL_MS = 20,
     END_MS = 1000,  /* for a server that was told to end; then it is killed */
     LOOK_MS = 1000, /* for one to answer who only asks */
+    ASK_MS = 20,    /* between two questions about a pane whose end tmux has not seen */
+    ASK_TRIES = 50,
+};
+
+struct pane {
+    struct panes *panes;
+    struct pane *next;
+    struct tmux_pane at;
+    char *name;         /* of its attempt */
+    loop_fn *on_closed; /* NULL: the attempt is over */
+    void *ctx;
+    int viewer;                /* a pidfd; -1: it ended */
+    struct loop_source *death; /* of the viewer, or the timer of the next question */
+    unsigned asked;            /* how often tmux was asked what became of it */
 };
 
 struct panes {
     struct panes_host host;
     struct tmux tmux;
     struct proc_id server;
-    struct watch watch; /* of run/panes */
-    struct loop_source *news;
-    char dir[4096]; /* its path, or as much as there is room for: then nothing starts */
+    struct pane *list; /* those whose attempts run; and the finished ones, oldest first */
     bool is_started, is_given_up, has_dir;
     bool is_deaf; /* the server did not answer in time */
 };
+
+static void free_pane(struct pane *pane);
 
 static const char DIR_NAME[] = "run/panes", SOCKET_FILE[] = "run/tmux";
 
@@ -95,15 +108,7 @@ panes_new(const struct panes_host *host)
     if (!p)
         return NULL;
     p->host = *host;
-    p->watch.fd = -1;
-    snprintf(p->dir, sizeof p->dir, "%s/%s", host->plan->state.state_dir, DIR_NAME);
     return p;
-}
-
-bool
-panes_are_open(const struct panes *p)
-{
-    return p && !p->is_given_up;
 }
 
 pid_t
@@ -112,8 +117,9 @@ panes_server(const struct panes *p)
     return p && p->is_started ? p->server.pid : 0;
 }
 
-void
-panes_give_up(struct panes *p, const char *why)
+/* Plain processes from now on. Noted once. */
+static void
+give_up(struct panes *p, const char *why)
 {
     struct buf text = { 0 };
 
@@ -127,37 +133,17 @@ panes_give_up(struct panes *p, const char *why)
 
 /* ---- the server ---- */
 
-static void
-on_news(void *ctx)
-{
-    struct panes *p = ctx;
-
-    watch_drain(&p->watch);
-    p->host.on_said(p->host.ctx);
-}
-
-static enum status
-listen_in(struct panes *p, struct err *e)
-{
-    enum status s = state_dir_mkdir(&p->host.plan->state, DIR_NAME, e);
-
-    p->has_dir = !s;
-    if (!s)
-        s = watch_open(&p->watch, p->dir, e);
-    if (!s)
-        p->news = loop_on_readable(p->host.loop, p->watch.fd, on_news, p, e);
-    return s || p->news ? s : ST_IO;
-}
-
-/* The session's first pane shows the log of the run. */
+/* The session's first pane shows how the run goes on. */
 static enum status
 start_server(struct panes *p, struct err *e)
 {
     struct arena a = { 0 };
-    const char *argv[] = { agent_self(&a), "log", "--follow", NULL };
+    const char *argv[] = { agent_self(&a), "attach", "--no-tmux", NULL };
     char socket[TMUX_NAME_MAX + 1], text[160];
-    enum status s = argv[0] ? listen_in(p, e) : err_set(e, ST_IO, "out of memory");
+    enum status s = argv[0] ? state_dir_mkdir(&p->host.plan->state, DIR_NAME, e)
+                            : err_set(e, ST_IO, "out of memory");
 
+    p->has_dir = !s;
     choose_socket(&p->host.plan->state, socket, sizeof socket);
     for (int tries = 1; !s; tries++) {
         s = tmux_start(&p->tmux, "run", socket, argv, e);
@@ -218,10 +204,10 @@ panes_free(struct panes *p)
 {
     if (!p)
         return;
+    while (p->list)
+        free_pane(p->list);
     if (p->is_started)
         end_server(p);
-    loop_drop(p->news);
-    watch_close(&p->watch);
     if (p->has_dir)
         remove_dir(&p->host.plan->state);
     free(p);
@@ -255,100 +241,169 @@ panes_are_there(const struct state_dir *f, char *attach, size_t size)
     return tmux_is_there(&t);
 }
 
+enum status
+panes_attach(const struct state_dir *f, struct err *e)
+{
+    struct tmux t = { .wait_ms = LOOK_MS };
+
+    if (!find_socket(f, t.socket, sizeof t.socket) || !tmux_is_there(&t))
+        return err_set(e, ST_NOT_FOUND, "the run has no tmux session");
+    return tmux_attach(&t, e);
+}
+
 /* ---- attempts ---- */
 
-static const char *
-name_of(const struct proc_spec *spec)
+static void
+forget_viewer(struct pane *pane)
 {
-    return strrchr(spec->attempt_file, '/') + 1; /* attempt_files.h: always below run/attempts */
+    loop_drop(pane->death);
+    pane->death = NULL;
+    if (pane->viewer >= 0)
+        close(pane->viewer);
+    pane->viewer = -1;
 }
 
+static void
+unlink_pane(struct pane *pane)
+{
+    struct pane **at = &pane->panes->list;
+
+    while (*at != pane)
+        at = &(*at)->next;
+    *at = pane->next;
+    pane->next = NULL;
+}
+
+static void
+append_pane(struct panes *p, struct pane *pane)
+{
+    struct pane **at = &p->list;
+
+    while (*at)
+        at = &(*at)->next;
+    *at = pane;
+}
+
+static void
+free_pane(struct pane *pane)
+{
+    unlink_pane(pane);
+    forget_viewer(pane);
+    free(pane->name);
+    free(pane);
+}
+
+/* Its attempt is over: it is the last to be replaced. */
+static void
+retire(struct pane *pane)
+{
+    forget_viewer(pane);
+    pane->on_closed = NULL;
+    unlink_pane(pane);
+    append_pane(pane->panes, pane);
+}
+
+static void
+on_viewer_end(void *ctx)
+{
+    struct pane *pane = ctx;
+    struct panes *p = pane->panes;
+    loop_fn *on_closed = pane->on_closed;
+    struct err e;
+
+    forget_viewer(pane);
+    if (p->is_given_up)
+        return;
+    enum tmux_fate fate = tmux_fate_of(&p->tmux, &pane->at, &e);
+    if (fate == TMUX_UNSEEN && ++pane->asked < ASK_TRIES &&
+        (pane->death = loop_after(p->host.loop, ASK_MS, on_viewer_end, pane, NULL)))
+        return;
+    switch (fate) {
+    case TMUX_LOST:
+        give_up(p, e.text);
+        break;
+    case TMUX_ENDED:
+        p->host.on_note(p->host.ctx, "the viewer of a pane ended; its agent runs on");
+        break;
+    case TMUX_UNSEEN: /* another command runs in it */
+    case TMUX_CLOSED:
+        retire(pane);
+        on_closed(pane->ctx);
+        break;
+    }
+}
+
+/* Where there is space; else in place of the oldest finished one; else in a new window. */
 static enum status
-spawn(struct panes *p, const struct proc_spec *spec, const char *path, struct tmux_pane *pane,
-      struct err *e)
+place(struct panes *p, const char *const *argv, struct tmux_pane *at, struct err *e)
+{
+    enum status s = tmux_split(&p->tmux, argv, at, e);
+
+    for (struct pane *x = p->list, *next; s == ST_FAILED && x; x = next) {
+        next = x->next;
+        if (x->on_closed)
+            continue;
+        *at = x->at;
+        s = tmux_respawn(&p->tmux, argv, at, e);
+        free_pane(x); /* replaced, or a person has closed it */
+    }
+    if (s == ST_FAILED)
+        s = tmux_new_window(&p->tmux, argv, at, e);
+    p->is_deaf = s && s != ST_FAILED;
+    return s;
+}
+
+struct pane *
+panes_open(struct panes *p, const struct proc_spec *spec, loop_fn *on_closed, void *ctx)
 {
     struct arena a = { 0 };
-    const char *argv[] = { agent_self(&a), "_exec", "--view", path, NULL };
-    enum status s = proc_spec_write(path, spec, e);
+    struct err e;
+    struct buf end = { 0 };
+    struct proc_id viewer;
 
-    if (s) {
-        s = ST_FAILED; /* nobody was asked to start it */
-    } else if (!argv[0]) {
-        s = err_set(e, ST_FAILED, "out of memory");
-    } else {
-        s = tmux_spawn(&p->tmux, argv, pane, e);
-        p->is_deaf = s && s != ST_FAILED;
-    }
-    if (s)
-        unlink(path);
+    if (!p || p->is_given_up)
+        return NULL;
+    const char *name = strrchr(spec->attempt_file, '/') + 1; /* attempt_files.h: run/attempts/ */
+    struct pane *pane = calloc(1, sizeof *pane);
+    enum status s = p->is_started ? ST_OK : start_server(p, &e);
+    buf_addf(&end, "%s/%s/%s", p->host.plan->state.state_dir, DIR_NAME, name);
+    const char *argv[] = {
+        agent_self(&a), "_pane", spec->out, spec->attempt_file, end.p, NULL,
+    };
+    if (!s && (!pane || !argv[0] || buf_failed(&end) || !(pane->name = strdup(name))))
+        s = err_set(&e, ST_IO, "out of memory");
+    if (!s)
+        s = place(p, argv, &pane->at, &e);
+    buf_release(&end);
     arena_release(&a);
-    return s;
-}
-
-enum status
-panes_spawn(struct panes *p, const struct proc_spec *spec, struct proc_id *viewer, struct err *e)
-{
-    struct tmux_pane pane;
-    struct buf path = { 0 };
-    enum status s = p->is_started ? ST_OK : start_server(p, e);
-
-    memset(viewer, 0, sizeof *viewer);
     if (s) {
-        panes_give_up(p, e->text);
-        return ST_FAILED; /* no server, no attempt */
+        give_up(p, e.text);
+        if (pane)
+            free(pane->name);
+        free(pane);
+        return NULL;
     }
-    buf_addf(&path, "%s/%s.json", p->dir, name_of(spec));
-    s = buf_status(&path, "the path", e) ? ST_FAILED : spawn(p, spec, path.p, &pane, e);
-    if (s)
-        panes_give_up(p, e->text);
-    else if (proc_identify(pane.pid, viewer, NULL))
-        viewer->pid = 0;
-    buf_release(&path);
-    return s;
+    pane->panes = p;
+    pane->on_closed = on_closed;
+    pane->ctx = ctx;
+    append_pane(p, pane);
+    pane->viewer = proc_identify(pane->at.pid, &viewer, NULL) == ST_OK ? proc_pidfd(&viewer) : -1;
+    pane->death = pane->viewer >= 0
+                      ? loop_on_readable(p->host.loop, pane->viewer, on_viewer_end, pane, NULL)
+                      : loop_after(p->host.loop, 0, on_viewer_end, pane, NULL);
+    return pane;
 }
 
 void
-panes_show(struct panes *p, const struct proc_spec *spec)
+pane_finish(struct pane *pane, const char *how)
 {
-    struct arena a = { 0 };
-    struct tmux_pane pane;
-    struct err e;
-    const char *argv[] = {
-        agent_self(&a), "_exec", "--watch", spec->out, spec->attempt_file, NULL
-    };
-    enum status s = p->is_started ? ST_OK : start_server(p, &e);
+    char path[sizeof DIR_NAME + NAME_MAX + 1];
 
-    if (!s && argv[0] && spec->out) {
-        s = tmux_spawn(&p->tmux, argv, &pane, &e);
-        p->is_deaf = s && s != ST_FAILED;
-    }
-    if (s)
-        panes_give_up(p, e.text);
-    arena_release(&a);
-}
-
-enum status
-panes_said(struct panes *p, const struct proc_spec *spec, struct err *e)
-{
-    static const char failed[] = "failed ";
-    struct buf path = { 0 }, text = BUF_MAX(64 << 10);
-    enum status s = ST_NOT_FOUND;
-
-    buf_addf(&path, "%s/%s.json.said", DIR_NAME, name_of(spec));
-    if (!buf_failed(&path) && state_dir_read(&p->host.plan->state, path.p, &text, NULL) == ST_OK) {
-        buf_addc(&text, '\0');
-        if (buf_failed(&text))
-            s = err_set(e, ST_FAILED, "%s cannot be read", path.p);
-        else if (strcmp(text.p, "started") == 0)
-            s = ST_OK;
-        else if (strcmp(text.p, "taken") == 0)
-            s = ST_CONFLICT;
-        else
-            s = err_set(e, ST_FAILED, "%s",
-                        text.p + (strncmp(text.p, failed, strlen(failed)) ? 0 : strlen(failed)));
-        state_dir_remove(&p->host.plan->state, path.p, NULL);
-    }
-    buf_release(&path);
-    buf_release(&text);
-    return s;
+    if (!pane)
+        return;
+    struct panes *p = pane->panes;
+    snprintf(path, sizeof path, "%s/%s", DIR_NAME, pane->name);
+    retire(pane);
+    if (!p->is_given_up)
+        state_dir_replace(&p->host.plan->state, path, how, strlen(how), NULL);
 }

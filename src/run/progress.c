@@ -96,8 +96,8 @@ show(struct progress *v)
     buf_reset(&v->out);
 }
 
-static void
-add_elapsed(struct buf *to, int64_t ms)
+void
+progress_elapsed(struct buf *to, int64_t ms)
 {
     if (ms < 1000)
         buf_addf(to, "%" PRId64 " ms", ms);
@@ -205,7 +205,7 @@ draw_row(struct progress *v, size_t i, unsigned width)
              v->p->agents[i].name);
     if (r->began_ms) {
         struct buf t = { 0 };
-        add_elapsed(&t, (r->ended_ms ? r->ended_ms : now) - r->began_ms);
+        progress_elapsed(&t, (r->ended_ms ? r->ended_ms : now) - r->began_ms);
         buf_addf(&line, "%-9s ", t.p ? t.p : "");
         buf_release(&t);
     }
@@ -408,7 +408,7 @@ end_json(struct progress *v, const struct sched *s, enum run_status status, cons
 }
 
 static void
-add_counts(struct progress *v, const struct sched *s)
+add_counts(struct progress *v, const struct sched *s, struct buf *to)
 {
     size_t counts[PS_STATES] = { 0 }, n_untried = 0;
 
@@ -416,55 +416,67 @@ add_counts(struct progress *v, const struct sched *s)
         counts[sched_phase(s, i)->state]++;
         n_untried += sched_is_untried(sched_phase(s, i));
     }
-    buf_addf(&v->out, "%zu done, %zu failed, ", counts[PS_DONE], counts[PS_FAILED]);
+    buf_addf(to, "%zu done, %zu failed, ", counts[PS_DONE], counts[PS_FAILED]);
     if (n_untried)
-        buf_addf(&v->out, "%zu to be tried again, ", n_untried);
-    buf_addf(&v->out, "%zu skipped of %zu phases\n", counts[PS_SKIPPED], v->n);
+        buf_addf(to, "%zu to be tried again, ", n_untried);
+    buf_addf(to, "%zu skipped of %zu phases\n", counts[PS_SKIPPED], v->n);
 }
 
 static void
-add_next(struct progress *v, const struct phase *ph, const struct sched_phase *st)
+add_next(struct buf *to, const struct phase *ph, const struct sched_phase *st)
 {
     if (is_failed(st))
-        buf_addf(&v->out,
+        buf_addf(to,
                  "Next: cliq log %s shows what it said; mend the cause (or its incoming "
                  "handoff.json), then cliq retry %s\n",
                  ph->name, ph->name);
     else if (sched_is_untried(st))
-        buf_addf(&v->out, "Next: cliq log %s shows what it said; it is tried again %s\n", ph->name,
+        buf_addf(to, "Next: cliq log %s shows what it said; it is tried again %s\n", ph->name,
                  ph->is_support ? "when its gate sends work to it"
                                 : "with whatever phase is retried");
+}
+
+/* The last words, for people. */
+static void
+add_end(struct progress *v, const struct sched *s, enum run_status status, const char *reason,
+        struct buf *to)
+{
+    const char *state = v->p->state.state_dir;
+
+    buf_addf(to, "\n%s in ", run_status_name(status));
+    progress_elapsed(to, (v->ended_ms ? v->ended_ms : clock_mono_ms()) - v->began_ms);
+    buf_adds(to, ": ");
+    add_counts(v, s, to);
+    if (reason) {
+        buf_adds(to, "Why: ");
+        term_escape(to, reason, strlen(reason), false);
+        buf_addc(to, '\n');
+    }
+    buf_addf(to, "Files: handoffs in %s/channels, logs in %s/run/logs\n", state, state);
+    for (size_t i = 0; status == RUN_ESCALATED && i < v->n; i++)
+        add_next(to, &v->p->team.phases[i], sched_phase(s, i));
+    if (status == RUN_FAILED)
+        buf_adds(to, "Next: mend the cause; then cliq run --resume goes on, or, where that only "
+                     "tells this again, cliq retry PHASE\n");
+    if (status == RUN_CANCELLED)
+        buf_adds(to, "Next: cliq run starts anew; cliq run --from PHASE keeps what is done\n");
 }
 
 void
 progress_end(struct progress *v, const struct sched *s, enum run_status status, const char *reason)
 {
-    const char *state = v->p->state.state_dir;
+    struct buf words = { 0 };
 
     progress_event(v, status == RUN_COMPLETED ? "completed" : "ended", SIZE_MAX, NULL,
                    reason ? reason : run_status_name(status));
-    if (v->form == PROGRESS_JSON) {
+    add_end(v, s, status, reason, &words);
+    if (v->form == PROGRESS_JSON)
         end_json(v, s, status, reason);
-        return;
-    }
-    buf_addf(&v->out, "\n%s in ", run_status_name(status));
-    add_elapsed(&v->out, (v->ended_ms ? v->ended_ms : clock_mono_ms()) - v->began_ms);
-    buf_adds(&v->out, ": ");
-    add_counts(v, s);
-    if (reason) {
-        buf_adds(&v->out, "Why: ");
-        term_escape(&v->out, reason, strlen(reason), false);
-        buf_addc(&v->out, '\n');
-    }
-    buf_addf(&v->out, "Files: handoffs in %s/channels, logs in %s/run/logs\n", state, state);
-    for (size_t i = 0; status == RUN_ESCALATED && i < v->n; i++)
-        add_next(v, &v->p->team.phases[i], sched_phase(s, i));
-    if (status == RUN_FAILED)
-        buf_adds(&v->out,
-                 "Next: mend the cause; then cliq run --resume goes on, or, where that only "
-                 "tells this again, cliq retry PHASE\n");
-    if (status == RUN_CANCELLED)
-        buf_adds(&v->out, "Next: cliq run starts anew; cliq run --from PHASE keeps what is done\n");
+    else if (!buf_failed(&words) && (v->form != PROGRESS_QUIET || v->log < 0))
+        buf_add(&v->out, words.p, words.len);
+    if (!buf_failed(&words) && v->log >= 0)
+        buf_add(&v->logged, words.p, words.len);
+    buf_release(&words);
     show(v);
     progress_flush(v);
 }

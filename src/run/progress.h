@@ -5,6 +5,7 @@
  *   live   on a terminal: the phases in graph order with state, agent, time, iteration
  *          and last progress line, drawn again at each change
  *   json   one JSON object an event on standard output
+ *   quiet  nothing; but of a run that ended before, how
  *
  * Everything also goes to orchestrator.log as lines.
  */
@@ -14,7 +15,7 @@
 #include "base/async_out.h"
 #include "run/run.h"
 
-enum progress_form { PROGRESS_LINES, PROGRESS_LIVE, PROGRESS_JSON };
+enum progress_form { PROGRESS_LINES, PROGRESS_LIVE, PROGRESS_JSON, PROGRESS_QUIET };
 
 struct progress;
 /* What nobody reads holds nobody up: it is written when the loop finds that it is taken. */
@@ -50,5 +51,8 @@ void progress_unlog(struct progress *v);
 void progress_drain(struct progress *v, int wait_ms);
 /* Called about once a second by the loop, so that elapsed times move. */
 void progress_tick(struct progress *v);
+
+/* "340 ms", "1.2 s", "3 min 20 s" */
+void progress_elapsed(struct buf *to, int64_t ms);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * run - carrying a team's work through its phases: `cliq run`.
  *
- *     workflow.yml -> team -> sched --actions--> drive -> proc / tmux -> agent
+ *     workflow.yml -> team -> sched --actions--> drive -> proc -> agent
  *                               ^                  |-> channels/a--b/handoff.json
  *                               `---- events ------'<- signals/<phase>.jsonl, pidfds, timers
  *
@@ -9,10 +9,11 @@
  * leads to is journalled in one write with it, before any process is started.
  *
  * Files: plan.c what a run knows before it begins · attempt_files.c one attempt's message,
- * prompt and environment · attempt.c attempts that run · panes.c the tmux executor · run_loop.c the
- * loop, start.c and finish.c its two ends · agent_check.c what it would do · verdict.c what gates
- * decide · notify.c who is told · progress.c what people see · run_signals.c, hub_publisher.c what
- * the hub is told · replay.c the journal replayed · cancel.c the end from outside.
+ * prompt and environment · attempt.c attempts that run · panes.c panes that show attempts ·
+ * run_loop.c the loop, start.c and finish.c its two ends · agent_check.c what it would do ·
+ * verdict.c what gates decide · notify.c who is told · progress.c what people see · run_signals.c,
+ * hub_publisher.c what the hub is told · replay.c the journal replayed · cancel.c the end from
+ * outside.
  */
 #ifndef CLIQ_RUN_RUN_H
 #define CLIQ_RUN_RUN_H
@@ -28,13 +29,17 @@ struct run_options {
     const char *agent; /* of phases that name none; NULL: the run's so far, settings, cursor */
     unsigned jobs;     /* phases at a time; 0: as many as are ready */
     bool has_jobs;     /* that was given: a run that is gone on with keeps its own otherwise */
-    bool is_tmux;      /* agents in panes, not plain processes */
+    bool is_tmux;      /* panes show the agents */
     bool is_resume;    /* go on with an unfinished run */
     const char *from;  /* run this phase and all downstream of it, keep the rest */
     bool is_forced;    /* start anew although an unfinished run exists */
     bool is_fail_fast; /* of a run that is gone on with: it becomes so, or stays as it is */
     bool is_json;      /* events as JSON lines on standard output */
-    bool is_dry;       /* print the plan, run nothing */
+    /* NULL: none. Called once the run has begun: its first events are in the journal, and its first
+     * agents are started. Nothing is printed then but orchestrator.log. */
+    void (*on_begun)(void *ctx, const char *run_id);
+    void *ctx;
+    bool is_dry; /* print the plan, run nothing */
 };
 
 /* Why the agent of a phase cannot be started. */
@@ -80,6 +85,15 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end, 
  * Refuses what run_pipeline would, but for the lock; changes nothing. */
 enum status run_preview(const struct plan *p, const struct run_options *o, bool *runs,
                         enum run_status *ended, struct err *e);
+
+/* The run that the journal tells of, whatever became of the workflow. */
+struct run_latest {
+    char id[64];
+    bool has_end;
+    enum run_status end;
+};
+/* ST_NOT_FOUND: nothing has run here. */
+enum status run_latest(const struct state_dir *f, struct run_latest *out, struct err *e);
 
 struct run_cancelled {
     bool was_active;

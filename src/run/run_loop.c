@@ -326,8 +326,6 @@ start_fresh(struct run *r)
             run_loop_give_up(r, a.phase, a.n);
         else if (attempt_start(l, run_loop_timeout(r, a.phase), &e) != ST_OK)
             fail_to_start(r, a.phase, a.n, e.text);
-        else if (r->is_stopped[a.phase] && r->attempts[a.phase] == l)
-            attempt_stop(l); /* whose process it took was heard, and what that led to stops it */
     }
     r->n_fresh -= n;
     memmove(r->fresh, r->fresh + n, r->n_fresh * sizeof *r->fresh);
@@ -430,7 +428,12 @@ on_result(void *ctx, struct attempt *l, enum outcome outcome, const struct statu
     const struct attempt_id *at = attempt_id_of(l);
     struct arena a = { 0 };
     struct sched_event ev = {
-        .kind = EV_RESULT, .phase = at->phase, .attempt = at->n, .outcome = outcome, .text = text
+        .kind = EV_RESULT,
+        .phase = at->phase,
+        .attempt = at->n,
+        .outcome = outcome,
+        .text = text,
+        .is_final = attempt_was_closed(l), /* a person ended it: it is not tried again */
     };
 
     if (at->stage == STAGE_CHECKS && outcome == OUT_COMPLETE)
@@ -438,6 +441,8 @@ on_result(void *ctx, struct attempt *l, enum outcome outcome, const struct statu
     if (outcome == OUT_COMPLETE && run_loop_phase(r, at->phase)->type == PHASE_GATE) {
         struct err e;
         verdict_read(&r->p->team, line->result, &a, &ev);
+        if (*verdict_name(ev.verdict))
+            attempt_set_verdict(l, verdict_name(ev.verdict));
         bool is_public =
             ev.verdict == VERDICT_PASS || (ev.verdict == VERDICT_ROUTE && ev.target != SIZE_MAX &&
                                            dag_may_route(r->p->dag, at->phase, ev.target));
@@ -472,8 +477,7 @@ static const pid_t *
 known(void *ctx, size_t *n)
 {
     struct run *r = ctx;
-    size_t most =
-        r->p->team.n_phases + r->n_relatives + notifier_count(r->notifier) + crew_count(r->crew);
+    size_t most = r->p->team.n_phases + r->n_relatives + notifier_count(r->notifier);
     pid_t *pids = realloc(r->pids, (most + 2) * sizeof *pids);
 
     *n = 0;
@@ -488,8 +492,6 @@ known(void *ctx, size_t *n)
     if (panes_server(r->panes))
         pids[(*n)++] = panes_server(r->panes);
     *n += notifier_pids(r->notifier, pids + *n);
-    crew_pids(r->crew, pids + *n);
-    *n += crew_count(r->crew);
     return pids;
 }
 
@@ -503,20 +505,10 @@ static void
 on_pane_note(void *ctx, const char *text)
 {
     on_note(ctx, SIZE_MAX, text);
+    progress_flush(((struct run *)ctx)->progress);
 }
 
 /* ---- what the loop tells ---- */
-
-static void
-on_said(void *ctx)
-{
-    struct run *r = ctx;
-
-    for (size_t i = 0; i < r->p->team.n_phases; i++)
-        if (r->attempts[i])
-            attempt_begun(r->attempts[i]);
-    run_loop_settle(r);
-}
 
 static void
 cancel(struct run *r)
@@ -572,7 +564,6 @@ on_reaped(void *ctx, pid_t pid, int wait_status)
 {
     struct run *r = ctx;
 
-    crew_exited(r->crew, pid);
     for (size_t i = 0; i < r->p->team.n_phases; i++) {
         if (r->attempts[i] && attempt_owns(r->attempts[i], pid)) {
             attempt_exited(r->attempts[i], wait_status);
@@ -716,7 +707,7 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     size_t n = p->team.n_phases + 1;
     struct buf signals = { 0 };
     enum status s = ST_OK;
-    bool is_live = term_is_tty(STDOUT_FILENO) && !o->is_json;
+    bool is_live = term_is_tty(STDOUT_FILENO) && !o->is_json && !o->on_begun;
 
     r->p = p;
     r->o = o;
@@ -736,17 +727,14 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     r->loop = loop_new(e);
     if (!r->loop)
         return ST_IO;
-    r->crew = crew_new(r->loop, on_settle, r);
-    if (!r->crew)
-        return err_set(e, ST_IO, "out of memory");
-    if (o->is_tmux &&
-        !(r->panes = panes_new(&(struct panes_host){
-              .ctx = r, .plan = p, .loop = r->loop, .on_said = on_said, .on_note = on_pane_note })))
+    if (o->is_tmux && !(r->panes = panes_new(&(struct panes_host){
+                            .ctx = r, .plan = p, .loop = r->loop, .on_note = on_pane_note })))
         return err_set(e, ST_IO, "out of memory");
     r->progress = progress_new(p,
-                               o->is_json ? PROGRESS_JSON
-                               : is_live  ? PROGRESS_LIVE
-                                          : PROGRESS_LINES,
+                               o->on_begun  ? PROGRESS_QUIET
+                               : o->is_json ? PROGRESS_JSON
+                               : is_live    ? PROGRESS_LIVE
+                                            : PROGRESS_LINES,
                                r->loop, e);
     if (!r->progress)
         return ST_IO;
@@ -755,7 +743,6 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
                                      .loop = r->loop,
                                      .run_id = r->run_id,
                                      .panes = r->panes,
-                                     .crew = r->crew,
                                      .on_line = on_line,
                                      .on_result = on_result,
                                      .on_note = on_note,
@@ -788,7 +775,6 @@ teardown(struct run *r)
         attempt_free(r->attempts[i]);
     for (size_t i = 0; i < r->n_dead; i++)
         attempt_free(r->dead[i]);
-    crew_free(r->crew);
     notifier_free(r->notifier);
     panes_free(r->panes);
     progress_free(r->progress);
@@ -835,8 +821,8 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
     if (!s && *end_status == RUN_ACTIVE) {
         journal_meanwhile(&r.journal, on_sync, &r);
         run_loop_settle(&r);
-        if (!r.is_over)
-            journal_use_presync(&r.journal); /* while the first agents work */
+        if (o->on_begun && !r.is_mute)
+            o->on_begun(o->ctx, r.run_id);
         while (!s && !r.is_over)
             s = loop_run(r.loop, e);
         watch_stop(&r.watch);

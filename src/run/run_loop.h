@@ -44,7 +44,6 @@ struct run {
     struct attempt_host host;
     struct notifier *notifier;
     struct panes *panes; /* NULL: plain processes */
-    struct crew *crew;
     struct run_signals signals;
     struct hub_publisher *publisher; /* NULL: there is no store to tell */
     /* one a phase */

@@ -111,12 +111,8 @@ resume_all(struct run *r, const struct replay *replay, struct err *e)
         r->is_stopped[i] = is_stopping;
     }
     notifier_adopt(r->notifier);
-    for (size_t i = 0; i < n; i++) /* first: what is left of others may be at these now */
-        if (then[i].state == PS_RUNNING)
-            resume_phase(r, i, &then[i], replay->started_ms[i]);
     for (size_t i = 0; i < n; i++)
-        if (then[i].state != PS_RUNNING)
-            resume_phase(r, i, &then[i], replay->started_ms[i]);
+        resume_phase(r, i, &then[i], replay->started_ms[i]);
     free(then);
     return ST_OK;
 }

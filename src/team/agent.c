@@ -216,7 +216,6 @@ resolve_builtin(struct arena *a, const struct agent_scope *scope, const struct b
     out->argv = argv;
     out->env_names = none;
     out->kind = b->kind;
-    out->stays = strcmp(b->name, "curl") != 0;
     return filter_settings(a, scope, out->name, b->settings, &out->settings, e);
 }
 

@@ -32,7 +32,6 @@ struct agent {
     const char *const *env_names; /* names of variables it inherits besides the base; NULL-ended */
     const struct json *settings;  /* agents.<name>, only the declared keys */
     const struct json *manifest;  /* NULL: none */
-    bool stays;                   /* one process serves several attempts (run/crew.h) */
 };
 
 /* The places to search. */

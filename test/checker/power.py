@@ -24,9 +24,9 @@ def chain(data):
     return found, first and first[1]
 
 
-def cut(store, rnd, name="events"):
+def cut(store, rnd):
     """How many bytes of the log were lost that the file ahead has."""
-    path, ahead = os.path.join(store, name + ".jsonl"), os.path.join(store, name + ".ahead")
+    path, ahead = os.path.join(store, "events.jsonl"), os.path.join(store, "events.ahead")
     if not os.path.exists(ahead):
         return 0  # nobody writes, or the first line is still to come
     data = bytearray(open(ahead, "rb").read())

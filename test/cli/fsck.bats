@@ -197,23 +197,3 @@ END
     succeeds
     lacks "$out" note
 }
-
-@test "lines that a power cut left in a run's presync file are a note, until the journal is read" {
-    printf 'name: t\ndescription: d\nphases: [{name: a, agent: exec, commands: [{name: c, run: "true"}]}]\n' >team.yml
-    "$CLIQ" init >/dev/null
-    "$CLIQ" assemble . >/dev/null
-    got run
-    succeeds
-    log=.cliq/run/journal.jsonl
-    cp "$log" "$T/before"
-    $PY "$BATS_TEST_DIRNAME/../lib/power_cut.py" "$log" 1
-    got fsck "$log"
-    succeeds
-    has "$out" "note: 1 line from before a power cut is only in journal.ahead: opening the log restores it"
-    got status
-    succeeds
-    cmp "$log" "$T/before"
-    got fsck "$log"
-    succeeds
-    lacks "$out" note
-}

@@ -4,19 +4,13 @@ finished phase runs again, and no process is left.
 
   resume.py CLIQ lines [STEP]     when the journal has 1, 2, ... N lines, or each STEP-th
   resume.py CLIQ random COUNT     at random moments, the resumed runs too
-  resume.py CLIQ power COUNT      the same, and the journal loses what was not synced in its file
-  resume.py CLIQ calls SYSCALL..  at the first, second, ... call of each (needs strace); of
-                                  SYSCALL@FILE those that concern that file
+  resume.py CLIQ calls SYSCALL..  at the first, second, ... call of each (needs strace)
 
 The team has two branches, a phase that is retried, one that is skipped, and a gate with
 checks and an agent that sends work back once. Agents write down their starts outside of
-.cliq/. EXECUTOR=tmux: with agents in panes; TEAM=own: with cliq's own agents, whose processes
-take one attempt after the other. Shares no code with src/.
+.cliq/. EXECUTOR=tmux: with agents in panes; TEAM=own: with cliq's own agents. Shares no code with src/.
 """
 import glob, json, os, random, shutil, subprocess, sys, tempfile, threading, time
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../checker"))
-import power
 
 cliq, mode, *rest = sys.argv[1:]
 headless = [] if os.environ.get("EXECUTOR") == "tmux" else ["--headless"]
@@ -164,9 +158,6 @@ class Project:
         return found
 
 
-lost = []  # bytes lost in each power cut
-
-
 def kill(p):
     p.kill()
     p.communicate()
@@ -197,18 +188,14 @@ def at_random(k):
         kill(p)
         time.sleep(pause)
         args = ["--resume"]
-        if mode == "power":
-            lost.append(power.cut(f"{j.dir}/.cliq/run", r, "journal"))
     j.finish(f"random {k}, {moments}")
     return True
 
 
 def at_call(call, k):
     """Kills at the k-th call of this kind; False: there were fewer calls."""
-    call, _, path = call.partition("@")
     j = Project(f"{call}{k}")
-    only = ["-P", f"{j.dir}/{path}"] if path else []
-    p = j.start(prefix=["strace", "-o", "/dev/null", *only, "-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={k}"])
+    p = j.start(prefix=["strace", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={k}"])
     p.communicate()
     was_there = p.returncode != 0
     j.finish(f"killed at {call} {k}")
@@ -251,11 +238,8 @@ if mode == "lines":
     n = sweep(lambda k: at_line(1 + (k - 1) * step))
     assert n * step > 20, n
     print(f"killed at {n} lines")
-elif mode in ("random", "power"):
+elif mode == "random":
     print(f"killed at {sweep(at_random, int(rest[0]))} random moments")
-    if mode == "power":
-        assert sum(lost) > 100, f"the power took nothing: {lost}"
-        print(f"{sum(lost)} bytes of journals were lost, and put back")
 else:
     for call in rest:
         print(f"killed at {sweep(lambda k: at_call(call, k))} calls of {call}")

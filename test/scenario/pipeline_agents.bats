@@ -496,3 +496,66 @@ END
     is "one.1.json" "$(ls -A .cliq/run/messages)"
     is "" "$(ls -A "$T/tmp")"
 }
+
+@test "exec phases one after the other share nothing" {
+    team <<'END'
+phases:
+  - {name: one, agent: exec, env: {COLOUR: red}, commands: [{name: go, run: "cd /; env | sort; pwd"}]}
+  - {name: two, agent: exec, depends_on: [one], commands: [{name: go, run: "env | sort; pwd; ls -l /proc/self/fd | wc -l"}]}
+  - {name: three, agent: exec, depends_on: [two], commands: [{name: go, run: "readlink /proc/self/fd/0; ls -l /proc/self/fd | wc -l"}]}
+END
+    run_ok
+    has "$(<.cliq/run/logs/one.1.log)" "COLOUR=red"
+    lacks "$(<.cliq/run/logs/two.1.log)" "COLOUR="
+    has "$(<.cliq/run/logs/two.1.log)" "CLIQ_PHASE=two"
+    like "$(<.cliq/run/logs/two.1.log)" "CLIQ_ATTEMPT=[^ ]*/two.1"
+    has "$(<.cliq/run/logs/two.1.log)" "$T/proj"
+    lacks "$(<.cliq/run/logs/one.1.log)" "CLIQ_PHASE=two"
+    has "$(<.cliq/run/logs/three.1.log)" /dev/null
+    is "$(tail -n 1 .cliq/run/logs/two.1.log)" "$(tail -n 1 .cliq/run/logs/three.1.log)"
+}
+
+@test "a child that a command made for the agent (CLONE_PARENT) is stopped, too" {
+    cat >"$T/foster" <<'END'
+import ctypes, os, signal, sys
+CLONE_PARENT, SYS_clone = 0x8000, {"x86_64": 56}.get(os.uname().machine, 220)
+if ctypes.CDLL(None).syscall(SYS_clone, CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0) == 0:
+    os.execvp("sh", ["sh", "-c", "exec >/dev/null 2>&1; exec sleep " + sys.argv[1]])
+END
+    team <<END
+phases:
+  - {name: one, agent: exec, commands: [{name: go, run: "exec $PY $T/foster $NAP"}]}
+  - {name: two, agent: exec, depends_on: [one], commands: [{name: go, run: "true"}]}
+END
+    run_ok
+    none_left
+}
+
+@test "why an attempt failed stands in its own log, and in no other" {
+    team <<'END'
+phases:
+  - {name: one, agent: script, retries: 1, commands: [{name: go, run: "exit 4$CLIQ_ATTEMPT_NUMBER"}]}
+END
+    run_is 3
+    is "cliq: the command ended with exit code 41 and printed nothing" "$(<.cliq/run/logs/one.1.log)"
+    is "cliq: the command ended with exit code 42 and printed nothing" "$(<.cliq/run/logs/one.2.log)"
+}
+
+@test "many at a time: no attempt begins twice, none has another's output" {
+    $PY - "$T/team/team.yml.part" <<'END'
+import sys
+with open(sys.argv[1], "w") as f:
+    print("phases:", file=f)
+    for i in range(60):
+        after = f", depends_on: [p{i - 6}]" if i >= 6 else ""
+        print(f'  - {{name: p{i}, agent: exec{after}, commands: [{{name: go, run: "echo I am $CLIQ_PHASE; echo p{i} >>all"}}]}}', file=f)
+END
+    team <"$T/team/team.yml.part"
+    run_ok --jobs 5
+    is 60 "$(sort -u all | wc -l)"
+    is 60 "$(wc -l <all)"
+    local i
+    for i in $(seq 0 59); do
+        grep -qx "I am p$i" ".cliq/run/logs/p$i.1.log"
+    done
+}

@@ -1,12 +1,10 @@
 #include "run/journal.h"
 
 #include "base/clock.h"
-#include "base/crc32c.h"
 #include "fault.h"
 #include "test.h"
 
 #include <fcntl.h>
-#include <glob.h>
 
 /* plan -> build -> review (gate), and the support phase fixer */
 static size_t dep0[] = { 0 }, dep1[] = { 1 };
@@ -236,99 +234,27 @@ many_events_are_one_write_and_one_sync(void **state)
     CHECK_OK(journal_write(&j, many, 2, &e), &e);
     assert_int_equal(fault_count("write"), 1); /* with the head line */
     assert_int_equal(fault_count("fdatasync"), 1);
-    journal_use_presync(&j);
     fault_count_from_here();
     CHECK_OK(journal_write(&j, many, 1000, &e), &e);
-    assert_int_equal(fault_count("write"), 2); /* the presync file is synced */
-    assert_int_equal(fault_count("fdatasync"), 0);
-    CHECK_OK(journal_write(&j, many, 2500, &e), &e);
-    assert_int_equal(fault_count("write"), 7); /* one part does not fit there */
+    assert_int_equal(fault_count("write"), 1);
     assert_int_equal(fault_count("fdatasync"), 1);
+    CHECK_OK(journal_write(&j, many, 2500, &e), &e);
+    assert_int_equal(fault_count("write"), 4); /* in thirds: LOG_BATCH_MAX */
+    assert_int_equal(fault_count("fdatasync"), 4);
     CHECK_OK(journal_write(&j, NULL, 0, &e), &e);
-    assert_int_equal(fault_count("write"), 7);
+    assert_int_equal(fault_count("write"), 4);
     log_reader_init(&r, j.log.fd, 0);
     while (log_next(&r, &rec))
         n++;
     log_reader_release(&r);
     assert_int_equal(n, 1 + 2 + 1000 + 2500);
     CHECK_OK(journal_add(&j, many, 1, &e), &e);
-    assert_int_equal(fault_count("write"), 7);
-    CHECK_OK(journal_end(&j, RUN_COMPLETED, NULL, &e), &e); /* all at once, into the journal */
-    assert_int_equal(fault_count("write"), 8);
-    assert_int_equal(fault_count("fdatasync"), 2);
-    journal_close(&j); /* so that this process has nothing to sync */
-    assert_int_equal(fault_count("fdatasync"), 2);
-    assert_false(file_exists(JOURNAL_AHEAD));
-}
-
-/* Pretends a reboot (log/presync.h). */
-static void
-age(char *records, size_t n)
-{
-    for (size_t at = 0; at < n; at += 4096) {
-        char *r = records + at;
-        uint32_t len, crc;
-        if (memcmp(r, "cliqahd1", 8) != 0)
-            continue;
-        memset(r + 48, '0', 8);
-        memcpy(&len, r + 12, sizeof len);
-        crc = crc32c(r + 12, 88 - 12 + len);
-        memcpy(r + 8, &crc, sizeof crc);
-    }
-}
-
-static void
-put_file(const char *name, const char *p, size_t n)
-{
-    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-
-    assert_int_equal(write(fd, p, n), n);
-    close(fd);
-}
-
-static void
-a_power_cut_loses_no_written_event(void **state)
-{
-    struct journal j;
-    struct journal_head h;
-    struct seen seen = { 0 };
-    struct stat st;
-    struct err e;
-    size_t n;
-    glob_t left;
-
-    (void)state;
-    set_clock();
-    CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
-    CHECK_OK(journal_write(&j, story, 1, &e), &e);
-    journal_use_presync(&j);
-    assert_int_equal(stat(JOURNAL_NAME, &st), 0);
-    for (size_t i = 1; i < 5; i++)
-        CHECK_OK(journal_write(&j, &story[i], 1, &e), &e);
-    char *records = read_file(JOURNAL_AHEAD, &n);
+    assert_int_equal(fault_count("write"), 4);
+    CHECK_OK(journal_end(&j, RUN_COMPLETED, NULL, &e), &e); /* together */
+    assert_int_equal(fault_count("write"), 5);
+    assert_int_equal(fault_count("fdatasync"), 5);
     journal_close(&j);
-    assert_false(file_exists(JOURNAL_AHEAD));
-    age(records, n);
-    put_file(JOURNAL_AHEAD, records, n);
-    assert_int_equal(truncate(JOURNAL_NAME, st.st_size), 0); /* the synced size of the file */
-
-    CHECK_OK(journal_replay(here(), &team, see, &seen, &h, &e), &e);
-    assert_int_equal(seen.n, 1 + 5);
-    for (size_t i = 0; i < 5; i++)
-        check_same(&story[i], &seen.evs[i + 1]);
-    journal_head_release(&h);
-
-    /* a new run does not restore lines of the old one */
-    put_file(JOURNAL_AHEAD, records, n);
-    CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
-    CHECK_OK(journal_write(&j, NULL, 0, &e), &e);
-    journal_close(&j);
-    seen = (struct seen){ 0 };
-    CHECK_OK(journal_replay(here(), &team, see, &seen, &h, &e), &e);
-    assert_int_equal(seen.n, 1);
-    journal_head_release(&h);
-    assert_int_equal(glob(JOURNAL_AHEAD "*", 0, NULL, &left), GLOB_NOMATCH);
-    free(records);
+    assert_int_equal(fault_count("fdatasync"), 5);
 }
 
 static void
@@ -606,8 +532,6 @@ an_event_is_written_whole_or_reported(void **state)
         fault_on(&f);
         s = journal_open(&j, here(), &team, NULL, &e);
         if (!s)
-            journal_use_presync(&j);
-        if (!s)
             written = journal_write(&j, story, 3, &e);
         fault_off(&f);
         journal_close(&j);
@@ -629,7 +553,6 @@ main(void)
         CASE(the_lines_are_as_documented),
         CASE(a_replay_leads_the_scheduler_to_the_same_state),
         CASE(many_events_are_one_write_and_one_sync),
-        CASE(a_power_cut_loses_no_written_event),
         CASE(a_new_run_replaces_the_old_journal),
         CASE(without_a_journal_no_run_can_be_resumed),
         CASE(a_line_torn_by_a_crash_is_skipped),

@@ -6,8 +6,6 @@
 #include "fault.h"
 #include "procs.h"
 
-#include "proc/proc_spec.h"
-
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -512,35 +510,6 @@ a_starter_that_is_killed_leaves_nothing_half_done(void **state)
 }
 
 static void
-becoming_takes_the_same_steps(void **state)
-{
-    struct proc_spec spec = shell("cat; readlink attempts/a.1; echo $$");
-    struct proc_id id;
-    struct err e;
-    char want[200];
-
-    (void)state;
-    make_dirs("attempts");
-    write_file("in", "said\n");
-    spec.in = "in";
-    spec.attempt_file = "attempts/a.1";
-    pid_t pid = fork();
-    if (pid == 0) {
-        proc_become(&spec, NULL);
-        _exit(99);
-    }
-    assert_int_equal(wait_child(pid), 0);
-    CHECK_OK(proc_read_id("attempts/a.1", &id, &e), &e);
-    assert_int_equal(id.pid, pid);
-    snprintf(want, sizeof want, "said\n%d %ju %s\n%d\n", pid, (uintmax_t)id.start, id.boot_id, pid);
-    CHECK_FILE("log", want);
-    pid = fork();
-    if (pid == 0)
-        _exit(proc_become(&spec, &e) == ST_CONFLICT && strstr(e.text, "given up before") ? 0 : 1);
-    assert_int_equal(wait_child(pid), 0);
-}
-
-static void
 any_failing_call_is_an_error_and_nothing_runs(void **state)
 {
     (void)state;
@@ -584,78 +553,6 @@ spawning_leaks_nothing(void **state)
     assert_int_equal(count_fds(), before);
 }
 
-/* ---- the spec as a file ---- */
-
-static void
-a_spec_survives_being_written_byte_for_byte(void **state)
-{
-    const char *argv[] = { "/bin/x", "", "a \"b\"\n\t\\", "\xff\xfe latin", NULL };
-    const char *env[] = { "A=b", "U=\xc3\xa9\xe2\x82\xac", "L=\xe9", NULL };
-    struct proc_spec out = { .argv = argv,
-                             .env = env,
-                             .dir = "/d\xe9r",
-                             .in = "in",
-                             .out = "log",
-                             .attempt_file = "attempts/a.1" };
-    struct proc_spec in;
-    struct arena a = { 0 };
-    struct err e;
-
-    (void)state;
-    write_file("spec", "old");
-    assert_int_equal(chmod("spec", 0644), 0);
-    CHECK_OK(proc_spec_write("spec", &out, &e), &e);
-    assert_int_equal(file_mode("spec"), 0600);
-    CHECK_OK(proc_spec_read("spec", &a, &in, &e), &e);
-    for (int i = 0; i < 5; i++)
-        argv[i] ? assert_string_equal(in.argv[i], argv[i]) : assert_null(in.argv[i]);
-    for (int i = 0; i < 4; i++)
-        env[i] ? assert_string_equal(in.env[i], env[i]) : assert_null(in.env[i]);
-    assert_string_equal(in.dir, out.dir);
-    assert_string_equal(in.in, "in");
-    assert_string_equal(in.out, "log");
-    assert_string_equal(in.attempt_file, "attempts/a.1");
-    out = (struct proc_spec){ .argv = argv, .env = env + 3 };
-    CHECK_OK(proc_spec_write("spec", &out, &e), &e);
-    CHECK_OK(proc_spec_read("spec", &a, &in, &e), &e);
-    assert_null(in.env[0]);
-    assert_null(in.dir);
-    assert_null(in.attempt_file);
-    arena_release(&a);
-}
-
-static void
-a_bad_spec_is_refused(void **state)
-{
-    static const struct {
-        const char *text, *says;
-    } bad[] = {
-        { "", "spec:1:1" },
-        { "[]", "spec: not an object" },
-        { "{}", "spec: \"argv\" names no program" },
-        { "{\"argv\":[]}", "names no program" },
-        { "{\"argv\":\"x\"}", "spec: \"argv\" is not a list" },
-        { "{\"argv\":[1]}", "spec: \"argv\" holds what is not a text" },
-        { "{\"argv\":[\"a\\u0000b\"]}", "holds what is not a text" },
-        { "{\"argv\":[{\"hex\":\"4\"}]}", "holds what is not a text" },
-        { "{\"argv\":[{\"hex\":\"00\"}]}", "holds what is not a text" },
-        { "{\"argv\":[{\"hex\":\"4G\"}]}", "holds what is not a text" },
-        { "{\"argv\":[\"a\"],\"env\":[null]}", "spec: \"env\" holds what is not a text" },
-        { "{\"argv\":[\"a\"],\"dir\":3}", "spec: \"dir\" is not a text" },
-    };
-    struct proc_spec spec;
-    struct err e;
-
-    (void)state;
-    CHECK_FAILS(proc_spec_read("spec", NULL, &spec, &e), ST_NOT_FOUND, &e, "no file spec");
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct arena a = { 0 };
-        write_file("spec", bad[i].text);
-        CHECK_FAILS_WITH(proc_spec_read("spec", &a, &spec, &e), ST_INVALID, &e, bad[i].says);
-        arena_release(&a);
-    }
-}
-
 int
 main(int argc, char **argv)
 {
@@ -683,11 +580,8 @@ main(int argc, char **argv)
         CASE(the_start_is_what_stat_says),
         CASE(no_signal_stays_ignored),
         CASE(a_starter_that_is_killed_leaves_nothing_half_done),
-        CASE(becoming_takes_the_same_steps),
         CASE(any_failing_call_is_an_error_and_nothing_runs),
         CASE(spawning_leaks_nothing),
-        CASE(a_spec_survives_being_written_byte_for_byte),
-        CASE(a_bad_spec_is_refused),
     };
 
     return cmocka_run_group_tests_name("proc start", tests, NULL, sweep_cgroups);

@@ -1,16 +1,13 @@
 /*
- * What must be true of proc/tmux: panes that show agents which do not depend on them, and
- * answers that are yes, no or "cannot tell". With the real tmux; and with false ones.
- *
- * With "_exec" this program is the command of a pane, as `cliq _exec` will be.
+ * What must be true of proc/tmux: panes that are made, found closed or lost, and answers that are
+ * yes, no or "cannot tell". With the real tmux; and with false ones. What panes show of agents is
+ * in test/scenario/tmux.bats.
  */
 #define _GNU_SOURCE
 #include "test.h"
 
 #include "base/path.h"
-#include "cmd/cmd.h"
 #include "proc/proc.h"
-#include "proc/proc_spec.h"
 #include "proc/tmux.h"
 
 #include <fcntl.h>
@@ -21,9 +18,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-extern const struct cmd cmd_exec_attempt;
-
-static char self_path[PATH_MAX];
 static struct tmux server;
 
 /* ---- helpers ---- */
@@ -81,218 +75,106 @@ ask(const char *fmt, const char *arg)
     return b.p;
 }
 
-static bool
-pane_shows(const struct tmux_pane *pane, const char *text)
-{
-    char *shown = ask("tmux -L %s capture-pane -p -S - -t %s", pane->id);
-    bool is_there = strstr(shown, text) != NULL;
+/* ---- the real tmux ---- */
 
-    free(shown);
-    return is_there;
-}
+static const char *const napping[] = { "sleep", "1000", NULL };
 
-static bool
-has_title(const struct tmux_pane *pane, const char *text)
-{
-    char *title = ask("tmux -L %s display-message -p -t %s '#{pane_title}'", pane->id);
-    bool is_it = strcmp(title, text) == 0;
-
-    free(title);
-    return is_it;
-}
-
-/* One agent in a pane: its script, its attempt. */
+/* A pane in the window, and the identity of its command. */
 static struct tmux_pane
-spawn_agent(const char *name, const char *script)
+make_pane(const char *const *argv, struct proc_id *id)
 {
-    char spec_file[64], out[64], attempt[64], cwd[PATH_MAX], path[PATH_MAX + 80];
-    const char *agent[] = { "sh", "-c", script, NULL };
-    const char *env[] = { "PATH=/usr/bin:/bin", "GIVEN=yes", NULL };
-    const char *argv[] = { self_path, "_exec", "--view", path, NULL };
-    struct proc_spec spec = {
-        .argv = agent, .env = env, .dir = cwd, .out = out, .attempt_file = attempt
-    };
     struct tmux_pane pane;
     struct err e;
 
-    assert_non_null(getcwd(cwd, sizeof cwd));
-    snprintf(spec_file, sizeof spec_file, "spec.%s", name);
-    snprintf(out, sizeof out, "log.%s", name);
-    snprintf(attempt, sizeof attempt, "attempt.%s", name);
-    CHECK_OK(proc_spec_write(spec_file, &spec, &e), &e);
-    snprintf(path, sizeof path, "%s/%s", cwd, spec_file);
-    CHECK_OK(tmux_spawn(&server, argv, &pane, &e), &e);
+    CHECK_OK(tmux_split(&server, argv, &pane, &e), &e);
+    if (id)
+        CHECK_OK(proc_identify(pane.pid, id, &e), &e);
     return pane;
 }
 
-static bool
-has_started(const char *name, struct proc_id *id)
+/* tmux as people use it. */
+static void
+people_say(const char *fmt, const char *arg)
 {
-    char attempt[64];
-
-    snprintf(attempt, sizeof attempt, "attempt.%s", name);
-    return proc_read_id(attempt, id, NULL) == ST_OK;
+    free(ask(fmt, arg));
 }
 
-/* ---- the real tmux ---- */
-
 static void
-three_agents_are_shown_and_logged(void **state)
+a_pane_that_a_person_closes_is_closed(void **state)
 {
-    static const char *const names[] = { "one", "two", "three" };
-    struct tmux_pane panes[3];
-    struct proc_id ids[3];
-    char log[64], want[64], script[128];
+    struct proc_id killed, closed;
+    struct err e;
 
     (void)state;
     start_server();
-    for (int i = 0; i < 3; i++) {
-        snprintf(script, sizeof script, "echo I am %s $GIVEN; echo oops >&2; exec sleep 1000",
-                 names[i]);
-        panes[i] = spawn_agent(names[i], script);
+    struct tmux_pane one = make_pane(napping, &killed), two = make_pane(napping, &closed);
+    assert_int_equal(tmux_fate_of(&server, &one, &e), TMUX_UNSEEN); /* it runs */
+    kill(killed.pid, SIGKILL);
+    UNTIL(proc_alive(&killed) == PROC_DEAD, 5000);
+    UNTIL(tmux_fate_of(&server, &one, &e) == TMUX_CLOSED, 5000);
+    people_say("tmux -L %s kill-pane -t %s", two.id);
+    UNTIL(proc_alive(&closed) == PROC_DEAD, 5000);
+    assert_int_equal(tmux_fate_of(&server, &two, &e), TMUX_CLOSED);
+}
+
+static void
+a_command_that_ends_by_itself_is_not_closed(void **state)
+{
+    const char *argv[] = { "sh", "-c", "exit 3", NULL };
+    struct err e;
+
+    (void)state;
+    start_server();
+    struct tmux_pane pane = make_pane(argv, NULL);
+    UNTIL(tmux_fate_of(&server, &pane, &e) != TMUX_UNSEEN, 5000);
+    assert_int_equal(tmux_fate_of(&server, &pane, &e), TMUX_ENDED);
+}
+
+/* Asked as soon as the command of a pane is dead, which is before the server is. */
+static void
+panes_of_a_lost_server_are_lost_not_closed(void **state)
+{
+    static const char *const ways[] = { "tmux -L %s kill-server%s", "tmux -L %s kill-session%s",
+                                        "kill -9 $(tmux -L %s display-message -p '#{pid}')%s" };
+
+    (void)state;
+    for (size_t i = 0; i < 30; i++) {
+        struct proc_id id, tmux;
+        struct err e;
+        start_server();
+        CHECK_OK(proc_identify(server.server_pid, &tmux, &e), &e);
+        struct tmux_pane pane = make_pane(napping, &id);
+        int fd = proc_pidfd(&id);
+        pid_t person = fork();
+        if (person == 0) {
+            people_say(ways[i % 3], "");
+            _exit(0);
+        }
+        wait_readable(fd);
+        close(fd);
+        assert_int_equal(tmux_fate_of(&server, &pane, &e), TMUX_LOST);
+        waitpid(person, NULL, 0);
+        UNTIL(proc_alive(&tmux) == PROC_DEAD, 5000);
+        server.server_pid = 0;
     }
-    for (int i = 0; i < 3; i++) {
-        UNTIL(has_started(names[i], &ids[i]), 10000);
-        assert_int_equal(proc_alive(&ids[i]), PROC_ALIVE);
-        snprintf(want, sizeof want, "I am %s yes", names[i]);
-        UNTIL(pane_shows(&panes[i], want), 10000);
-        UNTIL(pane_shows(&panes[i], "oops"), 10000);
-        snprintf(log, sizeof log, "log.%s", names[i]);
-        snprintf(want, sizeof want, "I am %s yes\noops\n", names[i]);
-        CHECK_FILE(log, want);
-        snprintf(log, sizeof log, "spec.%s", names[i]);
-        assert_false(file_exists(log)); /* it may hold secrets */
-    }
-    for (int i = 0; i < 3; i++) {
-        snprintf(want, sizeof want, "attempt.%s\n", names[i]);
-        UNTIL(has_title(&panes[i], want), 5000);
-        kill(ids[i].pid, SIGKILL);
-    }
 }
 
 static void
-a_dead_agent_is_noticed_at_once_and_its_pane_tells(void **state)
+a_pane_takes_the_place_of_another(void **state)
 {
-    struct proc_id id;
-
-    (void)state;
-    start_server();
-    struct tmux_pane pane = spawn_agent("one", "echo here; exec sleep 1000");
-    UNTIL(has_started("one", &id), 10000);
-    int fd = proc_pidfd(&id);
-    assert_true(fd >= 0);
-    UNTIL(pane_shows(&pane, "here"), 10000);
-    int64_t began = test_now_ms();
-    kill(id.pid, SIGKILL);
-    wait_readable(fd);
-    assert_in_range(test_now_ms() - began, 0, 200);
-    close(fd);
-    assert_int_equal(proc_alive(&id), PROC_DEAD);
-    UNTIL(pane_shows(&pane, "[ended by signal 9"), 10000);
-    struct tmux_pane second = spawn_agent("two", "echo last words; exit 3");
-    UNTIL(pane_shows(&second, "last words"), 10000);
-    UNTIL(pane_shows(&second, "[ended with exit code 3]"), 10000);
-}
-
-static void
-a_dead_agent_is_noticed_when_its_viewer_hangs(void **state)
-{
-    struct proc_id id;
-
-    (void)state;
-    start_server();
-    struct tmux_pane pane = spawn_agent("one", "exec sleep 1000");
-    UNTIL(has_started("one", &id), 10000);
-    int fd = proc_pidfd(&id);
-    kill(pane.pid, SIGSTOP);
-    kill(id.pid, SIGKILL);
-    wait_readable(fd);
-    close(fd);
-    assert_int_equal(proc_alive(&id), PROC_DEAD); /* nobody has waited for it */
-    kill(pane.pid, SIGCONT);
-}
-
-static void
-agents_outlive_their_server(void **state)
-{
-    struct proc_id id, viewer;
+    struct proc_id before, now;
     struct err e;
 
     (void)state;
     start_server();
-    assert_int_equal(mkfifo("go", 0600), 0);
-    struct tmux_pane pane =
-        spawn_agent("one", "echo before; read x < go; echo after; echo done > done");
-    UNTIL(has_started("one", &id), 10000);
-    UNTIL(pane_shows(&pane, "before"), 10000);
-    CHECK_OK(proc_identify(pane.pid, &viewer, &e), &e);
-    CHECK_OK(tmux_kill_server(&server, &e), &e);
-    UNTIL(proc_alive(&viewer) == PROC_DEAD, 5000); /* the view is gone */
-    assert_int_equal(proc_alive(&id), PROC_ALIVE);
-    write_file("go", "x\n");
-    UNTIL(proc_alive(&id) == PROC_DEAD, 5000);
-    CHECK_FILE("done", "done\n");
-    CHECK_FILE("log.one", "before\nafter\n");
-    CHECK_OK(tmux_kill_server(&server, &e), &e); /* nothing to do is fine */
-    CHECK_OK(tmux_kill_pane(&server, &pane, &e), &e);
-}
-
-static void
-a_killed_pane_leaves_the_agent(void **state)
-{
-    struct proc_id id;
-    struct err e;
-
-    (void)state;
-    start_server();
-    struct tmux_pane pane = spawn_agent("one", "exec sleep 1000");
-    UNTIL(has_started("one", &id), 10000);
-    CHECK_OK(tmux_kill_pane(&server, &pane, &e), &e);
-    CHECK_OK(tmux_kill_pane(&server, &pane, &e), &e);
-    assert_int_equal(proc_alive(&id), PROC_ALIVE);
-    assert_true(proc_signal_tree(&id, "no/such.1", SIGKILL) >= 1);
-    UNTIL(proc_alive(&id) == PROC_DEAD, 5000);
-}
-
-static void
-the_viewer_is_no_part_of_the_tree(void **state)
-{
-    struct proc_id id, viewer;
-    struct err e;
-
-    (void)state;
-    start_server();
-    struct tmux_pane pane = spawn_agent("one", "echo here; exec sleep 1000");
-    UNTIL(pane_shows(&pane, "here"), 10000);
-    assert_true(has_started("one", &id));
-    CHECK_OK(proc_identify(pane.pid, &viewer, &e), &e);
-    assert_int_equal(proc_signal_tree(&id, "no/such.1", 0), 1);
-    assert_int_equal(proc_signal_tree(&id, "no/such.1", SIGKILL), 1);
-    UNTIL(proc_alive(&viewer) == PROC_DEAD, 5000); /* by itself: there is nothing to see */
-    UNTIL(pane_shows(&pane, "[ended by signal 9"), 5000);
-}
-
-static void
-what_cannot_start_says_why_in_the_log(void **state)
-{
-    struct proc_id viewer;
-    struct err e;
-
-    (void)state;
-    start_server();
-    make_dirs("nowhere");
-    char cwd[PATH_MAX], path[PATH_MAX + 80];
-    const char *agent[] = { "/nowhere/agent", NULL }, *env[] = { NULL };
-    const char *argv[] = { self_path, "_exec", "--view", path, NULL };
-    struct proc_spec spec = { .argv = agent, .env = env, .out = "log" };
-    struct tmux_pane pane;
-    CHECK_OK(proc_spec_write("spec", &spec, &e), &e);
-    assert_non_null(getcwd(cwd, sizeof cwd));
-    snprintf(path, sizeof path, "%s/spec", cwd);
-    CHECK_OK(tmux_spawn(&server, argv, &pane, &e), &e);
-    if (proc_identify(pane.pid, &viewer, NULL) == ST_OK)
-        UNTIL(proc_alive(&viewer) == PROC_DEAD, 5000);
-    CHECK_FILE("log", "cliq: run /nowhere/agent: No such file or directory\n");
+    struct tmux_pane old = make_pane(napping, &before), pane = old;
+    CHECK_OK(tmux_respawn(&server, napping, &pane, &e), &e);
+    assert_string_equal(pane.id, old.id);
+    assert_int_not_equal(pane.pid, old.pid);
+    UNTIL(proc_alive(&before) == PROC_DEAD, 5000);
+    CHECK_OK(proc_identify(pane.pid, &now, &e), &e);
+    people_say("tmux -L %s kill-pane -t %s", pane.id);
+    assert_int_equal(tmux_respawn(&server, napping, &pane, &e), ST_FAILED); /* it is gone */
 }
 
 static void
@@ -308,10 +190,10 @@ arguments_arrive_as_they_are(void **state)
 
     (void)state;
     start_server();
-    CHECK_OK(tmux_spawn(&server, argv, &pane, &e), &e);
+    CHECK_OK(tmux_split(&server, argv, &pane, &e), &e);
     UNTIL(file_exists("got"), 5000);
     CHECK_FILE("got", "<a b><;><x;><y\\;><#{pid}><$HOME><'\"`id`><><-t><\xc3\xa9\n>");
-    CHECK_OK(tmux_spawn(&server, alone, &pane, &e), &e);
+    CHECK_OK(tmux_split(&server, alone, &pane, &e), &e);
     /* What it says may be lost with its terminal; that no shell took it apart shows when it ended.
      */
     if (proc_identify(pane.pid, &ended, NULL) == ST_OK)
@@ -330,11 +212,14 @@ more_panes_than_a_window_holds_get_a_new_one(void **state)
     start_server();
     char first[16];
     memcpy(first, server.window, sizeof first);
-    for (int i = 0; i < 20; i++)
-        CHECK_OK(tmux_spawn(&server, argv, &pane, &e), &e);
+    for (int i = 0; i < 8; i++)
+        CHECK_OK(tmux_split(&server, argv, &pane, &e), &e);
+    assert_int_equal(tmux_split(&server, argv, &pane, &e), ST_FAILED);
+    CHECK_OK(tmux_new_window(&server, argv, &pane, &e), &e);
     assert_string_not_equal(first, server.window);
+    CHECK_OK(tmux_split(&server, argv, &pane, &e), &e);
     char *panes = ask("tmux -L %s list-panes -s -F x -t run%s | wc -l", "");
-    assert_int_equal(atoi(panes), 21);
+    assert_int_equal(atoi(panes), 11);
     free(panes);
 }
 
@@ -365,7 +250,7 @@ a_first_pane_that_ends_does_not_end_the_run(void **state)
     setenv("TMUX_TMPDIR", dir, 1);
     memset(&server, 0, sizeof server);
     CHECK_OK(tmux_start(&server, "run", "cliq-short", argv, &e), &e);
-    CHECK_OK(tmux_spawn(&server, more, &pane, &e), &e);
+    CHECK_OK(tmux_split(&server, more, &pane, &e), &e);
     struct tmux twin = { 0 };
     assert_int_equal(tmux_start(&twin, "run", "cliq-short", argv, &e), ST_FAILED);
     assert_non_null(strstr(e.text, "duplicate session"));
@@ -444,14 +329,14 @@ only_a_plain_no_is_a_no(void **state)
         put_tmux(answers[i].script);
         if (strstr(answers[i].says, "no answer"))
             t.wait_ms = 100;
-        CHECK_FAILS_WITH(tmux_spawn(&t, argv, &pane, &e), answers[i].s, &e, answers[i].says);
-        enum status s = tmux_kill_pane(&t, &(struct tmux_pane){ .id = "%1" }, &e);
-        if (answers[i].s == ST_FAILED)
-            assert_int_equal(s, ST_FAILED); /* it did not say that the pane is gone */
+        CHECK_FAILS_WITH(tmux_split(&t, argv, &pane, &e), answers[i].s, &e, answers[i].says);
+        struct tmux_pane one = { .id = "%1" };
+        if (answers[i].s != ST_OK && !strstr(answers[i].says, "the answer we asked for"))
+            assert_int_equal(tmux_fate_of(&t, &one, &e), TMUX_LOST); /* it said nothing of a pane */
     }
     put_tmux("#!/bin/sh\necho \"can't find pane: %1\" >&2; exit 1\n");
     struct tmux t = { .socket = "x" };
-    assert_int_equal(tmux_kill_pane(&t, &(struct tmux_pane){ .id = "%1" }, NULL), ST_OK);
+    assert_int_equal(tmux_fate_of(&t, &(struct tmux_pane){ .id = "%1" }, NULL), TMUX_CLOSED);
     put_path_back();
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
@@ -467,7 +352,7 @@ a_pipe_that_is_held_open_does_not_hold_us_up(void **state)
     (void)state;
     put_tmux("#!/bin/sh\nsleep 1000 &\necho $! >> held\necho '%7 12 @3 1 5'\n");
     int64_t began = test_now_ms();
-    CHECK_OK(tmux_spawn(&t, argv, &pane, &e), &e);
+    CHECK_OK(tmux_split(&t, argv, &pane, &e), &e);
     assert_true(test_now_ms() - began < 4000);
     assert_string_equal(pane.id, "%7");
     assert_int_equal(pane.pid, 12);
@@ -507,7 +392,7 @@ a_pane_that_was_made_is_made_whatever_becomes_of_the_layout(void **state)
 
     (void)state;
     put_tmux("#!/bin/sh\necho x >> calls\necho '%7 12 @3 1 5'\necho 'no layout' >&2\nexit 1\n");
-    CHECK_OK(tmux_spawn(&t, argv, &pane, &e), &e);
+    CHECK_OK(tmux_split(&t, argv, &pane, &e), &e);
     assert_int_equal(pane.pid, 12);
     CHECK_FILE("calls", "x\n"); /* one call is all it costs */
     put_path_back();
@@ -544,40 +429,16 @@ bad_names_are_refused(void **state)
                 "bad tmux session \"a.b\": it must not hold a dot");
 }
 
-static int
-exec_main(int argc, char **argv)
-{
-    struct args a = { 0 };
-    struct err e = { "" };
-
-    enum status s = args_parse(&a, cmd_exec_attempt.opts, argc - 1, argv + 1, 1, 1, &e);
-    if (!s)
-        s = cmd_exec_attempt.run(&a, &e);
-    args_release(&a);
-    if (s)
-        fprintf(stderr, "cliq: %s\n", e.text);
-    return status_exit(s);
-}
-
 #define TMUX_CASE(fact) cmocka_unit_test_setup_teardown(fact, case_enter, leave)
 
 int
-main(int argc, char **argv)
+main(void)
 {
-    ssize_t n = readlink("/proc/self/exe", self_path, sizeof self_path - 1);
-
-    if (n > 0)
-        self_path[n] = '\0';
-    if (argc > 1 && strcmp(argv[1], "_exec") == 0)
-        return exec_main(argc, argv);
     const struct CMUnitTest tests[] = {
-        TMUX_CASE(three_agents_are_shown_and_logged),
-        TMUX_CASE(a_dead_agent_is_noticed_at_once_and_its_pane_tells),
-        TMUX_CASE(a_dead_agent_is_noticed_when_its_viewer_hangs),
-        TMUX_CASE(agents_outlive_their_server),
-        TMUX_CASE(a_killed_pane_leaves_the_agent),
-        TMUX_CASE(the_viewer_is_no_part_of_the_tree),
-        TMUX_CASE(what_cannot_start_says_why_in_the_log),
+        TMUX_CASE(a_pane_that_a_person_closes_is_closed),
+        TMUX_CASE(a_command_that_ends_by_itself_is_not_closed),
+        TMUX_CASE(panes_of_a_lost_server_are_lost_not_closed),
+        TMUX_CASE(a_pane_takes_the_place_of_another),
         TMUX_CASE(arguments_arrive_as_they_are),
         TMUX_CASE(more_panes_than_a_window_holds_get_a_new_one),
         TMUX_CASE(the_configuration_of_the_user_is_not_read),
