@@ -18,7 +18,7 @@ answer_test(struct context *c, struct err *e)
     struct json *result = json_new(c->arena, JSON_OBJECT);
 
     if (!result)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     json_set(result, "passed", json_new(c->arena, JSON_TRUE));
     json_set(result, "message", json_new_str(c->arena, "ready", 5));
     return context_complete(c, result, e);

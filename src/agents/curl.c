@@ -50,7 +50,7 @@ struct curl_work {
 static enum status
 no_memory(struct err *e)
 {
-    return err_set(e, ST_IO, "out of memory");
+    return err_nomem(e);
 }
 
 /* ---- settings ---- */

@@ -9,7 +9,7 @@ enum { ENTRIES_MAX = 1000 }; /* entries of a phase; the check for equal names is
 static enum status
 no_memory(struct err *e)
 {
-    return err_set(e, ST_IO, "out of memory");
+    return err_nomem(e);
 }
 
 enum status

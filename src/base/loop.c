@@ -99,7 +99,7 @@ source_new(loop_fn *fn, void *ctx, struct err *e)
     struct loop_source *s = calloc(1, sizeof *s);
 
     if (!s) {
-        err_set(e, ST_IO, "out of memory");
+        err_nomem(e);
         return NULL;
     }
     s->fn = fn;

@@ -135,7 +135,7 @@ args_parse(struct args *a, const struct opt *opts, int argc, char **argv, size_t
         }
         a->got[n].v = arena_alloc(&a->arena, (size_t)argc * sizeof(char *) + 1);
         if (!a->got[n].v)
-            return err_set(e, ST_IO, "out of memory");
+            return err_nomem(e);
     }
     table[n] = (struct option){ .name = "help", .val = HELP };
 

@@ -145,7 +145,7 @@ begin(struct watch *w, const char *path, const char *name, bool is_writes, struc
     w->path = strdup(path);
     w->name = name ? strdup(name) : NULL;
     if (!w->path || (name && !w->name))
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     w->fd = sys->inotify_init(IN_NONBLOCK | IN_CLOEXEC);
     return w->fd < 0 ? poll_instead(w, e) : aim(w, e);
 }

@@ -70,7 +70,7 @@ add_place(struct places *p, off_t at, struct err *e)
         size_t cap = p->cap ? p->cap * 2 : 64;
         off_t *bigger = realloc(p->at, cap * sizeof *bigger);
         if (!bigger)
-            return err_set(e, ST_IO, "out of memory");
+            return err_nomem(e);
         p->at = bigger;
         p->cap = cap;
     }

@@ -54,7 +54,7 @@ make_resource(struct hub_call *c, const char *text, struct json **out, struct er
     const char *kind = arena_dup(&c->hub.arena, text, (size_t)(colon - text));
     *out = json_new(&c->hub.arena, JSON_OBJECT);
     if (!kind || !*out)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     s = hub_args_add(c, *out, "kind", kind, e);
     return s ? s : hub_args_add(c, *out, "ref", colon + 1, e);
 }
@@ -194,7 +194,7 @@ emit_batch(struct hub_call *c, const struct args *a, struct err *e)
         s = err_set(e, ST_INVALID, "--batch takes everything from standard input, not \"%s\"",
                     a->words[0]);
     if (!s && !list)
-        s = err_set(e, ST_IO, "out of memory");
+        s = err_nomem(e);
     if (!s)
         s = hub_args(c, a, dedup, &to, e);
     if (!s)

@@ -255,7 +255,7 @@ write_graph(struct buf *to, const char *format, struct workflow *w, const struct
     if (!d && (s = workflow_check(w, f, e)))
         return s;
     if (!d)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     if (!format || strcmp(format, "ascii") == 0)
         write_ascii(to, t, d);
     else if (strcmp(format, "mermaid") == 0)

@@ -42,7 +42,7 @@ make_whole(struct hub_call *c, struct json *args, const char *dir, struct err *e
     if (stat(whole, &st) != 0 || !S_ISDIR(st.st_mode))
         return err_set(e, ST_INVALID, "--dir %s is no directory: an agent works in one", dir);
     const char *kept = arena_dup(&c->hub.arena, whole, strlen(whole));
-    return kept ? hub_args_add(c, args, "dir", kept, e) : err_set(e, ST_IO, "out of memory");
+    return kept ? hub_args_add(c, args, "dir", kept, e) : err_nomem(e);
 }
 
 /* The agent may be installed later, so an unknown name is only a warning. */

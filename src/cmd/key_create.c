@@ -34,7 +34,7 @@ show(struct hub_call *c, const struct json *made, struct err *e)
         }
     }
     if (!to)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     return hub_show_text(c, json_get(made, "key"), to, e);
 }
 

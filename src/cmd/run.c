@@ -104,7 +104,7 @@ find_extent(const struct plan *p, const struct run_options *o, struct extent *x,
 
     *x = (struct extent){ .runs = calloc(n + 1, sizeof *x->runs), .ended = RUN_ACTIVE };
     if (!x->runs)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     if (o->is_resume || o->from)
         s = run_preview(p, o, x->runs, &x->ended, e);
     else

@@ -19,7 +19,7 @@ static const struct json no_members = { .type = JSON_OBJECT };
 static enum status
 no_memory(struct err *e)
 {
-    return err_set(e, ST_IO, "out of memory");
+    return err_nomem(e);
 }
 
 /* ---- files ---- */

@@ -20,7 +20,7 @@ enum { LINE_TEXT_MAX = 64 * 1024 }; /* bytes of a progress note or an error, whi
 static enum status
 no_memory(struct err *e)
 {
-    return err_set(e, ST_IO, "out of memory");
+    return err_nomem(e);
 }
 
 static enum status

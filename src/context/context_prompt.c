@@ -10,7 +10,7 @@
 static enum status
 no_memory(struct err *e)
 {
-    return err_set(e, ST_IO, "out of memory");
+    return err_nomem(e);
 }
 
 /* ".cliq/channels/a--b/" when the path is below the project, else the whole path. */

@@ -187,7 +187,7 @@ handoff_read(struct arena *a, const char *channel, struct handoff *h, struct err
     if (!s)
         s = buf_status(&name, "the path", e);
     if (!s && (!from || !(text = arena_dup(a, file.p, file.len))))
-        s = err_set(e, ST_IO, "out of memory");
+        s = err_nomem(e);
     if (!s)
         s = json_parse_named(a, name.p, text, file.len, &root, e);
     const char *why = s ? NULL : parse(a, root, from, h);

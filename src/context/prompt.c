@@ -317,7 +317,7 @@ prompt_extract(struct arena *a, const char *text, size_t len, struct json **doc,
         return err_set(e, ST_NOT_FOUND, "the answer has no ```json block");
     char *copy = arena_dup(a, text + b.start, b.end - b.start);
     if (!copy)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     if (before)
         *before = b.fence;
     return json_parse_named(a, "the answer's last json block", copy, b.end - b.start, doc, e);

@@ -57,7 +57,7 @@ write_file(struct hub *h, struct err *e)
     buf_adds(&text, "]}");
     enum status s = index_status(h->ix, e);
     if (!s && (!is_whole || buf_failed(&text) || !json_parse(&a, text.p, text.len, &v, NULL)))
-        s = err_set(e, ST_IO, "out of memory");
+        s = err_nomem(e);
     if (!s) {
         json_write_pretty(&b, v, 0);
         buf_addc(&b, '\n');

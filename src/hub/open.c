@@ -202,7 +202,7 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
 
     *out = NULL;
     if (!h)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     h->dir = h->log.fd = -1;
     if (o)
         h->o = *o;

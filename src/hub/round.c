@@ -256,7 +256,7 @@ put_lines(struct hub *h, struct err *e)
     struct log_text *texts = calloc(most, sizeof *texts);
     bool is_first = h->log.end == 0; /* then log_put syncs the directory, too */
     struct err why;
-    enum status s = texts ? ST_OK : err_set(&why, ST_IO, "out of memory");
+    enum status s = texts ? ST_OK : err_nomem(&why);
 
     for (size_t from = 0; !s && from < h->n_lines;) {
         size_t n = chunk(h, from);

@@ -108,7 +108,7 @@ hub_waiting(struct hub *h, const char *identity, uint64_t last, struct arena *a,
             continue; /* to its end, so that the statement lets go */
         arena_reset(&scratch);
         if (!render_notification(&text, r, &scratch))
-            s = err_set(e, ST_IO, "out of memory");
+            s = err_nomem(e);
         b->upto = (uint64_t)row_int(r, 0);
         b->n++;
     }
@@ -118,7 +118,7 @@ hub_waiting(struct hub *h, const char *identity, uint64_t last, struct arena *a,
     const struct hub_reply list = { .text = arena_dup(a, text.p, text.len) };
     b->list = s ? NULL : hub_reply_data(&list, a);
     if (!s && !b->list)
-        s = err_set(e, ST_IO, "out of memory");
+        s = err_nomem(e);
     buf_release(&text);
     arena_release(&scratch);
     hub_end_read(h);

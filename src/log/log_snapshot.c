@@ -19,7 +19,7 @@ add(struct log_snapshot *f, int fd, const char *name, uint64_t first, struct err
     enum status s = ST_OK;
 
     if (!list)
-        s = err_set(e, ST_IO, "out of memory");
+        s = err_nomem(e);
     else if (sys->fstat(fd, &one.st) != 0)
         s = err_sys(e, "look at %s", name);
     f->list = list ? list : f->list;

@@ -181,7 +181,7 @@ log_tail_open(struct log_tail *t, const char *path, const char *name, bool is_se
     t->path = strdup(path);
     t->name = strdup(name);
     if (!t->path || !t->name)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     /* Watch first, then open: no event is lost in between. */
     enum status s = watch_open_file(&t->watch, path, name, e);
     if (s)

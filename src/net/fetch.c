@@ -41,12 +41,6 @@ struct fetch_job {
     bool is_broken;  /* the last hop failed, and a retry may succeed */
 };
 
-static enum status
-no_memory(struct err *e)
-{
-    return err_set(e, ST_IO, "out of memory");
-}
-
 /* ---- libcurl, loaded at first use ---- */
 
 #define LIBRARY "libcurl.so.4"
@@ -151,10 +145,10 @@ parse_url(const char *url, CURLU **out, struct err *e)
 {
     *out = curl.url();
     if (!*out)
-        return no_memory(e);
+        return err_nomem(e);
     CURLUcode c = curl.url_set(*out, CURLUPART_URL, url, URL_FLAGS);
     if (c == CURLUE_OUT_OF_MEMORY)
-        return no_memory(e);
+        return err_nomem(e);
     if (c)
         return err_set(e, ST_INVALID, "bad URL: %s; write https://host/path", curl.url_strerror(c));
     if (!has_scheme(*out, "http") && !has_scheme(*out, "https")) {
@@ -407,7 +401,7 @@ say_failure(struct fetch_job *j, const char *url, CURLcode c, struct err *e)
     j->is_unsent = sent == 0;
     j->is_broken = is_mendable(c) || (c == CURLE_OPERATION_TIMEDOUT && j->is_unsent);
     if (j->r->body.is_starved || j->r->head.is_starved || c == CURLE_OUT_OF_MEMORY)
-        return no_memory(e);
+        return err_nomem(e);
     if (j->r->body.is_over || c == CURLE_FILESIZE_EXCEEDED) {
         snprintf(what, sizeof what, "the response is larger than %zu bytes", j->r->body.max);
         return fail(j, url, ST_FAILED, what, e);
@@ -451,7 +445,7 @@ hop(struct fetch_job *j, const char *url, int64_t left_ms, struct err *e)
     j->r->status = (int)status;
     j->r->content_type = strdup(type ? type : "");
     j->r->url = strdup(url);
-    return j->r->content_type && j->r->url ? ST_OK : no_memory(e);
+    return j->r->content_type && j->r->url ? ST_OK : err_nomem(e);
 }
 
 /* ---- one try ---- */
@@ -481,7 +475,7 @@ redirect(struct fetch_job *j, CURLU *from, CURLU *first, const char *where, CURL
         return fail(j, j->r->url, ST_REFUSED, what, e);
     }
     if (s)
-        return no_memory(e);
+        return err_nomem(e);
     if (has_scheme(from, "https") && !has_scheme(*out, "https"))
         return fail(j, j->r->url, ST_REFUSED, "the redirect from https to http is not followed", e);
     j->is_foreign = !is_same_origin(*out, first);
@@ -508,12 +502,12 @@ follow(struct fetch_job *j, struct err *e)
     if (!s)
         s = parse_url(j->q->url, &at, e);
     if (!s && !(first = curl.url_dup(at)))
-        s = no_memory(e);
+        s = err_nomem(e);
     while (!s) {
         const char *where = NULL;
         CURLU *next = NULL;
         if (curl.url_get(at, CURLUPART_URL, &url, 0))
-            s = no_memory(e);
+            s = err_nomem(e);
         if (!s)
             s = hop(j, url, deadline - clock_mono_ms(), e);
         curl.free(url);
@@ -612,7 +606,7 @@ fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e)
         return s;
     j.curl = curl.easy_init();
     if (!j.curl)
-        return no_memory(e);
+        return err_nomem(e);
     for (;;) {
         curl_off_t after_s = 0;
         s = follow(&j, e);
@@ -704,7 +698,7 @@ fetch_secure(struct transport *w, const struct transport_place *at, int64_t unti
     snprintf(url, sizeof url, "https://%s/", at->authority);
     CURL *tls = curl.easy_init();
     if (!tls)
-        return no_memory(e);
+        return err_nomem(e);
     curl.easy_setopt(tls, CURLOPT_URL, url);
     curl.easy_setopt(tls, CURLOPT_CONNECT_ONLY, 1L);
     curl.easy_setopt(tls, CURLOPT_NOSIGNAL, 1L);

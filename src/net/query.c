@@ -55,7 +55,7 @@ url_decode(struct arena *a, const char *p, size_t len, const char *what, const c
     size_t n;
 
     if (!plain)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     const char *why = decode(plain, &n, p, len, false);
     if (why)
         return err_set(e, ST_INVALID, "%s %s", what, why);
@@ -72,7 +72,7 @@ parse_pair(struct query_pair *pair, struct arena *a, const char *p, size_t len, 
     char *name = arena_alloc(a, len + 2), text[NAME_SHOWN + 4];
 
     if (!name)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     const char *why = decode(name, &pair->name_len, p, name_len, true);
     if (why)
         return err_set(e, ST_INVALID, "the name of the query parameter %s %s",
@@ -102,7 +102,7 @@ query_parse(struct query *q, struct arena *a, const char *p, size_t len, struct 
         most = QUERY_PAIRS;
     q->pairs = arena_alloc(a, most * sizeof *q->pairs);
     if (!q->pairs)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     for (size_t at = 0; at < len && !s;) {
         const char *end = memchr(p + at, '&', len - at);
         size_t n = end ? (size_t)(end - (p + at)) : len - at;

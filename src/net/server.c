@@ -313,7 +313,7 @@ http_server_new(struct loop *l, const struct http_options *o, struct err *e)
 
     assert(o->on_request);
     if (!v) {
-        err_set(e, ST_IO, "out of memory");
+        err_nomem(e);
         return NULL;
     }
     /* libuv writes without MSG_NOSIGNAL: a disconnected client would end this process. */

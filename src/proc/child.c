@@ -117,7 +117,7 @@ child_start(struct child *c, const struct child_spec *spec, struct err *e)
 
     begin(c, spec);
     const char **env = marked_env(c, spec->proc.env);
-    enum status s = env ? ST_OK : err_set(e, ST_IO, "out of memory");
+    enum status s = env ? ST_OK : err_nomem(e);
     if (!s && spec->input && (in = open_input(spec->input, spec->input_len)) < 0)
         s = err_sys(e, "start %s: keep its input", proc.argv[0]);
     if (!s && spec->keep && !open_output(c))

@@ -118,7 +118,7 @@ agent_check(const struct plan *p, const struct run_start *b, int dir, struct err
         return ST_OK;
     bool *runs = calloc(p->team.n_phases + 1, sizeof *runs);
     if (!runs)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     if (b->way == START_ON)
         s = replay_load(&replay, dir, &p->team, e);
     if (!s) {

@@ -102,7 +102,7 @@ attempt_new(struct attempt **out, struct attempt_host *host, const struct attemp
 
     *out = NULL;
     if (!l)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     l->host = host;
     l->a = *a;
     l->fd = l->pidfd = -1;

@@ -70,7 +70,7 @@ find_leftovers(const struct state_dir *f, const char *run_id, struct leftovers *
         buf_addf(&path, "/%s", x->d_name);
         if (!buf_failed(&path) && proc_read_id(path.p, &id, NULL) == ST_OK &&
             !add_leftover(all, &id, run_id, x->d_name))
-            s = err_set(e, ST_IO, "out of memory");
+            s = err_nomem(e);
     }
     if (d)
         closedir(d);

@@ -228,7 +228,7 @@ hub_publisher_new(const char *config, struct err *e)
     pthread_condattr_t attr;
 
     if (!b || !(b->config = strdup(config))) {
-        err_set(e, ST_IO, "out of memory");
+        err_nomem(e);
         free(b);
         return NULL;
     }

@@ -140,8 +140,7 @@ start_server(struct panes *p, struct err *e)
     struct arena a = { 0 };
     const char *argv[] = { agent_self(&a), "attach", "--no-tmux", NULL };
     char socket[TMUX_NAME_MAX + 1], text[160];
-    enum status s = argv[0] ? state_dir_mkdir(&p->host.plan->state, DIR_NAME, e)
-                            : err_set(e, ST_IO, "out of memory");
+    enum status s = argv[0] ? state_dir_mkdir(&p->host.plan->state, DIR_NAME, e) : err_nomem(e);
 
     p->has_dir = !s;
     choose_socket(&p->host.plan->state, socket, sizeof socket);
@@ -371,7 +370,7 @@ panes_open(struct panes *p, const struct proc_spec *spec, loop_fn *on_closed, vo
         agent_self(&a), "_pane", spec->out, spec->attempt_file, end.p, NULL,
     };
     if (!s && (!pane || !argv[0] || buf_failed(&end) || !(pane->name = strdup(name))))
-        s = err_set(&e, ST_IO, "out of memory");
+        s = err_nomem(&e);
     if (!s)
         s = place(p, argv, &pane->at, &e);
     buf_release(&end);

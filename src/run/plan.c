@@ -29,8 +29,7 @@ load_json(struct plan *p, const char *path, const struct json **out, struct err 
         s = ST_OK;
     } else if (!s) {
         char *kept = arena_dup(&p->arena, text.p ? text.p : "", text.len);
-        s = kept ? json_parse_named(&p->arena, path, kept, text.len, &v, e)
-                 : err_set(e, ST_IO, "out of memory");
+        s = kept ? json_parse_named(&p->arena, path, kept, text.len, &v, e) : err_nomem(e);
         if (!s && v->type != JSON_OBJECT)
             s = err_set(e, ST_INVALID, "%s:1:1: must be an object", path);
         *out = v;
@@ -186,7 +185,7 @@ recall_agent(struct plan *p, const struct run_options *o, struct err *e)
     if (journal_look(dir, &p->team, &taker, &head, NULL) == ST_OK) {
         if (!o->agent && head.agent &&
             !(p->agent = arena_dup(&p->arena, head.agent, strlen(head.agent))))
-            s = err_set(e, ST_IO, "out of memory");
+            s = err_nomem(e);
         if (o->agent && o->is_resume)
             s = check_is_same(o->agent, head.agent, e);
     }
@@ -232,7 +231,7 @@ resolve_agents(struct plan *p, const struct run_options *o, struct err *e)
     p->agents = arena_alloc(&p->arena, n * sizeof *p->agents + 1);
     p->lacks = arena_alloc(&p->arena, n * sizeof *p->lacks + 1);
     if (!s && (!p->agents || !p->lacks))
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     if (p->lacks)
         memset(p->lacks, 0, n * sizeof *p->lacks);
     for (size_t i = 0; !s && i < n; i++) {
@@ -258,7 +257,7 @@ fill_inputs(struct plan *p, struct err *e)
     struct json *inputs = json_new(&p->arena, JSON_OBJECT);
 
     if (!inputs)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     if (p->inputs)
         *inputs = *p->inputs;
     for (size_t i = 0; i < p->team.n_inputs; i++) {
@@ -306,7 +305,7 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
     if (!s)
         s = hash_workflow(p, e);
     if (!s && !(p->dag = dag_new(&p->team)))
-        s = err_set(e, ST_IO, "out of memory");
+        s = err_nomem(e);
     if (!s)
         s = settings_load(&p->settings, p->state.state_dir, e);
     if (!s)
@@ -322,7 +321,7 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
     if (!s) {
         p->instance_id = first_line(&p->state, "cliq.id");
         p->req_key = first_line(&p->state, "req_key");
-        s = p->instance_id && p->req_key ? check_id(p, e) : err_set(e, ST_IO, "out of memory");
+        s = p->instance_id && p->req_key ? check_id(p, e) : err_nomem(e);
     }
     if (s)
         plan_release(p);

@@ -217,7 +217,7 @@ look_again(struct replay *p, int dir, struct err *e)
     p->dag = dag_new(p->team);
     p->sketch = calloc(n + 1, sizeof *p->sketch);
     if (!p->sketch)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     for (size_t i = 0; i < n; i++)
         p->sketch[i].iteration = 1;
     enum status s = journal_look(dir, p->team, &taker, &p->head, e);

@@ -265,7 +265,7 @@ run_loop_feed(struct run *r, struct sched_event ev)
     if (!remember(r, ev)) {
         struct err e;
         r->is_mute = true;
-        run_loop_abort(r, err_set(&e, ST_IO, "out of memory"), &e);
+        run_loop_abort(r, err_nomem(&e), &e);
     }
     run_notices_event(r, &ev);
     run_signals_event(&r->signals, r->sched, &ev);
@@ -723,13 +723,13 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
         &(struct notifier_host){ .ctx = r, .plan = p, .run_id = r->run_id, .on_note = on_note });
     if (!r->attempts || !r->fresh || !r->dead || !r->waits || !r->is_stopped || !r->n_notified ||
         !r->n_progress || !r->published || !r->notifier)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     r->loop = loop_new(e);
     if (!r->loop)
         return ST_IO;
     if (o->is_tmux && !(r->panes = panes_new(&(struct panes_host){
                             .ctx = r, .plan = p, .loop = r->loop, .on_note = on_pane_note })))
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     r->progress = progress_new(p,
                                o->on_begun  ? PROGRESS_QUIET
                                : o->is_json ? PROGRESS_JSON

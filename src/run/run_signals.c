@@ -12,7 +12,7 @@ run_signals_init(struct run_signals *t, const struct plan *p, struct err *e)
 {
     *t = (struct run_signals){ .plan = p };
     t->is_up = calloc(p->team.n_phases + 1, sizeof *t->is_up);
-    return t->is_up ? ST_OK : err_set(e, ST_IO, "out of memory");
+    return t->is_up ? ST_OK : err_nomem(e);
 }
 
 void

@@ -104,7 +104,7 @@ resume_all(struct run *r, const struct replay *replay, struct err *e)
         replay->is_cancelled || (sched_reason(r->sched) && replay->head.options.is_fail_fast);
 
     if (!then)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     r->is_cancelled = replay->is_cancelled;
     for (size_t i = 0; i < n; i++) {
         then[i] = *sched_phase(r->sched, i);
@@ -174,7 +174,7 @@ begin_fresh(struct run *r, int dir, struct err *e)
     if (!s)
         s = journal_open(&r->journal, dir, &r->p->team, &head, e);
     if (!s && !(r->sched = sched_new(&r->p->team, &head.options)))
-        s = err_set(e, ST_IO, "out of memory");
+        s = err_nomem(e);
     return s;
 }
 

@@ -174,7 +174,7 @@ verdict_publish(const struct plan *p, const struct attempt_id *at, const struct 
     struct buf text = { 0 };
     struct json *data = make_data(p, at, ev, &a);
     const struct dag *d = p->dag;
-    enum status s = data ? ST_OK : err_set(e, ST_IO, "out of memory");
+    enum status s = data ? ST_OK : err_nomem(e);
 
     buf_adds(&text, names[ev->verdict]);
     if (ev->verdict == VERDICT_ROUTE)

@@ -45,7 +45,7 @@ cliq_channel_open(cliq_channel **out, const cliq_channel_options *o, cliq_error 
     cliq_channel *c = calloc(1, sizeof *c);
     if (!c || !(c->room = strdup(o->room))) {
         free(c);
-        return outcome(err_set(&e, ST_IO, "out of memory"), &e, err);
+        return outcome(err_nomem(&e), &e, err);
     }
     c->is_durable = !o->not_durable;
     c->tail = (struct log_tail){ .dir = -1, .fd = -1, .watch.fd = -1 };
@@ -111,7 +111,7 @@ cliq_channel_next(cliq_channel *c, cliq_message *m, cliq_error *err)
     m->id = json_dup_text(a, json_get(rec.json, "id"));
     m->ts = json_dup_text(a, json_get(rec.json, "ts"));
     m->json = arena_dup(a, rec.text, rec.len);
-    s = m->json ? ST_OK : err_set(&e, ST_IO, "out of memory");
+    s = m->json ? ST_OK : err_nomem(&e);
     return outcome(s, &e, err);
 }
 

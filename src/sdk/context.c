@@ -500,7 +500,7 @@ sdk_test_result(struct context *c, bool passed, const char *message, struct err 
     struct json *text = json_new_str(c->arena, message, strlen(message));
 
     if (!result || !is_passed || !text)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     json_set(result, "passed", is_passed);
     json_set(result, "message", text);
     return context_complete(c, result, e);

@@ -63,7 +63,7 @@ job_new(const struct reply_to *to, const struct http_request *r, const struct ca
         body && identity
             ? route_args(&j->arena, to->route, (struct route_text){ query.p, query.len },
                          (struct route_text){ body, r->body.len }, &args, &e)
-            : err_set(&e, ST_IO, "out of memory");
+            : err_nomem(&e);
     if (st) {
         reply_refuse(to, st == ST_INVALID ? 400 : 503,
                      st == ST_INVALID ? "VALIDATION_INVALID_TYPE" : "STORE_UNAVAILABLE", e.text,

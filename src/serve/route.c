@@ -136,7 +136,7 @@ set_text(struct arena *a, struct json *args, const char *key, const char *value,
     const char *kept = arena_dup(a, key, strlen(key));
 
     if (!v || !kept)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     json_set(args, kept, v);
     return ST_OK;
 }
@@ -211,7 +211,7 @@ route_args(struct arena *a, const struct route *route, struct route_text query,
 
     *args = json_new(a, JSON_OBJECT);
     if (!*args)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     s = is_query ? read_query(a, query, *args, e) : read_body(a, query, body, args, e);
     for (size_t i = 0; !s && i < route->n_params; i++) {
         const char *value;

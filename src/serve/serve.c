@@ -428,11 +428,11 @@ serve_run(const struct serve_options *o, struct err *e)
     struct serve *s = calloc(1, sizeof *s);
 
     if (!s)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     s->o = o;
     s->watch.fd = s->log_dir = s->clock = s->revoke_watch.fd = -1;
     s->keys = calloc(SERVE_KEYS, sizeof *s->keys);
-    enum status st = s->keys && reply_init(s) ? setup(s, e) : err_set(e, ST_IO, "out of memory");
+    enum status st = s->keys && reply_init(s) ? setup(s, e) : err_nomem(e);
     if (!st) {
         fflush(stdout);
         tell_systemd("READY=1");

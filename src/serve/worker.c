@@ -128,7 +128,7 @@ worker_new(struct hub *h, struct err *e)
     struct worker *w = calloc(1, sizeof *w);
 
     if (!w) {
-        err_set(e, ST_IO, "out of memory");
+        err_nomem(e);
         return NULL;
     }
     w->hub = h;

@@ -35,7 +35,7 @@ agent_self(struct arena *a)
 static enum status
 out_of_memory(struct err *e)
 {
-    return err_set(e, ST_IO, "out of memory");
+    return err_nomem(e);
 }
 
 /* ---- argv ---- */

@@ -89,7 +89,7 @@ agent_list_make(struct agent_list *r, struct arena *a, const struct agent_list_p
     *r = (struct agent_list){ .v = arena_alloc(a, most * sizeof *r->v) };
     if (!r->v || !name_index_init(&r->names, a, most)) {
         r->v = NULL;
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     }
     add_json(r, a, set, AGENT_LIST_SETTINGS);
     add_team(r, in->team);

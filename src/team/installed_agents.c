@@ -13,7 +13,7 @@ enum { INSTALLED_MAX = 10000 }; /* more than this is an error: the directory hol
 static enum status
 out_of_memory(struct err *e)
 {
-    return err_set(e, ST_IO, "out of memory");
+    return err_nomem(e);
 }
 
 /* Reads one agent; `all` is the directory of all installed agents. */

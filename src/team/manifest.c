@@ -165,7 +165,7 @@ manifest_load(struct arena *a, int dir, const char *path, const char *shown,
         /* The tree borrows its text, so the arena keeps that too. */
         char *kept = arena_dup(a, text.p ? text.p : "", text.len);
         if (!kept || (!json_parse(a, kept, text.len, &doc, &fault) && fault.is_starved)) {
-            s = err_set(e, ST_IO, "out of memory");
+            s = err_nomem(e);
         } else if (!doc) {
             struct problem_at at = { .file = shown, .line = fault.line, .column = fault.column };
             problem_error(p, at, "not JSON: %s", fault.what);
@@ -200,7 +200,7 @@ first_problem(struct problems *p, struct err *e)
         if (!one->is_warning)
             return err_set(e, ST_INVALID, "%s:%u:%u: %s", one->file, one->line, one->column,
                            one->text);
-    return p->errors ? err_set(e, ST_IO, "out of memory") : ST_OK;
+    return p->errors ? err_nomem(e) : ST_OK;
 }
 
 /* Is this cliq new enough for the agent? */

@@ -91,7 +91,7 @@ load_file(struct arena *a, struct buf *text, const char *path, struct json **out
 
     if (s == ST_NOT_FOUND || (!s && text->len == 0)) {
         *out = json_new(a, JSON_OBJECT);
-        return *out ? ST_OK : err_set(e, ST_IO, "out of memory");
+        return *out ? ST_OK : err_nomem(e);
     }
     if (!s)
         s = json_parse_named(a, path, text->p, text->len, out, e);
@@ -123,7 +123,7 @@ settings_load(struct settings *s, const char *state_dir, struct err *e)
     }
     buf_release(&path);
     if (!st && !(s->merged = merge(&s->arena, parts[0], parts[1])))
-        st = err_set(e, ST_IO, "out of memory");
+        st = err_nomem(e);
     if (st)
         settings_release(s);
     return st;
@@ -247,7 +247,7 @@ parse_value(struct arena *a, const char *key, const char *text, struct json **ou
     if (!is_text && (*text == '{' || *text == '['))
         return json_parse_named(a, "value", text, strlen(text), out, e);
     *out = json_new_str(a, text, strlen(text));
-    return *out ? ST_OK : err_set(e, ST_IO, "out of memory");
+    return *out ? ST_OK : err_nomem(e);
 }
 
 /* Removes a member; objects only. False: there is none. */
@@ -275,7 +275,7 @@ change(struct arena *a, struct json *root, const char *path, struct json *value,
             return settings_check_key("", e);
         const char *key = arena_dup(a, path, n);
         if (!key)
-            return err_set(e, ST_IO, "out of memory");
+            return err_nomem(e);
         if (path[n] == '\0') {
             if (value)
                 json_set(root, key, value);
@@ -291,7 +291,7 @@ change(struct arena *a, struct json *root, const char *path, struct json *value,
                 return ST_NOT_FOUND;
             next = json_new(a, JSON_OBJECT);
             if (!next)
-                return err_set(e, ST_IO, "out of memory");
+                return err_nomem(e);
             json_set(root, key, next);
         }
         root = next;

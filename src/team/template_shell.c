@@ -84,7 +84,7 @@ template_shell(struct arena *a, struct buf *to, const char *text, const struct t
     if (!st && l.n) {
         struct template_env *more = arena_alloc(a, (*n_env + l.n) * sizeof *more);
         if (!more)
-            return err_set(e, ST_IO, "out of memory");
+            return err_nomem(e);
         if (*n_env)
             memcpy(more, *env, *n_env * sizeof *more);
         *env = more;
@@ -102,7 +102,7 @@ template_shell(struct arena *a, struct buf *to, const char *text, const struct t
             break;
         size_t number = env_number(a, &v, *env, n_env);
         if (!number)
-            st = err_set(e, ST_IO, "out of memory");
+            st = err_nomem(e);
         buf_add(to, text + from, u->offset - from);
         buf_addf(to, u->is_quoted ? "${%s}" : "\"${%s}\"", number ? (*env)[number - 1].name : "");
         from = u->offset + u->form.len;

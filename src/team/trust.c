@@ -103,7 +103,7 @@ add_entries(crypto_generichash_state *h, int dir, struct err *e)
         const char *path = arena_dup(&a, entry->text.p, entry->text.len);
         const char *name = arena_dup(&a, agent->key, agent->key_len);
         if (!path || !name) {
-            s = err_set(e, ST_IO, "out of memory");
+            s = err_nomem(e);
             continue;
         }
         add_text(h, name, path, entry->text.len);

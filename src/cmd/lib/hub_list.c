@@ -8,7 +8,7 @@ hub_list(struct hub_call *c, enum hub_op op, struct json *args, bool is_all, str
     struct json *list = json_new(&c->hub.arena, JSON_ARRAY);
     struct json **link = list ? &list->kids.first : NULL;
     struct hub_reply reply = { 0 };
-    enum status s = list ? ST_OK : err_set(e, ST_IO, "out of memory");
+    enum status s = list ? ST_OK : err_nomem(e);
 
     if (is_all && !json_get(args, "limit"))
         json_set(args, "limit", json_new_int(&c->hub.arena, HUB_LIMIT_MAX));

@@ -50,8 +50,7 @@ sdk_json_arg(struct sdk_session *k, const char *arg, const char *what, bool is_o
     enum status s = arg[0] == '@' ? sdk_file_arg(arg + 1, &b, e) : sdk_text_arg(arg, what, &b, e);
     const char *kept = s ? NULL : arena_dup(&k->arena, b.p ? b.p : "", b.len);
     if (!s)
-        s = kept ? json_parse_named(&k->arena, what, kept, b.len, &v, e)
-                 : err_set(e, ST_IO, "out of memory");
+        s = kept ? json_parse_named(&k->arena, what, kept, b.len, &v, e) : err_nomem(e);
     if (!s && is_object && !json_is(v, JSON_OBJECT))
         s = err_set(e, ST_INVALID, "%s must be a JSON object", what);
     buf_release(&b);

@@ -567,7 +567,7 @@ open_database(struct index **out, const char *path, bool is_new, struct err *e)
     struct stat st = { 0 };
 
     if (!ix)
-        return err_set(e, ST_IO, "out of memory");
+        return err_nomem(e);
     ix->queue.ix = ix;
     if (path) {
         if (snprintf(ix->path, sizeof ix->path, "%s", path) >= (int)sizeof ix->path)
