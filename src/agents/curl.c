@@ -47,12 +47,6 @@ struct curl_work {
     struct buf text;         /* the handoff's text */
 };
 
-static enum status
-no_memory(struct err *e)
-{
-    return err_nomem(e);
-}
-
 /* ---- settings ---- */
 
 static enum status
@@ -236,7 +230,7 @@ keep(struct curl_work *w, const struct transfer *n, const struct fetch_response 
     if (is_json_type(r->content_type)) {
         text = arena_dup(w->c->arena, r->body.p, r->body.len);
         if (!text)
-            return no_memory(e);
+            return err_nomem(e);
         if (json_parse(w->c->arena, text, r->body.len, doc, NULL)) {
             json_write_pretty(&pretty, *doc, 0);
             buf_addc(&pretty, '\n');
@@ -284,7 +278,7 @@ get(struct curl_work *w, const struct transfer *n, struct err *e)
         if (!o || !json_set(o, "file", file_json(w, n)) ||
             !json_set(o, "content_type", json_new_copy(w->c->arena, type, strlen(type))) ||
             (doc && !json_set(o, "json", doc)))
-            s = no_memory(e);
+            s = err_nomem(e);
     }
     if (!s)
         s = report(w, n, &q, &r, r.body.len, e);
@@ -371,7 +365,7 @@ put(struct curl_work *w, const struct transfer *n, struct err *e)
     if (!s)
         s = ask(w, n, &q, &r, e);
     if (!s && !add_record(w, w->sent, n, r.status, file.len))
-        s = no_memory(e);
+        s = err_nomem(e);
     if (!s)
         s = report(w, n, &q, &r, file.len, e);
     fetch_response_release(&r);
@@ -411,7 +405,7 @@ send_handoff(struct curl_work *w, struct err *e)
     enum status s = buf_status(&w->text, "the summary", e);
 
     if (!data)
-        return no_memory(e);
+        return err_nomem(e);
     json_set(data, "sources", w->got);
     json_set(data, "targets", w->sent);
     for (size_t i = 0; !s && i < w->c->n_targets; i++)
@@ -432,7 +426,7 @@ handle(struct context *c, struct err *e)
                        "model",
                        c->phase);
     if (!w.got || !w.sent)
-        return no_memory(e);
+        return err_nomem(e);
     enum status s = get_settings(&w, e);
     if (!s)
         s = transfers_get(&w.sources, c, "sources", "source", e);

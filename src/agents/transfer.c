@@ -6,12 +6,6 @@
 
 enum { ENTRIES_MAX = 1000 }; /* entries of a phase; the check for equal names is quadratic */
 
-static enum status
-no_memory(struct err *e)
-{
-    return err_nomem(e);
-}
-
 enum status
 transfer_wrong(const struct transfer *n, const char *what, struct err *e)
 {
@@ -35,7 +29,7 @@ transfer_text(struct arena *a, const struct json *v, const char **out, struct er
     if (!p || memchr(p, '\0', n))
         return ST_OK;
     *out = arena_dup(a, p, n);
-    return *out ? ST_OK : no_memory(e);
+    return *out ? ST_OK : err_nomem(e);
 }
 
 /* A text member; NULL when absent. */
@@ -81,11 +75,11 @@ get_headers(struct context *c, struct transfer *n, const struct json *map, struc
         return transfer_wrong(n, "its headers must be a map of names to values", e);
     n->headers = arena_alloc(c->arena, (map->kids.count + 1) * sizeof *n->headers);
     if (!n->headers)
-        return no_memory(e);
+        return err_nomem(e);
     json_each (v, map) {
         struct fetch_header *h = &n->headers[n->n_headers];
         h->name = arena_dup(c->arena, v->key, v->key_len);
-        s = h->name ? transfer_text(c->arena, v, &h->value, e) : no_memory(e);
+        s = h->name ? transfer_text(c->arena, v, &h->value, e) : err_nomem(e);
         if (!s && !h->value)
             s = err_set(e, ST_INVALID, "%s %.100s: its header %.100s must be a text", n->kind,
                         n->name, h->name);
@@ -121,7 +115,7 @@ get_body(struct context *c, struct transfer *n, const struct json *v, struct err
         json_write(&text, v); /* a YAML value becomes JSON */
     enum status s = buf_status(&text, "the body", e);
     if (!s && !(n->body = arena_dup(c->arena, text.p, text.len)))
-        s = no_memory(e);
+        s = err_nomem(e);
     n->body_len = text.len;
     if (!s) /* for a body that is not JSON, the type that curl -d sends */
         default_header(n, "Content-Type",
@@ -188,7 +182,7 @@ get_entry(struct context *c, const struct transfers *list, const struct json *v,
     if (!s && !n->headers) /* room for default_header */
         n->headers = arena_alloc(c->arena, sizeof *n->headers);
     if (!s && !n->headers)
-        s = no_memory(e);
+        s = err_nomem(e);
     if (!s && is_source)
         s = get_body(c, n, json_get(v, "body"), e);
     else if (!s)
@@ -213,7 +207,7 @@ transfers_get(struct transfers *out, struct context *c, const char *key, const c
                        kind, ENTRIES_MAX);
     out->v = arena_alloc(c->arena, (list->kids.count + 1) * sizeof *out->v);
     if (!out->v)
-        return no_memory(e);
+        return err_nomem(e);
     json_each (v, list) {
         out->v[out->n] = (struct transfer){ .kind = kind };
         enum status s = get_entry(c, out, v, &out->v[out->n], e);

@@ -240,18 +240,19 @@ on_begun(void *ctx, const char *run_id)
 }
 
 static _Noreturn void
-be_background(struct plan *p, struct run_options *o, int report)
+be_background(struct plan *p, const struct run_options *o, int report)
 {
     struct background b = { .plan = p, .report = report };
+    struct run_options own = *o;
     struct begin_report r = { .has_begun = false };
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     setsid();
     if (null >= 0)
         dup2(null, STDIN_FILENO);
-    o->on_begun = on_begun;
-    o->ctx = &b;
-    r.status = run_here(p, o, &r.why);
+    own.on_begun = on_begun;
+    own.ctx = &b;
+    r.status = run_here(p, &own, &r.why);
     send_report(&b, &r);
     _exit(status_exit(r.status));
 }
@@ -281,10 +282,11 @@ print_begun(const struct begin_report *r, pid_t pid, bool is_json, struct err *e
 /* The run in a process and session of its own, which outlives the terminal. Returns when it has
  * begun. */
 static enum status
-run_detached(struct plan *p, struct run_options *o, struct err *e)
+run_detached(struct plan *p, const struct run_options *o, struct err *e)
 {
     struct begin_report r;
     size_t got = 0;
+    ssize_t n;
     int ends[2];
 
     fflush(NULL);
@@ -300,8 +302,9 @@ run_detached(struct plan *p, struct run_options *o, struct err *e)
         close(ends[0]);
         return err_sys(e, "make a process");
     }
-    for (ssize_t n = 1; n > 0 && got<sizeof r; got += n> 0 ? (size_t)n : 0)
-        n = SYS_RETRY(sys->read(ends[0], (char *)&r + got, sizeof r - got));
+    while (got < sizeof r &&
+           (n = SYS_RETRY(sys->read(ends[0], (char *)&r + got, sizeof r - got))) > 0)
+        got += (size_t)n;
     close(ends[0]);
     if (got < sizeof r)
         r = (struct begin_report){ .status = ST_IO,

@@ -16,12 +16,6 @@
 
 static const struct json no_members = { .type = JSON_OBJECT };
 
-static enum status
-no_memory(struct err *e)
-{
-    return err_nomem(e);
-}
-
 /* ---- files ---- */
 
 /* The text of a file below the state directory, in the arena; `fallback` when the file does not
@@ -36,7 +30,7 @@ read_text(struct context *c, const char *path, const char *fallback, const char 
     if (s == ST_NOT_FOUND)
         s = ST_OK;
     else if (!s && !(*to = arena_dup(c->arena, b.p, b.len)))
-        s = no_memory(e);
+        s = err_nomem(e);
     buf_release(&b);
     return s;
 }
@@ -91,7 +85,7 @@ list_names(struct context *c, const char *path, struct dir_names *names, struct 
             cap = cap ? 2 * cap : 16;
             char **more = arena_alloc(c->arena, cap * sizeof *more);
             if (!more) {
-                s = no_memory(e);
+                s = err_nomem(e);
                 break;
             }
             if (names->n)
@@ -100,7 +94,7 @@ list_names(struct context *c, const char *path, struct dir_names *names, struct 
         }
         names->v[names->n] = arena_dup(c->arena, d->d_name, strlen(d->d_name));
         if (!names->v[names->n++])
-            s = no_memory(e);
+            s = err_nomem(e);
     }
     if (!s && errno)
         s = err_sys(e, "read directory %s", path);
@@ -131,7 +125,7 @@ read_input(struct context *c, const char *channel, struct context_input *in, str
     *in = (struct context_input){ .channel = channel, .text = "" };
     in->from = arena_dup(c->arena, channel, (size_t)(strstr(channel, "--") - channel));
     if (!path || !instructions || !in->from)
-        return no_memory(e);
+        return err_nomem(e);
     enum status s = read_text(c, instructions, NULL, &in->instructions, e);
     if (s)
         return s;
@@ -144,7 +138,7 @@ read_input(struct context *c, const char *channel, struct context_input *in, str
     in->envelope = handoff_json(c->arena, &in->handoff);
     in->text = buf_failed(&b) ? NULL : arena_dup(c->arena, b.p, b.len);
     buf_release(&b);
-    return in->envelope && in->text ? ST_OK : no_memory(e);
+    return in->envelope && in->text ? ST_OK : err_nomem(e);
 }
 
 static enum status
@@ -155,7 +149,7 @@ read_inputs(struct context *c, struct err *e)
     enum status s = list_names(c, "channels", &names, e);
 
     if (!s && names.n && !(c->inputs = arena_alloc(c->arena, names.n * sizeof *c->inputs)))
-        s = no_memory(e);
+        s = err_nomem(e);
     buf_adds(&all, "");
     for (size_t i = 0; i < names.n && !s; i++) {
         struct context_input *in = &c->inputs[c->n_inputs];
@@ -171,7 +165,7 @@ read_inputs(struct context *c, struct err *e)
     if (!s)
         s = buf_status(&all, "the text of the handoffs", e);
     if (!s && !(c->input_text = arena_dup(c->arena, all.p, all.len)))
-        s = no_memory(e);
+        s = err_nomem(e);
     buf_release(&all);
     return s;
 }
@@ -183,7 +177,7 @@ name_targets(struct context *c, struct err *e)
 
     if (m->n_handoff_dirs &&
         !(c->targets = arena_alloc(c->arena, m->n_handoff_dirs * sizeof *c->targets)))
-        return no_memory(e);
+        return err_nomem(e);
     for (size_t i = 0; i < m->n_handoff_dirs; i++) {
         const char *slash = strrchr(m->handoff_dirs[i], '/');
         struct context_target *t = &c->targets[c->n_targets++];
@@ -200,7 +194,7 @@ read_instructions(struct context *c, struct err *e)
         struct context_target *t = &c->targets[i];
         const char *channel = strrchr(t->channel, '/') + 1;
         const char *path = join(c->arena, "channels/", channel, "/instructions.md");
-        enum status s = !path      ? no_memory(e)
+        enum status s = !path      ? err_nomem(e)
                         : *channel ? read_text(c, path, NULL, &t->instructions, e)
                                    : ST_OK;
         if (s)
@@ -219,11 +213,11 @@ read_docs(struct context *c, struct err *e)
 
     if (!s && names.n &&
         !(c->design_docs = arena_alloc(c->arena, names.n * sizeof *c->design_docs)))
-        s = no_memory(e);
+        s = err_nomem(e);
     for (size_t i = 0; i < names.n && !s; i++) {
         const char *path = join(c->arena, "design", "/", names.v[i]), *text = NULL;
         if (!path)
-            return no_memory(e);
+            return err_nomem(e);
         s = read_text(c, path, NULL, &text, e);
         if (s == ST_INVALID)
             s = ST_OK; /* a directory or a link: not a document */
@@ -275,11 +269,11 @@ read_role(struct context *c, struct err *e)
     struct err why = { "" };
 
     if (!path || !files)
-        return no_memory(e);
+        return err_nomem(e);
     const struct json *given = json_get(c->dispatch, "role");
     if (json_is(given, JSON_STRING)) { /* the orchestrator has already replaced the variables */
         c->role = arena_dup(c->arena, given->text.p, given->text.len);
-        return c->role ? ST_OK : no_memory(e);
+        return c->role ? ST_OK : err_nomem(e);
     }
     enum status s = read_text(c, path, "", &text, e);
     if (s)
@@ -301,7 +295,7 @@ read_role(struct context *c, struct err *e)
     if (s)
         err_say(e, "%s: %s", path, why.text);
     else if (!(c->role = arena_dup(c->arena, b.p, b.len)))
-        s = no_memory(e);
+        s = err_nomem(e);
     buf_release(&b);
     return s;
 }
@@ -322,12 +316,12 @@ read_gate(struct context *c, struct err *e)
         return ST_OK;
     c->route_targets = arena_alloc(c->arena, list->kids.count * sizeof *c->route_targets);
     if (!c->route_targets)
-        return no_memory(e);
+        return err_nomem(e);
     json_each (v, list) {
         const char *name =
             json_is(v, JSON_STRING) ? arena_dup(c->arena, v->text.p, v->text.len) : "";
         if (!name)
-            return no_memory(e);
+            return err_nomem(e);
         if (!state_dir_is_phase_name(name))
             return err_set(e, ST_INVALID,
                            "the message's payload.route_targets must be names of phases; number "
@@ -349,7 +343,7 @@ open_phase(struct context *c, struct err *e)
     if (!c->project_dir)
         c->project_dir = arena_dup(c->arena, c->state.project_dir, strlen(c->state.project_dir));
     if (!c->project_dir)
-        return no_memory(e);
+        return err_nomem(e);
     if (!c->work_dir)
         c->work_dir = c->project_dir;
     json_bool(json_get(c->dispatch, "is_support"), &c->is_support);
@@ -392,7 +386,7 @@ open_signals(struct context *c, struct err *e)
     if (s)
         return s;
     c->signal_name = c->phase ? c->phase : name_without_phase(c);
-    return c->signal_name ? ST_OK : no_memory(e);
+    return c->signal_name ? ST_OK : err_nomem(e);
 }
 
 enum status

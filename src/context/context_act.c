@@ -18,12 +18,6 @@
 enum { LINE_TEXT_MAX = 64 * 1024 }; /* bytes of a progress note or an error, which people read */
 
 static enum status
-no_memory(struct err *e)
-{
-    return err_nomem(e);
-}
-
-static enum status
 need_phase(const struct context *c, const char *what, struct err *e)
 {
     return c->phase ? ST_OK
@@ -111,7 +105,7 @@ context_notify(struct context *c, const char *event, const char *to, const struc
     struct json *v = json_new(c->arena, JSON_OBJECT);
 
     if (!agent || !v)
-        return no_memory(e);
+        return err_nomem(e);
     if (!path_is_name(agent) || (colon && !colon[1]))
         return err_set(e, ST_INVALID,
                        "bad receiver of a notification \"%.200s\": write agent or agent:channel",
@@ -128,7 +122,7 @@ context_notify(struct context *c, const char *event, const char *to, const struc
     static const char *const keys[] = { "agent", "channel", "event", "payload" };
     for (size_t i = 0; i < 4; i++) {
         if (!parts[i])
-            return no_memory(e);
+            return err_nomem(e);
         json_set(v, keys[i], parts[i]);
     }
     return append(c, LINE_NOTIFY, NULL, NULL, v, e);
@@ -371,7 +365,7 @@ send_verdict(struct context *c, const struct context_verdict *v, struct err *e)
     gate_text(&text, v);
     if (strcmp(v->outcome, "ROUTE") == 0)
         buf_addf(&path, "%s/channels/%s--%s", c->state.state_dir, c->phase, v->target);
-    enum status s = data ? buf_status(&text, "the verdict", e) : no_memory(e);
+    enum status s = data ? buf_status(&text, "the verdict", e) : err_nomem(e);
     if (!s)
         s = buf_status(&path, "the path", e);
     struct handoff h = { "gate", c->phase, c->agent, data, text.p, text.len };
@@ -399,7 +393,7 @@ context_finalize_gate(struct context *c, const struct context_verdict *given, st
     if (!result || !json_set(result, "verdict", verdict_json(c->arena, v)) ||
         !set_text(c->arena, result, "reviewer", v->reviewer) ||
         !set_text(c->arena, result, "decided_at", v->decided_at))
-        return no_memory(e);
+        return err_nomem(e);
     s = send_verdict(c, v, e);
     if (!s)
         s = context_write_board(c, e);

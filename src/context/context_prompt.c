@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-static enum status
-no_memory(struct err *e)
-{
-    return err_nomem(e);
-}
-
 /* ".cliq/channels/a--b/" when the path is below the project, else the whole path. */
 static const char *
 shown_path(struct context *c, const char *path)
@@ -94,19 +88,19 @@ context_prompt(struct context *c, struct buf *to, struct err *e)
     struct prompt_out *out = arena_alloc(c->arena, (c->n_targets + 1) * sizeof *out);
     struct prompt_doc *docs = arena_alloc(c->arena, (c->n_design_docs + 1) * sizeof *docs);
     if (!in || !out || !docs || !fill_checks(c, &p))
-        return no_memory(e);
+        return err_nomem(e);
     for (size_t i = 0; i < c->n_inputs; i++) {
         const struct context_input *from = &c->inputs[i];
         in[i] = (struct prompt_in){ channel_path(c, from->channel), from->from, from->instructions,
                                     from->is_there ? from->text : NULL };
         if (!in[i].path)
-            return no_memory(e);
+            return err_nomem(e);
     }
     for (size_t i = 0; i < c->n_targets; i++) {
         const struct context_target *t = &c->targets[i];
         out[i] = (struct prompt_out){ shown_path(c, t->channel), t->name, t->instructions };
         if (!out[i].path)
-            return no_memory(e);
+            return err_nomem(e);
     }
     for (size_t i = 0; i < c->n_design_docs; i++)
         docs[i] = (struct prompt_doc){ c->design_docs[i].name, c->design_docs[i].text };

@@ -32,12 +32,6 @@ agent_self(struct arena *a)
     return path ? path : "cliq";
 }
 
-static enum status
-out_of_memory(struct err *e)
-{
-    return err_nomem(e);
-}
-
 /* ---- argv ---- */
 
 static enum status
@@ -48,7 +42,7 @@ entry_argv(struct arena *a, const char *entry, const char *const **out, struct e
     size_t n = 0;
 
     if (!argv)
-        return out_of_memory(e);
+        return err_nomem(e);
     if (access(entry, R_OK) != 0)
         return err_set(e, ST_NOT_FOUND, "the agent's entry %s cannot be read", entry);
     enum status s = runner_find(entry, &runner, e);
@@ -104,14 +98,14 @@ names_of(struct arena *a, const struct json *one, const struct json *two, const 
                                             sizeof *names);
 
     if (!names)
-        return out_of_memory(e);
+        return err_nomem(e);
     for (size_t i = 0; i < 2; i++) {
         json_each (v, lists[i]) {
             /* A setting may be an object {key, description, …}. */
             const struct json *name = json_is(v, JSON_OBJECT) ? json_get(v, "key") : v;
             if (json_is(name, JSON_STRING) &&
                 !(names[n++] = arena_dup(a, name->text.p, name->text.len)))
-                return out_of_memory(e);
+                return err_nomem(e);
         }
     }
     names[n] = NULL;
@@ -127,7 +121,7 @@ filter_settings(struct arena *a, const struct agent_scope *scope, const char *na
     struct json *object = json_new(a, JSON_OBJECT);
 
     if (!object)
-        return out_of_memory(e);
+        return err_nomem(e);
     for (; *keys; keys++) {
         const struct json *v = json_get(mine, *keys);
         struct json *copy = v ? arena_alloc(a, sizeof *copy) : NULL;
@@ -178,7 +172,7 @@ resolve_entry(struct arena *a, const struct agent_scope *scope, const char *base
 {
     const char *path = absolute(a, base, entry);
     enum status s =
-        path ? manifest_read(a, dir_of(a, path), out->name, &out->manifest, e) : out_of_memory(e);
+        path ? manifest_read(a, dir_of(a, path), out->name, &out->manifest, e) : err_nomem(e);
     const char *const *keys;
 
     out->kind = AGENT_CUSTOM;
@@ -208,7 +202,7 @@ resolve_builtin(struct arena *a, const struct agent_scope *scope, const struct b
     const char **argv = arena_alloc(a, 4 * sizeof *argv);
 
     if (!argv)
-        return out_of_memory(e);
+        return err_nomem(e);
     argv[0] = agent_self(a);
     argv[1] = "agent";
     argv[2] = b->name;
@@ -231,7 +225,7 @@ agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name
         return s;
     *out = (struct agent){ .name = arena_dup(a, name, strlen(name)) };
     if (!out->name)
-        return out_of_memory(e);
+        return err_nomem(e);
     const struct json *team = json_get(scope->agents_json, name);
     const struct json *set =
         json_get(json_get(json_get(scope->settings->merged, "agents"), name), "entry");

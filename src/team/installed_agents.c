@@ -10,12 +10,6 @@
 
 enum { INSTALLED_MAX = 10000 }; /* more than this is an error: the directory holds something else */
 
-static enum status
-out_of_memory(struct err *e)
-{
-    return err_nomem(e);
-}
-
 /* Reads one agent; `all` is the directory of all installed agents. */
 static enum status
 read_one(struct arena *a, const char *all, const char *name, struct installed *out, struct err *e)
@@ -27,12 +21,12 @@ read_one(struct arena *a, const char *all, const char *name, struct installed *o
     out->dir = buf_failed(&path) ? NULL : arena_dup(a, path.p, path.len);
     buf_release(&path);
     if (!out->name || !out->dir)
-        return out_of_memory(e);
+        return err_nomem(e);
     enum status s = manifest_read(a, out->dir, out->name, &out->manifest, e);
     const struct json *entry = json_get(out->manifest, "entry");
     if (!s && json_is(entry, JSON_STRING) && entry->text.len &&
         !(out->entry = arena_dup(a, entry->text.p, entry->text.len)))
-        return out_of_memory(e);
+        return err_nomem(e);
     return s;
 }
 
@@ -81,7 +75,7 @@ add(struct arena *a, const char *all, const char *name, struct installed *to, si
         return s;
     }
     if (s && !(to->fault = arena_dup(a, why.text, strlen(why.text))))
-        return out_of_memory(e);
+        return err_nomem(e);
     *n += to->fault || to->entry;
     return ST_OK;
 }
@@ -110,7 +104,7 @@ installed_list(struct arena *a, struct installed **out, size_t *n, struct err *e
         s = err_sys(e, "read %s", all.p);
     size_t room = d ? count(d) : 0;
     if (room && !(*out = arena_alloc(a, room * sizeof **out)))
-        s = out_of_memory(e);
+        s = err_nomem(e);
     for (struct dirent *f; d && !s && *n < room && (f = readdir(d));)
         if (path_is_name(f->d_name))
             s = add(a, all.p, f->d_name, &(*out)[*n], n, e);

@@ -131,8 +131,6 @@ enum index_rows {
     INDEX_ROWS
 };
 void index_add(struct index *ix, enum index_rows rows, const char *types, ...);
-/* Writes the queue's full batches now: the rest is cheaper with the rows to come. */
-void index_flush_batches(struct index *ix);
 /* Writes the queue in the row thread, if it is idle and there are many rows. */
 void index_flush_behind(struct index *ix);
 

@@ -157,13 +157,13 @@ empty(struct row_buffer *b)
     arena_reset(&b->texts);
 }
 
-/* In batches of the first `sizes` sizes, the largest first. */
+/* Inserts the rows in batches, the largest first. */
 static void
-insert_buffer(struct row_queue *q, struct row_buffer *b, size_t sizes)
+insert_buffer(struct row_queue *q, struct row_buffer *b)
 {
     for (int kind = 0; kind < ROWS_NOT_WAITING; kind++) {
         struct row_kind *k = &b->of[kind];
-        for (size_t size = 0; size < sizes; size++)
+        for (size_t size = 0; size < ROW_QUEUE_SIZES; size++)
             for (; k->n - k->done >= batch_sizes[size] && !q->ix->failed;
                  k->done += batch_sizes[size])
                 insert_rows(q, (enum index_rows)kind, size, k->rows + k->done, k->columns);
@@ -177,7 +177,7 @@ write_buffer(void *ctx, void *piece)
     struct row_queue *q = ctx;
     struct row_buffer *b = piece;
 
-    insert_buffer(q, b, ROW_QUEUE_SIZES);
+    insert_buffer(q, b);
     for (int kind = ROWS_NOT_WAITING; kind < INDEX_ROWS; kind++)
         if (b->of[kind].n && !q->ix->failed)
             remove_rows(q, (enum index_rows)kind, b->of[kind].rows, b->of[kind].n);
@@ -201,15 +201,6 @@ row_queue_flush(struct row_queue *q)
     row_queue_wait(q);
     if (b->has_rows)
         write_buffer(q, b);
-}
-
-void
-index_flush_batches(struct index *ix)
-{
-    struct row_queue *q = &ix->queue;
-
-    row_queue_wait(q);
-    insert_buffer(q, &q->buffers[q->current], 1);
 }
 
 /* ---- the row thread ---- */
