@@ -269,7 +269,7 @@ struct hub_finding {
 enum status hub_check(struct hub *h, void (*tell)(void *ctx, const struct hub_finding *f),
                       void *ctx, uint64_t *problems, struct err *e);
 /* Deletes finished segments whose signals are all older and no longer needed, after copying the
- * events still in force (hub/retained_events.h), and makes the index again. */
+ * events still in force (hub/retention.c), and makes the index again. */
 enum status
 hub_compact(struct hub *h, int64_t older_than_ms, uint64_t *dropped_bytes, struct err *e);
 

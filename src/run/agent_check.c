@@ -1,9 +1,9 @@
 /*
- * foresee - which phases a run would go through if all went well, for `--dry-run`; and whether
- * the agents are there of all that will or may run.
+ * agent_check - which phases a run would pass if every attempt succeeded (`--dry-run`), and whether
+ * the agents of all phases that may run exist.
  *
- * The scheduler is asked: it is pure, so the journal's state can be led on to its end with
- * nothing but good results, and nothing is started or written.
+ * It asks the scheduler. The scheduler is pure, so the state of the journal can be fed with
+ * successful results to its end, and nothing is started or written.
  */
 #include "run/run_loop.h"
 

@@ -1,5 +1,7 @@
 /*
- * project - .cliq/ before any run: made, filled from a team, given a requirement.
+ * assemble - fills .cliq/ before any run: makes it, copies a team into it, writes the task board.
+ *
+ * Tests: test/cli/team.bats test/scenario/pipeline_project.bats
  */
 #ifndef CLIQ_RUN_ASSEMBLE_H
 #define CLIQ_RUN_ASSEMBLE_H

@@ -1,6 +1,6 @@
 /*
- * prepare - everything an attempt needs on disk and in its environment before it can
- * be started: templates resolved, message written, prompt written.
+ * attempt_files - the files and the environment of an attempt, made before it starts: templates are
+ * resolved, message and prompt are written.
  *
  *     run/messages/<phase>.<n>.json   the AgentMessage, its standard input
  *     run/prompts/<phase>.<n>.md      what a model is told, for agents that ask one

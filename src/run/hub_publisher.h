@@ -1,20 +1,21 @@
 /*
- * broadcast (run) - a run's signals on their way to the hub, by a thread of their own.
+ * hub_publisher - a thread that writes a run's signals to the hub.
  *
- * The loop of a run must never wait for the store: opening it, its lock and its sync are the
- * thread's. What the loop adds is gathered for PUBLISHER_GATHER_MS, then goes in one round:
- * one lock, one write, one sync. When the store cannot be written (locked, full, broken) what
- * waits is tried again later; a run neither fails nor waits for it.
+ * The loop of a run must never wait for the store. So this thread opens the store, waits for its
+ * lock, and syncs. It collects requests for PUBLISHER_GATHER_MS and writes them in one round: one
+ * lock, one write, one sync. If the store cannot be written (locked, full, broken), the thread
+ * tries again later; the run neither fails nor waits.
  *
- *     b = hub_publisher_new(config, e);          at once: the thread opens the store
- *     hub_publisher_add(b, &request);            held back ...
- *     hub_publisher_go(b);                       ... until it may be told: the journal has it
- *     hub_publisher_end(b, e);                   what waits is written, PUBLISHER_END_MS at most
+ *     b = hub_publisher_new(config, e);    returns at once: the thread opens the store
+ *     hub_publisher_add(b, &request);      keeps a copy ...
+ *     hub_publisher_go(b);                 ... until the journal is synced: now it may be written
+ *     hub_publisher_end(b, e);             writes the rest, for at most PUBLISHER_END_MS
  *
- * Every request carries a dedup_key, so one that is sent again (a failed sync means "perhaps",
- * a resumed run tells its past again) is written once.
+ * Every request has a dedup_key. A request that is sent twice (after a failed sync, or by a resumed
+ * run, which publishes its past again) is written once.
  *
- * Ownership: what is added is copied. hub_publisher_end frees it, or leaves it to the thread.
+ * Ownership: requests are copied. hub_publisher_end frees the publisher, or leaves it to the
+ * thread.
  */
 #ifndef CLIQ_RUN_HUB_PUBLISHER_H
 #define CLIQ_RUN_HUB_PUBLISHER_H

@@ -1,11 +1,11 @@
 /*
- * view - what people and programs see of a run while it goes on.
+ * progress - the output of a run while it goes on, for people and programs.
  *
  *   lines  one line an event, for pipes and logs
  *   live   on a terminal: the phases in graph order with state, agent, time, iteration
  *          and last progress line, drawn again at each change
  *   json   one JSON object an event on standard output
- *   quiet  nothing; but of a run that ended before, how
+ *   quiet  nothing, except how a run ended before
  *
  * Everything also goes to orchestrator.log as lines.
  */

@@ -1,10 +1,10 @@
 /*
- * past - a run as its journal tells it: every event through the scheduler again.
+ * replay - the state of a run, made from its journal: every event goes through the scheduler again.
  *
- * replay_load is for whoever goes on with the run: it takes every line or none. replay_look is for
- * whoever looks on: where a line cannot be used the rest is put together without it, as well
- * as it can be, and past.bad_line says so. Nothing may be started from such a picture: a state
- * that misses one event is a wrong state, and a finished phase could run twice.
+ * replay_load is for resuming: it uses every line, or fails. replay_look is for commands that only
+ * show the run: it skips lines that cannot be used, and replay.bad_line names the first. Nothing
+ * may be started from such a state: without one event it is wrong, and a finished phase could run
+ * twice.
  */
 #ifndef CLIQ_RUN_REPLAY_H
 #define CLIQ_RUN_REPLAY_H

@@ -1,11 +1,11 @@
 /*
  * run - carrying a team's work through its phases: `cliq run`.
  *
- *     workflow.yml -> team -> sched --actions--> drive -> proc -> agent
+ *     workflow.yml -> team -> sched --actions--> run_loop -> attempt -> agent
  *                               ^                  |-> channels/a--b/handoff.json
  *                               `---- events ------'<- signals/<phase>.jsonl, pidfds, timers
  *
- * sched decides (pure), journal remembers (durable), drive performs. What an event
+ * sched decides (pure), journal remembers (durable), run_loop performs. What an event
  * leads to is journalled in one write with it, before any process is started.
  *
  * Files: plan.c what a run knows before it begins · attempt_files.c one attempt's message,

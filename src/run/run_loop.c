@@ -1,6 +1,6 @@
 /*
- * drive - the loop of a run: events in, sched decides, the journal remembers, actions
- * are performed.
+ * run_loop - the loop of a run: events come in, sched decides, the journal records, and the loop
+ * performs the actions.
  *
  * One rule orders everything: what an event leads to is journalled with it, in one
  * write and one sync, before a process is started for it. So a run that dies at any

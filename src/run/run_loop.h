@@ -1,13 +1,13 @@
 /*
- * drive - one run in memory, and the doors through which its parts move it.
+ * run_loop - one run in memory, and the functions with which its files change it.
  *
- *   run_loop.c     the loop: what happens is fed to the scheduler, what it decides performed
- *   start.c     how a run comes to its first event: anew, resumed, from a phase
- *   run_notices.c  what is said of it, to those who look on and to notifiers
- *   finish.c    the last notifications, the last processes, the last line of the journal
+ *   run_loop.c     the loop: feeds events to the scheduler and performs its actions
+ *   start.c        brings a run to its first event: new, resumed, or from a phase
+ *   run_notices.c  tells progress output and notifiers about events
+ *   finish.c       the last notifications, the last processes, the last line of the journal
  *
- * Whoever feeds events from a callback of the loop calls run_loop_settle as its last act: until
- * then the journal does not know them, and nothing that they lead to is started.
+ * A callback of the loop that feeds events calls run_loop_settle last: only then the journal has
+ * the events, and their consequences are started.
  */
 #ifndef CLIQ_RUN_RUN_LOOP_H
 #define CLIQ_RUN_RUN_LOOP_H

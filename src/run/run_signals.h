@@ -1,6 +1,6 @@
 /*
- * transition - what happens in a run, as broadcast signals. Pure: an event and the state after
- * it in, requests out.
+ * run_signals - the events of a run as broadcast signals. Pure: takes an event and the state after
+ * it, gives requests for the hub.
  *
  *     pipeline:<id>:started|completed|escalated|failed|cancelled
  *     phase:<id>:<phase>:started|progress|completed|error|routed

@@ -1,19 +1,20 @@
 /*
- * attend - the supervisor of an agent that signals wake: `cliq _wake ID`.
+ * wake_supervisor - the supervisor of an agent that signals wake: `cliq _wake ID`.
  *
- *     take the lock (somebody has it: done) -> what an earlier one left -> as long as signals
- *     wait: start the agent with all of them, wait for its end, note how far it is told
- *     -> let the lock go, look once more
+ *     take the lock (taken: done) -> adopt the agent of a killed supervisor -> while signals wait:
+ *     start the agent with all of them, wait for its end, record the last signal given
+ *     -> release the lock, look once more
  *
  * An agent that ends with exit code 0 was told. One that fails, crashes or runs for more than
  * WAKE_RUN_MS was not: it is started again with the same signals and those that came since,
  * after 1, 2, 4 and 8 s; after WAKE_TRIES failures they are set aside (they stay in the inbox)
  * and its log says so. So every signal is given at least once, and twice only to an agent that
- * did not succeed, or whose success nobody saw: when a supervisor was killed, the next one waits
- * for the agent it left, and takes a `complete` line among its answers for success.
+ * did not succeed, or whose success was not recorded: after a supervisor was killed, the next one
+ * waits for its agent, and takes a `complete` line of the agent as success.
  *
  * An agent that cannot be started as it is registered (no such agent, no such directory, not
- * trusted) is told in its log; its signals wait until somebody mends that and writes again.
+ * trusted) is told in its log; its signals wait until that is corrected and a new signal is
+ * written.
  *
  * With every start `agent:<id>:wake`, with every end `agent:<id>:sleep`, and `agent:<id>:idle`
  * WAKE_IDLE_MS later unless it wakes before.

@@ -1,5 +1,5 @@
 /*
- * listen - waits on a room's channel and hands over each message that matches,
+ * channel_listen - waits on a room's channel and hands over each message that matches,
  * shared by `channel wait` and `channel follow`.
  */
 #ifndef CLIQ_CMD_LIB_CHANNEL_LISTEN_H

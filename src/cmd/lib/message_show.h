@@ -1,5 +1,5 @@
 /*
- * show - how messages of a channel are picked and printed, shared by the
+ * message_show - selects and prints the messages of a channel, shared by the
  * commands that read one.
  *
  *   array  [{...},\n {...}]     the default for programs

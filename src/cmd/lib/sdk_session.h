@@ -1,5 +1,5 @@
 /*
- * sdk - the agent SDK for scripts: what the commands `cliq sdk ...` share.
+ * sdk_session - the state that the commands `cliq sdk ...` share: the agent SDK for scripts.
  *
  * `sdk begin` saves the AgentMessage in a file of its own (0600, in $TMPDIR or /tmp) that
  * $CLIQ_SDK_MESSAGE names; each later command builds the context anew from it, does one
