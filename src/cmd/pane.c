@@ -145,6 +145,15 @@ follow(int log, const char *log_path, const char *attempt_file, const char *end,
     return s;
 }
 
+/* tmux scrolls the screen when a pane's command ends, so the command stays: closing the pane, or
+ * its successor, ends it. */
+static _Noreturn void
+wait_for_end(void)
+{
+    for (;;)
+        pause();
+}
+
 static enum status
 run(const struct args *args, struct err *e)
 {
@@ -165,8 +174,8 @@ run(const struct args *args, struct err *e)
         buf_adds(&out, "]\n");
         s = cmd_print(&out, e);
         unlink(end);
-        while (!s) /* its end would scroll the last screen: the pane's end, or successor, ends it */
-            pause();
+        if (!s)
+            wait_for_end();
     }
     if (log >= 0)
         close(log);
