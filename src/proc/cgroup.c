@@ -1,5 +1,5 @@
 /* Files that the kernel shows as a directory: a group is made with mkdir, entered by writing to
- * its cgroup.procs, and removed with rmdir, which fails while somebody is in it. */
+ * its cgroup.procs, and removed with rmdir, which fails while a process is in it. */
 #define _GNU_SOURCE
 #include "proc/cgroup.h"
 
@@ -22,14 +22,14 @@
 #define PREFIX "cliq-"
 
 enum {
-    TRIES = 8,        /* for a name that nobody has */
+    TRIES = 8,        /* for a free name */
     DEPTH_MAX = 32,   /* of groups that an agent made in its own */
-    SETTLE_TRIES = 20 /* of a millisecond: who has just died may still be counted */
+    SETTLE_TRIES = 20 /* of a millisecond: a process that just died may still be counted */
 };
 
 /* Where we are. Found once a process: a fork finds it anew, for its names. */
 static struct home {
-    pid_t pid; /* 0: nobody looked */
+    pid_t pid; /* 0: not read yet */
     uint64_t start;
     char mount[PATH_MAX];        /* where version 2 is mounted; "": nowhere that helps us */
     char root[CGROUP_PATH_SIZE]; /* which path that mount shows; "" is all of them */
@@ -165,7 +165,7 @@ locate(char *to, size_t size, const char *path, const char *file)
 
 /* ---- names ---- */
 
-/* "cliq-4711-302824-3": who made it. */
+/* "cliq-4711-302824-3": its maker. */
 static bool
 read_name(const char *name, size_t len, pid_t *pid, uint64_t *start)
 {
@@ -211,7 +211,7 @@ open_file(const char *path, int flags)
     return SYS_RETRY(sys->openat(AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW, 0));
 }
 
-/* The next name that nobody has; false when there is none for now, or for ever. */
+/* The next free name; false when there is none for now, or for ever. */
 static bool
 make_directory(char path[CGROUP_PATH_SIZE], char dir[PATH_MAX])
 {
@@ -262,7 +262,7 @@ cgroup_open_outside(void)
     return is_inside ? open_file(file, O_WRONLY) : -1;
 }
 
-/* ---- who is in it ---- */
+/* ---- its processes ---- */
 
 static bool
 add_pid(struct cgroup_pids *pids, pid_t pid)
@@ -438,7 +438,7 @@ cgroup_is_untidy(void)
     return is;
 }
 
-/* A maker that lives may be about to put somebody in. */
+/* A living maker may be about to put a process in. */
 static bool
 sweep_one(const char *dir, int depth, void *ctx)
 {

@@ -1,11 +1,11 @@
 /*
- * cgroup - a control group (version 2) of its own for an agent's process: who is in it and who
- * was made by it, however it left its session, its parents and its environment.
+ * cgroup - a control group (version 2) for an agent's process. Its descendants stay in it, even
+ * when they leave their session, parents and environment.
  *
  * Made below the group that we are in ourselves, where that is mounted and we may; where not there
  * is none, silently, and trees are found without (proc/proc_tree.c). No controller is used, no
- * limit set. The name is "cliq-<pid>-<start time>-<number>" of who made it, so none is used twice
- * in a boot, and who finds an empty one can tell that its maker is gone.
+ * limit set. The name is "cliq-<pid>-<start time>-<number>" of its maker, so no name is used twice
+ * in a boot, and an empty group shows whether its maker is gone.
  *
  * A path here is as /proc/<pid>/cgroup tells it, not where it is mounted: it stands in attempt
  * files, which another process may read that sees other mounts. What such a file says is believed
@@ -18,10 +18,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define CGROUP_PATH_SIZE 512 /* with the NUL; who lives deeper has none */
+#define CGROUP_PATH_SIZE 512 /* with the NUL; a deeper process gets no cgroup */
 
-/* Makes one. *procs is open then, close-on-exec: who writes "0" there is in it. False: there is
- * none, path is "". */
+/* Makes one. *procs is open then, close-on-exec: a process that writes "0" there is in it. False:
+ * there is none, path is "". */
 bool cgroup_make(char path[CGROUP_PATH_SIZE], int *procs);
 /* The same as *procs of the group around all those that such a process was put into, when we are in
  * one: for who is to outlive it. -1: we are in none. */
@@ -35,17 +35,17 @@ struct cgroup_pids {
     pid_t *v;
     size_t n, cap;
 };
-/* Fills it anew. False when nobody knows; one that is not there is empty. */
+/* Fills it anew. False: not known. A group that does not exist is empty. */
 bool cgroup_list(const char *path, struct cgroup_pids *pids);
 bool cgroup_has(const struct cgroup_pids *pids, pid_t pid);
 /* SIGKILL to all of them at once; false where the kernel cannot (before 5.14). */
 bool cgroup_kill(const char *path);
 
-/* Removes it, and those below it, if nobody is in it. "" is fine. */
+/* Removes it, and those below it, if no process is in it. "" is fine. */
 void cgroup_remove(const char *path);
 /* Did one stay that was to be removed? */
 bool cgroup_is_untidy(void);
-/* Removes those beside us that are empty, and are ours or their makers' who are dead. */
+/* Removes empty groups beside ours that this process, or a dead process, made. */
 void cgroup_sweep(void);
 
 #endif

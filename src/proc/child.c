@@ -24,7 +24,7 @@ extern char **environ;
 enum {
     POLL_MS = 10, /* doubled until POLL_MAX_MS */
     POLL_MAX_MS = 100,
-    REST_POLL_MS = 1000, /* a rest that nobody stops yet */
+    REST_POLL_MS = 1000, /* a rest of the tree that is not being stopped */
     TAKE_MAX = 1 << 20,  /* a step: what a process leaves behind may print for ever */
 };
 
@@ -208,7 +208,7 @@ is_readable(int fd)
 }
 
 /* Our child stays a zombie until the tree is gone: its pid is no other's, and its session is
- * known by it. -1 of waitid: somebody else reaped it. */
+ * known by it. -1 of waitid: another thread reaped it. */
 static void
 look_at_process(struct child *c)
 {
@@ -227,7 +227,7 @@ look_at_process(struct child *c)
     c->wait_status = end.si_code == CLD_EXITED ? end.si_status << 8 : end.si_status;
 }
 
-/* How many processes of its tree live; -1: nobody knows. Sends the signal to each. */
+/* How many processes of its tree live; -1: not known. Sends the signal to each. */
 static int
 signal_tree(struct child *c, int signo)
 {

@@ -102,7 +102,7 @@ void child_release(struct child *c);
 bool child_wait(struct child *c, int64_t ms);
 /* Stops it: SIGTERM, grace, SIGKILL. What is being stopped or GONE stays as it is. */
 void child_stop(struct child *c);
-/* The same without any more grace. */
+/* child_stop without further grace. */
 void child_kill(struct child *c);
 
 /* Takes its output, looks whether it ended, and does what is due. Never blocks. */
@@ -112,7 +112,7 @@ int64_t child_due_ms(const struct child *c);
 /* The owner reaped the process. */
 void child_reaped(struct child *c, int wait_status);
 
-/* As a shell tells it: 128 + n for a signal; -1 when nobody knows. */
+/* As a shell tells it: 128 + n for a signal; -1: not known. */
 int child_exit_code(const struct child *c);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * child_loop - a child (proc/child.h) on a loop: nobody has to step it.
+ * child_loop - steps a child (proc/child.h) from an event loop.
  *
  *     s = child_start(&a->child, &spec, e);
  *     if (!s)

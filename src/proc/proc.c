@@ -162,7 +162,7 @@ close_others(struct proc_report *r)
 /* Where the first child has seen that its stat says what the clock did. */
 static atomic_bool trusts_clock;
 
-/* Clock ticks since boot, as stat counts them; 0 when nobody knows. */
+/* Clock ticks since boot, as /proc/<pid>/stat counts them; 0: not known. */
 static uint64_t
 tick(void)
 {
@@ -267,7 +267,7 @@ proc_raise_files(size_t wanted)
     struct rlimit now;
 
     if (getrlimit(RLIMIT_NOFILE, &now) != 0)
-        return wanted; /* who knows */
+        return wanted; /* the limit cannot be read */
     if (now.rlim_cur != RLIM_INFINITY && now.rlim_cur < wanted) {
         struct rlimit more = { .rlim_cur = now.rlim_max < wanted ? now.rlim_max : wanted,
                                .rlim_max = now.rlim_max };
@@ -527,7 +527,7 @@ listen_to_child(int from, bool is_shared)
     }
 }
 
-/* Nobody is in it. */
+/* Removes its empty cgroup. */
 static void
 drop_cgroup(struct proc_id *id)
 {

@@ -8,7 +8,7 @@
  * output are files, and CLIQ_ATTEMPT=<run_id>/<phase>.<n> stands in its environment for life.
  *
  * Where it can be had the process has a cgroup of its own (proc/cgroup.h), which tells whose a
- * process is that left all else behind. Who has seen the end of it removes that.
+ * process is that left all else behind. The process that sees its end removes the cgroup.
  *
  * A pid is never trusted alone: identity is pid + start time (field 22 of stat) + boot
  * id. "Unknown" is never taken for "dead".
@@ -35,7 +35,7 @@ struct proc_id {
     char cgroup[CGROUP_PATH_SIZE]; /* that it was put into; "": none */
 };
 
-/* What to run. Strings are borrowed during the call only. */
+/* Describes a process. Strings are borrowed during the call only. */
 struct proc_spec {
     const char *const *argv; /* argv[0] is executed; no PATH search when it has a '/' */
     const char *file;        /* executed in place of argv[0]; NULL: argv[0] */
@@ -75,7 +75,7 @@ enum status proc_identify(pid_t pid, struct proc_id *id, struct err *e);
 
 enum proc_alive { PROC_ALIVE, PROC_DEAD, PROC_UNKNOWN };
 enum proc_alive proc_alive(const struct proc_id *id);
-/* How it died, as wait(2) tells it; false unless it is a zombie, which nobody has waited for. */
+/* Its wait status; false unless it is a zombie that is not reaped yet. */
 bool proc_how_died(const struct proc_id *id, int *wait_status);
 /* A descriptor that becomes readable when it dies, -1 if it cannot be had (check
  * proc_alive then). Close-on-exec. */
@@ -96,7 +96,7 @@ void proc_reap(void (*fn)(void *ctx, pid_t pid, int wait_status), void *ctx);
 
 /*
  * Everything that belongs to an attempt: its process and session, their descendants,
- * whatever carries `token` (the value of CLIQ_ATTEMPT) in its environment, and whoever is in its
+ * whatever carries `token` (the value of CLIQ_ATTEMPT) in its environment, and every process in its
  * cgroup (unless we are in that ourselves). Sends the
  * signal to each, then SIGCONT so that stopped ones act on it (signo 0: none), and returns
  * how many live (not zombies) were seen, or -1 when /proc could not be read. Never signals

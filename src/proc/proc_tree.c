@@ -57,7 +57,7 @@ proc_alive(const struct proc_id *id)
         return PROC_DEAD;
     if (procfs_read(&p, id->pid) == 0)
         return p.start == id->start && procfs_is_live(&p) ? PROC_ALIVE : PROC_DEAD;
-    /* A file that cannot be read proves nothing; that nobody has the pid does. */
+    /* An unreadable file proves nothing; a pid that does not exist does. */
     return kill(id->pid, 0) != 0 && errno == ESRCH ? PROC_DEAD : PROC_UNKNOWN;
 }
 
@@ -115,7 +115,7 @@ struct proc_snapshot {
     size_t n, cap;
 };
 
-/* What we look for. */
+/* The tree that is searched for. */
 struct quarry {
     const struct proc_id *id; /* NULL: strays */
     const char *name, *token; /* a variable in the environment, "NAME=" and value; NULL: none */
@@ -433,7 +433,7 @@ signal_all(struct quarry *q, int signo)
         if (pic.all[i].is_in)
             send_signal(&pic.all[i], signo, signo == SIGKILL || signo == SIGSTOP ? 0 : SIGCONT);
     if (signo == SIGKILL && n > 0 && is_all_its(&pic, q))
-        cgroup_kill(q->id->cgroup); /* whoever forked away from all that */
+        cgroup_kill(q->id->cgroup); /* processes that forked away meanwhile */
     free(pic.all);
     free(q->inside.v);
     return n;

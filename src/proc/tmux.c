@@ -388,7 +388,7 @@ open_sockets(void)
     return dir;
 }
 
-/* Is it a socket that nobody listens on? */
+/* Is it a socket without a listener? */
 static bool
 is_dead(int dir, const char *name)
 {

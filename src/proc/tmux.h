@@ -70,7 +70,7 @@ enum tmux_fate {
 enum tmux_fate tmux_fate_of(struct tmux *t, const struct tmux_pane *pane, struct err *e);
 
 enum status tmux_kill_server(struct tmux *t, struct err *e);
-/* tmux leaves the socket of a server that ended behind. Removes it, unless somebody listens on it
+/* tmux leaves the socket of a server that ended behind. Removes it, unless a server listens on it
  * or is about to. True: there is none any more. */
 bool tmux_sweep(const struct tmux *t);
 /* Does the server of t->socket live and answer? */

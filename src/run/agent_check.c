@@ -66,7 +66,8 @@ add_support(const struct team *t, bool *runs)
         runs[i] = runs[i] || (t->phases[i].is_support && has_gate);
 }
 
-/* Leads the scheduler of `past` to its end: nobody can go on from it then. */
+/* Feeds the replayed scheduler with successes to its end; it cannot be used to resume afterwards.
+ */
 static void
 walk(const struct plan *p, const struct run_start *b, struct replay *replay, bool *runs)
 {

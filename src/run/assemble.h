@@ -20,7 +20,7 @@ enum status assemble_init(const char *dir, bool *is_new, struct err *e);
 enum status assemble_team(const struct state_dir *f, const char *from, bool is_trusted,
                           struct problems *p, struct err *e);
 
-/* The board of a team nobody has worked on yet. */
+/* Appends the task board of a new team. */
 void assemble_board(const struct team *t, struct buf *to);
 
 #endif

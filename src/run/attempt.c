@@ -259,7 +259,7 @@ attempt_look(struct attempt *l)
 
 /* ---- the end of its process, and of everything it left behind ---- */
 
-/* What it wrote there and nobody could use; nothing without any. */
+/* Reports the lines of its status file that could not be used. */
 static void
 add_bad_lines(const struct attempt *l, struct buf *to)
 {
@@ -351,7 +351,7 @@ on_death(struct attempt *l)
     if (l->is_exited)
         return;
     drop(&l->death);
-    attempt_look(l); /* what it said last */
+    attempt_look(l); /* its last lines */
     l->is_exited = true;
     if (!l->has_status)
         l->has_status = proc_how_died(&l->id, &l->wait_status);
@@ -484,7 +484,7 @@ set_deadline(struct attempt *l, int64_t timeout_ms)
         l->deadline = loop_after(l->host->loop, (uint64_t)timeout_ms, on_timeout, l, NULL);
 }
 
-/* What an earlier attempt said is not said by this one. */
+/* Removes the status lines of an earlier attempt. */
 static void
 forget_signals(const struct attempt *l)
 {

@@ -23,7 +23,7 @@
 
 struct attempt;
 
-/* What the owner of live attempts provides. */
+/* Callbacks and data of the owner of attempts. */
 struct attempt_host {
     void *ctx;
     struct plan *plan;
@@ -36,11 +36,11 @@ struct attempt_host {
      * says how. */
     void (*on_result)(void *ctx, struct attempt *l, enum outcome outcome,
                       const struct status_line *line, const char *text);
-    /* What people should know of the phase. */
+    /* A note for people about the phase. */
     void (*on_note)(void *ctx, size_t phase, const char *text);
     /* Nothing of it is left: the host forgets it and frees it later, not in this call. */
     void (*on_gone)(void *ctx, struct attempt *l);
-    /* What was told in a callback of the loop's, a timer or a death, can be acted on now. */
+    /* Called at the end of a loop callback that reported something: the owner may act on it now. */
     void (*settle)(void *ctx);
     /* The processes that are known to live: *n of them, valid until the next call. */
     const pid_t *(*known)(void *ctx, size_t *n);

@@ -51,7 +51,7 @@ struct attempt_files {
 enum status
 attempt_files_write(const struct plan *p, const struct attempt_id *a, const char *run_id,
                     struct arena *arena, struct attempt_files *out, struct err *e);
-/* The message, which nobody reads before the attempt is started: so it can be written last. */
+/* Writes the message. It is read only after the start, so it can be written last. */
 enum status
 attempt_files_message(const struct plan *p, const struct attempt_files *x, struct err *e);
 

@@ -97,7 +97,7 @@ stop_them(const struct leftovers *all)
     }
 }
 
-/* What an orchestrator did not live to remove. */
+/* Removes files that a killed orchestrator left. */
 static void
 remove_cgroups(const struct leftovers *all)
 {
@@ -261,7 +261,8 @@ write_end(int dir, enum run_status end, struct err *e)
     return s;
 }
 
-/* The last signal of a run whose orchestrator did not live to tell it. Nobody waits for it. */
+/* The last signal of a run whose orchestrator was killed before it could publish it. No one waits
+ * for it. */
 static void
 tell_end(const struct state_dir *f, const char *run_id)
 {
@@ -292,7 +293,7 @@ tell_end(const struct state_dir *f, const char *run_id)
     buf_release(&config);
 }
 
-/* We hold the lock, so nobody drives the run: end it here, unless it has ended. */
+/* We hold the lock, so no orchestrator runs: ends the run here, unless it has ended. */
 static enum status
 end_it(const struct state_dir *f, int dir, struct run_cancelled *c, struct err *e)
 {

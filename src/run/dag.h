@@ -1,5 +1,5 @@
 /*
- * dag - the graph of a team's phases: who waits for whom. Pure, made once, read only.
+ * dag - the dependency graph of a team's phases. Pure; made once, then only read.
  *
  *     step:  0        1          2        3
  *            plan --> build ---> review --> ship      review routes to plan:

@@ -157,7 +157,7 @@ finish_again(struct run *r, enum run_status status)
 
 /* ---- the journal's end ---- */
 
-/* Nobody is told of an end for which there is no room. */
+/* An end that cannot be journalled is not announced. */
 static void
 look_for_room(struct run *r)
 {

@@ -34,7 +34,7 @@ struct hub_publisher {
     size_t n_dropped;  /* of all that were added */
     bool is_ending;    /* nothing more will be added */
     bool is_done;      /* the thread has nothing left to do */
-    bool is_abandoned; /* nobody waits for it: the thread frees it */
+    bool is_abandoned; /* hub_publisher_end timed out: the thread frees it */
     struct err why;    /* of the last failure; "": none */
 };
 

@@ -90,7 +90,7 @@ void journal_close(struct journal *j); /* safe on any state after journal_open, 
  * EV_BEGIN is passed over: it is in the head. */
 enum status
 journal_write(struct journal *j, const struct sched_event *evs, size_t n, struct err *e);
-/* The same, but they may wait for what is written next. */
+/* As journal_write, but the lines may be written together with the next ones. */
 enum status journal_add(struct journal *j, const struct sched_event *evs, size_t n, struct err *e);
 /* Keeps room on the disk for n events without text and the driver's last line. ST_IO: there is
  * none. */

@@ -48,7 +48,7 @@ refuse(const struct state_dir *f, const struct lock_holder *h, const char *comma
     if (is_dead(h->pid))
         return err_set(e, ST_CONFLICT,
                        "%s/run/lock is held, and not by the process that it names (pid %d), which "
-                       "is dead: try again when whoever holds it has ended",
+                       "is dead: try again when the process that holds it has ended",
                        f->state_dir, (int)h->pid);
     if (!h->is_run)
         return err_set(e, ST_CONFLICT,

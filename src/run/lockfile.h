@@ -17,12 +17,12 @@ struct lock_holder {
     bool is_run; /* it drives a run, which SIGTERM cancels */
 };
 
-/* *fd holds the lock until it is closed. ST_CONFLICT names who has it. */
+/* *fd holds the lock until it is closed. ST_CONFLICT names the holder. */
 enum status lockfile_take(const struct state_dir *f, const char *command, int *fd,
                           struct lock_holder *holder, struct err *e);
-/* Who took the lock on fd by another way says so. */
+/* Writes pid and command into a lock that the caller took by other means. */
 enum status lockfile_sign(const struct state_dir *f, int fd, const char *command, struct err *e);
-/* Does somebody hold it? Asking disturbs nobody. */
+/* Is it held? The question takes no lock that a run could meet. */
 bool lockfile_is_held(const struct state_dir *f);
 /* The process that drives a run here; 0: none. */
 pid_t lockfile_runner(const struct state_dir *f);

@@ -1,5 +1,5 @@
 /*
- * notify - telling somebody what happens in a run, through an agent, while the run goes on.
+ * notify - notifications about a run, delivered by agents while the run goes on.
  *
  * Three sources, one shape: an agent's `notify` line {agent, channel, event, payload}; the
  * lists of settings.notifications (on_start, on_phase_start, on_phase_complete, on_complete,

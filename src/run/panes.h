@@ -60,7 +60,7 @@ pid_t panes_server(const struct panes *p);
 bool panes_are_there(const struct state_dir *f, char *attach, size_t size);
 /* Shows it on this terminal, until the user detaches or it ends. ST_NOT_FOUND: there is none. */
 enum status panes_attach(const struct state_dir *f, struct err *e);
-/* Ends the server that an orchestrator which died left. For whoever holds the lock. */
+/* Ends the tmux server of a killed orchestrator. The caller holds the lock. */
 void panes_end_left(const struct state_dir *f);
 
 #endif

@@ -170,7 +170,7 @@ check_is_same(const char *given, const char *began, struct err *e)
 }
 
 /* --agent is part of a run: who goes on with it need not give it again. A journal that cannot
- * be read is told by whoever replays it (start.c). */
+ * be read is reported by the replay (start.c). */
 static enum status
 recall_agent(struct plan *p, const struct run_options *o, struct err *e)
 {
@@ -250,7 +250,7 @@ resolve_agents(struct plan *p, const struct run_options *o, struct err *e)
     return s;
 }
 
-/* Inputs that nobody gave have their default; one that has none must be given. */
+/* An input that was not given has its default; without a default it must be given. */
 static enum status
 fill_inputs(struct plan *p, struct err *e)
 {

@@ -15,7 +15,7 @@
 
 enum {
     HELD_MAX = 64 << 10,
-    UNREAD_MAX = 16 << 20, /* of standard output, when nobody reads it */
+    UNREAD_MAX = 16 << 20, /* bytes of standard output that its reader has not read */
 };
 
 struct row {
@@ -82,12 +82,12 @@ emit(int fd, struct buf *b)
 {
     if (!buf_failed(b) && b->len) {
         ssize_t n = SYS_RETRY(sys->write(fd, b->p, b->len));
-        (void)n; /* a view that cannot be written stops nobody */
+        (void)n; /* a log that cannot be written does not stop the run */
     }
     buf_reset(b);
 }
 
-/* What is said, when it is read. */
+/* ---- standard output ---- */
 static void
 show(struct progress *v)
 {
@@ -497,10 +497,12 @@ progress_drain(struct progress *v, int wait_ms)
 
     if (!o->error)
         async_out_drain(o, wait_ms);
-    if (o->error && o->error != EPIPE) /* a reader who left has heard enough */
+    if (o->error && o->error != EPIPE) /* a closed pipe is no failure */
         fprintf(stderr, "cliq: warning: standard output cannot be written: %s\n",
                 strerror(o->error));
     else if (o->lost)
-        fprintf(stderr, "cliq: warning: %zu bytes of standard output were lost: nobody read them\n",
-                o->lost);
+        fprintf(
+            stderr,
+            "cliq: warning: %zu bytes of standard output were lost: the reader did not read them\n",
+            o->lost);
 }

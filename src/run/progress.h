@@ -18,7 +18,7 @@
 enum progress_form { PROGRESS_LINES, PROGRESS_LIVE, PROGRESS_JSON, PROGRESS_QUIET };
 
 struct progress;
-/* What nobody reads holds nobody up: it is written when the loop finds that it is taken. */
+/* Output never blocks the loop: text that the reader does not take is kept and written later. */
 struct progress *
 progress_new(const struct plan *p, enum progress_form form, struct loop *l, struct err *e);
 void progress_free(struct progress *v); /* NULL is fine; before the loop */
@@ -30,7 +30,7 @@ void progress_event(struct progress *v, const char *event, size_t phase,
 /* Lines are held until then, for the log and for standard output: one write each for all that
  * happened at once. The live picture is drawn at once. */
 void progress_flush(struct progress *v);
-/* What must not be missed: on standard error, too, whoever reads the rest. */
+/* A warning that people must see: it also goes to standard error. */
 void progress_warn(struct progress *v, const char *text);
 
 /* A run that goes on, in wall time: since when, and until when (0: it has not ended). Without
@@ -44,9 +44,9 @@ void progress_phase(struct progress *v, size_t phase, const struct sched_phase *
  * {"event":"end","status":…,"reason":…,"failed":[names],"untried":[names]}. */
 void
 progress_end(struct progress *v, const struct sched *s, enum run_status status, const char *reason);
-/* A run that ended before: what follows is for who asks now, and no event of it. */
+/* The run ended before: further output answers this command and is not logged. */
 void progress_unlog(struct progress *v);
-/* When all is over: waits for whoever reads standard output, until a signal comes, or so long; -1:
+/* At the end: waits until standard output is read, a signal arrives, or the time is up; -1:
  * for ever. */
 void progress_drain(struct progress *v, int wait_ms);
 /* Called about once a second by the loop, so that elapsed times move. */

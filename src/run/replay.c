@@ -248,7 +248,7 @@ replay_phase(const struct replay *p, size_t phase)
 const char *
 replay_reason(const struct replay *p)
 {
-    /* what was said then: the workflow may have been mended */
+    /* the reason given then: the workflow may have been corrected since */
     bool is_told = p->sketch || (p->head.has_end && p->head.reason);
 
     return is_told ? p->head.reason : sched_reason(p->sched);

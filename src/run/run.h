@@ -107,10 +107,10 @@ struct run_cancelled {
  * that can be read. */
 enum status run_cancel(const struct state_dir *f, struct run_cancelled *c, struct err *e);
 
-/* Stops every process that the attempts of an orchestrator which died left behind. For
- * whoever holds the lock. run_id NULL: not known. */
+/* Stops every process that the attempts of an orchestrator which died left behind. The
+ * caller holds the lock. run_id NULL: not known. */
 enum status run_stop_leftovers(const struct state_dir *f, const char *run_id, struct err *e);
-/* Removes the cgroups of attempts that nobody is in any more. */
+/* Removes the empty cgroups of attempts. */
 void run_sweep_leftovers(const struct state_dir *f);
 
 #endif

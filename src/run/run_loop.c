@@ -29,7 +29,7 @@ enum {
     PHASE_TIMEOUT_MS = 20 * 60 * 1000,
     GATE_TIMEOUT_MS = 15 * 60 * 1000,
     TICK_MS = 1000,
-    DRAIN_MS = 1000, /* for who reads what a cancelled run says */
+    DRAIN_MS = 1000, /* for the reader of a cancelled run's output */
 };
 
 const struct phase *
@@ -67,8 +67,8 @@ run_loop_give_up(struct run *r, size_t phase, unsigned attempt)
     run_loop_feed(r, (struct sched_event){ .kind = EV_GONE, .phase = phase, .attempt = attempt });
 }
 
-/* Who looks for what the agent said finds why there was none. Not told when it cannot be
- * written: the same stands in the journal. */
+/* Writes the start error to the attempt's log, so that `cliq log` shows it. Ignored when it cannot
+ * be written: the same stands in the journal. */
 static void
 log_unstarted(struct run *r, size_t phase, unsigned attempt, const char *why)
 {
@@ -282,7 +282,7 @@ forget_batch(struct run *r)
     arena_reset(&r->texts);
 }
 
-/* What happened, in one write and one sync. */
+/* Journals the batch: one write, one sync. */
 static void
 write_journal(struct run *r)
 {
@@ -482,7 +482,7 @@ known(void *ctx, size_t *n)
 
     *n = 0;
     if (!pids)
-        return NULL; /* nobody is known: the long way will be taken */
+        return NULL; /* out of memory: /proc is searched instead */
     r->pids = pids;
     for (size_t i = 0; i < r->p->team.n_phases; i++)
         if (r->attempts[i] && attempt_pid(r->attempts[i]))
@@ -597,7 +597,7 @@ on_cancel(void *ctx)
     run_loop_settle(r);
 }
 
-/* Who asks twice does not want to wait. */
+/* A second signal ends the grace period. */
 static void
 on_interrupt(void *ctx)
 {
@@ -621,7 +621,7 @@ on_tick(void *ctx)
 
 /* ---- a run, from its lock to its last line ---- */
 
-/* Children from before the run: who was started by `exec` may have some. */
+/* Children from before the run: a program that called exec may have left some. */
 static void
 find_relatives(struct run *r)
 {
@@ -669,7 +669,7 @@ begin_telling(struct run *r, struct err *e)
     return ST_OK;
 }
 
-/* What waits is written; for a short while, whatever is wrong with the store. */
+/* Publishes the rest of the signals, for a short while. */
 static void
 end_telling(struct run *r)
 {
@@ -762,7 +762,7 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
         s = ST_IO;
     if (!s && is_live)
         r->tick = loop_after(r->loop, TICK_MS, on_tick, r, e);
-    signal(SIGPIPE, SIG_IGN); /* nobody may be looking at what we print */
+    signal(SIGPIPE, SIG_IGN); /* the reader of our output may be gone */
     find_relatives(r);
     proc_be_subreaper();
     return s ? s : begin_telling(r, e);
@@ -840,7 +840,7 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
                                                : "");
     journal_close(&r.journal);
     if (lock >= 0)
-        close(lock); /* who hears that it is over may begin the next one */
+        close(lock); /* before the end is printed: its reader may start the next run */
     end_telling(&r);
     if (r.progress)
         progress_drain(r.progress, r.is_cancelled ? DRAIN_MS : -1);

@@ -59,7 +59,7 @@ struct run {
     bool is_urgent;         /* something in the batch must be journalled before we go on */
     struct attempt **fresh; /* prepared, to be started after the journal knows */
     size_t n_fresh;
-    struct attempt **dead; /* gone, to be freed when nobody is inside them */
+    struct attempt **dead; /* gone; freed when no callback of theirs runs */
     size_t n_dead;
     pid_t *pids;      /* of live attempts and notifiers */
     pid_t *relatives; /* children that we had before the run: none of its business */
@@ -77,8 +77,8 @@ struct run {
 const struct phase *run_loop_phase(const struct run *r, size_t i);
 int64_t run_loop_timeout(const struct run *r, size_t i); /* ms, of one attempt */
 
-/* An event: to the scheduler, to the journal's next write, to those who look on; then what
- * it leads to is performed. */
+/* Gives an event to the scheduler, the journal's next write and the progress output; then performs
+ * the scheduler's actions. */
 void run_loop_feed(struct run *r, struct sched_event ev);
 /* The journal learns what happened; then what it led to is started. */
 void run_loop_settle(struct run *r);
@@ -86,7 +86,7 @@ void run_loop_settle(struct run *r);
 void run_loop_perform(struct run *r, const struct action *act);
 void run_loop_start(struct run *r, const struct action *act);
 void run_loop_end(struct run *r, const struct action *act);
-/* An attempt that will not be begun, and nobody failed. Only when the run is ending. */
+/* Drops an attempt that did not begin. Only when the run is ending. */
 void run_loop_give_up(struct run *r, size_t phase, unsigned attempt);
 /* The run cannot go on: says why once, and lets the scheduler end it. */
 void run_loop_abort(struct run *r, enum status s, const struct err *why);

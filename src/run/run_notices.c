@@ -1,4 +1,4 @@
-/* What is said of a run: to those who look on, and to the agents of settings.notifications. */
+/* run_notices - reports events of a run to the progress output and to the notifiers. */
 #include "run/run_loop.h"
 
 #include "run/verdict.h"

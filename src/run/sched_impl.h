@@ -1,5 +1,5 @@
 /*
- * sched_impl - what sched.c and sched_route.c share, and nobody else sees.
+ * sched_impl - private to sched.c and sched_route.c.
  *
  * An activation is one time that a phase is asked to be done: by the graph (its first
  * run, a rerun) or by an errand, the work that a gate sent back. It may take several

@@ -94,7 +94,7 @@ resume_phase(struct run *r, size_t i, const struct sched_phase *ph, int64_t star
     }
 }
 
-/* What the journal of `past` says, made true again. */
+/* Restores the state that the replayed journal describes. */
 static enum status
 resume_all(struct run *r, const struct replay *replay, struct err *e)
 {
@@ -189,7 +189,7 @@ find_phase(const struct plan *p, const char *name, size_t *out, struct err *e)
     return s;
 }
 
-/* Those who look on see the run as it was left, and how long it takes since it began. */
+/* The progress output starts with the run as it was left, and its time since it began. */
 static void
 show_past(struct run *r, const struct replay *replay, const struct sched *sched)
 {
@@ -228,7 +228,7 @@ check_handoffs(struct run *r, size_t from)
     uint64_t *again = calloc(dag_words(t->n_phases) + 1, sizeof *again);
 
     if (!again)
-        return; /* who has no memory for this will hear of it soon */
+        return; /* out of memory: a later call reports it */
     dag_successors(r->p->dag, from, again);
     bit_add(again, from);
     for (size_t i = 0; i < t->n_main; i++) {

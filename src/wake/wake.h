@@ -29,7 +29,7 @@
 
 #include <sys/types.h>
 
-/* For those who stay: what they want to know of each identity that has signals waiting. */
+/* Callbacks of a process that stays (the server), for each identity that has signals waiting. */
 struct wake_watcher {
     void *ctx;
     /* Does it need no supervisor? */
@@ -48,13 +48,13 @@ void wake_on_round(void *unused, struct hub *h);
 
 /* <config>/wake/<id>, opened or made. */
 enum status wake_open_dir(const char *config, const char *identity, int *dir, struct err *e);
-/* Who has it is awake. ST_CONFLICT: somebody else is. *fd is the caller's: wake_unlock lets go in
- * order, close without a word. */
+/* Takes the lock of an agent that is awake. ST_CONFLICT: another process has it. *fd is the
+ * caller's: wake_unlock lets go in order, close without a word. */
 enum status wake_lock(int dir, int *fd, struct err *e);
 void wake_unlock(int fd);
-/* Who has the lock, or had it and did not let go in order; 0: nobody. Takes no lock itself. */
+/* The pid that holds the lock, or died with it; 0: none. Takes no lock itself. */
 pid_t wake_holder(const char *config, const char *identity);
-/* Is nobody there? Whoever finds so starts one, and it takes the lock itself. */
+/* Does no process hold the lock? The caller may start a supervisor, which takes it. */
 bool wake_is_asleep(const char *config, const char *identity);
 
 /* The environment of a supervisor of that identity, or without one of `cliq signal pump`: ours

@@ -1,5 +1,5 @@
-/* wake_lock - who is awake: the lock in <config>/wake/<id>/. Apart from wake.c because the library
- * asks, too, and starts nobody itself. */
+/* wake_lock - the lock in <config>/wake/<id>/ of an agent that is awake. Apart from wake.c because
+ * the library asks for it, too, and starts no agents itself. */
 #define _GNU_SOURCE
 #include "wake/wake.h"
 

@@ -286,7 +286,7 @@ spawn(const struct attendant *t, const struct hub_batch *b, const struct agent *
 
     env_base(&vars, agent);
     env_add(&vars, "CLIQ_HOME", t->config);
-    env_add(&vars, "CLIQ_IDENTITY", t->identity); /* what it writes does not wake it */
+    env_add(&vars, "CLIQ_IDENTITY", t->identity); /* so its own signals do not wake it */
     env_add(&vars, "CLIQ_WAKE", t->identity);
     env_add(&vars, "CLIQ_PROJECT_DIR", b->dir);
     if (spec.token)
@@ -315,7 +315,7 @@ static bool
 judge(const struct child *c, bool is_in_time, struct err *e)
 {
     if (!c->has_status)
-        err_say(e, "nobody saw how its agent ended");
+        err_say(e, "the exit of its agent was not seen");
     else if (!is_in_time)
         err_say(e, "its agent took too long");
     else if (WIFSIGNALED(c->wait_status))
@@ -448,7 +448,7 @@ recover(struct attendant *t)
         await(t, &c);
         child_release(&c);
         bool is_told = was_told(t, &a, &upto);
-        say(t, is_told ? "it was told" : "nobody saw it succeed: it is told again");
+        say(t, is_told ? "it was told" : "its success was not seen: it is told again");
         if (tell_sleep(t, is_told ? upto : 0, &e))
             say(t, "%s", e.text);
         else
@@ -558,7 +558,7 @@ wake_supervisor_run(const char *config, const char *identity, struct err *e)
         s = work(&t, &f, e);
         let_go(&t, s);
         if (!s && !f.is_hopeless && has_more(&t) && wake_lock(t.dir, &t.lock, NULL))
-            break; /* somebody else is there */
+            break; /* another supervisor runs */
     }
     if (s == ST_CONFLICT && !is_ours)
         s = ST_OK;

@@ -32,7 +32,7 @@
 #define WAKE_RUN_MS  (20 * 60 * 1000)
 #define WAKE_IDLE_MS 60000
 
-/* What the supervisor knows. */
+/* The input of the decision. */
 struct wake_facts {
     size_t n_waiting;
     unsigned failures; /* of these, in a row */
@@ -51,7 +51,7 @@ enum wake_action {
 /* Pure. *rest_ms is set for WAKE_REST. */
 enum wake_action wake_supervisor_decide(const struct wake_facts *f, int64_t *rest_ms);
 
-/* The whole of it. ST_OK also when somebody else has the lock. */
+/* Runs the supervisor. ST_OK also when another one has the lock. */
 enum status wake_supervisor_run(const char *config, const char *identity, struct err *e);
 
 /* Could the agent be started in that directory, or what is missing? */
