@@ -12,7 +12,7 @@
 
 enum {
     BEHIND_MAX = 256,       /* signals that one client behind is told at a time */
-    SLOW_LOOKS = 4,         /* how often within slow_ms we look who is slow */
+    SLOW_LOOKS = 4,         /* checks for slow clients within slow_ms */
     AGAIN_MS = 200,         /* after a look that failed */
     BATCH_MAX = 128,        /* signals that all are told together: one write a client */
     BATCH_BYTES = 64 << 10, /* or so many, and the last one's */
@@ -41,7 +41,7 @@ struct streams {
     uint64_t delivered, dropped;
     struct streams_options o;
     struct loop_source *keepalive, *slow; /* timers */
-    struct loop_source *again;            /* somebody is behind and can be told more */
+    struct loop_source *again;            /* a client is behind and can be sent more */
     bool is_lost;                         /* the last look failed */
     void (*on_identity)(void *ctx, const char *identity, bool is_there);
     void *ctx;
@@ -63,7 +63,7 @@ const struct hub_arg stream_args[] = {
 };
 
 /* What is addressed to others is not for this client, whatever it filters. Here, and below: ST_OK
- * yes, ST_NOT_FOUND no, ST_IO: nobody can tell now. */
+ * yes, ST_NOT_FOUND no, ST_IO: not known now. */
 static enum status
 may_see(const struct stream_client *c, const struct json *signal)
 {
@@ -92,7 +92,7 @@ wants(const struct stream_client *c, uint64_t seq, const struct json *signal)
 
 /* The two doors: the hub's signal with its type as the event's name, or a broadcast, as
  * /v1/engine/signals/events shows it. A type is any text: its line ends must not become ours.
- * False: nobody can tell now what is to be shown. */
+ * False: not known now. */
 static bool
 write_event(struct buf *to, struct hub *h, uint64_t seq, const struct json *signal, bool is_engine)
 {
@@ -249,7 +249,7 @@ wants_all(const struct stream_client *c, const struct batch *b)
     return signal_filter_is_empty(&c->filter) && !c->is_inbox && (b->is_public || c->is_admin);
 }
 
-/* Tells a client what it wants of the batch; false: it is full, or nobody can tell now what it may
+/* Tells a client what it wants of the batch; false: it is full, or it is not known now what it may
  * see, and stays where it is. */
 static bool
 tell_batch(struct stream_client *c, struct batch *b)
@@ -362,7 +362,7 @@ streams_revoke(struct streams *s, const char *key)
     }
 }
 
-/* Who had a full queue for too long does not read, or too slowly for what it asked for. */
+/* Ends streams whose queue was full for too long: the client does not read, or too slowly. */
 static void
 on_slow(void *ctx)
 {
@@ -545,8 +545,9 @@ read_filters(struct stream_client *c, const struct json *args, const char *last_
     return true;
 }
 
-/* Tells where the stream begins, in an event without data, which nobody is shown: who is cut off
- * before the first signal comes back with that as its Last-Event-ID, and misses nothing. */
+/* Sends the stream's start position in an event without data, which clients do not show. A client
+ * that is cut off before the first signal reconnects with it as Last-Event-ID, and misses nothing.
+ */
 static void
 welcome(struct stream_client *c)
 {

@@ -5,20 +5,19 @@
  *     event: alert
  *     data: {"id":"signal:…",…}
  *
- * A stream begins with its place, an id without data. The broadcast door's has no event line, and
+ * A stream begins with an id without data: its position. A broadcast stream has no event line, and
  * its data is {id, type, source, data?, createdAt}.
  *
- * Every client has a place, the number of the last line it was told or that was not for it.
- * Those whose place is the newest are told what comes, each signal written once for all of
- * them; those behind (they asked for a replay, or were slow) are read for by themselves, from
- * the index, as fast as they take it. So there is no gap and no repeat between the two, and a
- * client that does not read holds its place and one full queue, nothing more. If that queue is not
- * empty after slow_ms, the client is let go, with a comment that tells it to come back. So is, with
- * the comment ": the key was revoked", who came with a key that is none any more, before it is told
- * anything that was written after that.
+ * The position of a client is the number of the last line that it got or that was not for it.
+ * Clients at the newest line share their work: each signal is rendered once for all of them. A
+ * client behind it (a replay, or a slow reader) is served alone from the index, as fast as it
+ * reads. So no signal is lost or repeated between the two. A client that does not read costs its
+ * position and one full queue. If the queue is not empty after slow_ms, the stream ends with a
+ * comment that asks the client to reconnect. A stream whose key was revoked ends with the comment
+ * ": the key was revoked", before any line that was written later.
  *
- * Who asks for lines that hub_compact dropped is told so first, by an event that has the number of
- * the oldest one there is, and then goes on from there:
+ * A client that asks for lines that retention deleted gets an event with the number of the oldest
+ * line first, and continues from there:
  *
  *     id: 5000
  *     event: reset
@@ -66,8 +65,8 @@ bool streams_add(struct streams *s, struct http_conn *c, const struct stream_cal
                  const struct json *args, struct arena *a, const char *last_id, bool is_engine,
                  const char *request_id, int *status, const char **code, struct err *e);
 
-/* The last line on disk, before anybody is told of it: who comes then has missed it, though the
- * index may not have it yet. */
+/* The last line on disk, before streams get it. A client that connects now starts after it, even if
+ * the index does not have it yet. */
 void streams_written(struct streams *s, uint64_t seq);
 /* Ends the streams of that key, and tells them why. */
 void streams_revoke(struct streams *s, const char *key);
@@ -80,6 +79,6 @@ bool streams_has(const struct streams *s, const char *identity);
 void streams_on_identity(struct streams *s,
                          void (*fn)(void *ctx, const char *identity, bool is_there), void *ctx);
 uint64_t streams_delivered(const struct streams *s);
-uint64_t streams_dropped(const struct streams *s); /* who were too slow */
+uint64_t streams_dropped(const struct streams *s); /* clients that were too slow */
 
 #endif
