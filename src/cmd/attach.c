@@ -153,7 +153,7 @@ const struct cmd cmd_attach = {
         "The exit code is that of cliq run when the run ends meanwhile, or has ended before; 0 "
         "when\n"
         "tmux was left; 4 when nothing has run here, or the run was cut off; 1 when it is cut off\n"
-        "meanwhile.",
+        "meanwhile. Ctrl-C ends attach itself by SIGINT, which a shell reports as 130.",
     .examples = "cliq run --detach\n"
                 "cliq attach\n"
                 "cliq attach --no-tmux",

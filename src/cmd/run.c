@@ -276,6 +276,11 @@ print_begun(const struct begin_report *r, pid_t pid, bool is_json, struct err *e
     }
     enum status s = cmd_print(&out, e);
     buf_release(&out);
+    if (s) {
+        struct err why = e ? *e : (struct err){ "" };
+        err_say(e, "%s; the run %s has begun all the same: cliq attach shows it", why.text,
+                r->run_id);
+    }
     return s;
 }
 
@@ -362,11 +367,12 @@ const struct cmd cmd_run = {
         "of those phases only that will run, or may: a gate can send work back.\n"
         "\n"
         "On a terminal each agent has a pane in tmux, where there is one: cliq run says how to\n"
-        "attach. A pane shows the agent's log. Closing the pane of an agent that runs ends that\n"
-        "agent: its processes get SIGHUP, then SIGTERM, then SIGKILL, and the phase escalates at\n"
-        "once. Losing the whole tmux server ends nothing. Without a terminal, with --headless or\n"
-        "--json, or without tmux, there are no panes; all else is the same. $CLIQ_EXECUTOR, tmux\n"
-        "or process, decides otherwise.\n"
+        "attach. A pane shows the agent's log. Closing the pane of an agent that runs, or killing\n"
+        "the pane's viewer, ends that agent: its processes get SIGHUP, SIGTERM, then SIGKILL, and\n"
+        "the phase escalates at once. Losing the whole tmux server ends nothing. Without a\n"
+        "terminal, with --headless or --json, or without tmux, there are no panes; all else is "
+        "the\n"
+        "same. $CLIQ_EXECUTOR, tmux or process, decides otherwise.\n"
         "\n"
         "--detach starts the run in the background, where it outlives the terminal: the command\n"
         "returns once the run has begun, and what goes wrong before that is its own error. cliq\n"

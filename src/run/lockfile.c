@@ -55,7 +55,7 @@ refuse(const struct state_dir *f, const struct lock_holder *h, const char *comma
                        "cliq %s is at work here (pid %d): try again when it has ended", command,
                        (int)h->pid);
     return err_set(e, ST_CONFLICT,
-                   "a run is active here (pid %d): cliq status shows it, cliq cancel ends it",
+                   "a run is active here (pid %d): cliq attach shows it, cliq cancel ends it",
                    (int)h->pid);
 }
 

@@ -41,6 +41,16 @@ socket() { basename "$T"/tmux-*/cliq-*; }
     has "$(<.cliq/orchestrator.log)" "COMPLETED in"
 }
 
+@test "a detached run whose start cannot be printed goes on, and the error says so" {
+    team <<<'phases: [{name: one, agent: exec, commands: [{name: c, run: "true"}]}]'
+    rc=0
+    "$CLIQ" run --headless --detach >/dev/full 2>"$T/err" || rc=$?
+    is 74 "$rc"
+    has "$(<"$T/err")" "has begun all the same: cliq attach shows it"
+    until_true exists .cliq/signals/_pipeline_status
+    status_is COMPLETED
+}
+
 @test "a detached run outlives its terminal" {
     command -v script >/dev/null || skip "no script"
     hold go
