@@ -2,8 +2,10 @@
 #
 #   make          build/cliq, build/libcliq.a, build/libcliq.so
 #   make demo     installs what is missing, builds, shows the main job
+#   make demo-agents  the same with claude, codex and gemini (from npm) and a scripted model
 #   make test     installs what is missing, builds, runs every test
 #   make check    the fast part of the tests, in under a minute
+#   make test-agents  the agents that drive other makers' programs, with the real ones (from npm)
 #   make bench    our numbers beside their peers'
 #   make fuzz     every fuzz target for FUZZ_SECONDS (60) each
 #   make tsan     the server's tests with ThreadSanitizer
@@ -43,10 +45,12 @@ else
             $(call cc-option,$(CC),-ftrivial-auto-var-init=zero) -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 endif
 
-# net/fetch.c includes libcurl's headers and loads the library at first use: nothing links it.
+# net/libcurl.c and team/libarchive.c include the headers of a library and load it at first use:
+# nothing links these two.
+LOADED      = libcurl libarchive
 PACKAGES    = libuv libutf8proc yaml-0.1 libsodium sqlite3
 INCLUDES   := -Isrc -Iinclude
-ALL_CFLAGS := -std=gnu11 $(INCLUDES) $(shell $(PKGCONFIG) --cflags $(PACKAGES) libcurl 2>/dev/null) $(WARN) $(HARDEN) \
+ALL_CFLAGS := -std=gnu11 $(INCLUDES) $(shell $(PKGCONFIG) --cflags $(PACKAGES) $(LOADED) 2>/dev/null) $(WARN) $(HARDEN) \
               -fPIC -fvisibility=hidden $(CFLAGS)
 LDFLAGS    += -Wl,--as-needed,-z,relro,-z,now,-z,noexecstack
 LIBS        = $(shell $(PKGCONFIG) --libs $(PACKAGES)) -lpthread
@@ -71,7 +75,7 @@ all: $(BUILD)/cliq $(BUILD)/libcliq.a $(BUILD)/libcliq.so man
 
 # Objects depend on how they are compiled: other flags, other objects.
 $(BUILD)/flags: FORCE
-	@$(PKGCONFIG) --print-errors --exists $(PACKAGES) libcurl || \
+	@$(PKGCONFIG) --print-errors --exists $(PACKAGES) $(LOADED) || \
 	  { echo "cliq: tools/deps installs what is missing, as make demo and make test do" >&2; exit 1; }
 	@mkdir -p $(BUILD)
 	@echo '$(CC) $(ALL_CFLAGS) $(SHARED)' | cmp -s - $@ || echo '$(CC) $(ALL_CFLAGS) $(SHARED)' > $@
@@ -115,12 +119,16 @@ $(BUILD)/cliq-hub.pc: FORCE
 
 -include $(shell find $(BUILD)/obj $(BUILD)/test -name '*.d' 2>/dev/null)
 
-# ---- man pages, made from the command table -----------------------------------
+# ---- man pages, made from the command table and from the topics ----------------
 
 PAGES := $(subst _,-,$(filter-out complete pane wake_agent,$(shell sed -n 's/^CMD(\(.*\))/\1/p' src/cmd/cmds.def; \
-  sed -n 's/^AGENT(\([a-z0-9_]*\),.*)/agent_\1/p' src/agents/agents.def)))
+  sed -n 's/^AGENT.\([a-z0-9_]*\),.*/agent_\1/p' src/agents/agents.def)))
 MAN1  := $(BUILD)/man/cliq.1 $(PAGES:%=$(BUILD)/man/cliq-%.1)
 MAN5  := $(patsubst man/%.scd,$(BUILD)/man/%,$(wildcard man/*.scd))
+TOPICS := $(shell sed -n 's/^TOPIC.\([a-z]*\),.*", *\([0-9]\),.*/\1.\2/p' src/cmd/topics.def)
+MANT  := $(TOPICS:%=$(BUILD)/man/cliq-%)
+# lib/topic.c takes their texts into the program.
+$(call obj,src/cmd/lib/topic.c): $(wildcard man/topic/*.scd)
 
 # Their date is that of the last commit, without git that of the changelog: the same sources give
 # the same pages.
@@ -128,12 +136,15 @@ SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y C
 SCDOC = SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) scdoc
 
 .PHONY: man
-man: $(if $(shell command -v scdoc),$(MAN1) $(MAN5))
+man: $(if $(shell command -v scdoc),$(MAN1) $(MAN5) $(MANT))
 
 $(BUILD)/man/cliq.1: $(BUILD)/cliq
 	@mkdir -p $(@D)
 	$< help --scdoc | $(SCDOC) > $@
 $(BUILD)/man/cliq-%.1: $(BUILD)/cliq
+	@mkdir -p $(@D)
+	$< help --scdoc $* | $(SCDOC) > $@
+$(MANT): $(BUILD)/man/cliq-%: $(BUILD)/cliq
 	@mkdir -p $(@D)
 	$< help --scdoc $* | $(SCDOC) > $@
 $(BUILD)/man/%: man/%.scd
@@ -149,6 +160,9 @@ BATS_FAST   := $(sort $(wildcard test/cli/*.bats))
 BATS_SLOW   := $(sort $(wildcard test/scenario/*.bats test/fault/*.bats))
 # Agents start the same way with and without panes; this once more with panes, beside scenario/tmux.bats.
 BATS_TMUX   := tmux:test/scenario/pipeline_trace.bats
+# These need programs that only npm has: `make test WITH_AGENTS=1`, or alone.
+BATS_AGENTS := $(sort $(wildcard test/agents/*.bats))
+WITH_AGENTS ?= 0
 TOOLS        = $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
 EXAMPLES     = $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c examples/*/*.c))
 
@@ -161,7 +175,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libcliq.a
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -Wall -Wextra -Werror -Iinclude $(CFLAGS) $(if $(filter 1,$(SANITIZE)),$(HARDEN)) -Wl,--as-needed -o $@ $< $(BUILD)/libcliq.a $(HUB_LIBS)
 
-.PHONY: deps test-deps tests test check
+.PHONY: deps test-deps tests test test-agents check
 deps:
 	@tools/deps build
 test-deps:
@@ -173,7 +187,13 @@ test: test-deps
 	@$(SUBMAKE) all
 	@$(SUBMAKE) tests SANITIZE=1
 	@$(SUBMAKE) tests
-	@test/run $(patsubst test/%.c,build/sanitize/test/%,$(UNIT_SRC)) $(BATS_FAST) $(BATS_SLOW) $(BATS_TMUX)
+	@[ $(WITH_AGENTS) = 1 ] || echo "not among these tests: make test-agents, which installs claude, codex, gemini and opencode from npm"
+	@test/run $(patsubst test/%.c,build/sanitize/test/%,$(UNIT_SRC)) $(if $(filter 1,$(WITH_AGENTS)),$(BATS_AGENTS)) $(BATS_FAST) $(BATS_SLOW) $(BATS_TMUX)
+
+test-agents: test-deps
+	@tools/deps agents
+	@$(SUBMAKE) all
+	@test/run $(BATS_AGENTS)
 
 check: test-deps
 	@$(SUBMAKE) tests
@@ -254,6 +274,12 @@ bench: test-deps
 demo: deps
 	@$(SUBMAKE) all
 	@examples/demo.sh
+
+.PHONY: demo-agents
+demo-agents: deps
+	@tools/deps agents
+	@$(SUBMAKE) all
+	@examples/agents.sh
 
 # ---- installing ----------------------------------------------------------------
 

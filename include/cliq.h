@@ -288,9 +288,11 @@ typedef struct cliq_listen_options { /* all zero: your inbox, from now on */
  * not lost. A later call replaces the filter. NULL options: all defaults. */
 CLIQ_API cliq_status cliq_listen(cliq_hub *hub, const cliq_listen_options *options,
                                  cliq_error *err);
-/* Returns the next signal, in the order of the log. CLIQ_TIMEOUT: none before timeout_ms (-1: no
- * limit). Without cliq_listen: your inbox, from the first call on. To continue later, save out->seq
- * and set it as `after`. */
+/* Returns the next signal, in the order of the log. One with the type "reset" and the id "" is no
+ * signal: signals up to out->seq were lost (another program cut the log short, or old ones were
+ * deleted), so what was made of them may be wrong; the next call goes on behind them. CLIQ_TIMEOUT:
+ * none before timeout_ms (-1: no limit). Without cliq_listen: your inbox, from the first call on.
+ * To continue later, save out->seq and set it as `after`. */
 CLIQ_API cliq_status cliq_next(cliq_hub *hub, int64_t timeout_ms, cliq_signal_info *out,
                                cliq_error *err);
 
@@ -387,6 +389,33 @@ CLIQ_API int cliq_agent_run(cliq_agent *agent);
 CLIQ_API cliq_status cliq_agent_dispatch(cliq_agent *agent, const char *json, size_t len,
                                          cliq_error *err);
 
+/* What is in a message that cliq_make_message makes. NULL: the default, or left out. */
+typedef struct cliq_agent_message {
+    size_t size;
+    const char *agent;         /* required: the agent's name */
+    const char *project_dir;   /* required: an absolute path */
+    const char *type;          /* "phase", "notify" or "test"; NULL: "phase" */
+    const char *phase;         /* required in a message of type "phase" */
+    const char *phase_type;    /* "standard", "gate" or "team"; NULL: "standard" */
+    const char *targets;       /* the phases that it may send to: "reviewer deploy" */
+    const char *work_dir;      /* NULL: project_dir */
+    const char *signal_dir;    /* NULL: <project_dir>/.cliq/signals */
+    const char *instance_id;   /* NULL: "test-1" */
+    const char *team_name;     /* NULL: "" */
+    const char *req_key;       /* NULL: "" */
+    const char *settings_json; /* the agent's settings, an object; NULL: {} */
+    const char *payload_json;  /* more members of the payload, an object; NULL: none */
+} cliq_agent_message;
+#define CLIQ_AGENT_MESSAGE_INIT                                                                    \
+    {                                                                                              \
+        sizeof(cliq_agent_message), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,    \
+            NULL, NULL, NULL                                                                       \
+    }
+
+/* Makes an AgentMessage for cliq_agent_dispatch, in tests: *json, which you free(3). It is checked
+ * as an agent checks it. CLIQ_INVALID: err says what is wrong; *json is NULL. */
+CLIQ_API cliq_status cliq_make_message(const cliq_agent_message *m, char **json, cliq_error *err);
+
 CLIQ_API void cliq_agent_free(cliq_agent *agent);
 
 /*
@@ -418,7 +447,8 @@ CLIQ_API const char *cliq_context_settings(const cliq_context *ctx, const char *
 /* The payload: a phase's configuration, or the notifications of a notify message. */
 CLIQ_API const char *cliq_context_payload(const cliq_context *ctx, const char *path);
 /* The phase's configuration: action, sources, target_entries, commands, model, review. The same as
- * the payload, but also accepts the prefix "phase_config.". */
+ * the payload, but "phase_config.x" is the phase's field x: one of these, or one that the schema of
+ * the agent's manifest declares. */
 CLIQ_API const char *cliq_context_dispatch(const cliq_context *ctx, const char *path);
 /* The original AgentMessage: version, handoff_dirs, input_artifacts ... */
 CLIQ_API const char *cliq_context_message(const cliq_context *ctx, const char *path);
@@ -446,7 +476,8 @@ CLIQ_API const char *cliq_context_input_text(const cliq_context *ctx, const char
  */
 CLIQ_API const char *cliq_context_input(const cliq_context *ctx, const char *via, const char *path);
 
-/* The documents in design/: their names, sorted, and the text of one. NULL: no such document. */
+/* The documents in design/: their names, sorted, and the text of one. NULL: no such document, or
+ * one that is not UTF-8 text or larger than 8 MiB: read its file. */
 CLIQ_API size_t cliq_context_design_doc_count(const cliq_context *ctx);
 CLIQ_API const char *cliq_context_design_doc_name(const cliq_context *ctx, size_t i);
 CLIQ_API const char *cliq_context_design_doc(const cliq_context *ctx, const char *name);
@@ -492,7 +523,8 @@ CLIQ_API cliq_status cliq_write_file(cliq_context *ctx, const char *name, const 
 /* Reports progress to people who watch the run; the second formats as printf(3). */
 CLIQ_API cliq_status cliq_progress(cliq_context *ctx, const char *text, cliq_error *err);
 CLIQ_API cliq_status cliq_progressf(cliq_context *ctx, const char *format, ...) CLIQ_PRINTF(2, 3);
-/* Writes signals/<phase>_<name>.json; payload NULL: {}. */
+/* Writes signals/<phase>_<name>.json; payload NULL: {}. The names command_results and routed are
+ * reserved: CLIQ_INVALID. */
 CLIQ_API cliq_status cliq_signal(cliq_context *ctx, const char *name, const char *payload_json,
                                  cliq_error *err);
 /* Asks the orchestrator to send a notification. channel_ref: "slack:oncall" or "email". payload: an

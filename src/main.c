@@ -27,7 +27,7 @@ main(int argc, char **argv)
     struct err e = { "" };
     size_t used = 0, n = argc > 0 ? (size_t)argc - 1 : 0;
 
-    cmd_setup();
+    cmd_begin();
     const struct cmd *c = cmd_find((const char *const *)argv + 1, n, &used);
     enum status s = c ? run_command(c, argc - (int)used, argv + used, &e)
                       : help_without_command(argc, argv, &e);

@@ -11,28 +11,33 @@ enum { MESSAGE_MAX = 64 << 20 };
 
 const struct opt agent_no_opts[] = { { 0 } };
 
-/* A test message asks whether the agent works; reaching this point is the answer. */
+/* {"passed":true,"message":"ready"} */
 static enum status
-answer_test(struct context *c, struct err *e)
+answer_test(agent_test_fn *test, struct context *c, struct err *e)
 {
     struct json *result = json_new(c->arena, JSON_OBJECT);
+    struct buf says = { 0 };
+    struct err why = { "" };
+    enum status s = test ? test(c, &says, &why) : ST_OK;
+    const char *message = s ? why.text : says.p ? says.p : "ready";
 
-    if (!result)
-        return err_nomem(e);
-    json_set(result, "passed", json_new(c->arena, JSON_TRUE));
-    json_set(result, "message", json_new_str(c->arena, "ready", 5));
-    return context_complete(c, result, e);
+    bool ok = result &&
+              json_set(result, "passed", json_new(c->arena, s ? JSON_FALSE : JSON_TRUE)) &&
+              json_set(result, "message", json_new_copy(c->arena, message, strlen(message)));
+    buf_release(&says);
+    return ok ? context_complete(c, result, e) : err_nomem(e);
 }
 
-/* Agents that run phases do not deliver notifications. */
 static enum status
-answer(agent_fn *handle, struct context *c, struct err *e)
+answer(const struct agent_handlers *h, struct context *c, struct err *e)
 {
-    if (c->phase)
-        return handle(c, e);
-    if (strcmp(c->msg->type, "test") == 0)
-        return answer_test(c, e);
-    return err_set(e, ST_FAILED, "agent %s has no handler for %s", c->agent, c->msg->type);
+    bool is_test = !c->phase && strcmp(c->msg->type, "test") == 0;
+    agent_fn *handle = c->phase ? h->phase : h->notify;
+
+    if (is_test)
+        return answer_test(h->test, c, e);
+    return handle ? handle(c, e)
+                  : err_set(e, ST_FAILED, "agent %s has no handler for %s", c->agent, c->msg->type);
 }
 
 /* The memory of an attempt. It is static and not released before the process exits: releasing it
@@ -71,7 +76,7 @@ read_message(const char **text, size_t *len, struct err *e)
 }
 
 static enum status
-run(agent_fn *handle, bool acks_first, struct err *e)
+run(const struct agent_handlers *h, bool acks_first, struct err *e)
 {
     struct context *c = &own.context;
     const char *text;
@@ -86,10 +91,11 @@ run(agent_fn *handle, bool acks_first, struct err *e)
     s = context_open(&own.arena, &own.msg, c, e);
     /* the ack says that the message arrived; errors in the state directory are reported after it */
     c->owes_ack = c->signal_dir >= 0;
+    c->is_ticking = true;
     if (!s && acks_first)
         s = context_ack(c, e);
     if (!s)
-        s = answer(handle, c, e);
+        s = answer(h, c, e);
     if (s && c->signal_dir >= 0)
         context_fail(c, e->text, NULL);
     sched_yield(); /* the orchestrator waits for the last line: it goes first */
@@ -97,13 +103,19 @@ run(agent_fn *handle, bool acks_first, struct err *e)
 }
 
 enum status
+agent_serve(const struct agent_handlers *h, struct err *e)
+{
+    return run(h, true, e);
+}
+
+enum status
 agent_run(agent_fn *handle, struct err *e)
 {
-    return run(handle, true, e);
+    return run(&(struct agent_handlers){ .phase = handle }, true, e);
 }
 
 enum status
 agent_run_at_once(agent_fn *handle, struct err *e)
 {
-    return run(handle, false, e);
+    return run(&(struct agent_handlers){ .phase = handle }, false, e);
 }

@@ -8,8 +8,8 @@ static enum status
 end(struct context *c, const struct command_results *r, struct err *e)
 {
     if (r->failed)
-        return err_set(e, ST_FAILED, "%zu of %zu checks failed", r->failed, r->total);
-    return context_finalize_standard(c, e);
+        return err_set(e, ST_FAILED, "%s", r->summary.p);
+    return context_finalize_summary(c, r->summary.p, e);
 }
 
 static enum status
@@ -30,7 +30,9 @@ const struct cmd cmd_agent_checks = {
     .brief = "the built-in agent that judges a gate by its commands",
     .about =
         "Reads an AgentMessage on standard input. Passes when all of payload.commands pass and\n"
-        "routes to the first target otherwise.",
+        "routes to the first target otherwise. The time limit of a command is its timeout, else "
+        "the\n"
+        "phase's timeout, else the setting run.command_timeout (2m).",
     .opts = agent_no_opts,
     .run = run,
 };

@@ -1,12 +1,20 @@
 #include "agents/command_results.h"
 
 #include "agents/shell.h"
+#include "base/term.h"
 #include "context/state_dir.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+enum {
+    LINE_SHOWN = 200,   /* bytes of a failed command's last line */
+    FAILURES_SHOWN = 3, /* in the summary */
+};
+
+#define LIMIT_MAX_MS INT64_C(1000000000000000)
 
 static void
 set_str(struct context *c, struct json *object, const char *key, const char *p, size_t len)
@@ -42,20 +50,78 @@ on_later(void *ctx)
         r->acked = context_ack(r->c, &r->why);
 }
 
+/* "0.8 s", "120 s" */
+static void
+add_seconds(struct buf *to, int64_t ms)
+{
+    int64_t tenths = (ms + 50) / 100;
+
+    if (tenths < 100)
+        buf_addf(to, "%" PRId64 ".%" PRId64 " s", tenths / 10, tenths % 10);
+    else
+        buf_addf(to, "%" PRId64 " s", (ms + 500) / 1000);
+}
+
+/* "lint failed with exit code 1 after 0.8 s: src/a.c:3: unused variable" */
+static void
+describe_failure(struct buf *to, const char *name, const struct shell_result *r)
+{
+    struct buf line = { 0 };
+
+    term_escape(to, name, strlen(name), false);
+    if (r->is_timeout)
+        buf_adds(to, " timed out after ");
+    else
+        buf_addf(to, " failed with exit code %d after ", r->exit_code);
+    add_seconds(to, r->duration_ms);
+    if (r->output.p)
+        term_last_line(&line, r->output.p, r->output.len, LINE_SHOWN);
+    if (line.len && !buf_failed(&line))
+        buf_addf(to, ": %s", line.p);
+    buf_release(&line);
+}
+
+/* Tells people, now, that a command failed. */
+static enum status
+tell_failure(struct context *c, struct command_results *r, const char *name,
+             const struct shell_result *result, bool escalates, struct err *e)
+{
+    struct buf text = { 0 };
+
+    describe_failure(&text, name, result);
+    enum status s = buf_status(&text, "the failure", e);
+    if (!s) {
+        dprintf(STDOUT_FILENO, "cliq: %s\n", text.p);
+        if (r->failed++ < FAILURES_SHOWN)
+            buf_addf(&r->failures, "%s%s", r->failures.len ? "; " : "", text.p);
+        if (escalates && !r->escalated && !(r->escalated = arena_dup(c->arena, text.p, text.len)))
+            s = err_nomem(e);
+    }
+    if (!s && !r->escalated)
+        s = context_progress(c, text.p, e);
+    buf_release(&text);
+    return s;
+}
+
 static enum status
 run_one(struct context *c, const struct json *command, struct command_results *r, struct err *e)
 {
     const char *name = json_dup_text(c->arena, json_get(command, "name")),
                *run = json_dup_text(c->arena, json_get(command, "run"));
+    const struct json *limit = json_get(command, "timeout_ms");
+    struct running running = { .c = c, .text = run };
+    struct shell_options o = { .meanwhile = on_run, .later = on_later, .ctx = &running };
     struct shell_result result;
     bool escalates = false;
 
     if (!run)
         return err_set(e, ST_INVALID, "a command has nothing to run");
+    if (limit && (!json_int(limit, &o.limit_ms) || o.limit_ms < 1 || o.limit_ms > LIMIT_MAX_MS))
+        return err_set(e, ST_INVALID,
+                       "timeout_ms of a command must be a whole number from 1 to %" PRId64,
+                       LIMIT_MAX_MS);
     if (!name)
         name = run;
-    struct running running = { .c = c, .text = run };
-    struct shell_options o = { .meanwhile = on_run, .later = on_later, .ctx = &running };
     enum status s = shell_run(run, &o, &result, e);
     if (!s && running.acked) {
         s = running.acked;
@@ -72,19 +138,22 @@ run_one(struct context *c, const struct json *command, struct command_results *r
         json_set(v, "pass", json_new(c->arena, is_pass ? JSON_TRUE : JSON_FALSE));
         json_set(v, "exit_code", json_new_int(c->arena, result.exit_code));
         json_set(v, "duration_ms", json_new_int(c->arena, result.duration_ms));
+        if (result.is_timeout)
+            json_set(v, "timed_out", json_new(c->arena, JSON_TRUE));
         set_str(c, v, "output", result.output.p ? result.output.p : "", result.output.len);
         json_add(r->list, v);
     }
     r->total++;
-    r->failed += !is_pass;
     json_bool(json_get(command, "escalate_on_fail"), &escalates);
-    if (!is_pass && escalates && !r->escalated)
-        r->escalated = name;
-    int64_t tenths = (result.duration_ms + 50) / 100;
-    buf_addf(&r->text, "%s %s (%s%d, %" PRId64 ".%" PRId64 " s)\n", is_pass ? "✓" : "✗", name,
-             result.is_timeout ? "timed out, " : "exit code ", result.exit_code, tenths / 10,
-             tenths % 10);
+    buf_addf(&r->text, "%s %s (%s%d, ", is_pass ? "✓" : "✗", name,
+             result.is_timeout ? "timed out, " : "exit code ", result.exit_code);
+    add_seconds(&r->text, result.duration_ms);
+    buf_adds(&r->text, ")\n");
+    if (!is_pass)
+        s = tell_failure(c, r, name, &result, escalates, e);
     shell_result_release(&result);
+    if (s)
+        return s;
     return v ? ST_OK : err_nomem(e);
 }
 
@@ -121,22 +190,32 @@ command_results_run(struct context *c, struct command_results *r, struct err *e)
         if (s || r->escalated)
             break;
     }
-    buf_addf(&r->text, "\n%zu of %zu commands passed\n", r->total - r->failed, r->total);
+    buf_addf(&r->summary, "%zu of %zu %s passed", r->total - r->failed, r->total,
+             c->is_gate ? "checks" : "commands");
+    if (r->failures.len && !buf_failed(&r->failures))
+        buf_addf(&r->summary, ": %s", r->failures.p);
+    if (r->failed > FAILURES_SHOWN)
+        buf_addf(&r->summary, "; and %zu more", r->failed - FAILURES_SHOWN);
+    buf_addf(&r->text, "\n%s\n", buf_failed(&r->summary) ? "" : r->summary.p);
     if (!s)
         s = write_results(c, r, e);
+    if (!s)
+        s = buf_status(&r->summary, "the summary", e);
     return s ? s : buf_status(&r->text, "the summary", e);
 }
 
 void
 command_results_release(struct command_results *r)
 {
+    buf_release(&r->failures);
+    buf_release(&r->summary);
     buf_release(&r->text);
 }
 
 struct json *
 command_results_data(struct context *c, const struct command_results *r)
 {
-    static const char *const keys[] = { "name", "pass", "exit_code", "duration_ms" };
+    static const char *const keys[] = { "name", "pass", "exit_code", "duration_ms", "timed_out" };
     struct json *data = json_new(c->arena, JSON_OBJECT), *list = json_new(c->arena, JSON_ARRAY);
 
     if (!data || !list)

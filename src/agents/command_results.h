@@ -3,6 +3,9 @@
  * signals/<phase>_command_results.json, and in the handoff of an exec phase.
  *
  *     [{"name":"test","pass":false,"exit_code":1,"duration_ms":812,"output":"…"}]
+ *
+ * A command that was stopped at its time limit also has "timed_out":true. A command that fails is
+ * told at once: in a progress line, and in the log.
  */
 #ifndef CLIQ_AGENTS_COMMAND_RESULTS_H
 #define CLIQ_AGENTS_COMMAND_RESULTS_H
@@ -12,11 +15,14 @@
 struct command_results {
     struct json *list; /* the list above, in the context's arena */
     size_t total, failed;
-    const char *escalated; /* the first failed command with escalate_on_fail; NULL: none */
-    struct buf text;       /* text: a heading, a line for each command, a summary */
+    const char *escalated; /* how the first command with escalate_on_fail failed; NULL: none did */
+    struct buf failures;   /* how the first commands failed: "lint timed out after 120 s; …" */
+    struct buf summary;    /* "2 of 3 commands passed: lint timed out after 120 s" */
+    struct buf text;       /* text: a heading, a line for each command, the summary */
 };
 
-/* Runs payload.commands and writes the results file. A failing command is a result. */
+/* Runs payload.commands, each {name,run,timeout_ms?,escalate_on_fail?}, and writes the results
+ * file. A failing command is a result. */
 enum status command_results_run(struct context *c, struct command_results *r, struct err *e);
 void command_results_release(struct command_results *r);
 

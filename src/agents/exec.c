@@ -10,10 +10,10 @@ end(struct context *c, const struct command_results *r, struct err *e)
     enum status s = ST_OK;
 
     if (r->escalated)
-        return err_set(e, ST_FAILED, "command %s failed", r->escalated);
+        return err_set(e, ST_FAILED, "command %s", r->escalated);
     for (size_t i = 0; !s && i < c->n_targets; i++)
         s = context_send(c, c->targets[i].name, data, r->text.p, e);
-    return s ? s : context_finalize_standard(c, e);
+    return s ? s : context_finalize_summary(c, r->summary.p, e);
 }
 
 static enum status
@@ -33,9 +33,11 @@ const struct cmd cmd_agent_exec = {
     .name = "agent exec",
     .brief = "the built-in agent that runs commands",
     .about =
-        "Reads an AgentMessage on standard input. Runs payload.commands in order with sh, two\n"
-        "minutes each; a failing command is recorded and the next one runs, unless it says\n"
-        "escalate_on_fail. The handoff's data: results, all_passed, total, failed.",
+        "Reads an AgentMessage on standard input. Runs payload.commands in order with sh. The "
+        "time\n"
+        "limit of a command is its timeout, else the phase's timeout, else the setting\n"
+        "run.command_timeout (2m). A failing command is recorded and the next one runs, unless it\n"
+        "says escalate_on_fail. The handoff's data: results, all_passed, total, failed.",
     .opts = agent_no_opts,
     .run = run,
 };

@@ -2,6 +2,7 @@
  * is the handoff. */
 #include "agents/agent_main.h"
 #include "agents/shell.h"
+#include "base/term.h"
 #include "cmd/cmd.h"
 #include "context/prompt.h"
 
@@ -10,6 +11,7 @@
 
 enum {
     OUTPUT_MAX = 8 << 20,
+    LINE_SHOWN = 400, /* bytes of the last line, in an error */
     LIMIT_MS = 24 * 60 * 60 * 1000
 }; /* none: the phase's timeout applies */
 
@@ -71,10 +73,12 @@ run_script(struct context *c, const char *command, struct err *e)
                     "write a file, and print its name",
                     (size_t)(nul - r.output.p) + 1);
     if (!s && r.exit_code != 0 && !c->is_gate) {
-        size_t n = r.output.len > 400 ? 400 : r.output.len;
-        s = err_set(e, ST_FAILED, "the command ended with exit code %d%s%.*s", r.exit_code,
-                    n ? ": " : " and printed nothing", (int)n,
-                    n ? r.output.p + r.output.len - n : "");
+        struct buf line = { 0 };
+        term_last_line(&line, r.output.p ? r.output.p : "", r.output.len, LINE_SHOWN);
+        s = err_set(e, ST_FAILED, "the command ended with exit code %d after %.1f s%s%s",
+                    r.exit_code, (double)r.duration_ms / 1000,
+                    line.len ? ": " : " and printed nothing", line.len ? line.p : "");
+        buf_release(&line);
     }
     if (!s) {
         const char *text = r.output.p ? r.output.p : "";

@@ -3,6 +3,8 @@
 #include "base/sys.h"
 
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -93,6 +95,30 @@ char *
 clock_iso_ms(char to[CLOCK_ISO_SIZE], int64_t wall_ms)
 {
     return write_iso(to, wall_ms, 1);
+}
+
+char *
+clock_near(char to[CLOCK_ISO_SIZE], int64_t wall_ms, int64_t now_ms)
+{
+    static const struct {
+        int64_t s;
+        const char *name;
+    } units[] = { { 86400, "d" }, { 3600, "h" }, { 60, "min" }, { 1, "s" } };
+    enum { WEEK_S = 7 * 86400, NOW_S = 2 };
+    int64_t ahead = wall_ms - now_ms, s = (ahead < 0 ? -ahead : ahead) / 1000;
+    size_t i = 0;
+
+    if (s >= WEEK_S) {
+        clock_iso_ms(to, wall_ms)[10] = '\0';
+        return to;
+    }
+    if (s < NOW_S)
+        return strcpy(to, "just now");
+    while (s < units[i].s)
+        i++;
+    snprintf(to, CLOCK_ISO_SIZE, ahead < 0 ? "%d %s ago" : "in %d %s", (int)(s / units[i].s),
+             units[i].name);
+    return to;
 }
 
 /* ---- changes of the wall clock ---- */

@@ -26,5 +26,7 @@ char *clock_iso(char to[CLOCK_ISO_SIZE], int64_t wall_ns, int is_ms);
 /* The same from milliseconds, always with three decimals. An int64_t of nanoseconds ends in 2262;
  * this one reaches 9999. */
 char *clock_iso_ms(char to[CLOCK_ISO_SIZE], int64_t wall_ms);
+/* For people: "just now", "3 min ago", "in 2 h"; the date when it is a week or more away. */
+char *clock_near(char to[CLOCK_ISO_SIZE], int64_t wall_ms, int64_t now_ms);
 
 #endif

@@ -72,7 +72,13 @@ struct json_fault {
 bool json_parse(struct arena *a, const char *text, size_t len, struct json **out,
                 struct json_fault *where);
 
-/* The same with an error message "NAME:LINE:COLUMN: what". ST_INVALID; ST_IO when out of memory. */
+/* The same for what programs of other makers wrote: a lone surrogate in a \u escape, as JavaScript
+ * leaves it where it cuts a text, becomes U+FFFD. */
+bool json_parse_foreign(struct arena *a, const char *text, size_t len, struct json **out,
+                        struct json_fault *where);
+
+/* The same as json_parse with an error message "NAME:LINE:COLUMN: what". ST_INVALID; ST_IO when out
+ * of memory. */
 enum status json_parse_named(struct arena *a, const char *name, const char *text, size_t len,
                              struct json **out, struct err *e);
 

@@ -18,7 +18,8 @@ opt_parse_ms(const char *text, int64_t *ms)
     static const struct {
         const char *unit;
         double ms;
-    } units[] = { { "", 1e3 }, { "s", 1e3 }, { "ms", 1 }, { "m", 6e4 }, { "h", 3.6e6 } };
+    } units[] = { { "", 1e3 },  { "s", 1e3 },   { "ms", 1 },
+                  { "m", 6e4 }, { "h", 3.6e6 }, { "d", 8.64e7 } };
     char *end;
 
     if (!isdigit((unsigned char)text[0]) && text[0] != '.')

@@ -24,7 +24,7 @@ enum opt_kind {
     OPT_FLAG,   /* no value */
     OPT_TEXT,   /* any text */
     OPT_NUMBER, /* a whole number, 0 or more */
-    OPT_TIME,   /* "5", "0.5", "90s", "250ms", "20m", "2h"; a bare number is seconds */
+    OPT_TIME,   /* "5", "0.5", "90s", "250ms", "20m", "2h", "30d"; a bare number is seconds */
 };
 
 struct opt {

@@ -61,10 +61,33 @@ write_cut(struct buf *out, const char *cell, size_t width)
     buf_adds(out, "…");
 }
 
+enum { GAP = 2, NARROWEST = 6, NARROW = 12 };
+
+/* The widths of the columns in a terminal of `width`: the widest ones give way. */
+static void
+fit(const struct table *t, unsigned width, size_t widths[TABLE_COLUMNS_MAX])
+{
+    size_t all = 0;
+
+    memcpy(widths, t->widths, sizeof t->widths);
+    for (unsigned c = 0; c < t->columns; c++)
+        all += widths[c] + (c ? GAP : 0);
+    while (width >= NARROW && all > width) { /* better wrapped than unreadable */
+        unsigned widest = 0;
+        for (unsigned c = 1; c < t->columns; c++)
+            if (!widest || widths[c] >= widths[widest])
+                widest = c;
+        if (!widest || widths[widest] <= NARROWEST)
+            return; /* the rows are wrapped */
+        widths[widest]--;
+        all--;
+    }
+}
+
 void
 table_write(const struct table *t, struct buf *out, unsigned width, bool has_color)
 {
-    size_t before = 0; /* columns in front of the last one, with their gaps */
+    size_t widths[TABLE_COLUMNS_MAX];
     const char *cell = t->text.p;
 
     if (buf_failed(&t->text)) {
@@ -72,22 +95,20 @@ table_write(const struct table *t, struct buf *out, unsigned width, bool has_col
         out->is_over = out->is_over || t->text.is_over;
         return;
     }
-    for (unsigned c = 0; c + 1 < t->columns; c++)
-        before += t->widths[c] + 2;
+    fit(t, width, widths);
     for (size_t i = 0; i < t->cells; i++, cell += strlen(cell) + 1) {
         unsigned c = (unsigned)(i % t->columns);
         bool is_head = i < t->columns, is_last = c + 1 == t->columns;
         if (is_head && has_color && c == 0)
             buf_adds(out, "\033[1m");
-        if (is_last && width > before + 8)
-            write_cut(out, cell, width - before);
-        else
-            buf_adds(out, cell);
+        size_t start = out->len;
+        write_cut(out, cell, widths[c]);
         if (is_last) {
             buf_adds(out, is_head && has_color ? "\033[0m\n" : "\n");
             continue;
         }
-        size_t pad = t->widths[c] + 2 - table_text_width(cell, strlen(cell));
+        size_t shown = out->len > start ? table_text_width(out->p + start, out->len - start) : 0;
+        size_t pad = widths[c] + GAP - shown;
         buf_addf(out, "%*s", (int)pad, "");
     }
 }

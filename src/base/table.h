@@ -8,7 +8,8 @@
  *
  * table_cell escapes each cell for terminals. A column is as wide as its widest
  * cell, in terminal columns (wide and combining characters are counted right).
- * A row that does not fit `width` has its last cell truncated; 0: no limit.
+ * Rows that do not fit `width` have cells truncated, those of the widest columns first, and those
+ * of the first column never; less than 12: no limit.
  *
  * Tests: test/unit/test_table.c
  */
@@ -17,7 +18,7 @@
 
 #include "base/buf.h"
 
-#define TABLE_COLUMNS_MAX 8
+#define TABLE_COLUMNS_MAX 9
 
 struct table {
     unsigned columns;

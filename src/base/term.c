@@ -37,6 +37,66 @@ term_escape(struct buf *to, const char *p, size_t len, bool is_multiline)
     }
 }
 
+/* The length of the escape sequence at p, which begins with ESC: colours and cursor movements
+ * (ESC [ ... letter), titles (ESC ] ... BEL), and those of two bytes. */
+static size_t
+escape_len(const char *p, size_t len)
+{
+    size_t n = 2;
+
+    if (len < 2 || (p[1] != '[' && p[1] != ']'))
+        return len < 2 ? len : 2;
+    if (p[1] == '[')
+        while (n < len && (p[n] < 0x40 || p[n] > 0x7E))
+            n++;
+    else
+        while (n < len && p[n] != '\a' && p[n] != '\033')
+            n++;
+    return n < len ? n + 1 : len;
+}
+
+/* Appends what a terminal would show of one line. */
+static void
+add_shown(struct buf *to, const char *p, size_t len)
+{
+    for (size_t i = 0, n; i < len; i += n) {
+        if (p[i] == '\033') {
+            n = escape_len(p + i, len - i);
+            continue;
+        }
+        n = utf8_char(p + i, len - i);
+        if (n == 0)
+            n = 1;
+        else if (p[i] == '\t')
+            buf_addc(to, ' ');
+        else if (!is_control(utf8_decode(p + i, n)))
+            buf_add(to, p + i, n);
+    }
+}
+
+void
+term_last_line(struct buf *to, const char *p, size_t len, size_t max)
+{
+    struct buf line = { 0 };
+
+    while (len > 0 && line.len == 0) {
+        size_t start = len;
+        while (start > 0 && p[start - 1] != '\n' && p[start - 1] != '\r')
+            start--;
+        add_shown(&line, p + start, len - start);
+        while (line.len > 0 && line.p[line.len - 1] == ' ')
+            buf_cut(&line, line.len - 1);
+        len = start > 0 ? start - 1 : 0;
+    }
+    size_t skip = line.len ? strspn(line.p, " ") : 0;
+    if (!buf_failed(&line) && line.len > skip) {
+        size_t n = line.len - skip, kept = utf8_cut(line.p + skip, n, max);
+        buf_add(to, line.p + skip, kept);
+        buf_adds(to, kept < n ? "…" : "");
+    }
+    buf_release(&line);
+}
+
 bool
 term_is_tty(int fd)
 {
@@ -63,13 +123,26 @@ term_has_color(int fd)
     return term_is_tty(fd) && term && strcmp(term, "dumb") != 0;
 }
 
+static unsigned
+number_in(const char *name, unsigned otherwise)
+{
+    const char *text = getenv(name);
+
+    return text && atoi(text) > 0 ? (unsigned)atoi(text) : otherwise;
+}
+
 unsigned
 term_width(int fd)
 {
     struct winsize w;
-    const char *columns = getenv("COLUMNS");
 
-    if (ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 0)
-        return w.ws_col;
-    return columns && atoi(columns) > 0 ? (unsigned)atoi(columns) : 80;
+    return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : number_in("COLUMNS", 80);
+}
+
+unsigned
+term_height(int fd)
+{
+    struct winsize w;
+
+    return ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_row > 0 ? w.ws_row : number_in("LINES", 24);
 }

@@ -16,10 +16,17 @@
  * \x1b or \u202e. Tabs and newlines stay if is_multiline, else they become a space. */
 void term_escape(struct buf *to, const char *p, size_t len, bool is_multiline);
 
+/* Appends the last line of a program's output that shows anything, without its escape sequences,
+ * control characters, bytes that are not UTF-8, and blanks at both ends. A longer one is cut at
+ * `max` bytes. Appends nothing when there is no such line. */
+void term_last_line(struct buf *to, const char *p, size_t len, size_t max);
+
 bool term_is_tty(int fd);
 /* Decided by NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR, TERM=dumb, then by whether fd is a terminal. */
 bool term_has_color(int fd);
 /* Columns of the terminal, else $COLUMNS, else 80. */
 unsigned term_width(int fd);
+/* Rows of the terminal, else $LINES, else 24. */
+unsigned term_height(int fd);
 
 #endif

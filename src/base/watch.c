@@ -112,7 +112,7 @@ aim(struct watch *w, struct err *e)
          * as a follower does. Ignore a parent that we may not watch. */
         strcpy(above, part);
         go_up(above);
-        add(w, above, ENTRIES);
+        w->parent_wd = add(w, above, ENTRIES);
         int wd = add(w, part, !is_target || w->name ? ENTRIES : w->is_writes ? WRITES : CHANGES);
         if (wd >= 0 && is_target) {
             w->wd = wd;
@@ -186,6 +186,16 @@ watch_close(struct watch *w)
     *w = (struct watch){ .fd = -1 };
 }
 
+/* Is it about another entry of the directory's parent? */
+static bool
+is_beside(const struct watch *w, const struct inotify_event *ev, const char *name)
+{
+    const char *slash = strrchr(w->path, '/'), *own = slash ? slash + 1 : w->path;
+
+    return w->is_aimed && ev->wd == w->parent_wd && ev->wd != w->wd && ev->len && *own &&
+           strcmp(name, own) != 0;
+}
+
 /* May the path now be another directory, or the name another file? */
 static bool
 is_lost_by(const struct watch *w, const struct inotify_event *ev)
@@ -207,10 +217,13 @@ watch_drain_names(struct watch *w, watch_fn *fn, void *ctx)
         for (ssize_t i = 0; !w->is_polling && !w->is_stopped && i < n;) {
             struct inotify_event ev;
             memcpy(&ev, events + i, sizeof ev);
-            if (is_lost_by(w, &ev))
+            const char *name = events + i + sizeof ev;
+            if (is_beside(w, &ev, name))
+                ; /* not ours */
+            else if (is_lost_by(w, &ev))
                 is_lost = true;
             else if (fn && ev.len)
-                fn(ctx, events + i + sizeof ev);
+                fn(ctx, name);
             i += (ssize_t)(sizeof ev + ev.len);
         }
     } while (n + room > (ssize_t)sizeof events); /* a nearly full buffer: more may follow */

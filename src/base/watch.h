@@ -29,6 +29,7 @@ struct watch {
     bool is_polling; /* fd is a timer */
     bool is_aimed;   /* the directory itself is watched, not an ancestor */
     int wd;          /* inotify watch of the directory */
+    int parent_wd;   /* inotify watch of its parent; -1: none */
     int file_wd;     /* inotify watch of the file; -1: none */
     int last_wd;     /* the highest watch descriptor; they count from 1 */
     bool is_stopped; /* by watch_stop */

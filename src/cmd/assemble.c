@@ -1,10 +1,14 @@
 /* assemble - a team's workflow, roles and agents into .cliq/. */
 #include "run/assemble.h"
 #include "base/path.h"
+#include "base/term.h"
 #include "cmd/cmd.h"
+#include "cmd/lib/team_source.h"
 #include "run/lockfile.h"
 #include "run/replay.h"
 #include "team/agent.h"
+#include "team/installed_teams.h"
+#include "team/trust.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -15,32 +19,74 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-/* A path is what looks like one; anything else is the name of an installed team. */
-static bool
-is_path(const char *ref)
+/* The team that a word names: a directory, an installed team, or a package, which is unpacked in
+ * `place` until that is closed. */
+struct chosen {
+    struct team_ref ref;
+    struct package_place place;
+    struct buf dir;
+};
+
+/* An installed team has one version. */
+static enum status
+check_version(const struct chosen *c, struct err *e)
 {
-    return ref[0] == '.' || ref[0] == '/' || (strchr(ref, '/') && ref[0] != '@');
+    struct team t = { 0 };
+    struct problems ignored = { 0 };
+    int dir;
+
+    if (!c->ref.version.len)
+        return ST_OK;
+    enum status s = path_open_dir(c->dir.p, false, &dir, e);
+    if (s)
+        return s;
+    (void)team_load_file(&t, dir, "team.yml", &ignored, NULL);
+    if (!team_ref_fits(&c->ref, t.version))
+        s = err_set(e, ST_NOT_FOUND,
+                    "%s is installed in the version %s, not %s: cliq team install hub://%s@%s "
+                    "installs that from the hub",
+                    c->ref.at.p, t.version ? t.version : "(none)", c->ref.version.p, c->ref.at.p,
+                    c->ref.version.p);
+    team_release(&t);
+    problems_release(&ignored);
+    close(dir);
+    return s;
 }
 
 static enum status
-find_team(const char *ref, struct buf *to, bool *is_named, struct err *e)
+find_installed(struct chosen *c, const char *text, struct err *e)
 {
-    *is_named = is_path(ref);
-    if (*is_named || access(ref, R_OK) == 0) {
-        *is_named = true;
-        buf_adds(to, ref);
-        return buf_status(to, "the team's path", e);
+    enum status s = installed_team_dir(c->ref.at.p, &c->dir, e);
+
+    if (s == ST_NOT_FOUND) {
+        struct err why = e ? *e : (struct err){ "" };
+        err_say(e, "%s. A directory is named by a path, like ./%s", why.text, text);
     }
-    enum status s = path_config(to, e);
+    return s ? s : check_version(c, e);
+}
+
+static enum status
+find_team(const char *text, struct chosen *c, struct err *e)
+{
+    enum status s = team_ref_parse(&c->ref, text, e);
+
     if (s)
         return s;
-    buf_addf(to, ref[0] == '@' ? "/teams/%s" : "/teams/@local/%s", ref);
-    if (!buf_failed(to) && access(to->p, R_OK) != 0)
-        return err_set(e, ST_NOT_FOUND,
-                       "no team %s: neither a directory here nor installed as %s. A directory is "
-                       "named by a path, like ./%s",
-                       ref, to->p, ref);
-    return buf_status(to, "the team's path", e);
+    if (c->ref.kind == TEAM_REF_NAME)
+        return find_installed(c, text, e);
+    if (c->ref.kind == TEAM_REF_DIR)
+        buf_adds(&c->dir, c->ref.at.p);
+    else if ((s = team_source_open(&c->ref, &c->place, e)) == ST_OK)
+        buf_adds(&c->dir, c->place.path.p);
+    return s ? s : buf_status(&c->dir, "the team's path", e);
+}
+
+static void
+release_chosen(struct chosen *c)
+{
+    package_place_close(&c->place);
+    team_ref_release(&c->ref);
+    buf_release(&c->dir);
 }
 
 /* The project around us, or a new one here. */
@@ -141,40 +187,119 @@ report_agents(const struct state_dir *f)
     buf_release(&text);
 }
 
+static void
+show_text(const char *label, const char *text)
+{
+    struct buf out = { 0 };
+
+    term_escape(&out, text, strlen(text), false);
+    fprintf(stderr, "%s%s\n", label, out.p && !buf_failed(&out) ? out.p : "");
+    buf_release(&out);
+}
+
+/* What a run of the team would execute. */
+static void
+show_programs(const struct state_dir *f)
+{
+    struct team t = { 0 };
+    struct problems p = { 0 };
+
+    if (team_load_file(&t, f->dir, "workflow.yml", &p, NULL) == ST_OK) {
+        for (size_t i = 0; i < t.n_agents; i++)
+            show_text("  agent    ", t.agents[i].entry ? t.agents[i].entry : t.agents[i].name);
+        for (size_t i = 0; i < t.n_phases; i++)
+            for (size_t k = 0; k < t.phases[i].n_commands; k++)
+                show_text("  command  ", t.phases[i].commands[k].run);
+    }
+    team_release(&t);
+    problems_release(&p);
+}
+
+/* A person is asked once; a script is told how to say it. */
+static enum status
+ask_trust(const struct state_dir *f, struct err *e)
+{
+    char hash[TRUST_HASH_SIZE], line[16] = "";
+    bool is_known = false;
+    enum status s = trust_hash(f->dir, hash, e);
+
+    if (!s)
+        s = trust_is_known(hash, &is_known, e);
+    if (s || is_known)
+        return s;
+    if (!term_is_tty(STDIN_FILENO) || !term_is_tty(STDERR_FILENO)) {
+        cmd_note("nothing of this team will run until you trust it: read .cliq/, then cliq team "
+                 "trust");
+        return ST_OK;
+    }
+    fputs("This team would run:\n", stderr);
+    show_programs(f);
+    fputs("Trust it? [y/N] ", stderr);
+    if (fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y'))
+        return trust_add(hash, f->state_dir, e);
+    cmd_note("not trusted: cliq team trust does it later");
+    return ST_OK;
+}
+
+static enum status
+tell(const struct state_dir *f, const char *dir, struct err *e)
+{
+    struct buf out = { 0 };
+
+    buf_adds(&out, "Assembled ");
+    term_escape(&out, dir, strlen(dir), false);
+    buf_adds(&out, " into ");
+    term_escape(&out, f->state_dir, strlen(f->state_dir), false);
+    buf_adds(&out, ". Next: cliq req -m TEXT, then cliq run\n");
+    enum status s = cmd_print(&out, e);
+    buf_release(&out);
+    return s;
+}
+
+static enum status
+assemble(const struct args *a, const struct chosen *c, struct state_dir *f, struct err *e)
+{
+    bool is_trusted = c->ref.kind == TEAM_REF_DIR || args_has(a, "trust");
+    struct problems p = { 0 };
+    struct buf out = { 0 };
+    enum status s = assemble_team(f, c->dir.p, is_trusted, &p, e);
+
+    problems_write(&out, &p);
+    if (out.len)
+        fputs(out.p, stderr);
+    if (!s) {
+        report_agents(f);
+        s = tell(
+            f, c->ref.kind == TEAM_REF_DIR || c->ref.kind == TEAM_REF_NAME ? c->dir.p : a->words[0],
+            e);
+    }
+    if (!s && !is_trusted)
+        s = ask_trust(f, e);
+    problems_release(&p);
+    buf_release(&out);
+    return s;
+}
+
 static enum status
 run(const struct args *a, struct err *e)
 {
     struct state_dir f = { .dir = -1 };
-    struct problems p = { 0 };
-    struct buf path = { 0 }, out = { 0 };
-    bool is_named;
+    struct chosen c = { .place = { .teams = -1, .lock = -1, .dir = -1 } };
     int lock = -1;
-    enum status s = find_team(a->words[0], &path, &is_named, e);
+    enum status s = find_team(a->words[0], &c, e);
 
     if (!s)
-        s = check_team(path.p, e);
+        s = check_team(c.dir.p, e);
     if (!s)
         s = open_state_dir(&f, e);
     if (!s)
         s = check_idle(&f, &lock, e);
     if (!s)
-        s = assemble_team(&f, path.p, is_named || args_has(a, "trust"), &p, e);
-    problems_write(&out, &p);
-    if (out.len)
-        fputs(out.p, stderr);
-    buf_reset(&out);
-    if (!s) {
-        report_agents(&f);
-        buf_addf(&out, "Assembled %s into %s. Next: cliq req -m TEXT, then cliq run\n", path.p,
-                 f.state_dir);
-        s = cmd_print(&out, e);
-    }
+        s = assemble(a, &c, &f, e);
     if (lock >= 0)
         close(lock);
     state_dir_close(&f);
-    problems_release(&p);
-    buf_release(&path);
-    buf_release(&out);
+    release_chosen(&c);
     return s;
 }
 
@@ -184,11 +309,18 @@ const struct cmd cmd_assemble = {
     .min_words = 1,
     .max_words = 1,
     .brief = "copy a team into .cliq/ so that it can be run",
-    .about = "TEAM is a directory with a team.yml (a path such as ./my-team) or the name of an\n"
-             "installed team. It is validated first; with errors nothing is changed. A directory\n"
-             "that you name is trusted by that act: its commands and agents may be run.",
+    .about =
+        "TEAM is a directory with a team.yml (a path such as ./my-team), an installed team\n"
+        "(@scope/name, with @1.2 or @1.2.3 behind it if it must have that version), a .tgz of\n"
+        "team pack, hub://@scope/name[@1.2] of the hub, or the URL of a git repository. It is\n"
+        "validated first; with errors nothing is changed.\n"
+        "\n"
+        "A directory that you name is trusted by that act: its commands and agents may be run.\n"
+        "About any other team you are asked once on a terminal; in scripts, --trust says yes.",
     .examples = "cliq assemble ./my-team\n"
-                "cliq assemble @local/research",
+                "cliq assemble @local/research\n"
+                "cliq assemble @acme/review@1.2 --trust\n"
+                "cliq assemble acme-review-1.2.0.tgz",
     .opts = opts,
     .run = run,
 };

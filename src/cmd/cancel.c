@@ -1,8 +1,18 @@
 /* cancel - ends the active run. */
+#include "agents/review/review_task.h"
 #include "cmd/cmd.h"
 #include "run/run.h"
 
+#include <stdio.h>
+
 static const struct opt opts[] = { { 0 } };
+
+/* Agents have 10 s to end by themselves: a person who waits learns what for. */
+static void
+say_wait(const char *what)
+{
+    fprintf(stderr, "cliq: waiting for %s; SIGKILL comes 10 s after SIGTERM\n", what);
+}
 
 static enum status
 run(const struct args *a, struct err *e)
@@ -14,8 +24,9 @@ run(const struct args *a, struct err *e)
 
     (void)a;
     if (!s)
-        s = run_cancel(&f, &c, e);
+        s = run_cancel(&f, say_wait, &c, e);
     if (!s) {
+        review_task_cancel_all(&f, "hug");
         if (c.is_unwritten)
             cmd_warn("everything is stopped, but the journal cannot tell: %s; cliq run --force "
                      "starts anew",

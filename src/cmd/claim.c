@@ -5,7 +5,7 @@
 #include <signal.h>
 
 static const struct opt opts[] = {
-    { "role", OPT_TEXT, "ROLE", "only tasks for this role, which you hold" },
+    { "role", OPT_TEXT, "ROLE", "only tasks for this role, which you hold", .choose = "roles" },
     { "type", OPT_TEXT, "TYPE", "only tasks of this type; may be repeated", .is_many = true },
     { "wait", OPT_TIME, "TIME", "wait so long for one" },
     { "lease", OPT_TIME, "TIME", "how long you have before it is given to others; default 300 s" },
@@ -103,6 +103,7 @@ run(const struct args *a, struct err *e)
 const struct cmd cmd_claim = {
     .name = "claim",
     .words = "[ID]",
+    .choose = "signals",
     .max_words = 1,
     .brief = "claim a task, or the next one, and print its id",
     .about =

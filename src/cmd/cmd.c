@@ -24,6 +24,27 @@ const struct cmd *const cmds[] = {
 #undef GROUP
 #undef CMD
 
+/* SECTION_x is the number of the command before it. */
+enum {
+#define GROUP(name, brief)
+#define CMD(name)          AT_##name,
+#define SECTION(id, title) SECTION_##id##_NEXT, SECTION_##id = SECTION_##id##_NEXT - 1,
+#include "cmd/cmds.def"
+    N_CMDS
+#undef GROUP
+#undef CMD
+};
+
+#define GROUP(name, brief)
+#define CMD(name)
+#define SECTION(id, title) { title, SECTION_##id + 1, AT_agent_exec == SECTION_##id + 1 },
+const struct cmd_section cmd_sections[] = {
+#include "cmd/cmds.def"
+    { NULL, N_CMDS, false },
+};
+#undef GROUP
+#undef CMD
+
 #define GROUP(name, brief) { #name, brief },
 #define CMD(name)
 const struct cmd_group cmd_groups[] = {
@@ -100,6 +121,17 @@ say(const char *text)
     buf_release(&line);
 }
 
+static void
+say_as(const char *level, const char *what)
+{
+    struct buf text = { 0 };
+
+    buf_addf(&text, "%s: %s", level, what);
+    if (!buf_failed(&text))
+        say(text.p);
+    buf_release(&text);
+}
+
 void
 cmd_warn(const char *fmt, ...)
 {
@@ -109,11 +141,19 @@ cmd_warn(const char *fmt, ...)
     va_start(ap, fmt);
     err_vsay(&e, fmt, ap);
     va_end(ap);
-    struct buf text = { 0 };
-    buf_addf(&text, "warning: %s", e.text);
-    if (!buf_failed(&text))
-        say(text.p);
-    buf_release(&text);
+    say_as("warning", e.text);
+}
+
+void
+cmd_note(const char *fmt, ...)
+{
+    struct err e;
+    va_list ap;
+
+    va_start(ap, fmt);
+    err_vsay(&e, fmt, ap);
+    va_end(ap);
+    say_as("note", e.text);
 }
 
 /* A closed standard descriptor would go to the next file we open, and what we print
@@ -129,7 +169,7 @@ fill_standard_fds(void)
 }
 
 void
-cmd_setup(void)
+cmd_begin(void)
 {
     sigset_t none;
 

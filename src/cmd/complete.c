@@ -1,6 +1,7 @@
 /* complete - what could stand here? Asked by the completion scripts. */
 #include "base/path.h"
-#include "cmd/cmd.h"
+#include "cmd/lib/hub_show.h"
+#include "cmd/lib/topic.h"
 #include "room/room.h"
 
 #include <dirent.h>
@@ -40,6 +41,16 @@ offer_commands(struct answer *a, const char *const *words, size_t n)
     }
 }
 
+/* After "help": commands, and as the first word topics. */
+static void
+offer_topics(struct answer *a, const char *const *words, size_t n)
+{
+    for (const struct topic *t = topics; t->id && n == 0; t++)
+        if (!cmd_find(&t->name, 1, &(size_t){ 0 }))
+            offer(a, t->name, strlen(t->name), t->brief);
+    offer_commands(a, words, n);
+}
+
 static void
 offer_options(struct answer *a, const struct cmd *c, const char *const *words, size_t n)
 {
@@ -70,14 +81,67 @@ offer_rooms(struct answer *a)
     buf_release(&base);
 }
 
+/* ---- what the hub has ---- */
+
+/* Open signals: the end of the id, and what it says. Once a whole id is begun: whole ids. */
 static void
-offer_values(struct answer *a, const struct opt *o)
+offer_signal(struct answer *a, const struct json *v)
+{
+    enum { END = 8 };
+    const struct json *id = json_get(v, "id");
+    struct buf says = { 0 };
+
+    if (!json_is(id, JSON_STRING) || id->text.len < END)
+        return;
+    bool is_whole = strncmp(a->typed, "signal", strlen("signal")) == 0;
+    size_t skip = is_whole ? 0 : id->text.len - END;
+    hub_show_cell(&says, v, "signal_type");
+    buf_addc(&says, ' ');
+    hub_show_cell(&says, v, "content");
+    if (!buf_failed(&says))
+        offer(a, id->text.p + skip, id->text.len - skip, says.p);
+    buf_release(&says);
+}
+
+static void
+offer_hub(struct answer *a, enum hub_op op, const char *says)
+{
+    static const struct args none = { .opts = hub_opts };
+    struct hub_call c;
+    struct hub_reply reply;
+    struct json *args;
+    bool is_there =
+        hub_call_begin(&c, &none, NULL) == ST_OK && hub_args(&c, NULL, NULL, &args, NULL) == ST_OK;
+
+    if (is_there && op == HUB_LIST)
+        is_there = hub_args_add(&c, args, "task_status", "open", NULL) == ST_OK;
+    if (is_there && hub_call(&c, op, args, &reply, NULL) == ST_OK)
+        json_each (v, reply.data) {
+            const char *id = hub_text(&c, json_get(v, "id"));
+            if (op == HUB_LIST)
+                offer_signal(a, v);
+            else if (id)
+                offer(a, id, strlen(id), says);
+        }
+    hub_call_end(&c);
+}
+
+static void
+offer_values(struct answer *a, const char *choose)
 {
     const char *type, *says;
 
-    if (o->choose && strcmp(o->choose, "rooms") == 0)
+    if (strcmp(choose, "rooms") == 0)
         offer_rooms(a);
-    if (o->choose && strcmp(o->choose, "types") == 0)
+    else if (strcmp(choose, "roles") == 0)
+        offer_hub(a, HUB_ROLES, "role");
+    else if (strcmp(choose, "rings") == 0)
+        offer_hub(a, HUB_RINGS, "ring");
+    else if (strcmp(choose, "identities") == 0)
+        offer_hub(a, HUB_IDENTITIES, "identity");
+    else if (strcmp(choose, "signals") == 0)
+        offer_hub(a, HUB_LIST, NULL);
+    else if (strcmp(choose, "types") == 0)
         for (size_t i = 0; (type = message_type(i, &says)); i++)
             offer(a, type, strlen(type), says);
 }
@@ -102,8 +166,14 @@ run(const struct args *args, struct err *e)
     const struct opt *o = c && n > 0 ? option_before(c, args->words[n - 1]) : NULL;
     if (!c)
         offer_commands(&a, args->words, n);
+    else if (o && o->choose)
+        offer_values(&a, o->choose);
+    else if (!o && a.typed[0] != '-' && c->choose && n == used)
+        offer_values(&a, c->choose);
     else if (o)
-        offer_values(&a, o);
+        ;
+    else if (a.typed[0] != '-' && strcmp(c->name, "help") == 0)
+        offer_topics(&a, args->words + 1, n - 1);
     else if (a.typed[0] == '-' || !c->words)
         offer_options(&a, c, args->words, n);
     enum status s = a.out.len ? cmd_print(&a.out, e) : ST_OK;

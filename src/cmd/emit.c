@@ -1,4 +1,5 @@
 /* emit - one signal, or many, durable before the id is printed. */
+#include "base/suggest.h"
 #include "base/utf8.h"
 #include "cmd/lib/hub_show.h"
 
@@ -8,10 +9,11 @@ static const struct opt opts[] = {
     { "type", OPT_TEXT, "TYPE", "what kind of signal, when TYPE does not stand as an argument" },
     { "message", OPT_TEXT, "TEXT", "the content, when it does not stand as an argument",
       .letter = 'm' },
-    { "to-role", OPT_TEXT, "ROLE", "for identities that hold this role" },
-    { "to-ring", OPT_TEXT, "RING", "for the members of this ring" },
-    { "to-identity", OPT_TEXT, "ID", "for this identity" },
-    { "from-role", OPT_TEXT, "ROLE", "in which role you speak; you must hold it" },
+    { "to-role", OPT_TEXT, "ROLE", "for identities that hold this role", .choose = "roles" },
+    { "to-ring", OPT_TEXT, "RING", "for the members of this ring", .choose = "rings" },
+    { "to-identity", OPT_TEXT, "ID", "for this identity", .choose = "identities" },
+    { "from-role", OPT_TEXT, "ROLE", "in which role you speak; you must hold it",
+      .choose = "roles" },
     { "urgency", OPT_TEXT, "N", "from 0 to 1, default 0.5; what is urgent is claimed first" },
     { "parent", OPT_TEXT, "ID", "the signal that this one answers" },
     { "tag", OPT_TEXT, "TAG", "a tag; may be repeated", .is_many = true },
@@ -19,7 +21,10 @@ static const struct opt opts[] = {
       "what it is about, like artifact:report.pdf; may be repeated", .is_many = true },
     { "data", OPT_TEXT, "JSON", "data beside the content" },
     { "task", OPT_FLAG, NULL, "it can be claimed, whatever its type" },
+    { "expires", OPT_TIME, "TIME",
+      "after that long nobody can claim it, and inboxes leave it out" },
     { "dedup-key", OPT_TEXT, "KEY", "the same key again within 24 h is the same signal" },
+    { "strict", OPT_FLAG, NULL, "refuse a role, ring or identity that does not exist" },
     { "batch", OPT_FLAG, NULL, "signals from standard input, a JSON object a line; all or none" },
     HUB_OPTS,
     { 0 },
@@ -34,7 +39,9 @@ static const struct hub_field fields[] = {
     { "parent", "parent_id", HF_TEXT },
     { "tag", "tags", HF_TEXTS },
     { "data", "payload", HF_JSON },
+    { "expires", "expires_at", HF_IN },
     { "dedup-key", "dedup_key", HF_TEXT },
+    { "strict", "strict", HF_FLAG },
     { 0 },
 };
 
@@ -117,6 +124,30 @@ read_words(const struct args *a, const char **type, const char **content, struct
                            "what kind of signal? Give a type, like: cliq emit task \"Review it\"");
 }
 
+/* Any word is a type, so a slip is not an error: a type with blanks is probably the content, and
+ * one that is close to a canonical type probably misspelt. */
+static void
+hint_type(const char *type, const char *content)
+{
+    static const char *const canonical[] = { "pulse", "sense",    "task",     "query",
+                                             "alert", "artifact", "proposal", "shift" };
+    struct suggest near = { .word = type };
+
+    if (!content && strchr(type, ' ')) {
+        cmd_warn("\"%s\" is the type of this signal, which has no content; did you mean "
+                 "cliq emit task \"%s\"?",
+                 type, type);
+        return;
+    }
+    for (size_t i = 0; i < sizeof canonical / sizeof *canonical; i++) {
+        if (strcmp(type, canonical[i]) == 0)
+            return;
+        suggest_try(&near, canonical[i]);
+    }
+    if (near.best)
+        cmd_warn("\"%s\" is a type of your own; did you mean %s?", type, near.best);
+}
+
 static enum status
 emit_one(struct hub_call *c, const struct args *a, struct err *e)
 {
@@ -137,6 +168,8 @@ emit_one(struct hub_call *c, const struct args *a, struct err *e)
         s = add_content(c, content, to, e);
     if (!s)
         s = hub_call(c, HUB_EMIT, to, &reply, e);
+    if (!s)
+        hint_type(type, content);
     return s ? s : hub_show_text(c, json_get(reply.data, "id"), reply.data, e);
 }
 
@@ -240,6 +273,7 @@ const struct cmd cmd_emit = {
         "\n"
         "cliq-hub(7) tells what becomes of signals.",
     .examples = "cliq emit task \"Review PR 42\" --to-role reviewer --urgency 0.8\n"
+                "cliq emit task \"Look at the alert\" --expires 1h\n"
                 "git log -1 | cliq emit sense - --tag git\n"
                 "cliq emit query -m \"What is the deploy status?\" --to-identity ruby\n"
                 "jq -c .[] tasks.json | cliq emit --batch",

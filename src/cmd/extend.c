@@ -24,6 +24,7 @@ static const struct hub_simple work = {
 const struct cmd cmd_extend = {
     .name = "extend",
     .words = "ID",
+    .choose = "signals",
     .min_words = 1,
     .max_words = 1,
     .brief = "extend the lease of a claim",

@@ -26,6 +26,7 @@ static const struct hub_simple work = {
 const struct cmd cmd_fail = {
     .name = "fail",
     .words = "ID",
+    .choose = "signals",
     .min_words = 1,
     .max_words = 1,
     .brief = "say that the work on a claim failed",

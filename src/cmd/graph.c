@@ -1,8 +1,9 @@
 /* graph - the phases and their dependencies, as text or a picture. */
 #include "base/table.h"
 #include "cmd/cmd.h"
-#include "cmd/lib/workflow.h"
+#include "cmd/lib/run_picture.h"
 #include "run/dag.h"
+#include "run/history.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,25 @@
 
 static const struct opt opts[] = {
     { "format", OPT_TEXT, "FORMAT", "ascii (the default), mermaid, dot or svg" },
+    { "run", OPT_TEXT, "ID", "an earlier run, with the states of its phases; ID as in cliq runs" },
     { 0 },
 };
+
+/* What is drawn. */
+struct graph {
+    const struct team *team;
+    const struct dag *dag;
+    const struct run_picture *run; /* whose states are shown; NULL: only the workflow */
+};
+
+/* "build", or with a run "build: done". */
+static void
+add_label(struct buf *to, const struct graph *g, size_t i)
+{
+    buf_adds(to, g->team->phases[i].name);
+    if (g->run)
+        buf_addf(to, ": %s", run_picture_phase_state(g->run, i));
+}
 
 /*
  * A gate may send work back to all before it and to every support phase. Drawn are the ways to
@@ -50,8 +68,10 @@ add_gates(struct buf *to, const struct team *t)
  *     plan
  *     `- build, docs          (what each step waits for)  */
 static void
-write_ascii(struct buf *to, const struct team *t, const struct dag *d)
+write_ascii(struct buf *to, const struct graph *g)
 {
+    const struct team *t = g->team;
+    const struct dag *d = g->dag;
     size_t n_steps = 0;
 
     for (size_t i = 0; i < t->n_main; i++)
@@ -64,17 +84,18 @@ write_ascii(struct buf *to, const struct team *t, const struct dag *d)
             const struct phase *ph = &t->phases[i];
             if (ph->is_support || d->step[i] != s)
                 continue;
-            buf_addf(to, "    %s%s%s", ph->type == PHASE_GATE ? "<" : "[", ph->name,
-                     ph->type == PHASE_GATE ? ">" : "]");
+            buf_adds(to, ph->type == PHASE_GATE ? "    <" : "    [");
+            add_label(to, g, i);
+            buf_adds(to, ph->type == PHASE_GATE ? ">" : "]");
             for (size_t x = 0; x < ph->n_depends_on; x++)
                 buf_addf(to, "%s%s", x ? ", " : "  <- ", ph->depends_on[x]);
             buf_addc(to, '\n');
         }
     }
     for (size_t i = t->n_main; i < t->n_phases; i++) {
-        buf_addf(to, "%s    (%s)",
-                 i == t->n_main ? "\nsupport, run when a gate routes to it\n" : "",
-                 t->phases[i].name);
+        buf_adds(to, i == t->n_main ? "\nsupport, run when a gate routes to it\n    (" : "    (");
+        add_label(to, g, i);
+        buf_addc(to, ')');
         add_gates(to, t);
         buf_addc(to, '\n');
     }
@@ -87,12 +108,20 @@ mermaid_back(void *to, const struct team *t, size_t gate, size_t target)
 }
 
 static void
-write_mermaid(struct buf *to, const struct team *t)
+write_mermaid(struct buf *to, const struct graph *g)
 {
+    const struct team *t = g->team;
+
     buf_adds(to, "flowchart LR\n");
     for (size_t i = 0; i < t->n_phases; i++) {
         const struct phase *ph = &t->phases[i];
-        buf_addf(to, ph->type == PHASE_GATE ? "    %s{%s}\n" : "    %s[%s]\n", ph->name, ph->name);
+        buf_addf(to, "    %s%s", ph->name, ph->type == PHASE_GATE ? "{" : "[");
+        if (g->run) /* a colon needs quotes */
+            buf_addc(to, '"');
+        add_label(to, g, i);
+        if (g->run)
+            buf_addc(to, '"');
+        buf_adds(to, ph->type == PHASE_GATE ? "}\n" : "]\n");
         for (size_t x = 0; x < ph->n_depends_on; x++)
             buf_addf(to, "    %s --> %s\n", ph->depends_on[x], ph->name);
         each_way_back(to, t, i, mermaid_back);
@@ -107,14 +136,21 @@ dot_back(void *to, const struct team *t, size_t gate, size_t target)
 }
 
 static void
-write_dot(struct buf *to, const struct team *t)
+write_dot(struct buf *to, const struct graph *g)
 {
+    const struct team *t = g->team;
+
     buf_adds(to, "digraph team {\n    rankdir=LR;\n    node [shape=box];\n");
     for (size_t i = 0; i < t->n_phases; i++) {
         const struct phase *ph = &t->phases[i];
-        buf_addf(to, "    \"%s\"%s%s;\n", ph->name,
-                 ph->type == PHASE_GATE ? " [shape=diamond]" : "",
+        buf_addf(to, "    \"%s\"%s%s", ph->name, ph->type == PHASE_GATE ? " [shape=diamond]" : "",
                  ph->is_support ? " [style=dashed]" : "");
+        if (g->run) {
+            buf_adds(to, " [label=\"");
+            add_label(to, g, i);
+            buf_adds(to, "\"]");
+        }
+        buf_adds(to, ";\n");
         for (size_t x = 0; x < ph->n_depends_on; x++)
             buf_addf(to, "    \"%s\" -> \"%s\";\n", ph->depends_on[x], ph->name);
         each_way_back(to, t, i, dot_back);
@@ -204,8 +240,9 @@ svg_back(void *to, const struct team *t, size_t gate, size_t target)
 }
 
 static void
-svg_phase(struct svg *v, const struct team *t, size_t i)
+svg_phase(struct svg *v, const struct graph *g, size_t i)
 {
+    const struct team *t = g->team;
     const struct phase *ph = &t->phases[i];
     struct graph_place p = v->places[i];
 
@@ -213,23 +250,25 @@ svg_phase(struct svg *v, const struct team *t, size_t i)
         svg_edge(v, t, ph->deps[x], i);
     buf_addf(&v->shapes,
              "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"%d\"/>\n"
-             "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
+             "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">",
              ph->is_support ? "support" : phase_type_name(ph->type), p.x, p.y, BOX_W, BOX_H,
-             ph->type == PHASE_GATE ? BOX_H / 2 : 4, p.x + BOX_W / 2, p.y + BOX_H / 2 + 5,
-             ph->name);
+             ph->type == PHASE_GATE ? BOX_H / 2 : 4, p.x + BOX_W / 2, p.y + BOX_H / 2 + 5);
+    add_label(&v->shapes, g, i);
+    buf_adds(&v->shapes, "</text>\n");
     each_way_back(v, t, i, svg_back);
 }
 
 static void
-write_svg(struct buf *to, const struct team *t, const struct dag *d)
+write_svg(struct buf *to, const struct graph *g)
 {
+    const struct team *t = g->team;
     struct svg v = { .places = calloc(t->n_phases + 1, sizeof *v.places) };
     int *rows = calloc(t->n_phases + 1, sizeof *rows);
 
     if (v.places && rows) {
-        svg_place(&v, t, d, rows);
+        svg_place(&v, t, g->dag, rows);
         for (size_t i = 0; i < t->n_phases; i++)
-            svg_phase(&v, t, i);
+            svg_phase(&v, g, i);
         buf_addf(
             to,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\">\n"
@@ -245,48 +284,60 @@ write_svg(struct buf *to, const struct team *t, const struct dag *d)
 }
 
 static enum status
-write_graph(struct buf *to, const char *format, struct workflow *w, const struct state_dir *f,
-            struct err *e)
+write_graph(struct buf *to, const char *format, const struct graph *g, struct err *e)
 {
-    const struct team *t = &w->team;
-    struct dag *d = dag_new(t);
-    enum status s = ST_OK;
-
-    if (!d && (s = workflow_check(w, f, e)))
-        return s;
-    if (!d)
-        return err_nomem(e);
     if (!format || strcmp(format, "ascii") == 0)
-        write_ascii(to, t, d);
+        write_ascii(to, g);
     else if (strcmp(format, "mermaid") == 0)
-        write_mermaid(to, t);
+        write_mermaid(to, g);
     else if (strcmp(format, "dot") == 0)
-        write_dot(to, t);
+        write_dot(to, g);
     else if (strcmp(format, "svg") == 0)
-        write_svg(to, t, d);
+        write_svg(to, g);
     else
-        s = err_set(e, ST_INVALID, "unknown format \"%s\": choose ascii, mermaid, dot or svg",
-                    format);
-    dag_free(d);
-    return s;
+        return err_set(e, ST_INVALID, "unknown format \"%s\": choose ascii, mermaid, dot or svg",
+                       format);
+    return ST_OK;
+}
+
+/* A workflow with a cycle has no graph. */
+static enum status
+make_dag(struct dag **d, struct workflow *w, const struct state_dir *f, struct err *e)
+{
+    *d = dag_new(&w->team);
+    if (*d)
+        return ST_OK;
+    enum status s = workflow_check(w, f, e);
+    return s ? s : err_nomem(e);
 }
 
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct state_dir f = { .dir = -1 };
-    struct workflow w = { 0 };
+    struct state_dir project = { .dir = -1 }, f = { .dir = -1 };
+    struct run_picture p = { 0 };
+    struct dag *d = NULL;
     struct buf out = { 0 };
-    enum status s = state_dir_find(&f, e);
+    const char *id = args_text(a, "run");
+    bool is_present = true;
+    enum status s = state_dir_find(&project, e);
 
     if (!s)
-        s = workflow_load(&w, &f, e);
+        s = history_open(&project, id, &f, &is_present, e);
     if (!s)
-        s = write_graph(&out, args_text(a, "format"), &w, &f, e);
+        s = id ? run_picture_load(&p, &f, e) : workflow_load(&p.workflow, &f, e);
+    if (!s)
+        s = make_dag(&d, &p.workflow, &f, e);
+    if (!s) {
+        struct graph g = { .team = &p.workflow.team, .dag = d, .run = id ? &p : NULL };
+        s = write_graph(&out, args_text(a, "format"), &g, e);
+    }
     if (!s)
         s = cmd_print(&out, e);
+    dag_free(d);
+    run_picture_release(&p);
     state_dir_close(&f);
-    workflow_release(&w);
+    state_dir_close(&project);
     buf_release(&out);
     return s;
 }
@@ -297,7 +348,8 @@ const struct cmd cmd_graph = {
     .about =
         "Gates stand in < >, other phases in [ ], support phases in ( ). Dotted\n"
         "are the ways on which a gate sends work back: to the phases it waits for and to support\n"
-        "phases; it may also choose any phase before those.",
+        "phases; it may also choose any phase before those. --run draws the workflow as that\n"
+        "run had it, and the states in which its phases are or ended.",
     .examples = "cliq graph\n"
                 "cliq graph --format mermaid\n"
                 "cliq graph --format svg > team.svg",

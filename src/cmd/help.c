@@ -1,15 +1,19 @@
-/* help - texts made from the command table. */
+/* help - texts made from the command table; lib/topic.h has the topics. */
 #include "cmd/help.h"
 
 #include "base/suggest.h"
 #include "base/term.h"
 #include "cliq.h"
+#include "cmd/lib/scdoc.h"
+#include "cmd/lib/standing.h"
+#include "cmd/lib/topic.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 static const struct opt opts[] = {
+    { "all", OPT_FLAG, NULL, "list every command, also those that programs call" },
     { "scdoc", OPT_FLAG, NULL, "print the source of the man page (scdoc) instead" },
     { 0 },
 };
@@ -24,7 +28,7 @@ static const struct {
     { "TMPDIR", "where it keeps it; default: /tmp" },
     { "CLIQ_IDENTITY", "who you are to the hub; default: your user's name" },
     { "CLIQ_URL", "a server of signals to ask, instead of the files in CLIQ_HOME" },
-    { "CLIQ_KEY", "the key for it; default, on this machine: what cliq serve made" },
+    { "CLIQ_KEY", "the key for it; default, at the server of CLIQ_HOME: what cliq serve made" },
     { "NO_COLOR", "no colours; CLICOLOR_FORCE and FORCE_COLOR: colours everywhere" },
 };
 
@@ -126,11 +130,56 @@ is_in_group(const struct cmd *c, const char *group)
 }
 
 static void
-list_commands(struct buf *to, const char *group)
+list_group(struct buf *to, const char *group)
 {
     for (const struct cmd *const *c = cmds; *c; c++)
-        if (!(*c)->is_hidden && (!group || is_in_group(*c, group)))
+        if (is_in_group(*c, group))
             add_option(to, (*c)->name, (*c)->brief);
+}
+
+/* The group of a command whose first one it is; NULL: none begins here. */
+static const struct cmd_group *
+group_that_begins(size_t i)
+{
+    for (const struct cmd_group *g = cmd_groups; g->name; g++)
+        if (is_in_group(cmds[i], g->name))
+            return i == 0 || !is_in_group(cmds[i - 1], g->name) ? g : NULL;
+    return NULL;
+}
+
+/* "  channel COMMAND    talk in a war-room's channel: post, read, wait" */
+static void
+add_group(struct buf *to, const struct cmd_group *g)
+{
+    size_t n = strlen(g->name);
+    struct buf names = { 0 }, spelt = { 0 };
+
+    for (const struct cmd *const *c = cmds; *c; c++)
+        if (is_in_group(*c, g->name))
+            buf_addf(&names, "%s%s", names.len ? ", " : "", (*c)->name + n + 1);
+    buf_addf(&spelt, "%s ...", g->name);
+    buf_adds(&names, "");
+    if (!buf_failed(&names) && !buf_failed(&spelt)) {
+        add_option(to, spelt.p, g->brief);
+        buf_addf(to, "  %-18s %s\n", "", names.p ? names.p : "");
+    }
+    buf_release(&names);
+    buf_release(&spelt);
+}
+
+/* The commands of a part; a group is one entry unless all are wanted. */
+static void
+list_section(struct buf *to, const struct cmd_section *part, bool is_all)
+{
+    buf_addf(to, "\n%s:\n", part->title);
+    for (size_t i = part->first; i < part[1].first; i++) {
+        const struct cmd *c = cmds[i];
+        const struct cmd_group *g = is_all ? NULL : group_that_begins(i);
+        if (g)
+            add_group(to, g);
+        else if (!c->is_hidden && (is_all || !strchr(c->name, ' ')))
+            add_option(to, c->name, c->brief);
+    }
 }
 
 static void
@@ -138,7 +187,7 @@ write_group(struct buf *to, const struct cmd_group *g)
 {
     buf_addf(to, "cliq %s - %s\n\nUsage: cliq %s COMMAND [options]\n\nCommands:\n", g->name,
              g->brief, g->name);
-    list_commands(to, g->name);
+    list_group(to, g->name);
     buf_addf(to, "\nRun 'cliq %s COMMAND --help' for more on a command.\n", g->name);
 }
 
@@ -158,50 +207,45 @@ write_environment(struct buf *to)
         add_option(to, environment[i].name, environment[i].says);
 }
 
+/* The topics that are made from tables of this file. */
+static const struct {
+    const char *name, *brief;
+    void (*write)(struct buf *to);
+} short_topics[] = {
+    { "exit-codes", "what the exit codes of every command mean", write_exit_codes },
+    { "environment", "the variables that cliq reads", write_environment },
+};
+
 static void
-write_all(struct buf *to)
+list_topics(struct buf *to)
+{
+    for (const struct topic *t = topics; t->id; t++)
+        add_option(to, t->name, t->brief);
+    for (size_t i = 0; i < N(short_topics); i++)
+        add_option(to, short_topics[i].name, short_topics[i].brief);
+}
+
+static void
+write_all(struct buf *to, bool is_all)
 {
     add_lines(to, "", INTRO);
-    buf_adds(to, "\nUsage: cliq COMMAND [options]\n\nCommands:\n");
-    list_commands(to, NULL);
-    buf_adds(to, "\nEnvironment:\n");
-    write_environment(to);
+    buf_adds(to, "\nUsage: cliq COMMAND [options]\n");
+    for (const struct cmd_section *part = cmd_sections; part->title; part++)
+        if (is_all || !part->is_for_programs)
+            list_section(to, part, is_all);
+    buf_adds(to, "\nTopics:\n");
+    list_topics(to);
+    if (is_all) {
+        buf_adds(to, "\nEnvironment:\n");
+        write_environment(to);
+    }
     buf_adds(to,
-             "\nRun 'cliq COMMAND --help' for more on a command, 'cliq help exit-codes' for what\n"
-             "exit codes mean.\n");
+             "\nRun 'cliq COMMAND --help' for more on a command, 'cliq help TOPIC' for a topic.\n");
+    if (!is_all)
+        buf_adds(to, "'cliq help --all' lists every command, also those that programs call.\n");
 }
 
 /* ---- man pages: scdoc ---- */
-
-/* Text with what scdoc would take for markup escaped. The lines of a paragraph are
- * joined: a "." at the start of one becomes a macro when escaped, and is lost if not. */
-static void
-scd_text(struct buf *to, const char *text)
-{
-    for (bool is_start = true; *text; text++) {
-        bool is_inside = *text == '\n' && !is_start && text[1] && text[1] != '\n';
-        if (strchr("\\*_<>~", *text) || (is_start && strchr("#|[]-.;:`", *text)))
-            buf_addc(to, '\\');
-        buf_addc(to, is_inside ? ' ' : *text);
-        is_start = *text == '\n' && !is_inside;
-    }
-}
-
-static void
-scd_item(struct buf *to, const char *name, const char *value, const char *says)
-{
-    buf_adds(to, "*");
-    scd_text(to, name);
-    buf_adds(to, "*");
-    if (value) {
-        buf_adds(to, " _");
-        scd_text(to, value);
-        buf_adds(to, "_");
-    }
-    buf_adds(to, "\n\t");
-    scd_text(to, says);
-    buf_adds(to, "\n\n");
-}
 
 static void
 scd_command(struct buf *to, const struct cmd *c)
@@ -213,22 +257,22 @@ scd_command(struct buf *to, const struct cmd *c)
     for (char *p = page; *p; p++)
         *p = *p == ' ' ? '-' : *p;
     buf_addf(to, "%s(1) \"cliq %s\" \"cliq manual\"\n\n# NAME\n\n%s - ", page, CLIQ_VERSION, page);
-    scd_text(to, c->brief);
+    scdoc_text(to, c->brief);
     buf_addf(to, "\n\n# SYNOPSIS\n\n*cliq %s*", c->name);
     add_usage(&usage, c);
-    scd_text(to, usage.p ? usage.p : "");
+    scdoc_text(to, usage.p ? usage.p : "");
     buf_release(&usage);
     buf_adds(to, "\n\n# DESCRIPTION\n\n");
-    scd_text(to, c->about);
+    scdoc_text(to, c->about);
     buf_adds(to, "\n\n# OPTIONS\n\n");
     for (const struct opt *o = c->opts; o->name; o++) {
         if (o->letter)
             snprintf(option, sizeof option, "-%c, --%s", o->letter, o->name);
         else
             snprintf(option, sizeof option, "--%s", o->name);
-        scd_item(to, option, o->value, o->help);
+        scdoc_item(to, option, o->value, o->help);
     }
-    scd_item(to, "-h, --help", NULL, "Show a short help.");
+    scdoc_item(to, "-h, --help", NULL, "Show a short help.");
     if (c->examples)
         buf_addf(to, "# EXAMPLES\n\n```\n%s\n```\n\n", c->examples);
     buf_adds(to, "# EXIT STATUS\n\nSee *cliq*(1).\n\n# SEE ALSO\n\n*cliq*(1)\n");
@@ -243,23 +287,26 @@ scd_all(struct buf *to)
              "cliq(1) \"cliq %s\" \"cliq manual\"\n\n# NAME\n\ncliq - coordination of agents and "
              "people\n\n# SYNOPSIS\n\n*cliq* _COMMAND_ [options]\n\n# DESCRIPTION\n\n",
              CLIQ_VERSION);
-    scd_text(to, INTRO);
+    scdoc_text(to, INTRO);
     buf_adds(to, "\n\n# COMMANDS\n\n");
     for (const struct cmd *const *c = cmds; *c; c++)
         if (!(*c)->is_hidden)
-            scd_item(to, (*c)->name, NULL, (*c)->brief);
+            scdoc_item(to, (*c)->name, NULL, (*c)->brief);
     buf_adds(to, "# ENVIRONMENT\n\n");
     for (size_t i = 0; i < N(environment); i++)
-        scd_item(to, environment[i].name, NULL, environment[i].says);
+        scdoc_item(to, environment[i].name, NULL, environment[i].says);
     buf_adds(to, "# FILES\n\n");
     for (size_t i = 0; i < N(files); i++)
-        scd_item(to, files[i].name, NULL, files[i].says);
+        scdoc_item(to, files[i].name, NULL, files[i].says);
     buf_adds(to, "# EXIT STATUS\n\n");
     for (enum status s = 0; s < ST_COUNT; s++) {
         snprintf(code, sizeof code, "%d", status_exit(s));
-        scd_item(to, code, NULL, status_text(s));
+        scdoc_item(to, code, NULL, status_text(s));
     }
-    buf_adds(to, "# SEE ALSO\n\n*cliq-channel*(5), *cliq-log*(5), *cliq-hub*(7)\n");
+    buf_adds(to, "# SEE ALSO\n\n");
+    for (const struct topic *t = topics; t->id; t++)
+        buf_addf(to, "*cliq-%s*(%u), ", t->id, t->section);
+    buf_adds(to, "*cliq-channel*(5), *cliq-log*(5), *cliq-hub*(7), *cliq-sdk*(3)\n");
 }
 
 /* ---- the entries ---- */
@@ -290,9 +337,9 @@ help_hint(const char *name, struct err *e)
     snprintf(e->text + n, sizeof e->text - n, "\nTry 'cliq%s%s --help'.", *name ? " " : "", name);
 }
 
-/* "channel pots" is no command: what was meant? */
+/* "channel pots" is no command: what was meant? is_help: topics count, too. */
 static enum status
-unknown_command(const char *first, const char *second, struct err *e)
+unknown_command(const char *first, const char *second, bool is_help, struct err *e)
 {
     const struct cmd_group *g = cmd_find_group(first);
     char given[160];
@@ -304,6 +351,8 @@ unknown_command(const char *first, const char *second, struct err *e)
             suggest_try(&near, (*c)->name);
     for (const struct cmd_group *h = cmd_groups; h->name && !g; h++)
         suggest_try(&near, h->name);
+    for (const struct topic *t = topics; t->id && is_help; t++)
+        suggest_try(&near, t->name);
     if (near.best)
         err_set(e, ST_INVALID, "unknown command \"%s\" (did you mean \"%s\"?)", given, near.best);
     else
@@ -312,7 +361,7 @@ unknown_command(const char *first, const char *second, struct err *e)
     return ST_INVALID;
 }
 
-/* A group, or everything, on standard output because it was asked for, or on
+/* A group, or an overview, on standard output because it was asked for, or on
  * standard error because a command is missing. */
 static enum status
 show_list(const struct cmd_group *g, bool is_asked, struct err *e)
@@ -322,7 +371,7 @@ show_list(const struct cmd_group *g, bool is_asked, struct err *e)
     if (g)
         write_group(&text, g);
     else
-        write_all(&text);
+        write_all(&text, false);
     if (is_asked)
         return print(&text, e);
     fprintf(stderr, "%s\n", text.p ? text.p : "");
@@ -343,7 +392,7 @@ help_without_command(int argc, char **argv, struct err *e)
     struct buf text = { 0 };
 
     if (!first)
-        return show_list(NULL, false, e);
+        return standing_print(e);
     if (is_help_flag(first))
         return show_list(NULL, true, e);
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
@@ -358,7 +407,7 @@ help_without_command(int argc, char **argv, struct err *e)
     const struct cmd_group *g = cmd_find_group(first);
     if (g && (!second || is_help_flag(second)))
         return show_list(g, second != NULL, e);
-    return unknown_command(first, second, e);
+    return unknown_command(first, second, false, e);
 }
 
 /* "sdk-write-file": a command as its man page is called. */
@@ -375,39 +424,59 @@ find_page(const char *page)
     return NULL;
 }
 
+/* Writes the topic of that name. False: there is none. */
+static bool
+write_topic(struct buf *to, const char *name, bool is_scdoc)
+{
+    const struct topic *t = topic_find(name, is_scdoc);
+
+    for (size_t i = 0; i < N(short_topics); i++) {
+        if (strcmp(short_topics[i].name, name) == 0) {
+            short_topics[i].write(to);
+            return true;
+        }
+    }
+    if (t)
+        (is_scdoc ? topic_page : topic_text)(to, t);
+    return t;
+}
+
 static enum status
 help_about(const struct args *a, struct buf *text, struct err *e)
 {
-    size_t used;
+    bool is_scdoc = args_has(a, "scdoc");
+    struct buf topic = { 0 };
+    size_t used = 0;
 
     if (a->n_words == 0) {
-        (args_has(a, "scdoc") ? scd_all : write_all)(text);
+        if (is_scdoc)
+            scd_all(text);
+        else
+            write_all(text, args_has(a, "all"));
         return ST_OK;
     }
     const struct cmd *c = cmd_find(a->words, a->n_words, &used);
     const struct cmd_group *g = cmd_find_group(a->words[0]);
-    bool is_codes = strcmp(a->words[0], "exit-codes") == 0;
-    bool is_env = strcmp(a->words[0], "environment") == 0;
 
-    if (!c && (is_codes || is_env))
+    if (!c && (c = find_page(a->words[0])))
         used = 1;
-    else if (!c && (c = find_page(a->words[0])))
+    if (used < 2 && write_topic(&topic, a->words[0], is_scdoc))
         used = 1;
     if (used && used < a->n_words) {
+        buf_release(&topic);
         err_set(e, ST_INVALID, "unexpected argument \"%s\"", a->words[used]);
         help_hint("help", e);
         return ST_INVALID;
     }
     if (c)
-        (args_has(a, "scdoc") ? scd_command : write_command)(text, c);
+        (is_scdoc ? scd_command : write_command)(text, c);
     else if (g && a->n_words == 1)
         write_group(text, g);
-    else if (is_codes)
-        write_exit_codes(text);
-    else if (is_env)
-        write_environment(text);
-    else
-        return unknown_command(a->words[0], a->n_words > 1 ? a->words[1] : "", e);
+    else if (!topic.len)
+        return unknown_command(a->words[0], a->n_words > 1 ? a->words[1] : "", true, e);
+    if (topic.len) /* "settings" is a command and a topic */
+        buf_addf(text, "%s%s", text->len ? "\n" : "", topic.p);
+    buf_release(&topic);
     return ST_OK;
 }
 
@@ -424,12 +493,19 @@ run(const struct args *a, struct err *e)
 
 const struct cmd cmd_help = {
     .name = "help",
-    .words = "[COMMAND]",
+    .words = "[COMMAND|TOPIC]",
     .max_words = 2,
-    .brief = "explain a command, or a topic: exit-codes, environment",
-    .about = "Without a command, lists all of them.",
+    .brief = "explain a command, or a topic such as team.yml",
+    .about =
+        "Without a word, lists the commands and the topics, a group of commands as one; --all\n"
+        "lists each, also those that only programs call, and the variables. Each topic but the\n"
+        "short ones is a man page, too: cliq-tutorial(7), cliq-team(5), cliq-templates(7),\n"
+        "cliq-protocol(7), cliq-manifest(5), cliq-settings(5).",
     .examples = "cliq help\n"
+                "cliq help tutorial\n"
                 "cliq help channel post\n"
+                "cliq help team.yml\n"
+                "cliq help protocol\n"
                 "cliq help exit-codes",
     .opts = opts,
     .run = run,

@@ -18,9 +18,9 @@ static const struct {
     const char *name;
     size_t at;
 } figures[] = {
-    F(signals),     F(pending),   F(leased),        F(acked),  F(failed),
-    F(dead_letter), F(delayed),   F(subscriptions), F(events), F(first_seq),
-    F(last_seq),    F(log_bytes), F(index_bytes),
+    F(signals),     F(pending),  F(leased),    F(acked),         F(failed),
+    F(dead_letter), F(expired),  F(delayed),   F(subscriptions), F(events),
+    F(first_seq),   F(last_seq), F(log_bytes), F(index_bytes),   F(bad_lines),
 };
 #undef F
 
@@ -64,9 +64,9 @@ const struct cmd cmd_hub_stats = {
     .brief = "how many signals of which state, and how large the files are",
     .about =
         "Counts by delivery state, what waits for its time, subscriptions, the numbers of the\n"
-        "first and the last line of the log, and bytes of the log and of its index. Bad lines have "
-        "no\n"
-        "number and are not counted: cliq hub check tells them.",
+        "first and the last line of the log, bytes of the log and of its index, and bad lines, "
+        "which\n"
+        "have no number and are not among the events: cliq hub check tells them.",
     .examples = "cliq hub stats\n"
                 "cliq hub stats --json | jq .dead_letter",
     .opts = opts,

@@ -86,22 +86,45 @@ do_act(struct hub_call *c, const struct args *a, size_t act, struct err *e)
     return s ? s : hub_show_one(c, reply.data, columns, e);
 }
 
+/* Behind one's own inbox: tasks that anybody may claim, which no inbox has. */
+static enum status
+show_open(struct hub_call *c, struct err *e)
+{
+    struct json *args = json_new(&c->hub.arena, JSON_OBJECT);
+    struct hub_reply reply;
+
+    if (!args || !json_set(args, "open_to_anyone", json_new(&c->hub.arena, JSON_TRUE)))
+        return err_nomem(e);
+    enum status s = hub_call(c, HUB_LIST, args, &reply, e);
+    if (s || !json_first(reply.data))
+        return s;
+    if (c->is_tty) {
+        struct buf head = { 0 };
+        buf_adds(&head, "\nOpen to anyone (cliq claim ID):\n");
+        s = cmd_print(&head, e);
+        buf_release(&head);
+        return s ? s : hub_show_list(c, reply.data, hub_signal_columns, e);
+    }
+    fprintf(stderr,
+            "cliq: %zu%s open task%s addressed to nobody: cliq signal list --open-to-anyone\n",
+            reply.data->kids.count, reply.cursor ? " or more" : "",
+            reply.data->kids.count == 1 ? " is" : "s are");
+    return ST_OK;
+}
+
 static enum status
 show(struct hub_call *c, const struct args *a, struct err *e)
 {
     struct json *args;
-    char mine[128];
-    const char *target = a->n_words ? a->words[0] : mine;
+    const char *target = a->n_words ? a->words[0] : "@"; /* one's own: at a server, the key's */
     enum status s = hub_args(c, a, fields, &args, e);
 
-    if (!s && !a->n_words && !c->hub.identity)
-        s = err_set(e, ST_INVALID,
-                    "whose inbox? Name a role or an @identity, or set CLIQ_IDENTITY to yours");
-    if (!s && !a->n_words)
-        snprintf(mine, sizeof mine, "@%s", c->hub.identity);
     if (!s)
         s = hub_args_add(c, args, "target", target, e);
-    return s ? s : hub_list(c, HUB_INBOX, args, args_has(a, "all"), e);
+    bool is_plain = !a->n_words && !json_get(args, "view") && !json_get(args, "type");
+    if (!s)
+        s = hub_list(c, HUB_INBOX, args, args_has(a, "all"), e);
+    return s || !is_plain || c->is_json ? s : show_open(c, e);
 }
 
 static enum status
@@ -129,6 +152,8 @@ const struct cmd cmd_inbox = {
         "An identity's inbox has what is addressed to it, to its roles and to its rings, and what\n"
         "its subscriptions match. Views: now is what is not dealt with, the most urgent first;\n"
         "recent the last 24 hours; history everything; stale what is unresolved for 72 hours.\n"
+        "\n"
+        "Behind your own inbox stand the open tasks that are addressed to nobody.\n"
         "\n"
         "Acknowledging, resolving and snoozing are yours alone: nobody else sees a difference.\n"
         "Dealing with a signal for everyone is cliq claim and cliq ack.",

@@ -5,8 +5,9 @@
 
 static const struct opt opts[] = {
     { "identity", OPT_TEXT, "ID", "whose key it is; made when it is new", .is_required = true },
-    { "scope", OPT_TEXT, "SCOPE", "what it allows; may be repeated; default all but admin",
-      .is_many = true },
+    { "scope", OPT_TEXT, "SCOPE",
+      "what it allows; may be repeated; default all but audit and admin", .is_many = true },
+    { "ttl", OPT_TIME, "TIME", "it expires after that long: 12h, 30d; default: never" },
     HUB_OPTS,
     { 0 },
 };
@@ -14,19 +15,21 @@ static const struct opt opts[] = {
 static const struct hub_field fields[] = {
     { "identity", "identity", HF_TEXT },
     { "scope", "scopes", HF_TEXTS },
+    { "ttl", "ttl_seconds", HF_SECONDS },
     { 0 },
 };
 
-/* {"key","identity","scopes"}: all that the key's owner needs. */
+/* {"key","identity","scopes","expires_at"?}: all that the key's owner needs. */
 static enum status
 show(struct hub_call *c, const struct json *made, struct err *e)
 {
-    static const char *const keys[] = { "key", "identity", "scopes" };
+    static const char *const keys[] = { "key", "identity", "scopes", "expires_at" };
     struct json *to = json_new(&c->hub.arena, JSON_OBJECT);
 
     for (size_t i = 0; to && i < sizeof keys / sizeof *keys; i++) {
         const struct json *v = json_get(made, keys[i]);
-        struct json *copy = v ? json_new(&c->hub.arena, v->type) : NULL;
+        bool is_shown = v && (i < 3 || v->type != JSON_NULL);
+        struct json *copy = is_shown ? json_new(&c->hub.arena, v->type) : NULL;
         if (copy) {
             *copy = *v;
             copy->next = NULL;
@@ -82,9 +85,13 @@ const struct cmd cmd_key_create = {
         "A server that runs over the same files takes it at once. If it cannot be printed, it is\n"
         "revoked.\n"
         "\n"
-        "Scopes: emit, claim, ack, inbox, stream and admin, which implies all.",
+        "Scopes: emit, claim, ack, inbox, stream, teams; audit, which reads every signal whomever "
+        "it is "
+        "for;\n"
+        "and admin, which implies all.",
     .examples = "cliq key create --identity ruby\n"
-                "CLIQ_KEY=$(cliq key create --identity ci --scope emit)",
+                "CLIQ_KEY=$(cliq key create --identity ci --scope emit)\n"
+                "cliq key create --identity guest --ttl 30d",
     .opts = opts,
     .run = run,
 };

@@ -2,9 +2,13 @@
 #include "cmd/lib/hub_show.h"
 
 static const struct hub_column columns[] = {
-    { "ID", "id" },         { "IDENTITY", "identity" },
-    { "SCOPES", "scopes" }, { "CREATED", "created_at" },
-    { "BY", "created_by" }, { 0 },
+    { "ID", "id" },
+    { "IDENTITY", "identity" },
+    { "SCOPES", "scopes" },
+    { "CREATED", "created_at" },
+    { "BY", "created_by" },
+    { "EXPIRES", "expires_at" },
+    { 0 },
 };
 
 static const struct hub_simple work = {

@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/lib/log_copy.h"
 #include "cmd/lib/workflow.h"
+#include "run/history.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,7 +19,9 @@
 
 static const struct opt opts[] = {
     { "follow", OPT_FLAG, NULL, "go on printing what comes, until interrupted", .letter = 'f' },
+    { "raw", OPT_FLAG, NULL, "of a CLI agent: the stream of its program, as it came" },
     { "attempt", OPT_NUMBER, "N", "this attempt of the phase, from 1; not the latest" },
+    { "run", OPT_TEXT, "ID", "of an earlier run: the begin of its id in cliq runs" },
     { 0 },
 };
 
@@ -53,7 +56,8 @@ find_log(const struct state_dir *f, const char *phase, uint64_t attempt, struct 
     DIR *d = buf_failed(&dir) ? NULL : opendir(dir.p);
     size_t n = strlen(phase);
     for (struct dirent *x; d && (x = readdir(d));) {
-        if (strncmp(x->d_name, phase, n) != 0 || x->d_name[n] != '.')
+        const char *dot = strrchr(x->d_name, '.');
+        if (strncmp(x->d_name, phase, n) != 0 || x->d_name[n] != '.' || strcmp(dot, ".log") != 0)
             continue;
         uint64_t k = strtoull(x->d_name + n + 1, NULL, 10);
         latest = k > latest ? k : latest;
@@ -77,6 +81,47 @@ find_log(const struct state_dir *f, const char *phase, uint64_t attempt, struct 
     return buf_status(path, "the path", e);
 }
 
+/* "run/logs/build.1.log" -> "run/logs/build.1.raw" */
+static enum status
+find_raw(const struct state_dir *f, const char *phase, struct buf *path, struct err *e)
+{
+    struct stat st;
+
+    buf_cut(path, path->len - strlen(".log"));
+    buf_adds(path, ".raw");
+    if (buf_status(path, "the path", e))
+        return ST_IO;
+    return sys->fstatat(f->dir, path->p, &st, AT_SYMLINK_NOFOLLOW) == 0
+               ? ST_OK
+               : err_set(
+                     e, ST_NOT_FOUND,
+                     "phase %s has no raw stream (%s): its agent's output is all in cliq log %s",
+                     phase, path->p, phase);
+}
+
+static int
+open_log(const struct state_dir *f, const char *path)
+{
+    return SYS_RETRY(sys->openat(f->dir, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
+}
+
+/* The next run begins with a log of its own: follows that one, from its beginning. */
+static void
+follow_next(const struct state_dir *f, const char *path, int *fd, off_t *at)
+{
+    struct stat then, now;
+
+    if (sys->fstat(*fd, &then) != 0 || sys->fstatat(f->dir, path, &now, AT_SYMLINK_NOFOLLOW) != 0 ||
+        then.st_ino == now.st_ino || !S_ISREG(now.st_mode))
+        return;
+    int next = open_log(f, path);
+    if (next < 0)
+        return;
+    close(*fd);
+    *fd = next;
+    *at = 0;
+}
+
 static enum status
 show(const struct state_dir *f, const char *path, bool is_following, struct err *e)
 {
@@ -86,8 +131,7 @@ show(const struct state_dir *f, const char *path, bool is_following, struct err 
     off_t at = 0;
     enum status s = ST_OK;
     struct stat st;
-    int fd =
-        SYS_RETRY(sys->openat(f->dir, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
+    int fd = open_log(f, path);
 
     if (fd < 0)
         return errno == ENOENT ? err_set(e, ST_NOT_FOUND, "nothing has run here yet")
@@ -108,6 +152,10 @@ show(const struct state_dir *f, const char *path, bool is_following, struct err 
         poll(&p, 1, -1);
         watch_drain(&w);
         s = log_copy(fd, &at, is_tty, e);
+        if (!s)
+            follow_next(f, path, &fd, &at);
+        if (!s && at == 0)
+            s = log_copy(fd, &at, is_tty, e);
     }
     watch_close(&w);
     buf_release(&full);
@@ -118,21 +166,30 @@ show(const struct state_dir *f, const char *path, bool is_following, struct err 
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct state_dir f = { .dir = -1 };
+    struct state_dir project = { .dir = -1 }, f = { .dir = -1 };
     struct buf path = { 0 };
-    enum status s = state_dir_find(&f, e);
+    bool is_present = true;
+    enum status s = state_dir_find(&project, e);
 
+    if (!s)
+        s = history_open(&project, args_text(a, "run"), &f, &is_present, e);
     if (!s && args_has(a, "attempt") && !a->n_words)
         s = err_set(e, ST_INVALID, "--attempt needs the PHASE it is of");
     if (!s && args_has(a, "attempt") && args_number(a, "attempt", 0) == 0)
         s = err_set(e, ST_INVALID,
                     "--attempt must be 1 or more: attempts are counted from 1; without it the "
                     "latest is shown");
+    if (!s && args_has(a, "raw") && !a->n_words)
+        s = err_set(e, ST_INVALID, "--raw needs the PHASE whose agent's stream is wanted");
     if (!s && a->n_words)
         s = find_log(&f, a->words[0], args_number(a, "attempt", 0), &path, e);
+    if (!s && args_has(a, "raw"))
+        s = find_raw(&f, a->words[0], &path, e);
     if (!s)
-        s = show(&f, a->n_words ? path.p : "orchestrator.log", args_has(a, "follow"), e);
+        s = show(&f, a->n_words ? path.p : "orchestrator.log", args_has(a, "follow") && is_present,
+                 e);
     state_dir_close(&f);
+    state_dir_close(&project);
     buf_release(&path);
     return s;
 }
@@ -143,11 +200,19 @@ const struct cmd cmd_log = {
     .max_words = 1,
     .brief = "print the log of the run, or the output of a phase",
     .about =
-        "Without PHASE: .cliq/orchestrator.log, what happened when. With PHASE: what the agent of\n"
-        "its latest attempt printed.",
+        "Without PHASE: .cliq/orchestrator.log, what happened in the present run and when (UTC; a\n"
+        "line with the date stands before the first event of a day). With PHASE: what the agent "
+        "of\n"
+        "its latest attempt printed: of a CLI agent (claude-code, codex, …) each step as a line, "
+        "and\n"
+        "with --raw the stream of its program as it came. --run ID: of an earlier run; --follow "
+        "then\n"
+        "ends at its end.",
     .examples = "cliq log\n"
                 "cliq log developer\n"
-                "cliq log developer -f",
+                "cliq log developer -f\n"
+                "cliq log developer --raw\n"
+                "cliq log developer --run 18af03d2",
     .opts = opts,
     .run = run,
 };

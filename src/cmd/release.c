@@ -11,6 +11,7 @@ static const struct hub_simple work = {
 const struct cmd cmd_release = {
     .name = "release",
     .words = "ID",
+    .choose = "signals",
     .min_words = 1,
     .max_words = 1,
     .brief = "give a claim back, for others to take",

@@ -10,6 +10,7 @@ static const struct hub_simple work = {
 const struct cmd cmd_requeue = {
     .name = "requeue",
     .words = "ID",
+    .choose = "signals",
     .min_words = 1,
     .max_words = 1,
     .brief = "bring a dead letter or a failed task back",

@@ -4,6 +4,7 @@
 #include "base/sys.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
+#include "cmd/lib/plan_show.h"
 #include "cmd/run_options.h"
 #include "proc/tmux.h"
 
@@ -22,87 +23,13 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-/* What of a plan would be done. */
-struct extent {
-    bool *runs; /* one a phase */
-    size_t n;   /* of these */
-    enum run_status ended;
-};
-
-static void
-print_plan(const struct plan *p, const struct extent *x, struct buf *out)
-{
-    const struct team *t = &p->team;
-
-    buf_addf(out, "%s: ", t->name ? t->name : "(no name)");
-    if (x->n < t->n_phases)
-        buf_addf(out, "%zu of ", x->n);
-    buf_addf(out, "%zu phases", t->n_phases);
-    if (x->ended != RUN_ACTIVE)
-        buf_addf(out, "; the run has ended: %s", run_status_name(x->ended));
-    buf_addc(out, '\n');
-    for (size_t k = 0; k < t->n_phases; k++) {
-        size_t i = p->dag->order[k];
-        const struct phase *ph = &t->phases[i];
-        if (!x->runs[i])
-            continue;
-        if (ph->is_support)
-            buf_adds(out, "  support  ");
-        else
-            buf_addf(out, "  step %-3u ", p->dag->step[i] + 1);
-        buf_addf(out, "%s  (%s, agent %s", ph->name, phase_type_name(ph->type), p->agents[i].name);
-        for (size_t d = 0; d < ph->n_depends_on; d++)
-            buf_addf(out, "%s%s", d ? ", " : "; after ", ph->depends_on[d]);
-        buf_adds(out, ")\n");
-        for (size_t c = 0; c < ph->n_commands; c++) {
-            buf_addf(out, "             $ ");
-            term_escape(out, ph->commands[c].run, strlen(ph->commands[c].run), false);
-            buf_addc(out, '\n');
-        }
-    }
-}
-
-static void
-print_plan_json(const struct plan *p, const struct extent *x, struct buf *out)
-{
-    const struct team *t = &p->team;
-
-    json_open(out, '[');
-    for (size_t k = 0; k < t->n_phases; k++) {
-        size_t i = p->dag->order[k];
-        const struct phase *ph = &t->phases[i];
-        if (!x->runs[i])
-            continue;
-        json_sep(out);
-        json_open(out, '{');
-        json_key_str(out, "phase", ph->name);
-        json_key_str(out, "type", phase_type_name(ph->type));
-        json_key_str(out, "agent", p->agents[i].name);
-        if (ph->is_support)
-            json_key_bool(out, "is_support", true);
-        else
-            json_key_int(out, "step", p->dag->step[i] + 1);
-        json_key_strs(out, "depends_on", ph->depends_on, ph->n_depends_on);
-        json_key(out, "commands");
-        json_open(out, '[');
-        for (size_t c = 0; c < ph->n_commands; c++) {
-            json_sep(out);
-            json_write_str(out, ph->commands[c].run, strlen(ph->commands[c].run));
-        }
-        json_close(out, ']');
-        json_close(out, '}');
-    }
-    json_close(out, ']');
-    buf_addc(out, '\n');
-}
-
 static enum status
-find_extent(const struct plan *p, const struct run_options *o, struct extent *x, struct err *e)
+find_extent(const struct plan *p, const struct run_options *o, struct plan_extent *x, struct err *e)
 {
     size_t n = p->team.n_phases;
     enum status s = ST_OK;
 
-    *x = (struct extent){ .runs = calloc(n + 1, sizeof *x->runs), .ended = RUN_ACTIVE };
+    *x = (struct plan_extent){ .runs = calloc(n + 1, sizeof *x->runs), .ended = RUN_ACTIVE };
     if (!x->runs)
         return err_nomem(e);
     if (o->is_resume || o->from)
@@ -118,13 +45,13 @@ static enum status
 dry_run(const struct plan *p, const struct run_options *o, struct err *e)
 {
     struct buf out = { 0 };
-    struct extent x;
+    struct plan_extent x;
     enum status s = find_extent(p, o, &x, e);
 
-    if (!s) {
-        (o->is_json ? print_plan_json : print_plan)(p, &x, &out);
+    if (!s)
+        s = plan_show(p, &x, o->is_json, &out, e);
+    if (!s)
         s = cmd_print(&out, e);
-    }
     buf_release(&out);
     free(x.runs);
     return s;
@@ -171,13 +98,19 @@ choose_executor(struct run_options *o, bool is_headless, struct err *e)
 struct run_options
 run_options_of(const struct args *a)
 {
+    size_t n_inputs;
+    const char *const *inputs = args_many(a, "input", &n_inputs);
+
     return (struct run_options){
         .agent = args_text(a, "agent"),
         .jobs = (unsigned)args_number(a, "jobs", 0),
         .has_jobs = args_has(a, "jobs"),
         .is_fail_fast = args_has(a, "fail-fast"),
+        .is_headless = args_has(a, "headless"),
         .is_json = args_has(a, "json"),
         .is_dry = args_has(a, "dry-run"),
+        .inputs = inputs,
+        .n_inputs = n_inputs,
     };
 }
 
@@ -331,6 +264,8 @@ run_with(struct run_options *o, const struct args *a, struct err *e)
         s = plan_load(&p, o, e);
     if (s)
         return s;
+    if (p.note)
+        cmd_note("%s", p.note);
     s = o->is_dry               ? dry_run(&p, o, e)
         : args_has(a, "detach") ? run_detached(&p, o, e)
                                 : run_here(&p, o, e);
@@ -348,6 +283,10 @@ run(const struct args *a, struct err *e)
     o.is_forced = args_has(a, "force");
     if (o.is_resume + (o.from != NULL) + o.is_forced > 1)
         return err_set(e, ST_INVALID, "choose one of --resume, --from and --force");
+    if (o.is_resume && o.n_inputs)
+        return err_set(e, ST_INVALID,
+                       "--input: --resume goes on as the run began; give it with --from PHASE, or "
+                       "with a new run");
     return run_with(&o, a, e);
 }
 
@@ -360,11 +299,19 @@ const struct cmd cmd_run = {
         ".cliq/run/logs/. A run survives the death of anything: after kill -9 of cliq itself,\n"
         "--resume goes on with the agents that still run, and repeats nothing that is done.\n"
         "\n"
+        "--agent is the agent of phases that name none; where every phase names its own, a note\n"
+        "says that it changes nothing.\n"
+        "\n"
         "--agent, --jobs and --fail-fast are part of a run: --resume, --from and cliq retry keep\n"
         "them. --from and retry take others from that phase on (--jobs 0 takes the limit away);\n"
-        "--resume refuses another --agent, and goes on with the rest as it was. --dry-run with\n"
-        "--resume or --from shows what would run if all went well. Then the agents must be there\n"
-        "of those phases only that will run, or may: a gate can send work back.\n"
+        "--resume refuses another --agent, and goes on with the rest as it was. With --resume and\n"
+        "--from the agents must be there of those phases only that will run, or may: a gate can\n"
+        "send work back. --input writes .cliq/inputs.json when the run begins, as cliq req does;\n"
+        "--resume refuses it.\n"
+        "\n"
+        "--dry-run shows each phase that would run: its agent and commands, the value of each\n"
+        "template variable as far as it is known, what its when gives, where a gate may route to.\n"
+        "With --resume or --from it shows what would run if all went well.\n"
         "\n"
         "On a terminal each agent has a pane in tmux, where there is one: cliq run says how to\n"
         "attach. A pane shows the agent's log. Closing the pane of an agent that runs, or killing\n"
@@ -372,7 +319,13 @@ const struct cmd cmd_run = {
         "the phase escalates at once. Losing the whole tmux server ends nothing. Without a\n"
         "terminal, with --headless or --json, or without tmux, there are no panes; all else is "
         "the\n"
-        "same. $CLIQ_EXECUTOR, tmux or process, decides otherwise.\n"
+        "same. $CLIQ_EXECUTOR, tmux or process, decides otherwise. On a terminal cliq run draws "
+        "the\n"
+        "phases in place, as many as fit; with --headless it prints a line for each event.\n"
+        "\n"
+        "The run before this one moves to .cliq/runs/ (see cliq runs). A run that did not "
+        "complete\n"
+        "ends with a line Next: and the command to run next.\n"
         "\n"
         "--detach starts the run in the background, where it outlives the terminal: the command\n"
         "returns once the run has begun, and what goes wrong before that is its own error. cliq\n"
@@ -390,6 +343,7 @@ const struct cmd cmd_run = {
         "tells the outcome again, and writes .cliq/signals/_pipeline_status when that is missing.",
     .examples = "cliq run\n"
                 "cliq run --dry-run\n"
+                "cliq run --input environment=staging\n"
                 "cliq run --dry-run --from review\n"
                 "cliq run --headless --jobs 4\n"
                 "cliq run --detach\n"

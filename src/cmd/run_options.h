@@ -9,9 +9,12 @@
 #define RUN_OPTS                                                                                   \
     { "agent", OPT_TEXT, "NAME",                                                                   \
       "the agent of phases that name none, for this run; refused when all do" },                   \
-        { "headless", OPT_FLAG, NULL, "plain processes, no tmux panes" },                          \
+        { "headless", OPT_FLAG, NULL, "plain processes, no tmux panes; a line for each event" },   \
         { "jobs", OPT_NUMBER, "N", "phases at a time; 0: as many as are ready" },                  \
-        { "dry-run", OPT_FLAG, NULL, "print the plan: steps, agents, commands; run nothing" },     \
+        { "input", OPT_TEXT, "NAME=VALUE",                                                         \
+          "the value of an input of the team, as of cliq req; may be repeated", .is_many = true }, \
+        { "dry-run", OPT_FLAG, NULL,                                                               \
+          "print the plan: steps, agents, commands, values, routes; run nothing" },                \
         { "json", OPT_FLAG, NULL, "print events as JSON lines" },                                  \
         { "detach", OPT_FLAG, NULL, "run in the background; cliq attach shows it" },               \
     {                                                                                              \

@@ -82,7 +82,11 @@ get_docs(const struct context *c, const char *rest, const char *field, struct bu
         if (!*rest)
             buf_addf(to, "%s\n", c->design_docs[i].name);
         else if (strcmp(c->design_docs[i].name, rest) == 0)
-            return add_text(to, c->design_docs[i].text, field, e);
+            return c->design_docs[i].text
+                       ? add_text(to, c->design_docs[i].text, field, e)
+                       : err_set(e, ST_INVALID,
+                                 "%s is not UTF-8 text, or larger than %zu MiB: read the file",
+                                 c->design_docs[i].path, CONTEXT_DOC_MAX >> 20);
     }
     return *rest ? err_set(e, ST_NOT_FOUND, "there is no %s", field) : ST_OK;
 }
@@ -99,7 +103,6 @@ get(struct sdk_session *k, const char *field, struct buf *to, struct err *e)
 {
     struct context *c = &k->c;
     const struct json *payload = c->dispatch;
-    const struct json *config = json_get(payload, "phase_config");
     const struct {
         const char *name, *value;
     } texts[] = {
@@ -128,7 +131,7 @@ get(struct sdk_session *k, const char *field, struct buf *to, struct err *e)
         { "message", k->msg.root },
         { "payload", payload },
         { "dispatch", payload },
-        { "phase_config", config ? config : payload },
+        { "phase_config", c->phase_config },
         { "settings", c->settings },
         { "inputs", c->workflow_inputs },
         { "workflow_inputs", c->workflow_inputs },
@@ -228,8 +231,9 @@ const struct cmd cmd_sdk_get = {
         "\n"
         "JSON, whole or the value at a path such as settings.channels.ops or\n"
         "payload.notifications[0].event: message, payload, dispatch (the same), settings,\n"
-        "inputs, check_results, input_artifacts, input_envelopes, input_envelopes.CHANNEL. A\n"
-        "value that is a string is printed as it is. What is not there is exit code 4.",
+        "workflow_inputs, inputs (the same), check_results, input_artifacts, input_envelopes,\n"
+        "input_envelopes.CHANNEL. A value that is a string is printed as it is. What is not\n"
+        "there is exit code 4.",
     .examples = "cliq sdk get role\n"
                 "key=$(cliq sdk get settings.api_key) || cliq sdk fail \"api_key is not set\"\n"
                 "cliq sdk get check_results | jq -r '.[] | select(.pass | not) | .name'",

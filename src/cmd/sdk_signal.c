@@ -26,7 +26,8 @@ const struct cmd cmd_sdk_signal = {
     .brief = "write the signal file signals/<phase>_<name>.json",
     .about =
         "For what other tools look at: the file is replaced as a whole, so that they see the old\n"
-        "or the new one. The name is of A-Z a-z 0-9 . _ -.",
+        "or the new one. The name is of A-Z a-z 0-9 . _ -; command_results and routed are "
+        "reserved.",
     .examples = "cliq sdk signal coverage '{\"lines\":94.2}'",
     .opts = opts,
     .run = run,

@@ -2,6 +2,7 @@
 #include "serve/serve.h"
 #include "base/path.h"
 #include "cmd/cmd.h"
+#include "team/settings.h"
 
 #include <string.h>
 
@@ -66,8 +67,19 @@ run(const struct args *args, struct err *e)
     s = args_text(a, "config") ? ST_OK : path_config(&home, e);
     if (s)
         return s;
+    const char *config = args_text(a, "config") ? args_text(a, "config") : home.p;
+    struct settings settings = { 0 };
+    int64_t per_key = 0;
+    s = settings_load(&settings, config, e);
+    if (s) {
+        buf_release(&home);
+        return s;
+    }
+    json_int(settings_get(&settings, "hub.streams_per_key"), &per_key);
     s = serve_run(
-        &(struct serve_options){ .config = args_text(a, "config") ? args_text(a, "config") : home.p,
+        &(struct serve_options){ .config = config,
+                                 .retention_ms = settings_ms(&settings, "hub.retention", 0),
+                                 .streams_per_key = (unsigned)per_key,
                                  .listen = list(a, "listen"),
                                  .unix_paths = list(a, "unix"),
                                  .extra_hosts = list(a, "host"),
@@ -77,6 +89,7 @@ run(const struct args *args, struct err *e)
                                  .rate = rate,
                                  .burst = burst },
         e);
+    settings_release(&settings);
     buf_release(&home);
     return s;
 }
@@ -86,12 +99,19 @@ const struct cmd cmd_serve = {
     .brief = "serve signals and tasks over HTTP",
     .about =
         "Answers on the store that the commands use, at the same time as they. The first start\n"
-        "makes the identity admin and prints its key once. GET /openapi.json tells what can be\n"
-        "asked. SIGTERM ends it when what was begun is answered.\n"
+        "makes the identity admin; its key is printed to a terminal, and kept in admin.key, which\n"
+        "commands send to this server alone. GET /openapi.json tells what can be asked. SIGTERM\n"
+        "ends it when what was begun is answered.\n"
         "\n"
         "With --rate, a key that asks more often is answered 429 and told in Retry-After how many\n"
         "seconds to wait; nothing is done for it. All requests without a known key share one such\n"
         "limit, /health among them. A stream counts once, when it begins.\n"
+        "\n"
+        "It raises its limit of open files as far as it may. When as many connections are open as "
+        "that\n"
+        "allows, 8192 at most, new ones get 503, and standard error tells it once; some are kept "
+        "for\n"
+        "/health and for admin keys.\n"
         "\n"
         "A line of the access log is the time, the request's id (X-Request-Id), the caller, "
         "method,\n"

@@ -2,7 +2,9 @@
 #include "team/settings.h"
 #include "base/path.h"
 #include "base/suggest.h"
+#include "base/term.h"
 #include "cmd/cmd.h"
+#include "cmd/lib/settings_origin.h"
 #include "context/state_dir.h"
 #include "team/settings_check.h"
 #include "team/trust.h"
@@ -17,8 +19,7 @@ enum { N_NAMES = 64 }; /* more than there are rows */
 static const struct opt opts[] = {
     { "global", OPT_FLAG, NULL, "the user's own (~/.cliqrc/settings.json), not the project's" },
     { "unset", OPT_FLAG, NULL, "remove KEY" },
-    { "info", OPT_FLAG, NULL,
-      "list the keys that cliq knows (of KEY, or in it), and what each takes" },
+    { "info", OPT_FLAG, NULL, "list the keys: what each takes, its value in force and its file" },
     { "json", OPT_FLAG, NULL, "print JSON" },
     { 0 },
 };
@@ -58,12 +59,109 @@ is_about(const struct setting *row, const char *key)
            (strncmp(row->key, key, n) == 0 && (row->key[n] == '.' || !row->key[n]));
 }
 
-static void
-show_row(struct buf *out, const struct setting *row, bool is_json)
+/* What `--info` shows. */
+struct settings_info {
+    struct settings *settings;
+    const char *key, *state_dir; /* NULL: all keys; no project */
+    const struct setting *row;   /* whose values are shown now; NULL: values without a row */
+    struct buf *out;
+    bool is_json;
+    size_t n;       /* rows and values shown */
+    bool has_value; /* the row has one */
+};
+
+static bool
+is_below(const char *path, const char *key)
 {
-    if (!is_json) {
-        buf_addf(out, "%-32s %s\n%-32s %s\n", row->key, row->says, "",
-                 setting_kind_says(row->kind));
+    size_t n = key ? strlen(key) : 0;
+
+    return !key || (strncmp(path, key, n) == 0 && (path[n] == '.' || !path[n]));
+}
+
+static void
+add_file(struct buf *out, const struct settings_info *x, bool is_project)
+{
+    if (!is_project)
+        path_config(out, NULL);
+    else
+        buf_adds(out, x->state_dir ? x->state_dir : "");
+    buf_adds(out, "/settings.json");
+}
+
+/* "    agents.codex.api_key = ******** (~/.cliqrc/settings.json)" */
+static void
+show_value(struct settings_info *x, const struct settings_value *value)
+{
+    struct buf text = { 0 }, file = { 0 };
+    const struct json *v = settings_masked(&x->settings->arena, value->v, value->path);
+    bool is_secret = json_is(value->v, JSON_STRING) && settings_is_secret(value->path);
+
+    if (is_secret)
+        buf_adds(&text, "\"********\"");
+    else
+        json_write(&text, v);
+    add_file(&file, x, value->is_project);
+    if (buf_failed(&text) || buf_failed(&file)) {
+        x->out->is_starved = true;
+    } else if (x->is_json) {
+        json_sep(x->out);
+        json_open(x->out, '{');
+        json_key_str(x->out, "key", value->path);
+        json_key_raw(x->out, "value", text.p, text.len);
+        json_key_str(x->out, "file", file.p);
+        json_key_bool(x->out, "hides_global", value->is_hiding);
+        json_close(x->out, '}');
+    } else {
+        buf_adds(x->out, "    ");
+        term_escape(x->out, value->path, strlen(value->path), false);
+        buf_adds(x->out, " = ");
+        term_escape(x->out, text.p, text.len, false);
+        buf_addf(x->out, "  (%s%s)\n", file.p,
+                 value->is_hiding ? ", instead of the user's own" : "");
+    }
+    buf_release(&text);
+    buf_release(&file);
+}
+
+static bool
+is_wanted(const struct settings_info *x, const struct settings_value *value)
+{
+    return setting_find(value->path) == x->row && is_below(value->path, x->key);
+}
+
+static void
+take_value(void *ctx, const struct settings_value *value)
+{
+    struct settings_info *x = ctx;
+
+    if (!is_wanted(x, value))
+        return;
+    show_value(x, value);
+    x->n++;
+}
+
+/* Of agents.codex, the row agents.*.api_key is shown only when that key is set. */
+static void
+find_value(void *ctx, const struct settings_value *value)
+{
+    struct settings_info *x = ctx;
+
+    x->has_value = x->has_value || is_wanted(x, value);
+}
+
+static void
+show_row(struct settings_info *x)
+{
+    const struct setting *row = x->row;
+    struct buf *out = x->out;
+
+    x->n++;
+    if (!x->is_json) {
+        buf_addf(out, "%-32s %s\n%-32s %s", row->key, row->says, "", setting_kind_says(row->kind));
+        if (row->otherwise)
+            buf_addf(out, "; default: %s", row->otherwise);
+        buf_addf(out, "; read by: %s\n", row->read_by);
+        settings_each(x->settings, take_value, x);
         return;
     }
     json_sep(out);
@@ -71,29 +169,60 @@ show_row(struct buf *out, const struct setting *row, bool is_json)
     json_key_str(out, "key", row->key);
     json_key_str(out, "says", row->says);
     json_key_str(out, "takes", setting_kind_says(row->kind));
+    json_key_str(out, "default", row->otherwise);
+    json_key_str(out, "read_by", row->read_by);
+    json_key(out, "values");
+    json_open(out, '[');
+    settings_each(x->settings, take_value, x);
+    json_close(out, ']');
     json_close(out, '}');
 }
 
+/* Values that agents of one's own have: no row knows them. */
+static void
+show_others(struct settings_info *x)
+{
+    struct buf own = { 0 }, *out = x->out;
+
+    x->row = NULL;
+    x->out = &own;
+    settings_each(x->settings, take_value, x);
+    x->out = out;
+    if (own.len && x->is_json) {
+        json_sep(out);
+        buf_addf(out, "{\"says\":\"other keys\",\"values\":[%s]}", own.p);
+    } else if (own.len) {
+        buf_addf(out, "other keys\n%s", own.p);
+    }
+    buf_release(&own);
+}
+
 static enum status
-show_info(const char *key, bool is_json, struct buf *out, struct err *e)
+show_info(const char *state_dir, const char *key, bool is_json, struct buf *out, struct err *e)
 {
     struct suggest near = { .word = key ? key : "" };
-    size_t n = 0;
+    struct settings settings;
+    struct settings_info x = { &settings, key, state_dir, NULL, out, is_json, 0, false };
+    enum status s = settings_load(&settings, state_dir, e);
 
+    if (s)
+        return s;
     if (is_json)
         json_open(out, '[');
-    for (const struct setting *row = settings_known; row->key; row++) {
-        suggest_try(&near, row->key);
-        if (is_about(row, key)) {
-            show_row(out, row, is_json);
-            n++;
-        }
+    for (x.row = settings_known; x.row->key; x.row++) {
+        suggest_try(&near, x.row->key);
+        x.has_value = false;
+        settings_each(&settings, find_value, &x);
+        if (is_about(x.row, key) || x.has_value)
+            show_row(&x);
     }
+    show_others(&x);
     if (is_json) {
         json_close(out, ']');
         buf_addc(out, '\n');
     }
-    if (n)
+    settings_release(&settings);
+    if (x.n)
         return ST_OK;
     return err_set(e, ST_NOT_FOUND,
                    "cliq itself knows no setting \"%s\"%s%s%s; cliq settings --info lists all", key,
@@ -180,7 +309,7 @@ run(const struct args *a, struct err *e)
     if (!s && key)
         s = settings_check_key(key, e);
     if (!s && args_has(a, "info")) {
-        s = show_info(key, args_has(a, "json"), &out, e);
+        s = show_info(f.state_dir, key, args_has(a, "json"), &out, e);
     } else if (!s && is_change) {
         if (!args_has(a, "unset"))
             warn_unknown(key);
@@ -216,6 +345,7 @@ const struct cmd cmd_settings = {
     .examples = "cliq settings\n"
                 "cliq settings default_agent script\n"
                 "cliq settings --info notifications\n"
+                "cliq settings --info agents.codex\n"
                 "cliq settings agents.openai-analyst.api_key - --global < key.txt\n"
                 "cliq settings notifications.on_escalate '[\"slack:ops\"]'\n"
                 "cliq settings default_agent --unset",

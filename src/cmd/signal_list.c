@@ -4,12 +4,13 @@
 static const struct opt opts[] = {
     HUB_LIST_OPTS,
     { "task-status", OPT_TEXT, "STATUS", "only tasks of this status" },
-    { "from-identity", OPT_TEXT, "ID", "only signals from this identity" },
-    { "from-role", OPT_TEXT, "ROLE", "only signals from this role" },
-    { "to-identity", OPT_TEXT, "ID", "only signals to this identity" },
-    { "to-role", OPT_TEXT, "ROLE", "only signals to this role" },
-    { "to-ring", OPT_TEXT, "RING", "only signals to this ring" },
-    { "claimed-by", OPT_TEXT, "ID", "only tasks that this identity has" },
+    { "from-identity", OPT_TEXT, "ID", "only signals from this identity", .choose = "identities" },
+    { "from-role", OPT_TEXT, "ROLE", "only signals from this role", .choose = "roles" },
+    { "to-identity", OPT_TEXT, "ID", "only signals to this identity", .choose = "identities" },
+    { "to-role", OPT_TEXT, "ROLE", "only signals to this role", .choose = "roles" },
+    { "to-ring", OPT_TEXT, "RING", "only signals to this ring", .choose = "rings" },
+    { "open-to-anyone", OPT_FLAG, NULL, "only open tasks that are addressed to nobody" },
+    { "claimed-by", OPT_TEXT, "ID", "only tasks that this identity has", .choose = "identities" },
     HUB_OPTS,
     { 0 },
 };
@@ -22,6 +23,7 @@ static const struct hub_field fields[] = {
     { "to-identity", "to_identity", HF_TEXT },
     { "to-role", "to_role", HF_TEXT },
     { "to-ring", "to_ring", HF_TEXT },
+    { "open-to-anyone", "open_to_anyone", HF_FLAG },
     { "claimed-by", "claimed_by", HF_TEXT },
     { 0 },
 };

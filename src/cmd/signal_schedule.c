@@ -34,7 +34,9 @@ const struct cmd cmd_signal_schedule = {
     .max_words = 1,
     .brief = "broadcast a signal later, and print its id",
     .about =
-        "Never early, at least once, whatever restarts meanwhile. What is scheduled with the same\n"
+        "Never early, at least once, whatever restarts meanwhile; a past time is delivered at "
+        "once.\n"
+        "What is scheduled with the same\n"
         "TYPE and --repeat-key replaces what waits. Without a server, every command that writes\n"
         "delivers what is due; cliq signal pump does only that, for cron or a timer.",
     .examples = "cliq signal schedule report:daily --at +30s\n"

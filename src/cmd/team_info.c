@@ -4,11 +4,13 @@
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "cmd/lib/team_find.h"
+#include "cmd/lib/team_hub.h"
 #include "run/dag.h"
 #include "team/agent_list.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MANIFEST_MAX = 1 << 20 };
@@ -79,7 +81,7 @@ show_one(struct arena *a, const struct agent_list *r, size_t i, const struct fou
                                 agent_list_is_hidden(r, one) };
 }
 
-/* In one cell: what it does, the settings it may have, and why it is not what a phase gets. */
+/* In one cell: what it does, and why it is not what a phase gets. */
 static void
 about(struct buf *out, const struct info_shown *w)
 {
@@ -91,8 +93,6 @@ about(struct buf *out, const struct info_shown *w)
         buf_add(out, says->text.p, says->text.len);
     else
         buf_adds(out, one->brief ? one->brief : one->entry ? one->entry : "");
-    for (size_t i = 0; one->settings && one->settings[i]; i++)
-        buf_addf(out, "%s%s", i ? ", " : "; settings: ", one->settings[i]);
     if (one->fault)
         buf_addf(out, "%scannot be started: %s", out->len ? "; " : "", one->fault);
     else if (!agent_list_is_there(one))
@@ -123,25 +123,6 @@ agents_text(struct buf *out, const struct agent_list *r, const struct found_team
     buf_release(&what);
 }
 
-/* What a built-in agent would say of itself in a manifest. */
-static void
-builtin_manifest(struct buf *out, const struct agent_list_agent *one)
-{
-    size_t n = 0;
-
-    while (one->settings[n])
-        n++;
-    json_key(out, "manifest");
-    json_open(out, '{');
-    json_key_str(out, "name", one->name);
-    json_key_str(out, "description", one->brief);
-    json_key(out, "settings");
-    json_open(out, '{');
-    json_key_strs(out, "optional", one->settings, n);
-    json_close(out, '}');
-    json_close(out, '}');
-}
-
 static void
 agent_json(struct buf *out, const struct info_shown *w)
 {
@@ -162,12 +143,7 @@ agent_json(struct buf *out, const struct info_shown *w)
     json_key_bool(out, "hidden", w->is_hidden);
     if (one->fault)
         json_key_str(out, "fault", one->fault);
-    if (w->manifest) {
-        json_key(out, "manifest");
-        json_write(out, w->manifest);
-    } else if (one->settings) {
-        builtin_manifest(out, one);
-    }
+    json_key_json(out, "manifest", w->manifest);
     json_close(out, '}');
 }
 
@@ -183,6 +159,96 @@ agents_json(struct buf *out, const struct agent_list *r, const struct found_team
     }
     json_close(out, ']');
     buf_addc(out, '\n');
+}
+
+/* The words of a list of texts, or of objects with a key. */
+static void
+agent_line(struct buf *out, const char *name, const struct json *list, const char *behind)
+{
+    bool is_first = true;
+
+    json_each (v, list) {
+        const struct json *text = json_is(v, JSON_OBJECT) ? json_get(v, "key") : v;
+        if (!json_is(text, JSON_STRING))
+            continue;
+        if (is_first)
+            buf_addf(out, "%-12s ", name);
+        buf_adds(out, is_first ? "" : ", ");
+        term_escape(out, text->text.p, text->text.len, false);
+        is_first = false;
+    }
+    buf_adds(out, is_first ? "" : behind);
+    if (!is_first)
+        buf_addc(out, '\n');
+}
+
+/* The fields that its phases may have: "mode (read, edit), args (list)". */
+static void
+fields_line(struct buf *out, const struct json *schema)
+{
+    json_each (f, schema) {
+        const struct json *type = json_get(f, "type"), *says = json_get(f, "description");
+        buf_addf(out, "%-12s ", f == json_first(schema) ? "fields" : "");
+        term_escape(out, f->key, f->key_len, false);
+        buf_adds(out, json_is(json_get(f, "required"), JSON_TRUE) ? " (required)" : "");
+        if (json_is(type, JSON_STRING)) {
+            buf_adds(out, ": ");
+            term_escape(out, type->text.p, type->text.len, false);
+        }
+        json_each (v, json_get(f, "enum")) {
+            buf_adds(out, v == json_first(json_get(f, "enum")) ? ", one of " : ", ");
+            json_write(out, v);
+        }
+        if (json_get(f, "default")) {
+            buf_adds(out, ", default ");
+            json_write(out, json_get(f, "default"));
+        }
+        if (json_is(says, JSON_STRING)) {
+            buf_adds(out, ": ");
+            term_escape(out, says->text.p, says->text.len, false);
+        }
+        buf_addc(out, '\n');
+    }
+}
+
+/* One agent with all that its manifest says. */
+static enum status
+show_agent(struct buf *out, const struct args *a, const struct agent_list *r,
+           const struct found_team *f, struct err *e)
+{
+    const struct agent_list_agent *one = agent_list_find(r, a->words[0]);
+    struct suggest near = { .word = a->words[0] };
+    struct arena arena = { 0 };
+
+    if (!one) {
+        agent_list_suggest(r, &near);
+        return err_set(e, ST_NOT_FOUND,
+                       "there is no agent %s%s%s%s: cliq team info --agents lists them",
+                       a->words[0], near.best ? " (did you mean " : "", near.best ? near.best : "",
+                       near.best ? "?)" : "");
+    }
+    struct info_shown w = show_one(&arena, r, (size_t)(one - r->v), f);
+    if (args_has(a, "json")) {
+        agent_json(out, &w);
+    } else {
+        struct buf what = { 0 };
+        about(&what, &w);
+        buf_addf(out, "%-12s %s (%s, %s)\n%-12s ", "agent", one->name, agent_kind_name(one->kind),
+                 agent_list_from_name(one->from), "what it does");
+        term_escape(out, what.p ? what.p : "", what.len, false);
+        buf_addc(out, '\n');
+        buf_release(&what);
+        agent_line(out, "handles", json_get(w.manifest, "capabilities"), "");
+        agent_line(out, "programs", json_get(w.manifest, "binaries"), "");
+        agent_line(out, "settings", json_path(w.manifest, "settings.required"), " (required)");
+        agent_line(out, "settings", json_path(w.manifest, "settings.optional"), "");
+        agent_line(out, "variables", json_get(w.manifest, "env"), "");
+        fields_line(out, json_get(w.manifest, "schema"));
+    }
+    if (args_has(a, "json"))
+        buf_addc(out, '\n');
+    arena_release(&arena);
+    return ST_OK;
 }
 
 /* ---- a team ---- */
@@ -363,14 +429,19 @@ show_agents(struct buf *out, const struct args *a, struct err *e)
     struct settings settings = { 0 };
     struct arena arena = { 0 };
     struct agent_list r;
-    enum status s = a->n_words ? team_find(&f, a, e) : ST_OK;
+    struct stat st;
+    /* The word is a directory, or else an agent's name. */
+    bool is_name = a->n_words && !strchr(a->words[0], '/') && stat(a->words[0], &st) != 0;
+    enum status s = a->n_words && !is_name ? team_find(&f, a, e) : ST_OK;
 
     if (!s)
         s = load_settings(&settings, &f, e);
     if (!s)
         s = agent_list_make(
             &r, &arena, &(struct agent_list_places){ .settings = &settings, .team = &f.team }, e);
-    if (!s)
+    if (!s && is_name)
+        s = show_agent(out, a, &r, &f, e);
+    else if (!s)
         (args_has(a, "json") ? agents_json : agents_text)(out, &r, &f);
     settings_release(&settings);
     arena_release(&arena);
@@ -406,11 +477,67 @@ show_team(struct buf *out, const struct args *a, struct err *e)
     return s;
 }
 
+/* ---- a team of the hub ---- */
+
+static void
+json_cell(struct table *t, const struct json *v)
+{
+    table_cell(t, json_is(v, JSON_STRING) ? v->text.p : "",
+               json_is(v, JSON_STRING) ? v->text.len : 0);
+}
+
+static void
+versions_text(struct buf *out, const struct json *versions)
+{
+    static const char *const facts[] = { "name", "description", "owner" };
+    static const char *const columns[] = { "version", "published_at", "published_by", "sha256" };
+    struct table t = { .columns = 4 };
+
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        const struct json *text = json_get(json_first(versions), facts[i]);
+        buf_addf(out, "%-12s ", facts[i]);
+        if (json_is(text, JSON_STRING))
+            term_escape(out, text->text.p, text->text.len, false);
+        buf_addc(out, '\n');
+    }
+    buf_addc(out, '\n');
+    head(&t, (const char *const[]){ "VERSION", "PUBLISHED", "BY", "SHA-256" });
+    json_each (v, versions)
+        for (size_t i = 0; i < t.columns; i++)
+            json_cell(&t, json_get(v, columns[i]));
+    write_table(&t, out);
+    table_release(&t);
+}
+
+static enum status
+show_published(struct buf *out, const struct args *a, struct err *e)
+{
+    struct arena arena = { 0 };
+    struct team_ref ref;
+    const struct json *versions = NULL;
+    enum status s = team_ref_parse(&ref, a->words[0], e);
+
+    if (!s)
+        s = team_hub_versions(&arena, &ref, &versions, e);
+    if (!s && args_has(a, "json")) {
+        json_write(out, versions);
+        buf_addc(out, '\n');
+    } else if (!s) {
+        versions_text(out, versions);
+    }
+    team_ref_release(&ref);
+    arena_release(&arena);
+    return s;
+}
+
 static enum status
 run(const struct args *a, struct err *e)
 {
     struct buf out = { 0 };
-    enum status s = (args_has(a, "agents") ? show_agents : show_team)(&out, a, e);
+    bool is_published = a->n_words && strncmp(a->words[0], "hub://", 6) == 0;
+    enum status s = (args_has(a, "agents") ? show_agents
+                     : is_published        ? show_published
+                                           : show_team)(&out, a, e);
 
     if (!s)
         s = cmd_print(&out, e);
@@ -420,20 +547,26 @@ run(const struct args *a, struct err *e)
 
 const struct cmd cmd_team_info = {
     .name = "team info",
-    .words = "[DIR]",
+    .words = "[DIR|hub://TEAM|AGENT]",
     .max_words = 1,
     .brief = "show a team's inputs and phases, or the agents there are",
     .about =
         "Prints the name, version and inputs of the team in DIR (this directory unless given;\n"
-        "also .cliq/workflow.yml) and its phases in the order in which they can start.\n"
+        "also .cliq/workflow.yml) and its phases in the order in which they can start. Of\n"
+        "hub://@scope/name it prints the versions that the hub has.\n"
         "\n"
         "With --agents it lists the agents that a phase can name, in the order in which they are\n"
         "looked for: those that the settings name (agents.NAME.entry), with DIR the team's own,\n"
         "those installed in <config>/agents/NAME/ and those that are part of cliq, with their\n"
-        "kind, where they come from and what their manifests say (--json: all of it).",
+        "kind, where they come from and what their manifests say (--json: all of it). With "
+        "--agents\n"
+        "and the name of an agent it shows that one: what it handles, the settings it takes and\n"
+        "the fields that its phases may have.",
     .examples = "cliq team info my-team\n"
+                "cliq team info hub://@acme/review\n"
                 "cliq team info --json | jq -r '.phases[].name'\n"
                 "cliq team info --agents\n"
+                "cliq team info --agents claude-code\n"
                 "cliq team info --agents my-team",
     .opts = opts,
     .run = run,

@@ -3,6 +3,7 @@
 #include "cmd/cmd.h"
 #include "cmd/lib/team_find.h"
 #include "team/agent.h"
+#include "team/agent_files.h"
 
 #include <string.h>
 
@@ -43,10 +44,13 @@ run(const struct args *a, struct err *e)
 {
     struct buf out = { 0 };
     struct found_team f;
+    struct err why;
     enum status s = team_find(&f, a, e);
 
     if (!s)
         agent_check_here(&f.team, f.dir, &f.problems);
+    if (!s && agent_files_walk(f.dir, NULL, NULL, &why))
+        problem_error(&f.problems, (struct problem_at){ .file = f.file.p }, "%s", why.text);
     if (!s && args_has(a, "json")) {
         problems_write_json(&out, &f.problems);
         buf_addc(&out, '\n');
@@ -70,7 +74,8 @@ const struct cmd cmd_team_validate = {
     .brief = "check a team: every problem, with its line and column",
     .about =
         "Checks team.yml (or .cliq/workflow.yml), the role files and manifests: shapes, names,\n"
-        "agents, dependencies, cycles, templates and how commands quote them. All\n"
+        "agents, dependencies, cycles, templates and how commands quote them, links below agents/\n"
+        "(they must stay inside). All\n"
         "problems are printed in one go, as FILE:LINE:COLUMN: error|warning: MESSAGE.\n"
         "Programs that the team's own agents need and this machine has not are warnings.\n"
         "Nothing of the team is run.\n"

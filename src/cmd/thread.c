@@ -10,6 +10,7 @@ static const struct hub_simple work = {
 const struct cmd cmd_thread = {
     .name = "thread",
     .words = "ID",
+    .choose = "signals",
     .min_words = 1,
     .max_words = 1,
     .brief = "a signal and all that answers it, in order",

@@ -1,5 +1,6 @@
 /* watch - signals as they come. */
 #include "base/term.h"
+#include "cmd/lib/hub_names.h"
 #include "cmd/lib/hub_watch.h"
 
 #include <unistd.h>
@@ -10,8 +11,8 @@ static const struct opt opts[] = {
     { "min-urgency", OPT_TEXT, "N", "only signals at least this urgent" },
     { "tag", OPT_TEXT, "TAG", "only signals with one of these tags; may be repeated",
       .is_many = true },
-    { "role", OPT_TEXT, "ROLE", "only signals from or to this role" },
-    { "ring", OPT_TEXT, "RING", "only signals to this ring" },
+    { "role", OPT_TEXT, "ROLE", "only signals from or to this role", .choose = "roles" },
+    { "ring", OPT_TEXT, "RING", "only signals to this ring", .choose = "rings" },
     { "since", OPT_NUMBER, "SEQ", "begin behind the signal with this sequence; 0: with the first" },
     HUB_OPTS,
     { 0 },
@@ -58,6 +59,18 @@ read_filter(struct hub_call *c, const struct args *a, struct subscription_filter
     return s;
 }
 
+/* A ring may be made later; a misspelt one never is. */
+static void
+check_rings(struct hub_call *c, const struct text_list *rings)
+{
+    const char *near;
+
+    for (size_t i = 0; i < rings->n; i++)
+        if (!hub_names_has(c, HUB_RINGS, rings->v[i], &near))
+            cmd_warn("there is no ring \"%s\" yet%s%s%s", rings->v[i],
+                     near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+}
+
 static enum status
 run(const struct args *a, struct err *e)
 {
@@ -67,6 +80,8 @@ run(const struct args *a, struct err *e)
 
     if (!s)
         s = read_filter(&c, a, &want, e);
+    if (!s)
+        check_rings(&c, &want.filter.rings);
     if (!s)
         s = hub_watch(&c, &want, hub_signal_columns, show_signal, e);
     hub_call_end(&c);

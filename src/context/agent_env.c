@@ -6,6 +6,32 @@
 #include <string.h>
 #include <unistd.h>
 
+const struct field agent_env_inherited[] = {
+    { "PATH", .says = "where programs are" },
+    { "HOME", .says = "your home directory" },
+    { "LANG", .says = "your language" },
+    { "TERM", .says = "the kind of terminal" },
+    { "TMPDIR", .says = "the directory of temporary files" },
+    { "CLIQ_HOME", .says = "your directory of cliq" },
+    { 0 },
+};
+
+const struct field agent_env_set[] = {
+    { "CLIQ_AGENT", .says = "the agent's name" },
+    { "CLIQ_PROJECT_DIR", .says = "the project's directory" },
+    { "CLIQ_STATE_DIR", .says = "the run's directory: .cliq/" },
+    { "CLIQ_RUN_ID", .says = "the run's id" },
+    { "CLIQ_PHASE", .says = "of a phase: its name" },
+    { "CLIQ_ATTEMPT_NUMBER", .says = "of a phase: 1 for its first attempt in this run" },
+    { "CLIQ_ATTEMPT", .says = "marks every process of the agent, so that all of them are stopped; "
+                              "leave it as it is; of a phase: the message's attempt_id" },
+    { "CLIQ_IDENTITY", .says = "of a woken agent: who it is to the hub" },
+    { "CLIQ_WAKE", .says = "of a woken agent: the same; leave it as it is" },
+    { "PYTHONDONTWRITEBYTECODE", .says = "of an agent with an entry: 1, because a compiled file "
+                                         "beside its source would end the trust in agents/" },
+    { 0 },
+};
+
 void
 env_add(struct env *vars, const char *name, const char *value)
 {
@@ -59,10 +85,10 @@ inherit(struct env *vars, const char *name)
 void
 env_base(struct env *vars, const struct agent *agent)
 {
-    static const char *const base[] = { "PATH", "HOME", "LANG", "TERM", "TMPDIR", "CLIQ_HOME" };
-
-    for (size_t i = 0; i < sizeof base / sizeof *base; i++)
-        inherit(vars, base[i]);
+    if (agent->kind == AGENT_CUSTOM) /* a compiled file beside its source would end the trust */
+        env_add(vars, "PYTHONDONTWRITEBYTECODE", "1");
+    for (const struct field *f = agent_env_inherited; f->key; f++)
+        inherit(vars, f->key);
     for (const char *const *name = agent->env_names; name && *name; name++)
         inherit(vars, *name);
     env_add(vars, "CLIQ_AGENT", agent->name);

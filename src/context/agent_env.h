@@ -10,7 +10,12 @@
 #ifndef CLIQ_CONTEXT_AGENT_ENV_H
 #define CLIQ_CONTEXT_AGENT_ENV_H
 
+#include "base/field.h"
 #include "team/agent.h"
+
+/* The variables that every agent inherits, and those that cliq sets; the last row has a NULL key.
+ * cliq-protocol(7) is made from them. */
+extern const struct field agent_env_inherited[], agent_env_set[];
 
 struct env {
     struct arena *arena;
@@ -23,7 +28,8 @@ void env_add(struct env *vars, const char *name, const char *value);
 /* Adds every variable of this process except CLIQ_*, which belong to one run or one agent. For our
  * own processes. */
 void env_ours(struct env *vars);
-/* Adds PATH, HOME, LANG, TERM, TMPDIR, CLIQ_HOME, the manifest's variables, and CLIQ_AGENT. */
+/* Adds agent_env_inherited, the manifest's variables, and CLIQ_AGENT; for an agent with an entry
+ * also PYTHONDONTWRITEBYTECODE=1. */
 void env_base(struct env *vars, const struct agent *agent);
 
 #endif

@@ -5,6 +5,83 @@
 
 #include <string.h>
 
+const struct field agent_message_fields[] = {
+    { "version", "1", FIELD_REQUIRED, "the version of this protocol" },
+    { "type", "phase, notify or test", FIELD_REQUIRED, "what is asked of the agent" },
+    { "agent", "a text", FIELD_REQUIRED, "the name by which the agent was found" },
+    { "instance_id", "a text", NULL,
+      "the project's id (.cliq/cliq.id); an identity that is woken" },
+    { "team_name", "a text", "\"\"", "the team's name" },
+    { "req_key", "a text", "\"\"", "the key given with cliq req --key" },
+    { "project_dir", "an absolute path", NULL, "the project's directory" },
+    { "work_dir", "an absolute path", "project_dir", "the agent's working directory" },
+    { "signal_dir", "an absolute path", FIELD_REQUIRED, "where its file of status lines is" },
+    { "handoff_dirs", "a list of absolute paths", "[]",
+      "the channels that it may write a handoff.json to" },
+    { "input_artifacts", "a list of {name, type, source}", "[]",
+      "files to read: requirement, design documents, handoffs; source is the path" },
+    { "settings", "an object", "{}", "agents.<name> of the settings: the declared keys only" },
+    { "payload", "an object", "{}", "the details; its members depend on type" },
+    { 0 },
+};
+
+const struct field agent_message_phase[] = {
+    { "phase_type", "standard, gate or team", "standard", "the phase's type" },
+    { "phase", "a text", FIELD_REQUIRED, "the phase's name" },
+    { "state_dir", "an absolute path", "the parent of signal_dir", "the run's directory, .cliq/" },
+    { "attempt_id", "a text", NULL, "names the attempt; write it into every status line" },
+    { "attempt", "a whole number", NULL, "1 for the first attempt of the phase in this run" },
+    { "run_id", "a text", NULL, "the run's id" },
+    { "is_support", "true", "false", "the phase is a support phase" },
+    { "is_routed", "true", "false", "a gate sent the work here" },
+    { "depends_on", "a list of texts", "every phase with a channel to this one",
+      "depends_on of team.yml: the phases whose handoffs it reads" },
+    { "action", "a text", NULL, "action of team.yml" },
+    { "model", "a text", NULL, "model of team.yml" },
+    { "role", "a text", NULL, "the text of the phase's role" },
+    { "prompt", "an absolute path", NULL, "a file: the whole prompt for a model" },
+    { "commands", "a list of {name, run, timeout_ms, escalate_on_fail}", NULL,
+      "commands of team.yml, their variables replaced" },
+    { "sources", "a list of objects", NULL, "sources of team.yml, expanded" },
+    { "target_entries", "a list of objects", NULL, "target_entries of team.yml, expanded" },
+    { "review", "an object", NULL, "review of team.yml, expanded" },
+    { "phase_config", "an object", "{}",
+      "the phase's fields that the schema of the agent's manifest declares, expanded, with their "
+      "defaults" },
+    { "session", "{id, usage}", NULL,
+      "the conversation of an earlier attempt, to go on with: usage.session_id of its lines, and "
+      "what its attempts used; absent for the first one, for another agent than that of the "
+      "attempt, with session: fresh, and at a gate unless session: continue" },
+    { 0 },
+};
+
+const struct field agent_message_gate[] = {
+    { "check_results", "a list of {name, pass, exit_code, duration_ms, timed_out, output}", "[]",
+      "what the gate's commands gave" },
+    { "checks_only", "true", "false",
+      "only the agent checks gets it: run the commands, no verdict" },
+    { "route_targets", "a list of texts", "[]", "the phases that ROUTE may name, nearest first" },
+    { "iteration", "a whole number", NULL, "1 for the gate's first decision" },
+    { "max_iterations", "a whole number", NULL, "a ROUTE in this iteration escalates" },
+    { 0 },
+};
+
+const struct field agent_message_notify[] = {
+    { "id", "a text", FIELD_REQUIRED, "names the file of status lines" },
+    { "state_dir", "an absolute path", NULL,
+      "the run's directory; absent for an agent that is woken" },
+    { "notifications", "a list of objects", FIELD_REQUIRED,
+      "{event, channel, phase_name?, outcome?, reason?, …}; of a woken agent, signals" },
+    { "identity", "a text", NULL, "of a woken agent: who it is to the hub" },
+    { "upto", "a whole number", NULL, "of a woken agent: the number of the last signal" },
+    { 0 },
+};
+
+const struct field agent_message_test[] = {
+    { "id", "a text", NULL, "names the file of status lines; else instance_id does" },
+    { 0 },
+};
+
 /* The text of a member, NUL-ended; NULL when it is absent or null. */
 static enum status
 get_text(struct arena *a, const struct json *object, const char *prefix, const char *key,
@@ -117,6 +194,8 @@ check_phase(struct arena *a, struct agent_message *m, struct err *e)
 
     if (!s)
         s = get_text(a, m->payload, "payload.", "phase_type", &m->phase_type, e);
+    if (!s)
+        s = get_text(a, m->payload, "payload.", "attempt_id", &m->attempt_id, e);
     if (s)
         return s;
     if (!m->phase)
@@ -255,6 +334,7 @@ agent_message_begin(struct buf *to, const struct agent_message *m)
     json_key_str(to, "phase_type", m->phase_type);
     json_key_str(to, "phase", m->phase);
     json_key_str(to, "state_dir", m->state_dir);
+    json_key_str(to, "attempt_id", m->attempt_id);
 }
 
 enum status

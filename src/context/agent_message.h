@@ -1,18 +1,21 @@
 /*
  * agent_message - the AgentMessage: the JSON object that an agent reads on standard input.
  *
- *     version type agent instance_id team_name req_key project_dir work_dir signal_dir
- *     handoff_dirs[] input_artifacts[]{name,type,source} settings{} payload{}
+ * agent_message_fields lists its members. payload depends on the message's type; the other tables
+ * list its members. cliq-protocol(7) is made from these tables.
  *
- * payload of a phase: phase_type, phase, state_dir, agent's fields (action, sources,
- * target_entries, commands, model, review), env; gates also check_results, route_targets,
- * iteration, max_iterations; support phases is_support; and prompt, the path of the
- * prompt file of this attempt, for agents that talk to a model.
+ * Tests: test/unit/test_agent_message.c
  */
 #ifndef CLIQ_CONTEXT_AGENT_MESSAGE_H
 #define CLIQ_CONTEXT_AGENT_MESSAGE_H
 
+#include "base/field.h"
 #include "base/json.h"
+
+/* Members of the message; of the payload of a phase, and besides these of a gate; of a
+ * notification; of a test. The last row of each has a NULL key. */
+extern const struct field agent_message_fields[], agent_message_phase[], agent_message_gate[],
+    agent_message_notify[], agent_message_test[];
 
 struct agent_message {
     const struct json *root; /* the whole message */
@@ -23,6 +26,7 @@ struct agent_message {
     const struct json *input_artifacts, *settings, *payload;
     /* of payload, when type is "phase" */
     const char *phase, *phase_type;
+    const char *attempt_id; /* NULL: none */
     /* derived: payload.state_dir, else the parent of the nearest `signals` directory at or
      * above signal_dir, else project_dir/.cliq */
     const char *state_dir;
@@ -38,9 +42,9 @@ enum status agent_message_parse(struct arena *a, const char *text, size_t len,
  *     agent_message_begin(&text, &m);      all fields of m but root and payload; opens the payload
  *     json_key_str(&text, "id", id);       the payload's other members
  *     s = agent_message_end(&text, e);     closes the payload and the line
- * phase_type, phase and state_dir become members of the payload. NULL leaves a field out, or makes
- * it empty where the format requires it (team_name, req_key, lists, settings); a work_dir that is
- * NULL is project_dir.
+ * phase_type, phase, state_dir and attempt_id become members of the payload. NULL leaves a field
+ * out, or makes it empty where the format requires it (team_name, req_key, lists, settings); a
+ * work_dir that is NULL is project_dir.
  */
 void agent_message_begin(struct buf *to, const struct agent_message *m);
 enum status agent_message_end(struct buf *to, struct err *e);

@@ -2,14 +2,19 @@
  * context - builds a struct context from an AgentMessage and the files of its state directory. What
  * an agent does with it (handoffs, signals, the end of a phase) is in context_act.c.
  */
+#define _GNU_SOURCE
 #include "context/context.h"
 
 #include "base/clock.h"
 #include "base/path.h"
+#include "base/sys.h"
+#include "base/utf8.h"
+#include "team/settings.h"
 #include "team/template.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -115,6 +120,18 @@ reader_of(const char *channel)
     return dashes ? dashes + 2 : channel;
 }
 
+/* Without a list in the message every channel counts as one of a dependency. */
+static bool
+depends_on(const struct context *c, const char *phase)
+{
+    const struct json *list = json_get(c->dispatch, "depends_on");
+
+    json_each (v, list)
+        if (json_eq(v, phase))
+            return true;
+    return !json_is(list, JSON_ARRAY);
+}
+
 static enum status
 read_input(struct context *c, const char *channel, struct context_input *in, struct err *e)
 {
@@ -126,6 +143,7 @@ read_input(struct context *c, const char *channel, struct context_input *in, str
     in->from = arena_dup(c->arena, channel, (size_t)(strstr(channel, "--") - channel));
     if (!path || !instructions || !in->from)
         return err_nomem(e);
+    in->is_route = !depends_on(c, in->from);
     enum status s = read_text(c, instructions, NULL, &in->instructions, e);
     if (s)
         return s;
@@ -205,26 +223,70 @@ read_instructions(struct context *c, struct err *e)
 
 /* ---- the rest of a phase ---- */
 
+/* A text for prompts and JSON: whole, UTF-8, without NUL. */
+static bool
+is_text(const struct buf *b)
+{
+    return !b->len || (utf8_valid_len(b->p, b->len) == b->len && !memchr(b->p, '\0', b->len));
+}
+
+/* Reads a file of the state directory; *n counts it. A directory or a link is no document. */
+static enum status
+read_doc(struct context *c, const char *path, const char *name, struct context_doc *doc, size_t *n,
+         struct err *e)
+{
+    struct buf b = { 0 };
+    struct stat st;
+    enum status s = ST_OK;
+
+    if (sys->fstatat(c->state.dir, path, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+        return ST_OK;
+    *doc = (struct context_doc){ .name = name, .size = st.st_size };
+    doc->path = join(c->arena, c->state.state_dir, "/", path);
+    if (!doc->path)
+        return err_nomem(e);
+    if ((size_t)st.st_size <= CONTEXT_DOC_MAX) {
+        s = state_dir_read(&c->state, path, &b, e);
+        if (!s && is_text(&b) && !(doc->text = arena_dup(c->arena, b.p ? b.p : "", b.len)))
+            s = err_nomem(e);
+    }
+    buf_release(&b);
+    *n += !s;
+    return s == ST_NOT_FOUND ? ST_OK : s; /* removed meanwhile */
+}
+
 static enum status
 read_docs(struct context *c, struct err *e)
 {
     struct dir_names names;
     enum status s = list_names(c, "design", &names, e);
 
-    if (!s && names.n &&
-        !(c->design_docs = arena_alloc(c->arena, names.n * sizeof *c->design_docs)))
-        s = err_nomem(e);
+    if (s || !names.n)
+        return s;
+    c->design_docs = arena_alloc(c->arena, names.n * sizeof *c->design_docs);
     for (size_t i = 0; i < names.n && !s; i++) {
-        const char *path = join(c->arena, "design", "/", names.v[i]), *text = NULL;
-        if (!path)
-            return err_nomem(e);
-        s = read_text(c, path, NULL, &text, e);
-        if (s == ST_INVALID)
-            s = ST_OK; /* a directory or a link: not a document */
-        else if (!s && text)
-            c->design_docs[c->n_design_docs++] = (struct context_doc){ names.v[i], text };
+        const char *path = join(c->arena, "design/", names.v[i], "");
+        s = path && c->design_docs
+                ? read_doc(c, path, names.v[i], &c->design_docs[c->n_design_docs],
+                           &c->n_design_docs, e)
+                : err_nomem(e);
     }
     return s;
+}
+
+enum status
+context_add_fetched(struct context *c, const char *name, struct err *e)
+{
+    struct context_doc *more = arena_alloc(c->arena, (c->n_fetched + 1) * sizeof *more);
+    const char *dir = join(c->arena, "files/", c->phase, "/");
+    const char *path = dir ? join(c->arena, dir, name, "") : NULL;
+
+    if (!more || !path)
+        return err_nomem(e);
+    if (c->n_fetched)
+        memcpy(more, c->fetched, c->n_fetched * sizeof *more);
+    c->fetched = more;
+    return read_doc(c, path, name, &more[c->n_fetched], &c->n_fetched, e);
 }
 
 static enum status
@@ -353,6 +415,46 @@ open_phase(struct context *c, struct err *e)
 
 /* ---- building ---- */
 
+/* Appends a copy of the member v. False: out of memory. */
+static bool
+put_copy(struct arena *a, struct json *object, struct json ***end, const struct json *v)
+{
+    struct json *copy = json_new(a, v->type);
+
+    if (!copy)
+        return false;
+    *copy = *v;
+    copy->next = NULL;
+    **end = copy;
+    *end = &copy->next;
+    object->kids.count++;
+    return true;
+}
+
+static enum status
+merge_config(struct context *c, struct err *e)
+{
+    static const char *const common[] = { "action",   "sources", "target_entries",
+                                          "commands", "model",   "review" };
+    const struct json *own = json_get(c->dispatch, "phase_config");
+    struct json *all = json_new(c->arena, JSON_OBJECT), **end = all ? &all->kids.first : NULL;
+
+    c->phase_config = json_is(own, JSON_OBJECT) ? all : c->dispatch;
+    if (!c->phase_config)
+        return err_nomem(e);
+    if (c->phase_config != all)
+        return ST_OK;
+    json_each (v, own)
+        if (!put_copy(c->arena, all, &end, v))
+            return err_nomem(e);
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
+        const struct json *v = json_get(own, common[i]) ? NULL : json_get(c->dispatch, common[i]);
+        if (v && !put_copy(c->arena, all, &end, v))
+            return err_nomem(e);
+    }
+    return ST_OK;
+}
+
 /* "_notify-slack-<id>", with '_' for each byte that may not be in a file name. NULL: out of
  * memory. */
 static const char *
@@ -389,6 +491,19 @@ open_signals(struct context *c, struct err *e)
     return c->signal_name ? ST_OK : err_nomem(e);
 }
 
+/* "agents.<name>" is where the settings were. */
+static enum status
+find_secrets(struct context *c, struct err *e)
+{
+    const char *key = join(c->arena, "agents.", c->agent, "");
+
+    if (!key)
+        return err_nomem(e);
+    settings_add_secrets(&c->mask, c->settings, key);
+    settings_add_env_secrets(&c->mask, (const char *const *)environ);
+    return mask_build(&c->mask, e);
+}
+
 enum status
 context_open(struct arena *a, const struct agent_message *m, struct context *c, struct err *e)
 {
@@ -414,7 +529,11 @@ context_open(struct arena *a, const struct agent_message *m, struct context *c, 
         .signal_dir = -1,
         .heard_ns = clock_wall_ns(),
     };
-    enum status s = open_signals(c, e);
+    enum status s = find_secrets(c, e);
+    if (!s)
+        s = merge_config(c, e);
+    if (!s)
+        s = open_signals(c, e);
     if (!s && m->phase)
         s = open_phase(c, e);
     return s;
@@ -458,6 +577,7 @@ void
 context_release(struct context *c)
 {
     board_release(&c->board);
+    mask_release(&c->mask);
     state_dir_close(&c->state);
     if (c->signal_dir >= 0 && c->msg)
         close(c->signal_dir);

@@ -14,6 +14,10 @@
  * _notify-<agent>-<id>.jsonl and _test-<agent>-<id>.jsonl, where id is payload.id or else
  * instance_id, with '_' for each byte that may not be in a file name.
  *
+ * Secrets of the agent (values of secret keys of its settings, and of variables with such names in
+ * its environment) are masked as *** in lines, handoffs and signals. Its files are written as they
+ * are.
+ *
  * Ownership: strings live in the arena, which must outlive the context, as must the
  * message. A role is payload.role, else roles/<phase>.md with its template variables
  * replaced (team/template.h).
@@ -21,15 +25,18 @@
 #ifndef CLIQ_CONTEXT_CONTEXT_H
 #define CLIQ_CONTEXT_CONTEXT_H
 
+#include "base/mask.h"
 #include "context/agent_message.h"
 #include "context/board.h"
 #include "context/handoff.h"
 #include "context/state_dir.h"
+#include "context/usage.h"
 
 struct context_input {
     const char *channel;      /* "architect--developer" */
     const char *from;         /* "architect" */
     const char *instructions; /* from instructions.md; NULL: none */
+    bool is_route;            /* not from a phase in depends_on: only gates send through it */
     bool is_there;            /* false: the channel holds no handoff, and the rest is empty */
     struct handoff handoff;
     const struct json *envelope; /* the handoff as a JSON tree */
@@ -43,8 +50,13 @@ struct context_target {
     bool is_sent;             /* this context has sent to it */
 };
 
+#define CONTEXT_DOC_MAX ((size_t)8 << 20)
+
 struct context_doc {
-    const char *name, *text;
+    const char *name;
+    const char *text; /* NULL: larger than CONTEXT_DOC_MAX, or not UTF-8 text */
+    const char *path; /* absolute */
+    int64_t size;     /* bytes */
 };
 
 struct context {
@@ -55,6 +67,10 @@ struct context {
     const char *project_dir, *work_dir, *state_dir; /* NULL: unknown */
     const struct json *settings;                    /* an object, maybe empty */
     const struct json *dispatch; /* the payload: action, sources, target_entries, commands … */
+    /* The phase's fields, those that the agent's schema declares and those of the protocol's page
+     * (action, sources, target_entries, commands, model, review); the payload when it has no
+     * phase_config. */
+    const struct json *phase_config;
     /* only with a phase */
     bool is_gate, is_support;
     const char *role, *req_spec;  /* "" when there is none */
@@ -63,6 +79,8 @@ struct context {
     const char *input_text; /* the text of all inputs, each below a heading; "": none */
     struct context_doc *design_docs;
     size_t n_design_docs;
+    struct context_doc *fetched; /* of the phase's sources: added by context_add_fetched */
+    size_t n_fetched;
     const struct json *workflow_inputs; /* inputs.json; NULL: none */
     struct context_target *targets;     /* from handoff_dirs */
     size_t n_targets;
@@ -78,7 +96,10 @@ struct context {
     const char *signal_name;
     int64_t heard_ns; /* when the context was opened: the timestamp of its ack */
     bool owes_ack;    /* the ack must be written before any other line, or with it */
+    bool is_ticking;  /* finalizing marks the phase's entry of the board, a gate's when it passes */
     bool is_done;     /* a terminal line was written */
+    struct mask mask; /* the agent's secrets: not in what it says or hands over */
+    struct json *usage; /* what its model used so far; NULL: nothing was reported */
 };
 
 /* context_open reads the message: enough to send, signal and end. context_read adds the files of
@@ -94,6 +115,9 @@ void context_release(struct context *c);
 
 /* Appends the phase's prompt (context/prompt.h). */
 enum status context_prompt(struct context *c, struct buf *to, struct err *e);
+/* The same in two parts: identity and role; the other sections. */
+enum status
+context_prompt_parts(struct context *c, struct buf *system, struct buf *to, struct err *e);
 
 /* Writes the handoff for a target at once. data and text may be NULL, not both. An unknown
  * target is ST_INVALID; the sentence lists the known ones. */
@@ -103,9 +127,17 @@ enum status context_send(struct context *c, const char *target, const struct jso
 enum status
 context_write_file(struct context *c, const char *name, const void *p, size_t n, struct err *e);
 
+/* Shows files/<phase>/<name> to the model: its text is in the prompt, when it is text and not too
+ * large, else its path. */
+enum status context_add_fetched(struct context *c, const char *name, struct err *e);
+
 enum status context_ack(struct context *c, struct err *e);
 enum status context_progress(struct context *c, const char *text, struct err *e);
-/* Writes signals/<phase>_<name>.json. */
+/* Reports what the model used so far, in all of this attempt: appends a progress line, with `text`
+ * as its message unless NULL. The terminal line repeats the last report. */
+enum status
+context_usage(struct context *c, const struct usage *u, const char *text, struct err *e);
+/* Writes signals/<phase>_<name>.json. The names command_results and routed are ST_INVALID. */
 enum status
 context_signal(struct context *c, const char *name, const struct json *payload, struct err *e);
 /* Asks for a notification: `to` is "agent" or "agent:channel"; payload NULL: {}. */
@@ -120,6 +152,8 @@ enum status context_complete(struct context *c, const struct json *result, struc
 enum status context_fail(struct context *c, const char *text, struct err *e);
 /* Writes the board when it is dirty, then a complete line. */
 enum status context_finalize_standard(struct context *c, struct err *e);
+/* The same with a result: {"summary":…}, the outcome in a sentence for people. */
+enum status context_finalize_summary(struct context *c, const char *summary, struct err *e);
 
 struct context_verdict {
     const char *outcome;               /* PASS, ROUTE or ESCALATE */

@@ -26,11 +26,31 @@ need_phase(const struct context *c, const char *what, struct err *e)
 
 /* ---- lines ---- */
 
-/* The text, truncated at a character boundary when it is too long for a line. */
+/* The text of *n bytes without secrets, in the arena. NULL: out of memory. */
+static const char *
+masked_text(struct context *c, const char *text, size_t *n)
+{
+    struct buf b = { 0 };
+    const char *shown = NULL;
+
+    if (mask_is_empty(&c->mask))
+        return text;
+    if (mask_text(&c->mask, text, *n, &b, NULL) == ST_OK)
+        shown = arena_dup(c->arena, b.p ? b.p : "", b.len);
+    *n = b.len;
+    buf_release(&b);
+    return shown;
+}
+
+/* The text without secrets, truncated at a character boundary when it is too long for a line. */
 static const char *
 short_text(struct context *c, const char *text)
 {
     size_t n = strlen(text);
+
+    text = masked_text(c, text, &n);
+    if (!text)
+        return "(out of memory)";
 
     if (n <= LINE_TEXT_MAX)
         return text;
@@ -38,21 +58,32 @@ short_text(struct context *c, const char *text)
     return cut ? cut : "(a text too long for a line)";
 }
 
+static struct status_file
+signals_of(const struct context *c)
+{
+    return (struct status_file){ c->signal_dir, c->signal_name, c->msg->type, c->msg->attempt_id };
+}
+
 enum status
 context_ack(struct context *c, struct err *e)
 {
+    struct status_file f = signals_of(c);
+
     c->owes_ack = false;
-    return status_line_ack(c->signal_dir, c->state.dir, c->signal_name, c->msg->type, c->heard_ns,
-                           e);
+    return status_line_ack(&f, c->state.dir, c->heard_ns, e);
 }
 
 static enum status
 append(struct context *c, enum line_status status, const char *message, const char *error,
        const struct json *result, struct err *e)
 {
-    enum status s =
-        status_line_append_acked(c->signal_dir, c->signal_name, c->msg->type,
-                                 c->owes_ack ? c->heard_ns : 0, status, message, error, result, e);
+    struct status_file f = signals_of(c);
+    const struct json *shown = mask_json(&c->mask, c->arena, result);
+
+    if (result && !shown)
+        return err_nomem(e);
+    enum status s = status_line_append_acked(&f, c->owes_ack ? c->heard_ns : 0, status, message,
+                                             error, shown, e);
 
     c->owes_ack &= s != ST_OK;
     return s;
@@ -62,24 +93,6 @@ enum status
 context_progress(struct context *c, const char *text, struct err *e)
 {
     return append(c, LINE_PROGRESS, short_text(c, text), NULL, NULL, e);
-}
-
-enum status
-context_complete(struct context *c, const struct json *result, struct err *e)
-{
-    enum status s = c->is_done ? ST_OK : append(c, LINE_COMPLETE, NULL, NULL, result, e);
-
-    c->is_done |= !s;
-    return s;
-}
-
-enum status
-context_fail(struct context *c, const char *text, struct err *e)
-{
-    enum status s = c->is_done ? ST_OK : append(c, LINE_ERROR, NULL, short_text(c, text), NULL, e);
-
-    c->is_done |= !s;
-    return s;
 }
 
 /* A copy that can become a member of another tree: only its root node is new. */
@@ -93,6 +106,67 @@ graft(struct arena *a, const struct json *v)
         node->next = NULL;
     }
     return node;
+}
+
+/* {"usage":{…}} */
+static struct json *
+usage_result(struct context *c)
+{
+    struct json *o = json_new(c->arena, JSON_OBJECT);
+
+    return o && json_set(o, "usage", graft(c->arena, c->usage)) ? o : NULL;
+}
+
+enum status
+context_usage(struct context *c, const struct usage *u, const char *text, struct err *e)
+{
+    c->usage = usage_json(c->arena, u);
+    const struct json *result = c->usage ? usage_result(c) : NULL;
+    return result ? append(c, LINE_PROGRESS, text ? short_text(c, text) : NULL, NULL, result, e)
+                  : err_nomem(e);
+}
+
+/* The result with the usage as a member; a result that is no object stays as it is. */
+static enum status
+with_usage(struct context *c, const struct json **result, struct err *e)
+{
+    if (!c->usage || (*result && !json_is(*result, JSON_OBJECT)))
+        return ST_OK;
+    struct json *o = usage_result(c), **link = o ? &o->kids.first->next : NULL;
+    const struct json *old = json_get(*result, "usage");
+    json_each (m, *result) {
+        if (!o || m == old)
+            continue;
+        if (!(*link = graft(c->arena, m)))
+            return err_nomem(e);
+        link = &(*link)->next;
+        o->kids.count++;
+    }
+    *result = o;
+    return o ? ST_OK : err_nomem(e);
+}
+
+enum status
+context_complete(struct context *c, const struct json *result, struct err *e)
+{
+    enum status s = c->is_done ? ST_OK : with_usage(c, &result, e);
+
+    if (!s && !c->is_done)
+        s = append(c, LINE_COMPLETE, NULL, NULL, result, e);
+
+    c->is_done |= !s;
+    return s;
+}
+
+enum status
+context_fail(struct context *c, const char *text, struct err *e)
+{
+    const struct json *result = c->usage ? usage_result(c) : NULL;
+    enum status s =
+        c->is_done ? ST_OK : append(c, LINE_ERROR, NULL, short_text(c, text), result, e);
+
+    c->is_done |= !s;
+    return s;
 }
 
 enum status
@@ -130,6 +204,18 @@ context_notify(struct context *c, const char *event, const char *to, const struc
 
 /* ---- files ---- */
 
+static enum status
+hand_over(struct context *c, const char *channel, const struct handoff *h, struct err *e)
+{
+    struct handoff shown = *h;
+
+    if (h->data && !(shown.data = mask_json(&c->mask, c->arena, h->data)))
+        return err_nomem(e);
+    if (h->text && !(shown.text = masked_text(c, h->text, &shown.text_len)))
+        return err_nomem(e);
+    return handoff_write(channel, &shown, e);
+}
+
 enum status
 context_send(struct context *c, const char *target, const struct json *data, const char *text,
              struct err *e)
@@ -149,7 +235,7 @@ context_send(struct context *c, const char *target, const struct json *data, con
         struct handoff h = {
             c->phase_type, c->phase, c->agent, data, text, text ? strlen(text) : 0
         };
-        s = handoff_write(t->channel, &h, e);
+        s = hand_over(c, t->channel, &h, e);
         t->is_sent |= !s;
         buf_release(&known);
         return s;
@@ -176,6 +262,20 @@ context_write_file(struct context *c, const char *name, const void *p, size_t n,
     return s;
 }
 
+/* A name for signals/<phase>_<name>.json that is not one of cliq's own (context/state_dir.h). */
+static enum status
+check_signal_name(const char *name, struct err *e)
+{
+    static const char *const reserved[] = { "command_results", "routed" };
+    enum status s = path_check_name("name of a signal", name, e);
+
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved && !s; i++)
+        if (strcmp(name, reserved[i]) == 0)
+            s = err_set(e, ST_INVALID, "the name of a signal %s is reserved: choose another name",
+                        name);
+    return s;
+}
+
 enum status
 context_signal(struct context *c, const char *name, const struct json *payload, struct err *e)
 {
@@ -183,11 +283,14 @@ context_signal(struct context *c, const char *name, const struct json *payload, 
     enum status s = need_phase(c, "signal", e);
 
     if (!s)
-        s = path_check_name("name of a signal", name, e);
+        s = check_signal_name(name, e);
     if (s)
         return s;
+    const struct json *shown = mask_json(&c->mask, c->arena, payload);
+    if (payload && !shown)
+        return err_nomem(e);
     buf_addf(&path, "signals/%s_%s.json", c->phase, name);
-    json_write_pretty(&text, payload, 0);
+    json_write_pretty(&text, shown, 0);
     buf_addc(&text, '\n');
     s = buf_status(&path, "the path", e);
     if (!s)
@@ -240,14 +343,48 @@ context_write_board(struct context *c, struct err *e)
 
 /* ---- the end ---- */
 
-enum status
-context_finalize_standard(struct context *c, struct err *e)
+/* Marks the phase's entry of the board. context_open has not read the board, so it is read here. */
+static enum status
+tick(struct context *c, struct err *e)
+{
+    enum status s = ST_OK;
+
+    if (!c->is_ticking || c->state.dir < 0)
+        return ST_OK;
+    if (!c->board.text.len)
+        s = state_dir_read(&c->state, "task_board.md", &c->board.text, e);
+    if (!s)
+        board_mark(&c->board, c->phase, true);
+    return s == ST_NOT_FOUND ? ST_OK : s;
+}
+
+static enum status
+finalize(struct context *c, const struct json *result, struct err *e)
 {
     enum status s = need_phase(c, "finalize", e);
 
     if (!s && !c->is_done)
+        s = tick(c, e);
+    if (!s && !c->is_done)
         s = context_write_board(c, e);
-    return s ? s : context_complete(c, NULL, e);
+    return s ? s : context_complete(c, result, e);
+}
+
+enum status
+context_finalize_standard(struct context *c, struct err *e)
+{
+    return finalize(c, NULL, e);
+}
+
+enum status
+context_finalize_summary(struct context *c, const char *summary, struct err *e)
+{
+    struct json *result = json_new(c->arena, JSON_OBJECT);
+    const char *text = short_text(c, summary);
+
+    if (!result || !json_set(result, "summary", json_new_str(c->arena, text, strlen(text))))
+        return err_nomem(e);
+    return finalize(c, result, e);
 }
 
 static bool
@@ -340,7 +477,8 @@ gate_data(struct context *c, const struct context_verdict *v)
                    json_set(o, "iteration", json_new_int(a, c->iteration)) &&
                    json_set(o, "max_iterations", json_new_int(a, c->max_iterations)) &&
                    set_text(a, o, "reviewer", v->reviewer) &&
-                   set_text(a, o, "decided_at", v->decided_at)
+                   set_text(a, o, "decided_at", v->decided_at) &&
+                   (!c->usage || json_set(o, "usage", graft(a, c->usage)))
                ? o
                : NULL;
 }
@@ -370,10 +508,10 @@ send_verdict(struct context *c, const struct context_verdict *v, struct err *e)
         s = buf_status(&path, "the path", e);
     struct handoff h = { "gate", c->phase, c->agent, data, text.p, text.len };
     if (!s && path.len)
-        s = handoff_write(path.p, &h, e);
+        s = hand_over(c, path.p, &h, e);
     for (size_t i = 0; i < c->n_targets && !s && strcmp(v->outcome, "PASS") == 0; i++)
         if (!c->targets[i].is_sent && !is_route_target(c, c->targets[i].name))
-            s = handoff_write(c->targets[i].channel, &h, e);
+            s = hand_over(c, c->targets[i].channel, &h, e);
     buf_release(&text);
     buf_release(&path);
     return s;
@@ -395,6 +533,8 @@ context_finalize_gate(struct context *c, const struct context_verdict *given, st
         !set_text(c->arena, result, "decided_at", v->decided_at))
         return err_nomem(e);
     s = send_verdict(c, v, e);
+    if (!s && strcmp(v->outcome, "PASS") == 0)
+        s = tick(c, e);
     if (!s)
         s = context_write_board(c, e);
     return s ? s : context_complete(c, result, e);

@@ -7,19 +7,19 @@
 
 #include <string.h>
 
-/* ".cliq/channels/a--b/" when the path is below the project, else the whole path. */
+/* ".cliq/channels/a--b" when the path is below the project, else the whole path; then `end`. */
 static const char *
-shown_path(struct context *c, const char *path)
+shown_path(struct context *c, const char *path, const char *end)
 {
-    size_t n = strlen(c->project_dir), m = strlen(path);
-    char *s = arena_alloc(c->arena, m + 2);
+    size_t n = strlen(c->project_dir), m = strlen(path), k = strlen(end);
+    char *s = arena_alloc(c->arena, m + k + 1);
 
     if (!s)
         return NULL;
     bool is_below = n > 1 && !strncmp(path, c->project_dir, n) && path[n] == '/';
     size_t skip = is_below ? n + 1 : 0;
     memcpy(s, path + skip, m - skip);
-    memcpy(s + m - skip, "/", 2);
+    memcpy(s + m - skip, end, k + 1);
     return s;
 }
 
@@ -31,7 +31,7 @@ channel_path(struct context *c, const char *channel)
 
     buf_addf(&b, "%s/channels/%s", c->state.state_dir, channel);
     if (!buf_failed(&b))
-        path = shown_path(c, b.p);
+        path = shown_path(c, b.p, "/");
     buf_release(&b);
     return path;
 }
@@ -65,8 +65,43 @@ fill_checks(struct context *c, struct prompt_input *p)
     return true;
 }
 
+/* A document that is large, or no text, is only named. False: out of memory. */
+static bool
+fill_doc(struct context *c, const struct context_doc *from, struct prompt_doc *to)
+{
+    *to = (struct prompt_doc){ .name = from->name,
+                               .text = from->size <= PROMPT_DOC_MAX ? from->text : NULL,
+                               .path = shown_path(c, from->path, ""),
+                               .size = from->size };
+    return to->path;
+}
+
+/* What this phase handed over before a gate sent the work back. A model whose conversation goes on
+ * (payload.session) knows it. NULL: nothing. False: out of memory. */
+static bool
+fill_previous(struct context *c, const char **to)
+{
+    const struct json *routed = json_get(c->dispatch, "is_routed");
+    struct handoff before;
+    struct buf text = { 0 };
+
+    if (!json_is(routed, JSON_TRUE) || json_get(c->dispatch, "session") || !c->n_targets ||
+        handoff_read(c->arena, c->targets[0].channel, &before, NULL))
+        return true;
+    handoff_render(&text, &before);
+    *to = buf_failed(&text) ? NULL : arena_dup(c->arena, text.p ? text.p : "", text.len);
+    buf_release(&text);
+    return *to;
+}
+
 enum status
 context_prompt(struct context *c, struct buf *to, struct err *e)
+{
+    return context_prompt_parts(c, to, to, e);
+}
+
+enum status
+context_prompt_parts(struct context *c, struct buf *system, struct buf *to, struct err *e)
 {
     struct prompt_input p = {
         .team = c->team_name,
@@ -86,30 +121,39 @@ context_prompt(struct context *c, struct buf *to, struct err *e)
         return err_set(e, ST_INVALID, "a %s message has no prompt", c->msg->type);
     struct prompt_in *in = arena_alloc(c->arena, (c->n_inputs + 1) * sizeof *in);
     struct prompt_out *out = arena_alloc(c->arena, (c->n_targets + 1) * sizeof *out);
-    struct prompt_doc *docs = arena_alloc(c->arena, (c->n_design_docs + 1) * sizeof *docs);
-    if (!in || !out || !docs || !fill_checks(c, &p))
+    size_t n_docs = c->n_design_docs + c->n_fetched;
+    struct prompt_doc *docs = arena_alloc(c->arena, (n_docs + 1) * sizeof *docs);
+    if (!in || !out || !docs || !fill_checks(c, &p) || !fill_previous(c, &p.previous))
         return err_nomem(e);
     for (size_t i = 0; i < c->n_inputs; i++) {
         const struct context_input *from = &c->inputs[i];
-        in[i] = (struct prompt_in){ channel_path(c, from->channel), from->from, from->instructions,
-                                    from->is_there ? from->text : NULL };
-        if (!in[i].path)
+        if (from->is_route && !from->is_there)
+            continue; /* no gate sent work through it */
+        in[p.n_in] = (struct prompt_in){ channel_path(c, from->channel), from->from,
+                                         from->instructions, from->is_there ? from->text : NULL };
+        if (!in[p.n_in++].path)
             return err_nomem(e);
     }
     for (size_t i = 0; i < c->n_targets; i++) {
         const struct context_target *t = &c->targets[i];
-        out[i] = (struct prompt_out){ shown_path(c, t->channel), t->name, t->instructions };
+        out[i] = (struct prompt_out){ shown_path(c, t->channel, "/"), t->name, t->instructions };
         if (!out[i].path)
             return err_nomem(e);
     }
     for (size_t i = 0; i < c->n_design_docs; i++)
-        docs[i] = (struct prompt_doc){ c->design_docs[i].name, c->design_docs[i].text };
+        if (!fill_doc(c, &c->design_docs[i], &docs[i]))
+            return err_nomem(e);
+    for (size_t i = 0; i < c->n_fetched; i++)
+        if (!fill_doc(c, &c->fetched[i], &docs[c->n_design_docs + i]))
+            return err_nomem(e);
     p.in = in;
-    p.n_in = c->n_inputs;
     p.out = out;
     p.n_out = c->n_targets;
     p.docs = docs;
     p.n_docs = c->n_design_docs;
-    prompt_build(to, &p);
-    return buf_status(to, "the prompt", e);
+    p.fetched = docs + c->n_design_docs;
+    p.n_fetched = c->n_fetched;
+    prompt_build_parts(system, to, &p);
+    enum status s = buf_status(system, "the prompt", e);
+    return s ? s : buf_status(to, "the prompt", e);
 }

@@ -6,6 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
+const struct field handoff_fields[] = {
+    { "version", "1", "1", "the version of this format" },
+    { "phase_type", "standard, gate or team", "standard", "the type of the phase that wrote it" },
+    { "phase", "a text", "from the channel's name", "the phase that wrote it" },
+    { "agent", "a text", "\"\"", "the agent that wrote it" },
+    { "data", "any JSON value", NULL, "for programs: $(handoff.PHASE.PATH) reads it" },
+    { "text", "a text", NULL, "for people and models" },
+    { 0 },
+};
+
 /* ---- the channel's directory ---- */
 
 /*
@@ -89,9 +99,6 @@ handoff_json(struct arena *a, const struct handoff *h)
         h->data ? json_new(a, JSON_NULL) : NULL,
         h->text ? json_new_str(a, h->text, h->text_len) : NULL,
     };
-    static const char *const keys[6] = {
-        "version", "phase_type", "phase", "agent", "data", "text"
-    };
 
     if (!v || !all[0] || !all[1] || !all[2] || !all[3] || (h->data && !all[4]) ||
         (h->text && !all[5]))
@@ -101,7 +108,7 @@ handoff_json(struct arena *a, const struct handoff *h)
         all[4]->next = NULL;
     }
     for (size_t i = 0; i < 6; i++)
-        json_set(v, keys[i], all[i]);
+        json_set(v, handoff_fields[i].key, all[i]);
     return v;
 }
 

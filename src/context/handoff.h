@@ -10,7 +10,11 @@
 #ifndef CLIQ_CONTEXT_HANDOFF_H
 #define CLIQ_CONTEXT_HANDOFF_H
 
+#include "base/field.h"
 #include "base/json.h"
+
+/* The members, in the order in which they are written; the last row has a NULL key. */
+extern const struct field handoff_fields[];
 
 struct handoff {
     const char *phase_type, *phase, *agent; /* "standard", "gate" or "team" */

@@ -1,5 +1,6 @@
 #include "context/prompt.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -119,16 +120,22 @@ incoming(struct buf *to, const struct prompt_input *in)
 }
 
 static void
-documents(struct buf *to, const struct prompt_input *in)
+documents(struct buf *to, const char *title, const struct prompt_doc *docs, size_t n)
 {
-    if (!in->n_docs)
+    if (!n)
         return;
-    heading(to, "Design Documents");
-    for (size_t i = 0; i < in->n_docs; i++) {
+    heading(to, title);
+    for (size_t i = 0; i < n; i++) {
         buf_adds(to, i ? "\n### " : "### ");
-        name(to, in->docs[i].name);
+        name(to, docs[i].name);
         buf_adds(to, "\n\n");
-        quoted(to, in->docs[i].text);
+        if (docs[i].text) {
+            quoted(to, docs[i].text);
+            continue;
+        }
+        buf_addf(to, "(%" PRId64 " bytes, not shown here: read the file ", docs[i].size);
+        name(to, docs[i].path);
+        buf_adds(to, ")\n");
     }
 }
 
@@ -203,17 +210,24 @@ gate_task(struct buf *to, const struct prompt_input *in)
 }
 
 void
-prompt_build(struct buf *to, const struct prompt_input *in)
+prompt_build_parts(struct buf *system, struct buf *to, const struct prompt_input *in)
 {
-    identity(to, in);
-    section(to, "Role", in->role);
+    identity(system, in);
+    section(system, "Role", in->role);
     section(to, "Requirements", in->req_spec);
     if (has(in->board)) {
         heading(to, "Task Board");
         quoted(to, in->board);
     }
     incoming(to, in);
-    documents(to, in);
+    if (has(in->previous)) {
+        heading(to, "Your Previous Handoff");
+        buf_adds(to,
+                 "A gate sent this work back; its handoff above says why. You handed over:\n\n");
+        quoted(to, in->previous);
+    }
+    documents(to, "Design Documents", in->docs, in->n_docs);
+    documents(to, "Fetched Files", in->fetched, in->n_fetched);
     outgoing(to, in);
     if (in->is_gate)
         gate(to, in);
@@ -228,6 +242,12 @@ prompt_build(struct buf *to, const struct prompt_input *in)
                  "Where later phases need values to work with, end your answer with one fenced "
                  "block; it becomes\nthe handoff's data:\n\n"
                  "```json\n{\"name\":\"value\"}\n```\n");
+}
+
+void
+prompt_build(struct buf *to, const struct prompt_input *in)
+{
+    prompt_build_parts(to, to, in);
 }
 
 /* ---- the answer ---- */

@@ -8,7 +8,9 @@
  *     ## Task Board                  quoted
  *     ## Context from Prior Phases   a section for each incoming channel: its path, its
  *                                    instructions.md, the handoff, quoted
- *     ## Design Documents            quoted
+ *     ## Your Previous Handoff       when a gate sent the work back: quoted
+ *     ## Design Documents            quoted; large and binary ones with size and path only
+ *     ## Fetched Files               the phase's sources, in the same way
  *     ## Outgoing Channels           the instructions.md of each
  *     ## Gate                        gates: check results, route targets, iteration
  *     ## Your Task
@@ -35,8 +37,13 @@ struct prompt_out {
     const char *instructions; /* NULL: none */
 };
 
+#define PROMPT_DOC_MAX ((int64_t)256 << 10) /* bytes; a larger document is only named */
+
 struct prompt_doc {
-    const char *name, *text;
+    const char *name;
+    const char *text; /* NULL: too large for a prompt, or no text: only named */
+    const char *path;
+    int64_t size; /* bytes */
 };
 
 struct prompt_check {
@@ -52,8 +59,11 @@ struct prompt_input {
     const char *role, *req_spec, *board;
     const struct prompt_in *in;
     size_t n_in;
+    const char *previous; /* what the phase handed over before a gate sent the work back */
     const struct prompt_doc *docs;
     size_t n_docs;
+    const struct prompt_doc *fetched;
+    size_t n_fetched;
     const struct prompt_out *out;
     size_t n_out;
     bool is_gate;
@@ -65,6 +75,9 @@ struct prompt_input {
 };
 
 void prompt_build(struct buf *to, const struct prompt_input *in);
+/* The same in two parts, for APIs that take a system prompt: identity and role; the other sections.
+ */
+void prompt_build_parts(struct buf *system, struct buf *rest, const struct prompt_input *in);
 
 /*
  * Parses the last ```json block of an answer. *doc goes into the arena; *before (may be NULL) is

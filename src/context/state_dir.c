@@ -384,7 +384,9 @@ state_dir_replace(const struct state_dir *f, const char *path, const void *p, si
     const char *name;
     enum status s = open_parent(f, path, true, &dir, &name, e);
 
-    if (!s && (is_watched(path) || !state_dir_link_new(f->dir, dir, name, p, n))) {
+    /* A new file is linked into place; one that is there takes an exchange of names. */
+    bool is_new = !s && !is_watched(path) && faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+    if (!s && (!is_new || !state_dir_link_new(f->dir, dir, name, p, n))) {
         int from = open_temp_dir(f, path, dir);
         s = replace_from(from, dir, name, p, n, e);
         if (from != dir)
@@ -427,14 +429,14 @@ state_dir_create(const struct state_dir *f, const char *path, const void *p, siz
     return s;
 }
 
-enum status
-state_dir_read_at(int dir, const char *name, struct buf *to, struct err *e)
+/* Opens the regular file `name` of dir for reading. */
+static enum status
+open_file_at(int dir, const char *name, int *out, struct stat *st, struct err *e)
 {
     int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
     int fd = SYS_RETRY(sys->openat(dir, name, flags, 0));
     enum status s = ST_OK;
     char told[PATH_MAX];
-    struct stat st;
 
     if (fd < 0) {
         if (errno == ENOENT)
@@ -444,10 +446,26 @@ state_dir_read_at(int dir, const char *name, struct buf *to, struct err *e)
                            path_told(dir, name, told));
         return err_sys(e, "open %s", path_told(dir, name, told));
     }
-    if (sys->fstat(fd, &st) != 0)
+    if (sys->fstat(fd, st) != 0)
         s = err_sys(e, "look at %s", name);
-    else if (!S_ISREG(st.st_mode))
-        s = path_check_regular(&st, path_told(dir, name, told), e);
+    else if (!S_ISREG(st->st_mode))
+        s = path_check_regular(st, path_told(dir, name, told), e);
+    if (s)
+        close(fd);
+    else
+        *out = fd;
+    return s;
+}
+
+enum status
+state_dir_read_at(int dir, const char *name, struct buf *to, struct err *e)
+{
+    struct stat st;
+    int fd;
+    enum status s = open_file_at(dir, name, &fd, &st, e);
+
+    if (s)
+        return s;
     buf_adds(to, ""); /* an empty file gives an empty text, not NULL */
     while (!s) {
         char *room = buf_room(to, 4096);
@@ -461,6 +479,69 @@ state_dir_read_at(int dir, const char *name, struct buf *to, struct err *e)
         buf_grew(to, (size_t)n);
     }
     close(fd);
+    return s;
+}
+
+enum status
+state_dir_open_file(const struct state_dir *f, const char *path, int *fd, struct stat *st,
+                    struct err *e)
+{
+    int dir;
+    const char *name;
+    enum status s = open_parent(f, path, false, &dir, &name, e);
+
+    if (!s)
+        s = open_file_at(dir, name, fd, st, e);
+    close_parent(f, dir);
+    return s;
+}
+
+/* ---- a file in pieces ---- */
+
+enum status
+state_dir_begin(const struct state_dir *f, const char *path, struct state_file *to, struct err *e)
+{
+    int dir;
+    enum status s = open_parent(f, path, true, &dir, &to->name, e);
+
+    if (s)
+        return s;
+    s = make_temp(dir, to->temp, &to->fd, e);
+    to->dir = s || dir != f->dir ? dir : SYS_RETRY(sys->openat(dir, ".", DIR_FLAGS, 0));
+    if (!s && to->dir < 0) {
+        s = err_sys(e, "open %s", f->state_dir);
+        close(to->fd);
+        unlinkat(dir, to->temp, 0);
+    } else if (s) {
+        close_parent(f, dir);
+    }
+    to->is_open = !s;
+    return s;
+}
+
+enum status
+state_dir_rewind(struct state_file *to, struct err *e)
+{
+    if (sys->ftruncate(to->fd, 0) != 0 || lseek(to->fd, 0, SEEK_SET) != 0)
+        return err_sys(e, "empty %s", to->name);
+    return ST_OK;
+}
+
+enum status
+state_dir_end(struct state_file *to, bool is_kept, struct err *e)
+{
+    enum status s = ST_OK;
+
+    if (!to->is_open)
+        return ST_OK;
+    if (close(to->fd) != 0 && is_kept)
+        s = err_sys(e, "write %s", to->name);
+    if (!s && is_kept && put_in_place(to->dir, to->temp, to->dir, to->name) != 0)
+        s = err_sys(e, "replace %s", to->name);
+    if (s || !is_kept)
+        unlinkat(to->dir, to->temp, 0);
+    close(to->dir);
+    to->is_open = false;
     return s;
 }
 

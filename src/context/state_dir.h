@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 struct state_dir {
@@ -44,6 +45,25 @@ enum status state_dir_replace(const struct state_dir *f, const char *path, const
  * removed when a write fails. Cheaper than state_dir_replace; otherwise the same. */
 enum status state_dir_create(const struct state_dir *f, const char *path, const void *p, size_t n,
                              struct err *e);
+/*
+ * A file that is written piece by piece, for what is too large for memory: state_dir_begin, then
+ * write to .fd, then state_dir_end, which puts it in place of `path` when it is kept and removes it
+ * otherwise. Zero is a file that was not begun, and ending it does nothing.
+ */
+struct state_file {
+    int fd, dir; /* dir: of the file, so that the two can be renamed */
+    char temp[40];
+    const char *name; /* the last component of the caller's path */
+    bool is_open;
+};
+enum status
+state_dir_begin(const struct state_dir *f, const char *path, struct state_file *to, struct err *e);
+/* Empties it, to write it from its beginning. */
+enum status state_dir_rewind(struct state_file *to, struct err *e);
+enum status state_dir_end(struct state_file *to, bool is_kept, struct err *e);
+/* Opens a regular file for reading (close-on-exec). ST_NOT_FOUND: there is no such file. */
+enum status state_dir_open_file(const struct state_dir *f, const char *path, int *fd,
+                                struct stat *st, struct err *e);
 /* Appends the whole file to `to`. ST_NOT_FOUND: there is no such file. */
 enum status
 state_dir_read(const struct state_dir *f, const char *path, struct buf *to, struct err *e);

@@ -7,11 +7,45 @@
 #include <assert.h>
 #include <string.h>
 
-static const char *const names[] = {
-    [LINE_OK] = "ok",         [LINE_PROGRESS] = "progress",
-    [LINE_NOTIFY] = "notify", [LINE_COMPLETE] = "complete",
-    [LINE_ERROR] = "error",
+const struct field status_line_statuses[] = {
+    [LINE_OK] = { "ok", .says = "the message was read; once, first" },
+    [LINE_PROGRESS] = { "progress", .says = "a note for people; any number" },
+    [LINE_NOTIFY] = { "notify", .says = "asks for a notification; any number" },
+    [LINE_COMPLETE] = { "complete", .says = "the work is done: the last line that counts" },
+    [LINE_ERROR] = { "error", .says = "the work failed: the last line that counts" },
+    { 0 },
 };
+
+const struct field status_line_fields[] = {
+    { "ts", "a time: 2026-05-29T06:04:14.222Z", NULL, "when the line was written, UTC" },
+    { "version", "1", "1", "the version of this protocol; another one: the line is ignored" },
+    { "type", "phase, notify or test", NULL, "the message's type" },
+    { "status", "see below", FIELD_REQUIRED, "another value: the line is ignored" },
+    { "attempt_id", "a text", NULL,
+      "payload.attempt_id of the message; another one: the line is ignored; none: it counts while "
+      "no line has one" },
+    { "message", "a text", NULL, "of progress: the note" },
+    { "error", "a text", NULL, "of error: the reason, for people" },
+    { "result", "an object", NULL,
+      "of complete: {summary}, a text for people, and at a gate the verdict; of notify: {agent, "
+      "event, channel, payload}; of a test: {passed, message}; of progress, complete and error: "
+      "{usage}" },
+    { 0 },
+};
+
+/* A string's text, another value as JSON; NULL: absent, null or out of memory. */
+static const char *
+text_of(struct arena *a, const struct json *v)
+{
+    struct buf b = { 0 };
+
+    if (!v || json_is(v, JSON_NULL) || json_is(v, JSON_STRING))
+        return json_dup_text(a, v);
+    json_write(&b, v);
+    const char *text = buf_failed(&b) ? NULL : arena_dup(a, b.p, b.len);
+    buf_release(&b);
+    return text;
+}
 
 struct status_line
 status_line_read(struct arena *a, const struct json *line)
@@ -25,12 +59,13 @@ status_line_read(struct arena *a, const struct json *line)
     if ((version && !json_int(version, &v)) || v != 1)
         return s;
     for (int i = 0; i < LINE_UNKNOWN; i++)
-        if (json_eq(status, names[i]))
+        if (json_eq(status, status_line_statuses[i].key))
             s.status = (enum line_status)i;
     if (s.status == LINE_UNKNOWN)
         return s;
+    s.attempt_id = json_dup_text(a, json_get(line, "attempt_id"));
     s.message = json_dup_text(a, json_get(line, "message"));
-    s.error = json_dup_text(a, json_get(line, "error"));
+    s.error = text_of(a, json_get(line, "error"));
     s.result = json_get(line, "result");
     if (json_is(s.result, JSON_NULL))
         s.result = NULL;
@@ -48,7 +83,7 @@ name_file(const char *name, char file[NAME_MAX + 1], struct err *e)
 }
 
 static enum status
-write_line(struct buf *b, int64_t ns, const char *type, enum line_status status,
+write_line(struct buf *b, int64_t ns, const struct status_file *f, enum line_status status,
            const char *message, const char *error, const struct json *result, struct err *e)
 {
     char ts[CLOCK_ISO_SIZE];
@@ -57,8 +92,9 @@ write_line(struct buf *b, int64_t ns, const char *type, enum line_status status,
     json_open(b, '{');
     json_key_str(b, "ts", clock_iso(ts, ns, 1));
     json_key_int(b, "version", 1);
-    json_key_str(b, "type", type);
-    json_key_str(b, "status", names[status]);
+    json_key_str(b, "type", f->type);
+    json_key_str(b, "status", status_line_statuses[status].key);
+    json_key_str(b, "attempt_id", f->attempt_id);
     json_key_str(b, "message", message);
     json_key_str(b, "error", error);
     json_key_json(b, "result", result);
@@ -66,7 +102,7 @@ write_line(struct buf *b, int64_t ns, const char *type, enum line_status status,
     return b->is_over ? err_set(e, ST_INVALID,
                                 "the %s line is larger than a line of a log may be "
                                 "(%zu bytes): put large results into a file",
-                                names[status], LOG_LINE_MAX)
+                                status_line_statuses[status].key, LOG_LINE_MAX)
                       : buf_status(b, "the line", e);
 }
 
@@ -83,28 +119,28 @@ append(int dir, const char *file, const struct log_text *lines, size_t n, struct
 }
 
 enum status
-status_line_append(int dir, const char *name, const char *type, enum line_status status,
-                   const char *message, const char *error, const struct json *result, struct err *e)
+status_line_append(const struct status_file *f, enum line_status status, const char *message,
+                   const char *error, const struct json *result, struct err *e)
 {
-    return status_line_append_acked(dir, name, type, 0, status, message, error, result, e);
+    return status_line_append_acked(f, 0, status, message, error, result, e);
 }
 
 enum status
-status_line_append_acked(int dir, const char *name, const char *type, int64_t heard_ns,
-                         enum line_status status, const char *message, const char *error,
-                         const struct json *result, struct err *e)
+status_line_append_acked(const struct status_file *f, int64_t heard_ns, enum line_status status,
+                         const char *message, const char *error, const struct json *result,
+                         struct err *e)
 {
     char file[NAME_MAX + 1];
     struct buf ack = BUF_MAX(LOG_LINE_MAX), b = BUF_MAX(LOG_LINE_MAX);
-    enum status s = name_file(name, file, e);
+    enum status s = name_file(f->name, file, e);
 
     if (!s && heard_ns)
-        s = write_line(&ack, heard_ns, type, LINE_OK, NULL, NULL, NULL, e);
+        s = write_line(&ack, heard_ns, f, LINE_OK, NULL, NULL, NULL, e);
     if (!s)
-        s = write_line(&b, clock_wall_ns(), type, status, message, error, result, e);
+        s = write_line(&b, clock_wall_ns(), f, status, message, error, result, e);
     const struct log_text lines[] = { { ack.p, ack.len }, { b.p, b.len } };
     if (!s)
-        s = append(dir, file, heard_ns ? lines : lines + 1, heard_ns ? 2 : 1, e);
+        s = append(f->dir, file, heard_ns ? lines : lines + 1, heard_ns ? 2 : 1, e);
     buf_release(&ack);
     buf_release(&b);
     return s;
@@ -124,17 +160,16 @@ link_line(int elsewhere, int dir, const char *file, struct buf *line)
 }
 
 enum status
-status_line_ack(int dir, int elsewhere, const char *name, const char *type, int64_t heard_ns,
-                struct err *e)
+status_line_ack(const struct status_file *f, int elsewhere, int64_t heard_ns, struct err *e)
 {
     char file[NAME_MAX + 1];
     struct buf b = BUF_MAX(LOG_LINE_MAX);
-    enum status s = name_file(name, file, e);
+    enum status s = name_file(f->name, file, e);
 
     if (!s)
-        s = write_line(&b, heard_ns, type, LINE_OK, NULL, NULL, NULL, e);
-    if (!s && !link_line(elsewhere, dir, file, &b))
-        s = append(dir, file, &(struct log_text){ b.p, b.len }, 1, e);
+        s = write_line(&b, heard_ns, f, LINE_OK, NULL, NULL, NULL, e);
+    if (!s && !link_line(elsewhere, f->dir, file, &b))
+        s = append(f->dir, file, &(struct log_text){ b.p, b.len }, 1, e);
     buf_release(&b);
     return s;
 }

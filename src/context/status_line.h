@@ -7,10 +7,14 @@
  *
  * An agent writes one ok, then any number of progress and notify, then one complete or error. The
  * first terminal line counts; later lines are ignored.
+ *
+ * attempt_id is that of the message (payload.attempt_id); lines of older and foreign SDKs have
+ * none. The run ignores the lines of another attempt (run/attempt.c).
  */
 #ifndef CLIQ_CONTEXT_STATUS_LINE_H
 #define CLIQ_CONTEXT_STATUS_LINE_H
 
+#include "base/field.h"
 #include "base/json.h"
 #include "log/log.h"
 
@@ -23,9 +27,15 @@ enum line_status {
     LINE_UNKNOWN, /* an unknown status: ignore the line */
 };
 
+/* The values of status, in the order of enum line_status, and the members of a line; the last row
+ * has a NULL key. cliq-protocol(7) is made from them. */
+extern const struct field status_line_statuses[], status_line_fields[];
+
 struct status_line {
     enum line_status status;
-    const char *message, *error; /* NUL-ended copies in the arena; NULL: none */
+    const char *attempt_id;      /* NUL-ended, in the arena; NULL: none */
+    const char *message, *error; /* NUL-ended copies in the arena; NULL: none. An error that is no
+                                    string is its JSON */
     const struct json *result;   /* NULL: none */
 };
 
@@ -33,21 +43,29 @@ struct status_line {
  * LINE_UNKNOWN. */
 struct status_line status_line_read(struct arena *a, const struct json *line);
 
-/* Appends one line to <dir>/<name>.jsonl, not synced: the reader is on this machine.
- * type is "phase", "notify" or "test"; message, error and result may be NULL. */
-enum status status_line_append(int dir, const char *name, const char *type, enum line_status status,
-                               const char *message, const char *error, const struct json *result,
-                               struct err *e);
+/* Where an agent's lines go. */
+struct status_file {
+    int dir;
+    const char *name;       /* <dir>/<name>.jsonl */
+    const char *type;       /* "phase", "notify" or "test" */
+    const char *attempt_id; /* NULL: none */
+};
+
+/* Appends one line, not synced: the reader is on this machine. message, error and result may be
+ * NULL. */
+enum status
+status_line_append(const struct status_file *f, enum line_status status, const char *message,
+                   const char *error, const struct json *result, struct err *e);
 /* status_line_append, preceded by an ok line with the timestamp heard_ns in the same write; 0:
  * no ok line. */
-enum status status_line_append_acked(int dir, const char *name, const char *type, int64_t heard_ns,
+enum status status_line_append_acked(const struct status_file *f, int64_t heard_ns,
                                      enum line_status status, const char *message,
                                      const char *error, const struct json *result, struct err *e);
 /* Writes the ok line with the timestamp heard_ns. When it is the file's first line, the file is
  * created in the directory `elsewhere` (-1: none) and linked (state_dir_link_new). The inotify
  * watch reports no link, so the orchestrator does not wake for a line that it need not read at
  * once. */
-enum status status_line_ack(int dir, int elsewhere, const char *name, const char *type,
-                            int64_t heard_ns, struct err *e);
+enum status
+status_line_ack(const struct status_file *f, int elsewhere, int64_t heard_ns, struct err *e);
 
 #endif

@@ -4,10 +4,14 @@
  * The file is always written whole: by commands after every change of the queue, by a server once a
  * second and when it stops. The index holds the number of the change that the file shows, and is
  * committed after the file is renamed: when a server is killed in between, the next process that
- * opens the store writes the file.
+ * opens the store writes the file. It also holds a mark of the file: a file that another program
+ * removed or changed is written again by the next writer.
+ *
+ * Tests: test/unit/test_hub_delayed_file.c
  */
 #include "hub/hub_impl.h"
 
+#include "base/hash.h"
 #include "base/sys.h"
 #include "hub/hub_writer.h"
 
@@ -19,11 +23,22 @@ enum { WRITE_EVERY_MS = 1000 };
 
 static const char FILE_NAME[] = "delayed.json", TEMP_NAME[] = "delayed.json.tmp";
 
+/* Changes whenever the file is replaced or written; never 0. */
+static int64_t
+mark_of(const struct stat *st)
+{
+    const int64_t parts[] = { (int64_t)st->st_ino, st->st_size, st->st_mtim.tv_sec,
+                              st->st_mtim.tv_nsec };
+
+    return (int64_t)(hash_bytes((const char *)parts, sizeof parts) >> 1 | 1);
+}
+
 /* With the log's lock, so there is one writer; a crash may have left the temporary file. */
 static enum status
-replace_file(struct hub *h, const struct buf *text, struct err *e)
+replace_file(struct hub *h, const struct buf *text, int64_t *mark, struct err *e)
 {
     enum status s = ST_OK;
+    struct stat st;
     int fd = SYS_RETRY(sys->openat(h->dir, TEMP_NAME,
                                    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
 
@@ -31,6 +46,10 @@ replace_file(struct hub *h, const struct buf *text, struct err *e)
         return err_sys(e, "open %s", TEMP_NAME);
     if (SYS_RETRY(sys->write(fd, text->p, text->len)) != (ssize_t)text->len)
         s = err_sys(e, "write %s", TEMP_NAME);
+    else if (sys->fstat(fd, &st) != 0)
+        s = err_sys(e, "look at %s", TEMP_NAME);
+    else
+        *mark = mark_of(&st);
     close(fd);
     if (!s && sys->renameat(h->dir, TEMP_NAME, h->dir, FILE_NAME) != 0)
         s = err_sys(e, "rename %s", TEMP_NAME);
@@ -64,7 +83,7 @@ write_file(struct hub *h, struct err *e)
         s = buf_status(&b, FILE_NAME, e);
     }
     if (!s)
-        s = replace_file(h, &b, e);
+        s = replace_file(h, &b, &h->fold.place.view, e);
     buf_release(&b);
     buf_release(&text);
     arena_release(&a);
@@ -96,6 +115,17 @@ hub_is_delayed_file_due(const struct hub *h)
 
     return p->shown != p->delayed &&
            (!h->o.is_lasting || hub_clock_ms(CLOCK_BOOTTIME) >= h->delayed_file_at_ms);
+}
+
+void
+hub_doubt_delayed_file(struct hub *h)
+{
+    struct index_place *p = &h->fold.place;
+    struct stat st;
+
+    if (p->delayed && p->shown == p->delayed &&
+        (sys->fstatat(h->dir, FILE_NAME, &st, AT_SYMLINK_NOFOLLOW) != 0 || mark_of(&st) != p->view))
+        p->shown = p->delayed - 1;
 }
 
 void

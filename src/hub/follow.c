@@ -115,15 +115,35 @@ hub_is_in_inbox(struct hub *h, const char *identity, uint64_t seq)
     return end_question(h, look, is_there);
 }
 
+/* All 0: the index cannot be read. */
+static struct index_place
+look_at_place(struct hub *h)
+{
+    struct index_place p = { 0 };
+
+    if (!hub_is_ready(h))
+        return p;
+    bool is_there = index_get_place(h->ix, &p);
+    bool is_good = !end_look(h, (struct index_probe){ "place", 0 }, true) && is_there;
+    return is_good ? p : (struct index_place){ 0 };
+}
+
 uint64_t
 hub_last_seq(struct hub *h)
 {
-    struct index_place p;
+    return look_at_place(h).seq;
+}
 
-    if (!hub_is_ready(h))
-        return 0;
-    bool is_there = index_get_place(h->ix, &p);
-    return !end_look(h, (struct index_probe){ "place", 0 }, true) && is_there ? p.seq : 0;
+uint64_t
+hub_last_cut(struct hub *h)
+{
+    return look_at_place(h).cut;
+}
+
+uint64_t
+hub_bad_lines(struct hub *h)
+{
+    return look_at_place(h).bad;
 }
 
 /* hub_compact folds anew, which changes place.subscriptions: as long as that is the same, no
@@ -157,40 +177,24 @@ hub_is_member(struct hub *h, const char *identity, const char *ring)
 }
 
 enum status
-hub_has_ring(struct hub *h, const char *ring)
-{
-    if (!hub_is_ready(h))
-        return ST_IO;
-    static const char sql[] = "SELECT 1 FROM rings WHERE id = ?";
-    struct index_probe look = { sql, sum(ring) };
-    struct row *r = index_run(h->ix, sql, "s", ring);
-    bool is_there = index_next(h->ix, r);
-
-    if (is_there)
-        index_next(h->ix, r);
-    return end_question(h, look, is_there);
-}
-
-enum status
-hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
-             const char **identity, unsigned *scopes)
+hub_find_key(struct hub *h, const char *key, struct arena *a, struct hub_key *out)
 {
     char hash[SECRET_HASH_SIZE];
 
-    *identity = *id = NULL;
+    *out = (struct hub_key){ 0 };
     if (!api_key_is(key))
         return ST_NOT_FOUND;
     if (!hub_is_ready(h))
         return ST_IO;
     api_key_hash(hash, key, strlen(key));
-    static const char sql[] = "SELECT identity, scopes, hash, id FROM keys WHERE hash = ?";
+    static const char sql[] = "SELECT identity, scopes, hash, id, until FROM keys WHERE hash = ?";
     struct row *r = index_run(h->ix, sql, "s", hash);
     while (index_next(h->ix, r)) {
-        if (api_key_same(row_text(r, 2), hash)) {
-            *identity = row_dup(r, 0, a);
-            *scopes = (unsigned)row_int(r, 1);
-            *id = row_dup(r, 3, a);
-        }
+        if (api_key_same(row_text(r, 2), hash))
+            *out = (struct hub_key){ .identity = row_dup(r, 0, a),
+                                     .scopes = (unsigned)row_int(r, 1),
+                                     .id = row_dup(r, 3, a),
+                                     .until_ms = row_int(r, 4) };
     }
-    return end_question(h, (struct index_probe){ sql, sum(hash) }, *identity && *id);
+    return end_question(h, (struct index_probe){ sql, sum(hash) }, out->identity && out->id);
 }

@@ -23,6 +23,8 @@
  *     follow.c  signals in order               request/       each operation, timers, JSON answers
  *     index/    SQLite and its caches; fold.c applies lines to it
  *     verify.c  stats, check, rebuild          retention.c    deletes old segments
+ *     live_keys.c is the caller's key still in force?
+ *     store_guard.c may others write the store?
  *     readonly.c, delayed_file.c (delayed.json), waiting_agents.c, api_key.c
  *
  * Tests: test/unit/test_hub_*.c test/fault/test_hub.c test/scenario/hub_*.bats
@@ -42,8 +44,10 @@
 #define HUB_BATCH_MAX      1000 /* signals in one emit/batch; lines in one round */
 #define HUB_LEASE_S        300
 #define HUB_LEASE_MAX_S    (7 * 86400)
+#define HUB_KEY_TTL_MAX_S  (10 * 366 * 86400)
 #define HUB_WAIT_MAX_S     60 /* of a claim */
 #define HUB_MAX_DELIVERIES 5
+#define HUB_NAME_MAX       64 /* bytes of the name of an identity, a role or a ring */
 
 enum hub_op {
 #define OP(id, ...) HUB_##id,
@@ -117,26 +121,31 @@ const struct hub_arg *hub_op_args(enum hub_op op);
 
 struct hub_request {
     enum hub_op op;
-    const char *identity;    /* the caller */
-    bool is_admin;           /* an admin key, or the files themselves */
-    bool is_file;            /* the files themselves: from_role need not exist */
-    bool is_system;          /* cliq itself: only then a source may be "system" */
-    const char *about;       /* is_system: the identity it is about, which does not receive it */
+    const char *identity; /* the caller */
+    const char *key;      /* the id of the key it came with, which must be in force; NULL: none */
+    bool is_admin;        /* an admin key, or the files themselves */
+    bool reads_all;       /* the scope audit: every signal may be read */
+    bool is_file;         /* the files themselves: from_role need not exist */
+    bool is_system;       /* cliq itself: only then a source may be "system" */
+    const char *about;    /* is_system: the identity it is about, which does not receive it */
     const struct json *args; /* an object */
     const char *dedup_key;   /* Idempotency-Key, or NULL */
     const char *new_key;     /* is_system, HUB_KEY_CREATE: the key; NULL: a random one */
 };
 
 /* In the arena given. status is HTTP's: 200, 400 …; below 300 code is NULL. */
+#define HUB_WARNINGS 10 /* of one reply */
 struct hub_reply {
     int status;
-    const char *code, *message; /* "SIGNAL_CLAIM_CONFLICT", a sentence naming the field */
-    const char *text;           /* the answer in JSON; NULL: null */
-    const char *details;        /* of a refusal, in JSON, or NULL */
-    const struct json *data;    /* the answer as a tree: set by hubclient_call, not by the hub */
-    const char *cursor;         /* meta.cursor of lists; NULL: null or no list */
-    bool has_cursor;            /* meta.cursor is to be shown, also when null */
-    uint64_t seq;               /* of the last line it wrote; 0: none */
+    const char *code, *message;  /* "SIGNAL_CLAIM_CONFLICT", a sentence naming the field */
+    const char *text;            /* the answer in JSON; NULL: null */
+    const char *details;         /* of a refusal, in JSON, or NULL */
+    const struct json *data;     /* the answer as a tree: set by hubclient_call, not by the hub */
+    const char *cursor;          /* meta.cursor of lists; NULL: null or no list */
+    bool has_cursor;             /* meta.cursor is to be shown, also when null */
+    const char *const *warnings; /* meta.warnings: the request was done, but is odd */
+    size_t n_warnings;
+    uint64_t seq; /* of the last line it wrote; 0: none */
 };
 
 /* The data, parsed if the answer is text; NULL: null, or out of memory. */
@@ -159,7 +168,8 @@ struct hub_options {
     /* The process stays and writes much: rounds are synced in a pre-sync file, which costs less
      * (log/presync.h). One such hub per store; other processes may write beside it. */
     bool is_lasting;
-    /* Called during hub_open with warnings for people; may be NULL. */
+    /* Called with warnings for people: during hub_open, and when lines of the log are gone; may be
+     * NULL. */
     void (*note)(void *ctx, const char *text);
     /* Called at the end of each hub_submit that did not fail, when the rows are committed and the
      * lock is free; may be NULL. Signals may have come for agents that sleep: wake_on_round
@@ -210,17 +220,31 @@ hub_broadcast_json(struct hub *h, uint64_t seq, struct arena *a, const struct js
 /* Is it addressed to the identity, its roles or its rings, or matched by its subscriptions? */
 enum status hub_is_in_inbox(struct hub *h, const char *identity, uint64_t seq);
 enum status hub_is_member(struct hub *h, const char *identity, const char *ring);
-enum status hub_has_ring(struct hub *h, const char *ring);
 /* Number of the last folded line; 0: none, or the index cannot be read. */
 uint64_t hub_last_seq(struct hub *h);
+/* Number of the last line that tells of lost ones (`cut`, docs/formats/events.md): whoever followed
+ * the log up to a line before it may know signals that are gone. 0: none. */
+uint64_t hub_last_cut(struct hub *h);
+/* How many bad lines of the log every reader passes over: damage, not what crashes leave. */
+uint64_t hub_bad_lines(struct hub *h);
+/* For people; needs the number, and "s" unless it is 1. */
+#define HUB_BAD_LINES_SAYS                                                                         \
+    "%" PRIu64 " bad line%s in events.jsonl passed over; cliq hub check tells which"
 /* Number of the oldest line that hub_compact left. */
 uint64_t hub_oldest_seq(struct hub *h);
-/* As hub_check_key, among the folded keys only: never waits. */
-enum status hub_find_key(struct hub *h, const char *key, struct arena *a, const char **id,
-                         const char **identity, unsigned *scopes);
+/* A key that was found. Texts live in the arena given. */
+struct hub_key {
+    const char *id, *identity;
+    unsigned scopes;
+    int64_t until_ms; /* by the wall clock; 0: for ever */
+};
+#define HUB_KEY_EXPIRED "the key has expired; an admin makes a new one (cliq key create)"
+/* As hub_check_key, among the folded keys only: never waits. Finds keys that have expired, too. */
+enum status hub_find_key(struct hub *h, const char *key, struct arena *a, struct hub_key *out);
 /* Is there an index? A deleted one is made again, unless this hub never waits. */
 bool hub_is_ready(struct hub *h);
-/* Finds the identity of a key. ST_NOT_FOUND: unknown or revoked. Compared in constant time. */
+/* Finds the identity of a key. ST_NOT_FOUND: unknown, revoked or expired. Compared in constant
+ * time. */
 enum status hub_check_key(struct hub *h, const char *key, struct arena *a, const char **identity,
                           unsigned *scopes, struct err *e);
 
@@ -250,8 +274,9 @@ enum status hub_waiting(struct hub *h, const char *identity, uint64_t last, stru
 /* ---- maintenance ---- */
 
 struct hub_stats {
-    uint64_t signals, events, pending, leased, acked, failed, dead_letter, delayed, subscriptions;
-    uint64_t first_seq, last_seq, log_bytes, index_bytes;
+    uint64_t signals, events, pending, leased, acked, failed, dead_letter, expired, delayed,
+        subscriptions;
+    uint64_t first_seq, last_seq, log_bytes, index_bytes, bad_lines;
 };
 enum status hub_stats(struct hub *h, struct hub_stats *s, struct err *e);
 enum status hub_rebuild(struct hub *h, struct err *e);

@@ -24,6 +24,14 @@ struct index_probe {
     uint64_t nth;
 };
 
+#define HUB_LIVE_KEYS   64
+#define HUB_KEY_ID_SIZE 32
+/* Ids of keys that are in force, by their hash; valid if is_of == fold.keys + 1. */
+struct hub_live_keys {
+    uint64_t is_of;
+    char ids[HUB_LIVE_KEYS][HUB_KEY_ID_SIZE]; /* "": none */
+};
+
 /* The round under way. */
 struct hub_round {
     enum status s;  /* the first failure, and */
@@ -56,6 +64,7 @@ struct hub {
     int64_t kept_ms;            /* since that boot time */
     int64_t saved_ms;           /* boot time when the last commit began */
     bool is_read_only, is_disk_read_only;
+    struct hub_live_keys live_keys;
     uint64_t oldest, oldest_is_of; /* hub_oldest_seq, and the state of the index it is of */
     /* write_retry.c */
     bool is_full;                       /* the last append failed */
@@ -84,6 +93,8 @@ void hub_note_behind(struct hub *h, const struct err *why);  /* the index could 
 void hub_note_level(struct hub *h);                          /* it has the whole log */
 
 /* ---- delayed_file.c ---- */
+/* In a transaction: is the file still the one that was written last? Else it counts as old. */
+void hub_doubt_delayed_file(struct hub *h);
 /* In a transaction that is committed next: writes delayed.json if it is time. */
 void hub_refresh_delayed_file(struct hub *h);
 /* Is it? */
@@ -139,6 +150,17 @@ void hub_drop_index(struct hub *h);
 void hub_doubt_index(struct hub *h, struct index_probe by);
 void hub_trust_index(struct hub *h, struct index_probe by);
 
+/* ---- live_keys.c ---- */
+
+enum key_life { KEY_LIVES, KEY_GONE, KEY_EXPIRED };
+/* In a transaction: is the key of the request in force? KEY_LIVES without a key. */
+enum key_life hub_key_life(struct hub *h, const struct hub_request *r);
+
+/* ---- store_guard.c ---- */
+
+/* ST_REFUSED: others may write the store. */
+enum status store_guard_check(const struct hub *h, struct err *e);
+
 /* ---- readonly.c ---- */
 
 enum status readonly_refuse(const struct hub *h, struct err *e); /* why; never ST_OK */
@@ -154,6 +176,16 @@ struct op {
     struct refusal refusal;
     struct args_in in;
 };
+
+/* Adds a warning to the reply; of many only the first HUB_WARNINGS are kept. */
+void op_warn(struct op *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* May the caller read every signal, whomever it is for? */
+static inline bool
+op_reads_all(const struct op *t)
+{
+    return t->req->is_admin || t->req->reads_all;
+}
 
 /* ---- operations ---- each checks its arguments, writes its events (op_event) and its answer
  * (op.out); false: refused, op.refusal says why. round.c has the table of them. */
@@ -190,8 +222,23 @@ bool op_event(struct op *t, const struct hub_event *ev); /* hub_add_line for a r
 bool hub_is_nothing_due(const struct hub *h, int64_t *in_ms);
 /* In a transaction: looks up what is due next. */
 void hub_look_up_due(struct hub *h);
+/* Ends signals that have expired and are not leased. */
+void hub_do_lapses(struct hub *h, struct arena *a);
 /* Expiries, retries and delayed signals that are due. False: the index failed. */
 bool hub_do_due(struct hub *h, struct arena *a);
+/* Writes the delivery of a delayed signal: the signal, and the line that ends the wait. */
+bool hub_deliver(struct hub *h, const struct hub_event *was, struct refusal *r);
+
+/* ---- addressee.c ---- */
+/* Warns of a role, ring or identity that does not exist; with the argument `strict` refuses. */
+bool op_check_addressee(struct op *t, const struct hub_event *ev);
+void op_warn_unknown_role(struct op *t, const char *key, const char *name);
+
+/* ---- short_id.c ---- */
+/* Completes an id that a person shortened to its beginning or end, of 6 characters or more, among
+ * the signals that the caller may read. An id that fits none stays as it is. False: it fits
+ * several; the refusal names them. `what` is the argument. */
+bool op_full_id(struct op *t, const char *what, const char **id);
 
 /* ---- emit.c ---- */
 #define HUB_DEDUP_MS INT64_C(86400000) /* how long an idempotency key is remembered */

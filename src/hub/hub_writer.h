@@ -54,6 +54,9 @@ struct hub_news {
     uint64_t last_seq;    /* number of the last line on disk */
     uint64_t key_changes; /* changes whenever a key was made or revoked */
     uint64_t claim_epoch; /* changes whenever a task may have become claimable */
+    uint64_t bad_lines;   /* hub_bad_lines */
+    uint64_t last_cut;    /* hub_last_cut */
+    bool is_stuck;        /* lines cannot be written; false: the trouble, if any, is the index's */
     const char *trouble;  /* hub_trouble, until the next call */
 };
 struct hub_news hub_news(const struct hub *h);

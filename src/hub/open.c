@@ -235,6 +235,8 @@ hub_open(struct hub **out, const char *config, const struct hub_options *o, stru
                               .note_ctx = h->o.ctx };
     h->is_read_only = !s && h->o.may_be_read_only && is_read_only(h);
     if (!s && !h->is_read_only)
+        s = store_guard_check(h, e);
+    if (!s && !h->is_read_only)
         s = log_open(&h->log, h->dir, HUB_EVENTS_NAME, &lo, e);
     h->o.lock_wait_ms = h->log.o.lock_wait_ms; /* the log's default, if none was given */
     if (!s) {                                  /* a good index that is up to date needs no lock */

@@ -198,11 +198,13 @@ hub_check_key(struct hub *h, const char *key, struct arena *a, const char **iden
     enum status s = hub_begin_read(h, e);
     if (s)
         return s;
-    struct row *r =
-        index_run(h->ix, "SELECT identity, scopes, hash FROM keys WHERE hash = ?", "s", hash);
+    struct row *r = index_run(
+        h->ix, "SELECT identity, scopes, hash, until FROM keys WHERE hash = ?", "s", hash);
+    bool is_expired = false;
     if (api_key_is(key) && index_next(h->ix, r)) {
         snprintf(stored, sizeof stored, "%s", row_text(r, 2));
-        if (api_key_same(stored, hash)) {
+        is_expired = row_int(r, 3) && row_int(r, 3) <= h->now.wall_ms;
+        if (!is_expired && api_key_same(stored, hash)) {
             *identity = row_dup(r, 0, a);
             *scopes = (unsigned)row_int(r, 1);
         }
@@ -211,7 +213,9 @@ hub_check_key(struct hub *h, const char *key, struct arena *a, const char **iden
     hub_end_read(h);
     if (s)
         return s;
-    return *identity ? ST_OK : err_set(e, ST_NOT_FOUND, "the key is unknown or was revoked");
+    return *identity    ? ST_OK
+           : is_expired ? err_set(e, ST_NOT_FOUND, HUB_KEY_EXPIRED)
+                        : err_set(e, ST_NOT_FOUND, "the key is unknown or was revoked");
 }
 
 /* -1: nothing is due. At most WAIT_MAX_MS, so that a clock that was set is noticed. */

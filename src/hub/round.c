@@ -25,6 +25,8 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,6 +152,25 @@ static bool (*const operations[HUB_N_OPS])(struct op *) = {
 };
 
 void
+op_warn(struct op *t, const char *fmt, ...)
+{
+    struct hub_reply *r = t->reply;
+    const char **list =
+        r->n_warnings ? (const char **)r->warnings : arena_alloc(t->a, HUB_WARNINGS * sizeof *list);
+    struct err text;
+    va_list ap;
+
+    va_start(ap, fmt);
+    err_vsay(&text, fmt, ap);
+    va_end(ap);
+    const char *kept = arena_dup(t->a, text.text, strlen(text.text));
+    if (!list || !kept || r->n_warnings == HUB_WARNINGS)
+        return;
+    list[r->n_warnings++] = kept;
+    r->warnings = list;
+}
+
+void
 hub_answer(struct hub *h, const struct hub_request *req, struct arena *a, struct hub_reply *reply)
 {
     struct op t = { .h = h, .req = req, .a = a, .reply = reply, .out = &h->answer };
@@ -165,11 +186,16 @@ hub_answer(struct hub *h, const struct hub_request *req, struct arena *a, struct
     *reply = (struct hub_reply){ .status = 200 };
     buf_reset(&h->answer);
     h->answer.max = ANSWER_MAX;
+    enum key_life life = hub_key_life(h, req);
     bool is_good;
     if (!req->identity || !path_is_name(req->identity))
         is_good = refuse(&t.refusal, 400, "VALIDATION_INVALID_TYPE",
                          "identity must be a name of 1 to 64 of A-Z a-z 0-9 . _ -, not \"%.80s\"",
                          req->identity ? req->identity : "");
+    else if (life != KEY_LIVES)
+        is_good =
+            refuse(&t.refusal, 401, "AUTH_REQUIRED",
+                   life == KEY_EXPIRED ? HUB_KEY_EXPIRED : "the key is not known, or was revoked");
     else if (hub_ops[req->op].scope == SCOPE_ADMIN && !req->is_admin)
         is_good =
             refuse(&t.refusal, 403, "AUTH_FORBIDDEN", "%s needs an admin key, and %s has none",
@@ -178,7 +204,8 @@ hub_answer(struct hub *h, const struct hub_request *req, struct arena *a, struct
         is_good =
             refuse(&t.refusal, 400, "VALIDATION_INVALID_TYPE", "the body must be a JSON object");
     else /* emit has codes of its own, also for what is not known */
-        is_good = (req->op == HUB_EMIT || args_known(&t.in, hub_ops[req->op].name)) &&
+        is_good = (!writes || args_numbers(&t.in)) &&
+                  (req->op == HUB_EMIT || args_known(&t.in, hub_ops[req->op].name)) &&
                   operations[req->op](&t);
     if (is_good && !writes && buf_failed(t.out))
         is_good = refuse(&t.refusal, 503, "STORE_UNAVAILABLE", "out of memory");
@@ -339,6 +366,47 @@ hub_is_untouched(const struct hub *h)
            p->ino == (int64_t)st.st_ino && p->dev == (int64_t)st.st_dev && p->end == st.st_size;
 }
 
+/* The log was cut short behind our back, or replaced by an older copy. Followers know numbers that
+ * are gone, so none of them is used again: a line behind them says what was lost. */
+static enum status
+tell_cut(struct hub *h, struct err *e)
+{
+    const struct hub_event ev = { .kind = EV_CUT,
+                                  .at = hub_clock_ms(CLOCK_REALTIME),
+                                  .from = (int64_t)h->fold.place.seq + 1,
+                                  .upto = (int64_t)h->fold.lost };
+    struct buf line = { 0 };
+
+    hub_event_write(&line, &ev);
+    enum status s = buf_status(&line, "the line of a cut", e);
+    h->log.next_seq = h->fold.lost + 1;
+    if (!s)
+        s = log_put(&h->log, &(struct log_text){ line.p, line.len }, 1, e);
+    buf_release(&line);
+    if (!s && h->o.note) {
+        struct err text;
+        err_say(&text,
+                HUB_EVENTS_NAME " was cut short by another program: its lines %" PRIu64
+                                " to %" PRIu64 " are gone",
+                h->fold.place.seq + 1, h->fold.lost);
+        h->o.note(h->o.ctx, text.text);
+    }
+    if (s)
+        h->log.is_known = false; /* the next lock counts its lines again */
+    else
+        h->fold.lost = 0;
+    return s ? s : fold_log(&h->fold, &h->log, e);
+}
+
+/* Folds the lines of others. */
+static enum status
+fold_new(struct hub *h, struct err *e)
+{
+    enum status s = fold_log(&h->fold, &h->log, e);
+
+    return !s && h->fold.lost && !h->is_read_only ? tell_cut(h, e) : s;
+}
+
 enum status
 hub_begin(struct hub *h, struct err *e)
 {
@@ -353,13 +421,15 @@ hub_begin(struct hub *h, struct err *e)
             break;
         fold_enter(&h->fold);
         struct index_place was = h->fold.place;
-        s = fold_log(&h->fold, &h->log, e);
+        s = fold_new(h, e);
         if (!s)
             s = index_status(h->ix, e);
         h->is_changed = was.seq != h->fold.place.seq || was.end != h->fold.place.end ||
                         was.ino != h->fold.place.ino || was.dev != h->fold.place.dev;
-        if (!s)
+        if (!s) {
+            hub_doubt_delayed_file(h);
             return ST_OK;
+        }
         bool is_damaged = index_is_damaged(h->ix);
         index_rollback(h->ix);
         fold_forget(&h->fold);
@@ -397,7 +467,7 @@ enter(struct hub *h, bool may_wait, struct err *e)
     if (!h->is_kept)
         return hub_begin(h, e);
     h->is_changed = true;
-    return fold_log(&h->fold, &h->log, e);
+    return fold_new(h, e);
 }
 
 /* Can a round begin without waiting, and without folding the lines of others? Takes the lock. */
@@ -660,5 +730,8 @@ hub_news(const struct hub *h)
                               .last_seq = h->log.next_seq - 1,
                               .key_changes = h->fold.keys,
                               .claim_epoch = h->fold.claim_epoch,
+                              .bad_lines = h->fold.place.bad,
+                              .last_cut = h->fold.place.cut,
+                              .is_stuck = h->log.is_refusing || h->is_full,
                               .trouble = hub_trouble(h) };
 }

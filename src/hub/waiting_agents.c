@@ -1,6 +1,6 @@
 /*
  * waiting_agents - which agents to wake, and the signals to give them. Reads the index alone; a
- * match counts only while its subscription exists.
+ * match counts only while its subscription exists, and if the identity may read the signal.
  */
 #include "hub/hub_impl.h"
 
@@ -14,8 +14,7 @@ enum { BATCH_BYTES_MAX = 8 << 20 };
     " JOIN signals s ON s.seq = m.signal WHERE m.identity = " who                                  \
     " AND m.signal > (SELECT upto FROM woken WHERE identity = " who ")"                            \
     " AND m.signal > b.loud" /* which is NULL while it is silent */                                \
-    " AND (s.addr IS NULL OR substr(s.addr, 1, 1) <> '+' OR EXISTS"                                \
-    " (SELECT 1 FROM joins j WHERE j.identity = " who " AND '+' || j.ring = s.addr))"
+    " AND " SIGNAL_ROW_MAY_READ(who)
 
 size_t
 hub_agents_to_wake(struct hub *h, struct arena *a, const char *const **ids)

@@ -131,6 +131,21 @@ rest_of(struct arena *a, const struct json *answer, const struct json *ok)
     return rest;
 }
 
+static void
+take_warnings(const struct json *list, struct arena *a, struct hub_reply *reply)
+{
+    const char **texts = json_first(list) ? arena_alloc(a, HUB_WARNINGS * sizeof *texts) : NULL;
+
+    reply->warnings = texts;
+    json_each (v, list) {
+        if (!texts || reply->n_warnings == HUB_WARNINGS)
+            return;
+        const char *text = json_dup_text(a, v);
+        if (text)
+            texts[reply->n_warnings++] = text;
+    }
+}
+
 static enum status
 no_hub(const struct hubclient *d, int status, struct err *e)
 {
@@ -179,6 +194,7 @@ hubclient_unwrap(struct hubclient *d, struct arena *a, enum hub_op op, const cha
     const struct json *cursor = json_get(json_get(answer, "meta"), "cursor");
     reply->has_cursor = cursor != NULL;
     reply->cursor = json_dup_text(a, cursor);
+    take_warnings(json_get(json_get(answer, "meta"), "warnings"), a, reply);
     return ST_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "hubclient/hubclient.h"
 
 #include "base/path.h"
+#include "net/own_server.h"
 
 #include <fcntl.h>
 #include <pwd.h>
@@ -44,7 +45,8 @@ find_identity(struct hubclient *d, const struct hubclient_options *o, struct err
     return keep(d, name, &d->identity, e);
 }
 
-/* The admin key that the first start of `cliq serve` stored in <config>; NULL: none. */
+/* The admin key that the first start of `cliq serve` stored in <config>; NULL: none. From then on
+ * connections are made only to the server of <config> (net/own_server.h). */
 static const char *
 own_key(struct hubclient *d, const struct hubclient_options *o)
 {
@@ -54,9 +56,11 @@ own_key(struct hubclient *d, const struct hubclient_options *o)
     if (o->config)
         buf_adds(&path, o->config);
     if (o->config || path_config(&path, NULL) == ST_OK) {
-        buf_adds(&path, "/admin.key");
-        if (!buf_failed(&path) && path_read_file(AT_FDCWD, path.p, &text, NULL) == ST_OK &&
-            text.len)
+        d->place.own_config = arena_dup(&d->arena, path.p ? path.p : "", path.len);
+        d->place.check = own_server_check;
+        buf_adds(&path, "/" OWN_SERVER_KEY);
+        if (d->place.own_config && !buf_failed(&path) &&
+            path_read_file(AT_FDCWD, path.p, &text, NULL) == ST_OK && text.len)
             key = arena_dup(&d->arena, text.p, strcspn(text.p, "\n"));
     }
     buf_release(&path);
@@ -71,7 +75,7 @@ find_key(struct hubclient *d, const struct hubclient_options *o, struct err *e)
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     const char *key = o->key ? o->key : getenv("CLIQ_KEY");
 
-    if ((!key || !*key) && transport_is_local(&d->place))
+    if ((!key || !*key) && transport_is_local(&d->place) && !d->place.is_tls)
         key = own_key(d, o);
     if (!key || !*key)
         return err_set(e, ST_REFUSED,

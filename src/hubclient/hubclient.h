@@ -35,7 +35,7 @@
 struct hubclient_options {
     const char *config;   /* NULL: $CLIQ_HOME, else ~/.cliqrc */
     const char *url;      /* NULL: $CLIQ_URL; "": files, even if CLIQ_URL is set */
-    const char *key;      /* NULL: $CLIQ_KEY, else, for a local server, <config>/admin.key */
+    const char *key;      /* NULL: $CLIQ_KEY, else, for the server of <config>, its admin.key */
     const char *identity; /* NULL: $CLIQ_IDENTITY, else the user's name */
     const char *says;     /* how to set the identity, for error messages: "--as NAME" */
     struct hub_options hub;

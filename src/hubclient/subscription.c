@@ -15,23 +15,6 @@
 /* ---- files ---- the log's tail only signals changes. The signals come from the index: so they are
  * synced, and there is no gap between old and new ones. */
 
-/* The same error as a server's, for an admin: access to the files implies admin rights. */
-static enum status
-check_rings(struct subscription *f, struct err *e)
-{
-    const struct text_list *rings = &f->want.filter.rings;
-    enum status s = ST_OK;
-
-    for (size_t i = 0; !s && i < rings->n; i++) {
-        s = hub_has_ring(f->hub->hub, rings->v[i]);
-        if (s == ST_NOT_FOUND)
-            err_say(e, "ring: there is no ring \"%s\"", rings->v[i]);
-        else if (s)
-            s = err_set(e, ST_IO, HUB_NO_INDEX);
-    }
-    return s;
-}
-
 static enum status
 open_files(struct subscription *f, struct err *e)
 {
@@ -45,12 +28,31 @@ open_files(struct subscription *f, struct err *e)
         s = log_tail_open(&f->tail, path.p, "events.jsonl", true, LOG_FROM_END, e);
     if (!s)
         s = hub_catch_up(f->hub->hub, e);
-    if (!s)
-        s = check_rings(f, e);
     if (!s && !f->want.has_since)
         f->seq = hub_last_seq(f->hub->hub);
+    if (!s)
+        f->cut = hub_last_cut(f->hub->hub);
     buf_release(&path);
     return s;
+}
+
+/* {"type":"reset",…}, which is the caller's position from now on. NULL: no memory. */
+static const struct json *
+make_reset(struct subscription *f, uint64_t seq, uint64_t oldest)
+{
+    struct json *v = json_new(&f->arena, JSON_OBJECT);
+    struct json *type = json_new_str(&f->arena, "reset", 5);
+    struct json *at = json_new_int(&f->arena, (int64_t)seq);
+    struct json *from = json_new_int(&f->arena, (int64_t)oldest);
+
+    if (!v || !type || !at || !from)
+        return NULL;
+    json_set(v, "type", type);
+    json_set(v, "sequence", at);
+    json_set(v, "oldest", from);
+    f->seq = seq;
+    f->is_reset = true;
+    return v;
 }
 
 /* The next matching signal of the index; NULL: none. */
@@ -64,6 +66,8 @@ look(struct subscription *f)
         uint64_t seq = f->seq;
         arena_reset(&f->arena);
         enum status s = hub_next_signal(h, f->seq, &f->arena, &seq, &v);
+        if (f->cut > f->seq && (s == ST_NOT_FOUND || (!s && seq > f->cut)))
+            return make_reset(f, f->cut, hub_oldest_seq(h));
         if (s)
             return NULL; /* none, or an error: the next call tries again */
         if (f->want.is_broadcast)
@@ -79,6 +83,27 @@ look(struct subscription *f)
     }
 }
 
+/* Is the log shorter than it was? Then its tail has no new line. */
+static bool
+has_shrunk(struct subscription *f)
+{
+    uint64_t cuts = f->tail.cuts;
+    bool is_so = cuts != f->cuts;
+
+    f->cuts = cuts;
+    return is_so;
+}
+
+static enum status
+catch_up(struct subscription *f, struct err *e)
+{
+    enum status s = hub_catch_up(f->hub->hub, e);
+
+    if (!s)
+        f->cut = hub_last_cut(f->hub->hub);
+    return s;
+}
+
 static enum status
 next_on_files(struct subscription *f, int64_t until_ms, const struct json **signal, struct err *e)
 {
@@ -91,8 +116,8 @@ next_on_files(struct subscription *f, int64_t until_ms, const struct json **sign
             is_more = true;
         f->bad = f->tail.reader.bad;
         s = log_tail_status(&f->tail, e);
-        if (!s && is_more)
-            s = hub_catch_up(f->hub->hub, e);
+        if (!s && (is_more || has_shrunk(f)))
+            s = catch_up(f, e);
         else if (!s)
             s = wait_fd(log_tail_fd(&f->tail), POLLIN, until_ms, f->hub->cancel, e);
     }
@@ -267,6 +292,7 @@ take_event(struct subscription *f)
     const char *id = sse_text(&f->sse.id);
     struct json *v = NULL;
     uint64_t seq = strtoull(id, NULL, 10);
+    bool is_reset = strcmp(sse_text(&f->sse.type), "reset") == 0;
 
     arena_reset(&f->arena);
     if (!*id || strspn(id, "0123456789") != strlen(id) || (f->has_place && seq <= f->seq))
@@ -275,6 +301,11 @@ take_event(struct subscription *f)
     f->has_place = true;
     if (!json_parse(&f->arena, f->sse.data.p, f->sse.data.len, &v, NULL))
         return NULL;
+    if (is_reset && !json_get(v, "id")) { /* else a signal of that type */
+        int64_t oldest = 1;
+        json_int(json_get(v, "oldest"), &oldest);
+        return make_reset(f, seq, (uint64_t)oldest);
+    }
     return signal_filter_wants(&f->want.filter, v) ? v : NULL;
 }
 
@@ -422,6 +453,7 @@ subscription_next(struct subscription *f, int64_t until_ms, const struct json **
     if (!e)
         e = &unused; /* lose() reads it */
     *signal = NULL;
+    f->is_reset = false;
     enum status s = f->hub->url ? next_of_server(f, until_ms, signal, e)
                                 : next_on_files(f, until_ms, signal, e);
     if (s == ST_TIMEOUT && f->poll >= 0)

@@ -45,12 +45,18 @@ struct subscription {
     struct subscription_filter want;
     uint64_t seq; /* position: the number of the last signal returned */
     uint64_t bad; /* lines that could not be read; files only */
+    /* What subscription_next returned is no signal: lines after the position of the caller were
+     * lost (retention, or another program that cut the log short), so whatever was made of signals
+     * before may be wrong. {"type":"reset","sequence":N,"oldest":N}. */
+    bool is_reset;
     /* Called when the connection is lost (why) and restored (NULL); may be NULL. */
     void (*news)(void *ctx, const char *why);
     void *ctx;
     struct arena arena; /* of one signal */
     /* files */
     struct log_tail tail;
+    uint64_t cut;  /* hub_last_cut */
+    uint64_t cuts; /* how often the tail was cut short */
     /* a server */
     struct http_client client;
     struct sse sse;

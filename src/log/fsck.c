@@ -2,9 +2,10 @@
  * fsck - the check of a whole log: reports every line that is not a good record.
  *
  * Notes are harmless: a fragment (a torn line of a record that was never
- * acknowledged), the lines of an incomplete group, a torn tail, and lines that
+ * acknowledged), the lines of an incomplete group, a torn tail, lines that
  * are only in the pre-sync file after a power cut, because opening the log
- * restores them. Everything else is a problem.
+ * restores them, and missing numbers that a line of the hub explains (op cut). Everything else is a
+ * problem.
  */
 #include "base/sys.h"
 #include "log/log.h"
@@ -68,9 +69,11 @@ log_fsck(int fd, off_t to, struct log_report *report, log_finding_fn *finding, v
         if (rec.verdict == LOG_GOOD) {
             report->good++;
             if (!may_jump && has_gap(&rec, expected)) {
-                rec.problem = "sequence numbers are missing before this line";
-                report->problems++;
-                finding(ctx, &rec, false);
+                bool is_told = json_eq(json_get(rec.json, "op"), "cut");
+                rec.problem = is_told ? "lines before this one were lost: the file was cut short"
+                                      : "sequence numbers are missing before this line";
+                *(is_told ? &report->notes : &report->problems) += 1;
+                finding(ctx, &rec, is_told);
             }
             if (expected || json_get(rec.json, "crc")) /* the first sealed line sets the number */
                 expected = rec.seq + 1;

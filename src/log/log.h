@@ -180,7 +180,8 @@ struct log_reader {
     /* backward: the previous line ends here; -1: not started */
     off_t back;
     struct arena arena;
-    uint64_t bad; /* lines skipped because they were not good (blank ones do not count) */
+    uint64_t bad;  /* lines skipped because they were not good (blank ones do not count), */
+    uint64_t torn; /* and those of them that a crash explains: fragments, incomplete groups */
     struct err failed_why;
     enum status failed;
 };
@@ -210,6 +211,7 @@ struct log_tail {
     enum log_from from; /* where reading of the first file starts */
     bool is_counting;   /* the reader's next_seq identifies the next segment */
     bool is_leaving;    /* the file was replaced: read it to its end first */
+    uint64_t cuts;      /* how often it was truncated */
 };
 
 /*

@@ -331,8 +331,8 @@ log_next(struct log_reader *r, struct log_record *rec)
         r->line++;
         if (is_empty)
             continue;
-        if (rec->verdict != LOG_GOOD)
-            r->bad++;
+        r->bad += rec->verdict != LOG_GOOD;
+        r->torn += rec->verdict == LOG_FRAGMENT || rec->verdict == LOG_UNGROUPED;
         if (rec->verdict == LOG_GOOD || r->wants_bad)
             return true;
     }

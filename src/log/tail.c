@@ -146,6 +146,7 @@ look(struct log_tail *t)
             if (fd < 0)
                 return broken(t, "open", t->name);
             enter(t, fd, &st, 0);
+            t->cuts++;
             return true;
         }
         if (!t->is_leaving) {

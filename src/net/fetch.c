@@ -1,5 +1,5 @@
 /*
- * fetch - the HTTP client for any server, over libcurl. No other file uses libcurl.
+ * fetch - the HTTP client for any server, over libcurl (net/libcurl.h).
  *
  *     fetch          retries with back-off
  *     `- follow      one try: follows redirects, with one deadline
@@ -13,10 +13,8 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "cliq.h"
+#include "net/libcurl.h"
 
-#include <curl/curl.h>
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -39,65 +37,9 @@ struct fetch_job {
     bool is_foreign; /* this hop's origin differs from the request's */
     bool is_unsent;  /* the last hop failed before a byte was sent */
     bool is_broken;  /* the last hop failed, and a retry may succeed */
+    bool has_given;  /* a piece of this try's body was given to on_body */
+    uint64_t sent;   /* bytes of the file that this hop has read */
 };
-
-/* ---- libcurl, loaded at first use ---- */
-
-#define LIBRARY "libcurl.so.4"
-
-/* clang-format off */
-#define FUNCTIONS(F)                                                                               \
-    F(global_init) F(free) F(slist_append) F(slist_free_all)                                       \
-    F(url) F(url_cleanup) F(url_dup) F(url_get) F(url_set) F(url_strerror)                         \
-    F(easy_init) F(easy_cleanup) F(easy_reset) F(easy_setopt) F(easy_getinfo) F(easy_perform)      \
-    F(easy_send) F(easy_recv) F(easy_strerror)
-/* clang-format on */
-
-/* curl.easy_init is libcurl's curl_easy_init. */
-static struct {
-#define DECLARE(name) __typeof__(curl_##name) *name;
-    FUNCTIONS(DECLARE)
-} curl;
-
-static char load_error[256]; /* "": libcurl is loaded */
-
-static void
-load_once(void)
-{
-    static const struct {
-        const char *name;
-        void *to;
-    } functions[] = {
-#define NAME(name) { "curl_" #name, &curl.name },
-        FUNCTIONS(NAME)
-    };
-    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    bool ok = library != NULL;
-
-    for (size_t i = 0; ok && i < sizeof functions / sizeof *functions; i++) {
-        void *f = dlsym(library, functions[i].name);
-        memcpy(functions[i].to, &f, sizeof f);
-        ok = f != NULL;
-    }
-    if (!ok)
-        snprintf(load_error, sizeof load_error, "%s", dlerror());
-    else if (curl.global_init(CURL_GLOBAL_DEFAULT))
-        snprintf(load_error, sizeof load_error, LIBRARY ": curl_global_init failed");
-}
-
-enum status
-fetch_load(struct err *e)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, load_once);
-    if (!load_error[0])
-        return ST_OK;
-    return err_set(e, ST_IO,
-                   "HTTP and TLS need libcurl, which cannot be loaded (%s): install it (Debian: "
-                   "apt-get install libcurl4)",
-                   load_error);
-}
 
 /* ---- URLs ---- */
 
@@ -161,16 +103,17 @@ parse_url(const char *url, CURLU **out, struct err *e)
     return ST_OK;
 }
 
+/* Shows the URL without the first n of its parts that may be secret. */
 static void
-show(struct buf *to, const char *url, bool with_query)
+show(struct buf *to, const char *url, size_t n)
 {
-    static const CURLUPart hidden[] = { CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_OPTIONS,
-                                        CURLUPART_FRAGMENT, CURLUPART_QUERY };
-    CURLU *u = fetch_load(NULL) ? NULL : curl.url();
+    static const CURLUPart hidden[] = { CURLUPART_USER,     CURLUPART_PASSWORD, CURLUPART_OPTIONS,
+                                        CURLUPART_FRAGMENT, CURLUPART_QUERY,    CURLUPART_PATH };
+    CURLU *u = libcurl_load(NULL) ? NULL : curl.url();
     char *text = NULL;
 
     if (u && !curl.url_set(u, CURLUPART_URL, url, URL_FLAGS)) {
-        for (size_t i = 0; i < sizeof hidden / sizeof *hidden - with_query; i++)
+        for (size_t i = 0; i < n; i++)
             curl.url_set(u, hidden[i], NULL, 0);
         curl.url_get(u, CURLUPART_URL, &text, 0);
     }
@@ -184,13 +127,19 @@ show(struct buf *to, const char *url, bool with_query)
 void
 fetch_show_url(struct buf *to, const char *url)
 {
-    show(to, url, false);
+    show(to, url, 5);
 }
 
 void
 fetch_public_url(struct buf *to, const char *url)
 {
-    show(to, url, true);
+    show(to, url, 4);
+}
+
+void
+fetch_show_origin(struct buf *to, const char *url)
+{
+    show(to, url, 6);
 }
 
 /* Fills the error "GET https://host/path: what"; returns s. */
@@ -199,13 +148,22 @@ fail(struct fetch_job *j, const char *url, enum status s, const char *what, stru
 {
     struct buf shown = { 0 };
 
-    fetch_show_url(&shown, url);
+    if (j->q->is_url_secret)
+        fetch_show_origin(&shown, url);
+    else
+        fetch_show_url(&shown, url);
     err_say(e, "%s %.300s: %s", j->method, shown.p ? shown.p : "", what);
     buf_release(&shown);
     return s;
 }
 
 /* ---- checks of the request ---- */
+
+static bool
+has_body(const struct fetch_request *q)
+{
+    return q->body || q->file;
+}
 
 static bool
 is_token(const char *s)
@@ -252,7 +210,7 @@ check_headers(const struct fetch_request *q, struct err *e)
 static enum status
 check_method(const struct fetch_request *q, char to[METHOD_SIZE], struct err *e)
 {
-    const char *m = q->method ? q->method : q->body ? "POST" : "GET";
+    const char *m = q->method ? q->method : has_body(q) ? "POST" : "GET";
     size_t n = strspn(m, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-");
 
     if (!n || m[n] || n >= METHOD_SIZE)
@@ -288,7 +246,7 @@ make_head(const struct fetch_job *j, struct curl_slist **out)
         const struct fetch_header *h = &j->q->headers[i];
         struct buf line = { 0 };
         if ((j->is_foreign && !is_without_secret(h->name)) ||
-            (j->q->body && !j->has_body && strcasecmp(h->name, "Content-Type") == 0))
+            (has_body(j->q) && !j->has_body && strcasecmp(h->name, "Content-Type") == 0))
             continue;
         buf_addf(&line, *h->value ? "%s: %s" : "%s;", h->name, h->value); /* "X;": empty value */
         struct curl_slist *longer = buf_failed(&line) ? NULL : curl.slist_append(list, line.p);
@@ -304,13 +262,51 @@ make_head(const struct fetch_job *j, struct curl_slist **out)
 /* ---- one request ---- */
 
 static size_t
-take_body(char *p, size_t one, size_t n, void *to)
+take_body(char *p, size_t one, size_t n, void *job)
 {
-    struct fetch_response *r = to;
+    struct fetch_job *j = job;
+    long status = 0;
 
     (void)one; /* always 1 */
-    buf_add(&r->body, p, n);
-    return buf_failed(&r->body) ? 0 : n;
+    if (j->q->on_body)
+        curl.easy_getinfo(j->curl, CURLINFO_RESPONSE_CODE, &status);
+    if (status / 100 == 2) {
+        bool is_first = !j->has_given;
+        j->has_given = true;
+        if (is_first && j->q->on_start && !j->q->on_start(j->q->ctx))
+            return 0;
+        return j->q->on_body(j->q->ctx, p, n) ? n : 0;
+    }
+    buf_add(&j->r->body, p, n);
+    return buf_failed(&j->r->body) ? 0 : n;
+}
+
+static size_t
+give_file(char *to, size_t one, size_t room, void *job)
+{
+    struct fetch_job *j = job;
+    const struct fetch_file *file = j->q->file;
+    uint64_t left = file->len - j->sent;
+    size_t want = one * room < left ? one * room : (size_t)left;
+
+    if (!want)
+        return 0;
+    ssize_t n = SYS_RETRY(sys->pread(file->fd, to, want, (off_t)(file->at + j->sent)));
+    if (n <= 0) /* the file became shorter */
+        return CURL_READFUNC_ABORT;
+    j->sent += (uint64_t)n;
+    return (size_t)n;
+}
+
+static int
+seek_file(void *job, curl_off_t at, int whence)
+{
+    struct fetch_job *j = job;
+
+    if (whence != SEEK_SET || at < 0 || (uint64_t)at > j->q->file->len)
+        return CURL_SEEKFUNC_FAIL;
+    j->sent = (uint64_t)at;
+    return CURL_SEEKFUNC_OK;
 }
 
 static size_t
@@ -349,12 +345,25 @@ set_up(struct fetch_job *j, const char *url, int64_t left_ms, struct curl_slist 
     SET(j, CURLOPT_HTTPHEADER, head);
     SET(j, CURLOPT_TIMEOUT_MS, (long)left_ms);
     SET(j, CURLOPT_CONNECTTIMEOUT_MS, (long)FETCH_CONNECT_MS);
-    SET(j, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)j->r->body.max);
+    if (!q->on_body)
+        SET(j, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)j->r->body.max);
+    if (q->idle_ms > 0) {
+        SET(j, CURLOPT_LOW_SPEED_LIMIT, 1L);
+        SET(j, CURLOPT_LOW_SPEED_TIME, (long)((q->idle_ms + 999) / 1000));
+    }
     SET(j, CURLOPT_WRITEFUNCTION, take_body);
-    SET(j, CURLOPT_WRITEDATA, j->r);
+    SET(j, CURLOPT_WRITEDATA, j);
     SET(j, CURLOPT_HEADERFUNCTION, take_head);
     SET(j, CURLOPT_HEADERDATA, j->r);
-    if (j->has_body) {
+    if (j->has_body && q->file) {
+        j->sent = 0;
+        SET(j, CURLOPT_UPLOAD, 1L);
+        SET(j, CURLOPT_INFILESIZE_LARGE, (curl_off_t)q->file->len);
+        SET(j, CURLOPT_READFUNCTION, give_file);
+        SET(j, CURLOPT_READDATA, j);
+        SET(j, CURLOPT_SEEKFUNCTION, seek_file);
+        SET(j, CURLOPT_SEEKDATA, j);
+    } else if (j->has_body) {
         SET(j, CURLOPT_POST, 1L);
         SET(j, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->body_len);
         SET(j, CURLOPT_POSTFIELDS, q->body_len ? q->body : "");
@@ -408,10 +417,19 @@ say_failure(struct fetch_job *j, const char *url, CURLcode c, struct err *e)
     }
     if (j->r->head.is_over)
         return fail(j, url, ST_FAILED, "the response's headers are too large", e);
+    if (c == CURLE_WRITE_ERROR && j->has_given)
+        return fail(j, url, ST_FAILED, "the response was not accepted", e);
+    if (c == CURLE_ABORTED_BY_CALLBACK)
+        return fail(j, url, ST_FAILED, "the file became shorter while it was sent", e);
     if (c == CURLE_OPERATION_TIMEDOUT) {
+        double total = 0;
+        curl.easy_getinfo(j->curl, CURLINFO_TOTAL_TIME, &total);
+        bool is_idle = j->q->idle_ms > 0 && total * 1000 < (double)ms;
         snprintf(what, sizeof what,
-                 j->is_unsent ? "no connection within %g s" : "no response within %g s",
-                 (double)ms / 1000);
+                 is_idle        ? "nothing arrived for %g s"
+                 : j->is_unsent ? "no connection within %g s"
+                                : "no response within %g s",
+                 (double)(is_idle ? j->q->idle_ms : ms) / 1000);
         return fail(j, url, ST_TIMEOUT, what, e);
     }
     return fail(j, url, ST_IO, j->error[0] ? j->error : curl.easy_strerror(c), e);
@@ -495,8 +513,8 @@ follow(struct fetch_job *j, struct err *e)
     CURLU *at = NULL, *first = NULL;
     char *url = NULL;
 
-    j->has_body = j->q->body != NULL;
-    j->is_foreign = j->is_broken = false;
+    j->has_body = has_body(j->q);
+    j->is_foreign = j->is_broken = j->has_given = false;
     j->r->redirects = 0;
     enum status s = check_method(j->q, j->method, e);
     if (!s)
@@ -512,7 +530,7 @@ follow(struct fetch_job *j, struct err *e)
             s = hop(j, url, deadline - clock_mono_ms(), e);
         curl.free(url);
         url = NULL;
-        if (s || !is_redirect(j->r->status))
+        if (s || j->q->keeps_redirects || !is_redirect(j->r->status))
             break;
         curl.easy_getinfo(j->curl, CURLINFO_REDIRECT_URL, &where);
         if (!where)
@@ -529,15 +547,16 @@ follow(struct fetch_job *j, struct err *e)
 /* ---- all tries ---- */
 
 int64_t
-fetch_wait_ms(unsigned tries, int64_t retry_after_s, int64_t wait_ms)
+fetch_wait_ms(unsigned tries, int64_t retry_after_s, int64_t wait_ms, int64_t wait_max)
 {
-    int64_t ms = wait_ms > 0 ? wait_ms : FETCH_WAIT_MS;
+    int64_t ms = wait_ms > 0 ? wait_ms : FETCH_WAIT_MS,
+            max = wait_max > 0 ? wait_max : FETCH_WAIT_MAX;
 
     if (retry_after_s > 0)
-        return retry_after_s < FETCH_WAIT_MAX / 1000 ? retry_after_s * 1000 : FETCH_WAIT_MAX;
-    for (; tries > 1 && ms < FETCH_WAIT_MAX; tries--)
+        return retry_after_s < max / 1000 ? retry_after_s * 1000 : max;
+    for (; tries > 1 && ms < max; tries--)
         ms *= 2;
-    return ms < FETCH_WAIT_MAX ? ms : FETCH_WAIT_MAX;
+    return ms < max ? ms : max;
 }
 
 static bool
@@ -555,11 +574,11 @@ is_idempotent(const char *method)
 static bool
 should_retry(const struct fetch_job *j, const char *method, enum status s)
 {
-    bool is_safe = j->q->is_repeatable || is_idempotent(method);
+    bool is_safe = j->q->is_repeatable || (is_idempotent(method) && !j->q->is_single);
     int status = s ? 0 : j->r->status;
 
-    if (!is_safe && j->r->redirects > 0)
-        return false; /* the first hop may have taken effect */
+    if ((!is_safe && j->r->redirects > 0) || (j->has_given && !j->q->on_start))
+        return false; /* the first hop may have taken effect; the caller has a part */
     if (s)
         return j->is_broken && (is_safe || j->is_unsent);
     if (status == 429 || status == 503)
@@ -601,7 +620,7 @@ fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e)
     if (!s)
         s = check_headers(q, e);
     if (!s)
-        s = fetch_load(e);
+        s = libcurl_load(e);
     if (s)
         return s;
     j.curl = curl.easy_init();
@@ -611,12 +630,16 @@ fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e)
         curl_off_t after_s = 0;
         s = follow(&j, e);
         r->tries++;
-        if (r->tries >= (q->tries ? q->tries : FETCH_TRIES) || !should_retry(&j, method, s))
-            break;
         if (!s)
             curl.easy_getinfo(j.curl, CURLINFO_RETRY_AFTER, &after_s);
-        int64_t ms = fetch_wait_ms(r->tries, after_s, q->wait_ms);
-        sleep_ms(after_s > 0 ? ms : add_jitter(ms));
+        r->retry_after_s = after_s;
+        if (r->tries >= (q->tries ? q->tries : FETCH_TRIES) || !should_retry(&j, method, s))
+            break;
+        int64_t ms = fetch_wait_ms(r->tries, after_s, q->wait_ms, q->wait_max);
+        ms = after_s > 0 ? ms : add_jitter(ms);
+        if (q->on_wait && !q->on_wait(q->ctx, ms, s ? 0 : r->status))
+            break;
+        sleep_ms(ms);
     }
     curl.easy_cleanup(j.curl);
     return s;
@@ -692,7 +715,7 @@ fetch_secure(struct transport *w, const struct transport_place *at, int64_t unti
     char url[sizeof at->authority + 16], why[CURL_ERROR_SIZE] = "";
     curl_socket_t fd = CURL_SOCKET_BAD;
 
-    enum status s = fetch_load(e);
+    enum status s = libcurl_load(e);
     if (s)
         return s;
     snprintf(url, sizeof url, "https://%s/", at->authority);

@@ -17,11 +17,16 @@
  *   - at most FETCH_REDIRECTS redirects. Another origin (scheme, host or port) gets only
  *     headers without secrets: Accept, Accept-Language, Content-Type, User-Agent
  *   - the body's size is limited, and so is the time of each try, including redirects
- *   - up to FETCH_TRIES tries. If the method is idempotent or is_repeatable is set: after 429,
- *     500, 502, 503, 504 and broken connections. Otherwise: after 429, 503, and when nothing
- *     was sent. The pause is Retry-After, else a back-off that doubles (fetch_wait_ms)
+ *   - up to FETCH_TRIES tries. If the method is idempotent (and not is_single) or is_repeatable is
+ * set: after 429, 500, 502, 503, 504 and broken connections. Otherwise: after 429, 503, and when
+ * nothing was sent. The pause is Retry-After, else a back-off that doubles (fetch_wait_ms)
  *   - the environment's proxies, cookies, .netrc and credentials are not used
  *   - errors never contain header values, nor a URL's user, password and query
+ *
+ * Streaming: with on_body, the body of a 2xx response is given away piece by piece as it arrives,
+ * and response.body stays empty. A request of which a piece was given away is not sent again: a
+ * stream that breaks is an error, unless on_start says that the pieces can be forgotten. Other
+ * responses are kept whole, as without on_body.
  *
  * Ownership: the request is borrowed for the call. Release the response whatever fetch
  * returned. One request at a time in one thread; fetch never prints.
@@ -52,6 +57,12 @@ struct fetch_header {
     const char *name, *value;
 };
 
+/* A part of a file, as a request's body: it is read while it is sent. */
+struct fetch_file {
+    int fd;
+    uint64_t at, len;
+};
+
 struct fetch_request {
     const char *url;
     const char *method; /* NULL: GET, or POST when there is a body */
@@ -59,26 +70,39 @@ struct fetch_request {
     size_t n_headers;
     const void *body; /* NULL: none */
     size_t body_len;
-    int64_t timeout_ms; /* 0: FETCH_TIMEOUT_MS */
-    size_t max_bytes;   /* 0: FETCH_MAX_BYTES */
-    int64_t wait_ms;    /* 0: FETCH_WAIT_MS */
-    unsigned tries;     /* 0: FETCH_TRIES */
-    bool is_repeatable; /* may be sent again though the method is not idempotent */
-    const char *proxy;  /* NULL: none */
+    const struct fetch_file *file; /* the body, instead of `body`; NULL: none */
+    int64_t timeout_ms;            /* 0: FETCH_TIMEOUT_MS */
+    size_t max_bytes;              /* 0: FETCH_MAX_BYTES */
+    int64_t wait_ms;               /* 0: FETCH_WAIT_MS */
+    unsigned tries;                /* 0: FETCH_TRIES */
+    bool is_repeatable;            /* may be sent again though the method is not idempotent */
+    bool is_single;       /* as a POST, whatever the method: a repetition would do it twice */
+    const char *proxy;    /* NULL: none */
+    bool keeps_redirects; /* a redirect is the response, and is not followed */
+    bool is_url_secret;   /* errors name only its scheme, host and port */
+    int64_t wait_max;     /* upper limit of a pause, also for Retry-After; 0: FETCH_WAIT_MAX */
+    /* Called before each pause with the status (0: no response); false: do not try again. */
+    bool (*on_wait)(void *ctx, int64_t ms, int status);
+    /* A piece of a 2xx response's body; false ends the request with ST_FAILED. NULL: body is kept.
+     */
+    bool (*on_body)(void *ctx, const char *p, size_t len);
+    /* Called before the first piece of each try: forget the pieces of the try before. With it a
+     * stream that broke is tried again; false ends the request. */
+    bool (*on_start)(void *ctx);
+    int64_t idle_ms; /* without a byte for so long the try fails with ST_TIMEOUT; 0: no limit */
+    void *ctx;       /* for the callbacks */
 };
 
 struct fetch_response {
-    int status;         /* 200 */
-    char *url;          /* of the response, after redirects */
-    char *content_type; /* "": none */
-    struct buf head;    /* header lines, each ended by '\n' */
-    struct buf body;    /* p is never NULL when fetch succeeded */
-    unsigned tries;     /* number of tries, also after a failure */
-    unsigned redirects; /* of the last try */
+    int status;            /* 200 */
+    char *url;             /* of the response, after redirects */
+    char *content_type;    /* "": none */
+    struct buf head;       /* header lines, each ended by '\n' */
+    struct buf body;       /* p is never NULL when fetch succeeded */
+    unsigned tries;        /* number of tries, also after a failure */
+    unsigned redirects;    /* of the last try */
+    int64_t retry_after_s; /* what its Retry-After says, from now; 0: nothing */
 };
-
-/* Loads libcurl, as the other functions do. For callers that retry ST_IO: its failure is final. */
-enum status fetch_load(struct err *e);
 
 enum status fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e);
 void fetch_response_release(struct fetch_response *r);
@@ -91,13 +115,16 @@ bool fetch_response_header(const struct fetch_response *r, const char *name, str
 void fetch_show_url(struct buf *to, const char *url);
 /* The same with its query. */
 void fetch_public_url(struct buf *to, const char *url);
+/* Only scheme, host and port: "https://hooks.example.org/". */
+void fetch_show_origin(struct buf *to, const char *url);
 
 /* Opens a TLS connection for net/transport.h. libcurl connects and checks the certificate; the
  * caller then sends and receives bytes. */
 enum status fetch_secure(struct transport *w, const struct transport_place *at, int64_t until_ms,
                          struct err *e);
 
-/* The pause after try number `tries` (from 1); retry_after_s 0: no Retry-After header. */
-int64_t fetch_wait_ms(unsigned tries, int64_t retry_after_s, int64_t wait_ms);
+/* The pause after try number `tries` (from 1); retry_after_s 0: no Retry-After header. wait_ms is
+ * the first pause, wait_max the longest; 0: the defaults. */
+int64_t fetch_wait_ms(unsigned tries, int64_t retry_after_s, int64_t wait_ms, int64_t wait_max);
 
 #endif

@@ -123,8 +123,9 @@ check_timeouts(struct http_conn *c, uint64_t now)
             return;
         }
     }
-    if (c->v->stop_at && now >= c->v->stop_at)
-        conn_lose(c);
+    bool is_soon = c->is_stream || c->was_stream || c->is_lingering;
+    if (c->v->stop_at && now >= (is_soon ? c->v->stream_stop_at : c->v->stop_at))
+        conn_lose(c); /* a slow reader of a stream must not hold up the end; an open request may */
     else if (c->is_lingering && waited >= o->linger_ms)
         conn_close(c);
     else if (c->is_owed || c->is_over || c->is_writing || c->is_lingering)
@@ -135,9 +136,9 @@ check_timeouts(struct http_conn *c, uint64_t now)
             conn_refuse(c, 408, "the request's body arrived too slowly");
         }
     } else if (http_is_begun(&c->http)) {
-        if (waited >= o->head_ms)
+        if (waited >= (c->is_reserve ? RESERVE_MS : o->head_ms))
             conn_refuse(c, 408, "the request's head arrived too slowly");
-    } else if (waited >= (c->n_requests ? o->idle_ms : o->head_ms)) {
+    } else if (waited >= (c->n_requests ? o->idle_ms : c->is_reserve ? RESERVE_MS : o->head_ms)) {
         c->is_over = true;
         conn_mark(c);
     }
@@ -167,6 +168,16 @@ start_ticking(struct http_server *v)
 }
 
 /* ---- accepting ---- */
+
+static void
+tell_full(struct http_server *v)
+{
+    bool was_full = v->is_full;
+
+    v->is_full = v->stats.open > v->o.max_conns || (was_full && v->stats.open > v->o.max_conns / 2);
+    if (v->is_full && !was_full && v->o.on_full)
+        v->o.on_full(v->o.ctx, v->o.max_conns);
+}
 
 static void
 on_connection(uv_stream_t *socket, int status)
@@ -203,12 +214,15 @@ on_connection(uv_stream_t *socket, int status)
         return;
     }
     v->stats.accepted++;
-    if (v->stats.open > v->o.max_conns + TURNED_AWAY) {
+    tell_full(v);
+    if (v->stats.open > v->o.max_conns + v->o.reserve + v->o.refused) {
         conn_close(c);
         return;
     }
-    if (v->stats.open > v->o.max_conns)
+    if (v->stats.open > v->o.max_conns + v->o.reserve)
         conn_turn_away(c);
+    else
+        c->is_reserve = v->stats.open > v->o.max_conns;
     if (!c->is_unix) {
         uv_tcp_nodelay(&c->h.tcp, 1);
         uv_tcp_keepalive(&c->h.tcp, 1, 60);
@@ -292,6 +306,7 @@ set_options(struct http_server *v, const struct http_options *o)
 {
     v->o = *o;
     default_to(&v->o.max_conns, 1024);
+    default_to(&v->o.refused, 64);
     default_to(&v->o.head_ms, 10000);
     default_to(&v->o.idle_ms, 60000);
     default_to(&v->o.body_ms, 10000);
@@ -343,6 +358,10 @@ http_server_stop(struct http_server *v, unsigned grace_ms, void (*on_stopped)(vo
     v->on_stopped = on_stopped;
     v->stopped_ctx = ctx;
     v->stop_at = uv_now(v->uv) + grace_ms + 1;
+    v->stream_stop_at = uv_now(v->uv) + least(grace_ms, STREAM_STOP_MS) + 1;
+    v->tick_ms = least(v->tick_ms, STREAM_STOP_MS / 5);
+    v->is_ticking = false;
+    start_ticking(v);
     close_sockets(v);
     for (struct http_conn *c = v->conns; c; c = c->next) {
         if (c->is_closing)

@@ -67,7 +67,14 @@ struct http_options {
      * fault NULL: the reason is sent as plain text. */
     void (*fault)(void *ctx, const struct http_conn *c, const struct http_request *r, int status,
                   const char *reason, struct buf *headers, struct buf *body);
-    unsigned max_conns; /* 1024; more get 503 */
+    unsigned max_conns; /* 1024: beyond them come `reserve`, then `refused`; more are closed */
+    /* 0: connections whose first request is still read, soon (RESERVE_MS), and which end after its
+     * response. http_conn_is_reserve tells on_request, which refuses what can wait. */
+    unsigned reserve;
+    unsigned refused; /* 64: connections that get a 503 and are closed */
+    /* Called when the first connection over max_conns comes, and again after the number was below
+     * half of it in between. May be NULL. */
+    void (*on_full)(void *ctx, unsigned max_conns);
     unsigned head_ms;   /* 10000: from the first byte of a head to its end */
     unsigned idle_ms;   /* 60000: between requests */
     unsigned body_ms;   /* 10000: before body_rate is enforced */
@@ -86,8 +93,8 @@ struct http_server *http_server_new(struct loop *l, const struct http_options *o
 /* Takes ownership of the listener, also on failure. */
 enum status http_server_add(struct http_server *v, struct listener *l, struct err *e);
 /* Stops accepting, calls watchers with HTTP_STOPPING, answers open requests with "Connection:
- * close", closes the remaining connections after grace_ms, then calls on_stopped once (may be
- * NULL). */
+ * close", closes the remaining connections after grace_ms, those of streams after a quarter
+ * of a second, then calls on_stopped once (may be NULL). */
 void http_server_stop(struct http_server *v, unsigned grace_ms, void (*on_stopped)(void *ctx),
                       void *ctx);
 void http_server_free(struct http_server *v); /* NULL is fine */
@@ -129,6 +136,7 @@ typedef void http_watch_fn(void *ctx, struct http_conn *c, enum http_news news);
 void http_watch(struct http_conn *c, http_watch_fn *fn, void *ctx);
 bool http_conn_is_gone(const struct http_conn *c);
 bool http_conn_is_unix(const struct http_conn *c);
+bool http_conn_is_reserve(const struct http_conn *c); /* see http_options */
 #define HTTP_PEER_SIZE 64
 /* "127.0.0.1:40312", "[::1]:40312" or "unix". Returns `to`. */
 char *http_conn_peer(const struct http_conn *c, char to[HTTP_PEER_SIZE]);

@@ -117,8 +117,9 @@ hand_over(struct http_conn *c, const char *p)
 
     r->body = (struct http_text){ p + r->head_len, c->body_len };
     c->is_owed = true;
+    c->was_stream = false;
     c->minor = r->minor;
-    c->keeps = r->keep_alive && !v->is_stopping;
+    c->keeps = r->keep_alive && !v->is_stopping && !c->is_reserve;
     c->has_no_body = r->method == METHOD_HEAD;
     c->n_requests++;
     v->stats.requests++;

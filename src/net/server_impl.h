@@ -26,7 +26,8 @@ enum {
     OUT_MAX = 1 << 20, /* unsent bytes; then no further request is read */
     OUT_KEEP = 16384,  /* a larger buffer is freed when it is empty */
     ANSWER_MAX = 1 << 28,
-    TURNED_AWAY = 64, /* connections over max_conns that get a 503; further ones are closed */
+    RESERVE_MS = 2000,    /* for the request of a connection of the reserve */
+    STREAM_STOP_MS = 250, /* for clients of streams, when we stop */
 };
 
 union handle {
@@ -57,8 +58,10 @@ struct http_conn {
     unsigned n_requests;
     unsigned char minor; /* HTTP/1.minor of the open request */
     bool is_unix, is_marked;
+    bool is_reserve;            /* one of http_options.reserve */
     bool is_owed;               /* a request was handed over and is not ended: a response is owed */
     bool is_stream;             /* the response is a stream */
+    bool was_stream;            /* the last one was */
     bool has_no_body;           /* the request was HEAD */
     bool is_chunked;            /* the stream is sent in chunks */
     bool keeps;                 /* keep-alive after this response */
@@ -91,7 +94,9 @@ struct http_server {
     unsigned tick_ms;
     bool has_requests; /* handed over since on_round */
     bool is_ticking, is_stopping, is_freed;
+    bool is_full; /* told to on_full */
     uint64_t stop_at;
+    uint64_t stream_stop_at; /* for streams, and clients that were sent everything */
     void (*on_stopped)(void *ctx);
     void *stopped_ctx;
     struct http_stats stats;

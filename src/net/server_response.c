@@ -25,6 +25,7 @@ static void
 settle(struct http_conn *c)
 {
     assert(c->is_owed);
+    c->was_stream = c->is_stream;
     c->is_owed = c->is_stream = c->is_full = c->is_drained = false;
     c->watch = NULL;
     if (c->is_closing) {
@@ -88,6 +89,8 @@ conn_refuse(struct http_conn *c, int status, const char *reason)
         buf_adds(&headers, "Content-Type: text/plain\r\n");
         buf_addf(&body, "%s\n", reason);
     }
+    if (status == 503)
+        buf_adds(&headers, "Retry-After: 1\r\n");
     if (buf_failed(&headers) || buf_failed(&body))
         put_busy(c);
     else
@@ -101,9 +104,7 @@ void
 conn_turn_away(struct http_conn *c)
 {
     c->v->stats.turned_away++;
-    put_busy(c);
-    c->is_over = true;
-    conn_mark(c);
+    conn_refuse(c, 503, "too many connections; try again in a second");
 }
 
 /* ---- streams ---- */
@@ -214,6 +215,12 @@ bool
 http_conn_is_gone(const struct http_conn *c)
 {
     return c->is_gone;
+}
+
+bool
+http_conn_is_reserve(const struct http_conn *c)
+{
+    return c->is_reserve;
 }
 
 bool

@@ -88,13 +88,14 @@ transport_parse(struct transport_place *at, const char *url, struct err *e)
     if (strncmp(url, "unix:", 5) == 0)
         return parse_unix(at, url, e);
     at->is_tls = strncmp(url, "https://", 8) == 0;
-    if (!at->is_tls && strncmp(url, "http://", 7) != 0)
+    const char *scheme_end = strstr(url, "://");
+    if (scheme_end && !at->is_tls && strncmp(url, "http://", 7) != 0)
         return err_set(e, ST_INVALID,
                        "the server's URL must begin with http://, https:// or unix:, not \"%s\"",
                        url);
     if (strpbrk(url, "?#"))
         return err_set(e, ST_INVALID, "the server's URL must have no ? and no #: \"%s\"", url);
-    const char *p = strstr(url, "://") + 3, *path = p + strcspn(p, "/");
+    const char *p = scheme_end ? scheme_end + 3 : url, *path = p + strcspn(p, "/");
     size_t n = strlen(path);
     enum status s = parse_authority(at, p, (size_t)(path - p), url, e);
     while (n && path[n - 1] == '/')
@@ -201,10 +202,15 @@ transport_open(struct transport *w, const struct transport_place *at, int64_t un
                           : err_set(e, ST_INVALID,
                                     "https://%s: this program supports only http:// and unix:",
                                     at->authority);
-    if (!at->unix_path[0])
-        return dial_tcp(w, at, until_ms, cancel, e);
     memcpy(un.sun_path, at->unix_path, sizeof un.sun_path);
-    return dial(w, at, (struct sockaddr *)&un, sizeof un, until_ms, cancel, e);
+    enum status s = at->unix_path[0]
+                        ? dial(w, at, (struct sockaddr *)&un, sizeof un, until_ms, cancel, e)
+                        : dial_tcp(w, at, until_ms, cancel, e);
+    if (!s && at->check)
+        s = at->check(w, at, until_ms, e);
+    if (s)
+        transport_close(w);
+    return s;
 }
 
 enum status

@@ -51,12 +51,16 @@ struct transport_place {
     char prefix[512];    /* put before every path: "/hub" or "" */
     enum status (*secure)(struct transport *w, const struct transport_place *at, int64_t until_ms,
                           struct err *e);
+    /* Looks at a new connection, not of TLS, before anything is sent; NULL: no check. */
+    enum status (*check)(const struct transport *w, const struct transport_place *at,
+                         int64_t until_ms, struct err *e);
+    const char *own_config; /* for own_server_check */
 };
 
-/* Parses "http://HOST[:PORT][/PREFIX]", the same with https, or "unix:/PATH". Sets `secure` to
- * NULL. ST_INVALID: the message has the URL and the reason. */
+/* Parses "http://HOST[:PORT][/PREFIX]", the same with https, or "unix:/PATH". Sets `secure`
+ * and `check` to NULL. ST_INVALID: the message has the URL and the reason. */
 enum status transport_parse(struct transport_place *at, const char *url, struct err *e);
-/* Is the server on this machine? Then no one else can read the traffic. */
+/* Does the URL say that the server is on this machine? */
 bool transport_is_local(const struct transport_place *at);
 
 enum status transport_open(struct transport *w, const struct transport_place *at, int64_t until_ms,

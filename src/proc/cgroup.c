@@ -232,34 +232,43 @@ make_directory(char path[CGROUP_PATH_SIZE], char dir[PATH_MAX])
 }
 
 bool
-cgroup_make(char path[CGROUP_PATH_SIZE], int *procs)
+cgroup_make(char path[CGROUP_PATH_SIZE], int *dir)
 {
-    char dir[PATH_MAX], file[PATH_MAX];
+    char name[PATH_MAX];
 
-    *procs = -1;
+    *dir = -1;
     pthread_mutex_lock(&home_lock);
-    bool is_made = find_home() && !home.is_refused && make_directory(path, dir);
-    if (is_made && place(file, sizeof file, path, "/cgroup.procs"))
-        *procs = open_file(file, O_WRONLY);
-    if (is_made && *procs < 0)
-        rmdir(dir);
+    bool is_made = find_home() && !home.is_refused && make_directory(path, name);
     pthread_mutex_unlock(&home_lock);
-    if (*procs < 0)
+    if (is_made && (*dir = open_file(name, O_PATH | O_DIRECTORY)) < 0)
+        rmdir(name);
+    if (*dir < 0)
         memset(path, 0, CGROUP_PATH_SIZE);
-    return *procs >= 0;
+    return *dir >= 0;
 }
 
 int
 cgroup_open_outside(void)
 {
-    char path[CGROUP_PATH_SIZE], file[PATH_MAX];
+    char path[CGROUP_PATH_SIZE], dir[PATH_MAX];
 
     pthread_mutex_lock(&home_lock);
     bool is_inside = find_home() && outer_len(home.path) < strlen(home.path) &&
                      keep_path(path, sizeof path, home.path, outer_len(home.path)) &&
-                     place(file, sizeof file, path, "/cgroup.procs");
+                     place(dir, sizeof dir, path, "");
     pthread_mutex_unlock(&home_lock);
-    return is_inside ? open_file(file, O_WRONLY) : -1;
+    return is_inside ? open_file(dir, O_PATH | O_DIRECTORY) : -1;
+}
+
+bool
+cgroup_enter(int dir)
+{
+    int procs = SYS_RETRY(sys->openat(dir, "cgroup.procs", O_WRONLY | O_CLOEXEC, 0));
+    bool is_inside = procs >= 0 && SYS_RETRY(sys->write(procs, "0", 1)) == 1;
+
+    if (procs >= 0)
+        close(procs);
+    return is_inside;
 }
 
 /* ---- its processes ---- */

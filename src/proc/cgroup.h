@@ -20,12 +20,14 @@
 
 #define CGROUP_PATH_SIZE 512 /* with the NUL; a deeper process gets no cgroup */
 
-/* Makes one. *procs is open then, close-on-exec: a process that writes "0" there is in it. False:
- * there is none, path is "". */
-bool cgroup_make(char path[CGROUP_PATH_SIZE], int *procs);
-/* The same as *procs of the group around all those that such a process was put into, when we are in
- * one: for who is to outlive it. -1: we are in none. */
+/* Makes one. *dir is its open directory then (O_PATH, close-on-exec). False: there is none, path is
+ * "". */
+bool cgroup_make(char path[CGROUP_PATH_SIZE], int *dir);
+/* The directory of the group around all those that such a process was put into, when we are in one:
+ * for a process that is to outlive it. -1: we are in none. */
 int cgroup_open_outside(void);
+/* Moves the calling process into the group. Only async-signal-safe calls. */
+bool cgroup_enter(int dir);
 
 /* Could we have made it? No ".." in it, and a name of ours at its end. */
 bool cgroup_is_ours(const char *path);

@@ -71,7 +71,7 @@ open_output(struct child *c)
     return fcntl(c->hold, F_SETFL, 0) == 0; /* only we do not block */
 }
 
-/* The environment with the child's mark in place of any other; NULL: no memory. */
+/* The environment with a new mark in place of that of the child that we are in; NULL: no memory. */
 static const char **
 marked_env(struct child *c, const char *const *env)
 {
@@ -88,11 +88,9 @@ marked_env(struct child *c, const char *const *env)
     for (size_t i = 0; i < n; i++)
         if (strncmp(env[i], MARK, sizeof MARK - 1) != 0)
             v[k++] = env[i];
-    if (!c->spec.token) {
-        snprintf(c->mark, sizeof c->mark, MARK "%d-%" PRId64 "-%u", (int)getpid(), clock_mono_ms(),
-                 ++made);
-        v[k++] = c->mark;
-    }
+    snprintf(c->mark, sizeof c->mark, MARK "%d-%" PRId64 "-%u", (int)getpid(), clock_mono_ms(),
+             ++made);
+    v[k++] = c->mark;
     v[k] = NULL;
     return v;
 }
@@ -116,14 +114,15 @@ child_start(struct child *c, const struct child_spec *spec, struct err *e)
     int in = -1;
 
     begin(c, spec);
-    const char **env = marked_env(c, spec->proc.env);
-    enum status s = env ? ST_OK : err_nomem(e);
+    const char **marked = spec->token ? NULL : marked_env(c, spec->proc.env);
+    enum status s = spec->token || marked ? ST_OK : err_nomem(e);
     if (!s && spec->input && (in = open_input(spec->input, spec->input_len)) < 0)
         s = err_sys(e, "start %s: keep its input", proc.argv[0]);
     if (!s && spec->keep && !open_output(c))
         s = err_sys(e, "start %s: make a pipe", proc.argv[0]);
     if (!s) {
-        proc.env = env;
+        if (marked)
+            proc.env = marked;
         proc.in_fd = in >= 0 ? in : spec->proc.in_fd;
         if (spec->keep)
             proc.out_fd = c->hold;
@@ -131,7 +130,7 @@ child_start(struct child *c, const struct child_spec *spec, struct err *e)
             proc.err_fd = c->hold;
         s = proc_spawn(&proc, &c->id, e);
     }
-    free(env);
+    free(marked);
     close_fd(&in);
     if (s)
         child_release(c);
@@ -243,10 +242,21 @@ signal_tree(struct child *c, int signo)
     return n;
 }
 
+/* Is anything of the tree left? An adopted process that cannot be watched, as a process of another
+ * user may have its pid by now, has ended when /proc shows nothing of its tree. */
 static bool
 has_left(struct child *c, int signo)
 {
-    return !c->has_exited || signal_tree(c, signo) != 0;
+    bool is_watched = c->pidfd >= 0 || !c->is_adopted;
+
+    if (!c->has_exited && is_watched)
+        return true;
+    bool has = signal_tree(c, signo) != 0;
+    if (!has && !c->has_exited) {
+        c->has_exited = true;
+        c->has_status = proc_how_died(&c->id, &c->wait_status);
+    }
+    return has;
 }
 
 /* ---- the state machine ---- */
@@ -259,7 +269,10 @@ enter(struct child *c, enum child_state state)
 
     c->state = state;
     c->poll_ms = POLL_MS;
-    if (state == CHILD_TERM) {
+    if (state == CHILD_HUP) {
+        c->until_ms = now + s->hangup_ms;
+        signal_tree(c, SIGHUP);
+    } else if (state == CHILD_TERM) {
         c->until_ms = now + s->grace_ms;
         signal_tree(c, SIGTERM);
     } else if (state == CHILD_KILL) {
@@ -277,6 +290,13 @@ enter(struct child *c, enum child_state state)
     }
 }
 
+/* The first step of a stop. */
+static enum child_state
+stop_state(const struct child *c)
+{
+    return c->spec.grace_ms ? CHILD_TERM : CHILD_KILL;
+}
+
 /* What follows the present state; the tree is searched only where that decides. */
 static enum child_state
 next_state(struct child *c, int64_t now)
@@ -292,7 +312,11 @@ next_state(struct child *c, int64_t now)
         if (!is_due)
             return CHILD_RUNNING;
         c->is_timeout = !c->has_exited;
-        return s->grace_ms ? CHILD_TERM : CHILD_KILL;
+        return stop_state(c);
+    case CHILD_HUP:
+        if (!has_left(c, 0))
+            return CHILD_GONE;
+        return is_due ? stop_state(c) : CHILD_HUP;
     case CHILD_TERM:
         if (!has_left(c, 0))
             return CHILD_GONE;
@@ -339,17 +363,30 @@ child_due_ms(const struct child *c)
     return left == INT64_MAX ? -1 : left < 0 ? 0 : left;
 }
 
+int
+child_end_fd(const struct child *c)
+{
+    return c->state == CHILD_NONE || c->state == CHILD_GONE || c->has_exited ? -1 : c->pidfd;
+}
+
 void
 child_stop(struct child *c)
 {
+    if (c->state == CHILD_RUNNING || c->state == CHILD_HUP)
+        enter(c, stop_state(c));
+}
+
+void
+child_hangup(struct child *c)
+{
     if (c->state == CHILD_RUNNING)
-        enter(c, c->spec.grace_ms ? CHILD_TERM : CHILD_KILL);
+        enter(c, c->spec.hangup_ms ? CHILD_HUP : stop_state(c));
 }
 
 void
 child_kill(struct child *c)
 {
-    if (c->state == CHILD_RUNNING || c->state == CHILD_TERM)
+    if (c->state == CHILD_RUNNING || c->state == CHILD_HUP || c->state == CHILD_TERM)
         enter(c, CHILD_KILL);
 }
 

@@ -1,16 +1,19 @@
 /*
  * child - a child process: started, heard, timed, and stopped with every process it started.
  *
- * The one supervisor of this tree: shell commands, woken agents, notifiers, runner probes and calls
- * of tmux are children, and an attempt fits (attempt_file, token, is_whole_tree).
+ * The one supervisor of this program: attempts of phases, shell commands, woken agents, notifiers,
+ * probes of interpreters and calls of tmux are children.
  *
  *                 limit, child_stop             grace_ms over
  *     RUNNING --------------------> TERM --------------------> KILL
- *        | the process ended          | the tree is gone         | the tree is gone,
- *        v                            v                          v or kill_ms over
- *      GONE <-----------------------------------------------------
+ *      |   \                         ^ |                          |
+ *      |    `----> HUP --------------' |                          | the tree is gone,
+ *      |   hangup   | hangup_ms over   | the tree is gone         | or kill_ms over
+ *      v            v                  v                          v
+ *    GONE <--------------------------------------------------------
  *
- * TERM and KILL signal the whole tree (proc.h): the process, its group or session, descendants, and
+ * child_hangup sends SIGHUP first, as a terminal does that a person closes. HUP, TERM and KILL
+ * signal the whole tree (proc.h): the process, its group or session, descendants, and
  * whatever carries the child's token in its environment. A process that leaves the session, loses
  * its parent or ignores SIGTERM is still stopped. A process that ended by itself is GONE at once,
  * and what it left behind runs on: a shell command may start a server. With is_whole_tree it is
@@ -48,7 +51,7 @@
 #include "base/buf.h"
 #include "proc/proc.h"
 
-enum child_state { CHILD_NONE, CHILD_RUNNING, CHILD_TERM, CHILD_KILL, CHILD_GONE };
+enum child_state { CHILD_NONE, CHILD_RUNNING, CHILD_HUP, CHILD_TERM, CHILD_KILL, CHILD_GONE };
 
 struct child_spec {
     struct proc_spec proc; /* env NULL: ours */
@@ -62,6 +65,7 @@ struct child_spec {
     /* CLIQ_ATTEMPT in proc.env, which marks the tree. NULL: the child gets a CLIQ_CHILD instead. */
     const char *token;
     int64_t limit_ms;   /* from the start until it is stopped; 0: none */
+    int64_t hangup_ms;  /* from SIGHUP of child_hangup to SIGTERM; 0: no SIGHUP */
     int64_t grace_ms;   /* from SIGTERM to SIGKILL; 0: SIGKILL at once */
     int64_t kill_ms;    /* from SIGKILL until the rest of a tree is given up; 0: never */
     bool is_whole_tree; /* it is GONE when its tree is, however it ended */
@@ -102,6 +106,8 @@ void child_release(struct child *c);
 bool child_wait(struct child *c, int64_t ms);
 /* Stops it: SIGTERM, grace, SIGKILL. What is being stopped or GONE stays as it is. */
 void child_stop(struct child *c);
+/* Stops it as a closed terminal does: SIGHUP first, then like child_stop. */
+void child_hangup(struct child *c);
 /* child_stop without further grace. */
 void child_kill(struct child *c);
 
@@ -109,6 +115,8 @@ void child_kill(struct child *c);
 enum child_state child_step(struct child *c);
 /* When to step again at the latest, even if neither pidfd nor out is readable; -1: no need. */
 int64_t child_due_ms(const struct child *c);
+/* Readable once the process ended, for owners that poll; -1: none, step when child_due_ms says. */
+int child_end_fd(const struct child *c);
 /* The owner reaped the process. */
 void child_reaped(struct child *c, int wait_status);
 

@@ -91,6 +91,13 @@ child_watch_stop(struct child_watch *w)
 }
 
 void
+child_watch_hangup(struct child_watch *w)
+{
+    child_hangup(w->child);
+    child_watch_look(w);
+}
+
+void
 child_watch_kill(struct child_watch *w)
 {
     child_kill(w->child);

@@ -36,8 +36,9 @@ enum status child_watch(struct child_watch *w, struct child *c, struct loop *l, 
                         void *ctx, struct err *e);
 void child_unwatch(struct child_watch *w); /* safe on a zeroed struct, and twice */
 
-void child_watch_stop(struct child_watch *w); /* child_stop */
-void child_watch_kill(struct child_watch *w); /* child_kill */
+void child_watch_stop(struct child_watch *w);   /* child_stop */
+void child_watch_hangup(struct child_watch *w); /* child_hangup */
+void child_watch_kill(struct child_watch *w);   /* child_kill */
 /* Something may have changed that no descriptor tells: the child is stepped soon. */
 void child_watch_look(struct child_watch *w);
 

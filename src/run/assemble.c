@@ -3,9 +3,10 @@
 
 #include "base/path.h"
 #include "base/sys.h"
+#include "base/tree.h"
+#include "team/agent_files.h"
 #include "team/trust.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { COPY_DEPTH_MAX = 16, COPY_FILE_MAX = 50 << 20, TEAM_FILE_MAX = 1 << 20 };
+enum { COPY_FILE_MAX = 50 << 20 };
 
 /* ---- init ---- */
 
@@ -32,8 +33,8 @@ write_new(int dir, const char *name, const char *text, struct err *e)
     return s;
 }
 
-static enum status
-make_config(struct err *e)
+enum status
+assemble_config(struct err *e)
 {
     struct buf path = { 0 };
     int dir = -1;
@@ -52,9 +53,10 @@ make_config(struct err *e)
 enum status
 assemble_init(const char *at, bool *is_new, struct err *e)
 {
-    static const char ignore[] = "# secrets, and the state of runs\n"
-                                 "settings.json\nrun/\nsignals/\nchannels/*/handoff.json\nfiles/\n"
-                                 "frames/\ngates/\nreviews/\norchestrator.log\n";
+    static const char ignore[] =
+        "# secrets, and the state of runs\n"
+        "settings.json\nrun/\nruns/\nsignals/\nchannels/*/handoff.json\nfiles/\n"
+        "frames/\ngates/\nreviews/\nwebhooks-off/\norchestrator.log\n";
     static const char *const dirs[] = { "roles", "channels", "signals", "files", "design" };
     char id[24], told[PATH_MAX];
     unsigned char random[3];
@@ -87,7 +89,7 @@ assemble_init(const char *at, bool *is_new, struct err *e)
     if (!s)
         s = write_new(dir, "cliq.id", id, e); /* last: an id means that the rest is there */
     if (!s)
-        s = make_config(e);
+        s = assemble_config(e);
     if (dir >= 0)
         close(dir);
     if (parent >= 0)
@@ -98,87 +100,60 @@ assemble_init(const char *at, bool *is_new, struct err *e)
 /* ---- assemble ---- */
 
 static enum status
-copy_file(int from, const char *name, const struct state_dir *f, const char *to, bool is_program,
-          struct err *e)
+copy_file(int from, const char *name, const struct state_dir *f, const char *to, struct err *e)
 {
     struct buf text = BUF_MAX(COPY_FILE_MAX);
     enum status s = path_read_file(from, name, &text, e);
 
     if (!s)
         s = state_dir_replace(f, to, text.p ? text.p : "", text.len, e);
-    if (!s && is_program && fchmodat(f->dir, to, 0700, 0) != 0)
-        s = err_sys(e, "make %s executable", to);
     buf_release(&text);
     return s;
 }
 
-static int
-is_entry(const struct dirent *d)
-{
-    return strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0;
-}
-
-/* Regular files and directories only; a link or a device in a team is refused. Without a
- * frame nothing is copied, only looked at. */
+/* Makes the link `path` of the state directory, which has none there yet. */
 static enum status
-copy_tree(int from, const struct state_dir *f, const char *to, int depth, struct err *e)
+copy_link(const struct state_dir *f, const struct agent_file *file, struct err *e)
 {
-    struct dirent **found = NULL;
-    int n = scandirat(from, ".", &found, is_entry, alphasort);
-    enum status s = n < 0 ? err_sys(e, "list %s", to) : ST_OK;
+    const char *name = strrchr(file->path, '/');
+    struct buf parent = { 0 };
+    int dir = -1;
 
-    if (depth > COPY_DEPTH_MAX)
-        s = err_set(e, ST_INVALID, "%s is nested too deeply", to);
-    for (int i = 0; i < n; i++) {
-        struct buf path = { 0 };
-        struct stat st;
-        const char *name = found[i]->d_name;
-        int fd;
-        buf_addf(&path, "%s/%s", to, name);
-        if (!s && sys->fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-            s = err_sys(e, "look at %s", path.p);
-        else if (!s && S_ISDIR(st.st_mode)) {
-            s = path_open_dir_at(from, name, false, &fd, e);
-            if (!s) {
-                s = copy_tree(fd, f, path.p, depth + 1, e);
-                close(fd);
-            }
-        } else if (!s && S_ISREG(st.st_mode)) {
-            s = !f ? ST_OK : copy_file(from, name, f, path.p, st.st_mode & 0100, e);
-        } else if (!s) {
-            s = err_set(e, ST_REFUSED, "%s is neither a file nor a directory", path.p);
-        }
-        buf_release(&path);
-        free(found[i]);
-    }
-    free(found);
+    buf_add(&parent, file->path, (size_t)(name - file->path));
+    enum status s = buf_status(&parent, "the path", e);
+    if (!s)
+        s = state_dir_open_dir(f, parent.p, true, &dir, e);
+    if (!s && symlinkat(file->target, dir, name + 1) != 0)
+        s = err_sys(e, "make the link %s", file->path);
+    if (dir >= 0)
+        close(dir);
+    buf_release(&parent);
     return s;
 }
 
-/* Removes what is in the directory, not the directory; links are removed, not followed. */
+/* Copies one entry of agents/. A file keeps the time of its last change: Python compares it with
+ * the compiled file beside it, and would write that one anew. */
 static enum status
-empty_tree(int dir, const char *path, int depth, struct err *e)
+copy_agent_file(void *ctx, const struct agent_file *file, struct err *e)
 {
-    struct dirent **found = NULL;
-    int n = scandirat(dir, ".", &found, is_entry, alphasort);
-    enum status s = n < 0 ? err_sys(e, "list %s", path) : ST_OK;
+    const struct state_dir *f = ctx;
+    struct stat st; /* with the times, which sys->fstat leaves out */
+    struct buf text = BUF_MAX(COPY_FILE_MAX);
 
-    if (depth > COPY_DEPTH_MAX)
-        s = err_set(e, ST_INVALID, "%s is nested too deeply", path);
-    for (int i = 0; i < n; i++) {
-        const char *name = found[i]->d_name;
-        int fd;
-        if (!s && unlinkat(dir, name, 0) != 0 && errno != EISDIR && errno != EPERM)
-            s = err_sys(e, "remove %s/%s", path, name);
-        else if (!s && path_open_dir_at(dir, name, false, &fd, NULL) == ST_OK) {
-            s = empty_tree(fd, path, depth + 1, e);
-            close(fd);
-            if (!s && unlinkat(dir, name, AT_REMOVEDIR) != 0)
-                s = err_sys(e, "remove %s/%s", path, name);
-        }
-        free(found[i]);
-    }
-    free(found);
+    if (file->kind == AGENT_FILE_DIR)
+        return state_dir_mkdir(f, file->path, e);
+    if (file->kind == AGENT_FILE_LINK)
+        return copy_link(f, file, e);
+    enum status s = path_read_fd(file->fd, file->path, &text, e);
+    if (!s)
+        s = state_dir_create(f, file->path, text.p ? text.p : "", text.len, e);
+    if (!s && (file->st.st_mode & 0100) && fchmodat(f->dir, file->path, 0700, 0) != 0)
+        s = err_sys(e, "make %s executable", file->path);
+    if (!s &&
+        (fstat(file->fd, &st) != 0 ||
+         utimensat(f->dir, file->path, (struct timespec[]){ st.st_atim, st.st_mtim }, 0) != 0))
+        s = err_sys(e, "set the time of %s", file->path);
+    buf_release(&text);
     return s;
 }
 
@@ -190,7 +165,7 @@ empty_dir(const struct state_dir *f, const char *path, struct err *e)
 
     if (state_dir_open_dir(f, path, false, &fd, NULL) != ST_OK)
         return ST_OK;
-    enum status s = empty_tree(fd, path, 0, e);
+    enum status s = tree_empty(fd, path, e);
     close(fd);
     return s;
 }
@@ -207,6 +182,10 @@ write_agents(const struct state_dir *f, const struct team *t, struct err *e)
         json_key(&text, a->name);
         json_open(&text, '{');
         json_key_str(&text, "entry", a->entry);
+        if (a->n_acp == 1)
+            json_key_str(&text, "acp", a->acp[0]);
+        else if (a->n_acp)
+            json_key_strs(&text, "acp", a->acp, a->n_acp);
         json_key_strs(&text, "env", a->env, a->n_env);
         json_close(&text, '}');
     }
@@ -230,7 +209,7 @@ copy_roles(int from, const struct state_dir *f, const struct team *t, struct err
         struct buf src = { 0 }, to = { 0 };
         buf_addf(&src, "roles/%s.md", ph->role ? ph->role : ph->name);
         buf_addf(&to, "roles/%s.md", ph->name);
-        s = copy_file(from, src.p, f, to.p, false, e);
+        s = copy_file(from, src.p, f, to.p, e);
         if (s == ST_NOT_FOUND)
             s = ST_OK;
         buf_release(&src);
@@ -265,22 +244,10 @@ assemble_board(const struct team *t, struct buf *to)
 }
 
 static enum status
-copy_agents(int from, const struct state_dir *f, struct err *e)
-{
-    int agents;
-
-    if (path_open_dir_at(from, "agents", false, &agents, NULL) != ST_OK)
-        return ST_OK;
-    enum status s = copy_tree(agents, f, "agents", 0, e);
-    close(agents);
-    return s;
-}
-
-static enum status
 fill(const struct state_dir *f, int from, const struct team *t, struct err *e)
 {
     struct buf board = { 0 };
-    enum status s = copy_agents(from, NULL, e); /* refused before anything is changed */
+    enum status s = agent_files_walk(from, NULL, NULL, e); /* refused before anything is changed */
 
     if (!s)
         s = empty_dir(f, "roles", e);
@@ -289,7 +256,7 @@ fill(const struct state_dir *f, int from, const struct team *t, struct err *e)
     if (!s)
         s = copy_roles(from, f, t, e);
     if (!s)
-        s = copy_agents(from, f, e);
+        s = agent_files_walk(from, copy_agent_file, (void *)f, e);
     if (!s)
         s = write_agents(f, t, e);
     if (!s)
@@ -301,7 +268,7 @@ fill(const struct state_dir *f, int from, const struct team *t, struct err *e)
     if (!s)
         s = state_dir_replace(f, "task_board.md", board.p, board.len, e);
     if (!s) /* last: a workflow means that the rest is there */
-        s = copy_file(from, "team.yml", f, "workflow.yml", false, e);
+        s = copy_file(from, "team.yml", f, "workflow.yml", e);
     buf_release(&board);
     return s;
 }

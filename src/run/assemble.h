@@ -12,6 +12,9 @@
 /* Makes .cliq/ below `dir`; *is_new is false when it was there. */
 enum status assemble_init(const char *dir, bool *is_new, struct err *e);
 
+/* Makes the user's own directory with empty settings, where they are not there. */
+enum status assemble_config(struct err *e);
+
 /*
  * Copies a team from the directory `from` into the frame: workflow.yml, agents.json, roles,
  * agents, a fresh task board. Validates first; with errors nothing is changed and the

@@ -2,7 +2,8 @@
 
 #include "base/clock.h"
 #include "base/sys.h"
-#include "run/progress.h"
+#include "proc/child_loop.h"
+#include "run/live_view.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,9 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STOP_POLL_MS = 10, STOP_POLL_MAX_MS = 100, UNKNOWN_POLL_MS = 1000 };
-
-enum stopping { STOP_NO, STOP_HUP, STOP_TERM, STOP_KILL };
+enum { AGAIN_MAX = 5 }; /* processes of one attempt that are killed while we look */
 
 struct attempt {
     struct attempt_host *host;
@@ -23,23 +22,26 @@ struct attempt {
     struct arena arena; /* of what is prepared */
     struct attempt_files prepared;
     bool is_laid_out;
-    struct proc_id id;
-    bool is_started, is_child, is_exited, has_result, is_complete, is_gone, is_closed;
-    bool has_status; /* wait_status is known */
-    int wait_status;
+    struct child child; /* NONE: not started */
+    struct child_watch watch;
+    struct loop_source *deadline; /* of the result, then of what still runs */
+    bool has_result, is_complete;
+    bool is_closed, is_ended_early; /* by a person who closed its pane; by attempt_end */
+    bool is_ended;                  /* we know that its process ended */
+    bool is_gone;                   /* the host was told */
+    bool is_stopped;                /* attempt_stop was called */
+    bool is_again;                  /* it was killed, and is started again when its tree is gone */
+    unsigned n_again;               /* times it was, by this orchestrator */
+    int64_t timeout_ms;
     int64_t began_ms; /* monotonic */
     char ended[80];   /* how, for its pane; empty: without a result */
     /* its signal file */
     int fd;
     struct log_reader reader;
     size_t n_lines, n_told; /* that are not terminal: in the file, and told */
-    /* what it waits for */
-    struct loop_source *death, *deadline, *poll;
-    int pidfd;
-    struct pane *pane; /* NULL: none */
-    enum stopping stopping;
-    int64_t term_at_ms, kill_at_ms; /* then come SIGTERM, SIGKILL */
-    unsigned poll_ms;               /* until we look again; longer each time */
+    bool has_ids;           /* a line had our attempt_id: those without are not ours */
+    bool has_foreign;       /* lines were ignored as not ours */
+    struct pane *pane;      /* NULL: none */
 };
 
 const struct attempt_id *
@@ -51,7 +53,7 @@ attempt_id_of(const struct attempt *l)
 pid_t
 attempt_pid(const struct attempt *l)
 {
-    return l->id.pid;
+    return l->child.id.pid;
 }
 
 bool
@@ -61,9 +63,9 @@ attempt_completed(const struct attempt *l)
 }
 
 bool
-attempt_was_closed(const struct attempt *l)
+attempt_was_ended(const struct attempt *l)
 {
-    return l->is_closed;
+    return l->is_closed || l->is_ended_early;
 }
 
 void
@@ -75,7 +77,13 @@ attempt_set_verdict(struct attempt *l, const char *text)
 bool
 attempt_owns(const struct attempt *l, pid_t pid)
 {
-    return l->is_started && !l->is_exited && l->id.pid == pid;
+    return l->child.id.pid == pid && !l->child.has_exited;
+}
+
+static bool
+is_started(const struct attempt *l)
+{
+    return l->child.state != CHILD_NONE;
 }
 
 static const char *
@@ -105,9 +113,13 @@ attempt_new(struct attempt **out, struct attempt_host *host, const struct attemp
         return err_nomem(e);
     l->host = host;
     l->a = *a;
-    l->fd = l->pidfd = -1;
+    l->fd = -1;
     log_reader_init(&l->reader, -1, 0);
     s = attempt_files_write(host->plan, a, host->run_id, &l->arena, &l->prepared, e);
+    if (!s) {
+        settings_add_env_secrets(host->mask, l->prepared.spec.env);
+        s = mask_build(host->mask, e);
+    }
     if (s)
         attempt_free(l);
     else
@@ -115,24 +127,14 @@ attempt_new(struct attempt **out, struct attempt_host *host, const struct attemp
     return s;
 }
 
-static void
-drop_sources(struct attempt *l)
-{
-    loop_drop(l->death);
-    loop_drop(l->deadline);
-    loop_drop(l->poll);
-    l->death = l->deadline = l->poll = NULL;
-    if (l->pidfd >= 0)
-        close(l->pidfd);
-    l->pidfd = -1;
-}
-
 void
 attempt_free(struct attempt *l)
 {
     if (!l)
         return;
-    drop_sources(l);
+    child_unwatch(&l->watch);
+    child_release(&l->child);
+    loop_drop(l->deadline);
     log_reader_release(&l->reader);
     if (l->fd >= 0)
         close(l->fd);
@@ -140,12 +142,11 @@ attempt_free(struct attempt *l)
     free(l);
 }
 
-/* A timer that fired, or is not wanted any more. */
 static void
-drop(struct loop_source **timer)
+drop_deadline(struct attempt *l)
 {
-    loop_drop(*timer);
-    *timer = NULL;
+    loop_drop(l->deadline);
+    l->deadline = NULL;
 }
 
 /* The last thing in a callback of the loop: l may be freed in it. */
@@ -162,10 +163,18 @@ on_linger(void *ctx)
 {
     struct attempt *l = ctx;
 
-    drop(&l->deadline);
+    drop_deadline(l);
     l->host->on_note(l->host->ctx, l->a.phase,
                      "what still runs of it, 5 s after its last line, is stopped");
     attempt_stop(l);
+}
+
+/* An agent that waits for people waits longer than machines stay up: the end of its process is not
+ * the end of the attempt, as long as it was killed and did not fail. */
+static bool
+is_patient(const struct attempt *l)
+{
+    return l->a.stage == STAGE_AGENT && l->host->plan->agents[l->a.phase].is_patient;
 }
 
 static void
@@ -175,10 +184,12 @@ give_result(struct attempt *l, enum outcome outcome, const struct status_line *l
     static const char *const names[] = { "completed", "error", "crashed", "timed out" };
 
     l->has_result = true;
+    l->is_again = false;
     l->is_complete = outcome == OUT_COMPLETE;
     attempt_set_verdict(l, l->is_closed ? "closed" : names[outcome]);
-    drop(&l->deadline);
-    if (!l->is_exited && !l->stopping && !l->is_closed && outcome != OUT_TIMEOUT)
+    drop_deadline(l);
+    if (!l->is_ended && l->child.state == CHILD_RUNNING && !attempt_was_ended(l) &&
+        outcome != OUT_TIMEOUT)
         l->deadline = loop_after(l->host->loop, ATTEMPT_LINGER_MS, on_linger, l, NULL);
     l->host->on_result(l->host->ctx, l, outcome, line, text);
 }
@@ -213,6 +224,7 @@ open_signals(struct attempt *l)
         close(l->fd);
         l->fd = -1;
         l->n_lines = 0;
+        l->has_ids = false;
     }
     if (l->fd >= 0) {
         buf_release(&path);
@@ -237,17 +249,74 @@ is_new_line(struct attempt *l)
     return true;
 }
 
+/* Is the line of this attempt? A line with the attempt_id of another never is. A line without one
+ * is, as long as none with ours was seen: an SDK that knows no attempt_id writes only such lines.
+ */
+static bool
+is_ours(struct attempt *l, const struct status_line *line)
+{
+    bool is_same = line->attempt_id && strcmp(line->attempt_id, l->prepared.token) == 0;
+
+    l->has_ids |= is_same;
+    return line->attempt_id ? is_same : !l->has_ids;
+}
+
+static void
+ignore_line(struct attempt *l)
+{
+    struct buf text = { 0 };
+
+    if (l->has_foreign || is_patient(l))
+        return; /* told before; of another process of the same attempt */
+    l->has_foreign = true;
+    add_signals_path(l, &text);
+    buf_addf(&text,
+             " has lines that are not of this attempt (attempt_id is not %s): they are "
+             "ignored",
+             l->prepared.token);
+    if (!buf_failed(&text))
+        l->host->on_note(l->host->ctx, l->a.phase, text.p);
+    buf_release(&text);
+}
+
+static const char *
+mask_word(const struct attempt *l, struct arena *a, const char *text)
+{
+    struct buf b = { 0 };
+
+    if (!text || mask_is_empty(l->host->mask))
+        return text;
+    bool is_good = mask_text(l->host->mask, text, strlen(text), &b, NULL) == ST_OK;
+    const char *shown = is_good ? arena_dup(a, b.p ? b.p : "", b.len) : NULL;
+    buf_release(&b);
+    return shown ? shown : "(out of memory)";
+}
+
+/* An agent of another SDK may tell what it must not. */
+static void
+mask_line(const struct attempt *l, struct arena *a, struct status_line *line)
+{
+    line->message = mask_word(l, a, line->message);
+    line->error = mask_word(l, a, line->error);
+    line->result = mask_json(l->host->mask, a, line->result);
+}
+
 void
 attempt_look(struct attempt *l)
 {
     struct log_record rec;
 
-    if (!l->is_started || l->has_result || !open_signals(l))
+    if (!is_started(l) || l->has_result || !open_signals(l))
         return;
     while (!l->has_result && log_next(&l->reader, &rec)) {
         struct arena a = { 0 };
         struct status_line line = status_line_read(&a, rec.json);
-        if (line.status == LINE_COMPLETE)
+        mask_line(l, &a, &line);
+        if (line.status == LINE_UNKNOWN)
+            ;
+        else if (!is_ours(l, &line))
+            ignore_line(l);
+        else if (line.status == LINE_COMPLETE)
             give_result(l, OUT_COMPLETE, &line, NULL);
         else if (line.status == LINE_ERROR)
             give_result(l, OUT_ERROR, &line, line.error);
@@ -295,148 +364,153 @@ finish_pane(struct attempt *l)
     if (!l->pane)
         return;
     buf_addf(&how, "%s (", *l->ended ? l->ended : "stopped");
-    if (l->has_status && WIFSIGNALED(l->wait_status))
-        buf_addf(&how, "signal %d, ", WTERMSIG(l->wait_status));
-    else if (l->has_status)
-        buf_addf(&how, "exit code %d, ", WEXITSTATUS(l->wait_status));
-    progress_elapsed(&how, ms);
+    if (l->child.has_status && WIFSIGNALED(l->child.wait_status))
+        buf_addf(&how, "signal %d, ", WTERMSIG(l->child.wait_status));
+    else if (l->child.has_status)
+        buf_addf(&how, "exit code %d, ", WEXITSTATUS(l->child.wait_status));
+    live_view_elapsed(&how, ms);
     buf_addc(&how, ')');
     pane_finish(l->pane, buf_failed(&how) ? "ended" : how.p);
     l->pane = NULL;
     buf_release(&how);
 }
 
+static void begin_again(struct attempt *l);
+
 static void
 gone(struct attempt *l)
 {
     if (l->is_gone)
         return;
+    if (l->is_again) {
+        begin_again(l);
+        return;
+    }
     l->is_gone = true;
     if (l->is_complete)
         note_bad_lines(l); /* else it is part of what is told */
-    drop_sources(l);
+    child_unwatch(&l->watch);
+    drop_deadline(l);
     finish_pane(l);
-    cgroup_remove(l->id.cgroup);
     l->host->on_gone(l->host->ctx, l);
 }
 
-void
-attempt_check_gone(struct attempt *l)
+/* ": make: *** No rule": what it printed last. */
+static void
+add_last_line(const struct attempt *l, struct buf *to)
 {
-    if (l->is_started && l->is_exited && !l->is_gone &&
-        proc_signal_tree(&l->id, l->prepared.token, 0) == 0)
-        gone(l);
+    struct buf line = { 0 };
+
+    attempt_files_last_line(l->host->plan, &l->prepared, l->host->mask, &line);
+    if (line.len && !buf_failed(&line))
+        buf_addf(to, ": %s", line.p);
+    buf_release(&line);
 }
 
 static void
 say_death(const struct attempt *l, struct buf *to)
 {
-    if (!l->has_status)
-        buf_adds(to, "died without a terminal line");
-    else if (WIFSIGNALED(l->wait_status))
-        buf_addf(to, "was killed by signal %d (%s)", WTERMSIG(l->wait_status),
-                 strsignal(WTERMSIG(l->wait_status)));
+    int status = l->child.wait_status;
+
+    if (!l->child.has_status)
+        buf_adds(to, "died");
+    else if (WIFSIGNALED(status))
+        buf_addf(to, "was killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else
-        buf_addf(to, "exited with code %d without a terminal line", WEXITSTATUS(l->wait_status));
+        buf_addf(to, "exit code %d", WEXITSTATUS(status));
+    buf_adds(to, " after ");
+    live_view_elapsed(to, clock_mono_ms() - l->began_ms);
+    buf_adds(to, " without a terminal line");
+    add_last_line(l, to);
     if (l->reader.bad)
         buf_adds(to, "; ");
     add_bad_lines(l, to);
+    if (l->has_foreign)
+        buf_addf(to, "; lines without the attempt_id %s were ignored", l->prepared.token);
 }
 
+static bool
+may_begin_again(const struct attempt *l)
+{
+    int status = l->child.wait_status, signo = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    bool was_killed =
+        !l->child.has_status || signo == SIGKILL || signo == SIGTERM || signo == SIGHUP;
+
+    return is_patient(l) && was_killed && !l->is_stopped && l->n_again < AGAIN_MAX;
+}
+
+/* Its process ended. */
 static void
-on_death(struct attempt *l)
+on_end(struct attempt *l)
 {
     struct buf text = { 0 };
 
-    if (l->is_exited)
-        return;
-    drop(&l->death);
     attempt_look(l); /* its last lines */
-    l->is_exited = true;
-    if (!l->has_status)
-        l->has_status = proc_how_died(&l->id, &l->wait_status);
+    l->is_ended = true;
+    if (!l->has_result && may_begin_again(l)) {
+        l->is_again = true;
+        if (l->child.state == CHILD_RUNNING) /* what it left */
+            child_watch_stop(&l->watch);
+        return;
+    }
     if (!l->has_result) {
         say_death(l, &text);
         give_result(l, OUT_CRASH, NULL, buf_failed(&text) ? "died" : text.p);
         buf_release(&text);
     }
-    size_t n;
-    const pid_t *known = l->host->known(l->host->ctx, &n);
-    if (!proc_may_have_left(&l->id, known, n))
-        gone(l);
-    else
-        attempt_check_gone(l);
-    if (!l->is_gone && !l->deadline)
-        attempt_stop(l); /* it died without a result: what it left has nothing to finish */
+    /* It ended without a result: what it left has nothing to finish. A tree that is being stopped
+     * keeps the time that its present step gives it. */
+    if (!l->deadline && l->child.state == CHILD_RUNNING)
+        attempt_stop(l);
 }
 
-void
-attempt_exited(struct attempt *l, int wait_status)
+/* Takes what the supervisor of its process knows. */
+static void
+take_child(struct attempt *l)
 {
-    l->has_status = true;
-    l->wait_status = wait_status;
-    on_death(l);
+    if (l->child.has_exited && !l->is_ended)
+        on_end(l);
+    if (l->child.state == CHILD_GONE)
+        gone(l);
 }
 
 static void
-on_pidfd(void *ctx)
+on_child(void *ctx)
 {
-    struct attempt *l = ctx;
+    take_child(ctx);
+    settle(ctx);
+}
 
-    if (!l->is_child || proc_alive(&l->id) == PROC_DEAD)
-        on_death(l);
-    settle(l);
+void
+attempt_reaped(struct attempt *l, int wait_status)
+{
+    child_reaped(&l->child, wait_status);
+    child_watch_look(&l->watch);
+}
+
+void
+attempt_check_gone(struct attempt *l)
+{
+    if (l->child.has_exited)
+        child_watch_look(&l->watch);
 }
 
 /* ---- stopping ---- */
 
-static void
-on_stop_poll(void *ctx)
-{
-    struct attempt *l = ctx;
-    int64_t now_ms = clock_mono_ms();
-    int signo = 0;
-
-    drop(&l->poll);
-    if (now_ms >= l->kill_at_ms) {
-        l->stopping = STOP_KILL;
-        signo = SIGKILL; /* again and again: what it forks meanwhile, too */
-    } else if (l->stopping == STOP_HUP && now_ms >= l->term_at_ms) {
-        l->stopping = STOP_TERM;
-        signo = SIGTERM;
-    }
-    l->poll_ms = l->poll_ms * 2 < STOP_POLL_MAX_MS ? l->poll_ms * 2 : STOP_POLL_MAX_MS;
-    int left = proc_signal_tree(&l->id, l->prepared.token, signo);
-    if (left == 0 && !l->is_child)
-        l->is_exited = true;
-    if (left == 0 && l->is_exited)
-        gone(l);
-    else
-        l->poll = loop_after(l->host->loop, l->poll_ms, on_stop_poll, l, NULL);
-    settle(l);
-}
-
-/* The first step of the ladder; on_stop_poll takes the others. */
-static void
-begin_stop(struct attempt *l, enum stopping first)
-{
-    if (!l->is_started || l->is_gone || l->stopping)
-        return;
-    l->stopping = first;
-    l->term_at_ms = clock_mono_ms() + (first == STOP_HUP ? ATTEMPT_HANGUP_MS : 0);
-    l->kill_at_ms = l->term_at_ms + ATTEMPT_GRACE_MS;
-    l->poll_ms = STOP_POLL_MS;
-    proc_signal_tree(&l->id, l->prepared.token, first == STOP_HUP ? SIGHUP : SIGTERM);
-    drop(&l->poll); /* one that looks at a process that cannot be watched */
-    l->poll = loop_after(l->host->loop, l->poll_ms, on_stop_poll, l, NULL);
-}
-
 void
 attempt_stop(struct attempt *l)
 {
-    if (l->stopping == STOP_HUP)
-        l->term_at_ms = 0; /* no more patience */
-    begin_stop(l, STOP_TERM);
+    l->is_again = false;
+    l->is_stopped = true;
+    if (is_started(l))
+        child_watch_stop(&l->watch);
+}
+
+void
+attempt_kill(struct attempt *l)
+{
+    if (is_started(l))
+        child_watch_kill(&l->watch);
 }
 
 /* A person closed its pane. A terminal line that it wrote before counts. */
@@ -451,25 +525,35 @@ on_pane_closed(void *ctx)
         l->is_closed = true;
         give_result(l, OUT_CRASH, NULL, "its pane was closed");
     }
-    begin_stop(l, STOP_HUP);
+    child_watch_hangup(&l->watch);
     settle(l);
 }
 
 void
-attempt_hurry(struct attempt *l)
+attempt_end(struct attempt *l, const char *why)
 {
-    l->kill_at_ms = 0;
+    if (!is_started(l) || l->has_result)
+        return;
+    l->is_ended_early = true;
+    give_result(l, OUT_ERROR, NULL, why);
+    attempt_stop(l);
 }
 
 static void
 on_timeout(void *ctx)
 {
     struct attempt *l = ctx;
+    struct buf text = { 0 };
 
-    drop(&l->deadline);
+    drop_deadline(l);
     attempt_look(l);
-    if (!l->has_result)
-        give_result(l, OUT_TIMEOUT, NULL, NULL);
+    if (!l->has_result) {
+        buf_adds(&text, "no terminal line after ");
+        live_view_elapsed(&text, clock_mono_ms() - l->began_ms);
+        add_last_line(l, &text);
+        give_result(l, OUT_TIMEOUT, NULL, buf_failed(&text) ? NULL : text.p);
+        buf_release(&text);
+    }
     attempt_stop(l);
     settle(l);
 }
@@ -479,7 +563,7 @@ on_timeout(void *ctx)
 static void
 set_deadline(struct attempt *l, int64_t timeout_ms)
 {
-    drop(&l->deadline);
+    drop_deadline(l);
     if (timeout_ms >= 0)
         l->deadline = loop_after(l->host->loop, (uint64_t)timeout_ms, on_timeout, l, NULL);
 }
@@ -509,57 +593,84 @@ attempt_lay_out(struct attempt *l, struct err *e)
     return s;
 }
 
+/* The cheap question: a descendant that is left is a child of ours, which nobody knows. */
+static bool
+may_have_left(void *ctx)
+{
+    const struct attempt *l = ctx;
+    size_t n;
+    const pid_t *known = l->host->known(l->host->ctx, &n);
+
+    return proc_may_have_left(&l->child.id, known, n);
+}
+
+static struct child_spec
+child_spec_of(struct attempt *l)
+{
+    return (struct child_spec){ .proc = l->prepared.spec,
+                                .token = l->prepared.token,
+                                .hangup_ms = ATTEMPT_HANGUP_MS,
+                                .grace_ms = ATTEMPT_GRACE_MS,
+                                .is_whole_tree = true,
+                                .may_have_left = may_have_left,
+                                .ctx = l };
+}
+
+static enum status
+watch_child(struct attempt *l, struct err *e)
+{
+    return child_watch(&l->watch, &l->child, l->host->loop, on_child, l, e);
+}
+
 enum status
 attempt_start(struct attempt *l, int64_t timeout_ms, struct err *e)
 {
     enum status s = attempt_lay_out(l, e);
+    struct child_spec spec = child_spec_of(l);
 
     if (s)
         return s;
-    s = proc_spawn(&l->prepared.spec, &l->id, e);
+    s = child_start(&l->child, &spec, e);
     if (s == ST_CONFLICT) /* begun already, by an orchestrator that died at that moment */
         return attempt_resume(l, timeout_ms, timeout_ms, e);
     if (s)
         return s;
-    l->is_started = l->is_child = true;
+    s = watch_child(l, e);
+    if (s) { /* no memory */
+        child_kill(&l->child);
+        child_wait(&l->child, -1);
+        return s;
+    }
     l->began_ms = clock_mono_ms();
-    if (!l->deadline)
-        set_deadline(l, timeout_ms);
+    l->timeout_ms = timeout_ms;
+    set_deadline(l, timeout_ms);
     attempt_show(l);
     return ST_OK;
 }
 
-static void
-on_unknown_poll(void *ctx)
+/* An earlier orchestrator started it: listen to it from now on. */
+static enum status
+adopt(struct attempt *l, const struct proc_id *id, struct err *e)
 {
-    struct attempt *l = ctx;
+    struct child_spec spec = child_spec_of(l);
 
-    drop(&l->poll);
-    attempt_look(l);
-    if (proc_alive(&l->id) == PROC_DEAD)
-        on_death(l);
-    else
-        l->poll = loop_after(l->host->loop, UNKNOWN_POLL_MS, on_unknown_poll, l, NULL);
-    settle(l);
+    child_adopt(&l->child, &spec, id);
+    return watch_child(l, e);
 }
 
-/* It is there, or was: listen to it. */
+/* It is there, or was. */
 static enum status
-attach(struct attempt *l, int64_t timeout_left_ms, struct err *e)
+go_on_with(struct attempt *l, const struct proc_id *id, int64_t timeout_left_ms, struct err *e)
 {
-    l->is_started = true;
+    enum status s = adopt(l, id, e);
+
+    if (s)
+        return s;
     attempt_look(l);
-    l->pidfd = proc_pidfd(&l->id);
-    if (l->pidfd < 0 && proc_alive(&l->id) == PROC_DEAD) {
-        on_death(l);
-        return ST_OK;
-    }
-    if (l->pidfd >= 0)
-        l->death = loop_on_readable(l->host->loop, l->pidfd, on_pidfd, l, e);
-    else
-        l->poll = loop_after(l->host->loop, UNKNOWN_POLL_MS, on_unknown_poll, l, e);
-    if (!l->has_result && !l->deadline)
+    if (!l->has_result)
         set_deadline(l, timeout_left_ms > 0 ? timeout_left_ms : 0);
+    child_step(&l->child);
+    take_child(l);
     return ST_OK;
 }
 
@@ -576,17 +687,20 @@ rename_attempt(struct attempt *l, struct err *e)
 enum status
 attempt_resume(struct attempt *l, int64_t timeout_ms, int64_t timeout_left_ms, struct err *e)
 {
+    struct proc_id id;
+
     for (;;) {
-        enum status s = proc_read_id(l->prepared.spec.attempt_file, &l->id, e);
+        enum status s = proc_read_id(l->prepared.spec.attempt_file, &id, e);
         l->began_ms = clock_mono_ms() - (timeout_ms - timeout_left_ms);
+        l->timeout_ms = timeout_ms;
         if (!s)
-            return attach(l, timeout_left_ms, e);
+            return go_on_with(l, &id, timeout_left_ms, e);
         if (s != ST_NOT_FOUND)
             return s;
         /* Never begun: make sure that it never will, then begin it under another name. */
         enum status v = proc_void(l->prepared.spec.attempt_file, e);
-        if (v == ST_CONFLICT && proc_read_id(l->prepared.spec.attempt_file, &l->id, e) == ST_OK)
-            return attach(l, timeout_left_ms, e); /* it began this instant */
+        if (v == ST_CONFLICT && proc_read_id(l->prepared.spec.attempt_file, &id, e) == ST_OK)
+            return go_on_with(l, &id, timeout_left_ms, e); /* it began this instant */
         if (v && v != ST_CONFLICT)
             return v;
         s = rename_attempt(l, e);
@@ -597,17 +711,50 @@ attempt_resume(struct attempt *l, int64_t timeout_ms, int64_t timeout_left_ms, s
     }
 }
 
+/* Another process for the same attempt, under its next name. */
+static void
+begin_again(struct attempt *l)
+{
+    int64_t left_ms = l->timeout_ms - (clock_mono_ms() - l->began_ms), began_ms = l->began_ms;
+    struct err e;
+
+    l->n_again += !l->child.is_adopted;
+    if (!l->child.is_adopted)
+        l->host->on_note(l->host->ctx, l->a.phase, "its process was killed, and is started again");
+    attempt_set_verdict(l, "killed");
+    finish_pane(l);
+    child_unwatch(&l->watch);
+    drop_deadline(l);
+    child_release(&l->child);
+    l->child = (struct child){ 0 };
+    l->is_again = l->is_ended = l->has_ids = false;
+    l->n_lines = l->n_told = 0;
+    enum status s = rename_attempt(l, &e);
+    if (!s)
+        s = attempt_resume(l, l->timeout_ms, left_ms, &e);
+    if (s) {
+        give_result(l, OUT_CRASH, NULL, e.text);
+        gone(l);
+        return;
+    }
+    l->began_ms = began_ms;
+    if (!l->has_result && l->child.state == CHILD_RUNNING)
+        set_deadline(l, left_ms > 0 ? left_ms : 0);
+}
+
 void
 attempt_show(struct attempt *l)
 {
-    if (l->is_started && !l->is_exited && !l->pane)
+    if (is_started(l) && !l->child.has_exited && !l->pane)
         l->pane = panes_open(l->host->panes, &l->prepared.spec, on_pane_closed, l);
 }
 
 enum status
 attempt_resume_rest(struct attempt *l, struct err *e)
 {
-    while (proc_read_id(l->prepared.spec.attempt_file, &l->id, e) != ST_OK) {
+    struct proc_id id;
+
+    while (proc_read_id(l->prepared.spec.attempt_file, &id, e) != ST_OK) {
         struct stat st;
         if (sys->fstatat(AT_FDCWD, l->prepared.spec.attempt_file, &st, AT_SYMLINK_NOFOLLOW) != 0) {
             gone(l); /* it never was */
@@ -617,11 +764,12 @@ attempt_resume_rest(struct attempt *l, struct err *e)
         if (s)
             return s;
     }
-    l->is_started = l->has_result = true;
-    l->is_exited = proc_alive(&l->id) == PROC_DEAD;
-    if (l->is_exited && proc_signal_tree(&l->id, l->prepared.token, 0) == 0)
-        gone(l);
-    else
-        attempt_stop(l);
+    l->has_result = true;
+    enum status s = adopt(l, &id, e);
+    if (s)
+        return s;
+    child_step(&l->child);
+    attempt_stop(l);
+    take_child(l);
     return ST_OK;
 }

@@ -4,14 +4,15 @@
  * A live attempt tells its owner two things, each once: its result (a terminal line, its death
  * without one, its time running out, its pane closed), then that its tree is gone.
  *
- * It is a process of its own, our child (proc/proc.h). Where the host has panes (run/panes.h), one
- * shows its log; a person who closes that pane ends the attempt: its tree gets SIGHUP, a moment
- * later SIGTERM, then SIGKILL.
+ * It is a process of its own, a child (proc/child.h), which an orchestrator that comes later
+ * adopts. Where the host has panes (run/panes.h), one shows its log; a person who closes that pane
+ * ends the attempt: its tree gets SIGHUP, a moment later SIGTERM, then SIGKILL.
  */
 #ifndef CLIQ_RUN_ATTEMPT_H
 #define CLIQ_RUN_ATTEMPT_H
 
 #include "base/loop.h"
+#include "base/mask.h"
 #include "context/status_line.h"
 #include "log/log.h"
 #include "run/attempt_files.h"
@@ -30,6 +31,7 @@ struct attempt_host {
     struct loop *loop;
     const char *run_id;
     struct panes *panes; /* NULL: none */
+    struct mask *mask;   /* secrets that lines and reasons must not tell; gets those of attempts */
     /* A line that is not terminal: progress or notify. */
     void (*on_line)(void *ctx, struct attempt *l, const struct status_line *line);
     /* The result; line is NULL when it died, timed out or its pane was closed; text
@@ -66,19 +68,22 @@ enum status attempt_resume_rest(struct attempt *l, struct err *e);
 /* After attempt_resume: one that runs on gets a pane again, where there are panes. */
 void attempt_show(struct attempt *l);
 
-void attempt_stop(struct attempt *l);  /* TERM, grace, KILL; on_gone follows */
-void attempt_hurry(struct attempt *l); /* it is being stopped: no more grace */
-void attempt_look(struct attempt *l);  /* something changed in signals/ */
+/* Its result is the error `why`, now, and it is stopped. Nothing when it has a result. */
+void attempt_end(struct attempt *l, const char *why);
+void attempt_stop(struct attempt *l); /* TERM, grace, KILL; on_gone follows */
+void attempt_kill(struct attempt *l); /* attempt_stop without further grace */
+void attempt_look(struct attempt *l); /* something changed in signals/ */
 bool
 attempt_writes(const struct attempt *l, const char *name); /* is that file of signals/ its own? */
 bool attempt_owns(const struct attempt *l, pid_t pid);
-void attempt_exited(struct attempt *l, int wait_status); /* its process was reaped by us */
+void attempt_reaped(struct attempt *l, int wait_status); /* the host reaped its process */
 void attempt_check_gone(struct attempt *l); /* some child of ours died: anything left? */
 
 const struct attempt_id *attempt_id_of(const struct attempt *l);
-pid_t attempt_pid(const struct attempt *l);       /* 0: not started */
-bool attempt_completed(const struct attempt *l);  /* its result was a complete line */
-bool attempt_was_closed(const struct attempt *l); /* a person closed its pane */
+pid_t attempt_pid(const struct attempt *l);      /* 0: not started */
+bool attempt_completed(const struct attempt *l); /* its result was a complete line */
+/* A person closed its pane, or attempt_end was called: it is not tried again. */
+bool attempt_was_ended(const struct attempt *l);
 /* In on_result: what its pane says of it, if that is more than the outcome: "PASS". */
 void attempt_set_verdict(struct attempt *l, const char *text);
 

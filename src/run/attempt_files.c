@@ -1,12 +1,13 @@
 #include "run/attempt_files.h"
 
-#include "base/clock.h"
 #include "base/path.h"
+#include "base/sys.h"
+#include "base/term.h"
 #include "context/agent_env.h"
 #include "context/agent_message.h"
 #include "context/context.h"
-#include "context/handoff.h"
-#include "team/template.h"
+#include "run/phase_scope.h"
+#include "team/phase_config.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { COMMAND_TIMEOUT_MS = 2 * 60 * 1000 };
+
 /* One preparation in progress. */
 struct prep {
     const struct plan *p;
@@ -22,10 +25,9 @@ struct prep {
     const struct attempt_id *a;
     const char *run_id;
     struct arena *arena;
-    struct template_scope scope;
+    struct phase_scope values;
     struct template_env *env; /* variables that shell commands refer to */
     size_t n_env;
-    struct err fault; /* of a handoff that cannot be read; "" while all can */
 };
 
 void
@@ -48,73 +50,24 @@ attempt_files_has_checks(const struct plan *p, size_t phase)
            strcmp(agent, "exec") != 0 && strcmp(agent, "script") != 0;
 }
 
-/* "<state_dir>/<path>" in the arena; NULL without memory. */
+/* phase_scope_path, formatted. */
 static const char *
 below(const struct prep *pr, const char *fmt, ...)
 {
-    struct buf b = { 0 };
     struct err e;
     va_list ap;
 
     va_start(ap, fmt);
     err_vsay(&e, fmt, ap);
     va_end(ap);
-    state_dir_path(&pr->p->state, &b, e.text);
-    const char *path = buf_failed(&b) ? NULL : arena_dup(pr->arena, b.p, b.len);
-    buf_release(&b);
-    return path;
-}
-
-/* ---- where template values come from ---- */
-
-static const struct json *
-envelope_in(struct prep *pr, const char *channel)
-{
-    struct handoff h;
-    struct err e;
-    const char *dir = below(pr, "channels/%s", channel);
-    enum status s = dir ? handoff_read(pr->arena, dir, &h, &e) : ST_NOT_FOUND;
-
-    if (s && s != ST_NOT_FOUND && !pr->fault.text[0])
-        pr->fault = e;
-    return s ? NULL : handoff_json(pr->arena, &h);
-}
-
-/* The handoff of `phase` to us. What it left for others is not ours to read. */
-static const struct json *
-find_handoff(void *ctx, const char *phase)
-{
-    struct prep *pr = ctx;
-    char channel[2 * TEAM_PHASE_NAME_MAX + 3];
-
-    snprintf(channel, sizeof channel, "%s--%s", phase, pr->ph->name);
-    return envelope_in(pr, channel);
-}
-
-/* What is wrong with a field: a handoff that it needs, before anything else. */
-static const char *
-why_not(const struct prep *pr, const struct err *why)
-{
-    return pr->fault.text[0] ? pr->fault.text : why->text;
+    return phase_scope_path(&pr->values, e.text);
 }
 
 static void
 begin(struct prep *pr, const struct plan *p, size_t phase, const char *run_id, struct arena *arena)
 {
     *pr = (struct prep){ .p = p, .ph = &p->team.phases[phase], .run_id = run_id, .arena = arena };
-    pr->scope = (struct template_scope){
-        .inputs = p->inputs,
-        .handoff = find_handoff,
-        .ctx = pr,
-        .team_name = p->team.name ? p->team.name : "",
-        .phase = pr->ph->name,
-        .run_id = run_id,
-        .project_dir = p->state.project_dir,
-        .work_dir = p->state.project_dir,
-        .state_dir = p->state.state_dir,
-        .files_dir = below(pr, "files/%s", pr->ph->name),
-        .now_ms = clock_wall_ns() / 1000000,
-    };
+    phase_scope_init(&pr->values, p, phase, run_id, arena);
 }
 
 enum status
@@ -130,9 +83,9 @@ attempt_files_when(const struct plan *p, size_t phase, const char *run_id, bool 
     if (when) {
         struct err why;
         begin(&pr, p, phase, run_id, &arena);
-        s = template_when(when, &pr.scope, is_true, &why);
+        s = template_when(when, &pr.values.scope, is_true, &why);
         if (s)
-            err_say(e, "phase %s, when: %s", pr.ph->name, why_not(&pr, &why));
+            err_say(e, "phase %s, when: %s", pr.ph->name, phase_scope_why(&pr.values, &why));
     }
     arena_release(&arena);
     return s;
@@ -144,12 +97,12 @@ expand(struct prep *pr, const char *field, const char *text, const char **out, s
 {
     struct buf b = { 0 };
     struct err why;
-    enum status s = template_expand(&b, text, &pr->scope, &why);
+    enum status s = template_expand(&b, text, &pr->values.scope, &why);
 
     if (!s)
         s = buf_status(&b, field, &why);
     if (s)
-        err_say(e, "phase %s, %s: %s", pr->ph->name, field, why_not(pr, &why));
+        err_say(e, "phase %s, %s: %s", pr->ph->name, field, phase_scope_why(&pr->values, &why));
     else if (!(*out = arena_dup(pr->arena, b.p ? b.p : "", b.len)))
         s = err_nomem(e);
     buf_release(&b);
@@ -195,6 +148,16 @@ expand_json(struct prep *pr, const char *field, const struct json *v, struct jso
 
 /* ---- the payload ---- */
 
+static int64_t
+command_timeout(const struct prep *pr, const struct command *c)
+{
+    if (c->timeout_ms)
+        return c->timeout_ms;
+    if (pr->ph->timeout_ms)
+        return pr->ph->timeout_ms;
+    return settings_ms(&pr->p->settings, "run.command_timeout", COMMAND_TIMEOUT_MS);
+}
+
 static enum status
 write_commands(struct prep *pr, struct buf *to, struct err *e)
 {
@@ -207,9 +170,10 @@ write_commands(struct prep *pr, struct buf *to, struct err *e)
         const struct command *c = &pr->ph->commands[i];
         struct err why;
         buf_reset(&run);
-        s = template_shell(pr->arena, &run, c->run, &pr->scope, &pr->env, &pr->n_env, &why);
+        s = template_shell(pr->arena, &run, c->run, &pr->values.scope, &pr->env, &pr->n_env, &why);
         if (s) {
-            err_say(e, "phase %s, command %s: %s", pr->ph->name, c->name, why_not(pr, &why));
+            err_say(e, "phase %s, command %s: %s", pr->ph->name, c->name,
+                    phase_scope_why(&pr->values, &why));
             break;
         }
         json_sep(to);
@@ -218,6 +182,7 @@ write_commands(struct prep *pr, struct buf *to, struct err *e)
         json_key_strn(to, "run", run.p ? run.p : "", run.len);
         if (c->escalate_on_fail)
             json_key_bool(to, "escalate_on_fail", true);
+        json_key_int(to, "timeout_ms", command_timeout(pr, c));
         json_close(to, '}');
     }
     json_close(to, ']');
@@ -237,6 +202,54 @@ write_expanded(struct prep *pr, struct buf *to, const char *key, const struct js
     if (!s)
         json_key_json(to, key, expanded);
     return s;
+}
+
+static enum status
+expand_config(void *ctx, const char *field, const struct json *v, struct json **out, struct err *e)
+{
+    return expand_json(ctx, field, v, out, e);
+}
+
+/* Who works on goes on with the conversation; a gate judges afresh. The phase's field `session`
+ * decides otherwise. */
+static bool
+is_continued(const struct prep *pr, const struct json *config)
+{
+    const struct json *v = json_get(config, "session");
+
+    return json_eq(v, "continue") || (!json_eq(v, "fresh") && pr->ph->type != PHASE_GATE);
+}
+
+static enum status
+write_session(const struct prep *pr, struct buf *to, const struct json *config, struct err *e)
+{
+    const struct usage *session = pr->a->session;
+
+    if (!session || !is_continued(pr, config))
+        return ST_OK;
+    struct json *used = usage_json(pr->arena, session);
+    json_key(to, "session");
+    json_open(to, '{');
+    json_key_str(to, "id", session->session_id);
+    json_key_json(to, "usage", used);
+    json_close(to, '}');
+    return used ? ST_OK : err_nomem(e);
+}
+
+/* The phase's fields that its agent declares, and the conversation that it goes on with. */
+static enum status
+write_config(struct prep *pr, struct buf *to, struct err *e)
+{
+    const struct agent *agent = &pr->p->agents[pr->a->phase];
+    struct json *config;
+    enum status s =
+        phase_config_make(pr->arena, pr->ph, agent_schema(pr->arena, agent->name, agent->manifest),
+                          expand_config, pr, &config, e);
+
+    if (s)
+        return s;
+    json_key_json(to, "phase_config", config);
+    return write_session(pr, to, config, e);
 }
 
 /* What the checks of this attempt said (signals/<gate>_command_results.json); NULL when
@@ -263,24 +276,6 @@ read_check_results(const struct prep *pr, const struct json **out, struct err *e
     return s == ST_NOT_FOUND ? ST_OK : s;
 }
 
-/* The nearest first: what the gate depends on, then further up, then support. */
-static size_t
-list_route_targets(const struct prep *pr, size_t *out)
-{
-    struct dag *d = pr->p->dag;
-    size_t gate = pr->a->phase, n = 0;
-
-    for (size_t i = 0; i < pr->ph->n_depends_on; i++)
-        out[n++] = pr->ph->deps[i];
-    for (size_t k = d->rank[gate]; k-- > 0;)
-        if (!pr->p->team.phases[d->order[k]].is_support && dag_may_route(d, gate, d->order[k]) &&
-            !dag_is_edge(d, d->order[k], gate))
-            out[n++] = d->order[k];
-    for (size_t i = pr->p->team.n_main; i < pr->p->team.n_phases; i++)
-        out[n++] = i;
-    return n;
-}
-
 /* Each line behind four spaces: text of others, not ours. */
 static void
 add_indented(struct buf *to, const struct json *text)
@@ -304,11 +299,15 @@ add_check(struct buf *to, const struct json *check)
     const struct json *name = json_get(check, "name");
     int64_t code = 0;
     bool is_pass = json_is(json_get(check, "pass"), JSON_TRUE);
+    bool is_late = json_is(json_get(check, "timed_out"), JSON_TRUE);
 
     json_int(json_get(check, "exit_code"), &code);
     buf_addf(to, "- [%c] %.*s: %s (exit code %d)\n", is_pass ? 'x' : ' ',
              json_is(name, JSON_STRING) ? (int)name->text.len : 0,
-             json_is(name, JSON_STRING) ? name->text.p : "", is_pass ? "passed" : "failed",
+             json_is(name, JSON_STRING) ? name->text.p : "",
+             is_pass   ? "passed"
+             : is_late ? "timed out"
+                       : "failed",
              (int)code);
     if (!is_pass)
         add_indented(to, json_get(check, "output"));
@@ -316,7 +315,7 @@ add_check(struct buf *to, const struct json *check)
 
 /* gates/<gate>/gate_context.md: what the gate's agent is about to judge, for people. */
 static enum status
-write_gate_context(const struct prep *pr, const struct json *results, const size_t *targets,
+write_gate_context(const struct prep *pr, const struct json *results, const uint32_t *targets,
                    size_t n_targets, struct err *e)
 {
     struct buf text = { 0 };
@@ -344,12 +343,12 @@ static enum status
 write_gate(const struct prep *pr, struct buf *to, struct err *e)
 {
     const struct json *results;
-    size_t *targets = arena_alloc(pr->arena, (pr->p->team.n_phases + 1) * sizeof *targets);
+    uint32_t *targets = arena_alloc(pr->arena, (pr->p->team.n_phases + 1) * sizeof *targets);
     enum status s = targets ? read_check_results(pr, &results, e) : err_nomem(e);
 
     if (s)
         return s;
-    size_t n = list_route_targets(pr, targets);
+    size_t n = dag_route_targets(pr->p->dag, pr->a->phase, targets);
     if (pr->a->stage == STAGE_CHECKS) {
         json_key_bool(to, "checks_only", true);
     } else {
@@ -385,6 +384,7 @@ write_payload(struct prep *pr, struct buf *to, const char *role, const char *pro
         json_key_bool(to, "is_support", true);
     if (pr->a->is_routed)
         json_key_bool(to, "is_routed", true);
+    json_key_strs(to, "depends_on", ph->depends_on, ph->n_depends_on);
     json_key_str(to, "action", ph->action);
     json_key_str(to, "model", ph->model);
     json_key_str(to, "role", role);
@@ -397,6 +397,8 @@ write_payload(struct prep *pr, struct buf *to, const char *role, const char *pro
         s = write_expanded(pr, to, "target_entries", ph->target_entries, e);
     if (!s)
         s = write_expanded(pr, to, "review", ph->review, e);
+    if (!s && pr->a->stage == STAGE_AGENT)
+        s = write_config(pr, to, e);
     if (!s && ph->type == PHASE_GATE)
         s = write_gate(pr, to, e);
     return s;
@@ -509,14 +511,15 @@ message_head(const struct plan *p, const char *type, const struct agent *agent,
 }
 
 static enum status
-write_message(struct prep *pr, struct buf *to, const struct agent *agent, const char *role,
-              const char *prompt, struct err *e)
+write_message(struct prep *pr, struct buf *to, const struct agent *agent, const char *token,
+              const char *role, const char *prompt, struct err *e)
 {
     const char *signals = below(pr, pr->a->stage == STAGE_CHECKS ? "run/checks" : "signals");
     struct agent_message m = message_head(pr->p, "phase", agent, signals);
 
     m.phase_type = phase_type_name(pr->ph->type);
     m.phase = pr->ph->name;
+    m.attempt_id = token;
     if (!signals || !list_handoff_dirs(pr, &m) || !list_artifacts(pr, &m))
         return err_nomem(e);
     agent_message_begin(to, &m);
@@ -657,7 +660,7 @@ attempt_files_write(const struct plan *p, const struct attempt_id *a, const char
     if (!s && a->stage == STAGE_AGENT && wants_prompt(agent))
         prompt = below(&pr, "run/prompts/%s.md", name.p);
     if (!s)
-        s = write_message(&pr, &message, agent, role, prompt, e);
+        s = write_message(&pr, &message, agent, token, role, prompt, e);
     out->message_len = message.len;
     if (!s && !(out->message = arena_dup(arena, message.p, message.len)))
         s = err_nomem(e);
@@ -677,6 +680,43 @@ attempt_files_message(const struct plan *p, const struct attempt_files *x, struc
                             e);
 }
 
+/* A secret that the text begins within cannot be found: its line is left out. */
+static size_t
+whole_from(const char *text, size_t n, bool is_cut, const struct mask *m)
+{
+    const char *newline = is_cut && !mask_is_empty(m) ? memchr(text, '\n', n) : NULL;
+
+    return newline ? (size_t)(newline + 1 - text) : is_cut && !mask_is_empty(m) ? n : 0;
+}
+
+static void
+add_last_line(const struct plan *p, const char *path, const struct mask *m, struct buf *to)
+{
+    enum { TAIL = 16384, SHOWN = 300 };
+    char tail[TAIL];
+    struct stat st;
+    struct buf masked = { 0 };
+    int fd = SYS_RETRY(
+        sys->openat(p->state.dir, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
+
+    if (fd < 0)
+        return;
+    off_t at = sys->fstat(fd, &st) == 0 && st.st_size > TAIL ? st.st_size - TAIL : 0;
+    ssize_t n = SYS_RETRY(sys->pread(fd, tail, sizeof tail, at));
+    close(fd);
+    size_t from = n > 0 ? whole_from(tail, (size_t)n, at > 0, m) : 0;
+    if (n > 0 && mask_text(m, tail + from, (size_t)n - from, &masked, NULL) == ST_OK && masked.len)
+        term_last_line(to, masked.p, masked.len, SHOWN);
+    buf_release(&masked);
+}
+
+void
+attempt_files_last_line(const struct plan *p, const struct attempt_files *x, const struct mask *m,
+                        struct buf *to)
+{
+    add_last_line(p, x->spec.out + x->spec.base_len, m, to);
+}
+
 /* ---- notifications ---- */
 
 static enum status
@@ -692,11 +732,35 @@ notify_env(const struct plan *p, const struct agent *agent, const char *run_id, 
 }
 
 enum status
+attempt_files_receivers(const struct plan *p, size_t phase, const char *run_id, struct arena *arena,
+                        const struct json *to, struct json **out, struct err *e)
+{
+    struct prep pr;
+
+    begin(&pr, p, phase, run_id, arena);
+    return expand_json(&pr, "notify", to, out, e);
+}
+
+void
+attempt_files_last_words(const struct plan *p, const char *agent, const char *id,
+                         const struct mask *m, struct buf *to)
+{
+    struct buf path = { 0 };
+
+    buf_addf(&path, "run/logs/_notify-%s-%s.log", agent, id);
+    if (!buf_failed(&path))
+        add_last_line(p, path.p, m, to);
+    buf_release(&path);
+}
+
+enum status
 attempt_files_notify(const struct plan *p, const struct agent *agent, const char *id,
                      const struct json *notification, const char *run_id, struct arena *arena,
                      struct proc_spec *spec, const char **token, struct err *e)
 {
-    struct prep pr = { .p = p, .run_id = run_id, .arena = arena };
+    struct prep pr = {
+        .p = p, .run_id = run_id, .arena = arena, .values = { .plan = p, .arena = arena }
+    };
     struct buf message = { 0 }, name = { 0 }, path = { 0 };
     enum status s;
 

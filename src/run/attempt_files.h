@@ -15,6 +15,8 @@
 #ifndef CLIQ_RUN_ATTEMPT_FILES_H
 #define CLIQ_RUN_ATTEMPT_FILES_H
 
+#include "base/mask.h"
+#include "context/usage.h"
 #include "proc/proc.h"
 #include "run/run.h"
 
@@ -25,7 +27,8 @@ struct attempt_id {
     unsigned n, iteration;
     enum stage stage;
     bool is_routed;
-    unsigned redo; /* times it was made impossible before it began, and named anew */
+    const struct usage *session; /* the conversation that it can go on with; NULL: none; borrowed */
+    unsigned redo;               /* times it was made impossible before it began, and named anew */
 };
 
 /* "build.2" or "review.1.checks" appended. */
@@ -41,7 +44,7 @@ enum status attempt_files_when(const struct plan *p, size_t phase, const char *r
 /* An attempt that can be started once its message is written. Strings are in the arena. */
 struct attempt_files {
     struct proc_spec spec;
-    const char *token;   /* CLIQ_ATTEMPT */
+    const char *token;   /* CLIQ_ATTEMPT, and attempt_id of message and lines */
     const char *message; /* the text of spec.in */
     size_t message_len;
 };
@@ -55,11 +58,24 @@ attempt_files_write(const struct plan *p, const struct attempt_id *a, const char
 enum status
 attempt_files_message(const struct plan *p, const struct attempt_files *x, struct err *e);
 
+/* Appends the last line of the attempt's log that shows anything, masked; nothing when there is
+ * none. */
+void attempt_files_last_line(const struct plan *p, const struct attempt_files *x,
+                             const struct mask *m, struct buf *to);
+
 /* The same for one notification, an element of its message's list. Its files are called
  * _notify-<agent>-<id>: an id is delivered at most once in a run. */
 enum status
 attempt_files_notify(const struct plan *p, const struct agent *agent, const char *id,
                      const struct json *notification, const char *run_id, struct arena *arena,
                      struct proc_spec *spec, const char **token, struct err *e);
+
+/* A copy of the receivers of a phase's notify map with their texts expanded, in the arena. */
+enum status
+attempt_files_receivers(const struct plan *p, size_t phase, const char *run_id, struct arena *arena,
+                        const struct json *to, struct json **out, struct err *e);
+/* Appends the last line of that notification's log, as attempt_files_last_line. */
+void attempt_files_last_words(const struct plan *p, const char *agent, const char *id,
+                              const struct mask *m, struct buf *to);
 
 #endif

@@ -9,6 +9,7 @@
 #include "run/lockfile.h"
 #include "run/panes.h"
 #include "run/run.h"
+#include "run/scrub.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@
 #include <unistd.h>
 
 /* grace, and the time that notifiers have */
-enum { HOLDER_WAIT_MS = ATTEMPT_GRACE_MS + 20000, POLL_MS = 20 };
+enum { HOLDER_WAIT_MS = ATTEMPT_GRACE_MS + 20000, POLL_MS = 20, SILENT_MS = 1000 };
 
 /* One attempt that an orchestrator left behind. */
 struct leftover {
@@ -78,15 +79,20 @@ find_leftovers(const struct state_dir *f, const char *run_id, struct leftovers *
     return s;
 }
 
-/* TERM, grace, KILL, until none is left. */
+/* TERM, grace, KILL, until none is left. on_wait: as of run_cancel, or NULL. */
 static void
-stop_them(const struct leftovers *all)
+stop_them(const struct leftovers *all, void (*on_wait)(const char *what))
 {
-    int64_t kill_at = clock_mono_ms() + ATTEMPT_GRACE_MS;
+    int64_t begin_ms = clock_mono_ms();
     int left = 1;
 
     for (int round = 0; left > 0; round++) {
-        int signo = clock_mono_ms() >= kill_at ? SIGKILL : round == 0 ? SIGTERM : 0;
+        int64_t ms = clock_mono_ms() - begin_ms;
+        int signo = ms >= ATTEMPT_GRACE_MS ? SIGKILL : round == 0 ? SIGTERM : 0;
+        if (on_wait && ms >= SILENT_MS) {
+            on_wait("the agents that it left behind to end");
+            on_wait = NULL;
+        }
         left = 0;
         for (size_t i = 0; i < all->n; i++) {
             int n = proc_signal_tree(&all->v[i].id, all->v[i].token, signo);
@@ -116,19 +122,27 @@ run_sweep_leftovers(const struct state_dir *f)
     free(all.v);
 }
 
-enum status
-run_stop_leftovers(const struct state_dir *f, const char *run_id, struct err *e)
+static enum status
+stop_leftovers(const struct state_dir *f, const char *run_id, void (*on_wait)(const char *what),
+               struct err *e)
 {
     struct leftovers all = { 0 };
     enum status s = find_leftovers(f, run_id ? run_id : "", &all, e);
 
     if (!s) {
-        stop_them(&all);
+        stop_them(&all, on_wait);
         remove_cgroups(&all);
+        scrub_leftovers(f);
     }
     panes_end_left(f);
     free(all.v);
     return s;
+}
+
+enum status
+run_stop_leftovers(const struct state_dir *f, const char *run_id, struct err *e)
+{
+    return stop_leftovers(f, run_id, NULL, e);
 }
 
 /*
@@ -230,18 +244,21 @@ read_status_file(const struct state_dir *f, struct trace *t)
     buf_release(&text);
 }
 
-/* Without a journal, does anything of a run live? */
-static bool
-has_leftovers(const struct state_dir *f)
+size_t
+run_count_leftovers(const struct state_dir *f)
 {
     struct leftovers all = { 0 };
-    bool is_any = false;
+    struct run_latest run;
+    size_t n = 0;
 
-    find_leftovers(f, "", &all, NULL);
-    for (size_t i = 0; !is_any && i < all.n; i++)
-        is_any = proc_signal_tree(&all.v[i].id, all.v[i].token, 0) > 0;
+    run_latest(f, &run, NULL);
+    find_leftovers(f, run.id, &all, NULL);
+    for (size_t i = 0; i < all.n; i++) {
+        int live = proc_signal_tree(&all.v[i].id, all.v[i].token, 0);
+        n += live > 0 ? (size_t)live : 0;
+    }
     free(all.v);
-    return is_any;
+    return n;
 }
 
 /* For the next run: this one is over. What is stopped stays stopped when it fails. */
@@ -293,9 +310,32 @@ tell_end(const struct state_dir *f, const char *run_id)
     buf_release(&config);
 }
 
+/* The end, for people who read the log (cliq attach, cliq log): the orchestrator that would have
+ * written it is dead. A log that cannot be written stops nothing. */
+static void
+log_end(const struct state_dir *f)
+{
+    char now[CLOCK_ISO_SIZE];
+    struct buf line = { 0 };
+    int fd = SYS_RETRY(sys->openat(f->dir, "orchestrator.log",
+                                   O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
+
+    clock_iso(now, clock_wall_ns(), 1);
+    buf_addf(&line, "%.12s  %-16s %-9s cancelled by cliq cancel\n\nCANCELLED\n", now + 11, "run",
+             "ended");
+    if (fd >= 0 && !buf_failed(&line)) {
+        ssize_t n = SYS_RETRY(sys->write(fd, line.p, line.len));
+        (void)n;
+    }
+    if (fd >= 0)
+        close(fd);
+    buf_release(&line);
+}
+
 /* We hold the lock, so no orchestrator runs: ends the run here, unless it has ended. */
 static enum status
-end_it(const struct state_dir *f, int dir, struct run_cancelled *c, struct err *e)
+end_it(const struct state_dir *f, int dir, void (*on_wait)(const char *what),
+       struct run_cancelled *c, struct err *e)
 {
     struct trace t = { .end = RUN_CANCELLED };
     enum status s = ST_OK;
@@ -311,15 +351,17 @@ end_it(const struct state_dir *f, int dir, struct run_cancelled *c, struct err *
     if (t.has_end) {
         c->end = t.end;
         if (is_open) /* what it started is not sure to be gone */
-            s = run_stop_leftovers(f, t.run_id, e);
+            s = stop_leftovers(f, t.run_id, on_wait, e);
         c->is_unwritten = !s && is_told && write_end(dir, t.end, &c->why) != ST_OK;
-    } else if (t.is_there || has_leftovers(f)) {
+    } else if (t.is_there || run_count_leftovers(f)) {
         c->was_active = true;
         follow_trace(f, dir, &t, true);
-        s = run_stop_leftovers(f, t.run_id, e);
+        s = stop_leftovers(f, t.run_id, on_wait, e);
         if (!s)
             s = state_dir_replace(f, "signals/_pipeline_status", "CANCELLED", 9, e);
         c->is_unwritten = !s && t.is_there && write_end(dir, RUN_CANCELLED, &c->why) != ST_OK;
+        if (!s)
+            log_end(f);
         if (!s && t.run_id)
             tell_end(f, t.run_id);
     }
@@ -330,7 +372,8 @@ end_it(const struct state_dir *f, int dir, struct run_cancelled *c, struct err *
 /* The orchestrator ends the run itself: tell it, and wait until it is done. Others, who hold the
  * lock for a while, are waited for. */
 static enum status
-ask_holder(const struct state_dir *f, const struct lock_holder *holder, int *lock, struct err *e)
+ask_holder(const struct state_dir *f, const struct lock_holder *holder,
+           void (*on_wait)(const char *what), int *lock, struct err *e)
 {
     *lock = SYS_RETRY(sys->openat(f->dir, "run/lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0));
     if (*lock < 0)
@@ -342,14 +385,19 @@ ask_holder(const struct state_dir *f, const struct lock_holder *holder, int *loc
         return err_sys(e, "signal the orchestrator (pid %d)", (int)holder->pid);
     if (holder->is_run)
         kill(holder->pid, SIGCONT); /* it may be stopped */
-    enum status s = lock_take(*lock, "run/lock", HOLDER_WAIT_MS, e);
+    enum status s = lock_take(*lock, "run/lock", SILENT_MS, e);
+    if (s == ST_IO) {
+        on_wait(holder->is_run ? "the run's agents to end" : "the command that holds run/lock");
+        s = lock_take(*lock, "run/lock", HOLDER_WAIT_MS - SILENT_MS, e);
+    }
     if (!s)
         lockfile_sign(f, *lock, "cancel", NULL);
     return s;
 }
 
 enum status
-run_cancel(const struct state_dir *f, struct run_cancelled *c, struct err *e)
+run_cancel(const struct state_dir *f, void (*on_wait)(const char *what), struct run_cancelled *c,
+           struct err *e)
 {
     int lock, dir = -1;
     struct lock_holder holder;
@@ -358,12 +406,12 @@ run_cancel(const struct state_dir *f, struct run_cancelled *c, struct err *e)
     *c = (struct run_cancelled){ .end = RUN_CANCELLED };
     if (s == ST_CONFLICT) {
         c->was_active = true;
-        s = ask_holder(f, &holder, &lock, e);
+        s = ask_holder(f, &holder, on_wait, &lock, e);
     }
     if (!s)
         s = path_open_dir_at(f->dir, "run", false, &dir, e);
     if (!s) /* it may also have died of the signal: then it is for us to end */
-        s = end_it(f, dir, c, e);
+        s = end_it(f, dir, on_wait, c, e);
     if (dir >= 0)
         close(dir);
     if (lock >= 0)

@@ -260,3 +260,42 @@ dag_between(struct dag *d, size_t from, size_t to, uint64_t *set)
     for (size_t w = 0; w < words; w++)
         set[w] = d->before[w] & d->scratch[w];
 }
+
+/* A walk up from `to`, breadth first: phases are met in the order of their distance. */
+size_t
+dag_on_the_way(struct dag *d, size_t from, size_t to, uint32_t *out)
+{
+    size_t met = 0, n = 0;
+
+    memset(d->scratch, 0, dag_words(d->n) * sizeof *d->scratch);
+    visit(d, d->scratch, to, &met);
+    for (size_t at = 0; at < met; at++) {
+        const struct phase *p = &d->team->phases[d->stack[at]];
+        bool is_next = false;
+        for (size_t k = 0; k < p->n_depends_on; k++) {
+            is_next = is_next || p->deps[k] == from;
+            visit(d, d->scratch, p->deps[k], &met);
+        }
+        if (is_next)
+            out[n++] = d->stack[at];
+    }
+    return n;
+}
+
+size_t
+dag_route_targets(struct dag *d, size_t gate, uint32_t *out)
+{
+    const struct team *t = d->team;
+    const struct phase *ph = &t->phases[gate];
+    size_t n = 0;
+
+    for (size_t i = 0; i < ph->n_depends_on; i++)
+        out[n++] = (uint32_t)ph->deps[i];
+    for (size_t k = d->rank[gate]; k-- > 0;)
+        if (!t->phases[d->order[k]].is_support && dag_may_route(d, gate, d->order[k]) &&
+            !dag_is_edge(d, d->order[k], gate))
+            out[n++] = d->order[k];
+    for (size_t i = t->n_main; i < t->n_phases; i++)
+        out[n++] = (uint32_t)i;
+    return n;
+}

@@ -84,4 +84,11 @@ void dag_predecessors(struct dag *d, size_t phase, uint64_t *set);
 void dag_successors(struct dag *d, size_t phase, uint64_t *set);
 void dag_between(struct dag *d, size_t from, size_t to, uint64_t *set);
 
+/* The successors of `from` that are `to` or predecessors of it, the nearest to `to` first: fewest
+ * edges, then the order of depends_on. `out` has room for n; the result is their number. */
+size_t dag_on_the_way(struct dag *d, size_t from, size_t to, uint32_t *out);
+/* Where this gate may route to, the nearest first: what it depends on, then further up, then the
+ * support phases. `out` has room for n; the result is their number. */
+size_t dag_route_targets(struct dag *d, size_t gate, uint32_t *out);
+
 #endif

@@ -2,6 +2,7 @@
 #include "run/run_loop.h"
 
 #include "base/clock.h"
+#include "run/scrub.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -11,8 +12,9 @@
 #define STATUS_FILE "signals/_pipeline_status"
 
 enum {
-    NOTIFY_WAIT_MS = 10000, /* for notifiers, when all else is over */
-    NOTIFY_GRACE_MS = 2000, /* between SIGTERM and SIGKILL for those that are late */
+    NOTIFY_WAIT_MS = 30000,   /* for notifiers, when all else is over: run.notify_timeout */
+    NOTIFY_CANCEL_MS = 10000, /* at most, of a run that was cancelled */
+    NOTIFY_GRACE_MS = 2000,   /* between SIGTERM and SIGKILL for those that are late */
 };
 
 static void
@@ -38,7 +40,10 @@ wait_for_notifiers(struct run *r, struct err *e)
     enum status s = ST_OK;
 
     notifier_pump(r->notifier);
-    r->late_at_ms = clock_mono_ms() + NOTIFY_WAIT_MS;
+    int64_t wait_ms = settings_ms(&r->p->settings, "run.notify_timeout", NOTIFY_WAIT_MS);
+    if (r->is_cancelled && wait_ms > NOTIFY_CANCEL_MS)
+        wait_ms = NOTIFY_CANCEL_MS;
+    r->late_at_ms = clock_mono_ms() + wait_ms;
     loop_drop(r->tick);
     r->tick = NULL;
     progress_flush(r->progress);
@@ -79,6 +84,20 @@ sweep(const struct run *r)
 {
     if (r->is_resumed || cgroup_is_untidy())
         run_sweep_leftovers(&r->p->state);
+}
+
+/* Nobody writes any more: secrets that agents were given, or printed, go. */
+static void
+scrub(struct run *r)
+{
+    struct buf text = { 0 };
+    struct err e;
+
+    if (scrub_run(&r->p->state, &r->mask, &e) == ST_OK)
+        return;
+    buf_addf(&text, "secrets of an agent may be left in %s: %s", r->p->state.state_dir, e.text);
+    progress_warn(r->progress, buf_failed(&text) ? e.text : text.p);
+    buf_release(&text);
 }
 
 /* ---- how it is told ---- */
@@ -185,22 +204,16 @@ write_end(struct run *r)
 enum status
 finish_run(struct run *r, enum run_status *status, struct err *e)
 {
-    static const char *const events[] = {
-        [RUN_COMPLETED] = "on_complete",
-        [RUN_ESCALATED] = "on_escalate",
-        [RUN_FAILED] = "on_escalate",
-        [RUN_CANCELLED] = "on_cancel",
-    };
-
     look_for_room(r);
     enum run_status before = *status = status_of(r);
     write_status(r, before);
-    run_notices_run(r, events[before], run_status_name(before), finish_reason(r));
+    run_notices_end(r, before, finish_reason(r));
     enum status s = wait_for_notifiers(r, e);
     panes_free(r->panes);
     r->panes = r->host.panes = NULL;
     stop_strays(r);
     sweep(r);
+    scrub(r);
     if (!s && !r->is_mute)
         write_end(r);
     *status = status_of(r);

@@ -27,6 +27,7 @@ static const struct line_shape {
     [EV_SKIP] = { "skip", true, false, false, false },
     [EV_DUE] = { "due", true, false, false, false },
     [EV_CANCEL] = { "cancel", false, false, false, true },
+    [EV_ESCALATE] = { "escalate", false, false, false, true },
     [EV_ABORT] = { "abort", false, false, false, true },
     [EV_RERUN] = { "rerun", true, false, false, false },
 };
@@ -73,6 +74,16 @@ write_options(struct buf *b, const struct sched_options *o)
 }
 
 static void
+write_usage(struct buf *b, const struct usage *u)
+{
+    struct arena a = { 0 };
+
+    if (u)
+        json_key_json(b, "usage", usage_json(&a, u));
+    arena_release(&a);
+}
+
+static void
 write_event(struct buf *b, const struct journal *j, const struct sched_event *ev)
 {
     const struct line_shape *shape = &shapes[ev->kind];
@@ -85,6 +96,8 @@ write_event(struct buf *b, const struct journal *j, const struct sched_event *ev
         if (shape->has_attempt || ev->attempt)
             json_key_int(b, "attempt", ev->attempt);
     }
+    if (ev->kind == EV_STARTED)
+        json_key_str(b, "agent", ev->agent);
     if (shape->has_result) {
         json_key_str(b, "outcome", outcomes[ev->outcome]);
         if (ev->is_final)
@@ -97,6 +110,7 @@ write_event(struct buf *b, const struct journal *j, const struct sched_event *ev
                 json_key_str(b, "target", t->phases[ev->target].name);
             json_close(b, '}');
         }
+        write_usage(b, ev->usage);
     }
     if (shape->has_text)
         write_text(b, "text", ev->text);
@@ -409,6 +423,19 @@ read_end(struct journal_head *h, const struct json *line)
         }
 }
 
+static void
+keep_note(struct journal_head *h, const struct json *line)
+{
+    const char *text = json_dup_text(&h->arena, json_get(line, "text"));
+
+    if (!text)
+        return;
+    if (h->n_notes >= JOURNAL_NOTES)
+        memmove(h->notes, h->notes + 1, (JOURNAL_NOTES - 1) * sizeof *h->notes);
+    h->notes[h->n_notes < JOURNAL_NOTES ? h->n_notes : JOURNAL_NOTES - 1] = text;
+    h->n_notes++;
+}
+
 static bool
 read_result(const struct replay_pass *r, const struct json *line, struct sched_event *ev)
 {
@@ -433,6 +460,15 @@ read_result(const struct replay_pass *r, const struct json *line, struct sched_e
     return ev->target != SIZE_MAX || !json_get(verdict, "target");
 }
 
+/* NULL: none, or it cannot be read: the state of the run does not depend on it. */
+static const struct usage *
+read_usage(struct replay_pass *r, const struct json *v)
+{
+    struct usage *u = json_is(v, JSON_OBJECT) ? arena_alloc(&r->texts, sizeof *u) : NULL;
+
+    return u && (usage_read(&r->texts, v, u) || u->session_id) ? u : NULL;
+}
+
 /* NULL, or what is wrong with the line: a constant. */
 static const char *
 read_event(struct replay_pass *r, const struct json *line, struct sched_event *ev)
@@ -452,6 +488,10 @@ read_event(struct replay_pass *r, const struct json *line, struct sched_event *e
         return "its attempt is not a number";
     if (shape->has_result && !read_result(r, line, ev))
         return "its result cannot be read";
+    if (shape->has_result)
+        ev->usage = read_usage(r, json_get(line, "usage"));
+    if (ev->kind == EV_STARTED)
+        ev->agent = json_dup_text(&r->texts, json_get(line, "agent"));
     if (shape->has_text)
         ev->text = json_dup_text(&r->texts, json_get(line, "text"));
     return NULL;
@@ -468,8 +508,10 @@ replay_line(struct replay_pass *r, const struct log_record *rec)
 
     if (rec->verdict != LOG_GOOD)
         return rec->problem;
-    if (json_eq(name, "note"))
+    if (json_eq(name, "note")) {
+        keep_note(r->head, rec->json);
         return NULL;
+    }
     if (json_eq(name, "end")) {
         read_end(r->head, rec->json);
         return NULL;
@@ -490,6 +532,7 @@ replay_line(struct replay_pass *r, const struct log_record *rec)
         const char *workflow = json_dup_text(&r->head->arena, json_get(rec->json, "workflow"));
         const char *agent = json_dup_text(&r->head->arena, json_get(rec->json, "agent"));
         r->head->has_end = false;
+        r->head->n_notes = 0;
         r->head->options = options;
         if (agent)
             r->head->agent = agent;

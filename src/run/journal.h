@@ -6,30 +6,36 @@
  *
  *     {"at":"2026-05-29T06:04:14.222Z","ev":"begin","run":"r-1f3a","team":"@local/x",
  *      "workflow":"9f86d081","jobs":4,"fail_fast":false,"agent":"claude-code"}  (one line)
- *     {"at":"…","ev":"started","phase":"build","attempt":1}
+ *     {"at":"…","ev":"started","phase":"build","attempt":1,"agent":"script"}
  *     {"at":"…","ev":"result","phase":"build","attempt":1,"outcome":"error","text":"no disk"}
  *     {"at":"…","ev":"gone","phase":"build","attempt":1}
  *     {"at":"…","ev":"due","phase":"build","attempt":1}
  *     {"at":"…","ev":"result","phase":"build","attempt":2,"outcome":"crash","final":true}
  *     {"at":"…","ev":"result","phase":"review","attempt":1,"outcome":"complete",
- *      "verdict":{"outcome":"ROUTE","target":"build"},"text":"tests fail"}  (one line)
+ *      "verdict":{"outcome":"ROUTE","target":"build"},"text":"tests fail",
+ *      "usage":{"model":"gpt-5","input_tokens":5210,"output_tokens":830,"cost_usd":0.0148}}
+ *      (one line)
  *     {"at":"…","ev":"end","status":"ESCALATED","reason":"…"}
  *     {"at":"…","ev":"rerun","phase":"build","workflow":"4fc82b26","jobs":4,"fail_fast":true}
  *
  *     field      in                         is
  *     at         every line                 when it was written, UTC, milliseconds
- *     ev         every line                 begin started result gone skip due cancel abort
- *                                           rerun; end and note are the driver's own
+ *     ev         every line                 begin started result gone skip due cancel escalate
+ *                                           abort rerun; end and note are the driver's own
  *     run, team  begin                      see struct journal_head
  *     jobs, fail_fast  begin rerun          the options from here on; absent: as before
  *     agent      begin rerun                --agent, from here on; absent: none was given
+ *                started                    the agent of this attempt; older versions: absent
  *     workflow   begin rerun                its hash from here on: it was mended, or is the same
  *     phase      all but begin cancel abort its name
+ *                escalate
  *     attempt    started result gone        from 1; in skip and due when it is known
  *     outcome    result                     complete error crash timeout
  *     verdict    result of a gate           outcome PASS ROUTE ESCALATE; target of a ROUTE
  *     final      result                     true: its phase failed, and was not to be tried again
+ *     usage      result                     what its model used (context/usage.h); absent: nothing
  *     text       result cancel abort        what was said, at most JOURNAL_TEXT_MAX bytes
+ *                escalate
  *
  * A reader ignores members it does not know, "end", "note", blank lines and torn ones (the
  * sealed fragments of log.h: they were never acted on). Any other line that it cannot
@@ -46,6 +52,7 @@
 #define JOURNAL_NAME "journal.jsonl"
 /* bytes of an event's text; the rest is in the agent's log */
 #define JOURNAL_TEXT_MAX ((size_t)16 << 10)
+#define JOURNAL_NOTES    3
 
 /* The first line: which run this is. Strings are borrowed by journal_open; those that
  * journal_replay fills in live in the arena until journal_head_release. */
@@ -59,6 +66,9 @@ struct journal_head {
     enum run_status end;
     const char *reason; /* of that end; NULL: none */
     int64_t end_ms;     /* when it was */
+    /* replay: the driver's latest remarks since the begin or the latest rerun, the oldest first */
+    const char *notes[JOURNAL_NOTES];
+    size_t n_notes; /* how many there were: only the last JOURNAL_NOTES are kept */
     /* replay: the first line that could not be used, from 1, and why (a constant) */
     uint64_t bad_line;
     const char *problem;
@@ -98,7 +108,7 @@ enum status journal_make_room(struct journal *j, size_t n, const char *reason, s
 /* The driver's own last line. */
 enum status
 journal_end(struct journal *j, enum run_status status, const char *reason, struct err *e);
-/* The driver's own remark, for people. */
+/* The driver's own remark, for people: cliq status shows it. */
 enum status journal_note(struct journal *j, const char *text, struct err *e);
 
 /* Takes one event of the past; its text lives as long as the call. False: it cannot be. */

@@ -16,7 +16,7 @@
 struct notify_job {
     struct notify_job *next;
     struct arena arena;
-    const char *agent, *id, *event;
+    const char *agent, *channel, *id, *event; /* channel NULL: none */
     const struct json *notification;
     size_t phase;
     struct child child;
@@ -74,14 +74,15 @@ notifier_free(struct notifier *n)
     free(n);
 }
 
-/* "slack on_complete: why" */
+/* "notify slack:ops failed (on_complete): why" */
 static void
-note(const struct notifier *n, const struct notify_job *j, const char *why)
+fail(const struct notifier *n, const struct notify_job *j, const char *why)
 {
     struct err text;
 
-    err_say(&text, "notify %s (%s): %s", j->agent, j->event, why);
-    n->host.on_note(n->host.ctx, j->phase, text.text);
+    err_say(&text, "notify %s%s%s failed (%s): %s", j->agent, j->channel ? ":" : "",
+            j->channel ? j->channel : "", j->event, why);
+    n->host.on_failure(n->host.ctx, j->phase, text.text);
 }
 
 /* ---- what is to be told ---- */
@@ -129,6 +130,7 @@ enqueue(struct notifier *n, const char *agent, const char *event, const struct b
         if (kept)
             json_parse(&j->arena, kept, text->len, &notification, NULL);
         j->notification = notification;
+        j->channel = json_dup_text(&j->arena, json_get(notification, "channel"));
         j->phase = phase;
     }
     if (!j || !j->agent || !j->event || !j->id || !notification) {
@@ -137,7 +139,7 @@ enqueue(struct notifier *n, const char *agent, const char *event, const struct b
             job_free(j);
     } else if (n->n_waiting >= NOTIFY_WAITING_MAX) {
         if (!n->is_full)
-            note(n, j, "too many notifications wait: this one and others are dropped");
+            fail(n, j, "too many wait: this one and others are dropped");
         n->is_full = true;
         job_free(j);
     } else {
@@ -188,9 +190,9 @@ notifier_line(struct notifier *n, size_t phase, unsigned attempt, unsigned k,
 static void
 tell(struct notifier *n, const struct notify_event *ev, const struct json *to, size_t index)
 {
-    static const char *const taken[] = { "agent",      "channel",    "event",
-                                         "phase_name", "phase_type", "iteration",
-                                         "outcome",    "reason",     NULL };
+    static const char *const taken[] = { "agent",      "channel",   "event",   "phase_name",
+                                         "phase_type", "iteration", "outcome", "reason",
+                                         "next",       NULL };
     const struct team *t = &n->host.plan->team;
     char *ref = text_of(json_is(to, JSON_OBJECT) ? json_get(to, "agent") : to);
     char *channel = text_of(json_get(to, "channel")), *colon = ref ? strchr(ref, ':') : NULL;
@@ -218,6 +220,7 @@ tell(struct notifier *n, const struct notify_event *ev, const struct json *to, s
             json_key_int(&text, "iteration", ev->iteration);
         json_key_str(&text, "outcome", ev->outcome);
         json_key_str(&text, "reason", ev->reason);
+        json_key_str(&text, "next", ev->next);
         if (json_is(to, JSON_OBJECT))
             write_rest(&text, to, taken);
         json_close(&text, '}');
@@ -257,8 +260,18 @@ void
 notifier_phase_event(struct notifier *n, const struct notify_event *ev)
 {
     enum { APART = 1000 };
+    const struct json *to = json_get(n->host.plan->team.phases[ev->phase].notify, ev->name);
+    struct arena arena = { 0 };
+    struct json *expanded = NULL;
+    struct err e;
 
-    tell_all(n, ev, json_get(n->host.plan->team.phases[ev->phase].notify, ev->name), APART);
+    if (to && attempt_files_receivers(n->host.plan, ev->phase, n->host.run_id, &arena, to,
+                                      &expanded, &e)) {
+        n->host.on_note(n->host.ctx, ev->phase, e.text);
+        expanded = NULL;
+    }
+    tell_all(n, ev, expanded ? expanded : to, APART);
+    arena_release(&arena);
 }
 
 /* ---- starting ---- */
@@ -276,10 +289,14 @@ launch(struct notifier *n, struct notify_job *j)
     if (!s)
         s = attempt_files_notify(p, &agent, j->id, j->notification, n->host.run_id, &j->arena,
                                  &spec.proc, &spec.token, &e);
+    if (!s) {
+        settings_add_env_secrets(n->host.mask, spec.proc.env);
+        s = mask_build(n->host.mask, &e);
+    }
     if (!s)
         s = child_start(&j->child, &spec, &e);
     if (s && s != ST_CONFLICT) /* that one was delivered before */
-        note(n, j, e.text);
+        fail(n, j, e.text);
     return !s;
 }
 
@@ -304,19 +321,28 @@ notifier_pump(struct notifier *n)
 
 /* ---- ending ---- */
 
+/* What it said last, in its log. */
 static void
 tell_end(const struct notifier *n, const struct notify_job *j)
 {
     int how = j->child.wait_status;
-    struct err why;
+    struct buf why = { 0 };
+    size_t begin;
 
     if (WIFSIGNALED(how))
-        err_say(&why, "was killed by signal %d", WTERMSIG(how));
+        buf_addf(&why, "was killed by signal %d", WTERMSIG(how));
     else
-        err_say(&why, "exit code %d; run/logs/_notify-%s-%s.log has what it said", WEXITSTATUS(how),
-                j->agent, j->id);
+        buf_addf(&why, "exit code %d", WEXITSTATUS(how));
+    buf_adds(&why, ": ");
+    begin = why.len;
+    attempt_files_last_words(n->host.plan, j->agent, j->id, n->host.mask, &why);
+    if (!buf_failed(&why) && why.len == begin)
+        buf_cut(&why, begin - 2);
+    /* what a built-in agent says is a sentence: "cliq: slack does not know …" */
+    bool is_sentence = !buf_failed(&why) && strncmp(why.p + begin, "cliq: ", 6) == 0;
     if (how != 0)
-        note(n, j, why.text);
+        fail(n, j, buf_failed(&why) ? "out of memory" : is_sentence ? why.p + begin + 6 : why.p);
+    buf_release(&why);
 }
 
 /* Forgets those that are gone. Of an adopted one nobody knows what it was about. */

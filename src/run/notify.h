@@ -8,10 +8,17 @@
  *
  *     [{"event":"on_escalate","channel":"ops","phase_name":"review","reason":"…",…}]
  *
- * outcome is a gate's verdict, how the run ended, or "stopped": an on_error of a phase that the
- * ending run stopped itself.
+ * A receiver of a phase's map that is an object may have texts with template variables, which are
+ * expanded as in the phase's other fields; where one cannot be, the text goes out as it is.
  *
- * Nothing here ever fails a run: what goes wrong becomes a note in orchestrator.log.
+ * next, at the end of a run that did not complete, is the command to run next. outcome is a gate's
+ * verdict, how the run ended, or "stopped": an on_error of a phase that the ending run stopped
+ * itself.
+ *
+ * Nothing here ever fails a run: what goes wrong becomes a note in orchestrator.log, and a
+ * notification that was not delivered also one in the journal, which `cliq status` shows. Its
+ * reason is the last line of the agent's log.
+ *
  * Every notification has an id made from what it is about, and its child claims a file of
  * that name (run/attempts/_notify-<agent>-<id>): a resumed run, which sees the same lines
  * again, does not deliver them again.
@@ -31,8 +38,12 @@ struct notifier;
 struct notifier_host {
     void *ctx;
     struct plan *plan;
+    struct mask *mask; /* gets the secrets of the agents that it starts */
     const char *run_id;
-    void (*on_note)(void *ctx, size_t phase, const char *text); /* phase SIZE_MAX: none */
+    /* phase SIZE_MAX: none */
+    void (*on_note)(void *ctx, size_t phase, const char *text);
+    /* "notify slack:ops failed (on_complete): why" */
+    void (*on_failure)(void *ctx, size_t phase, const char *text);
 };
 
 /* Something that the run itself tells. */
@@ -42,6 +53,7 @@ struct notify_event {
     unsigned number;    /* with name and phase: which one it is, in all lives of this run */
     unsigned iteration; /* gates; 0: none */
     const char *outcome, *reason; /* NULL: none */
+    const char *next;             /* the command to run next (next_step.h); NULL: none */
 };
 
 struct notifier *notifier_new(const struct notifier_host *host); /* NULL without memory */

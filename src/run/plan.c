@@ -6,6 +6,10 @@
 #include "run/assemble.h"
 #include "run/journal.h"
 #include "run/run.h"
+#include "team/capability.h"
+#include "team/input.h"
+#include "team/phase_config.h"
+#include "team/runner.h"
 #include "team/trust.h"
 
 #include <dirent.h>
@@ -109,13 +113,13 @@ own_agent(const struct phase *ph)
     return ph->agent ? ph->agent : "team";
 }
 
-/* --agent is for phases that name none. Where all do, it would change nothing: who gave it means
- * something else. */
+/* --agent is for phases that name none. Where all name one, it changes nothing, and a note says so:
+ * a script may give the same --agent to every team. */
 static enum status
-check_is_needed(const struct plan *p, const char *agent, struct err *e)
+note_unneeded(struct plan *p, const char *agent, struct err *e)
 {
     struct suggest near = { .word = agent };
-    struct buf list = { 0 };
+    struct buf list = { 0 }, note = { 0 };
 
     for (size_t i = 0; i < p->team.n_phases; i++) {
         const struct phase *ph = &p->team.phases[i];
@@ -133,13 +137,17 @@ check_is_needed(const struct plan *p, const char *agent, struct err *e)
         suggest_try(&near, name);
     }
     bool is_other = near.best && strcmp(near.best, agent) != 0;
-    err_say(e,
-            "--agent %.100s: no phase needs it%s%s%s; every phase names its agent, and these are: "
-            "%s. Leave --agent away, or take the agent from a phase of workflow.yml",
-            agent, is_other ? " (did you mean " : "", is_other ? near.best : "",
-            is_other ? "?)" : "", list.p ? list.p : "");
+    buf_addf(&note,
+             "--agent %.100s changes nothing%s%s%s: every phase names its own agent, and these "
+             "are %s",
+             agent, is_other ? " (did you mean " : "", is_other ? near.best : "",
+             is_other ? "?)" : "", list.p ? list.p : "");
+    enum status s = buf_status(&note, "the note", e);
+    if (!s && !(p->note = arena_dup(&p->arena, note.p, note.len)))
+        s = err_nomem(e);
     buf_release(&list);
-    return ST_INVALID;
+    buf_release(&note);
+    return s;
 }
 
 static bool
@@ -222,7 +230,7 @@ resolve_agents(struct plan *p, const struct run_options *o, struct err *e)
 {
     const char *fallback = p->agent;
     size_t n = p->team.n_phases;
-    enum status s = o->agent ? check_is_needed(p, o->agent, e) : ST_OK;
+    enum status s = o->agent ? note_unneeded(p, o->agent, e) : ST_OK;
 
     if (!fallback)
         fallback = settings_text(&p->settings, "default_agent");
@@ -250,7 +258,85 @@ resolve_agents(struct plan *p, const struct run_options *o, struct err *e)
     return s;
 }
 
-/* An input that was not given has its default; without a default it must be given. */
+/* Whether each phase's type and fields suit the agent that the run has. Validation knew it only
+ * where the team names it, and no stand-in from the settings. */
+static enum status
+check_configs(struct plan *p, struct err *e)
+{
+    struct problems problems = { 0 };
+    struct buf out = { 0 };
+    enum status s = ST_OK;
+
+    for (size_t i = 0; i < p->team.n_phases; i++) {
+        const struct agent *agent = &p->agents[i];
+        if (p->lacks[i].status)
+            continue;
+        capability_check(&p->team, &p->team.phases[i], agent->name, agent->manifest, &problems);
+        phase_config_check(&p->team, &p->team.phases[i], agent->name,
+                           agent_schema(&p->arena, agent->name, agent->manifest), &problems);
+    }
+    if (problems.errors)
+        s = err_set(e, ST_FAILED, "the workflow has %zu error%s; nothing was run", problems.errors,
+                    problems.errors == 1 ? "" : "s");
+    problems_write(&out, &problems);
+    if (out.p)
+        fputs(out.p, stderr);
+    buf_release(&out);
+    problems_release(&problems);
+    return s;
+}
+
+static enum status
+check_tools(const struct plan *p, struct err *e)
+{
+    for (size_t i = 0; i < p->team.n_tools; i++)
+        if (!runner_has(p->team.tools[i]))
+            return err_set(e, ST_NOT_FOUND,
+                           "the team needs the program %.80s (tools in its file), which is not on "
+                           "PATH; nothing was run",
+                           p->team.tools[i]);
+    return ST_OK;
+}
+
+/* The inputs given for this run, over those of inputs.json. */
+static enum status
+give_inputs(struct plan *p, const struct run_options *o, struct err *e)
+{
+    struct json *inputs = json_new(&p->arena, JSON_OBJECT);
+    struct buf text = { 0 };
+    enum status s = inputs ? input_check(&p->team, o->inputs, o->n_inputs, e) : err_nomem(e);
+
+    if (s || !o->n_inputs)
+        return s;
+    if (p->inputs)
+        *inputs = *p->inputs;
+    for (size_t i = 0; !s && i < p->team.n_inputs; i++) {
+        const char *name = p->team.inputs[i].name;
+        const char *value = input_given(o->inputs, o->n_inputs, name);
+        if (value && !json_set(inputs, name, json_new_str(&p->arena, value, strlen(value))))
+            s = err_nomem(e);
+    }
+    json_write(&text, inputs);
+    buf_addc(&text, '\n');
+    if (!s)
+        s = buf_status(&text, "inputs.json", e);
+    if (!s && !(p->new_inputs = arena_dup(&p->arena, text.p, text.len)))
+        s = err_nomem(e);
+    buf_release(&text);
+    p->inputs = inputs;
+    return s;
+}
+
+enum status
+plan_write_inputs(const struct plan *p, struct err *e)
+{
+    return p->new_inputs ? state_dir_replace(&p->state, "inputs.json", p->new_inputs,
+                                             strlen(p->new_inputs), e)
+                         : ST_OK;
+}
+
+/* An input that was not given has its default, or is empty; without a default a required one must
+ * be given. */
 static enum status
 fill_inputs(struct plan *p, struct err *e)
 {
@@ -265,10 +351,13 @@ fill_inputs(struct plan *p, struct err *e)
         if (json_get(inputs, in->name))
             continue;
         if (!in->fallback && in->is_required)
-            return err_set(e, ST_INVALID, "the input %s is missing: cliq req --input %s=VALUE",
+            return err_set(e, ST_INVALID,
+                           "the input %s is missing: give it with cliq run --input %s=VALUE, or "
+                           "cliq req --input",
                            in->name, in->name);
-        if (in->fallback)
-            json_set(inputs, in->name, json_new_str(&p->arena, in->fallback, strlen(in->fallback)));
+        const char *value = in->fallback ? in->fallback : "";
+        if (!json_set(inputs, in->name, json_new_str(&p->arena, value, strlen(value))))
+            return err_nomem(e);
     }
     p->inputs = inputs;
     return ST_OK;
@@ -313,11 +402,17 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
     if (!s)
         s = load_json(p, "inputs.json", &p->inputs, e);
     if (!s)
+        s = give_inputs(p, o, e);
+    if (!s)
         s = fill_inputs(p, e);
     if (!s)
         s = recall_agent(p, o, e);
     if (!s)
         s = resolve_agents(p, o, e);
+    if (!s)
+        s = check_configs(p, e);
+    if (!s)
+        s = check_tools(p, e);
     if (!s) {
         p->instance_id = first_line(&p->state, "cliq.id");
         p->req_key = first_line(&p->state, "req_key");

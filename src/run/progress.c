@@ -4,6 +4,8 @@
 #include "base/sys.h"
 #include "base/table.h"
 #include "base/term.h"
+#include "run/live_view.h"
+#include "run/next_step.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,25 +20,38 @@ enum {
     UNREAD_MAX = 16 << 20, /* bytes of standard output that its reader has not read */
 };
 
+#define DAY_NS INT64_C(86400000000000)
+
 struct row {
     enum phase_state state;
     unsigned attempt, iteration;
     int64_t began_ms, ended_ms; /* monotonic; 0: not yet */
     char last[160];             /* the last thing said of it, escaped */
+    char used[24];              /* what its models used, as it is drawn */
 };
 
 struct progress {
     const struct plan *p;
+    const struct ledger *ledger; /* NULL: not known */
     enum progress_form form;
     struct row *rows;
     size_t n;
-    int log;                    /* orchestrator.log */
+    int log;                    /* orchestrator.log; -1: not open, or it cannot be */
+    bool is_logged;             /* what happens goes to the log; opened when it is first written */
     int64_t began_ms, ended_ms; /* monotonic; ended_ms 0: not yet */
-    unsigned drawn;             /* lines on the screen to be drawn over */
+    struct live_row *live;      /* the rows as they are drawn */
+    struct live_view view;
     bool has_color;
-    struct buf out, logged;  /* not yet written to the terminal, to the log */
-    struct async_out screen; /* standard output */
+    int64_t out_day, log_day; /* since 1970, of the last line there; -1: none yet */
+    struct buf out, logged;   /* not yet written to the terminal, to the log */
+    struct async_out screen;  /* standard output */
 };
+
+static int64_t
+today(void)
+{
+    return clock_wall_ns() / DAY_NS;
+}
 
 struct progress *
 progress_new(const struct plan *p, enum progress_form form, struct loop *l, struct err *e)
@@ -46,7 +61,13 @@ progress_new(const struct plan *p, enum progress_form form, struct loop *l, stru
 
     if (v)
         v->rows = calloc(n ? n : 1, sizeof *v->rows);
-    if (!v || !v->rows) {
+    if (v)
+        v->live = calloc(n ? n : 1, sizeof *v->live);
+    if (!v || !v->rows || !v->live) {
+        if (v) {
+            free(v->rows);
+            free(v->live);
+        }
         free(v);
         err_say(e, "out of memory");
         return NULL;
@@ -57,8 +78,10 @@ progress_new(const struct plan *p, enum progress_form form, struct loop *l, stru
     v->began_ms = clock_mono_ms();
     async_out_open(&v->screen, STDOUT_FILENO, UNREAD_MAX, l);
     v->has_color = term_has_color(STDOUT_FILENO);
-    v->log = openat(p->state.dir, "orchestrator.log",
-                    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    v->log = -1;
+    v->is_logged = true;
+    v->out_day = today();
+    v->log_day = -1;
     return v;
 }
 
@@ -74,6 +97,7 @@ progress_free(struct progress *v)
     buf_release(&v->out);
     buf_release(&v->logged);
     free(v->rows);
+    free(v->live);
     free(v);
 }
 
@@ -87,6 +111,23 @@ emit(int fd, struct buf *b)
     buf_reset(b);
 }
 
+void
+progress_open_log(struct progress *v)
+{
+    if (v->log < 0)
+        v->log = openat(v->p->state.dir, "orchestrator.log",
+                        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    if (v->log < 0)
+        v->is_logged = false;
+}
+
+static void
+write_log(struct progress *v)
+{
+    progress_open_log(v);
+    emit(v->log, &v->logged);
+}
+
 /* ---- standard output ---- */
 static void
 show(struct progress *v)
@@ -94,17 +135,6 @@ show(struct progress *v)
     if (!buf_failed(&v->out) && v->out.len)
         async_out_write(&v->screen, v->out.p, v->out.len);
     buf_reset(&v->out);
-}
-
-void
-progress_elapsed(struct buf *to, int64_t ms)
-{
-    if (ms < 1000)
-        buf_addf(to, "%" PRId64 " ms", ms);
-    else if (ms < 120000)
-        buf_addf(to, "%.1f s", (double)ms / 1000);
-    else
-        buf_addf(to, "%" PRId64 " min %" PRId64 " s", ms / 60000, ms / 1000 % 60);
 }
 
 /* "22:04:05  build      started    attempt 2 (agent script)  text" */
@@ -136,6 +166,48 @@ add_line(struct progress *v, struct buf *to, const char *event, size_t phase,
     buf_addc(to, '\n');
 }
 
+/* Lines tell the time only: the date stands before the first line of a day. */
+static void
+add_day(struct buf *to, int64_t *day)
+{
+    char text[CLOCK_ISO_SIZE];
+
+    if (*day == today())
+        return;
+    *day = today();
+    buf_addf(to, "%.10s (UTC)\n", clock_iso(text, clock_wall_ns(), 0));
+}
+
+void
+progress_ledger(struct progress *v, const struct ledger *l)
+{
+    v->ledger = l;
+}
+
+/* What all models of the run used; zero: nothing, or it is not known. */
+static struct usage
+total(const struct progress *v)
+{
+    return v->ledger ? ledger_total(v->ledger) : (struct usage){ 0 };
+}
+
+/* The same of a phase. */
+static struct usage
+used_by(const struct progress *v, size_t phase)
+{
+    return v->ledger ? ledger_phase_usage(v->ledger, phase) : (struct usage){ 0 };
+}
+
+static void
+add_usage(struct buf *to, const struct usage *used)
+{
+    struct arena a = { 0 };
+
+    if (!usage_is_zero(used))
+        json_key_json(to, "usage", usage_json(&a, used));
+    arena_release(&a);
+}
+
 static void
 add_json(struct progress *v, struct buf *to, const char *event, size_t phase,
          const struct sched_phase *st, const char *text)
@@ -155,6 +227,8 @@ add_json(struct progress *v, struct buf *to, const char *event, size_t phase,
             if (ph->type == PHASE_GATE)
                 json_key_int(to, "iteration", st->iteration);
         }
+        struct usage used = used_by(v, phase);
+        add_usage(to, &used);
     }
     json_key_str(to, "text", text);
     json_close(to, '}');
@@ -163,82 +237,61 @@ add_json(struct progress *v, struct buf *to, const char *event, size_t phase,
 
 /* ---- the live picture ---- */
 
+/* "$0.12"; NULL: its models used nothing. */
 static const char *
-mark_of(enum phase_state s)
+show_used(struct progress *v, size_t phase)
 {
-    static const char *const marks[PS_STATES] = {
-        [PS_WAITING] = "·", [PS_STARTING] = "▸", [PS_RUNNING] = "▸", [PS_BACKOFF] = "↻",
-        [PS_ROUTING] = "↩", [PS_DONE] = "✓",     [PS_SKIPPED] = "–", [PS_FAILED] = "✗",
-    };
+    struct usage u = used_by(v, phase);
+    struct row *r = &v->rows[phase];
+    struct buf text = { 0 };
 
-    return marks[s];
+    usage_show_short(&text, &u);
+    snprintf(r->used, sizeof r->used, "%s", text.p ? text.p : "");
+    buf_release(&text);
+    return *r->used ? r->used : NULL;
 }
 
-static const char *
-color_of(enum phase_state s)
-{
-    switch (s) {
-    case PS_DONE:
-        return "\033[32m";
-    case PS_FAILED:
-        return "\033[31m";
-    case PS_RUNNING:
-    case PS_STARTING:
-        return "\033[36m";
-    case PS_ROUTING:
-    case PS_BACKOFF:
-        return "\033[33m";
-    default:
-        return "";
-    }
-}
-
+/* The phases as they are now, in the order of the graph. */
 static void
-draw_row(struct progress *v, size_t i, unsigned width)
+fill_rows(struct progress *v)
 {
-    const struct row *r = &v->rows[i];
-    const struct phase *ph = &v->p->team.phases[i];
-    struct buf line = { 0 };
     int64_t now = clock_mono_ms();
 
-    buf_addf(&line, "%-16s %-9s %-10s ", ph->name, phase_state_name(r->state),
-             v->p->agents[i].name);
-    if (r->began_ms) {
-        struct buf t = { 0 };
-        progress_elapsed(&t, (r->ended_ms ? r->ended_ms : now) - r->began_ms);
-        buf_addf(&line, "%-9s ", t.p ? t.p : "");
-        buf_release(&t);
+    for (size_t k = 0; k < v->n; k++) {
+        size_t i = v->p->dag->order[k];
+        const struct row *r = &v->rows[i];
+        const struct phase *ph = &v->p->team.phases[i];
+        v->live[k] = (struct live_row){
+            .state = r->state,
+            .name = ph->name,
+            .agent = v->p->agents[i].name,
+            .used = show_used(v, i),
+            .last = r->last,
+            .elapsed_ms = r->began_ms ? (r->ended_ms ? r->ended_ms : now) - r->began_ms : -1,
+            .iteration = r->iteration,
+            .max_iterations = ph->type == PHASE_GATE ? ph->max_iterations : 0,
+            .is_hidden = ph->is_support && !r->attempt,
+        };
     }
-    if (ph->type == PHASE_GATE && r->iteration)
-        buf_addf(&line, "%u/%u ", r->iteration, ph->max_iterations);
-    buf_adds(&line, r->last);
-    size_t len = line.len;
-    while (len > 0 && table_text_width(line.p, len) + 3 > width) {
-        do
-            len--;
-        while (len > 0 && ((unsigned char)line.p[len] & 0xC0) == 0x80);
-    }
-    buf_addf(&v->out, "%s%s%s %.*s\033[K\n", v->has_color ? color_of(r->state) : "",
-             mark_of(r->state), v->has_color ? "\033[0m" : "", (int)len, line.p ? line.p : "");
-    buf_release(&line);
 }
 
-static void
-draw(struct progress *v)
+static struct live_size
+size_of_screen(void)
 {
-    unsigned width = term_width(STDOUT_FILENO);
+    return (struct live_size){ term_width(STDOUT_FILENO), term_height(STDOUT_FILENO) };
+}
+
+/* Leaves `spare` lines of the screen free below the picture. */
+static void
+draw(struct progress *v, unsigned spare)
+{
+    struct live_size size = size_of_screen();
 
     if (!async_out_flush(&v->screen))
         return; /* a terminal that was halted (Ctrl-S): one picture is enough */
-    if (v->drawn)
-        buf_addf(&v->out, "\033[%uA", v->drawn);
-    v->drawn = 0;
-    for (size_t i = 0; i < v->n; i++) {
-        if (v->p->team.phases[i].is_support && !v->rows[i].attempt)
-            continue;
-        draw_row(v, i, width);
-        v->drawn++;
-    }
+    fill_rows(v);
+    live_view_draw(&v->view, &v->out, v->live, v->n,
+                   size.height > spare + 2 ? size.height - spare - 1 : 1, &size, v->has_color);
     show(v);
 }
 
@@ -246,9 +299,9 @@ draw(struct progress *v)
 static void
 say_above(struct progress *v, const char *text)
 {
-    if (v->drawn)
-        buf_addf(&v->out, "\033[%uA", v->drawn);
-    v->drawn = 0;
+    struct live_size size = size_of_screen();
+
+    live_view_erase(&v->view, &v->out, &size);
     term_escape(&v->out, text, strlen(text), false);
     buf_adds(&v->out, "\033[K\n");
 }
@@ -337,17 +390,21 @@ progress_event(struct progress *v, const char *event, size_t phase, const struct
     if (phase < v->n)
         keep(v, event, phase, st, text);
     add_line(v, &line, event, phase, st, text);
-    if (v->form == PROGRESS_LINES && !buf_failed(&line))
+    if (v->form == PROGRESS_LINES && !buf_failed(&line)) {
+        add_day(&v->out, &v->out_day);
         buf_add(&v->out, line.p, line.len);
-    if (v->log >= 0 && !buf_failed(&line))
+    }
+    if (v->is_logged && !buf_failed(&line)) {
+        add_day(&v->logged, &v->log_day);
         buf_add(&v->logged, line.p, line.len);
+    }
     buf_release(&line);
     if (v->form == PROGRESS_JSON)
         add_json(v, &v->out, event, phase, st, text);
     if (v->form == PROGRESS_LIVE && phase >= v->n && text && strcmp(event, "note") == 0)
         say_above(v, text);
     if (v->form == PROGRESS_LIVE)
-        draw(v);
+        draw(v, 0);
     if (v->out.len > HELD_MAX || v->logged.len > HELD_MAX)
         progress_flush(v);
 }
@@ -356,7 +413,7 @@ void
 progress_flush(struct progress *v)
 {
     if (v->logged.len)
-        emit(v->log, &v->logged);
+        write_log(v);
     if (v->form != PROGRESS_LIVE)
         show(v);
 }
@@ -365,7 +422,7 @@ void
 progress_tick(struct progress *v)
 {
     if (v->form == PROGRESS_LIVE)
-        draw(v);
+        draw(v, 0);
 }
 
 /* ---- the last words ---- */
@@ -394,20 +451,6 @@ add_names(struct progress *v, const struct sched *s, const char *key,
 }
 
 static void
-end_json(struct progress *v, const struct sched *s, enum run_status status, const char *reason)
-{
-    json_open(&v->out, '{');
-    json_key_str(&v->out, "event", "end");
-    json_key_str(&v->out, "status", run_status_name(status));
-    json_key_str(&v->out, "reason", reason);
-    add_names(v, s, "failed", is_failed);
-    add_names(v, s, "untried", sched_is_untried);
-    json_close(&v->out, '}');
-    buf_addc(&v->out, '\n');
-    progress_flush(v);
-}
-
-static void
 add_counts(struct progress *v, const struct sched *s, struct buf *to)
 {
     size_t counts[PS_STATES] = { 0 }, n_untried = 0;
@@ -422,59 +465,99 @@ add_counts(struct progress *v, const struct sched *s, struct buf *to)
     buf_addf(to, "%zu skipped of %zu phases\n", counts[PS_SKIPPED], v->n);
 }
 
+/* The one command that comes next. */
 static void
-add_next(struct buf *to, const struct phase *ph, const struct sched_phase *st)
+add_next(const struct progress *v, const struct sched *s, const struct progress_end *end,
+         struct buf *to)
 {
-    if (is_failed(st))
-        buf_addf(to,
-                 "Next: cliq log %s shows what it said; mend the cause (or its incoming "
-                 "handoff.json), then cliq retry %s\n",
-                 ph->name, ph->name);
-    else if (sched_is_untried(st))
-        buf_addf(to, "Next: cliq log %s shows what it said; it is tried again %s\n", ph->name,
-                 ph->is_support ? "when its gate sends work to it"
-                                : "with whatever phase is retried");
+    struct next_step next = { .team = &v->p->team,
+                              .dag = v->p->dag,
+                              .status = end->status,
+                              .is_unwritten = end->is_unwritten };
+
+    next_step_of_run(to, &next, s);
+}
+
+static void
+end_json(struct progress *v, const struct sched *s, const struct progress_end *end)
+{
+    struct buf next = { 0 };
+
+    json_open(&v->out, '{');
+    json_key_str(&v->out, "event", "end");
+    json_key_str(&v->out, "status", run_status_name(end->status));
+    json_key_str(&v->out, "reason", end->reason);
+    struct usage used = total(v);
+    add_usage(&v->out, &used);
+    add_names(v, s, "failed", is_failed);
+    add_names(v, s, "untried", sched_is_untried);
+    add_next(v, s, end, &next);
+    if (next.len && !buf_failed(&next))
+        json_key_strn(&v->out, "next", next.p + strlen(NEXT_STEP_WORD),
+                      next.len - strlen(NEXT_STEP_WORD) - 1);
+    buf_release(&next);
+    json_close(&v->out, '}');
+    buf_addc(&v->out, '\n');
+    progress_flush(v);
 }
 
 /* The last words, for people. */
 static void
-add_end(struct progress *v, const struct sched *s, enum run_status status, const char *reason,
-        struct buf *to)
+add_end(struct progress *v, const struct sched *s, const struct progress_end *end, struct buf *to)
 {
     const char *state = v->p->state.state_dir;
 
-    buf_addf(to, "\n%s in ", run_status_name(status));
-    progress_elapsed(to, (v->ended_ms ? v->ended_ms : clock_mono_ms()) - v->began_ms);
+    buf_addf(to, "\n%s in ", run_status_name(end->status));
+    live_view_elapsed(to, (v->ended_ms ? v->ended_ms : clock_mono_ms()) - v->began_ms);
     buf_adds(to, ": ");
     add_counts(v, s, to);
-    if (reason) {
+    if (end->reason) {
         buf_adds(to, "Why: ");
-        term_escape(to, reason, strlen(reason), false);
+        term_escape(to, end->reason, strlen(end->reason), false);
+        buf_addc(to, '\n');
+    }
+    struct usage used = total(v);
+    if (!usage_is_zero(&used)) {
+        buf_adds(to, "Used: ");
+        usage_show(to, &used);
         buf_addc(to, '\n');
     }
     buf_addf(to, "Files: handoffs in %s/channels, logs in %s/run/logs\n", state, state);
-    for (size_t i = 0; status == RUN_ESCALATED && i < v->n; i++)
-        add_next(to, &v->p->team.phases[i], sched_phase(s, i));
-    if (status == RUN_FAILED)
-        buf_adds(to, "Next: mend the cause; then cliq run --resume goes on, or, where that only "
-                     "tells this again, cliq retry PHASE\n");
-    if (status == RUN_CANCELLED)
-        buf_adds(to, "Next: cliq run starts anew; cliq run --from PHASE keeps what is done\n");
+    add_next(v, s, end, to);
+}
+
+/* Lines that the text takes on the screen. */
+static unsigned
+lines_of(const struct buf *text)
+{
+    unsigned width = term_width(STDOUT_FILENO);
+    size_t lines = 0;
+
+    for (size_t at = 0; at < text->len;) {
+        const char *end = memchr(text->p + at, '\n', text->len - at);
+        size_t len = end ? (size_t)(end - text->p) - at : text->len - at;
+        size_t columns = table_text_width(text->p + at, len);
+        lines += columns > width ? (columns + width - 1) / width : 1;
+        at += len + 1;
+    }
+    return (unsigned)lines;
 }
 
 void
-progress_end(struct progress *v, const struct sched *s, enum run_status status, const char *reason)
+progress_end(struct progress *v, const struct sched *s, const struct progress_end *end)
 {
     struct buf words = { 0 };
 
-    progress_event(v, status == RUN_COMPLETED ? "completed" : "ended", SIZE_MAX, NULL,
-                   reason ? reason : run_status_name(status));
-    add_end(v, s, status, reason, &words);
+    progress_event(v, end->status == RUN_COMPLETED ? "completed" : "ended", SIZE_MAX, NULL,
+                   end->reason ? end->reason : run_status_name(end->status));
+    add_end(v, s, end, &words);
+    if (v->form == PROGRESS_LIVE && !buf_failed(&words))
+        draw(v, lines_of(&words));
     if (v->form == PROGRESS_JSON)
-        end_json(v, s, status, reason);
-    else if (!buf_failed(&words) && (v->form != PROGRESS_QUIET || v->log < 0))
+        end_json(v, s, end);
+    else if (!buf_failed(&words) && (v->form != PROGRESS_QUIET || !v->is_logged))
         buf_add(&v->out, words.p, words.len);
-    if (!buf_failed(&words) && v->log >= 0)
+    if (!buf_failed(&words) && v->is_logged)
         buf_add(&v->logged, words.p, words.len);
     buf_release(&words);
     show(v);
@@ -488,6 +571,7 @@ progress_unlog(struct progress *v)
     if (v->log >= 0)
         close(v->log);
     v->log = -1;
+    v->is_logged = false;
 }
 
 void

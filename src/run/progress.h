@@ -1,9 +1,9 @@
 /*
  * progress - the output of a run while it goes on, for people and programs.
  *
- *   lines  one line an event, for pipes and logs
+ *   lines  one line an event, for pipes, logs and --headless
  *   live   on a terminal: the phases in graph order with state, agent, time, iteration
- *          and last progress line, drawn again at each change
+ *          what its models used, and last progress line, drawn again at each change (live_view.h)
  *   json   one JSON object an event on standard output
  *   quiet  nothing, except how a run ended before
  *
@@ -13,6 +13,7 @@
 #define CLIQ_RUN_PROGRESS_H
 
 #include "base/async_out.h"
+#include "run/ledger.h"
 #include "run/run.h"
 
 enum progress_form { PROGRESS_LINES, PROGRESS_LIVE, PROGRESS_JSON, PROGRESS_QUIET };
@@ -21,7 +22,13 @@ struct progress;
 /* Output never blocks the loop: text that the reader does not take is kept and written later. */
 struct progress *
 progress_new(const struct plan *p, enum progress_form form, struct loop *l, struct err *e);
+/* Shows what models use; the ledger must outlive it. */
+void progress_ledger(struct progress *v, const struct ledger *l);
 void progress_free(struct progress *v); /* NULL is fine; before the loop */
+
+/* Opens orchestrator.log, where everything goes as lines. Whoever does not call it gets that at the
+ * first flush: a run that begins anew moves the log of the run before it first (history.h). */
+void progress_open_log(struct progress *v);
 
 /* event: "started", "progress", "completed", "error", "routed", "skipped", "retry",
  * "note"; phase SIZE_MAX: the run itself. text NULL: none. */
@@ -40,19 +47,21 @@ void progress_clock(struct progress *v, int64_t began_ms, int64_t ended_ms);
 void progress_phase(struct progress *v, size_t phase, const struct sched_phase *state,
                     int64_t began_ms, int64_t ended_ms);
 
-/* The last words: outcome, where the files are, what to do next. As JSON
- * {"event":"end","status":…,"reason":…,"failed":[names],"untried":[names]}. */
-void
-progress_end(struct progress *v, const struct sched *s, enum run_status status, const char *reason);
+struct progress_end {
+    enum run_status status;
+    const char *reason; /* NULL: none */
+    bool is_unwritten;  /* the journal has no end of the run: it can be resumed */
+};
+/* The last words: outcome, where the files are, the one command to run next (next_step.h). As JSON
+ * {"event":"end","status":…,"reason":…,"usage":{…},"failed":[names],"untried":[names],"next":…}. */
+void progress_end(struct progress *v, const struct sched *s, const struct progress_end *end);
 /* The run ended before: further output answers this command and is not logged. */
 void progress_unlog(struct progress *v);
 /* At the end: waits until standard output is read, a signal arrives, or the time is up; -1:
  * for ever. */
 void progress_drain(struct progress *v, int wait_ms);
-/* Called about once a second by the loop, so that elapsed times move. */
+/* Called about once a second by the loop, so that elapsed times move, and when the terminal has
+ * another size. */
 void progress_tick(struct progress *v);
-
-/* "340 ms", "1.2 s", "3 min 20 s" */
-void progress_elapsed(struct buf *to, int64_t ms);
 
 #endif

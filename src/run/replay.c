@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* ---- the whole of it ---- */
@@ -18,18 +19,48 @@ is_busy(enum phase_state s)
 static bool
 make_room(struct replay *p)
 {
+    ledger_release(&p->ledger);
     p->sched = sched_new(p->team, &p->head.options);
     p->started_ms = calloc(p->team->n_phases + 1, sizeof *p->started_ms);
     p->ended_ms = calloc(p->team->n_phases + 1, sizeof *p->ended_ms);
-    return p->sched && p->started_ms && p->ended_ms;
+    p->words = calloc(p->team->n_phases + 1, sizeof *p->words);
+    return ledger_init(&p->ledger, p->team->n_phases) && p->sched && p->started_ms && p->ended_ms &&
+           p->words;
+}
+
+static const char *
+keep_text(struct replay *p, const char *text)
+{
+    return text ? arena_dup(&p->head.arena, text, strlen(text)) : NULL;
+}
+
+static void
+keep_words(struct replay *p, const struct sched_event *ev)
+{
+    struct replay_words *w = &p->words[ev->phase];
+
+    if (ev->kind == EV_STARTED) {
+        *w = (struct replay_words){ .agent = keep_text(p, ev->agent) };
+    } else if (ev->kind == EV_SKIP) {
+        *w = (struct replay_words){ 0 };
+    } else if (ev->kind == EV_RESULT) {
+        w->text = keep_text(p, ev->text);
+        w->is_good = ev->outcome == OUT_COMPLETE &&
+                     (ev->verdict == VERDICT_NONE || ev->verdict == VERDICT_PASS);
+    }
 }
 
 static void
 keep_times(struct replay *p, const struct sched_event *ev, int64_t at_ms)
 {
+    p->last_ms = at_ms > p->last_ms ? at_ms : p->last_ms;
     switch (ev->kind) {
-    case EV_BEGIN:
     case EV_RERUN:
+        if (p->head.has_end && p->head.end_ms > p->began_ms)
+            p->spent_ms += p->head.end_ms - p->began_ms;
+        p->began_ms = at_ms;
+        break;
+    case EV_BEGIN:
         p->began_ms = at_ms;
         break;
     case EV_STARTED:
@@ -80,6 +111,8 @@ replay_take(struct replay *p, const struct sched_event *ev, int64_t at_ms)
             return true; /* told late of what the end ended */
     }
     keep_times(p, ev, at_ms);
+    keep_words(p, ev);
+    ledger_take(&p->ledger, ev);
     bool is_stop = ev->kind == EV_CANCEL || ev->kind == EV_ABORT;
     if (is_stop)
         p->is_cancelled = true;
@@ -177,7 +210,9 @@ sketch(void *ctx, const struct sched_event *ev, int64_t at_ms)
     struct replay *p = ctx;
     struct sched_phase *ph = &p->sketch[ev->phase];
 
-    (void)at_ms;
+    keep_times(p, ev, at_ms);
+    keep_words(p, ev);
+    ledger_take(&p->ledger, ev);
     if (ev->kind == EV_STARTED) {
         sketch_start(p, ev->phase);
         ph->attempt = ev->attempt;
@@ -216,7 +251,14 @@ look_again(struct replay *p, int dir, struct err *e)
     journal_head_release(&p->head);
     p->dag = dag_new(p->team);
     p->sketch = calloc(n + 1, sizeof *p->sketch);
-    if (!p->sketch)
+    p->spent_ms = p->began_ms = p->last_ms = 0;
+    if (!p->sketch || (!p->sched && !make_room(p)) || !p->words)
+        return err_nomem(e);
+    memset(p->started_ms, 0, n * sizeof *p->started_ms);
+    memset(p->ended_ms, 0, n * sizeof *p->ended_ms);
+    memset(p->words, 0, n * sizeof *p->words); /* they were in the arena of the head */
+    ledger_release(&p->ledger);
+    if (!ledger_init(&p->ledger, n))
         return err_nomem(e);
     for (size_t i = 0; i < n; i++)
         p->sketch[i].iteration = 1;
@@ -237,6 +279,14 @@ replay_look(struct replay *p, int dir, const struct team *t, struct err *e)
         return s;
     /* nothing at all to be read: what was said first stands */
     return look_again(p, dir, &again) ? ST_INVALID : ST_OK;
+}
+
+int64_t
+replay_duration(const struct replay *p, int64_t now_ms)
+{
+    int64_t end = p->head.has_end ? p->head.end_ms : now_ms;
+
+    return p->spent_ms + (end > p->began_ms ? end - p->began_ms : 0);
 }
 
 const struct sched_phase *
@@ -262,6 +312,8 @@ replay_release(struct replay *p)
     free(p->sketch);
     free(p->started_ms);
     free(p->ended_ms);
+    free(p->words);
+    ledger_release(&p->ledger);
     journal_head_release(&p->head);
     *p = (struct replay){ 0 };
 }

@@ -11,16 +11,28 @@
 
 #include "run/dag.h"
 #include "run/journal.h"
+#include "run/ledger.h"
+
+/* What the journal tells of the latest attempt of a phase, for people. In the head's arena. */
+struct replay_words {
+    const char *agent; /* NULL: not known */
+    const char *text;  /* of its result; NULL: none */
+    bool is_good;      /* that result was `complete`, and no gate's ROUTE or ESCALATE */
+};
 
 struct replay {
     const struct team *team;
     struct journal_head head;
     struct sched *sched; /* may be taken: set it to NULL then */
     int64_t began_ms;    /* wall time of the begin or, after that, of the latest rerun */
+    int64_t spent_ms; /* from the begin, and from each rerun but the latest, to the end after it */
+    int64_t last_ms;  /* of the latest event */
     int64_t *started_ms; /* one a phase: wall time of its latest start; 0: never */
     int64_t *ended_ms;   /* one a phase: of its latest result or skip; 0: none since the start */
-    bool is_cancelled;   /* or aborted: what still runs is to be stopped */
-    bool leads_on;       /* at an end of it this workflow would have gone on with what ran */
+    struct replay_words *words; /* one a phase */
+    struct ledger ledger;       /* may be taken: zero it then */
+    bool is_cancelled;          /* or aborted: what still runs is to be stopped */
+    bool leads_on;              /* at an end of it this workflow would have gone on with what ran */
     /* replay_look: the first line that could not be used; 0: all could, and the rest is unused */
     uint64_t bad_line;
     char problem[160];
@@ -41,6 +53,8 @@ void replay_release(struct replay *p);
  * replay_load does with each. False: it does not fit. */
 bool replay_take(struct replay *p, const struct sched_event *ev, int64_t at_ms);
 
+/* How long the run was active, up to now_ms when it has not ended. */
+int64_t replay_duration(const struct replay *p, int64_t now_ms);
 /* Of what was loaded or looked at. */
 const struct sched_phase *replay_phase(const struct replay *p, size_t phase);
 const char *replay_reason(const struct replay *p); /* why it did not, or will not, complete; NULL */

@@ -8,12 +8,14 @@
  * sched decides (pure), journal remembers (durable), run_loop performs. What an event
  * leads to is journalled in one write with it, before any process is started.
  *
- * Files: plan.c what a run knows before it begins · attempt_files.c one attempt's message,
- * prompt and environment · attempt.c attempts that run · panes.c panes that show attempts ·
- * run_loop.c the loop, start.c and finish.c its two ends · agent_check.c what it would do ·
- * verdict.c what gates decide · notify.c who is told · progress.c what people see · run_signals.c,
- * hub_publisher.c what the hub is told · replay.c the journal replayed · cancel.c the end from
- * outside.
+ * Files: plan.c what a run knows before it begins · phase_scope.c values of a phase's
+ * templates · attempt_files.c one attempt's message, prompt and environment · attempt.c attempts
+ * that run · panes.c panes that show attempts · run_loop.c the loop, start.c and finish.c its two
+ * ends · agent_check.c what it would do · verdict.c what gates decide · notify.c who is told ·
+ * progress.c, live_view.c what people see · next_step.c the command that comes after a run ·
+ * ledger.c, budget.c, spending.c what models used, and may · run_signals.c, hub_publisher.c what
+ * the hub is told · scrub.c secrets removed at the end · replay.c the journal replayed · history.c
+ * the runs before · cancel.c the end from outside.
  */
 #ifndef CLIQ_RUN_RUN_H
 #define CLIQ_RUN_RUN_H
@@ -30,6 +32,7 @@ struct run_options {
     unsigned jobs;     /* phases at a time; 0: as many as are ready */
     bool has_jobs;     /* that was given: a run that is gone on with keeps its own otherwise */
     bool is_tmux;      /* panes show the agents */
+    bool is_headless;  /* lines, one an event, on a terminal, too */
     bool is_resume;    /* go on with an unfinished run */
     const char *from;  /* run this phase and all downstream of it, keep the rest */
     bool is_forced;    /* start anew although an unfinished run exists */
@@ -39,7 +42,9 @@ struct run_options {
      * agents are started. Nothing is printed then but orchestrator.log. */
     void (*on_begun)(void *ctx, const char *run_id);
     void *ctx;
-    bool is_dry; /* print the plan, run nothing */
+    bool is_dry;               /* print the plan, run nothing */
+    const char *const *inputs; /* "NAME=VALUE", over inputs.json, which gets them when it begins */
+    size_t n_inputs;
 };
 
 /* Why the agent of a phase cannot be started. */
@@ -55,13 +60,16 @@ struct plan {
     struct dag *dag;
     struct settings settings;
     struct arena arena;
-    const struct json *agents_json, *inputs; /* NULL: none */
-    struct agent *agents;                    /* one a phase, in team order */
-    struct plan_lack *lacks;                 /* the same; of those only the name is known */
-    bool is_lacking;                         /* one of them says why */
-    char *instance_id;                       /* of the project: cliq-a1b2c3 */
+    const struct json *agents_json; /* NULL: none */
+    const struct json *inputs;      /* every declared one; optional ones that were not given: "" */
+    const char *new_inputs;         /* the next text of inputs.json; NULL: it stays */
+    struct agent *agents;           /* one a phase, in team order */
+    struct plan_lack *lacks;        /* the same; of those only the name is known */
+    bool is_lacking;                /* one of them says why */
+    char *instance_id;              /* of the project: cliq-a1b2c3 */
     char *req_key;
     const char *agent; /* --agent, given now or when the run began; NULL: none */
+    const char *note;  /* an option that changes nothing, for standard error; NULL: none */
     char workflow_hash[33];
 };
 
@@ -70,6 +78,9 @@ struct plan {
  * agents of all phases; of one that is gone on with, those that are not there are in `lacks`. */
 enum status plan_load(struct plan *p, const struct run_options *o, struct err *e);
 void plan_release(struct plan *p);
+
+/* Writes the inputs that were given for this run. */
+enum status plan_write_inputs(const struct plan *p, struct err *e);
 
 /* Makes every directory that a run needs: one a channel, and both directions between a gate
  * and where it can route to. A fresh run finds nothing of an earlier one there. */
@@ -104,12 +115,16 @@ struct run_cancelled {
 
 /* Ends an active run from another process: signals the holder of the lock or, when none
  * lives, stops what still runs and writes CANCELLED itself. Needs no workflow, and no journal
- * that can be read. */
-enum status run_cancel(const struct state_dir *f, struct run_cancelled *c, struct err *e);
+ * that can be read. on_wait is called once when that takes longer than a second: what it waits
+ * for. */
+enum status run_cancel(const struct state_dir *f, void (*on_wait)(const char *what),
+                       struct run_cancelled *c, struct err *e);
 
 /* Stops every process that the attempts of an orchestrator which died left behind. The
  * caller holds the lock. run_id NULL: not known. */
 enum status run_stop_leftovers(const struct state_dir *f, const char *run_id, struct err *e);
+/* How many processes of attempts run, whatever started them. */
+size_t run_count_leftovers(const struct state_dir *f);
 /* Removes the empty cgroups of attempts. */
 void run_sweep_leftovers(const struct state_dir *f);
 

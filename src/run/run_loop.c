@@ -23,6 +23,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define NO_TIMEOUT_MS ((int64_t)3650 * 24 * 60 * 60 * 1000) /* of agents that wait for people */
+
 enum {
     FILES_OWN = 64,  /* that a run has open for itself, and a few to spare */
     FILES_PHASE = 4, /* and for a phase that runs */
@@ -43,8 +45,16 @@ run_loop_timeout(const struct run *r, size_t i)
 {
     const struct phase *ph = run_loop_phase(r, i);
 
+    if (!ph->timeout_ms && r->p->agents[i].is_patient)
+        return NO_TIMEOUT_MS;
     return ph->timeout_ms ? ph->timeout_ms
                           : (ph->type == PHASE_GATE ? GATE_TIMEOUT_MS : PHASE_TIMEOUT_MS);
+}
+
+const struct usage *
+run_loop_session(const struct run *r, size_t phase)
+{
+    return ledger_session(&r->ledger, phase, r->p->agents[phase].name);
 }
 
 void
@@ -135,15 +145,23 @@ run_loop_start(struct run *r, const struct action *act)
                             .n = act->attempt,
                             .iteration = act->iteration,
                             .is_routed = act->is_routed,
+                            .session = run_loop_session(r, act->phase),
                             .stage = attempt_files_has_checks(r->p, act->phase) ? STAGE_CHECKS
                                                                                 : STAGE_AGENT };
-    struct sched_event ev = { .kind = EV_STARTED, .phase = act->phase, .attempt = act->attempt };
+    struct sched_event ev = { .kind = EV_STARTED,
+                              .phase = act->phase,
+                              .attempt = act->attempt,
+                              .agent = r->p->agents[act->phase].name };
     struct err e;
     bool is_true = true;
     enum status s = attempt_files_when(r->p, act->phase, r->run_id, &is_true, &e);
 
     r->is_stopped[act->phase] = false;
     r->n_notified[act->phase] = r->n_progress[act->phase] = 0;
+    if (spending_forbids(r, act->phase)) {
+        run_loop_give_up(r, act->phase, act->attempt);
+        return;
+    }
     if (!s && !is_true)
         s = forget_handoffs(r, act->phase, &e);
     if (!s && !is_true) {
@@ -243,6 +261,10 @@ remember(struct run *r, struct sched_event ev)
     }
     if (ev.text)
         ev.text = arena_dup(&r->texts, ev.text, strlen(ev.text));
+    struct usage *used = ev.usage ? arena_alloc(&r->texts, sizeof *used) : NULL;
+    if (used)
+        *used = *ev.usage; /* its texts are the ledger's */
+    ev.usage = used;
     r->batch[r->n_batch++] = ev;
     if (ev.kind != EV_GONE)
         r->is_urgent = true;
@@ -262,6 +284,12 @@ run_loop_feed(struct run *r, struct sched_event ev)
     }
     if (ev.kind == EV_RESULT)
         ev.is_final = sched_phase(r->sched, ev.phase)->state == PS_FAILED;
+    struct usage used = { 0 };
+    if (ev.kind == EV_RESULT)
+        used = r->ledger.phases[ev.phase].now; /* ledger_take clears it */
+    if (!usage_is_zero(&used) || used.session_id)
+        ev.usage = &used;
+    ledger_take(&r->ledger, &ev);
     if (!remember(r, ev)) {
         struct err e;
         r->is_mute = true;
@@ -355,7 +383,9 @@ on_line(void *ctx, struct attempt *l, const struct status_line *line)
     struct run *r = ctx;
     size_t phase = attempt_id_of(l)->phase;
 
-    if (line->status == LINE_PROGRESS) {
+    if (line->status == LINE_PROGRESS && !line->message) {
+        progress_tick(r->progress); /* its cost */
+    } else if (line->status == LINE_PROGRESS) {
         progress_event(r->progress, "progress", phase, sched_phase(r->sched, phase), line->message);
         run_signals_progress(&r->signals, phase, attempt_id_of(l)->n, ++r->n_progress[phase],
                              line->message);
@@ -363,6 +393,8 @@ on_line(void *ctx, struct attempt *l, const struct status_line *line)
         notifier_line(r->notifier, phase, attempt_id_of(l)->n, ++r->n_notified[phase],
                       line->result);
     }
+    if (line->status == LINE_PROGRESS)
+        spending_report(r, l, json_get(line->result, "usage"));
 }
 
 static void
@@ -373,6 +405,18 @@ on_note(void *ctx, size_t phase, const char *text)
 
     progress_event(r->progress, "note", phase, is_phase ? sched_phase(r->sched, phase) : NULL,
                    text);
+}
+
+/* People look for it in cliq status, which reads the journal. */
+static void
+on_notify_failure(void *ctx, size_t phase, const char *text)
+{
+    struct run *r = ctx;
+    struct err e;
+
+    on_note(ctx, phase, text);
+    if (!r->is_mute && journal_note(&r->journal, text, &e) != ST_OK)
+        on_note(ctx, SIZE_MAX, e.text);
 }
 
 /* The commands of a gate have run: now its agent judges. */
@@ -410,7 +454,7 @@ feed_crash(struct run *r, struct sched_event ev)
 
     if (is_moved(&r->p->state)) {
         buf_addf(&text,
-                 "%s: %s was moved or removed during the run, and agents find their files by that "
+                 "%s; %s was moved or removed during the run, and agents find their files by that "
                  "path: put it back, then cliq retry",
                  ev.text, r->p->state.state_dir);
         if (!buf_failed(&text))
@@ -433,9 +477,11 @@ on_result(void *ctx, struct attempt *l, enum outcome outcome, const struct statu
         .attempt = at->n,
         .outcome = outcome,
         .text = text,
-        .is_final = attempt_was_closed(l), /* a person ended it: it is not tried again */
+        .is_final = attempt_was_ended(l), /* a person, or its budget, ended it: not tried again */
     };
 
+    if (line)
+        spending_report(r, l, json_get(line->result, "usage"));
     if (at->stage == STAGE_CHECKS && outcome == OUT_COMPLETE)
         return; /* on_gone brings the second stage */
     if (outcome == OUT_COMPLETE && run_loop_phase(r, at->phase)->type == PHASE_GATE) {
@@ -448,6 +494,8 @@ on_result(void *ctx, struct attempt *l, enum outcome outcome, const struct statu
                                            dag_may_route(r->p->dag, at->phase, ev.target));
         if (is_public && verdict_publish(r->p, at, &ev, &r->published[at->phase], &e) != ST_OK)
             run_loop_abort(r, ST_IO, &e);
+    } else if (outcome == OUT_COMPLETE) {
+        ev.text = json_dup_text(&a, json_get(line->result, "summary"));
     }
     if (outcome == OUT_CRASH)
         feed_crash(r, ev);
@@ -566,7 +614,7 @@ on_reaped(void *ctx, pid_t pid, int wait_status)
 
     for (size_t i = 0; i < r->p->team.n_phases; i++) {
         if (r->attempts[i] && attempt_owns(r->attempts[i], pid)) {
-            attempt_exited(r->attempts[i], wait_status);
+            attempt_reaped(r->attempts[i], wait_status);
             return;
         }
     }
@@ -605,7 +653,7 @@ on_interrupt(void *ctx)
 
     for (size_t i = 0; r->is_cancelled && i < r->p->team.n_phases; i++)
         if (r->attempts[i])
-            attempt_hurry(r->attempts[i]);
+            attempt_kill(r->attempts[i]);
     on_cancel(ctx);
 }
 
@@ -617,6 +665,12 @@ on_tick(void *ctx)
     progress_tick(r->progress);
     loop_drop(r->tick);
     r->tick = loop_after(r->loop, TICK_MS, on_tick, r, NULL);
+}
+
+static void
+on_resize(void *ctx)
+{
+    progress_tick(((struct run *)ctx)->progress);
 }
 
 /* ---- a run, from its lock to its last line ---- */
@@ -707,7 +761,7 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     size_t n = p->team.n_phases + 1;
     struct buf signals = { 0 };
     enum status s = ST_OK;
-    bool is_live = term_is_tty(STDOUT_FILENO) && !o->is_json && !o->on_begun;
+    bool is_live = term_is_tty(STDOUT_FILENO) && !o->is_json && !o->is_headless && !o->on_begun;
 
     r->p = p;
     r->o = o;
@@ -719,11 +773,21 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     r->n_notified = calloc(n, sizeof *r->n_notified);
     r->n_progress = calloc(n, sizeof *r->n_progress);
     r->published = calloc(n, sizeof *r->published);
-    r->notifier = notifier_new(
-        &(struct notifier_host){ .ctx = r, .plan = p, .run_id = r->run_id, .on_note = on_note });
+    r->spending = calloc(n, sizeof *r->spending);
+    r->notifier = notifier_new(&(struct notifier_host){ .ctx = r,
+                                                        .plan = p,
+                                                        .mask = &r->mask,
+                                                        .run_id = r->run_id,
+                                                        .on_note = on_note,
+                                                        .on_failure = on_notify_failure });
     if (!r->attempts || !r->fresh || !r->dead || !r->waits || !r->is_stopped || !r->n_notified ||
-        !r->n_progress || !r->published || !r->notifier)
+        !r->n_progress || !r->published || !r->spending || !r->notifier ||
+        !ledger_init(&r->ledger, p->team.n_phases))
         return err_nomem(e);
+    settings_add_secrets(&r->mask, settings_get(&p->settings, "agents"), "agents");
+    s = mask_build(&r->mask, e);
+    if (s)
+        return s;
     r->loop = loop_new(e);
     if (!r->loop)
         return ST_IO;
@@ -738,11 +802,13 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
                                r->loop, e);
     if (!r->progress)
         return ST_IO;
+    progress_ledger(r->progress, &r->ledger);
     r->host = (struct attempt_host){ .ctx = r,
                                      .plan = p,
                                      .loop = r->loop,
                                      .run_id = r->run_id,
                                      .panes = r->panes,
+                                     .mask = &r->mask,
                                      .on_line = on_line,
                                      .on_result = on_result,
                                      .on_note = on_note,
@@ -762,6 +828,8 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
         s = ST_IO;
     if (!s && is_live)
         r->tick = loop_after(r->loop, TICK_MS, on_tick, r, e);
+    if (!s && is_live && !loop_on_signal(r->loop, SIGWINCH, on_resize, r, e))
+        s = ST_IO;
     signal(SIGPIPE, SIG_IGN); /* the reader of our output may be gone */
     find_relatives(r);
     proc_be_subreaper();
@@ -790,6 +858,9 @@ teardown(struct run *r)
     free(r->n_notified);
     free(r->n_progress);
     free(r->published);
+    free(r->spending);
+    ledger_release(&r->ledger);
+    mask_release(&r->mask);
     run_signals_release(&r->signals);
     free(r->pids);
     free(r->relatives);
@@ -833,7 +904,10 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
         progress_unlog(r.progress);
     }
     if (!s)
-        progress_end(r.progress, r.sched, *end_status, finish_reason(&r));
+        progress_end(r.progress, r.sched,
+                     &(struct progress_end){ .status = *end_status,
+                                             .reason = finish_reason(&r),
+                                             .is_unwritten = r.is_mute });
     if (!s && *end_status == RUN_FAILED)
         err_say(e, "%s%s", finish_reason(&r),
                 r.is_mute && r.failed == ST_IO ? ": cliq run --resume goes on when that is mended"

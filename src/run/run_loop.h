@@ -17,6 +17,7 @@
 #include "run/attempt.h"
 #include "run/hub_publisher.h"
 #include "run/journal.h"
+#include "run/ledger.h"
 #include "run/notify.h"
 #include "run/panes.h"
 #include "run/progress.h"
@@ -39,7 +40,9 @@ struct run {
     struct sched *sched;
     struct journal journal;
     struct loop *loop;
-    struct watch watch; /* of signals/ */
+    struct watch watch;   /* of signals/ */
+    struct mask mask;     /* secrets of the agents' settings and environment */
+    struct ledger ledger; /* what its models used */
     struct progress *progress;
     struct attempt_host host;
     struct notifier *notifier;
@@ -49,10 +52,11 @@ struct run {
     /* one a phase */
     struct attempt **attempts; /* NULL: none */
     struct backoff *waits;
-    bool *is_stopped;     /* ACT_STOP was given for its latest attempt */
-    unsigned *n_notified; /* notify lines of its latest attempt */
-    unsigned *n_progress; /* the same of progress */
-    ino_t *published;     /* of each gate, the verdict that we wrote last (verdict.h) */
+    bool *is_stopped;          /* ACT_STOP was given for its latest attempt */
+    unsigned *n_notified;      /* notify lines of its latest attempt */
+    unsigned *n_progress;      /* the same of progress */
+    struct spending *spending; /* of each phase, then of the run (spending.c) */
+    ino_t *published;          /* of each gate, the verdict that we wrote last (verdict.h) */
     /* what happened since the last settle */
     struct sched_event *batch;
     size_t n_batch, cap_batch;
@@ -77,6 +81,9 @@ struct run {
 const struct phase *run_loop_phase(const struct run *r, size_t i);
 int64_t run_loop_timeout(const struct run *r, size_t i); /* ms, of one attempt */
 
+/* The conversation that the phase's next attempt can go on with; NULL: none. */
+const struct usage *run_loop_session(const struct run *r, size_t phase);
+
 /* Gives an event to the scheduler, the journal's next write and the progress output; then performs
  * the scheduler's actions. */
 void run_loop_feed(struct run *r, struct sched_event ev);
@@ -90,12 +97,20 @@ void run_loop_end(struct run *r, const struct action *act);
 void run_loop_give_up(struct run *r, size_t phase, unsigned attempt);
 /* The run cannot go on: says why once, and lets the scheduler end it. */
 void run_loop_abort(struct run *r, enum status s, const struct err *why);
+/* spending.c: what was told of the budget of a phase, or of the run. */
+struct spending {
+    bool is_near, is_blind, is_over;
+};
+/* What the attempt of the phase has used so far, by one of its lines. */
+void spending_report(struct run *r, struct attempt *l, const struct json *usage);
+/* A budget is used up before the phase begins: the run escalates, and the phase must not begin. */
+bool spending_forbids(struct run *r, size_t phase);
 /* run_notices.c: an event, before what it leads to. */
 void run_notices_event(struct run *r, const struct sched_event *ev);
 /* Phases that failed and will not be tried again, since the run ends. */
 void run_notices_untried(struct run *r);
-/* To those of settings.notifications: the run begins, also once more, or has ended. */
-void run_notices_run(struct run *r, const char *name, const char *outcome, const char *reason);
+/* To those of settings.notifications: how the run ended. */
+void run_notices_end(struct run *r, enum run_status status, const char *reason);
 
 /* start.c: decides what kind of run this is and brings the state to where it goes on. *ended
  * is not RUN_ACTIVE when there is nothing to do. */

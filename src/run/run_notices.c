@@ -1,7 +1,10 @@
 /* run_notices - reports events of a run to the progress output and to the notifiers. */
 #include "run/run_loop.h"
 
+#include "run/next_step.h"
 #include "run/verdict.h"
+
+#include <string.h>
 
 static unsigned
 all_attempts(const struct run *r)
@@ -13,16 +16,39 @@ all_attempts(const struct run *r)
     return n;
 }
 
-void
-run_notices_run(struct run *r, const char *name, const char *outcome, const char *reason)
+static void
+notify_run(struct run *r, struct notify_event n)
 {
-    struct notify_event n = { .name = name,
-                              .phase = SIZE_MAX,
-                              .number = all_attempts(r),
-                              .outcome = outcome,
-                              .reason = reason };
-
+    n.phase = SIZE_MAX;
+    n.number = all_attempts(r);
     notifier_run_event(r->notifier, &n);
+}
+
+void
+run_notices_end(struct run *r, enum run_status status, const char *reason)
+{
+    static const char *const names[] = {
+        [RUN_COMPLETED] = "on_complete",
+        [RUN_ESCALATED] = "on_escalate",
+        [RUN_FAILED] = "on_escalate",
+        [RUN_CANCELLED] = "on_cancel",
+    };
+    struct next_step step = {
+        .team = &r->p->team, .dag = r->p->dag, .status = status, .is_unwritten = r->is_mute
+    };
+    struct buf next = { 0 };
+    const char *command = NULL;
+
+    next_step_of_run(&next, &step, r->sched);
+    if (next.len && !buf_failed(&next)) {
+        buf_cut(&next, next.len - 1); /* its line end */
+        command = next.p + strlen(NEXT_STEP_WORD);
+    }
+    notify_run(r, (struct notify_event){ .name = names[status],
+                                         .outcome = run_status_name(status),
+                                         .reason = reason,
+                                         .next = command });
+    buf_release(&next);
 }
 
 static void
@@ -96,7 +122,7 @@ run_notices_event(struct run *r, const struct sched_event *ev)
         progress_event(r->progress, "cancelled", SIZE_MAX, NULL, NULL);
     } else if (ev->kind == EV_BEGIN || ev->kind == EV_RERUN) {
         progress_event(r->progress, "started", SIZE_MAX, NULL, r->run_id);
-        run_notices_run(r, "on_start", NULL, NULL);
+        notify_run(r, (struct notify_event){ .name = "on_start" });
     }
     buf_release(&text);
 }

@@ -483,6 +483,13 @@ cancel(struct sched *s, const struct sched_event *ev)
 }
 
 static bool
+give_up(struct sched *s, const struct sched_event *ev)
+{
+    escalate(s, ev->text && *ev->text ? ev->text : "a person is needed", NULL);
+    return true;
+}
+
+static bool
 rerun(struct sched *s, const struct sched_event *ev)
 {
     uint64_t *set = s->scratch;
@@ -520,19 +527,19 @@ mode_of(const struct sched *s)
 /* clang-format off */
 static step_fn *const run_step[MODES][EVENT_KINDS] = {
     [FRESH]  = { [EV_BEGIN]   = start_run,   [EV_CANCEL] = cancel,      [EV_ABORT] = cancel,
-                 [EV_RERUN]   = rerun,
+                 [EV_RERUN]   = rerun,       [EV_ESCALATE] = ignore,
                  [EV_STARTED] = ignore,      [EV_RESULT] = ignore,      [EV_GONE]  = ignore,
                  [EV_SKIP]    = ignore,      [EV_DUE]    = ignore },
     [GOING]  = { [EV_BEGIN]   = ignore,      [EV_CANCEL] = cancel,      [EV_ABORT] = cancel,
-                 [EV_RERUN]   = rerun,
+                 [EV_RERUN]   = rerun,       [EV_ESCALATE] = give_up,
                  [EV_STARTED] = phase_event, [EV_RESULT] = phase_event, [EV_GONE]  = phase_event,
                  [EV_SKIP]    = phase_event, [EV_DUE]    = phase_event },
     [ENDING] = { [EV_BEGIN]   = ignore,      [EV_CANCEL] = cancel,      [EV_ABORT] = cancel,
-                 [EV_RERUN]   = ignore,
+                 [EV_RERUN]   = ignore,       [EV_ESCALATE] = ignore,
                  [EV_STARTED] = phase_event, [EV_RESULT] = phase_event, [EV_GONE]  = phase_event,
                  [EV_SKIP]    = phase_event, [EV_DUE]    = phase_event },
     [OVER]   = { [EV_BEGIN]   = ignore,      [EV_CANCEL] = ignore,      [EV_ABORT] = ignore,
-                 [EV_RERUN]   = rerun,
+                 [EV_RERUN]   = rerun,       [EV_ESCALATE] = ignore,
                  [EV_STARTED] = ignore,      [EV_RESULT] = ignore,      [EV_GONE]  = ignore,
                  [EV_SKIP]    = ignore,      [EV_DUE]    = ignore },
 }; /* "ignore" is written down; an empty cell is a bug, and sched_apply() stops there */

@@ -30,6 +30,7 @@
 #ifndef CLIQ_RUN_SCHED_H
 #define CLIQ_RUN_SCHED_H
 
+#include "context/usage.h"
 #include "team/team.h"
 
 enum phase_state {
@@ -64,8 +65,9 @@ enum sched_event_kind {
     EV_SKIP,    /* phase: its `when` is false */
     EV_DUE,     /* phase: its back-off is over */
     EV_CANCEL,
-    EV_ABORT, /* text: the orchestrator cannot go on (disk, configuration): FAILED */
-    EV_RERUN, /* phase: run it and everything downstream of it again (retry, --from) */
+    EV_ESCALATE, /* text: nothing new starts, what runs is let finish; a budget is used up */
+    EV_ABORT,    /* text: the orchestrator cannot go on (disk, configuration): FAILED */
+    EV_RERUN,    /* phase: run it and everything downstream of it again (retry, --from) */
     EVENT_KINDS
 };
 
@@ -77,7 +79,9 @@ struct sched_event {
     enum verdict verdict;
     size_t target; /* VERDICT_ROUTE */
     bool is_final; /* EV_RESULT of the past: its phase failed for good, whatever is allowed now */
-    const char *text;                    /* NULL: none; copied when kept */
+    const char *text;          /* NULL: none; copied when kept */
+    const char *agent;         /* EV_STARTED: its agent, for the journal; NULL: not known */
+    const struct usage *usage; /* EV_RESULT: what its model used, for the journal; NULL: none */
     const struct sched_options *options; /* EV_RERUN: from here on; NULL: as before */
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/sys.h"
+#include "run/history.h"
 #include "run/replay.h"
 
 #include <errno.h>
@@ -49,9 +50,11 @@ stage_of(const struct run *r, size_t phase, unsigned attempt)
 static void
 resume_phase(struct run *r, size_t i, const struct sched_phase *ph, int64_t started_ms)
 {
-    struct attempt_id a = {
-        .phase = i, .n = ph->attempt, .iteration = ph->iteration, .is_routed = ph->is_routed
-    };
+    struct attempt_id a = { .phase = i,
+                            .n = ph->attempt,
+                            .iteration = ph->iteration,
+                            .is_routed = ph->is_routed,
+                            .session = run_loop_session(r, i) };
     struct err e;
     enum status s;
 
@@ -159,6 +162,37 @@ sched_options(const struct run_options *o)
     return (struct sched_options){ .jobs = o->jobs, .is_fail_fast = o->is_fail_fast };
 }
 
+/* The workflow as this run reads it: .cliq/workflow.yml may be another one when somebody looks. */
+static enum status
+save_workflow(const struct run *r, struct err *e)
+{
+    struct buf text = { 0 };
+    enum status s = state_dir_read(&r->p->state, "workflow.yml", &text, e);
+
+    if (!s)
+        s = state_dir_create(&r->p->state, HISTORY_WORKFLOW, text.p ? text.p : "", text.len, e);
+    buf_release(&text);
+    return s;
+}
+
+/* The run before this one is kept. */
+static enum status
+keep_past(const struct run *r, struct err *e)
+{
+    int64_t keep = HISTORY_KEEP;
+    struct err why;
+
+    json_int(settings_get(&r->p->settings, "runs.keep"), &keep);
+    enum status s = history_keep(&r->p->state, (unsigned)keep, &why);
+    if (s)
+        err_say(
+            e,
+            "the run before this one cannot be kept in %s/runs: %s. Mend that, or cliq settings "
+            "runs.keep 0 starts without keeping runs",
+            r->p->state.state_dir, why.text);
+    return s == ST_INVALID ? ST_FAILED : s; /* the files are wrong, not the arguments */
+}
+
 static enum status
 begin_fresh(struct run *r, int dir, struct err *e)
 {
@@ -167,8 +201,14 @@ begin_fresh(struct run *r, int dir, struct err *e)
                                  .workflow = r->p->workflow_hash,
                                  .agent = r->p->agent,
                                  .options = sched_options(r->o) };
-    enum status s = plan_make_room(r->p, true, e);
+    enum status s = keep_past(r, e);
 
+    if (!s)
+        s = plan_make_room(r->p, true, e);
+    if (!s)
+        s = save_workflow(r, e);
+    if (!s)
+        progress_open_log(r->progress); /* the pane of the run reads it */
     snprintf(r->run_id, sizeof r->run_id, "%.24s-%" PRIx64, r->p->instance_id,
              (uint64_t)clock_wall_ns());
     if (!s)
@@ -187,6 +227,14 @@ find_phase(const struct plan *p, const char *name, size_t *out, struct err *e)
         s = err_set(e, ST_INVALID, "%s is a support phase: only a gate that routes to it runs it",
                     name);
     return s;
+}
+
+static void
+take_ledger(struct run *r, struct replay *replay)
+{
+    ledger_release(&r->ledger);
+    r->ledger = replay->ledger;
+    replay->ledger = (struct ledger){ 0 };
 }
 
 /* The progress output starts with the run as it was left, and its time since it began. */
@@ -283,9 +331,14 @@ go_on(struct run *r, int dir, struct replay *replay, size_t from, struct err *e)
         retell_all(r, dir);
     r->sched = replay->sched;
     replay->sched = NULL;
+    take_ledger(r, replay);
     show_past(r, replay, r->sched);
     if (from != SIZE_MAX)
         check_handoffs(r, from);
+    if (from != SIZE_MAX)
+        s = save_workflow(r, e);
+    if (s)
+        return s;
     s = resume_all(r, replay, e);
     if (!s && from != SIZE_MAX)
         rerun(r, from, &replay->head.options);
@@ -381,9 +434,12 @@ start_run(struct run *r, int dir, enum run_status *ended, struct err *e)
     s = start_choose(&b, r->p, r->o, &replay, s, e);
     if (!s)
         s = agent_check(r->p, &b, dir, e);
+    if (!s && b.way != START_ENDED)
+        s = plan_write_inputs(r->p, e);
     if (!s && b.way == START_ANEW) {
         s = begin_anew(r, dir, &replay, b.is_open, e);
     } else if (!s && b.way == START_ENDED) {
+        take_ledger(r, &replay);
         show_past(r, &replay, replay.sched);
         r->sched = replay.sched;
         replay.sched = NULL;

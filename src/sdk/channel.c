@@ -2,6 +2,7 @@
 #include "cliq.h"
 
 #include "room/room.h"
+#include "sdk/sdk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +23,6 @@ cliq_version(void)
     return CLIQ_VERSION;
 }
 
-static cliq_status
-outcome(enum status s, const struct err *from, cliq_error *to)
-{
-    if (s && to && to->size >= sizeof *to)
-        memcpy(to->text, from->text, sizeof to->text);
-    return (cliq_status)status_exit(s);
-}
-
 cliq_status
 cliq_channel_open(cliq_channel **out, const cliq_channel_options *o, cliq_error *err)
 {
@@ -40,12 +33,12 @@ cliq_channel_open(cliq_channel **out, const cliq_channel_options *o, cliq_error 
     if (out)
         *out = NULL;
     if (!out || !o || o->size < sizeof *o || !o->room)
-        return outcome(err_set(&e, ST_INVALID, "cliq_channel_open: options.room is missing"), &e,
-                       err);
+        return sdk_outcome(err_set(&e, ST_INVALID, "cliq_channel_open: options.room is missing"),
+                           &e, err);
     cliq_channel *c = calloc(1, sizeof *c);
     if (!c || !(c->room = strdup(o->room))) {
         free(c);
-        return outcome(err_nomem(&e), &e, err);
+        return sdk_outcome(err_nomem(&e), &e, err);
     }
     c->is_durable = !o->not_durable;
     c->tail = (struct log_tail){ .dir = -1, .fd = -1, .watch.fd = -1 };
@@ -58,7 +51,7 @@ cliq_channel_open(cliq_channel **out, const cliq_channel_options *o, cliq_error 
         cliq_channel_close(c);
     else
         *out = c;
-    return outcome(s, &e, err);
+    return sdk_outcome(s, &e, err);
 }
 
 cliq_status
@@ -69,10 +62,10 @@ cliq_channel_post(cliq_channel *c, cliq_message *m, cliq_error *err)
     enum status s;
 
     if (!c || !m || m->size < sizeof *m || !m->from || !m->to || !m->type || !m->ref || !m->body)
-        return outcome(err_set(&e, ST_INVALID,
-                               "cliq_channel_post: from, to, type, ref and body "
-                               "must be set"),
-                       &e, err);
+        return sdk_outcome(err_set(&e, ST_INVALID,
+                                   "cliq_channel_post: from, to, type, ref and body "
+                                   "must be set"),
+                           &e, err);
     struct message msg = { m->from, m->to, m->type, m->ref, m->body, strlen(m->body) };
     s = message_check(&msg, false, &e);
     if (!s && !c->is_writing) {
@@ -83,7 +76,7 @@ cliq_channel_post(cliq_channel *c, cliq_message *m, cliq_error *err)
         s = channel_post(&c->writer, &msg, c->id, &is_cut, &e);
     if (!s)
         m->id = c->id;
-    return outcome(s, &e, err);
+    return sdk_outcome(s, &e, err);
 }
 
 cliq_status
@@ -94,12 +87,12 @@ cliq_channel_next(cliq_channel *c, cliq_message *m, cliq_error *err)
     enum status s;
 
     if (!c || !m || m->size < sizeof *m)
-        return outcome(err_set(&e, ST_INVALID, "cliq_channel_next: bad arguments"), &e, err);
+        return sdk_outcome(err_set(&e, ST_INVALID, "cliq_channel_next: bad arguments"), &e, err);
     if (!log_tail_next(&c->tail, &rec)) {
         s = log_tail_status(&c->tail, &e);
         if (!s)
             s = err_set(&e, ST_NOT_FOUND, "no new message");
-        return outcome(s, &e, err);
+        return sdk_outcome(s, &e, err);
     }
     struct arena *a = &c->strings;
     arena_reset(a);
@@ -112,7 +105,7 @@ cliq_channel_next(cliq_channel *c, cliq_message *m, cliq_error *err)
     m->ts = json_dup_text(a, json_get(rec.json, "ts"));
     m->json = arena_dup(a, rec.text, rec.len);
     s = m->json ? ST_OK : err_nomem(&e);
-    return outcome(s, &e, err);
+    return sdk_outcome(s, &e, err);
 }
 
 int

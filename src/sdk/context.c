@@ -54,9 +54,8 @@ cliq_context_dispatch(const cliq_context *ctx, const char *path)
     static const char prefix[] = "phase_config";
     size_t n = sizeof prefix - 1;
 
-    if (ctx && path && !strncmp(path, prefix, n) && (!path[n] || path[n] == '.') &&
-        !json_get(ctx->c.dispatch, prefix))
-        path += n + (path[n] == '.');
+    if (ctx && path && !strncmp(path, prefix, n) && (!path[n] || path[n] == '.'))
+        return look(ctx, ctx->c.phase_config, path + n + (path[n] == '.'));
     return cliq_context_payload(ctx, path);
 }
 
@@ -233,7 +232,7 @@ cliq_context_check(const cliq_context *ctx, size_t i, cliq_check *check, cliq_er
     check->output = member_text(ctx, v, "output");
     check->pass = pass;
     check->exit_code = code >= INT_MIN && code <= INT_MAX ? (int)code : -1;
-    return CLIQ_OK;
+    return sdk_outcome(ST_OK, NULL, err);
 }
 
 size_t

@@ -23,8 +23,12 @@ _Static_assert(sizeof((struct err){ "" }).text == sizeof((cliq_error){ 0 }).text
 static inline cliq_status
 sdk_outcome(enum status s, const struct err *from, cliq_error *to)
 {
-    if (s && to && to->size >= sizeof *to)
-        memcpy(to->text, from->text, sizeof to->text);
+    if (to && to->size >= sizeof *to) {
+        if (s)
+            memcpy(to->text, from->text, sizeof to->text);
+        else
+            to->text[0] = '\0'; /* no text of an earlier call */
+    }
     return (cliq_status)status_exit(s);
 }
 

@@ -48,6 +48,13 @@ is_json(struct admission_text type)
     return same((struct admission_text){ type.p, n }, "application/json");
 }
 
+/* What the route takes: JSON, but for a package. */
+static bool
+is_right_type(const struct route *route, struct admission_text type)
+{
+    return route->kind == ROUTE_TEAM_PUBLISH ? same(type, "application/gzip") : is_json(type);
+}
+
 /* Nothing is unpacked here: packed bytes would only be bad JSON to us. */
 static bool
 is_packed(struct admission_text encoding)
@@ -81,8 +88,11 @@ admission_check(const struct admission_rules *rules, const struct route *route,
         refuse(v, 403, "ORIGIN_FORBIDDEN", "requests from pages of other origins are refused");
     else if (r->fetch_site.p && same(r->fetch_site, "cross-site"))
         refuse(v, 403, "ORIGIN_FORBIDDEN", "requests from pages of other sites are refused");
-    else if (r->has_body && !r->is_get && !is_json(r->content_type))
-        refuse(v, 415, "CONTENT_TYPE", "the body must be Content-Type: application/json");
+    else if (r->has_body && !r->is_get && !is_right_type(route, r->content_type))
+        refuse(v, 415, "CONTENT_TYPE",
+               route->kind == ROUTE_TEAM_PUBLISH
+                   ? "the body must be a package, Content-Type: application/gzip"
+                   : "the body must be Content-Type: application/json");
     else if (r->has_body && is_packed(r->encoding))
         refuse(v, 415, "CONTENT_TYPE", "the body must be sent as it is, without Content-Encoding");
     if (v->status != 200 || route->scope == SCOPE_NONE)
@@ -102,5 +112,10 @@ admission_check(const struct admission_rules *rules, const struct route *route,
 bool
 admission_allows(unsigned scopes, const struct route *route)
 {
-    return scopes & SCOPE_ADMIN || (scopes & route->scope) == route->scope;
+    bool is_reading = route->kind == ROUTE_OP
+                          ? route->scope == SCOPE_INBOX && !hub_ops[route->op].writes
+                          : route->scope == SCOPE_STREAM;
+
+    return scopes & SCOPE_ADMIN || (scopes & route->scope) == route->scope ||
+           (scopes & SCOPE_AUDIT && is_reading);
 }

@@ -8,36 +8,6 @@
 
 #include <string.h>
 
-static struct ticket *
-find_ticket(struct serve *s, struct admission_text text)
-{
-    for (size_t i = 0; i < SERVE_TICKETS; i++) {
-        struct ticket *t = &s->tickets[i];
-        if (t->text[0] && strlen(t->text) == text.len && memcmp(t->text, text.p, text.len) == 0)
-            return t->until_ms > clock_mono_ms() ? t : NULL;
-    }
-    return NULL;
-}
-
-bool
-auth_make_ticket(struct serve *s, const struct caller *by, struct ticket **out)
-{
-    struct ticket *t = &s->tickets[s->next_ticket++ % SERVE_TICKETS];
-    unsigned char bytes[16];
-
-    if (sys->getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return false;
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(t->text + 2 * i, 3, "%02x", bytes[i]);
-    snprintf(t->identity, sizeof t->identity, "%s", by->identity);
-    snprintf(t->key, sizeof t->key, "%s", by->key);
-    t->is_admin = by->is_admin;
-    t->who = by->who;
-    t->until_ms = clock_mono_ms() + TICKET_MS;
-    *out = t;
-    return true;
-}
-
 /* Compares in constant time. */
 static bool
 is_same(const char *a, const char *b, size_t n)
@@ -49,6 +19,61 @@ is_same(const char *a, const char *b, size_t n)
     return !differs;
 }
 
+static bool
+is_valid(const struct ticket *t, int64_t now_ms)
+{
+    return t->text[0] && t->until_ms > now_ms;
+}
+
+/* Looks at all of them, so that the time tells nothing about the text. */
+static struct ticket *
+find_ticket(struct serve *s, struct admission_text text)
+{
+    int64_t now_ms = clock_mono_ms();
+    struct ticket *found = NULL;
+
+    for (size_t i = 0; text.len == TICKET_LEN && i < SERVE_TICKETS; i++) {
+        struct ticket *t = &s->tickets[i];
+        if (is_same(t->text, text.p, TICKET_LEN) && is_valid(t, now_ms))
+            found = t;
+    }
+    return found;
+}
+
+enum status
+auth_make_ticket(struct serve *s, const struct caller *by, struct ticket **out, struct err *e)
+{
+    int64_t now_ms = clock_mono_ms();
+    unsigned char bytes[TICKET_LEN / 2];
+    struct ticket *t = NULL;
+    size_t theirs = 0;
+
+    *out = NULL;
+    for (size_t i = 0; i < SERVE_TICKETS; i++) {
+        if (!is_valid(&s->tickets[i], now_ms))
+            t = &s->tickets[i];
+        else if (strcmp(s->tickets[i].identity, by->identity) == 0)
+            theirs++;
+    }
+    if (theirs >= TICKETS_EACH)
+        return err_set(e, ST_CONFLICT,
+                       "%s has %d tickets that were not used; each is void after %d s",
+                       by->identity, TICKETS_EACH, TICKET_MS / 1000);
+    if (!t || sys->getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return err_set(e, ST_IO, "no ticket can be made now");
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(t->text + 2 * i, 3, "%02x", bytes[i]);
+    snprintf(t->identity, sizeof t->identity, "%s", by->identity);
+    snprintf(t->key, sizeof t->key, "%s", by->key);
+    t->is_admin = by->is_admin;
+    t->reads_all = by->reads_all;
+    t->who = by->who;
+    t->key_until_ms = by->key_until_ms;
+    t->until_ms = now_ms + TICKET_MS;
+    *out = t;
+    return ST_OK;
+}
+
 /* Identifies the key for the rate limit: never 0. */
 static uint64_t
 hash_key(struct admission_text key)
@@ -58,13 +83,19 @@ hash_key(struct admission_text key)
     return h ? h : 1;
 }
 
-/* ST_IO: there is no index. */
+static bool
+is_over(int64_t until_ms)
+{
+    return until_ms && clock_wall_ns() / 1000000 >= until_ms;
+}
+
+/* ST_IO: there is no index. ST_TIMEOUT: the key has expired. */
 static enum status
 find_key(struct serve *s, struct admission_text key, struct arena *a, struct caller *by,
          unsigned *scopes)
 {
     struct known_key *k;
-    const char *id, *identity;
+    struct hub_key found;
 
     if (key.len == 0 || key.len >= SERVE_KEY_SIZE)
         return ST_NOT_FOUND;
@@ -72,19 +103,21 @@ find_key(struct serve *s, struct admission_text key, struct arena *a, struct cal
     k = &s->keys[who % SERVE_KEYS];
     if (strlen(k->text) != key.len || !is_same(k->text, key.p, key.len)) {
         char *text = arena_dup(a, key.p, key.len);
-        enum status st = text ? hub_find_key(s->reader, text, a, &id, &identity, scopes) : ST_IO;
-        if (st || revoke_watch_has(&s->revoke_watch, id))
+        enum status st = text ? hub_find_key(s->reader, text, a, &found) : ST_IO;
+        if (st || revoke_watch_has(&s->revoke_watch, found.id))
             return st ? st : ST_NOT_FOUND;
         snprintf(k->text, sizeof k->text, "%s", text);
-        snprintf(k->id, sizeof k->id, "%s", id);
-        snprintf(k->identity, sizeof k->identity, "%s", identity);
-        k->scopes = *scopes;
+        snprintf(k->id, sizeof k->id, "%s", found.id);
+        snprintf(k->identity, sizeof k->identity, "%s", found.identity);
+        k->scopes = found.scopes;
+        k->key_until_ms = found.until_ms;
     }
     by->identity = k->identity;
     by->key = k->id;
     by->who = who;
+    by->key_until_ms = k->key_until_ms;
     *scopes = k->scopes;
-    return ST_OK;
+    return is_over(k->key_until_ms) ? ST_TIMEOUT : ST_OK;
 }
 
 void
@@ -104,10 +137,11 @@ auth_by_key(struct serve *s, const struct route *route, struct arena *a,
     if (st) {
         v->status = 401;
         v->code = "AUTH_REQUIRED";
-        v->message = SERVE_NO_KEY;
+        v->message = st == ST_TIMEOUT ? HUB_KEY_EXPIRED : SERVE_NO_KEY;
         return;
     }
     by->is_admin = scopes & SCOPE_ADMIN;
+    by->reads_all = scopes & SCOPE_AUDIT;
     if (!admission_allows(scopes, route)) {
         v->status = 403;
         v->code = "AUTH_FORBIDDEN";
@@ -130,7 +164,9 @@ auth_by_ticket(struct serve *s, struct admission_verdict *v, struct caller *by)
     by->identity = t->identity;
     by->key = t->key;
     by->is_admin = t->is_admin;
+    by->reads_all = t->reads_all;
     by->who = t->who;
+    by->key_until_ms = t->key_until_ms;
     return t;
 }
 

@@ -20,7 +20,9 @@ struct caller {
     const char *identity;
     const char *key; /* the key's id; "": none */
     bool is_admin;
-    uint64_t who; /* the key in `rates`; 0: unknown */
+    bool reads_all;       /* the scope audit */
+    uint64_t who;         /* the key in `rates`; 0: unknown */
+    int64_t key_until_ms; /* when the key expires; 0: never */
 };
 
 /* By the key or ticket that admission found; a refusal goes into the verdict. */
@@ -28,7 +30,9 @@ void auth_by_key(struct serve *s, const struct route *route, struct arena *a,
                  struct admission_verdict *v, struct caller *by);
 /* The caller uses up the ticket when the request is admitted. */
 struct ticket *auth_by_ticket(struct serve *s, struct admission_verdict *v, struct caller *by);
-bool auth_make_ticket(struct serve *s, const struct caller *by, struct ticket **out);
+/* ST_CONFLICT: the caller has too many. */
+enum status
+auth_make_ticket(struct serve *s, const struct caller *by, struct ticket **out, struct err *e);
 
 void auth_forget_keys(struct serve *s); /* empties the cache */
 

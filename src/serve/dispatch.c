@@ -7,6 +7,8 @@
 #include "serve/openapi.h"
 #include "serve/rounds.h"
 #include "serve/status_page.h"
+#include "serve/teams.h"
+#include "team/package.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -19,6 +21,7 @@ admission_text(struct http_text t)
     return (struct admission_text){ t.p, t.len };
 }
 
+/* c NULL: before the body came; Host is checked behind it. */
 static struct admission_request
 admission_request_of(const struct http_request *r, struct http_conn *c, const struct query *q)
 {
@@ -34,7 +37,7 @@ admission_request_of(const struct http_request *r, struct http_conn *c, const st
         .encoding = admission_text(http_header(r, "Content-Encoding")),
         .token = { token, token ? strlen(token) : 0 },
         .ticket = { ticket, ticket ? strlen(ticket) : 0 },
-        .is_local = http_conn_is_unix(c),
+        .is_local = !c || http_conn_is_unix(c),
         .has_body = r->body.len > 0,
         .is_get = r->method == METHOD_GET || r->method == METHOD_HEAD,
     };
@@ -47,6 +50,15 @@ is_gathered(const struct serve *s, const struct route *route)
 {
     return route->kind == ROUTE_OP && route->op != HUB_GET &&
            (hub_ops[route->op].writes || !rounds_are_stuck(s));
+}
+
+/* A connection over the limit is for what shows or ends the trouble: /health, and admins. A stream
+ * would keep it. */
+static bool
+is_for_reserve(const struct route *route, const struct caller *by)
+{
+    return route->kind == ROUTE_HEALTH ||
+           (by->is_admin && route->kind != ROUTE_STREAM && route->kind != ROUTE_ENGINE_EVENTS);
 }
 
 /* Finds the caller; false: refused and answered. */
@@ -76,6 +88,11 @@ admit(const struct reply_to *to, const struct http_request *r, const struct quer
                             : "too many requests without a known key; wait as long as Retry-After "
                               "says";
         snprintf(retry, sizeof retry, "Retry-After: %" PRId64 "\r\n", (wait_ms + 999) / 1000);
+    }
+    if (v.status == 200 && http_conn_is_reserve(to->conn) && !is_for_reserve(to->route, by)) {
+        v.status = 503;
+        v.code = "SERVER_BUSY";
+        v.message = "too many connections; try again in a second";
     }
     if (v.status == 200) {
         if (ticket)
@@ -146,28 +163,13 @@ begin_stream(const struct reply_to *to, const struct http_request *r, const stru
     if (route_args(a, to->route, (struct route_text){ query.p, query.len },
                    (struct route_text){ 0 }, &args, &e) != ST_OK ||
         !streams_add(to->s->streams, to->conn,
-                     &(struct stream_caller){ by->identity, by->key, by->is_admin }, args, a,
-                     last.p ? arena_dup(a, last.p, last.len) : NULL,
+                     &(struct stream_caller){ by->identity, by->key, by->is_admin || by->reads_all,
+                                              by->key_until_ms },
+                     args, a, last.p ? arena_dup(a, last.p, last.len) : NULL,
                      to->route->kind == ROUTE_ENGINE_EVENTS, to->id, &status, &code, &e))
         reply_refuse(to, status, code, e.text, NULL);
     else
         reply_streams(to);
-}
-
-/* 200, or 503 with the store's trouble. */
-static void
-answer_health(const struct reply_to *to, struct buf *body)
-{
-    struct serve *s = to->s;
-    const char *trouble = s->trouble;
-
-    if (trouble[0] || !hub_is_ready(s->reader)) {
-        s->wants_look = s->wants_look || !trouble[0];
-        reply_refuse(to, 503, "STORE_UNAVAILABLE", trouble[0] ? trouble : HUB_NO_INDEX, NULL);
-        return;
-    }
-    status_page_health(s, body);
-    reply_send(to, 200, NULL, body);
 }
 
 static void
@@ -176,11 +178,14 @@ answer_ticket(const struct reply_to *to, const struct query *q, const struct cal
 {
     struct ticket *t;
     struct err e;
+    enum status st = route_no_query(q, &e);
 
-    if (route_no_query(q, &e)) {
+    if (st) {
         reply_refuse(to, 400, "VALIDATION_INVALID_TYPE", e.text, NULL);
-    } else if (!auth_make_ticket(to->s, by, &t)) {
-        reply_refuse(to, 503, "STORE_UNAVAILABLE", "no ticket can be made now", NULL);
+    } else if ((st = auth_make_ticket(to->s, by, &t, &e))) {
+        bool is_many = st == ST_CONFLICT;
+        reply_refuse(to, is_many ? 429 : 503, is_many ? "RATE_LIMITED" : "STORE_UNAVAILABLE",
+                     e.text, "Retry-After: 1\r\n");
     } else {
         buf_addf(body,
                  "{\"data\":{\"ticket\":\"%s\",\"expires_in\":%d},\"meta\":{\"request_id\":"
@@ -201,7 +206,7 @@ answer_own(const struct reply_to *to, const struct query *q, const struct caller
         reply_page(to, "Content-Type: text/plain; charset=utf-8\r\n", &body);
         break;
     case ROUTE_HEALTH:
-        answer_health(to, &body);
+        status_page_health(to);
         break;
     case ROUTE_METRICS:
         status_page_metrics(to->s, &body);
@@ -235,6 +240,30 @@ refuse_path(const struct reply_to *to, int status, const char *allow)
                      "this path does not take that method; see Allow", header);
 }
 
+/* A package may be larger than other bodies, of a caller whose key allows it. */
+size_t
+dispatch_body_max(void *ctx, const struct http_request *r)
+{
+    struct serve *s = ctx;
+    struct arena a = { 0 };
+    struct query none = { 0 };
+    struct route route;
+    struct caller by = { .identity = "", .key = "" };
+    struct admission_verdict v = { .status = 404 };
+    struct http_text method = http_text(r, r->method_name), path = http_path(r);
+    char allow[64];
+
+    if (route_find(method.p, method.len, path.p, path.len, &route, allow) == 200 &&
+        route.kind == ROUTE_TEAM_PUBLISH) {
+        struct admission_request asked = admission_request_of(r, NULL, &none);
+        admission_check(&s->rules, &route, &asked, &v);
+        if (v.status == 200)
+            auth_by_key(s, &route, &a, &v, &by);
+    }
+    arena_release(&a);
+    return v.status == 200 ? PACKAGE_PACKED_MAX : HTTP_BODY_MAX;
+}
+
 void
 dispatch_request(void *ctx, struct http_conn *c, const struct http_request *r)
 {
@@ -262,6 +291,8 @@ dispatch_request(void *ctx, struct http_conn *c, const struct http_request *r)
         hand_over(&to, r, &by);
     else if (route.kind == ROUTE_STREAM || route.kind == ROUTE_ENGINE_EVENTS)
         begin_stream(&to, r, &by, &a);
+    else if (teams_args(route.kind))
+        teams_answer(&to, r, &a, &by);
     else
         answer_own(&to, &q, &by);
     arena_release(&a);

@@ -13,5 +13,6 @@
 
 /* For struct http_options; ctx is the server. */
 void dispatch_request(void *ctx, struct http_conn *c, const struct http_request *r);
+size_t dispatch_body_max(void *ctx, const struct http_request *r);
 
 #endif

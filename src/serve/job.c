@@ -74,7 +74,9 @@ job_new(const struct reply_to *to, const struct http_request *r, const struct ca
     j->request = (struct hub_request){
         .op = to->route->op,
         .identity = identity,
+        .key = j->key,
         .is_admin = by->is_admin,
+        .reads_all = by->reads_all,
         .args = args,
         .dedup_key = key.p ? arena_dup(&j->arena, key.p, key.len) : NULL,
     };

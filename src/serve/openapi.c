@@ -2,6 +2,7 @@
 
 #include "serve/route.h"
 #include "serve/stream.h"
+#include "serve/teams.h"
 
 #include "base/json.h"
 #include "cliq.h"
@@ -18,8 +19,9 @@ static const struct {
 } codes[] = {
     { "AUTH_REQUIRED", 401, "no key, or one that is not known" },
     { "AUTH_FORBIDDEN", 403, "the key or its identity may not do this" },
-    { "BODY_TOO_LARGE", 413, "a body may have 1 MiB" },
-    { "CONTENT_TYPE", 415, "bodies are application/json, without a Content-Encoding" },
+    { "BODY_TOO_LARGE", 413, "a body may have 1 MiB, a package 10 MiB" },
+    { "CONTENT_TYPE", 415,
+      "bodies are application/json, packages application/gzip, without a Content-Encoding" },
     { "HOST_NOT_SERVED", 421, "the Host is not one of ours" },
     { "HTTP_MALFORMED", 400, "the bytes are not a request of HTTP/1.1" },
     { "METHOD_NOT_ALLOWED", 405, "see Allow" },
@@ -36,6 +38,9 @@ static const struct {
     { "SIGNAL_NOT_FOUND", 404, "no such signal, role, ring or key" },
     { "SIGNAL_ROLE_NOT_HELD", 400, "from_role must be one that the caller holds" },
     { "STORE_UNAVAILABLE", 503, "the store cannot be written or read now" },
+    { "TEAM_EXISTS", 409, "that version is published, and never changes" },
+    { "TEAM_INVALID", 400, "the body is no package of a team that may be published" },
+    { "TEAM_NOT_FOUND", 404, "no such team, or no such version" },
     { "VALIDATION_FIELD_REQUIRED", 400, "a field is missing" },
     { "VALIDATION_INVALID_TYPE", 400, "a field has a wrong type or value" },
     { "VALIDATION_UNKNOWN_FIELD", 400, "a field that nobody knows; the message names the nearest" },
@@ -55,6 +60,8 @@ is_post(const struct route_info *r)
 static bool
 names_something(const struct route_info *r)
 {
+    if (r->kind == ROUTE_TEAM_VERSIONS || r->kind == ROUTE_TEAM_DOWNLOAD)
+        return true;
     if (r->kind != ROUTE_OP)
         return r->kind == ROUTE_STREAM || r->kind == ROUTE_ENGINE_EVENTS; /* rings */
     for (const struct hub_arg *a = hub_op_args(r->op); a->name; a++)
@@ -74,7 +81,8 @@ can_answer(const struct route_info *r, int status)
     case 404:
         return names_something(r);
     case 409:
-        return writes && r->scope & (SCOPE_EMIT | SCOPE_CLAIM | SCOPE_ACK);
+        return r->kind == ROUTE_TEAM_PUBLISH ||
+               (writes && r->scope & (SCOPE_EMIT | SCOPE_CLAIM | SCOPE_ACK));
     case 413:
     case 415:
         return is_post(r);
@@ -388,7 +396,7 @@ write_answer(struct buf *to, const struct route_info *r)
 {
     const char *answer = r->kind == ROUTE_OP       ? hub_ops[r->op].answer
                          : r->kind == ROUTE_TICKET ? "Ticket"
-                                                   : NULL;
+                                                   : teams_schema(r->kind);
     const char *colon = answer ? strchr(answer, ':') : NULL;
 
     if (r->kind == ROUTE_HEALTH) {
@@ -403,6 +411,9 @@ write_answer(struct buf *to, const struct route_info *r)
                  "or reset when older lines than asked for are gone; data: the signal. A comment "
                  "tells why a stream ends: the server stops, it is read too slowly, its key was "
                  "revoked\"}");
+    } else if (r->kind == ROUTE_TEAM_DOWNLOAD) {
+        buf_adds(to, "{\"application/gzip\":{\"schema\":{\"type\":\"string\",\"contentMediaType\":"
+                     "\"application/gzip\"}");
     } else if (!answer) {
         buf_adds(to, "{\"text/plain\":{\"schema\":{\"type\":\"string\"}");
     } else if (is_engine(r)) {
@@ -519,7 +530,8 @@ write_operation(struct buf *to, const struct route_info *r)
     const struct hub_arg *args = r->kind == ROUTE_OP ? hub_op_args(r->op)
                                  : r->kind == ROUTE_STREAM || r->kind == ROUTE_ENGINE_EVENTS
                                      ? stream_args
-                                     : none;
+                                 : teams_args(r->kind) ? teams_args(r->kind)
+                                                       : none;
     char key[8];
     struct buf id = { 0 };
 
@@ -539,6 +551,12 @@ write_operation(struct buf *to, const struct route_info *r)
     write_security(to, r);
     if (is_post(r) && r->kind == ROUTE_OP)
         write_body(to, args);
+    if (r->kind == ROUTE_TEAM_PUBLISH) {
+        json_key(to, "requestBody");
+        buf_adds(to, "{\"required\":true,\"content\":{\"application/gzip\":{\"schema\":{\"type\":"
+                     "\"string\",\"contentMediaType\":\"application/gzip\",\"description\":\"the "
+                     ".tgz of cliq team pack\"}}}}");
+    }
     write_responses(to, r);
     json_close(to, '}');
 }

@@ -79,6 +79,8 @@ reply_body(struct buf *to, const struct route *route, const struct hub_reply *re
             json_key_str(to, "cursor", reply->cursor);
         else if (reply->has_cursor)
             write_json(to, "cursor", NULL);
+        if (reply->n_warnings)
+            json_key_strs(to, "warnings", reply->warnings, reply->n_warnings);
         json_close(to, '}');
     }
     json_close(to, '}');

@@ -7,6 +7,7 @@
 #include "serve/presence.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ enum {
     NAP_MAX = 8,               /* requests for which the loop sleeps until there are more */
     NAP_END_MS = 1,            /* if nothing comes */
     WATCH_PAUSE_MS = 5,
+    COMPACT_EVERY_MS = 3600000,
     STUCK_MS = 50, /* most rounds take a fiftieth of that */
 };
 
@@ -44,6 +46,7 @@ round_free(struct serve *s, struct round *r)
     arena_reset(&r->arena);
     r->n = r->bytes = r->decided = 0;
     r->is_workers = r->needs_commit = r->is_begun = r->is_kept = false;
+    r->compact_ms = 0;
     if (s->n_spare_rounds == SPARE_MAX) {
         arena_release(&r->arena);
         free(r);
@@ -193,6 +196,11 @@ take_news(struct serve *s, bool is_committed)
     }
     s->news = now;
     s->news.trouble = NULL; /* s->trouble has the copy */
+    streams_cut(s->streams, s->news.last_cut);
+    if (now.bad_lines > s->bad_told)
+        fprintf(stderr, "cliq: warning: " HUB_BAD_LINES_SAYS "\n", now.bad_lines,
+                now.bad_lines == 1 ? "" : "s");
+    s->bad_told = now.bad_lines;
     snprintf(s->trouble, sizeof s->trouble, "%s", now.trouble ? now.trouble : "");
     if (s->trouble[0] && !had_trouble)
         fprintf(stderr, "cliq: the store cannot be written: %s\n", s->trouble);
@@ -413,7 +421,8 @@ decide(struct serve *s)
 {
     struct round *r = s->round;
 
-    if (r->n == 0 || r->bytes > LOOP_BYTES || r->is_workers || clock_mono_ns() < s->slow_until_ns)
+    if (r->n == 0 || r->bytes > LOOP_BYTES || r->is_workers || (s->wants_compact && !r->is_begun) ||
+        clock_mono_ns() < s->slow_until_ns)
         return false;
     if (!r->is_begun && !hub_round_begin(s->writer, false))
         return false;
@@ -515,6 +524,8 @@ rounds_turn(void *ctx)
             s->is_unsettled = false; /* the worker goes on with it */
             s->given = s->round;
             s->given_ms = clock_mono_ms();
+            s->given->compact_ms = s->wants_compact ? s->o->retention_ms : 0;
+            s->wants_compact = false;
             s->round = NULL;
             worker_give(s->worker, s->given);
         }
@@ -565,6 +576,28 @@ rounds_look(void *ctx)
     rounds_turn(s);
 }
 
+/* ---- retention ---- */
+
+static void
+on_compact_time(void *ctx)
+{
+    struct serve *s = ctx;
+
+    loop_drop(s->compact_timer);
+    rounds_begin_retention(s);
+}
+
+void
+rounds_begin_retention(struct serve *s)
+{
+    s->compact_timer = NULL;
+    if (!s->o->retention_ms)
+        return;
+    s->compact_timer = loop_after(s->loop, COMPACT_EVERY_MS, on_compact_time, s, NULL);
+    s->wants_compact = true;
+    rounds_look(s);
+}
+
 /* ---- the end ---- */
 
 void
@@ -596,6 +629,7 @@ rounds_free(struct serve *s)
     loop_drop(s->settle_timer);
     loop_drop(s->nap_end);
     loop_drop(s->look_timer);
+    loop_drop(s->compact_timer);
     claim_waiters_free(s);
     while ((r = s->spare_rounds)) {
         s->spare_rounds = r->next;

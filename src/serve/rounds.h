@@ -45,6 +45,7 @@ struct round {
     int64_t begun_ns;   /* when the first request came */
     bool is_workers;    /* a request in it is not for the loop, */
     bool needs_commit;  /* or may only be answered after the commit */
+    int64_t compact_ms; /* the worker then drops segments that are older; 0: it does not */
     bool is_kept;       /* the worker did it, and the loop settles */
     bool is_begun;      /* the loop began it, */
     size_t decided;     /* and decided that many requests */
@@ -71,6 +72,9 @@ void rounds_turn(void *ctx);       /* the end of a turn: does what has gathered 
 void rounds_on_done(void *ctx);    /* the worker's round is done */
 void rounds_on_changed(void *ctx); /* the log's directory changed */
 void rounds_look(void *ctx);       /* the index was lost, or the clock was set */
+
+/* From now on, and every hour, the worker drops what is older than the retention time. */
+void rounds_begin_retention(struct serve *s);
 
 /* The server stops: agents that were to be started after the pause are started now. */
 void rounds_stop(struct serve *s);

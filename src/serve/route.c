@@ -15,6 +15,12 @@ static const struct route_info own[] = {
     { "POST", "/signals/ticket", "a ticket for one stream", SCOPE_STREAM, ROUTE_TICKET, 0 },
     { "GET", "/v1/engine/events", "broadcast signals as they come (SSE)", SCOPE_STREAM,
       ROUTE_ENGINE_EVENTS, 0 },
+    { "POST", "/teams", "publish a version of a team", SCOPE_TEAMS, ROUTE_TEAM_PUBLISH, 0 },
+    { "GET", "/teams", "the newest version of each team", SCOPE_TEAMS, ROUTE_TEAM_LIST, 0 },
+    { "GET", "/teams/:scope/:name", "the versions of a team, newest first", SCOPE_TEAMS,
+      ROUTE_TEAM_VERSIONS, 0 },
+    { "GET", "/teams/:scope/:name/:version", "a version's package (.tgz)", SCOPE_TEAMS,
+      ROUTE_TEAM_DOWNLOAD, 0 },
 };
 
 enum { N_OWN = sizeof own / sizeof *own };

@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#define ROUTE_PARAMS 2
+#define ROUTE_PARAMS 3
 
 enum route_kind {
     ROUTE_OP, /* an operation of the hub */
@@ -24,6 +24,10 @@ enum route_kind {
     ROUTE_STREAM,        /* GET /signals/stream */
     ROUTE_TICKET,        /* POST /signals/ticket */
     ROUTE_ENGINE_EVENTS, /* GET /v1/engine/events */
+    ROUTE_TEAM_PUBLISH,  /* /teams, see teams.h */
+    ROUTE_TEAM_LIST,
+    ROUTE_TEAM_VERSIONS,
+    ROUTE_TEAM_DOWNLOAD,
 };
 
 struct route_param {

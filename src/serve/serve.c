@@ -4,15 +4,18 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/sys.h"
-#include "hub/api_key.h"
+#include "net/own_server.h"
 #include "proc/proc.h"
+#include "serve/admin_key.h"
 #include "serve/dispatch.h"
 #include "serve/job.h"
 #include "serve/presence.h"
 #include "serve/reply.h"
 #include "serve/respawn.h"
 #include "serve/rounds.h"
+#include "serve/teams.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -23,6 +26,12 @@
 
 enum {
     STOP_MS = 5000,
+    CONNS_MAX = 8192,
+    CONNS_LEAST = 16,
+    FILES_WANTED = 65536, /* as many as the hard limit allows up to that */
+    FILES_STORE = 40,     /* for segments, SQLite, agents that are started */
+    RESERVE_MAX = 32,     /* connections for /health and admins */
+    REFUSED_MAX = 64,     /* connections that are told that there are too many */
     ACCESS_MAX = 1 << 20, /* bytes of the access log that wait for its reader */
     LISTEN_FDS_START = 3,
     STREAM_MAX = 256 << 10,            /* bytes that wait for one client */
@@ -92,7 +101,6 @@ check_addresses(const struct serve *s, struct err *e)
 static enum status
 add_listener(struct serve *s, struct listener *l, struct err *e)
 {
-    char name[sizeof l->name];
     enum status st = check_elsewhere(s, l->name, l->is_loopback, e); /* systemd's, too */
 
     if (st) {
@@ -103,12 +111,30 @@ add_listener(struct serve *s, struct listener *l, struct err *e)
         fprintf(stderr, "cliq: warning: %s can be reached from elsewhere, and is not encrypted\n",
                 l->name);
     add_hosts(s, l);
-    snprintf(name, sizeof name, "%s", l->name);
-    bool is_unix = l->is_unix;
-    st = http_server_add(s->http, l, e);
-    if (!st)
-        printf("listening on %s%s\n", is_unix ? "" : "http://", name);
-    return st;
+    if (s->n_listening < SERVE_LISTENERS)
+        memcpy(s->listening[s->n_listening++], l->name, sizeof l->name);
+    return http_server_add(s->http, l, e);
+}
+
+/* When nothing else can fail. */
+static void
+tell_addresses(const struct serve *s)
+{
+    for (size_t i = 0; i < s->n_listening; i++)
+        printf("listening on %s%s\n", strncmp(s->listening[i], "unix:", 5) == 0 ? "" : "http://",
+               s->listening[i]);
+    fflush(stdout);
+}
+
+/* For commands that use the admin key. */
+static enum status
+announce(const struct serve *s, struct err *e)
+{
+    const char *names[SERVE_LISTENERS];
+
+    for (size_t i = 0; i < s->n_listening; i++)
+        names[i] = s->listening[i];
+    return own_server_announce(s->o->config, names, s->n_listening, e);
 }
 
 /* Sockets that systemd passed. */
@@ -179,107 +205,6 @@ tell_systemd(const char *text)
     close(fd);
 }
 
-/* ---- the first start ---- */
-
-/* Writes the admin's key to its file before it is in the store, so that a start that was cut short
- * leaves no store whose key is lost. The next start uses that file, unless the store has the admin
- * already (is_known): then the key may have been revoked. */
-static enum status
-keep_key(const char *config, bool is_known, char key[SECRET_KEY_SIZE], struct err *e)
-{
-    struct buf path = { 0 }, text = { 0 };
-
-    buf_addf(&path, "%s/admin.key", config);
-    enum status st = buf_status(&path, "the path", e);
-    if (!st && !is_known && path_read_file(AT_FDCWD, path.p, &text, NULL) == ST_OK && text.len) {
-        buf_cut(&text, strcspn(text.p, "\n"));
-        if (api_key_is(text.p)) {
-            snprintf(key, SECRET_KEY_SIZE, "%s", text.p);
-            buf_release(&text);
-            buf_release(&path);
-            return ST_OK;
-        }
-    }
-    api_key_new(key);
-    buf_reset(&text);
-    buf_addf(&text, "%s\n", key);
-    if (!st)
-        st = buf_status(&text, "the key", e);
-    int fd =
-        st ? -1
-           : SYS_RETRY(sys->openat(AT_FDCWD, path.p,
-                                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!st && (fd < 0 || SYS_RETRY(sys->write(fd, text.p, text.len)) != (ssize_t)text.len ||
-                SYS_RETRY(sys->fdatasync(fd)) != 0))
-        st = err_sys(e, "write %s", path.p);
-    if (fd >= 0)
-        close(fd);
-    buf_release(&text);
-    buf_release(&path);
-    return st;
-}
-
-/* Has the list an element with that id? */
-static bool
-has_id(const struct json *list, const char *id)
-{
-    json_each (v, list)
-        if (json_eq(json_get(v, "id"), id))
-            return true;
-    return false;
-}
-
-/* Is one of these keys an admin's? */
-static bool
-has_admin(const struct json *keys)
-{
-    json_each (k, keys)
-        json_each (scope, json_get(k, "scopes"))
-            if (json_eq(scope, "admin"))
-                return true;
-    return false;
-}
-
-/* If no key has the scope admin, makes one, for the identity admin. */
-static enum status
-make_admin(struct serve *s, struct err *e)
-{
-    struct arena a = { 0 };
-    struct json *none = json_new(&a, JSON_OBJECT), *args;
-    struct hub_request list = {
-        .op = HUB_KEYS, .identity = "admin", .is_admin = true, .args = none
-    };
-    struct hub_reply reply;
-    enum status st = ST_OK;
-    static const char wanted[] = "{\"identity\":\"admin\",\"scopes\":[\"admin\"]}";
-    char key[SECRET_KEY_SIZE];
-
-    hub_read(s->writer, &list, &a, &reply);
-    if (reply.status < 300 && !has_admin(hub_reply_data(&reply, &a)) &&
-        json_parse(&a, wanted, sizeof wanted - 1, &args, NULL)) {
-        list.op = HUB_IDENTITIES;
-        hub_read(s->writer, &list, &a, &reply);
-        bool is_known = reply.status >= 300 || has_id(hub_reply_data(&reply, &a), "admin");
-        st = keep_key(s->o->config, is_known, key, e);
-        struct hub_request make = { .op = HUB_KEY_CREATE,
-                                    .identity = "admin",
-                                    .is_admin = true,
-                                    .is_system = true,
-                                    .args = args,
-                                    .new_key = key };
-        if (!st)
-            hub_submit(s->writer, &make, 1, &a, &reply);
-        if (!st && reply.status >= 300)
-            st = err_set(e, ST_IO, "make the first key: %s", reply.message);
-        if (!st)
-            printf("made the identity admin; its key, shown this once and kept in "
-                   "%s/admin.key:\n%s\n",
-                   s->o->config, key);
-    }
-    arena_release(&a);
-    return st;
-}
-
 /* ---- life ---- */
 
 static void
@@ -346,6 +271,58 @@ on_note(void *ctx, const char *text)
     fprintf(stderr, "cliq: warning: %s\n", text);
 }
 
+/* ---- open files ---- */
+
+static void
+on_full(void *ctx, unsigned max_conns)
+{
+    const struct serve *s = ctx;
+
+    fprintf(
+        stderr,
+        "cliq: warning: %u connections are open, as many as the limit of open files (%zu) allows "
+        "or we take: others get 503; /health and admin keys are still answered\n",
+        max_conns, s->files);
+}
+
+static unsigned
+least(size_t a, size_t b)
+{
+    return (unsigned)(a < b ? a : b);
+}
+
+/* How many descriptors are open. */
+static size_t
+count_files(void)
+{
+    DIR *d = opendir("/proc/self/fd");
+    size_t n = 0;
+
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* Divides the descriptors that are left among connections. */
+static enum status
+share_files(struct serve *s, struct http_options *o, struct err *e)
+{
+    s->files = proc_raise_files(FILES_WANTED);
+    size_t taken = count_files() + FILES_STORE, left = s->files > taken ? s->files - taken : 0;
+
+    if (left < CONNS_LEAST)
+        return err_set(e, ST_INVALID,
+                       "the limit of open files is %zu, too few for a server: raise it to %zu or "
+                       "more (ulimit -n 1024)",
+                       s->files, taken + CONNS_LEAST);
+    o->reserve = least(left / 8, RESERVE_MAX);
+    o->refused = least(left / 8, REFUSED_MAX);
+    o->max_conns = least(left - o->reserve - o->refused, CONNS_MAX);
+    return ST_OK;
+}
+
 /* Delayed signals may be due now. */
 static void
 on_clock_set(void *ctx)
@@ -361,12 +338,14 @@ setup(struct serve *s, struct err *e)
 {
     struct http_options o = { .ctx = s,
                               .on_request = dispatch_request,
+                              .body_max = dispatch_body_max,
                               .on_round = rounds_turn,
                               .fault = reply_fault,
-                              .max_conns = 8192,
+                              .on_full = on_full,
                               .stall_ms = STALL_MS,
                               .stream_max = STREAM_MAX };
     struct streams_options so = { .keepalive_ms = s->o->keepalive_ms,
+                                  .per_key = s->o->streams_per_key,
                                   .on_lost = rounds_look,
                                   .ctx = s };
     struct buf dir = { 0 };
@@ -379,8 +358,6 @@ setup(struct serve *s, struct err *e)
                       &(struct hub_options){ .is_lasting = true, .note = on_note }, e);
     if (!st)
         st = hub_open(&s->reader, s->o->config, &(struct hub_options){ .never_waits = true }, e);
-    if (!st)
-        st = make_admin(s, e);
     if (st)
         return st;
     if (sys->getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
@@ -391,6 +368,8 @@ setup(struct serve *s, struct err *e)
     s->rate = (struct rate_rule){ s->o->rate, s->o->burst ? s->o->burst : s->o->rate };
     s->loop = loop_new(e);
     st = s->loop ? open_access(s, e) : ST_IO;
+    if (!st)
+        st = share_files(s, &o, e);
     if (st)
         return st;
     s->http = s->loop ? http_server_new(s->loop, &o, e) : NULL;
@@ -419,7 +398,11 @@ setup(struct serve *s, struct err *e)
          !loop_on_signal(s->loop, SIGTERM, on_stop, s, e) ||
          !loop_on_signal(s->loop, SIGINT, on_stop, s, e)))
         st = ST_IO;
-    return st ? st : listen_all(s, e);
+    if (!st)
+        st = listen_all(s, e); /* before keys are made: a port in use leaves no new key behind */
+    if (!st)
+        st = admin_key_make(s->writer, s->o->config, e);
+    return st ? st : announce(s, e);
 }
 
 enum status
@@ -434,12 +417,15 @@ serve_run(const struct serve_options *o, struct err *e)
     s->keys = calloc(SERVE_KEYS, sizeof *s->keys);
     enum status st = s->keys && reply_init(s) ? setup(s, e) : err_nomem(e);
     if (!st) {
-        fflush(stdout);
+        tell_addresses(s);
         tell_systemd("READY=1");
         s->wants_look = true;
         rounds_turn(s);
+        rounds_begin_retention(s);
         st = loop_run(s->loop, e);
     }
+    own_server_withdraw(o->config);
+    teams_end(s);
     http_server_free(s->http);
     close_access(s);
     rounds_free(s);

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct serve_options {
     const char *config;             /* the directory */
@@ -30,9 +31,12 @@ struct serve_options {
     unsigned keepalive_ms;          /* of streams; 0: 15 s */
     unsigned rate;                  /* requests a second that a key may make; 0: any number */
     unsigned burst;                 /* of them at once; 0: as many as in a second */
+    unsigned streams_per_key;       /* 0: any number */
+    int64_t retention_ms;           /* old segments are dropped after this; 0: never */
 };
 
-/* Serves until SIGTERM or SIGINT. Prints its addresses, and at the first start the admin key. */
+/* Serves until SIGTERM or SIGINT. Prints its addresses, and at the first start where the admin key
+ * is (admin_key.h). */
 enum status serve_run(const struct serve_options *o, struct err *e);
 
 #endif

@@ -16,17 +16,22 @@
 #include <stdio.h>
 
 #define SERVE_HOSTS     64
+#define SERVE_LISTENERS 16
 #define SERVE_TICKETS   1024
+#define TICKETS_EACH    64 /* that one identity may have at a time */
 #define SERVE_KEYS      256
 #define SERVE_KEY_SIZE  64
 #define REQUEST_ID_SIZE 32
 #define TICKET_MS       60000
+#define TICKET_LEN      32
 
 /* Opens one stream, within a minute. */
 struct ticket {
-    char text[33], identity[65], key[SERVE_KEY_SIZE]; /* key: the id of the key it was made with */
-    bool is_admin;
-    uint64_t who; /* that key in `rates` */
+    char text[TICKET_LEN + 1], identity[65],
+        key[SERVE_KEY_SIZE]; /* key: the id of the key it was made with */
+    bool is_admin, reads_all;
+    uint64_t who;         /* that key in `rates` */
+    int64_t key_until_ms; /* when the key expires; 0: never */
     int64_t until_ms;
 };
 
@@ -34,6 +39,7 @@ struct ticket {
 struct known_key {
     char text[SERVE_KEY_SIZE], identity[65], id[SERVE_KEY_SIZE];
     unsigned scopes;
+    int64_t key_until_ms; /* when it expires; 0: never */
 };
 
 /* Claims that wait (claim_waiters.h), in the order in which they were last tried. */
@@ -51,14 +57,16 @@ struct serve {
     struct worker *worker;
     struct streams *streams;
     int log_dir;
-    int clock;                 /* readable when the wall clock was set; -1: none */
-    struct job *spare;         /* free jobs (job.h) */
-    size_t n_spare;            /* how many */
-    struct buf body;           /* of the answer that is being made */
-    struct buf last_words;     /* without memory (reply.h) */
-    struct presence *presence; /* identities that listen */
-    struct respawn *respawns;  /* supervisors of agents that live */
+    int clock;                     /* readable when the wall clock was set; -1: none */
+    struct job *spare;             /* free jobs (job.h) */
+    size_t n_spare;                /* how many */
+    struct buf body;               /* of the answer that is being made */
+    struct buf last_words;         /* without memory (reply.h) */
+    struct presence *presence;     /* identities that listen */
+    struct respawn *respawns;      /* supervisors of agents that live */
+    struct publishing *publishing; /* teams.h; NULL: no team is being published */
     bool is_stopping;
+    size_t files; /* that may be open */
 
     /* rounds.h */
     struct round *round;        /* gathers requests */
@@ -76,14 +84,17 @@ struct serve {
     bool wants_look;  /* a round without requests: others may have written */
     bool wants_check; /* the log's directory changed while the worker had the store */
     struct loop_source *look_timer;
-    int64_t look_timer_ms;           /* when it fires */
-    int64_t look_at_ms;              /* when the store needs a look: then, or later */
+    int64_t look_timer_ms; /* when it fires */
+    int64_t look_at_ms;    /* when the store needs a look: then, or later */
+    bool wants_compact;    /* the next round is the worker's, and drops old segments */
+    struct loop_source *compact_timer;
     struct watch watch;              /* of the log's directory */
     struct loop_source *watching;    /* calls when it changed */
     struct loop_source *watch_pause; /* resumes that; NULL: it is not paused */
     bool had_round;                  /* since the pause was last prolonged */
     bool wants_wake;                 /* agents are started at its end */
     struct hub_news news;            /* after the last round */
+    uint64_t bad_told;               /* bad lines that standard error was told of */
     char trouble[200];               /* why the store cannot be written; "": it can */
     uint64_t committed_seq;          /* the last line in the index, if there is no trouble */
     uint64_t commits;                /* of the index, so far */
@@ -96,9 +107,10 @@ struct serve {
     char host_texts[SERVE_HOSTS][176];
     const char *hosts[SERVE_HOSTS + 1];
     size_t n_hosts;
+    char listening[SERVE_LISTENERS][160]; /* addresses, as in struct listener */
+    size_t n_listening;
     struct admission_rules rules;
     struct ticket tickets[SERVE_TICKETS];
-    size_t next_ticket;
     struct rate_rule rate;
     struct rates rates;
 

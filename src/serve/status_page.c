@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 const char status_page_home[] =
     "cliq: signals and tasks for agents and people.\n\n"
@@ -9,15 +11,59 @@ const char status_page_home[] =
     "  GET /health         is the store there?\n\n"
     "Keys: cliq key create --identity NAME. Commands: cliq help emit.\n";
 
-void
-status_page_health(struct serve *s, struct buf *to)
-{
-    uint64_t seq = hub_last_seq(s->reader);
+enum { ROOM_LEAST = 4096 }; /* bytes of free space that a line needs at most, mostly */
 
-    json_open(to, '{');
-    json_key_str(to, "status", "ok");
-    json_key_int(to, "sequence", (int64_t)seq);
-    json_close(to, '}');
+/* Why no line can be written to the disk; NULL: it can, as far as can be told without a write. */
+static const char *
+disk_trouble(const struct serve *s)
+{
+    struct statvfs v;
+
+    if (fstatvfs(s->log_dir, &v) != 0)
+        return NULL;
+    if (v.f_flag & ST_RDONLY)
+        return "the disk is mounted read-only";
+    fsblkcnt_t left = geteuid() == 0 ? v.f_bfree : v.f_bavail;
+    return v.f_blocks && left * v.f_frsize < ROOM_LEAST ? "no space left on the disk" : NULL;
+}
+
+/* Adds members to an object that was just closed. */
+static void
+reopen(struct buf *to)
+{
+    if (to->len)
+        buf_cut(to, to->len - 1);
+}
+
+void
+status_page_health(const struct reply_to *to)
+{
+    struct serve *s = to->s;
+    struct buf body = { 0 };
+    bool is_ready = hub_is_ready(s->reader);
+    const char *disk = s->news.is_stuck ? s->trouble : disk_trouble(s);
+    const char *why = disk ? disk : s->trouble[0] ? s->trouble : is_ready ? NULL : HUB_NO_INDEX;
+
+    s->wants_look = s->wants_look || (!is_ready && !s->trouble[0]);
+    if (why) {
+        reply_error_body(&body, to->route, "STORE_UNAVAILABLE", why, to->id);
+        reopen(&body);
+    } else {
+        json_open(&body, '{');
+    }
+    json_key_str(&body, "status", why ? "unavailable" : "ok");
+    json_key_int(&body, "sequence", (int64_t)hub_last_seq(s->reader));
+    json_key(&body, "data");
+    json_open(&body, '{');
+    json_key(&body, "store");
+    json_open(&body, '{');
+    json_key_bool(&body, "writable", !disk);
+    json_key_int(&body, "bad_lines", (int64_t)s->news.bad_lines);
+    json_close(&body, '}');
+    json_close(&body, '}');
+    json_close(&body, '}');
+    reply_send(to, why ? 503 : 200, NULL, &body);
+    buf_release(&body);
 }
 
 static void
@@ -61,12 +107,15 @@ status_page_metrics(struct serve *s, struct buf *to)
                        { "leased", hub.leased },
                        { "acked", hub.acked },
                        { "failed", hub.failed },
-                       { "dead_letter", hub.dead_letter } };
+                       { "dead_letter", hub.dead_letter },
+                       { "expired", hub.expired } };
         for (size_t i = 0; i < sizeof states / sizeof *states; i++)
             buf_addf(to, "cliq_signals_by_state{state=\"%s\"} %" PRIu64 "\n", states[i].name,
                      states[i].n);
         metric(to, "delayed_signals", "gauge", "signals that wait for their time", hub.delayed);
         metric(to, "subscriptions", "gauge", "subscriptions", hub.subscriptions);
         metric(to, "log_bytes", "gauge", "bytes of the log", hub.log_bytes);
+        metric(to, "log_bad_lines", "gauge", "bad lines of the log, which are passed over",
+               hub.bad_lines);
     }
 }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "hub/model/args.h"
 #include "hub/model/match.h"
+#include "hub/model/sight.h"
 #include "hub/model/signal_filter.h"
 
 #include <inttypes.h>
@@ -16,6 +17,7 @@ enum {
     AGAIN_MS = 200,         /* after a look that failed */
     BATCH_MAX = 128,        /* signals that all are told together: one write a client */
     BATCH_BYTES = 64 << 10, /* or so many, and the last one's */
+    ADDRESS_SIZE = 80,      /* a sign, a name and its NUL */
 };
 
 struct stream_client {
@@ -24,7 +26,8 @@ struct stream_client {
     struct http_conn *conn;
     struct arena arena; /* of the filters, and no larger */
     const char *identity, *key;
-    bool is_admin, is_engine, is_inbox;
+    bool reads_all, is_engine, is_inbox;
+    int64_t until_ms; /* when the key expires; 0: never */
     struct signal_filter filter;
     uint64_t place;
     bool is_full; /* waits for HTTP_DRAINED, */
@@ -38,6 +41,7 @@ struct streams {
     size_t n;
     uint64_t newest;  /* what every client that is not behind has been told of */
     uint64_t written; /* the last line on disk, which the index may not have yet */
+    uint64_t cut;     /* the last line that tells of lost ones; 0: none */
     uint64_t delivered, dropped;
     struct streams_options o;
     struct loop_source *keepalive, *slow; /* timers */
@@ -50,7 +54,9 @@ struct streams {
 /* ---- filters ---- */
 
 const struct hub_arg stream_args[] = {
-    { "ring", A_TEXTS, .brief = "addressed to one of these rings; you must be in all of them" },
+    { "ring", A_TEXTS,
+      .brief = "addressed to one of these rings; you must be in all of them, unless you read "
+               "everything" },
     { "type", A_TEXTS, .brief = "of one of these signal types" },
     { "pattern", A_TEXT, .brief = "of a type that fits: * is one segment" },
     { "min_urgency", A_NUMBER(0, 1), .brief = "at least this urgent" },
@@ -62,22 +68,41 @@ const struct hub_arg stream_args[] = {
     { .name = NULL },
 };
 
+/* The signal's address, as the index has it; NULL: everyone. */
+static const char *
+address_of(const struct json *signal, char to[ADDRESS_SIZE])
+{
+    static const struct {
+        const char *key;
+        char sign;
+    } kinds[] = { { "to_identity", '@' }, { "to_role", '=' }, { "to_ring", '+' } };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const struct json *v = json_get(signal, kinds[i].key);
+        if (!json_is(v, JSON_STRING))
+            continue;
+        snprintf(to, ADDRESS_SIZE, "%c%.*s", kinds[i].sign, (int)v->text.len, v->text.p);
+        return to;
+    }
+    return NULL;
+}
+
 /* What is addressed to others is not for this client, whatever it filters. Here, and below: ST_OK
  * yes, ST_NOT_FOUND no, ST_IO: not known now. */
 static enum status
 may_see(const struct stream_client *c, const struct json *signal)
 {
-    const struct json *ring = json_get(signal, "to_ring"), *to = json_get(signal, "to_identity");
-    char name[80];
+    char text[ADDRESS_SIZE];
+    const char *addr = address_of(signal, text);
+    const char *sender =
+        json_eq(json_get(signal, "from_identity"), c->identity) ? c->identity : NULL;
+    enum status st = ST_NOT_FOUND;
 
-    if (c->is_admin || json_eq(json_get(signal, "from_identity"), c->identity))
+    if (c->reads_all)
         return ST_OK;
-    if (json_is(to, JSON_STRING))
-        return json_eq(to, c->identity) ? ST_OK : ST_NOT_FOUND;
-    if (!json_is(ring, JSON_STRING))
-        return ST_OK;
-    snprintf(name, sizeof name, "%.*s", (int)ring->text.len, ring->text.p);
-    return hub_is_member(c->all->hub, c->identity, name);
+    if (sight_asks_ring(addr))
+        st = hub_is_member(c->all->hub, c->identity, addr + 1);
+    return sight_allows(c->identity, sender, addr, st == ST_OK) ? ST_OK : st;
 }
 
 static enum status
@@ -142,7 +167,36 @@ tell_reset(struct stream_client *c, uint64_t oldest)
     buf_release(&text);
 }
 
+/* The client has seen all there is before that line. */
+static bool
+tell_cut(struct stream_client *c)
+{
+    struct streams *s = c->all;
+    struct buf text = { 0 };
+
+    buf_addf(&text,
+             "id: %" PRIu64 "\nevent: reset\ndata: {\"oldest\":%" PRIu64 ",\"cut\":%" PRIu64
+             "}\n\n",
+             s->cut, hub_oldest_seq(s->hub), s->cut);
+    bool is_told = tell(c, &text);
+    if (is_told)
+        c->place = s->cut;
+    buf_release(&text);
+    return is_told;
+}
+
+/* Comes the line that tells of lost ones next, before the signal `seq`? */
+static bool
+comes_to_cut(const struct stream_client *c, enum status found, uint64_t seq)
+{
+    const struct streams *s = c->all;
+
+    return c->place < s->cut && s->cut <= s->newest &&
+           (found == ST_NOT_FOUND || (!found && seq > s->cut));
+}
+
 static void on_again(void *ctx);
+static void drop_expired(struct streams *s);
 
 static void
 look_again(struct streams *s, uint64_t after_ms)
@@ -174,6 +228,8 @@ catch_up(struct stream_client *c)
             st = ST_IO;
         if (st == ST_IO) {
             ; /* its place stays: a gap would be for ever */
+        } else if (comes_to_cut(c, st, seq)) {
+            tell_cut(c);
         } else if (st || seq > s->newest) {
             c->place = s->newest;
         } else if (is_wanted) {
@@ -236,8 +292,9 @@ gather(struct streams *s, struct batch *b)
         if (st)
             return st;
         after = b->seqs[b->n];
-        b->is_public = b->is_public && !json_is(json_get(*signal, "to_identity"), JSON_STRING) &&
-                       !json_is(json_get(*signal, "to_ring"), JSON_STRING);
+        b->is_public =
+            b->is_public &&
+            sight_allows("", NULL, address_of(*signal, (char[ADDRESS_SIZE]){ 0 }), false);
         add_text(b, s->hub, b->n++, false);
     }
     return ST_OK;
@@ -246,7 +303,7 @@ gather(struct streams *s, struct batch *b)
 static bool
 wants_all(const struct stream_client *c, const struct batch *b)
 {
-    return signal_filter_is_empty(&c->filter) && !c->is_inbox && (b->is_public || c->is_admin);
+    return signal_filter_is_empty(&c->filter) && !c->is_inbox && (b->is_public || c->reads_all);
 }
 
 /* Tells a client what it wants of the batch; false: it is full, or it is not known now what it may
@@ -299,11 +356,20 @@ streams_written(struct streams *s, uint64_t seq)
 }
 
 void
+streams_cut(struct streams *s, uint64_t seq)
+{
+    s->cut = seq;
+}
+
+void
 streams_look(struct streams *s)
 {
     enum status st = ST_OK;
 
     s->is_lost = false;
+    drop_expired(s);
+    if (s->cut > s->newest && hub_last_seq(s->hub) >= s->cut)
+        s->newest = s->cut; /* then all are behind, and told one by one */
     while (s->first && !st) {
         struct batch b = { 0 };
         st = gather(s, &b);
@@ -362,6 +428,18 @@ streams_revoke(struct streams *s, const char *key)
     }
 }
 
+static void
+drop_expired(struct streams *s)
+{
+    int64_t now_ms = clock_wall_ns() / 1000000;
+
+    for (struct stream_client *c = s->first, *next; c; c = next) {
+        next = c->next;
+        if (c->until_ms && c->until_ms <= now_ms)
+            let_go(c, ": the key has expired\n\n");
+    }
+}
+
 /* Ends streams whose queue was full for too long: the client does not read, or too slowly. */
 static void
 on_slow(void *ctx)
@@ -387,6 +465,7 @@ on_keepalive(void *ctx)
     static const char comment[] = ": keepalive\n\n";
 
     loop_drop(s->keepalive);
+    drop_expired(s);
     for (struct stream_client *c = s->first; c; c = c->next) {
         if (http_stream_queued(c->conn) == 0)
             http_stream_write(c->conn, comment, sizeof comment - 1);
@@ -530,17 +609,15 @@ read_filters(struct stream_client *c, const struct json *args, const char *last_
     if (f->patterns.n && !match_is_pattern(f->patterns.v[0], strlen(f->patterns.v[0])))
         return arg_wrong(&in, "pattern", MATCH_PATTERN_SAYS);
     c->is_inbox = inbox == FLAG_YES;
-    for (size_t i = 0; i < f->rings.n; i++) {
-        const char *ring = f->rings.v[i];
-        enum status st = c->is_admin ? hub_has_ring(c->all->hub, ring)
-                                     : hub_is_member(c->all->hub, c->identity, ring);
+    for (size_t i = 0; i < f->rings.n && !c->reads_all; i++) {
+        enum status st = hub_is_member(c->all->hub, c->identity, f->rings.v[i]);
         if (st == ST_IO)
             return refuse(r, 503, "STORE_UNAVAILABLE", HUB_NO_INDEX);
-        if (st && c->is_admin)
-            return refuse(r, 404, "SIGNAL_NOT_FOUND", "ring: there is no ring \"%s\"", ring);
         if (st)
-            return refuse(r, 403, "AUTH_FORBIDDEN", "%s is not a member of the ring %s",
-                          c->identity, ring);
+            return refuse(r, 403, "AUTH_FORBIDDEN",
+                          "%s is not a member of the ring %s: an admin lets it in with POST /joins"
+                          " (cliq ring join %s %s)",
+                          c->identity, f->rings.v[i], f->rings.v[i], c->identity);
     }
     return true;
 }
@@ -555,6 +632,16 @@ welcome(struct stream_client *c)
     int n = snprintf(text, sizeof text, ": connected\nid: %" PRIu64 "\n\n", c->place);
 
     http_stream_write(c->conn, text, (size_t)n);
+}
+
+static size_t
+count_of(const struct streams *s, const char *key)
+{
+    size_t n = 0;
+
+    for (const struct stream_client *c = s->first; c; c = c->next)
+        n += strcmp(c->key, key) == 0;
+    return n;
 }
 
 bool
@@ -572,13 +659,29 @@ streams_add(struct streams *s, struct http_conn *conn, const struct stream_calle
         err_nomem(e);
         return false;
     }
+    if (s->o.per_key && count_of(s, by->key) >= s->o.per_key) {
+        *status = 429;
+        *code = "RATE_LIMITED";
+        err_set(e, ST_CONFLICT,
+                "this key has %u streams open, and may have no more (the setting "
+                "hub.streams_per_key): close one, or use another key",
+                s->o.per_key);
+        free(c);
+        return false;
+    }
     /* so that the newest is the newest */
     uint64_t last = s->first ? 0 : hub_last_seq(s->hub);
     if (last)
         s->newest = last;
+    else if (!s->first && s->written > s->newest)
+        look_again(s, AGAIN_MS); /* the index was lost: nobody else may ask for it */
     streams_look(s);
     *c = (struct stream_client){
-        .all = s, .conn = conn, .is_admin = by->is_admin, .is_engine = is_engine
+        .all = s,
+        .conn = conn,
+        .reads_all = by->reads_all,
+        .is_engine = is_engine,
+        .until_ms = by->until_ms,
     };
     c->place = s->newest > s->written ? s->newest : s->written;
     c->arena.max = room_for(by, args);
@@ -623,6 +726,7 @@ streams_new(struct loop *l, struct hub *hub, const struct streams_options *o, st
     s->loop = l;
     s->hub = hub;
     s->newest = hub_last_seq(hub);
+    s->cut = hub_last_cut(hub);
     s->o = *o;
     s->o.keepalive_ms = o->keepalive_ms ? o->keepalive_ms : STREAM_KEEPALIVE_MS;
     s->o.slow_ms = o->slow_ms ? o->slow_ms : STREAM_SLOW_MS;

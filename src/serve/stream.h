@@ -14,7 +14,7 @@
  * reads. So no signal is lost or repeated between the two. A client that does not read costs its
  * position and one full queue. If the queue is not empty after slow_ms, the stream ends with a
  * comment that asks the client to reconnect. A stream whose key was revoked ends with the comment
- * ": the key was revoked", before any line that was written later.
+ * ": the key was revoked", before any line that was written later; one whose key expired likewise.
  *
  * A client that asks for lines that retention deleted gets an event with the number of the oldest
  * line first, and continues from there:
@@ -22,6 +22,16 @@
  *     id: 5000
  *     event: reset
  *     data: {"oldest":5001}
+ *
+ * When the log was cut short by another program, clients know signals that are gone. Each that
+ * knows a line before the one that tells of it gets such an event once, with the number of that
+ * line:
+ *
+ *     id: 5000
+ *     event: reset
+ *     data: {"oldest":1,"cut":5000}
+ *
+ * Tests: test/unit/test_stream.c test/scenario/serve_cut.bats
  */
 #ifndef CLIQ_SERVE_STREAM_H
 #define CLIQ_SERVE_STREAM_H
@@ -40,6 +50,7 @@ extern const struct hub_arg stream_args[];
 
 struct streams_options {
     unsigned keepalive_ms; /* a comment that often; 0: STREAM_KEEPALIVE_MS */
+    unsigned per_key;      /* streams of one key at a time; 0: any number */
     unsigned slow_ms;      /* a full queue must be empty after this; 0: STREAM_SLOW_MS */
     /* The index could not be read for a while, and is needed; may be NULL. */
     void (*on_lost)(void *ctx);
@@ -54,8 +65,9 @@ void streams_free(struct streams *s); /* after http_server_free; NULL is fine */
 /* Whose stream it is. */
 struct stream_caller {
     const char *identity;
-    const char *key; /* the id of the key that was shown; "": none */
-    bool is_admin;
+    const char *key;  /* the id of the key that was shown; "": none */
+    bool reads_all;   /* an admin, or the scope audit */
+    int64_t until_ms; /* when the key expires, by the wall clock; 0: never */
 };
 
 /* Begins a stream on the connection, or answers why not. `args`: as stream_args
@@ -68,6 +80,8 @@ bool streams_add(struct streams *s, struct http_conn *c, const struct stream_cal
 /* The last line on disk, before streams get it. A client that connects now starts after it, even if
  * the index does not have it yet. */
 void streams_written(struct streams *s, uint64_t seq);
+/* The last line that tells of lost ones (hub_last_cut), likewise. */
+void streams_cut(struct streams *s, uint64_t seq);
 /* Ends the streams of that key, and tells them why. */
 void streams_revoke(struct streams *s, const char *key);
 /* There may be something new in the index. */

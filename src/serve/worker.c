@@ -7,7 +7,9 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -75,6 +77,21 @@ worker_look_in_ms(struct worker *w, bool may_wait)
 
 /* ---- the thread ---- */
 
+/* What `cliq hub compact` does. */
+static void
+compact(struct worker *w, struct round *r)
+{
+    uint64_t bytes;
+    struct err e;
+
+    hub_settle(w->hub);
+    r->is_kept = false;
+    if (hub_compact(w->hub, r->compact_ms, &bytes, &e))
+        fprintf(stderr, "cliq: warning: old segments could not be dropped: %s\n", e.text);
+    else if (bytes)
+        fprintf(stderr, "cliq: %" PRIu64 " bytes of old segments were dropped\n", bytes);
+}
+
 static void
 do_round(struct worker *w, struct round *r)
 {
@@ -90,6 +107,8 @@ do_round(struct worker *w, struct round *r)
     }
     if (!r->is_kept && (n > 0 || r->n == 0))
         hub_submit(w->hub, r->requests, n, &r->arena, r->replies);
+    if (r->compact_ms)
+        compact(w, r);
     for (size_t i = n; i < r->n; i++) /* waits only if the index is behind */
         hub_read(w->hub, &r->requests[i], &r->arena, &r->replies[i]);
 }

@@ -137,33 +137,97 @@ filter_settings(struct arena *a, const struct agent_scope *scope, const char *na
 
 /* ---- the search ---- */
 
+/* Is it here, and not hidden by another one of its name? */
+static bool
+is_here(struct arena *a, const struct agent_list *r, const struct agent_list_agent *one)
+{
+    return agent_list_is_there(one) && !agent_list_is_hidden(r, one) &&
+           (one->from != AGENT_LIST_BUILTIN || !manifest_lacks(a, one->manifest));
+}
+
 /* Lists the agents that exist, and suggests the one that was probably meant. */
+static void
+say_unknown(struct arena *a, const struct agent_list *r, const char *name, struct err *e)
+{
+    struct suggest near = { .word = name };
+    struct buf list = { 0 };
+
+    for (size_t i = 0; i < r->n; i++) {
+        if (!is_here(a, r, &r->v[i]))
+            continue;
+        suggest_try(&near, r->v[i].name);
+        buf_addf(&list, "%s%s", list.len ? ", " : "", r->v[i].name);
+    }
+    err_say(e, "the agent %s is not installed%s%s%s; these are: %s", name,
+            near.best ? " (did you mean " : "", near.best ? near.best : "", near.best ? "?)" : "",
+            list.p ? list.p : "");
+    buf_release(&list);
+}
+
+/* Can it do what an agent with a model does? The one that runs any program (acp) needs a command
+ * of the phase: it cannot without. */
+static bool
+can_replace(const struct agent_list_agent *one)
+{
+    return one->kind == AGENT_LLM || one->kind == AGENT_CUSTOM ||
+           (one->kind == AGENT_CLI && json_first(json_get(one->manifest, "binaries")));
+}
+
+/* The name is right, and its program is not here: which agents are, and the command that makes one
+ * of them the default; a program that is here before an API, which also needs a key. */
+static void
+say_missing(struct arena *a, const struct agent_list *r, const struct builtin *b, struct err *e)
+{
+    struct buf list = { 0 };
+    const struct agent_list_agent *best = NULL;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const struct agent_list_agent *one = &r->v[i];
+        if (!is_here(a, r, one) || !can_replace(one))
+            continue;
+        buf_addf(&list, "%s%s", list.len ? ", " : "", one->name);
+        if (!best || (one->kind == AGENT_CLI && best->kind != AGENT_CLI))
+            best = one;
+    }
+    err_say(e,
+            "the agent %s is not installed%s%s%s. Agents with a model that are installed here: %s. "
+            "For the phases that name no agent: cliq settings default_agent %s",
+            b->name, b->binaries ? " (no program " : "", b->binaries ? b->binaries : "",
+            b->binaries ? " on PATH)" : "", list.p ? list.p : "none",
+            best ? best->name : "NAME, once its program is");
+    buf_release(&list);
+}
+
 static enum status
 not_found(struct arena *a, const struct agent_scope *scope, const char *name, struct err *e)
 {
-    struct suggest near = { .word = name };
     struct agent_list r;
-    struct buf list = { 0 };
+    const struct builtin *b = builtin_find(name);
     struct agent_list_places places = { .settings = scope->settings,
                                         .agents_json = scope->agents_json };
     enum status s = agent_list_make(&r, a, &places, e);
 
     if (s)
         return s;
-    for (size_t i = 0; i < r.n; i++) {
-        if (!agent_list_is_there(&r.v[i]) || agent_list_is_hidden(&r, &r.v[i]))
-            continue;
-        suggest_try(&near, r.v[i].name);
-        buf_addf(&list, "%s%s", list.len ? ", " : "", r.v[i].name);
-    }
-    err_say(e, "the agent %s is not installed%s%s%s; these are: %s%s", name,
-            near.best ? " (did you mean " : "", near.best ? near.best : "", near.best ? "?)" : "",
-            list.p ? list.p : "",
-            team_is_builtin_agent(name) ? ". Choose one with --agent, default_agent or the "
-                                          "phase's agent, or set agents.<name>.entry"
-                                        : "");
-    buf_release(&list);
+    if (b && (b->kind == AGENT_CLI || b->kind == AGENT_LLM))
+        say_missing(a, &r, b, e);
+    else
+        say_unknown(a, &r, name, e);
     return ST_NOT_FOUND;
+}
+
+/* Takes the variables and the settings that the manifest declares. */
+static enum status
+take_manifest(struct arena *a, const struct agent_scope *scope, const struct json *team_env,
+              struct agent *out, struct err *e)
+{
+    const char *const *keys;
+    enum status s = names_of(a, json_get(out->manifest, "env"), team_env, &out->env_names, e);
+
+    if (!s)
+        s = names_of(a, json_path(out->manifest, "settings.required"),
+                     json_path(out->manifest, "settings.optional"), &keys, e);
+    return s ? s : filter_settings(a, scope, out->name, keys, &out->settings, e);
 }
 
 static enum status
@@ -173,7 +237,6 @@ resolve_entry(struct arena *a, const struct agent_scope *scope, const char *base
     const char *path = absolute(a, base, entry);
     enum status s =
         path ? manifest_read(a, dir_of(a, path), out->name, &out->manifest, e) : err_nomem(e);
-    const char *const *keys;
 
     out->kind = AGENT_CUSTOM;
     if (!s)
@@ -184,33 +247,102 @@ resolve_entry(struct arena *a, const struct agent_scope *scope, const char *base
                     "the agent %s needs the program %s (binaries in its manifest), which is not on "
                     "PATH",
                     out->name, missing);
+    return s ? s : take_manifest(a, scope, team_env, out, e);
+}
+
+/* The agents that report a model's usage know what the user says it costs. */
+static enum status
+add_prices(struct arena *a, const struct agent_scope *scope, struct agent *out, struct err *e)
+{
+    const struct json *prices = json_get(scope->settings->merged, "prices");
+    struct json *copy = prices ? arena_alloc(a, sizeof *copy) : NULL;
+
+    if (!prices)
+        return ST_OK;
+    if (!copy)
+        return err_nomem(e);
+    *copy = *prices;
+    copy->next = NULL;
+    json_set((struct json *)out->settings, "prices", copy);
+    return ST_OK;
+}
+
+/* `cliq agent NAME` */
+static const char *const *
+self_argv(struct arena *a, const char *name)
+{
+    const char **argv = arena_alloc(a, 4 * sizeof *argv);
+
+    if (!argv)
+        return NULL;
+    argv[0] = agent_self(a);
+    argv[1] = "agent";
+    argv[2] = name;
+    argv[3] = NULL;
+    return argv;
+}
+
+/* An agent that `cliq agent acp` drives; b describes it, and command is what starts it. */
+static enum status
+resolve_acp(struct arena *a, const struct agent_scope *scope, const struct builtin *b,
+            const struct json *command, const struct json *team_env, struct agent *out,
+            struct err *e)
+{
+    struct json *copy = arena_alloc(a, sizeof *copy);
+
+    out->kind = AGENT_ACP;
+    out->manifest = builtin_manifest(a, b);
+    out->argv = self_argv(a, "acp");
+    if (!copy || !out->argv || !out->manifest)
+        return err_nomem(e);
+    *copy = *command;
+    copy->next = NULL;
+    enum status s = take_manifest(a, scope, team_env, out, e);
     if (!s)
-        s = names_of(a, json_get(out->manifest, "env"), team_env, &out->env_names, e);
-    if (!s)
-        s = names_of(a, json_path(out->manifest, "settings.required"),
-                     json_path(out->manifest, "settings.optional"), &keys, e);
-    if (!s)
-        s = filter_settings(a, scope, out->name, keys, &out->settings, e);
-    return s;
+        json_set((struct json *)out->settings, "acp", copy);
+    return s ? s : add_prices(a, scope, out, e);
+}
+
+/* One by name, with the command of its row. */
+static enum status
+resolve_named_acp(struct arena *a, const struct agent_scope *scope, const struct builtin *b,
+                  struct agent *out, struct err *e)
+{
+    const struct json *command = json_new_str(a, b->acp, strlen(b->acp));
+
+    if (!command)
+        return err_nomem(e);
+    enum status s = resolve_acp(a, scope, b, command, NULL, out, e);
+    return s || !manifest_lacks(a, out->manifest) ? s : not_found(a, scope, out->name, e);
+}
+
+/* The command of an agent that has `acp` instead of an entry; NULL: it has none. */
+static const struct json *
+acp_of(const struct json *agent)
+{
+    const struct json *v = json_get(agent, "acp");
+
+    return json_is(v, JSON_STRING) || json_is(v, JSON_ARRAY) ? v : NULL;
 }
 
 static enum status
 resolve_builtin(struct arena *a, const struct agent_scope *scope, const struct builtin *b,
                 struct agent *out, struct err *e)
 {
-    static const char *const none[] = { NULL };
-    const char **argv = arena_alloc(a, 4 * sizeof *argv);
-
-    if (!argv)
-        return err_nomem(e);
-    argv[0] = agent_self(a);
-    argv[1] = "agent";
-    argv[2] = b->name;
-    argv[3] = NULL;
-    out->argv = argv;
-    out->env_names = none;
+    if (b->acp)
+        return resolve_named_acp(a, scope, b, out, e);
     out->kind = b->kind;
-    return filter_settings(a, scope, out->name, b->settings, &out->settings, e);
+    out->is_patient = b->is_patient;
+    out->manifest = builtin_manifest(a, b);
+    out->argv = self_argv(a, b->name);
+    if (!out->argv || !out->manifest)
+        return err_nomem(e);
+    enum status s = take_manifest(a, scope, NULL, out, e);
+    if (!s && (agent_kind_asks_model(b->kind)))
+        s = add_prices(a, scope, out, e);
+    return s || json_get(out->settings, "binary") || !manifest_lacks(a, out->manifest)
+               ? s
+               : not_found(a, scope, out->name, e);
 }
 
 enum status
@@ -227,10 +359,15 @@ agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name
     if (!out->name)
         return err_nomem(e);
     const struct json *team = json_get(scope->agents_json, name);
-    const struct json *set =
-        json_get(json_get(json_get(scope->settings->merged, "agents"), name), "entry");
-    if (!json_is(set, JSON_STRING))
-        set = json_get(team, "entry");
+    const struct json *mine = json_get(json_get(scope->settings->merged, "agents"), name);
+    const struct json *set = json_get(mine, "entry"), *acp = NULL;
+    const struct builtin *b = builtin_find(name);
+    if (!json_is(set, JSON_STRING) && !(acp = acp_of(mine)) &&
+        !json_is(set = json_get(team, "entry"), JSON_STRING))
+        acp = acp_of(team);
+    if (acp)
+        return resolve_acp(a, scope, b && b->acp ? b : builtin_find("acp"), acp,
+                           json_get(team, "env"), out, e);
     if (json_is(set, JSON_STRING)) {
         entry = arena_dup(a, set->text.p, set->text.len);
         return resolve_entry(a, scope, scope->state_dir, entry ? entry : "", json_get(team, "env"),
@@ -241,8 +378,15 @@ agent_resolve(struct arena *a, const struct agent_scope *scope, const char *name
         return s;
     if (installed.entry)
         return resolve_entry(a, scope, installed.dir, installed.entry, NULL, out, e);
-    const struct builtin *b = builtin_find(name);
     return b && b->is_here ? resolve_builtin(a, scope, b, out, e) : not_found(a, scope, name, e);
+}
+
+const struct json *
+agent_schema(struct arena *a, const char *name, const struct json *manifest)
+{
+    const struct builtin *b = manifest ? NULL : builtin_find(name);
+
+    return json_get(b ? builtin_manifest(a, b) : manifest, "schema");
 }
 
 /* ---- on this machine ---- */
@@ -308,12 +452,30 @@ check_installed(const struct team *t, const struct agent_list *r, struct arena *
     }
 }
 
+static void
+check_tools(const struct team *t, struct problems *p)
+{
+    const struct yaml *v = yaml_get(t->node, "tools");
+    struct problem_at at = { .file = t->file, .field = "tools" };
+
+    if (v) {
+        at.line = v->line;
+        at.column = v->column;
+    }
+    for (size_t i = 0; i < t->n_tools; i++)
+        if (!runner_has(t->tools[i]))
+            problem_warn(p, at, "the team needs the program %.80s, which is not on PATH",
+                         t->tools[i]);
+}
+
 void
 agent_check_here(const struct team *t, int dir, struct problems *p)
 {
     struct arena a = { 0 };
     struct agent_list roster;
     struct err e;
+
+    check_tools(t, p);
 
     for (size_t i = 0; i < t->n_agents; i++)
         if (t->agents[i].entry)

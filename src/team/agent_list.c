@@ -20,13 +20,28 @@ add(struct agent_list *r, const struct agent_list_agent *one)
     r->v[r->n++] = *one;
 }
 
+/* Adds an agent that `cliq agent acp` drives. */
+static void
+add_acp(struct agent_list *r, struct arena *a, const char *name, enum agent_list_from from)
+{
+    const char *brief = "an agent that speaks the Agent Client Protocol";
+
+    add(r, &(struct agent_list_agent){ .name = name,
+                                       .from = from,
+                                       .kind = AGENT_ACP,
+                                       .brief = brief,
+                                       .manifest = builtin_manifest(a, builtin_find("acp")) });
+}
+
 /* Adds the agents of an object NAME: {entry: …}, from the settings or from agents.json. */
 static void
 add_json(struct agent_list *r, struct arena *a, const struct json *agents,
          enum agent_list_from from)
 {
     json_each (v, json_is(agents, JSON_OBJECT) ? agents : NULL) {
-        const struct json *entry = json_get(v, "entry");
+        const struct json *entry = json_get(v, "entry"), *acp = json_get(v, "acp");
+        if (!json_is(entry, JSON_STRING) && (json_is(acp, JSON_STRING) || json_is(acp, JSON_ARRAY)))
+            add_acp(r, a, arena_dup(a, v->key, v->key_len), from);
         if (json_is(entry, JSON_STRING))
             add(r, &(struct agent_list_agent){ .name = arena_dup(a, v->key, v->key_len),
                                                .from = from,
@@ -37,14 +52,19 @@ add_json(struct agent_list *r, struct arena *a, const struct json *agents,
 }
 
 static void
-add_team(struct agent_list *r, const struct team *t)
+add_team(struct agent_list *r, struct arena *a, const struct team *t)
 {
-    for (size_t i = 0; t && i < t->n_agents; i++)
+    for (size_t i = 0; t && i < t->n_agents; i++) {
+        if (t->agents[i].n_acp) {
+            add_acp(r, a, t->agents[i].name, AGENT_LIST_TEAM);
+            continue;
+        }
         add(r, &(struct agent_list_agent){ .name = t->agents[i].name,
                                            .from = AGENT_LIST_TEAM,
                                            .kind = AGENT_CUSTOM,
                                            .entry = t->agents[i].entry,
                                            .mine = &t->agents[i] });
+    }
 }
 
 static void
@@ -61,7 +81,7 @@ add_installed(struct agent_list *r, const struct installed *v, size_t n)
 }
 
 static size_t
-add_builtins(struct agent_list *r)
+add_builtins(struct agent_list *r, struct arena *a)
 {
     size_t n = 0;
 
@@ -71,7 +91,8 @@ add_builtins(struct agent_list *r)
                                                .from = AGENT_LIST_BUILTIN,
                                                .kind = b->kind,
                                                .brief = b->brief,
-                                               .settings = b->is_here ? b->settings : NULL });
+                                               .manifest = builtin_manifest(a, b),
+                                               .is_planned = !b->is_here });
     return n;
 }
 
@@ -84,7 +105,7 @@ agent_list_make(struct agent_list *r, struct arena *a, const struct agent_list_p
     size_t n_installed = 0;
     enum status s = in->is_blind ? ST_OK : installed_list(a, &installed, &n_installed, e);
     size_t most = count(set) + count(in->agents_json) + (in->team ? in->team->n_agents : 0) +
-                  (s ? 0 : n_installed) + add_builtins(NULL);
+                  (s ? 0 : n_installed) + add_builtins(NULL, NULL);
 
     *r = (struct agent_list){ .v = arena_alloc(a, most * sizeof *r->v) };
     if (!r->v || !name_index_init(&r->names, a, most)) {
@@ -92,10 +113,10 @@ agent_list_make(struct agent_list *r, struct arena *a, const struct agent_list_p
         return err_nomem(e);
     }
     add_json(r, a, set, AGENT_LIST_SETTINGS);
-    add_team(r, in->team);
+    add_team(r, a, in->team);
     add_json(r, a, in->agents_json, AGENT_LIST_TEAM);
     add_installed(r, installed, s ? 0 : n_installed);
-    add_builtins(r);
+    add_builtins(r, a);
     name_index_sort(&r->names);
     return s;
 }
@@ -117,7 +138,7 @@ agent_list_is_hidden(const struct agent_list *r, const struct agent_list_agent *
 bool
 agent_list_is_there(const struct agent_list_agent *one)
 {
-    return one->from == AGENT_LIST_BUILTIN ? one->settings != NULL : !one->fault;
+    return !one->is_planned && !one->fault;
 }
 
 void

@@ -1,7 +1,7 @@
 /*
  * agent_list - every agent that cliq can find, and where it comes from.
  *
- *     settings    agents.<name>.entry
+ *     settings    agents.<name>.entry, or agents.<name>.acp
  *     team        the team's own: agents of its file, or of .cliq/agents.json
  *     installed   <config>/agents/<name>/ (installed_agents.h)
  *     built in    agents.def; PLANNED ones are not in this version
@@ -31,13 +31,13 @@ enum agent_list_from {
 struct agent_list_agent {
     const char *name;
     enum agent_list_from from;
-    enum agent_kind kind;          /* AGENT_CUSTOM unless it is built in */
+    enum agent_kind kind;          /* AGENT_CUSTOM unless it is built in or has acp */
     const char *entry;             /* as written; NULL: none */
     const char *dir;               /* an installed agent's entry is relative to it */
     const char *brief;             /* of a built-in agent */
-    const struct json *manifest;   /* of an installed agent; NULL: none */
+    const struct json *manifest;   /* of an installed or built-in agent; NULL: none */
     const char *fault;             /* why no machine could start it; or NULL */
-    const char *const *settings;   /* of a built-in agent; NULL: not in this version */
+    bool is_planned;               /* a built-in agent that this version cannot run */
     const struct team_agent *mine; /* from the team's file, or NULL */
 };
 

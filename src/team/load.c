@@ -1,8 +1,8 @@
 /*
  * load - reads team.yml into struct team: the keys of each map and the shape of their values.
  *
- * The tables below are the reference of the file's format; validate*.c checks the rules between
- * values.
+ * The tables here and in load_phase.c are the reference of the file's format; validate*.c checks
+ * the rules between values.
  */
 #include "team/load.h"
 
@@ -16,149 +16,9 @@
 
 enum {
     PHASES_MAX = 10000, /* phases in the graph, and as many support phases */
-    ITERATIONS = 3,     /* the default of a gate */
 };
 
 /* ---- phases ---- */
-
-static const char *const type_names[] = {
-    [PHASE_STANDARD] = "standard", [PHASE_GATE] = "gate", [PHASE_TEAM] = "team"
-};
-
-const char *
-phase_type_name(enum phase_type type)
-{
-    return type_names[type];
-}
-
-static void
-read_type(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
-{
-    struct phase *p = to;
-    const char *s = v->type == YAML_SCALAR ? v->text : "";
-    struct suggest near = { .word = s };
-
-    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
-        if (strcmp(s, type_names[i]) == 0) {
-            p->type = (enum phase_type)i;
-            return;
-        }
-        suggest_try(&near, type_names[i]);
-    }
-    if (strcmp(s, "exec") == 0 || strcmp(s, "hug") == 0)
-        problem_error(l->problems, load_at(l, f, v),
-                      "\"%s\" is an agent, not a type: write agent: %s%s", s, s,
-                      *s == 'h' ? " and type: gate" : "");
-    else if (strcmp(s, "pull") == 0 || strcmp(s, "push") == 0)
-        problem_error(l->problems, load_at(l, f, v),
-                      "\"%s\" is no type any more: use a connector as the agent, with %s", s,
-                      s[2] == 'l' ? "sources" : "target_entries");
-    else if (near.best)
-        problem_error(l->problems, load_at(l, f, v),
-                      "unknown type \"%.80s\" (did you mean \"%s\"?)", s, near.best);
-    else
-        problem_error(l->problems, load_at(l, f, v),
-                      "unknown type \"%.80s\": there are standard, gate and team", s);
-}
-
-static const struct load_field command_fields[] = {
-    { "name", load_text, offsetof(struct command, name) },
-    { "run", load_text, offsetof(struct command, run) },
-    { "escalate_on_fail", load_bool, offsetof(struct command, escalate_on_fail) },
-    { "scope", load_nothing },
-    { 0 },
-};
-
-static void
-read_commands(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
-{
-    struct phase *p = to;
-
-    if (!load_is_list(l, f, v) || !(p->commands = load_alloc(l, v->count, sizeof *p->commands)))
-        return;
-    yaml_each (m, v) {
-        struct command *c = &p->commands[p->n_commands];
-        const struct yaml *run = yaml_get(m, "run");
-        c->line = run ? run->line : m->line;
-        c->column = run ? run->column : m->column;
-        load_map(l, m, "a command (name: and run:)", command_fields, c);
-        p->n_commands += m->type == YAML_MAP;
-    }
-}
-
-/* Validation reads the fields of review from the tree; this only reports unknown keys. */
-static const struct load_field review_fields[] = {
-    { "reviewer", load_nothing },
-    { "artifacts", load_nothing },
-    { "timeout", load_nothing },
-    { "remind_every", load_nothing },
-    { 0 },
-};
-
-static void
-read_review(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
-{
-    load_json_map(l, f, v, to);
-    if (v->type == YAML_MAP)
-        load_map(l, v, "review", review_fields, to);
-}
-
-static const struct load_field notify_fields[] = {
-    { "on_start", load_nothing },   { "on_complete", load_nothing },
-    { "on_fail", load_nothing },    { "on_escalate", load_nothing },
-    { "on_error", load_nothing },   { "on_skip", load_nothing },
-    { "on_timeout", load_nothing }, { 0 },
-};
-
-static void
-read_notify(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
-{
-    load_json_map(l, f, v, to);
-    if (v->type == YAML_MAP)
-        load_map(l, v, "notify", notify_fields, to);
-}
-
-#define PHASE(member)      offsetof(struct phase, member)
-#define PHASE_LIST(member) offsetof(struct phase, member), offsetof(struct phase, n_##member)
-
-static const struct load_field phase_fields[] = {
-    { "name", load_text, PHASE(name) },
-    { "type", read_type },
-    { "agent", load_text, PHASE(agent) },
-    { "role", load_text, PHASE(role) },
-    { "model", load_text, PHASE(model) },
-    { "depends_on", load_texts_or_commas, PHASE_LIST(depends_on) },
-    { "commands", read_commands },
-    { "max_iterations", load_number, PHASE(max_iterations), .min = 1, .max = 5 },
-    { "timeout", load_time, PHASE(timeout_ms) },
-    { "retries", load_number, PHASE(retries), .min = 0, .max = 5 },
-    { "env", load_pairs, PHASE_LIST(env) },
-    { "when", load_text, PHASE(when) },
-    { "action", load_text, PHASE(action) },
-    { "sources", load_json_list, PHASE(sources) },
-    { "target_entries", load_json_list, PHASE(target_entries) },
-    { "review", read_review, PHASE(review) },
-    { "notify", read_notify, PHASE(notify) },
-    { "team", load_text, PHASE(team) },
-    { "inputs", load_pairs, PHASE_LIST(inputs) },
-    { "description", load_nothing },
-    { 0 },
-};
-
-static void
-load_phase(struct load *l, struct phase *p, const struct yaml *v, bool is_support)
-{
-    const struct yaml *name = yaml_get(v, "name");
-
-    *p = (struct phase){ .is_support = is_support,
-                         .max_iterations = ITERATIONS,
-                         .line = v->line,
-                         .column = v->column,
-                         .node = v };
-    l->phase = name && name->type == YAML_SCALAR && *name->text ? name->text : NULL;
-    load_map(l, v, is_support ? "a support phase" : "a phase", phase_fields, p);
-    l->phase = NULL;
-}
 
 /* A list that is too long is not read at all: one error is enough. */
 static size_t
@@ -235,15 +95,19 @@ resolve_deps(struct load *l, struct team *t)
 #define INPUT(member) offsetof(struct team_input, member)
 
 static const struct load_field input_fields[] = {
-    { "name", load_text, INPUT(name) },
-    { "description", load_text, INPUT(description) },
-    { "type", load_text, INPUT(type) },
-    { "required", load_bool, INPUT(is_required) },
-    { "default", load_text, INPUT(fallback) },
-    { "choices", load_texts, INPUT(choices), INPUT(n_choices) },
-    { "label", load_nothing },
-    { "help", load_nothing },
-    { "placeholder", load_nothing },
+    { "name", load_text, INPUT(name), .otherwise = FIELD_REQUIRED,
+      .says = "the NAME of $(inputs.NAME): letters, digits, _ and -" },
+    { "description", load_text, INPUT(description), .says = "shown when cliq req asks for it" },
+    { "type", load_text, INPUT(type), .takes = "text, textarea, number, boolean, select or channel",
+      .otherwise = "text", .says = "the kind of value, for forms; the value is a text" },
+    { "required", load_bool, INPUT(is_required), .otherwise = "false",
+      .says = "a run without a value is refused" },
+    { "default", load_text, INPUT(fallback), .says = "the value when none is given" },
+    { "choices", load_texts, INPUT(choices), INPUT(n_choices),
+      .says = "the values that are allowed; the default must be one of them" },
+    { "label", load_nothing, .takes = "a text", .says = "a title for forms" },
+    { "help", load_nothing, .takes = "a text", .says = "an explanation for forms" },
+    { "placeholder", load_nothing, .takes = "a text", .says = "an example value for forms" },
     { 0 },
 };
 
@@ -263,10 +127,29 @@ read_inputs(struct load *l, const struct load_field *f, const struct yaml *v, vo
     }
 }
 
+/* A text, which the agent splits into words, or a list of them. */
+static void
+read_acp(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
+{
+    struct team_agent *a = to;
+
+    if (v->type != YAML_SCALAR)
+        load_texts(l, f, v, to);
+    else if ((a->acp = load_alloc(l, 1, sizeof *a->acp)))
+        a->acp[a->n_acp++] = v->text;
+}
+
 static const struct load_field agent_fields[] = {
-    { "entry", load_text, offsetof(struct team_agent, entry) },
-    { "env", load_texts, offsetof(struct team_agent, env), offsetof(struct team_agent, n_env) },
-    { "description", load_nothing },
+    { "entry", load_text, offsetof(struct team_agent, entry), .otherwise = "unless it has acp",
+      .says = "the program: a path below agents/ of the team's directory" },
+    { "acp", read_acp, offsetof(struct team_agent, acp), offsetof(struct team_agent, n_acp),
+      .takes = "a text or a list of texts",
+      .says = "instead of entry: the command of an agent that speaks the Agent Client Protocol, "
+              "like \"goose acp\"; cliq agent acp drives it" },
+    { "env", load_texts, offsetof(struct team_agent, env), offsetof(struct team_agent, n_env),
+      .says =
+          "names of variables of your environment that the agent gets, besides the manifest's" },
+    { "description", load_nothing, .takes = "a text", .says = "what it does, for people" },
     { 0 },
 };
 
@@ -277,7 +160,7 @@ read_agents(struct load *l, const struct load_field *f, const struct yaml *v, vo
 
     if (v->type != YAML_MAP) {
         problem_error(l->problems, load_at(l, f, v),
-                      "agents must be a map from names to {entry: ...}");
+                      "agents must be a map from names to {entry: ...} or {acp: ...}");
         return;
     }
     if (!(t->agents = load_alloc(l, v->count, sizeof *t->agents)))
@@ -287,15 +170,18 @@ read_agents(struct load *l, const struct load_field *f, const struct yaml *v, vo
         a->name = m->key;
         a->line = m->key_line;
         a->column = m->key_column;
-        load_map(l, m, "an agent (entry:, env:)", agent_fields, a);
+        load_map(l, m, "an agent (entry:, acp:, env:)", agent_fields, a);
     }
 }
 
 /* ---- the whole ---- */
 
+#define SAYS_PHASES  "the phases; one runs as soon as all that it depends on are done"
+#define SAYS_SUPPORT "phases that run only when a gate routes to them; they depend on nothing"
+
 static const struct load_field workflow_fields[] = {
-    { "phases", load_nothing },
-    { "support", load_nothing },
+    { "phases", load_nothing, .takes = "a list of maps", .says = SAYS_PHASES },
+    { "support", load_nothing, .takes = "a list of maps", .says = SAYS_SUPPORT },
     { 0 },
 };
 
@@ -310,20 +196,46 @@ read_workflow(struct load *l, const struct load_field *f, const struct yaml *v, 
 #define TEAM_LIST(member) offsetof(struct team, member), offsetof(struct team, n_##member)
 
 static const struct load_field team_fields[] = {
-    { "name", load_text, TEAM(name) },
-    { "description", load_text, TEAM(description) },
-    { "version", load_text, TEAM(version) },
-    { "cliq_version", load_text, TEAM(cliq_version) },
-    { "tools", load_texts, TEAM_LIST(tools) },
-    { "tags", load_texts, TEAM_LIST(tags) },
-    { "inputs", read_inputs },
-    { "agents", read_agents },
-    { "workflow", read_workflow },
-    { "phases", load_nothing },  /* find_list */
-    { "support", load_nothing }, /* find_list */
-    { "outputs", load_nothing },
-    { "use_when", load_nothing },
-    { "not_for", load_nothing },
+    { "name", load_text, TEAM(name), .otherwise = FIELD_REQUIRED,
+      .says = "@scope/name, or a name alone: a-z, 0-9 and -" },
+    { "description", load_text, TEAM(description),
+      .says = "what the team does; validation warns when it is missing" },
+    { "version", load_text, TEAM(version), .says = "the team's version, like 1.2.3" },
+    { "cliq_version", load_text, TEAM(cliq_version),
+      .says = "the versions of cliq that can run it: \">=0.1 <2\", \"^0.1.0\", \"~1.2\", \"1.x\"" },
+    { "tools", load_texts, TEAM_LIST(tools),
+      .says = "programs that it needs on PATH; a run is not started without them" },
+    { "tags", load_texts, TEAM_LIST(tags), .says = "words to find the team by" },
+    { "inputs", read_inputs, .takes = "a list of maps",
+      .says = "values that a run needs: cliq req --input NAME=VALUE" },
+    { "agents", read_agents, .takes = "a map from names to maps",
+      .says = "the team's own agents; one hides an installed or built-in agent of its name" },
+    { "workflow", read_workflow, .takes = "a map",
+      .says = "phases and support may be in here instead of at the top" },
+    { "phases", load_nothing, .takes = "a list of maps", .otherwise = FIELD_REQUIRED,
+      .says = SAYS_PHASES },                                                      /* find_list */
+    { "support", load_nothing, .takes = "a list of maps", .says = SAYS_SUPPORT }, /* find_list */
+    { "budget", load_budget, TEAM(budget), .takes = "a map",
+      .says = "what all phases of a run may use together; the run escalates beyond it" },
+    { "outputs", load_nothing, .takes = "anything", .says = "what the team makes, for people" },
+    { "use_when", load_nothing, .takes = "anything", .says = "when to choose it, for people" },
+    { "not_for", load_nothing, .takes = "anything", .says = "when not to, for people" },
+    { 0 },
+};
+
+const struct load_table team_tables[] = {
+    { "", "The top of the file", team_fields },
+    { "workflow", "The phases, where they are not at the top", workflow_fields },
+    { "inputs[]", "An input", input_fields },
+    { "agents.NAME", "An agent of the team", agent_fields },
+    { "phases[]", "A phase, and a support phase", phase_fields },
+    { "budget", "A budget, of the run or (phases[].budget) of a phase", budget_fields },
+    { "phases[].commands[]", "A command", command_fields },
+    { "phases[].sources[]", "A source; other keys go to the agent as they are", source_fields },
+    { "phases[].target_entries[]", "A target; other keys go to the agent as they are",
+      target_fields },
+    { "phases[].review", "The review of a gate with the agent hug", review_fields },
+    { "phases[].notify", "Notifications of a phase", notify_fields },
     { 0 },
 };
 

@@ -5,9 +5,12 @@
 #include "base/suggest.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { COUNT_DIGITS = 15 };
+#define AMOUNT_MAX  1e9
 #define TIME_MAX_MS (INT64_C(30) * 24 * 3600 * 1000) /* a longer one is taken for a mistake */
 
 bool
@@ -58,29 +61,34 @@ wrong(struct load *l, const struct load_field *f, const struct yaml *v, const ch
 
 /* ---- a map ---- */
 
-static void
-unknown_key(struct load *l, const struct yaml *v, const char *what, const struct load_field *fields)
+void
+load_unknown(struct load *l, const struct yaml *v, const char *what, const char *meant)
 {
     struct problem_at at = { l->file, v->key_line, v->key_column, l->phase, NULL };
-    struct suggest near = { .word = v->key };
 
-    if (strcmp(v->key, "<<") == 0) {
+    if (strcmp(v->key, "<<") == 0)
         problem_warn(l->problems, at, "merge keys (<<) have no meaning here");
-        return;
-    }
-    if (l->problems->errors + l->problems->warnings < TEAM_GUESSES_MAX)
-        for (const struct load_field *f = fields; f->key; f++)
-            suggest_try(&near, f->key);
-    if (near.best)
+    else if (meant)
         problem_warn(l->problems, at, "unknown key \"%.80s\" in %s (did you mean \"%s\"?)", v->key,
-                     what, near.best);
+                     what, meant);
     else
         problem_warn(l->problems, at, "unknown key \"%.80s\" in %s", v->key, what);
 }
 
-void
-load_map(struct load *l, const struct yaml *v, const char *what, const struct load_field *fields,
-         void *to)
+static void
+unknown_key(struct load *l, const struct yaml *v, const char *what, const struct load_field *fields)
+{
+    struct suggest near = { .word = v->key };
+
+    if (l->problems->errors + l->problems->warnings < TEAM_GUESSES_MAX)
+        for (const struct load_field *f = fields; f->key; f++)
+            suggest_try(&near, f->key);
+    load_unknown(l, v, what, near.best);
+}
+
+static void
+read_map(struct load *l, const struct yaml *v, const char *what, const struct load_field *fields,
+         bool is_whole, void *to)
 {
     if (v->type != YAML_MAP) {
         problem_error(l->problems, load_at(l, NULL, v), "%s must be a map, not %s", what, shape(v));
@@ -90,11 +98,70 @@ load_map(struct load *l, const struct yaml *v, const char *what, const struct lo
         const struct load_field *f = fields;
         while (f->key && strcmp(f->key, m->key) != 0)
             f++;
-        if (!f->key)
+        if (!f->key && is_whole)
             unknown_key(l, m, what, fields);
-        else if (!load_is_null(m))
+        else if (f->key && !load_is_null(m))
             f->read(l, f, m, to);
     }
+}
+
+void
+load_map(struct load *l, const struct yaml *v, const char *what, const struct load_field *fields,
+         void *to)
+{
+    read_map(l, v, what, fields, true, to);
+}
+
+void
+load_known(struct load *l, const struct yaml *v, const char *what, const struct load_field *fields,
+           void *to)
+{
+    read_map(l, v, what, fields, false, to);
+}
+
+void
+load_open_map(struct load *l, const struct yaml *v, const char *what,
+              const struct load_field *fields)
+{
+    yaml_each (m, v && v->type == YAML_MAP ? v : NULL) {
+        struct suggest near = { .word = m->key };
+        bool is_known = false;
+        for (const struct load_field *f = fields; f->key; f++) {
+            is_known |= strcmp(f->key, m->key) == 0;
+            suggest_try(&near, f->key);
+        }
+        if (!is_known && near.best && near.distance <= 1)
+            unknown_key(l, m, what, fields);
+    }
+}
+
+struct field
+load_describe(struct arena *a, const struct load_field *f)
+{
+    static const struct {
+        void (*read)(struct load *, const struct load_field *, const struct yaml *, void *);
+        const char *takes;
+    } readers[] = {
+        { load_text, "a text" },
+        { load_bool, "true or false" },
+        { load_time, "a time like 90s, 20m or 2h" },
+        { load_texts, "a list of texts" },
+        { load_texts_or_commas, "a list of texts, or one text with commas" },
+        { load_pairs, "a map of texts" },
+        { load_json_list, "a list" },
+        { load_json_map, "a map" },
+    };
+    struct field row = { f->key, f->takes, f->otherwise, f->says };
+    char range[64];
+
+    if (!row.takes && f->read == load_number) {
+        int n = snprintf(range, sizeof range, "a whole number from %u to %u", f->min, f->max);
+        row.takes = arena_dup(a, range, (size_t)n);
+    }
+    for (size_t i = 0; !row.takes && i < sizeof readers / sizeof *readers; i++)
+        if (f->read == readers[i].read)
+            row.takes = readers[i].takes;
+    return row;
 }
 
 /* ---- values ---- */
@@ -134,6 +201,34 @@ load_number(struct load *l, const struct load_field *f, const struct yaml *v, vo
         problem_error(l->problems, load_at(l, f, v),
                       "%s must be a whole number from %u to %u, not %s%.80s%s", f->key, f->min,
                       f->max, *s ? "\"" : "", *s ? s : shape(v), *s ? "\"" : "");
+}
+
+/* An amount of money, like 2.50. */
+void
+load_amount(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
+{
+    const char *s = v->type == YAML_SCALAR ? v->text : "";
+    size_t whole = strspn(s, "0123456789"), part = s[whole] == '.' ? whole + 1 : whole;
+    double value = strtod(s, NULL);
+
+    part += strspn(s + part, "0123456789");
+    if (whole && !s[part] && value > 0 && value < AMOUNT_MAX)
+        *MEMBER(double, to, f->at) = value;
+    else
+        wrong(l, f, v, f->takes);
+}
+
+void
+load_count(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
+{
+    const char *s = v->type == YAML_SCALAR ? v->text : "";
+    size_t n = strspn(s, "0123456789");
+    long long value = n && !s[n] && n <= COUNT_DIGITS ? strtoll(s, NULL, 10) : 0;
+
+    if (value > 0)
+        *MEMBER(int64_t, to, f->at) = value;
+    else
+        wrong(l, f, v, f->takes);
 }
 
 void

@@ -4,51 +4,76 @@
 #include "base/suggest.h"
 #include "cliq.h"
 #include "team/runner.h"
+#include "team/schema.h"
+#include "team/version.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { MANIFEST_MAX = 1 << 20 };
 
-enum shape { TEXT, TEXTS, KEYS, OBJECT };
+const char *
+manifest_takes(enum manifest_shape shape)
+{
+    static const char *const takes[] = {
+        [MANIFEST_TEXT] = "a text",
+        [MANIFEST_TEXTS] = "a list of texts",
+        [MANIFEST_KEYS] = "a list of texts or objects with a key",
+        [MANIFEST_OBJECT] = "an object",
+        [MANIFEST_BOOL] = "true or false",
+        [MANIFEST_LIST] = "a list",
+        [MANIFEST_ANY] = "any value",
+    };
 
-static const char *const shape_says[] = {
-    [TEXT] = "a text",
-    [TEXTS] = "a list of texts",
-    [KEYS] = "a list of texts or objects with a key",
-    [OBJECT] = "an object",
+    return takes[shape];
+}
+
+const struct manifest_field manifest_fields[] = {
+    { "name", MANIFEST_TEXT,
+      "the agent's name: as in team.yml, or as its directory when installed" },
+    { "version", MANIFEST_TEXT, "the agent's version, like 1.2.3" },
+    { "min_cliq_version", MANIFEST_TEXT, "the oldest cliq that can run it, like 0.1.0; enforced" },
+    { "description", MANIFEST_TEXT, "what it does, for lists" },
+    { "entry", MANIFEST_TEXT,
+      "of an installed agent, required: its program, relative to the "
+      "manifest" },
+    { "role", MANIFEST_TEXT, "required, optional or none: does it need a role text?" },
+    { "capabilities", MANIFEST_TEXTS, "the messages that it answers" },
+    { "binaries", MANIFEST_TEXTS, "programs that must be on PATH; it is not started without them" },
+    { "env", MANIFEST_TEXTS, "names of variables of your environment that it gets" },
+    { "settings", MANIFEST_OBJECT, "the keys of agents.<name> in the settings that it gets" },
+    { "schema", MANIFEST_OBJECT,
+      "the fields that its phases may have besides the common ones: checked, and delivered in "
+      "payload.phase_config" },
+    { "output", MANIFEST_OBJECT,
+      "describes the data of its handoffs; not checked by this version" },
+    { 0 },
 };
 
-struct manifest_field {
-    const char *key;
-    enum shape shape;
+const struct manifest_field manifest_settings[] = {
+    { "required", MANIFEST_KEYS, "it does not work without these" },
+    { "optional", MANIFEST_KEYS, "it has a default for these" },
+    { 0 },
 };
 
-static const struct manifest_field members[] = {
-    { "name", TEXT },
-    { "version", TEXT },
-    { "min_cliq_version", TEXT },
-    { "description", TEXT },
-    { "entry", TEXT },
-    { "role", TEXT },
-    { "capabilities", TEXTS },
-    { "binaries", TEXTS },
-    { "env", TEXTS },
-    { "settings", OBJECT },
-    { "schema", OBJECT },
-    { "output", OBJECT },
-    { NULL, TEXT },
+const struct manifest_field manifest_schema[] = {
+    { "type", MANIFEST_TEXT,
+      "string, integer, number, boolean, list or object; without it any value fits" },
+    { "required", MANIFEST_BOOL, "a phase without it is refused" },
+    { "enum", MANIFEST_LIST, "the values that are allowed; of a list, the elements" },
+    { "default", MANIFEST_ANY, "the value when the phase gives none" },
+    { "description", MANIFEST_TEXT, "what it means, for people" },
+    { 0 },
 };
 
-static const struct manifest_field settings[] = {
-    { "required", KEYS },
-    { "optional", KEYS },
-    { NULL, TEXT },
+const struct manifest_field manifest_capabilities[] = {
+    { "phase:standard", MANIFEST_TEXT, "runs phases of type standard" },
+    { "phase:gate", MANIFEST_TEXT, "decides gates" },
+    { "phase:team", MANIFEST_TEXT, "runs phases of type team" },
+    { "notify", MANIFEST_TEXT, "receives notifications and the signals that wake it" },
+    { "test", MANIFEST_TEXT, "tests its own connection" },
+    { 0 },
 };
-
-static const char *const capabilities[] = { "phase:standard", "phase:gate", "phase:team", "notify",
-                                            "test" };
 
 /* The manifest that is being checked. */
 struct manifest_look {
@@ -68,17 +93,21 @@ place(const struct manifest_look *l, const struct json *v)
 }
 
 static bool
-fits(const struct json *v, enum shape shape)
+fits(const struct json *v, enum manifest_shape shape)
 {
-    if (shape == TEXT)
+    if (shape == MANIFEST_TEXT)
         return json_is(v, JSON_STRING);
-    if (shape == OBJECT)
+    if (shape == MANIFEST_OBJECT)
         return json_is(v, JSON_OBJECT);
-    if (!json_is(v, JSON_ARRAY))
-        return false;
+    if (shape == MANIFEST_BOOL)
+        return json_is(v, JSON_TRUE) || json_is(v, JSON_FALSE);
+    if (shape == MANIFEST_ANY)
+        return true;
+    if (shape == MANIFEST_LIST || !json_is(v, JSON_ARRAY))
+        return json_is(v, JSON_ARRAY);
     json_each (m, v)
         if (!json_is(m, JSON_STRING) &&
-            !(shape == KEYS && json_is(json_get(m, "key"), JSON_STRING)))
+            !(shape == MANIFEST_KEYS && json_is(json_get(m, "key"), JSON_STRING)))
             return false;
     return true;
 }
@@ -108,7 +137,7 @@ check_members(const struct manifest_look *l, const struct json *object,
             suggest_try(&near, k++->key);
         if (k->key && !fits(m, k->shape) && !json_is(m, JSON_NULL))
             problem_error(l->problems, place(l, m), "%s%s must be %s", prefix, k->key,
-                          shape_says[k->shape]);
+                          manifest_takes(k->shape));
         else if (!k->key && near.best)
             problem_warn(l->problems, place(l, m), "unknown key \"%s%s\" (did you mean \"%s%s\"?)",
                          prefix, key, prefix, near.best);
@@ -122,13 +151,13 @@ check_capabilities(const struct manifest_look *l)
 
     json_each (v, json_get(l->root, "capabilities")) {
         struct suggest near = { .word = name };
-        size_t i = 0, n = sizeof capabilities / sizeof *capabilities;
+        const struct manifest_field *known = manifest_capabilities;
         if (!json_is(v, JSON_STRING))
             continue;
         word(name, v->text.p, v->text.len);
-        while (i < n && strcmp(capabilities[i], name) != 0)
-            suggest_try(&near, capabilities[i++]);
-        if (i == n)
+        while (known->key && strcmp(known->key, name) != 0)
+            suggest_try(&near, known++->key);
+        if (!known->key)
             problem_warn(l->problems, place(l, v),
                          "unknown capability \"%.*s\"%s%s%s: there are phase:standard, phase:gate, "
                          "phase:team, notify and test",
@@ -136,6 +165,59 @@ check_capabilities(const struct manifest_look *l)
                          near.best ? " (did you mean \"" : "", near.best ? near.best : "",
                          near.best ? "\"?)" : "");
     }
+}
+
+/* Checks one field of the schema: its members, and that its default fits. */
+static void
+check_field(const struct manifest_look *l, const struct json *field)
+{
+    const struct json *type = json_get(field, "type"), *value = json_get(field, "default");
+    const struct json *choices = json_get(field, "enum");
+    struct arena a = { 0 };
+    struct err why = { "" };
+    struct buf prefix = { 0 };
+
+    buf_addf(&prefix, "schema.%.*s.", (int)(field->key_len < 64 ? field->key_len : 64), field->key);
+    if (buf_failed(&prefix))
+        return;
+    if (!field->key_len) {
+        problem_error(l->problems, place(l, field), "schema has a field without a name");
+    } else if (json_is(field, JSON_OBJECT)) {
+        check_members(l, field, manifest_schema, prefix.p);
+        if (json_is(type, JSON_STRING) && !schema_type_of(field))
+            problem_error(l->problems, place(l, type),
+                          "%stype must be string, integer, number, boolean, list or object, not "
+                          "\"%.*s\"",
+                          prefix.p, (int)(type->text.len < 80 ? type->text.len : 80), type->text.p);
+        else if (choices && json_is(choices, JSON_ARRAY) && !json_first(choices))
+            problem_error(l->problems, place(l, choices), "%senum is empty: no value fits",
+                          prefix.p);
+        else if (value && !json_is(value, JSON_NULL) && !schema_take(&a, field, value, &why))
+            problem_error(l->problems, place(l, value), "%sdefault %s", prefix.p, why.text);
+    } else {
+        problem_error(l->problems, place(l, field),
+                      "%.*s must be an object that describes a phase's field: {\"type\": "
+                      "\"string\"}",
+                      (int)prefix.len - 1, prefix.p);
+    }
+    buf_release(&prefix);
+    arena_release(&a);
+}
+
+static void
+check_schema(const struct manifest_look *l, const struct json *schema)
+{
+    if (!json_is(schema, JSON_OBJECT))
+        return; /* reported as a member of the manifest */
+    if (json_eq(json_get(schema, "type"), "object") &&
+        json_is(json_get(schema, "properties"), JSON_OBJECT)) {
+        problem_error(l->problems, place(l, schema),
+                      "schema is a JSON Schema: write what its properties hold as schema itself, "
+                      "{\"depth\": {\"type\": \"integer\", \"required\": true}}");
+        return;
+    }
+    json_each (field, schema)
+        check_field(l, field);
 }
 
 static void
@@ -146,9 +228,10 @@ check(const struct manifest_look *l)
         problem_error(l->problems, at, "a manifest must be an object");
         return;
     }
-    check_members(l, l->root, members, "");
-    check_members(l, json_get(l->root, "settings"), settings, "settings.");
+    check_members(l, l->root, manifest_fields, "");
+    check_members(l, json_get(l->root, "settings"), manifest_settings, "settings.");
     check_capabilities(l);
+    check_schema(l, json_get(l->root, "schema"));
 }
 
 enum status
@@ -180,18 +263,6 @@ manifest_load(struct arena *a, int dir, const char *path, const char *shown,
 
 /* ---- a manifest that must be valid ---- */
 
-/* 1.2.3 as a number that can be compared; -1: not a version. */
-static long
-version_number(const char *s)
-{
-    unsigned v[3];
-    char end;
-
-    if (sscanf(s, "%u.%u.%u%c", &v[0], &v[1], &v[2], &end) < 3)
-        return -1;
-    return (long)v[0] * 1000000 + (long)v[1] * 1000 + (long)v[2];
-}
-
 /* The first problem, as one sentence. */
 static enum status
 first_problem(struct problems *p, struct err *e)
@@ -213,10 +284,12 @@ check_version(struct arena *a, const struct json *doc, const char *path, const c
     if (!json_is(min, JSON_STRING))
         return ST_OK;
     const char *want = arena_dup(a, min->text.p, min->text.len);
-    long n = want ? version_number(want) : -1;
-    if (n < 0)
+    struct version least, own;
+    if (!want)
+        return err_nomem(e);
+    if (!version_parse(want, &least) || !version_parse(CLIQ_VERSION, &own))
         return err_set(e, ST_INVALID, "%s: min_cliq_version is not a version like 1.2.3", path);
-    return n > version_number(CLIQ_VERSION)
+    return version_compare(&least, &own) > 0
                ? err_set(e, ST_INVALID, "agent %s needs cliq %s or newer; this is %s", name, want,
                          CLIQ_VERSION)
                : ST_OK;
@@ -246,13 +319,39 @@ manifest_read(struct arena *a, const char *dir, const char *name, const struct j
     return s;
 }
 
+/* Is one of the programs of "agent|cursor-agent" on PATH? */
+static bool
+has_binary(struct arena *a, const char *names)
+{
+    for (size_t n; *names; names += n + (names[n] == '|')) {
+        n = strcspn(names, "|");
+        const char *one = arena_dup(a, names, n);
+        if (n && one && runner_has(one))
+            return true;
+    }
+    return false;
+}
+
 const char *
 manifest_lacks(struct arena *a, const struct json *manifest)
 {
     json_each (v, json_get(manifest, "binaries")) {
-        const char *name = json_dup_text(a, v);
-        if (name && *name && !runner_has(name))
-            return name;
+        const char *names = json_dup_text(a, v);
+        if (names && *names && !has_binary(a, names))
+            return names;
     }
     return NULL;
+}
+
+bool
+manifest_can(const struct json *manifest, const char *capability)
+{
+    const struct json *list = json_get(manifest, "capabilities");
+
+    if (!json_is(list, JSON_ARRAY))
+        return true;
+    json_each (v, list)
+        if (json_eq(v, capability))
+            return true;
+    return false;
 }

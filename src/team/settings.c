@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "team/settings.h"
 
 #include "base/path.h"
@@ -122,6 +123,8 @@ settings_load(struct settings *s, const char *state_dir, struct err *e)
             st = settings_check(parts[i], NULL, path.p, e);
     }
     buf_release(&path);
+    s->parts[0] = parts[0];
+    s->parts[1] = parts[1];
     if (!st && !(s->merged = merge(&s->arena, parts[0], parts[1])))
         st = err_nomem(e);
     if (st)
@@ -135,12 +138,14 @@ settings_release(struct settings *s)
     arena_release(&s->arena);
     buf_release(&s->text[0]);
     buf_release(&s->text[1]);
-    s->merged = NULL;
+    s->merged = s->parts[0] = s->parts[1] = NULL;
 }
 
 const struct json *
 settings_get(const struct settings *s, const char *path)
 {
+    if (strncmp(path, "prices.", 7) == 0) /* a model's name has dots */
+        return json_get(json_get(s->merged, "prices"), path + 7);
     return json_path(s->merged, path);
 }
 
@@ -148,6 +153,14 @@ const char *
 settings_text(struct settings *s, const char *path)
 {
     return json_dup_text(&s->arena, settings_get(s, path));
+}
+
+int64_t
+settings_ms(const struct settings *s, const char *path, int64_t otherwise)
+{
+    int64_t ms;
+
+    return setting_parse_ms(settings_get(s, path), &ms) ? ms : otherwise;
 }
 
 /* ---- secrets ---- */
@@ -172,11 +185,24 @@ names_secret(const char *part, size_t n)
     return false;
 }
 
+/* agents.webhook.channels.<name>.url: whoever knows it may post there. */
+static bool
+is_webhook_url(const char *path)
+{
+    static const char begin[] = "agents.webhook.channels.";
+    const char *name = path + sizeof begin - 1;
+
+    return strncmp(path, begin, sizeof begin - 1) == 0 &&
+           strcmp(name + strcspn(name, "."), ".url") == 0;
+}
+
 bool
 settings_is_secret(const char *path)
 {
     bool is_named = strncmp(path, "agents.", 7) == 0 || strncmp(path, "roles.", 6) == 0;
 
+    if (is_webhook_url(path))
+        return true;
     for (size_t i = 0; *path; i++) {
         size_t n = strcspn(path, ".");
         if (!(is_named && i == 1) && names_secret(path, n))
@@ -220,6 +246,45 @@ mask(struct arena *a, const struct json *v, char path[SECRET_PATH], size_t len)
         out->text.len = 8;
     }
     return out;
+}
+
+static void
+add_secrets(struct mask *m, const struct json *v, char path[SECRET_PATH], size_t len)
+{
+    if (v->type != JSON_OBJECT && v->type != JSON_ARRAY) {
+        if ((len >= SECRET_PATH || settings_is_secret(path)) && is_masked(v, path))
+            mask_add(m, v->text.p, v->text.len);
+        return;
+    }
+    json_each (w, v) {
+        size_t more = len;
+        if (w->key && len < SECRET_PATH)
+            more += (size_t)snprintf(path + len, SECRET_PATH - len, "%s%.*s", len ? "." : "",
+                                     (int)w->key_len, w->key);
+        add_secrets(m, w, path, more);
+        path[len < SECRET_PATH ? len : SECRET_PATH - 1] = '\0';
+    }
+}
+
+void
+settings_add_secrets(struct mask *m, const struct json *v, const char *key)
+{
+    char path[SECRET_PATH] = "";
+
+    if (v)
+        add_secrets(m, v, path, (size_t)snprintf(path, sizeof path, "%s", key));
+}
+
+void
+settings_add_env_secrets(struct mask *m, const char *const *vars)
+{
+    for (; vars && *vars; vars++) {
+        const char *value = strchr(*vars, '=');
+        bool is_count =
+            value && strcasestr(*vars, "tokens") && !value[1 + strspn(value + 1, "0123456789")];
+        if (value && !is_count && names_secret(*vars, (size_t)(value - *vars)))
+            mask_add(m, value + 1, strlen(value + 1));
+    }
 }
 
 const struct json *
@@ -269,8 +334,10 @@ unset(struct json *object, const char *key, size_t len)
 static enum status
 change(struct arena *a, struct json *root, const char *path, struct json *value, struct err *e)
 {
+    const char *whole = path;
+
     for (;;) {
-        size_t n = strcspn(path, ".");
+        size_t n = setting_name_len(whole, path);
         if (n == 0)
             return settings_check_key("", e);
         const char *key = arena_dup(a, path, n);

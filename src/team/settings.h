@@ -10,11 +10,12 @@
 #ifndef CLIQ_TEAM_SETTINGS_H
 #define CLIQ_TEAM_SETTINGS_H
 
-#include "base/json.h"
+#include "base/mask.h"
 
 struct settings {
     struct arena arena;
-    struct buf text[2]; /* the texts of the files; the tree points into them */
+    struct buf text[2];          /* the texts of the files; the tree points into them */
+    const struct json *parts[2]; /* the files: the user's, the project's */
     const struct json *merged;
 };
 
@@ -26,6 +27,8 @@ void settings_release(struct settings *s);
 const struct json *settings_get(const struct settings *s, const char *path); /* "a.b.c" */
 /* The string at the path, NUL-ended, in the settings' arena; NULL when there is none. */
 const char *settings_text(struct settings *s, const char *path);
+/* The time at the path in milliseconds; `otherwise` when there is none. */
+int64_t settings_ms(const struct settings *s, const char *path, int64_t otherwise);
 
 /* ST_INVALID unless it is names joined by dots. */
 enum status settings_check_key(const char *path, struct err *e);
@@ -42,5 +45,9 @@ bool settings_is_secret(const char *path);
 /* A copy of the tree, in the arena, with secret texts and numbers masked at any depth. key is
  * the key of this value; NULL: the tree is all settings. */
 const struct json *settings_masked(struct arena *a, const struct json *v, const char *key);
+/* Adds those texts and numbers to the mask. */
+void settings_add_secrets(struct mask *m, const struct json *v, const char *key);
+/* Adds the values of environment variables ("NAME=value", NULL-ended) whose names look secret. */
+void settings_add_env_secrets(struct mask *m, const char *const *vars);
 
 #endif

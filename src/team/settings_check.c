@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEGMENTS_MAX = 3, SHOWN_MAX = 60 }; /* names in a key; bytes of a value that are shown */
+enum { SEGMENTS_MAX = 5, SHOWN_MAX = 60 }; /* names in a key; bytes of a value that are shown */
 
 const struct setting settings_known[] = {
-#define SETTING(key, kind, most, says) { key, SETTING_##kind, most, says },
+#define SETTING(key, kind, most, otherwise, read_by, says)                                         \
+    { key, SETTING_##kind, most, otherwise, read_by, says },
 #include "team/settings.def"
 #undef SETTING
     { 0 },
@@ -57,16 +58,15 @@ is_url(const struct json *v)
     return is_good;
 }
 
-static bool
-is_time(const struct json *v)
+bool
+setting_parse_ms(const struct json *v, int64_t *ms)
 {
     char text[40];
-    int64_t ms;
 
     if (!json_is(v, JSON_NUMBER) && !is_text(v))
         return false;
     snprintf(text, sizeof text, "%.*s", (int)(v->text.len < 39 ? v->text.len : 39), v->text.p);
-    return v->text.len < sizeof text && opt_parse_ms(text, &ms) && ms >= 1;
+    return v->text.len < sizeof text && opt_parse_ms(text, ms) && *ms >= 1;
 }
 
 static bool
@@ -75,6 +75,28 @@ is_size(const struct json *v, int64_t most)
     int64_t n;
 
     return json_int(v, &n) && n >= 1 && (!most || n <= most);
+}
+
+/* US dollars for a million tokens. */
+static bool
+is_price(const struct json *v)
+{
+    double usd;
+
+    if (!json_is(v, JSON_OBJECT) || !json_get(v, "input") || !json_get(v, "output"))
+        return false;
+    json_each (m, v)
+        if (!json_double(m, &usd) || usd < 0)
+            return false;
+    return true;
+}
+
+static bool
+is_count(const struct json *v, int64_t most)
+{
+    int64_t n;
+
+    return json_int(v, &n) && n >= 0 && (!most || n <= most);
 }
 
 /* "agent" or "agent:channel", or an object with these members. */
@@ -100,9 +122,35 @@ is_receivers(const struct json *v)
     return true;
 }
 
+/* A mail address, or a list of them. */
+static bool
+is_addresses(const struct json *v)
+{
+    if (!json_is(v, JSON_ARRAY))
+        return is_text(v) && memchr(v->text.p, '@', v->text.len);
+    json_each (one, v)
+        if (json_is(one, JSON_ARRAY) || !is_addresses(one))
+            return false;
+    return json_first(v) != NULL;
+}
+
+/* A text, or a list of words. */
+static bool
+is_command(const struct json *v)
+{
+    if (!json_is(v, JSON_ARRAY))
+        return is_text(v);
+    json_each (word, v)
+        if (!json_is(word, JSON_STRING))
+            return false;
+    return is_text(json_first(v));
+}
+
 static bool
 is_good(const struct setting *s, const struct json *v)
 {
+    int64_t ms;
+
     switch (s->kind) {
     case SETTING_TEXT:
         return is_text(v);
@@ -111,11 +159,19 @@ is_good(const struct setting *s, const struct json *v)
     case SETTING_URL:
         return is_url(v);
     case SETTING_TIME:
-        return is_time(v);
+        return setting_parse_ms(v, &ms);
     case SETTING_SIZE:
         return is_size(v, s->most);
+    case SETTING_PRICE:
+        return is_price(v);
+    case SETTING_COUNT:
+        return is_count(v, s->most);
     case SETTING_RECEIVERS:
         return is_receivers(v);
+    case SETTING_COMMAND:
+        return is_command(v);
+    case SETTING_ADDRESSES:
+        return is_addresses(v);
     }
     return true;
 }
@@ -129,6 +185,11 @@ setting_kind_says(enum setting_kind kind)
         [SETTING_URL] = "a URL like https://host/path",
         [SETTING_TIME] = "a time like 30, \"90s\" or \"2m\"",
         [SETTING_SIZE] = "a whole number of bytes, at least 1",
+        [SETTING_PRICE] =
+            "{\"input\": USD, \"output\": USD, \"cached_input\": USD} for a million tokens",
+        [SETTING_COUNT] = "a whole number, 0 or more",
+        [SETTING_COMMAND] = "a command like goose acp, or a list of its words",
+        [SETTING_ADDRESSES] = "an address like eve@example.org, or a list of them",
         [SETTING_RECEIVERS] = "a list of \"agent\" or \"agent:channel\"",
     };
 
@@ -181,18 +242,27 @@ find(const struct way *w, bool *is_section)
     return NULL;
 }
 
+size_t
+setting_name_len(const char *path, const char *at)
+{
+    bool is_model = at - path == 7 && memcmp(path, "prices.", 7) == 0;
+
+    return is_model ? strlen(at) : strcspn(at, ".");
+}
+
 const struct setting *
 setting_find(const char *key)
 {
     struct way w = { .n = 0 };
     bool is_section;
+    const char *path = key;
 
     for (;; key++) {
         if (w.n == SEGMENTS_MAX)
             return NULL;
         w.name[w.n] = key;
-        w.len[w.n++] = strcspn(key, ".");
-        key += strcspn(key, ".");
+        w.len[w.n++] = setting_name_len(path, key);
+        key += setting_name_len(path, key);
         if (*key == '\0')
             return find(&w, &is_section);
     }
@@ -274,7 +344,8 @@ check(const struct json *v, struct way w, const char *key, const char *file, str
     if (v->type != JSON_OBJECT) /* null counts as absent */
         return w.n && v->type == JSON_NULL ? ST_OK : wrong(file, &w, NULL, v, e);
     /* No row has more names than SEGMENTS_MAX, so a section has fewer. */
-    size_t n = key ? strcspn(key, ".") : 0;
+    bool is_model = w.n == 1 && w.len[0] == 6 && memcmp(w.name[0], "prices", 6) == 0;
+    size_t n = !key ? 0 : is_model ? strlen(key) : strcspn(key, ".");
     const char *rest = key && key[n] ? key + n + 1 : NULL;
     json_each (m, v) {
         if (key && (m->key_len != n || memcmp(m->key, key, n) != 0))

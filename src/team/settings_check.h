@@ -20,13 +20,19 @@ enum setting_kind {
     SETTING_URL,       /* http://, https:// */
     SETTING_TIME,      /* 30, "90s", "2m" */
     SETTING_SIZE,      /* a whole number of bytes */
+    SETTING_PRICE,     /* {"input":3,"output":15,"cached_input":0.3} */
+    SETTING_COUNT,     /* a whole number */
+    SETTING_COMMAND,   /* "goose acp", or a list of words */
+    SETTING_ADDRESSES, /* "eve@example.org", or a list of mail addresses */
     SETTING_RECEIVERS, /* "agent", "agent:channel", {"agent":…}, or a list of them */
 };
 
 struct setting {
     const char *key;
     enum setting_kind kind;
-    int64_t most; /* 0: no limit */
+    int64_t most;          /* 0: no limit */
+    const char *otherwise; /* the default; NULL: none */
+    const char *read_by;   /* "run, assemble": the commands and agents that read it */
     const char *says;
 };
 
@@ -34,6 +40,8 @@ extern const struct setting settings_known[]; /* the last row has a NULL key */
 
 /* Describes the values of a kind: "a whole number of bytes, at least 1". */
 const char *setting_kind_says(enum setting_kind kind);
+/* Parses a SETTING_TIME, at least 1 ms; false: it is not a time, or v is NULL. */
+bool setting_parse_ms(const struct json *v, int64_t *ms);
 /* Is every value of this kind a text, even "42" or "true"? */
 bool setting_is_text(enum setting_kind kind);
 /* The row of the key "a.b.c", or NULL. */
@@ -43,5 +51,9 @@ const struct setting *setting_find(const char *key);
  * ST_INVALID names `file`, which may be NULL, and the first key with a wrong value. */
 enum status
 settings_check(const struct json *root, const char *key, const char *file, struct err *e);
+
+/* The length of the name that begins at `at` in the path of a setting: up to the next dot, but what
+ * stands behind "prices." is one name, since models have dots in theirs. */
+size_t setting_name_len(const char *path, const char *at);
 
 #endif

@@ -38,7 +38,14 @@ struct pair {
 struct command {
     const char *name, *run;
     bool escalate_on_fail;
+    int64_t timeout_ms;    /* 0: the phase's, or the setting run.command_timeout */
     unsigned line, column; /* bytes of a command's run text */
+};
+
+/* What a phase or a run may use; 0: no limit. */
+struct budget {
+    double usd;
+    int64_t tokens; /* read and written */
 };
 
 struct phase {
@@ -56,6 +63,7 @@ struct phase {
     unsigned max_iterations; /* gates: 1 to 5, 3 unless set */
     int64_t timeout_ms;      /* 0: the default of its phase type */
     unsigned retries;        /* 0 to 5 */
+    struct budget budget;    /* of all its attempts in a run */
     struct pair *env;
     size_t n_env;
     struct pair *inputs; /* only in a team phase */
@@ -77,6 +85,8 @@ struct team_agent {
     const char *name, *entry;
     const char **env; /* names of the variables it inherits */
     size_t n_env;
+    const char **acp; /* instead of entry: the words of an ACP agent's command, or its one text */
+    size_t n_acp;
     unsigned line, column;
 };
 
@@ -86,6 +96,7 @@ struct team {
     const char *name, *description, *version, *cliq_version;
     const char **tools, **tags;
     size_t n_tools, n_tags;
+    struct budget budget; /* of a run */
     struct team_input *inputs;
     size_t n_inputs;
     struct team_agent *agents;

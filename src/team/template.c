@@ -11,8 +11,45 @@
 
 /* ---- the syntax of a variable ---- */
 
-static const char *const words[] = { "team_name", "phase", "date", "timestamp", "run_id" };
-static const char *const groups[] = { "inputs.", "handoff.", "dirs." };
+const struct field template_variables[] = {
+    { "inputs.NAME", .says = "the input NAME of team.yml, as given with cliq req --input" },
+    { "handoff.PHASE.PATH",
+      .says = "a value of PHASE's handoff: text, data, or a path in data such as items[0].title; a "
+              "value that is no text is written as JSON" },
+    { "team_name", .says = "the team's name" },
+    { "phase", .says = "the phase's name" },
+    { "date", .says = "the day, UTC: 2026-04-03" },
+    { "timestamp", .says = "the time, UTC: 2026-04-03T11:19:34.123Z" },
+    { "run_id", .says = "the run's id" },
+    { "dirs.project", .says = "the project's directory" },
+    { "dirs.work", .says = "the working directory of agents and commands" },
+    { "dirs.state", .says = "the run's directory: .cliq/" },
+    { "dirs.files", .says = "the phase's files: .cliq/files/<phase>" },
+    { 0 },
+};
+
+const struct field template_places[] = {
+    { "commands[].run", .says = "as a variable of the shell, see below" },
+    { "env", .says = "the values, as text" },
+    { "inputs", .says = "the values, as text" },
+    { "notify", .says = "the texts of receivers, when the event happens" },
+    { "review", .says = "the texts" },
+    { "sources", .says = "the texts" },
+    { "target_entries", .says = "the texts" },
+    { "when", .says = "as text, then it is compared, see below" },
+    { "roles/<role>.md", .says = "the role's text" },
+    { 0 },
+};
+
+bool
+template_is_grouped(const struct field *row, size_t *len)
+{
+    size_t n = strcspn(row->key, ".");
+
+    if (len)
+        *len = n;
+    return row->key[n] == '.';
+}
 
 static bool
 begins(const char *p, const char *prefix)
@@ -36,22 +73,20 @@ template_form(const char *p)
     if (p[0] != '$' || p[1] != '(')
         return f;
     f.name = p + 2;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        size_t n = strlen(words[i]);
-        if (begins(f.name, words[i]) && f.name[n] == ')') {
+    for (const struct field *v = template_variables; v->key; v++) {
+        size_t n;
+        if (!template_is_grouped(v, &n) && begins(f.name, v->key) && f.name[n] == ')') {
             f.kind = FORM_USE;
             f.name_len = n;
             f.len = n + 3;
             return f;
         }
-    }
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        size_t n = strlen(groups[i]);
-        if (!begins(f.name, groups[i]))
+        if (!template_is_grouped(v, &n) || strncmp(f.name, v->key, n + 1) != 0)
             continue;
+        size_t group = ++n;
         while (is_name_byte((unsigned char)f.name[n]))
             n++;
-        f.kind = f.name[n] == ')' && n > strlen(groups[i]) ? FORM_USE : FORM_BAD;
+        f.kind = f.name[n] == ')' && n > group ? FORM_USE : FORM_BAD;
         if (f.kind == FORM_BAD)
             n = strcspn(f.name, ")\n");
         f.name_len = n;

@@ -13,10 +13,19 @@
 #ifndef CLIQ_TEAM_TEMPLATE_H
 #define CLIQ_TEAM_TEMPLATE_H
 
+#include "base/field.h"
 #include "base/json.h"
 
 /* Longest value that can go through an environment variable. */
 #define TEMPLATE_ENV_MAX (120 * 1024)
+
+/* The variables: "team_name", "dirs.work", and the groups "inputs.NAME" and "handoff.PHASE.PATH",
+ * where words in capitals stand for names. A row's `says` describes the value. `cliq help
+ * templates` is made from this table. The last row has a NULL key. */
+extern const struct field template_variables[];
+
+/* A field whose texts may hold variables; `says` is how they are expanded. */
+extern const struct field template_places[];
 
 /* The sources of values. */
 struct template_scope {
@@ -64,7 +73,8 @@ template_shell(struct arena *a, struct buf *to, const char *text, const struct t
                struct template_env **env, size_t *n_env, struct err *e);
 
 /* The checks of template_shell that need no values. A use inside single quotes or a quoted
- * here-document is an error; under eval, sh -c or ssh it is a warning (*warning). */
+ * here-document is an error; under eval, sh -c or ssh, and in a program of awk, sed or jq, it is a
+ * warning (*warning). */
 enum status template_check_shell(const char *text, const char **warning, struct err *e);
 
 /* "A == b", "A != b", or a bare text: true unless empty, "false", "0", "no", "null". */

@@ -1,8 +1,10 @@
 /*
  * template_form (private to template*.c) - the syntax of a variable, and its value.
  *
- *     $(inputs.NAME)  $(handoff.PHASE.PATH)  $(dirs.NAME)
+ *     $(inputs.NAME)  $(handoff.PHASE.PATH)  $(dirs.work)
  *     $(team_name)  $(phase)  $(date)  $(timestamp)  $(run_id)
+ *
+ * template_variables lists them all.
  *
  * Any other "$(" is ordinary text; in a command it is a command substitution. So is "$( date )".
  * For validation, template_suggest.c finds misspelt variables.
@@ -26,6 +28,10 @@ struct form {
     const char *name; /* between the brackets; not NUL-ended */
     size_t name_len;
 };
+
+/* Is the row a variable of a group: one with a dot, such as inputs.NAME? *len, which may be NULL,
+ * is the length of the group's name. */
+bool template_is_grouped(const struct field *row, size_t *len);
 
 /* Reads the form at p, a NUL-ended text. */
 struct form template_form(const char *p);

@@ -12,14 +12,14 @@
  *     where shells differ                     an error that says what to write instead
  *
  * Even if this parser is wrong, a value is never part of the command's text: the worst case is a
- * word that is split. A use in the arguments of a command that runs them as code (eval, sh -c, ssh)
- * is a warning.
+ * word that is split. A use in the arguments of a command that runs them as code (eval, sh -c,
+ * ssh), or in a program of awk, sed or jq, is a warning.
  *
  * The parser is a recursive descent, at most DEPTH_MAX deep. Each function begins after its opening
  * bracket or quote and ends after the closing one. False: the error is in l->e.
  *
  * Files: template_lex.c quotes, substitutions, here-documents · template_words.c commands
- * and their words.
+ * and their words · template_program.c which word is a program of awk, sed or jq.
  *
  * Tests: test/unit/test_template.c
  */
@@ -60,6 +60,29 @@ struct heredoc {
 /* Finds every use in the text and how it is quoted; l->uses, in the arena. ST_INVALID says which
  * use cannot be replaced, and where. */
 enum status template_lex(struct lexer *l, struct arena *a, const char *text, struct err *e);
+
+/* ---- template_program.c ---- */
+
+/* What the next words of a command are. */
+enum program_next { NEXT_ANY, NEXT_CODE, NEXT_FILE, NEXT_DATA };
+
+struct language;
+
+/* The words of one command, as far as they were read. */
+struct program {
+    const struct language *language; /* NULL: the command runs no such program */
+    enum program_next next;          /* of the next n_next words */
+    unsigned n_next;
+    bool is_found; /* the program, or its file, was given */
+    bool is_plain; /* after --: no options follow */
+};
+
+/* The command's name, without its directory. */
+void program_begin(struct program *p, const char *name, size_t n);
+/* The warning for a use in the present word, of which n bytes come before the use; NULL: none. */
+const char *program_risk(const struct program *p, const char *word, size_t n);
+/* The word has ended. */
+void program_word(struct program *p, const char *word, size_t n);
 
 /* ---- shared by template_lex.c and template_words.c ---- */
 

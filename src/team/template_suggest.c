@@ -13,9 +13,6 @@
 
 enum { ROOT_MAX = 32 }; /* longer than any variable, even misspelt */
 
-static const char *const words[] = { "team_name", "phase", "date", "timestamp", "run_id" };
-static const char *const groups[] = { "inputs", "handoff", "dirs" };
-
 /* "input" of "$(input.who)": in lower case, with - as _. 0: this is no name. */
 static size_t
 root_of(const char *name, char root[ROOT_MAX])
@@ -34,13 +31,20 @@ root_of(const char *name, char root[ROOT_MAX])
     return n;
 }
 
+/* The closest variable without a group, or the closest group, in the arena; NULL: none is close. */
 static const char *
-nearest(const char *root, const char *const *table, size_t n, bool is_shell)
+nearest(struct arena *a, const char *root, bool is_group, bool is_shell)
 {
     struct suggest near = { .word = root };
 
-    for (size_t i = 0; i < n; i++)
-        suggest_try(&near, table[i]);
+    for (const struct field *v = template_variables; v->key; v++) {
+        size_t n;
+        if (template_is_grouped(v, &n) != is_group)
+            continue;
+        const char *name = is_group ? arena_dup(a, v->key, n) : v->key;
+        if (name)
+            suggest_try(&near, name);
+    }
     /* $(data) may be a command, but "date" is one letter away: report it */
     if (is_shell && near.best && near.distance > (strlen(near.best) < 6 ? 1 : 2))
         return NULL;
@@ -55,18 +59,18 @@ meant_by(struct arena *a, const char *root, const char *rest, size_t rest_len, b
     char name[ROOT_MAX + 8];
 
     if (rest_len > 1) {
-        best = nearest(root, groups, sizeof groups / sizeof *groups, is_shell);
+        best = nearest(a, root, true, is_shell);
         char *text = best ? arena_alloc(a, ROOT_MAX + rest_len) : NULL;
         if (text)
             snprintf(text, ROOT_MAX + rest_len, "%s.%.*s", best, (int)(rest_len - 1), rest + 1);
         return text ? text : "";
     }
-    best = nearest(root, words, sizeof words / sizeof *words, is_shell);
+    best = nearest(a, root, false, is_shell);
     if (best)
         return best;
     /* "dirs" is a command of bash, and "dir" a common one */
-    best = nearest(root, groups, is_shell ? 2 : 3, is_shell);
-    if (!best)
+    best = nearest(a, root, true, is_shell);
+    if (!best || (is_shell && strcmp(best, "dirs") == 0))
         return "";
     snprintf(name, sizeof name, "%s.NAME", best);
     return arena_dup(a, name, strlen(name));

@@ -12,6 +12,7 @@ enum { HEREDOC_MAX = 16 }; /* here-documents begun on one line */
 #define RISK_EVAL "a template value under eval is read as shell code once more"
 #define RISK_CODE "a template value in the code given to an interpreter (sh -c) is run as code"
 #define RISK_SSH  "a template value given to ssh is read as code by the shell on the other side"
+#define RISK_ENV  "a template value in env -S is split into the words of a command"
 #define RISK_NAME "a template value as the name of a variable: bash runs the command in a[$(here)]"
 
 enum position { AT_COMMAND, AFTER_WRAPPER, AT_ARGUMENT };
@@ -26,17 +27,20 @@ struct list {
     struct heredoc heredocs[HEREDOC_MAX];
     unsigned open, cases; /* open brackets, case ... esac */
     enum position position;
-    char flag;           /* the option letter that makes the command run its words as code */
-    bool is_flag_number; /* the option letter that makes its words arithmetic */
-    bool is_naming;      /* its words are names of variables */
-    bool may_name;       /* some of its words may be names of variables */
-    bool is_list;        /* in a=( ... ), a list of values */
-    bool is_shell;       /* it reads code from standard input */
-    bool is_piped;       /* it comes after a | */
-    bool is_in_due;      /* "in" of a case is still to come */
-    bool is_target;      /* the next word is the target of a redirection */
-    bool is_test_number; /* an arithmetic operator was seen in [[ ]] */
-    bool is_number;      /* the enclosing list: its words are arithmetic */
+    struct program program; /* of awk, sed, jq */
+    char flag;              /* the option letter that makes the command run its words as code */
+    bool is_flag_number;    /* the option letter that makes its words arithmetic */
+    bool is_naming;         /* its words are names of variables */
+    bool may_name;          /* some of its words may be names of variables */
+    bool is_env;            /* its wrapper is env */
+    bool is_env_split;      /* the next word is that of env -S */
+    bool is_list;           /* in a=( ... ), a list of values */
+    bool is_shell;          /* it reads code from standard input */
+    bool is_piped;          /* it comes after a | */
+    bool is_in_due;         /* "in" of a case is still to come */
+    bool is_target;         /* the next word is the target of a redirection */
+    bool is_test_number;    /* an arithmetic operator was seen in [[ ]] */
+    bool is_number;         /* the enclosing list: its words are arithmetic */
 };
 
 static bool
@@ -76,6 +80,14 @@ takes_names(const char *p, size_t n)
     return IS(p, n, "printf", "wait", "unset", "let", "test", "[") || strcspn(p, "$`\"'\\*?[") < n;
 }
 
+/* "/bin/sh" is sh. */
+static void
+drop_directory(const char **p, size_t *n)
+{
+    for (const char *s; (s = memchr(*p, '/', *n)); *p = s + 1)
+        *n -= (size_t)(s + 1 - *p);
+}
+
 struct risky {
     const char *name;
     char flag; /* 0: always */
@@ -105,8 +117,7 @@ find_risky(const char *p, size_t n)
         p++;
         n -= 2;
     }
-    for (const char *s; (s = memchr(p, '/', n)); p = s + 1)
-        n -= (size_t)(s + 1 - p);
+    drop_directory(&p, &n);
     for (size_t i = 0; i < sizeof risky / sizeof *risky; i++)
         if (strlen(risky[i].name) == n && memcmp(risky[i].name, p, n) == 0)
             return &risky[i];
@@ -130,8 +141,8 @@ command_word(struct lexer *l, struct list *c, const char *p, size_t n)
     c->is_naming = IS(p, n, "declare", "typeset", "local", "export", "readonly", "read",
                       "readarray", "mapfile", "getopts");
     c->may_name = c->is_naming || takes_names(p, n);
-    for (const char *s; (s = memchr(p, '/', n)); p = s + 1)
-        n -= (size_t)(s + 1 - p);
+    drop_directory(&p, &n);
+    program_begin(&c->program, p, n);
     if (risky) {
         c->flag = risky->flag;
         c->is_flag_number = false;
@@ -149,6 +160,30 @@ command_word(struct lexer *l, struct list *c, const char *p, size_t n)
         if (!c->flag)
             l->is_number = true;
     }
+}
+
+/* Does this option of env, "-iS" or "--split-string", make the next text a command? */
+static bool
+is_env_split(const char *p, size_t n)
+{
+    static const char split[] = "--split-string";
+
+    if (n < 2 || p[0] != '-')
+        return false;
+    if (p[1] == '-')
+        return n >= strlen(split) && !memcmp(p, split, strlen(split));
+    for (size_t i = 1; i < n && p[i] != 'u' && p[i] != 'C'; i++)
+        if (p[i] == 'S')
+            return true;
+    return false;
+}
+
+static bool
+is_wrapper(const char *p, size_t n)
+{
+    drop_directory(&p, &n);
+    return IS(p, n, "sudo", "doas", "env", "exec", "command", "builtin", "nohup", "nice", "timeout",
+              "xargs", "setsid", "stdbuf", "ionice", "chroot");
 }
 
 static void
@@ -175,6 +210,7 @@ end_word(struct lexer *l, struct list *c)
         }
         return;
     }
+    c->is_env_split = false;
     if (c->position == AFTER_WRAPPER && !(*p == '-' || (*p >= '0' && *p <= '9')))
         c->position = AT_COMMAND;
     switch (c->position) {
@@ -182,9 +218,9 @@ end_word(struct lexer *l, struct list *c)
         if (is_assignment(p, n) || IS(p, n, "if", "then", "else", "elif", "do", "while", "until",
                                       "!", "{", "time", "fi", "done", "}"))
             return;
-        if (IS(p, n, "sudo", "doas", "env", "exec", "command", "builtin", "nohup", "nice",
-               "timeout", "xargs", "setsid", "stdbuf", "ionice", "chroot")) {
+        if (is_wrapper(p, n)) {
             c->position = AFTER_WRAPPER;
+            c->is_env = n >= 3 && !memcmp(p + n - 3, "env", 3);
         } else if (IS(p, n, "case")) {
             c->cases++;
             c->is_in_due = true;
@@ -200,11 +236,17 @@ end_word(struct lexer *l, struct list *c)
         }
         return;
     case AFTER_WRAPPER:
+        c->is_env_split = c->is_env && is_env_split(p, n);
         return;
     case AT_ARGUMENT:
         if (c->is_in_due && IS(p, n, "in")) {
             c->is_in_due = false;
             c->position = AT_COMMAND; /* a pattern, or esac */
+        }
+        program_word(&c->program, p, n);
+        if (IS(p, n, "-exec", "-execdir", "-ok", "-okdir")) { /* of find */
+            c->position = AT_COMMAND;
+            return;
         }
         const struct risky *inner = find_risky(p, n); /* find -exec sh -c, docker exec x sh -c */
         if (inner && inner->flag) {
@@ -230,7 +272,8 @@ end_command(struct lexer *l, struct list *c)
         return; /* && and || in [[ ]] */
     c->position = AT_COMMAND;
     c->flag = '\0';
-    c->is_naming = c->may_name = c->is_shell = c->is_piped = false;
+    c->is_naming = c->may_name = c->is_shell = c->is_piped = c->is_env = c->is_env_split = false;
+    c->program = (struct program){ 0 };
     l->risk = c->risk;
     l->is_number = c->is_number;
 }
@@ -341,6 +384,10 @@ word_risk(const struct list *c, const char *word, size_t n)
     for (size_t i = 0; i < sizeof run / sizeof *run; i++)
         if (n >= strlen(run[i]) && !memcmp(word, run[i], strlen(run[i])))
             return RISK_EVAL;
+    if (c->is_env_split || (c->position == AFTER_WRAPPER && c->is_env && is_env_split(word, n)))
+        return RISK_ENV;
+    if (c->position == AT_ARGUMENT && !c->is_target && program_risk(&c->program, word, n))
+        return program_risk(&c->program, word, n);
     return c->is_naming && !memchr(word, '=', n) ? RISK_NAME : NULL;
 }
 

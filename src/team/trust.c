@@ -1,11 +1,10 @@
-#define _GNU_SOURCE
 #include "team/trust.h"
 
 #include "base/json.h"
 #include "base/path.h"
 #include "base/sys.h"
+#include "team/agent_files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -13,14 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { DEPTH_MAX = 16, FILE_MAX = 50 << 20 };
+enum { FILE_MAX = 50 << 20 };
+
+#define LINK_BIT (UINT64_C(1) << 63) /* in the length: a link and a file never hash the same */
 
 /* Hashes a name and its content, each with its length, so that no byte can move from one to the
  * other. */
 static void
-add_text(crypto_generichash_state *h, const char *name, const char *text, size_t len)
+add(crypto_generichash_state *h, const char *name, const char *text, size_t len, bool is_link)
 {
-    uint64_t sizes[2] = { strlen(name), len };
+    uint64_t sizes[2] = { strlen(name), len | (is_link ? LINK_BIT : 0) };
 
     crypto_generichash_update(h, (const unsigned char *)sizes, sizeof sizes);
     crypto_generichash_update(h, (const unsigned char *)name, sizes[0]);
@@ -34,53 +35,27 @@ add_file(crypto_generichash_state *h, int dir, const char *name, const char *pat
     enum status s = path_read_file(dir, name, &text, e);
 
     if (!s)
-        add_text(h, path, text.p, text.len);
+        add(h, path, text.p, text.len, false);
     buf_release(&text);
     return s == ST_NOT_FOUND ? ST_OK : s;
 }
 
-static int
-is_entry(const struct dirent *d)
-{
-    return strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0;
-}
-
+/* A file of agents/ by its path and content, a link by its path and target. */
 static enum status
-add_tree(crypto_generichash_state *h, int dir, const char *path, int depth, struct err *e)
+add_agent_file(void *ctx, const struct agent_file *f, struct err *e)
 {
-    struct dirent **found = NULL;
-    int n = scandirat(dir, ".", &found, is_entry, alphasort);
+    crypto_generichash_state *h = ctx;
+    struct buf text = BUF_MAX(FILE_MAX);
     enum status s = ST_OK;
 
-    if (n < 0)
-        return err_sys(e, "list %s", path);
-    if (depth > DEPTH_MAX)
-        s = err_set(e, ST_INVALID, "%s is nested too deeply", path);
-    for (int i = 0; i < n; i++) {
-        struct stat st;
-        struct buf sub = { 0 };
-        const char *name = found[i]->d_name;
-        buf_addf(&sub, "%s/%s", path, name);
-        if (s) {
-            /* after an error only release the names */
-        } else if (sys->fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
-            s = err_sys(e, "look at %s", sub.p);
-        } else if (S_ISDIR(st.st_mode)) {
-            int fd;
-            s = path_open_dir_at(dir, name, false, &fd, e);
-            if (!s) {
-                s = add_tree(h, fd, sub.p, depth + 1, e);
-                close(fd);
-            }
-        } else if (S_ISREG(st.st_mode)) {
-            s = add_file(h, dir, name, sub.p, e);
-        } else {
-            s = err_set(e, ST_REFUSED, "%s is neither a file nor a directory", sub.p);
-        }
-        buf_release(&sub);
-        free(found[i]);
+    if (f->kind == AGENT_FILE_LINK) {
+        add(h, f->path, f->target, strlen(f->target), true);
+    } else if (f->kind == AGENT_FILE_TEXT) {
+        s = path_read_fd(f->fd, f->path, &text, e);
+        if (!s)
+            add(h, f->path, text.p, text.len, false);
     }
-    free(found);
+    buf_release(&text);
     return s;
 }
 
@@ -106,7 +81,7 @@ add_entries(crypto_generichash_state *h, int dir, struct err *e)
             s = err_nomem(e);
             continue;
         }
-        add_text(h, name, path, entry->text.len);
+        add(h, name, path, entry->text.len, false);
         if (path[0] != '/') /* a missing file will not be started */
             s = add_file(h, dir, path, path, e);
     }
@@ -120,7 +95,6 @@ trust_hash(int dir, char hash[TRUST_HASH_SIZE], struct err *e)
 {
     crypto_generichash_state h;
     unsigned char sum[32];
-    int agents;
     enum status s;
 
     if (sodium_init() < 0)
@@ -131,10 +105,8 @@ trust_hash(int dir, char hash[TRUST_HASH_SIZE], struct err *e)
         s = add_file(&h, dir, "agents.json", "agents.json", e);
     if (!s)
         s = add_entries(&h, dir, e);
-    if (!s && path_open_dir_at(dir, "agents", false, &agents, NULL) == ST_OK) {
-        s = add_tree(&h, agents, "agents", 0, e);
-        close(agents);
-    }
+    if (!s)
+        s = agent_files_walk(dir, add_agent_file, &h, e);
     crypto_generichash_final(&h, sum, sizeof sum);
     sodium_bin2hex(hash, TRUST_HASH_SIZE, sum, sizeof sum);
     return s;

@@ -2,8 +2,10 @@
 #include "team/validate.h"
 
 #include "base/path.h"
+#include "cliq.h"
 #include "team/load.h"
 #include "team/manifest.h"
+#include "team/version.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -99,19 +101,30 @@ team_is_name(const char *s)
     return is_kebab(s, strlen(s));
 }
 
-/* 1.2.3, and any text after - or + */
-static bool
-is_version(const char *s)
+/* Can this cliq run the team? */
+static void
+check_cliq_version(struct check *c)
 {
-    for (int i = 0; i < 3; i++) {
-        size_t n = strspn(s, "0123456789");
-        if (n == 0 || n > 9 || (n > 1 && *s == '0') || (i < 2 && s[n] != '.'))
-            return false;
-        s += n + (i < 2);
-    }
-    return !*s || ((*s == '-' || *s == '+') && s[1] &&
-                   !s[1 + strspn(s + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                        "0123456789.+-")]);
+    struct problem_at at = check_at(c, NULL, "cliq_version");
+    struct version own;
+    struct err e = { "" };
+    bool is_in = true;
+
+    if (!c->team->cliq_version || !version_parse(CLIQ_VERSION, &own))
+        return;
+    if (version_in_range(&own, c->team->cliq_version, &is_in, &e))
+        problem_error(c->problems, at, "cliq_version: %s", e.text);
+    else if (!is_in)
+        problem_error(c->problems, at, "the team needs cliq %.80s; this is cliq %s",
+                      c->team->cliq_version, CLIQ_VERSION);
+}
+
+static void
+check_tools(struct check *c)
+{
+    for (size_t i = 0; i < c->team->n_tools; i++)
+        if (!c->team->tools[i][strspn(c->team->tools[i], " \t\n")])
+            problem_error(c->problems, check_at(c, NULL, "tools"), "a tool without a name");
 }
 
 static void
@@ -126,9 +139,12 @@ check_head(struct check *c)
                       "bad team name \"%.80s\": write @scope/name with a-z, 0-9 and -", t->name);
     if (!check_given(t->node, "description") || (t->description && !*t->description))
         problem_warn(c->problems, check_at(c, NULL, "description"), "the team has no description");
-    if (t->version && !is_version(t->version))
+    struct version version;
+    if (t->version && !version_parse(t->version, &version))
         problem_warn(c->problems, check_at(c, NULL, "version"),
                      "the version \"%.80s\" is not like 1.2.3", t->version);
+    check_cliq_version(c);
+    check_tools(c);
     const struct yaml *work = check_given(t->node, "workflow");
     if (t->n_main == 0 && !check_given(t->node, "phases") && !check_given(work, "phases"))
         problem_error(c->problems, check_at(c, NULL, "phases"), "the team has no phases");
@@ -192,8 +208,8 @@ check_unused_inputs(struct check *c)
 {
     const struct team *t = c->team;
 
-    if (c->is_blind)
-        return; /* a role file that was not read may use it */
+    if (c->is_blind || t->n_agents)
+        return; /* a role file that was not read may use it, or an agent of the team read it */
     for (size_t i = 0; i < t->n_inputs; i++)
         if (!c->is_used[i] && t->inputs[i].name && *t->inputs[i].name &&
             name_index_find(&c->inputs, t->inputs[i].name) == i)
@@ -205,11 +221,13 @@ check_unused_inputs(struct check *c)
 
 /* ---- the team's own agents ---- */
 
-/* Is the path below the team's directory, wherever that is? */
+/* Is the path below agents/ of the team? assemble copies nothing else to the project. */
 static bool
-is_inside(const char *path)
+is_in_agents(const char *path)
 {
-    if (*path == '/')
+    while (strncmp(path, "./", 2) == 0)
+        path += 2;
+    if (strncmp(path, "agents/", 7) != 0)
         return false;
     for (const char *s = path; s;) {
         if (strncmp(s, "..", 2) == 0 && (s[2] == '/' || s[2] == '\0'))
@@ -220,9 +238,9 @@ is_inside(const char *path)
     return true;
 }
 
-/* Is there an earlier agent in the same directory, whose manifest it shares? */
-static bool
-is_neighbour(const struct check *c, const struct team_agent *a)
+/* An earlier agent in the same directory, whose manifest it shares; NULL: none. */
+static const struct team_agent *
+find_neighbour(const struct check *c, const struct team_agent *a)
 {
     const char *slash = strrchr(a->entry, '/');
     size_t dir = slash ? (size_t)(slash - a->entry) : 0;
@@ -231,10 +249,13 @@ is_neighbour(const struct check *c, const struct team_agent *a)
         const char *other = b->entry ? strrchr(b->entry, '/') : NULL;
         if (b->entry && (other ? (size_t)(other - b->entry) : 0) == dir &&
             strncmp(a->entry, b->entry, dir) == 0)
-            return true;
+            return b;
     }
-    return false;
+    return NULL;
 }
+
+/* Stands for a manifest with errors: nothing is concluded from it. */
+static const struct json unreadable = { .type = JSON_NULL };
 
 /* Checks the manifest beside an entry. */
 static void
@@ -253,8 +274,10 @@ check_manifest(struct check *c, const struct team_agent *a)
     }
     snprintf(shown, size, "%.*s%.*smanifest.json", (int)above, file, (int)dir, a->entry);
     struct problem_at at = { .file = shown };
+    size_t errors = c->problems->errors;
     if (manifest_load(&c->arena, c->dir, shown + above, shown, &doc, c->problems, &e))
         problem_error(c->problems, at, "%s", e.text);
+    c->manifests[a - c->team->agents] = c->problems->errors > errors ? &unreadable : doc;
     const struct json *name = json_get(doc, "name");
     if (!json_is(name, JSON_STRING))
         return;
@@ -284,23 +307,43 @@ check_agent(struct check *c, const struct team_agent *a, const struct yaml *node
             problem_error(c->problems, check_at_node(c, NULL, "agents", yaml_get(node, "env")),
                           "\"%.80s\" is not the name of a variable (agent %.80s)", a->env[i],
                           a->name);
+    if (check_given(node, "entry") && check_given(node, "acp"))
+        problem_error(c->problems, at, "the agent \"%.80s\" has entry and acp: choose one",
+                      a->name);
+    if (a->n_acp && *a->acp[0])
+        return;
     if (!check_given(node, "entry") || (a->entry && !*a->entry)) {
         if (node->type == YAML_MAP)
             problem_error(c->problems, at, "the agent \"%.80s\" has no entry", a->name);
         return;
     }
     at = check_at_node(c, NULL, "agents", yaml_get(node, "entry"));
-    if (a->entry && !is_inside(a->entry))
+    if (a->entry && !is_in_agents(a->entry))
         problem_error(c->problems, at,
-                      "the entry \"%.200s\" must be a path inside the team's directory", a->entry);
+                      "the entry \"%.200s\" must be a path inside agents/ of the team's directory: "
+                      "assemble copies only these files to the project",
+                      a->entry);
     else if (a->entry && c->dir >= 0 && fstatat(c->dir, a->entry, &st, 0) != 0)
         problem_error(c->problems, at, "no file %.200s (the entry of agent \"%.80s\")", a->entry,
                       a->name);
     else if (a->entry && c->dir >= 0 && !S_ISREG(st.st_mode))
         problem_error(c->problems, at, "%.200s is not a file (the entry of agent \"%.80s\")",
                       a->entry, a->name);
-    else if (a->entry && c->dir >= 0 && !is_neighbour(c, a))
-        check_manifest(c, a);
+    else if (a->entry && c->dir >= 0) {
+        const struct team_agent *other = find_neighbour(c, a);
+        if (other)
+            c->manifests[a - c->team->agents] = c->manifests[other - c->team->agents];
+        else
+            check_manifest(c, a);
+    }
+}
+
+bool
+check_manifest_of(const struct check *c, const struct agent_list_agent *one,
+                  const struct json **out)
+{
+    *out = one->mine ? c->manifests[one->mine - c->team->agents] : one->manifest;
+    return (one->mine ? c->dir >= 0 : one->manifest != NULL) && *out != &unreadable;
 }
 
 static void
@@ -335,8 +378,10 @@ index_names(struct check *c)
     name_index_sort(&c->agents);
     c->is_used = arena_alloc(&c->arena, t->n_inputs + 1);
     c->dep_of = arena_alloc(&c->arena, (t->n_phases + 1) * sizeof *c->dep_of);
-    if (!c->is_used || !c->dep_of)
+    c->manifests = arena_alloc(&c->arena, (t->n_agents + 1) * sizeof *c->manifests);
+    if (!c->is_used || !c->dep_of || !c->manifests)
         return false;
+    memset(c->manifests, 0, (t->n_agents + 1) * sizeof *c->manifests);
     memset(c->is_used, 0, t->n_inputs + 1);
     memset(c->dep_of, 0, (t->n_phases + 1) * sizeof *c->dep_of);
     return true;

@@ -3,6 +3,7 @@
  *
  *     validate.c           the team, its inputs and agents; calls the others
  *     validate_phase.c     one phase: its type, agent and fields
+ *     validate_config.c    the keys that the phase's agent takes
  *     validate_graph.c     depends_on: unknown names, cycles, roots
  *     validate_template.c  $(...) in texts and commands, role files
  *
@@ -20,6 +21,7 @@ struct check {
     struct arena arena;                       /* released afterwards */
     struct name_index phases, inputs, agents; /* agents: only the team's own */
     struct agent_list roster;                 /* every agent */
+    const struct json **manifests;            /* of the team's own agents; NULL: none */
     bool *is_used;                            /* inputs */
     size_t *dep_of; /* phase i is in depends_on of phase dep_of[i] - 1, the one being checked */
     bool is_blind;  /* some role texts could not be read */
@@ -48,7 +50,14 @@ enum agent_kind check_kind(const struct check *c, const struct phase *p);
  * the built-in one. */
 bool check_has_agent(const struct check *c, const struct phase *p, const char *builtin);
 
+/* The agent's manifest; false: it could not be read, so its fields are not known. */
+bool check_manifest_of(const struct check *c, const struct agent_list_agent *one,
+                       const struct json **out);
+
 void check_phase(struct check *c, const struct phase *p);
+void check_config(struct check *c, const struct phase *p);
+/* Checks the variables in every text of v. */
+void check_tree(struct check *c, const struct phase *p, const char *field, const struct yaml *v);
 void check_graph(struct check *c);
 void check_texts(struct check *c, size_t phase);
 

@@ -1,5 +1,8 @@
 /* validate_phase - checks one phase: its name, its agent, and the fields of that agent. */
 #include "base/opt.h"
+#include "base/path.h"
+#include "team/builtin_agents.h"
+#include "team/manifest.h"
 #include "team/validate.h"
 
 #include <stdint.h>
@@ -54,6 +57,38 @@ check_known(struct check *c, const char *agent, struct problem_at at)
                   agent, check_hint(c, &near));
 }
 
+/* The actions of a built-in agent are known. */
+static void
+check_action(struct check *c, const struct phase *p)
+{
+    const struct builtin *b = p->agent ? builtin_find(p->agent) : NULL;
+
+    if (b && p->action && *p->action && check_has_agent(c, p, b->name) &&
+        !builtin_knows_action(b, p->action))
+        problem_error(c->problems, check_at(c, p, "action"),
+                      "the agent %s has no action \"%.80s\"; these are: %s", b->name, p->action,
+                      b->actions);
+}
+
+/* Has each of the entries an action of its own? */
+static bool
+all_have_actions(const struct json *entries)
+{
+    json_each (entry, entries)
+        if (!json_is(json_get(entry, "action"), JSON_STRING))
+            return false;
+    return true;
+}
+
+/* Is the action of all that the phase does known: by the phase, or by its sources and targets? */
+static bool
+has_actions(const struct phase *p)
+{
+    return check_given(p->node, "action") ||
+           ((json_first(p->sources) || json_first(p->target_entries)) &&
+            all_have_actions(p->sources) && all_have_actions(p->target_entries));
+}
+
 /* Checks the fields that the built-in agents require. */
 static void
 check_agent_fields(struct check *c, const struct phase *p, enum agent_kind kind)
@@ -72,10 +107,10 @@ check_agent_fields(struct check *c, const struct phase *p, enum agent_kind kind)
     if (check_has_agent(c, p, "curl") && !has_work)
         problem_error(c->problems, check_at(c, p, "agent"),
                       "the agent curl needs sources or target_entries");
+    check_action(c, p);
     if (kind != AGENT_CONNECTOR)
         return;
-    if (!check_given(p->node, "action") && !check_has_agent(c, p, "s3") &&
-        !check_has_agent(c, p, "gdrive"))
+    if (!has_actions(p) && !check_has_agent(c, p, "s3") && !check_has_agent(c, p, "gdrive"))
         problem_error(c->problems, check_at(c, p, "action"), "the agent %s needs an action",
                       p->agent);
     if (!has_work)
@@ -103,6 +138,29 @@ check_gate(struct check *c, const struct phase *p)
             c->problems, check_at(c, p, "type"),
             "a gate without depends_on has nothing to judge and no phase to route to: name "
             "in depends_on what it judges");
+}
+
+/* ---- receivers of notifications ---- */
+
+/* "slack:ops": is the agent known, and can it notify? */
+static void
+check_receiver(struct check *c, const struct phase *p, const char *field, const struct yaml *ref)
+{
+    char name[80];
+    size_t n = strcspn(ref->text, ":");
+
+    if (n >= sizeof name)
+        n = sizeof name - 1;
+    memcpy(name, ref->text, n);
+    name[n] = '\0';
+    check_known(c, name, check_at_node(c, p, field, ref));
+    const struct agent_list_agent *one = agent_list_find(&c->roster, name);
+    const struct json *manifest = NULL;
+    if (one && check_manifest_of(c, one, &manifest) && !manifest_can(manifest, "notify"))
+        problem_warn(c->problems, check_at_node(c, p, field, ref),
+                     "the agent %.80s takes no notifications: its manifest lacks the capability "
+                     "notify",
+                     name);
 }
 
 /* ---- reviews ---- */
@@ -134,6 +192,26 @@ has_texts(const struct yaml *v)
     return v->count > 0;
 }
 
+/* "slack:elan", "@elan" or "elan". What a variable gives is known in the run only. */
+static void
+check_reviewers(struct check *c, const struct phase *p, const struct yaml *v)
+{
+    if (v && v->type == YAML_LIST) {
+        yaml_each (m, v)
+            check_reviewers(c, p, m);
+        return;
+    }
+    if (!v || v->type != YAML_SCALAR || !*v->text || strstr(v->text, "$("))
+        return;
+    const char *colon = strchr(v->text, ':'), *who = colon ? colon + 1 : v->text;
+    if (!path_is_name(*who == '@' ? who + 1 : who))
+        problem_error(c->problems, check_at_node(c, p, "review", v),
+                      "the reviewer \"%.80s\" names nobody: write slack:elan, email:ops or a name",
+                      v->text);
+    else if (colon)
+        check_receiver(c, p, "review", v);
+}
+
 static void
 check_review(struct check *c, const struct phase *p)
 {
@@ -141,9 +219,6 @@ check_review(struct check *c, const struct phase *p)
     bool is_hug = check_has_agent(c, p, "hug");
     const struct yaml *review = check_given(p->node, "review");
 
-    if (is_hug && p->type != PHASE_GATE)
-        problem_error(c->problems, check_at(c, p, "agent"),
-                      "the agent hug decides gates: write type: gate");
     if (review && !is_hug)
         problem_error(c->problems, check_at(c, p, "review"),
                       "review is only for gates with agent: hug");
@@ -158,10 +233,16 @@ check_review(struct check *c, const struct phase *p)
         problem_error(c->problems, check_at_node(c, p, "review", v ? v : review),
                       "review.reviewer must be a text or a list of texts: who decides");
     }
+    check_reviewers(c, p, check_given(review, "reviewer"));
     const struct yaml *artifacts = check_given(review, "artifacts");
     if (artifacts && (artifacts->type != YAML_LIST || (artifacts->count && !has_texts(artifacts))))
         problem_error(c->problems, check_at_node(c, p, "review", artifacts),
                       "review.artifacts must be a list of texts");
+    const struct yaml *require = check_given(review, "require");
+    if (require && (require->type != YAML_SCALAR ||
+                    (strcmp(require->text, "any") != 0 && strcmp(require->text, "all") != 0)))
+        problem_error(c->problems, check_at_node(c, p, "review", require),
+                      "review.require must be any or all");
     for (size_t i = 0; i < 2; i++) {
         const struct yaml *v = check_given(review, times[i]);
         if (v && !is_review_time(v))
@@ -176,13 +257,17 @@ static void
 check_commands(struct check *c, const struct phase *p)
 {
     const struct yaml *list = check_given(p->node, "commands");
-    bool may_escalate = check_has_agent(c, p, "exec") && p->type == PHASE_STANDARD;
+    bool is_gate = p->type == PHASE_GATE, is_exec = check_has_agent(c, p, "exec"),
+         may_escalate = is_exec && p->type == PHASE_STANDARD,
+         has_limit = is_exec || (is_gate && !check_has_agent(c, p, "script")) ||
+                     check_has_agent(c, p, "checks");
 
     if (!list || list->type != YAML_LIST)
         return;
     yaml_each (m, list) {
         const struct yaml *name = check_given(m, "name"), *run = check_given(m, "run");
-        const struct yaml *escalate = yaml_get(m, "escalate_on_fail");
+        const struct yaml *escalate = yaml_get(m, "escalate_on_fail"),
+                          *timeout = check_given(m, "timeout");
         if (m->type != YAML_MAP)
             continue;
         if (!name || (name->type == YAML_SCALAR && !*name->text))
@@ -194,7 +279,11 @@ check_commands(struct check *c, const struct phase *p)
         if (escalate && !may_escalate)
             problem_error(c->problems, check_at_node(c, p, "commands", escalate),
                           "escalate_on_fail is only for the commands of agent: exec%s",
-                          p->type == PHASE_GATE ? ": a gate's verdict decides here" : "");
+                          is_gate ? ": a gate's verdict decides here" : "");
+        if (timeout && !has_limit)
+            problem_error(c->problems, check_at_node(c, p, "commands", timeout),
+                          "timeout of a command is only for agent: exec and for a gate's checks: "
+                          "set the phase's timeout");
     }
 }
 
@@ -204,11 +293,19 @@ is_text(const struct yaml *v)
     return v && v->type == YAML_SCALAR && *v->text;
 }
 
+/* Does every target need a file? Connectors have actions that send none: transition. */
+static bool
+moves_files(struct check *c, const struct phase *p)
+{
+    return check_kind(c, p) != AGENT_CONNECTOR || check_has_agent(c, p, "s3") ||
+           check_has_agent(c, p, "gdrive");
+}
+
 static void
 check_entries(struct check *c, const struct phase *p, const char *field, const char *what)
 {
     const struct yaml *list = check_given(p->node, field);
-    bool is_target = field[0] == 't';
+    bool is_target = field[0] == 't', needs_file = moves_files(c, p);
 
     if (!list || list->type != YAML_LIST)
         return;
@@ -221,7 +318,7 @@ check_entries(struct check *c, const struct phase *p, const char *field, const c
             problem_error(c->problems, check_at_node(c, p, field, m), "a %s without a name", what);
         if (!is_target)
             continue;
-        if (!is_text(check_given(m, "file")))
+        if (needs_file && !is_text(check_given(m, "file")))
             problem_error(c->problems, check_at_node(c, p, field, m), "a %s without a file", what);
         const struct yaml *mode = check_given(m, "mode");
         if (mode && (mode->type != YAML_SCALAR ||
@@ -239,7 +336,6 @@ static void
 check_notified(struct check *c, const struct phase *p, const struct yaml *v)
 {
     const struct yaml *agent = v->type == YAML_MAP ? check_given(v, "agent") : v;
-    char name[80];
 
     if (v->type == YAML_LIST) {
         yaml_each (m, v)
@@ -252,12 +348,7 @@ check_notified(struct check *c, const struct phase *p, const struct yaml *v)
                       "say whom to notify: {agent: slack, channel: ops}");
         return;
     }
-    size_t n = strcspn(agent->text, ":");
-    if (n >= sizeof name)
-        n = sizeof name - 1;
-    memcpy(name, agent->text, n);
-    name[n] = '\0';
-    check_known(c, name, check_at_node(c, p, "notify", agent));
+    check_receiver(c, p, "notify", agent);
 }
 
 static void
@@ -287,9 +378,6 @@ check_team_fields(struct check *c, const struct phase *p)
     }
     if (check_given(p->node, "team"))
         problem_error(c->problems, check_at(c, p, "team"), "team is only for phases of type: team");
-    else if (check_has_agent(c, p, "team"))
-        problem_error(c->problems, check_at(c, p, "agent"),
-                      "the agent team runs phases of type: team");
     if (check_given(p->node, "inputs"))
         problem_warn(c->problems, check_at(c, p, "inputs"),
                      "inputs of a phase are only for type: team");
@@ -309,6 +397,7 @@ check_phase(struct check *c, const struct phase *p)
     check_entries(c, p, "sources", "source");
     check_entries(c, p, "target_entries", "target");
     check_env(c, p);
+    check_config(c, p);
     if (p->notify)
         yaml_each (m, yaml_get(p->node, "notify"))
             check_notified(c, p, m);

@@ -2,8 +2,8 @@
  * validate_template - checks the texts of a phase: do the variables in them exist, can those in
  * commands be quoted, do role files exist.
  *
- * $(handoff.x.…) reads the handoff from x to this phase, so this phase must depend on x directly. A
- * support phase gets its handoffs from gates.
+ * $(handoff.x.…) reads the handoff of x on its way to this phase (run/phase_scope.h), so x must be
+ * a predecessor, direct or further up. A support phase gets its handoffs from gates.
  */
 #include "base/path.h"
 #include "base/utf8.h"
@@ -63,6 +63,35 @@ check_path(struct check *c, const char *rest, size_t n, struct problem_at at)
     }
 }
 
+/* Is phase i a predecessor of p, directly or through others? The direct ones are in dep_of. */
+static bool
+is_before(struct check *c, size_t i, const struct phase *p)
+{
+    const struct team *t = c->team;
+    size_t me = (size_t)(p - t->phases), depth = 0;
+
+    if (c->dep_of[i] == me + 1)
+        return true;
+    bool *is_met = arena_alloc(&c->arena, t->n_phases * sizeof *is_met);
+    size_t *stack = arena_alloc(&c->arena, t->n_phases * sizeof *stack);
+    if (!is_met || !stack) {
+        c->is_starved = true;
+        return true;
+    }
+    memset(is_met, 0, t->n_phases * sizeof *is_met);
+    stack[depth++] = me;
+    while (depth > 0 && !is_met[i]) {
+        const struct phase *at = &t->phases[stack[--depth]];
+        for (size_t k = 0; at->deps && k < at->n_depends_on; k++) {
+            if (at->deps[k] == SIZE_MAX || is_met[at->deps[k]])
+                continue;
+            is_met[at->deps[k]] = true;
+            stack[depth++] = at->deps[k];
+        }
+    }
+    return is_met[i] && i != me;
+}
+
 static void
 check_handoff_use(struct check *c, const struct phase *p, const char *rest, struct problem_at at)
 {
@@ -90,7 +119,7 @@ check_handoff_use(struct check *c, const struct phase *p, const char *rest, stru
                 rest, name);
         else
             check_path(c, rest, n, at);
-    } else if (c->dep_of[i] != (size_t)(p - c->team->phases) + 1) {
+    } else if (!is_before(c, i, p)) {
         problem_error(c->problems, at,
                       "$(handoff.%.80s): \"%s\" is not a predecessor: add it to depends_on", rest,
                       name);
@@ -102,15 +131,13 @@ check_handoff_use(struct check *c, const struct phase *p, const char *rest, stru
 static void
 check_use(struct check *c, const struct phase *p, const char *name, struct problem_at at)
 {
-    static const char *const dirs[] = { "project", "work", "state", "files" };
-
     if (strncmp(name, "inputs.", 7) == 0)
         check_input_use(c, name + 7, at);
     else if (strncmp(name, "handoff.", 8) == 0)
         check_handoff_use(c, p, name + 8, at);
     else if (strncmp(name, "dirs.", 5) == 0) {
-        for (size_t i = 0; i < 4; i++)
-            if (strcmp(name + 5, dirs[i]) == 0)
+        for (const struct field *v = template_variables; v->key; v++)
+            if (strcmp(name, v->key) == 0)
                 return;
         problem_error(c->problems, at,
                       "$(%.80s): there are dirs.project, dirs.work, dirs.state and dirs.files",
@@ -186,7 +213,7 @@ check_text(struct check *c, const struct phase *p, const char *text, bool is_she
 }
 
 /* Checks every text in v; keys are not expanded. The recursion is as deep as YAML may be nested. */
-static void
+void
 check_tree(struct check *c, const struct phase *p, const char *field, const struct yaml *v)
 {
     if (v && v->type == YAML_SCALAR)
@@ -227,21 +254,28 @@ check_when(struct check *c, const struct phase *p)
         problem_warn(c->problems, check_at(c, p, "when"), "%s", warning);
 }
 
-/* Warns about variables in fields that are not expanded. */
+/* Warns about variables in a field that is not expanded. */
+static void
+check_plain(struct check *c, const struct phase *p, const char *field, const struct yaml *v)
+{
+    size_t n = 0;
+
+    if (v && v->type == YAML_SCALAR)
+        template_uses(&c->arena, v->text, &n);
+    if (n)
+        problem_warn(c->problems, check_at_node(c, p, field, v), "$(...) is not expanded in %s",
+                     field);
+    yaml_each (m, v)
+        check_plain(c, p, field, m);
+}
+
 static void
 check_plain_texts(struct check *c, const struct phase *p)
 {
     static const char *const fields[] = { "agent", "model", "role", "action", "team" };
 
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        const struct yaml *v = check_given(p->node, fields[i]);
-        size_t n = 0;
-        if (v && v->type == YAML_SCALAR)
-            template_uses(&c->arena, v->text, &n);
-        if (n)
-            problem_warn(c->problems, check_at_node(c, p, fields[i], v),
-                         "$(...) is not expanded in %s", fields[i]);
-    }
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        check_plain(c, p, fields[i], check_given(p->node, fields[i]));
 }
 
 /* ---- roles ---- */
@@ -252,7 +286,7 @@ may_have_role(const struct check *c, const struct phase *p)
 {
     enum agent_kind kind = check_kind(c, p);
 
-    return p->role || p->type == PHASE_TEAM || kind == AGENT_CLI || kind == AGENT_LLM ||
+    return p->role || p->type == PHASE_TEAM || agent_kind_asks_model(kind) ||
            kind == AGENT_CUSTOM || check_has_agent(c, p, "hug");
 }
 
@@ -261,7 +295,7 @@ needs_role(const struct check *c, const struct phase *p)
 {
     enum agent_kind kind = check_kind(c, p);
 
-    return p->role || p->type == PHASE_TEAM || kind == AGENT_CLI || kind == AGENT_LLM;
+    return p->role || p->type == PHASE_TEAM || agent_kind_asks_model(kind);
 }
 
 /* The line and column of a byte. */
@@ -404,15 +438,13 @@ check_role(struct check *c, const struct phase *p)
 void
 check_texts(struct check *c, size_t phase)
 {
-    static const char *const fields[] = { "when",   "sources", "target_entries", "review", "inputs",
-                                          "notify", "env" };
     const struct phase *p = &c->team->phases[phase];
 
     for (size_t k = 0; k < p->n_depends_on; k++)
         if (p->deps && p->deps[k] != SIZE_MAX)
             c->dep_of[p->deps[k]] = phase + 1;
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        check_tree(c, p, fields[i], yaml_get(p->node, fields[i]));
+    for (const struct field *at = template_places; at->key; at++) /* commands and roles: below */
+        check_tree(c, p, at->key, yaml_get(p->node, at->key));
     check_when(c, p);
     check_command_texts(c, p);
     check_plain_texts(c, p);

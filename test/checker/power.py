@@ -20,8 +20,13 @@ def chain(data):
         first = first or (generation, offset)
         end = offset + length
         found.append((at, length))
-        at += -(-(HEAD + length) // BLOCK) * BLOCK
+        at = blocks(at, length)
     return found, first and first[1]
+
+
+def blocks(at, length):
+    """Where the record behind this one begins."""
+    return at + -(-(HEAD + length) // BLOCK) * BLOCK
 
 
 def cut(store, rnd):
@@ -38,6 +43,8 @@ def cut(store, rnd):
     if data[BOOT : BOOT + 36] == b"0" * 36:
         return 0  # once more, before anybody has put back what it took
     assert size >= end, f"the log ends at {size}, and {end} was acknowledged"
+    if blocks(records[-1][0], records[-1][1]) + blocks(0, size - end) > len(data):
+        return 0  # the file ahead had no room for the rest: it was synced in the log itself
     for at, length in records:
         data[at + BOOT : at + BOOT + 36] = b"0" * 36
         struct.pack_into("<I", data, at + 8, logfile.crc32c(bytes(data[at + 12 : at + HEAD + length])))

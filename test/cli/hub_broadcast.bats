@@ -69,6 +69,20 @@ load ../lib/hub
     is 1 "$(field removed <"$T/out")"
 }
 
+@test "signal cancel TYPE cancels every delayed signal of that type, and no other" {
+    cliq signal schedule report:daily --at +1h >/dev/null
+    cliq signal schedule report:daily --at +2h >/dev/null
+    cliq signal schedule report:weekly --at +1h >/dev/null
+    got signal cancel report:daily
+    succeeds
+    is 2 "$out"
+    is report:weekly "$(cliq signal delayed --json | field type)"
+    got signal cancel --type report:weekly
+    is 1 "$out"
+    got signal cancel report:weekly
+    refused 4 "no such signal waits"
+}
+
 @test "a closed standard input is reported as such" {
     got emit sense - <&-
     refused 2 "standard input is closed"
@@ -112,12 +126,13 @@ load ../lib/hub
     is build:old:done "$(head -1 "$T/w.out" | cut -f2)"
 }
 
-@test "watch of an unknown ring is refused" {
+@test "watch of a ring that does not exist yet waits for it, and names the near miss" {
     cliq ring add ops >/dev/null
-    got_from timeout 20 "$CLIQ" watch --ring opps
-    refused 4 'ring: there is no ring "opps"'
-    start_listening w watch --ring ops
-    cliq emit alert yes --to-ring ops >/dev/null
+    start_listening w watch --ring opps
+    has "$(<"$T/w.err")" 'there is no ring "opps" yet; did you mean ops?'
+    cliq ring add opps >/dev/null
+    cliq emit alert no --to-ring ops >/dev/null
+    cliq emit alert yes --to-ring opps >/dev/null
     until_true has_lines "$T/w.out" 1
     kill -INT "$PID"
     ended w "$PID"

@@ -22,10 +22,10 @@ load ../lib/hub
     got ack "$id" --as eve
     refused 5 "claimed by bob"
     got ack "$id" --as bob
-    succeeds
+    code_is 0
     is "$id"$'\tacked\tin_progress' "$out"
     got ack "$id" --as bob # a repeated ack succeeds
-    succeeds
+    code_is 0
     got claim "$id" --as bob
     refused 5 "cannot be claimed" "status-of"
     got status-of "$id" --history
@@ -191,4 +191,36 @@ load ../lib/hub
     "$CLIQ" claim --as bob >/dev/full 2>"$T/err" || code=$?
     code_is 74
     is "pending open" "$(of "$id" delivery_state) $(of "$id" task_status)"
+}
+
+@test "done ends a task from claimed, in progress and blocked, for its holder, and again" {
+    for status in claimed in_progress blocked; do
+        id=$(task)
+        cliq claim "$id" --as ann >/dev/null
+        [ $status = claimed ] || cliq status-of "$id" in_progress --as ann >/dev/null
+        [ $status != blocked ] || cliq status-of "$id" blocked --as ann >/dev/null
+        got done "$id" --as bob
+        refused 5 "claimed by ann"
+        got done "$id" --as ann
+        succeeds
+        is "$id"$'\tacked\tdone' "$out"
+        got done "$id" --as ann
+        succeeds
+    done
+    got done "$(cliq emit pulse x)"
+    refused 5 "is not a task"
+    got done signal:nothing
+    refused 4 "signal:nothing"
+}
+
+@test "ack of a task in progress says that it is still in progress" {
+    id=$(task)
+    cliq claim "$id" --as ann >/dev/null
+    cliq status-of "$id" in_progress --as ann >/dev/null
+    got ack "$id" --as ann
+    code_is 0
+    is "cliq: warning: the task is still in progress; cliq done $id, instead of ack, ends it" "$err"
+    got done "$id" --as ann
+    succeeds
+    is "$id"$'\tacked\tdone' "$out"
 }

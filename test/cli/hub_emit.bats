@@ -18,6 +18,7 @@ load ../lib/hub
 @test "emit stores every option" {
     cliq role add lead >/dev/null
     cliq role fill lead ann >/dev/null
+    cliq identity add ruby >/dev/null
     root=$(task --as ann)
     got emit --json --as ann query "is it done?" --to-identity ruby --from-role lead --urgency 0.8 \
         --parent "$root" --tag a --tag b --resource artifact:report.pdf \
@@ -46,6 +47,18 @@ load ../lib/hub
     is $'five\nsix' "$(of "$(printf 'five\nsix' | cliq emit pulse -)" content)"
     is null "$(of "$(cliq emit pulse)" content)"
     is open "$(of "$(cliq emit build:it --task)" task_status)"
+}
+
+@test "emit hints at a type that is probably the content, or misspelt" {
+    got emit "hello world"
+    code_is 0
+    like "$out" '^signal:'
+    has "$err" 'did you mean cliq emit task "hello world"?'
+    got emit tsk hello
+    code_is 0
+    has "$err" '"tsk" is a type of your own; did you mean task?'
+    got emit build:done hello
+    succeeds
 }
 
 @test "emit with the same key is the same signal; with another content a conflict" {

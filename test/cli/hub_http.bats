@@ -107,8 +107,6 @@ END
     done
     got ack x --as bob
     refused 2 "leave --as away"
-    got inbox
-    refused 2 "whose inbox?"
     got key create --identity x
     refused 74
     CLIQ_KEY=$'a\nb' got ack x

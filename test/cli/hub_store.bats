@@ -160,3 +160,29 @@ clean" "$out"
     [ "$(stat -c %s "$CLIQ_HOME/signals/index.db-wal")" -lt 1000000 ]
     "$CLIQ" hub check
 }
+
+@test "a store that others may write is refused, with the command that mends it" {
+    cliq emit task one >/dev/null
+    for what in "" /signals /signals/events.jsonl /signals/index.db; do
+        for mode in g+w o+w; do
+            chmod $mode "$CLIQ_HOME$what"
+            for words in "emit task x" "signal list" "hub check" "serve --listen 127.0.0.1:0"; do
+                got $words
+                refused 7 "others may write $CLIQ_HOME$what (mode" ": chmod go-w $CLIQ_HOME$what"
+            done
+            eval "${err##*: }"
+            got emit task y
+            succeeds
+        done
+    done
+    [ "$(id -u)" = 0 ] || skip "only root can make files of others"
+    chown 12345 "$(events)"
+    got emit task x
+    refused 7 "$(events) belongs to another user (uid 12345)" "chown -R 0 $(events)"
+    chown -R 12345 "$CLIQ_HOME"
+    got signal list
+    refused 7 "belongs to another user"
+    chmod -R go+rX "$CLIQ_HOME"
+    meekly signal list # what can only be read, may be read
+    succeeds
+}

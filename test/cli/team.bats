@@ -140,12 +140,12 @@ END
     succeeds
     like "$out" 'claude-code +cli'
     like "$out" 's3 +connector'
-    like "$out" 'claude-code .* \(not in this version\)'
-    is 4 "$(grep -vc 'AGENT\|not in this version' <<<"$out")"
+    is "$(grep -cE '^(AGENT|ACP)\(' "$ROOT/src/agents/agents.def")" "$(grep -vc 'AGENT\|not in this version' <<<"$out")"
     got team info --agents --json
     succeeds
-    is "exec checks script curl" "$($PY -c 'import json,sys; print(*[a["name"] for a in json.load(sys.stdin) if a["available"]])' <"$T/out")"
-    is 25 "$($PY -c 'import json,sys; print(len(json.load(sys.stdin)))' <"$T/out")"
+    is "$(sed -nE 's/^(AGENT|ACP)\([a-z0-9_]*, "([^"]*)".*/\2/p' "$ROOT/src/agents/agents.def")" \
+        "$($PY -c 'import json,sys; print(*[a["name"] for a in json.load(sys.stdin) if a["available"]], sep="\n")' <"$T/out")"
+    is "$(grep -cE '^(AGENT|ACP|PLANNED)\(' "$ROOT/src/agents/agents.def")" "$($PY -c 'import json,sys; print(len(json.load(sys.stdin)))' <"$T/out")"
 }
 
 @test "info --agents DIR also lists the team's own agents, with their manifests" {
@@ -169,7 +169,7 @@ END
     like "$out" 's3 +connector'
     got team info --agents my --json
     succeeds
-    is "27 ['LANG'] False" "$($PY -c 'import json,sys; d=json.load(sys.stdin); print(len(d), d[0]["manifest"]["env"], "manifest" in d[1])' <"$T/out")"
+    is "$(($(grep -cE '^(AGENT|ACP|PLANNED)\(' "$ROOT/src/agents/agents.def") + 2)) ['LANG'] False" "$($PY -c 'import json,sys; d=json.load(sys.stdin); print(len(d), d[0]["manifest"]["env"], "manifest" in d[1])' <"$T/out")"
     got team info --agents nowhere
     code_is 4
     lacks "$out" connector
@@ -179,8 +179,15 @@ END
     got team info --agents --json
     succeeds
     is "timeout max_bytes proxy" "$($PY -c 'import json,sys; print(*[a for a in json.load(sys.stdin) if a["name"] == "curl"][0]["manifest"]["settings"]["optional"])' <"$T/out")"
-    got team info --agents
-    like "$out" 'curl +special +built in +.*settings: timeout, max_bytes, proxy'
+    got team info --agents curl
+    succeeds
+    like "$out" 'settings +timeout, max_bytes, proxy'
+    got team info --agents claude-code --json
+    succeeds
+    is "phase:standard phase:gate test claude list ['continue', 'fresh']" "$($PY -c 'import json,sys; m=json.load(sys.stdin)["manifest"]; print(*m["capabilities"], *m["binaries"], m["schema"]["args"]["type"], m["schema"]["session"]["enum"])' <"$T/out")"
+    got team info --agents claud-code
+    code_is 4
+    has "$err" 'did you mean claude-code?'
 }
 
 # install NAME [MANIFEST]: installs an agent for this user.
@@ -313,7 +320,7 @@ with_agent() {
 }
 
 @test "an unknown capability, a misspelt key and the name of another agent are warnings" {
-    with_agent '{"name": "other", "capabilities": ["phase:standrd"], "binarys": ["git"], "author": "me"}'
+    with_agent '{"name": "other", "capabilities": ["phase:standard", "phase:standrd"], "binarys": ["git"], "author": "me"}'
     got team validate t
     succeeds
     has "$out" 'warning: unknown capability "phase:standrd" (did you mean "phase:standard"?)'

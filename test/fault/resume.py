@@ -76,7 +76,7 @@ phases:
 """ + own("plan") + own("left", "depends_on: [plan], ") + own("right", "depends_on: [plan], retries: 1, ") + \
         own("never", 'depends_on: [plan], when: "$(handoff.plan.go) == yes", ') + \
         own("gate", "type: gate, depends_on: [left, right], ", "checks", CHECK) + own("ship", "depends_on: [gate, never], ")
-    TEXTS = ["plan.1", "left.2", "right.2", "ROUTE to left: 0 of 1 checks passed; failed: c", "PASS: 1 of 1 checks passed"]
+    TEXTS = ["plan.1", "left.2", "right.2", "ROUTE to left: 0 of 1 checks passed: c failed with exit code 1", "PASS: 1 of 1 checks passed"]
 WANT = sorted("plan.1 left.1 right.1 right.2 check.1 gate.1 left.2 check.2 gate.2 ship.1".split())
 
 
@@ -137,7 +137,7 @@ class Project:
         for ev in ("started", "result"):
             names = [(e["phase"], e["attempt"]) for e in journal if e["ev"] == ev]
             assert len(names) == len(set(names)) == 8, (ev, names)
-        text = lambda c: json.load(open(f"{state}/channels/{c}/handoff.json"))["text"].split("\n")[0]
+        text = lambda c: json.load(open(f"{state}/channels/{c}/handoff.json"))["text"].split("\n")[0].split(" after ")[0]
         assert [text("plan--left"), text("left--gate"), text("right--gate"), text("gate--left"), text("gate--ship")] == TEXTS
         assert os.path.exists(f"{state}/signals/left_routed")
         assert not (alive := self.alive()), f"left: {alive}"

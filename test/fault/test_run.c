@@ -48,7 +48,8 @@ FAULT_STORY(a_signal_reported_as_written_is_whole)
 
     write_file("p.jsonl", "{}\n");
     fault_on(f);
-    enum status s = status_line_append(here(), "p", "phase", LINE_OK, NULL, NULL, NULL, &e);
+    enum status s = status_line_append(&(struct status_file){ here(), "p", "phase", NULL }, LINE_OK,
+                                       NULL, NULL, NULL, &e);
     fault_off(f);
     char *text = read_file("p.jsonl", &len);
     if (!s && (len < 50 || text[len - 1] != '\n'))

@@ -275,7 +275,9 @@ is_in_index(struct hub *reader, const char *id)
 
     json_set(args, "id", json_new_str(&a, id, strlen(id)));
     bool is_it = hub_try_read(
-        reader, &(struct hub_request){ .op = HUB_GET, .identity = "eve", .args = args }, &a, &r);
+        reader,
+        &(struct hub_request){ .op = HUB_GET, .identity = "eve", .reads_all = true, .args = args },
+        &a, &r);
     arena_release(&a);
     return is_it && r.status == 200;
 }

@@ -14,6 +14,7 @@ setup() {
 
 teardown() {
     [ -z "${SERVER:-}" ] || kill -KILL "$SERVER" 2>/dev/null || true
+    [ -z "${THIEF:-}" ] || kill -KILL "$THIEF" 2>/dev/null || true
     lib_teardown
 }
 

@@ -69,6 +69,8 @@ bool is_readable(int fd, int ms);
 void wait_readable(int fd);
 /* Waits for a child and returns its exit code (-1: killed by a signal). */
 int wait_child(pid_t pid);
+/* From now on that system call fails in this process and its children. False: not here. */
+bool forbid_call(long nr, int error);
 
 /* ---- checks with readable messages ---- */
 

@@ -90,3 +90,28 @@ still_the_same() {
     still_the_same
     lacks "$(cat home/signals/events-kept-*)" '"identity":"eve"'
 }
+
+@test "a server drops old segments by itself after the time of the setting hub.retention" {
+    bob=$(key_of bob)
+    for _ in 1 2 3; do
+        work 2 "$bob"
+        rotate
+    done
+    work 1 "$bob"
+    first() { "$CLIQ" hub stats | sed -n 's/^first_seq\t//p'; }
+    kill "$SERVER"
+    wait "$SERVER"
+    boot # keeps all without the setting
+    is 1 "$(first)"
+    kill "$SERVER"
+    wait "$SERVER"
+    "$CLIQ" settings --global hub.retention 1ms
+    before=$(first)
+    boot
+    is_dropped() { [ "$(first)" != "$before" ]; }
+    until_true is_dropped
+    until_true grep -q "bytes of old segments were dropped" errors
+    work 2 "$bob"
+    is clean "$("$CLIQ" hub check)"
+    "$CLIQ" settings --info | grep -A2 hub.retention >/dev/null
+}

@@ -110,6 +110,17 @@ fails() {
     has "$signals" '"status":"progress","message":"source report.json: GET '
 }
 
+@test "curl marks its phase on the task board, but not when it failed" {
+    server
+    printf '# Task Board\n\n- [ ] fetch\n' >.cliq/task_board.md
+    sources '{"name":"a","url":"'$URL'/missing"}'
+    fails 404
+    is "- [ ] fetch" "$(tail -n1 .cliq/task_board.md)"
+    sources '{"name":"a","url":"'$URL'/text"}'
+    completes
+    is "- [x] fetch" "$(tail -n1 .cliq/task_board.md)"
+}
+
 @test "the handoff has url, file, status, bytes, type and small JSON" {
     server
     sources '{"name":"a","url":"'$URL'/json?x=1"},{"name":"b","url":"'$URL'/text"}'

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # Help, man pages, completion, the libraries and the installation: generated from one
 # table, so they must agree, and an error about wrong usage must say what to do. The
-# list of commands comes from `cliq help` itself, so a new command is tested too.
+# list of commands comes from `cliq help --all` itself, so a new command is tested too.
 load ../lib/cli
 
-# each_command FUNCTION: calls it for every command of `cliq help`, name in $1.
+# each_command FUNCTION: calls it for every command of `cliq help --all`, name in $1.
 each_command() {
     local name count=0
     while read -r name; do
@@ -13,7 +13,7 @@ each_command() {
             return 1
         }
         count=$((count + 1))
-    done < <(cliq help | sed -n '/^Commands:/,/^$/s/^  \([a-z -]*[a-z]\)   *.*/\1/p')
+    done < <(cliq help --all | sed -n '/^Usage:/,/^Topics:/s/^  \([a-z -]*[a-z]\)   *.*/\1/p')
     [ $count -ge 9 ]
 }
 
@@ -98,7 +98,8 @@ render() {
     check() {
         got help $1
         succeeds
-        is "$(cliq $1 --help)" "$out"
+        # settings is a topic, too, which follows
+        is "$(cliq $1 --help)" "$(sed '/^settings - /,$d' "$T/out")"
     }
     each_command check
 }
@@ -239,12 +240,7 @@ render() {
 
 # ---- help itself -------------------------------------------------------------------
 
-@test "cliq without a command shows the list on standard error: exit 2" {
-    got
-    code_is 2
-    is "" "$out"
-    has "$err" "Usage: cliq COMMAND"
-    has "$err" "cliq: a command is missing"
+@test "a group without a command shows its list on standard error: exit 2" {
     got channel
     code_is 2
     is "" "$out"
@@ -259,6 +255,16 @@ render() {
     cmp "$T/first" "$T/out"
     got help
     cmp "$T/first" "$T/out"
+    is "Start here: Pipelines: Rooms: Signals and tasks: Administration: Topics:" "$(grep -E '^[A-Z][a-z ]*:$' "$T/out" | paste -sd' ')"
+    lacks "$out" "agent exec"
+    lacks "$out" "sdk begin"
+    has "$out" "channel ...        talk in a war-room's channel
+                     post, read, wait, follow, rooms"
+    got help --all
+    succeeds
+    has "$out" "Called by programs:"
+    has "$out" "sdk begin"
+    has "$out" "agent exec"
     got channel --help
     succeeds
     has "$out" "channel post "
@@ -406,7 +412,7 @@ offers() {
 }
 
 @test "completion offers exactly the commands of help" {
-    offers "" "$(cliq help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\).*/\1/p' | sort -u | paste -sd' ')"
+    offers "" "$(cliq help --all | sed -n '/^Usage:/,/^Topics:/s/^  \([a-z-]*\).*/\1/p' | sort -u | paste -sd' ')"
     offers channel "" "follow post read rooms wait"
     offers channel po "post"
     offers ch "channel"

@@ -63,6 +63,7 @@ def ask(method, path):
 n = 0
 for path, ops in api["paths"].items():
     real = path.replace("{target}", "dev").replace("{id}", "signal:x")
+    real = real.replace("{scope}", "@acme").replace("{name}", "none").replace("{version}", "1.0.0")
     status, error, headers = ask("PATCH", real)
     assert status == 405, (path, status)
     fits = [o for t, o in api["paths"].items() if re.fullmatch(re.sub(r"{[a-z]+}", "[^/]+", t), real)]
@@ -164,8 +165,14 @@ ask("GET", E + "delayed")
 ask("DELETE", E + "delayed", E + "delayed?repeatKey=k")
 ask("GET", E + "events", E + "events?limit=5")
 ask("POST", "/emit", body={"signal_type": "x", "to_rol": "y"}, want=400)
+ask("GET", "/teams", "/teams?query=x")
+ask("GET", "/teams/{scope}/{name}", "/teams/@acme/none", want=404)
+ask("GET", "/teams/{scope}/{name}/{version}", "/teams/@acme/none/1.0.0", want=404)
+info = {"name": "@acme/review", "version": "1.0.0", "description": "d", "phases": 3, "bytes": 1, "sha256": "0",
+        "owner": "a", "published_by": "a", "published_at": "2026-11-17T09:00:00Z"}
+hold([info], {"type": "array", "items": {"$ref": "#/components/schemas/Team"}}, "a team")
 every = {(m.upper(), p) for p, ops in api["paths"].items() for m in ops}
-left = {p for m, p in every - seen}
+left = {p for m, p in every - seen if (m, p) != ("POST", "/teams")} # team_hub.bats publishes
 assert left == {"/", "/metrics", "/openapi.json", "/signals/stream", "/v1/engine/events"}, left
 PY
 }

@@ -2,19 +2,20 @@
 # run --agent: the agent of phases that name none, kept by --resume, retry and --from.
 load pipeline
 
-@test "run --agent that no phase needs is refused, with the agents that phases have" {
+@test "run --agent that no phase needs is a note with the agents that phases have, and the run goes on" {
     agent planner <<<'ok; complete'
     agent builder <<<'ok; complete'
     team <<<'phases:
   - {name: plan, agent: planner}
   - {name: build, agent: builder, depends_on: [plan]}
   - {name: more, agent: builder, depends_on: [build]}'
-    got run --headless --agent bilder
-    refused 2 "--agent bilder: no phase needs it (did you mean builder?); every phase names its agent, and these are: planner, builder."
     got run --headless --agent planner --dry-run
-    refused 2 "--agent planner: no phase needs it; every phase"
+    code_is 0
+    has "$err" "--agent planner changes nothing: every phase names its own agent, and these are planner, builder"
     [ ! -e "$T/starts" ]
-    run_ok
+    run_ok --agent bilder
+    has "$err" "--agent bilder changes nothing (did you mean builder?): every phase"
+    is "plan.1 build.1 more.1" "$(starts)"
 }
 
 @test "run --agent is the agent of phases that name none" {
@@ -108,4 +109,35 @@ who() { paste -sd, "$T/who"; }
     refused 2 "--agent mine: this run was begun without --agent, and --resume"
     run_ok --resume
     is "one by other,two by mine,three by other" "$(who)"
+}
+
+@test "a phase without an agent has run --agent, else default_agent, else cursor" {
+    unnamed_run
+    run_ok --agent other
+    is "one by other,two by mine,three by other" "$(who)"
+    : >"$T/who"
+    got settings default_agent mine --global
+    run_ok
+    is "one by mine,two by mine,three by mine" "$(who)"
+    : >"$T/who"
+    got settings default_agent other # of this project
+    run_ok
+    is "one by other,two by mine,three by other" "$(who)"
+}
+
+@test "a default agent that is not installed: one error with those that are, and the command" {
+    unnamed_run
+    mkdir "$T/bin"
+    printf '#!/bin/sh\n' | tee "$T/bin/claude" >"$T/bin/other"
+    chmod +x "$T/bin/claude"
+    PATH=$T/bin:/usr/bin:/bin got run $HEADLESS
+    refused 4 "phase one: the agent cursor is not installed (no program agent|cursor-agent on PATH)"
+    has "$err" "installed here: mine, other, claude-code"
+    has "$err" "cliq settings default_agent claude-code"
+    is 1 "$(wc -l <<<"$err")"
+    lacks "$err" "exec"
+    rm "$T/bin/claude"
+    PATH=$T/bin:/usr/bin:/bin got run $HEADLESS --agent codex
+    refused 4 "the agent codex is not installed"
+    has "$err" "cliq settings default_agent mine"
 }

@@ -187,7 +187,7 @@ err of 1" "$out"
     team <<<'phases: [{name: one, agent: a, env: {PHASE_VAR: "p$(phase)", HOME: /elsewhere, CLIQ_ATTEMPT: mine}}]'
     export SECRET=s DECLARED=d LANG=C.UTF-8 AWS_SECRET_ACCESS_KEY=x
     run_ok
-    is "CLIQ_AGENT CLIQ_ATTEMPT CLIQ_ATTEMPT_NUMBER CLIQ_HOME CLIQ_PHASE CLIQ_PROJECT_DIR CLIQ_RUN_ID CLIQ_STATE_DIR DECLARED HOME LANG PATH PHASE_VAR PWD TERM" \
+    is "CLIQ_AGENT CLIQ_ATTEMPT CLIQ_ATTEMPT_NUMBER CLIQ_HOME CLIQ_PHASE CLIQ_PROJECT_DIR CLIQ_RUN_ID CLIQ_STATE_DIR DECLARED HOME LANG PATH PHASE_VAR PWD PYTHONDONTWRITEBYTECODE TERM" \
         "$(grep -vE '^(OLDPWD|SHLVL|_|TMPDIR)$' "$T/env" | paste -sd' ')"
     is "dpone/elsewhere" "$(<"$T/values")"
     none_left
@@ -278,7 +278,7 @@ END
     got cancel
     ended run "$RUN"
     got status --json
-    is "done waiting" "$(json "$T/out" '" ".join(p["state"] for p in d["phases"])')"
+    is "done cancelled" "$(json "$T/out" '" ".join(p["state"] for p in d["phases"])')"
     run_ok --from two
     is "one.1 two.1 two.2" "$(starts)"
 }
@@ -537,8 +537,8 @@ phases:
   - {name: one, agent: script, retries: 1, commands: [{name: go, run: "exit 4$CLIQ_ATTEMPT_NUMBER"}]}
 END
     run_is 3
-    is "cliq: the command ended with exit code 41 and printed nothing" "$(<.cliq/run/logs/one.1.log)"
-    is "cliq: the command ended with exit code 42 and printed nothing" "$(<.cliq/run/logs/one.2.log)"
+    like "$(<.cliq/run/logs/one.1.log)" '^cliq: the command ended with exit code 41 after [0-9.]+ s and printed nothing$'
+    like "$(<.cliq/run/logs/one.2.log)" '^cliq: the command ended with exit code 42 after [0-9.]+ s and printed nothing$'
 }
 
 @test "many at a time: no attempt begins twice, none has another's output" {
@@ -558,4 +558,116 @@ END
     for i in $(seq 0 59); do
         grep -qx "I am p$i" ".cliq/run/logs/p$i.1.log"
     done
+}
+
+@test "once an agent wrote its attempt_id, lines without it, or with another, are ignored" {
+    agent a <<'END'
+mine() { line "\"attempt_id\":\"$CLIQ_ATTEMPT\",$1"; }
+progress before
+mine '"status":"ok"'
+progress stale
+complete
+line '"status":"complete","attempt_id":"another/one.1"'
+mine '"status":"progress","message":"at work"'
+mine '"status":"error","error":"my own end"'
+END
+    team <<<'phases: [{name: one, agent: a}]'
+    run_is 3
+    has "$out" "my own end"
+    has "$out" "at work"
+    has "$out" "before"
+    lacks "$out" "stale"
+    is 1 "$(grep -c 'not of this attempt' .cliq/orchestrator.log)"
+    is "$(json .cliq/run/messages/one.1.json 'd["payload"]["attempt_id"]')" \
+        "$(sed -n 's/.*attempt_id":"\([^"]*\)","status":"ok.*/\1/p' .cliq/signals/one.jsonl)"
+}
+
+@test "a line with the attempt_id of another attempt never counts" {
+    agent a <<<'ok; line "\"status\":\"complete\",\"attempt_id\":\"old/one.1\""; exit 0'
+    team <<<'phases: [{name: one, agent: a}]'
+    run_is 3
+    has "$out" "phase one crashed: "
+    has "$out" "lines without the attempt_id"
+}
+
+@test "the SDKs and the built-in agents write their attempt_id into every line" {
+    agent sh <<'END'
+eval "$(printf '%s' "$(cat "$T/message.$P.$N")" | "$CLIQ" sdk begin)"
+"$CLIQ" sdk progress "half way"
+"$CLIQ" sdk complete
+END
+    sed -i "2i CLIQ=$CLIQ" "$T/team/agents/sh/agent.sh"
+    team <<'END'
+phases:
+  - {name: one, agent: sh}
+  - {name: two, agent: exec, depends_on: [one], commands: [{name: a, run: "true"}]}
+  - {name: three, agent: checks, type: gate, depends_on: [two], commands: [{name: a, run: "true"}]}
+  - {name: four, agent: sh, type: gate, depends_on: [two], commands: [{name: a, run: "true"}]}
+END
+    run_is 3 # a gate needs a verdict
+    local p
+    for p in one two three four; do
+        grep -q "attempt_id\":\"[^\"]*/$p.1\"" .cliq/signals/$p.jsonl || complain "$p" || return
+        ! grep -v "attempt_id\":\"[^\"]*/$p.1\"" .cliq/signals/$p.jsonl || complain "$p" || return
+    done
+    ! grep -v 'attempt_id":"[^"]*/four.1.checks"' .cliq/run/checks/four.jsonl
+}
+
+# What people read when something fails: exit code, duration, last line.
+@test "an agent that crashes: the reason has its exit code, the time, and its last line" {
+    agent a <<<'ok; echo first; printf "\033[31mno such model\033[0m\n\n" >&2; exit 3'
+    team <<<'phases: [{name: one, agent: a}]'
+    run_is 3
+    like "$out" 'phase one crashed: exit code 3 after [0-9.]+ m?s without a terminal line: no such model'
+    says .cliq/orchestrator.log 'crashed.*exit code 3 after .*: no such model'
+    says "$(journal)" 'exit code 3 after .*: no such model'
+    got status
+    has "$out" "no such model"
+}
+
+@test "an agent that runs out of time: the reason has the time and its last line" {
+    agent a <<<'ok; echo waiting for the lock; sleep $NAP'
+    team <<<'phases: [{name: one, agent: a, timeout: 1s}]'
+    run_is 3
+    like "$out" 'phase one timed out: no terminal line after 1\.[0-9] s: waiting for the lock'
+}
+
+@test "commands that fail: progress, summary, log and journal say which, how and after how long" {
+    team <<END
+phases:
+  - name: one
+    agent: exec
+    commands:
+      - {name: good, run: "true"}
+      - {name: lint, run: "echo a; echo 'x.c:3: unused' >&2; exit 2"}
+      - {name: slow, run: "echo begun; sleep $NAP", timeout: 1s}
+  - {name: two, agent: exec, depends_on: [one], commands: [{name: b, run: 'echo \$(handoff.one.results[2].timed_out) > $T/late'}]}
+END
+    run_ok
+    local summary='1 of 3 commands passed: lint failed with exit code 2 after [0-9.]+ s: x.c:3: unused; slow timed out after 1\.[0-9] s: begun'
+    like "$out" "one +completed +$summary"
+    like "$out" 'one +progress +lint failed with exit code 2 after [0-9.]+ s: x.c:3: unused'
+    like "$(cat .cliq/signals/one.jsonl)" "summary\":\"$summary"
+    like "$(cat "$(journal)")" "$summary"
+    like "$(cat .cliq/channels/one--two/handoff.json)" "$summary"
+    like "$(cat .cliq/run/logs/one.1.log)" 'cliq: slow timed out after 1\.[0-9] s: begun'
+    is true "$(<"$T/late")"
+    like "$out" 'two +completed +1 of 1 commands passed'
+}
+
+@test "a command with escalate_on_fail and a gate's commands say how they failed" {
+    team <<'END'
+phases:
+  - {name: one, agent: exec, commands: [{name: lint, escalate_on_fail: true, run: "echo broken; exit 4"}]}
+END
+    run_is 3
+    like "$out" 'command lint failed with exit code 4 after [0-9.]+ s: broken'
+    AGENTS=
+    team <<'END'
+phases:
+  - {name: one, agent: exec, commands: [{name: a, run: "true"}]}
+  - {name: gate, type: gate, agent: checks, depends_on: [one], max_iterations: 1, commands: [{name: t, run: "echo 2 tests fail; exit 1"}, {name: u, run: "true"}]}
+END
+    run_is 3
+    like "$out" '1 of 2 checks passed: t failed with exit code 1 after [0-9.]+ s: 2 tests fail'
 }

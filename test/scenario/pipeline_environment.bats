@@ -88,7 +88,7 @@ END
     is "one.1" "$(starts)"
     has "$out" "Why: phase two could not be started: "
     lacks "$out" "agent error"
-    has "$out" "Next: cliq log two"
+    has "$out" "Next: cliq retry two (mend the cause first: cliq log two shows what it said)"
     got log two
     succeeds
     has "$out" "cliq: not started: "

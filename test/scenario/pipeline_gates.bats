@@ -187,7 +187,7 @@ phases:
   - {name: gate, type: gate, agent: g, depends_on: [w], commands: [{name: t, run: "true"}]}
 END
     run_is 3
-    has "$out" "phase gate crashed: exited with code 3 without a terminal line"
+    has "$out" "phase gate crashed: exit code 3 after "
 }
 
 @test "a disk that fails between the commands of a gate and its agent is not the gate's fault" {
@@ -380,7 +380,7 @@ END
     has "$out" "step 4   gate  (gate, agent g; after c)"
     has "$out" "support  helper"
     got run --dry-run --json
-    is "['a', 'b', 'c', 'gate', 'ship', 'helper']" "$(json "$T/out" 'sorted([p["phase"] for p in d], key="a b c gate ship helper".split().index)')"
+    is "['a', 'b', 'c', 'gate', 'ship', 'helper']" "$(json "$T/out" '[p["phase"] for p in d]')"
     is "" "$(starts)"
     [ ! -e .cliq/run ]
     [ ! -e .cliq/signals/_pipeline_status ]

@@ -26,7 +26,7 @@ END
     got req --input where=nowhere
     refused 2 'input where cannot be "nowhere": choose here, there'
     got req --input whom=x
-    refused 2 'no input "whom"; it has where, who'
+    refused 2 'no input "whom" (did you mean who?); it has where, who'
     printf '{"who":"ann",}' >.cliq/inputs.json
     got req --input where=there
     refused 2 "inputs.json:1:"
@@ -90,7 +90,7 @@ d = json.load(sys.stdin)
 print(len(d) > 10, all(r["key"] and r["says"] and r["takes"] for r in d))' <<<"$out")"
     got settings --info hub
     succeeds
-    is "hub.url hub.token" "$(grep -o '^[a-z][^ ]*' <<<"$out" | paste -sd' ')"
+    is "hub.retention hub.streams_per_key hub.url hub.token" "$(grep -o '^[a-z][^ ]*' <<<"$out" | paste -sd' ')"
     got settings --info agents.mine.entry --json
     succeeds
     is "agents.*.entry" "$($PY -c 'import json,sys; print(*[r["key"] for r in json.load(sys.stdin)])' <<<"$out")"

@@ -15,7 +15,11 @@ line_of() { grep -n -m1 "$1" "$(journal)" | cut -d: -f1; }
     succeeds
     has "$out" "CANCELLED"
     lacks "$out" running
-    is "CANCELLED done waiting waiting" "$(states)"
+    like "$out" "two +cancelled"
+    is "CANCELLED done cancelled waiting" "$(states)"
+    got attach --no-tmux # its orchestrator could not write the end: cancel did
+    code_is 130
+    like "$out" "run +ended +cancelled by cliq cancel"
     release go
     got retry $HEADLESS two
     code_is 0
@@ -30,9 +34,9 @@ line_of() { grep -n -m1 "$1" "$(journal)" | cut -d: -f1; }
     is "INTERRUPTED starting waiting waiting" "$(states)"
     got cancel
     is CANCELLED "$out"
-    is "CANCELLED waiting waiting waiting" "$(states)"
+    is "CANCELLED cancelled waiting waiting" "$(states)"
     printf '{"at":"2026-01-01T00:00:00.000Z","ev":"cancel"}\n' >>"$(journal)" # a second one
-    is "CANCELLED waiting waiting waiting" "$(states)"
+    is "CANCELLED cancelled waiting waiting" "$(states)"
     rm "$T/pid"
     AGENTS='' killed_run_again
 }
@@ -55,7 +59,7 @@ END
     release go
     got cancel
     is CANCELLED "$out"
-    is "CANCELLED waiting" "$(states)"
+    is "CANCELLED cancelled" "$(states)"
 }
 
 @test "the same when it was killed after all was done, before it could say so" {
@@ -83,8 +87,10 @@ END
         has "$err" "run/journal.jsonl, line $n: "
         has "$err" "--force"
         like "$out" "INTERRUPTED  cliq-"
-        like "$out" "one +standard +done +1"
-        like "$out" "two +standard +running +1"
+        has "$out" "Next: cliq run --force (starts anew"
+        lacks "$out" "--resume"
+        like "$out" "one +done +1"
+        like "$out" "two +running +1"
         is "INTERRUPTED done running waiting" "$(states)"
         got log
         succeeds
@@ -104,7 +110,26 @@ END
     got cancel
     is CANCELLED "$out"
     gone "$(<"$T/pid")"
-    is "CANCELLED done waiting waiting" "$(states)"
+    is "CANCELLED done cancelled waiting" "$(states)"
+}
+
+@test "cancel says what it waits for when an agent takes its time" {
+    hold go
+    agent a <<'END'
+trap '' TERM
+ok
+echo $$ >"$T/pid"
+await go
+END
+    team <<<'phases: [{name: one, agent: a}]'
+    start_run run
+    until_true exists "$T/pid"
+    start cancel "$CLIQ" cancel
+    local cancel=$PID
+    until_true says "$T/cancel.err" "waiting for the run's agents to end"
+    release go
+    ended cancel "$cancel"
+    says "$T/cancel.out" CANCELLED
 }
 
 @test "a bad first line, a missing line, nothing but garbage" {
@@ -114,12 +139,12 @@ END
     got status
     code_is 0
     has "$err" "line 1: "
-    like "$out" "two +standard +running"
+    like "$out" "two +running"
     sed '/"result".*one/d' "$T/journal" >"$(journal)"
     got status
     code_is 0
     has "$err" "does not lead there"
-    like "$out" "one +standard +done"
+    like "$out" "one +done"
     printf 'rubbish\nmore\n' >"$(journal)"
     got status
     refused 2 "run/journal.jsonl, line 1: " "--force"
@@ -142,7 +167,7 @@ earlier() {
     earlier '"started".*one' 60
     earlier '"result".*one' 53
     earlier '"started".*two' 11
-    start shown script -qec "$CLIQ run --headless --resume" /dev/null
+    start shown script -qec "CLIQ_EXECUTOR=process $CLIQ run --resume" /dev/null
     until_true says "$T/shown.out" "two  *running .* 11 min"
     release go
     ended shown "$PID"
@@ -215,11 +240,11 @@ earlier() {
     status_is FAILED
     # Who cancels it hears that all is stopped, and what is missing.
     "$CLIQ" cancel >/dev/null
-    sed -i 's/^ok; J.*/rm "$CLIQ_STATE_DIR\/run\/journal.jsonl"; ok; sleep $NAP/' "$T/team/agents/a/agent.sh"
+    sed -i 's/^ok; J.*/rm "$CLIQ_STATE_DIR\/run\/journal.jsonl"; ok; touch "$T\/removed"; sleep $NAP/' "$T/team/agents/a/agent.sh"
     assemble
     start_run run
     local run=$PID
-    until_true test ! -e "$(journal)"
+    until_true exists "$T/removed"
     kill -TERM "$run"
     ended run "$run"
     code_is 130
@@ -233,7 +258,7 @@ earlier() {
     agent a <<<'complete'
     team <<<'phases: [{name: one, agent: mover}, {name: two, agent: a, depends_on: [one]}]'
     run_is 3
-    has "$out" "without a terminal line: $STATE was moved or removed during the run"
+    has "$out" "; $STATE was moved or removed during the run"
     cd "$T"
     rm -rf proj # what of it was made anew
     mv moved proj

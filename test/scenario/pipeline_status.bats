@@ -61,7 +61,7 @@ END
 @test "a script that fails and prints nothing says that" {
     team <<<'phases: [{name: one, agent: script, commands: [{name: a, run: "exit 4"}]}]'
     run_is 3
-    has "$out" "the command ended with exit code 4 and printed nothing"
+    like "$out" 'the command ended with exit code 4 after [0-9.]+ s and printed nothing'
 }
 
 @test "a signal file that is replaced or cut short is read from its beginning" {
@@ -117,4 +117,37 @@ END
     run_is 3
     has "$out" "2 lines of signals/done.jsonl could not be used: cliq fsck $STATE/signals/done.jsonl tells why"
     has "$out" "without a terminal line; 2 lines of signals/dies.jsonl could not be used"
+}
+
+@test "log --raw prints and follows what a CLI agent's program wrote, log the readable lines" {
+    hold go
+    agent a <<'END'
+echo "step 1"
+printf '{"raw":1}\n' >>"$CLIQ_STATE_DIR/run/logs/$P.$N.raw"
+ok
+await go
+printf '{"raw":2}\n' >>"$CLIQ_STATE_DIR/run/logs/$P.$N.raw"
+complete
+END
+    agent b <<<'ok; complete'
+    team <<<'phases: [{name: one, agent: a}, {name: two, agent: b}]'
+    start_run run
+    local run=$PID
+    until_true says .cliq/signals/one.jsonl ok
+    start follow "$CLIQ" log one --raw -f
+    local follow=$PID
+    until_true says "$T/follow.out" raw.:1
+    release go
+    until_true says "$T/follow.out" raw.:2
+    kill "$follow"
+    ended run "$run"
+    got log one
+    is "step 1" "$out"
+    got log one --raw --attempt 1
+    is '{"raw":1} {"raw":2}' "$(paste -sd' ' <<<"$out")"
+    got log two --raw
+    code_is 4
+    has "$err" "phase two has no raw stream"
+    got log --raw
+    code_is 2
 }

@@ -209,7 +209,7 @@ END
     echo "You are the only one in this team, and so you do everything there is to do." >"$T/team/roles/one.md"
     team <<<'phases: [{name: one}]'
     got run $HEADLESS
-    refused 4 "cursor" "script"
+    refused 4 "cursor" "cliq settings default_agent "
 }
 
 @test "a second orchestrator is refused (5) and told the pid of the first" {

@@ -197,6 +197,116 @@ END
     refused 2 whom "cliq req"
 }
 
+@test "an optional input that is not given is empty" {
+    team <<END
+inputs: [{name: tag}]
+phases:
+  - {name: one, agent: exec, env: {TAG: "<\$(inputs.tag)>"}, commands: [{name: a, run: 'echo "\$TAG[\$(inputs.tag)]" > $T/got'}]}
+  - {name: two, agent: exec, depends_on: [one], when: "\$(inputs.tag)", commands: [{name: a, run: 'echo ran > $T/two'}]}
+END
+    run_ok
+    is "<>[]" "$(<"$T/got")"
+    [ ! -e "$T/two" ]
+}
+
+@test "run --input: a value for this run, kept in inputs.json; a bad one starts nothing" {
+    team <<END
+inputs: [{name: env, choices: [dev, prod]}, {name: who, default: world}]
+phases:
+  - {name: one, agent: exec, commands: [{name: a, run: 'echo \$(inputs.env) \$(inputs.who) > $T/got'}]}
+END
+    "$CLIQ" req -m x --input env=dev >/dev/null
+    run_ok --input env=prod --input who=you --input who=all
+    is "prod all" "$(<"$T/got")"
+    is "prod all" "$(json .cliq/inputs.json 'd["env"]+" "+d["who"]')"
+    rm "$T/got"
+    run_is 2 --input env=test
+    has "$err" 'input env cannot be "test": choose dev, prod'
+    run_is 2 --input enf=dev
+    has "$err" 'the team has no input "enf" (did you mean env?)'
+    run_is 2 --input env
+    has "$err" "NAME=VALUE"
+    run_is 2 --resume --input env=dev
+    has "$err" "--from PHASE"
+    is "prod all" "$(json .cliq/inputs.json 'd["env"]+" "+d["who"]')"
+    [ ! -e "$T/got" ]
+    run_ok --from one --input env=dev
+    is "dev all" "$(<"$T/got")"
+}
+
+@test "run --input beside an active run: exit code 5, and inputs.json stays as it is" {
+    hold go
+    agent a <<<'ok; await go; complete'
+    team <<'END'
+inputs: [{name: env, default: dev}]
+phases: [{name: one, agent: a}]
+END
+    "$CLIQ" req -m x --input env=dev >/dev/null
+    start_run run
+    until_true says .cliq/signals/one.jsonl ok
+    run_is 5 --input env=prod
+    is dev "$(json .cliq/inputs.json 'd["env"]')"
+    release go
+    wait "$PID"
+}
+
+@test "a handoff of a predecessor further up: the envelope it wrote on the way here" {
+    agent a <<'END'
+ok
+case $P in a) hand b '{"data":{"v":"to-b"}}'; hand c '{"data":{"v":"to-c"}}'; hand x '{"data":{"v":"to-x"}}' ;; esac
+complete
+END
+    team <<END
+phases:
+  - {name: a, agent: a}
+  - {name: b, agent: a, depends_on: [a]}
+  - {name: x, agent: a, depends_on: [a]}
+  - {name: c, agent: exec, depends_on: [b, a], commands: [{name: c, run: 'echo \$(handoff.a.v) > $T/c'}]}
+  - {name: d, agent: exec, depends_on: [b], commands: [{name: c, run: 'echo \$(handoff.a.v) > $T/d'}]}
+  - {name: e, agent: exec, depends_on: [d, c], commands: [{name: c, run: 'echo \$(handoff.a.v) > $T/e'}]}
+END
+    run_ok
+    is to-c "$(<"$T/c")" # its own channel
+    is to-b "$(<"$T/d")"
+    is to-c "$(<"$T/e")" # c is nearer than b
+    rm .cliq/channels/a--c/handoff.json
+    run_ok --from d
+    is to-b "$(<"$T/e")" # the nearest that has one
+    rm .cliq/channels/a--b/handoff.json
+    run_is 3 --from d
+    has "$out" "phase a left no handoff" # what it gave to x is not on the way
+}
+
+@test "run --dry-run shows values, when and routes, and changes nothing" {
+    agent a <<<'ok; [ "$P" != plan ] || hand build '"'"'{"data":{"v":"7"}}'"'"'; complete'
+    team <<'END'
+inputs: [{name: env, default: dev}, {name: tag}]
+phases:
+  - {name: plan, agent: a, when: "$(inputs.env) == dev"}
+  - {name: build, agent: exec, depends_on: [plan], when: "$(handoff.plan.v)", commands: [{name: b, run: 'echo $(inputs.env) $(handoff.plan.v)'}]}
+  - {name: check, type: gate, agent: exec, depends_on: [build], env: {TAG: "$(inputs.tag)"}, commands: [{name: c, run: 'true'}]}
+END
+    got run --dry-run --input env=prod
+    code_is 0
+    has "$out" 'when $(inputs.env) == dev: false, so it would be skipped'
+    has "$out" 'when $(handoff.plan.v): decided before it starts'
+    has "$out" '$(inputs.env) = "prod"'
+    has "$out" '$(handoff.plan.v): known when plan has run'
+    has "$out" '$(inputs.tag) = ""'
+    has "$out" 'may route to build, plan'
+    [ ! -e .cliq/inputs.json ]
+    got run --dry-run --json --input env=prod
+    printf %s "$out" >"$T/plan.json"
+    is "False None" "$(json "$T/plan.json" '"%s %s" % (d[0]["when"]["result"], d[1]["when"]["result"])')"
+    is "prod None" "$(json "$T/plan.json" '"%s %s" % (d[1]["values"]["inputs.env"], d[1]["values"]["handoff.plan.v"])')"
+    is "['build', 'plan']" "$(json "$T/plan.json" 'd[2]["route_targets"]')"
+    run_ok
+    got run --dry-run --from build
+    code_is 0
+    has "$out" '$(handoff.plan.v) = "7"' # it is kept
+    has "$out" 'when $(handoff.plan.v): true'
+}
+
 @test "a handoff that is not JSON is reported with its position, and a corrected one is used" {
     agent a <<'END'
 ok
@@ -240,4 +350,43 @@ END
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD, signal.SIGTERM])
 os.execv(sys.argv[1], sys.argv[1:])' "$CLIQ" run $HEADLESS
     code_is 0
+}
+
+@test "a command's time limit is its own, else its phase's, else the setting's" {
+    team <<'END'
+phases:
+  - name: own
+    agent: exec
+    timeout: 1h
+    commands: [{name: a, run: "true", timeout: 90s}, {name: b, run: "true"}]
+  - {name: none, type: gate, agent: checks, depends_on: [own], commands: [{name: c, run: "true"}]}
+END
+    limits() { json ".cliq/run/messages/$1.1.json" '[c["timeout_ms"] for c in d["payload"]["commands"]]'; }
+    run_ok
+    is "[90000, 3600000]" "$(limits own)"
+    is "[120000]" "$(limits none)"
+    cliq settings run.command_timeout 20m
+    run_ok --force
+    is "[90000, 3600000]" "$(limits own)"
+    is "[1200000]" "$(limits none)"
+}
+
+@test "a command is stopped at its time limit, and the next one runs" {
+    team <<'END'
+phases:
+  - {name: one, agent: exec, commands: [{name: wait, run: "cat go", timeout: 200ms}, {name: next, run: "touch next"}]}
+END
+    mkfifo go
+    run_ok
+    exists next
+    is "[('wait', 124), ('next', 0)]" "$(json .cliq/signals/one_command_results.json '[(r["name"], r["exit_code"]) for r in d]')"
+}
+
+@test "a command's time limit that is not a number is an error of the message" {
+    team <<<'phases: [{name: one, agent: exec, commands: [{name: a, run: "true"}]}]'
+    run_ok
+    sed 's/"timeout_ms":120000/"timeout_ms":"soon"/' .cliq/run/messages/one.1.json >"$T/message"
+    got agent exec <"$T/message"
+    code_is 1
+    has "$err" "timeout_ms of a command must be a whole number"
 }

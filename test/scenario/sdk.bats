@@ -340,6 +340,7 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     field settings.channels.ops '{"n":3}'
     field inputs.env staging
     field workflow_inputs '{"env":"staging"}'
+    field workflow_inputs.env staging
     field targets reviewer
     field route_targets ""
     field design_docs a.md
@@ -464,6 +465,8 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     is "ok notify notify" "$(statuses $LINES)"
     got sdk signal ../x '{}'
     refused 2 "name of a signal"
+    got sdk signal command_results '[]'
+    refused 2 "is reserved: choose another name"
     got sdk signal x '{'
     refused 2 "the payload:1:"
     got sdk notify e :x
@@ -671,7 +674,7 @@ cliq_verdict v = CLIQ_VERDICT_INIT; cliq_check k = CLIQ_CHECK_INIT; cliq_error e
 cliq_message m = CLIQ_MESSAGE_INIT; cliq_channel_options o = CLIQ_CHANNEL_OPTIONS_INIT;
 cliq_hub_options h = CLIQ_HUB_OPTIONS_INIT; cliq_signal_info i = CLIQ_SIGNAL_INFO_INIT;
 cliq_emit_options x = CLIQ_EMIT_OPTIONS_INIT; cliq_claim_options c = CLIQ_CLAIM_OPTIONS_INIT;
-cliq_listen_options l = CLIQ_LISTEN_OPTIONS_INIT;' >"$T/x.c"
+cliq_listen_options l = CLIQ_LISTEN_OPTIONS_INIT; cliq_agent_message a = CLIQ_AGENT_MESSAGE_INIT;' >"$T/x.c"
     "${CC:-cc}" -std=c99 -Wall -Wextra -Wpedantic -Werror -I"$ROOT/include" -fsyntax-only "$T/x.c"
     command -v c++ >/dev/null || skip "no C++ compiler"
     c++ -x c++ -Wall -Wextra -Wpedantic -Werror -I"$ROOT/include" -fsyntax-only "$T/x.c"

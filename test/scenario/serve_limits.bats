@@ -179,3 +179,85 @@ assert seen == {200, 503}, seen
 assert ask("GET", "/signals/list?limit=20")[0] == 200
 END
 }
+
+@test "the server raises its limit of open files, and not that of others" {
+    kill -TERM "$SERVER"
+    wait "$SERVER"
+    ulimit -Sn 80
+    hard=$(ulimit -Hn)
+    boot
+    want=$((hard < 65536 ? hard : 65536))
+    is "$want" "$(awk '/^Max open files/ { print $4 }' "/proc/$SERVER/limits")"
+}
+
+@test "at the limit of open files connections are refused with a word, but not /health and admins" {
+    a=$(key_of ann)
+    kill -TERM "$SERVER"
+    wait "$SERVER"
+    (ulimit -n 160; exec "$CLIQ" serve --listen 127.0.0.1:0 >said 2>errors 3>&-) &
+    SERVER=$!
+    until_true is_up || { cat errors; false; }
+    URL=$(sed -n 's/listening on //p' said | head -1)
+    is "12 200 200 503 200" "$($PY "$BATS_TEST_DIRNAME/crowd.py" "$URL" "$a" "$KEY" 160)"
+    is 1 "$(grep -c 'connections are open' errors)"
+    has "$(<errors)" "limit of open files (160)"
+}
+
+@test "a limit of open files that is too low for a server is told" {
+    run -2 bash -c 'ulimit -n 40; exec "$0" serve --listen 127.0.0.1:0' "$CLIQ"
+    has "$output" "ulimit -n"
+}
+
+@test "SIGTERM ends the server soon, though streams are open and nobody reads one of them" {
+    curl -sN "$URL/signals/stream?token=$KEY" >stream 3>&- &
+    reader=$!
+    until_true grep -q connected stream
+    exec 5<>"/dev/tcp/127.0.0.1/$PORT"
+    printf 'GET /signals/stream HTTP/1.1\r\nHost: localhost:%s\r\nAuthorization: Bearer %s\r\n\r\n' "$PORT" "$KEY" >&5
+    until_true metric_is stream_clients 2
+    begun=$(date +%s%N)
+    kill -TERM "$SERVER"
+    wait "$SERVER"
+    took=$((($(date +%s%N) - begun) / 1000000))
+    exec 5>&-
+    wait "$reader" || true
+    [ "$took" -lt 500 ] || { echo "took $took ms"; false; }
+}
+
+@test "an identity has 64 unused tickets at most, and takes none from others" {
+    other=$(key_of other)
+    first=$(send /signals/ticket '{}' | json 'd["data"]["ticket"]')
+    for _ in {2..64}; do send /signals/ticket '{}' >last; done
+    json 'd["data"]["ticket"]' <last
+    code=$(curl -s -o body -w '%{http_code}' -X POST "$URL/signals/ticket" -H "Authorization: Bearer $KEY")
+    is 429 "$code"
+    has "$(<body)" "admin has 64 tickets that were not used"
+    send /signals/ticket '{}' "$other" | json 'd["data"]["ticket"]'
+    is 401 "$(curl -s -o /dev/null -w '%{http_code}' "$URL/signals/stream?ticket=${first%?}x")"
+    curl -sN --max-time 20 "$URL/signals/stream?ticket=$first" >stream 3>&- &
+    PIDS+=($!)
+    until_true grep -q connected stream
+    send /signals/ticket '{}' | json 'd["data"]["ticket"]' # one is used: there is room for one
+}
+
+@test "the setting hub.streams_per_key limits the streams of a key" {
+    kill "$SERVER"
+    wait "$SERVER"
+    "$CLIQ" settings --global hub.streams_per_key 2
+    boot
+    other=$(key_of other)
+    for i in 1 2; do
+        curl -sN --max-time 20 "$URL/signals/stream" -H "Authorization: Bearer $KEY" >stream.$i 3>&- &
+        LAST=$!
+        PIDS+=($LAST)
+        until_true grep -q connected stream.$i
+    done
+    is 429 "$(curl -s -o body -w '%{http_code}' --max-time 5 "$URL/v1/engine/events" -H "Authorization: Bearer $KEY")"
+    has "$(<body)" "2 streams open"
+    curl -sN --max-time 20 "$URL/signals/stream" -H "Authorization: Bearer $other" >stream.3 3>&- &
+    PIDS+=($!)
+    until_true grep -q connected stream.3
+    kill "$LAST"
+    again() { curl -sN --max-time 1 "$URL/signals/stream" -H "Authorization: Bearer $KEY" | grep -q connected; }
+    until_true again
+}

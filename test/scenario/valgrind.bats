@@ -141,5 +141,5 @@ some_channel() {
     clean 2 chanel
     clean 2 help nothing
     clean 2 channel read --no-such
-    clean 2
+    clean 0
 }

@@ -226,6 +226,13 @@ what_is_written_is_read_back(void **state)
     SAME(phase);
     SAME(phase_type);
     SAME(state_dir);
+    const struct field *row = agent_message_fields; /* the table has what is written, in order */
+    json_each (v, m.root) {
+        assert_non_null(row->key);
+        assert_string_equal(arena_dup(&arena, v->key, v->key_len), row->key);
+        row++;
+    }
+    assert_null(row->key);
     assert_int_equal(m.n_handoff_dirs, 2);
     assert_true(json_same(m.input_artifacts, artifacts));
     assert_true(json_same(m.settings, settings));

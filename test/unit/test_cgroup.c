@@ -9,10 +9,12 @@
 #include "proc/cgroup.h"
 #include "proc/proc.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -68,12 +70,12 @@ static void
 needs_groups(void)
 {
     char path[CGROUP_PATH_SIZE];
-    int procs = -1;
+    int dir = -1;
 
     find_mount();
-    if (!mount_point[0] || !cgroup_make(path, &procs))
+    if (!mount_point[0] || !cgroup_make(path, &dir))
         skip();
-    close(procs);
+    close(dir);
     cgroup_remove(path);
     if (is_there(path)) /* another part of it is mounted there than we think */
         fail_msg("%s was not removed", path);
@@ -116,13 +118,13 @@ static int
 inside(int (*fn)(const char *group))
 {
     char path[CGROUP_PATH_SIZE];
-    int procs, status = -1;
+    int dir, status = -1;
 
-    assert_true(cgroup_make(path, &procs));
+    assert_true(cgroup_make(path, &dir));
     pid_t pid = fork();
     if (pid == 0)
-        _exit(write(procs, "0", 1) == 1 ? fn(path) : 99);
-    close(procs);
+        _exit(cgroup_enter(dir) ? fn(path) : 99);
+    close(dir);
     waitpid(pid, &status, 0);
     cgroup_remove(path);
     assert_false(is_there(path));
@@ -153,6 +155,22 @@ a_process_is_in_one_of_its_own_and_its_attempt_file_says_which(void **state)
     waitpid(next.pid, NULL, 0);
     assert_string_not_equal(next.cgroup, id.cgroup);
     cgroup_remove(next.cgroup);
+}
+
+/* Before Linux 5.7, and in many containers. */
+static void
+without_clone3_it_moves_there(void **state)
+{
+    (void)state;
+    needs_groups();
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (!forbid_call(SYS_clone3, ENOSYS))
+            _exit(0); /* not here */
+        a_process_is_in_one_of_its_own_and_its_attempt_file_says_which(state);
+        _exit(0);
+    }
+    assert_int_equal(wait_child(pid), 0);
 }
 
 static void
@@ -224,7 +242,7 @@ another_boot_or_a_younger_attempt_is_another_one(void **state)
 {
     (void)state;
     needs_groups();
-    struct proc_id id = start("echo $$ >b; mv b pid; exec sleep 1000");
+    struct proc_id id = start("echo $$ >pid; exec sleep 1000");
     struct proc_id other = id;
     UNTIL(file_exists("pid"), 5000);
     other.start += 1000000; /* so its number is somebody else's, and who is there is older */
@@ -341,10 +359,10 @@ only_what_the_dead_have_left_is_swept(void **state)
         assert_int_equal(pipe2(from, O_CLOEXEC), 0);
         pid_t pid = fork();
         if (pid == 0) {
-            int procs;
+            int dir;
             char c;
             close(to[1]);
-            if (!cgroup_make(path[0], &procs) || write(from[1], path[0], sizeof path[0]) < 0)
+            if (!cgroup_make(path[0], &dir) || write(from[1], path[0], sizeof path[0]) < 0)
                 _exit(1);
             _exit(i == 0 ? read(to[0], &c, 1) != 0 : 0);
         }
@@ -435,6 +453,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_process_is_in_one_of_its_own_and_its_attempt_file_says_which),
+        CASE(without_clone3_it_moves_there),
         CASE(nothing_stays_of_what_never_ran),
         CASE(who_left_all_else_behind_is_found_and_stopped),
         CASE(groups_that_an_agent_makes_are_its_own_too),

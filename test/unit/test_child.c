@@ -7,11 +7,9 @@
 
 #include "proc/child_loop.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -193,7 +191,7 @@ at_the_limit_it_gets_sigterm_and_the_grace_to_end(void **state)
     (void)state;
     struct child c;
     struct child_spec spec = shell("trap 'echo bye; exit 5' TERM; while :; do sleep 0.01; done");
-    spec.limit_ms = 100;
+    spec.limit_ms = 1000; /* time for the shell to set its trap */
     spec.grace_ms = 20000;
     CHECK_OK(child_run(&c, &spec, &e), &e);
     assert_true(c.is_timeout);
@@ -207,14 +205,55 @@ one_that_ignores_sigterm_is_killed_after_the_grace(void **state)
 {
     (void)state;
     struct child c;
-    struct child_spec spec = shell("trap '' TERM; while :; do sleep 1000; done");
+    struct child_spec spec = shell("trap '' TERM; echo up; while :; do sleep 1000; done");
     spec.grace_ms = 200;
     CHECK_OK(child_start(&c, &spec, &e), &e);
+    UNTIL((child_step(&c), c.output.len == 3), 10000);
     child_stop(&c);
     assert_int_equal(c.state, CHILD_TERM);
     assert_true(child_wait(&c, -1));
     assert_int_equal(child_exit_code(&c), 137);
     assert_false(c.is_timeout);
+    child_release(&c);
+}
+
+static void
+a_hangup_is_sighup_then_sigterm_then_sigkill(void **state)
+{
+    (void)state;
+    struct child c;
+    struct child_spec spec =
+        shell("sh -c 'trap \"echo hup >>got\" HUP; trap \"echo term >>got\" TERM; "
+              "echo up; while :; do sleep 0.01; done'");
+    spec.is_whole_tree = true;
+    spec.hangup_ms = spec.grace_ms = 300;
+    CHECK_OK(child_start(&c, &spec, &e), &e);
+    UNTIL((child_step(&c), c.output.len == 3), 10000);
+    child_hangup(&c);
+    assert_int_equal(c.state, CHILD_HUP);
+    assert_true(child_wait(&c, -1));
+    char *got = read_file("got", NULL);
+    assert_string_equal(got, "hup\nterm\n");
+    free(got);
+    child_release(&c);
+}
+
+static void
+one_that_hangs_up_can_be_stopped_at_once(void **state)
+{
+    (void)state;
+    struct child c;
+    struct child_spec spec = shell("trap '' HUP; echo up; while :; do sleep 0.01; done");
+    spec.hangup_ms = 100000;
+    spec.grace_ms = 100000;
+    CHECK_OK(child_start(&c, &spec, &e), &e);
+    UNTIL((child_step(&c), c.output.len == 3), 10000);
+    child_hangup(&c);
+    assert_false(child_wait(&c, 50));
+    assert_int_equal(c.state, CHILD_HUP);
+    child_stop(&c);
+    assert_true(child_wait(&c, -1));
+    assert_int_equal(child_exit_code(&c), 143);
     child_release(&c);
 }
 
@@ -321,22 +360,6 @@ one_that_the_owner_reaped_and_an_adopted_one_are_gone_all_the_same(void **state)
     child_release(&c);
 }
 
-/* From now on there is no pidfd_open for this process. */
-static bool
-forbid_pidfd(void)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENFILE),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = { sizeof code / sizeof *code, code };
-
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 static void
 without_a_pidfd_its_end_is_noticed_and_it_can_be_stopped(void **state)
 {
@@ -345,7 +368,7 @@ without_a_pidfd_its_end_is_noticed_and_it_can_be_stopped(void **state)
     if (pid == 0) {
         struct child c;
         struct child_spec spec = shell("echo hi; exit 3");
-        if (!forbid_pidfd())
+        if (!forbid_call(SYS_pidfd_open, ENFILE))
             _exit(0); /* not here */
         bool is_good = child_run(&c, &spec, &e) == ST_OK && child_exit_code(&c) == 3 &&
                        strcmp(c.output.p, "hi\n") == 0;
@@ -498,6 +521,8 @@ main(void)
         CASE(a_wait_ends_before_the_child),
         CASE(at_the_limit_it_gets_sigterm_and_the_grace_to_end),
         CASE(one_that_ignores_sigterm_is_killed_after_the_grace),
+        CASE(a_hangup_is_sighup_then_sigterm_then_sigkill),
+        CASE(one_that_hangs_up_can_be_stopped_at_once),
         CASE(the_far_grandchild_of_one_that_times_out_is_gone),
         CASE(a_grandchild_without_parent_and_environment_is_known_from_before),
         CASE(a_daemon_of_one_that_ended_long_ago_is_found_by_the_token),

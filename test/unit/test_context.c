@@ -325,6 +325,26 @@ files_go_below_the_phase(void **state)
 }
 
 static void
+usage_is_reported_and_repeated_at_the_end(void **state)
+{
+    struct usage u = { .model = "m", .input_tokens = 3, .output_tokens = 4 };
+
+    (void)state;
+    STANDARD("analyst", "");
+    CHECK_OK(context_usage(&c, &u, "thinks", &e), &e);
+    u.output_tokens = 9;
+    CHECK_OK(context_usage(&c, &u, NULL, &e), &e);
+    CHECK_OK(context_complete(&c, parse("{\"a\":1}"), &e), &e);
+    char *text = read_file(SIGNALS "analyst.jsonl", NULL);
+    assert_non_null(strstr(text,
+                           "\"status\":\"progress\",\"message\":\"thinks\",\"result\":{\"usage\":"
+                           "{\"model\":\"m\",\"input_tokens\":3,\"output_tokens\":4}}"));
+    assert_non_null(strstr(text, "\"status\":\"complete\",\"result\":{\"usage\":{\"model\":\"m\","
+                                 "\"input_tokens\":3,\"output_tokens\":9},\"a\":1}"));
+    free(text);
+}
+
+static void
 signals_have_files_of_their_own(void **state)
 {
     (void)state;
@@ -334,6 +354,11 @@ signals_have_files_of_their_own(void **state)
     CHECK_OK(context_signal(&c, "none", NULL, &e), &e);
     CHECK_FILE(SIGNALS "analyst_none.json", "null\n");
     assert_int_equal(context_signal(&c, "../x", NULL, &e), ST_INVALID);
+    assert_int_equal(context_signal(&c, "command_results", parse("[]"), &e), ST_INVALID);
+    assert_string_equal(e.text,
+                        "the name of a signal command_results is reserved: choose another name");
+    assert_int_equal(context_signal(&c, "routed", NULL, &e), ST_INVALID);
+    assert_int_equal(count_files(SIGNALS), 2);
 }
 
 static void
@@ -590,6 +615,61 @@ a_prompt_is_built_from_the_context(void **state)
     buf_release(&b);
 }
 
+static void
+a_large_or_binary_document_is_named_in_the_prompt_only(void **state)
+{
+    char *large = malloc(((size_t)256 << 10) + 2);
+    struct buf b = { 0 };
+
+    (void)state;
+    assert_non_null(large);
+    memset(large, 'x', ((size_t)256 << 10) + 1);
+    large[((size_t)256 << 10) + 1] = '\0';
+    make_dirs(".cliq/design");
+    write_file(".cliq/design/large.md", large);
+    write_file(".cliq/design/photo.png", "\x89PNG\r\n\x1a\n\xff\xfe");
+    write_file(".cliq/design/small.md", "The plan.");
+    CHECK_OK(build_phase("analyst", "", "reviewer"), &e);
+    assert_int_equal(c.n_design_docs, 3);
+    assert_string_equal(c.design_docs[0].text, large); /* an agent gets it whole */
+    assert_null(c.design_docs[1].text);
+    CHECK_OK(context_prompt(&c, &b, &e), &e);
+    assert_non_null(strstr(b.p, "### large.md\n\n(262145 bytes, not shown here: read the file "
+                                ".cliq/design/large.md)\n"));
+    assert_non_null(strstr(b.p, "### photo.png\n\n(10 bytes, not shown here: read the file "
+                                ".cliq/design/photo.png)\n"));
+    assert_non_null(strstr(b.p, "### small.md\n\n> The plan.\n"));
+    assert_null(strstr(b.p, "xxxx"));
+    buf_release(&b);
+    free(large);
+}
+
+static void
+a_channel_of_a_gate_is_in_the_prompt_once_work_was_sent_through_it(void **state)
+{
+    struct buf b = { 0 };
+
+    (void)state;
+    make_dirs(".cliq/channels/researcher--analyst");
+    make_dirs(".cliq/channels/gate--analyst");
+    CHECK_OK(build_phase("analyst", ",\"depends_on\":[\"researcher\"]", "reviewer"), &e);
+    CHECK_OK(context_prompt(&c, &b, &e), &e);
+    assert_non_null(strstr(b.p, "### From researcher\n\n(no handoff was left)"));
+    assert_null(strstr(b.p, "gate--analyst"));
+    context_release(&c);
+    buf_reset(&b);
+    write_file(".cliq/channels/gate--analyst/handoff.json", "{\"text\":\"Tests fail.\"}");
+    CHECK_OK(build_phase("analyst", ",\"depends_on\":[\"researcher\"]", "reviewer"), &e);
+    CHECK_OK(context_prompt(&c, &b, &e), &e);
+    assert_non_null(strstr(b.p, "### From gate\n\n> Tests fail.\n"));
+    context_release(&c);
+    buf_reset(&b);
+    CHECK_OK(build_phase("analyst", ",\"depends_on\":[]", "reviewer"), &e);
+    CHECK_OK(context_prompt(&c, &b, &e), &e);
+    assert_null(strstr(b.p, "researcher--analyst"));
+    buf_release(&b);
+}
+
 int
 main(void)
 {
@@ -608,6 +688,7 @@ main(void)
         CASE(send_writes_the_envelope_at_once),
         CASE(an_unknown_target_is_refused_and_the_known_ones_are_listed),
         CASE(files_go_below_the_phase),
+        CASE(usage_is_reported_and_repeated_at_the_end),
         CASE(signals_have_files_of_their_own),
         CASE(every_status_of_a_phase_is_in_its_log),
         CASE(bad_notifications_are_refused),
@@ -623,6 +704,8 @@ main(void)
         CASE(a_bad_verdict_writes_nothing),
         CASE(notify_and_test_messages_have_logs_of_their_own),
         CASE(a_prompt_is_built_from_the_context),
+        CASE(a_large_or_binary_document_is_named_in_the_prompt_only),
+        CASE(a_channel_of_a_gate_is_in_the_prompt_once_work_was_sent_through_it),
     };
     return cmocka_run_group_tests_name("context", tests, NULL, NULL);
 }

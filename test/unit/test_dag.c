@@ -113,6 +113,28 @@ paths_before_after_and_between(void **state)
 }
 
 static void
+the_nearest_successor_on_the_way_comes_first(void **state)
+{
+    struct team t;
+    uint32_t way[8];
+
+    (void)state;
+    team_of(&t, 8, 7, shape);
+    struct dag *d = dag_new(&t);
+    assert_int_equal(dag_on_the_way(d, 0, 3, way), 1);
+    assert_int_equal(way[0], 1);
+    assert_int_equal(dag_on_the_way(d, 0, 5, way), 2);
+    assert_int_equal(way[0], 4); /* a predecessor of 5; 1 is one further up */
+    assert_int_equal(way[1], 1);
+    assert_int_equal(dag_on_the_way(d, 3, 5, way), 1);
+    assert_int_equal(way[0], 5); /* the phase itself */
+    assert_int_equal(dag_on_the_way(d, 5, 0, way), 0);
+    assert_int_equal(dag_on_the_way(d, 6, 5, way), 0);
+    dag_free(d);
+    team_drop(&t);
+}
+
+static void
 gates_route_to_earlier_phases_and_to_support_phases(void **state)
 {
     struct team t;
@@ -281,6 +303,7 @@ main(void)
         cmocka_unit_test(steps_are_the_longest_path_from_a_root),
         cmocka_unit_test(successors_and_edges_are_those_of_depends_on),
         cmocka_unit_test(paths_before_after_and_between),
+        cmocka_unit_test(the_nearest_successor_on_the_way_comes_first),
         cmocka_unit_test(gates_route_to_earlier_phases_and_to_support_phases),
         cmocka_unit_test(a_cycle_or_an_unknown_dependency_is_no_dag),
         cmocka_unit_test(no_phases_and_one_phase),

@@ -425,14 +425,16 @@ static void
 the_wait_doubles_and_has_a_limit(void **state)
 {
     (void)state;
-    assert_int_equal(fetch_wait_ms(1, 0, 0), FETCH_WAIT_MS);
-    assert_int_equal(fetch_wait_ms(2, 0, 0), 2 * FETCH_WAIT_MS);
-    assert_int_equal(fetch_wait_ms(3, 0, 10), 40);
-    assert_int_equal(fetch_wait_ms(4000000000u, 0, 10), FETCH_WAIT_MAX);
-    assert_int_equal(fetch_wait_ms(1, 7, 10), 7000);
-    assert_int_equal(fetch_wait_ms(1, 60, 10), FETCH_WAIT_MAX);
-    assert_int_equal(fetch_wait_ms(1, INT64_MAX, 10), FETCH_WAIT_MAX);
-    assert_int_equal(fetch_wait_ms(1, -5, 10), 10);
+    assert_int_equal(fetch_wait_ms(1, 0, 0, 0), FETCH_WAIT_MS);
+    assert_int_equal(fetch_wait_ms(2, 0, 0, 0), 2 * FETCH_WAIT_MS);
+    assert_int_equal(fetch_wait_ms(3, 0, 10, 0), 40);
+    assert_int_equal(fetch_wait_ms(4000000000u, 0, 10, 0), FETCH_WAIT_MAX);
+    assert_int_equal(fetch_wait_ms(1, 7, 10, 0), 7000);
+    assert_int_equal(fetch_wait_ms(1, 60, 10, 0), FETCH_WAIT_MAX);
+    assert_int_equal(fetch_wait_ms(1, INT64_MAX, 10, 0), FETCH_WAIT_MAX);
+    assert_int_equal(fetch_wait_ms(1, -5, 10, 0), 10);
+    assert_int_equal(fetch_wait_ms(1, 600, 10, 900000), 600000);
+    assert_int_equal(fetch_wait_ms(9, 0, 10, 70), 70);
 }
 
 static void
@@ -584,6 +586,32 @@ redirects_to_other_protocols_are_refused(void **state)
         }
         fetch_response_release(&r);
     }
+}
+
+static void
+a_redirect_can_be_kept_as_the_answer(void **state)
+{
+    (void)state;
+    redirects(&one, 307, "/b", 0);
+    serve(&one);
+    struct fetch_request q = ask(&one, "/a");
+    q.keeps_redirects = true;
+    CHECK_OK(fetch(&q, &r, &e), &e);
+    assert_int_equal(r.status, 307);
+    assert_int_equal(r.redirects, 0);
+}
+
+static void
+a_secret_url_is_not_in_errors(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        redirects(&one, 302, "/token", 0);
+    serve(&one);
+    struct fetch_request q = ask(&one, "/token");
+    q.is_url_secret = true;
+    CHECK_FAILS_WITH(fetch(&q, &r, &e), ST_FAILED, &e, "/: more than 3 redirects");
+    assert_null(strstr(e.text, "token"));
 }
 
 static void
@@ -781,12 +809,13 @@ static void
 a_url_is_shown_without_its_secrets(void **state)
 {
     static const struct {
-        const char *url, *shown, *open;
+        const char *url, *shown, *open, *origin;
     } t[] = {
-        { "https://h/p", "https://h/p", "https://h/p" },
-        { "https://me:secret@h:8/p?key=1#frag", "https://h:8/p", "https://h:8/p?key=1" },
-        { "http://secret@h", "http://h/", "http://h/" },
-        { "secret", "(not a URL)", "(not a URL)" },
+        { "https://h/p", "https://h/p", "https://h/p", "https://h/" },
+        { "https://me:secret@h:8/p?key=1#frag", "https://h:8/p", "https://h:8/p?key=1",
+          "https://h:8/" },
+        { "http://secret@h", "http://h/", "http://h/", "http://h/" },
+        { "secret", "(not a URL)", "(not a URL)", "(not a URL)" },
     };
 
     (void)state;
@@ -797,8 +826,228 @@ a_url_is_shown_without_its_secrets(void **state)
         buf_reset(&b);
         fetch_public_url(&b, t[i].url);
         assert_string_equal(b.p, t[i].open);
+        buf_reset(&b);
+        fetch_show_origin(&b, t[i].url);
+        assert_string_equal(b.p, t[i].origin);
         buf_release(&b);
     }
+}
+
+/* ---- streams ---- */
+
+struct stream {
+    struct buf got;
+    size_t accepts; /* bytes; then it refuses */
+    size_t n_waits, n_starts;
+    int status; /* of the last wait */
+};
+
+static bool
+take(void *ctx, const char *p, size_t len)
+{
+    struct stream *s = ctx;
+
+    buf_add(&s->got, p, len);
+    return s->got.len <= s->accepts;
+}
+
+static bool
+heard_wait(void *ctx, int64_t ms, int status)
+{
+    struct stream *s = ctx;
+
+    assert_true(ms >= 1);
+    s->n_waits++;
+    s->status = status;
+    return s->n_waits < 2;
+}
+
+static struct fetch_request
+ask_stream(struct server *v, struct stream *s)
+{
+    struct fetch_request q = ask(v, "/stream");
+
+    q.is_repeatable = true;
+    q.on_body = take;
+    q.on_wait = heard_wait;
+    q.ctx = s;
+    q.max_bytes = 4; /* of an error's body only */
+    return q;
+}
+
+static void
+a_stream_is_given_away_as_it_arrives(void **state)
+{
+    struct stream s = { .accepts = 100 };
+
+    (void)state;
+    says(&one, 503, "", "busy");
+    says(&one, 200, "", "data: longer than four\n");
+    serve(&one);
+    struct fetch_request q = ask_stream(&one, &s);
+    CHECK_OK(fetch(&q, &r, &e), &e);
+    assert_int_equal(r.status, 200);
+    assert_int_equal(r.tries, 2);
+    assert_int_equal(r.body.len, 0);
+    assert_string_equal(s.got.p, "data: longer than four\n");
+    assert_int_equal(s.n_waits, 1);
+    assert_int_equal(s.status, 503);
+    buf_release(&s.got);
+}
+
+static void
+a_broken_stream_is_not_asked_for_again(void **state)
+{
+    struct stream s = { .accepts = 100 };
+    struct buf *b = &one.reply[one.n_replies++];
+
+    (void)state;
+    buf_adds(b, "HTTP/1.1 200 Said\r\nContent-Length: 100\r\n\r\npart");
+    says(&one, 200, "", "whole");
+    serve(&one);
+    struct fetch_request q = ask_stream(&one, &s);
+    assert_int_equal(fetch(&q, &r, &e), ST_IO);
+    assert_string_equal(s.got.p, "part");
+    assert_int_equal(r.tries, 1);
+    buf_release(&s.got);
+}
+
+static bool
+forget(void *ctx)
+{
+    struct stream *s = ctx;
+
+    buf_reset(&s->got);
+    s->n_starts++;
+    return s->n_starts < 3;
+}
+
+static void
+a_broken_stream_begins_again_where_its_pieces_can_be_forgotten(void **state)
+{
+    struct stream s = { .accepts = 100 };
+
+    (void)state;
+    buf_adds(&one.reply[one.n_replies++], "HTTP/1.1 200 Said\r\nContent-Length: 100\r\n\r\npart");
+    says(&one, 200, "", "whole");
+    says(&one, 200, "", "third");
+    serve(&one);
+    struct fetch_request q = ask_stream(&one, &s);
+    q.on_start = forget;
+    CHECK_OK(fetch(&q, &r, &e), &e);
+    assert_string_equal(s.got.p, "whole");
+    assert_int_equal(r.tries, 2);
+    fetch_response_release(&r);
+    assert_int_equal(fetch(&q, &r, &e), ST_FAILED); /* the third start is refused */
+    buf_release(&s.got);
+}
+
+static void
+a_part_of_a_file_is_sent_and_sent_again(void **state)
+{
+    FILE *file = tmpfile();
+
+    (void)state;
+    assert_non_null(file);
+    fputs("before the part behind", file);
+    fflush(file);
+    says(&one, 503, "", "busy");
+    says(&one, 200, "", "");
+    serve(&one);
+    struct fetch_file part = { fileno(file), 7, 8 };
+    struct fetch_request q = ask(&one, "/put");
+    q.method = "PUT";
+    q.file = &part;
+    CHECK_OK(fetch(&q, &r, &e), &e);
+    assert_int_equal(r.tries, 2);
+    serve_stop(&one);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_HAS(one.seen[i], "PUT /put ");
+        CHECK_HAS(one.seen[i], "Content-Length: 8\r\n");
+        assert_string_equal(strstr(one.seen[i], "\r\n\r\n") + 4, "the part");
+    }
+    fclose(file);
+}
+
+static void
+a_file_that_became_shorter_is_an_error(void **state)
+{
+    FILE *file = tmpfile();
+
+    (void)state;
+    assert_non_null(file);
+    serve(&one);
+    struct fetch_file part = { fileno(file), 0, 8 };
+    struct fetch_request q = ask(&one, "/put");
+    q.file = &part;
+    q.tries = 1;
+    CHECK_FAILS_WITH(fetch(&q, &r, &e), ST_FAILED, &e, "became shorter");
+    fclose(file);
+}
+
+static void
+a_put_that_must_not_be_repeated_is_a_post(void **state)
+{
+    (void)state;
+    says(&one, 502, "", "half done");
+    says(&one, 200, "", "");
+    serve(&one);
+    struct fetch_request q = ask(&one, "/");
+    q.method = "PUT";
+    q.body = "x";
+    q.body_len = 1;
+    q.is_single = true;
+    CHECK_OK(fetch(&q, &r, &e), &e);
+    assert_int_equal(r.status, 502);
+    assert_int_equal(r.tries, 1);
+}
+
+static void
+a_stream_that_is_refused_ends(void **state)
+{
+    struct stream s = { .accepts = 2 };
+
+    (void)state;
+    says(&one, 200, "", "too much");
+    serve(&one);
+    struct fetch_request q = ask_stream(&one, &s);
+    CHECK_FAILS_WITH(fetch(&q, &r, &e), ST_FAILED, &e, "was not accepted");
+    buf_release(&s.got);
+}
+
+static void
+a_stream_that_falls_silent_is_given_up(void **state)
+{
+    struct stream s = { .accepts = 100 };
+    struct buf *b = &one.reply[one.n_replies];
+
+    (void)state;
+    one.is_mute[one.n_replies++] = true;
+    buf_adds(b, "HTTP/1.1 200 Said\r\nContent-Length: 100\r\n\r\npart");
+    serve(&one);
+    struct fetch_request q = ask_stream(&one, &s);
+    q.idle_ms = 1000;
+    CHECK_FAILS_WITH(fetch(&q, &r, &e), ST_TIMEOUT, &e, "nothing arrived for 1 s");
+    assert_string_equal(s.got.p, "part");
+    buf_release(&s.got);
+}
+
+static void
+the_caller_may_refuse_to_wait(void **state)
+{
+    struct stream s = { .accepts = 100 };
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        says(&one, 429, "", "slow down");
+    serve(&one);
+    struct fetch_request q = ask_stream(&one, &s);
+    q.max_bytes = 0;
+    CHECK_OK(fetch(&q, &r, &e), &e);
+    assert_int_equal(r.status, 429);
+    assert_string_equal(r.body.p, "slow down");
+    assert_int_equal(r.tries, 2);
+    buf_release(&s.got);
 }
 
 int
@@ -824,6 +1073,8 @@ main(void)
         CASE(a_fourth_redirect_is_too_many),
         CASE(redirects_to_other_protocols_are_refused),
         CASE(a_redirect_without_a_location_is_the_answer),
+        CASE(a_redirect_can_be_kept_as_the_answer),
+        CASE(a_secret_url_is_not_in_errors),
         CASE(a_redirected_post_becomes_a_get_where_browsers_do_so),
         CASE(secrets_do_not_follow_to_another_origin),
         CASE(a_body_over_the_limit_is_refused_with_and_without_a_length),
@@ -832,6 +1083,15 @@ main(void)
         CASE(endless_headers_are_refused),
         CASE(interim_answers_are_not_the_answer),
         CASE(no_proxy_comes_from_the_environment),
+        CASE(a_stream_is_given_away_as_it_arrives),
+        CASE(a_broken_stream_is_not_asked_for_again),
+        CASE(a_broken_stream_begins_again_where_its_pieces_can_be_forgotten),
+        CASE(a_part_of_a_file_is_sent_and_sent_again),
+        CASE(a_file_that_became_shorter_is_an_error),
+        CASE(a_put_that_must_not_be_repeated_is_a_post),
+        CASE(a_stream_that_is_refused_ends),
+        CASE(a_stream_that_falls_silent_is_given_up),
+        CASE(the_caller_may_refuse_to_wait),
         CASE(a_url_is_shown_without_its_secrets),
     };
 

@@ -25,11 +25,14 @@ server_addresses_are_parsed(void **state)
         { "http://localhost", "localhost", "80", "localhost", "" },
         { "http://127.0.0.1:3000/", "127.0.0.1", "3000", "127.0.0.1:3000", "" },
         { "http://[::1]:3000/hub//", "::1", "3000", "[::1]:3000", "/hub" },
+        { "localhost", "localhost", "80", "localhost", "" },
+        { "localhost:3000", "localhost", "3000", "localhost:3000", "" },
+        { "127.0.0.1:3000/hub", "127.0.0.1", "3000", "127.0.0.1:3000", "/hub" },
         { "http://[::1]", "::1", "80", "[::1]", "" },
         { "https://hub.example/a/b", "hub.example", "443", "hub.example", "/a/b" },
     };
     static const char *const bad[] = {
-        "",           "localhost",     "ftp://x",       "http://",     "http:///x",
+        "",           "localhost:x",   "ftp://x",       "http://",     "http:///x",
         "http://:1",  "http://a:",     "http://a:x",    "http://a:1x", "http://a:123456",
         "http://[]",  "http://[::1",   "http://[::1]x", "http://[zz]", "http://a b",
         "http://a@b", "http://a?b",    "http://a#b",    "http://a/\n", "http://a\r\nX: y",
@@ -44,7 +47,7 @@ server_addresses_are_parsed(void **state)
         assert_string_equal(at.port, good[i].port);
         assert_string_equal(at.authority, good[i].authority);
         assert_string_equal(at.prefix, good[i].prefix);
-        assert_true(at.is_tls == (good[i].url[4] == 's'));
+        assert_true(at.is_tls == (strncmp(good[i].url, "https:", 6) == 0));
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         e.text[0] = '\0';

@@ -508,6 +508,27 @@ a_task_is_claimed_in_its_turn_whatever_happened_before(void **state)
     close_hub(h);
 }
 
+/* The cache of claimable tasks once waited for ever, when their texts had filled it. */
+static void
+many_large_tasks_are_claimed_one_after_the_other(void **state)
+{
+    enum { TASKS = 60, BYTES = 40000 };
+    static char text[BYTES + 1], json[BYTES + 100];
+    struct hub *h = open_hub();
+
+    (void)state;
+    alarm(60);
+    memset(text, 'x', BYTES);
+    snprintf(json, sizeof json, "{\"signal_type\":\"task\",\"content\":\"%s\"}", text);
+    for (int i = 0; i < TASKS; i++)
+        emit(h, "ruby", json);
+    for (int i = 0; i < TASKS; i++)
+        assert_non_null(ask(h, HUB_CLAIM, "bob", "{}")->text);
+    assert_null(ask(h, HUB_CLAIM, "bob", "{}")->text);
+    alarm(0);
+    close_hub(h);
+}
+
 int
 main(void)
 {
@@ -525,6 +546,7 @@ main(void)
         CASE(a_task_claimed_by_its_id_is_not_the_next_one),
         CASE(tasks_between_those_that_were_taken_stay),
         CASE(a_task_is_claimed_in_its_turn_whatever_happened_before),
+        CASE(many_large_tasks_are_claimed_one_after_the_other),
     };
 
     return cmocka_run_group_tests_name("hub claim", tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include "base/sys.h"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,9 +86,11 @@ others_write_it_at_once_beside_one_that_stays(void **state)
     schedule(other, "three");
     assert_true(is_shown("two") && is_shown("three"));
     fake_clock(T0 + 6 * S);
-    remove_tree(VIEW);
+    struct stat was, now;
+    assert_int_equal(stat(VIEW, &was), 0);
     hub_submit(h, NULL, 0, NULL, NULL); /* which is not done twice */
-    assert_false(file_exists(VIEW));
+    assert_int_equal(stat(VIEW, &now), 0);
+    assert_int_equal(now.st_ino, was.st_ino);
     hub_close(other);
     close_hub(h);
 }
@@ -116,7 +119,32 @@ what_a_killed_one_left_the_next_who_opens_it_writes(void **state)
     assert_true(is_shown("one") && is_shown("two"));
     remove_tree(VIEW);
     hub_close(open_hub());
-    assert_false(file_exists(VIEW)); /* nothing to do */
+    assert_false(file_exists(VIEW)); /* a reader leaves it to the next writer */
+    close_hub(h);
+}
+
+static void
+one_that_is_missing_or_was_changed_is_made_again_by_any_writer(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    schedule(h, "one");
+    char *whole = read_file(VIEW, NULL);
+    remove_tree(VIEW);
+    CHECK_REPLY(ask(h, HUB_EMIT, "bob", "{\"signal_type\":\"x\"}"), 200);
+    assert_true(is_shown("one"));
+    write_file(VIEW, "junk");
+    hub_submit(h, NULL, 0, NULL, NULL); /* as `signal pump` does */
+    char *again = read_file(VIEW, NULL);
+    assert_string_equal(again, whole);
+    free(whole);
+    free(again);
+    hub_close(h);
+    h = open_lasting(); /* a server does it, too */
+    remove_tree(VIEW);
+    CHECK_REPLY(ask_on(h, HUB_EMIT, "bob", "{\"signal_type\":\"x\"}"), 200);
+    hub_settle(h);
+    assert_true(is_shown("one"));
     close_hub(h);
 }
 
@@ -200,6 +228,7 @@ main(void)
         CASE(who_stays_writes_it_once_a_second_and_at_its_end),
         CASE(others_write_it_at_once_beside_one_that_stays),
         CASE(what_a_killed_one_left_the_next_who_opens_it_writes),
+        CASE(one_that_is_missing_or_was_changed_is_made_again_by_any_writer),
         CASE(one_that_cannot_be_written_is_tried_again_a_second_later),
         CASE(whoever_is_killed_leaves_no_file_for_ever),
     };

@@ -71,7 +71,9 @@ what_is_wrong_is_refused_with_its_name_and_nothing_is_stored(void **state)
         { HUB_EMIT, "{\"signal_type\":\"t\",\"to_role\":\"a b\"}", 400,
           "SIGNAL_EMIT_VALIDATION_FAILED", "to_role" },
         { HUB_EMIT, "{\"signal_type\":\"t\",\"tags\":[1]}", 400, "SIGNAL_EMIT_VALIDATION_FAILED",
-          "tags must be a list of texts" },
+          "tags must be a list of texts, none of them empty, not [1]" },
+        { HUB_EMIT, "{\"signal_type\":\"t\",\"tags\":[\"\"]}", 400, "SIGNAL_EMIT_VALIDATION_FAILED",
+          "none of them empty, not [\"\"]" },
         { HUB_EMIT, "{\"signal_type\":\"t\",\"resources\":[{\"kind\":\"x\",\"ref\":\"y\"}]}", 400,
           "SIGNAL_EMIT_VALIDATION_FAILED", "resources[0].kind" },
         { HUB_EMIT, "{\"signal_type\":\"t\",\"from_role\":\"boss\"}", 400, "SIGNAL_ROLE_NOT_HELD",
@@ -137,7 +139,7 @@ what_is_wrong_is_refused_with_its_name_and_nothing_is_stored(void **state)
           "deliverAt must be a finite unix timestamp" },
         { HUB_SCHEDULE, "{\"type\":\"t\",\"deliverAt\":-1}", 400, "VALIDATION_INVALID_TYPE",
           "deliverAt must be positive" },
-        { HUB_CANCEL, "{}", 400, "VALIDATION_FIELD_REQUIRED", "id or repeatKey" },
+        { HUB_CANCEL, "{}", 400, "VALIDATION_FIELD_REQUIRED", "id, repeatKey or type" },
         { HUB_EVENTS, "{\"limit\":\"1001\"}", 400, "VALIDATION_INVALID_TYPE", "Invalid query" },
         { HUB_EVENTS, "{\"limit\":\"abc\"}", 400, "VALIDATION_INVALID_TYPE", "Invalid query" },
         { HUB_FILL, "{\"identity\":\"a\",\"role\":\"b\"}", 404, "SIGNAL_NOT_FOUND",
@@ -422,6 +424,39 @@ a_signal_may_have_the_names_of_the_seal_within_its_members(void **state)
     close_hub(h);
 }
 
+static void
+numbers_that_other_languages_die_of_are_refused(void **state)
+{
+    struct hub *h = open_hub();
+    char nines[5001];
+
+    (void)state;
+    memset(nines, '9', 5000);
+    nines[5000] = '\0';
+    const char *forms[] = { "%s", "-%s", "0.%s", "1e%s", "[{\"deep\":[1.5E%s]}]" };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char number[5100];
+        snprintf(number, sizeof number, forms[i], nines);
+        CHECK_REFUSED(ask(h, HUB_EMIT, "ruby", "{\"signal_type\":\"x\",\"payload\":%s}", number),
+                      400, "VALIDATION_INVALID_TYPE", "payload has a number of 500");
+    }
+    CHECK_REFUSED(ask(h, HUB_EMIT, "ruby", "{\"signal_type\":\"x\",\"metadata\":{\"a\":-1e400}}"),
+                  400, "VALIDATION_INVALID_TYPE", "metadata has the number -1e400");
+    CHECK_REFUSED(ask(h, HUB_GENERATE, "ruby", "{\"type\":\"x\",\"data\":[%.309s]}", nines), 400,
+                  "VALIDATION_INVALID_TYPE", "outside the range of a double");
+    CHECK_REFUSED(ask(h, HUB_SCHEDULE, "ruby", "{\"type\":\"x\",\"deliverAt\":1,\"data\":1E309}"),
+                  400, "VALIDATION_INVALID_TYPE", "data has the number");
+    CHECK_REFUSED(
+        ask(h, HUB_EMIT_BATCH, "ruby",
+            "{\"signals\":[{\"signal_type\":\"x\"},{\"signal_type\":\"x\",\"payload\":1e999}]}"),
+        400, "VALIDATION_INVALID_TYPE", "signals has the number 1e999");
+    assert_int_equal(hub_last_seq(h), 0);
+    CHECK_REPLY(ask(h, HUB_EMIT, "ruby",
+                    "{\"signal_type\":\"x\",\"payload\":[1e308,1e-400,%.300s]}", nines),
+                200);
+    close_hub(h);
+}
+
 int
 main(void)
 {
@@ -434,6 +469,7 @@ main(void)
         CASE(requests_of_one_round_see_each_other),
         CASE(what_is_too_large_is_refused_alone),
         CASE(a_signal_may_have_the_names_of_the_seal_within_its_members),
+        CASE(numbers_that_other_languages_die_of_are_refused),
     };
 
     return cmocka_run_group_tests_name("hub emit", tests, NULL, NULL);

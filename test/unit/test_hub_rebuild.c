@@ -1,6 +1,7 @@
 /* The index follows from the log: lost, damaged or behind, it is made again as it was. */
 #include "fault.h"
 #include "hubs.h"
+#include "logs.h"
 
 #include <unistd.h>
 
@@ -238,7 +239,59 @@ a_log_cut_short_is_what_counts(void **state)
     claim(h, "eve", id);
     assert_int_equal(truncate(HUB_LOG, 0), 0);
     CHECK_REPLY(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", id), 404);
-    assert_string_equal(got(ask(h, HUB_EMIT, "ruby", TASK), "sequence"), "1");
+    close_hub(h);
+}
+
+static void
+numbers_of_lines_that_were_cut_off_are_not_used_again(void **state)
+{
+    uint64_t problems;
+
+    (void)state;
+    struct hub *h = open_hub();
+    const char *one = emit(h, "ruby", TASK);
+    off_t size = file_size(HUB_LOG);
+    emit(h, "ruby", TASK);
+    emit(h, "ruby", TASK);
+    assert_int_equal(hub_last_cut(h), 0);
+    assert_int_equal(truncate(HUB_LOG, size), 0);
+    CHECK_REPLY(ask(h, HUB_GET, "bob", "{\"id\":\"%s\"}", one), 200); /* a reader notices it */
+    assert_int_equal(hub_last_cut(h), 4);
+    assert_int_equal(count_records(HUB_LOG, 0, "\"op\":\"cut\",\"at\":"), 1);
+    assert_int_equal(count_records(HUB_LOG, 0, "\"from\":2,\"upto\":3,\"seq\":4"), 1);
+    assert_string_equal(got(ask(h, HUB_EMIT, "ruby", TASK), "sequence"), "5");
+    hub_close(h);
+
+    /* All of it, while nobody has it open, and a writer comes next. */
+    assert_int_equal(truncate(HUB_LOG, 0), 0);
+    h = open_hub();
+    assert_string_equal(got(ask_on(h, HUB_EMIT, "ruby", TASK), "sequence"), "7");
+    hub_settle(h);
+    assert_int_equal(hub_last_cut(h), 6);
+    CHECK_OK(hub_rebuild(h, &e), &e); /* the log itself tells it */
+    assert_int_equal(hub_last_cut(h), 6);
+    assert_string_equal(got(ask(h, HUB_EMIT, "ruby", TASK), "sequence"), "8");
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
+    close_hub(h);
+}
+
+static void
+bad_lines_are_counted_once_and_what_a_crash_left_is_not(void **state)
+{
+    (void)state;
+    struct hub *h = open_hub();
+    emit(h, "ruby", TASK);
+    assert_int_equal(hub_bad_lines(h), 0);
+    append_file(HUB_LOG, "garbage\n{\"type\":\"torn\n[1]\n");
+    emit(h, "ruby", TASK);
+    assert_int_equal(hub_bad_lines(h), 2);
+    emit(h, "ruby", TASK);
+    hub_close(h);
+    h = open_hub();
+    assert_int_equal(hub_bad_lines(h), 2);
+    CHECK_OK(hub_rebuild(h, &e), &e);
+    assert_int_equal(hub_bad_lines(h), 2);
     close_hub(h);
 }
 
@@ -252,6 +305,8 @@ main(void)
         CASE(others_write_rotate_and_compact_while_it_is_checked),
         CASE(a_damaged_page_is_noticed_and_repaired),
         CASE(a_log_cut_short_is_what_counts),
+        CASE(numbers_of_lines_that_were_cut_off_are_not_used_again),
+        CASE(bad_lines_are_counted_once_and_what_a_crash_left_is_not),
     };
 
     return cmocka_run_group_tests_name("hub rebuild", tests, NULL, NULL);

@@ -232,6 +232,81 @@ delayed_signals_come_once_while_the_clock_is_set_to_and_fro(void **state)
 }
 
 static void
+a_signal_that_has_expired_is_neither_claimed_nor_in_an_inbox_now(void **state)
+{
+    uint64_t problems;
+    struct hub_stats st;
+    struct err e;
+
+    (void)state;
+    fake_clock(T0);
+    struct hub *h = open_hub();
+    CHECK_REPLY(ask(h, HUB_SUBSCRIBE, "eve", "{\"pattern\":\"task\"}"), 200);
+    const char *task = emit(h, "ruby", "{\"signal_type\":\"task\",\"expires_at\":\"+10s\"}");
+    const char *note =
+        emit(h, "ruby", "{\"signal_type\":\"x\",\"to_identity\":\"eve\",\"expires_at\":\"+20s\"}");
+    const char *taken = emit(h, "ruby", "{\"signal_type\":\"task\",\"expires_at\":\"+10s\"}");
+    const char *acked = emit(h, "ruby", "{\"signal_type\":\"task\",\"expires_at\":\"+10s\"}");
+    claim(h, "bob", taken);
+    CHECK_REPLY(ask(h, HUB_ACK, "ruby", "{\"signal_id\":\"%s\"}", acked), 200);
+    CHECK_REFUSED(ask(h, HUB_EMIT, "ruby", "{\"signal_type\":\"x\",\"expires_at\":1000}"), 400,
+                  "SIGNAL_EMIT_VALIDATION_FAILED", "expires_at must be in the future");
+    assert_int_equal(hub_due_in_ms(h), 10000);
+    fake_clock(T0 + 10 * S);
+    assert_string_equal(each(ask(h, HUB_INBOX, "eve", "{\"target\":\"@eve\"}"), "id"), note);
+    assert_int_equal(hub_due_in_ms(h), 0);
+    CHECK_REFUSED(ask(h, HUB_CLAIM, "eve", "{\"signal_id\":\"%s\"}", task), 409,
+                  "SIGNAL_NOT_CLAIMABLE", "expired");
+    assert_null(ask(h, HUB_CLAIM, "eve", "{}")->text); /* nothing to claim */
+    struct hub_reply *r = ask(h, HUB_GET, "ruby", "{\"id\":\"%s\"}", task);
+    assert_string_equal(got(r, "delivery_state"), "expired");
+    assert_non_null(strstr(data(r), "\"expires_at\":\"2026-04-03T11:19:44.000Z\""));
+    assert_string_equal(each(ask(h, HUB_HISTORY, "ruby", "{\"id\":\"%s\"}", task), "op"),
+                        "emit lapse");
+    assert_string_equal(each(ask(h, HUB_HISTORY, "ruby", "{\"id\":\"%s\"}", acked), "op"),
+                        "emit ack");
+
+    /* Who holds it may finish; given back, nobody gets it. */
+    assert_int_equal(hub_due_in_ms(h), 10000);
+    CHECK_REPLY(ask(h, HUB_RELEASE, "bob", "{\"signal_id\":\"%s\"}", taken), 200);
+    assert_string_equal(each(ask(h, HUB_HISTORY, "ruby", "{\"id\":\"%s\"}", taken), "op"),
+                        "emit claim release lapse");
+    fake_clock(T0 + 20 * S);
+    hub_submit(h, NULL, 0, NULL, NULL);
+    assert_int_equal(hub_due_in_ms(h), -1);
+    CHECK_OK(hub_stats(h, &st, &e), &e);
+    assert_int_equal(st.expired, 3);
+    assert_string_equal(data(ask(h, HUB_INBOX, "eve", "{\"target\":\"@eve\"}")), "[]");
+    CHECK_OK(hub_check(h, NULL, NULL, &problems, &e), &e);
+    assert_int_equal(problems, 0);
+    close_hub(h);
+}
+
+static void
+a_delayed_signal_of_the_past_comes_with_its_own_round(void **state)
+{
+    (void)state;
+    fake_clock(T0);
+    struct hub *h = open_hub();
+
+    CHECK_REPLY(ask(h, HUB_SUBSCRIBE, "eve", "{\"pattern\":\"*\"}"), 200);
+    CHECK_REPLY(ask(h, HUB_SCHEDULE, "bob", "{\"type\":\"a\",\"deliverAt\":0}"), 200);
+    CHECK_REPLY(
+        ask(h, HUB_SCHEDULE, "bob", "{\"type\":\"b\",\"deliverAt\":\"2020-01-01T00:00:00Z\"}"),
+        200);
+    CHECK_REPLY(ask_on(h, HUB_SCHEDULE, "bob", "{\"type\":\"c\",\"deliverAt\":%jd,\"data\":7}",
+                       (intmax_t)(T0 / 1000000)),
+                200);
+    hub_settle(h);
+    assert_string_equal(each(ask(h, HUB_INBOX, "eve", "{\"target\":\"@eve\"}"), "signal_type"),
+                        "a b c");
+    assert_string_equal(data(ask(h, HUB_DELAYED, "bob", "{}")), "{\"events\":[]}");
+    assert_int_equal(count_records(HUB_LOG, 0, "\"op\":\"deliver\""), 3);
+    assert_int_equal(hub_due_in_ms(h), -1);
+    close_hub(h);
+}
+
+static void
 a_delayed_signal_comes_at_its_time_never_early(void **state)
 {
     (void)state;
@@ -293,6 +368,8 @@ main(void)
         CASE(five_lost_leases_make_a_dead_letter),
         CASE(leases_end_exactly_while_the_clock_is_set_to_and_fro),
         CASE(delayed_signals_come_once_while_the_clock_is_set_to_and_fro),
+        CASE(a_signal_that_has_expired_is_neither_claimed_nor_in_an_inbox_now),
+        CASE(a_delayed_signal_of_the_past_comes_with_its_own_round),
         CASE(a_delayed_signal_comes_at_its_time_never_early),
     };
 

@@ -140,9 +140,9 @@ say_filters(struct buf *sql, const struct asked *q, int64_t now)
 {
     if (!q->is_admin)
         buf_addf(sql,
-                 " AND (s.addr IS NULL OR substr(s.addr, 1, 1) <> '+' OR s.sender = '%s' OR s.addr"
-                 " IN (SELECT '+' || ring FROM joins WHERE identity = '%s'))",
-                 q->who, q->who);
+                 " AND (s.addr IS NULL OR substr(s.addr, 1, 1) = '=' OR s.sender = '%s' OR s.addr"
+                 " IN (SELECT '+' || ring FROM joins WHERE identity = '%s' UNION SELECT '@%s'))",
+                 q->who, q->who, q->who);
     if (q->type)
         buf_addf(sql, " AND s.type IN ('%s', 'other')", q->type);
     if (q->tag)

@@ -106,6 +106,7 @@ static const struct sched_event story[] = {
     { .kind = EV_RERUN, .phase = REVIEW, .options = &later },
     { .kind = EV_STARTED, .phase = REVIEW, .attempt = 3 },
     { .kind = EV_RESULT, .phase = REVIEW, .attempt = 3, .outcome = OUT_CRASH, .text = "signal 9" },
+    { .kind = EV_ESCALATE, .text = "budget of the run: $3.01 of $3.00" },
     { .kind = EV_CANCEL, .text = "by hand" },
     { .kind = EV_GONE, .phase = REVIEW, .attempt = 3 },
     { .kind = EV_RERUN, .phase = REVIEW },
@@ -178,6 +179,48 @@ the_lines_are_as_documented(void **state)
                "\"verdict\":{\"outcome\":\"ROUTE\",\"target\":\"fixer\"},\"text\":\"tests "
                "fail\"}\n" AT "\"ev\":\"end\",\"status\":\"ESCALATED\",\"reason\":\"gate x\"}\n");
     assert_int_equal(file_mode(JOURNAL_NAME), 0600);
+}
+
+static bool
+take_usage(void *ctx, const struct sched_event *ev, int64_t at_ms)
+{
+    struct usage *u = ctx;
+
+    (void)at_ms;
+    if (ev->usage) {
+        assert_string_equal(ev->usage->model, "gpt-5");
+        assert_string_equal(ev->usage->session_id, "s-1");
+        usage_add(u, ev->usage);
+    }
+    return true;
+}
+
+static void
+what_a_model_used_is_read_back(void **state)
+{
+    struct usage used = { .model = "gpt-5",
+                          .session_id = "s-1",
+                          .input_tokens = 5210,
+                          .output_tokens = 830,
+                          .cost_usd = 0.0148,
+                          .has_cost = true };
+    struct usage sum = { 0 };
+    struct sched_event ev = { .kind = EV_RESULT, .phase = BUILD, .attempt = 1, .usage = &used };
+    struct journal j;
+    struct journal_head h;
+    struct err e;
+
+    (void)state;
+    CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
+    CHECK_OK(journal_write(&j, &ev, 1, &e), &e);
+    used.has_cost = false;
+    CHECK_OK(journal_write(&j, &ev, 1, &e), &e);
+    journal_close(&j);
+    CHECK_OK(journal_replay(here(), &team, take_usage, &sum, &h, &e), &e);
+    assert_int_equal(sum.input_tokens, 2 * 5210);
+    assert_false(sum.has_cost); /* one of them is not known */
+    assert_true(sum.cost_usd > 0.0147 && sum.cost_usd < 0.0149);
+    journal_head_release(&h);
 }
 
 static bool
@@ -550,6 +593,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(written_events_are_read_back),
+        CASE(what_a_model_used_is_read_back),
         CASE(the_lines_are_as_documented),
         CASE(a_replay_leads_the_scheduler_to_the_same_state),
         CASE(many_events_are_one_write_and_one_sync),

@@ -1,4 +1,4 @@
-/* Tests base/json_get: members, paths, numbers, equality. */
+/* Tests base/json_get: members, paths, numbers, equality; and base/json_foreign. */
 #include "jsons.h"
 
 #include <math.h>
@@ -219,6 +219,39 @@ large_objects_are_compared_too(void **state)
     buf_release(&down);
 }
 
+/* JavaScript cuts an emoji in half; the text around it, and what only looks like an escape, stays.
+ */
+static void
+half_a_surrogate_pair_of_another_program_becomes_a_replacement(void **state)
+{
+    static const struct {
+        const char *text, *want;
+    } table[] = {
+        { "\"ab\\ud83d\"", "ab\xEF\xBF\xBD" },
+        { "\"\\ude80!\"", "\xEF\xBF\xBD!" },
+        { "\"\\ud83d\\ud83d\\ude80\"", "\xEF\xBF\xBD\xF0\x9F\x9A\x80" },
+        { "\"\\\\ud83d \\ud83d\"", "\\ud83d \xEF\xBF\xBD" },
+        { "\"\\ud83d\\n\"", "\xEF\xBF\xBD\n" },
+        { "\"\\ud83d\\\"\"", "\xEF\xBF\xBD\"" },
+    };
+    struct arena a = { 0 };
+    struct json *doc;
+    struct json_fault fault;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const char *text = table[i].text;
+        assert_false(json_parse(&a, text, strlen(text), &doc, NULL));
+        assert_true(json_parse_foreign(&a, text, strlen(text), &doc, &fault));
+        assert_true(json_eq(doc, table[i].want));
+    }
+    assert_false(json_parse_foreign(&a, "[\"\\ud83d\",]", 11, &doc, &fault));
+    assert_int_equal(fault.offset, 10);
+    assert_false(json_parse_foreign(&a, "[\"\\ud83d", 8, &doc, &fault));
+    assert_true(fault.is_cut_off);
+    arena_release(&a);
+}
+
 int
 main(void)
 {
@@ -234,6 +267,7 @@ main(void)
         JSON_CASE(booleans_are_true_or_false_and_nothing_else),
         JSON_CASE(values_are_equal_whatever_the_order_of_keys),
         JSON_CASE(large_objects_are_compared_too),
+        JSON_CASE(half_a_surrogate_pair_of_another_program_becomes_a_replacement),
     };
 
     return cmocka_run_group_tests_name("json read", tests, NULL, NULL);

@@ -4,7 +4,7 @@
  *     team    name[!max][~retries][:dep,dep] a phase; ! makes it a gate; +name: a support phase
  *     event   begin | run P | ok P | done P | error P [text] | crash P | timeout P | gone P |
  *             skip P | due P | pass G | route G P | escalate G [text] | none G |
- *             cancel | abort [text] | rerun P
+ *             cancel | abort [text] | giveup [text] | rerun P
  *             P@3 is said of attempt 3; otherwise it is the latest. ok = run, done, gone.
  *             passed G = run, pass, gone.
  *     leads   +p.2 start attempt 2 (gates: /iteration; * routed)   -p.2 stop   ~p:500 wait
@@ -97,6 +97,7 @@ static const struct {
     { "escalate", { { .kind = EV_RESULT, .verdict = VERDICT_ESCALATE } }, 1, true, false },
     { "none", { { .kind = EV_RESULT, .verdict = VERDICT_NONE } }, 1, true, false },
     { "cancel", { { .kind = EV_CANCEL } }, 1, false, false },
+    { "giveup", { { .kind = EV_ESCALATE } }, 1, false, false },
     { "abort", { { .kind = EV_ABORT } }, 1, false, false },
     { "rerun", { { .kind = EV_RERUN } }, 1, true, false },
 };
@@ -442,6 +443,16 @@ static const struct story stories[] = {
       "run r\nroute r s => r>s\ngone r => =ESCALATED\n"
       "? => gate r routed to s, which waits for that gate" },
 
+    /* a budget is used up */
+    { "giveup lets what runs finish, and starts nothing", "a; b; c:a",
+      "begin => +a.1 +b.1\nrun a\nrun b\ngiveup budget of a\ngiveup twice => !\ndone a\n"
+      "gone a\ndone b\ngone b => =ESCALATED\n? => budget of a\n?a => done\n?c => waiting\n"
+      "rerun c => +c.1\nok c => =COMPLETED" },
+    { "giveup before its agent's error is the reason", "a~2",
+      "begin => +a.1\nrun a\ngiveup budget of a\nlast a x\ngone a => =ESCALATED\n"
+      "? => budget of a\n?a => failed" },
+    { "giveup when a phase is to be started", "a",
+      "giveup => !\nbegin => +a.1\ngiveup budget\ngone a => =ESCALATED\n?a => waiting" },
     /* cancel and abort */
     { "cancel before the beginning", "a", "cancel => =CANCELLED\nbegin => !" },
     { "cancel while starting", "a; b:a",

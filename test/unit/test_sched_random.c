@@ -289,7 +289,7 @@ make_noise(struct world *w)
 
     ev.attempt = w->last[p] ? w->last[p] - 1 : 99;
     if (ev.kind == EV_CANCEL || ev.kind == EV_ABORT || ev.kind == EV_RERUN || ev.kind == EV_DUE ||
-        ev.kind == EV_SKIP)
+        ev.kind == EV_SKIP || ev.kind == EV_ESCALATE)
         return;
     assert_false(feed(w, ev));
 }
@@ -381,7 +381,9 @@ live_once(struct world *w)
             if (roll(1000) < w->p_crash)
                 crash_and_resume(w);
             if (roll(1000) < w->p_cancel && !w->is_over)
-                feed(w, (struct sched_event){ .kind = roll(4) ? EV_CANCEL : EV_ABORT });
+                feed(w, (struct sched_event){ .kind = roll(4)   ? EV_CANCEL
+                                                      : roll(2) ? EV_ESCALATE
+                                                                : EV_ABORT });
         }
         if (roll(8) == 0)
             crash_and_resume(w);

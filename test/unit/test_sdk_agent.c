@@ -41,6 +41,95 @@ a_signal_dir_below_signals_works_too(void **state)
     assert_string_equal(in_file(HANDOFF, "text"), "Analysis results here.");
 }
 
+/* ---- messages made for tests ---- */
+
+static cliq_status
+sees_a_gate(cliq_context *ctx, void *user, cliq_error *e)
+{
+    const cliq_verdict pass = { .size = sizeof pass,
+                                .outcome = CLIQ_VERDICT_PASS,
+                                .comment = "good" };
+
+    (void)user;
+    SAME(cliq_context_phase(ctx), "reviewer");
+    SAME(cliq_context_route_target(ctx, 0), "developer");
+    SAME(cliq_context_settings(ctx, "model"), "m1");
+    SAME(cliq_context_instance_id(ctx), "test-1");
+    SAME(cliq_context_work_dir(ctx), cwd);
+    EXPECT(cliq_context_target_count(ctx) == 2);
+    SAME(cliq_context_target(ctx, 1), "docs");
+    return cliq_finalize_gate(ctx, &pass, e);
+}
+
+static void
+a_made_message_can_be_dispatched(void **state)
+{
+    cliq_agent_message m = CLIQ_AGENT_MESSAGE_INIT;
+    char *json;
+
+    (void)state;
+    m.agent = "openai-analyst";
+    m.project_dir = cwd;
+    m.phase = "analyst";
+    m.targets = "reviewer";
+    RUNS(cliq_make_message(&m, &json, &err));
+    RUNS(dispatch_to("phase:standard", send_results, json));
+    free(json);
+    assert_string_equal(in_file(HANDOFF, "text"), "Analysis results here.");
+    assert_string_equal(in_line(ANALYST, -1, "status"), "complete");
+    m.phase = "reviewer";
+    m.phase_type = "gate";
+    m.targets = " deploy  docs ";
+    m.settings_json = "{\"model\":\"m1\"}";
+    m.payload_json = "{\"route_targets\":[\"developer\"],\"iteration\":2}";
+    RUNS(cliq_make_message(&m, &json, &err));
+    RUNS(dispatch_to("phase:gate", sees_a_gate, json));
+    free(json);
+}
+
+static void
+a_message_that_an_agent_would_refuse_is_not_made(void **state)
+{
+    cliq_agent_message m = CLIQ_AGENT_MESSAGE_INIT;
+    char *json = err.text;
+
+    (void)state;
+#define REFUSED(says)                                                                              \
+    do {                                                                                           \
+        assert_int_equal(cliq_make_message(&m, &json, &err), CLIQ_INVALID);                        \
+        assert_non_null(strstr(err.text, says));                                                   \
+        assert_null(json);                                                                         \
+    } while (0)
+    REFUSED("agent, project_dir");
+    m.agent = "a";
+    m.project_dir = cwd;
+    REFUSED("payload.phase");
+    m.phase = "No Phase";
+    REFUSED("No Phase");
+    m.phase = "analyst";
+    m.project_dir = "relative";
+    REFUSED("absolute path");
+    m.project_dir = cwd;
+    m.payload_json = "[1]";
+    REFUSED("payload_json:1:1: must be a JSON object");
+    m.payload_json = "{\"phase\":\"other\"}"; /* twice in the payload */
+    REFUSED("duplicate key");
+    m.payload_json = NULL;
+    m.settings_json = "{";
+    REFUSED("settings_json:1:");
+    m.settings_json = NULL;
+    assert_int_equal(cliq_make_message(&m, NULL, &err), CLIQ_INVALID);
+    assert_int_equal(cliq_make_message(NULL, &json, &err), CLIQ_INVALID);
+    m.size = 8;
+    REFUSED("CLIQ_AGENT_MESSAGE_INIT");
+    m.size = sizeof m;
+    m.type = "test";
+    m.phase = NULL;
+    RUNS(cliq_make_message(&m, &json, &err));
+    assert_string_equal(err.text, "");
+    free(json);
+}
+
 /* ---- how a handler ends ---- */
 
 static cliq_status
@@ -383,6 +472,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         SDK_CASE(produces_output_on_the_expected_channel),
+        SDK_CASE(a_made_message_can_be_dispatched),
+        SDK_CASE(a_message_that_an_agent_would_refuse_is_not_made),
         SDK_CASE(a_signal_dir_below_signals_works_too),
         SDK_CASE(a_failing_handler_gives_an_error_line_and_1),
         SDK_CASE(a_handler_that_fails_without_a_reason_gets_a_default_one),

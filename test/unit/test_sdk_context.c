@@ -200,6 +200,8 @@ writes(cliq_context *ctx, void *user, cliq_error *e)
     EXPECT(!cliq_signal(ctx, "empty", NULL, e));
     EXPECT(cliq_signal(ctx, "../x", "{}", e) == CLIQ_INVALID);
     EXPECT(cliq_signal(ctx, "x", "{]", e) == CLIQ_INVALID);
+    EXPECT(cliq_signal(ctx, "command_results", "[]", e) == CLIQ_INVALID && *e->text);
+    EXPECT(!cliq_progress(ctx, "A success clears the text of the failure.", e) && !*e->text);
     EXPECT(!cliq_register_notification(ctx, "hug_review", "slack:oncall", "{\"url\":\"u\"}", e));
     EXPECT(!cliq_register_notification(ctx, "done", "email", NULL, e));
     EXPECT(cliq_register_notification(ctx, "", "email", NULL, e) == CLIQ_INVALID);
@@ -225,13 +227,13 @@ files_progress_signals_and_notifications(void **state)
     assert_string_equal(in_line(ANALYST, 2, "message"), "Iteration 2...");
     assert_string_equal(in_file(".cliq/signals/analyst_coverage.json", "lines"), "94.2");
     assert_string_equal(in_file(".cliq/signals/analyst_empty.json", ""), "{}");
-    assert_string_equal(in_line(ANALYST, 3, "status"), "notify");
-    assert_string_equal(in_line(ANALYST, 3, "result"),
+    assert_string_equal(in_line(ANALYST, 4, "status"), "notify");
+    assert_string_equal(in_line(ANALYST, 4, "result"),
                         "{\"agent\":\"slack\",\"channel\":\"oncall\",\"event\":\"hug_review\","
                         "\"payload\":{\"url\":\"u\"}}");
-    assert_string_equal(in_line(ANALYST, 4, "result.channel"), "null");
-    assert_string_equal(in_line(ANALYST, 5, "status"), "complete");
-    assert_int_equal(count_lines(ANALYST), 6);
+    assert_string_equal(in_line(ANALYST, 5, "result.channel"), "null");
+    assert_string_equal(in_line(ANALYST, 6, "status"), "complete");
+    assert_int_equal(count_lines(ANALYST), 7);
 }
 
 #define BOARD "# Task Board\n\n- [ ] analyst\n- [x] researcher\n"

@@ -41,8 +41,15 @@ valid_values_of_every_kind_are_accepted(void **state)
         { "default_agent", "claude-code" },
         { "agents.curl.timeout", "30" },
         { "agents.curl.timeout", "2m" },
+        { "run.command_timeout", "20m" },
+        { "prices.mine", "{\"input\":1.5,\"output\":6}" },
         { "agents.curl.max_bytes", "1073741824" },
         { "agents.curl.proxy", "http://127.0.0.1:3128" },
+        { "agents.slack.channels.ops.webhook_url", "https://hooks.slack.com/services/T/B/x" },
+        { "agents.slack.channels.ops.own", "[1]" },
+        { "agents.email.password", "123456" },
+        { "agents.email.channels.ops.to", "eve@x" },
+        { "agents.email.channels.ops.to", "[\"eve@x\",\"Bob <bob@x>\"]" },
         { "agents.curl.own", "[1]" }, /* agents may have keys of their own */
         { "agents.x.entry", "./agent" },
         { "agents.x", "{\"entry\":\"./a\",\"deep\":{\"er\":1}}" },
@@ -82,8 +89,20 @@ a_wrong_value_is_named_with_its_key_and_nothing_is_written(void **state)
           "at least 1 and at most 1073741824, not 1073741825" },
         { "agents.curl.timeout", "soon", "must be a time like 30, \"90s\" or \"2m\"" },
         { "agents.curl.timeout", "0", "not 0" },
+        { "run.command_timeout", "long", "must be a time like" },
+        { "prices.mine", "3", "for a million tokens, not 3" },
+        { "prices.mine", "{\"input\":1}", "for a million tokens" },
+        { "prices.mine", "{\"input\":1,\"output\":\"much\"}", "for a million tokens" },
         { "agents.x.entry", "", "agents.x.entry must be a text that is not empty, not \"\"" },
         { "agents", "{\"x\":{\"entry\":1}}", "agents.x.entry must be a text" },
+        { "agents.slack.channels.ops.webhook_url", "hooks.slack.com/x",
+          "must be a URL like https://host/path, not this one" },
+        { "agents.slack.channels", "{\"ops\":5}", "must be an object of settings, not 5" },
+        { "agents.email.port", "70000", "at most 65535, not 70000" },
+        { "agents.email.channels.ops.to", "eve", "must be an address like eve@example.org" },
+        { "agents.email.channels.ops.to", "[]", "or a list of them, not []" },
+        { "agents.webhook.channels", "{\"ops\":{\"url\":\"x://token\"}}",
+          "agents.webhook.channels.ops.url must be a URL like https://host/path, not this one" },
         { "default_agent", "../x", "default_agent must be the name of an agent, not \"../x\"" },
         { "roles.qa.agent", "a b", "roles.qa.agent must be the name of an agent" },
         { "hub.url", "hub.example", "hub.url must be a URL like https://host/path" },
@@ -169,10 +188,45 @@ a_secret_is_not_shown_when_it_is_wrong(void **state)
                 "another kind of value");
 }
 
+static void
+masks(const struct mask *m, const char *text, const char *want)
+{
+    struct buf b = { 0 };
+
+    CHECK_OK(mask_text(m, text, strlen(text), &b, &e), &e);
+    assert_string_equal(b.p, want);
+    buf_release(&b);
+}
+
+static void
+secrets_of_agents_and_of_the_environment_are_masked(void **state)
+{
+    static const char text[] =
+        "{\"codex\":{\"api_key\":\"sk-123456\",\"model\":\"gpt-model\",\"max_tokens\":4096000,"
+        "\"login\":{\"passwords\":[\"first-one\",987654321]}}}";
+    static const char *const vars[] = { "GITHUB_TOKEN=ghp-abcdef", "PATH=/usr/local/bin",
+                                        "MAX_TOKENS=1234567",      "API_KEY=short",
+                                        "NOTHING_SECRET_",         NULL };
+    struct arena a = { 0 };
+    struct mask m = { 0 };
+    struct json *v;
+
+    (void)state;
+    assert_true(json_parse(&a, text, strlen(text), &v, NULL));
+    settings_add_secrets(&m, v, "agents");
+    settings_add_env_secrets(&m, vars);
+    CHECK_OK(mask_build(&m, &e), &e);
+    masks(&m, "sk-123456 gpt-model 4096000 first-one 987654321", "*** gpt-model 4096000 *** ***");
+    masks(&m, "ghp-abcdef /usr/local/bin 1234567 short", "*** /usr/local/bin 1234567 short");
+    mask_release(&m);
+    arena_release(&a);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(secrets_of_agents_and_of_the_environment_are_masked),
         CASE(valid_values_of_every_kind_are_accepted),
         CASE(a_wrong_value_is_named_with_its_key_and_nothing_is_written),
         CASE(a_wrong_value_in_a_file_is_reported_with_its_path),

@@ -313,6 +313,45 @@ unnamed_files_opened_ahead_get_their_names(void **state)
     CHECK_FILE(".cliq/files/p/e", "");
 }
 
+static void
+a_file_in_pieces_is_there_when_it_is_kept(void **state)
+{
+    struct state_file to = { 0 };
+
+    (void)state;
+    CHECK_OK(state_dir_end(&to, true, &e), &e); /* one that was not begun */
+    CHECK_OK(state_dir_replace(&f, "files/p/x", "old", 3, &e), &e);
+    CHECK_OK(state_dir_begin(&f, "files/p/x", &to, &e), &e);
+    assert_int_equal(write(to.fd, "lost", 4), 4);
+    CHECK_OK(state_dir_rewind(&to, &e), &e);
+    assert_int_equal(write(to.fd, "new", 3), 3);
+    CHECK_FILE(".cliq/files/p/x", "old");
+    CHECK_OK(state_dir_end(&to, true, &e), &e);
+    CHECK_FILE(".cliq/files/p/x", "new");
+    CHECK_OK(state_dir_end(&to, true, &e), &e);
+}
+
+static void
+a_file_in_pieces_that_is_not_kept_leaves_nothing(void **state)
+{
+    struct state_file to = { 0 };
+    struct stat st;
+    int fd;
+
+    (void)state;
+    CHECK_OK(state_dir_begin(&f, "files/p/x", &to, &e), &e);
+    CHECK_OK(state_dir_end(&to, false, &e), &e);
+    assert_int_equal(state_dir_open_file(&f, "files/p/x", &fd, &st, &e), ST_NOT_FOUND);
+    CHECK_OK(state_dir_begin(&f, "top", &to, &e), &e);
+    CHECK_OK(state_dir_end(&to, true, &e), &e);
+    CHECK_OK(state_dir_open_file(&f, "top", &fd, &st, &e), &e);
+    assert_int_equal(st.st_size, 0);
+    close(fd);
+    assert_int_equal(rmdir(".cliq/files/p"), 0); /* it is empty */
+    assert_int_equal(state_dir_begin(&f, "../x", &to, &e), ST_INVALID);
+    assert_int_equal(state_dir_open_file(&f, "files", &fd, &st, &e), ST_INVALID);
+}
+
 int
 main(void)
 {
@@ -326,6 +365,8 @@ main(void)
         FRAMED(a_file_is_replaced_whole_and_read_back),
         FRAMED(a_created_file_is_new_or_not_there),
         FRAMED(of_the_files_in_signals_only_the_status_wakes_the_run),
+        FRAMED(a_file_in_pieces_is_there_when_it_is_kept),
+        FRAMED(a_file_in_pieces_that_is_not_kept_leaves_nothing),
         FRAMED(a_missing_file_is_not_found),
         FRAMED(paths_that_leave_the_state_directory_are_refused),
         FRAMED(links_are_not_followed),

@@ -126,6 +126,15 @@ rows_are_not_truncated_for_a_very_narrow_terminal(void **state)
 }
 
 static void
+columns_that_cannot_all_fit_are_as_narrow_as_they_may_be(void **state)
+{
+    (void)state;
+    row("a-first-column-stays", "a-second-one", "a-third-one");
+    table_write(&t, &out, 30, false); /* 20 + 2 + 6 + 2 + 6 */
+    assert_string_equal(out.p, "a-first-column-stays  a-sec…  a-thi…\n");
+}
+
+static void
 cells_are_escaped_and_on_one_line(void **state)
 {
     (void)state;
@@ -184,6 +193,7 @@ main(void)
         TABLE_CASE(a_row_that_just_fits_is_not_truncated),
         TABLE_CASE(truncation_never_splits_a_wide_character),
         TABLE_CASE(rows_are_not_truncated_for_a_very_narrow_terminal),
+        TABLE_CASE(columns_that_cannot_all_fit_are_as_narrow_as_they_may_be),
         TABLE_CASE(cells_are_escaped_and_on_one_line),
         TABLE_CASE(colour_is_on_the_head_only),
         TABLE_CASE(a_table_of_one_column_is_a_list),

@@ -161,7 +161,7 @@ many_unknown_names_are_checked_quickly(void **state)
     buf_reset(&b);
     buf_adds(&b, "agents:\n");
     for (int i = 0; i < 40000; i++)
-        buf_addf(&b, "  a%d: { entry: x }\n", i);
+        buf_addf(&b, "  a%d: { entry: agents/x }\n", i);
     ends_soon(&b);
     buf_reset(&b);
     buf_adds(&b, "inputs:\n");

@@ -1,35 +1,38 @@
 /*
  * Tests team/load: fields, defaults, ranges, and the messages about unknown keys and wrong shapes.
  */
+#include "team/load.h"
+
 #include "teams.h"
 
 static void
 every_field_of_a_phase_is_read(void **state)
 {
     (void)state;
-    struct fixture f = opened("name: '@a/team'\n"
-                              "phases:\n"
-                              "  - name: work\n"
-                              "    type: gate\n"
-                              "    agent: exec\n"
-                              "    role: worker\n"
-                              "    model: m1\n"
-                              "    action: go\n"
-                              "    when: 'yes'\n"
-                              "    team: sub\n"
-                              "    depends_on: [first, nobody]\n"
-                              "    commands:\n"
-                              "      - { name: one, run: ./one.sh, escalate_on_fail: true }\n"
-                              "    max_iterations: 5\n"
-                              "    timeout: 20m\n"
-                              "    retries: 2\n"
-                              "    env: { A: 1, B: two }\n"
-                              "    inputs: { x: y }\n"
-                              "    sources: [{ name: s, n: 1 }]\n"
-                              "    target_entries: [{ name: t, file: f }]\n"
-                              "    review: { reviewer: ann }\n"
-                              "    notify: { on_complete: { agent: slack } }\n"
-                              "  - name: first\n");
+    struct fixture f =
+        opened("name: '@a/team'\n"
+               "phases:\n"
+               "  - name: work\n"
+               "    type: gate\n"
+               "    agent: exec\n"
+               "    role: worker\n"
+               "    model: m1\n"
+               "    action: go\n"
+               "    when: 'yes'\n"
+               "    team: sub\n"
+               "    depends_on: [first, nobody]\n"
+               "    commands:\n"
+               "      - { name: one, run: ./one.sh, escalate_on_fail: true, timeout: 90s }\n"
+               "    max_iterations: 5\n"
+               "    timeout: 20m\n"
+               "    retries: 2\n"
+               "    env: { A: 1, B: two }\n"
+               "    inputs: { x: y }\n"
+               "    sources: [{ name: s, n: 1 }]\n"
+               "    target_entries: [{ name: t, file: f }]\n"
+               "    review: { reviewer: ann }\n"
+               "    notify: { on_complete: { agent: slack } }\n"
+               "  - name: first\n");
     const struct phase *p = team_phase(&f.team, "work");
 
     assert_non_null(p);
@@ -48,6 +51,7 @@ every_field_of_a_phase_is_read(void **state)
     assert_string_equal(p->commands[0].name, "one");
     assert_string_equal(p->commands[0].run, "./one.sh");
     assert_true(p->commands[0].escalate_on_fail);
+    assert_int_equal(p->commands[0].timeout_ms, 90 * 1000);
     assert_int_equal(p->commands[0].line, 13);
     assert_int_equal(p->commands[0].column, 27);
     assert_int_equal(p->max_iterations, 5);
@@ -249,6 +253,8 @@ max_iterations_are_1_to_5(void **state)
     (void)state;
     clean(HEAD EXEC("x") "  - { name: a, type: gate, depends_on: [x], max_iterations: 1 }\n"
                          "  - { name: b, type: gate, depends_on: [x], max_iterations: 5 }\n");
+    says(HEAD "  - { name: a, type: [gate] }\n",
+         "4:22: error: type must be a text, not a list (phase a, field type)");
     says(
         HEAD "  - { name: a, type: gate, max_iterations: 0 }\n",
         "4:44: error: max_iterations must be a whole number from 1 to 5, not \"0\" (phase a, field "
@@ -278,7 +284,7 @@ unknown_keys_warn_with_the_nearest_known_one(void **state)
          "1:21: warning: unknown key \"requird\" in an input (name:, required:, ...) (did you mean "
          "\"required\"?)");
     says("agents: { x: { entri: y } }\n",
-         "1:16: warning: unknown key \"entri\" in an agent (entry:, env:) (did you mean "
+         "1:16: warning: unknown key \"entri\" in an agent (entry:, acp:, env:) (did you mean "
          "\"entry\"?)");
     says("workflow: { phase: [] }\n",
          "1:13: warning: unknown key \"phase\" in workflow (did you mean \"phases\"?)");
@@ -318,9 +324,11 @@ wrong_shapes_are_errors_at_their_position(void **state)
          "1:10: error: an input (name:, required:, ...) must be a map, not a text");
     says("inputs: [{ name: a, required: yes }]\n",
          "1:31: error: required must be true or false, not \"yes\" (field required)");
-    says("agents: [x]\n",
-         "1:9: error: agents must be a map from names to {entry: ...} (field agents)");
-    says("agents: { x: y }\n", "1:14: error: an agent (entry:, env:) must be a map, not a text");
+    says(
+        "agents: [x]\n",
+        "1:9: error: agents must be a map from names to {entry: ...} or {acp: ...} (field agents)");
+    says("agents: { x: y }\n",
+         "1:14: error: an agent (entry:, acp:, env:) must be a map, not a text");
     says(HEAD "  - { name: a, commands: make }\n",
          "4:26: error: commands must be a list, not \"make\" (phase a, field commands)");
     says(HEAD "  - { name: a, commands: [make] }\n",
@@ -488,6 +496,38 @@ problems_outlive_the_team(void **state)
     done(&f);
 }
 
+/* Pages are made from these rows: one without a description would be a heading without text. */
+static void
+every_key_is_described(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    size_t n = 0;
+
+    for (const struct load_table *t = team_tables; t->path; t++) {
+        assert_non_null(t->says);
+        for (const struct load_field *f = t->fields; f->key; f++, n++) {
+            struct field row = load_describe(&a, f);
+            if (!row.takes || !row.says || !*row.says)
+                fail_msg("%s.%s has no %s", t->path, f->key, row.says ? "takes" : "says");
+        }
+    }
+    assert_true(n > 60);
+    arena_release(&a);
+}
+
+static void
+a_misspelt_key_of_a_source_is_reported_and_an_unknown_one_is_not(void **state)
+{
+    (void)state;
+    says(HEAD "  - { name: a, agent: curl, sources: [{ name: x, ulr: 'http://h/' }] }\n",
+         "4:50: warning: unknown key \"ulr\" in a source (did you mean \"url\"?) (phase a)");
+    says(HEAD "  - { name: a, agent: curl, target_entries: [{ name: x, file: f, mod: create }] }\n",
+         "4:66: warning: unknown key \"mod\" in a target (did you mean \"mode\"?) (phase a)");
+    clean(HEAD
+          "  - { name: a, agent: curl, sources: [{ name: x, url: 'http://h/', region: y }] }\n");
+}
+
 int
 main(void)
 {
@@ -515,6 +555,8 @@ main(void)
         CASE(a_file_of_more_than_a_mebibyte_is_a_problem),
         CASE(releasing_twice_is_fine),
         CASE(problems_outlive_the_team),
+        CASE(every_key_is_described),
+        CASE(a_misspelt_key_of_a_source_is_reported_and_an_unknown_one_is_not),
     };
 
     return cmocka_run_group_tests_name("team load", tests, NULL, NULL);

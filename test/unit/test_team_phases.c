@@ -141,24 +141,30 @@ input_types_and_defaults_are_checked(void **state)
 
 /* ---- agents of the team ---- */
 
+#define OUTSIDE                                                                                    \
+    " must be a path inside agents/ of the team's directory: assemble copies only these files to " \
+    "the project (field agents)"
+
 static void
-own_agents_need_an_entry_inside_the_team(void **state)
+own_agents_need_an_entry_below_agents(void **state)
 {
     (void)state;
     says("agents: { x: { env: [A] } }\n",
          "1:11: error: the agent \"x\" has no entry (field agents)");
-    says("agents: { x: { entry: /bin/sh } }\n",
-         "1:23: error: the entry \"/bin/sh\" must be a path inside the team's directory (field "
-         "agents)");
-    says("agents: { x: { entry: a/../../b } }\n",
-         "1:23: error: the entry \"a/../../b\" must be a path inside the team's directory (field "
-         "agents)");
-    says("agents: { '': { entry: a } }\n", "1:11: error: an agent without a name (field agents)");
-    says("agents: { 'a/b': { entry: a } }\n",
+    says("agents: { x: { entry: /bin/sh } }\n", "1:23: error: the entry \"/bin/sh\"" OUTSIDE);
+    says("agents: { x: { entry: agents/../../b } }\n",
+         "1:23: error: the entry \"agents/../../b\"" OUTSIDE);
+    says("agents: { x: { entry: bin/a.sh } }\n", "1:23: error: the entry \"bin/a.sh\"" OUTSIDE);
+    says("agents: { x: { entry: ./a.sh } }\n", "1:23: error: the entry \"./a.sh\"" OUTSIDE);
+    says("agents: { x: { entry: agents } }\n", "1:23: error: the entry \"agents\"" OUTSIDE);
+    clean("agents: { x: { entry: ./agents/x } }\n" HEAD "  - { name: a, agent: x }\n");
+    says("agents: { '': { entry: agents/a } }\n",
+         "1:11: error: an agent without a name (field agents)");
+    says("agents: { 'a/b': { entry: agents/a } }\n",
          "1:11: error: bad agent name \"a/b\": use 1 to 64 of A-Z a-z 0-9 . _ - and start with a "
          "letter, a digit or _ (field agents)");
-    says("agents: { x: { entry: a, env: ['A=1'] } }\n",
-         "1:31: error: \"A=1\" is not the name of a variable (agent x) (field agents)");
+    says("agents: { x: { entry: agents/a, env: ['A=1'] } }\n",
+         "1:38: error: \"A=1\" is not the name of a variable (agent x) (field agents)");
 }
 
 static void
@@ -242,10 +248,10 @@ agents_are_built_in_or_declared(void **state)
          "4:23: error: unknown agent \"qqqqqqq\": it is neither built in nor installed here nor "
          "declared under agents "
          "(phase a, field agent)");
-    says("agents: { analyst: { entry: x } }\n" HEAD "  - { name: a, agent: analist }\n",
+    says("agents: { analyst: { entry: agents/x } }\n" HEAD "  - { name: a, agent: analist }\n",
          "5:23: error: unknown agent \"analist\" (did you mean \"analyst\"?): it is neither built "
          "in nor installed here nor declared under agents (phase a, field agent)");
-    clean("agents: { analyst: { entry: x } }\n" HEAD "  - { name: a, agent: analyst }\n");
+    clean("agents: { analyst: { entry: agents/x } }\n" HEAD "  - { name: a, agent: analyst }\n");
     clean(HEAD "  - { name: a, agent: claude-code }\n");
 }
 
@@ -301,8 +307,8 @@ static void
 an_agent_of_the_team_hides_the_built_in_one(void **state)
 {
     (void)state;
-    clean("agents: { exec: { entry: x } }\n" HEAD "  - { name: a, agent: exec }\n");
-    clean("agents: { jira: { entry: x } }\n" HEAD "  - { name: a, agent: jira }\n");
+    clean("agents: { exec: { entry: agents/x } }\n" HEAD "  - { name: a, agent: exec }\n");
+    clean("agents: { jira: { entry: agents/x } }\n" HEAD "  - { name: a, agent: jira }\n");
 }
 
 static void
@@ -334,6 +340,24 @@ escalate_on_fail_is_for_exec_alone(void **state)
 }
 
 static void
+a_commands_timeout_is_for_exec_and_checks(void **state)
+{
+    (void)state;
+    clean(HEAD "  - { name: a, agent: exec, commands: [{ name: c, run: x, timeout: 20m }] }\n"
+               "  - { name: g, type: gate, depends_on: [a], commands: [{ name: c, run: x, timeout: "
+               "90s }] }\n");
+    says(HEAD "  - { name: a, agent: script, commands: [{ name: c, run: x, timeout: 1s }] }\n",
+         "4:70: error: timeout of a command is only for agent: exec and for a gate's checks: set "
+         "the phase's timeout (phase a, field commands)");
+    says(HEAD "  - { name: a, agent: exec, commands: [{ name: c, run: x, timeout: soon }] }\n",
+         "4:68: error: timeout must be a time like 90s, 20m or 2h, not \"soon\" (phase a, field "
+         "timeout)");
+    says(HEAD "  - { name: a, agent: exec, commands: [{ name: c, run: x, timeout: 0s }] }\n",
+         "4:68: error: timeout must be more than 0 and at most 720h, not \"0s\" (phase a, field "
+         "timeout)");
+}
+
+static void
 hug_needs_a_reviewer(void **state)
 {
     (void)state;
@@ -345,6 +369,15 @@ hug_needs_a_reviewer(void **state)
     says(HEAD "  - { name: a, type: gate, agent: hug, review: { reviewer: [] } }\n",
          "4:60: error: review.reviewer must be a text or a list of texts: who decides (phase a, "
          "field review)");
+    says(HEAD "  - { name: a, type: gate, agent: hug, review: { reviewer: [ann, the boss] } }\n",
+         "4:66: error: the reviewer \"the boss\" names nobody: write slack:elan, email:ops or a "
+         "name (phase a, field review)");
+    says(
+        HEAD "  - { name: a, type: gate, agent: hug, review: { reviewer: \"slak:elan\" } }\n",
+        "4:60: error: unknown agent \"slak\" (did you mean \"slack\"?): it is neither built in nor "
+        "installed here nor declared under agents (phase a, field review)");
+    says(HEAD "  - { name: a, type: gate, agent: hug, review: { reviewer: ann, require: one } }\n",
+         "4:74: error: review.require must be any or all (phase a, field review)");
     clean(HEAD "  - { name: a, type: gate, agent: hug, review: { reviewer: ann }, commands: [{ "
                "name: c, run: x }] }\n");
     clean(HEAD "  - { name: a, type: gate, agent: hug, review: { reviewer: [ann, bob] }, commands: "
@@ -419,20 +452,42 @@ static void
 connectors_need_an_action(void **state)
 {
     (void)state;
-    static const char *const names[] = { "jira", "confluence", "zendesk", "hubspot", "datadog" };
+    static const struct {
+        const char *name, *action;
+    } agents[] = { { "jira", "search" },
+                   { "confluence", "search" },
+                   { "zendesk", "search" },
+                   { "hubspot", "list" },
+                   { "datadog", "search_logs" } };
 
-    for (size_t i = 0; i < COUNT(names); i++) {
+    for (size_t i = 0; i < COUNT(agents); i++) {
         char text[200], want[200];
         snprintf(text, sizeof text, HEAD "  - { name: a, agent: %s, sources: [{ name: s }] }\n",
-                 names[i]);
+                 agents[i].name);
         snprintf(want, sizeof want,
-                 "4:5: error: the agent %s needs an action (phase a, field action)", names[i]);
+                 "4:5: error: the agent %s needs an action (phase a, field action)",
+                 agents[i].name);
         says(text, want);
         snprintf(text, sizeof text,
-                 HEAD "  - { name: a, agent: %s, action: get, sources: [{ name: s }] }\n",
-                 names[i]);
+                 HEAD "  - { name: a, agent: %s, action: %s, sources: [{ name: s }] }\n",
+                 agents[i].name, agents[i].action);
+        clean(text);
+        snprintf(text, sizeof text,
+                 HEAD "  - { name: a, agent: %s, sources: [{ name: s, action: %s }] }\n",
+                 agents[i].name, agents[i].action);
         clean(text);
     }
+}
+
+static void
+an_action_that_a_built_in_agent_lacks_is_an_error(void **state)
+{
+    (void)state;
+    says(HEAD "  - { name: a, agent: s3, action: fetch, sources: [{ name: s }] }\n",
+         "4:35: error: the agent s3 has no action \"fetch\"; these are: get list put (phase a, "
+         "field "
+         "action)");
+    clean(HEAD "  - { name: a, agent: exec, action: any, commands: [{ name: c, run: x }] }\n");
 }
 
 static void
@@ -540,7 +595,7 @@ main(void)
         CASE(an_input_that_a_role_may_use_is_not_called_unused),
         CASE(every_text_counts_as_a_use),
         CASE(input_types_and_defaults_are_checked),
-        CASE(own_agents_need_an_entry_inside_the_team),
+        CASE(own_agents_need_an_entry_below_agents),
         CASE(entries_must_exist),
         CASE(phases_need_a_name),
         CASE(phase_names_have_a_pattern),
@@ -553,6 +608,7 @@ main(void)
         CASE(an_agent_of_the_team_hides_the_built_in_one),
         CASE(commands_need_a_name_and_something_to_run),
         CASE(escalate_on_fail_is_for_exec_alone),
+        CASE(a_commands_timeout_is_for_exec_and_checks),
         CASE(hug_needs_a_reviewer),
         CASE(hug_without_commands_is_a_warning),
         CASE(hug_decides_gates_only),
@@ -561,6 +617,7 @@ main(void)
         CASE(team_phases_name_a_team),
         CASE(team_is_for_team_phases_alone),
         CASE(connectors_need_an_action),
+        CASE(an_action_that_a_built_in_agent_lacks_is_an_error),
         CASE(s3_gdrive_and_curl_need_no_action),
         CASE(curl_needs_a_source_or_a_target),
         CASE(a_connector_without_work_is_a_warning),

@@ -34,8 +34,9 @@ static void
 the_other_agents_need_no_role(void **state)
 {
     (void)state;
-    write_file("x.sh", "");
-    clean_in(here(), "agents: { mine: { entry: x.sh } }\n" HEAD EXEC(
+    make_dirs("agents");
+    write_file("agents/x.sh", "");
+    clean_in(here(), "agents: { mine: { entry: agents/x.sh } }\n" HEAD EXEC(
                          "a") "  - { name: b, agent: curl, sources: [{ name: s }] }\n"
                               "  - { name: c, agent: s3, sources: [{ name: s }] }\n"
                               "  - { name: d, agent: mine }\n"
@@ -44,8 +45,7 @@ the_other_agents_need_no_role(void **state)
                               "commands: [{ name: c, run: x "
                               "}] }\n"
                               "  - { name: g, type: gate, agent: hug, review: { reviewer: ann }, "
-                              "commands: [{ name: c, run: x }] }\n"
-                              "  - { name: h, agent: slack }\n");
+                              "commands: [{ name: c, run: x }] }\n");
 }
 
 static void
@@ -127,6 +127,16 @@ variables_in_roles_are_reported_at_their_position(void **state)
 }
 
 static void
+an_agent_of_the_team_may_read_any_input(void **state)
+{
+    (void)state;
+    make_dirs("agents");
+    write_file("agents/r.sh", "cliq sdk get inputs.topic\n");
+    clean_in(here(), "agents: { r: { entry: agents/r.sh } }\n" INPUTS(
+                         "[{ name: topic }]") "  - { name: a, agent: r }\n");
+}
+
+static void
 a_role_must_be_text(void **state)
 {
     (void)state;
@@ -148,6 +158,7 @@ main(void)
         CASE(a_short_role_is_a_warning),
         CASE(a_role_that_invents_tools_is_a_warning),
         CASE(variables_in_roles_are_reported_at_their_position),
+        CASE(an_agent_of_the_team_may_read_any_input),
         CASE(a_role_must_be_text),
     };
 

@@ -95,9 +95,11 @@ handoffs_come_from_predecessors(void **state)
     says(HEAD EXEC("plan") "  - { name: b, depends_on: [plan], env: { X: $(handoff.plam.x) } }\n",
          "5:46: error: $(handoff.plam.x): there is no phase \"plam\" (did you mean \"plan\"?) "
          "(phase b, field env)");
-    says(HEAD EXEC("a") "  - { name: b, depends_on: [a], agent: exec, commands: [{ name: c, run: "
-                        "x }] }\n  - { name: c, depends_on: [b], env: { X: $(handoff.a) } }\n",
-         "6:43: error: $(handoff.a): \"a\" is not a predecessor: add it to depends_on (phase c, "
+    clean(HEAD EXEC("a") "  - { name: b, depends_on: [a], agent: exec, commands: [{ name: c, run: "
+                         "x }] }\n  - { name: c, depends_on: [b], env: { X: $(handoff.a.x) } }\n");
+    says(HEAD EXEC("a") "  - { name: b, agent: exec, commands: [{ name: c, run: x }], env: { X: "
+                        "$(handoff.c.x) } }\n  - { name: c, depends_on: [b] }\n",
+         "5:72: error: $(handoff.c.x): \"c\" is not a predecessor: add it to depends_on (phase b, "
          "field env)");
     says(HEAD "  - { name: a, env: { X: $(handoff.a) } }\n",
          "4:26: error: $(handoff.a): \"a\" is not a predecessor: add it to depends_on (phase a, "
@@ -299,6 +301,16 @@ fields_that_are_not_expanded_warn(void **state)
          "5:23: warning: $(...) is not expanded in model (phase a, field model)");
 }
 
+static void
+notifications_may_hold_variables(void **state)
+{
+    (void)state;
+    says(HEAD EXEC("b") "  - { name: a, agent: exec, commands: [{ name: c, run: 'true' }],\n"
+                        "      notify: { on_start: { agent: slack, message: '$(phase) of "
+                        "$(team_name): $(inputs.who)' } } }\n",
+         "6:52: error: $(inputs.who): there is no such input (phase a, field notify)");
+}
+
 int
 main(void)
 {
@@ -319,6 +331,7 @@ main(void)
         CASE(variables_cannot_be_in_a_quoted_here_document),
         CASE(variables_under_another_shell_are_warnings),
         CASE(fields_that_are_not_expanded_warn),
+        CASE(notifications_may_hold_variables),
     };
 
     return cmocka_run_group_tests_name("team templates", tests, NULL, NULL);

@@ -574,6 +574,26 @@ commands_that_run_their_words_as_code_are_warned_about(void **state)
         "echo \"$(inputs.x)\" | bash -s",
         "python3 -c \"print('$(inputs.x)')\"",
         "echo $(eval $(inputs.x))",
+        "awk \"{print $(inputs.x)}\" f",
+        "awk -F, -v a=b \"/$(inputs.x)/\" f",
+        "gawk -e \"/$(inputs.x)/\" f",
+        "mawk '{print '\"$(inputs.x)\"'}' f",
+        "cat f | awk \"\\$1 == \\\"$(inputs.x)\\\"\"",
+        "sed \"s/a/$(inputs.x)/\" f",
+        "/usr/bin/sed -n $(inputs.x) f",
+        "sed -ne \"/$(inputs.x)/p\" f",
+        "sed -i.bak -es/a/$(inputs.x)/ f",
+        "sed --expression=\"s/a/$(inputs.x)/\" f",
+        "sed -e p -e \"$(inputs.x)\" f",
+        "sed -E -- \"$(inputs.x)\" f",
+        "find . -exec sed -i \"s/a/$(inputs.x)/\" {} +",
+        "jq \".$(inputs.x)\" f",
+        "jq -r --arg a b --indent 2 \".$(inputs.x)\" f",
+        "env -S \"ls $(inputs.x)\"",
+        "/usr/bin/env -iS \"ls $(inputs.x)\"",
+        "env --split-string=\"ls $(inputs.x)\"",
+        ". $(inputs.x)",
+        "source \"$(inputs.x)/lib.sh\"",
         "trap \"echo $(inputs.x)\" EXIT",
         "declare \"$(inputs.x)=1\"",
         "read -r $(inputs.x)",
@@ -587,6 +607,11 @@ commands_that_run_their_words_as_code_are_warned_about(void **state)
             fail_msg("no warning for %s", texts[i]);
     assert_non_null(strstr(warning(texts[0]), "eval"));
     assert_non_null(strstr(warning("ssh a $(inputs.x)"), "ssh"));
+    assert_non_null(strstr(warning("awk $(inputs.x)"), "awk program"));
+    assert_non_null(strstr(warning("sed $(inputs.x)"), "sed script"));
+    assert_non_null(strstr(warning("jq $(inputs.x)"), "--arg NAME VALUE"));
+    assert_non_null(strstr(warning("env -S $(inputs.x)"), "env -S"));
+    assert_non_null(strstr(warning(". $(inputs.x)"), "source"));
 }
 
 static void
@@ -595,6 +620,27 @@ other_commands_are_not_warned_about(void **state)
     static const char *const texts[] = {
         "echo $(inputs.x)",
         "echo eval $(inputs.x)",
+        "awk '{print}' $(inputs.x)",
+        "awk -v v=$(inputs.x) '{print v}' f",
+        "awk -v \"v=$(inputs.x)\" '{print v}' f",
+        "awk -F \"$(inputs.x)\" '{print}' f",
+        "awk -vv=$(inputs.x) '{print v}' f",
+        "awk -f prog.awk $(inputs.x)",
+        "awk '{print v}' v=$(inputs.x) f >\"$(inputs.x)\"",
+        "sed s/a/b/ $(inputs.x)",
+        "sed -i \"s/a/b/\" $(inputs.x)",
+        "sed -n -e p $(inputs.x)",
+        "sed -nf script $(inputs.x)",
+        "sed --file=script $(inputs.x)",
+        "sed p f; echo $(inputs.x)",
+        "sed p f | grep $(inputs.x)",
+        "jq . $(inputs.x)",
+        "jq --arg v $(inputs.x) .a f",
+        "jq -n --arg v \"$(inputs.x)\" '$v'",
+        "env A=$(inputs.x) ls $(inputs.x)",
+        "env -u S ls $(inputs.x)",
+        ". ./lib.sh $(inputs.x)",
+        "echo sed $(inputs.x)",
         "eval true; echo $(inputs.x)",
         "sh script.sh $(inputs.x)",
         "docker exec c sh script.sh $(inputs.x)",

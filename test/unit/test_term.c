@@ -188,6 +188,36 @@ the_width_is_the_terminals_else_COLUMNS_else_80(void **state)
     close(slave);
 }
 
+static void
+the_last_line_is_what_a_terminal_shows_of_it(void **state)
+{
+    static const struct {
+        const char *text, *line;
+    } cases[] = {
+        { "", "" },
+        { "\n \n\t\n", "" },
+        { "one\ntwo", "two" },
+        { "one\ntwo\n\n  \n", "two" },
+        { "  \033[1;31merror:\033[0m no\tway  \n\033[K\n", "error: no way" },
+        { "\033]0;title\aready\n", "ready" },
+        { " 10%\r 99%\r", "99%" },
+        { "bad \xff\x01 byte\033", "bad  byte" },
+        { "12345678901234567890123456789", "12345678901234567890…" },
+        { "gr\xc3\xbc\xc3\x9f"
+          "e\n",
+          "gr\xc3\xbc\xc3\x9f"
+          "e" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf line = { 0 };
+        term_last_line(&line, cases[i].text, strlen(cases[i].text), 20);
+        assert_string_equal(line.p ? line.p : "", cases[i].line);
+        buf_release(&line);
+    }
+}
+
 int
 main(void)
 {
@@ -200,6 +230,7 @@ main(void)
         TERM_CASE(a_NUL_does_not_end_the_text),
         TERM_CASE(line_breaks_and_tabs_stay_in_texts_of_several_lines_only),
         TERM_CASE(no_input_produces_a_control_sequence),
+        TERM_CASE(the_last_line_is_what_a_terminal_shows_of_it),
         TERM_CASE(a_file_is_no_terminal),
         TERM_CASE(colour_follows_NO_COLOR_then_force_then_the_terminal),
         TERM_CASE(the_width_is_the_terminals_else_COLUMNS_else_80),

@@ -122,6 +122,20 @@ a_replaced_directory_reports_that_any_file_may_have_changed(void **state)
 }
 
 static void
+what_happens_beside_the_directory_is_not_told(void **state)
+{
+    (void)state;
+    make_dirs("a/d");
+    CHECK_OK(watch_open_writes(&w, "a/d", &e), &e);
+    write_file("a/other", "x");
+    CHECK_NAMED("");
+    assert_int_equal(rename("a/other", "a/d2"), 0);
+    CHECK_NAMED("");
+    append_file("a/d/f", "x");
+    CHECK_NAMED("f ");
+}
+
+static void
 a_stopped_watch_reports_nothing_and_does_not_restart(void **state)
 {
     (void)state;
@@ -513,6 +527,7 @@ main(void)
         WATCH_CASE(every_change_in_the_directory_is_reported),
         WATCH_CASE(only_writes_are_reported_by_name),
         WATCH_CASE(a_replaced_directory_reports_that_any_file_may_have_changed),
+        WATCH_CASE(what_happens_beside_the_directory_is_not_told),
         WATCH_CASE(no_name_of_many_is_missed),
         WATCH_CASE(a_stopped_watch_reports_nothing_and_does_not_restart),
         WATCH_CASE(the_working_directory_can_be_watched),

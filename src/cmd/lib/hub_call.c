@@ -7,6 +7,7 @@
 #include "hub/model/hub_event.h"
 #include "hub/model/time_arg.h"
 #include "net/fetch.h"
+#include "net/libcurl.h"
 #include "wake/wake.h"
 
 #include <inttypes.h>
@@ -52,13 +53,24 @@ begin(struct hub_call *c, const char *as, const char *url, bool is_json, struct 
         s = err_set(e, ST_INVALID,
                     "--as is for files: %s knows you by the key in CLIQ_KEY; leave --as away",
                     c->hub.url);
-    return s || !c->hub.place.is_tls ? s : fetch_load(e);
+    return s || !c->hub.place.is_tls ? s : libcurl_load(e);
 }
 
 enum status
 hub_call_begin(struct hub_call *c, const struct args *a, struct err *e)
 {
     return begin(c, args_text(a, "as"), args_text(a, "url"), args_has(a, "json"), e);
+}
+
+/* Once a command. */
+static void
+warn_of_bad(struct hub_call *c)
+{
+    uint64_t bad = c->hub.hub && !c->is_bad_told ? hub_bad_lines(c->hub.hub) : 0;
+
+    if (bad)
+        cmd_warn(HUB_BAD_LINES_SAYS, bad, bad == 1 ? "" : "s");
+    c->is_bad_told = c->is_bad_told || bad;
 }
 
 void
@@ -85,6 +97,7 @@ hub_run_files(const char *what,
         s = hubclient_files(&c.hub, e);
     if (!s)
         s = work(&c, a, e);
+    warn_of_bad(&c);
     hub_call_end(&c);
     return s;
 }
@@ -93,7 +106,12 @@ enum status
 hub_call(struct hub_call *c, enum hub_op op, const struct json *args, struct hub_reply *reply,
          struct err *e)
 {
-    return hubclient_call(&c->hub, &c->hub.arena, op, args, reply, e);
+    enum status s = hubclient_call(&c->hub, &c->hub.arena, op, args, reply, e);
+
+    warn_of_bad(c);
+    for (size_t i = 0; !s && i < reply->n_warnings; i++)
+        cmd_warn("%s", reply->warnings[i]);
+    return s;
 }
 
 /* ---- options to arguments ---- */
@@ -151,6 +169,17 @@ make_seconds(struct hub_call *c, const char *name, int64_t ms, bool is_whole, st
                      ms / 1000, ms % 1000);
     const char *kept = arena_dup(&c->hub.arena, text, (size_t)n);
     return kept ? make_number(c, name, kept, out, e) : err_nomem(e);
+}
+
+/* "+3600000ms" */
+static enum status
+make_delay(struct hub_call *c, int64_t ms, struct json **out, struct err *e)
+{
+    char text[40];
+    int n = snprintf(text, sizeof text, "+%" PRId64 "ms", ms);
+
+    *out = json_new_copy(&c->hub.arena, text, (size_t)n);
+    return *out ? ST_OK : err_nomem(e);
 }
 
 static enum status
@@ -233,6 +262,8 @@ make_value(struct hub_call *c, const struct args *a, const struct hub_field *f, 
     case HF_SECONDS:
     case HF_TIME:
         return make_seconds(c, name, args_ms(a, f->opt, 0), f->kind == HF_SECONDS, out, e);
+    case HF_IN:
+        return make_delay(c, args_ms(a, f->opt, 0), out, e);
     case HF_WHEN:
         return make_when(c, name, text, out, e);
     case HF_JSON:

@@ -36,6 +36,7 @@
 struct hub_call {
     struct hubclient hub;
     bool is_json, is_tty;
+    bool is_bad_told; /* that the log has bad lines */
 };
 
 enum status hub_call_begin(struct hub_call *c, const struct args *a, struct err *e);
@@ -62,6 +63,7 @@ enum hub_field_kind {
     HF_BOOL,    /* "true" or "false" */
     HF_SECONDS, /* OPT_TIME: whole seconds */
     HF_TIME,    /* OPT_TIME: seconds with a fraction */
+    HF_IN,      /* OPT_TIME: that long from now on; the hub counts, so that a retry is the same */
     HF_WHEN,    /* "+30s", ms since 1970, or ISO 8601 */
     HF_JSON,    /* any JSON */
     HF_COUNT,   /* a whole number from 1 to max */

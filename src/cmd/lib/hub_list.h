@@ -11,7 +11,7 @@
     { "type", OPT_TEXT, "TYPE", "only signals of this type; may be repeated", .is_many = true },   \
     { "min-urgency", OPT_TEXT, "N", "only signals at least this urgent" },                         \
     { "delivery-state", OPT_TEXT, "STATE",                                                         \
-      "pending, leased, acked, failed or dead_letter; may be repeated", .is_many = true },         \
+      "pending, leased, acked, failed, dead_letter or expired; may be repeated", .is_many = true },         \
     { "project-tag", OPT_TEXT, "TAG", "only signals with this tag" },                              \
     { "limit", OPT_NUMBER, "N", "how many at most: 1 to 100, default 20" },                        \
     { "after", OPT_TEXT, "CURSOR", "go on behind the page that told this cursor" },                \

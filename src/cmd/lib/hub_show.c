@@ -5,26 +5,21 @@
 #include "base/term.h"
 #include "cmd/lib/message_show.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 const struct hub_column hub_signal_columns[] = {
-    { "ID", "id" },
-    { "TYPE", "signal_type" },
-    { "URGENCY", "urgency" },
-    { "FROM", "@from" },
-    { "TO", "@to" },
-    { "STATE", "delivery_state" },
-    { "TASK", "task_status" },
-    { "CONTENT", "content" },
-    { 0 },
+    { "ID", "@id" },           { "TYPE", "signal_type" }, { "URGENCY", "urgency" },
+    { "FROM", "@from" },       { "TO", "@to" },           { "STATE", "delivery_state" },
+    { "TASK", "task_status" }, { "CONTENT", "content" },  { 0 },
 };
 
 const struct hub_column hub_broadcast_columns[] = {
     { "TIME", "@time:createdAt" },
     { "TYPE", "type" },
     { "SOURCE", "@source" },
-    { "ID", "id" },
+    { "ID", "@id" },
     { "DATA", "data" },
     { 0 },
 };
@@ -37,7 +32,7 @@ const struct hub_column hub_subscription_columns[] = {
 };
 
 const struct hub_column hub_state_columns[] = {
-    { "ID", "id" },
+    { "ID", "@id" },
     { "STATE", "delivery_state" },
     { "TASK", "task_status" },
     { 0 },
@@ -121,7 +116,9 @@ add_time(struct buf *to, const struct json *v)
 void
 hub_show_cell(struct buf *to, const struct json *object, const char *key)
 {
-    if (strcmp(key, "@from") == 0) {
+    if (strcmp(key, "@id") == 0) {
+        add_plain(to, json_get(object, "id"));
+    } else if (strcmp(key, "@from") == 0) {
         add_plain(to, json_get(object, "from_identity"));
         if (json_is(json_get(object, "from_role"), JSON_STRING)) {
             buf_adds(to, " as ");
@@ -169,6 +166,25 @@ hub_show_row(struct buf *to, const struct json *object, const struct hub_column 
     buf_addc(to, '\n');
 }
 
+/* A cell for people: the end of a signal's id, which every command takes in its place (ids begin
+ * with the time, so the ends differ), and times as they are told. */
+static void
+show_near_cell(struct buf *to, const struct json *object, const char *key)
+{
+    enum { END = 8, ID_LEN = 24 };
+    bool is_id = strcmp(key, "@id") == 0, is_time = strncmp(key, "@time:", 6) == 0;
+    const struct json *v = json_get(object, is_id ? "id" : is_time ? key + 6 : key);
+    char text[CLOCK_ISO_SIZE];
+    int64_t ms;
+
+    if (is_id && json_is(v, JSON_STRING) && v->text.len >= ID_LEN)
+        buf_add(to, v->text.p + v->text.len - END, END);
+    else if (is_time && json_int(v, &ms) && ms >= 0)
+        buf_adds(to, clock_near(text, ms, clock_wall_ns() / 1000000));
+    else
+        hub_show_cell(to, object, key);
+}
+
 static void
 add_row(struct table *t, struct buf *out, const struct json *object,
         const struct hub_column *columns)
@@ -177,7 +193,7 @@ add_row(struct table *t, struct buf *out, const struct json *object,
 
     for (const struct hub_column *k = columns; k->head; k++) {
         buf_reset(&cell);
-        hub_show_cell(&cell, object, k->key);
+        show_near_cell(&cell, object, k->key);
         table_cell(t, cell.p ? cell.p : "", cell.len);
         out->is_starved = out->is_starved || cell.is_starved;
     }
@@ -195,8 +211,11 @@ hub_show_list(struct hub_call *c, const struct json *list, const struct hub_colu
         static const struct json none = { .type = JSON_ARRAY };
         return hub_show_json(c, list ? list : &none, e);
     }
-    if (!json_first(list))
+    if (!json_first(list)) {
+        if (c->is_tty)
+            fprintf(stderr, "cliq: nothing to show\n");
         return ST_OK;
+    }
     for (const struct hub_column *k = columns; k->head; k++)
         t.columns++;
     for (const struct hub_column *k = columns; c->is_tty && k->head; k++)

@@ -2,7 +2,7 @@
  * hub_show - how answers of the hub are printed.
  *
  *   --json          the answer as it is: an array or an object, on one line
- *   on a terminal   a table with a head
+ *   on a terminal   a table with a head, ids and times shortened
  *   otherwise       the same columns without a head, a TAB between them: for cut and while read
  */
 #ifndef CLIQ_CMD_LIB_HUB_SHOW_H
@@ -14,6 +14,7 @@
  *   "@from"      bob, or bob as developer: from_identity, from_role
  *   "@to"        developer, +ops or @bob: to_role, to_ring, to_identity
  *   "@source"    agent:bob
+ *   "@id"        the id of a signal; on a terminal its end
  *   "@time:KEY"  milliseconds as a date */
 struct hub_column {
     const char *head, *key;
@@ -28,7 +29,8 @@ extern const struct hub_column hub_signal_columns[], hub_broadcast_columns[], hu
 extern const struct opt hub_opts[], hub_held_opts[], hub_group_opts[];
 extern const struct hub_field hub_held_fields[], hub_group_fields[];
 
-/* The columns end with head NULL. An empty list prints nothing, in JSON []. */
+/* The columns end with head NULL. An empty list prints nothing, in JSON [], and on a
+ * terminal says so. */
 enum status hub_show_list(struct hub_call *c, const struct json *list,
                           const struct hub_column *columns, struct err *e);
 /* The same for one. */

@@ -38,6 +38,14 @@ warn_of_bad(uint64_t bad, uint64_t *said)
 }
 
 static void
+warn_of_reset(const struct subscription *f)
+{
+    cmd_warn("signals before %" PRIu64 " are gone that you may have seen, or not: the log was cut "
+             "short, or old segments were deleted",
+             f->seq + 1);
+}
+
+static void
 show_signal(const struct hub_call *c, struct buf *to, const struct json *signal,
             const struct hub_column *columns, hub_watch_show *show)
 {
@@ -69,7 +77,9 @@ hub_watch(struct hub_call *c, const struct subscription_filter *want,
     c->hub.cancel = &stop;
     while (!s) {
         s = subscription_next(&f, out.len ? clock_mono_ms() : WAIT_FOREVER, &signal, e);
-        if (!s)
+        if (!s && f.is_reset)
+            warn_of_reset(&f);
+        if (!s && (c->is_json || !f.is_reset))
             show_signal(c, &out, signal, columns, show);
         if (s == ST_TIMEOUT || out.len > FLUSH_AT) /* nothing more for now */
             s = flush(&out, e);

@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 #include "base/sys.h"
+#include "team/installed_teams.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -59,12 +60,32 @@ open_parent(const char *file, int *dir, struct err *e)
     return s;
 }
 
-enum status
-team_find(struct found_team *f, const struct args *a, struct err *e)
+/* An installed team of that name, where nothing here has it. */
+static enum status
+find_anywhere(struct buf *to, const char *where, struct err *e)
+{
+    struct buf dir = { 0 };
+    enum status s = find_file(to, where, e);
+    bool may_be_name = s == ST_NOT_FOUND && team_is_name(where) && access(where, F_OK) != 0;
+
+    if (may_be_name && where[0] != '@') { /* rather a directory that is not there */
+        struct err ignored;
+        s = installed_team_dir(where, &dir, &ignored) ? s : ST_OK;
+    } else if (may_be_name) {
+        s = installed_team_dir(where, &dir, e);
+    }
+    if (!s && may_be_name)
+        s = find_file(to, dir.p, e);
+    buf_release(&dir);
+    return s;
+}
+
+static enum status
+find_at(struct found_team *f, const char *where, struct err *e)
 {
     *f = (struct found_team){ .dir = -1 };
 
-    enum status s = find_file(&f->file, a->n_words ? a->words[0] : ".", e);
+    enum status s = find_anywhere(&f->file, where, e);
     if (!s)
         s = open_parent(f->file.p, &f->dir, e);
     if (!s)
@@ -76,6 +97,32 @@ team_find(struct found_team *f, const struct args *a, struct err *e)
     if (!s)
         team_validate(&f->team, f->dir, &f->problems);
     return s;
+}
+
+enum status
+team_find(struct found_team *f, const struct args *a, struct err *e)
+{
+    return find_at(f, a->n_words ? a->words[0] : ".", e);
+}
+
+enum status
+team_find_own(struct found_team *f, const char *where, struct err *e)
+{
+    static const char own[] = "team.yml";
+    enum status s = find_at(f, where, e);
+    size_t n = sizeof own - 1, len = f->file.len;
+
+    if (s)
+        return s;
+    if (len < n || strcmp(f->file.p + len - n, own) != 0 ||
+        (len > n && f->file.p[len - n - 1] != '/'))
+        return err_set(e, ST_NOT_FOUND,
+                       "%s is what cliq assemble made: change the team.yml that it came from",
+                       f->file.p);
+    if (!f->team.node && f->problems.first)
+        return err_set(e, ST_INVALID, "%s:%u:%u: %s", f->file.p, f->problems.first->line,
+                       f->problems.first->column, f->problems.first->text);
+    return ST_OK;
 }
 
 void

@@ -2,7 +2,8 @@
  * team_find - the file and directory of the team that a command was told about.
  *
  * A word may name a directory (its team.yml, else its workflow.yml, else its
- * .cliq/workflow.yml) or one of these files; without a word it is this directory.
+ * .cliq/workflow.yml) or one of these files; without a word it is this directory. A word that is
+ * neither may be the name of an installed team: name, or @scope/name.
  */
 #ifndef CLIQ_CMD_LIB_TEAM_FIND_H
 #define CLIQ_CMD_LIB_TEAM_FIND_H
@@ -20,6 +21,8 @@ struct found_team {
 /* Finds, loads and validates. ST_OK although there are problems: look at problems.errors.
  * team_find_release is safe after any outcome. */
 enum status team_find(struct found_team *f, const struct args *a, struct err *e);
+/* The same for a team that is to be changed: only a team.yml, which must be readable as YAML. */
+enum status team_find_own(struct found_team *f, const char *where, struct err *e);
 void team_find_release(struct found_team *f);
 
 #endif

@@ -119,7 +119,7 @@ add(struct dirty_room *room, const struct signal_row *x, struct arena *texts)
     *one = (struct dirty_signal){ .x = its,
                                   .was_waiting = signal_row_is_waiting(&its),
                                   .was_ready = signal_row_is_ready(&its),
-                                  .was_acked = its.it.state == D_ACKED };
+                                  .was_settled = item_is_settled(&its.it) };
     *slot_of(room, its.it.id) = (unsigned short)++room->n;
     return one;
 }
@@ -175,13 +175,13 @@ write_matched(struct index *ix, struct dirty_room *room)
 {
     for (size_t i = 0; i < room->n && room->matches != NONE; i++) {
         const struct signal_row *x = &room->list[i].x;
-        bool is_acked = x->it.state == D_ACKED;
-        if (is_acked == room->list[i].was_acked)
+        bool is_settled = item_is_settled(&x->it);
+        if (is_settled == room->list[i].was_settled)
             continue;
         if (room->matches == UNKNOWN)
             room->matches =
                 index_next(ix, index_run(ix, "SELECT 1 FROM matches LIMIT 1", "")) ? SOME : NONE;
-        if (room->matches == SOME && is_acked)
+        if (room->matches == SOME && is_settled)
             index_do(ix,
                      "DELETE FROM waiting WHERE addr IN (SELECT '~' || identity FROM matches WHERE"
                      " signal = ?2) AND urgency = ?1 AND signal = ?2",

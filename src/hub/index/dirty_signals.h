@@ -19,7 +19,7 @@
 
 struct dirty_signal {
     struct signal_row x;
-    bool was_waiting, was_ready, was_acked; /* as the index has it */
+    bool was_waiting, was_ready, was_settled; /* as the index has it */
     bool is_changed;
 };
 

@@ -50,6 +50,8 @@ fold_enter(struct fold *f)
         ready_cache_forget(&f->ready);
         dirty_signals_drop(&f->dirty);
         f->claim_epoch++;
+        f->keys++;
+        f->expiring = EXPIRING_UNKNOWN;
     }
 }
 
@@ -63,8 +65,10 @@ void
 fold_forget(struct fold *f)
 {
     f->matcher_is_of = 0;
+    f->expiring = EXPIRING_UNKNOWN;
     f->timers++;
     f->claim_epoch++;
+    f->keys++;
     dirty_signals_drop(&f->dirty);
     ready_cache_forget(&f->ready);
 }
@@ -116,6 +120,29 @@ note_timer(struct fold *f, const struct item *it)
         f->soonest.wall_ms = it->until;
     if (it->until && it->boot && it->boot[0] && it->boot_until < f->soonest.boot_ms)
         f->soonest.boot_ms = it->boot_until;
+}
+
+bool
+fold_has_expiring(struct fold *f)
+{
+    if (f->expiring == EXPIRING_UNKNOWN) {
+        struct row *r = index_peek(f->ix, "SELECT 1 FROM expiring LIMIT 1", "");
+        f->expiring = index_next(f->ix, r) ? EXPIRING_SOME : EXPIRING_NONE;
+        if (f->expiring == EXPIRING_SOME)
+            index_next(f->ix, r); /* to its end */
+    }
+    return f->expiring == EXPIRING_SOME;
+}
+
+static void
+note_expiry(struct fold *f, uint64_t seq, int64_t at)
+{
+    if (!at)
+        return;
+    index_do(f->ix, "INSERT OR IGNORE INTO expiring VALUES(?, ?)", "ii", (int64_t)seq, at);
+    f->expiring = EXPIRING_SOME;
+    if (at < f->soonest.wall_ms)
+        f->soonest.wall_ms = at;
 }
 
 /* Adds a new signal, which is pending, to the lists. */
@@ -199,6 +226,8 @@ apply_item(struct fold *f, const struct hub_event *ev, uint64_t seq)
         return false;
     }
     note_timer(f, &now);
+    if (item_is_settled(&now) && fold_has_expiring(f))
+        index_do(f->ix, "DELETE FROM expiring WHERE signal = ?", "i", (int64_t)now.seq);
     if (was_ready && !signal_row_is_ready(&one->x)) {
         ready_cache_take_out(&f->ready, &one->x);
     } else if (!was_ready && signal_row_is_ready(&one->x)) {
@@ -364,6 +393,7 @@ apply_signal(struct fold *f, struct hub_event *ev, uint64_t seq)
         matcher_match(f->matcher, ev->type, strlen(ev->type), deliver, &m);
     }
     remember_key(f, ev, seq, seq);
+    note_expiry(f, seq, ev->expires_at);
     return true;
 }
 
@@ -475,12 +505,15 @@ apply_other(struct fold *f, const struct hub_event *ev, uint64_t seq)
                         ev->ring, ev->at) == 1;
     case EV_KEY:
         f->keys++;
-        return index_do(ix, "INSERT OR IGNORE INTO keys VALUES(?, ?, ?, ?, ?, ?)", "sssiis", ev->id,
-                        ev->identity, ev->hash, (int64_t)scope_bits(ev->scopes), ev->at,
-                        ev->by) == 1;
+        return index_do(ix, "INSERT OR IGNORE INTO keys VALUES(?, ?, ?, ?, ?, ?, ?)", "sssiisi",
+                        ev->id, ev->identity, ev->hash, (int64_t)scope_bits(ev->scopes), ev->at,
+                        ev->by, ev->until) == 1;
     case EV_REVOKE:
         f->keys++;
         return index_do(ix, "DELETE FROM keys WHERE id = ?", "s", ev->id) == 1;
+    case EV_CUT:
+        f->place.cut = seq;
+        return true;
     case EV_WOKEN:
         return index_do(ix, "UPDATE woken SET upto = ?2, at = ?3 WHERE identity = ?1 AND upto < ?2",
                         "sii", ev->identity, ev->upto, ev->at) == 1;
@@ -514,6 +547,7 @@ fold_apply(struct fold *f, const struct hub_event *given, const char *line, uint
     case EV_RETRY:
     case EV_STATUS:
     case EV_REQUEUE:
+    case EV_LAPSE:
         return apply_item(f, &ev, seq);
     case EV_RECEIPT:
         return apply_receipt(f, &ev);
@@ -602,6 +636,7 @@ fold_file(struct fold *f, int fd, off_t at, uint64_t next, off_t to, bool *rotat
             f->progress(f->ctx, f->done, (uint64_t)r.at, (uint64_t)to);
     }
     enum status s = log_reader_status(&r, e);
+    f->place.bad += r.bad - r.torn;
     f->place.at = r.at < cut ? r.at : cut;
     *rotated = r.is_rotated;
     log_reader_release(&r);
@@ -685,12 +720,15 @@ enum status
 fold_all(struct fold *f, struct log *l, const struct log_snapshot *files, struct err *e)
 {
     struct log_snapshot now = { 0 };
+    uint64_t had = f->place.seq;
     enum status s = files ? ST_OK : log_snapshot_open(&now, l, e);
 
     if (s)
         return s;
     s = fold_files(f, files ? files : &now, e);
     log_snapshot_close(&now);
+    if (!s && f->place.seq < had)
+        f->lost = had;
     arrive(f, l);
     return s;
 }

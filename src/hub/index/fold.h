@@ -40,6 +40,8 @@ struct fold {
     void (*progress)(void *ctx, uint64_t done, uint64_t bytes, uint64_t of_bytes);
     void *ctx;
     uint64_t done;
+    enum { EXPIRING_UNKNOWN, EXPIRING_NONE, EXPIRING_SOME } expiring; /* does any signal expire? */
+    uint64_t lost; /* number of the last line before the log was found cut short; 0: it was not */
     /* Counter; changes when the next timer may have changed. Claims do not count: the soonest end
      * of a lease since then is noted instead, though it may have been acked. */
     uint64_t timers;
@@ -69,6 +71,8 @@ fold_all(struct fold *f, struct log *l, const struct log_snapshot *files, struct
 /* The same for files that were opened under the lock, which is not needed any more. Does not note
  * the file's identity and size. */
 enum status fold_files(struct fold *f, const struct log_snapshot *files, struct err *e);
+/* Has a signal that is not settled a time after which it expires? */
+bool fold_has_expiring(struct fold *f);
 /* Our lines were put: the log is folded up to its end. */
 void fold_put(struct fold *f, const struct log *l);
 

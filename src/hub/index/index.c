@@ -2,6 +2,7 @@
 
 #include "base/sys.h"
 #include "hub/index/dirty_signals.h"
+#include "hub/model/sight.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -15,7 +16,7 @@
 
 /* Another number: another schema, and the index is made again. */
 enum {
-    SCHEMA = 6,
+    SCHEMA = 9,
     BUSY_MS = 10000,
     OPEN_TRIES = 3,
     CHECKPOINT_PAGES = 100,  /* of the write-ahead log, before they go into the file */
@@ -30,10 +31,13 @@ enum {
  * it (dirty_signals.h). history: the lines before those; seq is the number of the last of them.
  * waiting: signals that were not acked, in the order of inboxes: by address, and by '~' and the
  * identity for each identity that has it in `matches`. ready: tasks that can be claimed; those for
- * everyone have the address ''. */
+ * everyone have the address ''. expiring: signals with a time after which they expire, until they
+ * are settled. */
 static const char schema[] =
     "CREATE TABLE place(one INTEGER PRIMARY KEY, seq INT, dev INT, ino INT, at INT, \"end\" INT,"
-    " last_ms INT, subscriptions INT, delayed INT, shown INT, tail TEXT, boot TEXT);"
+    " last_ms INT, subscriptions INT, delayed INT, shown INT, view INT, bad INT, cut INT, tail "
+    "TEXT,"
+    " boot TEXT);"
     "CREATE TABLE signals(seq INTEGER PRIMARY KEY, id TEXT NOT NULL, type TEXT NOT NULL, created "
     "INT,"
     " sender TEXT, from_role TEXT, addr TEXT, thread TEXT, urgency REAL, tags TEXT,"
@@ -64,6 +68,8 @@ static const char schema[] =
     " body TEXT) WITHOUT ROWID;"
     "CREATE INDEX delayed_at ON delayed(at, type, id);"
     "CREATE INDEX delayed_key ON delayed(repeat_key) WHERE repeat_key IS NOT NULL;"
+    "CREATE TABLE expiring(signal INTEGER PRIMARY KEY, at INT);"
+    "CREATE INDEX expiring_at ON expiring(at);"
     "CREATE TABLE identities(id TEXT PRIMARY KEY, name TEXT, kind TEXT, agent TEXT, dir TEXT,"
     " created INT) WITHOUT ROWID;"
     "CREATE TABLE roles(id TEXT PRIMARY KEY, name TEXT, purpose TEXT, created INT) WITHOUT ROWID;"
@@ -73,17 +79,17 @@ static const char schema[] =
     "CREATE TABLE joins(identity TEXT, ring TEXT, created INT, PRIMARY KEY(identity, ring))"
     " WITHOUT ROWID;"
     "CREATE TABLE keys(id TEXT PRIMARY KEY, identity TEXT, hash TEXT, scopes INT, created INT,"
-    " by TEXT) WITHOUT ROWID;"
+    " by TEXT, until INT) WITHOUT ROWID;"
     "CREATE UNIQUE INDEX keys_hash ON keys(hash);"
     "CREATE TABLE dedup(identity TEXT, key TEXT, hash TEXT, at INT, seq INT, lines INT,"
     " signal INT, PRIMARY KEY(identity, key)) WITHOUT ROWID;"
     "CREATE INDEX dedup_at ON dedup(identity, at);";
 
-static const char *const tables[] = { "signals", "states",     "waiting",       "ready",
-                                      "history", "receipts",   "subscriptions", "matches",
-                                      "delayed", "identities", "roles",         "rings",
-                                      "fills",   "joins",      "keys",          "dedup",
-                                      "woken",   NULL };
+static const char *const tables[] = {
+    "signals", "states",  "waiting",    "ready",    "history", "receipts", "subscriptions",
+    "matches", "delayed", "identities", "roles",    "rings",   "fills",    "joins",
+    "keys",    "dedup",   "woken",      "expiring", NULL
+};
 
 const char *
 index_table(size_t i)
@@ -408,14 +414,18 @@ write_place(struct index *ix, const struct index_place *p)
                                 p->last_ms,
                                 (int64_t)p->subscriptions,
                                 (int64_t)p->delayed,
-                                (int64_t)p->shown };
+                                (int64_t)p->shown,
+                                p->view,
+                                (int64_t)p->bad,
+                                (int64_t)p->cut };
     const int n = sizeof numbers / sizeof *numbers;
 
     if (!ix->placing && !ix->failed)
         ix->placing =
             index_prepare(ix,
                           "UPDATE place SET seq = ?, dev = ?, ino = ?, at = ?, \"end\" = ?,"
-                          " last_ms = ?, subscriptions = ?, delayed = ?, shown = ?, tail = ?",
+                          " last_ms = ?, subscriptions = ?, delayed = ?, shown = ?, view = ?,"
+                          " bad = ?, cut = ?, tail = ?",
                           SQLITE_PREPARE_PERSISTENT);
     if (ix->failed)
         return;
@@ -527,8 +537,21 @@ make_tables(struct index *ix, const char *boot)
     exec(ix, schema);
     snprintf(version, sizeof version, "PRAGMA user_version = %d", SCHEMA);
     exec(ix, version);
-    index_do(ix, "INSERT INTO place VALUES(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', ?)", "s", boot);
+    index_do(ix, "INSERT INTO place VALUES(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '', ?)", "s",
+             boot);
     exec(ix, "COMMIT");
+}
+
+/* may_read(identity, sender, addr, is_member): hub/model/sight.h for queries. */
+static void
+may_read(sqlite3_context *c, int n, sqlite3_value **v)
+{
+    const char *identity = (const char *)sqlite3_value_text(v[0]);
+
+    (void)n;
+    sqlite3_result_int(c, identity && sight_allows(identity, (const char *)sqlite3_value_text(v[1]),
+                                                   (const char *)sqlite3_value_text(v[2]),
+                                                   sqlite3_value_int(v[3]) != 0));
 }
 
 /* A new file needs no write-ahead log: it is thrown away when making it fails. */
@@ -541,6 +564,9 @@ configure(struct index *ix, bool is_new)
     sqlite3_db_config(ix->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_db_config(ix->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_extended_result_codes(ix->db, 1);
+    index_fail(ix,
+               sqlite3_create_function_v2(ix->db, "may_read", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                          NULL, may_read, NULL, NULL, NULL));
     if (is_new)
         exec(ix, "PRAGMA page_size=8192"); /* half as many writes as with 4096 */
     else
@@ -703,10 +729,11 @@ index_clear(struct index *ix)
         exec(ix, sql);
     }
     exec(ix, "PRAGMA secure_delete=OFF");
-    index_do(ix,
-             "UPDATE place SET seq = 0, dev = 0, ino = 0, at = 0, \"end\" = 0, last_ms = 0,"
-             " subscriptions = subscriptions + 1, delayed = delayed + 1, tail = ''",
-             "");
+    index_do(
+        ix,
+        "UPDATE place SET seq = 0, dev = 0, ino = 0, at = 0, \"end\" = 0, last_ms = 0,"
+        " subscriptions = subscriptions + 1, delayed = delayed + 1, bad = 0, cut = 0, tail = ''",
+        "");
 }
 
 void
@@ -724,7 +751,8 @@ index_end_bulk(struct index *ix)
     row_queue_end_bulk(&ix->queue);
     if (ix->has_repeats)
         exec(ix, "DELETE FROM waiting WHERE signal NOT IN (SELECT seq FROM signals);"
-                 "DELETE FROM ready WHERE signal NOT IN (SELECT seq FROM signals);");
+                 "DELETE FROM ready WHERE signal NOT IN (SELECT seq FROM signals);"
+                 "DELETE FROM expiring WHERE signal NOT IN (SELECT seq FROM signals);");
     ix->may_repeat = false;
 }
 
@@ -735,7 +763,7 @@ index_get_place(struct index *ix, struct index_place *p)
 {
     struct row *r = index_run(ix,
                               "SELECT seq, dev, ino, at, \"end\", last_ms, subscriptions, delayed, "
-                              "shown, tail FROM place",
+                              "shown, view, bad, cut, tail FROM place",
                               "");
 
     *p = (struct index_place){ 0 };
@@ -752,7 +780,10 @@ index_get_place(struct index *ix, struct index_place *p)
     p->subscriptions = (uint64_t)row_int(r, 6);
     p->delayed = (uint64_t)row_int(r, 7);
     p->shown = (uint64_t)row_int(r, 8);
-    snprintf(p->tail, sizeof p->tail, "%s", row_text(r, 9) ? row_text(r, 9) : "");
+    p->view = row_int(r, 9);
+    p->bad = (uint64_t)row_int(r, 10);
+    p->cut = (uint64_t)row_int(r, 11);
+    snprintf(p->tail, sizeof p->tail, "%s", row_text(r, 12) ? row_text(r, 12) : "");
     sqlite3_reset((sqlite3_stmt *)r);
     return true;
 }

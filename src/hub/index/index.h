@@ -40,7 +40,10 @@ struct index_place {
     int64_t at, end;                 /* the byte after it; the file's size then */
     int64_t last_ms;                 /* the latest time in a line */
     uint64_t subscriptions, delayed; /* count changes of these tables */
-    uint64_t shown;                  /* `delayed` as it was when delayed.json was written */
+    uint64_t shown;                  /* `delayed` as it was when delayed.json was written, */
+    int64_t view;                    /* and a mark of that file as it was then */
+    uint64_t bad;                    /* bad lines that were passed over */
+    uint64_t cut;                    /* the last line that tells of lost lines; 0: none */
     char tail[65]; /* hex: the last bytes before `at`, by which the file is recognised */
 };
 

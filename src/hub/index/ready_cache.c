@@ -27,12 +27,21 @@ find(const struct ready_cache *c, const char *addr)
     return NULL;
 }
 
+/* An arena keeps its largest block: one of TEXT_MAX would leave no room to read a row. */
+static void
+empty(struct ready_list *l)
+{
+    l->at = l->n = 0;
+    arena_reset(&l->texts);
+    if (l->texts.used >= TEXT_MAX)
+        arena_release(&l->texts);
+}
+
 static void
 forget(struct ready_list *l)
 {
-    l->at = l->n = 0;
     l->is_whole = l->is_begun = false;
-    arena_reset(&l->texts);
+    empty(l);
 }
 
 static void
@@ -89,8 +98,7 @@ read_on(struct ready_list *l, struct index *ix, const struct dirty_signals *dirt
     int64_t wanted = (int64_t)l->wanted;
     size_t n = 0;
 
-    l->at = l->n = 0;
-    arena_reset(&l->texts);
+    empty(l);
     if (!l->is_begun)
         take_rows(l, ix, dirty, index_run(ix, FIRST_OF_LIST LIST_ORDER, "si", l->addr, wanted), &n);
     else

@@ -75,7 +75,7 @@ signal_row_dup(struct signal_row *to, const struct signal_row *x, struct arena *
 bool
 signal_row_is_waiting(const struct signal_row *x)
 {
-    return x->addr && x->it.state != D_ACKED;
+    return x->addr && !item_is_settled(&x->it);
 }
 
 bool

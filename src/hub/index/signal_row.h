@@ -25,13 +25,17 @@ struct signal_row {
     " w.last, w.last_by, w.last_claim, w.lines"
 #define SIGNAL_ROW_FROM " FROM signals s" INDEX_STATES
 enum { SIGNAL_ROW_COLUMNS = 22 };
+/* May an identity, an expression that is used twice, read the signal (hub/model/sight.h)? */
+#define SIGNAL_ROW_MAY_READ(who)                                                                   \
+    "may_read(" who ", s.sender, s.addr, EXISTS(SELECT 1 FROM joins j WHERE j.identity = " who     \
+    " AND j.ring = substr(s.addr, 2)))"
 
 /* The present row; texts in the arena. False: no memory. */
 bool signal_row_read(struct row *r, struct arena *a, struct signal_row *x);
 /* Copies the texts. False without memory. */
 bool signal_row_dup(struct signal_row *to, const struct signal_row *x, struct arena *a);
 
-bool signal_row_is_waiting(const struct signal_row *x); /* has an address, and was not acked */
+bool signal_row_is_waiting(const struct signal_row *x); /* has an address, and is not settled */
 bool signal_row_is_ready(const struct signal_row *x);   /* a task that can be claimed */
 /* Its address in `ready`, where tasks for everyone have ''. */
 const char *signal_row_list(const struct signal_row *x);

@@ -119,6 +119,72 @@ args_known(struct args_in *in, const char *what)
     return true;
 }
 
+/* ---- numbers ---- */
+
+enum { DIGITS_MAX = 4300, DIGITS_SAFE = 300 /* fit into a double, without an exponent */ };
+
+static size_t
+count_digits(const struct json *v)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < v->text.len; i++)
+        n += v->text.p[i] >= '0' && v->text.p[i] <= '9';
+    return n;
+}
+
+static bool
+is_readable(const struct json *v)
+{
+    double d;
+
+    if (v->text.len <= DIGITS_SAFE && !memchr(v->text.p, 'e', v->text.len) &&
+        !memchr(v->text.p, 'E', v->text.len))
+        return true;
+    return count_digits(v) <= DIGITS_MAX && json_double(v, &d);
+}
+
+/* The first number in v that is not readable, or NULL. */
+static const struct json *
+find_wild(const struct json *v)
+{
+    const struct json *wild = NULL;
+
+    if (json_is(v, JSON_NUMBER))
+        return is_readable(v) ? NULL : v;
+    if (!json_is(v, JSON_ARRAY) && !json_is(v, JSON_OBJECT))
+        return NULL;
+    json_each (member, v)
+        if ((wild = find_wild(member)))
+            break;
+    return wild;
+}
+
+bool
+args_numbers(struct args_in *in)
+{
+    json_each (v, in->object) {
+        const struct json *wild = find_wild(v);
+        if (!wild)
+            continue;
+        int shown = (int)utf8_cut(v->key, v->key_len, 64);
+        size_t n = count_digits(wild);
+        if (n > DIGITS_MAX)
+            return refuse(
+                in->refusal, 400, "VALIDATION_INVALID_TYPE",
+                "%.*s has a number of %zu digits; other programs read %d at most: send it "
+                "as a text",
+                shown, v->key, n, DIGITS_MAX);
+        return refuse(
+            in->refusal, 400, "VALIDATION_INVALID_TYPE",
+            "%.*s has the number %.*s%s, which is outside the range of a double, so other "
+            "programs cannot read it: send it as a text",
+            shown, v->key, (int)(wild->text.len < 40 ? wild->text.len : 40), wild->text.p,
+            wild->text.len > 40 ? "..." : "");
+    }
+    return true;
+}
+
 /* ---- refusals ---- */
 
 bool
@@ -137,13 +203,16 @@ arg_wrong(struct args_in *in, const char *key, const char *what)
 {
     struct buf b = BUF_MAX(4096);
     const struct json *v = find(in, key);
+    bool is_list = json_is(v, JSON_ARRAY);
 
-    if (v && (v->type == JSON_ARRAY || v->type == JSON_OBJECT))
-        buf_adds(&b, v->type == JSON_ARRAY ? "a list" : "an object");
-    else if (v && v->type == JSON_STRING && v->text.len > 80)
+    if (v && v->type == JSON_STRING && v->text.len > 80)
         buf_addf(&b, "a text of %zu bytes", v->text.len);
     else
         json_write(&b, v);
+    if ((is_list || json_is(v, JSON_OBJECT)) && (buf_failed(&b) || b.len > 80)) {
+        buf_reset(&b);
+        buf_adds(&b, is_list ? "a list" : "an object");
+    }
     refuse(in->refusal, 400, in->code ? in->code : "VALIDATION_INVALID_TYPE", "%s%s %s, not %s",
            in->prefix, key, what, b.p ? b.p : "");
     buf_release(&b);
@@ -352,7 +421,7 @@ arg_texts(struct args_in *in, const char *key, const struct json **out)
             return no_word(in, key, a->words, t);
     }
     if (!is_good)
-        return arg_wrong(in, key, "must be a list of texts");
+        return arg_wrong(in, key, "must be a list of texts, none of them empty");
     *out = v;
     return true;
 }

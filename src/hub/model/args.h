@@ -27,6 +27,9 @@ struct args_in {
 /* Refuses an unknown member, and suggests the one that may be meant. null counts as absent. `what`
  * is the operation: "emit". */
 bool args_known(struct args_in *in, const char *what);
+/* Refuses a number, however deep, that readers in other languages die of: Python takes integers of
+ * up to 4,300 digits; JavaScript, and most others, only what a double holds. */
+bool args_numbers(struct args_in *in);
 
 /* All: true with *out as it was when the member is absent or null. */
 bool arg_text(struct args_in *in, const char *key, const char **out); /* not empty, no NUL */

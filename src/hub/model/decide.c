@@ -5,8 +5,8 @@
 
 enum { BACKOFF_MS = 1000, BACKOFF_MAX_MS = 300000 };
 
-const char *const delivery_names[DELIVERIES] = { "pending", "leased", "acked", "failed",
-                                                 "dead_letter" };
+const char *const delivery_names[DELIVERIES] = { "pending", "leased",      "acked",
+                                                 "failed",  "dead_letter", "expired" };
 const char *const work_names[WORKS + 1] = { NULL,      "open", "claimed",  "in_progress",
                                             "blocked", "done", "cancelled" };
 
@@ -156,6 +156,14 @@ item_apply(struct item *it, const struct hub_event *ev)
         if (it->state != D_FAILED)
             return false;
         it->state = D_PENDING;
+        clear_timer(it);
+        return true;
+    case EV_LAPSE:
+        if (it->state != D_PENDING && it->state != D_FAILED)
+            return false;
+        it->state = D_EXPIRED;
+        it->last = ev->kind;
+        it->last_by = NULL;
         clear_timer(it);
         return true;
     case EV_STATUS:

@@ -11,6 +11,9 @@
  *    '---------- dead_letter
  *       requeue
  *
+ *   A pending or failed signal whose expires_at has passed lapses: it is expired. A leased one does
+ *   so when its lease has ended.
+ *
  *   task_status: open -> claimed -> in_progress <-> blocked -> done | cancelled
  *   (release, expire, fail and requeue: open again; cancelled from every state but done)
  *
@@ -27,7 +30,7 @@
 #include "hub/hub.h"
 #include "hub/model/hub_event.h"
 
-enum delivery { D_PENDING, D_LEASED, D_ACKED, D_FAILED, D_DEAD_LETTER, DELIVERIES };
+enum delivery { D_PENDING, D_LEASED, D_ACKED, D_FAILED, D_DEAD_LETTER, D_EXPIRED, DELIVERIES };
 enum work { W_NONE, W_OPEN, W_CLAIMED, W_IN_PROGRESS, W_BLOCKED, W_DONE, W_CANCELLED, WORKS };
 
 extern const char *const delivery_names[DELIVERIES]; /* "pending" */
@@ -52,6 +55,13 @@ struct item {
     enum hub_event_kind last;
     const char *last_by, *last_claim;
 };
+
+/* Is nothing left to be done: acked or expired? */
+static inline bool
+item_is_settled(const struct item *it)
+{
+    return it->state == D_ACKED || it->state == D_EXPIRED;
+}
 
 /* Applies a bookkeeping event; false: not valid in this state, nothing changed. */
 bool item_apply(struct item *it, const struct hub_event *ev);

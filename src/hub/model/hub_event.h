@@ -52,6 +52,7 @@ struct hub_event {
     const char *from_role, *to_role, *to_ring, *to_identity, *parent, *thread;
     const char *task_status; /* signals: "open" makes a task of any type; op status: the new one */
     const char *delayed;     /* the schedule that brought it */
+    int64_t expires_at;      /* signals: not to be worked on after that time; 0: ever */
     const char *dedup_key, *dedup_hash;
     int64_t dedup_lines; /* of the batch that the key is for */
 
@@ -70,7 +71,7 @@ struct hub_event {
     /* identities, roles, rings, keys */
     const char *identity, *role, *ring, *name, *purpose, *type_of, *agent, *dir, *hash;
     const struct json *scopes;
-    int64_t upto; /* woken: the last line that its agent was given */
+    int64_t from, upto; /* woken: the last line that its agent was given; cut: the lost lines */
 };
 
 const char *hub_event_name(enum hub_event_kind kind); /* "claim"; "emit" for signals */

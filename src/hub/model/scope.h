@@ -1,5 +1,6 @@
 /*
- * scope - what a key allows: one bit and one word each. Admin implies all. Whoever can open the
+ * scope - what a key allows: one bit and one word each. Admin implies all. audit reads: every
+ * operation that only reads signals, and every signal (hub/model/sight.h). Whoever can open the
  * files below <config> is an admin.
  *
  * Tests: test/unit/test_scope.c
@@ -18,9 +19,11 @@ enum hub_scope {
     SCOPE_INBOX = 8,
     SCOPE_STREAM = 16,
     SCOPE_ADMIN = 32,
-    SCOPE_DEFAULT = 31, /* all but admin */
+    SCOPE_AUDIT = 64,
+    SCOPE_TEAMS = 128,   /* of packages: serve/teams.h */
+    SCOPE_DEFAULT = 159, /* all but audit and admin */
 };
-#define SCOPE_WORDS "emit claim ack inbox stream admin" /* of 1 << 0, 1 << 1, ... */
+#define SCOPE_WORDS "emit claim ack inbox stream admin audit teams" /* of 1 << 0, 1 << 1, ... */
 
 /* The word of 1 << number, which is not NUL-ended; NULL: there is none. */
 const char *scope_word(unsigned number, size_t *len);

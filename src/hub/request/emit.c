@@ -136,16 +136,16 @@ check_from_role(struct op *t, const char *role)
 
     if (index_next(ix, r))
         return true;
-    if (t->req->is_file) {
-        r = index_run(ix,
-                      "SELECT 1 FROM roles WHERE id = ?1 UNION SELECT 1 FROM fills WHERE role = ?1",
-                      "s", role);
-        if (!index_next(ix, r))
-            return true; /* file access allows making the role and filling it */
+    if (t->req->is_admin) {
+        struct hub_event ev = {
+            .kind = EV_ROLE, .id = role, .by = t->req->identity, .at = t->h->now.wall_ms
+        };
+        r = index_run(ix, "SELECT 1 FROM roles WHERE id = ?", "s", role);
+        return index_next(ix, r) || op_event(t, &ev);
     }
     return refuse(&t->refusal, 400, "SIGNAL_ROLE_NOT_HELD",
-                  "%sfrom_role: %s does not hold the role \"%s\"", t->in.prefix, t->req->identity,
-                  role);
+                  "%sfrom_role: %s does not hold the role \"%s\"; an admin fills it by POST /fills",
+                  t->in.prefix, t->req->identity, role);
 }
 
 static bool
@@ -246,11 +246,15 @@ read_emit(struct op *t, struct hub_event *ev)
     if (!arg_json(in, "content", &ev->content) || !arg_number(in, "urgency", &urgency) ||
         !arg_name(in, "from_role", &ev->from_role) || !arg_name(in, "to_role", &ev->to_role) ||
         !arg_name(in, "to_ring", &ev->to_ring) || !arg_name(in, "to_identity", &ev->to_identity) ||
-        !arg_id(in, "parent_id", &ev->parent) || !arg_texts(in, "tags", &ev->tags) ||
-        !arg_json(in, "resources", &ev->resources) ||
+        !arg_id(in, "parent_id", &ev->parent) || !op_full_id(t, "parent_id", &ev->parent) ||
+        !arg_texts(in, "tags", &ev->tags) || !arg_json(in, "resources", &ev->resources) ||
         !arg_json(in, "attachments", &ev->attachments) ||
-        !arg_json(in, "metadata", &ev->metadata) || !arg_word(in, "task_status", &ev->task_status))
+        !arg_json(in, "metadata", &ev->metadata) ||
+        !arg_word(in, "task_status", &ev->task_status) ||
+        !arg_time(in, "expires_at", &ev->expires_at))
         return false;
+    if (ev->expires_at && ev->expires_at <= t->h->now.wall_ms)
+        return arg_wrong(in, "expires_at", "must be in the future");
     in->code = NULL;
     if (!!ev->to_role + !!ev->to_ring + !!ev->to_identity > 1)
         return refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
@@ -285,6 +289,17 @@ render_new(struct op *t, const struct hub_event *ev)
         render_signal(t->out, ev, &it, NULL, NULL, NULL);
 }
 
+/* A parent may come later, from another writer; but an id that no signal has is often mistyped. */
+static void
+warn_of_parent(struct op *t, const char *parent)
+{
+    struct row *r =
+        parent ? index_run(t->h->ix, "SELECT 1 FROM signals WHERE id = ?", "s", parent) : NULL;
+
+    if (r && !index_next(t->h->ix, r))
+        op_warn(t, "parent_id: there is no signal:%.80s yet; a thread of that name begins", parent);
+}
+
 bool
 op_emit(struct op *t)
 {
@@ -297,8 +312,9 @@ op_emit(struct op *t)
         return false;
     if (is_done)
         return true;
-    if (!read_emit(t, &ev))
+    if (!read_emit(t, &ev) || !op_check_addressee(t, &ev))
         return false;
+    warn_of_parent(t, ev.parent);
     if (key) {
         ev.dedup_key = key;
         ev.dedup_hash = hash;
@@ -328,7 +344,7 @@ emit_all(struct op *t, const struct json *list, const char *key, const char *has
         if (is_good && json_get(v, "dedup_key"))
             is_good = refuse(&t->refusal, 400, "SIGNAL_EMIT_VALIDATION_FAILED",
                              "%sdedup_key: a batch has one for all; put it beside signals", prefix);
-        is_good = is_good && read_emit(t, &ev);
+        is_good = is_good && read_emit(t, &ev) && op_check_addressee(t, &ev);
         if (is_good && i == 0 && key) {
             ev.dedup_key = key;
             ev.dedup_hash = hash;
@@ -490,6 +506,8 @@ op_schedule(struct op *t)
     ev.id = new_id(t);
     if (!ev.id || !op_event(t, &ev))
         return false;
+    if (ev.deliver_at <= t->h->now.wall_ms && !hub_deliver(t->h, &ev, &t->refusal))
+        return false; /* without this, only the next round would deliver it */
     json_open(t->out, '{');
     json_key(t->out, "delayed");
     render_broadcast(t->out, &ev, false);
@@ -554,10 +572,10 @@ op_cancel(struct op *t)
     if (!arg_id(&t->in, "id", &id) || !arg_text(&t->in, "type", &type) ||
         !arg_trimmed(&t->in, "repeatKey", &key))
         return false;
-    if (!id && !key)
+    if (!id && !key && !(type && !json_get(t->in.object, "repeatKey")))
         return refuse(&t->refusal, 400, "VALIDATION_FIELD_REQUIRED",
                       json_get(t->in.object, "repeatKey") ? "Delayed signal repeatKey is required"
-                                                          : "id or repeatKey is required");
+                                                          : "id, repeatKey or type is required");
     struct row *r = index_run(t->h->ix,
                               "SELECT id, body FROM delayed WHERE (?1 IS NULL OR id = ?1) AND"
                               " (?2 IS NULL OR repeat_key = ?2) AND (?3 IS NULL OR type = ?3)",

@@ -168,17 +168,13 @@ add_filters(struct op *t, struct list_query *q)
     return true;
 }
 
-/* Signals to a ring are for its members, its senders and admins. The identity, twice. */
-#define MAY_SEE                                                                                    \
-    "s.addr IS NULL OR s.addr NOT LIKE '+%' OR s.sender = ? OR s.addr IN"                          \
-    " (SELECT '+' || ring FROM joins WHERE identity = ?)"
-
+/* Only what the caller may read. */
 static void
-add_rings(struct op *t, struct list_query *q)
+add_sight(struct op *t, struct list_query *q)
 {
-    if (t->req->is_admin)
+    if (op_reads_all(t))
         return;
-    add_s(q, " AND (" MAY_SEE ")", t->req->identity);
+    add_s(q, " AND " SIGNAL_ROW_MAY_READ("?"), t->req->identity);
     add_s(q, "", t->req->identity);
 }
 
@@ -268,6 +264,16 @@ struct inbox {
     struct cursor after;
 };
 
+/* "@ruby" for ruby; NULL without memory. */
+static const char *
+own_inbox(struct op *t)
+{
+    char name[HUB_NAME_MAX + 2];
+    int n = snprintf(name, sizeof name, "@%s", t->req->identity);
+
+    return arena_dup(t->a, name, (size_t)n);
+}
+
 static bool
 take_inbox(struct op *t, struct inbox *in)
 {
@@ -282,6 +288,10 @@ take_inbox(struct op *t, struct inbox *in)
         return false;
     if (!in->target)
         return arg_missing(&t->in, "target");
+    if (strcmp(in->target, "@") == 0)
+        in->target = own_inbox(t);
+    if (!in->target)
+        return starved(t);
     in->is_identity = *in->target == '@';
     if (!path_is_name(in->target + in->is_identity))
         return arg_wrong(&t->in, "target", "must be the name of a role, or @ and an identity");
@@ -369,7 +379,10 @@ static void
 add_view(const struct inbox *in, struct list_query *q)
 {
     if (in->is_now && !json_first(in->states))
-        buf_adds(&q->sql, " AND coalesce(w.state, 0) <> 2");
+        buf_adds(&q->sql, " AND coalesce(w.state, 0) NOT IN (2, 5)");
+    if (in->is_now) /* nobody may have written since */
+        add_i(q, " AND NOT EXISTS(SELECT 1 FROM expiring e WHERE e.signal = s.seq AND e.at <= ?)",
+              in->now);
     if (in->receipt)
         add_receipts(q, in->receipt, in->now);
     else if ((in->is_now || in->is_stale) && in->resolved != FLAG_YES)
@@ -421,11 +434,14 @@ op_inbox(struct op *t)
         buf_release(&q.sql);
         return false;
     }
-    add_rings(t, &q);
+    add_sight(t, &q);
     add_view(&in, &q);
     if (!from.merge)
         add_order(&in, &q);
-    return answer_page(t, &q, &from, in.limit, in.is_now, true);
+    bool is_good = answer_page(t, &q, &from, in.limit, in.is_now, true);
+    if (is_good && t->out->len == 2 && !in.is_identity) /* [] */
+        op_warn_unknown_role(t, "target", in.target);
+    return is_good;
 }
 
 /* ---- list, thread, one ---- */
@@ -444,10 +460,11 @@ op_list(struct op *t)
     const char *status = NULL;
     int64_t limit = LIMIT;
     struct list_query q = { 0 };
+    enum hub_event_flag anyone = FLAG_UNSET;
     struct cursor c;
 
     if (!arg_word(&t->in, "task_status", &status) || !arg_int(&t->in, "limit", &limit) ||
-        !read_cursor(t, false, &c))
+        !arg_flag(&t->in, "open_to_anyone", &anyone) || !read_cursor(t, false, &c))
         return false;
     buf_adds(&q.sql, "SELECT " SIGNAL_ROW SIGNAL_ROW_FROM " WHERE 1");
     if (!add_filters(t, &q)) {
@@ -468,9 +485,12 @@ op_list(struct op *t)
                      exact[i].sign ? (char[]){ exact[i].sign, '\0' } : "", name);
         add_s(&q, exact[i].column, text);
     }
+    if (anyone == FLAG_YES)
+        buf_adds(&q.sql, " AND s.seq IN (SELECT signal FROM ready WHERE addr = ''"
+                         " ORDER BY urgency DESC, signal LIMIT 1000)");
     if (status)
         add_i(&q, " AND coalesce(w.work, s.task) = ?", work_find(status));
-    add_rings(t, &q);
+    add_sight(t, &q);
     if (c.is_there)
         add_i(&q, " AND s.seq < ?", c.seq);
     buf_adds(&q.sql, " ORDER BY s.seq DESC");
@@ -483,7 +503,7 @@ take_id(struct op *t, const char **id)
     *id = NULL;
     if (!arg_id(&t->in, "id", id))
         return false;
-    return *id || arg_missing(&t->in, "id");
+    return *id ? op_full_id(t, "id", id) : arg_missing(&t->in, "id");
 }
 
 static bool
@@ -505,7 +525,7 @@ op_thread(struct op *t)
     const char *thread = index_next(ix, r) ? row_dup(r, 0, t->a) : id;
     add_s(&q, "SELECT " SIGNAL_ROW SIGNAL_ROW_FROM " WHERE (s.thread = ?", thread);
     add_s(&q, " OR s.id = ?)", thread);
-    add_rings(t, &q);
+    add_sight(t, &q);
     buf_adds(&q.sql, " ORDER BY s.seq");
     if (!answer_page(t, &q, &(struct query_source){ 0 }, THREAD_MAX, false, false))
         return false;
@@ -523,9 +543,10 @@ find_one(struct op *t, struct signal_row *x)
 
     if (!take_id(t, &id))
         return false;
-    struct row *r =
-        index_run(ix, "SELECT " SIGNAL_ROW SIGNAL_ROW_FROM " WHERE s.id = ? AND (? OR " MAY_SEE ")",
-                  "siss", id, (int64_t)t->req->is_admin, who, who);
+    struct row *r = index_run(ix,
+                              "SELECT " SIGNAL_ROW SIGNAL_ROW_FROM
+                              " WHERE s.id = ? AND (? OR " SIGNAL_ROW_MAY_READ("?") ")",
+                              "siss", id, (int64_t)op_reads_all(t), who, who);
     if (!index_next(ix, r))
         return no_signal(t, id);
     return signal_row_read(r, t->a, x) || starved(t);
@@ -639,8 +660,8 @@ op_people(struct op *t)
     };
     static const char *const people[] = { "id",     "name",   "type",        "agent", "dir",
                                           "*roles", "*rings", "@created_at", NULL };
-    static const char *const keys[] = { "id",         "identity",    "&scopes",
-                                        "created_by", "@created_at", NULL };
+    static const char *const keys[] = { "id",          "identity",    "&scopes", "created_by",
+                                        "@created_at", "@expires_at", NULL };
     struct index *ix = t->h->ix;
 
     switch (t->req->op) {
@@ -672,8 +693,10 @@ op_people(struct op *t)
     default:
         return answer_rows(
             t,
-            index_run(ix, "SELECT id, identity, scopes, by, created FROM keys ORDER BY created, id",
-                      ""),
+            index_run(
+                ix,
+                "SELECT id, identity, scopes, by, created, until FROM keys ORDER BY created, id",
+                ""),
             keys);
     }
 }
@@ -736,7 +759,7 @@ op_events(struct op *t)
     if (!arg_int(&t->in, "limit", &limit))
         return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "Invalid query");
     buf_adds(&q.sql, "SELECT body FROM (SELECT s.seq, s.body FROM signals s WHERE 1");
-    add_rings(t, &q);
+    add_sight(t, &q);
     add_i(&q, " ORDER BY s.seq DESC LIMIT ?) ORDER BY seq", limit);
     struct row *r = buf_failed(&q.sql) ? NULL : index_run_text(ix, q.sql.p, q.values, q.n);
     buf_release(&q.sql);

@@ -119,6 +119,8 @@ render_signal(struct buf *to, const struct hub_event *ev, const struct item *it,
     put_time(to, MEMBER("claimed_at", "null"), it->claimed_at);
     put_time(to, MEMBER("claim_expires_at", "null"), it->state == D_LEASED ? it->until : 0);
     put_time(to, MEMBER("created_at", "null"), ev->at ? ev->at : 1);
+    if (ev->expires_at)
+        render_time(to, "expires_at", ev->expires_at);
     buf_adds(to, ",\"protocol_version\":\"chorus/1.0\"");
     json_key_str(to, key, value);
     json_close(to, '}');

@@ -1,5 +1,6 @@
 /*
- * timers - leases that end, retries and delayed signals that are due. Every round does them first.
+ * timers - leases that end, retries, delayed signals and signals that expire. Every round does
+ * first what is due.
  */
 #include "hub/hub_impl.h"
 
@@ -43,48 +44,87 @@ do_leases(struct hub *h, struct arena *a)
     return n;
 }
 
+bool
+hub_deliver(struct hub *h, const struct hub_event *was, struct refusal *r)
+{
+    char id[HUB_ID_SIZE];
+    struct err e;
+
+    if (hub_new_id(id, &e))
+        return refuse(r, 503, "STORE_UNAVAILABLE", "%s", e.text);
+    const struct hub_event signal = { .kind = EV_SIGNAL,
+                                      .id = hub_event_bare_id(id),
+                                      .type = was->type,
+                                      .source = was->source,
+                                      .data = was->data,
+                                      .by = was->by,
+                                      .at = h->now.wall_ms,
+                                      .delayed = was->id };
+    const struct hub_event end = {
+        .kind = EV_DELIVER, .id = was->id, .signal = signal.id, .at = h->now.wall_ms
+    };
+    return hub_add_line(h, &signal, r) && hub_add_line(h, &end, r);
+}
+
 /* The same for delayed signals. */
 static size_t
 do_delayed(struct hub *h, struct arena *a)
 {
     struct refusal refusal;
-    struct {
-        const char *id, *body;
-    } due[DUE_AT_ONCE];
+    const char *due[DUE_AT_ONCE];
     size_t n = 0;
     struct row *r =
-        index_run(h->ix, "SELECT id, body FROM delayed WHERE at <= ? ORDER BY at, type, id LIMIT ?",
+        index_run(h->ix, "SELECT body FROM delayed WHERE at <= ? ORDER BY at, type, id LIMIT ?",
                   "ii", h->now.wall_ms, (int64_t)DUE_AT_ONCE);
 
-    while (n < DUE_AT_ONCE && index_next(h->ix, r)) {
-        due[n].id = row_dup(r, 0, a);
-        due[n++].body = row_dup(r, 1, a);
-    }
+    while (n < DUE_AT_ONCE && index_next(h->ix, r))
+        due[n++] = row_dup(r, 0, a);
     for (size_t i = 0; i < n; i++) {
-        struct hub_event was, ev;
-        char id[HUB_ID_SIZE];
-        if (!due[i].id || !due[i].body ||
-            !hub_event_parse(&was, due[i].body, strlen(due[i].body), a) || hub_new_id(id, NULL))
+        struct hub_event was;
+        if (!due[i] || !hub_event_parse(&was, due[i], strlen(due[i]), a))
             return 0;
-        ev = (struct hub_event){ .kind = EV_SIGNAL,
-                                 .id = hub_event_bare_id(id),
-                                 .type = was.type,
-                                 .source = was.source,
-                                 .data = was.data,
-                                 .by = was.by,
-                                 .at = h->now.wall_ms,
-                                 .delayed = due[i].id };
         h->unit++;
-        if (!hub_add_line(h, &ev, &refusal))
+        if (!hub_deliver(h, &was, &refusal))
             return 0;
-        ev = (struct hub_event){ .kind = EV_DELIVER,
-                                 .id = due[i].id,
-                                 .signal = hub_event_bare_id(id),
-                                 .at = h->now.wall_ms };
+    }
+    return n;
+}
+
+#define EXPIRING_OPEN                                                                              \
+    " FROM expiring e LEFT JOIN states w ON w.signal = e.signal WHERE coalesce(w.state, 0) IN "    \
+    "(0, 3)"
+
+/* The same for signals that expire. */
+static size_t
+do_lapses(struct hub *h, struct arena *a)
+{
+    struct refusal refusal;
+    struct signal_row x;
+    uint64_t seqs[DUE_AT_ONCE];
+    size_t n = 0;
+    struct row *r =
+        index_run(h->ix, "SELECT e.signal" EXPIRING_OPEN " AND e.at <= ? ORDER BY 1 LIMIT ?", "ii",
+                  h->now.wall_ms, (int64_t)DUE_AT_ONCE);
+
+    while (n < DUE_AT_ONCE && index_next(h->ix, r))
+        seqs[n++] = (uint64_t)row_int(r, 0);
+    for (size_t i = 0; i < n; i++) {
+        if (!fold_find_at(&h->fold, seqs[i], a, &x))
+            return 0;
+        struct hub_event ev = { .kind = EV_LAPSE, .signal = x.it.id, .at = h->now.wall_ms };
+        h->fold.known = &x;
+        h->unit++;
         if (!hub_add_line(h, &ev, &refusal))
             return 0;
     }
     return n;
+}
+
+void
+hub_do_lapses(struct hub *h, struct arena *a)
+{
+    while (fold_has_expiring(&h->fold) && do_lapses(h, a) == DUE_AT_ONCE)
+        ;
 }
 
 /* The least of a column that may be empty. */
@@ -104,7 +144,8 @@ hub_look_up_due(struct hub *h)
     h->due.wall_ms = least(h, index_run(h->ix,
                                         "SELECT min(ms) FROM (SELECT min(until) AS ms FROM states"
                                         " WHERE until IS NOT NULL AND (boot < ?1 OR boot > ?1"
-                                        " OR ?1 = '') UNION ALL SELECT min(at) FROM delayed)",
+                                        " OR ?1 = '') UNION ALL SELECT min(at) FROM delayed"
+                                        " UNION ALL SELECT min(e.at)" EXPIRING_OPEN ")",
                                         "s", h->boot));
     h->due_is_of = index_status(h->ix, NULL) ? 0 : h->fold.timers + 1;
     h->fold.soonest = (struct hub_time){ INT64_MAX, INT64_MAX };
@@ -144,5 +185,6 @@ hub_do_due(struct hub *h, struct arena *a)
         ;
     while (do_delayed(h, a) == DUE_AT_ONCE)
         ;
+    hub_do_lapses(h, a);
     return index_status(h->ix, NULL) == ST_OK;
 }

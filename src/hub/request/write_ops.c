@@ -67,6 +67,8 @@ find_signal(struct op *t, struct signal_row *x)
         return false;
     if (!id)
         return arg_missing(&t->in, "signal_id");
+    if (!op_full_id(t, "signal_id", &id))
+        return false;
     return fold_look(&t->h->fold, id, t->a, x) ||
            refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "signal_id: there is no signal:%s", id);
 }
@@ -148,7 +150,11 @@ op_act(struct op *t)
     struct signal_row x;
     struct order o;
 
-    return read_order(t, &o) && find_signal(t, &x) && act_on(t, &x, &o, NULL, NULL);
+    if (!read_order(t, &o) || !find_signal(t, &x) || !act_on(t, &x, &o, NULL, NULL))
+        return false;
+    if (t->req->op == HUB_RELEASE || t->req->op == HUB_REQUEUE)
+        hub_do_lapses(t->h, t->a); /* before somebody claims it in this round */
+    return true;
 }
 
 /* ---- claims ---- */
@@ -480,10 +486,14 @@ op_key_create(struct op *t)
 {
     struct hub_event ev = { .kind = EV_KEY, .by = t->req->identity, .at = t->h->now.wall_ms };
     char key[SECRET_KEY_SIZE], hash[SECRET_HASH_SIZE], id[HUB_ID_SIZE];
+    int64_t ttl_s = 0;
     struct err e;
 
-    if (!take_name(t, "identity", &ev.identity) || !arg_texts(&t->in, "scopes", &ev.scopes))
+    if (!take_name(t, "identity", &ev.identity) || !arg_texts(&t->in, "scopes", &ev.scopes) ||
+        !arg_int(&t->in, "ttl_seconds", &ttl_s))
         return false;
+    if (ttl_s)
+        ev.until = ev.at + ttl_s * 1000;
     if (!json_first(ev.scopes))
         ev.scopes = scope_list(t->a, SCOPE_DEFAULT);
     if (hub_new_id(id, &e))
@@ -504,6 +514,7 @@ op_key_create(struct op *t)
     render_text(t->out, "identity", ev.identity);
     render_scopes(t->out, "scopes", scope_bits(ev.scopes));
     render_text(t->out, "id", ev.id);
+    render_time(t->out, "expires_at", ev.until);
     json_close(t->out, '}');
     return true;
 }

@@ -1,0 +1,214 @@
+#include "cmd/lib/run_picture.h"
+
+#include "base/clock.h"
+#include "base/path.h"
+#include "base/sys.h"
+#include "context/status_line.h"
+#include "run/lockfile.h"
+#include "run/next_step.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Calls fn with the lines of the latest attempt of a phase, the last one first, until it returns
+ * true. */
+static void
+read_lines(const struct run_picture *p, size_t phase,
+           bool (*fn)(void *ctx, const struct status_line *line), void *ctx)
+{
+    char path[TEAM_PHASE_NAME_MAX + 32];
+    struct log_reader r;
+    struct log_record rec;
+    struct arena a = { 0 };
+    bool is_over = false;
+
+    if (!p->replay.started_ms[phase])
+        return; /* what an earlier attempt said */
+    snprintf(path, sizeof path, "signals/%s.jsonl", p->workflow.team.phases[phase].name);
+    int fd = SYS_RETRY(
+        sys->openat(p->state->dir, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
+    if (fd < 0)
+        return;
+    log_reader_init(&r, fd, 0);
+    while (!is_over && log_prev(&r, &rec)) {
+        struct status_line line = status_line_read(&a, rec.json);
+        is_over = line.status != LINE_UNKNOWN && fn(ctx, &line);
+        arena_reset(&a);
+    }
+    log_reader_release(&r);
+    arena_release(&a);
+    close(fd);
+}
+
+struct report {
+    struct run_picture *p;
+    size_t phase;
+};
+
+static bool
+take_usage(void *ctx, const struct status_line *line)
+{
+    const struct json *v = json_get(line->result, "usage");
+    const struct report *r = ctx;
+    struct arena a = { 0 };
+    struct usage u;
+    bool is_it = v && usage_read(&a, v, &u);
+
+    if (is_it) {
+        usage_price(&u, settings_get(&r->p->settings, "prices"));
+        ledger_report(&r->p->replay.ledger, r->phase, &u);
+    }
+    arena_release(&a);
+    return is_it;
+}
+
+/* The journal has what an attempt used once it has its result: until then its own lines have it. */
+static void
+read_usage(struct run_picture *p)
+{
+    struct err ignored;
+
+    if (settings_load(&p->settings, p->state->state_dir, &ignored) != ST_OK)
+        p->settings.merged = NULL; /* no price of the settings, then */
+    for (size_t i = 0; i < p->workflow.team.n_phases; i++)
+        if (p->replay.started_ms[i] && !p->replay.ended_ms[i])
+            read_lines(p, i, take_usage, &(struct report){ p, i });
+}
+
+enum status
+run_picture_load(struct run_picture *p, const struct state_dir *f, struct err *e)
+{
+    int dir = -1;
+
+    *p = (struct run_picture){ .state = f };
+    bool was_driven = lockfile_is_held(f); /* before we read, in case it ends meanwhile */
+    enum status s = workflow_load(&p->workflow, f, e);
+
+    if (!s && path_open_dir_at(f->dir, "run", false, &dir, e) != ST_OK)
+        s = err_set(e, ST_NOT_FOUND, "nothing has run here yet: cliq run");
+    if (!s) {
+        s = replay_look(&p->replay, dir, &p->workflow.team, e);
+        if (s == ST_NOT_FOUND)
+            err_say(e, "nothing has run here yet: cliq run");
+        /* a journal that does not fit: perhaps because the workflow is broken by now */
+        if ((s == ST_INVALID || p->replay.bad_line) && workflow_check(&p->workflow, f, e))
+            s = ST_FAILED;
+    }
+    if (!s)
+        read_usage(p);
+    p->is_driven = was_driven || lockfile_is_held(f);
+    p->now_ms = clock_wall_ns() / 1000000;
+    if (dir >= 0)
+        close(dir);
+    return s;
+}
+
+void
+run_picture_release(struct run_picture *p)
+{
+    replay_release(&p->replay);
+    settings_release(&p->settings);
+    workflow_release(&p->workflow);
+}
+
+const char *
+run_picture_state(const struct run_picture *p)
+{
+    if (p->replay.head.has_end)
+        return run_status_name(p->replay.head.end);
+    return p->is_driven ? "RUNNING" : "INTERRUPTED";
+}
+
+const char *
+run_picture_phase_state(const struct run_picture *p, size_t phase)
+{
+    const struct sched_phase *st = replay_phase(&p->replay, phase);
+    bool is_cancelled = p->replay.head.has_end && p->replay.head.end == RUN_CANCELLED;
+    bool is_open = st->state != PS_DONE && st->state != PS_SKIPPED && st->state != PS_FAILED;
+
+    return is_cancelled && is_open && st->attempt > st->skips ? "cancelled"
+                                                              : phase_state_name(st->state);
+}
+
+const char *
+run_picture_agent(const struct run_picture *p, size_t phase)
+{
+    const struct phase *ph = &p->workflow.team.phases[phase];
+    const char *agent = p->replay.words[phase].agent;
+
+    if (!agent)
+        agent = ph->agent ? ph->agent : ph->type == PHASE_TEAM ? "team" : p->replay.head.agent;
+    return agent;
+}
+
+int64_t
+run_picture_ms(const struct run_picture *p)
+{
+    return replay_duration(&p->replay, p->is_driven ? p->now_ms : p->replay.last_ms);
+}
+
+int64_t
+run_picture_phase_ms(const struct run_picture *p, size_t phase)
+{
+    const struct replay *r = &p->replay;
+    int64_t end = r->ended_ms[phase];
+
+    if (!r->started_ms[phase])
+        return -1;
+    if (!end)
+        end = r->head.has_end ? r->head.end_ms : p->is_driven ? p->now_ms : r->last_ms;
+    return end > r->started_ms[phase] ? end - r->started_ms[phase] : 0;
+}
+
+static bool
+take_progress(void *ctx, const struct status_line *line)
+{
+    bool is_it = line->status == LINE_PROGRESS && line->message && *line->message;
+
+    if (is_it)
+        buf_adds(ctx, line->message);
+    return is_it;
+}
+
+void
+run_picture_progress(const struct run_picture *p, size_t phase, struct buf *to)
+{
+    read_lines(p, phase, take_progress, to);
+}
+
+struct usage
+run_picture_phase_usage(const struct run_picture *p, size_t phase)
+{
+    return ledger_phase_usage(&p->replay.ledger, phase);
+}
+
+struct usage
+run_picture_usage(const struct run_picture *p)
+{
+    return ledger_total(&p->replay.ledger);
+}
+
+void
+run_picture_next(const struct run_picture *p, struct buf *to)
+{
+    size_t n = p->workflow.team.n_phases;
+    struct sched_phase *phases = calloc(n + 1, sizeof *phases);
+    struct dag *dag = dag_new(&p->workflow.team);
+    struct next_step next = { .team = &p->workflow.team,
+                              .dag = dag,
+                              .phases = phases,
+                              .status = p->replay.head.has_end ? p->replay.head.end : RUN_ACTIVE,
+                              .is_damaged = p->replay.bad_line != 0 };
+
+    if (phases) {
+        for (size_t i = 0; i < n; i++)
+            phases[i] = *replay_phase(&p->replay, i);
+        if (p->replay.head.has_end || !p->is_driven)
+            next_step_write(to, &next);
+    }
+    dag_free(dag);
+    free(phases);
+}

@@ -1,0 +1,47 @@
+/*
+ * run_picture - a run as its files tell it, for commands that show runs: status, runs, graph.
+ *
+ * The run is the present one (.cliq/) or one of .cliq/runs/ (run/history.h): both are a state_dir.
+ *
+ * Order of calls: run_picture_load, then anything, run_picture_release whatever was returned.
+ */
+#ifndef CLIQ_CMD_LIB_RUN_PICTURE_H
+#define CLIQ_CMD_LIB_RUN_PICTURE_H
+
+#include "cmd/lib/workflow.h"
+#include "run/replay.h"
+#include "run/run.h"
+#include "team/settings.h"
+
+struct run_picture {
+    const struct state_dir *state; /* borrowed */
+    struct workflow workflow;
+    struct replay replay;
+    struct settings settings; /* for the prices of models */
+    bool is_driven;           /* an orchestrator lives */
+    int64_t now_ms;           /* wall time, when the run was looked at */
+};
+
+/* ST_NOT_FOUND: nothing has run there. ST_FAILED: neither journal nor workflow can be used. */
+enum status run_picture_load(struct run_picture *p, const struct state_dir *f, struct err *e);
+void run_picture_release(struct run_picture *p);
+
+/* RUNNING, INTERRUPTED, or how the run ended. */
+const char *run_picture_state(const struct run_picture *p);
+/* Of a phase; "cancelled" for one that was at work when the run was cancelled. */
+const char *run_picture_phase_state(const struct run_picture *p, size_t phase);
+/* The agent of its latest attempt, else the one that the workflow names; NULL: not known. */
+const char *run_picture_agent(const struct run_picture *p, size_t phase);
+/* How long its latest attempt took, or has taken so far; -1: it has none. */
+int64_t run_picture_phase_ms(const struct run_picture *p, size_t phase);
+/* Up to now, to the end, or, of a run that was cut off, to its last event. */
+int64_t run_picture_ms(const struct run_picture *p);
+/* Appends the last progress message of its latest attempt, as the agent wrote it; nothing: none. */
+void run_picture_progress(const struct run_picture *p, size_t phase, struct buf *to);
+/* What its models used, over all attempts; of one that runs, what it told last. */
+struct usage run_picture_phase_usage(const struct run_picture *p, size_t phase);
+struct usage run_picture_usage(const struct run_picture *p); /* of all phases */
+/* Appends the line "Next: …" of a run that has ended, or was cut off. */
+void run_picture_next(const struct run_picture *p, struct buf *to);
+
+#endif

@@ -1,0 +1,27 @@
+#!/usr/bin/env bats
+# The agent codex with the real codex and a scripted model.
+load cases
+
+AGENT=codex
+agent_settings() { settings codex.base_url "$LLM/v1" codex.api_key "$KEY" codex.model fake-model; }
+
+@test "codex edits files, and its answer is the handoff" { case_writes_a_file; }
+@test "codex continues its conversation when work is sent back" { case_continues_a_session; }
+@test "codex is asked again for a verdict, in the same conversation" { case_asks_again_for_a_verdict; }
+@test "codex: a bad key ends the phase at the first 401" { case_a_bad_key_ends_at_once; }
+@test "codex goes on after a rate limit" { case_goes_on_after_a_rate_limit; }
+@test "codex goes on after a cut stream" { case_goes_on_after_a_cut_stream; }
+@test "codex: a prompt that is too long" { case_a_prompt_that_is_too_long; }
+@test "codex is stopped with its tree when the model is silent" { case_is_stopped_when_it_is_stuck; }
+
+@test "codex: the phase's sandbox is that of its commands" {
+    develop "sandbox: read-only"
+    script <<END
+[{"turns":[{"run":"touch made.txt"},{"text":"I could not."}]}]
+END
+    run_ok
+    [ ! -e made.txt ]
+    like "$(asked 'json.dumps(q[0]["body"])')" 'sandbox_mode. is .read-only|read-only'
+}
+@test "codex: a missing program is named, with how to install it" { case_a_missing_program_is_named; }
+@test "codex begins anew when its conversation is gone" { case_begins_anew_when_its_conversation_is_gone "$HOME/.codex/sessions"; }

@@ -1,0 +1,137 @@
+#!/usr/bin/env bats
+# Secrets of agents: what they are given is in no file of a run, in no argument and in no signal.
+load pipeline
+
+# canaries NAME: 50 secrets of the agent NAME: of its settings, of its environment, of its phase. $CANARIES
+# is a file with one a line.
+canaries() {
+    local i
+    CANARIES=$T/canaries
+    : >"$CANARIES"
+    for i in $(seq 1 30); do
+        echo "canary-$i-setting-\"quoted\"" >>"$CANARIES"
+        "$CLIQ" settings "agents.$1.api_key_$i" "canary-$i-setting-\"quoted\"" --global
+    done
+    mkdir -p "$T/team/agents/$1"
+    printf '{"name":"%s","version":"1.0.0","description":"d","entry":"agent.sh","capabilities":["phase:standard","notify"],"settings":{"optional":[%s]}}\n' \
+        "$1" "$(seq -s, -f '"api_key_%g"' 30)" >"$T/team/agents/$1/manifest.json"
+    for i in $(seq 1 10); do
+        echo "canary-$i-environment" >>"$CANARIES"
+        export "CANARY_TOKEN_$i=canary-$i-environment"
+    done
+    for i in $(seq 1 10); do
+        echo "canary-$i-of-phase" >>"$CANARIES"
+    done
+    ENV_NAMES=$(seq -s, -f 'CANARY_TOKEN_%g' 1 10)
+    PHASE_ENV="{$(seq 10 | sed 's/.*/CANARY_PASSWORD_&: canary-&-of-phase/' | paste -sd,)}"
+}
+
+# No file below these directories has a canary, but for the settings.
+none_kept() {
+    local kept
+    kept=$(grep -rlFf "$CANARIES" "$@" | grep -v -e /settings.json -e /workflow.yml -e /req_spec.md || true)
+    [ -z "$kept" ] || {
+        grep -rFf "$CANARIES" $kept | cut -c1-300 >&2
+        return 1
+    }
+}
+
+# An agent that tells all it has, in every way it can, and ends as its phase is called.
+blabber() {
+    agent a <<END
+ok
+cat "\$T/message.\$P.\$N"
+env | tee "\$T/environment.\$P"
+all=\$(paste -sd' ' "$CANARIES" | sed 's/"/\\\\"/g')
+progress "\$all"
+line '"status":"notify","result":{"agent":"a","event":"e","payload":{"message":"'"\$all"'"}}'
+case \$P in *notify*) exit ;; esac
+hand end '{"version":1,"phase_type":"standard","phase":"'\$P'","agent":"a","text":"'"\$all"'"}' 2>/dev/null
+ps -eo args | grep canary- | grep -v grep >"\$T/args.\$P"
+echo "\$all" >&2
+case \$P in
+good) complete '{"summary":"'"\$all"'"}' ;;
+bad) fail "\$all" ;;
+dead) kill -KILL \$\$ ;;
+late) sleep \$NAP ;;
+esac
+END
+}
+
+secret_team() {
+    canaries a
+    blabber
+    {
+        printf 'name: "@local/test"\ndescription: a team for a test\n'
+        printf 'agents:\n  a: {entry: agents/a/agent.sh, env: [%s]}\n' "$ENV_NAMES"
+        printf 'phases:\n  - {name: good, agent: a, env: %s}\n' "$PHASE_ENV"
+        printf '  - {name: %s, agent: a, timeout: 1s, env: '"$PHASE_ENV"'}\n' bad dead late
+        printf '  - {name: end, agent: a, depends_on: [good, bad, dead, late]}\n'
+    } >"$T/team/team.yml"
+    cd "$T/proj" || return
+    "$CLIQ" init >/dev/null && "$CLIQ" assemble ../team >/dev/null
+}
+
+@test "after success, failure, crash and timeout no file of a run has any of 50 secrets" {
+    secret_team
+    run_is 3
+    is "bad.1 dead.1 good.1 late.1" "$(tr ' ' '\n' <<<"$(starts)" | sort | paste -sd' ')"
+    lacks "$out" canary-
+    lacks "$err" canary-
+    has "$(<.cliq/run/logs/good.1.log)" '***'
+    has "$(<.cliq/orchestrator.log)" '***'
+    none_kept .cliq "$CLIQ_HOME"
+    is "" "$(cat "$T"/args.*)"
+    is 50 "$(sed 's/\\"/"/g' "$T/message.good.1" "$T/environment.good" | grep -ohF -f "$CANARIES" | sort -u | wc -l)" # they were given
+    run_is 3 # the run before this one is kept
+    none_kept .cliq "$CLIQ_HOME"
+    got log good --run "$("$CLIQ" runs --json | $PY -c 'import json,sys; print(json.load(sys.stdin)[1]["run"])')"
+    lacks "$out" canary-
+}
+
+@test "while an agent runs, only its message has the secrets, readable by nobody else" {
+    hold go
+    canaries a
+    agent a <<<'ok; await go; complete'
+    team <<<'phases: [{name: one, agent: a}]'
+    start_run run
+    until_true says .cliq/signals/one.jsonl ok
+    is "600 .cliq/run/messages/one.1.json" "$(stat -c '%a %n' .cliq/run/messages/one.1.json)"
+    has "$(<.cliq/run/messages/one.1.json)" canary-1-setting
+    is ".cliq/run/messages/one.1.json" "$(grep -rlF canary- .cliq)"
+    kill -KILL "$PID" # the orchestrator; then the run is cancelled from outside
+    until_true gone "$PID"
+    got cancel
+    code_is 0
+    none_kept .cliq
+    has "$(<.cliq/run/messages/one.1.json)" '"api_key_1":"***"'
+}
+
+@test "handoffs, lines and signals written with the SDK have no secrets at any time" {
+    hold go
+    canaries a
+    agent a <<'END'
+set -e
+eval "$(cliq sdk begin <"$T/message.$P.$N")"
+all=$(cat "$T/canaries")
+cliq sdk progress "$all"
+echo "$all" | cliq sdk send --to two -
+cliq sdk signal mine "{\"all\":\"canary-1-environment\"}"
+touch "$T/told"
+await go
+cliq sdk fail "$all"
+END
+    AGENTS="  a: {entry: agents/a/agent.sh, env: [$ENV_NAMES]}
+"
+    team <<END
+phases: [{name: one, agent: a, env: $PHASE_ENV}, {name: two, agent: a, depends_on: [one]}]
+END
+    PATH=$(dirname "$CLIQ"):$PATH start_run run
+    until_true exists "$T/told"
+    none_kept .cliq/signals .cliq/channels
+    has "$(<.cliq/channels/one--two/handoff.json)" '***'
+    release go
+    ended run "$PID"
+    code_is 3
+    lacks "$(<"$T/run.out")" canary-
+}
