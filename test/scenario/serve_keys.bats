@@ -65,6 +65,7 @@ listen_as() { # PORT [UID [late]]
     kill -TERM "$SERVER"
     wait "$SERVER"
     [ ! -e home/serve.json ]
+    : >said
     "$CLIQ" serve --unix "$PWD/s" >said 2>errors 3>&- &
     SERVER=$!
     until_true is_up

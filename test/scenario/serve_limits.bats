@@ -194,6 +194,7 @@ END
     a=$(key_of ann)
     kill -TERM "$SERVER"
     wait "$SERVER"
+    : >said
     (ulimit -n 160; exec "$CLIQ" serve --listen 127.0.0.1:0 >said 2>errors 3>&-) &
     SERVER=$!
     until_true is_up || { cat errors; false; }
