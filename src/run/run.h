@@ -109,6 +109,7 @@ struct run_latest {
     char id[64];
     bool has_end;
     enum run_status end;
+    bool is_damaged; /* lines of its journal cannot be read: --resume refuses */
 };
 /* ST_NOT_FOUND: nothing has run here. */
 enum status run_latest(const struct state_dir *f, struct run_latest *out, struct err *e);
