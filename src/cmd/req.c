@@ -2,7 +2,7 @@
 #include "base/path.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
-#include "cmd/lib/workflow.h"
+#include "cmd/lib/workflow_tell.h"
 #include "run/lockfile.h"
 #include "team/input.h"
 
@@ -163,6 +163,7 @@ run(const struct args *a, struct err *e)
         if (is_active)
             cmd_note("%s", for_active_run);
     }
+    workflow_tell(&w);
     workflow_release(&w);
     state_dir_close(&f);
     buf_release(&text);
