@@ -9,10 +9,10 @@
 #include "base/table.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
-#include "cmd/lib/review_line.h"
 #include "cmd/lib/sdk_session.h"
 #include "hubclient/hubclient.h"
 #include "run/lockfile.h"
+#include "run/review_line.h"
 #include "run/run.h"
 
 #include <fcntl.h>

@@ -394,16 +394,21 @@ note_denied(struct cli *cli)
         json_set(cli->data, "denied", json_new_copy(a, t->denied.p, t->denied.len));
 }
 
-/* Sleeps until the rate limit is over; the phase's timeout ends us. */
-static void
-wait_for_rate(struct cli *cli, int64_t *wait_ms)
+/* Sleeps until the rate limit is over; false: the phase's time limit comes first, and `e` says so.
+ */
+static bool
+wait_for_rate(struct cli *cli, int64_t *wait_ms, struct err *e)
 {
     int64_t now_s = (int64_t)time(NULL), ms = *wait_ms;
     char when[32], text[512];
-    struct err ignored;
+    struct err ignored, why = *e, late;
 
     if (cli->turn.resets_s > now_s)
         ms = (cli->turn.resets_s - now_s + 1) * 1000;
+    if (!context_may_wait(cli->c, ms, &late)) {
+        err_say(e, "%.600s; it can go on %.300s", why.text, late.text);
+        return false;
+    }
     time_t at = (time_t)(now_s + ms / 1000);
     struct tm tm;
     strftime(when, sizeof when, "%H:%M:%S", localtime_r(&at, &tm));
@@ -413,6 +418,7 @@ wait_for_rate(struct cli *cli, int64_t *wait_ms)
     cli_write(STDOUT_FILENO, "\n", 1);
     poll(NULL, 0, ms > 1 << 30 ? 1 << 30 : (int)ms);
     *wait_ms = *wait_ms * 2 > RATE_WAIT_MAX_MS ? RATE_WAIT_MAX_MS : *wait_ms * 2;
+    return true;
 }
 
 static enum status
@@ -434,7 +440,7 @@ ask(void *ctx, const char *prompt, struct buf *answer, struct err *e)
             *cli->session = '\0';
             cli->before = (struct usage){ 0 };
         } else if (is_again) {
-            wait_for_rate(cli, &wait_ms);
+            is_again = wait_for_rate(cli, &wait_ms, e);
         }
     } while (is_again);
     note_denied(cli);

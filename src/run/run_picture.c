@@ -1,4 +1,4 @@
-#include "cmd/lib/run_picture.h"
+#include "run/run_picture.h"
 
 #include "base/clock.h"
 #include "base/path.h"
