@@ -30,7 +30,7 @@ static const struct {
     { "RATE_LIMITED", 429, "too many requests; Retry-After tells how many seconds to wait" },
     { "ROUTE_NOT_FOUND", 404, "nothing is at this path" },
     { "SERVER_BUSY", 503, "too many connections" },
-    { "SIGNAL_CLAIM_CONFLICT", 409, "somebody else has claimed it" },
+    { "SIGNAL_CLAIM_CONFLICT", 409, "another identity has claimed it" },
     { "SIGNAL_EMIT_CONFLICT", 409, "the key was used for another request, or too much waits" },
     { "SIGNAL_EMIT_INVALID_TYPE", 400, "signal_type must be a text that is not empty" },
     { "SIGNAL_EMIT_VALIDATION_FAILED", 400, "a field of the signal is wrong or unknown" },
@@ -44,7 +44,7 @@ static const struct {
     { "TEAM_NOT_FOUND", 404, "no such team, or no such version" },
     { "VALIDATION_FIELD_REQUIRED", 400, "a field is missing" },
     { "VALIDATION_INVALID_TYPE", 400, "a field has a wrong type or value" },
-    { "VALIDATION_UNKNOWN_FIELD", 400, "a field that nobody knows; the message names the nearest" },
+    { "VALIDATION_UNKNOWN_FIELD", 400, "an unknown field; the message names the nearest" },
 };
 enum { N_CODES = sizeof codes / sizeof *codes };
 

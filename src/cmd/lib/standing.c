@@ -19,7 +19,7 @@ enum standing {
     ENDED
 };
 
-/* What comes next, and what else helps. */
+/* The next command, and others that help. */
 static const struct {
     const char *next, *more;
 } steps[] = {
