@@ -168,7 +168,7 @@ lifecycle_default(struct lifecycle *c, struct arena *a, const char *const *roles
 
 /* ---- lifecycle.json ------------------------------------------------------ */
 
-struct reading {
+struct lifecycle_reading {
     const char *name;
     struct arena *a;
     struct lifecycle *c;
@@ -176,7 +176,8 @@ struct reading {
 };
 
 static enum status
-read_type(const struct reading *r, const struct json *v, struct life_state *s, struct err *e)
+read_type(const struct lifecycle_reading *r, const struct json *v, struct life_state *s,
+          struct err *e)
 {
     const struct json *type = json_get(v, "type");
 
@@ -200,7 +201,7 @@ is_state_name(const char *s)
 }
 
 static enum status
-read_guard(const struct reading *r, const struct life_state *s, const struct json *v,
+read_guard(const struct lifecycle_reading *r, const struct life_state *s, const struct json *v,
            struct life_signal *to, struct err *e)
 {
     const struct json *guard = json_get(v, "guard");
@@ -217,7 +218,7 @@ read_guard(const struct reading *r, const struct life_state *s, const struct jso
 }
 
 static enum status
-read_actions(const struct reading *r, const struct life_state *s, const struct json *v,
+read_actions(const struct lifecycle_reading *r, const struct life_state *s, const struct json *v,
              struct life_signal *to, struct err *e)
 {
     const struct json *actions = json_get(v, "actions");
@@ -244,7 +245,7 @@ read_actions(const struct reading *r, const struct life_state *s, const struct j
 }
 
 static enum status
-read_target(const struct reading *r, const struct life_state *s, const struct json *v,
+read_target(const struct lifecycle_reading *r, const struct life_state *s, const struct json *v,
             struct life_signal *to, struct err *e)
 {
     char *target = json_dup_text(r->a, json_get(v, "target"));
@@ -264,13 +265,16 @@ read_target(const struct reading *r, const struct life_state *s, const struct js
 }
 
 static enum status
-read_signals(const struct reading *r, const struct json *v, struct life_state *s, struct err *e)
+read_signals(const struct lifecycle_reading *r, const struct json *v, struct life_state *s,
+             struct err *e)
 {
     const struct json *signals = json_get(v, "signals");
-    size_t n = json_is(signals, JSON_OBJECT) ? signals->kids.count : 0;
+    size_t n = 0;
     enum status st = ST_OK;
 
-    if (signals && !json_is(signals, JSON_OBJECT))
+    if (json_is(signals, JSON_OBJECT))
+        n = signals->kids.count;
+    else if (signals)
         return err_set(e, ST_INVALID, "%s: state %s: signals must be an object", r->name, s->name);
     if (n > LIFE_SIGNALS_MAX)
         return err_set(e, ST_INVALID, "%s: state %s: more than %d signals", r->name, s->name,
@@ -302,7 +306,8 @@ read_signals(const struct reading *r, const struct json *v, struct life_state *s
 }
 
 static enum status
-read_state(const struct reading *r, const struct json *v, struct life_state *s, struct err *e)
+read_state(const struct lifecycle_reading *r, const struct json *v, struct life_state *s,
+           struct err *e)
 {
     const struct json *role = json_get(v, "role");
 
@@ -323,7 +328,7 @@ read_state(const struct reading *r, const struct json *v, struct life_state *s, 
 }
 
 static enum status
-read_names(const struct reading *r, struct err *e)
+read_names(const struct lifecycle_reading *r, struct err *e)
 {
     struct lifecycle *c = r->c;
 
@@ -350,7 +355,7 @@ read_names(const struct reading *r, struct err *e)
 }
 
 static enum status
-find_terminal(const struct reading *r, const char *name, size_t *to, struct err *e)
+find_terminal(const struct lifecycle_reading *r, const char *name, size_t *to, struct err *e)
 {
     *to = lifecycle_find(r->c, name);
     if (*to != SIZE_MAX && r->c->states[*to].type == LIFE_TERMINAL)
@@ -381,7 +386,7 @@ reaches_passed(const struct lifecycle *c)
 }
 
 static enum status
-read_head(const struct reading *r, const struct json *doc, struct err *e)
+read_head(const struct lifecycle_reading *r, const struct json *doc, struct err *e)
 {
     struct lifecycle *c = r->c;
     int64_t version = 0, retries = LIFE_RETRIES;
@@ -401,7 +406,7 @@ read_head(const struct reading *r, const struct json *doc, struct err *e)
 }
 
 static enum status
-check_whole(const struct reading *r, struct err *e)
+check_whole(const struct lifecycle_reading *r, struct err *e)
 {
     struct lifecycle *c = r->c;
     enum life_type first = c->states[c->initial].type;
@@ -435,7 +440,7 @@ lifecycle_parse(struct lifecycle *c, struct arena *a, const char *name, const ch
     *c = (struct lifecycle){ 0 };
     if (s)
         return s;
-    struct reading r = { name, a, c, json_get(doc, "states") };
+    struct lifecycle_reading r = { name, a, c, json_get(doc, "states") };
     s = read_names(&r, e);
     if (!s)
         s = read_head(&r, doc, e);
