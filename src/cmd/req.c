@@ -2,7 +2,7 @@
 #include "base/path.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
-#include "cmd/lib/workflow.h"
+#include "cmd/lib/workflow_tell.h"
 #include "team/input.h"
 
 #include <fcntl.h>
@@ -154,6 +154,7 @@ run(const struct args *a, struct err *e)
                  has_text ? "req_spec.md" : "inputs.json");
         s = cmd_print(&out, e);
     }
+    workflow_tell(&w);
     workflow_release(&w);
     state_dir_close(&f);
     buf_release(&text);

@@ -127,7 +127,7 @@ run_here(struct plan *p, const struct run_options *o, struct err *e)
 
 /* ---- in the background ---- */
 
-/* What the background process reports through a pipe: that the run has begun, or why it will not.
+/* The background process reports through a pipe: that the run has begun, or why it will not.
  */
 struct begin_report {
     bool has_begun;

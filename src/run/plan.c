@@ -20,6 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { PHASE_TIMEOUT_MS = 20 * 60 * 1000, GATE_TIMEOUT_MS = 15 * 60 * 1000 };
+
 /* A small JSON file of the frame, in the plan's arena; *out NULL when there is none. */
 static enum status
 load_json(struct plan *p, const char *path, const struct json **out, struct err *e)
@@ -421,6 +423,16 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
     if (s)
         plan_release(p);
     return s;
+}
+
+int64_t
+plan_timeout_ms(const struct plan *p, size_t phase)
+{
+    const struct phase *ph = &p->team.phases[phase];
+
+    if (ph->timeout_ms || p->agents[phase].is_patient)
+        return ph->timeout_ms;
+    return ph->type == PHASE_GATE ? GATE_TIMEOUT_MS : PHASE_TIMEOUT_MS;
 }
 
 void

@@ -86,6 +86,9 @@ enum status plan_write_inputs(const struct plan *p, struct err *e);
  * and where it can route to. A fresh run finds nothing of an earlier one there. */
 enum status plan_make_room(const struct plan *p, bool is_fresh, struct err *e);
 
+/* The time limit of an attempt of the phase, in ms; 0: none, it waits for people. */
+int64_t plan_timeout_ms(const struct plan *p, size_t phase);
+
 /* Runs, resumes or retries; *end is how it ended: with RUN_FAILED, e tells why. A second
  * orchestrator is ST_CONFLICT. */
 enum status

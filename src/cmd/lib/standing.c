@@ -10,7 +10,7 @@
 
 enum standing { NO_PROJECT, NOT_ASSEMBLED, NO_REQUIREMENT, NOT_RUN, ACTIVE, INTERRUPTED, ENDED };
 
-/* What comes next, and what else helps. */
+/* The next command, and others that help. */
 static const struct {
     const char *next, *more;
 } steps[] = {

@@ -380,7 +380,7 @@ add_view(const struct inbox *in, struct list_query *q)
 {
     if (in->is_now && !json_first(in->states))
         buf_adds(&q->sql, " AND coalesce(w.state, 0) NOT IN (2, 5)");
-    if (in->is_now) /* nobody may have written since */
+    if (in->is_now) /* there may be no write since */
         add_i(q, " AND NOT EXISTS(SELECT 1 FROM expiring e WHERE e.signal = s.seq AND e.at <= ?)",
               in->now);
     if (in->receipt)
