@@ -3,7 +3,6 @@
 #include "cmd/cmd.h"
 #include "cmd/lib/message_show.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { FLUSH_AT = 1 << 16 };
@@ -33,77 +32,13 @@ choose_form(const struct args *a, enum show_form *form, struct err *e)
     return ST_OK;
 }
 
-/* Everything that matches from byte `at` on, printed as it is found. */
 static enum status
-show_from(int fd, off_t at, const struct message_filter *f, struct message_show *show,
-          uint64_t *bad, struct err *e)
+show_one(void *ctx, const struct json *message, struct err *e)
 {
-    struct log_reader r;
-    struct log_record rec;
-    enum status s = ST_OK;
+    struct message_show *show = ctx;
 
-    log_reader_init(&r, fd, at);
-    while (!s && log_next(&r, &rec)) {
-        if (!message_matches(f, rec.json))
-            continue;
-        show_message(show, rec.json);
-        if (show->out.len > FLUSH_AT)
-            s = show_flush(show, false, e);
-    }
-    if (!s)
-        s = log_reader_status(&r, e);
-    *bad = r.bad;
-    log_reader_release(&r);
-    return s;
-}
-
-/* Where the last n that match begin, newest first. */
-struct places {
-    off_t *at;
-    size_t n, cap;
-};
-
-static enum status
-add_place(struct places *p, off_t at, struct err *e)
-{
-    if (p->n == p->cap) {
-        size_t cap = p->cap ? p->cap * 2 : 64;
-        off_t *bigger = realloc(p->at, cap * sizeof *bigger);
-        if (!bigger)
-            return err_nomem(e);
-        p->at = bigger;
-        p->cap = cap;
-    }
-    p->at[p->n++] = at;
-    return ST_OK;
-}
-
-/* Reads backward from the end, so that the last few of a huge channel are cheap. */
-static enum status
-show_last(int fd, off_t at, uint64_t n, const struct message_filter *f, struct message_show *show,
-          uint64_t *bad, struct err *e)
-{
-    struct places places = { 0 };
-    struct log_reader r;
-    struct log_record rec;
-    enum status s = ST_OK;
-
-    log_reader_init(&r, fd, 0);
-    while (!s && places.n < n && log_prev(&r, &rec) && rec.at >= at)
-        if (message_matches(f, rec.json))
-            s = add_place(&places, rec.at, e);
-    if (!s)
-        s = log_reader_status(&r, e);
-    *bad = r.bad;
-    for (size_t i = places.n; !s && i > 0; i--) {
-        r.at = places.at[i - 1];
-        if (log_next(&r, &rec))
-            show_message(show, rec.json);
-        s = show->out.len > FLUSH_AT ? show_flush(show, false, e) : log_reader_status(&r, e);
-    }
-    log_reader_release(&r);
-    free(places.at);
-    return s;
+    show_message(show, message);
+    return show->out.len > FLUSH_AT ? show_flush(show, false, e) : ST_OK;
 }
 
 static enum status
@@ -129,11 +64,15 @@ run(const struct args *a, struct err *e)
         if (!s && at < 0)
             cmd_warn("no message with the id %s in %s", after, room);
     }
-    if (!s && fd >= 0 && at >= 0)
-        s = args_has(a, "last") ? show_last(fd, at, args_number(a, "last", 0), &f, &show, &bad, e)
-                                : show_from(fd, at, &f, &show, &bad, e);
+    if (!s && fd >= 0 && at >= 0) {
+        struct channel_range range = { .from = at, .is_last = args_has(a, "last") };
+        range.last = args_number(a, "last", 0);
+        s = channel_read(fd, &range, &f, show_one, &show, &bad, e);
+    }
     if (!s)
         s = show_flush(&show, true, e);
+    if (!s && !show.n && form == SHOW_TABLE && show.is_tty)
+        show_nothing(room, fd >= 0);
     show_bad_lines(room, bad);
     if (fd >= 0)
         close(fd);

@@ -1,9 +1,10 @@
 /* graph - the phases and their dependencies, as text or a picture. */
 #include "base/table.h"
 #include "cmd/cmd.h"
-#include "cmd/lib/run_picture.h"
+#include "cmd/lib/workflow_tell.h"
 #include "run/dag.h"
 #include "run/history.h"
+#include "run/run_picture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-/* What is drawn. */
+/* The drawing. */
 struct graph {
     const struct team *team;
     const struct dag *dag;
@@ -334,6 +335,7 @@ run(const struct args *a, struct err *e)
     }
     if (!s)
         s = cmd_print(&out, e);
+    workflow_tell(&p.workflow);
     dag_free(d);
     run_picture_release(&p);
     state_dir_close(&f);

@@ -5,7 +5,7 @@
 #include "base/watch.h"
 #include "cmd/cmd.h"
 #include "cmd/lib/log_copy.h"
-#include "cmd/lib/workflow.h"
+#include "cmd/lib/workflow_tell.h"
 #include "run/history.h"
 
 #include <dirent.h>
@@ -37,6 +37,7 @@ unknown_phase(const struct state_dir *f, const char *phase, struct err *e)
         s = team_find_phase(&w.team, phase, &i, e);
     if (!s)
         s = err_set(e, ST_NOT_FOUND, "no log of phase %s: it has not run yet", phase);
+    workflow_tell(&w);
     workflow_release(&w);
     return s;
 }

@@ -3,9 +3,10 @@
 #include "base/table.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
-#include "cmd/lib/run_picture.h"
+#include "cmd/lib/workflow_tell.h"
 #include "run/history.h"
 #include "run/live_view.h"
+#include "run/run_picture.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,6 +60,7 @@ look(const struct state_dir *project, struct runs_row *row)
                 row->failed += replay_phase(&p.replay, i)->state == PS_FAILED;
             }
         }
+        workflow_tell(&p.workflow);
         run_picture_release(&p);
         state_dir_close(&f);
     }

@@ -4,8 +4,7 @@
 #include "base/term.h"
 #include "base/watch.h"
 #include "cmd/cmd.h"
-#include "cmd/lib/review_line.h"
-#include "cmd/lib/run_picture.h"
+#include "cmd/lib/workflow_tell.h"
 #include "cmd/run_options.h"
 #include "proc/proc.h"
 #include "run/history.h"
@@ -13,6 +12,8 @@
 #include "run/lockfile.h"
 #include "run/next_step.h"
 #include "run/panes.h"
+#include "run/review_line.h"
+#include "run/run_picture.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -111,101 +112,6 @@ write_awaited(const struct run_picture *p, struct buf *out)
     buf_adds(out, n ? "\n" : "its notifiers, then it ends\n");
 }
 
-/* ---- as JSON ---- */
-
-static void
-key_time(struct buf *out, const char *key, int64_t at_ms)
-{
-    char text[CLOCK_ISO_SIZE];
-
-    if (at_ms)
-        json_key_str(out, key, clock_iso_ms(text, at_ms));
-}
-
-static void
-key_usage(struct buf *out, const struct usage *u)
-{
-    struct arena a = { 0 };
-
-    if (!usage_is_zero(u))
-        json_key_json(out, "usage", usage_json(&a, u));
-    arena_release(&a);
-}
-
-static void
-write_json_phase(const struct run_picture *p, size_t i, struct buf *out)
-{
-    const struct phase *ph = &p->workflow.team.phases[i];
-    const struct sched_phase *st = replay_phase(&p->replay, i);
-    const struct replay_words *words = &p->replay.words[i];
-    struct usage used = run_picture_phase_usage(p, i);
-    struct buf said = { 0 };
-
-    json_open(out, '{');
-    json_key_str(out, "phase", ph->name);
-    json_key_str(out, "type", phase_type_name(ph->type));
-    json_key_str(out, "agent", run_picture_agent(p, i));
-    json_key_str(out, "state", run_picture_phase_state(p, i));
-    json_key_int(out, "attempts", st->attempt - st->skips);
-    key_time(out, "started", p->replay.started_ms[i]);
-    key_time(out, "ended", p->replay.ended_ms[i]);
-    if (run_picture_phase_ms(p, i) >= 0)
-        json_key_int(out, "duration_ms", run_picture_phase_ms(p, i));
-    run_picture_progress(p, i, &said);
-    if (said.len && !buf_failed(&said))
-        json_key_strn(out, "progress", said.p, said.len);
-    json_key_str(out, words->is_good ? "result" : "error", words->text);
-    key_usage(out, &used);
-    if (sched_is_untried(st))
-        json_key_bool(out, "is_untried", true);
-    if (ph->type == PHASE_GATE) {
-        json_key_int(out, "iteration", st->iteration);
-        json_key_int(out, "max_iterations", ph->max_iterations);
-    }
-    json_close(out, '}');
-    buf_release(&said);
-}
-
-static void
-write_json(const struct run_picture *p, const char *attach, struct buf *out)
-{
-    struct buf next = { 0 };
-    struct usage used = run_picture_usage(p);
-
-    json_open(out, '{');
-    json_key_str(out, "run", p->replay.head.run_id);
-    json_key_str(out, "team", p->replay.head.team);
-    json_key_str(out, "status", run_picture_state(p));
-    json_key_str(out, "reason", replay_reason(&p->replay));
-    key_time(out, "started", p->replay.head.at_ms);
-    if (p->replay.head.has_end)
-        key_time(out, "ended", p->replay.head.end_ms);
-    if (p->replay.head.has_end || !p->is_driven) /* else each look would be a change */
-        json_key_int(out, "duration_ms", run_picture_ms(p));
-    key_usage(out, &used);
-    run_picture_next(p, &next);
-    if (next.len && !buf_failed(&next))
-        json_key_strn(out, "next", next.p + strlen(NEXT_STEP_WORD),
-                      next.len - strlen(NEXT_STEP_WORD) - 1);
-    if (*attach)
-        json_key_str(out, "attach", attach);
-    size_t n_notes = p->replay.head.n_notes;
-    if (n_notes)
-        json_key_strs(out, "notes", p->replay.head.notes,
-                      n_notes < JOURNAL_NOTES ? n_notes : JOURNAL_NOTES);
-    json_key(out, "phases");
-    json_open(out, '[');
-    for (size_t i = 0; i < p->workflow.team.n_phases; i++) {
-        json_sep(out);
-        write_json_phase(p, i, out);
-    }
-    json_close(out, ']');
-    review_line_json(p->state, p->replay.head.has_end, out);
-    json_close(out, '}');
-    buf_addc(out, '\n');
-    buf_release(&next);
-}
-
 /* ---- as text ---- */
 
 /* "failed", or of a phase with retries left "waiting (failed 1 of 3)". */
@@ -220,7 +126,7 @@ add_state(struct table *t, const struct phase *ph, const struct sched_phase *st,
     table_cell(t, text, (size_t)len);
 }
 
-/* What went wrong, else what was said last. */
+/* The error, else the last words. */
 static void
 add_words(const struct run_picture *p, size_t i, struct table *t)
 {
@@ -334,7 +240,7 @@ write_notes(const struct run_picture *p, struct buf *out)
         buf_addf(out, "%zu more are in orchestrator.log.\n", head->n_notes - n);
 }
 
-/* What stands below the phases. */
+/* The lines below the phases. */
 static void
 write_rest(const struct run_picture *p, const char *attach, struct buf *out)
 {
@@ -366,7 +272,7 @@ write_rest(const struct run_picture *p, const char *attach, struct buf *out)
 
 /* ---- showing ---- */
 
-/* What is shown is not all: which line is missing, and what to do. */
+/* The picture is incomplete: says which line is missing, and what to do. */
 static void
 warn(const struct replay *p)
 {
@@ -380,7 +286,7 @@ warn(const struct replay *p)
                  (uintmax_t)p->bad_line, more, p->problem);
 }
 
-/* What was shown, from one look to the next. */
+/* The last picture, from one look to the next. */
 struct status_shown {
     bool is_json, is_warned;
     bool is_redrawn;       /* on a terminal, --watch: in place of the one before */
@@ -459,10 +365,11 @@ show(const struct state_dir *f, struct status_shown *shown, struct err *e)
     struct live_size size = { term_width(STDOUT_FILENO), term_height(STDOUT_FILENO) };
     enum status s = run_picture_load(&p, f, e);
 
+    workflow_tell(&p.workflow);
     if (!s && !panes_are_there(f, attach, sizeof attach))
         attach[0] = '\0';
     if (!s && shown->is_json)
-        write_json(&p, attach, &out);
+        run_picture_json(&p, attach, &out);
     else if (!s)
         write_text(&p, attach, shown, &size, &out);
     bool is_same = !shown->is_redrawn && out.len && out.len == shown->last.len &&

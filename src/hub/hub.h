@@ -35,6 +35,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/json.h"
+#include "hub/model/arg.h"
 #include "hub/model/scope.h"
 
 #include <stdbool.h>
@@ -67,58 +68,7 @@ struct hub_op_info {
 };
 extern const struct hub_op_info hub_ops[HUB_N_OPS];
 
-/* What an argument may be. A query has only texts: there "20" is a number, "a,b" a list. */
-enum hub_arg_kind {
-    ARG_TEXT,           /* 1 to 4,096 bytes, no NUL */
-    ARG_STRING,         /* any text */
-    ARG_TRIMMED,        /* a text that is not empty without the blanks around it */
-    ARG_NAME,           /* 1 to 64 of A-Z a-z 0-9 . _ -, also with @ before it */
-    ARG_ID,             /* of a signal, with or without "signal:" */
-    ARG_INT,            /* min to max */
-    ARG_NUMBER,         /* min to max */
-    ARG_FLAG,           /* true or false */
-    ARG_TIME,           /* hub/model/time_arg.h */
-    ARG_WORD,           /* one of words */
-    ARG_WORDS,          /* a list of them */
-    ARG_TEXTS,          /* a list of texts */
-    ARG_LIST,           /* any list */
-    ARG_OBJECT,         /* any object */
-    ARG_TEXT_OR_OBJECT, /* either */
-    ARG_SOURCE,         /* hub/model/hub_event.h, or its type alone */
-    ARG_SIGNALS,        /* a list of what emit takes */
-    ARG_ANY,
-};
-
-/* An argument of an operation; the list ends with name NULL. */
-struct hub_arg {
-    const char *name;
-    enum hub_arg_kind kind;
-    double min, max;
-    const char *words; /* "now recent": with one blank between them */
-    bool is_required;
-    const char *brief;
-};
 const struct hub_arg *hub_op_args(enum hub_op op);
-
-/* For tables of them. */
-#define A_TEXT           .kind = ARG_TEXT
-#define A_STRING         .kind = ARG_STRING
-#define A_TRIMMED        .kind = ARG_TRIMMED
-#define A_NAME           .kind = ARG_NAME
-#define A_ID             .kind = ARG_ID
-#define A_INT(lo, hi)    .kind = ARG_INT, .min = (lo), .max = (hi)
-#define A_NUMBER(lo, hi) .kind = ARG_NUMBER, .min = (lo), .max = (hi)
-#define A_FLAG           .kind = ARG_FLAG
-#define A_TIME           .kind = ARG_TIME
-#define A_WORD(list)     .kind = ARG_WORD, .words = list
-#define A_WORDS(list)    .kind = ARG_WORDS, .words = list
-#define A_TEXTS          .kind = ARG_TEXTS
-#define A_LIST           .kind = ARG_LIST
-#define A_OBJECT         .kind = ARG_OBJECT
-#define A_TEXT_OR_OBJECT .kind = ARG_TEXT_OR_OBJECT
-#define A_SOURCE         .kind = ARG_SOURCE
-#define A_SIGNALS        .kind = ARG_SIGNALS
-#define A_ANY            .kind = ARG_ANY
 
 struct hub_request {
     enum hub_op op;
@@ -223,8 +173,8 @@ enum status hub_is_in_inbox(struct hub *h, const char *identity, uint64_t seq);
 enum status hub_is_member(struct hub *h, const char *identity, const char *ring);
 /* Number of the last folded line; 0: none, or the index cannot be read. */
 uint64_t hub_last_seq(struct hub *h);
-/* Number of the last line that tells of lost ones (`cut`, docs/formats/events.md): whoever followed
- * the log up to a line before it may know signals that are gone. 0: none. */
+/* Number of the last line that tells of lost ones (`cut`, docs/formats/events.md): a reader that
+ * followed the log up to a line before it may know signals that are gone. 0: none. */
 uint64_t hub_last_cut(struct hub *h);
 /* How many bad lines of the log every reader passes over: damage, not what crashes leave. */
 uint64_t hub_bad_lines(struct hub *h);

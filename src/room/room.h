@@ -44,4 +44,16 @@ enum status channel_open_read(const char *room, int *fd, struct err *e);
 /* The offset behind the message with this id, searched from the end; -1: not found. */
 enum status channel_find_after(int fd, const char *id, off_t *at, struct err *e);
 
+/* Which messages: those from byte `from` on; of them, when is_last, the last `last`. */
+struct channel_range {
+    off_t from;
+    bool is_last;
+    uint64_t last;
+};
+typedef enum status channel_fn(void *ctx, const struct json *message, struct err *e);
+/* Calls fn with each message that matches, in order, until it fails. The last few of a huge channel
+ * are cheap: they are looked for from its end. *bad: lines that are no messages. */
+enum status channel_read(int fd, const struct channel_range *range, const struct message_filter *f,
+                         channel_fn *fn, void *ctx, uint64_t *bad, struct err *e);
+
 #endif

@@ -48,7 +48,7 @@ is_json(struct admission_text type)
     return same((struct admission_text){ type.p, n }, "application/json");
 }
 
-/* What the route takes: JSON, but for a package. */
+/* The content type of the route's body: JSON, but for a package. */
 static bool
 is_right_type(const struct route *route, struct admission_text type)
 {

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "cliq.h"
+#include "hub/model/arg_schema.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static const struct {
     { "RATE_LIMITED", 429, "too many requests; Retry-After tells how many seconds to wait" },
     { "ROUTE_NOT_FOUND", 404, "nothing is at this path" },
     { "SERVER_BUSY", 503, "too many connections" },
-    { "SIGNAL_CLAIM_CONFLICT", 409, "somebody else has claimed it" },
+    { "SIGNAL_CLAIM_CONFLICT", 409, "another identity has claimed it" },
     { "FILE_LEASED", 409, "another identity has leased a path that overlaps" },
     { "SIGNAL_EMIT_CONFLICT", 409, "the key was used for another request, or too much waits" },
     { "SIGNAL_EMIT_INVALID_TYPE", 400, "signal_type must be a text that is not empty" },
@@ -44,7 +45,7 @@ static const struct {
     { "TEAM_NOT_FOUND", 404, "no such team, or no such version" },
     { "VALIDATION_FIELD_REQUIRED", 400, "a field is missing" },
     { "VALIDATION_INVALID_TYPE", 400, "a field has a wrong type or value" },
-    { "VALIDATION_UNKNOWN_FIELD", 400, "a field that nobody knows; the message names the nearest" },
+    { "VALIDATION_UNKNOWN_FIELD", 400, "an unknown field; the message names the nearest" },
 };
 enum { N_CODES = sizeof codes / sizeof *codes };
 
@@ -107,21 +108,6 @@ write_ref(struct buf *to, const char *where, const char *name, size_t len)
     buf_addf(to, "{\"$ref\":\"#/components/%s/%.*s\"}", where, (int)len, name);
 }
 
-/* {"type":"string","enum":["a","b"]} of words between `between`. */
-static void
-write_words(struct buf *to, const char *p, size_t len, char between, bool or_null)
-{
-    buf_adds(to, or_null ? "{\"type\":[\"string\",\"null\"],\"enum\":["
-                         : "{\"type\":\"string\",\"enum\":[");
-    for (const char *end = p + len, *w = p; w < end;) {
-        const char *stop = memchr(w, between, (size_t)(end - w));
-        size_t n = (size_t)((stop ? stop : end) - w);
-        buf_addf(to, "%s\"%.*s\"", w == p ? "" : ",", (int)n, w);
-        w += n + 1;
-    }
-    buf_adds(to, or_null ? ",null]}" : "]}");
-}
-
 /* "Signal[]", "time?", "a|b": see schemas.def. */
 static void
 write_type(struct buf *to, const char *type, size_t len)
@@ -158,7 +144,7 @@ write_type(struct buf *to, const char *type, size_t len)
         return;
     }
     if (memchr(type, '|', len)) {
-        write_words(to, type, len, '|', or_null);
+        arg_schema_write_words(to, type, len, '|', or_null);
     } else if (or_null) {
         buf_adds(to, "{\"anyOf\":[");
         write_ref(to, "schemas", type, len);
@@ -235,73 +221,10 @@ write_schemas(struct buf *to)
 
 /* ---- arguments ---- */
 
-/* Its schema, without the closing '}'. */
-static void
-open_arg(struct buf *to, const struct hub_arg *a)
-{
-    struct buf words = { 0 };
-
-    switch (a->kind) {
-    case ARG_TEXT:
-        buf_adds(to, "{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096");
-        break;
-    case ARG_TRIMMED:
-        buf_adds(to, "{\"type\":\"string\",\"minLength\":1");
-        break;
-    case ARG_STRING:
-    case ARG_ID:
-        buf_adds(to, "{\"type\":\"string\"");
-        break;
-    case ARG_NAME:
-        buf_adds(to, "{\"type\":\"string\",\"pattern\":\"^@?[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$\"");
-        break;
-    case ARG_INT:
-    case ARG_NUMBER:
-        buf_addf(to, "{\"type\":\"%s\",\"minimum\":%.10g,\"maximum\":%.10g",
-                 a->kind == ARG_INT ? "integer" : "number", a->min, a->max);
-        break;
-    case ARG_FLAG:
-        buf_adds(to, "{\"type\":\"boolean\"");
-        break;
-    case ARG_TIME:
-        buf_adds(to, "{\"type\":[\"integer\",\"number\",\"string\"]");
-        break;
-    case ARG_WORD:
-    case ARG_WORDS:
-        write_words(&words, a->words, strlen(a->words), ' ', false);
-        if (a->kind == ARG_WORDS)
-            buf_addf(to, "{\"type\":\"array\",\"items\":%s", words.p ? words.p : "{}");
-        else
-            buf_add(to, words.p ? words.p : "{}", words.len ? words.len - 1 : 1);
-        break;
-    case ARG_TEXTS:
-        buf_adds(to, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"minLength\":1}");
-        break;
-    case ARG_LIST:
-        buf_adds(to, "{\"type\":\"array\"");
-        break;
-    case ARG_OBJECT:
-        buf_adds(to, "{\"type\":\"object\"");
-        break;
-    case ARG_TEXT_OR_OBJECT:
-        buf_adds(to, "{\"type\":[\"string\",\"object\"]");
-        break;
-    case ARG_SOURCE:
-        buf_adds(to,
-                 "{\"anyOf\":[{\"type\":\"string\"},{\"$ref\":\"#/components/schemas/Source\"}]");
-        break;
-    case ARG_SIGNALS:
-        buf_addf(to,
-                 "{\"type\":\"array\",\"minItems\":1,\"maxItems\":%d,\"items\":{\"$ref\":\"#/paths/"
-                 "~1emit/post/requestBody/content/application~1json/schema\"}",
-                 HUB_BATCH_MAX);
-        break;
-    case ARG_ANY:
-        buf_addc(to, '{');
-        break;
-    }
-    buf_release(&words);
-}
+static const struct arg_schema_refs refs = {
+    .source = "{\"$ref\":\"#/components/schemas/Source\"}",
+    .signal = "{\"$ref\":\"#/paths/~1emit/post/requestBody/content/application~1json/schema\"}",
+};
 
 /* Is it one of "/inbox/:target"? */
 static bool
@@ -332,8 +255,7 @@ write_parameter(struct buf *to, const struct hub_arg *a, const char *in)
         json_key_bool(to, "explode", false);
     }
     json_key(to, "schema");
-    open_arg(to, a);
-    buf_addc(to, '}');
+    arg_schema_write(to, a, false, &refs);
     json_close(to, '}');
 }
 
@@ -364,30 +286,10 @@ write_parameters(struct buf *to, const struct route_info *r, const struct hub_ar
 static void
 write_body(struct buf *to, const struct hub_arg *args)
 {
-    bool is_first = true;
-
     json_key(to, "requestBody");
-    buf_adds(to, "{\"required\":true,\"content\":{\"application/json\":{\"schema\":{\"type\":"
-                 "\"object\",\"additionalProperties\":false,\"required\":[");
-    for (const struct hub_arg *a = args; a->name; a++)
-        if (a->is_required) {
-            buf_addf(to, "%s\"%s\"", is_first ? "" : ",", a->name);
-            is_first = false;
-        }
-    buf_adds(to, "],\"properties\":");
-    json_open(to, '{');
-    for (const struct hub_arg *a = args; a->name; a++) {
-        struct buf schema = { 0 };
-        json_key(to, a->name);
-        open_arg(&schema, a);
-        buf_add(to, schema.p ? schema.p : "{", schema.len);
-        buf_adds(to, schema.len > 1 ? ",\"description\":" : "\"description\":");
-        json_write_str(to, a->brief, strlen(a->brief));
-        buf_addc(to, '}');
-        buf_release(&schema);
-    }
-    json_close(to, '}');
-    buf_adds(to, "}}}}");
+    buf_adds(to, "{\"required\":true,\"content\":{\"application/json\":{\"schema\":");
+    arg_schema_write_object(to, args, &refs);
+    buf_adds(to, "}}}");
 }
 
 /* ---- answers ---- */

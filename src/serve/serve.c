@@ -257,7 +257,8 @@ close_access(struct serve *s)
         return;
     async_out_drain(&s->access, 0);
     if (s->access.lost)
-        fprintf(stderr, "cliq: warning: %zu bytes of the access log were lost: nobody read them\n",
+        fprintf(stderr,
+                "cliq: warning: %zu bytes of the access log were lost: its reader was too slow\n",
                 s->access.lost);
     if (s->access.fd != STDERR_FILENO)
         close(s->access.fd);

@@ -15,7 +15,7 @@
 #include "serve/auth.h"
 #include "serve/reply.h"
 
-/* What a route takes and answers, for /openapi.json; NULL: it is none of ours. */
+/* The parameters and answers of a route, for /openapi.json; NULL: it is none of ours. */
 const struct hub_arg *teams_args(enum route_kind kind);
 const char *teams_schema(enum route_kind kind); /* of JSON answers; NULL also for the package */
 

@@ -1,16 +1,22 @@
 /*
- * run_picture - a run as its files tell it, for commands that show runs: status, runs, graph.
+ * run_picture - a run as its files tell it, for what shows runs: the commands status, runs and
+ * graph, and the tools of MCP.
  *
  * The run is the present one (.cliq/) or one of .cliq/runs/ (run/history.h): both are a state_dir.
  *
  * Order of calls: run_picture_load, then anything, run_picture_release whatever was returned.
+ *
+ *     run_picture.c       loads, and answers one question at a time
+ *     run_picture_json.c  all of it as JSON
+ *
+ * Tests: test/scenario/pipeline_history.bats test/scenario/pipeline_status.bats
  */
-#ifndef CLIQ_CMD_LIB_RUN_PICTURE_H
-#define CLIQ_CMD_LIB_RUN_PICTURE_H
+#ifndef CLIQ_RUN_RUN_PICTURE_H
+#define CLIQ_RUN_RUN_PICTURE_H
 
-#include "cmd/lib/workflow.h"
 #include "run/replay.h"
 #include "run/run.h"
+#include "run/workflow.h"
 #include "team/settings.h"
 
 struct run_picture {
@@ -38,10 +44,13 @@ int64_t run_picture_phase_ms(const struct run_picture *p, size_t phase);
 int64_t run_picture_ms(const struct run_picture *p);
 /* Appends the last progress message of its latest attempt, as the agent wrote it; nothing: none. */
 void run_picture_progress(const struct run_picture *p, size_t phase, struct buf *to);
-/* What its models used, over all attempts; of one that runs, what it told last. */
+/* The use of its models, over all attempts; a running attempt counts with its last report. */
 struct usage run_picture_phase_usage(const struct run_picture *p, size_t phase);
 struct usage run_picture_usage(const struct run_picture *p); /* of all phases */
 /* Appends the line "Next: …" of a run that has ended, or was cut off. */
 void run_picture_next(const struct run_picture *p, struct buf *to);
+/* Appends it as one line of JSON. `attach`: the command that shows its panes; "": there are none.
+ */
+void run_picture_json(const struct run_picture *p, const char *attach, struct buf *to);
 
 #endif

@@ -1,21 +1,16 @@
-#include "cmd/lib/workflow.h"
-
-#include <stdio.h>
+#include "run/workflow.h"
 
 enum status
 workflow_check(struct workflow *w, const struct state_dir *f, struct err *e)
 {
-    struct buf said = { 0 };
     enum status s = ST_OK;
 
     team_validate(&w->team, f->dir, &w->problems);
     if (w->problems.errors) {
-        problems_write(&said, &w->problems);
-        fputs(said.p ? said.p : "", stderr);
+        problems_write(&w->said, &w->problems);
         s = err_set(e, ST_FAILED, "the workflow has %zu error%s", w->problems.errors,
                     w->problems.errors == 1 ? "" : "s");
     }
-    buf_release(&said);
     return s;
 }
 
@@ -48,4 +43,5 @@ workflow_release(struct workflow *w)
 {
     team_release(&w->team);
     problems_release(&w->problems);
+    buf_release(&w->said);
 }

@@ -1,4 +1,4 @@
-#include "cmd/lib/review_line.h"
+#include "run/review_line.h"
 
 #include "base/clock.h"
 

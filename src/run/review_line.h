@@ -6,8 +6,8 @@
  *
  * Tests: test/scenario/review.bats
  */
-#ifndef CLIQ_CMD_LIB_REVIEW_LINE_H
-#define CLIQ_CMD_LIB_REVIEW_LINE_H
+#ifndef CLIQ_RUN_REVIEW_LINE_H
+#define CLIQ_RUN_REVIEW_LINE_H
 
 #include "run/review.h"
 
