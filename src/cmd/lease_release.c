@@ -34,7 +34,7 @@ run(const struct args *a, struct err *e)
 
 const struct cmd cmd_lease_release = {
     .name = "lease release",
-    .words = "[PATH...]",
+    .words = "[PATH]...",
     .max_words = 100,
     .brief = "end leases of files",
     .about =
