@@ -188,7 +188,8 @@ add_json(struct phase_page *p, const char *key, const char *path)
 }
 
 static void
-add_channel(struct phase_page *p, const char *key, const char *other, const char *from, const char *into)
+add_channel(struct phase_page *p, const char *key, const char *other, const char *from,
+            const char *into)
 {
     char path[2 * TEAM_PHASE_NAME_MAX + 40];
 

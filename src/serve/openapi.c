@@ -34,6 +34,7 @@ static const struct {
     { "ROUTE_NOT_FOUND", 404, "nothing is at this path" },
     { "SERVER_BUSY", 503, "too many connections" },
     { "SIGNAL_CLAIM_CONFLICT", 409, "another identity has claimed it" },
+    { "FILE_LEASED", 409, "another identity has leased a path that overlaps" },
     { "SIGNAL_EMIT_CONFLICT", 409, "the key was used for another request, or too much waits" },
     { "SIGNAL_EMIT_INVALID_TYPE", 400, "signal_type must be a text that is not empty" },
     { "SIGNAL_EMIT_VALIDATION_FAILED", 400, "a field of the signal is wrong or unknown" },

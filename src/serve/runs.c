@@ -28,7 +28,8 @@ struct run_listing {
 };
 
 static bool
-list_row(struct file_call *c, struct run_listing *l, const struct run_row *row, const struct project *p)
+list_row(struct file_call *c, struct run_listing *l, const struct run_row *row,
+         const struct project *p)
 {
     struct buf json = { 0 };
 
@@ -45,7 +46,7 @@ list_row(struct file_call *c, struct run_listing *l, const struct run_row *row, 
     run_list_json(row, p->id, p->path, &json);
     l->rows[l->n] =
         (struct listed_run){ row->at_ms, arena_dup(&c->arena, json.p ? json.p : "", json.len),
-                         json.len };
+                             json.len };
     bool is_good = !buf_failed(&json) && l->rows[l->n].json;
     l->n += is_good;
     buf_release(&json);
@@ -62,7 +63,8 @@ newest_first(const void *a, const void *b)
 
 /* A project whose runs cannot be listed now is left out. */
 static void
-list_project(struct file_call *c, struct run_listing *l, const struct project *p, const char *status)
+list_project(struct file_call *c, struct run_listing *l, const struct project *p,
+             const char *status)
 {
     struct state_dir f = { .dir = -1 };
     struct run_list runs = { 0 };

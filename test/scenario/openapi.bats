@@ -153,6 +153,10 @@ ask("GET", "/signals/list", "/signals/list?delivery_state=acked,pending&min_urge
 ask("GET", "/signals/{id}", "/signals/" + one["id"])
 ask("GET", "/signals/{id}", "/signals/none", want=404)
 ask("GET", "/signals/{id}/history", f"/signals/{one['id']}/history")
+ask("POST", "/leases", body={"project": "p", "paths": ["src/**"], "ttl_seconds": 60, "reason": "why"})
+ask("POST", "/leases", body={"project": "p", "paths": ["../x"]}, want=400)
+ask("GET", "/leases", "/leases?project=p&path=src/a.c&others=false")
+ask("POST", "/leases/release", body={"project": "p", "paths": ["src/**"]})
 ask("POST", "/signals/ticket")
 E = "/v1/engine/signals/"
 ask("POST", E + "generate", body={"type": "a:b", "source": {"type": "webhook", "id": "gh"}, "data": {"n": 1}})
