@@ -90,43 +90,41 @@ project_list_note(const struct state_dir *f, const char *project, struct err *e)
 
 /* ---- reading ---- */
 
-/* NULL: the file is no note of a project. */
-static char *
-read_path(int dir, const char *project)
+/* In the arena; NULL: the file is no note of a project. */
+static const char *
+read_path(struct arena *a, int dir, const char *project)
 {
     struct buf text = { 0 };
-    struct arena a = { 0 };
     struct json *doc;
     struct err e;
-    char name[NAME_SIZE], *path = NULL;
+    char name[NAME_SIZE];
+    const char *path = NULL;
 
     snprintf(name, sizeof name, "%.64s.json", project);
-    if (state_dir_read_at(dir, name, &text, &e) == ST_OK &&
-        json_parse(&a, text.p ? text.p : "", text.len, &doc, NULL)) {
-        const char *found = json_dup_text(&a, json_get(doc, "path"));
-        if (found && found[0] == '/')
-            path = strdup(found);
+    if (state_dir_read_at(dir, name, &text, &e) == ST_OK) {
+        const char *kept = arena_dup(a, text.p ? text.p : "", text.len);
+        if (kept && json_parse(a, kept, text.len, &doc, NULL))
+            path = json_dup_text(a, json_get(doc, "path"));
     }
     buf_release(&text);
-    arena_release(&a);
-    return path;
+    return path && path[0] == '/' ? path : NULL;
 }
 
-/* Takes the path. */
 static enum status
-add(struct project_list *l, const char *id, char *path, struct err *e)
+add(struct project_list *l, const char *id, const char *path, struct err *e)
 {
-    struct project *more = realloc(l->projects, (l->n + 1) * sizeof *more);
-    char *kept = more ? strdup(id) : NULL;
-
-    if (more)
+    if (l->n == l->cap) {
+        size_t cap = l->cap ? l->cap * 2 : 16;
+        struct project *more = arena_alloc(&l->arena, cap * sizeof *more);
+        if (!more)
+            return err_nomem(e);
+        if (l->n)
+            memcpy(more, l->projects, l->n * sizeof *more);
         l->projects = more;
-    if (!kept) {
-        free(path);
-        return err_nomem(e);
+        l->cap = cap;
     }
-    more[l->n++] = (struct project){ kept, path };
-    return ST_OK;
+    l->projects[l->n] = (struct project){ arena_dup(&l->arena, id, strlen(id)), path };
+    return l->projects[l->n++].id ? ST_OK : err_nomem(e);
 }
 
 static int
@@ -151,7 +149,7 @@ read_all(struct project_list *l, int dir, struct err *e)
             (size_t)(dot - x->d_name) >= sizeof id - 8)
             continue;
         snprintf(id, sizeof id, "%.*s", (int)(dot - x->d_name), x->d_name);
-        char *path = read_path(dir, id);
+        const char *path = read_path(&l->arena, dir, id);
         if (path)
             s = add(l, id, path, e);
     }
@@ -183,24 +181,21 @@ project_list_read(const char *config, struct project_list *l, struct err *e)
 void
 project_list_release(struct project_list *l)
 {
-    for (size_t i = 0; i < l->n; i++) {
-        free(l->projects[i].id);
-        free(l->projects[i].path);
-    }
-    free(l->projects);
+    arena_release(&l->arena);
     *l = (struct project_list){ 0 };
 }
 
 enum status
 project_list_open(const char *config, const char *project, struct state_dir *out, struct err *e)
 {
+    struct arena a = { 0 };
     struct buf state = { 0 };
     int dir = -1;
-    char *path = NULL;
+    const char *path = NULL;
 
     out->dir = -1;
     enum status s = path_is_name(project) ? open_projects(config, false, &dir, e) : ST_NOT_FOUND;
-    if (!s && !(path = read_path(dir, project)))
+    if (!s && !(path = read_path(&a, dir, project)))
         s = ST_NOT_FOUND;
     if (!s) {
         buf_addf(&state, "%s/.cliq", path);
@@ -209,10 +204,10 @@ project_list_open(const char *config, const char *project, struct state_dir *out
     if (!s)
         s = state_dir_open(out, state.p, path, e);
     if (s == ST_NOT_FOUND)
-        err_set(e, s, "no project %.40s has run here, or it is gone", project);
+        err_say(e, "no project %.40s has run here, or it is gone", project);
     if (dir >= 0)
         close(dir);
-    free(path);
+    arena_release(&a);
     buf_release(&state);
     return s;
 }
@@ -227,5 +222,7 @@ project_list_open_run(const char *config, const char *run, struct state_dir *out
     enum status s =
         dash && dash - run < 65 ? project_list_open(config, project, out, e) : ST_NOT_FOUND;
     out->dir = s ? -1 : out->dir;
-    return s == ST_NOT_FOUND ? err_set(e, s, "there is no run %.80s", run) : s;
+    if (s == ST_NOT_FOUND)
+        err_say(e, "there is no run %.80s", run);
+    return s;
 }

@@ -14,6 +14,7 @@
 #ifndef CLIQ_RUN_PROJECT_LIST_H
 #define CLIQ_RUN_PROJECT_LIST_H
 
+#include "base/arena.h"
 #include "context/state_dir.h"
 
 struct project_list {

@@ -339,7 +339,7 @@ run_page_edit(const struct state_dir *f, const char *from, const char *to, const
     snprintf(path, sizeof path, "channels/%s--%s", from, to);
     enum status s = state_dir_open_dir(f, path, false, &fd, e);
     if (s == ST_NOT_FOUND)
-        err_set(e, s, "there is no channel %s--%s", from, to);
+        err_say(e, "there is no channel %s--%s", from, to);
     if (!s)
         s = json_parse_named(&a, "handoff.json", text, len, &doc, e);
     if (!s)
