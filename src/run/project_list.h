@@ -19,9 +19,10 @@
 
 struct project_list {
     struct project {
-        char *id, *path; /* "cliq-a1b2c3"; of the directory that has .cliq/ */
+        const char *id, *path; /* "cliq-a1b2c3"; of the directory that has .cliq/ */
     } * projects;
-    size_t n;
+    size_t n, cap;
+    struct arena arena;
 };
 
 enum status project_list_note(const struct state_dir *f, const char *project, struct err *e);
