@@ -212,7 +212,12 @@ follow_trace(const struct state_dir *f, int dir, struct trace *t, bool is_voidin
     if (sys->fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
         t->is_there = false; /* the run had not begun */
     log_reader_init(&r, fd, 0);
+    r.wants_bad = true;
     while (log_next(&r, &rec)) {
+        if (rec.verdict != LOG_GOOD) { /* a fragment is what a crash leaves: never acted on */
+            t->has_bad_lines = t->has_bad_lines || rec.verdict != LOG_FRAGMENT;
+            continue;
+        }
         const struct json *ev = json_get(rec.json, "ev"), *id = json_get(rec.json, "run");
         if (json_eq(ev, "note"))
             continue;
@@ -224,7 +229,6 @@ follow_trace(const struct state_dir *f, int dir, struct trace *t, bool is_voidin
         t->end = t->has_end ? status_named(json_get(rec.json, "status")) : RUN_ACTIVE;
     }
     t->is_read = log_reader_status(&r, NULL) == ST_OK;
-    t->has_bad_lines = r.bad > 0;
     log_reader_release(&r);
     close(fd);
 }
