@@ -38,6 +38,7 @@ write_json_phase(const struct run_picture *p, size_t i, struct buf *out)
     key_time(out, "ended", p->replay.ended_ms[i]);
     if (run_picture_phase_ms(p, i) >= 0)
         json_key_int(out, "duration_ms", run_picture_phase_ms(p, i));
+    json_key_str(out, "waits_for_files_of", run_picture_files_holder(p, i));
     run_picture_progress(p, i, &said);
     if (said.len && !buf_failed(&said))
         json_key_strn(out, "progress", said.p, said.len);
