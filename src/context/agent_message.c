@@ -32,6 +32,8 @@ const struct field agent_message_phase[] = {
     { "attempt_id", "a text", NULL, "names the attempt; write it into every status line" },
     { "attempt", "a whole number", NULL, "1 for the first attempt of the phase in this run" },
     { "run_id", "a text", NULL, "the run's id" },
+    { "timeout_ms", "a whole number", "no limit",
+      "the attempt's time limit, counted from its start: then the agent is stopped" },
     { "is_support", "true", "false", "the phase is a support phase" },
     { "is_routed", "true", "false", "a gate sent the work here" },
     { "depends_on", "a list of texts", "every phase with a channel to this one",

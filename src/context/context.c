@@ -15,6 +15,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -529,6 +531,10 @@ context_open(struct arena *a, const struct agent_message *m, struct context *c, 
         .signal_dir = -1,
         .heard_ns = clock_wall_ns(),
     };
+    int64_t timeout_ms;
+    if (json_int(json_get(c->dispatch, "timeout_ms"), &timeout_ms) && timeout_ms > 0 &&
+        timeout_ms < INT64_MAX / 2)
+        c->deadline_ms = clock_mono_ms() + timeout_ms;
     enum status s = find_secrets(c, e);
     if (!s)
         s = merge_config(c, e);
@@ -537,6 +543,39 @@ context_open(struct arena *a, const struct agent_message *m, struct context *c, 
     if (!s && m->phase)
         s = open_phase(c, e);
     return s;
+}
+
+int64_t
+context_left_ms(const struct context *c)
+{
+    int64_t left_ms = c->deadline_ms - clock_mono_ms();
+
+    return !c->deadline_ms ? INT64_MAX : left_ms > 0 ? left_ms : 0;
+}
+
+/* "90 s", "25 min" */
+static const char *
+show_time(char to[32], int64_t ms)
+{
+    int64_t s = (ms + 999) / 1000;
+
+    snprintf(to, 32, "%" PRId64 " %s", s < 120 ? s : s / 60, s < 120 ? "s" : "min");
+    return to;
+}
+
+bool
+context_may_wait(const struct context *c, int64_t ms, struct err *why)
+{
+    int64_t left_ms = context_left_ms(c);
+    char wait[32], left[32];
+
+    if (ms < left_ms)
+        return true;
+    err_say(why,
+            "in %s at the earliest, and the phase's time limit comes in %s: raise its timeout, or "
+            "run it later",
+            show_time(wait, ms), show_time(left, left_ms));
+    return false;
 }
 
 enum status

@@ -94,8 +94,9 @@ struct context {
     struct state_dir state; /* dir -1 when there is none */
     int signal_dir;
     const char *signal_name;
-    int64_t heard_ns; /* when the context was opened: the timestamp of its ack */
-    bool owes_ack;    /* the ack must be written before any other line, or with it */
+    int64_t heard_ns;    /* when the context was opened: the timestamp of its ack */
+    int64_t deadline_ms; /* by clock_mono_ms: then the run stops the agent; 0: never */
+    bool owes_ack;       /* the ack must be written before any other line, or with it */
     bool is_ticking;  /* finalizing marks the phase's entry of the board, a gate's when it passes */
     bool is_done;     /* a terminal line was written */
     struct mask mask; /* the agent's secrets: not in what it says or hands over */
@@ -112,6 +113,12 @@ enum status context_read(struct context *c, struct err *e);
 enum status
 context_build(struct arena *a, const struct agent_message *m, struct context *c, struct err *e);
 void context_release(struct context *c);
+
+/* Until the run stops the agent for its time limit, in ms; INT64_MAX: it has none. */
+int64_t context_left_ms(const struct context *c);
+/* May the agent wait for so long? False: the time limit comes first, and `why` says both times and
+ * what to do, as the end of a sentence. */
+bool context_may_wait(const struct context *c, int64_t ms, struct err *why);
 
 /* Appends the phase's prompt (context/prompt.h). */
 enum status context_prompt(struct context *c, struct buf *to, struct err *e);

@@ -376,10 +376,13 @@ static enum status
 write_payload(struct prep *pr, struct buf *to, const char *role, const char *prompt, struct err *e)
 {
     const struct phase *ph = pr->ph;
+    int64_t timeout_ms = plan_timeout_ms(pr->p, pr->a->phase);
     enum status s = ST_OK;
 
     json_key_int(to, "attempt", pr->a->n);
     json_key_str(to, "run_id", pr->run_id);
+    if (timeout_ms)
+        json_key_int(to, "timeout_ms", timeout_ms);
     if (ph->is_support)
         json_key_bool(to, "is_support", true);
     if (pr->a->is_routed)

@@ -20,6 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { PHASE_TIMEOUT_MS = 20 * 60 * 1000, GATE_TIMEOUT_MS = 15 * 60 * 1000 };
+
 /* A small JSON file of the frame, in the plan's arena; *out NULL when there is none. */
 static enum status
 load_json(struct plan *p, const char *path, const struct json **out, struct err *e)
@@ -215,7 +217,7 @@ resolve_agent(struct plan *p, const struct run_options *o, size_t i, const char 
     if (!s)
         return ST_OK;
     const char *kept = arena_dup(&p->arena, why.text, strlen(why.text));
-    if (s == ST_IO || !kept || (!o->is_resume && !o->from)) {
+    if (s == ST_IO || !kept || (!o->is_resume && !o->from && !o->is_dry)) {
         err_say(e, "phase %s: %s", p->team.phases[i].name, why.text);
         return s;
     }
@@ -286,8 +288,8 @@ check_configs(struct plan *p, struct err *e)
     return s;
 }
 
-static enum status
-check_tools(const struct plan *p, struct err *e)
+enum status
+plan_check_tools(const struct plan *p, struct err *e)
 {
     for (size_t i = 0; i < p->team.n_tools; i++)
         if (!runner_has(p->team.tools[i]))
@@ -411,8 +413,8 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
         s = resolve_agents(p, o, e);
     if (!s)
         s = check_configs(p, e);
-    if (!s)
-        s = check_tools(p, e);
+    if (!s && !o->is_dry)
+        s = plan_check_tools(p, e);
     if (!s) {
         p->instance_id = first_line(&p->state, "cliq.id");
         p->req_key = first_line(&p->state, "req_key");
@@ -421,6 +423,16 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
     if (s)
         plan_release(p);
     return s;
+}
+
+int64_t
+plan_timeout_ms(const struct plan *p, size_t phase)
+{
+    const struct phase *ph = &p->team.phases[phase];
+
+    if (ph->timeout_ms || p->agents[phase].is_patient)
+        return ph->timeout_ms;
+    return ph->type == PHASE_GATE ? GATE_TIMEOUT_MS : PHASE_TIMEOUT_MS;
 }
 
 void

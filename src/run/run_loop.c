@@ -28,8 +28,6 @@
 enum {
     FILES_OWN = 64,  /* that a run has open for itself, and a few to spare */
     FILES_PHASE = 4, /* and for a phase that runs */
-    PHASE_TIMEOUT_MS = 20 * 60 * 1000,
-    GATE_TIMEOUT_MS = 15 * 60 * 1000,
     TICK_MS = 1000,
     DRAIN_MS = 1000, /* for the reader of a cancelled run's output */
 };
@@ -43,12 +41,9 @@ run_loop_phase(const struct run *r, size_t i)
 int64_t
 run_loop_timeout(const struct run *r, size_t i)
 {
-    const struct phase *ph = run_loop_phase(r, i);
+    int64_t ms = plan_timeout_ms(r->p, i);
 
-    if (!ph->timeout_ms && r->p->agents[i].is_patient)
-        return NO_TIMEOUT_MS;
-    return ph->timeout_ms ? ph->timeout_ms
-                          : (ph->type == PHASE_GATE ? GATE_TIMEOUT_MS : PHASE_TIMEOUT_MS);
+    return ms ? ms : NO_TIMEOUT_MS;
 }
 
 const struct usage *
@@ -452,7 +447,9 @@ feed_crash(struct run *r, struct sched_event ev)
 {
     struct buf text = { 0 };
 
-    if (is_moved(&r->p->state)) {
+    if (sched_phase(r->sched, ev.phase)->is_stopped) {
+        ev.text = sched_stop_reason(r->sched); /* how it died says nothing: we stopped it */
+    } else if (is_moved(&r->p->state)) {
         buf_addf(&text,
                  "%s; %s was moved or removed during the run, and agents find their files by that "
                  "path: put it back, then cliq retry",

@@ -180,6 +180,17 @@ END
     is 2 "$(wc -l <"$T/calls")"
 }
 
+@test "a rate limit that ends behind the phase's time fails it at once" {
+    program agent <<'END'
+echo "Error: rate limit reached" >&2
+exit 1
+END
+    develop "timeout: 2s"
+    run_is 3
+    like "$(lines_of develop)" 'the rate limit was reached; it can go on in 2 s at the earliest, and the phase.s time limit comes in [12] s: raise its timeout'
+    is 1 "$(wc -l <"$T/calls")"
+}
+
 @test "a long prompt does not meet the limit of an argument" {
     program agent <<'END'
 final "$(wc -c <"$CLIQ_STATE_DIR/files/develop/prompt.md")"

@@ -102,6 +102,13 @@ load ../lib/llm
     is 1 "$(n_asked)"
 }
 
+@test "a wait that is longer than the phase's time is not waited for" {
+    server '{"status":429,"error":"slow down","after":90}'
+    ask openai-api "" ',"timeout_ms":60000'
+    fails "too many requests (429: slow down): try again later, in 90 s at the earliest, and the phase's time limit comes in 60 s: raise its timeout"
+    is 1 "$(n_asked)"
+}
+
 @test "an error of the server is asked again twice" {
     server '{"status":500,"error":"boom"}' '{"status":502,"error":"bad gateway"}' '{}'
     ask openai-api && completes

@@ -117,6 +117,17 @@ END
     has "$(signals)" "target x: the server answered 503; next try in 1 s"
 }
 
+@test "a pause that is too long for the phase, or for anybody, is not made" {
+    store
+    echo "429 90" >"$T/faults"
+    phase < <(printf '%s\n' 'timeout: 30s' 'sources: [ { name: x, ref: bucket/x } ]')
+    fails "answered 429, and wants to be asked again in 90 s at the earliest, and the phase's time limit comes in 30 s"
+    echo "429 3600" >"$T/faults"
+    phase < <(printf '%s\n' 'timeout: 3h' 'sources: [ { name: x, ref: bucket/x } ]')
+    fails "answered 429, and wants to be asked again in 10 minutes or later"
+    is 2 "$(n_asked)"
+}
+
 @test "path_style false puts the bucket before the host" {
     store
     setting path_style false

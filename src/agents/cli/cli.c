@@ -67,7 +67,7 @@ usage_now(const struct cli *cli)
     return sum;
 }
 
-/* What the parser left for people. */
+/* The parser's messages for people. */
 static void
 tell(struct cli *cli)
 {
@@ -243,7 +243,7 @@ cli_advise(struct buf *to, const struct cli_vendor *v, const struct turn *t)
     }
 }
 
-/* What the end of the program means. ST_OK: the turn has its answer. */
+/* The meaning of the program's end. ST_OK: the turn has its answer. */
 static enum status
 judge(struct cli *cli, const struct child *child, bool is_stopped, struct err *e)
 {
@@ -299,7 +299,7 @@ begin_turn(struct cli *cli)
     cli->request.session = *cli->session ? cli->session : NULL;
 }
 
-/* What the next turn continues. */
+/* The conversation that the next turn continues. */
 static void
 end_turn(struct cli *cli)
 {
@@ -394,16 +394,21 @@ note_denied(struct cli *cli)
         json_set(cli->data, "denied", json_new_copy(a, t->denied.p, t->denied.len));
 }
 
-/* Sleeps until the rate limit is over; the phase's timeout ends us. */
-static void
-wait_for_rate(struct cli *cli, int64_t *wait_ms)
+/* Sleeps until the rate limit is over; false: the phase's time limit comes first, and `e` says so.
+ */
+static bool
+wait_for_rate(struct cli *cli, int64_t *wait_ms, struct err *e)
 {
     int64_t now_s = (int64_t)time(NULL), ms = *wait_ms;
     char when[32], text[512];
-    struct err ignored;
+    struct err ignored, why = *e, late;
 
     if (cli->turn.resets_s > now_s)
         ms = (cli->turn.resets_s - now_s + 1) * 1000;
+    if (!context_may_wait(cli->c, ms, &late)) {
+        err_say(e, "%.600s; it can go on %.300s", why.text, late.text);
+        return false;
+    }
     time_t at = (time_t)(now_s + ms / 1000);
     struct tm tm;
     strftime(when, sizeof when, "%H:%M:%S", localtime_r(&at, &tm));
@@ -413,6 +418,7 @@ wait_for_rate(struct cli *cli, int64_t *wait_ms)
     cli_write(STDOUT_FILENO, "\n", 1);
     poll(NULL, 0, ms > 1 << 30 ? 1 << 30 : (int)ms);
     *wait_ms = *wait_ms * 2 > RATE_WAIT_MAX_MS ? RATE_WAIT_MAX_MS : *wait_ms * 2;
+    return true;
 }
 
 static enum status
@@ -434,7 +440,7 @@ ask(void *ctx, const char *prompt, struct buf *answer, struct err *e)
             *cli->session = '\0';
             cli->before = (struct usage){ 0 };
         } else if (is_again) {
-            wait_for_rate(cli, &wait_ms);
+            is_again = wait_for_rate(cli, &wait_ms, e);
         }
     } while (is_again);
     note_denied(cli);
@@ -517,7 +523,7 @@ has_sign_in(const struct cli_vendor *v)
     return access(path, R_OK) == 0;
 }
 
-/* The program's version, and that it has a key or somebody signed in. */
+/* The program's version, and that it has a key or a sign-in. */
 static enum status
 test(struct context *c, struct buf *says, struct err *e)
 {

@@ -19,6 +19,7 @@ enum {
     FILE_IDLE_MS = 60000,          /* of the same, without a byte */
     HEADERS_MAX = 32,              /* of a request */
     PAGES_MAX = 10000,
+    WAIT_MAX_MS = 600000, /* between two tries: a signature is good for 15 minutes */
 };
 
 /* ---- settings ---- */
@@ -275,12 +276,13 @@ say(struct connection *x, enum status s, const struct err *why, struct err *e)
 
 /* ---- one request ---- */
 
-/* What net/fetch calls back. */
+/* The callbacks of net/fetch. */
 struct reception {
     struct connection *x;
     struct connection_request *q;
     uint64_t max;
     struct err why;
+    struct err late; /* why it is not tried again */
 };
 
 static bool
@@ -322,6 +324,12 @@ report_pause(void *ctx, int64_t ms, int status)
 
     if (status)
         snprintf(answer, sizeof answer, "answered %d", status);
+    if (!context_may_wait(in->x->c, ms, &in->late))
+        return false;
+    if (ms >= WAIT_MAX_MS) {
+        err_say(&in->late, "in %d minutes or later", WAIT_MAX_MS / 60000);
+        return false;
+    }
     if (ms >= 1000 && in->x->entry) {
         snprintf(note, sizeof note, "%s %.100s: the server %s; next try in %jd s",
                  in->x->entry->kind, in->x->entry->name, answer, (intmax_t)(ms / 1000));
@@ -356,10 +364,10 @@ add_headers(struct connection *x, const struct connection_request *q, const char
     return ST_OK;
 }
 
-/* Sends it once, with the tries of net/fetch. */
+/* Sends it once, with the tries of net/fetch. *late: why there were no more of them, or "". */
 static enum status
 send_request(struct connection *x, struct connection_request *q, struct fetch_response *r,
-             struct err *e)
+             struct err *late, struct err *e)
 {
     struct fetch_header headers[HEADERS_MAX];
     bool moves_file = q->file || q->to;
@@ -382,6 +390,7 @@ send_request(struct connection *x, struct connection_request *q, struct fetch_re
         .tries = q->is_once ? 1 : 0,
         .is_repeatable = q->is_repeatable,
         .is_single = q->is_single,
+        .wait_max = WAIT_MAX_MS,
         .on_wait = report_pause,
         .on_start = q->to ? begin_file : NULL,
         .on_body = q->to ? take_piece : NULL,
@@ -394,12 +403,13 @@ send_request(struct connection *x, struct connection_request *q, struct fetch_re
     s = fetch(&f, r, e);
     if (s && *in.why.text)
         err_say(e, "%s", in.why.text);
+    *late = in.late;
     return s;
 }
 
 static enum status
 say_answer(struct connection *x, const struct connection_request *q, const struct fetch_response *r,
-           struct err *e)
+           const struct err *late, struct err *e)
 {
     struct buf url = { 0 }, excerpt = { 0 };
     struct err why = { "" };
@@ -409,7 +419,8 @@ say_answer(struct connection *x, const struct connection_request *q, const struc
     add_excerpt(&excerpt, x, &r->body);
     if (r->tries > 1)
         snprintf(tries, sizeof tries, " after %u tries", r->tries);
-    err_say(&why, "%.300s answered %d%s: %s", url.p ? url.p : "", r->status, tries,
+    err_say(&why, "%.300s answered %d%s%s%.300s: %s", url.p ? url.p : "", r->status, tries,
+            *late->text ? ", and wants to be asked again " : "", late->text,
             excerpt.p ? excerpt.p : "");
     buf_release(&url);
     buf_release(&excerpt);
@@ -420,24 +431,24 @@ enum status
 connection_ask(struct connection *x, struct connection_request *q, struct fetch_response *r,
                struct err *e)
 {
-    struct err why = { "" };
+    struct err why = { "" }, late = { "" };
 
     *r = (struct fetch_response){ 0 };
     if (!q->url)
         return err_nomem(e);
-    enum status s = send_request(x, q, r, &why);
+    enum status s = send_request(x, q, r, &late, &why);
     if (!s && r->status == 401 && x->kind->renew && !q->is_foreign) {
         fetch_response_release(r);
         *r = (struct fetch_response){ 0 };
         s = x->kind->renew(x, &why);
         if (!s)
-            s = send_request(x, q, r, &why);
+            s = send_request(x, q, r, &late, &why);
     }
     if (s)
         return say(x, s, &why, e);
     q->status = r->status;
     bool is_good = r->status < (q->takes_3xx ? 400 : 300) || r->status == q->takes_status;
-    return is_good ? ST_OK : say_answer(x, q, r, e);
+    return is_good ? ST_OK : say_answer(x, q, r, &late, e);
 }
 
 /* ---- JSON ---- */
@@ -633,7 +644,7 @@ turn_page(struct connection *x, struct connection_request *q, const struct pagin
     return s ? s : buf_status(body, "the request", e);
 }
 
-/* What leads to the next page after `n` items, or NULL at the end. */
+/* The link or cursor of the next page after `n` items, or NULL at the end. */
 static enum status
 next_of(struct connection *x, const struct json *doc, const struct paging *how, size_t n,
         const char **out, struct err *e)

@@ -214,10 +214,14 @@ wait_for_server(struct llm_asking *a, const struct llm_failure *f, struct err *e
     unsigned n = is_later ? ++a->limits : ++a->repeats;
     int64_t ms = f->after_ms ? f->after_ms : fetch_wait_ms(n, 0, 0, 0);
     char at[SHOWN_TIME];
-    struct err why = *e;
+    struct err why = *e, late;
 
     if (!is_later && n > LLM_REPEATS)
         return false;
+    if (!context_may_wait(a->l.c, ms, &late)) {
+        err_say(e, "%.600s, %.300s", why.text, late.text);
+        return false;
+    }
     if (ms > LLM_LATER_MS - a->waited_ms) {
         err_say(e, "%.800s, in %" PRId64 " minutes or more", why.text, ms / 60000);
         return false;
