@@ -343,7 +343,7 @@ write_handoffs(struct mcp_files *f, const char *from, const char *to, struct buf
     json_close(out, ']');
     json_close(out, '}');
     if (!s && !h.n && (from || to))
-        s = err_set(e, ST_NOT_FOUND, "no handoff %s%s%s%s yet", from ? "from " : "",
+        s = err_set(e, ST_NOT_FOUND, "no handoff%s%s%s%s yet", from ? " from " : "",
                     from ? from : "", to ? " to " : "", to ? to : "");
     state_dir_close(&state);
     return s;

@@ -480,8 +480,10 @@ mcp_finish_hub(struct mcp_request *r, enum status s, const struct hub_reply *rep
             return false;
         if (!s)
             mcp_tool_write(r, reply, &text);
-        if (!s && buf_failed(&text))
-            s = err_set(NULL, ST_IO, "too large"), why = "the answer is too large";
+        if (!s && buf_failed(&text)) {
+            s = ST_IO;
+            why = "the answer is too large";
+        }
         write_tool_text(r, s ? why : text.p, s ? strlen(why) : text.len, s, s ? NULL : reply, out);
     } else if (s) {
         mcp_refuse(r, s == ST_IO ? JSONRPC_INTERNAL : JSONRPC_INVALID_PARAMS, why, out);

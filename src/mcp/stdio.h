@@ -11,7 +11,7 @@
  * The hub is files, or a server by CLIQ_URL and CLIQ_KEY; rooms, pipeline, handoffs and reviews are
  * the files here. It ends when its input ends.
  *
- * Tests: test/scenario/mcp.bats test/agents/mcp.bats
+ * Tests: test/scenario/mcp.bats
  */
 #ifndef CLIQ_MCP_STDIO_H
 #define CLIQ_MCP_STDIO_H

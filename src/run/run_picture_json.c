@@ -122,7 +122,7 @@ run_json(const struct state_dir *project, const char *id, struct buf *to, struct
             buf_cut(to, to->len - 1);
     }
     if (s && p.workflow.said.len) /* its first error says more than their number */
-        s = err_set(e, s, "%.*s", (int)strcspn(p.workflow.said.p, "\n"), p.workflow.said.p);
+        err_say(e, "%.*s", (int)strcspn(p.workflow.said.p, "\n"), p.workflow.said.p);
     run_picture_release(&p);
     state_dir_close(&f);
     return s;
