@@ -79,6 +79,42 @@ END
     fails "target big: S3 answered 200 with an error: We encountered an internal error."
 }
 
+waits() { grep -q 'partNumber=2' "$T/requests" 2>/dev/null; }
+# An upload of three parts is in its second one; "$@" are more fields of the phase.
+half_an_upload() {
+    store
+    big 20 big
+    mkfifo "$T/go"
+    printf '%s\n' "$@" 'target_entries: [ { name: big, file: big, ref: bucket/big } ]' >"$T/fields"
+    phase <"$T/fields" 3>&- &
+    RUN=$!
+    until_true waits
+}
+
+@test "an upload that is cancelled is aborted before its process ends" {
+    half_an_upload
+    "$CLIQ" cancel >/dev/null
+    wait $RUN
+    is DELETE "$(asked 4 method)"
+    has "$(asked 4 path)" "/bucket/big?uploadId=up%2B0%2F%3D%3D"
+    is 4 "$(n_asked)"
+    is "" "$(ls .cliq/run/uploads)"
+}
+
+@test "an upload whose process was killed is aborted by the next attempt, which sends the file" {
+    half_an_upload "retries: 1"
+    local pid=$(readlink .cliq/run/attempts/move.1 | cut -d" " -f1)
+    rm "$T/go"
+    kill -KILL "$pid"
+    wait $RUN
+    is DELETE "$(asked 4 method)"
+    has "$(asked 4 path)" "/bucket/big?uploadId=up%2B0%2F%3D%3D"
+    is "/bucket/big?uploads" "$(asked 5 path)"
+    is 9 "$(n_asked)"
+    is abc-3 "$(handoff targets big etag)"
+    is "" "$(ls .cliq/run/uploads)"
+}
+
 @test "errors of the store fail the phase with its words, and leave no file" {
     store
     phase <<<'sources: [ { name: x, ref: bucket/none } ]'
