@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 static const struct opt opts[] = {
-    { "as", OPT_TEXT, "IDENTITY",
-      "who the agent is (else CLIQ_IDENTITY, else its phase, else its client and directory)" },
+    { "as", OPT_TEXT, "IDENTITY", "who the agent is; see below for what holds without it" },
     { 0 },
 };
 

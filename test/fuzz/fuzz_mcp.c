@@ -6,9 +6,9 @@
  *   - a notification is never answered
  *   - what needs the outside has what that needs, and its answer is one line, too
  */
-#include "fuzz.h"
+#include "mcp/tools.h" /* before fuzz.h: a table of it has another MUST */
 
-#include "mcp/tools.h"
+#include "fuzz.h"
 
 static void
 check_line(struct arena *a, const struct mcp_request *r, const struct buf *out)

@@ -95,7 +95,7 @@ a_message_is_answered_as_the_table_says(void **state)
           "- 400 {" V "\"id\":1,\"error\":{\"code\":-32602,\"message\":\"_meta needs" },
         { "{" V "\"id\":1,\"method\":\"server/discover\",\"params\":{" META "}}",
           "- 200 {" V "\"id\":1,\"result\":{\"resultType\":\"complete\",\"supportedVersions\":["
-                      "\"2026-07-28\"]" },
+          "\"2026-07-28\"]" },
         { "{" V "\"id\":1,\"method\":\"ping\",\"params\":{" META "}}",
           "- 404 {" V "\"id\":1,\"error\":{\"code\":-32601" },
         { "{" V "\"id\":1,\"method\":\"tools/list\",\"params\":{" M("2025-11-25") CAPS "}}",
@@ -134,7 +134,7 @@ a_message_is_answered_as_the_table_says(void **state)
           "\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"inbox\",\"arguments\":null}}",
           "hub 200 " },
         { "{" V "\"id\":1,\"method\":\"tools/"
-                "call\",\"params\":{\"name\":\"inbox\",\"arguments\":{\"vew\":1}}}",
+          "call\",\"params\":{\"name\":\"inbox\",\"arguments\":{\"vew\":1}}}",
           "- 200 {" V
           "\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"vew is not known "
           "to inbox; did you mean view?\"}],\"isError\":true}}" },
