@@ -66,6 +66,8 @@ struct phase {
     struct budget budget;    /* of all its attempts in a run */
     struct pair *env;
     size_t n_env;
+    const char **files; /* patterns of what it writes (base/path_glob.h) */
+    size_t n_files;
     struct pair *inputs; /* only in a team phase */
     size_t n_inputs;
     const struct json *sources, *target_entries, *review, *notify; /* from the file; NULL: absent */
@@ -120,8 +122,9 @@ void team_release(struct team *t);
 const struct phase *team_phase(const struct team *t, const char *name); /* NULL: none */
 
 /* Checks the rules that involve more than one value. `dir` is the team's directory (roles/,
- * agents/); -1: do not read files. */
-void team_validate(const struct team *t, int dir, struct problems *p);
+ * agents/); -1: do not read files. Agents may be named in the settings: the user's, and those of
+ * the project `state_dir` (.cliq/), if any. */
+void team_validate(const struct team *t, int dir, const char *state_dir, struct problems *p);
 
 /* @scope/name, or a name alone: a-z, 0-9 and -, each part at most 64 bytes. */
 bool team_is_name(const char *name);

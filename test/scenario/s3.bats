@@ -164,6 +164,24 @@ half_an_upload() {
     is 2 "$(n_asked)"
 }
 
+@test "a test message asks the store whether the keys are good" {
+    store
+    got doctor agent s3
+    has "$out" "connection... - not tested: you have not assembled or trusted this project"
+    phase <<<'sources: [ { name: x, ref: bucket/x } ]'
+    got doctor agent s3
+    succeeds
+    has "$out" "connection... ✓ ($URL accepts the key)"
+    touch "$T/scoped" # a key that may not list buckets is a good one
+    got doctor agent s3
+    succeeds
+    setting secret_access_key wrong-secret
+    got doctor agent s3
+    code_is 1
+    has "$out" "answered 403: " SignatureDoesNotMatch
+    lacks "$out" wrong-secret
+}
+
 @test "path_style false puts the bucket before the host" {
     store
     setting path_style false
@@ -193,7 +211,12 @@ END
     fails "S3 cannot append"
     phase <<<'target_entries: [ { name: x, file: f } ]'
     fails "target x: it has no ref"
-    phase <<<'sources: [ { name: x, ref: bucket/x }, { name: y, ref: bucket/y, action: putt } ]'
-    fails "source y: the agent s3 knows the actions get, list and put, not putt (did you mean put?)"
+    phase <<<'sources: [ { name: x, ref: bucket/x }, { name: y, ref: bucket/y, action: putt } ]' || true
+    code_is 1
+    has "$err" 'y: the agent s3 has no action "putt"; these are: get list put (phase move, field sources)'
+    phase <<<'sources: [ { name: y, agent: jira, ref: X-1, action: get_isue } ]' || true
+    has "$err" 'y: the agent jira has no action "get_isue"; these are: get_issue get_comments'
+    phase <<<'sources: [ { name: x, ref: bucket/x }, { name: y, ref: bucket/y, action: "put$(team_name)" } ]'
+    fails "source y: the agent s3 knows the actions get, list and put, not put@local/move"
     [ ! -e "$T/requests" ]
 }

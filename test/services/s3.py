@@ -92,6 +92,10 @@ class S3(Service):
             bucket, _, key = r.path[1:].partition("/")
         else:
             bucket, key = host.split(".")[0], r.path[1:]
+        if not bucket:
+            if os.path.exists(os.environ["T"] + "/scoped"):
+                error(403, "AccessDenied", "Access Denied")
+            return xml("<ListAllMyBucketsResult><Buckets></Buckets></ListAllMyBucketsResult>")
         if bucket == "nobucket":
             error(404, "NoSuchBucket", "The specified bucket does not exist")
         if not key:

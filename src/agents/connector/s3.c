@@ -515,7 +515,9 @@ static const struct connector_action actions[] = {
     { 0 },
 };
 
-const struct connector connector_s3 = { "s3", actions, open_s3, .sign = sign };
+const struct connector connector_s3 = {
+    "s3", actions, open_s3, .sign = sign, .probe = "/", .denied = "<Code>AccessDenied</Code>",
+};
 
 static enum status
 run(const struct args *a, struct err *e)
