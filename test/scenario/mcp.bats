@@ -183,8 +183,9 @@ with Mcp("--as", "bob") as bob, Mcp("--as", "ann") as ann:
     assert ack["_meta"][key] == listen and ack["notifications"] == {"resourceSubscriptions": ["room://room-001"]}, ack
     ann.tool("room_post", room="room-001", to="qa", type="done", ref="E-1", body="three")
     told = bob.notification("notifications/resources/updated")
-    assert told["uri"] == "room://room-001" and told["_meta"][key] == listen, told
+    assert told["uri"] == "room://room-001" and told["_meta"][key] == listen, (told, bob.told)
     bob.say({"method": "notifications/cancelled", "params": {"requestId": listen}})
+    bob.call("ping")  # it has heard of it
     ann.tool("room_post", room="room-001", to="qa", type="done", ref="E-1", body="four")
     ann.tool("emit", signal_type="pulse", to_identity="bob")
     assert bob.notification("notifications/resources/updated") == {"uri": "inbox://bob"}  # and no room before it
