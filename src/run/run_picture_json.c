@@ -1,8 +1,11 @@
 /* run_picture_json - a run as JSON: what `cliq status --json` prints and the tool pipeline_status
  * answers. */
 #include "base/clock.h"
+#include "run/history.h"
 #include "run/next_step.h"
+#include "run/panes.h"
 #include "run/review_line.h"
+#include "run/run_json.h"
 #include "run/run_picture.h"
 
 #include <string.h>
@@ -92,4 +95,29 @@ run_picture_json(const struct run_picture *p, const char *attach, struct buf *ou
     json_close(out, '}');
     buf_addc(out, '\n');
     buf_release(&next);
+}
+
+enum status
+run_json(const struct state_dir *project, const char *id, struct buf *to, struct err *e)
+{
+    struct state_dir f = { .dir = -1 };
+    struct run_picture p = { 0 };
+    char attach[128] = "";
+    bool is_present = true;
+    enum status s = history_open(project, id, &f, &is_present, e);
+
+    if (!s)
+        s = run_picture_load(&p, &f, e);
+    if (!s) {
+        if (!panes_are_there(&f, attach, sizeof attach))
+            attach[0] = '\0';
+        run_picture_json(&p, attach, to);
+        if (to->len && to->p[to->len - 1] == '\n')
+            buf_cut(to, to->len - 1);
+    }
+    if (s && p.workflow.said.len) /* its first error says more than their number */
+        err_say(e, "%.*s", (int)strcspn(p.workflow.said.p, "\n"), p.workflow.said.p);
+    run_picture_release(&p);
+    state_dir_close(&f);
+    return s;
 }
