@@ -1,7 +1,7 @@
 /* review - the gates that people decide: lists, shows and answers their reviews. */
 #include "run/review.h"
 
-#include "agents/review/review_task.h"
+#include "agents/review/review_give.h"
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/path.h"
@@ -367,13 +367,8 @@ answer(struct reviewing *x, const char *prefix, enum review_verdict verdict, str
                                    .verdict = verdict,
                                    .to = args_text(x->args, "to"),
                                    .text = text.len ? text.p : NULL };
-    const char *id = s ? "" : review_text(&x->arena, doc, "id");
-    if (!s && review_is(doc, "open") && strcmp(state_of(x, doc), "open") != 0)
-        s = err_set(e, ST_CONFLICT, "%s can no longer be answered: its run has ended", id);
     if (!s)
-        s = review_answer(&x->project, &x->arena, id, &given, &doc, e);
-    if (!s && !review_is(doc, "open") && !lockfile_is_held(&x->project))
-        review_task_close("hug", doc); /* else the gate's agent does */
+        s = review_give(&x->project, &x->arena, prefix, &given, &doc, e);
     if (!s)
         tell_next(x, doc);
     hubclient_close(&who);
