@@ -29,8 +29,8 @@ struct running {
     struct err why;
 };
 
-/* What it prints comes through us, so it stands behind this line. The results and the handoff will
- * be written when it has ended. */
+/* The command's output comes through us, so it stands behind this line. The results and the handoff
+ * will be written when it has ended. */
 static void
 on_run(void *ctx)
 {
@@ -40,7 +40,7 @@ on_run(void *ctx)
     state_dir_spare(r->c->state.dir);
 }
 
-/* Who looks on sees that it works. */
+/* Shows people that the command still runs. */
 static void
 on_later(void *ctx)
 {

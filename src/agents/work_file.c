@@ -15,7 +15,7 @@
 
 /* ---- the directory ---- */
 
-/* What follows `dir` in the path: "" for the directory itself; NULL: it is elsewhere. */
+/* The rest of the path behind `dir`: "" for the directory itself; NULL: it is elsewhere. */
 static const char *
 below(const char *dir, const char *path)
 {

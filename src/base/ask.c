@@ -19,7 +19,7 @@ static void
 say(const char *text)
 {
     ssize_t n = SYS_RETRY(sys->write(STDERR_FILENO, text, strlen(text)));
-    (void)n; /* a question that nobody can read gets no answer */
+    (void)n; /* a question that no person can read gets no answer */
 }
 
 static enum status

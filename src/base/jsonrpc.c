@@ -188,7 +188,7 @@ jsonrpc_feed(struct jsonrpc_lines *in, const char *p, size_t n)
     }
 }
 
-/* What is behind the searched bytes is dropped up to its line end, here or in a later feed. */
+/* Drops the bytes behind the searched ones up to their line end, here or in a later feed. */
 static enum jsonrpc_got
 pass_over(struct jsonrpc_lines *in, const char *end)
 {

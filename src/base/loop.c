@@ -206,6 +206,47 @@ loop_on_signal(struct loop *l, int signo, loop_fn *fn, void *ctx, struct err *e)
     return NULL;
 }
 
+/* ---- work on threads ---- */
+
+struct loop_job {
+    uv_work_t request; /* first member */
+    loop_fn *work, *done;
+    void *ctx;
+};
+
+static void
+on_work(uv_work_t *w)
+{
+    struct loop_job *j = (struct loop_job *)w;
+
+    j->work(j->ctx);
+}
+
+static void
+on_work_done(uv_work_t *w, int status)
+{
+    struct loop_job *j = (struct loop_job *)w;
+
+    (void)status; /* nothing cancels it */
+    j->done(j->ctx);
+    free(j);
+}
+
+enum status
+loop_work(struct loop *l, loop_fn *work, loop_fn *done, void *ctx, struct err *e)
+{
+    struct loop_job *j = calloc(1, sizeof *j);
+
+    if (!j)
+        return err_nomem(e);
+    *j = (struct loop_job){ .work = work, .done = done, .ctx = ctx };
+    int rc = uv_queue_work(&l->uv, &j->request, on_work, on_work_done);
+    if (rc == 0)
+        return ST_OK;
+    free(j);
+    return fail(e, "queue work for a thread", rc);
+}
+
 enum status
 loop_run(struct loop *l, struct err *e)
 {

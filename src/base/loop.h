@@ -36,6 +36,10 @@ void loop_drop(struct loop_source *s); /* NULL is fine */
 void loop_pause(struct loop_source *s);
 void loop_resume(struct loop_source *s);
 
+/* Runs `work` on a thread of the pool, then `done` on the loop's thread. loop_free waits for work
+ * that has begun and calls its `done`. */
+enum status loop_work(struct loop *l, loop_fn *work, loop_fn *done, void *ctx, struct err *e);
+
 /* Runs callbacks until loop_stop is called. */
 enum status loop_run(struct loop *l, struct err *e);
 void loop_stop(struct loop *l);

@@ -74,13 +74,21 @@ add_shown(struct buf *to, const char *p, size_t len)
     }
 }
 
+/* "Try 'x --help' for more": what went wrong stands on the line before. */
+static bool
+is_hint(const struct buf *line)
+{
+    return strncmp(line->p, "Try '", 5) == 0 && strstr(line->p, "--help'");
+}
+
 void
 term_last_line(struct buf *to, const char *p, size_t len, size_t max)
 {
     struct buf line = { 0 };
 
-    while (len > 0 && line.len == 0) {
+    while (len > 0 && (line.len == 0 || is_hint(&line))) {
         size_t start = len;
+        buf_cut(&line, 0);
         while (start > 0 && p[start - 1] != '\n' && p[start - 1] != '\r')
             start--;
         add_shown(&line, p + start, len - start);

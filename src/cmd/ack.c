@@ -1,7 +1,7 @@
 /* ack - acknowledge a signal: it is dealt with. */
 #include "cmd/lib/hub_show.h"
 
-/* Who acks a task mostly means that it is done. */
+/* An ack of a task mostly means that it is done. */
 static void
 note_open_task(const char *id, const struct json *status)
 {

@@ -197,7 +197,7 @@ show_text(const char *label, const char *text)
     buf_release(&out);
 }
 
-/* What a run of the team would execute. */
+/* The programs that a run of the team would execute. */
 static void
 show_programs(const struct state_dir *f)
 {

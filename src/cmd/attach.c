@@ -88,6 +88,13 @@ open_orchestrator(const struct state_dir *f)
     return pid > 0 && proc_identify(pid, &id, NULL) == ST_OK ? proc_pidfd(&id) : -1;
 }
 
+static const char *
+way_on(const struct run_latest *run)
+{
+    return run->is_damaged ? "its journal is damaged, cliq status tells more"
+                           : "cliq run --resume goes on with it";
+}
+
 static enum status
 show(const struct state_dir *f, const struct args *a, struct err *e)
 {
@@ -98,9 +105,8 @@ show(const struct state_dir *f, const struct args *a, struct err *e)
     char attach[128];
 
     if (!s && pidfd < 0 && !run.has_end)
-        s = err_set(e, ST_NOT_FOUND,
-                    "no run is active here: the last one was cut off; cliq run --resume goes on "
-                    "with it");
+        s = err_set(e, ST_NOT_FOUND, "no run is active here: the last one was cut off; %s",
+                    way_on(&run));
     if (!s && pidfd >= 0 && !is_json && !args_has(a, "no-tmux") && term_is_tty(STDIN_FILENO) &&
         term_is_tty(STDOUT_FILENO)) {
         struct err why;
@@ -123,7 +129,7 @@ show(const struct state_dir *f, const struct args *a, struct err *e)
     if (s)
         return s;
     if (!run.has_end)
-        return err_set(e, ST_FAILED, "the run was cut off: cliq run --resume goes on with it");
+        return err_set(e, ST_FAILED, "the run was cut off: %s", way_on(&run));
     err_say(e, "%s", ""); /* the log said it all */
     return run_outcome(run.end);
 }

@@ -71,6 +71,8 @@ run(const struct args *a, struct err *e)
     }
     if (!s)
         s = show_flush(&show, true, e);
+    if (!s && !show.n && form == SHOW_TABLE && show.is_tty)
+        show_nothing(room, fd >= 0);
     show_bad_lines(room, bad);
     if (fd >= 0)
         close(fd);

@@ -31,7 +31,12 @@ row(struct table *t, const char *room, intmax_t bytes, const struct json *last)
     for (size_t i = 0; i < 4; i++) {
         const struct json *v = json_get(last, keys[i]);
         bool is_text = json_is(v, JSON_STRING);
-        table_cell(t, is_text ? v->text.p : "", is_text ? v->text.len : 0);
+        char near[CLOCK_ISO_SIZE];
+        if (i == 0 && is_text && term_is_tty(STDOUT_FILENO) &&
+            show_near(near, v->text.p, v->text.len))
+            table_cell(t, near, strlen(near));
+        else
+            table_cell(t, is_text ? v->text.p : "", is_text ? v->text.len : 0);
     }
 }
 
@@ -116,6 +121,8 @@ run(const struct args *a, struct err *e)
     free(found);
     if (!is_text)
         buf_adds(&out, "]\n");
+    else if (t.cells == 6 && term_is_tty(STDOUT_FILENO))
+        fprintf(stderr, "cliq: nothing to show: there are no rooms in %s\n", base.p);
     else if (t.cells > 6)
         table_write(&t, &out, term_is_tty(STDOUT_FILENO) ? term_width(STDOUT_FILENO) : 0,
                     term_has_color(STDOUT_FILENO));

@@ -50,7 +50,7 @@ show(struct hub_call *c, const struct json *task, struct err *e)
         { "TYPE", "signal_type" },
         { "URGENCY", "urgency" },
         { "FROM", "@from" },
-        { "UNTIL", "claim_expires_at" },
+        { "UNTIL", "@time:claim_expires_at" },
         { "CONTENT", "content" },
         { 0 },
     };

@@ -22,7 +22,7 @@ static const struct opt opts[] = {
     { "data", OPT_TEXT, "JSON", "data beside the content" },
     { "task", OPT_FLAG, NULL, "it can be claimed, whatever its type" },
     { "expires", OPT_TIME, "TIME",
-      "after that long nobody can claim it, and inboxes leave it out" },
+      "after that long it cannot be claimed, and inboxes leave it out" },
     { "dedup-key", OPT_TEXT, "KEY", "the same key again within 24 h is the same signal" },
     { "strict", OPT_FLAG, NULL, "refuse a role, ring or identity that does not exist" },
     { "batch", OPT_FLAG, NULL, "signals from standard input, a JSON object a line; all or none" },

@@ -16,7 +16,7 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-/* What is drawn. */
+/* The drawing. */
 struct graph {
     const struct team *team;
     const struct dag *dag;

@@ -43,7 +43,7 @@ const struct cmd cmd_hub_compact = {
     .brief = "drop old segments of the hub's log",
     .about =
         "Only finished segments (of 256 MiB) in which everything is older and that nothing needs\n"
-        "any more: no task and no signal for somebody that was not acked, no key of a request "
+        "any more: no task and no addressed signal that was not acked, no key of a request "
         "that\n"
         "may be retried (for 24 h), no subscription. Such a segment stays, and all after it; so\n"
         "does the newest finished one. "

@@ -25,8 +25,8 @@ static const struct hub_field fields[] = {
     { 0 },
 };
 
-/* Whoever starts the agent is somewhere else: the whole path counts. Over HTTP it is one of the
- * server's, which we do not see. */
+/* The agent is started from another directory, so its path becomes absolute. Over HTTP it is a path
+ * of the server's, which we do not see. */
 static enum status
 make_whole(struct hub_call *c, struct json *args, const char *dir, struct err *e)
 {

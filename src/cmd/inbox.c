@@ -72,9 +72,10 @@ find_act(const struct args *a, size_t *act, struct err *e)
 static enum status
 do_act(struct hub_call *c, const struct args *a, size_t act, struct err *e)
 {
-    static const struct hub_column columns[] = {
-        { "ID", "signal_id" }, { "RECEIPT", "receipt_state" }, { "UNTIL", "snoozed_until" }, { 0 }
-    };
+    static const struct hub_column columns[] = { { "ID", "signal_id" },
+                                                 { "RECEIPT", "receipt_state" },
+                                                 { "UNTIL", "@time:snoozed_until" },
+                                                 { 0 } };
     struct hub_reply reply;
     struct json *args;
     enum status s = hub_args(c, a, until, &args, e);

@@ -5,9 +5,9 @@ static const struct hub_column columns[] = {
     { "ID", "id" },
     { "IDENTITY", "identity" },
     { "SCOPES", "scopes" },
-    { "CREATED", "created_at" },
+    { "CREATED", "@time:created_at" },
     { "BY", "created_by" },
-    { "EXPIRES", "expires_at" },
+    { "EXPIRES", "@time:expires_at" },
     { 0 },
 };
 

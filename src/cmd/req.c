@@ -3,6 +3,7 @@
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "cmd/lib/workflow_tell.h"
+#include "run/lockfile.h"
 #include "team/input.h"
 
 #include <fcntl.h>
@@ -118,6 +119,11 @@ is_blank(const struct buf *text)
     return !text->p || strspn(text->p, " \t\r\n") == text->len;
 }
 
+/* A run reads inputs when it begins, and each agent reads the requirement when it starts. */
+static const char for_active_run[] =
+    "a run is active: the next run reads this, and of the active one only the agents that start "
+    "from now on; cliq cancel, then cliq run, begins anew";
+
 static enum status
 run(const struct args *a, struct err *e)
 {
@@ -150,9 +156,12 @@ run(const struct args *a, struct err *e)
     if (!s && key)
         s = state_dir_replace(&f, "req_key", key, strlen(key), e);
     if (!s) {
-        buf_addf(&out, "Wrote %s/%s. Next: cliq run\n", f.state_dir,
-                 has_text ? "req_spec.md" : "inputs.json");
+        bool is_active = lockfile_runner(&f) > 0;
+        buf_addf(&out, "Wrote %s/%s.%s\n", f.state_dir, has_text ? "req_spec.md" : "inputs.json",
+                 is_active ? "" : " Next: cliq run");
         s = cmd_print(&out, e);
+        if (is_active)
+            cmd_note("%s", for_active_run);
     }
     workflow_tell(&w);
     workflow_release(&w);
@@ -169,7 +178,10 @@ const struct cmd cmd_req = {
         "The requirement goes to .cliq/req_spec.md, inputs to .cliq/inputs.json. Both are UTF-8\n"
         "text; anything else is refused with its line and column. Required inputs\n"
         "that are missing are asked for on a terminal and an error elsewhere; those given\n"
-        "before are kept. An empty requirement is refused.",
+        "before are kept. An empty requirement is refused.\n"
+        "\n"
+        "It is for the next run. Of a run that is active only the agents that start from now on\n"
+        "read it; a note says so.",
     .examples = "cliq req -m \"Add a health endpoint\" --key OPS-17\n"
                 "cliq req -f requirement.md --input environment=staging",
     .opts = opts,

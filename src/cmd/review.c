@@ -30,7 +30,7 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-/* What all of its actions have. */
+/* The parts that all actions share. */
 struct reviewing {
     const struct args *args;
     struct state_dir project;
@@ -331,7 +331,7 @@ read_text(struct reviewing *x, enum review_verdict verdict, struct buf *to, stru
     return sdk_text_arg(given, "the text", to, e);
 }
 
-/* What follows an answer: an orchestrator that waits for it, or none. */
+/* The end of an answer: an orchestrator waits for it, or none does. */
 static void
 tell_next(struct reviewing *x, const struct json *doc)
 {

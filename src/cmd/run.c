@@ -42,6 +42,7 @@ find_extent(const struct plan *p, const struct run_options *o, struct plan_exten
     return s;
 }
 
+/* A plan whose programs are missing is shown, too; then the first one is the error. */
 static enum status
 dry_run(const struct plan *p, const struct run_options *o, struct err *e)
 {
@@ -53,6 +54,10 @@ dry_run(const struct plan *p, const struct run_options *o, struct err *e)
         s = plan_show(p, &x, o->is_json, &out, e);
     if (!s)
         s = cmd_print(&out, e);
+    if (!s)
+        s = plan_check_tools(p, e);
+    if (!s)
+        s = run_check_agents(p, x.runs, e);
     buf_release(&out);
     free(x.runs);
     return s;
@@ -132,7 +137,7 @@ run_here(struct plan *p, const struct run_options *o, struct err *e)
 
 /* ---- in the background ---- */
 
-/* What the background process reports through a pipe: that the run has begun, or why it will not.
+/* The background process reports through a pipe: that the run has begun, or why it will not.
  */
 struct begin_report {
     bool has_begun;
@@ -316,7 +321,8 @@ const struct cmd cmd_run = {
         "\n"
         "--dry-run shows each phase that would run: its agent and commands, the value of each\n"
         "template variable as far as it is known, what its when gives, where a gate may route to.\n"
-        "With --resume or --from it shows what would run if all went well.\n"
+        "With --resume or --from it shows what would run if all went well. A plan whose agents or\n"
+        "tools are missing is shown all the same, with what is missing; the exit code is 4 then.\n"
         "\n"
         "On a terminal each agent has a pane in tmux, where there is one: cliq run says how to\n"
         "attach. A pane shows the agent's log. Closing the pane of an agent that runs, or killing\n"

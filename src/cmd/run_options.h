@@ -5,7 +5,7 @@
 #include "base/opt.h"
 #include "run/run.h"
 
-/* What `run` and `retry` both take. */
+/* The options that `run` and `retry` share. */
 #define RUN_OPTS                                                                                   \
     { "agent", OPT_TEXT, "NAME",                                                                   \
       "the agent of phases that name none, for this run; refused when all do" },                   \

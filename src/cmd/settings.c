@@ -59,7 +59,7 @@ is_about(const struct setting *row, const char *key)
            (strncmp(row->key, key, n) == 0 && (row->key[n] == '.' || !row->key[n]));
 }
 
-/* What `--info` shows. */
+/* `--info`. */
 struct settings_info {
     struct settings *settings;
     const char *key, *state_dir; /* NULL: all keys; no project */

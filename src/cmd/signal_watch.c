@@ -30,7 +30,7 @@ const struct cmd cmd_signal_watch = {
     .about =
         "Goes on until it is interrupted (exit code 130). With patterns only signals whose type\n"
         "matches one of them: * matches exactly one segment, and stands alone in it. It\n"
-        "subscribes to nothing and wakes nobody. With --url it follows a server, over its\n"
+        "subscribes to nothing and wakes no agent. With --url it follows a server, over its\n"
         "restarts too, without a gap.",
     .examples = "cliq signal watch\n"
                 "cliq signal watch 'build:*:done' 'build:*:failed' --json",

@@ -126,7 +126,7 @@ add_state(struct table *t, const struct phase *ph, const struct sched_phase *st,
     table_cell(t, text, (size_t)len);
 }
 
-/* What went wrong, else what was said last. */
+/* The error, else the last words. */
 static void
 add_words(const struct run_picture *p, size_t i, struct table *t)
 {
@@ -240,7 +240,7 @@ write_notes(const struct run_picture *p, struct buf *out)
         buf_addf(out, "%zu more are in orchestrator.log.\n", head->n_notes - n);
 }
 
-/* What stands below the phases. */
+/* The lines below the phases. */
 static void
 write_rest(const struct run_picture *p, const char *attach, struct buf *out)
 {
@@ -272,7 +272,7 @@ write_rest(const struct run_picture *p, const char *attach, struct buf *out)
 
 /* ---- showing ---- */
 
-/* What is shown is not all: which line is missing, and what to do. */
+/* The picture is incomplete: says which line is missing, and what to do. */
 static void
 warn(const struct replay *p)
 {
@@ -286,7 +286,7 @@ warn(const struct replay *p)
                  (uintmax_t)p->bad_line, more, p->problem);
 }
 
-/* What was shown, from one look to the next. */
+/* The last picture, from one look to the next. */
 struct status_shown {
     bool is_json, is_warned;
     bool is_redrawn;       /* on a terminal, --watch: in place of the one before */

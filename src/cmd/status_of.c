@@ -27,9 +27,8 @@ static enum status
 show_history(struct hub_call *c, struct json *args, const char *id, struct err *e)
 {
     static const struct hub_column columns[] = {
-        { "TIME", "at" },     { "WHAT", "op" },
-        { "BY", "by" },       { "STATUS", "task_status" },
-        { "ERROR", "error" }, { 0 },
+        { "TIME", "@time:at" },      { "WHAT", "op" },     { "BY", "by" },
+        { "STATUS", "task_status" }, { "ERROR", "error" }, { 0 },
     };
     struct hub_reply reply;
     enum status s = hub_args_add(c, args, "id", id, e);

@@ -18,7 +18,7 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-/* What a role should say, for its author to fill in. */
+/* The outline of a role, for its author to fill in. */
 static void
 add_template(struct buf *to, const char *role)
 {

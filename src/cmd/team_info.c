@@ -65,7 +65,7 @@ manifest_of(struct arena *a, int dir, const struct team_agent *own)
     return json_is(doc, JSON_OBJECT) ? doc : NULL;
 }
 
-/* What an agent is, with all that is known of it. */
+/* One agent, with all that is known of it. */
 struct info_shown {
     const struct agent_list_agent *one;
     const struct json *manifest; /* NULL: none */

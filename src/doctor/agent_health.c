@@ -101,7 +101,7 @@ find_binary(struct doctor *d, const char *names)
     return NULL;
 }
 
-/* Is it an agent that somebody uses on this machine, as far as files tell? */
+/* Is the agent used on this machine, as far as files tell? */
 static bool
 is_used_here(struct doctor *d, const struct agent_list_agent *one)
 {

@@ -140,7 +140,7 @@ read_answer(const struct connection_test *t, struct arena *a, struct status_line
     return is_there;
 }
 
-/* What it said last, or how it ended. */
+/* Its last words, or how it ended. */
 static void
 tell_silence(const struct connection_test *t, struct buf *to)
 {

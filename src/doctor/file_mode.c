@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* What the owner needs, and what others may not have. */
+/* The bits that the owner needs, and those that others may not have. */
 static mode_t
 wanted(enum file_kind kind)
 {

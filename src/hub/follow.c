@@ -42,7 +42,7 @@ end_question(struct hub *h, struct index_probe look, bool is_so)
     return end_look(h, look, true) ? ST_IO : is_so ? ST_OK : ST_NOT_FOUND;
 }
 
-/* What was rendered, as a tree; NULL without memory. */
+/* The rendered signal as a tree; NULL without memory. */
 static const struct json *
 parse_answer(const struct hub *h, struct arena *a)
 {

@@ -172,8 +172,8 @@ enum status hub_is_in_inbox(struct hub *h, const char *identity, uint64_t seq);
 enum status hub_is_member(struct hub *h, const char *identity, const char *ring);
 /* Number of the last folded line; 0: none, or the index cannot be read. */
 uint64_t hub_last_seq(struct hub *h);
-/* Number of the last line that tells of lost ones (`cut`, docs/formats/events.md): whoever followed
- * the log up to a line before it may know signals that are gone. 0: none. */
+/* Number of the last line that tells of lost ones (`cut`, docs/formats/events.md): a reader that
+ * followed the log up to a line before it may know signals that are gone. 0: none. */
 uint64_t hub_last_cut(struct hub *h);
 /* How many bad lines of the log every reader passes over: damage, not what crashes leave. */
 uint64_t hub_bad_lines(struct hub *h);

@@ -232,7 +232,8 @@ bool hub_deliver(struct hub *h, const struct hub_event *was, struct refusal *r);
 /* ---- addressee.c ---- */
 /* Warns of a role, ring or identity that does not exist; with the argument `strict` refuses. */
 bool op_check_addressee(struct op *t, const struct hub_event *ev);
-void op_warn_unknown_role(struct op *t, const char *key, const char *name);
+/* Of a query that found nothing: warns when there is no such role or ring. */
+void op_warn_unknown(struct op *t, bool is_ring, const char *key, const char *name);
 
 /* ---- short_id.c ---- */
 /* Completes an id that a person shortened to its beginning or end, of 6 characters or more, among

@@ -1,6 +1,6 @@
 /*
- * store_guard - nobody but its owner may be able to write the store: whoever can may speak as
- * anyone, make keys, and start programs as the owner (waking).
+ * store_guard - only its owner may be able to write the store: a writer can speak as any identity,
+ * make keys, and start programs as the owner (waking).
  *
  * Checked when the store is opened: the configuration directory, signals/ and the files in it. A
  * store of another owner that can only be read is opened for reading (readonly.c).

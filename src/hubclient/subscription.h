@@ -45,9 +45,9 @@ struct subscription {
     struct subscription_filter want;
     uint64_t seq; /* position: the number of the last signal returned */
     uint64_t bad; /* lines that could not be read; files only */
-    /* What subscription_next returned is no signal: lines after the position of the caller were
-     * lost (retention, or another program that cut the log short), so whatever was made of signals
-     * before may be wrong. {"type":"reset","sequence":N,"oldest":N}. */
+    /* subscription_next returned no signal: lines after the position of the caller were lost
+     * (retention, or another program that cut the log short), so results of earlier signals
+     * may be wrong. {"type":"reset","sequence":N,"oldest":N}. */
     bool is_reset;
     /* Called when the connection is lost (why) and restored (NULL); may be NULL. */
     void (*news)(void *ctx, const char *why);

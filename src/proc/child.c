@@ -43,7 +43,7 @@ close_fd(int *fd)
 /* ---- starting ---- */
 
 /* An input of this text, above 2; -1 and errno. A file in memory: all of it is there before the
- * child starts, so nobody has to write while the child reads. */
+ * child starts, so no process has to write while the child reads. */
 static int
 open_input(const char *text, size_t len)
 {
@@ -297,7 +297,7 @@ stop_state(const struct child *c)
     return c->spec.grace_ms ? CHILD_TERM : CHILD_KILL;
 }
 
-/* What follows the present state; the tree is searched only where that decides. */
+/* The state after the present one; the tree is searched only where that decides. */
 static enum child_state
 next_state(struct child *c, int64_t now)
 {

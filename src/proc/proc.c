@@ -69,7 +69,7 @@ struct proc_report {
     bool is_inside;      /* of the cgroup that was made for it */
 };
 
-/* What the child is told of where it comes from. */
+/* The child's knowledge of its parent. */
 struct origin {
     const char *boot_id;
     uint64_t since;     /* the tick in which it was not there yet, or was made; 0: unknown */
@@ -182,9 +182,9 @@ tick(void)
 
 /*
  * Our pid and when we began. To read our stat takes longer than all else here but making files.
- * But who was made after `since`, and it is still the same tick, began in that tick. The first
- * child looks whether that is what /proc says, of whom it calls self: it need not be, where
- * somebody emulates the kernel or mounted the /proc of others.
+ * But a process that was made after `since`, while it is still the same tick, began in that tick.
+ * The first child compares that with /proc/self: they may differ where the kernel is emulated or
+ * /proc is that of another namespace.
  */
 static bool
 find_self(uint64_t since, pid_t *pid, struct proc_report *r)
@@ -263,7 +263,7 @@ prepare(const struct proc_spec *spec, const struct origin *o, struct proc_report
     return true;
 }
 
-/* What our children are to have, when we took more. */
+/* Limits of our children, where we raised our own. */
 static struct rlimit files_before;
 static bool is_raised;
 
@@ -671,7 +671,7 @@ parse_id(const char *text, struct proc_id *id)
     return true;
 }
 
-/* What stands in a file: a void one is empty, and those of an older version end with '\n'. */
+/* The text of an attempt file: a void one is empty; an older version ended it with '\n'. */
 static enum status
 read_plain(const char *attempt_file, char *to, size_t size, struct err *e)
 {

@@ -271,8 +271,8 @@ is_seed(const struct quarry *q, const struct procfs *p)
         return p->start == q->id->start;
     if (cgroup_has(&q->inside, p->pid) || was_seen(q->seen, p))
         return true;
-    /* While anybody is in the session its number is no new process's pid. But a number
-     * that nobody leads may have been used again since: then it wants a second witness. */
+    /* While any process is in the session its number is no new process's pid. But a number
+     * that no process leads may have been used again since: then it wants a second witness. */
     if (q->id->pid > 1 && (p->session == q->id->pid || p->pgrp == q->id->pid) &&
         (q->is_led || p->ppid == getpid()))
         return true;
@@ -379,10 +379,10 @@ is_all_its(const struct proc_snapshot *pic, const struct quarry *q)
 }
 
 /*
- * Stops every member before one is killed: whoever dies leaves children whose parent is no
- * longer to be seen. A fork that a signal meets does not happen, so a picture taken after
- * all of the last one were stopped shows whatever got away. Bounded, as someone may send
- * SIGCONT against us.
+ * Stops every member before one is killed: a process that dies leaves children whose parent is no
+ * longer visible. A fork that a signal meets does not happen, so a picture taken after
+ * all of the last one were stopped shows every process that got away. Bounded, as another process
+ * may send SIGCONT against us.
  */
 static int
 hold(struct proc_snapshot *pic, struct quarry *q, int n)
@@ -409,7 +409,7 @@ hold(struct proc_snapshot *pic, struct quarry *q, int n)
         held = *pic;
         *pic = swap;
         int seen = look(pic, q);
-        if (seen < 0) { /* those that we hold are not left so */
+        if (seen < 0) { /* continue those that we stopped */
             swap = held;
             held = *pic;
             *pic = swap;
@@ -470,8 +470,8 @@ proc_signal_strays(const pid_t *known, size_t n, int signo)
 /* ---- the cheap question ---- */
 
 /* Is it younger than we are? Then we are its ancestor: one orchestrator at a time holds the run's
- * lock, so what is younger was started by us. Of what began within the same tick as we did nobody
- * can tell. */
+ * lock, so what is younger was started by us. What began within the same tick as we did
+ * cannot be told apart. */
 static bool
 is_younger(const struct proc_id *id)
 {
@@ -505,7 +505,7 @@ are_known(const char *text, const pid_t *known, size_t n)
     return true;
 }
 
-/* Our main thread's list: orphans come to that one, and whoever starts agents is it. It is exact:
+/* Our main thread's list: orphans come to that thread, and it starts the agents. It is exact:
  * only our own waiting takes a child from it. False also when there is no such file
  * (CONFIG_PROC_CHILDREN). */
 static bool

@@ -79,7 +79,7 @@ add_all(struct tmux_line *l, const char *const *args)
         add(l, *args);
 }
 
-/* What a pane executes. A single word would be given to a shell; env executes it. */
+/* The command of a pane. A single word would be given to a shell; env executes it. */
 static void
 add_command(struct tmux_line *l, const char *const *argv)
 {
@@ -417,8 +417,8 @@ tmux_sweep(const struct tmux *t)
     if (dir < 0)
         return true;
     snprintf(lock_name, sizeof lock_name, "%s.lock", t->socket);
-    /* Whoever starts a server there holds this lock from its look at the socket until it
-     * listens, and waits for it while we do. */
+    /* A process that starts a server there holds this lock from its look at the socket until
+     * the server listens, and waits for it while we hold it. */
     if (is_dead(dir, t->socket)) {
         int lock = openat(dir, lock_name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) {

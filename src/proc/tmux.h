@@ -59,14 +59,15 @@ tmux_new_window(struct tmux *t, const char *const *argv, struct tmux_pane *pane,
 enum status /* in place of *pane, whose command is ended; ST_FAILED: it is not there any more */
 tmux_respawn(struct tmux *t, const char *const *argv, struct tmux_pane *pane, struct err *e);
 
-/* What became of a pane whose command is known to have ended. */
+/* How a pane ended whose command is known to have ended. */
 enum tmux_fate {
     TMUX_CLOSED, /* the server lives, and the pane is gone, or its command was killed */
     TMUX_ENDED,  /* its command ended by itself */
     TMUX_UNSEEN, /* the server has not noticed the end yet: ask again */
     TMUX_LOST,   /* server or session are gone, or do not answer: e says which */
 };
-/* Asks the server. One that is about to end answers nobody: then panes are lost, not closed. */
+/* Asks the server. A server that is about to end answers no client: then panes are lost, not
+ * closed. */
 enum tmux_fate tmux_fate_of(struct tmux *t, const struct tmux_pane *pane, struct err *e);
 
 enum status tmux_kill_server(struct tmux *t, struct err *e);

@@ -110,6 +110,13 @@ check_agents(const struct plan *p, const bool *runs, struct err *e)
 }
 
 enum status
+run_check_agents(const struct plan *p, bool *runs, struct err *e)
+{
+    add_routes(p, runs);
+    return check_agents(p, runs, e);
+}
+
+enum status
 agent_check(const struct plan *p, const struct run_start *b, int dir, struct err *e)
 {
     struct replay replay = { 0 };
@@ -124,8 +131,7 @@ agent_check(const struct plan *p, const struct run_start *b, int dir, struct err
         s = replay_load(&replay, dir, &p->team, e);
     if (!s) {
         walk(p, b, &replay, runs);
-        add_routes(p, runs);
-        s = check_agents(p, runs, e);
+        s = run_check_agents(p, runs, e);
     }
     replay_release(&replay);
     free(runs);
@@ -145,8 +151,6 @@ run_preview(const struct plan *p, const struct run_options *o, bool *runs, enum 
     if (!s)
         s = replay_load(&replay, dir, &p->team, e);
     s = start_choose(&b, p, o, &replay, s, e);
-    if (!s)
-        s = agent_check(p, &b, dir, e);
     if (!s && b.way == START_ENDED)
         *ended = replay.head.end;
     if (!s)

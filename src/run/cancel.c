@@ -155,6 +155,7 @@ struct trace {
     const char *run_id; /* NULL: not known */
     bool is_there;      /* there is a journal, readable or not */
     bool is_read;       /* to its end; without that nothing below is sure */
+    bool has_bad_lines;
     bool has_end;
     enum run_status end;
 };
@@ -222,6 +223,7 @@ follow_trace(const struct state_dir *f, int dir, struct trace *t, bool is_voidin
         t->end = t->has_end ? status_named(json_get(rec.json, "status")) : RUN_ACTIVE;
     }
     t->is_read = log_reader_status(&r, NULL) == ST_OK;
+    t->has_bad_lines = r.bad > 0;
     log_reader_release(&r);
     close(fd);
 }
@@ -436,6 +438,7 @@ run_latest(const struct state_dir *f, struct run_latest *out, struct err *e)
     snprintf(out->id, sizeof out->id, "%s", t.run_id ? t.run_id : "");
     out->has_end = t.has_end;
     out->end = t.end;
+    out->is_damaged = t.has_bad_lines || !t.is_read;
     arena_release(&t.arena);
     return t.is_there ? ST_OK
                       : err_set(e, ST_NOT_FOUND,

@@ -217,7 +217,7 @@ resolve_agent(struct plan *p, const struct run_options *o, size_t i, const char 
     if (!s)
         return ST_OK;
     const char *kept = arena_dup(&p->arena, why.text, strlen(why.text));
-    if (s == ST_IO || !kept || (!o->is_resume && !o->from)) {
+    if (s == ST_IO || !kept || (!o->is_resume && !o->from && !o->is_dry)) {
         err_say(e, "phase %s: %s", p->team.phases[i].name, why.text);
         return s;
     }
@@ -288,8 +288,8 @@ check_configs(struct plan *p, struct err *e)
     return s;
 }
 
-static enum status
-check_tools(const struct plan *p, struct err *e)
+enum status
+plan_check_tools(const struct plan *p, struct err *e)
 {
     for (size_t i = 0; i < p->team.n_tools; i++)
         if (!runner_has(p->team.tools[i]))
@@ -413,8 +413,8 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
         s = resolve_agents(p, o, e);
     if (!s)
         s = check_configs(p, e);
-    if (!s)
-        s = check_tools(p, e);
+    if (!s && !o->is_dry)
+        s = plan_check_tools(p, e);
     if (!s) {
         p->instance_id = first_line(&p->state, "cliq.id");
         p->req_key = first_line(&p->state, "req_key");

@@ -75,8 +75,11 @@ struct plan {
 
 /* Loads and checks everything. Problems of the workflow are said on standard error;
  * ST_FAILED then. ST_NOT_FOUND: no project, or nothing assembled. A run that begins needs the
- * agents of all phases; of one that is gone on with, those that are not there are in `lacks`. */
+ * agents of all phases; of a dry run, and of a run that is gone on with, those that are not there
+ * are in `lacks`. */
 enum status plan_load(struct plan *p, const struct run_options *o, struct err *e);
+/* Are the programs there that the team needs? plan_load checks it, but for a dry run. */
+enum status plan_check_tools(const struct plan *p, struct err *e);
 void plan_release(struct plan *p);
 
 /* Writes the inputs that were given for this run. */
@@ -96,15 +99,20 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end, 
 
 /* Which phases would run now, if all went well, with --resume or --from: runs[i] is set for those,
  * the rest is left as it was (false). *ended is not RUN_ACTIVE when --resume finds an ended run.
- * Refuses what run_pipeline would, but for the lock; changes nothing. */
+ * Refuses what run_pipeline would, but for the lock and for agents that are missing; changes
+ * nothing. */
 enum status run_preview(const struct plan *p, const struct run_options *o, bool *runs,
                         enum run_status *ended, struct err *e);
+/* Are the agents there of these phases, and of those that a gate among them may send work to? Adds
+ * these to runs. */
+enum status run_check_agents(const struct plan *p, bool *runs, struct err *e);
 
 /* The run that the journal tells of, whatever became of the workflow. */
 struct run_latest {
     char id[64];
     bool has_end;
     enum run_status end;
+    bool is_damaged; /* lines of its journal cannot be read: --resume refuses */
 };
 /* ST_NOT_FOUND: nothing has run here. */
 enum status run_latest(const struct state_dir *f, struct run_latest *out, struct err *e);

@@ -449,7 +449,9 @@ feed_crash(struct run *r, struct sched_event ev)
 {
     struct buf text = { 0 };
 
-    if (is_moved(&r->p->state)) {
+    if (sched_phase(r->sched, ev.phase)->is_stopped) {
+        ev.text = sched_stop_reason(r->sched); /* how it died says nothing: we stopped it */
+    } else if (is_moved(&r->p->state)) {
         buf_addf(&text,
                  "%s; %s was moved or removed during the run, and agents find their files by that "
                  "path: put it back, then cliq retry",

@@ -61,10 +61,8 @@ notify_phase(struct run *r, const struct sched_event *ev)
         n.iteration = ph->iteration;
     if (ev->kind == EV_RESULT && *verdict_name(ev->verdict))
         n.outcome = verdict_name(ev->verdict);
-    if (sched_was_stopped(ph, ev)) {
+    if (sched_was_stopped(ph, ev))
         n.outcome = "stopped";
-        n.reason = SCHED_STOPPED;
-    }
     if (ev->kind == EV_STARTED) {
         n.name = "on_phase_start";
         notifier_run_event(r->notifier, &n);

@@ -26,7 +26,7 @@ read_lines(const struct run_picture *p, size_t phase,
     bool is_over = false;
 
     if (!p->replay.started_ms[phase])
-        return; /* what an earlier attempt said */
+        return; /* an earlier attempt said it */
     snprintf(path, sizeof path, "signals/%s.jsonl", p->workflow.team.phases[phase].name);
     int fd = SYS_RETRY(
         sys->openat(p->state->dir, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));

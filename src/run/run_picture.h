@@ -44,7 +44,7 @@ int64_t run_picture_phase_ms(const struct run_picture *p, size_t phase);
 int64_t run_picture_ms(const struct run_picture *p);
 /* Appends the last progress message of its latest attempt, as the agent wrote it; nothing: none. */
 void run_picture_progress(const struct run_picture *p, size_t phase, struct buf *to);
-/* What its models used, over all attempts; of one that runs, what it told last. */
+/* The use of its models, over all attempts; a running attempt counts with its last report. */
 struct usage run_picture_phase_usage(const struct run_picture *p, size_t phase);
 struct usage run_picture_usage(const struct run_picture *p); /* of all phases */
 /* Appends the line "Next: …" of a run that has ended, or was cut off. */

@@ -166,7 +166,6 @@ tell_result(const struct run_signals *t, const struct sched_phase *ph, const str
 {
     static const char *const verdicts[] = { NULL, "PASS", "ROUTE", "ESCALATE" };
     static const char *const outcomes[] = { NULL, "error", "crash", "timeout" };
-    bool is_stopped = sched_was_stopped(ph, ev);
     const char *verb = ph->state == PS_DONE      ? "completed"
                        : ph->state == PS_ROUTING ? "routed"
                                                  : "error";
@@ -178,8 +177,8 @@ tell_result(const struct run_signals *t, const struct sched_phase *ph, const str
     json_key_str(&b, "verdict", verdicts[ev->verdict]);
     if (ev->verdict == VERDICT_ROUTE && ev->target < team->n_phases)
         json_key_str(&b, "target", team->phases[ev->target].name);
-    json_key_str(&b, "outcome", is_stopped ? "stopped" : outcomes[ev->outcome]);
-    add_text(&b, "reason", is_stopped ? SCHED_STOPPED : ev->text);
+    json_key_str(&b, "outcome", sched_was_stopped(ph, ev) ? "stopped" : outcomes[ev->outcome]);
+    add_text(&b, "reason", ev->text);
     if (strcmp(verb, "error") == 0)
         json_key_bool(&b, "willRetry", ph->state == PS_BACKOFF);
     finish_phase(t, &b, ev->phase, ev->attempt, "result", 0);

@@ -727,6 +727,12 @@ sched_status(const struct sched *s)
 }
 
 const char *
+sched_stop_reason(const struct sched *s)
+{
+    return s->ending == RUN_CANCELLED ? "the run was cancelled" : "the run is ending";
+}
+
+const char *
 sched_reason(const struct sched *s)
 {
     return s->reason;

@@ -126,8 +126,6 @@ bool sched_is_untried(const struct sched_phase *ph);
 /* The attempt of this result did not crash: the run is ending, and stopped it. For the state
  * after the event. */
 bool sched_was_stopped(const struct sched_phase *ph, const struct sched_event *ev);
-/* What is said of such an attempt, in place of how its process died. */
-#define SCHED_STOPPED "stopped, since the run is ending"
 
 struct sched;
 /* Borrows the team, which must be valid. NULL without memory. */
@@ -142,6 +140,8 @@ bool sched_apply(struct sched *s, const struct sched_event *ev, struct actions *
 const struct sched_phase *sched_phase(const struct sched *s, size_t phase);
 enum run_status sched_status(const struct sched *s); /* ACTIVE until ACT_END was given */
 const char *sched_reason(const struct sched *s);     /* why it will not be COMPLETED; NULL */
+/* Why an attempt that ACT_STOP ended has no result: said in place of how its process died. */
+const char *sched_stop_reason(const struct sched *s);
 
 /* The run ended here, and so, its journal says; it was not cancelled. Phases that this team would
  * have started, and nobody did, wait as before: they, or what lets them start, were put in later.

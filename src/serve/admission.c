@@ -31,7 +31,7 @@ is_our_origin(const struct admission_rules *rules, struct admission_text origin)
 }
 
 static void
-refuse(struct admission_verdict *v, int status, const char *code, const char *message)
+deny(struct admission_verdict *v, int status, const char *code, const char *message)
 {
     *v = (struct admission_verdict){ .status = status, .code = code, .message = message };
 }
@@ -48,11 +48,11 @@ is_json(struct admission_text type)
     return same((struct admission_text){ type.p, n }, "application/json");
 }
 
-/* What the route takes: JSON, but for a package. */
+/* The content type of the route's body: JSON, but for a package. */
 static bool
 is_right_type(const struct route *route, struct admission_text type)
 {
-    return route->kind == ROUTE_TEAM_PUBLISH ? same(type, "application/gzip") : is_json(type);
+    return route_takes_package(route) ? same(type, "application/gzip") : is_json(type);
 }
 
 /* Nothing is unpacked here: packed bytes would only be bad JSON to us. */
@@ -83,18 +83,18 @@ admission_check(const struct admission_rules *rules, const struct route *route,
 
     *v = (struct admission_verdict){ .status = 200 };
     if (!r->is_local && (!r->host.p || !is_our_host(rules, r->host)))
-        refuse(v, 421, "HOST_NOT_SERVED", "this server does not answer to that Host");
+        deny(v, 421, "HOST_NOT_SERVED", "this server does not answer to that Host");
     else if (r->origin.p && !is_our_origin(rules, r->origin))
-        refuse(v, 403, "ORIGIN_FORBIDDEN", "requests from pages of other origins are refused");
+        deny(v, 403, "ORIGIN_FORBIDDEN", "requests from pages of other origins are refused");
     else if (r->fetch_site.p && same(r->fetch_site, "cross-site"))
-        refuse(v, 403, "ORIGIN_FORBIDDEN", "requests from pages of other sites are refused");
+        deny(v, 403, "ORIGIN_FORBIDDEN", "requests from pages of other sites are refused");
     else if (r->has_body && !r->is_get && !is_right_type(route, r->content_type))
-        refuse(v, 415, "CONTENT_TYPE",
-               route->kind == ROUTE_TEAM_PUBLISH
-                   ? "the body must be a package, Content-Type: application/gzip"
-                   : "the body must be Content-Type: application/json");
+        deny(v, 415, "CONTENT_TYPE",
+             route_takes_package(route)
+                 ? "the body must be a package, Content-Type: application/gzip"
+                 : "the body must be Content-Type: application/json");
     else if (r->has_body && is_packed(r->encoding))
-        refuse(v, 415, "CONTENT_TYPE", "the body must be sent as it is, without Content-Encoding");
+        deny(v, 415, "CONTENT_TYPE", "the body must be sent as it is, without Content-Encoding");
     if (v->status != 200 || route->scope == SCOPE_NONE)
         return;
     v->key = bearer(r->authorization);
@@ -105,8 +105,8 @@ admission_check(const struct admission_rules *rules, const struct route *route,
     else if (is_stream && r->token.p && rules->allows_token)
         v->key = r->token;
     else
-        refuse(v, 401, "AUTH_REQUIRED",
-               "send a key: Authorization: Bearer cho_... (cliq key create makes one)");
+        deny(v, 401, "AUTH_REQUIRED",
+             "send a key: Authorization: Bearer cho_... (cliq key create makes one)");
 }
 
 bool

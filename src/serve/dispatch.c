@@ -4,10 +4,10 @@
 #include "net/query.h"
 #include "serve/auth.h"
 #include "serve/claim_waiters.h"
+#include "serve/file_answer.h"
 #include "serve/openapi.h"
 #include "serve/rounds.h"
 #include "serve/status_page.h"
-#include "serve/teams.h"
 #include "team/package.h"
 
 #include <inttypes.h>
@@ -254,7 +254,7 @@ dispatch_body_max(void *ctx, const struct http_request *r)
     char allow[64];
 
     if (route_find(method.p, method.len, path.p, path.len, &route, allow) == 200 &&
-        route.kind == ROUTE_TEAM_PUBLISH) {
+        route_takes_package(&route)) {
         struct admission_request asked = admission_request_of(r, NULL, &none);
         admission_check(&s->rules, &route, &asked, &v);
         if (v.status == 200)
@@ -291,8 +291,8 @@ dispatch_request(void *ctx, struct http_conn *c, const struct http_request *r)
         hand_over(&to, r, &by);
     else if (route.kind == ROUTE_STREAM || route.kind == ROUTE_ENGINE_EVENTS)
         begin_stream(&to, r, &by, &a);
-    else if (teams_args(route.kind))
-        teams_answer(&to, r, &a, &by);
+    else if (route.kind == ROUTE_FILE)
+        file_answer_begin(&to, r, &by);
     else
         answer_own(&to, &q, &by);
     arena_release(&a);

@@ -1,8 +1,8 @@
 #include "serve/openapi.h"
 
+#include "serve/file_route.h"
 #include "serve/route.h"
 #include "serve/stream.h"
-#include "serve/teams.h"
 
 #include "base/json.h"
 #include "cliq.h"
@@ -30,7 +30,7 @@ static const struct {
     { "RATE_LIMITED", 429, "too many requests; Retry-After tells how many seconds to wait" },
     { "ROUTE_NOT_FOUND", 404, "nothing is at this path" },
     { "SERVER_BUSY", 503, "too many connections" },
-    { "SIGNAL_CLAIM_CONFLICT", 409, "somebody else has claimed it" },
+    { "SIGNAL_CLAIM_CONFLICT", 409, "another identity has claimed it" },
     { "SIGNAL_EMIT_CONFLICT", 409, "the key was used for another request, or too much waits" },
     { "SIGNAL_EMIT_INVALID_TYPE", 400, "signal_type must be a text that is not empty" },
     { "SIGNAL_EMIT_VALIDATION_FAILED", 400, "a field of the signal is wrong or unknown" },
@@ -44,7 +44,7 @@ static const struct {
     { "TEAM_NOT_FOUND", 404, "no such team, or no such version" },
     { "VALIDATION_FIELD_REQUIRED", 400, "a field is missing" },
     { "VALIDATION_INVALID_TYPE", 400, "a field has a wrong type or value" },
-    { "VALIDATION_UNKNOWN_FIELD", 400, "a field that nobody knows; the message names the nearest" },
+    { "VALIDATION_UNKNOWN_FIELD", 400, "an unknown field; the message names the nearest" },
 };
 enum { N_CODES = sizeof codes / sizeof *codes };
 
@@ -61,8 +61,8 @@ is_post(const struct route_info *r)
 static bool
 names_something(const struct route_info *r)
 {
-    if (r->kind == ROUTE_TEAM_VERSIONS || r->kind == ROUTE_TEAM_DOWNLOAD)
-        return true;
+    if (r->kind == ROUTE_FILE)
+        return strchr(r->path, ':') != NULL;
     if (r->kind != ROUTE_OP)
         return r->kind == ROUTE_STREAM || r->kind == ROUTE_ENGINE_EVENTS; /* rings */
     for (const struct hub_arg *a = hub_op_args(r->op); a->name; a++)
@@ -82,7 +82,7 @@ can_answer(const struct route_info *r, int status)
     case 404:
         return names_something(r);
     case 409:
-        return r->kind == ROUTE_TEAM_PUBLISH ||
+        return (r->kind == ROUTE_FILE && r->file->conflict) ||
                (writes && r->scope & (SCOPE_EMIT | SCOPE_CLAIM | SCOPE_ACK));
     case 413:
     case 415:
@@ -283,8 +283,12 @@ write_parameters(struct buf *to, const struct route_info *r, const struct hub_ar
 }
 
 static void
-write_body(struct buf *to, const struct hub_arg *args)
+write_body(struct buf *to, const struct route_info *r, const struct hub_arg *args)
 {
+    while (args->name && is_in_path(r->path, args->name))
+        args++;
+    if (!args->name && r->kind == ROUTE_FILE)
+        return;
     json_key(to, "requestBody");
     buf_adds(to, "{\"required\":true,\"content\":{\"application/json\":{\"schema\":");
     arg_schema_write_object(to, args, &refs);
@@ -298,7 +302,8 @@ write_answer(struct buf *to, const struct route_info *r)
 {
     const char *answer = r->kind == ROUTE_OP       ? hub_ops[r->op].answer
                          : r->kind == ROUTE_TICKET ? "Ticket"
-                                                   : teams_schema(r->kind);
+                         : r->kind == ROUTE_FILE   ? r->file->answer
+                                                   : NULL;
     const char *colon = answer ? strchr(answer, ':') : NULL;
 
     if (r->kind == ROUTE_HEALTH) {
@@ -313,9 +318,10 @@ write_answer(struct buf *to, const struct route_info *r)
                  "or reset when older lines than asked for are gone; data: the signal. A comment "
                  "tells why a stream ends: the server stops, it is read too slowly, its key was "
                  "revoked\"}");
-    } else if (r->kind == ROUTE_TEAM_DOWNLOAD) {
-        buf_adds(to, "{\"application/gzip\":{\"schema\":{\"type\":\"string\",\"contentMediaType\":"
-                     "\"application/gzip\"}");
+    } else if (r->kind == ROUTE_FILE && r->file->type) {
+        buf_addf(to, "{\"%.*s\":{\"schema\":{\"type\":\"string\",\"contentMediaType\":\"%.*s\"}",
+                 (int)strcspn(r->file->type, ";"), r->file->type, (int)strcspn(r->file->type, ";"),
+                 r->file->type);
     } else if (!answer) {
         buf_adds(to, "{\"text/plain\":{\"schema\":{\"type\":\"string\"}");
     } else if (is_engine(r)) {
@@ -432,8 +438,8 @@ write_operation(struct buf *to, const struct route_info *r)
     const struct hub_arg *args = r->kind == ROUTE_OP ? hub_op_args(r->op)
                                  : r->kind == ROUTE_STREAM || r->kind == ROUTE_ENGINE_EVENTS
                                      ? stream_args
-                                 : teams_args(r->kind) ? teams_args(r->kind)
-                                                       : none;
+                                 : r->kind == ROUTE_FILE && r->file->args ? r->file->args
+                                                                          : none;
     char key[8];
     struct buf id = { 0 };
 
@@ -451,9 +457,10 @@ write_operation(struct buf *to, const struct route_info *r)
     json_key_str(to, "summary", r->brief);
     write_parameters(to, r, args);
     write_security(to, r);
-    if (is_post(r) && r->kind == ROUTE_OP)
-        write_body(to, args);
-    if (r->kind == ROUTE_TEAM_PUBLISH) {
+    bool takes_package = r->kind == ROUTE_FILE && r->file->takes_package;
+    if (is_post(r) && !takes_package && (r->kind == ROUTE_OP || r->kind == ROUTE_FILE))
+        write_body(to, r, args);
+    if (takes_package) {
         json_key(to, "requestBody");
         buf_adds(to, "{\"required\":true,\"content\":{\"application/gzip\":{\"schema\":{\"type\":"
                      "\"string\",\"contentMediaType\":\"application/gzip\",\"description\":\"the "

@@ -5,7 +5,7 @@
 /* A token in thousandths: `per_s` of them come in a millisecond, so all numbers are whole. */
 enum { TOKEN = 1000, LINES_MIN = 64 };
 
-/* What came since is not missing any more. */
+/* Adds the tokens that came since the last look. */
 static int64_t
 missing_now(const struct rate_rule *rule, const struct rate_bucket *b, int64_t now_ms)
 {

@@ -162,7 +162,7 @@ revoke_watch_look(struct revoke_watch *r, void (*tell)(void *ctx, const char *id
         if (sys->fstatat(r->fd, "", &st, AT_EMPTY_PATH) != 0) /* without its times: see there */
             return;
         if (st.st_size < r->at)
-            r->at = st.st_size; /* somebody cut it short */
+            r->at = st.st_size; /* another program cut it short */
         if (st.st_size != r->size) {
             r->size = st.st_size;
             read_new(r, tell, ctx);

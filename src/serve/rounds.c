@@ -217,7 +217,7 @@ wake_agents_now(struct serve *s)
     s->wants_wake = false;
 }
 
-/* The index has new lines, or was looked at: tells whoever waits for that. */
+/* The index has new lines, or was looked at: tells streams and claims that wait for it. */
 static void
 tell_committed(struct serve *s, bool is_look)
 {
@@ -459,7 +459,7 @@ on_pause_end(void *ctx)
         rounds_turn(s);
     } else {
         loop_resume(s->watching);
-        rounds_on_changed(s); /* what it missed */
+        rounds_on_changed(s); /* a change it missed */
     }
 }
 

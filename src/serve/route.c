@@ -1,35 +1,51 @@
 #include "serve/route.h"
 
 #include "base/buf.h"
+#include "serve/file_route.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 static const struct route_info own[] = {
-    { "GET", "/", "the page for people", SCOPE_NONE, ROUTE_HOME, 0 },
-    { "GET", "/health", "is the store there?", SCOPE_NONE, ROUTE_HEALTH, 0 },
-    { "GET", "/metrics", "counters, for Prometheus", SCOPE_INBOX, ROUTE_METRICS, 0 },
-    { "GET", "/openapi.json", "this interface, as OpenAPI 3.1", SCOPE_NONE, ROUTE_OPENAPI, 0 },
-    { "GET", "/signals/stream", "signals as they come (SSE)", SCOPE_STREAM, ROUTE_STREAM, 0 },
-    { "POST", "/signals/ticket", "a ticket for one stream", SCOPE_STREAM, ROUTE_TICKET, 0 },
+    { "GET", "/", "the page for people", SCOPE_NONE, ROUTE_HOME, 0, NULL },
+    { "GET", "/health", "is the store there?", SCOPE_NONE, ROUTE_HEALTH, 0, NULL },
+    { "GET", "/metrics", "counters, for Prometheus", SCOPE_INBOX, ROUTE_METRICS, 0, NULL },
+    { "GET", "/openapi.json", "this interface, as OpenAPI 3.1", SCOPE_NONE, ROUTE_OPENAPI, 0,
+      NULL },
+    { "GET", "/signals/stream", "signals as they come (SSE)", SCOPE_STREAM, ROUTE_STREAM, 0, NULL },
+    { "POST", "/signals/ticket", "a ticket for one stream", SCOPE_STREAM, ROUTE_TICKET, 0, NULL },
     { "GET", "/v1/engine/events", "broadcast signals as they come (SSE)", SCOPE_STREAM,
-      ROUTE_ENGINE_EVENTS, 0 },
-    { "POST", "/teams", "publish a version of a team", SCOPE_TEAMS, ROUTE_TEAM_PUBLISH, 0 },
-    { "GET", "/teams", "the newest version of each team", SCOPE_TEAMS, ROUTE_TEAM_LIST, 0 },
-    { "GET", "/teams/:scope/:name", "the versions of a team, newest first", SCOPE_TEAMS,
-      ROUTE_TEAM_VERSIONS, 0 },
-    { "GET", "/teams/:scope/:name/:version", "a version's package (.tgz)", SCOPE_TEAMS,
-      ROUTE_TEAM_DOWNLOAD, 0 },
+      ROUTE_ENGINE_EVENTS, 0, NULL },
 };
 
 enum { N_OWN = sizeof own / sizeof *own };
 
-/* NULL: no more. */
+/* Operations with a route; those without stand last. */
+static size_t
+n_ops(void)
+{
+    static size_t n;
+
+    while (n < HUB_N_OPS && hub_ops[n].path)
+        n++;
+    return n;
+}
+
+/* In the order of route_nth. NULL: no more. */
 static const char *
 path_nth(size_t i)
 {
-    return i < N_OWN ? own[i].path : i - N_OWN < HUB_N_OPS ? hub_ops[i - N_OWN].path : NULL;
+    size_t ops = n_ops();
+    const struct file_route *f;
+
+    if (i < N_OWN)
+        return own[i].path;
+    i -= N_OWN;
+    if (i < ops)
+        return hub_ops[i].path;
+    f = file_route_nth(i - ops);
+    return f ? f->path : NULL;
 }
 
 bool
@@ -40,11 +56,22 @@ route_nth(size_t i, struct route_info *info)
         return true;
     }
     i -= N_OWN;
-    if (i >= HUB_N_OPS || !hub_ops[i].path) /* those without stand last */
-        return false;
-    *info = (struct route_info){ hub_ops[i].method, hub_ops[i].path, hub_ops[i].brief,
-                                 hub_ops[i].scope,  ROUTE_OP,        (enum hub_op)i };
-    return true;
+    if (i < n_ops()) {
+        const struct hub_op_info *op = &hub_ops[i];
+        *info = (struct route_info){ op->method, op->path,       op->brief, op->scope,
+                                     ROUTE_OP,   (enum hub_op)i, NULL };
+        return true;
+    }
+    const struct file_route *f = file_route_nth(i - n_ops());
+    if (f)
+        *info = (struct route_info){ f->method, f->path, f->brief, f->scope, ROUTE_FILE, 0, f };
+    return f;
+}
+
+bool
+route_takes_package(const struct route *r)
+{
+    return r->kind == ROUTE_FILE && r->file->takes_package;
 }
 
 /* Up to the template's first parameter, are they the same? */
@@ -119,7 +146,9 @@ route_find(const char *method, size_t method_len, const char *path, size_t path_
         if ((path_len > 1 && template[1] != path[1]) || !may_fit(template, path, path_len))
             continue; /* no template begins with a parameter */
         route_nth(i, &info);
-        struct route at = { .kind = info.kind, .op = info.op, .scope = info.scope };
+        struct route at = {
+            .kind = info.kind, .op = info.op, .file = info.file, .scope = info.scope
+        };
         if (!fits(info.path, path, path_len, &at))
             continue;
         if (strlen(info.method) != method_len || memcmp(info.method, method, method_len) != 0) {
@@ -212,7 +241,7 @@ enum status
 route_args(struct arena *a, const struct route *route, struct route_text query,
            struct route_text body, struct json **args, struct err *e)
 {
-    bool is_query = route->kind != ROUTE_OP || !hub_ops[route->op].writes || body.len == 0;
+    bool is_query = body.len == 0 || (route->kind == ROUTE_OP && !hub_ops[route->op].writes);
     enum status s;
 
     *args = json_new(a, JSON_OBJECT);

@@ -2,8 +2,9 @@
  * route - finds the operation of a method and a path, and its arguments in path, query and body.
  * Pure.
  *
- * Operations of the hub come from hub/model/ops.def; what only a server has stands in route.c's
- * own list. A literal segment wins over a parameter: /signals/list is not /signals/:id.
+ * Operations of the hub come from hub/model/ops.def, those that work with files from
+ * serve/file_route.h; what else only a server has stands in route.c's own list. A literal segment
+ * wins over a parameter: /signals/list is not /signals/:id.
  */
 #ifndef CLIQ_SERVE_ROUTE_H
 #define CLIQ_SERVE_ROUTE_H
@@ -12,6 +13,8 @@
 #include "net/query.h"
 
 #include <stddef.h>
+
+struct file_route; /* serve/file_route.h */
 
 #define ROUTE_PARAMS 3
 
@@ -24,10 +27,7 @@ enum route_kind {
     ROUTE_STREAM,        /* GET /signals/stream */
     ROUTE_TICKET,        /* POST /signals/ticket */
     ROUTE_ENGINE_EVENTS, /* GET /v1/engine/events */
-    ROUTE_TEAM_PUBLISH,  /* /teams, see teams.h */
-    ROUTE_TEAM_LIST,
-    ROUTE_TEAM_VERSIONS,
-    ROUTE_TEAM_DOWNLOAD,
+    ROUTE_FILE,          /* a row of file_route.h */
 };
 
 struct route_param {
@@ -38,7 +38,8 @@ struct route_param {
 
 struct route {
     enum route_kind kind;
-    enum hub_op op; /* when kind is ROUTE_OP */
+    enum hub_op op;                /* when kind is ROUTE_OP */
+    const struct file_route *file; /* when kind is ROUTE_FILE */
     unsigned scope;
     struct route_param params[ROUTE_PARAMS];
     size_t n_params;
@@ -48,6 +49,9 @@ struct route {
  * HEAD is answered wherever GET is. */
 int route_find(const char *method, size_t method_len, const char *path, size_t path_len,
                struct route *r, char allow[64]);
+
+/* Is its body a package, which may be larger than others? */
+bool route_takes_package(const struct route *r);
 
 struct route_text {
     const char *p;
@@ -68,6 +72,7 @@ struct route_info {
     unsigned scope;
     enum route_kind kind;
     enum hub_op op;
+    const struct file_route *file;
 };
 bool route_nth(size_t i, struct route_info *info);
 

@@ -8,12 +8,12 @@
 #include "proc/proc.h"
 #include "serve/admin_key.h"
 #include "serve/dispatch.h"
+#include "serve/file_answer.h"
 #include "serve/job.h"
 #include "serve/presence.h"
 #include "serve/reply.h"
 #include "serve/respawn.h"
 #include "serve/rounds.h"
-#include "serve/teams.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -257,7 +257,8 @@ close_access(struct serve *s)
         return;
     async_out_drain(&s->access, 0);
     if (s->access.lost)
-        fprintf(stderr, "cliq: warning: %zu bytes of the access log were lost: nobody read them\n",
+        fprintf(stderr,
+                "cliq: warning: %zu bytes of the access log were lost: its reader was too slow\n",
                 s->access.lost);
     if (s->access.fd != STDERR_FILENO)
         close(s->access.fd);
@@ -425,7 +426,7 @@ serve_run(const struct serve_options *o, struct err *e)
         st = loop_run(s->loop, e);
     }
     own_server_withdraw(o->config);
-    teams_end(s);
+    file_answer_stop(s);
     http_server_free(s->http);
     close_access(s);
     rounds_free(s);

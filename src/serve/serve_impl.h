@@ -57,14 +57,15 @@ struct serve {
     struct worker *worker;
     struct streams *streams;
     int log_dir;
-    int clock;                     /* readable when the wall clock was set; -1: none */
-    struct job *spare;             /* free jobs (job.h) */
-    size_t n_spare;                /* how many */
-    struct buf body;               /* of the answer that is being made */
-    struct buf last_words;         /* without memory (reply.h) */
-    struct presence *presence;     /* identities that listen */
-    struct respawn *respawns;      /* supervisors of agents that live */
-    struct publishing *publishing; /* teams.h; NULL: no team is being published */
+    int clock;                 /* readable when the wall clock was set; -1: none */
+    struct job *spare;         /* free jobs (job.h) */
+    size_t n_spare;            /* how many */
+    struct buf body;           /* of the answer that is being made */
+    struct buf last_words;     /* without memory (reply.h) */
+    struct presence *presence; /* identities that listen */
+    struct respawn *respawns;  /* supervisors of agents that live */
+    size_t n_file_answers;     /* file_answer.h: on their way */
+    bool is_over;              /* the loop has ended: no request is answered any more */
     bool is_stopping;
     size_t files; /* that may be open */
 

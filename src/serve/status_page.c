@@ -91,8 +91,8 @@ status_page_metrics(struct serve *s, struct buf *to)
     metric(to, "http_limited_total", "counter", "answers 429: over the rate", s->limited);
     metric(to, "claims_waiting", "gauge", "claims that wait for a task", s->claim_waiters.n);
     metric(to, "stream_clients", "gauge", "open streams", streams_count(s->streams));
-    metric(to, "stream_dropped_total", "counter", "streams ended because nobody read them",
-           streams_dropped(s->streams));
+    metric(to, "stream_dropped_total", "counter",
+           "streams ended because their clients did not read", streams_dropped(s->streams));
     metric(to, "stream_events_total", "counter", "signals told on streams",
            streams_delivered(s->streams));
     if (hub_stats(s->reader, &hub, &e) == ST_OK) {

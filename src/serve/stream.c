@@ -87,7 +87,7 @@ address_of(const struct json *signal, char to[ADDRESS_SIZE])
     return NULL;
 }
 
-/* What is addressed to others is not for this client, whatever it filters. Here, and below: ST_OK
+/* May the client see the signal, by its addressee? Filters come after that. Here, and below: ST_OK
  * yes, ST_NOT_FOUND no, ST_IO: not known now. */
 static enum status
 may_see(const struct stream_client *c, const struct json *signal)
@@ -154,7 +154,8 @@ tell(struct stream_client *c, const struct buf *text)
     return false;
 }
 
-/* What comes next was dropped from the log: says so, and goes on with the oldest there is. */
+/* The client's next line was dropped from the log: tells it so, and goes on with the oldest line.
+ */
 static void
 tell_reset(struct stream_client *c, uint64_t oldest)
 {
@@ -505,7 +506,7 @@ count_words(const char *p, size_t len)
     return n;
 }
 
-/* What the arena of a client must hold, whatever it takes of the arguments: there may be thousands
+/* The most that the arena of a client must hold of its arguments: there may be thousands
  * of clients, and a block of an arena that may grow is a page. */
 static size_t
 room_for(const struct stream_caller *by, const struct json *args)
@@ -674,7 +675,7 @@ streams_add(struct streams *s, struct http_conn *conn, const struct stream_calle
     if (last)
         s->newest = last;
     else if (!s->first && s->written > s->newest)
-        look_again(s, AGAIN_MS); /* the index was lost: nobody else may ask for it */
+        look_again(s, AGAIN_MS); /* the index was lost: no other client may ask for it */
     streams_look(s);
     *c = (struct stream_client){
         .all = s,

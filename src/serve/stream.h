@@ -45,7 +45,7 @@
 
 struct streams;
 
-/* What a stream may be asked for; ended by name NULL. */
+/* The filters of a stream; ended by name NULL. */
 extern const struct hub_arg stream_args[];
 
 struct streams_options {

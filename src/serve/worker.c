@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    AGAIN_MIN_MS = 10, /* what is due could not be done; doubled each time */
+    AGAIN_MIN_MS = 10, /* a due timer could not be done; doubled each time */
     AGAIN_MAX_MS = 1000,
     LOOK_MAX_MS = 60000, /* clocks jump: look again */
 };
@@ -77,7 +77,7 @@ worker_look_in_ms(struct worker *w, bool may_wait)
 
 /* ---- the thread ---- */
 
-/* What `cliq hub compact` does. */
+/* The same as `cliq hub compact`. */
 static void
 compact(struct worker *w, struct round *r)
 {

@@ -16,7 +16,7 @@
 #define PACKAGE_PATH_MAX  1024
 #define PACKAGE_DEPTH_MAX 32
 
-/* What is wrong with the path, as in "the name …"; NULL: nothing. */
+/* The fault of the path, as in "the name …"; NULL: nothing. */
 const char *package_names_fault(const char *path);
 
 /* Sorts the paths. The first of two neighbours that name the same file, or differ in upper and

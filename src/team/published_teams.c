@@ -130,7 +130,7 @@ list_versions(int team, struct published_version **out, size_t *n, struct err *e
 
 /* ---- publishing ---- */
 
-/* The owner in the newest version, in the arena; NULL: nobody owns the name yet. */
+/* The owner in the newest version, in the arena; NULL: the name has no owner yet. */
 static const char *
 owner_of(int team, struct arena *a)
 {

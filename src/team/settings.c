@@ -185,7 +185,7 @@ names_secret(const char *part, size_t n)
     return false;
 }
 
-/* agents.webhook.channels.<name>.url: whoever knows it may post there. */
+/* agents.webhook.channels.<name>.url: its holder may post there. */
 static bool
 is_webhook_url(const char *path)
 {

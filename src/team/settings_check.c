@@ -183,7 +183,7 @@ setting_kind_says(enum setting_kind kind)
         [SETTING_TEXT] = "a text that is not empty",
         [SETTING_NAME] = "the name of an agent",
         [SETTING_URL] = "a URL like https://host/path",
-        [SETTING_TIME] = "a time like 30, \"90s\" or \"2m\"",
+        [SETTING_TIME] = "a time like 30, \"90s\", \"2m\" or \"30d\"",
         [SETTING_SIZE] = "a whole number of bytes, at least 1",
         [SETTING_PRICE] =
             "{\"input\": USD, \"output\": USD, \"cached_input\": USD} for a million tokens",

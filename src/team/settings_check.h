@@ -5,7 +5,7 @@
  *
  * `cliq settings` checks a value before it writes anything; loading checks a file and puts its path
  * before the sentence. Keys without a row are not checked, except notifications.on_…: a misspelt
- * event would silently notify nobody. Pure.
+ * event would silently notify no one. Pure.
  *
  * Tests: test/unit/test_settings.c
  */

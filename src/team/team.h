@@ -42,7 +42,7 @@ struct command {
     unsigned line, column; /* bytes of a command's run text */
 };
 
-/* What a phase or a run may use; 0: no limit. */
+/* The budget of a phase or a run; 0: no limit. */
 struct budget {
     double usd;
     int64_t tokens; /* read and written */

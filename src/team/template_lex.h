@@ -63,7 +63,7 @@ enum status template_lex(struct lexer *l, struct arena *a, const char *text, str
 
 /* ---- template_program.c ---- */
 
-/* What the next words of a command are. */
+/* The meaning of a command's next words. */
 enum program_next { NEXT_ANY, NEXT_CODE, NEXT_FILE, NEXT_DATA };
 
 struct language;

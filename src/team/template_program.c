@@ -83,7 +83,8 @@ is_option(const struct program *p, const char *word, size_t n)
     return !p->is_plain && n > 1 && word[0] == '-';
 }
 
-/* What follows a word of letters, "-nE", and whether that is in the word itself, "-es/a/b/". */
+/* The meaning of the word behind one of letters, "-nE", and whether that is in the word itself,
+ * "-es/a/b/". */
 static enum program_next
 read_letters(const struct language *l, const char *word, size_t n, bool *is_attached)
 {

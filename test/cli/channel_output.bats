@@ -93,6 +93,26 @@ on_terminal() {
     like "$out" $'^\e\\[1mROOM +BYTES +LAST +FROM +TO +TYPE\e\\[0m\nr '
 }
 
+@test "on a terminal times are relative, and what is empty says why" {
+    post room-001 hello
+    NO_COLOR=1 on_terminal "$CLIQ" channel read --room room-001
+    like "$out" $'\njust now +'
+    lacks "$out" "$(date +%Y-)"
+    NO_COLOR=1 on_terminal "$CLIQ" channel rooms
+    like "$out" 'room-001 +[0-9]+ +just now '
+    on_terminal "$CLIQ" channel read --room room-01
+    is 'cliq: nothing to show: there is no room "room-01" (did you mean room-001?)' "$out"
+    on_terminal "$CLIQ" channel read --room room-001 --type fail
+    is "cliq: nothing to show" "$out"
+    on_terminal "$CLIQ" channel read --room room-01 --json
+    is "[]" "$out"
+    WARROOMS_DIR=$T/none on_terminal "$CLIQ" channel rooms
+    is "cliq: nothing to show: there are no rooms in $T/none" "$out"
+    got channel read --room room-01
+    succeeds
+    is "[]" "$out"
+}
+
 @test "on a terminal --json is still JSON" {
     conversation r
     on_terminal "$CLIQ" channel read --room r --json

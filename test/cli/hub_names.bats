@@ -124,6 +124,28 @@ on_terminal() { # COMMAND...: on a terminal of 80 columns, without colours
     has "$(<"$T/tty")" "nothing to show"
 }
 
+@test "on a terminal every time is relative: keys, claims, history" {
+    cliq key create --identity bob --ttl 2h >/dev/null
+    on_terminal "'$CLIQ' key list" >"$T/tty"
+    like "$(<"$T/tty")" 'just now +[^ ]+ +in (2 h|1 h)'
+    id=$(cliq emit task "Look at it")
+    on_terminal "'$CLIQ' claim $id --as bob --lease 10m" >"$T/tty"
+    like "$(<"$T/tty")" 'in (9|10) min'
+    on_terminal "'$CLIQ' status-of $id --history" >"$T/tty"
+    like "$(<"$T/tty")" 'just now +claim +bob'
+    has "$(cliq status-of "$id" --history)" "$(date -u +%Y-%m-%dT)"
+}
+
+@test "a list that is empty for a role or ring that is not there says so, with the nearest" {
+    cliq role add reviewer >/dev/null && cliq ring add ops >/dev/null
+    got signal list --to-role reviewr
+    is 'cliq: warning: to_role: there is no role "reviewr" (did you mean reviewer?)' "$err"
+    got signal list --to-ring opps
+    is 'cliq: warning: to_ring: there is no ring "opps" (did you mean ops?)' "$err"
+    got signal list --from-role reviewer
+    is "" "$err"
+}
+
 @test "completion offers open ids, roles, rings and identities" {
     cliq role add reviewer >/dev/null && cliq ring add ops >/dev/null
     cliq identity add ruby >/dev/null

@@ -152,7 +152,7 @@ handoff() { $PY -c 'import json,sys; d=json.load(open(".cliq/channels/build--tes
     acp '{}' stop max_turn_requests
     has "$lines" "stopped at its limit of model requests"
     acp '{}' stop cancelled
-    has "$lines" "although nobody cancelled it"
+    has "$lines" "although it was not cancelled by cliq"
 }
 
 @test "rubbish is noted and passed over, an unknown request refused" {

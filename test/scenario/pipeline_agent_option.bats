@@ -141,3 +141,26 @@ who() { paste -sd, "$T/who"; }
     refused 4 "the agent codex is not installed"
     has "$err" "cliq settings default_agent mine"
 }
+
+@test "--dry-run shows the plan also where agents or programs are missing, and which; then it is refused" {
+    agent mine <<<'ok; complete'
+    mkdir -p "$T/team/roles"
+    echo "Write it, and test it well." >"$T/team/roles/write.md"
+    team <<<'tools: [nosuchtool]
+phases:
+  - {name: plan, agent: mine}
+  - {name: write, agent: codex, depends_on: [plan]}'
+    PATH=/usr/bin:/bin got run --dry-run
+    code_is 4
+    has "$err" "the team needs the program nosuchtool"
+    has "$out" "step 1   plan  (standard, agent mine)"
+    has "$out" "step 2   write  (standard, agent codex; after plan)"
+    has "$out" "missing: the agent codex is not installed (no program codex on PATH)"
+    sed -i /tools/d .cliq/workflow.yml
+    "$CLIQ" team trust >/dev/null
+    PATH=/usr/bin:/bin got run --dry-run --json
+    code_is 4
+    has "$err" "phase write: the agent codex is not installed"
+    is "False True" "$($PY -c 'import json,sys; print(*["missing" in p for p in json.load(sys.stdin)])' <<<"$out")"
+    [ ! -e "$T/starts" ]
+}

@@ -242,6 +242,9 @@ cancelled_soon() { # BEGAN
     succeeds
     is CANCELLED "$out"
     cancelled_soon "$began"
+    got status
+    like "$out" " cancelled .* the run was cancelled"
+    lacks "$out$(<.cliq/orchestrator.log)$(<"$(journal)")" "killed by signal"
     got cancel
     is "nothing was running" "$out"
 }

@@ -93,6 +93,23 @@ END
     has "$(<"$T/message.plan.1")" req_spec.md
 }
 
+@test "req during a run says who reads it: the next run, and agents that start from now on" {
+    hold go
+    agent a <<<'ok; read -r _ <"$T/go"; complete'
+    team <<<'phases: [{name: one, agent: a}]'
+    start_run run
+    until_true says .cliq/signals/one.jsonl ok
+    got req -m "something else"
+    code_is 0
+    lacks "$out" "Next: cliq run"
+    has "$err" "a run is active: the next run reads this"
+    release go
+    ended run "$PID"
+    got req -m "something else"
+    succeeds
+    has "$out" "Next: cliq run"
+}
+
 @test "req reports missing and wrong inputs, and then changes nothing" {
     small
     got req -m "text"

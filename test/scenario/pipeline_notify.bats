@@ -160,9 +160,9 @@ END
     stopped_team
     run_is 3 --fail-fast
     none_left
-    is "on_error one stopped stopped, since the run is ending
+    is "on_error one stopped the run is ending
 on_error two None no good" "$(told '" ".join(str(x) for x in [n["event"], n["phase_name"], n.get("outcome"), n["reason"]])' | sort)"
-    is "one stopped stopped, since the run is ending False
+    is "one stopped the run is ending False
 two error no good False" "$(errors_told)"
 }
 
@@ -177,8 +177,8 @@ two error no good False" "$(errors_told)"
     "$CLIQ" cancel >/dev/null
     ended run "$PID"
     code_is 130
-    is "one stopped stopped, since the run is ending False
-two stopped stopped, since the run is ending False" "$(errors_told)"
+    is "one stopped the run was cancelled False
+two stopped the run was cancelled False" "$(errors_told)"
     is "stopped stopped" "$(told 'n["outcome"]' | paste -sd' ')"
 }
 # The hub's events about phases that did not complete.

@@ -106,6 +106,12 @@ END
         refused 2 "line $n"
         is "one.1 two.1" "$(starts)"
     done
+    got
+    succeeds
+    has "$out" "was interrupted, and its journal is damaged"
+    has "$out" "Next: cliq run --force"
+    got attach
+    refused 4 "its journal is damaged, cliq status tells more"
     kill -0 "$(<"$T/pid")" # the refused ones touched nothing
     got cancel
     is CANCELLED "$out"

@@ -41,7 +41,8 @@ without() {
     is "late.2" "$(starts)"
     is "COMPLETED done done done done done waiting" "$(states)"
     got retry early --dry-run
-    refused 4 "phase early: "
+    code_is 4
+    has "$err" "phase early: "
     got retry side $HEADLESS
     refused 4 "phase side: " side-that-is-not-there
     is "late.2" "$(starts)"
@@ -60,7 +61,8 @@ without() {
     refused 4 "phase early: "
     without help
     got retry judge --dry-run
-    refused 4 "phase help: "
+    code_is 4
+    has "$err" "phase help: "
     is "judge.2 late.2" "$(starts)"
 }
 

@@ -5,6 +5,7 @@
 #include "base/loop.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 
 static struct loop *loop;
@@ -327,6 +328,54 @@ warm_up(void **state)
     return 0;
 }
 
+/* ---- work on threads ---- */
+
+struct worked {
+    pthread_t by;
+    bool is_done;
+};
+
+static void
+on_work(void *ctx)
+{
+    struct worked *w = ctx;
+
+    w->by = pthread_self();
+}
+
+static void
+on_work_done(void *ctx)
+{
+    struct worked *w = ctx;
+
+    w->is_done = true;
+    loop_stop(loop);
+}
+
+static void
+work_runs_on_another_thread_and_its_end_is_called_on_the_loop(void **state)
+{
+    struct worked w = { 0 };
+    (void)state;
+
+    assert_int_equal(loop_work(loop, on_work, on_work_done, &w, &e), ST_OK);
+    assert_int_equal(loop_run(loop, &e), ST_OK);
+    assert_true(w.is_done);
+    assert_false(pthread_equal(w.by, pthread_self()));
+}
+
+static void
+work_that_has_begun_ends_before_the_loop_is_freed(void **state)
+{
+    struct worked w = { 0 };
+    (void)state;
+
+    assert_int_equal(loop_work(loop, on_work, on_work_done, &w, &e), ST_OK);
+    loop_free(loop);
+    loop = NULL;
+    assert_true(w.is_done);
+}
+
 int
 main(void)
 {
@@ -347,6 +396,8 @@ main(void)
         LOOP_CASE(a_bad_descriptor_is_reported),
         LOOP_CASE(a_signal_that_cannot_be_caught_is_reported),
         LOOP_CASE(freeing_a_NULL_loop_is_safe),
+        LOOP_CASE(work_runs_on_another_thread_and_its_end_is_called_on_the_loop),
+        LOOP_CASE(work_that_has_begun_ends_before_the_loop_is_freed),
     };
 
     return cmocka_run_group_tests_name("loop", tests, warm_up, NULL);

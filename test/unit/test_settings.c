@@ -87,7 +87,7 @@ a_wrong_value_is_named_with_its_key_and_nothing_is_written(void **state)
         { "max_message_size_bytes", "-1", "at least 1, not -1" },
         { "agents.curl.max_bytes", "1073741825",
           "at least 1 and at most 1073741824, not 1073741825" },
-        { "agents.curl.timeout", "soon", "must be a time like 30, \"90s\" or \"2m\"" },
+        { "agents.curl.timeout", "soon", "must be a time like 30, \"90s\", \"2m\" or \"30d\"" },
         { "agents.curl.timeout", "0", "not 0" },
         { "run.command_timeout", "long", "must be a time like" },
         { "prices.mine", "3", "for a million tokens, not 3" },

@@ -201,6 +201,8 @@ the_last_line_is_what_a_terminal_shows_of_it(void **state)
         { "  \033[1;31merror:\033[0m no\tway  \n\033[K\n", "error: no way" },
         { "\033]0;title\aready\n", "ready" },
         { " 10%\r 99%\r", "99%" },
+        { "x: bad option\nTry 'x --help' for more.\n", "x: bad option" },
+        { "Try 'again'\n", "Try 'again'" },
         { "bad \xff\x01 byte\033", "bad  byte" },
         { "12345678901234567890123456789", "12345678901234567890…" },
         { "gr\xc3\xbc\xc3\x9f"

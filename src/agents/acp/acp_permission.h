@@ -10,7 +10,7 @@
  *     all      allowed              allowed                 allowed
  *
  * With every policy but `all`, what names a path outside of the working directory is rejected,
- * reading too, and nobody is asked. The names of paths come from the tool's locations, its diffs
+ * reading too, and no person is asked. The names of paths come from the tool's locations, its diffs
  * and the usual keys of its raw input; a tool that names none is taken as inside.
  *
  * A request often holds only the id of a tool that was reported before: so tools are kept.

@@ -132,7 +132,7 @@ acp_person_fd(struct acp_person *p)
     return p->is_open && subscription_fd(&p->follow, &fd, NULL) == ST_OK ? fd : -1;
 }
 
-/* Does the identity hold the role that was asked? A role that nobody holds is held by everyone. */
+/* Does the identity hold the role that was asked? A role without a holder is held by everyone. */
 static bool
 holds_role(struct acp_person *p, const char *by)
 {

@@ -54,7 +54,7 @@ why_rejected(struct acp_session *s, const char *outside)
         [ACP_READ] = "the phase's permissions are read",
         [ACP_EDIT] = "the phase's permissions are edit",
         [ACP_ALL] = "",
-        [ACP_ASK] = "nobody was asked",
+        [ACP_ASK] = "no person was asked",
     };
     struct buf b = { 0 };
 
@@ -95,7 +95,7 @@ write_how(struct buf *to)
                  "    cliq emit answer allow --parent ID\n");
 }
 
-/* Keeps the request and asks. False: nobody can be asked, and *why says so. */
+/* Keeps the request and asks. False: no person can be asked, and *why says so. */
 static bool
 ask(struct acp_session *s, const struct json *rpc_id, struct acp_question q, const struct buf *text,
     struct err *why)

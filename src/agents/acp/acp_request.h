@@ -17,7 +17,7 @@
 void acp_request(struct acp_session *s, const struct jsonrpc_message *m);
 /* Gives the agent the answers that people gave meanwhile. */
 void acp_request_hear(struct acp_session *s);
-/* The agent no longer asks the request with this id; NULL: nobody asks anything any more, as the
+/* The agent no longer asks the request with this id; NULL: all requests end, as the
  * turn is cancelled or over. */
 void acp_request_take_back(struct acp_session *s, const struct json *id);
 

@@ -309,7 +309,7 @@ write_prompt(struct acp_session *s, const char *prompt, struct buf *to)
     json_close(to, '}');
 }
 
-/* What a turn that ended otherwise than by end_turn means for a phase. */
+/* The meaning for a phase of a turn that ended otherwise than by end_turn. */
 static enum status
 check_stop(struct acp_session *s, const struct json *result, struct err *e)
 {
@@ -319,7 +319,7 @@ check_stop(struct acp_session *s, const struct json *result, struct err *e)
         { "refusal", "refused to go on" },
         { "max_tokens", "stopped at its limit of tokens, in the middle of its answer" },
         { "max_turn_requests", "stopped at its limit of model requests in one turn" },
-        { "cancelled", "ended the turn as cancelled, although nobody cancelled it" },
+        { "cancelled", "ended the turn as cancelled, although it was not cancelled by cliq" },
     };
     const struct json *reason = json_get(result, "stopReason");
     struct text words = acp_update_answer(s);

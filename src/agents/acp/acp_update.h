@@ -18,7 +18,7 @@
 void acp_update(struct acp_session *s, const struct json *update);
 /* Tells what a tool does, once its title is known. */
 struct acp_tool *acp_update_tool(struct acp_session *s, const struct json *call);
-/* What the turn used, from the result of session/prompt. */
+/* The use of the turn, from the result of session/prompt. */
 void acp_update_usage(struct acp_session *s, const struct json *result);
 /* The words to answer with: those behind the last tool call, unless they are blank or an earlier
  * part has the fenced json block. */

@@ -67,7 +67,7 @@ usage_now(const struct cli *cli)
     return sum;
 }
 
-/* What the parser left for people. */
+/* The parser's messages for people. */
 static void
 tell(struct cli *cli)
 {
@@ -243,7 +243,7 @@ cli_advise(struct buf *to, const struct cli_vendor *v, const struct turn *t)
     }
 }
 
-/* What the end of the program means. ST_OK: the turn has its answer. */
+/* The meaning of the program's end. ST_OK: the turn has its answer. */
 static enum status
 judge(struct cli *cli, const struct child *child, bool is_stopped, struct err *e)
 {
@@ -299,7 +299,7 @@ begin_turn(struct cli *cli)
     cli->request.session = *cli->session ? cli->session : NULL;
 }
 
-/* What the next turn continues. */
+/* The conversation that the next turn continues. */
 static void
 end_turn(struct cli *cli)
 {
@@ -523,7 +523,7 @@ has_sign_in(const struct cli_vendor *v)
     return access(path, R_OK) == 0;
 }
 
-/* The program's version, and that it has a key or somebody signed in. */
+/* The program's version, and that it has a key or a sign-in. */
 static enum status
 test(struct context *c, struct buf *says, struct err *e)
 {

@@ -27,7 +27,7 @@
 
 enum { CLI_GRACE_MS = 5000, CLI_ARGS_MAX = 160, CLI_ENV_MAX = 24, CLI_ENVIRON_MAX = 512 };
 
-/* What a turn is started with. */
+/* The input of a turn. */
 struct cli_request {
     const struct context *c;
     const char *model, *api_key, *base_url; /* NULL: not given */
@@ -88,7 +88,7 @@ enum status cli_agent_run(const struct cli_vendor *v, struct err *e);
 
 /* ---- pure parts, for tests ---- */
 
-/* What was used by this attempt, when the program reports `total` for the whole conversation that
+/* The use of this attempt, when the program reports `total` for the whole conversation that
  * had used `before`. A total below that is not one: it counts as it is. */
 struct usage cli_usage_since(const struct usage *total, const struct usage *before);
 /* The error of a turn for people: the vendor's words and what to do. */

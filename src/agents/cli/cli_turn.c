@@ -93,7 +93,7 @@ turn_tool(struct turn *t, const struct json *name, const struct json *input)
 
 /* ---- the answer ---- */
 
-/* What it tried again for is over. */
+/* The reason of its retries is over. */
 static void
 went_on(struct turn *t)
 {

@@ -18,11 +18,11 @@
 #include "base/json.h"
 #include "context/usage.h"
 
-/* What to do about an error. */
+/* The remedy of an error. */
 enum turn_trouble {
     TROUBLE_NONE,
     TROUBLE_OTHER,
-    TROUBLE_KEY,     /* the key is wrong, or nobody signed in: nothing helps but a person */
+    TROUBLE_KEY,     /* the key is wrong or the sign-in is missing: only a person helps */
     TROUBLE_CONTEXT, /* too long for the model */
     TROUBLE_RATE,    /* too many requests: later */
     TROUBLE_SESSION, /* the conversation to continue does not exist any more */

@@ -146,7 +146,7 @@ parse(struct turn *t, const struct json *line)
     }
 }
 
-/* What it says while it tries again. */
+/* Its message while it tries again. */
 static void
 error_line(struct turn *t, const char *p, size_t n)
 {

@@ -276,7 +276,7 @@ say(struct connection *x, enum status s, const struct err *why, struct err *e)
 
 /* ---- one request ---- */
 
-/* What net/fetch calls back. */
+/* The callbacks of net/fetch. */
 struct reception {
     struct connection *x;
     struct connection_request *q;
@@ -644,7 +644,7 @@ turn_page(struct connection *x, struct connection_request *q, const struct pagin
     return s ? s : buf_status(body, "the request", e);
 }
 
-/* What leads to the next page after `n` items, or NULL at the end. */
+/* The link or cursor of the next page after `n` items, or NULL at the end. */
 static enum status
 next_of(struct connection *x, const struct json *doc, const struct paging *how, size_t n,
         const char **out, struct err *e)

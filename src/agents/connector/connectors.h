@@ -2,7 +2,7 @@
  * connectors - the sources and target_entries of a phase, each moved by the connector it names.
  *
  *     struct connectors w;
- *     enum status s = connectors_open(&w, c, e);       reads and checks all entries, asks nobody
+ *     enum status s = connectors_open(&w, c, e);       reads and checks all entries, sends nothing
  *     s = s ? s : connectors_fetch(&w, e);             sources become files/<phase>/<name>
  *     …                                                the agent does its work
  *     s = s ? s : connectors_deliver(&w, e);           target_entries are sent

@@ -43,7 +43,7 @@ struct llm_turn {
     size_t len;
 };
 
-/* What a request is made of. */
+/* The parts of a request. */
 struct llm {
     struct context *c;
     const struct llm_api *api;

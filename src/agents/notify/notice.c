@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What an event is called without a phase; with one it follows "phase build". */
+/* The name of an event without a phase; with one it follows "phase build". */
 static const struct {
     const char *event, *of_run, *of_phase;
 } titles[] = {

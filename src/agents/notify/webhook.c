@@ -14,7 +14,7 @@
  *     {"type":"on_escalate","timestamp":"2026-05-29T06:04:14.222Z","data":{"team":…,"title":…,
  *      "event":"on_escalate","reason":…}}                                            (one line)
  *
- * 410 means that the receiver is gone: the channel is off until its URL changes, or until somebody
+ * 410 means that the receiver is gone: the channel is off until its URL changes, or until a person
  * deletes the file .cliq/webhooks-off/<hash of the URL>. Any other answer but 2xx is a failure;
  * after 429 and 5xx it is sent again.
  */

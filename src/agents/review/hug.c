@@ -119,7 +119,7 @@ copy_of(struct arena *a, const struct json *v)
     return out;
 }
 
-/* What the phases before handed over. */
+/* The handoffs of the phases before. */
 static enum status
 set_handoffs(struct context *c, struct json *doc, struct err *e)
 {

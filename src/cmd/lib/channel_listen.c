@@ -129,7 +129,7 @@ listen_run(const struct listen *l, struct err *e)
          (l->timeout_ms > 0 && !loop_after(s.loop, (uint64_t)l->timeout_ms, on_timeout, &s, e))))
         st = ST_IO;
     if (!st) {
-        on_change(&s); /* what is there already */
+        on_change(&s); /* messages that are there already */
         if (!s.is_over)
             st = loop_run(s.loop, e);
         if (!st)

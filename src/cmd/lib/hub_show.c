@@ -181,6 +181,8 @@ show_near_cell(struct buf *to, const struct json *object, const char *key)
         buf_add(to, v->text.p + v->text.len - END, END);
     else if (is_time && json_int(v, &ms) && ms >= 0)
         buf_adds(to, clock_near(text, ms, clock_wall_ns() / 1000000));
+    else if (is_time && json_is(v, JSON_STRING) && show_near(text, v->text.p, v->text.len))
+        buf_adds(to, text);
     else
         hub_show_cell(to, object, key);
 }

@@ -15,7 +15,7 @@
  *   "@to"        developer, +ops or @bob: to_role, to_ring, to_identity
  *   "@source"    agent:bob
  *   "@id"        the id of a signal; on a terminal its end
- *   "@time:KEY"  milliseconds as a date */
+ *   "@time:KEY"  a time, in milliseconds or as ISO 8601; on a terminal how near it is */
 struct hub_column {
     const char *head, *key;
 };

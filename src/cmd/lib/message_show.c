@@ -1,9 +1,14 @@
 #include "cmd/lib/message_show.h"
 
+#include "base/path.h"
+#include "base/suggest.h"
 #include "base/term.h"
 #include "base/utf8.h"
+#include "hub/model/time_arg.h"
 
+#include <dirent.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,15 +49,31 @@ text_of(const struct json *message, const char *key, size_t *len)
     return *len ? v->text.p : "";
 }
 
+bool
+show_near(char to[CLOCK_ISO_SIZE], const char *iso, size_t len)
+{
+    int64_t ms, now_ms = clock_wall_ns() / 1000000;
+
+    if (len >= CLOCK_ISO_SIZE)
+        return false;
+    memcpy(to, iso, len);
+    to[len] = '\0';
+    return time_arg_parse(to, now_ms, &ms, NULL) == ST_OK && clock_near(to, ms, now_ms);
+}
+
 static void
 show_row(struct message_show *s, const struct json *m)
 {
     static const char *const keys[] = { "ts", "from", "to", "type", "ref", "body" };
+    char near[CLOCK_ISO_SIZE];
 
     for (size_t i = 0; i < 6; i++) {
         size_t len;
         const char *p = text_of(m, keys[i], &len);
-        table_cell(&s->table, p, len);
+        if (i == 0 && s->is_tty && show_near(near, p, len))
+            table_cell(&s->table, near, strlen(near));
+        else
+            table_cell(&s->table, p, len);
     }
 }
 
@@ -142,6 +163,32 @@ show_release(struct message_show *s)
 {
     buf_release(&s->out);
     table_release(&s->table);
+}
+
+void
+show_nothing(const char *room, bool is_there)
+{
+    struct suggest near = { .word = room };
+    struct buf base = { 0 };
+    char best[NAME_MAX + 1];
+    DIR *d = !is_there && room_base(&base, NULL) == ST_OK ? opendir(base.p) : NULL;
+
+    for (struct dirent *f; d && (f = readdir(d));) {
+        if (!path_is_name(f->d_name) || f->d_type != DT_DIR)
+            continue;
+        suggest_try(&near, f->d_name);
+        if (near.best == f->d_name)
+            near.best = strcpy(best, f->d_name);
+    }
+    if (d)
+        closedir(d);
+    buf_release(&base);
+    if (is_there)
+        fprintf(stderr, "cliq: nothing to show\n");
+    else
+        fprintf(stderr, "cliq: nothing to show: there is no room \"%s\"%s%s%s\n", room,
+                near.best ? " (did you mean " : "", near.best ? near.best : "",
+                near.best ? "?)" : "");
 }
 
 void

@@ -12,6 +12,7 @@
 #ifndef CLIQ_CMD_LIB_MESSAGE_SHOW_H
 #define CLIQ_CMD_LIB_MESSAGE_SHOW_H
 
+#include "base/clock.h"
 #include "base/table.h"
 #include "cmd/cmd.h"
 #include "room/room.h"
@@ -52,6 +53,12 @@ void show_release(struct message_show *s);
 /* Appends JSON for standard output. On a terminal the characters that it would obey
  * (C1 and direction controls) are spelt \uXXXX: the same JSON, harmless. */
 void show_json(struct buf *to, const struct json *v, bool is_tty);
+
+/* A time as the files have it, for people: "3 min ago". False: it is none. */
+bool show_near(char to[CLOCK_ISO_SIZE], const char *iso, size_t len);
+
+/* Says on a terminal why nothing is shown: a room that is not there, with the nearest that is. */
+void show_nothing(const char *room, bool is_there);
 
 /* Says once how many bad lines were passed over. */
 void show_bad_lines(const char *room, uint64_t n);

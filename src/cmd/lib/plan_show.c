@@ -85,6 +85,11 @@ add_text(const struct view *v, struct buf *out)
     for (size_t d = 0; d < ph->n_depends_on; d++)
         buf_addf(out, "%s%s", d ? ", " : "; after ", ph->depends_on[d]);
     buf_adds(out, ")\n");
+    if (v->p->lacks[v->phase].status) {
+        const char *why = v->p->lacks[v->phase].why;
+        add_line(out, "missing: ", why, strlen(why));
+        buf_addc(out, '\n');
+    }
     if (ph->when) {
         add_line(out, "when ", ph->when, strlen(ph->when));
         buf_adds(out, !v->has_when ? ": decided before it starts\n"
@@ -115,6 +120,7 @@ add_json(const struct view *v, struct buf *out)
     json_key_str(out, "phase", ph->name);
     json_key_str(out, "type", phase_type_name(ph->type));
     json_key_str(out, "agent", v->p->agents[v->phase].name);
+    json_key_str(out, "missing", v->p->lacks[v->phase].why);
     if (ph->is_support)
         json_key_bool(out, "is_support", true);
     else

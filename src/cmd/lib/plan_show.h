@@ -11,7 +11,7 @@
 
 #include "run/run.h"
 
-/* What of a plan would be done. */
+/* The part of a plan that would be done. */
 struct plan_extent {
     bool *runs; /* one a phase */
     size_t n;   /* of these */

@@ -8,9 +8,18 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum standing { NO_PROJECT, NOT_ASSEMBLED, NO_REQUIREMENT, NOT_RUN, ACTIVE, INTERRUPTED, ENDED };
+enum standing {
+    NO_PROJECT,
+    NOT_ASSEMBLED,
+    NO_REQUIREMENT,
+    NOT_RUN,
+    ACTIVE,
+    INTERRUPTED,
+    DAMAGED,
+    ENDED
+};
 
-/* What comes next, and what else helps. */
+/* The next command, and others that help. */
 static const struct {
     const char *next, *more;
 } steps[] = {
@@ -24,6 +33,8 @@ static const struct {
     [NOT_RUN] = { "cliq run", "cliq run --dry-run (what it would do), cliq doctor" },
     [ACTIVE] = { "cliq status --watch", "cliq attach (its agents), cliq log, cliq cancel" },
     [INTERRUPTED] = { "cliq run --resume", "cliq status, cliq log, cliq cancel (ends it)" },
+    [DAMAGED] = { "cliq run --force   (starts anew)",
+                  "cliq status (which line of its journal is bad), cliq cancel (ends it)" },
     [ENDED] = { "cliq status   (how each phase ended, and what to do then)",
                 "cliq log, cliq runs (earlier ones), cliq run (once more)" },
 };
@@ -44,7 +55,7 @@ find_standing(const struct state_dir *f, struct run_latest *run)
     if (lockfile_runner(f) > 0)
         return ACTIVE;
     if (run_latest(f, run, NULL) == ST_OK)
-        return run->has_end ? ENDED : INTERRUPTED;
+        return run->has_end ? ENDED : run->is_damaged ? DAMAGED : INTERRUPTED;
     return is_there(f, "req_spec.md") ? NOT_RUN : NO_REQUIREMENT;
 }
 
@@ -70,6 +81,9 @@ tell(struct buf *out, enum standing at, const struct state_dir *f, const struct 
         break;
     case INTERRUPTED:
         buf_addf(out, "The run %s was interrupted.\n", run->id);
+        break;
+    case DAMAGED:
+        buf_addf(out, "The run %s was interrupted, and its journal is damaged.\n", run->id);
         break;
     case ENDED:
         buf_addf(out, "The last run ended: %s.\n", run_status_name(run->end));

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "team/team_ref.h"
 
-/* What GET `path` answers: its data, in the arena. */
+/* The data of the answer to GET `path`, in the arena. */
 enum status
 team_hub_get(struct arena *a, const char *path, const struct json **data, struct err *e);
 /* The newest version of each team; `words` NULL: of all. */

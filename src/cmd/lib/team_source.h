@@ -15,7 +15,8 @@
 /* Appends the package to `to`. For any kind but TEAM_REF_NAME. */
 enum status team_source_read(const struct team_ref *r, struct buf *to, struct err *e);
 
-/* What team update can read again: an absolute path, or the reference as it was given. */
+/* A source that `team update` can read again: an absolute path, or the reference as it was given.
+ */
 enum status
 team_source_name(const struct team_ref *r, const char *text, struct buf *to, struct err *e);
 

@@ -1,7 +1,7 @@
 /*
  * scope - what a key allows: one bit and one word each. Admin implies all. audit reads: every
- * operation that only reads signals, and every signal (hub/model/sight.h). Whoever can open the
- * files below <config> is an admin.
+ * operation that only reads signals, and every signal (hub/model/sight.h). A process that can
+ * open the files below <config> is an admin.
  *
  * Tests: test/unit/test_scope.c
  */

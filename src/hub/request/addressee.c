@@ -72,12 +72,13 @@ op_check_addressee(struct op *t, const struct hub_event *ev)
 }
 
 void
-op_warn_unknown_role(struct op *t, const char *key, const char *name)
+op_warn_unknown(struct op *t, bool is_ring, const char *key, const char *name)
 {
+    const struct addressee *k = is_ring ? &ring : &role;
     char hint[160];
 
-    if (is_known(t, &role, name))
+    if (is_known(t, k, name))
         return;
-    add_nearest(t, &role, name, hint);
-    op_warn(t, "%s: there is no role \"%s\"%s", key, name, hint);
+    add_nearest(t, k, name, hint);
+    op_warn(t, "%s: there is no %s \"%s\"%s", key, k->what, name, hint);
 }

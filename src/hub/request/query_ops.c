@@ -380,7 +380,7 @@ add_view(const struct inbox *in, struct list_query *q)
 {
     if (in->is_now && !json_first(in->states))
         buf_adds(&q->sql, " AND coalesce(w.state, 0) NOT IN (2, 5)");
-    if (in->is_now) /* nobody may have written since */
+    if (in->is_now) /* there may be no write since */
         add_i(q, " AND NOT EXISTS(SELECT 1 FROM expiring e WHERE e.signal = s.seq AND e.at <= ?)",
               in->now);
     if (in->receipt)
@@ -440,7 +440,7 @@ op_inbox(struct op *t)
         add_order(&in, &q);
     bool is_good = answer_page(t, &q, &from, in.limit, in.is_now, true);
     if (is_good && t->out->len == 2 && !in.is_identity) /* [] */
-        op_warn_unknown_role(t, "target", in.target);
+        op_warn_unknown(t, false, "target", in.target);
     return is_good;
 }
 
@@ -449,14 +449,20 @@ op_inbox(struct op *t)
 bool
 op_list(struct op *t)
 {
+    enum { ROLE = 1, RING };
     static const struct {
         const char *key, *column;
         char sign;
+        int group; /* that the name is of; 0: an identity */
     } exact[] = {
-        { "from_identity", " AND s.sender = ?", 0 }, { "from_role", " AND s.from_role = ?", 0 },
-        { "to_identity", " AND s.addr = ?", '@' },   { "to_role", " AND s.addr = ?", '=' },
-        { "to_ring", " AND s.addr = ?", '+' },       { "claimed_by", " AND w.claimed_by = ?", 0 },
+        { "from_identity", " AND s.sender = ?", 0, 0 },
+        { "from_role", " AND s.from_role = ?", 0, ROLE },
+        { "to_identity", " AND s.addr = ?", '@', 0 },
+        { "to_role", " AND s.addr = ?", '=', ROLE },
+        { "to_ring", " AND s.addr = ?", '+', RING },
+        { "claimed_by", " AND w.claimed_by = ?", 0, 0 },
     };
+    const char *names[sizeof exact / sizeof *exact] = { NULL };
     const char *status = NULL;
     int64_t limit = LIMIT;
     struct list_query q = { 0 };
@@ -472,11 +478,11 @@ op_list(struct op *t)
         return false;
     }
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
-        const char *name = NULL;
-        if (!arg_name(&t->in, exact[i].key, &name)) {
+        if (!arg_name(&t->in, exact[i].key, &names[i])) {
             buf_release(&q.sql);
             return false;
         }
+        const char *name = names[i];
         if (!name)
             continue;
         char *text = arena_alloc(t->a, strlen(name) + 2);
@@ -494,7 +500,12 @@ op_list(struct op *t)
     if (c.is_there)
         add_i(&q, " AND s.seq < ?", c.seq);
     buf_adds(&q.sql, " ORDER BY s.seq DESC");
-    return answer_page(t, &q, &(struct query_source){ 0 }, limit, false, false);
+    if (!answer_page(t, &q, &(struct query_source){ 0 }, limit, false, false))
+        return false;
+    for (size_t i = 0; i < sizeof exact / sizeof *exact && t->out->len == 2; i++) /* [] */
+        if (names[i] && exact[i].group)
+            op_warn_unknown(t, exact[i].group == RING, exact[i].key, names[i]);
+    return true;
 }
 
 static bool

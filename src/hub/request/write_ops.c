@@ -153,7 +153,7 @@ op_act(struct op *t)
     if (!read_order(t, &o) || !find_signal(t, &x) || !act_on(t, &x, &o, NULL, NULL))
         return false;
     if (t->req->op == HUB_RELEASE || t->req->op == HUB_REQUEUE)
-        hub_do_lapses(t->h, t->a); /* before somebody claims it in this round */
+        hub_do_lapses(t->h, t->a); /* before it is claimed in this round */
     return true;
 }
 
