@@ -17,14 +17,16 @@
 static bool
 awaits_only_people(struct run *r)
 {
+    int64_t now_ms = clock_wall_ns() / 1000000;
     size_t n = 0;
 
     if (!r->o->on_begun || r->is_over || r->is_cancelled || r->is_mute || r->is_urgent ||
         r->is_sleepless || r->n_fresh || sched_status(r->sched) != RUN_ACTIVE)
         return false;
     for (size_t i = 0; i < r->p->team.n_phases; i++) {
-        if (r->waits[i].timer || (r->attempts[i] && !attempt_is_waiting(r->attempts[i])))
-            return false;
+        const struct attempt *l = r->attempts[i];
+        if (r->waits[i].timer || (l && (!attempt_is_waiting(l) || attempt_due_ms(l) <= now_ms)))
+            return false; /* one that is due gets its process in a moment */
         n += r->attempts[i] != NULL;
     }
     return n && notifier_is_idle(r->notifier);

@@ -206,15 +206,16 @@ enum status
 sleeping_wake(const struct state_dir *f, const char *config, struct err *e)
 {
     struct buf own = { 0 }, words = { 0 };
-    struct sleeping left;
+    struct sleeping before, left;
     int fd = memfd_create("cliq-wake", MFD_CLOEXEC);
     enum status s = fd < 0 ? err_sys(e, "make a file in memory") : ST_OK;
 
+    read_record(f, &before);
     if (!s && !config)
         s = path_config(&own, e);
     if (!s)
         s = start(f, config ? config : own.p, fd, e);
-    if (!s && sleeping_read(f, &left)) {
+    if (!s && sleeping_read(f, &left) && left.since_ms == before.since_ms) {
         read_words(fd, &words);
         s = err_set(e, ST_FAILED, "%s",
                     words.len && !buf_failed(&words) ? words.p : "cliq run --resume did not begin");
