@@ -104,8 +104,9 @@ show_asleep(const struct state_dir *f, const struct run_latest *run, bool is_jso
                             : follow(f, "orchestrator.log", run->id, -1, e);
 
     if (!s)
-        cmd_note("the run sleeps until people answer (cliq review); cliq status --watch shows how it "
-                 "goes on");
+        cmd_note(
+            "the run sleeps until people answer (cliq review); cliq status --watch shows how it "
+            "goes on");
     return s;
 }
 

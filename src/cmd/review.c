@@ -82,8 +82,7 @@ find(struct reviewing *x, const char *id, struct json **doc, struct err *e)
     struct state_dir other;
     struct err why;
     bool is_in_one = x->project.dir >= 0;
-    enum status s =
-        is_in_one ? review_find(&x->project, &x->arena, id, doc, e) : ST_NOT_FOUND;
+    enum status s = is_in_one ? review_find(&x->project, &x->arena, id, doc, e) : ST_NOT_FOUND;
 
     if (s != ST_NOT_FOUND)
         return s;
@@ -370,7 +369,8 @@ tell_next(struct reviewing *x, const struct json *doc, enum review_next next)
         [REVIEW_NEXT_OTHERS] = "The other reviewers have to answer, too.\n",
         [REVIEW_NEXT_RUNS] = "",
         [REVIEW_NEXT_STARTED] = "The run slept, and goes on: cliq status\n",
-        [REVIEW_NEXT_RESUME] = "No orchestrator runs; the answer is kept. Next: cliq run --resume\n",
+        [REVIEW_NEXT_RESUME] =
+            "No orchestrator runs; the answer is kept. Next: cliq run --resume\n",
     };
 
     if (args_has(x->args, "json"))
@@ -473,14 +473,17 @@ const struct cmd cmd_review = {
         "A gate with the agent hug waits for its reviewers. cliq review lists the reviews of the\n"
         "present run; show prints one with its checks, handoffs, artifacts and answers, and names\n"
         "artifacts that changed after it was made. An id may be shortened to its begin. With its\n"
-        "whole id a review of another project is found, too, from any directory; --all lists them.\n"
+        "whole id a review of another project is found, too, from any directory; --all lists "
+        "them.\n"
         "\n"
         "approve passes the gate. changes sends the work back to --to, or to the first phase that\n"
         "the gate can route to. reject ends the run: it escalates. changes and reject say why "
         "with\n"
         "-m. Only a reviewer may answer (else exit code 7), and only once (else 5). An answer is\n"
-        "on disk before the command succeeds. A run in the background that awaits only people sleeps,\n"
-        "without a process: an answer starts it again. Where cliq run died, cliq run --resume takes\n"
+        "on disk before the command succeeds. A run in the background that awaits only people "
+        "sleeps,\n"
+        "without a process: an answer starts it again. Where cliq run died, cliq run --resume "
+        "takes\n"
         "the answer up.",
     .examples = "cliq review\n"
                 "cliq review --all --as elan\n"

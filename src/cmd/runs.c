@@ -3,139 +3,31 @@
 #include "base/table.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
-#include "cmd/lib/workflow_tell.h"
-#include "run/history.h"
 #include "run/live_view.h"
-#include "run/run_picture.h"
+#include "run/run_list.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { COMPARED = 5 }; /* completed runs before, whose median duration a run is compared with */
 
 static const struct opt opts[] = {
     { "json", OPT_FLAG, NULL, "print JSON" },
     { 0 },
 };
 
-/* One line of the list. */
-struct runs_row {
-    const struct history_run *run;
-    const char *state; /* NULL: it cannot be read */
-    char reason[256];  /* why it ended so, or cannot be read */
-    int64_t at_ms, ms; /* began, and was active for; at_ms 0: not known */
-    size_t done, failed, n;
-    bool is_completed;
-    struct usage used; /* its texts are gone */
-    bool has_median;
-    int64_t median_ms;
-};
-
-static void
-look(const struct state_dir *project, struct runs_row *row)
-{
-    struct state_dir f;
-    struct run_picture p;
-    struct err e = { "" };
-    bool is_present;
-    enum status s = history_open(project, row->run->id, &f, &is_present, &e);
-
-    if (!s) {
-        s = run_picture_load(&p, &f, &e);
-        if (!s) {
-            const char *why = replay_reason(&p.replay);
-            row->state = run_picture_state(&p);
-            row->at_ms = p.replay.head.at_ms;
-            row->ms = run_picture_ms(&p);
-            row->used = run_picture_usage(&p);
-            row->used.model = row->used.session_id = NULL;
-            row->n = p.workflow.team.n_phases;
-            row->is_completed = p.replay.head.has_end && p.replay.head.end == RUN_COMPLETED;
-            snprintf(row->reason, sizeof row->reason, "%s", why ? why : "");
-            for (size_t i = 0; i < row->n; i++) {
-                row->done += replay_phase(&p.replay, i)->state == PS_DONE;
-                row->failed += replay_phase(&p.replay, i)->state == PS_FAILED;
-            }
-        }
-        workflow_tell(&p.workflow);
-        run_picture_release(&p);
-        state_dir_close(&f);
-    }
-    if (s)
-        snprintf(row->reason, sizeof row->reason, "%.*s", (int)sizeof row->reason - 1, e.text);
-}
-
-static int
-compare_ms(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-/* A run that did not complete says nothing about how long the work takes. */
-static void
-compare(struct runs_row *rows, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        int64_t ms[COMPARED] = { 0 };
-        size_t k = 0;
-        for (size_t j = i + 1; j < n && k < COMPARED; j++)
-            if (rows[j].is_completed)
-                ms[k++] = rows[j].ms;
-        qsort(ms, k, sizeof *ms, compare_ms);
-        rows[i].has_median = rows[i].is_completed && k > 0;
-        if (k)
-            rows[i].median_ms = k % 2 ? ms[k / 2] : (ms[k / 2 - 1] + ms[k / 2]) / 2;
-    }
-}
-
 static double
-change_of(const struct runs_row *row)
+change_of(const struct run_row *row)
 {
     return row->median_ms ? 100.0 * (double)(row->ms - row->median_ms) / (double)row->median_ms : 0;
 }
 
 static void
-key_usage(struct buf *out, const struct usage *u)
+write_json(const struct run_list *l, struct buf *out)
 {
-    struct arena a = { 0 };
-
-    if (!usage_is_zero(u))
-        json_key_json(out, "usage", usage_json(&a, u));
-    arena_release(&a);
-}
-
-static void
-write_json(const struct runs_row *rows, size_t n, struct buf *out)
-{
-    char text[CLOCK_ISO_SIZE];
-
     json_open(out, '[');
-    for (size_t i = 0; i < n; i++) {
-        const struct runs_row *row = &rows[i];
+    for (size_t i = 0; i < l->n; i++) {
         json_sep(out);
-        json_open(out, '{');
-        json_key_str(out, "run", row->run->id);
-        json_key_bool(out, "is_present", row->run->is_present);
-        if (row->at_ms)
-            json_key_str(out, "started", clock_iso_ms(text, row->at_ms));
-        json_key_str(out, "status", row->state ? row->state : "UNREADABLE");
-        if (*row->reason)
-            json_key_str(out, "reason", row->reason);
-        if (row->state) {
-            json_key_int(out, "duration_ms", row->ms);
-            json_key_int(out, "phases", (int64_t)row->n);
-            json_key_int(out, "done", (int64_t)row->done);
-            json_key_int(out, "failed", (int64_t)row->failed);
-        }
-        if (row->has_median)
-            json_key_int(out, "median_ms", row->median_ms);
-        key_usage(out, &row->used);
-        json_close(out, '}');
+        run_list_json(&l->rows[i], NULL, NULL, out);
     }
     json_close(out, ']');
     buf_addc(out, '\n');
@@ -157,7 +49,7 @@ shown_id(const char *id, bool is_tty)
 }
 
 static void
-add_row(struct table *t, const struct runs_row *row, struct runs_columns has)
+add_row(struct table *t, const struct run_row *row, struct runs_columns has)
 {
     char text[96];
     struct buf ms = { 0 };
@@ -189,7 +81,7 @@ add_row(struct table *t, const struct runs_row *row, struct runs_columns has)
 }
 
 static void
-write_text(const struct runs_row *rows, size_t n, struct buf *out)
+write_text(const struct run_row *rows, size_t n, struct buf *out)
 {
     static const char *const head[] = { "RUN",    "DATE",   "TIME", "OUTCOME", "TOOK",
                                         "CHANGE", "PHASES", "USED", "WHY" };
@@ -215,31 +107,24 @@ static enum status
 run(const struct args *a, struct err *e)
 {
     struct state_dir f = { .dir = -1 };
-    struct history h = { 0 };
+    struct run_list l = { 0 };
     struct buf out = { 0 };
-    struct runs_row *rows = NULL;
     enum status s = state_dir_find(&f, e);
 
     if (!s)
-        s = history_list(&f, &h, e);
-    if (!s && !(rows = calloc(h.n + 1, sizeof *rows)))
-        s = err_nomem(e);
-    for (size_t i = 0; !s && i < h.n; i++) {
-        rows[i].run = &h.runs[i];
-        look(&f, &rows[i]);
-    }
+        s = run_list_load(&l, &f, e);
+    if (l.said.len)
+        fputs(l.said.p, stderr);
     if (!s) {
-        compare(rows, h.n);
         if (args_has(a, "json"))
-            write_json(rows, h.n, &out);
-        else if (h.n)
-            write_text(rows, h.n, &out);
+            write_json(&l, &out);
+        else if (l.n)
+            write_text(l.rows, l.n, &out);
         else
             buf_adds(&out, "nothing has run here yet: cliq run\n");
         s = cmd_print(&out, e);
     }
-    free(rows);
-    history_release(&h);
+    run_list_release(&l);
     state_dir_close(&f);
     buf_release(&out);
     return s;

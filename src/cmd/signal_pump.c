@@ -47,7 +47,8 @@ const struct cmd cmd_signal_pump = {
     .about =
         "For cron or a timer, where neither a server runs nor anybody else writes. Also ends\n"
         "leases that are over, brings failed tasks back whose time has come, and starts agents\n"
-        "for which signals wait, and the alarm of runs that sleep. Prints how many signals were delivered.",
+        "for which signals wait, and the alarm of runs that sleep. Prints how many signals were "
+        "delivered.",
     .examples = "cliq signal pump",
     .opts = opts,
     .run = run,

@@ -161,6 +161,17 @@ parse(struct arena *a, const struct json *root, const char *from, struct handoff
     return NULL;
 }
 
+enum status
+handoff_check(const struct json *doc, struct err *e)
+{
+    struct arena a = { 0 };
+    struct handoff h;
+    const char *why = parse(&a, doc, "", &h);
+
+    arena_release(&a);
+    return why ? err_set(e, ST_INVALID, "not a handoff: %s", why) : ST_OK;
+}
+
 /* "architect" of ".../architect--developer": the author of an envelope without a phase member. */
 static const char *
 writer_of(struct arena *a, const char *channel)

@@ -29,6 +29,8 @@ enum status handoff_write(const char *channel, const struct handoff *h, struct e
 /* Reads handoff.json; strings go into the arena. ST_NOT_FOUND: there is no such file.
  * ST_INVALID, with file:line:column: it is not an envelope. */
 enum status handoff_read(struct arena *a, const char *channel, struct handoff *h, struct err *e);
+/* Is the document an envelope? ST_INVALID says why not. */
+enum status handoff_check(const struct json *doc, struct err *e);
 /* handoff_json: the envelope as a JSON tree. handoff_render: as text for a prompt, first data as
  * JSON, then text. */
 struct json *handoff_json(struct arena *a, const struct handoff *h);

@@ -130,6 +130,16 @@ same(const char *a, const char *b)
 }
 
 void
+usage_key_json(struct buf *to, const char *key, const struct usage *u)
+{
+    struct arena a = { 0 };
+
+    if (!usage_is_zero(u))
+        json_key_json(to, key, usage_json(&a, u));
+    arena_release(&a);
+}
+
+void
 usage_add(struct usage *sum, const struct usage *u)
 {
     if (usage_is_zero(u))

@@ -37,6 +37,8 @@ struct usage {
  * a cost. Texts go into the arena. */
 bool usage_read(struct arena *a, const struct json *v, struct usage *out);
 struct json *usage_json(struct arena *a, const struct usage *u); /* NULL: out of memory */
+/* Appends it as a member of an object, unless it is zero. */
+void usage_key_json(struct buf *to, const char *key, const struct usage *u);
 
 /* Adds what another attempt or phase used. The cost of the sum is known only when both are; a sum
  * that is zero has none to know. model and session_id become NULL unless they are the same. */

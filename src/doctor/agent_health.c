@@ -33,6 +33,7 @@ struct checked_agent {
     struct version_probe versions[BINARIES_MAX];
     struct connection_test test;
     bool is_tested;
+    bool is_held_back; /* it would be tested, but the project is not trusted */
 };
 
 struct doctor_agents {
@@ -205,7 +206,9 @@ begin_one(struct doctor *d, struct doctor_agents *x, struct checked_agent *c)
             version_probe_start(&c->versions[i], c->binaries[i], "--version");
         i++;
     }
-    c->is_tested = !c->resolved && !d->o.is_offline && !x->is_foreign && !lacks_settings(d, c);
+    bool is_ready = !c->resolved && !d->o.is_offline && !lacks_settings(d, c);
+    c->is_tested = is_ready && !x->is_foreign;
+    c->is_held_back = is_ready && x->is_foreign;
     if (c->is_tested)
         connection_test_start(&c->test, d, &c->agent);
 }
@@ -342,11 +345,12 @@ look_at_settings(struct doctor *d, const struct checked_agent *c)
     }
 }
 
-/* The built-in agents have names of variables that they do without. */
+/* The built-in agents, and those that one of them drives, have names of variables that they do
+ * without. */
 static void
 look_at_env(struct doctor *d, const struct checked_agent *c)
 {
-    if (!c->one || c->one->from == AGENT_LIST_BUILTIN)
+    if (!c->one || c->one->from == AGENT_LIST_BUILTIN || c->one->kind == AGENT_ACP)
         return;
     json_each (v, json_get(c->manifest, "env")) {
         const char *name = json_dup_text(&d->arena, v);
@@ -361,11 +365,20 @@ look_at_connection(struct doctor *d, struct checked_agent *c)
 {
     struct buf says = { 0 };
 
+    if (c->is_held_back)
+        doctor_add(d, DOCTOR_NOTE, "connection",
+                   doctor_text(d, "cliq team trust %s", d->project.state_dir),
+                   "not tested: you have not assembled or trusted this project, and its settings "
+                   "say where your keys go");
     if (!c->is_tested)
         return;
     bool passed = connection_test_end(&c->test, d, &says);
+    const char *help = !c->one                              ? NULL
+                       : c->one->from == AGENT_LIST_BUILTIN ? c->name
+                       : c->one->kind == AGENT_ACP          ? "acp"
+                                                            : NULL;
     doctor_add(d, passed ? DOCTOR_OK : DOCTOR_ERROR, "connection",
-               passed ? NULL : doctor_text(d, "cliq agent %s --help", c->name), "%.*s",
+               passed || !help ? NULL : doctor_text(d, "cliq agent %s --help", help), "%.*s",
                (int)says.len, says.p ? says.p : "");
     buf_release(&says);
 }

@@ -78,7 +78,7 @@ look_at_workflow(struct doctor *d)
     }
     enum status s = team_load_file(&team, d->project.dir, "workflow.yml", &problems, &e);
     if (!s || s == ST_INVALID)
-        team_validate(&team, d->project.dir, &problems);
+        team_validate(&team, d->project.dir, d->project.state_dir, &problems);
     const struct problem *first = problems.first;
     while (first && first->is_warning)
         first = first->next;

@@ -44,6 +44,7 @@
 #define HUB_LIMIT_MAX      100
 #define HUB_BATCH_MAX      1000 /* signals in one emit/batch; lines in one round */
 #define HUB_LEASE_S        300
+#define HUB_FILE_LEASE_S   1800
 #define HUB_LEASE_MAX_S    (7 * 86400)
 #define HUB_KEY_TTL_MAX_S  (10 * 366 * 86400)
 #define HUB_WAIT_MAX_S     60 /* of a claim */

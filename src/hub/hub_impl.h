@@ -203,6 +203,9 @@ bool op_define(struct op *t);
 bool op_join(struct op *t);
 bool op_key_create(struct op *t);
 bool op_key_revoke(struct op *t);
+bool op_lease_take(struct op *t); /* lease_ops.c */
+bool op_lease_release(struct op *t);
+bool op_leases(struct op *t);
 bool op_inbox(struct op *t); /* query_ops.c: what only reads */
 bool op_list(struct op *t);
 bool op_thread(struct op *t);
@@ -228,6 +231,10 @@ void hub_do_lapses(struct hub *h, struct arena *a);
 bool hub_do_due(struct hub *h, struct arena *a);
 /* Writes the delivery of a delayed signal: the signal, and the line that ends the wait. */
 bool hub_deliver(struct hub *h, const struct hub_event *was, struct refusal *r);
+
+/* ---- lease_ops.c ---- */
+/* Ends leases of files that are due, `most` at once; how many. */
+size_t hub_do_file_leases(struct hub *h, struct arena *a, size_t most);
 
 /* ---- addressee.c ---- */
 /* Warns of a role, ring or identity that does not exist; with the argument `strict` refuses. */

@@ -236,7 +236,7 @@ write_retained(int fd, const struct log_snapshot *files, uint64_t before, const 
 /* ---- dropping ---- */
 
 /* May all lines up to `last` be dropped? A segment stays, with all after it, while it has a waiting
- * signal, a request that may still be retried, or a subscription. */
+ * signal, a request that may still be retried, a subscription, or a lease of files. */
 static bool
 is_droppable(struct hub *h, uint64_t last, int64_t now_ms, int64_t older_than_ms)
 {
@@ -246,7 +246,8 @@ is_droppable(struct hub *h, uint64_t last, int64_t now_ms, int64_t older_than_ms
                   " OR w.state IN (1, 3) OR (coalesce(w.state, 0) = 0"
                   " AND (s.addr IS NOT NULL OR coalesce(w.work, s.task) = 1))))"
                   " OR EXISTS(SELECT 1 FROM dedup WHERE seq <= ?1 AND at > ?3)"
-                  " OR EXISTS(SELECT 1 FROM subscriptions WHERE seq <= ?1)",
+                  " OR EXISTS(SELECT 1 FROM subscriptions WHERE seq <= ?1)"
+                  " OR EXISTS(SELECT 1 FROM file_leases WHERE seq <= ?1)",
                   "iii", (int64_t)last, now_ms - older_than_ms, now_ms - HUB_DEDUP_MS);
 
     return index_next(h->ix, r) && row_int(r, 0) == 0;

@@ -328,6 +328,22 @@ take_head(char *p, size_t one, size_t n, void *to)
 #define SET(j, option, value) (ok = !curl.easy_setopt((j)->curl, (option), (value)) && ok)
 
 static bool
+is_stopped(const struct fetch_request *q)
+{
+    return q->stop && *q->stop;
+}
+
+/* libcurl calls it with each piece, and once a second. */
+static int
+look_at_stop(void *ctx, curl_off_t down, curl_off_t got, curl_off_t up, curl_off_t sent)
+{
+    const struct fetch_job *j = ctx;
+
+    (void)down, (void)got, (void)up, (void)sent;
+    return is_stopped(j->q);
+}
+
+static bool
 set_up(struct fetch_job *j, const char *url, int64_t left_ms, struct curl_slist *head)
 {
     const struct fetch_request *q = j->q;
@@ -347,6 +363,11 @@ set_up(struct fetch_job *j, const char *url, int64_t left_ms, struct curl_slist 
     SET(j, CURLOPT_CONNECTTIMEOUT_MS, (long)FETCH_CONNECT_MS);
     if (!q->on_body)
         SET(j, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)j->r->body.max);
+    if (q->stop) {
+        SET(j, CURLOPT_NOPROGRESS, 0L);
+        SET(j, CURLOPT_XFERINFOFUNCTION, look_at_stop);
+        SET(j, CURLOPT_XFERINFODATA, j);
+    }
     if (q->idle_ms > 0) {
         SET(j, CURLOPT_LOW_SPEED_LIMIT, 1L);
         SET(j, CURLOPT_LOW_SPEED_TIME, (long)((q->idle_ms + 999) / 1000));
@@ -419,6 +440,8 @@ say_failure(struct fetch_job *j, const char *url, CURLcode c, struct err *e)
         return fail(j, url, ST_FAILED, "the response's headers are too large", e);
     if (c == CURLE_WRITE_ERROR && j->has_given)
         return fail(j, url, ST_FAILED, "the response was not accepted", e);
+    if (c == CURLE_ABORTED_BY_CALLBACK && is_stopped(j->q))
+        return fail(j, url, ST_CANCELLED, "stopped", e);
     if (c == CURLE_ABORTED_BY_CALLBACK)
         return fail(j, url, ST_FAILED, "the file became shorter while it was sent", e);
     if (c == CURLE_OPERATION_TIMEDOUT) {
@@ -597,13 +620,15 @@ add_jitter(int64_t ms)
     return ms + ms / 4 * chance / UINT16_MAX;
 }
 
-static void
-sleep_ms(int64_t ms)
+/* False: it was stopped. */
+static bool
+wait_before_retry(const struct fetch_request *q, int64_t ms)
 {
     struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
 
-    while (nanosleep(&t, &t) != 0 && errno == EINTR)
+    while (!is_stopped(q) && nanosleep(&t, &t) != 0 && errno == EINTR)
         continue;
+    return !is_stopped(q);
 }
 
 enum status
@@ -639,7 +664,8 @@ fetch(const struct fetch_request *q, struct fetch_response *r, struct err *e)
         ms = after_s > 0 ? ms : add_jitter(ms);
         if (q->on_wait && !q->on_wait(q->ctx, ms, s ? 0 : r->status))
             break;
-        sleep_ms(ms);
+        if (!wait_before_retry(q, ms))
+            break;
     }
     curl.easy_cleanup(j.curl);
     return s;

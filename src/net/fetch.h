@@ -42,6 +42,7 @@
 #include "base/buf.h"
 #include "net/transport.h"
 
+#include <signal.h>
 #include <stdint.h>
 
 #define FETCH_REDIRECTS  3
@@ -89,6 +90,9 @@ struct fetch_request {
     /* Called before the first piece of each try: forget the pieces of the try before. With it a
      * stream that broke is tried again; false ends the request. */
     bool (*on_start)(void *ctx);
+    /* Once it is not 0, by a signal's handler, the request ends with ST_CANCELLED, within a second;
+     * NULL: nothing ends it. */
+    const volatile sig_atomic_t *stop;
     int64_t idle_ms; /* without a byte for so long the try fails with ST_TIMEOUT; 0: no limit */
     void *ctx;       /* for the callbacks */
 };

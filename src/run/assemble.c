@@ -290,7 +290,7 @@ assemble_team(const struct state_dir *f, const char *from_path, bool is_trusted,
         if (s == ST_NOT_FOUND)
             err_say(e, "there is no team.yml in %s", from_path);
         if (!s || s == ST_INVALID)
-            team_validate(&t, from, p);
+            team_validate(&t, from, f->state_dir, p);
         if (p->errors)
             s = err_set(e, ST_FAILED, "the team has %zu error%s; nothing was assembled", p->errors,
                         p->errors == 1 ? "" : "s");

@@ -450,8 +450,7 @@ may_begin_again(const struct attempt *l)
     bool was_killed =
         !l->child.has_status || signo == SIGKILL || signo == SIGTERM || signo == SIGHUP;
 
-    return is_patient(l) && (was_killed || status == 0) && !l->is_stopped &&
-           l->n_again < AGAIN_MAX;
+    return is_patient(l) && (was_killed || status == 0) && !l->is_stopped && l->n_again < AGAIN_MAX;
 }
 
 /* People are awaited: no process need be there. */
@@ -831,8 +830,7 @@ attempt_is_waiting(const struct attempt *l)
 int64_t
 attempt_due_ms(const struct attempt *l)
 {
-    int64_t limit_ms =
-        clock_wall_ns() / 1000000 + l->timeout_ms - (clock_mono_ms() - l->began_ms);
+    int64_t limit_ms = clock_wall_ns() / 1000000 + l->timeout_ms - (clock_mono_ms() - l->began_ms);
 
     return limit_ms < l->parked.due_ms ? limit_ms : l->parked.due_ms;
 }

@@ -50,7 +50,8 @@ struct attempt_host {
     void (*on_gone)(void *ctx, struct attempt *l);
     /* Called at the end of a loop callback that reported something: the owner may act on it now. */
     void (*settle)(void *ctx);
-    /* attempt_look_review is called from now on when .cliq/reviews/ changes; false: it cannot be. */
+    /* attempt_look_review is called from now on when .cliq/reviews/ changes; false: it cannot be.
+     */
     bool (*watch_reviews)(void *ctx);
     /* The processes that are known to live: *n of them, valid until the next call. */
     const pid_t *(*known)(void *ctx, size_t *n);
@@ -89,7 +90,7 @@ void attempt_reaped(struct attempt *l, int wait_status); /* the host reaped its 
 void attempt_check_gone(struct attempt *l); /* some child of ours died: anything left? */
 
 const struct attempt_id *attempt_id_of(const struct attempt *l);
-pid_t attempt_pid(const struct attempt *l);      /* 0: not started */
+pid_t attempt_pid(const struct attempt *l);       /* 0: not started */
 bool attempt_is_waiting(const struct attempt *l); /* for people, without a process */
 /* Of one that waits so: when it has to be looked at, in wall time. */
 int64_t attempt_due_ms(const struct attempt *l);

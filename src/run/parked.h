@@ -28,13 +28,12 @@ struct parked {
 bool parked_look(struct parked *p, const struct state_dir *f, const char *run_id, const char *gate,
                  unsigned attempt);
 /* fn is called when due_ms has come, and when the clock was set. */
-enum status
-parked_wait(struct parked *p, struct loop *loop, loop_fn *fn, void *ctx, struct err *e);
+enum status parked_wait(struct parked *p, struct loop *loop, loop_fn *fn, void *ctx, struct err *e);
 bool parked_is_file(const struct parked *p, const char *name); /* is it the review's? */
 void parked_release(struct parked *p);
 
 /* The attempt has ended: its review can no longer be answered. */
-void parked_cancel(const struct state_dir *f, const char *run_id, const char *gate,
-                   unsigned attempt);
+void
+parked_cancel(const struct state_dir *f, const char *run_id, const char *gate, unsigned attempt);
 
 #endif

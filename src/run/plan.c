@@ -90,7 +90,7 @@ load_team(struct plan *p, struct err *e)
     enum status s = team_load_file(&p->team, p->state.dir, "workflow.yml", &problems, e);
 
     if (!s || s == ST_INVALID)
-        team_validate(&p->team, p->state.dir, &problems);
+        team_validate(&p->team, p->state.dir, p->state.state_dir, &problems);
     if (problems.errors) {
         problems_write(&out, &problems);
         fputs(out.p ? out.p : "", stderr);

@@ -12,12 +12,12 @@
  *      |  `--expires_ms--> expired
  *      `--the gate's attempt is stopped--> cancelled --it goes on--> open
  *
- * The gate's agent makes the file, tells the reviewers (told_ms: the last time), and ends an expired
- * one; then it ends, too, and no process waits: its orchestrator starts it again when the file
- * changes or review_due_ms has come (attempt.c). `cliq review` and HTTP add answers. All change
- * it under the lock .cliq/reviews/.lock, and each change is a new file: written, synced, renamed,
- * and the directory synced. So of two answers one is first, and one that was given is never lost.
- * Readers take no lock.
+ * The gate's agent makes the file, tells the reviewers (told_ms: the last time), and ends an
+ * expired one; then it ends, too, and no process waits: its orchestrator starts it again when the
+ * file changes or review_due_ms has come (attempt.c). `cliq review` and HTTP add answers. All
+ * change it under the lock .cliq/reviews/.lock, and each change is a new file: written, synced,
+ * renamed, and the directory synced. So of two answers one is first, and one that was given is
+ * never lost. Readers take no lock.
  *
  * The id is made of run, gate and attempt: an agent that is started again finds its review. A
  * retry is another attempt, and so another review.

@@ -74,8 +74,8 @@ struct run {
     struct arena texts; /* of the batch */
     bool is_mute;       /* the journal could not be written: it stays as it is, for a resume */
     bool is_cancelled, is_over, is_resumed;
-    bool is_asleep; /* it ends here, and goes on when people have answered (run_sleep.c) */
-    bool is_sleepless; /* that failed once */
+    bool is_asleep;     /* it ends here, and goes on when people have answered (run_sleep.c) */
+    bool is_sleepless;  /* that failed once */
     int64_t late_at_ms; /* when notifiers that still run are stopped */
     enum status failed;
     struct err why;

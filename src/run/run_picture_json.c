@@ -17,16 +17,6 @@ key_time(struct buf *out, const char *key, int64_t at_ms)
 }
 
 static void
-key_usage(struct buf *out, const struct usage *u)
-{
-    struct arena a = { 0 };
-
-    if (!usage_is_zero(u))
-        json_key_json(out, "usage", usage_json(&a, u));
-    arena_release(&a);
-}
-
-static void
 write_json_phase(const struct run_picture *p, size_t i, struct buf *out)
 {
     const struct phase *ph = &p->workflow.team.phases[i];
@@ -38,6 +28,9 @@ write_json_phase(const struct run_picture *p, size_t i, struct buf *out)
     json_open(out, '{');
     json_key_str(out, "phase", ph->name);
     json_key_str(out, "type", phase_type_name(ph->type));
+    json_key_strs(out, "depends_on", ph->depends_on, ph->n_depends_on);
+    if (ph->is_support)
+        json_key_bool(out, "is_support", true);
     json_key_str(out, "agent", run_picture_agent(p, i));
     json_key_str(out, "state", run_picture_phase_state(p, i));
     json_key_int(out, "attempts", st->attempt - st->skips);
@@ -49,7 +42,7 @@ write_json_phase(const struct run_picture *p, size_t i, struct buf *out)
     if (said.len && !buf_failed(&said))
         json_key_strn(out, "progress", said.p, said.len);
     json_key_str(out, words->is_good ? "result" : "error", words->text);
-    key_usage(out, &used);
+    usage_key_json(out, "usage", &used);
     if (sched_is_untried(st))
         json_key_bool(out, "is_untried", true);
     if (ph->type == PHASE_GATE) {
@@ -78,7 +71,7 @@ run_picture_json(const struct run_picture *p, const char *attach, struct buf *ou
         json_key_int(out, "duration_ms", run_picture_ms(p));
     if (p->is_asleep)
         key_time(out, "wakes", p->sleep.wake_ms);
-    key_usage(out, &used);
+    usage_key_json(out, "usage", &used);
     run_picture_next(p, &next);
     if (next.len && !buf_failed(&next))
         json_key_strn(out, "next", next.p + strlen(NEXT_STEP_WORD),

@@ -150,7 +150,7 @@ scrub_run(const struct state_dir *f, const struct mask *m, struct err *e)
         int depth;
     } dirs[] = { { "run/messages", 0 }, { "run/logs", 0 }, { "run/prompts", 0 },
                  { "run/checks", 0 },   { "signals", 0 },  { "gates", 1 },
-                 { "channels", 1 },     { "reviews", 0 } };
+                 { "channels", 1 },     { "reviews", 0 },  { "run/gemini", 8 } };
     struct scrub x = { .mask = m, .e = e };
 
     if (mask_is_empty(m))

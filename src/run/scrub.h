@@ -5,7 +5,7 @@
  * agent. Files in which the mask finds a secret are replaced by a copy without it:
  *
  *     run/messages  run/logs  run/prompts  run/checks  signals  gates/<gate>  channels/<from>--<to>
- *     reviews  task_board.md
+ *     reviews  task_board.md  run/gemini (the home of Gemini CLI: it keeps what its tools print)
  *
  * What agents made on purpose, files/, stays as it is. A file that cannot be read or replaced is
  * named in the error; the others are done all the same.

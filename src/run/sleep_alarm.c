@@ -163,8 +163,8 @@ open_list(struct alarm *al, const char *config, struct buf *path)
     al->config = buf_failed(path) ? NULL : path->p;
     int top = al->config ? open(al->config, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (top >= 0)
-        al->dir = SYS_RETRY(
-            sys->openat(top, LIST, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0));
+        al->dir =
+            SYS_RETRY(sys->openat(top, LIST, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0));
     if (top >= 0)
         close(top);
     return al->dir >= 0;

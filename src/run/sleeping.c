@@ -155,10 +155,9 @@ log_failure(const struct state_dir *f, const char *why)
 {
     char now[CLOCK_ISO_SIZE];
     struct buf line = { 0 };
-    int fd =
-        SYS_RETRY(sys->openat(f->dir, "orchestrator.log",
-                              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
-                              0600));
+    int fd = SYS_RETRY(
+        sys->openat(f->dir, "orchestrator.log",
+                    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
 
     clock_iso(now, clock_wall_ns(), 1);
     buf_addf(&line, "%.12s  %-16s %-9s not started again: %s\n", now + 11, "run", "asleep", why);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "run/history.h"
+#include "run/project_list.h"
 #include "run/replay.h"
 
 #include <errno.h>
@@ -201,12 +202,15 @@ begin_fresh(struct run *r, int dir, struct err *e)
                                  .workflow = r->p->workflow_hash,
                                  .agent = r->p->agent,
                                  .options = sched_options(r->o) };
+    struct err why;
     enum status s = keep_past(r, e);
 
     if (!s)
         s = plan_make_room(r->p, true, e);
     if (!s)
         s = save_workflow(r, e);
+    if (!s && project_list_note(&r->p->state, r->p->instance_id, &why) != ST_OK)
+        progress_warn(r->progress, why.text);
     if (!s)
         progress_open_log(r->progress); /* the pane of the run reads it */
     snprintf(r->run_id, sizeof r->run_id, "%.24s-%" PRIx64, r->p->instance_id,

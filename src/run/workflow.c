@@ -5,7 +5,7 @@ workflow_check(struct workflow *w, const struct state_dir *f, struct err *e)
 {
     enum status s = ST_OK;
 
-    team_validate(&w->team, f->dir, &w->problems);
+    team_validate(&w->team, f->dir, f->state_dir, &w->problems);
     if (w->problems.errors) {
         problems_write(&w->said, &w->problems);
         s = err_set(e, ST_FAILED, "the workflow has %zu error%s", w->problems.errors,

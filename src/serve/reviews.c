@@ -99,7 +99,7 @@ answer(struct file_call *c, struct err *e)
     }
 #define WHY(is_needed)                                                                             \
     {                                                                                              \
-        "comment", A_STRING, .is_required = (is_needed), .brief = "why; at most 16 KiB"              \
+        "comment", A_STRING, .is_required = (is_needed), .brief = "why; at most 16 KiB"            \
     }
 #define END                                                                                        \
     {                                                                                              \
@@ -113,14 +113,17 @@ static const struct hub_arg list_args[] = {
 static const struct hub_arg id_args[] = { ID, END };
 static const struct hub_arg approve_args[] = { ID, WHY(false), END };
 static const struct hub_arg changes_args[] = {
-    ID, WHY(true), { "to", A_TEXT, .brief = "the phase that works on it again; else the first" }, END
+    ID,
+    WHY(true),
+    { "to", A_TEXT, .brief = "the phase that works on it again; else the first" },
+    END
 };
 static const struct hub_arg reject_args[] = { ID, WHY(true), END };
 
 #define ANSWER(path, brief, args)                                                                  \
     {                                                                                              \
         "POST", path, brief, SCOPE_REVIEW, args, .answer = "Review", .noun = "REVIEW",             \
-            .conflict = "REVIEW_ANSWERED", .run = answer                                           \
+                                                 .conflict = "REVIEW_ANSWERED", .run = answer      \
     }
 
 const struct file_route reviews_routes[] = {

@@ -117,7 +117,7 @@ load(struct package_place *p, struct err *e)
     enum status s = team_load_file(&p->team, p->dir, "team.yml", &p->problems, e);
 
     if (!s || (s == ST_INVALID && p->problems.errors)) {
-        team_validate(&p->team, p->dir, &p->problems);
+        team_validate(&p->team, p->dir, NULL, &p->problems);
         s = ST_OK;
     }
     if (!s && p->problems.errors)

@@ -233,7 +233,7 @@ load(const struct buf *package, struct team *t, struct err *e)
     if (!s) {
         s = team_load(t, "team.yml", text.p ? text.p : "", text.len, &p, e);
         if (s == ST_OK)
-            team_validate(t, -1, &p);
+            team_validate(t, -1, NULL, &p);
     }
     const struct problem *first = p.first;
     while (first && first->is_warning)

@@ -120,8 +120,9 @@ void team_release(struct team *t);
 const struct phase *team_phase(const struct team *t, const char *name); /* NULL: none */
 
 /* Checks the rules that involve more than one value. `dir` is the team's directory (roles/,
- * agents/); -1: do not read files. */
-void team_validate(const struct team *t, int dir, struct problems *p);
+ * agents/); -1: do not read files. Agents may be named in the settings: the user's, and those of
+ * the project `state_dir` (.cliq/), if any. */
+void team_validate(const struct team *t, int dir, const char *state_dir, struct problems *p);
 
 /* @scope/name, or a name alone: a-z, 0-9 and -, each part at most 64 bytes. */
 bool team_is_name(const char *name);

@@ -5,6 +5,7 @@
 #include "cliq.h"
 #include "team/load.h"
 #include "team/manifest.h"
+#include "team/settings.h"
 #include "team/version.h"
 
 #include <stdint.h>
@@ -387,23 +388,29 @@ index_names(struct check *c)
     return true;
 }
 
-/* When the installed agents cannot be listed, a warning says so and the list holds the others. */
+/* When the installed agents cannot be listed, a warning says so and the list holds the others.
+ * Settings that cannot be read are told by those who need them. */
 static bool
 list_agents(struct check *c)
 {
-    struct agent_list_places places = { .team = c->team, .is_blind = c->dir < 0 };
+    struct settings settings = { 0 };
+    bool has_settings = c->dir >= 0 && settings_load(&settings, c->state_dir, NULL) == ST_OK;
+    struct agent_list_places places = { .settings = has_settings ? &settings : NULL,
+                                        .team = c->team,
+                                        .is_blind = c->dir < 0 };
     struct err e;
 
     if (agent_list_make(&c->roster, &c->arena, &places, &e) && c->roster.v)
         problem_warn(c->problems, (struct problem_at){ .file = c->team->file },
                      "the installed agents cannot be listed: %s", e.text);
+    settings_release(&settings);
     return c->roster.v != NULL;
 }
 
 void
-team_validate(const struct team *t, int dir, struct problems *p)
+team_validate(const struct team *t, int dir, const char *state_dir, struct problems *p)
 {
-    struct check c = { .team = t, .dir = dir, .problems = p };
+    struct check c = { .team = t, .dir = dir, .state_dir = state_dir, .problems = p };
 
     if (!t->node)
         return; /* loading has reported why */

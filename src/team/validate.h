@@ -16,7 +16,8 @@
 
 struct check {
     const struct team *team;
-    int dir; /* -1: do not read files */
+    int dir;               /* -1: do not read files */
+    const char *state_dir; /* of the project; NULL: none */
     struct problems *problems;
     struct arena arena;                       /* released afterwards */
     struct name_index phases, inputs, agents; /* agents: only the team's own */

@@ -70,6 +70,36 @@ check_action(struct check *c, const struct phase *p)
                       b->actions);
 }
 
+/* The text of an entry's member, unless a template decides it; NULL: none. */
+static const char *
+literal(struct check *c, const struct json *entry, const char *key)
+{
+    const struct json *v = json_get(entry, key);
+    const char *text = json_is(v, JSON_STRING) ? json_dup_text(&c->arena, v) : NULL;
+
+    return text && *text && !strstr(text, "$(") ? text : NULL;
+}
+
+/* The same for entries that have an action of their own. */
+static void
+check_entry_actions(struct check *c, const struct phase *p, const char *field,
+                    const struct json *entries)
+{
+    json_each (entry, entries) {
+        const char *agent = literal(c, entry, "agent"), *action = literal(c, entry, "action");
+        const char *name = literal(c, entry, "name");
+        bool is_own = !json_get(entry, "agent") && p->agent;
+        const struct builtin *b = is_own && !check_has_agent(c, p, p->agent) ? NULL
+                                  : is_own ? builtin_find(p->agent)
+                                  : agent  ? builtin_find(agent)
+                                           : NULL;
+        if (action && b && b->actions && !builtin_knows_action(b, action))
+            problem_error(c->problems, check_at(c, p, field),
+                          "%.80s: the agent %s has no action \"%.80s\"; these are: %s",
+                          name ? name : field, b->name, action, b->actions);
+    }
+}
+
 /* Has each of the entries an action of its own? */
 static bool
 all_have_actions(const struct json *entries)
@@ -108,6 +138,8 @@ check_agent_fields(struct check *c, const struct phase *p, enum agent_kind kind)
         problem_error(c->problems, check_at(c, p, "agent"),
                       "the agent curl needs sources or target_entries");
     check_action(c, p);
+    check_entry_actions(c, p, "sources", p->sources);
+    check_entry_actions(c, p, "target_entries", p->target_entries);
     if (kind != AGENT_CONNECTOR)
         return;
     if (!has_actions(p) && !check_has_agent(c, p, "s3") && !check_has_agent(c, p, "gdrive"))

@@ -26,18 +26,18 @@ case_writes_a_file() {
     develop
     script <<END
 [{"turns":[{"write":"$T/proj/made.txt","content":"hi\n","usage":{"input":1000,"output":20}},
-           {"text":"I wrote it.\n\n\`\`\`json\n{\"file\":\"made.txt\"}\n\`\`\`","usage":{"input":1100,"output":30}}]}]
+           {"text":"I wrote it, with $KEY.\n\n\`\`\`json\n{\"file\":\"made.txt\"}\n\`\`\`","usage":{"input":1100,"output":30}}]}]
 END
     run_ok
     is hi "$(<made.txt)"
-    has "$(phase_log develop)" "I wrote it."
+    has "$(phase_log develop)" "I wrote it, with ***."
     has "$(phase_log develop)" "made.txt"
     like "$(lines_of develop)" 'progress[^}]*made.txt'
     like "$(lines_of develop)" '"status":"complete".*"input_tokens":2100,"output_tokens":50'
     # the stream as it came, for its owner only
     is 600 "$(stat -c %a "$STATE/run/logs/develop.1.raw")"
-    has "$(<"$STATE/run/logs/develop.1.raw")" 'I wrote it.'
-    # the key is nowhere but in the settings and the requests
+    has "$(<"$STATE/run/logs/develop.1.raw")" 'I wrote it, with ***.'
+    # the key is nowhere but in the settings and the requests, although the model says it
     is "" "$(grep -rl "$KEY" "$STATE" | grep -v 'settings\|/\.cliq/run/message' || true)"
 }
 

@@ -92,7 +92,7 @@ is_a_team_or_says_why_not(const char *p, size_t len, bool is_yaml)
     for (size_t i = 0; i < t.n_phases; i++)
         for (size_t k = 0; k < t.phases[i].n_depends_on; k++)
             MUST(t.phases[i].deps[k] == SIZE_MAX || t.phases[i].deps[k] < t.n_phases);
-    team_validate(&t, -1, &problems);
+    team_validate(&t, -1, NULL, &problems);
     team_release(&t);
     problems_write(&said, &problems);
     buf_reset(&said);

@@ -7,7 +7,7 @@ open_text(struct fixture *f, const char *text, size_t len, int dir)
 {
     *f = (struct fixture){ 0 };
     f->s = team_load(&f->team, FILE_NAME, text, len, &f->problems, &f->e);
-    team_validate(&f->team, dir, &f->problems);
+    team_validate(&f->team, dir, NULL, &f->problems);
     problems_write(&f->said, &f->problems);
     buf_addc(&f->said, '\0');
 }

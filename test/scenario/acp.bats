@@ -301,7 +301,7 @@ run_team() {
     chmod +x bin/*
     export PATH=$PWD/bin:$PATH
     printf 'name: "@local/t"\ndescription: d\n%s\n' "$1" >team/team.yml
-    (rm -rf .cliq && "$CLIQ" init && "$CLIQ" assemble ./team && "$CLIQ" req -m "Build it") >/dev/null
+    (rm -rf .cliq && "$CLIQ" init && { [ -z "$MINE" ] || "$CLIQ" settings agents.local.acp "$MINE"; } && "$CLIQ" assemble ./team && "$CLIQ" req -m "Build it") >/dev/null
     got run --headless "${@:2}"
 }
 
@@ -313,6 +313,14 @@ phases: [{name: build, agent: goose, permissions: read}, {name: next, agent: min
     for phase in build next third; do cat .cliq/channels/$phase--*/handoff.json; done >"$T/handoffs"
     is "from acp,from a b,from c" "$(grep -o 'from [^"]*' "$T/handoffs" | paste -sd,)"
     "$CLIQ" settings --global agents.helper.acp '["stand-in","e"]'
+    MINE="stand-in f" run_team 'phases: [{name: build, agent: helper}, {name: next, agent: local, depends_on: [build], role: build},
+      {name: last, agent: goose, depends_on: [next], role: build}]'
+    is 0 "$code"
+    is "from e,from f" "$(grep -ho 'from [^"]*' .cliq/channels/build--next/handoff.json .cliq/channels/next--last/handoff.json | paste -sd,)"
+    got team validate .
+    has "$out" "valid"
+    got doctor agent local
+    lacks "$out" "is not set"
     run_team 'phases: [{name: build}, {name: next, agent: goose, depends_on: [build], role: build}]' --agent helper
     is 0 "$code"
     has "$(<.cliq/channels/build--next/handoff.json)" "from e"

@@ -63,7 +63,7 @@ def ask(method, path):
 n = 0
 for path, ops in api["paths"].items():
     real = path.replace("{target}", "dev").replace("{id}", "signal:x")
-    real = real.replace("{scope}", "@acme").replace("{name}", "none").replace("{version}", "1.0.0")
+    real = real.replace("{scope}", "@acme").replace("{name}", "none").replace("{version}", "1.0.0").replace("{phase}", "build")
     status, error, headers = ask("PATCH", real)
     assert status == 405, (path, status)
     fits = [o for t, o in api["paths"].items() if re.fullmatch(re.sub(r"{[a-z]+}", "[^/]+", t), real)]
@@ -85,6 +85,7 @@ PY
 @test "requests and answers match the document's schemas" {
     python=$(checker) || skip "python3-jsonschema is missing: tools/deps test"
     look /openapi.json >api.json
+    { "$CLIQ" team new tour && "$CLIQ" init && "$CLIQ" assemble ./tour && "$CLIQ" req -m hello && "$CLIQ" run --headless; } >ran 2>&1
     "$python" - "$URL" "$KEY" <<'PY'
 import json, sys, urllib.request, urllib.error
 from jsonschema import Draft202012Validator
@@ -152,6 +153,10 @@ ask("GET", "/signals/list", "/signals/list?delivery_state=acked,pending&min_urge
 ask("GET", "/signals/{id}", "/signals/" + one["id"])
 ask("GET", "/signals/{id}", "/signals/none", want=404)
 ask("GET", "/signals/{id}/history", f"/signals/{one['id']}/history")
+ask("POST", "/leases", body={"project": "p", "paths": ["src/**"], "ttl_seconds": 60, "reason": "why"})
+ask("POST", "/leases", body={"project": "p", "paths": ["../x"]}, want=400)
+ask("GET", "/leases", "/leases?project=p&path=src/a.c&others=false")
+ask("POST", "/leases/release", body={"project": "p", "paths": ["src/**"]})
 ask("POST", "/signals/ticket")
 E = "/v1/engine/signals/"
 ask("POST", E + "generate", body={"type": "a:b", "source": {"type": "webhook", "id": "gh"}, "data": {"n": 1}})
@@ -175,6 +180,18 @@ for verdict in ("approve", "changes", "reject"):
 info = {"name": "@acme/review", "version": "1.0.0", "description": "d", "phases": 3, "bytes": 1, "sha256": "0",
         "owner": "a", "published_by": "a", "published_at": "2026-11-17T09:00:00Z"}
 hold([info], {"type": "array", "items": {"$ref": "#/components/schemas/Team"}}, "a team")
+run = ask("GET", "/runs")[0]["run"]
+phases = ask("GET", "/runs/{id}", "/runs/" + run)["phases"]
+first, second = phases[0]["phase"], phases[1]["phase"]
+ask("GET", "/runs/{id}", "/runs/cliq-000000-1", want=404)
+ask("GET", "/runs/{id}/journal", f"/runs/{run}/journal")
+page = ask("GET", "/runs/{id}/phases/{phase}", f"/runs/{run}/phases/{second}")
+ask("GET", "/runs/{id}/log", f"/runs/{run}/log?phase={first}")
+envelope = page["in"][0]["handoff"]
+ask("POST", "/runs/{id}/handoff", f"/runs/{run}/handoff", {"from": first, "to": second, "handoff": envelope})
+ask("POST", "/runs/{id}/retry/{phase}", f"/runs/{run}/retry/{first}")
+ask("POST", "/runs/{id}/cancel", "/runs/cliq-000000-1/cancel", want=404)
+ask("POST", "/runs/{id}/resume", "/runs/cliq-000000-1/resume", want=404)
 every = {(m.upper(), p) for p, ops in api["paths"].items() for m in ops}
 left = {p for m, p in every - seen if (m, p) != ("POST", "/teams")} # team_hub.bats publishes
 assert left == {"/", "/metrics", "/openapi.json", "/signals/stream", "/v1/engine/events"}, left

@@ -79,6 +79,42 @@ END
     fails "target big: S3 answered 200 with an error: We encountered an internal error."
 }
 
+waits() { grep -q 'partNumber=2' "$T/requests" 2>/dev/null; }
+# An upload of three parts is in its second one; "$@" are more fields of the phase.
+half_an_upload() {
+    store
+    big 20 big
+    mkfifo "$T/go"
+    printf '%s\n' "$@" 'target_entries: [ { name: big, file: big, ref: bucket/big } ]' >"$T/fields"
+    phase <"$T/fields" 3>&- &
+    RUN=$!
+    until_true waits
+}
+
+@test "an upload that is cancelled is aborted before its process ends" {
+    half_an_upload
+    "$CLIQ" cancel >/dev/null
+    wait $RUN
+    is DELETE "$(asked 4 method)"
+    has "$(asked 4 path)" "/bucket/big?uploadId=up%2B0%2F%3D%3D"
+    is 4 "$(n_asked)"
+    is "" "$(ls .cliq/run/uploads)"
+}
+
+@test "an upload whose process was killed is aborted by the next attempt, which sends the file" {
+    half_an_upload "retries: 1"
+    local pid=$(readlink .cliq/run/attempts/move.1 | cut -d" " -f1)
+    rm "$T/go"
+    kill -KILL "$pid"
+    wait $RUN
+    is DELETE "$(asked 4 method)"
+    has "$(asked 4 path)" "/bucket/big?uploadId=up%2B0%2F%3D%3D"
+    is "/bucket/big?uploads" "$(asked 5 path)"
+    is 9 "$(n_asked)"
+    is abc-3 "$(handoff targets big etag)"
+    is "" "$(ls .cliq/run/uploads)"
+}
+
 @test "errors of the store fail the phase with its words, and leave no file" {
     store
     phase <<<'sources: [ { name: x, ref: bucket/none } ]'
@@ -128,6 +164,24 @@ END
     is 2 "$(n_asked)"
 }
 
+@test "a test message asks the store whether the keys are good" {
+    store
+    got doctor agent s3
+    has "$out" "connection... - not tested: you have not assembled or trusted this project"
+    phase <<<'sources: [ { name: x, ref: bucket/x } ]'
+    got doctor agent s3
+    succeeds
+    has "$out" "connection... ✓ ($URL accepts the key)"
+    touch "$T/scoped" # a key that may not list buckets is a good one
+    got doctor agent s3
+    succeeds
+    setting secret_access_key wrong-secret
+    got doctor agent s3
+    code_is 1
+    has "$out" "answered 403: " SignatureDoesNotMatch
+    lacks "$out" wrong-secret
+}
+
 @test "path_style false puts the bucket before the host" {
     store
     setting path_style false
@@ -157,7 +211,12 @@ END
     fails "S3 cannot append"
     phase <<<'target_entries: [ { name: x, file: f } ]'
     fails "target x: it has no ref"
-    phase <<<'sources: [ { name: x, ref: bucket/x }, { name: y, ref: bucket/y, action: putt } ]'
-    fails "source y: the agent s3 knows the actions get, list and put, not putt (did you mean put?)"
+    phase <<<'sources: [ { name: x, ref: bucket/x }, { name: y, ref: bucket/y, action: putt } ]' || true
+    code_is 1
+    has "$err" 'y: the agent s3 has no action "putt"; these are: get list put (phase move, field sources)'
+    phase <<<'sources: [ { name: y, agent: jira, ref: X-1, action: get_isue } ]' || true
+    has "$err" 'y: the agent jira has no action "get_isue"; these are: get_issue get_comments'
+    phase <<<'sources: [ { name: x, ref: bucket/x }, { name: y, ref: bucket/y, action: "put$(team_name)" } ]'
+    fails "source y: the agent s3 knows the actions get, list and put, not put@local/move"
     [ ! -e "$T/requests" ]
 }

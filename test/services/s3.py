@@ -80,6 +80,11 @@ def xml(text, **headers):
 
 
 class S3(Service):
+    def stall(self, r):
+        """The second part of an upload waits while there is a pipe $T/go."""
+        if r.query.get("partNumber") == "2" and os.path.exists(os.environ["T"] + "/go"):
+            open(os.environ["T"] + "/go").read()
+
     def do(self, r):
         check_signature(r)
         host = r.headers["host"]
@@ -87,6 +92,10 @@ class S3(Service):
             bucket, _, key = r.path[1:].partition("/")
         else:
             bucket, key = host.split(".")[0], r.path[1:]
+        if not bucket:
+            if os.path.exists(os.environ["T"] + "/scoped"):
+                error(403, "AccessDenied", "Access Denied")
+            return xml("<ListAllMyBucketsResult><Buckets></Buckets></ListAllMyBucketsResult>")
         if bucket == "nobucket":
             error(404, "NoSuchBucket", "The specified bucket does not exist")
         if not key:

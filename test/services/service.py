@@ -60,6 +60,9 @@ class Service(http.server.BaseHTTPRequestHandler):
             return body
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
+    def stall(self, r):
+        """May keep the request waiting; the others go on."""
+
     def handle_one(self):
         r = Request()
         r.method = self.command
@@ -73,6 +76,8 @@ class Service(http.server.BaseHTTPRequestHandler):
             with open(T + "/requests", "a") as f:
                 f.write(json.dumps({"method": r.method, "path": r.raw, "headers": r.headers,
                                     "body": r.body[:65536].decode("latin-1"), "size": len(r.body)}) + "\n")
+        self.stall(r)
+        with lock:
             try:
                 answer = fault() or self.do(r)
             except Refused as e:

@@ -209,6 +209,8 @@ good_value(const struct hub_arg *a)
         return "\"+1d\"";
     case ARG_WORD:
         return "\"done\"";
+    case ARG_TEXTS:
+        return "[\"x\"]";
     default:
         return "\"x\"";
     }

@@ -14,7 +14,8 @@ every_word_has_its_bit_and_comes_back(void **state)
     for (unsigned bits = 0; bits < 2 * SCOPE_REVIEW; bits++)
         assert_int_equal(scope_bits(scope_list(&a, bits)), bits);
     json_write(&text, scope_list(&a, SCOPE_DEFAULT));
-    assert_string_equal(text.p, "[\"emit\",\"claim\",\"ack\",\"inbox\",\"stream\",\"teams\",\"review\"]");
+    assert_string_equal(text.p,
+                        "[\"emit\",\"claim\",\"ack\",\"inbox\",\"stream\",\"teams\",\"review\"]");
     buf_release(&text);
     arena_release(&a);
 }

@@ -203,7 +203,7 @@ errors_are_counted_and_nothing_leaks_when_memory_runs_out(void **state)
         struct team t;
         struct err e;
         assert_int_equal(team_load(&t, "f", text, strlen(text), &p, &e), ST_OK);
-        team_validate(&t, -1, &p);
+        team_validate(&t, -1, NULL, &p);
         assert_int_equal(p.errors, 1); /* counted even without memory for its message */
         team_release(&t);
         problems_release(&p);

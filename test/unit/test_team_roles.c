@@ -82,7 +82,7 @@ in_an_assembled_team_roles_are_named_after_phases(void **state)
     make_dirs("roles");
     write_file("roles/a.md", ROLE);
     f.s = team_load(&f.team, ".cliq/workflow.yml", text, strlen(text), &f.problems, &f.e);
-    team_validate(&f.team, here(), &f.problems);
+    team_validate(&f.team, here(), NULL, &f.problems);
     assert_int_equal(f.problems.errors, 0);
     done(&f);
 }

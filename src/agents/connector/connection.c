@@ -391,6 +391,7 @@ send_request(struct connection *x, struct connection_request *q, struct fetch_re
         .is_repeatable = q->is_repeatable,
         .is_single = q->is_single,
         .wait_max = WAIT_MAX_MS,
+        .stop = x->stop,
         .on_wait = report_pause,
         .on_start = q->to ? begin_file : NULL,
         .on_body = q->to ? take_piece : NULL,

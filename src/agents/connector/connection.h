@@ -24,6 +24,8 @@
 
 #include "agents/connector/connector.h"
 
+#include <signal.h>
+
 #define CONNECTION_FILE_MAX ((uint64_t)5 << 40) /* 5 TiB, the largest object of S3 */
 
 enum { CONNECTION_HEADERS = 6 };
@@ -40,6 +42,8 @@ struct connection {
     const char *proxy;      /* NULL: none */
     const char *secrets[4]; /* masked in errors besides those of the settings; may be NULL */
     void *own;              /* the connector's */
+    /* Ends the request that goes on once it is not 0; NULL: nothing does (unfinished.h). */
+    const volatile sig_atomic_t *stop;
     /* of the present entry */
     const struct transfer *entry;
     struct json *record; /* its member of the handoff's data */

@@ -1,4 +1,5 @@
 /* connector - the agent of a connector: moves the phase's entries and hands on what was moved. */
+#define _GNU_SOURCE /* memmem */
 #include "agents/connector/connector.h"
 
 #include "agents/agent_main.h"
@@ -56,6 +57,10 @@ probe(struct context *c, struct buf *says, struct err *e)
     if (!s && serving->probe) {
         struct connection_request q = { .url = URL(&x, serving->probe), .is_once = true };
         s = connection_ask(&x, &q, &r, e);
+        bool is_known = s && q.status == 403 && serving->denied &&
+                        memmem(r.body.p, r.body.len, serving->denied, strlen(serving->denied));
+        if (is_known)
+            s = ST_OK;
         fetch_response_release(&r);
     }
     if (!s)

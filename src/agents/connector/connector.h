@@ -51,6 +51,9 @@ struct connector {
     /* Handles a notify message; NULL: it cannot. */
     enum status (*notify)(struct context *c, struct err *e);
     const char *probe; /* a path that any valid key may GET: the test message; NULL: none */
+    /* Words of an answer of 403 to it that mean: the key is good, but may not do this; NULL: none
+     */
+    const char *denied;
 };
 
 enum { CONNECTOR_SIGNED = 8 };

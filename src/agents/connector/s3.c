@@ -6,8 +6,9 @@
  *     target_entries: - { name: log, file: files/build/log.txt, ref: bucket/logs/build.txt }
  *
  * Requests are signed (net/sigv4.h). Files go from and to the disk piece by piece; a file over
- * PART_MIN is sent as a multipart upload, which is aborted when a part fails. put replaces an
- * object that exists.
+ * PART_MIN is sent as a multipart upload, which is aborted when a part fails, when the phase is
+ * stopped, and by the next attempt when it was killed (unfinished.h). put replaces an object that
+ * exists.
  *
  * The handoff's data: ref, bucket, key, file, size, etag, last_modified, content_type, version_id;
  * for a list the number of objects as `count`, and the file is a list of
@@ -15,6 +16,7 @@
  */
 #include "agents/agent_main.h"
 #include "agents/connector/connection.h"
+#include "agents/connector/unfinished.h"
 #include "agents/connector/xml.h"
 #include "base/clock.h"
 #include "base/digest.h"
@@ -391,6 +393,35 @@ abort_upload(struct connection *x, const struct object *o, const char *query)
     fetch_response_release(&r);
 }
 
+/* What a killed attempt left. */
+static void
+abort_leftover(struct connection *x)
+{
+    const struct json *left = unfinished_take(x);
+    struct object o = { json_dup_text(x->c->arena, json_get(left, "bucket")),
+                        json_dup_text(x->c->arena, json_get(left, "key")) };
+    const char *query = json_dup_text(x->c->arena, json_get(left, "query"));
+
+    if (!o.bucket || !o.key || !query)
+        return;
+    context_progress(x->c, "aborts the upload that a killed attempt left", NULL);
+    abort_upload(x, &o, query);
+}
+
+/* Notes the upload before its first part is sent. */
+static enum status
+begin_parts(struct connection *x, const struct object *o, const char *query, struct err *e)
+{
+    struct arena *a = x->c->arena;
+    struct json *names = query ? json_new(a, JSON_OBJECT) : NULL;
+
+    if (!names || !json_set(names, "bucket", json_new_copy(a, o->bucket, strlen(o->bucket))) ||
+        !json_set(names, "key", json_new_copy(a, o->key, strlen(o->key))) ||
+        !json_set(names, "query", json_new_copy(a, query, strlen(query))))
+        return err_nomem(e);
+    return unfinished_begin(x, names, e);
+}
+
 static enum status
 put_parts(struct connection *x, const struct object *o, const struct fetch_file *file,
           const char *type, struct err *e)
@@ -402,7 +433,9 @@ put_parts(struct connection *x, const struct object *o, const struct fetch_file 
 
     if (s)
         return s;
-    s = query ? send_parts(x, o, id, file, &list, e) : err_nomem(e);
+    s = begin_parts(x, o, query, e);
+    if (!s)
+        s = send_parts(x, o, id, file, &list, e);
     if (!s) {
         struct connection_request q = { .method = "POST",
                                         .url = object_url(x, o, query),
@@ -411,8 +444,10 @@ put_parts(struct connection *x, const struct object *o, const struct fetch_file 
                                         .is_repeatable = true };
         s = ask_xml(x, &q, &body, e);
     }
+    unfinished_stop_listening(x);
     if (s && query)
         abort_upload(x, o, query);
+    s = unfinished_end(x, s, e);
     if (!s) {
         struct xml_part doc = { body.p, body.p + body.len };
         xml_text(&doc, "ETag", &etag);
@@ -460,6 +495,7 @@ put(struct connection *x, const struct transfer *n, struct err *e)
         s = transfer_open(x->c, n, &file, e);
     if (s)
         return s;
+    abort_leftover(x);
     s = (file.len > PART_MIN ? put_parts : put_whole)(x, &o, &file, type, e);
     close(file.fd);
     if (!s) {
@@ -479,7 +515,9 @@ static const struct connector_action actions[] = {
     { 0 },
 };
 
-const struct connector connector_s3 = { "s3", actions, open_s3, .sign = sign };
+const struct connector connector_s3 = {
+    "s3", actions, open_s3, .sign = sign, .probe = "/", .denied = "<Code>AccessDenied</Code>",
+};
 
 static enum status
 run(const struct args *a, struct err *e)

@@ -358,7 +358,8 @@ const struct cmd cmd_agent_hug = {
     .brief = "the built-in agent that asks people to decide a gate",
     .about =
         "Reads an AgentMessage on standard input. Makes a review for the gate, tells its\n"
-        "reviewers, and ends; it is started again when they answered with cliq review. The gate's commands run first;\n"
+        "reviewers, and ends; it is started again when they answered with cliq review. The gate's "
+        "commands run first;\n"
         "the reviewers see their results. approve is PASS, changes is ROUTE, reject and the end\n"
         "of the time are ESCALATE.\n"
         "\n"

@@ -36,8 +36,8 @@ const char *
 review_desk_state(const struct state_dir *f, struct arena *a, const struct json *doc)
 {
     struct run_latest run;
-    bool is_present = run_latest(f, &run, NULL) == ST_OK && !run.has_end &&
-                      json_eq(json_get(doc, "run"), run.id);
+    bool is_present =
+        run_latest(f, &run, NULL) == ST_OK && !run.has_end && json_eq(json_get(doc, "run"), run.id);
 
     return review_line_state(a, doc, !is_present);
 }
@@ -136,7 +136,7 @@ search(const struct review_asker *by, const struct task_query *q, struct arena *
 
 /* ---- the list ---- */
 
-struct listing {
+struct desk_list {
     const struct review_asker *by;
     const char *state;
     struct json *list, *last;
@@ -196,7 +196,7 @@ has_row(const struct json *list, const struct json *doc)
 static bool
 add_row(void *ctx, struct arena *a, struct state_dir *f, struct json *doc)
 {
-    struct listing *l = ctx;
+    struct desk_list *l = ctx;
     const char *state = review_desk_state(f, a, doc);
 
     if ((!l->state || strcmp(state, l->state) == 0) && !has_row(l->list, doc))
@@ -208,7 +208,7 @@ enum status
 review_desk_list(const struct review_asker *by, const char *state, struct arena *a,
                  struct json **list, struct err *e)
 {
-    struct listing l = { .by = by, .state = state, .list = json_new(a, JSON_ARRAY) };
+    struct desk_list l = { .by = by, .state = state, .list = json_new(a, JSON_ARRAY) };
     struct task_query q = { .to = by->reads_all ? NULL : by->identity, .take = add_row, .ctx = &l };
 
     *list = l.list;
@@ -217,7 +217,7 @@ review_desk_list(const struct review_asker *by, const char *state, struct arena 
 
 /* ---- one ---- */
 
-struct finding {
+struct desk_find {
     const struct review_asker *by;
     struct state_dir *project;
     struct json *doc;
@@ -226,7 +226,7 @@ struct finding {
 static bool
 take_first(void *ctx, struct arena *a, struct state_dir *f, struct json *doc)
 {
-    struct finding *x = ctx;
+    struct desk_find *x = ctx;
 
     (void)a;
     x->doc = doc;
@@ -239,7 +239,7 @@ enum status
 review_desk_find(const struct review_asker *by, const char *id, struct arena *a,
                  struct state_dir *project, struct json **doc, struct err *e)
 {
-    struct finding x = { .by = by, .project = project };
+    struct desk_find x = { .by = by, .project = project };
     struct task_query q = { .review = id, .take = take_first, .ctx = &x };
 
     *project = (struct state_dir){ .dir = -1 };
@@ -308,7 +308,7 @@ review_desk_answer(const struct state_dir *f, const char *config, struct arena *
         s = review_answer(f, a, id, given, doc, e);
     if (s)
         return s;
-    *next = review_is(*doc, "open")   ? REVIEW_NEXT_OTHERS
+    *next = review_is(*doc, "open")    ? REVIEW_NEXT_OTHERS
             : sleeping_read(f, &sleep) ? REVIEW_NEXT_STARTED
             : lockfile_is_held(f)      ? REVIEW_NEXT_RUNS
                                        : REVIEW_NEXT_RESUME;

@@ -8,7 +8,8 @@
  * found.
  *
  * An answer is on disk when review_desk_answer returns. An orchestrator that runs takes it; one of
- * a run that sleeps (run/sleeping.h) is started again; where one died, `cliq run --resume` takes it.
+ * a run that sleeps (run/sleeping.h) is started again; where one died, `cliq run --resume` takes
+ * it.
  *
  * Every function reads files and may wait for a lock: a loop calls them on another thread.
  * Documents and texts live in the caller's arena.

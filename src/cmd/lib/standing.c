@@ -61,9 +61,10 @@ find_standing(const struct state_dir *f, struct run_latest *run)
     if (lockfile_runner(f) > 0)
         return ACTIVE;
     if (run_latest(f, run, NULL) == ST_OK)
-        return run->has_end              ? ENDED
+        return run->has_end               ? ENDED
                : sleeping_read(f, &sleep) ? ASLEEP
-               : run->is_damaged ? DAMAGED : INTERRUPTED;
+               : run->is_damaged          ? DAMAGED
+                                          : INTERRUPTED;
     return is_there(f, "req_spec.md") ? NOT_RUN : NO_REQUIREMENT;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 #include "base/sys.h"
+#include "context/state_dir.h"
 #include "team/installed_teams.h"
 
 #include <fcntl.h>
@@ -80,6 +81,17 @@ find_anywhere(struct buf *to, const char *where, struct err *e)
     return s;
 }
 
+/* Its agents may be those of the settings of the project that we are in. */
+static void
+validate(struct found_team *f)
+{
+    struct state_dir project = { .dir = -1 };
+    bool has_project = state_dir_find(&project, NULL) == ST_OK;
+
+    team_validate(&f->team, f->dir, has_project ? project.state_dir : NULL, &f->problems);
+    state_dir_close(&project);
+}
+
 static enum status
 find_at(struct found_team *f, const char *where, struct err *e)
 {
@@ -95,7 +107,7 @@ find_at(struct found_team *f, const char *where, struct err *e)
         e->text[0] = '\0';
     }
     if (!s)
-        team_validate(&f->team, f->dir, &f->problems);
+        validate(f);
     return s;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/path.h"
 #include "base/sys.h"
+#include "hub/index/file_leases.h"
 #include "hub/model/match.h"
 #include "hub/model/scope.h"
 #include "log/seal.h"
@@ -514,6 +515,9 @@ apply_other(struct fold *f, const struct hub_event *ev, uint64_t seq)
     case EV_CUT:
         f->place.cut = seq;
         return true;
+    case EV_LEASE:
+    case EV_LEASE_END:
+        return file_leases_apply(ix, ev, seq, &f->arena);
     case EV_WOKEN:
         return index_do(ix, "UPDATE woken SET upto = ?2, at = ?3 WHERE identity = ?1 AND upto < ?2",
                         "sii", ev->identity, ev->upto, ev->at) == 1;

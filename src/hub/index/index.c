@@ -16,7 +16,7 @@
 
 /* Another number: another schema, and the index is made again. */
 enum {
-    SCHEMA = 9,
+    SCHEMA = 10,
     BUSY_MS = 10000,
     OPEN_TRIES = 3,
     CHECKPOINT_PAGES = 100,  /* of the write-ahead log, before they go into the file */
@@ -32,7 +32,7 @@ enum {
  * waiting: signals that were not acked, in the order of inboxes: by address, and by '~' and the
  * identity for each identity that has it in `matches`. ready: tasks that can be claimed; those for
  * everyone have the address ''. expiring: signals with a time after which they expire, until they
- * are settled. */
+ * are settled. file_leases: file_leases.h. */
 static const char schema[] =
     "CREATE TABLE place(one INTEGER PRIMARY KEY, seq INT, dev INT, ino INT, at INT, \"end\" INT,"
     " last_ms INT, subscriptions INT, delayed INT, shown INT, view INT, bad INT, cut INT, tail "
@@ -83,13 +83,18 @@ static const char schema[] =
     "CREATE UNIQUE INDEX keys_hash ON keys(hash);"
     "CREATE TABLE dedup(identity TEXT, key TEXT, hash TEXT, at INT, seq INT, lines INT,"
     " signal INT, PRIMARY KEY(identity, key)) WITHOUT ROWID;"
-    "CREATE INDEX dedup_at ON dedup(identity, at);";
+    "CREATE INDEX dedup_at ON dedup(identity, at);"
+    "CREATE TABLE file_leases(project TEXT, holder TEXT, path TEXT, id TEXT, taken INT, reason "
+    "TEXT,"
+    " until INT, boot_until INT, boot TEXT, seq INT, PRIMARY KEY(project, holder, path))"
+    " WITHOUT ROWID;"
+    "CREATE INDEX file_leases_id ON file_leases(id);";
 
-static const char *const tables[] = {
-    "signals", "states",  "waiting",    "ready",    "history", "receipts", "subscriptions",
-    "matches", "delayed", "identities", "roles",    "rings",   "fills",    "joins",
-    "keys",    "dedup",   "woken",      "expiring", NULL
-};
+static const char *const tables[] = { "signals", "states",     "waiting",       "ready",
+                                      "history", "receipts",   "subscriptions", "matches",
+                                      "delayed", "identities", "roles",         "rings",
+                                      "fills",   "joins",      "keys",          "dedup",
+                                      "woken",   "expiring",   "file_leases",   NULL };
 
 const char *
 index_table(size_t i)

@@ -71,6 +71,9 @@ struct hub_event {
     /* identities, roles, rings, keys */
     const char *identity, *role, *ring, *name, *purpose, *type_of, *agent, *dir, *hash;
     const struct json *scopes;
+    /* leases of files */
+    const char *project, *reason;
+    const struct json *paths;
     int64_t from, upto; /* woken: the last line that its agent was given; cut: the lost lines */
 };
 

@@ -1,6 +1,6 @@
 /*
- * timers - leases that end, retries, delayed signals and signals that expire. Every round does
- * first what is due.
+ * timers - leases that end, of signals and of files, retries, delayed signals and signals that
+ * expire. Every round does first what is due.
  */
 #include "hub/hub_impl.h"
 
@@ -138,14 +138,18 @@ void
 hub_look_up_due(struct hub *h)
 {
     h->due.boot_ms = least(h, index_run(h->ix,
-                                        "SELECT min(boot_until) FROM states WHERE until IS NOT NULL"
-                                        " AND boot = ?1 AND ?1 <> ''",
+                                        "SELECT min(ms) FROM (SELECT min(boot_until) AS ms FROM"
+                                        " states WHERE until IS NOT NULL AND boot = ?1 AND ?1 <> ''"
+                                        " UNION ALL SELECT min(boot_until) FROM file_leases"
+                                        " WHERE boot = ?1 AND ?1 <> '')",
                                         "s", h->boot));
     h->due.wall_ms = least(h, index_run(h->ix,
                                         "SELECT min(ms) FROM (SELECT min(until) AS ms FROM states"
                                         " WHERE until IS NOT NULL AND (boot < ?1 OR boot > ?1"
                                         " OR ?1 = '') UNION ALL SELECT min(at) FROM delayed"
-                                        " UNION ALL SELECT min(e.at)" EXPIRING_OPEN ")",
+                                        " UNION ALL SELECT min(e.at)" EXPIRING_OPEN
+                                        " UNION ALL SELECT min(until) FROM file_leases WHERE"
+                                        " coalesce(boot, '') <> ?1 OR ?1 = '')",
                                         "s", h->boot));
     h->due_is_of = index_status(h->ix, NULL) ? 0 : h->fold.timers + 1;
     h->fold.soonest = (struct hub_time){ INT64_MAX, INT64_MAX };
@@ -182,6 +186,8 @@ hub_do_due(struct hub *h, struct arena *a)
     if (hub_is_nothing_due(h, &in_ms))
         return true;
     while (do_leases(h, a) == DUE_AT_ONCE)
+        ;
+    while (hub_do_file_leases(h, a, DUE_AT_ONCE) == DUE_AT_ONCE)
         ;
     while (do_delayed(h, a) == DUE_AT_ONCE)
         ;
