@@ -89,9 +89,9 @@ find(struct reviewing *x, const char *id, struct json **doc, struct err *e)
     enum status there = review_desk_find(&x->asker, id, &x->arena, &other, doc, &why);
     if (there) {
         state_dir_close(&other);
-        return is_in_one && there == ST_NOT_FOUND
-                   ? s
-                   : err_set(e, there, "%s (--as NAME; cliq review --all)", why.text);
+        if (is_in_one && there == ST_NOT_FOUND)
+            return s; /* e has what this project says */
+        return err_set(e, there, "%s (--as NAME; cliq review --all)", why.text);
     }
     state_dir_close(&x->project);
     x->project = other;

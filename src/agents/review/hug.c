@@ -358,9 +358,9 @@ const struct cmd cmd_agent_hug = {
     .brief = "the built-in agent that asks people to decide a gate",
     .about =
         "Reads an AgentMessage on standard input. Makes a review for the gate, tells its\n"
-        "reviewers, and ends; it is started again when they answered with cliq review. The gate's "
-        "commands run first;\n"
-        "the reviewers see their results. approve is PASS, changes is ROUTE, reject and the end\n"
+        "reviewers, and ends; it is started again when they answered with cliq review. The\n"
+        "gate's commands run first; the reviewers see their results. approve is PASS, changes is\n"
+        "ROUTE, reject and the end "
         "of the time are ESCALATE.\n"
         "\n"
         "The phase's review has reviewer (one or a list: slack:elan and email:ops are told "
