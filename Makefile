@@ -283,6 +283,10 @@ demo-agents: deps
 
 # ---- installing ----------------------------------------------------------------
 
+# The SDKs of other languages, and first agents: what cliq sdk install and cliq team new copy.
+SHARE := $(wildcard sdk-js/*.js sdk-js/*.ts sdk-js/package.json sdk-js/README.md sdk-python/pyproject.toml sdk-python/README.md \
+  sdk-python/cliq_sdk/*.py sdk-python/cliq_sdk/py.typed) examples/starter/agent.sh examples/starter/agent.c
+
 .PHONY: install uninstall clean
 install: all $(BUILD)/cliq.pc $(BUILD)/cliq-hub.pc
 	install -d $(DESTDIR)$(PREFIX)/{bin,lib/pkgconfig,include,share/man/man1,share/man/man3,share/man/man5,share/man/man7} \
@@ -294,6 +298,7 @@ install: all $(BUILD)/cliq.pc $(BUILD)/cliq-hub.pc
 	install -m 644 include/cliq.h $(DESTDIR)$(PREFIX)/include/cliq.h
 	install -m 644 $(BUILD)/cliq.pc $(BUILD)/cliq-hub.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
 	for p in $(BUILD)/man/*.[1357]; do [ ! -f $$p ] || install -m 644 $$p $(DESTDIR)$(PREFIX)/share/man/man$${p##*.}/; done
+	for p in $(SHARE); do install -D -m 644 $$p $(DESTDIR)$(PREFIX)/share/cliq/$$p || exit 1; done
 	$(BUILD)/cliq completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/cliq
 	$(BUILD)/cliq completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_cliq
 	$(BUILD)/cliq completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/cliq.fish
@@ -303,6 +308,8 @@ uninstall:
 	  include/cliq.h lib/pkgconfig/cliq.pc lib/pkgconfig/cliq-hub.pc share/bash-completion/completions/cliq \
 	  share/zsh/site-functions/_cliq share/fish/vendor_completions.d/cliq.fish share/man/man1/cliq.1 \
 	  share/man/man1/cliq-*.1 share/man/man3/cliq-*.3 share/man/man5/cliq-*.5 share/man/man7/cliq-*.7)
+	rm -f $(SHARE:%=$(DESTDIR)$(PREFIX)/share/cliq/%)
+	[ ! -d $(DESTDIR)$(PREFIX)/share/cliq ] || find $(DESTDIR)$(PREFIX)/share/cliq -depth -type d -empty -delete
 	@# older versions had two more programs
 	rm -f $(DESTDIR)$(PREFIX)/libexec/cliq/cliq-{full,net}
 	[ ! -d $(DESTDIR)$(PREFIX)/libexec/cliq ] || rmdir $(DESTDIR)$(PREFIX)/libexec/cliq

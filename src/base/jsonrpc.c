@@ -150,7 +150,8 @@ jsonrpc_write_result(struct buf *to, const struct json *id, const char *result)
 }
 
 void
-jsonrpc_write_error(struct buf *to, const struct json *id, int64_t code, const char *message)
+jsonrpc_write_error(struct buf *to, const struct json *id, int64_t code, const char *message,
+                    const char *data)
 {
     begin(to);
     write_id(to, id);
@@ -158,6 +159,7 @@ jsonrpc_write_error(struct buf *to, const struct json *id, int64_t code, const c
     json_open(to, '{');
     json_key_int(to, "code", code);
     json_key_str(to, "message", message);
+    write_json(to, "data", data);
     json_close(to, '}');
     end(to);
 }

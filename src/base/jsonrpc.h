@@ -57,11 +57,12 @@ enum status jsonrpc_parse(struct arena *a, const char *line, size_t n, struct js
                           struct err *e);
 
 /* Each appends one line with its '\n'. params and result are JSON without a line end; params NULL:
- * none; result NULL: null. id NULL: null. */
+ * none; result NULL: null. id NULL: null. data: of an error, JSON; NULL: none. */
 void jsonrpc_write_request(struct buf *to, int64_t id, const char *method, const char *params);
 void jsonrpc_write_notification(struct buf *to, const char *method, const char *params);
 void jsonrpc_write_result(struct buf *to, const struct json *id, const char *result);
-void jsonrpc_write_error(struct buf *to, const struct json *id, int64_t code, const char *message);
+void jsonrpc_write_error(struct buf *to, const struct json *id, int64_t code, const char *message,
+                         const char *data);
 
 /* ---- lines ---- */
 

@@ -30,7 +30,7 @@ jsonrpc_answer(struct jsonrpc_peer *p, const struct json *id, const char *result
 void
 jsonrpc_refuse(struct jsonrpc_peer *p, const struct json *id, int64_t code, const char *why)
 {
-    jsonrpc_write_error(&p->waiting, id, code, why);
+    jsonrpc_write_error(&p->waiting, id, code, why, NULL);
 }
 
 bool

@@ -72,7 +72,7 @@ check(struct hub_call *c, const struct args *a, struct err *e)
     struct check_findings f = { .is_json = c->is_json };
     uint64_t problems = 0;
 
-    c->is_bad_told = true; /* by us */
+    c->bad_told = UINT64_MAX; /* we tell it ourselves */
     if (f.is_json)
         buf_adds(&f.out, "{\"findings\":[");
     enum status s = hub_check(c->hub.hub, tell, &f, &problems, e);

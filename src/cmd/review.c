@@ -91,7 +91,8 @@ find(struct reviewing *x, const char *id, struct json **doc, struct err *e)
         state_dir_close(&other);
         if (is_in_one && there == ST_NOT_FOUND)
             return s; /* e has what this project says */
-        return err_set(e, there, "%s (--as NAME; cliq review --all)", why.text);
+        err_say(e, "%s (--as NAME; cliq review --all)", why.text);
+        return there;
     }
     state_dir_close(&x->project);
     x->project = other;

@@ -133,7 +133,10 @@ add_words(const struct run_picture *p, size_t i, struct table *t)
     const struct replay_words *words = &p->replay.words[i];
     struct buf said = { 0 };
 
-    if (words->text && *words->text)
+    const char *holder = run_picture_files_holder(p, i);
+    if (holder)
+        buf_addf(&said, "waits for the files of %s", holder);
+    else if (words->text && *words->text)
         buf_adds(&said, words->text);
     else
         run_picture_progress(p, i, &said);

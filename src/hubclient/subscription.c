@@ -114,7 +114,6 @@ next_on_files(struct subscription *f, int64_t until_ms, const struct json **sign
         bool is_more = false;
         while (log_tail_next(&f->tail, &rec))
             is_more = true;
-        f->bad = f->tail.reader.bad;
         s = log_tail_status(&f->tail, e);
         if (!s && (is_more || has_shrunk(f)))
             s = catch_up(f, e);

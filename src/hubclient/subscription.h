@@ -44,7 +44,6 @@ struct subscription {
     struct hubclient *hub;
     struct subscription_filter want;
     uint64_t seq; /* position: the number of the last signal returned */
-    uint64_t bad; /* lines that could not be read; files only */
     /* subscription_next returned no signal: lines after the position of the caller were lost
      * (retention, or another program that cut the log short), so results of earlier signals
      * may be wrong. {"type":"reset","sequence":N,"oldest":N}. */

@@ -17,6 +17,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -379,32 +380,34 @@ is_all_its(const struct proc_snapshot *pic, const struct quarry *q)
 }
 
 /*
- * Stops every member before one is killed: a process that dies leaves children whose parent is no
- * longer visible. A fork that a signal meets does not happen, so a picture taken after
- * all of the last one were stopped shows every process that got away. Bounded, as another process
- * may send SIGCONT against us.
+ * Stops every member before one is signalled: a process that dies leaves children whose parent is
+ * no longer visible, and one that is forked while the picture is taken would not get the signal. A
+ * fork that SIGSTOP meets is finished first, so only a picture that shows all members stopped has
+ * every process that got away. Bounded: a process may wait in the kernel, and another one may send
+ * SIGCONT against us.
  */
 static int
 hold(struct proc_snapshot *pic, struct quarry *q, int n)
 {
-    enum { ROUNDS = 10 };
+    enum { ROUNDS = 20 };
     struct proc_snapshot held = { 0 };
 
     for (int round = 0; round < ROUNDS && n > 0; round++) {
-        bool is_new = false;
+        bool is_held = true;
         for (size_t i = 0; i < pic->n; i++) {
             struct tree_member *m = &pic->all[i];
             if (!m->is_in)
                 continue;
             const struct tree_member *old = find(&held, m->p.pid);
+            is_held = is_held && procfs_is_stopped(&m->p);
             m->is_stopped = old && old->is_stopped && old->p.start == m->p.start;
-            if (m->is_stopped)
-                continue;
-            send_signal(m, SIGSTOP, 0);
-            m->is_stopped = is_new = true;
+            if (!m->is_stopped)
+                send_signal(m, SIGSTOP, 0);
+            m->is_stopped = true;
         }
-        if (!is_new)
+        if (is_held)
             break;
+        sched_yield(); /* to those that have not stopped yet */
         struct proc_snapshot swap = held;
         held = *pic;
         *pic = swap;
@@ -422,16 +425,37 @@ hold(struct proc_snapshot *pic, struct quarry *q, int n)
 }
 
 static int
+youngest_first(const void *a, const void *b)
+{
+    const struct procfs *x = &((const struct tree_member *)a)->p,
+                        *y = &((const struct tree_member *)b)->p;
+
+    return x->start != y->start ? (x->start < y->start) - (x->start > y->start)
+                                : (x->pid < y->pid) - (x->pid > y->pid);
+}
+
+/* The youngest go on first: the kernel sends SIGHUP to a stopped process whose group loses its last
+ * parent outside. */
+static void
+send_all(struct proc_snapshot *pic, int signo)
+{
+    qsort(pic->all, pic->n, sizeof *pic->all, youngest_first);
+    for (size_t i = 0; i < pic->n; i++)
+        if (pic->all[i].is_in)
+            send_signal(&pic->all[i], signo, signo == SIGKILL || signo == SIGSTOP ? 0 : SIGCONT);
+    qsort(pic->all, pic->n, sizeof *pic->all, by_pid);
+}
+
+static int
 signal_all(struct quarry *q, int signo)
 {
     struct proc_snapshot pic = { 0 };
     int n = look(&pic, q);
 
-    if (signo == SIGKILL && n > 0)
+    if ((signo == SIGKILL || signo == SIGTERM) && n > 0)
         n = hold(&pic, q, n);
-    for (size_t i = 0; i < pic.n && signo && n > 0; i++)
-        if (pic.all[i].is_in)
-            send_signal(&pic.all[i], signo, signo == SIGKILL || signo == SIGSTOP ? 0 : SIGCONT);
+    if (signo && n > 0)
+        send_all(&pic, signo);
     if (signo == SIGKILL && n > 0 && is_all_its(&pic, q))
         cgroup_kill(q->id->cgroup); /* processes that forked away meanwhile */
     free(pic.all);

@@ -95,3 +95,9 @@ procfs_is_live(const struct procfs *p)
 {
     return p->state != 'X' && (p->state != 'Z' || p->threads > 1);
 }
+
+bool
+procfs_is_stopped(const struct procfs *p)
+{
+    return p->state == 'T' || p->state == 't';
+}

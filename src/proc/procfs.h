@@ -30,6 +30,7 @@ bool procfs_parse(struct procfs *p, const char *text, size_t len);
 int procfs_read(struct procfs *p, pid_t pid);
 /* False for zombies, which are dead but for their parent's asking. */
 bool procfs_is_live(const struct procfs *p);
+bool procfs_is_stopped(const struct procfs *p); /* by a signal or a debugger */
 
 /* n in decimal at `to`, not NUL-ended; returns the end. Room for 20 digits. */
 char *procfs_decimal(char *to, uint64_t n);

@@ -434,6 +434,8 @@ say_death(const struct attempt *l, struct buf *to)
     buf_adds(to, " after ");
     live_view_elapsed(to, clock_mono_ms() - l->began_ms);
     buf_adds(to, " without a terminal line");
+    if (l->child.has_status && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        buf_adds(to, " (complete or error, with which an agent ends: cliq help protocol)");
     add_last_line(l, to);
     if (l->reader.bad)
         buf_adds(to, "; ");

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/sys.h"
+#include "context/checkout.h"
 #include "log/lock.h"
 #include "run/attempt.h"
 #include "run/hub_publisher.h"
@@ -11,6 +12,7 @@
 #include "run/run.h"
 #include "run/scrub.h"
 #include "run/sleeping.h"
+#include "run/workflow.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -211,7 +213,12 @@ follow_trace(const struct state_dir *f, int dir, struct trace *t, bool is_voidin
     if (sys->fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0)
         t->is_there = false; /* the run had not begun */
     log_reader_init(&r, fd, 0);
+    r.wants_bad = true;
     while (log_next(&r, &rec)) {
+        if (rec.verdict != LOG_GOOD) { /* a fragment is what a crash leaves: never acted on */
+            t->has_bad_lines = t->has_bad_lines || rec.verdict != LOG_FRAGMENT;
+            continue;
+        }
         const struct json *ev = json_get(rec.json, "ev"), *id = json_get(rec.json, "run");
         if (json_eq(ev, "note"))
             continue;
@@ -223,7 +230,6 @@ follow_trace(const struct state_dir *f, int dir, struct trace *t, bool is_voidin
         t->end = t->has_end ? status_named(json_get(rec.json, "status")) : RUN_ACTIVE;
     }
     t->is_read = log_reader_status(&r, NULL) == ST_OK;
-    t->has_bad_lines = r.bad > 0;
     log_reader_release(&r);
     close(fd);
 }
@@ -281,6 +287,30 @@ write_end(int dir, enum run_status end, struct err *e)
     return s;
 }
 
+/* What the phases held: nothing of them runs any more. */
+static void
+release_files(const struct state_dir *f, struct hub_publisher *to)
+{
+    struct workflow w;
+    struct checkout here;
+    struct arena a = { 0 };
+
+    if (!workflow_load(&w, f, NULL) && !checkout_find(&here, f->project_dir, &a, NULL)) {
+        for (size_t i = 0; i < w.team.n_phases; i++) {
+            struct buf b = { 0 };
+            if (!w.team.phases[i].n_files)
+                continue;
+            json_open(&b, '{');
+            json_key_str(&b, "project", here.project);
+            json_close(&b, '}');
+            hub_publisher_ask(to, HUB_LEASE_RELEASE, w.team.phases[i].name, &b);
+            buf_release(&b);
+        }
+    }
+    workflow_release(&w);
+    arena_release(&a);
+}
+
 /* The last signal of a run whose orchestrator was killed before it could publish it. No one waits
  * for it. */
 static void
@@ -305,8 +335,9 @@ tell_end(const struct state_dir *f, const char *run_id)
         json_close(&b, '}');
         struct hub_publisher *to = hub_publisher_new(config.p, NULL);
         hub_publisher_add(to, &b);
+        release_files(f, to);
         hub_publisher_go(to);
-        hub_publisher_end(to, NULL);
+        hub_publisher_end(to, NULL, NULL);
     }
     buf_release(&b);
     buf_release(&id);

@@ -2,12 +2,12 @@
 #include "run/hub_publisher.h"
 
 #include "base/arena.h"
-#include "hub/hub.h"
 #include "wake/wake.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +20,8 @@ enum {
 struct publisher_line {
     struct publisher_line *next;
     struct buf text; /* a request */
+    enum hub_op op;
+    char who[HUB_NAME_MAX + 1]; /* "": cliq itself */
 };
 
 struct hub_publisher {
@@ -30,12 +32,13 @@ struct hub_publisher {
     pthread_cond_t done;                  /* for hub_publisher_end */
     struct publisher_line *first, **last; /* oldest first */
     size_t n;
-    size_t n_free;     /* of them: those that may go */
-    size_t n_dropped;  /* of all that were added */
-    bool is_ending;    /* nothing more will be added */
-    bool is_done;      /* the thread has nothing left to do */
-    bool is_abandoned; /* hub_publisher_end timed out: the thread frees it */
-    struct err why;    /* of the last failure; "": none */
+    size_t n_free;      /* of them: those that may go */
+    size_t n_dropped;   /* of all that were added */
+    bool is_ending;     /* nothing more will be added */
+    bool is_done;       /* the thread has nothing left to do */
+    bool is_abandoned;  /* hub_publisher_end timed out: the thread frees it */
+    struct err why;     /* of the last failure; "": none */
+    struct buf refused; /* sentences, a line each */
 };
 
 static void
@@ -64,6 +67,7 @@ destroy(struct hub_publisher *b)
     while (b->first)
         pop(b);
     free(b->config);
+    buf_release(&b->refused);
     pthread_cond_destroy(&b->news);
     pthread_cond_destroy(&b->done);
     pthread_mutex_destroy(&b->lock);
@@ -111,7 +115,8 @@ await(struct hub_publisher *b)
 /* One round. What the hub refuses will be refused again: only a store that cannot be written
  * is a failure. */
 static bool
-send_round(struct hub *h, const struct buf *const *texts, size_t n, struct err *why)
+send_round(struct hub *h, const struct publisher_line *const *lines, size_t n, struct buf *refused,
+           struct err *why)
 {
     struct arena a = { 0 };
     struct hub_request *requests = calloc(n, sizeof *requests);
@@ -120,12 +125,13 @@ send_round(struct hub *h, const struct buf *const *texts, size_t n, struct err *
 
     for (size_t i = 0; requests && is_good && i < n; i++) {
         struct json *args = NULL;
-        is_good = json_parse(&a, texts[i]->p, texts[i]->len, &args, NULL);
-        requests[i] = (struct hub_request){ .op = HUB_GENERATE,
-                                            .identity = "cliq",
-                                            .is_admin = true,
+        bool is_own = !lines[i]->who[0];
+        is_good = json_parse(&a, lines[i]->text.p, lines[i]->text.len, &args, NULL);
+        requests[i] = (struct hub_request){ .op = lines[i]->op,
+                                            .identity = is_own ? "cliq" : lines[i]->who,
+                                            .is_admin = is_own,
                                             .is_file = true,
-                                            .is_system = true,
+                                            .is_system = is_own,
                                             .args = args };
     }
     if (!is_good)
@@ -136,6 +142,8 @@ send_round(struct hub *h, const struct buf *const *texts, size_t n, struct err *
         if (replies[i].status >= 500) {
             err_say(why, "%s", replies[i].message);
             is_good = false;
+        } else if (replies[i].status == 409 && lines[i]->who[0]) {
+            buf_addf(refused, "%s: %s\n", lines[i]->who, replies[i].message);
         }
     }
     free(requests);
@@ -159,17 +167,21 @@ static const struct hub_options store = { .lock_wait_ms = LOCK_WAIT_MS, .on_roun
 static bool
 try_round(struct hub_publisher *b, struct hub **h, size_t n)
 {
-    const struct buf *round[PUBLISHER_ROUND_MAX];
+    const struct publisher_line *round[PUBLISHER_ROUND_MAX];
+    struct buf refused = { 0 };
     struct err why = { "" };
     size_t k = 0;
 
     for (const struct publisher_line *l = b->first; l && k < n; l = l->next)
-        round[k++] = &l->text;
+        round[k++] = l;
     pthread_mutex_unlock(&b->lock);
     bool is_good = *h || hub_open(h, b->config, &store, &why) == ST_OK;
-    is_good = is_good && send_round(*h, round, n, &why);
+    is_good = is_good && send_round(*h, round, n, &refused, &why);
     pthread_mutex_lock(&b->lock);
     b->why = why;
+    if (is_good)
+        buf_add(&b->refused, refused.p ? refused.p : "", refused.len);
+    buf_release(&refused);
     if (is_good)
         forget(b, n);
     return is_good;
@@ -251,11 +263,32 @@ hub_publisher_new(const char *config, struct err *e)
 void
 hub_publisher_add(struct hub_publisher *b, const struct buf *request)
 {
+    hub_publisher_ask(b, HUB_GENERATE, "", request);
+}
+
+void
+hub_publisher_refused(struct hub_publisher *b, struct buf *to)
+{
+    if (!b)
+        return;
+    pthread_mutex_lock(&b->lock);
+    buf_add(to, b->refused.p ? b->refused.p : "", b->refused.len);
+    buf_reset(&b->refused);
+    pthread_mutex_unlock(&b->lock);
+}
+
+void
+hub_publisher_ask(struct hub_publisher *b, enum hub_op op, const char *who,
+                  const struct buf *request)
+{
     if (!b)
         return;
     struct publisher_line *l = buf_failed(request) ? NULL : calloc(1, sizeof *l);
-    if (l)
+    if (l) {
+        l->op = op;
+        snprintf(l->who, sizeof l->who, "%s", who);
         buf_add(&l->text, request->p, request->len);
+    }
     pthread_mutex_lock(&b->lock);
     if (l && !buf_failed(&l->text) && b->n < PUBLISHER_WAITING_MAX) {
         *b->last = l;
@@ -283,7 +316,7 @@ hub_publisher_go(struct hub_publisher *b)
 }
 
 enum status
-hub_publisher_end(struct hub_publisher *b, struct err *e)
+hub_publisher_end(struct hub_publisher *b, struct buf *refused, struct err *e)
 {
     enum status s = ST_OK;
 
@@ -302,6 +335,8 @@ hub_publisher_end(struct hub_publisher *b, struct err *e)
                     b->why.text[0] ? b->why.text
                     : b->n         ? "the store did not answer in time"
                                    : "too many were waiting");
+    if (refused && b->refused.p)
+        buf_add(refused, b->refused.p, b->refused.len);
     b->is_abandoned = !b->is_done;
     bool is_done = b->is_done;
     pthread_mutex_unlock(&b->lock);

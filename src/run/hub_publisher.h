@@ -21,6 +21,7 @@
 #define CLIQ_RUN_HUB_PUBLISHER_H
 
 #include "base/buf.h"
+#include "hub/hub.h"
 
 #define PUBLISHER_GATHER_MS   100
 #define PUBLISHER_ROUND_MAX   1000
@@ -34,9 +35,16 @@ struct hub_publisher *hub_publisher_new(const char *config, struct err *e);
 
 /* One request of `signal generate`, as JSON: type, source, data, dedup_key. */
 void hub_publisher_add(struct hub_publisher *b, const struct buf *request); /* NULL b: nothing */
+/* A request of another operation, by that identity. What the hub answers to it is lost, but for a
+ * refusal: hub_publisher_refused. */
+void hub_publisher_ask(struct hub_publisher *b, enum hub_op op, const char *who,
+                       const struct buf *request);
+/* Takes the sentences of refusals since the last call, a line each; nothing: none. */
+void hub_publisher_refused(struct hub_publisher *b, struct buf *to);
 void hub_publisher_go(struct hub_publisher *b);
 
-/* ST_OK: all of it is on disk. Else a sentence: why, and how many are not. NULL is fine. */
-enum status hub_publisher_end(struct hub_publisher *b, struct err *e);
+/* ST_OK: all of it is on disk. Else a sentence: why, and how many are not. NULL is fine. `refused`:
+ * as hub_publisher_refused, of the last requests; may be NULL. */
+enum status hub_publisher_end(struct hub_publisher *b, struct buf *refused, struct err *e);
 
 #endif

@@ -293,6 +293,7 @@ run_loop_feed(struct run *r, struct sched_event ev)
     }
     run_notices_event(r, &ev);
     run_signals_event(&r->signals, r->sched, &ev);
+    phase_leases_event(&r->leases, &ev, r->publisher);
     for (size_t i = 0; i < acts.n; i++)
         run_loop_perform(r, &acts.a[i]);
     actions_release(&acts);
@@ -355,9 +356,26 @@ start_fresh(struct run *r)
     memmove(r->fresh, r->fresh + n, r->n_fresh * sizeof *r->fresh);
 }
 
+static void on_note(void *ctx, size_t phase, const char *text);
+
+/* Leases that another identity has, a line each; the run goes on without them. */
+static void
+tell_refused(struct run *r, struct buf *says)
+{
+    buf_addc(says, '\0');
+    for (char *p = buf_failed(says) ? NULL : says->p, *end; p && (end = strchr(p, '\n'));
+         p = end + 1) {
+        *end = '\0';
+        on_note(r, SIZE_MAX, p);
+    }
+    buf_reset(says);
+}
+
 void
 run_loop_settle(struct run *r)
 {
+    struct buf refused = { 0 };
+
     do {
         if (r->is_urgent)
             write_journal(r);
@@ -367,6 +385,10 @@ run_loop_settle(struct run *r)
         r->n_dead = 0;
     } while (r->is_urgent || r->n_fresh);
     hub_publisher_go(r->publisher);
+    hub_publisher_refused(r->publisher, &refused);
+    if (refused.len)
+        tell_refused(r, &refused);
+    buf_release(&refused);
     notifier_pump(r->notifier);
     run_sleep_try(r);
     progress_flush(r->progress);
@@ -745,6 +767,8 @@ begin_telling(struct run *r, struct err *e)
     struct err why;
     enum status s = run_signals_init(&r->signals, r->p, e);
 
+    if (!s)
+        s = phase_leases_init(&r->leases, r->p, e);
     if (s)
         return s;
     if (path_config(&config, &why) == ST_OK)
@@ -762,11 +786,14 @@ begin_telling(struct run *r, struct err *e)
 static void
 end_telling(struct run *r)
 {
+    struct buf refused = { 0 };
     struct err why;
 
     hub_publisher_go(r->publisher);
-    if (hub_publisher_end(r->publisher, &why) != ST_OK)
+    if (hub_publisher_end(r->publisher, &refused, &why) != ST_OK)
         on_note(r, SIZE_MAX, why.text);
+    tell_refused(r, &refused);
+    buf_release(&refused);
     r->publisher = NULL;
     r->signals.tell = NULL;
 }
@@ -899,6 +926,7 @@ teardown(struct run *r)
     ledger_release(&r->ledger);
     mask_release(&r->mask);
     run_signals_release(&r->signals);
+    phase_leases_release(&r->leases);
     free(r->pids);
     free(r->relatives);
     free(r->batch);

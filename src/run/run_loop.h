@@ -21,6 +21,7 @@
 #include "run/ledger.h"
 #include "run/notify.h"
 #include "run/panes.h"
+#include "run/phase_leases.h"
 #include "run/progress.h"
 #include "run/run_signals.h"
 
@@ -50,6 +51,7 @@ struct run {
     struct notifier *notifier;
     struct panes *panes; /* NULL: plain processes */
     struct run_signals signals;
+    struct phase_leases leases;
     struct hub_publisher *publisher; /* NULL: there is no store to tell */
     /* one a phase */
     struct attempt **attempts; /* NULL: none */

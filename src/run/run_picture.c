@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "context/status_line.h"
+#include "run/file_conflicts.h"
 #include "run/lockfile.h"
 #include "run/next_step.h"
 
@@ -178,6 +179,30 @@ void
 run_picture_progress(const struct run_picture *p, size_t phase, struct buf *to)
 {
     read_lines(p, phase, take_progress, to);
+}
+
+const char *
+run_picture_files_holder(const struct run_picture *p, size_t phase)
+{
+    const struct team *t = &p->workflow.team;
+    const struct phase *ph = &t->phases[phase];
+
+    if (replay_phase(&p->replay, phase)->state != PS_WAITING || !p->is_driven ||
+        p->replay.head.has_end)
+        return NULL;
+    for (size_t i = 0; i < ph->n_depends_on; i++) {
+        enum phase_state s =
+            ph->deps[i] < t->n_phases ? replay_phase(&p->replay, ph->deps[i])->state : PS_DONE;
+        if (s != PS_DONE && s != PS_SKIPPED)
+            return NULL;
+    }
+    for (size_t i = 0; i < t->n_phases; i++) {
+        const struct sched_phase *st = replay_phase(&p->replay, i);
+        bool is_at_work = st->state == PS_RUNNING || st->state == PS_STARTING || st->is_there;
+        if (i != phase && is_at_work && file_conflicts_between(ph, &t->phases[i]))
+            return t->phases[i].name;
+    }
+    return NULL;
 }
 
 struct usage

@@ -45,6 +45,8 @@ const char *run_picture_agent(const struct run_picture *p, size_t phase);
 int64_t run_picture_phase_ms(const struct run_picture *p, size_t phase);
 /* Up to now, to the end, or, of a run that was cut off, to its last event. */
 int64_t run_picture_ms(const struct run_picture *p);
+/* The phase that it waits for because their files overlap; NULL: it does not. */
+const char *run_picture_files_holder(const struct run_picture *p, size_t phase);
 /* Appends the last progress message of its latest attempt, as the agent wrote it; nothing: none. */
 void run_picture_progress(const struct run_picture *p, size_t phase, struct buf *to);
 /* The use of its models, over all attempts; a running attempt counts with its last report. */

@@ -1,8 +1,11 @@
 /* run_picture_json - a run as JSON: what `cliq status --json` prints and the tool pipeline_status
  * answers. */
 #include "base/clock.h"
+#include "run/history.h"
 #include "run/next_step.h"
+#include "run/panes.h"
 #include "run/review_line.h"
+#include "run/run_json.h"
 #include "run/run_picture.h"
 
 #include <string.h>
@@ -38,6 +41,7 @@ write_json_phase(const struct run_picture *p, size_t i, struct buf *out)
     key_time(out, "ended", p->replay.ended_ms[i]);
     if (run_picture_phase_ms(p, i) >= 0)
         json_key_int(out, "duration_ms", run_picture_phase_ms(p, i));
+    json_key_str(out, "waits_for_files_of", run_picture_files_holder(p, i));
     run_picture_progress(p, i, &said);
     if (said.len && !buf_failed(&said))
         json_key_strn(out, "progress", said.p, said.len);
@@ -93,4 +97,29 @@ run_picture_json(const struct run_picture *p, const char *attach, struct buf *ou
     json_close(out, '}');
     buf_addc(out, '\n');
     buf_release(&next);
+}
+
+enum status
+run_json(const struct state_dir *project, const char *id, struct buf *to, struct err *e)
+{
+    struct state_dir f = { .dir = -1 };
+    struct run_picture p = { 0 };
+    char attach[128] = "";
+    bool is_present = true;
+    enum status s = history_open(project, id, &f, &is_present, e);
+
+    if (!s)
+        s = run_picture_load(&p, &f, e);
+    if (!s) {
+        if (!panes_are_there(&f, attach, sizeof attach))
+            attach[0] = '\0';
+        run_picture_json(&p, attach, to);
+        if (to->len && to->p[to->len - 1] == '\n')
+            buf_cut(to, to->len - 1);
+    }
+    if (s && p.workflow.said.len) /* its first error says more than their number */
+        err_say(e, "%.*s", (int)strcspn(p.workflow.said.p, "\n"), p.workflow.said.p);
+    run_picture_release(&p);
+    state_dir_close(&f);
+    return s;
 }

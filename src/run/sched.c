@@ -9,6 +9,7 @@
 #include "run/sched_impl.h"
 
 #include "base/utf8.h"
+#include "run/file_conflicts.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -547,13 +548,25 @@ static step_fn *const run_step[MODES][EVENT_KINDS] = {
 
 /* ---- what has become possible ---- */
 
+size_t
+sched_files_holder(const struct sched *s, size_t p)
+{
+    const uint64_t *row = s->conflicts ? s->conflicts + p * s->words : NULL;
+
+    for (size_t q = row ? bit_next(row, s->n, 0) : s->n; q < s->n; q = bit_next(row, s->n, q + 1))
+        if (is_busy(s->nodes[q].ph.state) || s->nodes[q].ph.is_there)
+            return q;
+    return SIZE_MAX;
+}
+
 static void
 start_ready(struct sched *s)
 {
     for (size_t r = bit_next(s->ready, s->n, 0); r < s->n; r = bit_next(s->ready, s->n, r + 1)) {
         if (s->o.jobs && s->n_busy >= s->o.jobs)
             return;
-        start(s, s->dag->order[r]);
+        if (sched_files_holder(s, s->dag->order[r]) == SIZE_MAX)
+            start(s, s->dag->order[r]);
     }
 }
 
@@ -674,7 +687,8 @@ sched_new(const struct team *t, const struct sched_options *o)
     s->ready = calloc(s->words + 1, sizeof *s->ready);
     s->idle = calloc(s->words + 1, sizeof *s->idle);
     s->scratch = calloc(s->words + 1, sizeof *s->scratch);
-    if (!s->dag || !s->nodes || !s->ready || !s->idle || !s->scratch) {
+    if (!s->dag || !s->nodes || !s->ready || !s->idle || !s->scratch ||
+        !file_conflicts_new(t, &s->conflicts)) {
         sched_free(s);
         return NULL;
     }
@@ -696,6 +710,7 @@ sched_free(struct sched *s)
     free(s->ready);
     free(s->idle);
     free(s->scratch);
+    free(s->conflicts);
     buf_release(&s->reason_text);
     free(s);
 }

@@ -19,6 +19,7 @@
  *
  * A phase's result counts the moment it is known, but its next attempt waits until the
  * old process tree is gone (EV_GONE). Routes of two gates to one phase queue.
+ * A phase waits while another one with overlapping `files` is at work, or anything of it is left.
  * When the run is ending (escalated, cancelled) nothing new starts; an attempt that was
  * stopped (ACT_STOP) and so crashed, or is gone without a result, did not fail: its
  * phase is WAITING again, for a rerun.
@@ -136,6 +137,10 @@ void sched_free(struct sched *s);
  * repeated line) changes nothing and returns false. `out` may be NULL: a replay, whose
  * actions were performed long ago. */
 bool sched_apply(struct sched *s, const struct sched_event *ev, struct actions *out);
+
+/* The phase whose attempt has files that this one is to write, too (file_conflicts.h): while it
+ * runs, this one does not start. SIZE_MAX: none. */
+size_t sched_files_holder(const struct sched *s, size_t phase);
 
 const struct sched_phase *sched_phase(const struct sched *s, size_t phase);
 enum run_status sched_status(const struct sched *s); /* ACTIVE until ACT_END was given */

@@ -43,7 +43,8 @@ struct sched {
     uint64_t *ready; /* by rank: could start now, were a job free */
     uint64_t *idle;  /* could be taken by an errand: done, or a support phase at rest */
     uint64_t *scratch;
-    size_t n_busy; /* STARTING and RUNNING: these use a job */
+    uint64_t *conflicts; /* file_conflicts.h; NULL: none */
+    size_t n_busy;       /* STARTING and RUNNING: these use a job */
     size_t n_backoff;
     size_t n_there; /* process trees that may exist */
     size_t n_main_done;

@@ -206,6 +206,24 @@ read_entries(struct load *l, const struct load_field *f, const struct yaml *v, v
 
 /* ---- the phase ---- */
 
+/* "dir/" is all that is below it. */
+static void
+read_files(struct load *l, const struct load_field *f, const struct yaml *v, void *to)
+{
+    struct phase *p = to;
+
+    load_texts(l, f, v, to);
+    for (size_t i = 0; i < p->n_files; i++) {
+        size_t n = strlen(p->files[i]);
+        char *all = n && p->files[i][n - 1] == '/' ? load_alloc(l, n + 3, 1) : NULL;
+        if (all) {
+            memcpy(all, p->files[i], n);
+            memcpy(all + n, "**", 3);
+            p->files[i] = all;
+        }
+    }
+}
+
 #define PHASE(member)      offsetof(struct phase, member)
 #define PHASE_LIST(member) offsetof(struct phase, member), offsetof(struct phase, n_##member)
 
@@ -234,6 +252,10 @@ const struct load_field phase_fields[] = {
     { "budget", load_budget, PHASE(budget), .takes = "a map",
       .says = "what all its attempts in a run may use; the run escalates beyond it" },
     { "env", load_pairs, PHASE_LIST(env), .says = "variables of the agent's environment" },
+    { "files", read_files, PHASE_LIST(files), .takes = "a list of texts",
+      .says = "what it writes: files and patterns in the project, dir/ for all below; phases whose "
+              "files overlap do not run at the same time, and other agents keep off them (cliq "
+              "lease)" },
     { "when", load_text, PHASE(when),
       .says = "a condition; false: the phase is skipped (cliq help templates)" },
     { "action", load_text, PHASE(action),

@@ -97,13 +97,15 @@ runner_find(const char *entry, struct runner *out, struct err *e)
     if (!dot || i == n)
         return ST_OK;
     *out = runners[i].runner;
-    if (out->flag && runner_has("tsx"))
-        *out = (struct runner){ "tsx", NULL };
     bool is_there = runner_has(out->program);
-    if (out->flag && (!is_there || node_refuses(out)))
-        return err_set(e, ST_NOT_FOUND, "%s needs tsx, or node 22.6 or newer: %s", entry,
-                       is_there ? "the node on PATH is older and cannot run TypeScript"
-                                : "neither is on PATH");
+    if (out->flag && (!is_there || node_refuses(out))) {
+        *out = (struct runner){ "tsx", NULL };
+        if (!runner_has(out->program))
+            return err_set(e, ST_NOT_FOUND, "%s needs node 22.6 or newer, or tsx: %s", entry,
+                           is_there ? "the node on PATH is older and cannot run TypeScript"
+                                    : "neither is on PATH");
+        return ST_OK;
+    }
     if (!is_there)
         return err_set(e, ST_NOT_FOUND, "%s needs the program %s, which is not on PATH", entry,
                        out->program);

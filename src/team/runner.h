@@ -2,7 +2,7 @@
  * runner - chooses the program that runs an agent's entry, by the entry's file extension.
  *
  *     .js .mjs   node            .py   python3
- *     .ts        tsx, else node --experimental-strip-types (22.6 or newer)
+ *     .ts        node --experimental-strip-types (22.6 or newer), else tsx
  *     .sh        sh              else  none: the entry is executable itself
  *
  * Tests: test/unit/test_runner.c
@@ -20,7 +20,7 @@ struct runner {
 };
 
 /* ST_NOT_FOUND names the program that this machine lacks. Only the entry's name is read; for .ts
- * without tsx, node is asked whether it knows the flag. */
+ * node is asked whether it knows the flag. */
 enum status runner_find(const char *entry, struct runner *out, struct err *e);
 
 /* Is the program on PATH? A name with a slash is used as a path. */

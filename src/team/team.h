@@ -66,6 +66,8 @@ struct phase {
     struct budget budget;    /* of all its attempts in a run */
     struct pair *env;
     size_t n_env;
+    const char **files; /* patterns of what it writes (base/path_glob.h) */
+    size_t n_files;
     struct pair *inputs; /* only in a team phase */
     size_t n_inputs;
     const struct json *sources, *target_entries, *review, *notify; /* from the file; NULL: absent */

@@ -1,6 +1,7 @@
 /* validate_phase - checks one phase: its name, its agent, and the fields of that agent. */
 #include "base/opt.h"
 #include "base/path.h"
+#include "base/path_glob.h"
 #include "team/builtin_agents.h"
 #include "team/manifest.h"
 #include "team/validate.h"
@@ -397,6 +398,25 @@ check_env(struct check *c, const struct phase *p)
     }
 }
 
+static void
+check_files(struct check *c, const struct phase *p)
+{
+    const struct yaml *list = yaml_get(p->node, "files");
+    size_t i = 0;
+    struct err e;
+
+    yaml_each (v, list) {
+        if (i >= p->n_files)
+            break;
+        const char *pattern = p->files[i++];
+        if (strstr(pattern, "$("))
+            problem_error(c->problems, check_at_node(c, p, "files", v),
+                          "\"%.80s\": variables are not replaced in files", pattern);
+        else if (path_glob_check(pattern, &e))
+            problem_error(c->problems, check_at_node(c, p, "files", v), "%s", e.text);
+    }
+}
+
 /* ---- all of it ---- */
 
 static void
@@ -429,6 +449,7 @@ check_phase(struct check *c, const struct phase *p)
     check_entries(c, p, "sources", "source");
     check_entries(c, p, "target_entries", "target");
     check_env(c, p);
+    check_files(c, p);
     check_config(c, p);
     if (p->notify)
         yaml_each (m, yaml_get(p->node, "notify"))

@@ -126,6 +126,21 @@ load ../lib/hub
     is build:old:done "$(head -1 "$T/w.out" | cut -f2)"
 }
 
+@test "signal watch tells of bad lines that come meanwhile, and not of what a crash leaves" {
+    cliq signal generate a >/dev/null
+    start_listening w signal watch
+    printf '{"type":"torn\n' >>"$CLIQ_HOME/signals/events.jsonl"
+    cliq signal generate b >/dev/null
+    until_true has_lines "$T/w.out" 1
+    is "" "$(<"$T/w.err")"
+    printf 'garbage\n' >>"$CLIQ_HOME/signals/events.jsonl"
+    cliq signal generate c >/dev/null 2>&1
+    until_true has_lines "$T/w.err" 1
+    is "cliq: warning: 1 bad line in events.jsonl passed over; cliq hub check tells which" "$(<"$T/w.err")"
+    kill -INT "$PID"
+    ended w "$PID"
+}
+
 @test "watch of a ring that does not exist yet waits for it, and names the near miss" {
     cliq ring add ops >/dev/null
     start_listening w watch --ring opps

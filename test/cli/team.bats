@@ -365,13 +365,13 @@ node_that() {
     node_that 9
     got team validate t
     succeeds
-    has "$out" "t/team.yml:4:3: warning: agents/w/index.ts needs tsx, or node 22.6 or newer: the node on PATH is older and cannot run TypeScript (field agents)"
+    has "$out" "t/team.yml:4:3: warning: agents/w/index.ts needs node 22.6 or newer, or tsx: the node on PATH is older and cannot run TypeScript (field agents)"
     got assemble ./t
     is 0 "$code"
-    has "$err" "phase one: $PWD/.cliq/agents/w/index.ts needs tsx, or node 22.6 or newer"
+    has "$err" "phase one: $PWD/.cliq/agents/w/index.ts needs node 22.6 or newer, or tsx"
     got run --headless
     is 4 "$code"
-    has "$err" "needs tsx, or node 22.6 or newer"
+    has "$err" "needs node 22.6 or newer, or tsx"
 }
 
 @test "an agent in TypeScript with tsx or a new node causes no warning" {

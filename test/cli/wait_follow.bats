@@ -286,7 +286,11 @@ followed() { sed -n 's/.*"body":"\([^"]*\)".*/\1/p' "$T/follow.out" | paste -sd'
     start_listening follow channel follow --room r --text
     post r $'first\nsecond\e[31m\n' >/dev/null
     until_true has_lines "$T/follow.out" 3
-    has "$(<"$T/follow.out")" $'\n    first\n    second\\x1b[31m\n'
+    has "$(<"$T/follow.out")" $'\n    first\n    second\\x1b[31m'
+    echo third | "$CLIQ" channel post --room r --from a --to b --type done --ref x --body - >/dev/null
+    post r fourth >/dev/null
+    until_true has_lines "$T/follow.out" 7
+    lacks "$(<"$T/follow.out")" $'third\n    \n'
 }
 
 @test "follow waits for a room that appears later" {

@@ -19,7 +19,7 @@ check_answer(struct arena *a, const struct json *id)
     struct buf line = { 0 };
     struct jsonrpc_message m;
 
-    jsonrpc_write_error(&line, id, JSONRPC_NO_METHOD, "no");
+    jsonrpc_write_error(&line, id, JSONRPC_NO_METHOD, "no", NULL);
     MUST(line.len && line.p[line.len - 1] == '\n' && !memchr(line.p, '\n', line.len - 1));
     MUST(jsonrpc_parse(a, line.p, line.len - 1, &m, NULL) == ST_OK);
     MUST(m.kind == JSONRPC_ERROR && m.code == JSONRPC_NO_METHOD);

@@ -47,7 +47,7 @@ team_of(struct team *t, const char *line)
             p->is_support = true;
             at++;
         }
-        size_t len = strcspn(at, "!~:; ");
+        size_t len = strcspn(at, "!~:=; ");
         p->name = keep_name(t, at, len);
         for (at += len; *at && !strchr("; ", *at);) {
             char what = *at++;
@@ -57,6 +57,12 @@ team_of(struct team *t, const char *line)
                     p->max_iterations = (unsigned)(*at++ - '0');
             } else if (what == '~') {
                 p->retries = (unsigned)(*at++ - '0');
+            } else if (what == '=') {
+                len = strcspn(at, "!~:; ");
+                p->files = arena_alloc(&t->arena, sizeof *p->files);
+                assert_non_null(p->files);
+                p->files[p->n_files++] = keep_name(t, at, len);
+                at += len;
             } else { /* ':' or ',' */
                 len = strcspn(at, ",; ");
                 add_dep(t, p, find_phase(t, at, len), 40);

@@ -374,3 +374,17 @@ phases: [{name: build, agent: goose, permissions: read}, {name: next, agent: min
     has "$text" "sub is not a file"
     has "$text" "the path has a NUL in it"
 }
+
+@test "a file that another identity has leased is not written, and the agent hears who has it" {
+    git init -q .
+    cliq lease take a.c 'sub/**' --as ruby --reason parser >/dev/null
+    cliq lease take mine.c --as "$PHASE" >/dev/null
+    echo old >a.c
+    acp '{}' write "$W/a.c" new write "$W/sub/b.c" new write "$W/mine.c" new write "$W/c.c" new
+    is 0 "$code"
+    is "old new new" "$(<a.c) $(<mine.c) $(<c.c)"
+    [ ! -e sub ]
+    has "$text" "$W/a.c is leased by ruby until 20"
+    has "$text" "(parser): nothing was written"
+    has "$lines" "refused: $W/sub/b.c is leased by ruby"
+}

@@ -112,6 +112,9 @@ END
     has "$out" "Next: cliq run --force"
     got attach
     refused 4 "its journal is damaged, cliq status tells more"
+    sed -i "${n}s/.*/{\"at\":\"2026-/" "$(journal)" # a fragment: what a crash leaves is no damage
+    got
+    has "$out" "Next: cliq run --resume"
     kill -0 "$(<"$T/pid")" # the refused ones touched nothing
     got cancel
     is CANCELLED "$out"

@@ -117,7 +117,7 @@ phases:
 END
     run_is 3
     has "$out" "2 lines of signals/done.jsonl could not be used: cliq fsck $STATE/signals/done.jsonl tells why"
-    has "$out" "without a terminal line; 2 lines of signals/dies.jsonl could not be used"
+    has "$out" "without a terminal line (complete or error, with which an agent ends: cliq help protocol); 2 lines of signals/dies.jsonl could not be used"
 }
 
 @test "log --raw prints and follows what a CLI agent's program wrote, log the readable lines" {

@@ -55,12 +55,31 @@ an_object_lists_what_is_required_and_refuses_the_rest(void **state)
     buf_release(&b);
 }
 
+static void
+a_short_schema_leaves_lengths_and_patterns_to_the_refusals(void **state)
+{
+    (void)state;
+    static const struct arg_schema_refs brief = { .is_short = true };
+    static const struct hub_arg name = { "a", A_NAME }, texts = { "a", A_TEXTS },
+                                limit = { "a", A_INT(1, 9) };
+    struct buf b = { 0 };
+
+    arg_schema_write(&b, &name, false, &brief);
+    arg_schema_write(&b, &texts, false, &brief);
+    arg_schema_write(&b, &limit, false, &brief);
+    assert_string_equal(b.p, "{\"type\":\"string\"}"
+                             "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}"
+                             "{\"type\":\"integer\",\"minimum\":1,\"maximum\":9}");
+    buf_release(&b);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest cases[] = {
         CASE(each_kind_has_its_schema),
         CASE(an_object_lists_what_is_required_and_refuses_the_rest),
+        CASE(a_short_schema_leaves_lengths_and_patterns_to_the_refusals),
     };
 
     return cmocka_run_group_tests(cases, NULL, NULL);

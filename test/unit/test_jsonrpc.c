@@ -117,7 +117,7 @@ what_is_written_is_read_back(void **state)
     jsonrpc_write_result(&b, &text, NULL);
     assert_string_equal(b.p, "{" V "\"id\":\"a\\n\\\"b\",\"result\":null}\n");
     buf_reset(&b);
-    jsonrpc_write_error(&b, NULL, JSONRPC_NO_METHOD, "no method \"x\"");
+    jsonrpc_write_error(&b, NULL, JSONRPC_NO_METHOD, "no method \"x\"", NULL);
     assert_string_equal(
         b.p,
         "{" V "\"id\":null,\"error\":{\"code\":-32601,\"message\":\"no method \\\"x\\\"\"}}\n");

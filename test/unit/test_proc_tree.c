@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 struct tree {
@@ -155,6 +156,30 @@ a_stopped_process_acts_on_sigterm(void **state)
 }
 
 static void
+sigterm_reaches_a_child_that_is_forked_meanwhile(void **state)
+{
+    enum { TIMES = 5 };
+
+    (void)state;
+    proc_be_subreaper();
+    for (int i = 0; i < TIMES; i++) {
+        struct proc_spec spec = shell("n=0; while [ $n -lt 2000 ]; do sleep 1000 & n=$((n + 1)); "
+                                      "[ $n != 5 ] || echo five; done; wait");
+        struct proc_id id;
+        struct stat st;
+        struct err e;
+        int dead = 0;
+
+        unlink("log");
+        CHECK_OK(proc_spawn(&spec, &id, &e), &e);
+        UNTIL(stat("log", &st) == 0 && st.st_size == 5, 20000);
+        assert_true(proc_signal_tree(&id, "no/such.1", SIGTERM) > 0);
+        UNTIL((proc_reap(reaped, &dead), proc_signal_tree(&id, "no/such.1", 0) == 0), 5000);
+        UNTIL((proc_reap(reaped, &dead), waitpid(-1, NULL, WNOHANG) == -1), 5000);
+    }
+}
+
+static void
 signal_zero_only_counts(void **state)
 {
     struct proc_id id = sleeper();
@@ -295,6 +320,7 @@ main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         CASE(hostile_trees_end_to_the_last_process_and_nobody_else),
         CASE(a_stopped_process_acts_on_sigterm),
+        CASE(sigterm_reaches_a_child_that_is_forked_meanwhile),
         CASE(signal_zero_only_counts),
         CASE(a_token_is_matched_whole),
         CASE(we_are_never_signalled),

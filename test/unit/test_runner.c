@@ -5,6 +5,7 @@
 #include "team/runner.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 static void
@@ -57,6 +58,35 @@ a_node_that_does_not_answer_is_not_said_to_refuse_and_leaves_no_process(void **s
     free(far);
 }
 
+static void
+make_program(const char *path, const char *text)
+{
+    write_file(path, text);
+    assert_int_equal(chmod(path, 0700), 0);
+}
+
+/* A node that refuses the flag is an old one. The answer is cached, so this is one process of its
+ * own. */
+static void
+typescript_runs_with_node_else_with_tsx(void **state)
+{
+    (void)state;
+    struct runner r;
+    struct err e;
+    assert_int_equal(mkdir("bin", 0700), 0);
+    setenv("PATH", "bin", 1);
+    assert_int_equal(runner_find("agent.ts", &r, &e), ST_NOT_FOUND);
+    assert_non_null(strstr(e.text, "needs node 22.6 or newer, or tsx: neither is on PATH"));
+    make_program("bin/tsx", "#!/bin/sh\n");
+    CHECK_OK(runner_find("agent.ts", &r, &e), &e);
+    assert_string_equal(r.program, "tsx");
+    assert_null(r.flag);
+    make_program("bin/node", "#!/bin/sh\n");
+    CHECK_OK(runner_find("agent.ts", &r, &e), &e);
+    assert_string_equal(r.program, "node");
+    assert_string_equal(r.flag, "--experimental-strip-types");
+}
+
 int
 main(void)
 {
@@ -64,6 +94,7 @@ main(void)
         CASE(a_directory_of_that_name_is_no_program),
         CASE(an_empty_element_is_the_working_directory),
         CASE(a_node_that_does_not_answer_is_not_said_to_refuse_and_leaves_no_process),
+        CASE(typescript_runs_with_node_else_with_tsx), /* last: the answer is cached */
     };
 
     return cmocka_run_group_tests_name("runner", tests, NULL, NULL);

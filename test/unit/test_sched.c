@@ -1,7 +1,8 @@
 /*
  * Tests run/sched by stories: a team in one line, then its events and the actions they lead to.
  *
- *     team    name[!max][~retries][:dep,dep] a phase; ! makes it a gate; +name: a support phase
+ *     team    name[!max][~retries][=files][:dep,dep] a phase; ! makes it a gate; +name: a support
+ *             phase; files: a pattern of what it writes
  *     event   begin | run P | ok P | done P | error P [text] | crash P | timeout P | gone P |
  *             skip P | due P | pass G | route G P | escalate G [text] | none G |
  *             cancel | abort [text] | giveup [text] | rerun P
@@ -235,6 +236,20 @@ static const struct story stories[] = {
       "begin => +a.1\nrun a\ndone a\n?a => done\ngone a => =COMPLETED" },
     { "a lingering tree uses no job", "a; b",
       "begin => +a.1\nrun a\ndone a => +b.1\nok b\ngone a => =COMPLETED", .jobs = 1 },
+    { "phases with overlapping files run one after the other",
+      "a=src/**; b=src/x.c; c=doc/**; d=src/x.c",
+      "begin => +a.1 +c.1\n"
+      "run a\n"
+      "done a\n" /* its tree is left */
+      "gone a => +b.1\n"
+      "ok c\n"
+      "ok b => +d.1\n"
+      "ok d => =COMPLETED" },
+    { "a phase that is tried again keeps no files meanwhile", "a~1=x; b=x",
+      "begin => +a.1\nrun a\nerror a no => ~a:500\ngone a => +b.1\ndue a\nok b => +a.2\n"
+      "ok a => =COMPLETED" },
+    { "a false when frees the files", "a=x; b=x",
+      "begin => +a.1\nskip a => +b.1\nok b => =COMPLETED" },
     { "a false when skips, and what follows runs", "a; b:a; c:b",
       "begin => +a.1\nok a => +b.1\nskip b => +c.1\n?b => skipped\nskip b => !\nok c => "
       "=COMPLETED" },

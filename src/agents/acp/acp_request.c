@@ -1,5 +1,6 @@
 #include "agents/acp/acp_request.h"
 
+#include "agents/acp/acp_lease.h"
 #include "agents/acp/acp_update.h"
 #include "base/utf8.h"
 
@@ -185,7 +186,17 @@ write_file(struct acp_session *s, const struct json *id, const char *path, const
            size_t len)
 {
     struct err why;
+    struct buf leased = { 0 };
     bool anywhere = s->policy == ACP_ALL && !work_dir_holds(&s->dir, path);
+
+    if (acp_lease_forbids(s->c, path, &leased)) {
+        const char *says = buf_failed(&leased) ? path : leased.p;
+        s->rejected = arena_dup(s->c->arena, says, strlen(says));
+        acp_note(s, "refused: %s", says);
+        jsonrpc_refuse(&s->peer, id, status_rpc(ST_CONFLICT), says);
+        buf_release(&leased);
+        return;
+    }
     enum status st = anywhere ? work_file_write_anywhere(path, text, len, &why)
                               : work_file_write(&s->dir, path, text, len, &why);
 

@@ -62,15 +62,15 @@ hub_call_begin(struct hub_call *c, const struct args *a, struct err *e)
     return begin(c, args_text(a, "as"), args_text(a, "url"), args_has(a, "json"), e);
 }
 
-/* Once a command. */
-static void
-warn_of_bad(struct hub_call *c)
+void
+hub_call_warn_of_bad(struct hub_call *c)
 {
-    uint64_t bad = c->hub.hub && !c->is_bad_told ? hub_bad_lines(c->hub.hub) : 0;
+    uint64_t bad = c->hub.hub ? hub_bad_lines(c->hub.hub) : 0;
 
-    if (bad)
+    if (bad > c->bad_told) {
         cmd_warn(HUB_BAD_LINES_SAYS, bad, bad == 1 ? "" : "s");
-    c->is_bad_told = c->is_bad_told || bad;
+        c->bad_told = bad;
+    }
 }
 
 void
@@ -97,7 +97,7 @@ hub_run_files(const char *what,
         s = hubclient_files(&c.hub, e);
     if (!s)
         s = work(&c, a, e);
-    warn_of_bad(&c);
+    hub_call_warn_of_bad(&c);
     hub_call_end(&c);
     return s;
 }
@@ -108,7 +108,7 @@ hub_call(struct hub_call *c, enum hub_op op, const struct json *args, struct hub
 {
     enum status s = hubclient_call(&c->hub, &c->hub.arena, op, args, reply, e);
 
-    warn_of_bad(c);
+    hub_call_warn_of_bad(c);
     for (size_t i = 0; !s && i < reply->n_warnings; i++)
         cmd_warn("%s", reply->warnings[i]);
     return s;

@@ -36,10 +36,12 @@
 struct hub_call {
     struct hubclient hub;
     bool is_json, is_tty;
-    bool is_bad_told; /* that the log has bad lines */
+    uint64_t bad_told; /* so many bad lines of the log were told of */
 };
 
 enum status hub_call_begin(struct hub_call *c, const struct args *a, struct err *e);
+/* Warns when the log has more bad lines than were told of; hub_call does so. */
+void hub_call_warn_of_bad(struct hub_call *c);
 void hub_call_end(struct hub_call *c); /* safe whatever hub_call_begin returned */
 
 /* An answer below 300 is ST_OK; any other a status with a sentence that says what to do. */

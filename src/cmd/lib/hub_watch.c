@@ -29,15 +29,6 @@ flush(struct buf *out, struct err *e)
 }
 
 static void
-warn_of_bad(uint64_t bad, uint64_t *said)
-{
-    if (bad > *said)
-        cmd_warn("%" PRIu64 " bad lines in the hub's log passed over; cliq fsck tells more",
-                 bad - *said);
-    *said = bad;
-}
-
-static void
 warn_of_reset(const struct subscription *f)
 {
     cmd_warn("signals before %" PRIu64 " are gone that you may have seen, or not: the log was cut "
@@ -67,7 +58,6 @@ hub_watch(struct hub_call *c, const struct subscription_filter *want,
     struct buf out = { 0 };
     struct subscription f;
     const struct json *signal;
-    uint64_t bad_said = 0;
     enum status s = subscription_open(&f, &c->hub, want, e);
 
     f.news = on_news;
@@ -81,9 +71,10 @@ hub_watch(struct hub_call *c, const struct subscription_filter *want,
             warn_of_reset(&f);
         if (!s && (c->is_json || !f.is_reset))
             show_signal(c, &out, signal, columns, show);
-        if (s == ST_TIMEOUT || out.len > FLUSH_AT) /* nothing more for now */
+        if (s == ST_TIMEOUT || out.len > FLUSH_AT) { /* nothing more for now */
             s = flush(&out, e);
-        warn_of_bad(f.bad, &bad_said);
+            hub_call_warn_of_bad(c);
+        }
     }
     subscription_close(&f);
     buf_release(&out);

@@ -94,6 +94,8 @@ show_talk(struct message_show *s, const struct json *m)
     }
     buf_adds(&s->out, s->has_color ? "\033[0m\n" : "\n");
     const char *p = text_of(m, "body", &len);
+    if (len && p[len - 1] == '\n') /* what echo and editors end a text with is no line of its own */
+        len--;
     term_escape(&body, p, len, true);
     for (char *rest = body.p, *line; rest && (line = strsep(&rest, "\n"));)
         buf_addf(&s->out, "    %s\n", line);

@@ -22,7 +22,11 @@ arg_schema_write_words(struct buf *to, const char *p, size_t len, char between, 
 static void
 write_kind(struct buf *to, const struct hub_arg *a, const struct arg_schema_refs *refs)
 {
-    switch (a->kind) {
+    enum hub_arg_kind kind = a->kind;
+
+    if (refs->is_short && (kind == ARG_TEXT || kind == ARG_TRIMMED || kind == ARG_NAME))
+        kind = ARG_STRING;
+    switch (kind) {
     case ARG_TEXT:
         buf_adds(to, "{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096}");
         break;
@@ -56,7 +60,8 @@ write_kind(struct buf *to, const struct hub_arg *a, const struct arg_schema_refs
         buf_addc(to, '}');
         break;
     case ARG_TEXTS:
-        buf_adds(to, "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"minLength\":1}}");
+        buf_addf(to, "{\"type\":\"array\",\"items\":{\"type\":\"string\"%s}}",
+                 refs->is_short ? "" : ",\"minLength\":1");
         break;
     case ARG_LIST:
         buf_adds(to, "{\"type\":\"array\"}");

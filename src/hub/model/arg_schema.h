@@ -14,10 +14,11 @@
 #include "base/buf.h"
 #include "hub/model/arg.h"
 
-/* The schemas that some kinds refer to, as JSON. */
+/* The schemas that some kinds refer to, as JSON, and how much is told. */
 struct arg_schema_refs {
     const char *source; /* of ARG_SOURCE: the object */
     const char *signal; /* of ARG_SIGNALS: what each of them is */
+    bool is_short; /* without lengths and patterns: models pay for them, and refusals say them */
 };
 
 /* One argument; the description is its brief. */

@@ -1,0 +1,45 @@
+/* sdk install - a copy of a language's SDK beside an agent. */
+#include "base/term.h"
+#include "cmd/cmd.h"
+#include "cmd/lib/sdk_package.h"
+
+#include <string.h>
+
+static const struct opt opts[] = { { 0 } };
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    const char *dir = a->n_words > 1 ? a->words[1] : ".";
+    const struct sdk_package *p;
+    struct buf out = { 0 };
+    enum status s = sdk_package_find(a->words[0], &p, e);
+
+    if (!s)
+        s = sdk_package_copy(p, dir, e);
+    if (!s) {
+        buf_adds(&out, "Installed the SDK in ");
+        term_escape(&out, dir, strlen(dir), false);
+        buf_addf(&out, "/%s\n", p->target);
+        s = cmd_print(&out, e);
+    }
+    buf_release(&out);
+    return s;
+}
+
+const struct cmd cmd_sdk_install = {
+    .name = "sdk install",
+    .words = "js|python [DIR]",
+    .min_words = 1,
+    .max_words = 2,
+    .brief = "copy the SDK for JavaScript or Python beside an agent",
+    .about =
+        "Copies the SDK into DIR, else here, so that agents in DIR and below find it:\n"
+        "DIR/node_modules/@cliqhub/cliq-sdk for import ... from '@cliqhub/cliq-sdk', and\n"
+        "DIR/cliq_sdk for import cliq_sdk of an agent in DIR itself. Nothing is downloaded. An\n"
+        "older copy is replaced. A team that is shared needs the copy in its agents/.",
+    .examples = "cliq sdk install js agents\n"
+                "cliq sdk install python agents/my-agent",
+    .opts = opts,
+    .run = run,
+};
