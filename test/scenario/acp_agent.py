@@ -10,7 +10,8 @@
     write PATH TEXT  through the client, %00 is NUL; wait        until the turn is cancelled
     call METHOD      any other request               linger      ignores the end of its input and SIGTERM
 
-Options before the steps: --version N, --auth (session/new needs a sign-in), --mute (answers
+Options before the steps: --version N, --auth (session/new needs a sign-in), --login (the same, and
+Cursor's cursor_login is it), --mute (answers
 nothing), --can resume|load, --models, --usage JSON (result.usage), --quota, --cost N,
 --once (the steps are for the first turn; the next ones answer PASS).
 """
@@ -22,7 +23,7 @@ import sys
 args, opt = sys.argv[1:], {}
 while args and args[0].startswith("--"):
     name = args.pop(0)[2:]
-    opt[name] = True if name in ("auth", "mute", "models", "quota", "once") else args.pop(0)
+    opt[name] = True if name in ("auth", "login", "mute", "models", "quota", "once") else args.pop(0)
 heard, last_id, lingers, late = [], 0, False, []
 
 
@@ -120,7 +121,10 @@ def result(method, params):
             can["sessionCapabilities"] = {"resume": {}}
         return {"protocolVersion": int(opt.get("version", 1)), "agentCapabilities": can,
                 "agentInfo": {"name": "stand-in", "version": "1.2"},
-                "authMethods": [{"id": "login", "name": "Log in with a browser"}]}
+                "authMethods": [{"id": "cursor_login" if "login" in opt else "login", "name": "Log in with a browser"}]}
+    if method == "authenticate" and params["methodId"] == "cursor_login":
+        del opt["login"]
+        return {}
     if method in ("session/new", "session/resume", "session/load"):
         if method == "session/load":
             say("an old answer")
@@ -149,7 +153,7 @@ while True:
     m = listen()
     if "method" not in m or "id" not in m or "mute" in opt:
         continue
-    if m["method"] == "session/new" and "auth" in opt:
+    if m["method"] == "session/new" and ("auth" in opt or "login" in opt):
         send({"id": m["id"], "error": {"code": -32000, "message": "Authentication required"}})
         continue
     r = result(m["method"], m.get("params", {}))

@@ -10,6 +10,7 @@ program() {
         printf '#!/bin/sh\nT=%s NAP=%s\n' "$T" "$NAP"
         cat <<'END'
 [ "$1" != --version ] || { echo 2026.11.01-abc; exit; }
+[ "$1" != --help ] || { cat "$T/help" 2>/dev/null; exit; }
 echo x >>"$T/calls"
 N=$(wc -l <"$T/calls")
 printf '%s\n' "$@" >"$T/args.$N"
@@ -166,6 +167,27 @@ END
     develop
     run_is 3
     has "$(lines_of develop)" 'cliq settings agents.cursor.api_key -'
+}
+
+@test "cursor is driven over the Agent Client Protocol where its program has it" {
+    printf 'Usage: agent [options] [command]\n\nCommands:\n  login  sign in\n  acp  Agent Client Protocol server\n' >"$T/help"
+    program agent <<END
+[ "\$1" != acp ] || exec $PY $ROOT/test/scenario/acp_agent.py --login write \$PWD/made.txt hi say 'I wrote it.'
+say headless
+final headless
+END
+    develop
+    "$CLIQ" settings agents.cursor.api_key key-of-cursor-1
+    run_ok
+    is acp "$(<"$T/args.1")"
+    has "$(<"$T/env.1")" CURSOR_API_KEY=key-of-cursor-1
+    is hi "$(<made.txt)"
+    has "$(lines_of develop)" "wrote "
+    has "$(<"$STATE/run/logs/develop.1.log")" "I wrote it."
+    develop "sandbox: enabled" # an option of the other way
+    run_ok
+    has "$(paste -sd' ' "$T/args.2")" '-p --output-format stream-json --force --sandbox enabled'
+    has "$(<"$STATE/run/logs/develop.1.log")" headless
 }
 
 @test "a rate limit is waited for" {

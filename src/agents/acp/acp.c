@@ -1,4 +1,6 @@
 /* acp - drives any agent that speaks the Agent Client Protocol (agentclientprotocol.com). */
+#include "agents/acp/acp.h"
+
 #include "agents/acp/acp_command.h"
 #include "agents/acp/acp_session.h"
 #include "agents/agent_main.h"
@@ -11,20 +13,25 @@ ask(void *ctx, const char *prompt, struct buf *answer, struct err *e)
     return acp_session_prompt(ctx, prompt, answer, e);
 }
 
-static enum status
-handle(struct context *c, struct err *e)
+enum status
+acp_work(struct context *c, const char *const *argv, struct err *e)
 {
     struct acp_session session = { 0 };
-    const char *const *argv;
-    enum status s = acp_command(c, &argv, e);
+    enum status s = acp_session_open(&session, c, argv, e);
 
-    if (s)
-        return s;
-    s = acp_session_open(&session, c, argv, e);
     if (!s)
         s = model_agent_work(c, &(struct model_driver){ ask, &session }, e);
     acp_session_close(&session);
     return s;
+}
+
+static enum status
+handle(struct context *c, struct err *e)
+{
+    const char *const *argv;
+    enum status s = acp_command(c, &argv, e);
+
+    return s ? s : acp_work(c, argv, e);
 }
 
 static enum status

@@ -59,6 +59,19 @@ auth_names(struct acp_session *s, const struct json *methods)
     return names ? names : "";
 }
 
+/* Ways to sign in that take over the sign-in or key that the program has, and ask nobody. */
+static const char *
+quiet_auth(const struct json *methods)
+{
+    static const char *const known[] = { "cursor_login" };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        json_each (method, methods)
+            if (json_eq(json_get(method, "id"), known[i]))
+                return known[i];
+    return NULL;
+}
+
 static enum status
 check_version(const struct acp_session *s, const struct json *result, struct err *e)
 {
@@ -95,10 +108,28 @@ initialize(struct acp_session *s, const struct json **result, struct err *e)
     json_bool(json_get(can, "loadSession"), &s->can_load);
     s->can_resume = json_is(json_path(can, "sessionCapabilities.resume"), JSON_OBJECT);
     s->auth = auth_names(s, json_get(*result, "authMethods"));
+    s->quiet_auth = quiet_auth(json_get(*result, "authMethods"));
     return ST_OK;
 }
 
 /* ---- the session ---- */
+
+static bool
+sign_in_quietly(struct acp_session *s)
+{
+    struct buf params = { 0 };
+    const struct json *ignored;
+    enum status st = ST_REFUSED;
+
+    json_open(&params, '{');
+    json_key_str(&params, "methodId", s->quiet_auth);
+    json_close(&params, '}');
+    if (s->quiet_auth)
+        st = acp_program_ask(s, "authenticate", &params, ACP_START_MS, &ignored, NULL);
+    buf_release(&params);
+    s->quiet_auth = NULL; /* once */
+    return !st;
+}
 
 /* The members of session/new, and of session/load and session/resume with an id. */
 static enum status
@@ -115,6 +146,8 @@ ask_session(struct acp_session *s, const char *method, const char *id, const str
     json_close(&params, ']');
     json_close(&params, '}');
     enum status st = acp_program_ask(s, method, &params, ACP_START_MS, result, e);
+    if (st == ST_REFUSED && sign_in_quietly(s))
+        st = acp_program_ask(s, method, &params, ACP_START_MS, result, e);
     buf_release(&params);
     return st;
 }

@@ -53,9 +53,10 @@ struct acp_session {
     struct arena scratch;                   /* of one message */
     unsigned n_rubbish;
 
-    const char *id;    /* of the session */
-    const char *auth;  /* names of its ways to sign in; "" */
-    const char *model; /* NULL: not known */
+    const char *id;         /* of the session */
+    const char *auth;       /* names of its ways to sign in; "" */
+    const char *quiet_auth; /* the id of one that asks nobody; NULL: there is none */
+    const char *model;      /* NULL: not known */
     bool can_resume, can_load;
     bool is_loaded;    /* by session/load, which tells the old conversation */
     bool is_prompting; /* updates count */

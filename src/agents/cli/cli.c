@@ -502,8 +502,10 @@ work(struct context *c, struct err *e)
     enum status s = open_cli(&cli, c, vendor, e);
 
     signal(SIGPIPE, SIG_IGN);
-    cli.raw = cli.out.copy = open_raw();
-    if (!s)
+    bool is_done = !s && vendor->instead && vendor->instead(c, cli.binary, &s, e);
+    if (!is_done)
+        cli.raw = cli.out.copy = open_raw();
+    if (!s && !is_done)
         s = model_agent_work(c, &(struct model_driver){ ask, &cli, cli.data }, e);
     close_cli(&cli);
     return s;

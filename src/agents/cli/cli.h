@@ -77,6 +77,9 @@ struct cli_vendor {
     void (*line)(struct turn *t, const struct json *line);
     void (*error_line)(struct turn *t, const char *p, size_t n); /* of standard error; or NULL */
     void (*exited)(struct turn *t, int code);                    /* without a last event; or NULL */
+    /* Does the phase in another way, when the program can; false: it cannot. NULL: there is none.
+     */
+    bool (*instead)(struct context *c, const char *binary, enum status *s, struct err *e);
     bool is_prompt_in_args; /* it does not read standard input */
     bool is_thread_total;   /* usage in a continued conversation is that of all its turns */
 };

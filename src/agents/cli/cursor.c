@@ -1,11 +1,73 @@
-/* cursor - Cursor's agent, headless: `agent -p --output-format stream-json`. */
+/*
+ * cursor - Cursor's agent: over the Agent Client Protocol (`agent acp`) where the program has it,
+ * because then its writes and permissions come to us; else headless: `agent -p --output-format
+ * stream-json`. `args` and `sandbox` are options of the headless way, and choose it.
+ */
+#include "agents/acp/acp.h"
 #include "agents/cli/cli.h"
 #include "agents/model_agent.h"
 #include "cmd/cmd.h"
+#include "proc/child.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { ARGUMENT_MAX = 100 << 10 }; /* the kernel's limit of one argument is 128 KiB */
+enum {
+    ARGUMENT_MAX = 100 << 10, /* the kernel's limit of one argument is 128 KiB */
+    HELP_MAX = 64 << 10,
+    HELP_MS = 20 * 1000,
+    KILL_MS = 2000,
+};
+
+/* ---- over the Agent Client Protocol ---- */
+
+/* Is "acp" the first word of a line? */
+static bool
+lists_acp(const char *help)
+{
+    for (const char *p = help; p && *p; p += *p == '\n') {
+        p += strspn(p, " \t");
+        if (strncmp(p, "acp", 3) == 0 && strchr(" \t\r\n|[", p[3])) /* the end of the text, too */
+            return true;
+        p += strcspn(p, "\n");
+    }
+    return false;
+}
+
+/* Older programs would take the word acp for a prompt: so the help is asked. */
+static bool
+speaks_acp(const char *binary)
+{
+    const char *const argv[] = { binary, "--help", NULL };
+    struct child child = { 0 };
+    struct err ignored;
+    enum status s = child_run(&child,
+                              &(struct child_spec){ .proc = { .argv = argv, .is_group = true },
+                                                    .keep = HELP_MAX,
+                                                    .limit_ms = HELP_MS,
+                                                    .kill_ms = KILL_MS },
+                              &ignored);
+    bool does = !s && child_exit_code(&child) == 0 && lists_acp(child.output.p);
+
+    child_release(&child);
+    return does;
+}
+
+static bool
+over_acp(struct context *c, const char *binary, enum status *s, struct err *e)
+{
+    const char *const argv[] = { binary, "acp", NULL };
+    const char *key = model_agent_text(c, "api_key");
+
+    if (model_agent_option(c, "args") || model_agent_option(c, "sandbox") || !speaks_acp(binary))
+        return false;
+    if (key)
+        setenv("CURSOR_API_KEY", key, 1);
+    *s = acp_work(c, argv, e);
+    return true;
+}
+
+/* ---- headless ---- */
 
 /* The prompt is an argument; a longer one is a file that the argument names. */
 static const char *
@@ -109,6 +171,7 @@ const struct cli_vendor cli_cursor = {
     .signed_in = ".config/cursor/auth.json",
     .command = command,
     .line = parse,
+    .instead = over_acp,
     .is_prompt_in_args = true,
 };
 
@@ -123,14 +186,17 @@ const struct cmd cmd_agent_cursor = {
     .name = "agent cursor",
     .brief = "the built-in agent that drives Cursor's agent",
     .about =
-        "Reads an AgentMessage on standard input, and runs `agent -p` (or cursor-agent) with the\n"
-        "phase's prompt in the working directory. Progress is reported while it works, and tokens\n"
-        "when the program tells them; the raw stream is in run/logs/<phase>.<n>.raw. A phase that\n"
-        "is sent back continues its conversation.\n"
+        "Reads an AgentMessage on standard input, and runs Cursor's agent (or cursor-agent) with "
+        "the\n"
+        "phase's prompt in the working directory: `agent acp` where its help lists acp, else\n"
+        "`agent -p`. Over acp its writes and permissions come to cliq, as cliq agent acp --help\n"
+        "says. The fields args and sandbox choose `agent -p`, whose raw stream is in\n"
+        "run/logs/<phase>.<n>.raw. A phase that is sent back continues its conversation.\n"
         "\n"
-        "Fields of the phase: model, args, sandbox. Settings agents.cursor.*: api_key, model, "
-        "args,\n"
-        "binary. Without api_key its own sign-in is used, or CURSOR_API_KEY.",
+        "Fields of the phase: model, permissions, reviewer, args, sandbox. Settings\n"
+        "agents.cursor.*: api_key, model, permissions, reviewer, args, binary. Without api_key "
+        "its\n"
+        "own sign-in is used, or CURSOR_API_KEY.",
     .opts = agent_no_opts,
     .run = run,
 };
