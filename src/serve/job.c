@@ -43,7 +43,7 @@ wait_until(const struct route *route, const struct json *args)
     return clock_mono_ms() + wait_s * 1000;
 }
 
-/* A job without arguments. */
+/* A job without arguments; without memory its identity is NULL. */
 static struct job *
 begin(const struct reply_to *to, const struct route *route, const struct caller *by)
 {
@@ -65,10 +65,7 @@ begin(const struct reply_to *to, const struct route *route, const struct caller 
         j->method = keep_text(j, to->method);
         j->path = keep_text(j, to->path);
     }
-    if (j->request.identity)
-        return j;
-    job_free(j);
-    return NULL;
+    return j;
 }
 
 static void
@@ -97,9 +94,10 @@ job_new(const struct reply_to *to, const struct http_request *r, const struct ca
         return refuse_starved(to);
     const char *body = arena_dup(&j->arena, r->body.p ? r->body.p : "", r->body.len);
     enum status st =
-        body ? route_args(&j->arena, to->route, (struct route_text){ query.p, query.len },
-                          (struct route_text){ body, r->body.len }, &args, &e)
-             : err_nomem(&e);
+        body && j->request.identity
+            ? route_args(&j->arena, to->route, (struct route_text){ query.p, query.len },
+                         (struct route_text){ body, r->body.len }, &args, &e)
+            : err_nomem(&e);
     if (st) {
         reply_refuse(to, st == ST_INVALID ? 400 : 503,
                      st == ST_INVALID ? "VALIDATION_INVALID_TYPE" : "STORE_UNAVAILABLE", e.text,
@@ -122,6 +120,10 @@ job_new_for(const struct reply_to *to, const struct caller *by, enum hub_op op,
 
     if (!j)
         return refuse_starved(to);
+    if (!j->request.identity) {
+        job_free(j);
+        return refuse_starved(to);
+    }
     set_args(j, args);
     j->mcp = mcp;
     return j;
