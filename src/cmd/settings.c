@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/lib/settings_origin.h"
 #include "context/state_dir.h"
+#include "team/agent_list.h"
 #include "team/settings_check.h"
 #include "team/trust.h"
 
@@ -287,6 +288,34 @@ change(const struct state_dir *f, bool is_global, const char *key, const char *v
     return s;
 }
 
+/* An agent that resembles one that is here was probably meant to be that one. */
+static void
+warn_unknown_agent(const struct state_dir *f, const char *name)
+{
+    struct arena arena = { 0 };
+    struct settings settings = { 0 };
+    struct suggest near = { .word = name };
+    struct buf text = { 0 };
+    struct agent_list list = { 0 };
+    struct json *own = NULL;
+    struct err why;
+    enum status s = settings_load(&settings, f->dir >= 0 ? f->state_dir : NULL, &why);
+
+    if (!s && f->dir >= 0 && state_dir_read(f, "agents.json", &text, &why) == ST_OK)
+        s = json_parse_named(&arena, "agents.json", text.p ? text.p : "", text.len, &own, &why);
+    if (!s)
+        (void)agent_list_make(
+            &list, &arena, &(struct agent_list_places){ .settings = &settings, .agents_json = own },
+            &why);
+    if (list.v && !agent_list_find(&list, name))
+        agent_list_suggest(&list, &near);
+    if (near.best)
+        cmd_warn("there is no agent \"%s\" here (did you mean %s?)", name, near.best);
+    settings_release(&settings);
+    buf_release(&text);
+    arena_release(&arena);
+}
+
 static enum status
 run(const struct args *a, struct err *e)
 {
@@ -317,6 +346,8 @@ run(const struct args *a, struct err *e)
             s = read_value(a->words[1], &value, e);
         if (!s)
             s = change(&f, is_global, key, a->n_words > 1 ? (value.p ? value.p : "") : NULL, e);
+        if (!s && value.len && strcmp(key, "default_agent") == 0)
+            warn_unknown_agent(&f, value.p);
     } else if (!s) {
         s = show(f.state_dir, key, args_has(a, "json"), &out, e);
     }

@@ -161,6 +161,9 @@ END
 @test "settings can be set, shown, merged, masked and removed" {
     cd "$T/proj"
     "$CLIQ" init >/dev/null
+    got settings default_agent scrpt
+    code_is 0
+    is 'cliq: warning: there is no agent "scrpt" here (did you mean script?)' "$err"
     got settings default_agent script
     succeeds
     got settings default_agent
