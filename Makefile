@@ -121,7 +121,7 @@ $(BUILD)/cliq-hub.pc: FORCE
 
 # ---- man pages, made from the command table and from the topics ----------------
 
-PAGES := $(subst _,-,$(filter-out complete pane wake_agent,$(shell sed -n 's/^CMD(\(.*\))/\1/p' src/cmd/cmds.def; \
+PAGES := $(subst _,-,$(filter-out alarm complete pane wake_agent,$(shell sed -n 's/^CMD(\(.*\))/\1/p' src/cmd/cmds.def; \
   sed -n 's/^AGENT.\([a-z0-9_]*\),.*/agent_\1/p' src/agents/agents.def)))
 MAN1  := $(BUILD)/man/cliq.1 $(PAGES:%=$(BUILD)/man/cliq-%.1)
 MAN5  := $(patsubst man/%.scd,$(BUILD)/man/%,$(wildcard man/*.scd))

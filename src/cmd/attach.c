@@ -9,6 +9,7 @@
 #include "run/journal.h"
 #include "run/lockfile.h"
 #include "run/panes.h"
+#include "run/sleeping.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -95,15 +96,32 @@ way_on(const struct run_latest *run)
                            : "cliq run --resume goes on with it";
 }
 
+/* No process is there to follow: what happened so far. */
+static enum status
+show_asleep(const struct state_dir *f, const struct run_latest *run, bool is_json, struct err *e)
+{
+    enum status s = is_json ? follow(f, "run/" JOURNAL_NAME, NULL, -1, e)
+                            : follow(f, "orchestrator.log", run->id, -1, e);
+
+    if (!s)
+        cmd_note(
+            "the run sleeps until people answer (cliq review); cliq status --watch shows how it "
+            "goes on");
+    return s;
+}
+
 static enum status
 show(const struct state_dir *f, const struct args *a, struct err *e)
 {
     bool is_json = args_has(a, "json");
     int pidfd = open_orchestrator(f); /* before we look whether it has ended */
     struct run_latest run;
+    struct sleeping sleep;
     enum status s = run_latest(f, &run, e);
     char attach[128];
 
+    if (!s && pidfd < 0 && !run.has_end && sleeping_read(f, &sleep))
+        return show_asleep(f, &run, is_json, e);
     if (!s && pidfd < 0 && !run.has_end)
         s = err_set(e, ST_NOT_FOUND, "no run is active here: the last one was cut off; %s",
                     way_on(&run));
@@ -128,6 +146,10 @@ show(const struct state_dir *f, const struct args *a, struct err *e)
         s = run_latest(f, &run, e);
     if (s)
         return s;
+    if (!run.has_end && sleeping_read(f, &sleep)) {
+        cmd_note("the run sleeps from now on, until people answer (cliq review)");
+        return ST_OK;
+    }
     if (!run.has_end)
         return err_set(e, ST_FAILED, "the run was cut off: %s", way_on(&run));
     err_say(e, "%s", ""); /* the log said it all */

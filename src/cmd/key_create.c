@@ -85,10 +85,8 @@ const struct cmd cmd_key_create = {
         "A server that runs over the same files takes it at once. If it cannot be printed, it is\n"
         "revoked.\n"
         "\n"
-        "Scopes: emit, claim, ack, inbox, stream, teams; audit, which reads every signal whomever "
-        "it is "
-        "for;\n"
-        "and admin, which implies all.",
+        "Scopes: emit, claim, ack, inbox, stream, teams, review; audit, which reads every signal\n"
+        "whomever it is for; and admin, which implies all.",
     .examples = "cliq key create --identity ruby\n"
                 "CLIQ_KEY=$(cliq key create --identity ci --scope emit)\n"
                 "cliq key create --identity guest --ttl 30d",

@@ -1,19 +1,16 @@
 /* review - the gates that people decide: lists, shows and answers their reviews. */
 #include "run/review.h"
 
-#include "agents/review/review_give.h"
+#include "agents/review/review_desk.h"
 #include "base/clock.h"
-#include "base/digest.h"
-#include "base/path.h"
 #include "base/suggest.h"
 #include "base/table.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "cmd/lib/sdk_session.h"
 #include "hubclient/hubclient.h"
-#include "run/lockfile.h"
 #include "run/review_line.h"
-#include "run/run.h"
+#include "run/sleeping.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,6 +23,7 @@ static const struct opt opts[] = {
     { "to", OPT_TEXT, "PHASE", "changes: the phase that works on it again (else the first)" },
     { "as", OPT_TEXT, "IDENTITY", "who you are (else CLIQ_IDENTITY, else your user's name)" },
     { "diff", OPT_FLAG, NULL, "show: print what changed since the run began" },
+    { "all", OPT_FLAG, NULL, "list: those of all projects in which you are a reviewer" },
     { "json", OPT_FLAG, NULL, "print JSON" },
     { 0 },
 };
@@ -33,9 +31,9 @@ static const struct opt opts[] = {
 /* The parts that all actions share. */
 struct reviewing {
     const struct args *args;
-    struct state_dir project;
+    struct review_asker asker;
+    struct state_dir project; /* dir -1: not in one */
     struct arena arena;
-    struct run_latest run; /* the present one; id "": none */
     struct buf out;
 };
 
@@ -44,9 +42,7 @@ struct reviewing {
 static const char *
 state_of(struct reviewing *x, const struct json *doc)
 {
-    bool is_present = json_eq(json_get(doc, "run"), x->run.id) && !x->run.has_end;
-
-    return review_line_state(&x->arena, doc, !is_present);
+    return review_desk_state(&x->project, &x->arena, doc);
 }
 
 static void
@@ -79,7 +75,64 @@ names_of(struct reviewing *x, const struct json *doc)
     return out ? out : "";
 }
 
+/* The review of this project whose id begins so; where there is none, that of another project. */
+static enum status
+find(struct reviewing *x, const char *id, struct json **doc, struct err *e)
+{
+    struct state_dir other;
+    struct err why;
+    bool is_in_one = x->project.dir >= 0;
+    enum status s = is_in_one ? review_find(&x->project, &x->arena, id, doc, e) : ST_NOT_FOUND;
+
+    if (s != ST_NOT_FOUND)
+        return s;
+    enum status there = review_desk_find(&x->asker, id, &x->arena, &other, doc, &why);
+    if (there) {
+        state_dir_close(&other);
+        if (is_in_one && there == ST_NOT_FOUND)
+            return s; /* e has what this project says */
+        err_say(e, "%s (--as NAME; cliq review --all)", why.text);
+        return there;
+    }
+    state_dir_close(&x->project);
+    x->project = other;
+    return ST_OK;
+}
+
 /* ---- list ---- */
+
+/* Of all projects, in which --as is a reviewer. */
+static enum status
+list_all(struct reviewing *x, struct err *e)
+{
+    static const char *const head[] = { "REVIEW", "GATE", "STATE", "SINCE", "ENDS", "PROJECT" };
+    static const char *const keys[] = { "id", "gate", "state", "since", "until", "project" };
+    struct table t = { .columns = 6 };
+    struct json *docs;
+    enum status s = review_desk_list(&x->asker, NULL, &x->arena, &docs, e);
+
+    if (!s && args_has(x->args, "json")) {
+        json_write(&x->out, docs);
+        buf_addc(&x->out, '\n');
+    }
+    if (s || args_has(x->args, "json"))
+        return s;
+    for (size_t i = 0; i < 6; i++)
+        table_cell(&t, head[i], strlen(head[i]));
+    json_each (doc, docs)
+        for (size_t i = 0; i < 6; i++) {
+            const char *text = review_text(&x->arena, doc, keys[i]);
+            table_cell(&t, text, strlen(text));
+        }
+    if (json_first(docs))
+        table_write(&t, &x->out, term_is_tty(STDOUT_FILENO) ? term_width(STDOUT_FILENO) - 1 : 0,
+                    term_has_color(STDOUT_FILENO));
+    else
+        buf_addf(&x->out, "no review is for %s in a project that the hub knows (--as NAME)\n",
+                 x->asker.identity);
+    table_release(&t);
+    return ST_OK;
+}
 
 static void
 add_row(struct reviewing *x, struct table *t, const struct json *doc)
@@ -133,26 +186,6 @@ list(struct reviewing *x, struct err *e)
 
 /* ---- show ---- */
 
-/* "changed since", "gone since" or "": the file of the project, compared with the copy. */
-static const char *
-change_of(struct reviewing *x, const struct json *artifact)
-{
-    struct buf path = { 0 }, text = { 0 };
-    char hex[DIGEST_HEX_SIZE];
-    struct err ignored;
-    const char *sha = review_text(&x->arena, artifact, "sha256"), *says = "";
-
-    buf_addf(&path, "%s/%s", x->project.project_dir, review_text(&x->arena, artifact, "path"));
-    if (*sha && !buf_failed(&path)) {
-        enum status s = path_read_file(AT_FDCWD, path.p, &text, &ignored);
-        digest_sha256_hex(hex, text.p ? text.p : "", text.len);
-        says = s ? "gone since" : strcmp(hex, sha) != 0 ? "changed since" : "";
-    }
-    buf_release(&path);
-    buf_release(&text);
-    return says;
-}
-
 static void
 show_artifacts(struct reviewing *x, const struct json *doc)
 {
@@ -162,12 +195,16 @@ show_artifacts(struct reviewing *x, const struct json *doc)
         buf_addf(&x->out, "\nArtifacts, as they were: %s/reviews/%s/files/\n", x->project.state_dir,
                  review_text(&x->arena, doc, "id"));
     json_each (v, json_get(doc, "artifacts")) {
-        const char *change = json_get(v, "sha256") ? change_of(x, v) : "not copied, too large";
+        const char *change = review_text(&x->arena, v, "change");
+        const char *says = !json_get(v, "sha256") ? "not copied, too large"
+                           : *change == 'c'       ? "changed since"
+                           : *change              ? "gone since"
+                                                  : "";
         json_int(json_get(v, "size"), &n);
         buf_adds(&x->out, "  ");
         add_safe(&x->out, review_text(&x->arena, v, "path"), false);
-        buf_addf(&x->out, "  %" PRId64 " bytes%s%s%s\n", n, *change ? "  (" : "", change,
-                 *change ? ")" : "");
+        buf_addf(&x->out, "  %" PRId64 " bytes%s%s%s\n", n, *says ? "  (" : "", says,
+                 *says ? ")" : "");
     }
     if (json_int(json_get(doc, "left_out"), &n))
         buf_addf(&x->out, "  and %" PRId64 " more, which were not copied\n", n);
@@ -279,19 +316,14 @@ show(struct reviewing *x, const char *id, struct err *e)
 {
     struct json *doc;
     int64_t n = 0, m = 0;
-    enum status s = review_find(&x->project, &x->arena, id, &doc, e);
+    enum status s = find(x, id, &doc, e);
 
     if (s)
         return s;
     if (args_has(x->args, "diff"))
         return print_diff(x, doc, e);
+    review_desk_compare(&x->project, &x->arena, doc);
     if (args_has(x->args, "json")) {
-        json_each (v, json_get(doc, "artifacts")) {
-            const char *change = change_of(x, v);
-            if (*change)
-                json_set((struct json *)(uintptr_t)v, "change",
-                         json_new_str(&x->arena, change, strcspn(change, " ")));
-        }
         json_write(&x->out, doc);
         buf_addc(&x->out, '\n');
         return ST_OK;
@@ -331,47 +363,45 @@ read_text(struct reviewing *x, enum review_verdict verdict, struct buf *to, stru
     return sdk_text_arg(given, "the text", to, e);
 }
 
-/* The end of an answer: an orchestrator waits for it, or none does. */
 static void
-tell_next(struct reviewing *x, const struct json *doc)
+tell_next(struct reviewing *x, const struct json *doc, enum review_next next)
 {
-    if (args_has(x->args, "json")) {
+    static const char *const says[] = {
+        [REVIEW_NEXT_OTHERS] = "The other reviewers have to answer, too.\n",
+        [REVIEW_NEXT_RUNS] = "",
+        [REVIEW_NEXT_STARTED] = "The run slept, and goes on: cliq status\n",
+        [REVIEW_NEXT_RESUME] =
+            "No orchestrator runs; the answer is kept. Next: cliq run --resume\n",
+    };
+
+    if (args_has(x->args, "json"))
         json_write(&x->out, doc);
+    else
+        buf_addf(&x->out, "%s  %s\n%s", review_text(&x->arena, doc, "id"),
+                 review_text(&x->arena, doc, "state"), says[next]);
+    if (args_has(x->args, "json"))
         buf_addc(&x->out, '\n');
-        return;
-    }
-    buf_addf(&x->out, "%s  %s\n", review_text(&x->arena, doc, "id"),
-             review_text(&x->arena, doc, "state"));
-    if (review_is(doc, "open"))
-        buf_adds(&x->out, "The other reviewers have to answer, too.\n");
-    else if (!lockfile_is_held(&x->project))
-        buf_adds(&x->out, "No orchestrator runs; the answer is kept. Next: cliq run --resume\n");
 }
 
 static enum status
 answer(struct reviewing *x, const char *prefix, enum review_verdict verdict, struct err *e)
 {
-    struct hubclient who = { 0 };
-    struct hubclient_options o = { .identity = args_text(x->args, "as"),
-                                   .says = "--as NAME",
-                                   .url = "" };
+    struct review_answer given = { .by = x->asker.identity,
+                                   .verdict = verdict,
+                                   .to = args_text(x->args, "to") };
+    enum review_next next = REVIEW_NEXT_RUNS;
     struct buf text = { 0 };
     struct json *doc;
-    enum status s = review_find(&x->project, &x->arena, prefix, &doc, e);
+    enum status s = find(x, prefix, &doc, e);
 
     if (!s)
         s = read_text(x, verdict, &text, e);
+    given.text = text.len ? text.p : NULL;
     if (!s)
-        s = hubclient_open(&who, &o, e);
-    struct review_answer given = { .by = who.identity,
-                                   .verdict = verdict,
-                                   .to = args_text(x->args, "to"),
-                                   .text = text.len ? text.p : NULL };
+        s = review_desk_answer(&x->project, NULL, &x->arena, review_text(&x->arena, doc, "id"),
+                               &given, &doc, &next, e);
     if (!s)
-        s = review_give(&x->project, &x->arena, prefix, &given, &doc, e);
-    if (!s)
-        tell_next(x, doc);
-    hubclient_close(&who);
+        tell_next(x, doc, next);
     buf_release(&text);
     return s;
 }
@@ -395,9 +425,10 @@ dispatch(struct reviewing *x, struct err *e)
                        "unknown action \"%.40s\"%s%s%s: list, show, approve, changes or reject",
                        what, near.best ? " (did you mean " : "", near.best ? near.best : "",
                        near.best ? "?)" : "");
+    if (is_list && x->args->n_words > 1)
+        return err_set(e, ST_INVALID, "cliq review list takes no ID");
     if (is_list)
-        return x->args->n_words > 1 ? err_set(e, ST_INVALID, "cliq review list takes no ID")
-                                    : list(x, e);
+        return args_has(x->args, "all") ? list_all(x, e) : list(x, e);
     if (x->args->n_words < 2)
         return err_set(e, ST_INVALID, "which one? cliq review %s ID; cliq review list shows them",
                        what);
@@ -408,15 +439,26 @@ static enum status
 run(const struct args *a, struct err *e)
 {
     struct reviewing x = { .args = a, .project.dir = -1 };
-    struct err none;
-    enum status s = state_dir_find(&x.project, e);
+    struct hubclient who = { 0 };
+    struct hubclient_options o = { .identity = args_text(a, "as"), .says = "--as NAME", .url = "" };
+    bool is_local = !args_has(a, "all") && (!a->n_words || strcmp(a->words[0], "list") == 0);
+    enum status s = hubclient_open(&who, &o, e);
+    struct err why;
 
-    if (!s && run_latest(&x.project, &x.run, &none) != ST_OK)
-        x.run.id[0] = '\0';
+    x.asker = (struct review_asker){ .identity = who.identity };
+    if (!s && state_dir_find(&x.project, &why) != ST_OK) {
+        x.project.dir = -1;
+        s = is_local ? err_set(e, ST_NOT_FOUND, "%s; cliq review --all lists those of all projects",
+                               why.text)
+                     : ST_OK;
+    }
     if (!s)
         s = dispatch(&x, e);
     if (!s)
         s = cmd_print(&x.out, e);
+    if (!s)
+        sleeping_alarm_start(NULL); /* where it was killed */
+    hubclient_close(&who);
     buf_release(&x.out);
     arena_release(&x.arena);
     state_dir_close(&x.project);
@@ -431,15 +473,21 @@ const struct cmd cmd_review = {
     .about =
         "A gate with the agent hug waits for its reviewers. cliq review lists the reviews of the\n"
         "present run; show prints one with its checks, handoffs, artifacts and answers, and names\n"
-        "artifacts that changed after it was made. An id may be shortened to its begin.\n"
+        "artifacts that changed after it was made. An id may be shortened to its begin. With its\n"
+        "whole id a review of another project is found, too, from any directory; --all lists "
+        "them.\n"
         "\n"
         "approve passes the gate. changes sends the work back to --to, or to the first phase that\n"
         "the gate can route to. reject ends the run: it escalates. changes and reject say why "
         "with\n"
         "-m. Only a reviewer may answer (else exit code 7), and only once (else 5). An answer is\n"
-        "on disk before the command succeeds. When no orchestrator runs, cliq run --resume takes\n"
-        "it up.",
+        "on disk before the command succeeds. A run in the background that awaits only people "
+        "sleeps,\n"
+        "without a process: an answer starts it again. Where cliq run died, cliq run --resume "
+        "takes\n"
+        "the answer up.",
     .examples = "cliq review\n"
+                "cliq review --all --as elan\n"
                 "cliq review show accept-1\n"
                 "cliq review approve accept-1 --as elan -m \"well done\"\n"
                 "cliq review changes accept-1 --to build -m \"the title is wrong\"",

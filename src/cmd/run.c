@@ -1,6 +1,7 @@
 /* run - carries the work through the phases. */
 #define _GNU_SOURCE
 #include "run/run.h"
+#include "agents/review/review_task.h"
 #include "base/sys.h"
 #include "base/term.h"
 #include "cmd/cmd.h"
@@ -125,6 +126,10 @@ run_here(struct plan *p, const struct run_options *o, struct err *e)
     enum run_status end = RUN_FAILED;
     enum status s = run_pipeline(p, o, &end, e);
 
+    if (!s && end == RUN_ACTIVE) /* it sleeps */
+        return ST_OK;
+    if (!s) /* gates that were stopped, or still asked when it ended */
+        review_task_cancel_all(&p->state, "hug");
     if (!s && (s = run_outcome(end)) && end != RUN_FAILED)
         err_say(e, "%s", ""); /* the view said it all */
     return s;

@@ -1,5 +1,6 @@
 /* signal pump - does what is due, and nothing else. */
 #include "cmd/lib/hub_call.h"
+#include "run/sleeping.h"
 
 #include <inttypes.h>
 
@@ -24,6 +25,7 @@ pump(struct hub_call *c, const struct args *a, struct err *e)
         return s;
     if (hub_due_in_ms(c->hub.hub) == 0)
         return err_set(e, ST_IO, "what is due could not be written; cliq hub check tells more");
+    sleeping_alarm_start(c->hub.config);
     uint64_t n = before.delayed > after.delayed ? before.delayed - after.delayed : 0;
     buf_addf(&out,
              c->is_json ? "{\"delivered\":%" PRIu64 ",\"delayed\":%" PRIu64 "}\n" : "%" PRIu64 "\n",
@@ -45,7 +47,8 @@ const struct cmd cmd_signal_pump = {
     .about =
         "For cron or a timer, where neither a server runs nor anybody else writes. Also ends\n"
         "leases that are over, brings failed tasks back whose time has come, and starts agents\n"
-        "for which signals wait. Prints how many signals were delivered.",
+        "for which signals wait, and the alarm of runs that sleep. Prints how many signals were "
+        "delivered.",
     .examples = "cliq signal pump",
     .opts = opts,
     .run = run,

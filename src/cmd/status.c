@@ -265,6 +265,13 @@ write_rest(const struct run_picture *p, const char *attach, struct buf *out)
     write_notes(p, out);
     if (!p->replay.head.has_end && !p->is_driven)
         buf_adds(out, "No orchestrator runs.\n");
+    if (p->is_asleep) {
+        buf_adds(out, "The run sleeps, without a process, since ");
+        add_time(out, p->sleep.since_ms, p->now_ms);
+        buf_adds(out, ". An answer starts it again, or the time: at ");
+        add_time(out, p->sleep.wake_ms, p->now_ms);
+        buf_adds(out, ".\n");
+    }
     if (*attach)
         buf_addf(out, "To watch the agents: %s%s\n", attach,
                  p->is_driven
@@ -398,14 +405,21 @@ struct status_watch {
     int pidfd; /* of the orchestrator; -1: none */
 };
 
+static int
+open_orchestrator(const struct state_dir *f)
+{
+    struct proc_id id;
+    pid_t pid = lockfile_runner(f);
+
+    return pid > 0 && proc_identify(pid, &id, NULL) == ST_OK ? proc_pidfd(&id) : -1;
+}
+
 static enum status
 watch_run(struct status_watch *w, const struct state_dir *f, struct err *e)
 {
     struct buf run = { 0 }, signals = { 0 };
-    struct proc_id id;
-    pid_t pid = lockfile_runner(f);
 
-    w->pidfd = pid > 0 && proc_identify(pid, &id, NULL) == ST_OK ? proc_pidfd(&id) : -1;
+    w->pidfd = open_orchestrator(f);
     state_dir_path(f, &run, "run");
     state_dir_path(f, &signals, "signals");
     enum status s = watch_open_file(&w->journal, run.p ? run.p : "", JOURNAL_NAME, e);
@@ -445,6 +459,8 @@ watch(const struct state_dir *f, struct status_shown *shown, struct err *e)
     if (!s)
         s = show(f, shown, e);
     while (!s && !shown->is_over && !shown->is_lost) {
+        if (w.pidfd < 0) /* it slept, and was started again */
+            w.pidfd = open_orchestrator(f);
         await_change(&w, shown->is_redrawn);
         s = show(f, shown, e);
     }
@@ -482,7 +498,8 @@ const struct cmd cmd_status = {
     .name = "status",
     .brief = "show the state of a run and its phases",
     .about =
-        "RUNNING while cliq run goes on, INTERRUPTED when it died, else how the run ended. Of "
+        "RUNNING while cliq run goes on, ASLEEP while only people are awaited and a run in the\n"
+        "background needs no process, INTERRUPTED when it died, else how the run ended. Of "
         "each\n"
         "phase: state, agent, when its latest attempt started and how long it took (times are "
         "UTC),\n"

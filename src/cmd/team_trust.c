@@ -71,17 +71,18 @@ static enum status
 run(const struct args *a, struct err *e)
 {
     struct state_dir f = { .dir = -1 };
-    char hash[TRUST_HASH_SIZE];
+    char hash[TRUST_HASH_SIZE], told[PATH_MAX];
     struct buf out = { 0 };
     enum status s = a->n_words ? open_given(&f, a->words[0], e) : open_found(&f, e);
 
     if (!s)
         s = trust_hash(f.dir, hash, e);
+    const char *path = s ? NULL : path_told(f.dir, NULL, told);
     if (!s)
-        s = trust_add(hash, f.state_dir, e);
+        s = trust_add(hash, path, e);
     if (!s) {
         buf_adds(&out, "Trusted ");
-        term_escape(&out, f.state_dir, strlen(f.state_dir), false);
+        term_escape(&out, path, strlen(path), false);
         buf_addf(&out, " (%.16s...)\n", hash);
         s = cmd_print(&out, e);
     }

@@ -6,6 +6,7 @@
 #include "run/assemble.h"
 #include "run/lockfile.h"
 #include "run/run.h"
+#include "run/sleeping.h"
 #include "team/trust.h"
 
 #include <fcntl.h>
@@ -105,6 +106,7 @@ static void
 look_at_runs(struct doctor *d)
 {
     struct run_latest run;
+    struct sleeping sleep;
     pid_t pid = lockfile_runner(&d->project);
 
     if (pid > 0) {
@@ -119,7 +121,9 @@ look_at_runs(struct doctor *d)
                    left == 1 ? "" : "es", left == 1 ? "s" : "");
     if (s)
         return;
-    if (!run.has_end)
+    if (!run.has_end && sleeping_read(&d->project, &sleep))
+        doctor_add(d, DOCTOR_OK, "run", NULL, "%s sleeps until people answer: cliq review", run.id);
+    else if (!run.has_end)
         doctor_add(d, DOCTOR_ERROR, "run", "cliq run --resume",
                    "the run %s was interrupted (cliq cancel ends it)", run.id);
     else

@@ -1,6 +1,6 @@
 #include "mcp/files.h"
 
-#include "agents/review/review_give.h"
+#include "agents/review/review_desk.h"
 #include "base/path.h"
 #include "base/sys.h"
 #include "context/handoff.h"
@@ -384,12 +384,11 @@ list_reviews(struct mcp_files *f, const struct state_dir *state, struct buf *out
     json_key(out, "reviews");
     json_open(out, '[');
     json_each (doc, docs) {
-        bool is_over = review_is(doc, "open") && review_is_over(state, doc);
         json_sep(out);
         json_open(out, '{');
         json_key_json(out, "id", json_get(doc, "id"));
         json_key_json(out, "gate", json_get(doc, "gate"));
-        json_key_str(out, "state", is_over ? "cancelled" : review_text(f->arena, doc, "state"));
+        json_key_str(out, "state", review_desk_state(state, f->arena, doc));
         json_key_json(out, "reviewers", json_get(doc, "reviewers"));
         json_key_bool(out, "is_yours", review_is_reviewer(doc, f->identity));
         json_close(out, '}');
@@ -405,6 +404,7 @@ mcp_review(struct mcp_files *f, struct args_in *in, struct buf *out, struct err 
     const char *id = NULL, *word = NULL, *to = NULL;
     const struct json *text = NULL;
     struct state_dir state = { .dir = -1 };
+    enum review_next next;
     struct json *doc;
 
     if (!arg_text(in, "id", &id) || !arg_word(in, "verdict", &word) ||
@@ -421,11 +421,11 @@ mcp_review(struct mcp_files *f, struct args_in *in, struct buf *out, struct err 
     if (word && given.verdict != REVIEW_APPROVE && (!given.text || !*given.text))
         return err_set(e, ST_INVALID, "say why in text: %s needs it", word);
     enum status s = open_project(&state, e);
-    if (!s && !id)
-        s = list_reviews(f, &state, out, e);
-    else if (!s)
-        s = word ? review_give(&state, f->arena, id, &given, &doc, e)
-                 : review_find(&state, f->arena, id, &doc, e);
+    if (!s)
+        s = id ? review_find(&state, f->arena, id, &doc, e) : list_reviews(f, &state, out, e);
+    if (!s && word)
+        s = review_desk_answer(&state, NULL, f->arena, review_text(f->arena, doc, "id"), &given,
+                               &doc, &next, e);
     if (!s && id)
         json_write(out, doc);
     state_dir_close(&state);

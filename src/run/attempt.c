@@ -4,6 +4,7 @@
 #include "base/sys.h"
 #include "proc/child_loop.h"
 #include "run/live_view.h"
+#include "run/parked.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -32,6 +33,9 @@ struct attempt {
     bool is_stopped;                /* attempt_stop was called */
     bool is_again;                  /* it was killed, and is started again when its tree is gone */
     unsigned n_again;               /* times it was, by this orchestrator */
+    bool is_parked;                 /* people are awaited: it goes on without a process */
+    bool is_waiting;                /* and its process has ended */
+    struct parked parked;           /* what it waits for then */
     int64_t timeout_ms;
     int64_t began_ms; /* monotonic */
     char ended[80];   /* how, for its pane; empty: without a result */
@@ -114,6 +118,7 @@ attempt_new(struct attempt **out, struct attempt_host *host, const struct attemp
     l->host = host;
     l->a = *a;
     l->fd = -1;
+    l->parked = (struct parked){ .timer = -1 };
     log_reader_init(&l->reader, -1, 0);
     s = attempt_files_write(host->plan, a, host->run_id, &l->arena, &l->prepared, e);
     if (!s) {
@@ -134,6 +139,7 @@ attempt_free(struct attempt *l)
         return;
     child_unwatch(&l->watch);
     child_release(&l->child);
+    parked_release(&l->parked);
     loop_drop(l->deadline);
     log_reader_release(&l->reader);
     if (l->fd >= 0)
@@ -376,17 +382,24 @@ finish_pane(struct attempt *l)
 }
 
 static void begin_again(struct attempt *l);
+static void park(struct attempt *l);
 
 static void
 gone(struct attempt *l)
 {
     if (l->is_gone)
         return;
+    if (l->is_parked) {
+        park(l);
+        return;
+    }
     if (l->is_again) {
         begin_again(l);
         return;
     }
     l->is_gone = true;
+    if (is_patient(l))
+        parked_cancel(&l->host->plan->state, l->host->run_id, phase_name(l), l->a.n);
     if (l->is_complete)
         note_bad_lines(l); /* else it is part of what is told */
     child_unwatch(&l->watch);
@@ -431,6 +444,7 @@ say_death(const struct attempt *l, struct buf *to)
         buf_addf(to, "; lines without the attempt_id %s were ignored", l->prepared.token);
 }
 
+/* It was killed; or it ended well and without a verdict, because people decided at that moment. */
 static bool
 may_begin_again(const struct attempt *l)
 {
@@ -438,7 +452,16 @@ may_begin_again(const struct attempt *l)
     bool was_killed =
         !l->child.has_status || signo == SIGKILL || signo == SIGTERM || signo == SIGHUP;
 
-    return is_patient(l) && was_killed && !l->is_stopped && l->n_again < AGAIN_MAX;
+    return is_patient(l) && (was_killed || status == 0) && !l->is_stopped && l->n_again < AGAIN_MAX;
+}
+
+/* People are awaited: no process need be there. */
+static bool
+may_park(struct attempt *l)
+{
+    return is_patient(l) && !l->is_stopped && l->host->watch_reviews(l->host->ctx) &&
+           parked_look(&l->parked, &l->host->plan->state, l->host->run_id, phase_name(l), l->a.n) &&
+           l->parked.due_ms > 0;
 }
 
 /* Its process ended. */
@@ -449,8 +472,11 @@ on_end(struct attempt *l)
 
     attempt_look(l); /* its last lines */
     l->is_ended = true;
-    if (!l->has_result && may_begin_again(l)) {
+    if (!l->has_result && may_park(l))
+        l->is_parked = true;
+    else if (!l->has_result && may_begin_again(l))
         l->is_again = true;
+    if (l->is_parked || l->is_again) {
         if (l->child.state == CHILD_RUNNING) /* what it left */
             child_watch_stop(&l->watch);
         return;
@@ -502,8 +528,14 @@ attempt_check_gone(struct attempt *l)
 void
 attempt_stop(struct attempt *l)
 {
-    l->is_again = false;
+    l->is_again = l->is_parked = false;
     l->is_stopped = true;
+    parked_release(&l->parked);
+    if (l->is_waiting) { /* nothing is left of it */
+        l->is_waiting = false;
+        gone(l);
+        return;
+    }
     if (is_started(l))
         child_watch_stop(&l->watch);
 }
@@ -713,22 +745,30 @@ attempt_resume(struct attempt *l, int64_t timeout_ms, int64_t timeout_left_ms, s
     }
 }
 
+/* Forgets its process, which has ended; the attempt goes on. */
+static void
+end_process(struct attempt *l, const char *how)
+{
+    attempt_set_verdict(l, how);
+    finish_pane(l);
+    child_unwatch(&l->watch);
+    child_release(&l->child);
+    l->child = (struct child){ 0 };
+}
+
 /* Another process for the same attempt, under its next name. */
 static void
 begin_again(struct attempt *l)
 {
     int64_t left_ms = l->timeout_ms - (clock_mono_ms() - l->began_ms), began_ms = l->began_ms;
+    bool was_killed = l->is_again && !l->child.is_adopted;
     struct err e;
 
-    l->n_again += !l->child.is_adopted;
-    if (!l->child.is_adopted)
+    l->n_again += was_killed;
+    if (was_killed)
         l->host->on_note(l->host->ctx, l->a.phase, "its process was killed, and is started again");
-    attempt_set_verdict(l, "killed");
-    finish_pane(l);
-    child_unwatch(&l->watch);
+    end_process(l, "killed");
     drop_deadline(l);
-    child_release(&l->child);
-    l->child = (struct child){ 0 };
     l->is_again = l->is_ended = l->has_ids = false;
     l->n_lines = l->n_told = 0;
     enum status s = rename_attempt(l, &e);
@@ -742,6 +782,66 @@ begin_again(struct attempt *l)
     l->began_ms = began_ms;
     if (!l->has_result && l->child.state == CHILD_RUNNING)
         set_deadline(l, left_ms > 0 ? left_ms : 0);
+}
+
+/* ---- waiting without a process ---- */
+
+/* Something may have changed for a parked attempt: its review, or the time. */
+static void
+look_parked(struct attempt *l)
+{
+    const struct state_dir *f = &l->host->plan->state;
+
+    if (!l->is_waiting)
+        return;
+    if (parked_look(&l->parked, f, l->host->run_id, phase_name(l), l->a.n) &&
+        l->parked.due_ms > clock_wall_ns() / 1000000)
+        return;
+    l->is_parked = l->is_waiting = false;
+    parked_release(&l->parked);
+    begin_again(l);
+}
+
+static void
+on_parked_due(void *ctx)
+{
+    look_parked(ctx);
+    settle(ctx);
+}
+
+static void
+park(struct attempt *l)
+{
+    struct err e;
+
+    end_process(l, "waits for people");
+    l->is_waiting = true;
+    if (parked_wait(&l->parked, l->host->loop, on_parked_due, l, &e) == ST_OK)
+        return;
+    l->is_parked = l->is_waiting = false;
+    give_result(l, OUT_CRASH, NULL, e.text);
+    gone(l);
+}
+
+bool
+attempt_is_waiting(const struct attempt *l)
+{
+    return l->is_waiting;
+}
+
+int64_t
+attempt_due_ms(const struct attempt *l)
+{
+    int64_t limit_ms = clock_wall_ns() / 1000000 + l->timeout_ms - (clock_mono_ms() - l->began_ms);
+
+    return limit_ms < l->parked.due_ms ? limit_ms : l->parked.due_ms;
+}
+
+void
+attempt_look_review(struct attempt *l, const char *name)
+{
+    if (l->is_waiting && (!name || parked_is_file(&l->parked, name)))
+        look_parked(l);
 }
 
 void

@@ -7,6 +7,12 @@
  * It is a process of its own, a child (proc/child.h), which an orchestrator that comes later
  * adopts. Where the host has panes (run/panes.h), one shows its log; a person who closes that pane
  * ends the attempt: its tree gets SIGHUP, a moment later SIGTERM, then SIGKILL.
+ *
+ * One that waits for people (agents.def: is_patient) is parked when its process has ended: the
+ * attempt runs on without a process, and gets another one when its review or the time asks for it
+ * (run/parked.h).
+ *
+ * Tests: test/scenario/pipeline_*.bats test/scenario/review.bats
  */
 #ifndef CLIQ_RUN_ATTEMPT_H
 #define CLIQ_RUN_ATTEMPT_H
@@ -44,6 +50,9 @@ struct attempt_host {
     void (*on_gone)(void *ctx, struct attempt *l);
     /* Called at the end of a loop callback that reported something: the owner may act on it now. */
     void (*settle)(void *ctx);
+    /* attempt_look_review is called from now on when .cliq/reviews/ changes; false: it cannot be.
+     */
+    bool (*watch_reviews)(void *ctx);
     /* The processes that are known to live: *n of them, valid until the next call. */
     const pid_t *(*known)(void *ctx, size_t *n);
 };
@@ -73,6 +82,7 @@ void attempt_end(struct attempt *l, const char *why);
 void attempt_stop(struct attempt *l); /* TERM, grace, KILL; on_gone follows */
 void attempt_kill(struct attempt *l); /* attempt_stop without further grace */
 void attempt_look(struct attempt *l); /* something changed in signals/ */
+void attempt_look_review(struct attempt *l, const char *name); /* that file changed; NULL: any */
 bool
 attempt_writes(const struct attempt *l, const char *name); /* is that file of signals/ its own? */
 bool attempt_owns(const struct attempt *l, pid_t pid);
@@ -80,7 +90,10 @@ void attempt_reaped(struct attempt *l, int wait_status); /* the host reaped its 
 void attempt_check_gone(struct attempt *l); /* some child of ours died: anything left? */
 
 const struct attempt_id *attempt_id_of(const struct attempt *l);
-pid_t attempt_pid(const struct attempt *l);      /* 0: not started */
+pid_t attempt_pid(const struct attempt *l);       /* 0: not started */
+bool attempt_is_waiting(const struct attempt *l); /* for people, without a process */
+/* Of one that waits so: when it has to be looked at, in wall time. */
+int64_t attempt_due_ms(const struct attempt *l);
 bool attempt_completed(const struct attempt *l); /* its result was a complete line */
 /* A person closed its pane, or attempt_end was called: it is not tried again. */
 bool attempt_was_ended(const struct attempt *l);

@@ -11,6 +11,7 @@
 #include "run/panes.h"
 #include "run/run.h"
 #include "run/scrub.h"
+#include "run/sleeping.h"
 #include "run/workflow.h"
 
 #include <dirent.h>
@@ -441,6 +442,8 @@ run_cancel(const struct state_dir *f, void (*on_wait)(const char *what), struct 
         c->was_active = true;
         s = ask_holder(f, &holder, on_wait, &lock, e);
     }
+    if (!s)
+        sleeping_end(f);
     if (!s)
         s = path_open_dir_at(f->dir, "run", false, &dir, e);
     if (!s) /* it may also have died of the signal: then it is for us to end */

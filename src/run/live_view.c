@@ -174,12 +174,16 @@ put_line(struct live_view *v, struct buf *to, const char *color, const char *mar
          const struct buf *line)
 {
     unsigned room = v->width > 3 ? v->width - 3 : 1;
-    size_t len = live_view_fit(line->p ? line->p : "", line->len, room);
+    const char *text = line->p ? line->p : "";
+    size_t len = live_view_fit(text, line->len, room);
+    bool is_cut = len < line->len && room > 1;
 
-    buf_addf(to, "%s%s%s %.*s\033[K\n", color, mark, *color ? "\033[0m" : "", (int)len,
-             line->p ? line->p : "");
+    if (is_cut)
+        len = live_view_fit(text, len, room - 1);
+    buf_addf(to, "%s%s%s %.*s%s\033[K\n", color, mark, *color ? "\033[0m" : "", (int)len, text,
+             is_cut ? "…" : "");
     if (v->n < LIVE_VIEW_LINES_MAX)
-        v->widths[v->n++] = (unsigned short)(2 + table_text_width(line->p ? line->p : "", len));
+        v->widths[v->n++] = (unsigned short)(2 + table_text_width(text, len) + is_cut);
 }
 
 /* ---- drawing ---- */

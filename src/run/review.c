@@ -108,6 +108,23 @@ review_decision(const struct json *doc)
     return last;
 }
 
+int64_t
+review_due_ms(const struct json *doc)
+{
+    int64_t created = 0, told = 0, every = 0, due = INT64_MAX;
+
+    json_int(json_get(doc, "created_ms"), &created);
+    json_int(json_get(doc, "expires_ms"), &due);
+    json_int(json_get(doc, "remind_ms"), &every);
+    if (!review_is(doc, "open") || !json_int(json_get(doc, "told_ms"), &told))
+        return 0;
+    if (every > 0 && told >= created) {
+        int64_t next = created + ((told - created) / every + 1) * every;
+        due = next < due ? next : due;
+    }
+    return due;
+}
+
 /* "elan and ops" */
 static void
 add_reviewers(const struct json *doc, struct buf *to)
@@ -488,6 +505,25 @@ review_move(const struct state_dir *f, struct arena *a, const char *id, const ch
             const char *to, struct json **doc, struct err *e)
 {
     return change(f, a, id, set_state, &(struct move){ from, to }, doc, e);
+}
+
+static bool
+set_told(void *ctx, struct arena *a, struct json *doc, enum status *s, struct err *e)
+{
+    const int64_t *now_ms = ctx;
+
+    if (!json_set(doc, "told_ms", json_new_int(a, *now_ms)))
+        *s = err_nomem(e);
+    return true;
+}
+
+enum status
+review_note_told(const struct state_dir *f, struct arena *a, const char *id, int64_t now_ms,
+                 struct err *e)
+{
+    struct json *doc;
+
+    return change(f, a, id, set_told, &now_ms, &doc, e);
 }
 
 struct task_note {

@@ -5,17 +5,19 @@
  *     {"v":1,"id":"accept-1-3fa9c2","run":"cliq-a1b2c3-18af…","gate":"accept","attempt":1,
  *      "iteration":1,"max_iterations":3,"state":"open","require":"any",
  *      "reviewers":[{"ref":"slack:elan","identity":"elan","task":"signal:…"}],
- *      "created_ms":…,"expires_ms":…,"remind_ms":…,"route_targets":["build"],"checks":[…],
- *      "handoffs":[…],"artifacts":[…],"answers":[{"by":"elan","verdict":"approve",…}]}
+ *      "created_ms":…,"expires_ms":…,"remind_ms":…,"told_ms":…,"route_targets":["build"],
+ *      "checks":[…],"handoffs":[…],"artifacts":[…],"answers":[{"by":"elan","verdict":"approve",…}]}
  *
  *     open --answers decide--> approve | changes | reject
  *      |  `--expires_ms--> expired
  *      `--the gate's attempt is stopped--> cancelled --it goes on--> open
  *
- * The gate's agent makes the file and ends an expired one; `cliq review` adds answers. Both change
- * it under the lock .cliq/reviews/.lock, and each change is a new file: written, synced, renamed,
- * and the directory synced. So of two answers one is first, and one that was given is never lost.
- * Readers take no lock.
+ * The gate's agent makes the file, tells the reviewers (told_ms: the last time), and ends an
+ * expired one; then it ends, too, and no process waits: its orchestrator starts it again when the
+ * file changes or review_due_ms has come (attempt.c). `cliq review` and HTTP add answers. All
+ * change it under the lock .cliq/reviews/.lock, and each change is a new file: written, synced,
+ * renamed, and the directory synced. So of two answers one is first, and one that was given is
+ * never lost. Readers take no lock.
  *
  * The id is made of run, gate and attempt: an agent that is started again finds its review. A
  * retry is another attempt, and so another review.
@@ -58,6 +60,9 @@ bool review_is_reviewer(const struct json *doc, const char *identity);
 /* The answer that decides: with require all an approval counts when every reviewer approved.
  * NULL: none yet. */
 const struct json *review_decision(const struct json *doc);
+/* When the gate's agent has something to do, in wall time: the next reminder or the end of the
+ * review; 0: now, because it is decided, or its reviewers were not told. */
+int64_t review_due_ms(const struct json *doc);
 /* May this be answered so, at that time? ST_CONFLICT: it was answered, or is over. ST_REFUSED: not
  * by that identity. ST_INVALID: no such route target. Sets to of `changes`. */
 enum status review_check(struct arena *a, const struct json *doc, struct review_answer *given,
@@ -83,6 +88,9 @@ enum status review_answer(const struct state_dir *f, struct arena *a, const char
 /* Sets its state, when that is `from`; *doc is the review then, in whatever state it is. */
 enum status review_move(const struct state_dir *f, struct arena *a, const char *id,
                         const char *from, const char *to, struct json **doc, struct err *e);
+/* Notes that its reviewers were told, at that time. */
+enum status review_note_told(const struct state_dir *f, struct arena *a, const char *id,
+                             int64_t now_ms, struct err *e);
 /* Notes the task of a reviewer in the hub. */
 enum status review_note_task(const struct state_dir *f, struct arena *a, const char *id,
                              const char *identity, const char *task, struct err *e);

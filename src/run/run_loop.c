@@ -14,6 +14,7 @@
 #include "base/sys.h"
 #include "base/term.h"
 #include "run/lockfile.h"
+#include "run/sleeping.h"
 #include "run/verdict.h"
 
 #include <fcntl.h>
@@ -389,6 +390,7 @@ run_loop_settle(struct run *r)
         tell_refused(r, &refused);
     buf_release(&refused);
     notifier_pump(r->notifier);
+    run_sleep_try(r);
     progress_flush(r->progress);
 }
 
@@ -626,6 +628,42 @@ on_signals(void *ctx)
     run_loop_settle(r);
 }
 
+/* A file of reviews/; NULL: any. */
+static void
+on_review(void *ctx, const char *name)
+{
+    struct run *r = ctx;
+
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        if (r->attempts[i])
+            attempt_look_review(r->attempts[i], name);
+}
+
+static void
+on_reviews(void *ctx)
+{
+    struct run *r = ctx;
+
+    watch_drain_names(&r->reviews, on_review, r);
+    run_loop_settle(r);
+}
+
+static bool
+watch_reviews(void *ctx)
+{
+    struct run *r = ctx;
+    struct buf path = { 0 };
+    struct err e;
+    bool is_watched = r->reviews.fd >= 0;
+
+    state_dir_path(&r->p->state, &path, "reviews");
+    if (!is_watched && !buf_failed(&path))
+        is_watched = watch_open_writes(&r->reviews, path.p, &e) == ST_OK &&
+                     loop_on_readable(r->loop, r->reviews.fd, on_reviews, r, &e);
+    buf_release(&path);
+    return is_watched;
+}
+
 static void
 on_reaped(void *ctx, pid_t pid, int wait_status)
 {
@@ -838,6 +876,7 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
                                      .on_note = on_note,
                                      .on_gone = on_gone,
                                      .settle = on_settle,
+                                     .watch_reviews = watch_reviews,
                                      .known = known };
     state_dir_path(&p->state, &signals, "signals");
     s = buf_status(&signals, "the path", e);
@@ -872,6 +911,7 @@ teardown(struct run *r)
     progress_free(r->progress);
     loop_free(r->loop);
     watch_close(&r->watch);
+    watch_close(&r->reviews);
     sched_free(r->sched);
     journal_close(&r->journal);
     free(r->attempts);
@@ -897,7 +937,7 @@ enum status
 run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_status,
              struct err *e)
 {
-    struct run r = { .journal.log.fd = -1, .watch.fd = -1 };
+    struct run r = { .journal.log.fd = -1, .watch.fd = -1, .reviews.fd = -1 };
     int lock = -1, dir = -1;
     struct lock_holder holder;
     enum status s = take_files(p, o, e);
@@ -914,21 +954,23 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
         s = setup(&r, p, o, e);
     if (!s)
         s = start_run(&r, dir, end_status, e);
+    if (!s)
+        sleeping_end(&p->state);
     if (!s && *end_status == RUN_ACTIVE) {
         journal_meanwhile(&r.journal, on_sync, &r);
         run_loop_settle(&r);
         if (o->on_begun && !r.is_mute)
             o->on_begun(o->ctx, r.run_id);
-        while (!s && !r.is_over)
+        while (!s && !r.is_over && !r.is_asleep)
             s = loop_run(r.loop, e);
         watch_stop(&r.watch);
-        if (!s)
+        if (!s && !r.is_asleep)
             s = finish_run(&r, end_status, e);
     } else if (!s) {
         finish_again(&r, *end_status);
         progress_unlog(r.progress);
     }
-    if (!s)
+    if (!s && !r.is_asleep)
         progress_end(r.progress, r.sched,
                      &(struct progress_end){ .status = *end_status,
                                              .reason = finish_reason(&r),
@@ -940,6 +982,8 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
     journal_close(&r.journal);
     if (lock >= 0)
         close(lock); /* before the end is printed: its reader may start the next run */
+    if (!s && r.is_asleep)
+        run_sleep_done(&r);
     end_telling(&r);
     if (r.progress)
         progress_drain(r.progress, r.is_cancelled ? DRAIN_MS : -1);

@@ -4,6 +4,7 @@
  *   run_loop.c     the loop: feeds events to the scheduler and performs its actions
  *   start.c        brings a run to its first event: new, resumed, or from a phase
  *   run_notices.c  tells progress output and notifiers about events
+ *   run_sleep.c    ends a run's process while only people are awaited
  *   finish.c       the last notifications, the last processes, the last line of the journal
  *
  * A callback of the loop that feeds events calls run_loop_settle last: only then the journal has
@@ -42,6 +43,7 @@ struct run {
     struct journal journal;
     struct loop *loop;
     struct watch watch;   /* of signals/ */
+    struct watch reviews; /* of reviews/, once people are awaited */
     struct mask mask;     /* secrets of the agents' settings and environment */
     struct ledger ledger; /* what its models used */
     struct progress *progress;
@@ -74,6 +76,8 @@ struct run {
     struct arena texts; /* of the batch */
     bool is_mute;       /* the journal could not be written: it stays as it is, for a resume */
     bool is_cancelled, is_over, is_resumed;
+    bool is_asleep;     /* it ends here, and goes on when people have answered (run_sleep.c) */
+    bool is_sleepless;  /* that failed once */
     int64_t late_at_ms; /* when notifiers that still run are stopped */
     enum status failed;
     struct err why;
@@ -113,6 +117,12 @@ void run_notices_event(struct run *r, const struct sched_event *ev);
 void run_notices_untried(struct run *r);
 /* To those of settings.notifications: how the run ended. */
 void run_notices_end(struct run *r, enum run_status status, const char *reason);
+
+/* run_sleep.c: at the end of a settle: when only people are awaited, the loop ends, and the run
+ * sleeps. */
+void run_sleep_try(struct run *r);
+/* After the lock was let go: what came in that moment starts the run again. */
+void run_sleep_done(struct run *r);
 
 /* start.c: decides what kind of run this is and brings the state to where it goes on. *ended
  * is not RUN_ACTIVE when there is nothing to do. */

@@ -100,7 +100,8 @@ run_picture_load(struct run_picture *p, const struct state_dir *f, struct err *e
     }
     if (!s)
         read_usage(p);
-    p->is_driven = was_driven || lockfile_is_held(f);
+    p->is_asleep = sleeping_read(f, &p->sleep);
+    p->is_driven = was_driven || p->is_asleep || lockfile_is_held(f);
     p->now_ms = clock_wall_ns() / 1000000;
     if (dir >= 0)
         close(dir);
@@ -120,7 +121,7 @@ run_picture_state(const struct run_picture *p)
 {
     if (p->replay.head.has_end)
         return run_status_name(p->replay.head.end);
-    return p->is_driven ? "RUNNING" : "INTERRUPTED";
+    return p->is_asleep ? "ASLEEP" : p->is_driven ? "RUNNING" : "INTERRUPTED";
 }
 
 const char *

@@ -16,6 +16,7 @@
 
 #include "run/replay.h"
 #include "run/run.h"
+#include "run/sleeping.h"
 #include "run/workflow.h"
 #include "team/settings.h"
 
@@ -24,7 +25,9 @@ struct run_picture {
     struct workflow workflow;
     struct replay replay;
     struct settings settings; /* for the prices of models */
-    bool is_driven;           /* an orchestrator lives */
+    bool is_driven;           /* an orchestrator lives, or the run sleeps */
+    bool is_asleep;           /* people are awaited, without a process (run/sleeping.h) */
+    struct sleeping sleep;    /* then */
     int64_t now_ms;           /* wall time, when the run was looked at */
 };
 
@@ -32,7 +35,7 @@ struct run_picture {
 enum status run_picture_load(struct run_picture *p, const struct state_dir *f, struct err *e);
 void run_picture_release(struct run_picture *p);
 
-/* RUNNING, INTERRUPTED, or how the run ended. */
+/* RUNNING, ASLEEP, INTERRUPTED, or how the run ended. */
 const char *run_picture_state(const struct run_picture *p);
 /* Of a phase; "cancelled" for one that was at work when the run was cancelled. */
 const char *run_picture_phase_state(const struct run_picture *p, size_t phase);

@@ -73,6 +73,8 @@ run_picture_json(const struct run_picture *p, const char *attach, struct buf *ou
         key_time(out, "ended", p->replay.head.end_ms);
     if (p->replay.head.has_end || !p->is_driven) /* else each look would be a change */
         json_key_int(out, "duration_ms", run_picture_ms(p));
+    if (p->is_asleep)
+        key_time(out, "wakes", p->sleep.wake_ms);
     usage_key_json(out, "usage", &used);
     run_picture_next(p, &next);
     if (next.len && !buf_failed(&next))

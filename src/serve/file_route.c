@@ -1,5 +1,6 @@
 #include "serve/file_route.h"
 
+#include "serve/reviews.h"
 #include "serve/runs.h"
 #include "serve/teams.h"
 
@@ -14,7 +15,7 @@ static const struct file_route *rows[ROWS_MAX + 1];
 static void
 gather(void)
 {
-    static const struct file_route *const tables[] = { runs_routes, teams_routes };
+    static const struct file_route *const tables[] = { reviews_routes, runs_routes, teams_routes };
     size_t n = 0;
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)

@@ -331,7 +331,7 @@ edit(struct file_call *c, struct err *e)
 
 static const struct hub_arg list_args[] = {
     { "project", A_TEXT, .brief = "only of this one: cliq-a1b2c3" },
-    { "status", A_WORD("RUNNING INTERRUPTED COMPLETED ESCALATED FAILED CANCELLED"), .brief = "only these" },
+    { "status", A_WORD("RUNNING ASLEEP INTERRUPTED COMPLETED ESCALATED FAILED CANCELLED"), .brief = "only these" },
     { "limit", A_INT(1, LIST_MAX), .brief = "the newest of them (50)" },
     END
 };

@@ -6,6 +6,7 @@
 #include "base/sys.h"
 #include "net/own_server.h"
 #include "proc/proc.h"
+#include "run/sleeping.h"
 #include "serve/admin_key.h"
 #include "serve/dispatch.h"
 #include "serve/file_answer.h"
@@ -423,6 +424,7 @@ serve_run(const struct serve_options *o, struct err *e)
         s->wants_look = true;
         rounds_turn(s);
         rounds_begin_retention(s);
+        sleeping_alarm_start(o->config); /* a machine that was started anew has none */
         st = loop_run(s->loop, e);
     }
     own_server_withdraw(o->config);

@@ -8,10 +8,11 @@ load ../lib/cli
     mkdir p
     (cd p && "$CLIQ" init && "$CLIQ" assemble ../t && "$CLIQ" req -m go) >/dev/null
     local dir
-    for dir in p p/.cliq "$PWD/p"; do
+    for dir in p p/.cliq "$PWD/p" ./p/../p; do
         echo "# changed for $dir" >>p/.cliq/workflow.yml
         got team trust $dir
         succeeds
+        has "$out" "Trusted $PWD/p/.cliq ("
         (cd p && got run --dry-run && code_is 0)
     done
 }

@@ -173,6 +173,10 @@ ask("POST", "/emit", body={"signal_type": "x", "to_rol": "y"}, want=400)
 ask("GET", "/teams", "/teams?query=x")
 ask("GET", "/teams/{scope}/{name}", "/teams/@acme/none", want=404)
 ask("GET", "/teams/{scope}/{name}/{version}", "/teams/@acme/none/1.0.0", want=404)
+ask("GET", "/reviews", "/reviews?state=open")
+ask("GET", "/reviews/{id}", "/reviews/none-1", want=404)
+for verdict in ("approve", "changes", "reject"):
+    ask("POST", "/reviews/{id}/" + verdict, "/reviews/none-1/" + verdict, body={"comment": "x"}, want=404)
 info = {"name": "@acme/review", "version": "1.0.0", "description": "d", "phases": 3, "bytes": 1, "sha256": "0",
         "owner": "a", "published_by": "a", "published_at": "2026-11-17T09:00:00Z"}
 hold([info], {"type": "array", "items": {"$ref": "#/components/schemas/Team"}}, "a team")

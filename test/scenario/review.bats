@@ -2,48 +2,7 @@
 # Gates that people decide: a review is made, its reviewers are told, one answer decides, and all of
 # it survives the death of any process.
 load pipeline
-
-# human_team [FIELDS]: build writes work.txt, accept asks ann (by the notifier herald) and bob, ship
-# comes after it. $T/told has what herald was told.
-human_team() {
-    agent w <<'END'
-ok
-[ "$P" != build ] || echo "work $N" >"$CLIQ_PROJECT_DIR/work.txt"
-complete
-END
-    agent herald <<'END'
-{ cat; echo; } >>"$T/told"
-END
-    team <<END
-phases:
-  - {name: plan, agent: w}
-  - {name: build, agent: w, depends_on: [plan]}
-  - {name: accept, type: gate, agent: hug, depends_on: [build],
-     review: {reviewer: ["herald:ann", bob], artifacts: ["*.txt"]${1:+, $1}}}
-  - {name: ship, agent: w, depends_on: [accept]}
-END
-}
-# Starts the run and waits until its gate has asked.
-asks() {
-    start_run run
-    RUN=$PID
-    waits 1
-}
-# Until the review of the gate's N-th attempt stands, and its tasks in the hub, which come last.
-waits() {
-    until_true is_asked "$1" || { cat "$T"/*.out "$T"/*.err >&2; return 1; }
-    ID=$(cd .cliq/reviews && echo accept-"$1"-*.json)
-    ID=${ID%.json}
-}
-is_asked() { [ "$(cat .cliq/reviews/accept-"$1"-*.json 2>/dev/null | grep -c '"task"')" = 2 ]; }
-hug_pids() { # of this test's project
-    local p
-    for p in $(pgrep -f "agent hug"); do
-        [ "$(readlink "/proc/$p/cwd")" != "$T/proj" ] || echo "$p"
-    done
-}
-tasks() { "$CLIQ" signal list --type task --json | $PY -c 'import json,sys; print(" ".join(sorted(s["to_identity"]+":"+s["task_status"] for s in json.load(sys.stdin))))'; }
-review() { "$CLIQ" review show "$ID" --json >"$T/review.json" && json "$T/review.json" "$1"; }
+load human
 
 @test "approve passes the gate; the review told what there is to decide" {
     human_team
@@ -169,21 +128,23 @@ review() { "$CLIQ" review show "$ID" --json >"$T/review.json" && json "$T/review
     is "ann:cancelled bob:cancelled" "$(tasks)"
 }
 
-@test "orchestrator and agent are killed while they wait: resume goes on with the same review" {
+@test "the orchestrator is killed while it waits: resume goes on with the same review, and asks nobody twice" {
     human_team
     asks
-    kill -KILL "$RUN" $(hug_pids)
+    until_true says "$T/told" hug_review
+    kill -KILL "$RUN"
     until_true gone "$RUN"
     rm "$T/told"
     start_run again --resume
     RUN=$PID
-    until_true says "$T/told" hug_reminder
+    until_true says .cliq/orchestrator.log resumed
     is "$ID.json" "$(cd .cliq/reviews && echo *.json)"
     "$CLIQ" review approve "$ID" --as ann
     ended again "$RUN"
     code_is 0
     is "plan.1 build.1 ship.1" "$(starts)"
     is "ann:done bob:cancelled" "$(tasks)"
+    [ ! -e "$T/told" ]
 }
 
 @test "an answer that is given while nothing runs counts when the run is resumed" {
@@ -200,24 +161,17 @@ review() { "$CLIQ" review show "$ID" --json >"$T/review.json" && json "$T/review
     is "ann:cancelled bob:done" "$(tasks)"
 }
 
-@test "an answer while the orchestrator is gone is taken by the agent that outlived it" {
+@test "an agent that is killed before it has told anybody is started again" {
     human_team
-    asks
-    local hug
-    hug=$(hug_pids)
-    kill -KILL "$RUN"
-    until_true gone "$RUN"
-    "$CLIQ" review approve "$ID" --as ann
-    until_true gone "$hug"
-    run_ok --resume
-    is "plan.1 build.1 ship.1" "$(starts)"
-}
-
-@test "an agent that is killed is started again under its orchestrator" {
-    human_team
-    asks
+    mkdir -m 700 -p .cliq/reviews
+    exec {held}>.cliq/reviews/.lock
+    flock "$held" # it cannot note that it told
+    start_run run {held}>&-
+    RUN=$PID
+    until_true waits_for_lock .cliq/reviews/.lock
     kill -KILL $(hug_pids)
-    until_true says "$T/told" hug_reminder
+    exec {held}>&-
+    waits 1
     "$CLIQ" review approve "$ID" --as ann
     ended run "$RUN"
     code_is 0
@@ -336,17 +290,43 @@ END
     has "$(cat .cliq/run/logs/accept.1.log)" "no task in the hub"
 }
 
-@test "while a review waits its agent sleeps, and its readers do not wake it" {
+@test "while a review waits no agent runs, and its readers do not wake the orchestrator" {
     human_team
     asks
-    local hug before
-    hug=$(hug_pids)
-    until_true says "/proc/$hug/wchan" poll
-    before=$(grep ctxt "/proc/$hug/status")
+    until_true listening "$RUN"
+    until_true no_hug
+    local before
+    before=$(grep ctxt "/proc/$RUN/status")
     got review
     got review show accept
-    is "$before" "$(grep ctxt "/proc/$hug/status")"
+    is "$before" "$(grep ctxt "/proc/$RUN/status")"
     "$CLIQ" review approve "$ID" --as ann
+    ended run "$RUN"
+    code_is 0
+}
+
+no_hug() { [ -z "$(hug_pids)" ]; }
+
+@test "a review of another project is found by its id, and --all lists them" {
+    human_team
+    asks
+    cd "$T"
+    got review
+    refused 4 "cliq review --all"
+    got review --all --as ann
+    succeeds
+    like "$out" "$ID +accept +open .* $T/proj"
+    got review --all --as eve
+    has "$out" "no review is for eve"
+    got review show "$ID" --as ann
+    succeeds
+    has "$out" "work.txt  7 bytes"
+    got review approve "$ID" --as eve
+    refused 7 "eve is no reviewer of $ID"
+    got review approve nothing-1-abc --as ann
+    refused 4 "there is no review nothing-1-abc"
+    got review approve "$ID" --as ann
+    succeeds
     ended run "$RUN"
     code_is 0
 }

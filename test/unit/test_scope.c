@@ -11,10 +11,11 @@ every_word_has_its_bit_and_comes_back(void **state)
     struct buf text = { 0 };
 
     (void)state;
-    for (unsigned bits = 0; bits < 2 * SCOPE_TEAMS; bits++)
+    for (unsigned bits = 0; bits < 2 * SCOPE_REVIEW; bits++)
         assert_int_equal(scope_bits(scope_list(&a, bits)), bits);
     json_write(&text, scope_list(&a, SCOPE_DEFAULT));
-    assert_string_equal(text.p, "[\"emit\",\"claim\",\"ack\",\"inbox\",\"stream\",\"teams\"]");
+    assert_string_equal(text.p,
+                        "[\"emit\",\"claim\",\"ack\",\"inbox\",\"stream\",\"teams\",\"review\"]");
     buf_release(&text);
     arena_release(&a);
 }
@@ -32,7 +33,8 @@ the_bits_stay_what_they_are(void **state)
     assert_int_equal(SCOPE_ADMIN, 32);
     assert_int_equal(SCOPE_AUDIT, 64);
     assert_int_equal(SCOPE_TEAMS, 128);
-    assert_int_equal(SCOPE_DEFAULT, 159);
+    assert_int_equal(SCOPE_REVIEW, 256);
+    assert_int_equal(SCOPE_DEFAULT, 415);
 }
 
 static void
@@ -58,7 +60,7 @@ the_operation_that_makes_keys_takes_these_words(void **state)
     for (const struct hub_arg *arg = hub_op_args(HUB_KEY_CREATE); arg->name; arg++)
         if (strcmp(arg->name, "scopes") == 0)
             words = arg->words;
-    assert_string_equal(words, "emit claim ack inbox stream admin audit teams");
+    assert_string_equal(words, "emit claim ack inbox stream admin audit teams review");
 }
 
 int

@@ -1,28 +1,23 @@
 /*
- * hug - a gate that people decide: makes a review (run/review.h), tells its reviewers, and waits
- * for their answer.
+ * hug - a gate that people decide: makes a review (run/review.h), tells its reviewers, and gives
+ * the verdict when they have decided.
  *
- * It sleeps until a file in .cliq/reviews/ is written, a reminder or the end is due, or it is
- * stopped: one poll(2), no clock that ticks. Started again after it died, it goes on with the same
- * review. SIGTERM and SIGHUP cancel the review.
+ * It does not wait. While the review is open it ends without a terminal line, and its orchestrator
+ * starts it again, for the same attempt, when the review was answered, or a reminder or the end of
+ * the review is due (attempt.c). Each time it does what the review asks for. So a gate that waits
+ * has no process.
  */
 #include "agents/agent_main.h"
 #include "agents/review/review_copy.h"
 #include "agents/review/review_task.h"
 #include "base/clock.h"
 #include "base/path.h"
-#include "base/watch.h"
 #include "cmd/cmd.h"
 #include "run/review.h"
 
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #define TIMEOUT_MS ((int64_t)24 * 60 * 60 * 1000)
 enum { REVIEWERS_MAX = 50, HANDOFF_TEXT_MAX = 64 << 10 };
@@ -32,9 +27,6 @@ struct hug {
     struct json *doc;
     char id[REVIEW_ID_SIZE];
     int64_t created_ms, expires_ms, remind_ms;
-    struct watch watch;
-    int timer, stop;
-    bool is_old; /* an earlier process of this attempt made the review */
 };
 
 static int64_t
@@ -243,99 +235,6 @@ notify(struct hug *h, const char *event, struct err *e)
     return s;
 }
 
-/* ---- waiting ---- */
-
-static void
-open_signals(struct hug *h)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGINT);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    h->stop = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-/* The next moment at which there is something to do: wall time, which sleep and a set clock do not
- * move away. */
-static void
-set_timer(struct hug *h)
-{
-    int64_t at = h->expires_ms, now = now_ms();
-
-    if (h->remind_ms > 0) {
-        int64_t next = h->created_ms + ((now - h->created_ms) / h->remind_ms + 1) * h->remind_ms;
-        at = next < at ? next : at;
-    }
-    struct itimerspec t = { .it_value = { .tv_sec = at / 1000, .tv_nsec = at % 1000 * 1000000 } };
-    timerfd_settime(h->timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &t, NULL);
-}
-
-static enum status
-load(struct hug *h, struct err *e)
-{
-    return review_load(&h->c->state, h->c->arena, h->id, &h->doc, e);
-}
-
-/* The timer went off: true when the time was a reminder's, not of a clock that was set. */
-static bool
-is_due(const struct hug *h)
-{
-    uint64_t n;
-
-    return read(h->timer, &n, sizeof n) == (ssize_t)sizeof n && now_ms() < h->expires_ms;
-}
-
-/* Stopped: the review is cancelled, and we die by the signal, without a terminal line. */
-static void
-stop(struct hug *h)
-{
-    struct signalfd_siginfo info;
-    sigset_t all;
-    struct err ignored;
-    struct json *doc;
-    int signo = read(h->stop, &info, sizeof info) == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
-
-    if (!signo)
-        return;
-    if (review_move(&h->c->state, h->c->arena, h->id, "open", "cancelled", &doc, &ignored) == ST_OK)
-        review_task_close(h->c->agent, doc);
-    signal(signo, SIG_DFL);
-    sigfillset(&all);
-    sigprocmask(SIG_UNBLOCK, &all, NULL);
-    raise(signo);
-}
-
-static enum status
-wait_for_answer(struct hug *h, struct err *e)
-{
-    enum status s = load(h, e);
-
-    while (!s && review_is(h->doc, "open")) {
-        struct pollfd p[] = { { h->watch.fd, POLLIN, 0 },
-                              { h->timer, POLLIN, 0 },
-                              { h->stop, POLLIN, 0 } };
-        if (now_ms() >= h->expires_ms) {
-            s = review_move(&h->c->state, h->c->arena, h->id, "open", "expired", &h->doc, e);
-            continue;
-        }
-        set_timer(h);
-        if (poll(p, 3, -1) < 0)
-            continue;
-        if (p[2].revents)
-            stop(h);
-        if (p[1].revents && is_due(h))
-            s = notify(h, "hug_reminder", e);
-        if (p[0].revents) {
-            watch_drain(&h->watch);
-            s = load(h, e);
-        }
-    }
-    return s;
-}
-
 /* ---- the verdict ---- */
 
 /* "elan asks for changes: the title is wrong" */
@@ -388,7 +287,7 @@ read_times(struct hug *h)
     json_int(json_get(h->doc, "remind_ms"), &h->remind_ms);
 }
 
-/* A new review, or the one that was made before we died. */
+/* A new review, or the one that an earlier process of this attempt made. */
 static enum status
 begin(struct hug *h, struct err *e)
 {
@@ -400,7 +299,6 @@ begin(struct hug *h, struct err *e)
     run = run ? run : c->instance_id;
     review_make_id(h->id, run, c->phase, attempt);
     enum status s = review_load(&c->state, c->arena, h->id, &h->doc, e);
-    h->is_old = s == ST_OK;
     if (s == ST_NOT_FOUND)
         s = make(h, attempt, run, e);
     else if (!s)
@@ -410,66 +308,41 @@ begin(struct hug *h, struct err *e)
     return s;
 }
 
-/* In the attempt's pane and status, by notifiers, and in inboxes. The first notice of one that died
- * may be lost. */
+/* In the attempt's pane and status, by notifiers, and in inboxes. That it was done is noted last:
+ * of a process that dies here the next one tells it again. */
 static enum status
 announce(struct hug *h, struct err *e)
 {
+    bool is_first = !json_get(h->doc, "told_ms");
     struct buf says = { 0 };
 
-    if (!review_is(h->doc, "open"))
-        return ST_OK;
     buf_addf(&says, "waits for %s: cliq review show %s", names_of(h), h->id);
     enum status s = buf_failed(&says) ? err_nomem(e) : context_progress(h->c, says.p, e);
     if (!s)
-        s = notify(h, h->is_old ? "hug_reminder" : "hug_review", e);
+        s = notify(h, is_first ? "hug_review" : "hug_reminder", e);
     buf_release(&says);
     if (!s)
         review_task_open(h->c, h->doc);
-    return s;
-}
-
-static enum status
-open_events(struct hug *h, struct err *e)
-{
-    struct buf path = { 0 };
-
-    state_dir_path(&h->c->state, &path, "reviews");
-    enum status s = buf_status(&path, "the path", e);
-    if (!s)
-        s = watch_open_writes(&h->watch, path.p, e);
-    buf_release(&path);
-    h->timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    open_signals(h);
-    if (!s && (h->timer < 0 || h->stop < 0))
-        s = err_sys(e, "wait for an answer");
-    return s;
+    return s ? s : review_note_told(&h->c->state, h->c->arena, h->id, now_ms(), e);
 }
 
 static enum status
 handle(struct context *c, struct err *e)
 {
-    struct hug h = { .c = c, .watch = { .fd = -1 }, .timer = -1, .stop = -1 };
+    struct hug h = { .c = c };
     enum status s =
         c->is_gate ? context_read(c, e) : err_set(e, ST_INVALID, "the agent hug is for gates");
 
     if (!s)
         s = begin(&h, e);
-    if (!s)
-        s = open_events(&h, e);
-    if (!s)
-        s = announce(&h, e);
-    if (!s)
-        s = wait_for_answer(&h, e);
+    if (!s && review_is(h.doc, "open") && now_ms() >= h.expires_ms)
+        s = review_move(&c->state, c->arena, h.id, "open", "expired", &h.doc, e);
+    if (!s && review_is(h.doc, "open"))
+        return now_ms() >= review_due_ms(h.doc) ? announce(&h, e) : ST_OK;
     if (!s)
         s = end(&h, e);
     if (!s)
         review_task_close(c->agent, h.doc);
-    watch_close(&h.watch);
-    if (h.timer >= 0)
-        close(h.timer);
-    if (h.stop >= 0)
-        close(h.stop);
     return s;
 }
 
@@ -485,8 +358,9 @@ const struct cmd cmd_agent_hug = {
     .brief = "the built-in agent that asks people to decide a gate",
     .about =
         "Reads an AgentMessage on standard input. Makes a review for the gate, tells its\n"
-        "reviewers, and waits until they answer with cliq review. The gate's commands run first;\n"
-        "the reviewers see their results. approve is PASS, changes is ROUTE, reject and the end\n"
+        "reviewers, and ends; it is started again when they answered with cliq review. The\n"
+        "gate's commands run first; the reviewers see their results. approve is PASS, changes is\n"
+        "ROUTE, reject and the end "
         "of the time are ESCALATE.\n"
         "\n"
         "The phase's review has reviewer (one or a list: slack:elan and email:ops are told "

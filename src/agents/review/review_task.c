@@ -149,6 +149,35 @@ has_answered(const struct json *doc, const char *identity)
     return false;
 }
 
+static bool
+is_open(struct hubclient *hub, struct arena *a, const char *task)
+{
+    struct json *args = json_new(a, JSON_OBJECT);
+    struct hub_reply reply;
+
+    return args && set_text(a, args, "id", task) &&
+           hubclient_call(hub, a, HUB_GET, args, &reply, NULL) == ST_OK &&
+           !json_eq(json_get(reply.data, "task_status"), "done") &&
+           !json_eq(json_get(reply.data, "task_status"), "cancelled");
+}
+
+/* One that is over already, since an orchestrator and a command end the same review, stays so. */
+static void
+close_one(struct hubclient *hub, struct arena *a, const struct json *doc)
+{
+    json_each (r, json_get(doc, "reviewers")) {
+        const char *task = review_text(a, r, "task"), *who = review_text(a, r, "identity");
+        struct err why;
+        if (!*task || !is_open(hub, a, task))
+            continue;
+        enum status done = has_answered(doc, who)
+                               ? finish(hub, a, task, who, &why)
+                               : call(hub, a, HUB_STATUS, task, "cancelled", &why);
+        if (done && is_open(hub, a, task))
+            tell(task, &why);
+    }
+}
+
 void
 review_task_close(const char *sender, const struct json *doc)
 {
@@ -157,19 +186,10 @@ review_task_close(const char *sender, const struct json *doc)
     struct err e;
     enum status s = open_hub(sender, &hub, &e);
 
-    json_each (r, json_get(doc, "reviewers")) {
-        const char *task = review_text(&a, r, "task"), *who = review_text(&a, r, "identity");
-        if (s || !*task)
-            continue;
-        struct err why;
-        enum status done = has_answered(doc, who)
-                               ? finish(&hub, &a, task, who, &why)
-                               : call(&hub, &a, HUB_STATUS, task, "cancelled", &why);
-        if (done)
-            tell(task, &why);
-    }
     if (s)
         tell("the tasks in the hub stay open", &e);
+    else
+        close_one(&hub, &a, doc);
     hubclient_close(&hub);
     arena_release(&a);
 }
@@ -177,13 +197,22 @@ review_task_close(const char *sender, const struct json *doc)
 void
 review_task_cancel_all(const struct state_dir *f, const char *sender)
 {
+    struct hubclient hub;
     struct arena a = { 0 };
     struct json *docs, *doc;
+    struct err e;
 
-    if (review_list(f, &a, &docs, NULL) == ST_OK)
+    if (review_list(f, &a, &docs, NULL) == ST_OK && json_first(docs)) {
+        enum status s = open_hub(sender, &hub, &e);
         json_each (v, docs)
-            if (review_is(v, "open") && review_move(f, &a, review_text(&a, v, "id"), "open",
-                                                    "cancelled", &doc, NULL) == ST_OK)
-                review_task_close(sender, doc);
+            if ((review_is(v, "open") || review_is(v, "cancelled")) &&
+                review_move(f, &a, review_text(&a, v, "id"), "open", "cancelled", &doc, NULL) ==
+                    ST_OK &&
+                !s)
+                close_one(&hub, &a, doc);
+        if (s)
+            tell("the tasks in the hub stay open", &e);
+        hubclient_close(&hub);
+    }
     arena_release(&a);
 }

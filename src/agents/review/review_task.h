@@ -18,7 +18,7 @@ void review_task_open(struct context *c, const struct json *doc);
 /* Ends them: done for reviewers that answered, cancelled for the others. `sender` is the agent that
  * made them. */
 void review_task_close(const char *sender, const struct json *doc);
-/* Cancels the open reviews of a run that has ended, and whose agents died before. */
+/* Cancels the open reviews of a run that has ended, and the tasks of all that were cancelled. */
 void review_task_cancel_all(const struct state_dir *f, const char *sender);
 
 #endif

@@ -4,6 +4,7 @@
 #include "context/state_dir.h"
 #include "run/lockfile.h"
 #include "run/run.h"
+#include "run/sleeping.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@ enum standing {
     NO_REQUIREMENT,
     NOT_RUN,
     ACTIVE,
+    ASLEEP,
     INTERRUPTED,
     DAMAGED,
     ENDED
@@ -32,6 +34,8 @@ static const struct {
                          "cliq graph (the phases), cliq doctor (are their agents ready?)" },
     [NOT_RUN] = { "cliq run", "cliq run --dry-run (what it would do), cliq doctor" },
     [ACTIVE] = { "cliq status --watch", "cliq attach (its agents), cliq log, cliq cancel" },
+    [ASLEEP] = { "cliq review   (an answer starts the run again)",
+                 "cliq status, cliq log, cliq cancel (ends it)" },
     [INTERRUPTED] = { "cliq run --resume", "cliq status, cliq log, cliq cancel (ends it)" },
     [DAMAGED] = { "cliq run --force   (starts anew)",
                   "cliq status (which line of its journal is bad), cliq cancel (ends it)" },
@@ -48,6 +52,8 @@ is_there(const struct state_dir *f, const char *name)
 static enum standing
 find_standing(const struct state_dir *f, struct run_latest *run)
 {
+    struct sleeping sleep;
+
     if (f->dir < 0)
         return NO_PROJECT;
     if (!is_there(f, "workflow.yml"))
@@ -55,7 +61,10 @@ find_standing(const struct state_dir *f, struct run_latest *run)
     if (lockfile_runner(f) > 0)
         return ACTIVE;
     if (run_latest(f, run, NULL) == ST_OK)
-        return run->has_end ? ENDED : run->is_damaged ? DAMAGED : INTERRUPTED;
+        return run->has_end               ? ENDED
+               : sleeping_read(f, &sleep) ? ASLEEP
+               : run->is_damaged          ? DAMAGED
+                                          : INTERRUPTED;
     return is_there(f, "req_spec.md") ? NOT_RUN : NO_REQUIREMENT;
 }
 
@@ -78,6 +87,9 @@ tell(struct buf *out, enum standing at, const struct state_dir *f, const struct 
         break;
     case ACTIVE:
         buf_addf(out, "A run is active in %s.\n", f->project_dir);
+        break;
+    case ASLEEP:
+        buf_addf(out, "The run %s sleeps until people answer.\n", run->id);
         break;
     case INTERRUPTED:
         buf_addf(out, "The run %s was interrupted.\n", run->id);

@@ -21,9 +21,11 @@ enum hub_scope {
     SCOPE_ADMIN = 32,
     SCOPE_AUDIT = 64,
     SCOPE_TEAMS = 128,   /* of packages: serve/teams.h */
-    SCOPE_DEFAULT = 159, /* all but audit and admin */
+    SCOPE_REVIEW = 256,  /* of reviews: serve/reviews.h */
+    SCOPE_DEFAULT = 415, /* all but audit and admin */
 };
-#define SCOPE_WORDS "emit claim ack inbox stream admin audit teams" /* of 1 << 0, 1 << 1, ... */
+#define SCOPE_WORDS                                                                                \
+    "emit claim ack inbox stream admin audit teams review" /* of 1 << 0, 1 << 1, ... */
 
 /* The word of 1 << number, which is not NUL-ended; NULL: there is none. */
 const char *scope_word(unsigned number, size_t *len);
