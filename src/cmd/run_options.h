@@ -7,8 +7,7 @@
 
 /* The options that `run` and `retry` share. */
 #define RUN_OPTS                                                                                   \
-    { "agent", OPT_TEXT, "NAME",                                                                   \
-      "the agent of phases that name none, for this run; refused when all do" },                   \
+    { "agent", OPT_TEXT, "NAME", "the agent of phases that name none, for this run" },             \
         { "headless", OPT_FLAG, NULL, "plain processes, no tmux panes; a line for each event" },   \
         { "jobs", OPT_NUMBER, "N", "phases at a time; 0: as many as are ready" },                  \
         { "input", OPT_TEXT, "NAME=VALUE",                                                         \

@@ -116,6 +116,8 @@ admission_allows(unsigned scopes, const struct route *route)
                           ? route->scope == SCOPE_INBOX && !hub_ops[route->op].writes
                           : route->scope == SCOPE_STREAM;
 
+    if (route->kind == ROUTE_MCP) /* each tool has its own (mcp_route.h) */
+        return scopes != 0;
     return scopes & SCOPE_ADMIN || (scopes & route->scope) == route->scope ||
            (scopes & SCOPE_AUDIT && is_reading);
 }

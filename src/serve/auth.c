@@ -140,6 +140,7 @@ auth_by_key(struct serve *s, const struct route *route, struct arena *a,
         v->message = st == ST_TIMEOUT ? HUB_KEY_EXPIRED : SERVE_NO_KEY;
         return;
     }
+    by->scopes = scopes;
     by->is_admin = scopes & SCOPE_ADMIN;
     by->reads_all = scopes & SCOPE_AUDIT;
     if (!admission_allows(scopes, route)) {

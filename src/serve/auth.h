@@ -19,6 +19,7 @@
 struct caller {
     const char *identity;
     const char *key; /* the key's id; "": none */
+    unsigned scopes;
     bool is_admin;
     bool reads_all;       /* the scope audit */
     uint64_t who;         /* the key in `rates`; 0: unknown */

@@ -5,6 +5,7 @@
 #include "serve/auth.h"
 #include "serve/claim_waiters.h"
 #include "serve/file_answer.h"
+#include "serve/mcp_route.h"
 #include "serve/openapi.h"
 #include "serve/rounds.h"
 #include "serve/status_page.h"
@@ -126,14 +127,12 @@ answer_at_once(struct job *j)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
-static void
-hand_over(const struct reply_to *to, const struct http_request *r, const struct caller *by)
+void
+dispatch_job(const struct reply_to *to, struct job *j)
 {
-    struct job *j = job_new(to, r, by);
-
-    if (!j || (!is_gathered(to->s, to->route) && answer_at_once(j)))
+    if (!is_gathered(to->s, &j->route) && answer_at_once(j))
         return;
-    if (to->route->op == HUB_CLAIM)
+    if (j->route.op == HUB_CLAIM)
         claim_waiters_watch(j);
     bool is_in = rounds_add(to->s, j);
     if (!is_in) { /* the round is full */
@@ -145,6 +144,15 @@ hand_over(const struct reply_to *to, const struct http_request *r, const struct 
     reply_refuse(to, 503, "STORE_UNAVAILABLE", "too many requests at once; try again",
                  "Retry-After: 1\r\n");
     job_free(j);
+}
+
+static void
+hand_over(const struct reply_to *to, const struct http_request *r, const struct caller *by)
+{
+    struct job *j = job_new(to, r, by);
+
+    if (j)
+        dispatch_job(to, j);
 }
 #ifndef __clang__
 #pragma GCC diagnostic pop
@@ -291,6 +299,8 @@ dispatch_request(void *ctx, struct http_conn *c, const struct http_request *r)
         hand_over(&to, r, &by);
     else if (route.kind == ROUTE_STREAM || route.kind == ROUTE_ENGINE_EVENTS)
         begin_stream(&to, r, &by, &a);
+    else if (route.kind == ROUTE_MCP)
+        mcp_route_answer(&to, r, &by);
     else if (route.kind == ROUTE_FILE)
         file_answer_begin(&to, r, &by);
     else

@@ -1,6 +1,7 @@
 #include "serve/job.h"
 
 #include "base/clock.h"
+#include "serve/mcp_route.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,25 +43,58 @@ wait_until(const struct route *route, const struct json *args)
     return clock_mono_ms() + wait_s * 1000;
 }
 
+/* A job without arguments; without memory its identity is NULL. */
+static struct job *
+begin(const struct reply_to *to, const struct route *route, const struct caller *by)
+{
+    struct job *j = take(to->s);
+
+    if (!j)
+        return NULL;
+    *j = (struct job){ .s = to->s, .conn = to->conn, .route = *route, .arena = j->arena };
+    memcpy(j->request_id, to->id, strlen(to->id) + 1);
+    memcpy(j->key, by->key, strlen(by->key) + 1); /* no longer than that */
+    j->request = (struct hub_request){
+        .op = route->op,
+        .identity = arena_dup(&j->arena, by->identity, strlen(by->identity)),
+        .key = j->key,
+        .is_admin = by->is_admin,
+        .reads_all = by->reads_all,
+    };
+    if (to->s->has_access) { /* its line is written with its answer */
+        j->method = keep_text(j, to->method);
+        j->path = keep_text(j, to->path);
+    }
+    return j;
+}
+
+static void
+set_args(struct job *j, const struct json *args)
+{
+    j->request.args = args;
+    j->wait_until_ms = wait_until(&j->route, args);
+}
+
+static struct job *
+refuse_starved(const struct reply_to *to)
+{
+    reply_refuse(to, 503, "STORE_UNAVAILABLE", "out of memory", NULL);
+    return NULL;
+}
+
 struct job *
 job_new(const struct reply_to *to, const struct http_request *r, const struct caller *by)
 {
-    struct job *j = take(to->s);
+    struct job *j = begin(to, to->route, by);
     struct http_text key = http_header(r, "Idempotency-Key"), query = http_query(r);
     struct json *args = NULL;
     struct err e;
 
-    if (!j) {
-        reply_refuse(to, 503, "STORE_UNAVAILABLE", "out of memory", NULL);
-        return NULL;
-    }
-    *j = (struct job){ .s = to->s, .conn = to->conn, .route = *to->route, .arena = j->arena };
-    memcpy(j->request_id, to->id, strlen(to->id) + 1);
-    memcpy(j->key, by->key, strlen(by->key) + 1); /* no longer than that */
+    if (!j)
+        return refuse_starved(to);
     const char *body = arena_dup(&j->arena, r->body.p ? r->body.p : "", r->body.len);
-    const char *identity = arena_dup(&j->arena, by->identity, strlen(by->identity));
     enum status st =
-        body && identity
+        body && j->request.identity
             ? route_args(&j->arena, to->route, (struct route_text){ query.p, query.len },
                          (struct route_text){ body, r->body.len }, &args, &e)
             : err_nomem(&e);
@@ -71,21 +105,27 @@ job_new(const struct reply_to *to, const struct http_request *r, const struct ca
         job_free(j);
         return NULL;
     }
-    j->request = (struct hub_request){
-        .op = to->route->op,
-        .identity = identity,
-        .key = j->key,
-        .is_admin = by->is_admin,
-        .reads_all = by->reads_all,
-        .args = args,
-        .dedup_key = key.p ? arena_dup(&j->arena, key.p, key.len) : NULL,
-    };
+    set_args(j, args);
+    j->request.dedup_key = key.p ? arena_dup(&j->arena, key.p, key.len) : NULL;
     j->bytes = r->body.len;
-    j->wait_until_ms = wait_until(to->route, args);
-    if (to->s->has_access) { /* its line is written with its answer */
-        j->method = keep_text(j, to->method);
-        j->path = keep_text(j, to->path);
+    return j;
+}
+
+struct job *
+job_new_for(const struct reply_to *to, const struct caller *by, enum hub_op op,
+            const struct json *args, struct mcp_call *mcp)
+{
+    const struct route route = { .kind = ROUTE_OP, .op = op, .scope = hub_ops[op].scope };
+    struct job *j = begin(to, &route, by);
+
+    if (!j)
+        return refuse_starved(to);
+    if (!j->request.identity) {
+        job_free(j);
+        return refuse_starved(to);
     }
+    set_args(j, args);
+    j->mcp = mcp;
     return j;
 }
 
@@ -113,6 +153,7 @@ job_free(struct job *j)
 {
     struct serve *s = j->s;
 
+    mcp_call_free(j->mcp);
     loop_drop(j->timer);
     arena_reset(&j->arena);
     if (s->n_spare == SPARE_MAX || j->arena.used > KEPT_MAX) {
@@ -143,6 +184,8 @@ job_tell(struct job *j, const struct hub_reply *reply)
     const struct reply_to to = { j->s, j->conn, &j->route, j->request_id, j->method, j->path };
     struct buf *body = &j->s->body;
 
+    if (j->mcp)
+        return mcp_call_tell(j, reply);
     buf_reset(body);
     buf_room(body, BODY_ROOM);
     reply_body(body, &j->route, reply, j->request_id);

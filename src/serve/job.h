@@ -14,6 +14,8 @@
 #include "serve/auth.h"
 #include "serve/reply.h"
 
+struct mcp_call;
+
 struct job {
     struct serve *s;
     struct http_conn *conn; /* until it is answered; NULL: a request of the server itself */
@@ -29,11 +31,16 @@ struct job {
     struct loop_source *timer; /* for that */
     struct job *next, *prev;   /* in claim_waiters, or among spare jobs */
     bool is_waiting;
+    struct mcp_call *mcp; /* POST /mcp: the message that needs it (mcp_route.h); else NULL */
 };
 
 /* The request as a job; NULL: refused and answered. */
 struct job *
 job_new(const struct reply_to *to, const struct http_request *r, const struct caller *by);
+/* The same with arguments, for a message of POST /mcp, which is the job's from then on. NULL:
+ * refused and answered. */
+struct job *job_new_for(const struct reply_to *to, const struct caller *by, enum hub_op op,
+                        const struct json *args, struct mcp_call *mcp);
 /* A request of the server itself: `r`, with these arguments; the identity is copied. NULL: no
  * memory. */
 struct job *job_new_own(struct serve *s, const struct hub_request *r, const struct buf *args);

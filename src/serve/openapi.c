@@ -316,7 +316,7 @@ write_answer(struct buf *to, const struct route_info *r)
     if (r->kind == ROUTE_HEALTH) {
         buf_adds(to, "{\"application/json\":{\"schema\":");
         write_type(to, "Health", 6);
-    } else if (r->kind == ROUTE_OPENAPI) {
+    } else if (r->kind == ROUTE_OPENAPI || r->kind == ROUTE_MCP) {
         buf_adds(to, "{\"application/json\":{\"schema\":{\"type\":\"object\"}");
     } else if (r->kind == ROUTE_STREAM || r->kind == ROUTE_ENGINE_EVENTS) {
         buf_adds(to,
@@ -472,6 +472,12 @@ write_operation(struct buf *to, const struct route_info *r)
         buf_adds(to, "{\"required\":true,\"content\":{\"application/gzip\":{\"schema\":{\"type\":"
                      "\"string\",\"contentMediaType\":\"application/gzip\",\"description\":\"the "
                      ".tgz of cliq team pack\"}}}}");
+    }
+    if (r->kind == ROUTE_MCP) {
+        json_key(to, "requestBody");
+        buf_adds(to, "{\"required\":true,\"content\":{\"application/json\":{\"schema\":{\"type\":"
+                     "\"object\",\"required\":[\"jsonrpc\"],\"description\":\"one message of "
+                     "JSON-RPC 2.0; cliq help mcp\"}}}}");
     }
     write_responses(to, r);
     json_close(to, '}');

@@ -15,6 +15,8 @@ static const struct route_info own[] = {
       NULL },
     { "GET", "/signals/stream", "signals as they come (SSE)", SCOPE_STREAM, ROUTE_STREAM, 0, NULL },
     { "POST", "/signals/ticket", "a ticket for one stream", SCOPE_STREAM, ROUTE_TICKET, 0, NULL },
+    { "POST", "/mcp", "the tools of cliq for agents, as JSON-RPC (Model Context Protocol)",
+      SCOPE_INBOX, ROUTE_MCP, 0, NULL },
     { "GET", "/v1/engine/events", "broadcast signals as they come (SSE)", SCOPE_STREAM,
       ROUTE_ENGINE_EVENTS, 0, NULL },
 };

@@ -27,6 +27,7 @@ enum route_kind {
     ROUTE_STREAM,        /* GET /signals/stream */
     ROUTE_TICKET,        /* POST /signals/ticket */
     ROUTE_ENGINE_EVENTS, /* GET /v1/engine/events */
+    ROUTE_MCP,           /* POST /mcp */
     ROUTE_FILE,          /* a row of file_route.h */
 };
 

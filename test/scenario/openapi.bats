@@ -194,7 +194,7 @@ ask("POST", "/runs/{id}/cancel", "/runs/cliq-000000-1/cancel", want=404)
 ask("POST", "/runs/{id}/resume", "/runs/cliq-000000-1/resume", want=404)
 every = {(m.upper(), p) for p, ops in api["paths"].items() for m in ops}
 left = {p for m, p in every - seen if (m, p) != ("POST", "/teams")} # team_hub.bats publishes
-assert left == {"/", "/metrics", "/openapi.json", "/signals/stream", "/v1/engine/events"}, left
+assert left == {"/", "/metrics", "/openapi.json", "/mcp", "/signals/stream", "/v1/engine/events"}, left
 PY
 }
 

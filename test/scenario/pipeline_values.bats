@@ -385,7 +385,7 @@ END
 @test "a command's time limit that is not a number is an error of the message" {
     team <<<'phases: [{name: one, agent: exec, commands: [{name: a, run: "true"}]}]'
     run_ok
-    sed 's/"timeout_ms":120000/"timeout_ms":"soon"/' .cliq/run/messages/one.1.json >"$T/message"
+    sed 's/"timeout_ms":120000\([,}]\)/"timeout_ms":"soon"\1/' .cliq/run/messages/one.1.json >"$T/message"
     got agent exec <"$T/message"
     code_is 1
     has "$err" "timeout_ms of a command must be a whole number"
