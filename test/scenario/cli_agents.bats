@@ -265,6 +265,14 @@ options() {
     like "$ARGS" '^-p --output-format stream-json --verbose --session-id [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f-]{17} --permission-mode plan --model opus --max-turns 7 --allowedTools Read,Bash\(make \*\) --effort low$'
     has "$(<"$T/env.1")" ANTHROPIC_API_KEY=a-secret-key-1
     has "$(<"$T/env.1")" ANTHROPIC_BASE_URL=http://127.0.0.1:1
+    options claude-code 'model: opus' base_url http://127.0.0.1:1/v1/ # copied from a setting of OpenAI's kind
+    is ANTHROPIC_BASE_URL=http://127.0.0.1:1 "$(grep ^ANTHROPIC_BASE_URL "$T/env.1")"
+    options codex 'model: m' base_url http://127.0.0.1:1 # and the other way round
+    has "$ARGS" 'base_url="http://127.0.0.1:1/v1"'
+    options gemini 'model: g' base_url http://127.0.0.1:1/v1beta
+    is GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:1 "$(grep ^GOOGLE_GEMINI_BASE_URL "$T/env.1")"
+    options opencode 'model: m' base_url http://127.0.0.1:1/api
+    has "$(<"$T/env.1")" '"baseURL":"http://127.0.0.1:1/api"'
 
     options codex 'model: m, sandbox: read-only, args: [--ephemeral]' base_url http://127.0.0.1:1/v1
     is 'exec --json --skip-git-repo-check -s read-only -m m -c model_provider="cliq" -c model_providers.cliq={name="cliq",base_url="http://127.0.0.1:1/v1",wire_api="responses",env_key="OPENAI_API_KEY"} --ephemeral -' "$ARGS"

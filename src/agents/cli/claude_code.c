@@ -21,7 +21,7 @@ command(struct cli_command *k, const struct cli_request *r)
     cli_list_option(k, "--allowedTools", r->c, "allowed_tools");
     cli_args_of(k, r->c, "args");
     cli_env(k, "ANTHROPIC_API_KEY", r->api_key);
-    cli_env(k, "ANTHROPIC_BASE_URL", r->base_url);
+    cli_env(k, "ANTHROPIC_BASE_URL", cli_bare_url(k, r, "/v1"));
     cli_env(k, "DISABLE_AUTOUPDATER", "1");
     /* A server of one's own: nothing goes elsewhere. */
     cli_env(k, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", r->base_url ? "1" : NULL);

@@ -61,6 +61,11 @@ void cli_env(struct cli_command *k, const char *name, const char *value); /* NUL
 const char *
 cli_format(struct cli_command *k, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The request's base URL as a client of OpenAI's API wants it, with its version; as others do,
+ * without this one ("/v1"). NULL: none was given. */
+const char *cli_openai_url(struct cli_command *k, const struct cli_request *r);
+const char *cli_bare_url(struct cli_command *k, const struct cli_request *r, const char *version);
+
 /* Our environment with the command's in place of what has the same name. */
 void cli_build_env(const struct cli_command *k, const char *env[CLI_ENVIRON_MAX + CLI_ENV_MAX + 1]);
 /* "agent|cursor-agent": the first that is on PATH, else the first; in the arena. */

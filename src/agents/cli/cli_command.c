@@ -1,5 +1,6 @@
 /* cli_command - the command line and environment of a CLI agent's program. */
 #define _GNU_SOURCE /* environ */
+#include "agents/base_url.h"
 #include "agents/cli/cli.h"
 #include "agents/model_agent.h"
 
@@ -60,6 +61,40 @@ cli_env(struct cli_command *k, const char *name, const char *value)
         k->env[k->n_env++] = cli_format(k, "%s=%s", name, value);
     else
         k->is_over = true;
+}
+
+/* Takes b's text into the arena. */
+static const char *
+take_text(struct cli_command *k, struct buf *b)
+{
+    const char *text = buf_failed(b) ? NULL : arena_dup(k->arena, b->p ? b->p : "", b->len);
+
+    k->is_over = k->is_over || !text;
+    buf_release(b);
+    return text;
+}
+
+const char *
+cli_openai_url(struct cli_command *k, const struct cli_request *r)
+{
+    struct buf b = { 0 };
+
+    if (!r->base_url)
+        return NULL;
+    base_url_openai(&b, r->base_url);
+    return take_text(k, &b);
+}
+
+const char *
+cli_bare_url(struct cli_command *k, const struct cli_request *r, const char *version)
+{
+    const char *const endings[] = { version, NULL };
+    struct buf b = { 0 };
+
+    if (!r->base_url)
+        return NULL;
+    base_url_without(&b, r->base_url, endings);
+    return take_text(k, &b);
 }
 
 void

@@ -18,22 +18,22 @@ key_env(const struct cli_request *r)
                                                   : NULL;
 }
 
-/* OPENAI_BASE_URL is ignored by codex; a provider of our own takes a URL, which holds /v1. */
+/* OPENAI_BASE_URL is ignored by codex; a provider of our own takes a URL. */
 static void
 set_provider(struct cli_command *k, const struct cli_request *r)
 {
-    const char *env = key_env(r);
+    const char *env = key_env(r), *url = cli_openai_url(k, r);
 
-    if (!r->base_url)
+    if (!url)
         return;
     cli_option(k, "-c", "model_provider=\"" PROVIDER "\"");
-    if (strpbrk(r->base_url, "\"\\\n")) /* no URL: it fails with the program's words */
+    if (strpbrk(url, "\"\\\n")) /* no URL: it fails with the program's words */
         return;
     cli_option(k, "-c",
                cli_format(k,
                           "model_providers." PROVIDER "={name=\"" PROVIDER "\",base_url=\"%s\","
                           "wire_api=\"responses\"%s%s%s}",
-                          r->base_url, env ? ",env_key=\"" : "", env ? env : "", env ? "\"" : ""));
+                          url, env ? ",env_key=\"" : "", env ? env : "", env ? "\"" : ""));
 }
 
 static void
@@ -174,7 +174,7 @@ const struct cmd cmd_agent_codex = {
         "in run/logs/<phase>.<n>.raw. A phase that is sent back continues its conversation.\n"
         "\n"
         "Fields of the phase: model, args, sandbox (workspace-write: it writes in the working\n"
-        "directory only). Settings agents.codex.*: api_key, base_url (it includes /v1), model,\n"
+        "directory only). Settings agents.codex.*: api_key, base_url (it ends in /v1), model,\n"
         "args, binary. Without api_key its own sign-in is used, or OPENAI_API_KEY or\n"
         "CODEX_API_KEY.",
     .opts = agent_no_opts,

@@ -59,7 +59,7 @@ command(struct cli_command *k, const struct cli_request *r)
     cli_list_option(k, "--allowed-tools", r->c, "allowed_tools");
     cli_args_of(k, r->c, "args");
     cli_env(k, "GEMINI_API_KEY", r->api_key);
-    cli_env(k, "GOOGLE_GEMINI_BASE_URL", r->base_url);
+    cli_env(k, "GOOGLE_GEMINI_BASE_URL", cli_bare_url(k, r, "/v1beta"));
     set_sign_in(k, r);
 }
 

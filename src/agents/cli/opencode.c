@@ -23,7 +23,8 @@ config(struct cli_command *k, const struct cli_request *r)
     if (r->base_url) {
         buf_adds(&b, "\"" PROVIDER "\":{\"npm\":\"@ai-sdk/openai-compatible\",\"name\":\"" PROVIDER
                      "\",\"options\":{\"baseURL\":");
-        json_write_str(&b, r->base_url, strlen(r->base_url));
+        const char *url = cli_openai_url(k, r);
+        json_write_str(&b, url ? url : "", url ? strlen(url) : 0);
         buf_addf(&b, "%s},\"models\":{", r->api_key ? ",\"apiKey\":\"{env:" KEY_ENV "}\"" : "");
         json_write_str(&b, r->model ? r->model : "default",
                        strlen(r->model ? r->model : "default"));

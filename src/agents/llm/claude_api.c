@@ -5,6 +5,7 @@
  *     message_delta {delta:{stop_reason},usage}  message_stop
  */
 #include "agents/agent_main.h"
+#include "agents/base_url.h"
 #include "agents/llm/llm.h"
 #include "cmd/cmd.h"
 
@@ -15,7 +16,7 @@ base(struct buf *to, const char *url)
 {
     static const char *const endings[] = { "/v1/messages", "/v1", NULL };
 
-    llm_base_without(to, url, endings);
+    base_url_without(to, url, endings);
 }
 
 static void

@@ -6,6 +6,7 @@
  * is every event; the last one has a finishReason.
  */
 #include "agents/agent_main.h"
+#include "agents/base_url.h"
 #include "agents/llm/llm.h"
 #include "cmd/cmd.h"
 
@@ -16,7 +17,7 @@ base(struct buf *to, const char *url)
 {
     static const char *const endings[] = { "/v1beta/models", "/v1beta", "/v1", NULL };
 
-    llm_base_without(to, url, endings);
+    base_url_without(to, url, endings);
 }
 
 static void

@@ -91,10 +91,6 @@ void llm_write_turns(const struct llm *l, struct buf *to, const char *key, bool 
 void llm_write_max(const struct llm *l, struct buf *to, const char *key);
 void llm_write_temperature(const struct llm *l, struct buf *to);
 
-/* Appends the URL without slashes at its end, and without the first of these endings (NULL ends the
- * list) that it has: what people copy along with a base URL. */
-void llm_base_without(struct buf *to, const char *url, const char *const *endings);
-
 /* ---- the parts of the frame ---- */
 
 /* Reads the options. ST_INVALID names a wrong one. llm_close whatever it returned. */

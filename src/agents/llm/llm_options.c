@@ -181,29 +181,6 @@ llm_write_temperature(const struct llm *l, struct buf *to)
         json_key_raw(to, "temperature", l->temperature, strlen(l->temperature));
 }
 
-static size_t
-without_slashes(const char *url, size_t n)
-{
-    while (n > 1 && url[n - 1] == '/' && url[n - 2] != ':')
-        n--;
-    return n;
-}
-
-void
-llm_base_without(struct buf *to, const char *url, const char *const *endings)
-{
-    size_t n = without_slashes(url, strlen(url));
-
-    for (; *endings; endings++) {
-        size_t k = strlen(*endings);
-        if (n > k && memcmp(url + n - k, *endings, k) == 0) {
-            n = without_slashes(url, n - k);
-            break;
-        }
-    }
-    buf_add(to, url, n);
-}
-
 enum status
 llm_set_headers(const struct llm *l, struct fetch_header to[LLM_HEADERS], struct fetch_request *q,
                 struct err *e)

@@ -9,6 +9,7 @@
  * conversation needs it.
  */
 #include "agents/agent_main.h"
+#include "agents/base_url.h"
 #include "agents/llm/llm.h"
 #include "cmd/cmd.h"
 
@@ -66,7 +67,7 @@ base(struct buf *to, const char *url)
     buf_addf(&whole, "%.*s://", sign ? (int)(sign - url) : 4, sign ? url : "http");
     add_host(&whole, host, n, !sign ? "11434" : is_tls ? "443" : "80");
     buf_adds(&whole, host + n);
-    llm_base_without(to, whole.p ? whole.p : "", endings);
+    base_url_without(to, whole.p ? whole.p : "", endings);
     buf_release(&whole);
 }
 

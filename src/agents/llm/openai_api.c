@@ -11,23 +11,11 @@
  *     response.completed|incomplete|failed {response:{output,usage,incomplete_details,error}}
  */
 #include "agents/agent_main.h"
+#include "agents/base_url.h"
 #include "agents/llm/llm.h"
 #include "cmd/cmd.h"
 
 #include <string.h>
-
-/* A base URL with a path is complete, as the vendors' own libraries take it. */
-static void
-base(struct buf *to, const char *url)
-{
-    static const char *const endings[] = { "/chat/completions", "/responses", NULL };
-    const char *sign = strstr(url, "://"), *host = sign ? sign + 3 : url;
-    size_t at = to->len + (size_t)(host - url);
-
-    llm_base_without(to, url, endings);
-    if (to->len > at && !memchr(to->p + at, '/', to->len - at))
-        buf_adds(to, "/v1");
-}
 
 static void
 path(const struct llm *l, struct buf *to)
@@ -135,7 +123,7 @@ static const struct llm_api api = {
     .model = "gpt-4o",
     .models_path = "/models",
     .models_key = "data",
-    .base = base,
+    .base = base_url_openai,
     .path = path,
     .body = body,
     .event = event,
