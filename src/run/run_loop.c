@@ -126,6 +126,10 @@ forget_handoffs(struct run *r, size_t phase, struct err *e)
     char path[2 * TEAM_PHASE_NAME_MAX + 40];
     enum status s = ST_OK;
 
+    snprintf(path, sizeof path, "channels/%s--" PLAN_OUT "/handoff.json",
+             run_loop_phase(r, phase)->name);
+    if (plan_is_leaf(r->p, phase))
+        s = state_dir_remove(&r->p->state, path, e);
     for (uint32_t k = d->first[phase]; !s && k < d->first[phase + 1]; k++) {
         snprintf(path, sizeof path, "channels/%s--%s/handoff.json", run_loop_phase(r, phase)->name,
                  run_loop_phase(r, d->succ[k])->name);

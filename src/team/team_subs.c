@@ -225,18 +225,20 @@ check_inputs(struct subs_load *x, const struct level *l, const struct phase *ph,
     }
 }
 
-/* What a gate at the end of a team sends to `out` goes to the phase above, so no phase of it may
- * be called so. */
+/* Its first phases read in--<phase>, its last ones write <phase>--out. */
 static void
 check_names(struct subs_load *x, const struct team *sub)
 {
-    for (size_t i = 0; i < sub->n_phases; i++)
-        if (sub->phases[i].name && strcmp(sub->phases[i].name, "out") == 0)
-            problem_error(x->problems,
-                          (struct problem_at){ sub->file, sub->phases[i].line,
-                                               sub->phases[i].column, "out", "name" },
-                          "a phase of a team that is a phase cannot be called out: its last phases "
-                          "hand over to <phase>--out");
+    for (size_t i = 0; i < sub->n_phases; i++) {
+        const struct phase *ph = &sub->phases[i];
+        if (ph->name && (strcmp(ph->name, "in") == 0 || strcmp(ph->name, "out") == 0))
+            problem_error(
+                x->problems,
+                (struct problem_at){ sub->file, ph->line, ph->column, ph->name, "name" },
+                "a phase of a team that is a phase cannot be called %s: its channels "
+                "in--PHASE and PHASE--out lead to the phase that it is",
+                ph->name);
+    }
 }
 
 /* ---- loading ---- */
