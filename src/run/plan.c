@@ -442,7 +442,7 @@ plan_is_root(const struct plan *p, size_t phase)
 void
 plan_phase_path(const struct plan *p, size_t phase, struct buf *to)
 {
-    buf_addf(to, "%s%s", p->way, p->team.phases[phase].name);
+    buf_addf(to, "%s%s", p->way ? p->way : "", p->team.phases[phase].name);
 }
 
 static enum status load_subs(struct plan *p, const struct run_options *o, struct err *e);

@@ -143,6 +143,19 @@ team_phase_preview(struct plan *sub, const bool *runs, struct err *e)
     return s;
 }
 
+/* The envelope's data, so that it can stand in another tree; null: it has none. */
+static struct json *
+data_of(struct arena *a, const struct handoff *h)
+{
+    struct json *copy = json_new(a, JSON_NULL);
+
+    if (copy && h->data) {
+        *copy = *h->data;
+        copy->next = NULL;
+    }
+    return copy;
+}
+
 /* One envelope of all that stands in the phase's incoming channels: its dependencies, and gates
  * that sent work back. */
 static enum status
@@ -162,9 +175,7 @@ gather_given(const struct plan *sub, struct arena *a, struct json *data, struct 
         s = buf_status(&path, "the path", e);
         enum status got = s ? s : handoff_read(a, path.p, &h, e);
         if (!s && got == ST_OK) {
-            struct json *copy = h.data ? arena_alloc(a, sizeof *copy) : json_new(a, JSON_NULL);
-            if (copy && h.data)
-                *copy = *h.data;
+            struct json *copy = data_of(a, &h);
             if (!copy || !json_set(data, from, copy))
                 s = err_nomem(e);
             if (h.text_len) {
@@ -261,9 +272,7 @@ gather_outputs(const struct plan *sub, struct arena *a, struct json *outputs, st
             continue;
         if (got)
             return got;
-        struct json *copy = h.data ? arena_alloc(a, sizeof *copy) : json_new(a, JSON_NULL);
-        if (copy && h.data)
-            *copy = *h.data;
+        struct json *copy = data_of(a, &h);
         if (!copy || !json_set(outputs, leaf, copy))
             return err_nomem(e);
         if (n_leaves > 1 && h.text_len)
