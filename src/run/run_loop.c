@@ -68,7 +68,8 @@ run_loop_abort(struct run *r, enum status s, const struct err *why)
 void
 run_loop_each(struct run *r, void (*fn)(void *ctx, struct run *r), void *ctx)
 {
-    fn(ctx, r);
+    if (r->notifier) /* one that could not begin has nothing */
+        fn(ctx, r);
     for (size_t i = 0; r->kids && i < r->p->team.n_phases; i++)
         for (struct run *kid = r->kids[i]; kid; kid = kid->sub->older)
             run_loop_each(kid, fn, ctx);

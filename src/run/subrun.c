@@ -128,8 +128,15 @@ on_timeout(void *ctx)
 static void
 set_deadline(struct run *r, int64_t left_ms)
 {
+    r->sub->due_ms = clock_wall_ns() / 1000000 + left_ms;
     r->sub->deadline =
         loop_after(r->loop, left_ms > 0 ? (uint64_t)left_ms : 0, on_timeout, r, NULL);
+}
+
+int64_t
+subrun_due_ms(const struct run *r)
+{
+    return r->sub->deadline ? r->sub->due_ms : INT64_MAX;
 }
 
 /* ---- beginning ---- */

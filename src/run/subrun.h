@@ -34,6 +34,7 @@ struct subrun {
     const char *requirement;
     char name[64 + TEAM_PHASE_NAME_MAX + 24]; /* "cliq-…/build.1": of the journal's head */
     struct loop_source *deadline;
+    int64_t due_ms; /* when that comes, in wall time */
     enum { SUBRUN_NEW, SUBRUN_OPEN, SUBRUN_CLOSED } state;
     bool was_over;     /* its journal has its end already */
     bool has_answered; /* above knows its result */
@@ -53,6 +54,8 @@ struct replay;
 enum status subrun_check(const struct plan *p, const struct replay *replay, struct err *e);
 
 bool subrun_is_open(const struct run *r);
+/* When its time limit comes, in wall time; INT64_MAX: it has none. */
+int64_t subrun_due_ms(const struct run *r);
 void subrun_stop(struct run *r); /* cancels it; its end follows */
 void subrun_drop(struct run *above, size_t phase); /* one that has not begun */
 /* A budget above is used up: nothing new starts below, and those that spend are stopped. */
