@@ -1,5 +1,5 @@
-/* team - the agent of team phases. It is no program: the run of the phase runs the team as well, with its
- * own loop (run/subrun.h). What is here answers whoever asks for it by its name. */
+/* team - the agent of team phases. It is no program: the run of the phase runs the team as well,
+ * with its own loop (run/subrun.h). What is here answers whoever asks for it by its name. */
 #include "agents/agent_main.h"
 #include "cmd/cmd.h"
 

@@ -202,7 +202,8 @@ report_agents(const struct state_dir *project, const struct state_dir *f, const 
                     cmd_warn(
                         "phase %s%s: agent %s needs the setting agents.%s.%.*s; set it with cliq "
                         "settings",
-                        above, t.phases[i].name, agent.name, agent.name, (int)key->text.len, key->text.p);
+                        above, t.phases[i].name, agent.name, agent.name, (int)key->text.len,
+                        key->text.p);
         }
     }
     frames_each(f, report_frame, &(struct reporting){ project, above }, NULL);
@@ -298,7 +299,7 @@ tell(const struct state_dir *f, const char *dir, struct err *e)
 static enum status
 assemble(const struct args *a, const struct chosen *c, struct state_dir *f, struct err *e)
 {
-    enum assemble_trust trust = args_has(a, "trust")           ? ASSEMBLE_TRUST_ALL
+    enum assemble_trust trust = args_has(a, "trust")          ? ASSEMBLE_TRUST_ALL
                                 : c->ref.kind == TEAM_REF_DIR ? ASSEMBLE_TRUST_OWN
                                                               : ASSEMBLE_TRUST_NOTHING;
     bool is_trusted = false;

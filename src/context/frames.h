@@ -20,8 +20,8 @@ enum status frame_open(struct state_dir *out, const struct state_dir *above, con
 enum status frame_top(struct state_dir *out, const struct state_dir *f, struct err *e);
 
 /* Takes the frame of a phase; it is closed afterwards. */
-typedef enum status frame_fn(void *ctx, const struct state_dir *frame, const char *phase,
-                             struct err *e);
+typedef enum status
+frame_fn(void *ctx, const struct state_dir *frame, const char *phase, struct err *e);
 /* Calls fn with each frame of f, not with frames in these, until one fails. */
 enum status frames_each(const struct state_dir *f, frame_fn *fn, void *ctx, struct err *e);
 

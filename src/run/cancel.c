@@ -84,8 +84,8 @@ find_leftovers(const struct state_dir *f, const char *run_id, struct leftovers *
     return s;
 }
 
-static enum status add_frame(void *ctx, const struct state_dir *frame, const char *phase,
-                             struct err *e);
+static enum status
+add_frame(void *ctx, const struct state_dir *frame, const char *phase, struct err *e);
 
 /* The same, with what runs in the frames of team phases. */
 static enum status

@@ -61,7 +61,7 @@
 struct journal_head {
     const char *run_id, *team, *workflow; /* workflow: a hash of its text; replay: the latest */
     const char *above; /* of a team phase: the attempt above, "<run>/<phase>.<n>"; NULL: none */
-    const char *agent;            /* the run's --agent; NULL: none was given; replay: the latest */
+    const char *agent; /* the run's --agent; NULL: none was given; replay: the latest */
     struct sched_options options; /* a replay needs the same ones; replay: the latest */
     int64_t at_ms;                /* replay: when the run began */
     /* replay: the last end line, unless a rerun came after it */

@@ -505,8 +505,8 @@ load_sub(struct plan *p, const struct run_options *o, struct err *e)
         s = check_configs(p, e);
     if (!s && !o->is_dry)
         s = plan_check_tools(p, e);
-    if (!s && (!(p->instance_id = strdup(top->instance_id)) ||
-               !(p->req_key = strdup(top->req_key))))
+    if (!s &&
+        (!(p->instance_id = strdup(top->instance_id)) || !(p->req_key = strdup(top->req_key))))
         s = err_nomem(e);
     return s;
 }
@@ -552,8 +552,7 @@ load_subs(struct plan *p, const struct run_options *o, struct err *e)
             return err_nomem(e);
         if (!(p->subs[i] = calloc(1, sizeof(struct plan))))
             return err_nomem(e);
-        *p->subs[i] =
-            (struct plan){ .above = p, .above_phase = i, .way = "", .state.dir = -1 };
+        *p->subs[i] = (struct plan){ .above = p, .above_phase = i, .way = "", .state.dir = -1 };
         s = load_sub(p->subs[i], o, e);
         if (!s)
             s = pass_on_lack(p, i, e);

@@ -58,8 +58,9 @@ struct plan {
     /* of a team phase: the plan whose phase it is, and which; NULL: of the run itself */
     struct plan *above;
     size_t above_phase;
-    const char *way;    /* "" of the run itself; "build/" of its phase build, before names in it */
-    struct plan **subs; /* one a phase: the plan of the team that it runs; NULL: no phase runs one */
+    const char *way; /* "" of the run itself; "build/" of its phase build, before names in it */
+    struct plan *
+        *subs; /* one a phase: the plan of the team that it runs; NULL: no phase runs one */
     struct state_dir state;
     struct team team;
     struct dag *dag;
@@ -68,11 +69,11 @@ struct plan {
     const struct json *agents_json; /* NULL: none */
     const struct json *inputs; /* every declared one; optional ones that were not given: ""; of a
                                 * team phase: from team_phase_prepare on */
-    const char *new_inputs;         /* the next text of inputs.json; NULL: it stays */
-    struct agent *agents;           /* one a phase, in team order */
-    struct plan_lack *lacks;        /* the same; of those only the name is known */
-    bool is_lacking;                /* one of them says why */
-    char *instance_id;              /* of the project: cliq-a1b2c3 */
+    const char *new_inputs;    /* the next text of inputs.json; NULL: it stays */
+    struct agent *agents;      /* one a phase, in team order */
+    struct plan_lack *lacks;   /* the same; of those only the name is known */
+    bool is_lacking;           /* one of them says why */
+    char *instance_id;         /* of the project: cliq-a1b2c3 */
     char *req_key;
     const char *agent; /* --agent, given now or when the run began; NULL: none */
     const char *note;  /* an option that changes nothing, for standard error; NULL: none */

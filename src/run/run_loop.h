@@ -61,7 +61,7 @@ struct run {
     struct sched *sched;
     struct journal journal;
     struct loop *loop;
-    struct watch watch;   /* of signals/ */
+    struct watch watch; /* of signals/ */
     struct loop_source *watching;
     struct watch reviews; /* of reviews/, once people are awaited */
     struct mask mask;     /* root: secrets of the agents' settings and environment */
@@ -107,7 +107,8 @@ struct run {
 /* Calls fn with the run and all runs below it, those that have ended as well. */
 void run_loop_each(struct run *r, void (*fn)(void *ctx, struct run *r), void *ctx);
 
-/* All that a run of the tree has for itself; teardown for any state of it. `r` has p, o and root. */
+/* All that a run of the tree has for itself; teardown for any state of it. `r` has p, o and root.
+ */
 enum status run_loop_setup(struct run *r, struct err *e);
 void run_loop_teardown(struct run *r);
 

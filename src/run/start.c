@@ -490,8 +490,8 @@ start_sub(struct run *r, struct err *e)
 {
     struct run_latest latest;
     bool is_there = run_latest(&r->p->state, &latest, NULL) == ST_OK;
-    enum status s = is_there && !latest.has_end ? run_stop_leftovers(&r->p->state, latest.id, e)
-                                                : ST_OK;
+    enum status s =
+        is_there && !latest.has_end ? run_stop_leftovers(&r->p->state, latest.id, e) : ST_OK;
 
     return s ? s : begin_fresh(r, r->dir, e);
 }

@@ -221,7 +221,7 @@ subrun_check(const struct plan *p, const struct replay *replay, struct err *e)
 
     for (size_t i = 0; !s && p->subs && i < p->team.n_phases; i++) {
         const struct sched_phase *ph = sched_phase(replay->sched, i);
-        char name[sizeof ((struct subrun *)0)->name];
+        char name[sizeof((struct subrun *)0)->name];
         struct replay below;
         if (!p->subs[i] || (ph->state != PS_RUNNING && !ph->is_there))
             continue;
@@ -360,8 +360,8 @@ answer(struct run *r, enum run_status how)
     if (!r->sub->has_answered && !was_stopped)
         run_loop_feed(above, ev);
     r->sub->has_answered = true;
-    run_loop_feed(above, (struct sched_event){
-                             .kind = EV_GONE, .phase = phase, .attempt = r->sub->attempt });
+    run_loop_feed(
+        above, (struct sched_event){ .kind = EV_GONE, .phase = phase, .attempt = r->sub->attempt });
 }
 
 bool

@@ -47,8 +47,8 @@ enum status subrun_prepare(struct run *above, size_t phase, unsigned attempt, st
 /* Begins one that is new. False: there was nothing to do. */
 bool subrun_begin(struct run *r);
 /* Takes the attempt up where the journals left it; `ph` is how above left the phase. */
-void subrun_resume(struct run *above, size_t phase, const struct sched_phase *ph,
-                   int64_t started_ms);
+void
+subrun_resume(struct run *above, size_t phase, const struct sched_phase *ph, int64_t started_ms);
 /* Before anything is changed: can all that were open be resumed? */
 struct replay;
 enum status subrun_check(const struct plan *p, const struct replay *replay, struct err *e);
@@ -56,7 +56,7 @@ enum status subrun_check(const struct plan *p, const struct replay *replay, stru
 bool subrun_is_open(const struct run *r);
 /* When its time limit comes, in wall time; INT64_MAX: it has none. */
 int64_t subrun_due_ms(const struct run *r);
-void subrun_stop(struct run *r); /* cancels it; its end follows */
+void subrun_stop(struct run *r);                   /* cancels it; its end follows */
 void subrun_drop(struct run *above, size_t phase); /* one that has not begun */
 /* A budget above is used up: nothing new starts below, and those that spend are stopped. */
 void subrun_escalate(struct run *r, const char *why);

@@ -47,7 +47,7 @@ static enum status
 set_input(struct plan *sub, struct json *inputs, const char *name, const char *value, struct err *e)
 {
     return json_set(inputs, name, json_new_str(&sub->arena, value, strlen(value))) ? ST_OK
-                                                                                 : err_nomem(e);
+                                                                                   : err_nomem(e);
 }
 
 /* What the phase does not give has its default, or is empty. */

@@ -20,8 +20,8 @@
 
 /* Sets the inputs of the team, and *requirement, in the sub-plan's arena. ST_INVALID: a template
  * cannot be resolved, or an input cannot have that value. run_id: of the run above. */
-enum status team_phase_prepare(struct plan *sub, const char *run_id, const char **requirement,
-                               struct err *e);
+enum status
+team_phase_prepare(struct plan *sub, const char *run_id, const char **requirement, struct err *e);
 /* For showing only: the inputs that are known before the run; the others are as in the file. */
 enum status team_phase_preview(struct plan *sub, const bool *runs, struct err *e);
 

@@ -204,8 +204,8 @@ add_sub(struct packing *k, int teams, const char *name, struct err *e)
     const char *above = k->above;
     struct buf path = { 0 };
     struct stat st;
-    int dir = SYS_RETRY(
-        sys->openat(teams, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
+    int dir =
+        SYS_RETRY(sys->openat(teams, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
     enum status s = ST_OK;
 
     if (dir < 0)

@@ -83,8 +83,8 @@ static const char *
 own_path(const char *ref)
 {
     const char *path = strncmp(ref, "./", 2) == 0 ? ref + 2 : ref;
-    const char *name = strncmp(path, TEAMS_DIR, strlen(TEAMS_DIR)) == 0 ? path + strlen(TEAMS_DIR)
-                                                                       : NULL;
+    const char *name =
+        strncmp(path, TEAMS_DIR, strlen(TEAMS_DIR)) == 0 ? path + strlen(TEAMS_DIR) : NULL;
 
     return name && path_is_name(name) ? path : NULL;
 }
@@ -166,8 +166,8 @@ is_circle(struct subs_load *x, const struct level *l, const struct phase *ph, in
             continue;
         show_way(&way, l, k);
         problem_error(x->problems, at_field(l->team, ph, "team"),
-                      "the team comes to itself again: %s → %s",
-                      buf_failed(&way) ? "" : way.p, k->label);
+                      "the team comes to itself again: %s → %s", buf_failed(&way) ? "" : way.p,
+                      k->label);
         buf_release(&way);
         return true;
     }
@@ -232,19 +232,18 @@ check_names(struct subs_load *x, const struct team *sub)
     for (size_t i = 0; i < sub->n_phases; i++) {
         const struct phase *ph = &sub->phases[i];
         if (ph->name && (strcmp(ph->name, "in") == 0 || strcmp(ph->name, "out") == 0))
-            problem_error(
-                x->problems,
-                (struct problem_at){ sub->file, ph->line, ph->column, ph->name, "name" },
-                "a phase of a team that is a phase cannot be called %s: its channels "
-                "in--PHASE and PHASE--out lead to the phase that it is",
-                ph->name);
+            problem_error(x->problems,
+                          (struct problem_at){ sub->file, ph->line, ph->column, ph->name, "name" },
+                          "a phase of a team that is a phase cannot be called %s: its channels "
+                          "in--PHASE and PHASE--out lead to the phase that it is",
+                          ph->name);
     }
 }
 
 /* ---- loading ---- */
 
-static enum status load_level(struct subs_load *x, const struct level *l, struct team_subs *out,
-                              struct err *e);
+static enum status
+load_level(struct subs_load *x, const struct level *l, struct team_subs *out, struct err *e);
 
 static enum status
 read_team(struct team_sub *sub, const char *file, const char *shown, struct problems *p,

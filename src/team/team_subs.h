@@ -1,8 +1,8 @@
 /*
  * team_subs - the teams that a team's team phases run, and theirs, down to the last.
  *
- *     team: ./teams/research     a directory below teams/ of the team that names it; packages have it
- *     team: @acme/review@1.2     an installed team; its version may be left out, "review" is
+ *     team: ./teams/research     a directory below teams/ of the team that names it; packages have
+ * it team: @acme/review@1.2     an installed team; its version may be left out, "review" is
  *                                @local/review
  *
  * In a project (workflow.yml) they stand where `cliq assemble` put them: frames/<phase>/.

@@ -108,8 +108,8 @@ add_frame(crypto_generichash_state *h, int frames, const char *name, unsigned de
 {
     char hash[TRUST_HASH_SIZE];
     struct stat st;
-    int dir = SYS_RETRY(
-        sys->openat(frames, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
+    int dir =
+        SYS_RETRY(sys->openat(frames, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
 
     if (dir < 0)
         return errno == ENOTDIR || errno == ELOOP || errno == ENOENT
@@ -130,8 +130,8 @@ static enum status
 add_frames(crypto_generichash_state *h, int dir, unsigned depth, struct err *e)
 {
     struct dirent **found = NULL;
-    int frames = SYS_RETRY(
-        sys->openat(dir, "frames", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
+    int frames =
+        SYS_RETRY(sys->openat(dir, "frames", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
 
     if (frames < 0)
         return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? ST_OK

@@ -158,7 +158,8 @@ set_gate(struct hug *h, int64_t attempt, const char *run, struct err *e)
     for (size_t i = 0; targets && i < c->n_route_targets; i++)
         json_add(targets, json_new_str(c->arena, c->route_targets[i], strlen(c->route_targets[i])));
     struct run_latest whole; /* of a gate in a team phase: the run that people know */
-    const char *shown = h->is_below && run_latest(&c->state, &whole, NULL) == ST_OK ? whole.id : run;
+    const char *shown =
+        h->is_below && run_latest(&c->state, &whole, NULL) == ST_OK ? whole.id : run;
     bool ok = targets && json_set(doc, "v", json_new_int(c->arena, 1)) &&
               set_text(c->arena, doc, "id", h->id) && set_text(c->arena, doc, "run", shown) &&
               set_text(c->arena, doc, "team", c->team_name) &&
