@@ -13,7 +13,7 @@
  *
  * Ownership: the caller releases; `of` has one pointer a phase, NULL where no team could be loaded.
  *
- * Tests: test/cli/team_phases.bats
+ * Tests: test/scenario/pipeline_teams.bats
  */
 #ifndef CLIQ_TEAM_TEAM_SUBS_H
 #define CLIQ_TEAM_TEAM_SUBS_H
