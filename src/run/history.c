@@ -588,6 +588,5 @@ history_is_earlier(const struct state_dir *f)
     const char *id = strrchr(f->state_dir, '/'); /* or "/.cliq" */
     size_t n = sizeof runs - 1;
 
-    return id && id[1] != '.' && (size_t)(id - f->state_dir) >= n &&
-           memcmp(id - n, runs, n) == 0;
+    return id && id[1] != '.' && (size_t)(id - f->state_dir) >= n && memcmp(id - n, runs, n) == 0;
 }

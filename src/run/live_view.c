@@ -9,8 +9,8 @@
 enum {
     MARK_WIDTH = 3, /* the mark, a blank, and a column that stays free */
     WIDTH_MIN = 4,  /* of a terminal */
-    NARROW = 64,   /* columns below which state and agent are left out: the mark tells the state */
-    NAME_MIN = 16, /* columns of a name */
+    NARROW = 64,    /* columns below which state and agent are left out: the mark tells the state */
+    NAME_MIN = 16,  /* columns of a name */
 };
 
 /* ---- what is shown ---- */

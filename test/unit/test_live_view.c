@@ -90,7 +90,7 @@ static void
 the_picture_fits_any_terminal(void **state)
 {
     static const struct live_size sizes[] = { { 80, 24 }, { 40, 10 }, { 200, 50 },     { 1, 1 },
-                                              { 2, 2 },   { 79, 1 },   { 65535, 65535 } };
+                                              { 2, 2 },   { 79, 1 },  { 65535, 65535 } };
     struct live_row rows[MANY];
     char letters[MANY + 1] = "";
 
