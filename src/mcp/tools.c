@@ -70,7 +70,7 @@ const struct mcp_tool *
 mcp_tool_nth(const struct mcp_offer *offer, size_t i)
 {
     for (size_t k = 0; k < sizeof tools / sizeof *tools; k++)
-        if ((!tools[k].run || offer->has_files) && i-- == 0)
+        if (((!tools[k].run && !tools[k].complete) || offer->has_files) && i-- == 0)
             return &tools[k];
     return NULL;
 }
