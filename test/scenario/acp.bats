@@ -326,6 +326,17 @@ phases: [{name: build, agent: goose, permissions: read}, {name: next, agent: min
     has "$(<.cliq/channels/build--next/handoff.json)" "from e"
 }
 
+@test "a named agent whose program is not here: the program, how to install it, and what is here instead" {
+    export PATH=/usr/bin:/bin
+    run_team 'phases: [{name: build, agent: qwen}]'
+    [ "$code" -ne 0 ]
+    has "$err" "the agent qwen is not installed (no program qwen on PATH): install it with npm install -g @qwen-code/qwen-code."
+    has "$err" "installed here: goose"
+    has "$("$CLIQ" team info --agents)" "(no program qwen on PATH)"
+    has "$("$CLIQ" team info --agents qwen --json)" '"lacks":"qwen"'
+    lacks "$("$CLIQ" team info --agents goose --json)" '"lacks"'
+}
+
 @test "what a team says wrong about such an agent is told before the run" {
     mkdir -p team/roles
     echo "Build what the requirement asks for, and say what you did." >team/roles/build.md
