@@ -433,6 +433,8 @@ write_security(struct buf *to, const struct route_info *r)
                                         : "[{\"key\":[]}]");
     const char *word;
     size_t len;
+    if (r->kind == ROUTE_MCP) /* each tool needs a scope of its own */
+        return;
     for (unsigned i = 0; (word = scope_word(i, &len)); i++)
         if (r->scope == 1u << i)
             json_key_strn(to, "x-scope", word, len);
