@@ -71,15 +71,15 @@ class CliqAgent:
         if session.lines.is_done:
             return result
         if key == "phase:gate":
-            if not isinstance(result, dict) or not isinstance(result.get("verdict"), dict):  # type: ignore[reportUnknownMemberType]
+            if not isinstance(result, dict) or not isinstance(result.get("verdict"), dict):
                 raise ValueError("gate %s ended without a verdict" % read.phase)
             ctx = session.context or build_phase_context(session.msg, self.name)
-            finalize_gate_phase(ctx, result)  # type: ignore[reportUnknownArgumentType]
+            finalize_gate_phase(ctx, result)
         elif session.context:
             session.context.end(result)
         else:
             session.lines.complete(_PASSED if key == "test" and result is None else result)
-        return result  # type: ignore[reportUnknownVariableType]
+        return result
 
     def _dispatch(self, msg: Message, note: Optional[Callable[[str], None]]) -> Any:
         session = begin_session(msg, note)

@@ -82,7 +82,7 @@ def _claim_of(task: Union[Signal, str]) -> Dict[str, Any]:
 def _query_of(args: Mapping[str, Any]) -> str:
     def text(value: Any) -> str:
         if isinstance(value, (list, tuple)):
-            return ",".join(str(part) for part in value)  # type: ignore[reportUnknownVariableType]
+            return ",".join(str(part) for part in value)
         return str(value).lower() if isinstance(value, bool) else str(value)
     given = {key: text(value) for key, value in args.items() if value is not None}
     return "?" + urlencode(given) if given else ""
@@ -92,6 +92,9 @@ class EventParser:
     """An event stream, as the HTML standard has it."""
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
         self._type, self._id, self._has_id = "", "", False
         self._data: List[str] = []
 
@@ -100,7 +103,7 @@ class EventParser:
         if not line:
             event = (self._type, "\n".join(self._data) if self._data else None, self._id)
             is_one = bool(self._data) or self._has_id
-            self.__init__()
+            self._begin()
             return event if is_one else None
         field, _, value = line.partition(":")
         value = value[1:] if value.startswith(" ") else value
@@ -283,7 +286,9 @@ class Worker:
         try:
             if self._stopped.is_set():
                 return None
-            return self._hub.request("POST", "/claim", body=self._want, is_made=True, stop=self._stopped)["data"]
+            task: Optional[Signal] = self._hub.request("POST", "/claim", body=self._want, is_made=True,
+                                                       stop=self._stopped)["data"]
+            return task
         finally:
             del self._waiting[me]
 
@@ -351,16 +356,19 @@ class Signals:
     def generate(self, type: str, data: Any = None, **more: Any) -> Dict[str, Any]:
         """Broadcasts a signal to all subscribers."""
         body = {"type": type, **({} if data is None else {"data": data}), **more}
-        return self._hub.request("POST", "/v1/engine/signals/generate", body=body, is_made=True)["signal"]
+        signal: Dict[str, Any] = self._hub.request("POST", "/v1/engine/signals/generate", body=body, is_made=True)["signal"]
+        return signal
 
     def schedule(self, type: str, deliverAt: Union[int, str], **more: Any) -> Dict[str, Any]:
         """The same later: deliverAt is milliseconds or an ISO time; data, repeatKey."""
         body = {"type": type, "deliverAt": deliverAt, **more}
-        return self._hub.request("POST", "/v1/engine/signals/delayed", body=body,
-                                 is_once="repeatKey" not in more)["delayed"]
+        delayed: Dict[str, Any] = self._hub.request("POST", "/v1/engine/signals/delayed", body=body,
+                                                    is_once="repeatKey" not in more)["delayed"]
+        return delayed
 
     def delayed(self) -> List[Dict[str, Any]]:
-        return self._hub.request("GET", "/v1/engine/signals/delayed")["events"]
+        events: List[Dict[str, Any]] = self._hub.request("GET", "/v1/engine/signals/delayed")["events"]
+        return events
 
     def cancel(self, **which: str) -> Dict[str, Any]:
         """Cancels what waits: id, repeatKey or type."""
@@ -386,14 +394,16 @@ class CliqClient:
     # ---- connections ----
 
     def connection(self, timeout: float) -> http.client.HTTPConnection:
-        kind = http.client.HTTPSConnection if self._is_tls else http.client.HTTPConnection
-        return kind(self._host, self._port, timeout=timeout)
+        if self._is_tls:
+            return http.client.HTTPSConnection(self._host, self._port, timeout=timeout)
+        return http.client.HTTPConnection(self._host, self._port, timeout=timeout)
 
     def own_connection(self) -> http.client.HTTPConnection:
         """The connection of this thread; it is opened by the next request."""
         if not hasattr(self._own, "conn"):
             self._own.conn = self.connection(ANSWER_S)
-        return self._own.conn
+        conn: http.client.HTTPConnection = self._own.conn
+        return conn
 
     def unreachable(self, problem: BaseException) -> CliqClientError:
         return CliqClientError("%s cannot be reached: %s" % (self.url, str(problem) or repr(problem)), 503, "UNREACHABLE")
@@ -439,9 +449,10 @@ class CliqClient:
 
     # ---- calls ----
 
-    def _post(self, path: str, body: Dict[str, Any], is_made: bool = False) -> Any:
+    def _post(self, path: str, body: Dict[str, Any], is_made: bool = False) -> Signal:
         given = {key: value for key, value in body.items() if value is not None}
-        return self.request("POST", path, body=given, is_made=is_made).get("data")
+        data: Signal = self.request("POST", path, body=given, is_made=is_made)["data"]
+        return data
 
     def _page(self, path: str, filter: Mapping[str, Any]) -> Page:
         answer = self.request("GET", path, query=filter)
@@ -453,11 +464,12 @@ class CliqClient:
         return self._post("/emit", {"signal_type": signal_type, "content": content, **fields}, is_made=True)
 
     def emit_batch(self, signals: List[Signal]) -> List[Signal]:
-        return self._post("/emit/batch", {"signals": signals}, is_made=True)
+        data: List[Signal] = self.request("POST", "/emit/batch", body={"signals": signals}, is_made=True)["data"]
+        return data
 
     def claim(self, **want: Any) -> Optional[Signal]:
         """A task, or None: signal_id for a certain one; role, types, lease_seconds, wait_seconds for the next."""
-        return self._post("/claim", want, is_made=True)
+        return self._post("/claim", want, is_made=True) or None
 
     # The claim's end; `task` is what claim returned, or an id.
     def ack(self, task: Union[Signal, str]) -> Signal:
@@ -489,10 +501,11 @@ class CliqClient:
         return self._page("/signals/list", filter)
 
     def get(self, id: Union[Signal, str]) -> Signal:
-        return self.request("GET", "/signals/" + quote(_claim_of(id)["signal_id"], safe=""))["data"]
+        signal: Signal = self.request("GET", "/signals/" + quote(_claim_of(id)["signal_id"], safe=""))["data"]
+        return signal
 
     def history(self, id: Union[Signal, str]) -> List[Dict[str, Any]]:
-        return self.request("GET", "/signals/%s/history" % quote(_claim_of(id)["signal_id"], safe=""))["data"]
+        return self._page("/signals/%s/history" % quote(_claim_of(id)["signal_id"], safe=""), {})
 
     def work(self, handler: Callable[[Signal], Any], *, concurrency: int = 1,
              on_error: Optional[Callable[[BaseException], Any]] = None, **want: Any) -> Worker:

@@ -103,7 +103,7 @@ def _read_workflow_inputs(state: StateDir) -> Optional[Dict[str, Any]]:
     inputs = parse_file(state.dir + "/inputs.json", text)
     if not isinstance(inputs, dict):
         raise ValueError("%s/inputs.json:1:1: the inputs must be a JSON object" % state.dir)
-    return inputs  # type: ignore[reportUnknownVariableType]
+    return inputs
 
 
 def _phase_config_of(payload: Dict[str, Any]) -> Dict[str, Any]:
@@ -111,7 +111,7 @@ def _phase_config_of(payload: Dict[str, Any]) -> Dict[str, Any]:
     own = payload.get("phase_config")
     if not isinstance(own, dict):
         return payload
-    config: Dict[str, Any] = dict(own)  # type: ignore[reportUnknownArgumentType]
+    config: Dict[str, Any] = dict(own)
     for key in _COMMON_CONFIG:
         if key in payload:
             config.setdefault(key, payload[key])
@@ -232,7 +232,7 @@ class GateContext(PhaseContext):
 
         def listed(key: str) -> List[Any]:
             value = payload.get(key)
-            return value if isinstance(value, list) else []  # type: ignore[reportUnknownVariableType]
+            return value if isinstance(value, list) else []
 
         def count(key: str, default: int) -> int:
             value = payload.get(key)
