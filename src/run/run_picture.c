@@ -5,6 +5,7 @@
 #include "base/sys.h"
 #include "context/status_line.h"
 #include "run/file_conflicts.h"
+#include "run/history.h"
 #include "run/lockfile.h"
 #include "run/next_step.h"
 
@@ -232,7 +233,7 @@ run_picture_next(const struct run_picture *p, struct buf *to)
     if (phases) {
         for (size_t i = 0; i < n; i++)
             phases[i] = *replay_phase(&p->replay, i);
-        if (p->replay.head.has_end || !p->is_driven)
+        if (!history_is_earlier(p->state) && (p->replay.head.has_end || !p->is_driven))
             next_step_write(to, &next);
     }
     dag_free(dag);

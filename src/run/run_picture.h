@@ -52,7 +52,8 @@ void run_picture_progress(const struct run_picture *p, size_t phase, struct buf 
 /* The use of its models, over all attempts; a running attempt counts with its last report. */
 struct usage run_picture_phase_usage(const struct run_picture *p, size_t phase);
 struct usage run_picture_usage(const struct run_picture *p); /* of all phases */
-/* Appends the line "Next: …" of a run that has ended, or was cut off. */
+/* Appends the line "Next: …" of the present run when it has ended, or was cut off. Commands act on
+ * the present run only, so there is none for an earlier one. */
 void run_picture_next(const struct run_picture *p, struct buf *to);
 /* Appends it as one line of JSON. `attach`: the command that shows its panes; "": there are none.
  */
