@@ -114,7 +114,8 @@ admission_allows(unsigned scopes, const struct route *route)
 {
     bool is_reading = route->kind == ROUTE_OP
                           ? route->scope == SCOPE_INBOX && !hub_ops[route->op].writes
-                          : route->scope == SCOPE_STREAM;
+                      : route->kind == ROUTE_FILE ? route->scope == SCOPE_INBOX
+                                                  : route->scope == SCOPE_STREAM;
 
     if (route->kind == ROUTE_MCP) /* each tool has its own (mcp_route.h) */
         return scopes != 0;

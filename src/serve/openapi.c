@@ -31,6 +31,9 @@ static const struct {
     { "REVIEW_ANSWERED", 409, "the review was answered already, or is over" },
     { "REVIEW_INVALID", 400, "the answer cannot be given so" },
     { "REVIEW_NOT_FOUND", 404, "no such review in a project of this machine" },
+    { "ROOM_CONFLICT", 409, "there is such a room already, or it is not in a state for that" },
+    { "ROOM_INVALID", 400, "the room, or the message, cannot be so" },
+    { "ROOM_NOT_FOUND", 404, "there is no such room, or no such message in it" },
     { "RUN_CONFLICT", 409, "the run is not in a state for that; the message says why" },
     { "RUN_INVALID", 400, "the request does not fit the run" },
     { "RUN_NOT_FOUND", 404, "no such run, phase, log or channel" },
@@ -433,6 +436,8 @@ write_security(struct buf *to, const struct route_info *r)
                                         : "[{\"key\":[]}]");
     const char *word;
     size_t len;
+    if (r->kind == ROUTE_MCP) /* each tool needs a scope of its own */
+        return;
     for (unsigned i = 0; (word = scope_word(i, &len)); i++)
         if (r->scope == 1u << i)
             json_key_strn(to, "x-scope", word, len);
