@@ -142,7 +142,7 @@ export declare class TaskBoard {
 }
 
 export declare class PhaseContext {
-  private constructor();
+  protected constructor();
   agent: string;
   phase: string;
   phase_type: string;
@@ -183,7 +183,7 @@ export interface GateCheckResult {
 export declare const GateCheckResult: unique symbol;
 
 export declare class GateContext extends PhaseContext {
-  private constructor();
+  protected constructor();
   check_results: GateCheckResult[];
   route_targets: string[];
   iteration: number;

@@ -11,7 +11,8 @@ server cannot be reached, a call is tried again for retry_s seconds. Calls that 
 Idempotency-Key, so that a lost answer never makes two. A stream outlives restarts of the server: it goes on
 behind the last signal that was taken, without a gap and without a repeat.
 
-Threads may share a client: each has a connection of its own. A subscription and a worker have threads.
+Handlers may be async functions. Threads may share a client: each has a connection of its own. A subscription and a
+worker have threads. An error that ends one is printed, and join() raises it.
 """
 from __future__ import annotations
 
@@ -23,6 +24,9 @@ import threading
 import time
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Union
 from urllib.parse import quote, urlencode, urlsplit
+
+from .awaited import awaited
+from .json_text import to_json
 
 Signal = Dict[str, Any]
 
@@ -82,7 +86,7 @@ def _claim_of(task: Union[Signal, str]) -> Dict[str, Any]:
 def _query_of(args: Mapping[str, Any]) -> str:
     def text(value: Any) -> str:
         if isinstance(value, (list, tuple)):
-            return ",".join(str(part) for part in value)  # type: ignore[reportUnknownVariableType]
+            return ",".join(str(part) for part in value)
         return str(value).lower() if isinstance(value, bool) else str(value)
     given = {key: text(value) for key, value in args.items() if value is not None}
     return "?" + urlencode(given) if given else ""
@@ -92,6 +96,9 @@ class EventParser:
     """An event stream, as the HTML standard has it."""
 
     def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
         self._type, self._id, self._has_id = "", "", False
         self._data: List[str] = []
 
@@ -100,7 +107,7 @@ class EventParser:
         if not line:
             event = (self._type, "\n".join(self._data) if self._data else None, self._id)
             is_one = bool(self._data) or self._has_id
-            self.__init__()
+            self._begin()
             return event if is_one else None
         field, _, value = line.partition(":")
         value = value[1:] if value.startswith(" ") else value
@@ -225,9 +232,10 @@ class Subscription:
     def _run(self) -> None:
         try:
             for signal in self._stream:
-                self._on_signal(signal)
+                awaited(self._on_signal(signal))
         except BaseException as problem:
             self.failure = problem
+            raise  # it is printed, with this thread's name
 
     @property
     def sequence(self) -> Optional[int]:
@@ -251,7 +259,11 @@ class Worker:
     def __init__(self, hub: CliqClient, handler: Callable[[Signal], Any], want: Dict[str, Any], concurrency: int,
                  on_error: Optional[Callable[[BaseException], Any]]) -> None:
         self._hub, self._handler, self._on_error = hub, handler, on_error
-        self._want = {"lease_seconds": LEASE_S, "wait_seconds": WAIT_S, **want}
+        if not callable(handler):
+            raise TypeError("CliqClient: work(handler, ...): handler is not a function")
+        if concurrency < 1:
+            raise ValueError("CliqClient: work: concurrency must be 1 or more, not %d" % concurrency)
+        self._want = {"lease_seconds": LEASE_S, **want, "wait_seconds": max(1, want.get("wait_seconds", WAIT_S))}
         self._stopped = threading.Event()
         self._waiting: Dict[int, http.client.HTTPConnection] = {}
         self.failure: Optional[BaseException] = None
@@ -283,7 +295,9 @@ class Worker:
         try:
             if self._stopped.is_set():
                 return None
-            return self._hub.request("POST", "/claim", body=self._want, is_made=True, stop=self._stopped)["data"]
+            task: Optional[Signal] = self._hub.request("POST", "/claim", body=self._want, is_made=True,
+                                                       stop=self._stopped)["data"]
+            return task
         finally:
             del self._waiting[me]
 
@@ -298,7 +312,7 @@ class Worker:
             except BaseException as problem:
                 if not _is_passing(problem):
                     self.failure = problem
-                    return
+                    raise  # it is printed, with this thread's name
                 if not self._stopped.is_set():
                     self._tell(problem)
                 self._stopped.wait(pause)
@@ -319,8 +333,8 @@ class Worker:
         renewal = threading.Thread(target=self._renew, args=(task, is_done), name="cliq-lease", daemon=True)
         renewal.start()
         try:
-            self._handler(task)
-        except Exception as problem:
+            awaited(self._handler(task))
+        except BaseException as problem:  # sys.exit, too: the others work on
             failure = str(problem) or repr(problem)
         finally:
             is_done.set()
@@ -346,21 +360,26 @@ class Signals:
     def subscribe(self, on_signal: Callable[[Signal], Any], since: Optional[int] = None,
                   on_reset: Optional[Callable[[Dict[str, Any]], Any]] = None, **filter: Any) -> Subscription:
         """The same in a thread of its own, which calls on_signal."""
+        if not callable(on_signal):
+            raise TypeError("CliqClient: signals.subscribe(on_signal, ...): on_signal is not a function")
         return Subscription(self.stream(since, on_reset, **filter), on_signal)
 
     def generate(self, type: str, data: Any = None, **more: Any) -> Dict[str, Any]:
         """Broadcasts a signal to all subscribers."""
         body = {"type": type, **({} if data is None else {"data": data}), **more}
-        return self._hub.request("POST", "/v1/engine/signals/generate", body=body, is_made=True)["signal"]
+        signal: Dict[str, Any] = self._hub.request("POST", "/v1/engine/signals/generate", body=body, is_made=True)["signal"]
+        return signal
 
     def schedule(self, type: str, deliverAt: Union[int, str], **more: Any) -> Dict[str, Any]:
         """The same later: deliverAt is milliseconds or an ISO time; data, repeatKey."""
         body = {"type": type, "deliverAt": deliverAt, **more}
-        return self._hub.request("POST", "/v1/engine/signals/delayed", body=body,
-                                 is_once="repeatKey" not in more)["delayed"]
+        delayed: Dict[str, Any] = self._hub.request("POST", "/v1/engine/signals/delayed", body=body,
+                                                    is_once="repeatKey" not in more)["delayed"]
+        return delayed
 
     def delayed(self) -> List[Dict[str, Any]]:
-        return self._hub.request("GET", "/v1/engine/signals/delayed")["events"]
+        events: List[Dict[str, Any]] = self._hub.request("GET", "/v1/engine/signals/delayed")["events"]
+        return events
 
     def cancel(self, **which: str) -> Dict[str, Any]:
         """Cancels what waits: id, repeatKey or type."""
@@ -373,12 +392,17 @@ class CliqClient:
         url = os.environ.get("CLIQ_URL", "") if url is None else url
         key = os.environ.get("CLIQ_KEY") if key is None else key
         at = urlsplit(url)
+        if not url:
+            raise CliqClientError("CliqClient: url must be set, or CLIQ_URL: http://HOST:PORT, as cliq serve prints it")
         if at.scheme not in ("http", "https") or not at.hostname:
             raise CliqClientError("CliqClient: url must be http://HOST:PORT or https://..., not \"%s\"" % url)
-        if not key:
+        secret = (key or "").strip()  # from a file it has a line end
+        if not secret:
             raise CliqClientError("CliqClient: key must be set, or CLIQ_KEY: cliq key create --identity NAME makes one")
+        if not all("!" <= c <= "~" for c in secret):
+            raise CliqClientError("CliqClient: key has characters that no key has")
         self.url, self.prefix, self.retry_s = url.rstrip("/"), at.path.rstrip("/"), retry_s
-        self.headers = {"Authorization": "Bearer " + key}
+        self.headers = {"Authorization": "Bearer " + secret}
         self.signals = Signals(self)
         self._host, self._port, self._is_tls = at.hostname, at.port, at.scheme == "https"
         self._own = threading.local()
@@ -386,14 +410,16 @@ class CliqClient:
     # ---- connections ----
 
     def connection(self, timeout: float) -> http.client.HTTPConnection:
-        kind = http.client.HTTPSConnection if self._is_tls else http.client.HTTPConnection
-        return kind(self._host, self._port, timeout=timeout)
+        if self._is_tls:
+            return http.client.HTTPSConnection(self._host, self._port, timeout=timeout)
+        return http.client.HTTPConnection(self._host, self._port, timeout=timeout)
 
     def own_connection(self) -> http.client.HTTPConnection:
         """The connection of this thread; it is opened by the next request."""
         if not hasattr(self._own, "conn"):
             self._own.conn = self.connection(ANSWER_S)
-        return self._own.conn
+        conn: http.client.HTTPConnection = self._own.conn
+        return conn
 
     def unreachable(self, problem: BaseException) -> CliqClientError:
         return CliqClientError("%s cannot be reached: %s" % (self.url, str(problem) or repr(problem)), 503, "UNREACHABLE")
@@ -424,7 +450,7 @@ class CliqClient:
             headers["Content-Type"] = "application/json"
         if is_made and "dedup_key" not in (body or {}):
             headers["Idempotency-Key"] = os.urandom(16).hex()
-        text = None if body is None else json.dumps(body).encode()
+        text = None if body is None else to_json(body).encode()
         limit_s = ANSWER_S + (body or {}).get("wait_seconds", 0)
         end, pause = time.monotonic() + self.retry_s, PAUSE_S
         while True:
@@ -439,9 +465,10 @@ class CliqClient:
 
     # ---- calls ----
 
-    def _post(self, path: str, body: Dict[str, Any], is_made: bool = False) -> Any:
+    def _post(self, path: str, body: Dict[str, Any], is_made: bool = False) -> Signal:
         given = {key: value for key, value in body.items() if value is not None}
-        return self.request("POST", path, body=given, is_made=is_made).get("data")
+        data: Signal = self.request("POST", path, body=given, is_made=is_made)["data"]
+        return data
 
     def _page(self, path: str, filter: Mapping[str, Any]) -> Page:
         answer = self.request("GET", path, query=filter)
@@ -450,14 +477,17 @@ class CliqClient:
         return page
 
     def emit(self, signal_type: str, content: Any = None, **fields: Any) -> Signal:
+        if not isinstance(signal_type, str):
+            raise TypeError("CliqClient: emit takes the type, the content and other fields as keywords; emit_batch takes dicts")
         return self._post("/emit", {"signal_type": signal_type, "content": content, **fields}, is_made=True)
 
     def emit_batch(self, signals: List[Signal]) -> List[Signal]:
-        return self._post("/emit/batch", {"signals": signals}, is_made=True)
+        data: List[Signal] = self.request("POST", "/emit/batch", body={"signals": signals}, is_made=True)["data"]
+        return data
 
     def claim(self, **want: Any) -> Optional[Signal]:
         """A task, or None: signal_id for a certain one; role, types, lease_seconds, wait_seconds for the next."""
-        return self._post("/claim", want, is_made=True)
+        return self._post("/claim", want, is_made=True) or None
 
     # The claim's end; `task` is what claim returned, or an id.
     def ack(self, task: Union[Signal, str]) -> Signal:
@@ -489,10 +519,11 @@ class CliqClient:
         return self._page("/signals/list", filter)
 
     def get(self, id: Union[Signal, str]) -> Signal:
-        return self.request("GET", "/signals/" + quote(_claim_of(id)["signal_id"], safe=""))["data"]
+        signal: Signal = self.request("GET", "/signals/" + quote(_claim_of(id)["signal_id"], safe=""))["data"]
+        return signal
 
     def history(self, id: Union[Signal, str]) -> List[Dict[str, Any]]:
-        return self.request("GET", "/signals/%s/history" % quote(_claim_of(id)["signal_id"], safe=""))["data"]
+        return self._page("/signals/%s/history" % quote(_claim_of(id)["signal_id"], safe=""), {})
 
     def work(self, handler: Callable[[Signal], Any], *, concurrency: int = 1,
              on_error: Optional[Callable[[BaseException], Any]] = None, **want: Any) -> Worker:

@@ -42,10 +42,10 @@ class Mask:
 
     def _add_settings(self, value: Any, path: str) -> None:
         if isinstance(value, list):
-            for element in value:  # type: ignore[reportUnknownVariableType]
+            for element in value:
                 self._add_settings(element, path)
         elif isinstance(value, dict):
-            for key, member in value.items():  # type: ignore[reportUnknownVariableType]
+            for key, member in value.items():
                 self._add_settings(member, "%s.%s" % (path, key))
         elif isinstance(value, str):
             if _is_secret(path):
@@ -86,12 +86,12 @@ class Mask:
             text = to_json(value)
             return value if self.text(text) == text else self.text(text)
         if isinstance(value, (list, tuple)):
-            return [self.json(element) for element in value]  # type: ignore[reportUnknownVariableType]
+            return [self.json(element) for element in value]
         if not isinstance(value, dict):
             return value
         shown: dict[str, Any] = {}
-        for before, member in value.items():  # type: ignore[reportUnknownVariableType]
-            key, i = self.text(str(before)), 2  # type: ignore[reportUnknownArgumentType]
+        for before, member in value.items():
+            key, i = self.text(str(before)), 2
             while key != before and key in shown:
                 key, i = "***%d" % i, i + 1
             shown[key] = self.json(member)

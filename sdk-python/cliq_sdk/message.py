@@ -38,7 +38,7 @@ def _object_of(msg: Message, key: str) -> Dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise ValueError("the message's %s must be an object" % key)
-    return value  # type: ignore[reportUnknownVariableType]
+    return value
 
 
 def _list_of(msg: Message, key: str) -> List[Any]:
@@ -47,7 +47,7 @@ def _list_of(msg: Message, key: str) -> List[Any]:
         return []
     if not isinstance(value, list):
         raise ValueError("the message's %s must be a list" % key)
-    return value  # type: ignore[reportUnknownVariableType]
+    return value
 
 
 class Read:

@@ -40,14 +40,14 @@ def find_value(value: Any, path: str) -> Any:
         return value
     if isinstance(value, list):
         part = re.match(r"\[(\d+)\](?:\.(?=.)|(?=\[)|$)", path)
-        if not part or int(part[1]) >= len(value):  # type: ignore[reportUnknownArgumentType]
+        if not part or int(part[1]) >= len(value):
             return MISSING
         return find_value(value[int(part[1])], path[part.end():])
     if not isinstance(value, dict):
         return MISSING
-    keys = [key for key in value if key and path.startswith(key)]  # type: ignore[reportUnknownVariableType]
-    for key in sorted(keys, key=len, reverse=True):  # type: ignore[reportUnknownArgumentType]
-        rest = path[len(key):]  # type: ignore[reportUnknownArgumentType]
+    keys = [key for key in value if key and path.startswith(key)]
+    for key in sorted(keys, key=len, reverse=True):
+        rest = path[len(key):]
         if rest and not re.match(r"\.(?=.)|\[", rest):
             continue
         found = find_value(value[key], rest[1:] if rest.startswith(".") else rest)

@@ -1,6 +1,7 @@
 /* channel post - one message into a room, durable before its id is printed. */
 #include "base/path.h"
 #include "cmd/cmd.h"
+#include "manager/room_signals.h"
 #include "room/room.h"
 
 #include <signal.h>
@@ -50,6 +51,8 @@ post(const char *room, const struct message *m, struct err *e)
                     id, why.text);
         buf_release(&out);
     }
+    if (!s)
+        room_signals_posted(NULL, room, m, c.max_body, id);
     channel_close(&c);
     return s;
 }
@@ -86,7 +89,8 @@ const struct cmd cmd_channel_post = {
     .brief = "post a message to a room and print its id",
     .about =
         "The message is on disk before its id is printed. The room and its channel are made when\n"
-        "they do not exist.\n"
+        "they do not exist. Where there is a store of signals, the message is also the signal\n"
+        "room:ROOM:TYPE.\n"
         "\n"
         "A body longer than channel.max_message_size_bytes (65536 bytes, also read from\n"
         "config.json beside the rooms) is cut at a character, marked with\n"

@@ -57,10 +57,14 @@ add_row(struct table *t, const struct run_row *row, struct runs_columns has)
     const char *id = shown_id(row->run->id, has.is_tty);
 
     table_cell(t, id, strlen(id));
-    if (row->at_ms)
+    *text = '\0';
+    if (row->at_ms && has.is_tty)
+        clock_near(text, row->at_ms, clock_wall_ns() / 1000000);
+    else if (row->at_ms)
         clock_iso_ms(text, row->at_ms);
-    table_cell(t, text, row->at_ms ? 10 : 0); /* the date */
-    table_cell(t, text + 11, !row->at_ms ? 0 : has.is_tty ? 5 : 8);
+    table_cell(t, text, row->at_ms && !has.is_tty ? 10 : strlen(text)); /* the date */
+    if (!has.is_tty)
+        table_cell(t, *text ? text + 11 : "", *text ? 8 : 0);
     table_cell(t, state, strlen(state));
     if (row->state)
         live_view_elapsed(&ms, row->ms);
@@ -69,7 +73,7 @@ add_row(struct table *t, const struct run_row *row, struct runs_columns has)
     if (has.has_change)
         table_cell(t, text, (size_t)len);
     len = row->state ? snprintf(text, sizeof text, "%zu of %zu done", row->done, row->n) : 0;
-    if (row->failed)
+    if (row->failed && !has.is_tty) /* OUTCOME and WHY tell it, too */
         len += snprintf(text + len, sizeof text - (size_t)len, ", %zu failed", row->failed);
     table_cell(t, text, (size_t)len);
     buf_reset(&ms);
@@ -83,19 +87,22 @@ add_row(struct table *t, const struct run_row *row, struct runs_columns has)
 static void
 write_text(const struct run_row *rows, size_t n, struct buf *out)
 {
-    static const char *const head[] = { "RUN",    "DATE",   "TIME", "OUTCOME", "TOOK",
-                                        "CHANGE", "PHASES", "USED", "WHY" };
-    enum { COLUMNS = sizeof head / sizeof *head, CHANGE = 5, USED = 7 };
     bool is_tty = term_is_tty(STDOUT_FILENO);
+    const char *const head[] = {
+        "RUN", is_tty ? "BEGAN" : "DATE", "TIME", "OUTCOME", "TOOK", "CHANGE", "PHASES", "USED",
+        "WHY"
+    };
+    enum { COLUMNS = sizeof head / sizeof *head, TIME = 2, CHANGE = 5, USED = 7 };
     struct runs_columns has = { .is_tty = is_tty, .has_change = !is_tty };
 
     for (size_t i = 0; i < n; i++) {
         has.has_change = has.has_change || rows[i].has_median;
         has.has_usage = has.has_usage || !usage_is_zero(&rows[i].used);
     }
-    struct table t = { .columns = COLUMNS - !has.has_change - !has.has_usage };
+    struct table t = { .columns = COLUMNS - is_tty - !has.has_change - !has.has_usage };
     for (size_t i = 0; i < COLUMNS; i++)
-        if ((has.has_change || i != CHANGE) && (has.has_usage || i != USED))
+        if ((!is_tty || i != TIME) && (has.has_change || i != CHANGE) &&
+            (has.has_usage || i != USED))
             table_cell(&t, head[i], strlen(head[i]));
     for (size_t i = 0; i < n; i++)
         add_row(&t, &rows[i], has);
@@ -141,7 +148,7 @@ const struct cmd cmd_runs = {
         "present run. cliq status, log and graph show an earlier run with --run ID, where ID is "
         "the\n"
         "begin of its id, with or without the project's part (cliq-a1b2c3-); on a terminal the\n"
-        "list leaves that part out.\n"
+        "list leaves that part out, and BEGAN stands for DATE and TIME.\n"
         "\n"
         "USED is what its models cost, or their tokens where a price is not known.\n"
         "TOOK is the time in which the run was active. CHANGE compares it with the median of the\n"

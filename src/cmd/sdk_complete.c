@@ -33,9 +33,11 @@ const struct cmd cmd_sdk_complete = {
     .brief = "end the phase: it is done",
     .about =
         "Appends the complete line, with JSON as its result, and removes the saved message. A\n"
-        "test message is answered {\"passed\":true,\"message\":\"ready\"} unless JSON says\n"
-        "otherwise. A second complete, verdict or fail is exit code 5.",
+        "summary in it is what people see. A test message is answered\n"
+        "{\"passed\":true,\"message\":\"ready\"} unless JSON says otherwise. A second complete,\n"
+        "verdict or fail is exit code 5.",
     .examples = "cliq sdk complete\n"
+                "cliq sdk complete '{\"summary\":\"3 files changed\"}'\n"
                 "cliq sdk complete '{\"passed\":false,\"message\":\"no api_key\"}'",
     .opts = opts,
     .run = run,

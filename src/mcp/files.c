@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "context/handoff.h"
+#include "manager/room_signals.h"
 #include "room/room.h"
 #include "run/run_json.h"
 
@@ -100,6 +101,7 @@ mcp_room_post(struct mcp_files *f, struct args_in *in, struct buf *out, struct e
         if (is_cut)
             json_key_str(out, "warning", "the body was too long and was cut");
         json_close(out, '}');
+        room_signals_posted(NULL, room, &m, c.max_body, id);
     }
     channel_close(&c);
     return s;

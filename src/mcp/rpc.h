@@ -12,9 +12,10 @@
  *     mcp_take(&offer, &arena, text, len, &r, &out);
  *     switch (r.need) {
  *     MCP_NOTHING     out has the answer, or nothing for a notification
- *     MCP_HUB         reply = the answer to operation r.op with r.args for r's caller;
+ *     MCP_HUB         r.tool->complete(&r, e), if it has that;
+ *                     reply = the answer to operation r.op with r.args for r's caller;
  *                     while (!mcp_finish_hub(&r, s, &reply, why, &out)) … again: r.op, r.args
- * changed MCP_FILES       s = mcp_files_run(&files, &r, &text, e);  mcp_finish_files(&r, s, …)
+ *     MCP_FILES       s = mcp_files_run(&files, &r, &text, e);  mcp_finish_files(&r, s, …)
  *     MCP_SUBSCRIBE … see enum mcp_need
  *     }
  *

@@ -7,6 +7,7 @@
 #include "mcp/claim_thread.h"
 #include "mcp/files.h"
 #include "mcp/resource_watch.h"
+#include "mcp/tools.h"
 #include "net/fetch.h"
 #include "net/libcurl.h"
 #include "wake/wake.h"
@@ -196,6 +197,8 @@ ask_hub(struct mcp_stdio *s, struct mcp_request *r)
         struct hub_reply reply = { 0 };
         struct err e = { "" };
         enum status st = open_hub(s, &e);
+        if (!st && r->tool && r->tool->complete && r->step++ == 0)
+            st = r->tool->complete(r, &e);
         if (!st)
             st = hubclient_call(&s->hub, &s->arena, r->op, r->args, &reply, &e);
         is_over = mcp_finish_hub(r, st, &reply, e.text, &s->out);

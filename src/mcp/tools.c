@@ -2,6 +2,7 @@
 
 #include "hub/model/arg_schema.h"
 #include "mcp/files.h"
+#include "mcp/lease_tool.h"
 
 #include <string.h>
 
@@ -9,6 +10,11 @@
 
 static const struct hub_arg ack_more[] = {
     { "task_status", A_WORD("done"), .brief = "done: the task you claimed is done" },
+    { 0 },
+};
+
+static const struct hub_arg lease_more[] = {
+    { "action", A_WORD("take release list"), .is_required = true, .brief = "what to do" },
     { 0 },
 };
 
@@ -26,7 +32,7 @@ static const struct mcp_tool tools[] = {
       "returns.",
       .op = HUB_EMIT,
       .takes = "signal_type content urgency from_role to_role to_ring to_identity parent_id tags "
-               "resources metadata payload task_status expires_at strict dedup_key" },
+               "resources metadata payload task_status expires_at dedup_key" },
     { "inbox",
       "Messages and tasks that wait for you, most urgent first. More than a page: pass the cursor "
       "as after.",
@@ -35,7 +41,7 @@ static const struct mcp_tool tools[] = {
       .given = "{\"target\":\"@\"}" },
     { "claim",
       "Claim a task before working on it: this one, or the next that waits. null: there is none.",
-      .op = HUB_CLAIM, .takes = "signal_id role types lease_seconds wait_seconds dedup_key" },
+      .op = HUB_CLAIM, .takes = "signal_id role types lease_seconds wait_seconds" },
     { "ack", "Acknowledge a message, or finish a task that you claimed (task_status: done).",
       .op = HUB_ACK, .takes = "signal_id claim_id", .more = ack_more },
     { "fail", "Say that a task you claimed failed; it is tried again later.", .op = HUB_FAIL,
@@ -54,13 +60,17 @@ static const struct mcp_tool tools[] = {
       "Gates that wait for a person's decision: without id a list, with id one of them, with "
       "verdict too your answer to it.",
       .run = mcp_review, .args = mcp_review_args },
+    { "lease",
+      "Lease files before you edit them, so that other agents keep off; list shows who has what.",
+      .op = HUB_LEASE_TAKE, .takes = "paths ttl_seconds reason project", .finds = "project paths",
+      .more = lease_more, .complete = mcp_lease_complete },
 };
 
 const struct mcp_tool *
 mcp_tool_nth(const struct mcp_offer *offer, size_t i)
 {
     for (size_t k = 0; k < sizeof tools / sizeof *tools; k++)
-        if ((!tools[k].run || offer->has_files) && i-- == 0)
+        if (((!tools[k].run && !tools[k].complete) || offer->has_files) && i-- == 0)
             return &tools[k];
     return NULL;
 }
@@ -108,7 +118,8 @@ mcp_tool_args(const struct mcp_tool *t, struct hub_arg to[MCP_ARGS_MAX])
         if (!t->run && !has_word(t->takes, arg->name))
             continue;
         to[n] = *arg;
-        to[n++].is_required = arg->is_required && !json_get(given, arg->name);
+        to[n++].is_required = arg->is_required && !json_get(given, arg->name) &&
+                              !(t->finds && has_word(t->finds, arg->name));
     }
     for (const struct hub_arg *arg = t->more; arg && arg->name; arg++)
         to[n++] = *arg;
@@ -198,6 +209,10 @@ mcp_tool_prepare(struct mcp_request *r, const struct json *arguments, struct err
     r->args = args;
     if (r->op == HUB_ACK && json_get(args, "task_status"))
         r->op = HUB_STATUS;
+    if (r->op == HUB_LEASE_TAKE && json_eq(json_get(args, "action"), "release"))
+        r->op = HUB_LEASE_RELEASE;
+    if (r->op == HUB_LEASE_TAKE && json_eq(json_get(args, "action"), "list"))
+        r->op = HUB_LEASES;
     return ST_OK;
 }
 
@@ -268,9 +283,11 @@ mcp_lean_reply(const struct mcp_request *r, const struct hub_reply *reply, struc
 {
     const struct json *data = reply->data ? reply->data : hub_reply_data(reply, r->arena);
 
+    bool is_lease = r->op == HUB_LEASE_TAKE || r->op == HUB_LEASE_RELEASE || r->op == HUB_LEASES;
+
     if (reply->has_cursor || json_is(data, JSON_ARRAY)) {
         json_open(to, '{');
-        json_key(to, "signals");
+        json_key(to, is_lease ? "leases" : "signals");
         write_lean(to, data, 1);
         json_key_str(to, "cursor", reply->cursor);
         json_close(to, '}');

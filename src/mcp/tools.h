@@ -29,7 +29,10 @@ struct mcp_tool {
     enum hub_op op;
     const char *takes; /* "type source data": arguments of the operation */
     const char *given; /* arguments that it has when the caller gives none, as JSON; NULL: none */
+    const char *finds; /* required arguments that the tool finds by itself */
     const struct hub_arg *more; /* arguments of its own, which do not reach the operation */
+    /* Files are looked at before the operation: a transport calls it; NULL: nothing to look at. */
+    enum status (*complete)(struct mcp_request *r, struct err *e);
     /* of the project's files: */
     mcp_files_fn *run;
     const struct hub_arg *args;

@@ -96,25 +96,28 @@ write_body(struct buf *to, const struct message *m, size_t max_body)
 }
 
 void
-message_write(struct buf *to, const struct message *m, size_t max_body, char id[MESSAGE_ID_SIZE],
-              bool *is_cut)
+message_id(const struct message *m, char id[MESSAGE_ID_SIZE])
 {
-    int64_t now = id_unique_ns();
+    snprintf(id, MESSAGE_ID_SIZE, "%s-%s-%" PRId64 "-%d", m->from, m->type, id_unique_ns(),
+             (int)sys->getpid());
+}
+
+bool
+message_write(struct buf *to, const struct message *m, size_t max_body, const char *id)
+{
     char ts[CLOCK_ISO_SIZE];
 
-    snprintf(id, MESSAGE_ID_SIZE, "%s-%s-%" PRId64 "-%d", m->from, m->type, now,
-             (int)sys->getpid());
-    *is_cut = m->body_len > max_body;
     json_open(to, '{');
     json_key_int(to, "v", 1);
     json_key_str(to, "id", id);
-    json_key_str(to, "ts", clock_iso(ts, now, 0));
+    json_key_str(to, "ts", clock_iso(ts, clock_wall_ns(), 0));
     json_key_str(to, "from", m->from);
     json_key_str(to, "to", m->to);
     json_key_str(to, "type", m->type);
     json_key_str(to, "ref", m->ref);
     write_body(to, m, max_body);
     json_close(to, '}');
+    return m->body_len > max_body;
 }
 
 bool

@@ -41,10 +41,11 @@ enum status message_check_type(const char *type, struct err *e);
 /* The i-th known type; NULL: none. *says (may be NULL): its purpose. */
 const char *message_type(size_t i, const char **says);
 
-/* Appends the JSON line (no '\n') with a new id and the current time. *is_cut: the body exceeded
+/* A new id: {from}-{type}-{unix_nanos}-{pid}. */
+void message_id(const struct message *m, char id[MESSAGE_ID_SIZE]);
+/* Appends the JSON line (no '\n') with that id and the current time. True: the body exceeded
  * max_body and was truncated at a character boundary and marked. */
-void message_write(struct buf *to, const struct message *m, size_t max_body,
-                   char id[MESSAGE_ID_SIZE], bool *is_cut);
+bool message_write(struct buf *to, const struct message *m, size_t max_body, const char *id);
 
 /* A filter for readers; NULL or 0: no restriction. Strings are borrowed. */
 struct message_filter {

@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "base/sys.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,45 @@ limit_in(const char *path, size_t *max, bool *is_found, struct err *e)
     return s;
 }
 
+/* In the settings of <path>/.cliq. */
+static enum status
+limit_of_project(struct buf *path, size_t *max, bool *is_found, struct err *e)
+{
+    buf_adds(path, "/settings.json");
+    enum status s = buf_status(path, "the path", e);
+    return s ? s : limit_in(path->p, max, is_found, e);
+}
+
+/* In the user's settings. */
+static enum status
+limit_of_user(struct buf *path, size_t *max, bool *is_found, struct err *e)
+{
+    buf_reset(path);
+    return path_config(path, NULL) == ST_OK ? limit_of_project(path, max, is_found, e) : ST_OK;
+}
+
+enum status
+room_body_max_in(const char *base, size_t *max, struct err *e)
+{
+    struct buf path = { 0 };
+    bool is_found = false;
+
+    *max = MESSAGE_BODY_MAX;
+    buf_addf(&path, "%s/config.json", base);
+    enum status s = buf_status(&path, "the path", e);
+    if (!s)
+        s = limit_in(path.p, max, &is_found, e);
+    if (!s && !is_found) {
+        buf_reset(&path);
+        buf_addf(&path, "%s/../.cliq", base);
+        s = limit_of_project(&path, max, &is_found, e);
+    }
+    if (!s && !is_found)
+        s = limit_of_user(&path, max, &is_found, e);
+    buf_release(&path);
+    return s;
+}
+
 enum status
 room_body_max(size_t *max, struct err *e)
 {
@@ -95,18 +135,13 @@ room_body_max(size_t *max, struct err *e)
         s = limit_in(path.p, max, &is_found, e);
     if (!s && !is_found) {
         s = path_find_up(".cliq", &path, e);
-        if (!s) {
-            buf_adds(&path, "/settings.json");
-            s = limit_in(path.p, max, &is_found, e);
-        } else if (s == ST_NOT_FOUND) {
+        if (!s)
+            s = limit_of_project(&path, max, &is_found, e);
+        else if (s == ST_NOT_FOUND)
             s = ST_OK;
-        }
     }
-    buf_reset(&path);
-    if (!s && !is_found && path_config(&path, NULL) == ST_OK) {
-        buf_adds(&path, "/settings.json");
-        s = limit_in(path.p, max, &is_found, e);
-    }
+    if (!s && !is_found)
+        s = limit_of_user(&path, max, &is_found, e);
     buf_release(&path);
     return s;
 }
@@ -149,6 +184,15 @@ channel_open(struct channel *c, const char *room, bool is_durable, struct err *e
     return s;
 }
 
+enum status
+channel_open_in(struct channel *c, int dir, size_t max_body, bool is_durable, struct err *e)
+{
+    struct log_options o = { .is_durable = is_durable };
+
+    *c = (struct channel){ .dir = -1, .log.fd = -1, .max_body = max_body };
+    return log_open(&c->log, dir, ROOM_CHANNEL, &o, e);
+}
+
 void
 channel_close(struct channel *c)
 {
@@ -159,33 +203,46 @@ channel_close(struct channel *c)
 }
 
 enum status
-channel_post(struct channel *c, const struct message *m, char id[MESSAGE_ID_SIZE], bool *is_cut,
-             struct err *e)
+channel_post_as(struct channel *c, const struct message *m, const char *const *ids, size_t n,
+                bool *is_cut, struct err *e)
 {
-    struct buf line = BUF_MAX(LOG_LINE_MAX - 1);
-    enum status s;
+    struct log_text lines[CHANNEL_POST_MAX] = { { 0 } };
+    struct buf text[CHANNEL_POST_MAX] = { { 0 } };
+    enum status s = ST_OK;
 
-    message_write(&line, m, c->max_body, id, is_cut);
-    s = buf_status(&line, "the message", e);
+    assert(n <= CHANNEL_POST_MAX);
+    *is_cut = false;
+    for (size_t i = 0; i < n; i++) {
+        text[i].max = LOG_LINE_MAX - 1;
+        *is_cut |= message_write(&text[i], &m[i], c->max_body, ids[i]);
+        s = s ? s : buf_status(&text[i], "the message", e);
+        lines[i] = (struct log_text){ text[i].p, text[i].len };
+    }
     if (!s)
-        s = log_append(&c->log, &(struct log_text){ line.p, line.len }, 1, e);
-    buf_release(&line);
+        s = log_append(&c->log, lines, n, e);
+    for (size_t i = 0; i < n; i++)
+        buf_release(&text[i]);
     return s;
 }
 
 enum status
-channel_open_read(const char *room, int *out, struct err *e)
+channel_post(struct channel *c, const struct message *m, char id[MESSAGE_ID_SIZE], bool *is_cut,
+             struct err *e)
 {
-    int dir, fd;
+    message_id(m, id);
+    return channel_post_as(c, m, (const char *const[]){ id }, 1, is_cut, e);
+}
+
+enum status
+channel_open_read_in(int dir, const char *room, int *out, struct err *e)
+{
     struct stat st;
     char what[PATH_NAME_MAX + 32];
-    enum status s = open_room(room, false, &dir, e);
+    enum status s = ST_OK;
 
     *out = -1;
-    if (s)
-        return s == ST_NOT_FOUND ? ST_OK : s;
-    snprintf(what, sizeof what, "%s of room %s", ROOM_CHANNEL, room);
-    fd = SYS_RETRY(
+    snprintf(what, sizeof what, "%s of room %.64s", ROOM_CHANNEL, room);
+    int fd = SYS_RETRY(
         sys->openat(dir, ROOM_CHANNEL, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0));
     if (fd < 0)
         s = errno == ENOENT ? ST_OK : path_open_failed(dir, ROOM_CHANNEL, what, e);
@@ -193,11 +250,24 @@ channel_open_read(const char *room, int *out, struct err *e)
         s = err_sys(e, "look at %s", what);
     else
         s = path_check_regular(&st, what, e);
-    close(dir);
     if (s && fd >= 0)
         close(fd);
     else
         *out = fd;
+    return s;
+}
+
+enum status
+channel_open_read(const char *room, int *out, struct err *e)
+{
+    int dir;
+    enum status s = open_room(room, false, &dir, e);
+
+    *out = -1;
+    if (s)
+        return s == ST_NOT_FOUND ? ST_OK : s;
+    s = channel_open_read_in(dir, room, out, e);
+    close(dir);
     return s;
 }
 

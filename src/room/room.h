@@ -13,7 +13,8 @@
 #include "log/log.h"
 #include "room/message.h"
 
-#define ROOM_CHANNEL "channel.jsonl"
+#define ROOM_CHANNEL     "channel.jsonl"
+#define CHANNEL_POST_MAX 2 /* messages of one channel_post_as */
 
 /* The directory of all rooms; it need not exist. */
 enum status room_base(struct buf *to, struct err *e);
@@ -24,6 +25,8 @@ enum status room_path(struct buf *to, const char *room, struct err *e);
  * .cliq/settings.json, else <config>/settings.json, else MESSAGE_BODY_MAX. An unreadable file is an
  * error, so that no body is truncated by mistake. */
 enum status room_body_max(size_t *max, struct err *e);
+/* The same for the rooms of that directory, wherever this process works. */
+enum status room_body_max_in(const char *base, size_t *max, struct err *e);
 
 /* A channel open for posting. */
 struct channel {
@@ -36,10 +39,18 @@ struct channel {
 enum status channel_open(struct channel *c, const char *room, bool is_durable, struct err *e);
 enum status channel_post(struct channel *c, const struct message *m, char id[MESSAGE_ID_SIZE],
                          bool *is_cut, struct err *e);
+/* Opens the channel of the room whose directory is open as `dir`, which stays the caller's. */
+enum status
+channel_open_in(struct channel *c, int dir, size_t max_body, bool is_durable, struct err *e);
+/* Posts n messages in one write, under the ids that are given. */
+enum status channel_post_as(struct channel *c, const struct message *m, const char *const *ids,
+                            size_t n, bool *is_cut, struct err *e);
 void channel_close(struct channel *c);
 
 /* Opens a room's channel for reading. *fd -1: no such room or channel. */
 enum status channel_open_read(const char *room, int *fd, struct err *e);
+/* The same in the room's open directory; `room` is for errors. */
+enum status channel_open_read_in(int dir, const char *room, int *fd, struct err *e);
 
 /* The offset behind the message with this id, searched from the end; -1: not found. */
 enum status channel_find_after(int fd, const char *id, off_t *at, struct err *e);

@@ -634,3 +634,13 @@ history_open(const struct state_dir *f, const char *prefix, struct state_dir *ou
     history_release(&h);
     return s;
 }
+
+bool
+history_is_earlier(const struct state_dir *f)
+{
+    static const char runs[] = "/" RUNS;
+    const char *id = strrchr(f->state_dir, '/'); /* or "/.cliq" */
+    size_t n = sizeof runs - 1;
+
+    return id && id[1] != '.' && (size_t)(id - f->state_dir) >= n && memcmp(id - n, runs, n) == 0;
+}

@@ -51,5 +51,7 @@ void history_release(struct history *h);
  * the error names. *is_present tells whether *out is .cliq/ itself. */
 enum status history_open(const struct state_dir *f, const char *prefix, struct state_dir *out,
                          bool *is_present, struct err *e);
+/* Whether f is the directory of an earlier run. */
+bool history_is_earlier(const struct state_dir *f);
 
 #endif

@@ -7,8 +7,10 @@
 #include <string.h>
 
 enum {
-    NARROW = 64,   /* columns below which state and agent are left out: the mark tells the state */
-    NAME_MIN = 16, /* columns of a name */
+    MARK_WIDTH = 3, /* the mark, a blank, and a column that stays free */
+    WIDTH_MIN = 4,  /* of a terminal */
+    NARROW = 64,    /* columns below which state and agent are left out: the mark tells the state */
+    NAME_MIN = 16,  /* columns of a name */
 };
 
 /* ---- what is shown ---- */
@@ -173,7 +175,7 @@ static void
 put_line(struct live_view *v, struct buf *to, const char *color, const char *mark,
          const struct buf *line)
 {
-    unsigned room = v->width > 3 ? v->width - 3 : 1;
+    unsigned room = v->width - MARK_WIDTH;
     const char *text = line->p ? line->p : "";
     size_t len = live_view_fit(text, line->len, room);
     bool is_cut = len < line->len && room > 1;
@@ -191,7 +193,7 @@ put_line(struct live_view *v, struct buf *to, const char *color, const char *mar
 void
 live_view_erase(struct live_view *v, struct buf *to, const struct live_size *size)
 {
-    unsigned up = 0, most = size->height > 1 ? size->height - 1 : 1;
+    unsigned up = 0, most = size->height ? size->height - 1 : 0;
 
     for (unsigned i = 0; i < v->n; i++) /* a line that is wider than the terminal was wrapped */
         up += v->widths[i] <= size->width ? 1 : (v->widths[i] + size->width - 1) / size->width;
@@ -211,7 +213,7 @@ live_view_draw(struct live_view *v, struct buf *to, const struct live_row *rows,
     bool *shown = calloc(n + 1, sizeof *shown);
     size_t counts[PS_STATES];
     struct buf line = { 0 };
-    unsigned most = size->height > 1 ? size->height - 1 : 1;
+    unsigned most = size->height && size->width >= WIDTH_MIN ? size->height - 1 : 0;
 
     live_view_erase(v, to, size);
     v->width = size->width;
@@ -219,8 +221,8 @@ live_view_draw(struct live_view *v, struct buf *to, const struct live_row *rows,
         lines = most;
     if (lines > LIVE_VIEW_LINES_MAX)
         lines = LIVE_VIEW_LINES_MAX;
-    size_t rest = shown ? live_view_choose(rows, n, lines, shown, counts) : 0;
-    for (size_t i = 0; shown && i < n; i++) {
+    size_t rest = shown && lines ? live_view_choose(rows, n, lines, shown, counts) : 0;
+    for (size_t i = 0; shown && lines && i < n; i++) {
         if (!shown[i])
             continue;
         buf_reset(&line);

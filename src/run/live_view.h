@@ -9,7 +9,8 @@
  * The picture always fits the terminal, whatever its size: at most height - 1 lines, each shorter
  * than the width. Where there are more phases than lines, those that failed, run or are tried again
  * are shown, then the next ones, and the last line counts the rest. On a resize the terminal wraps
- * the old lines anew; the view counts them again and draws over them.
+ * the old lines anew; the view counts them again and draws over them. A terminal of one line, or
+ * of less than four columns, has no room for a picture, and gets none.
  *
  * Pure, but for the time between two calls that the caller keeps in struct live_view.
  *

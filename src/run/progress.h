@@ -29,8 +29,8 @@ void progress_free(struct progress *v); /* NULL is fine; before the loop */
  * whole run. Its rows begin anew with each call. It is freed with `above`. NULL: out of memory. */
 struct progress *progress_below(struct progress *above, size_t phase, const struct plan *sub);
 
-/* Opens orchestrator.log, where everything goes as lines. Whoever does not call it gets that at the
- * first flush: a run that begins anew moves the log of the run before it first (history.h). */
+/* Opens orchestrator.log, where everything goes as lines. Without this call, the first flush
+ * opens it: a run that begins anew moves the log of the run before it first (history.h). */
 void progress_open_log(struct progress *v);
 
 /* event: "started", "progress", "completed", "error", "routed", "skipped", "retry",

@@ -52,6 +52,8 @@ const char *run_picture_agent(const struct run_picture *p, size_t phase);
 int64_t run_picture_phase_ms(const struct run_picture *p, size_t phase);
 /* Up to now, to the end, or, of a run that was cut off, to its last event. */
 int64_t run_picture_ms(const struct run_picture *p);
+/* When the agent at work in it last wrote a status line or to its log; 0: none is at work. */
+int64_t run_picture_heard_ms(const struct run_picture *p, size_t phase);
 /* The phase that it waits for because their files overlap; NULL: it does not. */
 const char *run_picture_files_holder(const struct run_picture *p, size_t phase);
 /* Appends the last progress message of its latest attempt, as the agent wrote it; nothing: none. */
@@ -59,7 +61,8 @@ void run_picture_progress(const struct run_picture *p, size_t phase, struct buf 
 /* The use of its models, over all attempts; a running attempt counts with its last report. */
 struct usage run_picture_phase_usage(const struct run_picture *p, size_t phase);
 struct usage run_picture_usage(const struct run_picture *p); /* of all phases */
-/* Appends the line "Next: …" of a run that has ended, or was cut off. */
+/* Appends the line "Next: …" of the present run when it has ended, or was cut off. Commands act on
+ * the present run only, so there is none for an earlier one. */
 void run_picture_next(const struct run_picture *p, struct buf *to);
 /* Appends it as one line of JSON. `attach`: the command that shows its panes; "": there are none.
  */

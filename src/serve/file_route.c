@@ -1,6 +1,7 @@
 #include "serve/file_route.h"
 
 #include "serve/reviews.h"
+#include "serve/room_routes.h"
 #include "serve/runs.h"
 #include "serve/teams.h"
 
@@ -15,7 +16,8 @@ static const struct file_route *rows[ROWS_MAX + 1];
 static void
 gather(void)
 {
-    static const struct file_route *const tables[] = { reviews_routes, runs_routes, teams_routes };
+    static const struct file_route *const tables[] = { reviews_routes, room_routes, runs_routes,
+                                                       teams_routes };
     size_t n = 0;
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)

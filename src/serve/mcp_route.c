@@ -1,8 +1,10 @@
 #include "serve/mcp_route.h"
 
 #include "mcp/files.h"
+#include "mcp/tools.h"
 #include "serve/dispatch.h"
 #include "serve/file_answer.h"
+#include "serve/rounds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,10 +160,21 @@ mcp_call_tell(struct job *j, const struct hub_reply *reply)
 
 /* ---- files ---- */
 
+static bool
+is_to_complete(const struct mcp_request *m)
+{
+    return m->need == MCP_HUB && m->tool && m->tool->complete;
+}
+
 static void
 work(void *ctx)
 {
     struct mcp_call *c = ctx;
+
+    if (is_to_complete(&c->request)) {
+        c->status = c->request.tool->complete(&c->request, &c->why);
+        return;
+    }
     struct mcp_files files = { .identity = c->by.identity, .arena = &c->arena };
 
     c->status = mcp_files_run(&files, &c->request, &c->out, &c->why);
@@ -175,6 +188,12 @@ on_done(void *ctx)
     struct buf line = { 0 };
 
     c->s->n_file_answers--;
+    if (!c->s->is_over && !c->status && is_to_complete(&c->request)) {
+        if (!add_job(&to, c))
+            mcp_call_free(c);
+        rounds_turn(to.s); /* this is no turn of the connections, which would do it */
+        return;
+    }
     if (!c->s->is_over) {
         mcp_finish_files(&c->request, c->status, &c->out, c->why.text, &line);
         send_line(&to, c->request.http, &line);
@@ -263,7 +282,7 @@ mcp_route_answer(const struct reply_to *to, const struct http_request *r, const 
     buf_release(&line);
     if (!is_later)
         mcp_call_free(c);
-    else if (m->need == MCP_FILES)
+    else if (m->need == MCP_FILES || is_to_complete(m))
         read_files(to, c);
     else if (!add_job(to, c))
         mcp_call_free(c);

@@ -31,6 +31,9 @@ static const struct {
     { "REVIEW_ANSWERED", 409, "the review was answered already, or is over" },
     { "REVIEW_INVALID", 400, "the answer cannot be given so" },
     { "REVIEW_NOT_FOUND", 404, "no such review in a project of this machine" },
+    { "ROOM_CONFLICT", 409, "there is such a room already, or it is not in a state for that" },
+    { "ROOM_INVALID", 400, "the room, or the message, cannot be so" },
+    { "ROOM_NOT_FOUND", 404, "there is no such room, or no such message in it" },
     { "RUN_CONFLICT", 409, "the run is not in a state for that; the message says why" },
     { "RUN_INVALID", 400, "the request does not fit the run" },
     { "RUN_NOT_FOUND", 404, "no such run, phase, log or channel" },
@@ -52,6 +55,7 @@ static const struct {
     { "VALIDATION_FIELD_REQUIRED", 400, "a field is missing" },
     { "VALIDATION_INVALID_TYPE", 400, "a field has a wrong type or value" },
     { "VALIDATION_UNKNOWN_FIELD", 400, "an unknown field; the message names the nearest" },
+    { "WEB_NOT_FOUND", 404, "no such file of the page, or one of another version" },
 };
 enum { N_CODES = sizeof codes / sizeof *codes };
 
@@ -71,7 +75,8 @@ names_something(const struct route_info *r)
     if (r->kind == ROUTE_FILE)
         return strchr(r->path, ':') != NULL;
     if (r->kind != ROUTE_OP)
-        return r->kind == ROUTE_STREAM || r->kind == ROUTE_ENGINE_EVENTS; /* rings */
+        return r->kind == ROUTE_WEB || r->kind == ROUTE_STREAM ||
+               r->kind == ROUTE_ENGINE_EVENTS; /* rings */
     for (const struct hub_arg *a = hub_op_args(r->op); a->name; a++)
         if (a->kind == ARG_ID && strcmp(a->name, "parent_id") != 0)
             return true;
@@ -85,7 +90,7 @@ can_answer(const struct route_info *r, int status)
 
     switch (status) {
     case 401:
-        return r->scope != SCOPE_NONE;
+        return r->scope != SCOPE_NONE || r->kind == ROUTE_SIGN_IN;
     case 404:
         return names_something(r);
     case 409:
@@ -307,10 +312,12 @@ write_body(struct buf *to, const struct route_info *r, const struct hub_arg *arg
 static void
 write_answer(struct buf *to, const struct route_info *r)
 {
-    const char *answer = r->kind == ROUTE_OP       ? hub_ops[r->op].answer
-                         : r->kind == ROUTE_TICKET ? "Ticket"
-                         : r->kind == ROUTE_FILE   ? r->file->answer
-                                                   : NULL;
+    const char *answer = r->kind == ROUTE_OP ? hub_ops[r->op].answer
+                         : r->kind == ROUTE_TICKET || r->kind == ROUTE_SIGN_IN_TICKET ? "Ticket"
+                         : r->kind == ROUTE_SIGN_IN                                   ? "KeyText"
+                         : r->kind == ROUTE_WHOAMI                                    ? "Caller"
+                         : r->kind == ROUTE_FILE ? r->file->answer
+                                                 : NULL;
     const char *colon = answer ? strchr(answer, ':') : NULL;
 
     if (r->kind == ROUTE_HEALTH) {
@@ -329,6 +336,10 @@ write_answer(struct buf *to, const struct route_info *r)
         buf_addf(to, "{\"%.*s\":{\"schema\":{\"type\":\"string\",\"contentMediaType\":\"%.*s\"}",
                  (int)strcspn(r->file->type, ";"), r->file->type, (int)strcspn(r->file->type, ";"),
                  r->file->type);
+    } else if (r->kind == ROUTE_HOME || r->kind == ROUTE_WEB) {
+        buf_adds(to, "{\"text/html\":{\"schema\":{\"type\":\"string\"}},\"text/css\":{\"schema\":{"
+                     "\"type\":\"string\"}},\"text/javascript\":{\"schema\":{\"type\":\"string\"}},"
+                     "\"text/plain\":{\"schema\":{\"type\":\"string\"}");
     } else if (!answer) {
         buf_adds(to, "{\"text/plain\":{\"schema\":{\"type\":\"string\"}");
     } else if (is_engine(r)) {
@@ -433,6 +444,8 @@ write_security(struct buf *to, const struct route_info *r)
                                         : "[{\"key\":[]}]");
     const char *word;
     size_t len;
+    if (r->kind == ROUTE_MCP) /* each tool needs a scope of its own */
+        return;
     for (unsigned i = 0; (word = scope_word(i, &len)); i++)
         if (r->scope == 1u << i)
             json_key_strn(to, "x-scope", word, len);
@@ -472,6 +485,13 @@ write_operation(struct buf *to, const struct route_info *r)
         buf_adds(to, "{\"required\":true,\"content\":{\"application/gzip\":{\"schema\":{\"type\":"
                      "\"string\",\"contentMediaType\":\"application/gzip\",\"description\":\"the "
                      ".tgz of cliq team pack\"}}}}");
+    }
+    if (r->kind == ROUTE_SIGN_IN) {
+        json_key(to, "requestBody");
+        buf_adds(to, "{\"required\":true,\"content\":{\"application/json\":{\"schema\":{\"type\":"
+                     "\"object\",\"required\":[\"ticket\"],\"additionalProperties\":false,"
+                     "\"properties\":{\"ticket\":{\"type\":\"string\",\"description\":\"of POST "
+                     "/sign-in/ticket\"}}}}}}");
     }
     if (r->kind == ROUTE_MCP) {
         json_key(to, "requestBody");

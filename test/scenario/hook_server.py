@@ -63,6 +63,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.say(200)
 
+    do_GET = do_POST
+
 
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 server.daemon_threads = True

@@ -40,7 +40,7 @@ with Mcp() as m:
     assert takes["signal_subscribe"] == {"pattern", "silent", "agentId"}
     assert takes["signal_unsubscribe"] == {"pattern", "agentId"}
     assert takes["room_post"] == {"room", "from", "to", "type", "ref", "body"}
-    for name in "emit inbox claim ack fail thread room_read pipeline_status handoff review".split():
+    for name in "emit inbox claim ack fail thread room_read pipeline_status handoff review lease".split():
         assert name in tools, name
     for t in tools.values():
         assert t["inputSchema"]["additionalProperties"] is False and t["description"]
@@ -315,5 +315,37 @@ with Mcp("--as", "ann") as m:
     m.raw('{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"' + "y" * (17 << 20) + '"}}')
     assert m.take()["error"]["code"] == -32600
     assert m.call("ping") == {}
+PY
+}
+
+@test "lease: files as the agent sees them, of the checkout it works in; a refusal names the holder" {
+    mkdir -p "$T/shop/src" && git init -q "$T/shop" && git -C "$T/shop" remote add origin https://example.org/team/shop.git
+    py "$T/shop" <<'PY'
+import sys
+from mcp_client import *
+with Mcp("--as", "ann", cwd=sys.argv[1] + "/src") as ann, Mcp("--as", "bob", cwd=sys.argv[1]) as bob:
+    ok, got = ann.tool("lease", action="take", paths=["main.c", sys.argv[1] + "/doc/"], ttl_seconds=60, reason="parser")
+    assert ok and [l["path"] for l in got["leases"]] == ["src/main.c", "doc/**"], got
+    assert got["leases"][0]["project"] == "git:example.org/team/shop" and got["leases"][0]["holder"] == "ann", got
+    ok, why = bob.tool("lease", action="take", paths=["src/*.c"])
+    assert not ok and "leased by ann until" in why and "parser" in why, why
+    ok, got = bob.tool("lease", action="list")
+    assert len(got["leases"]) == 2, got
+    ok, got = bob.tool("lease", action="list", paths=["doc/x.md"])
+    assert [l["path"] for l in got["leases"]] == ["doc/**"], got
+    ok, got = bob.tool("lease", action="list", project="git:example.org/other")
+    assert ok and got["leases"] == [], got
+    ok, got = ann.tool("lease", action="release", paths=["main.c"])
+    assert ok and len(got["leases"]) == 1, got
+    ok, got = ann.tool("lease", action="release")
+    assert ok and len(got["leases"]) == 1, got
+    for args, says in [({"paths": ["a"]}, "lease needs action"), ({"action": "steal"}, "take, release, list"),
+                       ({"action": "take"}, "paths"), ({"action": "take", "paths": ["../../x"]}, "outside"),
+                       ({"action": "take", "paths": "a"}, "paths must be a list"), ({"action": "take", "paths": [1]}, "paths must be a list"),
+                       ({"action": "release", "ttl_seconds": 3}, "ttl_seconds"), ({"action": "list", "paths": ["a", "b"]}, "one path"),
+                       ({"action": "take", "paths": ["a"], "ttl_seconds": 0}, "ttl_seconds must be"),
+                       ({"action": "take", "paths": ["a"], "project": 7}, "project must be")]:
+        ok, why = bob.tool("lease", **args)
+        assert not ok and says in why, (args, why)
 PY
 }

@@ -54,6 +54,11 @@ MODERN='"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.mode
     only=$(key_of bob '["inbox"]')
     has "$(tool emit '{"signal_type":"pulse"}' "$only")" "needs the scope emit"
     is '{"signals":[]}' "$(tool inbox '{}' "$only")"
+    has "$(tool lease '{"action":"list"}' "$only")" '{"leases":[]}'
+    has "$(tool lease '{"action":"take","paths":["a"]}' "$only")" "needs the scope claim"
+    is "a admin" "$(tool lease '{"action":"take","paths":["a"]}' | json '" ".join((d["leases"][0]["path"], d["leases"][0]["holder"]))')"
+    has "$(tool lease '{"action":"take","paths":["a"]}' "$plain")" "a is leased by admin until"
+    has "$(tool lease '{"action":"take","paths":["../a"]}')" "outside"
 }
 field_of_channel() { python3 -c 'import json; print(json.loads(open(".war-rooms/r1/channel.jsonl").readline())["id"])'; }
 

@@ -19,7 +19,7 @@ shared = {
     "emit": ("post", "/emit", "emit", {"signal_type": "--type", "content": "--message", "parent_id": "--parent", "tags": "--tag",
              "resources": "--resource", "payload": "--data", "task_status": "--task", "expires_at": "--expires", "metadata": None}),
     "inbox": ("get", "/inbox/{target}", "inbox", {"target": "@IDENTITY", "receipt_state": "--receipt", "after": "--all"}),
-    "claim": ("post", "/claim", "claim", {"signal_id": "[ID]", "types": "--type", "lease_seconds": "--lease", "wait_seconds": "--wait", "dedup_key": None}),
+    "claim": ("post", "/claim", "claim", {"signal_id": "[ID]", "types": "--type", "lease_seconds": "--lease", "wait_seconds": "--wait"}),
     "ack": ("post", "/ack", "ack", {"signal_id": "ID", "task_status": None}),
     "fail": ("post", "/fail", "fail", {"signal_id": "ID"}),
     "thread": ("get", "/thread/{id}", "thread", {"id": "ID"}),

@@ -158,6 +158,9 @@ ask("POST", "/leases", body={"project": "p", "paths": ["../x"]}, want=400)
 ask("GET", "/leases", "/leases?project=p&path=src/a.c&others=false")
 ask("POST", "/leases/release", body={"project": "p", "paths": ["src/**"]})
 ask("POST", "/signals/ticket")
+assert ask("POST", "/sign-in", body={"ticket": ask("POST", "/sign-in/ticket")["ticket"]})["key"] == key
+ask("POST", "/sign-in", body={"ticket": "none"}, want=401)
+assert ask("GET", "/whoami")["identity"] == "admin"
 E = "/v1/engine/signals/"
 ask("POST", E + "generate", body={"type": "a:b", "source": {"type": "webhook", "id": "gh"}, "data": {"n": 1}})
 ask("POST", E + "generate", body={"type": " "}, want=400)
@@ -192,9 +195,20 @@ ask("POST", "/runs/{id}/handoff", f"/runs/{run}/handoff", {"from": first, "to": 
 ask("POST", "/runs/{id}/retry/{phase}", f"/runs/{run}/retry/{first}")
 ask("POST", "/runs/{id}/cancel", "/runs/cliq-000000-1/cancel", want=404)
 ask("POST", "/runs/{id}/resume", "/runs/cliq-000000-1/resume", want=404)
+project = ask("GET", "/runs")[0]["project"]
+room = ask("POST", "/rooms", body={"room": "room-001", "task": "sign in", "roles": ["engineer", "qa"], "max_retries": 2, "project": project})
+assert room["state"] == "pending" and room["lifecycle"]["version"] == 2
+ask("POST", "/rooms", body={"room": "room-001", "task": "again", "project": project}, want=409)
+ask("GET", "/rooms", "/rooms?project=" + project)
+ask("GET", "/rooms/{id}", "/rooms/room-001")
+ask("GET", "/rooms/{id}", "/rooms/none", want=404)
+posted = ask("POST", "/rooms/{id}/messages", "/rooms/room-001/messages", body={"from": "engineer", "type": "progress", "body": "half"})
+ask("GET", "/rooms/{id}/messages", "/rooms/room-001/messages?limit=5")
+assert ask("GET", "/rooms/{id}/messages", "/rooms/room-001/messages?after=" + posted["id"]) == []
+ask("POST", "/rooms/{id}/signoff", "/rooms/room-001/signoff", body={"from": "qa", "body": "fine"}, want=409)
 every = {(m.upper(), p) for p, ops in api["paths"].items() for m in ops}
 left = {p for m, p in every - seen if (m, p) != ("POST", "/teams")} # team_hub.bats publishes
-assert left == {"/", "/metrics", "/openapi.json", "/mcp", "/signals/stream", "/v1/engine/events"}, left
+assert left == {"/", "/web/{version}/{name}", "/metrics", "/openapi.json", "/mcp", "/signals/stream", "/v1/engine/events"}, left
 PY
 }
 

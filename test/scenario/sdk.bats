@@ -524,7 +524,9 @@ json.dump(m, sys.stdout)' "$nasty" >"$T/message"
     in_frame
     begin
     got sdk complete nonsense
-    refused 2 "the result:1:"
+    refused 2 "the result must be JSON, for example '{\"summary\":\"done\"}', not nonsense"
+    got sdk complete '{"n":x}'
+    refused 2 "the result:1:6: expected a value"
     cliq sdk complete
     is "ok complete" "$(statuses $LINES)"
     is "(none)" "$(json $LINES result -1)"

@@ -25,6 +25,13 @@ agents() {
     is "" "$(sed -n "s/^import .* from '\(.*\)';$/\1/p" "$ROOT"/sdk-js/*.js | grep -v '^node:\|^\./\|^@cliqhub/cliq-sdk$' || true)"
 }
 
+@test "the SDK for Python passes mypy --strict" {
+    command -v mypy >/dev/null || skip "no mypy"
+    got_from mypy --strict --cache-dir "$T/cache" --exclude starter.py "$ROOT/sdk-python/cliq_sdk"
+    is "" "$err"
+    has "$out" "Success: no issues found"
+}
+
 @test "input_text is a map by channel, a text, and false without handoffs" {
     agents
     cat >text.mjs <<'END'

@@ -158,7 +158,7 @@ PY
         is "401 $method $path" "$(ask "$method" "$path") $method $path"
         [ "$(ask "$method" "$path" -H 'Authorization: Bearer cho_wrong')" = 401 ]
         [ "$(ask "$method" "$path" -H "Authorization: Bearer $gone")" = 401 ]
-        [ "$scope" = stream ] || [ "$(ask "$method" "$path" -H "Authorization: Bearer $weak")" = 403 ]
+        [[ "$scope" = @(stream|None) ]] || is "403 $method $path $scope" "$(ask "$method" "$path" -H "Authorization: Bearer $weak") $method $path $scope"
         [ "$(ask "$method" "$path" -H "Authorization: Bearer $KEY" -H 'Origin: http://evil.example')" = 403 ]
         [ "$(ask "$method" "$path" -H "Authorization: Bearer $KEY" -H "Host: evil.example:$PORT")" = 421 ]
     done <routes

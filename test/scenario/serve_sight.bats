@@ -22,6 +22,10 @@ emit_all() {
     done
 }
 
+mcp() { # METHOD PARAMS KEY
+    curl -sS "$URL/mcp" -H "Authorization: Bearer $3" -H 'Content-Type: application/json' \
+        -d "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"$1\",\"params\":$2}"
+}
 # What a key reads through each door: the words of `said`.
 through() { # DOOR KEY
     local what
@@ -38,6 +42,14 @@ through() { # DOOR KEY
         ;;
     inbox) # of everyone who has one: nobody reads more in another's inbox
         for what in dev @ @bob @mia @ann @sub; do look "/inbox/$what?view=history&limit=100" "$2"; done | said
+        ;;
+    mcp-thread | mcp-inbox)
+        for what in $addresses; do
+            case $1 in
+            mcp-thread) mcp tools/call "{\"name\":\"thread\",\"arguments\":{\"id\":\"$(<"id.$what")\"}}" "$2" ;;
+            mcp-inbox) for to in dev @ @bob @mia @ann; do mcp tools/call "{\"name\":\"inbox\",\"arguments\":{\"target\":\"$to\",\"view\":\"history\"}}" "$2"; done ;;
+            esac
+        done | tr -d '\\' | said
         ;;
     subscription) look "/inbox/@?view=history&limit=100" "$2" | said ;;
     events) look "/v1/engine/signals/events" "$2" | said ;;
@@ -76,7 +88,7 @@ through() { # DOOR KEY
         member) key=$MIA want='to-everyone to-ring to-role' ;;
         stranger) key=$EVE want='to-everyone to-role' ;;
         esac
-        for door in list get history thread events stream engine-stream inbox subscription; do
+        for door in list get history thread events stream engine-stream inbox subscription mcp-thread mcp-inbox; do
             case $door:$reader in
             subscription:sender | subscription:audit) continue ;; # no signal of one's own; no subscription
             esac
@@ -84,6 +96,8 @@ through() { # DOOR KEY
             is "$door $reader: $want" "$door $reader: $got"
         done
     done
+    has "$(mcp resources/read '{"uri":"inbox://bob"}' "$BOB")" to-identity
+    lacks "$(mcp resources/read '{"uri":"inbox://bob"}' "$EVE")" to-identity
 }
 
 @test "the scope audit reads and does nothing else; it is no default" {
@@ -95,7 +109,7 @@ through() { # DOOR KEY
     is 403 "$(code_of /claim -H 'Content-Type: application/json' -d '{}')"
     is 403 "$(code_of /inbox/acknowledge -H 'Content-Type: application/json' -d '{"signal_id":"x"}')"
     is 403 "$(code_of /keys)"
-    is "['emit', 'claim', 'ack', 'inbox', 'stream', 'teams']" "$(send /keys '{"identity":"x"}' | json 'd["data"]["scopes"]')"
+    is "['emit', 'claim', 'ack', 'inbox', 'stream', 'teams', 'review']" "$(send /keys '{"identity":"x"}' | json 'd["data"]["scopes"]')"
 }
 
 @test "an admin streams a ring before it exists; others are told what lets them in" {

@@ -288,7 +288,7 @@ a_key_opens_until_it_is_revoked(void **state)
     assert_int_equal(hub_check_key(server, key, &a, &who, &scopes, &e), ST_NOT_FOUND);
     r = ask(h, HUB_KEY_CREATE, "!root", "{\"identity\":\"bob\"}");
     assert_string_equal(got(r, "scopes"),
-                        "[\"emit\",\"claim\",\"ack\",\"inbox\",\"stream\",\"teams\"]");
+                        "[\"emit\",\"claim\",\"ack\",\"inbox\",\"stream\",\"teams\",\"review\"]");
     assert_string_equal(each(ask(h, HUB_IDENTITIES, "!root", "{}"), "id"), "bob");
     arena_release(&a);
     hub_close(server);

@@ -35,7 +35,8 @@ written(const struct message *m, size_t max)
 
     buf_reset(&line);
     arena_reset(&arena);
-    message_write(&line, m, max, id, &is_cut);
+    message_id(m, id);
+    is_cut = message_write(&line, m, max, id);
     CHECK_OK(buf_status(&line, "the line", &e), &e);
     assert_null(memchr(line.p, '\n', line.len));
     CHECK_OK(json_parse_named(&arena, "line", line.p, line.len, &v, &e), &e);

@@ -51,6 +51,8 @@ sdk_json_arg(struct sdk_session *k, const char *arg, const char *what, bool is_o
     const char *kept = s ? NULL : arena_dup(&k->arena, b.p ? b.p : "", b.len);
     if (!s)
         s = kept ? json_parse_named(&k->arena, what, kept, b.len, &v, e) : err_nomem(e);
+    if (s == ST_INVALID && kept && !memchr("{[\"", kept[0], 3)) /* a text without its quotes */
+        err_say(e, "%s must be JSON, for example '{\"summary\":\"done\"}', not %.60s", what, kept);
     if (!s && is_object && !json_is(v, JSON_OBJECT))
         s = err_set(e, ST_INVALID, "%s must be a JSON object", what);
     buf_release(&b);

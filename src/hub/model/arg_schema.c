@@ -42,8 +42,10 @@ write_kind(struct buf *to, const struct hub_arg *a, const struct arg_schema_refs
         break;
     case ARG_INT:
     case ARG_NUMBER:
-        buf_addf(to, "{\"type\":\"%s\",\"minimum\":%.10g,\"maximum\":%.10g}",
-                 a->kind == ARG_INT ? "integer" : "number", a->min, a->max);
+        buf_addf(to, "{\"type\":\"%s\"", a->kind == ARG_INT ? "integer" : "number");
+        if (!refs->is_short || a->kind == ARG_NUMBER)
+            buf_addf(to, ",\"minimum\":%.10g", a->min);
+        buf_addf(to, ",\"maximum\":%.10g}", a->max);
         break;
     case ARG_FLAG:
         buf_adds(to, "{\"type\":\"boolean\"}");

@@ -18,7 +18,8 @@
 struct arg_schema_refs {
     const char *source; /* of ARG_SOURCE: the object */
     const char *signal; /* of ARG_SIGNALS: what each of them is */
-    bool is_short; /* without lengths and patterns: models pay for them, and refusals say them */
+    bool is_short; /* without lengths, patterns and what integers are at least: models pay for them,
+                    * and refusals say them */
 };
 
 /* One argument; the description is its brief. */

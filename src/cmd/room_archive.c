@@ -1,0 +1,44 @@
+/* room archive - puts a room away. */
+#include "cmd/cmd.h"
+#include "manager/manager_lock.h"
+
+static const struct opt opts[] = {
+    { 0 },
+};
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    struct rooms r;
+    struct buf path = { 0 }, out = { 0 };
+    int lock = -1;
+    enum status s = rooms_open(&r, false, e);
+
+    if (!s && r.dir >= 0)
+        s = manager_lock_take(&r, &lock, e);
+    if (!s)
+        s = rooms_archive(&r, a->words[0], &path, e);
+    if (!s) {
+        buf_addf(&out, "%s\n", path.p);
+        s = cmd_print(&out, e);
+    }
+    manager_lock_drop(lock);
+    buf_release(&path);
+    buf_release(&out);
+    rooms_close(&r);
+    return s;
+}
+
+const struct cmd cmd_room_archive = {
+    .name = "room archive",
+    .words = "ROOM",
+    .min_words = 1,
+    .max_words = 1,
+    .choose = "rooms",
+    .brief = "move a room to .archives/ and print where it is",
+    .about = "The room keeps all its files, under its name and the time: .archives/room-001-DATE.\n"
+             "While cliq room run is active it is refused.",
+    .examples = "cliq room archive room-001",
+    .opts = opts,
+    .run = run,
+};
