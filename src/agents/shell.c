@@ -1,6 +1,7 @@
 #include "agents/shell.h"
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "proc/child.h"
 
 #include <signal.h>
@@ -20,17 +21,6 @@ show(void *ctx, const char *p, size_t len)
         p += n;
         len -= (size_t)n;
     }
-}
-
-/* Whole characters only: results are JSON. */
-static void
-drop_half_character(struct buf *output)
-{
-    size_t n = 0;
-
-    while (n < output->len && n < 4 && ((unsigned char)output->p[n] & 0xC0) == 0x80)
-        n++;
-    buf_drop(output, n);
 }
 
 enum status
@@ -71,8 +61,8 @@ shell_run(const char *text, const struct shell_options *o, struct shell_result *
     r->output = c.output;
     c.output = (struct buf){ 0 };
     child_release(&c);
-    if (r->is_cut)
-        drop_half_character(&r->output);
+    if (r->is_cut) /* whole characters only: results are JSON */
+        buf_drop(&r->output, utf8_half(r->output.p, r->output.len));
     return buf_status(&r->output, "the command's output", e);
 }
 

@@ -132,6 +132,16 @@ utf8_valid_len(const char *p, size_t n)
 }
 
 size_t
+utf8_half(const char *p, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && i < 3 && ((unsigned char)p[i] & 0xC0) == 0x80)
+        i++;
+    return i;
+}
+
+size_t
 utf8_cut(const char *p, size_t n, size_t max)
 {
     if (n <= max)

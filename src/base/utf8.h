@@ -22,6 +22,8 @@ size_t utf8_encode(char *to, uint32_t c);
 
 /* The offset of the first byte that is not part of a well-formed character; n when all are. */
 size_t utf8_valid_len(const char *p, size_t n);
+/* How many bytes at p end a character that began before them: 0 to 3. */
+size_t utf8_half(const char *p, size_t n);
 /* The largest length <= max that does not split a character of well-formed text. */
 size_t utf8_cut(const char *p, size_t n, size_t max);
 

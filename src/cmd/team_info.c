@@ -7,6 +7,7 @@
 #include "cmd/lib/team_hub.h"
 #include "run/dag.h"
 #include "team/agent_list.h"
+#include "team/manifest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,6 +70,7 @@ manifest_of(struct arena *a, int dir, const struct team_agent *own)
 struct info_shown {
     const struct agent_list_agent *one;
     const struct json *manifest; /* NULL: none */
+    const char *lacks;           /* a program that it needs and that is not on PATH; NULL: none */
     bool is_hidden;
 };
 
@@ -76,8 +78,9 @@ static struct info_shown
 show_one(struct arena *a, const struct agent_list *r, size_t i, const struct found_team *f)
 {
     const struct agent_list_agent *one = &r->v[i];
+    const struct json *manifest = one->mine ? manifest_of(a, f->dir, one->mine) : one->manifest;
 
-    return (struct info_shown){ one, one->mine ? manifest_of(a, f->dir, one->mine) : one->manifest,
+    return (struct info_shown){ one, manifest, manifest_lacks(a, manifest),
                                 agent_list_is_hidden(r, one) };
 }
 
@@ -97,6 +100,8 @@ about(struct buf *out, const struct info_shown *w)
         buf_addf(out, "%scannot be started: %s", out->len ? "; " : "", one->fault);
     else if (!agent_list_is_there(one))
         buf_adds(out, " (not in this version)");
+    else if (w->lacks)
+        buf_addf(out, " (no program %s on PATH)", w->lacks);
     if (w->is_hidden)
         buf_adds(out, " (hidden by the one above)");
 }
@@ -140,6 +145,7 @@ agent_json(struct buf *out, const struct info_shown *w)
     if (one->entry)
         json_key_str(out, "entry", one->entry);
     json_key_bool(out, "available", agent_list_is_there(one));
+    json_key_str(out, "lacks", w->lacks);
     json_key_bool(out, "hidden", w->is_hidden);
     if (one->fault)
         json_key_str(out, "fault", one->fault);

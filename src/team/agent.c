@@ -170,7 +170,7 @@ static bool
 can_replace(const struct agent_list_agent *one)
 {
     return one->kind == AGENT_LLM || one->kind == AGENT_CUSTOM ||
-           (one->kind == AGENT_CLI && json_first(json_get(one->manifest, "binaries")));
+           json_first(json_get(one->manifest, "binaries"));
 }
 
 /* The name is right, and its program is not here: which agents are, and the command that makes one
@@ -189,12 +189,14 @@ say_missing(struct arena *a, const struct agent_list *r, const struct builtin *b
         if (!best || (one->kind == AGENT_CLI && best->kind != AGENT_CLI))
             best = one;
     }
-    err_say(e,
-            "the agent %s is not installed%s%s%s. Agents with a model that are installed here: %s. "
-            "For the phases that name no agent: cliq settings default_agent %s",
-            b->name, b->binaries ? " (no program " : "", b->binaries ? b->binaries : "",
-            b->binaries ? " on PATH)" : "", list.p ? list.p : "none",
-            best ? best->name : "NAME, once its program is");
+    err_say(
+        e,
+        "the agent %s is not installed%s%s%s%s%s. Agents with a model that are installed here: %s. "
+        "For the phases that name no agent: cliq settings default_agent %s",
+        b->name, b->binaries ? " (no program " : "", b->binaries ? b->binaries : "",
+        b->binaries ? " on PATH)" : "", b->install ? ": install it with " : "",
+        b->install ? b->install : "", list.p ? list.p : "none",
+        best ? best->name : "NAME, once its program is");
     buf_release(&list);
 }
 
@@ -209,7 +211,7 @@ not_found(struct arena *a, const struct agent_scope *scope, const char *name, st
 
     if (s)
         return s;
-    if (b && (b->kind == AGENT_CLI || b->kind == AGENT_LLM))
+    if (b && agent_kind_asks_model(b->kind))
         say_missing(a, &r, b, e);
     else
         say_unknown(a, &r, name, e);

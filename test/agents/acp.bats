@@ -129,7 +129,7 @@ sdk_team() {
     run_ok
     is hello "$(<made.txt)"
     has "$(lines_of develop)" "plan: 0 of 1 done, now: write"
-    has "$(phase_log develop)" "The answer was yes."
+    has "$(phase_log develop)" "wc: 5 $T/proj/made.txt, false, 0 0. The answer was yes."
 }
 
 @test "an agent of the protocol's own SDK hears a rejection, and the end of a turn" {

@@ -1,6 +1,7 @@
 // acp_sdk.mjs - a small agent made with the protocol's own SDK: it refuses a client's message that
 // its schema does not know. In a turn it asks permission for an edit, writes the file through the
-// client, and says what came of it; told to cancel, it ends the turn.
+// client, counts its bytes with a command of the client, and says what came of it; told to cancel,
+// it ends the turn.
 //
 //     CLIENTS=…/node_modules node acp_sdk.mjs FILE CONTENT
 import { Readable, Writable } from 'node:stream';
@@ -9,6 +10,20 @@ const acp = await import(`${process.env.CLIENTS}/@agentclientprotocol/sdk/dist/v
 const [file, content] = process.argv.slice(2);
 const { agent: to, client: from } = acp.methods;
 let cancelled = false;
+
+const count = async (client, sessionId, update) => {
+  const { terminalId } = await client.request(from.terminal.create, {
+    sessionId, command: 'wc', args: ['-c', file], env: [{ name: 'LC_ALL', value: 'C' }], outputByteLimit: 1000,
+  });
+  const terminal = { sessionId, terminalId };
+  await update({ sessionUpdate: 'tool_call_update', toolCallId: 't1', content: [{ type: 'terminal', terminalId }] });
+  const end = await client.request(from.terminal.waitForExit, terminal);
+  const { output, truncated, exitStatus } = await client.request(from.terminal.output, terminal);
+  await client.request(from.terminal.kill, terminal);
+  await update({ sessionUpdate: 'agent_message_chunk',
+    content: { type: 'text', text: `wc: ${output.trim()}, ${truncated}, ${end.exitCode} ${exitStatus.exitCode}. ` } });
+  return terminal;
+};
 
 const turn = async ({ params, client }) => {
   const { sessionId } = params;
@@ -22,6 +37,7 @@ const turn = async ({ params, client }) => {
   });
   if (cancelled || outcome.outcome === 'cancelled') return { stopReason: 'cancelled' };
   if (outcome.optionId === 'yes') await client.request(from.fs.writeTextFile, { sessionId, path: file, content });
+  if (outcome.optionId === 'yes') await client.request(from.terminal.release, await count(client, sessionId, update));
   await update({ sessionUpdate: 'tool_call_update', toolCallId: 't1', status: 'completed' });
   await update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: `The answer was ${outcome.optionId}.` } });
   return { stopReason: 'end_turn' };

@@ -156,7 +156,7 @@ handoff() { $PY -c 'import json,sys; d=json.load(open(".cliq/channels/build--tes
 }
 
 @test "rubbish is noted and passed over, an unknown request refused" {
-    acp '{}' raw 'Loading extensions...' raw '[1]' raw '{"jsonrpc":"2.0","id":99}' call terminal/create call fs/read_text_file say ok
+    acp '{}' raw 'Loading extensions...' raw '[1]' raw '{"jsonrpc":"2.0","id":99}' call terminal/resize call fs/read_text_file say ok
     is 0 "$code"
     has "$lines" "sent what is no message of the protocol: not JSON: Loading extensions..."
     is "[-32601][-32601]ok" "$text"
@@ -326,6 +326,17 @@ phases: [{name: build, agent: goose, permissions: read}, {name: next, agent: min
     has "$(<.cliq/channels/build--next/handoff.json)" "from e"
 }
 
+@test "a named agent whose program is not here: the program, how to install it, and what is here instead" {
+    export PATH=/usr/bin:/bin
+    run_team 'phases: [{name: build, agent: qwen}]'
+    [ "$code" -ne 0 ]
+    has "$err" "the agent qwen is not installed (no program qwen on PATH): install it with npm install -g @qwen-code/qwen-code."
+    has "$err" "installed here: goose"
+    has "$("$CLIQ" team info --agents)" "(no program qwen on PATH)"
+    has "$("$CLIQ" team info --agents qwen --json)" '"lacks":"qwen"'
+    lacks "$("$CLIQ" team info --agents goose --json)" '"lacks"'
+}
+
 @test "what a team says wrong about such an agent is told before the run" {
     mkdir -p team/roles
     echo "Build what the requirement asks for, and say what you did." >team/roles/build.md
@@ -387,4 +398,98 @@ phases: [{name: build, agent: goose, permissions: read}, {name: next, agent: min
     has "$text" "$W/a.c is leased by ruby until 20"
     has "$text" "(parser): nothing was written"
     has "$lines" "refused: $W/sub/b.c is leased by ruby"
+}
+
+# ---- commands ---------------------------------------------------------------------------
+
+@test "commands run in the working directory: exit code, signal, output, variables" {
+    mkdir sub
+    export X=ours
+    acp '{}' run '{"command":"pwd; echo err >&2; exit 3"}' run '{"command":"printf","args":["%s-","a b","$X"]}' \
+        run "{\"command\":\"pwd; echo \$X \$Y\",\"cwd\":\"$W/sub\",\"env\":[{\"name\":\"X\",\"value\":\"new\"},{\"name\":\"Y\",\"value\":\"y\"}]}" \
+        run '{"command":"kill -9 $$"}' run '{"command":"no-such-program","args":["a"]}' run '{"args":["a"]}' run '{"command":"a","env":[{"name":"A=B","value":""}]}'
+    is 0 "$code"
+    has "$text" "[3 $W"$'\nerr\n]'
+    has "$text" '[0 a b-$X-]'
+    has "$text" "[0 $W/sub"$'\nnew y\n]'
+    has "$text" "[SIGKILL ]"
+    has "$text" "no-such-program"
+    has "$text" "command must be a text"
+    has "$lines" "\$ printf %s- 'a b' '\$X'"
+    like "$lines" 'ended with exit code 3 after 0[.][0-9] s: pwd; echo err'
+    has "$out" $'err\n'
+}
+
+@test "of a command's output the last bytes are kept, whole characters, without secrets" {
+    export OPENAI_API_KEY=sk-very-secret
+    acp '{}' run '{"command":"printf aäöü","outputByteLimit":5}' run '{"command":"printf abc","outputByteLimit":0}' \
+        run '{"command":"printf sk-very; printf -- -secret!"}' run '{"command":"printf \"a\\377b\""}'
+    is 0 "$code"
+    has "$text" "[0 öü …]"
+    has "$text" "[0  …]"
+    has "$text" "[0 ***!]"
+    has "$text" $'a\xef\xbf\xbdb'
+    lacks "$out$lines$text" very-secret
+}
+
+@test "a hundred megabytes of a command's output cost less than sixteen" {
+    ! grep -q __asan_init "$CLIQ" || skip "sanitizers take memory as they like"
+    acp '{}' run '{"command":"head -c 100000000 /dev/zero | tr \"\\\\0\" x","outputByteLimit":1000}' \
+        run '{"command":"sed -n \"s/VmHWM:[^0-9]*\\\\([0-9]*\\\\).*/\\\\1/p\" /proc/$PPID/status"}'
+    is 0 "$code"
+    is 1000 "$(head -n 1 <<<"$text" | tr -cd x | wc -c)"
+    peak=$(sed -n 's/.*\]\[0 \([0-9]*\)$/\1/p' <<<"$text")
+    [ "$peak" -lt 16384 ]
+}
+
+@test "permissions hold for commands: read, a directory outside, a person" {
+    acp '{"config":{"permissions":"read"}}' run '{"command":"touch made"}'
+    has "$text" "the phase's permissions are read: the command was not run"
+    acp '{}' run '{"command":"touch made","cwd":"/tmp"}'
+    has "$text" "/tmp is outside of the working directory: the command was not run"
+    [ ! -e made ] && [ ! -e /tmp/made ]
+    acp '{"config":{"permissions":"all"}}' run '{"command":"pwd","cwd":"/"}'
+    has "$text" "[0 /"
+    start_acp '{"config":{"permissions":"ask"}}' tool a execute '`touch one`' - may a run '{"command":"touch one"}' run '{"command":"touch two"}'
+    until_true said "waits for a person: execute"
+    "$CLIQ" emit answer allow --parent "$("$CLIQ" inbox --json | grep -o 'signal:[a-z0-9]*' | head -1)" >/dev/null
+    until_true said "waits for a person: run touch two"
+    has "$("$CLIQ" inbox --json)" "run: touch two"
+    "$CLIQ" emit answer "no: not two" --parent "$("$CLIQ" inbox --json | grep -o 'signal:[a-z0-9]*' | head -1)" >/dev/null
+    wait "$PID"
+    look
+    [ -e one ] && [ ! -e two ]
+    has "$text" "[no: not two]"
+    start_acp '{"config":{"permissions":"ask"}}' run '{"command":"touch","args":["three"]}'
+    until_true said "waits for a person: run touch three"
+    "$CLIQ" emit answer yes --parent "$("$CLIQ" inbox --json | grep -o 'signal:[a-z0-9]*' | head -1)" >/dev/null
+    wait "$PID"
+    [ -e three ]
+}
+
+@test "a command is killed with its tree, released, and the seventeenth refused" {
+    mkfifo ready
+    acp '{}' begin '{"command":"sleep 987654 & echo up >ready; wait"}' run '{"command":"cat ready"}' output kill output free
+    is 0 "$code"
+    has "$text" "[0 up"
+    has "$text" "[SIGTERM]"
+    has "$text" "there is no such terminalId"
+    is "" "$(pgrep -f 'sleep 98765[4]' || true)"
+    local steps=() i
+    for i in {1..16}; do steps+=(begin '{"command":"sleep 987655"}'); done
+    acp '{}' "${steps[@]}" begin '{"command":"true"}' free begin '{"command":"true"}'
+    is 0 "$code"
+    has "$text" "16 commands are there already: release"
+    is "" "$(pgrep -f 'sleep 98765[5]' || true)"
+}
+
+@test "cancelling stops the commands of the turn" {
+    mkfifo ready
+    start_acp '{}' run '{"command":"echo up >ready; sleep 987656"}'
+    cat ready >/dev/null
+    kill -TERM "$PID"
+    wait "$PID" || true
+    look
+    has "$lines" "was ended by SIGTERM"
+    is "" "$(pgrep -f 'sleep 98765[6]' || true)"
 }

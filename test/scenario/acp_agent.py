@@ -9,6 +9,8 @@
     stop REASON      ends the turn
     write PATH TEXT  through the client, %00 is NUL; wait        until the turn is cancelled
     call METHOD      any other request               linger      ignores the end of its input and SIGTERM
+    run JSON         a command (terminal/create), to its end: says its exit, its output and whether it was cut
+    begin JSON       the same, not waited for; output, kill and free (release) are about the last one
 
 Options before the steps: --version N, --auth (session/new needs a sign-in), --login (the same, and
 Cursor's cursor_login is it), --mute (answers
@@ -86,6 +88,28 @@ def turn(steps):
         elif step == "write":
             m = request("fs/write_text_file", {"path": next(at).replace("%00", "\0"), "content": next(at)})
             say("[written]" if "result" in m else "[%s]" % m["error"]["message"])
+        elif step in ("run", "begin"):
+            m = request("terminal/create", json.loads(next(at)))
+            if "error" in m:
+                say("[%s]" % m["error"]["message"])
+                continue
+            it = {"terminalId": m["result"]["terminalId"]}
+            if step == "begin":
+                terminal = it
+                continue
+            end = request("terminal/wait_for_exit", it)["result"]
+            out = request("terminal/output", it)["result"]
+            say("[%s %s%s]" % (end["signal"] or end["exitCode"], out["output"], " …" if out["truncated"] else ""))
+            assert out["exitStatus"] == end
+            request("terminal/release", it)
+        elif step == "output":
+            say("[%s]" % request("terminal/output", terminal)["result"])
+        elif step == "kill":
+            request("terminal/kill", terminal)
+            say("[%s]" % request("terminal/wait_for_exit", terminal)["result"]["signal"])
+        elif step == "free":
+            request("terminal/release", terminal)
+            say("[%s]" % request("terminal/output", terminal)["error"]["message"])
         elif step == "call":
             say("[%d]" % request(next(at), {})["error"]["code"])
         elif step == "raw":

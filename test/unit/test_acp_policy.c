@@ -134,6 +134,40 @@ a_tool_keeps_what_was_told_before(void **state)
 }
 
 static void
+a_command_that_a_person_allowed_runs_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *tool, *line;
+        bool is_granted;
+    } rows[] = {
+        { "\"kind\":\"execute\",\"rawInput\":{\"command\":\"make\"}", "make", true },
+        { "\"kind\":\"execute\",\"rawInput\":{\"cmd\":\"make\"}", "make", true },
+        { "\"kind\":\"execute\",\"title\":\"make\",\"rawInput\":{\"command\":\"ls\"}", "make",
+          false },
+        { "\"kind\":\"execute\",\"title\":\"make\"", "make", true },
+        { "\"kind\":\"execute\",\"title\":\"`make`\"", "make", true },
+        { "\"kind\":\"execute\",\"title\":\"Shell: make\"", "make", true },
+        { "\"kind\":\"execute\",\"title\":\"make clean\"", "make", false },
+        { "\"kind\":\"execute\",\"title\":\"`\"", "`", true },
+        { "\"kind\":\"edit\",\"title\":\"make\"", "make", false },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct acp_tools tools = { .arena = &arena };
+        char call[256];
+        bool is_new;
+        snprintf(call, sizeof call, "{\"toolCallId\":\"t\",%s}", rows[i].tool);
+        struct acp_tool *tool = acp_tools_take(&tools, parse(call), &is_new);
+        assert_false(acp_tools_grant_command(&tools, rows[i].line));
+        tool->is_granted = true;
+        if (acp_tools_grant_command(&tools, rows[i].line) != rows[i].is_granted)
+            fail_msg("%s: %s", rows[i].tool, rows[i].line);
+        assert_false(acp_tools_grant_command(&tools, rows[i].line));
+    }
+}
+
+static void
 the_narrowest_option_is_taken(void **state)
 {
     (void)state;
@@ -185,6 +219,7 @@ main(void)
         ACP_CASE(a_command_is_split_as_a_shell_would_and_asks_for_no_shell),
         ACP_CASE(the_answer_to_a_request_is_what_the_table_says),
         ACP_CASE(a_tool_keeps_what_was_told_before),
+        ACP_CASE(a_command_that_a_person_allowed_runs_once),
         ACP_CASE(the_narrowest_option_is_taken),
         ACP_CASE(only_clear_words_of_a_person_count),
         ACP_CASE(the_policies_have_names),

@@ -194,6 +194,22 @@ truncation_keeps_all_of_a_short_text(void **state)
     assert_int_equal(utf8_cut("", 0, 100), 0);
 }
 
+static void
+the_rest_of_a_cut_character_is_counted(void **state)
+{
+    (void)state;
+    assert_int_equal(utf8_half("", 0), 0);
+    assert_int_equal(utf8_half("a", 1), 0);
+    assert_int_equal(utf8_half("\xA9"
+                               "a",
+                               2),
+                     1);
+    assert_int_equal(utf8_half("\x9F\x98\x80", 3), 3);
+    assert_int_equal(utf8_half("\x9F\x98\x80\x80", 4), 3);
+    assert_int_equal(utf8_half("\x9F\x98\x80", 1), 1);
+    assert_int_equal(utf8_half("\xC3\xA9", 2), 0);
+}
+
 int
 main(void)
 {
@@ -204,6 +220,7 @@ main(void)
         cmocka_unit_test(refuses_surrogates),
         cmocka_unit_test(refuses_code_points_above_10FFFF),
         cmocka_unit_test(a_character_cut_short_is_not_well_formed),
+        cmocka_unit_test(the_rest_of_a_cut_character_is_counted),
         cmocka_unit_test(NUL_is_a_character_of_one_byte),
         cmocka_unit_test(every_proper_beginning_of_a_character_is_begun),
         cmocka_unit_test(a_prefix_that_no_byte_can_complete_is_not_begun),

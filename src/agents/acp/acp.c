@@ -78,9 +78,10 @@ const struct cmd cmd_agent_acp = {
         "  cliq emit answer allow --parent ID        (or reject, and why)\n"
         "\n"
         "Files that the agent writes through the protocol are written by cliq: inside the working\n"
-        "directory only (unless permissions are all), and through no symbolic link there. An "
-        "agent\n"
-        "that writes by itself, or does not ask, is held back by its own settings only.",
+        "directory only (unless permissions are all), and through no symbolic link there. "
+        "Commands\n"
+        "that it runs through the protocol's terminals are run by cliq. An agent that writes and\n"
+        "runs by itself, or does not ask, is held back by its own settings only.",
     .opts = agent_no_opts,
     .run = run,
 };

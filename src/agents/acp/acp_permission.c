@@ -56,6 +56,8 @@ take_raw_input(struct arena *a, struct acp_tool *tool, const struct json *raw)
 
     for (const char *const *k = keys; *k; k++)
         add_path(a, tool, json_get(raw, *k));
+    take_text(a, &tool->command, json_get(raw, "cmd"));
+    take_text(a, &tool->command, json_get(raw, "command"));
 }
 
 static struct acp_tool *
@@ -115,6 +117,30 @@ acp_tools_grant(const struct acp_tools *t, const char *path)
     return false;
 }
 
+/* Agents put the command into the title: as it is, in `backticks`, or behind "Shell: ". */
+static bool
+titles(const char *title, const char *line)
+{
+    size_t n = strlen(line), len = strlen(title);
+
+    if (len >= 2 && title[0] == '`' && title[len - 1] == '`')
+        return len - 2 == n && memcmp(title + 1, line, n) == 0;
+    const char *colon = strstr(title, ": ");
+    return strcmp(title, line) == 0 || (colon && strcmp(colon + 2, line) == 0);
+}
+
+bool
+acp_tools_grant_command(struct acp_tools *t, const char *line)
+{
+    for (struct acp_tool *tool = t->first; tool; tool = tool->next)
+        if (tool->is_granted && strcmp(tool->kind, "execute") == 0 &&
+            (tool->command ? strcmp(tool->command, line) == 0 : titles(tool->title, line))) {
+            tool->is_granted = false;
+            return true;
+        }
+    return false;
+}
+
 /* ---- the answer ---- */
 
 static bool
@@ -143,6 +169,16 @@ acp_permission(enum acp_policy policy, const struct acp_tool *tool, const struct
     if (policy == ACP_EDIT || is_harmless(tool->kind))
         return ACP_ALLOW;
     return policy == ACP_ASK ? ACP_PERSON : ACP_REJECT;
+}
+
+enum acp_answer
+acp_permission_command(enum acp_policy policy, const char *cwd, const struct work_dir *dir,
+                       const char **outside)
+{
+    *outside = cwd && policy != ACP_ALL && !work_dir_holds(dir, cwd) ? cwd : NULL;
+    if (*outside || policy == ACP_READ)
+        return ACP_REJECT;
+    return policy == ACP_ASK ? ACP_PERSON : ACP_ALLOW;
 }
 
 const char *

@@ -37,6 +37,7 @@ struct acp_path {
 struct acp_tool {
     const char *id, *title, *kind; /* title "" and kind "other" until they are told */
     const char *status;
+    const char *command; /* that it says it runs; NULL: none */
     struct acp_path *paths;
     bool is_granted; /* a person allowed it */
     struct acp_tool *next;
@@ -53,11 +54,19 @@ struct acp_tool *acp_tools_take(struct acp_tools *t, const struct json *call, bo
 /* Was a tool that writes this path allowed by a person? */
 bool acp_tools_grant(const struct acp_tools *t, const char *path);
 
+/* Was a tool that runs this command, by its input or title, allowed by a person? Once: the next
+ * time it is false. */
+bool acp_tools_grant_command(struct acp_tools *t, const char *line);
+
 enum acp_answer { ACP_ALLOW, ACP_REJECT, ACP_PERSON };
 
 /* *outside: the path that is the reason of a rejection; NULL: the policy is. */
 enum acp_answer acp_permission(enum acp_policy policy, const struct acp_tool *tool,
                                const struct work_dir *dir, const char **outside);
+
+/* For a command that we are asked to run (terminal/create). cwd: its directory; NULL: ours. */
+enum acp_answer acp_permission_command(enum acp_policy policy, const char *cwd,
+                                       const struct work_dir *dir, const char **outside);
 
 /* The optionId that allows or rejects: this time only where there is one. NULL: none of the
  * request's options does. In the arena. */

@@ -2,6 +2,7 @@
 #include "agents/acp/acp_program.h"
 
 #include "agents/acp/acp_request.h"
+#include "agents/acp/acp_terminal.h"
 #include "agents/acp/acp_update.h"
 #include "base/clock.h"
 #include "base/sys.h"
@@ -98,6 +99,7 @@ cancel(struct acp_session *s)
     json_close(&params, '}');
     jsonrpc_notify(&s->peer, "session/cancel", params.p);
     acp_request_take_back(s, NULL);
+    acp_terminal_stop_all(s);
     buf_release(&params);
 }
 
@@ -194,7 +196,7 @@ acp_program_start(struct acp_session *s, struct err *e)
 static enum status
 turn(struct acp_session *s, int64_t until_ms, struct err *e)
 {
-    struct pollfd p[] = {
+    struct pollfd p[6 + ACP_TERMINAL_FDS] = {
         { .fd = s->peer.has_ended ? -1 : s->peer.in, .events = POLLIN },
         { .fd = jsonrpc_is_writing(&s->peer) ? s->peer.out : -1, .events = POLLOUT },
         { .fd = s->errors, .events = POLLIN },
@@ -202,13 +204,17 @@ turn(struct acp_session *s, int64_t until_ms, struct err *e)
         { .fd = child_end_fd(&s->child), .events = POLLIN },
         { .fd = s->questions ? acp_person_fd(&s->person) : -1, .events = POLLIN },
     };
-    int64_t left = until_ms - clock_mono_ms(), due = child_due_ms(&s->child);
+    int64_t left = until_ms - clock_mono_ms(), due = child_due_ms(&s->child), due_terminals;
+    size_t n = acp_terminal_poll(s, p + 6, &due_terminals);
 
     if (due >= 0 && due < left)
         left = due;
+    if (due_terminals < left)
+        left = due_terminals;
     if (left > 0)
-        poll(p, sizeof p / sizeof *p, left > 1 << 30 ? 1 << 30 : (int)left);
+        poll(p, 6 + n, left > 1 << 30 ? 1 << 30 : (int)left);
     child_step(&s->child);
+    acp_terminal_step(s);
     take_errors(s);
     take_signals(s);
     if (s->questions)
@@ -226,7 +232,7 @@ take_message(struct acp_session *s, const struct jsonrpc_message *m)
             acp_update(s, json_get(m->params, "update"));
     } else if (m->kind == JSONRPC_NOTIFICATION && strcmp(m->method, "$/cancel_request") == 0) {
         const struct json *id = json_get(m->params, "requestId");
-        if (id)
+        if (id && !acp_terminal_take_back(s, id))
             acp_request_take_back(s, id);
     }
 }

@@ -1,12 +1,13 @@
 #include "agents/acp/acp_request.h"
 
 #include "agents/acp/acp_lease.h"
+#include "agents/acp/acp_terminal.h"
 #include "agents/acp/acp_update.h"
 #include "base/utf8.h"
 
 #include <string.h>
 
-enum { INPUT_SHOWN = 1000, CANCELLED = -32800 };
+enum { INPUT_SHOWN = 1000 };
 
 /* ---- permissions ---- */
 
@@ -256,6 +257,84 @@ take_write(struct acp_session *s, const struct jsonrpc_message *m)
     }
 }
 
+/* ---- commands ---- */
+
+static void
+ask_to_run(struct acp_session *s, const struct jsonrpc_message *m, const char *line,
+           const char *cwd)
+{
+    struct buf text = { 0 }, params = { 0 };
+    struct err why;
+
+    json_write(&params, m->params);
+    struct acp_question q = { .line = arena_dup(s->c->arena, line, strlen(line)),
+                              .len = params.len,
+                              .text = buf_failed(&params)
+                                          ? NULL
+                                          : arena_dup(s->c->arena, params.p, params.len) };
+    write_question(s, &text, "run", line);
+    if (cwd)
+        buf_addf(&text, "    in %s\n", cwd);
+    write_how(&text);
+    if (!q.line || !q.text)
+        jsonrpc_refuse(&s->peer, m->id, JSONRPC_INTERNAL, "out of memory");
+    else if (ask(s, m->id, q, &text, &why)) {
+        acp_note(s, "waits for a person: run %s (%s)", line, s->questions->id);
+    } else {
+        tell_rejected(s, line, why.text);
+        jsonrpc_refuse(&s->peer, m->id, JSONRPC_INTERNAL, why.text);
+    }
+    buf_release(&params);
+    buf_release(&text);
+}
+
+static void
+take_command(struct acp_session *s, const struct jsonrpc_message *m)
+{
+    const char *line = acp_terminal_line(s, m->params), *outside;
+    const char *cwd = json_dup_text(&s->scratch, json_get(m->params, "cwd"));
+    struct buf why = { 0 };
+
+    if (s->is_stopping) {
+        jsonrpc_refuse(&s->peer, m->id, ACP_CANCELLED, "cancelled");
+        return;
+    }
+    if (!line) {
+        jsonrpc_refuse(&s->peer, m->id, JSONRPC_INVALID_PARAMS,
+                       "command must be a text, and args a list of texts, none with a NUL");
+        return;
+    }
+    enum acp_answer answer = acp_permission_command(s->policy, cwd, &s->dir, &outside);
+    if (answer == ACP_PERSON && acp_tools_grant_command(&s->tools, line))
+        answer = ACP_ALLOW;
+    switch (answer) {
+    case ACP_PERSON:
+        ask_to_run(s, m, line, cwd);
+        break;
+    case ACP_ALLOW:
+        acp_terminal_create(s, m->id, m->params);
+        break;
+    case ACP_REJECT:
+        tell_rejected(s, line, why_rejected(s, outside));
+        buf_addf(&why, "%s: the command was not run", why_rejected(s, outside));
+        jsonrpc_refuse(&s->peer, m->id, status_rpc(ST_REFUSED), why.p ? why.p : "");
+        buf_release(&why);
+        break;
+    }
+}
+
+/* A person allowed it. */
+static void
+run_asked(struct acp_session *s, const struct acp_question *q)
+{
+    struct json *params;
+
+    if (json_parse(&s->scratch, q->text, q->len, &params, NULL))
+        acp_terminal_create(s, &q->rpc_id, params);
+    else
+        jsonrpc_refuse(&s->peer, &q->rpc_id, JSONRPC_INTERNAL, "out of memory");
+}
+
 /* ---- all of them ---- */
 
 void
@@ -267,7 +346,9 @@ acp_request(struct acp_session *s, const struct jsonrpc_message *m)
         take_permission(s, m);
     } else if (strcmp(m->method, "fs/write_text_file") == 0) {
         take_write(s, m);
-    } else {
+    } else if (strcmp(m->method, "terminal/create") == 0) {
+        take_command(s, m);
+    } else if (!acp_terminal_request(s, m)) {
         buf_addf(&why, "cliq does not offer %s", m->method);
         jsonrpc_refuse(&s->peer, m->id, JSONRPC_NO_METHOD, why.p ? why.p : "");
     }
@@ -280,6 +361,8 @@ settle(struct acp_session *s, const struct acp_question *q, bool is_allowed, con
     if (q->tool) {
         q->tool->is_granted |= is_allowed;
         select_option(s, &q->rpc_id, is_allowed ? q->yes : q->no);
+    } else if (is_allowed && !q->path) {
+        run_asked(s, q);
     } else if (is_allowed) {
         write_file(s, &q->rpc_id, q->path, q->text, q->len);
     } else {
@@ -300,7 +383,7 @@ acp_request_hear(struct acp_session *s)
             continue;
         const struct acp_question *q = *at;
         *at = q->next;
-        const char *what = q->tool ? name_of(q->tool) : q->path;
+        const char *what = q->tool ? name_of(q->tool) : q->path ? q->path : q->line;
         acp_note(s, "%s %s: %s", r.by, r.is_allowed ? "allowed" : "rejected", what);
         if (!r.is_allowed)
             s->rejected = arena_dup(s->c->arena, what, strlen(what));
@@ -322,7 +405,7 @@ acp_request_take_back(struct acp_session *s, const struct json *id)
         }
         *at = q->next;
         if (id || !q->tool)
-            jsonrpc_refuse(&s->peer, &q->rpc_id, CANCELLED, "cancelled");
+            jsonrpc_refuse(&s->peer, &q->rpc_id, ACP_CANCELLED, "cancelled");
         else
             select_option(s, &q->rpc_id, NULL);
         acp_person_end(&s->person, q->id, false);

@@ -3,6 +3,7 @@
 
 #include "agents/acp/acp_program.h"
 #include "agents/acp/acp_request.h"
+#include "agents/acp/acp_terminal.h"
 #include "agents/acp/acp_update.h"
 #include "agents/model_agent.h"
 #include "base/clock.h"
@@ -31,7 +32,7 @@ write_initialize(struct buf *to)
     json_key_bool(to, "readTextFile", false); /* it reads by itself; writes come to us */
     json_key_bool(to, "writeTextFile", true);
     json_close(to, '}');
-    json_key_bool(to, "terminal", false);
+    json_key_bool(to, "terminal", true);
     json_close(to, '}');
     json_key(to, "clientInfo");
     json_open(to, '{');
@@ -242,7 +243,7 @@ choose_model(struct acp_session *s, const struct json *session, struct err *e)
         return ST_OK;
     if (!option && !json_is(models, JSON_OBJECT)) {
         s->model = NULL;
-        acp_note(s, "%s lets nobody choose a model: %s is not used", acp_program_name(s), model);
+        acp_note(s, "%s offers no choice of a model: %s is not used", acp_program_name(s), model);
         return ST_OK;
     }
     list_models(&known, session);
@@ -431,6 +432,7 @@ void
 acp_session_close(struct acp_session *s)
 {
     acp_program_end(s);
+    acp_terminal_end_all(s);
     acp_person_close(&s->person);
     buf_release(&s->words);
     mask_stream_release(&s->shown);

@@ -9,8 +9,9 @@
  *
  * During a turn the agent's words go to our standard output (the attempt's log) and into the
  * answer; tools, plans and written files become progress. Its requests are answered by the phase's
- * permissions (acp_permission.h); fs/write_text_file is written by us (work_file.h). Any other
- * request is refused, as we offer nothing else.
+ * permissions (acp_permission.h); fs/write_text_file is written by us (work_file.h), and commands
+ * of terminal/create are run by us (acp_terminal.h). Any other request is refused, as we offer
+ * nothing else.
  *
  * SIGTERM, SIGINT and SIGHUP cancel the turn: session/cancel is sent, questions are taken back, and
  * the agent has 5 s to end the turn. acp_session_prompt returns ST_CANCELLED then.
@@ -28,14 +29,17 @@
 #include "base/jsonrpc_peer.h"
 #include "proc/child.h"
 
-/* A permission that a person decides. */
+struct acp_terminal;
+
+/* A permission that a person decides: for a tool, a file or a command. */
 struct acp_question {
     struct json rpc_id;      /* of the agent's request */
     const char *id;          /* of the signal */
-    struct acp_tool *tool;   /* of a permission; NULL: a file is to be written */
+    struct acp_tool *tool;   /* of a permission; NULL: of a file or a command */
     const char *yes, *no;    /* option ids; NULL: there is no such option */
-    const char *path, *text; /* of a file */
+    const char *path, *text; /* of a file; path NULL: of a command, its params */
     size_t len;
+    const char *line; /* of a command */
     struct acp_question *next;
 };
 
@@ -52,6 +56,7 @@ struct acp_session {
     struct mask_stream shown, shown_errors; /* what goes to the log hides secrets */
     struct arena scratch;                   /* of one message */
     unsigned n_rubbish;
+    bool is_in_line; /* what the log shows ends inside a line */
 
     const char *id;         /* of the session */
     const char *auth;       /* names of its ways to sign in; "" */
@@ -66,11 +71,13 @@ struct acp_session {
     struct acp_tools tools;
     struct acp_person person;
     struct acp_question *questions;
-    struct buf words;       /* of this turn */
-    size_t last_words;      /* those behind the last tool start here */
-    const char *message_id; /* of the message that the words belong to */
-    const char *rejected;   /* the last thing in this turn that it was not allowed; NULL: none */
-    const char *plan;       /* last told */
+    struct acp_terminal *terminals; /* acp_terminal.h */
+    unsigned n_terminals;           /* that were made */
+    struct buf words;               /* of this turn */
+    size_t last_words;              /* those behind the last tool start here */
+    const char *message_id;         /* of the message that the words belong to */
+    const char *rejected; /* the last thing in this turn that it was not allowed; NULL: none */
+    const char *plan;     /* last told */
     double cost_before, cost_usd; /* of the conversation: before us, and now */
     bool has_cost;
     struct usage usage;

@@ -35,6 +35,8 @@ acp_show(struct acp_session *s, const char *p, size_t n)
     else
         mask_end(&s->shown, &out);
     write_log(out.p, out.len);
+    if (out.len)
+        s->is_in_line = out.p[out.len - 1] != '\n';
     buf_release(&out);
 }
 
@@ -58,6 +60,8 @@ acp_note(struct acp_session *s, const char *fmt, ...)
         context_progress(s->c, b.p, NULL);
         buf_addc(&b, '\n');
         acp_show(s, NULL, 0);
+        if (s->is_in_line)
+            acp_show(s, "\n", 1);
         acp_show(s, "[acp] ", 6);
         acp_show(s, b.p, b.len);
     }
