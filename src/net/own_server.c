@@ -127,7 +127,7 @@ own_server_url(const char *config, struct buf *to, struct err *e)
     }
     arena_release(&a);
     if (s == ST_NOT_FOUND)
-        s = err_set(e, s, "no server of %s listens on a TCP address", config);
+        s = err_set(e, ST_NOT_FOUND, "no server of %s listens on a TCP address", config);
     return s;
 }
 
