@@ -6,6 +6,7 @@
 #include "team/installed_teams.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -135,6 +136,21 @@ team_find_own(struct found_team *f, const char *where, struct err *e)
         return err_set(e, ST_INVALID, "%s:%u:%u: %s", f->file.p, f->problems.first->line,
                        f->problems.first->column, f->problems.first->text);
     return ST_OK;
+}
+
+enum status
+team_find_tell(struct found_team *f, const char *done, struct err *e)
+{
+    struct buf out = { 0 };
+
+    problems_write(&out, &f->problems);
+    if (out.len)
+        fputs(out.p, stderr);
+    buf_release(&out);
+    return f->problems.errors
+               ? err_set(e, ST_FAILED, "the team has %zu error%s; nothing was %s",
+                         f->problems.errors, f->problems.errors == 1 ? "" : "s", done)
+               : ST_OK;
 }
 
 void
