@@ -247,6 +247,9 @@ void op_warn_unknown(struct op *t, bool is_ring, const char *key, const char *na
  * the signals that the caller may read. An id that fits none stays as it is. False: it fits
  * several; the refusal names them. `what` is the argument. */
 bool op_full_id(struct op *t, const char *what, const char **id);
+/* The same for what is no signal. */
+enum short_id_of { SHORT_ID_KEY, SHORT_ID_DELAYED };
+bool op_full_id_of(struct op *t, const char *what, enum short_id_of of, const char **id);
 
 /* ---- emit.c ---- */
 #define HUB_DEDUP_MS INT64_C(86400000) /* how long an idempotency key is remembered */

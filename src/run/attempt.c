@@ -627,7 +627,8 @@ attempt_lay_out(struct attempt *l, struct err *e)
     return s;
 }
 
-/* The cheap question: a descendant that is left is a child of ours, which nobody knows. */
+/* The cheap question: a descendant that is left has become a child of this process, and is none of
+ * those that it started. */
 static bool
 may_have_left(void *ctx)
 {

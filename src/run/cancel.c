@@ -149,8 +149,8 @@ run_stop_leftovers(const struct state_dir *f, const char *run_id, struct err *e)
 }
 
 /*
- * What the journal tells whoever does not know the workflow: nothing here depends on it, so
- * a run can be ended whatever became of either.
+ * What the journal tells without the workflow, so that a run can be ended whatever became of the
+ * workflow's file.
  */
 struct trace {
     struct arena arena;
@@ -311,8 +311,8 @@ release_files(const struct state_dir *f, struct hub_publisher *to)
     arena_release(&a);
 }
 
-/* The last signal of a run whose orchestrator was killed before it could publish it. No one waits
- * for it. */
+/* The last signal of a run whose orchestrator was killed before it could publish it. Nothing
+ * waits for it. */
 static void
 tell_end(const struct state_dir *f, const char *run_id)
 {

@@ -77,8 +77,8 @@ stop_strays(const struct run *r)
     }
 }
 
-/* Each attempt has removed its own; not those of an orchestrator before us, nor one in which
- * somebody was who is a stray. */
+/* Each attempt has removed its own cgroup. What is left: those of an orchestrator before this one,
+ * and one that still held a stray process then. */
 static void
 sweep(const struct run *r)
 {
@@ -86,7 +86,7 @@ sweep(const struct run *r)
         run_sweep_leftovers(&r->p->state);
 }
 
-/* Nobody writes any more: secrets that agents were given, or printed, go. */
+/* Nothing writes any more: secrets that agents were given, or printed, go. */
 static void
 scrub(struct run *r)
 {

@@ -131,8 +131,8 @@ struct journal_taker {
     void *ctx;
 };
 
-/* As journal_replay, for whoever only looks on: a line that cannot be used is passed over, the
- * first one too. ST_INVALID: no line could be used. */
+/* As journal_replay, for programs that only show a run: a line that cannot be used is passed over,
+ * the first one too. ST_INVALID: no line could be used. */
 enum status journal_look(int dir, const struct team *t, const struct journal_taker *taker,
                          struct journal_head *head, struct err *e);
 

@@ -26,8 +26,8 @@ progress_new(const struct plan *p, enum progress_form form, struct loop *l, stru
 void progress_ledger(struct progress *v, const struct ledger *l);
 void progress_free(struct progress *v); /* NULL is fine; before the loop */
 
-/* Opens orchestrator.log, where everything goes as lines. Whoever does not call it gets that at the
- * first flush: a run that begins anew moves the log of the run before it first (history.h). */
+/* Opens orchestrator.log, where everything goes as lines. Without this call, the first flush
+ * opens it: a run that begins anew moves the log of the run before it first (history.h). */
 void progress_open_log(struct progress *v);
 
 /* event: "started", "progress", "completed", "error", "routed", "skipped", "retry",

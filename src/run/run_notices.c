@@ -126,7 +126,7 @@ run_notices_event(struct run *r, const struct sched_event *ev)
 }
 
 /* A phase that failed when the run was ending, or before, and was to be tried again: it is not
- * among those that failed, nor among those that nobody began. */
+ * among those that failed, nor among those that never began. */
 void
 run_notices_untried(struct run *r)
 {

@@ -182,6 +182,37 @@ run_picture_progress(const struct run_picture *p, size_t phase, struct buf *to)
     read_lines(p, phase, take_progress, to);
 }
 
+static int64_t
+changed_ms(const struct state_dir *f, const char *path)
+{
+    struct stat st;
+    struct err ignored;
+    int fd = -1;
+
+    if (state_dir_open_file(f, path, &fd, &st, &ignored) != ST_OK)
+        return 0;
+    close(fd);
+    return (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+}
+
+int64_t
+run_picture_heard_ms(const struct run_picture *p, size_t phase)
+{
+    const char *name = p->workflow.team.phases[phase].name;
+    int64_t heard = p->replay.started_ms[phase];
+    char path[TEAM_PHASE_NAME_MAX + 48];
+
+    if (!heard || p->replay.ended_ms[phase] || p->replay.head.has_end || !p->is_driven)
+        return 0;
+    snprintf(path, sizeof path, "signals/%.64s.jsonl", name);
+    int64_t line = changed_ms(p->state, path);
+    snprintf(path, sizeof path, "run/logs/%.64s.%jd.log", name,
+             (intmax_t)replay_phase(&p->replay, phase)->attempt);
+    int64_t log = changed_ms(p->state, path);
+    heard = line > heard ? line : heard;
+    return log > heard ? log : heard;
+}
+
 const char *
 run_picture_files_holder(const struct run_picture *p, size_t phase)
 {

@@ -45,6 +45,8 @@ const char *run_picture_agent(const struct run_picture *p, size_t phase);
 int64_t run_picture_phase_ms(const struct run_picture *p, size_t phase);
 /* Up to now, to the end, or, of a run that was cut off, to its last event. */
 int64_t run_picture_ms(const struct run_picture *p);
+/* When the agent at work in it last wrote a status line or to its log; 0: none is at work. */
+int64_t run_picture_heard_ms(const struct run_picture *p, size_t phase);
 /* The phase that it waits for because their files overlap; NULL: it does not. */
 const char *run_picture_files_holder(const struct run_picture *p, size_t phase);
 /* Appends the last progress message of its latest attempt, as the agent wrote it; nothing: none. */

@@ -39,6 +39,7 @@ write_json_phase(const struct run_picture *p, size_t i, struct buf *out)
     json_key_int(out, "attempts", st->attempt - st->skips);
     key_time(out, "started", p->replay.started_ms[i]);
     key_time(out, "ended", p->replay.ended_ms[i]);
+    key_time(out, "heard", run_picture_heard_ms(p, i));
     if (run_picture_phase_ms(p, i) >= 0)
         json_key_int(out, "duration_ms", run_picture_phase_ms(p, i));
     json_key_str(out, "waits_for_files_of", run_picture_files_holder(p, i));

@@ -576,6 +576,8 @@ op_cancel(struct op *t)
         return refuse(&t->refusal, 400, "VALIDATION_FIELD_REQUIRED",
                       json_get(t->in.object, "repeatKey") ? "Delayed signal repeatKey is required"
                                                           : "id, repeatKey or type is required");
+    if (!op_full_id_of(t, "id", SHORT_ID_DELAYED, &id))
+        return false;
     struct row *r = index_run(t->h->ix,
                               "SELECT id, body FROM delayed WHERE (?1 IS NULL OR id = ?1) AND"
                               " (?2 IS NULL OR repeat_key = ?2) AND (?3 IS NULL OR type = ?3)",

@@ -528,6 +528,8 @@ op_key_revoke(struct op *t)
         return false;
     if (!id)
         return arg_missing(&t->in, "id");
+    if (!op_full_id_of(t, "id", SHORT_ID_KEY, &id))
+        return false;
     if (!is_there(t, "SELECT 1 FROM keys WHERE id = ?", id))
         return refuse(&t->refusal, 404, "SIGNAL_NOT_FOUND", "id: there is no key %s", id);
     struct hub_event ev = {
