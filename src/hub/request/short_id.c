@@ -79,7 +79,7 @@ op_full_id(struct op *t, const char *what, const char **id)
         is_good = add_ids(t, r, &f);
     }
     if (!is_good)
-        return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+        return refuse_starved(&t->refusal);
     if (f.n > 1)
         return refuse_ambiguous(t, what, *id, "signals", "signal:", &f);
     if (f.n == 1)
@@ -105,7 +105,7 @@ op_full_id_of(struct op *t, const char *what, enum short_id_of of, const char **
     if (!*id || strlen(*id) < SHORTEST)
         return true;
     if (!add_ids(t, index_run(t->h->ix, tables[of].sql, "s", *id), &f))
-        return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+        return refuse_starved(&t->refusal);
     if (f.n > 1 && strcmp(f.ids[0], *id) != 0)
         return refuse_ambiguous(t, what, *id, tables[of].plural, "", &f);
     if (f.n)
