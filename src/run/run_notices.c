@@ -108,6 +108,8 @@ run_notices_event(struct run *r, const struct sched_event *ev)
                                                 : NULL;
     struct buf text = { 0 };
 
+    if (!says && r->sub)
+        return; /* the run above tells of its phase */
     if (says && sched_was_stopped(sched_phase(r->sched, ev->phase), ev))
         says = "stopped";
     if (says) {

@@ -9,10 +9,11 @@
 #define CLIQ_CMD_LIB_TEAM_FIND_H
 
 #include "base/opt.h"
-#include "team/team.h"
+#include "team/team_subs.h"
 
 struct found_team {
     struct team team;
+    struct team_subs subs; /* the teams of its team phases */
     struct problems problems;
     struct buf file; /* its path */
     int dir;         /* open: where roles/ and agents/ are; -1: none */
