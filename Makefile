@@ -6,6 +6,7 @@
 #   make test     installs what is missing, builds, runs every test
 #   make check    the fast part of the tests, in under a minute
 #   make test-agents  the agents that drive other makers' programs, with the real ones (from npm)
+#   make test-web the page in a real Chromium (Debian's, with playwright-core from npm)
 #   make bench    our numbers beside their peers'
 #   make fuzz     every fuzz target for FUZZ_SECONDS (60) each
 #   make tsan     the server's tests with ThreadSanitizer
@@ -85,8 +86,14 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(if $(filter test/%,$<),-Itest/lib) -MMD -MP -c -o $@ $<
 
+# The page, in the program.
+WEB := $(sort $(wildcard web/*.html web/*.css web/*.js web/*.svg))
+$(BUILD)/web/files.c: tools/embed-web $(WEB)
+	@mkdir -p $(@D)
+	tools/embed-web $@ $(WEB)
+
 # Thin, because directories may hold files of the same name.
-$(PARTS): $(call obj,$(SRC))
+$(PARTS): $(call obj,$(SRC) $(BUILD)/web/files.c)
 	rm -f $@ && ar rcsT $@ $^
 
 $(BUILD)/cliq: $(call obj,src/main.c) $(PARTS)
@@ -163,6 +170,9 @@ BATS_TMUX   := tmux:test/scenario/pipeline_trace.bats
 # These need programs that only npm has: `make test WITH_AGENTS=1`, or alone.
 BATS_AGENTS := $(sort $(wildcard test/agents/*.bats))
 WITH_AGENTS ?= 0
+# These need a browser: `make test WITH_WEB=1`, or alone.
+BATS_WEB    := $(sort $(wildcard test/web/*.bats))
+WITH_WEB    ?= 0
 TOOLS        = $(patsubst test/%.c,$(BUILD)/test/%,$(wildcard test/tools/*.c))
 EXAMPLES     = $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c examples/*/*.c))
 
@@ -175,7 +185,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libcliq.a
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -Wall -Wextra -Werror -Iinclude $(CFLAGS) $(if $(filter 1,$(SANITIZE)),$(HARDEN)) -Wl,--as-needed -o $@ $< $(BUILD)/libcliq.a $(HUB_LIBS)
 
-.PHONY: deps test-deps tests test test-agents check
+.PHONY: deps test-deps tests test test-agents test-web check
 deps:
 	@tools/deps build
 test-deps:
@@ -188,12 +198,18 @@ test: test-deps
 	@$(SUBMAKE) tests SANITIZE=1
 	@$(SUBMAKE) tests
 	@[ $(WITH_AGENTS) = 1 ] || echo "not among these tests: make test-agents, which installs claude, codex, gemini and opencode from npm"
-	@test/run $(patsubst test/%.c,build/sanitize/test/%,$(UNIT_SRC)) $(if $(filter 1,$(WITH_AGENTS)),$(BATS_AGENTS)) $(BATS_FAST) $(BATS_SLOW) $(BATS_TMUX)
+	@[ $(WITH_WEB) = 1 ] || echo "not among these tests: make test-web, which installs chromium and playwright-core"
+	@test/run $(patsubst test/%.c,build/sanitize/test/%,$(UNIT_SRC)) $(if $(filter 1,$(WITH_AGENTS)),$(BATS_AGENTS)) $(if $(filter 1,$(WITH_WEB)),$(BATS_WEB)) $(BATS_FAST) $(BATS_SLOW) $(BATS_TMUX)
 
 test-agents: test-deps
 	@tools/deps agents
 	@$(SUBMAKE) all
 	@test/run $(BATS_AGENTS)
+
+test-web: test-deps
+	@tools/deps web
+	@$(SUBMAKE) all
+	@test/run $(BATS_WEB)
 
 check: test-deps
 	@$(SUBMAKE) tests

@@ -4,7 +4,15 @@
 // A board is text in memory, written back only when it is dirty. Phases that run in parallel share the
 // file: write_board takes the lock, reads the file again and applies this board's edits to its new text.
 
+import { plain } from './input_text.js';
+
 const ENTRY = /^[-*] \[[ xX]\] +/;
+
+function check_text(what, value) {
+  const text = plain(value);
+  if (typeof text !== 'string') throw new Error(`the ${what} of the task board: it must be a text`);
+  return text;
+}
 
 export class TaskBoard {
   #text;
@@ -47,7 +55,8 @@ export class TaskBoard {
   }
 
   // After the notes that are there. Further lines of a note are indented, so that none looks like an entry.
-  add_note(phase, note) {
+  add_note(phase, given) {
+    const note = check_text('note', given);
     let at = this.#find(phase);
     if (at < 0 || !/[^ \t\r\n]/.test(note)) return;
     const text = this.#text;
@@ -61,8 +70,8 @@ export class TaskBoard {
   }
 
   replace(content) {
-    this.#text = content;
-    this.#edits = [['replace', content]];
+    this.#text = check_text('content', content);
+    this.#edits = [['replace', this.#text]];
   }
 
   // A board with the file's present text and the edits of this one.

@@ -2,7 +2,7 @@
 
 export interface ClientOptions {
   /** http://HOST:PORT or https://…; else CLIQ_URL */
-  url?: string;
+  url?: string | URL;
   /** else CLIQ_KEY */
   key?: string;
   /** how long a call is tried again while the server cannot be reached; 10,000 */
@@ -113,15 +113,18 @@ export declare class Subscription {
   private constructor();
   /** of the last signal that on_signal took */
   readonly sequence: number | undefined;
-  /** rejects when the server refuses, or on_signal throws */
+  /** resolves after close, when the last call of on_signal has ended; rejects when the server refuses (or cannot be
+   * reached the first time), or on_signal throws */
   readonly closed: Promise<void>;
+  /** on_signal is not called again; it may call this itself */
   close(): Promise<void>;
 }
 
 export declare class Worker {
   private constructor();
+  /** resolves after stop; rejects when claims are refused */
   readonly done: Promise<unknown>;
-  /** Claims no more tasks; resolves when those at work have ended. */
+  /** Claims no more tasks; resolves when those at work have ended. A handler may call it, but not await it. */
   stop(): Promise<unknown>;
 }
 

@@ -8,7 +8,8 @@
 // Calls return the answer's data; an error of the server is a CliqClientError with its code and status. While
 // the server cannot be reached, a call is tried again for retry_ms. Calls that make something carry an
 // Idempotency-Key, so that a lost answer never makes two. A subscription outlives restarts of the server: it
-// goes on behind the last signal that on_signal took, without a gap and without a repeat.
+// goes on behind the last signal that on_signal took, without a gap and without a repeat. When it ends by an error,
+// `closed` of a subscription and `done` of a worker reject; an error that the program does not look at ends it.
 
 const RETRY_MS = 10_000;
 const PAUSE_MS = 100; // before another try; doubled each time, to
@@ -17,6 +18,7 @@ const ANSWER_MS = 30_000; // for an answer, besides wait_seconds
 const SILENCE_MS = 45_000; // three times the server's keepalive: the connection is dead
 const LEASE_S = 300;
 const WAIT_S = 30;
+const TIMER_MAX = 2 ** 31 - 1; // ms; above it a timer fires at once
 
 export class CliqClientError extends Error {
   constructor(message, { status, code, request_id, details } = {}) {
@@ -41,6 +43,10 @@ function sleep(ms, signal) {
     const timer = setTimeout(end, ms);
     signal?.addEventListener('abort', end);
   });
+}
+
+function check_function(call, what, value) {
+  if (typeof value !== 'function') throw new TypeError(`CliqClient: ${call}: ${what} is not a function`);
 }
 
 // It only has to be unique among the requests of one key, within a day.
@@ -116,7 +122,6 @@ export class Subscription {
     this.#sequence = since;
     this.#path = `/signals/stream${query_of(rest)}`;
     this.closed = this.#follow(); // resolves after close; rejects when the server refuses, or on_signal throws
-    this.closed.catch(() => {});
   }
 
   // The number of the last signal that on_signal took: `since` of a later subscription.
@@ -124,9 +129,9 @@ export class Subscription {
     return this.#sequence;
   }
 
-  close() {
+  // on_signal is not called again. It may be called by on_signal, so it does not wait for that: `closed` does.
+  async close() {
     this.#abort.abort();
-    return this.closed.catch(() => {});
   }
 
   async #follow() {
@@ -203,13 +208,14 @@ export class Worker {
   constructor(hub, { concurrency = 1, on_error, ...want }, handler) {
     this.#hub = hub;
     this.#handler = handler;
-    this.#want = { lease_seconds: LEASE_S, wait_seconds: WAIT_S, ...want };
+    this.#want = { lease_seconds: LEASE_S, ...want, wait_seconds: Math.max(1, want.wait_seconds ?? WAIT_S) };
     this.on_error = on_error;
-    this.done = Promise.all(Array.from({ length: concurrency }, () => this.#loop()));
-    this.done.catch(() => {});
+    if (!Number.isInteger(concurrency) || concurrency < 1) throw new TypeError(`CliqClient: work: concurrency must be 1 or more, not ${concurrency}`);
+    this.done = Promise.all(Array.from({ length: concurrency }, () => this.#loop())); // rejects when claims are refused
   }
 
-  // Claims no more tasks; resolves when those at work have ended.
+  // Claims no more tasks; resolves when those at work have ended. A handler may call it, but not await it: it
+  // would wait for itself.
   stop() {
     this.#abort.abort();
     return this.done;
@@ -238,17 +244,17 @@ export class Worker {
     const renew = () => this.#hub.extend(task, this.#want.lease_seconds).catch((problem) => {
       if (!is_passing(problem)) lost.abort(problem);
     });
-    const timer = setInterval(renew, (this.#want.lease_seconds * 1000) / 3);
-    let failure;
+    const timer = setInterval(renew, Math.min((this.#want.lease_seconds * 1000) / 3, TIMER_MAX));
+    let failure; // its text
     try {
       await this.#handler(task, { signal: lost.signal });
     } catch (problem) {
-      failure = problem;
+      failure = String(problem?.message || problem);
     } finally {
       clearInterval(timer);
     }
     try {
-      if (failure) await this.#hub.fail(task, failure instanceof Error ? failure.message : String(failure));
+      if (failure !== undefined) await this.#hub.fail(task, failure);
       else await this.#hub.ack(task);
     } catch (problem) {
       this.on_error?.(problem); // the lease was lost: another worker has the task
@@ -268,6 +274,7 @@ class Signals {
   // Follows the stream of signals. filter: ring, type, pattern, min_urgency, tags, role, inbox, since.
   // on_signal may be async: the next signal waits for it.
   subscribe(filter, on_signal, { on_reset, on_state } = {}) {
+    check_function('signals.subscribe(filter, on_signal)', 'on_signal', on_signal);
     return new Subscription(this.#hub, filter, { signal: on_signal, reset: on_reset, state: on_state });
   }
   // Broadcasts a signal to all subscribers.
@@ -292,12 +299,16 @@ class Signals {
 
 export class CliqClient {
   constructor({ url = globalThis.process?.env?.CLIQ_URL, key = globalThis.process?.env?.CLIQ_KEY, retry_ms = RETRY_MS } = {}) {
-    if (!/^https?:\/\//.test(url ?? '')) throw new CliqClientError(`CliqClient: url must be http://HOST:PORT or https://…, not "${url ?? ''}"`);
-    if (!key) throw new CliqClientError('CliqClient: key must be set, or CLIQ_KEY: cliq key create --identity NAME makes one');
-    this.url = url.replace(/\/+$/, '');
+    const where = String(url ?? '');
+    if (!where) throw new CliqClientError('CliqClient: url must be set, or CLIQ_URL: http://HOST:PORT, as cliq serve prints it');
+    if (!/^https?:\/\/[^/]/.test(where)) throw new CliqClientError(`CliqClient: url must be http://HOST:PORT or https://…, not "${where}"`);
+    const secret = String(key ?? '').trim(); // from a file it has a line end
+    if (!secret) throw new CliqClientError('CliqClient: key must be set, or CLIQ_KEY: cliq key create --identity NAME makes one');
+    if (!/^[\x21-\x7e]+$/.test(secret)) throw new CliqClientError('CliqClient: key has characters that no key has');
+    this.url = where.replace(/\/+$/, '');
     this.retry_ms = retry_ms;
     this.signals = new Signals(this);
-    Object.defineProperty(this, '_headers', { value: { Authorization: `Bearer ${key}` } }); // not shown by console.log
+    Object.defineProperty(this, '_headers', { value: { Authorization: `Bearer ${secret}` } }); // not shown by console.log
   }
 
   // Any call of /openapi.json. is_made: it carries an Idempotency-Key; is_once: it is not tried again.
@@ -305,6 +316,7 @@ export class CliqClient {
     const headers = { ...this._headers };
     if (body) headers['Content-Type'] = 'application/json';
     if (is_made && body.dedup_key === undefined) headers['Idempotency-Key'] = random_key();
+    const text = body && JSON.stringify(body);
     const limit_ms = ANSWER_MS + 1000 * (body?.wait_seconds ?? 0);
     const end = Date.now() + this.retry_ms;
     for (let pause = PAUSE_MS; ; pause = Math.min(pause * 2, PAUSE_MAX)) {
@@ -313,7 +325,7 @@ export class CliqClient {
       const timer = setTimeout(stop, limit_ms);
       signal?.addEventListener('abort', stop);
       try {
-        const response = await fetch(this.url + path + query_of(query), { method, headers, body: body && JSON.stringify(body), signal: watch.signal });
+        const response = await fetch(this.url + path + query_of(query), { method, headers, body: text, signal: watch.signal });
         return await unwrap(response);
       } catch (problem) {
         if (is_once || signal?.aborted || !is_passing(problem) || Date.now() + pause > end) {
@@ -337,6 +349,7 @@ export class CliqClient {
   }
 
   emit(signal) {
+    if (typeof signal !== 'object') throw new TypeError('CliqClient: emit takes one object: { signal_type, content, … }');
     return this.#post('/emit', signal, { is_made: true });
   }
   emit_batch(signals) {
@@ -383,6 +396,7 @@ export class CliqClient {
   }
   // Claims tasks as they come, `concurrency` at a time: the handler's return acks a task, its error fails it.
   work(want, handler) {
+    check_function('work(want, handler)', 'handler', handler);
     return new Worker(this, want, handler);
   }
 }

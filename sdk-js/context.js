@@ -12,7 +12,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { TaskBoard, write_board } from './board.js';
 import { read_handoff, render_handoff, write_handoff } from './handoff.js';
-import { make_input_text } from './input_text.js';
+import { make_input_text, plain } from './input_text.js';
 import { is_object, parse_file, to_json } from './json.js';
 import { read_message } from './message.js';
 import { StateDir, check_name, is_name, is_phase_name, reader_of } from './state_dir.js';
@@ -57,12 +57,8 @@ function read_doc(state, file) {
 }
 
 function read_docs(state) {
-  const docs = {};
-  for (const name of state.list('design')) {
-    const text = read_doc(state, `design/${name}`);
-    if (text !== undefined) docs[name] = text;
-  }
-  return docs;
+  const docs = state.list('design').map((name) => [name, read_doc(state, `design/${name}`)]);
+  return Object.fromEntries(docs.filter(([, text]) => text !== undefined));
 }
 
 function read_workflow_inputs(state) {
@@ -101,7 +97,9 @@ function phase_config_of(payload) {
 }
 
 function payload_of_send(target, payload) {
-  const { data, text } = typeof payload === 'string' ? { text: payload } : (payload ?? {});
+  const given = plain(payload);
+  const data = given?.data;
+  const text = plain(typeof given === 'string' ? given : given?.text);
   if (data !== undefined && data !== null && !is_object(data)) throw new Error("the handoff's data: it must be a JSON object");
   if (text !== undefined && text !== null && typeof text !== 'string') throw new Error("the handoff's text: it must be a text");
   if ((data ?? text ?? undefined) === undefined) throw new Error(`send to ${target}: neither data nor text was given`);
@@ -166,7 +164,10 @@ export class PhaseContext {
 
   // Writes files/<phase>/<name>; the name may have directories, but no "..".
   write_file(name, content) {
-    this.#state.replace(`files/${this.phase}/${name}`, content);
+    const given = plain(content);
+    if (typeof given !== 'string' && !ArrayBuffer.isView(given))
+      throw new Error(`the content of the file "${String(name).slice(0, 100)}": it must be a text or bytes; JSON.stringify makes a text of an object`);
+    this.#state.replace(`files/${this.phase}/${name}`, given);
   }
 
   // Reports progress to people who watch the run.
@@ -179,11 +180,14 @@ export class PhaseContext {
   signal(name, payload = {}) {
     check_name('name of a signal', String(name));
     if (RESERVED_SIGNALS.includes(name)) throw new Error(`the name of a signal ${name} is reserved: choose another name`);
-    this.#state.replace(`signals/${this.phase}_${name}.json`, to_json(this.#session.lines.mask.json(payload), 2) + '\n');
+    const text = to_json(this.#session.lines.mask.json(payload), 2);
+    if (text === undefined) throw new Error(`the payload of the signal ${name}: there is no JSON for it`);
+    this.#state.replace(`signals/${this.phase}_${name}.json`, `${text}\n`);
   }
 
   // Asks the orchestrator to send a notification. channel_ref: "slack:oncall", "email".
   register_notification(event, channel_ref, payload = {}) {
+    if (typeof channel_ref !== 'string') throw new Error('the notification has no receiver: write agent or agent:channel');
     const colon = channel_ref.indexOf(':');
     const agent = colon < 0 ? channel_ref : channel_ref.slice(0, colon);
     if (!is_object(payload)) throw new Error("the notification's payload: it must be a JSON object");

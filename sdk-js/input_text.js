@@ -8,6 +8,11 @@
 // Object.keys, for…in and Object.entries see the channels alone. It inherits the methods of strings,
 // which work on its text.
 
+// A text, be it a string or an input_text; other values as they are.
+export function plain(value) {
+  return value instanceof String ? value.toString() : value;
+}
+
 export function make_input_text(texts) {
   const whole = Object.entries(texts).map(([channel, text]) => `## ${channel}\n\n${text}`).join('\n');
   if (whole === '') return '';

@@ -64,18 +64,21 @@ export class Mask {
     return shown + text.slice(end);
   }
 
-  // The JSON value without secrets in texts, keys and numbers.
+  // The value as JSON has it (a Date is a text there), without secrets in texts, keys and numbers.
   json(value) {
-    if (!this.#values.size || value === null || value === undefined) return value;
+    const text = this.#values.size && value !== null ? JSON.stringify(value) : undefined;
+    return text === undefined ? value : this.#json(JSON.parse(text));
+  }
+  #json(value) {
     if (typeof value === 'string') return this.text(value);
     if (typeof value === 'number') return this.text(String(value)) === String(value) ? value : this.text(String(value));
-    if (Array.isArray(value)) return value.map((element) => this.json(element));
+    if (Array.isArray(value)) return value.map((element) => this.#json(element));
     if (!is_object(value)) return value;
     const shown = {};
     for (const [before, member] of Object.entries(value)) {
       let key = this.text(before);
       for (let i = 2; key !== before && Object.hasOwn(shown, key); i++) key = `***${i}`;
-      Object.defineProperty(shown, key, { value: this.json(member), enumerable: true, configurable: true, writable: true });
+      Object.defineProperty(shown, key, { value: this.#json(member), enumerable: true, configurable: true, writable: true });
     }
     return shown;
   }

@@ -10,7 +10,7 @@ One noun per module; read them in this order:
     context      everything an agent can read and do in a phase
     agent        CliqAgent: a message in, its handler, the last status line
     client       CliqClient: the hub over HTTP; loaded at first use
-Below them: state_dir (files), json_text, mask (secrets), template.
+Below them: awaited (async handlers), state_dir (files), json_text, mask (secrets), template.
 
 docs/formats/pipeline.md and cliq-protocol(7) describe the files. Tests: test/scenario/sdk_*.bats
 """

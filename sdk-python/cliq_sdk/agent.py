@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
+from .awaited import awaited
 from .context import begin_session, build_phase_context, finalize_gate_phase
 from .message import parse_message
 from .state_dir import check_name
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 KEYS = ("phase:standard", "phase:gate", "notify", "test")
 MESSAGE_BYTES = 64 << 20
 _PASSED = {"passed": True, "message": "ready"}
+_MISTAKES = (LookupError, TypeError, AttributeError, NameError, AssertionError, ImportError, ArithmeticError)
 
 
 def _say(name: str, text: str) -> None:
@@ -39,27 +41,37 @@ def _say(name: str, text: str) -> None:
 
 
 def _reason(problem: BaseException) -> str:
-    return str(problem) or repr(problem)
+    """Why it failed, for people: str(KeyError("x")) is only 'x'."""
+    if isinstance(problem, SystemExit):
+        if isinstance(problem.code, str):
+            return problem.code
+        return "the handler ended the process with exit code %d: it must return or raise" % (problem.code or 0)
+    if isinstance(problem, _MISTAKES) or not str(problem):
+        return "%s: %s" % (type(problem).__name__, problem) if str(problem) else type(problem).__name__
+    return str(problem)
 
 
-def _awaited(result: Any) -> Any:
-    if not hasattr(result, "__await__"):
-        return result
-    import asyncio
-
-    async def wait() -> Any:
-        return await result
-    return asyncio.run(wait())
+def _trace(problem: BaseException) -> str:
+    """For the log: where in the agent's own code it happened."""
+    import traceback
+    others = (os.path.dirname(__file__), os.path.dirname(os.__file__))
+    frames = [f for f in traceback.extract_tb(problem.__traceback__) if not f.filename.startswith(others)]
+    return "\n".join([_reason(problem)] + ["    %s:%s: %s" % (f.filename, f.lineno, f.line) for f in frames])
 
 
 class CliqAgent:
     def __init__(self, name: str, handlers: Optional[Mapping[str, Handler]] = None) -> None:
+        if not isinstance(name, str):
+            raise ValueError("CliqAgent(name=..., handlers=...): name must be a text")
         check_name("name of an agent", name)
         self.name, self.handlers = name, dict(handlers or {})
-        for key in self.handlers:
+        self._session: Optional[Session] = None  # of the message that is handled
+        for key, handler in self.handlers.items():
             if key not in KEYS:
                 raise ValueError("agent %s: no handler can be registered for \"%s\": the keys are %s"
                                  % (name, key, ", ".join(KEYS)))
+            if not callable(handler):
+                raise ValueError("agent %s: the handler for %s is not a function" % (name, key))
 
     def _handle(self, session: Session) -> Any:
         read = session.read
@@ -67,7 +79,7 @@ class CliqAgent:
         handler = self.handlers.get(key)
         if handler is None and key != "test":
             raise ValueError("agent %s has no handler for %s" % (self.name, key))
-        result = _awaited(handler(session.msg)) if handler else _PASSED
+        result = awaited(handler(session.msg)) if handler else _PASSED
         if session.lines.is_done:
             return result
         if key == "phase:gate":
@@ -82,11 +94,13 @@ class CliqAgent:
         return result
 
     def _dispatch(self, msg: Message, note: Optional[Callable[[str], None]]) -> Any:
-        session = begin_session(msg, note)
+        session = self._session = begin_session(msg, note)
         try:
             session.lines.ok()
             return self._handle(session)
         except BaseException as problem:
+            if isinstance(problem, SystemExit) and not problem.code and session.lines.is_done:
+                return None  # it was finalized
             try:
                 session.lines.error(_reason(problem))
             except Exception:
@@ -98,15 +112,19 @@ class CliqAgent:
         the error line was written, and for a wrong message, before anything is written."""
         return self._dispatch(msg, None)
 
+    def _say(self, text: str) -> None:
+        """In this agent's log, without its secrets."""
+        _say(self.name, self._session.lines.mask.text(text) if self._session else text)
+
     def run(self) -> NoReturn:
         """The agent's main program: reads the message from standard input, handles it, exits with 0 or 1."""
         code = 0
         try:
-            text = sys.stdin.buffer.read(MESSAGE_BYTES + 1)
+            text = sys.stdin.buffer.read(MESSAGE_BYTES + 1) if sys.stdin else b""
             if len(text) > MESSAGE_BYTES:
                 raise ValueError("the message is larger than %d bytes" % MESSAGE_BYTES)
-            self._dispatch(parse_message(text.decode(errors="replace")), lambda note: _say(self.name, note))
+            self._dispatch(parse_message(text.decode(errors="replace")), self._say)
         except BaseException as problem:
-            _say(self.name, _reason(problem))
+            self._say(_trace(problem) if self._session else _reason(problem))
             code = 1
         sys.exit(code)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from .json_text import check_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .state_dir import StateDir
@@ -54,6 +56,7 @@ class TaskBoard:
     def add_note(self, phase: str, note: str) -> None:
         """After the notes that are there. Further lines of a note are indented, so that none looks like an
         entry."""
+        check_text("the note of the task board", note)
         at, text = self._find(phase), self._text
         if at < 0 or not note.strip(" \t\r\n"):
             return
@@ -69,6 +72,7 @@ class TaskBoard:
         self._edits.append(("add_note", phase, note))
 
     def replace(self, content: str) -> None:
+        check_text("the content of the task board", content)
         self._text = content
         self._edits = [("replace", content)]
 

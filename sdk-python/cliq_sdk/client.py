@@ -11,7 +11,8 @@ server cannot be reached, a call is tried again for retry_s seconds. Calls that 
 Idempotency-Key, so that a lost answer never makes two. A stream outlives restarts of the server: it goes on
 behind the last signal that was taken, without a gap and without a repeat.
 
-Threads may share a client: each has a connection of its own. A subscription and a worker have threads.
+Handlers may be async functions. Threads may share a client: each has a connection of its own. A subscription and a
+worker have threads. An error that ends one is printed, and join() raises it.
 """
 from __future__ import annotations
 
@@ -23,6 +24,9 @@ import threading
 import time
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Union
 from urllib.parse import quote, urlencode, urlsplit
+
+from .awaited import awaited
+from .json_text import to_json
 
 Signal = Dict[str, Any]
 
@@ -228,9 +232,10 @@ class Subscription:
     def _run(self) -> None:
         try:
             for signal in self._stream:
-                self._on_signal(signal)
+                awaited(self._on_signal(signal))
         except BaseException as problem:
             self.failure = problem
+            raise  # it is printed, with this thread's name
 
     @property
     def sequence(self) -> Optional[int]:
@@ -254,7 +259,11 @@ class Worker:
     def __init__(self, hub: CliqClient, handler: Callable[[Signal], Any], want: Dict[str, Any], concurrency: int,
                  on_error: Optional[Callable[[BaseException], Any]]) -> None:
         self._hub, self._handler, self._on_error = hub, handler, on_error
-        self._want = {"lease_seconds": LEASE_S, "wait_seconds": WAIT_S, **want}
+        if not callable(handler):
+            raise TypeError("CliqClient: work(handler, ...): handler is not a function")
+        if concurrency < 1:
+            raise ValueError("CliqClient: work: concurrency must be 1 or more, not %d" % concurrency)
+        self._want = {"lease_seconds": LEASE_S, **want, "wait_seconds": max(1, want.get("wait_seconds", WAIT_S))}
         self._stopped = threading.Event()
         self._waiting: Dict[int, http.client.HTTPConnection] = {}
         self.failure: Optional[BaseException] = None
@@ -303,7 +312,7 @@ class Worker:
             except BaseException as problem:
                 if not _is_passing(problem):
                     self.failure = problem
-                    return
+                    raise  # it is printed, with this thread's name
                 if not self._stopped.is_set():
                     self._tell(problem)
                 self._stopped.wait(pause)
@@ -324,8 +333,8 @@ class Worker:
         renewal = threading.Thread(target=self._renew, args=(task, is_done), name="cliq-lease", daemon=True)
         renewal.start()
         try:
-            self._handler(task)
-        except Exception as problem:
+            awaited(self._handler(task))
+        except BaseException as problem:  # sys.exit, too: the others work on
             failure = str(problem) or repr(problem)
         finally:
             is_done.set()
@@ -351,6 +360,8 @@ class Signals:
     def subscribe(self, on_signal: Callable[[Signal], Any], since: Optional[int] = None,
                   on_reset: Optional[Callable[[Dict[str, Any]], Any]] = None, **filter: Any) -> Subscription:
         """The same in a thread of its own, which calls on_signal."""
+        if not callable(on_signal):
+            raise TypeError("CliqClient: signals.subscribe(on_signal, ...): on_signal is not a function")
         return Subscription(self.stream(since, on_reset, **filter), on_signal)
 
     def generate(self, type: str, data: Any = None, **more: Any) -> Dict[str, Any]:
@@ -381,12 +392,17 @@ class CliqClient:
         url = os.environ.get("CLIQ_URL", "") if url is None else url
         key = os.environ.get("CLIQ_KEY") if key is None else key
         at = urlsplit(url)
+        if not url:
+            raise CliqClientError("CliqClient: url must be set, or CLIQ_URL: http://HOST:PORT, as cliq serve prints it")
         if at.scheme not in ("http", "https") or not at.hostname:
             raise CliqClientError("CliqClient: url must be http://HOST:PORT or https://..., not \"%s\"" % url)
-        if not key:
+        secret = (key or "").strip()  # from a file it has a line end
+        if not secret:
             raise CliqClientError("CliqClient: key must be set, or CLIQ_KEY: cliq key create --identity NAME makes one")
+        if not all("!" <= c <= "~" for c in secret):
+            raise CliqClientError("CliqClient: key has characters that no key has")
         self.url, self.prefix, self.retry_s = url.rstrip("/"), at.path.rstrip("/"), retry_s
-        self.headers = {"Authorization": "Bearer " + key}
+        self.headers = {"Authorization": "Bearer " + secret}
         self.signals = Signals(self)
         self._host, self._port, self._is_tls = at.hostname, at.port, at.scheme == "https"
         self._own = threading.local()
@@ -434,7 +450,7 @@ class CliqClient:
             headers["Content-Type"] = "application/json"
         if is_made and "dedup_key" not in (body or {}):
             headers["Idempotency-Key"] = os.urandom(16).hex()
-        text = None if body is None else json.dumps(body).encode()
+        text = None if body is None else to_json(body).encode()
         limit_s = ANSWER_S + (body or {}).get("wait_seconds", 0)
         end, pause = time.monotonic() + self.retry_s, PAUSE_S
         while True:
@@ -461,6 +477,8 @@ class CliqClient:
         return page
 
     def emit(self, signal_type: str, content: Any = None, **fields: Any) -> Signal:
+        if not isinstance(signal_type, str):
+            raise TypeError("CliqClient: emit takes the type, the content and other fields as keywords; emit_batch takes dicts")
         return self._post("/emit", {"signal_type": signal_type, "content": content, **fields}, is_made=True)
 
     def emit_batch(self, signals: List[Signal]) -> List[Signal]:

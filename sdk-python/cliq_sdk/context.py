@@ -15,7 +15,7 @@ import os
 
 from .board import TaskBoard, write_board
 from .handoff import read_handoff, render_handoff, write_handoff
-from .json_text import parse_file, to_json
+from .json_text import check_text, parse_file, to_json
 from .message import Read
 from .state_dir import StateDir, check_name, is_name, is_phase_name, reader_of
 from .status_line import StatusFile
@@ -167,8 +167,11 @@ class PhaseContext:
         write_handoff(channel, {"phase_type": self.phase_type, "phase": self.phase, "agent": self.agent,
                                 "data": mask.json(data), "text": None if text is None else mask.text(text)})
 
-    def send(self, target: str, payload: Union[str, Mapping[str, Any]]) -> None:
+    def send(self, target: str, payload: Union[str, Dict[str, Any]]) -> None:
         """Writes the handoff for a target: a text, or {"data": ..., "text": ...} of which one may be absent."""
+        if not isinstance(payload, (str, dict)):
+            raise ValueError("send to %s: it takes a text or {\"data\": ..., \"text\": ...}, not %s"
+                             % (target, type(payload).__name__))
         data, text = (None, payload) if isinstance(payload, str) else (payload.get("data"), payload.get("text"))
         if data is not None and not isinstance(data, dict):
             raise ValueError("the handoff's data: it must be a JSON object")
@@ -178,16 +181,19 @@ class PhaseContext:
             raise ValueError("send to %s: neither data nor text was given" % target)
         if target not in self._channels:
             known = "its targets are " + ", ".join(self.targets) if self.targets else "it has no targets"
-            raise ValueError("phase %s cannot send to \"%s\": %s" % (self.phase, target[:100], known))
+            raise ValueError("phase %s cannot send to \"%s\": %s" % (self.phase, str(target)[:100], known))
         self._hand_over(self._channels[target], data, text)
         self._sent.add(target)
 
     def write_file(self, name: str, content: Union[str, bytes]) -> None:
         """Writes files/<phase>/<name>; the name may have directories, but no ".."."""
+        if not isinstance(content, (bytes, bytearray, memoryview)):
+            check_text("the content of the file \"%s\"" % str(name)[:100], content)
         self._state.replace("files/%s/%s" % (self.phase, name), content)
 
     def progress(self, message: str) -> None:
         """Reports progress to people who watch the run."""
+        message = str(message)
         if self._session.note:
             self._session.note(message)
         self._session.lines.progress(message)
@@ -202,6 +208,7 @@ class PhaseContext:
 
     def register_notification(self, event: str, channel_ref: str, payload: Optional[Mapping[str, Any]] = None) -> None:
         """Asks the orchestrator to send a notification. channel_ref: "slack:oncall", "email"."""
+        check_text("the receiver of a notification", channel_ref)
         agent, colon, channel = channel_ref.partition(":")
         if payload is not None and not isinstance(payload, dict):
             raise ValueError("the notification's payload: it must be a JSON object")

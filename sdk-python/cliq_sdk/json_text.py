@@ -24,6 +24,11 @@ def to_json(value: Any, indent: Optional[int] = None) -> str:
     return well_formed(text).replace("\x7f", "\\u007f")
 
 
+def check_text(what: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise ValueError("%s: it must be a text, not %s" % (what, type(value).__name__))
+
+
 def parse_file(path: str, text: str) -> Any:
     """Parses a file's text; the error begins with file:line:column."""
     try:

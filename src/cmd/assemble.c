@@ -4,6 +4,7 @@
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "cmd/lib/team_source.h"
+#include "context/frames.h"
 #include "run/lockfile.h"
 #include "run/replay.h"
 #include "team/agent.h"
@@ -145,9 +146,31 @@ check_idle(const struct state_dir *f, int *lock, struct err *e)
     return s;
 }
 
-/* Says which agents cannot be started yet. */
+/* Says which agents cannot be started yet: `above` is "" or "phase/", the way to a team phase. The
+ * settings are those of the project. */
 static void
-report_agents(const struct state_dir *f)
+report_agents(const struct state_dir *project, const struct state_dir *f, const char *above);
+
+struct reporting {
+    const struct state_dir *project;
+    const char *above;
+};
+
+static enum status
+report_frame(void *ctx, const struct state_dir *f, const char *phase, struct err *e)
+{
+    const struct reporting *r = ctx;
+    struct buf path = { 0 };
+
+    (void)e;
+    buf_addf(&path, "%s%s/", r->above, phase);
+    report_agents(r->project, f, buf_failed(&path) ? "" : path.p);
+    buf_release(&path);
+    return ST_OK;
+}
+
+static void
+report_agents(const struct state_dir *project, const struct state_dir *f, const char *above)
 {
     struct team t = { 0 };
     struct problems p = { 0 };
@@ -158,28 +181,32 @@ report_agents(const struct state_dir *f)
     struct err e;
 
     if (team_load_file(&t, f->dir, "workflow.yml", &p, &e) == ST_OK &&
-        settings_load(&settings, f->state_dir, &e) == ST_OK) {
+        settings_load(&settings, project->state_dir, &e) == ST_OK) {
         if (state_dir_read(f, "agents.json", &text, NULL) == ST_OK)
             json_parse(&a, text.p, text.len, &agents, NULL);
         struct agent_scope scope = { f->state_dir, &settings, agents };
         for (size_t i = 0; i < t.n_phases; i++) {
             struct agent agent;
             const char *name = t.phases[i].agent;
+            if (!name && t.phases[i].type == PHASE_TEAM)
+                name = "team";
             if (!name)
                 name = settings_text(&settings, "default_agent");
             if (agent_resolve(&a, &scope, name ? name : "cursor", &agent, &e) != ST_OK) {
-                cmd_warn("phase %s: %s", t.phases[i].name, e.text);
+                cmd_warn("phase %s%s: %s", above, t.phases[i].name, e.text);
                 continue;
             }
             json_each (key, json_path(agent.manifest, "settings.required"))
                 if (json_is(key, JSON_STRING) &&
                     !json_getn(agent.settings, key->text.p, key->text.len))
                     cmd_warn(
-                        "phase %s: agent %s needs the setting agents.%s.%.*s; set it with cliq "
+                        "phase %s%s: agent %s needs the setting agents.%s.%.*s; set it with cliq "
                         "settings",
-                        t.phases[i].name, agent.name, agent.name, (int)key->text.len, key->text.p);
+                        above, t.phases[i].name, agent.name, agent.name, (int)key->text.len,
+                        key->text.p);
         }
     }
+    frames_each(f, report_frame, &(struct reporting){ project, above }, NULL);
     settings_release(&settings);
     team_release(&t);
     problems_release(&p);
@@ -197,6 +224,9 @@ show_text(const char *label, const char *text)
     buf_release(&out);
 }
 
+static enum status
+show_frame(void *ctx, const struct state_dir *f, const char *phase, struct err *e);
+
 /* The programs that a run of the team would execute. */
 static void
 show_programs(const struct state_dir *f)
@@ -211,8 +241,18 @@ show_programs(const struct state_dir *f)
             for (size_t k = 0; k < t.phases[i].n_commands; k++)
                 show_text("  command  ", t.phases[i].commands[k].run);
     }
+    frames_each(f, show_frame, NULL, NULL);
     team_release(&t);
     problems_release(&p);
+}
+
+static enum status
+show_frame(void *ctx, const struct state_dir *f, const char *phase, struct err *e)
+{
+    (void)ctx, (void)e;
+    show_text(" the team of phase ", phase);
+    show_programs(f);
+    return ST_OK;
 }
 
 /* A person is asked once; a script is told how to say it. */
@@ -259,16 +299,19 @@ tell(const struct state_dir *f, const char *dir, struct err *e)
 static enum status
 assemble(const struct args *a, const struct chosen *c, struct state_dir *f, struct err *e)
 {
-    bool is_trusted = c->ref.kind == TEAM_REF_DIR || args_has(a, "trust");
+    enum assemble_trust trust = args_has(a, "trust")          ? ASSEMBLE_TRUST_ALL
+                                : c->ref.kind == TEAM_REF_DIR ? ASSEMBLE_TRUST_OWN
+                                                              : ASSEMBLE_TRUST_NOTHING;
+    bool is_trusted = false;
     struct problems p = { 0 };
     struct buf out = { 0 };
-    enum status s = assemble_team(f, c->dir.p, is_trusted, &p, e);
+    enum status s = assemble_team(f, c->dir.p, trust, &is_trusted, &p, e);
 
     problems_write(&out, &p);
     if (out.len)
         fputs(out.p, stderr);
     if (!s) {
-        report_agents(f);
+        report_agents(f, f, "");
         s = tell(
             f, c->ref.kind == TEAM_REF_DIR || c->ref.kind == TEAM_REF_NAME ? c->dir.p : a->words[0],
             e);

@@ -2,6 +2,7 @@
 #include "base/table.h"
 #include "cmd/cmd.h"
 #include "cmd/lib/workflow_tell.h"
+#include "context/frames.h"
 #include "run/dag.h"
 #include "run/history.h"
 #include "run/run_picture.h"
@@ -16,20 +17,88 @@ static const struct opt opts[] = {
     { 0 },
 };
 
-/* The drawing. */
+/* The drawing of a team, and of the teams of its team phases. */
 struct graph {
     const struct team *team;
-    const struct dag *dag;
+    struct dag *dag;
     const struct run_picture *run; /* whose states are shown; NULL: only the workflow */
+    bool has_run;                  /* a run is shown, which may not have come here */
+    const char *way;               /* "build/": before the names of its phases */
+    char *own_way;
+    struct graph **subs;      /* one a phase; NULL: no phase runs a team that is assembled */
+    struct workflow workflow; /* of such a team */
+    struct state_dir frame;
 };
 
 /* "build", or with a run "build: done". */
 static void
 add_label(struct buf *to, const struct graph *g, size_t i)
 {
-    buf_adds(to, g->team->phases[i].name);
+    buf_addf(to, "%s%s", g->way, g->team->phases[i].name);
     if (g->run)
         buf_addf(to, ": %s", run_picture_phase_state(g->run, i));
+    else if (g->has_run)
+        buf_adds(to, ": waiting");
+}
+
+static const struct graph *
+sub_of(const struct graph *g, size_t i)
+{
+    return g->subs ? g->subs[i] : NULL;
+}
+
+static void
+release_subs(struct graph *g)
+{
+    for (size_t i = 0; g->subs && i < g->team->n_phases; i++) {
+        struct graph *sub = g->subs[i];
+        if (!sub)
+            continue;
+        release_subs(sub);
+        dag_free(sub->dag);
+        workflow_release(&sub->workflow);
+        state_dir_close(&sub->frame);
+        free(sub->own_way);
+        free(sub);
+    }
+    free(g->subs);
+    g->subs = NULL;
+}
+
+/* The teams of team phases, where they can be read. */
+static void
+load_subs(struct graph *g, const struct state_dir *f)
+{
+    for (size_t i = 0; i < g->team->n_phases; i++) {
+        const struct phase *ph = &g->team->phases[i];
+        struct buf way = { 0 };
+        if (ph->type != PHASE_TEAM)
+            continue;
+        if (!g->subs && !(g->subs = calloc(g->team->n_phases, sizeof(struct graph *))))
+            return;
+        struct graph *sub = calloc(1, sizeof *sub);
+        if (!sub)
+            return;
+        sub->frame.dir = -1;
+        buf_addf(&way, "%s%s/", g->way, ph->name);
+        bool is_there = frame_open(&sub->frame, f, ph->name, false, NULL) == ST_OK &&
+                        workflow_load(&sub->workflow, &sub->frame, NULL) == ST_OK &&
+                        (sub->dag = dag_new(&sub->workflow.team)) != NULL && !buf_failed(&way);
+        sub->team = &sub->workflow.team;
+        if (is_there && (sub->own_way = strdup(way.p))) {
+            sub->way = sub->own_way;
+            sub->run = g->run ? run_picture_sub(g->run, i) : NULL;
+            sub->has_run = g->has_run;
+            g->subs[i] = sub;
+            load_subs(sub, &sub->frame);
+        } else {
+            dag_free(sub->dag);
+            workflow_release(&sub->workflow);
+            state_dir_close(&sub->frame);
+            free(sub);
+        }
+        buf_release(&way);
+    }
 }
 
 /*
@@ -100,62 +169,127 @@ write_ascii(struct buf *to, const struct graph *g)
         add_gates(to, t);
         buf_addc(to, '\n');
     }
+    for (size_t i = 0; i < t->n_phases; i++)
+        if (sub_of(g, i)) {
+            buf_addf(to, "\n%s%s is a team:\n", g->way, t->phases[i].name);
+            write_ascii(to, sub_of(g, i));
+        }
+}
+
+/* "build__test": a node's id has no slash. */
+static void
+add_node(struct buf *to, const struct graph *g, const char *name)
+{
+    for (const char *p = g->way; *p; p++)
+        *p == '/' ? buf_adds(to, "__") : buf_addc(to, *p);
+    buf_adds(to, name);
+}
+
+struct mermaid {
+    struct buf *to;
+    const struct graph *g;
+};
+
+static void
+mermaid_arrow(struct buf *to, const struct graph *g, const char *from, const char *arrow,
+              const char *behind)
+{
+    buf_adds(to, "    ");
+    add_node(to, g, from);
+    buf_addf(to, " %s ", arrow);
+    add_node(to, g, behind);
+    buf_addc(to, '\n');
 }
 
 static void
 mermaid_back(void *to, const struct team *t, size_t gate, size_t target)
 {
-    buf_addf(to, "    %s -.-> %s\n", t->phases[gate].name, t->phases[target].name);
+    const struct mermaid *m = to;
+
+    mermaid_arrow(m->to, m->g, t->phases[gate].name, "-.->", t->phases[target].name);
+}
+
+static void
+mermaid_level(struct buf *to, const struct graph *g)
+{
+    const struct team *t = g->team;
+    bool is_quoted = g->has_run || *g->way; /* a colon or a slash needs quotes */
+
+    for (size_t i = 0; i < t->n_phases; i++) {
+        const struct phase *ph = &t->phases[i];
+        buf_adds(to, sub_of(g, i) ? "    subgraph " : "    ");
+        add_node(to, g, ph->name);
+        buf_adds(to, ph->type == PHASE_GATE ? "{" : "[");
+        if (is_quoted)
+            buf_addc(to, '"');
+        add_label(to, g, i);
+        if (is_quoted)
+            buf_addc(to, '"');
+        buf_adds(to, ph->type == PHASE_GATE ? "}\n" : "]\n");
+        if (sub_of(g, i)) {
+            mermaid_level(to, sub_of(g, i));
+            buf_adds(to, "    end\n");
+        }
+        for (size_t x = 0; x < ph->n_depends_on; x++)
+            mermaid_arrow(to, g, ph->depends_on[x], "-->", ph->name);
+        each_way_back(&(struct mermaid){ to, g }, t, i, mermaid_back);
+    }
 }
 
 static void
 write_mermaid(struct buf *to, const struct graph *g)
 {
-    const struct team *t = g->team;
-
     buf_adds(to, "flowchart LR\n");
-    for (size_t i = 0; i < t->n_phases; i++) {
-        const struct phase *ph = &t->phases[i];
-        buf_addf(to, "    %s%s", ph->name, ph->type == PHASE_GATE ? "{" : "[");
-        if (g->run) /* a colon needs quotes */
-            buf_addc(to, '"');
-        add_label(to, g, i);
-        if (g->run)
-            buf_addc(to, '"');
-        buf_adds(to, ph->type == PHASE_GATE ? "}\n" : "]\n");
-        for (size_t x = 0; x < ph->n_depends_on; x++)
-            buf_addf(to, "    %s --> %s\n", ph->depends_on[x], ph->name);
-        each_way_back(to, t, i, mermaid_back);
-    }
+    mermaid_level(to, g);
 }
 
 static void
 dot_back(void *to, const struct team *t, size_t gate, size_t target)
 {
-    buf_addf(to, "    \"%s\" -> \"%s\" [style=dotted];\n", t->phases[gate].name,
-             t->phases[target].name);
+    const struct mermaid *m = to;
+
+    buf_addf(m->to, "    \"%s%s\" -> \"%s%s\" [style=dotted];\n", m->g->way, t->phases[gate].name,
+             m->g->way, t->phases[target].name);
 }
 
+/* The team of a phase is a cluster around it. */
 static void
-write_dot(struct buf *to, const struct graph *g)
+dot_level(struct buf *to, const struct graph *g)
 {
     const struct team *t = g->team;
 
-    buf_adds(to, "digraph team {\n    rankdir=LR;\n    node [shape=box];\n");
     for (size_t i = 0; i < t->n_phases; i++) {
         const struct phase *ph = &t->phases[i];
-        buf_addf(to, "    \"%s\"%s%s", ph->name, ph->type == PHASE_GATE ? " [shape=diamond]" : "",
-                 ph->is_support ? " [style=dashed]" : "");
-        if (g->run) {
+        if (sub_of(g, i)) {
+            buf_adds(to, "    subgraph \"cluster_");
+            add_node(to, g, ph->name);
+            buf_addf(to, "\" {\n    label=\"%s%s\";\n", g->way, ph->name);
+        }
+        buf_addf(to, "    \"%s%s\"%s%s%s", g->way, ph->name,
+                 ph->type == PHASE_GATE ? " [shape=diamond]" : "",
+                 sub_of(g, i) ? " [shape=folder]" : "", ph->is_support ? " [style=dashed]" : "");
+        if (g->has_run) {
             buf_adds(to, " [label=\"");
             add_label(to, g, i);
             buf_adds(to, "\"]");
         }
         buf_adds(to, ";\n");
+        if (sub_of(g, i)) {
+            dot_level(to, sub_of(g, i));
+            buf_adds(to, "    }\n");
+        }
         for (size_t x = 0; x < ph->n_depends_on; x++)
-            buf_addf(to, "    \"%s\" -> \"%s\";\n", ph->depends_on[x], ph->name);
-        each_way_back(to, t, i, dot_back);
+            buf_addf(to, "    \"%s%s\" -> \"%s%s\";\n", g->way, ph->depends_on[x], g->way,
+                     ph->name);
+        each_way_back(&(struct mermaid){ to, g }, t, i, dot_back);
     }
+}
+
+static void
+write_dot(struct buf *to, const struct graph *g)
+{
+    buf_adds(to, "digraph team {\n    rankdir=LR;\n    node [shape=box];\n");
+    dot_level(to, g);
     buf_adds(to, "}\n");
 }
 
@@ -169,6 +303,7 @@ struct svg {
     struct buf shapes;
     struct graph_place *places; /* by phase */
     int width, height;          /* of what has a place */
+    int top;                    /* where the team begins: below those that it is in */
 };
 
 /* Steps are columns, phases of a step stand below each other; support phases side by side below
@@ -181,10 +316,11 @@ svg_place(struct svg *v, const struct team *t, const struct dag *d, int *rows)
     for (size_t k = 0; k < t->n_phases; k++) {
         size_t i = d->order[k];
         if (i < t->n_main)
-            v->places[i] = (struct graph_place){ MARGIN + (int)d->step[i] * (BOX_W + GAP_X),
-                                                 MARGIN + rows[d->step[i]]++ * (BOX_H + GAP_Y) };
+            v->places[i] =
+                (struct graph_place){ MARGIN + (int)d->step[i] * (BOX_W + GAP_X),
+                                      v->top + MARGIN + rows[d->step[i]]++ * (BOX_H + GAP_Y) };
     }
-    below = MARGIN;
+    below = v->top + MARGIN;
     for (size_t i = 0; i < t->n_main; i++)
         if (v->places[i].y + BOX_H + 2 * GAP_Y > below)
             below = v->places[i].y + BOX_H + 2 * GAP_Y;
@@ -259,17 +395,41 @@ svg_phase(struct svg *v, const struct graph *g, size_t i)
     each_way_back(v, t, i, svg_back);
 }
 
+/* A team, and below it those of its team phases, each with its name. */
+static bool
+svg_level(struct svg *v, const struct graph *g)
+{
+    const struct team *t = g->team;
+    struct graph_place *places = calloc(t->n_phases + 1, sizeof *places);
+    int *rows = calloc(t->n_phases + 1, sizeof *rows);
+    bool is_good = places && rows;
+
+    v->places = places;
+    if (is_good) {
+        svg_place(v, t, g->dag, rows);
+        for (size_t i = 0; i < t->n_phases; i++)
+            svg_phase(v, g, i);
+    }
+    free(places);
+    free(rows);
+    for (size_t i = 0; is_good && i < t->n_phases; i++) {
+        if (!sub_of(g, i))
+            continue;
+        buf_addf(&v->shapes, "<text x=\"%d\" y=\"%d\">%s%s</text>\n", MARGIN, v->height + GAP_Y,
+                 g->way, t->phases[i].name);
+        v->top = v->height + GAP_Y;
+        is_good = svg_level(v, sub_of(g, i));
+    }
+    return is_good;
+}
+
 static void
 write_svg(struct buf *to, const struct graph *g)
 {
-    const struct team *t = g->team;
-    struct svg v = { .places = calloc(t->n_phases + 1, sizeof *v.places) };
-    int *rows = calloc(t->n_phases + 1, sizeof *rows);
+    struct svg v = { 0 };
+    bool is_good = svg_level(&v, g);
 
-    if (v.places && rows) {
-        svg_place(&v, t, g->dag, rows);
-        for (size_t i = 0; i < t->n_phases; i++)
-            svg_phase(&v, g, i);
+    if (is_good)
         buf_addf(
             to,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\">\n"
@@ -277,11 +437,8 @@ write_svg(struct buf *to, const struct graph *g)
             "rect.support{stroke-dasharray:6 3}text{font:14px sans-serif}"
             ".edge,.back{fill:none;stroke:#888}.back{stroke-dasharray:2 3}</style>\n%s</svg>\n",
             v.width, v.height, v.shapes.p ? v.shapes.p : "");
-    }
-    to->is_starved = to->is_starved || !v.places || !rows || v.shapes.is_starved;
+    to->is_starved = to->is_starved || !is_good || v.shapes.is_starved;
     buf_release(&v.shapes);
-    free(v.places);
-    free(rows);
 }
 
 static enum status
@@ -330,8 +487,14 @@ run(const struct args *a, struct err *e)
     if (!s)
         s = make_dag(&d, &p.workflow, &f, e);
     if (!s) {
-        struct graph g = { .team = &p.workflow.team, .dag = d, .run = id ? &p : NULL };
+        struct graph g = { .team = &p.workflow.team,
+                           .dag = d,
+                           .run = id ? &p : NULL,
+                           .has_run = id != NULL,
+                           .way = "" };
+        load_subs(&g, &f);
         s = write_graph(&out, args_text(a, "format"), &g, e);
+        release_subs(&g);
     }
     if (!s)
         s = cmd_print(&out, e);
@@ -351,7 +514,8 @@ const struct cmd cmd_graph = {
         "Gates stand in < >, other phases in [ ], support phases in ( ). Dotted\n"
         "are the ways on which a gate sends work back: to the phases it waits for and to support\n"
         "phases; it may also choose any phase before those. --run draws the workflow as that\n"
-        "run had it, and the states in which its phases are or ended.",
+        "run had it, and the states in which its phases are or ended. The team of a team phase is\n"
+        "drawn with it: build/test.",
     .examples = "cliq graph\n"
                 "cliq graph --format mermaid\n"
                 "cliq graph --format svg > team.svg",

@@ -1,5 +1,5 @@
 /* lease list - which files are leased, by whom, until when. */
-#include "cmd/lib/lease_args.h"
+#include "cmd/lib/lease_call.h"
 #include "context/checkout.h"
 
 static const struct opt opts[] = {

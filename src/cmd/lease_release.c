@@ -1,5 +1,5 @@
 /* lease release - end leases of files. */
-#include "cmd/lib/lease_args.h"
+#include "cmd/lib/lease_call.h"
 
 static const struct opt opts[] = {
     { "holder", OPT_TEXT, "IDENTITY", "end this identity's leases instead of yours" },
@@ -15,21 +15,7 @@ static const struct hub_field fields[] = {
 static enum status
 run(const struct args *a, struct err *e)
 {
-    struct hub_call c;
-    struct hub_reply reply;
-    struct json *args;
-    enum status s = hub_call_begin(&c, a, e);
-
-    if (!s)
-        s = hub_args(&c, a, fields, &args, e);
-    if (!s)
-        s = lease_args_add(&c, args, a, e);
-    if (!s)
-        s = hub_call(&c, HUB_LEASE_RELEASE, args, &reply, e);
-    if (!s)
-        s = hub_show_list(&c, reply.data, lease_columns, e);
-    hub_call_end(&c);
-    return s;
+    return lease_call(a, HUB_LEASE_RELEASE, fields, e);
 }
 
 const struct cmd cmd_lease_release = {

@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/lib/log_copy.h"
 #include "cmd/lib/workflow_tell.h"
+#include "context/frames.h"
 #include "run/history.h"
 
 #include <dirent.h>
@@ -25,6 +26,30 @@ static const struct opt opts[] = {
     { 0 },
 };
 
+/* A team phase has no output of its own. */
+static enum status
+name_phases(const struct state_dir *f, const char *phase, struct err *e)
+{
+    struct state_dir frame = { .dir = -1 };
+    struct workflow w = { 0 };
+    struct buf names = { 0 };
+    const char *first = "PHASE";
+
+    if (frame_open(&frame, f, phase, false, NULL) == ST_OK &&
+        workflow_load(&w, &frame, NULL) == ST_OK)
+        for (size_t i = 0; i < w.team.n_phases; i++) {
+            first = i ? first : w.team.phases[i].name;
+            buf_addf(&names, "%s%s", i ? ", " : "; its phases are ", w.team.phases[i].name);
+        }
+    enum status s =
+        err_set(e, ST_NOT_FOUND, "phase %s is a team: cliq log %s/%s shows a phase of it%s", phase,
+                phase, first, names.p ? names.p : "");
+    workflow_release(&w);
+    state_dir_close(&frame);
+    buf_release(&names);
+    return s;
+}
+
 /* It has no log: why not? */
 static enum status
 unknown_phase(const struct state_dir *f, const char *phase, struct err *e)
@@ -35,7 +60,9 @@ unknown_phase(const struct state_dir *f, const char *phase, struct err *e)
 
     if (!s)
         s = team_find_phase(&w.team, phase, &i, e);
-    if (!s)
+    if (!s && w.team.phases[i].type == PHASE_TEAM)
+        s = name_phases(f, phase, e);
+    else if (!s)
         s = err_set(e, ST_NOT_FOUND, "no log of phase %s: it has not run yet", phase);
     workflow_tell(&w);
     workflow_release(&w);
@@ -98,6 +125,36 @@ find_raw(const struct state_dir *f, const char *phase, struct buf *path, struct 
                      e, ST_NOT_FOUND,
                      "phase %s has no raw stream (%s): its agent's output is all in cliq log %s",
                      phase, path->p, phase);
+}
+
+/* "build/test": *f becomes the frame of build, and *phase the rest. */
+static enum status
+enter(struct state_dir *f, const char **phase, struct err *e)
+{
+    enum status s = ST_OK;
+
+    for (const char *slash; !s && (slash = strchr(*phase, '/')) != NULL; *phase = slash + 1) {
+        char name[TEAM_PHASE_NAME_MAX + 1];
+        struct state_dir frame = { .dir = -1 };
+        size_t n = (size_t)(slash - *phase);
+        snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), *phase);
+        s = frame_open(&frame, f, name, false, e);
+        if (s == ST_NOT_FOUND || s == ST_INVALID) {
+            struct workflow w;
+            size_t i;
+            s = workflow_load(&w, f, e);
+            if (!s)
+                s = team_find_phase(&w.team, name, &i, e);
+            if (!s)
+                s = err_set(e, ST_NOT_FOUND, "phase %s is no team that has run", name);
+            workflow_release(&w);
+        }
+        if (!s) {
+            state_dir_close(f);
+            *f = frame;
+        }
+    }
+    return s;
 }
 
 static int
@@ -182,10 +239,13 @@ run(const struct args *a, struct err *e)
                     "latest is shown");
     if (!s && args_has(a, "raw") && !a->n_words)
         s = err_set(e, ST_INVALID, "--raw needs the PHASE whose agent's stream is wanted");
-    if (!s && a->n_words)
-        s = find_log(&f, a->words[0], args_number(a, "attempt", 0), &path, e);
+    const char *phase = a->n_words ? a->words[0] : NULL;
+    if (!s && phase)
+        s = enter(&f, &phase, e);
+    if (!s && phase)
+        s = find_log(&f, phase, args_number(a, "attempt", 0), &path, e);
     if (!s && args_has(a, "raw"))
-        s = find_raw(&f, a->words[0], &path, e);
+        s = find_raw(&f, phase, &path, e);
     if (!s)
         s = show(&f, a->n_words ? path.p : "orchestrator.log", args_has(a, "follow") && is_present,
                  e);
@@ -206,13 +266,13 @@ const struct cmd cmd_log = {
         "of\n"
         "its latest attempt printed: of a CLI agent (claude-code, codex, …) each step as a line, "
         "and\n"
-        "with --raw the stream of its program as it came. --run ID: of an earlier run; --follow "
-        "then\n"
-        "ends at its end.",
+        "with --raw the stream of its program as it came. A phase of a team that is a phase is\n"
+        "build/test. --run ID: of an earlier run; --follow then ends at its end.",
     .examples = "cliq log\n"
                 "cliq log developer\n"
                 "cliq log developer -f\n"
                 "cliq log developer --raw\n"
+                "cliq log build/test\n"
                 "cliq log developer --run 18af03d2",
     .opts = opts,
     .run = run,

@@ -1,10 +1,14 @@
 /* serve - the hub over HTTP. */
+#define _GNU_SOURCE
 #include "serve/serve.h"
 #include "base/path.h"
 #include "cmd/cmd.h"
+#include "proc/proc.h"
+#include "team/agent.h"
 #include "team/settings.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static const struct opt opts[] = {
     { "listen", OPT_TEXT, "ADDRESS", "a TCP address, default 127.0.0.1:3000; port 0: any free one",
@@ -16,6 +20,8 @@ static const struct opt opts[] = {
     { "no-token", OPT_FLAG, NULL, "take no ?token= on streams: a ticket or a header only" },
     { "rate", OPT_NUMBER, "N", "requests a second that each key may make; default: any number" },
     { "burst", OPT_NUMBER, "N", "how many of them at once; default: as many as --rate" },
+    { "open", OPT_TEXT, "HOW", "open the page as cliq web does: browser, or print its address" },
+    { "web-dir", OPT_TEXT, "DIR", "serve the page from this directory, as its files are now" },
     { "access-log", OPT_TEXT, "FILE",
       "a line a request, with its time and without keys; - is standard error" },
     { 0 },
@@ -50,16 +56,57 @@ take_count(const struct args *a, const char *name, unsigned *out, struct err *e)
     return ST_OK;
 }
 
+/* By a process of its own: it asks this server. */
+static void
+start_web(const char *option)
+{
+    struct arena a = { 0 };
+    struct err e;
+    struct proc_id id;
+    struct proc_spec spec = { .argv = (const char *[]){ agent_self(&a), "web", option, NULL },
+                              .env = (const char *const *)environ };
+
+    if (!spec.argv[0] || proc_spawn(&spec, &id, &e) != ST_OK)
+        cmd_warn("the page is not opened: cliq web does so");
+    arena_release(&a);
+}
+
+static void
+open_page(void)
+{
+    start_web(NULL);
+}
+
+static void
+print_page(void)
+{
+    start_web("--print");
+}
+
+static enum status
+take_open(const struct args *a, void (**fn)(void), struct err *e)
+{
+    const char *how = args_text(a, "open");
+
+    *fn = how && strcmp(how, "print") == 0 ? print_page : how ? open_page : NULL;
+    return how && *fn == open_page && strcmp(how, "browser") != 0
+               ? err_set(e, ST_INVALID, "--open must be browser or print, not %s", how)
+               : ST_OK;
+}
+
 static enum status
 run(const struct args *args, struct err *e)
 {
     struct args *a = (struct args *)args; /* its arena only */
     struct buf home = { 0 };
     unsigned rate = 0, burst = 0;
+    void (*on_ready)(void) = NULL;
     enum status s = take_count(a, "rate", &rate, e);
 
     if (!s)
         s = take_count(a, "burst", &burst, e);
+    if (!s)
+        s = take_open(a, &on_ready, e);
     if (s)
         return s;
     if (burst && !rate)
@@ -86,6 +133,8 @@ run(const struct args *args, struct err *e)
                                  .allows_elsewhere = args_has(a, "allow-elsewhere"),
                                  .refuses_tokens = args_has(a, "no-token"),
                                  .access_log = args_text(a, "access-log"),
+                                 .on_ready = on_ready,
+                                 .web_dir = args_text(a, "web-dir"),
                                  .rate = rate,
                                  .burst = burst },
         e);
@@ -98,7 +147,9 @@ const struct cmd cmd_serve = {
     .name = "serve",
     .brief = "serve signals and tasks over HTTP",
     .about =
-        "Answers on the store that the commands use, at the same time as they. The first start\n"
+        "Answers on the store that the commands use, at the same time as they, and shows people "
+        "the\n"
+        "page: runs, what waits for them, signals. cliq web opens it. The first start\n"
         "makes the identity admin; its key is printed to a terminal, and kept in admin.key, which\n"
         "commands send to this server alone. GET /openapi.json tells what can be asked. SIGTERM\n"
         "ends it when what was begun is answered.\n"

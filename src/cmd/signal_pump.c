@@ -45,7 +45,7 @@ const struct cmd cmd_signal_pump = {
     .name = "signal pump",
     .brief = "deliver the delayed signals that are due",
     .about =
-        "For cron or a timer, where neither a server runs nor anybody else writes. Also ends\n"
+        "For cron or a timer, where no server runs and no other command writes. Also ends\n"
         "leases that are over, brings failed tasks back whose time has come, and starts agents\n"
         "for which signals wait, and the alarm of runs that sleep. Prints how many signals were "
         "delivered.",

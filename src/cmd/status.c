@@ -71,12 +71,12 @@ is_awaited(const struct run_picture *p, size_t phase)
 }
 
 static void
-add_awaited(const struct run_picture *p, size_t i, struct buf *to)
+add_awaited(const struct run_picture *p, size_t i, const char *way, struct buf *to)
 {
     const struct sched_phase *st = replay_phase(&p->replay, i);
     const char *agent = run_picture_agent(p, i);
 
-    buf_addf(to, "%s (", p->workflow.team.phases[i].name);
+    buf_addf(to, "%s%s (", way, p->workflow.team.phases[i].name);
     if (st->state == PS_BACKOFF) {
         buf_adds(to, "it is tried again)");
         return;
@@ -91,22 +91,42 @@ add_awaited(const struct run_picture *p, size_t i, struct buf *to)
     buf_adds(to, ")");
 }
 
+/* The phases that are awaited; of a team phase that goes on those in it. `way`: before their names;
+ * returns how many there are, of which the first AWAITED_MAX are written. */
+static size_t
+list_awaited(const struct run_picture *p, const char *way, size_t n, struct buf *out)
+{
+    for (size_t i = 0; i < p->workflow.team.n_phases; i++) {
+        const struct run_picture *sub = run_picture_sub(p, i);
+        struct buf below = { 0 };
+        if (!is_awaited(p, i))
+            continue;
+        buf_addf(&below, "%s%s/", way, p->workflow.team.phases[i].name);
+        size_t n_now = sub && !sub->replay.head.has_end && !buf_failed(&below)
+                           ? list_awaited(sub, below.p, n, out)
+                           : n;
+        buf_release(&below);
+        if (n_now > n) {
+            n = n_now;
+            continue;
+        }
+        if (n++ >= AWAITED_MAX)
+            continue;
+        if (n > 1)
+            buf_adds(out, ", ");
+        add_awaited(p, i, way, out);
+    }
+    return n;
+}
+
 /* "Waits for: build (agent script, 3.2 s), lint (agent exec, 1.0 s) and 3 more" */
 static void
 write_awaited(const struct run_picture *p, struct buf *out)
 {
-    size_t n = 0;
-
     if (!p->is_driven || p->replay.head.has_end)
         return;
     buf_adds(out, replay_reason(&p->replay) ? "The run is ending. It waits for: " : "Waits for: ");
-    for (size_t i = 0; i < p->workflow.team.n_phases; i++) {
-        if (!is_awaited(p, i) || n++ >= AWAITED_MAX)
-            continue;
-        if (n > 1)
-            buf_adds(out, ", ");
-        add_awaited(p, i, out);
-    }
+    size_t n = list_awaited(p, "", 0, out);
     if (n > AWAITED_MAX)
         buf_addf(out, " and %zu more", n - AWAITED_MAX);
     buf_adds(out, n ? "\n" : "its notifiers, then it ends\n");
@@ -145,7 +165,7 @@ add_words(const struct run_picture *p, size_t i, struct table *t)
 }
 
 static void
-add_phase(const struct run_picture *p, size_t i, bool has_usage, struct table *t)
+add_phase(const struct run_picture *p, size_t i, const char *name, bool has_usage, struct table *t)
 {
     struct usage used = run_picture_phase_usage(p, i);
     const struct phase *ph = &p->workflow.team.phases[i];
@@ -154,7 +174,7 @@ add_phase(const struct run_picture *p, size_t i, bool has_usage, struct table *t
     struct buf text = { 0 };
     char n[32];
 
-    table_cell(t, ph->name, strlen(ph->name));
+    table_cell(t, name, strlen(name));
     add_state(t, ph, st, run_picture_phase_state(p, i));
     table_cell(t, n, (size_t)snprintf(n, sizeof n, "%u", st->attempt - st->skips));
     int len = ph->type == PHASE_GATE
@@ -177,6 +197,49 @@ add_phase(const struct run_picture *p, size_t i, bool has_usage, struct table *t
     buf_release(&text);
 }
 
+/* A line of the table: a phase of the run, or of one below it. */
+struct status_row {
+    const struct run_picture *p;
+    size_t phase;
+    const char *name; /* "build/test" */
+};
+
+struct status_rows {
+    struct arena arena;
+    struct status_row *rows; /* each phase, those of its team behind it */
+    size_t n, cap;
+    bool is_starved;
+};
+
+static void
+list_rows(struct status_rows *all, const struct run_picture *p, const char *way)
+{
+    const struct team *team = &p->workflow.team;
+
+    for (size_t i = 0; i < team->n_phases; i++) {
+        struct buf name = { 0 };
+        buf_addf(&name, "%s%s/", way, team->phases[i].name);
+        char *below = buf_failed(&name) ? NULL : arena_dup(&all->arena, name.p, name.len);
+        char *kept = below ? arena_dup(&all->arena, name.p, name.len - 1) : NULL;
+        buf_release(&name);
+        if (all->n == all->cap) {
+            size_t cap = all->cap ? 2 * all->cap : team->n_phases + 1;
+            struct status_row *rows = realloc(all->rows, cap * sizeof *rows);
+            if (rows) {
+                all->rows = rows;
+                all->cap = cap;
+            }
+        }
+        if (!kept || all->n == all->cap) {
+            all->is_starved = true;
+            return;
+        }
+        all->rows[all->n++] = (struct status_row){ p, i, kept };
+        if (run_picture_sub(p, i))
+            list_rows(all, run_picture_sub(p, i), below);
+    }
+}
+
 /* Where there is no room for all phases: those that matter now, and a line that counts the rest. */
 static void
 write_phases(const struct run_picture *p, unsigned width, unsigned lines, struct buf *out)
@@ -184,24 +247,25 @@ write_phases(const struct run_picture *p, unsigned width, unsigned lines, struct
     static const char *const head[] = { "PHASE",   "STATE", "ATTEMPTS", "ITERATION", "AGENT",
                                         "STARTED", "TIME",  "USED",     "SAYS" };
     enum { COLUMNS = sizeof head / sizeof *head, USED = COLUMNS - 2 };
-    const struct team *team = &p->workflow.team;
+    struct status_rows all = { 0 };
     struct usage total = run_picture_usage(p);
     bool has_usage = !usage_is_zero(&total); /* without models there is no such column */
     struct table t = { .columns = has_usage ? COLUMNS : COLUMNS - 1 };
-    struct live_row *rows = calloc(team->n_phases + 1, sizeof *rows);
-    bool *shown = calloc(team->n_phases + 1, sizeof *shown);
+    list_rows(&all, p, "");
+    struct live_row *rows = calloc(all.n + 1, sizeof *rows);
+    bool *shown = calloc(all.n + 1, sizeof *shown);
     size_t counts[PS_STATES];
 
     for (size_t i = 0; i < COLUMNS; i++)
         if (has_usage || i != USED)
             table_cell(&t, head[i], strlen(head[i]));
-    for (size_t i = 0; rows && i < team->n_phases; i++)
-        rows[i].state = replay_phase(&p->replay, i)->state;
-    size_t rest = rows && shown ? live_view_choose(rows, team->n_phases, lines, shown, counts) : 0;
-    for (size_t i = 0; rows && shown && i < team->n_phases; i++)
+    for (size_t i = 0; rows && i < all.n; i++)
+        rows[i].state = replay_phase(&all.rows[i].p->replay, all.rows[i].phase)->state;
+    size_t rest = rows && shown ? live_view_choose(rows, all.n, lines, shown, counts) : 0;
+    for (size_t i = 0; rows && shown && i < all.n; i++)
         if (shown[i])
-            add_phase(p, i, has_usage, &t);
-    out->is_starved = out->is_starved || !rows || !shown;
+            add_phase(all.rows[i].p, all.rows[i].phase, all.rows[i].name, has_usage, &t);
+    out->is_starved = out->is_starved || !rows || !shown || all.is_starved;
     table_write(&t, out, width, term_has_color(STDOUT_FILENO));
     if (rest) {
         buf_addf(out, "%zu more: ", rest);
@@ -211,6 +275,8 @@ write_phases(const struct run_picture *p, unsigned width, unsigned lines, struct
     table_release(&t);
     free(rows);
     free(shown);
+    free(all.rows);
+    arena_release(&all.arena);
 }
 
 static void

@@ -7,7 +7,6 @@
 #include "team/package.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 
 static const struct opt opts[] = {
@@ -32,19 +31,12 @@ add_file_name(struct buf *to, const struct team *t)
 static enum status
 check(struct found_team *f, struct err *e)
 {
-    struct buf out = { 0 };
+    enum status s = team_find_tell(f, "packed", e);
 
-    problems_write(&out, &f->problems);
-    if (out.len)
-        fputs(out.p, stderr);
-    buf_release(&out);
-    if (f->problems.errors)
-        return err_set(e, ST_FAILED, "the team has %zu error%s; nothing was packed",
-                       f->problems.errors, f->problems.errors == 1 ? "" : "s");
-    if (f->team.version && strpbrk(f->team.version, "/\\"))
+    if (!s && f->team.version && strpbrk(f->team.version, "/\\"))
         return err_set(e, ST_INVALID, "the version \"%.80s\" cannot stand in a file name",
                        f->team.version);
-    return ST_OK;
+    return s;
 }
 
 static void

@@ -4,27 +4,10 @@
 #include "cmd/lib/team_hub.h"
 #include "team/package.h"
 
-#include <stdio.h>
-
 static const struct opt opts[] = {
     { "json", OPT_FLAG, NULL, "print JSON" },
     { 0 },
 };
-
-static enum status
-check(struct found_team *f, struct err *e)
-{
-    struct buf out = { 0 };
-
-    problems_write(&out, &f->problems);
-    if (out.len)
-        fputs(out.p, stderr);
-    buf_release(&out);
-    if (f->problems.errors)
-        return err_set(e, ST_FAILED, "the team has %zu error%s; nothing was published",
-                       f->problems.errors, f->problems.errors == 1 ? "" : "s");
-    return ST_OK;
-}
 
 static enum status
 run(const struct args *a, struct err *e)
@@ -36,7 +19,7 @@ run(const struct args *a, struct err *e)
     enum status s = team_find_own(&f, a->n_words ? a->words[0] : ".", e);
 
     if (!s)
-        s = check(&f, e);
+        s = team_find_tell(&f, "published", e);
     if (!s)
         s = package_pack(f.dir, &bytes, e);
     if (!s)

@@ -194,16 +194,16 @@ bool op_emit_batch(struct op *t);
 bool op_generate(struct op *t);
 bool op_schedule(struct op *t);
 bool op_cancel(struct op *t);
-bool op_claim(struct op *t); /* write_ops.c: what changes them, and everything else */
+bool op_claim(struct op *t); /* claim_ops.c: what is done with them */
 bool op_act(struct op *t);
 bool op_receipt(struct op *t);
-bool op_subscription(struct op *t);
+bool op_subscription(struct op *t); /* identity_ops.c */
 bool op_woken(struct op *t);
 bool op_define(struct op *t);
 bool op_join(struct op *t);
 bool op_key_create(struct op *t);
 bool op_key_revoke(struct op *t);
-bool op_lease_take(struct op *t); /* lease_ops.c */
+bool op_lease_take(struct op *t); /* file_lease_ops.c */
 bool op_lease_release(struct op *t);
 bool op_leases(struct op *t);
 bool op_inbox(struct op *t); /* query_ops.c: what only reads */
@@ -232,7 +232,7 @@ bool hub_do_due(struct hub *h, struct arena *a);
 /* Writes the delivery of a delayed signal: the signal, and the line that ends the wait. */
 bool hub_deliver(struct hub *h, const struct hub_event *was, struct refusal *r);
 
-/* ---- lease_ops.c ---- */
+/* ---- file_lease_ops.c ---- */
 /* Ends leases of files that are due, `most` at once; how many. */
 size_t hub_do_file_leases(struct hub *h, struct arena *a, size_t most);
 
@@ -247,6 +247,9 @@ void op_warn_unknown(struct op *t, bool is_ring, const char *key, const char *na
  * the signals that the caller may read. An id that fits none stays as it is. False: it fits
  * several; the refusal names them. `what` is the argument. */
 bool op_full_id(struct op *t, const char *what, const char **id);
+/* The same for what is no signal. */
+enum short_id_of { SHORT_ID_KEY, SHORT_ID_DELAYED };
+bool op_full_id_of(struct op *t, const char *what, enum short_id_of of, const char **id);
 
 /* ---- emit.c ---- */
 #define HUB_DEDUP_MS INT64_C(86400000) /* how long an idempotency key is remembered */

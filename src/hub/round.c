@@ -211,7 +211,7 @@ hub_answer(struct hub *h, const struct hub_request *req, struct arena *a, struct
                   (req->op == HUB_EMIT || args_known(&t.in, hub_ops[req->op].name)) &&
                   operations[req->op](&t);
     if (is_good && !writes && buf_failed(t.out))
-        is_good = refuse(&t.refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+        is_good = refuse_starved(&t.refusal);
     if (is_good)
         reply->text = take_answer(h, a);
     else
@@ -229,14 +229,14 @@ hub_add_line(struct hub *h, const struct hub_event *ev, struct refusal *r)
         size_t cap = h->cap_lines ? 2 * h->cap_lines : 64;
         struct hub_line *p = realloc(h->lines, cap * sizeof *p);
         if (!p)
-            return refuse(r, 503, "STORE_UNAVAILABLE", "out of memory");
+            return refuse_starved(r);
         h->lines = p;
         h->cap_lines = cap;
     }
     hub_event_write(&h->text, ev);
     size_t len = h->text.len - at;
     if (buf_failed(&h->text))
-        return refuse(r, 503, "STORE_UNAVAILABLE", "out of memory");
+        return refuse_starved(r);
     if (len + SEAL_ROOM > LOG_LINE_MAX) {
         buf_cut(&h->text, at);
         return refuse(r, 413, "BODY_TOO_LARGE",

@@ -60,7 +60,7 @@ wait_on_files(struct hubclient *d, struct arena *a, const struct json *args, int
         if (!s && (is_hope || hub_due_in_ms(d->hub) == 0)) {
             arena_reset(a); /* bounds the memory of a long wait */
             if (wait_fd(-1, 0, 0, d->cancel, e) == ST_CANCELLED) {
-                s = ST_CANCELLED; /* before it takes a task that nobody waits for */
+                s = ST_CANCELLED; /* before it takes a task that nothing waits for */
                 break;
             }
             s = hubclient_call(d, a, HUB_CLAIM, args, reply, e);

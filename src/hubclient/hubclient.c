@@ -175,6 +175,7 @@ hint(enum hub_op op, const char *code)
     static const char *const not_found[HUB_N_OPS] = {
         [HUB_FILL] = "cliq role list shows all roles, cliq role add creates one",
         [HUB_JOIN] = "cliq ring list shows all rings, cliq ring add creates one",
+        [HUB_LEASE_RELEASE] = "cliq lease list shows all leases",
         [HUB_KEY_REVOKE] = "cliq key list shows the keys and their ids",
     };
     static const struct {

@@ -132,7 +132,7 @@ add_key(struct buf *to, const char *key)
 }
 
 /* Adds a list to the query as "a,b". If a word has a comma, the list is omitted: the server then
- * sends more signals, and subscription_wants filters them. */
+ * sends more signals, and signal_filter_wants filters them. */
 static void
 add_list(struct buf *to, const char *key, const struct text_list *words)
 {

@@ -3,7 +3,7 @@
  *
  * Held with flock for the life of the process. Its text, "4711\n", tells people the holder.
  *
- * Tests: test/cli/room.bats
+ * Tests: test/scenario/room_run.bats
  */
 #ifndef CLIQ_MANAGER_MANAGER_LOCK_H
 #define CLIQ_MANAGER_MANAGER_LOCK_H

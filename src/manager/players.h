@@ -6,7 +6,7 @@
  *     roles.<name>.agent     an agent of cliq (agents/agents.def, or the project's own)
  *     neither                a person, who posts into the room
  *
- * Tests: test/cli/room.bats
+ * Tests: test/scenario/room_run.bats
  */
 #ifndef CLIQ_MANAGER_PLAYERS_H
 #define CLIQ_MANAGER_PLAYERS_H

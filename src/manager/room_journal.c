@@ -119,7 +119,7 @@ is_of_now(const struct room_past *p, const struct json *line)
 }
 
 static bool
-start(struct room_past *p, const struct json *line, int64_t at)
+start(struct room_past *p, struct arena *a, const struct json *line, int64_t at)
 {
     unsigned visit = 0, n = 0;
 
@@ -128,6 +128,7 @@ start(struct room_past *p, const struct json *line, int64_t at)
     p->n = n;
     p->is_open = true;
     p->result_id = p->result_type = NULL;
+    p->player = json_dup_text(a, json_get(line, "player"));
     if (!p->started_ms)
         p->started_ms = at;
     return true;
@@ -143,10 +144,9 @@ end(struct room_past *p, struct arena *a, const struct json *line, enum room_eve
         p->life.crashes++;
     else if (kind == ROOM_STALL)
         p->life.recoveries++;
-    if (kind == ROOM_RESULT) {
-        p->result_id = json_dup_text(a, json_get(line, "id"));
-        p->result_type = json_dup_text(a, json_get(line, "type"));
-    }
+    bool is_result = kind == ROOM_RESULT;
+    p->result_id = is_result ? json_dup_text(a, json_get(line, "id")) : NULL;
+    p->result_type = is_result ? json_dup_text(a, json_get(line, "type")) : NULL;
     return true;
 }
 
@@ -165,7 +165,7 @@ room_past_apply(struct room_past *p, struct arena *a, const struct json *line)
     case ROOM_MOVE:
         return enter(p, a, line, kind == ROOM_MOVE, at);
     case ROOM_START:
-        return start(p, line, at);
+        return start(p, a, line, at);
     case ROOM_RESULT:
     case ROOM_CRASH:
     case ROOM_STOP:

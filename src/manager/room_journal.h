@@ -27,7 +27,7 @@
  * started has an attempt file (proc/proc.h); one that was not is made impossible. So nothing is
  * done twice.
  *
- * Tests: test/cli/room.bats
+ * Tests: test/unit/test_room_journal.c test/scenario/room_resume.bats
  */
 #ifndef CLIQ_MANAGER_ROOM_JOURNAL_H
 #define CLIQ_MANAGER_ROOM_JOURNAL_H
@@ -72,6 +72,7 @@ struct room_past {
     int64_t started_ms; /* when its role was started first; 0: not yet */
     unsigned n;         /* attempts of this visit */
     bool is_open;       /* attempt n has no end */
+    const char *player; /* of attempt n */
     /* a message that was announced; NULL: none */
     const char *result_id, *result_type;       /* of attempt n */
     const char *open_id, *open_type, *open_to; /* of the manager, which opens the state */

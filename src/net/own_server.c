@@ -109,6 +109,28 @@ read_file(const char *config, struct arena *a)
     return v;
 }
 
+enum status
+own_server_url(const char *config, struct buf *to, struct err *e)
+{
+    struct arena a = { 0 };
+    struct json *doc = read_file(config, &a);
+    enum status s = ST_NOT_FOUND;
+
+    json_each (v, json_get(doc, "listen")) {
+        const char *name = json_is(v, JSON_STRING) ? json_dup_text(&a, v) : NULL;
+        if (!name || strncmp(name, "unix:", 5) == 0)
+            continue;
+        bool is_any = strncmp(name, "0.0.0.0:", 8) == 0 || strncmp(name, "[::]:", 5) == 0;
+        buf_addf(to, "http://%s%s", is_any ? "127.0.0.1" : name, is_any ? strrchr(name, ':') : "");
+        s = buf_status(to, "the URL", e);
+        break;
+    }
+    arena_release(&a);
+    if (s == ST_NOT_FOUND)
+        s = err_set(e, ST_NOT_FOUND, "no server of %s listens on a TCP address", config);
+    return s;
+}
+
 void
 own_server_withdraw(const char *config)
 {

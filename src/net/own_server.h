@@ -18,6 +18,7 @@
 #ifndef CLIQ_NET_OWN_SERVER_H
 #define CLIQ_NET_OWN_SERVER_H
 
+#include "base/buf.h"
 #include "net/transport.h"
 
 #define OWN_SERVER_FILE "serve.json"
@@ -29,6 +30,10 @@ enum status
 own_server_announce(const char *config, const char *const *names, size_t n, struct err *e);
 /* Removes the file, if it is this process's. */
 void own_server_withdraw(const char *config);
+
+/* Appends the URL of its first TCP address. ST_NOT_FOUND: no server has announced one; it may be
+ * gone all the same. */
+enum status own_server_url(const char *config, struct buf *to, struct err *e);
 
 /* A check of struct transport_place, whose own_config is the directory. ST_REFUSED: it is another
  * server; the message says which and what to do. */

@@ -2,7 +2,7 @@
  * sigv4 - AWS Signature Version 4: the headers that sign one HTTP request with a secret key.
  *
  *     char hash[DIGEST_HEX_SIZE];
- *     sigv4_hash(hash, body, body_len);            or sigv4_hash_file, sigv4_nothing
+ *     digest_sha256_hex(hash, body, body_len);     or digest_sha256_file
  *     s = sigv4_sign(&arena, headers, &n, &key, "PUT", url, hash, now_s, e);
  *
  * The payload is always signed: the server refuses a body that changed on its way. A signature is

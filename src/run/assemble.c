@@ -4,7 +4,9 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "base/tree.h"
+#include "context/frames.h"
 #include "team/agent_files.h"
+#include "team/team_subs.h"
 #include "team/trust.h"
 
 #include <fcntl.h>
@@ -243,16 +245,70 @@ assemble_board(const struct team *t, struct buf *to)
         buf_addf(to, "- [ ] %s\n", t->phases[i].name);
 }
 
+/* Agents that cannot be copied are refused before anything is changed. */
 static enum status
-fill(const struct state_dir *f, int from, const struct team *t, struct err *e)
+check_agents(int from, const struct team_subs *subs, struct err *e)
 {
-    struct buf board = { 0 };
-    enum status s = agent_files_walk(from, NULL, NULL, e); /* refused before anything is changed */
+    enum status s = agent_files_walk(from, NULL, NULL, e);
 
+    for (size_t i = 0; !s && i < subs->n; i++)
+        if (subs->of[i])
+            s = check_agents(subs->of[i]->dir, &subs->of[i]->subs, e);
+    return s;
+}
+
+/* Takes a team away that was assembled there before; what its runs left stays for the history. */
+static enum status
+strip(void *ctx, const struct state_dir *f, const char *phase, struct err *e)
+{
+    enum status s = frames_each(f, strip, ctx, e);
+
+    (void)phase;
+    if (!s)
+        s = state_dir_remove(f, "workflow.yml", e);
+    if (!s)
+        s = state_dir_remove(f, "agents.json", e);
     if (!s)
         s = empty_dir(f, "roles", e);
+    return s ? s : empty_dir(f, "agents", e);
+}
+
+static enum status fill(const struct state_dir *f, int from, const struct team *t,
+                        const struct team_subs *subs, struct err *e);
+
+/* The teams of team phases, each into its frame. */
+static enum status
+fill_frames(const struct state_dir *f, const struct team *t, const struct team_subs *subs,
+            struct err *e)
+{
+    enum status s = ST_OK;
+
+    for (size_t i = 0; !s && i < subs->n; i++) {
+        const struct team_sub *sub = subs->of[i];
+        struct state_dir frame = { .dir = -1 };
+        if (!sub)
+            continue;
+        s = frame_open(&frame, f, t->phases[i].name, true, e);
+        if (!s)
+            s = fill(&frame, sub->dir, &sub->team, &sub->subs, e);
+        state_dir_close(&frame);
+    }
+    return s;
+}
+
+static enum status
+fill(const struct state_dir *f, int from, const struct team *t, const struct team_subs *subs,
+     struct err *e)
+{
+    struct buf board = { 0 };
+    enum status s = empty_dir(f, "roles", e);
+
     if (!s)
         s = empty_dir(f, "agents", e);
+    if (!s)
+        s = frames_each(f, strip, NULL, e);
+    if (!s)
+        s = fill_frames(f, t, subs, e);
     if (!s)
         s = copy_roles(from, f, t, e);
     if (!s)
@@ -274,10 +330,11 @@ fill(const struct state_dir *f, int from, const struct team *t, struct err *e)
 }
 
 enum status
-assemble_team(const struct state_dir *f, const char *from_path, bool is_trusted, struct problems *p,
-              struct err *e)
+assemble_team(const struct state_dir *f, const char *from_path, enum assemble_trust trust,
+              bool *is_trusted, struct problems *p, struct err *e)
 {
     struct team t = { 0 };
+    struct team_subs subs = { 0 };
     char hash[TRUST_HASH_SIZE];
     int from = -1;
     enum status s = state_dir_check_path(f->state_dir, e);
@@ -291,16 +348,23 @@ assemble_team(const struct state_dir *f, const char *from_path, bool is_trusted,
             err_say(e, "there is no team.yml in %s", from_path);
         if (!s || s == ST_INVALID)
             team_validate(&t, from, f->state_dir, p);
-        if (p->errors)
+        if (!s)
+            s = team_subs_load(&subs, &t, from, f->state_dir, p, e);
+        if (p->errors && s != ST_IO)
             s = err_set(e, ST_FAILED, "the team has %zu error%s; nothing was assembled", p->errors,
                         p->errors == 1 ? "" : "s");
     }
     if (!s)
-        s = fill(f, from, &t, e);
-    if (!s && is_trusted)
+        s = check_agents(from, &subs, e);
+    if (!s)
+        s = fill(f, from, &t, &subs, e);
+    *is_trusted = trust == ASSEMBLE_TRUST_ALL ||
+                  (trust == ASSEMBLE_TRUST_OWN && !team_subs_have_installed(&subs));
+    if (!s && *is_trusted)
         s = trust_hash(f->dir, hash, e);
-    if (!s && is_trusted)
+    if (!s && *is_trusted)
         s = trust_add(hash, f->state_dir, e);
+    team_subs_release(&subs);
     team_release(&t);
     if (from >= 0)
         close(from);

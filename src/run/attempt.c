@@ -399,7 +399,7 @@ gone(struct attempt *l)
     }
     l->is_gone = true;
     if (is_patient(l))
-        parked_cancel(&l->host->plan->state, l->host->run_id, phase_name(l), l->a.n);
+        parked_cancel(l->host->reviews, l->host->run_id, phase_name(l), l->a.n);
     if (l->is_complete)
         note_bad_lines(l); /* else it is part of what is told */
     child_unwatch(&l->watch);
@@ -460,7 +460,7 @@ static bool
 may_park(struct attempt *l)
 {
     return is_patient(l) && !l->is_stopped && l->host->watch_reviews(l->host->ctx) &&
-           parked_look(&l->parked, &l->host->plan->state, l->host->run_id, phase_name(l), l->a.n) &&
+           parked_look(&l->parked, l->host->reviews, l->host->run_id, phase_name(l), l->a.n) &&
            l->parked.due_ms > 0;
 }
 
@@ -627,7 +627,8 @@ attempt_lay_out(struct attempt *l, struct err *e)
     return s;
 }
 
-/* The cheap question: a descendant that is left is a child of ours, which nobody knows. */
+/* The cheap question: a descendant that is left has become a child of this process, and is none of
+ * those that it started. */
 static bool
 may_have_left(void *ctx)
 {
@@ -790,7 +791,7 @@ begin_again(struct attempt *l)
 static void
 look_parked(struct attempt *l)
 {
-    const struct state_dir *f = &l->host->plan->state;
+    const struct state_dir *f = l->host->reviews;
 
     if (!l->is_waiting)
         return;

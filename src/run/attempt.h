@@ -34,6 +34,7 @@ struct attempt;
 struct attempt_host {
     void *ctx;
     struct plan *plan;
+    const struct state_dir *reviews; /* whose reviews/ its gates use: .cliq/ of the run */
     struct loop *loop;
     const char *run_id;
     struct panes *panes; /* NULL: none */

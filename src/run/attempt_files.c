@@ -387,7 +387,10 @@ write_payload(struct prep *pr, struct buf *to, const char *role, const char *pro
         json_key_bool(to, "is_support", true);
     if (pr->a->is_routed)
         json_key_bool(to, "is_routed", true);
-    json_key_strs(to, "depends_on", ph->depends_on, ph->n_depends_on);
+    if (plan_is_root(pr->p, pr->a->phase)) /* what the phase got that its team is */
+        json_key_strs(to, "depends_on", (const char *const[]){ PLAN_IN }, 1);
+    else
+        json_key_strs(to, "depends_on", ph->depends_on, ph->n_depends_on);
     json_key_str(to, "action", ph->action);
     json_key_str(to, "model", ph->model);
     json_key_str(to, "role", role);
@@ -427,9 +430,12 @@ list_handoff_dirs(const struct prep *pr, struct agent_message *m)
     size_t from = pr->a->phase;
     bool is_gate = pr->ph->type == PHASE_GATE, is_good = true;
 
-    m->handoff_dirs = arena_alloc(pr->arena, (2 * t->n_phases + 1) * sizeof *m->handoff_dirs);
+    m->handoff_dirs = arena_alloc(pr->arena, (2 * t->n_phases + 2) * sizeof *m->handoff_dirs);
     if (!m->handoff_dirs)
         return false;
+    if (plan_is_leaf(pr->p, from))
+        is_good = (m->handoff_dirs[m->n_handoff_dirs++] =
+                       below(pr, "channels/%s--" PLAN_OUT, pr->ph->name)) != NULL;
     for (size_t k = d->first[from]; is_good && k < d->first[from + 1]; k++)
         is_good = add_handoff_dir(pr, m, d->succ[k]);
     for (size_t i = 0; is_good && is_gate && i < t->n_phases; i++)
@@ -490,6 +496,11 @@ list_artifacts(const struct prep *pr, struct agent_message *m)
 
     for (size_t i = 0; is_good && i < pr->ph->n_depends_on; i++) {
         snprintf(name, sizeof name, "%s--%s", pr->ph->depends_on[i], pr->ph->name);
+        snprintf(path, sizeof path, "channels/%s/handoff.json", name);
+        is_good = add_artifact(pr, list, name, path);
+    }
+    if (is_good && plan_is_root(pr->p, pr->a->phase)) {
+        snprintf(name, sizeof name, PLAN_IN "--%s", pr->ph->name);
         snprintf(path, sizeof path, "channels/%s/handoff.json", name);
         is_good = add_artifact(pr, list, name, path);
     }

@@ -3,12 +3,14 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "context/checkout.h"
+#include "context/frames.h"
 #include "log/lock.h"
 #include "run/attempt.h"
 #include "run/hub_publisher.h"
 #include "run/journal.h"
 #include "run/lockfile.h"
 #include "run/panes.h"
+#include "run/phase_leases.h"
 #include "run/run.h"
 #include "run/scrub.h"
 #include "run/sleeping.h"
@@ -82,6 +84,28 @@ find_leftovers(const struct state_dir *f, const char *run_id, struct leftovers *
     return s;
 }
 
+static enum status
+add_frame(void *ctx, const struct state_dir *frame, const char *phase, struct err *e);
+
+/* The same, with what runs in the frames of team phases. */
+static enum status
+find_all(const struct state_dir *f, const char *run_id, struct leftovers *all, struct err *e)
+{
+    enum status s = find_leftovers(f, run_id, all, e);
+
+    return s ? s : frames_each(f, add_frame, all, e);
+}
+
+static enum status
+add_frame(void *ctx, const struct state_dir *frame, const char *phase, struct err *e)
+{
+    struct run_latest run = { "" };
+
+    (void)phase;
+    run_latest(frame, &run, NULL);
+    return find_all(frame, run.id, ctx, e);
+}
+
 /* TERM, grace, KILL, until none is left. on_wait: as of run_cancel, or NULL. */
 static void
 stop_them(const struct leftovers *all, void (*on_wait)(const char *what))
@@ -120,7 +144,7 @@ run_sweep_leftovers(const struct state_dir *f)
 {
     struct leftovers all = { 0 };
 
-    find_leftovers(f, "", &all, NULL);
+    find_all(f, "", &all, NULL);
     remove_cgroups(&all);
     free(all.v);
 }
@@ -130,7 +154,7 @@ stop_leftovers(const struct state_dir *f, const char *run_id, void (*on_wait)(co
                struct err *e)
 {
     struct leftovers all = { 0 };
-    enum status s = find_leftovers(f, run_id ? run_id : "", &all, e);
+    enum status s = find_all(f, run_id ? run_id : "", &all, e);
 
     if (!s) {
         stop_them(&all, on_wait);
@@ -149,8 +173,8 @@ run_stop_leftovers(const struct state_dir *f, const char *run_id, struct err *e)
 }
 
 /*
- * What the journal tells whoever does not know the workflow: nothing here depends on it, so
- * a run can be ended whatever became of either.
+ * What the journal tells without the workflow, so that a run can be ended whatever became of the
+ * workflow's file.
  */
 struct trace {
     struct arena arena;
@@ -261,7 +285,7 @@ run_count_leftovers(const struct state_dir *f)
     size_t n = 0;
 
     run_latest(f, &run, NULL);
-    find_leftovers(f, run.id, &all, NULL);
+    find_all(f, run.id, &all, NULL);
     for (size_t i = 0; i < all.n; i++) {
         int live = proc_signal_tree(&all.v[i].id, all.v[i].token, 0);
         n += live > 0 ? (size_t)live : 0;
@@ -287,13 +311,78 @@ write_end(int dir, enum run_status end, struct err *e)
     return s;
 }
 
+/* ---- the same for team phases ---- */
+
+/* Makes impossible, in all frames, what was to be started. */
+static enum status
+void_frame(void *ctx, const struct state_dir *frame, const char *phase, struct err *e)
+{
+    struct trace t = { 0 };
+    int dir;
+
+    (void)phase;
+    if (state_dir_open_dir(frame, "run", false, &dir, NULL) == ST_OK) {
+        follow_trace(frame, dir, &t, false);
+        if (t.is_there && !t.has_end)
+            follow_trace(frame, dir, &t, true);
+        arena_release(&t.arena);
+        close(dir);
+    }
+    return frames_each(frame, void_frame, ctx, e);
+}
+
+/* Ends the runs in all frames, the lowest first. */
+static enum status
+end_frame(void *ctx, const struct state_dir *frame, const char *phase, struct err *e)
+{
+    struct trace t = { 0 };
+    int dir;
+    enum status s = frames_each(frame, end_frame, ctx, e);
+
+    (void)phase;
+    if (s || state_dir_open_dir(frame, "run", false, &dir, NULL) != ST_OK)
+        return s;
+    follow_trace(frame, dir, &t, false);
+    if (t.is_there && !t.has_end) {
+        s = state_dir_replace(frame, "signals/_pipeline_status", "CANCELLED", 9, e);
+        if (!s)
+            s = write_end(dir, RUN_CANCELLED, e);
+    }
+    arena_release(&t.arena);
+    close(dir);
+    return s;
+}
+
+/* The frames of a workflow, and the way to them. */
+struct releasing {
+    struct hub_publisher *to;
+    const char *way;
+};
+
+static void release_files(const struct state_dir *f, const char *way, struct hub_publisher *to);
+
+static enum status
+release_frame(void *ctx, const struct state_dir *frame, const char *phase, struct err *e)
+{
+    const struct releasing *x = ctx;
+    struct buf way = { 0 };
+
+    (void)e;
+    buf_addf(&way, "%s%s/", x->way, phase);
+    if (!buf_failed(&way))
+        release_files(frame, way.p, x->to);
+    buf_release(&way);
+    return ST_OK;
+}
+
 /* What the phases held: nothing of them runs any more. */
 static void
-release_files(const struct state_dir *f, struct hub_publisher *to)
+release_files(const struct state_dir *f, const char *way, struct hub_publisher *to)
 {
     struct workflow w;
     struct checkout here;
     struct arena a = { 0 };
+    char who[PATH_NAME_MAX + 1];
 
     if (!workflow_load(&w, f, NULL) && !checkout_find(&here, f->project_dir, &a, NULL)) {
         for (size_t i = 0; i < w.team.n_phases; i++) {
@@ -303,16 +392,18 @@ release_files(const struct state_dir *f, struct hub_publisher *to)
             json_open(&b, '{');
             json_key_str(&b, "project", here.project);
             json_close(&b, '}');
-            hub_publisher_ask(to, HUB_LEASE_RELEASE, w.team.phases[i].name, &b);
+            phase_leases_holder(way, w.team.phases[i].name, who);
+            hub_publisher_ask(to, HUB_LEASE_RELEASE, who, &b);
             buf_release(&b);
         }
     }
+    frames_each(f, release_frame, &(struct releasing){ to, way }, NULL);
     workflow_release(&w);
     arena_release(&a);
 }
 
-/* The last signal of a run whose orchestrator was killed before it could publish it. No one waits
- * for it. */
+/* The last signal of a run whose orchestrator was killed before it could publish it. Nothing
+ * waits for it. */
 static void
 tell_end(const struct state_dir *f, const char *run_id)
 {
@@ -335,7 +426,7 @@ tell_end(const struct state_dir *f, const char *run_id)
         json_close(&b, '}');
         struct hub_publisher *to = hub_publisher_new(config.p, NULL);
         hub_publisher_add(to, &b);
-        release_files(f, to);
+        release_files(f, "", to);
         hub_publisher_go(to);
         hub_publisher_end(to, NULL, NULL);
     }
@@ -390,7 +481,11 @@ end_it(const struct state_dir *f, int dir, void (*on_wait)(const char *what),
     } else if (t.is_there || run_count_leftovers(f)) {
         c->was_active = true;
         follow_trace(f, dir, &t, true);
-        s = stop_leftovers(f, t.run_id, on_wait, e);
+        s = frames_each(f, void_frame, NULL, e);
+        if (!s)
+            s = stop_leftovers(f, t.run_id, on_wait, e);
+        if (!s)
+            s = frames_each(f, end_frame, NULL, e);
         if (!s)
             s = state_dir_replace(f, "signals/_pipeline_status", "CANCELLED", 9, e);
         c->is_unwritten = !s && t.is_there && write_end(dir, RUN_CANCELLED, &c->why) != ST_OK;

@@ -18,6 +18,36 @@ enum {
 };
 
 static void
+pump(void *ctx, struct run *r)
+{
+    (void)ctx;
+    notifier_pump(r->notifier);
+}
+
+static void
+stop_notifiers(void *ctx, struct run *r)
+{
+    notifier_stop(r->notifier, *(int *)ctx);
+}
+
+static void
+look_idle(void *ctx, struct run *r)
+{
+    bool *are = ctx;
+
+    *are = notifier_is_idle(r->notifier) && *are; /* each forgets those that ended */
+}
+
+static bool
+are_idle(struct run *r)
+{
+    bool are = true;
+
+    run_loop_each(r, look_idle, &are);
+    return are;
+}
+
+static void
 on_wait(void *ctx)
 {
     struct run *r = ctx;
@@ -25,9 +55,10 @@ on_wait(void *ctx)
     loop_drop(r->tick);
     r->tick = NULL;
     int64_t late_ms = clock_mono_ms() - r->late_at_ms;
+    int signo = late_ms >= NOTIFY_GRACE_MS ? SIGKILL : SIGTERM;
     if (late_ms >= 0)
-        notifier_stop(r->notifier, late_ms >= NOTIFY_GRACE_MS ? SIGKILL : SIGTERM);
-    if (notifier_is_idle(r->notifier))
+        run_loop_each(r, stop_notifiers, &signo);
+    if (are_idle(r))
         loop_stop(r->loop);
     else
         r->tick = loop_after(r->loop, RUN_LOOP_POLL_MS, on_wait, r, NULL);
@@ -39,7 +70,7 @@ wait_for_notifiers(struct run *r, struct err *e)
 {
     enum status s = ST_OK;
 
-    notifier_pump(r->notifier);
+    run_loop_each(r, pump, NULL);
     int64_t wait_ms = settings_ms(&r->p->settings, "run.notify_timeout", NOTIFY_WAIT_MS);
     if (r->is_cancelled && wait_ms > NOTIFY_CANCEL_MS)
         wait_ms = NOTIFY_CANCEL_MS;
@@ -47,7 +78,7 @@ wait_for_notifiers(struct run *r, struct err *e)
     loop_drop(r->tick);
     r->tick = NULL;
     progress_flush(r->progress);
-    while (!s && !notifier_is_idle(r->notifier)) {
+    while (!s && !are_idle(r)) {
         if (!r->tick)
             r->tick = loop_after(r->loop, RUN_LOOP_POLL_MS, on_wait, r, e);
         s = r->tick ? loop_run(r->loop, e) : ST_IO;
@@ -77,8 +108,8 @@ stop_strays(const struct run *r)
     }
 }
 
-/* Each attempt has removed its own; not those of an orchestrator before us, nor one in which
- * somebody was who is a stray. */
+/* Each attempt has removed its own cgroup. What is left: those of an orchestrator before this one,
+ * and one that still held a stray process then. */
 static void
 sweep(const struct run *r)
 {
@@ -86,7 +117,7 @@ sweep(const struct run *r)
         run_sweep_leftovers(&r->p->state);
 }
 
-/* Nobody writes any more: secrets that agents were given, or printed, go. */
+/* Nothing writes any more: secrets that agents were given, or printed, go. */
 static void
 scrub(struct run *r)
 {
@@ -144,8 +175,8 @@ fall_silent(struct run *r, enum status s, const struct err *why)
 
 /* The file is for those who look on, and the journal for us: a run does not fail for want of it.
  * What it said before would be wrong now. */
-static void
-write_status(struct run *r, enum run_status status)
+void
+finish_status(struct run *r, enum run_status status)
 {
     struct err e;
     struct buf text = { 0 };
@@ -169,7 +200,7 @@ finish_again(struct run *r, enum run_status status)
 
     if (state_dir_read(&r->p->state, STATUS_FILE, &text, NULL) != ST_OK ||
         text.len < strlen(name) || memcmp(text.p, name, strlen(name)) != 0)
-        write_status(r, status);
+        finish_status(r, status);
     buf_release(&text);
     run_sweep_leftovers(&r->p->state);
 }
@@ -206,7 +237,7 @@ finish_run(struct run *r, enum run_status *status, struct err *e)
 {
     look_for_room(r);
     enum run_status before = *status = status_of(r);
-    write_status(r, before);
+    finish_status(r, before);
     run_notices_end(r, before, finish_reason(r));
     enum status s = wait_for_notifiers(r, e);
     panes_free(r->panes);
@@ -218,7 +249,7 @@ finish_run(struct run *r, enum run_status *status, struct err *e)
         write_end(r);
     *status = status_of(r);
     if (*status != before)
-        write_status(r, *status);
+        finish_status(r, *status);
     if (r->is_mute && *status == RUN_CANCELLED)
         warn_cancelled(r);
     if (!s)

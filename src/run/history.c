@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/suggest.h"
 #include "base/sys.h"
+#include "context/frames.h"
 #include "run/journal.h"
 #include "run/run.h"
 
@@ -20,7 +21,7 @@
 #define OLD     ".old-" /* a run that is being removed */
 #define JOURNAL "run/" JOURNAL_NAME
 
-enum { DEPTH_MAX = 6, COPY_BYTES = 64 << 10 };
+enum { DEPTH_MAX = 48, COPY_BYTES = 64 << 10 };
 
 /* ---- what is kept of a run ---- */
 
@@ -43,6 +44,9 @@ static const struct kept {
     { "gates", "gates", "gate_context.md", true, false, true },
 };
 enum { N_KEPT = sizeof kept / sizeof *kept };
+
+/* Of the frame of a team phase: the runs of its attempts before the latest. */
+static const struct kept kept_runs = { RUNS, RUNS, NULL, true, true, true };
 
 /* ---- ids ---- */
 
@@ -278,7 +282,36 @@ keep_name(void *ctx, int dir, const char *name, struct err *e)
                                                       : keep_file(dir, name, k->to, name, e);
 }
 
-/* All of the table into the directory `to`, which is new. */
+static enum status keep_all(const struct state_dir *f, int to, struct err *e);
+
+/* The frame of a team phase, in which something has run, into the directory `*ctx`. */
+static enum status
+keep_frame(void *ctx, const struct state_dir *frame, const char *phase, struct err *e)
+{
+    struct keeping k = { .kept = &kept_runs, .to = -1 };
+    int frames = -1, to = -1;
+
+    if (!is_regular(frame->dir, JOURNAL))
+        return ST_OK;
+    enum status s = open_sub(*(const int *)ctx, FRAMES_DIR, &frames, e);
+    if (!s)
+        s = open_sub(frames, phase, &to, e);
+    if (!s)
+        s = keep_all(frame, to, e);
+    if (!s)
+        s = open_sub(to, RUNS, &k.to, e);
+    if (!s)
+        s = each_name(frame, RUNS, keep_name, &k, e);
+    if (k.to >= 0)
+        close(k.to);
+    if (to >= 0)
+        close(to);
+    if (frames >= 0)
+        close(frames);
+    return s;
+}
+
+/* All of the table, and the frames, into the directory `to`, which is new. */
 static enum status
 keep_all(const struct state_dir *f, int to, struct err *e)
 {
@@ -300,6 +333,8 @@ keep_all(const struct state_dir *f, int to, struct err *e)
     /* a run of an older version has no workflow of its own */
     if (!s && !is_regular(to, "workflow.yml") && is_regular(f->dir, "workflow.yml"))
         s = copy_file(f->dir, "workflow.yml", to, "workflow.yml", e);
+    if (!s)
+        s = frames_each(f, keep_frame, &to, e);
     if (run >= 0)
         close(run);
     return s;
@@ -380,6 +415,25 @@ clear_name(void *ctx, int dir, const char *name, struct err *e)
     return ST_OK;
 }
 
+static enum status clear(const struct state_dir *f, struct err *e);
+
+/* A frame that no phase has any more goes as a whole: assemble took its team away. */
+static enum status
+clear_frame(void *ctx, const struct state_dir *frame, const char *phase, struct err *e)
+{
+    const struct state_dir *above = ctx;
+    int frames;
+    enum status s = clear(frame, e);
+
+    each_name(frame, RUNS, clear_name, (void *)(uintptr_t)&kept_runs, NULL);
+    if (!is_regular(frame->dir, "workflow.yml") &&
+        state_dir_open_dir(above, FRAMES_DIR, false, &frames, NULL) == ST_OK) {
+        remove_tree(frames, phase, 0);
+        close(frames);
+    }
+    return s;
+}
+
 /* The journal goes first: from then on nothing is in .cliq/ that could be taken for a run. */
 static enum status
 clear(const struct state_dir *f, struct err *e)
@@ -393,7 +447,7 @@ clear(const struct state_dir *f, struct err *e)
                  i == 0)
             return err_sys(e, "remove %s/%s", f->state_dir, kept[i].from);
     }
-    return ST_OK;
+    return frames_each(f, clear_frame, (void *)(uintptr_t)f, e);
 }
 
 /* ---- the list ---- */

@@ -6,6 +6,9 @@
  *     runs/<id>/{signals/,channels/<a>--<b>/handoff.json,gates/<gate>/gate_context.md,reviews/}
  *     runs/<id>/orchestrator.log
  *
+ *     runs/<id>/frames/<phase>/        of a team phase: the same again, and runs/ of its attempts
+ *                                      before the latest
+ *
  * So the directory of a run has the layout of .cliq/ and is opened as a state_dir, and the commands
  * that show a run show any run. The files are hard links, or copies where links cannot be made.
  *

@@ -223,6 +223,7 @@ add_head(struct journal *j, const struct journal_head *h, struct err *e)
     json_key_str(&j->text, "run", h->run_id);
     json_key_str(&j->text, "team", h->team);
     json_key_str(&j->text, "workflow", h->workflow);
+    json_key_str(&j->text, "above", h->above);
     write_options(&j->text, &h->options);
     write_text(&j->text, "agent", h->agent);
     return add_line(j, e);
@@ -402,6 +403,7 @@ read_head(struct replay_pass *r, const struct json *line)
     h->run_id = json_dup_text(&h->arena, json_get(line, "run"));
     h->team = json_dup_text(&h->arena, json_get(line, "team"));
     h->workflow = json_dup_text(&h->arena, json_get(line, "workflow"));
+    h->above = json_dup_text(&h->arena, json_get(line, "above"));
     h->agent = json_dup_text(&h->arena, json_get(line, "agent"));
     h->at_ms = read_time(json_get(line, "at"));
     h->options = read_options(line, &(struct sched_options){ 0 });

@@ -23,6 +23,8 @@
  *     ev         every line                 begin started result gone skip due cancel escalate
  *                                           abort rerun; end and note are the driver's own
  *     run, team  begin                      see struct journal_head
+ *     above      begin                      of the run of a team phase: the run above and its
+ *                                           attempt, "<run>/<phase>.<n>"; absent: of the run itself
  *     jobs, fail_fast  begin rerun          the options from here on; absent: as before
  *     agent      begin rerun                --agent, from here on; absent: none was given
  *                started                    the agent of this attempt; older versions: absent
@@ -58,7 +60,8 @@
  * journal_replay fills in live in the arena until journal_head_release. */
 struct journal_head {
     const char *run_id, *team, *workflow; /* workflow: a hash of its text; replay: the latest */
-    const char *agent;            /* the run's --agent; NULL: none was given; replay: the latest */
+    const char *above; /* of a team phase: the attempt above, "<run>/<phase>.<n>"; NULL: none */
+    const char *agent; /* the run's --agent; NULL: none was given; replay: the latest */
     struct sched_options options; /* a replay needs the same ones; replay: the latest */
     int64_t at_ms;                /* replay: when the run began */
     /* replay: the last end line, unless a rerun came after it */
@@ -131,8 +134,8 @@ struct journal_taker {
     void *ctx;
 };
 
-/* As journal_replay, for whoever only looks on: a line that cannot be used is passed over, the
- * first one too. ST_INVALID: no line could be used. */
+/* As journal_replay, for programs that only show a run: a line that cannot be used is passed over,
+ * the first one too. ST_INVALID: no line could be used. */
 enum status journal_look(int dir, const struct team *t, const struct journal_taker *taker,
                          struct journal_head *head, struct err *e);
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* A lock whose holder is dead goes away by itself: a child between fork and exec still has
- * it, a thread of it waits for the disk, or somebody looks (lockfile_is_held). */
+ * it, a thread of it waits for the disk, or another process asks for it (lockfile_is_held). */
 enum { FADE_MS = 1000, POLL_MS = 5 };
 
 enum { COMMAND_MAX = 16 };

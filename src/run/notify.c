@@ -345,7 +345,7 @@ tell_end(const struct notifier *n, const struct notify_job *j)
     buf_release(&why);
 }
 
-/* Forgets those that are gone. Of an adopted one nobody knows what it was about. */
+/* Forgets those that are gone. What an adopted one was about is not known. */
 static void
 step(struct notifier *n)
 {

@@ -3,7 +3,7 @@
  *
  * A pane only shows: the attempt is started by proc_spawn, with or without panes, and the pane's
  * viewer (`cliq _pane`) follows its log. The server starts with the first attempt and ends with
- * panes_free. Its socket is called after the state directory, so whoever holds the run's lock finds
+ * panes_free. Its socket is called after the state directory, so the holder of the run's lock finds
  * a server that a killed orchestrator left: panes_end_left ends it.
  *
  *     run/panes/<attempt>   how the attempt ended; its viewer shows it as title and last line
@@ -15,8 +15,8 @@
  *   it answers       a person closed the pane, or killed its viewer: on_closed
  *   it does not      the whole server is lost. That is an accident and ends nothing: panes are
  *                    given up with a note, and the run goes on with plain processes
- * A server that ends answers nobody from before its panes go, so the two are never mixed up. Who
- * closes the last pane of all ends the server: that counts as its loss.
+ * A server that ends answers no call from before its panes go, so the two are never mixed up.
+ * Closing the last pane of all ends the server: that counts as its loss.
  *
  * The pane of a finished attempt keeps its last screen. When a new pane finds no space, it takes
  * the place of the pane that finished first; without one it gets a new window.

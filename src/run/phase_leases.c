@@ -4,6 +4,7 @@
 #include "context/checkout.h"
 #include "hub/hub.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LONGER_S = 120 };
@@ -39,15 +40,18 @@ phase_leases_init(struct phase_leases *l, const struct plan *p, struct err *e)
 {
     struct checkout here = { 0 };
     size_t n = p->team.n_phases;
+    bool is_covered = false; /* by the files of the team phase that it is in */
     enum status s = ST_OK;
 
     *l = (struct phase_leases){ .plan = p };
     l->paths = arena_alloc(&l->arena, (n + 1) * sizeof *l->paths);
     if (!l->paths)
         return err_nomem(e);
+    for (const struct plan *k = p; k->above; k = k->above)
+        is_covered |= k->above->team.phases[k->above_phase].n_files > 0;
     for (size_t i = 0; !s && i < n; i++) {
         l->paths[i] = NULL;
-        if (!p->team.phases[i].n_files)
+        if (!p->team.phases[i].n_files || is_covered)
             continue;
         if (!here.project)
             s = checkout_find(&here, p->state.project_dir, &l->arena, e);
@@ -65,11 +69,29 @@ phase_leases_release(struct phase_leases *l)
     *l = (struct phase_leases){ 0 };
 }
 
+/* The last of it, where the way is long: the nearest teams tell phases apart. */
+void
+phase_leases_holder(const char *way, const char *phase, char to[PATH_NAME_MAX + 1])
+{
+    struct buf name = { 0 };
+
+    buf_addf(&name, "%s%s", way, phase);
+    size_t from = name.len > PATH_NAME_MAX ? name.len - PATH_NAME_MAX : 0;
+    if (buf_failed(&name))
+        snprintf(to, PATH_NAME_MAX + 1, "%s", phase);
+    else
+        snprintf(to, PATH_NAME_MAX + 1, "%s", name.p + from + strspn(name.p + from, "/-"));
+    for (char *p = to; (p = strchr(p, '/')) != NULL;)
+        *p = '.';
+    buf_release(&name);
+}
+
 void
 phase_leases_event(struct phase_leases *l, const struct sched_event *ev,
                    struct hub_publisher *publisher)
 {
     bool is_start = ev->kind == EV_STARTED;
+    char who[PATH_NAME_MAX + 1];
     struct buf b = { 0 };
 
     if (!l->project || (!is_start && ev->kind != EV_GONE) || !l->paths[ev->phase])
@@ -88,7 +110,7 @@ phase_leases_event(struct phase_leases *l, const struct sched_event *ev,
         buf_addf(&b, " of %s\"", l->plan->instance_id);
     }
     json_close(&b, '}');
-    hub_publisher_ask(publisher, is_start ? HUB_LEASE_TAKE : HUB_LEASE_RELEASE,
-                      l->plan->team.phases[ev->phase].name, &b);
+    phase_leases_holder(l->plan->way, l->plan->team.phases[ev->phase].name, who);
+    hub_publisher_ask(publisher, is_start ? HUB_LEASE_TAKE : HUB_LEASE_RELEASE, who, &b);
     buf_release(&b);
 }

@@ -15,6 +15,7 @@
 #ifndef CLIQ_RUN_PHASE_LEASES_H
 #define CLIQ_RUN_PHASE_LEASES_H
 
+#include "base/path.h"
 #include "run/hub_publisher.h"
 #include "run/run.h"
 
@@ -32,5 +33,8 @@ void phase_leases_release(struct phase_leases *l); /* zero is fine */
 /* After the scheduler has applied it. publisher NULL: there is no hub. */
 void phase_leases_event(struct phase_leases *l, const struct sched_event *ev,
                         struct hub_publisher *publisher);
+
+/* The identity that holds the leases of a phase: its name; of one in a team phase "build.test". */
+void phase_leases_holder(const char *way, const char *phase, char to[PATH_NAME_MAX + 1]);
 
 #endif

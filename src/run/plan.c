@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "base/suggest.h"
 #include "base/sys.h"
+#include "context/frames.h"
 #include "run/assemble.h"
 #include "run/journal.h"
 #include "run/run.h"
@@ -10,6 +11,7 @@
 #include "team/input.h"
 #include "team/phase_config.h"
 #include "team/runner.h"
+#include "team/team_subs.h"
 #include "team/trust.h"
 
 #include <dirent.h>
@@ -20,7 +22,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PHASE_TIMEOUT_MS = 20 * 60 * 1000, GATE_TIMEOUT_MS = 15 * 60 * 1000 };
+enum {
+    PHASE_TIMEOUT_MS = 20 * 60 * 1000,
+    GATE_TIMEOUT_MS = 15 * 60 * 1000,
+    WORKFLOWS_MAX = 1 << 30, /* bytes of those of all teams */
+};
 
 /* A small JSON file of the frame, in the plan's arena; *out NULL when there is none. */
 static enum status
@@ -82,12 +88,32 @@ check_assembled(const struct state_dir *f, struct err *e)
                : ST_OK;
 }
 
+/* "frames/build/workflow.yml": as people find it from .cliq/. */
+static const char *
+workflow_path(const struct plan *p, struct buf *to)
+{
+    const struct plan *top = p;
+
+    while (top->above)
+        top = top->above;
+    if (top == p)
+        return "workflow.yml";
+    buf_addf(to, "%s/workflow.yml", p->state.state_dir + strlen(top->state.state_dir) + 1);
+    return buf_failed(to) ? "workflow.yml" : to->p;
+}
+
 static enum status
 load_team(struct plan *p, struct err *e)
 {
     struct problems problems = { 0 };
-    struct buf out = { 0 };
-    enum status s = team_load_file(&p->team, p->state.dir, "workflow.yml", &problems, e);
+    struct buf out = { 0 }, path = { 0 }, text = { 0 };
+    const char *shown = workflow_path(p, &path);
+    enum status s = p->above ? path_read_file(p->state.dir, "workflow.yml", &text, e) : ST_OK;
+
+    if (!s && p->above)
+        s = team_load(&p->team, shown, text.p ? text.p : "", text.len, &problems, e);
+    else if (!s)
+        s = team_load_file(&p->team, p->state.dir, "workflow.yml", &problems, e);
 
     if (!s || s == ST_INVALID)
         team_validate(&p->team, p->state.dir, p->state.state_dir, &problems);
@@ -98,6 +124,8 @@ load_team(struct plan *p, struct err *e)
                     problems.errors == 1 ? "" : "s");
     }
     buf_release(&out);
+    buf_release(&path);
+    buf_release(&text);
     problems_release(&problems);
     return s;
 }
@@ -218,7 +246,7 @@ resolve_agent(struct plan *p, const struct run_options *o, size_t i, const char 
         return ST_OK;
     const char *kept = arena_dup(&p->arena, why.text, strlen(why.text));
     if (s == ST_IO || !kept || (!o->is_resume && !o->from && !o->is_dry)) {
-        err_say(e, "phase %s: %s", p->team.phases[i].name, why.text);
+        err_say(e, "phase %s%s: %s", p->way, p->team.phases[i].name, why.text);
         return s;
     }
     p->agents[i] = (struct agent){ .name = name, .argv = nothing };
@@ -232,7 +260,7 @@ resolve_agents(struct plan *p, const struct run_options *o, struct err *e)
 {
     const char *fallback = p->agent;
     size_t n = p->team.n_phases;
-    enum status s = o->agent ? note_unneeded(p, o->agent, e) : ST_OK;
+    enum status s = o->agent && !p->above ? note_unneeded(p, o->agent, e) : ST_OK;
 
     if (!fallback)
         fallback = settings_text(&p->settings, "default_agent");
@@ -365,11 +393,23 @@ fill_inputs(struct plan *p, struct err *e)
     return ST_OK;
 }
 
+/* The text of the workflow, then those of its teams. */
+static enum status
+add_workflow(const struct plan *p, struct buf *to, struct err *e)
+{
+    enum status s = state_dir_read(&p->state, "workflow.yml", to, e);
+
+    for (size_t i = 0; !s && p->subs && i < p->team.n_phases; i++)
+        if (p->subs[i])
+            s = add_workflow(p->subs[i], to, e);
+    return s ? s : buf_status(to, "the workflow", e);
+}
+
 static enum status
 hash_workflow(struct plan *p, struct err *e)
 {
-    struct buf text = { 0 };
-    enum status s = state_dir_read(&p->state, "workflow.yml", &text, e);
+    struct buf text = BUF_MAX(WORKFLOWS_MAX);
+    enum status s = add_workflow(p, &text, e);
 
     if (!s)
         snprintf(p->workflow_hash, sizeof p->workflow_hash, "%08x-%zu",
@@ -378,12 +418,166 @@ hash_workflow(struct plan *p, struct err *e)
     return s;
 }
 
+/* ---- teams in it ---- */
+
+struct plan *
+plan_sub(const struct plan *p, size_t phase)
+{
+    return p->subs ? p->subs[phase] : NULL;
+}
+
+bool
+plan_is_leaf(const struct plan *p, size_t phase)
+{
+    return p->above && !p->team.phases[phase].is_support &&
+           p->dag->first[phase] == p->dag->first[phase + 1];
+}
+
+bool
+plan_is_root(const struct plan *p, size_t phase)
+{
+    return p->above && !p->team.phases[phase].is_support && !p->team.phases[phase].n_depends_on;
+}
+
+void
+plan_phase_path(const struct plan *p, size_t phase, struct buf *to)
+{
+    buf_addf(to, "%s%s", p->way ? p->way : "", p->team.phases[phase].name);
+}
+
+static enum status load_subs(struct plan *p, const struct run_options *o, struct err *e);
+
+/* A team phase's own program may be called team, too, and is not ours. */
+static bool
+runs_team(const struct plan *p, size_t i)
+{
+    return p->team.phases[i].type == PHASE_TEAM && p->agents[i].kind == AGENT_SPECIAL &&
+           !p->lacks[i].status;
+}
+
+static enum status
+open_frame(struct plan *p, struct err *e)
+{
+    const struct plan *above = p->above;
+    const char *name = above->team.phases[p->above_phase].name;
+    struct buf way = { 0 };
+    enum status s = frame_open(&p->state, &above->state, name, false, e);
+
+    if (s == ST_NOT_FOUND)
+        err_say(e, "phase %s%s: its team is not assembled: cliq assemble TEAM, once more",
+                above->way, name);
+    buf_addf(&way, "%s%s/", above->way, name);
+    if (!s)
+        s = buf_status(&way, "the way to a phase", e);
+    if (!s && !(p->way = arena_dup(&p->arena, way.p, way.len)))
+        s = err_nomem(e);
+    buf_release(&way);
+    return s;
+}
+
+/* What of a team phase's plan is as in that of the run itself. */
+static enum status
+load_sub(struct plan *p, const struct run_options *o, struct err *e)
+{
+    const struct plan *top = p->above;
+
+    while (top->above)
+        top = top->above;
+    enum status s = open_frame(p, e);
+    if (!s)
+        s = load_team(p, e);
+    if (!s && !(p->dag = dag_new(&p->team)))
+        s = err_nomem(e);
+    if (!s)
+        s = settings_load(&p->settings, top->state.state_dir, e);
+    if (!s)
+        s = load_json(p, "agents.json", &p->agents_json, e);
+    if (!s)
+        s = load_json(p, "inputs.json", &p->inputs, e);
+    p->agent = top->agent;
+    if (!s)
+        s = resolve_agents(p, o, e);
+    if (!s)
+        s = load_subs(p, o, e);
+    if (!s)
+        s = hash_workflow(p, e);
+    if (!s)
+        s = check_configs(p, e);
+    if (!s && !o->is_dry)
+        s = plan_check_tools(p, e);
+    if (!s &&
+        (!(p->instance_id = strdup(top->instance_id)) || !(p->req_key = strdup(top->req_key))))
+        s = err_nomem(e);
+    return s;
+}
+
+/* A team without one of its agents is a phase without its agent. */
+static enum status
+pass_on_lack(struct plan *p, size_t i, struct err *e)
+{
+    const struct plan *sub = p->subs[i];
+    struct buf why = { 0 };
+    size_t k = 0;
+
+    if (!sub->is_lacking)
+        return ST_OK;
+    while (!sub->lacks[k].status)
+        k++;
+    buf_addf(&why, "its phase %s: %s", sub->team.phases[k].name, sub->lacks[k].why);
+    enum status s = buf_status(&why, "what is missing", e);
+    const char *kept = s ? NULL : arena_dup(&p->arena, why.p, why.len);
+    buf_release(&why);
+    if (!kept)
+        return s ? s : err_nomem(e);
+    p->lacks[i] = (struct plan_lack){ sub->lacks[k].status, kept };
+    p->is_lacking = true;
+    return ST_OK;
+}
+
+static enum status
+load_subs(struct plan *p, const struct run_options *o, struct err *e)
+{
+    enum status s = ST_OK;
+    size_t depth = 1;
+
+    for (const struct plan *k = p; k->above; k = k->above)
+        depth++;
+    for (size_t i = 0; !s && i < p->team.n_phases; i++) {
+        if (!runs_team(p, i))
+            continue;
+        if (depth > TEAM_DEPTH_MAX)
+            return err_set(e, ST_FAILED, "phase %s%s: more than %d teams are in each other", p->way,
+                           p->team.phases[i].name, TEAM_DEPTH_MAX);
+        if (!p->subs && !(p->subs = calloc(p->team.n_phases, sizeof(struct plan *))))
+            return err_nomem(e);
+        if (!(p->subs[i] = calloc(1, sizeof(struct plan))))
+            return err_nomem(e);
+        *p->subs[i] = (struct plan){ .above = p, .above_phase = i, .way = "", .state.dir = -1 };
+        s = load_sub(p->subs[i], o, e);
+        if (!s)
+            s = pass_on_lack(p, i, e);
+    }
+    return s;
+}
+
+static void
+release_subs(struct plan *p)
+{
+    for (size_t i = 0; p->subs && i < p->team.n_phases; i++)
+        if (p->subs[i]) {
+            plan_release(p->subs[i]);
+            free(p->subs[i]);
+        }
+    free(p->subs);
+    p->subs = NULL;
+}
+
 enum status
 plan_load(struct plan *p, const struct run_options *o, struct err *e)
 {
     enum status s;
 
-    *p = (struct plan){ .state.dir = -1 };
+    *p = (struct plan){ .way = "", .state.dir = -1 };
     s = state_dir_find(&p->state, e);
     if (!s) /* it may have been moved since it was made */
         s = state_dir_check_path(p->state.state_dir, e);
@@ -393,8 +587,6 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
         s = trust_check(p->state.dir, p->state.state_dir, e);
     if (!s)
         s = load_team(p, e);
-    if (!s)
-        s = hash_workflow(p, e);
     if (!s && !(p->dag = dag_new(&p->team)))
         s = err_nomem(e);
     if (!s)
@@ -420,6 +612,10 @@ plan_load(struct plan *p, const struct run_options *o, struct err *e)
         p->req_key = first_line(&p->state, "req_key");
         s = p->instance_id && p->req_key ? check_id(p, e) : err_nomem(e);
     }
+    if (!s)
+        s = load_subs(p, o, e);
+    if (!s)
+        s = hash_workflow(p, e);
     if (s)
         plan_release(p);
     return s;
@@ -430,7 +626,7 @@ plan_timeout_ms(const struct plan *p, size_t phase)
 {
     const struct phase *ph = &p->team.phases[phase];
 
-    if (ph->timeout_ms || p->agents[phase].is_patient)
+    if (ph->timeout_ms || p->agents[phase].is_patient || plan_sub(p, phase))
         return ph->timeout_ms;
     return ph->type == PHASE_GATE ? GATE_TIMEOUT_MS : PHASE_TIMEOUT_MS;
 }
@@ -438,6 +634,7 @@ plan_timeout_ms(const struct plan *p, size_t phase)
 void
 plan_release(struct plan *p)
 {
+    release_subs(p);
     dag_free(p->dag);
     team_release(&p->team);
     settings_release(&p->settings);
@@ -512,6 +709,14 @@ make_channels(const struct plan *p, bool is_fresh, struct err *e)
             snprintf(name, sizeof name, "%s--%s", t->phases[from].name, t->phases[to].name);
             s = make_channel(all, name, is_fresh, e);
         }
+        /* of a team that is a phase: from what is before it, and to what is behind it */
+        char edge[TEAM_PHASE_NAME_MAX + 8];
+        snprintf(edge, sizeof edge, PLAN_IN "--%s", t->phases[to].name);
+        if (!s && plan_is_root(p, to))
+            s = make_channel(all, edge, is_fresh, e);
+        snprintf(edge, sizeof edge, "%s--" PLAN_OUT, t->phases[to].name);
+        if (!s && plan_is_leaf(p, to))
+            s = make_channel(all, edge, is_fresh, e);
     }
     close(all);
     return s;

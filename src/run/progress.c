@@ -31,6 +31,10 @@ struct row {
 };
 
 struct progress {
+    struct progress *top;   /* whose output it is: itself, but for a part */
+    struct progress **subs; /* one a phase: of the team that it runs; NULL: no phase has one */
+    const char **names;     /* one a phase: "build", "build/test" */
+    struct arena arena;
     const struct plan *p;
     const struct ledger *ledger; /* NULL: not known */
     enum progress_form form;
@@ -39,7 +43,8 @@ struct progress {
     int log;                    /* orchestrator.log; -1: not open, or it cannot be */
     bool is_logged;             /* what happens goes to the log; opened when it is first written */
     int64_t began_ms, ended_ms; /* monotonic; ended_ms 0: not yet */
-    struct live_row *live;      /* the rows as they are drawn */
+    struct live_row *live;      /* the rows as they are drawn, with those below */
+    size_t n_live;
     struct live_view view;
     bool has_color;
     int64_t out_day, log_day; /* since 1970, of the last line there; -1: none yet */
@@ -53,32 +58,77 @@ today(void)
     return clock_wall_ns() / DAY_NS;
 }
 
-struct progress *
-progress_new(const struct plan *p, enum progress_form form, struct loop *l, struct err *e)
+/* The rows of a plan; what it prints to is set elsewhere. */
+static struct progress *
+new_rows(const struct plan *p)
 {
     struct progress *v = calloc(1, sizeof *v);
     size_t n = p->team.n_phases;
 
-    if (v)
-        v->rows = calloc(n ? n : 1, sizeof *v->rows);
-    if (v)
-        v->live = calloc(n ? n : 1, sizeof *v->live);
-    if (!v || !v->rows || !v->live) {
-        if (v) {
-            free(v->rows);
-            free(v->live);
-        }
-        free(v);
+    if (!v)
+        return NULL;
+    v->p = p;
+    v->n = n;
+    v->top = v;
+    v->log = -1;
+    v->rows = calloc(n ? n : 1, sizeof *v->rows);
+    v->names = arena_alloc(&v->arena, (n + 1) * sizeof *v->names);
+    for (size_t i = 0; v->names && i < n; i++) {
+        struct buf path = { 0 };
+        plan_phase_path(p, i, &path);
+        v->names[i] = buf_failed(&path) ? NULL : arena_dup(&v->arena, path.p, path.len);
+        buf_release(&path);
+        if (!v->names[i])
+            v->names = NULL;
+    }
+    if (v->rows && v->names)
+        return v;
+    free(v->rows);
+    arena_release(&v->arena);
+    free(v);
+    return NULL;
+}
+
+static void
+free_rows(struct progress *v)
+{
+    for (size_t i = 0; v->subs && i < v->n; i++)
+        if (v->subs[i])
+            free_rows(v->subs[i]);
+    free(v->subs);
+    free(v->rows);
+    free(v->live);
+    arena_release(&v->arena);
+    free(v);
+}
+
+struct progress *
+progress_below(struct progress *above, size_t phase, const struct plan *sub)
+{
+    if (!above->subs && !(above->subs = calloc(above->n + 1, sizeof(struct progress *))))
+        return NULL;
+    struct progress *v = above->subs[phase];
+    if (!v && !(v = above->subs[phase] = new_rows(sub)))
+        return NULL;
+    v->top = above->top;
+    v->ledger = NULL;
+    memset(v->rows, 0, v->n * sizeof *v->rows);
+    return v;
+}
+
+struct progress *
+progress_new(const struct plan *p, enum progress_form form, struct loop *l, struct err *e)
+{
+    struct progress *v = new_rows(p);
+
+    if (!v) {
         err_say(e, "out of memory");
         return NULL;
     }
-    v->p = p;
-    v->n = n;
     v->form = form;
     v->began_ms = clock_mono_ms();
     async_out_open(&v->screen, STDOUT_FILENO, UNREAD_MAX, l);
     v->has_color = term_has_color(STDOUT_FILENO);
-    v->log = -1;
     v->is_logged = true;
     v->out_day = today();
     v->log_day = -1;
@@ -96,9 +146,7 @@ progress_free(struct progress *v)
         close(v->log);
     buf_release(&v->out);
     buf_release(&v->logged);
-    free(v->rows);
-    free(v->live);
-    free(v);
+    free_rows(v);
 }
 
 static void
@@ -148,7 +196,7 @@ add_line(struct progress *v, struct buf *to, const char *event, size_t phase,
     buf_addf(to, "%.12s  ", now + 11);
     if (phase < v->n) {
         const struct phase *ph = &v->p->team.phases[phase];
-        buf_addf(to, "%-16s %-9s", ph->name, event);
+        buf_addf(to, "%-16s %-9s", v->names[phase], event);
         if (st && strcmp(event, "started") == 0) {
             buf_addf(to, " agent %s", v->p->agents[phase].name);
             if (st->attempt > 1)
@@ -219,7 +267,7 @@ add_json(struct progress *v, struct buf *to, const char *event, size_t phase,
     json_key_str(to, "event", event);
     if (phase < v->n) {
         const struct phase *ph = &v->p->team.phases[phase];
-        json_key_str(to, "phase", ph->name);
+        json_key_str(to, "phase", v->names[phase]);
         json_key_str(to, "agent", v->p->agents[phase].name);
         if (st) {
             json_key_str(to, "state", phase_state_name(st->state));
@@ -251,9 +299,20 @@ show_used(struct progress *v, size_t phase)
     return *r->used ? r->used : NULL;
 }
 
-/* The phases as they are now, in the order of the graph. */
-static void
-fill_rows(struct progress *v)
+static size_t
+count_rows(const struct progress *v)
+{
+    size_t n = v->n;
+
+    for (size_t i = 0; v->subs && i < v->n; i++)
+        n += v->subs[i] ? count_rows(v->subs[i]) : 0;
+    return n;
+}
+
+/* The phases as they are now, in the order of the graph, those of a team phase behind it; returns
+ * what comes behind the last row. */
+static struct live_row *
+fill_rows(struct progress *v, struct live_row *live)
 {
     int64_t now = clock_mono_ms();
 
@@ -261,9 +320,9 @@ fill_rows(struct progress *v)
         size_t i = v->p->dag->order[k];
         const struct row *r = &v->rows[i];
         const struct phase *ph = &v->p->team.phases[i];
-        v->live[k] = (struct live_row){
+        *live++ = (struct live_row){
             .state = r->state,
-            .name = ph->name,
+            .name = v->names[i],
             .agent = v->p->agents[i].name,
             .used = show_used(v, i),
             .last = r->last,
@@ -272,7 +331,27 @@ fill_rows(struct progress *v)
             .max_iterations = ph->type == PHASE_GATE ? ph->max_iterations : 0,
             .is_hidden = ph->is_support && !r->attempt,
         };
+        if (v->subs && v->subs[i])
+            live = fill_rows(v->subs[i], live);
     }
+    return live;
+}
+
+/* False: out of memory. */
+static bool
+make_live(struct progress *v)
+{
+    size_t n = count_rows(v);
+
+    if (n > v->n_live || !v->live) {
+        struct live_row *live = realloc(v->live, (n + 1) * sizeof *live);
+        if (!live)
+            return false;
+        v->live = live;
+        v->n_live = n;
+    }
+    fill_rows(v, v->live);
+    return true;
 }
 
 static struct live_size
@@ -289,8 +368,9 @@ draw(struct progress *v, unsigned spare)
 
     if (!async_out_flush(&v->screen))
         return; /* a terminal that was halted (Ctrl-S): one picture is enough */
-    fill_rows(v);
-    live_view_draw(&v->view, &v->out, v->live, v->n,
+    if (!make_live(v))
+        return;
+    live_view_draw(&v->view, &v->out, v->live, count_rows(v),
                    size.height > spare + 2 ? size.height - spare - 1 : 1, &size, v->has_color);
     show(v);
 }
@@ -369,6 +449,8 @@ progress_warn(struct progress *v, const char *text)
 {
     struct buf line = { 0 };
 
+    v = v->top;
+
     /* the live picture shows it on the same terminal: once is enough */
     if (v->form != PROGRESS_LIVE || !term_is_tty(STDERR_FILENO)) {
         buf_adds(&line, "cliq: warning: ");
@@ -385,11 +467,15 @@ void
 progress_event(struct progress *v, const char *event, size_t phase, const struct sched_phase *st,
                const char *text)
 {
-    struct buf line = { 0 };
+    struct buf line = { 0 }, json = { 0 };
 
     if (phase < v->n)
         keep(v, event, phase, st, text);
     add_line(v, &line, event, phase, st, text);
+    if (v->top->form == PROGRESS_JSON)
+        add_json(v, &json, event, phase, st, text);
+    bool is_phase = phase < v->n;
+    v = v->top;
     if (v->form == PROGRESS_LINES && !buf_failed(&line)) {
         add_day(&v->out, &v->out_day);
         buf_add(&v->out, line.p, line.len);
@@ -399,9 +485,10 @@ progress_event(struct progress *v, const char *event, size_t phase, const struct
         buf_add(&v->logged, line.p, line.len);
     }
     buf_release(&line);
-    if (v->form == PROGRESS_JSON)
-        add_json(v, &v->out, event, phase, st, text);
-    if (v->form == PROGRESS_LIVE && phase >= v->n && text && strcmp(event, "note") == 0)
+    if (json.len && !buf_failed(&json))
+        buf_add(&v->out, json.p, json.len);
+    buf_release(&json);
+    if (v->form == PROGRESS_LIVE && !is_phase && text && strcmp(event, "note") == 0)
         say_above(v, text);
     if (v->form == PROGRESS_LIVE)
         draw(v, 0);
@@ -412,6 +499,7 @@ progress_event(struct progress *v, const char *event, size_t phase, const struct
 void
 progress_flush(struct progress *v)
 {
+    v = v->top;
     if (v->logged.len)
         write_log(v);
     if (v->form != PROGRESS_LIVE)
@@ -421,6 +509,7 @@ progress_flush(struct progress *v)
 void
 progress_tick(struct progress *v)
 {
+    v = v->top;
     if (v->form == PROGRESS_LIVE)
         draw(v, 0);
 }

@@ -25,9 +25,12 @@ progress_new(const struct plan *p, enum progress_form form, struct loop *l, stru
 /* Shows what models use; the ledger must outlive it. */
 void progress_ledger(struct progress *v, const struct ledger *l);
 void progress_free(struct progress *v); /* NULL is fine; before the loop */
+/* The part for the team that a phase runs: its phases are shown as build/test, in the output of the
+ * whole run. Its rows begin anew with each call. It is freed with `above`. NULL: out of memory. */
+struct progress *progress_below(struct progress *above, size_t phase, const struct plan *sub);
 
-/* Opens orchestrator.log, where everything goes as lines. Whoever does not call it gets that at the
- * first flush: a run that begins anew moves the log of the run before it first (history.h). */
+/* Opens orchestrator.log, where everything goes as lines. Without this call, the first flush
+ * opens it: a run that begins anew moves the log of the run before it first (history.h). */
 void progress_open_log(struct progress *v);
 
 /* event: "started", "progress", "completed", "error", "routed", "skipped", "retry",

@@ -80,7 +80,7 @@ enum status review_find(const struct state_dir *f, struct arena *a, const char *
 enum status
 review_list(const struct state_dir *f, struct arena *a, struct json **docs, struct err *e);
 
-/* Writes a new review. The caller is the gate's agent, before anybody knows of it. */
+/* Writes a new review. The caller is the gate's agent, before anything else knows of it. */
 enum status review_make(const struct state_dir *f, const struct json *doc, struct err *e);
 /* Adds the answer, and ends the review when that decides it. *doc is the review then. */
 enum status review_answer(const struct state_dir *f, struct arena *a, const char *id,

@@ -55,18 +55,25 @@ struct plan_lack {
 
 /* Everything a run knows before it begins. */
 struct plan {
+    /* of a team phase: the plan whose phase it is, and which; NULL: of the run itself */
+    struct plan *above;
+    size_t above_phase;
+    const char *way; /* "" of the run itself; "build/" of its phase build, before names in it */
+    struct plan *
+        *subs; /* one a phase: the plan of the team that it runs; NULL: no phase runs one */
     struct state_dir state;
     struct team team;
     struct dag *dag;
     struct settings settings;
     struct arena arena;
     const struct json *agents_json; /* NULL: none */
-    const struct json *inputs;      /* every declared one; optional ones that were not given: "" */
-    const char *new_inputs;         /* the next text of inputs.json; NULL: it stays */
-    struct agent *agents;           /* one a phase, in team order */
-    struct plan_lack *lacks;        /* the same; of those only the name is known */
-    bool is_lacking;                /* one of them says why */
-    char *instance_id;              /* of the project: cliq-a1b2c3 */
+    const struct json *inputs; /* every declared one; optional ones that were not given: ""; of a
+                                * team phase: from team_phase_prepare on */
+    const char *new_inputs;    /* the next text of inputs.json; NULL: it stays */
+    struct agent *agents;      /* one a phase, in team order */
+    struct plan_lack *lacks;   /* the same; of those only the name is known */
+    bool is_lacking;           /* one of them says why */
+    char *instance_id;         /* of the project: cliq-a1b2c3 */
     char *req_key;
     const char *agent; /* --agent, given now or when the run began; NULL: none */
     const char *note;  /* an option that changes nothing, for standard error; NULL: none */
@@ -89,7 +96,21 @@ enum status plan_write_inputs(const struct plan *p, struct err *e);
  * and where it can route to. A fresh run finds nothing of an earlier one there. */
 enum status plan_make_room(const struct plan *p, bool is_fresh, struct err *e);
 
-/* The time limit of an attempt of the phase, in ms; 0: none, it waits for people. */
+/* The plan of the team that the phase runs; NULL: an agent does its work. */
+struct plan *plan_sub(const struct plan *p, size_t phase);
+/* What a team that is a phase gets from the phases before it, and hands over to those behind it,
+ * are channels of its own: in--<root>, <leaf>--out. */
+#define PLAN_IN  "in"
+#define PLAN_OUT "out"
+/* The first phases of a team that is a phase (they wait for nothing of it), and the last ones
+ * (nothing waits for them). */
+bool plan_is_root(const struct plan *p, size_t phase);
+bool plan_is_leaf(const struct plan *p, size_t phase);
+/* Appends "build/test": the phase as people name it from the run itself. */
+void plan_phase_path(const struct plan *p, size_t phase, struct buf *to);
+
+/* The time limit of an attempt of the phase, in ms; 0: none: it waits for people, or its own phases
+ * have theirs. */
 int64_t plan_timeout_ms(const struct plan *p, size_t phase);
 
 /* Runs, resumes or retries; *end is how it ended: with RUN_FAILED, e tells why. A second

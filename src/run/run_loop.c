@@ -15,6 +15,7 @@
 #include "base/term.h"
 #include "run/lockfile.h"
 #include "run/sleeping.h"
+#include "run/subrun.h"
 #include "run/verdict.h"
 
 #include <fcntl.h>
@@ -30,6 +31,7 @@
 enum {
     FILES_OWN = 64,  /* that a run has open for itself, and a few to spare */
     FILES_PHASE = 4, /* and for a phase that runs */
+    FILES_TEAM = 8,  /* and for a team that is a phase */
     TICK_MS = 1000,
     DRAIN_MS = 1000,    /* for the reader of a cancelled run's output */
     PROGRESS_MAX = 100, /* lines of a phase that are told in a second */
@@ -65,6 +67,16 @@ run_loop_abort(struct run *r, enum status s, const struct err *why)
     run_loop_feed(r, (struct sched_event){ .kind = EV_ABORT, .text = why->text });
 }
 
+void
+run_loop_each(struct run *r, void (*fn)(void *ctx, struct run *r), void *ctx)
+{
+    if (r->notifier) /* one that could not begin has nothing */
+        fn(ctx, r);
+    for (size_t i = 0; r->kids && i < r->p->team.n_phases; i++)
+        for (struct run *kid = r->kids[i]; kid; kid = kid->sub->older)
+            run_loop_each(kid, fn, ctx);
+}
+
 /* ---- actions ---- */
 
 void
@@ -72,6 +84,7 @@ run_loop_give_up(struct run *r, size_t phase, unsigned attempt)
 {
     attempt_free(r->attempts[phase]);
     r->attempts[phase] = NULL;
+    subrun_drop(r, phase);
     run_loop_feed(r, (struct sched_event){ .kind = EV_GONE, .phase = phase, .attempt = attempt });
 }
 
@@ -93,12 +106,12 @@ log_unstarted(struct run *r, size_t phase, unsigned attempt, const char *why)
     buf_release(&text);
 }
 
-/* It cannot be begun, and that is its own fault. */
-static void
-fail_to_start(struct run *r, size_t phase, unsigned attempt, const char *why)
+void
+run_loop_fail(struct run *r, size_t phase, unsigned attempt, const char *why)
 {
     attempt_free(r->attempts[phase]);
     r->attempts[phase] = NULL;
+    subrun_drop(r, phase);
     log_unstarted(r, phase, attempt, why);
     run_loop_feed(r, (struct sched_event){ .kind = EV_RESULT,
                                            .phase = phase,
@@ -116,7 +129,7 @@ fail_to_prepare(struct run *r, const struct attempt_id *a, enum status s, const 
         run_loop_abort(r, s, e);
         run_loop_give_up(r, a->phase, a->n);
     } else {
-        fail_to_start(r, a->phase, a->n, e->text);
+        run_loop_fail(r, a->phase, a->n, e->text);
     }
 }
 
@@ -128,6 +141,10 @@ forget_handoffs(struct run *r, size_t phase, struct err *e)
     char path[2 * TEAM_PHASE_NAME_MAX + 40];
     enum status s = ST_OK;
 
+    snprintf(path, sizeof path, "channels/%s--" PLAN_OUT "/handoff.json",
+             run_loop_phase(r, phase)->name);
+    if (plan_is_leaf(r->p, phase))
+        s = state_dir_remove(&r->p->state, path, e);
     for (uint32_t k = d->first[phase]; !s && k < d->first[phase + 1]; k++) {
         snprintf(path, sizeof path, "channels/%s--%s/handoff.json", run_loop_phase(r, phase)->name,
                  run_loop_phase(r, d->succ[k])->name);
@@ -136,8 +153,85 @@ forget_handoffs(struct run *r, size_t phase, struct err *e)
     return s;
 }
 
+/* ---- one limit for all levels ---- */
+
+static void
+count_at_work(void *ctx, struct run *r)
+{
+    size_t *n = ctx;
+
+    for (size_t i = 0; r->sched && i < r->p->team.n_phases; i++)
+        *n += r->attempts[i] && sched_phase(r->sched, i)->state == PS_RUNNING;
+}
+
+/* The scheduler of each level starts --jobs phases, of which team phases are no work themselves; so
+ * all levels together may want to start more. */
+static bool
+is_full(const struct run *r)
+{
+    size_t n = 0;
+
+    if (!r->root->now.jobs || !r->root->p->subs)
+        return false;
+    run_loop_each(r->root, count_at_work, &n);
+    return n >= r->root->now.jobs;
+}
+
+/* False: out of memory. */
+static bool
+defer(struct run *r, const struct action *act)
+{
+    struct run *root = r->root;
+
+    if (root->n_late == root->cap_late) {
+        size_t cap = root->cap_late ? 2 * root->cap_late : 16;
+        struct deferred *late = realloc(root->late, cap * sizeof *late);
+        if (!late)
+            return false;
+        root->late = late;
+        root->cap_late = cap;
+    }
+    root->late[root->n_late++] = (struct deferred){ r, *act };
+    return true;
+}
+
+static void begin_attempt(struct run *r, const struct action *act);
+
+/* Starts what has waited, as far as there is room; what waits in a run that ends is dropped. */
+static bool
+start_late(struct run *root)
+{
+    bool is_news = false;
+
+    for (size_t i = 0; i < root->n_late;) {
+        struct deferred d = root->late[i];
+        bool is_ending = sched_reason(d.run->sched) != NULL;
+        if (!is_ending && is_full(root)) {
+            i++;
+            continue;
+        }
+        root->n_late--;
+        memmove(root->late + i, root->late + i + 1, (root->n_late - i) * sizeof d);
+        if (is_ending)
+            run_loop_give_up(d.run, d.act.phase, d.act.attempt);
+        else
+            begin_attempt(d.run, &d.act);
+        is_news = true;
+    }
+    return is_news;
+}
+
 void
 run_loop_start(struct run *r, const struct action *act)
+{
+    bool is_late = !plan_sub(r->p, act->phase) && (r->root->n_late || is_full(r));
+
+    if (!is_late || !defer(r, act))
+        begin_attempt(r, act);
+}
+
+static void
+begin_attempt(struct run *r, const struct action *act)
 {
     struct attempt_id a = { .phase = act->phase,
                             .n = act->attempt,
@@ -168,12 +262,16 @@ run_loop_start(struct run *r, const struct action *act)
         run_loop_feed(r, ev);
         return;
     }
-    if (!s)
+    bool is_team = plan_sub(r->p, act->phase) != NULL;
+    if (!s && is_team)
+        s = subrun_prepare(r, act->phase, act->attempt, &e);
+    else if (!s)
         s = attempt_new(&r->attempts[act->phase], &r->host, &a, &e);
     if (s) {
         fail_to_prepare(r, &a, s, &e);
     } else {
-        r->fresh[r->n_fresh++] = r->attempts[act->phase];
+        if (!is_team)
+            r->fresh[r->n_fresh++] = r->attempts[act->phase];
         run_loop_feed(r, ev);
     }
 }
@@ -210,7 +308,8 @@ run_loop_end(struct run *r, const struct action *act)
     r->is_over = true;
     if (act->status == RUN_ESCALATED)
         run_notices_untried(r);
-    loop_stop(r->loop);
+    if (!r->sub) /* else the settle that follows tells the run above */
+        loop_stop(r->loop);
 }
 
 void
@@ -226,6 +325,8 @@ run_loop_perform(struct run *r, const struct action *act)
         r->is_stopped[act->phase] = true; /* also if it is not begun, or has another stage */
         if (r->attempts[act->phase])
             attempt_stop(r->attempts[act->phase]);
+        if (r->kids && r->kids[act->phase])
+            subrun_stop(r->kids[act->phase]);
         break;
     case ACT_WAIT:
         progress_event(r->progress, "retry", act->phase, sched_phase(r->sched, act->phase), NULL);
@@ -301,8 +402,8 @@ run_loop_feed(struct run *r, struct sched_event ev)
     actions_release(&acts);
 }
 
-static void
-forget_batch(struct run *r)
+void
+run_loop_forget(struct run *r)
 {
     r->n_batch = 0;
     r->is_urgent = false;
@@ -316,11 +417,11 @@ write_journal(struct run *r)
     struct err e;
     enum status s = r->is_mute ? ST_OK : journal_write(&r->journal, r->batch, r->n_batch, &e);
 
-    forget_batch(r);
+    run_loop_forget(r);
     if (s) {
         r->is_mute = true;
         run_loop_abort(r, s, &e);
-        forget_batch(r);
+        run_loop_forget(r);
     }
 }
 
@@ -352,10 +453,16 @@ start_fresh(struct run *r)
         if (r->is_stopped[a.phase] || s == ST_IO)
             run_loop_give_up(r, a.phase, a.n);
         else if (attempt_start(l, run_loop_timeout(r, a.phase), &e) != ST_OK)
-            fail_to_start(r, a.phase, a.n, e.text);
+            run_loop_fail(r, a.phase, a.n, e.text);
     }
     r->n_fresh -= n;
     memmove(r->fresh, r->fresh + n, r->n_fresh * sizeof *r->fresh);
+}
+
+void
+run_loop_lay_out_ahead(struct run *r)
+{
+    journal_meanwhile(&r->journal, on_sync, r);
 }
 
 static void on_note(void *ctx, size_t phase, const char *text);
@@ -373,25 +480,52 @@ tell_refused(struct run *r, struct buf *says)
     buf_reset(says);
 }
 
+/* The run and those below it, from the top down: what a run above begins, its journal has first.
+ * True: something was done, which may have led to more. */
+static bool
+settle(struct run *r)
+{
+    bool is_news = r->is_urgent || r->n_fresh;
+
+    if (r->is_urgent && !(r->sub && r->is_over)) /* its last lines go with its end */
+        write_journal(r);
+    start_fresh(r);
+    for (size_t i = 0; i < r->n_dead; i++)
+        attempt_free(r->dead[i]);
+    r->n_dead = 0;
+    for (size_t i = 0; r->kids && i < r->p->team.n_phases; i++) {
+        if (r->kids[i])
+            is_news |= subrun_begin(r->kids[i]);
+        if (r->kids[i] && subrun_is_open(r->kids[i]))
+            is_news |= settle(r->kids[i]);
+    }
+    return (r->sub && r->is_over && subrun_close(r)) || is_news;
+}
+
+static void
+pump(void *ctx, struct run *r)
+{
+    (void)ctx;
+    notifier_pump(r->notifier);
+}
+
 void
 run_loop_settle(struct run *r)
 {
     struct buf refused = { 0 };
+    bool is_news;
 
+    r = r->root;
     do {
-        if (r->is_urgent)
-            write_journal(r);
-        start_fresh(r);
-        for (size_t i = 0; i < r->n_dead; i++)
-            attempt_free(r->dead[i]);
-        r->n_dead = 0;
-    } while (r->is_urgent || r->n_fresh);
+        is_news = settle(r);
+        is_news |= start_late(r);
+    } while (is_news || r->is_urgent || r->n_fresh);
     hub_publisher_go(r->publisher);
     hub_publisher_refused(r->publisher, &refused);
     if (refused.len)
         tell_refused(r, &refused);
     buf_release(&refused);
-    notifier_pump(r->notifier);
+    run_loop_each(r, pump, NULL);
     run_sleep_try(r);
     progress_flush(r->progress);
 }
@@ -454,7 +588,7 @@ on_notify_failure(void *ctx, size_t phase, const char *text)
     struct err e;
 
     on_note(ctx, phase, text);
-    if (!r->is_mute && journal_note(&r->journal, text, &e) != ST_OK)
+    if (!r->root->is_mute && journal_note(&r->root->journal, text, &e) != ST_OK)
         on_note(ctx, SIZE_MAX, e.text);
 }
 
@@ -521,6 +655,8 @@ on_result(void *ctx, struct attempt *l, enum outcome outcome, const struct statu
         .is_final = attempt_was_ended(l), /* a person, or its budget, ended it: not tried again */
     };
 
+    if (attempt_was_ended(l) && r->sub)
+        r->sub->is_hopeless = true;
     if (line)
         spending_report(r, l, json_get(line->result, "usage"));
     if (at->stage == STAGE_CHECKS && outcome == OUT_COMPLETE)
@@ -562,25 +698,49 @@ on_gone(void *ctx, struct attempt *l)
     run_loop_feed(r, (struct sched_event){ .kind = EV_GONE, .phase = at->phase, .attempt = at->n });
 }
 
+static void
+count_pids(void *ctx, struct run *r)
+{
+    size_t *most = ctx;
+
+    *most += r->p->team.n_phases + notifier_count(r->notifier);
+}
+
+struct pids {
+    pid_t *to;
+    size_t n;
+};
+
+static void
+add_pids(void *ctx, struct run *r)
+{
+    struct pids *all = ctx;
+
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        if (r->attempts[i] && attempt_pid(r->attempts[i]))
+            all->to[all->n++] = attempt_pid(r->attempts[i]);
+    all->n += notifier_pids(r->notifier, all->to + all->n);
+}
+
 static const pid_t *
 known(void *ctx, size_t *n)
 {
-    struct run *r = ctx;
-    size_t most = r->p->team.n_phases + r->n_relatives + notifier_count(r->notifier);
-    pid_t *pids = realloc(r->pids, (most + 2) * sizeof *pids);
+    struct run *r = ((struct run *)ctx)->root;
+    size_t most = r->n_relatives + 2;
 
+    run_loop_each(r, count_pids, &most);
+    pid_t *pids = realloc(r->pids, most * sizeof *pids);
     *n = 0;
     if (!pids)
         return NULL; /* out of memory: /proc is searched instead */
     r->pids = pids;
-    for (size_t i = 0; i < r->p->team.n_phases; i++)
-        if (r->attempts[i] && attempt_pid(r->attempts[i]))
-            pids[(*n)++] = attempt_pid(r->attempts[i]);
+    struct pids all = { .to = pids };
+    run_loop_each(r, add_pids, &all);
     for (size_t i = 0; i < r->n_relatives; i++)
-        pids[(*n)++] = r->relatives[i];
+        pids[all.n++] = r->relatives[i];
     if (panes_server(r->panes))
-        pids[(*n)++] = panes_server(r->panes);
-    *n += notifier_pids(r->notifier, pids + *n);
+        pids[all.n++] = panes_server(r->panes);
+    *n = all.n;
     return pids;
 }
 
@@ -599,8 +759,8 @@ on_pane_note(void *ctx, const char *text)
 
 /* ---- what the loop tells ---- */
 
-static void
-cancel(struct run *r)
+void
+run_loop_cancel(struct run *r)
 {
     struct err e;
 
@@ -633,7 +793,7 @@ on_written(void *ctx, const char *name)
 
     if ((!name || strcmp(name, "_pipeline_status") == 0) && !r->is_over && !r->is_cancelled &&
         is_cancelled_outside(r))
-        cancel(r);
+        run_loop_cancel(r);
     for (size_t i = 0; i < r->p->team.n_phases; i++)
         if (r->attempts[i] && (!name || attempt_writes(r->attempts[i], name)))
             attempt_look(r->attempts[i]);
@@ -648,15 +808,21 @@ on_signals(void *ctx)
     run_loop_settle(r);
 }
 
-/* A file of reviews/; NULL: any. */
 static void
-on_review(void *ctx, const char *name)
+look_review(void *ctx, struct run *r)
 {
-    struct run *r = ctx;
+    const char *name = ctx;
 
     for (size_t i = 0; i < r->p->team.n_phases; i++)
         if (r->attempts[i])
             attempt_look_review(r->attempts[i], name);
+}
+
+/* A file of reviews/; NULL: any. */
+static void
+on_review(void *ctx, const char *name)
+{
+    run_loop_each(ctx, look_review, (void *)(uintptr_t)name);
 }
 
 static void
@@ -671,7 +837,7 @@ on_reviews(void *ctx)
 static bool
 watch_reviews(void *ctx)
 {
-    struct run *r = ctx;
+    struct run *r = ((struct run *)ctx)->root;
     struct buf path = { 0 };
     struct err e;
     bool is_watched = r->reviews.fd >= 0;
@@ -684,18 +850,40 @@ watch_reviews(void *ctx)
     return is_watched;
 }
 
+/* A child that was reaped. */
+struct reaped {
+    pid_t pid;
+    int wait_status;
+    bool is_taken;
+};
+
+static void
+take_reaped(void *ctx, struct run *r)
+{
+    struct reaped *x = ctx;
+
+    for (size_t i = 0; !x->is_taken && i < r->p->team.n_phases; i++)
+        if (r->attempts[i] && attempt_owns(r->attempts[i], x->pid)) {
+            x->is_taken = true;
+            attempt_reaped(r->attempts[i], x->wait_status);
+        }
+    if (!x->is_taken)
+        x->is_taken = notifier_exited(r->notifier, x->pid, x->wait_status);
+}
+
 static void
 on_reaped(void *ctx, pid_t pid, int wait_status)
 {
-    struct run *r = ctx;
+    run_loop_each(ctx, take_reaped, &(struct reaped){ .pid = pid, .wait_status = wait_status });
+}
 
-    for (size_t i = 0; i < r->p->team.n_phases; i++) {
-        if (r->attempts[i] && attempt_owns(r->attempts[i], pid)) {
-            attempt_reaped(r->attempts[i], wait_status);
-            return;
-        }
-    }
-    notifier_exited(r->notifier, pid, wait_status);
+static void
+check_gone(void *ctx, struct run *r)
+{
+    (void)ctx;
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        if (r->attempts[i])
+            attempt_check_gone(r->attempts[i]);
 }
 
 static void
@@ -704,9 +892,7 @@ on_child(void *ctx)
     struct run *r = ctx;
 
     proc_reap(on_reaped, r);
-    for (size_t i = 0; i < r->p->team.n_phases; i++)
-        if (r->attempts[i])
-            attempt_check_gone(r->attempts[i]);
+    run_loop_each(r, check_gone, NULL);
     run_loop_settle(r);
 }
 
@@ -718,8 +904,17 @@ on_cancel(void *ctx)
     if (r->is_over)
         r->late_at_ms = clock_mono_ms(); /* only notifiers are waited for */
     else if (!r->is_cancelled)
-        cancel(r);
+        run_loop_cancel(r);
     run_loop_settle(r);
+}
+
+static void
+kill_attempts(void *ctx, struct run *r)
+{
+    (void)ctx;
+    for (size_t i = 0; i < r->p->team.n_phases; i++)
+        if (r->attempts[i])
+            attempt_kill(r->attempts[i]);
 }
 
 /* A second signal ends the grace period. */
@@ -728,9 +923,8 @@ on_interrupt(void *ctx)
 {
     struct run *r = ctx;
 
-    for (size_t i = 0; r->is_cancelled && i < r->p->team.n_phases; i++)
-        if (r->attempts[i])
-            attempt_kill(r->attempts[i]);
+    if (r->is_cancelled)
+        run_loop_each(r, kill_attempts, NULL);
     on_cancel(ctx);
 }
 
@@ -791,10 +985,12 @@ begin_telling(struct run *r, struct err *e)
         s = phase_leases_init(&r->leases, r->p, e);
     if (s)
         return s;
-    if (path_config(&config, &why) == ST_OK)
+    if (r->sub)
+        r->publisher = r->root->publisher;
+    else if (path_config(&config, &why) == ST_OK)
         r->publisher = hub_publisher_new(config.p, &why);
     buf_release(&config);
-    if (!r->publisher)
+    if (!r->publisher && !r->sub)
         on_note(r, SIZE_MAX, why.text);
     r->signals.run_id = r->run_id;
     r->signals.ctx = r;
@@ -818,12 +1014,28 @@ end_telling(struct run *r)
     r->signals.tell = NULL;
 }
 
+/* Those of all levels; *n_teams counts the teams that are phases. */
+static size_t
+count_phases(const struct plan *p, size_t *n_teams)
+{
+    size_t n = p->team.n_phases;
+
+    for (size_t i = 0; p->subs && i < p->team.n_phases; i++)
+        if (p->subs[i]) {
+            ++*n_teams;
+            n += count_phases(p->subs[i], n_teams);
+        }
+    return n;
+}
+
 /* Without files a run can neither go on nor be stopped: it is not begun. */
 static enum status
 take_files(const struct plan *p, const struct run_options *o, struct err *e)
 {
-    size_t n = p->team.n_phases, most = o->jobs && (size_t)o->jobs < n ? (size_t)o->jobs : n;
-    size_t wanted = FILES_OWN + FILES_PHASE * most, has = proc_raise_files(wanted);
+    size_t n_teams = 0, n = count_phases(p, &n_teams);
+    size_t most = o->jobs && (size_t)o->jobs < n ? (size_t)o->jobs : n;
+    size_t wanted = FILES_OWN + FILES_PHASE * most + FILES_TEAM * n_teams;
+    size_t has = proc_raise_files(wanted);
 
     if (has >= wanted || (o->is_resume && has >= FILES_OWN + FILES_PHASE))
         return ST_OK;
@@ -837,16 +1049,11 @@ take_files(const struct plan *p, const struct run_options *o, struct err *e)
         most, wanted, has, (has - FILES_OWN) / FILES_PHASE, wanted);
 }
 
-static enum status
-setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
+static bool
+make_lists(struct run *r)
 {
-    size_t n = p->team.n_phases + 1;
-    struct buf signals = { 0 };
-    enum status s = ST_OK;
-    bool is_live = term_is_tty(STDOUT_FILENO) && !o->is_json && !o->is_headless && !o->on_begun;
+    size_t n = r->p->team.n_phases + 1;
 
-    r->p = p;
-    r->o = o;
     r->attempts = calloc(n, sizeof *r->attempts);
     r->fresh = calloc(2 * n, sizeof *r->fresh);
     r->dead = calloc(2 * n, sizeof *r->dead);
@@ -857,18 +1064,66 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     r->floods = calloc(n, sizeof *r->floods);
     r->published = calloc(n, sizeof *r->published);
     r->spending = calloc(n, sizeof *r->spending);
-    r->notifier = notifier_new(&(struct notifier_host){ .ctx = r,
-                                                        .plan = p,
-                                                        .mask = &r->mask,
-                                                        .run_id = r->run_id,
-                                                        .on_note = on_note,
-                                                        .on_failure = on_notify_failure });
-    if (!r->attempts || !r->fresh || !r->dead || !r->waits || !r->is_stopped || !r->n_notified ||
-        !r->n_progress || !r->floods || !r->published || !r->spending || !r->notifier ||
-        !ledger_init(&r->ledger, p->team.n_phases))
+    if (r->p->subs)
+        r->kids = calloc(n, sizeof(struct run *));
+    return r->attempts && r->fresh && r->dead && r->waits && r->is_stopped && r->n_notified &&
+           r->n_progress && r->floods && r->published && r->spending && (r->kids || !r->p->subs) &&
+           ledger_init(&r->ledger, r->p->team.n_phases);
+}
+
+enum status
+run_loop_setup(struct run *r, struct err *e)
+{
+    struct run *root = r->root;
+    struct buf signals = { 0 };
+
+    if (!make_lists(r) ||
+        !(r->notifier = notifier_new(&(struct notifier_host){ .ctx = r,
+                                                              .plan = r->p,
+                                                              .mask = &root->mask,
+                                                              .run_id = r->run_id,
+                                                              .on_note = on_note,
+                                                              .on_failure = on_notify_failure })))
         return err_nomem(e);
+    progress_ledger(r->progress, &r->ledger);
+    r->loop = root->loop;
+    r->host = (struct attempt_host){ .ctx = r,
+                                     .plan = r->p,
+                                     .reviews = &root->p->state,
+                                     .loop = r->loop,
+                                     .run_id = r->run_id,
+                                     .panes = root->panes,
+                                     .mask = &root->mask,
+                                     .on_line = on_line,
+                                     .on_result = on_result,
+                                     .on_note = on_note,
+                                     .on_gone = on_gone,
+                                     .settle = on_settle,
+                                     .watch_reviews = watch_reviews,
+                                     .known = known };
+    enum status s = state_dir_mkdir(&r->p->state, "signals", e);
+    state_dir_path(&r->p->state, &signals, "signals");
+    if (!s)
+        s = buf_status(&signals, "the path", e);
+    if (!s)
+        s = watch_open_writes(&r->watch, signals.p, e);
+    buf_release(&signals);
+    if (!s && !(r->watching = loop_on_readable(r->loop, r->watch.fd, on_signals, r, e)))
+        s = ST_IO;
+    return s ? s : begin_telling(r, e);
+}
+
+/* What all runs of the tree share. */
+static enum status
+setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
+{
+    bool is_live = term_is_tty(STDOUT_FILENO) && !o->is_json && !o->is_headless && !o->on_begun;
+
+    r->root = r;
+    r->p = p;
+    r->o = o;
     settings_add_secrets(&r->mask, settings_get(&p->settings, "agents"), "agents");
-    s = mask_build(&r->mask, e);
+    enum status s = mask_build(&r->mask, e);
     if (s)
         return s;
     r->loop = loop_new(e);
@@ -885,30 +1140,10 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
                                r->loop, e);
     if (!r->progress)
         return ST_IO;
-    progress_ledger(r->progress, &r->ledger);
-    r->host = (struct attempt_host){ .ctx = r,
-                                     .plan = p,
-                                     .loop = r->loop,
-                                     .run_id = r->run_id,
-                                     .panes = r->panes,
-                                     .mask = &r->mask,
-                                     .on_line = on_line,
-                                     .on_result = on_result,
-                                     .on_note = on_note,
-                                     .on_gone = on_gone,
-                                     .settle = on_settle,
-                                     .watch_reviews = watch_reviews,
-                                     .known = known };
-    state_dir_path(&p->state, &signals, "signals");
-    s = buf_status(&signals, "the path", e);
-    if (!s)
-        s = watch_open_writes(&r->watch, signals.p, e);
-    buf_release(&signals);
-    if (!s && (!loop_on_readable(r->loop, r->watch.fd, on_signals, r, e) ||
-               !loop_on_signal(r->loop, SIGCHLD, on_child, r, e) ||
-               !loop_on_signal(r->loop, SIGINT, on_interrupt, r, e) ||
-               !loop_on_signal(r->loop, SIGTERM, on_cancel, r, e) ||
-               !loop_on_signal(r->loop, SIGHUP, on_cancel, r, e)))
+    if (!loop_on_signal(r->loop, SIGCHLD, on_child, r, e) ||
+        !loop_on_signal(r->loop, SIGINT, on_interrupt, r, e) ||
+        !loop_on_signal(r->loop, SIGTERM, on_cancel, r, e) ||
+        !loop_on_signal(r->loop, SIGHUP, on_cancel, r, e))
         s = ST_IO;
     if (!s && is_live)
         r->tick = loop_after(r->loop, TICK_MS, on_tick, r, e);
@@ -917,20 +1152,29 @@ setup(struct run *r, struct plan *p, const struct run_options *o, struct err *e)
     signal(SIGPIPE, SIG_IGN); /* the reader of our output may be gone */
     find_relatives(r);
     proc_be_subreaper();
-    return s ? s : begin_telling(r, e);
+    return s ? s : run_loop_setup(r, e);
 }
 
-static void
-teardown(struct run *r)
+void
+run_loop_teardown(struct run *r)
 {
     for (size_t i = 0; r->attempts && i < r->p->team.n_phases; i++)
         attempt_free(r->attempts[i]);
     for (size_t i = 0; i < r->n_dead; i++)
         attempt_free(r->dead[i]);
+    for (size_t i = 0; r->kids && i < r->p->team.n_phases; i++)
+        subrun_free(r->kids[i]);
+    if (r->sub && r->loop) {
+        loop_drop(r->sub->deadline);
+        loop_drop(r->watching);
+    }
     notifier_free(r->notifier);
-    panes_free(r->panes);
-    progress_free(r->progress);
-    loop_free(r->loop);
+    if (!r->sub) {
+        panes_free(r->panes);
+        progress_free(r->progress);
+        loop_free(r->loop);
+        mask_release(&r->mask);
+    }
     watch_close(&r->watch);
     watch_close(&r->reviews);
     sched_free(r->sched);
@@ -945,22 +1189,25 @@ teardown(struct run *r)
     free(r->floods);
     free(r->published);
     free(r->spending);
+    free(r->kids);
+    free(r->late);
     ledger_release(&r->ledger);
-    mask_release(&r->mask);
     run_signals_release(&r->signals);
     phase_leases_release(&r->leases);
     free(r->pids);
     free(r->relatives);
     free(r->batch);
     arena_release(&r->texts);
+    if (r->dir >= 0)
+        close(r->dir);
 }
 
 enum status
 run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_status,
              struct err *e)
 {
-    struct run r = { .journal.log.fd = -1, .watch.fd = -1, .reviews.fd = -1 };
-    int lock = -1, dir = -1;
+    struct run r = { .journal.log.fd = -1, .watch.fd = -1, .reviews.fd = -1, .dir = -1 };
+    int lock = -1;
     struct lock_holder holder;
     enum status s = take_files(p, o, e);
 
@@ -969,17 +1216,14 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
     if (s)
         return s;
     *end_status = RUN_ACTIVE;
-    s = path_open_dir_at(p->state.dir, "run", false, &dir, e);
-    if (!s)
-        s = state_dir_mkdir(&p->state, "signals", e);
+    s = path_open_dir_at(p->state.dir, "run", false, &r.dir, e);
     if (!s)
         s = setup(&r, p, o, e);
     if (!s)
-        s = start_run(&r, dir, end_status, e);
+        s = start_run(&r, r.dir, end_status, e);
     if (!s)
         sleeping_end(&p->state);
     if (!s && *end_status == RUN_ACTIVE) {
-        journal_meanwhile(&r.journal, on_sync, &r);
         run_loop_settle(&r);
         if (o->on_begun && !r.is_mute)
             o->on_begun(o->ctx, r.run_id);
@@ -1009,8 +1253,7 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
     end_telling(&r);
     if (r.progress)
         progress_drain(r.progress, r.is_cancelled ? DRAIN_MS : -1);
-    teardown(&r);
-    if (dir >= 0)
-        close(dir);
+    if (r.p)
+        run_loop_teardown(&r);
     return s;
 }

@@ -2,6 +2,7 @@
  * run_loop - one run in memory, and the functions with which its files change it.
  *
  *   run_loop.c     the loop: feeds events to the scheduler and performs its actions
+ *   subrun.c       a team phase: a run below the run, on the same loop
  *   start.c        brings a run to its first event: new, resumed, or from a phase
  *   run_notices.c  tells progress output and notifiers about events
  *   run_sleep.c    ends a run's process while only people are awaited
@@ -9,6 +10,10 @@
  *
  * A callback of the loop that feeds events calls run_loop_settle last: only then the journal has
  * the events, and their consequences are started.
+ *
+ * A team phase is a run of its own (docs/decisions/0160-team-phases.md): plan, scheduler, journal
+ * and attempts are those of its frame, and the run above has it in the place of an attempt. So runs
+ * form a tree. Loop, lock, panes, terminal, hub and signals of the process are the root's.
  */
 #ifndef CLIQ_RUN_RUN_LOOP_H
 #define CLIQ_RUN_RUN_LOOP_H
@@ -35,7 +40,21 @@ struct backoff {
     struct loop_source *timer;
 };
 
+/* A start that waits for one of the run's --jobs. */
+struct deferred {
+    struct run *run;
+    struct action act;
+};
+
 struct run {
+    struct run *root;         /* itself, of the run that the user started */
+    struct subrun *sub;       /* of a team phase (subrun.h); NULL: it is the root */
+    struct run **kids;        /* one a phase: the latest run of a team phase; NULL: none */
+    struct sched_options now; /* root: the present options */
+    struct deferred *late;    /* root: the oldest first */
+    size_t n_late, cap_late;
+    uint64_t last_id; /* root: of the run ids that were made */
+    int dir;          /* run/ of its frame */
     struct plan *p;
     const struct run_options *o;
     char run_id[64];
@@ -43,9 +62,10 @@ struct run {
     struct sched *sched;
     struct journal journal;
     struct loop *loop;
-    struct watch watch;   /* of signals/ */
+    struct watch watch; /* of signals/ */
+    struct loop_source *watching;
     struct watch reviews; /* of reviews/, once people are awaited */
-    struct mask mask;     /* secrets of the agents' settings and environment */
+    struct mask mask;     /* root: secrets of the agents' settings and environment */
     struct ledger ledger; /* what its models used */
     struct progress *progress;
     struct attempt_host host;
@@ -86,6 +106,14 @@ struct run {
     struct loop_source *tick;
 };
 
+/* Calls fn with the run and all runs below it, those that have ended as well. */
+void run_loop_each(struct run *r, void (*fn)(void *ctx, struct run *r), void *ctx);
+
+/* All that a run of the tree has for itself; teardown for any state of it. `r` has p, o and root.
+ */
+enum status run_loop_setup(struct run *r, struct err *e);
+void run_loop_teardown(struct run *r);
+
 const struct phase *run_loop_phase(const struct run *r, size_t i);
 int64_t run_loop_timeout(const struct run *r, size_t i); /* ms, of one attempt */
 
@@ -101,6 +129,14 @@ void run_loop_settle(struct run *r);
 void run_loop_perform(struct run *r, const struct action *act);
 void run_loop_start(struct run *r, const struct action *act);
 void run_loop_end(struct run *r, const struct action *act);
+/* The attempt cannot begin, and that is its own fault: its result and its end. */
+void run_loop_fail(struct run *r, size_t phase, unsigned attempt, const char *why);
+/* Once its journal is open: attempts are laid out while the journal is on its way to the disk. */
+void run_loop_lay_out_ahead(struct run *r);
+/* What waits for the journal is forgotten. */
+void run_loop_forget(struct run *r);
+/* Ends the run: its attempts are stopped. */
+void run_loop_cancel(struct run *r);
 /* Drops an attempt that did not begin. Only when the run is ending. */
 void run_loop_give_up(struct run *r, size_t phase, unsigned attempt);
 /* The run cannot go on: says why once, and lets the scheduler end it. */
@@ -113,6 +149,8 @@ struct spending {
 void spending_report(struct run *r, struct attempt *l, const struct json *usage);
 /* A budget is used up before the phase begins: the run escalates, and the phase must not begin. */
 bool spending_forbids(struct run *r, size_t phase);
+/* The run above hears what the models of a team phase have used so far. */
+void spending_pass_on(struct run *r);
 /* run_notices.c: an event, before what it leads to. */
 void run_notices_event(struct run *r, const struct sched_event *ev);
 /* Phases that failed and will not be tried again, since the run ends. */
@@ -129,6 +167,11 @@ void run_sleep_done(struct run *r);
 /* start.c: decides what kind of run this is and brings the state to where it goes on. *ended
  * is not RUN_ACTIVE when there is nothing to do. */
 enum status start_run(struct run *r, int dir, enum run_status *ended, struct err *e);
+struct replay;
+/* The same for the run of a team phase: anew, then run_loop_feed(EV_BEGIN); or where its journal
+ * left it. */
+enum status start_sub(struct run *r, struct err *e);
+enum status start_sub_on(struct run *r, struct replay *replay, struct err *e);
 
 /* How a run begins. */
 struct run_start {
@@ -136,7 +179,6 @@ struct run_start {
     size_t from;                                    /* go on from here; SIZE_MAX: where it was */
     bool is_open;                                   /* an unfinished run is there */
 };
-struct replay;
 /* That, from what was asked for and what is past; s is what replay_load returned. Refuses what
  * cannot be; changes nothing. */
 enum status start_choose(struct run_start *b, const struct plan *p, const struct run_options *o,
@@ -148,6 +190,8 @@ enum status agent_check(const struct plan *p, const struct run_start *b, int dir
 enum status finish_run(struct run *r, enum run_status *status, struct err *e);
 /* A run that ended so before: what could not be written then is. */
 void finish_again(struct run *r, enum run_status status);
+/* signals/_pipeline_status of the frame. */
+void finish_status(struct run *r, enum run_status status);
 /* Why it ended so; NULL: as it should. */
 const char *finish_reason(const struct run *r);
 

@@ -108,6 +108,8 @@ run_notices_event(struct run *r, const struct sched_event *ev)
                                                 : NULL;
     struct buf text = { 0 };
 
+    if (!says && r->sub)
+        return; /* the run above tells of its phase */
     if (says && sched_was_stopped(sched_phase(r->sched, ev->phase), ev))
         says = "stopped";
     if (says) {
@@ -126,7 +128,7 @@ run_notices_event(struct run *r, const struct sched_event *ev)
 }
 
 /* A phase that failed when the run was ending, or before, and was to be tried again: it is not
- * among those that failed, nor among those that nobody began. */
+ * among those that failed, nor among those that never began. */
 void
 run_notices_untried(struct run *r)
 {

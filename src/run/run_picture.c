@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/sys.h"
+#include "context/frames.h"
 #include "context/status_line.h"
 #include "run/file_conflicts.h"
 #include "run/history.h"
@@ -67,17 +68,100 @@ take_usage(void *ctx, const struct status_line *line)
     return is_it;
 }
 
-/* The journal has what an attempt used once it has its result: until then its own lines have it. */
+/* The journal has what an attempt used once it has its result: until then its own lines have it, or
+ * the run of its team. */
 static void
 read_usage(struct run_picture *p)
+{
+    for (size_t i = 0; i < p->workflow.team.n_phases; i++) {
+        if (!p->replay.started_ms[i] || p->replay.ended_ms[i])
+            continue;
+        if (run_picture_sub(p, i)) {
+            struct usage u = run_picture_usage(run_picture_sub(p, i));
+            ledger_report(&p->replay.ledger, i, &u);
+        } else {
+            read_lines(p, i, take_usage, &(struct report){ p, i });
+        }
+    }
+}
+
+/* ---- runs of team phases ---- */
+
+struct run_picture *
+run_picture_sub(const struct run_picture *p, size_t phase)
+{
+    return p->subs ? p->subs[phase] : NULL;
+}
+
+/* Is it of the phase's latest attempt? An earlier run, or an earlier attempt, left one there, too.
+ */
+static bool
+is_of(const struct run_picture *sub, const struct run_picture *p, size_t phase)
+{
+    const char *above = sub->replay.head.above;
+    struct buf name = { 0 };
+
+    buf_addf(&name, "%s/%s.%u", p->replay.head.run_id ? p->replay.head.run_id : "",
+             p->workflow.team.phases[phase].name, replay_phase(&p->replay, phase)->attempt);
+    bool is_it = above && !buf_failed(&name) && strcmp(above, name.p) == 0;
+    buf_release(&name);
+    return is_it;
+}
+
+static void load_subs(struct run_picture *p);
+
+/* What cannot be read of it is not shown: the run above is, all the same. */
+static bool
+load_sub(struct run_picture *sub, const struct run_picture *p, size_t phase)
+{
+    int dir = -1;
+
+    *sub = (struct run_picture){ .frame.dir = -1,
+                                 .is_driven = p->is_driven,
+                                 .is_asleep = p->is_asleep,
+                                 .settings = p->settings,
+                                 .now_ms = p->now_ms };
+    sub->state = &sub->frame;
+    if (frame_open(&sub->frame, p->state, p->workflow.team.phases[phase].name, false, NULL) ||
+        workflow_load(&sub->workflow, &sub->frame, NULL) ||
+        path_open_dir_at(sub->frame.dir, "run", false, &dir, NULL))
+        return false;
+    enum status s = replay_look(&sub->replay, dir, &sub->workflow.team, NULL);
+    close(dir);
+    if (s || !is_of(sub, p, phase))
+        return false;
+    load_subs(sub);
+    read_usage(sub);
+    return true;
+}
+
+static void
+load_subs(struct run_picture *p)
+{
+    size_t n = p->workflow.team.n_phases;
+
+    for (size_t i = 0; i < n; i++) {
+        if (p->workflow.team.phases[i].type != PHASE_TEAM || !p->replay.started_ms[i])
+            continue;
+        if (!p->subs && !(p->subs = calloc(n, sizeof(struct run_picture *))))
+            return;
+        struct run_picture *sub = malloc(sizeof *sub);
+        if (sub && load_sub(sub, p, i)) {
+            p->subs[i] = sub;
+        } else if (sub) {
+            run_picture_release(sub);
+            free(sub);
+        }
+    }
+}
+
+static void
+load_settings(struct run_picture *p)
 {
     struct err ignored;
 
     if (settings_load(&p->settings, p->state->state_dir, &ignored) != ST_OK)
         p->settings.merged = NULL; /* no price of the settings, then */
-    for (size_t i = 0; i < p->workflow.team.n_phases; i++)
-        if (p->replay.started_ms[i] && !p->replay.ended_ms[i])
-            read_lines(p, i, take_usage, &(struct report){ p, i });
 }
 
 enum status
@@ -85,7 +169,7 @@ run_picture_load(struct run_picture *p, const struct state_dir *f, struct err *e
 {
     int dir = -1;
 
-    *p = (struct run_picture){ .state = f };
+    *p = (struct run_picture){ .state = f, .frame.dir = -1 };
     bool was_driven = lockfile_is_held(f); /* before we read, in case it ends meanwhile */
     enum status s = workflow_load(&p->workflow, f, e);
 
@@ -99,11 +183,14 @@ run_picture_load(struct run_picture *p, const struct state_dir *f, struct err *e
         if ((s == ST_INVALID || p->replay.bad_line) && workflow_check(&p->workflow, f, e))
             s = ST_FAILED;
     }
-    if (!s)
-        read_usage(p);
     p->is_asleep = sleeping_read(f, &p->sleep);
     p->is_driven = was_driven || p->is_asleep || lockfile_is_held(f);
     p->now_ms = clock_wall_ns() / 1000000;
+    if (!s) {
+        load_settings(p);
+        load_subs(p);
+        read_usage(p);
+    }
     if (dir >= 0)
         close(dir);
     return s;
@@ -112,9 +199,18 @@ run_picture_load(struct run_picture *p, const struct state_dir *f, struct err *e
 void
 run_picture_release(struct run_picture *p)
 {
+    for (size_t i = 0; p->subs && i < p->workflow.team.n_phases; i++)
+        if (p->subs[i]) {
+            run_picture_release(p->subs[i]);
+            free(p->subs[i]);
+        }
+    free(p->subs);
     replay_release(&p->replay);
-    settings_release(&p->settings);
+    if (p->state != &p->frame) /* else they are those of the run above */
+        settings_release(&p->settings);
     workflow_release(&p->workflow);
+    if (p->state == &p->frame)
+        state_dir_close(&p->frame);
 }
 
 const char *
@@ -179,7 +275,48 @@ take_progress(void *ctx, const struct status_line *line)
 void
 run_picture_progress(const struct run_picture *p, size_t phase, struct buf *to)
 {
+    const struct run_picture *sub = run_picture_sub(p, phase);
+    size_t n = 0;
+
+    for (size_t i = 0; sub && i < sub->workflow.team.n_main; i++)
+        n += replay_phase(&sub->replay, i)->state == PS_DONE ||
+             replay_phase(&sub->replay, i)->state == PS_SKIPPED;
+    if (sub) {
+        buf_addf(to, "%zu of %zu phases done", n, sub->workflow.team.n_main);
+        return;
+    }
     read_lines(p, phase, take_progress, to);
+}
+
+static int64_t
+changed_ms(const struct state_dir *f, const char *path)
+{
+    struct stat st;
+    struct err ignored;
+    int fd = -1;
+
+    if (state_dir_open_file(f, path, &fd, &st, &ignored) != ST_OK)
+        return 0;
+    close(fd);
+    return (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000;
+}
+
+int64_t
+run_picture_heard_ms(const struct run_picture *p, size_t phase)
+{
+    const char *name = p->workflow.team.phases[phase].name;
+    int64_t heard = p->replay.started_ms[phase];
+    char path[TEAM_PHASE_NAME_MAX + 48];
+
+    if (!heard || p->replay.ended_ms[phase] || p->replay.head.has_end || !p->is_driven)
+        return 0;
+    snprintf(path, sizeof path, "signals/%.64s.jsonl", name);
+    int64_t line = changed_ms(p->state, path);
+    snprintf(path, sizeof path, "run/logs/%.64s.%jd.log", name,
+             (intmax_t)replay_phase(&p->replay, phase)->attempt);
+    int64_t log = changed_ms(p->state, path);
+    heard = line > heard ? line : heard;
+    return log > heard ? log : heard;
 }
 
 const char *

@@ -29,11 +29,18 @@ struct run_picture {
     bool is_asleep;           /* people are awaited, without a process (run/sleeping.h) */
     struct sleeping sleep;    /* then */
     int64_t now_ms;           /* wall time, when the run was looked at */
+    /* one a phase: the run of the team that its latest attempt runs, or ran; NULL: no phase has one
+     */
+    struct run_picture **subs;
+    struct state_dir frame; /* of such a run: its state; else dir -1 */
 };
 
 /* ST_NOT_FOUND: nothing has run there. ST_FAILED: neither journal nor workflow can be used. */
 enum status run_picture_load(struct run_picture *p, const struct state_dir *f, struct err *e);
 void run_picture_release(struct run_picture *p);
+
+/* The run of a team phase's latest attempt; NULL: it has none. */
+struct run_picture *run_picture_sub(const struct run_picture *p, size_t phase);
 
 /* RUNNING, ASLEEP, INTERRUPTED, or how the run ended. */
 const char *run_picture_state(const struct run_picture *p);
@@ -45,6 +52,8 @@ const char *run_picture_agent(const struct run_picture *p, size_t phase);
 int64_t run_picture_phase_ms(const struct run_picture *p, size_t phase);
 /* Up to now, to the end, or, of a run that was cut off, to its last event. */
 int64_t run_picture_ms(const struct run_picture *p);
+/* When the agent at work in it last wrote a status line or to its log; 0: none is at work. */
+int64_t run_picture_heard_ms(const struct run_picture *p, size_t phase);
 /* The phase that it waits for because their files overlap; NULL: it does not. */
 const char *run_picture_files_holder(const struct run_picture *p, size_t phase);
 /* Appends the last progress message of its latest attempt, as the agent wrote it; nothing: none. */

@@ -19,6 +19,8 @@ key_time(struct buf *out, const char *key, int64_t at_ms)
         json_key_str(out, key, clock_iso_ms(text, at_ms));
 }
 
+static void write_json_sub(const struct run_picture *p, struct buf *out);
+
 static void
 write_json_phase(const struct run_picture *p, size_t i, struct buf *out)
 {
@@ -39,6 +41,7 @@ write_json_phase(const struct run_picture *p, size_t i, struct buf *out)
     json_key_int(out, "attempts", st->attempt - st->skips);
     key_time(out, "started", p->replay.started_ms[i]);
     key_time(out, "ended", p->replay.ended_ms[i]);
+    key_time(out, "heard", run_picture_heard_ms(p, i));
     if (run_picture_phase_ms(p, i) >= 0)
         json_key_int(out, "duration_ms", run_picture_phase_ms(p, i));
     json_key_str(out, "waits_for_files_of", run_picture_files_holder(p, i));
@@ -53,8 +56,43 @@ write_json_phase(const struct run_picture *p, size_t i, struct buf *out)
         json_key_int(out, "iteration", st->iteration);
         json_key_int(out, "max_iterations", ph->max_iterations);
     }
+    if (run_picture_sub(p, i)) {
+        json_key(out, "run");
+        write_json_sub(run_picture_sub(p, i), out);
+    }
     json_close(out, '}');
     buf_release(&said);
+}
+
+static void
+write_phases(const struct run_picture *p, struct buf *out)
+{
+    json_key(out, "phases");
+    json_open(out, '[');
+    for (size_t i = 0; i < p->workflow.team.n_phases; i++) {
+        json_sep(out);
+        write_json_phase(p, i, out);
+    }
+    json_close(out, ']');
+}
+
+/* The run of a team phase: what of a run is its own. */
+static void
+write_json_sub(const struct run_picture *p, struct buf *out)
+{
+    struct usage used = run_picture_usage(p);
+
+    json_open(out, '{');
+    json_key_str(out, "run", p->replay.head.run_id);
+    json_key_str(out, "team", p->replay.head.team);
+    json_key_str(out, "status", run_picture_state(p));
+    json_key_str(out, "reason", replay_reason(&p->replay));
+    key_time(out, "started", p->replay.head.at_ms);
+    if (p->replay.head.has_end)
+        key_time(out, "ended", p->replay.head.end_ms);
+    usage_key_json(out, "usage", &used);
+    write_phases(p, out);
+    json_close(out, '}');
 }
 
 void
@@ -86,13 +124,7 @@ run_picture_json(const struct run_picture *p, const char *attach, struct buf *ou
     if (n_notes)
         json_key_strs(out, "notes", p->replay.head.notes,
                       n_notes < JOURNAL_NOTES ? n_notes : JOURNAL_NOTES);
-    json_key(out, "phases");
-    json_open(out, '[');
-    for (size_t i = 0; i < p->workflow.team.n_phases; i++) {
-        json_sep(out);
-        write_json_phase(p, i, out);
-    }
-    json_close(out, ']');
+    write_phases(p, out);
     review_line_json(p->state, p->replay.head.has_end, out);
     json_close(out, '}');
     buf_addc(out, '\n');

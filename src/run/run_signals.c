@@ -52,14 +52,17 @@ static void
 begin_phase(const struct run_signals *t, struct buf *to, size_t phase, unsigned attempt,
             const char *verb)
 {
-    const char *name = t->plan->team.phases[phase].name;
+    struct buf path = { 0 };
 
+    plan_phase_path(t->plan, phase, &path);
+    const char *name = buf_failed(&path) ? t->plan->team.phases[phase].name : path.p;
     begin(to, "phase", t->plan->instance_id, name, verb);
     json_key(to, "data");
     json_open(to, '{');
     json_key_str(to, "pipelineId", t->plan->instance_id);
     json_key_str(to, "runId", t->run_id);
     json_key_str(to, "phase", name);
+    buf_release(&path);
     json_key_str(to, "agent", t->plan->agents[phase].name);
     json_key_int(to, "attempt", attempt);
 }
@@ -113,6 +116,8 @@ agent_up(struct run_signals *t, const struct sched_event *ev)
 {
     bool was_up = t->is_up[ev->phase];
 
+    if (plan_sub(t->plan, ev->phase))
+        return; /* no agent of its own */
     t->is_up[ev->phase] = true;
     if (!was_up && !is_busy_elsewhere(t, ev->phase))
         tell_agent(t, ev->phase, ev->attempt, "wake");
@@ -207,6 +212,9 @@ tell_run(const struct run_signals *t, const struct sched *s, const char *verb, c
     const struct plan *p = t->plan;
     unsigned attempts = 0;
     struct buf b = { 0 };
+
+    if (p->above)
+        return; /* a phase of a run, which tells of it */
 
     for (size_t i = 0; i < p->team.n_phases; i++)
         attempts += sched_phase(s, i)->attempt;

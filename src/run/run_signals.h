@@ -18,6 +18,8 @@
  * An error is a phase that did not get on: its agent's, a crash, a timeout, the verdict of a gate
  * that needs a person, and what the run stopped itself since it is ending. A gate that sends work
  * back is `routed`, it is not completed. A phase whose `when` is false is completed, and skipped.
+ * The phases of a team phase are build/test, and so on down; they have no pipeline signals.
+ *
  * An agent wakes with the first of its attempts in this run, and sleeps when nothing of the last
  * one is left.
  *

@@ -11,39 +11,67 @@
 #include "base/clock.h"
 #include "run/parked.h"
 #include "run/sleeping.h"
+#include "run/subrun.h"
 
 #include <stdio.h>
 
-static bool
-awaits_only_people(struct run *r)
-{
-    int64_t now_ms = clock_wall_ns() / 1000000;
-    size_t n = 0;
+/* What a look at all runs of the tree finds. */
+struct awaited {
+    int64_t now_ms, wake_ms;
+    size_t n;        /* attempts that wait for people */
+    bool has_others; /* something else is to be awaited */
+};
 
-    if (!r->o->on_begun || r->is_over || r->is_cancelled || r->is_mute || r->is_urgent ||
-        r->is_sleepless || r->n_fresh || sched_status(r->sched) != RUN_ACTIVE)
-        return false;
+/* A team phase itself has its time, too. */
+static void
+look(void *ctx, struct run *r)
+{
+    struct awaited *x = ctx;
+
+    if (r->sub && !subrun_is_open(r)) {
+        x->has_others |= !notifier_is_idle(r->notifier);
+        return;
+    }
+    x->has_others |= r->is_over || r->is_cancelled || r->is_mute || r->is_urgent || r->n_fresh ||
+                     sched_status(r->sched) != RUN_ACTIVE ||
+                     (r->sub && subrun_due_ms(r) <= x->now_ms);
+    if (r->sub && subrun_due_ms(r) < x->wake_ms)
+        x->wake_ms = subrun_due_ms(r);
     for (size_t i = 0; i < r->p->team.n_phases; i++) {
         const struct attempt *l = r->attempts[i];
-        if (r->waits[i].timer || (l && (!attempt_is_waiting(l) || attempt_due_ms(l) <= now_ms)))
-            return false; /* one that is due gets its process in a moment */
-        n += r->attempts[i] != NULL;
+        x->has_others |= r->waits[i].timer != NULL;
+        if (!l)
+            continue;
+        x->n++;
+        /* one that is due gets its process in a moment */
+        x->has_others |= !attempt_is_waiting(l) || attempt_due_ms(l) <= x->now_ms;
+        if (attempt_is_waiting(l) && attempt_due_ms(l) < x->wake_ms)
+            x->wake_ms = attempt_due_ms(l);
     }
-    return n && notifier_is_idle(r->notifier);
+    x->has_others |= !notifier_is_idle(r->notifier);
+}
+
+static bool
+awaits_only_people(struct run *r, struct awaited *x)
+{
+    *x = (struct awaited){ .now_ms = clock_wall_ns() / 1000000, .wake_ms = INT64_MAX };
+    if (!r->o->on_begun || r->is_sleepless || r->n_late)
+        return false;
+    run_loop_each(r, look, x);
+    return x->n && !x->has_others;
 }
 
 void
 run_sleep_try(struct run *r)
 {
     struct sleeping now = { .since_ms = clock_wall_ns() / 1000000, .wake_ms = INT64_MAX };
+    struct awaited x;
     struct err e;
 
-    if (r->is_asleep || !awaits_only_people(r))
+    if (r->is_asleep || !awaits_only_people(r, &x))
         return;
     snprintf(now.run, sizeof now.run, "%s", r->run_id);
-    for (size_t i = 0; i < r->p->team.n_phases; i++)
-        if (r->attempts[i] && attempt_due_ms(r->attempts[i]) < now.wake_ms)
-            now.wake_ms = attempt_due_ms(r->attempts[i]);
+    now.wake_ms = x.wake_ms;
     if (sleeping_begin(&r->p->state, &now, &e) != ST_OK) {
         r->is_sleepless = true;
         progress_warn(r->progress, e.text);
@@ -57,20 +85,28 @@ run_sleep_try(struct run *r)
     loop_stop(r->loop);
 }
 
+static void
+look_due(void *ctx, struct run *r)
+{
+    bool *is_due = ctx;
+
+    for (size_t i = 0; i < r->p->team.n_phases; i++) {
+        const struct attempt *l = r->attempts[i];
+        struct parked now = { .timer = -1 };
+        if (l && (!parked_look(&now, &r->root->p->state, r->run_id, run_loop_phase(r, i)->name,
+                               attempt_id_of(l)->n) ||
+                  now.due_ms <= clock_wall_ns() / 1000000))
+            *is_due = true;
+    }
+}
+
 void
 run_sleep_done(struct run *r)
 {
     bool is_due = false;
     struct err e;
 
-    for (size_t i = 0; i < r->p->team.n_phases; i++) {
-        const struct attempt *l = r->attempts[i];
-        struct parked now = { .timer = -1 };
-        if (l && (!parked_look(&now, &r->p->state, r->run_id, run_loop_phase(r, i)->name,
-                               attempt_id_of(l)->n) ||
-                  now.due_ms <= clock_wall_ns() / 1000000))
-            is_due = true;
-    }
+    run_loop_each(r, look_due, &is_due);
     if (is_due)
         sleeping_wake(&r->p->state, NULL, &e); /* what went wrong stands in orchestrator.log */
     else

@@ -353,6 +353,8 @@ failed(struct sched *s, const struct sched_event *ev, enum outcome outcome, cons
         escalatef(s, text, "phase %s crashed", name_of(s, p));
     else if (outcome == OUT_TIMEOUT)
         escalatef(s, text, "phase %s timed out", name_of(s, p));
+    else if (has_begun && s->team->phases[p].type == PHASE_TEAM)
+        escalatef(s, text, "phase %s", name_of(s, p)); /* the text names the phase in it */
     else if (has_begun)
         escalatef(s, text, "phase %s: agent error", name_of(s, p));
     else

@@ -149,7 +149,8 @@ const char *sched_reason(const struct sched *s);     /* why it will not be COMPL
 const char *sched_stop_reason(const struct sched *s);
 
 /* The run ended here, and so, its journal says; it was not cancelled. Phases that this team would
- * have started, and nobody did, wait as before: they, or what lets them start, were put in later.
+ * have started, and that were not started, wait as before: they, or what lets them start, were put
+ * in later.
  * False: by this team it would not have ended. */
 bool sched_close(struct sched *s, enum run_status how);
 

@@ -3,6 +3,7 @@
 
 #include "base/path.h"
 #include "base/sys.h"
+#include "context/frames.h"
 #include "team/settings.h"
 
 #include <dirent.h>
@@ -142,6 +143,13 @@ scrub_dir(struct scrub *x, int dir, int depth)
     closedir(d);
 }
 
+static enum status
+scrub_frame(void *ctx, const struct state_dir *frame, const char *phase, struct err *e)
+{
+    (void)phase;
+    return scrub_run(frame, ctx, e);
+}
+
 enum status
 scrub_run(const struct state_dir *f, const struct mask *m, struct err *e)
 {
@@ -161,6 +169,10 @@ scrub_run(const struct state_dir *f, const struct mask *m, struct err *e)
             scrub_dir(&x, dir, dirs[i].depth);
     }
     scrub_file(&x, f->dir, "task_board.md");
+    struct err why;
+    enum status s = frames_each(f, scrub_frame, (void *)(uintptr_t)m, &why);
+    if (s)
+        keep_error(&x, s, &why);
     return x.status;
 }
 
@@ -169,13 +181,16 @@ scrub_leftovers(const struct state_dir *f)
 {
     struct settings settings = { 0 };
     struct mask m = { 0 };
+    struct state_dir top = { .dir = -1 };
     struct err ignored;
 
-    if (settings_load(&settings, f->state_dir, &ignored) == ST_OK)
+    if (frame_top(&top, f, &ignored) == ST_OK &&
+        settings_load(&settings, top.state_dir, &ignored) == ST_OK)
         settings_add_secrets(&m, settings_get(&settings, "agents"), "agents");
     settings_add_env_secrets(&m, (const char *const *)environ);
     if (mask_build(&m, &ignored) == ST_OK)
         scrub_run(f, &m, &ignored);
     mask_release(&m);
     settings_release(&settings);
+    state_dir_close(&top);
 }

@@ -6,6 +6,7 @@
 #include "run/run_loop.h"
 
 #include "run/budget.h"
+#include "run/subrun.h"
 
 static const struct budget *
 budget_of(const struct run *r, size_t phase)
@@ -73,16 +74,25 @@ warn_blind(struct run *r, size_t phase, const struct usage *u)
 static bool
 spends(const struct run *r, size_t phase)
 {
-    return r->attempts[phase] && !usage_is_zero(&r->ledger.phases[phase].now);
+    bool is_team = r->kids && r->kids[phase] && subrun_is_open(r->kids[phase]);
+
+    return (r->attempts[phase] || is_team) && !usage_is_zero(&r->ledger.phases[phase].now);
 }
 
 /* Ends the attempts that spend from this budget. */
 static void
 stop_spending(struct run *r, size_t phase, const char *why)
 {
-    for (size_t i = 0; i < r->p->team.n_phases; i++)
-        if ((i == phase || phase == r->p->team.n_phases) && spends(r, i))
+    for (size_t i = 0; i < r->p->team.n_phases; i++) {
+        if ((i != phase && phase != r->p->team.n_phases))
+            continue;
+        if (r->kids && r->kids[i] && subrun_is_open(r->kids[i])) {
+            subrun_escalate(r->kids[i], why); /* it may begin to spend */
+            stop_spending(r->kids[i], r->kids[i]->p->team.n_phases, why);
+        } else if (spends(r, i) && r->attempts[i]) {
             attempt_end(r->attempts[i], why);
+        }
+    }
 }
 
 /* The run escalates with the figures; first, so that they are its reason. */
@@ -93,6 +103,8 @@ exceed(struct run *r, size_t phase, const struct usage *u)
 
     say_budget(r, phase, u, &text);
     buf_adds(&text, " used; to go on, raise it in team.yml, then cliq assemble and cliq retry");
+    if (r->sub)
+        r->sub->is_hopeless = true;
     if (!r->spending[phase].is_over && !buf_failed(&text))
         run_loop_feed(r, (struct sched_event){ .kind = EV_ESCALATE, .text = text.p });
     r->spending[phase].is_over = true;
@@ -120,6 +132,21 @@ look(struct run *r, size_t phase)
         exceed(r, phase, &u);
 }
 
+/* What a team phase uses counts for the phase, and for the run above, as it goes on. */
+void
+spending_pass_on(struct run *r)
+{
+    for (; r->sub; r = r->sub->above) {
+        struct run *above = r->sub->above;
+        struct usage u = ledger_total(&r->ledger);
+        if (usage_is_zero(&u))
+            return;
+        ledger_report(&above->ledger, r->sub->phase, &u);
+        look(above, r->sub->phase);
+        look(above, above->p->team.n_phases);
+    }
+}
+
 void
 spending_report(struct run *r, struct attempt *l, const struct json *usage)
 {
@@ -132,6 +159,7 @@ spending_report(struct run *r, struct attempt *l, const struct json *usage)
         ledger_report(&r->ledger, phase, &u);
         look(r, phase);
         look(r, r->p->team.n_phases);
+        spending_pass_on(r);
     }
     arena_release(&a);
 }
@@ -149,5 +177,5 @@ spending_forbids(struct run *r, size_t phase)
             is_over = true;
         }
     }
-    return is_over;
+    return is_over || (r->sub && spending_forbids(r->sub->above, r->sub->phase));
 }

@@ -11,6 +11,7 @@
 #include "run/history.h"
 #include "run/project_list.h"
 #include "run/replay.h"
+#include "run/subrun.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,6 +71,10 @@ resume_phase(struct run *r, size_t i, const struct sched_phase *ph, int64_t star
                               .iteration = ph->iteration,
                               .is_routed = ph->is_routed };
         run_loop_start(r, &act);
+        return;
+    }
+    if (plan_sub(r->p, i) && (ph->state == PS_RUNNING || ph->is_there)) {
+        subrun_resume(r, i, ph, started_ms);
         return;
     }
     if (ph->state == PS_BACKOFF) {
@@ -194,14 +199,27 @@ keep_past(const struct run *r, struct err *e)
     return s == ST_INVALID ? ST_FAILED : s; /* the files are wrong, not the arguments */
 }
 
+/* No two of this process are the same, however fast they begin. */
+static void
+make_run_id(struct run *r)
+{
+    uint64_t id = (uint64_t)clock_wall_ns();
+
+    if (id <= r->root->last_id)
+        id = r->root->last_id + 1;
+    r->root->last_id = id;
+    snprintf(r->run_id, sizeof r->run_id, "%.24s-%" PRIx64, r->p->instance_id, id);
+}
+
 static enum status
 begin_fresh(struct run *r, int dir, struct err *e)
 {
     struct journal_head head = { .run_id = r->run_id,
                                  .team = r->p->team.name ? r->p->team.name : "",
                                  .workflow = r->p->workflow_hash,
+                                 .above = r->sub ? r->sub->name : NULL,
                                  .agent = r->p->agent,
-                                 .options = sched_options(r->o) };
+                                 .options = r->root->now };
     struct err why;
     enum status s = keep_past(r, e);
 
@@ -209,16 +227,17 @@ begin_fresh(struct run *r, int dir, struct err *e)
         s = plan_make_room(r->p, true, e);
     if (!s)
         s = save_workflow(r, e);
-    if (!s && project_list_note(&r->p->state, r->p->instance_id, &why) != ST_OK)
+    if (!s && !r->sub && project_list_note(&r->p->state, r->p->instance_id, &why) != ST_OK)
         progress_warn(r->progress, why.text);
-    if (!s)
+    if (!s && !r->sub)
         progress_open_log(r->progress); /* the pane of the run reads it */
-    snprintf(r->run_id, sizeof r->run_id, "%.24s-%" PRIx64, r->p->instance_id,
-             (uint64_t)clock_wall_ns());
+    make_run_id(r);
     if (!s)
         s = journal_open(&r->journal, dir, &r->p->team, &head, e);
     if (!s && !(r->sched = sched_new(&r->p->team, &head.options)))
         s = err_nomem(e);
+    if (!s)
+        run_loop_lay_out_ahead(r);
     return s;
 }
 
@@ -304,6 +323,7 @@ rerun(struct run *r, size_t from, const struct sched_options *before)
     if (r->o->has_jobs)
         r->options.jobs = r->o->jobs;
     r->options.is_fail_fast = before->is_fail_fast || r->o->is_fail_fast;
+    r->now = r->options;
     progress_clock(r->progress, now_ms, 0);
     run_loop_feed(r,
                   (struct sched_event){ .kind = EV_RERUN, .phase = from, .options = &r->options });
@@ -322,13 +342,17 @@ go_on(struct run *r, int dir, struct replay *replay, size_t from, struct err *e)
 
     r->is_resumed = true;
     snprintf(r->run_id, sizeof r->run_id, "%s", replay->head.run_id);
-    panes_end_left(&r->p->state); /* agents that still run go on without */
+    if (!r->sub) {
+        r->now = replay->head.options;
+        panes_end_left(&r->p->state); /* agents that still run go on without */
+    }
     if (!s)
         s = state_dir_remove(&r->p->state, "signals/_pipeline_status", e); /* how it ended before */
     if (!s)
         s = journal_open(&r->journal, dir, &r->p->team, NULL, e);
     if (s)
         return s;
+    run_loop_lay_out_ahead(r);
     r->journal.workflow = r->p->workflow_hash;
     r->journal.agent = r->p->agent;
     if (!replay->head.has_end)
@@ -336,6 +360,8 @@ go_on(struct run *r, int dir, struct replay *replay, size_t from, struct err *e)
     r->sched = replay->sched;
     replay->sched = NULL;
     take_ledger(r, replay);
+    if (r->sub)
+        spending_pass_on(r);
     show_past(r, replay, r->sched);
     if (from != SIZE_MAX)
         check_handoffs(r, from);
@@ -356,6 +382,7 @@ begin_anew(struct run *r, int dir, const struct replay *replay, bool is_open, st
 {
     enum status s = is_open ? run_stop_leftovers(&r->p->state, replay->head.run_id, e) : ST_OK;
 
+    r->now = sched_options(r->o);
     if (!s)
         s = begin_fresh(r, dir, e);
     if (!s)
@@ -438,6 +465,8 @@ start_run(struct run *r, int dir, enum run_status *ended, struct err *e)
     s = start_choose(&b, r->p, r->o, &replay, s, e);
     if (!s)
         s = agent_check(r->p, &b, dir, e);
+    if (!s && b.way == START_ON)
+        s = subrun_check(r->p, &replay, e);
     if (!s && b.way != START_ENDED)
         s = plan_write_inputs(r->p, e);
     if (!s && b.way == START_ANEW) {
@@ -453,4 +482,22 @@ start_run(struct run *r, int dir, enum run_status *ended, struct err *e)
     }
     replay_release(&replay);
     return s;
+}
+
+/* What an earlier run in the frame left alive is stopped first: the run above has ended it. */
+enum status
+start_sub(struct run *r, struct err *e)
+{
+    struct run_latest latest;
+    bool is_there = run_latest(&r->p->state, &latest, NULL) == ST_OK;
+    enum status s =
+        is_there && !latest.has_end ? run_stop_leftovers(&r->p->state, latest.id, e) : ST_OK;
+
+    return s ? s : begin_fresh(r, r->dir, e);
+}
+
+enum status
+start_sub_on(struct run *r, struct replay *replay, struct err *e)
+{
+    return go_on(r, r->dir, replay, SIZE_MAX, e);
 }

@@ -145,15 +145,14 @@ is_written(const struct plan *p, const struct attempt_id *at, const char *channe
 }
 
 static enum status
-publish_to(const struct plan *p, const struct attempt_id *at, size_t target,
+publish_to(const struct plan *p, const struct attempt_id *at, const char *target,
            const struct handoff *h, ino_t *ours, struct err *e)
 {
     char channel[2 * TEAM_PHASE_NAME_MAX + 32];
     struct buf path = { 0 };
     struct stat st;
 
-    snprintf(channel, sizeof channel, "channels/%s--%s", p->team.phases[at->phase].name,
-             p->team.phases[target].name);
+    snprintf(channel, sizeof channel, "channels/%s--%s", p->team.phases[at->phase].name, target);
     if (is_written(p, at, channel, *ours))
         return ST_OK;
     state_dir_path(&p->state, &path, channel);
@@ -187,10 +186,12 @@ verdict_publish(const struct plan *p, const struct attempt_id *at, const struct 
         "gate", p->team.phases[at->phase].name, p->agents[at->phase].name, data, text.p, text.len
     };
     if (ev->verdict == VERDICT_ROUTE && !s)
-        s = publish_to(p, at, ev->target, &h, ours, e);
+        s = publish_to(p, at, p->team.phases[ev->target].name, &h, ours, e);
     for (uint32_t k = d->first[at->phase];
          ev->verdict == VERDICT_PASS && !s && k < d->first[at->phase + 1]; k++)
-        s = publish_to(p, at, d->succ[k], &h, &(ino_t){ 0 }, e);
+        s = publish_to(p, at, p->team.phases[d->succ[k]].name, &h, &(ino_t){ 0 }, e);
+    if (ev->verdict == VERDICT_PASS && !s && plan_is_leaf(p, at->phase))
+        s = publish_to(p, at, PLAN_OUT, &h, &(ino_t){ 0 }, e);
     buf_release(&text);
     arena_release(&a);
     return s;

@@ -86,7 +86,7 @@ admission_check(const struct admission_rules *rules, const struct route *route,
         deny(v, 421, "HOST_NOT_SERVED", "this server does not answer to that Host");
     else if (r->origin.p && !is_our_origin(rules, r->origin))
         deny(v, 403, "ORIGIN_FORBIDDEN", "requests from pages of other origins are refused");
-    else if (r->fetch_site.p && same(r->fetch_site, "cross-site"))
+    else if (r->fetch_site.p && same(r->fetch_site, "cross-site") && route->kind != ROUTE_HOME)
         deny(v, 403, "ORIGIN_FORBIDDEN", "requests from pages of other sites are refused");
     else if (r->has_body && !r->is_get && !is_right_type(route, r->content_type))
         deny(v, 415, "CONTENT_TYPE",
@@ -117,7 +117,8 @@ admission_allows(unsigned scopes, const struct route *route)
                       : route->kind == ROUTE_FILE ? route->scope == SCOPE_INBOX
                                                   : route->scope == SCOPE_STREAM;
 
-    if (route->kind == ROUTE_MCP) /* each tool has its own (mcp_route.h) */
+    if (route->kind == ROUTE_MCP ||
+        route->scope == ROUTE_ANY_KEY) /* each tool has its own (mcp_route.h) */
         return scopes != 0;
     return scopes & SCOPE_ADMIN || (scopes & route->scope) == route->scope ||
            (scopes & SCOPE_AUDIT && is_reading);

@@ -4,7 +4,8 @@
  * In this order: Host (421), Origin and Sec-Fetch-Site (403), the kind of body (415), then the key
  * (401, 403 for its scope). admission_check finds the text of the key; the caller looks it up.
  * Binding to loopback is not enough: a web page in a browser on this machine can reach us, so
- * foreign host names and foreign origins are refused before anything else.
+ * foreign host names and foreign origins are refused before anything else. A link on another site
+ * may lead to the page itself, which is the same for everyone.
  *
  * Tests: test/unit/test_admission.c
  */

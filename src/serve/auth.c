@@ -27,21 +27,23 @@ is_valid(const struct ticket *t, int64_t now_ms)
 
 /* Looks at all of them, so that the time tells nothing about the text. */
 static struct ticket *
-find_ticket(struct serve *s, struct admission_text text)
+find_ticket(struct serve *s, struct admission_text text, bool hands_key)
 {
     int64_t now_ms = clock_mono_ms();
     struct ticket *found = NULL;
 
     for (size_t i = 0; text.len == TICKET_LEN && i < SERVE_TICKETS; i++) {
         struct ticket *t = &s->tickets[i];
-        if (is_same(t->text, text.p, TICKET_LEN) && is_valid(t, now_ms))
+        if (is_same(t->text, text.p, TICKET_LEN) && is_valid(t, now_ms) &&
+            (t->hands[0] != '\0') == hands_key)
             found = t;
     }
     return found;
 }
 
 enum status
-auth_make_ticket(struct serve *s, const struct caller *by, struct ticket **out, struct err *e)
+auth_make_ticket(struct serve *s, const struct caller *by, bool hands_key, struct ticket **out,
+                 struct err *e)
 {
     int64_t now_ms = clock_mono_ms();
     unsigned char bytes[TICKET_LEN / 2];
@@ -63,6 +65,9 @@ auth_make_ticket(struct serve *s, const struct caller *by, struct ticket **out, 
         return err_set(e, ST_IO, "no ticket can be made now");
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(t->text + 2 * i, 3, "%02x", bytes[i]);
+    t->hands[0] = '\0';
+    if (hands_key)
+        snprintf(t->hands, sizeof t->hands, "%.*s", (int)by->text.len, by->text.p);
     snprintf(t->identity, sizeof t->identity, "%s", by->identity);
     snprintf(t->key, sizeof t->key, "%s", by->key);
     t->is_admin = by->is_admin;
@@ -140,6 +145,7 @@ auth_by_key(struct serve *s, const struct route *route, struct arena *a,
         v->message = st == ST_TIMEOUT ? HUB_KEY_EXPIRED : SERVE_NO_KEY;
         return;
     }
+    by->text = v->key;
     by->scopes = scopes;
     by->is_admin = scopes & SCOPE_ADMIN;
     by->reads_all = scopes & SCOPE_AUDIT;
@@ -153,7 +159,7 @@ auth_by_key(struct serve *s, const struct route *route, struct arena *a,
 struct ticket *
 auth_by_ticket(struct serve *s, struct admission_verdict *v, struct caller *by)
 {
-    struct ticket *t = find_ticket(s, v->ticket);
+    struct ticket *t = find_ticket(s, v->ticket, false);
 
     if (!t) {
         v->status = 401;
@@ -169,6 +175,19 @@ auth_by_ticket(struct serve *s, struct admission_verdict *v, struct caller *by)
     by->who = t->who;
     by->key_until_ms = t->key_until_ms;
     return t;
+}
+
+bool
+auth_take_key(struct serve *s, const char *ticket, char key[SERVE_KEY_SIZE])
+{
+    auth_check_revoked(s);
+    struct ticket *t = find_ticket(s, (struct admission_text){ ticket, strlen(ticket) }, true);
+
+    if (!t)
+        return false;
+    memcpy(key, t->hands, SERVE_KEY_SIZE);
+    *t = (struct ticket){ 0 };
+    return true;
 }
 
 /* Forgets the key of that id, and its tickets. */

@@ -1,7 +1,9 @@
 /*
  * auth - the caller of a request: found by its key, or by a ticket that was made with a key.
  *
- * Found keys are cached until any key changes. A ticket opens one stream, within a minute.
+ * Found keys are cached until any key changes. A ticket opens one stream, within a minute; another
+ * kind hands the key that it was made with to a browser, once (serve/sign_in.h). Neither does the
+ * other's work: a stream's ticket never becomes a key.
  *
  * A revoked key must not be accepted from then on, no matter which process revoked it, and the
  * index learns of it a little later. So auth_check_revoked reads the new lines of the log
@@ -18,7 +20,8 @@
 
 struct caller {
     const char *identity;
-    const char *key; /* the key's id; "": none */
+    const char *key;            /* the key's id; "": none */
+    struct admission_text text; /* of the key, in the request */
     unsigned scopes;
     bool is_admin;
     bool reads_all;       /* the scope audit */
@@ -32,8 +35,10 @@ void auth_by_key(struct serve *s, const struct route *route, struct arena *a,
 /* The caller uses up the ticket when the request is admitted. */
 struct ticket *auth_by_ticket(struct serve *s, struct admission_verdict *v, struct caller *by);
 /* ST_CONFLICT: the caller has too many. */
-enum status
-auth_make_ticket(struct serve *s, const struct caller *by, struct ticket **out, struct err *e);
+enum status auth_make_ticket(struct serve *s, const struct caller *by, bool hands_key,
+                             struct ticket **out, struct err *e);
+/* Uses up a ticket that hands over a key. False: there is no such ticket. */
+bool auth_take_key(struct serve *s, const char *ticket, char key[SERVE_KEY_SIZE]);
 
 void auth_forget_keys(struct serve *s); /* empties the cache */
 

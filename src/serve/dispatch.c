@@ -8,7 +8,9 @@
 #include "serve/mcp_route.h"
 #include "serve/openapi.h"
 #include "serve/rounds.h"
+#include "serve/sign_in.h"
 #include "serve/status_page.h"
+#include "serve/web.h"
 #include "team/package.h"
 
 #include <inttypes.h>
@@ -190,7 +192,7 @@ answer_ticket(const struct reply_to *to, const struct query *q, const struct cal
 
     if (st) {
         reply_refuse(to, 400, "VALIDATION_INVALID_TYPE", e.text, NULL);
-    } else if ((st = auth_make_ticket(to->s, by, &t, &e))) {
+    } else if ((st = auth_make_ticket(to->s, by, false, &t, &e))) {
         bool is_many = st == ST_CONFLICT;
         reply_refuse(to, is_many ? 429 : 503, is_many ? "RATE_LIMITED" : "STORE_UNAVAILABLE",
                      e.text, "Retry-After: 1\r\n");
@@ -204,14 +206,17 @@ answer_ticket(const struct reply_to *to, const struct query *q, const struct cal
 }
 
 static void
-answer_own(const struct reply_to *to, const struct query *q, const struct caller *by)
+answer_own(const struct reply_to *to, const struct http_request *r, const struct query *q,
+           const struct caller *by)
 {
     struct buf body = { 0 };
 
     switch ((int)to->route->kind) {
     case ROUTE_HOME:
-        buf_adds(&body, status_page_home);
-        reply_page(to, "Content-Type: text/plain; charset=utf-8\r\n", &body);
+        web_answer_home(to, r);
+        break;
+    case ROUTE_WEB:
+        web_answer_file(to, r);
         break;
     case ROUTE_HEALTH:
         status_page_health(to);
@@ -227,6 +232,15 @@ answer_own(const struct reply_to *to, const struct query *q, const struct caller
         break;
     case ROUTE_TICKET:
         answer_ticket(to, q, by, &body);
+        break;
+    case ROUTE_WHOAMI:
+        sign_in_whoami(to, by);
+        break;
+    case ROUTE_SIGN_IN:
+        sign_in_exchange(to, r);
+        break;
+    case ROUTE_SIGN_IN_TICKET:
+        sign_in_ticket(to, by);
         break;
     }
     buf_release(&body);
@@ -304,6 +318,6 @@ dispatch_request(void *ctx, struct http_conn *c, const struct http_request *r)
     else if (route.kind == ROUTE_FILE)
         file_answer_begin(&to, r, &by);
     else
-        answer_own(&to, &q, &by);
+        answer_own(&to, r, &q, &by);
     arena_release(&a);
 }

@@ -16,7 +16,7 @@
  * or, when `refusal.status` is set (arg_text and its like do that), the refusal. Arguments that the
  * table does not know, and required ones that are missing, are refused before.
  *
- * Order of calls: file_route_answer any number of times, file_route_end after the loop has ended.
+ * file_answer.h calls them.
  *
  * Tests: test/scenario/team_hub.bats test/scenario/openapi.bats test/unit/test_admission.c
  */

@@ -55,6 +55,7 @@ static const struct {
     { "VALIDATION_FIELD_REQUIRED", 400, "a field is missing" },
     { "VALIDATION_INVALID_TYPE", 400, "a field has a wrong type or value" },
     { "VALIDATION_UNKNOWN_FIELD", 400, "an unknown field; the message names the nearest" },
+    { "WEB_NOT_FOUND", 404, "no such file of the page, or one of another version" },
 };
 enum { N_CODES = sizeof codes / sizeof *codes };
 
@@ -74,7 +75,8 @@ names_something(const struct route_info *r)
     if (r->kind == ROUTE_FILE)
         return strchr(r->path, ':') != NULL;
     if (r->kind != ROUTE_OP)
-        return r->kind == ROUTE_STREAM || r->kind == ROUTE_ENGINE_EVENTS; /* rings */
+        return r->kind == ROUTE_WEB || r->kind == ROUTE_STREAM ||
+               r->kind == ROUTE_ENGINE_EVENTS; /* rings */
     for (const struct hub_arg *a = hub_op_args(r->op); a->name; a++)
         if (a->kind == ARG_ID && strcmp(a->name, "parent_id") != 0)
             return true;
@@ -88,7 +90,7 @@ can_answer(const struct route_info *r, int status)
 
     switch (status) {
     case 401:
-        return r->scope != SCOPE_NONE;
+        return r->scope != SCOPE_NONE || r->kind == ROUTE_SIGN_IN;
     case 404:
         return names_something(r);
     case 409:
@@ -310,10 +312,12 @@ write_body(struct buf *to, const struct route_info *r, const struct hub_arg *arg
 static void
 write_answer(struct buf *to, const struct route_info *r)
 {
-    const char *answer = r->kind == ROUTE_OP       ? hub_ops[r->op].answer
-                         : r->kind == ROUTE_TICKET ? "Ticket"
-                         : r->kind == ROUTE_FILE   ? r->file->answer
-                                                   : NULL;
+    const char *answer = r->kind == ROUTE_OP ? hub_ops[r->op].answer
+                         : r->kind == ROUTE_TICKET || r->kind == ROUTE_SIGN_IN_TICKET ? "Ticket"
+                         : r->kind == ROUTE_SIGN_IN                                   ? "KeyText"
+                         : r->kind == ROUTE_WHOAMI                                    ? "Caller"
+                         : r->kind == ROUTE_FILE ? r->file->answer
+                                                 : NULL;
     const char *colon = answer ? strchr(answer, ':') : NULL;
 
     if (r->kind == ROUTE_HEALTH) {
@@ -332,6 +336,10 @@ write_answer(struct buf *to, const struct route_info *r)
         buf_addf(to, "{\"%.*s\":{\"schema\":{\"type\":\"string\",\"contentMediaType\":\"%.*s\"}",
                  (int)strcspn(r->file->type, ";"), r->file->type, (int)strcspn(r->file->type, ";"),
                  r->file->type);
+    } else if (r->kind == ROUTE_HOME || r->kind == ROUTE_WEB) {
+        buf_adds(to, "{\"text/html\":{\"schema\":{\"type\":\"string\"}},\"text/css\":{\"schema\":{"
+                     "\"type\":\"string\"}},\"text/javascript\":{\"schema\":{\"type\":\"string\"}},"
+                     "\"text/plain\":{\"schema\":{\"type\":\"string\"}");
     } else if (!answer) {
         buf_adds(to, "{\"text/plain\":{\"schema\":{\"type\":\"string\"}");
     } else if (is_engine(r)) {
@@ -477,6 +485,13 @@ write_operation(struct buf *to, const struct route_info *r)
         buf_adds(to, "{\"required\":true,\"content\":{\"application/gzip\":{\"schema\":{\"type\":"
                      "\"string\",\"contentMediaType\":\"application/gzip\",\"description\":\"the "
                      ".tgz of cliq team pack\"}}}}");
+    }
+    if (r->kind == ROUTE_SIGN_IN) {
+        json_key(to, "requestBody");
+        buf_adds(to, "{\"required\":true,\"content\":{\"application/json\":{\"schema\":{\"type\":"
+                     "\"object\",\"required\":[\"ticket\"],\"additionalProperties\":false,"
+                     "\"properties\":{\"ticket\":{\"type\":\"string\",\"description\":\"of POST "
+                     "/sign-in/ticket\"}}}}}}");
     }
     if (r->kind == ROUTE_MCP) {
         json_key(to, "requestBody");

@@ -146,7 +146,7 @@ static void
 put(const struct reply_to *to, int status, const char *type, const char *more,
     const struct buf *body)
 {
-    char headers[512];
+    char headers[HTTP_HEADERS_ROOM - 64];
 
     note(to->s, to->conn, to->id, to->method, to->path, status);
     assert(strlen(type) + REQUEST_ID_SIZE + (more ? strlen(more) : 0) < sizeof headers - 32);
@@ -193,6 +193,14 @@ bool
 reply_page(const struct reply_to *to, const char *type, const struct buf *text)
 {
     return send(to, 200, type, NULL, text);
+}
+
+bool
+reply_file(const struct reply_to *to, int status, const char *headers, const char *p, size_t len)
+{
+    const struct buf body = { .p = (char *)p, .len = len };
+
+    return send(to, status, headers, NULL, &body);
 }
 
 void

@@ -13,6 +13,7 @@
  *
  *     reply_send    JSON          reply_page     text of another kind
  *     reply_refuse  an error      reply_streams  a stream that begins: noted only
+ *     reply_file    bytes that stand somewhere
  *
  * Each ends the request (net/server.h), except reply_streams.
  *
@@ -44,6 +45,9 @@ void reply_error_body(struct buf *to, const struct route *route, const char *cod
 /* `more`: headers, whole lines, or NULL. False: the client is gone, or got 503 instead. */
 bool reply_send(const struct reply_to *to, int status, const char *more, const struct buf *json);
 bool reply_page(const struct reply_to *to, const char *type, const struct buf *text);
+/* The bytes are copied. */
+bool
+reply_file(const struct reply_to *to, int status, const char *headers, const char *p, size_t len);
 void reply_refuse(const struct reply_to *to, int status, const char *code, const char *message,
                   const char *more);
 void reply_streams(const struct reply_to *to);

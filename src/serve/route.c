@@ -9,12 +9,18 @@
 
 static const struct route_info own[] = {
     { "GET", "/", "the page for people", SCOPE_NONE, ROUTE_HOME, 0, NULL },
+    { "GET", "/web/:version/:name", "a file of that page", SCOPE_NONE, ROUTE_WEB, 0, NULL },
     { "GET", "/health", "is the store there?", SCOPE_NONE, ROUTE_HEALTH, 0, NULL },
     { "GET", "/metrics", "counters, for Prometheus", SCOPE_INBOX, ROUTE_METRICS, 0, NULL },
     { "GET", "/openapi.json", "this interface, as OpenAPI 3.1", SCOPE_NONE, ROUTE_OPENAPI, 0,
       NULL },
     { "GET", "/signals/stream", "signals as they come (SSE)", SCOPE_STREAM, ROUTE_STREAM, 0, NULL },
     { "POST", "/signals/ticket", "a ticket for one stream", SCOPE_STREAM, ROUTE_TICKET, 0, NULL },
+    { "GET", "/whoami", "the key's identity and scopes", ROUTE_ANY_KEY, ROUTE_WHOAMI, 0, NULL },
+    { "POST", "/sign-in", "exchange a ticket of /sign-in/ticket for its key, once", SCOPE_NONE,
+      ROUTE_SIGN_IN, 0, NULL },
+    { "POST", "/sign-in/ticket", "a ticket that hands this key to a browser", ROUTE_ANY_KEY,
+      ROUTE_SIGN_IN_TICKET, 0, NULL },
     { "POST", "/mcp", "the tools of cliq for agents, as JSON-RPC (Model Context Protocol)",
       SCOPE_INBOX, ROUTE_MCP, 0, NULL },
     { "GET", "/v1/engine/events", "broadcast signals as they come (SSE)", SCOPE_STREAM,

@@ -16,19 +16,24 @@
 
 struct file_route; /* serve/file_route.h */
 
-#define ROUTE_PARAMS 3
+#define ROUTE_PARAMS  3
+#define ROUTE_ANY_KEY (1u << 30) /* in place of a scope: a key is needed, whatever it allows */
 
 enum route_kind {
     ROUTE_OP, /* an operation of the hub */
     ROUTE_HOME,
+    ROUTE_WEB, /* GET /web/:version/:name, the page's files */
     ROUTE_HEALTH,
     ROUTE_METRICS,
     ROUTE_OPENAPI,
-    ROUTE_STREAM,        /* GET /signals/stream */
-    ROUTE_TICKET,        /* POST /signals/ticket */
-    ROUTE_ENGINE_EVENTS, /* GET /v1/engine/events */
-    ROUTE_MCP,           /* POST /mcp */
-    ROUTE_FILE,          /* a row of file_route.h */
+    ROUTE_STREAM,         /* GET /signals/stream */
+    ROUTE_TICKET,         /* POST /signals/ticket */
+    ROUTE_WHOAMI,         /* GET /whoami */
+    ROUTE_SIGN_IN,        /* POST /sign-in */
+    ROUTE_SIGN_IN_TICKET, /* POST /sign-in/ticket */
+    ROUTE_ENGINE_EVENTS,  /* GET /v1/engine/events */
+    ROUTE_MCP,            /* POST /mcp */
+    ROUTE_FILE,           /* a row of file_route.h */
 };
 
 struct route_param {

@@ -421,6 +421,8 @@ serve_run(const struct serve_options *o, struct err *e)
     if (!st) {
         tell_addresses(s);
         tell_systemd("READY=1");
+        if (o->on_ready)
+            o->on_ready();
         s->wants_look = true;
         rounds_turn(s);
         rounds_begin_retention(s);

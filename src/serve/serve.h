@@ -32,6 +32,8 @@ struct serve_options {
     unsigned rate;                  /* requests a second that a key may make; 0: any number */
     unsigned burst;                 /* of them at once; 0: as many as in a second */
     unsigned streams_per_key;       /* 0: any number */
+    void (*on_ready)(void);         /* called once it listens; may be NULL */
+    const char *web_dir;            /* the page's files, instead of the embedded ones; or NULL */
     int64_t retention_ms;           /* old segments are dropped after this; 0: never */
 };
 

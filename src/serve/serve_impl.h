@@ -25,10 +25,11 @@
 #define TICKET_MS       60000
 #define TICKET_LEN      32
 
-/* Opens one stream, within a minute. */
+/* Opens one stream, or hands over one key, within a minute. */
 struct ticket {
     char text[TICKET_LEN + 1], identity[65],
-        key[SERVE_KEY_SIZE]; /* key: the id of the key it was made with */
+        key[SERVE_KEY_SIZE];    /* key: the id of the key it was made with */
+    char hands[SERVE_KEY_SIZE]; /* the text of the key that it hands over; "": it opens a stream */
     bool is_admin, reads_all;
     uint64_t who;         /* that key in `rates` */
     int64_t key_until_ms; /* when the key expires; 0: never */

@@ -5,12 +5,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-const char status_page_home[] =
-    "cliq: signals and tasks for agents and people.\n\n"
-    "  GET /openapi.json   what can be asked\n"
-    "  GET /health         is the store there?\n\n"
-    "Keys: cliq key create --identity NAME. Commands: cliq help emit.\n";
-
 enum { ROOM_LEAST = 4096 }; /* bytes of free space that a line needs at most, mostly */
 
 /* Why no line can be written to the disk; NULL: it can, as far as can be told without a write. */

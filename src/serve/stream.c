@@ -26,7 +26,8 @@ struct stream_client {
     struct http_conn *conn;
     struct arena arena; /* of the filters, and no larger */
     const char *identity, *key;
-    bool reads_all, is_engine, is_inbox;
+    bool reads_all, is_engine, is_inbox, wants_changes;
+    uint64_t changed; /* the line up to which it was told that something changed */
     int64_t until_ms; /* when the key expires; 0: never */
     struct signal_filter filter;
     uint64_t place;
@@ -63,6 +64,9 @@ const struct hub_arg stream_args[] = {
     { "tags", A_TEXTS, .brief = "with one of these tags" },
     { "role", A_TEXT, .brief = "from this role, or to it" },
     { "inbox", A_FLAG, .brief = "only what is in your own inbox" },
+    { "changes", A_FLAG,
+      .brief = "an event `changed` too, when something else than a signal was written: a claim, an "
+               "ack, an expired lease" },
     { "since", A_INT(0, 999999999999999),
       .brief = "behind this line; the header Last-Event-ID wins" },
     { .name = NULL },
@@ -362,6 +366,20 @@ streams_cut(struct streams *s, uint64_t seq)
     s->cut = seq;
 }
 
+/* The last line of the log is not the last signal: something happened to signals. */
+static void
+tell_change(struct stream_client *c, uint64_t last)
+{
+    struct buf text = { 0 };
+
+    if (!c->wants_changes || c->is_full || c->place < c->all->newest || c->changed >= last)
+        return;
+    buf_addf(&text, "event: changed\ndata: {\"changed\":%" PRIu64 "}\n\n", last);
+    if (last <= c->all->newest || tell(c, &text))
+        c->changed = last;
+    buf_release(&text);
+}
+
 void
 streams_look(struct streams *s)
 {
@@ -382,8 +400,11 @@ streams_look(struct streams *s)
     }
     if (st == ST_IO)
         look_again(s, AGAIN_MS);
-    for (struct stream_client *c = s->first; c; c = c->next)
+    uint64_t last = s->first ? hub_last_seq(s->hub) : 0;
+    for (struct stream_client *c = s->first; c; c = c->next) {
         catch_up(c);
+        tell_change(c, last);
+    }
 }
 
 static void
@@ -601,15 +622,17 @@ read_filters(struct stream_client *c, const struct json *args, const char *last_
                           .refusal = r };
 
     struct signal_filter *f = &c->filter;
-    enum hub_event_flag inbox = FLAG_UNSET;
+    enum hub_event_flag inbox = FLAG_UNSET, changes = FLAG_UNSET;
     if (!take_filter(c, args)) /* r says: out of memory */
         return false;
     if (!args_known(&in, "a stream") || !arg_number(&in, "min_urgency", &f->min_urgency) ||
-        !arg_flag(&in, "inbox", &inbox) || !read_place(c, &in, last_id))
+        !arg_flag(&in, "inbox", &inbox) || !arg_flag(&in, "changes", &changes) ||
+        !read_place(c, &in, last_id))
         return false;
     if (f->patterns.n && !match_is_pattern(f->patterns.v[0], strlen(f->patterns.v[0])))
         return arg_wrong(&in, "pattern", MATCH_PATTERN_SAYS);
     c->is_inbox = inbox == FLAG_YES;
+    c->wants_changes = changes == FLAG_YES;
     for (size_t i = 0; i < f->rings.n && !c->reads_all; i++) {
         enum status st = hub_is_member(c->all->hub, c->identity, f->rings.v[i]);
         if (st == ST_IO)
@@ -708,6 +731,7 @@ streams_add(struct streams *s, struct http_conn *conn, const struct stream_calle
              request_id);
     http_stream_begin(conn, headers);
     http_watch(conn, on_news, c);
+    c->changed = c->place;
     welcome(c);
     catch_up(c);
     if (is_first && s->on_identity)

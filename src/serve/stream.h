@@ -87,7 +87,7 @@ void streams_revoke(struct streams *s, const char *key);
 /* There may be something new in the index. */
 void streams_look(struct streams *s);
 size_t streams_count(const struct streams *s);
-/* Does anybody of that identity listen? */
+/* Is a stream of that identity open? */
 bool streams_has(const struct streams *s, const char *identity);
 /* Told when the first stream of an identity begins, and when its last one has ended. */
 void streams_on_identity(struct streams *s,

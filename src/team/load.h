@@ -41,7 +41,7 @@ struct load_field {
     void (*read)(struct load *l, const struct load_field *f, const struct yaml *v, void *to);
     size_t at, n_at;   /* offsets of the member and, for lists, of its count */
     unsigned min, max; /* load_number */
-    const char *takes; /* NULL: as load_takes describes the reader's values */
+    const char *takes; /* NULL: as load_describe tells the reader's values */
     const char *otherwise, *says;
 };
 

@@ -245,7 +245,7 @@ const struct load_field phase_fields[] = {
       .says = "what exec, script and checks run; at a gate, the checks that run before its agent" },
     { "max_iterations", load_number, PHASE(max_iterations), .min = 1, .max = 5, .otherwise = "3",
       .says = "gates: a ROUTE in the last iteration escalates" },
-    { "timeout", load_time, PHASE(timeout_ms), .otherwise = "20m; gates 15m",
+    { "timeout", load_time, PHASE(timeout_ms), .otherwise = "20m; gates 15m; team phases none",
       .says = "an attempt is stopped then" },
     { "retries", load_number, PHASE(retries), .min = 0, .max = 5, .otherwise = "0",
       .says = "new attempts after an error, a crash or a timeout" },
@@ -268,9 +268,11 @@ const struct load_field phase_fields[] = {
       .says = "agent: hug only: who decides" },
     { "notify", read_notify, PHASE(notify), .takes = "a map",
       .says = "the agents to notify of its events" },
-    { "team", load_text, PHASE(team), .says = "type: team only: the team to run" },
+    { "team", load_text, PHASE(team),
+      .says = "type: team only: the team to run: ./teams/NAME of this directory, or the name of an "
+              "installed one, with @1.2 behind it if it must have that version" },
     { "inputs", load_pairs, PHASE_LIST(inputs),
-      .says = "type: team only: the inputs of that team" },
+      .says = "type: team only: the inputs of that team; templates are replaced" },
     { "description", load_nothing, .takes = "a text", .says = "for people" },
     { 0 },
 };
@@ -288,5 +290,7 @@ load_phase(struct load *l, struct phase *p, const struct yaml *v, bool is_suppor
     l->phase = name && name->type == YAML_SCALAR && *name->text ? name->text : NULL;
     /* Validation knows the agent, which may take more keys (team/phase_config.h). */
     load_known(l, v, is_support ? "a support phase" : "a phase", phase_fields, p);
+    if (!yaml_get(v, "type") && p->team && p->agent && strcmp(p->agent, "team") == 0)
+        p->type = PHASE_TEAM; /* agent: team says it, too */
     l->phase = NULL;
 }

@@ -8,6 +8,7 @@
 #include "team/package_names.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 enum { ENTRY_TIME = 315532800 }; /* 1980-01-01, the first that every archive format has */
 
 struct packing {
+    const char *above; /* "" or "teams/research/": what is packed is in there */
     struct archive *archive;
     struct archive_entry *entry;
     size_t unpacked, n;
@@ -58,8 +60,8 @@ check_limits(const struct packing *k, const char *path, struct err *e)
 
 /* `text` for a file, `target` for a link, neither for a directory. */
 static enum status
-add_entry(struct packing *k, const char *path, unsigned mode, const struct buf *text,
-          const char *target, struct err *e)
+add_entry_at(struct packing *k, const char *path, unsigned mode, const struct buf *text,
+             const char *target, struct err *e)
 {
     size_t len = text ? text->len : 0;
 
@@ -80,6 +82,20 @@ add_entry(struct packing *k, const char *path, unsigned mode, const struct buf *
         (len && ar.write_data(k->archive, text->p, len) != (la_ssize_t)len))
         return archive_failed(k->archive, path, e);
     return ST_OK;
+}
+
+static enum status
+add_entry(struct packing *k, const char *name, unsigned mode, const struct buf *text,
+          const char *target, struct err *e)
+{
+    struct buf path = { 0 };
+
+    buf_addf(&path, "%s%s", k->above, name);
+    enum status s = buf_status(&path, "the path", e);
+    if (!s)
+        s = add_entry_at(k, path.p, mode, text, target, e);
+    buf_release(&path);
+    return s;
 }
 
 static unsigned
@@ -173,6 +189,68 @@ add_roles(struct packing *k, int dir, struct err *e)
     return s;
 }
 
+static enum status add_team(struct packing *k, int dir, struct err *e);
+
+static int
+is_team(const struct dirent *d)
+{
+    return path_is_name(d->d_name);
+}
+
+/* A team in teams/, which has a team.yml; what has none is left out. */
+static enum status
+add_sub(struct packing *k, int teams, const char *name, struct err *e)
+{
+    const char *above = k->above;
+    struct buf path = { 0 };
+    struct stat st;
+    int dir =
+        SYS_RETRY(sys->openat(teams, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
+    enum status s = ST_OK;
+
+    if (dir < 0)
+        return errno == ENOTDIR || errno == ELOOP ? ST_OK : err_sys(e, "open teams/%s", name);
+    if (sys->fstatat(dir, "team.yml", &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        buf_addf(&path, "teams/%s", name);
+        s = buf_status(&path, "the path", e);
+        if (!s)
+            s = add_entry(k, path.p, 0755, NULL, NULL, e);
+        buf_reset(&path);
+        buf_addf(&path, "%steams/%s/", above, name);
+        if (!s)
+            s = buf_status(&path, "the path", e);
+        k->above = path.p;
+        if (!s)
+            s = add_team(k, dir, e);
+        k->above = above;
+    }
+    close(dir);
+    buf_release(&path);
+    return s;
+}
+
+/* The teams that team phases run: teams/<name>/, and theirs. */
+static enum status
+add_teams(struct packing *k, int dir, struct err *e)
+{
+    struct dirent **found = NULL;
+    int teams;
+    enum status s = path_open_dir_at(dir, "teams", false, &teams, e);
+
+    if (s)
+        return s == ST_NOT_FOUND ? ST_OK : s;
+    int n = scandirat(teams, ".", &found, is_team, by_name);
+    s = n < 0 ? err_sys(e, "list teams") : n ? add_entry(k, "teams", 0755, NULL, NULL, e) : ST_OK;
+    for (int i = 0; i < n; i++) {
+        if (!s)
+            s = add_sub(k, teams, found[i]->d_name, e);
+        free(found[i]);
+    }
+    free(found);
+    close(teams);
+    return s;
+}
+
 /* In the order of their names. */
 static enum status
 add_team(struct packing *k, int dir, struct err *e)
@@ -189,7 +267,9 @@ add_team(struct packing *k, int dir, struct err *e)
         s = agent_files_walk(dir, add_agent_file, k, e);
     if (!s)
         s = add_roles(k, dir, e);
-    return s ? s : add_file(k, dir, "team.yml", "team.yml", e);
+    if (!s)
+        s = add_file(k, dir, "team.yml", "team.yml", e);
+    return s ? s : add_teams(k, dir, e);
 }
 
 static bool
@@ -206,7 +286,7 @@ begin(struct packing *k, struct buf *to)
 enum status
 package_pack(int dir, struct buf *to, struct err *e)
 {
-    struct packing k = { 0 };
+    struct packing k = { .above = "" };
     struct buf bytes = BUF_MAX(PACKAGE_PACKED_MAX);
     enum status s = libarchive_load(e);
 

@@ -69,6 +69,19 @@ plain_path(struct reading *r, const char *path)
     return arena_dup(&r->arena, path, n == 1 && path[0] == '.' ? 0 : n);
 }
 
+/* Below agents/ of the team, or of one in its teams/. */
+static bool
+is_in_agents(const char *path)
+{
+    while (strncmp(path, "teams/", 6) == 0) {
+        const char *slash = strchr(path + 6, '/');
+        if (!slash)
+            return false;
+        path = slash + 1;
+    }
+    return strncmp(path, "agents/", 7) == 0;
+}
+
 static const char *
 type_fault(struct archive_entry *entry, const char *path)
 {
@@ -78,7 +91,7 @@ type_fault(struct archive_entry *entry, const char *path)
         return "is a hard link";
     if (ar.entry_perm(entry) & 07000)
         return "has a setuid, setgid or sticky bit";
-    if (type == AE_IFLNK && strncmp(path, "agents/", 7) != 0)
+    if (type == AE_IFLNK && !is_in_agents(path))
         return "is a link: only agents/ may have links";
     if (type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK)
         return "is neither a file nor a directory nor a link";

@@ -80,6 +80,31 @@ parse_name(struct team_ref *r, const char *text, struct err *e)
     return s;
 }
 
+/* A version that is asked for must be one. */
+static enum status
+check_asked(const struct team_ref *r, const char *text, struct err *e)
+{
+    bool is_asked = r->version.len || ends(text, "@") || ends(text, "#");
+
+    return is_asked && !is_version(r->version.p ? r->version.p : "")
+               ? err_set(e, ST_INVALID, "\"%.200s\" ends with no version", text)
+               : ST_OK;
+}
+
+enum status
+team_ref_parse_name(struct team_ref *r, const char *text, struct err *e)
+{
+    *r = (struct team_ref){ .kind = TEAM_REF_NAME };
+    if (begins(text, HUB_SCHEME))
+        return err_set(e, ST_INVALID,
+                       "\"%.200s\": install it (cliq team install %.200s), then write its name",
+                       text, text);
+    enum status s = parse_name(r, text, e);
+    if (!s)
+        s = buf_status(&r->version, "the version", e);
+    return s ? s : check_asked(r, text, e);
+}
+
 static bool
 is_dir(const char *path)
 {
@@ -112,10 +137,8 @@ team_ref_parse(struct team_ref *r, const char *text, struct err *e)
         s = buf_status(&r->at, "the reference", e);
     if (!s)
         s = buf_status(&r->version, "the version", e);
-    if (!s && (r->version.len || ends(text, "@") || ends(text, "#")) && r->kind != TEAM_REF_DIR &&
-        r->kind != TEAM_REF_PACKAGE && !is_version(r->version.p ? r->version.p : ""))
-        s = err_set(e, ST_INVALID, "\"%.200s\" ends with no version", text);
-    return s;
+    return !s && r->kind != TEAM_REF_DIR && r->kind != TEAM_REF_PACKAGE ? check_asked(r, text, e)
+                                                                        : s;
 }
 
 void

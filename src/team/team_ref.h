@@ -33,6 +33,8 @@ struct team_ref {
 
 /* ST_INVALID: it is none of these. team_ref_release is safe after any outcome. */
 enum status team_ref_parse(struct team_ref *r, const char *text, struct err *e);
+/* The same for a text that can only be the name of an installed team. */
+enum status team_ref_parse_name(struct team_ref *r, const char *text, struct err *e);
 void team_ref_release(struct team_ref *r);
 
 /* Is `version` the wanted one, or does it begin with it? Any is, if nothing is wanted. */

@@ -1,10 +1,14 @@
+#define _GNU_SOURCE /* scandirat */
 #include "team/trust.h"
 
 #include "base/json.h"
 #include "base/path.h"
 #include "base/sys.h"
 #include "team/agent_files.h"
+#include "team/team_subs.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -90,15 +94,75 @@ add_entries(crypto_generichash_state *h, int dir, struct err *e)
     return s == ST_NOT_FOUND ? ST_OK : s;
 }
 
+static enum status hash_level(int dir, unsigned depth, char hash[TRUST_HASH_SIZE], struct err *e);
+
+static int
+is_name(const struct dirent *d)
+{
+    return d->d_name[0] != '.';
+}
+
+/* The hash of a frame of a team phase, by its name. Others in frames/ hold no programs. */
+static enum status
+add_frame(crypto_generichash_state *h, int frames, const char *name, unsigned depth, struct err *e)
+{
+    char hash[TRUST_HASH_SIZE];
+    struct stat st;
+    int dir =
+        SYS_RETRY(sys->openat(frames, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
+
+    if (dir < 0)
+        return errno == ENOTDIR || errno == ELOOP || errno == ENOENT
+                   ? ST_OK
+                   : err_sys(e, "open frames/%s", name);
+    enum status s = ST_OK;
+    if (sys->fstatat(dir, "workflow.yml", &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        s = hash_level(dir, depth, hash, e);
+        if (!s)
+            add(h, name, hash, strlen(hash), false);
+    }
+    close(dir);
+    return s;
+}
+
+/* The programs of the teams of team phases. */
+static enum status
+add_frames(crypto_generichash_state *h, int dir, unsigned depth, struct err *e)
+{
+    struct dirent **found = NULL;
+    int frames =
+        SYS_RETRY(sys->openat(dir, "frames", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0));
+
+    if (frames < 0)
+        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? ST_OK
+                                                                     : err_sys(e, "open frames");
+    int n = scandirat(frames, ".", &found, is_name, alphasort);
+    enum status s = n < 0 ? err_sys(e, "list frames") : ST_OK;
+    for (int i = 0; i < n; i++) {
+        if (!s)
+            s = add_frame(h, frames, found[i]->d_name, depth, e);
+        free(found[i]);
+    }
+    free(found);
+    close(frames);
+    return s;
+}
+
 enum status
 trust_hash(int dir, char hash[TRUST_HASH_SIZE], struct err *e)
+{
+    if (sodium_init() < 0)
+        return err_set(e, ST_IO, "the crypto library cannot start");
+    return hash_level(dir, 0, hash, e);
+}
+
+static enum status
+hash_level(int dir, unsigned depth, char hash[TRUST_HASH_SIZE], struct err *e)
 {
     crypto_generichash_state h;
     unsigned char sum[32];
     enum status s;
 
-    if (sodium_init() < 0)
-        return err_set(e, ST_IO, "the crypto library cannot start");
     crypto_generichash_init(&h, NULL, 0, sizeof sum);
     s = add_file(&h, dir, "workflow.yml", "workflow.yml", e);
     if (!s)
@@ -107,6 +171,8 @@ trust_hash(int dir, char hash[TRUST_HASH_SIZE], struct err *e)
         s = add_entries(&h, dir, e);
     if (!s)
         s = agent_files_walk(dir, add_agent_file, &h, e);
+    if (!s && depth < TEAM_DEPTH_MAX)
+        s = add_frames(&h, dir, depth + 1, e);
     crypto_generichash_final(&h, sum, sizeof sum);
     sodium_bin2hex(hash, TRUST_HASH_SIZE, sum, sizeof sum);
     return s;

@@ -2,7 +2,8 @@
  * trust - a workflow and its agents are programs: they run only after this user has trusted them.
  *
  * Trust is in the content: a hash over workflow.yml, agents.json, every file and link under
- * agents/ (agent_files.h), and the entries that the project's settings.json sets for agents.
+ * agents/ (agent_files.h), and the entries that the project's settings.json sets for agents; and
+ * the same of the teams of team phases, in frames/<phase>/.
  * <config>/trusted lists the hashes that this user trusts, one a line. Assembling a team from a
  * directory that the user names trusts it; a .cliq/ that comes with a cloned repository is not
  * trusted.

@@ -425,7 +425,8 @@ check_team_fields(struct check *c, const struct phase *p)
     if (p->type == PHASE_TEAM) {
         if (!check_given(p->node, "team") || (p->team && !*p->team))
             problem_error(c->problems, check_at(c, p, "team"),
-                          "a team phase needs team: the name of an installed team");
+                          "a team phase needs team: ./teams/NAME of this directory, or the name of "
+                          "an installed team");
         return;
     }
     if (check_given(p->node, "team"))

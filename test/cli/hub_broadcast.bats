@@ -83,6 +83,18 @@ load ../lib/hub
     refused 4 "no such signal waits"
 }
 
+@test "signal cancel takes the beginning or end of an id, as the table shows it" {
+    id=$(cliq signal schedule daily --at +1h)
+    cliq signal schedule daily --at +2h >/dev/null
+    got signal cancel "${id:0:6}"
+    refused 2 "is the beginning or the end of several delayed signals: "
+    has "$err" "$id"
+    got signal cancel "${id: -6}"
+    succeeds
+    is 1 "$(cliq signal delayed | wc -l)"
+    lacks "$(cliq signal delayed)" "$id"
+}
+
 @test "a closed standard input is reported as such" {
     got emit sense - <&-
     refused 2 "standard input is closed"

@@ -38,7 +38,7 @@ repository() { # DIR [ORIGIN]
     succeeds
     is b "$(cut -f1 "$T/out")"
     got lease release b --as ruby
-    refused 4 "ruby has leased none of them"
+    refused 4 "ruby has leased none of them (cliq lease list shows all leases)"
     got lease release --holder ruby --as root
     succeeds
     is "a c" "$(cut -f1 "$T/out" | paste -sd' ')"

@@ -8,7 +8,9 @@ finished phase runs again, and no process is left.
 
 The team has two branches, a phase that is retried, one that is skipped, and a gate with
 checks and an agent that sends work back once. Agents write down their starts outside of
-.cliq/. EXECUTOR=tmux: with agents in panes; TEAM=own: with cliq's own agents. Shares no code with src/.
+.cliq/. EXECUTOR=tmux: with agents in panes; TEAM=own: with cliq's own agents; TEAM=nested: the team is a
+phase of another one, and the lines are those of both journals; TEAM=twice: and a gate behind it sends all of it
+back once. Shares no code with src/.
 """
 import glob, json, os, random, shutil, subprocess, sys, tempfile, threading, time
 
@@ -36,7 +38,8 @@ line '"status":"progress","message":"nearly"'
 line '"status":"complete"'
 """
 JUDGE = AGENT + r"""
-if [ "$N" = 1 ]; then v='"outcome":"ROUTE","target":"left"'; else v='"outcome":"PASS"'; fi
+to=left; [ "$P" != judge ] || to=build
+if [ "$N" = 1 ]; then v='"outcome":"ROUTE","target":"'$to'"'; else v='"outcome":"PASS"'; fi
 line "\"status\":\"complete\",\"result\":{\"verdict\":{$v,\"reason\":\"n$N\"}}"
 """
 TEAM = """
@@ -77,7 +80,22 @@ phases:
         own("never", 'depends_on: [plan], when: "$(handoff.plan.go) == yes", ') + \
         own("gate", "type: gate, depends_on: [left, right], ", "checks", CHECK) + own("ship", "depends_on: [gate, never], ")
     TEXTS = ["plan.1", "left.2", "right.2", "ROUTE to left: 0 of 1 checks passed: c failed with exit code 1", "PASS: 1 of 1 checks passed"]
+STARTED = 8
 WANT = sorted("plan.1 left.1 right.1 right.2 check.1 gate.1 left.2 check.2 gate.2 ship.1".split())
+INNER = None
+if os.environ.get("TEAM") in ("nested", "twice"):
+    INNER, TIMES = TEAM, 2 if os.environ["TEAM"] == "twice" else 1
+    TEAM = """
+name: "@local/outer"
+description: a team that is killed
+agents: {w: {entry: agents/w/a.sh}, g: {entry: agents/g/a.sh}}
+phases:
+  - {name: first, agent: w}
+  - {name: build, type: team, team: ./teams/inner, depends_on: [first]}
+""" + ("  - {name: judge, type: gate, agent: g, depends_on: [build]}\n" if TIMES == 2 else "") + """
+  - {name: last, agent: w, depends_on: [%s]}
+""" % ("judge" if TIMES == 2 else "build")
+    WANT = sorted(TIMES * WANT + ["first.1", "last.1"] + (["judge.1", "judge.2"] if TIMES == 2 else []))
 
 
 def write(path, text):
@@ -89,6 +107,11 @@ def write(path, text):
 write(f"{root}/team/team.yml", TEAM)
 write(f"{root}/team/agents/w/a.sh", WORKER)
 write(f"{root}/team/agents/g/a.sh", JUDGE)
+if INNER:
+    write(f"{root}/team/roles/build.md", "Build what the plan says, test it, and say what is missing in it.")
+    write(f"{root}/team/teams/inner/team.yml", INNER)
+    write(f"{root}/team/teams/inner/agents/w/a.sh", WORKER)
+    write(f"{root}/team/teams/inner/agents/g/a.sh", JUDGE)
 
 
 class Project:
@@ -105,11 +128,15 @@ class Project:
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def lines(self):
-        try:
-            with open(f"{self.dir}/.cliq/run/journal.jsonl", "rb") as f:
-                return f.read().count(b"\n")
-        except FileNotFoundError:
-            return 0
+        """Of the journal, and of those of team phases."""
+        n = 0
+        for path in [f"{self.dir}/.cliq/run/journal.jsonl", *glob.glob(f"{self.dir}/.cliq/frames/build/**/run/journal.jsonl", recursive=True)]:
+            try:
+                with open(path, "rb") as f:
+                    n += f.read().count(b"\n")
+            except FileNotFoundError:
+                pass
+        return n
 
     def finish(self, what):
         """Resumes until the end, and compares the result with that of an undisturbed run."""
@@ -132,11 +159,15 @@ class Project:
         assert code == 0, f"exit code {code}"
         assert got == WANT, f"started: {got}"
         assert open(f"{state}/signals/_pipeline_status").read() == "COMPLETED"
-        journal = [json.loads(l) for l in open(f"{state}/run/journal.jsonl")]
-        assert journal[-1]["ev"] == "end" and journal[-1]["status"] == "COMPLETED", journal[-1]
-        for ev in ("started", "result"):
-            names = [(e["phase"], e["attempt"]) for e in journal if e["ev"] == ev]
-            assert len(names) == len(set(names)) == 8, (ev, names)
+        if INNER:
+            self.check_journal(state, 6 if TIMES == 2 else 3)
+            runs = glob.glob(f"{state}/frames/build/runs/*")
+            assert len(runs) == TIMES - 1, runs
+            for run in runs:
+                self.check_journal(run, STARTED)
+            self.check_data(state)
+            state = f"{state}/frames/build"
+        self.check_journal(state, STARTED)
         text = lambda c: json.load(open(f"{state}/channels/{c}/handoff.json"))["text"].split("\n")[0].split(" after ")[0]
         assert [text("plan--left"), text("left--gate"), text("right--gate"), text("gate--left"), text("gate--ship")] == TEXTS
         assert os.path.exists(f"{state}/signals/left_routed")
@@ -146,6 +177,18 @@ class Project:
         out = p.communicate(timeout=20)[0].decode()
         assert p.returncode == 0 and "COMPLETED" in out, out
         assert sorted(open(f"{self.home}/starts").read().split()) == WANT
+
+    def check_journal(self, state, started):
+        journal = [json.loads(l) for l in open(f"{state}/run/journal.jsonl")]
+        assert journal[-1]["ev"] == "end" and journal[-1]["status"] == "COMPLETED", journal[-1]
+        for ev in ("started", "result"):
+            names = [(e["phase"], e["attempt"]) for e in journal if e["ev"] == ev]
+            assert len(names) == len(set(names)) == started, (ev, names)
+
+    def check_data(self, state):
+        """The outputs of the team, where the phase behind it reads them."""
+        data = json.load(open(f"{state}/channels/build--{'judge' if TIMES == 2 else 'last'}/handoff.json"))["data"]
+        assert data == {"status": "COMPLETED", "outputs": {"ship": {"go": "no"}}}, data
 
     def alive(self):
         found = []

@@ -158,6 +158,9 @@ ask("POST", "/leases", body={"project": "p", "paths": ["../x"]}, want=400)
 ask("GET", "/leases", "/leases?project=p&path=src/a.c&others=false")
 ask("POST", "/leases/release", body={"project": "p", "paths": ["src/**"]})
 ask("POST", "/signals/ticket")
+assert ask("POST", "/sign-in", body={"ticket": ask("POST", "/sign-in/ticket")["ticket"]})["key"] == key
+ask("POST", "/sign-in", body={"ticket": "none"}, want=401)
+assert ask("GET", "/whoami")["identity"] == "admin"
 E = "/v1/engine/signals/"
 ask("POST", E + "generate", body={"type": "a:b", "source": {"type": "webhook", "id": "gh"}, "data": {"n": 1}})
 ask("POST", E + "generate", body={"type": " "}, want=400)
@@ -205,7 +208,7 @@ assert ask("GET", "/rooms/{id}/messages", "/rooms/room-001/messages?after=" + po
 ask("POST", "/rooms/{id}/signoff", "/rooms/room-001/signoff", body={"from": "qa", "body": "fine"}, want=409)
 every = {(m.upper(), p) for p, ops in api["paths"].items() for m in ops}
 left = {p for m, p in every - seen if (m, p) != ("POST", "/teams")} # team_hub.bats publishes
-assert left == {"/", "/metrics", "/openapi.json", "/mcp", "/signals/stream", "/v1/engine/events"}, left
+assert left == {"/", "/web/{version}/{name}", "/metrics", "/openapi.json", "/mcp", "/signals/stream", "/v1/engine/events"}, left
 PY
 }
 

@@ -92,6 +92,7 @@ END
     mkdir "$T/bin" && printf '#!/bin/sh\n' | tee "$T/bin/make" >"$T/bin/claude"
     chmod +x "$T"/bin/*
     PATH=$T/bin:$PATH
+    "$CLIQ" team install "$T/ex/1" >/dev/null # a phase of the last one runs it
     for dir in "$T"/ex/*/; do
         got team validate "$dir"
         is "" "$err"

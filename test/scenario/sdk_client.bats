@@ -26,6 +26,17 @@ cliq() { env -u CLIQ_URL -u CLIQ_KEY "$CLIQ" "$@"; }
     "$PY" hub.py calls
 }
 
+@test "a newcomer's mistakes with CliqClient are told at once, and fail no task silently" {
+    node hub.mjs mistakes
+    "$PY" hub.py mistakes
+    got_from node hub.mjs unseen
+    code_is 1
+    has "$err" "CliqClientError"
+    got_from "$PY" hub.py unseen
+    has "$err" "Exception in thread cliq-subscription"
+    has "$err" "KeyError: 'mine'"
+}
+
 @test "streams in JavaScript and Python over five kills of the server: no gap, no repeat" {
     local round before
     start js node hub.mjs listen "$T/js.heard"

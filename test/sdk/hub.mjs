@@ -1,4 +1,5 @@
-// Clients of the hub for test/scenario/sdk_client.bats: node hub.mjs listen FILE | work N NAME | calls. CLIQ_URL and CLIQ_KEY say where.
+// Clients of the hub for test/scenario/sdk_client.bats: node hub.mjs listen FILE | work N | calls | mistakes. CLIQ_URL and CLIQ_KEY
+// say where.
 import assert from 'node:assert';
 import fs from 'node:fs';
 import { CliqClient, CliqClientError } from '@cliqhub/cliq-sdk';
@@ -76,4 +77,45 @@ async function calls() {
   assert.throws(() => new CliqClient({ url: 'localhost:3000' }), /url must be/);
 }
 
-await { listen, work, calls }[what](...words);
+// What goes wrong in a newcomer's first program.
+async function mistakes() {
+  const key = process.env.CLIQ_KEY;
+  await new CliqClient({ url: new URL(process.env.CLIQ_URL), key: `${key}\n` }).list(); // read from a file
+  assert.throws(() => new CliqClient({ key: 'cho_geheim\nX: y' }), (problem) => !problem.message.includes('geheim'));
+  assert.throws(() => new CliqClient({ url: '' }), /url must be set, or CLIQ_URL/);
+  assert.throws(() => hub.emit('task', 'x'), /emit takes one object/);
+  assert.throws(() => hub.work((task) => task), /handler is not a function/);
+  assert.throws(() => hub.work({ concurrency: 0 }, () => {}), /concurrency must be 1 or more/);
+  assert.throws(() => hub.signals.subscribe(() => {}), /on_signal is not a function/);
+  await assert.rejects(async () => hub.emit({ signal_type: 'note', content: 7n }), /BigInt/); // not "cannot be reached"
+  await assert.rejects(hub.emit({ signal_type: '' }), (problem) => problem.status === 400);
+
+  // a handler that throws nothing at all has failed, too
+  const task = await hub.emit({ signal_type: 'task', content: 'x' });
+  const worker = hub.work({ types: ['task'] }, () => {
+    worker.stop();
+    throw undefined;
+  });
+  await worker.done;
+  assert.equal((await hub.get(task)).delivery_state, 'failed');
+
+  // two subscriptions; each closes itself in its handler, at a payload that is nearly as large as a body may be
+  const content = 'é'.repeat(500_000);
+  const large = await hub.emit({ signal_type: 'large', content });
+  await Promise.all([1, 2].map(async () => {
+    const news = hub.signals.subscribe({ type: 'large', since: 0 }, async (signal) => {
+      assert.equal(signal.id, large.id);
+      assert.equal(signal.content, content);
+      await news.close();
+    });
+    await news.closed;
+  }));
+  await assert.rejects(hub.emit({ signal_type: 'large', content: content + content }), (problem) => problem.status === 413);
+}
+
+// A failure that the program does not look at ends it.
+function unseen() {
+  hub.signals.subscribe({ pattern: 'a**' }, () => {});
+}
+
+await { listen, work, calls, mistakes, unseen }[what](...words);

@@ -1,4 +1,6 @@
-"""Clients of the hub for test/scenario/sdk_client.bats: hub.py listen FILE | work N | calls. CLIQ_URL and CLIQ_KEY say where."""
+"""Clients of the hub for test/scenario/sdk_client.bats: hub.py listen FILE | work N | calls | mistakes. CLIQ_URL and CLIQ_KEY say
+where."""
+import os
 import signal as signals
 import sys
 import threading
@@ -96,4 +98,68 @@ def calls():
     refused(lambda: CliqClient(url="localhost:3000"))
 
 
-{"listen": listen, "work": work, "calls": calls}[sys.argv[1]](*sys.argv[2:])
+def raises(kind, part, call, *args, **named):
+    try:
+        call(*args, **named)
+    except kind as problem:
+        assert part in str(problem), problem
+        return problem
+    raise AssertionError("no error: " + part)
+
+
+def mistakes():
+    """What goes wrong in a newcomer's first program."""
+    CliqClient(key=os.environ["CLIQ_KEY"] + "\n").list()  # read from a file
+    assert "geheim" not in str(raises(CliqClientError, "characters", CliqClient, key="cho_geheim\nX: y"))
+    raises(CliqClientError, "url must be set, or CLIQ_URL", CliqClient, url="")
+    raises(TypeError, "emit takes the type", hub.emit, {"signal_type": "task"})
+    raises(TypeError, "handler is not a function", hub.work, {"types": ["task"]})
+    raises(ValueError, "concurrency must be 1 or more", hub.work, print, concurrency=0)
+    raises(TypeError, "on_signal is not a function", hub.signals.subscribe, {})
+    raises(TypeError, "not JSON serializable", hub.emit, "note", {1, 2})
+    refused(lambda: hub.emit(""), status=400)
+
+    # a handler that ends the program has failed; async handlers are awaited
+    done = threading.Event()
+    for content, handler in ("failed", lambda task: sys.exit(0)), ("acked", None):
+        async def work_async(task):
+            done.set()
+
+        def work_and_tell(task):
+            done.set()
+            handler(task)
+        task = hub.emit("task", content)
+        worker = hub.work(work_and_tell if handler else work_async, types=["task"])
+        assert done.wait(20)
+        worker.stop()
+        assert hub.get(task)["delivery_state"] == content, hub.get(task)
+        done.clear()
+
+    # two subscriptions; each closes itself in its handler, at a payload that is nearly as large as a body may be
+    content = "\u00e9" * 500000
+    large = hub.emit("large.py", content)
+    news = []
+
+    def see(signal):
+        assert signal["id"] == large["id"] and signal["content"] == content
+        for one in news:
+            one.close()
+    is_ready = threading.Event()
+    news += [hub.signals.subscribe(lambda signal: is_ready.wait(20) and see(signal), type="large.py", since=0) for _ in range(2)]
+    is_ready.set()
+    for one in news:
+        one.join(20)
+    refused(lambda: hub.emit("large", content * 2), status=413)
+
+
+def unseen():
+    """A failure that the program does not look at is printed."""
+    def see(signal):
+        raise KeyError("mine")
+    hub.emit("note")
+    news = hub.signals.subscribe(see, since=0)
+    while news._thread.is_alive():
+        news._thread.join(1)
+
+
+{"listen": listen, "work": work, "calls": calls, "mistakes": mistakes, "unseen": unseen}[sys.argv[1]](*sys.argv[2:])

@@ -96,7 +96,7 @@ emit_thousand(struct hub *h, int nth)
     buf_release(&b);
 }
 
-/* So many in a row that another thread adds them (row_queue_share), pile after pile. */
+/* So many in a row that another thread adds them (row_thread.h), pile after pile. */
 static void
 an_index_is_made_by_two_threads_as_it_was_lived(void **state)
 {

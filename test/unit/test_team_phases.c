@@ -431,7 +431,8 @@ team_phases_name_a_team(void **state)
 {
     (void)state;
     says(HEAD "  - { name: a, type: team }\n",
-         "4:5: error: a team phase needs team: the name of an installed team (phase a, field "
+         "4:5: error: a team phase needs team: ./teams/NAME of this directory, or the name of an "
+         "installed team (phase a, field "
          "team)");
     clean(HEAD "  - { name: a, type: team, team: '@x/y', inputs: { a: b } }\n");
 }

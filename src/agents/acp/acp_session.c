@@ -243,7 +243,7 @@ choose_model(struct acp_session *s, const struct json *session, struct err *e)
         return ST_OK;
     if (!option && !json_is(models, JSON_OBJECT)) {
         s->model = NULL;
-        acp_note(s, "%s lets nobody choose a model: %s is not used", acp_program_name(s), model);
+        acp_note(s, "%s offers no choice of a model: %s is not used", acp_program_name(s), model);
         return ST_OK;
     }
     list_models(&known, session);

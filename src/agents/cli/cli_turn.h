@@ -31,7 +31,7 @@ enum turn_trouble {
 enum { TURN_SHORT = 160 }; /* bytes of a progress text */
 
 struct turn {
-    struct arena *arena; /* of the line; texts of turn_path and turn_dup */
+    struct arena *arena; /* of the line */
     struct buf answer;
     struct buf log;    /* for the attempt's log; the frame takes it after each line */
     struct buf said;   /* progress texts, each ended by NUL; the frame takes them after each line */

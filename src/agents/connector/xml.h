@@ -1,5 +1,5 @@
 /*
- * xml - reads the elements of a service's small XML answers, one after the other.
+ * xml - reads the elements of a service's small XML answers, one after the other; escapes text.
  *
  *     const char *at = text;
  *     while (xml_next(&at, end, "Contents", &inner))
@@ -24,7 +24,7 @@ bool xml_next(const char **at, const char *end, const char *name, struct xml_par
 /* Appends the text of the first element of that name in `in`, with its entities decoded. False:
  * there is none. */
 bool xml_text(const struct xml_part *in, const char *name, struct buf *to);
-/* Appends text with &, < and > escaped. */
+/* Appends text with &, < and > escaped, as it stands between tags; in HTML, too. */
 void xml_escape(struct buf *to, const char *text);
 
 #endif

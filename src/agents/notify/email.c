@@ -12,6 +12,7 @@
  * A password goes over an encrypted connection only, except to this machine. Without a connection,
  * and after an answer 4xx, it is tried again.
  */
+#include "agents/connector/xml.h"
 #include "agents/notify/delivery.h"
 #include "agents/notify/mail.h"
 #include "base/clock.h"
@@ -155,53 +156,31 @@ get_receivers(const struct notice_delivery *d, struct mail *m, struct err *e)
 /* ---- the mail ---- */
 
 static void
-add_html(struct buf *to, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '&':
-            buf_adds(to, "&amp;");
-            break;
-        case '<':
-            buf_adds(to, "&lt;");
-            break;
-        case '>':
-            buf_adds(to, "&gt;");
-            break;
-        case '"':
-            buf_adds(to, "&quot;");
-            break;
-        default:
-            buf_addc(to, *text);
-        }
-}
-
-static void
 write_html(struct buf *to, const struct notice *n)
 {
     buf_adds(to, "<!DOCTYPE html>\n<html><body style=\"font-family: sans-serif\">\n<h3>");
-    add_html(to, n->title);
+    xml_escape(to, n->title);
     buf_adds(to, "</h3>\n");
     if (n->message) {
         buf_adds(to, "<p style=\"white-space: pre-wrap\">");
-        add_html(to, n->message);
+        xml_escape(to, n->message);
         buf_adds(to, "</p>\n");
     }
     buf_adds(to, "<table cellpadding=\"3\">\n");
     for (size_t i = 0; i < n->n_rows; i++) {
         buf_adds(to, "<tr><th align=\"left\" valign=\"top\">");
-        add_html(to, n->rows[i].label);
+        xml_escape(to, n->rows[i].label);
         buf_adds(to, "</th><td style=\"white-space: pre-wrap\">");
-        add_html(to, n->rows[i].value);
+        xml_escape(to, n->rows[i].value);
         buf_adds(to, "</td></tr>\n");
     }
     buf_adds(to, "</table>\n");
     if (n->n_commands) {
         buf_adds(to, "<p>What to do, in <code>");
-        add_html(to, n->project);
+        xml_escape(to, n->project);
         buf_adds(to, "</code>:</p>\n<pre>");
         for (size_t i = 0; i < n->n_commands; i++) {
-            add_html(to, n->commands[i]);
+            xml_escape(to, n->commands[i]);
             buf_addc(to, '\n');
         }
         buf_adds(to, "</pre>\n");

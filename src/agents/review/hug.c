@@ -13,7 +13,9 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "cmd/cmd.h"
+#include "context/frames.h"
 #include "run/review.h"
+#include "run/run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,6 +27,7 @@ enum { REVIEWERS_MAX = 50, HANDOFF_TEXT_MAX = 64 << 10 };
 struct hug {
     struct context *c;
     struct json *doc;
+    bool is_below; /* in a team phase: the reviews are those of .cliq/ */
     char id[REVIEW_ID_SIZE];
     int64_t created_ms, expires_ms, remind_ms;
 };
@@ -154,8 +157,11 @@ set_gate(struct hug *h, int64_t attempt, const char *run, struct err *e)
 
     for (size_t i = 0; targets && i < c->n_route_targets; i++)
         json_add(targets, json_new_str(c->arena, c->route_targets[i], strlen(c->route_targets[i])));
+    struct run_latest whole; /* of a gate in a team phase: the run that people know */
+    const char *shown =
+        h->is_below && run_latest(&c->state, &whole, NULL) == ST_OK ? whole.id : run;
     bool ok = targets && json_set(doc, "v", json_new_int(c->arena, 1)) &&
-              set_text(c->arena, doc, "id", h->id) && set_text(c->arena, doc, "run", run) &&
+              set_text(c->arena, doc, "id", h->id) && set_text(c->arena, doc, "run", shown) &&
               set_text(c->arena, doc, "team", c->team_name) &&
               set_text(c->arena, doc, "gate", c->phase) &&
               json_set(doc, "attempt", json_new_int(c->arena, attempt)) &&
@@ -327,22 +333,41 @@ announce(struct hug *h, struct err *e)
 }
 
 static enum status
+look(struct hug *h, struct err *e)
+{
+    struct context *c = h->c;
+    enum status s = begin(h, e);
+
+    if (!s && review_is(h->doc, "open") && now_ms() >= h->expires_ms)
+        s = review_move(&c->state, c->arena, h->id, "open", "expired", &h->doc, e);
+    if (!s && review_is(h->doc, "open"))
+        return now_ms() >= review_due_ms(h->doc) ? announce(h, e) : ST_OK;
+    if (!s)
+        s = end(h, e);
+    if (!s)
+        review_task_close(c->agent, h->doc);
+    return s;
+}
+
+/* All reviews of a run are in one place, where people look for them. */
+static enum status
 handle(struct context *c, struct err *e)
 {
     struct hug h = { .c = c };
+    struct state_dir own, top = { .dir = -1 };
     enum status s =
         c->is_gate ? context_read(c, e) : err_set(e, ST_INVALID, "the agent hug is for gates");
 
     if (!s)
-        s = begin(&h, e);
-    if (!s && review_is(h.doc, "open") && now_ms() >= h.expires_ms)
-        s = review_move(&c->state, c->arena, h.id, "open", "expired", &h.doc, e);
-    if (!s && review_is(h.doc, "open"))
-        return now_ms() >= review_due_ms(h.doc) ? announce(&h, e) : ST_OK;
-    if (!s)
-        s = end(&h, e);
-    if (!s)
-        review_task_close(c->agent, h.doc);
+        s = frame_top(&top, &c->state, e);
+    if (!s) {
+        own = c->state;
+        h.is_below = strcmp(own.state_dir, top.state_dir) != 0;
+        c->state = top;
+        s = look(&h, e);
+        c->state = own;
+    }
+    state_dir_close(&top);
     return s;
 }
 

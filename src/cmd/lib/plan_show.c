@@ -3,6 +3,7 @@
 #include "base/term.h"
 #include "base/utf8.h"
 #include "run/phase_scope.h"
+#include "run/team_phase.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,7 @@ add_text(const struct view *v, struct buf *out)
         buf_adds(out, "  support  ");
     else
         buf_addf(out, "  step %-3u ", v->p->dag->step[v->phase] + 1);
-    buf_addf(out, "%s  (%s, agent %s", ph->name, phase_type_name(ph->type),
+    buf_addf(out, "%s%s  (%s, agent %s", v->p->way, ph->name, phase_type_name(ph->type),
              v->p->agents[v->phase].name);
     for (size_t d = 0; d < ph->n_depends_on; d++)
         buf_addf(out, "%s%s", d ? ", " : "; after ", ph->depends_on[d]);
@@ -110,6 +111,7 @@ add_text(const struct view *v, struct buf *out)
 
 /* ---- as JSON ---- */
 
+/* The phase's object is left open. */
 static void
 add_json(const struct view *v, struct buf *out)
 {
@@ -162,7 +164,6 @@ add_json(const struct view *v, struct buf *out)
         }
         json_close(out, ']');
     }
-    json_close(out, '}');
 }
 
 /* ---- the whole plan ---- */
@@ -181,17 +182,47 @@ add_head(const struct plan *p, const struct plan_extent *x, struct buf *out)
     buf_addc(out, '\n');
 }
 
-enum status
-plan_show(const struct plan *p, const struct plan_extent *x, bool is_json, struct buf *out,
-          struct err *e)
+static enum status show_phases(const struct plan *p, const struct plan_extent *x, bool is_json,
+                               struct buf *out, struct err *e);
+
+/* The team that a phase runs: all of it. */
+static enum status
+show_team(const struct plan *p, const struct plan_extent *x, size_t phase, bool is_json,
+          struct buf *out, struct err *e)
+{
+    struct plan *sub = plan_sub(p, phase);
+    struct plan_extent all = { .n = sub->team.n_phases, .ended = RUN_ACTIVE };
+    enum status s = team_phase_preview(sub, x->runs, e);
+
+    all.runs = malloc(all.n + 1);
+    if (!s && !all.runs)
+        s = err_nomem(e);
+    if (all.runs)
+        memset(all.runs, true, all.n);
+    if (!s && is_json) {
+        json_key(out, "team");
+        json_open(out, '{');
+        json_key_str(out, "name", sub->team.name);
+        json_key(out, "phases");
+        json_open(out, '[');
+    }
+    if (!s)
+        s = show_phases(sub, &all, is_json, out, e);
+    if (is_json) {
+        json_close(out, ']');
+        json_close(out, '}');
+    }
+    free(all.runs);
+    return s;
+}
+
+static enum status
+show_phases(const struct plan *p, const struct plan_extent *x, bool is_json, struct buf *out,
+            struct err *e)
 {
     struct arena a = { 0 };
     enum status s = ST_OK;
 
-    if (is_json)
-        json_open(out, '[');
-    else
-        add_head(p, x, out);
     /* The graph, then the support phases. */
     for (size_t k = 0; !s && k < 2 * p->team.n_phases; k++) {
         struct view v;
@@ -202,12 +233,28 @@ plan_show(const struct plan *p, const struct plan_extent *x, bool is_json, struc
         s = look(p, x, i, &a, &v, e);
         if (!s)
             (is_json ? add_json : add_text)(&v, out);
+        if (!s && plan_sub(p, i))
+            s = show_team(p, x, i, is_json, out, e);
+        if (is_json)
+            json_close(out, '}');
         arena_reset(&a);
     }
+    arena_release(&a);
+    return s;
+}
+
+enum status
+plan_show(const struct plan *p, const struct plan_extent *x, bool is_json, struct buf *out,
+          struct err *e)
+{
+    if (is_json)
+        json_open(out, '[');
+    else
+        add_head(p, x, out);
+    enum status s = show_phases(p, x, is_json, out, e);
     if (is_json) {
         json_close(out, ']');
         buf_addc(out, '\n');
     }
-    arena_release(&a);
     return s;
 }

@@ -6,6 +6,7 @@
 #include "team/installed_teams.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -82,14 +83,17 @@ find_anywhere(struct buf *to, const char *where, struct err *e)
 }
 
 /* Its agents may be those of the settings of the project that we are in. */
-static void
-validate(struct found_team *f)
+static enum status
+validate(struct found_team *f, struct err *e)
 {
     struct state_dir project = { .dir = -1 };
     bool has_project = state_dir_find(&project, NULL) == ST_OK;
 
-    team_validate(&f->team, f->dir, has_project ? project.state_dir : NULL, &f->problems);
+    const char *state_dir = has_project ? project.state_dir : NULL;
+    team_validate(&f->team, f->dir, state_dir, &f->problems);
+    enum status s = team_subs_load(&f->subs, &f->team, f->dir, state_dir, &f->problems, e);
     state_dir_close(&project);
+    return s;
 }
 
 static enum status
@@ -107,7 +111,7 @@ find_at(struct found_team *f, const char *where, struct err *e)
         e->text[0] = '\0';
     }
     if (!s)
-        validate(f);
+        s = validate(f, e);
     return s;
 }
 
@@ -137,9 +141,25 @@ team_find_own(struct found_team *f, const char *where, struct err *e)
     return ST_OK;
 }
 
+enum status
+team_find_tell(struct found_team *f, const char *done, struct err *e)
+{
+    struct buf out = { 0 };
+
+    problems_write(&out, &f->problems);
+    if (out.len)
+        fputs(out.p, stderr);
+    buf_release(&out);
+    return f->problems.errors
+               ? err_set(e, ST_FAILED, "the team has %zu error%s; nothing was %s",
+                         f->problems.errors, f->problems.errors == 1 ? "" : "s", done)
+               : ST_OK;
+}
+
 void
 team_find_release(struct found_team *f)
 {
+    team_subs_release(&f->subs);
     team_release(&f->team);
     problems_release(&f->problems);
     buf_release(&f->file);

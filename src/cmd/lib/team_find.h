@@ -9,10 +9,11 @@
 #define CLIQ_CMD_LIB_TEAM_FIND_H
 
 #include "base/opt.h"
-#include "team/team.h"
+#include "team/team_subs.h"
 
 struct found_team {
     struct team team;
+    struct team_subs subs; /* the teams of its team phases */
     struct problems problems;
     struct buf file; /* its path */
     int dir;         /* open: where roles/ and agents/ are; -1: none */
@@ -23,6 +24,8 @@ struct found_team {
 enum status team_find(struct found_team *f, const struct args *a, struct err *e);
 /* The same for a team that is to be changed: only a team.yml, which must be readable as YAML. */
 enum status team_find_own(struct found_team *f, const char *where, struct err *e);
+/* Tells the problems on standard error. ST_FAILED: there are errors; "nothing was <done>". */
+enum status team_find_tell(struct found_team *f, const char *done, struct err *e);
 void team_find_release(struct found_team *f);
 
 #endif

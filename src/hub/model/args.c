@@ -233,7 +233,7 @@ take_text(struct args_in *in, const char *key, enum hub_arg_kind kind, const cha
     if (v->text.len > EVENT_TEXT_MAX)
         return arg_wrong(in, key, "must have at most 4096 bytes");
     *out = arena_dup(in->arena, v->text.p, v->text.len);
-    return *out || refuse(in->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+    return *out || refuse_starved(in->refusal);
 }
 
 bool
@@ -257,7 +257,7 @@ arg_trimmed(struct args_in *in, const char *key, const char **out)
     if (t.len > EVENT_TEXT_MAX || memchr(t.p, '\0', t.len))
         return arg_wrong(in, key, "must have at most 4096 bytes, and no NUL");
     *out = arena_dup(in->arena, t.p, t.len);
-    return *out || refuse(in->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+    return *out || refuse_starved(in->refusal);
 }
 
 bool

@@ -199,6 +199,12 @@ refuse(struct refusal *r, int status, const char *code, const char *fmt, ...)
 }
 
 bool
+refuse_starved(struct refusal *r)
+{
+    return refuse(r, 503, "STORE_UNAVAILABLE", "out of memory");
+}
+
+bool
 is_due(const struct hub_now *now, int64_t until, int64_t boot_until, const char *boot)
 {
     if (boot && boot[0] && is_same(boot, now->boot))

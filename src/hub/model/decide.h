@@ -109,6 +109,8 @@ struct refusal {
 /* Fills it and returns false. */
 bool refuse(struct refusal *r, int status, const char *code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+/* For want of memory. */
+bool refuse_starved(struct refusal *r);
 
 enum decision {
     DECIDE_REFUSED,

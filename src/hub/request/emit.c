@@ -16,12 +16,6 @@
 
 enum { DELAYED_MAX = 100000 };
 
-static bool
-starved(struct op *t)
-{
-    return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
-}
-
 static const char *
 new_id(struct op *t)
 {
@@ -34,7 +28,7 @@ new_id(struct op *t)
     }
     const char *bare = hub_event_bare_id(id), *kept = arena_dup(t->a, bare, strlen(bare));
     if (!kept)
-        starved(t);
+        refuse_starved(&t->refusal);
     return kept;
 }
 
@@ -63,7 +57,7 @@ op_dedup(struct op *t, const char *key, char hash[65], bool *is_done)
         }
     if (buf_failed(&b)) {
         buf_release(&b);
-        return starved(t);
+        return refuse_starved(&t->refusal);
     }
     api_key_hash(hash, b.p, b.len);
     buf_release(&b);
@@ -181,11 +175,11 @@ map_attachments(struct op *t, struct hub_event *ev)
     size_t i = 0;
 
     if (!list)
-        return starved(t);
+        return refuse_starved(&t->refusal);
     json_each (v, ev->resources) {
         struct json *same = json_new(t->a, JSON_OBJECT);
         if (!same)
-            return starved(t);
+            return refuse_starved(&t->refusal);
         *same = *v;
         same->next = NULL;
         json_add(list, same);
@@ -202,7 +196,7 @@ map_attachments(struct op *t, struct hub_event *ev)
                           t->in.prefix, i);
         ref = json_new_str(t->a, name->text.p, name->text.len);
         if (!to || !ref)
-            return starved(t);
+            return refuse_starved(&t->refusal);
         json_set(to, "kind", json_new_str(t->a, "artifact", 8));
         json_set(to, "ref", ref);
         json_add(list, to);
@@ -271,7 +265,7 @@ read_emit(struct op *t, struct hub_event *ev)
         return false;
     ev->id = new_id(t);
     ev->source = signal_source_json(t->a, &caller);
-    return ev->id && (ev->source || starved(t));
+    return ev->id && (ev->source || refuse_starved(&t->refusal));
 }
 
 /* Appends the signal that was just emitted to the answer. A reply has its parent's thread, which
@@ -442,7 +436,7 @@ take_source(struct op *t, struct hub_event *ev)
     if (s.kind == SOURCE_AGENT)
         s.id = text_of(t->req->identity);
     ev->source = signal_source_json(t->a, &s);
-    return ev->source || starved(t);
+    return ev->source || refuse_starved(&t->refusal);
 }
 
 bool
@@ -549,7 +543,7 @@ find_cancelled(struct op *t, struct row *r, const char *ids[HUB_BATCH_MAX], size
         const char *id = row_dup(r, 0, t->a), *body = row_dup(r, 1, t->a);
         struct hub_event ev = { 0 };
         if (!id || !body)
-            return starved(t);
+            return refuse_starved(&t->refusal);
         const char *by = hub_event_parse(&ev, body, strlen(body), t->a) ? ev.by : NULL;
         if (may_cancel(t, by)) {
             ids[(*n)++] = id;
@@ -576,6 +570,8 @@ op_cancel(struct op *t)
         return refuse(&t->refusal, 400, "VALIDATION_FIELD_REQUIRED",
                       json_get(t->in.object, "repeatKey") ? "Delayed signal repeatKey is required"
                                                           : "id, repeatKey or type is required");
+    if (!op_full_id_of(t, "id", SHORT_ID_DELAYED, &id))
+        return false;
     struct row *r = index_run(t->h->ix,
                               "SELECT id, body FROM delayed WHERE (?1 IS NULL OR id = ?1) AND"
                               " (?2 IS NULL OR repeat_key = ?2) AND (?3 IS NULL OR type = ?3)",

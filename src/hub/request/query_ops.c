@@ -19,12 +19,6 @@ enum {
     DAY_MS = 86400000,
 };
 
-static bool
-starved(struct op *t)
-{
-    return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
-}
-
 /* ---- a query built from its filters ---- */
 
 struct list_query {
@@ -213,7 +207,7 @@ answer_page(struct op *t, struct list_query *q, const struct query_source *from,
     add_i(q, " LIMIT ?", from->merge ? 1 : limit + 1);
     if (buf_failed(&q->sql) || q->n >= VALUES_MAX) {
         buf_release(&q->sql);
-        return starved(t);
+        return refuse_starved(&t->refusal);
     }
     struct row *r = index_run_text(ix, q->sql.p, q->values, q->n);
     buf_release(&q->sql);
@@ -224,7 +218,7 @@ answer_page(struct op *t, struct list_query *q, const struct query_source *from,
             break;
         }
         if (!signal_row_read(r, t->a, &x))
-            return starved(t);
+            return refuse_starved(&t->refusal);
         const char *receipt = with_receipts ? row_text(r, SIGNAL_ROW_COLUMNS) : NULL;
         size_t end = t->out->len;
         json_sep(t->out);
@@ -291,7 +285,7 @@ take_inbox(struct op *t, struct inbox *in)
     if (strcmp(in->target, "@") == 0)
         in->target = own_inbox(t);
     if (!in->target)
-        return starved(t);
+        return refuse_starved(&t->refusal);
     in->is_identity = *in->target == '@';
     if (!path_is_name(in->target + in->is_identity))
         return arg_wrong(&t->in, "target", "must be the name of a role, or @ and an identity");
@@ -428,7 +422,7 @@ op_inbox(struct op *t)
     buf_adds(&q.sql, " THEN 'unread' ELSE r.state END");
     if (!add_target(t, &in, &q, &from)) {
         buf_release(&q.sql);
-        return starved(t);
+        return refuse_starved(&t->refusal);
     }
     if (!add_filters(t, &q)) {
         buf_release(&q.sql);
@@ -560,7 +554,7 @@ find_one(struct op *t, struct signal_row *x)
                               "siss", id, (int64_t)op_reads_all(t), who, who);
     if (!index_next(ix, r))
         return no_signal(t, id);
-    return signal_row_read(r, t->a, x) || starved(t);
+    return signal_row_read(r, t->a, x) || refuse_starved(&t->refusal);
 }
 
 bool

@@ -1,7 +1,7 @@
 /*
- * short_id - a signal's id as people write it: whole, or an unambiguous beginning or end of it.
+ * short_id - an id as people write it: whole, or an unambiguous beginning or end of it.
  *
- * Ids begin with the time, so the ends tell signals apart; tables on a terminal show those.
+ * Ids begin with the time, so the ends tell them apart; tables on a terminal show those.
  */
 #include "hub/hub_impl.h"
 
@@ -36,16 +36,17 @@ add_ids(struct op *t, struct row *r, struct found *f)
 }
 
 static bool
-refuse_ambiguous(struct op *t, const char *what, const char *id, const struct found *f)
+refuse_ambiguous(struct op *t, const char *what, const char *id, const char *of, const char *prefix,
+                 const struct found *f)
 {
     struct buf list = { 0 };
 
     for (size_t i = 0; i < f->n; i++)
-        buf_addf(&list, "%ssignal:%s", i ? ", " : "", f->ids[i]);
-    bool is_good = !buf_failed(&list) &&
-                   refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
-                          "%s: \"%s\" is the beginning or the end of several signals: %s%s", what,
-                          id, list.p, f->n == SHOWN ? ", …" : "");
+        buf_addf(&list, "%s%s%s", i ? ", " : "", prefix, f->ids[i]);
+    bool is_good =
+        !buf_failed(&list) && refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE",
+                                     "%s: \"%s\" is the beginning or the end of several %s: %s%s",
+                                     what, id, of, list.p, f->n == SHOWN ? ", …" : "");
     buf_release(&list);
     return is_good;
 }
@@ -78,10 +79,36 @@ op_full_id(struct op *t, const char *what, const char **id)
         is_good = add_ids(t, r, &f);
     }
     if (!is_good)
-        return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
+        return refuse_starved(&t->refusal);
     if (f.n > 1)
-        return refuse_ambiguous(t, what, *id, &f);
+        return refuse_ambiguous(t, what, *id, "signals", "signal:", &f);
     if (f.n == 1)
+        *id = f.ids[0];
+    return true;
+}
+
+bool
+op_full_id_of(struct op *t, const char *what, enum short_id_of of, const char **id)
+{
+    static const struct {
+        const char *plural, *sql;
+    } tables[] = {
+#define FIND(table)                                                                                \
+    "SELECT id FROM " table " WHERE id = ?1 OR substr(id, 1, length(?1)) = ?1"                     \
+    " OR substr(id, -length(?1)) = ?1 ORDER BY id <> ?1, id LIMIT 3"
+        [SHORT_ID_KEY] = { "keys", FIND("keys") },
+        [SHORT_ID_DELAYED] = { "delayed signals", FIND("delayed") },
+#undef FIND
+    };
+    struct found f = { 0 };
+
+    if (!*id || strlen(*id) < SHORTEST)
+        return true;
+    if (!add_ids(t, index_run(t->h->ix, tables[of].sql, "s", *id), &f))
+        return refuse_starved(&t->refusal);
+    if (f.n > 1 && strcmp(f.ids[0], *id) != 0)
+        return refuse_ambiguous(t, what, *id, tables[of].plural, "", &f);
+    if (f.n)
         *id = f.ids[0];
     return true;
 }

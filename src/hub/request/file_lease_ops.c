@@ -1,5 +1,5 @@
 /*
- * lease_ops - leases of files: taken, released, listed, and ended when their time is over.
+ * file_lease_ops - leases of files: taken, released, listed, and ended when their time is over.
  *
  * Each change is a group of two lines: the bookkeeping line that counts (index/file_leases.h), and
  * a signal that tells it: lease:<holder>:taken, :released or :expired, with
@@ -23,12 +23,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool
-starved(struct op *t)
-{
-    return refuse(&t->refusal, 503, "STORE_UNAVAILABLE", "out of memory");
-}
-
 static const char *
 new_bare_id(struct arena *a, struct refusal *r)
 {
@@ -41,7 +35,7 @@ new_bare_id(struct arena *a, struct refusal *r)
     }
     const char *kept = arena_dup(a, hub_event_bare_id(id), EVENT_ID_LEN);
     if (!kept)
-        refuse(r, 503, "STORE_UNAVAILABLE", "out of memory");
+        refuse_starved(r);
     return kept;
 }
 
@@ -93,7 +87,7 @@ put(struct hub *h, const struct hub_event *ev, const struct hub_event *lease, co
     if (!id)
         return false;
     if (!signal.type || !signal.data || !signal.source)
-        return refuse(r, 503, "STORE_UNAVAILABLE", "out of memory");
+        return refuse_starved(r);
     return hub_add_line(h, &signal, r) && hub_add_line(h, ev, r);
 }
 
@@ -144,7 +138,7 @@ take_paths(struct op *t, const struct json **out)
     json_each (v, paths) {
         const char *text = arena_dup(t->a, v->text.p, v->text.len);
         if (!text)
-            return starved(t);
+            return refuse_starved(&t->refusal);
         if (path_glob_check(text, &e))
             return refuse(&t->refusal, 400, "VALIDATION_INVALID_TYPE", "paths: %s", e.text);
         if (++n > FILE_LEASE_PATHS_MAX)
@@ -274,8 +268,7 @@ end_lease(struct hub *h, const struct file_lease *list, size_t at, size_t n, con
                                      .paths = paths,
                                      .reason = l->reason,
                                      .until = l->until };
-    *is_good = paths ? put(h, &ev, &lease, by, ev.state, a, r)
-                     : refuse(r, 503, "STORE_UNAVAILABLE", "out of memory");
+    *is_good = paths ? put(h, &ev, &lease, by, ev.state, a, r) : refuse_starved(r);
     return i;
 }
 
@@ -317,7 +310,7 @@ op_lease_release(struct op *t)
                               "ss", project, holder),
                     FILE_LEASE_PROJECT_MAX, t->a, &n);
     if (!list)
-        return starved(t);
+        return refuse_starved(&t->refusal);
     for (size_t i = 0; i < n; i++)
         if (is_among(paths, list[i].path))
             list[kept++] = list[i];
@@ -382,7 +375,7 @@ op_leases(struct op *t)
     json_open(t->out, '[');
     while (index_next(t->h->ix, r)) {
         if (!file_lease_read(r, t->a, &l))
-            return starved(t);
+            return refuse_starved(&t->refusal);
         /* Over, but no writer has recorded it yet. */
         if (is_due(&t->h->now, l.until, l.boot_until, l.boot) ||
             (path && !path_glob_overlap(path, l.path)) ||

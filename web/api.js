@@ -1,0 +1,218 @@
+/*
+ * api - the server asked, and heard: requests with the key, and the one stream of events.
+ *
+ * The key is in memory. On request it is kept in sessionStorage too, which ends with the tab.
+ */
+const KEPT = 'cliq.key';
+let key = null;
+export let me = null;
+
+export class Refused extends Error {
+  constructor(status, code, message) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/* ---- latency of answers, as this browser sees it ---- */
+
+export const latencies = [];
+function noted(ms) {
+  latencies.push(ms);
+  if (latencies.length > 500) latencies.splice(0, 250);
+}
+
+/* ---- requests ---- */
+
+let onLost = () => {};
+export const whenSignedOut = (fn) => { onLost = fn; };
+
+export async function ask(method, path, body) {
+  let answer, text;
+  const begun = performance.now();
+  try {
+    answer = await fetch(path, {
+      method,
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+      headers: { ...(key ? { Authorization: 'Bearer ' + key } : {}), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    text = await answer.text();
+    noted(performance.now() - begun);
+  } catch {
+    throw new Refused(0, 'GONE', 'the server does not answer: is cliq serve running?');
+  }
+  let doc;
+  try { doc = JSON.parse(text); } catch { doc = null; }
+  if (answer.ok) return doc ?? text;
+  if (answer.status === 401 && key && path !== '/sign-in') {
+    forget();
+    onLost(doc?.error?.message || 'the key is no longer valid');
+  }
+  throw new Refused(answer.status, doc?.error?.code || '', (typeof doc?.error === 'string' ? doc.error : doc?.error?.message) || 'the server answered ' + answer.status);
+}
+
+const query = (args) => {
+  const q = new URLSearchParams();
+  for (const [k, v] of Object.entries(args || {})) if (v !== undefined && v !== null && v !== '') q.set(k, Array.isArray(v) ? v.join(',') : v);
+  const text = q.toString();
+  return text ? '?' + text : '';
+};
+export const get = async (path, args) => (await ask('GET', path + query(args))).data;
+export const page = (path, args) => ask('GET', path + query(args));
+export const post = async (path, body) => (await ask('POST', path, body)).data;
+export const remove = (path, args) => ask('DELETE', path + query(args));
+export const text = (path) => ask('GET', path);
+export const at = (...parts) => '/' + parts.map(encodeURIComponent).join('/');
+
+/* ---- signing in ---- */
+
+export const can = (scope) => !!me && (me.scopes.includes('admin') || me.scopes.includes(scope));
+/* What only reads signals is allowed to the scope audit, too. */
+export const mayRead = () => can('inbox') || can('audit');
+export const mayStream = () => can('stream') || can('audit');
+
+export async function signIn(text, keep) {
+  key = text.trim();
+  try {
+    me = await get('/whoami');
+  } catch (e) {
+    key = null;
+    throw e;
+  }
+  try {
+    if (keep) sessionStorage.setItem(KEPT, key);
+  } catch { /* a browser without storage: in memory, then */ }
+  return me;
+}
+export async function withTicket(ticket) {
+  const { key: text } = await post('/sign-in', { ticket });
+  return signIn(text, true);
+}
+export const kept = () => {
+  try { return sessionStorage.getItem(KEPT); } catch { return null; }
+};
+export function forget() {
+  key = me = null;
+  try { sessionStorage.removeItem(KEPT); } catch { /* as above */ }
+  stream.stop();
+}
+
+/* ---- the stream ---- */
+
+/*
+ * One connection for everything. It is read with fetch, so the key is in a header and in no address, and
+ * is resumed with Last-Event-ID. A connection that says nothing for 40 s is taken for lost: the server
+ * sends a comment every 15 s.
+ */
+const SILENCE_MS = 40000;
+class Stream {
+  constructor() {
+    this.listeners = { signals: [], changed: [], state: [], reset: [] };
+    this.state = 'off';
+  }
+
+  on(what, fn) {
+    this.listeners[what].push(fn);
+    return () => { this.listeners[what] = this.listeners[what].filter((f) => f !== fn); };
+  }
+
+  tell(what, value) {
+    for (const fn of this.listeners[what]) fn(value);
+  }
+
+  set(state) {
+    if (state === this.state) return;
+    this.state = state;
+    this.tell('state', state);
+  }
+
+  start(since) {
+    this.stop();
+    this.last = String(since);
+    this.wait = 250;
+    this.run(this.life = {});
+  }
+
+  stop() {
+    this.life = null;
+    clearTimeout(this.timer);
+    clearTimeout(this.silence);
+    if (this.abort) this.abort.abort();
+    this.set('off');
+  }
+
+  async run(life) {
+    const abort = this.abort = new AbortController();
+    try {
+      const answer = await fetch('/signals/stream?changes=true', {
+        cache: 'no-store', credentials: 'omit', redirect: 'error', signal: abort.signal,
+        headers: { Authorization: 'Bearer ' + key, 'Last-Event-ID': this.last },
+      });
+      if (life !== this.life) return;
+      if (answer.status === 401) {
+        forget();
+        onLost('the key is no longer valid');
+        return;
+      }
+      if (answer.status === 403) {
+        this.set('off');
+        return;
+      }
+      if (!answer.ok) throw new Error('status ' + answer.status);
+      this.wait = 250;
+      this.set('live');
+      await this.read(answer.body.getReader(), life);
+    } catch { /* lost: below */ }
+    if (life !== this.life) return;
+    abort.abort();
+    clearTimeout(this.silence);
+    this.set('lost');
+    this.timer = setTimeout(() => this.run(life), this.wait);
+    this.wait = Math.min(2000, this.wait * 2);
+  }
+
+  alive() {
+    clearTimeout(this.silence);
+    this.silence = setTimeout(() => this.abort && this.abort.abort(), SILENCE_MS);
+  }
+
+  async read(reader, life) {
+    const decoder = new TextDecoder();
+    let rest = '';
+    for (;;) {
+      this.alive();
+      const { done, value } = await reader.read();
+      if (done || life !== this.life) return;
+      rest += decoder.decode(value, { stream: true });
+      const end = rest.lastIndexOf('\n\n');
+      if (end < 0) continue;
+      const whole = rest.slice(0, end);
+      rest = rest.slice(end + 2);
+      this.take(whole);
+    }
+  }
+
+  take(text) {
+    const signals = [];
+    for (const event of text.split('\n\n')) {
+      let data = '', name = '';
+      for (const line of event.split('\n')) {
+        if (line.startsWith('data: ')) data += line.slice(6);
+        else if (line.startsWith('id: ')) this.last = line.slice(4);
+        else if (line.startsWith('event: ')) name = line.slice(7);
+      }
+      if (!data) continue;
+      let it;
+      try { it = JSON.parse(data); } catch { continue; }
+      if (it.id) signals.push(it);
+      else if (name === 'changed') this.tell('changed', it.changed);
+      else if (name === 'reset') this.tell('reset', it);
+    }
+    if (signals.length) this.tell('signals', signals);
+  }
+}
+export const stream = new Stream();
