@@ -1,13 +1,15 @@
-#define _GNU_SOURCE
 #include "context/agent_env.h"
+
+#include "team/runner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const struct field agent_env_inherited[] = {
-    { "PATH", .says = "where programs are" },
+    { "PATH", .says =
+                  "where programs are; the directory of cliq is added at its end when no cliq is "
+                  "in it" },
     { "HOME", .says = "your home directory" },
     { "LANG", .says = "your language" },
     { "TERM", .says = "the kind of terminal" },
@@ -32,47 +34,6 @@ const struct field agent_env_set[] = {
     { 0 },
 };
 
-void
-env_add(struct env *vars, const char *name, const char *value)
-{
-    size_t len = strlen(name), n = len + strlen(value) + 2, at = 0;
-    char *text = arena_alloc(vars->arena, n);
-
-    while (at < vars->n && (strncmp(vars->v[at], name, len) != 0 || vars->v[at][len] != '='))
-        at++;
-    if (vars->n + 1 >= vars->cap) {
-        size_t cap = vars->cap ? vars->cap * 2 : 32;
-        const char **v = arena_alloc(vars->arena, cap * sizeof *v);
-        if (v && vars->n)
-            memcpy(v, vars->v, vars->n * sizeof *v);
-        vars->v = v ? v : vars->v;
-        vars->cap = v ? cap : vars->cap;
-        vars->is_starved = vars->is_starved || !v;
-    }
-    if (!text || vars->is_starved) {
-        vars->is_starved = true;
-        return;
-    }
-    snprintf(text, n, "%s=%s", name, value);
-    vars->v[at] = text;
-    if (at == vars->n)
-        vars->v[++vars->n] = NULL;
-}
-
-void
-env_ours(struct env *vars)
-{
-    for (char **at = environ; *at; at++) {
-        const char *value = strchr(*at, '=');
-        if (!value || strncmp(*at, "CLIQ_", 5) == 0)
-            continue;
-        const char *name = arena_dup(vars->arena, *at, (size_t)(value - *at));
-        if (name)
-            env_add(vars, name, value + 1);
-        vars->is_starved = vars->is_starved || !name;
-    }
-}
-
 static void
 inherit(struct env *vars, const char *name)
 {
@@ -82,6 +43,25 @@ inherit(struct env *vars, const char *name)
         env_add(vars, name, value);
 }
 
+/* Agents in shell call cliq, which may have been started by its path. */
+static void
+add_own_directory(struct env *vars)
+{
+    const char *path = getenv("PATH"), *self = agent_self(vars->arena);
+    const char *slash = strrchr(self, '/');
+
+    if (!path || !*path || !slash || strcmp(slash, "/cliq") != 0 || runner_has("cliq"))
+        return;
+    size_t n = strlen(path), len = (size_t)(slash - self);
+    char *longer = arena_alloc(vars->arena, n + len + 2);
+    if (!longer) {
+        vars->is_starved = true;
+        return;
+    }
+    snprintf(longer, n + len + 2, "%s:%.*s", path, (int)len, self);
+    env_add(vars, "PATH", longer);
+}
+
 void
 env_base(struct env *vars, const struct agent *agent)
 {
@@ -89,6 +69,7 @@ env_base(struct env *vars, const struct agent *agent)
         env_add(vars, "PYTHONDONTWRITEBYTECODE", "1");
     for (const struct field *f = agent_env_inherited; f->key; f++)
         inherit(vars, f->key);
+    add_own_directory(vars);
     for (const char *const *name = agent->env_names; name && *name; name++)
         inherit(vars, *name);
     env_add(vars, "CLIQ_AGENT", agent->name);

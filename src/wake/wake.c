@@ -1,6 +1,5 @@
 #include "wake/wake.h"
 
-#include "context/agent_env.h"
 #include "proc/proc.h"
 #include "team/agent.h"
 

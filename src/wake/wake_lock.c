@@ -5,7 +5,7 @@
 
 #include "base/path.h"
 #include "base/sys.h"
-#include "context/agent_env.h"
+#include "context/env.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -204,6 +204,32 @@ JSON
     code_is 0
 }
 
+# runs_ts PATH: a new team in TypeScript with the programs of this PATH.
+runs_ts() {
+    rm -rf "$T/ts"
+    mkdir "$T/ts"
+    cd "$T/ts"
+    cliq team new my-team --lang ts
+    cliq init >/dev/null
+    PATH=$1 got assemble ./my-team
+    succeeds
+    cliq req -m "Greet" --input who=Ann >/dev/null
+    PATH=$1 got run --headless
+    code_is 0
+    is "Hello, Ann" "$(<.cliq/files/greet/greeting.txt)"
+}
+
+@test "a new team in TypeScript runs with node's type stripping, and with tsx where node has none" {
+    runs_ts "$PATH"
+    mkdir "$T/old"
+    printf '#!/bin/sh\ncase $1 in --experimental-strip-types) echo "bad option: $1" >&2; exit 9 ;; esac\nexec "%s" "$@"\n' "$(command -v node)" >"$T/old/node"
+    chmod +x "$T/old/node"
+    printf '#!/bin/sh\necho tsx >>"%s"\nexec "%s" "%s/tsx/dist/cli.mjs" "$@"\n' "$T/used" "$(command -v node)" "$CLIENTS" >"$T/old/tsx"
+    chmod +x "$T/old/tsx"
+    runs_ts "$T/old:/usr/bin:/bin"
+    is tsx "$(<"$T/used")"
+}
+
 @test "tsc --strict accepts the page's programs and types with our declarations" {
     page
     cp "$ROOT/test/agents/sdk_types.ts" "$T/page"

@@ -40,6 +40,12 @@ load ../lib/cli
     refused 2 '"ruby"'
 }
 
+# PATH without the directories that have a cliq.
+without_cliq() {
+    local dir dirs=
+    for dir in ${PATH//:/ }; do [ -x "$dir/cliq" ] || dirs=$dirs:$dir; done
+    echo "${dirs#:}"
+}
 # runs LANG: makes a team in that language and runs it at once.
 runs() {
     mkdir "$1"
@@ -61,9 +67,20 @@ runs() {
     cd ..
 }
 
-@test "team new --lang sh, python and js make teams that run at once" {
-    export PATH=$BIN:$PATH
-    runs sh
+@test "team new --lang sh, python and js make teams that run at once, also of a cliq that is not on PATH" {
+    (
+        PATH=$BIN:$PATH
+        runs sh
+    )
+    mkdir away other "$T/bin"
+    cd away
+    PATH=$(without_cliq) runs sh
+    cd ../other
+    # another one that is on PATH stays the one
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$CLIQ" >"$T/bin/cliq"
+    chmod +x "$T/bin/cliq"
+    PATH=$T/bin:$PATH runs sh
+    cd ..
     runs python
     command -v node >/dev/null || skip "no node"
     runs js
