@@ -2,7 +2,6 @@
 # cliq in the hands of the real Claude Code, Codex and Gemini CLI, registered by cliq install, with a
 # scripted model: its tools, its hooks.
 load agents
-load ../lib/hub
 
 # cliq as people have it: on PATH, so that install writes the plain name.
 begin() {
@@ -62,7 +61,8 @@ m = json.loads(sys.stdin.read()); m = m[0] if isinstance(m, list) else m; print(
     calls
     ask_claude "do it"
     has_called claude-shop
-    is "agent:claude-shop:wake agent:claude-shop:sleep" "$(cliq signal events --json | field type | grep ^agent: | paste -sd' ')"
+    is "agent:claude-shop:wake agent:claude-shop:sleep" "$(cliq signal events --json |
+        $PY -c 'import json, sys; print(*[s["type"] for s in json.load(sys.stdin) if s["type"].startswith("agent:")])')"
 }
 
 @test "codex calls generate_signal, inbox and room_post" {
