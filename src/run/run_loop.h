@@ -56,6 +56,10 @@ struct run {
     struct sched_options now; /* root: the present options */
     struct deferred *late;    /* root: the oldest first */
     size_t n_late, cap_late;
+    /* what a rerun goes on with, in a team phase: "test"; NULL: nothing */
+    const char *below;
+    size_t below_phase;
+    unsigned below_attempt;
     uint64_t last_id;                           /* root: of the run ids that were made */
     struct watch *stopped[RUN_STOPPED_WATCHES]; /* root: of team phases; NULL: none */
     size_t n_stopped;
@@ -177,11 +181,14 @@ struct replay;
  * left it. */
 enum status start_sub(struct run *r, struct err *e);
 enum status start_sub_on(struct run *r, struct replay *replay, struct err *e);
+/* Goes on with a run that has ended, from "test", or from "sub/test" of a team phase in it. */
+enum status start_sub_from(struct run *r, struct replay *replay, const char *from, struct err *e);
 
 /* How a run begins. */
 struct run_start {
     enum { START_ANEW, START_ON, START_ENDED } way; /* ended: there is nothing to go on with */
     size_t from;                                    /* go on from here; SIZE_MAX: where it was */
+    const char *below;                              /* within that team phase; NULL: all of it */
     bool is_open;                                   /* an unfinished run is there */
 };
 /* That, from what was asked for and what is past; s is what replay_load returned. Refuses what
