@@ -164,6 +164,8 @@ void spending_pass_on(struct run *r);
 void run_notices_event(struct run *r, const struct sched_event *ev);
 /* Phases that failed and will not be tried again, since the run ends. */
 void run_notices_untried(struct run *r);
+/* Appends the line "Next: …" (next_step.h). */
+void run_notices_next(struct run *r, enum run_status status, struct buf *to);
 /* To those of settings.notifications: how the run ended. */
 void run_notices_end(struct run *r, enum run_status status, const char *reason);
 

@@ -294,8 +294,8 @@ warn_missing(struct run *r, size_t from, size_t to)
         buf_addf(&text,
                  "%s/%s is missing: %s%s runs without what %s hands over (cliq retry %s%s runs "
                  "both)",
-                 r->p->state.state_dir, path.p, r->p->way, t->phases[to].name,
-                 t->phases[from].name, r->p->way, t->phases[from].name);
+                 r->p->state.state_dir, path.p, r->p->way, t->phases[to].name, t->phases[from].name,
+                 r->p->way, t->phases[from].name);
         progress_warn(r->progress, buf_failed(&text) ? path.p : text.p);
     }
     buf_release(&path);

@@ -84,6 +84,9 @@ END
     run_is 3
     status_is ESCALATED
     has "$out" "phase build: phase two: agent error: no disk"
+    has "$out" "Next: cliq retry build/two (mend the cause first: cliq log build/two shows what it said)"
+    got status
+    has "$out" "Next: cliq retry build/two (mend"
     is "one.1 two.1" "$(starts)"
     is ESCALATED "$(<$FRAME/signals/_pipeline_status)"
 }
