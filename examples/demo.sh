@@ -1,6 +1,7 @@
 #!/bin/sh
 # make demo: architect (C) -> developer (Python) -> reviewer (sh, a gate). The tests of
 # a small project fail first; the gate routes back to the developer, and the second try passes.
+# Then a room: engineer -> security -> qa, whose first review fails.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "$here" && cd "${BUILD:-build}" && pwd)
@@ -36,4 +37,23 @@ cat .cliq/signals/_pipeline_status
 echo
 say cliq status
 cliq status
+
+# The second act: a room of three roles. The review fails once, the work is fixed, it passes and is signed off.
+cp -r "$here/examples/rooms" "$work/roles"
+for role in engineer security qa; do
+    cliq settings "roles.$role.command" "sh '$work/roles/$role.sh'" >/dev/null
+done
+say "cliq room create room-001 --ref EPIC-001 --roles engineer,security,qa -m 'A shell function greet NAME; without a name it greets the world'"
+cliq room create room-001 --ref EPIC-001 --roles engineer,security,qa \
+    -m "A shell function greet NAME; without a name it greets the world"
+say cliq room run
+cliq room run
+for role in engineer security qa; do
+    say "cliq room signoff room-001 --from $role -m 'Approved.'"
+    cliq room signoff room-001 --from "$role" -m "Approved."
+done
+say cliq room status room-001
+cliq room status room-001
+say cat .war-rooms/RELEASE.md
+cat .war-rooms/RELEASE.md
 printf '\nNow try it yourself: build/cliq team new my-team, and cliq help. Another demo: examples/war-room.sh\n'

@@ -6,7 +6,7 @@
  *     roles.<name>.agent     an agent of cliq (agents/agents.def, or the project's own)
  *     neither                a person, who posts into the room
  *
- * Tests: test/scenario/room_run.bats
+ * Tests: test/scenario/room_run.bats test/scenario/room_agents.bats
  */
 #ifndef CLIQ_MANAGER_PLAYERS_H
 #define CLIQ_MANAGER_PLAYERS_H

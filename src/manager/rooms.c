@@ -531,7 +531,7 @@ post_task(const struct rooms *r, int dir, const struct room_config *c, const str
     const struct life_state *first = &l->states[l->initial];
     struct message m = { .from = LIFE_MANAGER,
                          .to = first->role ? first->role : lifecycle_worker(l),
-                         .type = "task",
+                         .type = c->opening ? c->opening : "task",
                          .ref = c->ref,
                          .body = brief->p,
                          .body_len = brief->len };

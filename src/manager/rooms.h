@@ -60,6 +60,7 @@ enum status rooms_open_room(const struct rooms *r, const char *room, int *dir, s
 struct room_config {
     const char *room, *ref, *title, *task;
     const char *plan;                     /* the plan that it came from; NULL: none */
+    const char *opening;                  /* the type of its first message; NULL: task. Not read */
     const char *working_dir, *created_at; /* NULL: the project; now */
     struct epic_list roles;               /* the first works, the others review */
     struct epic_list depends_on;          /* rooms */

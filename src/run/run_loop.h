@@ -18,6 +18,7 @@
 #ifndef CLIQ_RUN_RUN_LOOP_H
 #define CLIQ_RUN_RUN_LOOP_H
 
+#include "base/flood.h"
 #include "base/loop.h"
 #include "base/watch.h"
 #include "run/attempt.h"
@@ -79,6 +80,7 @@ struct run {
     bool *is_stopped;          /* ACT_STOP was given for its latest attempt */
     unsigned *n_notified;      /* notify lines of its latest attempt */
     unsigned *n_progress;      /* the same of progress */
+    struct flood *floods;      /* of progress that is told */
     struct spending *spending; /* of each phase, then of the run (spending.c) */
     ino_t *published;          /* of each gate, the verdict that we wrote last (verdict.h) */
     /* what happened since the last settle */

@@ -52,7 +52,6 @@ struct file_route {
     enum status (*run)(struct file_call *c, struct err *e);
 };
 
-/* Every row of every table: i from 0; NULL after the last one. */
-const struct file_route *file_route_nth(size_t i);
+extern const struct file_route *const file_route_tables[]; /* ended by NULL */
 
 #endif

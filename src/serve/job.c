@@ -153,7 +153,8 @@ job_free(struct job *j)
 {
     struct serve *s = j->s;
 
-    mcp_call_free(j->mcp);
+    if (j->mcp)
+        mcp_call_free(j->mcp);
     loop_drop(j->timer);
     arena_reset(&j->arena);
     if (s->n_spare == SPARE_MAX || j->arena.used > KEPT_MAX) {

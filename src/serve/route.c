@@ -27,53 +27,43 @@ static const struct route_info own[] = {
       ROUTE_ENGINE_EVENTS, 0, NULL },
 };
 
-enum { N_OWN = sizeof own / sizeof *own };
+enum { ROUTES_MAX = 160 };
 
-/* Operations with a route; those without stand last. */
-static size_t
-n_ops(void)
+/* All of them, gathered at the first call: every request walks through them. */
+static struct route_info routes[ROUTES_MAX];
+static size_t n_routes;
+
+static void
+add_route(struct route_info r)
 {
-    static size_t n;
-
-    while (n < HUB_N_OPS && hub_ops[n].path)
-        n++;
-    return n;
+    assert(n_routes < ROUTES_MAX);
+    routes[n_routes++] = r;
 }
 
-/* In the order of route_nth. NULL: no more. */
-static const char *
-path_nth(size_t i)
+static void
+gather(void)
 {
-    size_t ops = n_ops();
-    const struct file_route *f;
-
-    if (i < N_OWN)
-        return own[i].path;
-    i -= N_OWN;
-    if (i < ops)
-        return hub_ops[i].path;
-    f = file_route_nth(i - ops);
-    return f ? f->path : NULL;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        add_route(own[i]);
+    for (size_t i = 0; i < HUB_N_OPS && hub_ops[i].path; i++) { /* those without stand last */
+        const struct hub_op_info *op = &hub_ops[i];
+        add_route((struct route_info){ op->method, op->path, op->brief, op->scope, ROUTE_OP,
+                                       (enum hub_op)i, NULL });
+    }
+    for (const struct file_route *const *t = file_route_tables; *t; t++)
+        for (const struct file_route *f = *t; f->path; f++)
+            add_route(
+                (struct route_info){ f->method, f->path, f->brief, f->scope, ROUTE_FILE, 0, f });
 }
 
 bool
 route_nth(size_t i, struct route_info *info)
 {
-    if (i < N_OWN) {
-        *info = own[i];
-        return true;
-    }
-    i -= N_OWN;
-    if (i < n_ops()) {
-        const struct hub_op_info *op = &hub_ops[i];
-        *info = (struct route_info){ op->method, op->path,       op->brief, op->scope,
-                                     ROUTE_OP,   (enum hub_op)i, NULL };
-        return true;
-    }
-    const struct file_route *f = file_route_nth(i - n_ops());
-    if (f)
-        *info = (struct route_info){ f->method, f->path, f->brief, f->scope, ROUTE_FILE, 0, f };
-    return f;
+    if (!n_routes)
+        gather();
+    if (i < n_routes)
+        *info = routes[i];
+    return i < n_routes;
 }
 
 bool
@@ -137,8 +127,6 @@ int
 route_find(const char *method, size_t method_len, const char *path, size_t path_len,
            struct route *r, char allow[64])
 {
-    struct route_info info = { 0 };
-    const char *template;
     bool is_found = false;
 
     *allow = '\0';
@@ -148,24 +136,23 @@ route_find(const char *method, size_t method_len, const char *path, size_t path_
         method = "GET";
         method_len = 3;
     }
-    /* Two passes would be simpler to say: literal paths first. One is enough, since a
-     * parameter never beats a literal that was found. */
-    for (size_t i = 0; (template = path_nth(i)); i++) {
-        if ((path_len > 1 && template[1] != path[1]) || !may_fit(template, path, path_len))
+    if (!n_routes)
+        gather();
+    for (const struct route_info *i = routes; i < routes + n_routes; i++) {
+        if ((path_len > 1 && i->path[1] != path[1]) || !may_fit(i->path, path, path_len))
             continue; /* no template begins with a parameter */
-        route_nth(i, &info);
-        struct route at = {
-            .kind = info.kind, .op = info.op, .file = info.file, .scope = info.scope
-        };
-        if (!fits(info.path, path, path_len, &at))
+        struct route at = { .kind = i->kind, .op = i->op, .file = i->file, .scope = i->scope };
+        if (!fits(i->path, path, path_len, &at))
             continue;
-        if (strlen(info.method) != method_len || memcmp(info.method, method, method_len) != 0) {
-            add_method(allow, info.method);
+        if (strlen(i->method) != method_len || memcmp(i->method, method, method_len) != 0) {
+            add_method(allow, i->method);
             continue;
         }
         if (!is_found || at.n_params < r->n_params)
             *r = at;
         is_found = true;
+        if (at.n_params == 0)
+            break; /* a literal path wins */
     }
     return is_found ? 200 : *allow ? 405 : 404;
 }

@@ -282,7 +282,9 @@ settings_add_env_secrets(struct mask *m, const char *const *vars)
         const char *value = strchr(*vars, '=');
         bool is_count =
             value && strcasestr(*vars, "tokens") && !value[1 + strspn(value + 1, "0123456789")];
-        if (value && !is_count && names_secret(*vars, (size_t)(value - *vars)))
+        /* the key of a requirement is its name, such as a ticket's */
+        bool is_name = strncmp(*vars, "CLIQ_REQ_KEY=", strlen("CLIQ_REQ_KEY=")) == 0;
+        if (value && !is_count && !is_name && names_secret(*vars, (size_t)(value - *vars)))
             mask_add(m, value + 1, strlen(value + 1));
     }
 }

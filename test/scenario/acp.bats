@@ -162,6 +162,13 @@ handoff() { $PY -c 'import json,sys; d=json.load(open(".cliq/channels/build--tes
     is "[-32601][-32601]ok" "$text"
 }
 
+@test "twenty thousand tools are kept, and told as far as people can read" {
+    acp '{}' tools 20000 tool a edit 'Edit hosts' /etc/hosts tools 1 may a say ok
+    is 0 "$code"
+    has "$out" "[o-reject_once]"
+    [ "$(grep -c . <<<"$lines")" -lt 5000 ]
+}
+
 @test "an agent that dies in the middle of a message: exit code and its last words" {
     acp '{}' half '{"jsonrpc":"2.0","me' die 3
     is 1 "$code"
@@ -335,6 +342,8 @@ phases: [{name: build, agent: goose, permissions: read}, {name: next, agent: min
     has "$("$CLIQ" team info --agents)" "(no program qwen on PATH)"
     has "$("$CLIQ" team info --agents qwen --json)" '"lacks":"qwen"'
     lacks "$("$CLIQ" team info --agents goose --json)" '"lacks"'
+    got agent goose --help
+    has "$err" "the agent acp drives goose: cliq agent acp --help, and cliq team info --agents goose"
 }
 
 @test "what a team says wrong about such an agent is told before the run" {

@@ -8,6 +8,7 @@
     may ID           asks permission for the tool    quietly ID  asks, and says nothing of the answer
     stop REASON      ends the turn
     write PATH TEXT  through the client, %00 is NUL; wait        until the turn is cancelled
+    tools N          N tools, each with an id of its own
     call METHOD      any other request               linger      ignores the end of its input and SIGTERM
     run JSON         a command (terminal/create), to its end: says its exit, its output and whether it was cut
     begin JSON       the same, not waited for; output, kill and free (release) are about the last one
@@ -75,6 +76,9 @@ def turn(steps):
             i, kind, title, path = next(at), next(at), next(at), next(at)
             update(sessionUpdate="tool_call", toolCallId=i, kind=kind, title=title, status="pending",
                    locations=[{"path": path}] if path != "-" else [])
+        elif step == "tools":
+            for i in range(int(next(at))):
+                update(sessionUpdate="tool_call", toolCallId="n%d" % i, kind="read", title="Read %d" % i, status="pending")
         elif step in ("may", "quietly"):
             kinds = ("allow_always", "allow_once", "reject_once")
             m = request("session/request_permission", {

@@ -560,6 +560,8 @@ END
     got_from "$ROOT/examples/demo.sh"
     succeeds
     has "$out" "ROUTE to developer: the tests fail"
+    has "$out" "1 of 1 room passed"
+    has "$out" "Status: Approved"
     has "$out" "COMPLETED"
 }
 
