@@ -24,7 +24,7 @@
  * The agent is --as, CLIQ_IDENTITY, the phase of a run, else client and directory
  * (context/agent_client.h).
  *
- * Tests: test/cli/hook.bats
+ * Tests: test/cli/hook.bats test/agents/door.bats
  */
 #ifndef CLIQ_HOOK_HOOK_H
 #define CLIQ_HOOK_HOOK_H

@@ -123,6 +123,16 @@ handoff() { $PY -c 'import json,sys; d=json.load(open(".cliq/channels/build--tes
     has "$lines" "cannot go on with an earlier conversation"
 }
 
+@test "an agent gets cliq's own MCP server, and is its phase there" {
+    cliq emit task "for the builder" --to-identity build --as ann >/dev/null 2>&1
+    acp '{}' mcp inbox '{}'
+    has "$text" "for the builder"
+    acp '{}' mcp emit '{"signal_type":"sense","content":"built"}'
+    has "$text" '"from_identity":"build"'
+    CLIQ_IDENTITY=ruby acp '{}' mcp generate_signal '{"type":"build:done"}'
+    has "$text" "agent:ruby"
+}
+
 @test "an agent that is not signed in, or speaks another version, says what to do" {
     acp '{}' --auth say no
     is 1 "$code"
