@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILES_PER_ROOM = 4, OTHER_FILES = 128 };
+enum { FILES_PER_ROOM = 5, OTHER_FILES = 128 };
 
 struct manager {
     struct actor_host host;
