@@ -90,13 +90,13 @@ write_ours_built(void)
     struct log l;
     struct err e;
     uint64_t n = 0;
-    bool is_cut;
 
     memset(filler, 'x', sizeof filler);
     open_log(&l);
     for (int64_t end = ready(); n % LOOK_EVERY || now_ns() < end; n++) {
         buf_reset(&line);
-        message_write(&line, &m, MESSAGE_BODY_MAX, id, &is_cut);
+        message_id(&m, id);
+        message_write(&line, &m, MESSAGE_BODY_MAX, id);
         if (log_append(&l, &(struct log_text){ line.p, line.len }, 1, &e))
             die("%s", e.text);
     }

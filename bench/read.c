@@ -41,7 +41,6 @@ fill(int room, size_t n)
     struct buf lines[100] = { 0 };
     struct log_text records[100];
     char body[100], id[MESSAGE_ID_SIZE];
-    bool is_cut;
 
     memset(body, 'x', sizeof body);
     errno = 0;
@@ -53,7 +52,8 @@ fill(int room, size_t n)
         struct message m = { "engineer", "qa", is_done ? "done" : "review",
                              "EPIC-001", body, sizeof body };
         buf_reset(&lines[k]);
-        message_write(&lines[k], &m, c.max_body, id, &is_cut);
+        message_id(&m, id);
+        message_write(&lines[k], &m, c.max_body, id);
         if (is_done)
             memcpy(last_done[room], id, sizeof id);
         records[k] = (struct log_text){ lines[k].p, lines[k].len };

@@ -7,6 +7,7 @@
 #include "cmd/lib/scdoc.h"
 #include "cmd/lib/standing.h"
 #include "cmd/lib/topic.h"
+#include "team/builtin_agents.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -345,6 +346,13 @@ unknown_command(const char *first, const char *second, bool is_help, struct err 
     char given[160];
     struct suggest near = { .word = given };
 
+    const struct builtin *b = g && strcmp(g->name, "agent") == 0 ? builtin_find(second) : NULL;
+    if (b && b->acp)
+        return err_set(
+            e, ST_INVALID,
+            "the agent acp drives %s: cliq agent acp --help, and cliq team info --agents "
+            "%s",
+            b->name, b->name);
     snprintf(given, sizeof given, "%s%s%s", first, g ? " " : "", g ? second : "");
     for (const struct cmd *const *c = cmds; *c; c++)
         if (!(*c)->is_hidden)

@@ -56,14 +56,14 @@ const struct cmd cmd_mcp = {
         "each tool the scope of its route, audit to read the project, emit for room_post and "
         "review.\n"
         "\n"
-        "To register it by hand:\n"
+        "cliq install --client CLIENT registers it, with hooks where the client has them. By "
+        "hand:\n"
         "  Claude Code  claude mcp add cliq -- cliq mcp\n"
         "  Codex        codex mcp add cliq -- cliq mcp\n"
         "  Gemini CLI   gemini mcp add cliq cliq mcp",
-    .examples = "claude mcp add cliq -- cliq mcp\n"
+    .examples = "cliq install --client claude\n"
                 "claude mcp add cliq -- cliq mcp --as ruby\n"
-                "codex mcp add cliq -- cliq mcp\n"
-                "gemini mcp add cliq cliq mcp",
+                "codex mcp add cliq -- cliq mcp",
     .opts = opts,
     .run = run,
 };

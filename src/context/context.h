@@ -25,6 +25,7 @@
 #ifndef CLIQ_CONTEXT_CONTEXT_H
 #define CLIQ_CONTEXT_CONTEXT_H
 
+#include "base/flood.h"
 #include "base/mask.h"
 #include "context/agent_message.h"
 #include "context/board.h"
@@ -100,7 +101,8 @@ struct context {
     bool is_ticking;  /* finalizing marks the phase's entry of the board, a gate's when it passes */
     bool is_done;     /* a terminal line was written */
     struct mask mask; /* the agent's secrets: not in what it says or hands over */
-    struct json *usage; /* what its model used so far; NULL: nothing was reported */
+    struct json *usage;      /* what its model used so far; NULL: nothing was reported */
+    struct flood said, used; /* lines of progress, and of usage */
 };
 
 /* context_open reads the message: enough to send, signal and end. context_read adds the files of
@@ -140,8 +142,11 @@ enum status context_add_fetched(struct context *c, const char *name, struct err 
 
 enum status context_ack(struct context *c, struct err *e);
 enum status context_progress(struct context *c, const char *text, struct err *e);
+/* Progress that another maker's program tells: it may repeat itself without end, so of more than 50
+ * lines a second the rest is only counted. */
+enum status context_echo(struct context *c, const char *text, struct err *e);
 /* Reports what the model used so far, in all of this attempt: appends a progress line, with `text`
- * as its message unless NULL. The terminal line repeats the last report. */
+ * as its message unless NULL: at most 20 a second. The terminal line repeats the last report. */
 enum status
 context_usage(struct context *c, const struct usage *u, const char *text, struct err *e);
 /* Writes signals/<phase>_<name>.json. The names command_results and routed are ST_INVALID. */

@@ -4,6 +4,7 @@
  */
 #include "context/context.h"
 
+#include "base/clock.h"
 #include "base/path.h"
 #include "base/sys.h"
 #include "base/utf8.h"
@@ -12,6 +13,8 @@
 
 #include <assert.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -89,10 +92,33 @@ append(struct context *c, enum line_status status, const char *message, const ch
     return s;
 }
 
+/* Of a program that repeats itself the rest is in its log. */
+enum { SAID_MAX = 50, USED_MAX = 20 }; /* lines a second */
+
+static enum status
+say_held(struct context *c, uint64_t n, struct err *e)
+{
+    char text[80];
+
+    snprintf(text, sizeof text, "(%" PRIu64 " more lines are in the log)", n);
+    return n ? append(c, LINE_PROGRESS, text, NULL, NULL, e) : ST_OK;
+}
+
 enum status
 context_progress(struct context *c, const char *text, struct err *e)
 {
     return append(c, LINE_PROGRESS, short_text(c, text), NULL, NULL, e);
+}
+
+enum status
+context_echo(struct context *c, const char *text, struct err *e)
+{
+    uint64_t held;
+
+    if (!flood_lets(&c->said, SAID_MAX, clock_mono_ms(), &held))
+        return ST_OK;
+    enum status s = say_held(c, held, e);
+    return s ? s : context_progress(c, text, e);
 }
 
 /* A copy that can become a member of another tree: only its root node is new. */
@@ -120,7 +146,11 @@ usage_result(struct context *c)
 enum status
 context_usage(struct context *c, const struct usage *u, const char *text, struct err *e)
 {
+    uint64_t held;
+
     c->usage = usage_json(c->arena, u);
+    if (c->usage && !flood_lets(&c->used, USED_MAX, clock_mono_ms(), &held))
+        return ST_OK; /* the next line has the sum */
     const struct json *result = c->usage ? usage_result(c) : NULL;
     return result ? append(c, LINE_PROGRESS, text ? short_text(c, text) : NULL, NULL, result, e)
                   : err_nomem(e);

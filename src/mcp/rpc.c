@@ -608,37 +608,3 @@ mcp_write_listen_end(const struct json *id, struct buf *out)
         jsonrpc_write_result(out, id, res.p);
     buf_release(&res);
 }
-
-/* ---- identity ---- */
-
-/* Appends the characters of a name; others become one '-'. */
-static void
-add_name(char *to, size_t *n, const char *text)
-{
-    static const char good[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
-
-    for (const char *p = text; *p && *n < HUB_NAME_MAX; p++)
-        if (strchr(good, *p))
-            to[(*n)++] = *p;
-        else if (*n && to[*n - 1] != '-')
-            to[(*n)++] = '-';
-    while (*n && to[*n - 1] == '-')
-        (*n)--;
-}
-
-void
-mcp_identity(char to[HUB_NAME_MAX + 1], const char *client, const char *dir)
-{
-    const char *base = strrchr(dir, '/');
-    size_t n = 0;
-
-    add_name(to, &n, client && *client ? client : "mcp");
-    base = base ? base + 1 : dir;
-    if (*base && n && n + 1 < HUB_NAME_MAX) {
-        to[n++] = '-';
-        add_name(to, &n, base);
-    }
-    if (!n)
-        to[n++] = 'a';
-    to[n] = '\0';
-}

@@ -105,9 +105,6 @@ void mcp_write_progress(const struct json *token, int64_t done_s, int64_t of_s, 
 /* The end of a subscriptions/listen that the server ends. */
 void mcp_write_listen_end(const struct json *id, struct buf *out);
 
-/* Who a client is to the hub without another name: its name and its directory, "codex-shop". */
-void mcp_identity(char to[HUB_NAME_MAX + 1], const char *client, const char *dir);
-
 /* ---- between the files of mcp/ ---- */
 
 /* Begins a result; members are written, then mcp_end_result. */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/sys.h"
+#include "context/agent_client.h"
 #include "mcp/claim_thread.h"
 #include "mcp/files.h"
 #include "mcp/resource_watch.h"
@@ -56,15 +57,20 @@ hub_options(const struct mcp_stdio *s)
 static void
 find_identity(struct mcp_stdio *s, const char *client)
 {
-    const char *names[] = { s->o->identity, getenv("CLIQ_IDENTITY"), getenv("CLIQ_PHASE") };
+    const char *set = s->o->identity ? s->o->identity : agent_identity_set();
     char name[sizeof s->identity] = "";
 
-    for (size_t i = 0; i < 3 && !*name; i++)
-        if (names[i] && *names[i])
-            snprintf(name, sizeof name, "%s", names[i]);
-    if (!*name) {
+    client = client && *client ? client : s->client;
+    if (set) {
+        snprintf(name, sizeof name, "%s", set);
+    } else {
+        const struct agent_client *known = agent_client_of_mcp(client);
+        const char *project = known && known->dir_env ? getenv(known->dir_env) : NULL;
         char *dir = getcwd(NULL, 0);
-        mcp_identity(name, client && *client ? client : s->client, dir ? dir : "");
+        agent_identity_make(name, known ? known->id : client,
+                            project && *project ? project
+                            : dir               ? dir
+                                                : "");
         free(dir);
     }
     if (strcmp(name, s->identity) != 0 && s->is_open) {

@@ -206,27 +206,21 @@ live_view_erase(struct live_view *v, struct buf *to, const struct live_size *siz
     v->n = 0;
 }
 
-void
-live_view_draw(struct live_view *v, struct buf *to, const struct live_row *rows, size_t n,
-               unsigned lines, const struct live_size *size, bool has_color)
+/* The rows that have room, and the line that counts the rest. */
+static void
+draw_rows(struct live_view *v, struct buf *to, const struct live_row *rows, size_t n,
+          unsigned lines, bool has_color)
 {
     bool *shown = calloc(n + 1, sizeof *shown);
     size_t counts[PS_STATES];
     struct buf line = { 0 };
-    unsigned most = size->height && size->width >= WIDTH_MIN ? size->height - 1 : 0;
+    size_t rest = shown ? live_view_choose(rows, n, lines, shown, counts) : 0;
 
-    live_view_erase(v, to, size);
-    v->width = size->width;
-    if (lines > most)
-        lines = most;
-    if (lines > LIVE_VIEW_LINES_MAX)
-        lines = LIVE_VIEW_LINES_MAX;
-    size_t rest = shown && lines ? live_view_choose(rows, n, lines, shown, counts) : 0;
-    for (size_t i = 0; shown && lines && i < n; i++) {
+    for (size_t i = 0; shown && i < n; i++) {
         if (!shown[i])
             continue;
         buf_reset(&line);
-        add_row(&line, &rows[i], size->width < NARROW);
+        add_row(&line, &rows[i], v->width < NARROW);
         put_line(v, to, has_color ? color_of(rows[i].state) : "", mark_of(rows[i].state), &line);
     }
     if (rest) {
@@ -235,7 +229,23 @@ live_view_draw(struct live_view *v, struct buf *to, const struct live_row *rows,
         live_view_counts(&line, counts);
         put_line(v, to, "", " ", &line);
     }
-    buf_adds(to, "\033[J");
     buf_release(&line);
     free(shown);
+}
+
+void
+live_view_draw(struct live_view *v, struct buf *to, const struct live_row *rows, size_t n,
+               unsigned lines, const struct live_size *size, bool has_color)
+{
+    unsigned most = size->height && size->width >= WIDTH_MIN ? size->height - 1 : 0;
+
+    live_view_erase(v, to, size);
+    v->width = size->width;
+    if (lines > most)
+        lines = most;
+    if (lines > LIVE_VIEW_LINES_MAX)
+        lines = LIVE_VIEW_LINES_MAX;
+    if (lines)
+        draw_rows(v, to, rows, n, lines, has_color);
+    buf_adds(to, "\033[J");
 }

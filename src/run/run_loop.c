@@ -19,6 +19,7 @@
 #include "run/verdict.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,8 @@ enum {
     FILES_PHASE = 4, /* and for a phase that runs */
     FILES_TEAM = 8,  /* and for a team that is a phase */
     TICK_MS = 1000,
-    DRAIN_MS = 1000, /* for the reader of a cancelled run's output */
+    DRAIN_MS = 1000,    /* for the reader of a cancelled run's output */
+    PROGRESS_MAX = 100, /* lines of a phase that are told in a second */
 };
 
 const struct phase *
@@ -530,6 +532,26 @@ run_loop_settle(struct run *r)
 
 /* ---- what attempts tell ---- */
 
+/* An agent may repeat itself without end: the rest of a flood stands in its own file only. */
+static void
+tell_progress(struct run *r, size_t phase, unsigned attempt, const char *message)
+{
+    unsigned k = ++r->n_progress[phase];
+    uint64_t held;
+
+    if (!flood_lets(&r->floods[phase], PROGRESS_MAX, clock_mono_ms(), &held)) {
+        progress_tick(r->progress);
+        return;
+    }
+    if (held) {
+        char text[80];
+        snprintf(text, sizeof text, "(%" PRIu64 " more lines of progress in signals/)", held);
+        progress_event(r->progress, "note", phase, sched_phase(r->sched, phase), text);
+    }
+    progress_event(r->progress, "progress", phase, sched_phase(r->sched, phase), message);
+    run_signals_progress(&r->signals, phase, attempt, k, message);
+}
+
 static void
 on_line(void *ctx, struct attempt *l, const struct status_line *line)
 {
@@ -539,9 +561,7 @@ on_line(void *ctx, struct attempt *l, const struct status_line *line)
     if (line->status == LINE_PROGRESS && !line->message) {
         progress_tick(r->progress); /* its cost */
     } else if (line->status == LINE_PROGRESS) {
-        progress_event(r->progress, "progress", phase, sched_phase(r->sched, phase), line->message);
-        run_signals_progress(&r->signals, phase, attempt_id_of(l)->n, ++r->n_progress[phase],
-                             line->message);
+        tell_progress(r, phase, attempt_id_of(l)->n, line->message);
     } else {
         notifier_line(r->notifier, phase, attempt_id_of(l)->n, ++r->n_notified[phase],
                       line->result);
@@ -1041,12 +1061,13 @@ make_lists(struct run *r)
     r->is_stopped = calloc(n, sizeof *r->is_stopped);
     r->n_notified = calloc(n, sizeof *r->n_notified);
     r->n_progress = calloc(n, sizeof *r->n_progress);
+    r->floods = calloc(n, sizeof *r->floods);
     r->published = calloc(n, sizeof *r->published);
     r->spending = calloc(n, sizeof *r->spending);
     if (r->p->subs)
         r->kids = calloc(n, sizeof(struct run *));
     return r->attempts && r->fresh && r->dead && r->waits && r->is_stopped && r->n_notified &&
-           r->n_progress && r->published && r->spending && (r->kids || !r->p->subs) &&
+           r->n_progress && r->floods && r->published && r->spending && (r->kids || !r->p->subs) &&
            ledger_init(&r->ledger, r->p->team.n_phases);
 }
 
@@ -1165,6 +1186,7 @@ run_loop_teardown(struct run *r)
     free(r->is_stopped);
     free(r->n_notified);
     free(r->n_progress);
+    free(r->floods);
     free(r->published);
     free(r->spending);
     free(r->kids);

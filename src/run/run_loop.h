@@ -18,6 +18,7 @@
 #ifndef CLIQ_RUN_RUN_LOOP_H
 #define CLIQ_RUN_RUN_LOOP_H
 
+#include "base/flood.h"
 #include "base/loop.h"
 #include "base/watch.h"
 #include "run/attempt.h"
@@ -30,7 +31,10 @@
 #include "run/progress.h"
 #include "run/run_signals.h"
 
-enum { RUN_LOOP_POLL_MS = 20 }; /* between two looks at what has no event */
+enum {
+    RUN_LOOP_POLL_MS = 20,   /* between two looks at what has no event */
+    RUN_STOPPED_WATCHES = 8, /* that are not closed yet */
+};
 
 /* A back-off that is running. */
 struct backoff {
@@ -52,8 +56,10 @@ struct run {
     struct sched_options now; /* root: the present options */
     struct deferred *late;    /* root: the oldest first */
     size_t n_late, cap_late;
-    uint64_t last_id; /* root: of the run ids that were made */
-    int dir;          /* run/ of its frame */
+    uint64_t last_id;                           /* root: of the run ids that were made */
+    struct watch *stopped[RUN_STOPPED_WATCHES]; /* root: of team phases; NULL: none */
+    size_t n_stopped;
+    int dir; /* run/ of its frame */
     struct plan *p;
     const struct run_options *o;
     char run_id[64];
@@ -79,6 +85,7 @@ struct run {
     bool *is_stopped;          /* ACT_STOP was given for its latest attempt */
     unsigned *n_notified;      /* notify lines of its latest attempt */
     unsigned *n_progress;      /* the same of progress */
+    struct flood *floods;      /* of progress that is told */
     struct spending *spending; /* of each phase, then of the run (spending.c) */
     ino_t *published;          /* of each gate, the verdict that we wrote last (verdict.h) */
     /* what happened since the last settle */

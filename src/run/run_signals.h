@@ -23,6 +23,8 @@
  * An agent wakes with the first of its attempts in this run, and sleeps when nothing of the last
  * one is left.
  *
+ * Of a flood of progress, more than a hundred lines of a phase in a second, the rest is not told.
+ *
  * Each has a key of what it is about, so the same transition told twice is one signal.
  */
 #ifndef CLIQ_RUN_RUN_SIGNALS_H

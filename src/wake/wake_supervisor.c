@@ -12,6 +12,7 @@
 #include "log/log.h"
 #include "proc/child.h"
 #include "team/trust.h"
+#include "wake/life_cycle.h"
 #include "wake/wake.h"
 
 #include <dirent.h>
@@ -80,22 +81,6 @@ below(const struct attendant *t, struct arena *a, const char *name)
 
 /* ---- what the hub is told ---- */
 
-/* A request of cliq itself; `json` lives as long as the arena. */
-static struct hub_request
-request(const struct attendant *t, enum hub_op op, const char *json, struct arena *a)
-{
-    struct json *args = NULL;
-
-    json_parse(a, json, strlen(json), &args, NULL);
-    return (struct hub_request){ .op = op,
-                                 .identity = "cliq",
-                                 .is_admin = true,
-                                 .is_file = true,
-                                 .is_system = true,
-                                 .about = t->identity,
-                                 .args = args };
-}
-
 static enum status
 submit(struct attendant *t, const struct hub_request *r, size_t n, struct arena *a, struct err *e)
 {
@@ -109,24 +94,14 @@ submit(struct attendant *t, const struct hub_request *r, size_t n, struct arena 
     return s;
 }
 
-#define LIFE                                                                                       \
-    "{\"type\":\"agent:%s:%s\",\"source\":\"system\",\"data\":{\"agentId\":\"%s\",\"state\":\"%"   \
-    "s\"}}"
-
 static void
 tell_wake(struct attendant *t)
 {
     struct arena a = { 0 };
-    char cancel[200], wake[400];
-    const char *id = t->identity;
+    struct hub_request r[LIFE_CYCLE_MAX];
     struct err e;
 
-    snprintf(cancel, sizeof cancel, "{\"type\":\"agent:%s:idle\",\"repeatKey\":\"lifecycle-idle\"}",
-             id);
-    snprintf(wake, sizeof wake, LIFE, id, "wake", id, "wake");
-    struct hub_request r[] = { request(t, HUB_CANCEL, cancel, &a),
-                               request(t, HUB_GENERATE, wake, &a) };
-    if (submit(t, r, 2, &a, &e))
+    if (submit(t, r, life_cycle_wake(&a, t->identity, r), &a, &e))
         say(t, "%s", e.text);
     arena_release(&a);
 }
@@ -136,21 +111,14 @@ static enum status
 tell_sleep(struct attendant *t, uint64_t upto, struct err *e)
 {
     struct arena a = { 0 };
-    char woken[200], sleep[400], idle[500];
-    const char *id = t->identity;
+    char woken[200];
     size_t n = 0;
-    struct hub_request r[3];
+    struct hub_request r[1 + LIFE_CYCLE_MAX];
 
-    snprintf(woken, sizeof woken, "{\"identity\":\"%s\",\"upto\":%" PRIu64 "}", id, upto);
-    snprintf(sleep, sizeof sleep, LIFE, id, "sleep", id, "sleep");
-    snprintf(idle, sizeof idle,
-             "{\"type\":\"agent:%s:idle\",\"source\":\"system\",\"repeatKey\":\"lifecycle-idle\","
-             "\"deliverAt\":%" PRId64 ",\"data\":{\"agentId\":\"%s\",\"state\":\"idle\"}}",
-             id, clock_wall_ns() / 1000000 + WAKE_IDLE_MS, id);
+    snprintf(woken, sizeof woken, "{\"identity\":\"%s\",\"upto\":%" PRIu64 "}", t->identity, upto);
     if (upto)
-        r[n++] = request(t, HUB_WOKEN, woken, &a);
-    r[n++] = request(t, HUB_GENERATE, sleep, &a);
-    r[n++] = request(t, HUB_SCHEDULE, idle, &a);
+        r[n++] = life_cycle_request(&a, t->identity, HUB_WOKEN, woken);
+    n += life_cycle_sleep(&a, t->identity, r + n);
     enum status s = submit(t, r, n, &a, e);
     arena_release(&a);
     return s;

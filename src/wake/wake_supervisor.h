@@ -16,8 +16,7 @@
  * trusted) is told in its log; its signals wait until that is corrected and a new signal is
  * written.
  *
- * With every start `agent:<id>:wake`, with every end `agent:<id>:sleep`, and `agent:<id>:idle`
- * WAKE_IDLE_MS later unless it wakes before.
+ * Every start and every end is told (life_cycle.h).
  */
 #ifndef CLIQ_WAKE_WAKE_SUPERVISOR_H
 #define CLIQ_WAKE_WAKE_SUPERVISOR_H
@@ -28,9 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WAKE_TRIES   5
-#define WAKE_RUN_MS  (20 * 60 * 1000)
-#define WAKE_IDLE_MS 60000
+#define WAKE_TRIES  5
+#define WAKE_RUN_MS (20 * 60 * 1000)
 
 /* The input of the decision. */
 struct wake_facts {

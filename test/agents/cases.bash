@@ -1,5 +1,6 @@
 # cases.bash - what is true of every CLI agent: load it in a .bats file that sets AGENT, and
-# SETTINGS (key value …) in a function `agent_settings`.
+# SETTINGS (key value …) in a function `agent_settings`. PHASE_ENV is the `env` of the agent's phases
+# (a YAML map), for what makes its program start faster.
 load agents
 
 KEY=sk-fake-0123456789
@@ -9,7 +10,7 @@ a_team() { # TEAM on standard input
     local p
     llm
     mkdir -p "$T/team/roles"
-    cat >"$T/yaml"
+    sed "s/agent: $AGENT\b/&${PHASE_ENV:+, env: $PHASE_ENV}/" >"$T/yaml"
     for p in $(sed -n 's/.*name: \([a-z]*\),.*/\1/p' "$T/yaml"); do echo "You are $p." >"$T/team/roles/$p.md"; done
     team <"$T/yaml"
     agent_settings
@@ -87,10 +88,11 @@ case_a_bad_key_ends_at_once() {
     is "" "$(grep -rl sk-bad-0123456789 "$STATE/signals" "$STATE/run/logs" "$T/err" "$T/out" || true)"
 }
 
-case_goes_on_after_a_rate_limit() {
+case_goes_on_after_a_rate_limit() { # [twice]
+    local limit='{"status":429,"retry_after":1},'
     develop
-    script <<'END'
-[{"turns":[{"status":429,"retry_after":1},{"status":429,"retry_after":1},{"text":"Late, but done."}]}]
+    script <<END
+[{"turns":[$limit${1:+$limit}{"text":"Late, but done."}]}]
 END
     run_ok
     has "$(phase_log develop)" "Late, but done."

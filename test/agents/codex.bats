@@ -9,7 +9,7 @@ agent_settings() { settings codex.base_url "$LLM/v1" codex.api_key "$KEY" codex.
 @test "codex continues its conversation when work is sent back" { case_continues_a_session; }
 @test "codex is asked again for a verdict, in the same conversation" { case_asks_again_for_a_verdict; }
 @test "codex: a bad key ends the phase at the first 401" { case_a_bad_key_ends_at_once; }
-@test "codex goes on after a rate limit" { case_goes_on_after_a_rate_limit; }
+@test "codex goes on after a rate limit" { case_goes_on_after_a_rate_limit twice; }
 @test "codex goes on after a cut stream" { case_goes_on_after_a_cut_stream; }
 @test "codex: a prompt that is too long" { case_a_prompt_that_is_too_long; }
 @test "codex is stopped with its tree when the model is silent" { case_is_stopped_when_it_is_stuck; }

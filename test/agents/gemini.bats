@@ -3,6 +3,7 @@
 load cases
 
 AGENT=gemini
+PHASE_ENV='{GEMINI_CLI_NO_RELAUNCH: "true"}' # else it starts itself a second time, with more memory
 agent_settings() { settings gemini.base_url "$LLM" gemini.api_key "$KEY" gemini.model gemini-2.5-flash; }
 
 @test "gemini edits files, and its answer is the handoff" { case_writes_a_file; }
@@ -15,7 +16,7 @@ agent_settings() { settings gemini.base_url "$LLM" gemini.api_key "$KEY" gemini.
     has "$(<"$STATE/orchestrator.log")" "[API Error: terminated]"
 }
 @test "gemini: a prompt that is too long" { case_a_prompt_that_is_too_long; }
-@test "gemini is stopped with its tree when the model is silent" { case_is_stopped_when_it_is_stuck; }
+@test "gemini is stopped with its tree when the model is silent" { PHASE_ENV= case_is_stopped_when_it_is_stuck; }
 @test "gemini: a denied tool is progress, and stands in the summary" { case_a_denied_tool_is_told write "$HOME/forbidden.txt"; }
 @test "gemini: a missing program is named, with how to install it" { case_a_missing_program_is_named; }
 @test "gemini begins anew when its conversation is gone" { case_begins_anew_when_its_conversation_is_gone "$STATE/run/gemini/.gemini/tmp"; }

@@ -161,11 +161,12 @@ const apis = [
   [/\/api\/chat$/, ollama],
 ];
 
-const errorOf = (api, status, message) => {
+const errorOf = (api, status, message, retryAfter) => {
   const words = { 400: 'invalid_request_error', 401: 'authentication_error', 404: 'not_found_error', 429: 'rate_limit_error' };
   const type = words[status] ?? 'api_error';
   if (api === anthropic) return { type: 'error', error: { type, message } };
-  if (api === gemini) return { error: { code: status, message, status: { 401: 'UNAUTHENTICATED', 429: 'RESOURCE_EXHAUSTED' }[status] ?? 'INTERNAL' } };
+  if (api === gemini) return { error: { code: status, message, status: { 401: 'UNAUTHENTICATED', 429: 'RESOURCE_EXHAUSTED' }[status] ?? 'INTERNAL',
+    ...(retryAfter !== undefined && { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${retryAfter}s` }] }) } };
   if (api === ollama) return { error: message };
   return { error: { message, type, param: null, code: status === 401 ? 'invalid_api_key' : status === 429 ? 'rate_limit_exceeded' : null } };
 };
@@ -186,7 +187,8 @@ const answer = (req, res, text) => {
   try { body = JSON.parse(text || '{}'); } catch { /* logged as it is */ }
   const key = req.headers['x-api-key'] ?? req.headers['x-goog-api-key'] ?? req.headers.authorization ?? '';
   const line = { method: req.method, path: req.url, headers: req.headers, body };
-  const fail = (status, message, headers) => (log({ ...line, status }), send(res, status, errorOf(api, status, message), headers));
+  const fail = (status, message, after) => (log({ ...line, status }),
+    send(res, status, errorOf(api, status, message, after), after !== undefined ? { 'retry-after': String(after) } : {}));
 
   if (!api && req.method === 'GET' && /\/(models|tags|version)$/.test(url) && !key.includes('bad')) {
     log({ ...line, status: 200 });
@@ -199,7 +201,7 @@ const answer = (req, res, text) => {
   const { rule, turn, say } = isAside ? { rule: -1, turn: 0, say: { text: 'ok' } } : nextTurn(text);
   if (say.status) {
     log({ ...line, rule, turn });
-    return fail(say.status, say.message ?? `the script says ${say.status}`, say.retry_after !== undefined ? { 'retry-after': String(say.retry_after) } : {});
+    return fail(say.status, say.message ?? `the script says ${say.status}`, say.retry_after);
   }
   log({ ...line, rule, turn });
   if (say.silence) return undefined;

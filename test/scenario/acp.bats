@@ -123,6 +123,16 @@ handoff() { $PY -c 'import json,sys; d=json.load(open(".cliq/channels/build--tes
     has "$lines" "cannot go on with an earlier conversation"
 }
 
+@test "an agent gets cliq's own MCP server, and is its phase there" {
+    cliq emit task "for the builder" --to-identity build --as ann >/dev/null 2>&1
+    acp '{}' mcp inbox '{}'
+    has "$text" "for the builder"
+    acp '{}' mcp emit '{"signal_type":"sense","content":"built"}'
+    has "$text" '"from_identity":"build"'
+    CLIQ_IDENTITY=ruby acp '{}' mcp generate_signal '{"type":"build:done"}'
+    has "$text" "agent:ruby"
+}
+
 @test "an agent that is not signed in, or speaks another version, says what to do" {
     acp '{}' --auth say no
     is 1 "$code"
@@ -160,6 +170,13 @@ handoff() { $PY -c 'import json,sys; d=json.load(open(".cliq/channels/build--tes
     is 0 "$code"
     has "$lines" "sent what is no message of the protocol: not JSON: Loading extensions..."
     is "[-32601][-32601]ok" "$text"
+}
+
+@test "twenty thousand tools are kept, and told as far as people can read" {
+    acp '{}' tools 20000 tool a edit 'Edit hosts' /etc/hosts tools 1 may a say ok
+    is 0 "$code"
+    has "$out" "[o-reject_once]"
+    [ "$(grep -c . <<<"$lines")" -lt 5000 ]
 }
 
 @test "an agent that dies in the middle of a message: exit code and its last words" {
@@ -335,6 +352,8 @@ phases: [{name: build, agent: goose, permissions: read}, {name: next, agent: min
     has "$("$CLIQ" team info --agents)" "(no program qwen on PATH)"
     has "$("$CLIQ" team info --agents qwen --json)" '"lacks":"qwen"'
     lacks "$("$CLIQ" team info --agents goose --json)" '"lacks"'
+    got agent goose --help
+    has "$err" "the agent acp drives goose: cliq agent acp --help, and cliq team info --agents goose"
 }
 
 @test "what a team says wrong about such an agent is told before the run" {

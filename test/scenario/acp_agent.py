@@ -8,7 +8,9 @@
     may ID           asks permission for the tool    quietly ID  asks, and says nothing of the answer
     stop REASON      ends the turn
     write PATH TEXT  through the client, %00 is NUL; wait        until the turn is cancelled
+    tools N          N tools, each with an id of its own
     call METHOD      any other request               linger      ignores the end of its input and SIGTERM
+    mcp TOOL JSON    calls a tool of the MCP server that the client named, started as it says; says the answer
     run JSON         a command (terminal/create), to its end: says its exit, its output and whether it was cut
     begin JSON       the same, not waited for; output, kill and free (release) are about the last one
 
@@ -20,6 +22,7 @@ nothing), --can resume|load, --models, --usage JSON (result.usage), --quota, --c
 import json
 import os
 import signal
+import subprocess
 import sys
 
 args, opt = sys.argv[1:], {}
@@ -75,6 +78,9 @@ def turn(steps):
             i, kind, title, path = next(at), next(at), next(at), next(at)
             update(sessionUpdate="tool_call", toolCallId=i, kind=kind, title=title, status="pending",
                    locations=[{"path": path}] if path != "-" else [])
+        elif step == "tools":
+            for i in range(int(next(at))):
+                update(sessionUpdate="tool_call", toolCallId="n%d" % i, kind="read", title="Read %d" % i, status="pending")
         elif step in ("may", "quietly"):
             kinds = ("allow_always", "allow_once", "reject_once")
             m = request("session/request_permission", {
@@ -130,6 +136,13 @@ def turn(steps):
             while listen().get("method") != "session/cancel":
                 pass
             return "cancelled"
+        elif step == "mcp":
+            server = json.loads(next(m for m in heard if '"session/new"' in m))["params"]["mcpServers"][0]
+            call = {"name": next(at), "arguments": json.loads(next(at))}
+            r = subprocess.run([server["command"], *server["args"]], capture_output=True, text=True,
+                               env={v["name"]: v["value"] for v in server["env"]},
+                               input=json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}) + "\n")
+            say(json.loads(r.stdout)["result"]["content"][0]["text"])
         elif step == "linger":
             lingers = True
             signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -123,6 +123,35 @@ END
     has "$(tail -c 300 "$STATE/run/logs/develop.1.log")" 'a line of 50000000 bytes'
 }
 
+@test "a program that repeats itself fills neither the run's files nor the hub" {
+    program agent <<'END'
+i=0
+while [ $i -lt 20000 ]; do i=$((i + 1)); echo '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"again"}]}}'; done
+final again
+END
+    develop
+    run_ok
+    n=$(grep -c '"again"' "$STATE/signals/develop.jsonl")
+    [ "$n" -ge 50 ] && [ "$n" -le 5000 ] # 50 a second
+    is 20000 "$(grep -c '^again$' "$STATE/run/logs/develop.1.log")"
+}
+
+@test "a flood of an agent's own lines stays its own: the run tells a hundred a second" {
+    agent loud <<'END'
+i=0
+while [ $i -lt 5000 ]; do i=$((i + 1)); echo '{"version":1,"type":"phase","status":"progress","message":"mine"}'; done >>"$S"
+progress last
+complete
+END
+    team <<<"phases:
+  - {name: develop, agent: loud}"
+    run_ok
+    n=$(grep -c mine "$STATE/orchestrator.log")
+    [ "$n" -ge 100 ] && [ "$n" -le 4000 ]
+    is 5000 "$(grep -c mine "$STATE/signals/develop.jsonl")"
+    is "$n" "$("$CLIQ" signal events --limit 1000 | grep -c mine)" || [ "$n" -gt 900 ]
+}
+
 @test "a key that the program prints is masked in all that is kept" {
     program agent <<'END'
 echo "my key is $CURSOR_API_KEY" >&2

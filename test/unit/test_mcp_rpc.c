@@ -2,6 +2,7 @@
  * operations. */
 #include "test.h"
 
+#include "context/agent_client.h"
 #include "mcp/resources.h"
 #include "mcp/tools.h"
 
@@ -236,12 +237,12 @@ an_identity_is_made_of_any_client_and_directory(void **state)
     char name[HUB_NAME_MAX + 1], lang[200];
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        mcp_identity(name, cases[i][0], cases[i][1]);
+        agent_identity_make(name, cases[i][0], cases[i][1]);
         assert_string_equal(name, cases[i][2]);
     }
     memset(lang, 'x', sizeof lang);
     lang[199] = '\0';
-    mcp_identity(name, lang, lang);
+    agent_identity_make(name, lang, lang);
     assert_int_equal(strlen(name), HUB_NAME_MAX);
 }
 

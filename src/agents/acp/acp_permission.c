@@ -1,5 +1,7 @@
 #include "agents/acp/acp_permission.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 static const char *const policies[] = {
@@ -60,10 +62,16 @@ take_raw_input(struct arena *a, struct acp_tool *tool, const struct json *raw)
     take_text(a, &tool->command, json_get(raw, "command"));
 }
 
+static struct acp_tool **
+place_of(struct acp_tools *t, const struct json *id)
+{
+    return &t->by_id[hash_bytes(id->text.p, id->text.len) % ACP_TOOL_HASHES];
+}
+
 static struct acp_tool *
 find(struct acp_tools *t, const struct json *id)
 {
-    for (struct acp_tool *tool = t->first; tool; tool = tool->next)
+    for (struct acp_tool *tool = *place_of(t, id); tool; tool = tool->same)
         if (json_eq(id, tool->id))
             return tool;
     return NULL;
@@ -72,15 +80,16 @@ find(struct acp_tools *t, const struct json *id)
 static struct acp_tool *
 add(struct acp_tools *t, const struct json *id)
 {
+    struct acp_tool **at = place_of(t, id);
     const char *text = json_dup_text(t->arena, id);
     struct acp_tool *tool = text ? arena_alloc(t->arena, sizeof *tool) : NULL;
 
     if (!tool)
         return NULL;
     *tool = (struct acp_tool){
-        .id = text, .title = "", .kind = "other", .status = "", .next = t->first
+        .id = text, .title = "", .kind = "other", .status = "", .next = t->first, .same = *at
     };
-    t->first = tool;
+    t->first = *at = tool;
     return tool;
 }
 
@@ -88,10 +97,10 @@ struct acp_tool *
 acp_tools_take(struct acp_tools *t, const struct json *call, bool *is_new)
 {
     const struct json *id = json_get(call, "toolCallId");
-    struct acp_tool *tool = find(t, id);
+    struct acp_tool *tool = json_is(id, JSON_STRING) ? find(t, id) : NULL;
 
     *is_new = !tool;
-    if (!tool)
+    if (!tool && json_is(id, JSON_STRING))
         tool = add(t, id);
     if (!tool)
         return NULL;

@@ -39,13 +39,16 @@ struct acp_tool {
     const char *status;
     const char *command; /* that it says it runs; NULL: none */
     struct acp_path *paths;
-    bool is_granted; /* a person allowed it */
-    struct acp_tool *next;
+    bool is_granted;              /* a person allowed it */
+    struct acp_tool *next, *same; /* all of them; those whose id has the same hash */
 };
+
+enum { ACP_TOOL_HASHES = 1024 };
 
 struct acp_tools {
     struct arena *arena;
     struct acp_tool *first;
+    struct acp_tool *by_id[ACP_TOOL_HASHES];
 };
 
 /* Takes what a toolCall object says; members that it leaves out stay. NULL: it has no id, or

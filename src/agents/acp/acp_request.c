@@ -188,9 +188,9 @@ write_file(struct acp_session *s, const struct json *id, const char *path, const
 {
     struct err why;
     struct buf leased = { 0 };
-    bool anywhere = s->policy == ACP_ALL && !work_dir_holds(&s->dir, path);
+    bool is_inside = work_dir_holds(&s->dir, path), anywhere = s->policy == ACP_ALL && !is_inside;
 
-    if (acp_lease_forbids(s->c, path, &leased)) {
+    if ((is_inside || anywhere) && acp_lease_forbids(s->c, path, &leased)) {
         const char *says = buf_failed(&leased) ? path : leased.p;
         s->rejected = arena_dup(s->c->arena, says, strlen(says));
         acp_note(s, "refused: %s", says);

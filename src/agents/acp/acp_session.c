@@ -9,8 +9,10 @@
 #include "base/clock.h"
 #include "base/term.h"
 #include "cliq.h"
+#include "team/agent.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -132,6 +134,42 @@ sign_in_quietly(struct acp_session *s)
     return !st;
 }
 
+/* cliq's own MCP server. An agent need not hand its environment on to a server, so the server gets
+ * what it finds phase, project and hub by. */
+static void
+write_servers(struct buf *to, const struct context *c)
+{
+    static const char *const names[] = { "CLIQ_HOME",        "CLIQ_URL",    "CLIQ_KEY",
+                                         "CLIQ_IDENTITY",    "CLIQ_PHASE",  "CLIQ_STATE_DIR",
+                                         "CLIQ_PROJECT_DIR", "WARROOMS_DIR" };
+    static const char *const args[] = { "mcp" };
+
+    json_key(to, "mcpServers");
+    json_open(to, '[');
+    json_sep(to);
+    json_open(to, '{');
+    json_key_str(to, "name", "cliq");
+    json_key_str(to, "command", agent_self(c->arena));
+    json_key_strs(to, "args", args, 1);
+    json_key(to, "env");
+    json_open(to, '[');
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (strcmp(names[i], "CLIQ_PHASE") == 0)
+            value = c->phase;
+        if (!value || !*value)
+            continue;
+        json_sep(to);
+        json_open(to, '{');
+        json_key_str(to, "name", names[i]);
+        json_key_str(to, "value", value);
+        json_close(to, '}');
+    }
+    json_close(to, ']');
+    json_close(to, '}');
+    json_close(to, ']');
+}
+
 /* The members of session/new, and of session/load and session/resume with an id. */
 static enum status
 ask_session(struct acp_session *s, const char *method, const char *id, const struct json **result,
@@ -142,9 +180,7 @@ ask_session(struct acp_session *s, const char *method, const char *id, const str
     json_open(&params, '{');
     json_key_str(&params, "sessionId", id);
     json_key_str(&params, "cwd", s->dir.given);
-    json_key(&params, "mcpServers"); /* none */
-    json_open(&params, '[');
-    json_close(&params, ']');
+    write_servers(&params, s->c);
     json_close(&params, '}');
     enum status st = acp_program_ask(s, method, &params, ACP_START_MS, result, e);
     if (st == ST_REFUSED && sign_in_quietly(s))

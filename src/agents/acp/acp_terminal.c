@@ -141,7 +141,9 @@ tell_end(struct acp_session *s, struct acp_terminal *t)
         snprintf(how, sizeof how, "was ended by %s", name);
     else if (child_exit_code(&t->child) >= 0)
         snprintf(how, sizeof how, "ended with exit code %d", child_exit_code(&t->child));
-    acp_note(s, "%s after %" PRId64 ".%" PRId64 " s: %s", how, ms / 1000, ms % 1000 / 100, t->line);
+    if (!s->c->is_done) /* nothing is told behind the terminal line */
+        acp_note(s, "%s after %" PRId64 ".%" PRId64 " s: %s", how, ms / 1000, ms % 1000 / 100,
+                 t->line);
 }
 
 /* ---- starting ---- */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NOTE_MAX = 400, WORDS_MAX = 16 << 20 };
+enum { NOTE_MAX = 400 };
 
 /* ---- telling ---- */
 
@@ -57,7 +57,7 @@ acp_note(struct acp_session *s, const char *fmt, ...)
     buf_add(&b, text, n);
     buf_adds(&b, n < len ? " …" : "");
     if (!buf_failed(&b)) {
-        context_progress(s->c, b.p, NULL);
+        context_echo(s->c, b.p, NULL);
         buf_addc(&b, '\n');
         acp_show(s, NULL, 0);
         if (s->is_in_line)

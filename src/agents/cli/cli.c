@@ -76,7 +76,7 @@ tell(struct cli *cli)
 
     cli_write(STDOUT_FILENO, t->log.p, t->log.len);
     for (const char *p = t->said.p; p && p < t->said.p + t->said.len; p += strlen(p) + 1)
-        context_progress(cli->c, p, &ignored);
+        context_echo(cli->c, p, &ignored);
     /* The conversation is told at once: an attempt that ends badly can be continued, too. */
     bool is_new_session = *t->session && strcmp(t->session, cli->told_session) != 0;
     if (is_new_session)

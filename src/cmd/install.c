@@ -1,0 +1,189 @@
+/* install - registers cliq with the programs that agents work in: its MCP server, and its hooks. */
+#include "base/suggest.h"
+#include "base/table.h"
+#include "base/term.h"
+#include "cmd/cmd.h"
+#include "cmd/lib/client_config.h"
+#include "team/runner.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct opt opts[] = {
+    { "client", OPT_TEXT, "CLIENT", "claude, codex, gemini, cursor or opencode" },
+    { "scope", OPT_TEXT, "SCOPE",
+      "user: in all projects of this user (default); project: in this one" },
+    { "print", OPT_FLAG, NULL, "show what would change, and change nothing" },
+    { "uninstall", OPT_FLAG, NULL, "take it out again" },
+    { 0 },
+};
+
+/* ---- one client ---- */
+
+static void
+tell_file(struct buf *out, const struct client_file *f, bool is_off)
+{
+    if (!f->steps.len)
+        buf_addf(out, "%s: %s\n", f->path, is_off ? "has nothing of cliq" : "is as it should be");
+    else
+        buf_addf(out, "%s: %s %s\n", f->path, is_off ? "removed" : "added", f->steps.p);
+    if (f->steps.len && !f->is_new)
+        buf_addf(out, "  as it was before: %s.before-cliq\n", f->real);
+}
+
+static enum status
+change(const struct agent_client *client, bool is_project, bool is_off, bool is_print,
+       struct err *e)
+{
+    struct client_change c;
+    struct buf out = { 0 };
+    enum status s =
+        client_change_plan(&c, client, is_project, is_off ? CLIENT_REMOVE : CLIENT_ADD, e);
+
+    if (!s && !is_print)
+        s = client_change_write(&c, e);
+    for (size_t i = 0; !s && i < c.n_files; i++)
+        if (!is_print)
+            tell_file(&out, &c.files[i], is_off);
+        else if (c.files[i].diff.len)
+            buf_addf(&out, "%s\n%s", c.files[i].path, c.files[i].diff.p);
+    if (!s && !is_print && c.n_changed)
+        buf_addf(&out, "%s takes it over when it starts the next time.\n", client->says);
+    if (!s && !is_print && c.n_changed && !is_off && strcmp(client->id, "codex") == 0)
+        buf_adds(&out,
+                 "Codex runs new hooks after you have trusted them: /hooks in its own terminal.\n");
+    if (!s && !is_print && c.n_changed && !is_off && !c.has_hooks)
+        buf_addf(&out,
+                 "%s has no hooks for cliq: its agents have to ask for messages, and are not kept "
+                 "from files that others lease (cliq lease guard --install checks commits).\n",
+                 client->says);
+    if (!s && out.len)
+        s = cmd_print(&out, e);
+    buf_release(&out);
+    client_change_release(&c);
+    return s;
+}
+
+/* ---- all of them ---- */
+
+static void
+cell(struct table *t, const char *text)
+{
+    table_cell(t, text, strlen(text));
+}
+
+/* Below the home directory as people write it. */
+static void
+add_path(struct buf *to, const char *path)
+{
+    const char *home = getenv("HOME");
+    size_t n = home ? strlen(home) : 0;
+
+    buf_adds(to, to->len ? ", " : "");
+    if (n > 1 && strncmp(path, home, n) == 0 && path[n] == '/')
+        buf_addf(to, "~%s", path + n);
+    else
+        buf_adds(to, path);
+}
+
+static void
+add_row(struct table *t, const struct agent_client *client, bool is_project)
+{
+    struct client_change c;
+    struct buf would = { 0 };
+    struct err e = { "" };
+    enum status s = client_change_plan(&c, client, is_project, CLIENT_ADD, &e);
+
+    for (size_t i = 0; !s && i < c.n_files; i++)
+        if (c.files[i].steps.len)
+            add_path(&would, c.files[i].path);
+    cell(t, client->id);
+    cell(t, runner_has(client->program) ? "yes" : "no");
+    cell(t, is_project ? "project" : "user");
+    cell(t, s ? "?" : !c.n_changed ? "yes" : c.n_ours ? "partly" : "no");
+    cell(t, s ? e.text : would.p ? would.p : "nothing");
+    buf_release(&would);
+    client_change_release(&c);
+}
+
+static enum status
+show_all(const char *scope, struct err *e)
+{
+    static const char *const head[] = { "CLIENT", "PROGRAM", "SCOPE", "CLIQ", "WOULD CHANGE" };
+    struct table t = { .columns = 5 };
+    struct buf out = { 0 };
+
+    for (size_t i = 0; i < 5; i++)
+        cell(&t, head[i]);
+    for (const struct agent_client *c = agent_clients; c->id; c++)
+        for (int is_project = 0; is_project < 2; is_project++)
+            if (!scope || (strcmp(scope, "project") == 0) == is_project)
+                add_row(&t, c, is_project);
+    table_write(&t, &out, 0, term_has_color(STDOUT_FILENO));
+    table_release(&t);
+    buf_adds(&out, "\ncliq install --client CLIENT adds it; --print shows the lines.\n");
+    enum status s = cmd_print(&out, e);
+    buf_release(&out);
+    return s;
+}
+
+static enum status
+run(const struct args *a, struct err *e)
+{
+    const char *id = args_text(a, "client"), *scope = args_text(a, "scope");
+    const struct agent_client *client = agent_client_find(id);
+    struct suggest near = { .word = id };
+
+    if (scope && strcmp(scope, "user") != 0 && strcmp(scope, "project") != 0)
+        return err_set(e, ST_INVALID, "--scope is user or project, not \"%s\"", scope);
+    if (!id && (args_has(a, "print") || args_has(a, "uninstall")))
+        return err_set(e, ST_INVALID,
+                       "--client is missing: claude, codex, gemini, cursor or opencode");
+    if (!id)
+        return show_all(scope, e);
+    if (!client) {
+        for (const struct agent_client *c = agent_clients; c->id; c++)
+            suggest_try(&near, c->id);
+        return err_set(e, ST_INVALID,
+                       "--client is claude, codex, gemini, cursor or opencode, not \"%s\"%s%s%s",
+                       id, near.best ? "; did you mean " : "", near.best ? near.best : "",
+                       near.best ? "?" : "");
+    }
+    return change(client, scope && strcmp(scope, "project") == 0, args_has(a, "uninstall"),
+                  args_has(a, "print"), e);
+}
+
+const struct cmd cmd_install = {
+    .name = "install",
+    .brief = "give agents in Claude Code, Codex, Gemini, … cliq's tools and hooks",
+    .about =
+        "Adds cliq to the client's configuration: its MCP server (cliq help mcp), and, for\n"
+        "Claude Code, Codex and Gemini CLI, its hooks (cliq help hook): the agent is told of\n"
+        "messages when it stops and when it is asked something, it is kept from files that\n"
+        "others have leased, and others see when it starts and ends. Without --client: which\n"
+        "clients are there, and what would change.\n"
+        "\n"
+        "Files are changed in place: other servers, other hooks, comments and order stay. A\n"
+        "file that changes is kept as FILE.before-cliq. Doing it again changes nothing. A\n"
+        "file that is broken is refused with line and column, and then no file is changed; so\n"
+        "is an entry \"cliq\" that runs something else. The files of this user, and those of a\n"
+        "project:\n"
+        "  claude    ~/.claude.json, ~/.claude/settings.json; .mcp.json, .claude/settings.json;\n"
+        "  codex     ~/.codex/config.toml, hooks.json; .codex/config.toml, hooks.json;\n"
+        "  gemini    ~/.gemini/settings.json; .gemini/settings.json;\n"
+        "  cursor    ~/.cursor/mcp.json; .cursor/mcp.json;\n"
+        "  opencode  ~/.config/opencode/opencode.json; opencode.json.\n"
+        "\n"
+        "CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME and XDG_CONFIG_HOME count as they do\n"
+        "for the clients. With --scope project the files stand in the project's root, for all\n"
+        "who work on it, and the command in them is plain cliq; else it is the path of this\n"
+        "program when cliq on PATH is another one, or none.",
+    .examples = "cliq install\n"
+                "cliq install --client claude\n"
+                "cliq install --client codex --print\n"
+                "cliq install --client gemini --scope project\n"
+                "cliq install --client claude --uninstall",
+    .opts = opts,
+    .run = run,
+};

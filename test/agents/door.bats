@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# cliq in the hands of the real Claude Code, Codex and Gemini CLI, registered by cliq install, with a
+# scripted model: its tools, its hooks.
+load agents
+
+# cliq as people have it: on PATH, so that install writes the plain name.
+begin() {
+    mkdir -p "$T/bin" "$T/shop"
+    ln -s "$CLIQ" "$T/bin/cliq"
+    export PATH=$T/bin:$PATH
+    unset CLAUDE_CONFIG_DIR CODEX_HOME GEMINI_CLI_HOME XDG_CONFIG_HOME CLAUDE_PROJECT_DIR GEMINI_PROJECT_DIR CLIQ_PHASE
+    cd "$T/shop"
+    # The limit is for people at a terminal; a busy machine of tests needs more than 200 ms now and then.
+    cliq install --client "$1" >/dev/null
+    find "$HOME" -type f -exec sed -i 's/cliq hook --client/cliq hook --limit 20s --client/' {} +
+    cliq emit pulse first --as setup >/dev/null
+    llm
+}
+# ask PROMPT [OPTION...]: the program's turn, headless.
+ask_claude() {
+    ANTHROPIC_BASE_URL=$LLM ANTHROPIC_API_KEY=sk-fake CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 DISABLE_AUTOUPDATER=1 ENABLE_TOOL_SEARCH=false IS_SANDBOX=1 \
+        timeout 120 claude -p "$1" --output-format json --permission-mode bypassPermissions "${@:2}" </dev/null >"$T/said" 2>"$T/errors"
+}
+ask_codex() {
+    OPENAI_API_KEY=sk-fake timeout 120 codex exec --json --skip-git-repo-check --dangerously-bypass-approvals-and-sandbox --dangerously-bypass-hook-trust \
+        -c model_provider=fake -c "model_providers.fake={name=\"fake\",base_url=\"$LLM/v1\",wire_api=\"responses\",env_key=\"OPENAI_API_KEY\"}" \
+        -m fake-model "$1" </dev/null >"$T/said" 2>"$T/errors"
+}
+ask_gemini() {
+    GEMINI_API_KEY=fake GOOGLE_GEMINI_BASE_URL=$LLM timeout 120 gemini -p "$1" --output-format stream-json --skip-trust -y -m gemini-2.5-flash </dev/null >"$T/said" 2>"$T/errors"
+}
+sign_in_gemini() {
+    $PY - "$HOME/.gemini/settings.json" <<'PY'
+import json, sys
+d = json.load(open(sys.argv[1]))
+d["security"] = {"auth": {"selectedType": "gemini-api-key"}}
+json.dump(d, open(sys.argv[1], "w"))
+PY
+}
+calls() {
+    script <<'END'
+[{"turns":[{"tool":"generate_signal","args":{"type":"build:shop:done","data":{"ok":true}}},
+           {"tool":"inbox","args":{}},
+           {"tool":"room_post","args":{"room":"room-001","to":"qa","type":"done","ref":"EPIC-1","body":"Built"}},
+           {"text":"all done"}]}]
+END
+}
+# Three tools were called, by the identity.
+has_called() {
+    cliq signal events --json | $PY -c 'import json, sys
+s = [x for x in json.load(sys.stdin) if x["type"] == "build:shop:done"]
+assert len(s) == 1 and s[0]["source"] == {"type": "agent", "id": sys.argv[1]}, s' "$1"
+    is "$1 Built" "$(cliq channel read --room room-001 --json | $PY -c 'import json, sys
+m = json.loads(sys.stdin.read()); m = m[0] if isinstance(m, list) else m; print(m["from"], m["body"])')"
+    has "$(asked 'json.dumps([r["body"] for r in q])')" "waiting for $1" # what the tool inbox answered, or the prompt's hook
+}
+
+@test "claude calls generate_signal, inbox and room_post, and its life is told" {
+    begin claude
+    cliq emit pulse "waiting for claude-shop" --to-identity claude-shop --as ann >/dev/null 2>&1
+    calls
+    ask_claude "do it"
+    has_called claude-shop
+    is "agent:claude-shop:wake agent:claude-shop:sleep" "$(cliq signal events --json |
+        $PY -c 'import json, sys; print(*[s["type"] for s in json.load(sys.stdin) if s["type"].startswith("agent:")])')"
+}
+
+@test "codex calls generate_signal, inbox and room_post" {
+    begin codex
+    cliq emit pulse "waiting for codex-shop" --to-identity codex-shop --as ann >/dev/null 2>&1
+    calls
+    ask_codex "do it"
+    has_called codex-shop
+}
+
+@test "gemini calls generate_signal, inbox and room_post" {
+    begin gemini
+    sign_in_gemini
+    cliq emit pulse "waiting for gemini-shop" --to-identity gemini-shop --as ann >/dev/null 2>&1
+    calls
+    ask_gemini "do it"
+    has_called gemini-shop
+}
+
+# While the agent works, a message comes; the agent stops, and is told.
+comes_while_it_works() { # IDENTITY
+    script <<END
+[{"turns":[{"run":"$CLIQ emit pulse 'stop the press' --to-identity $1 --as ann 2>/dev/null"},{"text":"I am done."},{"text":"I stopped the press."}]}]
+END
+}
+was_told_at_its_stop() { # IDENTITY
+    has "$(asked 'json.dumps(q[-1]["body"])')" "stop the press"
+    has "$(asked 'json.dumps(q[-1]["body"])')" "I am done."
+    has "$(<"$T/said")" "I stopped the press."
+    is "" "$(cliq inbox "@$1" --receipt unread --as "$1")"
+}
+
+@test "claude's Stop hook delivers a message that came while it worked" {
+    begin claude
+    comes_while_it_works claude-shop
+    ask_claude "work"
+    was_told_at_its_stop claude-shop
+}
+
+@test "codex's Stop hook delivers a message that came while it worked" {
+    begin codex
+    comes_while_it_works codex-shop
+    ask_codex "work"
+    was_told_at_its_stop codex-shop
+}
+
+@test "gemini's AfterAgent hook delivers a message that came while it worked" {
+    begin gemini
+    sign_in_gemini
+    comes_while_it_works gemini-shop
+    ask_gemini "work"
+    was_told_at_its_stop gemini-shop
+}
+
+# A file that bob has leased is not changed, and the model is told why.
+writes_a_leased_file() {
+    echo mine >leased.txt
+    cliq lease take leased.txt --as bob --reason "still at it" >/dev/null
+    script <<END
+[{"turns":[{"write":"$PWD/leased.txt","content":"theirs"},{"write":"$PWD/free.txt","content":"new"},{"text":"I tried."}]}]
+END
+}
+was_refused() {
+    is mine "$(<leased.txt)"
+    is new "$(<free.txt)"
+    like "$(asked 'json.dumps([r["body"] for r in q])')" "leased by bob until 20.*still at it"
+}
+
+@test "claude is kept from a leased file by its hook, and from no other" {
+    begin claude
+    writes_a_leased_file
+    ask_claude "write"
+    was_refused
+}
+
+@test "gemini is kept from a leased file by its hook, and from no other" {
+    begin gemini
+    sign_in_gemini
+    writes_a_leased_file
+    ask_gemini "write"
+    was_refused
+}
+
+@test "codex is kept from a leased file by its hook, when it patches" {
+    begin codex
+    echo mine >leased.txt
+    cliq lease take leased.txt --as bob --reason "still at it" >/dev/null
+    script <<'END'
+[{"turns":[{"run":"apply_patch <<'E'\n*** Begin Patch\n*** Update File: leased.txt\n@@\n-mine\n+theirs\n*** End Patch\nE"},{"text":"I tried."}]}]
+END
+    ask_codex "write"
+    is mine "$(<leased.txt)"
+    like "$(asked 'json.dumps([r["body"] for r in q])')" "leased by bob until 20.*still at it"
+}
