@@ -7,6 +7,7 @@
 #   make check    the fast part of the tests, in under a minute
 #   make test-agents  the agents that drive other makers' programs, with the real ones (from npm)
 #   make test-web the page in a real Chromium (Debian's, with playwright-core from npm)
+#   make screenshots  docs/screenshots, which the README shows
 #   make bench    our numbers beside their peers'
 #   make fuzz     every fuzz target for FUZZ_SECONDS (60) each
 #   make tsan     the server's tests with ThreadSanitizer
@@ -185,7 +186,7 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libcliq.a
 	@mkdir -p $(@D)
 	$(CC) -std=c11 -Wall -Wextra -Werror -Iinclude $(CFLAGS) $(if $(filter 1,$(SANITIZE)),$(HARDEN)) -Wl,--as-needed -o $@ $< $(BUILD)/libcliq.a $(HUB_LIBS)
 
-.PHONY: deps test-deps tests test test-agents test-web check
+.PHONY: deps test-deps tests test test-agents test-web screenshots check
 deps:
 	@tools/deps build
 test-deps:
@@ -210,6 +211,12 @@ test-web: test-deps
 	@tools/deps web
 	@$(SUBMAKE) all
 	@test/run $(BATS_WEB)
+
+# Real runs again, so they change a little each time.
+screenshots: test-deps
+	@tools/deps web
+	@$(SUBMAKE) all
+	@bats test/web/screenshots
 
 check: test-deps
 	@$(SUBMAKE) tests

@@ -7,6 +7,7 @@ import { can, forget, kept, mayRead, mayStream, me, signIn, stream, whenSignedOu
 import { button, dialog, h, put, s, say } from './dom.js';
 import { hubPage } from './hub.js';
 import { inbox, needsPage } from './needs.js';
+import { roomsPage } from './rooms.js';
 import { runsPage } from './runs.js';
 import { signalsPage } from './signals.js';
 import { signals } from './store.js';
@@ -17,6 +18,7 @@ const PAGES = [
   { id: 'runs', name: 'Runs', key: 'r', make: runsPage, may: () => can('audit') },
   { id: 'needs', name: 'Needs you', key: 'n', make: needsPage, may: () => true },
   { id: 'signals', name: 'Signals', key: 's', make: signalsPage, may: () => mayRead() || mayStream() },
+  { id: 'rooms', name: 'Rooms', key: 'o', make: roomsPage, may: () => can('inbox') },
   { id: 'hub', name: 'Hub', key: 'h', make: hubPage, may: () => mayRead() },
 ];
 const THEME = 'cliq.theme';
@@ -166,7 +168,7 @@ addEventListener('hashchange', route);
 /* ---- the keyboard ---- */
 
 const KEYS = [
-  ['g then r n s h', 'Runs, Needs you, Signals, Hub'], ['/', 'to the filter'], ['l', 'to the list'], ['↑ ↓ j k', 'in a list: up and down'], ['Home End PgUp PgDn', 'in a list: far'], ['Enter', 'open'],
+  ['g then r n s o h', 'Runs, Needs you, Signals, Rooms, Hub'], ['/', 'to the filter'], ['l', 'to the list'], ['↑ ↓ j k', 'in a list: up and down'], ['Home End PgUp PgDn', 'in a list: far'], ['Enter', 'open'],
   ['Esc', 'close what is open'], ['c', 'write a signal (in Signals)'], ['t', 'light or dark'], ['?', 'these keys'],
 ];
 function keysHelp() {
@@ -179,7 +181,7 @@ addEventListener('keydown', (e) => {
   if (e.key === 'Escape') {
     if (typing) e.target.blur();
     else {
-      const close = document.querySelector('.close,.has-detail .back-link');
+      const close = document.querySelector('.close') || document.querySelector('.has-detail .back-link');
       if (close) location.hash = close.getAttribute('href');
     }
     return;

@@ -157,6 +157,7 @@ const SHAPES = {
   bad: [['path', { d: 'M5 1h6l4 4v6l-4 4H5l-4-4V5z', class: 'fill' }], ['path', { d: 'M5.5 5.5l5 5M10.5 5.5l-5 5', class: 'cut' }]],
   warn: [['path', { d: 'M8 1.2L15.4 14.5H.6z', class: 'fill' }], ['path', { d: 'M8 6v4M8 12v.6', class: 'cut' }]],
   off: [['circle', { cx: 8, cy: 8, r: 6, class: 'ring' }], ['path', { d: 'M5 8h6', class: 'ring' }]],
+  note: [['circle', { cx: 8, cy: 8, r: 3, class: 'fill' }]],
   skip: [['path', { d: 'M3 3.5L8 8l-5 4.5M8 3.5L13 8l-5 4.5', class: 'ring' }]],
   pause: [['path', { d: 'M12.8 10.2A5.8 5.8 0 0 1 6 2.9a5.8 5.8 0 1 0 6.8 7.3z', class: 'fill' }]],
   cut: [['path', { d: 'M8 2a6 6 0 1 0 4.2 1.8M11 1.5L8.4 4.6l2.6 1.2L8.6 9', class: 'ring' }]],
@@ -167,7 +168,7 @@ const MARK = {
   waiting: 'wait', pending: 'wait', backoff: 'wait', unread: 'wait',
   failed: 'bad', fail: 'bad', error: 'bad', crash: 'bad', timeout: 'bad', dead_letter: 'bad', reject: 'bad', unreadable: 'bad',
   escalated: 'warn', escalate: 'warn', changes: 'warn', blocked: 'warn', route: 'warn', stale: 'warn',
-  cancelled: 'off', expired: 'off', skipped: 'skip', asleep: 'pause', snoozed: 'pause', interrupted: 'cut',
+  cancelled: 'off', expired: 'off', note: 'note', skipped: 'skip', asleep: 'pause', snoozed: 'pause', interrupted: 'cut',
 };
 export const kindOf = (state) => MARK[String(state).toLowerCase()] || 'wait';
 export function mark(state, size = 14) {

@@ -8,7 +8,7 @@
 import { h, kindOf, mark, s } from './dom.js';
 import { clean, duration, short } from './text.js';
 
-const W = 176, H = 58, GAP = 18, BETWEEN = 64, LANE = 22, PAD = 10;
+const W = 166, H = 58, GAP = 18, BETWEEN = 48, LANE = 22, PAD = 10;
 
 /* Pure: [{name, deps}] -> layers of {name} or {via} with links between neighbouring layers. */
 export function layered(phases) {
@@ -67,13 +67,13 @@ function positions({ layers }, across) {
   layers.forEach((l, k) => {
     let at = PAD + (most - extent(l)) / 2;
     for (const n of l) {
-      const main = PAD + k * ((across ? W : H) + (across ? BETWEEN : 44));
+      const main = PAD + (across ? 22 : 0) + k * ((across ? W : H) + (across ? BETWEEN : 44));
       [n.x, n.y] = across ? [main, at] : [at, main];
       [n.w, n.h] = n.via ? (across ? [W, 8] : [8, H]) : [W, H];
       at += thick(n) + GAP;
     }
   });
-  const main = PAD * 2 + layers.length * (across ? W : H) + (layers.length - 1) * (across ? BETWEEN : 44);
+  const main = PAD * 2 + (across ? 22 : 0) + layers.length * (across ? W : H) + (layers.length - 1) * (across ? BETWEEN : 44);
   return across ? [main, most + 2 * PAD] : [most + 2 * PAD, main];
 }
 
@@ -111,8 +111,12 @@ export function graph(phases, back, { href, chosen, narrow }) {
     const a = g.nodes.get(b.from), z = g.nodes.get(b.to), label = b.n === 1 ? 'sent back' : `sent back ${b.n}×`;
     const self = a === z ? 20 : 0;
     if (across) {
-      const y = height + 6 + k * LANE, ax = a.x + a.w / 2 + self, zx = z.x + z.w / 2 - self;
-      edges.push(s('path', { class: 'edge back', d: `M${ax} ${a.y + a.h}C${ax} ${y + 8} ${ax - 30} ${y} ${ax - 50} ${y}L${Math.min(zx + 50, ax - 50)} ${y}C${zx + 20} ${y} ${zx} ${y + 4} ${zx} ${z.y + z.h + 7}`, 'marker-end': 'url(#back)' }),
+      /* from below, where nothing stands there; else through the gap between the layers */
+      const y = height + 6 + k * LANE, r = 12, low = (n) => !g.layers[n.layer].some((o) => o !== n && o.y > n.y);
+      const ax = low(a) ? a.x + a.w / 2 + self : a.x + a.w + 14, zx = low(z) ? z.x + z.w / 2 - self : z.x - 26;
+      const out = low(a) ? `M${ax} ${a.y + a.h}` : `M${a.x + a.w} ${a.y + a.h * 0.72}Q${ax} ${a.y + a.h * 0.72} ${ax} ${a.y + a.h * 0.72 + r}`;
+      const into = low(z) ? `V${z.y + z.h + 7}` : `V${z.y + z.h * 0.78 + r}Q${zx} ${z.y + z.h * 0.78} ${zx + r} ${z.y + z.h * 0.78}H${z.x - 7}`;
+      edges.push(s('path', { class: 'edge back', d: `${out}V${y - r}Q${ax} ${y} ${ax - r} ${y}H${zx + r}Q${zx} ${y} ${zx} ${y - r}${into}`, 'marker-end': 'url(#back)' }),
         s('text', { class: 'back', x: (ax + zx) / 2, y: y - 5, 'text-anchor': 'middle' }, label));
     } else {
       const x = width + 4 + k * LANE, ay = a.y + a.h / 2, zy = z.y + z.h / 2;
@@ -125,11 +129,14 @@ export function graph(phases, back, { href, chosen, narrow }) {
   else width += lanes ? 14 + lanes * LANE : 0;
   const nodes = phases.map((p) => node(p, g.nodes.get(p.phase), href(p.phase), p.phase === chosen));
   const said = phases.map((p) => `${p.phase} ${p.state}`).join(', ');
-  return s('svg', { class: 'graph', width, height, viewBox: `0 0 ${width} ${height}`, role: 'group', 'aria-label': 'Phases: ' + clean(short(said, 400)) },
+  const svg = s('svg', { class: 'graph', width, height, viewBox: `0 0 ${width} ${height}`, role: 'group', 'aria-label': 'Phases: ' + clean(short(said, 400)) },
     s('defs', {},
       s('marker', { id: 'tip', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, s('path', { class: 'tip', d: 'M0 .5L7.5 4L0 7.5z' })),
       s('marker', { id: 'back', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, s('path', { class: 'tip back', d: 'M0 .5L7.5 4L0 7.5z' }))),
     edges, nodes);
+  /* a little too wide: smaller; much too wide: it scrolls */
+  Object.assign(svg.style, { maxWidth: '100%', height: 'auto', minWidth: Math.round(width * 0.72) + 'px' });
+  return svg;
 }
 
 function node(p, at, href, chosen) {
@@ -140,7 +147,7 @@ function node(p, at, href, chosen) {
   icon.setAttribute('x', x + (gate ? 18 : 12));
   icon.setAttribute('y', y + 13);
   const left = x + (gate ? 41 : 35), room = gate ? 17 : 19;
-  return s('a', { href: '#/' + href, class: `node ${kind}` + (chosen ? ' chosen' : ''), 'aria-label': label, 'aria-current': chosen ? 'true' : null },
+  return s('a', { href: '#/' + href, class: `node ${kind}` + (chosen ? ' chosen' : ''), 'aria-current': chosen ? 'true' : null },
     s('title', {}, label + (p.progress ? '\n' + clean(short(p.progress, 200)) : '')),
     team ? s('rect', { class: 'box under', x: x + 4, y: y + 4, width: W, height: H, rx: 9 }) : null,
     gate ? s('path', { class: 'box', d: gateShape(x, y, W, H) }) : s('rect', { class: 'box', x, y, width: W, height: H, rx: 9 }),

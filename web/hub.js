@@ -42,9 +42,9 @@ export function hubPage(root) {
   async function measure() {
     if (!mayRead()) return;
     const m = parse(await text('/metrics')), t = performance.now(), dt = before ? (t - before.t) / 1000 : 0;
-    const rate = (k) => (before && dt ? Math.max(0, (m[k] - before.m[k]) / dt) : undefined);
+    const rate = (k) => (before && dt >= 0.8 ? Math.max(0, (m[k] - before.m[k]) / dt) : undefined);
     const r = (v) => (v === undefined ? '–' : v < 10 ? v.toFixed(1) : number(Math.round(v)));
-    const card = (label, value, more) => h('div', { class: 'stat' }, h('dt', {}, label), h('dd', {}, value), h('small', {}, more));
+    const card = (label, value, more) => h('div', { class: 'stat' }, h('dt', {}, label), h('dd', {}, h('b', {}, value), h('small', {}, more)));
     const total = STATES.reduce((sum, k) => sum + (m['signals_by_state.' + k] || 0), 0) || 1;
     put(numbers, h('dl', { class: 'stats' },
       card('Signals', number(m.signals || 0), r(rate('sequence')) + ' lines a second'),
@@ -53,13 +53,13 @@ export function hubPage(root) {
       card('Emit to screen', ms(part(delays, 0.5)), '95 % within ' + ms(part(delays, 0.95))),
       card('Log', size(m.log_bytes || 0), 'line ' + number(m.sequence || 0) + (m.log_bad_lines ? ', ' + number(m.log_bad_lines) + ' damaged' : '')),
       card('Streams', number(m.stream_clients || 0), number(m.claims_waiting || 0) + ' claims wait, ' + number(m.delayed_signals || 0) + ' delayed')),
-    h('div', { class: 'shares', role: 'img', 'aria-label': 'Signals by state: ' + STATES.map((k) => `${k.replace('_', ' ')} ${m['signals_by_state.' + k] || 0}`).join(', ') }, STATES.map((k) => {
+    h('div', { class: 'shares', role: 'img', 'aria-label': 'Signals by state: ' + STATES.map((k) => `${k.replace('_', ' ')} ${m['signals_by_state.' + k] || 0}`).join(', ') }, STATES.filter((k) => m['signals_by_state.' + k]).map((k) => {
       const el = h('span', { class: 'share s-' + k, title: k });
       el.style.flexGrow = (m['signals_by_state.' + k] || 0) / total;
       return el;
     })),
     h('ul', { class: 'legend' }, STATES.filter((k) => m['signals_by_state.' + k]).map((k) => h('li', {}, h('span', { class: 'dot s-' + k }), ` ${k.replace('_', ' ')} `, h('b', {}, number(m['signals_by_state.' + k]))))));
-    before = { m, t };
+    if (!before || dt >= 1) before = { m, t };
   }
 
   /* ---- tables ---- */
@@ -71,7 +71,7 @@ export function hubPage(root) {
     await loadNames();
     const group = (title, kind, list, add, join) => section(title, can('admin') ? [button('Add ' + kind, () => dialog('Add ' + kind, [field('Name', input('id', { required: true, pattern: '[A-Za-z0-9._\\-]{1,64}' }), 'letters, digits . _ -'), field('What it is for', input('purpose'))], { label: 'Add', submit: (v) => post(add, { id: v.id, ...(v.purpose ? { purpose: v.purpose } : {}) }) }).then(people1))] : null,
       list.length ? table([kind === 'role' ? 'Role' : 'Ring', 'For', kind === 'role' ? 'Held by' : 'Members', ''], list.map((g) => h('tr', {}, h('td', {}, h('b', {}, clean(g.id))), h('td', { dir: 'auto' }, oneLine(g.purpose || '', 120)), h('td', {}, (g.members || []).map((x) => chip(clean(x)))),
-        h('td', {}, can('admin') ? button(kind === 'role' ? 'Give to…' : 'Let in…', () => dialog(kind === 'role' ? `Who holds ${clean(g.id)}?` : `Who joins ${clean(g.id)}?`, field('Identity', h('input', { name: 'identity', required: true, list: 'people', autocomplete: 'off' }), 'made if it is new'), { label: kind === 'role' ? 'Give' : 'Let in', submit: (v) => post(join, { identity: v.identity, [kind]: g.id }) }).then(people1), { class: 'small', 'aria-label': (kind === 'role' ? 'Give ' : 'Let in ') + g.id }) : null)))) : empty(`No ${kind} yet.`));
+        h('td', {}, can('admin') ? button(kind === 'role' ? 'Give to…' : 'Let in…', () => dialog(kind === 'role' ? `Who holds ${clean(g.id)}?` : `Who joins ${clean(g.id)}?`, field('Identity', h('input', { name: 'identity', required: true, list: 'people', autocomplete: 'off' }), 'made if it is new'), { label: kind === 'role' ? 'Give' : 'Let in', submit: (v) => post(join, { identity: v.identity, [kind]: g.id }) }).then(people1), { class: 'small', 'aria-label': (kind === 'role' ? 'Give to… ' : 'Let in… ') + g.id }) : null)))) : empty(`No ${kind} yet.`));
     redraw(people, JSON.stringify(names), () => [h('datalist', { id: 'people' }, names.identities.map((i) => h('option', { value: i.id }))),
       section('Identities', can('admin') ? button('Add identity', () => dialog('Add identity', [field('Name', input('id', { required: true })), field('Kind', select('type', [['human', 'human'], ['agent', 'agent'], ['', 'other']], 'human'))], { label: 'Add', submit: (v) => post('/identities', { id: v.id, ...(v.type ? { type: v.type } : {}) }) }).then(people1)) : null,
         names.identities.length ? table(['Identity', 'Kind', 'Roles', 'Rings', 'Agent'], names.identities.map((i) => h('tr', {}, h('td', {}, h('b', {}, clean(i.id)), i.id === me.identity ? ' (you)' : ''), h('td', {}, oneLine(i.type || '', 40)), h('td', {}, (i.roles || []).map((x) => chip(clean(x)))), h('td', {}, (i.rings || []).map((x) => chip(clean(x)))), h('td', { dir: 'auto' }, oneLine(i.agent || '', 60))))) : empty('No identity yet.')),

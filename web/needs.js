@@ -24,7 +24,7 @@ async function reviews() {
     id: 'review ' + r.id, at: r.since, kind: 'review', state: 'waiting', to: 'needs/review/' + encodeURIComponent(r.id),
     title: [h('b', {}, clean(r.gate)), ' of ', clean(r.team), ' waits for a decision'],
     text: `${nameOf(r.project)} · iteration ${r.iteration} of ${r.max_iterations} · for ${r.reviewers.map(clean).join(', ')}`,
-    buttons: [['Look', (b, e, go) => go(), 'primary'], ['Approve', (b) => confirm(`Approve ${clean(r.gate)}?`, 'The gate passes, and the run goes on.', 'Approve', () => post(at('reviews', r.id, 'approve'), {})).then(() => { b.disabled = false; })]],
+    buttons: [['Look', (b, e, go) => go(), 'primary'], !r.reviewers.includes(me.identity) ? null : ['Approve', (b) => confirm(`Approve ${clean(r.gate)}?`, 'The gate passes, and the run goes on.', 'Approve', () => post(at('reviews', r.id, 'approve'), {})).then(() => { b.disabled = false; })]],
   }));
 }
 
@@ -56,9 +56,13 @@ async function quiet(r, to) {
   }));
 }
 
-const signalItem = (s, kind, state, title, buttons) => ({ id: kind + ' ' + s.id + ' ' + s.delivery_count, at: s.created_at, kind, state, to: 'signals/s/' + encodeURIComponent(s.id), title, text: oneLine(s.content ?? (s.payload === null ? '' : JSON.stringify(s.payload))), buttons });
+const signalItem = (s, kind, state, title, buttons) => ({ id: kind + ' ' + s.id + ' ' + s.delivery_count, at: s.created_at, kind, state, to: 'signals/s/' + encodeURIComponent(s.id), title, text: kind === 'dead letter' || kind === 'lease' ? `${oneLine(s.signal_type, 60)} from ${clean(s.from_role || s.from_identity || 'system')}` : oneLine(s.content ?? (s.payload === null ? '' : JSON.stringify(s.payload))), buttons });
 const settle = (s) => ['Resolve', (b) => act(b, () => post('/inbox/resolve', { signal_id: s.id }), 'Resolved')];
 const later = (s) => ['In an hour', (b) => act(b, () => post('/inbox/snooze', { signal_id: s.id, until: '+1h' }), 'Hidden for an hour')];
+async function finish(s) {
+  if (s.task_status !== 'in_progress') await post('/status', { signal_id: s.id, task_status: 'in_progress' });
+  return post('/status', { signal_id: s.id, task_status: 'done' });
+}
 const claim = (s) => (can('claim') ? ['Claim', (b) => act(b, () => post('/claim', { signal_id: s.id }), 'It is yours for five minutes'), 'primary'] : null);
 
 async function dead() {
@@ -73,12 +77,18 @@ async function expired() {
     [h('b', {}, oneLine(s.content || s.signal_type, 80)), s.delivery_count === 1 ? ' came back: its lease expired' : ` came back ${s.delivery_count} times`],
     [claim(s), ['Open', (b, e, go) => go()]]));
 }
+/* Alerts to everyone are in no inbox: those of a day, until they are dismissed here. */
 async function mine() {
   if (!can('inbox')) return [];
-  const list = await get('/inbox/@', { limit: 100 });
+  const [list, alerts] = await Promise.all([get('/inbox/@', { limit: 100 }), get('/signals/list', { type: 'alert', delivery_state: 'pending', limit: 50 })]);
+  const own = new Set(list.map((s) => s.id)), common = alerts.filter((s) => !own.has(s.id) && !s.to_identity && !s.to_role && !s.to_ring && now() - Date.parse(s.created_at) < 86400000);
+  return mineOf(list).concat(common.map((s) => ({ ...signalItem(s, 'alert', 'escalated', alertTitle(s), [['Open', (b, e, go) => go(), 'primary']]), dismiss: true })));
+}
+const alertTitle = (s) => [h('b', {}, 'Alert'), ' from ' + clean(s.from_role || s.from_identity || 'unknown')];
+function mineOf(list) {
   return list.filter((s) => s.signal_type === 'alert' || (s.task_status && s.task_status !== 'done' && s.to_identity === me.identity && !s.tags.includes('review') && s.signal_type !== 'review')).map((s) => (s.signal_type === 'alert'
-    ? signalItem(s, 'alert', 'escalated', [h('b', {}, 'Alert'), ' from ' + clean(s.from_role || s.from_identity || 'unknown')], [settle(s), later(s)])
-    : signalItem(s, 'task', s.task_status, [h('b', {}, 'A task for you'), s.from_identity ? ' from ' + clean(s.from_identity) : ''], [s.task_status === 'open' ? claim(s) : ['Done', (b) => act(b, () => post('/status', { signal_id: s.id, task_status: 'done' }), 'Done'), 'primary'], ['Open', (b, e, go) => go()]])));
+    ? signalItem(s, 'alert', 'escalated', alertTitle(s), [settle(s), later(s)])
+    : signalItem(s, 'task', s.task_status, [h('b', {}, 'A task for you'), s.from_identity ? ' from ' + clean(s.from_identity) : ''], [s.task_status === 'open' ? claim(s) : ['Done', (b) => act(b, () => finish(s), 'Done'), 'primary'], ['Open', (b, e, go) => go()]])));
 }
 
 /* ---- the list, on every page ---- */
@@ -103,7 +113,7 @@ export const inbox = {
 
   start() {
     this.items = this.seen = null;
-    this.watch = watch(() => this.look(), 1000);
+    this.watch = watch(() => this.look(), 1000, () => true, true);
     this.watch.now();
     this.timer = setInterval(() => this.watch.now(), 60000); /* silence makes no event */
   },

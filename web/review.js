@@ -1,7 +1,7 @@
 /*
  * review - a gate that people decide: what there is to decide, and the three answers.
  */
-import { at, can, get, post } from './api.js';
+import { at, can, get, me, post } from './api.js';
 import { button, chip, dialog, empty, field, h, link, put, redraw, select, state, toast } from './dom.js';
 import { watch } from './store.js';
 import { clean, json, markdown, plain, showPatch, size, time } from './text.js';
@@ -10,7 +10,7 @@ const NEXT = { others: 'Others have to answer, too', runs: 'The run goes on', st
 
 export function reviewPanel(root, id) {
   let review = null;
-  const box = h('div', { class: 'run' });
+  const box = h('div', { class: 'doc' });
   put(root, box);
 
   async function answer(verdict) {
@@ -33,7 +33,7 @@ export function reviewPanel(root, id) {
         h('p', { class: 'facts' }, h('span', { dir: 'auto' }, clean(r.team)), h('span', { class: 'path', dir: 'auto' }, clean(r.project)), h('span', {}, `iteration ${r.iteration} of ${r.max_iterations}`),
           h('span', {}, 'asked ', time(r.created_ms)), r.expires_ms ? h('span', {}, 'expires ', time(r.expires_ms)) : null, h('span', {}, r.require === 'all' ? 'all have to approve' : 'one approval decides'),
           can('audit') ? link('runs/' + encodeURIComponent(r.run), {}, 'the run') : null),
-        r.state === 'open' && can('review') ? h('div', { class: 'buttons left' }, button('Approve', () => answer('approve'), { class: 'primary' }), button('Ask for changes', () => answer('changes')), button('Reject', () => answer('reject'), { class: 'danger' })) : null),
+        r.state === 'open' && can('review') && r.reviewers.some((x) => x.identity === me.identity) ? h('div', { class: 'buttons left' }, button('Approve', () => answer('approve'), { class: 'primary' }), button('Ask for changes', () => answer('changes')), button('Reject', () => answer('reject'), { class: 'danger' })) : null),
       r.answers?.length ? h('section', {}, h('h2', {}, 'Answers'), r.answers.map((a) => h('article', { class: 'card' }, h('div', { class: 'card-head' }, state(a.verdict), h('b', {}, clean(a.by)), h('span', { class: 'grow' }), time(a.at)), a.text ? markdown(a.text) : null))) : null,
       r.checks?.length ? h('section', {}, h('h2', {}, 'Checks'), r.checks.map((c) => h('details', { class: 'card' }, h('summary', {}, state(c.pass ? 'passed' : 'failed'), ' ', h('b', { dir: 'auto' }, clean(c.name))), c.output ? plain(c.output) : h('p', { class: 'quiet' }, 'No output.')))) : null,
       handed.length ? h('section', {}, h('h2', {}, 'Handed over'), handed.map((x) => h('article', { class: 'card' }, h('div', { class: 'card-head' }, h('b', { dir: 'auto' }, 'from ' + clean(x.from))), x.text ? markdown(x.text) : null, x.data && Object.keys(x.data).length ? plain(json(x.data), { class: 'text code' }) : null))) : null,

@@ -104,7 +104,7 @@ function runDetail(root, id) {
   const picture = h('div', { class: 'picture scroll', tabindex: '0', role: 'group', 'aria-label': 'Graph of the phases' });
   const times = h('div', {});
   const panel = h('div', { class: 'panel-place' });
-  put(root, h('div', { class: 'run' }, link('runs', { class: 'back-link' }, '‹ All runs'), top, notes, picture,
+  put(root, h('div', { class: 'doc' }, link('runs', { class: 'back-link' }, '‹ All runs'), top, notes, picture,
     h('details', { class: 'times', open: true }, h('summary', {}, 'Attempts over time'), times), panel));
   let run = null, journal = null, row = null, chosen = {}, open = null, told = '', timer = null;
 

@@ -9,7 +9,7 @@ import { clean, clock, full, json, markdown, oneLine, plain, time, when } from '
 
 export function signalPanel(root, id, { back }) {
   let it = signals.byId.get(id) || null, thread = [], history = [], problem = '';
-  const box = h('div', { class: 'run' });
+  const box = h('div', { class: 'doc' });
   put(root, box);
 
   const send = (path, more, said) => (b) => act(b, () => post(path, { signal_id: id, ...more }), said).then(look.now);

@@ -17,6 +17,17 @@ export const stateOf = (s) => s.task_status || s.delivery_state;
 export const addressOf = (s) => (s.to_identity ? '@' + s.to_identity : s.to_role ? s.to_role : s.to_ring ? '+' + s.to_ring : 'everyone');
 const bodyOf = (s) => s.content ?? (s.payload === null || s.payload === undefined ? '' : typeof s.payload === 'string' ? s.payload : JSON.stringify(s.payload));
 
+/* What cliq itself says of runs, agents and rooms, in words; null: anything else. */
+function told(s) {
+  const d = s.payload;
+  if (s.from_identity || !d || typeof d !== 'object') return null;
+  const [kind] = s.signal_type.split(':'), end = s.signal_type.split(':').pop();
+  if (kind === 'pipeline') return { state: end === 'started' ? 'running' : end, text: [`run ${end}`, d.reason].filter(Boolean).join(': ') };
+  if (kind === 'phase') return { state: { started: 'running', progress: 'running', routed: 'route' }[end] || end, text: [`${d.phase} ${end}` + (d.target ? ` to ${d.target}` : '') + (d.attempt > 1 ? `, attempt ${d.attempt}` : ''), d.message || d.reason].filter(Boolean).join(': ') };
+  if (kind === 'agent') return { state: end === 'wake' ? 'running' : 'asleep', text: `${d.agentId}: ${end === 'wake' ? 'begins' : end === 'sleep' ? 'ends' : end}` };
+  return null;
+}
+
 /* Pure: does a pattern fit a type? '*' is one segment. */
 export function fits(pattern, type) {
   const p = pattern.trim().split(':'), t = type.split(':');
@@ -24,12 +35,12 @@ export function fits(pattern, type) {
 }
 
 function signalRow(s, el) {
-  const hot = s.urgency >= 0.8;
-  el.append(h('div', { class: 'row-mark' }, mark(stateOf(s))),
+  const hot = s.urgency >= 0.8, own = told(s);
+  el.append(h('div', { class: 'row-mark' }, mark(own ? own.state : s.task_status || s.delivery_state !== 'pending' ? stateOf(s) : 'note')),
     h('div', { class: 'row-main' },
       h('div', { class: 'row-top' }, h('span', { class: 'type', dir: 'auto' }, oneLine(s.signal_type, 60)), hot ? h('span', { class: 'hot', title: 'urgency ' + s.urgency }, '▲', h('span', { class: 'heard' }, 'urgent')) : null,
         h('span', { class: 'quiet route', dir: 'auto' }, clean(s.from_role || s.from_identity || 'system') + ' → ' + clean(addressOf(s)))),
-      h('div', { class: 'row-sub one', dir: 'auto' }, oneLine(bodyOf(s)) || '—')),
+      h('div', { class: 'row-sub one', dir: 'auto' }, oneLine(own ? own.text : bodyOf(s)) || '—')),
     h('div', { class: 'row-end' }, h('time', { datetime: s.created_at }, clock(s.created_at)), s.task_status ? h('span', { class: 'word' }, s.task_status.replace('_', ' ')) : null));
 }
 

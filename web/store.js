@@ -3,12 +3,12 @@
  */
 import { can, get, me, page, stream } from './api.js';
 
-/* Calls fn at once and then at most every `ms`, and once more after the last call. A hidden page waits. */
-export function throttle(fn, ms) {
+/* Calls fn at once and then at most every `ms`, and once more after the last call. A hidden page waits, unless `always`. */
+export function throttle(fn, ms, always = false) {
   let timer = null, again = false, last = -1e9;
   const run = async () => {
     timer = null;
-    if (document.hidden) { again = true; return; }
+    if (document.hidden && !always) { again = true; return; }
     again = false;
     last = performance.now();
     try { await fn(); } catch { /* a refusal: the next event asks again */ }
@@ -97,8 +97,8 @@ stream.on('reset', () => {
 /* ---- looking again ---- */
 
 /* fn is called when something may have changed that `wants` cares about: signals, or null for other changes. */
-export function watch(fn, ms = 500, wants = () => true) {
-  const call = throttle(fn, ms);
+export function watch(fn, ms = 500, wants = () => true, always = false) {
+  const call = throttle(fn, ms, always);
   const offs = [
     stream.on('signals', (list) => { if (list.some(wants)) call(); }),
     stream.on('changed', () => { if (wants(null)) call(); }),

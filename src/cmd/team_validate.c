@@ -39,6 +39,22 @@ verdict(struct buf *out, const struct found_team *f)
     buf_addc(out, '\n');
 }
 
+/* Links below agents/, of the teams in it, too. */
+static void
+check_links(const struct team_subs *subs, struct problems *p)
+{
+    struct err why;
+
+    for (size_t i = 0; i < subs->n; i++) {
+        const struct team_sub *sub = subs->of[i];
+        if (!sub || sub->dir < 0 || !sub->team.file)
+            continue;
+        if (agent_files_walk(sub->dir, NULL, NULL, &why))
+            problem_error(p, (struct problem_at){ .file = sub->team.file }, "%s", why.text);
+        check_links(&sub->subs, p);
+    }
+}
+
 static enum status
 run(const struct args *a, struct err *e)
 {
@@ -51,6 +67,8 @@ run(const struct args *a, struct err *e)
         agent_check_here(&f.team, f.dir, &f.problems);
     if (!s && agent_files_walk(f.dir, NULL, NULL, &why))
         problem_error(&f.problems, (struct problem_at){ .file = f.file.p }, "%s", why.text);
+    if (!s)
+        check_links(&f.subs, &f.problems);
     if (!s && args_has(a, "json")) {
         problems_write_json(&out, &f.problems);
         buf_addc(&out, '\n');

@@ -13,6 +13,7 @@
 #include "team/agent_list.h"
 #include "team/manifest.h"
 #include "team/runner.h"
+#include "team/team_subs.h"
 #include "team/trust.h"
 #include "team/version.h"
 
@@ -39,7 +40,8 @@ struct checked_agent {
 struct doctor_agents {
     struct checked_agent v[AGENTS_MAX];
     size_t n;
-    struct team team; /* the project's; n_phases 0: none */
+    struct team team;      /* the project's; n_phases 0: none */
+    struct team_subs subs; /* the teams of its team phases */
     const struct json *agents_json;
     struct agent_list list;
     bool is_foreign; /* the project is not trusted: nothing of it is started */
@@ -77,6 +79,34 @@ take_receivers(struct doctor *d, struct doctor_agents *x, const struct json *to)
                             name->text.p));
 }
 
+static bool
+is_own(const struct team *t, const char *agent)
+{
+    for (size_t i = 0; i < t->n_agents; i++)
+        if (t->agents[i].name && strcmp(t->agents[i].name, agent) == 0)
+            return true;
+    return false;
+}
+
+/* What the teams in it need of this machine; an agent that such a team brings is its own. */
+static void
+take_subs(struct doctor *d, struct doctor_agents *x, const struct team_subs *subs)
+{
+    for (size_t i = 0; i < subs->n; i++) {
+        const struct team_sub *sub = subs->of[i];
+        for (size_t k = 0; sub && k < sub->team.n_phases; k++) {
+            const struct phase *p = &sub->team.phases[k];
+            const char *name = p->agent                ? p->agent
+                               : p->type == PHASE_TEAM ? "team"
+                                                       : default_agent(d);
+            if (!is_own(&sub->team, name))
+                take(x, name);
+        }
+        if (sub)
+            take_subs(d, x, &sub->subs);
+    }
+}
+
 static void
 take_team(struct doctor *d, struct doctor_agents *x)
 {
@@ -84,6 +114,7 @@ take_team(struct doctor *d, struct doctor_agents *x)
         const struct phase *p = &x->team.phases[i];
         take(x, p->agent ? p->agent : p->type == PHASE_TEAM ? "team" : default_agent(d));
     }
+    take_subs(d, x, &x->subs);
     json_each (event, d->settings.merged ? settings_get(&d->settings, "notifications") : NULL)
         if (json_is(event, JSON_ARRAY) || json_is(event, JSON_STRING))
             take_receivers(d, x, event);
@@ -133,6 +164,7 @@ load_project(struct doctor *d, struct doctor_agents *x)
     if (d->project.dir < 0)
         return;
     team_load_file(&x->team, d->project.dir, "workflow.yml", &ignored, NULL);
+    team_subs_load(&x->subs, &x->team, d->project.dir, d->project.state_dir, &ignored, NULL);
     if (state_dir_read(&d->project, "agents.json", &text, NULL) == ST_OK) {
         const char *kept = doctor_text(d, "%.*s", (int)text.len, text.p ? text.p : "");
         json_parse(&d->arena, kept, strlen(kept), &doc, NULL);
@@ -412,7 +444,8 @@ agent_health_release(struct doctor *d)
             version_probe_release(&x->v[i].versions[k]);
     }
     if (x)
-        team_release(&x->team);
+        team_subs_release(&x->subs);
+    team_release(&x->team);
     free(x);
     d->agents = NULL;
 }

@@ -7,6 +7,7 @@
 #include "run/lockfile.h"
 #include "run/run.h"
 #include "run/sleeping.h"
+#include "team/team_subs.h"
 #include "team/trust.h"
 
 #include <fcntl.h>
@@ -69,6 +70,7 @@ static void
 look_at_workflow(struct doctor *d)
 {
     struct team team = { 0 };
+    struct team_subs subs = { 0 };
     struct problems problems = { 0 };
     struct err e;
 
@@ -79,6 +81,8 @@ look_at_workflow(struct doctor *d)
     enum status s = team_load_file(&team, d->project.dir, "workflow.yml", &problems, &e);
     if (!s || s == ST_INVALID)
         team_validate(&team, d->project.dir, d->project.state_dir, &problems);
+    if (!s)
+        s = team_subs_load(&subs, &team, d->project.dir, d->project.state_dir, &problems, &e);
     const struct problem *first = problems.first;
     while (first && first->is_warning)
         first = first->next;
@@ -92,6 +96,7 @@ look_at_workflow(struct doctor *d)
     else
         doctor_add(d, DOCTOR_OK, "workflow", NULL, "%s, %zu phase%s", team.name ? team.name : "",
                    team.n_phases, team.n_phases == 1 ? "" : "s");
+    team_subs_release(&subs);
     team_release(&team);
     problems_release(&problems);
     if (trust_check(d->project.dir, d->project.state_dir, NULL))

@@ -162,6 +162,7 @@ notifier_line(struct notifier *n, size_t phase, unsigned attempt, unsigned k,
 {
     static const char *const taken[] = { "event", "channel", "phase_name", NULL };
     const char *name = n->host.plan->team.phases[phase].name;
+    struct buf path = { 0 };
     char *agent = text_of(json_get(result, "agent")), *event = text_of(json_get(result, "event"));
     struct buf text = { 0 }, id = { 0 };
 
@@ -173,7 +174,8 @@ notifier_line(struct notifier *n, size_t phase, unsigned attempt, unsigned k,
         json_key_str(&text, "event", event);
         json_key(&text, "channel");
         json_write(&text, json_is(channel, JSON_STRING) ? channel : NULL);
-        json_key_str(&text, "phase_name", name);
+        plan_phase_path(n->host.plan, phase, &path);
+        json_key_str(&text, "phase_name", buf_failed(&path) ? name : path.p);
         if (json_is(json_get(result, "payload"), JSON_OBJECT))
             write_rest(&text, json_get(result, "payload"), taken);
         json_close(&text, '}');
@@ -182,6 +184,7 @@ notifier_line(struct notifier *n, size_t phase, unsigned attempt, unsigned k,
     }
     free(agent);
     free(event);
+    buf_release(&path);
     buf_release(&text);
     buf_release(&id);
 }
@@ -196,7 +199,7 @@ tell(struct notifier *n, const struct notify_event *ev, const struct json *to, s
     const struct team *t = &n->host.plan->team;
     char *ref = text_of(json_is(to, JSON_OBJECT) ? json_get(to, "agent") : to);
     char *channel = text_of(json_get(to, "channel")), *colon = ref ? strchr(ref, ':') : NULL;
-    struct buf text = { 0 }, id = { 0 };
+    struct buf text = { 0 }, id = { 0 }, path = { 0 };
 
     if (colon)
         *colon++ = '\0';
@@ -213,7 +216,9 @@ tell(struct notifier *n, const struct notify_event *ev, const struct json *to, s
         else
             json_write(&text, NULL);
         if (ev->phase < t->n_phases) {
-            json_key_str(&text, "phase_name", t->phases[ev->phase].name);
+            plan_phase_path(n->host.plan, ev->phase, &path);
+            json_key_str(&text, "phase_name",
+                         buf_failed(&path) ? t->phases[ev->phase].name : path.p);
             json_key_str(&text, "phase_type", phase_type_name(t->phases[ev->phase].type));
         }
         if (ev->iteration)
@@ -232,6 +237,7 @@ tell(struct notifier *n, const struct notify_event *ev, const struct json *to, s
     }
     free(ref);
     free(channel);
+    buf_release(&path);
     buf_release(&text);
     buf_release(&id);
 }

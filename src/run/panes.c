@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/crc32c.h"
 #include "base/sys.h"
+#include "context/frames.h"
 #include "proc/tmux.h"
 
 #include <dirent.h>
@@ -352,6 +353,28 @@ place(struct panes *p, const char *const *argv, struct tmux_pane *at, struct err
     return s;
 }
 
+/* "one.1" of .cliq/run/attempts/one.1, "build.one.1" of .cliq/frames/build/run/attempts/one.1; of a
+ * long way the end, which tells phases apart. */
+static void
+add_name(const struct panes *p, const char *attempt_file, struct buf *to)
+{
+    enum { MOST = 200 };
+    struct buf name = { 0 };
+    const char *at = attempt_file + strlen(p->host.plan->state.state_dir);
+
+    while (strncmp(at, "/" FRAMES_DIR "/", sizeof FRAMES_DIR + 1) == 0) {
+        at += sizeof FRAMES_DIR + 1;
+        size_t n = strcspn(at, "/");
+        buf_add(&name, at, n);
+        buf_addc(&name, '.');
+        at += n;
+    }
+    buf_adds(&name, strrchr(attempt_file, '/') + 1);
+    if (!buf_failed(&name))
+        buf_adds(to, name.len > MOST ? name.p + name.len - MOST : name.p);
+    buf_release(&name);
+}
+
 struct pane *
 panes_open(struct panes *p, const struct proc_spec *spec, loop_fn *on_closed, void *ctx)
 {
@@ -362,14 +385,15 @@ panes_open(struct panes *p, const struct proc_spec *spec, loop_fn *on_closed, vo
 
     if (!p || p->is_given_up)
         return NULL;
-    const char *name = strrchr(spec->attempt_file, '/') + 1; /* attempt_files.h: run/attempts/ */
     struct pane *pane = calloc(1, sizeof *pane);
     enum status s = p->is_started ? ST_OK : start_server(p, &e);
-    buf_addf(&end, "%s/%s/%s", p->host.plan->state.state_dir, DIR_NAME, name);
+    buf_addf(&end, "%s/%s/", p->host.plan->state.state_dir, DIR_NAME);
+    size_t at = end.len;
+    add_name(p, spec->attempt_file, &end); /* attempt_files.h: run/attempts/ */
     const char *argv[] = {
         agent_self(&a), "_pane", spec->out, spec->attempt_file, end.p, NULL,
     };
-    if (!s && (!pane || !argv[0] || buf_failed(&end) || !(pane->name = strdup(name))))
+    if (!s && (!pane || !argv[0] || buf_failed(&end) || !(pane->name = strdup(end.p + at))))
         s = err_nomem(&e);
     if (!s)
         s = place(p, argv, &pane->at, &e);

@@ -31,7 +31,10 @@
 #include "run/progress.h"
 #include "run/run_signals.h"
 
-enum { RUN_LOOP_POLL_MS = 20 }; /* between two looks at what has no event */
+enum {
+    RUN_LOOP_POLL_MS = 20,   /* between two looks at what has no event */
+    RUN_STOPPED_WATCHES = 8, /* that are not closed yet */
+};
 
 /* A back-off that is running. */
 struct backoff {
@@ -53,8 +56,10 @@ struct run {
     struct sched_options now; /* root: the present options */
     struct deferred *late;    /* root: the oldest first */
     size_t n_late, cap_late;
-    uint64_t last_id; /* root: of the run ids that were made */
-    int dir;          /* run/ of its frame */
+    uint64_t last_id;                           /* root: of the run ids that were made */
+    struct watch *stopped[RUN_STOPPED_WATCHES]; /* root: of team phases; NULL: none */
+    size_t n_stopped;
+    int dir; /* run/ of its frame */
     struct plan *p;
     const struct run_options *o;
     char run_id[64];

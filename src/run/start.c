@@ -73,13 +73,14 @@ resume_phase(struct run *r, size_t i, const struct sched_phase *ph, int64_t star
         run_loop_start(r, &act);
         return;
     }
-    if (plan_sub(r->p, i) && (ph->state == PS_RUNNING || ph->is_there)) {
-        subrun_resume(r, i, ph, started_ms);
-        return;
-    }
     if (ph->state == PS_BACKOFF) {
         struct action act = { .kind = ACT_WAIT, .phase = i, .ms = 500 };
         run_loop_perform(r, &act);
+    }
+    if (plan_sub(r->p, i)) {
+        if (ph->state == PS_RUNNING || ph->is_there)
+            subrun_resume(r, i, ph, started_ms);
+        return;
     }
     if (ph->state != PS_RUNNING && !ph->is_there)
         return;

@@ -48,8 +48,6 @@ make(struct run **out, struct run *above, size_t phase, unsigned attempt, struct
         .above = above, .phase = phase, .attempt = attempt, .older = above->kids[phase]
     };
     name_attempt(r->sub->name, sizeof r->sub->name, above->run_id, above->p, phase, attempt);
-    if (r->sub->older)
-        watch_close(&r->sub->older->watch);
     above->kids[phase] = *out = r;
     r->progress = progress_below(above->progress, phase, r->p);
     return r->progress ? ST_OK : err_nomem(e);
@@ -364,6 +362,20 @@ answer(struct run *r, enum run_status how)
         above, (struct sched_event){ .kind = EV_GONE, .phase = phase, .attempt = r->sub->attempt });
 }
 
+/* A watch that was stopped is closed some time later, when that takes no time (base/watch.h); not
+ * at the end of the run, since a user has few of them. */
+static void
+forget_watch(struct run *r)
+{
+    struct run *root = r->root;
+    struct watch **oldest = &root->stopped[root->n_stopped++ % RUN_STOPPED_WATCHES];
+
+    watch_stop(&r->watch);
+    if (*oldest)
+        watch_close(*oldest);
+    *oldest = &r->watch;
+}
+
 bool
 subrun_close(struct run *r)
 {
@@ -378,7 +390,7 @@ subrun_close(struct run *r)
     r->sub->deadline = NULL;
     loop_drop(r->watching);
     r->watching = NULL;
-    watch_stop(&r->watch);
+    forget_watch(r);
     if (!r->sub->was_over)
         s = write_end(r, how, &e);
     journal_close(&r->journal);

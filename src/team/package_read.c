@@ -2,11 +2,14 @@
 #include "team/package.h"
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "base/sys.h"
 #include "team/agent_files.h"
 #include "team/libarchive.h"
 #include "team/package_names.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -227,6 +230,44 @@ make_dir(struct reading *r, const struct found_entry *f, struct err *e)
     return s;
 }
 
+static enum status check_teams(int dir, unsigned depth, struct err *e);
+
+/* Links below agents/ stay inside, of the team and of those in its teams/. */
+static enum status
+check_links(int dir, unsigned depth, struct err *e)
+{
+    enum status s = agent_files_walk(dir, NULL, NULL, e);
+
+    return s || depth > PACKAGE_DEPTH_MAX ? s : check_teams(dir, depth, e);
+}
+
+static enum status
+check_teams(int dir, unsigned depth, struct err *e)
+{
+    int teams;
+    enum status s = path_open_dir_at(dir, "teams", false, &teams, e);
+
+    if (s)
+        return s == ST_NOT_FOUND ? ST_OK : s;
+    DIR *d = fdopendir(teams);
+    if (!d) {
+        close(teams);
+        return err_nomem(e);
+    }
+    for (struct dirent *x; !s && (x = readdir(d));) {
+        int team;
+        if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0 || x->d_type == DT_REG)
+            continue;
+        s = path_open_dir_at(teams, x->d_name, false, &team, e);
+        if (!s) {
+            s = check_links(team, depth + 1, e);
+            close(team);
+        }
+    }
+    closedir(d);
+    return s;
+}
+
 static enum status
 make_links(struct reading *r, struct err *e)
 {
@@ -243,7 +284,7 @@ make_links(struct reading *r, struct err *e)
                                 : err_sys(e, "make the link %s", path);
         close(parent);
     }
-    return s ? s : agent_files_walk(r->dir, NULL, NULL, e);
+    return s ? s : check_links(r->dir, 0, e);
 }
 
 /* ---- the walk ---- */

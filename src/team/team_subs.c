@@ -270,7 +270,7 @@ load_sub(struct subs_load *x, const struct level *l, const struct phase *ph, str
     if (s == ST_INVALID) /* each problem was added */
         return ST_OK;
     if (s == ST_IO)
-        return err_set(e, s, "%s", why.text);
+        return err_set(e, ST_IO, "%s", why.text);
     if (!s && sub->is_installed)
         s = check_version(ph->team, &sub->team, &why);
     if (s) {

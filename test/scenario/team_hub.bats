@@ -132,3 +132,46 @@ post_team() { # FILE [KEY [TYPE]]: prints the status
     got team publish r
     succeeds
 }
+
+@test "teams in teams travel in one package; an installed one has to be there, and trusted" {
+    a_team inner 1.0.0
+    mkdir -p outer/roles outer/teams
+    cat >outer/team.yml <<'END'
+name: "@acme/outer"
+version: 1.0.0
+description: a team with a team in it
+phases:
+  - { name: review, type: team, team: ./teams/inner }
+  - { name: second, type: team, team: "@acme/review@1", depends_on: [review] }
+END
+    echo "Say hello to everybody who comes along here, please." | tee outer/roles/review.md >outer/roles/second.md
+    cp -r inner outer/teams/inner
+    sed -i 's/@acme.review/@acme\/bundled/' outer/teams/inner/team.yml
+    as alice team publish inner
+    succeeds
+    as alice team publish outer # before the inner one is installed here
+    code_is 1
+    has "$err$out" "@acme/review is not installed"
+    as alice team install inner
+    as alice team publish outer
+    succeeds
+    as bob team install hub://@acme/outer
+    code_is 0
+    as bob assemble @acme/outer --trust
+    code_is 1
+    has "$err" "cliq team install DIR, or hub://@acme/review"
+    as bob team install hub://@acme/review
+    as bob assemble @acme/outer
+    code_is 0
+    as bob req -m hello
+    as bob run --headless
+    refused 7 "cliq team trust"
+    [ ! -e out ]
+    as bob team trust
+    as bob run --headless
+    code_is 0
+    [ -s out/greeting.txt ]
+    has "$out" "review/"
+    has "$out" "second/"
+    has "$(cat .cliq/frames/review/workflow.yml)" "@acme/bundled"
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env bats
+# The page Rooms: conversations with their state, posting as a role, signing off.
+load web
+
+@test "a room is a conversation that grows by itself; a message is posted as a role" {
+    mkdir shop && cd shop
+    "$CLIQ" init >/dev/null
+    "$CLIQ" room create room-001 --ref EPIC-001 -m "Sign in with a key" >/dev/null
+    browse <<'JS'
+await signIn('rooms');
+await page.getByRole('option').filter({ hasText: 'Sign in with a key' }).click();
+await page.getByRole('heading', { name: 'EPIC-001: Sign in with a key' }).waitFor();
+await page.getByLabel('As', { exact: true }).selectOption('engineer');
+await page.getByLabel('Type', { exact: true }).selectOption('progress');
+await page.getByLabel('To', { exact: true }).selectOption('qa');
+await page.getByLabel('Message', { exact: true }).fill('It **works**, <i>nearly</i>');
+await page.keyboard.press('Control+Enter');
+await sees('<i>nearly</i>');
+assert.equal(await page.locator('.talk strong').innerText(), 'works');
+assert.equal(await page.locator('.talk i').count(), 0);
+fs.writeFileSync(process.env.T + '/looks', '');
+await accessible('a room');
+await shot('room');
+JS
+    has "$("$CLIQ" channel read --room room-001 --jsonl)" '"from":"engineer","to":"qa","type":"progress"'
+}
+
+@test "a message of another program appears; a room is made" {
+    mkdir shop && cd shop
+    "$CLIQ" init >/dev/null
+    "$CLIQ" room create room-001 -m "One" >/dev/null
+    browsing <<'JS'
+await signIn('rooms');
+await page.getByRole('option').filter({ hasText: 'One' }).click();
+await page.locator('.talk li').first().waitFor();
+fs.writeFileSync(process.env.T + '/looks', '');
+await sees('from the shell');
+await click('New room');
+await dialog().getByLabel('Name').fill('room-002');
+await dialog().getByLabel('Task').fill('# Two\n\nmore');
+await dialog().getByRole('button', { name: 'Make' }).click();
+await page.locator('.run-head h1', { hasText: 'Two' }).waitFor();
+assert.equal((await api('GET', '/rooms')).data.length, 2);
+JS
+    until_true exists "$T/looks"
+    "$CLIQ" channel post --room room-001 --from qa --to manager --type progress --ref R --body "from the shell" >/dev/null
+    browsed
+}
