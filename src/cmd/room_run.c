@@ -30,7 +30,9 @@ run(const struct args *a, struct err *e)
     if (s)
         return s;
     err_say(e, "%s", ""); /* its last line said it */
-    return out.is_stopped ? ST_CANCELLED : out.passed == out.total ? ST_OK : ST_ESCALATED;
+    return out.is_stopped                                   ? ST_CANCELLED
+           : out.passed == out.total && !out.unsigned_roles ? ST_OK
+                                                            : ST_ESCALATED;
 }
 
 const struct cmd cmd_room_run = {
@@ -51,6 +53,11 @@ const struct cmd cmd_room_run = {
         "posting into the room. What a command prints is its message: done; of a reviewer pass or\n"
         "fail, by its line VERDICT: PASS or VERDICT: FAIL. No verdict, or an exit code other than\n"
         "0, is an error.\n"
+        "\n"
+        "When every room has passed, RELEASE.md is drafted, and the roles of the setting\n"
+        "release.require_signoffs are asked in each room: VERDICT: APPROVED signs, anything else "
+        "is\n"
+        "a refusal (exit code 3).\n"
         "\n"
         "A failed review, an error and a time limit are failed tries; the one that reaches\n"
         "max_retries is the last. A process that dies without a word is started again, three\n"

@@ -5,6 +5,7 @@
 #include "base/watch_group.h"
 #include "manager/manager_lock.h"
 #include "manager/release_notes.h"
+#include "manager/release_signoff.h"
 #include "manager/room_actor.h"
 #include "run/hub_publisher.h"
 
@@ -14,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILES_PER_ROOM = 4, OTHER_FILES = 128 };
+enum { FILES_PER_ROOM = 5, OTHER_FILES = 128 };
 
 struct manager {
     struct actor_host host;
@@ -406,8 +407,15 @@ finish(struct manager *m, struct manager_outcome *out)
     *out = (struct manager_outcome){ .total = m->n + m->n_bad, .is_stopped = m->host.is_ending };
     for (size_t i = 0; i < m->n; i++)
         out->passed += room_actor_has_passed(m->actors[i]);
-    if (out->total && out->passed == out->total && release_notes_write(m->host.rooms, &e))
-        manager_tell_note(&m->host.voice, NULL, "%s", e.text);
+    if (out->total && out->passed == out->total) {
+        bool is_stopped = false;
+        if (release_notes_write(m->host.rooms, &e))
+            manager_tell_note(&m->host.voice, NULL, "%s", e.text);
+        if (!out->is_stopped)
+            out->unsigned_roles =
+                release_signoff_ask(m->host.rooms, &m->players, &m->host.voice, &is_stopped);
+        out->is_stopped = out->is_stopped || is_stopped;
+    }
     if (m->host.publisher && hub_publisher_end(m->host.publisher, NULL, &e))
         manager_tell_note(&m->host.voice, NULL, "%s", e.text);
     manager_tell_end(&m->host.voice, out->total, out->passed);

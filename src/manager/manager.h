@@ -39,7 +39,8 @@ struct manager_options {
 
 struct manager_outcome {
     size_t total, passed;
-    bool is_stopped; /* by a signal */
+    size_t unsigned_roles; /* that release.require_signoffs names and that did not sign a room */
+    bool is_stopped;       /* by a signal */
 };
 
 /* ST_CONFLICT: there is another manager. ST_INVALID: a circle, a bad room, a role whose agent

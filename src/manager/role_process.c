@@ -88,7 +88,11 @@ make_place(struct role_process *p, const struct buf *trigger, struct err *e)
     if (s)
         return s;
     snprintf(name, sizeof name, "%u.%u", p->task.visit, p->task.n);
-    s = path_open_dir_at(attempts, name, true, &dir, e);
+    /* not synced: an attempt whose directory is lost never began */
+    if (sys->mkdirat(attempts, name, 0700) != 0 && errno != EEXIST)
+        s = err_sys(e, "make %s", p->dir);
+    if (!s)
+        s = path_open_dir_at(attempts, name, false, &dir, e);
     if (!s)
         s = state_dir_replace_at(dir, "message.json", trigger->p, trigger->len, e);
     if (dir >= 0)

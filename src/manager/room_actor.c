@@ -67,8 +67,9 @@ note(struct room_actor *a, const struct room_event *ev)
 
     room_event_write(&line, ev, clock_wall_ns() / 1000000);
     enum status s = buf_status(&line, ROOM_JOURNAL, &e);
+    struct log *log = room_event_is_durable(ev->kind) ? &a->journal : &a->quick_journal;
     if (!s)
-        s = log_append(&a->journal, &(struct log_text){ line.p, line.len }, 1, &e);
+        s = log_append(log, &(struct log_text){ line.p, line.len }, 1, &e);
     const char *kept = s ? NULL : arena_dup(&a->arena, line.p, line.len);
     if (!s && (!kept || !json_parse(&a->arena, kept, line.len, &v, NULL)))
         s = err_nomem(&e);
@@ -770,7 +771,12 @@ room_actor_start(struct room_actor *a)
         manager_tell_start(&a->host->voice, a->room, now(a)->name, ev.role, ev.player, ev.n);
         s = role_process_start(a->role, &t, &in, a->host->loop, on_gone, a, &e);
     }
-    if (s)
+    if (s == ST_CONFLICT) { /* its start was lost with the power, its attempt file was not */
+        struct room_event never = attempt_event(a, ROOM_STOP);
+        free_role(a);
+        if (note(a, &never))
+            room_actor_look(a);
+    } else if (s)
         refuse_start(a, &e);
     else
         set_late(a);
@@ -888,7 +894,7 @@ take_over(struct room_actor *a)
 enum status
 room_actor_open(struct room_actor *a, struct actor_host *host, const char *room, struct err *e)
 {
-    struct log_options durable = { .is_durable = true };
+    struct log_options durable = { .is_durable = true }, quick = { .is_durable = false };
 
     *a = (struct room_actor){ .host = host,
                               .dir = -1,
@@ -896,6 +902,7 @@ room_actor_open(struct room_actor *a, struct actor_host *host, const char *room,
                               .channel.dir = -1,
                               .channel.log.fd = -1,
                               .journal.fd = -1,
+                              .quick_journal.fd = -1,
                               .watch = -1 };
     a->room = arena_dup(&a->arena, room, strlen(room));
     enum status s = a->room ? rooms_open_room(host->rooms, room, &a->dir, e) : err_nomem(e);
@@ -912,6 +919,8 @@ room_actor_open(struct room_actor *a, struct actor_host *host, const char *room,
                     room, a->past.bad, host->rooms->base, room);
     if (!s)
         s = log_open(&a->journal, a->dir, ROOM_JOURNAL, &durable, e);
+    if (!s)
+        s = log_open(&a->quick_journal, a->dir, ROOM_JOURNAL, &quick, e);
     if (!s)
         s = channel_open_in(&a->channel, a->dir, host->max_body, true, e);
     if (!s)
@@ -930,6 +939,7 @@ room_actor_close(struct room_actor *a)
     drop_timer(&a->late);
     free_role(a);
     log_close(&a->journal);
+    log_close(&a->quick_journal);
     channel_close(&a->channel);
     if (a->fd >= 0)
         close(a->fd);

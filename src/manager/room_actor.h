@@ -46,12 +46,12 @@ struct room_actor {
     struct room_config config;
     struct lifecycle lifecycle;
     struct room_past past;
-    int dir, fd;            /* the room; its channel, for reading */
-    struct channel channel; /* for posting */
-    struct log journal;
-    off_t seen;    /* told and published up to here */
-    off_t scanned; /* nothing between past.after and here counts */
-    int watch;     /* of the channel; see base/watch_group.h */
+    int dir, fd;                       /* the room; its channel, for reading */
+    struct channel channel;            /* for posting */
+    struct log journal, quick_journal; /* the same file, synced or not (room_journal.h) */
+    off_t seen;                        /* told and published up to here */
+    off_t scanned;                     /* nothing between past.after and here counts */
+    int watch;                         /* of the channel; see base/watch_group.h */
     bool needs_watch;
     struct player player;      /* of the present state's role */
     struct role_process *role; /* NULL: no process */

@@ -18,6 +18,13 @@ static const char *const kinds[] = {
 
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
+bool
+room_event_is_durable(enum room_event_kind kind)
+{
+    return kind == ROOM_BEGIN || kind == ROOM_MOVE || kind == ROOM_BLOCKED_EVENT ||
+           kind == ROOM_FREE;
+}
+
 void
 room_event_write(struct buf *to, const struct room_event *ev, int64_t at_ms)
 {

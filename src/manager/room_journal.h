@@ -1,6 +1,6 @@
 /*
- * room_journal - journal.jsonl of a room: what the manager did with it, one event a line, durable.
- * The state of a room is a fold of these lines over its channel.
+ * room_journal - journal.jsonl of a room: what the manager did with it, one event a line. The
+ * state of a room is a fold of these lines over its channel.
  *
  *     {"ev":"begin","at":…,"state":"developing","after":0}
  *     {"ev":"start","at":…,"visit":1,"n":1,"role":"engineer","player":"command"}
@@ -26,6 +26,10 @@
  * not in the channel is posted, and one that is there is not posted again. An attempt that was
  * started has an attempt file (proc/proc.h); one that was not is made impossible. So nothing is
  * done twice.
+ *
+ * Lines that change the state are synced before what they lead to. Those of an attempt are not:
+ * they outlive the manager, and a power cut ends the processes that they are about, too. What an
+ * attempt posted before it counts by itself then.
  *
  * Tests: test/unit/test_room_journal.c test/scenario/room_resume.bats
  */
@@ -61,6 +65,8 @@ struct room_event {
     int64_t after;             /* begin, move */
 };
 
+/* Must its line be on disk before the next step? */
+bool room_event_is_durable(enum room_event_kind kind);
 void room_event_write(struct buf *to, const struct room_event *ev, int64_t at_ms);
 
 /* The fold. Strings live in the arena. */

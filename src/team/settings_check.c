@@ -134,6 +134,16 @@ is_addresses(const struct json *v)
     return json_first(v) != NULL;
 }
 
+/* Names of roles. */
+static bool
+is_roles(const struct json *v)
+{
+    json_each (one, v)
+        if (!is_text(one) || !is_name(one->text.p, one->text.len))
+            return false;
+    return json_is(v, JSON_ARRAY);
+}
+
 /* A text, or a list of words. */
 static bool
 is_command(const struct json *v)
@@ -172,6 +182,8 @@ is_good(const struct setting *s, const struct json *v)
         return is_command(v);
     case SETTING_ADDRESSES:
         return is_addresses(v);
+    case SETTING_ROLES:
+        return is_roles(v);
     }
     return true;
 }
@@ -190,6 +202,7 @@ setting_kind_says(enum setting_kind kind)
         [SETTING_COUNT] = "a whole number, 0 or more",
         [SETTING_COMMAND] = "a command like goose acp, or a list of its words",
         [SETTING_ADDRESSES] = "an address like eve@example.org, or a list of them",
+        [SETTING_ROLES] = "a list of roles like [\"engineer\", \"qa\"]",
         [SETTING_RECEIVERS] = "a list of \"agent\" or \"agent:channel\"",
     };
 

@@ -24,6 +24,7 @@ enum setting_kind {
     SETTING_COUNT,     /* a whole number */
     SETTING_COMMAND,   /* "goose acp", or a list of words */
     SETTING_ADDRESSES, /* "eve@example.org", or a list of mail addresses */
+    SETTING_ROLES,     /* ["engineer", "qa"] */
     SETTING_RECEIVERS, /* "agent", "agent:channel", {"agent":…}, or a list of them */
 };
 

@@ -8,13 +8,13 @@ export CLIENTS=${CLIENTS:-$AGENTS_CACHE/clients/node_modules}
 agent_settings() { :; }
 
 gemini() {
-    AGENT=gemini-acp MODEL=gemini-2.5-flash
+    AGENT=gemini-acp MODEL=gemini-2.5-flash PHASE_ENV='{GEMINI_CLI_NO_RELAUNCH: "true"}'
     export GEMINI_API_KEY=sk-fake-0123456789
     mkdir -p "$HOME/.gemini"
     echo '{"security":{"auth":{"selectedType":"gemini-api-key"}}}' >"$HOME/.gemini/settings.json"
 }
 # It asks only for what its own settings say.
-opencode() { AGENT=opencode-acp MODEL=x/m; }
+opencode() { AGENT=opencode-acp MODEL=x/m PHASE_ENV='{OPENCODE_PURE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1"}'; }
 # The model's URL is known when it listens.
 point() {
     export GOOGLE_GEMINI_BASE_URL=$LLM

@@ -36,7 +36,7 @@ END
 }
 
 @test "opencode writes a file" {
-    OPENCODE_CONFIG_CONTENT='{"provider":{"x":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":"'$LLM/v1'","apiKey":"k"},"models":{"m":{}}}}}' \
+    OPENCODE_DISABLE_MODELS_FETCH=1 OPENCODE_CONFIG_CONTENT='{"provider":{"x":{"npm":"@ai-sdk/openai-compatible","options":{"baseURL":"'$LLM/v1'","apiKey":"k"},"models":{"m":{}}}}}' \
         opencode run --format json -m x/m <<<"write it" >"$T/out" 2>/dev/null
     has "$(<"$T/out")" '"text":"I wrote it."'
     is hi "$(<made.txt)"

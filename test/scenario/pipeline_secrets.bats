@@ -135,3 +135,53 @@ END
     code_is 3
     lacks "$(<"$T/run.out")" canary-
 }
+
+# A program behind a built-in agent that prints its key wherever it can, split over two writes too, and ends
+# as its phase is called.
+@test "a program and an ACP agent that print their keys: nothing of a run has them, however they end" {
+    mkdir -p "$T/bin" "$T/team/roles"
+    printf 'canary-claude-key\ncanary-openai-key\n' >"$T/canaries"
+    CANARIES=$T/canaries
+    cat >"$T/bin/claude" <<'END'
+#!/bin/sh
+cat >/dev/null
+k=$ANTHROPIC_API_KEY
+ps -eo args | grep -F -e canary-claude-key -e canary-openai-key | grep -v -e grep -e acp_agent.py >>"$T/args"
+printf '{"type":"system","subtype":"init","session_id":"%s","model":"%s"}\n' "$k" "$k"
+printf '{"type":"assistant","message":{"id":"m","model":"m","content":[{"type":"text","text":"it is %s"},{"type":"tool_use","name":"%s","input":{"command":"echo %s"}}]}}\n' "$k" "$k" "$k"
+printf 'not JSON: canary-cla'
+printf 'ude-key\n'
+printf 'errors: %s\n' "$k" >&2
+case $PWD/$CLIQ_PHASE in
+*/dead) kill -KILL $$ ;;
+*/late) exec sleep 30 ;;
+*/bad) printf '{"type":"result","subtype":"success","is_error":true,"result":"no: %s","session_id":"s"}\n' "$k" ;;
+*) printf '{"type":"result","subtype":"success","is_error":false,"result":"done with %s\\n```json\\n{\\"key\\":\\"%s\\"}\\n```","session_id":"s"}\n' "$k" "$k" ;;
+esac
+END
+    cat >"$T/bin/goose" <<END
+#!/bin/sh
+exec $PY "$BATS_TEST_DIRNAME/acp_agent.py" tool t execute "echo \$OPENAI_API_KEY" - may t say "it is \$OPENAI_API_KEY" \\
+    write "$T/proj/made.txt" ok run '{"command":"echo canary-openai; echo \$OPENAI_API_KEY"}' say end
+END
+    chmod +x "$T"/bin/*
+    export PATH=$T/bin:$PATH ANTHROPIC_API_KEY=canary-claude-key OPENAI_API_KEY=canary-openai-key
+    for p in good bad dead late acp; do echo "Do what the requirement asks for, and say what you did." >"$T/team/roles/$p.md"; done
+    team <<END
+phases:
+  - {name: good, agent: claude-code, env: {T: "$T"}}
+  - {name: bad, agent: claude-code}
+  - {name: dead, agent: claude-code}
+  - {name: late, agent: claude-code, timeout: 2s}
+  - {name: acp, agent: goose}
+  - {name: end, agent: exec, depends_on: [good, acp], commands: [{name: t, run: "true"}]}
+END
+    touch "$T/args"
+    run_is 3
+    lacks "$out$err" canary-claude-key
+    has "$(cat .cliq/run/logs/good.1.log)" '***'
+    has "$(cat .cliq/run/logs/acp.1.log)" 'it is ***'
+    has "$(cat .cliq/channels/good--end/handoff.json)" '***'
+    none_kept .cliq "$CLIQ_HOME"
+    is "" "$(<"$T/args")"
+}

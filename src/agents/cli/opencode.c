@@ -57,6 +57,8 @@ command(struct cli_command *k, const struct cli_request *r)
         cli_env(k, "OPENCODE_CONFIG_CONTENT", config(k, r));
     cli_env(k, KEY_ENV, r->api_key);
     cli_env(k, "OPENCODE_DISABLE_AUTOUPDATE", "1");
+    /* A server of one's own: nothing goes elsewhere. The list of models is not asked for. */
+    cli_env(k, "OPENCODE_DISABLE_MODELS_FETCH", r->base_url ? "1" : NULL);
 }
 
 static void
