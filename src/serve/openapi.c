@@ -478,7 +478,16 @@ write_operation(struct buf *to, const struct route_info *r)
     write_parameters(to, r, args);
     write_security(to, r);
     bool takes_package = r->kind == ROUTE_FILE && r->file->takes_package;
-    if (is_post(r) && !takes_package && (r->kind == ROUTE_OP || r->kind == ROUTE_FILE))
+    bool takes_event = r->kind == ROUTE_FILE && r->file->takes_event;
+    if (takes_event) {
+        json_key(to, "requestBody");
+        buf_adds(to,
+                 "{\"required\":true,\"content\":{\"application/json\":{\"schema\":{\"type\":"
+                 "\"object\",\"required\":[\"hook_event_name\"],\"description\":\"the event, as "
+                 "the client sends it; cliq help hook\"}}}}");
+    }
+    if (is_post(r) && !takes_package && !takes_event &&
+        (r->kind == ROUTE_OP || r->kind == ROUTE_FILE))
         write_body(to, r, args);
     if (takes_package) {
         json_key(to, "requestBody");
