@@ -31,10 +31,10 @@ PY
     sdk auto "$URL/mcp" "$KEY" && holds 2026-07-28
 }
 
-inspect() { timeout 100 "$CLIENTS/.bin/mcp-inspector" --cli "$CLIQ" mcp --strict "$@" >"$T/said" 2>"$T/complained" || { tail -5 "$T/complained" >&2; return 1; }; }
+inspect() { timeout 100 "$CLIENTS/.bin/mcp-inspector" --cli "$CLIQ" mcp "$@" >"$T/said" 2>"$T/complained" || { tail -5 "$T/complained" >&2; return 1; }; }
 
 @test "the inspector, strict: lists, and a call" {
-    inspect --method tools/list
+    inspect --method tools/list --strict
     is 15 "$($PY -c 'import json, sys; print(len(json.load(open(sys.argv[1]))["tools"]))' "$T/said")"
     inspect --method resources/list
     inspect --method prompts/list
@@ -45,15 +45,15 @@ inspect() { timeout 100 "$CLIENTS/.bin/mcp-inspector" --cli "$CLIQ" mcp --strict
 
 # conform RUNNER SCENARIO...: through a port that adds the key, which the runner has no place for.
 conform() {
-    local runner=$CLIENTS/.bin/conformance s
-    [ "$1" = legacy ] || runner="node $CLIENTS/conformance-next/dist/index.js"
+    local runner=@modelcontextprotocol/conformance s
+    [ "$1" = legacy ] || runner=conformance-next
     [ -s "$T/port" ] || {
         node "$ROOT/test/agents/mcp_sdk.mjs" proxy "$URL" "$KEY" >"$T/port" 3>&- &
         PIDS+=($!)
         until_true test -s "$T/port"
     }
     for s in "${@:2}"; do
-        timeout 100 $runner server --url "http://127.0.0.1:$(<"$T/port")/mcp" $([ "$1" = legacy ] || echo --spec-version 2026-07-28) --scenario "$s" >"$T/said" 2>&1 ||
+        timeout 100 node "$CLIENTS/$runner/dist/index.js" server --url "http://127.0.0.1:$(<"$T/port")/mcp" $([ "$1" = legacy ] || echo --spec-version 2026-07-28) --scenario "$s" >"$T/said" 2>&1 ||
             { echo "$s:" >&2 && grep -E "Passed|Error" "$T/said" >&2; return 1; }
     done
 }
