@@ -41,3 +41,23 @@ has_task() { [ -n "$(task_id)" ]; }
     code_is 0
     is 1 "$(cliq inbox reviewer --view history --json | json 'len(d)')"
 }
+
+@test "an agent plays a role over MCP: it sees which room waits for whom, and posts" {
+    role engineer <<<'cat >/dev/null; echo fine'
+    a_room room-001
+    a_manager
+    until_true told "waits for a person as qa"
+    PYTHONPATH=$BATS_TEST_DIRNAME/../lib $PY - <<'PY'
+from mcp_client import *
+with Mcp("--as", "bob") as bob:
+    ok, all = bob.tool("room_read")
+    assert ok and [(r["room"], r["role"], r["player"]) for r in all["rooms"]] == [("room-001", "qa", "person")], all
+    ok, one = bob.tool("room_read", room="room-001")
+    assert ok and (one["state"], one["role"], len(one["messages"])) == ("review", "qa", 2), one
+    ok, posted = bob.tool("room_post", room="room-001", **{"from": "qa", "to": "manager", "type": "pass", "ref": "room-001", "body": "fine"})
+    assert ok and posted["id"].startswith("qa-pass-"), posted
+PY
+    ended manager "$PID"
+    code_is 0
+    is "task done pass" "$(types room-001)"
+}
