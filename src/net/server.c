@@ -150,7 +150,11 @@ on_tick(uv_timer_t *t)
     struct http_server *v = t->data;
     uint64_t now = uv_now(v->uv);
 
-    for (struct http_conn *c = v->conns; c; c = c->next)
+    /* The loop, or the whole machine, stood still. What clients sent meanwhile is not read yet, so
+     * they are not to blame: this turn reads it, and the next tick checks. */
+    v->was_late = !v->was_late && now - v->ticked_at > 2 * (uint64_t)v->tick_ms;
+    v->ticked_at = now;
+    for (struct http_conn *c = v->conns; c && !v->was_late; c = c->next)
         if (!c->is_closing)
             check_timeouts(c, now);
     if (v->stats.open == 0) {
@@ -162,8 +166,10 @@ on_tick(uv_timer_t *t)
 static void
 start_ticking(struct http_server *v)
 {
-    if (!v->is_ticking)
-        uv_timer_start(&v->timer, on_tick, v->tick_ms, v->tick_ms);
+    if (v->is_ticking)
+        return;
+    uv_timer_start(&v->timer, on_tick, v->tick_ms, v->tick_ms);
+    v->ticked_at = uv_now(v->uv);
     v->is_ticking = true;
 }
 

@@ -92,6 +92,8 @@ struct http_server {
     struct http_conn *conns, *marked, *flushing;
     unsigned n_handles; /* handles that libuv has not closed: they are part of this struct */
     unsigned tick_ms;
+    uint64_t ticked_at;
+    bool was_late;     /* the last tick */
     bool has_requests; /* handed over since on_round */
     bool is_ticking, is_stopping, is_freed;
     bool is_full; /* told to on_full */

@@ -75,6 +75,32 @@ an_idle_connection_is_closed_and_a_waiting_one_is_not(void **state)
     buf_release(&got);
 }
 
+/* The loop did not run meanwhile: the client did nothing wrong. */
+static void
+requests_that_arrived_while_the_server_stood_still_are_answered(void **state)
+{
+    struct buf got = { 0 };
+
+    (void)state;
+    o.head_ms = o.idle_ms = o.body_ms = 60;
+    begin_server();
+    int first = dial(), begun = dial(), second = dial();
+    say(begun, "GET /b");
+    say(second, "GET /c" HOST "\r\n");
+    hear_until(second, &got, "\r\n\r\n/c");
+    say(first, "GET /a" HOST "\r\n");
+    say(begun, HOST "\r\n");
+    say(second, "GET /d" HOST "\r\n");
+    usleep(200 * 1000);
+    hear_until(first, &got, "\r\n\r\n/a");
+    hear_until(begun, &got, "\r\n\r\n/b");
+    hear_until(second, &got, "\r\n\r\n/d");
+    close(first);
+    close(begun);
+    close(second);
+    buf_release(&got);
+}
+
 static void
 a_connection_over_the_limit_is_refused(void **state)
 {
@@ -199,6 +225,7 @@ main(void)
         SERVER_CASE(a_slow_request_head_is_cut_off),
         SERVER_CASE(a_slow_body_is_cut_off),
         SERVER_CASE(an_idle_connection_is_closed_and_a_waiting_one_is_not),
+        SERVER_CASE(requests_that_arrived_while_the_server_stood_still_are_answered),
         SERVER_CASE(a_connection_over_the_limit_is_refused),
         SERVER_CASE(stopping_answers_open_requests_and_accepts_no_new_ones),
         SERVER_CASE(stopping_has_a_deadline),
