@@ -90,9 +90,10 @@ run(const struct args *a, struct err *e)
         s = hub_args(&c, a, fields, &args, e);
     if (!s && a->n_words)
         s = hub_args_add(&c, args, "signal_id", a->words[0], e);
-    if (!s)
-        s = wait_ms ? wait_for(&c, &answer, args, wait_ms, &reply, e)
-                    : hub_call(&c, HUB_CLAIM, args, &reply, e);
+    if (!s && (!wait_ms || args_has(a, "role"))) /* a wrong role is told before the wait */
+        s = hub_call(&c, HUB_CLAIM, args, &reply, e);
+    if (!s && !reply.data && wait_ms)
+        s = wait_for(&c, &answer, args, wait_ms, &reply, e);
     if (!s)
         s = reply.data ? show(&c, reply.data, e) : nothing(wait_ms, e);
     arena_release(&answer);

@@ -128,7 +128,10 @@ const struct cmd cmd_hook = {
         "store, no store, an event that it does not know), it ends with exit code 0 and no\n"
         "answer, which means: go on. Messages then stay unread until the next event. Files\n"
         "that a shell command writes are not known before it runs, except those of a patch;\n"
-        "cliq lease guard --install checks commits.",
+        "cliq lease guard --install checks commits.\n"
+        "\n"
+        "cliq serve answers POST /hooks/claude in the same way, for HTTP hooks of Claude Code:\n"
+        "the key of the request, with the scope inbox, says who the agent is.",
     .examples =
         "cliq install --client claude\n"
         "echo '{\"hook_event_name\":\"Stop\",\"cwd\":\"/srv/shop\"}' | cliq hook --client claude",

@@ -211,9 +211,19 @@ size_t hub_agents_to_wake(struct hub *h, struct arena *a, const char *const **id
 /* Has the identity an agent? Never waits. */
 bool hub_has_agent(struct hub *h, const char *identity);
 
+/* Of one that waits: which, from whom, and what it is. */
+struct hub_waiting_signal {
+    uint64_t seq;
+    const char *sender; /* an identity; NULL: none */
+    bool is_task;
+    bool is_life;        /* it tells of the sender's life: agent:<sender>:… */
+    bool is_cliqs_alert; /* of the end of a chain (wake/wake_chain.h) */
+};
+
 struct hub_batch {
     const char *agent, *dir; /* NULL: the identity has no agent */
     const struct json *list; /* of {event:"signal", channel:null, pattern, sequence, signal} */
+    struct hub_waiting_signal *signals; /* the same ones */
     size_t n;
     uint64_t upto;
 };

@@ -64,6 +64,15 @@ hub_has_agent(struct hub *h, const char *identity)
     return is_there;
 }
 
+static bool
+is_about(const char *type, const char *sender)
+{
+    size_t n = sender ? strlen(sender) : 0;
+
+    return n && strncmp(type, "agent:", 6) == 0 && strncmp(type + 6, sender, n) == 0 &&
+           type[6 + n] == ':';
+}
+
 /* One signal, as an element of the message's notifications. False: no memory. */
 static bool
 render_notification(struct buf *to, struct row *r, struct arena *scratch)
@@ -84,7 +93,7 @@ hub_waiting(struct hub *h, const char *identity, uint64_t last, struct arena *a,
 {
     struct buf text = { 0 };
     struct arena scratch = { 0 };
-    size_t bytes = 0;
+    size_t bytes = 0, room = 0;
     enum status s = hub_begin_read(h, e);
 
     *b = (struct hub_batch){ 0 };
@@ -98,7 +107,7 @@ hub_waiting(struct hub *h, const char *identity, uint64_t last, struct arena *a,
         b->dir = row_dup(r, 1, a);
     }
     r = index_run(h->ix,
-                  "SELECT m.signal, min(m.pattern), s.body" WAITING_OF(
+                  "SELECT m.signal, min(m.pattern), s.body, s.sender, s.task, s.type" WAITING_OF(
                       "?1") " AND m.signal <= ?3 GROUP BY m.signal ORDER BY m.signal LIMIT ?2",
                   "sii", identity, (int64_t)HUB_BATCH_MAX, last ? (int64_t)last : INT64_MAX);
     while (index_next(h->ix, r)) {
@@ -106,9 +115,25 @@ hub_waiting(struct hub *h, const char *identity, uint64_t last, struct arena *a,
         if (s || (b->n && bytes > BATCH_BYTES_MAX))
             continue; /* to its end, so that the statement lets go */
         arena_reset(&scratch);
-        if (!render_notification(&text, r, &scratch))
+        if (b->n == room) {
+            struct hub_waiting_signal *more =
+                arena_alloc(a, (room = room ? 2 * room : 16) * sizeof *more);
+            if (more && b->n)
+                memcpy(more, b->signals, b->n * sizeof *more);
+            b->signals = more;
+        }
+        if (!b->signals || !render_notification(&text, r, &scratch)) {
             s = err_nomem(e);
+            continue;
+        }
         b->upto = (uint64_t)row_int(r, 0);
+        b->signals[b->n] = (struct hub_waiting_signal){ .seq = b->upto,
+                                                        .sender = row_dup(r, 3, a),
+                                                        .is_task = row_int(r, 4) != 0 };
+        b->signals[b->n].is_life = is_about(row_text(r, 5), b->signals[b->n].sender);
+        b->signals[b->n].is_cliqs_alert = b->signals[b->n].sender &&
+                                          strcmp(b->signals[b->n].sender, "cliq") == 0 &&
+                                          strcmp(row_text(r, 5), "alert") == 0;
         b->n++;
     }
     json_close(&text, ']');

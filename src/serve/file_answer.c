@@ -128,7 +128,7 @@ read_args(struct file_answer *f, const struct http_request *r)
     static const struct hub_arg none[] = { { .name = NULL } };
     struct file_call *c = &f->call;
     struct http_text query = http_query(r);
-    size_t len = c->route->takes_package ? 0 : r->body.len;
+    size_t len = c->route->takes_package || c->route->takes_event ? 0 : r->body.len;
     const char *body = arena_dup(&c->arena, r->body.p ? r->body.p : "", len);
     struct json *args;
     struct err e;
@@ -171,7 +171,7 @@ new_answer(const struct reply_to *to, const struct http_request *r, const struct
     f->call.identity = arena_dup(&f->call.arena, by->identity, strlen(by->identity));
     f->call.body = &f->package;
     f->package.max = PACKAGE_PACKED_MAX;
-    if (f->call.route->takes_package)
+    if (f->call.route->takes_package || f->call.route->takes_event)
         buf_add(&f->package, r->body.p, r->body.len);
     if (to->s->has_access) {
         f->method = (struct http_text){ keep(&f->call.arena, to->method), to->method.len };

@@ -35,7 +35,7 @@ struct file_call {
     struct arena arena;     /* of the arguments; the function may use it */
     struct args_in in;      /* for arg_text and its like */
     struct refusal refusal; /* status 0: none */
-    const struct buf *body; /* of a row with takes_package */
+    const struct buf *body; /* of a row with takes_package or takes_event */
     struct buf out;
 };
 
@@ -49,6 +49,7 @@ struct file_route {
     const char *noun;           /* "TEAM" of the code TEAM_NOT_FOUND */
     const char *conflict;       /* the code of a conflict; NULL: there is none */
     bool takes_package;         /* the body is application/gzip, not JSON */
+    bool takes_event;           /* the body is any JSON, and no arguments */
     enum status (*run)(struct file_call *c, struct err *e);
 };
 

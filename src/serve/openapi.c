@@ -332,6 +332,10 @@ write_answer(struct buf *to, const struct route_info *r)
                  "or reset when older lines than asked for are gone; data: the signal. A comment "
                  "tells why a stream ends: the server stops, it is read too slowly, its key was "
                  "revoked\"}");
+    } else if (r->kind == ROUTE_FILE && r->file->takes_event) {
+        buf_adds(to,
+                 "{\"application/json\":{\"schema\":{\"type\":\"object\",\"description\":\"in the "
+                 "client's form; {} lets it go on\"}");
     } else if (r->kind == ROUTE_FILE && r->file->type) {
         buf_addf(to, "{\"%.*s\":{\"schema\":{\"type\":\"string\",\"contentMediaType\":\"%.*s\"}",
                  (int)strcspn(r->file->type, ";"), r->file->type, (int)strcspn(r->file->type, ";"),
@@ -478,7 +482,16 @@ write_operation(struct buf *to, const struct route_info *r)
     write_parameters(to, r, args);
     write_security(to, r);
     bool takes_package = r->kind == ROUTE_FILE && r->file->takes_package;
-    if (is_post(r) && !takes_package && (r->kind == ROUTE_OP || r->kind == ROUTE_FILE))
+    bool takes_event = r->kind == ROUTE_FILE && r->file->takes_event;
+    if (takes_event) {
+        json_key(to, "requestBody");
+        buf_adds(to,
+                 "{\"required\":true,\"content\":{\"application/json\":{\"schema\":{\"type\":"
+                 "\"object\",\"required\":[\"hook_event_name\"],\"description\":\"the event, as "
+                 "the client sends it; cliq help hook\"}}}}");
+    }
+    if (is_post(r) && !takes_package && !takes_event &&
+        (r->kind == ROUTE_OP || r->kind == ROUTE_FILE))
         write_body(to, r, args);
     if (takes_package) {
         json_key(to, "requestBody");

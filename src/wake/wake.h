@@ -11,6 +11,7 @@
  *     <config>/wake/<id>/lock           held by the supervisor while it lives: "pid\n"; by a
  *                                       server while a stream of that identity is open. Empty:
  *                                       its holder released it; else that was killed, or failed
+ *                        chain          its latest starts and ends (wake_chain.h)
  *                        attempt        the agent that runs: "pid start boot\n" (proc/proc.h)
  *                        message.json   its standard input: the latest AgentMessage
  *                        log            what agent and supervisor said; log.1 the older half

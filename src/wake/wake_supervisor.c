@@ -14,6 +14,7 @@
 #include "team/trust.h"
 #include "wake/life_cycle.h"
 #include "wake/wake.h"
+#include "wake/wake_chain.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -30,6 +31,7 @@ enum {
     GRACE_MS = 10000,
     REST_MS = 1000,      /* after the first failure, then doubled */
     LOG_BYTES = 1 << 20, /* then it becomes log.1 */
+    CHAIN_BYTES = 1 << 16,
 };
 
 struct attendant {
@@ -79,6 +81,42 @@ below(const struct attendant *t, struct arena *a, const char *name)
     return path;
 }
 
+/* ---- the chain ---- */
+
+/* The `chain` file of any agent. */
+static const char *
+read_chain(void *ctx, struct arena *a, const char *sender)
+{
+    const struct attendant *t = ctx;
+    struct buf path = { 0 }, text = BUF_MAX(CHAIN_BYTES);
+    const char *out = NULL;
+
+    buf_addf(&path, "%s/wake/%s/chain", t->config, sender);
+    if (!buf_failed(&path) && path_read_file(AT_FDCWD, path.p, &text, NULL) == ST_OK && text.len)
+        out = arena_dup(a, text.p, text.len);
+    buf_release(&path);
+    buf_release(&text);
+    return out;
+}
+
+/* A start (c) or an end (NULL) after what the log has now. Without it a chain looks shorter. */
+static void
+note_chain(struct attendant *t, const struct wake_chain *c)
+{
+    struct arena a = { 0 };
+    struct buf text = { 0 };
+    struct err e;
+
+    wake_chain_add(&text, read_chain(t, &a, t->identity), hub_last_seq(t->hub), c);
+    enum status s = buf_status(&text, "the chain", &e);
+    if (!s)
+        s = state_dir_replace_at(t->dir, "chain", text.p, text.len, &e);
+    if (s)
+        say(t, "%s", e.text);
+    buf_release(&text);
+    arena_release(&a);
+}
+
 /* ---- what the hub is told ---- */
 
 static enum status
@@ -120,6 +158,52 @@ tell_sleep(struct attendant *t, uint64_t upto, struct err *e)
         r[n++] = life_cycle_request(&a, t->identity, HUB_WOKEN, woken);
     n += life_cycle_sleep(&a, t->identity, r + n);
     enum status s = submit(t, r, n, &a, e);
+    arena_release(&a);
+    return s;
+}
+
+static void
+write_alert(struct buf *to, const struct attendant *t, const struct wake_chain *c)
+{
+    struct buf says = { 0 };
+
+    buf_addf(
+        &says,
+        "Agents wake each other in a loop: %s would have been start %u of a chain without a "
+        "person or a task (the one before it: %s). It was not started; what waited for it stays "
+        "in its inbox. Change the subscriptions of one of them (cliq signal subscriptions).",
+        t->identity, c->depth, c->from ? c->from : "?");
+    json_open(to, '{');
+    json_key_str(to, "signal_type", "alert");
+    json_key_strn(to, "content", says.p ? says.p : "", says.len);
+    json_key_raw(to, "urgency", "0.9", 3);
+    json_close(to, '}');
+    buf_release(&says);
+}
+
+/* The chain ends here: its signals stay in the inbox, and wake nothing more. */
+static enum status
+end_chain(struct attendant *t, const struct hub_batch *b, const struct wake_chain *c, struct err *e)
+{
+    struct arena a = { 0 };
+    struct buf alert = { 0 };
+    char woken[200];
+    struct hub_request r[2];
+    size_t n = 0;
+
+    snprintf(woken, sizeof woken, "{\"identity\":\"%s\",\"upto\":%" PRIu64 "}", t->identity,
+             b->upto);
+    r[n++] = life_cycle_request(&a, t->identity, HUB_WOKEN, woken);
+    if (!c->is_echo) {
+        write_alert(&alert, t, c);
+        if (!buf_failed(&alert))
+            r[n++] = life_cycle_request(&a, t->identity, HUB_EMIT, alert.p);
+    }
+    say(t, c->is_echo
+               ? "not started by the life-cycle signals of agents that only such signals woke"
+               : "not started: agents wake each other in a loop");
+    enum status s = submit(t, r, n, &a, e);
+    buf_release(&alert);
     arena_release(&a);
     return s;
 }
@@ -331,7 +415,8 @@ forget_answers(const struct attendant *t)
 /* One start, from the wake to the sleep. ST_OK: it was told. ST_FAILED: it was not, and may be
  * later. Anything else: it cannot be started. */
 static enum status
-start(struct attendant *t, const struct hub_batch *b, struct arena *a, struct err *e)
+start(struct attendant *t, const struct hub_batch *b, const struct wake_chain *chain,
+      struct arena *a, struct err *e)
 {
     struct settings settings = { 0 };
     struct agent agent;
@@ -344,12 +429,14 @@ start(struct attendant *t, const struct hub_batch *b, struct arena *a, struct er
     if (!s) {
         forget_answers(t);
         unlinkat(t->dir, "attempt", 0);
+        note_chain(t, chain);
         tell_wake(t);
         s = spawn(t, b, &agent, a, &c, e);
         bool is_good = !s && judge(&c, await(t, &c), e);
         child_release(&c);
         struct err why;
         enum status told = tell_sleep(t, is_good ? b->upto : 0, &why);
+        note_chain(t, NULL);
         if (!s && !is_good)
             s = ST_FAILED;
         if (!s && told)
@@ -421,6 +508,7 @@ recover(struct attendant *t)
             say(t, "%s", e.text);
         else
             unlinkat(t->dir, "attempt", 0);
+        note_chain(t, NULL);
     }
     arena_release(&a);
 }
@@ -449,9 +537,17 @@ work(struct attendant *t, struct wake_facts *f, struct err *e)
         int64_t rest_ms;
         s = hub_waiting(t->hub, t->identity, f->last, &a, &b, e);
         f->n_waiting = s || !b.agent || !b.dir ? 0 : b.n;
+        struct wake_chain chain = { 0 };
+        if (f->n_waiting)
+            chain = wake_chain_judge(&b, read_chain, t, &a);
+        if (f->n_waiting && wake_chain_is_over(&chain)) {
+            s = end_chain(t, &b, &chain, e);
+            arena_release(&a);
+            continue;
+        }
         enum wake_action act = wake_supervisor_decide(f, &rest_ms);
         if (act == WAKE_START) {
-            enum status how = start(t, &b, &a, &why);
+            enum status how = start(t, &b, &chain, &a, &why);
             f->has_rested = false;
             f->failures = how == ST_OK ? 0 : f->failures + 1;
             f->last = how == ST_OK ? 0 : b.upto;

@@ -156,6 +156,7 @@ load ../lib/hub
 }
 
 @test "claim --wait wakes for a matching task, and for nothing else" {
+    cliq role add dev >/dev/null
     start_listening w claim --as bob --role dev --wait 60
     task other --to-identity eve >/dev/null
     id=$(task it --to-role dev)

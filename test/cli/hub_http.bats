@@ -79,12 +79,15 @@ END
 
 @test "over HTTP: claim --wait asks again until its timeout" {
     hub_server
-    answers '200 {"data":null,"meta":{}}' '200 {"data":null,"meta":{}}' '200 {"data":{"id":"signal:x","claim_id":"c"},"meta":{}}'
+    answers '200 {"data":null,"meta":{"warnings":["no dev"]}}' '200 {"data":null,"meta":{}}' '200 {"data":null,"meta":{}}' \
+        '200 {"data":{"id":"signal:x","claim_id":"c"},"meta":{}}'
     got claim --wait 90 --role dev
-    succeeds
+    code_is 0
     is signal:x "$out"
-    is '{"role":"dev","wait_seconds":60}' "$(asked 1 body)"
-    is 3 "$(wc -l <"$T/requests")"
+    has "$err" "no dev"
+    is '{"role":"dev"}' "$(asked 1 body)" # at once: a wrong role is told before the wait
+    is '{"role":"dev","wait_seconds":60}' "$(asked 2 body)"
+    is 4 "$(wc -l <"$T/requests")"
 }
 
 @test "over HTTP: an unsupported command says what to do instead" {

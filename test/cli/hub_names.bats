@@ -140,6 +140,12 @@ on_terminal() { # COMMAND...: on a terminal of 80 columns, without colours
     cliq role add reviewer >/dev/null && cliq ring add ops >/dev/null
     got signal list --to-role reviewr
     is 'cliq: warning: to_role: there is no role "reviewr" (did you mean reviewer?)' "$err"
+    got claim --role reviewr
+    refused 4 "nothing to claim"
+    has "$err" 'role: there is no role "reviewr" (did you mean reviewer?)'
+    got claim --role reviewr --wait 0.1 # said when the wait begins
+    refused 4 "nothing to claim"
+    is 1 "$(grep -c 'role: there is no role "reviewr" (did you mean reviewer?)' "$T/err")"
     got signal list --to-ring opps
     is 'cliq: warning: to_ring: there is no ring "opps" (did you mean ops?)' "$err"
     got signal list --from-role reviewer

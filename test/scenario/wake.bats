@@ -126,6 +126,43 @@ x:2 x:3" "$(<"$T/starts")"
     is "" "$(woken_pids)"
 }
 
+# Another identity for the same agent; each start writes $CLIQ_IDENTITY to $T/names.
+agent_too() { (cd "$T/place" && "$CLIQ" identity add "$1" --agent helper --dir . >/dev/null); }
+
+@test "two agents that listen for each other's sleep do not start each other for ever" {
+    helper <<<'echo "$CLIQ_IDENTITY" >>"$T/names"'
+    agent_too bob
+    loud 'agent:*:sleep'
+    loud 'x:*'
+    "$CLIQ" signal subscribe 'agent:*:sleep' --silent=false --as bob >/dev/null
+    gen x:1 # ruby, then bob because ruby sleeps; that bob sleeps wakes nothing
+    until_true eval '[ "$(wc -l <"$T/names" 2>/dev/null)" = 2 ]'
+    until_true grep -q "only such signals woke" "$CLIQ_HOME/wake/ruby/log"
+    until_true asleep
+    is "ruby bob" "$(paste -sd' ' "$T/names")"
+    gen x:2 # and they are not deaf afterwards
+    until_true eval '[ "$(wc -l <"$T/names")" = 4 ]'
+    until_true asleep
+    is "ruby bob ruby bob" "$(paste -sd' ' "$T/names")"
+}
+
+@test "a chain of wakes without a person or a task ends after 16, with one alert" {
+    helper <<<'echo "$CLIQ_IDENTITY" >>"$T/names"; [ "$CLIQ_IDENTITY" = ruby ] && to=y || to=x; "$CLIQ" signal generate $to:again >/dev/null'
+    agent_too bob
+    loud 'x:*'
+    "$CLIQ" signal subscribe 'y:*' --silent=false --as bob >/dev/null
+    "$CLIQ" signal subscribe 'alert' --silent=false --as bob >/dev/null
+    gen x:1
+    until_true grep -q "wake each other in a loop" "$CLIQ_HOME/wake/ruby/log" "$CLIQ_HOME/wake/bob/log"
+    until_true asleep
+    is 17 "$(wc -l <"$T/names")" # the first, and a chain of 16
+    is 1 "$("$CLIQ" signal list --type alert --json | $PY -c 'import json, sys; print(len(json.load(sys.stdin)))')"
+    has "$("$CLIQ" signal list --type alert)" "start 17 of a chain"
+    "$CLIQ" emit task again --to-identity ruby --as ann >/dev/null
+    gen x:2 # a person goes on
+    until_true eval '[ "$(wc -l <"$T/names")" -ge 18 ]'
+}
+
 @test "who unsubscribed before the delivery is not told" {
     helper <<<"$HOLD"
     loud 'x:*'

@@ -262,6 +262,8 @@ op_claim(struct op *t)
         }
         bool is_good = find_next(t, role, types ? b.p : NULL, &x);
         buf_release(&b);
+        if (is_good && !x.it.seq && role)
+            op_warn_unknown(t, false, "role", role);
         if (!is_good || !x.it.seq)
             return is_good; /* nothing to claim: null */
     }
