@@ -30,12 +30,15 @@ const struct cmd cmd_retry = {
         "that phase on (--jobs 0 takes the limit away). Agents must be there of those phases "
         "only\n"
         "that will run, or may: a gate can send work back. cliq run --from PHASE is the same.\n"
+        "PHASE build/test is a phase of the team that the phase build runs: what is done in that\n"
+        "team is kept, and what comes after build runs again.\n"
         "\n"
         "The workflow may be mended, too, once the run has ended (cliq cancel ends one that is\n"
         "unfinished): its journal must fit the new one. All that ran must be there, with needs\n"
         "that were met when it ran. Phases that were added, and never ran, run with whatever is\n"
         "retried; more retries and max_iterations count from there on.",
     .examples = "cliq retry developer\n"
+                "cliq retry build/test\n"
                 "cliq retry --dry-run developer",
     .opts = opts,
     .run = run,

@@ -116,6 +116,8 @@ write_event(struct buf *b, const struct journal *j, const struct sched_event *ev
         write_text(b, "text", ev->text);
     if (ev->kind == EV_RERUN) {
         json_key_str(b, "workflow", j->workflow);
+        json_key_str(b, "above", j->above);
+        json_key_str(b, "below", ev->text);
         write_text(b, "agent", j->agent);
         if (ev->options)
             write_options(b, ev->options);
@@ -496,6 +498,8 @@ read_event(struct replay_pass *r, const struct json *line, struct sched_event *e
         ev->agent = json_dup_text(&r->texts, json_get(line, "agent"));
     if (shape->has_text)
         ev->text = json_dup_text(&r->texts, json_get(line, "text"));
+    if (ev->kind == EV_RERUN)
+        ev->text = json_dup_text(&r->texts, json_get(line, "below"));
     return NULL;
 }
 
@@ -533,6 +537,9 @@ replay_line(struct replay_pass *r, const struct log_record *rec)
     if (ev.kind == EV_RERUN) {
         const char *workflow = json_dup_text(&r->head->arena, json_get(rec->json, "workflow"));
         const char *agent = json_dup_text(&r->head->arena, json_get(rec->json, "agent"));
+        const char *above = json_dup_text(&r->head->arena, json_get(rec->json, "above"));
+        if (above)
+            r->head->above = above;
         r->head->has_end = false;
         r->head->n_notes = 0;
         r->head->options = options;

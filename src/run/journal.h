@@ -25,6 +25,9 @@
  *     run, team  begin                      see struct journal_head
  *     above      begin                      of the run of a team phase: the run above and its
  *                                           attempt, "<run>/<phase>.<n>"; absent: of the run itself
+ *                rerun                      the same, when that attempt goes on with an earlier run
+ *     below      rerun                      "test" of `retry build/test`: where the team of the
+ *                                           phase goes on; absent: all of it runs again
  *     jobs, fail_fast  begin rerun          the options from here on; absent: as before
  *     agent      begin rerun                --agent, from here on; absent: none was given
  *                started                    the agent of this attempt; older versions: absent
@@ -83,7 +86,7 @@ struct journal {
     struct log log;
     const struct team *team; /* borrowed */
     /* borrowed: what rerun lines tell; NULL: nothing */
-    const char *workflow, *agent;
+    const char *workflow, *agent, *above;
     struct buf text; /* lines that wait to be written */
     size_t *ends;    /* of each in text */
     struct log_text *lines;

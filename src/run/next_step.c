@@ -1,7 +1,5 @@
 #include "run/next_step.h"
 
-#include <stdlib.h>
-
 static size_t
 nth(const struct next_step *n, size_t k)
 {
@@ -76,13 +74,21 @@ static void
 write_failed(struct buf *to, const struct next_step *n, size_t failed, size_t more)
 {
     const struct phase *phases = n->team->phases;
+    const struct next_step *sub = n->subs ? n->subs[failed] : NULL;
     size_t from = phases[failed].is_support ? find_gate(n) : failed;
+    size_t more_below = 0, below = sub ? find_failed(sub, &more_below) : SIZE_MAX;
+    const char *way = n->way ? n->way : "";
 
+    if (below != SIZE_MAX) { /* its team is told of instead */
+        write_failed(to, sub, below, more + more_below);
+        return;
+    }
     if (from == SIZE_MAX)
-        buf_addf(to, "cliq log %s (shows what it said; cliq run starts anew", phases[failed].name);
+        buf_addf(to, "cliq log %s%s (shows what it said; cliq run starts anew", way,
+                 phases[failed].name);
     else
-        buf_addf(to, "cliq retry %s (mend the cause first: cliq log %s shows what it said",
-                 phases[from].name, phases[failed].name);
+        buf_addf(to, "cliq retry %s%s (mend the cause first: cliq log %s%s shows what it said", way,
+                 phases[from].name, way, phases[failed].name);
     if (more)
         buf_addf(to, "; %zu more phase%s failed", more, more > 1 ? "s" : "");
     buf_adds(to, ")\n");
@@ -121,20 +127,4 @@ next_step_write(struct buf *to, const struct next_step *n)
         write_failed(to, n, failed, more);
     else
         write_open(to, n);
-}
-
-void
-next_step_of_run(struct buf *to, const struct next_step *n, const struct sched *s)
-{
-    size_t count = n->team->n_phases;
-    struct sched_phase *phases = calloc(count + 1, sizeof *phases);
-    struct next_step own = *n;
-
-    if (!phases)
-        return;
-    for (size_t i = 0; i < count; i++)
-        phases[i] = *sched_phase(s, i);
-    own.phases = phases;
-    next_step_write(to, &own);
-    free(phases);
 }

@@ -25,11 +25,11 @@ struct next_step {
     enum run_status status;           /* RUN_ACTIVE: its orchestrator died */
     bool is_unwritten;                /* the journal has no end of the run: it can be resumed */
     bool is_damaged;                  /* the journal cannot be used: it cannot be resumed */
+    const char *way;                  /* "build/": before the names of its phases; NULL: nothing */
+    const struct next_step **subs; /* one a phase: of the team that it ran, or NULL; NULL: none */
 };
 
 /* Appends the line; nothing for COMPLETED. */
 void next_step_write(struct buf *to, const struct next_step *n);
-/* The same of the phases as the scheduler knows them; n->phases is not used. */
-void next_step_of_run(struct buf *to, const struct next_step *n, const struct sched *s);
 
 #endif

@@ -554,23 +554,10 @@ add_counts(struct progress *v, const struct sched *s, struct buf *to)
     buf_addf(to, "%zu skipped of %zu phases\n", counts[PS_SKIPPED], v->n);
 }
 
-/* The one command that comes next. */
-static void
-add_next(const struct progress *v, const struct sched *s, const struct progress_end *end,
-         struct buf *to)
-{
-    struct next_step next = { .team = &v->p->team,
-                              .dag = v->p->dag,
-                              .status = end->status,
-                              .is_unwritten = end->is_unwritten };
-
-    next_step_of_run(to, &next, s);
-}
-
 static void
 end_json(struct progress *v, const struct sched *s, const struct progress_end *end)
 {
-    struct buf next = { 0 };
+    const char *next = end->next;
 
     json_open(&v->out, '{');
     json_key_str(&v->out, "event", "end");
@@ -580,11 +567,9 @@ end_json(struct progress *v, const struct sched *s, const struct progress_end *e
     add_usage(&v->out, &used);
     add_names(v, s, "failed", is_failed);
     add_names(v, s, "untried", sched_is_untried);
-    add_next(v, s, end, &next);
-    if (next.len && !buf_failed(&next))
-        json_key_strn(&v->out, "next", next.p + strlen(NEXT_STEP_WORD),
-                      next.len - strlen(NEXT_STEP_WORD) - 1);
-    buf_release(&next);
+    if (*next)
+        json_key_strn(&v->out, "next", next + strlen(NEXT_STEP_WORD),
+                      strlen(next) - strlen(NEXT_STEP_WORD) - 1);
     json_close(&v->out, '}');
     buf_addc(&v->out, '\n');
     progress_flush(v);
@@ -612,7 +597,7 @@ add_end(struct progress *v, const struct sched *s, const struct progress_end *en
         buf_addc(to, '\n');
     }
     buf_addf(to, "Files: handoffs in %s/channels, logs in %s/run/logs\n", state, state);
-    add_next(v, s, end, to);
+    buf_adds(to, end->next);
 }
 
 /* Lines that the text takes on the screen. */

@@ -53,7 +53,7 @@ void progress_phase(struct progress *v, size_t phase, const struct sched_phase *
 struct progress_end {
     enum run_status status;
     const char *reason; /* NULL: none */
-    bool is_unwritten;  /* the journal has no end of the run: it can be resumed */
+    const char *next;   /* the line "Next: …" (next_step.h), or "" */
 };
 /* The last words: outcome, where the files are, the one command to run next (next_step.h). As JSON
  * {"event":"end","status":…,"reason":…,"usage":{…},"failed":[names],"untried":[names],"next":…}. */

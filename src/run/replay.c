@@ -113,6 +113,11 @@ replay_take(struct replay *p, const struct sched_event *ev, int64_t at_ms)
     keep_times(p, ev, at_ms);
     keep_words(p, ev);
     ledger_take(&p->ledger, ev);
+    if (ev->kind == EV_RERUN) {
+        p->below = keep_text(p, ev->text);
+        p->below_phase = ev->phase;
+        p->below_attempt = sched_phase(p->sched, ev->phase)->attempt + 1;
+    }
     bool is_stop = ev->kind == EV_CANCEL || ev->kind == EV_ABORT;
     if (is_stop)
         p->is_cancelled = true;

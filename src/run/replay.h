@@ -32,7 +32,11 @@ struct replay {
     struct replay_words *words; /* one a phase */
     struct ledger ledger;       /* may be taken: zero it then */
     bool is_cancelled;          /* or aborted: what still runs is to be stopped */
-    bool leads_on;              /* at an end of it this workflow would have gone on with what ran */
+    /* of the latest rerun, that was to go on within a team phase: where; below NULL: it was not */
+    const char *below;
+    size_t below_phase;
+    unsigned below_attempt;
+    bool leads_on; /* at an end of it this workflow would have gone on with what ran */
     /* replay_look: the first line that could not be used; 0: all could, and the rest is unused */
     uint64_t bad_line;
     char problem[160];

@@ -1202,6 +1202,19 @@ run_loop_teardown(struct run *r)
         close(r->dir);
 }
 
+static void
+tell_end(struct run *r, enum run_status status)
+{
+    struct buf next = { 0 };
+
+    run_notices_next(r, status, &next);
+    progress_end(r->progress, r->sched,
+                 &(struct progress_end){ .status = status,
+                                         .reason = finish_reason(r),
+                                         .next = next.p && !buf_failed(&next) ? next.p : "" });
+    buf_release(&next);
+}
+
 enum status
 run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_status,
              struct err *e)
@@ -1237,10 +1250,7 @@ run_pipeline(struct plan *p, const struct run_options *o, enum run_status *end_s
         progress_unlog(r.progress);
     }
     if (!s && !r.is_asleep)
-        progress_end(r.progress, r.sched,
-                     &(struct progress_end){ .status = *end_status,
-                                             .reason = finish_reason(&r),
-                                             .is_unwritten = r.is_mute });
+        tell_end(&r, *end_status);
     if (!s && *end_status == RUN_FAILED)
         err_say(e, "%s%s", finish_reason(&r),
                 r.is_mute && r.failed == ST_IO ? ": cliq run --resume goes on when that is mended"

@@ -56,6 +56,10 @@ struct run {
     struct sched_options now; /* root: the present options */
     struct deferred *late;    /* root: the oldest first */
     size_t n_late, cap_late;
+    /* what a rerun goes on with, in a team phase: "test"; NULL: nothing */
+    const char *below;
+    size_t below_phase;
+    unsigned below_attempt;
     uint64_t last_id;                           /* root: of the run ids that were made */
     struct watch *stopped[RUN_STOPPED_WATCHES]; /* root: of team phases; NULL: none */
     size_t n_stopped;
@@ -160,6 +164,8 @@ void spending_pass_on(struct run *r);
 void run_notices_event(struct run *r, const struct sched_event *ev);
 /* Phases that failed and will not be tried again, since the run ends. */
 void run_notices_untried(struct run *r);
+/* Appends the line "Next: …" (next_step.h). */
+void run_notices_next(struct run *r, enum run_status status, struct buf *to);
 /* To those of settings.notifications: how the run ended. */
 void run_notices_end(struct run *r, enum run_status status, const char *reason);
 
@@ -177,11 +183,14 @@ struct replay;
  * left it. */
 enum status start_sub(struct run *r, struct err *e);
 enum status start_sub_on(struct run *r, struct replay *replay, struct err *e);
+/* Goes on with a run that has ended, from "test", or from "sub/test" of a team phase in it. */
+enum status start_sub_from(struct run *r, struct replay *replay, const char *from, struct err *e);
 
 /* How a run begins. */
 struct run_start {
     enum { START_ANEW, START_ON, START_ENDED } way; /* ended: there is nothing to go on with */
     size_t from;                                    /* go on from here; SIZE_MAX: where it was */
+    const char *below;                              /* within that team phase; NULL: all of it */
     bool is_open;                                   /* an unfinished run is there */
 };
 /* That, from what was asked for and what is past; s is what replay_load returned. Refuses what

@@ -24,6 +24,46 @@ notify_run(struct run *r, struct notify_event n)
     notifier_run_event(r->notifier, &n);
 }
 
+/* Of the run, and of those below it that its phases ran last. False: out of memory. */
+static bool
+make_step(struct run *r, struct arena *a, struct next_step *out)
+{
+    size_t n = r->p->team.n_phases;
+    struct sched_phase *phases = arena_alloc(a, (n + 1) * sizeof *phases);
+
+    *out = (struct next_step){
+        .team = &r->p->team, .dag = r->p->dag, .phases = phases, .way = r->p->way
+    };
+    for (size_t i = 0; phases && i < n; i++)
+        phases[i] = *sched_phase(r->sched, i);
+    if (!r->kids || !phases)
+        return phases;
+    out->subs = arena_alloc(a, n * sizeof *out->subs);
+    for (size_t i = 0; out->subs && i < n; i++) {
+        struct next_step *sub = NULL;
+        if (r->kids[i] && r->kids[i]->sched && !(sub = arena_alloc(a, sizeof *sub)))
+            return false;
+        out->subs[i] = sub;
+        if (sub && !make_step(r->kids[i], a, sub))
+            return false;
+    }
+    return out->subs;
+}
+
+void
+run_notices_next(struct run *r, enum run_status status, struct buf *to)
+{
+    struct arena a = { 0 };
+    struct next_step step;
+
+    if (make_step(r, &a, &step)) {
+        step.status = status;
+        step.is_unwritten = r->is_mute;
+        next_step_write(to, &step);
+    }
+    arena_release(&a);
+}
+
 void
 run_notices_end(struct run *r, enum run_status status, const char *reason)
 {
@@ -33,13 +73,10 @@ run_notices_end(struct run *r, enum run_status status, const char *reason)
         [RUN_FAILED] = "on_escalate",
         [RUN_CANCELLED] = "on_cancel",
     };
-    struct next_step step = {
-        .team = &r->p->team, .dag = r->p->dag, .status = status, .is_unwritten = r->is_mute
-    };
     struct buf next = { 0 };
     const char *command = NULL;
 
-    next_step_of_run(&next, &step, r->sched);
+    run_notices_next(r, status, &next);
     if (next.len && !buf_failed(&next)) {
         buf_cut(&next, next.len - 1); /* its line end */
         command = next.p + strlen(NEXT_STEP_WORD);

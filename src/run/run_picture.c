@@ -355,24 +355,48 @@ run_picture_usage(const struct run_picture *p)
     return ledger_total(&p->replay.ledger);
 }
 
+/* False: out of memory. */
+static bool
+make_step(const struct run_picture *p, const char *way, struct arena *a, struct next_step *out)
+{
+    size_t n = p->workflow.team.n_phases;
+    struct sched_phase *phases = arena_alloc(a, (n + 1) * sizeof *phases);
+
+    *out = (struct next_step){ .team = &p->workflow.team, .phases = phases, .way = way };
+    for (size_t i = 0; phases && i < n; i++)
+        phases[i] = *replay_phase(&p->replay, i);
+    if (!p->subs || !phases)
+        return phases;
+    out->subs = arena_alloc(a, n * sizeof *out->subs);
+    for (size_t i = 0; out->subs && i < n; i++) {
+        struct buf below = { 0 };
+        out->subs[i] = NULL;
+        if (!p->subs[i])
+            continue;
+        buf_addf(&below, "%s%s/", way, p->workflow.team.phases[i].name);
+        const char *kept = buf_failed(&below) ? NULL : arena_dup(a, below.p, below.len);
+        struct next_step *sub = kept ? arena_alloc(a, sizeof *sub) : NULL;
+        buf_release(&below);
+        if (!sub || !make_step(p->subs[i], kept, a, sub))
+            return false;
+        out->subs[i] = sub;
+    }
+    return out->subs;
+}
+
 void
 run_picture_next(const struct run_picture *p, struct buf *to)
 {
-    size_t n = p->workflow.team.n_phases;
-    struct sched_phase *phases = calloc(n + 1, sizeof *phases);
+    struct arena a = { 0 };
     struct dag *dag = dag_new(&p->workflow.team);
-    struct next_step next = { .team = &p->workflow.team,
-                              .dag = dag,
-                              .phases = phases,
-                              .status = p->replay.head.has_end ? p->replay.head.end : RUN_ACTIVE,
-                              .is_damaged = p->replay.bad_line != 0 };
+    struct next_step next;
 
-    if (phases) {
-        for (size_t i = 0; i < n; i++)
-            phases[i] = *replay_phase(&p->replay, i);
-        if (!history_is_earlier(p->state) && (p->replay.head.has_end || !p->is_driven))
-            next_step_write(to, &next);
+    if ((p->replay.head.has_end || !p->is_driven) && make_step(p, "", &a, &next)) {
+        next.dag = dag;
+        next.status = p->replay.head.has_end ? p->replay.head.end : RUN_ACTIVE;
+        next.is_damaged = p->replay.bad_line != 0;
+        next_step_write(to, &next);
     }
     dag_free(dag);
-    free(phases);
+    arena_release(&a);
 }

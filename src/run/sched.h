@@ -68,7 +68,8 @@ enum sched_event_kind {
     EV_CANCEL,
     EV_ESCALATE, /* text: nothing new starts, what runs is let finish; a budget is used up */
     EV_ABORT,    /* text: the orchestrator cannot go on (disk, configuration): FAILED */
-    EV_RERUN,    /* phase: run it and everything downstream of it again (retry, --from) */
+    EV_RERUN,    /* phase: run it and everything downstream of it again (retry, --from); text: of a
+                  * team phase, the phase in it, for the journal */
     EVENT_KINDS
 };
 

@@ -242,15 +242,24 @@ begin_fresh(struct run *r, int dir, struct err *e)
     return s;
 }
 
+/* "build", or "build/test": *below is "test" then, else NULL. */
 static enum status
-find_phase(const struct plan *p, const char *name, size_t *out, struct err *e)
+find_phase(const struct plan *p, const char *name, size_t *out, const char **below, struct err *e)
 {
-    enum status s = team_find_phase(&p->team, name, out, e);
+    char first[TEAM_PHASE_NAME_MAX + 16];
+    const char *slash = strchr(name, '/'), *deeper;
+    size_t ignored;
 
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(name, "/"), name);
+    *below = slash ? slash + 1 : NULL;
+    enum status s = team_find_phase(&p->team, first, out, e);
     if (!s && p->team.phases[*out].is_support)
         s = err_set(e, ST_INVALID, "%s is a support phase: only a gate that routes to it runs it",
-                    name);
-    return s;
+                    first);
+    if (!s && *below && !plan_sub(p, *out))
+        s = err_set(e, ST_NOT_FOUND, "phase %s%s runs no team, so there is no phase %s in it",
+                    p->way, first, *below);
+    return s || !*below ? s : find_phase(plan_sub(p, *out), *below, &ignored, &deeper, e);
 }
 
 static void
@@ -283,9 +292,10 @@ warn_missing(struct run *r, size_t from, size_t to)
     if (!buf_failed(&path) && sys->fstatat(r->p->state.dir, path.p, &st, 0) != 0 &&
         errno == ENOENT) {
         buf_addf(&text,
-                 "%s/%s is missing: %s runs without what %s hands over (cliq retry %s runs both)",
-                 r->p->state.state_dir, path.p, t->phases[to].name, t->phases[from].name,
-                 t->phases[from].name);
+                 "%s/%s is missing: %s%s runs without what %s hands over (cliq retry %s%s runs "
+                 "both)",
+                 r->p->state.state_dir, path.p, r->p->way, t->phases[to].name, t->phases[from].name,
+                 r->p->way, t->phases[from].name);
         progress_warn(r->progress, buf_failed(&text) ? path.p : text.p);
     }
     buf_release(&path);
@@ -326,8 +336,11 @@ rerun(struct run *r, size_t from, const struct sched_options *before)
     r->options.is_fail_fast = before->is_fail_fast || r->o->is_fail_fast;
     r->now = r->options;
     progress_clock(r->progress, now_ms, 0);
+    r->below_phase = from;
+    r->below_attempt = sched_phase(r->sched, from)->attempt + 1;
     run_loop_feed(r,
-                  (struct sched_event){ .kind = EV_RERUN, .phase = from, .options = &r->options });
+                  (struct sched_event){
+                      .kind = EV_RERUN, .phase = from, .text = r->below, .options = &r->options });
     for (size_t i = 0; i < r->p->team.n_phases; i++)
         if (sched_phase(r->sched, i)->state == PS_WAITING)
             progress_phase(r->progress, i, sched_phase(r->sched, i), 0, 0);
@@ -335,7 +348,19 @@ rerun(struct run *r, size_t from, const struct sched_options *before)
     r->is_cancelled = false;
 }
 
-/* Goes on with the run of `past`, from a phase when `from` is not SIZE_MAX. */
+/* Where the latest rerun was to go on in a team phase, if that has not begun yet. */
+static enum status
+take_below(struct run *r, const struct replay *replay, struct err *e)
+{
+    if (!replay->below)
+        return ST_OK;
+    r->below = arena_dup(&r->p->arena, replay->below, strlen(replay->below));
+    r->below_phase = replay->below_phase;
+    r->below_attempt = replay->below_attempt;
+    return r->below ? ST_OK : err_nomem(e);
+}
+
+/* Goes on with the run of `past`, from a phase when `from` is not SIZE_MAX; there from r->below. */
 static enum status
 go_on(struct run *r, int dir, struct replay *replay, size_t from, struct err *e)
 {
@@ -347,6 +372,8 @@ go_on(struct run *r, int dir, struct replay *replay, size_t from, struct err *e)
         r->now = replay->head.options;
         panes_end_left(&r->p->state); /* agents that still run go on without */
     }
+    if (!s && from == SIZE_MAX)
+        s = take_below(r, replay, e);
     if (!s)
         s = state_dir_remove(&r->p->state, "signals/_pipeline_status", e); /* how it ended before */
     if (!s)
@@ -356,6 +383,7 @@ go_on(struct run *r, int dir, struct replay *replay, size_t from, struct err *e)
     run_loop_lay_out_ahead(r);
     r->journal.workflow = r->p->workflow_hash;
     r->journal.agent = r->p->agent;
+    r->journal.above = r->sub ? r->sub->name : NULL;
     if (!replay->head.has_end)
         retell_all(r, dir);
     r->sched = replay->sched;
@@ -451,7 +479,9 @@ start_choose(struct run_start *b, const struct plan *p, const struct run_options
     if (!s && b->way == START_ON)
         s = check_agent(p, o, replay, e);
     if (!s && o->from)
-        s = find_phase(p, o->from, &b->from, e);
+        s = find_phase(p, o->from, &b->from, &b->below, e);
+    if (!s && b->below)
+        s = subrun_check_past(p, b->from, replay->head.run_id, e);
     return s;
 }
 
@@ -479,6 +509,7 @@ start_run(struct run *r, int dir, enum run_status *ended, struct err *e)
         replay.sched = NULL;
         *ended = replay.head.end;
     } else if (!s) {
+        r->below = b.below;
         s = go_on(r, dir, &replay, b.from, e);
     }
     replay_release(&replay);
@@ -501,4 +532,15 @@ enum status
 start_sub_on(struct run *r, struct replay *replay, struct err *e)
 {
     return go_on(r, r->dir, replay, SIZE_MAX, e);
+}
+
+enum status
+start_sub_from(struct run *r, struct replay *replay, const char *from, struct err *e)
+{
+    size_t phase;
+    enum status s = find_phase(r->p, from, &phase, &r->below, e);
+
+    if (!s && replay->leads_on)
+        s = check_mended(replay, false, e);
+    return s ? s : go_on(r, r->dir, replay, phase, e);
 }

@@ -53,13 +53,27 @@ make(struct run **out, struct run *above, size_t phase, unsigned attempt, struct
     return r->progress ? ST_OK : err_nomem(e);
 }
 
+/* Its inputs; or, of a rerun within it, where it goes on. */
+static enum status
+prepare(struct run *r, struct err *e)
+{
+    const struct run *above = r->sub->above;
+
+    if (above->below && above->below_phase == r->sub->phase &&
+        above->below_attempt == r->sub->attempt) {
+        r->sub->from = above->below;
+        return ST_OK;
+    }
+    return team_phase_prepare(r->p, above->run_id, &r->sub->requirement, e);
+}
+
 enum status
 subrun_prepare(struct run *above, size_t phase, unsigned attempt, struct err *e)
 {
     struct run *r;
     enum status s = make(&r, above, phase, attempt, e);
 
-    return s ? s : team_phase_prepare(r->p, above->run_id, &r->sub->requirement, e);
+    return s ? s : prepare(r, e);
 }
 
 void
@@ -160,6 +174,75 @@ fail(struct run *r, enum status s, const struct err *e)
     }
 }
 
+static enum status
+begin_anew(struct run *r, struct err *e)
+{
+    enum status s = start_sub(r, e);
+
+    if (!s)
+        s = team_phase_lay_out(r->p, r->sub->requirement, e);
+    if (!s)
+        run_loop_feed(r, (struct sched_event){ .kind = EV_BEGIN });
+    return s;
+}
+
+/* The run that ended in the frame, of any attempt of the phase in that run above. */
+static enum status
+load_past(struct replay *replay, const struct plan *p, const char *run_id, struct err *e)
+{
+    char name[sizeof((struct subrun *)0)->name];
+    int dir;
+    enum status s = state_dir_open_dir(&p->state, "run", false, &dir, e);
+
+    *replay = (struct replay){ 0 };
+    if (s)
+        return s;
+    s = replay_load(replay, dir, &p->team, e);
+    close(dir);
+    int n =
+        snprintf(name, sizeof name, "%s/%s.", run_id, p->above->team.phases[p->above_phase].name);
+    if (!s && (!replay->head.above || strncmp(replay->head.above, name, (size_t)n) != 0 ||
+               !replay->head.has_end))
+        s = err_set(e, ST_NOT_FOUND, "the team of phase %s has not run",
+                    p->above->team.phases[p->above_phase].name);
+    return s;
+}
+
+enum status
+subrun_check_past(const struct plan *p, size_t phase, const char *run_id, struct err *e)
+{
+    const char *name = p->team.phases[phase].name;
+    struct replay past;
+    struct err why;
+    enum status s = load_past(&past, plan_sub(p, phase), run_id, &why);
+
+    if (s == ST_NOT_FOUND)
+        err_say(e, "the team of phase %s has not run to an end in this run: cliq retry %s runs it",
+                name, name);
+    else if (s)
+        err_say(e, "phase %s: %s", name, why.text);
+    replay_release(&past);
+    return s;
+}
+
+/* A team further down that has not run is begun anew. */
+static enum status
+begin_from(struct run *r, struct err *e)
+{
+    struct replay past;
+    enum status s = load_past(&past, r->p, r->sub->above->run_id, e);
+
+    if (!s) {
+        s = start_sub_from(r, &past, r->sub->from, e);
+    } else if (s == ST_NOT_FOUND) {
+        s = team_phase_prepare(r->p, r->sub->above->run_id, &r->sub->requirement, e);
+        if (!s)
+            s = begin_anew(r, e);
+    }
+    replay_release(&past);
+    return s;
+}
+
 bool
 subrun_begin(struct run *r)
 {
@@ -177,15 +260,11 @@ subrun_begin(struct run *r)
     if (!s)
         s = run_loop_setup(r, &e);
     if (!s)
-        s = start_sub(r, &e);
-    if (!s)
-        s = team_phase_lay_out(r->p, r->sub->requirement, &e);
-    if (s) {
+        s = r->sub->from ? begin_from(r, &e) : begin_anew(r, &e);
+    if (s)
         fail(r, s, &e);
-        return true;
-    }
-    set_deadline(r, run_loop_timeout(above, r->sub->phase));
-    run_loop_feed(r, (struct sched_event){ .kind = EV_BEGIN });
+    else
+        set_deadline(r, run_loop_timeout(above, r->sub->phase));
     return true;
 }
 
@@ -280,7 +359,7 @@ subrun_resume(struct run *above, size_t phase, const struct sched_phase *ph, int
     if (s == ST_NOT_FOUND && ph->state != PS_RUNNING) {
         run_loop_give_up(above, phase, ph->attempt); /* it never was */
     } else if (s == ST_NOT_FOUND) {
-        s = team_phase_prepare(r->p, above->run_id, &r->sub->requirement, &e);
+        s = prepare(r, &e);
         if (s)
             fail(r, s, &e);
     } else if (!s) {

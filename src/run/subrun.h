@@ -30,8 +30,9 @@ struct subrun {
     struct run *above;
     size_t phase; /* of above */
     unsigned attempt;
-    struct run *older; /* of an attempt before this one; it has ended */
-    const char *requirement;
+    struct run *older;       /* of an attempt before this one; it has ended */
+    const char *requirement; /* NULL: it goes on with what is there */
+    const char *from;        /* of an ended run in the frame: go on from here; NULL: anew */
     char name[64 + TEAM_PHASE_NAME_MAX + 24]; /* "cliq-…/build.1": of the journal's head */
     struct loop_source *deadline;
     int64_t due_ms; /* when that comes, in wall time */
@@ -52,6 +53,10 @@ subrun_resume(struct run *above, size_t phase, const struct sched_phase *ph, int
 /* Before anything is changed: can all that were open be resumed? */
 struct replay;
 enum status subrun_check(const struct plan *p, const struct replay *replay, struct err *e);
+
+/* Has the phase run in that run, so that it can go on from one of the phases in it? */
+enum status
+subrun_check_past(const struct plan *p, size_t phase, const char *run_id, struct err *e);
 
 bool subrun_is_open(const struct run *r);
 /* When its time limit comes, in wall time; INT64_MAX: it has none. */

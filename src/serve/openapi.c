@@ -332,6 +332,10 @@ write_answer(struct buf *to, const struct route_info *r)
                  "or reset when older lines than asked for are gone; data: the signal. A comment "
                  "tells why a stream ends: the server stops, it is read too slowly, its key was "
                  "revoked\"}");
+    } else if (r->kind == ROUTE_FILE && r->file->takes_event) {
+        buf_adds(to,
+                 "{\"application/json\":{\"schema\":{\"type\":\"object\",\"description\":\"in the "
+                 "client's form; {} lets it go on\"}");
     } else if (r->kind == ROUTE_FILE && r->file->type) {
         buf_addf(to, "{\"%.*s\":{\"schema\":{\"type\":\"string\",\"contentMediaType\":\"%.*s\"}",
                  (int)strcspn(r->file->type, ";"), r->file->type, (int)strcspn(r->file->type, ";"),

@@ -8,7 +8,7 @@ load ../scenario/pipeline
 }
 
 @test "a team that runs twice, killed at random moments, the resumed run too" {
-    TEAM=twice got_from $PY "$BATS_TEST_DIRNAME/resume.py" "$CLIQ" random "${RESUME_KILLS:-10}"
+    TEAM=twice got_from $PY "$BATS_TEST_DIRNAME/resume.py" "$CLIQ" random "${RESUME_KILLS:-6}"
     succeeds
 }
 

@@ -123,6 +123,7 @@ ask("POST", "/rings", body={"id": "ops"})
 ask("POST", "/fills", body={"identity": "admin", "role": "dev"})
 ask("POST", "/joins", body={"identity": "admin", "ring": "ops"})
 ask("POST", "/identities", body={"id": "bob", "type": "human"})
+ask("POST", "/hooks/claude", body={"hook_event_name": "Stop", "stop_hook_active": False})
 for path in ("/roles", "/rings", "/identities", "/keys", "/health"):
     ask("GET", path)
 made = ask("POST", "/keys", body={"identity": "ci", "scopes": ["emit", "inbox"]})

@@ -84,6 +84,9 @@ END
     run_is 3
     status_is ESCALATED
     has "$out" "phase build: phase two: agent error: no disk"
+    has "$out" "Next: cliq retry build/two (mend the cause first: cliq log build/two shows what it said)"
+    got status
+    has "$out" "Next: cliq retry build/two (mend"
     is "one.1 two.1" "$(starts)"
     is ESCALATED "$(<$FRAME/signals/_pipeline_status)"
 }
@@ -291,6 +294,58 @@ END
     got retry build --headless
     code_is 0
     is "a.1 one.1 two.1 z.1 a.1 one.1 two.1 z.1 one.1 two.1 z.2" "$(starts)"
+}
+
+@test "retry goes on within a team phase, and keeps what is done in it" {
+    agent w <<'END'
+ok
+[ "$P" != two ] || [ -e "$T/mended" ] || { fail "no disk"; exit 1; }
+[ "$P" != two ] || await go
+complete
+END
+    sub inner <<'END'
+phases: [{name: one, agent: w}, {name: two, agent: w, depends_on: [one]}, {name: three, agent: w, depends_on: [two]}]
+END
+    role build <<<"Build what the plan says, please."
+    team <<'END'
+phases: [{name: a, agent: w}, {name: build, type: team, team: ./teams/inner, depends_on: [a]}, {name: z, agent: w, depends_on: [build]}]
+END
+    run_is 3
+    got retry a/one --headless
+    refused 4 "phase a runs no team"
+    got retry build/twoo --headless
+    refused 4 'did you mean "two"?'
+    : >"$T/mended"
+    got retry build/two --headless
+    code_is 0
+    is "a.1 one.1 two.1 two.2 three.1 z.1" "$(starts)"
+    has "$(<$FRAME/run/journal.jsonl)" '/build.2"'
+    has "$(<.cliq/run/journal.jsonl)" '"below":"two"'
+    got status
+    like "$out" "build/one +done +1"
+    # and so does the run that was killed meanwhile
+    hold go
+    start_run again --from build/two
+    until_true has_lines "$T/starts" 7
+    kill -KILL "$PID"
+    until_true gone "$PID"
+    release go
+    run_ok --resume
+    is "two.3 three.2 z.2" "$(tail -n 3 "$T/starts" | paste -sd' ')"
+    is 9 "$(wc -l <"$T/starts")"
+}
+
+@test "a retry within a team phase that was killed before the team went on goes on there" {
+    two_levels
+    run_ok
+    got retry build/two --headless
+    code_is 0
+    # what the journals would be then: above the start is written, below nothing yet
+    rm $FRAME/run/attempts/two.2 .cliq/run/attempts/z.2
+    sed -i '/"rerun"/,$d' $FRAME/run/journal.jsonl
+    sed -i '/"started","phase":"build","attempt":2/q' .cliq/run/journal.jsonl
+    run_ok --resume
+    is "a.1 one.1 two.1 z.1 two.2 z.2 two.2 z.2" "$(starts)"
 }
 
 @test "status, log and graph show all levels" {
