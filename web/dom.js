@@ -64,7 +64,7 @@ export function toast(text, kind = 'note') {
     h('button', { class: 'plain', 'aria-label': 'Dismiss', onclick: () => it.remove() }, '×'));
   toasts.append(it);
   while (toasts.children.length > 4) toasts.firstChild.remove();
-  setTimeout(() => it.remove(), kind === 'error' ? 12000 : 5000);
+  setTimeout(() => it.remove(), kind === 'error' ? 12000 : 3500);
 }
 
 /* Runs an action of a button: it is disabled meanwhile, and a refusal is shown. */

@@ -98,14 +98,16 @@ const gateShape = (x, y, w, t) => `M${x + 12} ${y}H${x + w - 12}L${x + w} ${y + 
 /*
  * phases: as GET /runs/:id has them; back: [{from, to, n}]; href: (name) => the link of a phase.
  */
+let nth = 0;
 export function graph(phases, back, { href, chosen, narrow }) {
+  const tip = 'tip' + ++nth;
   const g = layered(phases.map((p) => ({ name: p.phase, deps: p.depends_on || [] })));
   const across = !narrow;
   let [width, height] = positions(g, across);
   const by = new Map(phases.map((p) => [p.phase, p]));
   const edges = g.links.map((l) => {
     const from = by.get(l.from), done = from.state === 'done' || from.state === 'skipped';
-    return s('path', { class: 'edge' + (done ? ' done' : ''), d: curve(l.way, across), 'marker-end': 'url(#tip)' });
+    return s('path', { class: 'edge' + (done ? ' done' : ''), d: curve(l.way, across), 'marker-end': `url(#${tip})` });
   });
   back.filter((b) => g.nodes.has(b.from) && g.nodes.has(b.to)).forEach((b, k) => {
     const a = g.nodes.get(b.from), z = g.nodes.get(b.to), label = b.n === 1 ? 'sent back' : `sent back ${b.n}×`;
@@ -116,11 +118,11 @@ export function graph(phases, back, { href, chosen, narrow }) {
       const ax = low(a) ? a.x + a.w / 2 + self : a.x + a.w + 14, zx = low(z) ? z.x + z.w / 2 - self : z.x - 26;
       const out = low(a) ? `M${ax} ${a.y + a.h}` : `M${a.x + a.w} ${a.y + a.h * 0.72}Q${ax} ${a.y + a.h * 0.72} ${ax} ${a.y + a.h * 0.72 + r}`;
       const into = low(z) ? `V${z.y + z.h + 7}` : `V${z.y + z.h * 0.78 + r}Q${zx} ${z.y + z.h * 0.78} ${zx + r} ${z.y + z.h * 0.78}H${z.x - 7}`;
-      edges.push(s('path', { class: 'edge back', d: `${out}V${y - r}Q${ax} ${y} ${ax - r} ${y}H${zx + r}Q${zx} ${y} ${zx} ${y - r}${into}`, 'marker-end': 'url(#back)' }),
+      edges.push(s('path', { class: 'edge back', d: `${out}V${y - r}Q${ax} ${y} ${ax - r} ${y}H${zx + r}Q${zx} ${y} ${zx} ${y - r}${into}`, 'marker-end': `url(#${tip}b)` }),
         s('text', { class: 'back', x: (ax + zx) / 2, y: y - 5, 'text-anchor': 'middle' }, label));
     } else {
       const x = width + 4 + k * LANE, ay = a.y + a.h / 2, zy = z.y + z.h / 2;
-      edges.push(s('path', { class: 'edge back', d: `M${a.x + a.w} ${ay}C${x} ${ay} ${x} ${ay - 10} ${x} ${ay - 20}L${x} ${Math.min(ay - 20, zy + 20)}C${x} ${zy} ${x - 10} ${zy} ${z.x + z.w + 7} ${zy}`, 'marker-end': 'url(#back)' }),
+      edges.push(s('path', { class: 'edge back', d: `M${a.x + a.w} ${ay}C${x} ${ay} ${x} ${ay - 10} ${x} ${ay - 20}L${x} ${Math.min(ay - 20, zy + 20)}C${x} ${zy} ${x - 10} ${zy} ${z.x + z.w + 7} ${zy}`, 'marker-end': `url(#${tip}b)` }),
         s('text', { class: 'back', x: x - 4, y: (ay + zy) / 2, 'text-anchor': 'end' }, label));
     }
   });
@@ -131,8 +133,8 @@ export function graph(phases, back, { href, chosen, narrow }) {
   const said = phases.map((p) => `${p.phase} ${p.state}`).join(', ');
   const svg = s('svg', { class: 'graph', width, height, viewBox: `0 0 ${width} ${height}`, role: 'group', 'aria-label': 'Phases: ' + clean(short(said, 400)) },
     s('defs', {},
-      s('marker', { id: 'tip', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, s('path', { class: 'tip', d: 'M0 .5L7.5 4L0 7.5z' })),
-      s('marker', { id: 'back', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, s('path', { class: 'tip back', d: 'M0 .5L7.5 4L0 7.5z' }))),
+      s('marker', { id: tip, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, s('path', { class: 'tip', d: 'M0 .5L7.5 4L0 7.5z' })),
+      s('marker', { id: tip + 'b', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, s('path', { class: 'tip back', d: 'M0 .5L7.5 4L0 7.5z' }))),
     edges, nodes);
   /* a little too wide: smaller; much too wide: it scrolls */
   Object.assign(svg.style, { maxWidth: '100%', height: 'auto', minWidth: Math.round(width * 0.72) + 'px' });

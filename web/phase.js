@@ -3,21 +3,24 @@
  */
 import { at, can, get, post } from './api.js';
 import { button, chip, confirm, dialog, empty, h, mark, put, redraw, state, tabs } from './dom.js';
-import { outcomeOf } from './graph.js';
+import { attempts, graph, outcomeOf } from './graph.js';
 import { clean, diff, duration, json, markdown, plain, showDiff, time, usage } from './text.js';
 
 const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
 const LOG_MAX = 4 << 20, FOLLOW_MS = 1000;
 
 export function phasePanel(root, { id, name, href, isPresent, isLive }) {
-  const head = h('div', {}), nav = h('div', {}), body = h('div', { class: 'panel-body' });
-  const box = h('section', { class: 'panel', 'aria-label': 'Phase ' + name }, head, nav, body);
+  /* `name` is a way, "build/test", where teams are phases; `self` its last part, `above` the rest. */
+  const self = name.split('/').pop(), above = name.split('/').slice(0, -1).join('/');
+  const head = h('div', {}), team = h('div', { class: 'nested' }), nav = h('div', {}), body = h('div', { class: 'panel-body' });
+  const box = h('section', { class: 'panel', 'aria-label': 'Phase ' + name }, head, team, nav, body);
   put(root, box);
-  let page = null, now = null, run = null, found = null, tab = 'log', nth, log = null, drawn = '';
+  let inner = null, outer = null, page = null, now = null, run = null, found = null, tab = 'log', nth, log = null, drawn = '';
 
   async function load() {
     try {
-      page = await get(at('runs', id, 'phases', name));
+      [page, inner, outer] = await Promise.all([get(at('runs', id, 'phases', name)), now?.run ? journal(name) : null, above ? journal(above) : null]);
+      found = outer || found;
     } catch (e) {
       put(body, empty(e.message));
       return;
@@ -25,11 +28,13 @@ export function phasePanel(root, { id, name, href, isPresent, isLive }) {
     draw();
   }
 
+  const journal = async (way) => attempts(await get(at('runs', id, 'journal'), { phase: way }).catch(() => []));
+
   function draw() {
-    const p = now, buttons = [];
-    if (can('admin') && isPresent() && !isLive() && p.state !== 'waiting')
+    const p = now, nested = p.run || (above && siblings), buttons = [];
+    if (can('admin') && isPresent() && !isLive() && !above && p.state !== 'waiting')
       buttons.push(button('Retry from here', (b) => confirm(`Retry ${name}?`, 'It runs again, and every phase behind it. What stands before it is kept.', 'Retry', () => post(at('runs', id, 'retry', name), {})).then(() => { b.disabled = false; })));
-    redraw(head, JSON.stringify([p, isLive(), isPresent()]), () => [h('div', { class: 'panel-head' }, h('h2', { dir: 'auto' }, clean(name)), state(p.state), p.type !== 'standard' ? chip(p.type) : null,
+    redraw(head, JSON.stringify([p, isLive(), isPresent()]), () => [h('div', { class: 'panel-head' }, h('h2', { dir: 'auto' }, clean(self)), state(p.state), p.type !== 'standard' ? chip(p.type) : null,
       p.is_support ? chip('support') : null, h('span', { class: 'grow' }), buttons,
       h('a', { class: 'close', href: '#/' + href(), 'aria-label': 'Close phase' }, '×')),
     h('p', { class: 'facts' }, p.agent ? h('span', {}, 'agent ', h('b', {}, clean(p.agent))) : null, p.attempts ? h('span', {}, p.attempts === 1 ? '1 attempt' : p.attempts + ' attempts') : null,
@@ -41,13 +46,16 @@ export function phasePanel(root, { id, name, href, isPresent, isLive }) {
       p.waits_for_files_of ? h('span', {}, 'waits for the files of ', clean(p.waits_for_files_of)) : null),
     p.error ? h('p', { class: 'banner bad', dir: 'auto' }, mark('failed'), ' ', clean(p.error)) : p.result ? h('p', { class: 'banner', dir: 'auto' }, mark('done'), ' ', clean(p.result)) : null,
     p.progress && !p.error && p.state === 'running' ? h('p', { class: 'banner', dir: 'auto' }, mark('running'), ' ', clean(p.progress)) : null]);
+    const ways = (p.run ? inner : outer)?.back || [];
+    redraw(team, JSON.stringify([nested && nested.map?.((x) => x.state), p.run, ways, self]), () => (nested ? [h('p', { class: 'quiet' }, p.run ? ['Team ', h('b', { dir: 'auto' }, clean(p.run.team || '')), ' ', state(p.run.status)] : ['In ', h('a', { href: '#/' + href(above) }, clean(above))]),
+      h('div', { class: 'picture scroll', tabindex: '0', role: 'group', 'aria-label': 'Graph of the team' }, graph(p.run ? p.run.phases : siblings, ways, { href: (x) => href((p.run ? name : above) + '/' + x), chosen: p.run ? null : self, narrow: team.clientWidth > 0 && team.clientWidth < 520 }))] : null));
     const n = page ? page.in.filter((c) => c.handoff !== null).length + page.out.filter((c) => c.handoff !== null).length : 0;
     redraw(nav, JSON.stringify([tab, n, page?.checks?.length, !!page?.gate_context]), () => tabs('Parts of the phase', [
       [href(name, 'log'), 'Log'], [href(name, 'handoffs'), 'Handoffs', n],
       [href(name, 'prompt'), 'Prompt'], [href(name, 'role'), 'Role'],
       page?.checks || page?.gate_context ? [href(name, 'checks'), 'Checks', page?.checks?.length] : null,
     ], href(name, tab)));
-    const is = tab + (tab === 'log' ? nth || '' : JSON.stringify(page));
+    const is = tab + (tab === 'log' ? (nth || '') + !!outer : JSON.stringify(page));
     if (drawn === is) return;
     drawn = is;
     stopLog();
@@ -67,7 +75,7 @@ export function phasePanel(root, { id, name, href, isPresent, isLive }) {
     return h('div', { class: 'two' }, part('In', page.in, 'in'), part('Out', page.out, 'out'));
   }
   function one(c, way) {
-    const from = way === 'in' ? c.from : name, to = way === 'in' ? name : c.to, other = way === 'in' ? c.from : c.to, it = c.handoff;
+    const from = way === 'in' ? c.from : self, to = way === 'in' ? self : c.to, other = way === 'in' ? c.from : c.to, it = c.handoff;
     const place = h('div', {});
     let raw = false;
     const show = () => put(place, it === null ? h('p', { class: 'quiet' }, 'Nothing was handed over.') : raw || typeof it !== 'object' ? plain(json(it)) : [
@@ -78,7 +86,7 @@ export function phasePanel(root, { id, name, href, isPresent, isLive }) {
     const flip = button('Raw', () => { raw = !raw; flip.setAttribute('aria-pressed', raw); show(); }, { class: 'small', 'aria-pressed': 'false' });
     return h('article', { class: 'card' }, h('div', { class: 'card-head' }, h('b', { dir: 'auto' }, (way === 'in' ? 'from ' : 'to ') + clean(other)), h('span', { class: 'grow' }),
       it !== null ? flip : null,
-      can('admin') && isPresent() && it !== null ? button('Edit', () => edit(from, to, it), { class: 'small', disabled: isLive() ? true : null, title: isLive() ? 'while the run goes on, its agents write it' : null }) : null), place);
+      can('admin') && isPresent() && !above && it !== null ? button('Edit', () => edit(from, to, it), { class: 'small', disabled: isLive() ? true : null, title: isLive() ? 'while the run goes on, its agents write it' : null }) : null), place);
   }
   async function edit(from, to, it) {
     const before = json(it), area = h('textarea', { name: 'text', rows: 16, spellcheck: 'false', class: 'code', 'aria-label': 'Handoff as JSON' });
@@ -120,7 +128,7 @@ export function phasePanel(root, { id, name, href, isPresent, isLive }) {
   }
   function follow(place) {
     const it = { at: 0, is_over: false, size: 0 };
-    const mine = found.list.filter((a) => a.phase === name), attempt = nth ? Number(nth) : mine.length ? mine[mine.length - 1].attempt : undefined;
+    const mine = found.list.filter((a) => a.phase === self), attempt = nth ? Number(nth) : mine.length ? mine[mine.length - 1].attempt : undefined;
     const text = h('pre', { class: 'text log', tabindex: '0', dir: 'auto', role: 'log', 'aria-label': 'Log' });
     const stick = h('input', { type: 'checkbox', checked: true });
     const pick = mine.length > 1 ? h('select', { 'aria-label': 'Attempt', onchange: () => { location.hash = '#/' + href(name, 'log', pick.value); } },
@@ -153,25 +161,25 @@ export function phasePanel(root, { id, name, href, isPresent, isLive }) {
       if (full || isOpen() || !it.wasLast) it.timer = setTimeout(more, full ? 0 : FOLLOW_MS);
       it.wasLast = !isOpen();
     };
-    const isOpen = () => isLive() && (found.list.find((a) => a.phase === name && a.attempt === attempt)?.outcome === undefined || now.state === 'running');
+    const isOpen = () => isLive() && (found.list.find((a) => a.phase === self && a.attempt === attempt)?.outcome === undefined || now.state === 'running');
     it.more = more;
     more();
     return it;
   }
 
-  load();
-  let seen = '';
+  let seen = '', siblings = null;
   return {
     name,
     show(p, r, f, t, n) {
       now = p;
       run = r;
-      found = f;
-      tab = t || (p.type === 'gate' && run.status !== 'RUNNING' ? 'checks' : 'log');
+      found = above ? outer || { list: [] } : f;
+      siblings = above ? above.split('/').reduce((x, part) => (x?.phases.find((q) => q.phase === part) || {}).run, r)?.phases : null;
+      tab = t || (p.run ? 'handoffs' : '') || (p.type === 'gate' && run.status !== 'RUNNING' ? 'checks' : 'log');
       if (tab === 'checks' && page && !page.checks && !page.gate_context) tab = 'log';
       nth = n;
-      const is = p.state + p.attempts + run.status;
-      if (seen && seen !== is) load();
+      const is = p.state + p.attempts + run.status + (p.run ? p.run.phases.map((x) => x.state) : '');
+      if (seen !== is) load();
       else draw();
       if (seen !== is && tab === 'log' && !nth) drawn = '';
       seen = is;

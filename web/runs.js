@@ -97,6 +97,12 @@ export function runsPage(root) {
 
 /* ---- one run ---- */
 
+/* "build/test": a phase of a team that is a phase. */
+function phaseAt(run, name) {
+  const [first, ...rest] = (name || '').split('/'), p = run.phases.find((x) => x.phase === first);
+  return rest.length && p ? (p.run ? phaseAt(p.run, rest.join('/')) : undefined) : p;
+}
+
 function runDetail(root, id) {
   const href = (...more) => ['runs', id, ...more].map(encodeURIComponent).join('/');
   const top = h('header', { class: 'run-top' });
@@ -147,7 +153,7 @@ function runDetail(root, id) {
     redraw(picture, JSON.stringify([run.phases, found.back, chosen.name, narrow]), () => {
       const at = picture.scrollLeft;
       requestAnimationFrame(() => { picture.scrollLeft = at; });
-      return graph(run.phases, found.back, { href: (p) => href(p), chosen: chosen.name, narrow });
+      return graph(run.phases, found.back, { href: (p) => href(p), chosen: chosen.name?.split('/')[0], narrow });
     });
     if (found.list.length) redraw(times, JSON.stringify([found, chosen.name]), () => timeline(found, run.phases, { href: (a) => href(a.phase, 'log', a.attempt), now: now() }));
     else redraw(times, 'none', () => h('p', { class: 'quiet' }, 'No attempt has begun yet.'));
@@ -158,8 +164,8 @@ function runDetail(root, id) {
   }
 
   function openPhase(found) {
-    const p = run?.phases.find((x) => x.phase === chosen.name);
-    if (open && open.name !== p?.phase) {
+    const p = run && phaseAt(run, chosen.name);
+    if (open && open.name !== chosen.name) {
       open.stop();
       open = null;
       panel.replaceChildren();
@@ -168,7 +174,7 @@ function runDetail(root, id) {
       if (chosen.name) put(panel, empty(`This run has no phase ${clean(chosen.name)}.`));
       return;
     }
-    open ??= phasePanel(panel, { id, name: p.phase, href, isPresent, isLive });
+    open ??= phasePanel(panel, { id, name: chosen.name, href, isPresent, isLive });
     open.show(p, run, found || attempts(journal || []), chosen.tab, chosen.n);
   }
 
@@ -182,6 +188,8 @@ function runDetail(root, id) {
     draw();
   }, 300, (s) => isOfRuns(s) && s.signal_type.startsWith((/^cliq-[0-9a-f]+/.exec(id) || [''])[0], s.signal_type.indexOf(':') + 1));
   looking.now();
+  const sized = new ResizeObserver(() => { if (run) draw(); });
+  sized.observe(picture);
   timer = setInterval(() => { if (run && isLive() && !document.hidden) draw1s(); }, 1000);
   function draw1s() {
     const found = attempts(journal || []);
@@ -205,6 +213,7 @@ function runDetail(root, id) {
     stop() {
       looking.stop();
       clearInterval(timer);
+      sized.disconnect();
       open?.stop();
     },
   };

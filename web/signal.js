@@ -48,7 +48,7 @@ export function signalPanel(root, id, { back }) {
       s.payload !== null && s.payload !== undefined && !(s.content && JSON.stringify(s.payload) === '{}') ? h('section', {}, h('h2', {}, 'Data'), plain(json(s.payload), { class: 'text code' })) : null,
       Object.keys(s.metadata || {}).length ? h('section', {}, h('h2', {}, 'Metadata'), plain(json(s.metadata), { class: 'text code' })) : null,
       s.resources?.length ? h('section', {}, h('h2', {}, 'References'), h('ul', { class: 'plain-list' }, s.resources.map((r) => h('li', { dir: 'auto' }, chip(clean(r.kind)), ' ', h('code', {}, oneLine(r.ref, 300)))))) : null,
-      thread.length > 1 ? h('section', {}, h('h2', {}, 'Conversation'), h('ol', { class: 'talk' }, thread.map((t) => h('li', { class: t.from_identity === me.identity ? 'me' : '', 'aria-current': t.id === id ? 'true' : null },
+      thread.length > 1 ? h('section', {}, h('h2', {}, 'Conversation'), h('ol', { class: 'talk' }, thread.map((t) => h('li', { class: t.from_identity === me.identity ? 'mine' : '', 'aria-current': t.id === id ? 'true' : null },
         h('div', { class: 'talk-head' }, h('b', { dir: 'auto' }, clean(t.from_role || t.from_identity || 'system')), h('span', { class: 'type' }, oneLine(t.signal_type, 50)), mark(stateOf(t)), h('span', { class: 'grow' }), t.id === id ? time(t.created_at) : link('signals/s/' + encodeURIComponent(t.id), {}, time(t.created_at))), t.content ? markdown(t.content) : t.payload !== null && t.payload !== undefined ? plain(json(t.payload)) : null)))) : null]);
   }
 

@@ -8,6 +8,7 @@
 #include "cmd/lib/workflow_tell.h"
 #include "context/frames.h"
 #include "run/history.h"
+#include "run/phase_way.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -127,36 +128,6 @@ find_raw(const struct state_dir *f, const char *phase, struct buf *path, struct 
                      phase, path->p, phase);
 }
 
-/* "build/test": *f becomes the frame of build, and *phase the rest. */
-static enum status
-enter(struct state_dir *f, const char **phase, struct err *e)
-{
-    enum status s = ST_OK;
-
-    for (const char *slash; !s && (slash = strchr(*phase, '/')) != NULL; *phase = slash + 1) {
-        char name[TEAM_PHASE_NAME_MAX + 1];
-        struct state_dir frame = { .dir = -1 };
-        size_t n = (size_t)(slash - *phase);
-        snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), *phase);
-        s = frame_open(&frame, f, name, false, e);
-        if (s == ST_NOT_FOUND || s == ST_INVALID) {
-            struct workflow w;
-            size_t i;
-            s = workflow_load(&w, f, e);
-            if (!s)
-                s = team_find_phase(&w.team, name, &i, e);
-            if (!s)
-                s = err_set(e, ST_NOT_FOUND, "phase %s is no team that has run", name);
-            workflow_release(&w);
-        }
-        if (!s) {
-            state_dir_close(f);
-            *f = frame;
-        }
-    }
-    return s;
-}
-
 static int
 open_log(const struct state_dir *f, const char *path)
 {
@@ -241,7 +212,7 @@ run(const struct args *a, struct err *e)
         s = err_set(e, ST_INVALID, "--raw needs the PHASE whose agent's stream is wanted");
     const char *phase = a->n_words ? a->words[0] : NULL;
     if (!s && phase)
-        s = enter(&f, &phase, e);
+        s = phase_way_enter(&f, &phase, e);
     if (!s && phase)
         s = find_log(&f, phase, args_number(a, "attempt", 0), &path, e);
     if (!s && args_has(a, "raw"))

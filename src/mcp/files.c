@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/sys.h"
 #include "context/handoff.h"
+#include "manager/room_picture.h"
 #include "manager/room_signals.h"
 #include "room/room.h"
 #include "run/run_json.h"
@@ -108,7 +109,7 @@ mcp_room_post(struct mcp_files *f, struct args_in *in, struct buf *out, struct e
 }
 
 const struct hub_arg mcp_room_read_args[] = {
-    { "room", A_NAME, .is_required = true, .brief = "the war-room" },
+    { "room", A_NAME, .brief = "the war-room" },
     { "type", A_WORDS(room_types), .brief = "only messages of these types" },
     { "from", A_NAME, .brief = "only messages from this role" },
     { "to", A_NAME, .brief = "only messages to this role" },
@@ -136,10 +137,61 @@ add_message(void *ctx, const struct json *message, struct err *e)
     return ST_OK;
 }
 
-/* {"room":"room-001","messages":[…],"more":true}: more, when there are newer ones than these. */
+/* The members that say where a room stands; none of a conversation that carries no task. */
+static void
+add_state(struct mcp_files *f, const char *room, struct buf *out)
+{
+    struct rooms r;
+    struct players players = { 0 };
+    struct room_picture p;
+
+    if (rooms_open(&r, false, NULL))
+        return;
+    if (players_open(&players, &r, NULL) == ST_OK &&
+        room_picture_read(&r, &players, f->arena, room, &p, NULL) == ST_OK) {
+        json_key_str(out, "state", p.state);
+        json_key_str(out, "role", p.role);
+        json_key_str(out, "player", p.role ? p.player.name : NULL);
+    }
+    players_close(&players);
+    rooms_close(&r);
+}
+
+/* {"rooms":[…]} as cliq room list --json has them. */
 static enum status
-read_room(const char *room, const char *after, int64_t last, const struct message_filter *filter,
-          struct buf *out, struct err *e)
+list_rooms(struct mcp_files *f, struct buf *out, struct err *e)
+{
+    struct rooms r;
+    struct players players = { 0 };
+    struct room_picture p;
+    const char **names;
+    size_t n = 0;
+    enum status s = rooms_open(&r, false, e);
+
+    if (!s)
+        s = players_open(&players, &r, e);
+    if (!s)
+        s = rooms_list(&r, f->arena, false, &names, &n, e);
+    json_open(out, '{');
+    json_key(out, "rooms");
+    json_open(out, '[');
+    for (size_t i = 0; !s && i < n; i++)
+        if (room_picture_read(&r, &players, f->arena, names[i], &p, NULL) == ST_OK) {
+            json_sep(out);
+            room_picture_json(&p, false, out);
+        }
+    json_close(out, ']');
+    json_close(out, '}');
+    players_close(&players);
+    rooms_close(&r);
+    return s;
+}
+
+/* {"room":"room-001","state":"review","role":"qa","player":"person","messages":[…],"more":true}:
+ * more, when there are newer ones than these. */
+static enum status
+read_room(struct mcp_files *f, const char *room, const char *after, int64_t last,
+          const struct message_filter *filter, struct buf *out, struct err *e)
 {
     struct room_lines lines = { .out = out, .max = (size_t)last };
     struct channel_range range = { .is_last = !after, .last = (uint64_t)last };
@@ -157,6 +209,7 @@ read_room(const char *room, const char *after, int64_t last, const struct messag
     if (!s) {
         json_open(out, '{');
         json_key_str(out, "room", room);
+        add_state(f, room, out);
         json_key(out, "messages");
         json_open(out, '[');
         s = channel_read(fd, &range, filter, add_message, &lines, &bad, e);
@@ -194,7 +247,7 @@ mcp_room_read(struct mcp_files *f, struct args_in *in, struct buf *out, struct e
     json_each (t, types)
         list[filter.n_types++] = json_dup_text(f->arena, t);
     filter.types = list;
-    return read_room(room, after, last, &filter, out, e);
+    return room ? read_room(f, room, after, last, &filter, out, e) : list_rooms(f, out, e);
 }
 
 /* ---- the pipeline ---- */
@@ -502,7 +555,7 @@ read_resource(struct mcp_files *f, const char *text, struct buf *out, struct err
     enum status s = mcp_uri_parse(f->arena, text, &u, e);
 
     if (!s && u.scheme == MCP_ROOM)
-        return read_room(u.name, NULL, MCP_PAGE, &all, out, e);
+        return read_room(f, u.name, NULL, MCP_PAGE, &all, out, e);
     if (!s)
         s = check_project(&u, f->arena, &state, e);
     if (!s) {

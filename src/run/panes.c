@@ -177,7 +177,10 @@ end_server(struct panes *p)
             kill(p->server.pid, SIGKILL); /* our child, not yet waited for */
         poll(NULL, 0, 1);
     }
-    tmux_sweep(&p->tmux);
+    /* A child that it forked for a pane, and that has not run yet, still has its socket. */
+    until = clock_mono_ms() + END_MS;
+    while (!tmux_sweep(&p->tmux) && clock_mono_ms() < until)
+        poll(NULL, 0, 1);
 }
 
 static void

@@ -2,6 +2,7 @@
 
 #include "hub/model/scope.h"
 #include "proc/child.h"
+#include "run/phase_way.h"
 #include "run/project_list.h"
 #include "run/run_list.h"
 #include "run/run_page.h"
@@ -145,12 +146,34 @@ show(struct file_call *c, struct err *e)
     return s;
 }
 
+/* "build/test": the run becomes that of the team build. */
+static enum status
+enter(struct one_run *r, const char **phase, struct err *e)
+{
+    const char *same = *phase;
+    enum status s = phase_way_enter(&r->f, phase, e);
+
+    return s || same == *phase ? s : phase_way_enter(&r->project, &same, e);
+}
+
 static enum status
 journal(struct file_call *c, struct err *e)
 {
     struct one_run r;
-    enum status s = open_run(c, &r, e);
+    const char *name = NULL;
+    struct buf way = { 0 };
 
+    if (!arg_text(&c->in, "phase", &name))
+        return ST_INVALID;
+    enum status s = open_run(c, &r, e);
+    if (!s && name) { /* the way to its team, not to itself */
+        buf_addf(&way, "%s/", name);
+        s = buf_status(&way, "the phase", e);
+        name = way.p;
+    }
+    if (!s && name)
+        s = phase_way_enter(&r.f, &name, e);
+    buf_release(&way);
     if (!s)
         s = run_page_journal(&r.f, &c->out, e);
     close_run(&r);
@@ -166,6 +189,8 @@ phase(struct file_call *c, struct err *e)
     if (!arg_text(&c->in, "phase", &name))
         return ST_INVALID;
     enum status s = open_run(c, &r, e);
+    if (!s)
+        s = enter(&r, &name, e);
     if (!s)
         s = run_page_phase(&r.f, &r.project, name, &c->out, e);
     close_run(&r);
@@ -184,6 +209,8 @@ read_log(struct file_call *c, struct err *e)
         !arg_int(&c->in, "after", &after))
         return ST_INVALID;
     enum status s = open_run(c, &r, e);
+    if (!s && name)
+        s = enter(&r, &name, e);
     if (!s)
         s = run_page_log(&r.f, name, attempt, after, &text, &next, e);
     json_open(&c->out, '{');
@@ -326,7 +353,7 @@ edit(struct file_call *c, struct err *e)
 
 /* clang-format off */
 #define ID    { "id", A_TEXT, .is_required = true, .brief = "of the run, as GET /runs has it" }
-#define PHASE { "phase", A_TEXT, .is_required = true, .brief = "its name" }
+#define PHASE { "phase", A_TEXT, .is_required = true, .brief = "its name; of a team that is a phase, build/test" }
 #define END   { .name = NULL }
 
 static const struct hub_arg list_args[] = {
@@ -336,6 +363,11 @@ static const struct hub_arg list_args[] = {
     END
 };
 static const struct hub_arg id_args[] = { ID, END };
+static const struct hub_arg journal_args[] = {
+    ID,
+    { "phase", A_TEXT, .brief = "of this team phase's own run" },
+    END
+};
 static const struct hub_arg phase_args[] = { ID, PHASE, END };
 static const struct hub_arg log_args[] = {
     ID,
@@ -360,7 +392,7 @@ const struct file_route runs_routes[] = {
       .answer = "Run[]", RUN, .run = list },
     { "GET", "/runs/:id", "a run with its phases, as cliq status --json", SCOPE_AUDIT, id_args,
       .answer = "object", RUN, .run = show },
-    { "GET", "/runs/:id/journal", "every event of the run", SCOPE_AUDIT, id_args,
+    { "GET", "/runs/:id/journal", "every event of the run", SCOPE_AUDIT, journal_args,
       .answer = "object[]", RUN, .run = journal },
     { "GET", "/runs/:id/phases/:phase", "role, prompt, handoffs and checks of a phase", SCOPE_AUDIT,
       phase_args, .answer = "object", RUN, .run = phase },

@@ -82,7 +82,7 @@ END
     answers '200 {"data":null,"meta":{"warnings":["no dev"]}}' '200 {"data":null,"meta":{}}' '200 {"data":null,"meta":{}}' \
         '200 {"data":{"id":"signal:x","claim_id":"c"},"meta":{}}'
     got claim --wait 90 --role dev
-    succeeds
+    code_is 0
     is signal:x "$out"
     has "$err" "no dev"
     is '{"role":"dev"}' "$(asked 1 body)" # at once: a wrong role is told before the wait

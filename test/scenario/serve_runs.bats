@@ -137,3 +137,30 @@ error() { json 'd["error"]["code"]' <answer; }
     is 400 "$(answers -X POST "$URL/runs/$run/handoff" -H 'Content-Type: application/json' -d '{"from":"one","to":"two"}')"
     has "$(<.cliq/channels/one--two/handoff.json)" seven
 }
+
+@test "a phase of a team that is a phase is named by its way" {
+    agent w <<'END'
+ok
+echo "log of $P"
+complete
+END
+    mkdir -p "$T/team/teams/inner" "$T/team/roles" && cp -r "$T/team/agents" "$T/team/teams/inner/"
+    echo "Build it." >"$T/team/roles/build.md"
+    {
+        printf 'name: "@local/inner"\ndescription: a team in a team\nagents:\n%s' "$AGENTS"
+        echo 'phases: [{name: one, agent: w}, {name: two, agent: w, depends_on: [one]}]'
+    } >"$T/team/teams/inner/team.yml"
+    team <<<'phases: [{name: a, agent: w}, {name: build, type: team, team: ./teams/inner, depends_on: [a]}]'
+    run_ok
+    local run
+    run=$(id)
+    is "log of two" "$(look "/runs/$run/log?phase=build/two" | json 'd["data"]["text"].strip()')"
+    is "two ['in', 'one']" "$(look "/runs/$run/phases/build%2Ftwo" | json 'd["data"]["phase"] + " " + str(sorted({c["from"] for c in d["data"]["in"]} | {"in"}))')"
+    is "one two" "$(look "/runs/$run/journal?phase=build" | json '" ".join(e["phase"] for e in d["data"] if e["ev"] == "started")')"
+    is 404 "$(answers "$URL/runs/$run/phases/a%2Ftwo")"
+    is 404 "$(answers "$URL/runs/$run/phases/build%2Fnone")"
+    is 404 "$(answers "$URL/runs/$run/journal?phase=a")"
+    is 404 "$(answers "$URL/runs/$run/journal?phase=..%2Fbuild")"
+    run_ok # the first is history now
+    is "log of two" "$(look "/runs/$run/log?phase=build/two" | json 'd["data"]["text"].strip()')"
+}

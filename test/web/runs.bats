@@ -146,3 +146,36 @@ await click('Resume');
 await page.locator('.run-head .state', { hasText: 'completed' }).waitFor();
 JS
 }
+
+@test "a team that is a phase opens: its own graph, and the logs of its phases" {
+    agent w <<'END'
+ok
+echo "log of $P"
+[ "$P" != two ] || hand out '{"version":1,"phase":"two","data":{},"text":"text of two"}'
+complete
+END
+    mkdir -p "$T/team/teams/inner" && cp -r "$T/team/agents" "$T/team/teams/inner/"
+    mkdir -p "$T/team/roles" && echo "Build it." >"$T/team/roles/build.md"
+    {
+        printf 'name: "@local/inner"\ndescription: a team in a team\nagents:\n%s' "$AGENTS"
+        echo 'phases: [{name: one, agent: w}, {name: two, agent: w, depends_on: [one]}]'
+    } >"$T/team/teams/inner/team.yml"
+    team <<<'phases: [{name: a, agent: w}, {name: build, type: team, team: ./teams/inner, depends_on: [a]}, {name: z, agent: w, depends_on: [build]}]'
+    run_ok
+    RUN=$(id) browse <<'JS'
+await signIn('runs/' + process.env.RUN);
+await page.getByRole('link', { name: 'build: done, team' }).click();
+await sees('@local/inner', page.locator('.nested'));
+await page.locator('.panel').getByText('text of two').waitFor();
+await page.locator('.nested').getByRole('link', { name: 'two: done' }).click();
+await until(() => page.url().endsWith('/build%2Ftwo'));
+await sees('log of two');
+await page.locator('.nested a[aria-current]').waitFor();
+assert.equal(await page.getByRole('button', { name: 'Retry from here' }).count(), 0); // only the team as a whole can be
+await page.locator('.nested').getByRole('link', { name: 'one: done' }).click();
+await sees('log of one');
+await page.locator('.nested p').getByRole('link', { name: 'build' }).click();
+await sees('@local/inner', page.locator('.nested'));
+await accessible('a team in a run');
+JS
+}

@@ -13,11 +13,11 @@ export SHOTS=$ROOT/build/screenshots
 
 a_script() {
     {
-        echo "import { accessible, api, assert, base, browser, click, count, dialog, done, emit, go, KEY, open, page, sees, shot, signIn, until } from '$BATS_TEST_DIRNAME/browser.mjs';"
+        echo "import { accessible, api, assert, base, browser, click, count, dialog, done, emit, go, KEY, open, page, problems, sees, shot, signIn, until } from '$BATS_TEST_DIRNAME/browser.mjs';"
         echo "import fs from 'node:fs';"
         echo 'try {'
         cat
-        echo "} catch (e) { await page.screenshot({ path: process.env.T + '/failed.png' }).catch(() => {}); console.error(await page.locator('body').innerText().catch(() => '')); throw e; }"
+        echo "} catch (e) { await page.screenshot({ path: process.env.T + '/failed.png' }).catch(() => {}); console.error(problems, await page.locator('body').innerText().catch(() => '')); throw e; }"
         echo 'await done();'
     } >"$T/$1.mjs"
 }

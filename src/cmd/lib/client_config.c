@@ -8,6 +8,7 @@
 #include "context/checkout.h"
 #include "team/agent.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,10 +107,13 @@ static const struct config_row rows[] = {
 static const struct config_row *
 row_of(const struct agent_client *client)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].id, client->id) == 0)
-            return &rows[i];
-    return NULL;
+    const struct config_row *row = rows;
+
+    while (strcmp(row->id, client->id) != 0) {
+        row++;
+        assert(row < rows + sizeof rows / sizeof *rows); /* each client has one */
+    }
+    return row;
 }
 
 /* ---- the command ---- */
