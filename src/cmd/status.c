@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/lib/workflow_tell.h"
 #include "cmd/run_options.h"
+#include "context/frames.h"
 #include "proc/proc.h"
 #include "run/history.h"
 #include "run/live_view.h"
@@ -15,6 +16,7 @@
 #include "run/review_line.h"
 #include "run/run_picture.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -468,7 +470,8 @@ show(const struct state_dir *f, struct status_shown *shown, struct err *e)
 
 struct status_watch {
     struct watch journal, signals;
-    int pidfd; /* of the orchestrator; -1: none */
+    struct watch log; /* what happens in team phases stands there, too; fd -1: there are none */
+    int pidfd;        /* of the orchestrator; -1: none */
 };
 
 static int
@@ -491,6 +494,8 @@ watch_run(struct status_watch *w, const struct state_dir *f, struct err *e)
     enum status s = watch_open_file(&w->journal, run.p ? run.p : "", JOURNAL_NAME, e);
     if (!s)
         s = watch_open(&w->signals, signals.p ? signals.p : "", e);
+    if (!s && faccessat(f->dir, FRAMES_DIR, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        s = watch_open_file(&w->log, f->state_dir, "orchestrator.log", e);
     buf_release(&run);
     buf_release(&signals);
     return s;
@@ -502,13 +507,16 @@ await_change(struct status_watch *w, bool is_redrawn)
 {
     struct pollfd p[] = { { .fd = w->journal.fd, .events = POLLIN },
                           { .fd = w->signals.fd, .events = POLLIN },
-                          { .fd = w->pidfd, .events = POLLIN } };
+                          { .fd = w->pidfd, .events = POLLIN },
+                          { .fd = w->log.fd, .events = POLLIN } };
 
-    int n = poll(p, 3, is_redrawn ? TICK_MS : -1);
+    int n = poll(p, 4, is_redrawn ? TICK_MS : -1);
     if (n > 0 && is_redrawn)
         poll(NULL, 0, GATHER_MS);
     watch_drain(&w->journal);
     watch_drain(&w->signals);
+    if (w->log.fd >= 0)
+        watch_drain(&w->log);
     if (p[2].revents) {
         close(w->pidfd);
         w->pidfd = -1;
@@ -518,7 +526,7 @@ await_change(struct status_watch *w, bool is_redrawn)
 static enum status
 watch(const struct state_dir *f, struct status_shown *shown, struct err *e)
 {
-    struct status_watch w = { .journal.fd = -1, .signals.fd = -1, .pidfd = -1 };
+    struct status_watch w = { .journal.fd = -1, .signals.fd = -1, .log.fd = -1, .pidfd = -1 };
     enum status s = watch_run(&w, f, e);
 
     shown->is_redrawn = !shown->is_json && term_is_tty(STDOUT_FILENO);
@@ -532,6 +540,7 @@ watch(const struct state_dir *f, struct status_shown *shown, struct err *e)
     }
     watch_close(&w.journal);
     watch_close(&w.signals);
+    watch_close(&w.log);
     if (w.pidfd >= 0)
         close(w.pidfd);
     if (s)

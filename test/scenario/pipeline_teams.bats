@@ -348,6 +348,26 @@ END
     is "a.1 one.1 two.1 z.1 two.2 z.2 two.2 z.2" "$(starts)"
 }
 
+@test "status --watch shows what happens in a team phase" {
+    hold go
+    agent w <<<'ok; [ "$P" != two ] || await go; complete'
+    sub inner <<<'phases: [{name: one, agent: w}, {name: two, agent: w, depends_on: [one]}]'
+    role build <<<"Build what the plan says, please."
+    team <<'END'
+phases: [{name: build, type: team, team: ./teams/inner}]
+END
+    start_run run
+    local run=$PID
+    until_true has_lines "$T/starts" 1
+    start watch "$CLIQ" status --watch
+    until_true grep -qE 'build/two +running' "$T/watch.out"
+    release go
+    ended watch "$PID"
+    code_is 0
+    like "$out" "build/two +done"
+    ended run "$run"
+}
+
 @test "status, log and graph show all levels" {
     two_levels
     run_ok
