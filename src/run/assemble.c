@@ -58,7 +58,9 @@ assemble_init(const char *at, bool *is_new, struct err *e)
     static const char ignore[] =
         "# secrets, and the state of runs\n"
         "settings.json\nrun/\nruns/\nsignals/\nchannels/*/handoff.json\nfiles/\n"
-        "frames/\ngates/\nreviews/\nwebhooks-off/\norchestrator.log\n";
+        "gates/\nreviews/\nwebhooks-off/\norchestrator.log\n"
+        "frames/**/channels/*/handoff.json\nframes/**/inputs.json\nframes/**/req_spec.md\n"
+        "frames/**/task_board.md\n";
     static const char *const dirs[] = { "roles", "channels", "signals", "files", "design" };
     char id[24], told[PATH_MAX];
     unsigned char random[3];

@@ -63,7 +63,7 @@ is_text(struct http_text t, const struct json *v)
 /* What of the message is repeated in headers must be the same there, so that what stands between
  * can go by them. NULL: it is. */
 static const char *
-find_mismatch(const struct http_request *r, const struct mcp_request *m)
+find_mismatch(const struct http_request *r, const struct mcp_request *m, int64_t *code)
 {
     const struct json *meta = json_get(m->params, "_meta");
     const struct json *version = json_get(meta, "io.modelcontextprotocol/protocolVersion");
@@ -73,6 +73,12 @@ find_mismatch(const struct http_request *r, const struct mcp_request *m)
     bool is_header_modern = header.len == strlen(MCP_MODERN_VERSION) &&
                             memcmp(header.p, MCP_MODERN_VERSION, header.len) == 0;
 
+    *code = HEADER_MISMATCH;
+    if ((m->is_modern || is_header_modern) && !json_is(version, JSON_STRING)) {
+        *code = JSONRPC_INVALID_PARAMS;
+        return "_meta needs io.modelcontextprotocol/protocolVersion, as the header "
+               "MCP-Protocol-Version has it";
+    }
     if (!m->is_modern)
         return is_header_modern ? "the header MCP-Protocol-Version is not the version in _meta"
                                 : NULL;
@@ -263,11 +269,13 @@ mcp_route_answer(const struct reply_to *to, const struct http_request *r, const 
         return;
     }
     struct mcp_request *m = &c->request;
-    const char *mismatch = m->method && m->id ? find_mismatch(r, m) : NULL;
+    int64_t code = 0;
+    const char *mismatch = m->method && m->id ? find_mismatch(r, m, &code) : NULL;
     if (mismatch) {
         buf_reset(&line);
         m->is_modern = true;
-        mcp_refuse(m, HEADER_MISMATCH, mismatch, &line);
+        mcp_refuse(m, code, mismatch, &line);
+        m->http = 400;
     } else if ((m->need == MCP_HUB || m->need == MCP_FILES) && !is_allowed(m, by->scopes)) {
         char why[160];
         const char *word = word_of(scope_of(m), &c->arena);

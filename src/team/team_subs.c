@@ -103,8 +103,13 @@ static enum status
 find_own(const struct level *l, const char *path, const char *file, int *dir, struct buf *shown,
          struct err *e)
 {
+    struct stat st;
+
     show_path(shown, l->team, path, file);
     enum status s = open_below(l->dir, path, dir, e);
+    if (s == ST_NOT_FOUND ||
+        (!s && sys->fstatat(*dir, file, &st, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT))
+        s = err_set(e, ST_NOT_FOUND, "there is no %s", buf_failed(shown) ? path : shown->p);
     return s ? s : buf_status(shown, "the path", e);
 }
 

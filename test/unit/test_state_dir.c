@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/watch.h"
-#include "context/state_dir.h"
+#include "context/frames.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -352,6 +352,54 @@ a_file_in_pieces_that_is_not_kept_leaves_nothing(void **state)
     assert_int_equal(state_dir_open_file(&f, "files", &fd, &st, &e), ST_INVALID);
 }
 
+static enum status
+count_frames(void *ctx, const struct state_dir *frame, const char *phase, struct err *why)
+{
+    (void)why;
+    assert_non_null(strstr(frame->state_dir, phase));
+    ++*(int *)ctx;
+    return ST_OK;
+}
+
+static void
+frames_are_below_their_project_and_lead_back_to_it(void **state)
+{
+    struct state_dir outer, inner, top;
+    int n = 0;
+
+    (void)state;
+    CHECK_FAILS_WITH(frame_open(&outer, &f, "build", false, &e), ST_NOT_FOUND, &e, "frames");
+    CHECK_OK(frame_open(&outer, &f, "build", true, &e), &e);
+    CHECK_OK(frame_open(&inner, &outer, "test", true, &e), &e);
+    assert_non_null(strstr(inner.state_dir, "/frames/build/frames/test"));
+    assert_string_equal(inner.project_dir, f.project_dir);
+    CHECK_OK(frame_top(&top, &inner, &e), &e);
+    assert_string_equal(top.state_dir, f.state_dir);
+    state_dir_close(&top);
+    CHECK_OK(frame_top(&top, &f, &e), &e);
+    assert_string_equal(top.state_dir, f.state_dir);
+    CHECK_OK(frames_each(&f, count_frames, &n, &e), &e);
+    assert_int_equal(n, 1); /* not those in it */
+    state_dir_close(&top);
+    state_dir_close(&inner);
+    state_dir_close(&outer);
+    assert_int_equal(frame_open(&outer, &f, "../x", true, &e), ST_INVALID);
+}
+
+static void
+a_project_below_a_directory_called_frames_is_no_frame(void **state)
+{
+    struct state_dir own, top;
+
+    (void)state;
+    make_dirs("frames/.cliq");
+    CHECK_OK(state_dir_open(&own, "frames/.cliq", NULL, &e), &e);
+    CHECK_OK(frame_top(&top, &own, &e), &e);
+    assert_string_equal(top.state_dir, own.state_dir);
+    state_dir_close(&top);
+    state_dir_close(&own);
+}
+
 int
 main(void)
 {
@@ -374,6 +422,8 @@ main(void)
         FRAMED(a_file_over_the_limit_is_refused),
         FRAMED(directories_are_made_with_their_parents),
         FRAMED(a_path_is_absolute),
+        FRAMED(frames_are_below_their_project_and_lead_back_to_it),
+        FRAMED(a_project_below_a_directory_called_frames_is_no_frame),
     };
     return cmocka_run_group_tests_name("frame", tests, NULL, NULL);
 }
