@@ -18,7 +18,7 @@ const PAGES = [
   { id: 'runs', name: 'Runs', key: 'r', make: runsPage, may: () => can('audit') },
   { id: 'needs', name: 'Needs you', key: 'n', make: needsPage, may: () => true },
   { id: 'signals', name: 'Signals', key: 's', make: signalsPage, may: () => mayRead() || mayStream() },
-  { id: 'rooms', name: 'Rooms', key: 'o', make: roomsPage, may: () => can('inbox') },
+  { id: 'rooms', name: 'Rooms', key: 'o', make: roomsPage, may: () => mayRead() },
   { id: 'hub', name: 'Hub', key: 'h', make: hubPage, may: () => mayRead() },
 ];
 const THEME = 'cliq.theme';

@@ -107,6 +107,7 @@ export function hubPage(root) {
   const all = () => Promise.allSettled([measure(), people1(), keys1(), leases1()]);
   const looking = watch(all, 2000);
   all();
+  setTimeout(() => root.isConnected && measure().catch(() => {}), 1200);
   const beat = throttle(measure, 2000), timer = setInterval(beat, 2500);
   return {
     route: () => 'Hub',

@@ -24,6 +24,7 @@ function told(s) {
   const [kind] = s.signal_type.split(':'), end = s.signal_type.split(':').pop();
   if (kind === 'pipeline') return { state: end === 'started' ? 'running' : end, text: [`run ${end}`, d.reason].filter(Boolean).join(': ') };
   if (kind === 'phase') return { state: { started: 'running', progress: 'running', routed: 'route' }[end] || end, text: [`${d.phase} ${end}` + (d.target ? ` to ${d.target}` : '') + (d.attempt > 1 ? `, attempt ${d.attempt}` : ''), d.message || d.reason].filter(Boolean).join(': ') };
+  if (kind === 'room' && d.from) return { state: { pass: 'done', done: 'done', signoff: 'done', fail: 'failed', error: 'failed', escalate: 'escalated' }[end] || 'note', text: `${d.from} → ${d.to || 'all'}: ${d.body || ''}` };
   if (kind === 'agent') return { state: end === 'wake' ? 'running' : 'asleep', text: `${d.agentId}: ${end === 'wake' ? 'begins' : end === 'sleep' ? 'ends' : end}` };
   return null;
 }

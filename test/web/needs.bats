@@ -98,3 +98,28 @@ await until(() => page.evaluate(() => globalThis.told.length), 'the notification
 assert.deepEqual(await page.evaluate(() => globalThis.told), ['Alert from admin|the disk is full']);
 JS
 }
+
+@test "an agent that has said nothing for long is listed, until it is heard again" {
+    hold go
+    agent a <<<'ok; touch "$T/began"; await go; complete'
+    team <<<'phases: [{name: one, agent: a}]'
+    "$CLIQ" run --detach >/dev/null
+    begun() { [ -e "$T/began" ]; }
+    until_true begun
+    browse <<'JS'
+// the server's clock, as the page takes it: ten minutes later
+await page.route('**/whoami', async (route) => {
+  const answer = await route.fetch(), doc = await answer.json();
+  doc.data.now = new Date(Date.parse(doc.data.now) + 600000).toISOString();
+  await route.fulfill({ response: answer, json: doc });
+});
+await signIn('needs');
+await sees(/has said nothing for 1\d min/);
+await click('Open log');
+await page.locator('.panel h2', { hasText: 'one' }).waitFor();
+await page.goBack();
+await click('Cancel run');
+await dialog().getByRole('button', { name: 'Cancel run' }).click();
+await sees('Nothing needs you.');
+JS
+}

@@ -46,3 +46,33 @@ JS
     "$CLIQ" channel post --room room-001 --from qa --to manager --type progress --ref R --body "from the shell" >/dev/null
     browsed
 }
+
+@test "a room is carried by its roles while the page looks on, and is signed off" {
+    mkdir shop && cd shop
+    "$CLIQ" init >/dev/null
+    printf 'cat >/dev/null\necho "**did** it"\n' >"$T/engineer"
+    printf 'cat >/dev/null\n[ ! -e "%s/failed" ] || { echo "VERDICT: PASS"; exit; }\n: >"%s/failed"\necho "no test"\necho "VERDICT: FAIL"\n' "$T" "$T" >"$T/qa"
+    for role in engineer qa; do "$CLIQ" settings "roles.$role.command" ". '$T/$role'" >/dev/null; done
+    "$CLIQ" room create room-001 -m "Sign in with a key" >/dev/null
+    browsing <<'JS'
+await signIn('rooms');
+await page.getByRole('option').filter({ hasText: 'Sign in with a key' }).click();
+await page.locator('.talk li').first().waitFor();
+fs.writeFileSync(process.env.T + '/looks', '');
+await page.locator('.life li[aria-current]', { hasText: 'passed' }).waitFor();
+await until(async () => (await page.locator('.talk .talk-head b').allInnerTexts()).join(' ') === 'manager engineer qa qa manager engineer qa', 'the conversation: ' + (await page.locator('.talk .talk-head b').allInnerTexts()).join(' '));
+await sees('1 of 3 retries used');
+for (const role of ['qa', 'engineer']) {
+  await click('Sign off');
+  await dialog().getByLabel('As').selectOption(role);
+  await dialog().getByLabel('What you say').fill('fine');
+  await dialog().getByRole('button', { name: 'Sign off' }).click();
+  await dialog().waitFor({ state: 'detached' });
+}
+await sees(/signed by /);
+await page.getByRole('button', { name: 'Sign off' }).waitFor({ state: 'detached' });
+JS
+    until_true exists "$T/looks"
+    "$CLIQ" room run >/dev/null
+    browsed
+}

@@ -419,7 +419,7 @@ add_hook(struct client_change *c, struct client_file *f, const struct config_row
         s = json_edit_append(&f->text, path, value.p, e);
     if (s == ST_CONFLICT) {
         struct err why = *e;
-        err_set(e, s, "%s: %s", f->path, why.text);
+        s = err_set(e, ST_CONFLICT, "%s: %s", f->path, why.text);
     }
     buf_release(&value);
     return note_change(f, &before, path, s);
