@@ -438,13 +438,14 @@ agent_health_release(struct doctor *d)
 {
     struct doctor_agents *x = d->agents;
 
-    for (size_t i = 0; x && i < x->n; i++) {
+    if (!x)
+        return;
+    for (size_t i = 0; i < x->n; i++) {
         connection_test_release(&x->v[i].test);
         for (size_t k = 0; k < BINARIES_MAX; k++)
             version_probe_release(&x->v[i].versions[k]);
     }
-    if (x)
-        team_subs_release(&x->subs);
+    team_subs_release(&x->subs);
     team_release(&x->team);
     free(x);
     d->agents = NULL;
