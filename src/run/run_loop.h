@@ -1,7 +1,9 @@
 /*
  * run_loop - one run in memory, and the functions with which its files change it.
  *
+ *   run_pipeline.c a run from its lock to its last line
  *   run_loop.c     the loop: feeds events to the scheduler and performs its actions
+ *   run_events.c   what attempts, files, children and the terminal tell becomes events
  *   subrun.c       a team phase: a run below the run, on the same loop
  *   start.c        brings a run to its first event: new, resumed, or from a phase
  *   run_notices.c  tells progress output and notifiers about events
@@ -118,10 +120,19 @@ struct run {
 /* Calls fn with the run and all runs below it, those that have ended as well. */
 void run_loop_each(struct run *r, void (*fn)(void *ctx, struct run *r), void *ctx);
 
-/* All that a run of the tree has for itself; teardown for any state of it. `r` has p, o and root.
- */
-enum status run_loop_setup(struct run *r, struct err *e);
-void run_loop_teardown(struct run *r);
+/* run_pipeline.c: all that a run of the tree has for itself; teardown for any state of it. `r` has
+ * p, o and root. */
+enum status run_pipeline_setup(struct run *r, struct err *e);
+void run_pipeline_teardown(struct run *r);
+
+/* run_events.c: of its attempts, its notifiers and its signals/. */
+enum status run_events_listen(struct run *r, struct err *e);
+/* For the whole tree: of children and the terminal. */
+enum status run_events_listen_root(struct run *r, bool is_live, struct err *e);
+/* Agents get panes of tmux. */
+enum status run_events_show_panes(struct run *r, struct err *e);
+/* Tells people a note of the run `ctx`, of a phase or (SIZE_MAX) of the whole. */
+void run_events_note(void *ctx, size_t phase, const char *text);
 
 const struct phase *run_loop_phase(const struct run *r, size_t i);
 int64_t run_loop_timeout(const struct run *r, size_t i); /* ms, of one attempt */
@@ -140,6 +151,13 @@ void run_loop_start(struct run *r, const struct action *act);
 void run_loop_end(struct run *r, const struct action *act);
 /* The attempt cannot begin, and that is its own fault: its result and its end. */
 void run_loop_fail(struct run *r, size_t phase, unsigned attempt, const char *why);
+/* What the attempt needs could not be made, and there is none. An error of our own disk ends the
+ * run. */
+void run_loop_fail_to_prepare(struct run *r, const struct attempt_id *a, enum status s,
+                              const struct err *e);
+/* Tells of leases that another identity has, a line each; the run goes on without them. Empties
+ * `says`. */
+void run_loop_tell_refused(struct run *r, struct buf *says);
 /* Once its journal is open: attempts are laid out while the journal is on its way to the disk. */
 void run_loop_lay_out_ahead(struct run *r);
 /* What waits for the journal is forgotten. */

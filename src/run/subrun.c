@@ -81,7 +81,7 @@ subrun_free(struct run *r)
 {
     while (r) {
         struct run *older = r->sub->older;
-        run_loop_teardown(r);
+        run_pipeline_teardown(r);
         free(r->sub);
         free(r);
         r = older;
@@ -258,7 +258,7 @@ subrun_begin(struct run *r)
     r->sub->state = SUBRUN_OPEN;
     enum status s = open_run_dir(r, &e);
     if (!s)
-        s = run_loop_setup(r, &e);
+        s = run_pipeline_setup(r, &e);
     if (!s)
         s = r->sub->from ? begin_from(r, &e) : begin_anew(r, &e);
     if (s)
@@ -334,7 +334,7 @@ go_on(struct run *r, struct replay *replay, struct err *e)
     enum status s = open_run_dir(r, e);
 
     if (!s)
-        s = run_loop_setup(r, e);
+        s = run_pipeline_setup(r, e);
     if (s)
         return s;
     r->sub->state = SUBRUN_OPEN;
