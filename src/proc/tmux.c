@@ -332,19 +332,19 @@ tmux_fate_of(struct tmux *t, const struct tmux_pane *pane, struct err *e)
     struct buf said = BUF_MAX(64 << 10);
     enum tmux_fate fate = TMUX_LOST;
 
-    add_all(&l, (const char *const[]){ "has-session", "-t", t->session, ";", "display-message",
-                                       "-p", "-t", pane->id,
-                                       "#{pane_id}/#{pane_dead}/#{pane_dead_status}", NULL });
+    add_all(&l, (const char *const[]){
+                    "has-session", "-t", t->session, ";", "display-message", "-p", "-t", pane->id,
+                    "#{pane_id}/#{pane_dead}/#{pane_dead_status}/#{pane_dead_signal}", NULL });
     enum status s = call(t, &l, &said, e);
     size_t n = strlen(pane->id);
     if (s == ST_FAILED && strstr(said.p, "can't find pane"))
         fate = TMUX_CLOSED;
     else if (!s && (strncmp(said.p, pane->id, n) != 0 || said.p[n] != '/'))
         fate = TMUX_CLOSED; /* some versions answer for no pane */
-    else if (!s && strcmp(said.p + n, "/1/") == 0)
-        fate = TMUX_CLOSED; /* by a signal: no exit status */
+    else if (!s && (strncmp(said.p + n, "/1/", 3) != 0 || strcmp(said.p + n, "/1//") == 0))
+        fate = TMUX_UNSEEN; /* its terminal may be closed before tmux has waited for its command */
     else if (!s)
-        fate = strncmp(said.p + n, "/1/", 3) == 0 ? TMUX_ENDED : TMUX_UNSEEN;
+        fate = said.p[n + 3] == '/' ? TMUX_CLOSED /* a signal */ : TMUX_ENDED;
     buf_release(&said);
     arena_release(&l.arena);
     return fate;

@@ -337,6 +337,19 @@ only_a_plain_no_is_a_no(void **state)
     put_tmux("#!/bin/sh\necho \"can't find pane: %1\" >&2; exit 1\n");
     struct tmux t = { .socket = "x" };
     assert_int_equal(tmux_fate_of(&t, &(struct tmux_pane){ .id = "%1" }, NULL), TMUX_CLOSED);
+    static const struct {
+        const char *script;
+        enum tmux_fate fate;
+    } ends[] = {
+        { "#!/bin/sh\necho '%1/0//'\n", TMUX_UNSEEN },
+        { "#!/bin/sh\necho '%1/1//'\n", TMUX_UNSEEN }, /* not waited for yet */
+        { "#!/bin/sh\necho '%1/1//9'\n", TMUX_CLOSED },
+        { "#!/bin/sh\necho '%1/1/3/'\n", TMUX_ENDED },
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        put_tmux(ends[i].script);
+        assert_int_equal(tmux_fate_of(&t, &(struct tmux_pane){ .id = "%1" }, NULL), ends[i].fate);
+    }
     put_path_back();
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
