@@ -74,11 +74,67 @@ add_shown(struct buf *to, const char *p, size_t len)
     }
 }
 
-/* "Try 'x --help' for more": what went wrong stands on the line before. */
+/* What programs print behind the line that says what went wrong. */
 static bool
-is_hint(const struct buf *line)
+is_hint(const char *line)
 {
-    return strncmp(line->p, "Try '", 5) == 0 && strstr(line->p, "--help'");
+    static const char *const hints[] = {
+        "note: run with `RUST_BACKTRACE=",
+        "(Use `node --trace-",
+        "npm error A complete log of this run",
+    };
+
+    if (strncmp(line, "Try '", 5) == 0 && strstr(line, "--help'"))
+        return true;
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (strncmp(line, hints[i], strlen(hints[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The end of a stack trace of node or Java, whose first line has the error:
+ *
+ *     Error: no such file
+ *         at readFile (app.js:3:7) {
+ *       code: 'ENOENT'
+ *     }
+ *
+ *     Node.js v20.20.2 */
+static bool
+is_trace(const char *line)
+{
+    const char *word = line + strspn(line, " ");
+    bool is_frame = word > line && strncmp(word, "at ", 3) == 0 && strchr(word, ':');
+
+    return is_frame || strncmp(line, "Node.js v", 9) == 0;
+}
+
+static bool
+is_inside_trace(const char *line)
+{
+    return *line == ' ' || strcmp(line, "}") == 0 || is_trace(line);
+}
+
+/* Puts the last line that counts into `line`, which stays empty when there is none. */
+static void
+find_last_line(struct buf *line, const char *p, size_t len, bool is_trace_shown)
+{
+    bool is_in_trace = false;
+
+    do {
+        size_t start = len;
+        buf_cut(line, 0);
+        while (start > 0 && p[start - 1] != '\n' && p[start - 1] != '\r')
+            start--;
+        add_shown(line, p + start, len - start);
+        while (line->len > 0 && line->p[line->len - 1] == ' ')
+            buf_cut(line, line->len - 1);
+        len = start > 0 ? start - 1 : 0;
+        is_in_trace |= !is_trace_shown && line->len && is_trace(line->p);
+    } while (len > 0 &&
+             (line->len == 0 || is_hint(line->p) || (is_in_trace && is_inside_trace(line->p))));
+    if (line->len && is_in_trace && is_inside_trace(line->p))
+        buf_cut(line, 0);
 }
 
 void
@@ -86,16 +142,9 @@ term_last_line(struct buf *to, const char *p, size_t len, size_t max)
 {
     struct buf line = { 0 };
 
-    while (len > 0 && (line.len == 0 || is_hint(&line))) {
-        size_t start = len;
-        buf_cut(&line, 0);
-        while (start > 0 && p[start - 1] != '\n' && p[start - 1] != '\r')
-            start--;
-        add_shown(&line, p + start, len - start);
-        while (line.len > 0 && line.p[line.len - 1] == ' ')
-            buf_cut(&line, line.len - 1);
-        len = start > 0 ? start - 1 : 0;
-    }
+    find_last_line(&line, p, len, false);
+    if (!line.len)
+        find_last_line(&line, p, len, true); /* there is nothing but the trace */
     size_t skip = line.len ? strspn(line.p, " ") : 0;
     if (!buf_failed(&line) && line.len > skip) {
         size_t n = line.len - skip, kept = utf8_cut(line.p + skip, n, max);

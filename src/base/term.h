@@ -18,7 +18,8 @@ void term_escape(struct buf *to, const char *p, size_t len, bool is_multiline);
 
 /* Appends the last line of a program's output that shows anything, without its escape sequences,
  * control characters, bytes that are not UTF-8, and blanks at both ends. A longer one is cut at
- * `max` bytes. A line "Try 'x --help' ..." counts only as a hint: the one before it is meant.
+ * `max` bytes. Hints (Try 'x --help') and the stack traces of node and Java do not count: the line
+ * before them says what went wrong.
  * Appends nothing when there is no such line. */
 void term_last_line(struct buf *to, const char *p, size_t len, size_t max);
 

@@ -203,6 +203,19 @@ the_last_line_is_what_a_terminal_shows_of_it(void **state)
         { " 10%\r 99%\r", "99%" },
         { "x: bad option\nTry 'x --help' for more.\n", "x: bad option" },
         { "Try 'again'\n", "Try 'again'" },
+        { "panicked at:\nboom\nnote: run with `RUST_BACKTRACE=1` environment\n", "boom" },
+        { "npm error no tests\nnpm error A complete log of this run can be found in: /x\n",
+          "npm error no tests" },
+        { "a.js:1\n  f();\n  ^\n\nError: no file\n    at f (a.js:1:2)\n    at b:2 {\n  errno: "
+          "-2\n}\n\nNode.js v20.1.0\n",
+          "Error: no file" },
+        { "a.js:1\nthrow 'abc'\n^\nabc\n(Use `node --trace-uncaught ...` to show where)\n\nNode.js "
+          "v20.1.0\n",
+          "abc" },
+        { "Exception: bad\n\tat a.b.C(D.java:1)\n\tat a.b.E(F.java:2)\n", "Exception: bad" },
+        { "    at f (a.js:1:2)\n    at g (a.js:3:4)\n", "at g (a.js:3:4)" },
+        { "Node.js v20.1.0\n", "Node.js v20.1.0" },
+        { "Try 'x --help'\n", "Try 'x --help'" },
         { "bad \xff\x01 byte\033", "bad  byte" },
         { "12345678901234567890123456789", "12345678901234567890…" },
         { "gr\xc3\xbc\xc3\x9f"
