@@ -5,8 +5,8 @@
 #include "base/term.h"
 #include "cmd/cmd.h"
 #include "cmd/lib/settings_origin.h"
+#include "cmd/lib/settings_unknown.h"
 #include "context/state_dir.h"
-#include "team/agent_list.h"
 #include "team/settings_check.h"
 #include "team/trust.h"
 
@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { N_NAMES = 64 }; /* more than there are rows */
-
 static const struct opt opts[] = {
     { "global", OPT_FLAG, NULL, "the user's own (~/.cliqrc/settings.json), not the project's" },
     { "unset", OPT_FLAG, NULL, "remove KEY" },
@@ -24,31 +22,6 @@ static const struct opt opts[] = {
     { "json", OPT_FLAG, NULL, "print JSON" },
     { 0 },
 };
-
-/* An unknown section belongs to another program, or is a typing error. */
-static void
-warn_unknown(const char *key)
-{
-    char section[64];
-    struct suggest near = { .word = section };
-    size_t n = strcspn(key, ".");
-    char names[N_NAMES][64];
-    size_t n_names = 0;
-
-    if (n >= sizeof section)
-        return;
-    memcpy(section, key, n);
-    section[n] = '\0';
-    for (const struct setting *s = settings_known; s->key && n_names < N_NAMES; s++) {
-        char *name = names[n_names++];
-        snprintf(name, sizeof names[0], "%.*s", (int)strcspn(s->key, "."), s->key);
-        if (strcmp(name, section) == 0)
-            return;
-        suggest_try(&near, name);
-    }
-    cmd_warn("cliq itself knows no setting \"%s\"%s%s%s", section,
-             near.best ? " (did you mean " : "", near.best ? near.best : "", near.best ? "?)" : "");
-}
 
 /* Is this row about the key, or (a section) about something in it? NULL: about any. */
 static bool
@@ -288,34 +261,6 @@ change(const struct state_dir *f, bool is_global, const char *key, const char *v
     return s;
 }
 
-/* An agent that resembles one that is here was probably meant to be that one. */
-static void
-warn_unknown_agent(const struct state_dir *f, const char *name)
-{
-    struct arena arena = { 0 };
-    struct settings settings = { 0 };
-    struct suggest near = { .word = name };
-    struct buf text = { 0 };
-    struct agent_list list = { 0 };
-    struct json *own = NULL;
-    struct err why;
-    enum status s = settings_load(&settings, f->dir >= 0 ? f->state_dir : NULL, &why);
-
-    if (!s && f->dir >= 0 && state_dir_read(f, "agents.json", &text, &why) == ST_OK)
-        s = json_parse_named(&arena, "agents.json", text.p ? text.p : "", text.len, &own, &why);
-    if (!s)
-        (void)agent_list_make(
-            &list, &arena, &(struct agent_list_places){ .settings = &settings, .agents_json = own },
-            &why);
-    if (list.v && !agent_list_find(&list, name))
-        agent_list_suggest(&list, &near);
-    if (near.best)
-        cmd_warn("there is no agent \"%s\" here (did you mean %s?)", name, near.best);
-    settings_release(&settings);
-    buf_release(&text);
-    arena_release(&arena);
-}
-
 static enum status
 run(const struct args *a, struct err *e)
 {
@@ -340,14 +285,14 @@ run(const struct args *a, struct err *e)
     if (!s && args_has(a, "info")) {
         s = show_info(f.state_dir, key, args_has(a, "json"), &out, e);
     } else if (!s && is_change) {
-        if (!args_has(a, "unset"))
-            warn_unknown(key);
         if (a->n_words > 1)
             s = read_value(a->words[1], &value, e);
         if (!s)
             s = change(&f, is_global, key, a->n_words > 1 ? (value.p ? value.p : "") : NULL, e);
+        if (!s && !args_has(a, "unset"))
+            settings_unknown_key(&f, key);
         if (!s && value.len && strcmp(key, "default_agent") == 0)
-            warn_unknown_agent(&f, value.p);
+            settings_unknown_agent(&f, value.p);
     } else if (!s) {
         s = show(f.state_dir, key, args_has(a, "json"), &out, e);
     }
@@ -370,7 +315,8 @@ const struct cmd cmd_settings = {
         "that is a number, true, false, null, a list or an object is stored as such, - reads\n"
         "it from standard input. A value that is not what its key takes (--info lists them) is\n"
         "refused, exit code 2, and nothing is written; one that stands in a file is told with\n"
-        "the file and the key. Files are readable by their owner only.\n"
+        "the file and the key. A key that nothing reads is stored, with a warning. Files are\n"
+        "readable by their owner only.\n"
         "--unset of a key that is not in that file is exit code 4. A file that is no JSON object\n"
         "is exit code 1, for every command that reads it.",
     .examples = "cliq settings\n"

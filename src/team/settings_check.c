@@ -223,9 +223,9 @@ struct way {
     size_t n;
 };
 
-enum fit { FITS_NOT, FITS_SECTION, FITS };
+enum fit { FITS_NOT, FITS_SECTION, FITS, FITS_INSIDE };
 
-/* Does the path lead to the row's key, or to a section that contains it? */
+/* Does the path lead to the row's key, to a section that contains it, or into its value? */
 static enum fit
 fit(const char *key, const struct way *w)
 {
@@ -236,7 +236,7 @@ fit(const char *key, const struct way *w)
             return FITS_NOT;
         key += n;
         if (*key == '\0')
-            return i + 1 == w->n ? FITS : FITS_NOT;
+            return i + 1 == w->n ? FITS : FITS_INSIDE;
         key++;
     }
     return FITS_SECTION;
@@ -263,22 +263,44 @@ setting_name_len(const char *path, const char *at)
     return is_model ? strlen(at) : strcspn(at, ".");
 }
 
+/* false: it has more names than any row. */
+static bool
+find_way(struct way *w, const char *key)
+{
+    const char *path = key;
+
+    w->n = 0;
+    for (;; key++) {
+        if (w->n == SEGMENTS_MAX)
+            return false;
+        w->name[w->n] = key;
+        w->len[w->n++] = setting_name_len(path, key);
+        key += setting_name_len(path, key);
+        if (*key == '\0')
+            return true;
+    }
+}
+
 const struct setting *
 setting_find(const char *key)
 {
-    struct way w = { .n = 0 };
+    struct way w;
     bool is_section;
-    const char *path = key;
 
-    for (;; key++) {
-        if (w.n == SEGMENTS_MAX)
-            return NULL;
-        w.name[w.n] = key;
-        w.len[w.n++] = setting_name_len(path, key);
-        key += setting_name_len(path, key);
-        if (*key == '\0')
-            return find(&w, &is_section);
-    }
+    return find_way(&w, key) ? find(&w, &is_section) : NULL;
+}
+
+bool
+setting_is_read(const char *key)
+{
+    struct way w;
+
+    if (!find_way(&w, key))
+        return false;
+    for (const struct setting *s = settings_known; s->key; s++)
+        if (fit(s->key, &w) != FITS_NOT)
+            return true;
+    return false;
 }
 
 /* ---- the tree ---- */

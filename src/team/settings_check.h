@@ -47,6 +47,8 @@ bool setting_parse_ms(const struct json *v, int64_t *ms);
 bool setting_is_text(enum setting_kind kind);
 /* The row of the key "a.b.c", or NULL. */
 const struct setting *setting_find(const char *key);
+/* Has the key a row, or is it a section with rows, or inside the value of one? */
+bool setting_is_read(const char *key);
 
 /* Checks the whole tree, or (key not NULL) only the path to that key and the values below it.
  * ST_INVALID names `file`, which may be NULL, and the first key with a wrong value. */

@@ -48,3 +48,43 @@ assert all(x["file"].endswith("/settings.json") for x in v.values()), v' "$T/out
     got settings --info defualt_agent
     refused 4 'did you mean default_agent?'
 }
+
+@test "a key that nothing reads is stored with a warning and the nearest one; one that is read has none" {
+    cliq init >/dev/null
+    mkdir -p "$CLIQ_HOME/agents/mine"
+    printf '#!/bin/sh\n' >"$CLIQ_HOME/agents/mine/a.sh"
+    echo '{"name":"mine","version":"1.0.0","description":"d","entry":"a.sh","settings":{"required":["depth"],
+        "optional":[{"key":"server"}]}}' >"$CLIQ_HOME/agents/mine/manifest.json"
+    local key want
+    while read -r key want; do
+        got settings "$key" 3
+        code_is 0
+        has "$err" "$want"
+        is 3 "$(cliq settings "$key")"
+    done <<'END'
+run.comand_timeout cliq itself knows no setting "run.comand_timeout" (did you mean run.command_timeout?)
+hub.retnetion cliq itself knows no setting "hub.retnetion" (did you mean hub.retention?)
+roles.qa.comand cliq itself knows no setting "roles.qa.comand" (did you mean roles.qa.command?)
+agnets.codex.model cliq itself knows no setting "agnets.codex.model" (did you mean agents?)
+other.thing cliq itself knows no setting "other.thing"
+agents.codex.modle the agent codex knows no setting "modle" (did you mean model?)
+agents.cdex.model there is no agent "cdex" here (did you mean codex?)
+agents.mine.deepth the agent mine knows no setting "deepth" (did you mean depth?)
+agents.mine.sever.port the agent mine knows no setting "sever" (did you mean server?)
+END
+    while read -r key want; do
+        got settings "$key" "$want"
+        code_is 0
+        is "" "$err"
+    done <<'END'
+run.command_timeout 3m
+roles.qa.command cat
+agents.codex.model m
+agents.mine.server.port 80
+agents.later.depth 3
+agents.later.entry bin/a.sh
+agents.slack.channels.ops.webhook_url https://example.org/x
+prices.gpt-5.1-mini {"input":1,"output":2}
+notifications {"on_start":["slack:ops"]}
+END
+}
