@@ -28,7 +28,8 @@ function noted(ms) {
 let onLost = () => {};
 export const whenSignedOut = (fn) => { onLost = fn; };
 
-export async function ask(method, path, body) {
+/* `as`: the body of the answer as text, which is JSON mostly, or as blob(). */
+export async function ask(method, path, body, as = 'text') {
   let answer, text;
   const begun = performance.now();
   try {
@@ -40,11 +41,12 @@ export async function ask(method, path, body) {
       headers: { ...(key ? { Authorization: 'Bearer ' + key } : {}), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-    text = await answer.text();
+    text = await answer[answer.ok ? as : 'text']();
     noted(performance.now() - begun);
   } catch {
     throw new Refused(0, 'GONE', 'the server does not answer: is cliq serve running?');
   }
+  if (answer.ok && as !== 'text') return text;
   let doc;
   try { doc = JSON.parse(text); } catch { doc = null; }
   if (answer.ok) return doc ?? text;
@@ -66,6 +68,7 @@ export const page = (path, args) => ask('GET', path + query(args));
 export const post = async (path, body) => (await ask('POST', path, body)).data;
 export const remove = (path, args) => ask('DELETE', path + query(args));
 export const text = (path) => ask('GET', path);
+export const blob = (path, args) => ask('GET', path + query(args), undefined, 'blob');
 export const at = (...parts) => '/' + parts.map(encodeURIComponent).join('/');
 
 /* ---- signing in ---- */

@@ -2,7 +2,7 @@
  * phase - one phase of a run: log, handoffs, prompt, role, checks; and what can be done about it.
  */
 import { at, can, get, post } from './api.js';
-import { button, chip, confirm, dialog, empty, h, mark, put, redraw, state, tabs } from './dom.js';
+import { button, chip, confirm, dialog, empty, h, link, mark, put, redraw, state, tabs } from './dom.js';
 import { attempts, graph, outcomeOf } from './graph.js';
 import { clean, diff, duration, json, markdown, plain, showDiff, time, usage } from './text.js';
 
@@ -34,7 +34,7 @@ export function phasePanel(root, { id, name, href, isPresent, isLive }) {
     const p = now, nested = p.run || (above && siblings), buttons = [];
     if (can('admin') && isPresent() && !isLive() && !above && p.state !== 'waiting')
       buttons.push(button('Retry from here', (b) => confirm(`Retry ${name}?`, 'It runs again, and every phase behind it. What stands before it is kept.', 'Retry', () => post(at('runs', id, 'retry', name), {})).then(() => { b.disabled = false; })));
-    redraw(head, JSON.stringify([p, isLive(), isPresent()]), () => [h('div', { class: 'panel-head' }, h('h2', { dir: 'auto' }, clean(self)), state(p.state), p.type !== 'standard' ? chip(p.type) : null,
+    redraw(head, JSON.stringify([p, run.reviews, isLive(), isPresent()]), () => [h('div', { class: 'panel-head' }, h('h2', { dir: 'auto' }, clean(self)), state(p.state), p.type !== 'standard' ? chip(p.type) : null,
       p.is_support ? chip('support') : null, h('span', { class: 'grow' }), buttons,
       h('a', { class: 'close', href: '#/' + href(), 'aria-label': 'Close phase' }, '×')),
     h('p', { class: 'facts' }, p.agent ? h('span', {}, 'agent ', h('b', {}, clean(p.agent))) : null, p.attempts ? h('span', {}, p.attempts === 1 ? '1 attempt' : p.attempts + ' attempts') : null,
@@ -45,6 +45,7 @@ export function phasePanel(root, { id, name, href, isPresent, isLive }) {
       p.usage ? h('span', {}, usage(p.usage)) : null,
       p.waits_for_files_of ? h('span', {}, 'waits for the files of ', clean(p.waits_for_files_of)) : null),
     p.error ? h('p', { class: 'banner bad', dir: 'auto' }, mark('failed'), ' ', clean(p.error)) : p.result ? h('p', { class: 'banner', dir: 'auto' }, mark('done'), ' ', clean(p.result)) : null,
+    (run.reviews || []).filter((r) => r.gate === self).map((r) => h('p', { class: 'banner' }, mark(r.state === 'open' ? 'escalated' : r.state), ` Review ${clean(r.id)}: ${r.state === 'open' ? 'waits for ' + r.reviewers.map(clean).join(', ') : clean(r.state)}. `, can('review') && isPresent() ? link('needs/review/' + encodeURIComponent(r.id), {}, 'Look') : null)),
     p.progress && !p.error && p.state === 'running' ? h('p', { class: 'banner', dir: 'auto' }, mark('running'), ' ', clean(p.progress)) : null]);
     const ways = (p.run ? inner : outer)?.back || [];
     redraw(team, JSON.stringify([nested && nested.map?.((x) => x.state), p.run, ways, self]), () => (nested ? [h('p', { class: 'quiet' }, p.run ? ['Team ', h('b', { dir: 'auto' }, clean(p.run.team || '')), ' ', state(p.run.status)] : ['In ', h('a', { href: '#/' + href(above) }, clean(above))]),

@@ -141,9 +141,10 @@ function runDetail(root, id) {
         h('code', { class: 'id' }, id))]);
     const said = [];
     if (run.reason) said.push(h('p', { class: 'banner ' + (run.status === 'COMPLETED' ? '' : 'bad'), dir: 'auto' }, mark(run.status), ' ', clean(run.reason)));
-    if (run.wakes && run.status === 'ASLEEP') said.push(h('p', { class: 'banner' }, mark('asleep'), ' No process runs: people are awaited. ', link('needs', {}, 'Needs you')));
+    if (run.wakes && run.status === 'ASLEEP') said.push(h('p', { class: 'banner' }, mark('asleep'), ' No process runs: people are awaited.'));
+    for (const r of (run.reviews || []).filter((x) => x.state === 'open')) said.push(h('p', { class: 'banner' }, mark('escalated'), ' ', h('b', { dir: 'auto' }, clean(r.gate)), ` waits for ${r.reviewers.map(clean).join(', ')}. `, can('review') && isPresent() ? link('needs/review/' + encodeURIComponent(r.id), {}, 'Look at the review') : null));
     for (const n of run.notes || []) said.push(h('p', { class: 'banner', dir: 'auto' }, clean(n)));
-    redraw(notes, JSON.stringify([run.reason, run.wakes, run.notes, run.status]), () => said);
+    redraw(notes, JSON.stringify([run.reason, run.wakes, run.notes, run.status, run.reviews, isPresent()]), () => said);
   }
 
   function draw() {

@@ -13,7 +13,8 @@ import { loadNames, names, signals, throttle, watch } from './store.js';
 import { clean, clock, number, oneLine, plural, time } from './text.js';
 
 const TYPES = ['task', 'query', 'alert', 'sense', 'pulse', 'artifact', 'proposal', 'shift'];
-export const stateOf = (s) => s.task_status || s.delivery_state;
+/* The task's state; that of its delivery, when that is over while the task is not. */
+export const stateOf = (s) => (!s.task_status || ['failed', 'dead_letter', 'expired'].includes(s.delivery_state) || (s.delivery_state === 'acked' && s.task_status === 'open') ? s.delivery_state : s.task_status);
 export const addressOf = (s) => (s.to_identity ? '@' + s.to_identity : s.to_role ? s.to_role : s.to_ring ? '+' + s.to_ring : 'everyone');
 const bodyOf = (s) => s.content ?? (s.payload === null || s.payload === undefined ? '' : typeof s.payload === 'string' ? s.payload : JSON.stringify(s.payload));
 
@@ -42,7 +43,7 @@ function signalRow(s, el) {
       h('div', { class: 'row-top' }, h('span', { class: 'type', dir: 'auto' }, oneLine(s.signal_type, 60)), hot ? h('span', { class: 'hot', title: 'urgency ' + s.urgency }, '▲', h('span', { class: 'heard' }, 'urgent')) : null,
         h('span', { class: 'quiet route', dir: 'auto' }, clean(s.from_role || s.from_identity || 'system') + ' → ' + clean(addressOf(s)))),
       h('div', { class: 'row-sub one', dir: 'auto' }, oneLine(own ? own.text : bodyOf(s)) || '—')),
-    h('div', { class: 'row-end' }, h('time', { datetime: s.created_at }, clock(s.created_at)), s.task_status ? h('span', { class: 'word' }, s.task_status.replace('_', ' ')) : null));
+    h('div', { class: 'row-end' }, h('time', { datetime: s.created_at }, clock(s.created_at)), s.task_status || s.delivery_state !== 'pending' ? h('span', { class: 'word' }, stateOf(s).replace('_', ' ')) : null));
 }
 
 export function signalsPage(root) {

@@ -225,6 +225,27 @@ export function showDiff(rows) {
   const shown = rows.filter(([c], i) => c !== ' ' || rows.slice(Math.max(0, i - 3), i + 4).some(([d]) => d !== ' ')).slice(0, 2000);
   return h('pre', { class: 'text diff', tabindex: '0' }, shown.length ? shown.map(([c, l]) => h('span', { class: c === '+' ? 'plus' : c === '-' ? 'minus' : '' }, c + ' ' + l + '\n')) : 'No difference.');
 }
-/* A unified diff as a program wrote it. */
-export const showPatch = (text) => h('pre', { class: 'text diff', tabindex: '0' }, text.slice(0, 200000).split('\n').map((l) =>
-  h('span', { class: /^\+(?!\+\+ )/.test(l) ? 'plus' : /^-(?!-- )/.test(l) ? 'minus' : l.startsWith('@@') ? 'hunk' : '' }, l + '\n')));
+
+/* What git diff printed: [{name, kind, plus, minus, body}], a file each; `body` begins at its first hunk. */
+export function patchOf(text) {
+  return text.split(/^(?=diff --git )/m).filter(Boolean).map((part) => {
+    const at = part.search(/^(@@|Binary files )/m), head = at < 0 ? part : part.slice(0, at), body = at < 0 ? '' : part.slice(at);
+    const line = (re) => re.exec(head)?.[1].replace(/\t$/, '');
+    const to = line(/^\+\+\+ (.*)$/m), from = line(/^--- (.*)$/m);
+    const name = line(/^rename to (.*)$/m) ?? (to && to !== '/dev/null' ? to : from)?.replace(/^("?)[ab]\//, '$1') ?? line(/^diff --git .* "?b\/(.*?)"?$/m) ?? head.split('\n')[0];
+    const was = line(/^rename from (.*)$/m);
+    const kind = was ? 'was ' + was : /^new file/m.test(head) ? 'new' : /^deleted file/m.test(head) ? 'deleted' : body.startsWith('Binary') ? 'binary' : /^new mode (\d+)$/m.test(head) ? 'mode ' + line(/^new mode (\d+)$/m) : '';
+    const count = (c) => body.split('\n').filter((l) => l[0] === c).length;
+    return { name, kind, plus: count('+'), minus: count('-'), body: body.replace(/\n$/, '') };
+  });
+}
+
+const PATCH_LINES = 1000;
+/* The hunks of a file. */
+export function showPatch(text) {
+  const lines = text.split('\n'), box = h('pre', { class: 'text diff', tabindex: '0' });
+  const show = (some) => box.append(...some.map((l) =>
+    h('span', { class: l[0] === '+' ? 'plus' : l[0] === '-' ? 'minus' : l.startsWith('@@') ? 'hunk' : '' }, clean(l.replace(/\r$/, '')) + '\n')));
+  show(lines.slice(0, PATCH_LINES));
+  return lines.length > PATCH_LINES ? h('div', {}, box, more(text, () => show(lines.slice(PATCH_LINES)))) : box;
+}

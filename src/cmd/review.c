@@ -293,20 +293,12 @@ show_diff(struct reviewing *x, const struct json *doc)
 static enum status
 print_diff(struct reviewing *x, const struct json *doc, struct err *e)
 {
-    struct buf path = { 0 }, text = { 0 };
-    const char *id = review_text(&x->arena, doc, "id");
+    struct buf text = { 0 };
+    enum status s = review_desk_read(&x->project, &x->arena, doc, NULL, &text, e);
 
-    if (!json_get(doc, "diff"))
-        return err_set(e, ST_NOT_FOUND, "review %s has no diff: the project was no git repository",
-                       id);
-    buf_addf(&path, "reviews/%s/changes.diff", id);
-    enum status s = buf_status(&path, "the path", e);
-    if (!s)
-        s = state_dir_read(&x->project, path.p, &text, e);
     if (!s && text.p)
         term_is_tty(STDOUT_FILENO) ? term_escape(&x->out, text.p, text.len, true)
                                    : buf_add(&x->out, text.p, text.len);
-    buf_release(&path);
     buf_release(&text);
     return s;
 }

@@ -45,6 +45,38 @@ show(struct file_call *c, struct err *e)
     return s;
 }
 
+/* Answers the file `path` that the review keeps; NULL: what changed. */
+static enum status
+read_kept(struct file_call *c, const char *path, struct err *e)
+{
+    struct review_asker by = asker_of(c);
+    struct state_dir project;
+    const char *id = "";
+    struct json *doc;
+
+    if (!arg_text(&c->in, "id", &id))
+        return ST_INVALID;
+    enum status s = review_desk_find(&by, id, &c->arena, &project, &doc, e);
+    if (!s)
+        s = review_desk_read(&project, &c->arena, doc, path, &c->out, e);
+    state_dir_close(&project);
+    return s;
+}
+
+static enum status
+read_artifact(struct file_call *c, struct err *e)
+{
+    const char *path = "";
+
+    return arg_text(&c->in, "path", &path) ? read_kept(c, path, e) : ST_INVALID;
+}
+
+static enum status
+read_diff(struct file_call *c, struct err *e)
+{
+    return read_kept(c, NULL, e);
+}
+
 /* "/reviews/:id/approve" */
 static enum review_verdict
 verdict_of(const struct file_route *r)
@@ -111,6 +143,9 @@ static const struct hub_arg list_args[] = {
     { "state", A_WORD(STATES), .brief = "only those in this state" }, END
 };
 static const struct hub_arg id_args[] = { ID, END };
+static const struct hub_arg file_args[] = {
+    ID, { "path", A_TEXT, .is_required = true, .brief = "as `artifacts` has it" }, END
+};
 static const struct hub_arg approve_args[] = { ID, WHY(false), END };
 static const struct hub_arg changes_args[] = {
     ID,
@@ -131,6 +166,11 @@ const struct file_route reviews_routes[] = {
       list_args, .answer = "ReviewRow[]", .noun = "REVIEW", .run = list },
     { "GET", "/reviews/:id", "a review: checks, handoffs, artifacts, answers", SCOPE_REVIEW,
       id_args, .answer = "Review", .noun = "REVIEW", .run = show },
+    { "GET", "/reviews/:id/file", "an artifact, as it was when the review was made", SCOPE_REVIEW,
+      file_args, .type = "application/octet-stream", .noun = "REVIEW", .run = read_artifact },
+    { "GET", "/reviews/:id/diff", "what had changed in the repository since the run began",
+      SCOPE_REVIEW, id_args, .type = "text/plain; charset=utf-8", .noun = "REVIEW",
+      .run = read_diff },
     ANSWER("/reviews/:id/approve", "pass the gate", approve_args),
     ANSWER("/reviews/:id/changes", "send the work back", changes_args),
     ANSWER("/reviews/:id/reject", "end the run: it escalates", reject_args),

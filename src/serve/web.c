@@ -19,7 +19,7 @@ static const char home_text[] =
 
 #define SECURITY                                                                                   \
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "           \
-    "connect-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; "          \
+    "connect-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; base-uri 'none'; "    \
     "form-action 'none'\r\n"                                                                       \
     "Referrer-Policy: no-referrer\r\n"
 #define FOREVER "Cache-Control: public, max-age=31536000, immutable\r\n"

@@ -179,6 +179,8 @@ ask("GET", "/teams/{scope}/{name}", "/teams/@acme/none", want=404)
 ask("GET", "/teams/{scope}/{name}/{version}", "/teams/@acme/none/1.0.0", want=404)
 ask("GET", "/reviews", "/reviews?state=open")
 ask("GET", "/reviews/{id}", "/reviews/none-1", want=404)
+ask("GET", "/reviews/{id}/file", "/reviews/none-1/file?path=a", want=404)
+ask("GET", "/reviews/{id}/diff", "/reviews/none-1/diff", want=404)
 for verdict in ("approve", "changes", "reject"):
     ask("POST", "/reviews/{id}/" + verdict, "/reviews/none-1/" + verdict, body={"comment": "x"}, want=404)
 info = {"name": "@acme/review", "version": "1.0.0", "description": "d", "phases": 3, "bytes": 1, "sha256": "0",

@@ -61,6 +61,44 @@ reads() { # KEY PATH: the status
     is "approve changes" "$(look /reviews "$ANN" | json '" ".join(r["state"] for r in d["data"])')"
 }
 
+@test "artifacts and the diff are read as they were, by reviewers only, and no other file is" {
+    human_team
+    ANN=$(key_of ann) EVE=$(key_of eve)
+    git init -q . && git config user.email t@example.org && git config user.name t
+    echo before >old.txt && git add old.txt && git commit -qm first
+    odd=$'<b>\xe2\x80\xae &#? .txt'
+    printf '\0\1\377<script>' >"$odd"
+    truncate -s 17M large.txt
+    ln -s /etc/passwd link.txt
+    got run --headless --detach
+    waits 1
+    until_true is_asleep
+    echo after >work.txt
+    is 200 "$(reads "$ANN" "/reviews/$ID/file?path=work.txt")"
+    is "work 1" "$(<"$T/answer")"
+    is 200 "$(curl -sS -G -D "$T/headers" -o "$T/answer" -w '%{http_code}' "$URL/reviews/$ID/file" --data-urlencode "path=$odd" -H "Authorization: Bearer $ANN")"
+    cmp "$odd" "$T/answer"
+    has "$(tr -d '\r' <"$T/headers")" "Content-Type: application/octet-stream"
+    has "$(tr -d '\r' <"$T/headers")" "X-Content-Type-Options: nosniff"
+    is 200 "$(reads "$KEY" "/reviews/$ID/diff")"
+    has "$(<"$T/answer")" "+work 1"
+    # what is no artifact, or was not kept
+    for path in large.txt link.txt old/../work.txt ../$ID.json /etc/passwd work.txt/; do
+        is 404 "$(reads "$ANN" "/reviews/$ID/file?path=$path")"
+    done
+    is 400 "$(reads "$ANN" "/reviews/$ID/file")"
+    is 400 "$(reads "$ANN" "/reviews/$ID/file?path=")"
+    ln -sf /etc/passwd ".cliq/reviews/$ID/files/work.txt"
+    is 400 "$(reads "$ANN" "/reviews/$ID/file?path=work.txt")"
+    # who may not
+    for what in "file?path=old.txt" diff; do
+        is 403 "$(reads "$EVE" "/reviews/$ID/$what")"
+        is 403 "$(reads "$(key_of ann '["emit","inbox","stream","audit"]')" "/reviews/$ID/$what")"
+        is 401 "$(reads cho_none "/reviews/$ID/$what")"
+        is 404 "$(reads "$ANN" "/reviews/none-1-abc/$what")"
+    done
+}
+
 @test "a task that names a review which does not know it shows nothing" {
     human_team
     EVE=$(key_of eve)

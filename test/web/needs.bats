@@ -39,6 +39,86 @@ JS
     code_is 0
 }
 
+# A PNG of one pixel.
+pixel() { base64 -d <<<iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==; }
+
+@test "the files and the changes of a review are shown as they were, and as text" {
+    evil='<img src=x onerror=alert(1)>.txt'
+    agent w <<END
+ok
+if [ "\$P" = build ]; then
+    cd "\$CLIQ_PROJECT_DIR"
+    printf 'int main(void)\n{\n    return 1; /* \342\200\256 */\n}\n' >main.c
+    git mv old.txt new.txt && git rm -q gone.txt && echo "<script>alert(1)</script>" >>new.txt
+    echo "<script>alert(2)</script>" >"$evil"
+    printf '# Notes\n\n<script>alert(3)</script> **bold** [x](javascript:alert(4))\n' >notes.md
+    cp "$T/pixel.png" shot.png && printf '\0\1' >data.bin && truncate -s 17M large.bin
+    seq 3000 >many.txt
+    hand accept '{"version":1,"phase":"build","data":{},"text":"main.c returns 1 <script>alert(5)</script>"}'
+fi
+complete
+END
+    pixel >"$T/pixel.png"
+    team <<'END'
+phases:
+  - {name: build, agent: w}
+  - {name: accept, type: gate, agent: hug, depends_on: [build], review: {reviewer: [ann], artifacts: ["*", "none/*"]}}
+END
+    git init -q . && git config user.email t@example.org && git config user.name t
+    printf 'int main(void)\n{\n    return 0;\n}\n' >main.c
+    seq 50 >old.txt && echo x >gone.txt && git add main.c old.txt gone.txt && git commit -qm first
+    asks
+    echo later >>notes.md
+    ANN=$(key_of ann '["review","inbox","stream","audit"]') RUN_ID=$(id) browse <<'JS'
+await signIn('runs/' + process.env.RUN_ID + '/accept/log', process.env.ANN);
+await page.locator('.panel').getByRole('link', { name: 'Look' }).waitFor();
+await page.getByRole('link', { name: 'Look at the review' }).click();
+const part = (title) => page.locator('.doc section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
+const card = (title, name) => part(title).locator('details.card').filter({ has: page.locator('summary code', { hasText: name }) });
+// what changed: a file each, with its counts
+const main = card('What changed', 'main.c');
+await main.locator('.diff .plus', { hasText: 'return 1; /* ‹202e› */' }).waitFor();
+assert.equal(await main.locator('summary').innerText().then((t) => t.trim().replace(/\s+/g, ' ')), 'main.c +1 −1');
+const words = (await part('What changed').locator('summary').allInnerTexts()).map((t) => t.trim().replace(/\s+/g, ' '));
+for (const w of ['gone.txt deleted −1', 'new.txt was old.txt +1', 'many.txt new +3000', 'shot.png new']) assert.ok(words.some((x) => x === w || x.startsWith(w)), w + ' in ' + words.join(' | '));
+assert.equal(await card('What changed', 'many.txt').locator('.diff').count(), 0); // too long to be open
+await card('What changed', 'many.txt').locator('summary').click();
+await card('What changed', 'many.txt').getByRole('button', { name: /^Show all/ }).click();
+await until(async () => (await card('What changed', 'many.txt').locator('.diff .plus').count()) === 3000);
+// files: text, markdown, a picture, what is none; as they were
+await card('Files', 'main.c').locator('summary').click();
+await sees('return 1;', card('Files', 'main.c').locator('.text'));
+const notes = card('Files', 'notes.md');
+await notes.locator('summary', { hasText: 'changed since' }).click();
+await notes.locator('.md strong', { hasText: 'bold' }).waitFor();
+assert.ok(!(await notes.innerText()).includes('later'));
+await click('Raw', notes);
+await sees('**bold**', notes.locator('.text'));
+await card('Files', 'shot.png').locator('summary').click();
+await until(() => card('Files', 'shot.png').locator('img').evaluate((i) => i.complete && i.naturalWidth === 1));
+await card('Files', 'data.bin').locator('summary').click();
+await sees('The file is no text.', card('Files', 'data.bin'));
+const evil = card('Files', 'onerror');
+await evil.locator('summary').click();
+await sees('<script>alert(2)</script>', evil);
+const [saved] = await Promise.all([page.waitForEvent('download'), click('Download', evil)]);
+assert.equal(fs.readFileSync(await saved.path(), 'utf8'), '<script>alert(2)</script>\n');
+await sees('too large: not kept', part('Files'));
+await sees('No file matches none/*.');
+await sees('returns 1 <script>alert(5)</script>');
+assert.equal(await page.locator('main script, main img:not([src^="blob:"]), main a[href^="javascript"]').count(), 0);
+await accessible('a review with files');
+await shot('review-light');
+// they stay open when the review is answered
+await click('Approve');
+await dialog().getByRole('button', { name: 'Approve' }).click();
+await page.locator('.run-head .state', { hasText: 'approve' }).waitFor();
+assert.ok(await evil.evaluate((e) => e.open));
+JS
+    ended run "$RUN"
+    code_is 0
+}
+
 @test "stopped runs, dead letters, expired leases, alerts and tasks are listed, and settled" {
     agent a <<<'ok; fail "no disk"'
     team <<<'phases: [{name: one, agent: a}]'

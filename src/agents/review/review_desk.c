@@ -291,6 +291,43 @@ review_desk_compare(const struct state_dir *f, struct arena *a, struct json *doc
     }
 }
 
+/* ---- what it keeps ---- */
+
+static const struct json *
+artifact_of(const struct json *doc, const char *path)
+{
+    json_each (v, json_get(doc, "artifacts"))
+        if (json_eq(json_get(v, "path"), path))
+            return v;
+    return NULL;
+}
+
+enum status
+review_desk_read(const struct state_dir *f, struct arena *a, const struct json *doc,
+                 const char *path, struct buf *to, struct err *e)
+{
+    const char *id = review_text(a, doc, "id");
+    const struct json *artifact = path ? artifact_of(doc, path) : NULL;
+    struct buf at = { 0 };
+
+    if (!path && !json_get(doc, "diff"))
+        return err_set(e, ST_NOT_FOUND, "review %s has no diff: the project was no git repository",
+                       id);
+    if (path && !artifact)
+        return err_set(e, ST_NOT_FOUND, "review %s has no file %.200s", id, path);
+    if (path && !json_get(artifact, "sha256"))
+        return err_set(e, ST_NOT_FOUND, "%.200s was not copied: it is too large", path);
+    if (path)
+        buf_addf(&at, "reviews/%s/files/%s", id, path);
+    else
+        buf_addf(&at, "reviews/%s/changes.diff", id);
+    enum status s = buf_status(&at, "the path", e);
+    if (!s)
+        s = state_dir_read(f, at.p, to, e);
+    buf_release(&at);
+    return s;
+}
+
 /* ---- answers ---- */
 
 enum status

@@ -51,6 +51,10 @@ enum status review_desk_find(const struct review_asker *by, const char *id, stru
                              struct state_dir *project, struct json **doc, struct err *e);
 /* Marks artifacts that changed since: sets their member `change`, "changed" or "gone". */
 void review_desk_compare(const struct state_dir *f, struct arena *a, struct json *doc);
+/* Appends the artifact `path` to `to`, or, when that is NULL, what changed in the repository: as
+ * they were when the review was made. ST_NOT_FOUND: it has none, or did not keep it. */
+enum status review_desk_read(const struct state_dir *f, struct arena *a, const struct json *doc,
+                             const char *path, struct buf *to, struct err *e);
 /* *doc is the review then. */
 enum status review_desk_answer(const struct state_dir *f, const char *config, struct arena *a,
                                const char *id, struct review_answer *given, struct json **doc,
