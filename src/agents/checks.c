@@ -32,7 +32,9 @@ const struct cmd cmd_agent_checks = {
         "Reads an AgentMessage on standard input. Passes when all of payload.commands pass and\n"
         "routes to the first target otherwise. The time limit of a command is its timeout, else "
         "the\n"
-        "phase's timeout, else the setting run.command_timeout (2m).",
+        "phase's timeout, else the setting run.command_timeout (2m). It ends before the gate's "
+        "own\n"
+        "limit, so that a check that hangs is a failed check.",
     .opts = agent_no_opts,
     .run = run,
 };

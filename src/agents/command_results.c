@@ -1,6 +1,7 @@
 #include "agents/command_results.h"
 
 #include "agents/shell.h"
+#include "base/clock.h"
 #include "base/term.h"
 #include "context/state_dir.h"
 
@@ -69,6 +70,10 @@ describe_failure(struct buf *to, const char *name, const struct shell_result *r)
     struct buf line = { 0 };
 
     term_escape(to, name, strlen(name), false);
+    if (r->is_timeout && !r->duration_ms) {
+        buf_adds(to, " was not run: the gate's time was over");
+        return;
+    }
     if (r->is_timeout)
         buf_adds(to, " timed out after ");
     else
@@ -103,6 +108,25 @@ tell_failure(struct context *c, struct command_results *r, const char *name,
     return s;
 }
 
+/* Shortens a check's limit to what is left of its gate's own time, less what the verdict needs:
+ * a check that hangs has failed, and the gate says so, before the run stops the gate and a person
+ * is needed. 0: nothing is left. */
+static int64_t
+limit_in_gate(const struct context *c, int64_t limit_ms)
+{
+    enum { VERDICT_SHARE = 10, VERDICT_MAX_MS = 5000 };
+    int64_t all_ms = 0;
+
+    if (!c->is_gate || !c->deadline_ms)
+        return limit_ms;
+    json_int(json_get(c->dispatch, "timeout_ms"), &all_ms);
+    int64_t verdict_ms = all_ms / VERDICT_SHARE;
+    if (verdict_ms > VERDICT_MAX_MS)
+        verdict_ms = VERDICT_MAX_MS;
+    int64_t left_ms = c->deadline_ms - verdict_ms - clock_mono_ms();
+    return left_ms <= 0 ? 0 : left_ms < limit_ms ? left_ms : limit_ms;
+}
+
 static enum status
 run_one(struct context *c, const struct json *command, struct command_results *r, struct err *e)
 {
@@ -122,7 +146,10 @@ run_one(struct context *c, const struct json *command, struct command_results *r
                        LIMIT_MAX_MS);
     if (!name)
         name = run;
-    enum status s = shell_run(run, &o, &result, e);
+    o.limit_ms = limit_in_gate(c, o.limit_ms ? o.limit_ms : SHELL_LIMIT_MS);
+    if (!o.limit_ms)
+        result = (struct shell_result){ .is_timeout = true, .exit_code = 124 };
+    enum status s = o.limit_ms ? shell_run(run, &o, &result, e) : ST_OK;
     if (!s && running.acked) {
         s = running.acked;
         err_say(e, "%s", running.why.text);

@@ -4,8 +4,9 @@
  *
  *     [{"name":"test","pass":false,"exit_code":1,"duration_ms":812,"output":"…"}]
  *
- * A command that was stopped at its time limit also has "timed_out":true. A command that fails is
- * told at once: in a progress line, and in the log.
+ * A command that was stopped at its time limit also has "timed_out":true. In a gate the limit ends
+ * before the gate's own, so that a check that hangs is a failed check. A command that fails is told
+ * at once: in a progress line, and in the log.
  */
 #ifndef CLIQ_AGENTS_COMMAND_RESULTS_H
 #define CLIQ_AGENTS_COMMAND_RESULTS_H

@@ -382,6 +382,27 @@ END
     is "[('wait', 124), ('next', 0)]" "$(json .cliq/signals/one_command_results.json '[(r["name"], r["exit_code"]) for r in d]')"
 }
 
+@test "a check that hangs until its gate's time is over has failed: the gate says so, and sends the work back" {
+    agent work <<<'ok; complete'
+    team <<'END'
+phases:
+  - {name: work, agent: work}
+  - name: gate
+    type: gate
+    agent: checks
+    depends_on: [work]
+    timeout: 4s
+    max_iterations: 2
+    commands: [{name: hang, run: "[ -e mended ] || { touch mended; echo waiting >&2; exec cat go; }"},
+               {name: next, run: "touch next"}]
+END
+    mkfifo go
+    run_ok
+    like "$out" "hang timed out after [34]\.[0-9] s: waiting; next was not run: the gate's time was over"
+    has "$out" "PASS: 2 of 2 checks passed"
+    exists next
+}
+
 @test "a command's time limit that is not a number is an error of the message" {
     team <<<'phases: [{name: one, agent: exec, commands: [{name: a, run: "true"}]}]'
     run_ok
