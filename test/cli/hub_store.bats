@@ -38,6 +38,30 @@ clean" "$out"
     has "$out" "300"
 }
 
+@test "stats counts the signals of each state, also of an index that was made anew" {
+    counts() { cliq hub stats --json | $PY -c 'import json,sys; s=json.load(sys.stdin); print(*[s[k] for k in ("signals","pending","leased","acked","failed","dead_letter","expired")])'; }
+    is "0 0 0 0 0 0 0" "$(counts)"
+    cliq signal generate a:b:c >/dev/null
+    local id
+    for _ in 1 2; do
+        id=$(task done)
+        cliq claim >/dev/null
+        cliq ack "$id" >/dev/null
+    done
+    id=$(task fails)
+    cliq claim >/dev/null
+    cliq fail "$id" --retry-in 1h >/dev/null
+    task claimed >/dev/null
+    cliq claim >/dev/null
+    id=$(task released)
+    cliq claim >/dev/null
+    cliq release "$id" >/dev/null
+    task waits >/dev/null
+    is "7 3 1 2 1 0 0" "$(counts)"
+    cliq hub rebuild >/dev/null
+    is "7 3 1 2 1 0 0" "$(counts)"
+}
+
 @test "check, rebuild, stats, compact" {
     task a >/dev/null
     cliq claim >/dev/null
