@@ -4,7 +4,8 @@
 
 A chain of 100 exec phases shows the cost of one step; 1,000 independent phases with --jobs 8
 show the cost of parallel ones. The journal is durable: one fdatasync per transition. The
-three-phase pipeline is compared with the documented poll of 3 s per phase (9.06 s). A chain of
+three-phase pipeline is compared with the documented poll of 3 s per phase (9.06 s). The same chain
+of 100 phases as 20 teams of five, each a phase of the run, shows what a phase costs in a team. A chain of
 300 agents that only record the time (bench/stamp.c) shows the time between the terminal line of
 one phase and the first instruction of the next.
 """
@@ -63,6 +64,24 @@ def graph(n, is_chain, phase=EXEC, head=""):
     return name
 
 
+def nested(teams, phases):
+    """Makes a team whose phases are a chain of teams, each a chain of phases."""
+    name = f"nested{teams}"
+    inner, outer = f"{name}/team/teams/inner", f"{name}/team"
+    os.makedirs(inner)
+    os.makedirs(f"{outer}/roles")
+    spread(name)
+    shutil.copy(f"{graph(phases, True)}/team/team.yml", inner)
+    with open(f"{outer}/roles/inner.md", "w") as f:
+        f.write("Do all that the phases of this team do, one after the other.\n")
+    with open(f"{outer}/team.yml", "w") as f:
+        f.write('name: "@local/bench"\ndescription: bench\nphases:\n')
+        for i in range(teams):
+            after = f", depends_on: [p{i - 1}]" if i else ""
+            f.write(f"  - {{ name: p{i}, type: team, team: ./teams/inner, role: inner{after} }}\n")
+    return name
+
+
 def ours(name, *words, how=timed):
     """Times a first run, in a new project."""
     project = tempfile.mkdtemp(dir=name)
@@ -98,6 +117,12 @@ growth = (a1000 / 1000) / (a100 / 100)
 row("chain of 1,000 beside 100, time a phase", f"{a1000:.2f} s", f"{a100 * 10:.2f} s", f"{growth:.2f} x", "<= 1.2 x",
     growth <= 1.2)
 row("orchestrator's memory, 1,000 phases", f"{peak / 1024:.1f} MB", "-", "-", "<= 16 MB", peak <= 16 * 1024)
+
+in_teams = nested(20, 5)
+pairs = [(ours(in_teams), ours(chain)) for _ in range(11)]
+a, b = (statistics.median(x) for x in zip(*pairs))
+row("100 phases in 20 teams of five beside flat", f"{a * 1000:.0f} ms", f"{b * 1000:.0f} ms", f"{a / b:.2f} x", "<= 1.3 x",
+    a <= 1.3 * b)
 
 between = graph(300, True, STAMP, "agents:\n  stamp:\n    entry: agents/stamp/agent\n")
 os.makedirs(f"{between}/team/agents/stamp")
