@@ -40,6 +40,25 @@ load ../lib/cli
     refused 2 '"ruby"'
 }
 
+@test "sdk install js says when node would not read import there: npm init -y makes such a package.json" {
+    local text
+    for text in '{"name":"my-agent","type":"commonjs"}' '{"name":"my-agent"}'; do
+        echo "$text" >package.json
+        got sdk install js
+        code_is 0
+        has "$err" './package.json has no "type": "module"'
+        has "$err" "npm pkg set type=module"
+    done
+    for text in '{"type":"module"}' 'no JSON'; do
+        echo "$text" >package.json
+        got sdk install js
+        succeeds
+    done
+    echo '{}' >package.json
+    got sdk install python
+    succeeds
+}
+
 # PATH without the directories that have a cliq.
 without_cliq() {
     local dir dirs=
