@@ -330,6 +330,8 @@ checkout_path(const struct checkout *c, const char *dir, const char *text, bool 
     const char *whole = absolute(a, dir, text, strlen(text));
     struct stat st;
 
+    if (!*text)
+        return err_set(e, ST_INVALID, "an empty path names no file; . is the whole directory");
     if (!whole)
         return err_nomem(e);
     size_t len = is_literal || lstat(whole, &st) == 0 ? strlen(text) : literal_len(text);

@@ -73,6 +73,8 @@ repository() { # DIR [ORIGIN]
     repository .
     got lease take ../x --as ruby
     refused 2 "../x is outside the project"
+    got lease take '' --as ruby
+    refused 2 "an empty path names no file"
     got lease take 'a[' --as ruby
     refused 2 "a [ has no ]"
     got lease take --as ruby
