@@ -31,7 +31,8 @@ PY
     sdk auto "$URL/mcp" "$KEY" && holds 2026-07-28
 }
 
-inspect() { timeout 100 "$CLIENTS/.bin/mcp-inspector" --cli "$CLIQ" mcp "$@" >"$T/said" 2>"$T/complained" || { tail -5 "$T/complained" >&2; return 1; }; }
+# It hands its server no variables but those that it is told.
+inspect() { timeout 100 "$CLIENTS/.bin/mcp-inspector" --cli -e "CLIQ_HOME=$CLIQ_HOME" "$CLIQ" mcp "$@" >"$T/said" 2>"$T/complained" || { tail -5 "$T/complained" >&2; return 1; }; }
 
 @test "the inspector, strict: lists, and a call" {
     inspect --method tools/list --strict

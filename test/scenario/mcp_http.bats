@@ -89,8 +89,8 @@ field_of_channel() { python3 -c 'import json; print(json.loads(open(".war-rooms/
     is "400 -32020" "$code $(json 'd["error"]["code"]' <<<"$out")"
     ask tools/list "{$MODERN}" "$KEY" -H 'Mcp-Method: tools/list'
     is "400 -32020" "$code $(json 'd["error"]["code"]' <<<"$out")"
-    ask tools/list '{}' "$KEY" -H "$v"
-    is "400 -32020" "$code $(json 'd["error"]["code"]' <<<"$out")"
+    ask tools/list '{}' "$KEY" -H "$v" # no version in the message is a bad message
+    is "400 -32602" "$code $(json 'd["error"]["code"]' <<<"$out")"
     ask tools/list '{"_meta":{"io.modelcontextprotocol/protocolVersion":"1900-01-01"}}' "$KEY" -H 'MCP-Protocol-Version: 1900-01-01' -H 'Mcp-Method: tools/list'
     is "400 -32022" "$code $(json 'd["error"]["code"]' <<<"$out")"
 }
