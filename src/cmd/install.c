@@ -1,4 +1,5 @@
 /* install - registers cliq with the programs that agents work in: its MCP server, and its hooks. */
+#include "base/json.h"
 #include "base/suggest.h"
 #include "base/table.h"
 #include "base/term.h"
@@ -16,6 +17,7 @@ static const struct opt opts[] = {
       "user: in all projects of this user (default); project: in this one" },
     { "print", OPT_FLAG, NULL, "show what would change, and change nothing" },
     { "uninstall", OPT_FLAG, NULL, "take it out again" },
+    { "json", OPT_FLAG, NULL, "print JSON: of the list, or of what changed" },
     { 0 },
 };
 
@@ -32,10 +34,54 @@ tell_file(struct buf *out, const struct client_file *f, bool is_off)
         buf_addf(out, "  as it was before: %s.before-cliq\n", f->real);
 }
 
-static enum status
-change(const struct agent_client *client, bool is_project, bool is_off, bool is_print,
-       struct err *e)
+static void
+tell_diff(struct buf *out, const struct client_file *f)
 {
+    if (f->diff.len)
+        buf_addf(out, "%s\n%s", f->path, f->diff.p);
+}
+
+/* What else a person should know of a client that has cliq now. */
+static void
+tell_client(struct buf *out, const struct client_change *c, bool is_off)
+{
+    buf_addf(out, "%s takes it over when it starts the next time.\n", c->client->says);
+    if (!is_off && strcmp(c->client->id, "codex") == 0)
+        buf_adds(out,
+                 "Codex runs new hooks after you have trusted them: /hooks in its own terminal.\n");
+    if (!is_off && !c->has_hooks)
+        buf_addf(out,
+                 "%s has no hooks for cliq: its agents have to ask for messages, and are not kept "
+                 "from files that others lease (cliq lease guard --install checks commits).\n",
+                 c->client->says);
+}
+
+static void
+write_change(struct buf *out, const struct client_change *c, bool is_print)
+{
+    json_open(out, '{');
+    json_key_str(out, "client", c->client->id);
+    json_key_bool(out, "is_written", !is_print && c->n_changed);
+    json_key(out, "files");
+    json_open(out, '[');
+    for (size_t i = 0; i < c->n_files; i++) {
+        const struct client_file *f = &c->files[i];
+        json_sep(out);
+        json_open(out, '{');
+        json_key_str(out, "path", f->path);
+        json_key_bool(out, "is_new", f->is_new);
+        json_key_str(out, "diff", f->diff.len ? f->diff.p : "");
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+    json_close(out, '}');
+    buf_addc(out, '\n');
+}
+
+static enum status
+change(const struct agent_client *client, bool is_project, const struct args *a, struct err *e)
+{
+    bool is_off = args_has(a, "uninstall"), is_print = args_has(a, "print");
     struct client_change c;
     struct buf out = { 0 };
     enum status s =
@@ -43,21 +89,17 @@ change(const struct agent_client *client, bool is_project, bool is_off, bool is_
 
     if (!s && !is_print)
         s = client_change_write(&c, e);
-    for (size_t i = 0; !s && i < c.n_files; i++)
-        if (!is_print)
-            tell_file(&out, &c.files[i], is_off);
-        else if (c.files[i].diff.len)
-            buf_addf(&out, "%s\n%s", c.files[i].path, c.files[i].diff.p);
-    if (!s && !is_print && c.n_changed)
-        buf_addf(&out, "%s takes it over when it starts the next time.\n", client->says);
-    if (!s && !is_print && c.n_changed && !is_off && strcmp(client->id, "codex") == 0)
-        buf_adds(&out,
-                 "Codex runs new hooks after you have trusted them: /hooks in its own terminal.\n");
-    if (!s && !is_print && c.n_changed && !is_off && !c.has_hooks)
-        buf_addf(&out,
-                 "%s has no hooks for cliq: its agents have to ask for messages, and are not kept "
-                 "from files that others lease (cliq lease guard --install checks commits).\n",
-                 client->says);
+    if (!s && args_has(a, "json")) {
+        write_change(&out, &c, is_print);
+    } else if (!s) {
+        for (size_t i = 0; i < c.n_files; i++)
+            if (is_print)
+                tell_diff(&out, &c.files[i]);
+            else
+                tell_file(&out, &c.files[i], is_off);
+        if (!is_print && c.n_changed)
+            tell_client(&out, &c, is_off);
+    }
     if (!s && out.len)
         s = cmd_print(&out, e);
     buf_release(&out);
@@ -87,28 +129,65 @@ add_path(struct buf *to, const char *path)
         buf_adds(to, path);
 }
 
-static void
-add_row(struct table *t, const struct agent_client *client, bool is_project)
-{
-    struct client_change c;
-    struct buf would = { 0 };
-    struct err e = { "" };
-    enum status s = client_change_plan(&c, client, is_project, CLIENT_ADD, &e);
+/* A client in one scope: what a change would do, or why it cannot. */
+struct client_row {
+    struct client_change change;
+    bool is_project, has_program;
+    const char *state;
+    struct err why;
+};
 
-    for (size_t i = 0; !s && i < c.n_files; i++)
-        if (c.files[i].steps.len)
-            add_path(&would, c.files[i].path);
-    cell(t, client->id);
-    cell(t, runner_has(client->program) ? "yes" : "no");
-    cell(t, is_project ? "project" : "user");
-    cell(t, s ? "?" : !c.n_changed ? "yes" : c.n_ours ? "partly" : "no");
-    cell(t, s ? e.text : would.p ? would.p : "nothing");
+static void
+look(struct client_row *r, const struct agent_client *client, bool is_project)
+{
+    *r =
+        (struct client_row){ .is_project = is_project, .has_program = runner_has(client->program) };
+    enum status s = client_change_plan(&r->change, client, is_project, CLIENT_ADD, &r->why);
+    if (!s)
+        r->why.text[0] = '\0'; /* a file that is not there yet is no failure */
+    r->state = s ? "?" : !r->change.n_changed ? "yes" : r->change.n_ours ? "partly" : "no";
+}
+
+static void
+add_row(struct table *t, const struct client_row *r)
+{
+    const struct client_change *c = &r->change;
+    struct buf would = { 0 };
+
+    for (size_t i = 0; i < c->n_files; i++)
+        if (c->files[i].steps.len)
+            add_path(&would, c->files[i].path);
+    cell(t, c->client->id);
+    cell(t, r->has_program ? "yes" : "no");
+    cell(t, r->is_project ? "project" : "user");
+    cell(t, r->state);
+    cell(t, *r->why.text ? r->why.text : would.p ? would.p : "nothing");
     buf_release(&would);
-    client_change_release(&c);
+}
+
+static void
+write_row(struct buf *out, const struct client_row *r)
+{
+    const struct client_change *c = &r->change;
+    const char *paths[CLIENT_FILES_MAX];
+    size_t n = 0;
+
+    for (size_t i = 0; i < c->n_files; i++)
+        if (c->files[i].steps.len)
+            paths[n++] = c->files[i].path;
+    json_sep(out);
+    json_open(out, '{');
+    json_key_str(out, "client", c->client->id);
+    json_key_bool(out, "has_program", r->has_program);
+    json_key_str(out, "scope", r->is_project ? "project" : "user");
+    json_key_str(out, "cliq", *r->why.text ? NULL : r->state);
+    json_key_strs(out, "would_change", paths, *r->why.text ? 0 : n);
+    json_key_str(out, "error", *r->why.text ? r->why.text : NULL);
+    json_close(out, '}');
 }
 
 static enum status
-show_all(const char *scope, struct err *e)
+show_all(const char *scope, bool is_json, struct err *e)
 {
     static const char *const head[] = { "CLIENT", "PROGRAM", "SCOPE", "CLIQ", "WOULD CHANGE" };
     struct table t = { .columns = 5 };
@@ -116,13 +195,28 @@ show_all(const char *scope, struct err *e)
 
     for (size_t i = 0; i < 5; i++)
         cell(&t, head[i]);
+    if (is_json)
+        json_open(&out, '[');
     for (const struct agent_client *c = agent_clients; c->id; c++)
-        for (int is_project = 0; is_project < 2; is_project++)
-            if (!scope || (strcmp(scope, "project") == 0) == is_project)
-                add_row(&t, c, is_project);
-    table_write(&t, &out, 0, term_has_color(STDOUT_FILENO));
+        for (int is_project = 0; is_project < 2; is_project++) {
+            struct client_row r;
+            if (scope && (strcmp(scope, "project") == 0) != is_project)
+                continue;
+            look(&r, c, is_project);
+            if (is_json)
+                write_row(&out, &r);
+            else
+                add_row(&t, &r);
+            client_change_release(&r.change);
+        }
+    if (is_json) {
+        json_close(&out, ']');
+        buf_addc(&out, '\n');
+    } else {
+        table_write(&t, &out, 0, term_has_color(STDOUT_FILENO));
+        buf_adds(&out, "\ncliq install --client CLIENT adds it; --print shows the lines.\n");
+    }
     table_release(&t);
-    buf_adds(&out, "\ncliq install --client CLIENT adds it; --print shows the lines.\n");
     enum status s = cmd_print(&out, e);
     buf_release(&out);
     return s;
@@ -141,7 +235,7 @@ run(const struct args *a, struct err *e)
         return err_set(e, ST_INVALID,
                        "--client is missing: claude, codex, gemini, cursor or opencode");
     if (!id)
-        return show_all(scope, e);
+        return show_all(scope, args_has(a, "json"), e);
     if (!client) {
         for (const struct agent_client *c = agent_clients; c->id; c++)
             suggest_try(&near, c->id);
@@ -150,8 +244,7 @@ run(const struct args *a, struct err *e)
                        id, near.best ? "; did you mean " : "", near.best ? near.best : "",
                        near.best ? "?" : "");
     }
-    return change(client, scope && strcmp(scope, "project") == 0, args_has(a, "uninstall"),
-                  args_has(a, "print"), e);
+    return change(client, scope && strcmp(scope, "project") == 0, a, e);
 }
 
 const struct cmd cmd_install = {

@@ -16,6 +16,7 @@ cases = servers(key)
 if client == "gemini":
     cases.update({k: v.replace("Stop", "AfterAgent").replace("PreToolUse", "BeforeTool") for k, v in HOOKS.items()})
 assert len(cases) >= 10
+plain_or_path = "cliq" if client in ("gemini", "opencode") else os.environ["CLIQ"]
 for what, old in cases.items():
     put(path, old)
     code, out, err = install("--client", client)
@@ -25,7 +26,7 @@ for what, old in cases.items():
     want = without_ours(plain(old), key)[0]
     assert tree == want, (what, new)
     command = entry["command"] if isinstance(entry["command"], list) else [entry["command"], *entry["args"]]
-    assert command[0].endswith("cliq") and command[1:] == ["mcp"], entry
+    assert command[0] == plain_or_path and command[1:] == ["mcp"], entry
     assert n == (6 if client == "gemini" else 0), (what, n)
     assert is_subsequence(old, new), what  # comments, order, numbers as they were written
     assert ("\r\n" in old) == ("\r\n" in new) and new.count("\n") == new.count("\r\n") or "\r\n" not in old, what
@@ -39,15 +40,16 @@ PY
 }
 
 @test "claude: ten configurations keep everything, and uninstall gives them back" { ten_files claude mcpServers .claude.json; }
-@test "gemini: ten configurations keep everything, and uninstall gives them back" { ten_files gemini mcpServers .gemini/settings.json; }
+@test "gemini: ten configurations keep everything, and uninstall gives them back" { PATH=$BIN:$PATH ten_files gemini mcpServers .gemini/settings.json; }
 @test "cursor: ten configurations keep everything, and uninstall gives them back" { ten_files cursor mcpServers .cursor/mcp.json; }
-@test "opencode: ten configurations keep everything, and uninstall gives them back" { ten_files opencode mcp .config/opencode/opencode.json; }
+@test "opencode: ten configurations keep everything, and uninstall gives them back" { PATH=$BIN:$PATH ten_files opencode mcp .config/opencode/opencode.json; }
 
 @test "codex: ten config.toml keep every line, and uninstall gives them back" {
     py <<'PY'
 from configs import *
 path = os.environ["HOME"] + "/.codex/config.toml"
-for what, old in TOML.items():
+assert len(TOML) >= 10
+for name, (what, old) in ((n, c) for n in both_commands() for c in TOML.items()):
     put(path, old)
     code, out, err = install("--client", "codex")
     assert code == 0, (what, err)
@@ -55,13 +57,17 @@ for what, old in TOML.items():
     head = old if old.endswith("\n") else old + "\n"
     assert new.startswith(head), what
     mine = new[len(head):].replace("\r\n", "\n").strip().split("\n")
-    assert mine[0] == "[mcp_servers.cliq]" and mine[1].startswith("command = ") and mine[2] == 'args = ["mcp"]', mine
+    assert mine[0] == "[mcp_servers.cliq]" and mine[1] == f'command = "{name}"' and mine[2] == 'args = ["mcp"]', mine
     assert "CLIQ_IDENTITY" in mine[3] and len(mine) == 4, mine
     assert ("\r\n" in old) == ("\r\n" in new[len(head):]), what
     code, out, err = install("--client", "codex")
     assert code == 0 and get(path) == new, what
     code, out, err = install("--client", "codex", "--uninstall")
     assert code == 0 and get(path) == head, (what, get(path))
+# as a person writes it
+for command, code_of in ("'cliq'", 0), ('"/opt/cliq"', 0), ('"cliqs"', 5), ('"xcliq"', 5), ('""', 5), ('"\'', 2):
+    put(path, f"[mcp_servers.cliq]\ncommand = {command}\n")
+    assert install("--client", "codex")[0] == code_of, command
 PY
 }
 
@@ -140,6 +146,20 @@ PY
     refused 2 "--client is missing"
 }
 
+@test "--print shows each line that comes, once, as diff does" {
+    mkdir -p "$HOME/.gemini"
+    printf '{\n  "mcpServers": {\n    "x": {"command": "x"}\n  },\n  "hooks": {\n    "AfterTool": []\n  },\n  "z": 1\n}\n' >"$HOME/.gemini/settings.json"
+    cp "$HOME/.gemini/settings.json" old
+    got install --client gemini --print
+    succeeds
+    is "$HOME/.gemini/settings.json" "$(head -1 "$T/out")"
+    tail -n +2 "$T/out" >shown
+    cmp old "$HOME/.gemini/settings.json"
+    cliq install --client gemini >/dev/null
+    diff -U0 old "$HOME/.gemini/settings.json" | tail -n +3 >want || true
+    diff want shown
+}
+
 @test "nothing there: files are made, and removed with the entry; links and permissions stay" {
     for client in claude codex gemini cursor opencode; do
         got install --client $client --print
@@ -183,6 +203,22 @@ PY
     is "claude project yes nothing" "$(awk '$1 == "claude" && $3 == "project" { print $1, $3, $4, $5 }' <<<"$out")"
     is "claude user no" "$(awk '$1 == "claude" && $3 == "user" { print $1, $3, $4 }' <<<"$out")"
     has "$out" ".gemini/settings.json:2:1"
+    got install --json
+    succeeds
+    $PY - "$T/out" <<'PY'
+import json, os, sys
+rows = {(r["client"], r["scope"]): r for r in json.load(open(sys.argv[1]))}
+assert len(rows) == 10
+root = os.path.dirname(os.getcwd())
+assert rows["claude", "project"]["cliq"] == "yes" and rows["claude", "project"]["would_change"] == []
+assert rows["cursor", "project"] == {"client": "cursor", "has_program": False, "scope": "project", "cliq": "no", "would_change": [root + "/.cursor/mcp.json"]}
+assert "cliq" not in rows["gemini", "user"] and "2:1" in rows["gemini", "user"]["error"] and rows["gemini", "user"]["would_change"] == []
+PY
+    PATH=$BIN:$PATH got install --client cursor --print --json
+    succeeds
+    has "$($PY -c 'import json, sys; d = json.load(open(sys.argv[1])); print(d["is_written"], d["files"][0]["diff"])' "$T/out")" 'False @@ -0,0 +1,10 @@
++{
++  "mcpServers": {'
     PATH=$BIN:$PATH got install --client cursor
     succeeds
     is cliq "$($PY -c 'import json, os; print(json.load(open(os.environ["HOME"] + "/.cursor/mcp.json"))["mcpServers"]["cliq"]["command"])')"

@@ -101,6 +101,15 @@ def install(*args):
     return p.returncode, p.stdout, p.stderr
 
 
+def both_commands():
+    """Twice: with another cliq on PATH, or none, so that install writes a path, and with this one, so that it writes plain cliq."""
+    path = os.environ["PATH"]
+    for first in "/nowhere", os.path.dirname(os.environ["CLIQ"]):
+        os.environ["PATH"] = first + ":" + path
+        yield "cliq" if first != "/nowhere" else os.environ["CLIQ"]
+    os.environ["PATH"] = path
+
+
 def is_subsequence(old, new):
     """Every character of old stands in new, in its order."""
     it = iter(new)

@@ -2,6 +2,7 @@
 #include "cmd/lib/client_config.h"
 
 #include "base/json_edit.h"
+#include "base/line_diff.h"
 #include "base/path.h"
 #include "base/toml_edit.h"
 #include "cmd/lib/team_file.h"
@@ -176,59 +177,13 @@ add_step(struct client_file *f, const char *const *path)
             buf_addf(&f->steps, "%s%s", i ? "." : "", path[i]);
 }
 
-static void
-add_lines(struct buf *to, char sign, const char *p, size_t len)
-{
-    while (len) {
-        const char *lf = memchr(p, '\n', len);
-        size_t n = lf ? (size_t)(lf - p) : len;
-        bool is_cr = n && p[n - 1] == '\r';
-        buf_addc(to, sign);
-        buf_add(to, p, n - is_cr);
-        buf_addc(to, '\n');
-        n += lf != NULL;
-        p += n;
-        len -= n;
-    }
-}
-
-/* One change: what differs between the lines that both begin with and those that both end with. */
-static void
-add_diff(struct buf *to, const struct buf *a, const struct buf *b)
-{
-    size_t from = 0, end = 0, min = a->len < b->len ? a->len : b->len;
-    const char *p = a->p ? a->p : "", *q = b->p ? b->p : "";
-
-    for (size_t i = 0; i < min && p[i] == q[i]; i++)
-        if (p[i] == '\n')
-            from = i + 1;
-    for (size_t i = 0; i < min - from && p[a->len - 1 - i] == q[b->len - 1 - i]; i++)
-        if (p[a->len - 1 - i] == '\n')
-            end = i;
-    add_lines(to, '-', p + from, a->len - end - from);
-    add_lines(to, '+', q + from, b->len - end - from);
-}
-
-/* Ends a change of f->text, which was `before`. */
+/* Ends a change of f->text. */
 static enum status
-note_change(struct client_file *f, struct buf *before, const char *const *path, enum status s)
+note_change(struct client_file *f, const char *const *path, enum status s)
 {
-    if (!s) {
+    if (!s)
         add_step(f, path);
-        add_diff(&f->diff, before, &f->text);
-    }
-    buf_release(before);
     return s;
-}
-
-static struct buf
-copy_of(const struct buf *b)
-{
-    struct buf copy = BUF_MAX(CONFIG_MAX + (1 << 20));
-
-    if (b->len)
-        buf_add(&copy, b->p, b->len);
-    return copy;
 }
 
 /* ---- the entry of the server ---- */
@@ -274,10 +229,9 @@ change_json_entry(struct client_change *c, struct client_file *f, const struct c
     c->n_ours += is != NULL;
     if ((what == CLIENT_ADD) == (is != NULL))
         return ST_OK;
-    struct buf before = copy_of(&f->text);
     s = what == CLIENT_ADD ? json_edit_add(&f->text, row->at, entry, e)
                            : json_edit_remove(&f->text, row->at, e);
-    return note_change(f, &before, row->at, s);
+    return note_change(f, row->at, s);
 }
 
 static enum status
@@ -301,7 +255,7 @@ change_toml_entry(struct client_change *c, struct client_file *f, const struct c
                 "[mcp_servers.NAME]",
                 f->path, i->line);
     bool is_ours = false;
-    if (command && command->over > command->value + 6) {
+    if (command && command->over >= command->value + 2) { /* between quotes */
         const char *p = f->text.p + command->value + 1;
         is_ours = is_cliq(p, command->over - command->value - 2);
     }
@@ -316,10 +270,9 @@ change_toml_entry(struct client_change *c, struct client_file *f, const struct c
     c->n_ours += is != NULL;
     if ((what == CLIENT_ADD) == (is != NULL))
         return ST_OK;
-    struct buf before = copy_of(&f->text);
     s = what == CLIENT_ADD ? toml_edit_add(&f->text, entry, e)
                            : toml_edit_remove(&f->text, &doc, row->at, e);
-    return note_change(f, &before, row->at, s);
+    return note_change(f, row->at, s);
 }
 
 /* ---- hooks ---- */
@@ -373,7 +326,6 @@ remove_hooks(struct client_change *c, struct client_file *f, const struct config
                 nth++;
             }
             if (is_found) {
-                struct buf before = copy_of(&f->text);
                 char at[24];
                 const char *path[] = { "hooks", event, NULL, NULL, NULL };
                 if (json_get(g, "hooks")->kids.count == 1) {
@@ -386,7 +338,7 @@ remove_hooks(struct client_change *c, struct client_file *f, const struct config
                 }
                 c->n_ours++;
                 path[2] = NULL;
-                s = note_change(f, &before, path, s);
+                s = note_change(f, path, s);
                 break;
             }
             group++;
@@ -412,7 +364,7 @@ add_hook(struct client_change *c, struct client_file *f, const struct config_row
                 c->n_ours++;
                 return ST_OK;
             }
-    struct buf before = copy_of(&f->text), value = { 0 };
+    struct buf value = { 0 };
     write_hook(&value, row, event, line);
     s = buf_status(&value, "the hook", e);
     if (!s)
@@ -422,7 +374,7 @@ add_hook(struct client_change *c, struct client_file *f, const struct config_row
         s = err_set(e, ST_CONFLICT, "%s: %s", f->path, why.text);
     }
     buf_release(&value);
-    return note_change(f, &before, path, s);
+    return note_change(f, path, s);
 }
 
 static enum status
@@ -550,8 +502,12 @@ client_change_plan(struct client_change *c, const struct agent_client *client, b
         s = open_file(c, path, &f, e);
     if (!s && c->has_hooks)
         s = change_hooks(c, f, row, command, what, e);
-    for (size_t i = 0; i < c->n_files; i++)
-        c->n_changed += is_changed(&c->files[i]);
+    for (size_t i = 0; i < c->n_files; i++) {
+        f = &c->files[i];
+        c->n_changed += is_changed(f);
+        if (!s && is_changed(f))
+            s = line_diff(&f->diff, &f->old, &f->text, e);
+    }
     buf_release(&entry);
     return s;
 }

@@ -2,12 +2,15 @@
  * client_config - cliq in the configuration of an agent's client: its entry among the MCP servers,
  * and its hooks.
  *
- *     client    MCP servers                              hooks
- *     claude    ~/.claude.json            .mcp.json      ~/.claude/settings.json
- * .claude/settings.json codex     ~/.codex/config.toml      .codex/…       ~/.codex/hooks.json
- * .codex/hooks.json gemini    ~/.gemini/settings.json   .gemini/…      in the same file cursor
- * ~/.cursor/mcp.json        .cursor/…      - opencode  ~/.config/opencode/opencode.json
- * opencode.json   -
+ *     client     its MCP servers                    its hooks
+ *     claude     ~/.claude.json                     ~/.claude/settings.json
+ *     codex      ~/.codex/config.toml               ~/.codex/hooks.json
+ *     gemini     ~/.gemini/settings.json            in the same file
+ *     cursor     ~/.cursor/mcp.json                 -
+ *     opencode   ~/.config/opencode/opencode.json   -
+ *
+ * In a project they are .mcp.json (claude), opencode.json, and else of the same names in the
+ * project's root.
  *
  * The files belong to the user and to other programs, so they are changed in place
  * (base/json_edit.h, base/toml_edit.h): what is added stands behind what is there. All files of a
@@ -40,7 +43,7 @@ struct client_file {
     const char *real;     /* where links lead; the file to write */
     struct buf old, text; /* text: with the change */
     struct buf steps;     /* what changes, for people: "mcpServers.cliq, hooks.Stop" */
-    struct buf diff;      /* the lines that come and go, with + and - */
+    struct buf diff;      /* the lines that come and go, as diff -U0 shows them */
     bool is_new;
 };
 
