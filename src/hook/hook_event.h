@@ -22,7 +22,7 @@
 #include "base/json.h"
 #include "context/agent_client.h"
 
-#define HOOK_FILES_MAX 64
+#define HOOK_FILES_MAX 1000 /* of a patch */
 
 enum hook_kind {
     HOOK_OTHER,
