@@ -391,7 +391,8 @@ run_picture_next(const struct run_picture *p, struct buf *to)
     struct dag *dag = dag_new(&p->workflow.team);
     struct next_step next;
 
-    if ((p->replay.head.has_end || !p->is_driven) && make_step(p, "", &a, &next)) {
+    if (!history_is_earlier(p->state) && (p->replay.head.has_end || !p->is_driven) &&
+        make_step(p, "", &a, &next)) {
         next.dag = dag;
         next.status = p->replay.head.has_end ? p->replay.head.end : RUN_ACTIVE;
         next.is_damaged = p->replay.bad_line != 0;
