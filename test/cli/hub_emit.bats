@@ -136,7 +136,8 @@ load ../lib/hub
 5|not claimed by you|fail $id
 5|only what is dead_letter|requeue $id
 2|task_status must be one of|status-of $id finished
-5|cannot go from open to done|status-of $id done
+5|cannot go from open to done: claim it first|status-of $id done
+5|cannot go from open to done: claim it first|done $id
 2|choose one|status-of $id done --history
 2|which one?|status-of $id --claim-id c
 2|view must be one of|inbox r --view later

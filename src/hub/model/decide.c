@@ -367,6 +367,22 @@ decide_held(enum hub_event_kind kind, const struct item *it, const struct order 
     return DECIDE_EVENT;
 }
 
+static const char *
+status_advice(enum work from)
+{
+    switch (from) {
+    case W_OPEN:
+        return ": claim it first";
+    case W_CLAIMED:
+        return ": it becomes in_progress first";
+    case W_IN_PROGRESS:
+    case W_BLOCKED:
+        return "";
+    default:
+        return ": it has ended";
+    }
+}
+
 static enum decision
 decide_status(const struct item *it, const struct order *o, const struct asker *who,
               struct hub_event *out, struct refusal *r)
@@ -384,8 +400,8 @@ decide_status(const struct item *it, const struct order *o, const struct asker *
     if (it->work == o->work && (is_holder || is_same(it->last_by, who->identity)))
         return DECIDE_REPEAT;
     if (!may_become(it->work, o->work)) {
-        refuse(r, 409, "SIGNAL_CLAIM_CONFLICT", "task_status: %s cannot go from %s to %s",
-               shown(it), work_names[it->work], work_names[o->work]);
+        refuse(r, 409, "SIGNAL_CLAIM_CONFLICT", "task_status: %s cannot go from %s to %s%s",
+               shown(it), work_names[it->work], work_names[o->work], status_advice(it->work));
         return DECIDE_REFUSED;
     }
     if (!is_holder && !who->is_addressee && !who->is_sender && !who->is_admin)
