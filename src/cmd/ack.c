@@ -43,7 +43,7 @@ run(const struct args *a, struct err *e)
 const struct cmd cmd_ack = {
     .name = "ack",
     .words = "ID",
-    .choose = "signals",
+    .choose = "tasks",
     .min_words = 1,
     .max_words = 1,
     .brief = "acknowledge a signal: it is dealt with",

@@ -104,7 +104,7 @@ run(const struct args *a, struct err *e)
 const struct cmd cmd_claim = {
     .name = "claim",
     .words = "[ID]",
-    .choose = "signals",
+    .choose = "open tasks",
     .max_words = 1,
     .brief = "claim a task, or the next one, and print its id",
     .about =

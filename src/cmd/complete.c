@@ -3,6 +3,9 @@
 #include "cmd/lib/hub_show.h"
 #include "cmd/lib/topic.h"
 #include "room/room.h"
+#include "run/history.h"
+#include "run/workflow.h"
+#include "team/settings_check.h"
 
 #include <dirent.h>
 #include <string.h>
@@ -103,8 +106,9 @@ offer_signal(struct answer *a, const struct json *v)
     buf_release(&says);
 }
 
+/* Asks the hub for a list, of which `key` (NULL: nothing) is `value`. */
 static void
-offer_hub(struct answer *a, enum hub_op op, const char *says)
+offer_hub(struct answer *a, enum hub_op op, const char *key, const char *value, const char *says)
 {
     static const struct args none = { .opts = hub_opts };
     struct hub_call c;
@@ -113,8 +117,8 @@ offer_hub(struct answer *a, enum hub_op op, const char *says)
     bool is_there =
         hub_call_begin(&c, &none, NULL) == ST_OK && hub_args(&c, NULL, NULL, &args, NULL) == ST_OK;
 
-    if (is_there && op == HUB_LIST)
-        is_there = hub_args_add(&c, args, "task_status", "open", NULL) == ST_OK;
+    if (is_there && key)
+        is_there = hub_args_add(&c, args, key, value, NULL) == ST_OK;
     if (is_there && hub_call(&c, op, args, &reply, NULL) == ST_OK)
         json_each (v, reply.data) {
             const char *id = hub_text(&c, json_get(v, "id"));
@@ -127,23 +131,126 @@ offer_hub(struct answer *a, enum hub_op op, const char *says)
 }
 
 static void
-offer_values(struct answer *a, const char *choose)
+offer_roles(struct answer *a)
+{
+    offer_hub(a, HUB_ROLES, NULL, NULL, "role");
+}
+
+static void
+offer_rings(struct answer *a)
+{
+    offer_hub(a, HUB_RINGS, NULL, NULL, "ring");
+}
+
+static void
+offer_identities(struct answer *a)
+{
+    offer_hub(a, HUB_IDENTITIES, NULL, NULL, "identity");
+}
+
+static void
+offer_open(struct answer *a)
+{
+    offer_hub(a, HUB_LIST, "task_status", "open", NULL);
+}
+
+static void
+offer_held(struct answer *a)
+{
+    offer_hub(a, HUB_LIST, "task_status", "claimed", NULL);
+    offer_hub(a, HUB_LIST, "task_status", "in_progress", NULL);
+    offer_hub(a, HUB_LIST, "task_status", "blocked", NULL);
+}
+
+static void
+offer_tasks(struct answer *a)
+{
+    offer_open(a);
+    offer_held(a);
+}
+
+static void
+offer_dead(struct answer *a)
+{
+    offer_hub(a, HUB_LIST, "delivery_state", "dead_letter", NULL);
+    offer_hub(a, HUB_LIST, "delivery_state", "failed", NULL);
+}
+
+/* ---- what the project has ---- */
+
+static void
+offer_phases(struct answer *a)
+{
+    struct state_dir f = { .dir = -1 };
+    struct workflow w = { 0 };
+
+    if (state_dir_find(&f, NULL) == ST_OK && workflow_load(&w, &f, NULL) == ST_OK)
+        for (size_t i = 0; i < w.team.n_phases; i++)
+            offer(a, w.team.phases[i].name, strlen(w.team.phases[i].name), "phase");
+    workflow_release(&w);
+    state_dir_close(&f);
+}
+
+/* The end of an id: the beginning is the project's. Once a whole id is begun: whole ids. */
+static void
+offer_runs(struct answer *a)
+{
+    struct state_dir f = { .dir = -1 };
+    struct history h = { 0 };
+    bool is_whole = strncmp(a->typed, "cliq-", 5) == 0;
+
+    if (state_dir_find(&f, NULL) == ST_OK && history_list(&f, &h, NULL) == ST_OK)
+        for (size_t i = 0; i < h.n; i++) {
+            const char *id = h.runs[i].id, *end = strrchr(id, '-');
+            const char *shown = end && !is_whole ? end + 1 : id;
+            offer(a, shown, strlen(shown), h.runs[i].is_present ? "the latest run" : "run");
+        }
+    history_release(&h);
+    state_dir_close(&f);
+}
+
+static void
+offer_settings(struct answer *a)
+{
+    for (const struct setting *s = settings_known; s->key; s++)
+        if (!strchr(s->key, '*'))
+            offer(a, s->key, strlen(s->key), s->says);
+}
+
+static void
+offer_types(struct answer *a)
 {
     const char *type, *says;
 
-    if (strcmp(choose, "rooms") == 0)
-        offer_rooms(a);
-    else if (strcmp(choose, "roles") == 0)
-        offer_hub(a, HUB_ROLES, "role");
-    else if (strcmp(choose, "rings") == 0)
-        offer_hub(a, HUB_RINGS, "ring");
-    else if (strcmp(choose, "identities") == 0)
-        offer_hub(a, HUB_IDENTITIES, "identity");
-    else if (strcmp(choose, "signals") == 0)
-        offer_hub(a, HUB_LIST, NULL);
-    else if (strcmp(choose, "types") == 0)
-        for (size_t i = 0; (type = message_type(i, &says)); i++)
-            offer(a, type, strlen(type), says);
+    for (size_t i = 0; (type = message_type(i, &says)); i++)
+        offer(a, type, strlen(type), says);
+}
+
+/* What `choose` of a command or an option may be. */
+static void
+offer_values(struct answer *a, const char *choose)
+{
+    static const struct {
+        const char *name;
+        void (*offer)(struct answer *a);
+    } lists[] = {
+        { "rooms", offer_rooms },
+        { "types", offer_types },
+        { "roles", offer_roles },
+        { "rings", offer_rings },
+        { "identities", offer_identities },
+        { "open tasks", offer_open },
+        { "held tasks", offer_held },
+        { "tasks", offer_tasks },
+        { "dead letters", offer_dead },
+        { "phases", offer_phases },
+        { "runs", offer_runs },
+        { "settings", offer_settings },
+    };
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strcmp(choose, lists[i].name) == 0)
+            lists[i].offer(a);
 }
 
 /* The option whose value is being typed, or NULL. */

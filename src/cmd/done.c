@@ -47,7 +47,7 @@ run(const struct args *a, struct err *e)
 const struct cmd cmd_done = {
     .name = "done",
     .words = "ID",
-    .choose = "signals",
+    .choose = "held tasks",
     .min_words = 1,
     .max_words = 1,
     .brief = "a claimed task is done: set its status and acknowledge it",

@@ -13,7 +13,8 @@
 
 static const struct opt opts[] = {
     { "format", OPT_TEXT, "FORMAT", "ascii (the default), mermaid, dot or svg" },
-    { "run", OPT_TEXT, "ID", "an earlier run, with the states of its phases; ID as in cliq runs" },
+    { "run", OPT_TEXT, "ID", "an earlier run, with the states of its phases; ID as in cliq runs",
+      .choose = "runs" },
     { 0 },
 };
 

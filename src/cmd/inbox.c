@@ -147,6 +147,7 @@ run(const struct args *a, struct err *e)
 const struct cmd cmd_inbox = {
     .name = "inbox",
     .words = "[ROLE|@IDENTITY]",
+    .choose = "roles",
     .max_words = 1,
     .brief = "what is for a role or an identity; without one, for you",
     .about =

@@ -23,7 +23,8 @@ static const struct opt opts[] = {
     { "follow", OPT_FLAG, NULL, "go on printing what comes, until interrupted", .letter = 'f' },
     { "raw", OPT_FLAG, NULL, "of a CLI agent: the stream of its program, as it came" },
     { "attempt", OPT_NUMBER, "N", "this attempt of the phase, from 1; not the latest" },
-    { "run", OPT_TEXT, "ID", "of an earlier run: the begin of its id in cliq runs" },
+    { "run", OPT_TEXT, "ID", "of an earlier run: the begin of its id in cliq runs",
+      .choose = "runs" },
     { 0 },
 };
 
@@ -229,6 +230,7 @@ run(const struct args *a, struct err *e)
 const struct cmd cmd_log = {
     .name = "log",
     .words = "[PHASE]",
+    .choose = "phases",
     .max_words = 1,
     .brief = "print the log of the run, or the output of a phase",
     .about =

@@ -19,6 +19,7 @@ run(const struct args *a, struct err *e)
 const struct cmd cmd_retry = {
     .name = "retry",
     .words = "PHASE",
+    .choose = "phases",
     .min_words = 1,
     .max_words = 1,
     .brief = "run a phase and all downstream of it again",

@@ -17,6 +17,7 @@ static const struct hub_simple work = {
 const struct cmd cmd_ring_join = {
     .name = "ring join",
     .words = "RING [IDENTITY]",
+    .choose = "rings",
     .min_words = 1,
     .max_words = 2,
     .brief = "make an identity a member of a ring",

@@ -17,6 +17,7 @@ static const struct hub_simple work = {
 const struct cmd cmd_role_fill = {
     .name = "role fill",
     .words = "ROLE [IDENTITY]",
+    .choose = "roles",
     .min_words = 1,
     .max_words = 2,
     .brief = "let an identity hold a role",

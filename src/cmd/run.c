@@ -19,7 +19,8 @@
 static const struct opt opts[] = {
     RUN_OPTS,
     { "resume", OPT_FLAG, NULL, "go on with an unfinished run" },
-    { "from", OPT_TEXT, "PHASE", "run this phase and all downstream of it, keep the rest" },
+    { "from", OPT_TEXT, "PHASE", "run this phase and all downstream of it, keep the rest",
+      .choose = "phases" },
     { "force", OPT_FLAG, NULL, "start anew although an unfinished run exists" },
     { 0 },
 };

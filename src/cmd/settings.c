@@ -307,6 +307,7 @@ run(const struct args *a, struct err *e)
 const struct cmd cmd_settings = {
     .name = "settings",
     .words = "[KEY [VALUE|-]]",
+    .choose = "settings",
     .max_words = 2,
     .brief = "show or change settings",
     .about =

@@ -33,7 +33,7 @@ enum {
 static const struct opt opts[] = {
     { "json", OPT_FLAG, NULL, "print JSON" },
     { "watch", OPT_FLAG, NULL, "show it again at each change, until the run ends" },
-    { "run", OPT_TEXT, "ID", "an earlier run: the begin of its id in cliq runs" },
+    { "run", OPT_TEXT, "ID", "an earlier run: the begin of its id in cliq runs", .choose = "runs" },
     { 0 },
 };
 

@@ -78,7 +78,7 @@ run(const struct args *a, struct err *e)
 const struct cmd cmd_status_of = {
     .name = "status-of",
     .words = "ID [STATUS]",
-    .choose = "signals",
+    .choose = "tasks",
     .min_words = 1,
     .max_words = 2,
     .brief = "show or set the status of a task",

@@ -162,4 +162,26 @@ on_terminal() { # COMMAND...: on a terminal of 80 columns, without colours
     is $'ops\tring' "$(cliq complete -- emit task x --to-ring "")"
     is $'ruby\tidentity' "$(cliq complete -- emit task x --to-identity ru)"
     is "" "$(cliq complete -- claim "${id: -8}" "")"
+    is $'reviewer\trole' "$(cliq complete -- inbox "")"
+    is $'reviewer\trole' "$(cliq complete -- role fill re)"
+    is $'ops\tring' "$(cliq complete -- ring join "")"
+}
+
+@test "completion offers a task where it can be used: claimed ones to done, failed ones to requeue" {
+    id=$(cliq emit task "Look at it")
+    ends() { cliq complete -- "$@" "" | cut -f1; }
+    is "" "$(ends done)"
+    cliq claim "$id" >/dev/null
+    for status in claimed in_progress blocked; do
+        [ "$status" = claimed ] || cliq status-of "$id" "$status" >/dev/null
+        for command in done extend release fail; do
+            is "${id: -8}" "$(ends $command)"
+        done
+        is "" "$(ends claim)"
+        is "${id: -8}" "$(ends thread)"
+    done
+    is "" "$(ends requeue)"
+    cliq fail "$id" --error broken >/dev/null
+    is "${id: -8}" "$(ends requeue)"
+    is "" "$(ends done)"
 }

@@ -103,6 +103,29 @@ kept() { ls .cliq/runs | wc -l; }
     like "$(sed -n 3p <<<"$out")" "ESCALATED .*0 of 3 done, 1 failed +phase one: agent error: bad first"
 }
 
+@test "completion offers phases, runs and settings, and nothing outside a project" {
+    agent a <<<'ok; complete'
+    team <<<'phases: [{name: build, agent: a}, {name: test, agent: a, depends_on: [build]}]'
+    run_ok
+    run_ok
+    local ids
+    ids=$(cliq runs --json | $PY -c 'import json,sys; print(*[r["run"] for r in json.load(sys.stdin)])')
+    offers() { cliq complete -- "$@" | cut -f1 | paste -sd' '; }
+    for words in log retry "run --from"; do
+        is "build test" "$(offers $words "")"
+        is "test" "$(offers $words te)"
+    done
+    for command in status log graph; do
+        is "$ids" "$(offers $command --run cliq-)"
+        is "$(sed 's/cliq-[0-9a-f]*-//g' <<<"$ids")" "$(offers $command --run "")"
+        got $command --run "$(offers $command --run "" | cut -d' ' -f2)"
+        code_is 0
+    done
+    is "run.command_timeout run.notify_timeout runs.keep" "$(offers settings run)"
+    cd "$T"
+    is "" "$(offers retry "")$(offers status --run "")"
+}
+
 @test "runs fits a terminal of 80 columns" {
     tagged_team
     run_ok
