@@ -183,7 +183,7 @@ hint(enum hub_op op, const char *code)
     } hints[] = {
         { "SIGNAL_NOT_FOUND", "cliq signal list and cliq inbox show the signals" },
         { "FILE_LEASED", "cliq lease list shows all leases; subscribe to lease:*:released" },
-        { "SIGNAL_CLAIM_CONFLICT", "cliq status-of ID --history shows who has it and what happened" },
+        { "SIGNAL_CLAIM_CONFLICT", "cliq status-of ID --history shows who has it, and why" },
         { "SIGNAL_LEASE_LOST", "stop working on it; claim it again first" },
         { "SIGNAL_NOT_CLAIMABLE", "cliq status-of ID --history shows what happened to it" },
         { "SIGNAL_ROLE_NOT_HELD", "cliq role fill ROLE IDENTITY gives it the role" },
