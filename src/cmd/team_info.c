@@ -553,13 +553,13 @@ run(const struct args *a, struct err *e)
 
 const struct cmd cmd_team_info = {
     .name = "team info",
-    .words = "[DIR|hub://TEAM|AGENT]",
+    .words = "[DIR|FILE.tgz|hub://TEAM|AGENT]",
     .max_words = 1,
     .brief = "show a team's inputs and phases, or the agents there are",
     .about =
         "Prints the name, version and inputs of the team in DIR (this directory unless given;\n"
-        "also .cliq/workflow.yml) and its phases in the order in which they can start. Of\n"
-        "hub://@scope/name it prints the versions that the hub has.\n"
+        "also .cliq/workflow.yml), or in the package FILE.tgz, and its phases in the order in\n"
+        "which they can start. Of hub://@scope/name it prints the versions that the hub has.\n"
         "\n"
         "With --agents it lists the agents that a phase can name, in the order in which they are\n"
         "looked for: those that the settings name (agents.NAME.entry), with DIR the team's own,\n"
@@ -569,6 +569,7 @@ const struct cmd cmd_team_info = {
         "and the name of an agent it shows that one: what it handles, the settings it takes and\n"
         "the fields that its phases may have.",
     .examples = "cliq team info my-team\n"
+                "cliq team info acme-review-1.2.0.tgz\n"
                 "cliq team info hub://@acme/review\n"
                 "cliq team info --json | jq -r '.phases[].name'\n"
                 "cliq team info --agents\n"

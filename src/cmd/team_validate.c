@@ -87,7 +87,7 @@ run(const struct args *a, struct err *e)
 
 const struct cmd cmd_team_validate = {
     .name = "team validate",
-    .words = "[DIR]",
+    .words = "[DIR|FILE.tgz]",
     .max_words = 1,
     .brief = "check a team: every problem, with its line and column",
     .about =
@@ -96,11 +96,12 @@ const struct cmd cmd_team_validate = {
         "(they must stay inside). All\n"
         "problems are printed in one go, as FILE:LINE:COLUMN: error|warning: MESSAGE.\n"
         "Programs that the team's own agents need and this machine has not are warnings.\n"
-        "Nothing of the team is run.\n"
+        "Nothing of the team is run. Of a package the files in it are named.\n"
         "\n"
         "The exit code is 0 when there is no error (warnings are fine), else 1.",
     .examples = "cliq team validate\n"
                 "cliq team validate my-team\n"
+                "cliq team validate acme-review-1.2.0.tgz\n"
                 "cliq team validate --json my-team | jq -r '.[].message'",
     .opts = opts,
     .run = run,

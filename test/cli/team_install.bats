@@ -51,6 +51,36 @@ nothing_left() { is "" "$(find "$CLIQ_HOME/teams" -name '.new-*')"; }
     nothing_left
 }
 
+@test "info and validate look into a package that nobody installed or trusted, and run nothing of it" {
+    a_package 1.0.0
+    got team info review-1.0.0.tgz
+    succeeds
+    has "$out" "version      1.0.0"
+    has "$out" "verify   gate"
+    got team info --json ./review-1.0.0.tgz
+    has "$out" '"name":"@acme/review","version":"1.0.0"'
+    got team validate review-1.0.0.tgz
+    succeeds
+    is "review-1.0.0.tgz: valid: @acme/review, 3 phases" "$out"
+    a_team bad 2.0.0
+    sed -i 's/depends_on: \[draft\]/depends_on: [nobody]/' bad/team.yml
+    tar czf bad.tgz bad
+    got team validate bad.tgz
+    code_is 1
+    is "" "$err"
+    has "$out" "team.yml:22:18: error: depends on unknown phase"
+    has "$out" "bad.tgz: not valid: 1 error"
+    head -c 300 review-1.0.0.tgz >half.tgz
+    got team info half.tgz
+    refused 2 "this is no package of a team, or it is damaged"
+    head -c 11M /dev/urandom >large.tgz
+    got team validate large.tgz
+    refused 7 "larger than 10 MiB"
+    got team list --json
+    is "[]" "$out"
+    nothing_left
+}
+
 @test "what is no team, has errors or is damaged is not installed, and the old team stays" {
     a_package 1.0.0
     "$CLIQ" team install review-1.0.0.tgz >/dev/null

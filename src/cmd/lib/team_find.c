@@ -2,8 +2,10 @@
 
 #include "base/path.h"
 #include "base/sys.h"
+#include "cmd/lib/team_source.h"
 #include "context/state_dir.h"
 #include "team/installed_teams.h"
+#include "team/package.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -96,6 +98,19 @@ validate(struct found_team *f, struct err *e)
     return s;
 }
 
+/* Loads the team's file, whose path is seen from the directory `at`, and validates it. */
+static enum status
+load(struct found_team *f, int at, const char *file, struct err *e)
+{
+    enum status s = team_load_file(&f->team, at, file, &f->problems, e);
+
+    if (s && f->problems.errors > 0 && s != ST_IO) {
+        s = ST_OK; /* they are told one by one */
+        e->text[0] = '\0';
+    }
+    return s ? s : validate(f, e);
+}
+
 static enum status
 find_at(struct found_team *f, const char *where, struct err *e)
 {
@@ -104,21 +119,44 @@ find_at(struct found_team *f, const char *where, struct err *e)
     enum status s = find_anywhere(&f->file, where, e);
     if (!s)
         s = open_parent(f->file.p, &f->dir, e);
-    if (!s)
-        s = team_load_file(&f->team, AT_FDCWD, f->file.p, &f->problems, e);
-    if (s && f->problems.errors > 0 && s != ST_IO) {
-        s = ST_OK; /* they are told one by one */
+    return s ? s : load(f, AT_FDCWD, f->file.p, e);
+}
+
+static enum status
+find_in_package(struct found_team *f, const struct team_ref *r, struct err *e)
+{
+    struct buf bytes = BUF_MAX(PACKAGE_PACKED_MAX);
+
+    *f = (struct found_team){ .dir = -1 };
+
+    enum status s = team_source_read(r, &bytes, e);
+    if (!s) {
+        f->is_package = true;
+        s = package_place_open(&f->place, &bytes, e);
+    }
+    if (s == ST_FAILED && f->place.problems.errors) {
+        s = ST_OK; /* they are found again, and told one by one */
         e->text[0] = '\0';
     }
+    buf_release(&bytes);
+    if (!s && (f->dir = fcntl(f->place.dir, F_DUPFD_CLOEXEC, 0)) < 0)
+        s = err_sys(e, "open %s", f->place.path.p);
+    buf_adds(&f->file, r->at.p);
     if (!s)
-        s = validate(f, e);
-    return s;
+        s = buf_status(&f->file, "the path", e);
+    return s ? s : load(f, f->dir, "team.yml", e);
 }
 
 enum status
 team_find(struct found_team *f, const struct args *a, struct err *e)
 {
-    return find_at(f, a->n_words ? a->words[0] : ".", e);
+    const char *where = a->n_words ? a->words[0] : ".";
+    struct team_ref r;
+    bool is_package = team_ref_parse(&r, where, NULL) == ST_OK && r.kind == TEAM_REF_PACKAGE;
+    enum status s = is_package ? find_in_package(f, &r, e) : find_at(f, where, e);
+
+    team_ref_release(&r);
+    return s;
 }
 
 enum status
@@ -166,4 +204,7 @@ team_find_release(struct found_team *f)
     if (f->dir >= 0)
         close(f->dir);
     f->dir = -1;
+    if (f->is_package)
+        package_place_close(&f->place);
+    f->is_package = false;
 }

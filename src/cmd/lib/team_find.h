@@ -3,12 +3,16 @@
  *
  * A word may name a directory (its team.yml, else its workflow.yml, else its
  * .cliq/workflow.yml) or one of these files; without a word it is this directory. A word that is
- * neither may be the name of an installed team: name, or @scope/name.
+ * neither may be the name of an installed team: name, or @scope/name. A package (.tgz) is unpacked
+ * until team_find_release; its problems name the files in it.
+ *
+ * Tests: test/cli/team.bats test/cli/team_list.bats test/cli/team_install.bats
  */
 #ifndef CLIQ_CMD_LIB_TEAM_FIND_H
 #define CLIQ_CMD_LIB_TEAM_FIND_H
 
 #include "base/opt.h"
+#include "team/package_store.h"
 #include "team/team_subs.h"
 
 struct found_team {
@@ -17,6 +21,8 @@ struct found_team {
     struct problems problems;
     struct buf file; /* its path */
     int dir;         /* open: where roles/ and agents/ are; -1: none */
+    bool is_package;
+    struct package_place place; /* where it is unpacked */
 };
 
 /* Finds, loads and validates. ST_OK although there are problems: look at problems.errors.

@@ -119,8 +119,8 @@ read_git(const struct team_ref *r, struct buf *to, struct err *e)
 
 /* ---- any ---- */
 
-enum status
-team_source_read(const struct team_ref *r, struct buf *to, struct err *e)
+static enum status
+read_any(const struct team_ref *r, struct buf *to, struct err *e)
 {
     switch (r->kind) {
     case TEAM_REF_DIR:
@@ -134,6 +134,17 @@ team_source_read(const struct team_ref *r, struct buf *to, struct err *e)
     default:
         return err_set(e, ST_INVALID, "%s names an installed team", r->at.p);
     }
+}
+
+enum status
+team_source_read(const struct team_ref *r, struct buf *to, struct err *e)
+{
+    enum status s = read_any(r, to, e);
+
+    return s && to->is_over
+               ? err_set(e, ST_REFUSED, "the package is refused: it is larger than %zu MiB",
+                         PACKAGE_PACKED_MAX >> 20)
+               : s;
 }
 
 enum status
@@ -157,9 +168,6 @@ team_source_open(const struct team_ref *r, struct package_place *p, struct err *
 
     *p = (struct package_place){ .teams = -1, .lock = -1, .dir = -1 };
     enum status s = team_source_read(r, &bytes, e);
-    if (s && bytes.is_over)
-        s = err_set(e, ST_REFUSED, "the package is refused: it is larger than %zu MiB",
-                    PACKAGE_PACKED_MAX >> 20);
     if (!s)
         s = package_place_open(p, &bytes, e);
     if (!s && r->kind == TEAM_REF_HUB && strcmp(p->team.name, r->at.p) != 0)

@@ -12,7 +12,8 @@
 #include "team/package_store.h"
 #include "team/team_ref.h"
 
-/* Appends the package to `to`. For any kind but TEAM_REF_NAME. */
+/* Appends the package to `to`, which has the ceiling PACKAGE_PACKED_MAX. For any kind but
+ * TEAM_REF_NAME. */
 enum status team_source_read(const struct team_ref *r, struct buf *to, struct err *e);
 
 /* A source that `team update` can read again: an absolute path, or the reference as it was given.
