@@ -1,10 +1,12 @@
 /*
  * agent_health - can each agent work here? Its entry, the version in its manifest, its programs,
- * its settings, its variables, and its own connection test.
+ * its settings, the channels that it is to tell people in, its variables, and its own connection
+ * test.
  *
- * In a project these are the agents of the workflow and of its notifications; elsewhere the default
- * agent and those of this machine: installed ones, those that have settings, and those whose
- * program is on PATH. Nothing of a project that is not trusted is started.
+ * In a project these are the agents of the workflow, of its reviewers (slack:elan) and of its
+ * notifications; elsewhere the default agent and those of this machine: installed ones, those that
+ * have settings, and those whose program is on PATH. Nothing of a project that is not trusted is
+ * started.
  */
 #include "doctor/doctor.h"
 
@@ -21,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AGENTS_MAX = 64, BINARIES_MAX = 8 };
+enum { AGENTS_MAX = 64, BINARIES_MAX = 8, CHANNELS_MAX = 64 };
 
 struct checked_agent {
     const char *name;
@@ -37,9 +39,16 @@ struct checked_agent {
     bool is_held_back; /* it would be tested, but the project is not trusted */
 };
 
+/* "slack:ops" */
+struct used_channel {
+    const char *agent, *name;
+};
+
 struct doctor_agents {
     struct checked_agent v[AGENTS_MAX];
     size_t n;
+    struct used_channel channels[CHANNELS_MAX];
+    size_t n_channels;
     struct team team;      /* the project's; n_phases 0: none */
     struct team_subs subs; /* the teams of its team phases */
     const struct json *agents_json;
@@ -67,16 +76,33 @@ default_agent(struct doctor *d)
     return name ? name : "cursor";
 }
 
-/* "slack:ops", {"agent":"slack"}, or a list of them. */
 static void
-take_receivers(struct doctor *d, struct doctor_agents *x, const struct json *to)
+take_channel(struct doctor_agents *x, const char *agent, const char *name)
 {
-    json_each (one, to)
-        take_receivers(d, x, one);
-    const struct json *name = json_is(to, JSON_OBJECT) ? json_get(to, "agent") : to;
-    if (json_is(name, JSON_STRING) && name->text.len)
-        take(x, doctor_text(d, "%.*s", (int)strcspn(json_dup_text(&d->arena, name), ":"),
-                            name->text.p));
+    for (size_t i = 0; i < x->n_channels; i++)
+        if (strcmp(x->channels[i].agent, agent) == 0 && strcmp(x->channels[i].name, name) == 0)
+            return;
+    if (x->n_channels < CHANNELS_MAX)
+        x->channels[x->n_channels++] = (struct used_channel){ agent, name };
+}
+
+/* "slack:ops", {"agent":"slack"}, or a list of them. A reviewer may also be a name alone, which is
+ * no agent; what an input decides is known when it runs. */
+static void
+take_receivers(struct doctor *d, struct doctor_agents *x, const struct json *to, bool is_reviewer)
+{
+    if (!json_is(to, JSON_OBJECT))
+        json_each (one, to)
+            take_receivers(d, x, one, is_reviewer);
+    const char *ref =
+        json_dup_text(&d->arena, json_is(to, JSON_OBJECT) ? json_get(to, "agent") : to);
+    const char *colon = ref ? strchr(ref, ':') : NULL;
+    if (!ref || !*ref || *ref == ':' || strstr(ref, "$(") || (is_reviewer && !colon))
+        return;
+    const char *agent = doctor_text(d, "%.*s", (int)strcspn(ref, ":"), ref);
+    take(x, agent);
+    if (colon && colon[1])
+        take_channel(x, agent, colon + 1);
 }
 
 static bool
@@ -101,6 +127,7 @@ take_subs(struct doctor *d, struct doctor_agents *x, const struct team_subs *sub
                                                        : default_agent(d);
             if (!is_own(&sub->team, name))
                 take(x, name);
+            take_receivers(d, x, json_get(p->review, "reviewer"), true);
         }
         if (sub)
             take_subs(d, x, &sub->subs);
@@ -113,11 +140,12 @@ take_team(struct doctor *d, struct doctor_agents *x)
     for (size_t i = 0; i < x->team.n_phases; i++) {
         const struct phase *p = &x->team.phases[i];
         take(x, p->agent ? p->agent : p->type == PHASE_TEAM ? "team" : default_agent(d));
+        take_receivers(d, x, json_get(p->review, "reviewer"), true);
     }
     take_subs(d, x, &x->subs);
     json_each (event, d->settings.merged ? settings_get(&d->settings, "notifications") : NULL)
         if (json_is(event, JSON_ARRAY) || json_is(event, JSON_STRING))
-            take_receivers(d, x, event);
+            take_receivers(d, x, event, false);
 }
 
 /* Is one of "agent|cursor-agent" on PATH? That one, in the arena; else NULL. */
@@ -377,6 +405,50 @@ look_at_settings(struct doctor *d, const struct checked_agent *c)
     }
 }
 
+/* What a channel of a built-in notifier cannot be without: the setting, and its value on a command
+ * line, where a secret does not belong. NULL: another agent, which knows its channels itself. */
+static const char *
+channel_setting(const char *agent)
+{
+    static const char *const of[][2] = { { "slack", "webhook_url -" },
+                                         { "email", "to ADDRESS" },
+                                         { "webhook", "url -" } };
+
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        if (strcmp(agent, of[i][0]) == 0)
+            return of[i][1];
+    return NULL;
+}
+
+static bool
+has_channel(struct doctor *d, const struct used_channel *u)
+{
+    const struct json *all = d->settings.merged ? settings_get(&d->settings, "agents") : NULL;
+
+    return json_is(json_get(json_get(json_get(all, u->agent), "channels"), u->name), JSON_OBJECT);
+}
+
+/* A channel without settings of its own has those of the agent, if there are any
+ * (agents/notify/delivery.h). */
+static void
+look_at_channels(struct doctor *d, const struct doctor_agents *x, const struct checked_agent *c)
+{
+    static const char *const own[] = { "webhook_url", "bot_token", "to", "url" };
+    const char *setting = channel_setting(c->name);
+
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (is_set(d, c->name, own[i]))
+            return;
+    for (size_t i = 0; setting && i < x->n_channels; i++) {
+        const struct used_channel *u = &x->channels[i];
+        if (strcmp(u->agent, c->name) == 0 && !has_channel(d, u))
+            doctor_add(d, DOCTOR_WARNING, doctor_text(d, "channel %s", u->name),
+                       doctor_text(d, "cliq settings agents.%s.channels.%s.%s", u->agent, u->name,
+                                   setting),
+                       "%s does not know where it is: people are not told there", u->agent);
+    }
+}
+
 /* The built-in agents, and those that one of them drives, have names of variables that they do
  * without. */
 static void
@@ -427,6 +499,7 @@ agent_health_look(struct doctor *d)
         look_at_version(d, c);
         look_at_binaries(d, x, c);
         look_at_settings(d, c);
+        look_at_channels(d, x, c);
         look_at_env(d, c);
         look_at_connection(d, c);
     }

@@ -165,6 +165,43 @@ Agents:
     has "$out" "workflow... ✓ (@local/team, 3 phases)"
 }
 
+@test "who is to be told: the channels of reviewers and notifications, in the teams inside, too" {
+    home
+    cliq init >/dev/null
+    mkdir -p team/teams/inner team/roles
+    echo "Do what the inner team does, and nothing else." >team/roles/sub.md
+    gate='{ name: ok, type: gate, agent: hug, depends_on: [work], review: { reviewer: ["slack:bob", zoe, "@eve", "$(inputs.who)"] } }'
+    cat >team/teams/inner/team.yml <<EOF
+name: "@local/inner"
+description: people decide
+inputs: [{ name: who, default: "email:late" }]
+phases:
+  - { name: work, agent: exec, commands: [{ name: w, run: "true" }] }
+  - $gate
+EOF
+    cat >team/team.yml <<EOF
+name: "@local/outer"
+description: a team in a team
+phases:
+  - { name: sub, type: team, team: ./teams/inner }
+EOF
+    cliq assemble ./team >/dev/null
+    cliq settings notifications.on_complete '["email:ops", "slack:bob"]'
+    doctor
+    code_is 0
+    has "$out" "  slack... ✓ (built in)
+    channel bob... ! slack does not know where it is: people are not told there
+      Fix: cliq settings agents.slack.channels.bob.webhook_url -"
+    has "$out" "    channel ops... ! email does not know where it is: people are not told there
+      Fix: cliq settings agents.email.channels.ops.to ADDRESS"
+    is 1 "$(grep -c "channel bob" <<<"$out")"
+    for word in zoe eve late; do lacks "$out" "$word"; done
+    echo https://hooks.example.org/x | cliq settings agents.slack.channels.bob.webhook_url -
+    cliq settings agents.email.to ops@example.org
+    doctor
+    lacks "$out" "channel"
+}
+
 @test "your files: others may read the keys, may write; settings that are damaged" {
     home
     well
