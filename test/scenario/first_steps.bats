@@ -61,6 +61,34 @@ team() { # a team whose one phase runs COMMAND
     has "$(tail -n 3 "$T/out")" done
 }
 
+# readme HEADING: the shell commands of a part of the README, without those that build and install.
+readme() {
+    awk -v part="## $1" '/^## /{ is_in = $0 == part } !is_in { next }
+        /^```sh$/ { is_code = 1; next } /^```$/ { is_code = 0 } is_code' "$ROOT/README.md" |
+        grep -vE '^(make|export PATH=|mkdir -p /tmp/cliq-tour)|^cliq setup|^cliq install'
+}
+
+@test "the commands of the README work as they stand, each part by itself" {
+    mkdir "$T/bin"
+    ln -s "$CLIQ" "$T/bin/cliq"
+    printf '#!/bin/sh\necho "Cursor 0.45.0"\n' >"$T/bin/agent"
+    chmod +x "$T/bin/agent"
+    export PATH=$T/bin:$PATH CURSOR_API_KEY=key-of-eve
+    local part n
+    while read -r n part; do
+        mkdir "$T/$n" && cd "$T/$n"
+        export CLIQ_HOME=$T/$n/home
+        readme "$part" >"$T/$n/steps"
+        [ "$(grep -c cliq "$T/$n/steps")" -ge "$n" ] || complain "no commands in the part $part"
+        got_from timeout 60 bash -euo pipefail "$T/$n/steps" <<<sk-key
+        code_is 0
+    done <<'END'
+10 A pipeline in two minutes
+20 War-rooms in five minutes
+21 Signals and tasks
+END
+}
+
 @test "cliq init in a git repository keeps secrets and state out of it, and the team in it" {
     git init -q .
     cliq init >/dev/null
