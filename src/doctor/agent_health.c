@@ -218,7 +218,7 @@ read_manifest(struct doctor *d, struct checked_agent *c)
         manifest_read(&d->arena,
                       doctor_text(d, "%s%s%.*s", base, *base ? "/" : "",
                                   (int)(slash - c->one->entry), c->one->entry),
-                      c->name, &c->manifest, NULL);
+                      &c->manifest, NULL);
 }
 
 static const char *

@@ -237,8 +237,7 @@ resolve_entry(struct arena *a, const struct agent_scope *scope, const char *base
               const struct json *team_env, struct agent *out, struct err *e)
 {
     const char *path = absolute(a, base, entry);
-    enum status s =
-        path ? manifest_read(a, dir_of(a, path), out->name, &out->manifest, e) : err_nomem(e);
+    enum status s = path ? manifest_read(a, dir_of(a, path), &out->manifest, e) : err_nomem(e);
 
     out->kind = AGENT_CUSTOM;
     if (!s)

@@ -22,7 +22,7 @@ read_one(struct arena *a, const char *all, const char *name, struct installed *o
     buf_release(&path);
     if (!out->name || !out->dir)
         return err_nomem(e);
-    enum status s = manifest_read(a, out->dir, out->name, &out->manifest, e);
+    enum status s = manifest_read(a, out->dir, &out->manifest, e);
     const struct json *entry = json_get(out->manifest, "entry");
     if (!s && json_is(entry, JSON_STRING) && entry->text.len &&
         !(out->entry = arena_dup(a, entry->text.p, entry->text.len)))

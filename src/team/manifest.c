@@ -220,6 +220,23 @@ check_schema(const struct manifest_look *l, const struct json *schema)
         check_field(l, field);
 }
 
+/* Is this cliq new enough for the agent? */
+static void
+check_min_version(const struct manifest_look *l)
+{
+    const struct json *min = json_get(l->root, "min_cliq_version");
+    struct version least, own;
+    char want[64];
+
+    if (!json_is(min, JSON_STRING))
+        return; /* reported as a member of the manifest */
+    if (!version_parse(word(want, min->text.p, min->text.len), &least))
+        problem_error(l->problems, place(l, min), "min_cliq_version must be a version like 1.2.3");
+    else if (version_parse(CLIQ_VERSION, &own) && version_compare(&least, &own) > 0)
+        problem_error(l->problems, place(l, min),
+                      "the agent needs cliq %s or newer; this is cliq %s", want, CLIQ_VERSION);
+}
+
 static void
 check(const struct manifest_look *l)
 {
@@ -230,6 +247,7 @@ check(const struct manifest_look *l)
     }
     check_members(l, l->root, manifest_fields, "");
     check_members(l, json_get(l->root, "settings"), manifest_settings, "settings.");
+    check_min_version(l);
     check_capabilities(l);
     check_schema(l, json_get(l->root, "schema"));
 }
@@ -274,30 +292,8 @@ first_problem(struct problems *p, struct err *e)
     return p->errors ? err_nomem(e) : ST_OK;
 }
 
-/* Is this cliq new enough for the agent? */
-static enum status
-check_version(struct arena *a, const struct json *doc, const char *path, const char *name,
-              struct err *e)
-{
-    const struct json *min = json_get(doc, "min_cliq_version");
-
-    if (!json_is(min, JSON_STRING))
-        return ST_OK;
-    const char *want = arena_dup(a, min->text.p, min->text.len);
-    struct version least, own;
-    if (!want)
-        return err_nomem(e);
-    if (!version_parse(want, &least) || !version_parse(CLIQ_VERSION, &own))
-        return err_set(e, ST_INVALID, "%s: min_cliq_version is not a version like 1.2.3", path);
-    return version_compare(&least, &own) > 0
-               ? err_set(e, ST_INVALID, "agent %s needs cliq %s or newer; this is %s", name, want,
-                         CLIQ_VERSION)
-               : ST_OK;
-}
-
 enum status
-manifest_read(struct arena *a, const char *dir, const char *name, const struct json **out,
-              struct err *e)
+manifest_read(struct arena *a, const char *dir, const struct json **out, struct err *e)
 {
     struct buf path = { 0 };
     struct problems problems = { 0 };
@@ -310,8 +306,6 @@ manifest_read(struct arena *a, const char *dir, const char *name, const struct j
         s = manifest_load(a, AT_FDCWD, path.p, path.p, &doc, &problems, e);
     if (!s)
         s = first_problem(&problems, e);
-    if (!s)
-        s = check_version(a, doc, path.p, name, e);
     if (!s)
         *out = doc;
     problems_release(&problems);

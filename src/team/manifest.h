@@ -49,10 +49,9 @@ const char *manifest_takes(enum manifest_shape shape);
 enum status manifest_load(struct arena *a, int dir, const char *path, const char *shown,
                           const struct json **out, struct problems *p, struct err *e);
 
-/* Reads the manifest of the agent `name` from the agent's directory; *out NULL: there is none.
- * ST_INVALID: it has any problem, or requires a newer cliq. */
-enum status manifest_read(struct arena *a, const char *dir, const char *name,
-                          const struct json **out, struct err *e);
+/* Reads the manifest from the agent's directory; *out NULL: there is none. ST_INVALID: it has any
+ * problem, such as that it requires a newer cliq. */
+enum status manifest_read(struct arena *a, const char *dir, const struct json **out, struct err *e);
 
 /* The first of its binaries that is not on PATH, in the arena; NULL: none is missing. Of
  * "agent|cursor-agent" either is enough. */

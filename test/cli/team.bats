@@ -338,6 +338,36 @@ with_agent() {
     is "t/team.yml: valid: @a/t, 1 phase" "$out"
 }
 
+@test "an agent that needs a newer cliq is an error, and neither packed, installed, assembled nor run" {
+    with_agent '{"name": "w",
+ "min_cliq_version": "900.1.0"}'
+    got team validate t
+    code_is 1
+    has "$out" "t/agents/w/manifest.json:2:2: error: the agent needs cliq 900.1.0 or newer; this is cliq "
+    for words in "team pack t" "team install ./t" "assemble ./t"; do
+        got $words
+        code_is 1
+        has "$err" "the agent needs cliq 900.1.0"
+    done
+    with_agent '{"name": "w", "min_cliq_version": "soon"}'
+    got team validate t
+    has "$out" "t/agents/w/manifest.json:1:15: error: min_cliq_version must be a version like 1.2.3"
+    with_agent '{"name": "w"}'
+    "$CLIQ" init >/dev/null
+    "$CLIQ" assemble ./t >/dev/null
+    echo '{"name": "w", "min_cliq_version": "900.1.0"}' >.cliq/agents/w/manifest.json
+    "$CLIQ" team trust >/dev/null
+    "$CLIQ" req -m hello >/dev/null
+    got run
+    code_is 1
+    has "$err" "the agent needs cliq 900.1.0"
+    mkdir -p "$CLIQ_HOME/agents/far"
+    echo '{"name": "far", "entry": "agent.sh", "min_cliq_version": "900.1.0"}' >"$CLIQ_HOME/agents/far/manifest.json"
+    : >"$CLIQ_HOME/agents/far/agent.sh"
+    got team info --agents
+    has "$out" "the agent needs cliq 900.1.0"
+}
+
 @test "a missing program of a manifest is a warning of assemble and an error of run" {
     with_agent '{"name": "w", "binaries": ["sh", "no-such-program"]}'
     got assemble ./t
