@@ -93,11 +93,15 @@ $(BUILD)/web/files.c: tools/embed-web $(WEB)
 	@mkdir -p $(@D)
 	tools/embed-web $@ $(WEB)
 
+# The SDK for JavaScript, one module.
+sdk-js/index.js: tools/one-module sdk-js/client.js $(wildcard sdk-js/src/*.js)
+	tools/one-module sdk-js/src/index.js >$@.new && mv $@.new $@
+
 # Thin, because directories may hold files of the same name.
 $(PARTS): $(call obj,$(SRC) $(BUILD)/web/files.c)
 	rm -f $@ && ar rcsT $@ $^
 
-$(BUILD)/cliq: $(call obj,src/main.c) $(PARTS)
+$(BUILD)/cliq: $(call obj,src/main.c) $(PARTS) | sdk-js/index.js
 	$(CC) $(ALL_CFLAGS) -pie $(LDFLAGS) -o $@ $^ $(STATIC_LIBS)
 
 $(BUILD)/libcliq.so: $(call obj,$(SDK) $(SDK_HUB)) $(PARTS)
@@ -307,7 +311,7 @@ demo-agents: deps
 # ---- installing ----------------------------------------------------------------
 
 # The SDKs of other languages, and first agents: what cliq sdk install and cliq team new copy.
-SHARE := $(wildcard sdk-js/*.js sdk-js/*.ts sdk-js/package.json sdk-js/README.md sdk-python/pyproject.toml sdk-python/README.md \
+SHARE := $(sort sdk-js/index.js $(wildcard sdk-js/*.js sdk-js/*.ts)) $(wildcard sdk-js/package.json sdk-js/README.md sdk-python/pyproject.toml sdk-python/README.md \
   sdk-python/cliq_sdk/*.py sdk-python/cliq_sdk/py.typed) examples/starter/agent.sh examples/starter/agent.c
 
 .PHONY: install uninstall clean
@@ -338,4 +342,4 @@ uninstall:
 	[ ! -d $(DESTDIR)$(PREFIX)/libexec/cliq ] || rmdir $(DESTDIR)$(PREFIX)/libexec/cliq
 
 clean:
-	rm -rf build
+	rm -rf build sdk-js/index.js

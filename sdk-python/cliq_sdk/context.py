@@ -19,7 +19,6 @@ from .json_text import check_text, parse_file, to_json
 from .message import Read
 from .state_dir import StateDir, check_name, is_name, is_phase_name, reader_of
 from .status_line import StatusFile
-from .template import Scope, expand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,12 +152,16 @@ class PhaseContext:
         if isinstance(given, str):
             return given
         file = "roles/%s.md" % self.phase
+        text = self._state.read(file) or ""
+        if "$(" not in text:
+            return text
+        from .template import Scope, expand  # few agents need it
         by_phase = {channel.partition("--")[0]: envelope for channel, envelope in self.input_envelopes.items()}
         plain = {"team_name": self.metadata["team_name"], "phase": self.phase, "run_id": self.metadata["instance_id"],
                  "dirs.project": self.project_dir, "dirs.work": self.work_dir, "dirs.state": self.state_dir,
                  "dirs.files": self.state_dir + "/files"}
         try:
-            return expand(self._state.read(file) or "", Scope(self.workflow_inputs, by_phase.get, plain))
+            return expand(text, Scope(self.workflow_inputs, by_phase.get, plain))
         except ValueError as problem:
             raise ValueError("%s: %s" % (file, problem)) from None
 

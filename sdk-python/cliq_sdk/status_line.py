@@ -16,7 +16,6 @@ import time
 from .json_text import cut_text, to_json
 from .mask import Mask
 from .state_dir import append_line, make_dirs
-from .template import iso_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +25,11 @@ if TYPE_CHECKING:
 
 LINE_BYTES = 1 << 20
 TEXT_BYTES = 64 * 1024  # of a progress note or an error, which people read
+
+
+def iso_time(ns: int) -> str:
+    """2026-05-29T06:04:14.222Z"""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(ns // 1_000_000_000)) + ".%03dZ" % (ns // 1_000_000 % 1000)
 
 
 def _name_without_phase(read: Read) -> str:

@@ -9,6 +9,7 @@ import re
 import time
 
 from .json_text import to_json
+from .status_line import iso_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
 _USE = re.compile(r"""\$\(((?:inputs|handoff|dirs)\.[^\x00-\x20\x7f()$`'"\\;|&<>{}]+|team_name|phase|date|timestamp|run_id)\)"""
                   r"""|\$\(((?:inputs|handoff|dirs)\.[^)\n]*)\)?""")
 MISSING = object()
-
-
-def iso_time(ns: int) -> str:
-    """2026-05-29T06:04:14.222Z"""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(ns // 1_000_000_000)) + ".%03dZ" % (ns // 1_000_000 % 1000)
 
 
 def _as_text(value: Any) -> str:

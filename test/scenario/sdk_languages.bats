@@ -20,9 +20,26 @@ agents() {
 @test "the sources of both SDKs are well-formed, and load nothing but the standard library" {
     local f
     command -v node >/dev/null || skip "no node"
-    for f in "$ROOT"/sdk-js/*.js; do node --check "$f"; done
+    for f in "$ROOT"/sdk-js/*.js "$ROOT"/sdk-js/src/*.js; do node --check "$f"; done
     for f in "$ROOT"/sdk-python/cliq_sdk/*.py; do "$PY" -c 'import sys; compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' "$f"; done
-    is "" "$(sed -n "s/^import .* from '\(.*\)';$/\1/p" "$ROOT"/sdk-js/*.js | grep -v '^node:\|^\./\|^@cliqhub/cliq-sdk$' || true)"
+    is "" "$(sed -n "s/^import .* from '\(.*\)';$/\1/p" "$ROOT"/sdk-js/*.js "$ROOT"/sdk-js/src/*.js | grep -v '^node:\|^\./\|^@cliqhub/cliq-sdk$' || true)"
+}
+
+@test "the SDK for JavaScript is one module with the exports of its sources" {
+    command -v node >/dev/null || skip "no node"
+    cat >same.mjs <<'END'
+import assert from 'node:assert';
+const [whole, parts, types] = await Promise.all(process.argv.slice(2).map((file) => import(file)));
+assert.deepEqual(Object.keys(whole), Object.keys(parts));
+assert.equal(types.CliqClient, whole.CliqClient); // of @cliqhub/cliq-sdk/client, in node
+END
+    cliq sdk install js . >/dev/null
+    node same.mjs "$PWD/node_modules/@cliqhub/cliq-sdk/index.js" "$ROOT/sdk-js/src/index.js" @cliqhub/cliq-sdk/client
+    is "node:fs node:module node:path" "$(sed -n "s/^import .* from '\(.*\)';$/\1/p" node_modules/@cliqhub/cliq-sdk/index.js | sort | paste -sd' ')"
+    # every class and function of the declarations is there to import
+    sed -n 's/^export declare \(class\|function\|const\) \([A-Za-z_]*\).*/\2/p' "$ROOT"/sdk-js/{index,client}.d.ts | sort -u >declared
+    node -e "import('@cliqhub/cliq-sdk').then((sdk) => console.log(Object.keys(sdk).join('\n')))" | sort >there
+    is "" "$(comm -23 declared there)"
 }
 
 @test "the SDK for Python passes mypy --strict" {

@@ -2,7 +2,8 @@
 //
 //     import { CliqAgent, build_phase_context, finalize_standard_phase } from '@cliqhub/cliq-sdk';
 //
-// One noun per file; read them in this order:
+// One noun per file, in src/ of the source tree; `make` puts them into one module, index.js, because node needs half a
+// millisecond for each. Read them in this order:
 //     message.js      the AgentMessage that an agent reads on standard input
 //     status_line.js  the lines that it appends to <signal_dir>/<phase>.jsonl
 //     handoff.js      handoff.json, what one phase tells the next
@@ -16,7 +17,7 @@
 
 export { CliqAgent } from './agent.js';
 export { TaskBoard } from './board.js';
-export { CliqClient, CliqClientError } from './client.js';
+export { CliqClient, CliqClientError, Subscription, Worker } from '../client.js';
 export {
   GateContext, PhaseContext, build_phase_context, finalize_gate_phase, finalize_standard_phase,
 } from './context.js';
