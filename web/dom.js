@@ -143,6 +143,20 @@ export const link = (to, props, ...kids) => h('a', { href: '#/' + to, ...props }
 export const empty = (text, more) => h('div', { class: 'empty' }, h('p', {}, text), more);
 export const chip = (text, kind = '') => h('span', { class: 'chip ' + kind, dir: 'auto' }, text);
 
+/* A table; on a phone a row is a card that says what each cell is. The roles keep it a table there, too. */
+export function table(heads, rows) {
+  for (const r of rows) {
+    r.setAttribute('role', 'row');
+    [...r.children].forEach((cell, i) => {
+      cell.setAttribute('role', 'cell');
+      if (heads[i] && i) cell.dataset.of = heads[i];
+    });
+  }
+  return h('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': heads[0] }, h('table', { class: 'table', role: 'table' },
+    h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, heads.map((t) => h('th', { scope: 'col', role: 'columnheader' }, t || h('span', { class: 'heard' }, 'Actions'))))),
+    h('tbody', { role: 'rowgroup' }, rows)));
+}
+
 /* Tabs as a row of links. */
 export function tabs(label, list, now) {
   return h('nav', { class: 'tabs', 'aria-label': label }, list.filter(Boolean).map(([to, name, n]) =>

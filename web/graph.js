@@ -99,7 +99,7 @@ const gateShape = (x, y, w, t) => `M${x + 12} ${y}H${x + w - 12}L${x + w} ${y + 
  * phases: as GET /runs/:id has them; back: [{from, to, n}]; href: (name) => the link of a phase.
  */
 let nth = 0;
-export function graph(phases, back, { href, chosen, narrow }) {
+export function graph(phases, back, { href, chosen, narrow, asked = new Map() }) {
   const tip = 'tip' + ++nth;
   const g = layered(phases.map((p) => ({ name: p.phase, deps: p.depends_on || [] })));
   const across = !narrow;
@@ -110,26 +110,32 @@ export function graph(phases, back, { href, chosen, narrow }) {
     return s('path', { class: 'edge' + (done ? ' done' : ''), d: curve(l.way, across), 'marker-end': `url(#${tip})` });
   });
   back.filter((b) => g.nodes.has(b.from) && g.nodes.has(b.to)).forEach((b, k) => {
-    const a = g.nodes.get(b.from), z = g.nodes.get(b.to), label = b.n === 1 ? 'sent back' : `sent back ${b.n}×`;
+    const a = g.nodes.get(b.from), z = g.nodes.get(b.to), gate = by.get(b.from);
+    const label = (b.n === 1 ? 'sent back' : `sent back ${b.n}×`) + (across && gate.iteration ? `, iteration ${gate.iteration} of ${gate.max_iterations}` : '');
     const self = a === z ? 20 : 0;
     if (across) {
       /* from below, where nothing stands there; else through the gap between the layers */
-      const y = height + 6 + k * LANE, r = 12, low = (n) => !g.layers[n.layer].some((o) => o !== n && o.y > n.y);
+      const y = height + 12 + k * LANE, r = 12, low = (n) => !g.layers[n.layer].some((o) => o !== n && o.y > n.y);
       const ax = low(a) ? a.x + a.w / 2 + self : a.x + a.w + 14, zx = low(z) ? z.x + z.w / 2 - self : z.x - 26;
       const out = low(a) ? `M${ax} ${a.y + a.h}` : `M${a.x + a.w} ${a.y + a.h * 0.72}Q${ax} ${a.y + a.h * 0.72} ${ax} ${a.y + a.h * 0.72 + r}`;
       const into = low(z) ? `V${z.y + z.h + 7}` : `V${z.y + z.h * 0.78 + r}Q${zx} ${z.y + z.h * 0.78} ${zx + r} ${z.y + z.h * 0.78}H${z.x - 7}`;
       edges.push(s('path', { class: 'edge back', d: `${out}V${y - r}Q${ax} ${y} ${ax - r} ${y}H${zx + r}Q${zx} ${y} ${zx} ${y - r}${into}`, 'marker-end': `url(#${tip}b)` }),
         s('text', { class: 'back', x: (ax + zx) / 2, y: y - 5, 'text-anchor': 'middle' }, label));
     } else {
-      const x = width + 4 + k * LANE, ay = a.y + a.h / 2, zy = z.y + z.h / 2;
-      edges.push(s('path', { class: 'edge back', d: `M${a.x + a.w} ${ay}C${x} ${ay} ${x} ${ay - 10} ${x} ${ay - 20}L${x} ${Math.min(ay - 20, zy + 20)}C${x} ${zy} ${x - 10} ${zy} ${z.x + z.w + 7} ${zy}`, 'marker-end': `url(#${tip}b)` }),
+      /* from the right, where nothing stands there; else through the gap between the layers */
+      const x = width + 4 + k * LANE, r = 10, last = (n) => !g.layers[n.layer].some((o) => o !== n && o.x > n.x);
+      const ay = last(a) ? a.y + a.h / 2 + self / 2 : a.y + a.h + 14, zy = last(z) ? z.y + z.h / 2 - self / 2 : z.y - 22;
+      const out = last(a) ? `M${a.x + a.w} ${ay}` : `M${a.x + a.w * 0.72} ${a.y + a.h}Q${a.x + a.w * 0.72} ${ay} ${a.x + a.w * 0.72 + r} ${ay}`;
+      const into = last(z) ? `H${z.x + z.w + 7}` : `H${z.x + z.w * 0.78 + r}Q${z.x + z.w * 0.78} ${zy} ${z.x + z.w * 0.78} ${zy + r}V${z.y - 7}`;
+      edges.push(s('path', { class: 'edge back', d: `${out}H${x - r}Q${x} ${ay} ${x} ${ay - r}V${zy + r}Q${x} ${zy} ${x - r} ${zy}${into}`, 'marker-end': `url(#${tip}b)` }),
         s('text', { class: 'back', x: x - 4, y: (ay + zy) / 2, 'text-anchor': 'end' }, label));
     }
   });
   const lanes = back.length;
-  if (across) height += lanes ? 14 + lanes * LANE : 0;
+  if (!across && lanes) height += 8;
+  if (across) height += lanes ? lanes * LANE : 0;
   else width += lanes ? 14 + lanes * LANE : 0;
-  const nodes = phases.map((p) => node(p, g.nodes.get(p.phase), href(p.phase), p.phase === chosen));
+  const nodes = phases.map((p) => node(p, g.nodes.get(p.phase), href(p.phase), p.phase === chosen, asked.get(p.phase)));
   const said = phases.map((p) => `${p.phase} ${p.state}`).join(', ');
   const svg = s('svg', { class: 'graph', width, height, viewBox: `0 0 ${width} ${height}`, role: 'group', 'aria-label': 'Phases: ' + clean(short(said, 400)) },
     s('defs', {},
@@ -141,21 +147,21 @@ export function graph(phases, back, { href, chosen, narrow }) {
   return svg;
 }
 
-function node(p, at, href, chosen) {
+function node(p, at, href, chosen, asked) {
   const gate = p.type === 'gate', team = p.type === 'team', x = at.x, y = at.y;
-  const more = [gate && p.iteration ? `${p.iteration} of ${p.max_iterations}` : p.attempts > 1 ? `attempt ${p.attempts}` : '', p.duration_ms !== undefined ? duration(p.duration_ms) : ''].filter(Boolean).join(' · ') || (p.agent ? clean(p.agent) : p.state);
-  const kind = kindOf(p.state), label = `${p.phase}: ${p.state}${gate ? ', gate' + (p.iteration ? `, iteration ${p.iteration} of ${p.max_iterations}` : '') : ''}${team ? ', team' : ''}`;
-  const icon = mark(p.state, 16);
+  const more = asked ? 'waits for ' + asked.map(clean).join(', ') : [gate && p.iteration ? `${p.iteration} of ${p.max_iterations}` : p.attempts > 1 ? `attempt ${p.attempts}` : '', p.duration_ms !== undefined ? duration(p.duration_ms) : ''].filter(Boolean).join(' · ') || (p.agent ? clean(p.agent) : p.state);
+  const look = asked ? 'escalated' : p.state, kind = kindOf(look), label = `${p.phase}: ${p.state}${asked ? ', ' + more : ''}${gate ? ', gate' + (p.iteration ? `, iteration ${p.iteration} of ${p.max_iterations}` : '') : ''}${team ? ', team' : ''}`;
+  const icon = mark(look, 16);
   icon.setAttribute('x', x + (gate ? 18 : 12));
   icon.setAttribute('y', y + 13);
-  const left = x + (gate ? 41 : 35), room = gate ? 17 : 19;
+  const left = x + (gate ? 41 : 35), room = gate ? 14 : 16;
   return s('a', { href: '#/' + href, class: `node ${kind}` + (chosen ? ' chosen' : ''), 'aria-current': chosen ? 'true' : null },
     s('title', {}, label + (p.progress ? '\n' + clean(short(p.progress, 200)) : '')),
     team ? s('rect', { class: 'box under', x: x + 4, y: y + 4, width: W, height: H, rx: 9 }) : null,
     gate ? s('path', { class: 'box', d: gateShape(x, y, W, H) }) : s('rect', { class: 'box', x, y, width: W, height: H, rx: 9 }),
     icon,
     s('text', { class: 'name', x: left, y: y + 26 }, clean(short(p.phase, room))),
-    s('text', { class: 'more', x: left, y: y + 44 }, short(more, room + 4)));
+    s('text', { class: 'more', x: left, y: y + 44 }, short(more, room + 3)));
 }
 
 /* ---- attempts over time ---- */

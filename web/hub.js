@@ -2,7 +2,7 @@
  * hub - the page Hub: how fast and how large it is, and who takes part: keys, identities, roles, rings, leases.
  */
 import { can, get, latencies, mayRead, me, post, stream, text } from './api.js';
-import { act, button, chip, confirm, dialog, empty, field, h, input, put, redraw, select, toast } from './dom.js';
+import { act, button, chip, confirm, dialog, empty, field, h, input, put, redraw, select, table, toast } from './dom.js';
 import { loadNames, names, throttle, watch } from './store.js';
 import { clean, now, number, oneLine, size, time } from './text.js';
 
@@ -50,7 +50,7 @@ export function hubPage(root) {
       card('Signals', number(m.signals || 0), r(rate('sequence')) + ' lines a second'),
       card('Requests', r(rate('http_requests_total')) + ' /s', number(m['http_answers_total.5xx'] || 0) + ' server errors, ' + number(m.http_limited_total || 0) + ' limited'),
       card('Answers', ms(part(latencies, 0.5)), '95 % within ' + ms(part(latencies, 0.95)) + ', seen from here'),
-      card('Emit to screen', ms(part(delays, 0.5)), '95 % within ' + ms(part(delays, 0.95))),
+      card('Emit to screen', ms(part(delays, 0.5)), delays.length ? '95 % within ' + ms(part(delays, 0.95)) : 'no signal has come yet'),
       card('Log', size(m.log_bytes || 0), 'line ' + number(m.sequence || 0) + (m.log_bad_lines ? ', ' + number(m.log_bad_lines) + ' damaged' : '')),
       card('Streams', number(m.stream_clients || 0), number(m.claims_waiting || 0) + ' claims wait, ' + number(m.delayed_signals || 0) + ' delayed')),
     h('div', { class: 'shares', role: 'img', 'aria-label': 'Signals by state: ' + STATES.map((k) => `${k.replace('_', ' ')} ${m['signals_by_state.' + k] || 0}`).join(', ') }, STATES.filter((k) => m['signals_by_state.' + k]).map((k) => {
@@ -64,7 +64,6 @@ export function hubPage(root) {
 
   /* ---- tables ---- */
 
-  const table = (heads, rows) => h('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': heads[0] }, h('table', {}, h('thead', {}, h('tr', {}, heads.map((t) => h('th', { scope: 'col' }, t || h('span', { class: 'heard' }, 'Actions'))))), h('tbody', {}, rows)));
   const section = (title, more, body) => h('section', {}, h('div', { class: 'page-head' }, h('h2', {}, title), h('span', { class: 'grow' }), more), body);
 
   async function people1() {

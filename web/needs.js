@@ -2,7 +2,7 @@
  * needs - what waits for a person: one list, newest first, each with its one or two buttons.
  *
  * Reviews, runs that stopped, dead letters, tasks that came back because a lease expired, alerts, tasks
- * for oneself, and agents that have said nothing for long. `inbox` keeps the list up to date on every page,
+ * for oneself, agents that have said nothing for long, and rooms that wait for a person. `inbox` keeps the list up to date on every page,
  * for the number in the title and for notifications.
  */
 import { at, can, get, mayRead, me, post } from './api.js';
@@ -91,6 +91,20 @@ function mineOf(list) {
     : signalItem(s, 'task', s.task_status, [h('b', {}, 'A task for you'), s.from_identity ? ' from ' + clean(s.from_identity) : ''], [s.task_status === 'open' ? claim(s) : ['Done', (b) => act(b, () => finish(s), 'Done'), 'primary'], ['Open', (b, e, go) => go()]])));
 }
 
+/* Rooms in which a person plays the role that is awaited. */
+async function rooms() {
+  if (!mayRead()) return [];
+  return (await get('/rooms')).filter((r) => r.role && r.player === 'person' && r.state !== 'pending').map((r) => {
+    const to = 'rooms/' + encodeURIComponent(r.project || '-') + '/' + encodeURIComponent(r.room);
+    return {
+      id: `room ${to} ${r.state} ${r.since}`, at: r.since || r.last?.ts, kind: 'room', state: 'waiting', to, dismiss: true,
+      title: [h('b', {}, oneLine(r.title || r.room, 80)), ' waits for a person as ', clean(r.role)],
+      text: [r.path ? nameOf(r.path) : '', clean(r.room), clean(r.state)].filter(Boolean).join(' · '),
+      buttons: [['Open', (b, e, go) => go(), 'primary']],
+    };
+  });
+}
+
 /* ---- the list, on every page ---- */
 
 export const inbox = {
@@ -100,7 +114,7 @@ export const inbox = {
   seen: null,
 
   async look() {
-    const sources = [reviews, runs, dead, expired, mine], parts = await Promise.allSettled(sources.map((fn) => fn()));
+    const sources = [reviews, runs, dead, expired, mine, rooms], parts = await Promise.allSettled(sources.map((fn) => fn()));
     if (!me) return;
     const gone = new Set(kept(DISMISSED)), found = new Map();
     for (const p of parts) if (p.status === 'fulfilled') for (const i of p.value) if (!gone.has(i.id)) found.set(i.id, i);
@@ -154,7 +168,7 @@ export function needsPage(root) {
         else toast('The browser does not allow notifications for this page', 'error');
         draw();
       }, { class: 'small', 'aria-pressed': on ? 'true' : 'false' }) : null), inbox.problem ? h('p', { class: 'banner bad' }, inbox.problem) : null]);
-    redraw(list, JSON.stringify(items && items.map((i) => [i.id, i.text, i.at, i.state])), () => (!items ? h('li', { class: 'quiet' }, 'Looking…') : items.length ? items.map(row) : h('li', {}, empty('Nothing needs you.', h('p', { class: 'quiet' }, 'Reviews, escalations, dead letters, expired leases, alerts and silent agents appear here by themselves.')))));
+    redraw(list, JSON.stringify(items && items.map((i) => [i.id, i.text, i.at, i.state])), () => (!items ? h('li', { class: 'quiet' }, 'Looking…') : items.length ? items.map(row) : h('li', {}, empty('Nothing needs you.', h('p', { class: 'quiet' }, 'Reviews, escalations, dead letters, expired leases, alerts, silent agents and rooms that wait for a person appear here by themselves.')))));
   }
   function row(i) {
     const go = () => { location.hash = '#/' + i.to; };

@@ -31,7 +31,7 @@ export function phasePanel(root, { id, name, href, isPresent, isLive }) {
   const journal = async (way) => attempts(await get(at('runs', id, 'journal'), { phase: way }).catch(() => []));
 
   function draw() {
-    const p = now, nested = p.run || (above && siblings), buttons = [];
+    const p = now, nested = p.run || (above && siblings), buttons = [], asks = (run.reviews || []).filter((r) => r.gate === self);
     if (can('admin') && isPresent() && !isLive() && !above && p.state !== 'waiting')
       buttons.push(button('Retry from here', (b) => confirm(`Retry ${name}?`, 'It runs again, and every phase behind it. What stands before it is kept.', 'Retry', () => post(at('runs', id, 'retry', name), {})).then(() => { b.disabled = false; })));
     redraw(head, JSON.stringify([p, run.reviews, isLive(), isPresent()]), () => [h('div', { class: 'panel-head' }, h('h2', { dir: 'auto' }, clean(self)), state(p.state), p.type !== 'standard' ? chip(p.type) : null,
@@ -45,8 +45,8 @@ export function phasePanel(root, { id, name, href, isPresent, isLive }) {
       p.usage ? h('span', {}, usage(p.usage)) : null,
       p.waits_for_files_of ? h('span', {}, 'waits for the files of ', clean(p.waits_for_files_of)) : null),
     p.error ? h('p', { class: 'banner bad', dir: 'auto' }, mark('failed'), ' ', clean(p.error)) : p.result ? h('p', { class: 'banner', dir: 'auto' }, mark('done'), ' ', clean(p.result)) : null,
-    (run.reviews || []).filter((r) => r.gate === self).map((r) => h('p', { class: 'banner' }, mark(r.state === 'open' ? 'escalated' : r.state), ` Review ${clean(r.id)}: ${r.state === 'open' ? 'waits for ' + r.reviewers.map(clean).join(', ') : clean(r.state)}. `, can('review') && isPresent() ? link('needs/review/' + encodeURIComponent(r.id), {}, 'Look') : null)),
-    p.progress && !p.error && p.state === 'running' ? h('p', { class: 'banner', dir: 'auto' }, mark('running'), ' ', clean(p.progress)) : null]);
+    asks.map((r) => h('p', { class: 'banner' }, mark(r.state === 'open' ? 'escalated' : r.state), ` Review ${clean(r.id)}: ${r.state === 'open' ? 'waits for ' + r.reviewers.map(clean).join(', ') : clean(r.state)}. `, can('review') && isPresent() ? link('needs/review/' + encodeURIComponent(r.id), {}, 'Look') : null)),
+    p.progress && !p.error && p.state === 'running' && !asks.some((r) => r.state === 'open') ? h('p', { class: 'banner', dir: 'auto' }, mark('running'), ' ', clean(p.progress)) : null]);
     const ways = (p.run ? inner : outer)?.back || [];
     redraw(team, JSON.stringify([nested && nested.map?.((x) => x.state), p.run, ways, self]), () => (nested ? [h('p', { class: 'quiet' }, p.run ? ['Team ', h('b', { dir: 'auto' }, clean(p.run.team || '')), ' ', state(p.run.status)] : ['In ', h('a', { href: '#/' + href(above) }, clean(above))]),
       h('div', { class: 'picture scroll', tabindex: '0', role: 'group', 'aria-label': 'Graph of the team' }, graph(p.run ? p.run.phases : siblings, ways, { href: (x) => href((p.run ? name : above) + '/' + x), chosen: p.run ? null : self, narrow: team.clientWidth > 0 && team.clientWidth < 520 }))] : null));

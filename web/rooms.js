@@ -13,7 +13,9 @@ import { clean, markdown, oneLine, plural, time } from './text.js';
 const TYPES = ['task', 'done', 'review', 'pass', 'fail', 'fix', 'error', 'progress', 'escalate', 'plan-review', 'plan-approve', 'plan-reject'];
 const LOOK = { passed: 'passed', 'failed-final': 'failed', failed: 'failed', pending: 'waiting', blocked: 'blocked', triage: 'escalated' };
 const SAID = { done: 'done', pass: 'passed', fail: 'failed', error: 'failed', escalate: 'escalated', signoff: 'done', review: 'waiting', fix: 'running', task: 'open', progress: 'running' };
-const lookOf = (r) => LOOK[r.state] || 'running';
+/* A person plays the role that is awaited. */
+const asksPerson = (r) => r.role && r.player === 'person' && r.state !== 'pending';
+const lookOf = (r) => (asksPerson(r) ? 'escalated' : LOOK[r.state] || 'running');
 const isRoom = (s) => s && s.signal_type.startsWith('room:');
 const hue = (role) => [...String(role)].reduce((n, c) => (n * 31 + c.codePointAt(0)) % 6, 0);
 
@@ -82,10 +84,10 @@ export function roomsPage(root) {
 }
 
 function conversation(root, id, project, room) {
-  const top = h('header', { class: 'run-top' }), life = h('div', {}), said = h('ol', { class: 'talk', 'aria-label': 'Messages' }), foot = h('div', { class: 'talk-foot' });
-  const scroll = h('div', { class: 'talk-scroll', tabindex: '0' }, h('div', { class: 'doc' }, link('rooms', { class: 'back-link' }, '‹ All rooms'), top, life, h('div', { role: 'log', 'aria-label': 'Conversation' }, said)));
+  const top = h('header', { class: 'run-top' }), life = h('div', {}), asks = h('div', {}), said = h('ol', { class: 'talk', 'aria-label': 'Messages' }), foot = h('div', { class: 'talk-foot' });
+  const scroll = h('div', { class: 'talk-scroll', tabindex: '0' }, h('div', { class: 'doc' }, link('rooms', { class: 'back-link' }, '‹ All rooms'), top, life, asks, h('div', { role: 'log', 'aria-label': 'Conversation' }, said)));
   put(root, h('div', { class: 'talk-page' }, scroll, foot));
-  let it = null, last = null, sent = false;
+  let it = null, last = null, sent = false, fill = null;
   const body = (more) => ({ ...more, ...(project ? { project } : {}) });
 
   function message(m) {
@@ -93,15 +95,20 @@ function conversation(root, id, project, room) {
     return h('li', { class: 'role-' + hue(r) }, h('span', { class: 'face', 'aria-hidden': 'true' }, clean(r).slice(0, 1).toUpperCase()),
       h('div', { class: 'said' }, h('div', { class: 'talk-head' }, h('b', { dir: 'auto' }, clean(r)), m.to ? h('span', { dir: 'auto' }, '→ ' + clean(m.to)) : null, m.type ? state2(m.type) : null, h('span', { class: 'grow' }), time(m.ts)), m.body ? markdown(m.body) : h('p', { class: 'quiet' }, '(nothing)')));
   }
+  /* What the role may answer in this state, by the life cycle. */
+  const answers = (r) => Object.keys(r.lifecycle?.states?.[r.state]?.signals || {});
   const state2 = (type) => h('span', { class: 'state ' }, mark(SAID[type] || 'waiting'), ' ', oneLine(type, 40));
 
   function draw() {
     const r = it, steps = Object.entries(r.lifecycle?.states || {});
-    redraw(top, JSON.stringify([r.title, r.state, r.retries, r.waits_for, r.unsigned, r.signed, r.running]), () => [h('div', { class: 'run-head' }, h('h1', { dir: 'auto' }, oneLine(r.title || r.room, 160)), h('span', { class: 'state ' }, mark(lookOf(r)), ' ', clean(r.state)), r.running ? chip('at work') : null, h('span', { class: 'grow' }),
+    redraw(top, JSON.stringify([r.title, r.state, r.player, r.retries, r.waits_for, r.unsigned, r.signed, r.running]), () => [h('div', { class: 'run-head' }, h('h1', { dir: 'auto' }, oneLine(r.title || r.room, 160)), h('span', { class: 'state ' }, mark(lookOf(r)), ' ', clean(r.state)), r.running ? chip('at work') : null, h('span', { class: 'grow' }),
       can('emit') && r.unsigned?.length ? button('Sign off', () => signOff(), { class: 'primary' }) : null),
     h('p', { class: 'facts' }, h('span', {}, clean(r.room)), r.ref && r.ref !== r.room ? h('span', { dir: 'auto' }, clean(r.ref)) : null, r.path ? h('span', { class: 'path', dir: 'auto' }, clean(r.path)) : null, h('span', {}, `${r.retries} of ${r.max_retries} retries used`), r.since ? h('span', {}, 'since ', time(r.since)) : null,
       r.waits_for?.length ? h('span', {}, 'waits for ' + r.waits_for.map(clean).join(', ')) : null, r.signed?.length ? h('span', {}, 'signed by ' + r.signed.map(clean).join(', ')) : null, r.unsigned?.length ? h('span', {}, 'not yet by ' + r.unsigned.map(clean).join(', ')) : null)]);
     redraw(life, JSON.stringify([steps.map(([n]) => n), r.state]), () => (steps.length ? h('ol', { class: 'life', 'aria-label': 'States' }, steps.map(([name, s]) => h('li', { class: s.type || '', 'aria-current': name === r.state ? 'step' : null }, name === r.state ? mark(lookOf(r), 12) : null, clean(name), s.role ? h('small', {}, clean(s.role)) : null))) : null));
+    const asked = asksPerson(r) && can('emit');
+    redraw(asks, JSON.stringify(asked && [r.role, r.state]), () => (asked ? h('div', { class: 'banner' }, h('p', {}, mark('escalated'), ' Waits for a person as ', h('b', { dir: 'auto' }, clean(r.role)), '.'),
+      h('div', { class: 'buttons left' }, answers(r).map((type) => button(clean(type), () => fill?.(r.role, type))))) : null));
     const roles = [...new Set([...(r.roles || []), 'manager'])];
     redraw(foot, JSON.stringify([roles, r.room]), () => (can('emit') ? form(roles) : null));
   }
@@ -111,6 +118,13 @@ function conversation(root, id, project, room) {
     const from = select('from', roles.map((r) => [r, 'as ' + clean(r)]), roles[roles.length - 1], { 'aria-label': 'As' });
     const to = select('to', [...roles].map((r) => [r, 'to ' + clean(r)]), roles[0], { 'aria-label': 'To' });
     const type = select('type', TYPES, 'task', { 'aria-label': 'Type' });
+    fill = (as, what) => {
+      for (const [el, value] of [[from, as], [to, 'manager'], [type, what]]) {
+        if (![...el.options].some((o) => o.value === value)) el.append(h('option', { value }, clean(value)));
+        el.value = value;
+      }
+      text.focus();
+    };
     const f = h('form', {
       onsubmit: async (e) => {
         e.preventDefault();

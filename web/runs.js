@@ -34,7 +34,7 @@ export function runsPage(root) {
         h('div', { class: 'row-end' }, time(r.started)));
     },
   });
-  const find = h('input', { type: 'search', placeholder: 'Filter by project, team or run', 'aria-label': 'Filter runs', oninput: () => { filter.text = find.value.toLowerCase(); sift(); } });
+  const find = h('input', { type: 'search', placeholder: 'Project, team, run', 'aria-label': 'Filter runs', oninput: () => { filter.text = find.value.toLowerCase(); sift(); } });
   const which = h('select', { 'aria-label': 'State', onchange: () => { filter.status = which.value; sift(); } }, h('option', { value: '' }, 'All states'), STATES.map((s) => h('option', { value: s }, s.toLowerCase())));
   const about = h('p', { class: 'quiet count-line', role: 'status' });
   const side = h('section', { class: 'side', 'aria-label': 'All runs' }, h('div', { class: 'bar-top' }, find, which), about, list.el);
@@ -103,6 +103,9 @@ function phaseAt(run, name) {
   return rest.length && p ? (p.run ? phaseAt(p.run, rest.join('/')) : undefined) : p;
 }
 
+/* The gates that wait for people, by name: whom they ask. */
+const askedIn = (run) => new Map((run.reviews || []).filter((r) => r.state === 'open').map((r) => [r.gate, r.reviewers]));
+
 function runDetail(root, id) {
   const href = (...more) => ['runs', id, ...more].map(encodeURIComponent).join('/');
   const top = h('header', { class: 'run-top' });
@@ -151,10 +154,10 @@ function runDetail(root, id) {
     const found = attempts(journal || []);
     drawTop();
     const narrow = picture.clientWidth > 0 && picture.clientWidth < 560;
-    redraw(picture, JSON.stringify([run.phases, found.back, chosen.name, narrow]), () => {
+    redraw(picture, JSON.stringify([run.phases, run.reviews, found.back, chosen.name, narrow]), () => {
       const at = picture.scrollLeft;
       requestAnimationFrame(() => { picture.scrollLeft = at; });
-      return graph(run.phases, found.back, { href: (p) => href(p), chosen: chosen.name?.split('/')[0], narrow });
+      return graph(run.phases, found.back, { href: (p) => href(p), chosen: chosen.name?.split('/')[0], narrow, asked: askedIn(run) });
     });
     if (found.list.length) redraw(times, JSON.stringify([found, chosen.name]), () => timeline(found, run.phases, { href: (a) => href(a.phase, 'log', a.attempt), now: now() }));
     else redraw(times, 'none', () => h('p', { class: 'quiet' }, 'No attempt has begun yet.'));

@@ -6,7 +6,7 @@
  *     #/signals/s/ID            one signal, beside the stream
  */
 import { can, mayRead, me, page, post, remove } from './api.js';
-import { act, button, dialog, empty, field, h, input, mark, put, redraw, select, tabs, toast } from './dom.js';
+import { act, button, dialog, empty, field, h, input, mark, put, redraw, select, table, tabs, toast } from './dom.js';
 import { List } from './list.js';
 import { signalPanel } from './signal.js';
 import { loadNames, names, signals, throttle, watch } from './store.js';
@@ -219,9 +219,8 @@ function subscriptionsView(root) {
   const look = watch(async () => {
     const { subscriptions } = await page('/v1/engine/signals/subscriptions');
     redraw(place, JSON.stringify(subscriptions), () => [h('div', { class: 'page-head' }, h('h2', {}, 'Subscriptions'), h('span', { class: 'grow' }), can('inbox') ? button('Subscribe', () => subscribe().then(look.now)) : null),
-      subscriptions.length ? h('div', { class: 'scroll' }, h('table', {}, h('thead', {}, h('tr', {}, ['Pattern', 'Who', 'Wakes', 'Since', ''].map((t) => h('th', { scope: 'col' }, t || h('span', { class: 'heard' }, 'Actions'))))),
-        h('tbody', {}, subscriptions.map((x) => h('tr', {}, h('td', {}, h('code', { dir: 'auto' }, oneLine(x.pattern, 120))), h('td', {}, clean(x.agentId)), h('td', {}, x.silent ? 'no, inbox only' : 'yes'), h('td', {}, time(x.createdAt)),
-          h('td', {}, can('admin') || x.agentId === me.identity ? button('End', (b) => act(b, () => post('/v1/engine/signals/unsubscribe', { pattern: x.pattern, ...(x.agentId === me.identity ? {} : { agentId: x.agentId }) }), 'Ended').then(look.now), { class: 'small', 'aria-label': 'End ' + x.pattern }) : null)))))) : empty('No subscription.')]);
+      subscriptions.length ? table(['Pattern', 'Who', 'Wakes', 'Since', ''], subscriptions.map((x) => h('tr', {}, h('td', {}, h('code', { dir: 'auto' }, oneLine(x.pattern, 120))), h('td', {}, clean(x.agentId)), h('td', {}, x.silent ? 'no, inbox only' : 'yes'), h('td', {}, time(x.createdAt)),
+          h('td', {}, can('admin') || x.agentId === me.identity ? button('End', (b) => act(b, () => post('/v1/engine/signals/unsubscribe', { pattern: x.pattern, ...(x.agentId === me.identity ? {} : { agentId: x.agentId }) }), 'Ended').then(look.now), { class: 'small', 'aria-label': 'End ' + x.pattern }) : null)))) : empty('No subscription.')]);
   }, 700);
   look.now();
   return { stop: look.stop };

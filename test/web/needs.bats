@@ -72,6 +72,7 @@ END
     ANN=$(key_of ann '["review","inbox","stream","audit"]') RUN_ID=$(id) browse <<'JS'
 await signIn('runs/' + process.env.RUN_ID + '/accept/log', process.env.ANN);
 await page.locator('.panel').getByRole('link', { name: 'Look' }).waitFor();
+await page.getByRole('link', { name: 'accept: running, waits for ann, gate' }).waitFor();
 await page.getByRole('link', { name: 'Look at the review' }).click();
 const part = (title) => page.locator('.doc section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
 const card = (title, name) => part(title).locator('details.card').filter({ has: page.locator('summary code', { hasText: name }) });

@@ -47,6 +47,35 @@ JS
     browsed
 }
 
+@test "a room that waits for a person is among what needs one, and is answered" {
+    mkdir shop && cd shop
+    "$CLIQ" init >/dev/null
+    printf 'cat >/dev/null\necho "VERDICT: PASS"\n' >"$T/qa"
+    "$CLIQ" settings roles.qa.command ". '$T/qa'" >/dev/null
+    "$CLIQ" room create room-001 -m "Sign in with a key" >/dev/null
+    browsing <<'JS'
+await signIn('needs');
+await sees('Nothing needs you.');
+fs.writeFileSync(process.env.T + '/looks', '');
+const it = page.locator('.need').filter({ hasText: 'Sign in with a key waits for a person as engineer' });
+await it.getByRole('button', { name: 'Open' }).click();
+await sees('Waits for a person as engineer.');
+assert.deepEqual(await page.locator('.banner button').allInnerTexts(), ['done', 'error']);
+await click('done');
+assert.deepEqual(await page.locator('.talk-foot select').evaluateAll((l) => l.map((s) => s.value)), ['engineer', 'done', 'manager']);
+await page.keyboard.type('* it\n* works');
+await page.keyboard.press('Control+Enter');
+await page.locator('.life li[aria-current]', { hasText: 'passed' }).waitFor();
+assert.equal(await page.locator('.talk .md li', { hasText: 'works' }).evaluate((li) => getComputedStyle(li).display), 'list-item');
+await accessible('a room with an answer');
+await open('Needs you');
+await sees('Nothing needs you.');
+JS
+    until_true exists "$T/looks"
+    "$CLIQ" room run >/dev/null
+    browsed
+}
+
 @test "a room is carried by its roles while the page looks on, and is signed off" {
     mkdir shop && cd shop
     "$CLIQ" init >/dev/null

@@ -33,7 +33,7 @@ const row = page.getByRole('option').filter({ hasText: 'proj' });
 await row.waitFor();
 assert.match(await row.innerText(), /completed[\s\S]*4 of 4/);
 await row.click();
-await sees('sent back');
+await sees('sent back, iteration 2 of 3');
 assert.ok(page.url().endsWith('#/runs/' + process.env.RUN));
 const names = await page.locator('svg.graph a').evaluateAll((l) => l.map((a) => a.querySelector('title').textContent.split('\n')[0]));
 assert.deepEqual(names, ['plan: done', 'build: done', 'check: done, gate, iteration 2 of 3', 'ship: done']);

@@ -23,7 +23,7 @@ a_script() {
 }
 browse() {
     a_script browse
-    URL=$URL KEY=$KEY timeout 60 node "$T/browse.mjs" >"$T/browse.out" 2>&1 || { cat "$T/browse.out"; return 1; }
+    URL=$URL KEY=$KEY timeout ${LIMIT:-60} node "$T/browse.mjs" >"$T/browse.out" 2>&1 || { cat "$T/browse.out"; return 1; }
 }
 browsing() {
     a_script browsing
