@@ -44,6 +44,10 @@ suggest_try(struct suggest *n, const char *candidate)
     size_t d = distance(n->word, nw, candidate, nc);
     size_t limit = nw < 4 ? 1 : nw < 8 ? 2 : 3;
     int is_prefix = nw >= 2 && nw < nc && strncmp(n->word, candidate, nw) == 0;
+    if (nc > 2 && nc < nw && n->word[nc] == '-' && strncmp(n->word, candidate, nc) == 0)
+        d = 1; /* cursor-agent: cursor */
+    if (is_prefix && d > limit)
+        d = limit + 1; /* of several longer words the first is meant, not the shortest */
     if ((d <= limit && d < nc) || is_prefix) {
         if (!n->best || d < n->distance) {
             n->best = candidate;

@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
-/* Set `word` and pass each candidate to suggest_try. `best` is then the closest one, or NULL when
- * none is close. */
+/* Set `word` and pass each candidate to suggest_try, the likely ones first. `best` is then the
+ * closest one, else the first that begins with the word, or NULL when none is close. */
 struct suggest {
     const char *word;
     const char *best;

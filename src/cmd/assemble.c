@@ -303,7 +303,7 @@ assemble(const struct args *a, const struct chosen *c, struct state_dir *f, stru
                                 : c->ref.kind == TEAM_REF_DIR ? ASSEMBLE_TRUST_OWN
                                                               : ASSEMBLE_TRUST_NOTHING;
     bool is_trusted = false;
-    struct problems p = { 0 };
+    struct problems p = { .dir = c->dir.p };
     struct buf out = { 0 };
     enum status s = assemble_team(f, c->dir.p, trust, &is_trusted, &p, e);
 

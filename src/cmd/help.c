@@ -338,6 +338,18 @@ help_hint(const char *name, struct err *e)
     snprintf(e->text + n, sizeof e->text - n, "\nTry 'cliq%s%s --help'.", *name ? " " : "", name);
 }
 
+/* Appends the commands of groups whose second word this is: `"signal subscribe"`. */
+static void
+add_by_second_word(struct buf *to, const char *word)
+{
+    for (const struct cmd *const *c = cmds; *c; c++) {
+        const char *space = strchr((*c)->name, ' ');
+        if (space && !(*c)->is_hidden && strcmp(space + 1, word) == 0 &&
+            strncmp((*c)->name, "agent ", 6) != 0)
+            buf_addf(to, "%s\"%s\"", to->len ? ", " : "", (*c)->name);
+    }
+}
+
 /* "channel pots" is no command: what was meant? is_help: topics count, too. */
 static enum status
 unknown_command(const char *first, const char *second, bool is_help, struct err *e)
@@ -345,6 +357,7 @@ unknown_command(const char *first, const char *second, bool is_help, struct err 
     const struct cmd_group *g = cmd_find_group(first);
     char given[160];
     struct suggest near = { .word = given };
+    struct buf longer = { 0 };
 
     const struct builtin *b = g && strcmp(g->name, "agent") == 0 ? builtin_find(second) : NULL;
     if (b && b->acp)
@@ -361,11 +374,16 @@ unknown_command(const char *first, const char *second, bool is_help, struct err 
         suggest_try(&near, h->name);
     for (const struct topic *t = topics; t->id && is_help; t++)
         suggest_try(&near, t->name);
-    if (near.best)
+    if (!g)
+        add_by_second_word(&longer, first);
+    if (longer.len)
+        err_set(e, ST_INVALID, "unknown command \"%s\" (did you mean %s?)", given, longer.p);
+    else if (near.best)
         err_set(e, ST_INVALID, "unknown command \"%s\" (did you mean \"%s\"?)", given, near.best);
     else
         err_set(e, ST_INVALID, "unknown command \"%s\"", given);
     help_hint(g ? g->name : "", e);
+    buf_release(&longer);
     return ST_INVALID;
 }
 

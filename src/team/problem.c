@@ -123,8 +123,12 @@ sort(struct problems *p)
 }
 
 static void
-write_line(struct buf *to, const struct problem *x)
+write_line(struct buf *to, const struct problem *x, const char *dir)
 {
+    if (x->file && dir) {
+        term_escape(to, dir, strlen(dir), false);
+        buf_adds(to, *dir && dir[strlen(dir) - 1] == '/' ? "" : "/");
+    }
     if (x->file)
         term_escape(to, x->file, strlen(x->file), false);
     if (x->line)
@@ -151,7 +155,7 @@ problems_write(struct buf *to, struct problems *p)
 {
     sort(p);
     for (const struct problem *x = p->first; x; x = x->next)
-        write_line(to, x);
+        write_line(to, x, p->dir);
 }
 
 void

@@ -24,6 +24,7 @@ struct problems {
     struct arena arena;
     struct problem *first, **last; /* in the order they were added; last may be NULL at first */
     size_t errors, warnings;
+    const char *dir; /* shown before the files of problems_write; NULL: nothing */
 };
 
 struct problem_at {

@@ -251,6 +251,11 @@ END
     got run --headless --agent wnda
     code_is 4
     has "$err" "the agent wnda is not installed (did you mean wanda?); these are: wanda, exec, checks, script, curl"
+    for word in claude:claude-code openai:openai-api cursor-agent:cursor gemini-cli:gemini; do
+        printf 'name: t\ndescription: d\nphases:\n  - { name: a, agent: %s }\n' "${word%:*}" >team/team.yml
+        got team validate team
+        has "$out" "unknown agent \"${word%:*}\" (did you mean \"${word#*:}\"?)"
+    done
     got identity add bo --agent ww --dir .
     is 0 "$code"
     has "$err" "the agent ww is not installed; these are: wanda, exec"

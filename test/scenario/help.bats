@@ -219,6 +219,10 @@ render() {
     refused 2 'unknown command "chanel" (did you mean "channel"?)'
     got help chanel
     refused 2 'did you mean "channel"?'
+    got subscribe
+    refused 2 'unknown command "subscribe" (did you mean "signal subscribe"?)'
+    got create
+    refused 2 '(did you mean "room create", "key create"?)'
     got zzzzzzzzz
     refused 2 'unknown command "zzzzzzzzz"' "Try 'cliq --help'."
 }

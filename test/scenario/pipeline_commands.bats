@@ -43,7 +43,7 @@ END
     sed -i 's/depends_on: \[plan\]/depends_on: [plna]/' "$T/team/team.yml"
     got assemble ../team
     code_is 1
-    like "$err" 'team.yml:[0-9]+:[0-9]+: error: .*plna'
+    like "$err" '^\.\./team/team.yml:[0-9]+:[0-9]+: error: .*plna'
     has "$err" plan
     is "$before" "$(cat .cliq/workflow.yml)"
     got assemble ../nowhere

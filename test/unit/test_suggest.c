@@ -43,6 +43,25 @@ the_beginning_of_a_word_is_enough(void **state)
 }
 
 static void
+of_several_that_begin_with_it_the_first_wins(void **state)
+{
+    struct suggest near = { .word = "claude" };
+
+    (void)state;
+    suggest_try(&near, "claude-code");
+    suggest_try(&near, "claude-api");
+    assert_string_equal(near.best, "claude-code");
+}
+
+static void
+a_known_word_with_another_behind_it_is_that_word(void **state)
+{
+    (void)state;
+    assert_string_equal(nearest("task-agent"), "task");
+    assert_string_equal(nearest("review-cli"), "review");
+}
+
+static void
 the_closest_of_several_wins(void **state)
 {
     (void)state;
@@ -81,6 +100,8 @@ main(void)
         CASE(a_letter_too_many_too_few_or_wrong_is_forgiven),
         CASE(two_swapped_letters_count_as_one_error),
         CASE(the_beginning_of_a_word_is_enough),
+        CASE(of_several_that_begin_with_it_the_first_wins),
+        CASE(a_known_word_with_another_behind_it_is_that_word),
         CASE(the_closest_of_several_wins),
         CASE(a_word_unlike_any_other_has_no_suggestion),
         CASE(words_of_any_length_are_handled),
