@@ -245,6 +245,38 @@ check_reviewers(struct check *c, const struct phase *p, const struct yaml *v)
         check_receiver(c, p, "review", v);
 }
 
+/* Is it absolute, or has it a part ".."? */
+static bool
+leads_out(const char *path)
+{
+    bool is_out = path[0] == '/';
+
+    for (const char *part = path; part && !is_out;) {
+        is_out = strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == '\0');
+        part = strchr(part, '/');
+        part = part ? part + 1 : NULL;
+    }
+    return is_out;
+}
+
+/* Artifacts are looked for below the project, and links are not followed. */
+static void
+check_artifacts(struct check *c, const struct phase *p, const struct yaml *v)
+{
+    if (!v)
+        return;
+    if (v->type != YAML_LIST || (v->count && !has_texts(v))) {
+        problem_error(c->problems, check_at_node(c, p, "review", v),
+                      "review.artifacts must be a list of texts");
+        return;
+    }
+    yaml_each (m, v)
+        if (leads_out(m->text))
+            problem_warn(c->problems, check_at_node(c, p, "review", m),
+                         "the artifacts \"%.80s\" lead out of the project: no file is shown",
+                         m->text);
+}
+
 static void
 check_review(struct check *c, const struct phase *p)
 {
@@ -267,10 +299,7 @@ check_review(struct check *c, const struct phase *p)
                       "review.reviewer must be a text or a list of texts: who decides");
     }
     check_reviewers(c, p, check_given(review, "reviewer"));
-    const struct yaml *artifacts = check_given(review, "artifacts");
-    if (artifacts && (artifacts->type != YAML_LIST || (artifacts->count && !has_texts(artifacts))))
-        problem_error(c->problems, check_at_node(c, p, "review", artifacts),
-                      "review.artifacts must be a list of texts");
+    check_artifacts(c, p, check_given(review, "artifacts"));
     const struct yaml *require = check_given(review, "require");
     if (require && (require->type != YAML_SCALAR ||
                     (strcmp(require->text, "any") != 0 && strcmp(require->text, "all") != 0)))

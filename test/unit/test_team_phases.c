@@ -424,6 +424,16 @@ reviews_have_times_and_artifacts(void **state)
                                   "or 2d (phase a, field review)");
     says(HUG("artifacts: x"),
          "4:109: error: review.artifacts must be a list of texts (phase a, field review)");
+    clean(HUG("artifacts: ['a/..b/*', '..c', './d']"));
+    says(HUG("artifacts: [ok, a/../../b]"),
+         "4:114: warning: the artifacts \"a/../../b\" lead out of the project: no file is shown "
+         "(phase a, field review)");
+    says(HUG("artifacts: [/etc/*]"),
+         "4:110: warning: the artifacts \"/etc/*\" lead out of the project: no file is shown "
+         "(phase a, field review)");
+    says(HUG("artifacts: ['..']"),
+         "4:110: warning: the artifacts \"..\" lead out of the project: no file is shown "
+         "(phase a, field review)");
 }
 
 static void
