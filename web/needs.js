@@ -23,8 +23,8 @@ async function reviews() {
   return (await get('/reviews', { state: 'open' })).map((r) => ({
     id: 'review ' + r.id, at: r.since, kind: 'review', state: 'waiting', to: 'needs/review/' + encodeURIComponent(r.id),
     title: [h('b', {}, clean(r.gate)), ' of ', clean(r.team), ' waits for a decision'],
-    text: `${nameOf(r.project)} · iteration ${r.iteration} of ${r.max_iterations} · for ${r.reviewers.map(clean).join(', ')}`,
-    buttons: [['Look', (b, e, go) => go(), 'primary'], !r.reviewers.includes(me.identity) ? null : ['Approve', (b) => confirm(`Approve ${clean(r.gate)}?`, 'The gate passes, and the run goes on.', 'Approve', () => post(at('reviews', r.id, 'approve'), {})).then(() => { b.disabled = false; })]],
+    text: `${nameOf(r.project)} · iteration ${r.iteration} of ${r.max_iterations} · for ${r.awaits.map(clean).join(', ')}`,
+    buttons: [['Look', (b, e, go) => go(), 'primary'], !r.awaits.includes(me.identity) ? null : ['Approve', (b) => confirm(`Approve ${clean(r.gate)}?`, 'The gate passes, and the run goes on.', 'Approve', () => post(at('reviews', r.id, 'approve'), {})).then(() => { b.disabled = false; })]],
   }));
 }
 

@@ -45,7 +45,7 @@ export function phasePanel(root, { id, name, href, isPresent, isLive }) {
       p.usage ? h('span', {}, usage(p.usage)) : null,
       p.waits_for_files_of ? h('span', {}, 'waits for the files of ', clean(p.waits_for_files_of)) : null),
     p.error ? h('p', { class: 'banner bad', dir: 'auto' }, mark('failed'), ' ', clean(p.error)) : p.result ? h('p', { class: 'banner', dir: 'auto' }, mark('done'), ' ', clean(p.result)) : null,
-    asks.map((r) => h('p', { class: 'banner' }, mark(r.state === 'open' ? 'escalated' : r.state), ` Review ${clean(r.id)}: ${r.state === 'open' ? 'waits for ' + r.reviewers.map(clean).join(', ') : clean(r.state)}. `, can('review') && isPresent() ? link('needs/review/' + encodeURIComponent(r.id), {}, 'Look') : null)),
+    asks.map((r) => h('p', { class: 'banner' }, mark(r.state === 'open' ? 'escalated' : r.state), ` Review ${clean(r.id)}: ${r.state === 'open' ? 'waits for ' + r.awaits.map(clean).join(', ') : clean(r.state)}. `, can('review') && isPresent() ? link('needs/review/' + encodeURIComponent(r.id), {}, 'Look') : null)),
     p.progress && !p.error && p.state === 'running' && !asks.some((r) => r.state === 'open') ? h('p', { class: 'banner', dir: 'auto' }, mark('running'), ' ', clean(p.progress)) : null]);
     const ways = (p.run ? inner : outer)?.back || [];
     redraw(team, JSON.stringify([nested && nested.map?.((x) => x.state), p.run, ways, self]), () => (nested ? [h('p', { class: 'quiet' }, p.run ? ['Team ', h('b', { dir: 'auto' }, clean(p.run.team || '')), ' ', state(p.run.status)] : ['In ', h('a', { href: '#/' + href(above) }, clean(above))]),

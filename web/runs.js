@@ -145,7 +145,7 @@ function runDetail(root, id) {
     const said = [];
     if (run.reason) said.push(h('p', { class: 'banner ' + (run.status === 'COMPLETED' ? '' : 'bad'), dir: 'auto' }, mark(run.status), ' ', clean(run.reason)));
     if (run.wakes && run.status === 'ASLEEP') said.push(h('p', { class: 'banner' }, mark('asleep'), ' No process runs: people are awaited.'));
-    for (const r of (run.reviews || []).filter((x) => x.state === 'open')) said.push(h('p', { class: 'banner' }, mark('escalated'), ' ', h('b', { dir: 'auto' }, clean(r.gate)), ` waits for ${r.reviewers.map(clean).join(', ')}. `, can('review') && isPresent() ? link('needs/review/' + encodeURIComponent(r.id), {}, 'Look at the review') : null));
+    for (const r of (run.reviews || []).filter((x) => x.state === 'open')) said.push(h('p', { class: 'banner' }, mark('escalated'), ' ', h('b', { dir: 'auto' }, clean(r.gate)), ` waits for ${r.awaits.map(clean).join(', ')}. `, can('review') && isPresent() ? link('needs/review/' + encodeURIComponent(r.id), {}, 'Look at the review') : null));
     for (const n of run.notes || []) said.push(h('p', { class: 'banner', dir: 'auto' }, clean(n)));
     redraw(notes, JSON.stringify([run.reason, run.wakes, run.notes, run.status, run.reviews, isPresent()]), () => said);
   }

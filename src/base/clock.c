@@ -116,6 +116,8 @@ clock_near(char to[CLOCK_ISO_SIZE], int64_t wall_ms, int64_t now_ms)
         return strcpy(to, "just now");
     while (s < units[i].s)
         i++;
+    if (ahead > 0) /* an hour and 59 minutes are nearly two hours, which is what was set */
+        s += units[i].s / 2;
     snprintf(to, CLOCK_ISO_SIZE, ahead < 0 ? "%d %s ago" : "in %d %s", (int)(s / units[i].s),
              units[i].name);
     return to;

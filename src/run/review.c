@@ -91,6 +91,22 @@ answer_of(const struct json *doc, const struct json *identity)
     return NULL;
 }
 
+bool
+review_has_answer_of(const struct json *doc, const struct json *reviewer)
+{
+    return answer_of(doc, json_get(reviewer, "identity")) != NULL;
+}
+
+void
+review_awaited(struct arena *a, const struct json *doc, struct buf *to)
+{
+    size_t n = 0;
+
+    json_each (r, json_get(doc, "reviewers"))
+        if (!review_has_answer_of(doc, r))
+            buf_addf(to, "%s%s", n++ ? ", " : "", review_text(a, r, "identity"));
+}
+
 const struct json *
 review_decision(const struct json *doc)
 {
@@ -103,7 +119,7 @@ review_decision(const struct json *doc)
             return v;
     }
     json_each (r, json_get(doc, "reviewers"))
-        if (!answer_of(doc, json_get(r, "identity")))
+        if (!review_has_answer_of(doc, r))
             return NULL;
     return last;
 }

@@ -57,6 +57,10 @@ const char *review_identity(const char *ref);
 const char *review_text(struct arena *a, const struct json *doc, const char *key);
 bool review_is(const struct json *doc, const char *state);
 bool review_is_reviewer(const struct json *doc, const char *identity);
+/* Has this one of its reviewers answered? */
+bool review_has_answer_of(const struct json *doc, const struct json *reviewer);
+/* "elan, ops": the reviewers who have not answered. */
+void review_awaited(struct arena *a, const struct json *doc, struct buf *to);
 /* The answer that decides: with require all an approval counts when every reviewer approved.
  * NULL: none yet. */
 const struct json *review_decision(const struct json *doc);

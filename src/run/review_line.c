@@ -48,7 +48,7 @@ write_one(struct arena *a, const struct json *doc, bool has_ended, int64_t now_m
         return;
     }
     buf_adds(to, "waits for ");
-    review_line_names(a, doc, to);
+    review_awaited(a, doc, to);
     buf_adds(to, " since ");
     add_time(doc, "created_ms", now_ms, to);
     buf_adds(to, ", until ");
@@ -81,17 +81,28 @@ key_time(const struct json *doc, const char *from, const char *key, struct buf *
 static void
 json_one(struct arena *a, const struct json *doc, bool has_ended, struct buf *to)
 {
+    const char *state = review_line_state(a, doc, has_ended);
+    bool is_open = strcmp(state, "open") == 0;
+
     json_sep(to);
     json_open(to, '{');
     json_key_str(to, "id", review_text(a, doc, "id"));
     json_key_str(to, "gate", review_text(a, doc, "gate"));
-    json_key_str(to, "state", review_line_state(a, doc, has_ended));
+    json_key_str(to, "state", state);
     json_key(to, "reviewers");
     json_open(to, '[');
     json_each (r, json_get(doc, "reviewers")) {
         json_sep(to);
         json_write(to, json_get(r, "identity"));
     }
+    json_close(to, ']');
+    json_key(to, "awaits");
+    json_open(to, '[');
+    json_each (r, json_get(doc, "reviewers"))
+        if (is_open && !review_has_answer_of(doc, r)) {
+            json_sep(to);
+            json_write(to, json_get(r, "identity"));
+        }
     json_close(to, ']');
     key_time(doc, "created_ms", "since", to);
     key_time(doc, "expires_ms", "until", to);

@@ -116,6 +116,26 @@ load human
     has "$out" "PASS: bob approved: yes; ann approved"
 }
 
+@test "who has answered is awaited no longer, and not reminded" {
+    human_team "require: all, timeout: 1h, remind_every: 300ms"
+    sed -i 's/"herald:ann", bob/"herald:ann", "herald:bob"/' "$T/team/team.yml"
+    assemble
+    asks
+    "$CLIQ" review approve "$ID" --as ann
+    local before
+    before=$(reminders ann) # and one that is on its way
+    like "$("$CLIQ" status)" "Review $ID: waits for bob since"
+    is "ann,bob bob" "$("$CLIQ" status --json | $PY -c 'import json,sys; r=json.load(sys.stdin)["reviews"][0]; print(",".join(r["reviewers"]), ",".join(r["awaits"]))')"
+    until_true reminded bob $((before + 4))
+    [ "$(reminders ann)" -le $((before + 1)) ] || complain "ann was reminded $before times, and then $(reminders ann)"
+    has "$(<.cliq/signals/accept.jsonl)" "waits for bob: cliq review show"
+    "$CLIQ" review approve "$ID" --as bob
+    ended run "$RUN"
+    code_is 0
+}
+reminders() { grep -s hug_reminder "$T/told" | grep -c "\"channel\":\"$1\"" || true; }
+reminded() { [ "$(reminders "$1")" -ge "$2" ]; }
+
 @test "without an answer the reviewers are reminded, then the gate escalates" {
     human_team "timeout: 1500ms, remind_every: 500ms"
     asks

@@ -117,8 +117,10 @@ reads() { # KEY PATH: the status
     asks
     is 200 "$(answers "$ANN" approve '{"comment":"good"}')"
     is "open others" "$(json 'd["data"]["state"]+" "+d["data"]["next"]' <"$T/answer")"
+    is "[(['ann', 'bob'], ['bob'])]" "$(look /reviews "$ANN" | json '[(r["reviewers"], r["awaits"]) for r in d["data"]]')"
     is 409 "$(answers "$ANN" approve)"
     is 200 "$(answers "$BOB" approve)"
+    is "[[]]" "$(look /reviews "$ANN" | json '[r["awaits"] for r in d["data"]]')"
     is "approve runs" "$(json 'd["data"]["state"]+" "+d["data"]["next"]' <"$T/answer")"
     ended run "$RUN"
     code_is 0

@@ -53,6 +53,27 @@ leap_days_and_the_end_of_32_bits_are_dates(void **state)
 }
 
 static void
+times_near_now_are_told_as_people_tell_them(void **state)
+{
+    enum { S = 1000, MIN = 60 * S, H = 60 * MIN, D = 24 * H };
+    static const struct {
+        int64_t ahead;
+        const char *says;
+    } cases[] = {
+        { 0, "just now" },         { -1 * S, "just now" },  { -90 * S, "1 min ago" },
+        { -2 * H + 1, "1 h ago" }, { 2 * H - 1, "in 2 h" }, { 2 * H + 5, "in 2 h" },
+        { D - S, "in 24 h" },      { 7 * D - S, "in 7 d" }, { 89 * S, "in 1 min" },
+        { 5 * S, "in 5 s" },       { 7 * D, "1970-01-15" }, { -6 * D, "6 d ago" },
+    };
+    char text[CLOCK_ISO_SIZE];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(clock_near(text, 7 * (int64_t)D + cases[i].ahead, 7 * (int64_t)D),
+                            cases[i].says);
+}
+
+static void
 a_time_before_1970_is_written_too(void **state)
 {
     char to[CLOCK_ISO_SIZE];
@@ -188,6 +209,7 @@ main(void)
         CASE(the_time_zone_of_the_machine_does_not_matter),
         CASE(milliseconds_are_truncated_not_rounded),
         CASE(leap_days_and_the_end_of_32_bits_are_dates),
+        CASE(times_near_now_are_told_as_people_tell_them),
         CASE(a_time_before_1970_is_written_too),
         CASE(every_date_agrees_with_gmtime),
         CASE(the_clock_is_read_through_the_sys_table),

@@ -203,22 +203,22 @@ make(struct hug *h, int64_t attempt, const char *run, struct err *e)
 
 /* ---- people are told ---- */
 
-/* "elan, ops" */
+/* "elan, ops": who has not answered. */
 static const char *
-names_of(struct hug *h)
+awaited(struct hug *h)
 {
     struct buf text = { 0 };
     const char *out = NULL;
 
-    json_each (r, json_get(h->doc, "reviewers"))
-        buf_addf(&text, "%s%s", text.len ? ", " : "", review_text(h->c->arena, r, "identity"));
+    review_awaited(h->c->arena, h->doc, &text);
     if (text.len && !buf_failed(&text))
         out = arena_dup(h->c->arena, text.p, text.len);
     buf_release(&text);
     return out ? out : "";
 }
 
-/* A reviewer that is only a name has no channel: the task in the hub tells. */
+/* A reviewer that is only a name has no channel: the task in the hub tells. Who has answered is
+ * reminded of nothing. */
 static enum status
 notify(struct hug *h, const char *event, struct err *e)
 {
@@ -230,7 +230,7 @@ notify(struct hug *h, const char *event, struct err *e)
     json_each (r, json_get(h->doc, "reviewers")) {
         const char *ref = review_text(a, r, "ref"), *who = review_text(a, r, "identity");
         struct json *payload = json_new(a, JSON_OBJECT);
-        if (s || !strchr(ref, ':'))
+        if (s || !strchr(ref, ':') || review_has_answer_of(h->doc, r))
             continue;
         if (!payload || !set_text(a, payload, "review_id", h->id) ||
             !set_text(a, payload, "reviewer", who) || !set_text(a, payload, "until", until) ||
@@ -271,7 +271,7 @@ end(struct hug *h, struct err *e)
     else if (verdict)
         add_answer(h, decides, &comment);
     else
-        buf_addf(&comment, "review %s expired: no answer from %s", h->id, names_of(h));
+        buf_addf(&comment, "review %s expired: no answer from %s", h->id, awaited(h));
     v.target = verdict == REVIEW_CHANGES ? review_text(a, decides, "to") : NULL;
     v.reviewer = verdict ? review_text(a, decides, "by") : NULL;
     v.decided_at = verdict ? review_text(a, decides, "at") : NULL;
@@ -322,7 +322,7 @@ announce(struct hug *h, struct err *e)
     bool is_first = !json_get(h->doc, "told_ms");
     struct buf says = { 0 };
 
-    buf_addf(&says, "waits for %s: cliq review show %s", names_of(h), h->id);
+    buf_addf(&says, "waits for %s: cliq review show %s", awaited(h), h->id);
     enum status s = buf_failed(&says) ? err_nomem(e) : context_progress(h->c, says.p, e);
     if (!s)
         s = notify(h, is_first ? "hug_review" : "hug_reminder", e);

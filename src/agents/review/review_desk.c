@@ -168,17 +168,20 @@ row_of(struct arena *a, const struct state_dir *f, const struct json *doc, const
     static const char *const keys[] = { "id",      "gate",      "team",          "run",
                                         "require", "iteration", "max_iterations" };
     struct json *row = json_new(a, JSON_OBJECT), *names = json_new(a, JSON_ARRAY);
-    bool ok = row && names;
+    struct json *awaits = json_new(a, JSON_ARRAY);
+    bool ok = row && names && awaits, is_open = strcmp(state, "open") == 0;
 
     for (size_t i = 0; ok && i < sizeof keys / sizeof *keys; i++)
         ok = copy_member(a, row, doc, keys[i]);
     json_each (r, json_get(doc, "reviewers")) {
         const char *name = review_text(a, r, "identity");
-        if (names)
+        if (ok)
             json_add(names, json_new_str(a, name, strlen(name)));
+        if (ok && is_open && !review_has_answer_of(doc, r))
+            json_add(awaits, json_new_str(a, name, strlen(name)));
     }
     ok = ok && set_text(a, row, "project", f->project_dir) && set_text(a, row, "state", state) &&
-         json_set(row, "reviewers", names) &&
+         json_set(row, "reviewers", names) && json_set(row, "awaits", awaits) &&
          set_time(a, row, "since", json_get(doc, "created_ms")) &&
          set_time(a, row, "until", json_get(doc, "expires_ms"));
     return ok ? row : NULL;
