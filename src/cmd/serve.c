@@ -15,7 +15,8 @@ static const struct opt opts[] = {
       .is_many = true },
     { "unix", OPT_TEXT, "PATH", "a Unix socket, 0600", .is_many = true },
     { "config", OPT_TEXT, "DIR", "where the signals are; default $CLIQ_HOME, else ~/.cliqrc" },
-    { "host", OPT_TEXT, "NAME", "another name that requests may come for", .is_many = true },
+    { "host", OPT_TEXT, "NAME", "another name that requests may come for: that of a reverse proxy",
+      .is_many = true },
     { "allow-elsewhere", OPT_FLAG, NULL, "listen on addresses that are not of this machine alone" },
     { "no-token", OPT_FLAG, NULL, "take no ?token= on streams: a ticket or a header only" },
     { "rate", OPT_NUMBER, "N", "requests a second that each key may make; default: any number" },
@@ -153,6 +154,10 @@ const struct cmd cmd_serve = {
         "makes the identity admin; its key is printed to a terminal, and kept in admin.key, which\n"
         "commands send to this server alone. GET /openapi.json tells what can be asked. SIGTERM\n"
         "ends it when what was begun is answered.\n"
+        "\n"
+        "TLS is a reverse proxy's: it passes the Host on, serve gets that name by --host, and\n"
+        "pages at https://NAME may ask, too. It must not buffer answers of type\n"
+        "text/event-stream; nginx is told so by each.\n"
         "\n"
         "With --rate, a key that asks more often is answered 429 and told in Retry-After how many\n"
         "seconds to wait; nothing is done for it. All requests without a known key share one such\n"

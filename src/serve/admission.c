@@ -10,24 +10,32 @@ same(struct admission_text t, const char *s)
 }
 
 static bool
-is_our_host(const struct admission_rules *rules, struct admission_text host)
+is_one_of(const char *const *hosts, struct admission_text host)
 {
-    for (const char *const *h = rules->hosts; h && *h; h++)
+    for (const char *const *h = hosts; h && *h; h++)
         if (same(host, *h))
             return true;
     return false;
 }
 
-/* "http://localhost:3000" of a page that we served. */
+/* The host of an origin with that scheme; empty: it has another one. */
+static struct admission_text
+host_of(struct admission_text origin, const char *scheme)
+{
+    size_t n = strlen(scheme);
+
+    if (origin.len <= n || strncasecmp(origin.p, scheme, n) != 0)
+        return (struct admission_text){ "", 0 };
+    return (struct admission_text){ origin.p + n, origin.len - n };
+}
+
+/* "http://localhost:3000" of a page that we served; "https://hub.example" of one that went through
+ * a reverse proxy. */
 static bool
 is_our_origin(const struct admission_rules *rules, struct admission_text origin)
 {
-    static const char scheme[] = "http://";
-    size_t n = sizeof scheme - 1;
-
-    if (origin.len <= n || strncasecmp(origin.p, scheme, n) != 0)
-        return false;
-    return is_our_host(rules, (struct admission_text){ origin.p + n, origin.len - n });
+    return is_one_of(rules->hosts, host_of(origin, "http://")) ||
+           is_one_of(rules->proxied, host_of(origin, "https://"));
 }
 
 static void
@@ -82,7 +90,7 @@ admission_check(const struct admission_rules *rules, const struct route *route,
     bool is_stream = route->kind == ROUTE_STREAM || route->kind == ROUTE_ENGINE_EVENTS;
 
     *v = (struct admission_verdict){ .status = 200 };
-    if (!r->is_local && (!r->host.p || !is_our_host(rules, r->host)))
+    if (!r->is_local && (!r->host.p || !is_one_of(rules->hosts, r->host)))
         deny(v, 421, "HOST_NOT_SERVED", "this server does not answer to that Host");
     else if (r->origin.p && !is_our_origin(rules, r->origin))
         deny(v, 403, "ORIGIN_FORBIDDEN", "requests from pages of other origins are refused");

@@ -15,8 +15,9 @@
 #include "serve/route.h"
 
 struct admission_rules {
-    const char *const *hosts; /* NULL-ended: "localhost:3000", "127.0.0.1:3000" … */
-    bool allows_token;        /* ?token= on streams */
+    const char *const *hosts;   /* NULL-ended: "localhost:3000", "127.0.0.1:3000" … */
+    const char *const *proxied; /* those of --host; a reverse proxy with TLS may be before them */
+    bool allows_token;          /* ?token= on streams */
 };
 
 struct admission_text {

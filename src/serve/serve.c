@@ -366,7 +366,9 @@ setup(struct serve *s, struct err *e)
         return err_sys(e, "get random bytes");
     snprintf(s->id_prefix, sizeof s->id_prefix, "%02x%02x%02x%02x", random[0], random[1], random[2],
              random[3]);
-    s->rules = (struct admission_rules){ .hosts = s->hosts, .allows_token = !s->o->refuses_tokens };
+    s->rules = (struct admission_rules){ .hosts = s->hosts,
+                                         .proxied = s->o->extra_hosts,
+                                         .allows_token = !s->o->refuses_tokens };
     s->rate = (struct rate_rule){ s->o->rate, s->o->burst ? s->o->burst : s->o->rate };
     s->loop = loop_new(e);
     st = s->loop ? open_access(s, e) : ST_IO;

@@ -727,7 +727,9 @@ streams_add(struct streams *s, struct http_conn *conn, const struct stream_calle
     s->first = c;
     s->n++;
     snprintf(headers, sizeof headers,
-             "Content-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Request-Id: %s\r\n",
+             "Content-Type: text/event-stream\r\nCache-Control: no-store\r\n"
+             "X-Accel-Buffering: no\r\n" /* nginx would keep events back */
+             "X-Request-Id: %s\r\n",
              request_id);
     http_stream_begin(conn, headers);
     http_watch(conn, on_news, c);

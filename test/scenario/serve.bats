@@ -4,6 +4,18 @@ bats_require_minimum_version 1.5.0
 load ../lib/cli
 load ../lib/serve
 
+@test "a page behind a reverse proxy with TLS may ask, and its streams are not buffered" {
+    kill "$SERVER" && wait "$SERVER"
+    boot 0 --host hub.example
+    answers() { curl -s -o body -w '%{http_code}' --max-time 5 -X POST "$URL/emit" -H 'Host: hub.example' -H "Origin: $1" \
+        -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' --data '{"signal_type":"note"}'; }
+    is 200 "$(answers https://hub.example)"
+    is 403 "$(answers https://other.example)"
+    is 403 "$(answers "https://127.0.0.1:$PORT")"
+    curl -s -N -D head -H "Authorization: Bearer $KEY" "$URL/signals/stream?since=0" 3>&- | grep -m 1 -q '^id:'
+    grep -q '^X-Accel-Buffering: no' head
+}
+
 @test "several signals of one round reach both doors, each once and in order" {
     curl -sN "$URL/signals/stream?token=$KEY" >hub 3>&- &
     hub=$!

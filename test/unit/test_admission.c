@@ -9,8 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const hosts[] = { "localhost:3000", "127.0.0.1:3000", NULL };
-static const struct admission_rules rules = { .hosts = hosts, .allows_token = true };
+static const char *const hosts[] = { "localhost:3000", "127.0.0.1:3000", "hub.example", NULL };
+static const char *const proxied[] = { "hub.example", NULL };
+static const struct admission_rules rules = { .hosts = hosts,
+                                              .proxied = proxied,
+                                              .allows_token = true };
 
 static int
 find(const char *method, const char *path, struct route *r, char allow[64])
@@ -145,6 +148,10 @@ admission_checks_host_origin_key_and_content_type(void **state)
           200 },
         { "GET", "/health", "localhost:3000", "https://localhost:3000", NULL, NULL, NULL, false,
           403 },
+        { "GET", "/health", "hub.example", "https://hub.example", NULL, NULL, NULL, false, 200 },
+        { "GET", "/health", "hub.example", "http://hub.example", NULL, NULL, NULL, false, 200 },
+        { "GET", "/health", "hub.example", "https://hub.example:1", NULL, NULL, NULL, false, 403 },
+        { "GET", "/health", "hub.example", "https://", NULL, NULL, NULL, false, 403 },
         { "GET", "/health", "localhost:3000", NULL, "cross-site", NULL, NULL, false, 403 },
         { "GET", "/inbox/dev", "localhost:3000", NULL, NULL, NULL, NULL, false, 401 },
         { "GET", "/inbox/dev", "localhost:3000", NULL, NULL, "Basic abc", NULL, false, 401 },
