@@ -22,6 +22,7 @@ const PAGES = [
   { id: 'hub', name: 'Hub', key: 'h', make: hubPage, may: () => mayRead() },
 ];
 const THEME = 'cliq.theme';
+const AFTER_PAGE_MS = 200; /* what is looked at comes first: a browser asks six things at a time */
 let now_ = null; /* the page that is shown: {def, page} */
 let shell = null;
 
@@ -113,9 +114,9 @@ function enter() {
     content);
   shell = { line, links, content };
   stream.start(me.sequence);
-  inbox.start();
-  shown();
   route();
+  inbox.start(now_.def.id === 'needs' ? 0 : AFTER_PAGE_MS);
+  shown();
 }
 
 function leave() {

@@ -125,15 +125,18 @@ export const inbox = {
     for (const fn of this.listeners) fn();
   },
 
-  start() {
+  start(after_ms) {
     this.items = this.seen = null;
-    this.watch = watch(() => this.look(), 1000, () => true, true);
-    this.watch.now();
-    this.timer = setInterval(() => this.watch.now(), 60000); /* silence makes no event */
+    this.first = setTimeout(() => {
+      this.watch = watch(() => this.look(), 1000, () => true, true);
+      this.watch.now();
+    }, after_ms);
+    this.timer = setInterval(() => this.watch?.now(), 60000); /* silence makes no event */
   },
 
   stop() {
     this.watch?.stop();
+    clearTimeout(this.first);
     clearInterval(this.timer);
   },
 

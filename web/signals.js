@@ -55,8 +55,6 @@ export function signalsPage(root) {
 
   const open = (s) => { location.hash = '#/signals/s/' + encodeURIComponent(s.id); };
   const views = { '': streamView, inbox: inboxView, delayed: delayedView, subscriptions: subscriptionsView };
-  loadNames().catch(() => {});
-
   return {
     route([what, id]) {
       const one = what === 's' && id, to = one ? tab : what && views[what] ? what : '';
@@ -106,10 +104,6 @@ function streamView(root, { open }) {
     return el;
   };
   const role = who('role', 'Any role'), ring = who('ring', 'Any ring');
-  loadNames().then(() => {
-    for (const [el, all, key] of [[role, names.roles, 'role'], [ring, names.rings, 'ring']])
-      for (const g of all) el.append(h('option', { value: g.id, selected: filter[key] === g.id }, clean(g.id)));
-  }).catch(() => {});
   const more = h('details', { class: 'filters' }, h('summary', {}, 'Filters'), h('div', {}, type, pattern, urgency, role, ring));
   if (matchMedia('(min-width: 700px)').matches) more.open = true;
   put(root, h('datalist', { id: 'types' }, TYPES.map((t) => h('option', { value: t }))), h('div', { class: 'bar-top' }, text), more, about, list.el);
@@ -153,6 +147,10 @@ function streamView(root, { open }) {
   signals.listeners.add(onSignals);
   text.addEventListener('input', () => { tries = 0; });
   sift();
+  loadNames().then(() => {
+    for (const [el, all, key] of [[role, names.roles, 'role'], [ring, names.rings, 'ring']])
+      for (const g of all) el.append(h('option', { value: g.id, selected: filter[key] === g.id }, clean(g.id)));
+  }).catch(() => {});
   return { stop: () => signals.listeners.delete(onSignals), choose: (id) => list.choose(id), focus: () => list.el.focus() };
 }
 

@@ -110,7 +110,10 @@ export function watch(fn, ms = 500, wants = () => true, always = false) {
 /* ---- names ---- */
 
 export const names = { roles: [], rings: [], identities: [], mine: { roles: [], rings: [] } };
-export async function loadNames() {
+let loading = null;
+/* Those who ask at the same time share the answers. */
+export const loadNames = () => (loading ??= askNames().finally(() => { loading = null; }));
+async function askNames() {
   if (!can('inbox') && !can('audit')) return names;
   [names.roles, names.rings, names.identities] = await Promise.all([get('/roles'), get('/rings'), get('/identities')]);
   const self = names.identities.find((i) => i.id === me?.identity);
