@@ -61,6 +61,13 @@ END
     has "$(asked '[json.dumps(r["body"]) for r in q if r["rule"] == 1][1]')" "add a test"
     # only what the second attempt used
     like "$(lines_of develop)" '"status":"complete".*"input_tokens":300,"output_tokens":30'
+    # its cost, too: three times that of the first, where the model's price is known
+    "$CLIQ" status --json >"$T/status"
+    is ok "$($PY -c 'import json, sys
+both, last = (json.load(open(f)) for f in sys.argv[1:])
+both, last = both["phases"][0]["usage"].get("cost_usd"), last["data"]["usage"].get("cost_usd")
+print("ok" if last is None or abs(both / last - 4 / 3) < 0.01 else (both, last))' \
+        "$T/status" "$STATE/channels/develop--review/handoff.json")"
 }
 
 case_asks_again_for_a_verdict() {
@@ -75,6 +82,19 @@ END
     run_ok
     has "$(asked 'json.dumps(q[-1]["body"])')" "Looks good to me!"
     has "$(lines_of review)" "asked again"
+}
+
+# The model calls a tool for ever; the budget ends it while it works.
+case_is_stopped_by_its_budget() { # MORE FIELDS
+    develop "budget: {tokens: 3500}, timeout: 60s${1:+, $1}"
+    script <<END
+[{"turns":[{"write":"$T/proj/1.txt","content":"x","usage":{"input":1000,"output":100}},{"write":"$T/proj/2.txt","content":"x","usage":{"input":1000,"output":100}},
+           {"write":"$T/proj/3.txt","content":"x","usage":{"input":1000,"output":100}},{"write":"$T/proj/4.txt","content":"x","usage":{"input":1000,"output":100}},
+           {"silence":true}]}]
+END
+    run_is 3
+    has "$(<"$STATE/orchestrator.log")" "budget of phase develop: 4400 of 3500 tokens used"
+    until_true no_program_left
 }
 
 case_a_bad_key_ends_at_once() {

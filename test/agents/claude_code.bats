@@ -8,6 +8,7 @@ agent_settings() { settings claude-code.base_url "$LLM" claude-code.api_key "$KE
 @test "claude-code edits files, and its answer is the handoff" { case_writes_a_file; }
 @test "claude-code continues its conversation when work is sent back" { case_continues_a_session; }
 @test "claude-code is asked again for a verdict, in the same conversation" { case_asks_again_for_a_verdict; }
+@test "claude-code is stopped by its budget while it works" { case_is_stopped_by_its_budget; }
 @test "claude-code: a bad key ends the phase at the first 401" { case_a_bad_key_ends_at_once; }
 @test "claude-code goes on after a rate limit" { case_goes_on_after_a_rate_limit twice; }
 @test "claude-code goes on after a cut stream" { case_goes_on_after_a_cut_stream; }

@@ -8,6 +8,7 @@ agent_settings() { settings codex.base_url "$LLM/v1" codex.api_key "$KEY" codex.
 @test "codex edits files, and its answer is the handoff" { case_writes_a_file; }
 @test "codex continues its conversation when work is sent back" { case_continues_a_session; }
 @test "codex is asked again for a verdict, in the same conversation" { case_asks_again_for_a_verdict; }
+@test "codex is stopped by its budget while it works" { case_is_stopped_by_its_budget; }
 @test "codex: a bad key ends the phase at the first 401" { case_a_bad_key_ends_at_once; }
 @test "codex goes on after a rate limit" { case_goes_on_after_a_rate_limit twice; }
 @test "codex goes on after a cut stream" { case_goes_on_after_a_cut_stream; }

@@ -9,6 +9,7 @@ agent_settings() { settings gemini.base_url "$LLM" gemini.api_key "$KEY" gemini.
 @test "gemini edits files, and its answer is the handoff" { case_writes_a_file; }
 @test "gemini continues its conversation when work is sent back" { case_continues_a_session; }
 @test "gemini is asked again for a verdict, in the same conversation" { case_asks_again_for_a_verdict; }
+@test "gemini is stopped by its budget while it works" { case_is_stopped_by_its_budget; }
 @test "gemini: a bad key ends the phase at the first 401" { case_a_bad_key_ends_at_once; }
 @test "gemini goes on after a rate limit" { case_goes_on_after_a_rate_limit; }
 @test "gemini gives up on a cut stream, and a retry goes on" {

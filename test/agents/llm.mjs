@@ -21,7 +21,7 @@
 //     {"huge": BYTES}                        says very much
 //     {"raw": T}                             the body of the answer, as it is
 //
-// and each may have "usage": {"input": N, "output": N}. A key that contains "bad" gets 401. What a
+// and each may have "usage": {"input": N, "output": N, "thoughts": N (Gemini)}. A key that contains "bad" gets 401. What a
 // program asks beside its work (titles, routing: no tools are offered) is answered with "ok" and
 // takes no turn.
 //
@@ -128,7 +128,8 @@ const responses = (body, a) => {
 const gemini = (body, a, url) => {
   const part = a.call ? { functionCall: { id: `c${++calls}`, name: a.call.name, args: a.call.args } } : { text: a.text };
   const json = { candidates: [{ index: 0, finishReason: 'STOP', content: { role: 'model', parts: [part] } }],
-    usageMetadata: { promptTokenCount: a.usage.input, candidatesTokenCount: a.usage.output, totalTokenCount: a.usage.input + a.usage.output },
+    usageMetadata: { promptTokenCount: a.usage.input, candidatesTokenCount: a.usage.output, thoughtsTokenCount: a.usage.thoughts,
+      totalTokenCount: a.usage.input + a.usage.output + a.usage.thoughts },
     modelVersion: /models\/([^:]+):/.exec(url)?.[1] ?? 'scripted' };
   return url.includes(':stream') ? { sse: event(null, json) } : { json };
 };
@@ -209,7 +210,7 @@ const answer = (req, res, text) => {
   const out = api(body, {
     call: callOf(say, tools),
     text: say.huge ? 'many words '.repeat(Math.ceil(say.huge / 11)) : say.text ?? '',
-    usage: { input: say.usage?.input ?? 10, output: say.usage?.output ?? 5 },
+    usage: { input: say.usage?.input ?? 10, output: say.usage?.output ?? 5, thoughts: say.usage?.thoughts ?? 0 },
   }, url);
   const kind = Object.keys(out)[0];
   const payload = kind === 'json' ? JSON.stringify(out.json) : out[kind];

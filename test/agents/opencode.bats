@@ -9,6 +9,7 @@ agent_settings() { settings opencode.base_url "$LLM/v1" opencode.api_key "$KEY" 
 @test "opencode edits files, and its answer is the handoff" { case_writes_a_file; }
 @test "opencode continues its conversation when work is sent back" { case_continues_a_session; }
 @test "opencode is asked again for a verdict, in the same conversation" { case_asks_again_for_a_verdict; }
+@test "opencode is stopped by its budget while it works" { case_is_stopped_by_its_budget; }
 @test "opencode: a bad key ends the phase at the first 401" { case_a_bad_key_ends_at_once; }
 @test "opencode goes on after a rate limit" { case_goes_on_after_a_rate_limit twice; }
 @test "opencode goes on after a cut stream" { case_goes_on_after_a_cut_stream; }

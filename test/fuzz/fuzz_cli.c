@@ -23,11 +23,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     for (size_t at = 0; at < len - 1;) {
         const char *end = memchr(text + at, '\n', len - 1 - at);
         size_t n = end ? (size_t)(end - text) - at : len - 1 - at;
-        struct json *doc;
+        struct json *doc = NULL;
         arena_reset(&a);
         t.arena = &a;
-        if (json_parse(&a, text + at, n, &doc, NULL) && json_is(doc, JSON_OBJECT))
+        bool is_json = json_parse(&a, text + at, n, &doc, NULL) && json_is(doc, JSON_OBJECT);
+        if (is_json)
             v->line(&t, doc);
+        if (is_json && v->journal_line)
+            v->journal_line(&t, doc);
         if (v->error_line)
             v->error_line(&t, text + at, n);
         MUST(!t.log.len || utf8_valid_len(t.log.p, t.log.len) == t.log.len);

@@ -152,6 +152,60 @@ END
     is "$n" "$("$CLIQ" signal events --limit 1000 | grep -c mine)" || [ "$n" -gt 900 ]
 }
 
+# Codex tells its usage only at the end of a turn. What it writes down is read beside its stream.
+@test "a budget stops codex in the middle of a turn; a continued conversation counts what came on top" {
+    export CODEX_HOME=$T/codex[1] # no pattern
+    program codex <<'END'
+file=$CODEX_HOME/sessions/2026/11/19/rollout-2026-11-19T22-30-59-thread-1.jsonl
+mkdir -p "${file%/*}"
+used() { printf '{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":%s,"output_tokens":0}}}}\n' "$1" >>"$file"; }
+echo '{"type":"thread.started","thread_id":"thread-1"}'
+[ "$N" -gt 1 ] || {
+    echo '{"type":"turn_context","payload":{"model":"gpt-5"}}' >>"$file"
+    used 1000
+    echo '{"type":"item.completed","item":{"type":"agent_message","text":"fine"}}'
+    echo '{"type":"turn.completed","usage":{"input_tokens":1000,"output_tokens":0}}'
+    exit
+}
+head -c 300000 /dev/zero | tr '\0' x >>"$file"; echo >>"$file" # no line of ours
+used 2500
+echo '{"type":"item.started","item":{"type":"command_execution","command":"make"}}'
+sleep "$NAP"
+END
+    agent judge <<'END'
+ok
+verdict ROUTE develop again
+END
+    roles develop
+    team <<'END'
+phases:
+  - {name: develop, agent: codex, budget: {tokens: 2000}}
+  - {name: review, agent: judge, type: gate, depends_on: [develop]}
+END
+    run_is 3
+    has "$(<"$STATE/orchestrator.log")" "budget of phase develop: 2500 of 2000 tokens used"
+    has "$(lines_of develop)" '"model":"gpt-5","input_tokens":1500,"output_tokens":0,"cost_usd":'
+    none_left
+}
+
+@test "a program's file of its conversation that is none holds nobody up" {
+    export CODEX_HOME=$T/codex
+    program codex <<'END'
+mkdir -p "$CODEX_HOME/sessions/2026/11/19"
+mkfifo "$CODEX_HOME/sessions/2026/11/19/rollout-x-thread-1.jsonl"
+echo '{"type":"thread.started","thread_id":"thread-1"}'
+echo '{"type":"item.completed","item":{"type":"agent_message","text":"fine"}}'
+echo '{"type":"turn.completed","usage":{"input_tokens":1000,"output_tokens":10}}'
+END
+    roles develop
+    team <<<"phases:
+  - {name: develop, agent: codex, model: gpt-5}
+  - {name: last, agent: exec, depends_on: [develop], commands: [{name: c, run: 'true'}]}"
+    run_ok
+    like "$(<"$STATE/channels/develop--last/handoff.json")" '"cost_usd": 0.00135,' # its price is in our table
+    like "$(<"$STATE/channels/develop--last/handoff.json")" '"duration_ms": [0-9]+'
+}
+
 @test "a key that the program prints is masked in all that is kept" {
     program agent <<'END'
 echo "my key is $CURSOR_API_KEY" >&2
@@ -319,7 +373,7 @@ options() {
     lacks "$(<"$T/env.1")" GEMINI_CLI_HOME
 
     options opencode 'model: m' base_url http://127.0.0.1:1/v1
-    is 'run --format json --model cliq/m' "$ARGS"
+    is 'run --format json --print-logs --log-level ERROR --model cliq/m' "$ARGS"
     has "$(<"$T/env.1")" '"baseURL":"http://127.0.0.1:1/v1","apiKey":"{env:CLIQ_OPENCODE_KEY}"}'
     options opencode 'model: anthropic/claude-sonnet-4-5'
     has "$(<"$T/env.1")" '{"provider":{"anthropic":{"options":{"apiKey":"{env:CLIQ_OPENCODE_KEY}"}}}}'

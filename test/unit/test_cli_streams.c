@@ -244,6 +244,44 @@ gemini_tells_what_the_api_said(void **state)
 }
 
 static void
+gemini_that_stops_the_model_has_no_answer(void **state)
+{
+    static const char loop[] =
+        "{\"type\":\"error\",\"severity\":\"warning\",\"message\":\"Loop detected, stopping "
+        "execution\"}\n";
+    static const char end[] = "{\"type\":\"result\",\"status\":\"success\",\"stats\":{}}\n";
+    char text[1000];
+
+    (void)state;
+    snprintf(text, sizeof text,
+             "{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"I look.\"}\n%s%s", loop,
+             end);
+    feed(&cli_gemini, text);
+    assert_true(t.is_failed);
+    assert_false(t.is_done);
+    assert_string_equal(t.error.p, "Loop detected, stopping execution");
+    turn_release(&t);
+    snprintf(text, sizeof text, /* it went on */
+             "%s{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"Done.\"}\n%s", loop,
+             end);
+    feed(&cli_gemini, text);
+    assert_true(t.is_done);
+}
+
+/* Of its stream's counts only the total has what the model thought, and that is paid for. */
+static void
+gemini_thoughts_are_output(void **state)
+{
+    (void)state;
+    feed(&cli_gemini,
+         "{\"type\":\"result\",\"status\":\"success\",\"stats\":{\"total_tokens\":1700,"
+         "\"input_tokens\":1000,\"output_tokens\":100,\"cached\":800}}\n");
+    assert_int_equal(t.usage.input_tokens, 1000);
+    assert_int_equal(t.usage.cached_tokens, 800);
+    assert_int_equal(t.usage.output_tokens, 700);
+}
+
+static void
 gemini_exit_codes_have_words(void **state)
 {
     (void)state;
@@ -310,6 +348,69 @@ opencode_is_given_up_when_its_stream_is_cut_again_and_again(void **state)
     feed(&cli_opencode, many.p);
     buf_release(&many);
     assert_true(t.is_hopeless);
+}
+
+static void
+opencode_tells_from_its_log_why_it_tries_again(void **state)
+{
+    static const char *const lines[] = {
+        "timestamp=2026-11-19T22:43:55.775Z level=ERROR run=4db64dfe message=\"stream error\" "
+        "providerID=x modelID=m session.id=ses_1 small=false agent=build mode=primary "
+        "error.error=\"AI_APICallError: Rate limit reached\"",
+        "timestamp=2026-11-19T22:43:55.775Z level=ERROR run=4db64dfe message=\"stream error\" "
+        "providerID=x modelID=m session.id=ses_1 small=true agent=title mode=primary "
+        "error.error=\"AI_APICallError: boom\"",
+        "timestamp=2026-11-19T22:43:54.724Z level=ERROR run=4db64dfe message=\"Failed to fetch "
+        "models.dev\"",
+    };
+
+    (void)state;
+    t = (struct turn){ 0 };
+    assert_true(cli_opencode.error_line(&t, lines[0], strlen(lines[0])));
+    assert_string_equal(t.said.p, "rate limit: AI_APICallError: Rate limit reached");
+    buf_reset(&t.said);
+    assert_true(cli_opencode.error_line(&t, lines[1], strlen(lines[1]))); /* of a title */
+    assert_int_equal(t.said.len, 0);
+    assert_false(cli_opencode.error_line(&t, lines[2], strlen(lines[2])));
+    assert_false(t.is_failed);
+}
+
+/* ---- what they write down ---- */
+
+/* Feeds lines of the program's own file of the conversation. */
+static void
+feed_journal(const struct cli_vendor *v, const char *text)
+{
+    struct cli_vendor as_stream = *v;
+
+    as_stream.line = v->journal_line;
+    feed(&as_stream, text);
+}
+
+static void
+codex_writes_down_its_model_and_the_usage_of_the_thread(void **state)
+{
+    (void)state;
+    replay(&(struct cli_vendor){ .line = cli_codex.journal_line }, "codex_journal");
+    assert_string_equal(t.model, "gpt-5");
+    assert_int_equal(t.usage.input_tokens, 4000);
+    assert_int_equal(t.usage.output_tokens, 400);
+    assert_true(t.has_new_usage);
+    assert_false(t.is_done);
+    turn_release(&t);
+    feed_journal(&cli_codex, /* a rate limit's event */
+                 "{\"type\":\"event_msg\",\"payload\":{\"type\":\"token_count\",\"info\":null}}\n");
+    assert_false(t.has_new_usage);
+}
+
+static void
+gemini_writes_down_each_message_of_the_model(void **state)
+{
+    (void)state;
+    replay(&(struct cli_vendor){ .line = cli_gemini.journal_line }, "gemini_journal");
+    assert_int_equal(t.usage.input_tokens, 4000); /* each was written twice */
+    assert_int_equal(t.usage.output_tokens, 400);
+    assert_true(t.has_new_usage);
 }
 
 /* ---- cursor ---- */
@@ -409,14 +510,31 @@ usage_of_a_continued_thread_is_what_came_on_top(void **state)
 {
     struct usage total = { .input_tokens = 300, .output_tokens = 30, .cached_tokens = 50 };
     struct usage before = { .input_tokens = 100, .output_tokens = 10, .cached_tokens = 20 };
-    struct usage u = cli_usage_since(&total, &before);
+    struct usage u = cli_usage_since(&cli_codex, &total, &before);
 
     (void)state;
     assert_int_equal(u.input_tokens, 200);
     assert_int_equal(u.output_tokens, 20);
     assert_int_equal(u.cached_tokens, 30);
-    u = cli_usage_since(&before, &total); /* a new thread: no sum */
+    u = cli_usage_since(&cli_codex, &before, &total); /* a new thread: no sum */
     assert_int_equal(u.input_tokens, 100);
+}
+
+/* Claude Code, 2.1.327: tokens are those of the turn, the cost is that of the conversation. */
+static void
+the_cost_of_a_continued_conversation_is_what_came_on_top(void **state)
+{
+    struct usage total = { .input_tokens = 300, .cost_usd = 0.018, .has_cost = true };
+    struct usage before = { .input_tokens = 100, .cost_usd = 0.0135, .has_cost = true };
+    struct usage u = cli_usage_since(&cli_claude_code, &total, &before);
+
+    (void)state;
+    assert_int_equal(u.input_tokens, 300);
+    assert_float_equal(u.cost_usd, 0.0045, 1e-9);
+    u = cli_usage_since(&cli_claude_code, &before, &total);
+    assert_float_equal(u.cost_usd, 0.0135, 1e-9);
+    u = cli_usage_since(&cli_opencode, &total, &before);
+    assert_float_equal(u.cost_usd, 0.018, 1e-9);
 }
 
 static void
@@ -450,17 +568,23 @@ main(void)
         STREAM_CASE(gemini_tells_tools_denials_answer_and_usage),
         STREAM_CASE(gemini_joins_the_pieces_of_a_message),
         STREAM_CASE(gemini_tells_what_the_api_said),
+        STREAM_CASE(gemini_that_stops_the_model_has_no_answer),
+        STREAM_CASE(gemini_thoughts_are_output),
         STREAM_CASE(gemini_exit_codes_have_words),
         STREAM_CASE(opencode_is_done_with_its_last_step),
         STREAM_CASE(opencode_tells_denied_tools),
         STREAM_CASE(opencode_errors_end_it),
         STREAM_CASE(opencode_is_given_up_when_its_stream_is_cut_again_and_again),
+        STREAM_CASE(opencode_tells_from_its_log_why_it_tries_again),
+        STREAM_CASE(codex_writes_down_its_model_and_the_usage_of_the_thread),
+        STREAM_CASE(gemini_writes_down_each_message_of_the_model),
         STREAM_CASE(cursor_tells_tools_denials_and_the_last_message),
         STREAM_CASE(damaged_lines_change_nothing),
         STREAM_CASE(an_event_behind_the_last_one_means_that_it_goes_on),
         STREAM_CASE(progress_is_one_short_line),
         STREAM_CASE(words_of_an_error_tell_what_to_do),
         STREAM_CASE(usage_of_a_continued_thread_is_what_came_on_top),
+        STREAM_CASE(the_cost_of_a_continued_conversation_is_what_came_on_top),
         STREAM_CASE(advice_says_which_setting),
     };
 

@@ -144,6 +144,7 @@ const struct cli_vendor cli_claude_code = {
     .signed_in = ".claude/.credentials.json",
     .command = command,
     .line = parse,
+    .is_cost_total = true,
 };
 
 static enum status

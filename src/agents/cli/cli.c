@@ -1,5 +1,6 @@
 #include "agents/cli/cli.h"
 
+#include "agents/cli/cli_journal.h"
 #include "agents/cli/cli_lines.h"
 #include "agents/model_agent.h"
 #include "base/clock.h"
@@ -26,6 +27,9 @@ enum {
     LAST_WORDS = 400, /* bytes of standard error's last line, in an error */
     ERRORS_KEPT = 8 << 10,
     PIECE = 16384,
+    LOOK_MS = 200,
+    QUIET_MS =
+        1000, /* then the journal may have more; an inotify watch would take longer to close */
     CAPTURED = 4096, /* child.h keeps an end that we do not need */
     VERSION_MS = 20 * 1000
 };
@@ -36,10 +40,14 @@ struct cli {
     const char *binary;
     struct cli_request request;
     struct cli_lines out, errors;
+    struct cli_journal journal;
+    const char *journal_pattern; /* NULL: not known yet */
+    int64_t looked_ms;           /* for the journal */
     struct arena line_arena, turn_arena;
     struct turn turn;
     struct buf last_errors; /* the end of standard error */
     struct usage before;    /* what the conversation used before this turn */
+    int64_t began_ms;       /* the turn */
     struct usage done;      /* what the turns of this attempt used that are over */
     char session[128], told_session[128], new_session[40], model[128];
     struct json *data; /* of the handoff: denied */
@@ -49,13 +57,31 @@ struct cli {
 
 /* ---- what the program prints ---- */
 
+/* What the turn used: what the program does not tell, its time and the price, is added. */
+static struct usage
+usage_of_turn(const struct cli *cli)
+{
+    const struct json *prices = json_get(cli->c->settings, "prices");
+    struct usage u = cli_usage_since(cli->v, &cli->turn.usage, &cli->before);
+
+    if (usage_is_zero(&u))
+        return u;
+    if (!u.duration_ms)
+        u.duration_ms = clock_mono_ms() - cli->began_ms;
+    u.model = *cli->turn.model ? cli->turn.model : *cli->model ? cli->model : cli->request.model;
+    const char *told = u.model;
+    usage_price(&u, prices);
+    u.model = cli->request.model; /* the user may have priced the name that was asked for */
+    usage_price(&u, prices);
+    u.model = told;
+    return u;
+}
+
 /* The usage of this attempt so far, with the turn's. */
 static struct usage
 usage_now(const struct cli *cli)
 {
-    struct usage now =
-        cli->v->is_thread_total ? cli_usage_since(&cli->turn.usage, &cli->before) : cli->turn.usage;
-    struct usage sum = cli->done;
+    struct usage now = usage_of_turn(cli), sum = cli->done;
 
     usage_add(&sum, &now);
     sum.model = *cli->turn.model ? cli->turn.model : cli->model;
@@ -108,19 +134,52 @@ take_line(void *ctx, const char *p, size_t n)
 }
 
 static void
+take_journal_line(void *ctx, const char *p, size_t n)
+{
+    struct cli *cli = ctx;
+    struct json *doc;
+
+    arena_reset(&cli->line_arena);
+    cli->turn.arena = &cli->line_arena;
+    if (json_parse_foreign(&cli->line_arena, p, n, &doc, NULL) && json_is(doc, JSON_OBJECT))
+        cli->v->journal_line(&cli->turn, doc);
+    tell(cli);
+}
+
+/* Takes what the program wrote down since. It is looked for now and then, and at the end. */
+static void
+look_at_journal(struct cli *cli, struct cli_command *k, bool is_end)
+{
+    const char *session = *cli->turn.session ? cli->turn.session : cli->request.session;
+    int64_t now = clock_mono_ms();
+
+    if (!cli->v->journal || !session)
+        return;
+    if (!cli->journal_pattern)
+        cli->journal_pattern = cli->v->journal(k, session);
+    if (is_end || now >= cli->looked_ms + LOOK_MS) {
+        cli->looked_ms = now;
+        cli_journal_find(&cli->journal, cli->journal_pattern, cli->request.session);
+    }
+    cli_journal_read(&cli->journal);
+}
+
+static void
 take_error_line(void *ctx, const char *p, size_t n)
 {
     struct cli *cli = ctx;
     struct buf *kept = &cli->last_errors;
 
+    if (cli->v->error_line && cli->v->error_line(&cli->turn, p, n)) {
+        tell(cli);
+        return;
+    }
     cli_write(STDERR_FILENO, p, n);
     cli_write(STDERR_FILENO, "\n", 1);
     buf_add(kept, p, n > ERRORS_KEPT ? ERRORS_KEPT : n);
     buf_addc(kept, '\n');
     if (kept->len > 2 * ERRORS_KEPT)
         buf_drop(kept, kept->len - ERRORS_KEPT);
-    if (cli->v->error_line)
-        cli->v->error_line(&cli->turn, p, n);
     tell(cli);
 }
 
@@ -185,13 +244,14 @@ not_installed(const struct cli_vendor *v, const char *binary, struct err *e)
 
 /* Waits for the end of the program, or stops it. True: we stopped it. */
 static bool
-drive(struct cli *cli, struct child *child, int errors)
+drive(struct cli *cli, struct cli_command *k, struct child *child, int errors)
 {
     int64_t done_at = 0;
     bool is_stopped = false;
 
     while (child_step(child) != CHILD_GONE) {
         take_errors(cli, errors);
+        look_at_journal(cli, k, false);
         bool is_over = cli->turn.is_done || cli->turn.is_failed || cli->turn.is_hopeless;
         int64_t now = clock_mono_ms(), due = child_due_ms(child);
         if (is_over && !done_at)
@@ -203,6 +263,8 @@ drive(struct cli *cli, struct child *child, int errors)
             child_stop(child);
             continue;
         }
+        if (cli->journal.fd >= 0 && !is_over && (due < 0 || due > QUIET_MS))
+            due = QUIET_MS;
         if (done_at && !is_stopped && (due < 0 || due > done_at - now))
             due = done_at - now;
         struct pollfd p[3] = { { .fd = child->has_exited ? -1 : child->pidfd, .events = POLLIN },
@@ -213,6 +275,7 @@ drive(struct cli *cli, struct child *child, int errors)
     take_errors(cli, errors);
     cli_lines_end(&cli->out);
     cli_lines_end(&cli->errors);
+    look_at_journal(cli, k, true);
     return is_stopped;
 }
 
@@ -295,6 +358,9 @@ begin_turn(struct cli *cli)
     cli->turn = (struct turn){ .answer = BUF_MAX(2 * CLI_LINE_MAX) };
     buf_reset(&cli->last_errors);
     cli->has_long_line = false;
+    cli->began_ms = clock_mono_ms();
+    cli->journal_pattern = NULL;
+    cli->looked_ms = 0;
     arena_reset(&cli->turn_arena);
     cli->request.session = *cli->session ? cli->session : NULL;
 }
@@ -304,9 +370,14 @@ static void
 end_turn(struct cli *cli)
 {
     struct usage now = usage_now(cli);
+    const struct usage *total = &cli->turn.usage;
 
-    if (cli->v->is_thread_total && !usage_is_zero(&cli->turn.usage))
-        cli->before = cli->turn.usage;
+    if (cli->v->is_thread_total && !usage_is_zero(total))
+        cli->before = *total;
+    if (cli->v->is_cost_total && total->has_cost) {
+        cli->before.cost_usd = total->cost_usd;
+        cli->before.has_cost = true;
+    }
     cli->before.model = cli->before.session_id = NULL;
     if (*cli->turn.session)
         memcpy(cli->session, cli->turn.session, sizeof cli->session);
@@ -370,12 +441,15 @@ run_turn(struct cli *cli, const char *prompt, struct err *e)
         .grace_ms = STOP_GRACE_MS,
         .kill_ms = STOP_KILL_MS,
     };
+    cli_journal_init(&cli->journal, take_journal_line, cli);
+    look_at_journal(cli, &k, false); /* a conversation that goes on: begins where it stands */
     enum status s = child_start(&child, &spec, e);
     if (s == ST_NOT_FOUND)
         s = not_installed(cli->v, cli->binary, e);
     else if (!s)
-        s = judge(cli, &child, drive(cli, &child, errors[0]), e);
+        s = judge(cli, &child, drive(cli, &k, &child, errors[0]), e);
     end_turn(cli);
+    cli_journal_release(&cli->journal);
     child_release(&child);
     close(errors[0]);
     close(errors[1]);
@@ -473,6 +547,8 @@ open_cli(struct cli *cli, struct context *c, const struct cli_vendor *v, struct 
     session = model_agent_session(c, &cli->before);
     if (session && strlen(session) < sizeof cli->session)
         snprintf(cli->session, sizeof cli->session, "%s", session);
+    if (!cli->request.model && cli->before.model && strlen(cli->before.model) < sizeof cli->model)
+        snprintf(cli->model, sizeof cli->model, "%s", cli->before.model);
     cli->data = json_new(c->arena, JSON_OBJECT);
     enum status s = cli_lines_init(&cli->out, &c->mask, e);
     if (!s)
@@ -572,16 +648,25 @@ cli_agent_run(const struct cli_vendor *v, struct err *e)
 
 /* ---- pure ---- */
 
+static void
+tokens_since(struct usage *u, const struct usage *before)
+{
+    if (u->input_tokens < before->input_tokens || u->output_tokens < before->output_tokens)
+        return;
+    u->input_tokens -= before->input_tokens;
+    u->output_tokens -= before->output_tokens;
+    u->cached_tokens -=
+        before->cached_tokens < u->cached_tokens ? before->cached_tokens : u->cached_tokens;
+}
+
 struct usage
-cli_usage_since(const struct usage *total, const struct usage *before)
+cli_usage_since(const struct cli_vendor *v, const struct usage *total, const struct usage *before)
 {
     struct usage u = *total;
 
-    if (total->input_tokens < before->input_tokens || total->output_tokens < before->output_tokens)
-        return u;
-    u.input_tokens -= before->input_tokens;
-    u.output_tokens -= before->output_tokens;
-    u.cached_tokens -=
-        before->cached_tokens < u.cached_tokens ? before->cached_tokens : u.cached_tokens;
+    if (v->is_thread_total)
+        tokens_since(&u, before);
+    if (v->is_cost_total && u.has_cost && before->has_cost && u.cost_usd >= before->cost_usd)
+        u.cost_usd -= before->cost_usd;
     return u;
 }

@@ -8,7 +8,8 @@
  * The program is a child (proc/child.h) in our session and process group of its own; its
  * environment is ours plus what the vendor sets. What it prints is masked (context/context.h), kept
  * as it is in <attempt>.raw beside the attempt's log, and told: readable lines to our standard
- * output, progress and usage lines to the run.
+ * output, progress and usage lines to the run. Where the stream tells usage only at its end, the
+ * program's own file of the conversation is read beside it (cli_journal.h).
  *
  * Limits: any number of lines; a line longer than CLI_LINE_MAX (cli_lines.h) is only counted. After
  * the last event of a turn the program has CLI_GRACE_MS to end; then its tree is stopped, and the
@@ -58,6 +59,8 @@ cli_list_option(struct cli_command *k, const char *name, const struct context *c
  * made. */
 void cli_file(struct cli_command *k, const struct context *c, const char *name, const char *text);
 void cli_env(struct cli_command *k, const char *name, const char *value); /* NULL: not set */
+/* What the program finds in its environment; NULL: nothing. */
+const char *cli_env_of(const struct cli_command *k, const char *name);
 const char *
 cli_format(struct cli_command *k, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -80,13 +83,20 @@ struct cli_vendor {
     /* Arguments and environment; argv[0] is there. */
     void (*command)(struct cli_command *k, const struct cli_request *r);
     void (*line)(struct turn *t, const struct json *line);
-    void (*error_line)(struct turn *t, const char *p, size_t n); /* of standard error; or NULL */
-    void (*exited)(struct turn *t, int code);                    /* without a last event; or NULL */
+    /* Of standard error; true: it is told, and need not be shown as it is. Or NULL. */
+    bool (*error_line)(struct turn *t, const char *p, size_t n);
+    void (*exited)(struct turn *t, int code); /* without a last event; or NULL */
+    /* The file in which the program keeps the conversation `session` while it works, as a pattern
+     * (cli_journal.h), and a line of it, which may come behind the last event of the stream and
+     * knows no better; or NULL. */
+    const char *(*journal)(struct cli_command *k, const char *session);
+    void (*journal_line)(struct turn *t, const struct json *line);
     /* Does the phase in another way, when the program can; false: it cannot. NULL: there is none.
      */
     bool (*instead)(struct context *c, const char *binary, enum status *s, struct err *e);
     bool is_prompt_in_args; /* it does not read standard input */
-    bool is_thread_total;   /* usage in a continued conversation is that of all its turns */
+    bool is_thread_total;   /* tokens in a continued conversation are those of all its turns */
+    bool is_cost_total;     /* and so is the cost */
 };
 
 extern const struct cli_vendor cli_claude_code, cli_codex, cli_gemini, cli_cursor, cli_opencode;
@@ -96,9 +106,10 @@ enum status cli_agent_run(const struct cli_vendor *v, struct err *e);
 
 /* ---- pure parts, for tests ---- */
 
-/* The use of this attempt, when the program reports `total` for the whole conversation that
+/* The use of this turn, when the vendor's program reports `total` for the whole conversation, which
  * had used `before`. A total below that is not one: it counts as it is. */
-struct usage cli_usage_since(const struct usage *total, const struct usage *before);
+struct usage
+cli_usage_since(const struct cli_vendor *v, const struct usage *total, const struct usage *before);
 /* The error of a turn for people: the vendor's words and what to do. */
 void cli_advise(struct buf *to, const struct cli_vendor *v, const struct turn *t);
 

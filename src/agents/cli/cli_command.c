@@ -63,6 +63,17 @@ cli_env(struct cli_command *k, const char *name, const char *value)
         k->is_over = true;
 }
 
+const char *
+cli_env_of(const struct cli_command *k, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < k->n_env; i++)
+        if (k->env[i] && strncmp(k->env[i], name, n) == 0 && k->env[i][n] == '=')
+            return k->env[i] + n + 1;
+    return getenv(name);
+}
+
 /* Takes b's text into the arena. */
 static const char *
 take_text(struct cli_command *k, struct buf *b)

@@ -18,6 +18,7 @@ turn_release(struct turn *t)
     buf_release(&t->log);
     buf_release(&t->said);
     buf_release(&t->denied);
+    buf_release(&t->stopped);
     buf_release(&t->error);
 }
 
@@ -99,6 +100,7 @@ went_on(struct turn *t)
 {
     t->is_done = false;
     t->n_retries = 0;
+    buf_reset(&t->stopped);
     if (t->is_failed)
         return;
     t->trouble = TROUBLE_NONE;
@@ -150,6 +152,10 @@ turn_done(struct turn *t)
 {
     if (t->is_hopeless)
         return; /* what comes behind such an error is no answer */
+    if (t->stopped.len) {
+        turn_fail(t, t->stopped.p, t->stopped.len, 0);
+        return;
+    }
     t->is_done = true;
     t->is_failed = false;
 }
@@ -326,6 +332,16 @@ turn_note(struct turn *t, const struct json *text)
 {
     if (json_is(text, JSON_STRING))
         show(t, text->text.p, text->text.len);
+}
+
+void
+turn_stopped(struct turn *t, const struct json *text)
+{
+    if (!json_is(text, JSON_STRING))
+        return;
+    turn_note(t, text);
+    buf_reset(&t->stopped);
+    buf_add(&t->stopped, text->text.p, text->text.len);
 }
 
 void

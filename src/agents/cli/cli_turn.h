@@ -36,14 +36,15 @@ struct turn {
     struct buf log;    /* for the attempt's log; the frame takes it after each line */
     struct buf said;   /* progress texts, each ended by NUL; the frame takes them after each line */
     struct buf denied; /* "Bash, Write" */
+    struct buf stopped; /* why the program ends the turn early; empty: it does not */
     unsigned n_denied;
-    struct usage usage;   /* of this turn so far; its texts are those below */
-    struct usage counted; /* what the parser adds up itself; the frame does not read it */
-    bool has_new_usage;   /* since the frame looked */
+    struct usage usage; /* of this turn so far; its texts are those below */
+    bool has_new_usage; /* since the frame looked */
     char session[128], model[128], message_id[128];
-    bool is_done;     /* the last event came: an answer */
-    bool is_failed;   /* the last event came: an error */
-    bool is_hopeless; /* what the program goes on with is of no use: it may be stopped */
+    char counted_id[128]; /* the message of the journal that was counted last */
+    bool is_done;         /* the last event came: an answer */
+    bool is_failed;       /* the last event came: an error */
+    bool is_hopeless;     /* what the program goes on with is of no use: it may be stopped */
     enum turn_trouble trouble;
     struct buf error;   /* the vendor's words of the last error */
     int64_t resets_s;   /* TROUBLE_RATE: when it ends, in seconds since 1970; 0: not known */
@@ -72,6 +73,9 @@ void turn_fail(struct turn *t, const char *p, size_t n, int64_t status);
 void turn_fail_json(struct turn *t, const struct json *text, int64_t status);
 /* Something that went wrong and does not matter to the turn: for the log. */
 void turn_note(struct turn *t, const struct json *text);
+/* The program ends the turn before the model does. When the model says nothing more, turn_done is
+ * turn_fail with these words: such a turn must not pass for an answer. */
+void turn_stopped(struct turn *t, const struct json *text);
 /* An error that the program handles by trying again: hopeless when only a person can help. */
 void turn_retry(struct turn *t, const char *p, size_t n, int64_t status, int64_t delay_ms);
 void turn_done(struct turn *t);

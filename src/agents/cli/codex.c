@@ -1,5 +1,6 @@
 /* codex - OpenAI Codex, headless: `codex exec --json`. */
 #include "agents/cli/cli.h"
+#include "agents/cli/cli_journal.h"
 #include "agents/model_agent.h"
 #include "cmd/cmd.h"
 
@@ -145,6 +146,34 @@ parse(struct turn *t, const struct json *line)
     }
 }
 
+/* CODEX_HOME/sessions/2026/11/19/rollout-2026-11-19T22-30-59-<thread id>.jsonl */
+static const char *
+journal(struct cli_command *k, const char *session)
+{
+    const char *home = cli_env_of(k, "CODEX_HOME");
+
+    if (!home || !*home)
+        home = cli_format(k, "%s/.codex", cli_env_of(k, "HOME"));
+    const char *file = cli_format(k, "sessions/*/*/*/rollout-*-%s.jsonl", session);
+    return home && file ? cli_journal_pattern(k->arena, home, file) : NULL;
+}
+
+/* The model that codex chose, and the usage of the thread after each answer. */
+static void
+journal_line(struct turn *t, const struct json *line)
+{
+    const struct json *payload = json_get(line, "payload");
+    const struct json *total = json_path(payload, "info.total_token_usage");
+
+    if (json_eq(json_get(line, "type"), "turn_context")) {
+        turn_set(t->model, json_get(payload, "model"));
+        t->has_new_usage = !usage_is_zero(&t->usage); /* its price is known now */
+    } else if (!t->is_done && json_eq(json_get(payload, "type"), "token_count") &&
+               json_is(total, JSON_OBJECT)) {
+        count_usage(t, total);
+    }
+}
+
 const struct cli_vendor cli_codex = {
     .agent = "codex",
     .install = "npm install -g @openai/codex",
@@ -153,6 +182,8 @@ const struct cli_vendor cli_codex = {
     .signed_in = ".codex/auth.json",
     .command = command,
     .line = parse,
+    .journal = journal,
+    .journal_line = journal_line,
     .is_thread_total = true,
 };
 

@@ -1,6 +1,7 @@
 /* gemini - Gemini CLI, headless: `gemini --output-format stream-json`. */
 #define _GNU_SOURCE /* memmem */
 #include "agents/cli/cli.h"
+#include "agents/cli/cli_journal.h"
 #include "agents/model_agent.h"
 #include "base/path.h"
 #include "cmd/cmd.h"
@@ -105,21 +106,44 @@ tool_result(struct turn *t, const struct json *line)
     turn_denied(t, &name);
 }
 
+/* What the model thought is paid for as what it said; only the total has it. */
+static int64_t
+output_tokens(int64_t input, int64_t output, int64_t total)
+{
+    return total > input + output ? total - input : output;
+}
+
 static void
 result(struct turn *t, const struct json *line)
 {
     const struct json *stats = json_get(line, "stats");
+    int64_t input = turn_count(stats, "input_tokens");
 
-    t->usage = (struct usage){ .input_tokens = turn_count(stats, "input_tokens"),
-                               .cached_tokens = turn_count(stats, "cached"),
-                               .output_tokens = turn_count(stats, "output_tokens"),
-                               .duration_ms = turn_count(stats, "duration_ms"),
-                               .turns = 1 };
+    t->usage =
+        (struct usage){ .input_tokens = input,
+                        .cached_tokens = turn_count(stats, "cached"),
+                        .output_tokens = output_tokens(input, turn_count(stats, "output_tokens"),
+                                                       turn_count(stats, "total_tokens")),
+                        .duration_ms = turn_count(stats, "duration_ms"),
+                        .turns = 1 };
     t->has_new_usage = true;
     if (json_eq(json_get(line, "status"), "success"))
         turn_done(t);
     else
         turn_fail_json(t, json_path(line, "error.message"), 0);
+}
+
+/* Its result says success also when it ended the turn for such a reason. */
+static void
+error(struct turn *t, const struct json *line)
+{
+    const struct json *words = json_get(line, "message");
+
+    if (json_eq(json_get(line, "severity"), "error") ||
+        json_eq(words, "Loop detected, stopping execution"))
+        turn_stopped(t, words);
+    else
+        turn_note(t, words);
 }
 
 static void
@@ -140,14 +164,47 @@ parse(struct turn *t, const struct json *line)
     } else if (json_eq(type, "tool_result")) {
         tool_result(t, line);
     } else if (json_eq(type, "error")) {
-        turn_note(t, json_get(line, "message"));
+        error(t, line);
     } else if (json_eq(type, "result")) {
         result(t, line);
     }
 }
 
-/* Its message while it tries again. */
+/* ~/.gemini/tmp/<project>/chats/session-2026-11-19T22-39-<the id's first eight>.jsonl */
+static const char *
+journal(struct cli_command *k, const char *session)
+{
+    const char *home = cli_env_of(k, "GEMINI_CLI_HOME");
+    const char *file = cli_format(k, ".gemini/tmp/*/chats/session-*-%.8s.jsonl", session);
+
+    if (!home || !*home)
+        home = cli_env_of(k, "HOME");
+    return home && file ? cli_journal_pattern(k->arena, home, file) : NULL;
+}
+
+/* A message of the model is written again when it has grown. */
 static void
+journal_line(struct turn *t, const struct json *line)
+{
+    const struct json *tokens = json_get(line, "tokens");
+    char id[128] = "";
+
+    turn_set(id, json_get(line, "id"));
+    if (t->is_done || t->is_failed || !json_eq(json_get(line, "type"), "gemini") ||
+        !json_is(tokens, JSON_OBJECT) || !*id || strcmp(id, t->counted_id) == 0)
+        return;
+    memcpy(t->counted_id, id, sizeof id);
+    int64_t input = turn_count(tokens, "input");
+    t->usage.input_tokens += input;
+    t->usage.cached_tokens += turn_count(tokens, "cached");
+    t->usage.output_tokens +=
+        output_tokens(input, turn_count(tokens, "output"), turn_count(tokens, "total"));
+    t->usage.turns = 1;
+    t->has_new_usage = true;
+}
+
+/* Its message while it tries again. */
+static bool
 error_line(struct turn *t, const char *p, size_t n)
 {
     static const char attempt[] = "Attempt ";
@@ -155,6 +212,7 @@ error_line(struct turn *t, const char *p, size_t n)
     if (n > sizeof attempt && !memcmp(p, attempt, sizeof attempt - 1) &&
         memmem(p, n, "failed with status", 18))
         turn_retry(t, p, n, 0, 0);
+    return false;
 }
 
 static void
@@ -186,6 +244,8 @@ const struct cli_vendor cli_gemini = {
     .signed_in = ".gemini/oauth_creds.json",
     .command = command,
     .line = parse,
+    .journal = journal,
+    .journal_line = journal_line,
     .error_line = error_line,
     .exited = exited,
 };

@@ -47,6 +47,9 @@ command(struct cli_command *k, const struct cli_request *r)
 
     cli_arg(k, "run");
     cli_option(k, "--format", "json");
+    cli_arg(k,
+            "--print-logs"); /* its stream says nothing of errors that it handles by trying again */
+    cli_option(k, "--log-level", "ERROR");
     if (r->base_url)
         cli_option(k, "--model", cli_format(k, PROVIDER "/%s", r->model ? r->model : "default"));
     else
@@ -151,6 +154,28 @@ parse(struct turn *t, const struct json *line)
     }
 }
 
+/* … level=ERROR … message="stream error" … small=false … error.error="AI_APICallError: Too Many
+ * Requests": the model's answer failed, and opencode tries again, or its stream says why not. */
+static bool
+error_line(struct turn *t, const char *p, size_t n)
+{
+    static const char message[] = "message=\"stream error\"", words[] = " error.error=\"";
+    const char *from = memmem(p, n, words, sizeof words - 1);
+
+    if (!memmem(p, n, message, sizeof message - 1) || !from)
+        return false;
+    if (memmem(p, n, " small=true", 11)) /* a title, or the like */
+        return true;
+    from += sizeof words - 1;
+    size_t len = (size_t)(p + n - from);
+    const char *end = memchr(from, '"', len);
+    if (end)
+        len = (size_t)(end - from);
+    turn_say(t, "%s: %.*s", turn_trouble_of(from, len, 0) == TROUBLE_RATE ? "rate limit" : "error",
+             (int)len, from);
+    return true;
+}
+
 const struct cli_vendor cli_opencode = {
     .agent = "opencode",
     .install = "npm install -g opencode-ai",
@@ -159,6 +184,7 @@ const struct cli_vendor cli_opencode = {
     .signed_in = ".local/share/opencode/auth.json",
     .command = command,
     .line = parse,
+    .error_line = error_line,
 };
 
 static enum status
