@@ -5,6 +5,7 @@
 #include "base/sys.h"
 #include "team/input.h"
 #include "team/installed_teams.h"
+#include "team/team_outputs.h"
 #include "team/team_ref.h"
 #include "team/template.h"
 
@@ -293,6 +294,7 @@ load_sub(struct subs_load *x, const struct level *l, const struct phase *ph, str
                            .depth = l->depth + 1 };
     check_inputs(x, l, ph, &sub->team, below.label);
     check_names(x, &sub->team);
+    team_outputs_check(l->team, l->dir, ph, &sub->team, x->problems);
     return load_level(x, &below, &sub->subs, e);
 }
 

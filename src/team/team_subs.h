@@ -1,15 +1,16 @@
 /*
  * team_subs - the teams that a team's team phases run, and theirs, down to the last.
  *
- *     team: ./teams/research     a directory below teams/ of the team that names it; packages have
- * it team: @acme/review@1.2     an installed team; its version may be left out, "review" is
+ *     team: ./teams/research     a directory below teams/ of the team that names it
+ *     team: @acme/review@1.2     an installed team; its version may be left out, "review" is
  *                                @local/review
  *
  * In a project (workflow.yml) they stand where `cliq assemble` put them: frames/<phase>/.
  *
- * Loading validates each of them and what a phase gives to its team: unknown inputs, missing ones.
- * A team that comes to itself again is an error, with the way: @local/a → @local/b → @local/a.
- * At most TEAM_DEPTH_MAX teams are in each other, below the first.
+ * Loading validates each of them, what a phase gives to its team (unknown inputs, missing ones),
+ * and what others read of its handoff (team_outputs.h). A team that comes to itself again is an
+ * error, with the way: @local/a → @local/b → @local/a. At most TEAM_DEPTH_MAX teams are in each
+ * other, below the first.
  *
  * Ownership: the caller releases; `of` has one pointer a phase, NULL where no team could be loaded.
  *

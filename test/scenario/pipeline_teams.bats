@@ -460,6 +460,30 @@ END
     has "$err" "@local/a → @local/b → @local/a"
 }
 
+@test "what others read of a team's handoff has to be there, before anything runs" {
+    agent w <<<'ok; complete'
+    sub inner <<'END'
+phases: [{name: one, agent: w}, {name: last, agent: w, depends_on: [one]}, {name: other, agent: w, depends_on: [one]}]
+END
+    role build <<<"Build what the plan says, please."
+    reads() { # EXPRESSION...: in a command and in a role
+        printf 'Take %s and go on from there, please.\n' "${2:-nothing}" >"$T/team/roles/use.md"
+        printf 'name: "@local/test"\ndescription: x\nagents:\n%sphases: [{name: build, type: team, team: ./teams/inner}, {name: use, agent: w, depends_on: [build], env: {A: "%s"}}]\n' "$AGENTS" "$1" >"$T/team/team.yml"
+        got team validate "$T/team"
+    }
+    reads '$(handoff.build.status) $(handoff.build.text) $(handoff.build.outputs)' '$(handoff.build.outputs.last.x[0]) $(handoff.build.outputs.other) $(handoff.build.data)'
+    succeeds
+    reads '$(handoff.build.outputs.lats.x)'
+    code_is 1
+    has "$out" '$(handoff.build.outputs.lats.x): the team @local/inner has no phase "lats" (did you mean "last"?) (phase use, field env)'
+    reads '$(handoff.build.output.last)'
+    code_is 1
+    has "$out" 'a team hands over status, outputs, text and data (did you mean "outputs"?)'
+    reads '' '$(handoff.build.outputs.one)'
+    code_is 1
+    has "$out" '"one" is not one of the last phases of the team @local/inner, and only those hand over to others (phase use, field role)'
+}
+
 @test "a run that was assembled with other teams is refused: trust covers them" {
     two_levels
     echo '# changed' >>$FRAME/workflow.yml
