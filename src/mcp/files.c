@@ -110,11 +110,11 @@ mcp_room_post(struct mcp_files *f, struct args_in *in, struct buf *out, struct e
 
 const struct hub_arg mcp_room_read_args[] = {
     { "room", A_NAME, .brief = "the war-room" },
-    { "type", A_WORDS(room_types), .brief = "only messages of these types" },
-    { "from", A_NAME, .brief = "only messages from this role" },
-    { "to", A_NAME, .brief = "only messages to this role" },
-    { "ref", A_TEXT, .brief = "only messages about this task or epic" },
-    { "after", A_TEXT, .brief = "only messages after the one with this id" },
+    { "type", A_WORDS(room_types), .brief = "only those of these types" },
+    { "from", A_NAME, .brief = "only those from this role" },
+    { "to", A_NAME, .brief = "only those to this role" },
+    { "ref", A_TEXT, .brief = "only those about this task or epic" },
+    { "after", A_TEXT, .brief = "only those after the one with this id" },
     { "last", A_INT(1, LAST_MAX), .brief = "how many at most, the latest; 20 when absent" },
     { 0 },
 };

@@ -9,7 +9,7 @@
 /* ---- the table ---- */
 
 static const struct hub_arg ack_more[] = {
-    { "task_status", A_WORD("done"), .brief = "done: the task you claimed is done" },
+    { "task_status", A_WORD("done"), .brief = "done: the task is done" },
     { 0 },
 };
 
@@ -22,46 +22,39 @@ static const struct mcp_tool tools[] = {
     { "generate_signal", "Broadcast a signal to all who subscribe to its type.", .op = HUB_GENERATE,
       .takes = "type source data" },
     { "signal_subscribe",
-      "Subscribe to broadcasts by pattern. silent (default): they wait in the inbox; silent=false: "
-      "they wake the agent.",
+      "Subscribe to broadcasts by pattern. They wait in the inbox; with silent=false they wake the "
+      "agent.",
       .op = HUB_SUBSCRIBE, .takes = "pattern silent agentId" },
     { "signal_unsubscribe", "End the subscription to exactly this pattern.", .op = HUB_UNSUBSCRIBE,
       .takes = "pattern agentId" },
-    { "emit",
-      "Send a message or task to a role, a ring, an identity, or everyone. It is stored when this "
-      "returns.",
-      .op = HUB_EMIT,
+    { "emit", "Send a message or task to a role, a ring, an identity, or everyone.", .op = HUB_EMIT,
       .takes = "signal_type content urgency from_role to_role to_ring to_identity parent_id tags "
                "resources metadata payload task_status expires_at dedup_key" },
-    { "inbox",
-      "Messages and tasks that wait for you, most urgent first. More than a page: pass the cursor "
-      "as after.",
+    { "inbox", "Messages and tasks that wait for you. More than a page: pass the cursor as after.",
       .is_reading = true, .op = HUB_INBOX,
       .takes = "target view receipt_state type min_urgency delivery_state limit after",
       .given = "{\"target\":\"@\"}" },
-    { "claim",
-      "Claim a task before working on it: this one, or the next that waits. null: there is none.",
+    { "claim", "Claim a task before working on it: this one, or the next. null: there is none.",
       .op = HUB_CLAIM, .takes = "signal_id role types lease_seconds wait_seconds" },
-    { "ack", "Acknowledge a message, or finish a task that you claimed (task_status: done).",
-      .op = HUB_ACK, .takes = "signal_id claim_id", .more = ack_more },
+    { "ack", "Acknowledge a message, or finish a task (task_status: done).", .op = HUB_ACK,
+      .takes = "signal_id claim_id", .more = ack_more },
     { "fail", "Say that a task you claimed failed; it is tried again later.", .op = HUB_FAIL,
       .takes = "signal_id claim_id error retry_in" },
     { "thread", "A message and all that answers it, in order.", .is_reading = true,
       .op = HUB_THREAD, .takes = "id" },
-    { "room_post", "Post a message to a war-room. It is stored when this returns.",
-      .run = mcp_room_post, .args = mcp_room_post_args },
+    { "room_post", "Post a message to a war-room.", .run = mcp_room_post,
+      .args = mcp_room_post_args },
     { "room_read", "Messages of a war-room; without room: all rooms, and the role each waits for.",
       .is_reading = true, .run = mcp_room_read, .args = mcp_room_read_args },
-    { "pipeline_status", "How far the project's pipeline is: phases, agents, gates, usage.",
+    { "pipeline_status", "How far the pipeline is: phases, agents, gates, usage.",
       .is_reading = true, .run = mcp_pipeline_status, .args = mcp_pipeline_status_args },
     { "handoff", "What one phase of the pipeline handed to another.", .is_reading = true,
       .run = mcp_handoff, .args = mcp_handoff_args },
     { "review",
-      "Gates that wait for a person's decision: without id a list, with id one of them, with "
-      "verdict too your answer to it.",
-      .run = mcp_review, .args = mcp_review_args },
-    { "lease",
-      "Lease files before you edit them, so that other agents keep off; list shows who has what.",
+      "Gates that wait for a person's decision: a list; with id one of them; with verdict your "
+      "answer.",
+      .is_deciding = true, .run = mcp_review, .args = mcp_review_args },
+    { "lease", "Lease files before you edit them, so that others keep off; list shows all.",
       .op = HUB_LEASE_TAKE, .takes = "paths ttl_seconds reason project", .finds = "project paths",
       .more = lease_more, .complete = mcp_lease_complete },
 };
@@ -127,12 +120,23 @@ mcp_tool_args(const struct mcp_tool *t, struct hub_arg to[MCP_ARGS_MAX])
     arena_release(&a);
 }
 
+/* Clients go by them when they choose which calls a person has to allow: Codex, for one, lets only
+ * pass what says that it destroys nothing and stays in its own world. */
+static void
+write_hints(struct buf *to, const struct mcp_tool *t)
+{
+    if (t->is_deciding)
+        return;
+    json_key(to, "annotations");
+    buf_adds(to, t->is_reading ? "{\"readOnlyHint\":true}"
+                               : "{\"destructiveHint\":false,\"openWorldHint\":false}");
+}
+
 void
 mcp_tools_write(const struct mcp_offer *offer, struct buf *to)
 {
     static const struct arg_schema_refs refs = {
-        .source = "{\"type\":\"object\",\"required\":[\"type\"],\"properties\":{\"type\":{\"enum\":"
-                  "[\"agent\",\"webhook\",\"process\"]},\"id\":{\"type\":\"string\"}}}",
+        .source = "{\"type\":\"object\"}", /* the line of the argument says the rest */
         .is_short = true,
     };
     const struct mcp_tool *t;
@@ -148,10 +152,7 @@ mcp_tools_write(const struct mcp_offer *offer, struct buf *to)
         json_key_str(to, "description", t->brief);
         json_key(to, "inputSchema");
         arg_schema_write_object(to, args, &refs);
-        if (t->is_reading) {
-            json_key(to, "annotations");
-            buf_adds(to, "{\"readOnlyHint\":true}");
-        }
+        write_hints(to, t);
         json_close(to, '}');
     }
     json_close(to, ']');

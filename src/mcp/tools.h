@@ -24,7 +24,8 @@ mcp_files_fn(struct mcp_files *f, struct args_in *in, struct buf *out, struct er
 
 struct mcp_tool {
     const char *name, *brief;
-    bool is_reading; /* it changes nothing */
+    bool is_reading;  /* it changes nothing */
+    bool is_deciding; /* in a person's place: clients should ask theirs before each call */
     /* of the hub: */
     enum hub_op op;
     const char *takes; /* "type source data": arguments of the operation */

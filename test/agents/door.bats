@@ -157,3 +157,85 @@ END
     is mine "$(<leased.txt)"
     like "$(asked 'json.dumps([r["body"] for r in q])')" "leased by bob until 20.*still at it"
 }
+
+# ---- without a program of cliq's beside the client -----------------------------
+
+# Claude Code with nothing but the server: its tools at /mcp, its hooks at /hooks/claude.
+begin_http() {
+    mkdir -p "$T/shop" "$HOME/.claude"
+    cd "$T/shop"
+    git init -q .
+    "$CLIQ" serve --listen 127.0.0.1:0 >"$T/serve" 2>&1 3>&- &
+    PIDS+=($!)
+    until_true grep -q listening "$T/serve"
+    URL=$(sed -n 's/listening on //p' "$T/serve" | head -1)
+    KEY=$("$CLIQ" key create --identity ruby --json | $PY -c 'import json, sys; print(json.load(sys.stdin)["key"])')
+    llm
+    $PY - "$URL" "$KEY" <<'PY'
+import json, os, sys
+url, key = sys.argv[1:]
+say = {"Authorization": f"Bearer {key}"}
+home = os.environ["HOME"]
+hook = [{"hooks": [{"type": "http", "url": url + "/hooks/claude", "headers": say, "timeout": 20}]}]
+json.dump({"hooks": {e: hook for e in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")}}, open(home + "/.claude/settings.json", "w"))
+json.dump({"mcpServers": {"cliq": {"type": "http", "url": url + "/mcp", "headers": say}}}, open(home + "/.claude.json", "w"))
+PY
+}
+
+@test "claude with a server alone: tools at /mcp; at /hooks/claude a message at its stop, and a leased file" {
+    begin_http
+    echo mine >leased.txt
+    cliq lease take leased.txt --as bob --reason "still at it" >/dev/null
+    script <<END
+[{"turns":[{"tool":"generate_signal","args":{"type":"build:shop:done"}},
+           {"write":"$PWD/leased.txt","content":"theirs"},{"write":"$PWD/free.txt","content":"new"},
+           {"run":"$CLIQ emit pulse 'stop the press' --to-identity ruby --as ann 2>/dev/null"},{"text":"I am done."},{"text":"I stopped the press."}]}]
+END
+    ask_claude "work"
+    is '{"type": "agent", "id": "ruby"}' "$(cliq signal events --json | $PY -c 'import json, sys
+print(*[json.dumps(s["source"]) for s in json.load(sys.stdin) if s["type"] == "build:shop:done"])')"
+    was_refused
+    was_told_at_its_stop ruby
+}
+
+# ---- agents of a run -----------------------------------------------------------
+
+# A phase's agent that has cliq in its client's configuration is its phase there, in its run.
+in_a_run() { # AGENT FIELDS SETTING...
+    mkdir -p "$T/team/roles"
+    echo "You build." >"$T/team/roles/build.md"
+    team <<<"phases:
+  - {name: build, agent: $1, env: {ENABLE_TOOL_SEARCH: \"false\"}$2}" # else claude looks for its tools first
+    settings "${@:3}"
+    "$CLIQ" req -m "Do the work" >/dev/null
+    script <<'END'
+[{"turns":[{"tool":"pipeline_status","args":{}},
+           {"tool":"room_post","args":{"room":"room-001","to":"qa","type":"done","ref":"EPIC-1","body":"Built"}},
+           {"run":"cliq emit pulse ran-it"},
+           {"text":"all done"}]}]
+END
+    run_ok
+    is "build Built" "$(cliq channel read --room room-001 --json | $PY -c 'import json, sys
+m = json.loads(sys.stdin.read()); m = m[0] if isinstance(m, list) else m; print(m["from"], m["body"])')"
+    like "$(asked 'json.dumps([r["body"] for r in q])')" 'RUNNING.*build'
+}
+
+@test "claude in a run is its phase, and finds its pipeline" {
+    begin claude
+    cd "$T/proj"
+    in_a_run claude-code ', allowed_tools: ["Bash(cliq emit:*)"]' claude-code.base_url "$LLM" claude-code.api_key sk-fake
+    has "$(cliq signal events)" ran-it # its own list of tools counts, too
+}
+
+@test "codex in a run is its phase, and finds its pipeline" {
+    begin codex
+    cd "$T/proj"
+    in_a_run codex "" codex.base_url "$LLM/v1" codex.api_key sk-fake codex.model fake-model
+}
+
+@test "gemini in a run is its phase, and finds its pipeline" {
+    begin gemini
+    sign_in_gemini
+    cd "$T/proj"
+    in_a_run gemini "" gemini.base_url "$LLM" gemini.api_key fake gemini.model gemini-2.5-flash
+}

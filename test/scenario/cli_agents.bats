@@ -346,7 +346,7 @@ options() {
 @test "options reach each program the way it takes them, and keys only through the environment" {
     options claude-code 'model: opus, max_turns: 7, permission_mode: plan, allowed_tools: [Read, "Bash(make *)"], args: [--effort, low]' \
         base_url http://127.0.0.1:1
-    like "$ARGS" '^-p --output-format stream-json --verbose --session-id [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f-]{17} --permission-mode plan --model opus --max-turns 7 --allowedTools Read,Bash\(make \*\) --effort low$'
+    like "$ARGS" '^-p --output-format stream-json --verbose --session-id [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f-]{17} --permission-mode plan --model opus --max-turns 7 --allowedTools mcp__cliq --allowedTools Read,Bash\(make \*\) --effort low$'
     has "$(<"$T/env.1")" ANTHROPIC_API_KEY=a-secret-key-1
     has "$(<"$T/env.1")" ANTHROPIC_BASE_URL=http://127.0.0.1:1
     options claude-code 'model: opus' base_url http://127.0.0.1:1/v1/ # copied from a setting of OpenAI's kind
@@ -363,7 +363,8 @@ options() {
     has "$(<"$T/env.1")" OPENAI_API_KEY=a-secret-key-1
 
     options gemini 'model: g, permission_mode: yolo, allowed_tools: [ls]' base_url http://127.0.0.1:1
-    like "$ARGS" '--skip-trust --approval-mode yolo --model g --session-id [0-9a-f-]{36} --allowed-tools ls$'
+    like "$ARGS" '--skip-trust --approval-mode yolo --model g --session-id [0-9a-f-]{36} --policy [^ ]*/run/gemini-policy.toml --allowed-tools ls$'
+    has "$(<"$STATE/run/gemini-policy.toml")" 'mcpName = "cliq"'
     has "$(<"$T/env.1")" GEMINI_API_KEY=a-secret-key-1
     has "$(<"$T/env.1")" GEMINI_CLI_HOME="$STATE/run/gemini"
     is 600 "$(stat -c %a "$STATE/run/gemini/.gemini/settings.json")"

@@ -44,6 +44,9 @@ with Mcp() as m:
         assert name in tools, name
     for t in tools.values():
         assert t["inputSchema"]["additionalProperties"] is False and t["description"]
+        reads = t["name"] in "inbox thread room_read pipeline_status handoff".split()
+        hints = {"readOnlyHint": True} if reads else {"destructiveHint": False, "openWorldHint": False}
+        assert t.get("annotations") == (None if t["name"] == "review" else hints), t
     assert len(json.dumps(list(tools.values()), separators=(",", ":"))) <= 10000
 PY
 }

@@ -18,6 +18,8 @@ command(struct cli_command *k, const struct cli_request *r)
     cli_option(k, "--permission-mode", mode ? mode : "acceptEdits");
     cli_option(k, "--model", r->model);
     cli_option(k, "--max-turns", model_agent_text(r->c, "max_turns"));
+    cli_option(k, "--allowedTools",
+               "mcp__cliq"); /* where cliq install put it: nobody can be asked */
     cli_list_option(k, "--allowedTools", r->c, "allowed_tools");
     cli_args_of(k, r->c, "args");
     cli_env(k, "ANTHROPIC_API_KEY", r->api_key);

@@ -19,6 +19,11 @@
 #define HOME_DIR "gemini"
 #define SETTINGS "{\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"}}}\n"
 
+/* Tools of cliq's MCP server, where cliq install put it, need no person's word. */
+#define POLICY_FILE "gemini-policy.toml"
+#define POLICY                                                                                     \
+    "[[rule]]\nmcpName = \"cliq\"\ntoolName = \"*\"\ndecision = \"allow\"\npriority = 100\n"
+
 /* Do the user's settings name a kind of sign-in? */
 static bool
 has_kind(void)
@@ -57,6 +62,8 @@ command(struct cli_command *k, const struct cli_request *r)
     cli_option(k, "--model", r->model);
     cli_option(k, r->session ? "--resume" : "--session-id",
                r->session ? r->session : r->new_session);
+    cli_file(k, r->c, POLICY_FILE, POLICY);
+    cli_option(k, "--policy", cli_format(k, "%s/run/" POLICY_FILE, r->c->state_dir));
     cli_list_option(k, "--allowed-tools", r->c, "allowed_tools");
     cli_args_of(k, r->c, "args");
     cli_env(k, "GEMINI_API_KEY", r->api_key);

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { LONG_WORDS = 80 }; /* of a list: the short form has no longer one; refusals do */
+
 void
 arg_schema_write_words(struct buf *to, const char *p, size_t len, char between, bool or_null)
 {
@@ -51,12 +53,16 @@ write_kind(struct buf *to, const struct hub_arg *a, const struct arg_schema_refs
         buf_adds(to, "{\"type\":\"boolean\"}");
         break;
     case ARG_TIME:
-        buf_adds(to, "{\"type\":[\"integer\",\"number\",\"string\"]}");
+        buf_adds(to, refs->is_short ? "{}" : "{\"type\":[\"integer\",\"number\",\"string\"]}");
         break;
     case ARG_WORD:
         arg_schema_write_words(to, a->words, strlen(a->words), ' ', false);
         break;
     case ARG_WORDS:
+        if (refs->is_short && strlen(a->words) > LONG_WORDS) {
+            buf_adds(to, "{\"type\":\"array\"}");
+            break;
+        }
         buf_adds(to, "{\"type\":\"array\",\"items\":");
         arg_schema_write_words(to, a->words, strlen(a->words), ' ', false);
         buf_addc(to, '}');
