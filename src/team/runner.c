@@ -101,7 +101,8 @@ runner_find(const char *entry, struct runner *out, struct err *e)
     if (out->flag && (!is_there || node_refuses(out))) {
         *out = (struct runner){ "tsx", NULL };
         if (!runner_has(out->program))
-            return err_set(e, ST_NOT_FOUND, "%s needs node 22.6 or newer, or tsx: %s", entry,
+            return err_set(e, ST_NOT_FOUND,
+                           "%s needs node 22.6 or newer, or tsx (npm install -g tsx): %s", entry,
                            is_there ? "the node on PATH is older and cannot run TypeScript"
                                     : "neither is on PATH");
         return ST_OK;

@@ -400,7 +400,7 @@ node_that() {
     node_that 9
     got team validate t
     succeeds
-    has "$out" "t/team.yml:4:3: warning: agents/w/index.ts needs node 22.6 or newer, or tsx: the node on PATH is older and cannot run TypeScript (field agents)"
+    has "$out" "t/team.yml:4:3: warning: agents/w/index.ts needs node 22.6 or newer, or tsx (npm install -g tsx): the node on PATH is older and cannot run TypeScript (field agents)"
     got assemble ./t
     is 0 "$code"
     has "$err" "phase one: $PWD/.cliq/agents/w/index.ts needs node 22.6 or newer, or tsx"

@@ -119,7 +119,7 @@ runs() {
     cliq init >/dev/null
     cliq team new my-team --lang ts >/dev/null
     got assemble ./my-team
-    has "$err" "needs node 22.6 or newer, or tsx: the node on PATH is older and cannot run TypeScript"
+    has "$err" "needs node 22.6 or newer, or tsx (npm install -g tsx): the node on PATH is older and cannot run TypeScript"
     cliq req -m x >/dev/null
     got run --headless
     code_is 4

@@ -76,7 +76,8 @@ typescript_runs_with_node_else_with_tsx(void **state)
     assert_int_equal(mkdir("bin", 0700), 0);
     setenv("PATH", "bin", 1);
     assert_int_equal(runner_find("agent.ts", &r, &e), ST_NOT_FOUND);
-    assert_non_null(strstr(e.text, "needs node 22.6 or newer, or tsx: neither is on PATH"));
+    assert_non_null(strstr(
+        e.text, "needs node 22.6 or newer, or tsx (npm install -g tsx): neither is on PATH"));
     make_program("bin/tsx", "#!/bin/sh\n");
     CHECK_OK(runner_find("agent.ts", &r, &e), &e);
     assert_string_equal(r.program, "tsx");
