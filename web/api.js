@@ -107,6 +107,37 @@ export function forget() {
 /* ---- the stream ---- */
 
 /*
+ * A browser opens six connections to a server, for all of its tabs: six streams would leave none for anything
+ * else. So at most SLOTS tabs keep their stream, by a lock each. A tab without one glances at it, for a second
+ * in three, and resumes where it was; one in the background gives its slot to one that is looked at.
+ */
+const SLOTS = 4, GLANCE_MS = 1000, PAUSE_MS = 2000, PAUSE_HIDDEN_MS = 20000;
+const others = 'BroadcastChannel' in globalThis ? new BroadcastChannel('cliq.streams') : null;
+const slot = {
+  end: null, /* gives the lock back */
+
+  /* Browsers have locks on loopback and with TLS only; elsewhere each tab keeps its stream. */
+  async take() {
+    if (!navigator.locks || !others) return true;
+    for (let i = 0; i < SLOTS && !this.end; i++)
+      await new Promise((tried) => {
+        navigator.locks.request('cliq.stream.' + i, { ifAvailable: true }, (lock) => {
+          tried();
+          return lock && !this.end && new Promise((end) => { this.end = end; });
+        }).catch(tried);
+      });
+    return !!this.end;
+  },
+
+  give() {
+    if (!this.end) return;
+    this.end();
+    this.end = null;
+    others.postMessage('free');
+  },
+};
+
+/*
  * One connection for everything. It is read with fetch, so the key is in a header and in no address, and
  * is resumed with Last-Event-ID. A connection that says nothing for 40 s is taken for lost: the server
  * sends a comment every 15 s.
@@ -116,7 +147,15 @@ class Stream {
   constructor() {
     this.listeners = { signals: [], changed: [], state: [], reset: [] };
     this.state = 'off';
+    others?.addEventListener('message', ({ data }) => {
+      if (data === 'want' && slot.end && document.hidden) this.pause();
+      else if (data === 'free' && !slot.end && !document.hidden) this.again();
+    });
+    document.addEventListener('visibilitychange', () => { if (!document.hidden && !slot.end) this.again(); });
   }
+
+  /* Does this tab keep its stream? */
+  get hasSlot() { return !!slot.end; }
 
   on(what, fn) {
     this.listeners[what].push(fn);
@@ -145,12 +184,36 @@ class Stream {
     clearTimeout(this.timer);
     clearTimeout(this.silence);
     if (this.abort) this.abort.abort();
+    slot.give();
     this.set('off');
+  }
+
+  /* Gives its slot, or its glance, up. */
+  pause() {
+    this.isPaused = true;
+    this.abort?.abort();
+  }
+
+  /* Ends a pause between two glances. */
+  again() {
+    if (!this.life || this.state !== 'live' || !this.isPaused) return;
+    clearTimeout(this.timer);
+    this.run(this.life);
   }
 
   async run(life) {
     const abort = this.abort = new AbortController();
+    let glance;
+    this.isPaused = false;
     try {
+      if (!(await slot.take())) {
+        if (!document.hidden) others.postMessage('want');
+        glance = () => setTimeout(() => { if (abort === this.abort) this.pause(); }, GLANCE_MS);
+      }
+      if (life !== this.life) {
+        if (!this.life) slot.give();
+        return;
+      }
       const answer = await fetch('/signals/stream?changes=true', {
         cache: 'no-store', credentials: 'omit', redirect: 'error', signal: abort.signal,
         headers: { Authorization: 'Bearer ' + key, 'Last-Event-ID': this.last },
@@ -162,17 +225,24 @@ class Stream {
         return;
       }
       if (answer.status === 403) {
+        slot.give();
         this.set('off');
         return;
       }
       if (!answer.ok) throw new Error('status ' + answer.status);
       this.wait = 250;
       this.set('live');
+      glance?.();
       await this.read(answer.body.getReader(), life);
     } catch { /* lost: below */ }
     if (life !== this.life) return;
     abort.abort();
     clearTimeout(this.silence);
+    if (this.isPaused) {
+      slot.give();
+      this.timer = setTimeout(() => this.run(life), document.hidden ? PAUSE_HIDDEN_MS : PAUSE_MS);
+      return;
+    }
     this.set('lost');
     this.timer = setTimeout(() => this.run(life), this.wait);
     this.wait = Math.min(2000, this.wait * 2);

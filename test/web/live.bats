@@ -32,6 +32,44 @@ JS
     browsed
 }
 
+@test "ten tabs at one server are live, and one in the background gives way to one that is looked at" {
+    browse <<'JS'
+const tabs = [page];
+await signIn('signals');
+while (tabs.length < 10) {
+  const tab = await browser.newPage();
+  tabs.push(tab);
+  await tab.goto(base + '/#/signals');
+  await tab.locator('#key').fill(KEY);
+  await tab.locator('#key').press('Enter');
+  await tab.locator('.line.live').waitFor();
+}
+for (let n = 1; n <= 3; n++) {
+  await emit({ signal_type: 'pulse', content: 'to all ' + n });
+  await Promise.all(tabs.map((tab) => tab.getByText('to all ' + n).first().waitFor()));
+}
+assert.ok(await Promise.all(tabs.map((tab) => tab.locator('.line').innerText())).then((l) => l.every((t) => t === 'live')));
+// no gap, nothing twice
+for (const tab of tabs) assert.deepEqual(await tab.locator('.row .one').allInnerTexts().then((l) => l.toSorted()), ['to all 1', 'to all 2', 'to all 3']);
+const streams = async () => Number(/^cliq_stream_clients (\d+)/m.exec(await (await fetch(base + '/metrics', { headers: { Authorization: 'Bearer ' + KEY } })).text())[1]);
+const keeps = (tab) => tab.evaluate(async () => {
+  const { stream } = await import(document.querySelector('script[type=module]').src.replace('app.js', 'api.js'));
+  return stream.hasSlot;
+});
+const kept = [];
+for (const tab of tabs) if (await keeps(tab)) kept.push(tab);
+assert.equal(kept.length, 4);
+const waiting = tabs.find((tab) => !kept.includes(tab));
+for (const tab of tabs) if (tab !== waiting && tab !== kept[0]) await tab.evaluate(() => {
+  Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+});
+await until(() => keeps(waiting), 'it is given a stream');
+assert.ok(await keeps(kept[0])); // it is looked at
+for (const tab of tabs.slice(2)) await tab.close();
+await until(async () => (await streams()) <= 2, 'streams of closed tabs end');
+JS
+}
+
 @test "50,000 signals scroll smoothly, and few of them are elements" {
     $PY - "$URL" "$KEY" <<'PY'
 import json, sys, urllib.request
