@@ -129,9 +129,6 @@ void json_add(struct json *array, struct json *v);
 void json_add_behind(struct json *array, struct json **last, struct json *v);
 /* Replaces an equal key. False: v is NULL, so a chain of calls notices that memory ran out. */
 bool json_set(struct json *object, const char *key, struct json *v);
-/* Appends v in O(1) to a new container. end is &container->kids.first in the first call, later the
- * value that the last call returned. key is NULL in an array, and must be new in an object. */
-struct json **json_put(struct json *container, struct json **end, const char *key, struct json *v);
 
 /* ---- writing ---- compact: no spaces. UTF-8 is copied; only ", \, control characters
  * and U+007F (a control character to terminals) are escaped. NULL is null. */

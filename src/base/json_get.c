@@ -445,16 +445,3 @@ json_set(struct json *object, const char *key, struct json *v)
     put_at(object, link, v);
     return true;
 }
-
-struct json **
-json_put(struct json *container, struct json **end, const char *key, struct json *v)
-{
-    if (!v)
-        return end;
-    assert(!*end && !v->next);
-    v->key = key;
-    v->key_len = key ? (uint32_t)strlen(key) : 0;
-    container->kids.count++;
-    *end = v;
-    return &v->next;
-}

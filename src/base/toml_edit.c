@@ -396,14 +396,6 @@ toml_edit_find(const struct toml_doc *doc, const char *const *path)
     return NULL;
 }
 
-bool
-toml_edit_is(const struct toml_item *item, const char *const *path)
-{
-    size_t n;
-
-    return begins_with(item, path, &n) && n == item->n_keys;
-}
-
 /* ---- changes ---- */
 
 static const char *

@@ -42,8 +42,6 @@ enum status toml_edit_read(struct arena *a, const char *name, const struct buf *
 /* The first item that is, or is inside, what the path (ended by NULL) names: the header of the
  * table, of one below it, or a key. NULL: none. */
 const struct toml_item *toml_edit_find(const struct toml_doc *doc, const char *const *path);
-/* Is the item's path this one? */
-bool toml_edit_is(const struct toml_item *item, const char *const *path);
 
 /* Adds lines, a table with its header, behind all others, after an empty line. */
 enum status toml_edit_add(struct buf *text, const char *lines, struct err *e);

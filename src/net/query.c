@@ -3,7 +3,6 @@
 #include "base/utf8.h"
 #include "net/http.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { NAME_SHOWN = 64 }; /* bytes of a parameter's name in a message */
@@ -166,84 +165,4 @@ query_unsigned(const struct query *q, const char *name, uint64_t least, uint64_t
                        (uintmax_t)least, (uintmax_t)most);
     *to = n;
     return ST_OK;
-}
-
-/* A sign, digits and at most one point; no exponent, "inf", "nan" or blanks. */
-static bool
-is_decimal(const char *p)
-{
-    size_t whole, part = 0;
-
-    p += *p == '-' || *p == '+';
-    whole = strspn(p, "0123456789");
-    p += whole;
-    if (*p == '.') {
-        part = strspn(p + 1, "0123456789");
-        p += 1 + part;
-    }
-    return !*p && whole + part > 0 && whole + part <= 40;
-}
-
-/* strtod without the locale, whose decimal separator may be a comma. */
-static double
-decimal(const char *p)
-{
-    bool is_negative = *p == '-', is_part = false;
-    double n = 0, scale = 1;
-
-    for (p += *p == '-' || *p == '+'; *p; p++) {
-        if (*p == '.') {
-            is_part = true;
-            continue;
-        }
-        n = n * 10 + (*p - '0');
-        scale = is_part ? scale * 10 : scale;
-    }
-    return is_negative ? -n / scale : n / scale;
-}
-
-enum status
-query_double(const struct query *q, const char *name, double least, double most, double otherwise,
-             double *to, struct err *e)
-{
-    const char *text;
-    enum status s = query_one(q, name, &text, e);
-
-    *to = otherwise;
-    if (s || !text)
-        return s;
-    double n = is_decimal(text) ? decimal(text) : NAN;
-    if (!(n >= least && n <= most))
-        return err_set(e, ST_INVALID, "the query parameter %s must be a number from %g to %g", name,
-                       least, most);
-    *to = n;
-    return ST_OK;
-}
-
-enum status
-query_bool(const struct query *q, const char *name, bool otherwise, bool *to, struct err *e)
-{
-    const char *text;
-    enum status s = query_one(q, name, &text, e);
-
-    *to = otherwise;
-    if (s || !text)
-        return s;
-    *to = strcmp(text, "false") != 0 && strcmp(text, "0") != 0;
-    if (*to && *text && strcmp(text, "true") != 0 && strcmp(text, "1") != 0)
-        return err_set(e, ST_INVALID, "the query parameter %s must be true or false", name);
-    return ST_OK;
-}
-
-const char *
-query_stranger(const struct query *q, const char *const *names)
-{
-    for (size_t i = 0; i < q->n; i++) {
-        size_t k = 0;
-        while (names[k] && strcmp(names[k], q->pairs[i].name) != 0)
-            k++;
-        if (!names[k])
-            return q->pairs[i].name;
-    }
-    return NULL;
 }

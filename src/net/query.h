@@ -54,12 +54,5 @@ enum status query_one(const struct query *q, const char *name, const char **to, 
 /* A whole number from least to most; `otherwise` if the parameter is absent. */
 enum status query_unsigned(const struct query *q, const char *name, uint64_t least, uint64_t most,
                            uint64_t otherwise, uint64_t *to, struct err *e);
-enum status query_double(const struct query *q, const char *name, double least, double most,
-                         double otherwise, double *to, struct err *e);
-/* "true", "1" and "" are true; "false" and "0" are false. */
-enum status
-query_bool(const struct query *q, const char *name, bool otherwise, bool *to, struct err *e);
-/* The first parameter whose name is not in the NULL-ended list; NULL: all are known. */
-const char *query_stranger(const struct query *q, const char *const *names);
 
 #endif

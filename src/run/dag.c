@@ -226,13 +226,6 @@ ask(struct dag *d, size_t phase)
     d->asked = phase;
 }
 
-void
-dag_predecessors(struct dag *d, size_t phase, uint64_t *set)
-{
-    ask(d, phase);
-    memcpy(set, d->before, dag_words(d->n) * sizeof *set);
-}
-
 bool
 dag_is_before(struct dag *d, size_t before, size_t phase)
 {

@@ -78,9 +78,8 @@ bool dag_is_before(struct dag *d, size_t before, size_t phase);
 /* May this gate route there? To all transitive predecessors and every support phase. */
 bool dag_may_route(struct dag *d, size_t gate, size_t target);
 
-/* Each overwrites the set with: all transitive predecessors of the phase; all transitive
- * successors; what lies on a path from `from` to `to`, without both. */
-void dag_predecessors(struct dag *d, size_t phase, uint64_t *set);
+/* Each overwrites the set with: all transitive successors of the phase; what lies on a path from
+ * `from` to `to`, without both. */
 void dag_successors(struct dag *d, size_t phase, uint64_t *set);
 void dag_between(struct dag *d, size_t from, size_t to, uint64_t *set);
 

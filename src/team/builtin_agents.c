@@ -31,12 +31,6 @@ builtin_find(const char *name)
     return NULL;
 }
 
-bool
-team_is_builtin_agent(const char *name)
-{
-    return builtin_find(name) != NULL;
-}
-
 const char *
 agent_kind_name(enum agent_kind kind)
 {

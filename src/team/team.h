@@ -129,9 +129,6 @@ void team_validate(const struct team *t, int dir, const char *state_dir, struct 
 /* @scope/name, or a name alone: a-z, 0-9 and -, each part at most 64 bytes. */
 bool team_is_name(const char *name);
 
-/* Is this one of the built-in agents? (src/agents/agents.def lists them.) */
-bool team_is_builtin_agent(const char *name);
-
 const char *phase_type_name(enum phase_type type); /* The type as a word: "standard". */
 
 #endif

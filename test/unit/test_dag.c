@@ -97,12 +97,6 @@ paths_before_after_and_between(void **state)
         dag_between(d, cases[i].from, cases[i].to, set);
         assert_true(set[0] == bits(cases[i].between));
     }
-    dag_predecessors(d, 5, set);
-    assert_true(set[0] == bits("0 1 2 3 4"));
-    dag_predecessors(d, 4, set);
-    assert_true(set[0] == bits("0 2"));
-    dag_predecessors(d, 6, set);
-    assert_true(set[0] == 0);
     dag_successors(d, 0, set);
     assert_true(set[0] == bits("1 3 4 5"));
     assert_true(dag_is_before(d, 0, 5));
@@ -186,7 +180,7 @@ no_phases_and_one_phase(void **state)
     team_drop(&t);
     team_of(&t, 1, 1, NULL);
     d = dag_new(&t);
-    dag_predecessors(d, 0, set);
+    dag_successors(d, 0, set);
     assert_true(set[0] == 0);
     dag_free(d);
     team_drop(&t);

@@ -157,66 +157,6 @@ whole_numbers_have_a_range(void **state)
 }
 
 static void
-numbers_have_a_range(void **state)
-{
-    static const char *const bad[] = { "u=1.01", "u=-0.1", "u=",    "u=.",  "u=nan",
-                                       "u=inf",  "u=1e-1", "u=0x1", "u= 1", "u=0,5" };
-    static const struct {
-        const char *text;
-        double want;
-    } good[] = { { "u=0", 0 },  { "u=1", 1 },      { "u=0.7", 0.7 }, { "u=.5", 0.5 },
-                 { "u=1.", 1 }, { "u=0.30", 0.3 }, { "u=-0", 0 },    { "u=%2B0.1", 0.1 } };
-    double u;
-
-    (void)state;
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        CHECK_OK(parse(good[i].text), &e);
-        CHECK_OK(query_double(&q, "u", 0, 1, 0.5, &u, &e), &e);
-        assert_true(u == good[i].want);
-    }
-    CHECK_OK(query_double(&q, "none", 0, 1, 0.5, &u, &e), &e);
-    assert_true(u == 0.5);
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        CHECK_OK(parse(bad[i]), &e);
-        CHECK_FAILS(query_double(&q, "u", 0, 1, 0.5, &u, &e), ST_INVALID, &e,
-                    "the query parameter u must be a number from 0 to 1");
-    }
-}
-
-static void
-a_boolean_is_true_or_false(void **state)
-{
-    bool is_true;
-
-    (void)state;
-    CHECK_OK(parse("a=true&b&c=1&d=false&e=0&f=maybe"), &e);
-    for (const char *name = "abc"; *name; name++) {
-        CHECK_OK(query_bool(&q, (char[]){ *name, '\0' }, false, &is_true, &e), &e);
-        assert_true(is_true);
-    }
-    for (const char *name = "de"; *name; name++) {
-        CHECK_OK(query_bool(&q, (char[]){ *name, '\0' }, true, &is_true, &e), &e);
-        assert_false(is_true);
-    }
-    CHECK_OK(query_bool(&q, "g", true, &is_true, &e), &e);
-    assert_true(is_true);
-    CHECK_FAILS(query_bool(&q, "f", true, &is_true, &e), ST_INVALID, &e,
-                "the query parameter f must be true or false");
-}
-
-static void
-unknown_parameters_are_found(void **state)
-{
-    static const char *const known[] = { "a", "b", NULL };
-
-    (void)state;
-    CHECK_OK(parse("a=1&b=2&a=3"), &e);
-    assert_null(query_stranger(&q, known));
-    CHECK_OK(parse("a=1&lmit=2"), &e);
-    assert_string_equal(query_stranger(&q, known), "lmit");
-}
-
-static void
 a_path_keeps_its_plus(void **state)
 {
     const char *text;
@@ -257,9 +197,6 @@ main(void)
         QUERY_CASE(the_number_of_pairs_is_limited),
         QUERY_CASE(a_value_is_found_by_name),
         QUERY_CASE(whole_numbers_have_a_range),
-        QUERY_CASE(numbers_have_a_range),
-        QUERY_CASE(a_boolean_is_true_or_false),
-        QUERY_CASE(unknown_parameters_are_found),
         QUERY_CASE(a_path_keeps_its_plus),
         QUERY_CASE(running_out_of_memory_is_reported),
     };

@@ -4,6 +4,8 @@
  */
 #include "teams.h"
 
+#include "team/builtin_agents.h"
+
 /* ---- the team ---- */
 
 static void
@@ -267,9 +269,9 @@ every_agent_of_the_list_is_built_in(void **state)
     };
 
     for (size_t i = 0; i < COUNT(names); i++)
-        assert_true(team_is_builtin_agent(names[i]));
-    assert_false(team_is_builtin_agent("mesh"));
-    assert_false(team_is_builtin_agent(""));
+        assert_non_null(builtin_find(names[i]));
+    assert_null(builtin_find("mesh"));
+    assert_null(builtin_find(""));
 }
 
 static void
