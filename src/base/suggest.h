@@ -13,7 +13,8 @@
 struct suggest {
     const char *word;
     const char *best;
-    size_t distance;
+    size_t distance; /* of best, in letters changed */
+    size_t rank;     /* of best, for suggest_try */
 };
 
 void suggest_try(struct suggest *n, const char *candidate);

@@ -32,6 +32,11 @@ two_swapped_letters_count_as_one_error(void **state)
     (void)state;
     assert_string_equal(nearest("tsak"), "task");
     assert_string_equal(nearest("opst"), "post");
+
+    struct suggest near = { .word = "rfom" };
+    suggest_try(&near, "room");
+    suggest_try(&near, "from");
+    assert_string_equal(near.best, "from");
 }
 
 static void
