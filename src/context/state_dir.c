@@ -353,7 +353,11 @@ replace_from(int from, int dir, const char *name, const void *p, size_t n, struc
 enum status
 state_dir_replace_at(int dir, const char *name, const void *p, size_t n, struct err *e)
 {
-    return state_dir_link_new(dir, dir, name, p, n) ? ST_OK : replace_from(dir, dir, name, p, n, e);
+    bool is_new = faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+
+    return is_new && state_dir_link_new(dir, dir, name, p, n)
+               ? ST_OK
+               : replace_from(dir, dir, name, p, n, e);
 }
 
 /* The orchestrator waits for _pipeline_status in signals/. It must be moved there: the inotify
