@@ -1,6 +1,7 @@
 #include "manager/release_signoff.h"
 
 #include "base/path.h"
+#include "base/sys.h"
 #include "context/state_dir.h"
 #include "manager/room_act.h"
 #include "manager/room_picture.h"
@@ -11,7 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TRIES_MAX = 1000 }; /* attempts of one room that may be there already */
+#define ANSWERED "/answered" /* a file of an attempt whose answer was taken */
+
+enum {
+    TRIES_MAX = 1000, /* attempts of one room that may be there already */
+    ATTEMPT_PATH = 64
+};
 
 /* The state in which a role is asked: no life cycle has it. */
 static struct life_signal answers[] = {
@@ -32,6 +38,7 @@ struct signoff {
     struct role_process process;
     struct loop_source *late;
     int dir;
+    unsigned n; /* of the attempt; 0: none */
     bool is_done, is_late, is_stopped;
 };
 
@@ -91,42 +98,153 @@ post_question(struct signoff *s, struct buf *line, struct err *e)
     return st;
 }
 
+/* ---- attempts, this manager's and those of one that was killed ------------- */
+
+static void
+attempt_path(const struct signoff *s, unsigned n, const char *file, char path[ATTEMPT_PATH])
+{
+    snprintf(path, ATTEMPT_PATH, "attempts/%u.%u%s", s->room.past.life.visit, n, file);
+}
+
+static bool
+has_attempt(const struct signoff *s, unsigned n, const char *file)
+{
+    char path[ATTEMPT_PATH];
+
+    attempt_path(s, n, file, path);
+    return faccessat(s->dir, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* The message that asks in that attempt; NULL: none. */
+static const struct json *
+question_of(const struct signoff *s, struct arena *a, unsigned n, struct buf *line)
+{
+    char path[ATTEMPT_PATH];
+    struct json *m = NULL;
+
+    buf_reset(line);
+    attempt_path(s, n, "/message.json", path);
+    if (path_read_file(s->dir, path, line, NULL) != ST_OK || !line->len)
+        return NULL;
+    const char *kept = arena_dup(a, line->p, line->len);
+    return kept && json_parse(a, kept, line->len, &m, NULL) ? m : NULL;
+}
+
+/* The attempt that asks this role and whose answer nobody took, with its message; 0: none. */
+static unsigned
+find_unanswered(const struct signoff *s, struct buf *line)
+{
+    struct arena a = { 0 };
+    unsigned n = 1;
+
+    for (; n < TRIES_MAX && has_attempt(s, n, ""); n++)
+        if (!has_attempt(s, n, ANSWERED) &&
+            json_eq(json_get(question_of(s, &a, n, line), "to"), s->role))
+            break;
+    if (n == TRIES_MAX || !has_attempt(s, n, "")) {
+        buf_reset(line);
+        n = 0;
+    }
+    arena_release(&a);
+    return n;
+}
+
 /* An attempt's number that was not used. */
 static unsigned
 free_number(const struct signoff *s)
 {
-    char path[48];
     unsigned n = 1;
 
-    for (; n < TRIES_MAX; n++) {
-        snprintf(path, sizeof path, "attempts/%u.%u", s->room.past.life.visit, n);
-        if (faccessat(s->dir, path, F_OK, AT_SYMLINK_NOFOLLOW) != 0)
-            break;
-    }
+    while (n < TRIES_MAX && has_attempt(s, n, ""))
+        n++;
     return n;
 }
+
+/* Its answer was taken: a later manager asks again. */
+static void
+note_answered(const struct signoff *s)
+{
+    char path[ATTEMPT_PATH];
+
+    attempt_path(s, s->n, ANSWERED, path);
+    int fd =
+        SYS_RETRY(sys->openat(s->dir, path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (fd >= 0)
+        close(fd);
+}
+
+static enum status
+keep_line(void *ctx, const struct json *m, struct err *e)
+{
+    struct buf *to = ctx;
+
+    buf_reset(to);
+    json_write(to, m);
+    return buf_status(to, "the message", e);
+}
+
+/* A question that was posted, and no attempt began with it. */
+static bool
+find_question(const struct signoff *s, struct buf *line)
+{
+    static const char *const release[] = { "release" };
+    const struct channel_range last = { s->room.past.after, .is_last = true, .last = 1 };
+    const struct message_filter f = { release, 1, .from = LIFE_MANAGER, .to = s->role };
+    struct arena a = { 0 };
+    struct buf asked = { 0 };
+    struct json *m = NULL;
+    uint64_t bad;
+    int fd = -1;
+
+    if (channel_open_read_in(s->dir, s->room.config.room, &fd, NULL) == ST_OK && fd >= 0) {
+        channel_read(fd, &last, &f, keep_line, line, &bad, NULL);
+        close(fd);
+    }
+    bool is_open = line->len && json_parse(&a, line->p, line->len, &m, NULL);
+    const char *id = is_open ? json_dup_text(&a, json_get(m, "id")) : NULL;
+    for (unsigned n = 1; id && n < TRIES_MAX && has_attempt(s, n, ""); n++)
+        if (json_eq(json_get(question_of(s, &a, n, &asked), "id"), id))
+            id = NULL;
+    if (!id)
+        buf_reset(line);
+    arena_release(&a);
+    buf_release(&asked);
+    return id;
+}
+
+/* ---- asking ---------------------------------------------------------------- */
 
 static enum status
 start(struct signoff *s, struct err *e)
 {
     struct buf line = { 0 }, talk = { 0 };
+    unsigned before = find_unanswered(s, &line);
     struct role_task task = { .rooms = s->rooms,
                               .players = s->players,
                               .config = &s->room.config,
                               .lifecycle = &s->cycle,
                               .player = s->player,
                               .visit = s->room.past.life.visit,
-                              .n = free_number(s),
+                              .n = before,
                               .room_dir = s->dir };
-    enum status st = post_question(s, &line, e);
+    enum status st = ST_NOT_FOUND;
 
-    buf_adds(&talk, "The release is complete. Approve it, or say why not: ");
-    buf_adds(&talk, "VERDICT: APPROVED or VERDICT: REJECTED.\n");
-    struct role_input in = { &line, &talk };
-    if (!st) {
-        manager_tell_start(s->voice, s->room.config.room, "release", s->role, s->player.name, 1);
-        st = role_process_start(&s->process, &task, &in, s->loop, on_gone, s, e);
+    if (before)
+        st = role_process_adopt(&s->process, &task, s->loop, on_gone, s, e);
+    if (st == ST_NOT_FOUND) { /* nobody was asked yet */
+        role_process_release(&s->process);
+        task.n = free_number(s);
+        st = line.len || find_question(s, &line) ? ST_OK : post_question(s, &line, e);
+        buf_adds(&talk, "The release is complete. Approve it, or say why not: ");
+        buf_adds(&talk, "VERDICT: APPROVED or VERDICT: REJECTED.\n");
+        struct role_input in = { &line, &talk };
+        if (!st) {
+            manager_tell_start(s->voice, s->room.config.room, "release", s->role, s->player.name,
+                               1);
+            st = role_process_start(&s->process, &task, &in, s->loop, on_gone, s, e);
+        }
     }
+    s->n = task.n;
     buf_release(&line);
     buf_release(&talk);
     return st;
@@ -165,6 +283,7 @@ ask(struct signoff *s, struct err *e)
         else
             err_say(e, "%s: %s", s->is_late ? "it did not answer in time" : "it did not approve",
                     body.p ? body.p : "");
+        note_answered(s);
     }
     role_process_release(&s->process);
     loop_free(s->loop);

@@ -7,7 +7,9 @@
  * another verdict, none, an error, a crash, silence until the time limit. A role that people play
  * signs with cliq room signoff, and is a refusal until then.
  *
- * A refusal is told, and asked again by the next cliq room run.
+ * A refusal is told, and asked again by the next cliq room run. After kill -9 the next one takes
+ * over the process that still runs, and what one has answered meanwhile counts: nobody is asked
+ * twice. The file `answered` of an attempt says that its answer was taken.
  *
  * Tests: test/scenario/room_signoff.bats
  */

@@ -13,13 +13,13 @@
  * Everything that decides what the attempt amounts to is in these files, so a manager that comes
  * later finds the same.
  *
- *     what happened                         message
- *     a command ended with 0, work          done: its output
- *     the same, review or triage            by its verdict: pass, fail …; without one: error
- *     a command ended with 1 to 128         error
- *     an agent completed                    done: its handoff; a gate's verdict: pass, fail,
- * escalate an agent failed                       error it was killed, or died without a word none:
- * a crash
+ *     what happened                      message
+ *     a command ended with 0, work       done: its output
+ *     the same, review or triage         by its verdict: pass, fail; without one: error
+ *     a command ended with 1 to 128      error
+ *     an agent completed                 done: its handoff; of a gate: its verdict
+ *     an agent failed                    error
+ *     killed, or died without a word     none: a crash
  *
  * Order of calls: role_process_start or role_process_adopt; at the callback, when is_gone,
  * role_process_result; role_process_release.

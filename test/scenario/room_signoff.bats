@@ -48,6 +48,32 @@ END
     done
 }
 
+@test "a manager that is killed while a role signs: the next takes over its process, or its answer" {
+    local how
+    for how in runs ended; do
+        rm -rf .war-rooms "$T/go" "$T/pid"
+        : >"$T/starts"
+        rooms_and_qa 'cat >/dev/null; echo $$ >"$T/pid"; until [ -e "$T/go" ]; do sleep 0.05; done; echo VERDICT: APPROVED'
+        cliq room archive room-002 >/dev/null
+        sed -i 's/"timeout_seconds": 2/"timeout_seconds": 60/' .war-rooms/room-001/config.json
+        a_manager
+        until_true test -s "$T/pid" || return 1
+        kill -KILL "$PID"
+        until_true gone "$PID"
+        if [ $how = ended ]; then
+            : >"$T/go"
+            until_true gone "$(<"$T/pid")"
+        fi
+        start manager "$CLIQ" room run
+        until_true listening "$PID" || [ $how = ended ] || return 1
+        : >"$T/go"
+        ended manager "$PID"
+        code_is 0 || return 1
+        is "engineer=1 qa=2" "$(starts)" || return 1
+        is "task done pass release signoff" "$(types room-001)" || return 1
+    done
+}
+
 @test "a person who has to sign is named; once it is signed the next run is content" {
     role engineer <<<'cat >/dev/null; echo fine'
     role qa <<<'cat >/dev/null; echo VERDICT: PASS'
