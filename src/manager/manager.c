@@ -99,7 +99,7 @@ add_all(struct manager *m, bool is_first, struct err *e)
 {
     struct arena a = { 0 };
     const char **names;
-    size_t n = 0;
+    size_t n = 0, n_before = m->n;
     enum status s = rooms_list(m->host.rooms, &a, false, &names, &n, e);
 
     for (size_t i = 0; !s && i < n; i++) {
@@ -113,6 +113,9 @@ add_all(struct manager *m, bool is_first, struct err *e)
             room_actor_recover(find(m, names[i]));
         }
     }
+    for (size_t i = 0; m->n > n_before && i < m->n;
+         i++) /* one may wait for a new room's reference */
+        rooms_resolve(m->host.rooms, &m->actors[i]->arena, &m->actors[i]->config);
     arena_release(&a);
     return s;
 }
@@ -131,11 +134,12 @@ add_rooms(struct manager *m, struct err *e)
 
 /* ---- watching ---------------------------------------------------------------- */
 
-/* What came before the watch is seen when the channel is read next. */
-static void
+/* What came before the watch is seen when the channel is read next: true says that one was read. */
+static bool
 watch_channels(struct manager *m, bool is_read)
 {
     struct buf path = { 0 };
+    bool was_read = false;
     struct err e;
 
     for (size_t i = 0; i < m->n; i++) {
@@ -147,10 +151,13 @@ watch_channels(struct manager *m, bool is_read)
         buf_addf(&path, "%s/%s/" ROOM_CHANNEL, m->host.rooms->base, a->room);
         if (buf_failed(&path) || watch_group_add(&m->watches, path.p, false, &a->watch, &e))
             manager_tell_note(&m->host.voice, a->room, "its channel cannot be watched: %s", e.text);
-        else if (is_read)
+        else if (is_read) {
             room_actor_look(a);
+            was_read = true;
+        }
     }
     buf_release(&path);
+    return was_read;
 }
 
 /* ---- what follows from what -------------------------------------------------- */
@@ -256,6 +263,7 @@ settle(void *ctx)
     struct manager *m = ctx;
     size_t jobs = m->o->jobs ? m->o->jobs : MANAGER_JOBS;
     struct room_actor *a;
+    bool is_new;
 
     if (m->is_settling || m->is_over)
         return;
@@ -266,8 +274,8 @@ settle(void *ctx)
         a = m->host.is_ending || n_running(m) >= jobs ? NULL : next_to_start(m);
         if (a)
             room_actor_start(a);
-    } while (a);
-    watch_channels(m, true);
+        is_new = watch_channels(m, true);
+    } while (a || is_new);
     m->is_settling = false;
     find_end(m);
 }

@@ -510,20 +510,6 @@ task_of(struct room_actor *a)
                                .room_dir = a->dir };
 }
 
-/* The first role that answers to the message's next state, or the manager. */
-static const char *
-receiver_of(const struct room_actor *a, const char *type)
-{
-    const struct life_state *s = now(a);
-
-    for (size_t i = 0; s->type == LIFE_WORK && i < s->n_signals; i++) {
-        const struct life_state *to = &a->lifecycle.states[s->signals[i].target];
-        if (strcmp(s->signals[i].type, type) == 0 && to->type == LIFE_REVIEW && to->role)
-            return to->role;
-    }
-    return LIFE_MANAGER;
-}
-
 /* Posts what the attempt amounts to under the id that the journal has. A failed review goes to the
  * worker as findings, too. */
 static bool
@@ -548,7 +534,7 @@ post_result(struct room_actor *a, const char *type, const char *id, const struct
     }
     m[n] = base;
     m[n].type = type;
-    m[n].to = receiver_of(a, type);
+    m[n].to = life_receiver(&a->past.life, type);
     ids[n++] = id;
     return post(a, m, ids, n);
 }
@@ -908,8 +894,10 @@ room_actor_open(struct room_actor *a, struct actor_host *host, const char *room,
     enum status s = a->room ? rooms_open_room(host->rooms, room, &a->dir, e) : err_nomem(e);
     if (!s)
         s = room_config_read(&a->arena, a->dir, room, &a->config, e);
-    if (!s)
+    if (!s) {
+        rooms_resolve(host->rooms, &a->arena, &a->config);
         s = room_lifecycle_read(&a->arena, a->dir, &a->config, &a->lifecycle, e);
+    }
     if (!s)
         s = room_past_read(&a->past, &a->arena, a->dir, &a->lifecycle, e);
     if (!s && a->past.bad)

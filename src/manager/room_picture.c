@@ -132,6 +132,7 @@ room_picture_read(const struct rooms *r, struct players *players, struct arena *
     if (!s)
         s = room_past_read(&p->past, a, dir, &p->lifecycle, e);
     if (!s) {
+        rooms_resolve(r, a, &p->config);
         read_state(a, dir, p);
         s = read_dependencies(r, a, p, e);
     }

@@ -279,6 +279,14 @@ read_list(struct arena *a, const struct json *v, const char *what, struct epic_l
     *to = (struct epic_list){ 0 };
     if (!v || json_is(v, JSON_NULL))
         return ST_OK;
+    if (json_is(v, JSON_STRING)) { /* PowerShell writes a list of one like that */
+        const char *one = json_dup_text(a, v);
+        if (!one || !(to->v = arena_alloc(a, sizeof *to->v)))
+            return err_nomem(e);
+        to->v[0] = one;
+        to->n = *one != '\0';
+        return ST_OK;
+    }
     if (!json_is(v, JSON_ARRAY) || v->kids.count > EPIC_LISTS_MAX)
         return err_set(e, ST_INVALID, "config.json: %s must be a list of at most %d texts", what,
                        EPIC_LISTS_MAX);
@@ -313,6 +321,20 @@ read_limits(const struct json *doc, struct room_config *c, struct err *e)
     return ST_OK;
 }
 
+/* Adds a role once, without its suffix: "engineer:fe" is engineer. False: no memory. */
+static bool
+add_role(struct arena *a, struct epic_list *to, const char *role)
+{
+    char *name = arena_dup(a, role, strcspn(role, ":"));
+
+    for (size_t i = 0; name && i < to->n; i++)
+        if (strcmp(to->v[i], name) == 0)
+            return true;
+    if (name)
+        to->v[to->n++] = name;
+    return name;
+}
+
 /* The roles: candidate_roles, and before them the assigned one. */
 static enum status
 read_roles(struct arena *a, const struct json *doc, struct room_config *c, struct err *e)
@@ -324,13 +346,11 @@ read_roles(struct arena *a, const struct json *doc, struct room_config *c, struc
 
     if (s)
         return s;
-    if (!(c->roles.v = arena_alloc(a, (given.n + 1) * sizeof *c->roles.v)))
-        return err_nomem(e);
-    c->roles.v[c->roles.n++] = first;
-    for (size_t i = 0; i < given.n; i++)
-        if (strcmp(given.v[i], first) != 0)
-            c->roles.v[c->roles.n++] = given.v[i];
-    return ST_OK;
+    c->roles.v = arena_alloc(a, (given.n + 1) * sizeof *c->roles.v);
+    bool is_good = c->roles.v && add_role(a, &c->roles, first);
+    for (size_t i = 0; is_good && i < given.n; i++)
+        is_good = add_role(a, &c->roles, given.v[i]);
+    return is_good ? ST_OK : err_nomem(e);
 }
 
 enum status
@@ -630,6 +650,9 @@ check(const struct rooms *r, const struct room_config *c, const struct buf *text
     struct stat st;
     enum status s = path_check_name("room name", c->room, e);
 
+    if (!s && !c->plan && !c->task[strspn(c->task, " \t\r\n")] && strcmp(c->title, c->ref) == 0)
+        s = err_set(e, ST_INVALID, "the task of the room %s is empty: say what is to be done",
+                    c->room);
     if (!s && strlen(c->ref) > MESSAGE_REF_MAX)
         s = err_set(e, ST_INVALID, "the reference is longer than %d bytes", MESSAGE_REF_MAX);
     if (!s && sys->fstatat(r->dir, c->room, &st, AT_SYMLINK_NOFOLLOW) == 0)
@@ -681,6 +704,48 @@ rooms_create(const struct rooms *r, const struct room_config *given, const struc
 
 /* ---- dependencies -------------------------------------------------------- */
 
+/* The room with that reference, other than `self`; NULL: there is none. */
+static const char *
+find_ref(const struct rooms *r, struct arena *a, const char *self, const char *ref)
+{
+    const char **names;
+    size_t n = 0;
+
+    if (rooms_list(r, a, false, &names, &n, NULL))
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        struct room_config c;
+        int dir;
+        if (strcmp(names[i], self) == 0 || rooms_open_room(r, names[i], &dir, NULL))
+            continue;
+        bool is_it =
+            room_config_read(a, dir, names[i], &c, NULL) == ST_OK && strcmp(c.ref, ref) == 0;
+        close(dir);
+        if (is_it)
+            return names[i];
+    }
+    return NULL;
+}
+
+void
+rooms_resolve(const struct rooms *r, struct arena *a, struct room_config *c)
+{
+    struct stat st;
+
+    for (size_t i = 0; i < c->depends_on.n; i++) {
+        const char *name = c->depends_on.v[i];
+        if (r->dir < 0 || !path_is_name(name) ||
+            sys->fstatat(r->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            continue;
+        struct arena scratch = { 0 };
+        const char *room = find_ref(r, &scratch, c->room, name);
+        const char *kept = room ? arena_dup(a, room, strlen(room)) : NULL;
+        if (kept)
+            c->depends_on.v[i] = kept;
+        arena_release(&scratch);
+    }
+}
+
 enum status
 rooms_check_circles(const struct rooms *r, struct err *e)
 {
@@ -698,8 +763,10 @@ rooms_check_circles(const struct rooms *r, struct err *e)
         int dir;
         if (rooms_open_room(r, names[i], &dir, NULL))
             continue;
-        if (room_config_read(&a, dir, names[i], &c, NULL) == ST_OK)
+        if (room_config_read(&a, dir, names[i], &c, NULL) == ST_OK) {
+            rooms_resolve(r, &a, &c);
             nodes[k++] = (struct room_node){ c.room, c.depends_on.v, c.depends_on.n };
+        }
         close(dir);
     }
     if (!s && room_graph_cycle(nodes, k, &circle))

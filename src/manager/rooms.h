@@ -63,7 +63,7 @@ struct room_config {
     const char *opening;                  /* the type of its first message; NULL: task. Not read */
     const char *working_dir, *created_at; /* NULL: the project; now */
     struct epic_list roles;               /* the first works, the others review */
-    struct epic_list depends_on;          /* rooms */
+    struct epic_list depends_on;          /* rooms, or their references: rooms_resolve */
     struct epic_list criteria, done;
     unsigned max_retries;
     int64_t timeout_ms; /* of a state, from the first start of its role */
@@ -77,6 +77,9 @@ enum status rooms_create(const struct rooms *r, const struct room_config *c,
 
 enum status
 room_config_read(struct arena *a, int dir, const char *room, struct room_config *c, struct err *e);
+/* Tools of other makers write references (EPIC-001) into depends_on: those that are no room become
+ * the room that has them. What no room has stays, and is waited for. */
+void rooms_resolve(const struct rooms *r, struct arena *a, struct room_config *c);
 /* Its lifecycle.json, else the default of its roles. */
 enum status room_lifecycle_read(struct arena *a, int dir, const struct room_config *c,
                                 struct lifecycle *l, struct err *e);

@@ -84,6 +84,21 @@ life_answers(const struct life *l, const char *from, const char *type)
     return SIZE_MAX;
 }
 
+const char *
+life_receiver(const struct life *l, const char *type)
+{
+    const struct life_state *s = life_state_of(l);
+
+    for (size_t i = 0; i < s->n_signals; i++) {
+        const struct life_state *to = &l->c->states[s->signals[i].target];
+        bool is_for_it = (s->type == LIFE_WORK && to->type == LIFE_REVIEW) ||
+                         (s->type == LIFE_TRIAGE && to->type == LIFE_WORK);
+        if (is_for_it && to->role && strcmp(s->signals[i].type, type) == 0)
+            return to->role;
+    }
+    return LIFE_MANAGER;
+}
+
 /* A decision state is never a place to be: its guards choose at once. */
 static size_t
 decide(const struct life *l, size_t target, struct life_move *out)

@@ -153,6 +153,9 @@ bool life_is_over(const struct life *l);
 const struct life_state *life_state_of(const struct life *l);
 /* The signal of the present state that such a message is; SIZE_MAX: it does not count. */
 size_t life_answers(const struct life *l, const char *from, const char *type);
+/* Whom a message of the present state is for: the reviewer of work, the worker of a triage's fix,
+ * else the manager. */
+const char *life_receiver(const struct life *l, const char *type);
 enum life_answer life_apply(struct life *l, const struct life_event *ev, struct life_move *out);
 
 #endif

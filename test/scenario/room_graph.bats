@@ -78,6 +78,22 @@ PY
     has "$err" "waits for rooms that nothing carries on"
 }
 
+@test "a room that waits for a reference begins when the room that has it is made and has passed" {
+    role engineer <<<'cat >/dev/null; echo fine'
+    role qa <<<'cat >/dev/null; echo VERDICT: PASS'
+    role writer <<<'cat >/dev/null; echo text'
+    a_room room-001 --roles writer,reader # a person's, so that the manager stays
+    a_room room-002 --depends-on EPIC-007 2>/dev/null
+    a_manager
+    until_true told "waits for a person as reader"
+    is pending "$(state room-002)"
+    REF=EPIC-007 a_room room-003
+    until_true told "room-002  review -> passed"
+    post room-001 fine reader manager pass >/dev/null
+    ended manager "$PID"
+    code_is 0
+}
+
 @test "with a name, what it depends on runs, too; nothing else" {
     three_roles
     a_room room-001
@@ -89,13 +105,12 @@ PY
 }
 
 @test "a room that is made meanwhile runs, too" {
+    role writer <<<'cat >/dev/null; echo fine'
     a_room room-001 # a person's
     a_manager
     until_true told "waits for a person"
-    three_roles
-    role writer <<<'cat >/dev/null; echo fine'
     a_room room-002 --roles writer,reader
-    until_true told "room-002  waits for a person as writer"
+    until_true told "room-002  waits for a person as reader"
     kill -TERM "$PID"
     ended manager "$PID"
 }

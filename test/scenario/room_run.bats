@@ -18,6 +18,43 @@ load ../lib/room
     is "['EPIC-001']" "$(cliq channel read --room room-001 | json 'sorted({m["ref"] for m in d})')"
 }
 
+# Each row of the page's table of types: who sends it to whom, and what it starts.
+@test "every type of message: its sender, its receiver, and the role that it starts" {
+    local start='python3 -c "import json,sys; m=json.load(sys.stdin); print(m[\"from\"], m[\"to\"], m[\"type\"])" >>"$T/began"'
+    role engineer <<END
+$start
+[ \$(grep -c engineer "$T/starts") != 2 ] || { echo stuck >&2; exit 1; }
+echo "did it"
+END
+    role qa <<END
+$start
+[ "\$CLIQ_STATE" != release ] || { echo "VERDICT: APPROVED"; exit; }
+[ -e "$T/failed" ] && echo "VERDICT: PASS" && exit
+: >"$T/failed"
+echo "VERDICT: FAIL"
+END
+    cliq settings release.require_signoffs '["qa"]' >/dev/null
+    a_room room-001
+    got room run
+    code_is 0
+    cat >want <<'END'
+manager>engineer:task
+engineer>qa:done
+qa>engineer:review
+qa>manager:fail
+manager>engineer:fix
+engineer>manager:error
+manager>engineer:fix
+engineer>qa:done
+qa>manager:pass
+manager>qa:release
+qa>manager:signoff
+END
+    is "$(paste -sd' ' want)" "$(talk room-001)"
+    # done starts the reviewer; task and fix the worker, a fix after an error, too; release the one who signs
+    is "$(printf '%s\n' 'manager engineer task' 'engineer qa done' 'manager engineer fix' 'manager engineer fix' 'engineer qa done' 'manager qa release')" "$(<"$T/began")"
+}
+
 @test "a role's command gets the message that starts it, the room and the role" {
     role engineer <<'END'
 printf '%s %s %s ' "$CLIQ_ROOM" "$CLIQ_ROLE" "$CLIQ_REF"

@@ -378,6 +378,27 @@ a_drawing_names_every_state_and_marks_one(void **state)
     }
 }
 
+static void
+each_message_has_its_receiver(void **state_)
+{
+    static const struct {
+        const char *state, *type, *to;
+    } want[] = {
+        { "developing", "done", "qa" },       { "developing", "error", "manager" },
+        { "optimize", "done", "qa" },         { "review", "pass", "manager" },
+        { "review", "fail", "manager" },      { "review-2", "fail", "manager" },
+        { "review", "escalate", "manager" },  { "triage", "fix", "engineer" },
+        { "triage", "redesign", "engineer" }, { "triage", "reject", "manager" },
+    };
+
+    (void)state_;
+    begin(3);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        l.state = lifecycle_find(&c, want[i].state);
+        assert_string_equal(life_receiver(&l, want[i].type), want[i].to);
+    }
+}
+
 int
 main(void)
 {
@@ -398,6 +419,7 @@ main(void)
         LIFE_CASE(a_bad_file_is_refused_with_state_and_member),
         LIFE_CASE(a_lifecycle_of_ones_own_moves_a_room),
         LIFE_CASE(a_drawing_names_every_state_and_marks_one),
+        LIFE_CASE(each_message_has_its_receiver),
     };
 
     return cmocka_run_group_tests_name("lifecycle", tests, NULL, NULL);
