@@ -1,8 +1,10 @@
 /* room archive - puts a room away. */
+#include "base/json.h"
 #include "cmd/cmd.h"
 #include "manager/manager_lock.h"
 
 static const struct opt opts[] = {
+    { "json", OPT_FLAG, NULL, "print JSON" },
     { 0 },
 };
 
@@ -18,8 +20,16 @@ run(const struct args *a, struct err *e)
         s = manager_lock_take(&r, &lock, e);
     if (!s)
         s = rooms_archive(&r, a->words[0], &path, e);
+    if (!s && args_has(a, "json")) {
+        json_open(&out, '{');
+        json_key_str(&out, "room", a->words[0]);
+        json_key_str(&out, "path", path.p);
+        json_close(&out, '}');
+    } else if (!s) {
+        buf_adds(&out, path.p);
+    }
     if (!s) {
-        buf_addf(&out, "%s\n", path.p);
+        buf_addc(&out, '\n');
         s = cmd_print(&out, e);
     }
     manager_lock_drop(lock);

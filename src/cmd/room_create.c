@@ -15,7 +15,8 @@ static const struct opt opts[] = {
     { "title", OPT_TEXT, "TEXT", "its title (default: the first line of the task)" },
     { "roles", OPT_TEXT, "ROLES",
       "engineer,qa (the default): the first works, the others review in this order" },
-    { "depends-on", OPT_TEXT, "ROOM", "begins when that room has passed; may be repeated",
+    { "depends-on", OPT_TEXT, "ROOM",
+      "begins when that room, or the one of that reference, has passed; may be repeated",
       .is_many = true, .choose = "rooms" },
     { "max-retries", OPT_NUMBER, "N", "tries that may fail (default 3)" },
     { "timeout", OPT_TIME, "TIME", "of a state, from the start of its role (default 15m)" },
@@ -88,6 +89,21 @@ describe(const struct args *a, struct arena *arena, const struct buf *task, stru
     return lifecycle_roles(arena, given ? given : "engineer,qa", &c->roles.v, &c->roles.n, e);
 }
 
+/* A room may be made before the one that it waits for; but it may be a slip, too. */
+static void
+warn_of_missing(const struct rooms *r, struct arena *arena, struct room_config *c)
+{
+    int dir;
+
+    rooms_resolve(r, arena, c);
+    for (size_t i = 0; i < c->depends_on.n; i++)
+        if (rooms_open_room(r, c->depends_on.v[i], &dir, NULL))
+            cmd_warn("there is no room %s yet: %s waits until it is made and has passed",
+                     c->depends_on.v[i], c->room);
+        else
+            close(dir);
+}
+
 static enum status
 print(const struct rooms *r, const struct room_config *c, bool is_json, struct err *e)
 {
@@ -130,8 +146,10 @@ run(const struct args *a, struct err *e)
         s = rooms_open(&r, true, e);
     if (!s)
         s = room_act_create(&r, NULL, &c, file ? &lifecycle : NULL, e);
-    if (!s)
+    if (!s) {
+        warn_of_missing(&r, &arena, &c);
         s = print(&r, &c, args_has(a, "json"), e);
+    }
     rooms_close(&r);
     arena_release(&arena);
     buf_release(&task);

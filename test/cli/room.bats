@@ -36,6 +36,8 @@ a_room() { cliq room create "${1:-room-001}" --ref "${2:-EPIC-001}" -m "${3:-Add
     refused 2 "qa cannot review its own work"
     got room create room-002
     refused 2 "--task FILE, or -m TEXT"
+    got room create room-002 -m " "
+    refused 2 "the task of the room room-002 is empty"
     got room create room-002 --task nowhere.md
     refused 4 "nowhere.md"
     got room create room-002 -m x --depends-on room-002
@@ -53,6 +55,16 @@ a_room() { cliq room create "${1:-room-001}" --ref "${2:-EPIC-001}" -m "${3:-Add
     cliq room create room-003 --task - <brief.md >/dev/null
     is "['Add a shell function', 'Sign in', 'Sign in']" "$(cliq room list --json | json '[r["title"] for r in d]')"
     has "$(cat .war-rooms/room-003/brief.md)" "With a password."
+}
+
+@test "a room that depends on one that is not there yet is made, with a warning; a reference is found" {
+    got room create room-002 -m x --depends-on room-001
+    code_is 0
+    has "$err" "there is no room room-001 yet"
+    a_room room-001 EPIC-001
+    got room create room-003 -m x --depends-on EPIC-001
+    succeeds
+    is "['room-001'] ['room-001']" "$(cliq room status --json | json '"%s %s" % tuple(r["waits_for"] for r in d["rooms"][1:])')"
 }
 
 @test "list and status say what each room waits for" {
@@ -97,7 +109,10 @@ a_room() { cliq room create "${1:-room-001}" --ref "${2:-EPIC-001}" -m "${3:-Add
     like "$out" '^qa-signoff-[0-9]+-[0-9]+$'
     is "['qa'] ['engineer']" "$(cliq room status room-001 --json | json 'str(d["signed"]) + " " + str(d["unsigned"])')"
     has "$(cat .war-rooms/RELEASE.md)" "Status: Draft"
-    cliq room signoff room-001 --from engineer -m "Done." >/dev/null
+    got room signoff room-001 --from engineer -m - --json <<<"Done."
+    succeeds
+    is "room-001 engineer" "$(json 'd["room"] + " " + d["from"]' <"$T/out")"
+    is "$(json 'd["id"]' <"$T/out") 'Done.\n'" "$(cliq channel read --room room-001 --last 1 | json 'd[0]["id"] + " " + repr(d[0]["body"])')"
     has "$(cat .war-rooms/RELEASE.md)" "Status: Approved"
 }
 
@@ -109,6 +124,9 @@ a_room() { cliq room create "${1:-room-001}" --ref "${2:-EPIC-001}" -m "${3:-Add
     [ -s "$out/channel.jsonl" ]
     is "[]" "$(cliq room list --json)"
     a_room # the name is free again
+    got room archive room-001 --json
+    succeeds
+    [ -s "$(json 'd["path"]' <"$T/out")/channel.jsonl" ]
 }
 
 @test "a room that another tool made is read: its state is that of its files" {
@@ -131,6 +149,33 @@ END
     is "('review', 1, 'qa', 'person', 2, 1)" "$(json '(d["state"], d["retries"], d["role"], d["player"], d["messages"], d["bad_lines"])' <"$T/out")"
     got room status room-009
     has "$out" "a person as qa"
+}
+
+# room_of_the_original ROOM REF DEPENDS_ON CANDIDATES: as its PowerShell makes it, where a list of one may be a text,
+# a role may have a suffix, and dependencies are references.
+room_of_the_original() {
+    mkdir -p ".war-rooms/$1/pids" ".war-rooms/$1/artifacts"
+    cat >".war-rooms/$1/config.json" <<END
+{"room_id": "$1", "task_ref": "$2", "plan_id": "p", "depends_on": $3, "created_at": "2026-04-03T11:19:34Z", "working_dir": null,
+ "assignment": {"title": "Paint", "description": "Paint it", "assigned_role": "engineer:fe", "candidate_roles": $4, "type": "epic"},
+ "goals": {"definition_of_done": null, "acceptance_criteria": "black", "quality_requirements": {"test_coverage_min": 80, "lint_clean": true}},
+ "constraints": {"max_retries": 3, "timeout_seconds": 900, "budget_tokens_max": 500000},
+ "status": {"current": "pending", "retries": 0, "started_at": null, "last_state_change": "2026-04-03T11:19:34Z"}}
+END
+    : >".war-rooms/$1/channel.jsonl"
+    printf 'pending' >".war-rooms/$1/status"
+    printf '0' >".war-rooms/$1/retries"
+}
+
+@test "rooms of the original with lists of one, suffixes of roles and dependencies by reference are read" {
+    room_of_the_original room-000 PLAN-REVIEW null '"engineer:fe"'
+    room_of_the_original room-001 EPIC-001 '"PLAN-REVIEW"' '["engineer:be", "qa"]'
+    room_of_the_original room-002 EPIC-002 '["PLAN-REVIEW", "EPIC-001"]' '["manager", "engineer", "architect"]'
+    got room status --json
+    succeeds
+    is "[('ready', []), ('waiting', ['room-000']), ('waiting', ['room-000', 'room-001'])]" "$(json '[(r["readiness"], r["waits_for"]) for r in d["rooms"]]' <"$T/out")"
+    is "['engineer'] ['engineer', 'qa'] ['black']" "$(json '"%s %s %s" % (d["rooms"][0]["roles"], d["rooms"][1]["roles"], d["rooms"][0]["acceptance_criteria"])' <"$T/out")"
+    has "$(cliq room graph)" "<- room-000, room-001"
 }
 
 @test "settings say what plays a role; both an agent and a command are refused" {

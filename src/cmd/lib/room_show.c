@@ -93,6 +93,23 @@ add_last(struct buf *to, const struct json *m)
     }
 }
 
+/* The command that answers, and which other types the state answers to. */
+static void
+add_answers(struct buf *to, const struct room_picture *p)
+{
+    const struct life_state *s = life_state_of(&p->past.life);
+    const char *type = s->signals[0].type;
+
+    buf_addf(to,
+             "\n           cliq channel post --room %s --from %s --to %s --type %s%s --ref %s "
+             "--body …",
+             p->config.room, p->role, life_receiver(&p->past.life, type), type,
+             message_check_type(type, NULL) ? " --any-type" : "", p->config.ref);
+    for (size_t i = 1; i < s->n_signals; i++)
+        buf_addf(to, "%s%s%s", i == 1 ? "\n           or --type " : ", ", s->signals[i].type,
+                 message_check_type(s->signals[i].type, NULL) ? " --any-type" : "");
+}
+
 void
 room_show_page(const struct room_picture *p, struct buf *to)
 {
@@ -118,11 +135,7 @@ room_show_page(const struct room_picture *p, struct buf *to)
     if (waits.len)
         buf_addf(to, "\nwaits for  %s", waits.p);
     if (p->role && p->player.kind == PLAYER_PERSON && p->past.has_begun)
-        buf_addf(to,
-                 "\n           cliq channel post --room %s --from %s --to manager --type %s --ref "
-                 "%s --body …",
-                 p->config.room, p->role, life_state_of(&p->past.life)->signals[0].type,
-                 p->config.ref);
+        add_answers(to, p);
     buf_addf(to, "\nmessages   %llu", (unsigned long long)p->messages);
     if (p->bad)
         buf_addf(to, ", and %llu lines that are none", (unsigned long long)p->bad);
