@@ -173,31 +173,19 @@ note_answered(const struct signoff *s)
         close(fd);
 }
 
-static enum status
-keep_line(void *ctx, const struct json *m, struct err *e)
-{
-    struct buf *to = ctx;
-
-    buf_reset(to);
-    json_write(to, m);
-    return buf_status(to, "the message", e);
-}
-
 /* A question that was posted, and no attempt began with it. */
 static bool
 find_question(const struct signoff *s, struct buf *line)
 {
     static const char *const release[] = { "release" };
-    const struct channel_range last = { s->room.past.after, .is_last = true, .last = 1 };
     const struct message_filter f = { release, 1, .from = LIFE_MANAGER, .to = s->role };
     struct arena a = { 0 };
     struct buf asked = { 0 };
     struct json *m = NULL;
-    uint64_t bad;
     int fd = -1;
 
     if (channel_open_read_in(s->dir, s->room.config.room, &fd, NULL) == ST_OK && fd >= 0) {
-        channel_read(fd, &last, &f, keep_line, line, &bad, NULL);
+        channel_last(fd, s->room.past.after, &f, line, NULL);
         close(fd);
     }
     bool is_open = line->len && json_parse(&a, line->p, line->len, &m, NULL);

@@ -658,28 +658,16 @@ add_talk(void *ctx, const struct json *m, struct err *e)
 }
 
 /* The message that a role's first state is about: the last task or message to it. */
-static enum status
-keep_line(void *ctx, const struct json *m, struct err *e)
-{
-    struct buf *to = ctx;
-
-    buf_reset(to);
-    json_write(to, m);
-    return buf_status(to, "the message", e);
-}
-
 static void
 find_trigger(struct room_actor *a, struct buf *line)
 {
     const struct message_filter to_role = { .to = now(a)->role };
-    const struct channel_range last = { .is_last = true, .last = 1 };
-    uint64_t bad;
     off_t end;
 
     if (find_message(a, a->past.open_id ? a->past.open_id : a->past.by, line, &end))
         return;
     if (a->fd >= 0)
-        channel_read(a->fd, &last, &to_role, keep_line, line, &bad, NULL);
+        channel_last(a->fd, 0, &to_role, line, NULL);
     if (!line->len) { /* a room that another tool made without a task */
         struct buf body = { 0 };
         add_file(a, "brief.md", &body);

@@ -66,5 +66,8 @@ typedef enum status channel_fn(void *ctx, const struct json *message, struct err
  * are cheap: they are looked for from its end. *bad: lines that are no messages. */
 enum status channel_read(int fd, const struct channel_range *range, const struct message_filter *f,
                          channel_fn *fn, void *ctx, uint64_t *bad, struct err *e);
+/* The line of the last message from byte `from` on that matches; empty: there is none. */
+enum status
+channel_last(int fd, off_t from, const struct message_filter *f, struct buf *line, struct err *e);
 
 #endif

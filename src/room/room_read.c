@@ -75,3 +75,22 @@ channel_read(int fd, const struct channel_range *range, const struct message_fil
     return range->is_last ? read_last(fd, range, f, fn, ctx, bad, e)
                           : read_from(fd, range->from, f, fn, ctx, bad, e);
 }
+
+static enum status
+keep_line(void *ctx, const struct json *m, struct err *e)
+{
+    struct buf *to = ctx;
+
+    json_write(to, m);
+    return buf_status(to, "the message", e);
+}
+
+enum status
+channel_last(int fd, off_t from, const struct message_filter *f, struct buf *line, struct err *e)
+{
+    const struct channel_range last = { from, .is_last = true, .last = 1 };
+    uint64_t bad;
+
+    buf_reset(line);
+    return channel_read(fd, &last, f, keep_line, line, &bad, e);
+}
