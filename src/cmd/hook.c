@@ -130,8 +130,13 @@ const struct cmd cmd_hook = {
         "that a shell command writes are not known before it runs, except those of a patch;\n"
         "cliq lease guard --install checks commits.\n"
         "\n"
-        "cliq serve answers POST /hooks/claude in the same way, for HTTP hooks of Claude Code:\n"
-        "the key of the request, with the scope inbox, says who the agent is.",
+        "cliq serve answers POST /hooks/claude in the same way, for HTTP hooks of Claude Code\n"
+        "where cliq is not installed: the key of the request, with the scope inbox, says who the\n"
+        "agent is. In ~/.claude/settings.json, for each of SessionStart, UserPromptSubmit,\n"
+        "PreToolUse, PostToolUse, Stop and SessionEnd:\n"
+        "  \"Stop\": [{\"hooks\": [{\"type\": \"http\", \"url\": "
+        "\"http://HOST:PORT/hooks/claude\",\n"
+        "    \"headers\": {\"Authorization\": \"Bearer KEY\"}}]}]",
     .examples =
         "cliq install --client claude\n"
         "echo '{\"hook_event_name\":\"Stop\",\"cwd\":\"/srv/shop\"}' | cliq hook --client claude",

@@ -157,7 +157,7 @@ add_state(struct mcp_files *f, const char *room, struct buf *out)
     rooms_close(&r);
 }
 
-/* {"rooms":[…]} as cliq room list --json has them. */
+/* {"rooms":[…]} as cliq room list --json has them; of those that carry no task the name alone. */
 static enum status
 list_rooms(struct mcp_files *f, struct buf *out, struct err *e)
 {
@@ -171,15 +171,20 @@ list_rooms(struct mcp_files *f, struct buf *out, struct err *e)
     if (!s)
         s = players_open(&players, &r, e);
     if (!s)
-        s = rooms_list(&r, f->arena, false, &names, &n, e);
+        s = rooms_list(&r, f->arena, true, &names, &n, e);
     json_open(out, '{');
     json_key(out, "rooms");
     json_open(out, '[');
-    for (size_t i = 0; !s && i < n; i++)
+    for (size_t i = 0; !s && i < n; i++) {
+        json_sep(out);
         if (room_picture_read(&r, &players, f->arena, names[i], &p, NULL) == ST_OK) {
-            json_sep(out);
             room_picture_json(&p, false, out);
+            continue;
         }
+        json_open(out, '{');
+        json_key_str(out, "room", names[i]);
+        json_close(out, '}');
+    }
     json_close(out, ']');
     json_close(out, '}');
     players_close(&players);

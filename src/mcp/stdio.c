@@ -53,6 +53,14 @@ hub_options(const struct mcp_stdio *s)
                                        .secure = fetch_secure };
 }
 
+static void
+close_hub(struct mcp_stdio *s)
+{
+    if (s->is_open)
+        hubclient_close(&s->hub);
+    s->is_open = false;
+}
+
 /* An agent of a run is its phase; any other is known by its client and directory. */
 static void
 find_identity(struct mcp_stdio *s, const char *client)
@@ -73,10 +81,8 @@ find_identity(struct mcp_stdio *s, const char *client)
                                                 : "");
         free(dir);
     }
-    if (strcmp(name, s->identity) != 0 && s->is_open) {
-        hubclient_close(&s->hub);
-        s->is_open = false;
-    }
+    if (strcmp(name, s->identity) != 0)
+        close_hub(s);
     memcpy(s->identity, name, sizeof name);
 }
 
@@ -207,6 +213,9 @@ ask_hub(struct mcp_stdio *s, struct mcp_request *r)
             st = r->tool->complete(r, &e);
         if (!st)
             st = hubclient_call(&s->hub, &s->arena, r->op, r->args, &reply, &e);
+        if (st == ST_IO) /* a store that is no longer there, a server that went: the next request
+                          * looks anew */
+            close_hub(s);
         is_over = mcp_finish_hub(r, st, &reply, e.text, &s->out);
     }
 }
@@ -414,8 +423,7 @@ mcp_stdio_run(const struct mcp_stdio_options *o, struct err *e)
         claim_thread_end(s.claims[--s.n_claims], &s.out);
     while (s.n_watches)
         close_watch(&s, s.n_watches - 1);
-    if (s.is_open)
-        hubclient_close(&s.hub);
+    close_hub(&s);
     jsonrpc_lines_release(&s.lines);
     arena_release(&s.arena);
     buf_release(&s.out);

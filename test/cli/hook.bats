@@ -67,6 +67,38 @@ write_of() { printf '"tool_name":"%s","tool_input":{"%s":"%s"}' "$1" "$2" "$3"; 
     has "$(of 'd["reason"]')" "ü … (198000 bytes more)"
 }
 
+@test "a hook that is killed at any moment loses no message" {
+    store
+    event Stop >"$T/event"
+    $PY - "$T/event" <<'PY'
+import os, random, subprocess, sys
+cliq, event = os.environ["CLIQ"], sys.argv[1]
+random.seed(3)
+said, sent = "", []
+
+def hook(kill_ms=None):
+    global said
+    with open(event) as f:
+        p = subprocess.Popen([cliq, "hook", "--as", "ruby", "--limit", "60s"], stdin=f, stdout=subprocess.PIPE, text=True)
+    try:
+        out = p.communicate(timeout=None if kill_ms is None else kill_ms / 1000)[0]
+    except subprocess.TimeoutExpired:
+        p.kill()
+        out = p.communicate()[0]
+    said += out
+    return out
+
+for i in range(40):
+    sent.append(f"message-{i}.")
+    subprocess.run([cliq, "emit", "pulse", sent[-1], "--to-identity", "ruby", "--as", "ann"], check=True, capture_output=True)
+    hook(random.uniform(0, 12))
+while hook():
+    pass
+lost = [m for m in sent if m not in said]
+assert not lost, lost
+PY
+}
+
 @test "each client is answered in its form: Claude Code, Codex, Gemini CLI" {
     store
     for form in "UserPromptSubmit" "UserPromptSubmit codex" "BeforeAgent gemini"; do

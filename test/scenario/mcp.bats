@@ -307,6 +307,35 @@ with Mcp() as m:
 PY
 }
 
+@test "room_read without a room lists those that carry a task, and those that are only talked in" {
+    py <<'PY'
+from mcp_client import *
+cliq = os.environ["CLIQ"]
+subprocess.run([cliq, "room", "create", "room-001", "--ref", "TASK-1", "-m", "Build it"], check=True, capture_output=True)
+with Mcp("--as", "ann") as m:
+    m.tool("room_post", room="talk", to="qa", type="progress", ref="E", body="hi")
+    ok, got = m.tool("room_read")
+    assert ok and [r["room"] for r in got["rooms"]] == ["room-001", "talk"], got
+    assert got["rooms"][0]["state"] and got["rooms"][1] == {"room": "talk"}, got
+PY
+}
+
+@test "a store that was moved away while the server runs is found again" {
+    py <<'PY'
+from mcp_client import *
+home = os.environ["CLIQ_HOME"]
+with Mcp("--as", "ann") as m:
+    assert m.tool("emit", signal_type="pulse", to_identity="ann")[0]
+    os.rename(home, home + ".old")
+    ok, why = m.tool("emit", signal_type="pulse", content="lost?", to_identity="ann")
+    if not ok:  # said once
+        ok, s = m.tool("emit", signal_type="pulse", content="new", to_identity="ann")
+    assert ok and os.path.exists(home + "/signals/events.jsonl"), s
+    ok, box = m.tool("inbox")
+    assert ok and len(box["signals"]) == 1, box
+PY
+}
+
 @test "a megabyte in a message is stored, more than the limit is refused, and the server goes on" {
     py <<'PY'
 from mcp_client import *
