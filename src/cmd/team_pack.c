@@ -94,12 +94,12 @@ const struct cmd cmd_team_pack = {
     .max_words = 1,
     .brief = "make a package of a team: one .tgz",
     .about =
-        "Validates the team, then writes team.yml, roles/*.md, agents/ and, where they exist,\n"
-        "README.md, LICENSE and CHANGELOG.md into a .tgz, and prints its SHA-256 and its path as\n"
-        "sha256sum does. The same team gives the same bytes: names are sorted, times and modes "
-        "are\n"
-        "fixed. Links may be in agents/ only, and must stay inside. Limits: 10 MiB packed, 50 MiB\n"
-        "unpacked, 10000 entries, names of printable ASCII. Nothing of the team is run.",
+        "Validates the team, then writes team.yml, roles/*.md, agents/, the teams of its team\n"
+        "phases in teams/ and, where they exist, README.md, LICENSE and CHANGELOG.md into a .tgz,\n"
+        "and prints its SHA-256 and its path as sha256sum does. The same team gives the same\n"
+        "bytes: names are sorted, times and modes are fixed. Links may be in agents/ only, and\n"
+        "must stay inside. Limits: 10 MiB packed, 50 MiB unpacked, 10000 entries, names of\n"
+        "printable ASCII. Nothing of the team is run.",
     .examples = "cliq team pack\n"
                 "cliq team pack ./my-team -o my-team.tgz",
     .opts = opts,

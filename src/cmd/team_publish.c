@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 #include "cmd/lib/team_find.h"
 #include "cmd/lib/team_hub.h"
+#include "cmd/lib/team_source.h"
 #include "team/package.h"
 
 static const struct opt opts[] = {
@@ -16,12 +17,13 @@ run(const struct args *a, struct err *e)
     struct buf bytes = BUF_MAX(PACKAGE_PACKED_MAX), out = { 0 };
     struct arena arena = { 0 };
     const struct json *team = NULL;
-    enum status s = team_find_own(&f, a->n_words ? a->words[0] : ".", e);
+    enum status s = team_find_published(&f, a->n_words ? a->words[0] : ".", e);
 
     if (!s)
         s = team_find_tell(&f, "published", e);
     if (!s)
-        s = package_pack(f.dir, &bytes, e);
+        s = f.is_package ? team_source_package(f.file.p, &bytes, e)
+                         : package_pack(f.dir, &bytes, e);
     if (!s)
         s = team_hub_publish(&arena, &bytes, &team, e);
     if (!s && args_has(a, "json")) {
@@ -42,17 +44,17 @@ run(const struct args *a, struct err *e)
 
 const struct cmd cmd_team_publish = {
     .name = "team publish",
-    .words = "[DIR]",
+    .words = "[DIR|FILE.tgz]",
     .max_words = 1,
     .brief = "publish a version of a team on the hub",
-    .about = "Validates and packs the team as team pack does, and sends it to the server of the "
-             "setting\n"
-             "hub.url (a cliq serve) with the key in CLIQ_KEY, else the setting hub.token; the key "
-             "needs\n"
-             "the scope teams. A published version never changes: a second time is exit code 5, "
-             "and team\n"
-             "version gives the next one. Who publishes a name first owns it.",
+    .about =
+        "Validates the team, packs it as team pack does (a package that team pack made is sent\n"
+        "as it is), and sends it to the server of the setting hub.url (a cliq serve) with the key\n"
+        "in CLIQ_KEY, else the setting hub.token; the key needs the scope teams. A published\n"
+        "version never changes: a second time is exit code 5, and team version gives the next\n"
+        "one. Who publishes a name first owns it.",
     .examples = "cliq team publish ./my-team\n"
+                "cliq team publish acme-review-1.2.0.tgz\n"
                 "cliq team version minor && cliq team publish",
     .opts = opts,
     .run = run,

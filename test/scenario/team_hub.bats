@@ -69,6 +69,26 @@ post_team() { # FILE [KEY [TYPE]]: prints the status
     refused 4 "no team @acme/none is published"
 }
 
+@test "a package is published as it is, and not changed in place" {
+    a_team p 1.2.9
+    "$CLIQ" team pack p >/dev/null
+    as alice team publish acme-review-1.2.9.tgz
+    succeeds
+    has "$out" "Published @acme/review 1.2.9"
+    as bob team info hub://@acme/review
+    has "$out" "$(sha256sum <acme-review-1.2.9.tgz | cut -d' ' -f1)"
+    head -c 300 acme-review-1.2.9.tgz >half.tgz
+    as alice team publish half.tgz
+    refused 2 "no package of a team, or it is damaged"
+    sed -i 's/depends_on: \[draft\]/depends_on: [nobody]/' p/team.yml
+    tar czf bad.tgz -C p .
+    as alice team publish bad.tgz
+    code_is 1
+    has "$err" "the team has 1 error; nothing was published"
+    as alice team version minor acme-review-1.2.9.tgz
+    refused 2 "is a package: unpack it"
+}
+
 @test "a name belongs to who published it first; admins and later versions of the owner may" {
     a_team r 1.0.0
     as alice team publish r

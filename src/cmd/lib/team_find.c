@@ -123,13 +123,13 @@ find_at(struct found_team *f, const char *where, struct err *e)
 }
 
 static enum status
-find_in_package(struct found_team *f, const struct team_ref *r, struct err *e)
+find_in_package(struct found_team *f, const char *path, struct err *e)
 {
     struct buf bytes = BUF_MAX(PACKAGE_PACKED_MAX);
 
     *f = (struct found_team){ .dir = -1 };
 
-    enum status s = team_source_read(r, &bytes, e);
+    enum status s = team_source_package(path, &bytes, e);
     if (!s) {
         f->is_package = true;
         s = package_place_open(&f->place, &bytes, e);
@@ -141,31 +141,41 @@ find_in_package(struct found_team *f, const struct team_ref *r, struct err *e)
     buf_release(&bytes);
     if (!s && (f->dir = fcntl(f->place.dir, F_DUPFD_CLOEXEC, 0)) < 0)
         s = err_sys(e, "open %s", f->place.path.p);
-    buf_adds(&f->file, r->at.p);
+    buf_adds(&f->file, path);
     if (!s)
         s = buf_status(&f->file, "the path", e);
     return s ? s : load(f, f->dir, "team.yml", e);
+}
+
+static bool
+is_package(const char *where)
+{
+    struct team_ref r;
+    bool is_one = team_ref_parse(&r, where, NULL) == ST_OK && r.kind == TEAM_REF_PACKAGE;
+
+    team_ref_release(&r);
+    return is_one;
 }
 
 enum status
 team_find(struct found_team *f, const struct args *a, struct err *e)
 {
     const char *where = a->n_words ? a->words[0] : ".";
-    struct team_ref r;
-    bool is_package = team_ref_parse(&r, where, NULL) == ST_OK && r.kind == TEAM_REF_PACKAGE;
-    enum status s = is_package ? find_in_package(f, &r, e) : find_at(f, where, e);
 
-    team_ref_release(&r);
-    return s;
+    return is_package(where) ? find_in_package(f, where, e) : find_at(f, where, e);
 }
 
 enum status
 team_find_own(struct found_team *f, const char *where, struct err *e)
 {
     static const char own[] = "team.yml";
+
+    *f = (struct found_team){ .dir = -1 };
+    if (is_package(where))
+        return err_set(e, ST_INVALID,
+                       "%s is a package: unpack it, change the team, and pack it again", where);
     enum status s = find_at(f, where, e);
     size_t n = sizeof own - 1, len = f->file.len;
-
     if (s)
         return s;
     if (len < n || strcmp(f->file.p + len - n, own) != 0 ||
@@ -177,6 +187,12 @@ team_find_own(struct found_team *f, const char *where, struct err *e)
         return err_set(e, ST_INVALID, "%s:%u:%u: %s", f->file.p, f->problems.first->line,
                        f->problems.first->column, f->problems.first->text);
     return ST_OK;
+}
+
+enum status
+team_find_published(struct found_team *f, const char *where, struct err *e)
+{
+    return is_package(where) ? find_in_package(f, where, e) : team_find_own(f, where, e);
 }
 
 enum status

@@ -30,6 +30,8 @@ struct found_team {
 enum status team_find(struct found_team *f, const struct args *a, struct err *e);
 /* The same for a team that is to be changed: only a team.yml, which must be readable as YAML. */
 enum status team_find_own(struct found_team *f, const char *where, struct err *e);
+/* The same for a team that is to be published: a team.yml, or a package. */
+enum status team_find_published(struct found_team *f, const char *where, struct err *e);
 /* Tells the problems on standard error. ST_FAILED: there are errors; "nothing was <done>". */
 enum status team_find_tell(struct found_team *f, const char *done, struct err *e);
 void team_find_release(struct found_team *f);

@@ -136,15 +136,25 @@ read_any(const struct team_ref *r, struct buf *to, struct err *e)
     }
 }
 
-enum status
-team_source_read(const struct team_ref *r, struct buf *to, struct err *e)
+static enum status
+check_size(enum status s, const struct buf *package, struct err *e)
 {
-    enum status s = read_any(r, to, e);
-
-    return s && to->is_over
+    return s && package->is_over
                ? err_set(e, ST_REFUSED, "the package is refused: it is larger than %zu MiB",
                          PACKAGE_PACKED_MAX >> 20)
                : s;
+}
+
+enum status
+team_source_read(const struct team_ref *r, struct buf *to, struct err *e)
+{
+    return check_size(read_any(r, to, e), to, e);
+}
+
+enum status
+team_source_package(const char *path, struct buf *to, struct err *e)
+{
+    return check_size(path_read_file(AT_FDCWD, path, to, e), to, e);
 }
 
 enum status

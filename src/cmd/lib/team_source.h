@@ -16,6 +16,9 @@
  * TEAM_REF_NAME. */
 enum status team_source_read(const struct team_ref *r, struct buf *to, struct err *e);
 
+/* The same for the path of a package. */
+enum status team_source_package(const char *path, struct buf *to, struct err *e);
+
 /* A source that `team update` can read again: an absolute path, or the reference as it was given.
  */
 enum status
