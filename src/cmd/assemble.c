@@ -61,7 +61,10 @@ find_installed(struct chosen *c, const char *text, struct err *e)
 
     if (s == ST_NOT_FOUND) {
         struct err why = e ? *e : (struct err){ "" };
-        err_say(e, "%s. A directory is named by a path, like ./%s", why.text, text);
+        if (text[0] == '@')
+            err_say(e, "%s. cliq assemble hub://%s takes it from the hub", why.text, text);
+        else
+            err_say(e, "%s. A directory is named by a path, like ./%s", why.text, text);
     }
     return s ? s : check_version(c, e);
 }

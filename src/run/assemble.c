@@ -58,7 +58,7 @@ assemble_init(const char *at, bool *is_new, struct err *e)
     static const char ignore[] =
         "# secrets, and the state of runs\n"
         "settings.json\nrun/\nruns/\nsignals/\nchannels/*/handoff.json\nfiles/\n"
-        "gates/\nreviews/\nwebhooks-off/\norchestrator.log\n"
+        "gates/\nreviews/\nwebhooks-off/\norchestrator.log\ntask_board.md\n"
         "frames/**/channels/*/handoff.json\nframes/**/inputs.json\nframes/**/req_spec.md\n"
         "frames/**/task_board.md\n";
     static const char *const dirs[] = { "roles", "channels", "signals", "files", "design" };

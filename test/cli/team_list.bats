@@ -48,5 +48,7 @@ install_team() { # @scope/name
     is 4 "$code"
     has "$err" "the team @local/zooo is not installed (did you mean @local/zoo?)"
     has "$err" "A directory is named by a path, like ./zooo"
+    got assemble @acme/reviwe@1.2
+    refused 4 "the team @acme/reviwe is not installed" "cliq assemble hub://@acme/reviwe@1.2 takes it from the hub"
     [ ! -e .cliq ]
 }

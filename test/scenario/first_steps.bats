@@ -102,8 +102,11 @@ END
     has "$staged" .cliq/workflow.yml
     has "$staged" .cliq/.gitignore
     local name
-    for name in settings.json run/ signals/ handoff.json orchestrator.log files/; do
+    for name in settings.json run/ signals/ handoff.json orchestrator.log files/ task_board.md; do
         lacks "$staged" ".cliq/$name"
     done
+    git -c user.name=eve -c user.email=eve@example.org commit -qm team
+    cliq run --headless --force >/dev/null
+    is "" "$(git status --short)" # a run leaves nothing to commit
     [ -z "$(git grep --cached -l sk-secret)" ]
 }
