@@ -617,6 +617,8 @@ context_release(struct context *c)
 {
     board_release(&c->board);
     mask_release(&c->mask);
+    arena_release(&c->usage_arena);
+    c->usage = NULL;
     state_dir_close(&c->state);
     if (c->signal_dir >= 0 && c->msg)
         close(c->signal_dir);

@@ -101,7 +101,9 @@ struct context {
     bool is_ticking;  /* finalizing marks the phase's entry of the board, a gate's when it passes */
     bool is_done;     /* a terminal line was written */
     struct mask mask; /* the agent's secrets: not in what it says or hands over */
-    struct json *usage;      /* what its model used so far; NULL: nothing was reported */
+    struct json *usage; /* what its model used so far; NULL: nothing was reported. It lives
+                         * until the next report */
+    struct arena usage_arena;
     struct flood said, used; /* lines of progress, and of usage */
 };
 

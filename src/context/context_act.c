@@ -31,7 +31,7 @@ need_phase(const struct context *c, const char *what, struct err *e)
 
 /* The text of *n bytes without secrets, in the arena. NULL: out of memory. */
 static const char *
-masked_text(struct context *c, const char *text, size_t *n)
+masked_text(const struct context *c, struct arena *a, const char *text, size_t *n)
 {
     struct buf b = { 0 };
     const char *shown = NULL;
@@ -39,7 +39,7 @@ masked_text(struct context *c, const char *text, size_t *n)
     if (mask_is_empty(&c->mask))
         return text;
     if (mask_text(&c->mask, text, *n, &b, NULL) == ST_OK)
-        shown = arena_dup(c->arena, b.p ? b.p : "", b.len);
+        shown = arena_dup(a, b.p ? b.p : "", b.len);
     *n = b.len;
     buf_release(&b);
     return shown;
@@ -47,17 +47,17 @@ masked_text(struct context *c, const char *text, size_t *n)
 
 /* The text without secrets, truncated at a character boundary when it is too long for a line. */
 static const char *
-short_text(struct context *c, const char *text)
+short_text(const struct context *c, struct arena *a, const char *text)
 {
     size_t n = strlen(text);
 
-    text = masked_text(c, text, &n);
+    text = masked_text(c, a, text, &n);
     if (!text)
         return "(out of memory)";
 
     if (n <= LINE_TEXT_MAX)
         return text;
-    char *cut = arena_dup(c->arena, text, utf8_cut(text, n, LINE_TEXT_MAX));
+    char *cut = arena_dup(a, text, utf8_cut(text, n, LINE_TEXT_MAX));
     return cut ? cut : "(a text too long for a line)";
 }
 
@@ -76,19 +76,24 @@ context_ack(struct context *c, struct err *e)
     return status_line_ack(&f, c->state.dir, c->heard_ns, e);
 }
 
+/* What a line needs is freed with it: an agent may tell a million of them. */
 static enum status
 append(struct context *c, enum line_status status, const char *message, const char *error,
        const struct json *result, struct err *e)
 {
     struct status_file f = signals_of(c);
-    const struct json *shown = mask_json(&c->mask, c->arena, result);
+    struct arena a = { 0 };
+    const struct json *shown = mask_json(&c->mask, &a, result);
+    enum status s = ST_OK;
 
     if (result && !shown)
-        return err_nomem(e);
-    enum status s = status_line_append_acked(&f, c->owes_ack ? c->heard_ns : 0, status, message,
-                                             error, shown, e);
-
+        s = err_nomem(e);
+    if (!s)
+        s = status_line_append_acked(&f, c->owes_ack ? c->heard_ns : 0, status,
+                                     message ? short_text(c, &a, message) : NULL,
+                                     error ? short_text(c, &a, error) : NULL, shown, e);
     c->owes_ack &= s != ST_OK;
+    arena_release(&a);
     return s;
 }
 
@@ -107,7 +112,7 @@ say_held(struct context *c, uint64_t n, struct err *e)
 enum status
 context_progress(struct context *c, const char *text, struct err *e)
 {
-    return append(c, LINE_PROGRESS, short_text(c, text), NULL, NULL, e);
+    return append(c, LINE_PROGRESS, text, NULL, NULL, e);
 }
 
 enum status
@@ -136,11 +141,11 @@ graft(struct arena *a, const struct json *v)
 
 /* {"usage":{…}} */
 static struct json *
-usage_result(struct context *c)
+usage_result(const struct context *c, struct arena *a)
 {
-    struct json *o = json_new(c->arena, JSON_OBJECT);
+    struct json *o = json_new(a, JSON_OBJECT);
 
-    return o && json_set(o, "usage", graft(c->arena, c->usage)) ? o : NULL;
+    return o && json_set(o, "usage", graft(a, c->usage)) ? o : NULL;
 }
 
 enum status
@@ -148,12 +153,15 @@ context_usage(struct context *c, const struct usage *u, const char *text, struct
 {
     uint64_t held;
 
-    c->usage = usage_json(c->arena, u);
+    struct arena now = { 0 };
+    struct json *told = usage_json(&now, u); /* before the one before is freed: u may be of it */
+    arena_release(&c->usage_arena);
+    c->usage_arena = now;
+    c->usage = told;
     if (c->usage && !flood_lets(&c->used, USED_MAX, clock_mono_ms(), &held))
         return ST_OK; /* the next line has the sum */
-    const struct json *result = c->usage ? usage_result(c) : NULL;
-    return result ? append(c, LINE_PROGRESS, text ? short_text(c, text) : NULL, NULL, result, e)
-                  : err_nomem(e);
+    const struct json *result = c->usage ? usage_result(c, &c->usage_arena) : NULL;
+    return result ? append(c, LINE_PROGRESS, text, NULL, result, e) : err_nomem(e);
 }
 
 /* The result with the usage as a member; a result that is no object stays as it is. */
@@ -162,7 +170,7 @@ with_usage(struct context *c, const struct json **result, struct err *e)
 {
     if (!c->usage || (*result && !json_is(*result, JSON_OBJECT)))
         return ST_OK;
-    struct json *o = usage_result(c), **link = o ? &o->kids.first->next : NULL;
+    struct json *o = usage_result(c, c->arena), **link = o ? &o->kids.first->next : NULL;
     const struct json *old = json_get(*result, "usage");
     json_each (m, *result) {
         if (!o || m == old)
@@ -191,9 +199,8 @@ context_complete(struct context *c, const struct json *result, struct err *e)
 enum status
 context_fail(struct context *c, const char *text, struct err *e)
 {
-    const struct json *result = c->usage ? usage_result(c) : NULL;
-    enum status s =
-        c->is_done ? ST_OK : append(c, LINE_ERROR, NULL, short_text(c, text), result, e);
+    const struct json *result = c->usage ? usage_result(c, c->arena) : NULL;
+    enum status s = c->is_done ? ST_OK : append(c, LINE_ERROR, NULL, text, result, e);
 
     c->is_done |= !s;
     return s;
@@ -241,7 +248,7 @@ hand_over(struct context *c, const char *channel, const struct handoff *h, struc
 
     if (h->data && !(shown.data = mask_json(&c->mask, c->arena, h->data)))
         return err_nomem(e);
-    if (h->text && !(shown.text = masked_text(c, h->text, &shown.text_len)))
+    if (h->text && !(shown.text = masked_text(c, c->arena, h->text, &shown.text_len)))
         return err_nomem(e);
     return handoff_write(channel, &shown, e);
 }
@@ -410,7 +417,7 @@ enum status
 context_finalize_summary(struct context *c, const char *summary, struct err *e)
 {
     struct json *result = json_new(c->arena, JSON_OBJECT);
-    const char *text = short_text(c, summary);
+    const char *text = short_text(c, c->arena, summary);
 
     if (!result || !json_set(result, "summary", json_new_str(c->arena, text, strlen(text))))
         return err_nomem(e);

@@ -26,6 +26,7 @@ enum {
     POLL_MAX_MS = 100,
     REST_POLL_MS = 1000, /* a rest of the tree that is not being stopped */
     TAKE_MAX = 1 << 20,  /* a step: what a process leaves behind may print for ever */
+    SLACK_MAX = 1 << 20, /* output kept above spec.keep, so that it is seldom moved */
 };
 
 /* Keeps errno. */
@@ -168,8 +169,9 @@ take_piece(struct child *c, const char *p, size_t len)
 {
     if (c->spec.on_output)
         c->spec.on_output(c->spec.ctx, p, len);
+    size_t keep = c->spec.keep;
     buf_add(&c->output, p, len);
-    if (c->output.len > 2 * c->spec.keep) {
+    if (c->output.len > keep + (keep < SLACK_MAX ? keep : SLACK_MAX)) {
         c->is_cut = true;
         buf_drop(&c->output, c->output.len - c->spec.keep);
     }

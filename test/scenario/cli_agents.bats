@@ -123,6 +123,27 @@ END
     has "$(tail -c 300 "$STATE/run/logs/develop.1.log")" 'a line of 50000000 bytes'
 }
 
+@test "a hundred megabytes of events, and of lines of many small values, cost less than sixteen" {
+    ! grep -q __asan_init "$CLIQ" || skip "sanitizers take memory as they like"
+    program agent <<'END'
+awk 'BEGIN {
+    text = sprintf("%2000s", ""); gsub(/ /, "x", text)
+    for (i = 0; i < 30000; i++)
+        printf "{\"type\":\"assistant\",\"message\":{\"id\":\"m%d\",\"model\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"%s\"}],\"usage\":{\"input_tokens\":%d,\"output_tokens\":2,\"cache_read_input_tokens\":1}}}\n", i, text, i + 1
+    while (length(list) < 1900000) list = list "[[]],[[]],[[]],[[]],[[]],[[]],[[]],[[]]," list
+    for (i = 0; i < 20; i++)
+        printf "{\"type\":\"user\",\"message\":{\"content\":[%s1]}}\n", substr(list, 1, 1899996)
+}'
+final 'much was said'
+sed -n 's/VmHWM:[^0-9]*\([0-9]*\).*/\1/p' /proc/$PPID/status >"$T/peak"
+END
+    develop
+    run_ok
+    [ "$(stat -c %s "$STATE/run/logs/develop.1.raw")" -gt 100000000 ]
+    [ "$(<"$T/peak")" -lt 16384 ]
+    has "$(tail -c 300 "$STATE/run/logs/develop.1.log")" 'bytes is in the raw stream only)'
+}
+
 @test "a program that repeats itself fills neither the run's files nor the hub" {
     program agent <<'END'
 i=0

@@ -26,6 +26,7 @@ enum {
     RATE_WAIT_MAX_MS = 60 * 1000,
     LAST_WORDS = 400, /* bytes of standard error's last line, in an error */
     ERRORS_KEPT = 8 << 10,
+    TREE_MAX = 8 << 20, /* bytes of a line's JSON in memory: more is for the raw stream only */
     PIECE = 16384,
     LOOK_MS = 200,
     QUIET_MS =
@@ -117,16 +118,31 @@ tell(struct cli *cli)
 }
 
 static void
+static void
+note_long_line(void *ctx, size_t n)
+{
+    struct cli *cli = ctx;
+
+    buf_addf(&cli->turn.log, "(a line of %zu bytes is in the raw stream only)\n", n);
+    cli->has_long_line = true;
+    tell(cli);
+}
+
 take_line(void *ctx, const char *p, size_t n)
 {
     struct cli *cli = ctx;
     struct json *doc;
 
+    struct json_fault fault = { 0 };
     arena_reset(&cli->line_arena);
     cli->turn.arena = &cli->line_arena;
-    if (json_parse_foreign(&cli->line_arena, p, n, &doc, NULL) && json_is(doc, JSON_OBJECT)) {
+    cli->line_arena.max = TREE_MAX;
+    if (json_parse_foreign(&cli->line_arena, p, n, &doc, &fault) && json_is(doc, JSON_OBJECT)) {
         cli->v->line(&cli->turn, doc);
     } else if (n) { /* no event: people may want it */
+    } else if (fault.is_starved) {
+        note_long_line(cli, n);
+        return;
         term_escape(&cli->turn.log, p, n > 4096 ? 4096 : n, false);
         buf_addc(&cli->turn.log, '\n');
     }
@@ -180,16 +196,6 @@ take_error_line(void *ctx, const char *p, size_t n)
     buf_addc(kept, '\n');
     if (kept->len > 2 * ERRORS_KEPT)
         buf_drop(kept, kept->len - ERRORS_KEPT);
-    tell(cli);
-}
-
-static void
-note_long_line(void *ctx, size_t n)
-{
-    struct cli *cli = ctx;
-
-    buf_addf(&cli->turn.log, "(a line of %zu bytes is in the raw stream only)\n", n);
-    cli->has_long_line = true;
     tell(cli);
 }
 
