@@ -14,6 +14,8 @@ const struct field usage_fields[] = {
     { "input_tokens", "a whole number", "0", "tokens that the model read" },
     { "output_tokens", "a whole number", "0", "tokens that it wrote" },
     { "cached_tokens", "a whole number", "0", "of input_tokens, those from the vendor's cache" },
+    { "cache_write_tokens", "a whole number", "0",
+      "of input_tokens, those that were written to the vendor's cache" },
     { "cost_usd", "a number", NULL, "the cost in US dollars, when it is known; never a guess" },
     { "turns", "a whole number", "0", "turns of the conversation" },
     { "duration_ms", "a whole number", "0", "the time that the model took" },
@@ -21,14 +23,16 @@ const struct field usage_fields[] = {
     { 0 },
 };
 
-/* US dollars for a million tokens. */
+/* US dollars for a million tokens. most: input tokens of a request; 0: any number. */
 struct price {
     const char *model;
-    double input, cached, output;
+    int64_t most;
+    double input, cached, written, output;
 };
 
 static const struct price price_table[] = {
-#define PRICE(model, input, cached, output) { model, input, cached, output },
+#define PRICE(model, most, input, cached, written, output)                                         \
+    { model, most, input, cached, written, output },
 #include "context/prices.def"
 #undef PRICE
 };
@@ -56,6 +60,7 @@ usage_read(struct arena *a, const struct json *v, struct usage *out)
         .input_tokens = count_of(v, "input_tokens"),
         .output_tokens = count_of(v, "output_tokens"),
         .cached_tokens = count_of(v, "cached_tokens"),
+        .written_tokens = count_of(v, "cache_write_tokens"),
         .turns = count_of(v, "turns"),
         .duration_ms = count_of(v, "duration_ms"),
     };
@@ -107,6 +112,7 @@ usage_json(struct arena *a, const struct usage *u)
                     (json_set(o, "input_tokens", json_new_int(a, u->input_tokens)) &&
                      json_set(o, "output_tokens", json_new_int(a, u->output_tokens)))) &&
                    set_count(a, o, "cached_tokens", u->cached_tokens) &&
+                   set_count(a, o, "cache_write_tokens", u->written_tokens) &&
                    (!u->has_cost || json_set(o, "cost_usd", cost_json(a, u->cost_usd))) &&
                    set_count(a, o, "turns", u->turns) &&
                    set_count(a, o, "duration_ms", u->duration_ms) &&
@@ -153,13 +159,32 @@ usage_add(struct usage *sum, const struct usage *u)
     sum->input_tokens += u->input_tokens;
     sum->output_tokens += u->output_tokens;
     sum->cached_tokens += u->cached_tokens;
+    sum->written_tokens += u->written_tokens;
     sum->turns += u->turns;
     sum->duration_ms += u->duration_ms;
     sum->has_cost = sum->has_cost && u->has_cost;
     sum->cost_usd += u->cost_usd;
 }
 
-/* Is this the row's model, or a dated version of it? "gpt-4o-2024-08-06" is, "gpt-4o-mini" not. */
+/* "20241022", "2024-10-22" */
+static bool
+is_date(const char *p)
+{
+    static const char *const forms[] = { "dddddddd", "dddd-dd-dd" };
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const char *f = forms[i];
+        size_t n = 0;
+        while (f[n] && (f[n] == 'd' ? p[n] >= '0' && p[n] <= '9' : p[n] == f[n]))
+            n++;
+        if (!f[n] && !p[n])
+            return true;
+    }
+    return false;
+}
+
+/* Is this the row's model, or a dated version of it? "gpt-4o-2024-08-06" is, "gpt-4o-mini" not, and
+ * "claude-opus-4-6-20260205" is none of claude-opus-4. */
 static bool
 is_version_of(const char *model, const char *row)
 {
@@ -167,8 +192,7 @@ is_version_of(const char *model, const char *row)
 
     if (strncmp(model, row, n) != 0)
         return false;
-    return !model[n] || ((model[n] == '-' || model[n] == '@') && strlen(model + n) >= 9 &&
-                         !model[n + 1 + strspn(model + n + 1, "0123456789-")]);
+    return !model[n] || ((model[n] == '-' || model[n] == '@') && is_date(model + n + 1));
 }
 
 static bool
@@ -181,38 +205,67 @@ price_in_settings(const struct json *prices, const char *model, struct price *ou
         return false;
     if (!json_double(json_get(p, "cached_input"), &out->cached))
         out->cached = out->input;
+    if (!json_double(json_get(p, "cache_write"), &out->written))
+        out->written = out->input;
     return true;
 }
 
+/* input: the tokens of one request; -1: those of several. */
 static bool
-find_price(const char *model, const struct json *prices, struct price *out)
+find_price(const char *model, int64_t input, const struct json *prices, struct price *out)
 {
     const char *slash = strrchr(model, '/'); /* "anthropic/claude-sonnet-4" */
 
     if (price_in_settings(prices, model, out) ||
         (slash && price_in_settings(prices, slash + 1, out)))
         return true;
-    for (size_t i = 0; i < sizeof price_table / sizeof *price_table; i++)
-        if (is_version_of(slash ? slash + 1 : model, price_table[i].model)) {
-            *out = price_table[i];
+    for (size_t i = 0; i < sizeof price_table / sizeof *price_table; i++) {
+        const struct price *p = &price_table[i];
+        if (!is_version_of(slash ? slash + 1 : model, p->model))
+            continue;
+        if (p->most && input < 0)
+            return false;
+        if (!p->most || input <= p->most) {
+            *out = *p;
             return true;
         }
+    }
     return false;
+}
+
+static int64_t
+at_most(int64_t n, int64_t most)
+{
+    return n < most ? n : most;
+}
+
+static void
+price(struct usage *u, int64_t input, const struct json *prices)
+{
+    struct price p;
+
+    if (u->has_cost || !u->model || usage_is_zero(u) || !find_price(u->model, input, prices, &p))
+        return;
+    int64_t cached = at_most(u->cached_tokens, u->input_tokens);
+    int64_t written = at_most(u->written_tokens, u->input_tokens - cached);
+    double usd =
+        ((double)(u->input_tokens - cached - written) * p.input + (double)cached * p.cached +
+         (double)written * p.written + (double)u->output_tokens * p.output) /
+        1e6;
+    u->has_cost = isfinite(usd) && usd >= 0;
+    u->cost_usd = u->has_cost ? usd : 0;
 }
 
 void
 usage_price(struct usage *u, const struct json *prices)
 {
-    struct price p;
+    price(u, -1, prices);
+}
 
-    if (u->has_cost || !u->model || usage_is_zero(u) || !find_price(u->model, prices, &p))
-        return;
-    int64_t cached = u->cached_tokens < u->input_tokens ? u->cached_tokens : u->input_tokens;
-    double usd = ((double)(u->input_tokens - cached) * p.input + (double)cached * p.cached +
-                  (double)u->output_tokens * p.output) /
-                 1e6;
-    u->has_cost = isfinite(usd) && usd >= 0;
-    u->cost_usd = u->has_cost ? usd : 0;
+void
+usage_price_request(struct usage *u, const struct json *prices)
+{
+    price(u, u->input_tokens, prices);
 }
 
 /* ---- for people ---- */

@@ -27,7 +27,8 @@ struct usage {
     const char *model;      /* NULL: not known */
     const char *session_id; /* NULL: none */
     int64_t input_tokens, output_tokens;
-    int64_t cached_tokens; /* of input_tokens, those read from the vendor's cache */
+    int64_t cached_tokens;  /* of input_tokens, those read from the vendor's cache */
+    int64_t written_tokens; /* of input_tokens, those written to it: cache_write_tokens */
     int64_t turns, duration_ms;
     double cost_usd;
     bool has_cost;
@@ -46,8 +47,10 @@ void usage_add(struct usage *sum, const struct usage *u);
 bool usage_is_zero(const struct usage *u);
 
 /* Sets the cost from the price of its model, unless it is known. prices: the setting `prices`, or
- * NULL. */
+ * NULL. usage_price_request: u is of one request, so prices that depend on its length are known,
+ * too. */
 void usage_price(struct usage *u, const struct json *prices);
+void usage_price_request(struct usage *u, const struct json *prices);
 
 /* Appends "5.2k in, 830 out, $0.017" for people. */
 void usage_show(struct buf *to, const struct usage *u);

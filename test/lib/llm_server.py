@@ -10,6 +10,7 @@ of steps; the n-th question gets the n-th step, later ones the last. A step is a
   status    an error with this HTTP status        error    its message; type its type; after its Retry-After
   fault     cut: the connection ends in the middle          ended: the stream ends without its end
             silent: nothing comes after the first event     json: an event is no JSON
+            thoughts: the model thinks up to its limit and says nothing (gemini)
             stream: an error event after the first piece    whole: a JSON document instead of a stream
             slow: 1.2 s between the halves            mute: no answer at all
   key       the key that is wanted; another one gets 401
@@ -82,7 +83,7 @@ class Chat:
             yield "", choice({"content": p})
         yield "", choice({}, self.stops[stop])
         yield "", {**head, "choices": [], "usage": {"prompt_tokens": 160, "completion_tokens": 20, "total_tokens": 180,
-            "prompt_tokens_details": {"cached_tokens": 50}}}
+            "prompt_tokens_details": {"cached_tokens": 50, "cache_write_tokens": 40}}}
         yield "", "[DONE]"
 
     def whole(self, q, text, stop):
@@ -127,7 +128,7 @@ class Responses(Claude):
             item = {**item, "content": []}
         end = {**r, "output": [item], "status": "incomplete" if stop == "length" else "completed",
             "incomplete_details": {"reason": "max_output_tokens"} if stop == "length" else None,
-            "usage": {"input_tokens": 160, "input_tokens_details": {"cached_tokens": 50}, "output_tokens": 20,
+            "usage": {"input_tokens": 160, "input_tokens_details": {"cached_tokens": 50, "cache_write_tokens": 40}, "output_tokens": 20,
                 "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 180}}
         yield "response." + end["status"], {"sequence_number": next(n), "response": end}
 
@@ -147,6 +148,10 @@ class Gemini:
         need([c["role"] for c in q["contents"]] == ["user", "model", "user"][:len(q["contents"])], "contents: roles")
 
     def events(self, q, pieces, stop):
+        if stop == "thoughts":
+            yield "", {"candidates": [{"content": {"role": "model"}, "finishReason": "MAX_TOKENS", "index": 0}], "modelVersion": q["model"],
+                "usageMetadata": {"promptTokenCount": 160, "thoughtsTokenCount": 900, "totalTokenCount": 1060}}
+            return
         for i, p in enumerate([*pieces, ""]):
             is_last = i == len(pieces)
             candidate = {"content": {"role": "model", "parts": [{"text": p}]}, "index": 0}
@@ -274,14 +279,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
             text = (text * (step["size"] // len(text) + 1))[:step["size"]]
         size = max(5, len(text) // 4096)
         pieces = [text[i:i + size] for i in range(0, len(text), size)]
-        stop = step.get("stop", "end")
+        stop = "thoughts" if fault == "thoughts" else step.get("stop", "end")
         if fault == "mute":
             self.close_connection = True
             return self.connection.recv(1)  # until the client gives up
         if fault == "whole":
             return self.say(200, api.whole(q, text, stop))
         events = [api.encode(*e) for e in api.events(q, pieces, stop)]
-        at = next(i for i, e in enumerate(events) if dump(pieces[0])[1:-1] in e) + 1  # behind the first piece
+        at = next((i for i, e in enumerate(events) if dump(pieces[0])[1:-1] in e), 0) + 1  # behind the first piece
         if fault == "json":
             events.insert(at, events[at][:len(events[at]) // 2].rstrip() + b"\n\n")
         elif fault == "stream":

@@ -11,6 +11,8 @@ load ../lib/llm
         is "Hello, wörld 🌍." "$(handoff 'd["text"]')"
         is "Hello, wörld 🌍." "$out"
         is "gpt-4o 160 20 $([ $a = ollama ] && echo 0 || echo 50)" "$(handoff '"{model} {input_tokens} {output_tokens} ".format(**d["data"]["usage"]) + str(d["data"]["usage"].get("cached_tokens", 0))')"
+        case $a in claude-api) written=10 ;; openai-api | responses) written=40 ;; *) written=None ;; esac
+        is $written "$(handoff 'd["data"]["usage"].get("cache_write_tokens")')"
         has "$signals" '"message":"15 characters: 160 in, 20 out, $0.000'
         handoff '0.0005 < d["data"]["usage"]["cost_usd"] < 0.001' | grep -qx True
     done
@@ -194,6 +196,28 @@ load ../lib/llm
         script '{"stop":"refusal"}'
         ask $a && fails 'the model refused to answer' || return
     done
+}
+
+@test "what a model thought before its limit is counted, although it said nothing" {
+    server '{"fault":"thoughts"}'
+    ask gemini-api && fails 'the answer reached its limit after 0 characters (MAX_TOKENS)' || return
+    has "$signals" '"input_tokens":160,"output_tokens":900' || return
+}
+
+@test "every API: an answer that ends for a reason of its own is the answer, and the reason is told" {
+    server '{"stop":"odd"}'
+    for a in $ALL; do
+        [ $a = responses ] && continue
+        ask $a && completes || return
+        is "Hello, wörld 🌍." "$(handoff 'd["text"]')"
+        has "$signals" 'the model stopped for a reason of its own (' || return
+    done
+}
+
+@test "a long prompt costs what its vendor says" {
+    server '{}'
+    ask gemini-api '"model":"gemini-2.5-pro"' && completes || return
+    handoff 'd["data"]["usage"]["cost_usd"] == round((110 * 1.25 + 50 * 0.125 + 20 * 10) / 1e6, 6)' | grep -qx True
 }
 
 @test "an unknown model, a prompt that is too long, no credit, a wrong path: one sentence each" {

@@ -40,9 +40,10 @@ shown(struct arena *a, const struct usage *u)
 static void
 it_is_written_as_it_was_read(void **state)
 {
-    static const char all[] = "{\"model\":\"m\",\"input_tokens\":5210,\"output_tokens\":830,"
-                              "\"cached_tokens\":4000,\"cost_usd\":0.017,\"turns\":4,"
-                              "\"duration_ms\":61200,\"session_id\":\"s\"}";
+    static const char all[] =
+        "{\"model\":\"m\",\"input_tokens\":5210,\"output_tokens\":830,"
+        "\"cached_tokens\":4000,\"cache_write_tokens\":900,\"cost_usd\":0.017,\"turns\":4,"
+        "\"duration_ms\":61200,\"session_id\":\"s\"}";
     struct arena a = { 0 };
     struct usage u = read_text(&a, all);
 
@@ -131,6 +132,62 @@ only_known_models_have_a_price(void **state)
     arena_release(&a);
 }
 
+/* A version without a row had the price of an older model that its name begins with: three times
+ * too much. */
+static void
+another_model_is_no_dated_version(void **state)
+{
+    (void)state;
+    assert_true(cost_of("claude-opus-4-20250514", NULL) == 7.5 + 0.75 + 7.5);
+    assert_true(cost_of("claude-opus-4-6-20260205", NULL) == 2.5 + 0.25 + 2.5);
+    assert_true(cost_of("claude-opus-4-6@20260205", NULL) == 2.5 + 0.25 + 2.5);
+    assert_true(cost_of("claude-opus-4-9-20270101", NULL) == -1);
+    assert_true(cost_of("gpt-4o-2024-05-13", NULL) == 2.5 + 2.5 + 1.5); /* has a row of its own */
+    assert_true(cost_of("gpt-4o-12345678-1", NULL) == -1);
+    assert_true(cost_of("gpt-4o-", NULL) == -1);
+}
+
+static void
+a_long_prompt_has_its_own_price(void **state)
+{
+    struct usage u = { .model = "gemini-2.5-pro", .input_tokens = 200000, .output_tokens = 100000 };
+    struct usage sum = u, large = u;
+
+    (void)state;
+    usage_price_request(&u, NULL);
+    assert_true(u.has_cost && u.cost_usd == 0.25 + 1.0);
+    large.input_tokens = 400000;
+    usage_price_request(&large, NULL);
+    assert_true(large.has_cost && large.cost_usd == 1.0 + 1.5);
+    usage_price(&sum, NULL); /* of one request of 200,000, or of ten? */
+    assert_false(sum.has_cost);
+}
+
+static void
+what_is_written_to_the_cache_has_its_price(void **state)
+{
+    static const char text[] = "{\"mine\":{\"input\":1,\"output\":10,\"cache_write\":4}}";
+    struct arena a = { 0 };
+    struct json *prices = NULL;
+    struct usage u = { .model = "claude-sonnet-5",
+                       .input_tokens = 1000000,
+                       .cached_tokens = 250000,
+                       .written_tokens = 500000 };
+    struct usage mine = u;
+
+    (void)state;
+    assert_true(json_parse(&a, text, sizeof text - 1, &prices, NULL));
+    usage_price(&u, NULL);
+    assert_true(u.cost_usd == 0.5 + 0.05 + 1.25);
+    assert_string_equal(written(&a, &u), "{\"model\":\"claude-sonnet-5\",\"input_tokens\":1000000,"
+                                         "\"output_tokens\":0,\"cached_tokens\":250000,"
+                                         "\"cache_write_tokens\":500000,\"cost_usd\":1.8}");
+    mine.model = "mine";
+    usage_price(&mine, prices);
+    assert_true(mine.cost_usd == 0.25 + 0.25 + 2.0);
+    arena_release(&a);
+}
+
 static void
 a_known_cost_is_not_computed_again(void **state)
 {
@@ -168,6 +225,9 @@ main(void)
         CASE(wrong_members_are_left_out),
         CASE(a_sum_knows_its_cost_only_when_all_parts_do),
         CASE(only_known_models_have_a_price),
+        CASE(another_model_is_no_dated_version),
+        CASE(a_long_prompt_has_its_own_price),
+        CASE(what_is_written_to_the_cache_has_its_price),
         CASE(a_known_cost_is_not_computed_again),
         CASE(people_read_it_in_short),
     };

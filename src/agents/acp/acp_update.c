@@ -272,7 +272,10 @@ acp_update_usage(struct acp_session *s, const struct json *result)
         add(&s->usage.input_tokens, usage, "inputTokens");
         add(&s->usage.input_tokens, usage, "cachedReadTokens");
         add(&s->usage.cached_tokens, usage, "cachedReadTokens");
+        add(&s->usage.input_tokens, usage, "cachedWriteTokens");
+        add(&s->usage.written_tokens, usage, "cachedWriteTokens");
         add(&s->usage.output_tokens, usage, "outputTokens");
+        add(&s->usage.output_tokens, usage, "thoughtTokens");
     } else if (json_is(quota, JSON_OBJECT)) {
         add(&s->usage.input_tokens, quota, "input_tokens");
         add(&s->usage.output_tokens, quota, "output_tokens");

@@ -34,10 +34,11 @@ static void
 add_usage(struct usage *u, const struct json *v)
 {
     int64_t cached = turn_count(v, "cache_read_input_tokens");
+    int64_t written = turn_count(v, "cache_creation_input_tokens");
 
-    u->input_tokens +=
-        turn_count(v, "input_tokens") + turn_count(v, "cache_creation_input_tokens") + cached;
+    u->input_tokens += turn_count(v, "input_tokens") + written + cached;
     u->cached_tokens += cached;
+    u->written_tokens += written;
     u->output_tokens += turn_count(v, "output_tokens");
 }
 

@@ -118,7 +118,6 @@ tell(struct cli *cli)
 }
 
 static void
-static void
 note_long_line(void *ctx, size_t n)
 {
     struct cli *cli = ctx;
@@ -128,21 +127,22 @@ note_long_line(void *ctx, size_t n)
     tell(cli);
 }
 
+static void
 take_line(void *ctx, const char *p, size_t n)
 {
     struct cli *cli = ctx;
     struct json *doc;
-
     struct json_fault fault = { 0 };
+
     arena_reset(&cli->line_arena);
-    cli->turn.arena = &cli->line_arena;
     cli->line_arena.max = TREE_MAX;
+    cli->turn.arena = &cli->line_arena;
     if (json_parse_foreign(&cli->line_arena, p, n, &doc, &fault) && json_is(doc, JSON_OBJECT)) {
         cli->v->line(&cli->turn, doc);
-    } else if (n) { /* no event: people may want it */
     } else if (fault.is_starved) {
         note_long_line(cli, n);
         return;
+    } else if (n) { /* no event: people may want it */
         term_escape(&cli->turn.log, p, n > 4096 ? 4096 : n, false);
         buf_addc(&cli->turn.log, '\n');
     }
@@ -663,6 +663,8 @@ tokens_since(struct usage *u, const struct usage *before)
     u->output_tokens -= before->output_tokens;
     u->cached_tokens -=
         before->cached_tokens < u->cached_tokens ? before->cached_tokens : u->cached_tokens;
+    u->written_tokens -=
+        before->written_tokens < u->written_tokens ? before->written_tokens : u->written_tokens;
 }
 
 struct usage

@@ -107,6 +107,7 @@ count_usage(struct turn *t, const struct json *v)
 {
     t->usage.input_tokens = turn_count(v, "input_tokens");
     t->usage.cached_tokens = turn_count(v, "cached_input_tokens");
+    t->usage.written_tokens = turn_count(v, "cache_write_input_tokens");
     t->usage.output_tokens = turn_count(v, "output_tokens");
     t->usage.turns = 1;
     t->has_new_usage = true;

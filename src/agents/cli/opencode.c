@@ -98,11 +98,12 @@ step_finish(struct turn *t, const struct json *part)
 {
     const struct json *tokens = json_get(part, "tokens"), *reason = json_get(part, "reason");
     int64_t cached = turn_count(tokens, "cache.read");
+    int64_t written = turn_count(tokens, "cache.write");
     double cost = 0;
 
-    t->usage.input_tokens +=
-        turn_count(tokens, "input") + turn_count(tokens, "cache.write") + cached;
+    t->usage.input_tokens += turn_count(tokens, "input") + written + cached;
     t->usage.cached_tokens += cached;
+    t->usage.written_tokens += written;
     t->usage.output_tokens += turn_count(tokens, "output") + turn_count(tokens, "reasoning");
     t->usage.turns++;
     if (json_double(json_get(part, "cost"), &cost) && cost > 0) { /* 0: it does not know */

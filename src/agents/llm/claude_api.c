@@ -43,13 +43,13 @@ body(const struct llm *l, struct buf *to)
 static void
 count(struct llm_reply *r, const struct json *usage)
 {
-    int64_t fresh = -1, written = 0;
+    int64_t fresh = -1;
 
     llm_count(&fresh, json_get(usage, "input_tokens"));
-    llm_count(&written, json_get(usage, "cache_creation_input_tokens"));
     if (fresh >= 0) {
+        llm_count(&r->written_tokens, json_get(usage, "cache_creation_input_tokens"));
         llm_count(&r->cached_tokens, json_get(usage, "cache_read_input_tokens"));
-        r->input_tokens = fresh + written + r->cached_tokens;
+        r->input_tokens = fresh + r->written_tokens + r->cached_tokens;
     }
     llm_count(&r->output_tokens, json_get(usage, "output_tokens"));
 }

@@ -72,8 +72,8 @@ count(struct llm_reply *r, const struct json *usage)
     llm_count(&r->cached_tokens, json_get(usage, "cachedContentTokenCount"));
     llm_count(&answer, json_get(usage, "candidatesTokenCount"));
     llm_count(&thought, json_get(usage, "thoughtsTokenCount"));
-    if (answer >= 0)
-        r->output_tokens = answer + thought;
+    if (answer >= 0 || thought) /* one that only thought, up to its limit, has no answer */
+        r->output_tokens = (answer > 0 ? answer : 0) + thought;
 }
 
 static void

@@ -174,6 +174,7 @@ count_usage(struct llm_asking *a, struct err *e)
     struct usage u = { .input_tokens = r->input_tokens,
                        .output_tokens = r->output_tokens,
                        .cached_tokens = r->cached_tokens,
+                       .written_tokens = r->written_tokens,
                        .turns = 1,
                        .duration_ms = clock_mono_ms() - a->began_ms };
 
@@ -181,9 +182,9 @@ count_usage(struct llm_asking *a, struct err *e)
         return ST_OK;
     u.model = r->model[0] ? arena_dup(l->c->arena, r->model, strlen(r->model)) : l->model;
     const char *told = u.model;
-    usage_price(&u, prices);
+    usage_price_request(&u, prices);
     u.model = l->model; /* the user may have priced the name that was asked for */
-    usage_price(&u, prices);
+    usage_price_request(&u, prices);
     u.model = told;
     usage_add(&a->used, &u);
     struct buf line = { 0 };
@@ -338,7 +339,7 @@ ask_once(struct llm_asking *a, bool *is_again, struct err *e)
 
 /* The answer is there; is it one to go on with? */
 static enum status
-judge(const struct llm_asking *a, struct err *e)
+judge(struct llm_asking *a, struct err *e)
 {
     const struct llm_reply *r = &a->reply;
     const char *name = a->l.api->agent;
@@ -357,6 +358,9 @@ judge(const struct llm_asking *a, struct err *e)
     if (r->stop == LLM_ODD && !r->text.len)
         return err_set(e, ST_FAILED, "%s: the model stopped without an answer (%s)", name,
                        r->stop_word);
+    if (r->stop == LLM_ODD)
+        note(a, "the model stopped for a reason of its own (%s): the answer may not be complete",
+             r->stop_word);
     return ST_OK;
 }
 

@@ -39,11 +39,12 @@ enum llm_stop {
 struct llm_reply {
     struct buf text;
     enum llm_stop stop;
-    char stop_word[64];                                 /* the reason as the vendor calls it */
-    char model[128];                                    /* "": not told */
-    int64_t input_tokens, output_tokens, cached_tokens; /* as struct usage has them */
-    size_t n_thought;                                   /* bytes of the model's thoughts */
-    bool has_failed;                                    /* the server reported an error */
+    char stop_word[64]; /* the reason as the vendor calls it */
+    char model[128];    /* "": not told */
+    int64_t input_tokens, output_tokens, cached_tokens,
+        written_tokens; /* as struct usage has them */
+    size_t n_thought;   /* bytes of the model's thoughts */
+    bool has_failed;    /* the server reported an error */
     struct llm_failure failure;
     const char *broken; /* why the stream cannot be read; NULL: it can */
 };

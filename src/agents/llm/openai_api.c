@@ -63,6 +63,7 @@ chat(struct llm_reply *r, const struct json *ev)
     llm_count(&r->input_tokens, json_get(usage, "prompt_tokens"));
     llm_count(&r->output_tokens, json_get(usage, "completion_tokens"));
     llm_count(&r->cached_tokens, json_path(usage, "prompt_tokens_details.cached_tokens"));
+    llm_count(&r->written_tokens, json_path(usage, "prompt_tokens_details.cache_write_tokens"));
 }
 
 /* ---- responses ---- */
@@ -83,6 +84,7 @@ response(struct llm_reply *r, const struct json *v)
     llm_count(&r->input_tokens, json_get(usage, "input_tokens"));
     llm_count(&r->output_tokens, json_get(usage, "output_tokens"));
     llm_count(&r->cached_tokens, json_path(usage, "input_tokens_details.cached_tokens"));
+    llm_count(&r->written_tokens, json_path(usage, "input_tokens_details.cache_write_tokens"));
     if (json_eq(json_get(v, "status"), "failed"))
         llm_fail(r, json_get(v, "error"));
     else if (!json_eq(json_get(v, "status"), "in_progress"))
