@@ -54,18 +54,40 @@ warn_near(struct run *r, size_t phase, const struct usage *u)
     buf_release(&text);
 }
 
-static void
-warn_blind(struct run *r, size_t phase, const struct usage *u)
+/* The first phase whose cost is not known: the phase itself, or one of the run's. */
+static size_t
+first_unpriced(const struct run *r, size_t phase)
 {
+    for (size_t i = 0; i < r->p->team.n_phases; i++) {
+        struct usage u = ledger_phase_usage(&r->ledger, i);
+        if ((i == phase || phase == r->p->team.n_phases) && !usage_is_zero(&u) && !u.has_cost)
+            return i;
+    }
+    return phase;
+}
+
+static void
+warn_blind(struct run *r, size_t phase)
+{
+    size_t at = first_unpriced(r, phase);
+    struct usage u = used_by(r, at);
     struct buf text = { 0 };
 
     buf_adds(&text, phase < r->p->team.n_phases ? "the usd of this phase's budget"
                                                 : "the usd of the run's budget");
-    buf_addf(&text,
-             " cannot be checked: the price of %s is not known: cliq settings "
-             "prices.%s '{\"input\":1.25,\"output\":10}' sets it, in US dollars for a million "
-             "tokens",
-             u->model ? u->model : "its model", u->model ? u->model : "MODEL");
+    buf_adds(&text, " cannot be checked: ");
+    if (u.model)
+        buf_addf(&text,
+                 "cliq has no price for what %s used: cliq settings prices.%s "
+                 "'{\"input\":1.25,\"output\":10}' sets one, in US dollars for a million tokens",
+                 u.model, u.model);
+    else if (at < r->p->team.n_phases)
+        buf_addf(&text,
+                 "the agent of phase %s does not say which model it used: name one with `model` of "
+                 "the phase",
+                 run_loop_phase(r, at)->name);
+    else
+        buf_adds(&text, "the models that were used are not known");
     note(r, phase, &text);
     buf_release(&text);
 }
@@ -122,7 +144,7 @@ look(struct run *r, size_t phase)
 
     if (budget_is_blind(budget_of(r, phase), &u) && !told->is_blind) {
         told->is_blind = true;
-        warn_blind(r, phase, &u);
+        warn_blind(r, phase);
     }
     if (level == BUDGET_NEAR && !told->is_near) {
         told->is_near = true;

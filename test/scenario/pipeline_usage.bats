@@ -76,6 +76,20 @@ END
     is None "$(usage_of one cost_usd)"
 }
 
+@test "a budget that cannot be checked says of which phase, and what to do" {
+    agent a <<<'ok; complete '"'"'{"usage":{"input_tokens":600,"output_tokens":0}}'"'"
+    agent b <<<'ok; complete '"'"'{"usage":{"model":"gpt-5","input_tokens":600,"output_tokens":0}}'"'"
+    team <<'END'
+budget: {usd: 5}
+phases:
+  - {name: one, agent: b}
+  - {name: two, agent: a, depends_on: [one]}
+END
+    run_ok
+    has "$out" "the usd of the run's budget cannot be checked: the agent of phase two does not say which model it used: name one with \`model\` of the phase"
+    lacks "$out" 'settings prices'
+}
+
 @test "from 80 % of a budget there is one warning; more than it stops the agent's tree and escalates" {
     model a <<'END'
 ok
