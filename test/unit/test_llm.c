@@ -197,6 +197,11 @@ errors_are_told_apart(void **state)
           LLM_NO_CREDIT },
         { 429, "{\"error\":{\"message\":\"context window rate\",\"type\":\"tokens\"}}",
           LLM_LIMITED },
+        { 429,
+          "{\"error\":{\"message\":\"Request too large for gpt-4o in organization org-1 on tokens "
+          "per min (TPM): Limit 30000, Requested 44000.\",\"type\":\"tokens\",\"code\":"
+          "\"rate_limit_exceeded\"}}",
+          LLM_TOO_LONG },
         { 404, "{\"error\":\"model 'x' not found\"}", LLM_NO_MODEL },
         { 404,
           "{\"error\":{\"message\":\"models/x is not found for API version "

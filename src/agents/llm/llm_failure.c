@@ -73,8 +73,10 @@ kind_of(int status, const char *words)
         return LLM_SERVER_ERROR;
     case 413:
         return LLM_TOO_LONG;
-    case 429:
-        return kind_by_words(words, LLM_LIMITED) == LLM_NO_CREDIT ? LLM_NO_CREDIT : LLM_LIMITED;
+    case 429: /* OpenAI's "request too large": above the account's limit, and always so */
+        return kind_by_words(words, LLM_LIMITED) == LLM_NO_CREDIT ? LLM_NO_CREDIT
+               : strstr(words, "request too large")               ? LLM_TOO_LONG
+                                                                  : LLM_LIMITED;
     case 503:
     case 529:
         return LLM_OVERLOADED;
