@@ -170,6 +170,9 @@ emit_one(struct hub_call *c, const struct args *a, struct err *e)
         s = hub_call(c, HUB_EMIT, to, &reply, e);
     if (!s)
         hint_type(type, content);
+    if (!s && !content && strcmp(type, "task") == 0 && !args_has(a, "data") &&
+        !args_has(a, "resource"))
+        cmd_warn("this task says nothing: cliq emit task \"Review it\", or - for standard input");
     return s ? s : hub_show_text(c, json_get(reply.data, "id"), reply.data, e);
 }
 

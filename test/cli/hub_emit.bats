@@ -59,6 +59,13 @@ load ../lib/hub
     has "$err" '"tsk" is a type of your own; did you mean task?'
     got emit build:done hello
     succeeds
+    got emit task
+    code_is 0
+    has "$err" 'this task says nothing: cliq emit task "Review it", or - for standard input'
+    got emit task --data '{"pr":42}'
+    succeeds
+    got emit ping
+    succeeds
 }
 
 @test "emit with the same key is the same signal; with another content a conflict" {
