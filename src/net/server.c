@@ -185,6 +185,65 @@ tell_full(struct http_server *v)
         v->o.on_full(v->o.ctx, v->o.max_conns);
 }
 
+/* A connection of the reserve that has sent nothing. */
+static bool
+is_silent(const struct http_conn *c)
+{
+    return c->is_reserve && !c->is_over && !c->n_requests && !c->http.request.head_len &&
+           !http_is_begun(&c->http);
+}
+
+/* It has its answer, and we wait for its end only. */
+static bool
+is_leaving(const struct http_conn *c)
+{
+    return c->is_lingering && !c->is_closing;
+}
+
+static struct http_conn *
+find_oldest(const struct http_server *v, bool (*is_one)(const struct http_conn *c))
+{
+    struct http_conn *found = NULL;
+
+    for (struct http_conn *c = v->conns; c; c = c->next) /* the newest first */
+        if (is_one(c))
+            found = c;
+    return found;
+}
+
+static bool
+close_oldest(const struct http_server *v, bool (*is_one)(const struct http_conn *c))
+{
+    struct http_conn *c = find_oldest(v, is_one);
+
+    if (c)
+        conn_close(c);
+    return c;
+}
+
+/* Finds a place for a connection above the limit. Silent ones, and those that were answered, give
+ * theirs to newer ones, so that a crowd of them does not keep /health and admins away. */
+static void
+place_in_reserve(struct http_server *v, struct http_conn *c)
+{
+    unsigned all = v->o.max_conns + v->o.reserve;
+    struct http_conn *out = NULL;
+
+    if (v->stats.open > all + v->o.refused)
+        close_oldest(v, is_leaving);
+    if (v->stats.open > all)
+        out = find_oldest(v, is_silent);
+    c->is_reserve = out || v->stats.open <= all || (v->o.reserve && close_oldest(v, is_leaving));
+    if (out)
+        out->is_reserve = false;
+    else if (!c->is_reserve)
+        out = c;
+    if (out && v->stats.open > all + v->o.refused)
+        conn_close(out);
+    else if (out)
+        conn_turn_away(out);
+}
+
 static void
 on_connection(uv_stream_t *socket, int status)
 {
@@ -221,14 +280,10 @@ on_connection(uv_stream_t *socket, int status)
     }
     v->stats.accepted++;
     tell_full(v);
-    if (v->stats.open > v->o.max_conns + v->o.reserve + v->o.refused) {
-        conn_close(c);
+    if (v->stats.open > v->o.max_conns)
+        place_in_reserve(v, c);
+    if (c->is_closing)
         return;
-    }
-    if (v->stats.open > v->o.max_conns + v->o.reserve)
-        conn_turn_away(c);
-    else
-        c->is_reserve = v->stats.open > v->o.max_conns;
     if (!c->is_unix) {
         uv_tcp_nodelay(&c->h.tcp, 1);
         uv_tcp_keepalive(&c->h.tcp, 1, 60);

@@ -69,7 +69,8 @@ struct http_options {
                   const char *reason, struct buf *headers, struct buf *body);
     unsigned max_conns; /* 1024: beyond them come `reserve`, then `refused`; more are closed */
     /* 0: connections whose first request is still read, soon (RESERVE_MS), and which end after its
-     * response. http_conn_is_reserve tells on_request, which refuses what can wait. */
+     * response. http_conn_is_reserve tells on_request, which refuses what can wait. Those that send
+     * nothing give way to newer ones. */
     unsigned reserve;
     unsigned refused; /* 64: connections that get a 503 and are closed */
     /* Called when the first connection over max_conns comes, and again after the number was below

@@ -204,6 +204,33 @@ END
     has "$(<errors)" "limit of open files (160)"
 }
 
+@test "a crowd of connections that send nothing does not keep /health and admins away" {
+    kill -TERM "$SERVER"
+    wait "$SERVER"
+    : >said
+    (ulimit -n 160; exec "$CLIQ" serve --listen 127.0.0.1:0 >said 2>errors 3>&-) &
+    SERVER=$!
+    until_true is_up || { cat errors; false; }
+    URL=$(sed -n 's/listening on //p' said | head -1)
+    $PY - "$URL" "$KEY" <<'END'
+import http.client, socket, sys, urllib.parse
+at, key = urllib.parse.urlparse(sys.argv[1]), sys.argv[2]
+crowd = []
+def ask(path, headers={}):
+    c = http.client.HTTPConnection(at.hostname, at.port, timeout=20)
+    c.request("GET", path, headers=headers)
+    return c.getresponse().status
+for _ in range(20):
+    crowd += [socket.create_connection((at.hostname, at.port)) for _ in range(40)]
+    assert ask("/health") == 200
+    assert ask("/signals/list", {"Authorization": f"Bearer {key}"}) == 200
+for s in crowd:
+    s.settimeout(20)
+words = [s.recv(1000) for s in crowd[200:300]]  # those that gave way before the last ones came
+assert any(b"SERVER_BUSY" in w for w in words), words
+END
+}
+
 @test "a limit of open files that is too low for a server is told" {
     run -2 bash -c 'ulimit -n 40; exec "$0" serve --listen 127.0.0.1:0' "$CLIQ"
     has "$output" "ulimit -n"
