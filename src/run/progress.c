@@ -551,7 +551,7 @@ add_counts(struct progress *v, const struct sched *s, struct buf *to)
     buf_addf(to, "%zu done, %zu failed, ", counts[PS_DONE], counts[PS_FAILED]);
     if (n_untried)
         buf_addf(to, "%zu to be tried again, ", n_untried);
-    buf_addf(to, "%zu skipped of %zu phases\n", counts[PS_SKIPPED], v->n);
+    buf_addf(to, "%zu skipped of %zu phase%s\n", counts[PS_SKIPPED], v->n, v->n == 1 ? "" : "s");
 }
 
 static void
