@@ -121,8 +121,9 @@ export const confirm = (title, text, label, submit) =>
 let nth = 0;
 export function field(label, control, hint) {
   const id = 'f' + ++nth;
-  control.id = id;
-  if (hint) control.setAttribute('aria-describedby', id + 'h');
+  const it = control.matches('input,select,textarea') ? control : control.querySelector('input,select,textarea') ?? control;
+  it.id = id;
+  if (hint) it.setAttribute('aria-describedby', id + 'h');
   return h('div', { class: 'field' }, h('label', { for: id }, label), control, hint && h('small', { id: id + 'h' }, hint));
 }
 export const input = (name, props = {}) => h('input', { name, autocomplete: 'off', spellcheck: 'false', ...props });

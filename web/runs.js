@@ -113,9 +113,9 @@ function runDetail(root, id) {
   const picture = h('div', { class: 'picture scroll', tabindex: '0', role: 'group', 'aria-label': 'Graph of the phases' });
   const times = h('div', {});
   const panel = h('div', { class: 'panel-place' });
-  put(root, h('div', { class: 'doc' }, link('runs', { class: 'back-link' }, '‹ All runs'), top, notes, picture,
-    h('details', { class: 'times', open: true }, h('summary', {}, 'Attempts over time'), times), panel));
-  let run = null, journal = null, row = null, chosen = {}, open = null, told = '', timer = null;
+  put(root, h('div', { class: 'doc' }, link('runs', { class: 'back-link' }, '‹ All runs'), top, notes, picture, panel,
+    h('details', { class: 'times', open: true }, h('summary', {}, 'Attempts over time'), times)));
+  let run = null, journal = null, row = null, chosen = {}, open = null, told = '', shown = null, timer = null;
 
   const isPresent = () => row?.is_present !== false;
   const isLive = () => run && ['RUNNING', 'ASLEEP'].includes(run.status);
@@ -155,8 +155,12 @@ function runDetail(root, id) {
     drawTop();
     const narrow = picture.clientWidth > 0 && picture.clientWidth < 560;
     redraw(picture, JSON.stringify([run.phases, run.reviews, found.back, chosen.name, narrow]), () => {
-      const at = picture.scrollLeft;
-      requestAnimationFrame(() => { picture.scrollLeft = at; });
+      const at = picture.scrollLeft, is = String(chosen.name);
+      requestAnimationFrame(() => {
+        picture.scrollLeft = at;
+        if (shown !== is) bringIntoView();
+        shown = is;
+      });
       return graph(run.phases, found.back, { href: (p) => href(p), chosen: chosen.name?.split('/')[0], narrow, asked: askedIn(run) });
     });
     if (found.list.length) redraw(times, JSON.stringify([found, chosen.name]), () => timeline(found, run.phases, { href: (a) => href(a.phase, 'log', a.attempt), now: now() }));
@@ -165,6 +169,14 @@ function runDetail(root, id) {
     if (told && told !== text) say(`${run.status.toLowerCase()}: ${run.phases.filter((p) => p.state === 'running').map((p) => p.phase).join(', ')}`);
     told = text;
     openPhase(found);
+  }
+
+  /* In a graph that scrolls: the phase that is chosen, else the first that runs or asks for somebody. */
+  function bringIntoView() {
+    const it = picture.querySelector('a.chosen') || picture.querySelector('a.bad, a.warn, a.run');
+    if (!it) return;
+    const a = it.getBoundingClientRect(), b = picture.getBoundingClientRect();
+    if (a.left < b.left || a.right > b.right) picture.scrollLeft += (a.left + a.right - b.left - b.right) / 2;
   }
 
   function openPhase(found) {

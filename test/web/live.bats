@@ -154,6 +154,24 @@ for (const at of ['needs', 'signals/delayed', 'signals/subscriptions', 'signals/
 JS
 }
 
+@test "hostile texts of rooms are text, too" {
+    mkdir shop && cd shop
+    "$CLIQ" init >/dev/null
+    "$CLIQ" room create room-001 -m '<img src=x onerror=alert(1)> <script>alert(2)</script>' >/dev/null
+    "$CLIQ" channel post --room room-001 --from qa --to engineer --type fail --ref '<svg onload=alert(3)>' \
+        --body $'<script>alert(4)</script> [x](javascript:alert(5)) \u202Eabc\n\n* <iframe src=x>' >/dev/null
+    printf '%s\n' '{"v":1,"id":"evil-1","ts":"2026-11-19T00:00:00Z","from":"<b>\u202eeve</b>","to":"<i>","type":"<u>","body":"<script>alert(6)</script>"}' >>.war-rooms/room-001/channel.jsonl
+    browse <<'JS'
+await signIn('rooms');
+await page.getByRole('option').filter({ hasText: '<img src=x onerror=alert(1)>' }).click();
+for (const t of ['alert(2)', '<script>alert(4)</script>', '<iframe src=x>', '<script>alert(6)</script>', '<b>‹202e›eve</b>']) await sees(t, page.locator('.talk'));
+assert.equal(await page.locator('main script, main img, main iframe, main svg[onload], main .talk b b, main .talk u, main a[href^="javascript"]').count(), 0);
+await open('Signals');
+await sees('alert(4)');
+assert.equal(await page.locator('main script, main img, main iframe').count(), 0);
+JS
+}
+
 @test "hostile names and texts of runs are text, too" {
     agent a <<'END'
 ok

@@ -39,6 +39,23 @@ JS
     code_is 0
 }
 
+@test "a review is rejected with a reason, and the run escalates" {
+    human_team
+    asks
+    BOB=$(key_of bob '["review","inbox","stream","audit"]') REVIEW=$ID browse <<'JS'
+await signIn('needs/review/' + process.env.REVIEW, process.env.BOB);
+await click('Reject', page.locator('.main'));
+await dialog().locator('textarea').fill('not what was asked');
+await dialog().getByRole('button', { name: 'Reject' }).click();
+await sees('not what was asked', page.locator('.main'));
+await page.locator('.run-head .state', { hasText: 'reject' }).waitFor();
+assert.equal(await page.locator('.main').getByRole('button', { name: 'Approve' }).count(), 0);
+await page.locator('.need').filter({ hasText: 'asks for a person' }).waitFor();
+JS
+    ended run "$RUN"
+    code_is 3
+}
+
 # A PNG of one pixel.
 pixel() { base64 -d <<<iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==; }
 

@@ -59,6 +59,26 @@ await until(() => page.url().endsWith('#/runs/' + process.env.RUN));
 JS
 }
 
+@test "a graph that is wider than its place shows the phase that is chosen" {
+    agent a <<<'ok; complete'
+    wide() { echo "phases: [{name: p-1, agent: a}"; for n in {2..14}; do echo ", {name: p-$n, agent: a, depends_on: [p-$((n - 1))]}"; done; echo "]"; }
+    team < <(wide)
+    run_ok
+    RUN=$(id) browse <<'JS'
+await signIn('runs/' + process.env.RUN + '/p-14/log');
+const inView = (name) => page.getByRole('link', { name, exact: true }).evaluate((a) => { const n = a.getBoundingClientRect(), p = a.closest('.picture').getBoundingClientRect(); return n.left >= p.left && n.right <= p.right; });
+await page.getByRole('link', { name: 'p-14: done' }).waitFor();
+await until(() => inView('p-14: done'));
+assert.ok(!(await inView('p-1: done')));
+// what was clicked stands below the graph, and is seen
+await page.locator('.picture').evaluate((p) => { p.scrollLeft = 0; });
+await page.getByRole('link', { name: 'p-2: done' }).click();
+await page.locator('.panel h2', { hasText: 'p-2' }).waitFor();
+await until(() => page.locator('.panel h2').evaluate((h) => { const r = h.getBoundingClientRect(); return r.top > 0 && r.bottom < innerHeight; }));
+assert.ok(await inView('p-2: done'));
+JS
+}
+
 @test "a run that goes on is shown live, its log follows, and it is cancelled" {
     hold go
     a_team slow

@@ -75,6 +75,34 @@ for (const [method, path, body] of [['GET', '/runs'], ['GET', '/keys'], ['POST',
 JS
 }
 
+@test "who may only read runs sees no button that acts on them, and is refused all the same" {
+    agent a <<'END'
+ok
+[ "$P" != one ] || { hand two '{"version":1,"phase":"one","data":{},"text":"the plan"}'; complete; exit; }
+fail "no disk"
+END
+    team <<<'phases: [{name: one, agent: a}, {name: two, agent: a, depends_on: [one]}]'
+    run_is 3
+    mkdir "$T/rooms" && cd "$T/rooms" && "$CLIQ" init >/dev/null && "$CLIQ" room create room-001 -m "One" >/dev/null && cd "$T/proj"
+    READS=$(key_of eve '["audit"]') RUN=$(id) browse <<'JS'
+const key = process.env.READS, run = process.env.RUN;
+await signIn('runs/' + run + '/two/handoffs', key);
+await sees('the plan');
+await sees('no disk');
+assert.deepEqual(await page.locator('main button').allInnerTexts(), ['Raw', 'Raw'].slice(0, await page.getByRole('button', { name: 'Raw' }).count()));
+await open('Rooms');
+await page.getByRole('option').filter({ hasText: 'One' }).click();
+await page.locator('.talk li').first().waitFor();
+assert.equal(await page.locator('main button, main textarea').count(), 0);
+await open('Needs you');
+await sees('asks for a person');
+assert.deepEqual(await page.locator('.need button').allInnerTexts(), ['Open', '×']);
+for (const [path, body] of [['/runs/' + run + '/cancel', {}], ['/runs/' + run + '/resume', {}], ['/runs/' + run + '/retry/two', {}], ['/runs/' + run + '/handoff', { from: 'one', to: 'two', handoff: {} }], ['/rooms', { room: 'x', task: 'y' }],
+  ['/rooms/room-001/messages', { from: 'qa', type: 'pass', body: 'x' }], ['/rooms/room-001/signoff', { from: 'qa', body: 'x' }], ['/reviews/x/approve', {}], ['/keys/revoke', { id: 'x' }], ['/requeue', { signal_id: 'x' }], ['/v1/engine/signals/delayed', { type: 'a', deliverAt: '+1h' }]])
+  assert.equal((await api('POST', path, body, key)).status, 403, path);
+JS
+}
+
 @test "a revoked key ends what the page does, and says so" {
     made=$(send /keys '{"identity":"ruby"}')
     key=$(json 'd["data"]["key"]' <<<"$made") id=$(json 'd["data"]["id"]' <<<"$made")

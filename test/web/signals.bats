@@ -77,6 +77,40 @@ await shot('signal');
 JS
 }
 
+@test "a signal is written to a role, a ring, one's own or everyone; the stream is filtered by ring" {
+    "$CLIQ" role add dev >/dev/null
+    "$CLIQ" ring add ops >/dev/null
+    browse <<'JS'
+await signIn('signals');
+const write = async (to, text, urgency) => {
+  await click('Write');
+  await accessible('writing');
+  await dialog().getByLabel('To', { exact: true }).selectOption({ label: to });
+  await dialog().getByLabel('Type', { exact: true }).fill('query');
+  await dialog().getByLabel('Text', { exact: true }).fill(text);
+  if (urgency) await dialog().getByLabel('Urgency').fill(urgency);
+  await dialog().getByRole('button', { name: 'Send' }).click();
+  await page.locator('.row').filter({ hasText: text }).waitFor();
+};
+await write('Role dev', 'to a role');
+await write('Ring ops', 'to a ring', '0.9');
+await write('@admin', 'to one');
+await write('Everyone', 'to all');
+const sent = (await api('GET', '/signals/list')).data;
+const one = (text) => sent.find((s) => s.content === text);
+assert.equal(one('to a role').to_role, 'dev');
+assert.equal(one('to a ring').to_ring, 'ops');
+assert.equal(one('to a ring').urgency, 0.9);
+assert.equal(one('to one').to_identity, 'admin');
+assert.equal(one('to all').to_role ?? one('to all').to_ring ?? one('to all').to_identity, null);
+await page.getByLabel('Any ring').selectOption('ops');
+await until(async () => (await page.locator('.row .one').allInnerTexts()).join() === 'to a ring');
+await page.getByLabel('Any ring').selectOption('');
+await page.getByLabel('Type', { exact: true }).fill('alert');
+await sees(/^0 of 4 signals/);
+JS
+}
+
 @test "an inbox has its views and marks; a signal is snoozed and comes back" {
     "$CLIQ" emit sense "for ann" --to-identity ann >/dev/null
     "$CLIQ" role add dev >/dev/null
