@@ -178,6 +178,7 @@ rooms_list(const struct rooms *r, struct arena *a, bool has_talks, const char **
     enum status s = ST_OK;
     for (struct dirent *x; !s && (x = readdir(d));) {
         if (!path_is_name(x->d_name) || (!has_file(r->dir, x->d_name, "config.json") &&
+                                         !has_file(r->dir, x->d_name, "task-ref") &&
                                          !(has_talks && has_file(r->dir, x->d_name, ROOM_CHANNEL))))
             continue;
         if (*n == cap) {
@@ -353,13 +354,36 @@ read_roles(struct arena *a, const struct json *doc, struct room_config *c, struc
     return is_good ? ST_OK : err_nomem(e);
 }
 
+/* config.json, or what stands for it in a room that the original's shell scripts made. */
+static enum status
+read_config(struct arena *a, int dir, struct buf *text, struct err *e)
+{
+    enum status s = state_dir_read_at(dir, "config.json", text, e);
+    const char *ref = s == ST_NOT_FOUND ? room_word(a, dir, "task-ref") : "";
+    struct buf task = { 0 };
+
+    if (!*ref)
+        return s;
+    state_dir_read_at(dir, "task.md", &task, NULL);
+    buf_reset(text);
+    json_open(text, '{');
+    json_key_str(text, "task_ref", ref);
+    json_key(text, "assignment");
+    json_open(text, '{');
+    json_key_strn(text, "description", task.p ? task.p : "", task.len);
+    json_close(text, '}');
+    json_close(text, '}');
+    buf_release(&task);
+    return buf_status(text, "the room", e);
+}
+
 enum status
 room_config_read(struct arena *a, int dir, const char *room, struct room_config *c, struct err *e)
 {
     struct buf text = { 0 };
     struct json *doc = NULL;
     struct err why;
-    enum status s = state_dir_read_at(dir, "config.json", &text, &why);
+    enum status s = read_config(a, dir, &text, &why);
 
     *c = (struct room_config){ 0 };
     if (!s) {

@@ -49,8 +49,8 @@ enum status
 rooms_open_project(struct rooms *r, const char *project_dir, bool create, struct err *e);
 void rooms_close(struct rooms *r); /* safe on a zeroed struct with dir -1, and twice */
 
-/* The names of all rooms, sorted: directories with a config.json, or with a channel alone when
- * `has_talks`. */
+/* The names of all rooms, sorted: directories with a config.json or a task-ref, or with a channel
+ * alone when `has_talks`. */
 enum status rooms_list(const struct rooms *r, struct arena *a, bool has_talks, const char ***names,
                        size_t *n, struct err *e);
 /* Opens a room's directory. ST_NOT_FOUND suggests the nearest name. */

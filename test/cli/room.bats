@@ -178,6 +178,27 @@ END
     has "$(cliq room graph)" "<- room-000, room-001"
 }
 
+@test "a room that the shell scripts of the original made has no config.json, and is read all the same" {
+    mkdir -p .war-rooms/room-001/pids
+    cd .war-rooms/room-001
+    printf '# Task: TASK-001\n\nPaint it\n' >task.md
+    echo qa-review >status
+    echo 0 >retries
+    echo TASK-001 >task-ref
+    printf '{"v": 1, "id": "manager-task-1-1", "ts": "2026-03-11T11:19:34Z", "from": "manager", "to": "engineer", "type": "task", "ref": "TASK-001", "body": "Paint it"}\n' >channel.jsonl
+    printf '{"v": 1, "id": "engineer-done-2-2", "ts": "2026-03-11T11:20:34Z", "from": "engineer", "to": "qa", "type": "done", "ref": "TASK-001", "body": "black"}\n' >>channel.jsonl
+    cd ../..
+    got room list --json
+    succeeds
+    is "TASK-001 qa-review" "$(json 'd[0]["ref"] + " " + d[0]["state"]' <"$T/out")"
+    got room run --once # its channel says where it stands
+    code_is 3
+    is "review qa" "$(cliq room status room-001 --json | json 'd["state"] + " " + d["role"]')"
+    post room-001 fine qa manager pass TASK-001 >/dev/null
+    got room run --once
+    code_is 0
+}
+
 @test "settings say what plays a role; both an agent and a command are refused" {
     mkdir .cliq
     a_room
