@@ -49,19 +49,11 @@ read_task(const struct args *a, struct buf *to, struct err *e)
     return buf_status(to, "the task", e);
 }
 
-/* The first line with words, without the #s of a heading. */
-static const char *
-first_line(struct arena *a, const char *text)
-{
-    text += strspn(text, "# \t\r\n");
-    return arena_dup(a, text, strcspn(text, "\r\n"));
-}
-
 static enum status
 describe(const struct args *a, struct arena *arena, const struct buf *task, struct room_config *c,
          struct err *e)
 {
-    const char *ref = args_text(a, "ref"), *title = args_text(a, "title");
+    const char *ref = args_text(a, "ref");
     size_t n;
     const char *const *on = args_many(a, "depends-on", &n);
     int64_t timeout = args_ms(a, "timeout", ROOM_TIMEOUT_MS);
@@ -70,7 +62,7 @@ describe(const struct args *a, struct arena *arena, const struct buf *task, stru
 
     *c = (struct room_config){ .room = a->words[0],
                                .ref = ref ? ref : a->words[0],
-                               .title = title ? title : first_line(arena, task->p ? task->p : ""),
+                               .title = args_text(a, "title"),
                                .task = task->p ? task->p : "",
                                .max_retries = (unsigned)retries,
                                .timeout_ms = timeout,
@@ -80,12 +72,10 @@ describe(const struct args *a, struct arena *arena, const struct buf *task, stru
     if (timeout < 1)
         return err_set(e, ST_INVALID, "--timeout must be above 0");
     c->depends_on.v = arena_alloc(arena, (n + 1) * sizeof *c->depends_on.v);
-    if (!c->depends_on.v || !c->title)
+    if (!c->depends_on.v)
         return err_nomem(e);
     if (n)
         memcpy(c->depends_on.v, on, n * sizeof *on);
-    if (!*c->title)
-        c->title = c->ref;
     return lifecycle_roles(arena, given ? given : "engineer,qa", &c->roles.v, &c->roles.n, e);
 }
 

@@ -692,6 +692,14 @@ check(const struct rooms *r, const struct room_config *c, const struct buf *text
     return s;
 }
 
+/* The first line with words, without the #s of a heading. */
+static const char *
+first_line(struct arena *a, const char *text)
+{
+    text += strspn(text, "# \t\r\n");
+    return arena_dup(a, text, strcspn(text, "\r\n"));
+}
+
 enum status
 rooms_create(const struct rooms *r, const struct room_config *given, const struct buf *lifecycle,
              struct err *e)
@@ -701,8 +709,11 @@ rooms_create(const struct rooms *r, const struct room_config *given, const struc
     struct lifecycle l;
     char temp[64], at[CLOCK_ISO_SIZE];
     int dir = -1;
-    enum status s = check(r, &c, lifecycle, &a, &l, e);
 
+    c.title = c.title ? c.title : first_line(&a, c.task);
+    if (c.title && !*c.title)
+        c.title = c.ref;
+    enum status s = c.title ? check(r, &c, lifecycle, &a, &l, e) : err_nomem(e);
     c.created_at = c.created_at ? c.created_at : clock_iso(at, clock_wall_ns(), 0);
     c.working_dir = c.working_dir ? c.working_dir : r->project_dir;
     if (!s) {

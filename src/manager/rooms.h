@@ -58,12 +58,12 @@ enum status rooms_open_room(const struct rooms *r, const char *room, int *dir, s
 
 /* What a room is for. */
 struct room_config {
-    const char *room, *ref, *title, *task;
-    const char *plan;                     /* the plan that it came from; NULL: none */
-    const char *opening;                  /* the type of its first message; NULL: task. Not read */
-    const char *working_dir, *created_at; /* NULL: the project; now */
-    struct epic_list roles;               /* the first works, the others review */
-    struct epic_list depends_on;          /* rooms, or their references: rooms_resolve */
+    const char *room, *ref, *title, *task; /* title NULL: the task's first line */
+    const char *plan;                      /* the plan that it came from; NULL: none */
+    const char *opening;                   /* the type of its first message; NULL: task. Not read */
+    const char *working_dir, *created_at;  /* NULL: the project; now */
+    struct epic_list roles;                /* the first works, the others review */
+    struct epic_list depends_on;           /* rooms, or their references: rooms_resolve */
     struct epic_list criteria, done;
     unsigned max_retries;
     int64_t timeout_ms; /* of a state, from the first start of its role */

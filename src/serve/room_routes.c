@@ -236,9 +236,9 @@ add_message(void *ctx, const struct json *message, struct err *e)
 }
 
 static enum status
-read_page(int fd, const char *after, int64_t limit, struct buf *out, struct err *e)
+read_page(int fd, const char *after, int64_t limit, const struct message_filter *f, struct buf *out,
+          struct err *e)
 {
-    static const struct message_filter all = { 0 };
     struct message_page page = { out, limit };
     struct channel_range range = { .is_last = !after, .last = (uint64_t)limit };
     uint64_t bad = 0;
@@ -247,20 +247,54 @@ read_page(int fd, const char *after, int64_t limit, struct buf *out, struct err 
     if (!s && range.from < 0)
         s = err_set(e, ST_NOT_FOUND, "no message has the id %.190s", after);
     if (!s)
-        s = channel_read(fd, &range, &all, add_message, &page, &bad, e);
+        s = channel_read(fd, &range, f, add_message, &page, &bad, e);
     return s == ST_CANCELLED ? ST_OK : s;
+}
+
+static bool
+take_list(struct file_call *c, const char *key, struct epic_list *to)
+{
+    const struct json *v = NULL;
+    size_t n = 0;
+
+    if (!arg_texts(&c->in, key, &v))
+        return false;
+    json_each (x, v)
+        n++;
+    to->n = 0;
+    to->v = arena_alloc(&c->arena, (n + 1) * sizeof *to->v);
+    json_each (x, v)
+        if (!to->v || !(to->v[to->n++] = json_dup_text(&c->arena, x)))
+            return false;
+    return true;
+}
+
+static bool
+take_filter(struct file_call *c, struct message_filter *f)
+{
+    struct epic_list types;
+
+    *f = (struct message_filter){ 0 };
+    if (!take_list(c, "type", &types) || !arg_text(&c->in, "from", &f->from) ||
+        !arg_text(&c->in, "to", &f->to) || !arg_text(&c->in, "ref", &f->ref))
+        return false;
+    f->types = types.v;
+    f->n_types = types.n;
+    return true;
 }
 
 static enum status
 read_messages(struct file_call *c, struct err *e)
 {
     struct one_room r;
+    struct message_filter filter;
     const char *after = NULL;
     int64_t limit = PAGE_DEFAULT;
     int dir = -1, fd = -1;
     enum status s = open_room(c, &r, e);
 
-    if (!s && (!arg_text(&c->in, "after", &after) || !arg_int(&c->in, "limit", &limit)))
+    if (!s && (!arg_text(&c->in, "after", &after) || !arg_int(&c->in, "limit", &limit) ||
+               !take_filter(c, &filter)))
         s = ST_INVALID;
     if (!s)
         s = rooms_open_room(&r.place->rooms, r.room, &dir, e);
@@ -268,7 +302,7 @@ read_messages(struct file_call *c, struct err *e)
         s = channel_open_read_in(dir, r.room, &fd, e);
     json_open(&c->out, '[');
     if (!s && fd >= 0)
-        s = read_page(fd, after, limit, &c->out, e);
+        s = read_page(fd, after, limit, &filter, &c->out, e);
     json_close(&c->out, ']');
     if (fd >= 0)
         close(fd);
@@ -362,24 +396,6 @@ sign_off(struct file_call *c, struct err *e)
 /* ---- a new room ------------------------------------------------------------ */
 
 static bool
-take_list(struct file_call *c, const char *key, struct epic_list *to)
-{
-    const struct json *v = NULL;
-    size_t n = 0;
-
-    if (!arg_texts(&c->in, key, &v))
-        return false;
-    json_each (x, v)
-        n++;
-    to->n = 0;
-    to->v = arena_alloc(&c->arena, (n + 1) * sizeof *to->v);
-    json_each (x, v)
-        if (!to->v || !(to->v[to->n++] = json_dup_text(&c->arena, x)))
-            return false;
-    return true;
-}
-
-static bool
 take_config(struct file_call *c, struct room_config *config)
 {
     static const char *default_roles[] = { "engineer", "qa" };
@@ -399,11 +415,6 @@ take_config(struct file_call *c, struct room_config *config)
     if (!config->roles.n)
         config->roles = (struct epic_list){ default_roles, 2 };
     config->ref = config->ref ? config->ref : config->room;
-    config->title = config->title
-                        ? config->title
-                        : arena_dup(&c->arena, config->task, strcspn(config->task, "\r\n"));
-    if (!config->title || !*config->title)
-        config->title = config->ref;
     config->max_retries = (unsigned)retries;
     config->timeout_ms = seconds * 1000;
     return true;
@@ -415,11 +426,16 @@ create(struct file_call *c, struct err *e)
     struct room_places *places = calloc(1, sizeof *places);
     struct room_config config;
     const char *project = NULL;
+    const struct json *lifecycle = NULL;
+    struct buf states = { 0 };
     struct rooms made = { .dir = -1 };
     enum status s = places ? ST_OK : err_nomem(e);
 
-    if (!s && (!arg_text(&c->in, "project", &project) || !take_config(c, &config)))
+    if (!s && (!arg_text(&c->in, "project", &project) || !take_config(c, &config) ||
+               !arg_json(&c->in, "lifecycle", &lifecycle)))
         s = ST_INVALID;
+    if (lifecycle)
+        json_write(&states, lifecycle);
     if (!s)
         s = find_places(c->config, project, true, places, e);
     if (!s && places->n != 1)
@@ -437,11 +453,12 @@ create(struct file_call *c, struct err *e)
         }
     }
     if (!s)
-        s = room_act_create(&place->rooms, c->config, &config, NULL, e);
+        s = room_act_create(&place->rooms, c->config, &config, lifecycle ? &states : NULL, e);
     if (!s)
         s = tell_room(c, place, config.room, e);
     if (places)
         close_places(places);
+    buf_release(&states);
     return s;
 }
 
@@ -465,6 +482,7 @@ static const struct hub_arg create_args[] = {
     { "depends_on", A_TEXTS, .brief = "rooms that must pass before it begins" },
     { "max_retries", A_INT(1, LIFE_RETRIES_MAX), .brief = "tries that may fail; 3 when absent" },
     { "timeout_seconds", A_INT(1, 1e8), .brief = "of a state, from the start of its role; 900 when absent" },
+    { "lifecycle", A_OBJECT, .brief = "its states, as lifecycle.json; those of its roles when absent" },
     { "project", A_TEXT, .brief = "in this project; needed when there are several" },
     END
 };
@@ -473,6 +491,10 @@ static const struct hub_arg read_args[] = {
     ID,
     { "after", A_TEXT, .brief = "the messages behind the one with this id; else the last ones" },
     { "limit", A_INT(1, PAGE_MAX), .brief = "how many at most (100)" },
+    { "type", A_TEXTS, .brief = "only of these types" },
+    { "from", A_TEXT, .brief = "only of this sender" },
+    { "to", A_TEXT, .brief = "only for this receiver" },
+    { "ref", A_TEXT, .brief = "only about this" },
     PROJECT,
     END
 };

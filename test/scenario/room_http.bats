@@ -47,6 +47,31 @@ problem() { json 'd["error"]["code"]'; }
     is ROOM_NOT_FOUND "$(look "/rooms/room-001/messages?after=nothing" | problem)"
 }
 
+@test "messages are filtered by type, sender, receiver and reference, and then limited" {
+    project shop
+    a_room room-001
+    local kind
+    for kind in done progress done; do post room-001 "$kind" engineer qa $kind EPIC-001 >/dev/null; done
+    post room-001 no qa manager fail EPIC-001 >/dev/null
+    post room-001 else qa engineer review EPIC-002 >/dev/null
+    is "['done', 'done']" "$(look '/rooms/room-001/messages?type=done' | json '[m["body"] for m in d["data"]]')"
+    is "['done', 'no']" "$(look '/rooms/room-001/messages?type=done,fail&limit=2' | json '[m["body"] for m in d["data"]]')"
+    is "['no', 'else']" "$(look '/rooms/room-001/messages?from=qa' | json '[m["body"] for m in d["data"]]')"
+    is "['no']" "$(look '/rooms/room-001/messages?from=qa&to=manager' | json '[m["body"] for m in d["data"]]')"
+    is "['else']" "$(look '/rooms/room-001/messages?ref=EPIC-002' | json '[m["body"] for m in d["data"]]')"
+}
+
+@test "a room with a life cycle of its own is made; a bad one is refused with its place" {
+    local states='"passed":{"type":"terminal"},"failed-final":{"type":"terminal"}'
+    project shop
+    mkdir .war-rooms
+    a_room room-000
+    is "drafting" "$(send /rooms '{"room":"room-001","task":"x","lifecycle":{"version":2,"initial_state":"drafting","states":{"drafting":{"role":"writer","type":"work","signals":{"done":{"target":"passed"}}},'"$states"'}}}' | json 'd["data"]["lifecycle"]["initial_state"]')"
+    has "$(send /rooms '{"room":"room-002","task":"x","lifecycle":{"version":2,"initial_state":"drafting","states":{"drafting":{"role":"writer","type":"work","signals":{"done":{"target":"nowhere"}}},'"$states"'}}}' | json 'd["error"]["message"]')" 'state drafting, signal done: there is no state "nowhere"'
+    is ROOM_INVALID "$(send /rooms '{"room":"room-002","task":" "}' | problem)"
+    [ ! -e .war-rooms/room-002 ]
+}
+
 @test "bad requests are refused by name, and nothing is written" {
     project shop
     a_room room-001
