@@ -59,6 +59,6 @@ site() {
     fails "target n: its value must be a number"
     export DD_APP_KEY=other-k3y
     fetches list_monitors '{ name: m }'
-    fails "answered 403: " Forbidden
+    fails "answered 403: " Forbidden "; check the settings agents.datadog.api_key and agents.datadog.app_key, and what that key may do"
     in_no_file dd-k3y other-k3y
 }

@@ -47,7 +47,7 @@ key() {
     is 2 "$(grep -c '"/token"' "$T/requests")"
     echo 0 >"$T/uses"
     fetches get '{ name: plan.txt, ref: doc1 }'
-    fails "answered 401: " UNAUTHENTICATED
+    fails "answered 401: " UNAUTHENTICATED "; check the settings agents.gdrive.credentials_file"
     in_no_file ya29.token
 }
 

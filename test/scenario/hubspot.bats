@@ -56,6 +56,6 @@ crm() {
     is 1 "$(n_asked)"
     setting api_key other-t0ken
     fetches get '{ name: x, ref: contacts/101 }'
-    fails "answered 401: "
+    fails "answered 401: " "; check the settings agents.hubspot.api_key"
     in_no_file other-t0ken
 }

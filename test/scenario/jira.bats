@@ -85,7 +85,7 @@ END
     is 4 "$(n_asked)"
     setting api_token other-t0ken
     fetches get_issue '{ name: i, ref: PROJ-1 }'
-    fails "answered 401: " "Client must be authenticated"
+    fails "answered 401: " "Client must be authenticated" "; check the settings agents.jira.email and agents.jira.api_token"
     in_no_file other-t0ken
 }
 

@@ -185,3 +185,71 @@ END
     none_kept .cliq "$CLIQ_HOME"
     is "" "$(<"$T/args")"
 }
+
+# service_settings URL: settings of the built-in agents that speak to a service; its keys are the lines of $CANARIES.
+service_settings() {
+    $PY - "$1" "$CANARIES" <<'END'
+import json, sys
+url, canaries = sys.argv[1], []
+def key(name, begin=""):
+    canaries.append(f"{begin}canary{len(canaries)}{name}")
+    return canaries[-1]
+agents = {
+    "s3": {"access_key_id": "AKIAEXAMPLE", "secret_access_key": key("s3"), "session_token": key("session")},
+    "zendesk": {"email": "e@x.org", "api_token": key("zendesk")},
+    "hubspot": {"api_key": key("hubspot")},
+    "datadog": {"api_key": key("datadog"), "app_key": key("application")},
+    "slack": {"bot_token": key("slack"), "channels": {"ops": {"webhook_url": f"{url}/services/{key('hook')}"}, "bot": {"channel": "C1"}}},
+    "webhook": {"channels": {"ops": {"url": f"{url}/{key('url')}", "secret": "whsec_" + key("signature")}}},
+    "email": {"host": "127.0.0.1", "port": 1, "tls": "none", "from": "x@y.z", "user": "u", "password": key("mail"), "channels": {"ops": {"to": "a@b.c"}}},
+}
+for name in ("jira", "confluence"):
+    agents[name] = {"email": "e@x.org", "api_token": key(name)}
+agents["jira"]["channels"] = {"ops": {"issue": "P-1"}}
+for name in ("claude-api", "openai-api", "gemini-api"):
+    agents[name] = {"api_key": key(name)}
+for name in agents:
+    if name not in ("webhook", "email"):
+        agents[name]["base_url"] = url
+events = ("on_start", "on_phase_complete", "on_escalate", "on_complete")
+told = ["slack:ops", "slack:bot", "webhook:ops", "email:ops", "jira:ops"]
+json.dump({"agents": agents, "run": {"notify_timeout": "1s"}, "notifications": {e: told for e in events}}, open(".cliq/settings.json", "w"))
+open(sys.argv[2], "w").write("\n".join(canaries) + "\n")
+END
+}
+
+@test "models, connectors and notifiers whose services repeat their keys: nothing of a run has them, however it ends" {
+    mkdir -p "$T/team/roles"
+    CANARIES=$T/canaries
+    start service "$PY" "$ROOT/test/services/parrot.py"
+    mkfifo "$T/go"
+    until_true exists "$T/port"
+    {
+        echo 'phases:'
+        for a in claude-api openai-api gemini-api; do
+            echo "Do what the requirement asks for, and say what you did, in a few words." >"$T/team/roles/$a.md"
+            echo "  - {name: $a, agent: $a, timeout: 2s}"
+        done
+        while read -r a ref action; do
+            echo "  - {name: $a, agent: $a, timeout: 2s, sources: [{name: got, ref: \"$ref\", action: $action}]}"
+        done <<END
+s3 bucket/key get
+jira P-1 get_issue
+confluence 12 get_page
+zendesk 3 get_ticket
+hubspot contacts/1 get
+datadog metric query_metrics
+END
+    } >"$T/phases"
+    team <"$T/phases"
+    service_settings "http://127.0.0.1:$(<"$T/port")"
+    for mode in 200 401 silent; do
+        echo $mode >"$T/mode"
+        got run --headless --force --jobs 16
+        code_is 3
+        lacks "$out$err" canary
+        rm -rf .cliq/files/s3 # a file is kept byte for byte
+        none_kept .cliq "$CLIQ_HOME"
+    done
+    is 10 "$(grep -ohFf "$CANARIES" "$T/requests" | sort -u | wc -l)" # they were sent as they are; four in base64, two sign, one is the mail's
+}

@@ -120,14 +120,17 @@ half_an_upload() {
     phase <<<'sources: [ { name: x, ref: bucket/none } ]'
     fails "source x: $URL/bucket/none answered 404: " NoSuchKey
     [ ! -e .cliq/files/move/x ]
+    phase <<<'sources: [ { name: x, ref: elsewhere/none } ]'
+    fails "answered 301: " PermanentRedirect "; the bucket is in eu-west-1: cliq settings agents.s3.region eu-west-1"
     is "" "$(ls -A .cliq/files/move)"
     setting secret_access_key wrong-secret
     phase <<<'sources: [ { name: x, ref: bucket/none } ]'
-    fails "answered 403: " SignatureDoesNotMatch
+    fails "answered 403: " SignatureDoesNotMatch \
+        "; check the settings agents.s3.access_key_id and agents.s3.secret_access_key, and what that key may do"
     in_no_file wrong-secret
     setting region eu-west-1
     phase <<<'sources: [ { name: x, ref: bucket/none } ]'
-    fails "answered 400: " "expecting 'us-east-1'"
+    fails "answered 400: " "expecting 'us-east-1'" "; the bucket is in us-east-1: cliq settings agents.s3.region us-east-1"
 }
 
 @test "the keys come from the environment, with a session token and a region" {

@@ -13,9 +13,9 @@ REGION = os.environ.get("S3_REGION", "us-east-1")
 objects, uploads = {}, {}
 
 
-def error(status, code, message):
-    raise Refused(status, f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message></Error>',
-                  Content_Type="application/xml")
+def error(status, code, message, more="", **headers):
+    raise Refused(status, f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message>{more}</Error>',
+                  Content_Type="application/xml", **headers)
 
 
 def mac(key, text):
@@ -31,7 +31,8 @@ def check_signature(r):
     if id != ID:
         error(403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records.")
     if region != REGION:
-        error(400, "AuthorizationHeaderMalformed", f"the region '{region}' is wrong; expecting '{REGION}'")
+        error(400, "AuthorizationHeaderMalformed", f"the region '{region}' is wrong; expecting '{REGION}'",
+              f"<Region>{REGION}</Region>")
     if (service, last) != ("s3", "aws4_request"):
         error(400, "AuthorizationHeaderMalformed", "bad scope")
     now = datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
@@ -96,6 +97,9 @@ class S3(Service):
             if os.path.exists(os.environ["T"] + "/scoped"):
                 error(403, "AccessDenied", "Access Denied")
             return xml("<ListAllMyBucketsResult><Buckets></Buckets></ListAllMyBucketsResult>")
+        if bucket == "elsewhere":
+            error(301, "PermanentRedirect", "The bucket you are attempting to access must be addressed using the specified endpoint.",
+                  x_amz_bucket_region="eu-west-1")
         if bucket == "nobucket":
             error(404, "NoSuchBucket", "The specified bucket does not exist")
         if not key:

@@ -328,6 +328,7 @@ static const struct connector_action actions[] = {
 };
 
 const struct connector connector_confluence = { "confluence", actions, open_confluence,
+                                                .keys = "email api_token",
                                                 .probe = "/wiki/rest/api/user/current" };
 
 static enum status

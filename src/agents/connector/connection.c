@@ -408,21 +408,42 @@ send_request(struct connection *x, struct connection_request *q, struct fetch_re
     return s;
 }
 
+/* "; check the settings agents.jira.email and agents.jira.api_token" */
+static void
+add_advice(struct buf *to, struct connection *x, const struct fetch_response *r)
+{
+    const struct connector *k = x->kind;
+
+    if (k->advise)
+        k->advise(x, r, to);
+    if (!k->keys || (r->status != 401 && r->status != 403) || to->len)
+        return;
+    buf_adds(to, "; check the settings");
+    for (const char *p = k->keys; *p; p += strcspn(p, " ") + (p[strcspn(p, " ")] == ' '))
+        buf_addf(to, "%s agents.%s.%.*s", p == k->keys ? "" : " and", k->name, (int)strcspn(p, " "),
+                 p);
+    if (r->status == 403)
+        buf_adds(to, ", and what that key may do");
+}
+
 static enum status
 say_answer(struct connection *x, const struct connection_request *q, const struct fetch_response *r,
            const struct err *late, struct err *e)
 {
-    struct buf url = { 0 }, excerpt = { 0 };
+    struct buf url = { 0 }, excerpt = { 0 }, advice = { 0 };
     struct err why = { "" };
     char tries[32] = "";
 
+    if (!q->is_foreign)
+        add_advice(&advice, x, r);
     fetch_show_url(&url, r->url ? r->url : q->url);
     add_excerpt(&excerpt, x, &r->body);
     if (r->tries > 1)
         snprintf(tries, sizeof tries, " after %u tries", r->tries);
-    err_say(&why, "%.300s answered %d%s%s%.300s: %s", url.p ? url.p : "", r->status, tries,
+    err_say(&why, "%.300s answered %d%s%s%.300s: %s%s", url.p ? url.p : "", r->status, tries,
             *late->text ? ", and wants to be asked again " : "", late->text,
-            excerpt.p ? excerpt.p : "");
+            excerpt.p ? excerpt.p : "", advice.p ? advice.p : "");
+    buf_release(&advice);
     buf_release(&url);
     buf_release(&excerpt);
     return say(x, ST_FAILED, &why, e);
@@ -539,9 +560,12 @@ connection_keep(struct connection *x, const void *p, size_t n, struct err *e)
 enum status
 connection_keep_json(struct connection *x, const struct json *doc, struct err *e)
 {
+    const struct json *shown = mask_json(&x->c->mask, x->c->arena, doc);
     struct buf text = { 0 };
 
-    json_write_pretty(&text, doc, 0);
+    if (!shown)
+        return err_nomem(e);
+    json_write_pretty(&text, shown, 0);
     buf_addc(&text, '\n');
     enum status s = buf_status(&text, "the answer", e);
     if (!s)

@@ -138,7 +138,8 @@ size_t connection_limit(struct connection *x, size_t most);
 /* Says that the list has more than `most` items, unless the entry asked for no more. */
 enum status connection_tell_more(struct connection *x, size_t n, size_t most, struct err *e);
 
-/* Writes the source's file and records file and size: any bytes, or JSON for people to read. */
+/* Writes the source's file and records file and size: any bytes, or JSON for people to read,
+ * without the agent's secrets. */
 enum status connection_keep(struct connection *x, const void *p, size_t n, struct err *e);
 enum status connection_keep_json(struct connection *x, const struct json *doc, struct err *e);
 /* connection_list, then connection_keep_json and the number of items as `count`. */

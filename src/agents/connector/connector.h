@@ -50,6 +50,9 @@ struct connector {
                         const char *method, struct fetch_header *to, size_t *n, struct err *e);
     /* Handles a notify message; NULL: it cannot. */
     enum status (*notify)(struct context *c, struct err *e);
+    const char *keys; /* "email api_token": the settings that hold the key; NULL: there are none */
+    /* Appends what to do about an answer that is an error; NULL: what the frame says is enough. */
+    void (*advise)(struct connection *x, const struct fetch_response *r, struct buf *to);
     const char *probe; /* a path that any valid key may GET: the test message; NULL: none */
     /* Words of an answer of 403 to it that mean: the key is good, but may not do this; NULL: none
      */

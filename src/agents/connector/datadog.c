@@ -304,6 +304,7 @@ static const struct connector_action actions[] = {
 };
 
 const struct connector connector_datadog = { "datadog", actions, open_datadog,
+                                             .keys = "api_key app_key",
                                              .probe = "/api/v1/validate" };
 
 static enum status

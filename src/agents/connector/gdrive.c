@@ -498,9 +498,13 @@ static const struct connector_action actions[] = {
     { 0 },
 };
 
-const struct connector connector_gdrive = { "gdrive",    actions,
-                                            open_gdrive, renew,
-                                            sign,        .probe = "/drive/v3/about?fields=user" };
+const struct connector connector_gdrive = { "gdrive",
+                                            actions,
+                                            open_gdrive,
+                                            renew,
+                                            sign,
+                                            .keys = "credentials_file",
+                                            .probe = "/drive/v3/about?fields=user" };
 
 static enum status
 run(const struct args *a, struct err *e)

@@ -273,7 +273,7 @@ static const struct connector_action actions[] = {
     { 0 },
 };
 
-const struct connector connector_hubspot = { "hubspot", actions, open_hubspot,
+const struct connector connector_hubspot = { "hubspot", actions, open_hubspot, .keys = "api_key",
                                              .probe = "/crm/v3/objects/contacts?limit=1" };
 
 static enum status

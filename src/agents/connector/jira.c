@@ -301,7 +301,11 @@ static const struct connector_action actions[] = {
     { 0 },
 };
 
-const struct connector connector_jira = { "jira", actions, open_jira, .notify = notify,
+const struct connector connector_jira = { "jira",
+                                          actions,
+                                          open_jira,
+                                          .notify = notify,
+                                          .keys = "email api_token",
                                           .probe = "/rest/api/3/myself" };
 
 static enum status

@@ -164,6 +164,24 @@ object_url(struct connection *x, const struct object *o, const char *query)
     return text;
 }
 
+/* A bucket of another region: S3 says which in a header, or in the words of the error. */
+static void
+advise(struct connection *x, const struct fetch_response *r, struct buf *to)
+{
+    struct xml_part doc = { r->body.p, r->body.p + r->body.len };
+    struct buf region = { 0 };
+
+    (void)x;
+    if (!fetch_response_header(r, "x-amz-bucket-region", &region))
+        xml_text(&doc, "Region", &region);
+    bool is_name = region.len && region.len < 64 &&
+                   strspn(region.p, "abcdefghijklmnopqrstuvwxyz0123456789-") == region.len;
+    if (is_name && (r->status / 100 == 3 || r->status == 400))
+        buf_addf(to, "; the bucket is in %s: cliq settings agents.s3.region %s", region.p,
+                 region.p);
+    buf_release(&region);
+}
+
 /* ---- sources ---- */
 
 static enum status
@@ -516,7 +534,14 @@ static const struct connector_action actions[] = {
 };
 
 const struct connector connector_s3 = {
-    "s3", actions, open_s3, .sign = sign, .probe = "/", .denied = "<Code>AccessDenied</Code>",
+    "s3",
+    actions,
+    open_s3,
+    .sign = sign,
+    .keys = "access_key_id secret_access_key",
+    .advise = advise,
+    .probe = "/",
+    .denied = "<Code>AccessDenied</Code>",
 };
 
 static enum status

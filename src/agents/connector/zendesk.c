@@ -210,6 +210,7 @@ static const struct connector_action actions[] = {
 };
 
 const struct connector connector_zendesk = { "zendesk", actions, open_zendesk,
+                                             .keys = "email api_token",
                                              .probe = "/api/v2/users/me.json" };
 
 static enum status
