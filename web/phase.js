@@ -31,7 +31,7 @@ export function phasePanel(root, { id, name, href, isPresent, isLive }) {
   const journal = async (way) => attempts(await get(at('runs', id, 'journal'), { phase: way }).catch(() => []));
 
   function draw() {
-    const p = now, nested = p.run || (above && siblings), buttons = [], asks = (run.reviews || []).filter((r) => r.gate === self);
+    const p = now, nested = p.run || (above && siblings), buttons = [], asks = (run.reviews || []).filter((r) => r.gate === name);
     if (can('admin') && isPresent() && !isLive() && !above && p.state !== 'waiting')
       buttons.push(button('Retry from here', (b) => confirm(`Retry ${name}?`, 'It runs again, and every phase behind it. What stands before it is kept.', 'Retry', () => post(at('runs', id, 'retry', name), {})).then(() => { b.disabled = false; })));
     redraw(head, JSON.stringify([p, run.reviews, isLive(), isPresent()]), () => [h('div', { class: 'panel-head' }, h('h2', { dir: 'auto' }, clean(self)), state(p.state), p.type !== 'standard' ? chip(p.type) : null,

@@ -103,8 +103,8 @@ function phaseAt(run, name) {
   return rest.length && p ? (p.run ? phaseAt(p.run, rest.join('/')) : undefined) : p;
 }
 
-/* The gates that wait for people, by name: whom they ask. */
-const askedIn = (run) => new Map((run.reviews || []).filter((r) => r.state === 'open').map((r) => [r.gate, r.reviewers]));
+/* The phases in which people are awaited, by name: who. A team's is that of a gate in it. */
+const askedIn = (run) => new Map((run.reviews || []).filter((r) => r.state === 'open').map((r) => [r.gate.split('/')[0], r.awaits]));
 
 function runDetail(root, id) {
   const href = (...more) => ['runs', id, ...more].map(encodeURIComponent).join('/');

@@ -66,6 +66,27 @@ frame_top(struct state_dir *out, const struct state_dir *f, struct err *e)
 }
 
 enum status
+frame_way(const struct state_dir *f, const char *phase, struct buf *to, struct err *e)
+{
+    static const char mark[] = "/" FRAMES_DIR "/";
+    char *path = strdup(f->state_dir);
+
+    if (!path)
+        return err_nomem(e);
+    for (size_t n; (n = above_len(path, strlen(path))) > 0;)
+        path[n] = '\0';
+    for (const char *at = f->state_dir + strlen(path); *at;) { /* "/frames/build/frames/test" */
+        at += sizeof mark - 1;
+        size_t n = strcspn(at, "/");
+        buf_addf(to, "%.*s/", (int)n, at);
+        at += n;
+    }
+    free(path);
+    buf_adds(to, phase);
+    return buf_status(to, "the way of the phase", e);
+}
+
+enum status
 frames_each(const struct state_dir *f, frame_fn *fn, void *ctx, struct err *e)
 {
     int fd;

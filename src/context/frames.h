@@ -19,6 +19,10 @@ enum status frame_open(struct state_dir *out, const struct state_dir *above, con
 /* Opens what is above all frames, .cliq/ or runs/<id>/: f itself, if it is no frame. */
 enum status frame_top(struct state_dir *out, const struct state_dir *f, struct err *e);
 
+/* Appends the way from there to a phase of f: "build/test" of the phase test in the frame of build,
+ * "test" where f is no frame. */
+enum status frame_way(const struct state_dir *f, const char *phase, struct buf *to, struct err *e);
+
 /* Takes the frame of a phase; it is closed afterwards. */
 typedef enum status
 frame_fn(void *ctx, const struct state_dir *frame, const char *phase, struct err *e);

@@ -201,6 +201,9 @@ END
     until_true waits
     got status
     has "$out" "waits for ann"
+    got review
+    like "$out" "accept-1-[0-9a-f]+ +build/accept +open +ann"
+    has "$("$CLIQ" inbox --as ann)" "Review gate build/accept of @local/inner"
     got review approve "$("$CLIQ" review list --json | $PY -c 'import json,sys; print(json.load(sys.stdin)[0]["id"])')" --as ann
     code_is 0
     ended run "$PID"

@@ -373,6 +373,11 @@ frames_are_below_their_project_and_lead_back_to_it(void **state)
     CHECK_OK(frame_open(&inner, &outer, "test", true, &e), &e);
     assert_non_null(strstr(inner.state_dir, "/frames/build/frames/test"));
     assert_string_equal(inner.project_dir, f.project_dir);
+    struct buf way = { 0 };
+    CHECK_OK(frame_way(&inner, "unit", &way, &e), &e);
+    CHECK_OK(frame_way(&f, ", one", &way, &e), &e);
+    assert_string_equal(way.p, "build/test/unit, one");
+    buf_release(&way);
     CHECK_OK(frame_top(&top, &inner, &e), &e);
     assert_string_equal(top.state_dir, f.state_dir);
     state_dir_close(&top);

@@ -27,7 +27,8 @@ enum { REVIEWERS_MAX = 50, HANDOFF_TEXT_MAX = 64 << 10 };
 struct hug {
     struct context *c;
     struct json *doc;
-    bool is_below; /* in a team phase: the reviews are those of .cliq/ */
+    bool is_below;   /* in a team phase: the reviews are those of .cliq/ */
+    const char *way; /* of the gate: "build/accept" */
     char id[REVIEW_ID_SIZE];
     int64_t created_ms, expires_ms, remind_ms;
 };
@@ -163,7 +164,7 @@ set_gate(struct hug *h, int64_t attempt, const char *run, struct err *e)
     bool ok = targets && json_set(doc, "v", json_new_int(c->arena, 1)) &&
               set_text(c->arena, doc, "id", h->id) && set_text(c->arena, doc, "run", shown) &&
               set_text(c->arena, doc, "team", c->team_name) &&
-              set_text(c->arena, doc, "gate", c->phase) &&
+              set_text(c->arena, doc, "gate", h->way) &&
               json_set(doc, "attempt", json_new_int(c->arena, attempt)) &&
               json_set(doc, "iteration", json_new_int(c->arena, c->iteration)) &&
               json_set(doc, "max_iterations", json_new_int(c->arena, c->max_iterations)) &&
@@ -355,12 +356,16 @@ handle(struct context *c, struct err *e)
 {
     struct hug h = { .c = c };
     struct state_dir own, top = { .dir = -1 };
+    struct buf way = { 0 };
     enum status s =
         c->is_gate ? context_read(c, e) : err_set(e, ST_INVALID, "the agent hug is for gates");
 
     if (!s)
+        s = frame_way(&c->state, c->phase, &way, e);
+    if (!s)
         s = frame_top(&top, &c->state, e);
     if (!s) {
+        h.way = way.p;
         own = c->state;
         h.is_below = strcmp(own.state_dir, top.state_dir) != 0;
         c->state = top;
@@ -368,6 +373,7 @@ handle(struct context *c, struct err *e)
         c->state = own;
     }
     state_dir_close(&top);
+    buf_release(&way);
     return s;
 }
 
