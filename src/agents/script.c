@@ -15,6 +15,21 @@ enum {
     LIMIT_MS = 24 * 60 * 60 * 1000
 }; /* none: the phase's timeout applies */
 
+/* The last fenced json block of the output, or all of it when it is one JSON object, as tools print
+ * with --json; NULL: there is none. */
+static struct json *
+find_data(struct context *c, const char *text, size_t len)
+{
+    struct json *block = NULL;
+    struct json_fault where;
+
+    prompt_extract(c->arena, text, len, &block, NULL, NULL);
+    if (!block && len && text[strspn(text, " \t\r\n")] == '{' &&
+        !json_parse(c->arena, text, len, &block, &where))
+        block = NULL;
+    return block;
+}
+
 /* Ends a gate by the verdict in the output's last json block, else by the exit code: 0 passes, 1
  * routes. */
 static enum status
@@ -61,7 +76,6 @@ run_script(struct context *c, const char *command, struct err *e)
                                .keep = OUTPUT_MAX,
                                .is_err_apart = true };
     struct shell_result r;
-    struct json *block = NULL;
     enum status s = shell_run(command, &o, &r, e);
 
     if (!s && r.is_cut)
@@ -82,7 +96,7 @@ run_script(struct context *c, const char *command, struct err *e)
     }
     if (!s) {
         const char *text = r.output.p ? r.output.p : "";
-        prompt_extract(c->arena, text, r.output.len, &block, NULL, NULL);
+        const struct json *block = find_data(c, text, r.output.len);
         s = c->is_gate ? end_gate(c, block, text, r.exit_code, e) : end_phase(c, block, text, e);
     }
     shell_result_release(&r);
@@ -124,8 +138,9 @@ const struct cmd cmd_agent_script = {
     .about =
         "Reads an AgentMessage on standard input. Runs payload.commands as one script with the\n"
         "incoming handoffs on its standard input; what it prints becomes the text of the\n"
-        "handoff, its last fenced json block the data. At a gate that block may hold a verdict;\n"
-        "without one exit code 0 passes and 1 routes to the first target.",
+        "handoff, its last fenced json block, or all of it when it is one JSON object, the data.\n"
+        "At a gate that may hold a verdict; without one exit code 0 passes and 1 routes to the\n"
+        "first target.",
     .opts = agent_no_opts,
     .run = run,
 };

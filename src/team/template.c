@@ -5,6 +5,7 @@
 #include "team/template.h"
 
 #include "base/clock.h"
+#include "base/path.h"
 #include "team/template_form.h"
 
 #include <string.h>
@@ -230,6 +231,45 @@ find_in_envelope(const struct json *envelope, const char *path, size_t len)
     return v;
 }
 
+/* The first names in the handoff's data: "; its data has severity, files". An agent chose them, so
+ * only those count that look like names. */
+static void
+add_names(struct buf *to, const struct json *data)
+{
+    enum { NAMES = 8, NAME_MAX_LEN = 40 };
+    unsigned n = 0;
+
+    json_each (kid, json_is(data, JSON_OBJECT) ? data : NULL) {
+        if (!kid->key_len || kid->key_len > NAME_MAX_LEN)
+            continue;
+        char name[NAME_MAX_LEN + 1];
+        memcpy(name, kid->key, kid->key_len);
+        name[kid->key_len] = '\0';
+        if (!path_is_name(name) || strlen(name) < kid->key_len)
+            continue;
+        if (n == NAMES) {
+            buf_adds(to, ", …");
+            break;
+        }
+        buf_addf(to, "%s%s", n++ ? ", " : "; its data has ", name);
+    }
+    if (!json_first(data))
+        buf_adds(to, "; it has no data");
+}
+
+static enum status
+no_such_value(const struct form *f, const char *phase, const struct json *envelope, struct err *e)
+{
+    struct buf names = { 0 };
+
+    add_names(&names, json_get(envelope, "data"));
+    enum status s = err_set(
+        e, ST_INVALID, "cannot resolve $(%.*s): the handoff of phase %s has no such value%s",
+        shown(f->name_len), f->name, phase, names.p && !buf_failed(&names) ? names.p : "");
+    buf_release(&names);
+    return s;
+}
+
 static enum status
 handoff_value(struct buf *to, const struct form *f, const struct template_scope *s, struct err *e)
 {
@@ -251,9 +291,7 @@ handoff_value(struct buf *to, const struct form *f, const struct template_scope 
                        shown(f->name_len), f->name, phase);
     const struct json *v = find_in_envelope(envelope, dot + 1, len - n - 1);
     if (!v)
-        return err_set(e, ST_INVALID,
-                       "cannot resolve $(%.*s): the handoff of phase %s has no such value",
-                       shown(f->name_len), f->name, phase);
+        return no_such_value(f, phase, envelope, e);
     add_json(to, v);
     return ST_OK;
 }

@@ -338,6 +338,21 @@ END
     has "$(<.cliq/run/logs/two.1.log)" "SigIgn:	0000000000000000"
 }
 
+@test "a script that prints one JSON object hands it on as data, and judges with it" {
+    team <<'END'
+phases:
+  - {name: triage, agent: script, commands: [{name: c, run: 'echo "{\"severity\":\"high\", \"n\": [1, 2]}"'}]}
+  - {name: fix, agent: exec, depends_on: [triage], when: "$(handoff.triage.severity) == high",
+     commands: [{name: c, run: 'echo $(handoff.triage.n[1]) > said'}]}
+  - {name: judge, type: gate, agent: script, depends_on: [fix], commands: [{name: c, run:
+     'echo "{\"verdict\":{\"outcome\":\"ESCALATE\"},\"comment\":\"ask Ann\"}"'}]}
+END
+    run_is 3
+    is 2 "$(<said)"
+    has "$out" "gate judge escalated: ask Ann"
+    has "$(<.cliq/channels/triage--fix/handoff.json)" '"text": "{'
+}
+
 @test "a script's output becomes the whole handoff, or the phase fails with the reason" {
     team <<<'phases: [{name: one, agent: script, commands: [{name: a, run: "printf \"one\\0two\""}]}]'
     run_is 3

@@ -140,7 +140,8 @@ an_unresolved_variable_is_named(void **state)
     (void)state;
     UNRESOLVED("a $(inputs.nope) b", "cannot resolve $(inputs.nope)");
     UNRESOLVED("$(handoff.nobody.x)", "phase nobody left no handoff");
-    UNRESOLVED("$(handoff.triage.nope)", "no such value");
+    UNRESOLVED("$(handoff.triage.nope)",
+               "the handoff of phase triage has no such value; its data has severity, ");
     UNRESOLVED("$(handoff.triage.list[2])", "no such value");
     UNRESOLVED("$(handoff.triage.list[99999999999999999999])", "no such value");
     UNRESOLVED("$(handoff.triage.list[])", "no such value");
