@@ -113,13 +113,17 @@ write_capabilities(struct buf *to, const char *can)
 }
 
 static void
-write_settings(struct buf *to, const char *key, const char *settings, bool is_required)
+write_settings(struct buf *to, const char *key, const struct builtin *b, bool is_required)
 {
-    const char *word;
+    const char *settings = b->settings, *word;
     size_t n;
 
     json_key(to, key);
     json_open(to, '[');
+    if (b->key_env && !is_required) {
+        json_sep(to);
+        buf_adds(to, "\"api_key\"");
+    }
     while ((n = next_word(&settings, &word))) {
         if ((word[n - 1] == '!') != is_required)
             continue;
@@ -175,8 +179,8 @@ write_manifest(struct buf *to, const struct builtin *b)
     write_words(to, "binaries", b->binaries);
     json_key(to, "settings");
     json_open(to, '{');
-    write_settings(to, "required", b->settings, true);
-    write_settings(to, "optional", b->settings, false);
+    write_settings(to, "required", b, true);
+    write_settings(to, "optional", b, false);
     json_close(to, '}');
     write_words(to, "env", b->env);
     json_key(to, "schema");

@@ -17,6 +17,7 @@ struct builtin {
     const char *can, *settings, *fields, *binaries, *env, *actions;
     const char *data, *text;
     const char *acp;     /* the command that `cliq agent acp` starts for it; NULL: it is itself */
+    const char *key_env; /* where its program takes the setting api_key; NULL: it takes none */
     const char *install; /* the command that installs its program; NULL: not known */
     bool is_patient;
 };

@@ -136,11 +136,42 @@ handoff() { $PY -c 'import json,sys; d=json.load(open(".cliq/channels/build--tes
 @test "an agent that is not signed in, or speaks another version, says what to do" {
     acp '{}' --auth say no
     is 1 "$code"
-    has "$lines" "is not signed in (Authentication required). Sign in once with the program itself"
-    has "$lines" "Log in with a browser"
+    has "$lines" "is not signed in (Authentication required): check the key, or sign in: run python3 once, at a terminal; it offers: Log in with a browser"
     acp '{}' --version 2 say no
     is 1 "$code"
     has "$lines" "speaks version 2 of the Agent Client Protocol, and cliq speaks version 1"
+}
+
+@test "the model's errors are told in its words, with what to do" {
+    acp '{}' fail 401 '{"error":{"code":401,"message":"API key not valid. Please pass one.","status":"X"}}'
+    is 1 "$code"
+    has "$lines" "python3 refused session/prompt: API key not valid. Please pass one. (401): check the key, or sign in: run python3 once"
+    acp '{}' fail -32603 'Internal error: prompt is too long: 250000 tokens > 200000 maximum'
+    has "$lines" "200000 maximum (-32603): what the phase is told is too long for the model: shorten"
+    acp '{}' fail -32603 'Internal error: boom'
+    has "$lines" 'python3 refused session/prompt: Internal error: boom (-32603)"'
+}
+
+@test "a rate limit is waited for, and the question asked again in the same conversation" {
+    acp '{}' --once fail 429 '{"error":{"code":429,"message":"Resource has been exhausted"}}'
+    is 0 "$code"
+    like "$lines" 'rate limit: waits until [0-9:]{8}, then asks again'
+    has "$lines" '"status":"complete"'
+    is 1 "$(grep -c 'rate limit' ".cliq/signals/$PHASE.jsonl")"
+}
+
+@test "the setting api_key reaches a named agent in the variable that it reads" {
+    mkdir -p "$T/bin"
+    printf '#!/bin/sh\nenv >"%s/env"\nexec python3 "%s" say fine\n' "$T" "$AGENT" >"$T/bin/gemini"
+    chmod +x "$T/bin/gemini"
+    export PATH=$T/bin:$PATH
+    STEPS=()
+    message '{}' | sed 's/"agent": "acp"/"agent": "gemini-acp", "settings": {"api_key": "key-of-gemini-1", "acp": "gemini --acp"}/; s/"command": [^]]*]/"model": "m"/' >"$T/message"
+    got agent acp <"$T/message"
+    is 0 "$code"
+    has "$(<"$T/env")" GEMINI_API_KEY=key-of-gemini-1
+    has "$("$CLIQ" team info --agents gemini-acp)" "api_key"
+    lacks "$("$CLIQ" team info --agents goose)" "api_key"
 }
 
 @test "the test message tells the agent's name and version" {

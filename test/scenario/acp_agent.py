@@ -6,7 +6,7 @@
     update JSON      any update                      raw TEXT    a line as it is; half TEXT without its end
     tool ID KIND TITLE PATH                          die CODE    ends at once, with words on standard error
     may ID           asks permission for the tool    quietly ID  asks, and says nothing of the answer
-    stop REASON      ends the turn
+    stop REASON      ends the turn                   fail CODE TEXT   answers the prompt with an error
     write PATH TEXT  through the client, %00 is NUL; wait        until the turn is cancelled
     tools N          N tools, each with an id of its own
     call METHOD      any other request               linger      ignores the end of its input and SIGTERM
@@ -30,6 +30,10 @@ while args and args[0].startswith("--"):
     name = args.pop(0)[2:]
     opt[name] = True if name in ("auth", "login", "mute", "models", "quota", "once") else args.pop(0)
 heard, last_id, lingers, late = [], 0, False, []
+
+
+class Refusal(Exception):
+    pass
 
 
 def send(message):
@@ -132,6 +136,8 @@ def turn(steps):
             os._exit(int(next(at)))
         elif step == "stop":
             return next(at)
+        elif step == "fail":
+            raise Refusal(int(next(at)), next(at))
         elif step == "wait":
             while listen().get("method") != "session/cancel":
                 pass
@@ -193,7 +199,11 @@ while True:
     if m["method"] == "session/new" and ("auth" in opt or "login" in opt):
         send({"id": m["id"], "error": {"code": -32000, "message": "Authentication required"}})
         continue
-    r = result(m["method"], m.get("params", {}))
+    try:
+        r = result(m["method"], m.get("params", {}))
+    except Refusal as e:
+        send({"id": m["id"], "error": {"code": e.args[0], "message": e.args[1]}})
+        continue
     send({"id": m["id"], "result": r} if r is not None
          else {"id": m["id"], "error": {"code": -32602, "message": "no such thing"}})
     while late:

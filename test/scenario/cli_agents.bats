@@ -383,6 +383,14 @@ options() {
     is 'exec --json --skip-git-repo-check -s read-only -m m -c model_provider="cliq" -c model_providers.cliq={name="cliq",base_url="http://127.0.0.1:1/v1",wire_api="responses",env_key="OPENAI_API_KEY"} --ephemeral -' "$ARGS"
     has "$(<"$T/env.1")" OPENAI_API_KEY=a-secret-key-1
 
+    # the settings are for all phases; a phase's own field comes first
+    options codex 'model: m' sandbox read-only
+    has "$ARGS" ' -s read-only '
+    options codex 'model: m, sandbox: workspace-write' sandbox read-only
+    has "$ARGS" ' -s workspace-write '
+    options claude-code 'model: opus' permission_mode plan max_turns 7 allowed_tools '["Read","Edit"]'
+    has "$ARGS" '--permission-mode plan --model opus --max-turns 7 --allowedTools Read,Edit'
+
     options gemini 'model: g, permission_mode: yolo, allowed_tools: [ls]' base_url http://127.0.0.1:1
     like "$ARGS" '--skip-trust --approval-mode yolo --model g --session-id [0-9a-f-]{36} --policy [^ ]*/run/gemini-policy.toml --allowed-tools ls$'
     has "$(<"$STATE/run/gemini-policy.toml")" 'mcpName = "cliq"'

@@ -485,7 +485,7 @@ words_of_an_error_tell_what_to_do(void **state)
     static const struct {
         const char *words;
         int64_t status;
-        enum turn_trouble trouble;
+        enum model_trouble trouble;
     } cases[] = {
         { "Invalid API key", 0, TROUBLE_KEY },
         { "x", 401, TROUBLE_KEY },
@@ -501,7 +501,7 @@ words_of_an_error_tell_what_to_do(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(turn_trouble_of(cases[i].words, strlen(cases[i].words), cases[i].status),
+        assert_int_equal(model_trouble_of(cases[i].words, strlen(cases[i].words), cases[i].status),
                          cases[i].trouble);
 }
 

@@ -10,7 +10,15 @@
 static enum status
 ask(void *ctx, const char *prompt, struct buf *answer, struct err *e)
 {
-    return acp_session_prompt(ctx, prompt, answer, e);
+    struct acp_session *session = ctx;
+    int64_t wait_ms = 0;
+    enum status s;
+
+    do {
+        s = acp_session_prompt(session, prompt, answer, e);
+    } while (s == ST_FAILED && session->trouble == TROUBLE_RATE &&
+             model_trouble_wait(session->c, 0, &wait_ms, e));
+    return s;
 }
 
 enum status
@@ -73,6 +81,10 @@ const struct cmd cmd_agent_acp = {
         "               edit and command, in the hub\n"
         "  reviewer     ask: the role, or the @identity, that is asked; without it you\n"
         "  model        as the agent names it, if it lets us choose\n"
+        "\n"
+        "Settings agents.<name>.*: model, permissions, reviewer, args; of agents of whom cliq "
+        "knows\n"
+        "the variable of their key (cliq team info --agents NAME), api_key.\n"
         "\n"
         "A question is a task in the hub. Answer it with\n"
         "  cliq emit answer allow --parent ID        (or reject, and why)\n"

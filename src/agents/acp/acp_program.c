@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "base/term.h"
+#include "base/utf8.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -25,6 +26,7 @@ enum {
     EXIT_MS = 1000,     /* from the end of its output until its exit code is known */
     ERRORS_KEPT = 4096, /* bytes of its standard error, for the reason of a crash */
     LINE_SHOWN = 400,
+    WORDS_SHOWN = 600,
     RUBBISH_TOLD = 3,
     QUIET_MS = 300, /* without a word after session/load: its history has ended */
     HISTORY_MS = 5000,
@@ -320,32 +322,77 @@ await(struct acp_session *s, int64_t id, const char *asked, int64_t limit_ms,
 
 /* ---- errors that the agent answers ---- */
 
-static enum status
-sign_in(const struct acp_session *s, const char *says, struct err *e)
+/* What a person does without a key. */
+static const char *
+how_to_sign_in(struct acp_session *s)
 {
-    return err_set(e, ST_REFUSED,
-                   "%s is not signed in (%s). Sign in once with the program itself, at a terminal, "
-                   "or give it its key in the environment%s%s",
-                   acp_program_name(s), says, *s->auth ? "; it offers: " : "", s->auth);
+    struct buf b = { 0 };
+
+    buf_addf(&b, "run %s once, at a terminal%s%s", acp_program_name(s),
+             *s->auth ? "; it offers: " : "", s->auth);
+    const char *text = buf_failed(&b) ? NULL : arena_dup(&s->scratch, b.p, b.len);
+    buf_release(&b);
+    return text ? text : "run it once, at a terminal";
 }
 
+/* Appends what can be done; the whole is the error. */
+static enum status
+advise(struct acp_session *s, enum status st, struct buf *words, struct err *e)
+{
+    model_trouble_advise(
+        words, s->trouble,
+        &(struct model_advice){ s->c->agent, acp_key_env(s->c), how_to_sign_in(s) });
+    err_set(e, st, "%s", words->p ? words->p : acp_program_name(s));
+    buf_release(words);
+    return st;
+}
+
+static enum status
+sign_in(struct acp_session *s, const char *says, struct err *e)
+{
+    struct buf words = { 0 };
+
+    buf_addf(&words, "%s is not signed in (%s)", acp_program_name(s), says);
+    s->trouble = TROUBLE_KEY;
+    return advise(s, ST_REFUSED, &words, e);
+}
+
+/* The text of an error's data: some agents put the API's words there. */
+static const char *
+details_of(struct acp_session *s, const struct json *data)
+{
+    const struct json *more = json_is(data, JSON_STRING) ? data
+                              : json_is(json_get(data, "details"), JSON_STRING)
+                                  ? json_get(data, "details")
+                                  : json_get(data, "message");
+
+    return json_is(more, JSON_STRING) ? json_dup_text(&s->scratch, more) : NULL;
+}
+
+/* "gemini refused session/prompt: the API key is not valid (401): check the key (…)" */
 static enum status
 refused(struct acp_session *s, const char *asked, const struct jsonrpc_message *m, struct err *e)
 {
-    const struct json *more = json_is(m->data, JSON_STRING) ? m->data
-                              : json_is(json_get(m->data, "details"), JSON_STRING)
-                                  ? json_get(m->data, "details")
-                                  : json_get(m->data, "message");
-    const char *details = json_is(more, JSON_STRING) ? json_dup_text(&s->scratch, more) : NULL;
+    const char *details = details_of(s, m->data);
+    struct buf said = { 0 }, words = { 0 };
 
     if (m->code == AUTH_REQUIRED)
         return sign_in(s, *m->message ? m->message : "authentication required", e);
-    return err_set(e, ST_FAILED, "%s refused %s: %s (%d)%s%.400s", acp_program_name(s), asked,
-                   *m->message ? m->message : "no reason", (int)m->code, details ? ": " : "",
-                   details ? details : "");
+    buf_adds(&said, *m->message ? m->message : "no reason");
+    if (details)
+        buf_addf(&said, ": %.400s", details);
+    const char *p = said.p ? said.p : "no reason";
+    size_t n = strlen(p);
+    int64_t status = m->code >= 400 && m->code < 600 ? m->code : 0;
+    model_trouble_unwrap(&s->scratch, &p, &n, &status);
+    s->trouble = model_trouble_of(p, n, status);
+    buf_addf(&words, "%s refused %s: ", acp_program_name(s), asked);
+    term_escape(&words, p, utf8_cut(p, n, WORDS_SHOWN), false);
+    buf_addf(&words, " (%d)", (int)m->code);
+    buf_release(&said);
+    return advise(s, ST_FAILED, &words, e);
 }
 
-/* A request and its result; an error is an error. */
 enum status
 acp_program_ask(struct acp_session *s, const char *method, const struct buf *params,
                 int64_t limit_ms, const struct json **result, struct err *e)
@@ -353,6 +400,7 @@ acp_program_ask(struct acp_session *s, const char *method, const struct buf *par
     struct jsonrpc_message m = { 0 };
     enum status st = buf_status(params, method, e);
 
+    s->trouble = TROUBLE_NONE;
     if (!st)
         st = await(s, jsonrpc_call(&s->peer, method, params->p), method, limit_ms, &m, e);
     if (!st && m.kind == JSONRPC_ERROR)

@@ -10,6 +10,7 @@
 #include "base/term.h"
 #include "cliq.h"
 #include "team/agent.h"
+#include "team/builtin_agents.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -300,6 +301,24 @@ choose_model(struct acp_session *s, const struct json *session, struct err *e)
 
 /* ---- open, prompt, close ---- */
 
+const char *
+acp_key_env(const struct context *c)
+{
+    const struct builtin *b = builtin_find(c->agent);
+
+    return b ? b->key_env : NULL;
+}
+
+/* The program inherits our environment; its arguments hold no secrets. */
+static void
+hand_over_key(const struct context *c)
+{
+    const char *name = acp_key_env(c), *key = model_agent_text(c, "api_key");
+
+    if (name && key)
+        setenv(name, key, 1);
+}
+
 static enum status
 connect(struct acp_session *s, struct context *c, const char *const *argv,
         const struct json **initialized, struct err *e)
@@ -314,6 +333,7 @@ connect(struct acp_session *s, struct context *c, const char *const *argv,
                                .signals = -1,
                                .tools.arena = c->arena };
     signal(SIGPIPE, SIG_IGN);
+    hand_over_key(c);
     enum status st = acp_policy_read(model_agent_text(c, "permissions"), &s->policy, e);
     if (!st)
         st = mask_stream_init(&s->shown, &c->mask, e);

@@ -26,6 +26,7 @@
 
 #include "agents/acp/acp_permission.h"
 #include "agents/acp/acp_person.h"
+#include "agents/model_trouble.h"
 #include "base/jsonrpc_peer.h"
 #include "proc/child.h"
 
@@ -63,9 +64,10 @@ struct acp_session {
     const char *quiet_auth; /* the id of one that asks nobody; NULL: there is none */
     const char *model;      /* NULL: not known */
     bool can_resume, can_load;
-    bool is_loaded;    /* by session/load, which tells the old conversation */
-    bool is_prompting; /* updates count */
-    bool is_stopping;  /* a signal came */
+    bool is_loaded;             /* by session/load, which tells the old conversation */
+    bool is_prompting;          /* updates count */
+    enum model_trouble trouble; /* why the last request was refused */
+    bool is_stopping;           /* a signal came */
     int64_t stop_until_ms;
 
     struct acp_tools tools;
@@ -90,6 +92,9 @@ acp_session_open(struct acp_session *s, struct context *c, const char *const *ar
 enum status
 acp_session_prompt(struct acp_session *s, const char *prompt, struct buf *answer, struct err *e);
 void acp_session_close(struct acp_session *s);
+
+/* The variable in which the program takes the setting api_key; NULL: it takes none. */
+const char *acp_key_env(const struct context *c);
 
 /* Starts the program and asks for its version and name, no more: "goose 1.9.0". */
 enum status

@@ -141,7 +141,6 @@ parse(struct turn *t, const struct json *line)
 
 const struct cli_vendor cli_claude_code = {
     .agent = "claude-code",
-    .install = "npm install -g @anthropic-ai/claude-code",
     .sign_in = "run claude once and type /login",
     .key_env = "ANTHROPIC_API_KEY",
     .signed_in = ".claude/.credentials.json",
@@ -168,8 +167,8 @@ const struct cmd cmd_agent_claude_code = {
         "\n"
         "Fields of the phase: model, args, permission_mode (acceptEdits: it edits files without\n"
         "asking, other tools only when allowed), allowed_tools, max_turns. Settings\n"
-        "agents.claude-code.*: api_key, base_url, model, args, binary. Without api_key its own\n"
-        "sign-in is used, or ANTHROPIC_API_KEY.",
+        "agents.claude-code.*: the same for all phases, and api_key, base_url, binary. Without\n"
+        "api_key its own sign-in is used, or ANTHROPIC_API_KEY.",
     .opts = agent_no_opts,
     .run = run,
 };

@@ -22,8 +22,6 @@
 enum {
     STOP_GRACE_MS = 3000,
     STOP_KILL_MS = 2000,
-    RATE_WAIT_MS = 2000, /* doubled until RATE_WAIT_MAX_MS */
-    RATE_WAIT_MAX_MS = 60 * 1000,
     LAST_WORDS = 400, /* bytes of standard error's last line, in an error */
     ERRORS_KEPT = 8 << 10,
     TREE_MAX = 8 << 20, /* bytes of a line's JSON in memory: more is for the raw stream only */
@@ -240,10 +238,12 @@ open_raw(void)
 static enum status
 not_installed(const struct cli_vendor *v, const char *binary, struct err *e)
 {
+    const struct builtin *b = builtin_find(v->agent);
+
     return err_set(e, ST_FAILED,
                    "%s: there is no program %s: install it (%s), or name it: "
                    "cliq settings agents.%s.binary PATH",
-                   v->agent, binary, v->install, v->agent);
+                   v->agent, binary, b->install, v->agent);
 }
 
 /* ---- a turn ---- */
@@ -291,25 +291,8 @@ cli_advise(struct buf *to, const struct cli_vendor *v, const struct turn *t)
     const char *words = t->error.len ? t->error.p : "an error without words";
 
     buf_addf(to, "%s: %s", v->agent, words);
-    switch (t->trouble) {
-    case TROUBLE_KEY:
-        buf_addf(to,
-                 ": check the key (cliq settings agents.%s.api_key -, or %s in your "
-                 "environment), or sign in: %s",
-                 v->agent, v->key_env, v->sign_in);
-        break;
-    case TROUBLE_CONTEXT:
-        buf_adds(to, ": what the phase is told is too long for the model: shorten the requirement "
-                     "and documents, or choose a model with a larger context");
-        break;
-    case TROUBLE_RATE:
-        buf_adds(to, ": the rate limit was reached");
-        break;
-    case TROUBLE_NONE:
-    case TROUBLE_OTHER:
-    case TROUBLE_SESSION:
-        break;
-    }
+    model_trouble_advise(to, t->trouble,
+                         &(struct model_advice){ v->agent, v->key_env, v->sign_in });
 }
 
 /* The meaning of the program's end. ST_OK: the turn has its answer. */
@@ -325,7 +308,7 @@ judge(struct cli *cli, const struct child *child, bool is_stopped, struct err *e
     term_last_line(&text, cli->last_errors.p ? cli->last_errors.p : "", cli->last_errors.len,
                    LAST_WORDS);
     bool is_told = t->is_done || t->is_failed || t->error.len;
-    if (!is_told && text.len && turn_trouble_of(text.p, text.len, 0) != TROUBLE_OTHER)
+    if (!is_told && text.len && model_trouble_of(text.p, text.len, 0) != TROUBLE_OTHER)
         turn_fail(t, text.p, text.len, 0);
     if (!is_told && cli->v->exited)
         cli->v->exited(t, code);
@@ -474,38 +457,11 @@ note_denied(struct cli *cli)
         json_set(cli->data, "denied", json_new_copy(a, t->denied.p, t->denied.len));
 }
 
-/* Sleeps until the rate limit is over; false: the phase's time limit comes first, and `e` says so.
- */
-static bool
-wait_for_rate(struct cli *cli, int64_t *wait_ms, struct err *e)
-{
-    int64_t now_s = (int64_t)time(NULL), ms = *wait_ms;
-    char when[32], text[512];
-    struct err ignored, why = *e, late;
-
-    if (cli->turn.resets_s > now_s)
-        ms = (cli->turn.resets_s - now_s + 1) * 1000;
-    if (!context_may_wait(cli->c, ms, &late)) {
-        err_say(e, "%.600s; it can go on %.300s", why.text, late.text);
-        return false;
-    }
-    time_t at = (time_t)(now_s + ms / 1000);
-    struct tm tm;
-    strftime(when, sizeof when, "%H:%M:%S", localtime_r(&at, &tm));
-    snprintf(text, sizeof text, "rate limit: waits until %s, then asks again", when);
-    context_progress(cli->c, text, &ignored);
-    cli_write(STDOUT_FILENO, text, strlen(text));
-    cli_write(STDOUT_FILENO, "\n", 1);
-    poll(NULL, 0, ms > 1 << 30 ? 1 << 30 : (int)ms);
-    *wait_ms = *wait_ms * 2 > RATE_WAIT_MAX_MS ? RATE_WAIT_MAX_MS : *wait_ms * 2;
-    return true;
-}
-
 static enum status
 ask(void *ctx, const char *prompt, struct buf *answer, struct err *e)
 {
     struct cli *cli = ctx;
-    int64_t wait_ms = RATE_WAIT_MS;
+    int64_t wait_ms = 0;
     enum status s;
     bool is_again, was_lost = false;
 
@@ -520,7 +476,7 @@ ask(void *ctx, const char *prompt, struct buf *answer, struct err *e)
             *cli->session = '\0';
             cli->before = (struct usage){ 0 };
         } else if (is_again) {
-            is_again = wait_for_rate(cli, &wait_ms, e);
+            is_again = model_trouble_wait(cli->c, cli->turn.resets_s, &wait_ms, e);
         }
     } while (is_again);
     note_denied(cli);

@@ -76,7 +76,6 @@ const char *cli_find_binary(struct arena *a, const char *names);
 
 struct cli_vendor {
     const char *agent;     /* "claude-code" */
-    const char *install;   /* how: "npm install -g …" */
     const char *sign_in;   /* what a person does without a key: "run claude once and /login" */
     const char *key_env;   /* the variable of the key: for advice and the test handler */
     const char *signed_in; /* a file below HOME that a sign-in leaves; NULL: none is known */

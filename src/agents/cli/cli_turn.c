@@ -4,7 +4,6 @@
 #include "base/term.h"
 #include "base/utf8.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -195,127 +194,19 @@ turn_denied(struct turn *t, const struct json *tool)
 
 /* ---- errors ---- */
 
-/* Without regard to case; words are in lower case. */
-static bool
-says(const char *p, size_t n, const char *words)
-{
-    size_t len = strlen(words);
-
-    for (size_t i = 0; i + len <= n; i++) {
-        size_t k = 0;
-        while (k < len && tolower((unsigned char)p[i + k]) == words[k])
-            k++;
-        if (k == len)
-            return true;
-    }
-    return false;
-}
-
-int64_t
-turn_status_in(const char *p, size_t n)
-{
-    static const struct {
-        const char *words;
-        int64_t status;
-    } known[] = {
-        { "401 unauthorized", 401 }, { "status 401", 401 },
-        { "status: 401", 401 },      { "\"code\":401", 401 },
-        { "status 403", 403 },       { "403 forbidden", 403 },
-        { "status 429", 429 },       { "status: 429", 429 },
-        { "\"code\":429", 429 },     { "429 too many requests", 429 },
-        { "api error: 429", 429 },   { "api error: 401", 401 },
-        { "status 500", 500 },       { "status: 500", 500 },
-        { "\"code\":500", 500 },     { "status 400", 400 },
-        { "status: 400", 400 },      { "\"code\":400", 400 },
-        { "status 503", 503 },       { "status: 503", 503 },
-        { "\"code\":503", 503 },
-    };
-
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (says(p, n, known[i].words))
-            return known[i].status;
-    return 0;
-}
-
-enum turn_trouble
-turn_trouble_of(const char *p, size_t n, int64_t status)
-{
-    static const struct {
-        const char *words;
-        enum turn_trouble trouble;
-    } table[] = {
-        { "no conversation found", TROUBLE_SESSION },
-        { "session not found", TROUBLE_SESSION },
-        { "invalid session identifier", TROUBLE_SESSION },
-        { "no previous sessions", TROUBLE_SESSION },
-        { "error resuming session", TROUBLE_SESSION },
-        { "no rollout found", TROUBLE_SESSION },
-        { "thread not found", TROUBLE_SESSION },
-        { "prompt is too long", TROUBLE_CONTEXT },
-        { "context length", TROUBLE_CONTEXT },
-        { "context_length", TROUBLE_CONTEXT },
-        { "context window", TROUBLE_CONTEXT },
-        { "maximum context", TROUBLE_CONTEXT },
-        { "input token count", TROUBLE_CONTEXT },
-        { "insufficient_quota", TROUBLE_OTHER },
-        { "credit balance", TROUBLE_OTHER },
-        { "api key", TROUBLE_KEY },
-        { "api_key", TROUBLE_KEY },
-        { "/login", TROUBLE_KEY },
-        { "not logged in", TROUBLE_KEY },
-        { "authentication", TROUBLE_KEY },
-        { "auth method", TROUBLE_KEY },
-        { "unauthenticated", TROUBLE_KEY },
-        { "unauthorized", TROUBLE_KEY },
-        { "rate limit", TROUBLE_RATE },
-        { "rate_limit", TROUBLE_RATE },
-        { "too many requests", TROUBLE_RATE },
-        { "resource_exhausted", TROUBLE_RATE },
-        { "usage limit", TROUBLE_RATE },
-        { "exhausted your capacity", TROUBLE_RATE },
-    };
-
-    if (status == 401 || status == 403)
-        return TROUBLE_KEY;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (says(p, n, table[i].words))
-            return table[i].trouble;
-    return status == 429 ? TROUBLE_RATE : TROUBLE_OTHER;
-}
-
-/* Where an error holds the API's answer, "[API Error: {"error":{"code":401,"message":…}}]", its
- * words and code are taken. */
-static void
-unwrap(struct turn *t, const char **p, size_t *n, int64_t *status)
-{
-    const char *begin = memchr(*p, '{', *n);
-    const char *end = begin ? memrchr(begin, '}', *n - (size_t)(begin - *p)) : NULL;
-    struct json *doc;
-
-    if (!end || !t->arena ||
-        !json_parse_foreign(t->arena, begin, (size_t)(end + 1 - begin), &doc, NULL))
-        return;
-    const struct json *words = json_path(doc, "error.message");
-    if (!json_is(words, JSON_STRING) || !words->text.len)
-        return;
-    if (!*status)
-        *status = turn_count(doc, "error.code");
-    *p = words->text.p;
-    *n = words->text.len;
-}
-
 /* Keeps the words of an error. */
 static void
 keep_error(struct turn *t, const char *p, size_t n, int64_t status)
 {
-    unwrap(t, &p, &n, &status);
+    if (t->arena)
+        model_trouble_unwrap(t->arena, &p, &n, &status);
     while (n && (p[n - 1] == '.' || p[n - 1] == '\n'))
         n--; /* advice follows behind a colon */
     size_t shown = utf8_cut(p, n, ERROR_MAX);
 
     buf_reset(&t->error);
     term_escape(&t->error, p, shown, false);
-    t->trouble = turn_trouble_of(p, n, status ? status : turn_status_in(p, n));
+    t->trouble = model_trouble_of(p, n, status);
 }
 
 void

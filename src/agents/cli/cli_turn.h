@@ -15,18 +15,9 @@
 #ifndef CLIQ_AGENTS_CLI_CLI_TURN_H
 #define CLIQ_AGENTS_CLI_CLI_TURN_H
 
+#include "agents/model_trouble.h"
 #include "base/json.h"
 #include "context/usage.h"
-
-/* The remedy of an error. */
-enum turn_trouble {
-    TROUBLE_NONE,
-    TROUBLE_OTHER,
-    TROUBLE_KEY,     /* the key is wrong or the sign-in is missing: only a person helps */
-    TROUBLE_CONTEXT, /* too long for the model */
-    TROUBLE_RATE,    /* too many requests: later */
-    TROUBLE_SESSION, /* the conversation to continue does not exist any more */
-};
 
 enum { TURN_SHORT = 160 }; /* bytes of a progress text */
 
@@ -45,7 +36,7 @@ struct turn {
     bool is_done;         /* the last event came: an answer */
     bool is_failed;       /* the last event came: an error */
     bool is_hopeless;     /* what the program goes on with is of no use: it may be stopped */
-    enum turn_trouble trouble;
+    enum model_trouble trouble;
     struct buf error;   /* the vendor's words of the last error */
     int64_t resets_s;   /* TROUBLE_RATE: when it ends, in seconds since 1970; 0: not known */
     unsigned n_retries; /* that the program made by itself since it last said something */
@@ -82,10 +73,5 @@ void turn_done(struct turn *t);
 
 /* The whole number of a member, or 0. */
 int64_t turn_count(const struct json *o, const char *path);
-
-/* Pure: what an error's words say. */
-enum turn_trouble turn_trouble_of(const char *p, size_t n, int64_t status);
-/* An HTTP status in an error's words ("status 429", "401 Unauthorized"), or 0. */
-int64_t turn_status_in(const char *p, size_t n);
 
 #endif

@@ -177,7 +177,6 @@ journal_line(struct turn *t, const struct json *line)
 
 const struct cli_vendor cli_codex = {
     .agent = "codex",
-    .install = "npm install -g @openai/codex",
     .sign_in = "run codex login",
     .key_env = "OPENAI_API_KEY",
     .signed_in = ".codex/auth.json",
@@ -206,8 +205,8 @@ const struct cmd cmd_agent_codex = {
         "in run/logs/<phase>.<n>.raw. A phase that is sent back continues its conversation.\n"
         "\n"
         "Fields of the phase: model, args, sandbox (workspace-write: it writes in the working\n"
-        "directory only). Settings agents.codex.*: api_key, base_url (it ends in /v1), model,\n"
-        "args, binary. Without api_key its own sign-in is used, or OPENAI_API_KEY or\n"
+        "directory only). Settings agents.codex.*: the same for all phases, and api_key, base_url\n"
+        "(it ends in /v1), binary. Without api_key its own sign-in is used, or OPENAI_API_KEY or\n"
         "CODEX_API_KEY.",
     .opts = agent_no_opts,
     .run = run,

@@ -9,7 +9,6 @@
 #include "cmd/cmd.h"
 #include "proc/child.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -57,12 +56,9 @@ static bool
 over_acp(struct context *c, const char *binary, enum status *s, struct err *e)
 {
     const char *const argv[] = { binary, "acp", NULL };
-    const char *key = model_agent_text(c, "api_key");
 
     if (model_agent_option(c, "args") || model_agent_option(c, "sandbox") || !speaks_acp(binary))
         return false;
-    if (key)
-        setenv("CURSOR_API_KEY", key, 1);
     *s = acp_work(c, argv, e);
     return true;
 }
@@ -165,7 +161,6 @@ parse(struct turn *t, const struct json *line)
 
 const struct cli_vendor cli_cursor = {
     .agent = "cursor",
-    .install = "https://cursor.com/cli",
     .sign_in = "run agent login",
     .key_env = "CURSOR_API_KEY",
     .signed_in = ".config/cursor/auth.json",
@@ -194,9 +189,8 @@ const struct cmd cmd_agent_cursor = {
         "run/logs/<phase>.<n>.raw. A phase that is sent back continues its conversation.\n"
         "\n"
         "Fields of the phase: model, permissions, reviewer, args, sandbox. Settings\n"
-        "agents.cursor.*: api_key, model, permissions, reviewer, args, binary. Without api_key "
-        "its\n"
-        "own sign-in is used, or CURSOR_API_KEY.",
+        "agents.cursor.*: the same for all phases, and api_key, binary. Without api_key its own\n"
+        "sign-in is used, or CURSOR_API_KEY.",
     .opts = agent_no_opts,
     .run = run,
 };

@@ -245,7 +245,6 @@ exited(struct turn *t, int code)
 
 const struct cli_vendor cli_gemini = {
     .agent = "gemini",
-    .install = "npm install -g @google/gemini-cli",
     .sign_in = "run gemini once and choose how",
     .key_env = "GEMINI_API_KEY",
     .signed_in = ".gemini/oauth_creds.json",
@@ -275,8 +274,9 @@ const struct cmd cmd_agent_gemini = {
         "conversation.\n"
         "\n"
         "Fields of the phase: model, args, permission_mode (auto_edit: it edits files; yolo: it\n"
-        "also runs commands), allowed_tools. Settings agents.gemini.*: api_key, base_url, model,\n"
-        "args, binary. Without api_key its own sign-in is used, or GEMINI_API_KEY.",
+        "also runs commands), allowed_tools. Settings agents.gemini.*: the same for all phases, "
+        "and\n"
+        "api_key, base_url, binary. Without api_key its own sign-in is used, or GEMINI_API_KEY.",
     .opts = agent_no_opts,
     .run = run,
 };

@@ -172,14 +172,13 @@ error_line(struct turn *t, const char *p, size_t n)
     const char *end = memchr(from, '"', len);
     if (end)
         len = (size_t)(end - from);
-    turn_say(t, "%s: %.*s", turn_trouble_of(from, len, 0) == TROUBLE_RATE ? "rate limit" : "error",
+    turn_say(t, "%s: %.*s", model_trouble_of(from, len, 0) == TROUBLE_RATE ? "rate limit" : "error",
              (int)len, from);
     return true;
 }
 
 const struct cli_vendor cli_opencode = {
     .agent = "opencode",
-    .install = "npm install -g opencode-ai",
     .sign_in = "run opencode auth login",
     .key_env = "the key of its provider",
     .signed_in = ".local/share/opencode/auth.json",
