@@ -7,7 +7,7 @@ load ../lib/server
 # follow HEADING: that walk, in $T/tree; then $CLIQ is what it built.
 follow() {
     mkdir -p "$T/tree/build"
-    cp -a "$ROOT"/{Makefile,CHANGELOG.md,include,src,man,web,tools} "$T/tree"
+    cp -a "$ROOT"/{Makefile,CHANGELOG.md,include,src,man,web,sdk-js,tools} "$T/tree"
     cp -a "$BIN"/{obj,flags} "$T/tree/build" # objects that the walk does not touch are not compiled again
     (
         export BUILD=build MAKEFLAGS=-j2
