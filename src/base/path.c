@@ -185,15 +185,17 @@ path_open_failed(int dir, const char *path, const char *what, struct err *e)
 enum status
 path_read_fd(int fd, const char *what, struct buf *to, struct err *e)
 {
-    /* Read into a chunk, because buf_room would count a whole chunk against the buf's limit. 4 KiB,
-     * because most files are small. */
-    char chunk[4096];
+    /* Read into a chunk, because buf_room would count a whole chunk against the buf's limit. Most
+     * files are small, so the first one is. */
+    char chunk[64 << 10];
+    size_t want = 4096;
     ssize_t n;
 
-    while ((n = SYS_RETRY(sys->read(fd, chunk, sizeof chunk))) > 0) {
+    while ((n = SYS_RETRY(sys->read(fd, chunk, want))) > 0) {
         buf_add(to, chunk, (size_t)n);
         if (buf_failed(to))
             break;
+        want = sizeof chunk;
     }
     if (n < 0 && errno == EBADF && fd == STDIN_FILENO)
         return err_set(e, ST_INVALID, "read %s: standard input is closed", what);
