@@ -176,7 +176,7 @@ begin_stream(const struct reply_to *to, const struct http_request *r, const stru
                      &(struct stream_caller){ by->identity, by->key, by->is_admin || by->reads_all,
                                               by->key_until_ms },
                      args, a, last.p ? arena_dup(a, last.p, last.len) : NULL,
-                     to->route->kind == ROUTE_ENGINE_EVENTS, to->id, &status, &code, &e))
+                     to->route->kind == ROUTE_ENGINE_EVENTS, NULL, to->id, &status, &code, &e))
         reply_refuse(to, status, code, e.text, NULL);
     else
         reply_streams(to);

@@ -4,6 +4,7 @@
 #include "mcp/tools.h"
 #include "serve/dispatch.h"
 #include "serve/file_answer.h"
+#include "serve/mcp_listen.h"
 #include "serve/rounds.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ struct mcp_call {
     enum status status;
 };
 
-static const struct mcp_offer offer = { .has_files = true };
+static const struct mcp_offer offer = { .has_files = true, .has_listen = true };
 
 void
 mcp_call_free(struct mcp_call *c)
@@ -285,7 +286,9 @@ mcp_route_answer(const struct reply_to *to, const struct http_request *r, const 
         m->need = MCP_NOTHING;
     }
     bool is_later = m->need == MCP_HUB || m->need == MCP_FILES;
-    if (!is_later)
+    if (m->need == MCP_LISTEN)
+        mcp_listen_begin(to, m, by);
+    else if (!is_later)
         send_line(to, m->http, &line);
     buf_release(&line);
     if (!is_later)

@@ -7,8 +7,8 @@
  *
  * Each message is a request of its own, in both eras, without sessions: the key says who. A key
  * needs for each tool the scope that the tool's route needs; tools that read the project's files
- * need audit, room_post and review emit. A claim that waits ends with its connection. Changes of
- * resources are not told here: /signals/stream does that, and cliq mcp with CLIQ_URL.
+ * need audit, room_post and review emit. A claim that waits ends with its connection.
+ * subscriptions/listen is answered with a stream (mcp_listen.h).
  *
  * Tests: test/scenario/mcp_http.bats
  */

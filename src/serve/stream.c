@@ -30,6 +30,7 @@ struct stream_client {
     uint64_t changed; /* the line up to which it was told that something changed */
     int64_t until_ms; /* when the key expires; 0: never */
     struct signal_filter filter;
+    const struct stream_form *form; /* NULL: signals */
     uint64_t place;
     bool is_full; /* waits for HTTP_DRAINED, */
     int64_t full_since_ms;
@@ -112,6 +113,8 @@ may_see(const struct stream_client *c, const struct json *signal)
 static enum status
 wants(const struct stream_client *c, uint64_t seq, const struct json *signal)
 {
+    if (c->form && !c->form->note)
+        return ST_NOT_FOUND;
     enum status s = signal_filter_wants(&c->filter, signal) ? may_see(c, signal) : ST_NOT_FOUND;
 
     return !s && c->is_inbox ? hub_is_in_inbox(c->all->hub, c->identity, seq) : s;
@@ -147,6 +150,16 @@ write_event(struct buf *to, struct hub *h, uint64_t seq, const struct json *sign
     return true;
 }
 
+/* The event of one signal, in the client's form. False: not known now. */
+static bool
+write_for(const struct stream_client *c, struct buf *to, uint64_t seq, const struct json *signal)
+{
+    if (!c->form)
+        return write_event(to, c->all->hub, seq, signal, c->is_engine);
+    buf_adds(to, c->form->note);
+    return true;
+}
+
 /* All of it, or nothing: then the client is full. */
 static bool
 tell(struct stream_client *c, const struct buf *text)
@@ -165,9 +178,12 @@ tell_reset(struct stream_client *c, uint64_t oldest)
 {
     struct buf text = { 0 };
 
-    buf_addf(&text, "id: %" PRIu64 "\nevent: reset\ndata: {\"oldest\":%" PRIu64 "}\n\n", oldest - 1,
-             oldest);
-    if (tell(c, &text))
+    if (c->form)
+        buf_adds(&text, c->form->note ? c->form->note : "");
+    else
+        buf_addf(&text, "id: %" PRIu64 "\nevent: reset\ndata: {\"oldest\":%" PRIu64 "}\n\n",
+                 oldest - 1, oldest);
+    if (!text.len || tell(c, &text))
         c->place = oldest - 1;
     buf_release(&text);
 }
@@ -179,11 +195,14 @@ tell_cut(struct stream_client *c)
     struct streams *s = c->all;
     struct buf text = { 0 };
 
-    buf_addf(&text,
-             "id: %" PRIu64 "\nevent: reset\ndata: {\"oldest\":%" PRIu64 ",\"cut\":%" PRIu64
-             "}\n\n",
-             s->cut, hub_oldest_seq(s->hub), s->cut);
-    bool is_told = tell(c, &text);
+    if (c->form)
+        buf_adds(&text, c->form->note ? c->form->note : "");
+    else
+        buf_addf(&text,
+                 "id: %" PRIu64 "\nevent: reset\ndata: {\"oldest\":%" PRIu64 ",\"cut\":%" PRIu64
+                 "}\n\n",
+                 s->cut, hub_oldest_seq(s->hub), s->cut);
+    bool is_told = !text.len || tell(c, &text);
     if (is_told)
         c->place = s->cut;
     buf_release(&text);
@@ -228,8 +247,7 @@ catch_up(struct stream_client *c)
         uint64_t seq = 0;
         st = hub_next_signal(s->hub, c->place, &a, &seq, &signal);
         enum status is_wanted = st || seq > s->newest ? ST_NOT_FOUND : wants(c, seq, signal);
-        if (is_wanted == ST_IO ||
-            (!is_wanted && !write_event(&text, s->hub, seq, signal, c->is_engine)))
+        if (is_wanted == ST_IO || (!is_wanted && !write_for(c, &text, seq, signal)))
             st = ST_IO;
         if (st == ST_IO) {
             ; /* its place stays: a gap would be for ever */
@@ -308,7 +326,8 @@ gather(struct streams *s, struct batch *b)
 static bool
 wants_all(const struct stream_client *c, const struct batch *b)
 {
-    return signal_filter_is_empty(&c->filter) && !c->is_inbox && (b->is_public || c->reads_all);
+    return signal_filter_is_empty(&c->filter) && !c->is_inbox && !c->form &&
+           (b->is_public || c->reads_all);
 }
 
 /* Tells a client what it wants of the batch; false: it is full, or it is not known now what it may
@@ -328,12 +347,15 @@ tell_batch(struct stream_client *c, struct batch *b)
             size_t from = i ? b->ends[c->is_engine][i - 1] : 0;
             st = wants(c, b->seqs[i], b->signals[i]);
             if (!st) {
-                buf_add(&some, text->p + from, b->ends[c->is_engine][i] - from);
+                if (!c->form)
+                    buf_add(&some, text->p + from, b->ends[c->is_engine][i] - from);
                 n++;
             }
         }
     }
-    const struct buf *all = n == b->n ? text : &some;
+    if (c->form && n)
+        buf_adds(&some, c->form->note);
+    const struct buf *all = n == b->n && !c->form ? text : &some;
     bool is_told = st != ST_IO && (!n || tell(c, all));
     buf_release(&some);
     c->all->delivered += is_told ? n : 0;
@@ -428,8 +450,11 @@ forget(struct stream_client *c)
     c->all->n--;
     if (c->all->on_identity && !streams_has(c->all, c->identity))
         c->all->on_identity(c->all->ctx, c->identity, false);
+    const struct stream_form *form = c->form;
     arena_release(&c->arena);
     free(c);
+    if (form)
+        form->ended(form->ctx);
 }
 
 /* Closes the stream with a comment, whether there is room for it or not. */
@@ -506,6 +531,8 @@ on_news(void *ctx, struct http_conn *conn, enum http_news news)
     if (news == HTTP_DRAINED) {
         c->is_full = false;
         catch_up(c);
+        if (c->form)
+            c->form->drained(c->form->ctx);
         return;
     }
     if (news == HTTP_STOPPING) {
@@ -653,6 +680,11 @@ static void
 welcome(struct stream_client *c)
 {
     char text[64];
+
+    if (c->form) {
+        http_stream_write(c->conn, c->form->first, strlen(c->form->first));
+        return;
+    }
     int n = snprintf(text, sizeof text, ": connected\nid: %" PRIu64 "\n\n", c->place);
 
     http_stream_write(c->conn, text, (size_t)n);
@@ -671,7 +703,8 @@ count_of(const struct streams *s, const char *key)
 bool
 streams_add(struct streams *s, struct http_conn *conn, const struct stream_caller *by,
             const struct json *args, struct arena *a, const char *last_id, bool is_engine,
-            const char *request_id, int *status, const char **code, struct err *e)
+            const struct stream_form *form, const char *request_id, int *status, const char **code,
+            struct err *e)
 {
     struct stream_client *c = calloc(1, sizeof *c);
     struct refusal no = { 503, "STORE_UNAVAILABLE", "out of memory" };
@@ -705,6 +738,7 @@ streams_add(struct streams *s, struct http_conn *conn, const struct stream_calle
         .conn = conn,
         .reads_all = by->reads_all,
         .is_engine = is_engine,
+        .form = form,
         .until_ms = by->until_ms,
     };
     c->place = s->newest > s->written ? s->newest : s->written;

@@ -70,12 +70,24 @@ struct stream_caller {
     int64_t until_ms; /* when the key expires, by the wall clock; 0: never */
 };
 
+/* A stream that is told something else than signals: MCP's subscriptions/listen (mcp_listen.h). */
+struct stream_form {
+    const char *first; /* in place of its position */
+    const char *note;  /* in place of signals that it wants, once for those that come together;
+                        * NULL: it wants none */
+    void (*drained)(void *ctx); /* the full queue is empty */
+    void (*ended)(void *ctx);   /* the connection must not be used any more */
+    void *ctx;
+};
+
 /* Begins a stream on the connection, or answers why not. `args`: as stream_args
- * say, as texts; `a` is of the request. `last_id`: of the header Last-Event-ID, or NULL. False with
- * *status, *code and the sentence in *e when it is refused; then the caller answers. */
+ * say, as texts; `a` is of the request. `last_id`: of the header Last-Event-ID, or NULL; form:
+ * NULL, or valid until it has ended. False with *status, *code and the sentence in *e when it is
+ * refused; then the caller answers. */
 bool streams_add(struct streams *s, struct http_conn *c, const struct stream_caller *by,
                  const struct json *args, struct arena *a, const char *last_id, bool is_engine,
-                 const char *request_id, int *status, const char **code, struct err *e);
+                 const struct stream_form *form, const char *request_id, int *status,
+                 const char **code, struct err *e);
 
 /* The last line on disk, before streams get it. A client that connects now starts after it, even if
  * the index does not have it yet. */

@@ -8,14 +8,15 @@ cache=${CLIQ_AGENTS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cliq-agents}
 export CLIENTS=$cache/clients/node_modules PATH=$cache/bin:$PATH
 
 sdk() { timeout 100 node "$ROOT/test/agents/mcp_sdk.mjs" "$@" >"$T/said" 2>"$T/complained" || { tail -5 "$T/complained" >&2; return 1; }; }
-holds() { # VERSION
-    $PY - "$T/said" "$1" <<'PY'
+holds() { # VERSION [WHAT CHANGED]
+    $PY - "$T/said" "$1" "${2:-the inbox}" <<'PY'
 import json, sys
 d = json.load(open(sys.argv[1]))
 assert d["version"] == sys.argv[2] and d["server"] == "cliq", d
 assert d["found"] and d["is_error"] and d["read"] and d["unknown"] == -32602, d
 assert len(d["tools"]) == 15 and "lease" in d["tools"] and d["prompts"] == ["inbox", "handoff"], d
 assert d["resources"] >= 1 and d["templates"] == 3 and d["prompt"] >= 1, d
+assert d["changed"] == sys.argv[3], d
 PY
 }
 
@@ -26,7 +27,7 @@ PY
 }
 
 @test "the client library, legacy, modern and auto, over HTTP" {
-    sdk legacy "$URL/mcp" "$KEY" && holds 2025-11-25
+    sdk legacy "$URL/mcp" "$KEY" && holds 2025-11-25 "never told" # not offered to the old era over HTTP
     sdk modern "$URL/mcp" "$KEY" && holds 2026-07-28
     sdk auto "$URL/mcp" "$KEY" && holds 2026-07-28
 }
@@ -61,11 +62,11 @@ conform() {
 
 # The other scenarios ask for tools, resources and prompts of a test server (test_simple_text, …), for completion and
 # logging, which cliq does not offer, or for resources/subscribe over HTTP, which it offers over standard input and output
-# only. server-stateless is 21 of 25: the other four need tools of a test server.
+# only. server-stateless is 24 of 28: the other four need tools of a test server.
 @test "the conformance runner: what applies to a server of both eras" {
     conform legacy server-initialize ping tools-list resources-list prompts-list dns-rebinding-protection
     conform modern tools-list resources-list sep-2164-resource-not-found prompts-list dns-rebinding-protection caching http-header-validation
     conform modern server-stateless || true
-    has "$(sed 's/\x1b\[[0-9;]*m//g' "$T/said")" "Passed: 21/25"
+    has "$(sed 's/\x1b\[[0-9;]*m//g' "$T/said")" "Passed: 24/28"
     is 0 "$(sed 's/\x1b\[[0-9;]*m//g' "$T/said" | grep "    Error:" | grep -cv "Not testable: server does not list" || true)"
 }

@@ -38,12 +38,20 @@ const run = async () => {
   const { contents } = await client.readResource({ uri: resources[0].uri });
   const { prompts } = await client.listPrompts();
   const { messages } = await client.getPrompt({ name: 'inbox', arguments: {} });
+  // A change of the inbox is told: by one request for all resources, or one each, as the era has it.
+  const told = new Promise((yes) => client.setNotificationHandler('notifications/resources/updated', (n) => yes(n.params.uri)));
+  const isModern = (client.getNegotiatedProtocolVersion?.() ?? '') >= '2026';
+  const canTell = client.getServerCapabilities()?.resources?.subscribe === true;
+  const { uri } = resources[0];
+  if (canTell) await (isModern ? client.listen({ resourceSubscriptions: [uri] }) : client.subscribeResource({ uri }));
+  await call('emit', { signal_type: 'pulse', to_identity: uri.replace('inbox://', '') });
+  const changed = canTell ? await told : 'never told';
   const unknown = await client.callTool({ name: 'none', arguments: {} }).then(() => 0, (e) => e.code);
   console.log(JSON.stringify({
     version: client.getNegotiatedProtocolVersion?.() ?? client.transport?.protocolVersion, server: client.getServerVersion()?.name,
     tools: tools.map((t) => t.name), found: box.signals.some((s) => s.id === sent.id), is_error: bad.isError === true,
     resources: resources.length, templates: resourceTemplates.length, read: contents[0].uri === resources[0].uri,
-    prompts: prompts.map((p) => p.name), prompt: messages.length, unknown,
+    prompts: prompts.map((p) => p.name), prompt: messages.length, unknown, changed: changed.replace(uri, 'the inbox'),
   }));
   await client.close();
 };

@@ -121,3 +121,46 @@ field_of_channel() { python3 -c 'import json; print(json.loads(open(".war-rooms/
     is 401 "$(<status)"
 }
 waits() { metric_is claims_waiting "$1"; }
+
+# listen PARAMS [KEY]: begins subscriptions/listen; its events come to the file events, its process is $!.
+listen() {
+    curl -sSN "$URL/mcp" -H "Authorization: Bearer ${2:-$KEY}" -H 'Content-Type: application/json' -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: subscriptions/listen' \
+        -d "{\"jsonrpc\":\"2.0\",\"id\":\"sub-7\",\"method\":\"subscriptions/listen\",\"params\":{$1,$MODERN}}" >events 2>&1 3>&- &
+    PIDS+=($!)
+    until_true grep -q acknowledged events
+}
+# told WHAT N: the stream has N events about it.
+told() { [ "$(grep -c "^data: .*resources/updated.*$1" events)" = "$2" ]; }
+
+@test "subscriptions/listen: a stream of changes of one's own inbox, of rooms and handoffs for keys that may read them" {
+    ask server/discover "{$MODERN}" "$KEY" -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: server/discover'
+    has "$out" '"resources":{"subscribe":true}'
+    tool room_post '{"room":"r1","from":"engineer","to":"qa","type":"done","ref":"E-1","body":"one"}' >/dev/null
+    ruby=$(key_of ruby)
+    eve=$(key_of eve)
+    uris='"notifications":{"resourceSubscriptions":["inbox://ruby","inbox://admin","room://r1","nonsense://x",""]}'
+    listen "$uris"
+    is '["inbox://admin", "room://r1"]' "$(sed -n 's/^data: //p' events | head -1 | json 'json.dumps(d["params"]["notifications"]["resourceSubscriptions"])')"
+    is sub-7 "$(sed -n 's/^data: //p' events | head -1 | json 'd["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"]')"
+    tool emit '{"signal_type":"pulse","to_identity":"ruby"}' >/dev/null # not in the admin's inbox, though it may read it
+    tool emit '{"signal_type":"pulse","to_identity":"admin"}' "$eve" >/dev/null
+    until_true told inbox://admin 1
+    echo '{"v":1,"from":"ann","to":"qa","type":"done","ref":"E-1","body":"by hand"}' >>.war-rooms/r1/channel.jsonl
+    until_true told room://r1 1
+    is sub-7 "$(sed -n 's/^data: //p' events | tail -1 | json 'd["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"]')"
+    lacks "$(<events)" "id: "
+    kill -KILL "${PIDS[-1]}"
+    until_true streams 0
+    listen "$uris" "$ruby" # no scope to read the project
+    is '["inbox://ruby"]' "$(sed -n 's/^data: //p' events | head -1 | json 'json.dumps(d["params"]["notifications"]["resourceSubscriptions"])')"
+    tool emit '{"signal_type":"pulse","to_identity":"ruby"}' >/dev/null
+    until_true told inbox://ruby 1
+    "$CLIQ" key revoke "$("$CLIQ" key list --json | json '[k["id"] for k in d if k["identity"]=="ruby"][0]')" >/dev/null
+    wait "${PIDS[-1]}" || true
+    has "$(<events)" ": the key was revoked"
+    listen '"notifications":{}' # nothing: a stream that only lives
+    "$CLIQ" emit pulse --to-identity admin --as eve >/dev/null
+    until_true streams 1
+    lacks "$(<events)" updated
+}
+streams() { metric_is stream_clients "$1"; }

@@ -37,7 +37,7 @@ on_request(void *ctx, struct http_conn *c, const struct http_request *r)
     (void)r;
     assert_true(json_parse(&a, wants, strlen(wants), &args, NULL));
     if (streams_add(streams, c, &(struct stream_caller){ "bob", "", true }, args, &a, last_id,
-                    false, "r1", &status, &code, &e))
+                    false, NULL, "r1", &status, &code, &e))
         last = c;
     else
         http_answer(c, status, NULL, e.text, strlen(e.text));
