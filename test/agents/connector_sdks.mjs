@@ -66,6 +66,31 @@ const uses = {
         await jira.issues.createIssue({ fields: { project: { key: 'PROJ' }, issuetype: { name: 'Bug' }, summary: 'New' } })
         await rejects(jira.issues.getIssue({ issueIdOrKey: 'PROJ-9' }), 404)
     },
+    async confluence() {
+        const { createV1Client, createV2Client } = await load('confluence.js')
+        const config = { host: url, auth: { type: 'basic', email: 'ann@example.org', apiToken: 'conf-t0ken' },
+            onSchemaMismatch: m => { throw new Error(JSON.stringify(m)) } }
+        const { page, space } = createV2Client(config), { search } = createV1Client(config)
+        const body = value => ({ representation: 'storage', value })
+        assert.equal((await page.getPageById({ id: 100, bodyFormat: 'storage' })).body.storage.value, '<p>Old</p>')
+        assert.equal((await space.getSpaces({ keys: ['DOC'] })).results[0].id, '7')
+        assert.equal((await page.getPages({ spaceId: [7], title: 'Guide' })).results[0].id, '100')
+        const made = await page.createPage({ body: { spaceId: '7', status: 'current', title: 'New', body: body('<p>x</p>') } })
+        assert.equal(made.version.number, 1)
+        const changed = { id: '100', status: 'current', title: 'Guide', body: body('<p>y</p>'), version: { number: 4 } }
+        assert.equal((await page.updatePage({ id: 100, body: changed })).version.number, 4)
+        await rejects(page.updatePage({ id: 100, body: changed }), 409)
+        const titles = []
+        let found = await search.searchByCQL({ cql: 'type = page' })
+        titles.push(...found.results.map(r => r.title))
+        while (found._links.next) {
+            const { searchParams } = new URL(found._links.next, url)
+            found = await search.searchByCQL({ cql: searchParams.get('cql'), cursor: searchParams.get('cursor') })
+            titles.push(...found.results.map(r => r.title))
+        }
+        assert.deepEqual(titles, ['hit 0', 'hit 1', 'hit 2', 'hit 3', 'hit 4'])
+        await rejects(page.getPageById({ id: 999 }), 404)
+    },
     async zendesk() {
         const zendesk = need('node-zendesk').createClient({ username: 'ann@example.org', token: 'zd-t0ken', endpointUri: url + '/api/v2' })
         assert.equal((await zendesk.tickets.show(42)).result.subject, 'It fails')

@@ -15,6 +15,7 @@ client() { # SERVICE
 
 @test "@aws-sdk/client-s3 puts, gets, lists and uploads in parts" { client s3; }
 @test "jira.js accepts every answer by its schema" { client jira; }
+@test "confluence.js accepts every answer by its schema, and turns the pages of a search" { client confluence; }
 @test "node-zendesk shows, updates, creates and searches" { client zendesk; }
 @test "@hubspot/api-client reads pages, creates and updates" { client hubspot; }
 @test "@datadog/datadog-api-client queries and sends" { client datadog; }

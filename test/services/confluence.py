@@ -55,10 +55,14 @@ class Confluence(Service):
                          "parentId": body.get("parentId"), "body": {"storage": {"value": body["body"]["value"]}}}
             return 200, shown(pages[id])
         if r.path == "/wiki/rest/api/search":
-            at = int(r.query.get("start", 0))
-            out = {"results": [{"title": f"hit {i}"} for i in range(at, min(at + 2, 5))], "_links": {"base": "x"}}
-            if at + 2 < 5:
-                out["_links"]["next"] = f"/wiki/rest/api/search?cql=x&start={at + 2}&limit=2"
+            cursor = r.query.get("cursor", "c0")  # no number: `start` has been gone since 2020
+            at = int(cursor[1:])
+            hits = [{"title": f"hit {i}", "excerpt": "", "url": f"/spaces/DOC/pages/{i}", "breadcrumbs": [], "entityType": "content",
+                     "iconCssClass": "x", "lastModified": "2026-11-19T10:00:00.000Z"} for i in range(at, min(at + 2, 5))]
+            out = {"results": hits, "start": at, "limit": 2, "size": len(hits), "totalSize": 5, "cqlQuery": r.query["cql"],
+                   "searchDuration": 1, "_links": {"base": f"{self.url}/wiki", "context": "/wiki", "self": "x"}}
+            if at + 2 < 5:  # behind the context: not /wiki/rest
+                out["_links"]["next"] = f"/rest/api/search?next=true&cursor=c{at + 2}&limit=2&start={at + 2}&cql=x"
             if r.query.get("cql") == "evil":
                 out["_links"]["next"] = "http://127.0.0.2:9/steal"
             return 200, out

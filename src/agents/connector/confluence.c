@@ -132,7 +132,9 @@ get_page(struct connection *x, const struct transfer *n, struct err *e)
 static enum status
 search(struct connection *x, const struct transfer *n, struct err *e)
 {
-    static const struct paging how = { .items = "results", .next = "_links.next" };
+    static const struct paging how = { .items = "results",
+                                       .next = "_links.next",
+                                       .context = "/wiki" };
     struct connection_request q = { .url = URL(x, "/wiki/rest/api/search?limit=50&cql=", n->ref) };
 
     return connection_keep_list(x, &q, &how, e);

@@ -650,7 +650,9 @@ turn_page(struct connection *x, struct connection_request *q, const struct pagin
     struct json *doc = NULL;
 
     if (!how->parameter) {
-        q->url = next[0] == '/' ? URL(x, next) : next;
+        const char *context = how->context ? how->context : "";
+        bool is_whole = strncmp(next, context, strlen(context)) == 0;
+        q->url = next[0] == '/' ? URL(x, is_whole ? "" : context, "", next) : next;
         return !q->url || has_same_origin(q->url, x->base_url)
                    ? ST_OK
                    : err_set(e, ST_REFUSED, "the next page is on another server: not followed");

@@ -126,7 +126,8 @@ struct paging {
     /* the parameter that takes it: of the query, or of the body when there is one ("page.cursor");
      * NULL: it is the URL of the next page, of the same origin */
     const char *parameter;
-    size_t most; /* items that the service gives of one list; 0: CONNECTION_ITEMS_MAX */
+    const char *context; /* path that such URLs leave out: "/wiki"; NULL: none */
+    size_t most;         /* items that the service gives of one list; 0: CONNECTION_ITEMS_MAX */
 };
 /* Appends the items of all pages to `to`, at most the entry's `limit`. Where a service or the frame
  * gives no more although there are more, a progress line says so. */
