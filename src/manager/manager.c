@@ -235,14 +235,18 @@ static void
 find_end(struct manager *m)
 {
     size_t n_open = 0, n_people = 0;
+    bool is_retried = false;
 
     if (n_running(m))
         return;
     for (size_t i = 0; i < m->n; i++) {
         const struct room_actor *a = m->actors[i];
+        is_retried = is_retried || a->retry;
         n_open += !a->is_over && !a->failed;
         n_people += !a->is_over && !a->failed && a->awaits_person;
     }
+    if (is_retried && !m->host.is_ending)
+        return;
     if (m->host.is_ending || !n_open || (m->o->is_once && !next_to_start(m))) {
         stop(m);
         return;

@@ -16,6 +16,7 @@
 enum { TALK_MESSAGES = 20, TALK_BODY_MAX = 16384 };
 
 static void on_gone(void *ctx);
+static void on_retry(void *ctx);
 
 static const struct life_state *
 now(const struct room_actor *a)
@@ -122,14 +123,41 @@ find_message(const struct room_actor *a, const char *id, struct buf *line, off_t
     return is_found;
 }
 
+/* Another program holds the channel's lock: nothing was posted, and the journal says what has to
+ * be. */
+static void
+try_later(struct room_actor *a, enum status s, const struct err *why)
+{
+    int64_t now_ms = clock_mono_ms();
+
+    if (!a->locked_ms) {
+        a->locked_ms = now_ms;
+        manager_tell_note(&a->host->voice, a->room, "waits for the lock of its channel: %s",
+                          why->text);
+    }
+    if (now_ms - a->locked_ms < CHANNEL_LOCKED_MAX_MS && !a->retry)
+        a->retry = loop_after(a->host->loop, CHANNEL_RETRY_MS, on_retry, a, NULL);
+    if (!a->retry) {
+        give_up(a, s, why);
+        return;
+    }
+    a->failed = s;
+    a->wants_start = a->awaits_person = false;
+}
+
 static bool
 post(struct room_actor *a, const struct message *m, const char *const *ids, size_t n)
 {
     bool is_cut = false;
+    int64_t since = clock_mono_ms();
     struct err e;
     enum status s = channel_post_as(&a->channel, m, ids, n, &is_cut, &e);
 
-    if (s)
+    if (!s)
+        a->locked_ms = 0;
+    if (s == ST_IO && clock_mono_ms() - since >= CHANNEL_WAIT_MS)
+        try_later(a, s, &e);
+    else if (s)
         give_up(a, s, &e);
     else if (is_cut)
         manager_tell_note(&a->host->voice, a->room,
@@ -899,6 +927,7 @@ room_actor_open(struct room_actor *a, struct actor_host *host, const char *room,
         s = log_open(&a->quick_journal, a->dir, ROOM_JOURNAL, &quick, e);
     if (!s)
         s = channel_open_in(&a->channel, a->dir, host->max_body, true, e);
+    a->channel.log.o.lock_wait_ms = CHANNEL_WAIT_MS;
     if (!s)
         s = channel_open_read_in(a->dir, room, &a->fd, e);
     a->needs_watch = true;
@@ -913,6 +942,7 @@ void
 room_actor_close(struct room_actor *a)
 {
     drop_timer(&a->late);
+    drop_timer(&a->retry);
     free_role(a);
     log_close(&a->journal);
     log_close(&a->quick_journal);
@@ -994,4 +1024,36 @@ room_actor_recover(struct room_actor *a)
         recover_result(a);
     else if (a->past.is_open)
         recover_process(a);
+}
+
+/* Is the lock free? Then the room goes on as after a restart. */
+static void
+on_retry(void *ctx)
+{
+    struct room_actor *a = ctx;
+    struct err e;
+    enum status s;
+
+    drop_timer(&a->retry);
+    s = a->role ? ST_CONFLICT /* a process of an earlier visit is being stopped */
+                : log_try_lock(&a->channel.log, &e);
+    if (s == ST_CONFLICT) {
+        err_say(&e,
+                "another program has held the lock of its channel for more than %d s: the next "
+                "cliq room run goes on",
+                CHANNEL_LOCKED_MAX_MS / 1000);
+        s = a->failed;
+        a->failed = ST_OK;
+        try_later(a, s, &e);
+    } else {
+        a->failed = ST_OK;
+        if (s)
+            give_up(a, s, &e);
+        else
+            log_unlock(&a->channel.log);
+        if (!s)
+            room_actor_recover(a);
+        room_actor_look(a);
+    }
+    a->host->settle(a->host->ctx);
 }

@@ -10,7 +10,9 @@
  * has a place to give), awaits_person.
  *
  * Errors end the room's work here, not its life: it stays where its journal says, and the manager
- * tells why (failed).
+ * tells why (failed). But where another program holds the lock of the channel, the other rooms must
+ * not wait for it: the room is left alone and taken up again (retry), as by a later manager, and
+ * fails only after CHANNEL_LOCKED_MAX_MS.
  *
  * Tests: test/scenario/room_run.bats test/scenario/room_resume.bats
  */
@@ -23,7 +25,10 @@
 #include "room/room_graph.h"
 #include "run/hub_publisher.h"
 
-#define ROLE_LINGER_MS 5000 /* for a process whose role has answered by itself */
+#define ROLE_LINGER_MS        5000 /* for a process whose role has answered by itself */
+#define CHANNEL_WAIT_MS       100  /* for its lock; other writers hold it while they sync */
+#define CHANNEL_RETRY_MS      200
+#define CHANNEL_LOCKED_MAX_MS 10000
 
 /* What all rooms of a manager share. */
 struct actor_host {
@@ -58,6 +63,8 @@ struct room_actor {
     bool is_stale;             /* it was started for an earlier visit, or is being stopped */
     bool is_interrupted;       /* stopped with the manager: its attempt does not count */
     struct loop_source *late, *linger;
+    struct loop_source *retry; /* the channel was locked: when it is tried again */
+    int64_t locked_ms;         /* since when; 0: it is not */
     enum room_readiness readiness;
     bool is_over; /* in a final state, or blocked */
     bool wants_start, awaits_person, has_told_person;

@@ -293,6 +293,25 @@ END
     has "$err" "passed over"
 }
 
+@test "a channel that another program has locked does not keep the other rooms waiting" {
+    three_roles
+    a_room room-001
+    a_room room-002
+    # held from before the manager starts until the other room has passed
+    ( exec 9>>.war-rooms/room-001/channel.jsonl; flock 9; : >"$T/held"; until [ -e "$T/free" ]; do sleep 0.05; done ) &
+    PIDS+=($!)
+    until_true test -e "$T/held"
+    a_manager
+    until_true told "room-002  review -> passed"
+    told "room-001: waits for the lock of its channel"
+    is "task" "$(types room-001)"
+    : >"$T/free"
+    ended manager "$PID"
+    code_is 0
+    is "task done review fail fix done pass" "$(types room-001)"
+    is "engineer=4 qa=4" "$(starts)"
+}
+
 @test "a lifecycle.json of its own changes the states" {
     cat >life.json <<'END'
 {"version":2,"initial_state":"drafting","max_retries":2,"states":{
