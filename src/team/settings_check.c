@@ -198,8 +198,8 @@ setting_kind_says(enum setting_kind kind)
         [SETTING_TIME] = "a time like 30, \"90s\", \"2m\" or \"30d\"",
         [SETTING_SIZE] = "a whole number of bytes, at least 1",
         [SETTING_PRICE] =
-            "{\"input\": USD, \"output\": USD, \"cached_input\": USD, \"cache_write\": USD} for a "
-            "million tokens",
+            ("{\"input\": USD, \"output\": USD, \"cached_input\": USD, \"cache_write\": USD} for a "
+             "million tokens"),
         [SETTING_COUNT] = "a whole number, 0 or more",
         [SETTING_COMMAND] = "a command like goose acp, or a list of its words",
         [SETTING_ADDRESSES] = "an address like eve@example.org, or a list of them",
