@@ -6,7 +6,7 @@
  *     programs.c        tmux, node, git                   begin: asks for their versions
  *     agent_health.c    the agents of the workflow, or those of this machine
  *     machine.c         disk, inotify, clock
- *     user_files.c      <config>: settings, permissions, temporary files
+ *     user_files.c      <config>: settings, permissions, temporary files, the alarm
  *     store_health.c    the hub's log, index and delayed.json
  *     project_health.c  .cliq/: its files, trust, runs and processes that were left
  *

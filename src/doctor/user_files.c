@@ -1,10 +1,13 @@
-/* user_files - the user's directory, <config>: settings, keys, and who may read them. */
+/* user_files - the user's directory, <config>: settings, keys, who may read them, and whether the
+ * alarm of sleeping runs is there. */
 #include "doctor/doctor.h"
 
 #include "base/path.h"
 #include "doctor/file_mode.h"
 #include "doctor/stale_files.h"
+#include "run/sleeping.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 static const struct {
@@ -17,7 +20,7 @@ static const struct {
     { "agents", "agents", DIR_OWN },
 };
 
-enum { N_FILES = sizeof files / sizeof *files };
+enum { N_FILES = sizeof files / sizeof *files, ALARM_TRIES = 100, ALARM_TRY_MS = 10 };
 
 /* Do the settings say what they should? Both files, merged: an error names its file. */
 static void
@@ -32,6 +35,33 @@ look_at_settings(struct doctor *d)
         doctor_add(d, DOCTOR_OK, "settings", NULL, "%s/settings.json%s", d->config,
                    d->project.state_dir ? " and the project's" : "");
     settings_release(&s);
+}
+
+/* The next command that deals with reviews would start it, too; until then nobody is reminded. */
+static void
+look_at_alarm(struct doctor *d)
+{
+    bool is_watched;
+    size_t n = sleeping_count(d->config, &is_watched);
+
+    if (n && is_watched)
+        doctor_add(d, DOCTOR_OK, "alarm", NULL, "%zu run%s sleep%s until people answer", n,
+                   n == 1 ? "" : "s", n == 1 ? "s" : "");
+    else if (n)
+        doctor_add_mendable(d, DOCTOR_WARNING, "alarm", "cliq review --all",
+                            "%zu run%s sleep%s, and the process that reminds people and ends their "
+                            "reviews was killed",
+                            n, n == 1 ? "" : "s", n == 1 ? "s" : "");
+}
+
+static void
+mend_alarm(const struct doctor *d)
+{
+    bool is_watched = false;
+
+    sleeping_alarm_start(d->config);
+    for (int i = 0; i < ALARM_TRIES && sleeping_count(d->config, &is_watched) && !is_watched; i++)
+        poll(NULL, 0, ALARM_TRY_MS);
 }
 
 void
@@ -53,6 +83,7 @@ user_files_look(struct doctor *d)
                        files[i].kind);
     stale_files_look(d, d->config);
     look_at_settings(d);
+    look_at_alarm(d);
 }
 
 void
@@ -67,4 +98,5 @@ user_files_mend(struct doctor *d)
     for (size_t i = 0; i < N_FILES; i++)
         file_mode_mend(doctor_text(d, "%s/%s", d->config, files[i].path), files[i].kind);
     stale_files_mend(d->config);
+    mend_alarm(d);
 }

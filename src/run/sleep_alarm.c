@@ -91,17 +91,25 @@ serve_link(const struct alarm *al, const char *name)
     return next_ms;
 }
 
+static DIR *
+open_links(const struct alarm *al)
+{
+    int fd = SYS_RETRY(sys->openat(al->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+    if (!d && fd >= 0)
+        close(fd);
+    return d;
+}
+
 /* All links; *n of them are there. */
 static int64_t
 serve_all(const struct alarm *al, size_t *n)
 {
     int64_t first_ms = INT64_MAX;
-    int fd = SYS_RETRY(sys->openat(al->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
-    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    DIR *d = open_links(al);
 
     *n = 0;
-    if (!d && fd >= 0)
-        close(fd);
     for (struct dirent *x; d && (x = readdir(d));) {
         if (x->d_name[0] == '.')
             continue;
@@ -255,4 +263,32 @@ sleeping_alarm_start(const char *config)
     }
     release(&al, &path);
     arena_release(&a);
+}
+
+static bool
+is_asleep(const struct alarm *al, const char *name)
+{
+    struct state_dir f = { .dir = -1 };
+    struct sleeping now;
+    bool is_asleep = open_link(al, name, &f) && sleeping_read(&f, &now);
+
+    state_dir_close(&f);
+    return is_asleep;
+}
+
+size_t
+sleeping_count(const char *config, bool *is_watched)
+{
+    struct alarm al = { .dir = -1, .lock = -1, .timer = -1, .watch.fd = -1 };
+    struct buf path = { 0 };
+    size_t n = 0;
+    DIR *d = open_list(&al, config, &path) ? open_links(&al) : NULL;
+
+    for (struct dirent *x; d && (x = readdir(d));)
+        n += x->d_name[0] != '.' && is_asleep(&al, x->d_name);
+    if (d)
+        closedir(d);
+    *is_watched = n && is_held(&al);
+    release(&al, &path);
+    return n;
 }

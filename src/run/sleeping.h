@@ -47,6 +47,8 @@ enum status sleeping_wake(const struct state_dir *f, const char *config, struct 
 
 /* sleep_alarm.c. Starts the alarm of this user, when runs sleep and there is none. */
 void sleeping_alarm_start(const char *config);
+/* How many runs of this user sleep; *is_watched: there is an alarm. */
+size_t sleeping_count(const char *config, bool *is_watched);
 /* Is the alarm; ST_OK when no run sleeps any more, and when another process is the alarm. */
 enum status sleeping_alarm_run(const char *config, struct err *e);
 

@@ -82,6 +82,26 @@ no_alarm() { [ -z "$(alarms)" ]; }
     until_true no_alarm
 }
 
+@test "the doctor finds that the alarm was killed, and starts another one" {
+    sleeps
+    until_true one_alarm
+    got doctor --offline
+    has "$out" "alarm... ✓ (1 run sleeps until people answer)"
+    kill -KILL $(alarms)
+    until_true no_alarm
+    got doctor --offline
+    code_is 0
+    has "$out" "alarm... ! 1 run sleeps, and the process that reminds people and ends their reviews was killed
+    Fix: cliq review --all"
+    got doctor --offline --fix
+    has "$out" "alarm... - mended: "
+    one_alarm
+    "$CLIQ" cancel >/dev/null
+    got doctor --offline
+    lacks "$out" alarm
+    until_true no_alarm
+}
+
 @test "require all: an answer that does not decide wakes nobody" {
     sleeps "require: all"
     got review approve "$ID" --as bob
