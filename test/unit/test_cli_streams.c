@@ -508,14 +508,19 @@ words_of_an_error_tell_what_to_do(void **state)
 static void
 usage_of_a_continued_thread_is_what_came_on_top(void **state)
 {
-    struct usage total = { .input_tokens = 300, .output_tokens = 30, .cached_tokens = 50 };
-    struct usage before = { .input_tokens = 100, .output_tokens = 10, .cached_tokens = 20 };
+    struct usage total = {
+        .input_tokens = 300, .output_tokens = 30, .cached_tokens = 50, .written_tokens = 9
+    };
+    struct usage before = {
+        .input_tokens = 100, .output_tokens = 10, .cached_tokens = 20, .written_tokens = 4
+    };
     struct usage u = cli_usage_since(&cli_codex, &total, &before);
 
     (void)state;
     assert_int_equal(u.input_tokens, 200);
     assert_int_equal(u.output_tokens, 20);
     assert_int_equal(u.cached_tokens, 30);
+    assert_int_equal(u.written_tokens, 5);
     u = cli_usage_since(&cli_codex, &before, &total); /* a new thread: no sum */
     assert_int_equal(u.input_tokens, 100);
 }

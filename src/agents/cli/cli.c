@@ -610,17 +610,22 @@ cli_agent_run(const struct cli_vendor *v, struct err *e)
 
 /* ---- pure ---- */
 
+/* Takes away what is known, of what there is. */
+static void
+take_off(int64_t *n, int64_t before)
+{
+    *n -= before < *n ? before : *n;
+}
+
 static void
 tokens_since(struct usage *u, const struct usage *before)
 {
     if (u->input_tokens < before->input_tokens || u->output_tokens < before->output_tokens)
         return;
-    u->input_tokens -= before->input_tokens;
-    u->output_tokens -= before->output_tokens;
-    u->cached_tokens -=
-        before->cached_tokens < u->cached_tokens ? before->cached_tokens : u->cached_tokens;
-    u->written_tokens -=
-        before->written_tokens < u->written_tokens ? before->written_tokens : u->written_tokens;
+    take_off(&u->input_tokens, before->input_tokens);
+    take_off(&u->output_tokens, before->output_tokens);
+    take_off(&u->cached_tokens, before->cached_tokens);
+    take_off(&u->written_tokens, before->written_tokens);
 }
 
 struct usage
