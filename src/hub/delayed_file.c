@@ -17,6 +17,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WRITE_EVERY_MS = 1000 };
@@ -46,7 +47,7 @@ replace_file(struct hub *h, const struct buf *text, int64_t *mark, struct err *e
         return err_sys(e, "open %s", TEMP_NAME);
     if (SYS_RETRY(sys->write(fd, text->p, text->len)) != (ssize_t)text->len)
         s = err_sys(e, "write %s", TEMP_NAME);
-    else if (sys->fstat(fd, &st) != 0)
+    else if (fstat(fd, &st) != 0) /* that of sys has no times */
         s = err_sys(e, "look at %s", TEMP_NAME);
     else
         *mark = mark_of(&st);
@@ -124,7 +125,7 @@ hub_doubt_delayed_file(struct hub *h)
     struct stat st;
 
     if (p->delayed && p->shown == p->delayed &&
-        (sys->fstatat(h->dir, FILE_NAME, &st, AT_SYMLINK_NOFOLLOW) != 0 || mark_of(&st) != p->view))
+        (fstatat(h->dir, FILE_NAME, &st, AT_SYMLINK_NOFOLLOW) != 0 || mark_of(&st) != p->view))
         p->shown = p->delayed - 1;
 }
 

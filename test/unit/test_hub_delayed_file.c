@@ -4,6 +4,7 @@
 
 #include "base/sys.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -131,6 +132,13 @@ one_that_is_missing_or_was_changed_is_made_again_by_any_writer(void **state)
     schedule(h, "one");
     char *whole = read_file(VIEW, NULL);
     remove_tree(VIEW);
+    CHECK_REPLY(ask(h, HUB_EMIT, "bob", "{\"signal_type\":\"x\"}"), 200);
+    assert_true(is_shown("one"));
+
+    int fd = open(VIEW, O_WRONLY); /* in place, and of the same size */
+    assert_int_equal(pwrite(fd, "?", 1, (off_t)(strstr(whole, "\"one\"") + 1 - whole)), 1);
+    close(fd);
+    assert_false(is_shown("one"));
     CHECK_REPLY(ask(h, HUB_EMIT, "bob", "{\"signal_type\":\"x\"}"), 200);
     assert_true(is_shown("one"));
     write_file(VIEW, "junk");
