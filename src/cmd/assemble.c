@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/lib/team_source.h"
 #include "context/frames.h"
+#include "run/assembled.h"
 #include "run/lockfile.h"
 #include "run/replay.h"
 #include "team/agent.h"
@@ -306,18 +307,20 @@ assemble(const struct args *a, const struct chosen *c, struct state_dir *f, stru
                                 : c->ref.kind == TEAM_REF_DIR ? ASSEMBLE_TRUST_OWN
                                                               : ASSEMBLE_TRUST_NOTHING;
     bool is_trusted = false;
+    bool is_kept = c->ref.kind == TEAM_REF_DIR || c->ref.kind == TEAM_REF_NAME;
     struct problems p = { .dir = c->dir.p };
     struct buf out = { 0 };
+    int64_t newest_ms = is_kept ? assembled_newest(c->dir.p) : 0;
     enum status s = assemble_team(f, c->dir.p, trust, &is_trusted, &p, e);
 
     problems_write(&out, &p);
     if (out.len)
         fputs(out.p, stderr);
+    if (!s)
+        s = assembled_write(f, is_kept ? c->dir.p : NULL, newest_ms, e);
     if (!s) {
         report_agents(f, f, "");
-        s = tell(
-            f, c->ref.kind == TEAM_REF_DIR || c->ref.kind == TEAM_REF_NAME ? c->dir.p : a->words[0],
-            e);
+        s = tell(f, is_kept ? c->dir.p : a->words[0], e);
     }
     if (!s && !is_trusted)
         s = ask_trust(f, e);

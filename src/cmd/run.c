@@ -8,6 +8,7 @@
 #include "cmd/lib/plan_show.h"
 #include "cmd/run_options.h"
 #include "proc/tmux.h"
+#include "run/assembled.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -265,6 +266,37 @@ run_detached(struct plan *p, const struct run_options *o, struct err *e)
     return r.status;
 }
 
+/* Shortens a path below the working directory: "./team/team.yml". */
+static const char *
+from_here(const struct buf *path)
+{
+    char *here = getcwd(NULL, 0);
+    size_t n = here ? strlen(here) : 0;
+    bool is_below = n > 1 && strncmp(path->p, here, n) == 0 && (path->p[n] == '/' || !path->p[n]);
+
+    free(here);
+    if (!is_below)
+        return path->p;
+    if (!path->p[n])
+        return ".";
+    path->p[n - 1] = '.';
+    return path->p + n - 1;
+}
+
+/* Somebody who edits a team between two runs means to run what was edited. */
+static void
+note_change(const struct plan *p)
+{
+    struct buf path = { 0 }, dir = { 0 };
+
+    if (assembled_find_change(&p->state, &path, &dir))
+        cmd_note("%s was changed after the team was assembled, and the copy in .cliq/ runs: cliq "
+                 "assemble %s",
+                 from_here(&path), from_here(&dir));
+    buf_release(&path);
+    buf_release(&dir);
+}
+
 enum status
 run_with(struct run_options *o, const struct args *a, struct err *e)
 {
@@ -277,6 +309,7 @@ run_with(struct run_options *o, const struct args *a, struct err *e)
         return s;
     if (p.note)
         cmd_note("%s", p.note);
+    note_change(&p);
     s = o->is_dry               ? dry_run(&p, o, e)
         : args_has(a, "detach") ? run_detached(&p, o, e)
                                 : run_here(&p, o, e);
@@ -334,6 +367,10 @@ const struct cmd cmd_run = {
         "same. $CLIQ_EXECUTOR, tmux or process, decides otherwise. On a terminal cliq run draws "
         "the\n"
         "phases in place, as many as fit; with --headless it prints a line for each event.\n"
+        "\n"
+        "A run uses the team as it was assembled. When a file of the team was changed since, in "
+        "the\n"
+        "directory that it was assembled from, a note says so.\n"
         "\n"
         "The run before this one moves to .cliq/runs/ (see cliq runs). A run that did not "
         "complete\n"

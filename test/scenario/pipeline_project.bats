@@ -157,3 +157,35 @@ END
     "$CLIQ" init >/dev/null
     run_ok
 }
+
+@test "a team that was changed after it was assembled runs as it was, and a note says so" {
+    agent a <<<'ok; complete'
+    mkdir -p "$T/team/roles" && echo "You work with care, and you write down what you did." >"$T/team/roles/one.md"
+    team <<<'phases: [{name: one, agent: a, role: one}]'
+    run_ok
+    is "" "$err"
+    local file
+    for file in agents/a/agent.sh agents/a/lib/new.sh roles/one.md team.yml; do
+        mkdir -p "$T/team/agents/a/lib"
+        [ -e "$T/team/$file" ] || echo true >"$T/team/$file"
+        touch -d '+1 hour' "$T/team/$file"
+        got run --headless
+        code_is 0
+        is "cliq: note: $T/team/$file was changed after the team was assembled, and the copy in .cliq/ runs: cliq assemble $T/team" "$err"
+        got assemble ../team
+        touch -d '-1 hour' "$T/team/$file"
+        run_ok
+        is "" "$err"
+    done
+    mkdir -p "$T/team/agents/a/__pycache__" && touch -d '+2 hours' "$T/team/agents/a/__pycache__/x.pyc"
+    run_ok
+    is "" "$err"
+    (cd "$T" && cp -r proj/.cliq/run/assembled.json before && "$CLIQ" init >/dev/null && cd team && touch -d '+3 hours' team.yml)
+    cd "$T/team" && got assemble .
+    touch -d '+4 hours' team.yml
+    got run --headless
+    has "$err" "note: ./team.yml was changed after the team was assembled, and the copy in .cliq/ runs: cliq assemble ."
+    cd "$T/proj" && rm -r "$T/team"
+    run_ok
+    is "" "$err"
+}
