@@ -19,8 +19,8 @@
 /* The newest time in the team's directory; 0: none. Looked up before the team is copied. */
 int64_t assembled_newest(const char *dir);
 /* Records it. dir NULL: the team came from elsewhere, and nothing is recorded. */
-enum status assembled_write(const struct state_dir *f, const char *dir, int64_t newest_ms,
-                            struct err *e);
+enum status
+assembled_write(const struct state_dir *f, const char *dir, int64_t newest_ms, struct err *e);
 /* Appends the path of a file that was changed, and `dir`; false: none is known to be. */
 bool assembled_find_change(const struct state_dir *f, struct buf *path, struct buf *dir);
 
