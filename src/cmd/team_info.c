@@ -307,7 +307,9 @@ phases_text(struct buf *out, const struct team *t, const struct dag *d)
     struct table table = { .columns = 4 };
     struct buf list = { 0 };
 
-    head(&table, (const char *const[]){ "PHASE", "TYPE", "AGENT", "DEPENDS ON" });
+    for (size_t i = 0; i < t->n_phases; i++)
+        table.columns = t->phases[i].team ? 5 : table.columns;
+    head(&table, (const char *const[]){ "PHASE", "TYPE", "AGENT", "DEPENDS ON", "TEAM" });
     for (size_t pass = 0; pass < 2; pass++) { /* the graph, then support */
         for (size_t i = 0; i < t->n_phases; i++) {
             const struct phase *p = phase_at(t, d, i);
@@ -321,6 +323,8 @@ phases_text(struct buf *out, const struct team *t, const struct dag *d)
             cell(&table, phase_type_name(p->type));
             cell(&table, agent_of(p) ? agent_of(p) : "(default)");
             cell(&table, list.p);
+            if (table.columns == 5)
+                cell(&table, p->team);
         }
     }
     buf_addc(out, '\n');
@@ -364,6 +368,8 @@ phase_json(struct buf *out, const struct phase *p, const uint32_t *step)
     json_key_str(out, "name", p->name);
     json_key_str(out, "type", phase_type_name(p->type));
     json_key_str(out, "agent", agent_of(p));
+    if (p->team)
+        json_key_str(out, "team", p->team);
     json_key_bool(out, "support", p->is_support);
     if (step && !p->is_support)
         json_key_int(out, "step", *step);

@@ -476,6 +476,10 @@ END
     }
     reads '$(handoff.build.status) $(handoff.build.text) $(handoff.build.outputs)' '$(handoff.build.outputs.last.x[0]) $(handoff.build.outputs.other) $(handoff.build.data)'
     succeeds
+    got team info "$T/team"
+    like "$out" "PHASE +TYPE +AGENT +DEPENDS ON +TEAM"
+    like "$out" "build +team +team +./teams/inner"
+    has "$("$CLIQ" team info "$T/team" --json)" '"agent":"team","team":"./teams/inner"'
     reads '$(handoff.build.outputs.lats.x)'
     code_is 1
     has "$out" '$(handoff.build.outputs.lats.x): the team @local/inner has no phase "lats" (did you mean "last"?) (phase use, field env)'
