@@ -16,17 +16,17 @@
 enum { DEPTH_MAX = 32, FILES_MAX = 100000 };
 
 /* A walk over the files of a team, which ends at the first one that is newer than `limit_ms`. */
-struct search {
+struct change_search {
     int64_t limit_ms, newest_ms;
     size_t n;
     struct buf path; /* of the file it ended at */
 };
 
-static void look_into(struct search *x, int dir, const char *path, int depth);
+static void look_into(struct change_search *x, int dir, const char *path, int depth);
 
 /* false: the search is over. */
 static bool
-look_at(struct search *x, int dir, const char *name, const char *shown, int depth)
+look_at(struct change_search *x, int dir, const char *name, const char *shown, int depth)
 {
     struct stat st;
     int sub;
@@ -57,7 +57,7 @@ is_of_team(const char *name)
 }
 
 static void
-look_into(struct search *x, int dir, const char *path, int depth)
+look_into(struct change_search *x, int dir, const char *path, int depth)
 {
     int own = SYS_RETRY(sys->openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
     DIR *d = own < 0 ? NULL : fdopendir(own);
@@ -78,7 +78,7 @@ look_into(struct search *x, int dir, const char *path, int depth)
 }
 
 static void
-search(struct search *x, const char *dir)
+search(struct change_search *x, const char *dir)
 {
     static const char *const parts[] = { "team.yml", "roles", "agents", "teams" };
     int fd;
@@ -94,7 +94,7 @@ search(struct search *x, const char *dir)
 int64_t
 assembled_newest(const char *dir)
 {
-    struct search x = { .limit_ms = INT64_MAX };
+    struct change_search x = { .limit_ms = INT64_MAX };
 
     search(&x, dir);
     return x.newest_ms;
@@ -126,7 +126,7 @@ assembled_find_change(const struct state_dir *f, struct buf *path, struct buf *d
 {
     struct arena a = { 0 };
     struct buf text = { 0 };
-    struct search x = { 0 };
+    struct change_search x = { 0 };
     struct json *doc = NULL;
 
     if (state_dir_read(f, FILE_NAME, &text, NULL) == ST_OK &&
