@@ -294,17 +294,20 @@ usage_show(struct buf *to, const struct usage *u)
     buf_adds(to, " in, ");
     show_count(to, u->output_tokens);
     buf_adds(to, " out");
-    if (u->has_cost) {
+    if (u->has_cost || u->cost_usd > 0) {
         buf_adds(to, ", ");
         show_cost(to, u->cost_usd);
     }
+    if (!u->has_cost && u->cost_usd > 0)
+        buf_adds(to, " or more");
 }
 
 void
 usage_show_short(struct buf *to, const struct usage *u)
 {
-    if (u->has_cost) {
+    if (u->has_cost || u->cost_usd > 0) {
         show_cost(to, u->cost_usd);
+        buf_adds(to, u->has_cost ? "" : "+");
     } else if (!usage_is_zero(u)) {
         show_count(to, u->input_tokens + u->output_tokens);
         buf_adds(to, " tokens");

@@ -41,8 +41,9 @@ struct json *usage_json(struct arena *a, const struct usage *u); /* NULL: out of
 /* Appends it as a member of an object, unless it is zero. */
 void usage_key_json(struct buf *to, const char *key, const struct usage *u);
 
-/* Adds what another attempt or phase used. The cost of the sum is known only when both are; a sum
- * that is zero has none to know. model and session_id become NULL unless they are the same. */
+/* Adds what another attempt or phase used. The cost of the sum is known only when both are, else
+ * cost_usd is the part that is; a sum that is zero has none to know. model and session_id become
+ * NULL unless they are the same. */
 void usage_add(struct usage *sum, const struct usage *u);
 bool usage_is_zero(const struct usage *u);
 
@@ -52,10 +53,10 @@ bool usage_is_zero(const struct usage *u);
 void usage_price(struct usage *u, const struct json *prices);
 void usage_price_request(struct usage *u, const struct json *prices);
 
-/* Appends "5.2k in, 830 out, $0.017" for people. */
+/* Appends "5.2k in, 830 out, $0.017" for people; "$0.017 or more" when only a part is known. */
 void usage_show(struct buf *to, const struct usage *u);
-/* Appends the cost, or where it is not known the tokens: "$0.0170", "6.0k tokens". Nothing: none
- * were used. */
+/* Appends the cost, or where it is not known the tokens: "$0.0170", "6.0k tokens"; "$0.0170+"
+ * when only a part is known. Nothing: none were used. */
 void usage_show_short(struct buf *to, const struct usage *u);
 
 #endif

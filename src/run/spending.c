@@ -70,12 +70,12 @@ static void
 warn_blind(struct run *r, size_t phase)
 {
     size_t at = first_unpriced(r, phase);
-    struct usage u = used_by(r, at);
+    struct usage u = used_by(r, at), all = used_by(r, phase);
     struct buf text = { 0 };
 
     buf_adds(&text, phase < r->p->team.n_phases ? "the usd of this phase's budget"
                                                 : "the usd of the run's budget");
-    buf_adds(&text, " cannot be checked: ");
+    buf_addf(&text, " cannot be checked%s: ", all.cost_usd > 0 ? " in full" : "");
     if (u.model)
         buf_addf(&text,
                  "cliq has no price for what %s used: cliq settings prices.%s "

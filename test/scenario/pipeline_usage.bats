@@ -86,8 +86,9 @@ phases:
   - {name: two, agent: a, depends_on: [one]}
 END
     run_ok
-    has "$out" "the usd of the run's budget cannot be checked: the agent of phase two does not say which model it used: name one with \`model\` of the phase"
+    has "$out" "the usd of the run's budget cannot be checked in full: the agent of phase two does not say which model it used: name one with \`model\` of the phase"
     lacks "$out" 'settings prices'
+    has "$out" "Used: 1.2k in, 0 out, \$0.0008 or more"
 }
 
 @test "from 80 % of a budget there is one warning; more than it stops the agent's tree and escalates" {

@@ -212,7 +212,13 @@ people_read_it_in_short(void **state)
     assert_string_equal(shown(&a, &u), "5.2k in, 830 out, $0.0171");
     u = (struct usage){ .input_tokens = 2500000, .cost_usd = 12.345, .has_cost = true };
     assert_string_equal(shown(&a, &u), "2.5M in, 0 out, $12.35");
-    u.has_cost = false;
+    usage_add(&u, &(struct usage){ .model = "no price", .input_tokens = 100000 });
+    assert_string_equal(shown(&a, &u), "2.6M in, 0 out, $12.35 or more");
+    struct buf b = { 0 };
+    usage_show_short(&b, &u);
+    assert_string_equal(b.p, "$12.35+");
+    buf_release(&b);
+    u = (struct usage){ .input_tokens = 2500000 };
     assert_string_equal(shown(&a, &u), "2.5M in, 0 out");
     arena_release(&a);
 }
