@@ -408,6 +408,28 @@ gone(struct attempt *l)
     l->host->on_gone(l->host->ctx, l);
 }
 
+/* An agent that was written without its SDK beside it. */
+static const char *
+hint_for(const char *last_line)
+{
+    static const char js[] = "; cliq sdk install js agents, in the team, brings it: then assemble "
+                             "the team again";
+    static const struct {
+        const char *said, *hint;
+    } hints[] = {
+        { "Cannot find package '@cliqhub/cliq-sdk'", js },
+        { "Cannot find module '@cliqhub/cliq-sdk'", js },
+        { "No module named 'cliq_sdk'",
+          "; cliq sdk install python agents/NAME, in the team, brings it: then assemble the team "
+          "again" },
+    };
+
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (strstr(last_line, hints[i].said))
+            return hints[i].hint;
+    return "";
+}
+
 /* ": make: *** No rule": what it printed last. */
 static void
 add_last_line(const struct attempt *l, struct buf *to)
@@ -416,7 +438,7 @@ add_last_line(const struct attempt *l, struct buf *to)
 
     attempt_files_last_line(l->host->plan, &l->prepared, l->host->mask, &line);
     if (line.len && !buf_failed(&line))
-        buf_addf(to, ": %s", line.p);
+        buf_addf(to, ": %s%s", line.p, hint_for(line.p));
     buf_release(&line);
 }
 

@@ -105,6 +105,27 @@ runs() {
     runs js
 }
 
+# lacks_sdk ENTRY TEXT HINT: an agent that imports an SDK which is not there.
+lacks_sdk() {
+    rm -rf t .cliq
+    mkdir -p t/agents
+    echo "$2" >"t/agents/$1"
+    printf 'name: "@local/t"\ndescription: d\nagents: {a: {entry: agents/%s}}\nphases: [{name: one, agent: a}]\n' "$1" >t/team.yml
+    cliq init >/dev/null
+    got assemble ./t
+    succeeds
+    cliq req -m x >/dev/null
+    got run --headless
+    code_is 3
+    has "$out" "$3"
+}
+
+@test "an agent without its SDK is told how to get it" {
+    lacks_sdk a.py 'import cliq_sdk' "No module named 'cliq_sdk'; cliq sdk install python agents/NAME, in the team, brings it"
+    command -v node >/dev/null || skip "no node"
+    lacks_sdk a.mjs "import '@cliqhub/cliq-sdk';" "; cliq sdk install js agents, in the team, brings it"
+}
+
 @test "team new --lang c compiles its agent" {
     [ "${BIN##*/}" != sanitize ] || skip "the library needs the sanitizers"
     runs c
