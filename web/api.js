@@ -139,10 +139,10 @@ const slot = {
 
 /*
  * One connection for everything. It is read with fetch, so the key is in a header and in no address, and
- * is resumed with Last-Event-ID. A connection that says nothing for 40 s is taken for lost: the server
- * sends a comment every 15 s.
+ * is resumed with Last-Event-ID. The server sends a comment each second: one that says nothing for QUIET_MS is
+ * told as lost, and its connection is given up after SILENCE_MS.
  */
-const SILENCE_MS = 40000;
+const QUIET_MS = 1700, SILENCE_MS = 10000;
 class Stream {
   constructor() {
     this.listeners = { signals: [], changed: [], state: [], reset: [] };
@@ -214,7 +214,7 @@ class Stream {
         if (!this.life) slot.give();
         return;
       }
-      const answer = await fetch('/signals/stream?changes=true', {
+      const answer = await fetch('/signals/stream?changes=true&keepalive=1', {
         cache: 'no-store', credentials: 'omit', redirect: 'error', signal: abort.signal,
         headers: { Authorization: 'Bearer ' + key, 'Last-Event-ID': this.last },
       });
@@ -250,7 +250,13 @@ class Stream {
 
   alive() {
     clearTimeout(this.silence);
-    this.silence = setTimeout(() => this.abort && this.abort.abort(), SILENCE_MS);
+    if (this.state === 'lost') this.set('live');
+    const later = (ms, fn) => { this.silence = setTimeout(fn, ms); };
+    /* after a long task of the page what came meanwhile is read first */
+    later(QUIET_MS, () => later(100, () => {
+      this.set('lost');
+      later(SILENCE_MS - QUIET_MS, () => this.abort?.abort());
+    }));
   }
 
   async read(reader, life) {

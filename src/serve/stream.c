@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum {
+    BEAT_MS = 1000,         /* the least between two comments of ?keepalive= */
     BEHIND_MAX = 256,       /* signals that one client behind is told at a time */
     SLOW_LOOKS = 4,         /* checks for slow clients within slow_ms */
     AGAIN_MS = 200,         /* after a look that failed */
@@ -27,8 +28,9 @@ struct stream_client {
     struct arena arena; /* of the filters, and no larger */
     const char *identity, *key;
     bool reads_all, is_engine, is_inbox, wants_changes;
-    uint64_t changed; /* the line up to which it was told that something changed */
-    int64_t until_ms; /* when the key expires; 0: never */
+    uint64_t changed;      /* the line up to which it was told that something changed */
+    int64_t until_ms;      /* when the key expires; 0: never */
+    int64_t beat_s, beats; /* a comment each beat_s seconds, 0: with all others; seconds since it */
     struct signal_filter filter;
     const struct stream_form *form; /* NULL: signals */
     uint64_t place;
@@ -47,6 +49,7 @@ struct streams {
     uint64_t delivered, dropped;
     struct streams_options o;
     struct loop_source *keepalive, *slow; /* timers */
+    struct loop_source *beat;             /* each second, while a client has a beat_s */
     struct loop_source *again;            /* a client is behind and can be sent more */
     bool is_lost;                         /* the last look failed */
     void (*on_identity)(void *ctx, const char *identity, bool is_there);
@@ -68,6 +71,9 @@ const struct hub_arg stream_args[] = {
     { "changes", A_FLAG,
       .brief = "an event `changed` too, when something else than a signal was written: a claim, an "
                "ack, an expired lease" },
+    { "keepalive", A_INT(1, STREAM_KEEPALIVE_MS / 1000),
+      .brief =
+          "a comment at least that often, in seconds (15): silence means that the server is lost" },
     { "since", A_INT(0, 999999999999999),
       .brief = "behind this line; the header Last-Event-ID wins" },
     { .name = NULL },
@@ -505,20 +511,39 @@ on_slow(void *ctx)
     s->slow = loop_after(s->loop, s->o.slow_ms / SLOW_LOOKS, on_slow, s, NULL);
 }
 
+static const char keepalive[] = ": keepalive\n\n";
+
 static void
 on_keepalive(void *ctx)
 {
     struct streams *s = ctx;
-    static const char comment[] = ": keepalive\n\n";
 
     loop_drop(s->keepalive);
     drop_expired(s);
     for (struct stream_client *c = s->first; c; c = c->next) {
         if (http_stream_queued(c->conn) == 0)
-            http_stream_write(c->conn, comment, sizeof comment - 1);
+            http_stream_write(c->conn, keepalive, sizeof keepalive - 1);
         catch_up(c);
     }
     s->keepalive = loop_after(s->loop, s->o.keepalive_ms, on_keepalive, s, NULL);
+}
+
+static void
+on_beat(void *ctx)
+{
+    struct streams *s = ctx;
+    bool has_beat = false;
+
+    loop_drop(s->beat);
+    for (struct stream_client *c = s->first; c; c = c->next) {
+        has_beat = has_beat || c->beat_s;
+        if (!c->beat_s || ++c->beats < c->beat_s)
+            continue;
+        c->beats = 0;
+        if (http_stream_queued(c->conn) == 0)
+            http_stream_write(c->conn, keepalive, sizeof keepalive - 1);
+    }
+    s->beat = has_beat ? loop_after(s->loop, BEAT_MS, on_beat, s, NULL) : NULL;
 }
 
 /* ---- clients ---- */
@@ -654,7 +679,7 @@ read_filters(struct stream_client *c, const struct json *args, const char *last_
         return false;
     if (!args_known(&in, "a stream") || !arg_number(&in, "min_urgency", &f->min_urgency) ||
         !arg_flag(&in, "inbox", &inbox) || !arg_flag(&in, "changes", &changes) ||
-        !read_place(c, &in, last_id))
+        !arg_int(&in, "keepalive", &c->beat_s) || !read_place(c, &in, last_id))
         return false;
     if (f->patterns.n && !match_is_pattern(f->patterns.v[0], strlen(f->patterns.v[0])))
         return arg_wrong(&in, "pattern", MATCH_PATTERN_SAYS);
@@ -768,6 +793,8 @@ streams_add(struct streams *s, struct http_conn *conn, const struct stream_calle
     http_stream_begin(conn, headers);
     http_watch(conn, on_news, c);
     c->changed = c->place;
+    if (c->beat_s && !s->beat)
+        s->beat = loop_after(s->loop, BEAT_MS, on_beat, s, NULL);
     welcome(c);
     catch_up(c);
     if (is_first && s->on_identity)
@@ -810,6 +837,7 @@ streams_free(struct streams *s)
     while (s->first)
         forget(s->first);
     loop_drop(s->keepalive);
+    loop_drop(s->beat);
     loop_drop(s->slow);
     loop_drop(s->again);
     free(s);

@@ -31,6 +31,9 @@
  *     event: reset
  *     data: {"oldest":1,"cut":5000}
  *
+ * All get a comment each keepalive_ms; one that asks for more (?keepalive=1, seconds) gets its own,
+ * so that its silence tells a lost server.
+ *
  * Tests: test/unit/test_stream.c test/scenario/serve_cut.bats
  */
 #ifndef CLIQ_SERVE_STREAM_H

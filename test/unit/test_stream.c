@@ -371,6 +371,40 @@ who_comes_after_an_answer_is_not_told_of_it_though_the_index_has_it_later(void *
     close_hub(h);
 }
 
+static void
+a_client_that_asks_for_it_hears_each_second_that_the_server_is_there(void **state)
+{
+    struct hub *h = open_hub();
+    struct buf heard = { 0 }, other = { 0 };
+
+    (void)state;
+    begin(0);
+    wants = "{\"keepalive\":\"1\"}";
+    int quick = dial();
+    assert_true(hear(quick, &heard, ": connected\n"));
+    wants = "{}";
+    int slow = dial();
+    assert_true(hear(slow, &other, ": connected\n"));
+    for (int i = 0; i < 2; i++) {
+        buf_reset(&heard);
+        assert_true(hear(quick, &heard, ": keepalive\n\n"));
+    }
+    assert_false(memmem(other.p, other.len, "keepalive", 9));
+    wants = "{\"keepalive\":\"0\"}";
+    int bad = dial();
+    buf_reset(&heard);
+    assert_true(hear(bad, &heard, "keepalive"));
+    assert_non_null(strstr(heard.p, " 400 "));
+    close(quick);
+    close(slow);
+    close(bad);
+    run_for(1);
+    buf_release(&heard);
+    buf_release(&other);
+    finish();
+    close_hub(h);
+}
+
 int
 main(void)
 {
@@ -378,6 +412,7 @@ main(void)
         CASE(who_asks_for_what_is_gone_is_told_the_oldest_there_is),
         CASE(a_client_that_does_not_read_is_bounded_and_let_go_and_can_come_back),
         CASE(filters_of_any_length_hold),
+        CASE(a_client_that_asks_for_it_hears_each_second_that_the_server_is_there),
         CASE(who_comes_after_an_answer_is_not_told_of_it_though_the_index_has_it_later),
     };
 

@@ -32,6 +32,30 @@ JS
     browsed
 }
 
+@test "a server that hangs is told within two seconds, too, and is live when it goes on" {
+    browsing <<'JS'
+await signIn('signals');
+await emit({ signal_type: 'pulse', content: 'before' });
+await sees('before');
+fs.writeFileSync(process.env.T + '/looks', '');
+await until(() => fs.existsSync(process.env.T + '/stopped'));
+const stopped = Date.now();
+await page.locator('.line.lost').waitFor();
+assert.ok(Date.now() - stopped < 2000, 'told after ' + (Date.now() - stopped) + ' ms');
+fs.writeFileSync(process.env.T + '/saw', '');
+await page.locator('.line.live').waitFor();
+await sees('meanwhile');
+assert.deepEqual((await page.locator('.row .one').allInnerTexts()).sort(), ['before', 'meanwhile']);
+JS
+    until_true exists "$T/looks"
+    kill -STOP "$SERVER"
+    touch "$T/stopped"
+    until_true exists "$T/saw"
+    "$CLIQ" emit pulse "meanwhile" >/dev/null
+    kill -CONT "$SERVER"
+    browsed
+}
+
 @test "ten tabs at one server are live, and one in the background gives way to one that is looked at" {
     browse <<'JS'
 const tabs = [page];
@@ -48,7 +72,7 @@ for (let n = 1; n <= 3; n++) {
   await emit({ signal_type: 'pulse', content: 'to all ' + n });
   await Promise.all(tabs.map((tab) => tab.getByText('to all ' + n).first().waitFor()));
 }
-assert.ok(await Promise.all(tabs.map((tab) => tab.locator('.line').innerText())).then((l) => l.every((t) => t === 'live')));
+for (const tab of tabs) await tab.locator('.line.live').waitFor();
 // no gap, nothing twice
 for (const tab of tabs) assert.deepEqual(await tab.locator('.row .one').allInnerTexts().then((l) => l.toSorted()), ['to all 1', 'to all 2', 'to all 3']);
 const streams = async () => Number(/^cliq_stream_clients (\d+)/m.exec(await (await fetch(base + '/metrics', { headers: { Authorization: 'Bearer ' + KEY } })).text())[1]);
