@@ -282,6 +282,33 @@ gemini_thoughts_are_output(void **state)
 }
 
 static void
+gemini_tells_a_retry_without_its_stack_trace(void **state)
+{
+    static const struct {
+        const char *line;
+        bool is_told;
+    } lines[] = {
+        { "    at a frame of nothing", false },
+        { "Attempt 1 failed with status 500. Retrying with backoff... _ApiError: "
+          "{\"error\":{\"code\":500,\"message\":\"boom\",\"status\":\"INTERNAL\"}}",
+          true },
+        { "    at throwErrorIfNotOK (file:///gemini.js:267833:24)", true },
+        { "    at async Turn.run (file:///gemini.js:333001:24) {", true },
+        { "  status: 500", true },
+        { "}", true },
+        { "Error when talking to Gemini API", false },
+        { "}", false },
+    };
+
+    (void)state;
+    t = (struct turn){ .arena = &arena };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_int_equal(cli_gemini.error_line(&t, lines[i].line, strlen(lines[i].line)),
+                         lines[i].is_told);
+    assert_string_equal(t.said.p, "error: boom; the program tries again");
+}
+
+static void
 gemini_exit_codes_have_words(void **state)
 {
     (void)state;
@@ -575,6 +602,7 @@ main(void)
         STREAM_CASE(gemini_tells_what_the_api_said),
         STREAM_CASE(gemini_that_stops_the_model_has_no_answer),
         STREAM_CASE(gemini_thoughts_are_output),
+        STREAM_CASE(gemini_tells_a_retry_without_its_stack_trace),
         STREAM_CASE(gemini_exit_codes_have_words),
         STREAM_CASE(opencode_is_done_with_its_last_step),
         STREAM_CASE(opencode_tells_denied_tools),

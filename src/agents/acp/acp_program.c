@@ -342,7 +342,7 @@ advise(struct acp_session *s, enum status st, struct buf *words, struct err *e)
     model_trouble_advise(
         words, s->trouble,
         &(struct model_advice){ s->c->agent, acp_key_env(s->c), how_to_sign_in(s) });
-    err_set(e, st, "%s", words->p ? words->p : acp_program_name(s));
+    err_say(e, "%s", words->p ? words->p : acp_program_name(s));
     buf_release(words);
     return st;
 }

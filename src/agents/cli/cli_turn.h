@@ -39,6 +39,7 @@ struct turn {
     enum model_trouble trouble;
     struct buf error;   /* the vendor's words of the last error */
     int64_t resets_s;   /* TROUBLE_RATE: when it ends, in seconds since 1970; 0: not known */
+    bool is_in_trace;   /* standard error is at the stack trace of an error that was told */
     unsigned n_retries; /* that the program made by itself since it last said something */
 };
 

@@ -210,16 +210,30 @@ journal_line(struct turn *t, const struct json *line)
     t->has_new_usage = true;
 }
 
-/* Its message while it tries again. */
+/* node's stack trace, and the object that the error is: "    at f (file:…) {", "  status: 500", "}"
+ */
+static bool
+is_trace(const struct turn *t, const char *p, size_t n)
+{
+    bool is_frame = n > 7 && !memcmp(p, "    at ", 7);
+
+    return is_frame ||
+           (t->is_in_trace && ((n > 2 && !memcmp(p, "  ", 2)) || (n == 1 && *p == '}')));
+}
+
+/* Its message while it tries again: "Attempt 1 failed with status 500. Retrying with backoff... ".
+ */
 static bool
 error_line(struct turn *t, const char *p, size_t n)
 {
     static const char attempt[] = "Attempt ";
+    bool is_retry = n > sizeof attempt && !memcmp(p, attempt, sizeof attempt - 1) &&
+                    memmem(p, n, "failed with status", 18);
 
-    if (n > sizeof attempt && !memcmp(p, attempt, sizeof attempt - 1) &&
-        memmem(p, n, "failed with status", 18))
+    if (is_retry)
         turn_retry(t, p, n, 0, 0);
-    return false;
+    t->is_in_trace = is_retry || (t->is_in_trace && is_trace(t, p, n));
+    return t->is_in_trace;
 }
 
 static void
