@@ -20,7 +20,7 @@ static const struct {
     { "agents", "agents", DIR_OWN },
 };
 
-enum { N_FILES = sizeof files / sizeof *files, ALARM_TRIES = 100, ALARM_TRY_MS = 10 };
+enum { N_FILES = sizeof files / sizeof *files, ALARM_TRIES = 500, ALARM_TRY_MS = 10 };
 
 /* Do the settings say what they should? Both files, merged: an error names its file. */
 static void
