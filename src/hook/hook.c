@@ -80,6 +80,18 @@ arg_set(struct hook *h, struct json *args, const char *key, const char *text)
     return args && json_set(args, key, v) ? args : NULL;
 }
 
+/* A server knows the agent by the key, whatever it is called here. */
+static enum status
+learn_name(struct hook *h, struct err *e)
+{
+    const char *name = NULL;
+    enum status s = h->hub.url ? hubclient_whoami(&h->hub, &h->arena, &name, e) : ST_OK;
+
+    if (!s && name)
+        snprintf(h->identity, sizeof h->identity, "%s", name);
+    return s;
+}
+
 /* ---- life cycle ---- */
 
 /* On files cliq tells it itself; a server takes it from the agent. */
@@ -90,6 +102,9 @@ tell_life(struct hook *h, bool is_wake, struct err *e)
     struct hub_reply replies[LIFE_CYCLE_MAX], reply;
     char type[AGENT_IDENTITY_SIZE + 16];
 
+    enum status s = learn_name(h, e);
+    if (s)
+        return s;
     if (h->hub.url) {
         struct json *args = json_new(&h->arena, JSON_OBJECT);
         snprintf(type, sizeof type, "agent:%s:%s", h->identity, is_wake ? "wake" : "sleep");
@@ -97,7 +112,7 @@ tell_life(struct hook *h, bool is_wake, struct err *e)
         return args ? hubclient_call(&h->hub, &h->arena, HUB_GENERATE, args, &reply, e)
                     : err_nomem(e);
     }
-    enum status s = hubclient_files(&h->hub, e);
+    s = hubclient_files(&h->hub, e);
     if (s)
         return s;
     size_t n = is_wake ? life_cycle_wake(&h->arena, h->identity, r)
@@ -173,6 +188,8 @@ read_inbox(struct hook *h, struct buf *says, struct err *e)
     enum status s = hubclient_call(&h->hub, &h->arena, HUB_INBOX, args, &reply, e);
     json_each (m, s ? NULL : reply.data)
         n++;
+    if (!s && n)
+        s = learn_name(h, e);
     if (s || !n)
         return s;
     buf_addf(says, "cliq: %s%zu message%s for you (%s):", reply.cursor ? "more than " : "", n,
@@ -395,8 +412,11 @@ hook_begin(struct hook *h, const struct hook_options *o, const char *text, size_
         s = check_files(h, &says, e);
         break;
     case HOOK_AFTER:
-        extend_claims(h);
-        extend_leases(h);
+        s = learn_name(h, e);
+        if (!s) {
+            extend_claims(h);
+            extend_leases(h);
+        }
         break;
     case HOOK_OTHER:
         break;

@@ -285,3 +285,32 @@ hubclient_call_server(struct hubclient *d, struct arena *a, enum hub_op op, cons
     buf_release(&answer);
     return s;
 }
+
+enum status
+hubclient_whoami(struct hubclient *d, struct arena *a, const char **identity, struct err *e)
+{
+    struct buf head = { 0 }, answer = BUF_MAX(ANSWER_MAX);
+    struct hub_reply reply = { 0 };
+
+    *identity = d->identity;
+    if (!d->url)
+        return ST_OK;
+    buf_addf(&head, "Authorization: Bearer %s\r\n", d->key);
+    struct http_client_request q = {
+        .method = "GET", .target = "/whoami", .headers = head.p, .is_repeatable = true
+    };
+    enum status s = buf_status(&head, "the request's head", e);
+    if (!s)
+        s = http_client_fetch(&d->client, &q, &answer, ANSWER_MS, HTTP_CLIENT_TRIES, d->cancel, e);
+    const char *text = s ? NULL : arena_dup(a, answer.p ? answer.p : "", answer.len);
+    if (!s && !text)
+        s = err_nomem(e);
+    reply.status = d->client.reply.status;
+    if (!s)
+        s = hubclient_unwrap(d, a, HUB_GET, text, answer.len, &reply, e);
+    if (!s && !(*identity = json_dup_text(a, json_get(reply.data, "identity"))))
+        s = err_set(e, ST_IO, "%s does not say who the key belongs to", d->url);
+    buf_release(&head);
+    buf_release(&answer);
+    return s;
+}

@@ -69,6 +69,10 @@ enum status hubclient_call(struct hubclient *d, struct arena *a, enum hub_op op,
 /* Opens the files, if not open; not with a server. */
 enum status hubclient_files(struct hubclient *d, struct err *e);
 
+/* Who the hub takes us for: with a server, what it says of the key. In the arena. */
+enum status
+hubclient_whoami(struct hubclient *d, struct arena *a, const char **identity, struct err *e);
+
 /* HUB_CLAIM without signal_id; waits up to wait_ms (-1: no limit) for a task. reply->data NULL:
  * none. Resets the arena before each try, so the arguments must live in another one. */
 enum status hubclient_claim(struct hubclient *d, struct arena *a, struct json *args,

@@ -33,6 +33,8 @@ struct mcp_stdio {
     bool is_server;                /* the hub is at CLIQ_URL */
     char client[HUB_NAME_MAX + 1]; /* of the handshake */
     char identity[HUB_NAME_MAX + 1];
+    char key_says[HUB_NAME_MAX + 1]; /* who the server takes the agent for; "": not asked */
+    bool has_asked;
     struct hubclient hub;
     bool is_open;
     struct claim_thread *claims[CLAIMS_MAX];
@@ -69,8 +71,8 @@ find_identity(struct mcp_stdio *s, const char *client)
     char name[sizeof s->identity] = "";
 
     client = client && *client ? client : s->client;
-    if (set) {
-        snprintf(name, sizeof name, "%s", set);
+    if (set || *s->key_says) {
+        snprintf(name, sizeof name, "%s", set ? set : s->key_says);
     } else {
         const struct agent_client *known = agent_client_of_mcp(client);
         const char *project = known && known->dir_env ? getenv(known->dir_env) : NULL;
@@ -102,12 +104,31 @@ open_hub(struct mcp_stdio *s, struct err *e)
     return st;
 }
 
+/* An agent without a name of its own is, in the project's files too, who its key says. Asked once,
+ * and only when it matters: a client must not wait for a server that is not there. */
+static void
+learn_identity(struct mcp_stdio *s)
+{
+    const char *name = NULL;
+    struct err e;
+
+    if (!s->is_server || s->has_asked || s->o->identity || agent_identity_set())
+        return;
+    s->has_asked = true;
+    if (open_hub(s, &e) || hubclient_whoami(&s->hub, &s->arena, &name, &e) || !name)
+        return;
+    snprintf(s->key_says, sizeof s->key_says, "%s", name);
+    snprintf(s->identity, sizeof s->identity, "%s", name);
+}
+
 static struct mcp_offer
 offer_of(const struct mcp_stdio *s)
 {
     const char *named = getenv("CLIQ_IDENTITY"); /* a server knows the caller by the key */
 
-    return (struct mcp_offer){ .identity = s->is_server ? named : s->identity,
+    return (struct mcp_offer){ .identity = !s->is_server  ? s->identity
+                                           : *s->key_says ? s->key_says
+                                                          : named,
                                .has_files = true,
                                .has_subscribe = true,
                                .has_listen = true };
@@ -223,6 +244,7 @@ ask_hub(struct mcp_stdio *s, struct mcp_request *r)
 static void
 ask_files(struct mcp_stdio *s, const struct mcp_request *r)
 {
+    learn_identity(s);
     struct mcp_offer offer = offer_of(s);
     struct mcp_files files = { .identity = r->tool ? s->identity : offer.identity,
                                .arena = &s->arena };

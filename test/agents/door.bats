@@ -198,6 +198,35 @@ print(*[json.dumps(s["source"]) for s in json.load(sys.stdin) if s["type"] == "b
     was_told_at_its_stop ruby
 }
 
+# The variables that name a server reach cliq mcp and cliq hook in each client.
+speaks_to_a_server() { # CLIENT
+    "$CLIQ" serve --listen 127.0.0.1:0 >"$T/serve" 2>&1 3>&- &
+    PIDS+=($!)
+    until_true grep -q listening "$T/serve"
+    script <<'END'
+[{"turns":[{"tool":"generate_signal","args":{"type":"build:shop:done"}},{"text":"I am done."},{"text":"I read it."}]}]
+END
+    key=$("$CLIQ" key create --identity ruby --json | $PY -c 'import json, sys; print(json.load(sys.stdin)["key"])')
+    CLIQ_URL=$(sed -n 's/listening on //p' "$T/serve" | head -1) CLIQ_KEY=$key "ask_$1" "work"
+    is ruby "$(cliq signal events --json | $PY -c 'import json, sys
+print(*[s["source"]["id"] for s in json.load(sys.stdin) if s["type"] == "build:shop:done"])')"
+    has "$(cliq signal events)" agent:ruby:wake
+}
+
+@test "claude speaks to a server as its key" {
+    begin claude
+    speaks_to_a_server claude
+}
+@test "codex speaks to a server as its key" {
+    begin codex
+    speaks_to_a_server codex
+}
+@test "gemini speaks to a server as its key" {
+    begin gemini
+    sign_in_gemini
+    speaks_to_a_server gemini
+}
+
 # ---- agents of a run -----------------------------------------------------------
 
 # A phase's agent that has cliq in its client's configuration is its phase there, in its run.

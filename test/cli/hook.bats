@@ -19,6 +19,11 @@ hook() {
 of() { $PY -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$T/out" "$1"; }
 # A first signal makes the store.
 store() { cliq emit pulse first --as setup >/dev/null; }
+# lasts MEMBER: seconds until the time in that member of the first row.
+lasts() {
+    $PY -c 'import sys, json, datetime as d; x = json.load(sys.stdin); x = x[0] if isinstance(x, list) else x
+print(int((d.datetime.fromisoformat(x[sys.argv[1]].replace("Z", "+00:00")) - d.datetime.now(d.timezone.utc)).total_seconds()))' "$1"
+}
 write_of() { printf '"tool_name":"%s","tool_input":{"%s":"%s"}' "$1" "$2" "$3"; }
 
 @test "Stop: unread messages make the agent go on with them, once" {
@@ -173,10 +178,8 @@ PY
     cliq claim "$task" --as claude-work --lease 60 >/dev/null
     cliq lease take notes.md --as claude-work --ttl 60s --reason mine >/dev/null
     hook PostToolUse '"tool_name":"Bash"'
-    until_of() { $PY -c 'import sys, json, datetime as d; x = json.load(sys.stdin); x = x[0] if isinstance(x, list) else x
-print(int((d.datetime.fromisoformat(x[sys.argv[1]].replace("Z", "+00:00")) - d.datetime.now(d.timezone.utc)).total_seconds()))' "$1"; }
-    [ "$(cliq signal list --json --delivery-state leased | until_of claim_expires_at)" -gt 100 ]
-    [ "$(cliq lease list --json | until_of expires_at)" -gt 600 ]
+    [ "$(cliq signal list --json --delivery-state leased | lasts claim_expires_at)" -gt 100 ]
+    [ "$(cliq lease list --json | lasts expires_at)" -gt 600 ]
     is mine "$(cliq lease list --json | field reason)"
     lines=$(wc -l <"$CLIQ_HOME/signals/events.jsonl")
     hook PostToolUse '"tool_name":"Bash"' # not twice in a minute
@@ -247,10 +250,14 @@ print("locked", flush=True); sys.stdin.read()' "$CLIQ_HOME/signals/events.jsonl"
     export CLIQ_URL=$url CLIQ_KEY=$key
     hook Stop
     has "$(of 'd["reason"]')" "for ruby"
+    has "$(of 'd["reason"]')" "1 message for you (ruby)"
     hook Stop
     is "" "$out"
     hook PreToolUse "$(write_of Write file_path "$PWD/a.c")"
     has "$out" "leased by bob"
     hook SessionStart '"source":"startup"'
-    hook PostToolUse
+    is agent:ruby:wake "$(cliq signal events --json | field type | grep ^agent:)"
+    cliq lease take mine.c --ttl 60s >/dev/null
+    hook PostToolUse '"tool_name":"Bash"' # what its key holds
+    [ "$(cliq lease list mine.c --json | lasts expires_at)" -gt 600 ]
 }

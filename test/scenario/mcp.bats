@@ -305,6 +305,16 @@ with Mcp() as m:
     ok, why = m.tool("ack", signal_id="signal:none")
     assert not ok and "no signal" in why, why
 PY
+    # without a name of its own the agent is, in files as well, who the key says
+    CLIQ_URL=$url CLIQ_KEY=$key py <<'PY'
+from mcp_client import *
+with Mcp() as m:
+    m.handshake(name="codex")
+    assert [r["uri"] for r in m.call("resources/list")["resources"]] == ["inbox://ruby"]
+    m.tool("room_post", room="talk", to="qa", type="done", ref="E", body="hi")
+    ok, got = m.tool("room_read", room="talk")
+    assert got["messages"][0]["from"] == "ruby", got
+PY
 }
 
 @test "room_read without a room lists those that carry a task, and those that are only talked in" {

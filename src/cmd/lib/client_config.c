@@ -86,7 +86,8 @@ static const struct config_row rows[] = {
       .hooks = { "GEMINI_CLI_HOME", ".gemini/settings.json", ".gemini/settings.json",
                  ".gemini/settings.json" },
       .at = at_mcp_servers,
-      .entry = "{\"command\":%s,\"args\":[\"mcp\"]}",
+      /* Gemini keeps back variables that look like secrets, unless they are named. */
+      .entry = "{\"command\":%s,\"args\":[\"mcp\"],\"env\":{\"CLIQ_KEY\":\"$CLIQ_KEY\"}}",
       .timeout = "5000",
       .events = { { "SessionStart", NULL },
                   { "BeforeAgent", NULL },
