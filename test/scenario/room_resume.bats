@@ -38,6 +38,30 @@ killed_at_every() { # CALLS LEAST [TYPES STARTS]
     killed_at_every write,fdatasync,fsync,renameat2,linkat,mkdirat 20
 }
 
+@test "killed while agents play the roles" {
+    cat >worker.sh <<END
+eval "\$("$CLIQ" sdk begin)"
+echo engineer >>"$T/starts"
+"$CLIQ" sdk send "did it"
+"$CLIQ" sdk complete
+END
+    cat >judge.sh <<END
+eval "\$("$CLIQ" sdk begin)"
+echo qa >>"$T/starts"
+[ ! -e "$T/failed.room-001" ] || { "$CLIQ" sdk verdict PASS -m fine; exit; }
+: >"$T/failed.room-001"
+"$CLIQ" sdk verdict ROUTE --target engineer -m "no test"
+END
+    sed -i '1i #!/bin/sh' worker.sh judge.sh
+    chmod +x worker.sh judge.sh
+    cliq settings agents.worker.entry "$PWD/worker.sh" >/dev/null
+    cliq settings agents.judge.entry "$PWD/judge.sh" >/dev/null
+    cliq settings roles.engineer.agent worker >/dev/null
+    cliq settings roles.qa.agent judge >/dev/null
+    three_roles() { :; }
+    ROOM_KILLS_STEP=${ROOM_KILLS_STEP:-5} killed_at_every flock,mkdirat,linkat,renameat2,vfork,clone3,fdatasync 10
+}
+
 @test "killed at any of these while a role signs off: it is asked once" {
     cliq settings release.require_signoffs '["qa"]' >/dev/null
     # three_roles makes a qa that reviews; as a signer it approves
