@@ -28,7 +28,7 @@ struct watch_group {
 enum status watch_group_open(struct watch_group *g, struct err *e);
 void watch_group_close(struct watch_group *g); /* safe on a zeroed struct with fd -1, and twice */
 
-/* Watches writes to a file, or (is_dir) files that come into a directory. *id names it in
+/* Watches writes to a file, or (is_dir) files that come into or leave a directory. *id names it in
  * watch_group_drain; WATCH_GROUP_ANY where the group polls. */
 enum status
 watch_group_add(struct watch_group *g, const char *path, bool is_dir, int *id, struct err *e);

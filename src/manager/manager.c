@@ -284,6 +284,27 @@ settle(void *ctx)
     find_end(m);
 }
 
+/* A room whose directory was removed leaves; one that is made anew under its name then comes. */
+static void
+drop_removed(struct manager *m)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n; i++) {
+        struct room_actor *a = m->actors[i];
+        if (room_actor_is_there(a)) {
+            m->actors[n++] = a;
+            continue;
+        }
+        manager_tell_note(&m->host.voice, a->room, "its directory was removed");
+        if (a->role)
+            role_process_stop(a->role);
+        room_actor_close(a);
+        free(a);
+    }
+    m->n = n;
+}
+
 /* ---- events -------------------------------------------------------------------- */
 
 static void
@@ -294,7 +315,10 @@ on_change(void *ctx, int id)
     for (size_t i = 0; i < m->n; i++)
         if (id == WATCH_GROUP_ANY || m->actors[i]->watch == id)
             room_actor_look(m->actors[i]);
-    if (!m->o->n_rooms && (id == WATCH_GROUP_ANY || id == m->base_watch))
+    if (id != WATCH_GROUP_ANY && id != m->base_watch)
+        return;
+    drop_removed(m);
+    if (!m->o->n_rooms)
         add_all(m, false, NULL);
 }
 

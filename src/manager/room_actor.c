@@ -31,6 +31,17 @@ room_actor_state(const struct room_actor *a)
 }
 
 bool
+room_actor_is_there(const struct room_actor *a)
+{
+    struct stat mine, there;
+
+    if (sys->fstatat(a->host->rooms->dir, a->room, &there, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno != ENOENT;
+    return sys->fstat(a->dir, &mine) != 0 ||
+           (mine.st_ino == there.st_ino && mine.st_dev == there.st_dev);
+}
+
+bool
 room_actor_has_begun(const struct room_actor *a)
 {
     return a->past.has_begun;

@@ -87,6 +87,7 @@ void room_actor_start(struct room_actor *a);
 /* Stops the process; the attempt does not count. */
 void room_actor_interrupt(struct room_actor *a);
 
+bool room_actor_is_there(const struct room_actor *a); /* its directory */
 bool room_actor_has_begun(const struct room_actor *a);
 bool room_actor_has_passed(const struct room_actor *a);
 /* "passed", "blocked", ..., for rooms that depend on it. */

@@ -115,6 +115,21 @@ PY
     ended manager "$PID"
 }
 
+@test "a room that is removed leaves, and one that is made anew under its name runs" {
+    role writer <<<'cat >/dev/null; echo fine'
+    a_room room-001 # a person's
+    a_room room-002 # the same
+    a_manager
+    until_true told "room-002  waits for a person"
+    rm -r .war-rooms/room-002
+    until_true told "room-002: its directory was removed"
+    a_room room-002 --roles writer,reader
+    until_true told "room-002  waits for a person as reader"
+    rm -r .war-rooms/room-001 .war-rooms/room-002
+    ended manager "$PID"
+    code_is 0
+}
+
 @test "a room that cannot be read does not keep the others from running" {
     three_roles
     a_room room-001
