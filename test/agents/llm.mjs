@@ -15,7 +15,7 @@
 //     {"write": PATH, "content": T}          writes a file with the program's own tool; PATH is absolute
 //     {"run": COMMAND}                       runs a command with the program's own tool
 //     {"tool": NAME, "args": {…}}            calls the tool whose name ends with NAME
-//     {"status": N, "retry_after": SECONDS}  an error
+//     {"status": N, "retry_after": SECONDS}  an error; with "body" that answer as it is
 //     {"cut": true}                          begins to answer, then drops the connection
 //     {"silence": true}                      never answers
 //     {"huge": BYTES}                        says very much
@@ -202,6 +202,7 @@ const answer = (req, res, text) => {
   const { rule, turn, say } = isAside ? { rule: -1, turn: 0, say: { text: 'ok' } } : nextTurn(text);
   if (say.status) {
     log({ ...line, rule, turn });
+    if (say.body) return send(res, say.status, say.body);
     return fail(say.status, say.message ?? `the script says ${say.status}`, say.retry_after);
   }
   log({ ...line, rule, turn });

@@ -1,9 +1,11 @@
 /* Tests agents/cli_turn and the vendors' parsers with recorded streams (test/unit/streams). */
+#define _GNU_SOURCE /* tzset */
 #include "test.h"
 
 #include "agents/cli/cli.h"
 
 #include <limits.h>
+#include <time.h>
 
 static char root[PATH_MAX]; /* of the sources */
 static struct turn t;
@@ -402,6 +404,27 @@ opencode_tells_from_its_log_why_it_tries_again(void **state)
     assert_false(t.is_failed);
 }
 
+static void
+codex_tells_when_its_usage_limit_ends(void **state)
+{
+    static const int64_t now = 1795128000; /* 2026-11-19 22:40:00 UTC */
+
+    (void)state;
+    setenv("TZ", "UTC", 1);
+    tzset();
+    assert_int_equal(codex_resets_s("You've hit your usage limit. Upgrade to Pro or try again at "
+                                    "11:49 PM.",
+                                    now),
+                     now + 69 * 60 + 59);
+    assert_int_equal(codex_resets_s("or try again at Nov 21st, 2026 1:05 AM.", now),
+                     now + 86400 + 2 * 3600 + 25 * 60 + 59);
+    assert_int_equal(codex_resets_s("or try again at Nov 2nd, 2027 12:40 PM.", now) % 60, 59);
+    assert_int_equal(codex_resets_s("try again at ", now), 0);
+    assert_int_equal(codex_resets_s("try again at Nov", now), 0);
+    assert_int_equal(codex_resets_s("try again at Nov 3", now), 0);
+    assert_int_equal(codex_resets_s("try again later", now), 0);
+}
+
 /* ---- what they write down ---- */
 
 /* Feeds lines of the program's own file of the conversation. */
@@ -609,6 +632,7 @@ main(void)
         STREAM_CASE(opencode_errors_end_it),
         STREAM_CASE(opencode_is_given_up_when_its_stream_is_cut_again_and_again),
         STREAM_CASE(opencode_tells_from_its_log_why_it_tries_again),
+        STREAM_CASE(codex_tells_when_its_usage_limit_ends),
         STREAM_CASE(codex_writes_down_its_model_and_the_usage_of_the_thread),
         STREAM_CASE(gemini_writes_down_each_message_of_the_model),
         STREAM_CASE(cursor_tells_tools_denials_and_the_last_message),

@@ -109,6 +109,9 @@ enum status cli_agent_run(const struct cli_vendor *v, struct err *e);
  * had used `before`. A total below that is not one: it counts as it is. */
 struct usage
 cli_usage_since(const struct cli_vendor *v, const struct usage *total, const struct usage *before);
+/* The end of codex's usage limit, of its words "try again at 11:49 PM", local time, in seconds
+ * since 1970; 0: they do not tell it. */
+int64_t codex_resets_s(const char *words, int64_t now_s);
 /* The error of a turn for people: the vendor's words and what to do. */
 void cli_advise(struct buf *to, const struct cli_vendor *v, const struct turn *t);
 

@@ -1,4 +1,5 @@
 /* codex - OpenAI Codex, headless: `codex exec --json`. */
+#define _GNU_SOURCE /* strptime */
 #include "agents/cli/cli.h"
 #include "agents/cli/cli_journal.h"
 #include "agents/model_agent.h"
@@ -6,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* The name of the provider that a base_url makes. */
 #define PROVIDER "cliq"
@@ -113,6 +115,38 @@ count_usage(struct turn *t, const struct json *v)
     t->has_new_usage = true;
 }
 
+int64_t
+codex_resets_s(const char *words, int64_t now_s)
+{
+    static const char again[] = "try again at ";
+    const char *at = strstr(words, again), *end;
+    time_t now = (time_t)now_s;
+    struct tm tm;
+
+    if (!at || !localtime_r(&now, &tm))
+        return 0;
+    at += sizeof again - 1;
+    end = strptime(at, "%b %d", &tm); /* "Nov 20th, 2026 1:23 AM" */
+    if (end && strlen(end) > 2)
+        at = strptime(end + 2, ", %Y ", &tm);
+    if (!at || !strptime(at, "%I:%M %p", &tm))
+        return 0;
+    tm.tm_sec = 59; /* of that minute */
+    tm.tm_isdst = -1;
+    return (int64_t)mktime(&tm);
+}
+
+/* Fails the turn; a usage limit tells until when. */
+static void
+fail(struct turn *t, const struct json *message)
+{
+    const char *words = t->arena ? json_dup_text(t->arena, message) : NULL;
+
+    turn_fail_json(t, message, 0);
+    if (words && t->trouble == TROUBLE_RATE)
+        t->resets_s = codex_resets_s(words, (int64_t)time(NULL));
+}
+
 static void
 error(struct turn *t, const struct json *message)
 {
@@ -123,7 +157,7 @@ error(struct turn *t, const struct json *message)
     if (message->text.len > sizeof again && !memcmp(message->text.p, again, sizeof again - 1))
         turn_retry(t, message->text.p, message->text.len, 0, 0);
     else
-        turn_fail_json(t, message, 0);
+        fail(t, message);
 }
 
 static void
@@ -141,7 +175,7 @@ parse(struct turn *t, const struct json *line)
         count_usage(t, json_get(line, "usage"));
         turn_done(t);
     } else if (json_eq(type, "turn.failed")) {
-        turn_fail_json(t, json_path(line, "error.message"), 0);
+        fail(t, json_path(line, "error.message"));
     } else if (json_eq(type, "error")) {
         error(t, json_get(line, "message"));
     }
