@@ -180,6 +180,17 @@ assert ask("GET", "/signals/list?limit=20")[0] == 200
 END
 }
 
+# boot_with_files N: starts the server again, with N open files at most.
+boot_with_files() {
+    kill -TERM "$SERVER"
+    wait "$SERVER"
+    : >said
+    (ulimit -n "$1"; exec "$CLIQ" serve --listen 127.0.0.1:0 >said 2>errors 3>&-) &
+    SERVER=$!
+    until_true is_up || { cat errors; false; }
+    URL=$(sed -n 's/listening on //p' said | head -1)
+}
+
 @test "the server raises its limit of open files, and not that of others" {
     kill -TERM "$SERVER"
     wait "$SERVER"
@@ -192,26 +203,14 @@ END
 
 @test "at the limit of open files connections are refused with a word, but not /health and admins" {
     a=$(key_of ann)
-    kill -TERM "$SERVER"
-    wait "$SERVER"
-    : >said
-    (ulimit -n 160; exec "$CLIQ" serve --listen 127.0.0.1:0 >said 2>errors 3>&-) &
-    SERVER=$!
-    until_true is_up || { cat errors; false; }
-    URL=$(sed -n 's/listening on //p' said | head -1)
+    boot_with_files 160
     is "12 200 200 503 200" "$($PY "$BATS_TEST_DIRNAME/crowd.py" "$URL" "$a" "$KEY" 160)"
     is 1 "$(grep -c 'connections are open' errors)"
     has "$(<errors)" "limit of open files (160)"
 }
 
 @test "a crowd of connections that send nothing does not keep /health and admins away" {
-    kill -TERM "$SERVER"
-    wait "$SERVER"
-    : >said
-    (ulimit -n 160; exec "$CLIQ" serve --listen 127.0.0.1:0 >said 2>errors 3>&-) &
-    SERVER=$!
-    until_true is_up || { cat errors; false; }
-    URL=$(sed -n 's/listening on //p' said | head -1)
+    boot_with_files 160
     $PY - "$URL" "$KEY" <<'END'
 import http.client, socket, sys, urllib.parse
 at, key = urllib.parse.urlparse(sys.argv[1]), sys.argv[2]
