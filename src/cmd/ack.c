@@ -7,6 +7,9 @@ note_open_task(const char *id, const struct json *status)
 {
     bool is_begun = json_eq(status, "in_progress");
 
+    if (json_eq(status, "open"))
+        cmd_warn("nobody worked on this task, and nobody can claim it now; who means to work on it "
+                 "says cliq claim, then cliq done");
     if (is_begun || json_eq(status, "blocked"))
         cmd_warn("the task is still %s; cliq done %s, instead of ack, ends it",
                  is_begun ? "in progress" : "blocked", id);

@@ -214,6 +214,18 @@ load ../lib/hub
     refused 4 "signal:nothing"
 }
 
+@test "who lost the lease, or acks what nobody worked on, is told" {
+    id=$(cliq emit task "Look at it")
+    cliq claim "$id" --lease 1 >/dev/null
+    until_true open_again
+    got done "$id"
+    refused 5 "the lease of its claim has ended, claim it again"
+    got ack "$id"
+    code_is 0
+    has "$err" "nobody worked on this task, and nobody can claim it now"
+}
+open_again() { cliq signal pump >/dev/null && [ open = "$(cliq status-of "$id")" ]; }
+
 @test "ack of a task in progress says that it is still in progress" {
     id=$(task)
     cliq claim "$id" --as ann >/dev/null

@@ -368,11 +368,12 @@ decide_held(enum hub_event_kind kind, const struct item *it, const struct order 
 }
 
 static const char *
-status_advice(enum work from)
+status_advice(const struct item *it)
 {
-    switch (from) {
+    switch (it->work) {
     case W_OPEN:
-        return ": claim it first";
+        return it->last == EV_EXPIRE ? ": the lease of its claim has ended, claim it again"
+                                     : ": claim it first";
     case W_CLAIMED:
         return ": it becomes in_progress first";
     case W_IN_PROGRESS:
@@ -401,7 +402,7 @@ decide_status(const struct item *it, const struct order *o, const struct asker *
         return DECIDE_REPEAT;
     if (!may_become(it->work, o->work)) {
         refuse(r, 409, "SIGNAL_CLAIM_CONFLICT", "task_status: %s cannot go from %s to %s%s",
-               shown(it), work_names[it->work], work_names[o->work], status_advice(it->work));
+               shown(it), work_names[it->work], work_names[o->work], status_advice(it));
         return DECIDE_REFUSED;
     }
     if (!is_holder && !who->is_addressee && !who->is_sender && !who->is_admin)
