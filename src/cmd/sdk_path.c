@@ -32,9 +32,12 @@ const struct cmd cmd_sdk_path = {
         "the package cliq_sdk, for PYTHONPATH.\n"
         "\n"
         "The SDKs are in PREFIX/share/cliq for PREFIX/bin/cliq, else in the source tree of a\n"
-        "program that was built there. CLIQ_SHARE names another directory.",
+        "program that was built there. CLIQ_SHARE names another directory.\n"
+        "\n"
+        "A team takes no links out of its agents/, and npm install DIR makes one:\n"
+        "--install-links copies.",
     .examples = "PYTHONPATH=$(cliq sdk path python) python3 agent.py < message.json\n"
-                "npm install \"$(cliq sdk path js)\"",
+                "npm install --install-links \"$(cliq sdk path js)\"",
     .opts = opts,
     .run = run,
 };
