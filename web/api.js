@@ -142,7 +142,7 @@ const slot = {
  * is resumed with Last-Event-ID. The server sends a comment each second: one that says nothing for QUIET_MS is
  * told as lost, and its connection is given up after SILENCE_MS.
  */
-const QUIET_MS = 1700, SILENCE_MS = 10000;
+const QUIET_MS = 1500, SILENCE_MS = 10000;
 class Stream {
   constructor() {
     this.listeners = { signals: [], changed: [], state: [], reset: [] };
