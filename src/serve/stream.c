@@ -71,7 +71,7 @@ const struct hub_arg stream_args[] = {
     { "changes", A_FLAG,
       .brief = "an event `changed` too, when something else than a signal was written: a claim, an "
                "ack, an expired lease" },
-    { "keepalive", A_INT(1, STREAM_KEEPALIVE_MS / 1000),
+    { "keepalive", A_INT(1, 15),
       .brief =
           "a comment at least that often, in seconds (15): silence means that the server is lost" },
     { "since", A_INT(0, 999999999999999),

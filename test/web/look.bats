@@ -28,14 +28,18 @@ END
 
 @test "every page in light, in dark and on a phone" {
     shop
-    RUN=$(id) ROOM=$(<.cliq/cliq.id) browse <<'JS'
+    RUN=$(id) ROOM=$(<.cliq/cliq.id) LIMIT=120 browse <<'JS'
 await signIn();
+await api('POST', '/v1/engine/signals/delayed', { type: 'report:daily', deliverAt: '+1h', data: { n: 7 }, repeatKey: 'daily' });
+await api('POST', '/v1/engine/signals/subscribe', { pattern: 'build:*:done' });
+const task = (await api('GET', '/inbox/@')).data[0].id;
 for (const [scheme, width, height, name] of [['light', 1280, 860, 'light'], ['dark', 1280, 860, 'dark'], ['light', 360, 740, 'phone']]) {
   await page.emulateMedia({ colorScheme: scheme });
   await page.setViewportSize({ width, height });
-  for (const [hash, what] of [['runs/' + process.env.RUN + '/check', 'run'], ['needs', 'needs'], ['signals', 'signals'], ['rooms/' + process.env.ROOM + '/room-001', 'room'], ['hub', 'hub'], ['runs', 'runs']]) {
+  for (const [hash, what] of [['runs/' + process.env.RUN + '/check', 'run'], ['needs', 'needs'], ['signals', 'signals'], ['rooms/' + process.env.ROOM + '/room-001', 'room'], ['hub', 'hub'], ['runs', 'runs'], ['runs/' + process.env.RUN + '/plan/handoffs', 'handoffs'],
+    ['signals/inbox', 'inbox'], ['signals/delayed', 'delayed'], ['signals/subscriptions', 'subscriptions'], ['signals/s/' + encodeURIComponent(task), 'signal']]) {
     await page.evaluate((x) => { location.hash = '#/' + x; }, hash);
-    await page.locator({ run: 'svg.graph', needs: '.need', signals: '.row', room: '.talk li', hub: '.stat', runs: '.row' }[what]).first().waitFor();
+    await page.locator({ run: 'svg.graph', needs: '.need', signals: '.row', room: '.talk li', hub: '.stat', runs: '.row', handoffs: '.md', inbox: '.row', delayed: '.need', subscriptions: 'td', signal: '.states' }[what]).first().waitFor();
     await accessible(`${what} ${name}`);
     await shot(`${what}-${name}`);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

@@ -3,7 +3,8 @@
 # A server of its own ($URL, $KEY), and projects to run in, as in test/scenario. `make test-web` installs
 # what is needed (tools/deps web).
 #
-#   browse < JS     runs a script in a browser; it has what browser.mjs exports (page, signIn, sees …)
+#   browse < JS     runs a script in a browser, $LIMIT (60) seconds at most; it has what browser.mjs exports
+#                   (page, signIn, sees …)
 #   browsing < JS   the same in the background: $BROWSER; `browsed` waits for it
 load ../scenario/pipeline
 load ../lib/serve
