@@ -156,7 +156,8 @@ const struct cmd cmd_room_create = {
     .about =
         "The room has a task message in its channel, and the life cycle of its roles: the first\n"
         "works, the others review, and a failed review sends the work back. cliq room run then\n"
-        "carries it from there. A room that exists already is refused (exit code 5).",
+        "carries it from there. A room that exists already is refused (exit code 5), and so are\n"
+        "dependencies in a circle (2).",
     .examples = "cliq room create room-001 --ref EPIC-001 -m 'A shell function add A B'\n"
                 "cliq room create room-002 --task brief.md --roles engineer,security,qa "
                 "--depends-on room-001",

@@ -404,7 +404,7 @@ prepare(struct manager *m, struct err *e)
     if (!s)
         s = room_body_max_in(m->host.rooms->base, &m->host.max_body, e);
     if (!s)
-        s = rooms_check_circles(m->host.rooms, e);
+        s = rooms_check_circles(m->host.rooms, NULL, e);
     if (!s && !(m->host.loop = loop_new(e)))
         s = ST_IO;
     if (!s)

@@ -517,6 +517,82 @@ room_files_tell(int dir, const char *state, unsigned retries, struct err *e)
     return s;
 }
 
+/* ---- dependencies -------------------------------------------------------- */
+
+/* The room with that reference, other than `self`; NULL: there is none. */
+static const char *
+find_ref(const struct rooms *r, struct arena *a, const char *self, const char *ref)
+{
+    const char **names;
+    size_t n = 0;
+
+    if (rooms_list(r, a, false, &names, &n, NULL))
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        struct room_config c;
+        int dir;
+        if (strcmp(names[i], self) == 0 || rooms_open_room(r, names[i], &dir, NULL))
+            continue;
+        bool is_it =
+            room_config_read(a, dir, names[i], &c, NULL) == ST_OK && strcmp(c.ref, ref) == 0;
+        close(dir);
+        if (is_it)
+            return names[i];
+    }
+    return NULL;
+}
+
+void
+rooms_resolve(const struct rooms *r, struct arena *a, struct room_config *c)
+{
+    struct stat st;
+
+    for (size_t i = 0; i < c->depends_on.n; i++) {
+        const char *name = c->depends_on.v[i];
+        if (r->dir < 0 || !path_is_name(name) ||
+            sys->fstatat(r->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            continue;
+        struct arena scratch = { 0 };
+        const char *room = find_ref(r, &scratch, c->room, name);
+        const char *kept = room ? arena_dup(a, room, strlen(room)) : NULL;
+        if (kept)
+            c->depends_on.v[i] = kept;
+        arena_release(&scratch);
+    }
+}
+
+enum status
+rooms_check_circles(const struct rooms *r, const struct room_config *with, struct err *e)
+{
+    struct arena a = { 0 };
+    struct buf circle = { 0 };
+    const char **names;
+    size_t n = 0, k = 0;
+    enum status s = rooms_list(r, &a, false, &names, &n, e);
+    struct room_node *nodes = arena_alloc(&a, (n + 2) * sizeof *nodes);
+
+    if (!s && !nodes)
+        s = err_nomem(e);
+    if (!s && with)
+        nodes[k++] = (struct room_node){ with->room, with->depends_on.v, with->depends_on.n };
+    for (size_t i = 0; !s && i < n; i++) {
+        struct room_config c;
+        int dir;
+        if (rooms_open_room(r, names[i], &dir, NULL))
+            continue;
+        if (room_config_read(&a, dir, names[i], &c, NULL) == ST_OK) {
+            rooms_resolve(r, &a, &c);
+            nodes[k++] = (struct room_node){ c.room, c.depends_on.v, c.depends_on.n };
+        }
+        close(dir);
+    }
+    if (!s && room_graph_cycle(nodes, k, &circle))
+        s = err_set(e, ST_INVALID, "rooms depend on each other in a circle: %s", circle.p);
+    buf_release(&circle);
+    arena_release(&a);
+    return s;
+}
+
 /* ---- making a room ------------------------------------------------------- */
 
 /* JSON that people may edit. */
@@ -686,6 +762,8 @@ check(const struct rooms *r, const struct room_config *c, const struct buf *text
         if (!s && strcmp(c->depends_on.v[i], c->room) == 0)
             s = err_set(e, ST_INVALID, "the room %s cannot depend on itself", c->room);
     }
+    if (!s && c->depends_on.n && !c->plan) /* those of a plan were looked at together */
+        s = rooms_check_circles(r, c, e);
     if (!s)
         s = text ? lifecycle_parse(l, a, "lifecycle.json", text->p ? text->p : "", text->len, e)
                  : lifecycle_default(l, a, c->roles.v, c->roles.n, c->max_retries, e);
@@ -733,80 +811,6 @@ rooms_create(const struct rooms *r, const struct room_config *given, const struc
     }
     if (!s)
         note_project(r);
-    arena_release(&a);
-    return s;
-}
-
-/* ---- dependencies -------------------------------------------------------- */
-
-/* The room with that reference, other than `self`; NULL: there is none. */
-static const char *
-find_ref(const struct rooms *r, struct arena *a, const char *self, const char *ref)
-{
-    const char **names;
-    size_t n = 0;
-
-    if (rooms_list(r, a, false, &names, &n, NULL))
-        return NULL;
-    for (size_t i = 0; i < n; i++) {
-        struct room_config c;
-        int dir;
-        if (strcmp(names[i], self) == 0 || rooms_open_room(r, names[i], &dir, NULL))
-            continue;
-        bool is_it =
-            room_config_read(a, dir, names[i], &c, NULL) == ST_OK && strcmp(c.ref, ref) == 0;
-        close(dir);
-        if (is_it)
-            return names[i];
-    }
-    return NULL;
-}
-
-void
-rooms_resolve(const struct rooms *r, struct arena *a, struct room_config *c)
-{
-    struct stat st;
-
-    for (size_t i = 0; i < c->depends_on.n; i++) {
-        const char *name = c->depends_on.v[i];
-        if (r->dir < 0 || !path_is_name(name) ||
-            sys->fstatat(r->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-            continue;
-        struct arena scratch = { 0 };
-        const char *room = find_ref(r, &scratch, c->room, name);
-        const char *kept = room ? arena_dup(a, room, strlen(room)) : NULL;
-        if (kept)
-            c->depends_on.v[i] = kept;
-        arena_release(&scratch);
-    }
-}
-
-enum status
-rooms_check_circles(const struct rooms *r, struct err *e)
-{
-    struct arena a = { 0 };
-    struct buf circle = { 0 };
-    const char **names;
-    size_t n = 0, k = 0;
-    enum status s = rooms_list(r, &a, false, &names, &n, e);
-    struct room_node *nodes = arena_alloc(&a, (n + 1) * sizeof *nodes);
-
-    if (!s && !nodes)
-        s = err_nomem(e);
-    for (size_t i = 0; !s && i < n; i++) {
-        struct room_config c;
-        int dir;
-        if (rooms_open_room(r, names[i], &dir, NULL))
-            continue;
-        if (room_config_read(&a, dir, names[i], &c, NULL) == ST_OK) {
-            rooms_resolve(r, &a, &c);
-            nodes[k++] = (struct room_node){ c.room, c.depends_on.v, c.depends_on.n };
-        }
-        close(dir);
-    }
-    if (!s && room_graph_cycle(nodes, k, &circle))
-        s = err_set(e, ST_INVALID, "rooms depend on each other in a circle: %s", circle.p);
-    buf_release(&circle);
     arena_release(&a);
     return s;
 }

@@ -89,8 +89,10 @@ const char *room_word(struct arena *a, int dir, const char *name);
 /* Writes the files that tell other tools the state, and a line of audit.log when it changed. */
 enum status room_files_tell(int dir, const char *state, unsigned retries, struct err *e);
 
-/* ST_INVALID names the circle among the dependencies of all rooms. */
-enum status rooms_check_circles(const struct rooms *r, struct err *e);
+/* ST_INVALID names the circle among the dependencies of all rooms, and of one that is about to be
+ * made; NULL: of none. */
+enum status
+rooms_check_circles(const struct rooms *r, const struct room_config *with, struct err *e);
 
 /* Moves the room to .archives/; appends its path. ST_CONFLICT: it is at work. */
 enum status rooms_archive(const struct rooms *r, const char *room, struct buf *path, struct err *e);

@@ -64,9 +64,13 @@ PY
     is "passed passed passed" "$(state room-001) $(state room-002) $(state room-003)"
 }
 
-@test "a circle is refused and named" {
-    a_room room-001 --depends-on room-002
-    a_room room-002 --depends-on room-001
+@test "a circle is refused and named, when the room is made and when rooms are run" {
+    a_room room-001 --depends-on room-002 2>/dev/null
+    got room create room-002 -m x --depends-on room-001
+    refused 2 "room-002 -> room-001 -> room-002"
+    [ ! -e .war-rooms/room-002 ]
+    a_room room-002
+    sed -i 's/"depends_on": \[\]/"depends_on": ["room-001"]/' .war-rooms/room-002/config.json # by hand
     got room run
     refused 2 "room-001 -> room-002 -> room-001"
 }
