@@ -8,9 +8,10 @@
 
 static const struct opt opts[] = { { 0 } };
 
-/* Says what became of the team; version NULL: it stays as it is. */
+/* Says what became of the team; version NULL: it stays as it is, as `asked` it was installed in
+ * that version. */
 static enum status
-tell(const char *name, const char *version, const char *was, struct err *e)
+tell(const char *name, const char *version, const char *was, const struct buf *asked, struct err *e)
 {
     struct buf out = { 0 };
 
@@ -21,6 +22,11 @@ tell(const char *name, const char *version, const char *was, struct err *e)
         term_escape(&out, was, strlen(was), false);
     } else {
         buf_adds(&out, "up to date");
+        if (asked->len) {
+            buf_adds(&out, " with ");
+            term_escape(&out, asked->p, asked->len, false);
+            buf_adds(&out, ", which was asked for when it was installed");
+        }
     }
     buf_addc(&out, '\n');
     enum status s = cmd_print(&out, e);
@@ -53,10 +59,10 @@ fetch_again(struct arena *a, const char *name, const struct package_source *from
     if (!s)
         s = check_name(&p, name, e);
     if (!s && from->sha256 && strcmp(from->sha256, p.sha256) == 0)
-        s = tell(name, NULL, NULL, e);
+        s = tell(name, NULL, NULL, &ref.version, e);
     else if (!s && (s = package_place_install(&p, from->from, true, a, &was, e)) == ST_OK)
         s = tell(name, p.team.version ? p.team.version : "(no version)",
-                 was && *was ? was : "(no version)", e);
+                 was && *was ? was : "(no version)", &ref.version, e);
     package_place_close(&p);
     team_ref_release(&ref);
     return s;

@@ -59,6 +59,8 @@ post_team() { # FILE [KEY [TYPE]]: prints the status
     succeeds
     as bob team update
     is "@acme/review: 1.3.0, was 1.2.0" "$out"
+    as bob team update
+    is "@acme/review: up to date with 1, which was asked for when it was installed" "$out"
     rm -rf .cliq out
     as bob assemble hub://@acme/review@1.2 --trust
     succeeds
