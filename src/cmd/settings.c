@@ -204,11 +204,17 @@ show_info(const char *state_dir, const char *key, bool is_json, struct buf *out,
                    near.best ? "?)" : "");
 }
 
+static void
+warn_unknown(void *ctx, const struct settings_value *value)
+{
+    settings_unknown_key(ctx, value->path);
+}
+
 static enum status
-show(const char *state_dir, const char *key, bool is_json, struct buf *out, struct err *e)
+show(const struct state_dir *f, const char *key, bool is_json, struct buf *out, struct err *e)
 {
     struct settings s;
-    enum status st = settings_load(&s, state_dir, e);
+    enum status st = settings_load(&s, f->state_dir, e);
 
     if (st)
         return st;
@@ -225,6 +231,8 @@ show(const char *state_dir, const char *key, bool is_json, struct buf *out, stru
         json_write_pretty(out, settings_masked(&s.arena, v, key), 0);
         buf_addc(out, '\n');
     }
+    if (!st && !key) /* the files may have been written by hand */
+        settings_each(&s, warn_unknown, (void *)f);
     settings_release(&s);
     return st;
 }
@@ -294,7 +302,7 @@ run(const struct args *a, struct err *e)
         if (!s && value.len && strcmp(key, "default_agent") == 0)
             settings_unknown_agent(&f, value.p);
     } else if (!s) {
-        s = show(f.state_dir, key, args_has(a, "json"), &out, e);
+        s = show(&f, key, args_has(a, "json"), &out, e);
     }
     if (!s && out.len)
         s = cmd_print(&out, e);
@@ -316,8 +324,8 @@ const struct cmd cmd_settings = {
         "that is a number, true, false, null, a list or an object is stored as such, - reads\n"
         "it from standard input. A value that is not what its key takes (--info lists them) is\n"
         "refused, exit code 2, and nothing is written; one that stands in a file is told with\n"
-        "the file and the key. A key that nothing reads is stored, with a warning. Files are\n"
-        "readable by their owner only.\n"
+        "the file and the key. A key that nothing reads is stored, with a warning, which comes\n"
+        "again when all settings are shown. Files are readable by their owner only.\n"
         "--unset of a key that is not in that file is exit code 4. A file that is no JSON object\n"
         "is exit code 1, for every command that reads it.",
     .examples = "cliq settings\n"

@@ -88,3 +88,14 @@ prices.gpt-5.1-mini {"input":1,"output":2}
 notifications {"on_start":["slack:ops"]}
 END
 }
+
+@test "settings that were written by hand are shown with a warning for each key that nothing reads" {
+    cliq init >/dev/null
+    echo '{"hub":{"retnetion":"30d"},"agents":{"codex":{"modle":"x","model":"y"}},"runs":{"keep":3}}' >.cliq/settings.json
+    got settings
+    code_is 0
+    is 2 "$(wc -l <"$T/err")"
+    has "$err" 'cliq itself knows no setting "hub.retnetion" (did you mean hub.retention?)'
+    has "$err" 'the agent codex knows no setting "modle" (did you mean model?)'
+    has "$out" '"keep": 3'
+}
