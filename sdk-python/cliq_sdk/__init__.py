@@ -14,6 +14,11 @@ Below them: awaited (async handlers), state_dir (files), json_text, mask (secret
 
 docs/formats/pipeline.md and cliq-protocol(7) describe the files. Tests: test/scenario/sdk_*.bats
 """
+import sys
+
+if sys.version_info < (3, 7):  # which cannot read the modules below
+    raise ImportError("cliq_sdk needs Python 3.9 or newer, and this is %d.%d" % sys.version_info[:2])
+
 from .agent import CliqAgent
 from .board import TaskBoard
 from .context import (GateContext, InputText, PhaseContext, build_phase_context, finalize_gate_phase,

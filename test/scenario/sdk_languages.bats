@@ -42,6 +42,12 @@ END
     is "" "$(comm -23 declared there)"
 }
 
+@test "the SDK for Python says which Python it needs" {
+    cliq sdk install python . >/dev/null
+    got_from "$PY" -c 'import sys; sys.version_info = (3, 6, 8); import cliq_sdk'
+    has "$err" "ImportError: cliq_sdk needs Python 3.9 or newer, and this is 3.6"
+}
+
 @test "the SDK for Python passes mypy --strict" {
     command -v mypy >/dev/null || skip "no mypy"
     got_from mypy --strict --cache-dir "$T/cache" --exclude starter.py "$ROOT/sdk-python/cliq_sdk"
