@@ -65,7 +65,7 @@ case_is_cancelled() {
 [{"turns":[{"silence":true}]}]
 END
     start_run run
-    until_true says "$T/llm/requests.jsonl" '"turn":0'
+    BOUND=90 until_true says "$T/llm/requests.jsonl" '"turn":0' # opencode starts in its own time on a busy machine
     "$CLIQ" cancel >/dev/null
     wait "$PID" || true
     status_is CANCELLED
