@@ -59,7 +59,7 @@ export function usage(u) {
   if (!u) return '';
   const tokens = u.tokens ?? ((u.input_tokens || 0) + (u.output_tokens || 0));
   const words = tokens >= 1e6 ? (tokens / 1e6).toFixed(1) + ' M' : tokens >= 10000 ? Math.round(tokens / 1000) + ' k' : number(tokens);
-  return [tokens ? words + ' tokens' : '', u.cost_usd !== undefined ? money(u.cost_usd) : ''].filter(Boolean).join(' · ');
+  return [tokens ? words + ' tokens' : '', u.cost_usd !== undefined ? money(u.cost_usd) : u.cost_usd_min ? money(u.cost_usd_min) + '+' : ''].filter(Boolean).join(' · ');
 }
 
 /* ---- long texts ---- */

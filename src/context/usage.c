@@ -17,6 +17,7 @@ const struct field usage_fields[] = {
     { "cache_write_tokens", "a whole number", "0",
       "of input_tokens, those that were written to the vendor's cache" },
     { "cost_usd", "a number", NULL, "the cost in US dollars, when it is known; never a guess" },
+    { "cost_usd_min", "a number", NULL, "instead of cost_usd: the part of the cost that is known" },
     { "turns", "a whole number", "0", "turns of the conversation" },
     { "duration_ms", "a whole number", "0", "the time that the model took" },
     { "session_id", "a text", NULL, "the vendor's id of the conversation" },
@@ -47,6 +48,12 @@ count_of(const struct json *v, const char *key)
     return json_int(json_get(v, key), &n) && n > 0 && n < COUNT_MAX ? n : 0;
 }
 
+static bool
+cost_of(const struct json *v, const char *key, double *usd)
+{
+    return json_double(json_get(v, key), usd) && *usd >= 0 && *usd < COST_MAX;
+}
+
 bool
 usage_read(struct arena *a, const struct json *v, struct usage *out)
 {
@@ -64,9 +71,8 @@ usage_read(struct arena *a, const struct json *v, struct usage *out)
         .turns = count_of(v, "turns"),
         .duration_ms = count_of(v, "duration_ms"),
     };
-    out->has_cost = json_double(json_get(v, "cost_usd"), &out->cost_usd) && out->cost_usd >= 0 &&
-                    out->cost_usd < COST_MAX;
-    if (!out->has_cost)
+    out->has_cost = cost_of(v, "cost_usd", &out->cost_usd);
+    if (!out->has_cost && !cost_of(v, "cost_usd_min", &out->cost_usd))
         out->cost_usd = 0;
     return out->has_cost || !usage_is_zero(out);
 }
@@ -113,7 +119,9 @@ usage_json(struct arena *a, const struct usage *u)
                      json_set(o, "output_tokens", json_new_int(a, u->output_tokens)))) &&
                    set_count(a, o, "cached_tokens", u->cached_tokens) &&
                    set_count(a, o, "cache_write_tokens", u->written_tokens) &&
-                   (!u->has_cost || json_set(o, "cost_usd", cost_json(a, u->cost_usd))) &&
+                   ((!u->has_cost && u->cost_usd <= 0) ||
+                    json_set(o, u->has_cost ? "cost_usd" : "cost_usd_min",
+                             cost_json(a, u->cost_usd))) &&
                    set_count(a, o, "turns", u->turns) &&
                    set_count(a, o, "duration_ms", u->duration_ms) &&
                    set_text(a, o, "session_id", u->session_id)
@@ -210,7 +218,7 @@ price_in_settings(const struct json *prices, const char *model, struct price *ou
     return true;
 }
 
-/* input: the tokens of one request; -1: those of several. */
+/* input: the tokens of one request; -1: those of several, which get the price of the shortest. */
 static bool
 find_price(const char *model, int64_t input, const struct json *prices, struct price *out)
 {
@@ -223,8 +231,6 @@ find_price(const char *model, int64_t input, const struct json *prices, struct p
         const struct price *p = &price_table[i];
         if (!is_version_of(slash ? slash + 1 : model, p->model))
             continue;
-        if (p->most && input < 0)
-            return false;
         if (!p->most || input <= p->most) {
             *out = *p;
             return true;
@@ -242,7 +248,7 @@ at_most(int64_t n, int64_t most)
 static void
 price(struct usage *u, int64_t input, const struct json *prices)
 {
-    struct price p;
+    struct price p = { 0 };
 
     if (u->has_cost || !u->model || usage_is_zero(u) || !find_price(u->model, input, prices, &p))
         return;
@@ -252,8 +258,10 @@ price(struct usage *u, int64_t input, const struct json *prices)
         ((double)(u->input_tokens - cached - written) * p.input + (double)cached * p.cached +
          (double)written * p.written + (double)u->output_tokens * p.output) /
         1e6;
-    u->has_cost = isfinite(usd) && usd >= 0;
-    u->cost_usd = u->has_cost ? usd : 0;
+    bool is_good = isfinite(usd) && usd >= 0;
+    u->has_cost = is_good && (!p.most || input >= 0);
+    if (is_good && (u->has_cost || usd > u->cost_usd))
+        u->cost_usd = usd;
 }
 
 void

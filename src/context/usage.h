@@ -10,7 +10,8 @@
  *
  * usage_fields describes them. A member that is not known is absent; in particular a
  * cost is never guessed: it is what the agent's program says, or tokens times a known price
- * (prices.def, or the setting prices.<model>).
+ * (prices.def, or the setting prices.<model>). Where only a part of it is known, that is
+ * cost_usd_min.
  *
  * Tests: test/unit/test_usage.c
  */
@@ -30,7 +31,7 @@ struct usage {
     int64_t cached_tokens;  /* of input_tokens, those read from the vendor's cache */
     int64_t written_tokens; /* of input_tokens, those written to it: cache_write_tokens */
     int64_t turns, duration_ms;
-    double cost_usd;
+    double cost_usd; /* has_cost false: it is this or more */
     bool has_cost;
 };
 
@@ -48,8 +49,8 @@ void usage_add(struct usage *sum, const struct usage *u);
 bool usage_is_zero(const struct usage *u);
 
 /* Sets the cost from the price of its model, unless it is known. prices: the setting `prices`, or
- * NULL. usage_price_request: u is of one request, so prices that depend on its length are known,
- * too. */
+ * NULL. Where the price depends on the length of a request, usage_price only knows what it is at
+ * least; usage_price_request, for the usage of one request, knows it. */
 void usage_price(struct usage *u, const struct json *prices);
 void usage_price_request(struct usage *u, const struct json *prices);
 

@@ -78,7 +78,7 @@ warn_blind(struct run *r, size_t phase)
     buf_addf(&text, " cannot be checked%s: ", all.cost_usd > 0 ? " in full" : "");
     if (u.model)
         buf_addf(&text,
-                 "cliq has no price for what %s used: cliq settings prices.%s "
+                 "the price of what %s used is not known: cliq settings prices.%s "
                  "'{\"input\":1.25,\"output\":10}' sets one, in US dollars for a million tokens",
                  u.model, u.model);
     else if (at < r->p->team.n_phases)

@@ -91,6 +91,17 @@ END
     has "$out" "Used: 1.2k in, 0 out, \$0.0008 or more"
 }
 
+@test "a budget counts what a model costs at least, where its price depends on the length of prompts" {
+    model a <<<'ok; MODEL=gpt-5.5; used 100000; used 700000; sleep $NAP'
+    team <<<'phases: [{name: one, agent: a, budget: {usd: 2}}]'
+    run_is 3
+    none_left
+    has "$out" "the usd of this phase's budget cannot be checked in full: the price of what gpt-5.5 used is not known"
+    has "$out" "budget of phase one: \$3.50 of \$2.00 used"
+    has "$out" "Used: 700.0k in, 0 out, \$3.50 or more"
+    is "3.5 None" "$(usage_of run cost_usd_min) $(usage_of run cost_usd)"
+}
+
 @test "from 80 % of a budget there is one warning; more than it stops the agent's tree and escalates" {
     model a <<'END'
 ok
