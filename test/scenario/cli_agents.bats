@@ -389,7 +389,7 @@ options() {
     options codex 'model: m, sandbox: workspace-write' sandbox read-only
     has "$ARGS" ' -s workspace-write '
     options claude-code 'model: opus' permission_mode plan max_turns 7 allowed_tools '["Read","Edit"]'
-    has "$ARGS" '--permission-mode plan --model opus --max-turns 7 --allowedTools Read,Edit'
+    has "$ARGS" '--permission-mode plan --model opus --max-turns 7 --allowedTools mcp__cliq --allowedTools Read,Edit'
 
     options gemini 'model: g, permission_mode: yolo, allowed_tools: [ls]' base_url http://127.0.0.1:1
     like "$ARGS" '--skip-trust --approval-mode yolo --model g --session-id [0-9a-f-]{36} --policy [^ ]*/run/gemini-policy.toml --allowed-tools ls$'
