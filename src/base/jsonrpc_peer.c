@@ -72,6 +72,8 @@ read_some(struct jsonrpc_peer *p, struct err *e)
             return err_sys(e, "read from the peer");
         p->has_ended = n <= 0;
         if (n > 0) {
+            if (p->copy)
+                p->copy(p->ctx, piece, (size_t)n);
             jsonrpc_feed(&p->lines, piece, (size_t)n);
             took += (size_t)n;
         }

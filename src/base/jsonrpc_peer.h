@@ -22,7 +22,9 @@
 #include "base/jsonrpc.h"
 
 struct jsonrpc_peer {
-    int in, out; /* -1: none */
+    int in, out;                                      /* -1: none */
+    void (*copy)(void *ctx, const char *p, size_t n); /* gets all that is read; NULL: nobody does */
+    void *ctx;
     struct jsonrpc_lines lines;
     struct buf waiting; /* to be written */
     size_t written;     /* of it */

@@ -360,6 +360,9 @@ phases: [{name: build, agent: goose, permissions: read}, {name: next, agent: min
     is 0 "$code"
     for phase in build next third; do cat .cliq/channels/$phase--*/handoff.json; done >"$T/handoffs"
     is "from acp,from a b,from c" "$(grep -o 'from [^"]*' "$T/handoffs" | paste -sd,)"
+    got log build --raw # as it came
+    has "$out" '"sessionUpdate": "agent_message_chunk"'
+    is 600 "$(stat -c %a .cliq/run/logs/build.1.raw)"
     "$CLIQ" settings --global agents.helper.acp '["stand-in","e"]'
     MINE="stand-in f" run_team 'phases: [{name: build, agent: helper}, {name: next, agent: local, depends_on: [build], role: build},
       {name: last, agent: goose, depends_on: [next], role: build}]'

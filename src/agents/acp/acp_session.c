@@ -6,6 +6,7 @@
 #include "agents/acp/acp_terminal.h"
 #include "agents/acp/acp_update.h"
 #include "agents/model_agent.h"
+#include "agents/raw_stream.h"
 #include "base/clock.h"
 #include "base/term.h"
 #include "cliq.h"
@@ -15,6 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     PROTOCOL = 1,
@@ -319,6 +321,23 @@ hand_over_key(const struct context *c)
         setenv(name, key, 1);
 }
 
+/* What it sent, as it came; n 0: it ended. */
+static void
+keep_raw(void *ctx, const char *p, size_t n)
+{
+    struct acp_session *s = ctx;
+    struct buf out = { 0 };
+
+    if (s->raw < 0)
+        return;
+    if (n)
+        mask_write(&s->shown_raw, p, n, &out);
+    else
+        mask_end(&s->shown_raw, &out);
+    acp_write(s->raw, out.p, out.len);
+    buf_release(&out);
+}
+
 static enum status
 connect(struct acp_session *s, struct context *c, const char *const *argv,
         const struct json **initialized, struct err *e)
@@ -328,7 +347,8 @@ connect(struct acp_session *s, struct context *c, const char *const *argv,
     *s = (struct acp_session){ .c = c,
                                .argv = argv,
                                .auth = "",
-                               .peer = { .in = -1, .out = -1 },
+                               .peer = { .in = -1, .out = -1, .copy = keep_raw, .ctx = s },
+                               .raw = -1,
                                .errors = -1,
                                .signals = -1,
                                .tools.arena = c->arena };
@@ -339,6 +359,10 @@ connect(struct acp_session *s, struct context *c, const char *const *argv,
         st = mask_stream_init(&s->shown, &c->mask, e);
     if (!st)
         st = mask_stream_init(&s->shown_errors, &c->mask, e);
+    if (!st)
+        st = mask_stream_init(&s->shown_raw, &c->mask, e);
+    if (!st)
+        s->raw = raw_stream_open();
     if (!st)
         st = work_dir_open(&s->dir, dir, c->state_dir, e);
     if (!st)
@@ -488,6 +512,10 @@ void
 acp_session_close(struct acp_session *s)
 {
     acp_program_end(s);
+    keep_raw(s, NULL, 0);
+    if (s->raw >= 0)
+        close(s->raw);
+    mask_stream_release(&s->shown_raw);
     acp_terminal_end_all(s);
     acp_person_close(&s->person);
     buf_release(&s->words);

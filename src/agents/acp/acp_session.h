@@ -55,7 +55,9 @@ struct acp_session {
     int errors, signals;                    /* its standard error; our signals. -1: none */
     struct buf error_tail;                  /* the end of what it said there */
     struct mask_stream shown, shown_errors; /* what goes to the log hides secrets */
-    struct arena scratch;                   /* of one message */
+    struct mask_stream shown_raw;
+    int raw;              /* run/logs/<phase>.<n>.raw gets its messages as they came; -1: none */
+    struct arena scratch; /* of one message */
     unsigned n_rubbish;
     bool is_in_line; /* what the log shows ends inside a line */
 

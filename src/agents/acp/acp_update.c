@@ -12,12 +12,11 @@ enum { NOTE_MAX = 400 };
 
 /* ---- telling ---- */
 
-/* To the attempt's log. One that cannot be written does not matter: the answer still counts. */
-static void
-write_log(const char *p, size_t n)
+void
+acp_write(int fd, const char *p, size_t n)
 {
     while (n > 0) {
-        ssize_t got = write(STDOUT_FILENO, p, n);
+        ssize_t got = write(fd, p, n);
         if (got <= 0)
             return;
         p += got;
@@ -34,7 +33,7 @@ acp_show(struct acp_session *s, const char *p, size_t n)
         mask_write(&s->shown, p, n, &out);
     else
         mask_end(&s->shown, &out);
-    write_log(out.p, out.len);
+    acp_write(STDOUT_FILENO, out.p, out.len);
     if (out.len)
         s->is_in_line = out.p[out.len - 1] != '\n';
     buf_release(&out);

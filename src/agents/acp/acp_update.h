@@ -24,6 +24,8 @@ void acp_update_usage(struct acp_session *s, const struct json *result);
  * part has the fenced json block. */
 struct text acp_update_answer(const struct acp_session *s);
 
+/* To a log. One that cannot be written does not matter: the answer still counts. */
+void acp_write(int fd, const char *p, size_t n);
 /* To the attempt's log, without secrets; p NULL: also what was held back. */
 void acp_show(struct acp_session *s, const char *p, size_t n);
 /* A progress line: one line, without control characters, cut. */

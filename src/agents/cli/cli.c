@@ -3,6 +3,7 @@
 #include "agents/cli/cli_journal.h"
 #include "agents/cli/cli_lines.h"
 #include "agents/model_agent.h"
+#include "agents/raw_stream.h"
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/sys.h"
@@ -213,24 +214,6 @@ take_errors(struct cli *cli, int fd)
 
     while ((n = SYS_RETRY(read(fd, piece, sizeof piece))) > 0)
         cli_lines_write(&cli->errors, piece, (size_t)n);
-}
-
-/* ---- files ---- */
-
-/* run/logs/<phase>.<n>.raw beside the log that our standard output is. */
-static int
-open_raw(void)
-{
-    char path[PATH_MAX];
-    ssize_t n = readlink("/proc/self/fd/1", path, sizeof path - 1);
-
-    if (n <= 4)
-        return -1;
-    path[n] = '\0';
-    if (strcmp(path + n - 4, ".log") != 0 || !strstr(path, "/run/logs/"))
-        return -1;
-    memcpy(path + n - 4, ".raw", 4);
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
 /* ---- starting ---- */
@@ -542,7 +525,7 @@ work(struct context *c, struct err *e)
     signal(SIGPIPE, SIG_IGN);
     bool is_done = !s && vendor->instead && vendor->instead(c, cli.binary, &s, e);
     if (!is_done)
-        cli.raw = cli.out.copy = open_raw();
+        cli.raw = cli.out.copy = raw_stream_open();
     if (!s && !is_done)
         s = model_agent_work(c, &(struct model_driver){ ask, &cli, cli.data }, e);
     close_cli(&cli);

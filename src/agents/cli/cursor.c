@@ -185,7 +185,7 @@ const struct cmd cmd_agent_cursor = {
         "the\n"
         "phase's prompt in the working directory: `agent acp` where its help lists acp, else\n"
         "`agent -p`. Over acp its writes and permissions come to cliq, as cliq agent acp --help\n"
-        "says. The fields args and sandbox choose `agent -p`, whose raw stream is in\n"
+        "says. The fields args and sandbox choose `agent -p`. The raw stream is in\n"
         "run/logs/<phase>.<n>.raw. A phase that is sent back continues its conversation.\n"
         "\n"
         "Fields of the phase: model, permissions, reviewer, args, sandbox. Settings\n"
