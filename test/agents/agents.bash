@@ -10,6 +10,8 @@
 # own sign-in and sessions are neither used nor changed.
 load ../scenario/pipeline
 
+BOUND=${BOUND:-90} # of until_true: on a busy machine opencode takes 20 s and more until it asks
+
 AGENTS_CACHE=${CLIQ_AGENTS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cliq-agents}
 export PATH=$AGENTS_CACHE/bin:$PATH
 
