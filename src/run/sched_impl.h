@@ -1,5 +1,5 @@
 /*
- * sched_impl - private to sched.c and sched_route.c.
+ * sched_impl - private to sched.c and sched_errand.c.
  *
  * An activation is one time that a phase is asked to be done: by the graph (its first
  * run, a rerun) or by an errand, the work that a gate sent back. It may take several
@@ -79,7 +79,7 @@ void sched_set_owner(struct sched *s, size_t phase, struct errand *owner);
 void sched_activate(struct sched *s, size_t phase, struct errand *owner, bool is_routed);
 void sched_act(struct sched *s, struct action a);
 
-/* ---- sched_route.c ---- */
+/* ---- sched_errand.c ---- */
 
 /* Queues the errand of a gate that routes to target. False without memory. */
 bool errand_queue(struct sched *s, size_t gate, size_t target);

@@ -1,5 +1,5 @@
 /*
- * sched_route - errands: the work that gates send back.
+ * sched_errand - errands: the work that gates send back.
  *
  * An errand is its target and every phase between that and the gate. Two errands that
  * share a phase take turns, oldest first; one that a gate inside another errand asks
