@@ -1,4 +1,4 @@
-#include "manager/room_actor.h"
+#include "manager/room_actor_impl.h"
 
 #include "base/clock.h"
 #include "base/path.h"
@@ -13,13 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TALK_MESSAGES = 20, TALK_BODY_MAX = 16384 };
-
-static void on_gone(void *ctx);
 static void on_retry(void *ctx);
 
-static const struct life_state *
-now(const struct room_actor *a)
+const struct life_state *
+room_actor_now(const struct room_actor *a)
 {
     return life_state_of(&a->past.life);
 }
@@ -27,7 +24,9 @@ now(const struct room_actor *a)
 const char *
 room_actor_state(const struct room_actor *a)
 {
-    return a->past.is_blocked ? ROOM_BLOCKED_BY : a->past.has_begun ? now(a)->name : ROOM_PENDING;
+    return a->past.is_blocked  ? ROOM_BLOCKED_BY
+           : a->past.has_begun ? room_actor_now(a)->name
+                               : ROOM_PENDING;
 }
 
 bool
@@ -53,9 +52,8 @@ room_actor_has_passed(const struct room_actor *a)
     return a->past.has_begun && a->past.life.state == a->lifecycle.passed;
 }
 
-/* The room can do no more here: says why, once. */
-static void
-give_up(struct room_actor *a, enum status s, const struct err *why)
+void
+room_actor_give_up(struct room_actor *a, enum status s, const struct err *why)
 {
     if (a->failed)
         return;
@@ -69,9 +67,8 @@ give_up(struct room_actor *a, enum status s, const struct err *why)
 
 /* ---- the journal, and the files for other tools --------------------------- */
 
-/* Writes an event, and applies it to the past, as a later manager will. */
-static bool
-note(struct room_actor *a, const struct room_event *ev)
+bool
+room_actor_note(struct room_actor *a, const struct room_event *ev)
 {
     struct buf line = { 0 };
     struct json *v;
@@ -89,14 +86,8 @@ note(struct room_actor *a, const struct room_event *ev)
         room_past_apply(&a->past, &a->arena, v);
     buf_release(&line);
     if (s)
-        give_up(a, s, &e);
+        room_actor_give_up(a, s, &e);
     return !s;
-}
-
-static struct room_event
-attempt_event(const struct room_actor *a, enum room_event_kind kind)
-{
-    return (struct room_event){ .kind = kind, .visit = a->past.life.visit, .n = a->past.n };
 }
 
 /* What other tools read. A failure is told, and mended by the next change. */
@@ -111,9 +102,8 @@ tell_files(struct room_actor *a)
 
 /* ---- messages that were posted -------------------------------------------- */
 
-/* The line of the message with that id; its end in *end. False: it is not in the channel. */
-static bool
-find_message(const struct room_actor *a, const char *id, struct buf *line, off_t *end)
+bool
+room_actor_find_message(const struct room_actor *a, const char *id, struct buf *line, off_t *end)
 {
     struct log_reader r;
     struct log_record rec;
@@ -149,15 +139,15 @@ try_later(struct room_actor *a, enum status s, const struct err *why)
     if (now_ms - a->locked_ms < CHANNEL_LOCKED_MAX_MS && !a->retry)
         a->retry = loop_after(a->host->loop, CHANNEL_RETRY_MS, on_retry, a, NULL);
     if (!a->retry) {
-        give_up(a, s, why);
+        room_actor_give_up(a, s, why);
         return;
     }
     a->failed = s;
     a->wants_start = a->awaits_person = false;
 }
 
-static bool
-post(struct room_actor *a, const struct message *m, const char *const *ids, size_t n)
+bool
+room_actor_post(struct room_actor *a, const struct message *m, const char *const *ids, size_t n)
 {
     bool is_cut = false;
     int64_t since = clock_mono_ms();
@@ -169,7 +159,7 @@ post(struct room_actor *a, const struct message *m, const char *const *ids, size
     if (s == ST_IO && clock_mono_ms() - since >= CHANNEL_WAIT_MS)
         try_later(a, s, &e);
     else if (s)
-        give_up(a, s, &e);
+        room_actor_give_up(a, s, &e);
     else if (is_cut)
         manager_tell_note(&a->host->voice, a->room,
                           "a body was cut to %zu bytes; set channel.max_message_size_bytes to keep "
@@ -188,8 +178,8 @@ parse_line(struct arena *arena, const struct buf *line)
     return line->len && json_parse(arena, line->p, line->len, &v, NULL) ? v : NULL;
 }
 
-static void
-add_member(struct buf *to, const struct json *m, const char *key)
+void
+room_actor_add_member(struct buf *to, const struct json *m, const char *key)
 {
     const struct json *v = json_get(m, key);
 
@@ -197,8 +187,8 @@ add_member(struct buf *to, const struct json *m, const char *key)
         buf_add(to, v->text.p, v->text.len);
 }
 
-static void
-add_file(struct room_actor *a, const char *name, struct buf *to)
+void
+room_actor_add_file(struct room_actor *a, const char *name, struct buf *to)
 {
     if (state_dir_read_at(a->dir, name, to, NULL) != ST_OK && strcmp(name, "brief.md") == 0)
         buf_adds(to, a->config.task);
@@ -214,22 +204,22 @@ write_opening(struct room_actor *a, struct buf *to)
     off_t end;
 
     if (strcmp(p->open_type, "task") == 0) {
-        add_file(a, "brief.md", to);
+        room_actor_add_file(a, "brief.md", to);
         return;
     }
-    find_message(a, p->by, &line, &end);
+    room_actor_find_message(a, p->by, &line, &end);
     const struct json *m = parse_line(&arena, &line);
     if (p->is_late) {
         buf_addf(to, "The state %s timed out after %g s", p->from ? p->from : "",
                  (double)a->config.timeout_ms / 1000);
     } else {
-        add_member(to, m, "from");
+        room_actor_add_member(to, m, "from");
         buf_adds(to, json_eq(json_get(m, "type"), "error") ? " could not go on" : " sent it back");
     }
     buf_addf(to, " (failed tries: %u of %u).\n", p->life.retries, a->lifecycle.max_retries);
     if (m && json_is(json_get(m, "body"), JSON_STRING)) {
         buf_addc(to, '\n');
-        add_member(to, m, "body");
+        room_actor_add_member(to, m, "body");
     }
     buf_release(&line);
     arena_release(&arena);
@@ -244,14 +234,14 @@ add_notes(struct room_actor *a)
     struct err e;
     off_t end;
 
-    if (!a->past.adds_notes || !find_message(a, a->past.by, &line, &end))
+    if (!a->past.adds_notes || !room_actor_find_message(a, a->past.by, &line, &end))
         return;
     const struct json *m = parse_line(&arena, &line);
-    add_file(a, "brief.md", &brief);
+    room_actor_add_file(a, "brief.md", &brief);
     buf_addf(&mark, "<!-- %s -->", a->past.by);
     if (m && brief.p && mark.p && !strstr(brief.p, mark.p)) {
         buf_addf(&brief, "\n## Notes of the triage %s\n\n", mark.p);
-        add_member(&brief, m, "body");
+        room_actor_add_member(&brief, m, "body");
         buf_addc(&brief, '\n');
         if (!buf_failed(&brief) && state_dir_replace_at(a->dir, "brief.md", brief.p, brief.len, &e))
             manager_tell_note(&a->host->voice, a->room, "%s", e.text);
@@ -271,7 +261,7 @@ open_state(struct room_actor *a)
     off_t end = 0;
 
     add_notes(a);
-    if (p->open_id && !find_message(a, p->open_id, NULL, &end)) {
+    if (p->open_id && !room_actor_find_message(a, p->open_id, NULL, &end)) {
         write_opening(a, &body);
         struct message m = { .from = LIFE_MANAGER,
                              .to = p->open_to ? p->open_to : LIFE_MANAGER,
@@ -279,8 +269,8 @@ open_state(struct room_actor *a)
                              .ref = a->config.ref,
                              .body = body.p ? body.p : "",
                              .body_len = body.len };
-        bool is_good = post(a, &m, (const char *const[]){ p->open_id }, 1) &&
-                       find_message(a, p->open_id, NULL, &end);
+        bool is_good = room_actor_post(a, &m, (const char *const[]){ p->open_id }, 1) &&
+                       room_actor_find_message(a, p->open_id, NULL, &end);
         buf_release(&body);
         if (!is_good)
             return false;
@@ -293,8 +283,8 @@ open_state(struct room_actor *a)
 
 /* ---- moving ---------------------------------------------------------------- */
 
-static void
-drop_timer(struct loop_source **timer)
+void
+room_actor_drop_timer(struct loop_source **timer)
 {
     loop_drop(*timer);
     *timer = NULL;
@@ -305,7 +295,7 @@ on_linger(void *ctx)
 {
     struct room_actor *a = ctx;
 
-    drop_timer(&a->linger);
+    room_actor_drop_timer(&a->linger);
     if (a->role)
         role_process_stop(a->role);
 }
@@ -314,7 +304,7 @@ on_linger(void *ctx)
 static void
 leave_process(struct room_actor *a, bool may_linger)
 {
-    drop_timer(&a->late);
+    room_actor_drop_timer(&a->late);
     if (!a->role || a->is_stale)
         return;
     a->is_stale = true;
@@ -324,10 +314,9 @@ leave_process(struct room_actor *a, bool may_linger)
         role_process_stop(a->role);
 }
 
-/* Enters a state as life_apply decided: `id` and `end` are of the message that led there. */
-static bool
-move(struct room_actor *a, const struct life *next, const struct life_move *mv, const char *id,
-     off_t end, bool may_linger)
+bool
+room_actor_move(struct room_actor *a, const struct life *next, const struct life_move *mv,
+                const char *id, off_t end, bool may_linger)
 {
     const struct lifecycle *c = &a->lifecycle;
     char new_id[MESSAGE_ID_SIZE] = "";
@@ -348,7 +337,7 @@ move(struct room_actor *a, const struct life *next, const struct life_move *mv, 
         ev.type = mv->posts;
         ev.to_role = mv->to_role;
     }
-    if (!note(a, &ev))
+    if (!room_actor_note(a, &ev))
         return false;
     leave_process(a, may_linger);
     a->awaits_person = a->has_told_person = a->wants_start = false;
@@ -360,12 +349,12 @@ move(struct room_actor *a, const struct life *next, const struct life_move *mv, 
 
 /* ---- reading --------------------------------------------------------------- */
 
-static off_t
-size_of(int fd)
+off_t
+room_actor_channel_end(const struct room_actor *a)
 {
     struct stat st;
 
-    return fd >= 0 && sys->fstat(fd, &st) == 0 ? st.st_size : 0;
+    return a->fd >= 0 && sys->fstat(a->fd, &st) == 0 ? st.st_size : 0;
 }
 
 /* Shows and publishes a message that is new to this manager. */
@@ -427,7 +416,7 @@ reopen(struct room_actor *a)
          mine.st_dev == there.st_dev))
         return;
     if (channel_open_read_in(a->dir, a->room, &fd, &e)) {
-        give_up(a, ST_FAILED, &e);
+        room_actor_give_up(a, ST_FAILED, &e);
         return;
     }
     if (a->fd >= 0)
@@ -450,10 +439,10 @@ read_channel(struct room_actor *a, struct counted *found)
     reopen(a);
     if (a->fd < 0)
         return;
-    if (size_of(a->fd) < at) {
+    if (room_actor_channel_end(a) < at) {
         manager_tell_note(&a->host->voice, a->room,
                           "the channel became shorter: messages count from its end on");
-        a->past.after = a->scanned = a->seen = at = size_of(a->fd);
+        a->past.after = a->scanned = a->seen = at = room_actor_channel_end(a);
     }
     log_reader_init(&r, a->fd, at);
     r.wants_bad = true;
@@ -477,7 +466,7 @@ read_channel(struct room_actor *a, struct counted *found)
                           "%" PRIu64 " line%s of the channel %s no message, and passed over", n_bad,
                           n_bad == 1 ? "" : "s", n_bad == 1 ? "is" : "are");
     if (s)
-        give_up(a, s, &e);
+        room_actor_give_up(a, s, &e);
 }
 
 /* True: it moved, so what is behind may count for the new state. */
@@ -494,317 +483,10 @@ apply_messages(struct room_actor *a)
         struct life_event ev = { LIFE_MESSAGE, found.signal };
         const char *id = arena_dup(&a->arena, found.id, strlen(found.id));
         life_apply(&next, &ev, &mv);
-        has_moved = id && move(a, &next, &mv, id, found.end, true);
+        has_moved = id && room_actor_move(a, &next, &mv, id, found.end, true);
     }
     arena_release(&found.arena);
     return has_moved;
-}
-
-/* ---- the role --------------------------------------------------------------- */
-
-static void
-on_late(void *ctx)
-{
-    struct room_actor *a = ctx;
-    struct life_event ev = { .kind = LIFE_LATE };
-    struct life_move mv;
-
-    drop_timer(&a->late);
-    room_actor_look(a); /* its answer may be there already */
-    if (!a->role || a->is_stale || a->failed) {
-        a->host->settle(a->host->ctx);
-        return;
-    }
-    struct life next = a->past.life;
-    manager_tell_note(&a->host->voice, a->room, "the state %s timed out after %g s", now(a)->name,
-                      (double)a->config.timeout_ms / 1000);
-    life_apply(&next, &ev, &mv);
-    if (move(a, &next, &mv, NULL, size_of(a->fd), false))
-        room_actor_look(a);
-    a->host->settle(a->host->ctx);
-}
-
-static void
-set_late(struct room_actor *a)
-{
-    int64_t left = a->past.started_ms + a->config.timeout_ms - clock_wall_ns() / 1000000;
-
-    if (left > a->config.timeout_ms) /* the clock was set back */
-        left = a->config.timeout_ms;
-    drop_timer(&a->late);
-    a->late = loop_after(a->host->loop, left > 0 ? (uint64_t)left : 0, on_late, a, NULL);
-}
-
-static struct role_task
-task_of(struct room_actor *a)
-{
-    return (struct role_task){ .rooms = a->host->rooms,
-                               .players = a->host->players,
-                               .config = &a->config,
-                               .lifecycle = &a->lifecycle,
-                               .state = a->past.life.state,
-                               .player = a->player,
-                               .visit = a->past.life.visit,
-                               .n = a->past.n,
-                               .room_dir = a->dir };
-}
-
-/* Posts what the attempt amounts to under the id that the journal has. A failed review goes to the
- * worker as findings, too. */
-static bool
-post_result(struct room_actor *a, const char *type, const char *id, const struct buf *body)
-{
-    const struct life_state *s = now(a);
-    bool has_findings = s->type == LIFE_REVIEW && strcmp(type, "fail") == 0;
-    struct message m[CHANNEL_POST_MAX];
-    char findings[MESSAGE_ID_SIZE];
-    const char *ids[CHANNEL_POST_MAX];
-    size_t n = 0;
-
-    struct message base = {
-        .from = s->role, .ref = a->config.ref, .body = body->p ? body->p : "", .body_len = body->len
-    };
-    if (has_findings) {
-        m[n] = base;
-        m[n].type = "review";
-        m[n].to = lifecycle_worker(&a->lifecycle);
-        message_id(&m[n], findings);
-        ids[n++] = findings;
-    }
-    m[n] = base;
-    m[n].type = type;
-    m[n].to = life_receiver(&a->past.life, type);
-    ids[n++] = id;
-    return post(a, m, ids, n);
-}
-
-/* The result of that visit's attempt is posted: it moves the room, or the role stalls. */
-static void
-follow_result(struct room_actor *a, unsigned visit)
-{
-    struct life_event stall = { .kind = LIFE_STALL };
-    struct life_move mv;
-
-    room_actor_look(a);
-    if (a->failed || a->past.life.visit != visit || life_is_over(&a->past.life))
-        return;
-    struct life next = a->past.life;
-    struct room_event ev = attempt_event(a, ROOM_STALL);
-    manager_tell_note(&a->host->voice, a->room, "the state %s does not answer to the %s of %s",
-                      now(a)->name, a->past.result_type, now(a)->role);
-    if (life_apply(&next, &stall, &mv) == LIFE_RESTARTS)
-        note(a, &ev);
-    else
-        move(a, &next, &mv, a->past.result_id, size_of(a->fd), false);
-}
-
-/* The role said it: journal, post; what it said moves the room, or it stalls. */
-static void
-say(struct room_actor *a, const char *type, const struct buf *body)
-{
-    struct room_event ev = attempt_event(a, ROOM_RESULT);
-    struct message m = { .from = now(a)->role, .type = type };
-    unsigned visit = a->past.life.visit;
-    char id[MESSAGE_ID_SIZE];
-
-    message_id(&m, id);
-    ev.id = id;
-    ev.type = type;
-    if (!note(a, &ev) || !post_result(a, type, id, body))
-        return;
-    follow_result(a, visit);
-}
-
-static void
-crash(struct room_actor *a, const struct buf *how)
-{
-    struct life next = a->past.life;
-    struct life_event ev = { .kind = LIFE_CRASH };
-    struct room_event line = attempt_event(a, ROOM_CRASH);
-    struct life_move mv;
-    struct buf body = { 0 };
-
-    manager_tell_note(&a->host->voice, a->room, "%s", how->p ? how->p : "its process crashed");
-    if (life_apply(&next, &ev, &mv) == LIFE_RESTARTS) {
-        note(a, &line);
-        return;
-    }
-    buf_addf(&body, "%s crashed %u times in this state. The last time: %s", now(a)->role,
-             next.crashes, how->p ? how->p : "");
-    say(a, "error", &body);
-    buf_release(&body);
-}
-
-static void
-free_role(struct room_actor *a)
-{
-    if (a->role)
-        role_process_release(a->role);
-    free(a->role);
-    a->role = NULL;
-    a->is_stale = a->is_interrupted = false;
-    drop_timer(&a->linger);
-}
-
-/* Its process is gone. */
-static void
-on_gone(void *ctx)
-{
-    struct room_actor *a = ctx;
-    struct buf body = { 0 };
-
-    if (!role_process_is_gone(a->role))
-        return;         /* it ended; its tree is being stopped */
-    room_actor_look(a); /* what it posted itself counts before what it amounts to */
-    drop_timer(&a->late);
-    if (!a->is_stale && !a->failed) {
-        const char *type = role_process_result(a->role, &body);
-        /* one that was stopped with the manager counts only if it had done its work */
-        if (a->is_interrupted && (!type || strcmp(type, "error") == 0)) {
-            struct room_event ev = attempt_event(a, ROOM_STOP);
-            note(a, &ev);
-        } else if (type) {
-            say(a, type, &body);
-        } else {
-            crash(a, &body);
-        }
-    }
-    free_role(a);
-    buf_release(&body);
-    room_actor_look(a);
-    a->host->settle(a->host->ctx);
-}
-
-/* The recent conversation, for agents. */
-static enum status
-add_talk(void *ctx, const struct json *m, struct err *e)
-{
-    struct buf *to = ctx;
-    const struct json *body = json_get(m, "body");
-
-    (void)e;
-    buf_adds(to, "**");
-    add_member(to, m, "from");
-    buf_adds(to, " -> ");
-    add_member(to, m, "to");
-    buf_adds(to, ": ");
-    add_member(to, m, "type");
-    buf_adds(to, "**\n\n");
-    if (json_is(body, JSON_STRING))
-        buf_add(to, body->text.p, body->text.len < TALK_BODY_MAX ? body->text.len : TALK_BODY_MAX);
-    buf_adds(to, "\n\n");
-    return ST_OK;
-}
-
-/* The message that a role's first state is about: the last task or message to it. */
-static void
-find_trigger(struct room_actor *a, struct buf *line)
-{
-    const struct message_filter to_role = { .to = now(a)->role };
-    off_t end;
-
-    if (find_message(a, a->past.open_id ? a->past.open_id : a->past.by, line, &end))
-        return;
-    if (a->fd >= 0)
-        channel_last(a->fd, 0, &to_role, line, NULL);
-    if (!line->len) { /* a room that another tool made without a task */
-        struct buf body = { 0 };
-        add_file(a, "brief.md", &body);
-        struct message m = { .from = LIFE_MANAGER,
-                             .to = now(a)->role,
-                             .type = "task",
-                             .ref = a->config.ref,
-                             .body = body.p ? body.p : "",
-                             .body_len = body.len };
-        char id[MESSAGE_ID_SIZE];
-        message_id(&m, id);
-        message_write(line, &m, a->host->max_body, id);
-        buf_release(&body);
-    }
-}
-
-/* The process could not be started: the role's error says why. */
-static void
-refuse_start(struct room_actor *a, const struct err *why)
-{
-    struct buf body = { 0 };
-
-    free_role(a);
-    buf_addf(&body, "%s could not be started: %s", now(a)->role, why->text);
-    say(a, "error", &body);
-    buf_release(&body);
-}
-
-static void
-begin(struct room_actor *a)
-{
-    struct room_event ev = { .kind = ROOM_BEGIN,
-                             .to = a->lifecycle.states[a->past.life.state].name,
-                             .retries = a->past.life.retries,
-                             .after = (int64_t)a->past.after };
-
-    if (note(a, &ev)) {
-        a->scanned = a->past.after;
-        tell_files(a);
-    }
-}
-
-void
-room_actor_start(struct room_actor *a)
-{
-    struct buf trigger = { 0 }, talk = { 0 };
-    const struct channel_range recent = { .is_last = true, .last = TALK_MESSAGES };
-    static const struct message_filter all = { 0 };
-    uint64_t bad;
-    struct err e;
-
-    a->wants_start = false;
-    if (!a->past.has_begun) {
-        begin(a);
-        if (!a->failed)
-            room_actor_look(a); /* it may have been answered before it began */
-        if (a->failed || !a->wants_start || a->role)
-            return;
-        a->wants_start = false;
-    }
-    struct room_event ev = attempt_event(a, ROOM_START);
-    ev.n++;
-    ev.role = now(a)->role;
-    ev.player = a->player.name;
-    if (!note(a, &ev))
-        return;
-    find_trigger(a, &trigger);
-    if (a->player.kind == PLAYER_AGENT && a->fd >= 0)
-        channel_read(a->fd, &recent, &all, add_talk, &talk, &bad, NULL);
-    a->role = calloc(1, sizeof *a->role);
-    struct role_task t = task_of(a);
-    struct role_input in = { &trigger, &talk };
-    enum status s = a->role ? buf_status(&trigger, "the message", &e) : err_nomem(&e);
-    if (!s) {
-        manager_tell_start(&a->host->voice, a->room, now(a)->name, ev.role, ev.player, ev.n);
-        s = role_process_start(a->role, &t, &in, a->host->loop, on_gone, a, &e);
-    }
-    if (s == ST_CONFLICT) { /* its start was lost with the power, its attempt file was not */
-        struct room_event never = attempt_event(a, ROOM_STOP);
-        free_role(a);
-        if (note(a, &never))
-            room_actor_look(a);
-    } else if (s)
-        refuse_start(a, &e);
-    else
-        set_late(a);
-    buf_release(&trigger);
-    buf_release(&talk);
-}
-
-void
-room_actor_interrupt(struct room_actor *a)
-{
-    if (!a->role)
-        return;
-    a->is_interrupted = a->is_interrupted || !a->is_stale;
-    drop_timer(&a->late);
-    role_process_stop(a->role);
 }
 
 /* ---- what follows ------------------------------------------------------------ */
@@ -822,14 +504,29 @@ find_need(struct room_actor *a)
     if (!a->past.has_begun && a->readiness != ROOM_READY)
         return;
     a->player = (struct player){ .kind = PLAYER_PERSON, .name = "person" };
-    enum status s =
-        now(a)->role ? players_find(a->host->players, now(a)->role, &a->player, &e) : ST_OK;
+    enum status s = room_actor_now(a)->role
+                        ? players_find(a->host->players, room_actor_now(a)->role, &a->player, &e)
+                        : ST_OK;
     if (s) {
-        give_up(a, s, &e);
+        room_actor_give_up(a, s, &e);
         return;
     }
     a->awaits_person = a->player.kind == PLAYER_PERSON;
     a->wants_start = !a->awaits_person;
+}
+
+void
+room_actor_begin(struct room_actor *a)
+{
+    struct room_event ev = { .kind = ROOM_BEGIN,
+                             .to = a->lifecycle.states[a->past.life.state].name,
+                             .retries = a->past.life.retries,
+                             .after = (int64_t)a->past.after };
+
+    if (room_actor_note(a, &ev)) {
+        a->scanned = a->past.after;
+        tell_files(a);
+    }
 }
 
 void
@@ -841,15 +538,15 @@ room_actor_look(struct room_actor *a)
         ;
     find_need(a);
     if (a->awaits_person && !a->past.has_begun && !a->failed && !a->host->is_ending) {
-        begin(a);
+        room_actor_begin(a);
         while (!a->failed && apply_messages(a))
             ;
         find_need(a);
     }
     if (a->awaits_person && !a->has_told_person && !a->is_over && !a->failed) {
         a->has_told_person = true;
-        manager_tell_waits(&a->host->voice, a->room, now(a)->name,
-                           now(a)->role ? now(a)->role : "any role");
+        manager_tell_waits(&a->host->voice, a->room, room_actor_now(a)->name,
+                           room_actor_now(a)->role ? room_actor_now(a)->role : "any role");
     }
 }
 
@@ -860,11 +557,11 @@ room_actor_set_readiness(struct room_actor *a, enum room_readiness r)
     if (a->past.has_begun && !a->past.is_blocked)
         return;
     if (r == ROOM_BLOCKED && !a->past.is_blocked) {
-        note(a, &(struct room_event){ .kind = ROOM_BLOCKED_EVENT });
+        room_actor_note(a, &(struct room_event){ .kind = ROOM_BLOCKED_EVENT });
         manager_tell_move(&a->host->voice, a->room, ROOM_PENDING, ROOM_BLOCKED_BY, 0);
         tell_files(a);
     } else if (r != ROOM_BLOCKED && a->past.is_blocked) {
-        note(a, &(struct room_event){ .kind = ROOM_FREE });
+        room_actor_note(a, &(struct room_event){ .kind = ROOM_FREE });
         tell_files(a);
     }
     a->is_over = a->past.is_blocked;
@@ -889,7 +586,7 @@ take_over(struct room_actor *a)
     clock_iso(at, since * 1000000000, 0);
     a->past.life.state = state;
     a->past.life.retries = (unsigned)strtoul(room_word(&a->arena, a->dir, "retries"), NULL, 10);
-    a->past.after = size_of(a->fd);
+    a->past.after = room_actor_channel_end(a);
     if (a->fd >= 0) {
         log_reader_init(&r, a->fd, 0);
         while (log_next(&r, &rec)) {
@@ -901,7 +598,7 @@ take_over(struct room_actor *a)
         }
         log_reader_release(&r);
     }
-    begin(a);
+    room_actor_begin(a);
 }
 
 enum status
@@ -952,9 +649,9 @@ room_actor_open(struct room_actor *a, struct actor_host *host, const char *room,
 void
 room_actor_close(struct room_actor *a)
 {
-    drop_timer(&a->late);
-    drop_timer(&a->retry);
-    free_role(a);
+    room_actor_drop_timer(&a->late);
+    room_actor_drop_timer(&a->retry);
+    room_role_free(a);
     log_close(&a->journal);
     log_close(&a->quick_journal);
     channel_close(&a->channel);
@@ -968,49 +665,6 @@ room_actor_close(struct room_actor *a)
 
 /* ---- after a restart ------------------------------------------------------------ */
 
-/* The attempt ended and was announced; its message may be missing. */
-static void
-recover_result(struct room_actor *a)
-{
-    struct role_process past = { 0 };
-    struct buf body = { 0 };
-    struct err e;
-    off_t end;
-
-    if (!find_message(a, a->past.result_id, NULL, &end)) {
-        struct role_task t = task_of(a);
-        const char *type = role_process_past(&past, &t, &body, &e);
-        if (!type || strcmp(type, a->past.result_type ? a->past.result_type : "") != 0)
-            type = a->past.result_type ? a->past.result_type : "error";
-        post_result(a, type, a->past.result_id, &body);
-        role_process_release(&past);
-        buf_release(&body);
-    }
-    follow_result(a, a->past.life.visit);
-}
-
-static void
-recover_process(struct room_actor *a)
-{
-    struct err e;
-
-    a->role = calloc(1, sizeof *a->role);
-    struct role_task t = task_of(a);
-    enum status s =
-        a->role ? role_process_adopt(a->role, &t, a->host->loop, on_gone, a, &e) : err_nomem(&e);
-    if (!s) {
-        set_late(a);
-        return;
-    }
-    free_role(a);
-    if (s == ST_NOT_FOUND) { /* it never began */
-        struct room_event ev = attempt_event(a, ROOM_STOP);
-        note(a, &ev);
-    } else {
-        give_up(a, s, &e);
-    }
-}
-
 void
 room_actor_recover(struct room_actor *a)
 {
@@ -1022,19 +676,19 @@ room_actor_recover(struct room_actor *a)
     if (!open_state(a))
         return;
     tell_files(a);
-    if (life_is_over(&a->past.life) || !now(a)->role)
+    if (life_is_over(&a->past.life) || !room_actor_now(a)->role)
         return;
-    enum status s = players_find(a->host->players, now(a)->role, &a->player, &e);
+    enum status s = players_find(a->host->players, room_actor_now(a)->role, &a->player, &e);
     if (a->past.player) /* as it was started, whatever the settings say now */
         a->player = strcmp(a->past.player, "command") == 0
                         ? (struct player){ PLAYER_COMMAND, "command", a->player.command }
                         : (struct player){ PLAYER_AGENT, a->past.player, NULL };
     if (s)
-        give_up(a, s, &e);
+        room_actor_give_up(a, s, &e);
     else if (a->past.result_id)
-        recover_result(a);
+        room_role_recover_result(a);
     else if (a->past.is_open)
-        recover_process(a);
+        room_role_recover_process(a);
 }
 
 /* Is the lock free? Then the room goes on as after a restart. */
@@ -1045,7 +699,7 @@ on_retry(void *ctx)
     struct err e;
     enum status s;
 
-    drop_timer(&a->retry);
+    room_actor_drop_timer(&a->retry);
     s = a->role ? ST_CONFLICT /* a process of an earlier visit is being stopped */
                 : log_try_lock(&a->channel.log, &e);
     if (s == ST_CONFLICT) {
@@ -1059,7 +713,7 @@ on_retry(void *ctx)
     } else {
         a->failed = ST_OK;
         if (s)
-            give_up(a, s, &e);
+            room_actor_give_up(a, s, &e);
         else
             log_unlock(&a->channel.log);
         if (!s)
