@@ -214,6 +214,7 @@ what_a_model_used_is_read_back(void **state)
     CHECK_OK(journal_open(&j, here(), &team, &head, &e), &e);
     CHECK_OK(journal_write(&j, &ev, 1, &e), &e);
     used.has_cost = false;
+    used.cost_usd = 0;
     CHECK_OK(journal_write(&j, &ev, 1, &e), &e);
     journal_close(&j);
     CHECK_OK(journal_replay(here(), &team, take_usage, &sum, &h, &e), &e);
