@@ -374,6 +374,7 @@ END
 
 @test "--dry-run prints the plan and runs nothing" {
     line_of
+    before=$(find .cliq | sort)
     got run --dry-run
     succeeds
     has "$out" "step 1   a  (standard, agent w)"
@@ -382,8 +383,7 @@ END
     got run --dry-run --json
     is "['a', 'b', 'c', 'gate', 'ship', 'helper']" "$(json "$T/out" '[p["phase"] for p in d]')"
     is "" "$(starts)"
-    [ ! -e .cliq/run ]
-    [ ! -e .cliq/signals/_pipeline_status ]
+    is "$before" "$(find .cliq | sort)"
 }
 
 @test "--json prints one object an event, and how it ended" {
