@@ -5,6 +5,7 @@
 #define CLIQ_HUB_HUB_IMPL_H
 
 #include "base/boot_id.h"
+#include "base/path.h"
 #include "hub/hub.h"
 #include "hub/index/fold.h"
 #include "hub/model/args.h"
@@ -30,6 +31,13 @@ struct index_probe {
 struct hub_live_keys {
     uint64_t is_of;
     char ids[HUB_LIVE_KEYS][HUB_KEY_ID_SIZE]; /* "": none */
+};
+
+/* Names of roles, rings and identities that were found; none of them ever goes. addressee.c */
+enum { HUB_KNOWN_NAMES = 64 };
+struct hub_known_names {
+    uint64_t is_of;
+    char names[HUB_KNOWN_NAMES][PATH_NAME_MAX + 2]; /* behind a letter for the kind; "": none */
 };
 
 /* The round under way. */
@@ -65,6 +73,7 @@ struct hub {
     int64_t saved_ms;           /* boot time when the last commit began */
     bool is_read_only, is_disk_read_only;
     struct hub_live_keys live_keys;
+    struct hub_known_names known_names;
     uint64_t oldest, oldest_is_of; /* hub_oldest_seq, and the state of the index it is of */
     /* write_retry.c */
     bool is_full;                       /* the last append failed */

@@ -72,6 +72,14 @@ load ../lib/serve
     [[ $(json 'd["meta"]["warnings"][0]' <<<"$output") == 'to_role: there is no role "reviwer" yet (did you mean reviewer?)'* ]]
     run -0 send /emit '{"signal_type":"task","to_role":"reviwer","strict":true}'
     [ "$(json 'd["error"]["code"]' <<<"$output")" = SIGNAL_EMIT_VALIDATION_FAILED ]
+    # the server keeps the names that it found: of their kind only, and none that it did not find
+    warned() { send /emit "{\"signal_type\":\"task\",$1}" | json 'len(d["meta"].get("warnings", []))'; }
+    is 0 "$(warned '"to_role":"reviewer"')"
+    is 0 "$(warned '"to_role":"reviewer"')"
+    is 1 "$(warned '"to_ring":"reviewer"')"
+    is 1 "$(warned '"to_identity":"reviewer"')"
+    send /roles '{"id":"reviwer","name":"reviwer"}' >/dev/null
+    is 0 "$(warned '"to_role":"reviwer"')"
 }
 
 @test "what would be misunderstood is refused: packed bodies, two keys, a second target, a ring of others" {

@@ -4,6 +4,7 @@
  */
 #include "hub/hub_impl.h"
 
+#include "base/hash.h"
 #include "base/suggest.h"
 
 #include <stdio.h>
@@ -29,8 +30,33 @@ static bool
 is_known(struct op *t, const struct addressee *k, const char *name)
 {
     struct row *r = index_peek(t->h->ix, k->known, "s", name);
+    bool is_there = index_next(t->h->ix, r);
 
-    return index_next(t->h->ix, r);
+    while (is_there && index_next(t->h->ix, r)) /* to its end: the statement lets go of the file */
+        ;
+    return is_there;
+}
+
+/* The same for writers, who hold the lock. A query waits while the row thread writes, so names that
+ * were found are kept: until a key changes, which a new index does, too. */
+static bool
+is_known_again(struct op *t, const struct addressee *k, const char *name)
+{
+    struct hub_known_names *c = &t->h->known_names;
+    char key[PATH_NAME_MAX + 2];
+
+    if (c->is_of != t->h->fold.keys + 1)
+        *c = (struct hub_known_names){ .is_of = t->h->fold.keys + 1 };
+    int n = snprintf(key, sizeof key, "%c%s", k->what[1], name); /* rOle, rIng, iDentity */
+    if (n < 0 || (size_t)n >= sizeof key)
+        return is_known(t, k, name);
+    char *kept = c->names[hash_bytes(key, (size_t)n) % HUB_KNOWN_NAMES];
+    if (strcmp(kept, key) == 0)
+        return true;
+    bool is_there = is_known(t, k, name);
+    if (is_there)
+        strcpy(kept, key);
+    return is_there;
 }
 
 /* " (did you mean reviewer?)", or nothing. */
@@ -60,7 +86,7 @@ op_check_addressee(struct op *t, const struct hub_event *ev)
 
     if (!arg_flag(&t->in, "strict", &strict))
         return false;
-    if (!name || strcmp(name, t->req->identity) == 0 || is_known(t, k, name))
+    if (!name || strcmp(name, t->req->identity) == 0 || is_known_again(t, k, name))
         return true;
     add_nearest(t, k, name, hint);
     if (strict == FLAG_YES)
