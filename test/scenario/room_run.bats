@@ -298,7 +298,8 @@ END
     a_room room-001
     a_room room-002
     # held from before the manager starts until the other room has passed
-    ( exec 9>>.war-rooms/room-001/channel.jsonl; flock 9; : >"$T/held"; until [ -e "$T/free" ]; do sleep 0.05; done ) &
+    mkfifo "$T/free"
+    ( exec 9>>.war-rooms/room-001/channel.jsonl; flock 9; : >"$T/held"; read -r _ <"$T/free" || true ) &
     PIDS+=($!)
     until_true test -e "$T/held"
     a_manager

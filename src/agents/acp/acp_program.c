@@ -322,7 +322,7 @@ await(struct acp_session *s, int64_t id, const char *asked, int64_t limit_ms,
 
 /* ---- errors that the agent answers ---- */
 
-/* What a person does without a key. */
+/* The command with which a person signs in, for an agent that has no key. */
 static const char *
 how_to_sign_in(struct acp_session *s)
 {

@@ -321,7 +321,7 @@ hand_over_key(const struct context *c)
         setenv(name, key, 1);
 }
 
-/* What it sent, as it came; n 0: it ended. */
+/* Keeps a piece of the agent's output as it came; n 0: the output ended. */
 static void
 keep_raw(void *ctx, const char *p, size_t n)
 {
